@@ -1,0 +1,72 @@
+/* cli.h - the shape of the command line: one table of verbs, each with one table of options.  Parsing, --help, `oltr
+ * help` and the manual page are all made from these tables, so they cannot disagree. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum exit_code { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+struct option {
+    char letter;          /* '\0': none */
+    const char *name;     /* "output" for --output */
+    const char *argument; /* "DIR", or NULL: a switch */
+    const char *key;      /* the key of the experiment file that it overrides, or NULL */
+    const char *help;
+};
+
+struct given {
+    const struct option *option;
+    const char *value;
+};
+
+struct arguments {
+    const struct verb *verb;
+    uint32_t n_operands, n_given;
+    const char **operand; /* (n_operands) */
+    struct given *given;  /* (n_given) in the order of the command line */
+};
+
+struct verb {
+    const char *name;
+    const char *operands; /* "FILE" or "[NAME]" */
+    uint32_t fewest, most;
+    const char *summary; /* one line */
+    const char *details; /* paragraphs separated by '\n' */
+    const struct option *options; /* ends with a name of NULL */
+    int (*run)(const struct arguments *arguments);
+};
+
+extern const struct verb verbs[]; /* ends with a name of NULL */
+
+/* The options of each verb live beside its code. */
+extern const struct option run_options[], policies_options[], plot_options[], help_options[], no_options[];
+int cmd_run(const struct arguments *arguments);
+int cmd_policies(const struct arguments *arguments);
+int cmd_plot(const struct arguments *arguments);
+int cmd_version(const struct arguments *arguments);
+int cmd_help(const struct arguments *arguments);
+
+/* Reads the words behind the verb.  EXIT_OK, or EXIT_USAGE after saying what is wrong; free the result either way. */
+int arguments_parse(const struct verb *verb, int count, char **word, struct arguments *out);
+void arguments_free(struct arguments *arguments);
+/* The last value given for an option ("" for a switch), or NULL. */
+const char *arguments_value(const struct arguments *arguments, const char *name);
+
+const struct verb *verb_find(const char *name);
+int verb_unknown(const char *name); /* says so; EXIT_USAGE */
+
+/* "oltr: words" on standard error; returns `code`. */
+int complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+void help_all(FILE *out);
+void help_verb(FILE *out, const struct verb *verb);
+void help_experiment(FILE *out);
+void help_man(FILE *out);
+/* Words folded at 78 columns; lines after the first begin with `indent` blanks.  `column`: where the first begins. */
+void help_fold(FILE *out, const char *words, int indent, int column);
+
+#endif

@@ -1,0 +1,31 @@
+/* cmd_help.c - `oltr help`: the overview, one verb, the experiment file, or the manual page. */
+#include "cli.h"
+
+#include <string.h>
+
+const struct option help_options[] = {
+    {0, "man", NULL, NULL, "print the manual page oltr(1) in troff"},
+    {0, NULL, NULL, NULL, NULL},
+};
+
+int cmd_help(const struct arguments *arguments)
+{
+    if (arguments_value(arguments, "man") != NULL) {
+        help_man(stdout);
+        return EXIT_OK;
+    }
+    if (arguments->n_operands == 0) {
+        help_all(stdout);
+        return EXIT_OK;
+    }
+    if (strcmp(arguments->operand[0], "experiment") == 0) {
+        help_experiment(stdout);
+        return EXIT_OK;
+    }
+    const struct verb *verb = verb_find(arguments->operand[0]);
+    if (verb == NULL) {
+        return verb_unknown(arguments->operand[0]);
+    }
+    help_verb(stdout, verb);
+    return EXIT_OK;
+}

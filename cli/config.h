@@ -1,0 +1,40 @@
+/* config.h - an experiment file, read and checked whole before anything runs. */
+#ifndef CLI_CONFIG_H
+#define CLI_CONFIG_H
+
+#include "pool.h"
+#include "report/density.h"
+#include "report/figure.h"
+#include "tree.h"
+
+#include <oltr/sim.h>
+
+enum config_kind { CONFIG_REGRET, CONFIG_CONCENTRATION };
+
+/* What flags change; each entry overrides the file, later ones override earlier ones. */
+struct overrides {
+    uint32_t count;
+    const struct override *item; /* (count) */
+};
+
+struct config {
+    enum config_kind kind;
+    const char *title;
+    const struct node *root; /* the effective document: the file with its overrides */
+    uint32_t n_points;
+    const oltr_experiment *points; /* (n_points) */
+    const char *sweep_key;         /* NULL without a sweep */
+    const char *const *sweep;      /* (n_points) the swept values, or NULL */
+    uint32_t n_figures;
+    const struct figure *figures;       /* (n_figures) */
+    struct concentration concentration; /* of that kind */
+    struct pool pool;                   /* everything above lives in here */
+};
+
+/* Reads an experiment.  `name` is for messages, which read "name:line:column: what is wrong; what to do".  Whatever
+ * comes back, config_free() must follow. */
+oltr_status config_parse(const char *name, const char *text, size_t length, const struct overrides *overrides,
+                         struct config *out, oltr_error *error);
+void config_free(struct config *config);
+
+#endif

@@ -1,0 +1,156 @@
+/* config_policies.c - the section `policies`: who plays.  Parameters are checked against the engine's own table. */
+#include "config_parts.h"
+#include "nearest.h"
+#include "report/fail.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const oltr_param *find_param(const oltr_policy_info *info, const char *name)
+{
+    for (uint32_t i = 0; i < info->n_params; i++) {
+        if (strcmp(info->params[i].name, name) == 0) {
+            return &info->params[i];
+        }
+    }
+    return NULL;
+}
+
+static bool unknown_kind(const struct reader *reader, const struct node *node, const char *kind)
+{
+    char hint[HINT_SIZE], name[SHOWN_SIZE];
+    struct nearest nearest = nearest_to(kind);
+    for (uint32_t i = 0; i < oltr_policy_count(); i++) {
+        nearest_offer(&nearest, oltr_policy_info_at(i)->name);
+    }
+    bool near = nearest.best != NULL;
+    return read_bad(reader, node, "no policy is called `%s`%s", shown(kind, name),
+                    near ? nearest_hint(&nearest, hint) : "; `oltr policies` lists all of them");
+}
+
+static bool unknown_param(const struct reader *reader, const struct node *entry, const oltr_policy_info *info)
+{
+    char hint[HINT_SIZE], name[SHOWN_SIZE], help[HINT_SIZE];
+    struct nearest nearest = nearest_to(entry->key->text);
+    nearest_offer(&nearest, "name");
+    nearest_offer(&nearest, "kind");
+    for (uint32_t i = 0; i < info->n_params; i++) {
+        nearest_offer(&nearest, info->params[i].name);
+    }
+    (void)snprintf(help, sizeof help, "; `oltr policies %s` lists what it has", info->name);
+    return read_bad(reader, entry->key, "%s has no parameter `%s`%s", info->name, shown(entry->key->text, name),
+                    nearest.best != NULL ? nearest_hint(&nearest, hint) : help);
+}
+
+/* A fixed world without a prior has nothing to tell. */
+static bool told_nothing(const struct reader *reader, const struct node *entry, const oltr_world *world)
+{
+    bool asks = strcmp(entry->key->text, "prior") == 0 && strcmp(entry->text, "none") != 0;
+    if (asks && strcmp(world->kind, "fixed") == 0 && world->prior_a == NULL) {
+        char value[SHOWN_SIZE];
+        return read_bad(reader, entry, "`prior: %s` needs a prior, and this world tells none; add `prior: {a: 1, b: 10}` to it",
+                        shown(entry->text, value));
+    }
+    return true;
+}
+
+static bool set_param(const struct reader *reader, const struct node *entry, const oltr_world *world,
+                      oltr_settings *settings)
+{
+    const char *value;
+    oltr_error error = {OLTR_OK, ""};
+    if (find_param(settings->info, entry->key->text) == NULL) {
+        return unknown_param(reader, entry, settings->info);
+    }
+    if (!read_line(reader, entry, &value)) {
+        return false;
+    }
+    if (oltr_settings_set(settings, entry->key->text, value, &error) != OLTR_OK) {
+        return read_bad(reader, entry, "%s", error.msg);
+    }
+    return told_nothing(reader, entry, world);
+}
+
+/* Policies that must know the horizon are told it, unless the file wants them to be wrong about it. */
+static bool default_horizon(const struct reader *reader, const struct node *map, uint64_t rounds, oltr_settings *settings)
+{
+    char value[24];
+    oltr_error error = {OLTR_OK, ""};
+    if (find_param(settings->info, "horizon") == NULL || tree_get(map, "horizon") != NULL) {
+        return true;
+    }
+    (void)snprintf(value, sizeof value, "%" PRIu64, rounds);
+    return oltr_settings_set(settings, "horizon", value, &error) == OLTR_OK ||
+           read_bad(reader, map, "the horizon cannot be set to `rounds`: %s", error.msg);
+}
+
+static bool read_policy(const struct reader *reader, const struct node *map, const oltr_experiment *point,
+                        oltr_contestant *policy)
+{
+    const struct node *kind, *name = tree_get(map, "name");
+    const char *text;
+    oltr_error error = {OLTR_OK, ""};
+    if (map->type != NODE_MAP) {
+        return read_bad(reader, map, "a policy must be a map, like {name: GTS, kind: gts}");
+    }
+    if (!read_required(reader, map, policy_keys, "kind", &kind) || !read_line(reader, kind, &text)) {
+        return false;
+    }
+    if (oltr_policy_info_by_name(text, NULL) == NULL) {
+        return unknown_kind(reader, kind, text);
+    }
+    if (oltr_settings_init(&policy->settings, text, point->world.n_items, &error) != OLTR_OK) {
+        return read_bad(reader, kind, "%s", error.msg);
+    }
+    policy->label = text;
+    if (name != NULL && !read_line(reader, name, &policy->label)) {
+        return false;
+    }
+    for (const struct node *entry = map->first; entry != NULL; entry = entry->next) {
+        if (entry != name && entry != kind && !set_param(reader, entry, &point->world, &policy->settings)) {
+            return false;
+        }
+    }
+    return default_horizon(reader, map, point->rounds, &policy->settings);
+}
+
+/* Two policies of one name could not be told apart in the results. */
+static bool is_new_label(const struct reader *reader, const struct node *map, const oltr_contestant *policy, uint32_t i)
+{
+    char label[SHOWN_SIZE];
+    for (uint32_t j = 0; j < i; j++) {
+        if (strcmp(policy[j].label, policy[i].label) == 0) {
+            return read_bad(reader, map, "two policies are called `%s`; give each its own `name`",
+                            shown(policy[i].label, label));
+        }
+    }
+    return true;
+}
+
+bool config_policies(const struct reader *reader, const struct node *root, oltr_experiment *point)
+{
+    const struct node *list;
+    if (!read_required(reader, root, experiment_keys, "policies", &list)) {
+        return false;
+    }
+    if (list->type == NODE_LIST && (list->count == 0 || list->count > MOST_POLICIES)) {
+        return read_bad(reader, list, "`policies` must have at least one entry and at most %d", MOST_POLICIES);
+    }
+    if (!read_list(reader, list)) {
+        return false;
+    }
+    oltr_contestant *policy = pool_get(reader->pool, list->count, sizeof *policy);
+    if (policy == NULL) {
+        return read_no_memory(reader);
+    }
+    uint32_t count = 0;
+    for (const struct node *map = list->first; map != NULL; map = map->next, count++) {
+        if (!read_policy(reader, map, point, &policy[count]) || !is_new_label(reader, map, policy, count)) {
+            return false;
+        }
+    }
+    point->policy = policy;
+    point->n_policies = count;
+    return true;
+}

@@ -1,0 +1,217 @@
+/* config_world.c - the section `world`: where the truth lives. */
+#include "config_parts.h"
+#include "nearest.h"
+#include "report/fail.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const double LARGEST = 1e9; /* of a Beta parameter; beyond it the density is a needle */
+
+/* ---- names from the engine's catalogues ------------------------------------------------------------------ */
+
+static bool pick_name(const struct reader *reader, const struct node *node, const char *what, uint32_t (*count)(void),
+                      const oltr_named *(*at)(uint32_t), const char **out)
+{
+    char hint[HINT_SIZE], list[128] = "", name[SHOWN_SIZE];
+    size_t used = 0;
+    const char *word;
+    if (!read_line(reader, node, &word)) {
+        return false;
+    }
+    struct nearest nearest = nearest_to(word);
+    for (uint32_t i = 0; i < count(); i++) {
+        if (strcmp(word, at(i)->name) == 0) {
+            *out = at(i)->name;
+            return true;
+        }
+        nearest_offer(&nearest, at(i)->name);
+        if (used + strlen(at(i)->name) + 3 < sizeof list) {
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "", at(i)->name);
+        }
+    }
+    (void)nearest_hint(&nearest, hint);
+    return read_bad(reader, node, "no %s is called `%s`%s%s%s", what, shown(word, name), hint,
+                    nearest.best == NULL ? "; there are " : " There are ", list);
+}
+
+/* ---- the items ------------------------------------------------------------------------------------------ */
+
+static bool read_level(const struct reader *reader, const struct node *node, uint32_t *count, double *value)
+{
+    if (node->type != NODE_LIST || node->count != 2) {
+        return read_bad(reader, node, "a level must be a pair [count, value], like [14, 0.05]");
+    }
+    return read_whole32(reader, node->first, 1, MOST_ITEMS, count) && read_real(reader, node->last, 0, 1, value);
+}
+
+static bool read_levels(const struct reader *reader, const struct node *levels, oltr_world *world)
+{
+    uint32_t count = 0, items = 0;
+    double value = 0, *attraction;
+    if (!read_list(reader, levels)) {
+        return false;
+    }
+    for (const struct node *entry = levels->first; entry != NULL; entry = entry->next) {
+        if (!read_level(reader, entry, &count, &value)) {
+            return false;
+        }
+        if (count > MOST_ITEMS - items) {
+            return read_bad(reader, entry, "the levels add up to more than %d items", MOST_ITEMS);
+        }
+        items += count;
+    }
+    attraction = pool_get(reader->pool, items, sizeof *attraction);
+    if (attraction == NULL) {
+        return read_no_memory(reader);
+    }
+    world->attraction = attraction;
+    world->n_items = items;
+    for (const struct node *entry = levels->first; entry != NULL; entry = entry->next) {
+        (void)read_level(reader, entry, &count, &value); /* good already */
+        while (count-- > 0) {
+            *attraction++ = value;
+        }
+    }
+    return true;
+}
+
+/* A fixed world counts its items; if the file counts them too, it must count the same. */
+static bool read_fixed(const struct reader *reader, const struct node *map, oltr_world *world)
+{
+    const struct node *attraction = tree_get(map, "attraction"), *levels = tree_get(map, "levels");
+    const struct node *items = tree_get(map, "items");
+    uint32_t said = 0;
+    if ((attraction == NULL) == (levels == NULL)) {
+        return read_bad(reader, map, "a fixed world needs either `attraction: [0.2, 0.1]` or `levels: [[2, 0.2]]`%s",
+                        attraction == NULL ? "" : ", not both");
+    }
+    bool good = levels != NULL ? read_levels(reader, levels, world)
+                               : read_reals(reader, attraction, 0, 1, &world->attraction, &world->n_items);
+    if (!good || items == NULL) {
+        return good;
+    }
+    return read_whole32(reader, items, 1, MOST_ITEMS, &said) &&
+           (said == world->n_items ||
+            read_bad(reader, items, "`items` is %u, but the attractions are %u; leave `items` out", said, world->n_items));
+}
+
+static bool read_beta(const struct reader *reader, const struct node *map, oltr_world *world)
+{
+    static const char *const of_fixed[] = {"attraction", "levels"};
+    const struct node *items, *a_max = tree_get(map, "a_max"), *shared = tree_get(map, "instances_per_prior");
+    for (size_t i = 0; i < 2; i++) {
+        if (tree_get(map, of_fixed[i]) != NULL) {
+            return read_bad(reader, tree_get(map, of_fixed[i])->key, "`%s` belongs to a world of kind fixed; this one is beta",
+                            of_fixed[i]);
+        }
+    }
+    return read_required(reader, map, world_keys, "items", &items) &&
+           read_whole32(reader, items, 1, MOST_ITEMS, &world->n_items) &&
+           (a_max == NULL || read_whole32(reader, a_max, 1, 1000000, &world->a_max)) &&
+           (shared == NULL || read_whole32(reader, shared, 1, UINT32_MAX, &world->instances_per_prior));
+}
+
+/* ---- the prior ------------------------------------------------------------------------------------------ */
+
+static bool read_prior_list(const struct reader *reader, const struct node *node, uint32_t n_items, const double **out)
+{
+    uint32_t count = 0;
+    return read_reals(reader, node, 0, LARGEST, out, &count) &&
+           (count == n_items ||
+            read_bad(reader, node, "`%s` has %u numbers, but the world has %u items; give one number for all, or one each",
+                     node->key->text, count, n_items));
+}
+
+static bool read_prior_number(const struct reader *reader, const struct node *node, uint32_t n_items, const double **out)
+{
+    double value, *values = pool_get(reader->pool, n_items, sizeof *values);
+    if (values == NULL) {
+        return read_no_memory(reader);
+    }
+    if (!read_real(reader, node, 0, LARGEST, &value)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n_items; i++) {
+        values[i] = value;
+    }
+    *out = values;
+    return true;
+}
+
+/* One number for all items, or one for each. */
+static bool read_prior_side(const struct reader *reader, const struct node *node, uint32_t n_items, const double **out)
+{
+    bool good = node->type == NODE_LIST ? read_prior_list(reader, node, n_items, out)
+                                        : read_prior_number(reader, node, n_items, out);
+    for (uint32_t i = 0; good && i < n_items; i++) {
+        good = (*out)[i] > 0 || read_bad(reader, node, "`%s` of a Beta prior must be above 0", node->key->text);
+    }
+    return good;
+}
+
+static bool read_prior(const struct reader *reader, const struct node *map, oltr_world *world)
+{
+    const struct node *prior = tree_get(map, "prior"), *a, *b, *drawn = tree_get(map, "a_max");
+    if (drawn == NULL) {
+        drawn = tree_get(map, "instances_per_prior");
+    }
+    bool draws_prior = prior == NULL && strcmp(world->kind, "beta") == 0;
+    if (drawn != NULL && !draws_prior) {
+        return read_bad(reader, drawn->key, "`%s` is for worlds of kind beta without `prior`, which draw their own",
+                        drawn->key->text);
+    }
+    return prior == NULL ||
+           (read_map_keys(reader, prior, "prior", prior_keys) && read_required(reader, prior, prior_keys, "a", &a) &&
+            read_required(reader, prior, prior_keys, "b", &b) &&
+            read_prior_side(reader, a, world->n_items, &world->prior_a) &&
+            read_prior_side(reader, b, world->n_items, &world->prior_b));
+}
+
+/* Policies must be told a Beta distribution whatever the shift. */
+static bool read_shift(const struct reader *reader, const struct node *map, oltr_world *world)
+{
+    const struct node *node = tree_get(map, "misspecification");
+    if (node == NULL || !read_real(reader, node, -LARGEST, LARGEST, &world->misspecification)) {
+        return node == NULL;
+    }
+    double c = world->misspecification, smallest_a = 1, smallest_b = 10;
+    for (uint32_t i = 0; world->prior_a != NULL && i < world->n_items; i++) {
+        smallest_a = i == 0 || world->prior_a[i] < smallest_a ? world->prior_a[i] : smallest_a;
+        smallest_b = i == 0 || world->prior_b[i] < smallest_b ? world->prior_b[i] : smallest_b;
+    }
+    bool tells_none = world->prior_a == NULL && strcmp(world->kind, "fixed") == 0;
+    if (tells_none && c != 0) {
+        return read_bad(reader, node, "this world tells no prior that could be wrong; add `prior: {a: 1, b: 10}` to it");
+    }
+    return (smallest_a + c > 0 && smallest_b - c > 0) ||
+           read_bad(reader, node, "policies would be told Beta(%g, %g); both must be above 0, so keep it between %g and %g",
+                    smallest_a + c, smallest_b - c, -smallest_a, smallest_b);
+}
+
+/* ---- the section ---------------------------------------------------------------------------------------- */
+
+bool config_no_click(const struct reader *reader, const struct node *world, uint32_t slots, uint32_t *out)
+{
+    const struct node *node = tree_get(world, "no_click");
+    *out = 0;
+    if (node == NULL || (node->type == NODE_SCALAR && strcmp(node->text, "all") == 0)) {
+        return true;
+    }
+    return read_whole32(reader, node, 1, slots, out);
+}
+
+bool config_world(const struct reader *reader, const struct node *root, oltr_world *world)
+{
+    const struct node *map, *kind, *clicks;
+    world->clicks = "cascade";
+    if (!read_required(reader, root, experiment_keys, "world", &map) ||
+        !read_map_keys(reader, map, "world", world_keys) || !read_required(reader, map, world_keys, "kind", &kind) ||
+        !pick_name(reader, kind, "world", oltr_world_count, oltr_world_at, &world->kind)) {
+        return false;
+    }
+    clicks = tree_get(map, "clicks");
+    return (clicks == NULL || pick_name(reader, clicks, "click model", oltr_clicks_count, oltr_clicks_at, &world->clicks)) &&
+           (strcmp(world->kind, "fixed") == 0 ? read_fixed(reader, map, world) : read_beta(reader, map, world)) &&
+           read_prior(reader, map, world) && read_shift(reader, map, world);
+}

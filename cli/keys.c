@@ -1,0 +1,92 @@
+/* keys.c - see keys.h. */
+#include "keys.h"
+
+#include <stddef.h>
+
+const struct key experiment_keys[] = {
+    {"title", "Synthetic non-contextual setting", "the name of the experiment (default: the name of the file)"},
+    {"kind", "regret", "regret: simulate and measure (default); concentration: compare posteriors, see below"},
+    {"seed", "1", "every random number follows from it (default 1)"},
+    {"rounds", "10000", "the horizon T"},
+    {"slots", "3", "how many items are shown in a round, K"},
+    {"replications", "400", "how often everything is repeated"},
+    {"checkpoints", "200", "how many rounds are recorded, evenly and at powers of ten (default 200), or a list of rounds"},
+    {"world", "{kind: beta, items: 30}", "where the truth lives"},
+    {"policies", "[{name: GTS, kind: gts}]", "who plays"},
+    {"sweep", "{key: world.items, values: [10, 100]}", "repeat all of it for each value of one key"},
+    {"figures", "[{file: fig-all}]", "what to draw (default: one figure `regret` of all policies)"},
+    {NULL, NULL, NULL},
+};
+
+const struct key world_keys[] = {
+    {"kind", "beta", "beta: attraction i ~ Beta(a_i, b_i) anew in each replication; fixed: the attractions given"},
+    {"items", "30", "how many items there are, L; a fixed world counts its own"},
+    {"clicks", "cascade", "the click model (default cascade)"},
+    {"no_click", "all", "how many slots count as examined when nothing was clicked: all (default) or a number"},
+    {"misspecification", "0", "c: policies are told Beta(a+c, b-c) instead of the true prior (default 0)"},
+    {"prior", "{a: 1, b: 10}", "the Beta parameters of the items (default for beta: a uniform on 1..a_max, b = 10)"},
+    {"a_max", "10", "the largest a that is drawn (default 10)"},
+    {"instances_per_prior", "20", "how many replications share one draw of all a (default 1)"},
+    {"attraction", "[0.2, 0.1, 0.05]", "fixed: the attraction of each item"},
+    {"levels", "[[2, 0.2], [14, 0.05]]", "fixed: the same in short, [count, value] pairs"},
+    {NULL, NULL, NULL},
+};
+
+const struct key prior_keys[] = {
+    {"a", "1", "one number, or a list with one for each item"},
+    {"b", "10", "the same"},
+    {NULL, NULL, NULL},
+};
+
+const struct key policy_keys[] = {
+    {"name", "GTS", "the label in tables and figures (default: the kind)"},
+    {"kind", "gts", "which policy it is; `oltr policies` lists them"},
+    {NULL, NULL, NULL},
+};
+
+const struct key sweep_keys[] = {
+    {"key", "world.misspecification", "any key that --set takes"},
+    {"values", "[0, 2, 4]", "its values, one after the other"},
+    {NULL, NULL, NULL},
+};
+
+const struct key figure_keys[] = {
+    {"file", "fig-stand", "the name of the files, without an ending"},
+    {"title", "Synthetic non-contextual setting", "above the figure (default: the title of the experiment)"},
+    {"policies", "[GTS, TS-Beta]", "which labels to show (default: all)"},
+    {"rounds", "1000", "the last round to show (default: all)"},
+    {"x", "round", "round, or sweep: the last regret against the swept key (default when there is a sweep)"},
+    {"bands", "1", "half the height of the error bands, in standard errors: 0, 1 (default), 2 or 3"},
+    {"bounds", "true", "draw the bound of Theorem 1, 22 K sqrt(L T) (default false)"},
+    {"log", "true", "logarithmic axes (default false)"},
+    {NULL, NULL, NULL},
+};
+
+const struct key concentration_keys[] = {
+    {"title", "Concentration of posteriors", "the name of the experiment (default: the name of the file)"},
+    {"kind", "concentration", "nothing is simulated: posteriors after the expected number of clicks"},
+    {"attraction", "[0.1, 0.5, 0.9]", "one panel for each"},
+    {"observations", "100", "how often the item was examined"},
+    {"sigma", "[1, 0.5]", "one Gaussian posterior for each"},
+    {"figures", "[{file: fig-bvsgpost}]", "the name of the figure, and its title (default: fig-bvsgpost)"},
+    {NULL, NULL, NULL},
+};
+
+const struct key panel_keys[] = {
+    {"file", "fig-bvsgpost", "the name of the files, without an ending"},
+    {"title", "Concentration of posteriors", "above the figure (default: the title of the experiment)"},
+    {NULL, NULL, NULL},
+};
+
+const struct key_section key_sections[] = {
+    {"experiment", experiment_keys, NULL},
+    {"world", world_keys, NULL},
+    {"world.prior", prior_keys, NULL},
+    {"policies", policy_keys,
+     "Any parameter of that kind may follow; `oltr policies KIND` lists them. A parameter `horizon` that is not given is "
+     "set to `rounds`."},
+    {"sweep", sweep_keys, NULL},
+    {"figures", figure_keys, NULL},
+    {"experiment of kind concentration", concentration_keys, NULL},
+    {NULL, NULL, NULL},
+};

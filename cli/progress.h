@@ -1,0 +1,26 @@
+/* progress.h - how far a run is: one line that rewrites itself on a terminal, plain lines now and then elsewhere. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include "config.h"
+
+struct progress {
+    const struct config *config;
+    bool terminal;
+    double rounds_to_do; /* policy rounds that this call has to simulate */
+    double share_before; /* of all rounds: what an earlier call has done */
+};
+
+/* `results`: what is done before the run begins. */
+struct progress progress_begin(const struct config *config, const oltr_results *results);
+/* Seconds between two reports. */
+double progress_every(const struct progress *progress);
+void progress_show(const struct progress *progress, const oltr_progress *state);
+/* Takes the rewriting line away. */
+void progress_end(const struct progress *progress);
+
+/* Replications done and asked for, over all points. */
+uint64_t progress_done(const struct config *config, const oltr_results *results);
+uint64_t progress_total(const struct config *config);
+
+#endif

@@ -1,0 +1,218 @@
+/* oltr.h - the public interface of liboltr, an engine for online learning to rank.
+ *
+ * One round: oltr_rank() turns what a policy believes into a list, the user looks at it, and oltr_learn()
+ * takes what was seen.  Four objects carry it:
+ *
+ *   settings   what a policy is made of: its kind, its parameters, the prior       plain value, cold
+ *   policy     the learned sums and what is derived from them                      rank reads, learn writes
+ *   scratch    the working memory of one ranking thread                            one per thread
+ *   rng        a counter-based generator, passed by value                          no hidden state anywhere
+ *
+ * Threads: any number of threads may rank, predict and save one policy at once, each with its own scratch, as long
+ * as nobody learns, merges or forgets at that moment.  rank and learn never allocate, print or touch global state.
+ */
+#ifndef OLTR_OLTR_H
+#define OLTR_OLTR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define OLTR_API __attribute__((visibility("default")))
+#else
+#define OLTR_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- status and errors ---------------------------------------------------------------------------------- */
+
+/* name, text */
+#define OLTR_STATUS_LIST(X)                                                                                          \
+    X(OK, "ok")                                                                                                      \
+    X(EINVAL, "an argument is missing or makes no sense")                                                            \
+    X(ENOMEM, "out of memory")                                                                                       \
+    X(EKIND, "no policy of that name; oltr_policy_info_at() lists them")                                             \
+    X(EPARAM, "no parameter of that name in this policy")                                                            \
+    X(EVALUE, "the value does not fit the parameter")                                                                \
+    X(EPRIOR, "the prior is missing, of the wrong length, or not a valid prior")                                     \
+    X(EITEM, "an item index is out of range or stands twice in one list")                                            \
+    X(ESLOTS, "the list must have at least 1 slot and at most as many as there are candidates")                      \
+    X(EEXAMINED, "more slots were examined than were shown")                                                         \
+    X(EREWARD, "a reward is not finite, or not a click (0 or 1) where the policy learns from clicks only")           \
+    X(ESCRATCH, "the scratch is too small for this policy; make it with oltr_scratch_new() of this policy")          \
+    X(EUNSUPPORTED, "this policy cannot do that; see its entry in the catalogue")                                    \
+    X(EMISMATCH, "the two policies differ in kind, parameters, items or prior and cannot be merged")                 \
+    X(ESTATE, "the state breaks an invariant of its policy")                                                         \
+    X(ETRUNCATED, "the snapshot is cut short or has bytes too many")                                                 \
+    X(EMAGIC, "this is not an oltr snapshot")                                                                        \
+    X(EVERSION, "the snapshot was written by a newer version of oltr")                                               \
+    X(ECHECKSUM, "the snapshot is damaged: its checksum does not match")                                             \
+    X(ECORRUPT, "the snapshot's content contradicts itself")                                                         \
+    X(EBUFFER, "the buffer is too small; oltr_save_bound() tells the size")                                          \
+    X(EIO, "a file could not be read or written")                                                                    \
+    X(EINTERRUPTED, "stopped before the end; what is done is kept")
+
+typedef enum oltr_status {
+#define OLTR_STATUS_ENUM(name, text) OLTR_##name,
+    OLTR_STATUS_LIST(OLTR_STATUS_ENUM)
+#undef OLTR_STATUS_ENUM
+        OLTR_STATUS_COUNT
+} oltr_status;
+
+/* What went wrong in a cold call, in words for the person who has to fix it.  Every `error` argument may be NULL. */
+typedef struct oltr_error {
+    oltr_status code;
+    char msg[256];
+} oltr_error;
+
+OLTR_API const char *oltr_strerror(oltr_status status);
+OLTR_API const char *oltr_status_name(oltr_status status); /* "OLTR_ESLOTS" */
+OLTR_API const char *oltr_version(void);
+
+/* ---- random numbers ------------------------------------------------------------------------------------- */
+
+/* Philox4x32-10 (Salmon et al. 2011) as a value.  A draw is a pure function of (seed, replication, stream, round,
+ * position): copy the value and you copy the future. */
+typedef struct oltr_rng {
+    uint32_t key[2];     /* from seed and replication */
+    uint32_t counter[4]; /* position, round low, round high (16 bits) and purpose (16 bits), stream */
+    uint32_t word[4];    /* up to 3 words not handed out yet; word[3] counts them */
+} oltr_rng;
+
+OLTR_API oltr_rng oltr_rng_make(uint64_t seed, uint64_t replication);
+/* The generator of one round of one stream; round < 2^48. */
+OLTR_API oltr_rng oltr_rng_at(oltr_rng rng, uint32_t stream, uint64_t round);
+/* An unrelated generator, the same one for the same id. */
+OLTR_API oltr_rng oltr_rng_fork(oltr_rng rng, uint64_t id);
+
+OLTR_API uint32_t oltr_rng_u32(oltr_rng *rng);
+OLTR_API uint32_t oltr_rng_below(oltr_rng *rng, uint32_t n);             /* uniform on 0..n-1, exactly; n > 0 */
+OLTR_API double oltr_rng_uniform(oltr_rng *rng);                         /* uniform on the open interval (0,1) */
+OLTR_API double oltr_rng_normal(oltr_rng *rng);                          /* N(0,1) */
+OLTR_API double oltr_rng_gamma(oltr_rng *rng, double shape);             /* Gamma(shape, scale 1); shape > 0 */
+OLTR_API double oltr_rng_beta(oltr_rng *rng, double a, double b);        /* Beta(a,b); a, b > 0 */
+
+/* ---- the catalogue of policies -------------------------------------------------------------------------- */
+
+typedef enum oltr_param_type { OLTR_REAL, OLTR_INTEGER, OLTR_CHOICE } oltr_param_type;
+
+typedef struct oltr_param {
+    const char *name;
+    oltr_param_type type;
+    double initial;             /* the default; of a choice, its index */
+    double min, max;            /* bounds, both included */
+    const char *const *choices; /* NULL-terminated names of a choice, or NULL */
+    const char *help;
+} oltr_param;
+
+typedef enum oltr_rewards {
+    OLTR_CLICKS, /* 0 or 1 */
+    OLTR_REALS   /* any finite number */
+} oltr_rewards;
+
+enum { OLTR_MAX_PARAMS = 12 };
+
+typedef struct oltr_policy_info {
+    const char *name;    /* in files and calls: "gts" */
+    const char *title;   /* for people: "Gaussian Thompson sampling (GTS)" */
+    const char *source;  /* where it is defined */
+    const char *summary; /* one sentence */
+    oltr_rewards rewards;
+    int can_predict, can_merge, can_forget;
+    int uses_prior; /* reads the prior of its settings */
+    uint32_t n_params;
+    const oltr_param *params;
+} oltr_policy_info;
+
+OLTR_API uint32_t oltr_policy_count(void);
+OLTR_API const oltr_policy_info *oltr_policy_info_at(uint32_t index);
+OLTR_API const oltr_policy_info *oltr_policy_info_by_name(const char *name, oltr_error *error);
+
+/* ---- settings ------------------------------------------------------------------------------------------- */
+
+/* What is believed before the first click, item by item: Beta(a,b), or a mean and a standard deviation.  Each
+ * pair is (n_items) long; give one pair, leave the other NULL.  The arrays are copied when the policy is made. */
+typedef struct oltr_prior {
+    const double *a, *b;
+    const double *mean, *sd;
+} oltr_prior;
+
+typedef struct oltr_settings {
+    const oltr_policy_info *info;
+    uint32_t n_items;
+    double value[OLTR_MAX_PARAMS]; /* in the order of info->params; of a choice, its index */
+    oltr_prior prior;
+} oltr_settings;
+
+OLTR_API oltr_status oltr_settings_init(oltr_settings *settings, const char *kind, uint32_t n_items,
+                                        oltr_error *error);
+OLTR_API oltr_status oltr_settings_set(oltr_settings *settings, const char *name, const char *text,
+                                       oltr_error *error);
+/* Writes the value of parameter `index` as text that oltr_settings_set() reads back to the same value. */
+OLTR_API oltr_status oltr_settings_get(const oltr_settings *settings, uint32_t index, char *text, size_t size);
+
+/* ---- one round ------------------------------------------------------------------------------------------ */
+
+/* The candidates of one request.  A NULL query means all items of the policy. */
+typedef struct oltr_query {
+    uint32_t n_items;     /* how many candidates */
+    const uint32_t *item; /* (n_items) distinct indices, or NULL: the items 0..n_items-1 */
+} oltr_query;
+
+/* The shown list.  The caller owns the arrays and says how many slots there are. */
+typedef struct oltr_ranking {
+    uint32_t k;
+    uint32_t *item; /* (k) best first */
+    double *score;  /* (k) what the policy ranked by, or NULL */
+} oltr_ranking;
+
+/* What was seen of it: the first n_examined slots, and the reward of each (a click is 1, no click is 0). */
+typedef struct oltr_feedback {
+    uint32_t n_examined;
+    const double *reward; /* (n_examined) */
+} oltr_feedback;
+
+/* ---- policies ------------------------------------------------------------------------------------------- */
+
+typedef struct oltr_policy oltr_policy;
+typedef struct oltr_scratch oltr_scratch;
+
+OLTR_API oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error);
+OLTR_API void oltr_policy_free(oltr_policy *policy);
+/* The same in memory of the caller: `bytes` of it, aligned to 64.  Such a policy is not freed. */
+OLTR_API size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error); /* 0 on error */
+OLTR_API oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *settings,
+                                        oltr_error *error);
+
+OLTR_API const oltr_settings *oltr_policy_settings(const oltr_policy *policy);
+OLTR_API uint64_t oltr_policy_rounds(const oltr_policy *policy); /* how often it has learned */
+
+OLTR_API oltr_scratch *oltr_scratch_new(const oltr_policy *policy);
+OLTR_API void oltr_scratch_free(oltr_scratch *scratch);
+
+OLTR_API oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_rng rng,
+                               oltr_scratch *scratch, oltr_ranking *ranking);
+/* On any status but OK the policy is unchanged. */
+OLTR_API oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
+                                const oltr_feedback *feedback);
+/* Mean and standard deviation of what is believed of each candidate; sd may be NULL. */
+OLTR_API oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean, double *sd);
+/* Adds what `from` has learned; as if `into` had seen both. */
+OLTR_API oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from);
+/* Moves the belief towards the prior: every sum is multiplied by keep, 0 <= keep <= 1. */
+OLTR_API oltr_status oltr_forget(oltr_policy *policy, double keep);
+OLTR_API oltr_status oltr_check(const oltr_policy *policy, oltr_error *error);
+
+/* ---- snapshots ------------------------------------------------------------------------------------------ */
+
+OLTR_API size_t oltr_save_bound(const oltr_policy *policy);
+OLTR_API oltr_status oltr_save(const oltr_policy *policy, void *buffer, size_t capacity, size_t *written);
+OLTR_API oltr_policy *oltr_load(const void *buffer, size_t size, oltr_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,114 @@
+/* sim.h - the second surface of liboltr: worlds, experiments, and the runner that measures policies in them.
+ *
+ * An experiment is worlds x policies x replications x rounds -> regret curves.  Every draw is a function of
+ * (seed, replication, stream, round, item), and curves are summed in exact integers, so the results are the same
+ * bits for any number of threads and for a run that was interrupted and resumed.  Within one replication all
+ * policies meet the same instance and the same users.
+ */
+#ifndef OLTR_SIM_H
+#define OLTR_SIM_H
+
+#include <oltr/oltr.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- worlds --------------------------------------------------------------------------------------------- */
+
+/* Where the truth lives.  kind "beta": attraction i ~ Beta(a_i, b_i), a new draw each replication.
+ * kind "fixed": the attractions given, the same in every replication. */
+typedef struct oltr_world {
+    const char *kind;
+    uint32_t n_items;
+    const char *clicks;              /* the click model: "cascade" */
+    uint32_t examined_without_click; /* slots examined in a round without a click; 0: all that were shown */
+    double misspecification;         /* c: policies are told Beta(a+c, b-c) */
+    const double *prior_a, *prior_b; /* (n_items) or NULL: beta draws a_i uniformly from 1..a_max, b_i = 10; fixed tells none */
+    uint32_t a_max;                  /* beta without prior_a: the largest a; 0 means 10 */
+    uint32_t instances_per_prior;    /* beta without prior_a: replications that share one draw of a; 0 means 1 */
+    const double *attraction;        /* (n_items) fixed: each in [0,1] */
+} oltr_world;
+
+typedef struct oltr_named {
+    const char *name, *summary;
+} oltr_named;
+OLTR_API uint32_t oltr_world_count(void);
+OLTR_API const oltr_named *oltr_world_at(uint32_t index);
+OLTR_API uint32_t oltr_clicks_count(void);
+OLTR_API const oltr_named *oltr_clicks_at(uint32_t index);
+
+/* ---- experiments ---------------------------------------------------------------------------------------- */
+
+typedef struct oltr_contestant {
+    const char *label;      /* in tables and figures */
+    oltr_settings settings; /* settings.prior is filled in from the world */
+} oltr_contestant;
+
+/* One point of a sweep; an experiment without a sweep has one point. */
+typedef struct oltr_experiment {
+    uint64_t seed;
+    uint64_t rounds;       /* the horizon T */
+    uint32_t slots;        /* K */
+    uint32_t replications;
+    uint32_t n_checkpoints;
+    const uint64_t *checkpoint; /* (n_checkpoints) ascending, from 1 to rounds */
+    oltr_world world;
+    uint32_t n_policies;
+    const oltr_contestant *policy; /* (n_policies) */
+} oltr_experiment;
+
+OLTR_API oltr_status oltr_experiment_check(const oltr_experiment *experiment, oltr_error *error);
+
+/* `count` rounds spread evenly over 1..rounds, plus the powers of ten and the last round, ascending.  Returns how
+ * many; writes at most `capacity` of them (call with capacity 0 for the number). */
+OLTR_API uint32_t oltr_checkpoints(uint64_t rounds, uint32_t count, uint64_t *out, uint32_t capacity);
+
+/* ---- results -------------------------------------------------------------------------------------------- */
+
+typedef struct oltr_outcome {
+    double regret;         /* mean over replications of the cumulative pseudo-regret */
+    double regret_se;      /* its standard error; 0 with fewer than two replications */
+    double reward;         /* mean cumulative expected reward */
+    uint32_t replications; /* how many are in it */
+} oltr_outcome;
+
+typedef struct oltr_results oltr_results; /* O(points x policies x checkpoints), whatever the rounds */
+
+OLTR_API oltr_results *oltr_results_new(const oltr_experiment *points, uint32_t n_points, oltr_error *error);
+OLTR_API void oltr_results_free(oltr_results *results);
+OLTR_API oltr_outcome oltr_results_at(const oltr_results *results, uint32_t point, uint32_t policy,
+                                      uint32_t checkpoint);
+/* Mean thread CPU nanoseconds of one round (rank, users, learn); depends on the machine, unlike all else. */
+OLTR_API double oltr_results_ns_per_round(const oltr_results *results, uint32_t point, uint32_t policy);
+/* What is done so far, to a file and back (checksummed; a file of another experiment is refused). */
+OLTR_API oltr_status oltr_results_save(const oltr_results *results, const char *path, oltr_error *error);
+OLTR_API oltr_status oltr_results_load(oltr_results *results, const char *path, oltr_error *error);
+
+/* ---- the runner ----------------------------------------------------------------------------------------- */
+
+typedef struct oltr_progress {
+    uint64_t done, total;     /* replications, over all points */
+    uint64_t rounds_done;     /* policy rounds simulated by this call */
+    double seconds;           /* since this call began */
+    const oltr_results *results;
+} oltr_progress;
+
+typedef struct oltr_run_options {
+    uint32_t threads;                                       /* 0: all cores */
+    const char *partial;                                    /* where to keep what is done; NULL: nowhere */
+    void (*progress)(void *context, const oltr_progress *); /* NULL, or called every `every` seconds and at the end, */
+    double every;                                           /* never by two threads at once */
+    int (*stop)(void *context);                             /* NULL, or asked often: non-zero stops the run soon */
+    void *context;
+} oltr_run_options;
+
+/* Runs what `results` does not hold yet.  OLTR_EINTERRUPTED when stopped: whole replications are kept (and written to
+ * options->partial); call again with the same results to go on. */
+OLTR_API oltr_status oltr_run(const oltr_experiment *points, uint32_t n_points, const oltr_run_options *options,
+                              oltr_results *results, oltr_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,17 @@
+/* beta_common.h - what the two policies on a Beta posterior share: their parameters, their prior, their prediction. */
+#ifndef OLTR_POLICY_BETA_COMMON_H
+#define OLTR_POLICY_BETA_COMMON_H
+
+#include "policy/common.h"
+#include "posterior/beta_items.h"
+
+enum { BETA_PRIOR, BETA_A, BETA_B, BETA_PARAMS };
+extern const oltr_param beta_params[BETA_PARAMS];
+
+/* Sets the prior's shapes as the settings say.  The state begins with a beta_items. */
+oltr_status beta_init(void *state, const oltr_settings *settings, oltr_error *error);
+
+/* Mean and standard deviation of the posterior. */
+void beta_predict(const void *state, uint64_t t, const candidates *from, double *mean, double *sd);
+
+#endif

@@ -1,0 +1,110 @@
+/* common.c - see common.h. */
+#include "policy/common.h"
+
+#include <math.h>
+
+static layout plan_scratch(uint32_t n_items, size_t *score, size_t *best)
+{
+    layout l = {0, 0};
+    *score = layout_take(&l, padded(n_items), sizeof(double));
+    *best = layout_take(&l, padded(n_items) / 8, sizeof(double));
+    return l;
+}
+
+size_t double_scratch_bytes(const oltr_settings *settings)
+{
+    size_t score, best;
+    layout l = plan_scratch(settings->n_items, &score, &best);
+    return l.overflow ? 0 : l.used;
+}
+
+double_scores double_scratch(void *scratch, uint32_t n_items)
+{
+    size_t score, best;
+    plan_scratch(n_items, &score, &best);
+    return (double_scores){doubles_at(scratch, score), doubles_at(scratch, best)};
+}
+
+void places_to_items(const candidates *from, const oltr_ranking *out)
+{
+    if (from->item)
+        for (uint32_t slot = 0; slot < out->k; slot++)
+            out->item[slot] = from->item[out->item[slot]];
+}
+
+void show_best(double_scores s, const candidates *from, const oltr_rng *rng, const oltr_ranking *out)
+{
+    for (size_t j = from->n; j < padded(from->n); j++)
+        s.score[j] = -INFINITY;
+    topk_f64(s.score, from->n, out->k, rng, s.best, out->item, out->score);
+    places_to_items(from, out);
+}
+
+uint32_t list_item_sums(const void *state, sum_array out[MAX_SUMS])
+{
+    const item_sums *sums = state;
+    out[0] = (sum_array){"examined", doubles_at(state, sums->examined), sums->n_items};
+    out[1] = (sum_array){"reward", doubles_at(state, sums->reward), sums->n_items};
+    return 2;
+}
+
+oltr_status check_clicks(const void *state, oltr_error *error)
+{
+    return item_sums_check(state, state, 1, error);
+}
+
+void predict_clicks(const void *state, uint64_t t, const candidates *from, double *mean, double *sd)
+{
+    const item_sums *sums = state;
+    const double *n = doubles_at(state, sums->examined), *s = doubles_at(state, sums->reward);
+    (void)t;
+    for (uint32_t j = 0; j < from->n; j++) {
+        uint32_t i = candidate(from, j);
+        double p = n[i] > 0 ? s[i] / n[i] : 0;
+        mean[j] = p;
+        if (sd)
+            sd[j] = n[i] > 0 ? sqrt(p * (1 - p) / n[i]) : 0.5;
+    }
+}
+
+void learn_nothing(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+{
+    (void)state;
+    (void)t;
+    (void)from;
+    (void)shown;
+    (void)seen;
+}
+
+uint32_t list_no_sums(const void *state, sum_array out[MAX_SUMS])
+{
+    (void)state;
+    (void)out;
+    return 0;
+}
+
+void refresh_nothing(void *state, uint64_t t)
+{
+    (void)state;
+    (void)t;
+}
+
+oltr_status check_nothing(const void *state, oltr_error *error)
+{
+    (void)state;
+    (void)error;
+    return OLTR_OK;
+}
+
+const char *const prior_choices[] = {"none", "mean", "full", NULL};
+const char prior_help[] = "what is taken from the prior: nothing, its means only, or all of it";
+
+oltr_status require_prior(const oltr_settings *settings, int wanted, int beta, oltr_error *error)
+{
+    if (!wanted)
+        return OLTR_OK;
+    if (!prior_given(&settings->prior))
+        return fail(error, OLTR_EPRIOR, "%s is to take its prior from outside, but none is given: give one, or set prior: none",
+                    settings->info->name);
+    return prior_check(&settings->prior, settings->n_items, beta, error);
+}

@@ -1,0 +1,220 @@
+/* gts.c - Gaussian Thompson sampling: Algorithm 1 of Azizi, Meshi, Zoghi and Karimzadehgan (AISTATS 2023).
+ *
+ * Belief.  The reward of item i is taken as N(nu_i, sigma^2), and nu_i a priori as N(mu0, s0).  After N_i observations that sum to S_i
+ * it is N(m_i, v_i) with
+ *     1/v_i = 1/s0 + N_i/sigma^2        m_i = v_i (mu0/s0 + S_i/sigma^2).
+ * Rule.  Draw theta_i ~ N(m_i, v_i) for every item, show the K largest, best first.
+ *
+ * The paper's three names are three priors: GTS is N(0,1) for every item; GTS-Pmean takes mu0 from an outside prior and keeps s0 = 1;
+ * GTS-P takes both.  `prior: sd` (the outside variance around a mean of our own) is there for the paper's study of initial values.
+ *
+ * Where the paper is silent or slips: sigma has no value in it; we take 1/2, the largest standard deviation a click can have.  It prints
+ * N(mu0, sigma0) and writes a variance: sigma0^2 is meant.  Sums run over past rounds only.
+ *
+ * The released code does something else (sampler: released).  GTS there draws from N(S_i/N_i, sd 1/max(1,N_i)): the standard deviation,
+ * not the variance, falls with 1/N, and the prior is never read.  GTS-Pmean there uses the posterior mean with sd 1/(N_i + 1), GTS-P the posterior;
+ * both with 1/(4 (2a + 1)) for the variance of a Beta(a,b) prior, which is its value at b = a only.
+ *
+ * Cost.  O(L) normals in float32 and a selection; learning is O(1) per examined item.  The posterior is kept in double precision, and its
+ * mean and standard deviation are copied to float32 for the sampler.
+ */
+#include "policy/common.h"
+
+#include <math.h>
+
+enum { P_PRIOR, P_MEAN, P_SD, P_SIGMA, P_SAMPLER, N_PARAMS };
+enum { TAKE_NONE, TAKE_MEAN, TAKE_SD, TAKE_FULL };
+enum { POSTERIOR, RELEASED };
+
+static const char *const takes[] = {"none", "mean", "sd", "full", NULL};
+static const char *const samplers[] = {"posterior", "released", NULL};
+static const oltr_param params[N_PARAMS] = {
+    {"prior", OLTR_CHOICE, TAKE_NONE, 0, 3, takes,
+     "what is taken from the prior: nothing, its means (GTS-Pmean), its standard deviations, or all of it (GTS-P)"},
+    {"mean", OLTR_REAL, 0, -1e6, 1e6, NULL, "prior mean mu0 of every item, where it is not taken from the prior"},
+    {"sd", OLTR_REAL, 1, 1e-6, 1e6, NULL,
+     "prior standard deviation sigma0 of every item, where it is not taken from the prior"},
+    {"sigma", OLTR_REAL, 0.5, 1e-6, 1e6, NULL, "standard deviation of a reward; the paper gives none"},
+    {"sampler", OLTR_CHOICE, POSTERIOR, 0, 1, samplers,
+     "draw from the posterior as printed, or with the standard deviation 1/n of the released code"},
+};
+
+typedef struct gts_state {
+    item_sums sums;
+    size_t prior_mean, prior_sd; /* (n_items) doubles */
+    size_t mean, sd;             /* (padded) floats: what is sampled from, derived */
+    size_t bytes;
+    double precision; /* of one observation: 1/sigma^2 */
+    uint32_t sampler, take;
+} gts_state;
+
+static gts_state plan(const oltr_settings *settings)
+{
+    gts_state g = {.precision = 1 / (param(settings, P_SIGMA) * param(settings, P_SIGMA)),
+                   .sampler = choice(settings, P_SAMPLER),
+                   .take = choice(settings, P_PRIOR)};
+    layout l = {align_up(sizeof g), 0};
+    g.sums = item_sums_plan(&l, settings->n_items);
+    g.prior_mean = layout_take(&l, settings->n_items, sizeof(double));
+    g.prior_sd = layout_take(&l, settings->n_items, sizeof(double));
+    g.mean = layout_take(&l, padded(settings->n_items), sizeof(float));
+    g.sd = layout_take(&l, padded(settings->n_items), sizeof(float));
+    g.bytes = l.overflow ? 0 : l.used;
+    return g;
+}
+
+static size_t state_bytes(const oltr_settings *settings)
+{
+    return plan(settings).bytes;
+}
+
+typedef struct moments {
+    double mean, sd;
+} moments;
+
+static moments posterior(const gts_state *g, uint32_t i)
+{
+    double n = doubles_at(g, g->sums.examined)[i], s = doubles_at(g, g->sums.reward)[i];
+    double sd0 = doubles_at(g, g->prior_sd)[i], precision0 = 1 / (sd0 * sd0);
+    double variance = 1 / (precision0 + n * g->precision);
+    return (moments){variance * (doubles_at(g, g->prior_mean)[i] * precision0 + s * g->precision), sqrt(variance)};
+}
+
+static moments sampled_from(const gts_state *g, uint32_t i)
+{
+    if (g->sampler == POSTERIOR || g->take == TAKE_FULL)
+        return posterior(g, i);
+    double n = doubles_at(g, g->sums.examined)[i];
+    if (g->take == TAKE_NONE)
+        return (moments){n > 0 ? doubles_at(g, g->sums.reward)[i] / n : 0, 1 / fmax(1, n)};
+    return (moments){posterior(g, i).mean, 1 / (n + 1)};
+}
+
+static void refresh_item(gts_state *g, uint32_t i)
+{
+    moments m = sampled_from(g, i);
+    floats_at(g, g->mean)[i] = (float)m.mean;
+    floats_at(g, g->sd)[i] = (float)m.sd;
+}
+
+static void refresh(void *state, uint64_t t)
+{
+    gts_state *g = state;
+    (void)t;
+    for (uint32_t i = 0; i < g->sums.n_items; i++)
+        refresh_item(g, i);
+    for (size_t i = g->sums.n_items; i < padded(g->sums.n_items); i++) {
+        floats_at(g, g->mean)[i] = -INFINITY; /* the padding is never shown */
+        floats_at(g, g->sd)[i] = 0;
+    }
+}
+
+/* The standard deviation the released code gives a Beta(a,b) prior. */
+static double released_sd(double a)
+{
+    return sqrt(1 / (4 * (2 * a + 1)));
+}
+
+static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
+{
+    gts_state *g = state;
+    *g = plan(settings);
+    int released = g->sampler == RELEASED;
+    oltr_status status = require_prior(settings, g->take != TAKE_NONE, released, error);
+    if (status != OLTR_OK)
+        return status;
+    int mean = g->take == TAKE_MEAN || g->take == TAKE_FULL, sd = g->take == TAKE_SD || g->take == TAKE_FULL;
+    for (uint32_t i = 0; i < settings->n_items; i++) {
+        double *sd0 = &doubles_at(g, g->prior_sd)[i];
+        doubles_at(g, g->prior_mean)[i] = mean ? prior_mean(&settings->prior, i) : param(settings, P_MEAN);
+        *sd0 = sd ? prior_sd(&settings->prior, i) : param(settings, P_SD);
+        if (released && g->take != TAKE_NONE)
+            *sd0 = released_sd(prior_a(&settings->prior, i));
+    }
+    refresh(g, 1);
+    return OLTR_OK;
+}
+
+typedef struct gts_scratch {
+    size_t score, best, bytes;
+} gts_scratch;
+
+static gts_scratch plan_scratch(uint32_t n_items)
+{
+    layout l = {0, 0};
+    gts_scratch s = {.score = layout_take(&l, padded(n_items), sizeof(float))};
+    s.best = layout_take(&l, padded(n_items) / 8, sizeof(float));
+    s.bytes = l.overflow ? 0 : l.used;
+    return s;
+}
+
+static size_t scratch_bytes(const oltr_settings *settings)
+{
+    return plan_scratch(settings->n_items).bytes;
+}
+
+static void rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
+                 const oltr_ranking *out)
+{
+    const gts_state *g = state;
+    gts_scratch s = plan_scratch(g->sums.n_items);
+    float *score = floats_at(scratch, s.score);
+    (void)t;
+    gauss_scores(rng, floats_at(g, g->mean), floats_at(g, g->sd), from->item, from->n, score);
+    if (from->item || from->n < g->sums.n_items)
+        for (size_t j = from->n; j < padded(from->n); j++)
+            score[j] = -INFINITY;
+    topk_f32(score, from->n, out->k, rng, floats_at(scratch, s.best), out->item, out->score);
+    places_to_items(from, out);
+}
+
+static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+{
+    gts_state *g = state;
+    (void)t;
+    (void)from;
+    for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
+        item_sums_add(g, &g->sums, shown->item[slot], seen->reward[slot]);
+        refresh_item(g, shown->item[slot]);
+    }
+}
+
+static oltr_status check(const void *state, oltr_error *error)
+{
+    const gts_state *g = state;
+    return item_sums_check(state, &g->sums, 0, error);
+}
+
+static void predict(const void *state, uint64_t t, const candidates *from, double *mean, double *sd)
+{
+    (void)t;
+    for (uint32_t j = 0; j < from->n; j++) {
+        moments m = sampled_from(state, candidate(from, j));
+        mean[j] = m.mean;
+        if (sd)
+            sd[j] = m.sd;
+    }
+}
+
+const policy_ops gts_ops = {
+    .info = {.name = "gts",
+             .title = "Gaussian Thompson sampling (GTS, GTS-Pmean, GTS-P)",
+             .source = "Azizi, Meshi, Zoghi, Karimzadehgan: Overcoming Prior Misspecification in Online Learning to Rank, 2023, Algorithm 1",
+             .summary = "Samples every item's value from its Gaussian posterior and shows the largest samples.",
+             .rewards = OLTR_REALS,
+             .can_predict = 1,
+             .can_merge = 1,
+             .can_forget = 1,
+             .uses_prior = 1,
+             .n_params = N_PARAMS,
+             .params = params},
+    .state_bytes = state_bytes,
+    .scratch_bytes = scratch_bytes,
+    .init = init,
+    .rank = rank,
+    .learn = learn,
+    .sums = list_item_sums,
+    .refresh = refresh,
+    .check = check,
+    .predict = predict,
+};

@@ -1,0 +1,331 @@
+/* policy.c - the public life of a policy: made, ranked with, taught, merged, faded, checked.
+ *
+ * All checking of what callers pass in is here, once, before any policy's own code runs.  One block of memory holds this header, a copy of
+ * the prior, the marks that find a repeated item, and the state of the policy.
+ */
+#include "policy/policy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/block.h"
+
+#define LARGEST_REWARD 1e30 /* sums of it stay far from the end of the doubles, and means fit in a float */
+
+typedef struct block_plan {
+    size_t prior, marks, state, bytes;
+} block_plan;
+
+static block_plan plan_block(const oltr_settings *settings, const policy_ops *ops)
+{
+    layout l = {align_up(sizeof(oltr_policy)), 0};
+    block_plan b;
+    size_t state_bytes = ops->state_bytes(settings);
+    b.prior = layout_take(&l, prior_given(&settings->prior) ? 2 * (size_t)settings->n_items : 0, sizeof(double));
+    b.marks = layout_take(&l, settings->n_items, sizeof(uint32_t));
+    b.state = layout_take(&l, state_bytes, 1);
+    b.bytes = l.overflow || state_bytes == 0 || ops->scratch_bytes(settings) == 0 ? 0 : l.used;
+    return b;
+}
+
+/* Settings may have been filled in by hand: trust nothing in them. */
+static oltr_status check_settings(const oltr_settings *settings, oltr_error *error)
+{
+    if (!settings || !policy_ops_of(settings->info))
+        return fail(error, OLTR_EINVAL, "settings are missing; make them with oltr_settings_init()");
+    const oltr_policy_info *info = settings->info;
+    if (settings->n_items < 1)
+        return fail(error, OLTR_EITEM, "a policy needs at least 1 item");
+    for (uint32_t i = 0; i < info->n_params; i++)
+        if (!(settings->value[i] >= info->params[i].min && settings->value[i] <= info->params[i].max))
+            return fail(error, OLTR_EVALUE, "%s must lie between %g and %g, not at %g", info->params[i].name,
+                        info->params[i].min, info->params[i].max, settings->value[i]);
+    if (prior_given(&settings->prior))
+        return prior_check(&settings->prior, settings->n_items, 0, error);
+    return OLTR_OK;
+}
+
+size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error)
+{
+    if (check_settings(settings, error) != OLTR_OK)
+        return 0;
+    size_t bytes = plan_block(settings, policy_ops_of(settings->info)).bytes;
+    if (!bytes)
+        fail(error, OLTR_EITEM, "%s cannot hold %u items in memory", settings->info->name, settings->n_items);
+    return bytes;
+}
+
+/* The policy's own copy of the prior: the first array of the given pair, then the second. */
+static oltr_prior copy_prior(const oltr_prior *prior, double *to, uint32_t n)
+{
+    if (!prior_given(prior))
+        return (oltr_prior){NULL, NULL, NULL, NULL};
+    memcpy(to, prior->a ? prior->a : prior->mean, n * sizeof *to);
+    memcpy(to + n, prior->a ? prior->b : prior->sd, n * sizeof *to);
+    return prior->a ? (oltr_prior){.a = to, .b = to + n} : (oltr_prior){.mean = to, .sd = to + n};
+}
+
+oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *settings, oltr_error *error)
+{
+    size_t needed = oltr_policy_bytes(settings, error);
+    if (!needed)
+        return NULL;
+    if (!memory || (uintptr_t)memory % LAYOUT_ALIGN || bytes < needed) {
+        fail(error, OLTR_EINVAL, "the memory must be aligned to %d bytes and at least %zu long", LAYOUT_ALIGN, needed);
+        return NULL;
+    }
+    const policy_ops *ops = policy_ops_of(settings->info);
+    block_plan b = plan_block(settings, ops);
+    memset(memory, 0, needed);
+    oltr_policy *policy = memory;
+    *policy = (oltr_policy){.ops = ops,
+                            .settings = *settings,
+                            .marks = b.marks,
+                            .state = b.state,
+                            .bytes = b.bytes,
+                            .scratch_bytes = ops->scratch_bytes(settings)};
+    policy->settings.prior = copy_prior(&settings->prior, doubles_at(policy, b.prior), settings->n_items);
+    if (ops->init(policy_state(policy), &policy->settings, error) != OLTR_OK)
+        return NULL;
+    return policy;
+}
+
+oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error)
+{
+    size_t bytes = oltr_policy_bytes(settings, error);
+    if (!bytes)
+        return NULL;
+    void *memory = aligned_alloc(LAYOUT_ALIGN, bytes);
+    if (!memory) {
+        fail(error, OLTR_ENOMEM, "no memory for %zu bytes of %s with %u items", bytes, settings->info->name,
+             settings->n_items);
+        return NULL;
+    }
+    oltr_policy *policy = oltr_policy_place(memory, bytes, settings, error);
+    if (!policy)
+        free(memory);
+    return policy;
+}
+
+void oltr_policy_free(oltr_policy *policy)
+{
+    free(policy);
+}
+
+const oltr_settings *oltr_policy_settings(const oltr_policy *policy)
+{
+    return &policy->settings;
+}
+
+uint64_t oltr_policy_rounds(const oltr_policy *policy)
+{
+    return policy->rounds;
+}
+
+/* ---- ranking -------------------------------------------------------------------------------------------- */
+
+struct oltr_scratch {
+    size_t bytes; /* for the policy's own use, after the marks */
+    uint32_t n_items, stamp;
+    size_t marks, own;
+};
+
+oltr_scratch *oltr_scratch_new(const oltr_policy *policy)
+{
+    if (!policy)
+        return NULL;
+    layout l = {align_up(sizeof(oltr_scratch)), 0};
+    size_t marks = layout_take(&l, policy->settings.n_items, sizeof(uint32_t));
+    size_t own = layout_take(&l, policy->scratch_bytes, 1);
+    oltr_scratch *scratch = l.overflow ? NULL : aligned_alloc(LAYOUT_ALIGN, l.used);
+    if (!scratch)
+        return NULL;
+    memset(scratch, 0, l.used);
+    *scratch = (oltr_scratch){
+        .bytes = policy->scratch_bytes, .n_items = policy->settings.n_items, .marks = marks, .own = own};
+    return scratch;
+}
+
+void oltr_scratch_free(oltr_scratch *scratch)
+{
+    free(scratch);
+}
+
+/* A new stamp for `marks`; when the stamps run out, all marks are wiped. */
+static uint32_t next_stamp(uint32_t *stamp, uint32_t *marks, uint32_t n_items)
+{
+    if (++*stamp == 0) {
+        memset(marks, 0, n_items * sizeof *marks);
+        *stamp = 1;
+    }
+    return *stamp;
+}
+
+static int in_range_and_distinct(const uint32_t *item, uint32_t n, uint32_t n_items, uint32_t *marks, uint32_t stamp)
+{
+    for (uint32_t j = 0; j < n; j++) {
+        if (item[j] >= n_items || marks[item[j]] == stamp)
+            return 0;
+        marks[item[j]] = stamp;
+    }
+    return 1;
+}
+
+static candidates candidates_of(const oltr_policy *policy, const oltr_query *query)
+{
+    return query ? (candidates){query->n_items, query->item} : (candidates){policy->settings.n_items, NULL};
+}
+
+oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_rng rng, oltr_scratch *scratch,
+                      oltr_ranking *ranking)
+{
+    if (!policy || !scratch || !ranking || !ranking->item)
+        return OLTR_EINVAL;
+    uint32_t n_items = policy->settings.n_items;
+    candidates from = candidates_of(policy, query);
+    if (from.n > n_items)
+        return OLTR_EITEM;
+    if (ranking->k < 1 || ranking->k > from.n)
+        return OLTR_ESLOTS;
+    if (scratch->n_items < n_items || scratch->bytes < policy->scratch_bytes)
+        return OLTR_ESCRATCH;
+    uint32_t *marks = words_in(scratch, scratch->marks);
+    if (from.item && !in_range_and_distinct(from.item, from.n, n_items, marks,
+                                            next_stamp(&scratch->stamp, marks, scratch->n_items)))
+        return OLTR_EITEM;
+    policy->ops->rank(policy_state(policy), policy->rounds + 1, &from, &rng, (unsigned char *)scratch + scratch->own,
+                      ranking);
+    return OLTR_OK;
+}
+
+/* ---- learning ------------------------------------------------------------------------------------------- */
+
+static int good_rewards(const oltr_policy *policy, const oltr_feedback *feedback)
+{
+    int clicks = policy->ops->info.rewards == OLTR_CLICKS;
+    for (uint32_t slot = 0; slot < feedback->n_examined; slot++) {
+        double r = feedback->reward[slot];
+        if (clicks ? !((r >= 0 && r <= 0) || (r >= 1 && r <= 1)) : !(fabs(r) <= LARGEST_REWARD))
+            return 0;
+    }
+    return 1;
+}
+
+oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
+                       const oltr_feedback *feedback)
+{
+    if (!policy || !ranking || !ranking->item || !feedback || (feedback->n_examined && !feedback->reward))
+        return OLTR_EINVAL;
+    uint32_t n_items = policy->settings.n_items;
+    candidates from = candidates_of(policy, query);
+    if (from.n > n_items)
+        return OLTR_EITEM;
+    if (ranking->k < 1 || ranking->k > from.n)
+        return OLTR_ESLOTS;
+    if (feedback->n_examined > ranking->k)
+        return OLTR_EEXAMINED;
+    uint32_t *marks = words_in(policy, policy->marks);
+    if (from.item && !in_range_and_distinct(from.item, from.n, n_items, marks, next_stamp(&policy->stamp, marks, n_items)))
+        return OLTR_EITEM;
+    if (!in_range_and_distinct(ranking->item, ranking->k, n_items, marks, next_stamp(&policy->stamp, marks, n_items)))
+        return OLTR_EITEM;
+    if (!good_rewards(policy, feedback))
+        return OLTR_EREWARD;
+    policy->rounds++;
+    policy->ops->learn(policy_state(policy), policy->rounds + 1, &from, ranking, feedback);
+    return OLTR_OK;
+}
+
+oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean, double *sd)
+{
+    if (!policy || !mean)
+        return OLTR_EINVAL;
+    if (!policy->ops->predict)
+        return OLTR_EUNSUPPORTED;
+    candidates from = candidates_of(policy, query);
+    if (from.n > policy->settings.n_items)
+        return OLTR_EITEM;
+    for (uint32_t j = 0; from.item && j < from.n; j++)
+        if (from.item[j] >= policy->settings.n_items)
+            return OLTR_EITEM;
+    policy->ops->predict(policy_state(policy), policy->rounds + 1, &from, mean, sd);
+    return OLTR_OK;
+}
+
+/* ---- sums: merging, forgetting, checking ----------------------------------------------------------------- */
+
+static int same_prior(const oltr_policy *a, const oltr_policy *b)
+{
+    const oltr_prior *p = &a->settings.prior, *q = &b->settings.prior;
+    size_t bytes = a->settings.n_items * sizeof(double);
+    if (!prior_given(p) || !prior_given(q))
+        return prior_given(p) == prior_given(q);
+    if (!p->a != !q->a)
+        return 0;
+    return p->a ? !memcmp(p->a, q->a, bytes) && !memcmp(p->b, q->b, bytes)
+                : !memcmp(p->mean, q->mean, bytes) && !memcmp(p->sd, q->sd, bytes);
+}
+
+static int same_settings(const oltr_policy *a, const oltr_policy *b)
+{
+    return a->ops == b->ops && a->settings.n_items == b->settings.n_items &&
+           !memcmp(a->settings.value, b->settings.value, sizeof a->settings.value) && same_prior(a, b);
+}
+
+oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from)
+{
+    sum_array to[MAX_SUMS], add[MAX_SUMS];
+    if (!into || !from || into == from)
+        return OLTR_EINVAL;
+    if (!into->ops->info.can_merge)
+        return OLTR_EUNSUPPORTED;
+    if (!same_settings(into, from))
+        return OLTR_EMISMATCH;
+    uint32_t n = into->ops->sums(policy_state(into), to);
+    from->ops->sums(policy_state(from), add);
+    for (uint32_t a = 0; a < n; a++)
+        for (size_t i = 0; i < to[a].n; i++)
+            to[a].value[i] += add[a].value[i];
+    into->rounds += from->rounds;
+    into->ops->refresh(policy_state(into), into->rounds + 1);
+    return OLTR_OK;
+}
+
+oltr_status oltr_forget(oltr_policy *policy, double keep)
+{
+    sum_array sums[MAX_SUMS];
+    if (!policy || !(keep >= 0 && keep <= 1))
+        return OLTR_EINVAL;
+    if (!policy->ops->info.can_forget)
+        return OLTR_EUNSUPPORTED;
+    uint32_t n = policy->ops->sums(policy_state(policy), sums);
+    for (uint32_t a = 0; a < n; a++)
+        for (size_t i = 0; i < sums[a].n; i++)
+            sums[a].value[i] *= keep;
+    policy->ops->refresh(policy_state(policy), policy->rounds + 1);
+    return OLTR_OK;
+}
+
+/* Does all that is derived follow from the sums?  A copy is derived anew and compared. */
+static oltr_status check_derived(const oltr_policy *policy, oltr_error *error)
+{
+    oltr_policy *copy = aligned_alloc(LAYOUT_ALIGN, policy->bytes);
+    if (!copy)
+        return fail(error, OLTR_ENOMEM, "no memory for %zu bytes to check the policy with", policy->bytes);
+    memcpy(copy, policy, policy->bytes);
+    copy->ops->refresh(policy_state(copy), copy->rounds + 1);
+    int same = memcmp(policy_state(copy), policy_state(policy), policy->bytes - policy->state) == 0;
+    free(copy);
+    return same ? OLTR_OK
+                : fail(error, OLTR_ESTATE, "%s: what is derived from the sums does not follow from them",
+                       policy->ops->info.name);
+}
+
+oltr_status oltr_check(const oltr_policy *policy, oltr_error *error)
+{
+    if (!policy)
+        return fail(error, OLTR_EINVAL, "there is no policy to check");
+    oltr_status status = policy->ops->check(policy_state(policy), error);
+    return status == OLTR_OK ? check_derived(policy, error) : status;
+}

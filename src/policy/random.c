@@ -1,0 +1,48 @@
+/* random.c - a list drawn uniformly from all lists: what any policy must beat. */
+#include "policy/common.h"
+
+typedef struct random_state {
+    uint32_t n_items;
+} random_state;
+
+static size_t state_bytes(const oltr_settings *settings)
+{
+    (void)settings;
+    return align_up(sizeof(random_state));
+}
+
+static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
+{
+    (void)error;
+    ((random_state *)state)->n_items = settings->n_items;
+    return OLTR_OK;
+}
+
+/* Every candidate has the same score, and ties are broken uniformly. */
+static void rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
+                 const oltr_ranking *out)
+{
+    double_scores s = double_scratch(scratch, ((const random_state *)state)->n_items);
+    (void)t;
+    for (uint32_t j = 0; j < from->n; j++)
+        s.score[j] = 0;
+    show_best(s, from, rng, out);
+}
+
+const policy_ops random_ops = {
+    .info = {.name = "random",
+             .title = "Random",
+             .source = "the baseline of baselines",
+             .summary = "Shows a list drawn uniformly at random and never learns.",
+             .rewards = OLTR_REALS,
+             .can_merge = 1,
+             .can_forget = 1},
+    .state_bytes = state_bytes,
+    .scratch_bytes = double_scratch_bytes,
+    .init = init,
+    .rank = rank,
+    .learn = learn_nothing,
+    .sums = list_no_sums,
+    .refresh = refresh_nothing,
+    .check = check_nothing,
+};

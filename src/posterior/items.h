@@ -1,0 +1,33 @@
+/* items.h - what was seen of each item: how often it was examined, and the sum of its rewards.
+ *
+ * These two sums are the whole learned state of every policy without context.  Everything else (posterior means, quantiles, bounds) is
+ * derived from them and from the prior, so two states merge by addition and fade by multiplication.
+ */
+#ifndef OLTR_POSTERIOR_ITEMS_H
+#define OLTR_POSTERIOR_ITEMS_H
+
+#include "base/error.h"
+#include "base/layout.h"
+
+typedef struct item_sums {
+    uint32_t n_items;
+    size_t examined; /* offset of (n_items) doubles: N */
+    size_t reward;   /* offset of (n_items) doubles: S */
+} item_sums;
+
+static inline item_sums item_sums_plan(layout *l, uint32_t n_items)
+{
+    item_sums sums = {n_items, layout_take(l, n_items, sizeof(double)), layout_take(l, n_items, sizeof(double))};
+    return sums;
+}
+
+static inline void item_sums_add(void *state, const item_sums *sums, uint32_t item, double reward)
+{
+    doubles_at(state, sums->examined)[item] += 1;
+    doubles_at(state, sums->reward)[item] += reward;
+}
+
+/* OLTR_ESTATE unless every N is finite and >= 0 and every S is finite; with clicks, 0 <= S <= N too. */
+oltr_status item_sums_check(const void *state, const item_sums *sums, int clicks, oltr_error *error);
+
+#endif

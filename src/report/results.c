@@ -1,0 +1,153 @@
+/* results.c - see results.h.  The columns are a promise to other people's scripts: they never change order. */
+#include "report/results.h"
+
+#include "report/csv.h"
+#include "report/fail.h"
+#include "report/files.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const columns[] = {"sweep", "policy", "round", "regret", "regret_se", "reward", "replications"};
+enum { N_COLUMNS = sizeof columns / sizeof columns[0] };
+
+/* ---- writing -------------------------------------------------------------------------------------------- */
+
+static void add_heading(struct text *out)
+{
+    for (size_t i = 0; i < N_COLUMNS; i++) {
+        text_printf(out, "%s%c", columns[i], i + 1 < N_COLUMNS ? ',' : '\n');
+    }
+}
+
+/* Nine digits: more than any standard error justifies, few enough to be read. */
+static void add_row(struct text *out, const char *sweep, const char *label, uint64_t round, oltr_outcome outcome)
+{
+    csv_field(out, sweep);
+    text_add(out, ",");
+    csv_field(out, label);
+    text_printf(out, ",%" PRIu64 ",%.9g,%.9g,%.9g,%" PRIu32 "\n", round, outcome.regret, outcome.regret_se,
+                outcome.reward, outcome.replications);
+}
+
+void results_csv(const oltr_experiment *points, uint32_t n_points, const char *const *sweep,
+                 const oltr_results *results, bool last_only, struct text *out)
+{
+    add_heading(out);
+    for (uint32_t p = 0; p < n_points; p++) {
+        const oltr_experiment *point = &points[p];
+        for (uint32_t i = 0; i < point->n_policies; i++) {
+            for (uint32_t c = last_only ? point->n_checkpoints - 1 : 0; c < point->n_checkpoints; c++) {
+                add_row(out, sweep != NULL ? sweep[p] : "", point->policy[i].label, point->checkpoint[c],
+                        oltr_results_at(results, p, i, c));
+            }
+        }
+    }
+}
+
+/* ---- reading -------------------------------------------------------------------------------------------- */
+
+static const char *skip_digits(const char *at)
+{
+    return at + strspn(at, "0123456789");
+}
+
+bool number_is_plain(const char *string)
+{
+    const char *start = string + (*string == '-' || *string == '+'), *at = skip_digits(start);
+    size_t digits = (size_t)(at - start);
+    if (*at == '.') {
+        const char *fraction = at + 1;
+        at = skip_digits(fraction);
+        digits += (size_t)(at - fraction);
+    }
+    if (digits > 0 && (*at == 'e' || *at == 'E')) {
+        const char *exponent = at + 1 + (at[1] == '-' || at[1] == '+');
+        at = skip_digits(exponent);
+        digits = at > exponent ? digits : 0;
+    }
+    return digits > 0 && *at == '\0';
+}
+
+static bool is_count(const char *string)
+{
+    size_t length = strlen(string);
+    return length > 0 && length < 19 && skip_digits(string)[0] == '\0';
+}
+
+static bool parse_row(char **field, struct result_row *row)
+{
+    if (!is_count(field[2]) || !number_is_plain(field[3]) || !number_is_plain(field[4]) ||
+        !number_is_plain(field[5]) || !is_count(field[6])) {
+        return false;
+    }
+    row->sweep = field[0];
+    row->policy = field[1];
+    row->round = strtoull(field[2], NULL, 10);
+    row->regret = strtod(field[3], NULL);
+    row->regret_se = strtod(field[4], NULL);
+    row->reward = strtod(field[5], NULL);
+    row->replications = (uint32_t)strtoull(field[6], NULL, 10);
+    return true;
+}
+
+static bool is_heading(char **field, int count)
+{
+    bool same = count == N_COLUMNS;
+    for (int i = 0; same && i < count; i++) {
+        same = strcmp(field[i], columns[i]) == 0;
+    }
+    return same;
+}
+
+static size_t count_lines(const struct text *text)
+{
+    size_t lines = 1;
+    for (size_t i = 0; i < text->length; i++) {
+        lines += text->bytes[i] == '\n';
+    }
+    return lines;
+}
+
+static oltr_status parse_table(const char *folder, struct result_table *table, oltr_error *error)
+{
+    char *field[N_COLUMNS], *at = table->memory.bytes;
+    if (!is_heading(field, csv_record(&at, field, N_COLUMNS))) {
+        return fail_with(error, OLTR_EIO, "%s/results.csv: line 1 is not the heading that oltr run writes", folder);
+    }
+    int count;
+    while ((count = csv_record(&at, field, N_COLUMNS)) != 0) {
+        if (count != N_COLUMNS || !parse_row(field, &table->row[table->count])) {
+            return fail_with(error, OLTR_EIO,
+                             "%s/results.csv: record %zu is broken; run the experiment again to get a good file",
+                             folder, table->count + 2);
+        }
+        table->count++;
+    }
+    return OLTR_OK;
+}
+
+oltr_status result_table_read(const char *folder, struct result_table *table, oltr_error *error)
+{
+    memset(table, 0, sizeof *table);
+    oltr_status status = file_read_in(folder, "results.csv", &table->memory, error);
+    if (status != OLTR_OK) {
+        return status;
+    }
+    if (strlen(table->memory.bytes) != table->memory.length) {
+        return fail_with(error, OLTR_EIO, "%s/results.csv: has zero bytes in it; it is not a text file", folder);
+    }
+    table->row = calloc(count_lines(&table->memory), sizeof *table->row);
+    if (table->row == NULL) {
+        return fail_with(error, OLTR_ENOMEM, "%s/results.csv: out of memory", folder);
+    }
+    return parse_table(folder, table, error);
+}
+
+void result_table_free(struct result_table *table)
+{
+    free(table->row);
+    text_free(&table->memory);
+    memset(table, 0, sizeof *table);
+}

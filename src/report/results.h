@@ -1,0 +1,33 @@
+/* results.h - results.csv and summary.csv: one row per swept value, policy and checkpoint. */
+#ifndef REPORT_RESULTS_H
+#define REPORT_RESULTS_H
+
+#include "report/text.h"
+
+#include <oltr/sim.h>
+
+struct result_row {
+    const char *sweep, *policy;
+    uint64_t round;
+    double regret, regret_se, reward;
+    uint32_t replications;
+};
+
+struct result_table {
+    size_t count;
+    struct result_row *row; /* (count) in the order of the file */
+    struct text memory;     /* what the strings point into */
+};
+
+/* Adds the heading and all rows, or only those of the last checkpoints.  sweep: (n_points), or NULL without one. */
+void results_csv(const oltr_experiment *points, uint32_t n_points, const char *const *sweep,
+                 const oltr_results *results, bool last_only, struct text *out);
+
+/* Reads folder/results.csv back. */
+oltr_status result_table_read(const char *folder, struct result_table *table, oltr_error *error);
+void result_table_free(struct result_table *table);
+
+/* The whole string as a number, or false: no blanks, no hexadecimal, no infinity. */
+bool number_is_plain(const char *string);
+
+#endif

@@ -1,0 +1,50 @@
+/* sample.h - the draws of a ranking: one sample of the belief in each item, in float32, many items at a time.
+ *
+ * Item i of a round always gets the same draw, whichever candidates stand beside it: a ranking of a subset is the
+ * ranking of everything with the rest left out.  Each function comes as a plain C twin and an AVX2 kernel that give
+ * the same bits; the undecorated name picks one.
+ *
+ * "Padded" arrays have PADDED(n) elements, so that a kernel may read whole vectors.
+ */
+#ifndef OLTR_RNG_SAMPLE_H
+#define OLTR_RNG_SAMPLE_H
+
+#include <oltr/oltr.h>
+
+enum { LANES = 8, NORMAL_GROUP = 32 }; /* a vector of counters yields 32 normals */
+
+static inline size_t padded(size_t n)
+{
+    return (n + NORMAL_GROUP - 1) / NORMAL_GROUP * NORMAL_GROUP;
+}
+
+/* out[j] = mean[i] + sd[i] * z_i of candidate j, where i = item[j], or j when item is NULL.  Without `item`, mean, sd
+ * and out are padded, and the padding of `out` is written too. */
+void gauss_scores(const oltr_rng *rng, const float *mean, const float *sd, const uint32_t *item, size_t n, float *out);
+void gauss_scores_plain(const oltr_rng *rng, const float *mean, const float *sd, const uint32_t *item, size_t n,
+                        float *out);
+void gauss_scores_avx2(const oltr_rng *rng, const float *mean, const float *sd, const uint32_t *item, size_t n,
+                       float *out);
+
+/* What Marsaglia and Tsang's method needs of Gamma(a) and Gamma(b) to draw from Beta(a,b).  d < 0 in `da` marks an item with
+ * a shape below 1, which is drawn from `a` and `b` in double precision. */
+typedef struct beta_shapes {
+    const float *ca, *cb;     /* (padded) 1 / sqrt(9 d); NaN where a shape is below 1 */
+    const float *da, *db;     /* (padded) shape - 1/3 */
+    const float *log_da_db;   /* (padded) log(da / db) */
+    const double *a, *b;      /* (n) the shapes themselves */
+} beta_shapes;
+
+/* out[j] = the log-odds log(x / (1 - x)) of a draw x ~ Beta(a_i, b_i) of candidate j; `todo` is room for padded(n).
+ * Without `item`, out is padded and its padding is written (with -infinity). */
+void beta_scores(const oltr_rng *rng, const beta_shapes *shapes, const uint32_t *item, size_t n, uint32_t *todo,
+                 float *out);
+void beta_scores_plain(const oltr_rng *rng, const beta_shapes *shapes, const uint32_t *item, size_t n, uint32_t *todo,
+                       float *out);
+void beta_scores_avx2(const oltr_rng *rng, const beta_shapes *shapes, const uint32_t *item, size_t n, uint32_t *todo,
+                      float *out);
+
+/* The draw of an item with a shape below 1 (both kernels share it). */
+float beta_small_shape(const oltr_rng *rng, uint32_t item, double a, double b);
+
+#endif

@@ -1,0 +1,323 @@
+/* sample_avx2.c - the samplers eight items at a time.  The same operations in the same order as sample.c and
+ * float_math.h, so the same bits; tests/kernels compares them.
+ */
+#include "rng/sample.h"
+
+#include "base/cpu.h"
+
+#if OLTR_HAVE_AVX2
+
+#include <immintrin.h>
+
+#include "rng/float_math.h"
+#include "rng/philox.h"
+
+#define KERNEL OLTR_TARGET_AVX2 static inline __attribute__((always_inline))
+
+typedef struct words8 {
+    __m256i w[4];
+} words8;
+
+/* The counter words that are the same for all positions of a round. */
+typedef struct counters {
+    __m256i round, purpose, stream;
+    uint32_t k0, k1;
+} counters;
+
+KERNEL counters counters_of(const oltr_rng *rng, uint32_t purpose)
+{
+    return (counters){_mm256_set1_epi32((int)rng->counter[1]),
+                      _mm256_set1_epi32((int)((rng->counter[2] & 0xFFFF0000u) | purpose)),
+                      _mm256_set1_epi32((int)rng->counter[3]), rng->key[0], rng->key[1]};
+}
+
+/* Philox4x32-10 of eight positions.  Even and odd lanes go apart, each word in the low half of 64 bits, as the
+ * 32x32->64 multiplication wants it; what is left in the high halves is never read. */
+KERNEL words8 philox8(counters c, __m256i position)
+{
+    const __m256i m0 = _mm256_set1_epi32((int)PHILOX_M0), m1 = _mm256_set1_epi32((int)PHILOX_M1);
+    __m256i e0 = position, o0 = _mm256_srli_epi64(position, 32);
+    __m256i e1 = c.round, o1 = c.round, e2 = c.purpose, o2 = c.purpose, e3 = c.stream, o3 = c.stream;
+    for (uint32_t i = 0; i < PHILOX_ROUNDS; i++) {
+        const __m256i k0 = _mm256_set1_epi32((int)(c.k0 + i * PHILOX_W0));
+        const __m256i k1 = _mm256_set1_epi32((int)(c.k1 + i * PHILOX_W1));
+        __m256i pe0 = _mm256_mul_epu32(e0, m0), pe1 = _mm256_mul_epu32(e2, m1);
+        __m256i po0 = _mm256_mul_epu32(o0, m0), po1 = _mm256_mul_epu32(o2, m1);
+        e0 = _mm256_xor_si256(_mm256_srli_epi64(pe1, 32), _mm256_xor_si256(e1, k0));
+        o0 = _mm256_xor_si256(_mm256_srli_epi64(po1, 32), _mm256_xor_si256(o1, k0));
+        e2 = _mm256_xor_si256(_mm256_srli_epi64(pe0, 32), _mm256_xor_si256(e3, k1));
+        o2 = _mm256_xor_si256(_mm256_srli_epi64(po0, 32), _mm256_xor_si256(o3, k1));
+        e1 = pe1;
+        o1 = po1;
+        e3 = pe0;
+        o3 = po0;
+    }
+    return (words8){{_mm256_blend_epi32(e0, _mm256_slli_epi64(o0, 32), 0xAA),
+                     _mm256_blend_epi32(e1, _mm256_slli_epi64(o1, 32), 0xAA),
+                     _mm256_blend_epi32(e2, _mm256_slli_epi64(o2, 32), 0xAA),
+                     _mm256_blend_epi32(e3, _mm256_slli_epi64(o3, 32), 0xAA)}};
+}
+
+KERNEL __m256 splat(float x)
+{
+    return _mm256_set1_ps(x);
+}
+
+KERNEL __m256 log_p8(__m256 t)
+{
+    __m256 p = _mm256_fmadd_ps(splat(LOG_P6), t, splat(LOG_P5));
+    p = _mm256_fmadd_ps(p, t, splat(LOG_P4));
+    p = _mm256_fmadd_ps(p, t, splat(LOG_P3));
+    p = _mm256_fmadd_ps(p, t, splat(LOG_P2));
+    p = _mm256_fmadd_ps(p, t, splat(LOG_P1));
+    return _mm256_fmadd_ps(p, t, splat(LOG_P0));
+}
+
+KERNEL __m256 log8(__m256 x)
+{
+    __m256i bits = _mm256_castps_si256(x);
+    __m256i exponent = _mm256_srai_epi32(_mm256_sub_epi32(bits, _mm256_set1_epi32(LOG_SQRT_HALF_BITS)), 23);
+    __m256 m = _mm256_castsi256_ps(_mm256_sub_epi32(bits, _mm256_slli_epi32(exponent, 23)));
+    __m256 t = _mm256_sub_ps(m, splat(1)), square = _mm256_mul_ps(t, t);
+    __m256 log_m = _mm256_fmadd_ps(log_p8(t), _mm256_mul_ps(t, square), _mm256_fmadd_ps(splat(-0.5f), square, t));
+    return _mm256_fmadd_ps(_mm256_cvtepi32_ps(exponent), splat(LOG_LN2), log_m);
+}
+
+KERNEL __m256 uniform8(__m256i word)
+{
+    return _mm256_fmadd_ps(_mm256_cvtepi32_ps(_mm256_srli_epi32(word, 1)), splat(0x1p-31f), splat(0x1p-32f));
+}
+
+KERNEL void box_muller8(__m256i word0, __m256i word1, __m256 *z0, __m256 *z1)
+{
+    const __m256i top = _mm256_set1_epi32((int)0x80000000u);
+    __m256 radius = _mm256_sqrt_ps(_mm256_mul_ps(splat(-2), log8(uniform8(word0))));
+    __m256 f = _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_slli_epi32(word1, 2)), splat(0x1p-32f));
+    __m256 z = _mm256_mul_ps(f, f);
+    __m256 s = _mm256_fmadd_ps(splat(SIN_3), z, splat(SIN_2));
+    s = _mm256_fmadd_ps(s, z, splat(SIN_1));
+    s = _mm256_mul_ps(f, _mm256_fmadd_ps(s, z, splat(SIN_0)));
+    __m256 c = _mm256_fmadd_ps(splat(COS_3), z, splat(COS_2));
+    c = _mm256_fmadd_ps(c, z, splat(COS_1));
+    c = _mm256_fmadd_ps(c, z, splat(1));
+    __m256 odd = _mm256_castsi256_ps(_mm256_slli_epi32(word1, 1)); /* its sign bit: the quadrant is odd */
+    __m256 x = _mm256_blendv_ps(c, s, odd), y = _mm256_blendv_ps(s, c, odd);
+    __m256i sign0 = _mm256_and_si256(_mm256_add_epi32(word1, _mm256_set1_epi32(0x40000000)), top);
+    __m256i sign1 = _mm256_and_si256(word1, top);
+    *z0 = _mm256_mul_ps(radius, _mm256_xor_ps(x, _mm256_castsi256_ps(sign0)));
+    *z1 = _mm256_mul_ps(radius, _mm256_xor_ps(y, _mm256_castsi256_ps(sign1)));
+}
+
+KERNEL __m256i lanes(void)
+{
+    return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+OLTR_TARGET_AVX2 static void gauss_all(const oltr_rng *rng, const float *mean, const float *sd, size_t n, float *out)
+{
+    counters c = counters_of(rng, 0);
+    __m256i position = lanes();
+    for (size_t group = 0; group < n; group += NORMAL_GROUP) {
+        words8 w = philox8(c, position);
+        __m256 z[4];
+        box_muller8(w.w[0], w.w[1], &z[0], &z[1]);
+        box_muller8(w.w[2], w.w[3], &z[2], &z[3]);
+        for (size_t j = 0; j < 4; j++) {
+            size_t i = group + LANES * j;
+            _mm256_storeu_ps(out + i, _mm256_fmadd_ps(_mm256_loadu_ps(sd + i), z[j], _mm256_loadu_ps(mean + i)));
+        }
+        position = _mm256_add_epi32(position, _mm256_set1_epi32(LANES));
+    }
+}
+
+/* The normals of eight items anywhere: one block each, of which the item's own pair of words is taken. */
+KERNEL __m256 normals_of(counters c, __m256i item)
+{
+    __m256i position = _mm256_add_epi32(_mm256_slli_epi32(_mm256_srli_epi32(item, 5), 3),
+                                        _mm256_and_si256(item, _mm256_set1_epi32(LANES - 1)));
+    words8 w = philox8(c, position);
+    __m256 second = _mm256_castsi256_ps(_mm256_slli_epi32(item, 27)); /* sign bit: words 2,3 */
+    __m256 sine = _mm256_castsi256_ps(_mm256_slli_epi32(item, 28));   /* sign bit: the second normal of the pair */
+    __m256 word0 = _mm256_blendv_ps(_mm256_castsi256_ps(w.w[0]), _mm256_castsi256_ps(w.w[2]), second);
+    __m256 word1 = _mm256_blendv_ps(_mm256_castsi256_ps(w.w[1]), _mm256_castsi256_ps(w.w[3]), second);
+    __m256 z0, z1;
+    box_muller8(_mm256_castps_si256(word0), _mm256_castps_si256(word1), &z0, &z1);
+    return _mm256_blendv_ps(z0, z1, sine);
+}
+
+/* The first `n` of eight indices, the rest repeating the first. */
+KERNEL __m256i load_items(const uint32_t *item, size_t n)
+{
+    if (n >= LANES)
+        return _mm256_loadu_si256((const __m256i *)(const void *)item);
+    uint32_t eight[LANES];
+    for (size_t l = 0; l < LANES; l++)
+        eight[l] = item[l < n ? l : 0];
+    return _mm256_loadu_si256((const __m256i *)(const void *)eight);
+}
+
+KERNEL void store_some(float *out, __m256 x, size_t n)
+{
+    if (n >= LANES) {
+        _mm256_storeu_ps(out, x);
+        return;
+    }
+    float eight[LANES];
+    _mm256_storeu_ps(eight, x);
+    memcpy(out, eight, n * sizeof *out);
+}
+
+OLTR_TARGET_AVX2 static void gauss_some(const oltr_rng *rng, const float *mean, const float *sd, const uint32_t *item,
+                                        size_t n, float *out)
+{
+    counters c = counters_of(rng, 0);
+    for (size_t j = 0; j < n; j += LANES) {
+        __m256i i = load_items(item + j, n - j);
+        __m256 m = _mm256_i32gather_ps(mean, i, sizeof *mean), s = _mm256_i32gather_ps(sd, i, sizeof *sd);
+        store_some(out + j, _mm256_fmadd_ps(s, normals_of(c, i), m), n - j);
+    }
+}
+
+OLTR_TARGET_AVX2 void gauss_scores_avx2(const oltr_rng *rng, const float *mean, const float *sd, const uint32_t *item, size_t n,
+                       float *out)
+{
+    if (item)
+        gauss_some(rng, mean, sd, item, n, out);
+    else
+        gauss_all(rng, mean, sd, n, out);
+}
+
+/* ---- Beta ----------------------------------------------------------------------------------------------- */
+
+typedef struct proposal {
+    __m256 xa, xb, ta, tb, ua, ub;
+    __m256 plausible; /* both 1 + t > 0 */
+    __m256 squeezed;  /* accepted by the squeeze alone */
+} proposal;
+
+KERNEL __m256 squeeze8(__m256 x, __m256 u)
+{
+    __m256 square = _mm256_mul_ps(x, x);
+    __m256 bound = _mm256_fmadd_ps(_mm256_mul_ps(splat(-SQUEEZE), square), square, splat(1));
+    return _mm256_cmp_ps(u, bound, _CMP_LT_OQ);
+}
+
+KERNEL proposal propose(counters c, __m256i item, __m256 ca, __m256 cb)
+{
+    proposal p;
+    words8 w = philox8(c, item);
+    box_muller8(w.w[0], w.w[1], &p.xa, &p.xb);
+    p.ua = uniform8(w.w[2]);
+    p.ub = uniform8(w.w[3]);
+    p.ta = _mm256_mul_ps(ca, p.xa);
+    p.tb = _mm256_mul_ps(cb, p.xb);
+    p.plausible = _mm256_and_ps(_mm256_cmp_ps(p.ta, splat(-1), _CMP_GT_OQ), _mm256_cmp_ps(p.tb, splat(-1), _CMP_GT_OQ));
+    p.squeezed = _mm256_and_ps(squeeze8(p.xa, p.ua), squeeze8(p.xb, p.ub));
+    return p;
+}
+
+KERNEL __m256 log_odds8(const proposal *p, __m256 log_da_db)
+{
+    __m256 ratio = _mm256_div_ps(_mm256_add_ps(splat(1), p->ta), _mm256_add_ps(splat(1), p->tb));
+    return _mm256_fmadd_ps(splat(3), log8(ratio), log_da_db);
+}
+
+KERNEL __m256 acceptance8(__m256 d, __m256 t)
+{
+    __m256 cube = _mm256_mul_ps(_mm256_mul_ps(t, t), t);
+    __m256 near = _mm256_and_ps(_mm256_cmp_ps(t, splat(LOG_T_MIN), _CMP_GT_OQ),
+                                _mm256_cmp_ps(t, splat(LOG_T_MAX), _CMP_LT_OQ));
+    __m256 inner = _mm256_mul_ps(cube, _mm256_fmadd_ps(splat(3), log_p8(t), splat(-1)));
+    __m256 rest = _mm256_fmsub_ps(_mm256_mul_ps(splat(1.5f), t), t, cube);
+    rest = _mm256_fmadd_ps(splat(-3), t, rest);
+    __m256 outer = _mm256_fmadd_ps(splat(3), log8(_mm256_add_ps(splat(1), t)), rest);
+    return _mm256_mul_ps(d, _mm256_blendv_ps(outer, inner, near));
+}
+
+KERNEL __m256 accepts8(__m256 d, __m256 t, __m256 x, __m256 u)
+{
+    return _mm256_or_ps(squeeze8(x, u), _mm256_cmp_ps(log8(u), acceptance8(d, t), _CMP_LT_OQ));
+}
+
+/* Candidates in `todo` (n of them): one attempt with the whole test.  Those rejected stay, in order; returns how many. */
+OLTR_TARGET_AVX2 static size_t try_again(counters c, const beta_shapes *s, const uint32_t *item, uint32_t *todo, size_t n,
+                                         float *out)
+{
+    size_t left = 0;
+    for (size_t j = 0; j < n; j += LANES) {
+        uint32_t here[LANES], id[LANES], count = (uint32_t)(n - j < LANES ? n - j : LANES);
+        for (uint32_t l = 0; l < LANES; l++) {
+            here[l] = todo[j + (l < count ? l : 0)];
+            id[l] = item ? item[here[l]] : here[l];
+        }
+        __m256i i = load_items(id, LANES);
+        proposal p = propose(c, i, _mm256_i32gather_ps(s->ca, i, 4), _mm256_i32gather_ps(s->cb, i, 4));
+        __m256 a = accepts8(_mm256_i32gather_ps(s->da, i, 4), p.ta, p.xa, p.ua);
+        __m256 b = accepts8(_mm256_i32gather_ps(s->db, i, 4), p.tb, p.xb, p.ub);
+        unsigned accepted = (unsigned)_mm256_movemask_ps(_mm256_and_ps(p.plausible, _mm256_and_ps(a, b)));
+        float value[LANES];
+        _mm256_storeu_ps(value, log_odds8(&p, _mm256_i32gather_ps(s->log_da_db, i, 4)));
+        for (uint32_t l = 0; l < count; l++) {
+            if (accepted >> l & 1)
+                out[here[l]] = value[l];
+            else
+                todo[left++] = here[l];
+        }
+    }
+    return left;
+}
+
+/* Items with a shape below 1 leave the list here, drawn one by one; returns how many stay. */
+static size_t draw_small_shapes(const oltr_rng *rng, const beta_shapes *s, const uint32_t *item, uint32_t *todo, size_t n,
+                                float *out)
+{
+    size_t left = 0;
+    for (size_t j = 0; j < n; j++) {
+        uint32_t at = todo[j], i = item ? item[at] : at;
+        if (s->da[i] < 0)
+            out[at] = beta_small_shape(rng, i, s->a[i], s->b[i]);
+        else
+            todo[left++] = at;
+    }
+    return left;
+}
+
+/* First pass: all items, accepted where the squeeze is enough (four of five).  The others are listed in todo. */
+OLTR_TARGET_AVX2 static size_t first_pass(counters c, const beta_shapes *s, const uint32_t *item, size_t n,
+                                          uint32_t *todo, float *out)
+{
+    size_t left = 0;
+    for (size_t j = 0; j < n; j += LANES) {
+        unsigned live = n - j < LANES ? (1u << (n - j)) - 1 : 0xFFu;
+        __m256i i = item ? load_items(item + j, n - j) : _mm256_add_epi32(lanes(), _mm256_set1_epi32((int)j));
+        __m256 ca = item ? _mm256_i32gather_ps(s->ca, i, 4) : _mm256_loadu_ps(s->ca + j);
+        __m256 cb = item ? _mm256_i32gather_ps(s->cb, i, 4) : _mm256_loadu_ps(s->cb + j);
+        __m256 shift = item ? _mm256_i32gather_ps(s->log_da_db, i, 4) : _mm256_loadu_ps(s->log_da_db + j);
+        proposal p = propose(c, i, ca, cb);
+        __m256 value = log_odds8(&p, shift);
+        if (item)
+            store_some(out + j, value, n - j);
+        else
+            _mm256_storeu_ps(out + j, value);
+        unsigned failed = live & ~(unsigned)_mm256_movemask_ps(_mm256_and_ps(p.plausible, p.squeezed));
+        for (; failed; failed &= failed - 1)
+            todo[left++] = (uint32_t)j + (uint32_t)__builtin_ctz(failed);
+    }
+    return left;
+}
+
+OLTR_TARGET_AVX2 void beta_scores_avx2(const oltr_rng *rng, const beta_shapes *shapes, const uint32_t *item, size_t n, uint32_t *todo,
+                      float *out)
+{
+    size_t left = first_pass(counters_of(rng, 0), shapes, item, n, todo, out);
+    left = draw_small_shapes(rng, shapes, item, todo, left, out);
+    for (uint32_t attempt = 0; left; attempt = (attempt + 1) & 0x7FFF)
+        left = try_again(counters_of(rng, attempt), shapes, item, todo, left, out);
+    if (!item)
+        for (size_t j = n; j < padded(n); j++)
+            out[j] = -INFINITY;
+}
+
+#else
+typedef int no_avx2; /* an empty translation unit is not C */
+#endif

@@ -1,0 +1,199 @@
+/* arena.c - one replication: draw the instance, and let every policy meet the same users round by round.
+ *
+ * This is where a round happens: rank, scan, learn, and the regret of what was shown.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "sim/arena.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct arena {
+    const oltr_experiment *experiment;
+    const world_ops *world;
+    const click_ops *clicks;
+    instance truth;
+    size_t policy_bytes;
+    void *policy_memory;
+    oltr_scratch **scratch; /* (n_policies) */
+    uint32_t *item;         /* (slots) */
+    double *slot_reward;    /* (slots) */
+    double *regret, *reward;
+    uint64_t *ns;
+};
+
+enum { ROUNDS_BETWEEN_STOPS = 512, ALIGNMENT = 64 };
+
+static oltr_settings settings_in(const arena *a, uint32_t policy)
+{
+    oltr_settings settings = a->experiment->policy[policy].settings;
+    settings.prior = (oltr_prior){NULL, NULL, NULL, NULL};
+    if (settings.info->uses_prior && a->truth.tells)
+        settings.prior = (oltr_prior){.a = a->truth.a, .b = a->truth.b};
+    return settings;
+}
+
+static int make_memory(arena *a)
+{
+    const oltr_experiment *e = a->experiment;
+    size_t n = e->world.n_items, curve = (size_t)e->n_policies * e->n_checkpoints;
+    a->truth.n_items = e->world.n_items;
+    a->truth.attraction = calloc(n, sizeof(double));
+    a->truth.a = calloc(n, sizeof(double));
+    a->truth.b = calloc(n, sizeof(double));
+    a->scratch = calloc(e->n_policies, sizeof *a->scratch);
+    a->item = calloc(e->slots, sizeof *a->item);
+    a->slot_reward = calloc(e->slots, sizeof(double));
+    a->regret = calloc(curve, sizeof(double));
+    a->reward = calloc(curve, sizeof(double));
+    a->ns = calloc(e->n_policies, sizeof *a->ns);
+    return a->truth.attraction && a->truth.a && a->truth.b && a->scratch && a->item && a->slot_reward && a->regret &&
+           a->reward && a->ns;
+}
+
+/* The bytes of the largest policy, or 0 with the error set. */
+static size_t largest_policy(const arena *a, oltr_error *error)
+{
+    size_t most = 0;
+    for (uint32_t i = 0; i < a->experiment->n_policies; i++) {
+        oltr_settings settings = settings_in(a, i);
+        size_t bytes = oltr_policy_bytes(&settings, error);
+        if (!bytes)
+            return 0;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+/* Places every policy once: what cannot be made is found here, before anything runs. */
+static oltr_status make_policies(arena *a, oltr_error *error)
+{
+    oltr_error local = {OLTR_ENOMEM, "out of memory"};
+    a->policy_bytes = largest_policy(a, &local);
+    if (a->policy_bytes) {
+        a->policy_memory = aligned_alloc(ALIGNMENT, a->policy_bytes);
+        if (!a->policy_memory)
+            return fail(error, OLTR_ENOMEM, "no memory for a policy of %zu bytes", a->policy_bytes);
+    }
+    for (uint32_t i = 0; i < a->experiment->n_policies; i++) {
+        oltr_settings settings = settings_in(a, i);
+        oltr_policy *policy =
+            a->policy_bytes ? oltr_policy_place(a->policy_memory, a->policy_bytes, &settings, &local) : NULL;
+        if (!policy)
+            return fail(error, local.code, "policy %s: %.200s", a->experiment->policy[i].label, local.msg);
+        a->scratch[i] = oltr_scratch_new(policy);
+        if (!a->scratch[i])
+            return fail(error, OLTR_ENOMEM, "no memory to rank with policy %s", a->experiment->policy[i].label);
+    }
+    return OLTR_OK;
+}
+
+arena *arena_new(const oltr_experiment *experiment, oltr_error *error)
+{
+    arena *a = calloc(1, sizeof *a);
+    if (!a) {
+        fail(error, OLTR_ENOMEM, "no memory for a simulation");
+        return NULL;
+    }
+    a->experiment = experiment;
+    a->world = world_ops_of(experiment->world.kind, error);
+    a->clicks = click_ops_of(experiment->world.clicks, error);
+    if (!make_memory(a)) {
+        fail(error, OLTR_ENOMEM, "no memory for a world of %u items", experiment->world.n_items);
+        arena_free(a);
+        return NULL;
+    }
+    a->world->draw(&experiment->world, experiment->seed, 0, &a->truth);
+    if (make_policies(a, error) != OLTR_OK) {
+        arena_free(a);
+        return NULL;
+    }
+    return a;
+}
+
+void arena_free(arena *a)
+{
+    if (!a)
+        return;
+    for (uint32_t i = 0; a->scratch && i < a->experiment->n_policies; i++)
+        oltr_scratch_free(a->scratch[i]);
+    free(a->scratch);
+    free(a->truth.attraction);
+    free(a->truth.a);
+    free(a->truth.b);
+    free(a->policy_memory);
+    free(a->item);
+    free(a->slot_reward);
+    free(a->regret);
+    free(a->reward);
+    free(a->ns);
+    free(a);
+}
+
+static uint64_t thread_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* One policy through all rounds.  0 when stopped. */
+static int play_policy(arena *a, oltr_policy *policy, uint32_t index, oltr_rng rng, double best, int (*stop)(void *),
+                       void *context)
+{
+    const oltr_experiment *e = a->experiment;
+    double *regret = a->regret + (size_t)index * e->n_checkpoints, *reward = a->reward + (size_t)index * e->n_checkpoints;
+    double lost = 0, won = 0;
+    uint32_t checkpoint = 0;
+    oltr_ranking shown = {e->slots, a->item, NULL};
+    for (uint64_t t = 1; t <= e->rounds; t++) {
+        oltr_rank(policy, NULL, oltr_rng_at(rng, STREAM_POLICY, t), a->scratch[index], &shown);
+        oltr_rng user = oltr_rng_at(rng, STREAM_USERS, t);
+        uint32_t examined = a->clicks->scan(&e->world, &a->truth, &user, &shown, a->slot_reward);
+        oltr_feedback seen = {examined, a->slot_reward};
+        oltr_learn(policy, NULL, &shown, &seen);
+        double value = a->clicks->value(&a->truth, a->item, e->slots);
+        lost += fmax(0, best - value); /* the same items in another order may round another way */
+        won += value;
+        if (checkpoint < e->n_checkpoints && t == e->checkpoint[checkpoint]) {
+            regret[checkpoint] = lost;
+            reward[checkpoint++] = won;
+        }
+        if (t % ROUNDS_BETWEEN_STOPS == 0 && stop && stop(context))
+            return 0;
+    }
+    return 1;
+}
+
+int arena_play(arena *a, uint64_t replication, int (*stop)(void *context), void *context)
+{
+    const oltr_experiment *e = a->experiment;
+    a->world->draw(&e->world, e->seed, replication, &a->truth);
+    oltr_rng rng = oltr_rng_make(e->seed, replication);
+    double best = a->clicks->best(&a->truth, e->slots);
+    for (uint32_t i = 0; i < e->n_policies; i++) {
+        uint64_t start = thread_ns();
+        oltr_settings settings = settings_in(a, i);
+        oltr_policy *policy = oltr_policy_place(a->policy_memory, a->policy_bytes, &settings, NULL);
+        if (!policy || !play_policy(a, policy, i, rng, best, stop, context))
+            return 0;
+        a->ns[i] = thread_ns() - start;
+    }
+    return 1;
+}
+
+const double *arena_regret(const arena *a)
+{
+    return a->regret;
+}
+
+const double *arena_reward(const arena *a)
+{
+    return a->reward;
+}
+
+const uint64_t *arena_ns(const arena *a)
+{
+    return a->ns;
+}

@@ -1,0 +1,225 @@
+/* run.c - all replications of all points, over threads.
+ *
+ * Workers take the next replication that is not done from one counter, play it in an arena of their own, and add its curves to the results under a lock.  Which worker
+ * plays what does not matter to the result (results.h).  The calling thread waits, reports progress and keeps the partial file.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/arena.h"
+#include "sim/results.h"
+
+typedef struct run {
+    const oltr_experiment *points;
+    const oltr_run_options *options;
+    oltr_results *results;
+    pthread_mutex_t lock; /* of all below, and of results */
+    pthread_cond_t changed;
+    uint32_t point, replication; /* the next to hand out */
+    uint32_t working;            /* threads that are not finished */
+    uint64_t rounds_done;
+    int stopped;
+    oltr_error error; /* code OK, or why a worker gave up */
+} run;
+
+typedef struct task {
+    uint32_t point, replication;
+} task;
+
+static int stopped(void *context)
+{
+    const run *r = context;
+    return r->options->stop && r->options->stop(r->options->context);
+}
+
+/* The next replication to play; 0 when there is none. */
+static int take(run *r, task *next)
+{
+    int found = 0;
+    pthread_mutex_lock(&r->lock);
+    while (!found && r->point < r->results->n_points && !r->stopped && r->error.code == OLTR_OK) {
+        const point_results *p = &r->results->point[r->point];
+        if (r->replication >= p->replications) {
+            r->point++;
+            r->replication = 0;
+            continue;
+        }
+        found = !p->whole[r->replication];
+        *next = (task){r->point, r->replication++};
+    }
+    pthread_mutex_unlock(&r->lock);
+    return found;
+}
+
+static void finish(run *r, const task *done, const arena *a)
+{
+    const oltr_experiment *e = &r->points[done->point];
+    pthread_mutex_lock(&r->lock);
+    results_add(r->results, done->point, done->replication, arena_regret(a), arena_reward(a), arena_ns(a));
+    r->rounds_done += e->rounds * e->n_policies;
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void give_up(run *r, const oltr_error *why)
+{
+    pthread_mutex_lock(&r->lock);
+    if (why)
+        r->error = *why;
+    else
+        r->stopped = 1;
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void *work(void *context)
+{
+    run *r = context;
+    arena *a = NULL;
+    task next;
+    uint32_t point = UINT32_MAX;
+    while (take(r, &next)) {
+        oltr_error error = {OLTR_OK, ""};
+        if (next.point != point) {
+            arena_free(a);
+            a = arena_new(&r->points[next.point], &error);
+            point = next.point;
+        }
+        if (!a) {
+            give_up(r, &error);
+            break;
+        }
+        if (!arena_play(a, next.replication, stopped, r)) {
+            give_up(r, NULL);
+            break;
+        }
+        finish(r, &next, a);
+    }
+    arena_free(a);
+    pthread_mutex_lock(&r->lock);
+    r->working--;
+    pthread_cond_signal(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Waits for a change or until `until`, on the clock of now(). */
+static void wait_until(run *r, double until)
+{
+    struct timespec t = {(time_t)until, (long)((until - (double)(time_t)until) * 1e9)};
+    pthread_cond_timedwait(&r->changed, &r->lock, &t);
+}
+
+static void report(const run *r, double since)
+{
+    oltr_progress p = {.rounds_done = r->rounds_done, .seconds = now() - since, .results = r->results};
+    for (uint32_t i = 0; i < r->results->n_points; i++) {
+        p.done += r->results->point[i].done;
+        p.total += r->results->point[i].replications;
+    }
+    if (r->options->progress)
+        r->options->progress(r->options->context, &p);
+}
+
+enum { SECONDS_BETWEEN_SAVES = 10 };
+
+/* Called with the lock held; returns when all workers have finished. */
+static oltr_status watch(run *r, double since, oltr_error *error)
+{
+    double every = r->options->every > 0.02 ? r->options->every : 0.02;
+    double next_report = since + every, next_save = since + SECONDS_BETWEEN_SAVES;
+    oltr_status status = OLTR_OK;
+    while (r->working) {
+        wait_until(r, next_report < next_save ? next_report : next_save);
+        double time = now();
+        if (time >= next_report) {
+            report(r, since);
+            next_report = time + every;
+        }
+        if (time >= next_save && status == OLTR_OK) {
+            if (r->options->partial)
+                status = oltr_results_save(r->results, r->options->partial, error);
+            next_save = time + SECONDS_BETWEEN_SAVES;
+        }
+    }
+    return status;
+}
+
+static uint32_t start(run *r, pthread_t *thread, uint32_t n)
+{
+    uint32_t started = 0;
+    pthread_mutex_lock(&r->lock);
+    while (started < n && pthread_create(&thread[started], NULL, work, r) == 0)
+        started++;
+    r->working = started;
+    pthread_mutex_unlock(&r->lock);
+    return started;
+}
+
+static uint32_t thread_count(const oltr_run_options *options)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (options->threads)
+        return options->threads < 1024 ? options->threads : 1024;
+    return cores > 0 && cores < 1024 ? (uint32_t)cores : 1;
+}
+
+static oltr_status run_threads(run *r, oltr_error *error)
+{
+    uint32_t n = thread_count(r->options);
+    double since = now();
+    pthread_t *thread = calloc(n, sizeof *thread);
+    if (!thread)
+        return fail(error, OLTR_ENOMEM, "no memory for %u threads", n);
+    uint32_t started = start(r, thread, n);
+    pthread_mutex_lock(&r->lock);
+    oltr_status status = watch(r, since, error);
+    report(r, since);
+    if (r->stopped && r->options->partial && status == OLTR_OK)
+        status = oltr_results_save(r->results, r->options->partial, error);
+    pthread_mutex_unlock(&r->lock);
+    for (uint32_t i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+    free(thread);
+    if (!started)
+        return fail(error, OLTR_ENOMEM, "no thread could be started");
+    return status;
+}
+
+static void init_wait(run *r)
+{
+    pthread_condattr_t attributes;
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&r->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+oltr_status oltr_run(const oltr_experiment *points, uint32_t n_points, const oltr_run_options *options,
+                     oltr_results *results, oltr_error *error)
+{
+    static const oltr_run_options plain = {0, NULL, NULL, 0, NULL, NULL};
+    if (!points || !results || results->n_points != n_points)
+        return fail(error, OLTR_EINVAL, "results must be made for these points with oltr_results_new()");
+    run r = {.points = points, .options = options ? options : &plain, .results = results, .error = {OLTR_OK, ""}};
+    init_wait(&r);
+    oltr_status status = run_threads(&r, error);
+    pthread_mutex_destroy(&r.lock);
+    pthread_cond_destroy(&r.changed);
+    if (status != OLTR_OK)
+        return status;
+    if (r.error.code != OLTR_OK)
+        return fail(error, r.error.code, "%s", r.error.msg);
+    if (r.stopped)
+        return fail(error, OLTR_EINTERRUPTED, "%s", oltr_strerror(OLTR_EINTERRUPTED));
+    return OLTR_OK;
+}

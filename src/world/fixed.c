@@ -1,0 +1,37 @@
+/* fixed.c - a world with given attractions: the same instance in every replication, only the users differ. */
+#include "world/world.h"
+
+static oltr_status check(const oltr_world *world, oltr_error *error)
+{
+    if (!world->attraction)
+        return fail(error, OLTR_EINVAL, "world fixed needs the attraction of every item");
+    if (!world->prior_a && (world->misspecification < 0 || world->misspecification > 0))
+        return fail(error, OLTR_EPRIOR, "there is no prior to misspecify: give the world one");
+    for (uint32_t i = 0; i < world->n_items; i++) {
+        if (!(world->attraction[i] >= 0 && world->attraction[i] <= 1))
+            return fail(error, OLTR_EINVAL, "item %u: an attraction is a probability, not %g", i, world->attraction[i]);
+        if (world->prior_a && check_told_prior(world, world->prior_a[i], world->prior_b[i], i, error) != OLTR_OK)
+            return OLTR_EPRIOR;
+    }
+    return OLTR_OK;
+}
+
+static void draw(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out)
+{
+    (void)seed;
+    (void)replication;
+    out->tells = world->prior_a != NULL;
+    for (uint32_t i = 0; i < world->n_items; i++) {
+        out->attraction[i] = world->attraction[i];
+        if (out->tells) {
+            out->a[i] = world->prior_a[i] + world->misspecification;
+            out->b[i] = world->prior_b[i] - world->misspecification;
+        }
+    }
+}
+
+const world_ops fixed_world = {
+    .info = {"fixed", "attractions as given, the same in every replication"},
+    .check = check,
+    .draw = draw,
+};

@@ -1,0 +1,50 @@
+/* world.h - where the truth lives: instances, and the users who scan lists.
+ *
+ * A world kind is one file that ends in one const world_ops; a click model is one file that ends in one const click_ops; worlds.c lists both.
+ * Every draw is a function of (seed, replication, stream, round, item), so all policies of a replication meet the same instance and
+ * the same users, whatever they show.
+ */
+#ifndef OLTR_WORLD_WORLD_H
+#define OLTR_WORLD_WORLD_H
+
+#include <oltr/sim.h>
+
+#include "base/error.h"
+
+enum { STREAM_POLICY, STREAM_USERS, STREAM_INSTANCE, STREAM_PRIOR };
+
+/* The truth of one replication, and what the policies are told of it. */
+typedef struct instance {
+    uint32_t n_items;
+    double *attraction; /* (n_items) */
+    double *a, *b;      /* (n_items) the Beta prior that the policies are told */
+    int tells;          /* 0: they are told nothing, a and b mean nothing */
+} instance;
+
+typedef struct world_ops {
+    oltr_named info;
+    oltr_status (*check)(const oltr_world *world, oltr_error *error);
+    /* Fills the arrays of `out`. */
+    void (*draw)(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out);
+} world_ops;
+
+typedef struct click_ops {
+    oltr_named info;
+    /* What a user does with the list: fills reward[] of the examined slots and returns how many those are. */
+    uint32_t (*scan)(const oltr_world *world, const instance *truth, const oltr_rng *round, const oltr_ranking *shown,
+                     double *reward);
+    /* Expected reward of the list, and the largest of any list of k items. */
+    double (*value)(const instance *truth, const uint32_t *item, uint32_t k);
+    double (*best)(const instance *truth, uint32_t k);
+} click_ops;
+
+const world_ops *world_ops_of(const char *kind, oltr_error *error);
+const click_ops *click_ops_of(const char *clicks, oltr_error *error);
+
+/* All that can be wrong with a world, for any kind. */
+oltr_status world_check(const oltr_world *world, oltr_error *error);
+
+/* Told prior = true prior (a, b) moved by the world's misspecification. */
+oltr_status check_told_prior(const oltr_world *world, double a, double b, uint32_t item, oltr_error *error);
+
+#endif

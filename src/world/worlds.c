@@ -1,0 +1,87 @@
+/* worlds.c - all worlds and click models, one line each, and the checks they share. */
+#include <math.h>
+#include <string.h>
+
+#include "world/world.h"
+
+extern const world_ops beta_world, fixed_world;
+extern const click_ops cascade_clicks;
+
+static const world_ops *const worlds[] = {&beta_world, &fixed_world};
+static const click_ops *const clicks[] = {&cascade_clicks};
+enum { WORLDS = sizeof worlds / sizeof *worlds, CLICKS = sizeof clicks / sizeof *clicks };
+
+uint32_t oltr_world_count(void)
+{
+    return WORLDS;
+}
+
+const oltr_named *oltr_world_at(uint32_t index)
+{
+    return index < WORLDS ? &worlds[index]->info : NULL;
+}
+
+uint32_t oltr_clicks_count(void)
+{
+    return CLICKS;
+}
+
+const oltr_named *oltr_clicks_at(uint32_t index)
+{
+    return index < CLICKS ? &clicks[index]->info : NULL;
+}
+
+static oltr_status unknown(const char *what, const char *name, const char *const *names, size_t n, oltr_error *error)
+{
+    const char *near = nearest_name(name, names, n, sizeof *names);
+    return fail(error, OLTR_EINVAL, "no %s is called '%s'; did you mean '%s'?", what, name, near ? near : names[0]);
+}
+
+const world_ops *world_ops_of(const char *kind, oltr_error *error)
+{
+    const char *names[WORLDS];
+    for (size_t i = 0; i < WORLDS; i++) {
+        names[i] = worlds[i]->info.name;
+        if (kind && strcmp(kind, names[i]) == 0)
+            return worlds[i];
+    }
+    unknown("world", kind ? kind : "", names, WORLDS, error);
+    return NULL;
+}
+
+const click_ops *click_ops_of(const char *name, oltr_error *error)
+{
+    const char *names[CLICKS];
+    for (size_t i = 0; i < CLICKS; i++) {
+        names[i] = clicks[i]->info.name;
+        if (name && strcmp(name, names[i]) == 0)
+            return clicks[i];
+    }
+    unknown("click model", name ? name : "", names, CLICKS, error);
+    return NULL;
+}
+
+oltr_status world_check(const oltr_world *world, oltr_error *error)
+{
+    const world_ops *ops = world_ops_of(world->kind, error);
+    if (!ops || !click_ops_of(world->clicks, error))
+        return OLTR_EINVAL;
+    if (world->n_items < 1)
+        return fail(error, OLTR_EITEM, "a world needs at least 1 item");
+    if (!isfinite(world->misspecification))
+        return fail(error, OLTR_EPRIOR, "the misspecification must be a finite number");
+    if (!world->prior_a != !world->prior_b)
+        return fail(error, OLTR_EPRIOR, "a world's prior needs both a and b");
+    return ops->check(world, error);
+}
+
+oltr_status check_told_prior(const oltr_world *world, double a, double b, uint32_t item, oltr_error *error)
+{
+    double c = world->misspecification;
+    if (!(isfinite(a) && isfinite(b) && a > 0 && b > 0))
+        return fail(error, OLTR_EPRIOR, "item %u: Beta(%g, %g) is no prior; both shapes must be above 0", item, a, b);
+    if (!(a + c > 0 && b - c > 0))
+        return fail(error, OLTR_EPRIOR, "a misspecification of %g makes Beta(%g, %g) into Beta(%g, %g): no such prior", c, a,
+                    b, a + c, b - c);
+    return OLTR_OK;
+}
