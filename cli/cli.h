@@ -34,8 +34,8 @@ struct verb {
     const char *name;
     const char *operands; /* "FILE" or "[NAME]" */
     uint32_t fewest, most;
-    const char *summary; /* one line */
-    const char *details; /* paragraphs separated by '\n' */
+    const char *summary;          /* one line */
+    const char *details;          /* paragraphs separated by '\n' */
     const struct option *options; /* ends with a name of NULL */
     int (*run)(const struct arguments *arguments);
 };

@@ -37,7 +37,8 @@ static const char *values_of(const oltr_param *param, char text[VALUE_SIZE])
     size_t used = 0;
     text[0] = '\0';
     if (param->type == OLTR_CHOICE) {
-        for (const char *const *choice = param->choices; *choice != NULL && used + strlen(*choice) + 3 < VALUE_SIZE; choice++) {
+        for (const char *const *choice = param->choices; *choice != NULL && used + strlen(*choice) + 3 < VALUE_SIZE;
+             choice++) {
             used += (size_t)snprintf(text + used, VALUE_SIZE - used, "%s%s", used > 0 ? ", " : "", *choice);
         }
         return text;

@@ -120,7 +120,8 @@ static int add_override(struct request *request, const struct given *given)
         return complain(EXIT_USAGE, "--set needs KEY=VALUE, like --set world.items=100, not `%s`",
                         shown(given->value, word));
     }
-    const char *key = is_set ? pool_text(&request->pool, given->value, (size_t)(equals - given->value)) : given->option->key;
+    const char *key =
+        is_set ? pool_text(&request->pool, given->value, (size_t)(equals - given->value)) : given->option->key;
     const char *origin = pool_text(&request->pool, shown(flag, word), strlen(word));
     if (key == NULL || origin == NULL) {
         return complain(EXIT_FAILED, "out of memory");
@@ -246,13 +247,14 @@ static int load_partial(const struct request *request, oltr_results *results)
     oltr_error error = {OLTR_OK, ""};
     bool there = access(request->partial, F_OK) == 0;
     if (there && !request->resume && !request->quiet) {
-        (void)complain(0, "starting anew; what an earlier run left in %s is not used (--resume would)", request->partial);
+        (void)complain(0, "starting anew; what an earlier run left in %s is not used (--resume would)",
+                       request->partial);
     }
     if (!there && request->resume && !request->quiet) {
         (void)complain(0, "there is no %s to resume; starting from the beginning", request->partial);
     }
     if (there && request->resume && oltr_results_load(results, request->partial, &error) != OLTR_OK) {
-        return complain(EXIT_FAILED, "%s: cannot resume: %s", request->partial, error.msg);
+        return complain(EXIT_FAILED, "cannot resume: %s", error.msg);
     }
     return EXIT_OK;
 }
@@ -307,7 +309,8 @@ static int finish(const struct request *request, const struct run *run)
     }
     if (run->results != NULL) {
         if (unlink(request->partial) != 0 && errno != ENOENT) {
-            (void)complain(0, "%s is not needed any more, but cannot be removed: %s", request->partial, strerror(errno));
+            (void)complain(0, "%s is not needed any more, but cannot be removed: %s", request->partial,
+                           strerror(errno));
         }
         if (!request->quiet) {
             output_table(run);

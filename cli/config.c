@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t LAST_ROUND = ((uint64_t)1 << 48) - 1; /* the generator's counter has 48 bits for it */
+static const uint64_t LAST_ROUND = (uint64_t)1 << 40; /* the engine's own limit, said here with line and column */
 
 struct source {
     const char *name, *text;
@@ -36,7 +36,8 @@ static bool read_checkpoint_list(const struct reader *reader, const struct node 
             return false;
         }
         if (*round > point->rounds) {
-            return read_bad(reader, entry, "checkpoint %s is beyond the last round, %llu; shorten the list or say --checkpoints 20",
+            return read_bad(reader, entry,
+                            "checkpoint %s is beyond the last round, %llu; shorten the list or say --checkpoints 20",
                             entry->text, (unsigned long long)point->rounds);
         }
         if (round > point->checkpoint && *round <= round[-1]) {
@@ -148,7 +149,8 @@ static bool key_can_be_swept(const struct reader *reader, const struct node *key
         bool section = strcmp(never[i], "policies") == 0 || strcmp(never[i], "world") == 0;
         bool same = strlen(never[i]) == length && strncmp(never[i], key->text, length) == 0;
         if (same && (!section || length == whole)) {
-            return read_bad(reader, key, "`%s` cannot be swept; take a key with a number or a word, like world.items", never[i]);
+            return read_bad(reader, key, "`%s` cannot be swept; take a key with a number or a word, like world.items",
+                            never[i]);
         }
     }
     if (whole > 5 && strcmp(key->text + whole - 5, ".name") == 0) {
@@ -194,11 +196,11 @@ static bool read_sweep(const struct reader *reader, const struct node *root, con
 {
     const struct node *sweep = tree_get(root, "sweep"), *key, *values;
     config->n_points = sweep == NULL;
-    return sweep == NULL || (read_map_keys(reader, sweep, "sweep", sweep_keys) &&
-                             read_required(reader, sweep, sweep_keys, "key", &key) &&
-                             read_line(reader, key, &config->sweep_key) && key_can_be_swept(reader, key, overrides) &&
-                             read_required(reader, sweep, sweep_keys, "values", &values) &&
-                             read_sweep_values(reader, values, config));
+    return sweep == NULL ||
+           (read_map_keys(reader, sweep, "sweep", sweep_keys) &&
+            read_required(reader, sweep, sweep_keys, "key", &key) && read_line(reader, key, &config->sweep_key) &&
+            key_can_be_swept(reader, key, overrides) && read_required(reader, sweep, sweep_keys, "values", &values) &&
+            read_sweep_values(reader, values, config));
 }
 
 /* The file once more, with the i-th swept value in its place. */
@@ -225,9 +227,8 @@ static bool read_points(const struct reader *reader, const struct source *source
     }
     config->points = points;
     for (uint32_t i = 0; i < config->n_points; i++) {
-        const struct node *root = config->sweep_key == NULL
-                                      ? config->root
-                                      : load_swept(reader, source, config->root, config->sweep_key, i);
+        const struct node *root =
+            config->sweep_key == NULL ? config->root : load_swept(reader, source, config->root, config->sweep_key, i);
         if (root == NULL || !read_point(reader, root, &points[i])) {
             return false;
         }

@@ -112,7 +112,8 @@ static bool read_x(const struct reader *reader, const struct node *node, bool ha
 static bool read_figure(const struct reader *reader, const struct node *map, const struct config *config,
                         struct figure *figure)
 {
-    const struct node *title = tree_get(map, "title"), *rounds = tree_get(map, "rounds"), *bands = tree_get(map, "bands");
+    const struct node *title = tree_get(map, "title"), *rounds = tree_get(map, "rounds"),
+                      *bands = tree_get(map, "bands");
     const struct node *bounds = tree_get(map, "bounds"), *logs = tree_get(map, "log");
     uint32_t band = 1;
     figure->title = config->title;

@@ -5,7 +5,13 @@
 #include "config.h"
 #include "read.h"
 
-enum { MOST_ITEMS = 10000000, MOST_CHECKPOINTS = 1000000, MOST_POLICIES = 1000, MOST_POINTS = 1000, MOST_FIGURES = 1000 };
+enum {
+    MOST_ITEMS = 10000000,
+    MOST_CHECKPOINTS = 1000000,
+    MOST_POLICIES = 1000,
+    MOST_POINTS = 1000,
+    MOST_FIGURES = 1000
+};
 
 /* The world, all but the slots examined without a click, which depend on how many slots there are. */
 bool config_world(const struct reader *reader, const struct node *root, oltr_world *world);

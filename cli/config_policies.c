@@ -49,7 +49,8 @@ static bool told_nothing(const struct reader *reader, const struct node *entry, 
     bool asks = strcmp(entry->key->text, "prior") == 0 && strcmp(entry->text, "none") != 0;
     if (asks && strcmp(world->kind, "fixed") == 0 && world->prior_a == NULL) {
         char value[SHOWN_SIZE];
-        return read_bad(reader, entry, "`prior: %s` needs a prior, and this world tells none; add `prior: {a: 1, b: 10}` to it",
+        return read_bad(reader, entry,
+                        "`prior: %s` needs a prior, and this world tells none; add `prior: {a: 1, b: 10}` to it",
                         shown(entry->text, value));
     }
     return true;
@@ -73,7 +74,8 @@ static bool set_param(const struct reader *reader, const struct node *entry, con
 }
 
 /* Policies that must know the horizon are told it, unless the file wants them to be wrong about it. */
-static bool default_horizon(const struct reader *reader, const struct node *map, uint64_t rounds, oltr_settings *settings)
+static bool default_horizon(const struct reader *reader, const struct node *map, uint64_t rounds,
+                            oltr_settings *settings)
 {
     char value[24];
     oltr_error error = {OLTR_OK, ""};

@@ -93,7 +93,8 @@ static bool read_fixed(const struct reader *reader, const struct node *map, oltr
     }
     return read_whole32(reader, items, 1, MOST_ITEMS, &said) &&
            (said == world->n_items ||
-            read_bad(reader, items, "`items` is %u, but the attractions are %u; leave `items` out", said, world->n_items));
+            read_bad(reader, items, "`items` is %u, but the attractions are %u; leave `items` out", said,
+                     world->n_items));
 }
 
 static bool read_beta(const struct reader *reader, const struct node *map, oltr_world *world)
@@ -102,8 +103,8 @@ static bool read_beta(const struct reader *reader, const struct node *map, oltr_
     const struct node *items, *a_max = tree_get(map, "a_max"), *shared = tree_get(map, "instances_per_prior");
     for (size_t i = 0; i < 2; i++) {
         if (tree_get(map, of_fixed[i]) != NULL) {
-            return read_bad(reader, tree_get(map, of_fixed[i])->key, "`%s` belongs to a world of kind fixed; this one is beta",
-                            of_fixed[i]);
+            return read_bad(reader, tree_get(map, of_fixed[i])->key,
+                            "`%s` belongs to a world of kind fixed; this one is beta", of_fixed[i]);
         }
     }
     return read_required(reader, map, world_keys, "items", &items) &&
@@ -119,11 +120,13 @@ static bool read_prior_list(const struct reader *reader, const struct node *node
     uint32_t count = 0;
     return read_reals(reader, node, 0, LARGEST, out, &count) &&
            (count == n_items ||
-            read_bad(reader, node, "`%s` has %u numbers, but the world has %u items; give one number for all, or one each",
+            read_bad(reader, node,
+                     "`%s` has %u numbers, but the world has %u items; give one number for all, or one each",
                      node->key->text, count, n_items));
 }
 
-static bool read_prior_number(const struct reader *reader, const struct node *node, uint32_t n_items, const double **out)
+static bool read_prior_number(const struct reader *reader, const struct node *node, uint32_t n_items,
+                              const double **out)
 {
     double value, *values = pool_get(reader->pool, n_items, sizeof *values);
     if (values == NULL) {
@@ -182,10 +185,12 @@ static bool read_shift(const struct reader *reader, const struct node *map, oltr
     }
     bool tells_none = world->prior_a == NULL && strcmp(world->kind, "fixed") == 0;
     if (tells_none && c != 0) {
-        return read_bad(reader, node, "this world tells no prior that could be wrong; add `prior: {a: 1, b: 10}` to it");
+        return read_bad(reader, node,
+                        "this world tells no prior that could be wrong; add `prior: {a: 1, b: 10}` to it");
     }
     return (smallest_a + c > 0 && smallest_b - c > 0) ||
-           read_bad(reader, node, "policies would be told Beta(%g, %g); both must be above 0, so keep it between %g and %g",
+           read_bad(reader, node,
+                    "policies would be told Beta(%g, %g); both must be above 0, so keep it between %g and %g",
                     smallest_a + c, smallest_b - c, -smallest_a, smallest_b);
 }
 
@@ -211,7 +216,8 @@ bool config_world(const struct reader *reader, const struct node *root, oltr_wor
         return false;
     }
     clicks = tree_get(map, "clicks");
-    return (clicks == NULL || pick_name(reader, clicks, "click model", oltr_clicks_count, oltr_clicks_at, &world->clicks)) &&
+    return (clicks == NULL ||
+            pick_name(reader, clicks, "click model", oltr_clicks_count, oltr_clicks_at, &world->clicks)) &&
            (strcmp(world->kind, "fixed") == 0 ? read_fixed(reader, map, world) : read_beta(reader, map, world)) &&
            read_prior(reader, map, world) && read_shift(reader, map, world);
 }

@@ -6,7 +6,7 @@
 #include <oltr/oltr.h>
 #include <string.h>
 
-enum { WIDTH = 78, HELP_COLUMN = 26 };
+enum { WIDTH = 78, HELP_COLUMN = 26, PARAGRAPH_SIZE = 1024 };
 
 static const char about[] = "learn to rank from clicks, and measure how well it is learned";
 
@@ -76,15 +76,21 @@ void help_fold(FILE *out, const char *words, int indent, int column)
     (void)fputc('\n', out);
 }
 
+/* Copies the first paragraph of `text`; returns where the next begins. */
+static const char *paragraph(const char *text, char one[PARAGRAPH_SIZE])
+{
+    size_t length = strcspn(text, "\n");
+    (void)snprintf(one, PARAGRAPH_SIZE, "%.*s", (int)length, text);
+    return text + length + (text[length] == '\n');
+}
+
 static void paragraphs(FILE *out, const char *text)
 {
+    char one[PARAGRAPH_SIZE];
     while (*text != '\0') {
-        size_t length = strcspn(text, "\n");
-        char one[1024];
-        (void)snprintf(one, sizeof one, "%.*s", (int)length, text);
+        text = paragraph(text, one);
         (void)fputc('\n', out);
         help_fold(out, one, 0, 0);
-        text += length + (text[length] == '\n');
     }
 }
 
@@ -215,13 +221,13 @@ static void man_verb(FILE *out, const struct verb *verb)
 {
     (void)fprintf(out, ".SS oltr %s %s\n", verb->name, verb->operands);
     troff(out, verb->summary);
-    (void)fputs("\n.PP\n", out);
-    for (const char *text = verb->details; *text != '\0'; text++) {
-        char one[2] = {*text, '\0'};
-        troff(out, *text == '\n' ? "\n" : one);
-        (void)fputs(*text == '\n' ? ".PP\n" : "", out);
+    (void)fputs(*verb->details != '\0' ? "\n.PP\n" : "\n", out);
+    for (const char *text = verb->details; *text != '\0';) {
+        char one[PARAGRAPH_SIZE];
+        text = paragraph(text, one);
+        troff(out, one);
+        (void)fputs(*text != '\0' ? "\n.PP\n" : "\n", out);
     }
-    (void)fputc('\n', out);
     for (const struct option *option = verb->options; option->name != NULL; option++) {
         man_option(out, option);
     }

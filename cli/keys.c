@@ -10,7 +10,8 @@ const struct key experiment_keys[] = {
     {"rounds", "10000", "the horizon T"},
     {"slots", "3", "how many items are shown in a round, K"},
     {"replications", "400", "how often everything is repeated"},
-    {"checkpoints", "200", "how many rounds are recorded, evenly and at powers of ten (default 200), or a list of rounds"},
+    {"checkpoints", "200",
+     "how many rounds are recorded, evenly and at powers of ten (default 200), or a list of rounds"},
     {"world", "{kind: beta, items: 30}", "where the truth lives"},
     {"policies", "[{name: GTS, kind: gts}]", "who plays"},
     {"sweep", "{key: world.items, values: [10, 100]}", "repeat all of it for each value of one key"},
@@ -83,7 +84,8 @@ const struct key_section key_sections[] = {
     {"world", world_keys, NULL},
     {"world.prior", prior_keys, NULL},
     {"policies", policy_keys,
-     "Any parameter of that kind may follow; `oltr policies KIND` lists them. A parameter `horizon` that is not given is "
+     "Any parameter of that kind may follow; `oltr policies KIND` lists them. A parameter `horizon` that is not given "
+     "is "
      "set to `rounds`."},
     {"sweep", sweep_keys, NULL},
     {"figures", figure_keys, NULL},

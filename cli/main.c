@@ -8,7 +8,8 @@ const struct option no_options[] = {{0, NULL, NULL, NULL, NULL}};
 
 const struct verb verbs[] = {
     {"run", "FILE", 1, 1, "run an experiment and write its results and figures",
-     "FILE is an experiment in YAML, or `-` for standard input; `oltr help experiment` explains its keys.  Flags override "
+     "FILE is an experiment in YAML, or `-` for standard input; `oltr help experiment` explains its keys.  Flags "
+     "override "
      "the file.\n"
      "The results go to a folder (see -o).  Ctrl-C stops a run and keeps what is done; `--resume` goes on from there "
      "and ends with the same bytes as a run that was never stopped.  A second Ctrl-C ends it at once.",

@@ -134,7 +134,8 @@ static void add_regrets(struct line *line, const struct config *config, const ol
     }
     for (uint32_t i = 0; i < point->n_policies && i < REGRETS_SHOWN; i++) {
         double regret = oltr_results_at(results, p, i, point->n_checkpoints - 1).regret;
-        (void)snprintf(piece, sizeof piece, "%s %.120s %.4g", i == 0 ? "  regret:" : ",", point->policy[i].label, regret);
+        (void)snprintf(piece, sizeof piece, "%s %.120s %.4g", i == 0 ? "  regret:" : ",", point->policy[i].label,
+                       regret);
         if (!add(line, piece)) {
             return;
         }

@@ -124,8 +124,8 @@ static bool out_of_range(const struct reader *reader, const struct node *node, d
 {
     char name[SHOWN_SIZE + 2], value[SHOWN_SIZE];
     const char *side = number_is_plain(node->text) && strtod(node->text, NULL) < low ? "at least" : "at most";
-    return read_bad(reader, node, "%s must be %s %.15g, not %s", called(node, name), side,
-                    side[3] == 'l' ? low : high, shown(node->text, value));
+    return read_bad(reader, node, "%s must be %s %.15g, not %s", called(node, name), side, side[3] == 'l' ? low : high,
+                    shown(node->text, value));
 }
 
 /* Whole numbers may be written like 1e6 as well, as long as a double holds them exactly. */
@@ -204,7 +204,8 @@ bool read_line(const struct reader *reader, const struct node *node, const char 
         return false;
     }
     if (!text_is_line(node->text)) {
-        return read_bad(reader, node, "%s must be one line of UTF-8 text without control characters", called(node, name));
+        return read_bad(reader, node, "%s must be one line of UTF-8 text without control characters",
+                        called(node, name));
     }
     if (strlen(node->text) > LONGEST_LINE) {
         return read_bad(reader, node, "%s is longer than %d bytes", called(node, name), LONGEST_LINE);

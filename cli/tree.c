@@ -63,7 +63,8 @@ static void *refuse(const struct loader *loader, yaml_mark_t mark, const char *w
 
 static void *no_memory(const struct loader *loader)
 {
-    (void)fail_with(loader->error, OLTR_ENOMEM, "%s: out of memory, or larger than oltr reads", short_name(loader->name));
+    (void)fail_with(loader->error, OLTR_ENOMEM, "%s: out of memory, or larger than oltr reads",
+                    short_name(loader->name));
     return NULL;
 }
 
@@ -154,8 +155,8 @@ static bool check_key(const struct loader *loader, const struct node *map, const
     }
     const struct node *earlier = tree_get(map, key->text);
     if (earlier != NULL) {
-        (void)snprintf(words, sizeof words, "`%s` stands here a second time (first in line %zu)", shown(key->text, name),
-                       earlier->key->line);
+        (void)snprintf(words, sizeof words, "`%s` stands here a second time (first in line %zu)",
+                       shown(key->text, name), earlier->key->line);
         return refuse(loader, mark, words) != NULL;
     }
     return map->count < MOST_KEYS || refuse(loader, mark, "more keys in one map than any experiment has") != NULL;
@@ -256,7 +257,8 @@ static struct node *read_document(struct loader *loader)
 {
     bool end = false;
     if (!expect(loader, YAML_STREAM_START_EVENT, "not a YAML file") ||
-        !expect(loader, YAML_DOCUMENT_START_EVENT, "the file is empty; an experiment needs rounds, world and policies")) {
+        !expect(loader, YAML_DOCUMENT_START_EVENT,
+                "the file is empty; an experiment needs rounds, world and policies")) {
         return NULL;
     }
     struct node *root = read_entry(loader, 0, &end);
@@ -367,8 +369,8 @@ static oltr_status no_such_entry(const struct node *list, const char *rest, cons
     }
     char words[256], name[SHOWN_SIZE];
     bool bare = strchr(rest, '.') == NULL && list->first != NULL;
-    (void)snprintf(words, sizeof words, bare ? "`%s` needs a key behind a name, like policies.GTS.sigma%s"
-                                             : "no entry is called `%s`%s",
+    (void)snprintf(words, sizeof words,
+                   bare ? "`%s` needs a key behind a name, like policies.GTS.sigma%s" : "no entry is called `%s`%s",
                    bare ? shown(override->key, name) : shown(word, name), nearest_hint(&nearest, hint));
     return fail_at(override->origin, override->line, override->column, error, words);
 }
@@ -456,8 +458,8 @@ static bool emit_scalar(yaml_emitter_t *emitter, const struct node *node)
 {
     yaml_event_t event;
     yaml_scalar_style_t style = node->quoted ? YAML_DOUBLE_QUOTED_SCALAR_STYLE : YAML_ANY_SCALAR_STYLE;
-    return yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)node->text, (int)strlen(node->text),
-                                        1, 1, style) &&
+    return yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)node->text, (int)strlen(node->text), 1,
+                                        1, style) &&
            yaml_emitter_emit(emitter, &event);
 }
 
@@ -476,8 +478,7 @@ static bool emit_node(yaml_emitter_t *emitter, const struct node *node)
     for (const struct node *entry = node->first; good && entry != NULL; entry = entry->next) {
         good = (list || emit_scalar(emitter, entry->key)) && emit_node(emitter, entry);
     }
-    return good &&
-           (list ? yaml_sequence_end_event_initialize(&event) : yaml_mapping_end_event_initialize(&event)) &&
+    return good && (list ? yaml_sequence_end_event_initialize(&event) : yaml_mapping_end_event_initialize(&event)) &&
            yaml_emitter_emit(emitter, &event);
 }
 

@@ -1,7 +1,7 @@
 /* tree.h - a YAML document as a small tree whose every node knows where it came from, so that every error can say so.
  *
- * What experiments need of YAML is maps, lists and scalars.  Anchors, aliases, merge keys, tags and second documents are
- * refused in words: a file should say what it means at the place where it means it. */
+ * What experiments need of YAML is maps, lists and scalars.  Aliases, merge keys, tags and second documents are refused in
+ * words: a file should say what it means at the place where it means it. */
 #ifndef CLI_TREE_H
 #define CLI_TREE_H
 
@@ -16,13 +16,13 @@ enum node_type { NODE_SCALAR, NODE_LIST, NODE_MAP };
 
 struct node {
     enum node_type type;
-    const char *origin;    /* the file, or the flag that set it */
-    size_t line, column;   /* from 1; 0: it came from a flag */
-    struct node *key;      /* in a map: the scalar before the colon */
-    struct node *next;     /* the next entry of the same list or map */
-    const char *text;      /* of a scalar */
-    bool quoted;           /* of a scalar */
-    bool flow;             /* a list or map written in [] or {} */
+    const char *origin;  /* the file, or the flag that set it */
+    size_t line, column; /* from 1; 0: it came from a flag */
+    struct node *key;    /* in a map: the scalar before the colon */
+    struct node *next;   /* the next entry of the same list or map */
+    const char *text;    /* of a scalar */
+    bool quoted;         /* of a scalar */
+    bool flow;           /* a list or map written in [] or {} */
     struct node *first, *last;
     size_t count; /* entries of a list or map */
 };

@@ -171,8 +171,8 @@ static void summarise_beta(const struct concentration *c, double nu, struct text
     struct beta beta = beta_after(n, clicks(c, nu));
     double width = beta_quantile_upper(beta.a, beta.b, TAIL) - beta_quantile_upper(beta.a, beta.b, 1 - TAIL);
     add_name(out, nu, 0);
-    text_printf(out, ",%.9g,%.9g,%.9g,%.9g,%.9g\n", beta.a / (beta.a + beta.b), beta_sd(beta), beta_entropy(beta), width,
-                coverage(n, nu, 0));
+    text_printf(out, ",%.9g,%.9g,%.9g,%.9g,%.9g\n", beta.a / (beta.a + beta.b), beta_sd(beta), beta_entropy(beta),
+                width, coverage(n, nu, 0));
 }
 
 static void summarise_gauss(const struct concentration *c, double nu, double sigma, struct text *out)

@@ -37,7 +37,8 @@ static bool parse(char *text, struct panels *panels)
     bool good = csv_record(&line, field, N_COLUMNS) == N_COLUMNS && strcmp(field[0], "attraction") == 0;
     int count;
     while (good && (count = csv_record(&line, field, N_COLUMNS)) != 0) {
-        good = count == N_COLUMNS && number_is_plain(field[0]) && number_is_plain(field[2]) && number_is_plain(field[3]);
+        good =
+            count == N_COLUMNS && number_is_plain(field[0]) && number_is_plain(field[2]) && number_is_plain(field[3]);
         if (good) {
             struct row *row = &panels->row[panels->count++];
             *row = (struct row){field[0], field[1], strtod(field[2], NULL), strtod(field[3], NULL)};
@@ -128,7 +129,8 @@ static void add_curves(const struct panels *panels, size_t panel, const struct s
                 text_printf(out, "filledcurves y1=0 linecolor rgb '%s' fillstyle transparent solid 0.12 noborder",
                             style[q].colour);
             } else {
-                text_printf(out, "lines linecolor rgb '%s' linewidth width dashtype %s", style[q].colour, style[q].dash);
+                text_printf(out, "lines linecolor rgb '%s' linewidth width dashtype %s", style[q].colour,
+                            style[q].dash);
             }
             text_add(out, " notitle");
         }
@@ -145,8 +147,9 @@ static void add_panel(const struct panels *panels, size_t panel, const struct st
     text_printf(out, "    set title 'ν = %s' font ',13'\n    set xrange [%.6g:%.6g]\n    ", first->attraction, first->x,
                 last->x);
     figure_tics(out, 'x', first->x, last->x);
-    text_printf(out, "    set arrow 1 from %s, graph 0 to %s, graph 1 nohead linecolor rgb '#666666' linewidth 1 "
-                     "dashtype (4,4) back\n",
+    text_printf(out,
+                "    set arrow 1 from %s, graph 0 to %s, graph 1 nohead linecolor rgb '#666666' linewidth 1 "
+                "dashtype (4,4) back\n",
                 first->attraction, first->attraction);
     text_add(out, panel == 0 ? "    set ylabel 'posterior density'\n" : "    unset ylabel\n    set format y ''\n");
     add_curves(panels, panel, style, out);
@@ -155,11 +158,13 @@ static void add_panel(const struct panels *panels, size_t panel, const struct st
 /* A last plot without axes carries the legend, below all panels. */
 static void add_legend(const struct panels *panels, const struct style *style, struct text *out)
 {
-    text_add(out, "    set lmargin at screen 0\n    set rmargin at screen 1\n    set bmargin at screen 0\n"
-                  "    set tmargin at screen 0.11\n    unset title\n    unset xlabel\n    unset ylabel\n    unset tics\n"
-                  "    unset border\n    unset grid\n    unset arrow 1\n    unset label 1\n    set xrange [0:1]\n"
-                  "    set yrange [0:1]\n    set key at screen 0.5,0.055 center center horizontal maxrows 1 Left reverse samplen 3 "
-                  "width 2\n    plot ");
+    text_add(out,
+             "    set lmargin at screen 0\n    set rmargin at screen 1\n    set bmargin at screen 0\n"
+             "    set tmargin at screen 0.11\n    unset title\n    unset xlabel\n    unset ylabel\n    unset tics\n"
+             "    unset border\n    unset grid\n    unset arrow 1\n    unset label 1\n    set xrange [0:1]\n"
+             "    set yrange [0:1]\n    set key at screen 0.5,0.055 center center horizontal maxrows 1 Left reverse "
+             "samplen 3 "
+             "width 2\n    plot ");
     for (size_t q = 0; q < panels->n_posteriors; q++) {
         text_printf(out, "%sNaN with lines linecolor rgb '%s' linewidth width dashtype %s title ",
                     q > 0 ? ", \\\n         " : "", style[q].colour, style[q].dash);
@@ -213,5 +218,6 @@ oltr_status density_script(const char *file, const char *title, char *density_te
         write_data(&panels, data);
     }
     free(panels.row);
-    return good ? OLTR_OK : fail_with(error, OLTR_EIO, "density.csv is broken; run the experiment again to get a good file");
+    return good ? OLTR_OK
+                : fail_with(error, OLTR_EIO, "density.csv is broken; run the experiment again to get a good file");
 }

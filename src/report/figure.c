@@ -483,8 +483,9 @@ static void add_axis_titles(const struct drawing *drawing, struct text *out)
     uint64_t rounds = common_last_round(drawing);
     char number[40];
     grouped((double)rounds, number, sizeof number);
-    text_printf(out, rounds > 0 ? "\nset ylabel 'cumulative regret after %s rounds'\n"
-                                : "\nset ylabel 'final cumulative regret'\n",
+    text_printf(out,
+                rounds > 0 ? "\nset ylabel 'cumulative regret after %s rounds'\n"
+                           : "\nset ylabel 'final cumulative regret'\n",
                 number);
 }
 

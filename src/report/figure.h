@@ -47,7 +47,7 @@ oltr_status figure_script(const struct figure *figure, const struct figure_scene
 /* Pieces shared with the other kind of figure. */
 void figure_quote(struct text *out, const char *string); /* a gnuplot string in single quotes */
 void figure_head(struct text *out, const char *file, const char *title);
-void figure_look(struct text *out);                                          /* border, grid, tics */
+void figure_look(struct text *out);                                             /* border, grid, tics */
 void figure_formats(struct text *out, const char *file, int width, int height); /* opens the loop over svg, png, pdf */
 void figure_tics(struct text *out, char axis, double low, double high);
 

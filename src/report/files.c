@@ -39,7 +39,8 @@ oltr_status file_read_stream(FILE *stream, const char *name, struct text *out, o
         out->length += got;
         out->bytes[out->length] = '\0';
         if (out->length > READ_LIMIT) {
-            return fail_with(error, OLTR_EIO, "%s: larger than %d bytes; this cannot be the right file", name, READ_LIMIT);
+            return fail_with(error, OLTR_EIO, "%s: larger than %d bytes; this cannot be the right file", name,
+                             READ_LIMIT);
         }
     } while (got > 0);
     if (ferror(stream)) {

@@ -60,8 +60,8 @@ static json_t *now(void)
 
 static json_t *compiler(void)
 {
-#if defined(__clang__)
-    return json_string("clang " __clang_version__);
+#if defined(OLTR_COMPILER)
+    return json_string(OLTR_COMPILER);
 #elif defined(__GNUC__)
     return json_string("gcc " __VERSION__);
 #else
@@ -75,8 +75,8 @@ static json_t *host(void)
     if (uname(&name) != 0) {
         return json_string("unknown");
     }
-    return json_pack("{s:s, s:s, s:s, s:s, s:I}", "name", name.nodename, "system", name.sysname, "release", name.release,
-                     "machine", name.machine, "processors", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN));
+    return json_pack("{s:s, s:s, s:s, s:s, s:I}", "name", name.nodename, "system", name.sysname, "release",
+                     name.release, "machine", name.machine, "processors", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static json_t *parameters(const oltr_settings *settings)
@@ -117,8 +117,8 @@ static json_t *points_of(const struct manifest_record *record)
         array = with(array, json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:o}", "sweep",
                                       record->sweep != NULL ? record->sweep[p] : "", "seed", whole(point->seed),
                                       "rounds", whole(point->rounds), "slots", (json_int_t)point->slots, "items",
-                                      (json_int_t)point->world.n_items, "replications",
-                                      (json_int_t)point->replications, "policies", policies_of(record, p)));
+                                      (json_int_t)point->world.n_items, "replications", (json_int_t)point->replications,
+                                      "policies", policies_of(record, p)));
     }
     return array;
 }
@@ -137,11 +137,11 @@ static json_t *figures_of(const struct manifest_record *record)
     json_t *array = json_array();
     for (uint32_t i = 0; i < record->n_figures; i++) {
         const struct figure *figure = &record->figure[i];
-        array = with(array, json_pack("{s:s, s:s, s:o, s:o, s:s, s:i, s:b, s:b}", "file", figure->file, "title",
-                                      figure->title, "policies",
-                                      strings((const char *const *)figure->policy, figure->n_policies), "rounds",
-                                      whole(figure->rounds), "x", x_names[figure->x], "bands", figure->bands,
-                                      "bounds", (int)figure->bounds, "log", (int)figure->log));
+        array = with(array,
+                     json_pack("{s:s, s:s, s:o, s:o, s:s, s:i, s:b, s:b}", "file", figure->file, "title", figure->title,
+                               "policies", strings((const char *const *)figure->policy, figure->n_policies), "rounds",
+                               whole(figure->rounds), "x", x_names[figure->x], "bands", figure->bands, "bounds",
+                               (int)figure->bounds, "log", (int)figure->log));
     }
     return array;
 }
@@ -185,7 +185,8 @@ struct reader {
 static bool broken(const struct reader *reader, const char *what)
 {
     (void)fail_with(reader->error, OLTR_EIO,
-                    "%s/manifest.json: %s; it was not written by oltr run, or was changed by hand", reader->folder, what);
+                    "%s/manifest.json: %s; it was not written by oltr run, or was changed by hand", reader->folder,
+                    what);
     return false;
 }
 
@@ -317,9 +318,8 @@ static bool read_figure(const struct reader *reader, const json_t *json, const s
     figure->bands = (int)bands;
     figure->bounds = json_is_true(json_object_get(json, "bounds"));
     figure->log = json_is_true(json_object_get(json, "log"));
-    return manifest->is_concentration ||
-           (read_figure_x(reader, json, manifest->scene.sweep_key != NULL, figure) &&
-            read_figure_policies(reader, json_object_get(json, "policies"), figure));
+    return manifest->is_concentration || (read_figure_x(reader, json, manifest->scene.sweep_key != NULL, figure) &&
+                                          read_figure_policies(reader, json_object_get(json, "policies"), figure));
 }
 
 static bool read_figures(const struct reader *reader, struct manifest *manifest)

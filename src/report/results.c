@@ -78,8 +78,8 @@ static bool is_count(const char *string)
 
 static bool parse_row(char **field, struct result_row *row)
 {
-    if (!is_count(field[2]) || !number_is_plain(field[3]) || !number_is_plain(field[4]) ||
-        !number_is_plain(field[5]) || !is_count(field[6])) {
+    if (!is_count(field[2]) || !number_is_plain(field[3]) || !number_is_plain(field[4]) || !number_is_plain(field[5]) ||
+        !is_count(field[6])) {
         return false;
     }
     row->sweep = field[0];

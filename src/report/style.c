@@ -65,9 +65,9 @@ static const struct {
 };
 
 static const struct style fallback[] = {
-    {VERMILLION, SOLID, 7},  {BLUE, DASHED, 5}, {GREEN, DASH_DOT, 9},   {ORANGE, SHORT, 11},
-    {PURPLE, DOTTED, 13},    {SKY, SOLID, 15},  {INDIGO, DASHED, 6},    {WINE, DASH_DOT, 4},
-    {OLIVE, SHORT, 8},       {BROWN, DOTTED, 10}, {BLACK, SOLID, 12},   {GREY, DASH_DOT_DOT, 14},
+    {VERMILLION, SOLID, 7}, {BLUE, DASHED, 5},   {GREEN, DASH_DOT, 9}, {ORANGE, SHORT, 11},
+    {PURPLE, DOTTED, 13},   {SKY, SOLID, 15},    {INDIGO, DASHED, 6},  {WINE, DASH_DOT, 4},
+    {OLIVE, SHORT, 8},      {BROWN, DOTTED, 10}, {BLACK, SOLID, 12},   {GREY, DASH_DOT_DOT, 14},
 };
 
 enum { N_KNOWN = sizeof known / sizeof known[0], N_FALLBACK = sizeof fallback / sizeof fallback[0] };
