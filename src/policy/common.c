@@ -7,7 +7,7 @@ static layout plan_scratch(uint32_t n_items, size_t *score, size_t *best)
 {
     layout l = {0, 0};
     *score = layout_take(&l, padded(n_items), sizeof(double));
-    *best = layout_take(&l, padded(n_items) / 8, sizeof(double));
+    *best = layout_take(&l, topk_room(n_items), sizeof(double));
     return l;
 }
 

@@ -143,7 +143,7 @@ static gts_scratch plan_scratch(uint32_t n_items)
 {
     layout l = {0, 0};
     gts_scratch s = {.score = layout_take(&l, padded(n_items), sizeof(float))};
-    s.best = layout_take(&l, padded(n_items) / 8, sizeof(float));
+    s.best = layout_take(&l, topk_room(n_items), sizeof(float));
     s.bytes = l.overflow ? 0 : l.used;
     return s;
 }

@@ -11,6 +11,7 @@
 
 #include "policy/block.h"
 
+#define MOST_ROUNDS ((uint64_t)1 << 49)
 #define LARGEST_REWARD 1e30 /* sums of it stay far from the end of the doubles, and means fit in a float */
 
 typedef struct block_plan {
@@ -38,9 +39,10 @@ static oltr_status check_settings(const oltr_settings *settings, oltr_error *err
     if (settings->n_items < 1)
         return fail(error, OLTR_EITEM, "a policy needs at least 1 item");
     for (uint32_t i = 0; i < info->n_params; i++)
-        if (!(settings->value[i] >= info->params[i].min && settings->value[i] <= info->params[i].max))
-            return fail(error, OLTR_EVALUE, "%s must lie between %g and %g, not at %g", info->params[i].name,
-                        info->params[i].min, info->params[i].max, settings->value[i]);
+        if (!param_fits(&info->params[i], settings->value[i]))
+            return fail(error, OLTR_EVALUE, "%s must be a %s between %g and %g, not %g", info->params[i].name,
+                        info->params[i].type == OLTR_REAL ? "number" : "whole number", info->params[i].min,
+                        info->params[i].max, settings->value[i]);
     if (prior_given(&settings->prior))
         return prior_check(&settings->prior, settings->n_items, 0, error);
     return OLTR_OK;
@@ -282,6 +284,8 @@ oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from)
         return OLTR_EUNSUPPORTED;
     if (!same_settings(into, from))
         return OLTR_EMISMATCH;
+    if (into->rounds + from->rounds > MOST_ROUNDS)
+        return OLTR_ESTATE;
     uint32_t n = into->ops->sums(policy_state(into), to);
     from->ops->sums(policy_state(from), add);
     for (uint32_t a = 0; a < n; a++)

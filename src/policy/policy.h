@@ -7,6 +7,8 @@
 #ifndef OLTR_POLICY_POLICY_H
 #define OLTR_POLICY_POLICY_H
 
+#include <math.h>
+
 #include "base/error.h"
 #include "base/layout.h"
 #include "posterior/items.h"
@@ -53,6 +55,13 @@ typedef struct policy_ops {
 
 /* registry.c */
 const policy_ops *policy_ops_of(const oltr_policy_info *info);
+
+/* Within bounds, and whole where it must be? */
+static inline int param_fits(const oltr_param *p, double value)
+{
+    int whole = value >= rint(value) && value <= rint(value);
+    return value >= p->min && value <= p->max && (p->type == OLTR_REAL || whole);
+}
 
 /* The value of parameter `index`, as the policy's own enum numbers them. */
 static inline double param(const oltr_settings *settings, uint32_t index)

@@ -136,7 +136,7 @@ static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_
 static oltr_status get_params(reader *r, oltr_settings *settings, oltr_error *error)
 {
     char name[LONGEST_TEXT];
-    uint32_t n = get_u32(r);
+    uint32_t n = get_u32(r), seen = 0;
     if (n > OLTR_MAX_PARAMS)
         return contradicts(error, "number of parameters");
     for (uint32_t i = 0; i < n; i++) {
@@ -149,9 +149,11 @@ static oltr_status get_params(reader *r, oltr_settings *settings, oltr_error *er
             at++;
         if (at == settings->info->n_params)
             return contradicts(error, "list of parameters");
-        const oltr_param *p = &settings->info->params[at];
-        if (!(value >= p->min && value <= p->max) || (p->type != OLTR_REAL && (value < rint(value) || value > rint(value))))
+        if (!param_fits(&settings->info->params[at], value))
             return contradicts(error, "value of a parameter");
+        if (seen >> at & 1)
+            return contradicts(error, "list of parameters");
+        seen |= 1u << at;
         settings->value[at] = value;
     }
     return OLTR_OK;
@@ -204,7 +206,7 @@ static oltr_policy *load_body(reader *r, oltr_error *error)
     }
     uint32_t n_items = get_u32(r);
     uint64_t rounds = get_u64(r);
-    if (r->failed || rounds > (uint64_t)1 << 52) {
+    if (r->failed || rounds > (uint64_t)1 << 49) {
         contradicts(error, "number of rounds");
         return NULL;
     }

@@ -27,7 +27,7 @@ static inline void item_sums_add(void *state, const item_sums *sums, uint32_t it
     doubles_at(state, sums->reward)[item] += reward;
 }
 
-/* OLTR_ESTATE unless every N is finite and >= 0 and every S is finite; with clicks, 0 <= S <= N too. */
+/* OLTR_ESTATE unless every N is from 0 to 2e15 and no S is larger than N of the largest rewards; with clicks, 0 <= S <= N too. */
 oltr_status item_sums_check(const void *state, const item_sums *sums, int clicks, oltr_error *error);
 
 #endif
