@@ -48,6 +48,11 @@ uint32_t list_item_sums(const void *state, sum_array out[MAX_SUMS])
     return 2;
 }
 
+size_t item_sums_saved(const oltr_settings *settings)
+{
+    return 2 * (size_t)settings->n_items;
+}
+
 oltr_status check_clicks(const void *state, oltr_error *error)
 {
     return item_sums_check(state, state, 1, error);
@@ -60,10 +65,10 @@ void predict_clicks(const void *state, uint64_t t, const candidates *from, doubl
     (void)t;
     for (uint32_t j = 0; j < from->n; j++) {
         uint32_t i = candidate(from, j);
-        double p = n[i] > 0 ? s[i] / n[i] : 0;
+        double p = item_is_seen(n[i]) ? s[i] / n[i] : 0;
         mean[j] = p;
         if (sd)
-            sd[j] = n[i] > 0 ? sqrt(p * (1 - p) / n[i]) : 0.5;
+            sd[j] = item_is_seen(n[i]) ? sqrt(p * (1 - p) / n[i]) : 0.5;
     }
 }
 

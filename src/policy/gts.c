@@ -86,7 +86,7 @@ static moments sampled_from(const gts_state *g, uint32_t i)
         return posterior(g, i);
     double n = doubles_at(g, g->sums.examined)[i];
     if (g->take == TAKE_NONE)
-        return (moments){n > 0 ? doubles_at(g, g->sums.reward)[i] / n : 0, 1 / fmax(1, n)};
+        return (moments){item_is_seen(n) ? doubles_at(g, g->sums.reward)[i] / n : 0, 1 / fmax(1, n)};
     return (moments){posterior(g, i).mean, 1 / (n + 1)};
 }
 
@@ -214,6 +214,7 @@ const policy_ops gts_ops = {
     .rank = rank,
     .learn = learn,
     .sums = list_item_sums,
+    .saved = item_sums_saved,
     .refresh = refresh,
     .check = check,
     .predict = predict,

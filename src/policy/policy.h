@@ -50,6 +50,7 @@ typedef struct policy_ops {
     oltr_status (*check)(const void *state, oltr_error *error); /* are the sums possible? */
 
     /* OPTIONAL: NULL where info says it cannot */
+    size_t (*saved)(const oltr_settings *settings); /* at least so many numbers are in a snapshot's sums; NULL: maybe none */
     void (*predict)(const void *state, uint64_t t, const candidates *from, double *mean, double *sd); /* sd may be NULL */
 } policy_ops;
 

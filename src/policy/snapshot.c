@@ -8,7 +8,7 @@
  *   u32 number of sums, each: name as text, u64 count, f64 (count)
  *   u64 CRC-64 of all before it
  * where a text is a u32 length and its bytes.  Loading trusts no length and no value: every count is checked against the bytes
- * that are there, and the policy's own check has the last word.
+ * that are there before memory is spent, and the policy's own check has the last word.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -194,6 +194,15 @@ static oltr_status get_sums(reader *r, oltr_policy *policy, oltr_error *error)
     return r->failed || r->left ? contradicts(error, "length of sums") : OLTR_OK;
 }
 
+/* A number of items is believed when the bytes for their sums are there: before memory is spent on them. */
+static oltr_status check_claim(const reader *r, const oltr_settings *settings, oltr_error *error)
+{
+    const policy_ops *ops = policy_ops_of(settings->info);
+    if (ops->saved && r->left / sizeof(double) < ops->saved(settings))
+        return contradicts(error, "number of items");
+    return OLTR_OK;
+}
+
 static oltr_policy *load_body(reader *r, oltr_error *error)
 {
     char kind[LONGEST_TEXT];
@@ -214,7 +223,8 @@ static oltr_policy *load_body(reader *r, oltr_error *error)
         contradicts(error, "kind or number of items");
         return NULL;
     }
-    if (get_params(r, &settings, error) == OLTR_OK && get_prior(r, &settings, &prior, error) == OLTR_OK)
+    if (get_params(r, &settings, error) == OLTR_OK && get_prior(r, &settings, &prior, error) == OLTR_OK &&
+        check_claim(r, &settings, error) == OLTR_OK)
         policy = oltr_policy_new(&settings, error);
     free(prior);
     if (!policy)

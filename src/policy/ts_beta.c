@@ -137,6 +137,7 @@ const policy_ops ts_beta_ops = {
     .rank = rank,
     .learn = learn,
     .sums = list_item_sums,
+    .saved = item_sums_saved,
     .refresh = refresh,
     .check = check_clicks,
     .predict = beta_predict,

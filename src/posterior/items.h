@@ -21,6 +21,12 @@ static inline item_sums item_sums_plan(layout *l, uint32_t n_items)
     return sums;
 }
 
+/* Was the item ever examined, as far as is not forgotten? */
+static inline int item_is_seen(double examined)
+{
+    return examined > 1e-9;
+}
+
 static inline void item_sums_add(void *state, const item_sums *sums, uint32_t item, double reward)
 {
     doubles_at(state, sums->examined)[item] += 1;
