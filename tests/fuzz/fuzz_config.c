@@ -1,0 +1,26 @@
+/* fuzz_config.c - any bytes as an experiment file: read and checked whole, or refused with words; never run. */
+#include "target.h"
+
+#include "config.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct config config;
+    oltr_error error = {OLTR_OK, ""};
+    struct overrides none = {0, NULL};
+    char *exact = malloc(size ? size : 1); /* so that a sanitizer sees a read beyond the end */
+    if (!exact)
+        return 0;
+    memcpy(exact, data, size);
+    oltr_status status = config_parse("fuzz.yaml", exact, size, &none, &config, &error);
+    if (status == OLTR_OK) {
+        must_hold(config.kind == CONFIG_CONCENTRATION || config.n_points > 0, "an experiment has points");
+        for (uint32_t i = 0; config.kind == CONFIG_REGRET && i < config.n_points; i++)
+            must_hold(oltr_experiment_check(&config.points[i], NULL) == OLTR_OK, "what was read can be run");
+    } else {
+        must_hold(error.code == status && error.msg[0] != 0, "a refusal has a code and words");
+    }
+    config_free(&config);
+    free(exact);
+    return 0;
+}

@@ -1,0 +1,85 @@
+/* fuzz_snapshot.c - any bytes into oltr_load(); what it takes must be a policy that ranks, learns, and saves to the same bytes again.
+ *
+ * Each input is tried as it is, and once more with length and checksum made right, so that the search is not spent on guessing a CRC.
+ */
+#include "conform/format.h"
+#include "target.h"
+
+#include <math.h>
+#include <oltr/oltr.h>
+
+static void try_list(const oltr_policy *p, uint32_t n, uint32_t k, uint32_t *item, double *score)
+{
+    oltr_scratch *scratch = oltr_scratch_new(p);
+    unsigned char *shown = calloc(n, 1);
+    oltr_ranking list = {k, item, score};
+    if (scratch && shown) {
+        must_hold(oltr_rank(p, NULL, oltr_rng_make(1, 2), scratch, &list) == OLTR_OK, "a loaded policy ranks");
+        for (uint32_t slot = 0; slot < k; slot++) {
+            must_hold(item[slot] < n && !shown[item[slot]], "a list has distinct items of the policy");
+            must_hold(slot == 0 ? score[slot] >= score[slot] : score[slot] <= score[slot - 1], "scores fall, and are numbers");
+            shown[item[slot]] = 1;
+        }
+    }
+    free(shown);
+    oltr_scratch_free(scratch);
+}
+
+static void try_saving(const oltr_policy *p)
+{
+    size_t bound = oltr_save_bound(p), size = 0, again = 0;
+    unsigned char *first = malloc(bound), *second = malloc(bound);
+    if (first && second) {
+        must_hold(oltr_save(p, first, bound, &size) == OLTR_OK, "a loaded policy saves");
+        oltr_policy *copy = oltr_load(first, size, NULL);
+        must_hold(copy != NULL, "what was saved loads");
+        must_hold(oltr_save(copy, second, bound, &again) == OLTR_OK && size == again && memcmp(first, second, size) == 0,
+                  "a copy is a copy");
+        oltr_policy_free(copy);
+    }
+    free(first);
+    free(second);
+}
+
+static void try_policy(oltr_policy *p)
+{
+    enum { MOST = 64 };
+    uint32_t n = oltr_policy_settings(p)->n_items, k = n < MOST ? n : MOST, item[MOST];
+    double score[MOST], reward[MOST];
+    must_hold(oltr_check(p, NULL) == OLTR_OK, "a loaded policy is sound");
+    try_list(p, n, k, item, score);
+    for (uint32_t slot = 0; slot < k; slot++)
+        reward[slot] = slot % 2;
+    oltr_ranking list = {k, item, NULL};
+    oltr_feedback seen = {k, reward};
+    must_hold(oltr_learn(p, NULL, &list, &seen) == OLTR_OK, "a loaded policy learns");
+    try_list(p, n, k, item, score);
+    try_saving(p);
+}
+
+static void try_bytes(const uint8_t *data, size_t size)
+{
+    oltr_error error = {OLTR_OK, ""};
+    oltr_policy *p = oltr_load(data, size, &error);
+    if (p && oltr_policy_settings(p)->n_items <= 4096) {
+        try_policy(p);
+    } else if (!p) {
+        must_hold(error.code != OLTR_OK && error.msg[0] != 0, "a refusal has a code and words");
+    }
+    oltr_policy_free(p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    try_bytes(data, size);
+    if (size < 32)
+        return 0;
+    uint8_t *sealed = malloc(size);
+    if (!sealed)
+        return 0;
+    memcpy(sealed, data, size);
+    seal(sealed, size);
+    try_bytes(sealed, size);
+    free(sealed);
+    return 0;
+}

@@ -1,0 +1,62 @@
+/* make_corpus.c - writes the seeds of the binary fuzz targets: always the same bytes, so that a change of a format shows as a change of these files.
+ * usage: make_corpus CORPUS_DIR      (the folders snapshot/ and partial/ in it; config/ is written by hand)
+ */
+#include "conform/fixtures.h"
+#include "conform/format.h"
+
+static void write_seed(const char *folder, const char *name, const unsigned char *byte, size_t size)
+{
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    must(file && fwrite(byte, 1, size, file) == size && fclose(file) == 0);
+}
+
+static void write_snapshot(const char *folder, const variant *v, const char *suffix)
+{
+    char name[200];
+    oltr_policy *p = new_policy(v, 3);
+    learn_many(p, 1, 12);
+    image m = image_of(p);
+    snprintf(name, sizeof name, "snapshot/%s%s", v->info->name, suffix);
+    write_seed(folder, name, m.byte, m.size);
+    free(m.byte);
+    oltr_policy_free(p);
+}
+
+/* Even: the file itself.  Odd: changes to a good one. */
+static void write_partials(const char *folder)
+{
+    static const unsigned char untouched[] = {1}, magic_only[] = {0, 'O', 'L', 'T', 'R', 'P', 'A', 'R', 'T'}, empty[] = {0};
+    unsigned char version[16] = {1}, replications[32] = {1}, sums[120] = {1};
+    version[9] = 3;
+    replications[21] = 1;
+    replications[22] = 1;
+    for (size_t i = 40; i < sizeof sums; i++)
+        sums[i] = (unsigned char)(37 * i);
+    write_seed(folder, "partial/untouched", untouched, sizeof untouched);
+    write_seed(folder, "partial/magic-only", magic_only, sizeof magic_only);
+    write_seed(folder, "partial/empty", empty, sizeof empty);
+    write_seed(folder, "partial/version", version, sizeof version);
+    write_seed(folder, "partial/replications", replications, sizeof replications);
+    write_seed(folder, "partial/sums", sums, sizeof sums);
+}
+
+int main(int argc, char **argv)
+{
+    must(argc == 2);
+    for (uint32_t i = 0; i < oltr_policy_count(); i++) {
+        variant v = plain_variant(oltr_policy_info_at(i));
+        write_snapshot(argv[1], &v, "");
+        if (!v.info->uses_prior)
+            continue;
+        uint32_t prior = param_index(v.info, "prior");
+        v.value[prior] = v.info->params[prior].max;
+        v.form = SHAPES;
+        write_snapshot(argv[1], &v, "-shapes");
+        v.form = MOMENTS;
+        write_snapshot(argv[1], &v, "-moments");
+    }
+    write_partials(argv[1]);
+    return 0;
+}

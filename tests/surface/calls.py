@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""What the library must not do, read from its object files.
+
+A library that prints, exits, reads the environment or keeps something in a global is a library that a server cannot embed.  So no object of it may
+call such a function (files are read and written by src/sim/results.c alone), and none may define a variable that can be written.
+
+usage: calls.py NM OBJDUMP ARCHIVE            exit status 77: built with a sanitizer or for coverage, which add both
+"""
+
+import re
+import subprocess
+import sys
+
+NEVER = set(
+    "printf fprintf vprintf vfprintf dprintf puts fputs putchar putc fputc putc_unlocked perror stdout stderr stdin "
+    "exit _exit _Exit quick_exit abort atexit system signal raise "
+    "rand srand rand_r random srandom drand48 lrand48 srand48 "
+    "getenv secure_getenv setenv putenv setlocale "
+    "lgamma lgammaf strtok localtime gmtime asctime ctime".split()
+)
+FILES = set("fopen fdopen freopen fread fwrite fclose fflush fseek ftell fgets fgetc getc open read write close rename remove unlink tmpfile".split())
+MAY_USE_FILES = {"results.c.o", "results.o"}
+INSTRUMENTED = re.compile(r"^_*(asan|tsan|ubsan|msan|gcov|sanitizer|llvm_prof)")
+WRITABLE = re.compile(r"^(\.data(?!\.rel\.ro)|\.bss|\.tdata|\.tbss|\*COM\*|\.sdata|\.sbss)")
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def plain(name):
+    """printf for __printf_chk: the compiler's checked twin of a function is that function."""
+    match = re.fullmatch(r"__(\w+)_chk", name)
+    return match.group(1) if match else name.split("@")[0]
+
+
+def calls(nm, archive):
+    for line in output(nm, "-A", "--undefined-only", archive).splitlines():
+        place, name = line.rsplit(None, 1)
+        yield place.split(":")[1], plain(name)
+
+
+def variables(objdump, archive):
+    member = ""
+    for line in output(objdump, "-t", archive).splitlines():
+        if line.endswith(("file format elf64-x86-64", "file format elf64-littleaarch64")) or ":     file format" in line:
+            member = line.split(":")[0]
+        match = re.match(r"^[0-9a-f]+ (.{7}) (\S+)\s+([0-9a-f]+)\s+(?:\.hidden\s+)?(\S+)$", line)
+        if match and "O" in match.group(1) and WRITABLE.match(match.group(2)):
+            yield member, match.group(4), match.group(2)
+
+
+def main():
+    nm, objdump, archive = sys.argv[1:4]
+    used = list(calls(nm, archive))
+    if any(INSTRUMENTED.match(name) for _, name in used):
+        print("instrumented build: skipped")
+        return 77
+    faults = [f"{member} calls {name}" for member, name in used if name in NEVER]
+    faults += [f"{member} calls {name}" for member, name in used if name in FILES and member not in MAY_USE_FILES]
+    faults += [f"{member} has the variable {name} in {section}" for member, name, section in variables(objdump, archive)]
+    print("\n".join(faults) if faults else f"{len(used)} calls, none of them forbidden; no variables")
+    return bool(faults) or len(used) < 20
+
+
+if __name__ == "__main__":
+    sys.exit(main())
