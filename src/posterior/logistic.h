@@ -19,6 +19,11 @@
 #include "base/layout.h"
 #include "math/ldl.h"
 
+/* What the solver did, for tests and benches: all counts since whoever reads them last set them to zero. */
+typedef struct logistic_effort {
+    uint64_t solves, steps, halvings, refreshes;
+} logistic_effort;
+
 typedef struct logistic {
     uint32_t dim, capacity; /* of distinct rows */
     double lambda;
@@ -36,12 +41,8 @@ typedef struct logistic {
     size_t weight;   /* offset of (capacity) doubles: the weights that are in the factor, derived */
     size_t work;     /* offset of room for the solver */
     uint32_t table_size; /* a power of two */
+    logistic_effort effort;
 } logistic;
-
-/* What the solver did, for tests and benches: all counts since the last reset. */
-typedef struct logistic_effort {
-    uint64_t solves, steps, halvings, refreshes;
-} logistic_effort;
 
 logistic logistic_plan(layout *l, uint32_t dim, uint32_t capacity, double lambda, double drift);
 
