@@ -28,8 +28,11 @@ ldl ldl_view(double *memory, uint32_t dim);
 void ldl_reset(const ldl *f, double ridge);
 
 /* V = gram + ridge I from scratch, b = moment.  gram: packed lower triangle by columns, (dim (dim+1) / 2).  Returns 0, and leaves f useless, if
- * V is not positive definite to working precision. */
+ * V is not positive definite to working precision.  moment NULL means 0. */
 int ldl_factor(const ldl *f, const double *gram, const double *moment, double ridge);
+/* The same for a gram that is a sum of squares but for its rounding: where that swallows the ridge, the diagonal is raised by as small a factor
+ * as makes V positive definite.  Returns 0 only if V is not finite or far from a sum of squares. */
+int ldl_factor_nearby(const ldl *f, const double *gram, const double *moment, double ridge);
 
 /* V += sum_k w_k x_k x_k', b += sum_k w_k x_k y_k over n_rows rows; x: (n_rows) pointers to (dim) floats; weight NULL means all 1.
  * work: room for ldl_update_work(dim) doubles. */
@@ -46,8 +49,11 @@ void ldl_solve(const ldl *f, const double *rhs, double *x);
 size_t ldl_quadratic_work(uint32_t dim);
 void ldl_quadratic(const ldl *f, const float *x, size_t stride, uint32_t n, double *out, double *work);
 
-/* The relative error of column j of L D L' against gram + ridge I: what drift has done to it. */
-double ldl_column_error(const ldl *f, const double *gram, double ridge, uint32_t j, double *work); /* work: (dim) */
+/* What drift has done: the largest error of column j of L D L', from its diagonal down, against V = gram + ridge I, and of L D u against b = moment.
+ * Element (r, j) counts relative to sqrt(V_rr V_jj), element r of b relative to sqrt(V_rr b'V^-1 b): the largest they could be, and what
+ * rounding is proportional to, whatever the units of the features.  work: (dim). */
+double ldl_column_error(const ldl *f, const double *gram, double ridge, uint32_t j, double *work);
+double ldl_moment_error(const ldl *f, const double *gram, const double *moment, double ridge, double *work);
 
 /* out[i] = sum_j x_ij theta_j for n rows, `stride` floats apart. */
 void rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out);

@@ -40,8 +40,8 @@ static void put_features(writer *w, const oltr_world *world)
                               world->abandon, world->noise_sd,       world->beta_noise};
     put_f64s(w, numbers, sizeof numbers / sizeof *numbers);
     for (size_t i = 0; world->features && i < (size_t)world->n_items * world->dim; i++) {
-        double wide = (double)world->features[i];
-        put_f64s(w, &wide, 1);
+        double feature = (double)world->features[i];
+        put_f64s(w, &feature, 1);
     }
 }
 

@@ -1,0 +1,564 @@
+/* ldl_avx2.c - the kernels of ldl.h with vectors of four doubles.  The operations and their order are those of ldl_kernels.h, so the bits are
+ * those of the twins in ldl.c; tests/unit/ldl.c compares them.
+ *
+ * Columns are taken in blocks of four that begin at multiples of four, so that every vector of a column is aligned.  The part of a block on the
+ * diagonal is a chain of dependent steps (and of divisions); what is below it is many independent ones.  The update runs the chain of
+ * the next block between the pieces of the work below this one, so that neither waits for the other.
+ */
+#include "math/ldl.h"
+
+#include "base/cpu.h"
+
+#if OLTR_HAVE_AVX2
+
+#include <immintrin.h>
+#include <string.h>
+
+#include "math/ldl_kernels.h"
+
+#define KERNEL OLTR_TARGET_AVX2 static inline __attribute__((always_inline))
+
+/* The first n of four lanes, n = 0..4. */
+KERNEL __m256i first_lanes(size_t n)
+{
+    static const int64_t lanes[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+    return _mm256_loadu_si256((const __m256i *)(const void *)(lanes + 4 - n));
+}
+
+/* Four doubles from x, those from `left` on being 0 and not read. */
+KERNEL __m256d load_some(const double *x, size_t left)
+{
+    return left >= 4 ? _mm256_loadu_pd(x) : _mm256_maskload_pd(x, first_lanes(left));
+}
+
+KERNEL void store_some(double *x, __m256d v, size_t left)
+{
+    if (left >= 4)
+        _mm256_storeu_pd(x, v);
+    else
+        _mm256_maskstore_pd(x, first_lanes(left), v);
+}
+
+KERNEL __m256d load_floats(const float *x, size_t left)
+{
+    if (left >= 4)
+        return _mm256_cvtps_pd(_mm_loadu_ps(x));
+    float four[4] = {0};
+    for (size_t i = 0; i < left; i++)
+        four[i] = x[i];
+    return _mm256_cvtps_pd(_mm_loadu_ps(four));
+}
+
+/* Lane i in all four; i is a constant where this is inlined. */
+KERNEL __m256d lane(__m256d v, int i)
+{
+    return i == 0   ? _mm256_permute4x64_pd(v, 0x00)
+           : i == 1 ? _mm256_permute4x64_pd(v, 0x55)
+           : i == 2 ? _mm256_permute4x64_pd(v, 0xAA)
+                    : _mm256_permute4x64_pd(v, 0xFF);
+}
+
+/* The lanes above i from `above`, the others from `rest`. */
+KERNEL __m256d lanes_above(__m256d rest, __m256d above, int i)
+{
+    return i == 0   ? _mm256_blend_pd(rest, above, 0xE)
+           : i == 1 ? _mm256_blend_pd(rest, above, 0xC)
+           : i == 2 ? _mm256_blend_pd(rest, above, 0x8)
+                    : rest;
+}
+
+KERNEL __m256d lanes_below(__m256d rest, __m256d below, int i)
+{
+    return i == 3   ? _mm256_blend_pd(rest, below, 0x7)
+           : i == 2 ? _mm256_blend_pd(rest, below, 0x3)
+           : i == 1 ? _mm256_blend_pd(rest, below, 0x1)
+                    : rest;
+}
+
+/* ---- factor ----------------------------------------------------------------------------------------------- */
+
+/* Takes the `n` finished columns from c on out of column j, from row `row` (a multiple of 4) on. */
+KERNEL void take_out(const ldl *f, size_t c, int n, size_t j, size_t row)
+{
+    const double *left = f->l + c * f->stride;
+    double *l = f->l + j * f->stride;
+    __m256d t[4];
+    for (int i = 0; i < n; i++)
+        t[i] = _mm256_set1_pd(left[(size_t)i * f->stride + j] * f->d[c + (size_t)i]);
+    for (size_t r = row; r <= f->dim; r += 4) {
+        __m256d e = _mm256_load_pd(l + r);
+        for (int i = 0; i < n; i++)
+            e = _mm256_fnmadd_pd(_mm256_load_pd(left + (size_t)i * f->stride + r), t[i], e);
+        _mm256_store_pd(l + r, e);
+    }
+}
+
+/* Column j has lost all columns before it: its pivot and its multipliers.  The rows up to j become 0. */
+KERNEL int finish_column(const ldl *f, size_t j, double whole)
+{
+    double *l = f->l + j * f->stride, pivot = l[j];
+    if (!pivot_is_positive(pivot, whole))
+        return 0;
+    f->d[j] = pivot;
+    __m256d inverse = _mm256_set1_pd(1 / pivot);
+    size_t row = j & ~(size_t)3;
+    __m256d keep = _mm256_castsi256_pd(first_lanes(j - row + 1));
+    _mm256_store_pd(l + row, _mm256_andnot_pd(keep, _mm256_mul_pd(_mm256_load_pd(l + row), inverse)));
+    for (size_t r = row + 4; r <= f->dim; r += 4)
+        _mm256_store_pd(l + r, _mm256_mul_pd(_mm256_load_pd(l + r), inverse));
+    return 1;
+}
+
+KERNEL int factor_block(const ldl *f, const double *gram, double ridge, double lift, size_t c)
+{
+    for (size_t j = c; j < c + 4 && j < f->dim; j++) {
+        if (j == c + 1)
+            take_out(f, c, 1, j, c);
+        else if (j == c + 2)
+            take_out(f, c, 2, j, c);
+        else if (j == c + 3)
+            take_out(f, c, 3, j, c);
+        if (!finish_column(f, j, (gram[packed_column(f->dim, j)] + ridge) * (1 + lift)))
+            return 0;
+    }
+    return 1;
+}
+
+OLTR_TARGET_AVX2 static int factor(const ldl *f, const double *gram, const double *moment, double ridge, double lift)
+{
+    for (size_t j = 0; j < f->dim; j++) {
+        double *l = f->l + j * f->stride;
+        memset(l, 0, f->stride * sizeof *l);
+        memcpy(l + j, gram + packed_column(f->dim, j), (f->dim - j) * sizeof *l);
+        l[j] = (l[j] + ridge) * (1 + lift);
+        l[f->dim] = moment ? moment[j] : 0;
+    }
+    for (size_t c = 0; c < f->dim; c += 4) {
+        if (!factor_block(f, gram, ridge, lift, c))
+            return 0;
+        for (size_t j = c + 4; j < f->dim; j++)
+            take_out(f, c, 4, j, j & ~(size_t)3);
+    }
+    for (size_t j = f->dim; j < ceil4(f->dim); j++)
+        f->d[j] = 1;
+    return 1;
+}
+
+/* ---- update ----------------------------------------------------------------------------------------------- */
+
+/* What four columns do to the rows below them: p_k -= p l, then l += beta p_k, column i and row of x k. */
+typedef struct steps {
+    __m256d p[4][UPDATE_ROWS], beta[4][UPDATE_ROWS];
+} steps;
+
+/* Column c + i through its four rows c..c+3, which `p` holds: makes the column's steps. */
+KERNEL void make_step(const ldl *f, size_t c, int i, __m256d *p, double *alpha, int n, steps *s)
+{
+    double *at = f->l + (c + (size_t)i) * f->stride + c, d = f->d[c + (size_t)i];
+    __m256d before = _mm256_load_pd(at), l = before;
+    for (int k = 0; k < n; k++) {
+        __m256d pj = lane(p[k], i);
+        double x = _mm256_cvtsd_f64(pj), a = alpha[k] * x;
+        double sum = _mm_cvtsd_f64(_mm_fmadd_sd(_mm_set_sd(a), _mm_set_sd(x), _mm_set_sd(d))), inverse = 1 / sum;
+        __m256d beta = _mm256_set1_pd(a * inverse);
+        alpha[k] *= d * inverse;
+        d = sum;
+        p[k] = _mm256_fnmadd_pd(pj, l, p[k]);
+        l = _mm256_fmadd_pd(beta, p[k], l);
+        s->p[i][k] = pj;
+        s->beta[i][k] = beta;
+    }
+    f->d[c + (size_t)i] = d;
+    _mm256_store_pd(at, lanes_above(before, l, i));
+}
+
+/* The steps of the columns c..c+3 on `vectors` times four rows from `row` on. */
+KERNEL void take_steps(const ldl *f, size_t c, size_t row, int vectors, double *work, int n, const steps *s)
+{
+    __m256d p[UPDATE_ROWS][2];
+    double *l = f->l + c * f->stride + row;
+    for (int k = 0; k < n; k++)
+        for (int v = 0; v < vectors; v++)
+            p[k][v] = _mm256_loadu_pd(work + (size_t)k * f->stride + row + 4 * (size_t)v);
+    for (size_t i = 0; i < 4; i++) {
+        __m256d e[2];
+        for (int v = 0; v < vectors; v++)
+            e[v] = _mm256_load_pd(l + i * f->stride + 4 * (size_t)v);
+        for (int k = 0; k < n; k++) {
+            for (int v = 0; v < vectors; v++)
+                p[k][v] = _mm256_fnmadd_pd(s->p[i][k], e[v], p[k][v]);
+            for (int v = 0; v < vectors; v++)
+                e[v] = _mm256_fmadd_pd(s->beta[i][k], p[k][v], e[v]);
+        }
+        for (int v = 0; v < vectors; v++)
+            _mm256_store_pd(l + i * f->stride + 4 * (size_t)v, e[v]);
+    }
+    for (int k = 0; k < n; k++)
+        for (int v = 0; v < vectors; v++)
+            _mm256_storeu_pd(work + (size_t)k * f->stride + row + 4 * (size_t)v, p[k][v]);
+}
+
+KERNEL void take_many_steps(const ldl *f, size_t c, size_t row, size_t end, double *work, int n, const steps *s)
+{
+    for (; row + 8 <= end; row += 8)
+        take_steps(f, c, row, 2, work, n, s);
+    if (row < end)
+        take_steps(f, c, row, 1, work, n, s);
+}
+
+/* KERNEL.  n rows (a constant) through L.  work: (n, stride) the rows, rewards behind them, then zeros. */
+KERNEL void update_rows(const ldl *f, double *work, double *alpha, int n)
+{
+    const size_t end = ceil4((size_t)f->dim + 1);
+    steps both[2];
+    __m256d p[UPDATE_ROWS];
+    for (int k = 0; k < n; k++)
+        p[k] = _mm256_loadu_pd(work + (size_t)k * f->stride);
+    for (int i = 0; i < 4; i++)
+        if ((size_t)i < f->dim)
+            make_step(f, 0, i, p, alpha, n, &both[0]);
+    for (size_t c = 0; c + 4 < end; c += 4) {
+        const steps *now = &both[c / 4 % 2];
+        steps *next = &both[(c / 4 + 1) % 2];
+        take_steps(f, c, c + 4, 1, work, n, now);
+        for (int k = 0; k < n; k++)
+            p[k] = _mm256_loadu_pd(work + (size_t)k * f->stride + c + 4);
+        size_t row = c + 8, quarter = (end - row + 31) / 32 * 8; /* an even number of vectors */
+        for (int i = 0; i < 4; i++) {
+            if (c + 4 + (size_t)i < f->dim)
+                make_step(f, c + 4, i, p, alpha, n, next);
+            size_t stop = i < 3 && row + quarter < end ? row + quarter : end;
+            take_many_steps(f, c, row, stop, work, n, now);
+            row = stop;
+        }
+    }
+}
+
+OLTR_TARGET_AVX2 static void update_1(const ldl *f, double *work, double *alpha)
+{
+    update_rows(f, work, alpha, 1);
+}
+
+OLTR_TARGET_AVX2 static void update_2(const ldl *f, double *work, double *alpha)
+{
+    update_rows(f, work, alpha, 2);
+}
+
+OLTR_TARGET_AVX2 static void update_3(const ldl *f, double *work, double *alpha)
+{
+    update_rows(f, work, alpha, 3);
+}
+
+OLTR_TARGET_AVX2 static void update_4(const ldl *f, double *work, double *alpha)
+{
+    update_rows(f, work, alpha, 4);
+}
+
+/* The row x, its reward, and zeros up to the stride. */
+KERNEL void load_row(const float *x, double y, uint32_t dim, size_t stride, double *p)
+{
+    size_t r = 0;
+    for (; r + 4 <= dim; r += 4)
+        _mm256_storeu_pd(p + r, _mm256_cvtps_pd(_mm_loadu_ps(x + r)));
+    for (; r < dim; r++)
+        p[r] = (double)x[r];
+    p[r] = y;
+    for (r = r + 1; r < stride; r++)
+        p[r] = 0;
+}
+
+OLTR_TARGET_AVX2 static void update(const ldl *f, const float *const *x, const double *y, const double *weight, uint32_t n_rows,
+                                    double *work)
+{
+    static void (*const update_n[])(const ldl *, double *, double *) = {update_1, update_2, update_3, update_4};
+    for (uint32_t first = 0; first < n_rows; first += UPDATE_ROWS) {
+        uint32_t n = n_rows - first < UPDATE_ROWS ? n_rows - first : UPDATE_ROWS;
+        double alpha[UPDATE_ROWS];
+        for (uint32_t k = 0; k < n; k++) {
+            load_row(x[first + k], y[first + k], f->dim, f->stride, work + k * f->stride);
+            alpha[k] = weight ? weight[first + k] : 1;
+        }
+        update_n[n - 1](f, work, alpha);
+    }
+}
+
+/* ---- substitution ------------------------------------------------------------------------------------------- */
+
+/* Four vectors, each to the sum of its lanes. */
+KERNEL __m256d sums_of(__m256d a, __m256d b, __m256d c, __m256d d)
+{
+    __m256d ab = _mm256_hadd_pd(a, b), cd = _mm256_hadd_pd(c, d);
+    return _mm256_add_pd(_mm256_permute2f128_pd(ab, cd, 0x20), _mm256_permute2f128_pd(ab, cd, 0x31));
+}
+
+KERNEL void transpose(__m256d m[4])
+{
+    __m256d a = _mm256_unpacklo_pd(m[0], m[1]), b = _mm256_unpackhi_pd(m[0], m[1]);
+    __m256d c = _mm256_unpacklo_pd(m[2], m[3]), d = _mm256_unpackhi_pd(m[2], m[3]);
+    m[0] = _mm256_permute2f128_pd(a, c, 0x20);
+    m[1] = _mm256_permute2f128_pd(b, d, 0x20);
+    m[2] = _mm256_permute2f128_pd(a, c, 0x31);
+    m[3] = _mm256_permute2f128_pd(b, d, 0x31);
+}
+
+/* The triangle of the n columns from c on, last column first; x: what is left of the right-hand side. */
+KERNEL __m256d back_triangle(const ldl *f, size_t c, size_t n, __m256d x)
+{
+    __m256d row[4];
+    for (size_t i = 0; i < 4; i++)
+        row[i] = i < n ? _mm256_load_pd(f->l + (c + i) * f->stride + c) : _mm256_setzero_pd();
+    transpose(row);
+    for (int i = 3; i > 0; i--)
+        if ((size_t)i < n)
+            x = lanes_below(x, _mm256_fnmadd_pd(row[i], lane(x, i), x), i);
+    return x;
+}
+
+/* KERNEL.  The dots of four columns at a time; the rows found last are used last, so that the long part never waits for them. */
+OLTR_TARGET_AVX2 static void back(const ldl *f, double *x)
+{
+    const size_t whole = f->dim & ~(size_t)3, rest = f->dim - whole, s = f->stride;
+    __m256d tail = _mm256_setzero_pd();
+    if (rest) {
+        tail = back_triangle(f, whole, rest, load_some(x + whole, rest));
+        store_some(x + whole, tail, rest);
+    }
+    for (size_t end = whole; end > 0; end -= 4) {
+        const double *l = f->l + (end - 4) * s;
+        __m256d even[4], odd[4];
+        for (size_t i = 0; i < 4; i++)
+            even[i] = odd[i] = _mm256_setzero_pd();
+        size_t r = ceil4(f->dim);
+        __m256d high = rest ? tail : r > end ? _mm256_loadu_pd(x + r - 4) : tail;
+        for (; r >= end + 8; r -= 8) {
+            __m256d low = _mm256_loadu_pd(x + r - 8);
+            for (size_t i = 0; i < 4; i++) {
+                even[i] = _mm256_fmadd_pd(_mm256_load_pd(l + i * s + r - 4), high, even[i]);
+                odd[i] = _mm256_fmadd_pd(_mm256_load_pd(l + i * s + r - 8), low, odd[i]);
+            }
+            if (r >= end + 12)
+                high = _mm256_loadu_pd(x + r - 12);
+        }
+        if (r > end)
+            for (size_t i = 0; i < 4; i++)
+                even[i] = _mm256_fmadd_pd(_mm256_load_pd(l + i * s + r - 4), high, even[i]);
+        for (size_t i = 0; i < 4; i++)
+            even[i] = _mm256_add_pd(even[i], odd[i]);
+        __m256d left = _mm256_sub_pd(_mm256_loadu_pd(x + end - 4), sums_of(even[0], even[1], even[2], even[3]));
+        _mm256_storeu_pd(x + end - 4, back_triangle(f, end - 4, 4, left));
+    }
+}
+
+OLTR_TARGET_AVX2 static void forward(const ldl *f, double *x)
+{
+    for (size_t c = 0; c < f->dim; c += 4) {
+        const double *l = f->l + c * f->stride;
+        size_t n = f->dim - c < 4 ? f->dim - c : 4;
+        __m256d own = load_some(x + c, n), xj[4];
+        for (int i = 0; i < 4; i++) {
+            xj[i] = lane(own, i);
+            if ((size_t)i < n)
+                own = lanes_above(own, _mm256_fnmadd_pd(_mm256_load_pd(l + (size_t)i * f->stride + c), xj[i], own), i);
+        }
+        store_some(x + c, own, n);
+        for (size_t r = c + 4; r < f->dim; r += 4) {
+            __m256d e = load_some(x + r, f->dim - r);
+            for (size_t i = 0; i < 4; i++)
+                e = _mm256_fnmadd_pd(_mm256_load_pd(l + i * f->stride + r), xj[i], e);
+            store_some(x + r, e, f->dim - r);
+        }
+    }
+}
+
+/* ---- many rows at once ---------------------------------------------------------------------------------------- */
+
+/* Four dimensions, from j on, of four items into four vectors of items. */
+KERNEL void load_items(const float *const item[4], size_t j, size_t left, __m256d out[4])
+{
+    for (size_t i = 0; i < 4; i++)
+        out[i] = load_floats(item[i] + j, left);
+    transpose(out);
+}
+
+/* KERNEL.  4 v items side by side, v <= 3 a constant: w_r (r, 4 v) = (L^-1 x)_r.  Four rows of L at a time stay in registers while all columns before
+ * them pass. */
+KERNEL void quadratic_items(const ldl *f, const float *const *item, int v, const double *inverse, double *w, __m256d *sum)
+{
+    const size_t width = 4 * (size_t)v;
+    for (int q = 0; q < v; q++)
+        sum[q] = _mm256_setzero_pd();
+    for (size_t c = 0; c < f->dim; c += 4) {
+        const double *l = f->l + c;
+        __m256d e[4][3];
+        for (int q = 0; q < v; q++) {
+            __m256d four[4];
+            load_items(item + 4 * q, c, f->dim - c, four);
+            for (int i = 0; i < 4; i++)
+                e[i][q] = four[i];
+        }
+        for (size_t k = 0; k < c; k++)
+            for (int i = 0; i < 4; i++) {
+                __m256d lik = _mm256_broadcast_sd(l + k * f->stride + i);
+                for (int q = 0; q < v; q++)
+                    e[i][q] = _mm256_fnmadd_pd(lik, _mm256_loadu_pd(w + k * width + 4 * (size_t)q), e[i][q]);
+            }
+        for (int i = 0; i < 4 && c + (size_t)i < f->dim; i++) {
+            for (int k = 0; k < i; k++) {
+                __m256d lik = _mm256_broadcast_sd(l + (c + (size_t)k) * f->stride + i);
+                for (int q = 0; q < v; q++)
+                    e[i][q] = _mm256_fnmadd_pd(lik, e[k][q], e[i][q]);
+            }
+            __m256d d = _mm256_broadcast_sd(inverse + c + i);
+            for (int q = 0; q < v; q++) {
+                sum[q] = _mm256_fmadd_pd(_mm256_mul_pd(e[i][q], d), e[i][q], sum[q]);
+                _mm256_storeu_pd(w + (c + (size_t)i) * width + 4 * (size_t)q, e[i][q]);
+            }
+        }
+    }
+}
+
+OLTR_TARGET_AVX2 static void quadratic_12(const ldl *f, const float *const *item, const double *inverse, double *w, double *out)
+{
+    __m256d sum[3];
+    quadratic_items(f, item, 3, inverse, w, sum);
+    for (int q = 0; q < 3; q++)
+        _mm256_storeu_pd(out + 4 * q, sum[q]);
+}
+
+OLTR_TARGET_AVX2 static void quadratic_4(const ldl *f, const float *const *item, const double *inverse, double *w, double *out)
+{
+    __m256d sum[1];
+    quadratic_items(f, item, 1, inverse, w, sum);
+    _mm256_storeu_pd(out, sum[0]);
+}
+
+OLTR_TARGET_AVX2 static void quadratic(const ldl *f, const float *x, size_t stride, uint32_t n, double *out, double *work)
+{
+    double *inverse = work, *w = work + ceil4(f->dim), result[QUADRATIC_ITEMS];
+    for (size_t j = 0; j < f->dim; j++)
+        inverse[j] = 1 / f->d[j];
+    for (uint32_t first = 0, count; first < n; first += count) {
+        const float *item[QUADRATIC_ITEMS];
+        uint32_t width = n - first > 4 ? QUADRATIC_ITEMS : 4;
+        count = n - first < width ? n - first : width;
+        for (uint32_t i = 0; i < width; i++)
+            item[i] = x + (first + (i < count ? i : 0)) * stride;
+        (width == 4 ? quadratic_4 : quadratic_12)(f, item, inverse, w, result);
+        memcpy(out + first, result, count * sizeof *out);
+    }
+}
+
+/* KERNEL.  n rows of floats (1 or 4, a constant) times theta. */
+KERNEL __m256d rows_times_n(const float *x, size_t stride, int n, uint32_t dim, const double *theta)
+{
+    __m256d even[4], odd[4];
+    for (int i = 0; i < 4; i++)
+        even[i] = odd[i] = _mm256_setzero_pd();
+    size_t j = 0;
+    for (; j + 8 <= dim; j += 8) {
+        __m256d t0 = _mm256_loadu_pd(theta + j), t1 = _mm256_loadu_pd(theta + j + 4);
+        for (int i = 0; i < n; i++) {
+            const float *row = x + (size_t)i * stride + j;
+            even[i] = _mm256_fmadd_pd(_mm256_cvtps_pd(_mm_loadu_ps(row)), t0, even[i]);
+            odd[i] = _mm256_fmadd_pd(_mm256_cvtps_pd(_mm_loadu_ps(row + 4)), t1, odd[i]);
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        const float *row = x + (size_t)i * stride + j;
+        if (j < dim)
+            even[i] = _mm256_fmadd_pd(load_floats(row, dim - j), load_some(theta + j, dim - j), even[i]);
+        if (j + 4 < dim)
+            odd[i] = _mm256_fmadd_pd(load_floats(row + 4, dim - j - 4), load_some(theta + j + 4, dim - j - 4), odd[i]);
+    }
+    for (int i = 0; i < 4; i++)
+        even[i] = _mm256_add_pd(even[i], odd[i]);
+    return sums_of(even[0], even[1], even[2], even[3]);
+}
+
+OLTR_TARGET_AVX2 static void rows_times_avx2(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out)
+{
+    uint32_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        _mm256_storeu_pd(out + i, rows_times_n(x + i * stride, stride, 4, dim, theta));
+    for (; i < n; i++)
+        out[i] = _mm256_cvtsd_f64(rows_times_n(x + i * stride, stride, 1, dim, theta));
+}
+
+/* ---- the sums ------------------------------------------------------------------------------------------------- */
+
+enum { TILE = 256 }; /* rows of gram whose x lie in double on the stack: 8 KiB */
+
+/* Rows from..to of column j, whose pointer begins at row 0, plus t_k x_k; x: (n, TILE), beginning at row `base`. */
+KERNEL void add_column(double *column, size_t from, size_t to, const double *t, double x[][TILE], size_t base, int n)
+{
+    size_t i = from;
+    __m256d tk[UPDATE_ROWS];
+    for (int k = 0; k < n; k++)
+        tk[k] = _mm256_set1_pd(t[k]);
+    for (; i + 4 <= to; i += 4) {
+        __m256d g = _mm256_loadu_pd(column + i);
+        for (int k = 0; k < n; k++)
+            g = _mm256_fmadd_pd(tk[k], _mm256_loadu_pd(x[k] + i - base), g);
+        _mm256_storeu_pd(column + i, g);
+    }
+    if (i < to) {
+        __m256d g = load_some(column + i, to - i);
+        for (int k = 0; k < n; k++)
+            g = _mm256_fmadd_pd(tk[k], load_some(x[k] + i - base, to - i), g);
+        store_some(column + i, g, to - i);
+    }
+}
+
+KERNEL void add_tile(double *gram, uint32_t dim, const float *const *x, const double *weight, int n, size_t base, size_t to)
+{
+    double tile[UPDATE_ROWS][TILE];
+    for (int k = 0; k < n; k++)
+        for (size_t i = base; i < to; i++)
+            tile[k][i - base] = (double)x[k][i];
+    for (size_t j = 0; j < to; j++) {
+        double t[UPDATE_ROWS];
+        for (int k = 0; k < n; k++)
+            t[k] = (double)x[k][j] * (weight ? weight[k] : 1);
+        add_column(gram + packed_column(dim, j) - j, j > base ? j : base, to, t, tile, base, n);
+    }
+}
+
+KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y, const double *weight, int n)
+{
+    for (size_t base = 0; base < dim; base += TILE)
+        add_tile(gram, dim, x, weight, n, base, base + TILE < dim ? base + TILE : dim);
+    for (int k = 0; k < n; k++) {
+        __m256d yk = _mm256_set1_pd(y[k]), wk = _mm256_set1_pd(weight ? weight[k] : 1);
+        for (size_t j = 0; j < dim; j += 4) {
+            __m256d t = _mm256_mul_pd(load_floats(x[k] + j, dim - j), wk);
+            store_some(moment + j, _mm256_fmadd_pd(t, yk, load_some(moment + j, dim - j)), dim - j);
+        }
+    }
+}
+
+OLTR_TARGET_AVX2 static void gram_add_avx2(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
+                                           const double *weight, uint32_t n_rows)
+{
+    for (uint32_t k = 0; k < n_rows; k += UPDATE_ROWS) {
+        const double *w = weight ? weight + k : NULL;
+        switch (n_rows - k) {
+        case 1:
+            add_rows(gram, moment, dim, x + k, y + k, w, 1);
+            break;
+        case 2:
+            add_rows(gram, moment, dim, x + k, y + k, w, 2);
+            break;
+        case 3:
+            add_rows(gram, moment, dim, x + k, y + k, w, 3);
+            break;
+        default:
+            add_rows(gram, moment, dim, x + k, y + k, w, 4);
+        }
+    }
+}
+
+const ldl_kernels ldl_avx2 = {factor, update, back, forward, quadratic, rows_times_avx2, gram_add_avx2};
+
+#else
+typedef int no_avx2; /* an empty translation unit is not C */
+#endif

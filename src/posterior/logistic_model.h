@@ -1,0 +1,47 @@
+/* logistic_model.h - what logistic.c (what is learned) and logistic_solve.c (what is derived from it) share: one state, seen as arrays. */
+#ifndef OLTR_POSTERIOR_LOGISTIC_MODEL_H
+#define OLTR_POSTERIOR_LOGISTIC_MODEL_H
+
+#include "posterior/logistic.h"
+
+enum {
+    MODEL_PAIRS = 8,  /* steps the solver remembers */
+    MODEL_BATCH = 64, /* rows given to a kernel of math/ldl.h in one call */
+};
+
+typedef struct model {
+    uint32_t dim, rows; /* rows in use */
+    double lambda, drift;
+    const float *row;                  /* (rows, dim) */
+    const double *examined, *clicked;  /* (rows) */
+    const double *precision, *pull;    /* P - lambda I packed, q */
+    int absorbed;                      /* P - lambda I is not zero */
+    double *theta;                     /* (dim) */
+    double *weight;                    /* (rows) in the factor */
+    ldl factor;
+    logistic_effort *effort;
+    /* scratch; the first three belong to theta once `evaluate` has seen it */
+    double *score, *residual, *curvature;       /* (rows) x'theta, S - N mu, N mu (1 - mu) */
+    double *gradient;                           /* (dim) of the log posterior, so uphill: the score equation's left side */
+    double *score_next, *move;                  /* (rows) */
+    double *theta_next, *gradient_next, *step;  /* (dim) */
+    double *pair_step, *pair_change;            /* (MODEL_PAIRS, dim) */
+    double *nothing;                            /* (dim) zeros: the right-hand side that the factor does not have */
+    double *gram;                               /* (dim (dim+1) / 2) */
+    double *update;                             /* ldl_update_work(dim) */
+} model;
+
+/* How many doubles of scratch a model takes. */
+size_t model_work(uint32_t dim, uint32_t capacity);
+model model_of(const void *state, const logistic *p, logistic_effort *effort);
+
+/* score, residual, curvature and gradient at theta. */
+void model_evaluate(model *m);
+/* The factor of H at the point that was last evaluated. */
+void model_rebuild(model *m);
+/* The root from theta on, with the factor that is there, and the factor brought within the drift. */
+void model_solve(model *m);
+/* The rows' weights grow by `more` in the factor. */
+void model_strengthen(model *m, const uint32_t *rows, const double *more, uint32_t n);
+
+#endif

@@ -1,0 +1,431 @@
+/* logistic_solve.c - the root of the score equation, see logistic.h.
+ *
+ * The log posterior is concave; we climb it by quasi-Newton steps H~^-1 g.  H~ is the factor left from earlier rounds, corrected by the
+ * last few steps in the manner of L-BFGS (Nocedal 1980, with the factor as the initial matrix): a row whose weight has changed is a change of rank one in H,
+ * and a remembered step mends about one such change for O(d), where a new factor costs O(R d^2 + d^3).  When the steps shrink too slowly all the same,
+ * the factor is built anew and the step is Newton's.
+ *
+ * Safeguard.  A step s is taken whole only if the objective certainly rises along it.  With phi the climb along s, concave: if the slope at the end is
+ * still uphill, it rose all the way.  If not, phi'' varies along the step by a factor e^m at most, m = max_r |x_r's| (for |mu''| <= mu'), so
+ *     phi(1) - phi(0) >= phi'(0) - e^m / 2 (phi'(0) - phi'(1)).
+ * Otherwise the step is halved; for a short enough one the first condition holds.  Only slopes are needed, no logarithms, and no difference of
+ * two nearly equal objectives, so the safeguard is sound down to the last digit.  Along a step scores are linear, so a halving costs O(R).
+ *
+ * The end.  With delta^2 = g's = |g|^2 in the norm of H~^-1, the error in the norm of H is about delta, and after the step about rate x delta.
+ */
+#include "posterior/logistic_model.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "posterior/logistic_kernels.h"
+
+enum {
+    MAX_STEPS = 400,    /* far more than any data have needed; a bound, not a plan */
+    MAX_HALVINGS = 120, /* 2^-120 of a step is nothing */
+    MAX_STUCK = 3,
+};
+static const double SLOW = 0.35;       /* steps that shrink less than this call for a new factor */
+static const double STUCK = 0.9;       /* with a new factor, only rounding shrinks so little */
+static const double TOLERANCE = 1e-9;  /* of the last step times its rate, relative to 1 + |theta| */
+
+static double dot(const double *a, const double *b, uint32_t n)
+{
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    uint32_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        s0 += a[i] * b[i];
+        s1 += a[i + 1] * b[i + 1];
+        s2 += a[i + 2] * b[i + 2];
+        s3 += a[i + 3] * b[i + 3];
+    }
+    for (; i < n; i++)
+        s0 += a[i] * b[i];
+    return (s0 + s1) + (s2 + s3);
+}
+
+static void add_times(double *y, double c, const double *x, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        y[i] += c * x[i];
+}
+
+static double *take(double **at, size_t n)
+{
+    double *here = *at;
+    *at += (n + 7) / 8 * 8; /* whole cache lines, so that the next array is aligned */
+    return here;
+}
+
+/* Walks through the scratch from `at`; returns its end. */
+static double *place_scratch(model *m, double *at, uint32_t dim, uint32_t capacity)
+{
+    size_t rows = respond_padded(capacity);
+    m->score = take(&at, rows);
+    m->residual = take(&at, rows);
+    m->curvature = take(&at, rows);
+    m->score_next = take(&at, rows);
+    m->move = take(&at, rows);
+    m->gradient = take(&at, dim);
+    m->theta_next = take(&at, dim);
+    m->gradient_next = take(&at, dim);
+    m->step = take(&at, dim);
+    m->pair_step = take(&at, (size_t)dim * MODEL_PAIRS);
+    m->pair_change = take(&at, (size_t)dim * MODEL_PAIRS);
+    m->nothing = take(&at, dim);
+    m->gram = take(&at, (size_t)dim * (dim + 1) / 2);
+    m->update = take(&at, ldl_update_work(dim));
+    return at;
+}
+
+size_t model_work(uint32_t dim, uint32_t capacity)
+{
+    model m;
+    double *start = NULL;
+    return (size_t)(place_scratch(&m, start, dim, capacity) - start);
+}
+
+static int any_on_diagonal(const double *packed, uint32_t dim)
+{
+    for (uint32_t j = 0; j < dim; packed += dim - j, j++)
+        if (*packed != 0)
+            return 1;
+    return 0;
+}
+
+model model_of(const void *state, const logistic *p, logistic_effort *effort)
+{
+    model m = {.dim = p->dim, .rows = (uint32_t)doubles_at(state, p->count)[0], .lambda = p->lambda, .drift = p->drift};
+    m.row = floats_at(state, p->row);
+    m.examined = doubles_at(state, p->examined);
+    m.clicked = doubles_at(state, p->clicked);
+    m.precision = doubles_at(state, p->precision);
+    m.pull = doubles_at(state, p->pull);
+    m.absorbed = any_on_diagonal(m.precision, m.dim);
+    m.theta = doubles_at(state, p->theta);
+    m.weight = doubles_at(state, p->weight);
+    m.factor = logistic_factor(state, p);
+    m.effort = effort;
+    place_scratch(&m, doubles_at(state, p->work), p->dim, p->capacity);
+    return m;
+}
+
+/* out -= A x for a packed symmetric A. */
+static void subtract_product(double *out, const double *packed, const double *x, uint32_t dim)
+{
+    for (uint32_t j = 0; j < dim; j++) {
+        double sum = packed[0] * x[j];
+        for (uint32_t i = j + 1; i < dim; i++) {
+            sum += packed[i - j] * x[i];
+            out[i] -= packed[i - j] * x[j];
+        }
+        out[j] -= sum;
+        packed += dim - j;
+    }
+}
+
+/* The gradient at theta, with residual and curvature; the scores at theta are known. */
+static void evaluate_scored(model *m, const double *theta, const double *score, double *gradient)
+{
+    respond(m->rows, score, m->examined, m->clicked, m->residual, m->curvature);
+    for (uint32_t j = 0; j < m->dim; j++)
+        gradient[j] = m->pull[j] - m->lambda * theta[j];
+    if (m->absorbed)
+        subtract_product(gradient, m->precision, theta, m->dim);
+    rows_pull(m->row, m->rows, m->dim, m->residual, gradient);
+}
+
+static void evaluate_at(model *m, const double *theta, double *score, double *gradient)
+{
+    rows_times(m->row, m->dim, m->rows, m->dim, theta, score);
+    evaluate_scored(m, theta, score, gradient);
+}
+
+void model_evaluate(model *m)
+{
+    evaluate_at(m, m->theta, m->score, m->gradient);
+}
+
+/* ---- the factor */
+
+static const double no_moment[MODEL_BATCH]; /* zeros: right-hand sides are not the factor's business here */
+
+static void build_hessian(model *m)
+{
+    const float *x[MODEL_BATCH];
+    size_t packed = (size_t)m->dim * (m->dim + 1) / 2;
+    if (m->absorbed)
+        memcpy(m->gram, m->precision, packed * sizeof *m->gram);
+    else
+        memset(m->gram, 0, packed * sizeof *m->gram);
+    for (uint32_t r = 0; r < m->rows; r += MODEL_BATCH) {
+        uint32_t n = m->rows - r < MODEL_BATCH ? m->rows - r : MODEL_BATCH;
+        for (uint32_t i = 0; i < n; i++)
+            x[i] = m->row + (size_t)(r + i) * m->dim;
+        gram_add(m->gram, m->nothing, m->dim, x, no_moment, m->curvature + r, n);
+    }
+}
+
+static double largest_on_diagonal(const double *packed, uint32_t dim)
+{
+    double largest = 0;
+    for (uint32_t j = 0; j < dim; packed += dim - j, j++)
+        largest = fmax(largest, *packed);
+    return largest;
+}
+
+/* H may be singular to working precision (features of 1e6, a ridge of 1e-4): then it gets as much more ridge as rounding has taken from it. */
+static void factor_hessian(model *m)
+{
+    double ridge = m->lambda, more = DBL_EPSILON * m->dim * largest_on_diagonal(m->gram, m->dim);
+    while (!ldl_factor(&m->factor, m->gram, m->nothing, ridge) && isfinite(ridge)) {
+        ridge += more;
+        more *= 8;
+    }
+}
+
+void model_rebuild(model *m)
+{
+    memset(m->nothing, 0, m->dim * sizeof *m->nothing);
+    build_hessian(m);
+    factor_hessian(m);
+    memcpy(m->weight, m->curvature, m->rows * sizeof *m->weight);
+    m->effort->refreshes++;
+}
+
+void model_strengthen(model *m, const uint32_t *rows, const double *more, uint32_t n)
+{
+    const float *x[MODEL_BATCH];
+    for (uint32_t start = 0; start < n; start += MODEL_BATCH) {
+        uint32_t batch = n - start < MODEL_BATCH ? n - start : MODEL_BATCH;
+        for (uint32_t i = 0; i < batch; i++) {
+            uint32_t r = rows[start + i];
+            x[i] = m->row + (size_t)r * m->dim;
+            m->weight[r] += more[start + i];
+        }
+        ldl_update(&m->factor, x, no_moment, more + start, batch, m->update);
+    }
+}
+
+/* Whether each weight in the factor is as near as the drift demands to the one last evaluated. */
+static int within_drift(const model *m)
+{
+    if (m->drift <= 0)
+        return 0;
+    for (uint32_t r = 0; r < m->rows; r++)
+        if (!(fabs(m->curvature[r] - m->weight[r]) <= m->drift * m->weight[r]))
+            return 0;
+    return 1;
+}
+
+/* ---- one step */
+
+typedef struct memory {
+    uint32_t n, next;               /* how many pairs, and where the next one goes */
+    double inverse[MODEL_PAIRS];    /* 1 / (step . change) */
+} memory;
+
+static void forget_steps(memory *past)
+{
+    past->n = past->next = 0;
+}
+
+/* Remembers the step to theta_next and what it did to the gradient, unless rounding has made it meaningless. */
+static void remember_step(model *m, memory *past)
+{
+    double *s = m->pair_step + (size_t)past->next * m->dim, *y = m->pair_change + (size_t)past->next * m->dim;
+    for (uint32_t j = 0; j < m->dim; j++) {
+        s[j] = m->theta_next[j] - m->theta[j];
+        y[j] = m->gradient[j] - m->gradient_next[j];
+    }
+    double product = dot(s, y, m->dim);
+    if (!(product > DBL_MIN && isfinite(1 / product)))
+        return;
+    past->inverse[past->next] = 1 / product;
+    past->next = (past->next + 1) % MODEL_PAIRS;
+    past->n += past->n < MODEL_PAIRS;
+}
+
+/* step = H~^-1 gradient: the two loops of L-BFGS around a solve with the factor. */
+static void find_step(model *m, const memory *past)
+{
+    double share[MODEL_PAIRS];
+    uint32_t d = m->dim;
+    memcpy(m->step, m->gradient, d * sizeof *m->step);
+    for (uint32_t i = 1; i <= past->n; i++) {
+        uint32_t k = (past->next + MODEL_PAIRS - i) % MODEL_PAIRS;
+        share[k] = past->inverse[k] * dot(m->pair_step + (size_t)k * d, m->step, d);
+        add_times(m->step, -share[k], m->pair_change + (size_t)k * d, d);
+    }
+    ldl_solve(&m->factor, m->step, m->step);
+    for (uint32_t i = past->n; i >= 1; i--) {
+        uint32_t k = (past->next + MODEL_PAIRS - i) % MODEL_PAIRS;
+        double back = past->inverse[k] * dot(m->pair_change + (size_t)k * d, m->step, d);
+        add_times(m->step, share[k] - back, m->pair_step + (size_t)k * d, d);
+    }
+}
+
+/* The bound above: does the objective certainly rise, given the slopes at both ends and the largest move of a score? */
+static int certainly_rises(double slope, double slope_end, double largest_move)
+{
+    if (slope_end >= 0)
+        return 1;
+    double half = 0.5 * (1 + largest_move + largest_move * largest_move); /* e^m <= 1 + m + m^2 for m <= 1.79 */
+    return half < 1 && (1 - half) * slope + half * slope_end > 0;
+}
+
+static double largest_move(const model *m)
+{
+    double largest = 0;
+    for (uint32_t r = 0; r < m->rows; r++)
+        largest = fmax(largest, fabs(m->move[r]));
+    return largest;
+}
+
+/* The largest of 1/2, 1/4, ... of the step along which the objective rises, or 0 when there is none that rounding lets us see. */
+static double shorten(model *m, double slope)
+{
+    uint32_t d = m->dim;
+    double largest = largest_move(m), length = 1;
+    double prior = dot(m->pull, m->step, d) - m->lambda * dot(m->theta, m->step, d), bend = m->lambda * dot(m->step, m->step, d);
+    if (m->absorbed) {
+        memset(m->gradient_next, 0, d * sizeof *m->gradient_next);
+        subtract_product(m->gradient_next, m->precision, m->step, d);
+        prior += dot(m->theta, m->gradient_next, d);
+        bend -= dot(m->step, m->gradient_next, d);
+    }
+    for (int i = 0; i < MAX_HALVINGS; i++) {
+        length /= 2;
+        m->effort->halvings++;
+        for (uint32_t r = 0; r < m->rows; r++)
+            m->score_next[r] = m->score[r] + length * m->move[r];
+        respond(m->rows, m->score_next, m->examined, m->clicked, m->residual, m->curvature);
+        double slope_end = prior - length * bend + dot(m->residual, m->move, m->rows);
+        if (certainly_rises(slope, slope_end, length * largest))
+            return length;
+    }
+    return 0;
+}
+
+static void try_step(model *m, double length)
+{
+    for (uint32_t j = 0; j < m->dim; j++)
+        m->theta_next[j] = m->theta[j] + length * m->step[j];
+    evaluate_at(m, m->theta_next, m->score_next, m->gradient_next);
+}
+
+static void accept_step(model *m)
+{
+    memcpy(m->theta, m->theta_next, m->dim * sizeof *m->theta);
+    memcpy(m->gradient, m->gradient_next, m->dim * sizeof *m->gradient);
+    memcpy(m->score, m->score_next, m->rows * sizeof *m->score);
+}
+
+/* Goes along the step as far as the objective rises; returns how far, 0 for not at all. */
+static double advance(model *m, double slope, memory *past)
+{
+    double length = 1;
+    try_step(m, length);
+    double slope_end = dot(m->gradient_next, m->step, m->dim);
+    for (uint32_t r = 0; r < m->rows; r++)
+        m->move[r] = m->score_next[r] - m->score[r];
+    if (!certainly_rises(slope, slope_end, slope_end >= 0 ? 0 : largest_move(m))) {
+        length = shorten(m, slope);
+        try_step(m, length);
+    }
+    m->effort->steps++;
+    if (length > 0) {
+        remember_step(m, past);
+        accept_step(m);
+    }
+    return length;
+}
+
+/* ---- the climb */
+
+typedef struct climb {
+    memory past;
+    double delta;       /* of the last step */
+    uint32_t age;       /* steps since the factor was built */
+    uint32_t stuck;     /* steps in a row with a new factor that did not shrink */
+} climb;
+
+static void renew(model *m, climb *c)
+{
+    model_rebuild(m);
+    forget_steps(&c->past);
+    c->age = 0;
+    find_step(m, &c->past);
+}
+
+static void take_last_step(model *m)
+{
+    for (uint32_t j = 0; j < m->dim; j++)
+        m->theta[j] += m->step[j];
+    m->effort->steps++;
+}
+
+static int small_enough(const model *m, double rate)
+{
+    double size = sqrt(dot(m->step, m->step, m->dim)), scale = 1 + sqrt(dot(m->theta, m->theta, m->dim));
+    return size * fmin(1, rate) <= TOLERANCE * scale;
+}
+
+/* One more step; returns 0 when it was the last. */
+static int climb_on(model *m, climb *c)
+{
+    find_step(m, &c->past);
+    double slope = dot(m->gradient, m->step, m->dim), rate = sqrt(slope) / c->delta;
+    if (c->age > 0 && !(rate <= SLOW)) {
+        renew(m, c);
+        slope = dot(m->gradient, m->step, m->dim);
+    }
+    if (!(slope > 0) || !isfinite(slope))
+        return 0;
+    if (small_enough(m, 1)) {
+        take_last_step(m);
+        return 0;
+    }
+    c->stuck = c->age <= 1 && sqrt(slope) > STUCK * c->delta ? c->stuck + 1 : 0;
+    c->delta = sqrt(slope);
+    double length = advance(m, slope, &c->past);
+    c->age++;
+    if (length < 1)
+        c->delta = 0; /* not in the quadratic region: a new factor for the next step */
+    return length > 0 && c->stuck < MAX_STUCK;
+}
+
+void model_solve(model *m)
+{
+    climb c = {.delta = INFINITY, .age = 1};
+    m->effort->solves++;
+    for (int i = 0; i < MAX_STEPS && climb_on(m, &c); i++)
+        ;
+    if (!within_drift(m)) {
+        model_evaluate(m);
+        model_rebuild(m);
+    }
+}
+
+void logistic_solve_plainly(void *state, logistic *p)
+{
+    model m = model_of(state, p, &p->effort);
+    climb c = {.delta = INFINITY};
+    p->effort.solves++;
+    model_evaluate(&m);
+    for (int i = 0; i < MAX_STEPS; i++) {
+        renew(&m, &c);
+        double slope = dot(m.gradient, m.step, m.dim);
+        if (!(slope > 0))
+            break;
+        if (small_enough(&m, 1)) {
+            take_last_step(&m);
+            break;
+        }
+        c.stuck = sqrt(slope) > STUCK * c.delta ? c.stuck + 1 : 0;
+        c.delta = sqrt(slope);
+        if (!(advance(&m, slope, &c.past) > 0) || c.stuck >= MAX_STUCK)
+            break;
+    }
+}
