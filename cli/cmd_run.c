@@ -122,7 +122,8 @@ static int add_override(struct request *request, const struct given *given)
     }
     const char *key =
         is_set ? pool_text(&request->pool, given->value, (size_t)(equals - given->value)) : given->option->key;
-    const char *origin = pool_text(&request->pool, shown(flag, word), strlen(word));
+    (void)shown(flag, word);
+    const char *origin = pool_text(&request->pool, word, strlen(word));
     if (key == NULL || origin == NULL) {
         return complain(EXIT_FAILED, "out of memory");
     }

@@ -61,12 +61,9 @@ static bool read_checkpoints(const struct reader *reader, const struct node *roo
     }
     uint32_t count = oltr_checkpoints(point->rounds, wanted, NULL, 0);
     uint64_t *round = pool_get(reader->pool, count, sizeof *round);
-    if (round == NULL) {
-        return read_no_memory(reader);
-    }
-    point->n_checkpoints = oltr_checkpoints(point->rounds, wanted, round, count);
     point->checkpoint = round;
-    return true;
+    point->n_checkpoints = round == NULL ? 0 : oltr_checkpoints(point->rounds, wanted, round, count);
+    return (count > 0 && point->n_checkpoints == count) || read_no_memory(reader);
 }
 
 static bool read_counts(const struct reader *reader, const struct node *root, oltr_experiment *point)

@@ -161,9 +161,9 @@ static void make_line(const struct progress *progress, const oltr_progress *stat
     (void)add(line, piece);
     (void)snprintf(piece, sizeof piece, "  %" PRIu64 "/%" PRIu64 " replications", state->done, state->total);
     (void)add(line, piece);
-    (void)snprintf(piece, sizeof piece, "  %s", rate);
-    (void)add(line, piece);
     (void)snprintf(piece, sizeof piece, "  ETA %s", left);
+    (void)add(line, piece);
+    (void)snprintf(piece, sizeof piece, "  %s", rate);
     (void)add(line, piece);
     add_regrets(line, progress->config, state->results);
 }

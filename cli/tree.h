@@ -1,7 +1,7 @@
 /* tree.h - a YAML document as a small tree whose every node knows where it came from, so that every error can say so.
  *
- * What experiments need of YAML is maps, lists and scalars.  Aliases, merge keys, tags and second documents are refused in
- * words: a file should say what it means at the place where it means it. */
+ * What experiments need of YAML is maps, lists and scalars.  Aliases, merge keys, tags and second documents are
+ * refused in words: a file should say what it means at the place where it means it. */
 #ifndef CLI_TREE_H
 #define CLI_TREE_H
 

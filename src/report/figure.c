@@ -285,7 +285,8 @@ static void measure(struct drawing *drawing)
         for (size_t j = 0; j < curve->count; j++) {
             drawing->x_low = fmin(drawing->x_low, curve->x[j]);
             drawing->x_high = fmax(drawing->x_high, curve->x[j]);
-            widen(&drawing->y_low, &drawing->y_high, curve->y[j]);
+            /* a band that reaches down to zero must not stretch a logarithmic axis without end */
+            widen(&drawing->y_low, &drawing->y_high, fmax(curve->y[j] - bands * curve->se[j], curve->y[j] / 3));
             widen(&drawing->y_low, &drawing->y_high, curve->y[j] + bands * curve->se[j]);
         }
     }
@@ -501,13 +502,25 @@ static void add_y_axis(const struct drawing *drawing, struct text *out)
     }
 }
 
+/* Swept numbers above zero follow the wish for logarithmic axes; words and zeros cannot. */
+static void add_sweep_axis(const struct drawing *drawing, struct text *out)
+{
+    double low = drawing->x_low, high = drawing->x_high;
+    if (drawing->figure->log && drawing->numeric && low > 0 && high > low) {
+        double margin = pow(high / low, 0.04);
+        text_printf(out, "set logscale x 10\nset xrange [%.12g:%.12g]\n", low / margin, high * margin);
+    } else {
+        double margin = high > low ? (high - low) * 0.04 : 0.5;
+        text_printf(out, "set xrange [%.12g:%.12g]\n", low - margin, high + margin);
+    }
+    sweep_tics(drawing, out);
+}
+
 static void add_x_axis(const struct drawing *drawing, struct text *out)
 {
     double low = drawing->x_low, high = drawing->x_high;
     if (drawing->figure->x == FIGURE_SWEEP) {
-        double margin = high > low ? (high - low) * 0.04 : 0.5;
-        text_printf(out, "set xrange [%.12g:%.12g]\n", low - margin, high + margin);
-        sweep_tics(drawing, out);
+        add_sweep_axis(drawing, out);
     } else if (drawing->figure->log && high > low) {
         text_printf(out, "set xrange [%.12g:%.12g]\n", low, high);
         log_tics(out, 'x', low, high);

@@ -91,7 +91,10 @@ static json_t *parameters(const oltr_settings *settings)
         json_t *json = param->type == OLTR_CHOICE    ? json_string(value)
                        : param->type == OLTR_INTEGER ? json_integer((json_int_t)settings->value[i])
                                                      : json_real(settings->value[i]);
-        (void)json_object_set_new(object, param->name, json);
+        if (json_object_set_new(object, param->name, json) != 0) {
+            json_decref(object);
+            object = NULL;
+        }
     }
     return object;
 }
@@ -157,13 +160,21 @@ static json_t *manifest_json(const struct manifest_record *record)
                      figures_of(record));
 }
 
+/* jansson does not notice when memory runs out while it writes a key: what it wrote must be readable. */
+static bool is_json(const char *dump)
+{
+    json_t *again = dump == NULL ? NULL : json_loads(dump, 0, NULL);
+    json_decref(again);
+    return again != NULL;
+}
+
 oltr_status manifest_write(const char *folder, const struct manifest_record *record, oltr_error *error)
 {
     json_t *json = record->configuration == NULL ? NULL : manifest_json(record);
     char *dump = json == NULL ? NULL : json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     struct text content = {0};
     oltr_status status;
-    if (dump == NULL) {
+    if (!is_json(dump)) {
         status = fail_with(error, OLTR_ENOMEM, "manifest.json: out of memory");
     } else {
         text_printf(&content, "%s\n", dump);
@@ -359,7 +370,9 @@ static bool read_json(const struct reader *reader, struct manifest *manifest)
     bool read = file_read_in(reader->folder, "manifest.json", &content, reader->error) == OLTR_OK;
     if (read) {
         manifest->json = json_loadb(content.bytes, content.length, JSON_REJECT_DUPLICATES, &where);
-        if (manifest->json == NULL) {
+        if (manifest->json == NULL && where.line < 1) {
+            (void)out_of_memory(reader); /* the parser has no other reason to be without a place */
+        } else if (manifest->json == NULL) {
             (void)fail_with(reader->error, OLTR_EIO, "%s/manifest.json:%d:%d: %s", reader->folder, where.line,
                             where.column, where.text);
         }

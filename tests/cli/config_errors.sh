@@ -1,0 +1,184 @@
+# config_errors.sh - every mistake in an experiment file has an answer that names the place, and exit status 2.
+. "$(dirname "$0")/common.bash"
+
+# bad TEXT, the file on standard input
+bad() {
+    local text=$1
+    cat >bad.yaml
+    expect 2 "$text" "$OLTR" run bad.yaml -o out -q
+    [ ! -e out ] || fail "made a folder for a bad file"
+    grep -q '^oltr: ' said || fail "does not begin with oltr:"
+}
+
+# change TEXT SED...: the small experiment, changed
+change() {
+    local text=$1
+    shift
+    small | sed "$@" >changed.yaml
+    cmp -s changed.yaml <(small) && fail "the change did nothing: $*"
+    bad "$text" <changed.yaml
+}
+
+# without KEY: the small experiment without one top-level key
+without() {
+    small | awk -v key="$1" '/^[a-z]/ { skip = index($0, key ":") == 1 } !skip' >changed.yaml
+    bad "\`$1\` is missing; add it, for example \`$1: " <changed.yaml
+}
+
+# --- YAML itself
+bad 'bad.yaml:1:1: the file is empty' </dev/null
+bad 'YAML: ' <<<'a: [1, 2'
+bad 'bad.yaml:2:' <<<$'rounds: 10\n\tslots: 3'
+bad 'an experiment is a map of keys' <<<'- 1'
+bad 'an experiment is a map of keys' <<<'hello'
+bad 'bad.yaml:2:1: a second document begins here' <<<$'rounds: 1\n---\nrounds: 2'
+bad 'bad.yaml:2:1: `rounds` stands here a second time (first in line 1)' <<<$'rounds: 1\nrounds: 2'
+bad 'aliases (*name) are not supported' <<<$'rounds: &r 1\nslots: *r'
+bad 'merge keys (<<) are not supported' <<<$'world:\n  <<: {kind: beta}'
+bad 'tags (!name) are not supported' <<<'rounds: !!int 3'
+bad 'a key must be a word' <<<'[1, 2]: 3'
+bad 'bad.yaml:2:8: ' < <(printf 'rounds: 1\ntitle: \377\376\n')
+bad 'save the file as UTF-8' < <(printf 'rounds: 1\ntitle: \377\376\n')
+bad 'nested deeper than any experiment' < <(printf 'a: '; printf '[%.0s' {1..200}; printf ']%.0s' {1..200})
+bad 'nested deeper than any experiment' < <(printf '[%.0s' {1..50000})
+bad 'a zero byte' <<<'title: "a\0b"'
+bad 'more keys in one map' < <(for i in {1..300}; do echo "k$i: 1"; done)
+bad 'must be one line of UTF-8 text' <<<$'title: "a\\nb"\nrounds: 1'
+bad 'must be one line of UTF-8 text' <<<$'title: "a\\eb"\nrounds: 1'
+change 'is longer than 120 bytes' "s/A small one/$(printf 'x%.0s' {1..200})/"
+
+# --- keys
+change 'bad.yaml:3:1: unknown key `ronds` in the experiment; did you mean `rounds`?' 's/^rounds/ronds/'
+change 'bad.yaml:9:3: unknown key `itmes` in world; did you mean `items`?' 's/items/itmes/'
+change 'unknown key `qqqqqqqqq` in the experiment; known are title, kind, seed' 's/^rounds/qqqqqqqqq/'
+for key in rounds slots replications world policies; do
+    without "$key"
+done
+
+# --- numbers
+change '`rounds` must be at least 1, not 0' 's/rounds: 200/rounds: 0/'
+change '`rounds` must be at least 1, not -5' 's/rounds: 200/rounds: -5/'
+change '`rounds` must be at most 1099511627776, not 1e300' 's/rounds: 200/rounds: 1e300/'
+change '`rounds` must be a whole number, not `2.5`' 's/rounds: 200/rounds: 2.5/'
+change '`rounds` must be a whole number, not `200x`' 's/rounds: 200/rounds: 200x/'
+change '`rounds` must be a whole number, not `.nan`' 's/rounds: 200/rounds: .nan/'
+change '`rounds` must be a whole number, not `nan`' 's/rounds: 200/rounds: nan/'
+change '`rounds` must be a whole number, not `0x10`' 's/rounds: 200/rounds: 0x10/'
+change 'write it without separators' 's/rounds: 200/rounds: 10_000/'
+change 'write it without separators' 's/rounds: 200/rounds: 10,000/'
+change 'leave the quotes out' 's/rounds: 200/rounds: "200"/'
+change '`rounds` must be a whole number, not a list' 's/rounds: 200/rounds: [200]/'
+change '`rounds` must be a whole number, not a map' 's/rounds: 200/rounds: {a: 1}/'
+change '`rounds` has no value' 's/rounds: 200/rounds:/'
+change '`rounds` has no value' 's/rounds: 200/rounds: null/'
+change '`seed` must be at least 0, not -1' 's/seed: 7/seed: -1/'
+change '`seed` must be at most' 's/seed: 7/seed: 99999999999999999999/'
+change '`replications` must be at least 1' 's/replications: 8/replications: 0/'
+change 'bad.yaml:4:8: `slots` is 40, but the world has only 10 items' 's/slots: 3/slots: 40/'
+change '`checkpoints` must be at least 1' 's/checkpoints: 10/checkpoints: 0/'
+change '`checkpoints` is empty' 's/checkpoints: 10/checkpoints: []/'
+change 'checkpoints must rise: 5 stands behind 50' 's/checkpoints: 10/checkpoints: [50, 5]/'
+change 'checkpoint 300 is beyond the last round, 200' 's/checkpoints: 10/checkpoints: [50, 300]/'
+change 'an entry of this list must be a whole number' 's/checkpoints: 10/checkpoints: [50, x]/'
+
+# --- the world
+change 'world must be a map' 's/^world:/world: 3/; /^  kind: beta/d; /^  items/d'
+change 'no world is called `betta`; did you mean `beta`?' 's/kind: beta/kind: betta/'
+change '`kind` is missing' '/^  kind: beta/d'
+change '`items` is missing' '/^  items/d'
+change '`items` must be at most 10000000' 's/items: 10/items: 4000000000/'
+change 'no click model is called `cascde`; did you mean `cascade`?' 's/items: 10/items: 10\n  clicks: cascde/'
+change '`no_click` must be at most 3, not 4' 's/items: 10/items: 10\n  no_click: 4/'
+change '`no_click` must be a whole number' 's/items: 10/items: 10\n  no_click: some/'
+change '`attraction` belongs to a world of kind fixed' 's/items: 10/items: 10\n  attraction: [0.1]/'
+change '`a` is missing' 's/items: 10/items: 10\n  prior: {b: 2}/'
+change '`a` has 2 numbers, but the world has 10 items' 's/items: 10/items: 10\n  prior: {a: [1, 2], b: 2}/'
+change '`a` of a Beta prior must be above 0' 's/items: 10/items: 10\n  prior: {a: 0, b: 2}/'
+change '`b` must be at least 0' 's/items: 10/items: 10\n  prior: {a: 1, b: -2}/'
+change 'prior must be a map' 's/items: 10/items: 10\n  prior: 3/'
+change '`a_max` is for worlds of kind beta without `prior`' 's/items: 10/items: 10\n  a_max: 3\n  prior: {a: 1, b: 1}/'
+change '`instances_per_prior` must be at least 1' 's/items: 10/items: 10\n  instances_per_prior: 0/'
+change 'policies would be told Beta(11, 0)' 's/items: 10/items: 10\n  misspecification: 10/'
+change 'policies would be told Beta(5, -3)' 's/items: 10/items: 10\n  misspecification: 4\n  prior: {a: 1, b: 1}/'
+
+# fixed worlds
+fixed() { sed "s/kind: beta/kind: fixed/; s/  items: 10/  $1/"; }
+change 'a fixed world needs either' 's/kind: beta/kind: fixed/'
+small | fixed 'attraction: [0.5, 0.2, 1.5]' | bad 'an entry of this list must be at most 1, not 1.5'
+small | fixed 'attraction: []' | bad '`attraction` is empty'
+small | fixed 'attraction: 0.5' | bad '`attraction` must be a list'
+small | fixed 'levels: [3]' | bad 'a level must be a pair'
+small | fixed 'levels: [[3]]' | bad 'a level must be a pair'
+small | fixed 'levels: [[0, 0.5]]' | bad 'must be at least 1, not 0'
+small | fixed 'levels: [[10000000, 0.5], [1, 0.1]]' | bad 'add up to more than 10000000 items'
+small | fixed 'levels: [[5, 0.5]]\n  attraction: [0.1]' | bad 'not both'
+small | fixed 'levels: [[5, 0.5]]\n  items: 6' | bad '`items` is 6, but the attractions are 5'
+small | fixed 'levels: [[5, 0.5]]' | bad '`prior: full` needs a prior, and this world tells none'
+small | fixed 'levels: [[5, 0.5]]\n  misspecification: 1' | bad 'tells no prior that could be wrong'
+small | fixed 'levels: [[5, 0.5]]\n  a_max: 3' | bad '`a_max` is for worlds of kind beta'
+
+# --- policies
+change '`policies` must have at least one entry' '/^  - /d; s/^policies:/policies: []/'
+change '`policies` must be a list' '/^  - /d; s/^policies:/policies: {kind: gts}/'
+change 'a policy must be a map' 's/{name: GTS, kind: gts}/gts/'
+change 'bad.yaml:11:23: no policy is called `gst`; did you mean `gts`?' 's/kind: gts/kind: gst/'
+change '`oltr policies` lists all of them' 's/kind: gts/kind: qqqqqqqqqqqq/'
+change '`kind` is missing' 's/, kind: gts//'
+change 'gts has no parameter `sigmma`; did you mean `sigma`?' 's/kind: gts/kind: gts, sigmma: 1/'
+change '`oltr policies gts` lists what it has' 's/kind: gts/kind: gts, qqqqqqqqq: 1/'
+change 'sigma must' 's/kind: gts/kind: gts, sigma: -1/'
+change 'sigma must be a number' 's/kind: gts/kind: gts, sigma: nan/'
+change 'sigma must be a number' 's/kind: gts/kind: gts, sigma: 1x/'
+change 'prior must be one of' 's/kind: gts/kind: gts, prior: fulll/'
+change '`sigma` must be text, not a list' 's/kind: gts/kind: gts, sigma: [1]/'
+change 'two policies are called `GTS`' 's/TS-Beta/GTS/'
+
+# --- the sweep
+sweep() { small | { cat; echo "sweep: $1"; }; }
+sweep '{key: world.items}' | bad '`values` is missing'
+sweep '{values: [1]}' | bad '`key` is missing'
+sweep '{key: world.items, values: []}' | bad '`values` is empty'
+sweep '{key: world.items, values: 3}' | bad '`values` must be a list'
+sweep '{key: world.items, values: [5, 5]}' | bad '`5` stands twice in the sweep'
+sweep '{key: world.items, values: [5, x]}' | bad 'bad.yaml:13:39: `items` must be a whole number, not `x`'
+sweep '{key: world.items, values: [5, 2]}' | bad '`slots` is 3, but the world has only 2 items'
+sweep '{key: world.itmes, values: [5]}' | bad 'unknown key `itmes` in world; did you mean `items`?'
+sweep '{key: policies.GTZ.sigma, values: [5]}' | bad 'no entry is called `GTZ`; did you mean `GTS`?'
+sweep '{key: policies.GTS.sigma, values: [-5]}' | bad 'sigma must'
+sweep '{key: policies.GTS.name, values: [a]}' | bad 'names cannot be swept'
+sweep '{key: title, values: [a]}' | bad '`title` cannot be swept'
+sweep '{key: world, values: [a]}' | bad '`world` cannot be swept'
+sweep '{key: rounds.x, values: [1]}' | bad 'this key has no keys below it'
+sweep '{kye: rounds, values: [1]}' | bad 'unknown key `kye` in sweep; did you mean `key`?'
+sweep '{key: rounds, values: [100, 50]}' >swept.yaml
+expect 2 'the sweep sets this key, and so does --rounds 20' "$OLTR" run swept.yaml --rounds 20 -o out
+
+# --- figures
+figure() { small | { cat; echo "figures: [$1]"; }; }
+figure '{title: x}' | bad '`file` is missing'
+figure '3' | bad 'a figure must be a map'
+figure '{file: a/b}' | bad 'a figure cannot be called `a/b`; take letters'
+figure '{file: ../b}' | bad 'a figure cannot be called'
+figure '{file: results}' | bad 'a file of that name holds something else'
+figure '{file: a}, {file: a}' | bad 'two figures are called `a`'
+figure '{file: a, polices: [GTS]}' | bad 'did you mean `policies`?'
+figure '{file: a, policies: [GTZ]}' | bad 'no policy of this experiment is called `GTZ`; did you mean `GTS`?'
+figure '{file: a, policies: [GTS, GTS]}' | bad 'stands twice in the list'
+figure '{file: a, policies: []}' | bad '`policies` is empty'
+figure '{file: a, x: sweep}' | bad '`x: sweep` needs a `sweep`'
+figure '{file: a, x: time}' | bad '`x` must be round or sweep'
+figure '{file: a, bands: 4}' | bad '`bands` must be at most 3'
+figure '{file: a, log: yes}' | bad '`log` must be true or false, not `yes`'
+figure '{file: a, rounds: 0}' | bad '`rounds` must be at least 1'
+
+# --- the other kind
+change '`kind` of an experiment must be regret or concentration' 's/^title: .*/kind: regrets/'
+conc() { printf 'kind: concentration\n%s\n' "$1"; }
+conc 'attraction: [0.1]' | bad '`observations` is missing'
+conc $'attraction: [2]\nobservations: 10\nsigma: [1]' | bad 'must be at most 1, not 2'
+conc $'attraction: [0.1]\nobservations: 0\nsigma: [1]' | bad '`observations` must be at least 1'
+conc $'attraction: [0.1]\nobservations: 10\nsigma: [0]' | bad 'must be at least 1e-06, not 0'
+conc $'attraction: [0,0.1,0.2,0.3,0.4,0.5,0.6]\nobservations: 10\nsigma: [1]' | bad 'at most 6 fit into one figure'
+conc $'attraction: [0.1]\nobservations: 10\nsigma: [1]\nrounds: 3' | bad 'unknown key `rounds` in an experiment of kind'
+conc $'attraction: [0.1]\nobservations: 10\nsigma: [1]\nfigures: [{file: a}, {file: b}]' | bad 'has one figure'
+echo ok

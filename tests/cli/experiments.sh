@@ -1,0 +1,19 @@
+# experiments.sh - every experiment file of the project runs, a little of each.
+. "$(dirname "$0")/common.bash"
+
+for file in "$SOURCE"/experiments/*.yaml; do
+    name=$(basename "$file" .yaml)
+    head -1 "$file" | grep -q '^# ' || fail "$name does not open with a comment"
+    if grep -q '^kind: concentration' "$file"; then
+        expect 0 "" "$OLTR" run "$file" -o "$name" -q --no-figures
+        continue
+    fi
+    expect 0 "" "$OLTR" run "$file" -o "$name" -q --no-figures --rounds 60 --replications 3
+    there "$name/results.csv" "$name/summary.csv" "$name/manifest.json"
+    expect 0 "" "$OLTR" run "$name/experiment.yaml" -o again -q --no-figures
+    same "$name/results.csv" again/results.csv
+done
+for name in noncontextual misspecification prior-init concentration; do
+    [ -d "$name" ] || fail "no experiment $name"
+done
+echo ok

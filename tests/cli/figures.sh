@@ -1,0 +1,104 @@
+# figures.sh - what is drawn, drawing again from the files alone, and life without gnuplot.
+. "$(dirname "$0")/common.bash"
+need gnuplot
+
+{
+    small
+    cat <<'YAML'
+figures:
+  - {file: one, title: "It's a 100% `date` @title with _ ^ {} \\ \"quotes\""}
+  - {file: two, policies: [TS-Beta], rounds: 100, bands: 3, bounds: true, log: true}
+  - {file: three, bands: 0, bounds: true}
+YAML
+} >small.yaml
+expect 0 "results and figures in a" "$OLTR" run small.yaml -o a
+for name in one two three; do
+    there a/$name.svg a/$name.png a/$name.pdf a/$name.gp a/$name.csv
+    head -c 8 a/$name.png | od -An -c | grep -q 'P *N *G' || fail "$name.png is no PNG"
+    head -c 5 a/$name.pdf | grep -q '%PDF-' || fail "$name.pdf is no PDF"
+    grep -q '<svg' a/$name.svg || fail "$name.svg is no SVG"
+    if command -v xmllint >/dev/null; then
+        xmllint --noout a/$name.svg || fail "$name.svg is not XML"
+    fi
+done
+grep -q '`date` @title' a/one.svg || fail "the title was not left alone"
+grep -q 'cumulative regret' a/one.svg || fail "no axis title"
+grep -q 'TS-Beta' a/one.svg || fail "no legend"
+grep -q 'Theorem 1' a/three.svg || fail "no bound"
+grep -q 'GTS' a/two.svg && fail "a policy that was not asked for"
+[ "$(head -1 a/two.csv | tr -cd , | wc -c)" -eq 4 ] || fail "two curves with errors in two.csv"
+no_leftovers a
+
+# the script alone makes the same figure
+mkdir alone
+cp a/one.gp a/one.csv alone/
+(cd alone && gnuplot one.gp) || fail "the script does not run"
+same alone/one.svg a/one.svg
+
+# drawing again
+cp a/one.svg before.svg
+cp a/two.svg before2.svg
+rm a/*.svg a/*.png a/*.pdf a/*.gp a/one.csv a/two.csv a/three.csv
+expect 0 "3 figures drawn in a" "$OLTR" plot a
+same a/one.svg before.svg
+there a/two.png a/three.pdf
+expect 0 "" "$OLTR" plot a --quiet
+[ ! -s said ] || fail "quiet is not quiet"
+sed -i 's/"title": "A small one"/"title": "Another name"/' a/manifest.json
+expect 0 "" "$OLTR" plot a
+grep -q 'Another name' a/three.svg || fail "an edited manifest is not read"
+
+# broken folders
+expect 1 'nowhere/manifest.json: cannot open it' "$OLTR" plot nowhere
+mkdir b
+cp a/manifest.json b/
+expect 1 'b/results.csv: cannot open it' "$OLTR" plot b
+echo 'a,b' >b/results.csv
+expect 1 'line 1 is not the heading' "$OLTR" plot b
+sed '5s/,[0-9.]*,/,x,/' a/results.csv >b/results.csv
+expect 1 'record 5 is broken' "$OLTR" plot b
+printf 'sweep,policy,round,regret,regret_se,reward,replications\n,"GTS' >b/results.csv
+expect 1 'record 2 is broken' "$OLTR" plot b
+grep -v 'TS-Beta' a/results.csv >b/results.csv
+expect 1 'results.csv has no row of `TS-Beta`' "$OLTR" plot b
+printf 'sweep,\0policy\n' >b/results.csv
+expect 1 'has zero bytes in it' "$OLTR" plot b
+cp a/results.csv b/
+manifest() {
+    local text=$1
+    shift
+    sed "$@" a/manifest.json >b/manifest.json
+    cmp -s a/manifest.json b/manifest.json && fail "the change did nothing: $*"
+    expect 1 "$text" "$OLTR" plot b
+}
+manifest 'b/manifest.json:' '1s/{/[/'
+manifest '`points` is missing' 's/"points"/"pints"/'
+manifest 'neither regret nor concentration' 's/"kind": "regret"/"kind": "rgret"/'
+manifest '`figures` is missing' 's/"figures"/"figs"/'
+manifest 'no good `file`' 's/"file": "one"/"file": "..\/one"/'
+manifest 'no good `file`' 's/"file": "one"/"file": "results"/'
+manifest 'neither round nor sweep' 's/"x": "round"/"x": "y"/'
+manifest 'there is no sweep' 's/"x": "round"/"x": "sweep"/'
+manifest 'no good `rounds` or `bands`' 's/"bands": 3/"bands": 30/'
+manifest 'no good sweep, rounds, slots or items' 's/"items": 10$/"items": 0/; s/"items": 10,$/"items": -1,/'
+[ -z "$(ls b | grep -v -e manifest.json -e results.csv)" ] || fail "a broken folder got figures: $(ls b)"
+
+# without gnuplot the results are there all the same
+mkdir empty
+expect 1 'gnuplot is not on the PATH; install it (Debian: gnuplot-nox)' \
+    env PATH="$PWD/empty" "$OLTR" run small.yaml -o c
+there c/results.csv c/summary.csv c/manifest.json c/experiment.yaml
+no_leftovers c
+expect 0 "results in d" env PATH="$PWD/empty" "$OLTR" run small.yaml -o d --no-figures
+expect 0 "3 figures drawn" "$OLTR" plot d
+same d/two.svg before2.svg
+
+# a gnuplot that fails
+mkdir bin
+printf '#!/bin/sh\necho "line 1: no terminal"\nexit 3\n' >bin/gnuplot
+chmod +x bin/gnuplot
+expect 1 'gnuplot failed: line 1: no terminal' env PATH="$PWD/bin:$PATH" "$OLTR" plot d
+printf '#!/bin/sh\nexit 0\n' >bin/gnuplot
+expect 1 'gnuplot did not draw it' env PATH="$PWD/bin:$PATH" "$OLTR" plot d
+no_leftovers d
+echo ok

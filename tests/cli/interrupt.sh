@@ -1,0 +1,85 @@
+# interrupt.sh - a run that is stopped and resumed ends with the same bytes, and never leaves half a file.
+. "$(dirname "$0")/common.bash"
+
+cat >long.yaml <<'YAML'
+rounds: 20000
+slots: 3
+replications: 60
+checkpoints: 20
+world: {kind: beta, items: 30}
+policies:
+  - {name: GTS, kind: gts}
+  - {name: BayesUCB-Beta, kind: bayes-ucb, prior: full}
+YAML
+run="$OLTR run long.yaml --no-figures -j 2"
+$run -o whole -q || fail "the whole run"
+
+# stop DIR SIGNAL [FLAG]: starts a run and stops it after $delay seconds; its status is in `code`
+stop() {
+    $run -o "$1" ${3-} >said 2>&1 &
+    local child=$!
+    sleep "$delay"
+    kill -"$2" "$child" 2>/dev/null
+    wait "$child"
+    code=$?
+}
+
+# on a fast machine the run may be over too soon
+for delay in 0.4 0.2 0.1 0.05 0.02; do
+    rm -rf part
+    stop part INT
+    [ "$code" -ne 0 ] && break
+done
+
+rm -rf part
+signal=INT
+stopped=0
+flag=
+for try in 1 2 3 4 5 6; do
+    stop part "$signal" $flag
+    flag=--resume
+    [ "$code" -eq 0 ] && break
+    [ "$code" -eq 1 ] || fail "status $code after SIG$signal"
+    stopped=$((stopped + 1))
+    grep -qE 'stopped after [0-9]+ of 60 replications' said || fail "does not say how far it came"
+    grep -q 'with --resume goes on' said || fail "does not say how to go on"
+    there part/partial.oltr
+    [ ! -e part/results.csv ] || fail "results of half a run"
+    [ "$(ls part)" = partial.oltr ] || fail "something else stayed: $(ls part)"
+    signal=TERM
+done
+[ "$stopped" -gt 0 ] || fail "the run was over before it could be stopped"
+
+# another experiment, or a damaged file, is refused
+[ -e part/partial.oltr ] && cp part/partial.oltr saved
+if [ -e saved ]; then
+    expect 1 'cannot resume' "$OLTR" run long.yaml -o part --resume --no-figures -s 99
+    expect 1 'another experiment' "$OLTR" run long.yaml -o part --resume --no-figures --set policies.GTS.sigma=1
+    mkdir broken
+    head -c 100 saved >broken/partial.oltr
+    expect 1 'cannot resume' "$OLTR" run long.yaml -o broken --resume --no-figures
+    same part/partial.oltr saved
+    expect 0 "" $run -o part --resume
+fi
+same part/results.csv whole/results.csv
+same part/summary.csv whole/summary.csv
+no_leftovers part
+
+# without --resume an old partial file is named, and not used
+mkdir anew
+echo rubbish >anew/partial.oltr
+expect 0 'starting anew' "$OLTR" run long.yaml -o anew --rounds 100 --no-figures
+no_leftovers anew
+expect 0 'to resume; starting from the beginning' "$OLTR" run long.yaml -o anew --rounds 100 --no-figures --resume
+
+# a second Ctrl-C ends it at once
+$run -o killed >said 2>&1 &
+child=$!
+sleep "$delay"
+kill -INT "$child"
+kill -INT "$child" 2>/dev/null
+wait "$child"
+code=$?
+[ "$code" -eq 1 ] || [ "$code" -eq 130 ] || fail "status $code after two signals"
+[ ! -e killed/results.csv ] || fail "results of a killed run"
+echo ok

@@ -1,0 +1,75 @@
+# usage.sh - help, the manual page, and what happens when the command line is wrong.
+. "$(dirname "$0")/common.bash"
+
+expect 2 "usage: oltr COMMAND" "$OLTR"
+expect 0 "usage: oltr COMMAND" "$OLTR" --help
+expect 0 "usage: oltr COMMAND" "$OLTR" help
+expect 0 "oltr $(cat "$SOURCE/VERSION")" "$OLTR" version
+expect 0 "oltr $(cat "$SOURCE/VERSION")" "$OLTR" --version
+for verb in run policies plot version help; do
+    expect 0 "usage: oltr $verb" "$OLTR" "$verb" --help
+    cp said long
+    expect 0 "usage: oltr $verb" "$OLTR" help "$verb"
+    same said long
+    expect 0 "usage: oltr $verb" "$OLTR" "$verb" -h
+    awk 'length > 80 { exit 1 }' said || fail "help of $verb is wider than 80 columns"
+done
+expect 0 "world.misspecification" "$OLTR" help experiment
+expect 0 "instances_per_prior: 20" "$OLTR" help experiment
+
+# wrong words
+expect 2 'no command is called `rum`; did you mean `run`?' "$OLTR" rum
+expect 2 'no command is called `frobnicate`; `oltr help` lists them' "$OLTR" frobnicate
+expect 2 'did you mean `policies`?' "$OLTR" help polices
+expect 2 'run needs FILE' "$OLTR" run
+expect 2 'plot needs DIR' "$OLTR" plot
+expect 2 'does not know what to do with `b.yaml`' "$OLTR" run a.yaml b.yaml
+expect 2 'does not know what to do with `now`' "$OLTR" version now
+expect 2 'did you mean `--threads`?' "$OLTR" run x.yaml --treads 2
+expect 2 'did you mean `--rounds`?' "$OLTR" run x.yaml --round=2
+expect 2 'run has no option `-x`' "$OLTR" run x.yaml -x
+expect 2 'run has no option `--zzzzzzzz`; `oltr help run` lists them' "$OLTR" run x.yaml --zzzzzzzz
+expect 2 '--seed needs a value' "$OLTR" run x.yaml --seed
+expect 2 '--resume takes no value' "$OLTR" run x.yaml --resume=yes
+expect 2 '--threads must be a whole number' "$OLTR" run x.yaml -j many
+expect 2 '--threads must be a whole number' "$OLTR" run x.yaml -j -1
+expect 2 '--output needs the name of a folder' "$OLTR" run x.yaml -o ''
+expect 2 '--set needs KEY=VALUE' "$OLTR" run x.yaml --set rounds
+expect 2 '--set needs KEY=VALUE' "$OLTR" run x.yaml --set =3
+expect 2 'no-such.yaml: cannot open it: No such file' "$OLTR" run no-such.yaml
+mkdir folder
+expect 2 'folder: cannot read it' "$OLTR" run folder
+expect 2 'no policy is called `gst`; did you mean `gts`?' "$OLTR" policies gst
+expect 2 '`oltr policies` lists all of them' "$OLTR" policies qqqqqqqqqq
+
+# hostile words come out harmless
+expect 2 'no command is called `a?b' "$OLTR" $'a\033b'
+expect 2 '...' "$OLTR" "$(printf 'x%.0s' {1..5000})"
+"$OLTR" help >/dev/full 2>said
+[ $? -eq 1 ] || fail "a full disk went unnoticed"
+grep -q "cannot write to standard output" said || fail "a full disk was not named"
+
+# the catalogue
+expect 0 "bayes-ucb" "$OLTR" policies
+cut -c1-15 said | grep -o '^[a-z][^ ]*' >names
+[ "$(wc -l <names)" -ge 10 ] || fail "fewer than ten policies"
+while read -r name; do
+    expect 0 "name      $name" "$OLTR" policies "$name"
+    expect 0 "" "$OLTR" policies --markdown "$name"
+    grep -qE '^\| parameter \| default|This policy has no parameters' said || fail "no table for $name"
+    awk -F'|' '/^\|/ && NF != 6 { exit 1 }' said || fail "a row of the table for $name has the wrong number of cells"
+done <names
+expect 0 "| policy | title | rewards | summary |" "$OLTR" policies --markdown
+
+# the manual page
+expect 0 ".TH OLTR 1" "$OLTR" help --man
+cp said oltr.1
+for section in NAME SYNOPSIS DESCRIPTION COMMANDS "EXPERIMENT FILE" FILES "EXIT STATUS" EXAMPLES; do
+    grep -qx ".SH $section" oltr.1 || fail "no section $section"
+done
+if command -v man >/dev/null; then
+    warnings=$(LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -E UTF-8 -l oltr.1 2>&1 >page)
+    [ -z "$warnings" ] || fail "man warns: $warnings"
+    grep -q -- "--replications N" page || fail "the page lacks its options"
+fi
+echo ok
