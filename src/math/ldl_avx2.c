@@ -41,12 +41,10 @@ KERNEL void store_some(double *x, __m256d v, size_t left)
 
 KERNEL __m256d load_floats(const float *x, size_t left)
 {
+    static const int32_t lanes[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
     if (left >= 4)
         return _mm256_cvtps_pd(_mm_loadu_ps(x));
-    float four[4] = {0};
-    for (size_t i = 0; i < left; i++)
-        four[i] = x[i];
-    return _mm256_cvtps_pd(_mm_loadu_ps(four));
+    return _mm256_cvtps_pd(_mm_maskload_ps(x, _mm_loadu_si128((const __m128i *)(const void *)(lanes + 4 - left))));
 }
 
 /* Lane i in all four; i is a constant where this is inlined. */
@@ -86,10 +84,33 @@ KERNEL void take_out(const ldl *f, size_t c, int n, size_t j, size_t row)
     for (int i = 0; i < n; i++)
         t[i] = _mm256_set1_pd(left[(size_t)i * f->stride + j] * f->d[c + (size_t)i]);
     for (size_t r = row; r <= f->dim; r += 4) {
-        __m256d e = _mm256_load_pd(l + r);
+        __m256d e = _mm256_loadu_pd(l + r);
         for (int i = 0; i < n; i++)
-            e = _mm256_fnmadd_pd(_mm256_load_pd(left + (size_t)i * f->stride + r), t[i], e);
-        _mm256_store_pd(l + r, e);
+            e = _mm256_fnmadd_pd(_mm256_loadu_pd(left + (size_t)i * f->stride + r), t[i], e);
+        _mm256_storeu_pd(l + r, e);
+    }
+}
+
+/* The same for the four columns from j on (a multiple of 4), and four finished ones. */
+KERNEL void take_out_16(ldl f, size_t c, size_t j)
+{
+    __m256d t[4][4];
+    for (size_t i = 0; i < 4; i++)
+        for (size_t q = 0; q < 4; q++)
+            t[i][q] = _mm256_set1_pd(f.l[(c + i) * f.stride + j + q] * f.d[c + i]);
+    for (size_t r = j; r <= f.dim; r += 4) {
+        const double *left = f.l + c * f.stride + r;
+        double *l = f.l + j * f.stride + r;
+        __m256d e[4];
+        for (size_t q = 0; q < 4; q++)
+            e[q] = _mm256_loadu_pd(l + q * f.stride);
+        for (size_t i = 0; i < 4; i++) {
+            __m256d li = _mm256_loadu_pd(left + i * f.stride);
+            for (size_t q = 0; q < 4; q++)
+                e[q] = _mm256_fnmadd_pd(li, t[i][q], e[q]);
+        }
+        for (size_t q = 0; q < 4; q++)
+            _mm256_storeu_pd(l + q * f.stride, e[q]);
     }
 }
 
@@ -103,9 +124,9 @@ KERNEL int finish_column(const ldl *f, size_t j, double whole)
     __m256d inverse = _mm256_set1_pd(1 / pivot);
     size_t row = j & ~(size_t)3;
     __m256d keep = _mm256_castsi256_pd(first_lanes(j - row + 1));
-    _mm256_store_pd(l + row, _mm256_andnot_pd(keep, _mm256_mul_pd(_mm256_load_pd(l + row), inverse)));
+    _mm256_storeu_pd(l + row, _mm256_andnot_pd(keep, _mm256_mul_pd(_mm256_loadu_pd(l + row), inverse)));
     for (size_t r = row + 4; r <= f->dim; r += 4)
-        _mm256_store_pd(l + r, _mm256_mul_pd(_mm256_load_pd(l + r), inverse));
+        _mm256_storeu_pd(l + r, _mm256_mul_pd(_mm256_loadu_pd(l + r), inverse));
     return 1;
 }
 
@@ -136,7 +157,10 @@ OLTR_TARGET_AVX2 static int factor(const ldl *f, const double *gram, const doubl
     for (size_t c = 0; c < f->dim; c += 4) {
         if (!factor_block(f, gram, ridge, lift, c))
             return 0;
-        for (size_t j = c + 4; j < f->dim; j++)
+        size_t j = c + 4;
+        for (; j + 4 <= f->dim; j += 4)
+            take_out_16(*f, c, j);
+        for (; j < f->dim; j++)
             take_out(f, c, 4, j, j & ~(size_t)3);
     }
     for (size_t j = f->dim; j < ceil4(f->dim); j++)
@@ -152,10 +176,10 @@ typedef struct steps {
 } steps;
 
 /* Column c + i through its four rows c..c+3, which `p` holds: makes the column's steps. */
-KERNEL void make_step(const ldl *f, size_t c, int i, __m256d *p, double *alpha, int n, steps *s)
+KERNEL void make_step(ldl f, size_t c, int i, __m256d *p, double *alpha, int n, steps *s)
 {
-    double *at = f->l + (c + (size_t)i) * f->stride + c, d = f->d[c + (size_t)i];
-    __m256d before = _mm256_load_pd(at), l = before;
+    double *at = f.l + (c + (size_t)i) * f.stride + c, d = f.d[c + (size_t)i];
+    __m256d before = _mm256_loadu_pd(at), l = before;
     for (int k = 0; k < n; k++) {
         __m256d pj = lane(p[k], i);
         double x = _mm256_cvtsd_f64(pj), a = alpha[k] * x;
@@ -168,22 +192,23 @@ KERNEL void make_step(const ldl *f, size_t c, int i, __m256d *p, double *alpha, 
         s->p[i][k] = pj;
         s->beta[i][k] = beta;
     }
-    f->d[c + (size_t)i] = d;
-    _mm256_store_pd(at, lanes_above(before, l, i));
+    f.d[c + (size_t)i] = d;
+    _mm256_storeu_pd(at, lanes_above(before, l, i));
 }
 
-/* The steps of the columns c..c+3 on `vectors` times four rows from `row` on. */
-KERNEL void take_steps(const ldl *f, size_t c, size_t row, int vectors, double *work, int n, const steps *s)
+/* The steps of the columns c..c+3 on `vectors` (1 or 2) times four rows from `row` on. */
+KERNEL void take_steps(ldl f, size_t c, size_t row, int vectors, double *work, int n, const steps *s)
 {
     __m256d p[UPDATE_ROWS][2];
-    double *l = f->l + c * f->stride + row;
+    double *l = f.l + c * f.stride + row;
+    work += row;
     for (int k = 0; k < n; k++)
         for (int v = 0; v < vectors; v++)
-            p[k][v] = _mm256_loadu_pd(work + (size_t)k * f->stride + row + 4 * (size_t)v);
-    for (size_t i = 0; i < 4; i++) {
+            p[k][v] = _mm256_loadu_pd(work + (size_t)k * f.stride + 4 * v);
+    for (int i = 0; i < 4; i++) {
         __m256d e[2];
         for (int v = 0; v < vectors; v++)
-            e[v] = _mm256_load_pd(l + i * f->stride + 4 * (size_t)v);
+            e[v] = _mm256_loadu_pd(l + (size_t)i * f.stride + 4 * v);
         for (int k = 0; k < n; k++) {
             for (int v = 0; v < vectors; v++)
                 p[k][v] = _mm256_fnmadd_pd(s->p[i][k], e[v], p[k][v]);
@@ -191,67 +216,82 @@ KERNEL void take_steps(const ldl *f, size_t c, size_t row, int vectors, double *
                 e[v] = _mm256_fmadd_pd(s->beta[i][k], p[k][v], e[v]);
         }
         for (int v = 0; v < vectors; v++)
-            _mm256_store_pd(l + i * f->stride + 4 * (size_t)v, e[v]);
+            _mm256_storeu_pd(l + (size_t)i * f.stride + 4 * v, e[v]);
     }
     for (int k = 0; k < n; k++)
         for (int v = 0; v < vectors; v++)
-            _mm256_storeu_pd(work + (size_t)k * f->stride + row + 4 * (size_t)v, p[k][v]);
+            _mm256_storeu_pd(work + (size_t)k * f.stride + 4 * v, p[k][v]);
 }
 
-KERNEL void take_many_steps(const ldl *f, size_t c, size_t row, size_t end, double *work, int n, const steps *s)
+KERNEL size_t take_many_steps(ldl f, size_t c, size_t row, size_t end, double *work, int n, const steps *s)
 {
-    for (; row + 8 <= end; row += 8)
+    for (; row + 8 <= end; row += 8) {
         take_steps(f, c, row, 2, work, n, s);
+        __asm__ volatile("" ::: "memory"); /* the steps are more than there are registers: leave them where they are */
+    }
     if (row < end)
         take_steps(f, c, row, 1, work, n, s);
+    return end;
+}
+
+/* One column of the block at c + 4, then a part of what the block at c still has to do. */
+KERNEL size_t step_and_steps(ldl f, size_t c, int i, size_t row, size_t stop, __m256d *p, double *alpha, double *work, int n,
+                             const steps *now, steps *next)
+{
+    if (c + 4 + (size_t)i < f.dim)
+        make_step(f, c + 4, i, p, alpha, n, next);
+    return row < stop ? take_many_steps(f, c, row, stop, work, n, now) : row;
 }
 
 /* KERNEL.  n rows (a constant) through L.  work: (n, stride) the rows, rewards behind them, then zeros. */
-KERNEL void update_rows(const ldl *f, double *work, double *alpha, int n)
+KERNEL void update_rows(ldl f, double *work, double *alpha, int n)
 {
-    const size_t end = ceil4((size_t)f->dim + 1);
+    const size_t end = ceil4((size_t)f.dim + 1);
     steps both[2];
     __m256d p[UPDATE_ROWS];
     for (int k = 0; k < n; k++)
-        p[k] = _mm256_loadu_pd(work + (size_t)k * f->stride);
-    for (int i = 0; i < 4; i++)
-        if ((size_t)i < f->dim)
-            make_step(f, 0, i, p, alpha, n, &both[0]);
+        p[k] = _mm256_loadu_pd(work + (size_t)k * f.stride);
+    make_step(f, 0, 0, p, alpha, n, &both[0]);
+    if (f.dim > 1)
+        make_step(f, 0, 1, p, alpha, n, &both[0]);
+    if (f.dim > 2)
+        make_step(f, 0, 2, p, alpha, n, &both[0]);
+    if (f.dim > 3)
+        make_step(f, 0, 3, p, alpha, n, &both[0]);
     for (size_t c = 0; c + 4 < end; c += 4) {
         const steps *now = &both[c / 4 % 2];
         steps *next = &both[(c / 4 + 1) % 2];
         take_steps(f, c, c + 4, 1, work, n, now);
         for (int k = 0; k < n; k++)
-            p[k] = _mm256_loadu_pd(work + (size_t)k * f->stride + c + 4);
+            p[k] = _mm256_loadu_pd(work + (size_t)k * f.stride + c + 4);
         size_t row = c + 8, quarter = (end - row + 31) / 32 * 8; /* an even number of vectors */
-        for (int i = 0; i < 4; i++) {
-            if (c + 4 + (size_t)i < f->dim)
-                make_step(f, c + 4, i, p, alpha, n, next);
-            size_t stop = i < 3 && row + quarter < end ? row + quarter : end;
-            take_many_steps(f, c, row, stop, work, n, now);
-            row = stop;
-        }
+        size_t second = row + quarter < end ? row + quarter : end, third = second + quarter < end ? second + quarter : end;
+        size_t fourth = third + quarter < end ? third + quarter : end;
+        row = step_and_steps(f, c, 0, row, second, p, alpha, work, n, now, next);
+        row = step_and_steps(f, c, 1, row, third, p, alpha, work, n, now, next);
+        row = step_and_steps(f, c, 2, row, fourth, p, alpha, work, n, now, next);
+        step_and_steps(f, c, 3, row, end, p, alpha, work, n, now, next);
     }
 }
 
 OLTR_TARGET_AVX2 static void update_1(const ldl *f, double *work, double *alpha)
 {
-    update_rows(f, work, alpha, 1);
+    update_rows(*f, work, alpha, 1);
 }
 
 OLTR_TARGET_AVX2 static void update_2(const ldl *f, double *work, double *alpha)
 {
-    update_rows(f, work, alpha, 2);
+    update_rows(*f, work, alpha, 2);
 }
 
 OLTR_TARGET_AVX2 static void update_3(const ldl *f, double *work, double *alpha)
 {
-    update_rows(f, work, alpha, 3);
+    update_rows(*f, work, alpha, 3);
 }
 
 OLTR_TARGET_AVX2 static void update_4(const ldl *f, double *work, double *alpha)
 {
-    update_rows(f, work, alpha, 4);
+    update_rows(*f, work, alpha, 4);
 }
 
 /* The row x, its reward, and zeros up to the stride. */
@@ -306,7 +346,7 @@ KERNEL __m256d back_triangle(const ldl *f, size_t c, size_t n, __m256d x)
 {
     __m256d row[4];
     for (size_t i = 0; i < 4; i++)
-        row[i] = i < n ? _mm256_load_pd(f->l + (c + i) * f->stride + c) : _mm256_setzero_pd();
+        row[i] = i < n ? _mm256_loadu_pd(f->l + (c + i) * f->stride + c) : _mm256_setzero_pd();
     transpose(row);
     for (int i = 3; i > 0; i--)
         if ((size_t)i < n)
@@ -333,15 +373,15 @@ OLTR_TARGET_AVX2 static void back(const ldl *f, double *x)
         for (; r >= end + 8; r -= 8) {
             __m256d low = _mm256_loadu_pd(x + r - 8);
             for (size_t i = 0; i < 4; i++) {
-                even[i] = _mm256_fmadd_pd(_mm256_load_pd(l + i * s + r - 4), high, even[i]);
-                odd[i] = _mm256_fmadd_pd(_mm256_load_pd(l + i * s + r - 8), low, odd[i]);
+                even[i] = _mm256_fmadd_pd(_mm256_loadu_pd(l + i * s + r - 4), high, even[i]);
+                odd[i] = _mm256_fmadd_pd(_mm256_loadu_pd(l + i * s + r - 8), low, odd[i]);
             }
             if (r >= end + 12)
                 high = _mm256_loadu_pd(x + r - 12);
         }
         if (r > end)
             for (size_t i = 0; i < 4; i++)
-                even[i] = _mm256_fmadd_pd(_mm256_load_pd(l + i * s + r - 4), high, even[i]);
+                even[i] = _mm256_fmadd_pd(_mm256_loadu_pd(l + i * s + r - 4), high, even[i]);
         for (size_t i = 0; i < 4; i++)
             even[i] = _mm256_add_pd(even[i], odd[i]);
         __m256d left = _mm256_sub_pd(_mm256_loadu_pd(x + end - 4), sums_of(even[0], even[1], even[2], even[3]));
@@ -358,13 +398,13 @@ OLTR_TARGET_AVX2 static void forward(const ldl *f, double *x)
         for (int i = 0; i < 4; i++) {
             xj[i] = lane(own, i);
             if ((size_t)i < n)
-                own = lanes_above(own, _mm256_fnmadd_pd(_mm256_load_pd(l + (size_t)i * f->stride + c), xj[i], own), i);
+                own = lanes_above(own, _mm256_fnmadd_pd(_mm256_loadu_pd(l + (size_t)i * f->stride + c), xj[i], own), i);
         }
         store_some(x + c, own, n);
         for (size_t r = c + 4; r < f->dim; r += 4) {
             __m256d e = load_some(x + r, f->dim - r);
             for (size_t i = 0; i < 4; i++)
-                e = _mm256_fnmadd_pd(_mm256_load_pd(l + i * f->stride + r), xj[i], e);
+                e = _mm256_fnmadd_pd(_mm256_loadu_pd(l + i * f->stride + r), xj[i], e);
             store_some(x + r, e, f->dim - r);
         }
     }
@@ -380,11 +420,32 @@ KERNEL void load_items(const float *const item[4], size_t j, size_t left, __m256
     transpose(out);
 }
 
-/* KERNEL.  4 v items side by side, v <= 3 a constant: w_r (r, 4 v) = (L^-1 x)_r.  Four rows of L at a time stay in registers while all columns before
- * them pass. */
+/* Takes the first `end` columns out of four rows of L times 4 v items, which stay in registers meanwhile.  l: their place in column 0. */
+KERNEL void take_out_of_items(const double *l, size_t stride, size_t end, const double *w, int v, __m256d e[4][3])
+{
+    __m256d own[4][3];
+    for (int i = 0; i < 4; i++)
+        for (int q = 0; q < v; q++)
+            own[i][q] = e[i][q];
+    for (size_t k = 0; k < end; k++, l += stride, w += 4 * v) {
+        __m256d wk[3];
+        for (int q = 0; q < v; q++)
+            wk[q] = _mm256_loadu_pd(w + 4 * q);
+        for (int i = 0; i < 4; i++) {
+            __m256d lik = _mm256_broadcast_sd(l + i);
+            for (int q = 0; q < v; q++)
+                own[i][q] = _mm256_fnmadd_pd(lik, wk[q], own[i][q]);
+        }
+    }
+    for (int i = 0; i < 4; i++)
+        for (int q = 0; q < v; q++)
+            e[i][q] = own[i][q];
+}
+
+/* KERNEL.  4 v items side by side, v <= 3 a constant: w_r (r, 4 v) = (L^-1 x)_r. */
 KERNEL void quadratic_items(const ldl *f, const float *const *item, int v, const double *inverse, double *w, __m256d *sum)
 {
-    const size_t width = 4 * (size_t)v;
+    const size_t width = 4 * (size_t)v, stride = f->stride;
     for (int q = 0; q < v; q++)
         sum[q] = _mm256_setzero_pd();
     for (size_t c = 0; c < f->dim; c += 4) {
@@ -396,12 +457,7 @@ KERNEL void quadratic_items(const ldl *f, const float *const *item, int v, const
             for (int i = 0; i < 4; i++)
                 e[i][q] = four[i];
         }
-        for (size_t k = 0; k < c; k++)
-            for (int i = 0; i < 4; i++) {
-                __m256d lik = _mm256_broadcast_sd(l + k * f->stride + i);
-                for (int q = 0; q < v; q++)
-                    e[i][q] = _mm256_fnmadd_pd(lik, _mm256_loadu_pd(w + k * width + 4 * (size_t)q), e[i][q]);
-            }
+        take_out_of_items(l, stride, c, w, v, e);
         for (int i = 0; i < 4 && c + (size_t)i < f->dim; i++) {
             for (int k = 0; k < i; k++) {
                 __m256d lik = _mm256_broadcast_sd(l + (c + (size_t)k) * f->stride + i);
@@ -488,39 +544,73 @@ OLTR_TARGET_AVX2 static void rows_times_avx2(const float *x, size_t stride, uint
 
 enum { TILE = 256 }; /* rows of gram whose x lie in double on the stack: 8 KiB */
 
-/* Rows from..to of column j, whose pointer begins at row 0, plus t_k x_k; x: (n, TILE), beginning at row `base`. */
-KERNEL void add_column(double *column, size_t from, size_t to, const double *t, double x[][TILE], size_t base, int n)
+typedef struct tile {
+    double x[UPDATE_ROWS][TILE]; /* rows base.. of each x */
+    size_t base;
+} tile;
+
+/* Element (i, j) gains t_k x_k, one k after the other. */
+KERNEL void add_element(double *g, const double *t, const tile *rows, size_t i, int n)
 {
-    size_t i = from;
-    __m256d tk[UPDATE_ROWS];
+    __m128d sum = _mm_load_sd(g);
     for (int k = 0; k < n; k++)
-        tk[k] = _mm256_set1_pd(t[k]);
+        sum = _mm_fmadd_sd(_mm_load_sd(t + k), _mm_load_sd(&rows->x[k][i - rows->base]), sum);
+    _mm_store_sd(g, sum);
+}
+
+/* Rows from..to of the columns j..j+3; column q begins, if it had a row 0, at g[q].  Four columns share what is loaded of x. */
+KERNEL void add_columns(double *const g[4], double t[4][UPDATE_ROWS], const tile *rows, size_t from, size_t to, int n)
+{
+    double *g0 = g[0], *g1 = g[1], *g2 = g[2], *g3 = g[3];
+    const double *x = rows->x[0];
+    __m256d tk[4][UPDATE_ROWS];
+    for (int q = 0; q < 4; q++)
+        for (int k = 0; k < n; k++)
+            tk[q][k] = _mm256_set1_pd(t[q][k]);
+    size_t i = from;
     for (; i + 4 <= to; i += 4) {
-        __m256d g = _mm256_loadu_pd(column + i);
-        for (int k = 0; k < n; k++)
-            g = _mm256_fmadd_pd(tk[k], _mm256_loadu_pd(x[k] + i - base), g);
-        _mm256_storeu_pd(column + i, g);
+        __m256d s0 = _mm256_loadu_pd(g0 + i), s1 = _mm256_loadu_pd(g1 + i), s2 = _mm256_loadu_pd(g2 + i), s3 = _mm256_loadu_pd(g3 + i);
+        for (int k = 0; k < n; k++) {
+            __m256d xk = _mm256_loadu_pd(x + k * TILE + (i - rows->base));
+            s0 = _mm256_fmadd_pd(tk[0][k], xk, s0);
+            s1 = _mm256_fmadd_pd(tk[1][k], xk, s1);
+            s2 = _mm256_fmadd_pd(tk[2][k], xk, s2);
+            s3 = _mm256_fmadd_pd(tk[3][k], xk, s3);
+        }
+        _mm256_storeu_pd(g0 + i, s0);
+        _mm256_storeu_pd(g1 + i, s1);
+        _mm256_storeu_pd(g2 + i, s2);
+        _mm256_storeu_pd(g3 + i, s3);
     }
-    if (i < to) {
-        __m256d g = load_some(column + i, to - i);
+    for (; i < to; i++)
+        for (int q = 0; q < 4; q++)
+            add_element(g[q] + i, t[q], rows, i, n);
+}
+
+/* The columns j..j+3 (those there are) of the tile whose rows end before `to`. */
+KERNEL void add_block(double *gram, uint32_t dim, const float *const *x, const double *weight, int n, size_t j, const tile *rows, size_t to)
+{
+    double *g[4], t[4][UPDATE_ROWS];
+    for (size_t q = 0; q < 4 && j + q < dim; q++) {
+        g[q] = gram + packed_column(dim, j + q) - (j + q);
         for (int k = 0; k < n; k++)
-            g = _mm256_fmadd_pd(tk[k], load_some(x[k] + i - base, to - i), g);
-        store_some(column + i, g, to - i);
+            t[q][k] = (double)x[k][j + q] * (weight ? weight[k] : 1);
+        for (size_t i = j + q; j >= rows->base && i < j + 4 && i < to; i++)
+            add_element(g[q] + i, t[q], rows, i, n);
     }
+    if (j + 4 < to)
+        add_columns(g, t, rows, j >= rows->base ? j + 4 : rows->base, to, n);
 }
 
 KERNEL void add_tile(double *gram, uint32_t dim, const float *const *x, const double *weight, int n, size_t base, size_t to)
 {
-    double tile[UPDATE_ROWS][TILE];
+    tile rows;
+    rows.base = base;
     for (int k = 0; k < n; k++)
         for (size_t i = base; i < to; i++)
-            tile[k][i - base] = (double)x[k][i];
-    for (size_t j = 0; j < to; j++) {
-        double t[UPDATE_ROWS];
-        for (int k = 0; k < n; k++)
-            t[k] = (double)x[k][j] * (weight ? weight[k] : 1);
-        add_column(gram + packed_column(dim, j) - j, j > base ? j : base, to, t, tile, base, n);
-    }
+            rows.x[k][i - base] = (double)x[k][i];
+    for (size_t j = 0; j < to; j += 4)
+        add_block(gram, dim, x, weight, n, j, &rows, to);
 }
 
 KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y, const double *weight, int n)
