@@ -76,7 +76,7 @@ static bool read_counts(const struct reader *reader, const struct node *root, ol
            read_required(reader, root, experiment_keys, "slots", &slots) &&
            read_whole32(reader, slots, 1, MOST_ITEMS, &point->slots) &&
            read_required(reader, root, experiment_keys, "replications", &replications) &&
-           read_whole32(reader, replications, 1, UINT32_MAX, &point->replications);
+           read_whole32(reader, replications, 1, 1 << 22, &point->replications);
 }
 
 static bool slots_fit(const struct reader *reader, const struct node *root, const oltr_experiment *point)

@@ -37,6 +37,19 @@ static oltr_status write_density(const struct run *run, bool summary, oltr_error
     return write_text(run, summary ? "summary.csv" : "density.csv", &content, error);
 }
 
+/* A title taken from the name of the file would be another one when the folder is run again. */
+static void add_title(const struct config *config, struct text *out)
+{
+    if (tree_get(config->root, "title") != NULL) {
+        return;
+    }
+    text_add(out, "title: '");
+    for (const char *c = config->title; *c != '\0'; c++) {
+        text_printf(out, "%s%c", *c == '\'' ? "'" : "", *c);
+    }
+    text_add(out, "'\n");
+}
+
 /* The effective experiment, so that the folder can be run again without its first file and without its flags. */
 static oltr_status write_experiment(const struct run *run, oltr_error *error)
 {
@@ -50,6 +63,7 @@ static oltr_status write_experiment(const struct run *run, oltr_error *error)
         text_printf(&content, "%s%s", i == 0 ? " with " : ", ", shown(run->flag[i], name));
     }
     text_add(&content, ".\n# `oltr run experiment.yaml` repeats it.\n");
+    add_title(run->config, &content);
     if (!tree_yaml(run->config->root, &content)) {
         text_free(&content);
         return fail_with(error, OLTR_ENOMEM, "experiment.yaml: out of memory");

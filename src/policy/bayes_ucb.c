@@ -4,8 +4,8 @@
  * Rule.  Rank by the quantile of level 1 - 1/t, t counted from 1, show the K largest.  In round 1 the level is 0 and all tie: any list.
  *
  * Cost.  A quantile of every item every round would be nearly all the time of a simulation.  But between observations of an item only the level
- * moves, so its quantile is kept as a power series in log t (index_cache.h): a round costs one incomplete beta
- * function for each examined item and nine multiplications for each other one.
+ * moves, so its quantile is kept as a power series in log t (index_cache.h): a round costs one or two
+ * incomplete beta functions for each examined item and eight multiplications for each other one.
  */
 #include <math.h>
 

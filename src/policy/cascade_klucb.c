@@ -6,7 +6,7 @@
  * The released code has B(t) = log t + 3 log(log t + 1) (budget: released).
  *
  * Cost.  As with Bayes-UCB, only the budget moves between observations, so each bound is kept as a power series in it (index_cache.h): a round costs
- * one or two divergences for each examined item and nine multiplications for each other one.
+ * about two divergences for each examined item and eight multiplications for each other one.
  */
 #include <math.h>
 

@@ -99,7 +99,6 @@ oltr_status check_nothing(const void *state, oltr_error *error)
 }
 
 const char *const prior_choices[] = {"none", "mean", "full", NULL};
-const char prior_help[] = "what is taken from the prior: nothing, its means only, or all of it";
 
 oltr_status require_prior(const oltr_settings *settings, int wanted, int beta, oltr_error *error)
 {

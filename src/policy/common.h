@@ -43,7 +43,6 @@ oltr_status check_nothing(const void *state, oltr_error *error);
 
 enum { PRIOR_NONE, PRIOR_MEAN, PRIOR_FULL };
 extern const char *const prior_choices[];
-extern const char prior_help[];
 
 /* OLTR_EPRIOR when `wanted` and the settings hold none, or a bad one. */
 oltr_status require_prior(const oltr_settings *settings, int wanted, int beta, oltr_error *error);

@@ -9,7 +9,8 @@ enum { P_PRIOR, P_RULE, N_PARAMS };
 enum { MEAN, MAP, RELEASED };
 static const char *const rules[] = {"mean", "map", "released", NULL};
 static const oltr_param params[N_PARAMS] = {
-    {"prior", OLTR_CHOICE, PRIOR_NONE, 0, 2, prior_choices, prior_help},
+    {"prior", OLTR_CHOICE, PRIOR_NONE, 0, 2, prior_choices,
+     "whether there is a prior to rank by; mean and full are the same here, without one all items tie"},
     {"rule", OLTR_CHOICE, MEAN, 0, 2, rules, "rank by the prior's mean, by its mode, or by a as in the released code"},
 };
 

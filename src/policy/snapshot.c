@@ -118,7 +118,7 @@ static int get_text(reader *r, char text[LONGEST_TEXT])
 
 static oltr_status contradicts(oltr_error *error, const char *what)
 {
-    return fail(error, OLTR_ECORRUPT, "the snapshot's checksum is right but its %s cannot be: it was not written by oltr", what);
+    return fail(error, OLTR_ECORRUPT, "the snapshot's checksum is right, but its %s is not one this oltr knows: it was written by another version or program", what);
 }
 
 static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_error *error)
@@ -128,8 +128,7 @@ static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_
     get_bytes(&r, found, sizeof found);
     if (size < sizeof magic || memcmp(found, magic, sizeof magic) != 0)
         return fail(error, OLTR_EMAGIC, "this is not an oltr snapshot: it does not begin with OLTRSNAP");
-    uint32_t version = get_u32(&r);
-    get_u32(&r);
+    uint32_t version = get_u32(&r), reserved = get_u32(&r);
     uint64_t length = get_u64(&r);
     if (r.failed)
         return fail(error, OLTR_ETRUNCATED, "the snapshot is cut short: %zu bytes are not even its header", size);
@@ -142,6 +141,8 @@ static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_
     reader end = {bytes + size - CHECKSUM, CHECKSUM, 0};
     if (get_u64(&end) != crc64(bytes, size - CHECKSUM))
         return fail(error, OLTR_ECHECKSUM, "the snapshot is damaged: its checksum does not match; take an older copy");
+    if (version < 1 || reserved != 0)
+        return contradicts(error, "header");
     return OLTR_OK;
 }
 

@@ -74,7 +74,9 @@ static const struct {
     {"GTS (sigma 1)", {WINE, DASHED, 4}},
     {"GTS (sigma 0.5)", {VERMILLION, SOLID, 7}},
     {"GTS (sigma 0.25)", {ORANGE, DASH_DOT, 5}},
-    {"GTS (released)", {BLACK, DOTTED, 12}},
+    {"GTS (released)", {VERMILLION, DOTTED, 6}},
+    {"GTS-Pmean (released)", {ORANGE, DOTTED, 4}},
+    {"GTS-P (released)", {PURPLE, DOTTED, 8}},
     {"Beta", {BLUE, SOLID, 13}},
     {"Gaussian (sigma 1)", {WINE, DASH_DOT, 4}},
     {"Gaussian (sigma 0.5)", {VERMILLION, DASHED, 7}}, /* dashed, because it lies on the Beta where nu is 0.5 */

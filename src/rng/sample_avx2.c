@@ -1,5 +1,5 @@
 /* sample_avx2.c - the samplers eight items at a time.  The same operations in the same order as sample.c and
- * float_math.h, so the same bits; tests/kernels compares them.
+ * float_math.h, so the same bits; tests/unit/kernels.c compares them.
  */
 #include "rng/sample.h"
 

@@ -5,14 +5,15 @@
 #include "base/error.h"
 #include "sim/arena.h"
 
+enum { MOST_REPLICATIONS = 1 << 22 }; /* squares of 52-bit curves, so many times, still fit 128 bits */
 #define MOST_ROUNDS ((uint64_t)1 << 40)
 
 static oltr_status check_numbers(const oltr_experiment *e, oltr_error *error)
 {
     if (e->rounds < 1 || e->rounds > MOST_ROUNDS)
         return fail(error, OLTR_EINVAL, "rounds must be from 1 to 2^40");
-    if (e->replications < 1)
-        return fail(error, OLTR_EINVAL, "at least 1 replication is needed");
+    if (e->replications < 1 || e->replications > MOST_REPLICATIONS)
+        return fail(error, OLTR_EINVAL, "replications must be from 1 to %d, not %u", MOST_REPLICATIONS, e->replications);
     if (e->slots < 1 || e->slots > e->world.n_items)
         return fail(error, OLTR_ESLOTS, "slots must be from 1 to the number of items (%u), not %u", e->world.n_items, e->slots);
     if (e->n_policies < 1 || !e->policy)

@@ -88,6 +88,7 @@ static uint64_t digest_of(const oltr_experiment *points, uint32_t n_points)
             if (!w.at)
                 return 0;
         }
+        put_text(&w, oltr_version()); /* another version may play otherwise */
         put_u32(&w, n_points);
         for (uint32_t i = 0; i < n_points; i++)
             put_experiment(&w, &points[i]);
