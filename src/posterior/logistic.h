@@ -39,8 +39,10 @@ typedef struct logistic {
     size_t theta;    /* offset of (dim) doubles: the root, derived */
     size_t factor;   /* offset of ldl_doubles(dim): of H, with u = 0, derived */
     size_t weight;   /* offset of (capacity) doubles: the weights that are in the factor, derived */
+    size_t share;    /* offset of (capacity) doubles: the weight that a row could be given out of lambda I alone, derived */
     size_t work;     /* offset of room for the solver */
     uint32_t table_size; /* a power of two */
+    uint32_t settled;    /* theta is the root, and the scores in `work` are as good as its own: the next round may build on both */
     logistic_effort effort;
 } logistic;
 

@@ -1,4 +1,4 @@
-/* logistic_kernels.c - response and pull, see logistic_kernels.h.
+/* logistic_kernels.c - response, pull and range, see logistic_kernels.h.
  *
  * The exponential is our own: exp(-a) = 2^k exp(r) with |r| <= ln(2)/2 and the Taylor polynomial of degree 13, whose remainder is 4e-18.  It has
  * no branch and no table, costs a few nanoseconds for four, and, unlike the C library's, gives the same bits on every machine.
@@ -95,6 +95,36 @@ BODY void rows_pull_body(const float *x, size_t n, uint32_t dim, const double *c
             out[j] += c[r] * (double)x[r * dim + j];
 }
 
+/* Kernel: a NaN ends up in neither bound, but cannot arise from finite non-negative a, b and positive c. */
+BODY void ratio_range_body(size_t n, const double *a, const double *b, const double *c, double range[2])
+{
+    four least = SPLAT(1.0), most = SPLAT(1.0);
+    double least_of[4], most_of[4];
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        four x, y, z;
+        memcpy(&x, a + i, sizeof x);
+        memcpy(&y, b + i, sizeof y);
+        memcpy(&z, c + i, sizeof z);
+        four ratio = (x + z) / (y + z);
+        four_words less = (four_words)(ratio < least), more = (four_words)(ratio > most);
+        least = (four)(((four_words)ratio & less) | ((four_words)least & ~less));
+        most = (four)(((four_words)ratio & more) | ((four_words)most & ~more));
+    }
+    memcpy(least_of, &least, sizeof least);
+    memcpy(most_of, &most, sizeof most);
+    range[0] = range[1] = 1;
+    for (; i < n; i++) {
+        double ratio = (a[i] + c[i]) / (b[i] + c[i]);
+        range[0] = ratio < range[0] ? ratio : range[0];
+        range[1] = ratio > range[1] ? ratio : range[1];
+    }
+    for (int k = 0; k < 4; k++) {
+        range[0] = least_of[k] < range[0] ? least_of[k] : range[0];
+        range[1] = most_of[k] > range[1] ? most_of[k] : range[1];
+    }
+}
+
 void respond_plain(size_t n, const double *z, const double *examined, const double *clicked, double *residual, double *curvature)
 {
     respond_body(n, z, examined, clicked, residual, curvature);
@@ -103,6 +133,11 @@ void respond_plain(size_t n, const double *z, const double *examined, const doub
 void rows_pull_plain(const float *x, size_t n, uint32_t dim, const double *c, double *out)
 {
     rows_pull_body(x, n, dim, c, out);
+}
+
+void ratio_range_plain(size_t n, const double *a, const double *b, const double *c, double range[2])
+{
+    ratio_range_body(n, a, b, c, range);
 }
 
 #if OLTR_HAVE_AVX2
@@ -118,6 +153,11 @@ OLTR_TARGET_AVX2 void rows_pull_avx2(const float *x, size_t n, uint32_t dim, con
     rows_pull_body(x, n, dim, c, out);
 }
 
+OLTR_TARGET_AVX2 void ratio_range_avx2(size_t n, const double *a, const double *b, const double *c, double range[2])
+{
+    ratio_range_body(n, a, b, c, range);
+}
+
 #else
 
 void respond_avx2(size_t n, const double *z, const double *examined, const double *clicked, double *residual, double *curvature)
@@ -130,6 +170,11 @@ void rows_pull_avx2(const float *x, size_t n, uint32_t dim, const double *c, dou
     rows_pull_plain(x, n, dim, c, out);
 }
 
+void ratio_range_avx2(size_t n, const double *a, const double *b, const double *c, double range[2])
+{
+    ratio_range_plain(n, a, b, c, range);
+}
+
 #endif
 
 void respond(size_t n, const double *z, const double *examined, const double *clicked, double *residual, double *curvature)
@@ -140,4 +185,9 @@ void respond(size_t n, const double *z, const double *examined, const double *cl
 void rows_pull(const float *x, size_t n, uint32_t dim, const double *c, double *out)
 {
     (cpu_has_avx2() ? rows_pull_avx2 : rows_pull_plain)(x, n, dim, c, out);
+}
+
+void ratio_range(size_t n, const double *a, const double *b, const double *c, double range[2])
+{
+    (cpu_has_avx2() ? ratio_range_avx2 : ratio_range_plain)(n, a, b, c, range);
 }

@@ -1,4 +1,5 @@
-/* logistic_kernels.h - the two loops over all rows that math/ldl.h does not have: the response to scores, and the pull of residuals.
+/* logistic_kernels.h - the loops over all rows that math/ldl.h does not have: the response to scores, the pull of residuals, the
+ * range of weights.
  *
  * Written once with vectors of four doubles and compiled twice, for AVX2 and for any machine: the same operations in the same order, so the
  * same bits.
@@ -25,5 +26,10 @@ void respond_avx2(size_t n, const double *z, const double *examined, const doubl
 void rows_pull(const float *x, size_t n, uint32_t dim, const double *c, double *out);
 void rows_pull_plain(const float *x, size_t n, uint32_t dim, const double *c, double *out);
 void rows_pull_avx2(const float *x, size_t n, uint32_t dim, const double *c, double *out);
+
+/* The least and the greatest ratio (a_i + c_i) / (b_i + c_i) of n, and 1. */
+void ratio_range(size_t n, const double *a, const double *b, const double *c, double range[2]);
+void ratio_range_plain(size_t n, const double *a, const double *b, const double *c, double range[2]);
+void ratio_range_avx2(size_t n, const double *a, const double *b, const double *c, double range[2]);
 
 #endif

@@ -10,7 +10,7 @@ enum {
 };
 
 typedef struct model {
-    uint32_t dim, rows; /* rows in use */
+    uint32_t dim, rows, capacity; /* rows in use, and room for how many */
     double lambda, drift;
     const float *row;                  /* (rows, dim) */
     const double *examined, *clicked;  /* (rows) */
@@ -18,9 +18,11 @@ typedef struct model {
     int absorbed;                      /* P - lambda I is not zero */
     double *theta;                     /* (dim) */
     double *weight;                    /* (rows) in the factor */
+    double *share;                     /* (rows) lambda / (capacity |x|^2): the sum of share x x' is below lambda I */
     ldl factor;
     logistic_effort *effort;
-    /* scratch; the first three belong to theta once `evaluate` has seen it */
+    /* scratch; score, residual, curvature and gradient belong to theta once `evaluate` has seen it */
+    float *incoming;                            /* (dim) a row on its way to the table */
     double *score, *residual, *curvature;       /* (rows) x'theta, S - N mu, N mu (1 - mu) */
     double *gradient;                           /* (dim) of the log posterior, so uphill: the score equation's left side */
     double *score_next, *move;                  /* (rows) */
@@ -35,12 +37,16 @@ typedef struct model {
 size_t model_work(uint32_t dim, uint32_t capacity);
 model model_of(const void *state, const logistic *p, logistic_effort *effort);
 
+/* What a row gets as its share; for a row that is new. */
+double model_share(const model *m, const float *x);
 /* score, residual, curvature and gradient at theta. */
 void model_evaluate(model *m);
-/* The factor of H at the point that was last evaluated. */
+/* H - lambda I at the point that was last evaluated, in `gram`, and then the factor of H there. */
+void model_hessian(model *m);
 void model_rebuild(model *m);
-/* The root from theta on, with the factor that is there, and the factor brought within the drift. */
-void model_solve(model *m);
+/* The root from theta on, with the factor that is there, and the factor brought within the drift.  `evaluated`: model_evaluate has seen theta; otherwise
+ * score and gradient are near those at theta, which is enough for a first step.  Returns whether it converged: if so, `score` is near that at the root. */
+int model_solve(model *m, int evaluated);
 /* The rows' weights grow by `more` in the factor. */
 void model_strengthen(model *m, const uint32_t *rows, const double *more, uint32_t n);
 

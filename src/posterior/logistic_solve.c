@@ -27,7 +27,8 @@ enum {
     MAX_STUCK = 3,
 };
 static const double SLOW = 0.35;       /* steps that shrink less than this call for a new factor */
-static const double STUCK = 0.9;       /* with a new factor, only rounding shrinks so little */
+static const double STUCK = 0.9;         /* steps that shrink less than this ... */
+static const double NEGLIGIBLE = 1e-10;  /* ... so near the root are rounding; of delta^2, which measures the error in posterior deviations */
 static const double TOLERANCE = 1e-9;  /* of the last step times its rate, relative to 1 + |theta| */
 
 static double dot(const double *a, const double *b, uint32_t n)
@@ -51,39 +52,39 @@ static void add_times(double *y, double c, const double *x, uint32_t n)
         y[i] += c * x[i];
 }
 
-static double *take(double **at, size_t n)
+/* The next n doubles of the scratch at `base`, which is NULL while it is only measured. */
+static double *take(double *base, size_t *used, size_t n)
 {
-    double *here = *at;
-    *at += (n + 7) / 8 * 8; /* whole cache lines, so that the next array is aligned */
+    double *here = base ? base + *used : NULL;
+    *used += (n + 7) / 8 * 8; /* whole cache lines, so that the next array is aligned */
     return here;
 }
 
-/* Walks through the scratch from `at`; returns its end. */
-static double *place_scratch(model *m, double *at, uint32_t dim, uint32_t capacity)
+static size_t place_scratch(model *m, double *base, uint32_t dim, uint32_t capacity)
 {
-    size_t rows = respond_padded(capacity);
-    m->score = take(&at, rows);
-    m->residual = take(&at, rows);
-    m->curvature = take(&at, rows);
-    m->score_next = take(&at, rows);
-    m->move = take(&at, rows);
-    m->gradient = take(&at, dim);
-    m->theta_next = take(&at, dim);
-    m->gradient_next = take(&at, dim);
-    m->step = take(&at, dim);
-    m->pair_step = take(&at, (size_t)dim * MODEL_PAIRS);
-    m->pair_change = take(&at, (size_t)dim * MODEL_PAIRS);
-    m->nothing = take(&at, dim);
-    m->gram = take(&at, (size_t)dim * (dim + 1) / 2);
-    m->update = take(&at, ldl_update_work(dim));
-    return at;
+    size_t rows = respond_padded(capacity), used = 0;
+    m->incoming = (float *)(void *)take(base, &used, ((size_t)dim + 1) / 2);
+    m->score = take(base, &used, rows);
+    m->residual = take(base, &used, rows);
+    m->curvature = take(base, &used, rows);
+    m->score_next = take(base, &used, rows);
+    m->move = take(base, &used, rows);
+    m->gradient = take(base, &used, dim);
+    m->theta_next = take(base, &used, dim);
+    m->gradient_next = take(base, &used, dim);
+    m->step = take(base, &used, dim);
+    m->pair_step = take(base, &used, (size_t)dim * MODEL_PAIRS);
+    m->pair_change = take(base, &used, (size_t)dim * MODEL_PAIRS);
+    m->nothing = take(base, &used, dim);
+    m->gram = take(base, &used, (size_t)dim * (dim + 1) / 2);
+    m->update = take(base, &used, ldl_update_work(dim));
+    return used;
 }
 
 size_t model_work(uint32_t dim, uint32_t capacity)
 {
     model m;
-    double *start = NULL;
-    return (size_t)(place_scratch(&m, start, dim, capacity) - start);
+    return place_scratch(&m, NULL, dim, capacity);
 }
 
 static int any_on_diagonal(const double *packed, uint32_t dim)
@@ -97,6 +98,7 @@ static int any_on_diagonal(const double *packed, uint32_t dim)
 model model_of(const void *state, const logistic *p, logistic_effort *effort)
 {
     model m = {.dim = p->dim, .rows = (uint32_t)doubles_at(state, p->count)[0], .lambda = p->lambda, .drift = p->drift};
+    m.capacity = p->capacity;
     m.row = floats_at(state, p->row);
     m.examined = doubles_at(state, p->examined);
     m.clicked = doubles_at(state, p->clicked);
@@ -105,6 +107,7 @@ model model_of(const void *state, const logistic *p, logistic_effort *effort)
     m.absorbed = any_on_diagonal(m.precision, m.dim);
     m.theta = doubles_at(state, p->theta);
     m.weight = doubles_at(state, p->weight);
+    m.share = doubles_at(state, p->share);
     m.factor = logistic_factor(state, p);
     m.effort = effort;
     place_scratch(&m, doubles_at(state, p->work), p->dim, p->capacity);
@@ -151,9 +154,10 @@ void model_evaluate(model *m)
 
 static const double no_moment[MODEL_BATCH]; /* zeros: right-hand sides are not the factor's business here */
 
-static void build_hessian(model *m)
+void model_hessian(model *m)
 {
     const float *x[MODEL_BATCH];
+    memset(m->nothing, 0, m->dim * sizeof *m->nothing);
     size_t packed = (size_t)m->dim * (m->dim + 1) / 2;
     if (m->absorbed)
         memcpy(m->gram, m->precision, packed * sizeof *m->gram);
@@ -167,29 +171,10 @@ static void build_hessian(model *m)
     }
 }
 
-static double largest_on_diagonal(const double *packed, uint32_t dim)
-{
-    double largest = 0;
-    for (uint32_t j = 0; j < dim; packed += dim - j, j++)
-        largest = fmax(largest, *packed);
-    return largest;
-}
-
-/* H may be singular to working precision (features of 1e6, a ridge of 1e-4): then it gets as much more ridge as rounding has taken from it. */
-static void factor_hessian(model *m)
-{
-    double ridge = m->lambda, more = DBL_EPSILON * m->dim * largest_on_diagonal(m->gram, m->dim);
-    while (!ldl_factor(&m->factor, m->gram, m->nothing, ridge) && isfinite(ridge)) {
-        ridge += more;
-        more *= 8;
-    }
-}
-
 void model_rebuild(model *m)
 {
-    memset(m->nothing, 0, m->dim * sizeof *m->nothing);
-    build_hessian(m);
-    factor_hessian(m);
+    model_hessian(m);
+    ldl_factor_nearby(&m->factor, m->gram, NULL, m->lambda); /* features of 1e6 swallow a ridge of 1e-4 */
     memcpy(m->weight, m->curvature, m->rows * sizeof *m->weight);
     m->effort->refreshes++;
 }
@@ -208,15 +193,31 @@ void model_strengthen(model *m, const uint32_t *rows, const double *more, uint32
     }
 }
 
-/* Whether each weight in the factor is as near as the drift demands to the one last evaluated. */
-static int within_drift(const model *m)
+double model_share(const model *m, const float *x)
 {
-    if (m->drift <= 0)
-        return 0;
-    for (uint32_t r = 0; r < m->rows; r++)
-        if (!(fabs(m->curvature[r] - m->weight[r]) <= m->drift * m->weight[r]))
-            return 0;
-    return 1;
+    double square = 0;
+    for (uint32_t j = 0; j < m->dim; j++)
+        square += (double)x[j] * (double)x[j];
+    return m->lambda / (m->capacity * fmax(square, 1e-200));
+}
+
+/* How far the weights last evaluated are from those in the factor, in the sense of
+ *     low F <= H <= high F,      F what the factor is of.
+ * Part of lambda I may be dealt out to the rows as a weight of their own: what is small beside that cannot matter, however much it changes. */
+typedef struct mismatch {
+    double low, high;
+} mismatch;
+
+static mismatch mismatch_of(const model *m)
+{
+    double range[2];
+    ratio_range(m->rows, m->curvature, m->weight, m->share, range);
+    return (mismatch){range[0], range[1]};
+}
+
+static int within_drift(const model *m, mismatch off)
+{
+    return m->drift > 0 && off.low >= 1 - m->drift && off.high <= 1 + m->drift;
 }
 
 /* ---- one step */
@@ -278,8 +279,10 @@ static int certainly_rises(double slope, double slope_end, double largest_move)
 static double largest_move(const model *m)
 {
     double largest = 0;
-    for (uint32_t r = 0; r < m->rows; r++)
-        largest = fmax(largest, fabs(m->move[r]));
+    for (uint32_t r = 0; r < m->rows; r++) {
+        double move = fabs(m->score_next[r] - m->score[r]);
+        largest = move > largest ? move : largest;
+    }
     return largest;
 }
 
@@ -288,6 +291,8 @@ static double shorten(model *m, double slope)
 {
     uint32_t d = m->dim;
     double largest = largest_move(m), length = 1;
+    for (uint32_t r = 0; r < m->rows; r++)
+        m->move[r] = m->score_next[r] - m->score[r];
     double prior = dot(m->pull, m->step, d) - m->lambda * dot(m->theta, m->step, d), bend = m->lambda * dot(m->step, m->step, d);
     if (m->absorbed) {
         memset(m->gradient_next, 0, d * sizeof *m->gradient_next);
@@ -328,8 +333,6 @@ static double advance(model *m, double slope, memory *past)
     double length = 1;
     try_step(m, length);
     double slope_end = dot(m->gradient_next, m->step, m->dim);
-    for (uint32_t r = 0; r < m->rows; r++)
-        m->move[r] = m->score_next[r] - m->score[r];
     if (!certainly_rises(slope, slope_end, slope_end >= 0 ? 0 : largest_move(m))) {
         length = shorten(m, slope);
         try_step(m, length);
@@ -346,16 +349,23 @@ static double advance(model *m, double slope, memory *past)
 
 typedef struct climb {
     memory past;
-    double delta;       /* of the last step */
-    uint32_t age;       /* steps since the factor was built */
-    uint32_t stuck;     /* steps in a row with a new factor that did not shrink */
+    double reach;   /* the largest |x_r|: no score moves more than reach times the step */
+    double delta;   /* of the last step */
+    mismatch off;   /* of the factor, where it was last evaluated */
+    uint32_t age;   /* steps since the factor was built */
+    int evaluated;  /* the gradient is exact */
+    int damped;     /* the last step was shortened: this is not yet the quadratic region, and only Newton's own steps will do */
+    uint32_t stuck; /* steps in a row with a new factor that did not shrink */
 } climb;
+
+typedef enum progress { GOES_ON, CONVERGED, STALLED } progress;
 
 static void renew(model *m, climb *c)
 {
     model_rebuild(m);
     forget_steps(&c->past);
     c->age = 0;
+    c->off = (mismatch){1, 1};
     find_step(m, &c->past);
 }
 
@@ -366,66 +376,80 @@ static void take_last_step(model *m)
     m->effort->steps++;
 }
 
-static int small_enough(const model *m, double rate)
+/* Whether what is left after this step is too little to matter.  The error e solves H e = g, the step F s = g, so in the norm of F
+ * |e| <= |s| / low, and |e - s| is at most |e| times the largest of |high - 1| and |low - 1|, plus the change of H along the way, a factor e^m. */
+static int is_last(const model *m, const climb *c)
 {
     double size = sqrt(dot(m->step, m->step, m->dim)), scale = 1 + sqrt(dot(m->theta, m->theta, m->dim));
-    return size * fmin(1, rate) <= TOLERANCE * scale;
+    double move = c->reach * size, bend = 1 + move + move * move;
+    double left = fmax(c->off.high * bend - 1, 1 - c->off.low / bend) / c->off.low;
+    return c->evaluated && move < 1 && size * left <= TOLERANCE * scale;
 }
 
-/* One more step; returns 0 when it was the last. */
-static int climb_on(model *m, climb *c)
+static progress step_on(model *m, climb *c, double slope)
 {
-    find_step(m, &c->past);
-    double slope = dot(m->gradient, m->step, m->dim), rate = sqrt(slope) / c->delta;
-    if (c->age > 0 && !(rate <= SLOW)) {
-        renew(m, c);
-        slope = dot(m->gradient, m->step, m->dim);
-    }
-    if (!(slope > 0) || !isfinite(slope))
-        return 0;
-    if (small_enough(m, 1)) {
+    if (!(slope > 0 && isfinite(slope)))
+        return slope == 0 ? CONVERGED : STALLED;
+    if (is_last(m, c)) {
         take_last_step(m);
-        return 0;
+        return CONVERGED;
     }
-    c->stuck = c->age <= 1 && sqrt(slope) > STUCK * c->delta ? c->stuck + 1 : 0;
+    c->stuck = slope < NEGLIGIBLE && sqrt(slope) > STUCK * c->delta ? c->stuck + 1 : 0;
     c->delta = sqrt(slope);
     double length = advance(m, slope, &c->past);
     c->age++;
-    if (length < 1)
-        c->delta = 0; /* not in the quadratic region: a new factor for the next step */
-    return length > 0 && c->stuck < MAX_STUCK;
+    c->evaluated = 1;
+    c->off = mismatch_of(m);
+    c->damped = length < 1;
+    return length > 0 && c->stuck < MAX_STUCK ? GOES_ON : STALLED; /* steps that do not shrink although the factor is new: rounding has the word */
 }
 
-void model_solve(model *m)
+static progress climb_on(model *m, climb *c)
 {
-    climb c = {.delta = INFINITY, .age = 1};
+    find_step(m, &c->past);
+    double slope = dot(m->gradient, m->step, m->dim);
+    if (c->age > 0 && c->evaluated && (c->damped || !(sqrt(slope) <= SLOW * c->delta))) {
+        renew(m, c);
+        slope = dot(m->gradient, m->step, m->dim);
+    }
+    return step_on(m, c, slope);
+}
+
+static climb climb_start(const model *m, int evaluated)
+{
+    climb c = {.delta = INFINITY, .age = 1, .evaluated = evaluated};
+    double least = INFINITY;
+    for (uint32_t r = 0; r < m->rows; r++)
+        least = m->share[r] < least ? m->share[r] : least;
+    c.reach = sqrt(m->lambda / (m->capacity * least));
+    c.off = evaluated ? mismatch_of(m) : (mismatch){0, INFINITY};
+    return c;
+}
+
+int model_solve(model *m, int evaluated)
+{
+    climb c = climb_start(m, evaluated);
+    progress now = GOES_ON;
     m->effort->solves++;
-    for (int i = 0; i < MAX_STEPS && climb_on(m, &c); i++)
-        ;
-    if (!within_drift(m)) {
+    for (int i = 0; i < MAX_STEPS && now == GOES_ON; i++)
+        now = climb_on(m, &c);
+    if (!within_drift(m, c.off)) {
         model_evaluate(m);
         model_rebuild(m);
     }
+    return now == CONVERGED;
 }
 
 void logistic_solve_plainly(void *state, logistic *p)
 {
     model m = model_of(state, p, &p->effort);
-    climb c = {.delta = INFINITY};
+    progress now = GOES_ON;
     p->effort.solves++;
     model_evaluate(&m);
-    for (int i = 0; i < MAX_STEPS; i++) {
+    climb c = climb_start(&m, 1);
+    for (int i = 0; i < MAX_STEPS && now == GOES_ON; i++) {
         renew(&m, &c);
-        double slope = dot(m.gradient, m.step, m.dim);
-        if (!(slope > 0))
-            break;
-        if (small_enough(&m, 1)) {
-            take_last_step(&m);
-            break;
-        }
-        c.stuck = sqrt(slope) > STUCK * c.delta ? c.stuck + 1 : 0;
-        c.delta = sqrt(slope);
-        if (!(advance(&m, slope, &c.past) > 0) || c.stuck >= MAX_STUCK)
-            break;
+        now = step_on(&m, &c, dot(m.gradient, m.step, m.dim));
     }
+    p->settled = 0;
 }
