@@ -5,9 +5,14 @@
  */
 #include "posterior/logistic_kernels.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/cpu.h"
+
+#if OLTR_HAVE_AVX2
+#include <immintrin.h>
+#endif
 
 typedef double four __attribute__((vector_size(32)));
 typedef float four_floats __attribute__((vector_size(16)));
@@ -24,7 +29,8 @@ typedef uint64_t four_words __attribute__((vector_size(32)));
 #define ROUNDING 0x1.8p52 /* adding it rounds to an integer, which then stands in the low bits */
 
 /* Kernel: one vector of rows at a time. */
-BODY void respond_body(size_t n, const double *z, const double *examined, const double *clicked, double *residual, double *curvature)
+BODY void respond_body(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
+                       double *curvature)
 {
     const four_words sign = (four_words)SPLAT(-0.0);
     for (size_t i = 0; i < n; i += RESPOND_LANES) {
@@ -43,7 +49,8 @@ BODY void respond_body(size_t n, const double *z, const double *examined, const 
         four r2 = r * r, r4 = r2 * r2;
         four p0 = (SPLAT(1.0) + r) + r2 * (SPLAT(1.0 / 2) + r * SPLAT(1.0 / 6));
         four p4 = (SPLAT(1.0 / 24) + r * SPLAT(1.0 / 120)) + r2 * (SPLAT(1.0 / 720) + r * SPLAT(1.0 / 5040));
-        four p8 = (SPLAT(1.0 / 40320) + r * SPLAT(1.0 / 362880)) + r2 * (SPLAT(1.0 / 3628800) + r * SPLAT(1.0 / 39916800));
+        four p8 =
+            (SPLAT(1.0 / 40320) + r * SPLAT(1.0 / 362880)) + r2 * (SPLAT(1.0 / 3628800) + r * SPLAT(1.0 / 39916800));
         four p12 = SPLAT(1.0 / 479001600) + r * SPLAT(1.0 / 6227020800);
         four e = p0 + r4 * (p4 + r4 * (p8 + r4 * p12));
 
@@ -60,39 +67,6 @@ BODY void respond_body(size_t n, const double *z, const double *examined, const 
         memcpy(residual + i, &pull, sizeof pull);
         memcpy(curvature + i, &weight, sizeof weight);
     }
-}
-
-/* Kernel: four rows in one pass over `out`, each element's sum in the order of the rows. */
-BODY void pull_four(const float *x, uint32_t dim, const double *c, double *out)
-{
-    const float *x0 = x, *x1 = x0 + dim, *x2 = x1 + dim, *x3 = x2 + dim;
-    uint32_t j = 0;
-    for (; j + 4 <= dim; j += 4) {
-        four sum;
-        four_floats f0, f1, f2, f3;
-        memcpy(&sum, out + j, sizeof sum);
-        memcpy(&f0, x0 + j, sizeof f0);
-        memcpy(&f1, x1 + j, sizeof f1);
-        memcpy(&f2, x2 + j, sizeof f2);
-        memcpy(&f3, x3 + j, sizeof f3);
-        sum += SPLAT(c[0]) * __builtin_convertvector(f0, four);
-        sum += SPLAT(c[1]) * __builtin_convertvector(f1, four);
-        sum += SPLAT(c[2]) * __builtin_convertvector(f2, four);
-        sum += SPLAT(c[3]) * __builtin_convertvector(f3, four);
-        memcpy(out + j, &sum, sizeof sum);
-    }
-    for (; j < dim; j++)
-        out[j] = (((out[j] + c[0] * (double)x0[j]) + c[1] * (double)x1[j]) + c[2] * (double)x2[j]) + c[3] * (double)x3[j];
-}
-
-BODY void rows_pull_body(const float *x, size_t n, uint32_t dim, const double *c, double *out)
-{
-    size_t r = 0;
-    for (; r + 4 <= n; r += 4)
-        pull_four(x + r * dim, dim, c + r, out);
-    for (; r < n; r++)
-        for (uint32_t j = 0; j < dim; j++)
-            out[j] += c[r] * (double)x[r * dim + j];
 }
 
 /* Kernel: a NaN ends up in neither bound, but cannot arise from finite non-negative a, b and positive c. */
@@ -125,14 +99,17 @@ BODY void ratio_range_body(size_t n, const double *a, const double *b, const dou
     }
 }
 
-void respond_plain(size_t n, const double *z, const double *examined, const double *clicked, double *residual, double *curvature)
+void respond_plain(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
+                   double *curvature)
 {
     respond_body(n, z, examined, clicked, residual, curvature);
 }
 
 void rows_pull_plain(const float *x, size_t n, uint32_t dim, const double *c, double *out)
 {
-    rows_pull_body(x, n, dim, c, out);
+    for (size_t r = 0; r < n; r++)
+        for (uint32_t j = 0; j < dim; j++)
+            out[j] = fma(c[r], (double)x[r * dim + j], out[j]);
 }
 
 void ratio_range_plain(size_t n, const double *a, const double *b, const double *c, double range[2])
@@ -142,15 +119,61 @@ void ratio_range_plain(size_t n, const double *a, const double *b, const double 
 
 #if OLTR_HAVE_AVX2
 
-OLTR_TARGET_AVX2 void respond_avx2(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
-                                   double *curvature)
+OLTR_TARGET_AVX2 void respond_avx2(size_t n, const double *z, const double *examined, const double *clicked,
+                                   double *residual, double *curvature)
 {
     respond_body(n, z, examined, clicked, residual, curvature);
 }
 
+/* Kernel: `vectors` (a constant) times four columns at once, summed in registers over all rows.  The last vector has `last` columns. */
+OLTR_TARGET_AVX2 BODY void pull_columns(const float *x, size_t n, uint32_t dim, const double *c, double *out,
+                                        int vectors, int last)
+{
+    static const int32_t lanes[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+    __m128i mask = _mm_loadu_si128((const __m128i *)(const void *)(lanes + 4 - last));
+    __m256d sum[8] = {_mm256_setzero_pd()};
+    for (int v = 0; v < vectors; v++)
+        sum[v] = v + 1 < vectors ? _mm256_loadu_pd(out + 4 * v)
+                                 : _mm256_maskload_pd(out + 4 * v, _mm256_cvtepi32_epi64(mask));
+    for (size_t r = 0; r < n; r++, x += dim) {
+        __m256d weight = _mm256_broadcast_sd(c + r);
+        for (int v = 0; v + 1 < vectors; v++)
+            sum[v] = _mm256_fmadd_pd(weight, _mm256_cvtps_pd(_mm_loadu_ps(x + 4 * v)), sum[v]);
+        __m128 tail = last == 4 ? _mm_loadu_ps(x + 4 * (vectors - 1)) : _mm_maskload_ps(x + 4 * (vectors - 1), mask);
+        sum[vectors - 1] = _mm256_fmadd_pd(weight, _mm256_cvtps_pd(tail), sum[vectors - 1]);
+    }
+    for (int v = 0; v + 1 < vectors; v++)
+        _mm256_storeu_pd(out + 4 * v, sum[v]);
+    _mm256_maskstore_pd(out + 4 * (vectors - 1), _mm256_cvtepi32_epi64(mask), sum[vectors - 1]);
+}
+
 OLTR_TARGET_AVX2 void rows_pull_avx2(const float *x, size_t n, uint32_t dim, const double *c, double *out)
 {
-    rows_pull_body(x, n, dim, c, out);
+    uint32_t j = 0;
+    for (; dim - j >= 32; j += 32)
+        pull_columns(x + j, n, dim, c, out + j, 8, 4);
+    if (dim - j > 16) {
+        pull_columns(x + j, n, dim, c, out + j, 4, 4);
+        j += 16;
+    }
+    uint32_t left = dim - j;
+    int last = left % 4 ? (int)(left % 4) : 4;
+    switch ((left + 3) / 4) {
+    case 1:
+        pull_columns(x + j, n, dim, c, out + j, 1, last);
+        break;
+    case 2:
+        pull_columns(x + j, n, dim, c, out + j, 2, last);
+        break;
+    case 3:
+        pull_columns(x + j, n, dim, c, out + j, 3, last);
+        break;
+    case 4:
+        pull_columns(x + j, n, dim, c, out + j, 4, last);
+        break;
+    default: /* nothing left */
+        break;
+    }
 }
 
 OLTR_TARGET_AVX2 void ratio_range_avx2(size_t n, const double *a, const double *b, const double *c, double range[2])
@@ -160,7 +183,8 @@ OLTR_TARGET_AVX2 void ratio_range_avx2(size_t n, const double *a, const double *
 
 #else
 
-void respond_avx2(size_t n, const double *z, const double *examined, const double *clicked, double *residual, double *curvature)
+void respond_avx2(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
+                  double *curvature)
 {
     respond_plain(n, z, examined, clicked, residual, curvature);
 }
@@ -177,7 +201,8 @@ void ratio_range_avx2(size_t n, const double *a, const double *b, const double *
 
 #endif
 
-void respond(size_t n, const double *z, const double *examined, const double *clicked, double *residual, double *curvature)
+void respond(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
+             double *curvature)
 {
     (cpu_has_avx2() ? respond_avx2 : respond_plain)(n, z, examined, clicked, residual, curvature);
 }

@@ -1,8 +1,7 @@
 /* logistic_kernels.h - the loops over all rows that math/ldl.h does not have: the response to scores, the pull of residuals, the
  * range of weights.
  *
- * Written once with vectors of four doubles and compiled twice, for AVX2 and for any machine: the same operations in the same order, so the
- * same bits.
+ * Each for AVX2 and for any machine, with the same operations in the same order, so with the same bits.
  */
 #ifndef OLTR_POSTERIOR_LOGISTIC_KERNELS_H
 #define OLTR_POSTERIOR_LOGISTIC_KERNELS_H
@@ -18,9 +17,12 @@ static inline size_t respond_padded(size_t n)
 }
 
 /* For each of n rows with score z: residual = S - N mu(z) and curvature = N mu(z) (1 - mu(z)), both without cancellation at the ends. */
-void respond(size_t n, const double *z, const double *examined, const double *clicked, double *residual, double *curvature);
-void respond_plain(size_t n, const double *z, const double *examined, const double *clicked, double *residual, double *curvature);
-void respond_avx2(size_t n, const double *z, const double *examined, const double *clicked, double *residual, double *curvature);
+void respond(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
+             double *curvature);
+void respond_plain(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
+                   double *curvature);
+void respond_avx2(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
+                  double *curvature);
 
 /* out += sum_r c_r x_r over n rows of dim floats, one after the other. */
 void rows_pull(const float *x, size_t n, uint32_t dim, const double *c, double *out);
