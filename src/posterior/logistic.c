@@ -11,8 +11,9 @@
 #include "posterior/logistic_kernels.h"
 #include "posterior/logistic_model.h"
 
-static const double NEAR_ROOT = 1e-7;     /* what logistic_check_derived calls a root */
-static const double NEAR_FACTOR = 1e-6;   /* and how far the factor may be from the drift's bound, for rounding */
+/* What logistic_check_derived calls a root: so near to it relative to 1 + |theta|, or in posterior deviations, which is all that can be had when the condition
+ * of H is beyond double precision; and how far from the drift's bound rounding may take the factor. */
+static const double NEAR_ROOT = 1e-7, NEAR_ROOT_DEVIATIONS = 2e-5, NEAR_FACTOR = 1e-6;
 
 double sigmoid(double z)
 {
@@ -152,9 +153,9 @@ static void absorb(void *state, const logistic *p, model *m, uint32_t r)
 typedef struct intake {
     void *state;
     logistic *p;
-    model m;                    /* its gradient is that of the observations below, if theta is settled */
-    double solved;              /* the running number up to which theta is the root */
-    uint32_t n;                 /* observations that are counted, but neither in the factor nor in the gradient */
+    model m;       /* its gradient is that of the observations below, if theta is settled */
+    double solved; /* the running number up to which theta is the root */
+    uint32_t n;    /* observations that are counted, but neither in the factor nor in the gradient */
     uint32_t row[MODEL_BATCH];
     double click[MODEL_BATCH];
 } intake;
@@ -184,9 +185,9 @@ static void intake_flush(intake *in)
 
 static void intake_solve(intake *in)
 {
+    intake_flush(in);
     if (!in->p->settled)
         model_evaluate(&in->m);
-    intake_flush(in);
     in->p->settled = (uint32_t)model_solve(&in->m, !in->p->settled);
     intake_start(in);
 }
@@ -252,13 +253,15 @@ void logistic_add(void *state, logistic *p, const float *const *x, const double 
 
 /* ---- the sums as a whole */
 
-/* The factor and the root after a change of the sums that is more than a few observations. */
+/* The root, and the factor there, after a change of the sums that is more than a few observations. */
 static void derive(void *state, logistic *p)
 {
     model m = model_of(state, p, &p->effort);
     model_evaluate(&m);
     model_rebuild(&m);
     p->settled = (uint32_t)model_solve(&m, 1);
+    model_evaluate(&m);
+    model_rebuild(&m);
 }
 
 void logistic_refresh(void *state, logistic *p)
@@ -313,7 +316,8 @@ void logistic_forget(void *state, logistic *p, double keep)
 
 static oltr_status check_row(const void *state, const logistic *p, uint32_t r, oltr_error *error)
 {
-    double n = doubles_at(state, p->examined)[r], s = doubles_at(state, p->clicked)[r], last = doubles_at(state, p->last)[r];
+    double n = doubles_at(state, p->examined)[r], s = doubles_at(state, p->clicked)[r],
+           last = doubles_at(state, p->last)[r];
     const float *x = floats_at(state, p->row) + (size_t)r * p->dim;
     if (!(isfinite(n) && n >= 0 && s >= 0 && s <= n * (1 + 1e-12)))
         return fail(error, OLTR_ESTATE, "row %u: %g clicks in %g observations cannot be", r, s, n);
@@ -327,7 +331,8 @@ static oltr_status check_row(const void *state, const logistic *p, uint32_t r, o
 
 oltr_status logistic_check(const void *state, const logistic *p, oltr_error *error)
 {
-    const double *count = doubles_at(state, p->count), *precision = doubles_at(state, p->precision), *pull = doubles_at(state, p->pull);
+    const double *count = doubles_at(state, p->count), *precision = doubles_at(state, p->precision),
+                 *pull = doubles_at(state, p->pull);
     if (!(count[0] >= 0 && count[0] <= p->capacity && count[0] == floor(count[0])))
         return fail(error, OLTR_ESTATE, "%g rows where there is room for %u cannot be", count[0], p->capacity);
     if (!(count[1] >= 0 && isfinite(count[1])))
@@ -337,10 +342,12 @@ oltr_status logistic_check(const void *state, const logistic *p, oltr_error *err
             return OLTR_ESTATE;
     for (uint32_t j = 0; j < p->dim; j++) {
         if (!isfinite(pull[j]) || !(precision[0] >= 0))
-            return fail(error, OLTR_ESTATE, "absorbed rows: feature %u with a precision of %g and a pull of %g", j, precision[0], pull[j]);
+            return fail(error, OLTR_ESTATE, "absorbed rows: feature %u with a precision of %g and a pull of %g", j,
+                        precision[0], pull[j]);
         for (uint32_t i = j; i < p->dim; i++)
             if (!isfinite(*precision++))
-                return fail(error, OLTR_ESTATE, "absorbed rows: the precision of features %u and %u is not finite", i, j);
+                return fail(error, OLTR_ESTATE, "absorbed rows: the precision of features %u and %u is not finite", i,
+                            j);
     }
     return OLTR_OK;
 }
@@ -377,8 +384,10 @@ oltr_status logistic_check_derived(const void *state, const logistic *p, oltr_er
             return fail(error, OLTR_ESTATE, "row %u is not where the table looks for it", r);
     model_evaluate(&m);
     ldl_solve(&m.factor, m.gradient, m.step);
-    double size = norm(m.step, m.dim), scale = 1 + norm(m.theta, m.dim);
-    if (!(size <= NEAR_ROOT * scale))
+    double size = norm(m.step, m.dim), scale = 1 + norm(m.theta, m.dim), slope = 0;
+    for (uint32_t j = 0; j < m.dim; j++)
+        slope += m.gradient[j] * m.step[j];
+    if (!(size <= NEAR_ROOT * scale || (slope >= 0 && slope <= NEAR_ROOT_DEVIATIONS * NEAR_ROOT_DEVIATIONS)))
         return fail(error, OLTR_ESTATE, "the estimate is %g away from the root of the score equation", size);
     return check_factor(&m, error);
 }

@@ -12,25 +12,25 @@ enum {
 typedef struct model {
     uint32_t dim, rows, capacity; /* rows in use, and room for how many */
     double lambda, drift;
-    const float *row;                  /* (rows, dim) */
-    const double *examined, *clicked;  /* (rows) */
-    const double *precision, *pull;    /* P - lambda I packed, q */
-    int absorbed;                      /* P - lambda I is not zero */
-    double *theta;                     /* (dim) */
-    double *weight;                    /* (rows) in the factor */
-    double *share;                     /* (rows) lambda / (capacity |x|^2): the sum of share x x' is below lambda I */
+    const float *row;                 /* (rows, dim) */
+    const double *examined, *clicked; /* (rows) */
+    const double *precision, *pull;   /* P - lambda I packed, q */
+    int absorbed;                     /* P - lambda I is not zero */
+    double *theta;                    /* (dim) */
+    double *weight;                   /* (rows) in the factor */
+    double *share;                    /* (rows) lambda / (capacity |x|^2): the sum of share x x' is below lambda I */
     ldl factor;
     logistic_effort *effort;
     /* scratch; score, residual, curvature and gradient belong to theta once `evaluate` has seen it */
-    float *incoming;                            /* (dim) a row on its way to the table */
-    double *score, *residual, *curvature;       /* (rows) x'theta, S - N mu, N mu (1 - mu) */
-    double *gradient;                           /* (dim) of the log posterior, so uphill: the score equation's left side */
-    double *score_next, *move;                  /* (rows) */
-    double *theta_next, *gradient_next, *step;  /* (dim) */
-    double *pair_step, *pair_change;            /* (MODEL_PAIRS, dim) */
-    double *nothing;                            /* (dim) zeros: the right-hand side that the factor does not have */
-    double *gram;                               /* (dim (dim+1) / 2) */
-    double *update;                             /* ldl_update_work(dim) */
+    float *incoming;                      /* (dim) a row on its way to the table */
+    double *score, *residual, *curvature; /* (rows) x'theta, S - N mu, N mu (1 - mu) */
+    double *gradient;                     /* (dim) of the log posterior, so uphill: the score equation's left side */
+    double *score_next, *move;            /* (rows) */
+    double *theta_next, *gradient_next, *step; /* (dim) */
+    double *pair_step, *pair_change;           /* (MODEL_PAIRS, dim) */
+    double *nothing;                           /* (dim) zeros: the right-hand side that the factor does not have */
+    double *gram;                              /* (dim (dim+1) / 2) */
+    double *update;                            /* ldl_update_work(dim) */
 } model;
 
 /* How many doubles of scratch a model takes. */

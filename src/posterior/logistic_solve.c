@@ -25,11 +25,16 @@ enum {
     MAX_STEPS = 400,    /* far more than any data have needed; a bound, not a plan */
     MAX_HALVINGS = 120, /* 2^-120 of a step is nothing */
     MAX_STUCK = 3,
+    REBUILD_COST = 6, /* a new factor costs as much as updates by (R + d/3) / 6 rows */
 };
-static const double SLOW = 0.35;       /* steps that shrink less than this call for a new factor */
-static const double STUCK = 0.9;         /* steps that shrink less than this ... */
-static const double NEGLIGIBLE = 1e-10;  /* ... so near the root are rounding; of delta^2, which measures the error in posterior deviations */
-static const double TOLERANCE = 1e-9;  /* of the last step times its rate, relative to 1 + |theta| */
+static const double MOST_LOWERED = 1e-3;
+static const double CLOSE = 0.03; /* an adjusted factor has weights so near */
+static const double SETTLING = 2; /* in a step after one that moved scores by so many drifts, weights hardly move */
+static const double SLOW = 0.35;  /* steps that shrink less than this call for a new factor */
+static const double STUCK = 0.9;  /* steps that shrink less than this ... */
+static const double NEGLIGIBLE =
+    1e-10; /* ... so near the root are rounding; of delta^2, which measures the error in posterior deviations */
+static const double TOLERANCE = 1e-9; /* of the last step times its rate, relative to 1 + |theta| */
 
 static double dot(const double *a, const double *b, uint32_t n)
 {
@@ -215,16 +220,53 @@ static mismatch mismatch_of(const model *m)
     return (mismatch){range[0], range[1]};
 }
 
-static int within_drift(const model *m, mismatch off)
+static int within(mismatch off, double drift)
 {
-    return m->drift > 0 && off.low >= 1 - m->drift && off.high <= 1 + m->drift;
+    return off.low >= 1 - drift && off.high <= 1 + drift;
+}
+
+/* The rows whose weights are off by more than `drift`, or more of them than `most`; returns how many. */
+static uint32_t rows_off(const model *m, double drift, uint32_t most, uint32_t *row)
+{
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < m->rows && n <= most; r++) {
+        double now = m->curvature[r] + m->share[r], then = m->weight[r] + m->share[r];
+        if (fabs(now - then) > drift * then) {
+            if (n < most)
+                row[n] = r;
+            n++;
+        }
+    }
+    return n;
+}
+
+/* Puts right the weights that are off by more than `drift`, each by an update of rank one; where that would not be cheaper than a new factor, there is
+ * a new factor.  A weight may so be lowered, but not by much more than MOST_LOWERED: taking a share 1 - q out of a matrix loses 1/q of its precision. */
+static void adjust(model *m, mismatch off, double drift)
+{
+    uint32_t row[MODEL_BATCH], most = (m->rows + m->dim / 3) / REBUILD_COST;
+    double more[MODEL_BATCH], least = INFINITY;
+    most = most < MODEL_BATCH ? most : MODEL_BATCH;
+    uint32_t n = off.low >= MOST_LOWERED ? rows_off(m, drift, most, row) : most + 1;
+    if (n > most) {
+        model_rebuild(m);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        more[i] = m->curvature[row[i]] - m->weight[row[i]];
+    model_strengthen(m, row, more, n);
+    m->effort->adjustments += n;
+    for (uint32_t j = 0; j < m->dim; j++)
+        least = m->factor.d[j] >= m->lambda / 2 ? least : 0;
+    if (least == 0)
+        model_rebuild(m);
 }
 
 /* ---- one step */
 
 typedef struct memory {
-    uint32_t n, next;               /* how many pairs, and where the next one goes */
-    double inverse[MODEL_PAIRS];    /* 1 / (step . change) */
+    uint32_t n, next;            /* how many pairs, and where the next one goes */
+    double inverse[MODEL_PAIRS]; /* 1 / (step . change) */
 } memory;
 
 static void forget_steps(memory *past)
@@ -293,7 +335,8 @@ static double shorten(model *m, double slope)
     double largest = largest_move(m), length = 1;
     for (uint32_t r = 0; r < m->rows; r++)
         m->move[r] = m->score_next[r] - m->score[r];
-    double prior = dot(m->pull, m->step, d) - m->lambda * dot(m->theta, m->step, d), bend = m->lambda * dot(m->step, m->step, d);
+    double prior = dot(m->pull, m->step, d) - m->lambda * dot(m->theta, m->step, d),
+           bend = m->lambda * dot(m->step, m->step, d);
     if (m->absorbed) {
         memset(m->gradient_next, 0, d * sizeof *m->gradient_next);
         subtract_product(m->gradient_next, m->precision, m->step, d);
@@ -327,15 +370,16 @@ static void accept_step(model *m)
     memcpy(m->score, m->score_next, m->rows * sizeof *m->score);
 }
 
-/* Goes along the step as far as the objective rises; returns how far, 0 for not at all. */
-static double advance(model *m, double slope, memory *past)
+/* Goes along the step as far as the objective rises; returns how far, 0 for not at all, and the largest move of a score. */
+static double advance(model *m, double slope, memory *past, double *move)
 {
     double length = 1;
     try_step(m, length);
-    double slope_end = dot(m->gradient_next, m->step, m->dim);
-    if (!certainly_rises(slope, slope_end, slope_end >= 0 ? 0 : largest_move(m))) {
+    *move = largest_move(m);
+    if (!certainly_rises(slope, dot(m->gradient_next, m->step, m->dim), *move)) {
         length = shorten(m, slope);
         try_step(m, length);
+        *move *= length;
     }
     m->effort->steps++;
     if (length > 0) {
@@ -349,12 +393,13 @@ static double advance(model *m, double slope, memory *past)
 
 typedef struct climb {
     memory past;
-    double reach;   /* the largest |x_r|: no score moves more than reach times the step */
-    double delta;   /* of the last step */
-    mismatch off;   /* of the factor, where it was last evaluated */
-    uint32_t age;   /* steps since the factor was built */
-    int evaluated;  /* the gradient is exact */
-    int damped;     /* the last step was shortened: this is not yet the quadratic region, and only Newton's own steps will do */
+    double reach;  /* the largest |x_r|: no score moves more than reach times the step */
+    double delta;  /* of the last step */
+    double move;   /* of a score in the last step, the largest */
+    mismatch off;  /* of the factor, where it was last evaluated */
+    uint32_t age;  /* steps since the factor was built */
+    int evaluated; /* the gradient is exact */
+    int damped; /* the last step was shortened: this is not yet the quadratic region, and only Newton's own steps will do */
     uint32_t stuck; /* steps in a row with a new factor that did not shrink */
 } climb;
 
@@ -396,20 +441,36 @@ static progress step_on(model *m, climb *c, double slope)
     }
     c->stuck = slope < NEGLIGIBLE && sqrt(slope) > STUCK * c->delta ? c->stuck + 1 : 0;
     c->delta = sqrt(slope);
-    double length = advance(m, slope, &c->past);
+    double length = advance(m, slope, &c->past, &c->move);
     c->age++;
     c->evaluated = 1;
     c->off = mismatch_of(m);
     c->damped = length < 1;
-    return length > 0 && c->stuck < MAX_STUCK ? GOES_ON : STALLED; /* steps that do not shrink although the factor is new: rounding has the word */
+    return length > 0 && c->stuck < MAX_STUCK
+               ? GOES_ON
+               : STALLED; /* steps that do not shrink although the factor is new: rounding has the word */
+}
+
+/* Whether the factor should be put right before the next step: when steps are damped or shrink too slowly; or when it would have to be at the end
+ * anyway, and the weights will hardly move any more. */
+static int wants_adjustment(const model *m, const climb *c, double slope)
+{
+    if (!c->evaluated || c->age == 0)
+        return 0;
+    return c->damped || !(sqrt(slope) <= SLOW * c->delta) ||
+           (c->move < SETTLING * m->drift && !within(c->off, m->drift));
 }
 
 static progress climb_on(model *m, climb *c)
 {
     find_step(m, &c->past);
     double slope = dot(m->gradient, m->step, m->dim);
-    if (c->age > 0 && c->evaluated && (c->damped || !(sqrt(slope) <= SLOW * c->delta))) {
-        renew(m, c);
+    if (wants_adjustment(m, c, slope)) {
+        adjust(m, c->off, CLOSE);
+        c->off = mismatch_of(m);
+        c->age = 0;
+        forget_steps(&c->past);
+        find_step(m, &c->past);
         slope = dot(m->gradient, m->step, m->dim);
     }
     return step_on(m, c, slope);
@@ -433,9 +494,11 @@ int model_solve(model *m, int evaluated)
     m->effort->solves++;
     for (int i = 0; i < MAX_STEPS && now == GOES_ON; i++)
         now = climb_on(m, &c);
-    if (!within_drift(m, c.off)) {
+    if (m->drift <= 0) {
         model_evaluate(m);
         model_rebuild(m);
+    } else if (!within(c.off, m->drift)) {
+        adjust(m, c.off, m->drift / 2);
     }
     return now == CONVERGED;
 }
