@@ -109,7 +109,8 @@ static void update_one_plain(const ldl *f, double *p, double alpha)
 
 /* The kernel takes several rows through a column before the next column; row by row gives the same bits, because a row meets each
  * column after the rows before it either way. */
-static void update_plain(const ldl *f, const float *const *x, const double *y, const double *weight, uint32_t n_rows, double *work)
+static void update_plain(const ldl *f, const float *const *x, const double *y, const double *weight, uint32_t n_rows,
+                         double *work)
 {
     for (uint32_t k = 0; k < n_rows; k++) {
         for (size_t r = 0; r < f->dim; r++)
@@ -124,7 +125,8 @@ size_t ldl_update_work(uint32_t dim)
     return UPDATE_ROWS * stride_of(dim);
 }
 
-void ldl_update(const ldl *f, const float *const *x, const double *y, const double *weight, uint32_t n_rows, double *work)
+void ldl_update(const ldl *f, const float *const *x, const double *y, const double *weight, uint32_t n_rows,
+                double *work)
 {
     kernels()->update(f, x, y, weight, n_rows, work);
 }
@@ -166,12 +168,17 @@ static void forward_plain(const ldl *f, double *x)
             x[r] = fma(-f->l[j * f->stride + r], x[j], x[r]);
 }
 
-void ldl_sample(const ldl *f, double scale, const double *z, double *theta)
+static void sample_plain(const ldl *f, double scale, const double *z, double *theta)
 {
     const double *u = f->l + f->dim;
     for (size_t j = 0; j < f->dim; j++)
-        theta[j] = z ? u[j * f->stride] + scale * (z[j] / sqrt(f->d[j])) : u[j * f->stride];
-    kernels()->back(f, theta);
+        theta[j] = z ? fma(scale, z[j] / sqrt(f->d[j]), u[j * f->stride]) : u[j * f->stride];
+    back_plain(f, theta);
+}
+
+void ldl_sample(const ldl *f, double scale, const double *z, double *theta)
+{
+    kernels()->sample(f, scale, z, theta);
 }
 
 void ldl_solve(const ldl *f, const double *rhs, double *x)
@@ -226,8 +233,8 @@ void rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim, const d
     kernels()->rows_times(x, stride, n, dim, theta, out);
 }
 
-static void gram_add_plain(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y, const double *weight,
-                           uint32_t n_rows)
+static void gram_add_plain(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
+                           const double *weight, uint32_t n_rows)
 {
     for (uint32_t k = 0; k < n_rows; k++)
         for (size_t j = 0; j < dim; j++) {
@@ -238,7 +245,8 @@ static void gram_add_plain(double *gram, double *moment, uint32_t dim, const flo
         }
 }
 
-void gram_add(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y, const double *weight, uint32_t n_rows)
+void gram_add(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y, const double *weight,
+              uint32_t n_rows)
 {
     kernels()->gram_add(gram, moment, dim, x, y, weight, n_rows);
 }
@@ -291,10 +299,10 @@ double ldl_moment_error(const ldl *f, const double *gram, const double *moment, 
 
 /* ---- the sets ------------------------------------------------------------------------------------------------- */
 
-const ldl_kernels ldl_plain = {factor_plain,     update_plain,     back_plain,    forward_plain,
-                               quadratic_plain, rows_times_plain, gram_add_plain};
+const ldl_kernels ldl_plain = {factor_plain,  update_plain,    sample_plain,     back_plain,
+                               forward_plain, quadratic_plain, rows_times_plain, gram_add_plain};
 
 #if !OLTR_HAVE_AVX2
-const ldl_kernels ldl_avx2 = {factor_plain,     update_plain,     back_plain,    forward_plain,
-                              quadratic_plain, rows_times_plain, gram_add_plain};
+const ldl_kernels ldl_avx2 = {factor_plain,  update_plain,    sample_plain,     back_plain,
+                              forward_plain, quadratic_plain, rows_times_plain, gram_add_plain};
 #endif

@@ -235,8 +235,8 @@ KERNEL size_t take_many_steps(ldl f, size_t c, size_t row, size_t end, double *w
 }
 
 /* One column of the block at c + 4, then a part of what the block at c still has to do. */
-KERNEL size_t step_and_steps(ldl f, size_t c, int i, size_t row, size_t stop, __m256d *p, double *alpha, double *work, int n,
-                             const steps *now, steps *next)
+KERNEL size_t step_and_steps(ldl f, size_t c, int i, size_t row, size_t stop, __m256d *p, double *alpha, double *work,
+                             int n, const steps *now, steps *next)
 {
     if (c + 4 + (size_t)i < f.dim)
         make_step(f, c + 4, i, p, alpha, n, next);
@@ -265,7 +265,8 @@ KERNEL void update_rows(ldl f, double *work, double *alpha, int n)
         for (int k = 0; k < n; k++)
             p[k] = _mm256_loadu_pd(work + (size_t)k * f.stride + c + 4);
         size_t row = c + 8, quarter = (end - row + 31) / 32 * 8; /* an even number of vectors */
-        size_t second = row + quarter < end ? row + quarter : end, third = second + quarter < end ? second + quarter : end;
+        size_t second = row + quarter < end ? row + quarter : end,
+               third = second + quarter < end ? second + quarter : end;
         size_t fourth = third + quarter < end ? third + quarter : end;
         row = step_and_steps(f, c, 0, row, second, p, alpha, work, n, now, next);
         row = step_and_steps(f, c, 1, row, third, p, alpha, work, n, now, next);
@@ -307,8 +308,8 @@ KERNEL void load_row(const float *x, double y, uint32_t dim, size_t stride, doub
         p[r] = 0;
 }
 
-OLTR_TARGET_AVX2 static void update(const ldl *f, const float *const *x, const double *y, const double *weight, uint32_t n_rows,
-                                    double *work)
+OLTR_TARGET_AVX2 static void update(const ldl *f, const float *const *x, const double *y, const double *weight,
+                                    uint32_t n_rows, double *work)
 {
     static void (*const update_n[])(const ldl *, double *, double *) = {update_1, update_2, update_3, update_4};
     for (uint32_t first = 0; first < n_rows; first += UPDATE_ROWS) {
@@ -354,18 +355,38 @@ KERNEL __m256d back_triangle(const ldl *f, size_t c, size_t n, __m256d x)
     return x;
 }
 
-/* KERNEL.  The dots of four columns at a time; the rows found last are used last, so that the long part never waits for them. */
-OLTR_TARGET_AVX2 static void back(const ldl *f, double *x)
+/* What the block of n columns from c on starts from: what stands in x, or, with z, u + scale z / sqrt(d), or, with neither, u. */
+typedef struct beginning {
+    const double *x, *z;
+    double scale;
+} beginning;
+
+KERNEL __m256d begin_block(const ldl *f, const beginning *from, size_t c, size_t n)
+{
+    if (from->x)
+        return load_some(from->x + c, n);
+    double four[4] = {0};
+    for (size_t i = 0; i < n; i++)
+        four[i] = f->l[(c + i) * f->stride + f->dim];
+    __m256d u = _mm256_loadu_pd(four);
+    if (!from->z)
+        return u;
+    __m256d noise = _mm256_div_pd(load_some(from->z + c, n), _mm256_sqrt_pd(_mm256_loadu_pd(f->d + c)));
+    return _mm256_fmadd_pd(_mm256_set1_pd(from->scale), noise, u);
+}
+
+/* KERNEL.  x = L^-T of the beginning.  The dots of four columns at a time; the rows found last are used last, so that the long part never waits for them. */
+KERNEL void back_from(const ldl *f, const beginning *from, double *x)
 {
     const size_t whole = f->dim & ~(size_t)3, rest = f->dim - whole, s = f->stride;
     __m256d tail = _mm256_setzero_pd();
     if (rest) {
-        tail = back_triangle(f, whole, rest, load_some(x + whole, rest));
+        tail = back_triangle(f, whole, rest, begin_block(f, from, whole, rest));
         store_some(x + whole, tail, rest);
     }
     for (size_t end = whole; end > 0; end -= 4) {
         const double *l = f->l + (end - 4) * s;
-        __m256d even[4], odd[4];
+        __m256d even[4], odd[4], start = begin_block(f, from, end - 4, 4);
         for (size_t i = 0; i < 4; i++)
             even[i] = odd[i] = _mm256_setzero_pd();
         size_t r = ceil4(f->dim);
@@ -384,9 +405,22 @@ OLTR_TARGET_AVX2 static void back(const ldl *f, double *x)
                 even[i] = _mm256_fmadd_pd(_mm256_loadu_pd(l + i * s + r - 4), high, even[i]);
         for (size_t i = 0; i < 4; i++)
             even[i] = _mm256_add_pd(even[i], odd[i]);
-        __m256d left = _mm256_sub_pd(_mm256_loadu_pd(x + end - 4), sums_of(even[0], even[1], even[2], even[3]));
+        __m256d left = _mm256_sub_pd(start, sums_of(even[0], even[1], even[2], even[3]));
         _mm256_storeu_pd(x + end - 4, back_triangle(f, end - 4, 4, left));
     }
+}
+
+OLTR_TARGET_AVX2 static void back(const ldl *f, double *x)
+{
+    back_from(f, &(beginning){x, NULL, 0}, x);
+}
+
+OLTR_TARGET_AVX2 static void sample(const ldl *f, double scale, const double *z, double *theta)
+{
+    if (z)
+        back_from(f, &(beginning){NULL, z, scale}, theta);
+    else
+        back_from(f, &(beginning){NULL, NULL, 0}, theta);
 }
 
 OLTR_TARGET_AVX2 static void forward(const ldl *f, double *x)
@@ -443,7 +477,8 @@ KERNEL void take_out_of_items(const double *l, size_t stride, size_t end, const 
 }
 
 /* KERNEL.  4 v items side by side, v <= 3 a constant: w_r (r, 4 v) = (L^-1 x)_r. */
-KERNEL void quadratic_items(const ldl *f, const float *const *item, int v, const double *inverse, double *w, __m256d *sum)
+KERNEL void quadratic_items(const ldl *f, const float *const *item, int v, const double *inverse, double *w,
+                            __m256d *sum)
 {
     const size_t width = 4 * (size_t)v, stride = f->stride;
     for (int q = 0; q < v; q++)
@@ -473,7 +508,8 @@ KERNEL void quadratic_items(const ldl *f, const float *const *item, int v, const
     }
 }
 
-OLTR_TARGET_AVX2 static void quadratic_12(const ldl *f, const float *const *item, const double *inverse, double *w, double *out)
+OLTR_TARGET_AVX2 static void quadratic_12(const ldl *f, const float *const *item, const double *inverse, double *w,
+                                          double *out)
 {
     __m256d sum[3];
     quadratic_items(f, item, 3, inverse, w, sum);
@@ -481,14 +517,16 @@ OLTR_TARGET_AVX2 static void quadratic_12(const ldl *f, const float *const *item
         _mm256_storeu_pd(out + 4 * q, sum[q]);
 }
 
-OLTR_TARGET_AVX2 static void quadratic_4(const ldl *f, const float *const *item, const double *inverse, double *w, double *out)
+OLTR_TARGET_AVX2 static void quadratic_4(const ldl *f, const float *const *item, const double *inverse, double *w,
+                                         double *out)
 {
     __m256d sum[1];
     quadratic_items(f, item, 1, inverse, w, sum);
     _mm256_storeu_pd(out, sum[0]);
 }
 
-OLTR_TARGET_AVX2 static void quadratic(const ldl *f, const float *x, size_t stride, uint32_t n, double *out, double *work)
+OLTR_TARGET_AVX2 static void quadratic(const ldl *f, const float *x, size_t stride, uint32_t n, double *out,
+                                       double *work)
 {
     double *inverse = work, *w = work + ceil4(f->dim), result[QUADRATIC_ITEMS];
     for (size_t j = 0; j < f->dim; j++)
@@ -531,7 +569,8 @@ KERNEL __m256d rows_times_n(const float *x, size_t stride, int n, uint32_t dim, 
     return sums_of(even[0], even[1], even[2], even[3]);
 }
 
-OLTR_TARGET_AVX2 static void rows_times_avx2(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out)
+OLTR_TARGET_AVX2 static void rows_times_avx2(const float *x, size_t stride, uint32_t n, uint32_t dim,
+                                             const double *theta, double *out)
 {
     uint32_t i = 0;
     for (; i + 4 <= n; i += 4)
@@ -569,7 +608,8 @@ KERNEL void add_columns(double *const g[4], double t[4][UPDATE_ROWS], const tile
             tk[q][k] = _mm256_set1_pd(t[q][k]);
     size_t i = from;
     for (; i + 4 <= to; i += 4) {
-        __m256d s0 = _mm256_loadu_pd(g0 + i), s1 = _mm256_loadu_pd(g1 + i), s2 = _mm256_loadu_pd(g2 + i), s3 = _mm256_loadu_pd(g3 + i);
+        __m256d s0 = _mm256_loadu_pd(g0 + i), s1 = _mm256_loadu_pd(g1 + i), s2 = _mm256_loadu_pd(g2 + i),
+                s3 = _mm256_loadu_pd(g3 + i);
         for (int k = 0; k < n; k++) {
             __m256d xk = _mm256_loadu_pd(x + k * TILE + (i - rows->base));
             s0 = _mm256_fmadd_pd(tk[0][k], xk, s0);
@@ -588,7 +628,8 @@ KERNEL void add_columns(double *const g[4], double t[4][UPDATE_ROWS], const tile
 }
 
 /* The columns j..j+3 (those there are) of the tile whose rows end before `to`. */
-KERNEL void add_block(double *gram, uint32_t dim, const float *const *x, const double *weight, int n, size_t j, const tile *rows, size_t to)
+KERNEL void add_block(double *gram, uint32_t dim, const float *const *x, const double *weight, int n, size_t j,
+                      const tile *rows, size_t to)
 {
     double *g[4], t[4][UPDATE_ROWS];
     for (size_t q = 0; q < 4 && j + q < dim; q++) {
@@ -602,7 +643,8 @@ KERNEL void add_block(double *gram, uint32_t dim, const float *const *x, const d
         add_columns(g, t, rows, j >= rows->base ? j + 4 : rows->base, to, n);
 }
 
-KERNEL void add_tile(double *gram, uint32_t dim, const float *const *x, const double *weight, int n, size_t base, size_t to)
+KERNEL void add_tile(double *gram, uint32_t dim, const float *const *x, const double *weight, int n, size_t base,
+                     size_t to)
 {
     tile rows;
     rows.base = base;
@@ -613,7 +655,8 @@ KERNEL void add_tile(double *gram, uint32_t dim, const float *const *x, const do
         add_block(gram, dim, x, weight, n, j, &rows, to);
 }
 
-KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y, const double *weight, int n)
+KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
+                     const double *weight, int n)
 {
     for (size_t base = 0; base < dim; base += TILE)
         add_tile(gram, dim, x, weight, n, base, base + TILE < dim ? base + TILE : dim);
@@ -626,8 +669,8 @@ KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *co
     }
 }
 
-OLTR_TARGET_AVX2 static void gram_add_avx2(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
-                                           const double *weight, uint32_t n_rows)
+OLTR_TARGET_AVX2 static void gram_add_avx2(double *gram, double *moment, uint32_t dim, const float *const *x,
+                                           const double *y, const double *weight, uint32_t n_rows)
 {
     for (uint32_t k = 0; k < n_rows; k += UPDATE_ROWS) {
         const double *w = weight ? weight + k : NULL;
@@ -647,7 +690,7 @@ OLTR_TARGET_AVX2 static void gram_add_avx2(double *gram, double *moment, uint32_
     }
 }
 
-const ldl_kernels ldl_avx2 = {factor, update, back, forward, quadratic, rows_times_avx2, gram_add_avx2};
+const ldl_kernels ldl_avx2 = {factor, update, sample, back, forward, quadratic, rows_times_avx2, gram_add_avx2};
 
 #else
 typedef int no_avx2; /* an empty translation unit is not C */

@@ -5,6 +5,7 @@
  *   update     column by column, in a column row by row of x: p_r -= p_j l_r, then l_r += beta p_r, both fused.
  *   back       columns in blocks of 4 from the end; the part of a dot product below the block in two interleaved sets of 4 partial sums, taken from
  *              the end; the sums add as (0+1)+(2+3) after the two sets; then the triangle of the block, last column first.
+ *   sample     back of u + scale (z / sqrt(d)), the sum fused.
  *   forward    element r loses l_rj x_j for j = 0, 1, ..., r-1.
  *   quadratic  w = L^-1 x like forward, then sum of (w / d) w, in order, with 1 / d rounded first.
  *   rows_times two interleaved sets of 4 partial sums from the front, added as in back; a tail is filled up with zeros.
@@ -23,13 +24,15 @@ enum {
 typedef struct ldl_kernels {
     /* V = (gram + ridge I) with the diagonal multiplied by 1 + lift. */
     int (*factor)(const ldl *f, const double *gram, const double *moment, double ridge, double lift);
-    void (*update)(const ldl *f, const float *const *x, const double *y, const double *weight, uint32_t n_rows, double *work);
+    void (*update)(const ldl *f, const float *const *x, const double *y, const double *weight, uint32_t n_rows,
+                   double *work);
+    void (*sample)(const ldl *f, double scale, const double *z, double *theta);
     void (*back)(const ldl *f, double *x);    /* x = L^-T x */
     void (*forward)(const ldl *f, double *x); /* x = L^-1 x */
     void (*quadratic)(const ldl *f, const float *x, size_t stride, uint32_t n, double *out, double *work);
     void (*rows_times)(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out);
-    void (*gram_add)(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y, const double *weight,
-                     uint32_t n_rows);
+    void (*gram_add)(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
+                     const double *weight, uint32_t n_rows);
 } ldl_kernels;
 
 extern const ldl_kernels ldl_plain;

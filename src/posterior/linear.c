@@ -1,9 +1,9 @@
 /* linear.c - see linear.h.
  *
- * The sums are the truth.  The factor follows them by updates, which are backward stable: every update leaves an error of a few roundings of
- * what is there, and as what is there grows, old errors shrink beside it.  Measured against the sums (bench/linear.c) the error stays near 1e-14 over 300000
- * rounds, at every dimension tried.  So a factor that is worse than DRIFT was hurt by something that is not rounding (a bit flip, an overflow,
- * a bug), and is made anew.
+ * The sums are the truth.  The factor follows them by updates, which are backward stable: an update leaves an error of a few roundings of what is there,
+ * and as what is there grows, old errors shrink beside it.  The two part nevertheless, because the sums round too: where the same few rows come
+ * again and again, so do the same addends, whose roundings do not average out, and a sum strays from the exact one by up to about 1e-17 of itself a
+ * row (the factor less).  After a million rows they are 1e-11 apart (bench/linear.c).
  */
 #include "posterior/linear.h"
 
@@ -13,10 +13,11 @@
 
 #include "math/ldl_kernels.h"
 
-enum { CHECK_EVERY = 256 }; /* rows; a comparison costs about one update, so it is not felt */
+enum { CHECK_EVERY = 256 }; /* rows; a comparison costs about as much as the update of a round */
 
-/* A thousand times the error of a healthy factor, so that it never fires without cause and which rounds are the costly ones does not hang on luck;
- * and a hundredth of PROMISED, so that what it lets pass is never seen by a caller. */
+/* How far the factor may be from the sums before it is made anew.  A healthy one comes so far once in a million rows or never, so that a factorisation is
+ * either that rare or the answer to something that is not rounding (an overflow, a bit flip, a bug).  And it is a hundredth of PROMISED, so that a caller
+ * never sees it, even though a column is looked at only every 256 dim rows. */
 static const double DRIFT = 1e-11, PROMISED = 1e-9;
 
 linear linear_plan(layout *l, uint32_t dim, double ridge)
@@ -34,7 +35,9 @@ void linear_refresh(void *state, linear *p)
 {
     ldl f = linear_factor(state, p);
     if (!ldl_factor_nearby(&f, doubles_at(state, p->gram), doubles_at(state, p->moment), p->ridge))
-        ldl_reset(&f, p->ridge); /* the sums are no sums of squares, as linear_check() will say; until then, believe nothing */
+        ldl_reset(
+            &f,
+            p->ridge); /* the sums are no sums of squares, as linear_check() will say; until then, believe nothing */
     p->checked = 0;
 }
 
@@ -76,7 +79,8 @@ size_t linear_work(uint32_t dim)
     return ceil4(dim) + ldl_quadratic_work(dim);
 }
 
-void linear_predict(const void *state, const linear *p, const float *x, size_t stride, uint32_t n, double *mean, double *variance, double *work)
+void linear_predict(const void *state, const linear *p, const float *x, size_t stride, uint32_t n, double *mean,
+                    double *variance, double *work)
 {
     ldl f = linear_factor(state, p);
     ldl_sample(&f, 0, NULL, work);
@@ -94,8 +98,9 @@ static oltr_status check_column(const linear *p, const double *gram, uint32_t j,
     for (uint32_t i = j + 1; i < p->dim; i++) {
         double other = gram[packed_column(p->dim, i)];
         if (!(isfinite(column[i]) && fabs(column[i]) <= sqrt(column[j]) * sqrt(other) * (1 + 1e-9)))
-            return fail(error, OLTR_ESTATE, "features %u and %u: a sum of products of %g beside squares of %g and %g cannot be", j, i, column[i],
-                        column[j], other);
+            return fail(error, OLTR_ESTATE,
+                        "features %u and %u: a sum of products of %g beside squares of %g and %g cannot be", j, i,
+                        column[i], column[j], other);
     }
     return OLTR_OK;
 }

@@ -26,8 +26,14 @@ typedef struct side {
 static side side_of(const ldl_kernels *kernels, uint32_t dim)
 {
     size_t most = ldl_update_work(dim) > ldl_quadratic_work(dim) ? ldl_update_work(dim) : ldl_quadratic_work(dim);
-    side s = {kernels, room_for_doubles(ldl_doubles(dim)), room_for_doubles((size_t)dim * (dim + 1) / 2), room_for_doubles(dim),
-              room_for_doubles(most), room_for_doubles(dim), room_for_doubles(ITEMS), {0}};
+    side s = {kernels,
+              room_for_doubles(ldl_doubles(dim)),
+              room_for_doubles((size_t)dim * (dim + 1) / 2),
+              room_for_doubles(dim),
+              room_for_doubles(most),
+              room_for_doubles(dim),
+              room_for_doubles(ITEMS),
+              {0}};
     s.factor = ldl_view(s.memory, dim);
     ldl_reset(&s.factor, 0.25);
     return s;
@@ -47,8 +53,9 @@ static void assert_same_sides(const side *a, const side *b, const char *what)
 {
     uint32_t d = a->factor.dim;
     int same = !memcmp(a->memory, b->memory, ldl_doubles(d) * sizeof(double)) &&
-               !memcmp(a->gram, b->gram, (size_t)d * (d + 1) / 2 * sizeof(double)) && !memcmp(a->moment, b->moment, d * sizeof(double)) &&
-               !memcmp(a->theta, b->theta, d * sizeof(double)) && !memcmp(a->out, b->out, ITEMS * sizeof(double));
+               !memcmp(a->gram, b->gram, (size_t)d * (d + 1) / 2 * sizeof(double)) &&
+               !memcmp(a->moment, b->moment, d * sizeof(double)) && !memcmp(a->theta, b->theta, d * sizeof(double)) &&
+               !memcmp(a->out, b->out, ITEMS * sizeof(double));
     if (!same)
         fail_msg("%s at dim %u: the kernel and its twin differ", what, d);
 }
@@ -67,6 +74,20 @@ static void add_rows_to_both(side s[2], oltr_rng *rng, const float *x, size_t st
         s[i].kernels->update(&s[i].factor, row, y, weighted ? weight : NULL, n, s[i].work);
     }
     assert_same_sides(&s[0], &s[1], "update");
+}
+
+static void sample_with_both(side s[2], oltr_rng *rng)
+{
+    uint32_t dim = s[0].factor.dim;
+    double *z = room_for_doubles(dim);
+    for (uint32_t j = 0; j < dim; j++)
+        z[j] = oltr_rng_normal(rng);
+    for (int with = 0; with < 2; with++) {
+        for (int i = 0; i < 2; i++)
+            s[i].kernels->sample(&s[i].factor, 0.3, with ? z : NULL, s[i].theta);
+        assert_same_sides(&s[0], &s[1], "sample");
+    }
+    free(z);
 }
 
 static void use_both(side s[2], const float *x, size_t stride, uint32_t n)
@@ -98,6 +119,7 @@ static void compare_twins(uint32_t dim, oltr_rng *rng)
         add_rows_to_both(s, rng, x, stride, n, n % 2);
     for (uint32_t n = 1; n <= ITEMS; n += n < 6 ? 1 : 4)
         use_both(s, x + (ITEMS - n) * stride, stride, n);
+    sample_with_both(s, rng);
     for (int i = 0; i < 2; i++)
         assert_int_equal(s[i].kernels->factor(&s[i].factor, s[i].gram, s[i].moment, 0.25, 0), 1);
     assert_same_sides(&s[0], &s[1], "factor");
@@ -136,6 +158,7 @@ static void test_twins_agree_on_strange_rows(void **unused)
         for (uint32_t n = 1; n <= MOST_ROWS; n++)
             add_rows_to_both(s, &rng, x, dim, n, n % 2);
         use_both(s, x, dim, ITEMS);
+        sample_with_both(s, &rng);
         free(x);
         side_free(&s[0]);
         side_free(&s[1]);
@@ -155,8 +178,15 @@ typedef struct model {
 
 static model model_of(oltr_rng *rng, uint32_t dim, uint32_t rows, double ridge)
 {
-    model m = {dim, rows, ridge, room((size_t)rows * dim, sizeof(float)), room_for_doubles((size_t)dim * (dim + 1) / 2), room_for_doubles(dim),
-               room_for_doubles(ldl_doubles(dim)), room_for_doubles(ldl_update_work(dim) + ldl_quadratic_work(dim)), {0}};
+    model m = {dim,
+               rows,
+               ridge,
+               room((size_t)rows * dim, sizeof(float)),
+               room_for_doubles((size_t)dim * (dim + 1) / 2),
+               room_for_doubles(dim),
+               room_for_doubles(ldl_doubles(dim)),
+               room_for_doubles(ldl_update_work(dim) + ldl_quadratic_work(dim)),
+               {0}};
     m.factor = ldl_view(m.memory, dim);
     ldl_reset(&m.factor, ridge);
     random_rows(rng, m.x, rows, dim, dim);
@@ -194,7 +224,8 @@ static double certificate(const model *m)
         for (size_t j = 0; j < m->dim && j <= i; j++) {
             long double sum = 0;
             for (size_t k = 0; k <= j; k++)
-                sum += (long double)(i == k ? 1 : f->l[k * f->stride + i]) * f->d[k] * (j == k ? 1 : f->l[k * f->stride + j]);
+                sum += (long double)(i == k ? 1 : f->l[k * f->stride + i]) * f->d[k] *
+                       (j == k ? 1 : f->l[k * f->stride + j]);
             double target = i < m->dim ? v[j * m->dim + i] : m->moment[j];
             double scale = sqrt(v[j * m->dim + j] * (i < m->dim ? v[i * m->dim + i] : explained));
             worst = fmax(worst, fabs((double)(sum - target)) / scale);
@@ -264,7 +295,8 @@ static void test_reset_is_the_ridge(void **unused)
 
 static void compare_with_lapack(const model *m)
 {
-    double *v = full_matrix(m->gram, m->dim, m->ridge), *found = room_for_doubles(m->dim), *right = solve_by_lapack(v, m->moment, m->dim);
+    double *v = full_matrix(m->gram, m->dim, m->ridge), *found = room_for_doubles(m->dim),
+           *right = solve_by_lapack(v, m->moment, m->dim);
     ldl_sample(&m->factor, 1, NULL, found);
     assert_true(distance(found, right, m->dim) < 1e-9);
     ldl_solve(&m->factor, m->moment, found);
@@ -409,7 +441,8 @@ static void test_rows_times_is_the_product(void **unused)
 
 static void test_what_is_not_positive_definite_is_refused(void **unused)
 {
-    static const double indefinite[] = {1, 2, 1}, negative[] = {-1, 0, 1}, empty[] = {0, 0, 0}, nan[] = {1, NAN, 1}, infinite[] = {1, 0, INFINITY};
+    static const double indefinite[] = {1, 2, 1}, negative[] = {-1, 0, 1}, empty[] = {0, 0, 0}, nan[] = {1, NAN, 1},
+                        infinite[] = {1, 0, INFINITY};
     static const double *const bad[] = {indefinite, negative, nan, infinite};
     double memory[64] __attribute__((aligned(64)));
     (void)unused;
