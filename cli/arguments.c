@@ -2,7 +2,7 @@
  * `--` ends them; `-oDIR`, `-o DIR`, `--output DIR` and `--output=DIR` are the same. */
 #include "cli.h"
 #include "nearest.h"
-#include "report/fail.h"
+#include "report/shown.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

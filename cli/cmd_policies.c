@@ -1,7 +1,7 @@
 /* cmd_policies.c - `oltr policies`: the engine's catalogue, for people and as the tables of the documentation. */
 #include "cli.h"
 #include "nearest.h"
-#include "report/fail.h"
+#include "report/shown.h"
 
 #include <oltr/oltr.h>
 #include <math.h>

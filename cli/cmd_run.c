@@ -7,7 +7,7 @@
 #include "output.h"
 #include "progress.h"
 #include "report/draw.h"
-#include "report/fail.h"
+#include "report/shown.h"
 #include "report/files.h"
 
 #include <errno.h>

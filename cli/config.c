@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "config_parts.h"
-#include "report/fail.h"
+#include "report/shown.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ static bool engine_agrees(const struct reader *reader, const struct node *root, 
     if (oltr_experiment_check(point, &error) == OLTR_OK) {
         return true;
     }
-    (void)fail_with(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
+    (void)fail(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
     return false;
 }
 
@@ -114,7 +114,7 @@ static bool override_is_text(const struct reader *reader, const struct override 
     if (text_is_line(override->key) && text_is_line(override->value)) {
         return true;
     }
-    (void)fail_with(reader->error, OLTR_EVALUE, "%.40s: the key and the value must be UTF-8 text", override->origin);
+    (void)fail(reader->error, OLTR_EVALUE, "%.40s: the key and the value must be UTF-8 text", override->origin);
     return false;
 }
 

@@ -1,7 +1,7 @@
 /* config_figures.c - the section `figures`, and the experiment without a simulation that is one figure. */
 #include "config_parts.h"
 #include "nearest.h"
-#include "report/fail.h"
+#include "report/shown.h"
 #include "report/files.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* config_policies.c - the section `policies`: who plays.  Parameters are checked against the engine's own table. */
 #include "config_parts.h"
 #include "nearest.h"
-#include "report/fail.h"
+#include "report/shown.h"
 
 #include <inttypes.h>
 #include <stdio.h>

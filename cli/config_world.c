@@ -1,7 +1,7 @@
 /* config_world.c - the section `world`: where the truth lives. */
 #include "config_parts.h"
 #include "nearest.h"
-#include "report/fail.h"
+#include "report/shown.h"
 
 #include <stdio.h>
 #include <string.h>

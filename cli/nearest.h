@@ -1,17 +1,8 @@
-/* nearest.h - "did you mean": offer it every known name, then ask for the nearest. */
+/* nearest.h - "did you mean" as it stands in the program's messages. */
 #ifndef CLI_NEAREST_H
 #define CLI_NEAREST_H
 
-#include <stddef.h>
-
-struct nearest {
-    const char *word;
-    const char *best; /* NULL while nothing is near enough to be what was meant */
-    size_t distance;
-};
-
-struct nearest nearest_to(const char *word);
-void nearest_offer(struct nearest *nearest, const char *known);
+#include "base/nearest.h"
 
 /* "; did you mean `best`?", or "" when nothing is near.  Returns the buffer. */
 enum { HINT_SIZE = 96 };

@@ -1,7 +1,7 @@
 /* output.c - see output.h.  The manifest is written last: where it stands, the files it speaks of are there. */
 #include "output.h"
 
-#include "report/fail.h"
+#include "report/shown.h"
 #include "report/files.h"
 #include "report/manifest.h"
 #include "report/results.h"
@@ -66,7 +66,7 @@ static oltr_status write_experiment(const struct run *run, oltr_error *error)
     add_title(run->config, &content);
     if (!tree_yaml(run->config->root, &content)) {
         text_free(&content);
-        return fail_with(error, OLTR_ENOMEM, "experiment.yaml: out of memory");
+        return fail(error, OLTR_ENOMEM, "experiment.yaml: out of memory");
     }
     return write_text(run, "experiment.yaml", &content, error);
 }

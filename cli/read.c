@@ -2,7 +2,7 @@
 #include "read.h"
 
 #include "nearest.h"
-#include "report/fail.h"
+#include "report/shown.h"
 #include "report/results.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ bool read_bad(const struct reader *reader, const struct node *where, const char 
 
 bool read_no_memory(const struct reader *reader)
 {
-    (void)fail_with(reader->error, OLTR_ENOMEM, "the experiment needs more memory than there is, or than oltr takes");
+    (void)fail(reader->error, OLTR_ENOMEM, "the experiment needs more memory than there is, or than oltr takes");
     return false;
 }
 

@@ -3,7 +3,7 @@
 #include "tree.h"
 
 #include "nearest.h"
-#include "report/fail.h"
+#include "report/shown.h"
 #include "report/results.h"
 
 #include <errno.h>
@@ -31,9 +31,9 @@ static const char *short_name(const char *name)
 static oltr_status fail_at(const char *name, size_t line, size_t column, oltr_error *error, const char *words)
 {
     if (line == 0) {
-        return fail_with(error, OLTR_EVALUE, "%s: %s", short_name(name), words);
+        return fail(error, OLTR_EVALUE, "%s: %s", short_name(name), words);
     }
-    return fail_with(error, OLTR_EVALUE, "%s:%zu:%zu: %s", short_name(name), line, column, words);
+    return fail(error, OLTR_EVALUE, "%s:%zu:%zu: %s", short_name(name), line, column, words);
 }
 
 oltr_status tree_fail(const struct node *where, oltr_error *error, const char *format, ...)
@@ -63,7 +63,7 @@ static void *refuse(const struct loader *loader, yaml_mark_t mark, const char *w
 
 static void *no_memory(const struct loader *loader)
 {
-    (void)fail_with(loader->error, OLTR_ENOMEM, "%s: out of memory, or larger than oltr reads",
+    (void)fail(loader->error, OLTR_ENOMEM, "%s: out of memory, or larger than oltr reads",
                     short_name(loader->name));
     return NULL;
 }
@@ -274,7 +274,7 @@ struct node *tree_parse(struct pool *pool, const char *name, const char *text, s
     struct loader loader = {.pool = pool, .text = text, .error = error};
     loader.name = pool_text(pool, name, strlen(name));
     if (loader.name == NULL || !yaml_parser_initialize(&loader.yaml)) {
-        (void)fail_with(error, OLTR_ENOMEM, "out of memory");
+        (void)fail(error, OLTR_ENOMEM, "out of memory");
         return NULL;
     }
     yaml_parser_set_encoding(&loader.yaml, YAML_UTF8_ENCODING);
@@ -321,7 +321,7 @@ static struct node *value_node(struct pool *pool, const struct override *overrid
         node->text = pool_text(pool, value, strlen(value));
     }
     if (node == NULL || node->text == NULL) {
-        (void)fail_with(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
+        (void)fail(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
         return NULL;
     }
     return node;
@@ -383,7 +383,7 @@ static oltr_status set_in_map(struct pool *pool, struct node *map, const char *n
         key->text = pool_text(pool, name, length);
     }
     if (key == NULL || key->text == NULL) {
-        return fail_with(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
+        return fail(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
     }
     value->key = key;
     for (struct node **link = &map->first; *link != NULL; link = &(*link)->next) {
@@ -416,7 +416,7 @@ static struct node *step_into(struct pool *pool, struct node *node, const char *
     if (entry == NULL) { /* a section the file leaves out, like world.prior */
         entry = origin_node(pool, override, NODE_MAP);
         if (entry == NULL || set_in_map(pool, node, rest, *length, entry, override, error) != OLTR_OK) {
-            (void)fail_with(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
+            (void)fail(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
             return NULL;
         }
     }

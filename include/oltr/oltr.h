@@ -86,7 +86,7 @@ typedef struct oltr_rng {
 OLTR_API oltr_rng oltr_rng_make(uint64_t seed, uint64_t replication);
 /* The generator of one round of one stream; round < 2^48. */
 OLTR_API oltr_rng oltr_rng_at(oltr_rng rng, uint32_t stream, uint64_t round);
-/* An unrelated generator, the same one for the same id. */
+/* An unrelated generator, the same one for the same id and the same place of `rng`. */
 OLTR_API oltr_rng oltr_rng_fork(oltr_rng rng, uint64_t id);
 
 OLTR_API uint32_t oltr_rng_u32(oltr_rng *rng);

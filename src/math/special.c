@@ -51,9 +51,11 @@ static double log_beta(double a, double b)
     return log_gamma(small) + log_gamma_step(small, large);
 }
 
-/* u - log(1 + u), and its relative accuracy kept near 0 */
-static double deviance(double u)
+/* u - log(1 + u) for u = x / x0 - 1, its relative accuracy kept near 0 and near -1 */
+static double deviance(double u, double x, double x0)
 {
+    if (u < -0.5)
+        return u - log(x / x0);
     if (fabs(u) > 0.01)
         return u - log1p(u);
     return u * u * (0.5 - u * (1.0 / 3 - u * (0.25 - u * (0.2 - u * (1.0 / 6 - u * (1.0 / 7 - u * 0.125))))));
@@ -66,7 +68,7 @@ static double log_beta_power(double a, double b, double x, double y)
         double n = a + b, x0 = a / n, y0 = b / n;
         double off = x < y ? x - x0 : y0 - y;
         return 0.5 * log(a * y0) - HALF_LOG_2PI + stirling_error(n) - stirling_error(a) - stirling_error(b) -
-               a * deviance(off / x0) - b * deviance(-off / y0);
+               a * deviance(off / x0, x, x0) - b * deviance(-off / y0, y, y0);
     }
     double log_x = x < y ? log(x) : log1p(-y), log_y = x < y ? log1p(-x) : log(y);
     return a * log_x + b * log_y - log_beta(a, b);
@@ -98,7 +100,7 @@ static double beta_fraction(double a, double b, double x)
         c = fabs(c) < tiny ? tiny : c;
         double factor = d * c;
         result *= factor;
-        if (fabs(factor - 1) < 2 * DBL_EPSILON)
+        if (!(fabs(factor - 1) >= 2 * DBL_EPSILON)) /* done, or not a number */
             break;
     }
     return result;

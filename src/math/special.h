@@ -18,7 +18,8 @@ double beta_power(double a, double b, double x, double y);
 /* The x with P(X > x) = tail, X ~ Beta(a,b), 0 < a, b; tail >= 1 gives 0, tail <= 0 gives 1. */
 double beta_quantile_upper(double a, double b, double tail);
 
-/* A point near that quantile, at which the tail is known: |log upper - log tail| <= slack. */
+/* A point near that quantile, at which the tail is known: |log upper - log tail| <= slack, unless the quantile is within 1e-304 of
+ * an end, where the search stops. */
 typedef struct beta_point {
     double x, y;  /* y = 1 - x */
     double power; /* beta_power() there */

@@ -9,10 +9,16 @@
 #ifndef OLTR_MATH_TOPK_H
 #define OLTR_MATH_TOPK_H
 
-#include <oltr/oltr.h>
+#include "rng/sample.h"
+
+/* Groups are at least 8 scores, and are compared 8 at a time. */
+static inline size_t topk_room(size_t n)
+{
+    return (padded(n) / 8 + 7) / 8 * 8;
+}
 
 /* x: (padded(n), see sample.h) scores, none of them NaN or -infinity, the padding -infinity; destroyed.
- * best: room for padded(n) / 8 values.  position: (k) the places in x of the K best.  score: (k) or NULL. */
+ * best: room for topk_room(n) values.  position: (k) the places in x of the K best.  score: (k) or NULL. */
 void topk_f32(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, uint32_t *position, double *score);
 void topk_f32_plain(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, uint32_t *position, double *score);
 void topk_f32_avx2(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, uint32_t *position, double *score);

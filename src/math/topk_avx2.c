@@ -223,7 +223,7 @@ KERNEL int by_striking(const float *x, uint32_t k, uint32_t *position, double *s
             return 0;
         position[slot] = (uint32_t)__builtin_ctz(mask);
         if (score)
-            score[slot] = (double)_mm256_cvtss_f32(top);
+            score[slot] = (double)x[position[slot]];
     }
     return 1;
 }

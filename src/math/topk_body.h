@@ -33,7 +33,7 @@ TARGET void SELECT(REAL *x, size_t n, uint32_t k, const oltr_rng *rng, REAL *bes
         size_t at = SELECT_PICK(x, total, size, best, room, top, rng, slot), group = at / size, start = group * size;
         position[slot] = (uint32_t)at;
         if (score)
-            score[slot] = (double)top;
+            score[slot] = (double)x[at];
         x[at] = -(REAL)INFINITY;
         best[group] = MAX_OF(x + start, total - start < size ? total - start : size);
     }

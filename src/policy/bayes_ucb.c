@@ -109,6 +109,7 @@ const policy_ops bayes_ucb_ops = {
     .rank = rank,
     .learn = learn,
     .sums = list_item_sums,
+    .saved = item_sums_saved,
     .refresh = refresh,
     .check = check_clicks,
     .predict = beta_predict,

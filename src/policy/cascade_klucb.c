@@ -56,7 +56,7 @@ static int series(const void *state, uint32_t i, const clock_segment *segment, c
 {
     const klucb_state *p = state;
     double n = doubles_at(p, p->sums.examined)[i], s = doubles_at(p, p->sums.reward)[i];
-    if (n > 0)
+    if (item_is_seen(n))
         return kl_series(n, s / n, segment, out);
     *out = (clock_series){.c = {INFINITY}};
     return 1;
@@ -66,14 +66,14 @@ static double printed_value(const void *state, uint32_t i, uint64_t t)
 {
     const klucb_state *p = state;
     double n = doubles_at(p, p->sums.examined)[i], s = doubles_at(p, p->sums.reward)[i];
-    return n > 0 ? kl_upper(s / n, printed_budget(t) / n) : INFINITY;
+    return item_is_seen(n) ? kl_upper(s / n, printed_budget(t) / n) : INFINITY;
 }
 
 static double released_value(const void *state, uint32_t i, uint64_t t)
 {
     const klucb_state *p = state;
     double n = doubles_at(p, p->sums.examined)[i], s = doubles_at(p, p->sums.reward)[i];
-    return n > 0 ? kl_upper(s / n, released_budget(t) / n) : INFINITY;
+    return item_is_seen(n) ? kl_upper(s / n, released_budget(t) / n) : INFINITY;
 }
 
 static const index_rule rules[] = {{printed_budget, series, printed_value}, {released_budget, series, released_value}};
@@ -127,6 +127,7 @@ const policy_ops cascade_klucb_ops = {
     .rank = rank,
     .learn = learn,
     .sums = list_item_sums,
+    .saved = item_sums_saved,
     .refresh = refresh,
     .check = check_clicks,
     .predict = predict_clicks,

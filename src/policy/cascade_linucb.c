@@ -103,6 +103,7 @@ const policy_ops cascade_linucb_ops = {
     .rank = rank,
     .learn = linear_ts_learn,
     .sums = linear_ts_sums,
+    .saved = context_saved,
     .refresh = linear_ts_refresh,
     .check = linear_ts_check,
     .predict = predict,

@@ -193,6 +193,7 @@ const policy_ops cascade_woful_ops = {
     .rank = rank,
     .learn = learn,
     .sums = list_sums,
+    .saved = context_saved,
     .refresh = refresh,
     .check = check,
     .refuses = refuses,

@@ -7,7 +7,7 @@ static layout plan_scratch(uint32_t n_items, size_t *score, size_t *best)
 {
     layout l = {0, 0};
     *score = layout_take(&l, padded(n_items), sizeof(double));
-    *best = layout_take(&l, padded(n_items) / 8, sizeof(double));
+    *best = layout_take(&l, topk_room(n_items), sizeof(double));
     return l;
 }
 
@@ -49,6 +49,11 @@ uint32_t list_item_sums(const void *state, sum_array out[MAX_SUMS])
     return 2;
 }
 
+size_t item_sums_saved(const oltr_settings *settings)
+{
+    return 2 * (size_t)settings->n_items;
+}
+
 oltr_status check_clicks(const void *state, oltr_error *error)
 {
     return item_sums_check(state, state, 1, error);
@@ -61,10 +66,10 @@ oltr_status predict_clicks(const void *state, uint64_t t, const candidates *from
     (void)t;
     for (uint32_t j = 0; j < from->n; j++) {
         uint32_t i = candidate(from, j);
-        double p = n[i] > 0 ? s[i] / n[i] : 0;
+        double p = item_is_seen(n[i]) ? s[i] / n[i] : 0;
         mean[j] = p;
         if (sd)
-            sd[j] = n[i] > 0 ? sqrt(p * (1 - p) / n[i]) : 0.5;
+            sd[j] = item_is_seen(n[i]) ? sqrt(p * (1 - p) / n[i]) : 0.5;
     }
     return OLTR_OK;
 }

@@ -9,6 +9,11 @@ const char *const norm_choices[] = {"accept", "scale", "refuse", NULL};
 
 #define SLACK 1e-6 /* a row scaled to length 1 in float32 may come out a little longer */
 
+size_t context_saved(const oltr_settings *settings)
+{
+    return (size_t)settings->dim * (settings->dim + 1) / 2;
+}
+
 context context_plan(layout *l, const oltr_settings *settings, uint32_t norm)
 {
     context c = {settings->n_items, settings->dim, norm, 0};

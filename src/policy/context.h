@@ -21,6 +21,9 @@ typedef struct context {
     size_t rows; /* offset of (LEARN_BATCH, dim) floats: shortened copies */
 } context;
 
+/* A snapshot holds at least one triangle of x x' (policy_ops.saved). */
+size_t context_saved(const oltr_settings *settings);
+
 context context_plan(layout *l, const oltr_settings *settings, uint32_t norm);
 
 /* 1 when the row is against the settings. */

@@ -86,7 +86,7 @@ static moments sampled_from(const gts_state *g, uint32_t i)
         return posterior(g, i);
     double n = doubles_at(g, g->sums.examined)[i];
     if (g->take == TAKE_NONE)
-        return (moments){n > 0 ? doubles_at(g, g->sums.reward)[i] / n : 0, 1 / fmax(1, n)};
+        return (moments){item_is_seen(n) ? doubles_at(g, g->sums.reward)[i] / n : 0, 1 / fmax(1, n)};
     return (moments){posterior(g, i).mean, 1 / (n + 1)};
 }
 
@@ -143,7 +143,7 @@ static gts_scratch plan_scratch(uint32_t n_items)
 {
     layout l = {0, 0};
     gts_scratch s = {.score = layout_take(&l, padded(n_items), sizeof(float))};
-    s.best = layout_take(&l, padded(n_items) / 8, sizeof(float));
+    s.best = layout_take(&l, topk_room(n_items), sizeof(float));
     s.bytes = l.overflow ? 0 : l.used;
     return s;
 }
@@ -216,6 +216,7 @@ const policy_ops gts_ops = {
     .rank = rank,
     .learn = learn,
     .sums = list_item_sums,
+    .saved = item_sums_saved,
     .refresh = refresh,
     .check = check,
     .predict = predict,

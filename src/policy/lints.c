@@ -92,6 +92,7 @@ const policy_ops lints_ops = {
     .rank = rank,
     .learn = linear_ts_learn,
     .sums = linear_ts_sums,
+    .saved = context_saved,
     .refresh = linear_ts_refresh,
     .check = linear_ts_check,
     .predict = predict,

@@ -244,6 +244,7 @@ const policy_ops logts_ops = {
     .rank = rank,
     .learn = learn,
     .sums = list_sums,
+    .saved = context_saved,
     .refresh = refresh,
     .check = check,
     .predict = predict,

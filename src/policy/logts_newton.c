@@ -182,6 +182,7 @@ const policy_ops logts_newton_ops = {
     .rank = rank,
     .learn = learn,
     .sums = list_sums,
+    .saved = context_saved,
     .refresh = refresh,
     .check = check,
     .predict = predict,

@@ -13,6 +13,7 @@
 
 enum { MOST_FEATURES = 4096 };
 #define LARGEST_FEATURE 1e15f /* squares of it, and products with a reward, stay far from the end of the doubles */
+#define MOST_ROUNDS ((uint64_t)1 << 49)
 #define LARGEST_REWARD 1e30 /* sums of it stay far from the end of the doubles, and means fit in a float */
 
 typedef struct block_plan {
@@ -43,9 +44,10 @@ static oltr_status check_settings(const oltr_settings *settings, oltr_error *err
         return fail(error, OLTR_EFEATURE, "%s ranks by features: give it a dim from 1 to %d, not %u", info->name,
                     MOST_FEATURES, settings->dim);
     for (uint32_t i = 0; i < info->n_params; i++)
-        if (!(settings->value[i] >= info->params[i].min && settings->value[i] <= info->params[i].max))
-            return fail(error, OLTR_EVALUE, "%s must lie between %g and %g, not at %g", info->params[i].name,
-                        info->params[i].min, info->params[i].max, settings->value[i]);
+        if (!param_fits(&info->params[i], settings->value[i]))
+            return fail(error, OLTR_EVALUE, "%s must be a %s between %g and %g, not %g", info->params[i].name,
+                        info->params[i].type == OLTR_REAL ? "number" : "whole number", info->params[i].min,
+                        info->params[i].max, settings->value[i]);
     if (prior_given(&settings->prior))
         return prior_check(&settings->prior, settings->n_items, 0, error);
     return OLTR_OK;
@@ -329,6 +331,8 @@ oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from)
         return OLTR_EUNSUPPORTED;
     if (!same_settings(into, from))
         return OLTR_EMISMATCH;
+    if (into->rounds + from->rounds > MOST_ROUNDS)
+        return OLTR_ESTATE;
     if (into->ops->merge)
         into->ops->merge(policy_state(into), policy_state(from));
     else

@@ -7,6 +7,8 @@
 #ifndef OLTR_POLICY_POLICY_H
 #define OLTR_POLICY_POLICY_H
 
+#include <math.h>
+
 #include "base/error.h"
 #include "base/layout.h"
 #include "posterior/items.h"
@@ -65,6 +67,7 @@ typedef struct policy_ops {
     /* OPTIONAL.  predict: NULL where info says it cannot; sd may be NULL; OLTR_ENOMEM where it needs room of its own.
      * merge, forget: NULL means that all sums add up, and fade, number by number.
      * check_derived: NULL means that refresh() gives the very bytes that learn() leaves. */
+    size_t (*saved)(const oltr_settings *settings); /* at least so many numbers are in a snapshot's sums; NULL: maybe none */
     oltr_status (*predict)(const void *state, uint64_t t, const candidates *from, double *mean, double *sd);
     void (*merge)(void *state, const void *from);
     void (*forget)(void *state, double keep);
@@ -74,6 +77,13 @@ typedef struct policy_ops {
 
 /* registry.c */
 const policy_ops *policy_ops_of(const oltr_policy_info *info);
+
+/* Within bounds, and whole where it must be? */
+static inline int param_fits(const oltr_param *p, double value)
+{
+    int whole = value >= rint(value) && value <= rint(value);
+    return value >= p->min && value <= p->max && (p->type == OLTR_REAL || whole);
+}
 
 /* The value of parameter `index`, as the policy's own enum numbers them. */
 static inline double param(const oltr_settings *settings, uint32_t index)

@@ -22,8 +22,8 @@ size_t share_state_bytes(const oltr_settings *settings)
 static void refresh_item(share_state *p, uint32_t i)
 {
     double n = doubles_at(p, p->sums.examined)[i], s = doubles_at(p, p->sums.reward)[i];
-    doubles_at(p, p->share)[i] = n > 0 ? s / n : p->unseen;
-    doubles_at(p, p->weight)[i] = n + p->extra > 0 ? 1 / (n + p->extra) : 0;
+    doubles_at(p, p->share)[i] = item_is_seen(n) ? s / n : p->unseen;
+    doubles_at(p, p->weight)[i] = item_is_seen(n + p->extra) ? 1 / (n + p->extra) : 0;
 }
 
 void share_refresh(void *state, uint64_t t)

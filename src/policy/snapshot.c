@@ -8,7 +8,7 @@
  *   u32 number of sums, each: name as text, u64 count, f64 (count)
  *   u64 CRC-64 of all before it
  * where a text is a u32 length and its bytes.  Loading trusts no length and no value: every count is checked against the bytes
- * that are there, and the policy's own check has the last word.
+ * that are there before memory is spent, and the policy's own check has the last word.
  */
 #include <float.h>
 #include <math.h>
@@ -149,7 +149,7 @@ static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_
 static oltr_status get_params(reader *r, oltr_settings *settings, oltr_error *error)
 {
     char name[LONGEST_TEXT];
-    uint32_t n = get_u32(r);
+    uint32_t n = get_u32(r), seen = 0;
     if (n > OLTR_MAX_PARAMS)
         return contradicts(error, "number of parameters");
     for (uint32_t i = 0; i < n; i++) {
@@ -162,9 +162,11 @@ static oltr_status get_params(reader *r, oltr_settings *settings, oltr_error *er
             at++;
         if (at == settings->info->n_params)
             return contradicts(error, "list of parameters");
-        const oltr_param *p = &settings->info->params[at];
-        if (!(value >= p->min && value <= p->max) || (p->type != OLTR_REAL && (value < rint(value) || value > rint(value))))
+        if (!param_fits(&settings->info->params[at], value))
             return contradicts(error, "value of a parameter");
+        if (seen >> at & 1)
+            return contradicts(error, "list of parameters");
+        seen |= 1u << at;
         settings->value[at] = value;
     }
     return OLTR_OK;
@@ -217,6 +219,15 @@ static oltr_status get_sums(reader *r, oltr_policy *policy, oltr_error *error)
     return r->failed || r->left ? contradicts(error, "length of sums") : OLTR_OK;
 }
 
+/* A number of items is believed when the bytes for their sums are there: before memory is spent on them. */
+static oltr_status check_claim(const reader *r, const oltr_settings *settings, oltr_error *error)
+{
+    const policy_ops *ops = policy_ops_of(settings->info);
+    if (ops->saved && r->left / sizeof(double) < ops->saved(settings))
+        return contradicts(error, "number of items");
+    return OLTR_OK;
+}
+
 static oltr_policy *load_body(reader *r, oltr_error *error)
 {
     char kind[LONGEST_TEXT];
@@ -229,7 +240,7 @@ static oltr_policy *load_body(reader *r, oltr_error *error)
     }
     uint32_t n_items = get_u32(r), dim = get_u32(r);
     uint64_t rounds = get_u64(r);
-    if (r->failed || rounds > (uint64_t)1 << 52) {
+    if (r->failed || rounds > (uint64_t)1 << 49) {
         contradicts(error, "number of rounds");
         return NULL;
     }
@@ -238,7 +249,8 @@ static oltr_policy *load_body(reader *r, oltr_error *error)
         return NULL;
     }
     settings.dim = dim;
-    if (get_params(r, &settings, error) == OLTR_OK && get_prior(r, &settings, &prior, error) == OLTR_OK)
+    if (get_params(r, &settings, error) == OLTR_OK && get_prior(r, &settings, &prior, error) == OLTR_OK &&
+        check_claim(r, &settings, error) == OLTR_OK)
         policy = oltr_policy_new(&settings, error);
     free(prior);
     if (!policy)

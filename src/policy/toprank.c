@@ -249,6 +249,11 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     return 3;
 }
 
+static size_t saved(const oltr_settings *settings)
+{
+    return 3 * ((size_t)settings->n_items * (settings->n_items - 1) / 2);
+}
+
 static oltr_status check(const void *state, oltr_error *error)
 {
     const toprank_state *p = state;
@@ -276,6 +281,7 @@ const policy_ops toprank_ops = {
     .rank = rank,
     .learn = learn,
     .sums = list_sums,
+    .saved = saved,
     .refresh = refresh,
     .check = check,
 };

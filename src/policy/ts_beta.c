@@ -77,7 +77,7 @@ static ts_beta_scratch plan_scratch(uint32_t n_items)
 {
     layout l = {0, 0};
     ts_beta_scratch s = {.score = layout_take(&l, padded(n_items), sizeof(float))};
-    s.best = layout_take(&l, padded(n_items) / 8, sizeof(float));
+    s.best = layout_take(&l, topk_room(n_items), sizeof(float));
     s.todo = layout_take(&l, padded(n_items), sizeof(uint32_t));
     s.bytes = l.overflow ? 0 : l.used;
     return s;
@@ -138,6 +138,7 @@ const policy_ops ts_beta_ops = {
     .rank = rank,
     .learn = learn,
     .sums = list_item_sums,
+    .saved = item_sums_saved,
     .refresh = refresh,
     .check = check_clicks,
     .predict = beta_predict,

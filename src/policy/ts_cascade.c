@@ -62,6 +62,7 @@ const policy_ops ts_cascade_ops = {
     .rank = rank,
     .learn = share_learn,
     .sums = list_item_sums,
+    .saved = item_sums_saved,
     .refresh = share_refresh,
     .check = check_clicks,
     .predict = predict_clicks,

@@ -21,13 +21,19 @@ static inline item_sums item_sums_plan(layout *l, uint32_t n_items)
     return sums;
 }
 
+/* Was the item ever examined, as far as is not forgotten? */
+static inline int item_is_seen(double examined)
+{
+    return examined > 1e-9;
+}
+
 static inline void item_sums_add(void *state, const item_sums *sums, uint32_t item, double reward)
 {
     doubles_at(state, sums->examined)[item] += 1;
     doubles_at(state, sums->reward)[item] += reward;
 }
 
-/* OLTR_ESTATE unless every N is finite and >= 0 and every S is finite; with clicks, 0 <= S <= N too. */
+/* OLTR_ESTATE unless every N is from 0 to 2e15 and no S is larger than N of the largest rewards; with clicks, 0 <= S <= N too. */
 oltr_status item_sums_check(const void *state, const item_sums *sums, int clicks, oltr_error *error);
 
 #endif

@@ -9,7 +9,7 @@
 
 int prior_given(const oltr_prior *prior);
 
-/* OLTR_EPRIOR unless exactly one whole pair is given and every item's values are finite, a, b > 0, sd > 0; with `beta`, means and
+/* OLTR_EPRIOR unless exactly one whole pair is given and every item's values are within bounds (prior.c), a, b > 0, sd > 0; with `beta`, means and
  * standard deviations must also be those of some Beta distribution. */
 oltr_status prior_check(const oltr_prior *prior, uint32_t n_items, int beta, oltr_error *error);
 

@@ -2,7 +2,7 @@
  * one legend below. */
 #include "report/csv.h"
 #include "report/density.h"
-#include "report/fail.h"
+#include "report/shown.h"
 #include "report/figure.h"
 #include "report/style.h"
 
@@ -206,7 +206,7 @@ oltr_status density_script(const char *file, const char *title, char *density_te
     }
     struct panels panels = {.row = calloc(lines, sizeof *panels.row)};
     if (panels.row == NULL) {
-        return fail_with(error, OLTR_ENOMEM, "%s: out of memory", file);
+        return fail(error, OLTR_ENOMEM, "%s: out of memory", file);
     }
     bool good = parse(density_text, &panels);
     if (good) {
@@ -219,5 +219,5 @@ oltr_status density_script(const char *file, const char *title, char *density_te
     }
     free(panels.row);
     return good ? OLTR_OK
-                : fail_with(error, OLTR_EIO, "density.csv is broken; run the experiment again to get a good file");
+                : fail(error, OLTR_EIO, "density.csv is broken; run the experiment again to get a good file");
 }

@@ -3,7 +3,7 @@
 #include "report/draw.h"
 
 #include "report/density.h"
-#include "report/fail.h"
+#include "report/shown.h"
 #include "report/files.h"
 #include "report/gnuplot.h"
 #include "report/manifest.h"
@@ -42,7 +42,7 @@ static oltr_status draw_all(const char *folder, const struct manifest *manifest,
 {
     for (uint32_t i = 0; i < manifest->n_figures; i++) {
         if (go_on != NULL && !go_on()) {
-            return fail_with(error, OLTR_EINTERRUPTED,
+            return fail(error, OLTR_EINTERRUPTED,
                              "stopped before all figures were drawn; `oltr plot %s` draws them", folder);
         }
         const struct figure *figure = &manifest->figure[i];

@@ -6,7 +6,7 @@
 #include "report/figure.h"
 
 #include "report/csv.h"
-#include "report/fail.h"
+#include "report/shown.h"
 #include "report/files.h"
 #include "report/style.h"
 
@@ -678,16 +678,16 @@ oltr_status figure_script(const struct figure *figure, const struct figure_scene
     oltr_status status = OLTR_OK;
     char label[SHOWN_SIZE];
     if (!add_curves(&drawing)) {
-        status = fail_with(error, OLTR_ENOMEM, "%s: out of memory", figure->file);
+        status = fail(error, OLTR_ENOMEM, "%s: out of memory", figure->file);
     } else if (missing_policy(&drawing) != NULL) {
-        status = fail_with(error, OLTR_EINVAL, "%s: results.csv has no row of `%s` up to the last round of this figure",
+        status = fail(error, OLTR_EINVAL, "%s: results.csv has no row of `%s` up to the last round of this figure",
                            figure->file, shown(missing_policy(&drawing), label));
     } else {
         qsort(drawing.curve, drawing.n_curves, sizeof *drawing.curve, by_end);
         measure(&drawing);
         write_script(&drawing, script);
         if (!write_data(&drawing, data) || script->failed || data->failed) {
-            status = fail_with(error, OLTR_ENOMEM, "%s: out of memory", figure->file);
+            status = fail(error, OLTR_ENOMEM, "%s: out of memory", figure->file);
         }
     }
     drawing_free(&drawing);

@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "report/files.h"
 
-#include "report/fail.h"
+#include "report/shown.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -33,18 +33,18 @@ oltr_status file_read_stream(FILE *stream, const char *name, struct text *out, o
     size_t got;
     do {
         if (!text_reserve(out, CHUNK)) {
-            return fail_with(error, OLTR_ENOMEM, "%s: out of memory", name);
+            return fail(error, OLTR_ENOMEM, "%s: out of memory", name);
         }
         got = fread(out->bytes + out->length, 1, CHUNK, stream);
         out->length += got;
         out->bytes[out->length] = '\0';
         if (out->length > READ_LIMIT) {
-            return fail_with(error, OLTR_EIO, "%s: larger than %d bytes; this cannot be the right file", name,
+            return fail(error, OLTR_EIO, "%s: larger than %d bytes; this cannot be the right file", name,
                              READ_LIMIT);
         }
     } while (got > 0);
     if (ferror(stream)) {
-        return fail_with(error, OLTR_EIO, "%s: cannot read it: %s", name, strerror(errno));
+        return fail(error, OLTR_EIO, "%s: cannot read it: %s", name, strerror(errno));
     }
     return OLTR_OK;
 }
@@ -53,7 +53,7 @@ oltr_status file_read(const char *path, struct text *out, oltr_error *error)
 {
     FILE *stream = fopen(path, "rb");
     if (stream == NULL) {
-        return fail_with(error, OLTR_EIO, "%s: cannot open it: %s", path, strerror(errno));
+        return fail(error, OLTR_EIO, "%s: cannot open it: %s", path, strerror(errno));
     }
     oltr_status status = file_read_stream(stream, path, out, error);
     (void)fclose(stream); /* nothing was written: closing cannot lose anything */
@@ -64,7 +64,7 @@ oltr_status file_read_in(const char *folder, const char *name, struct text *out,
 {
     char *path = file_join(folder, name);
     if (path == NULL) {
-        return fail_with(error, OLTR_ENOMEM, "out of memory");
+        return fail(error, OLTR_ENOMEM, "out of memory");
     }
     oltr_status status = file_read(path, out, error);
     free(path);
@@ -115,12 +115,12 @@ oltr_status file_write(const char *path, const struct text *content, oltr_error 
     size_t size = strlen(path) + 32;
     char *temporary = content->failed ? NULL : malloc(size);
     if (temporary == NULL) {
-        return fail_with(error, OLTR_ENOMEM, "%s: out of memory", path);
+        return fail(error, OLTR_ENOMEM, "%s: out of memory", path);
     }
     (void)snprintf(temporary, size, "%s.%ld.tmp", path, (long)getpid());
     oltr_status status = OLTR_OK;
     if (!write_new_file(temporary, content) || rename(temporary, path) != 0) {
-        status = fail_with(error, OLTR_EIO, "%s: cannot write it: %s", path, strerror(errno));
+        status = fail(error, OLTR_EIO, "%s: cannot write it: %s", path, strerror(errno));
         (void)unlink(temporary);
     }
     free(temporary);
@@ -131,7 +131,7 @@ oltr_status file_write_in(const char *folder, const char *name, const struct tex
 {
     char *path = file_join(folder, name);
     if (path == NULL) {
-        return fail_with(error, OLTR_ENOMEM, "out of memory");
+        return fail(error, OLTR_ENOMEM, "out of memory");
     }
     oltr_status status = file_write(path, content, error);
     free(path);
@@ -156,7 +156,7 @@ oltr_status file_make_folder(const char *path, oltr_error *error)
 {
     char *part = strdup(path);
     if (part == NULL) {
-        return fail_with(error, OLTR_ENOMEM, "%s: out of memory", path);
+        return fail(error, OLTR_ENOMEM, "%s: out of memory", path);
     }
     bool made = *path != '\0';
     for (char *slash = part + 1; made && *part != '\0' && (slash = strchr(slash, '/')) != NULL; slash++) {
@@ -167,7 +167,7 @@ oltr_status file_make_folder(const char *path, oltr_error *error)
     made = made && make_one_folder(part);
     free(part);
     if (!made) {
-        return fail_with(error, OLTR_EIO, "%s: cannot make this folder: %s", path,
+        return fail(error, OLTR_EIO, "%s: cannot make this folder: %s", path,
                          *path == '\0' ? "its name is empty" : strerror(errno));
     }
     return OLTR_OK;

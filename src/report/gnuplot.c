@@ -5,7 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "report/gnuplot.h"
 
-#include "report/fail.h"
+#include "report/shown.h"
 #include "report/files.h"
 
 #include <errno.h>
@@ -98,7 +98,7 @@ static bool is_complete(const char *path)
 static oltr_status explain(const char *workshop, const char *name, int exit_status, oltr_error *error)
 {
     if (exit_status == NOT_FOUND) {
-        return fail_with(error, OLTR_EIO,
+        return fail(error, OLTR_EIO,
                          "%s: no figure, because gnuplot is not on the PATH; install it (Debian: gnuplot-nox) and run "
                          "`oltr plot` on the folder",
                          name);
@@ -111,7 +111,7 @@ static oltr_status explain(const char *workshop, const char *name, int exit_stat
         line[strcspn(line, "\r\n")] = '\0';
     }
     text_free(&log);
-    return fail_with(error, OLTR_EIO, "%s: gnuplot failed: %s", name, line);
+    return fail(error, OLTR_EIO, "%s: gnuplot failed: %s", name, line);
 }
 
 /* Moves one finished file to its place. */
@@ -129,7 +129,7 @@ static oltr_status put_in(const char *workshop, const char *name, const char *en
 {
     char *path = part_path(workshop, name, ending);
     if (path == NULL) {
-        return fail_with(error, OLTR_ENOMEM, "%s: out of memory", name);
+        return fail(error, OLTR_ENOMEM, "%s: out of memory", name);
     }
     oltr_status status = file_write(path, content, error);
     free(path);
@@ -152,7 +152,7 @@ static oltr_status draw_in(const char *workshop, const char *folder, const char 
     }
     for (size_t i = 0; i < N_ENDINGS; i++) {
         if (!move_out(workshop, folder, name, endings[i])) {
-            return fail_with(error, OLTR_EIO, "%s.%s: gnuplot did not draw it; is this gnuplot built with cairo?", name,
+            return fail(error, OLTR_EIO, "%s.%s: gnuplot did not draw it; is this gnuplot built with cairo?", name,
                              endings[i]);
         }
     }
@@ -164,11 +164,11 @@ oltr_status gnuplot_draw(const char *folder, const char *name, const struct text
 {
     char *workshop = file_join(folder, ".drawing-XXXXXX");
     if (workshop == NULL) {
-        return fail_with(error, OLTR_ENOMEM, "%s: out of memory", name);
+        return fail(error, OLTR_ENOMEM, "%s: out of memory", name);
     }
     oltr_status status;
     if (mkdtemp(workshop) == NULL) {
-        status = fail_with(error, OLTR_EIO, "%s: cannot draw there: %s", folder, strerror(errno));
+        status = fail(error, OLTR_EIO, "%s: cannot draw there: %s", folder, strerror(errno));
     } else {
         status = draw_in(workshop, folder, name, script, data, error);
         remove_workshop(workshop, name);

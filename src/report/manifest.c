@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "report/manifest.h"
 
-#include "report/fail.h"
+#include "report/shown.h"
 #include "report/files.h"
 
 #include <stdlib.h>
@@ -175,7 +175,7 @@ oltr_status manifest_write(const char *folder, const struct manifest_record *rec
     struct text content = {0};
     oltr_status status;
     if (!is_json(dump)) {
-        status = fail_with(error, OLTR_ENOMEM, "manifest.json: out of memory");
+        status = fail(error, OLTR_ENOMEM, "manifest.json: out of memory");
     } else {
         text_printf(&content, "%s\n", dump);
         status = file_write_in(folder, "manifest.json", &content, error);
@@ -195,7 +195,7 @@ struct reader {
 
 static bool broken(const struct reader *reader, const char *what)
 {
-    (void)fail_with(reader->error, OLTR_EIO,
+    (void)fail(reader->error, OLTR_EIO,
                     "%s/manifest.json: %s; it was not written by oltr run, or was changed by hand", reader->folder,
                     what);
     return false;
@@ -203,7 +203,7 @@ static bool broken(const struct reader *reader, const char *what)
 
 static bool out_of_memory(const struct reader *reader)
 {
-    (void)fail_with(reader->error, OLTR_ENOMEM, "%s/manifest.json: out of memory", reader->folder);
+    (void)fail(reader->error, OLTR_ENOMEM, "%s/manifest.json: out of memory", reader->folder);
     return false;
 }
 
@@ -373,7 +373,7 @@ static bool read_json(const struct reader *reader, struct manifest *manifest)
         if (manifest->json == NULL && where.line < 1) {
             (void)out_of_memory(reader); /* the parser has no other reason to be without a place */
         } else if (manifest->json == NULL) {
-            (void)fail_with(reader->error, OLTR_EIO, "%s/manifest.json:%d:%d: %s", reader->folder, where.line,
+            (void)fail(reader->error, OLTR_EIO, "%s/manifest.json:%d:%d: %s", reader->folder, where.line,
                             where.column, where.text);
         }
     }

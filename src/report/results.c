@@ -2,7 +2,7 @@
 #include "report/results.h"
 
 #include "report/csv.h"
-#include "report/fail.h"
+#include "report/shown.h"
 #include "report/files.h"
 
 #include <inttypes.h>
@@ -114,12 +114,12 @@ static oltr_status parse_table(const char *folder, struct result_table *table, o
 {
     char *field[N_COLUMNS], *at = table->memory.bytes;
     if (!is_heading(field, csv_record(&at, field, N_COLUMNS))) {
-        return fail_with(error, OLTR_EIO, "%s/results.csv: line 1 is not the heading that oltr run writes", folder);
+        return fail(error, OLTR_EIO, "%s/results.csv: line 1 is not the heading that oltr run writes", folder);
     }
     int count;
     while ((count = csv_record(&at, field, N_COLUMNS)) != 0) {
         if (count != N_COLUMNS || !parse_row(field, &table->row[table->count])) {
-            return fail_with(error, OLTR_EIO,
+            return fail(error, OLTR_EIO,
                              "%s/results.csv: record %zu is broken; run the experiment again to get a good file",
                              folder, table->count + 2);
         }
@@ -136,11 +136,11 @@ oltr_status result_table_read(const char *folder, struct result_table *table, ol
         return status;
     }
     if (strlen(table->memory.bytes) != table->memory.length) {
-        return fail_with(error, OLTR_EIO, "%s/results.csv: has zero bytes in it; it is not a text file", folder);
+        return fail(error, OLTR_EIO, "%s/results.csv: has zero bytes in it; it is not a text file", folder);
     }
     table->row = calloc(count_lines(&table->memory), sizeof *table->row);
     if (table->row == NULL) {
-        return fail_with(error, OLTR_ENOMEM, "%s/results.csv: out of memory", folder);
+        return fail(error, OLTR_ENOMEM, "%s/results.csv: out of memory", folder);
     }
     return parse_table(folder, table, error);
 }

@@ -283,20 +283,20 @@ oltr_status oltr_results_save(const oltr_results *results, const char *path, olt
     return status;
 }
 
-static unsigned char *read_whole(const char *path, size_t expected, size_t *size, oltr_error *error)
+/* At most one byte more than expected: a longer file is another one. */
+static oltr_status read_whole(const char *path, size_t expected, unsigned char **bytes, size_t *size, oltr_error *error)
 {
+    *bytes = malloc(expected + 1);
+    if (!*bytes)
+        return fail(error, OLTR_ENOMEM, "no memory to read %s", path);
     FILE *file = fopen(path, "rb");
-    unsigned char *bytes = malloc(expected + 1);
-    if (!file || !bytes) {
-        fail(error, file ? OLTR_ENOMEM : OLTR_EIO, "cannot read %s: %s", path, strerror(errno));
-        if (file)
-            fclose(file);
-        free(bytes);
-        return NULL;
+    if (!file) {
+        free(*bytes);
+        return fail(error, OLTR_EIO, "cannot read %s: %s", path, strerror(errno));
     }
-    *size = fread(bytes, 1, expected + 1, file);
+    *size = fread(*bytes, 1, expected + 1, file);
     fclose(file);
-    return bytes;
+    return OLTR_OK;
 }
 
 static oltr_status check_file(const oltr_results *results, const char *path, const unsigned char *bytes, size_t size,
@@ -346,10 +346,11 @@ oltr_status oltr_results_load(oltr_results *results, const char *path, oltr_erro
     writer count = {NULL, 0, 0};
     put_results(&count, results);
     size_t size = 0, expected = count.used + 8;
-    unsigned char *bytes = read_whole(path, expected, &size, error);
-    if (!bytes)
-        return OLTR_EIO;
-    oltr_status status = check_file(results, path, bytes, size, expected, error);
+    unsigned char *bytes;
+    oltr_status status = read_whole(path, expected, &bytes, &size, error);
+    if (status != OLTR_OK)
+        return status;
+    status = check_file(results, path, bytes, size, expected, error);
     if (status == OLTR_OK) {
         size_t head = sizeof magic + 4 + 8;
         reader r = {bytes + head, size - head - 8, 0};

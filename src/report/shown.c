@@ -1,25 +1,8 @@
-/* fail.c - see fail.h.  Messages quote what people typed, and what they typed may be long or hostile to a terminal,
+/* shown.c - see shown.h.  Messages quote what people typed, and what they typed may be long or hostile to a terminal,
  * so quoting goes through one function. */
-#include "report/fail.h"
+#include "report/shown.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-oltr_status fail_with(oltr_error *error, oltr_status code, const char *format, ...)
-{
-    if (error == NULL) {
-        return code;
-    }
-    va_list arguments;
-    va_start(arguments, format);
-    error->code = code;
-    if (vsnprintf(error->msg, sizeof error->msg, format, arguments) < 0) {
-        error->msg[0] = '\0';
-    }
-    va_end(arguments);
-    return code;
-}
 
 /* A message must not end in the middle of a character. */
 static size_t whole_characters(const char *text, size_t limit)

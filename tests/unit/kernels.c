@@ -1,0 +1,421 @@
+/* kernels.c - every AVX2 kernel returns the bits of its plain C twin.
+ *
+ * That is what makes a run the same on every machine: the twin can be read, the kernel only has to agree, on random and on
+ * malicious input alike.  Arrays are exactly as long as the headers ask, so that a sanitizer sees a read too far.
+ */
+#include <float.h>
+
+#include "shapes.h"
+#include "base/cpu.h"
+#include "math/topk.h"
+#include "rng/philox.h"
+
+enum { LARGE = 10000, LARGEST_SMALL = 300 };
+
+static oltr_rng some_rng(uint64_t round)
+{
+    return oltr_rng_at(oltr_rng_make(2024, 1), 3, round);
+}
+
+/* A random subset of 0..n-1 in random order; returns its size, at least 1. */
+static size_t draw_subset(source *from, uint32_t *item, size_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        item[i] = i;
+    for (uint32_t i = (uint32_t)n - 1; i > 0; i--) {
+        uint32_t j = next_below(from, i + 1), swap = item[i];
+        item[i] = item[j];
+        item[j] = swap;
+    }
+    return 1 + next_below(from, (uint32_t)n);
+}
+
+static void same_floats(const char *what, size_t n, const float *left, const float *right)
+{
+    for (size_t i = 0; i < n; i++)
+        if (memcmp(&left[i], &right[i], sizeof(float)) != 0)
+            FAIL_WITH("%s: entry %zu of %zu is %a and %a", what, i, n, (double)left[i], (double)right[i]);
+}
+
+/* ---- Gaussian scores ------------------------------------------------------------------------------------- */
+
+static const float extreme_mean[] = {0,       -0.0f,    FLT_TRUE_MIN, -FLT_MIN, 1,
+                                     FLT_MAX, -FLT_MAX, INFINITY,     1e-20f,   16777216};
+static const float extreme_sd[] = {0, FLT_TRUE_MIN, 1, FLT_MAX, 1e30f, 1e-30f, FLT_MIN};
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* Beliefs about n items: drawn from usual values, or from the ends of what a float can hold. */
+static void draw_beliefs(source *from, int extreme, size_t n, float *mean, float *sd)
+{
+    for (size_t i = 0; i < padded(n); i++) {
+        mean[i] = extreme ? extreme_mean[next_below(from, LENGTH(extreme_mean))] : (float)(2 * next_unit(from) - 1);
+        sd[i] = extreme ? extreme_sd[next_below(from, LENGTH(extreme_sd))] : (float)next_unit(from);
+    }
+}
+
+typedef struct gauss_case {
+    float *mean, *sd;
+    uint32_t *item;
+} gauss_case;
+
+static gauss_case gauss_case_new(source *from, int extreme, size_t n)
+{
+    gauss_case c = {exactly(padded(n), sizeof(float)), exactly(padded(n), sizeof(float)), exactly(n, sizeof(uint32_t))};
+    draw_beliefs(from, extreme, n, c.mean, c.sd);
+    return c;
+}
+
+static void gauss_case_free(gauss_case *c)
+{
+    free(c->mean);
+    free(c->sd);
+    free(c->item);
+}
+
+static void gauss_subset_is_part_of_the_whole(gauss_case *c, source *from, const oltr_rng *rng, size_t n,
+                                              const float *whole)
+{
+    size_t m = draw_subset(from, c->item, n);
+    float *part = exactly(m, sizeof(float)), *expected = exactly(m, sizeof(float));
+    for (size_t j = 0; j < m; j++)
+        expected[j] = whole[c->item[j]];
+    gauss_scores(rng, c->mean, c->sd, c->item, m, part);
+    same_floats("gauss_scores of a subset", m, part, expected);
+    gauss_scores_plain(rng, c->mean, c->sd, c->item, m, part);
+    same_floats("gauss_scores_plain of a subset", m, part, expected);
+    free(part);
+    free(expected);
+}
+
+static void gauss_subsets_get_the_draws_of_the_whole(void **state)
+{
+    (void)state;
+    source from = {1};
+    for (size_t n = 1; n <= LARGEST_SMALL; n++) {
+        gauss_case c = gauss_case_new(&from, n % 2 == 0, n);
+        float *whole = exactly(padded(n), sizeof(float));
+        oltr_rng rng = some_rng(n);
+        gauss_scores_plain(&rng, c.mean, c.sd, NULL, n, whole);
+        gauss_subset_is_part_of_the_whole(&c, &from, &rng, n, whole);
+        free(whole);
+        gauss_case_free(&c);
+    }
+}
+
+static void a_longer_list_does_not_change_the_draws_of_its_beginning(void **state)
+{
+    (void)state;
+    source from = {2};
+    gauss_case c = gauss_case_new(&from, 0, LARGEST_SMALL);
+    float whole[LARGEST_SMALL + NORMAL_GROUP], part[LARGEST_SMALL + NORMAL_GROUP];
+    oltr_rng rng = some_rng(1);
+    gauss_scores(&rng, c.mean, c.sd, NULL, LARGEST_SMALL, whole);
+    for (size_t n = 1; n < LARGEST_SMALL; n++) {
+        gauss_scores(&rng, c.mean, c.sd, NULL, n, part);
+        same_floats("gauss_scores", n, part, whole);
+    }
+    gauss_case_free(&c);
+}
+
+/* ---- beta scores ----------------------------------------------------------------------------------------- */
+
+typedef enum shape_kind { USUAL_SHAPES, SMALL_SHAPES, LARGE_SHAPES, MIXED_SHAPES, SHAPE_KINDS } shape_kind;
+
+static double draw_shape(source *from, shape_kind kind)
+{
+    static const double mixed[] = {1e-3, 0.5, 1 - 1e-16, 1, 1 + 1e-15, 1.0001, 1.5, 2, 100, 1e6};
+    switch (kind) {
+    case USUAL_SHAPES:
+        return 1 + next_below(from, 50);
+    case SMALL_SHAPES:
+        return log_uniform(from, 1e-3, 1);
+    case LARGE_SHAPES:
+        return log_uniform(from, 1e3, 1e6);
+    default:
+        return mixed[next_below(from, LENGTH(mixed))];
+    }
+}
+
+static shape_arrays draw_shapes(source *from, shape_kind kind, size_t n)
+{
+    shape_arrays s = shapes_new(n);
+    for (size_t i = 0; i < n; i++)
+        shapes_set(&s, i, draw_shape(from, kind), draw_shape(from, kind));
+    return s;
+}
+
+static void beta_subsets_get_the_draws_of_the_whole(void **state)
+{
+    (void)state;
+    source from = {3};
+    for (size_t n = 1; n <= LARGEST_SMALL; n++) {
+        shape_arrays s = draw_shapes(&from, (shape_kind)(n % SHAPE_KINDS), n);
+        beta_shapes view = shapes_view(&s);
+        uint32_t *item = exactly(n, sizeof *item), *todo = exactly(padded(n), sizeof *todo);
+        float *whole = exactly(padded(n), sizeof *whole), *part = exactly(padded(n), sizeof *part);
+        oltr_rng rng = some_rng(n);
+        beta_scores_plain(&rng, &view, NULL, n, todo, whole);
+        size_t m = draw_subset(&from, item, n);
+        beta_scores(&rng, &view, item, m, todo, part);
+        for (size_t j = 0; j < m; j++)
+            same_floats("beta_scores of a subset", 1, &part[j], &whole[item[j]]);
+        shapes_free(&s);
+        free(item);
+        free(todo);
+        free(whole);
+        free(part);
+    }
+}
+
+static void the_padding_of_beta_scores_is_minus_infinity(void **state)
+{
+    (void)state;
+    source from = {4};
+    for (size_t n = 1; n <= 100; n++) {
+        shape_arrays s = draw_shapes(&from, MIXED_SHAPES, n);
+        beta_shapes view = shapes_view(&s);
+        uint32_t *todo = exactly(padded(n), sizeof *todo);
+        float *out = exactly(padded(n), sizeof *out);
+        oltr_rng rng = some_rng(n);
+        beta_scores(&rng, &view, NULL, n, todo, out);
+        for (size_t i = 0; i < n; i++)
+            assert_true(isfinite(out[i]));
+        for (size_t i = n; i < padded(n); i++)
+            assert_true(isinf(out[i]) && out[i] < 0);
+        shapes_free(&s);
+        free(todo);
+        free(out);
+    }
+}
+
+/* ---- plain against AVX2 ---------------------------------------------------------------------------------- */
+
+#if OLTR_HAVE_AVX2
+
+static void compare_gauss(source *from, int extreme, size_t n, uint64_t round)
+{
+    gauss_case c = gauss_case_new(from, extreme, n);
+    size_t m = draw_subset(from, c.item, n), room = padded(n);
+    float *plain = exactly(room, sizeof(float)), *vector = exactly(room, sizeof(float));
+    oltr_rng rng = some_rng(round);
+    gauss_scores_plain(&rng, c.mean, c.sd, NULL, n, plain);
+    gauss_scores_avx2(&rng, c.mean, c.sd, NULL, n, vector);
+    same_floats("gauss", room, plain, vector);
+    float *few_plain = exactly(m, sizeof(float)), *few_vector = exactly(m, sizeof(float));
+    gauss_scores_plain(&rng, c.mean, c.sd, c.item, m, few_plain);
+    gauss_scores_avx2(&rng, c.mean, c.sd, c.item, m, few_vector);
+    same_floats("gauss of a list", m, few_plain, few_vector);
+    free(plain);
+    free(vector);
+    free(few_plain);
+    free(few_vector);
+    gauss_case_free(&c);
+}
+
+static void gauss_scores_avx2_equals_plain(void **state)
+{
+    (void)state;
+    source from = {5};
+    for (size_t n = 1; n <= LARGEST_SMALL; n++)
+        for (int extreme = 0; extreme < 2; extreme++)
+            compare_gauss(&from, extreme, n, n);
+    for (uint64_t round = 0; round < 10 * EFFORT; round++)
+        compare_gauss(&from, round % 2 == 1, LARGE, round << 40);
+}
+
+static void compare_beta(source *from, shape_kind kind, size_t n, uint64_t round)
+{
+    shape_arrays s = draw_shapes(from, kind, n);
+    beta_shapes view = shapes_view(&s);
+    uint32_t *item = exactly(n, sizeof *item), *todo = exactly(padded(n), sizeof *todo);
+    float *plain = exactly(padded(n), sizeof *plain), *vector = exactly(padded(n), sizeof *vector);
+    oltr_rng rng = some_rng(round);
+    beta_scores_plain(&rng, &view, NULL, n, todo, plain);
+    beta_scores_avx2(&rng, &view, NULL, n, todo, vector);
+    same_floats("beta", padded(n), plain, vector);
+    size_t m = draw_subset(from, item, n);
+    beta_scores_plain(&rng, &view, item, m, todo, plain);
+    beta_scores_avx2(&rng, &view, item, m, todo, vector);
+    same_floats("beta of a list", m, plain, vector);
+    shapes_free(&s);
+    free(item);
+    free(todo);
+    free(plain);
+    free(vector);
+}
+
+static void beta_scores_avx2_equals_plain(void **state)
+{
+    (void)state;
+    source from = {6};
+    for (size_t n = 1; n <= LARGEST_SMALL; n++)
+        for (shape_kind kind = 0; kind < SHAPE_KINDS; kind++)
+            compare_beta(&from, kind, n, n);
+    for (uint64_t round = 0; round < 5 * EFFORT; round++)
+        compare_beta(&from, (shape_kind)(round % SHAPE_KINDS), LARGE, round << 40);
+}
+
+typedef enum score_kind {
+    DISTINCT,
+    TWO_VALUES,
+    ALL_EQUAL,
+    ALL_INFINITE,
+    EXTREME,
+    SCORE_KINDS,
+    ZEROS /* of either sign, with something above and below */
+} score_kind;
+
+static double draw_score(source *from, score_kind kind)
+{
+    static const double extreme[] = {0,        FLT_TRUE_MIN,     -FLT_TRUE_MIN, FLT_MIN, FLT_MAX,
+                                     -FLT_MAX, (double)INFINITY, 1e-30,         -1,      16777217};
+    static const double zeros[] = {0.0, -0.0, 0.0, -0.0, FLT_TRUE_MIN, -FLT_TRUE_MIN};
+    switch (kind) {
+    case DISTINCT:
+        return 2 * next_unit(from) - 1;
+    case TWO_VALUES:
+        return next_below(from, 2) ? 0.25 : 0.75;
+    case ALL_EQUAL:
+        return -3;
+    case ALL_INFINITE:
+        return (double)INFINITY;
+    case ZEROS:
+        return zeros[next_below(from, LENGTH(zeros))];
+    default:
+        return extreme[next_below(from, LENGTH(extreme))];
+    }
+}
+
+typedef struct picks {
+    uint32_t *position;
+    double *score;
+} picks;
+
+static picks picks_new(uint32_t k)
+{
+    return (picks){exactly(k, sizeof(uint32_t)), exactly(k, sizeof(double))};
+}
+
+static void same_picks(const char *what, size_t n, uint32_t k, picks *left, picks *right)
+{
+    for (uint32_t i = 0; i < k; i++)
+        if (left->position[i] != right->position[i] || memcmp(&left->score[i], &right->score[i], sizeof(double)) != 0)
+            FAIL_WITH("%s: slot %u of %u from %zu is %u (%a) and %u (%a)", what, i, k, n, left->position[i],
+                      left->score[i], right->position[i], right->score[i]);
+    free(left->position);
+    free(left->score);
+    free(right->position);
+    free(right->score);
+}
+
+static void compare_topk_f32(source *from, score_kind kind, size_t n, uint32_t k)
+{
+    float *x = exactly(padded(n), sizeof *x), *y = exactly(padded(n), sizeof *y),
+          *best = exactly(padded(n) / 8 + 8, sizeof *best);
+    for (size_t i = 0; i < padded(n); i++)
+        x[i] = y[i] = i < n ? (float)draw_score(from, kind) : -INFINITY;
+    picks plain = picks_new(k), vector = picks_new(k);
+    oltr_rng rng = some_rng(next_bits(from) >> 16);
+    topk_f32_plain(x, n, k, &rng, best, plain.position, plain.score);
+    topk_f32_avx2(y, n, k, &rng, best, vector.position, vector.score);
+    same_picks("topk_f32", n, k, &plain, &vector);
+    free(x);
+    free(y);
+    free(best);
+}
+
+static void compare_topk_f64(source *from, score_kind kind, size_t n, uint32_t k)
+{
+    double *x = exactly(padded(n), sizeof *x), *y = exactly(padded(n), sizeof *y),
+           *best = exactly(padded(n) / 8 + 8, sizeof *best);
+    for (size_t i = 0; i < padded(n); i++)
+        x[i] = y[i] = i < n ? draw_score(from, kind) : -(double)INFINITY;
+    picks plain = picks_new(k), vector = picks_new(k);
+    oltr_rng rng = some_rng(next_bits(from) >> 16);
+    topk_f64_plain(x, n, k, &rng, best, plain.position, plain.score);
+    topk_f64_avx2(y, n, k, &rng, best, vector.position, vector.score);
+    same_picks("topk_f64", n, k, &plain, &vector);
+    free(x);
+    free(y);
+    free(best);
+}
+
+static void compare_topk(source *from, score_kind kind, size_t n, uint32_t k)
+{
+    compare_topk_f32(from, kind, n, k);
+    compare_topk_f64(from, kind, n, k);
+}
+
+static void topk_avx2_equals_plain_for_every_k_of_few_scores(void **state)
+{
+    (void)state;
+    source from = {7};
+    for (size_t n = 1; n <= 70; n++)
+        for (uint32_t k = 1; k <= n; k++)
+            for (score_kind kind = 0; kind < SCORE_KINDS; kind++)
+                compare_topk(&from, kind, n, k);
+}
+
+static void topk_avx2_equals_plain_for_more_scores(void **state)
+{
+    (void)state;
+    source from = {8};
+    for (size_t n = 71; n <= LARGEST_SMALL; n++)
+        for (score_kind kind = 0; kind < SCORE_KINDS; kind++) {
+            compare_topk(&from, kind, n, 1 + next_below(&from, (uint32_t)n));
+            compare_topk(&from, kind, n, (uint32_t)n);
+        }
+}
+
+static void topk_avx2_equals_plain_for_many_scores(void **state)
+{
+    (void)state;
+    source from = {9};
+    static const uint32_t ks[] = {1, 2, 10, 100, 5000, LARGE - 1, LARGE};
+    for (size_t i = 0; i < LENGTH(ks); i++)
+        for (score_kind kind = 0; kind < SCORE_KINDS; kind++)
+            if (ks[i] <= 100 || kind == DISTINCT || kind == EXTREME)
+                compare_topk(&from, kind, LARGE, ks[i]);
+}
+
+static void topk_avx2_equals_plain_for_zeros_of_either_sign(void **state)
+{
+    (void)state;
+    source from = {10};
+    for (size_t n = 1; n <= LARGEST_SMALL; n++)
+        compare_topk(&from, ZEROS, n, 1 + next_below(&from, (uint32_t)n));
+}
+
+#endif
+
+static int say_what_is_skipped(void **state)
+{
+    (void)state;
+    if (!cpu_has_avx2())
+        print_message("no AVX2 on this machine or in this build: the comparisons of kernels are skipped\n");
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest always[] = {
+        cmocka_unit_test(gauss_subsets_get_the_draws_of_the_whole),
+        cmocka_unit_test(a_longer_list_does_not_change_the_draws_of_its_beginning),
+        cmocka_unit_test(beta_subsets_get_the_draws_of_the_whole),
+        cmocka_unit_test(the_padding_of_beta_scores_is_minus_infinity),
+    };
+    int failed = cmocka_run_group_tests_name("draws of subsets", always, say_what_is_skipped, NULL);
+#if OLTR_HAVE_AVX2
+    const struct CMUnitTest twins[] = {
+        cmocka_unit_test(gauss_scores_avx2_equals_plain),
+        cmocka_unit_test(beta_scores_avx2_equals_plain),
+        cmocka_unit_test(topk_avx2_equals_plain_for_every_k_of_few_scores),
+        cmocka_unit_test(topk_avx2_equals_plain_for_more_scores),
+        cmocka_unit_test(topk_avx2_equals_plain_for_many_scores),
+        cmocka_unit_test(topk_avx2_equals_plain_for_zeros_of_either_sign),
+    };
+    if (cpu_has_avx2())
+        failed += cmocka_run_group_tests_name("plain and AVX2", twins, NULL, NULL);
+#endif
+    return failed;
+}
