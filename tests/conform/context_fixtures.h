@@ -335,8 +335,8 @@ static inline oltr_rng rng_of(uint64_t round)
     return oltr_rng_at(oltr_rng_make(7, 3), 0, round);
 }
 
-static inline oltr_status rank_with(const oltr_policy *p, const oltr_query *query, uint64_t round, uint32_t k, uint32_t *item,
-                                    double *score)
+static inline oltr_status rank_with(const oltr_policy *p, const oltr_query *query, uint64_t round, uint32_t k,
+                                    uint32_t *item, double *score)
 {
     oltr_scratch *scratch = oltr_scratch_new(p);
     oltr_ranking out = {k, item, score};

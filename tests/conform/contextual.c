@@ -44,7 +44,8 @@ static void rank_and_check(const oltr_policy *p, const request *r, uint64_t roun
     double score[ITEMS];
     expect(rank_with(p, &r->query, round, k, item, score), OLTR_OK);
     assert_valid_list(r, k, item, score);
-    expect(rank_with(p, &r->query, round, k, again, NULL), OLTR_OK); /* same generator, same list; scores are optional */
+    expect(rank_with(p, &r->query, round, k, again, NULL),
+           OLTR_OK); /* same generator, same list; scores are optional */
     assert_memory_equal(item, again, k * sizeof *item);
 }
 
@@ -373,8 +374,8 @@ static int is_logts(const variant *v)
 /* Whether what is summed depends on what was estimated when. */
 static int sums_depend_on_estimates(const variant *v)
 {
-    return is_kind(v, "logts-newton") || is_kind(v, "cascade-woful") || (is_logts(v) && chosen(v, "weights", "stale")) ||
-           (is_logts(v) && param_of(v, "rows") > 0);
+    return is_kind(v, "logts-newton") || is_kind(v, "cascade-woful") ||
+           (is_logts(v) && chosen(v, "weights", "stale")) || (is_logts(v) && param_of(v, "rows") > 0);
 }
 
 static int moderate(const variant *v)
@@ -423,7 +424,8 @@ static void assert_same_belief(const oltr_policy *p, const oltr_policy *q, slack
         expect(oltr_predict(p, &r.query, mean[0], sd[0]), OLTR_OK);
         expect(oltr_predict(q, &r.query, mean[1], sd[1]), OLTR_OK);
         for (uint32_t j = 0; j < r.query.n_items; j++)
-            if (!near(mean[0][j], mean[1][j], allowed.mean) || fabs(sd[0][j] - sd[1][j]) > allowed.sd * sd[1][j] + 1e-15)
+            if (!near(mean[0][j], mean[1][j], allowed.mean) ||
+                fabs(sd[0][j] - sd[1][j]) > allowed.sd * sd[1][j] + 1e-15)
                 fail_msg("mean %.17g and %.17g, sd %.17g and %.17g", mean[0][j], mean[1][j], sd[0][j], sd[1][j]);
     }
 }
@@ -652,13 +654,15 @@ static void teach_both(oltr_policy *p, oltr_policy *q, uint32_t rounds, double l
 }
 
 /* The scores that two policies give the candidates of two requests. */
-static void assert_scores(const oltr_policy *p, const request *one, const oltr_policy *q, const request *other, double tolerance)
+static void assert_scores(const oltr_policy *p, const request *one, const oltr_policy *q, const request *other,
+                          double tolerance)
 {
     for (uint64_t round = 0; round < 4; round++) {
         uint32_t item[ITEMS];
         double score[ITEMS], by_item[2][ITEMS] = {{0}};
         for (int side = 0; side < 2; side++) {
-            expect(rank_with(side ? q : p, side ? &other->query : &one->query, round, one->query.n_items, item, score), OLTR_OK);
+            expect(rank_with(side ? q : p, side ? &other->query : &one->query, round, one->query.n_items, item, score),
+                   OLTR_OK);
             for (uint32_t s = 0; s < one->query.n_items; s++)
                 by_item[side][item[s]] = score[s];
         }
@@ -715,7 +719,8 @@ static void short_rows_are_left_alone(void **state)
 static void long_rows_are_refused(void **state)
 {
     oltr_policy *p = new_policy(*state);
-    float five[2 * DIM] = {5, 0, 0, 0, 0.5F}, barely[2 * DIM] = {0.8F, 0.61F, 0, 0, 0.5F}, one[2 * DIM] = {1, 0, 0, 0, 0, 1};
+    float five[2 * DIM] = {5, 0, 0, 0, 0.5F}, barely[2 * DIM] = {0.8F, 0.61F, 0, 0, 0.5F},
+                   one[2 * DIM] = {1, 0, 0, 0, 0, 1};
     oltr_query fine = {2, NULL, DIM, 0, one};
     uint32_t item[2];
     learn_many(p, 13, 30, FROM_POOL);
@@ -904,7 +909,8 @@ static void correlations_that_cannot_be(void **state)
             diagonal[c] = at;
         for (size_t c = 0; f && f->n && c < DIM; c++)
             for (size_t r = c + 1; r < DIM; r++) {
-                double product = number_at(m.byte + f->value + 8 * diagonal[c]) * number_at(m.byte + f->value + 8 * diagonal[r]);
+                double product =
+                    number_at(m.byte + f->value + 8 * diagonal[c]) * number_at(m.byte + f->value + 8 * diagonal[r]);
                 set_number(m.byte + f->value + 8 * (diagonal[c] + r - c), -0.9 * sqrt(product));
             }
         if (f && f->n)
@@ -917,7 +923,8 @@ static void impossible_rows(void **state)
 {
     image m = make_image(*state);
     anatomy a = dissect(&m);
-    const sum_field *count = sum_named(&a, "count"), *examined = sum_named(&a, "examined"), *clicked = sum_named(&a, "clicked");
+    const sum_field *count = sum_named(&a, "count"), *examined = sum_named(&a, "examined"),
+                    *clicked = sum_named(&a, "clicked");
     assert_true(count && examined && clicked && sum_named(&a, "row"));
     double n = number_at(m.byte + count->value);
     const double lies[] = {n + 1, n - 1, -1, n + 0.5, 1e300, 4294967296.0};

@@ -3,7 +3,7 @@
  * The twin here keeps the whole history and nothing else.  Before every round it builds its matrices from scratch, inverts them by elimination, solves the score
  * equation by Newton's method from zero, and takes widths straight from the formulas: slow, dense and obvious.  Engine and twin see the same lists and the same clicks, of
  * items whose features stay and of items whose features change; what the engine believes and ranks by must be what the twin computes.
- * Where a test is statistical its seed is fixed: 16 laws of 4 means and 10 covariances, each rejected beyond 7 standard errors, which has a false-alarm rate below 1e-8 in all.
+ * Where a test is statistical its seed is fixed: 19 laws of 4 means and 10 covariances, each rejected beyond 7 standard errors, which has a false-alarm rate below 1e-8 in all.
  */
 #include "conform/context_fixtures.h"
 
@@ -81,9 +81,9 @@ static double form(const matrix *m, const double *x, const double *y)
 
 typedef struct seen {
     double x[DIM], y;
-    double weight;  /* of cascade-woful's second regression */
-    double stale;   /* mu (1 - mu) at the estimate of its own round */
-    int examined;   /* or only shown */
+    double weight; /* of cascade-woful's second regression */
+    double stale;  /* mu (1 - mu) at the estimate of its own round */
+    int examined;  /* or only shown */
 } seen;
 
 typedef struct twin {
@@ -119,7 +119,8 @@ static belief ridge(const twin *w, double lambda, double spread)
 /* The printed radius of LinTS-LTR, with the logarithms of its doubling argument in base 2. */
 static double printed_beta(const twin *w)
 {
-    double lambda = param_of(w->v, "lambda"), sigma = param_of(w->v, "sigma"), horizon = param_of(w->v, "horizon"), t = (double)w->t;
+    double lambda = param_of(w->v, "lambda"), sigma = param_of(w->v, "sigma"), horizon = param_of(w->v, "horizon"),
+           t = (double)w->t;
     double delta = 1 / (horizon * (log2(horizon) + 2)), delta_t = delta / pow(2, fmax(1, ceil(log2(t))));
     return sigma * sigma * sqrt(DIM * log(1 + t / lambda) + 2 * log(1 / delta_t)) + sqrt(lambda) * param_of(w->v, "S");
 }
@@ -129,7 +130,8 @@ static belief lints_belief(const twin *w, uint32_t k)
     (void)k;
     if (chosen(w->v, "radius", "released"))
         return ridge(w, 0.25, 0.5);
-    return ridge(w, param_of(w->v, "lambda"), chosen(w->v, "radius", "bayes") ? param_of(w->v, "sigma") : printed_beta(w));
+    return ridge(w, param_of(w->v, "lambda"),
+                 chosen(w->v, "radius", "bayes") ? param_of(w->v, "sigma") : printed_beta(w));
 }
 
 static belief lints_cascade_belief(const twin *w, uint32_t k)
@@ -248,10 +250,12 @@ static double released_width(const variant *v)
 /* Both radii of the round to be ranked. */
 static void woful_radii(const twin *w, double *first, double *second)
 {
-    double k = param_of(w->v, "slots"), t = (double)w->t, delta = 1 / param_of(w->v, "horizon"), S = param_of(w->v, "S");
+    double k = param_of(w->v, "slots"), t = (double)w->t, delta = 1 / param_of(w->v, "horizon"),
+           S = param_of(w->v, "S");
     double log_term = log(4 * t * t * k * k / delta), scale = param_of(w->v, "scale");
     *first = scale * (S + 0.5 * sqrt(DIM * log(1 + t * k / DIM) + 2 * log(1 / delta)));
-    *second = scale * (sqrt(k) * S + 8 * sqrt(DIM * log(1 + t * k * k / (DIM * k)) * log_term) + 4 * sqrt(k) * log_term);
+    *second =
+        scale * (sqrt(k) * S + 8 * sqrt(DIM * log(1 + t * k * k / (DIM * k)) * log_term) + 4 * sqrt(k) * log_term);
     if (chosen(w->v, "variant", "released")) { /* ranks with K times the width of its CascadeLinUCB */
         *first = scale * released_width(w->v);
         *second = k * *first;
@@ -372,17 +376,14 @@ static void play(oltr_policy *p, twin *w, stage *g, dice *d, int changing)
 typedef struct law {
     const char *kind;
     belief (*of)(const twin *, uint32_t k);
-    int clicks; /* predicts mu(x'theta), not x'theta */
+    int clicks;      /* predicts mu(x'theta), not x'theta */
     double mean, sd; /* tolerances, relative */
 } law;
 
 static const law laws[] = {
-    {"lints", lints_belief, 0, 1e-9, 1e-9},
-    {"lints-cascade", lints_cascade_belief, 0, 1e-9, 1e-9},
-    {"cascade-lints", zong_belief, 0, 1e-9, 1e-9},
-    {"cascade-linucb", zong_belief, 0, 1e-9, 1e-9},
-    {"logts", logts_belief, 1, 1e-7, 1e-5},
-    {"logts-newton", newton_step_belief, 1, 1e-9, 1e-9},
+    {"lints", lints_belief, 0, 1e-9, 1e-9},        {"lints-cascade", lints_cascade_belief, 0, 1e-9, 1e-9},
+    {"cascade-lints", zong_belief, 0, 1e-9, 1e-9}, {"cascade-linucb", zong_belief, 0, 1e-9, 1e-9},
+    {"logts", logts_belief, 1, 1e-7, 1e-5},        {"logts-newton", newton_step_belief, 1, 1e-9, 1e-9},
 };
 
 static const law *law_of(const variant *v)
@@ -412,7 +413,8 @@ static void assert_prediction(const oltr_policy *p, const twin *w, const stage *
             m = logistic_of(m);
         }
         if (!near(mean[j], m, rule->mean) || fabs(sd[j] - s) > allowed * s + 1e-300)
-            fail_msg("round %u, item %u: mean %.15g for %.15g, sd %.15g for %.15g", (uint32_t)w->t, j, mean[j], m, sd[j], s);
+            fail_msg("round %u, item %u: mean %.15g for %.15g, sd %.15g for %.15g", (uint32_t)w->t, j, mean[j], m,
+                     sd[j], s);
     }
 }
 
@@ -471,7 +473,8 @@ static void assert_moments(const moments *m, double c[DIM][DIM], double slack)
 {
     for (int i = 0; i < DIM; i++) {
         if (fabs(m->mean[i]) > 7 * sqrt(c[i][i] * (1 + slack) / m->n) + 1e-9)
-            fail_msg("mean of candidate %d is off by %g, its standard error is %g", i, m->mean[i], sqrt(c[i][i] / m->n));
+            fail_msg("mean of candidate %d is off by %g, its standard error is %g", i, m->mean[i],
+                     sqrt(c[i][i] / m->n));
         for (int j = 0; j <= i; j++) {
             double se = sqrt((c[i][i] * c[j][j] + c[i][j] * c[i][j]) / m->n), size = sqrt(c[i][i] * c[j][j]);
             if (fabs(m->product[i][j] - c[i][j]) > 7 * se + slack * size)

@@ -6,7 +6,7 @@
  * The statistical tests have fixed seeds and bands of 6 standard errors: together a false-alarm rate below 1e-7.
  */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
-#include "world/world.h" /* before cmocka, which has another fail() */
+#include "world/world.h"        /* before cmocka, which has another fail() */
 
 #include "conform/context_fixtures.h"
 
@@ -45,13 +45,16 @@ static void make_setups(void)
         attractions[i] = 0.05 + 0.6 * unit(&d);
         draw_row(&d, D, features + i * D);
     }
-    add_setup("fixed", (oltr_world){.kind = "fixed", .clicks = "cascade", .attraction = attractions, .features = features});
+    add_setup("fixed",
+              (oltr_world){.kind = "fixed", .clicks = "cascade", .attraction = attractions, .features = features});
     add_setup("linear", (oltr_world){.kind = "linear", .clicks = "cascade", .scale = 0.3});
     add_setup("linear fresh", (oltr_world){.kind = "linear", .clicks = "cascade", .scale = 0.3, .fresh_contexts = 1});
     add_setup("logistic", (oltr_world){.kind = "logistic", .clicks = "cascade"});
-    add_setup("logistic sphere", (oltr_world){.kind = "logistic", .clicks = "cascade", .theta_on_sphere = 1, .scale = 3});
-    add_setup("logistic fresh",
-              (oltr_world){.kind = "logistic", .clicks = "cascade", .theta_on_sphere = 1, .fresh_contexts = 1, .scale = 5});
+    add_setup("logistic sphere",
+              (oltr_world){.kind = "logistic", .clicks = "cascade", .theta_on_sphere = 1, .scale = 3});
+    add_setup(
+        "logistic fresh",
+        (oltr_world){.kind = "logistic", .clicks = "cascade", .theta_on_sphere = 1, .fresh_contexts = 1, .scale = 5});
     add_setup("scalar", (oltr_world){.kind = "scalar", .clicks = "abandon", .abandon = 0.2, .noise_sd = 0.5});
     add_setup("scalar fresh", (oltr_world){.kind = "scalar",
                                            .clicks = "abandon",
@@ -87,8 +90,14 @@ static void add_contestant(plan *p, const char *kind)
 static void make_plan(plan *p, const setup *s, uint32_t replications)
 {
     memset(p, 0, sizeof *p);
-    p->experiment = (oltr_experiment){.seed = 11, .rounds = checkpoints[CHECKPOINTS - 1], .slots = SLOTS, .replications = replications,
-                                      .n_checkpoints = CHECKPOINTS, .checkpoint = checkpoints, .world = s->world, .policy = p->policy};
+    p->experiment = (oltr_experiment){.seed = 11,
+                                      .rounds = checkpoints[CHECKPOINTS - 1],
+                                      .slots = SLOTS,
+                                      .replications = replications,
+                                      .n_checkpoints = CHECKPOINTS,
+                                      .checkpoint = checkpoints,
+                                      .world = s->world,
+                                      .policy = p->policy};
 }
 
 /* All policies with context that can learn in this world. */
@@ -258,7 +267,13 @@ typedef struct truth {
 static void draw_truth(const oltr_world *world, uint64_t replication, truth *out)
 {
     memset(out, 0, sizeof *out);
-    out->as = (instance){.n_items = N, .attraction = out->attraction, .a = out->a, .b = out->b, .dim = D, .x = out->x, .theta = out->theta};
+    out->as = (instance){.n_items = N,
+                         .attraction = out->attraction,
+                         .a = out->a,
+                         .b = out->b,
+                         .dim = D,
+                         .x = out->x,
+                         .theta = out->theta};
     world_ops_of(world->kind, NULL)->draw(world, 11, replication, &out->as);
 }
 
@@ -306,7 +321,8 @@ static void probabilities_at_full_scale(void **state)
     truth w;
     (void)state;
     for (uint64_t replication = 0; replication < 2000; replication++) {
-        oltr_world world = {.kind = "linear", .n_items = N, .clicks = "cascade", .dim = D, .scale = 1, .fresh_contexts = 1};
+        oltr_world world = {
+            .kind = "linear", .n_items = N, .clicks = "cascade", .dim = D, .scale = 1, .fresh_contexts = 1};
         draw_truth(&world, replication, &w);
         for (uint64_t round = 0; round < 3; round++) {
             for (uint32_t i = 0; i < N; i++)
@@ -396,8 +412,8 @@ static void the_regret_of_chance(void **state)
     for (uint32_t c = 0; c < CHECKPOINTS; c++) {
         oltr_outcome got = oltr_results_at(r, 0, 0, c);
         if (fabs(got.regret - expected[c]) > 6 * got.regret_se + 1e-9)
-            fail_msg("after %u rounds: regret %g, expected %g, standard error %g", (uint32_t)checkpoints[c], got.regret, expected[c],
-                     got.regret_se);
+            fail_msg("after %u rounds: regret %g, expected %g, standard error %g", (uint32_t)checkpoints[c], got.regret,
+                     expected[c], got.regret_se);
     }
     oltr_results_free(r);
 }
@@ -411,10 +427,12 @@ static void learning_helps(void **state)
     add_contestant(&p, "random");
     add_contestant(&p, "lints");
     add_contestant(&p, "cascade-lints");
-    p.policy[1].settings.value[param_index(p.policy[1].settings.info, "radius")] = 2; /* as released: the printed radius takes longer */
+    p.policy[1].settings.value[param_index(p.policy[1].settings.info, "radius")] =
+        2; /* as released: the printed radius takes longer */
     oltr_results *r = run(&p, 2);
     for (uint32_t i = 1; i < 3; i++) {
-        oltr_outcome chance = oltr_results_at(r, 0, 0, CHECKPOINTS - 1), policy = oltr_results_at(r, 0, i, CHECKPOINTS - 1);
+        oltr_outcome chance = oltr_results_at(r, 0, 0, CHECKPOINTS - 1),
+                     policy = oltr_results_at(r, 0, i, CHECKPOINTS - 1);
         if (policy.regret >= chance.regret)
             fail_msg("%s: regret %g, chance has %g", p.policy[i].label, policy.regret, chance.regret);
     }
