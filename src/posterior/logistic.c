@@ -134,7 +134,8 @@ static uint32_t least_recent(const void *state, const logistic *p)
     return oldest;
 }
 
-/* A row's part of the log posterior becomes its quadratic at theta: the gradient there stays as it is. */
+/* A row's part of the log posterior becomes its quadratic at theta: the gradient there stays as it is.  The factor gets the very weight, since
+ * from now on nothing will put it right. */
 static void absorb(void *state, const logistic *p, model *m, uint32_t r)
 {
     double score[RESPOND_LANES] = {0}, residual[RESPOND_LANES], curvature[RESPOND_LANES];
@@ -142,7 +143,8 @@ static void absorb(void *state, const logistic *p, model *m, uint32_t r)
     const float *x = m->row + (size_t)r * m->dim;
     rows_times(x, m->dim, 1, m->dim, m->theta, score);
     respond(1, score, examined, clicked, residual, curvature);
-    double pull = residual[0] + curvature[0] * score[0];
+    double pull = residual[0] + curvature[0] * score[0], more = curvature[0] - m->weight[r];
+    model_strengthen(m, &r, &more, 1);
     rows_pull(x, 1, m->dim, &pull, doubles_at(state, p->pull));
     memset(m->nothing, 0, m->dim * sizeof *m->nothing);
     gram_add(doubles_at(state, p->precision), m->nothing, m->dim, &x, &none, curvature, 1);
@@ -153,9 +155,10 @@ static void absorb(void *state, const logistic *p, model *m, uint32_t r)
 typedef struct intake {
     void *state;
     logistic *p;
-    model m;       /* its gradient is that of the observations below, if theta is settled */
-    double solved; /* the running number up to which theta is the root */
-    uint32_t n;    /* observations that are counted, but neither in the factor nor in the gradient */
+    model m; /* its gradient is that of the observations below, if theta is settled */
+    double solved,
+        counted; /* running numbers: rows examined after `solved` may hold what theta has not seen; after `counted` there are none yet */
+    uint32_t n; /* observations that are counted, but neither in the factor nor in the gradient */
     uint32_t row[MODEL_BATCH];
     double click[MODEL_BATCH];
 } intake;
@@ -163,7 +166,6 @@ typedef struct intake {
 static void intake_start(intake *in)
 {
     in->m = model_of(in->state, in->p, &in->p->effort);
-    in->solved = doubles_at(in->state, in->p->count)[1];
     in->n = 0;
     memset(in->m.gradient, 0, in->m.dim * sizeof(double));
 }
@@ -189,7 +191,6 @@ static void intake_solve(intake *in)
     if (!in->p->settled)
         model_evaluate(&in->m);
     in->p->settled = (uint32_t)model_solve(&in->m, !in->p->settled);
-    intake_start(in);
 }
 
 /* A place for one more row.  When all are taken, the least recent row leaves; if theta has not seen all of it, the root is found first. */
@@ -201,8 +202,11 @@ static uint32_t make_room(intake *in)
         return (uint32_t)count[0]++;
     }
     uint32_t r = least_recent(in->state, in->p);
-    if (doubles_at(in->state, in->p->last)[r] > in->solved)
+    if (doubles_at(in->state, in->p->last)[r] > in->solved) {
         intake_solve(in);
+        intake_start(in);
+        in->solved = in->counted;
+    }
     absorb(in->state, in->p, &in->m, r);
     row_table t = table_of(in->state, in->p);
     free_slot(&t, find_slot(&t, t.row + (size_t)r * t.dim));
@@ -236,7 +240,7 @@ static void count_row(const intake *in, uint32_t r, double examined, double clic
 
 void logistic_add(void *state, logistic *p, const float *const *x, const double *y, uint32_t n)
 {
-    intake in = {.state = state, .p = p};
+    intake in = {.state = state, .p = p, .solved = doubles_at(state, p->count)[1]};
     if (n == 0)
         return;
     intake_start(&in);
@@ -244,7 +248,8 @@ void logistic_add(void *state, logistic *p, const float *const *x, const double 
         if (in.n == MODEL_BATCH)
             intake_flush(&in);
         uint32_t r = place_of(&in, x[i]);
-        count_row(&in, r, 1, y[i], ++doubles_at(state, p->count)[1]);
+        in.counted = ++doubles_at(state, p->count)[1];
+        count_row(&in, r, 1, y[i], in.counted);
         in.row[in.n] = r;
         in.click[in.n++] = y[i];
     }
@@ -287,12 +292,14 @@ void logistic_merge(void *state, logistic *p, const void *from_state, const logi
     const double *other = doubles_at(from_state, from->count), *last = doubles_at(from_state, from->last);
     const double *examined = doubles_at(from_state, from->examined), *clicked = doubles_at(from_state, from->clicked);
     const float *row = floats_at(from_state, from->row);
-    intake in = {.state = state, .p = p};
+    intake in = {.state = state,
+                 .p = p,
+                 .solved = before,
+                 .counted = before}; /* rows come in any order: all later ones are unseen */
     merge_absorbed(state, p, from_state, from);
     p->settled = 0;
     count[1] += other[1];
     intake_start(&in);
-    in.solved = before;
     for (uint32_t i = 0; i < (uint32_t)other[0]; i++)
         count_row(&in, place_of(&in, row + (size_t)i * p->dim), examined[i], clicked[i], before + last[i]);
     derive(state, p);

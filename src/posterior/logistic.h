@@ -7,10 +7,12 @@
  *     q - P theta + sum_r (S_r - N_r mu(x_r'theta)) x_r = 0,         P = lambda I, q = 0 until a row is absorbed,
  * and the factor of the Hessian H = P + sum_r w_r x_r x_r', w_r = N_r mu (1 - mu), near it.
  *
- * The root is found by Newton's method with a factor that is reused: new observations enter it by rank-one updates, it is refreshed when the steps
- * shrink too slowly or when some weight w_r has moved by more than `drift` from the one in the factor, and every step that does not reduce the objective
- * is halved, so that no data make it diverge: separable, one-sided, repeated, fewer rows than dimensions, huge features.  Warm start from the last root.
- * Converged to 1e-8 of the exact root, relative to 1 + |theta|.
+ * The root is found by Newton's method with a factor that is reused: new observations enter it by rank-one updates.  When steps shrink too slowly, or some
+ * weight w_r has moved by more than `drift` from the one in the factor (beside what lambda alone is worth in that row's direction), those weights are put right
+ * by rank-one updates too, or all by a new factor.  Every step along which the objective would not rise is halved, so that no data make it
+ * diverge: separable, one-sided, repeated, fewer rows than dimensions, huge features.  Warm start from the last root.
+ * Converged to 1e-8 of the exact root, relative to 1 + |theta|, as far as doubles reach: up to a condition of H of about 1e14, and beyond it to
+ * 1e-5 of the posterior's deviation.
  */
 #ifndef OLTR_POSTERIOR_LOGISTIC_H
 #define OLTR_POSTERIOR_LOGISTIC_H

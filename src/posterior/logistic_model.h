@@ -5,7 +5,6 @@
 #include "posterior/logistic.h"
 
 enum {
-    MODEL_PAIRS = 8,  /* steps the solver remembers */
     MODEL_BATCH = 64, /* rows given to a kernel of math/ldl.h in one call */
 };
 
@@ -27,7 +26,6 @@ typedef struct model {
     double *gradient;                     /* (dim) of the log posterior, so uphill: the score equation's left side */
     double *score_next, *move;            /* (rows) */
     double *theta_next, *gradient_next, *step; /* (dim) */
-    double *pair_step, *pair_change;           /* (MODEL_PAIRS, dim) */
     double *nothing;                           /* (dim) zeros: the right-hand side that the factor does not have */
     double *gram;                              /* (dim (dim+1) / 2) */
     double *update;                            /* ldl_update_work(dim) */
@@ -47,7 +45,7 @@ void model_rebuild(model *m);
 /* The root from theta on, with the factor that is there, and the factor brought within the drift.  `evaluated`: model_evaluate has seen theta; otherwise
  * score and gradient are near those at theta, which is enough for a first step.  Returns whether it converged: if so, `score` is near that at the root. */
 int model_solve(model *m, int evaluated);
-/* The rows' weights grow by `more` in the factor. */
+/* The rows' weights grow by `more` in the factor, or shrink. */
 void model_strengthen(model *m, const uint32_t *rows, const double *more, uint32_t n);
 
 #endif

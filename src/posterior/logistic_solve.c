@@ -1,17 +1,31 @@
 /* logistic_solve.c - the root of the score equation, see logistic.h.
  *
- * The log posterior is concave; we climb it by quasi-Newton steps H~^-1 g.  H~ is the factor left from earlier rounds, corrected by the
- * last few steps in the manner of L-BFGS (Nocedal 1980, with the factor as the initial matrix): a row whose weight has changed is a change of rank one in H,
- * and a remembered step mends about one such change for O(d), where a new factor costs O(R d^2 + d^3).  When the steps shrink too slowly all the same,
- * the factor is built anew and the step is Newton's.
+ * The log posterior is concave; we climb it by steps s = F^-1 g, where F is the Hessian H with the weights of earlier rounds, kept as a factor.  A step
+ * costs O(R d + d^2), a new factor O(R d^2 + d^3).  How far F is from H is known, from the weights alone: if the ratios of all weights, now
+ * and in F, lie between low <= 1 and high >= 1, then
+ *     low F <= H <= high F
+ * in the order of positive definite matrices.  Three things follow.
  *
- * Safeguard.  A step s is taken whole only if the objective certainly rises along it.  With phi the climb along s, concave: if the slope at the end is
- * still uphill, it rose all the way.  If not, phi'' varies along the step by a factor e^m at most, m = max_r |x_r's| (for |mu''| <= mu'), so
+ * Which steps.  A step shrinks the error by max(high - 1, 1 - low) or more.  When steps shrink slowly, or were damped, the weights that are off are
+ * put right, each by an update of rank one and O(d^2): mostly these are the few rows that have just been seen for the first time, or that surprised.  Where
+ * that would be dearer, there is a new factor, and the next step is Newton's own.
+ *
+ * When to end.  The error e of theta solves H e = g up to the change of H on the way, so in the norm of F
+ *     |e| <= |s| / low,       |e - s| <= max(high e^m - 1, 1 - low e^-m) |s| / low,
+ * where m bounds the moves of the scores: weights change by a factor e^m at most, for |mu''| <= mu'.  The climb ends with the step that leaves less than
+ * TOLERANCE.  (In the length of theta instead of the norm of F, because that is the promise; over many kinds of data the error then stays within
+ * five times TOLERANCE.)  No step that small is evaluated, and the first one of a round isn't either: at the last root the old observations' gradient is zero, so that
+ * of the new ones is all there is.
+ *
+ * Safeguard.  A step is taken whole only if the objective certainly rises along it.  With phi the objective along s, concave: if the slope at the end is
+ * still uphill, it rose all the way.  If not, phi'' varies along the step by a factor e^m at most, so
  *     phi(1) - phi(0) >= phi'(0) - e^m / 2 (phi'(0) - phi'(1)).
- * Otherwise the step is halved; for a short enough one the first condition holds.  Only slopes are needed, no logarithms, and no difference of
- * two nearly equal objectives, so the safeguard is sound down to the last digit.  Along a step scores are linear, so a halving costs O(R).
+ * Otherwise the step is halved until one of the two holds; for a short enough one the first does.  Only slopes are needed, no logarithms and no
+ * difference of two nearly equal objectives, so the safeguard is sound to the last digit.  Along a step scores are linear: a halving costs O(R).
  *
- * The end.  With delta^2 = g's = |g|^2 in the norm of H~^-1, the error in the norm of H is about delta, and after the step about rate x delta.
+ * Precision.  Where H is singular to working precision (features of 1e6 with a ridge of 1e-4), the flat directions of theta are known no better than the
+ * gradient is, and steps stop shrinking before TOLERANCE.  That is noticed: delta^2 = g's is the error in posterior deviations, and steps that are
+ * negligible by this measure and do not shrink are the end.
  */
 #include "posterior/logistic_model.h"
 
@@ -27,14 +41,14 @@ enum {
     MAX_STUCK = 3,
     REBUILD_COST = 6, /* a new factor costs as much as updates by (R + d/3) / 6 rows */
 };
-static const double MOST_LOWERED = 1e-3;
-static const double CLOSE = 0.03; /* an adjusted factor has weights so near */
-static const double SETTLING = 2; /* in a step after one that moved scores by so many drifts, weights hardly move */
-static const double SLOW = 0.35;  /* steps that shrink less than this call for a new factor */
-static const double STUCK = 0.9;  /* steps that shrink less than this ... */
-static const double NEGLIGIBLE =
-    1e-10; /* ... so near the root are rounding; of delta^2, which measures the error in posterior deviations */
-static const double TOLERANCE = 1e-9; /* of the last step times its rate, relative to 1 + |theta| */
+static const double MOST_LOWERED = 1e-3; /* a weight may be lowered by this factor at most, without a new factor */
+static const double CLOSE = 0.02;        /* how near an adjusted factor has its weights */
+static const double SETTLING =
+    2; /* after a step that moved scores by less than so many drifts, weights hardly move any more */
+static const double SLOW = 0.35;        /* a rate of steps that calls for an adjustment */
+static const double STUCK = 0.9;        /* steps that shrink less than this ... */
+static const double NEGLIGIBLE = 1e-10; /* ... when delta^2 is below this, are rounding */
+static const double TOLERANCE = 1e-9;   /* of what the last step leaves, relative to 1 + |theta| */
 
 static double dot(const double *a, const double *b, uint32_t n)
 {
@@ -49,12 +63,6 @@ static double dot(const double *a, const double *b, uint32_t n)
     for (; i < n; i++)
         s0 += a[i] * b[i];
     return (s0 + s1) + (s2 + s3);
-}
-
-static void add_times(double *y, double c, const double *x, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        y[i] += c * x[i];
 }
 
 /* The next n doubles of the scratch at `base`, which is NULL while it is only measured. */
@@ -78,8 +86,6 @@ static size_t place_scratch(model *m, double *base, uint32_t dim, uint32_t capac
     m->theta_next = take(base, &used, dim);
     m->gradient_next = take(base, &used, dim);
     m->step = take(base, &used, dim);
-    m->pair_step = take(base, &used, (size_t)dim * MODEL_PAIRS);
-    m->pair_change = take(base, &used, (size_t)dim * MODEL_PAIRS);
     m->nothing = take(base, &used, dim);
     m->gram = take(base, &used, (size_t)dim * (dim + 1) / 2);
     m->update = take(base, &used, ldl_update_work(dim));
@@ -206,9 +212,8 @@ double model_share(const model *m, const float *x)
     return m->lambda / (m->capacity * fmax(square, 1e-200));
 }
 
-/* How far the weights last evaluated are from those in the factor, in the sense of
- *     low F <= H <= high F,      F what the factor is of.
- * Part of lambda I may be dealt out to the rows as a weight of their own: what is small beside that cannot matter, however much it changes. */
+/* low F <= H <= high F, with H at the point last evaluated.  Part of lambda I can be dealt out to the rows as a weight of their own, the shares: what
+ * is small beside its share cannot matter, however much it changes. */
 typedef struct mismatch {
     double low, high;
 } mismatch;
@@ -240,12 +245,21 @@ static uint32_t rows_off(const model *m, double drift, uint32_t most, uint32_t *
     return n;
 }
 
-/* Puts right the weights that are off by more than `drift`, each by an update of rank one; where that would not be cheaper than a new factor, there is
- * a new factor.  A weight may so be lowered, but not by much more than MOST_LOWERED: taking a share 1 - q out of a matrix loses 1/q of its precision. */
+/* All pivots of H are lambda or more. */
+static int is_sound(const model *m)
+{
+    for (uint32_t j = 0; j < m->dim; j++)
+        if (!(m->factor.d[j] >= m->lambda / 2))
+            return 0;
+    return 1;
+}
+
+/* Puts right the weights that are off by more than `drift`, each by an update of rank one, or all of them by a new factor where that is cheaper.  Lowering a
+ * weight to a share q of itself loses 1/q of the factor's precision, so not too far; if rounding should still have spoilt it, there is a new one. */
 static void adjust(model *m, mismatch off, double drift)
 {
     uint32_t row[MODEL_BATCH], most = (m->rows + m->dim / 3) / REBUILD_COST;
-    double more[MODEL_BATCH], least = INFINITY;
+    double more[MODEL_BATCH];
     most = most < MODEL_BATCH ? most : MODEL_BATCH;
     uint32_t n = off.low >= MOST_LOWERED ? rows_off(m, drift, most, row) : most + 1;
     if (n > most) {
@@ -256,60 +270,13 @@ static void adjust(model *m, mismatch off, double drift)
         more[i] = m->curvature[row[i]] - m->weight[row[i]];
     model_strengthen(m, row, more, n);
     m->effort->adjustments += n;
-    for (uint32_t j = 0; j < m->dim; j++)
-        least = m->factor.d[j] >= m->lambda / 2 ? least : 0;
-    if (least == 0)
+    if (!is_sound(m))
         model_rebuild(m);
 }
 
 /* ---- one step */
 
-typedef struct memory {
-    uint32_t n, next;            /* how many pairs, and where the next one goes */
-    double inverse[MODEL_PAIRS]; /* 1 / (step . change) */
-} memory;
-
-static void forget_steps(memory *past)
-{
-    past->n = past->next = 0;
-}
-
-/* Remembers the step to theta_next and what it did to the gradient, unless rounding has made it meaningless. */
-static void remember_step(model *m, memory *past)
-{
-    double *s = m->pair_step + (size_t)past->next * m->dim, *y = m->pair_change + (size_t)past->next * m->dim;
-    for (uint32_t j = 0; j < m->dim; j++) {
-        s[j] = m->theta_next[j] - m->theta[j];
-        y[j] = m->gradient[j] - m->gradient_next[j];
-    }
-    double product = dot(s, y, m->dim);
-    if (!(product > DBL_MIN && isfinite(1 / product)))
-        return;
-    past->inverse[past->next] = 1 / product;
-    past->next = (past->next + 1) % MODEL_PAIRS;
-    past->n += past->n < MODEL_PAIRS;
-}
-
-/* step = H~^-1 gradient: the two loops of L-BFGS around a solve with the factor. */
-static void find_step(model *m, const memory *past)
-{
-    double share[MODEL_PAIRS];
-    uint32_t d = m->dim;
-    memcpy(m->step, m->gradient, d * sizeof *m->step);
-    for (uint32_t i = 1; i <= past->n; i++) {
-        uint32_t k = (past->next + MODEL_PAIRS - i) % MODEL_PAIRS;
-        share[k] = past->inverse[k] * dot(m->pair_step + (size_t)k * d, m->step, d);
-        add_times(m->step, -share[k], m->pair_change + (size_t)k * d, d);
-    }
-    ldl_solve(&m->factor, m->step, m->step);
-    for (uint32_t i = past->n; i >= 1; i--) {
-        uint32_t k = (past->next + MODEL_PAIRS - i) % MODEL_PAIRS;
-        double back = past->inverse[k] * dot(m->pair_change + (size_t)k * d, m->step, d);
-        add_times(m->step, share[k] - back, m->pair_step + (size_t)k * d, d);
-    }
-}
-
-/* The bound above: does the objective certainly rise, given the slopes at both ends and the largest move of a score? */
+/* Does the objective certainly rise, given the slopes at both ends and the largest move of a score? */
 static int certainly_rises(double slope, double slope_end, double largest_move)
 {
     if (slope_end >= 0)
@@ -371,7 +338,7 @@ static void accept_step(model *m)
 }
 
 /* Goes along the step as far as the objective rises; returns how far, 0 for not at all, and the largest move of a score. */
-static double advance(model *m, double slope, memory *past, double *move)
+static double advance(model *m, double slope, double *move)
 {
     double length = 1;
     try_step(m, length);
@@ -382,36 +349,42 @@ static double advance(model *m, double slope, memory *past, double *move)
         *move *= length;
     }
     m->effort->steps++;
-    if (length > 0) {
-        remember_step(m, past);
+    if (length > 0)
         accept_step(m);
-    }
     return length;
 }
 
 /* ---- the climb */
 
 typedef struct climb {
-    memory past;
-    double reach;  /* the largest |x_r|: no score moves more than reach times the step */
-    double delta;  /* of the last step */
-    double move;   /* of a score in the last step, the largest */
-    mismatch off;  /* of the factor, where it was last evaluated */
-    uint32_t age;  /* steps since the factor was built */
-    int evaluated; /* the gradient is exact */
-    int damped; /* the last step was shortened: this is not yet the quadratic region, and only Newton's own steps will do */
-    uint32_t stuck; /* steps in a row with a new factor that did not shrink */
+    double reach;   /* the largest |x_r|: no score moves more than reach times the step */
+    double delta;   /* of the last step: the root of slope = g's */
+    double move;    /* of a score in the last step, the largest */
+    mismatch off;   /* of the factor, where it was last evaluated */
+    int evaluated;  /* the gradient is exact */
+    int adjusted;   /* no step since the factor was put right */
+    int damped;     /* the last step was shortened */
+    uint32_t stuck; /* steps in a row that did not shrink although they are negligible */
 } climb;
 
 typedef enum progress { GOES_ON, CONVERGED, STALLED } progress;
 
-static void renew(model *m, climb *c)
+static climb climb_start(const model *m, int evaluated)
 {
-    model_rebuild(m);
-    forget_steps(&c->past);
-    c->age = 0;
-    c->off = (mismatch){1, 1};
-    find_step(m, &c->past);
+    climb c = {.delta = INFINITY, .evaluated = evaluated};
+    double least = INFINITY;
+    for (uint32_t r = 0; r < m->rows; r++)
+        least = m->share[r] < least ? m->share[r] : least;
+    c.reach = sqrt(m->lambda / (m->capacity * least));
+    c.off = evaluated ? mismatch_of(m) : (mismatch){0, INFINITY};
+    return c;
+}
+
+/* step = F^-1 gradient; returns the slope along it. */
+static double find_step(model *m)
+{
+    ldl_solve(&m->factor, m->gradient, m->step);
+    return dot(m->gradient, m->step, m->dim);
 }
 
 static void take_last_step(model *m)
@@ -421,16 +394,16 @@ static void take_last_step(model *m)
     m->effort->steps++;
 }
 
-/* Whether what is left after this step is too little to matter.  The error e solves H e = g, the step F s = g, so in the norm of F
- * |e| <= |s| / low, and |e - s| is at most |e| times the largest of |high - 1| and |low - 1|, plus the change of H along the way, a factor e^m. */
+/* Whether what is left after this step is too little to matter: the bound at the head of this file, in the length of theta instead of the norm of F. */
 static int is_last(const model *m, const climb *c)
 {
     double size = sqrt(dot(m->step, m->step, m->dim)), scale = 1 + sqrt(dot(m->theta, m->theta, m->dim));
-    double move = c->reach * size, bend = 1 + move + move * move;
+    double move = c->reach * size, bend = 1 + move + move * move; /* >= e^move for move < 1 */
     double left = fmax(c->off.high * bend - 1, 1 - c->off.low / bend) / c->off.low;
     return c->evaluated && move < 1 && size * left <= TOLERANCE * scale;
 }
 
+/* Takes the step. */
 static progress step_on(model *m, climb *c, double slope)
 {
     if (!(slope > 0 && isfinite(slope)))
@@ -441,21 +414,19 @@ static progress step_on(model *m, climb *c, double slope)
     }
     c->stuck = slope < NEGLIGIBLE && sqrt(slope) > STUCK * c->delta ? c->stuck + 1 : 0;
     c->delta = sqrt(slope);
-    double length = advance(m, slope, &c->past, &c->move);
-    c->age++;
-    c->evaluated = 1;
+    double length = advance(m, slope, &c->move);
     c->off = mismatch_of(m);
+    c->evaluated = 1;
+    c->adjusted = 0;
     c->damped = length < 1;
-    return length > 0 && c->stuck < MAX_STUCK
-               ? GOES_ON
-               : STALLED; /* steps that do not shrink although the factor is new: rounding has the word */
+    return length > 0 && c->stuck < MAX_STUCK ? GOES_ON : STALLED;
 }
 
-/* Whether the factor should be put right before the next step: when steps are damped or shrink too slowly; or when it would have to be at the end
- * anyway, and the weights will hardly move any more. */
+/* Whether the factor should be put right before the next step: when the last one was damped, when steps shrink too slowly, or when it would have to
+ * be put right at the end anyway and the weights will hardly move any more. */
 static int wants_adjustment(const model *m, const climb *c, double slope)
 {
-    if (!c->evaluated || c->age == 0)
+    if (!c->evaluated || c->adjusted)
         return 0;
     return c->damped || !(sqrt(slope) <= SLOW * c->delta) ||
            (c->move < SETTLING * m->drift && !within(c->off, m->drift));
@@ -463,28 +434,27 @@ static int wants_adjustment(const model *m, const climb *c, double slope)
 
 static progress climb_on(model *m, climb *c)
 {
-    find_step(m, &c->past);
-    double slope = dot(m->gradient, m->step, m->dim);
+    double slope = find_step(m);
     if (wants_adjustment(m, c, slope)) {
         adjust(m, c->off, CLOSE);
         c->off = mismatch_of(m);
-        c->age = 0;
-        forget_steps(&c->past);
-        find_step(m, &c->past);
-        slope = dot(m->gradient, m->step, m->dim);
+        c->adjusted = 1;
+        slope = find_step(m);
     }
     return step_on(m, c, slope);
 }
 
-static climb climb_start(const model *m, int evaluated)
+/* The factor within the drift at the root. */
+static void finish(model *m, climb *c)
 {
-    climb c = {.delta = INFINITY, .age = 1, .evaluated = evaluated};
-    double least = INFINITY;
-    for (uint32_t r = 0; r < m->rows; r++)
-        least = m->share[r] < least ? m->share[r] : least;
-    c.reach = sqrt(m->lambda / (m->capacity * least));
-    c.off = evaluated ? mismatch_of(m) : (mismatch){0, INFINITY};
-    return c;
+    if (m->drift <= 0 || !c->evaluated) {
+        model_evaluate(m);
+        c->off = mismatch_of(m);
+    }
+    if (m->drift <= 0)
+        model_rebuild(m);
+    else if (!within(c->off, m->drift))
+        adjust(m, c->off, m->drift / 4);
 }
 
 int model_solve(model *m, int evaluated)
@@ -494,12 +464,7 @@ int model_solve(model *m, int evaluated)
     m->effort->solves++;
     for (int i = 0; i < MAX_STEPS && now == GOES_ON; i++)
         now = climb_on(m, &c);
-    if (m->drift <= 0) {
-        model_evaluate(m);
-        model_rebuild(m);
-    } else if (!within(c.off, m->drift)) {
-        adjust(m, c.off, m->drift / 2);
-    }
+    finish(m, &c);
     return now == CONVERGED;
 }
 
@@ -511,8 +476,9 @@ void logistic_solve_plainly(void *state, logistic *p)
     model_evaluate(&m);
     climb c = climb_start(&m, 1);
     for (int i = 0; i < MAX_STEPS && now == GOES_ON; i++) {
-        renew(&m, &c);
-        now = step_on(&m, &c, dot(m.gradient, m.step, m.dim));
+        model_rebuild(&m);
+        c.off = (mismatch){1, 1};
+        now = step_on(&m, &c, find_step(&m));
     }
     p->settled = 0;
 }
