@@ -26,22 +26,14 @@ clock_segment clock_segment_of(uint64_t t, double (*slow)(uint64_t t))
     return (clock_segment){first, next - 1, 0.5 * (from + to), 0.5 * (to - from)};
 }
 
-/* coefficient k of the product of two series */
-static double product(const double *f, const double *g, int k)
+/* sum of c[j] c[k-j], j = 1..k-1 */
+static inline double inner_square(const double *c, int k)
 {
     double sum = 0;
-    for (int j = 0; j <= k; j++)
-        sum += f[j] * g[k - j];
-    return sum;
-}
-
-/* coefficient k of r = 1/f, given those below */
-static double reciprocal(const double *f, const double *r, int k)
-{
-    double sum = 0;
-    for (int j = 1; j <= k; j++)
-        sum += f[j] * r[k - j];
-    return k ? -sum / f[0] : 1 / f[0];
+#pragma GCC unroll 8
+    for (int j = 1; 2 * j < k; j++)
+        sum += c[j] * c[k - j];
+    return 2 * sum + (k % 2 == 0 && k > 0 ? c[k / 2] * c[k / 2] : 0);
 }
 
 /* Do the last terms vanish beside the first over the whole segment?  (False for NaN.) */
@@ -60,20 +52,28 @@ static int constant_series(double value, const clock_segment *segment, clock_ser
     return 1;
 }
 
+/* In u = log(x/y): v = du/ds solves v' = -v - v^2 (a - (a+b) x), and x' = x (1-x) v. */
 static void quantile_terms(double a, double b, const beta_point *at, double c[SERIES_TERMS])
 {
-    double m[SERIES_TERMS], rx[SERIES_TERMS], ry[SERIES_TERMS], y[SERIES_TERMS], g[SERIES_TERMS], h[SERIES_TERMS];
+    double v[SERIES_TERMS], square[SERIES_TERMS], pull[SERIES_TERMS], spread[SERIES_TERMS], n = a + b;
     c[0] = at->x;
-    y[0] = at->y;
-    m[0] = at->upper * at->x * at->y / at->power;
+    v[0] = at->upper / at->power;
+    pull[0] = a * at->y - b * at->x;
+    spread[0] = at->x * at->y;
+    square[0] = v[0] * v[0];
+#pragma GCC unroll 16
     for (int k = 0; k < SERIES_TERMS - 1; k++) {
-        rx[k] = reciprocal(c, rx, k);
-        ry[k] = reciprocal(y, ry, k);
-        g[k] = (a - 1) * rx[k] - (b - 1) * ry[k];
-        h[k] = (k == 0) + product(m, g, k);
-        c[k + 1] = m[k] / (k + 1);
-        y[k + 1] = -c[k + 1];
-        m[k + 1] = -product(h, m, k) / (k + 1);
+        double share = 1.0 / (k + 1), grow = 0, turn = 0;
+#pragma GCC unroll 16
+        for (int j = 0; j <= k; j++) {
+            grow += spread[j] * v[k - j];
+            turn += square[j] * pull[k - j];
+        }
+        c[k + 1] = grow * share;
+        v[k + 1] = -(v[k] + turn) * share;
+        pull[k + 1] = -n * c[k + 1];
+        square[k + 1] = 2 * v[0] * v[k + 1] + inner_square(v, k + 1);
+        spread[k + 1] = (at->y - at->x) * c[k + 1] - inner_square(c, k + 1);
     }
 }
 
@@ -92,18 +92,17 @@ int quantile_series(double a, double b, const clock_segment *segment, clock_seri
     return 0;
 }
 
+/* n (q-p) q' = q (1-q), coefficient by coefficient; both sides need the same convolution. */
 static void kl_terms(double n, double p, double q, double c[SERIES_TERMS])
 {
-    double distance[SERIES_TERMS], inverse[SERIES_TERMS], rest[SERIES_TERMS], spread[SERIES_TERMS];
+    double scale = 1 / (q - p), rate = 1 / n, last = 0;
     c[0] = q;
-    distance[0] = q - p;
-    rest[0] = 1 - q;
-    for (int k = 0; k < SERIES_TERMS - 1; k++) {
-        inverse[k] = reciprocal(distance, inverse, k);
-        spread[k] = product(c, rest, k);
-        c[k + 1] = product(spread, inverse, k) / (n * (k + 1));
-        distance[k + 1] = c[k + 1];
-        rest[k + 1] = -c[k + 1];
+    c[1] = q * (1 - q) * rate * scale;
+#pragma GCC unroll 16
+    for (int k = 1; k < SERIES_TERMS - 1; k++) {
+        double next = inner_square(c, k + 1);
+        c[k + 1] = (((1 - 2 * q) * c[k] - last) * (rate * (1.0 / (k + 1))) - 0.5 * next) * scale;
+        last = next;
     }
 }
 

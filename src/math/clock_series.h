@@ -7,7 +7,7 @@
  * and the segment, so items with equal counts have equal indices, to the bit.
  *
  * The series: both indices solve a first-order differential equation, and a recurrence gives all coefficients.
- *   quantile  x(s), P(X > x) = e^-s:   x' = m, m' = -(1 + m g) m, g = (a-1)/x - (b-1)/(1-x)   (m: tail over density)
+ *   quantile  x(s), P(X > x) = e^-s:   x' = x (1-x) v, v' = -v - v^2 (a - (a+b) x)   (v = du/ds, u = log(x/(1-x)))
  *   bound     q(B), n kl(p,q) = B:     q' = q (1-q) / (n (q-p))
  * The nearest singularity is where the slow variable is 0, and segments are a fixed share of the distance to it, so that SERIES_TERMS
  * terms reach rounding error.  Where they do not (tiny shapes), the series is refused and the caller computes the index itself.

@@ -1,7 +1,6 @@
 /* special.c - incomplete beta function and its inverse, and the inverse of the Bernoulli divergence.
  *
- * Beta tails: the continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8) by the modified Lentz
- * method, times x^a y^b / B(a,b).  That factor is formed by its deviance from the mode (Loader's saddle-point form) when
+ * Beta tails: the continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), times x^a y^b / B(a,b).  That factor is formed by its deviance from the mode (Loader's saddle-point form) when
  * both shapes are large, because the three gammas of B(a,b) would cancel ten digits at shapes of 1e6.
  *
  * Beta quantile: Halley's method on the logarithm of the tail, as a function of u = log(x/y).  In that variable both ends of
@@ -79,31 +78,32 @@ double beta_power(double a, double b, double x, double y)
     return exp(log_beta_power(a, b, x, y));
 }
 
-/* The continued fraction for x below about the mean: P(X <= x) = x^a y^b / (a B(a,b)) * fraction. */
+/* The continued fraction for x below about the mean: P(X <= x) = x^a y^b / (a B(a,b)) * fraction.  Cleared of its denominators it is
+ *     a / (a + N1 / (a+1 + N2 / (a+2 + ...))),     N_2m = m (b-m) x,  N_2m+1 = -(a+m) (a+b+m) x:
+ * the convergents p/q follow by multiplication alone (Wallis), and two of them agree when p q' - p' q is nothing beside q q'. */
 static double beta_fraction(double a, double b, double x)
 {
-    const double tiny = 1e-300;
-    double c = 1, d = 1 - (a + b) * x / (a + 1);
-    d = 1 / (fabs(d) < tiny ? tiny : d);
-    double result = d;
-    for (double m = 1; m < 1e6; m++) { /* about sqrt(max(a,b)) steps are needed */
-        double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-        double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-        d = 1 + even * d;
-        c = 1 + even / c;
-        d = 1 / (fabs(d) < tiny ? tiny : d);
-        c = fabs(c) < tiny ? tiny : c;
-        result *= d * c;
-        d = 1 + odd * d;
-        c = 1 + odd / c;
-        d = 1 / (fabs(d) < tiny ? tiny : d);
-        c = fabs(c) < tiny ? tiny : c;
-        double factor = d * c;
-        result *= factor;
-        if (!(fabs(factor - 1) >= 2 * DBL_EPSILON)) /* done, or not a number */
+    double p0 = 1, q0 = 1, p1 = 1, q1 = 1 - (a + b) * x / (a + 1); /* the first two convergents */
+    for (double m = 1; m < 1e6; m++) {                             /* about sqrt(max(a,b)) steps are needed */
+        double even = m * (b - m) * x, odd = -(a + m) * (a + b + m) * x;
+        double d0 = a + 2 * m - 1, d1 = d0 + 1, d2 = d1 + 1, s = d0 * d1, r = d1 * d2;
+        double p2 = s * p1 + even * p0, q2 = s * q1 + even * q0;
+        double p3 = r * p2 + odd * (s * p1), q3 = r * q2 + odd * (s * q1);
+        p0 = p2 * r;
+        q0 = q2 * r;
+        p1 = p3;
+        q1 = q3;
+        if (!(fabs(p1 * q0 - p0 * q1) > 2 * DBL_EPSILON * fabs(p0 * q1))) /* done, or not a number */
             break;
+        if (fabs(q1) > 1e60) { /* four such factors still fit a double */
+            double shrink = 1 / q1;
+            p0 *= shrink;
+            q0 *= shrink;
+            p1 *= shrink;
+            q1 = 1;
+        }
     }
-    return result;
+    return p1 / q1;
 }
 
 /* Both tails, given the power. */
@@ -192,7 +192,8 @@ double beta_quantile_upper(double a, double b, double tail)
         return tail >= 1 ? 0 : 1;
     if (tail > 0.5) /* by the quantile of 1 - X, so that the tail that is solved for is the small one */
         return 1 - beta_quantile_upper(b, a, 1 - tail);
-    beta_point at = beta_near(a, b, tail, 1e-5); /* Halley's error shrinks with its cube: one more step and it is gone */
+    beta_point at =
+        beta_near(a, b, tail, 1e-5); /* Halley's error shrinks with its cube: one more step and it is gone */
     if (fabs(at.next) >= U_LIMIT - 1)
         return at.next < 0 ? 0 : 1;
     split(at.next, &at.x, &at.y);

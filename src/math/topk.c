@@ -102,7 +102,8 @@ void topk_f32_avx2(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *b
     topk_f32_plain(x, n, k, rng, best, position, score);
 }
 
-void topk_f64_avx2(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best, uint32_t *position, double *score)
+void topk_f64_avx2(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best, uint32_t *position,
+                   double *score)
 {
     topk_f64_plain(x, n, k, rng, best, position, score);
 }

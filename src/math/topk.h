@@ -20,11 +20,14 @@ static inline size_t topk_room(size_t n)
 /* x: (padded(n), see sample.h) scores, none of them NaN or -infinity, the padding -infinity; destroyed.
  * best: room for topk_room(n) values.  position: (k) the places in x of the K best.  score: (k) or NULL. */
 void topk_f32(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, uint32_t *position, double *score);
-void topk_f32_plain(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, uint32_t *position, double *score);
+void topk_f32_plain(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, uint32_t *position,
+                    double *score);
 void topk_f32_avx2(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, uint32_t *position, double *score);
 
 void topk_f64(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best, uint32_t *position, double *score);
-void topk_f64_plain(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best, uint32_t *position, double *score);
-void topk_f64_avx2(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best, uint32_t *position, double *score);
+void topk_f64_plain(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best, uint32_t *position,
+                    double *score);
+void topk_f64_avx2(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best, uint32_t *position,
+                   double *score);
 
 #endif

@@ -7,7 +7,7 @@
  */
 
 TARGET_PICK static inline size_t SELECT_PICK(const REAL *x, size_t total, size_t size, const REAL *best, size_t groups,
-                                        REAL top, const oltr_rng *rng, uint32_t slot)
+                                             REAL top, const oltr_rng *rng, uint32_t slot)
 {
     size_t group = NTH_EQUAL(best, groups, top, 0);
     size_t start = group * size, length = total - start < size ? total - start : size;

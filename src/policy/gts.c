@@ -39,11 +39,26 @@ static const oltr_param params[N_PARAMS] = {
      "draw from the posterior as printed, or with the standard deviation 1/n of the released code"},
 };
 
+/* Where a ranking keeps its scores: planned once, read every round. */
+typedef struct gts_scratch {
+    size_t score, best, bytes;
+} gts_scratch;
+
+static gts_scratch plan_scratch(uint32_t n_items)
+{
+    layout l = {0, 0};
+    gts_scratch s = {.score = layout_take(&l, padded(n_items), sizeof(float))};
+    s.best = layout_take(&l, topk_room(n_items), sizeof(float));
+    s.bytes = l.overflow ? 0 : l.used;
+    return s;
+}
+
 typedef struct gts_state {
     item_sums sums;
     size_t prior_mean, prior_sd; /* (n_items) doubles */
     size_t mean, sd;             /* (padded) floats: what is sampled from, derived */
     size_t bytes;
+    gts_scratch scratch;
     double precision; /* of one observation: 1/sigma^2 */
     uint32_t sampler, take;
 } gts_state;
@@ -52,7 +67,8 @@ static gts_state plan(const oltr_settings *settings)
 {
     gts_state g = {.precision = 1 / (param(settings, P_SIGMA) * param(settings, P_SIGMA)),
                    .sampler = choice(settings, P_SAMPLER),
-                   .take = choice(settings, P_PRIOR)};
+                   .take = choice(settings, P_PRIOR),
+                   .scratch = plan_scratch(settings->n_items)};
     layout l = {align_up(sizeof g), 0};
     g.sums = item_sums_plan(&l, settings->n_items);
     g.prior_mean = layout_take(&l, settings->n_items, sizeof(double));
@@ -135,19 +151,6 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
     return OLTR_OK;
 }
 
-typedef struct gts_scratch {
-    size_t score, best, bytes;
-} gts_scratch;
-
-static gts_scratch plan_scratch(uint32_t n_items)
-{
-    layout l = {0, 0};
-    gts_scratch s = {.score = layout_take(&l, padded(n_items), sizeof(float))};
-    s.best = layout_take(&l, topk_room(n_items), sizeof(float));
-    s.bytes = l.overflow ? 0 : l.used;
-    return s;
-}
-
 static size_t scratch_bytes(const oltr_settings *settings)
 {
     return plan_scratch(settings->n_items).bytes;
@@ -157,14 +160,13 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                         const oltr_ranking *out)
 {
     const gts_state *g = state;
-    gts_scratch s = plan_scratch(g->sums.n_items);
-    float *score = floats_at(scratch, s.score);
+    float *score = floats_at(scratch, g->scratch.score);
     (void)t;
     gauss_scores(rng, floats_at(g, g->mean), floats_at(g, g->sd), from->item, from->n, score);
     if (from->item || from->n < g->sums.n_items)
         for (size_t j = from->n; j < padded(from->n); j++)
             score[j] = -INFINITY;
-    topk_f32(score, from->n, out->k, rng, floats_at(scratch, s.best), out->item, out->score);
+    topk_f32(score, from->n, out->k, rng, floats_at(scratch, g->scratch.best), out->item, out->score);
     places_to_items(from, out);
     return OLTR_OK;
 }

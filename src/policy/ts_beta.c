@@ -13,10 +13,26 @@
 
 #include <math.h>
 
+/* Where a ranking keeps its scores: planned once, read every round. */
+typedef struct ts_beta_scratch {
+    size_t score, best, todo, bytes;
+} ts_beta_scratch;
+
+static ts_beta_scratch plan_scratch(uint32_t n_items)
+{
+    layout l = {0, 0};
+    ts_beta_scratch s = {.score = layout_take(&l, padded(n_items), sizeof(float))};
+    s.best = layout_take(&l, topk_room(n_items), sizeof(float));
+    s.todo = layout_take(&l, padded(n_items), sizeof(uint32_t));
+    s.bytes = l.overflow ? 0 : l.used;
+    return s;
+}
+
 typedef struct ts_beta_state {
     beta_items items; /* first: see beta_common.h */
     size_t ca, cb, da, db, log_da_db; /* (padded) floats of the sampler, derived: see beta_shapes */
     size_t bytes;
+    ts_beta_scratch scratch;
 } ts_beta_state;
 
 static ts_beta_state plan(uint32_t n_items)
@@ -30,6 +46,7 @@ static ts_beta_state plan(uint32_t n_items)
     p.db = layout_take(&l, padded(n_items), sizeof(float));
     p.log_da_db = layout_take(&l, padded(n_items), sizeof(float));
     p.bytes = l.overflow ? 0 : l.used;
+    p.scratch = plan_scratch(n_items);
     return p;
 }
 
@@ -69,20 +86,6 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
     return status;
 }
 
-typedef struct ts_beta_scratch {
-    size_t score, best, todo, bytes;
-} ts_beta_scratch;
-
-static ts_beta_scratch plan_scratch(uint32_t n_items)
-{
-    layout l = {0, 0};
-    ts_beta_scratch s = {.score = layout_take(&l, padded(n_items), sizeof(float))};
-    s.best = layout_take(&l, topk_room(n_items), sizeof(float));
-    s.todo = layout_take(&l, padded(n_items), sizeof(uint32_t));
-    s.bytes = l.overflow ? 0 : l.used;
-    return s;
-}
-
 static size_t scratch_bytes(const oltr_settings *settings)
 {
     return plan_scratch(settings->n_items).bytes;
@@ -92,16 +95,15 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                         const oltr_ranking *out)
 {
     const ts_beta_state *p = state;
-    ts_beta_scratch s = plan_scratch(p->items.sums.n_items);
-    float *score = floats_at(scratch, s.score);
+    float *score = floats_at(scratch, p->scratch.score);
     beta_shapes shapes = {floats_at(p, p->ca), floats_at(p, p->cb),        floats_at(p, p->da),      floats_at(p, p->db),
                           floats_at(p, p->log_da_db), doubles_at(p, p->items.a), doubles_at(p, p->items.b)};
     (void)t;
-    beta_scores(rng, &shapes, from->item, from->n, words_in(scratch, s.todo), score);
+    beta_scores(rng, &shapes, from->item, from->n, words_in(scratch, p->scratch.todo), score);
     if (from->item)
         for (size_t j = from->n; j < padded(from->n); j++)
             score[j] = -INFINITY;
-    topk_f32(score, from->n, out->k, rng, floats_at(scratch, s.best), out->item, out->score);
+    topk_f32(score, from->n, out->k, rng, floats_at(scratch, p->scratch.best), out->item, out->score);
     places_to_items(from, out);
     if (out->score)
         for (uint32_t slot = 0; slot < out->k; slot++)

@@ -29,8 +29,10 @@
 #define COS_1 -0x1.3bd392p+0f
 #define COS_2 0x1.03af5cp-2f
 #define COS_3 -0x1.4e5ed6p-6f
-/* Where the squeeze of Marsaglia and Tsang accepts without a logarithm: u < 1 - 0.0331 x^4 */
-#define SQUEEZE 0.0331f
+/* Where Marsaglia and Tsang's method accepts without a logarithm: for t = c x > -1/2,
+ * 3 log(1+t) - 3t + 3t^2/2 - t^3 >= -(9/7) t^4, and x^2 = 9 d t^2, so u < 1 - (t x)^2 / 7 is enough */
+#define SQUEEZE (1.0f / 7)
+#define SQUEEZE_FROM -0.5f
 /* The interval of t where P holds without range reduction */
 #define LOG_T_MIN -0x1.2bec34p-2f
 #define LOG_T_MAX 0x1.a827fap-2f

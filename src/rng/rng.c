@@ -6,6 +6,7 @@
 #include "rng/philox.h"
 
 #include <math.h>
+#include <string.h>
 
 #define FORK_STREAM 0x6F6C7472u /* "oltr": keeps the words that make keys apart from the words that are drawn */
 
@@ -24,8 +25,15 @@ oltr_rng oltr_rng_make(uint64_t seed, uint64_t replication)
 
 oltr_rng oltr_rng_at(oltr_rng rng, uint32_t stream, uint64_t round)
 {
-    return (oltr_rng){.key = {rng.key[0], rng.key[1]},
-                      .counter = {0, (uint32_t)round, (uint32_t)(round >> 32) << 16, stream}};
+    /* Written as whole vectors: a caller passes the value on at once, and a 16-byte load right behind 4-byte stores waits for them. */
+    typedef uint32_t four __attribute__((vector_size(16)));
+    oltr_rng at;
+    four first = {rng.key[0], rng.key[1], 0, (uint32_t)round};
+    four second = {(uint32_t)(round >> 32) << 16, stream, 0, 0};
+    memcpy(&at, &first, sizeof first);
+    memcpy((unsigned char *)&at + sizeof first, &second, sizeof second);
+    memset((unsigned char *)&at + 2 * sizeof first, 0, sizeof at - 2 * sizeof first);
+    return at;
 }
 
 oltr_rng oltr_rng_fork(oltr_rng rng, uint64_t id)

@@ -58,10 +58,10 @@ static float acceptance(float d, float t)
 
 static int gamma_accepts(float d, float t, float x, float u)
 {
-    float square = x * x;
+    float tx = t * x;
     if (!(t > -1))
         return 0;
-    return u < fmaf(-SQUEEZE * square, square, 1) || log_float(u) < acceptance(d, t);
+    return (t > SQUEEZE_FROM && u < fmaf(-SQUEEZE * tx, tx, 1)) || log_float(u) < acceptance(d, t);
 }
 
 float beta_small_shape(const oltr_rng *rng, uint32_t item, double a, double b)

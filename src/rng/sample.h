@@ -34,10 +34,10 @@ void standard_normals_avx2(const oltr_rng *rng, size_t n, float *out);
 /* What Marsaglia and Tsang's method needs of Gamma(a) and Gamma(b) to draw from Beta(a,b).  d < 0 in `da` marks an item with
  * a shape below 1, which is drawn from `a` and `b` in double precision. */
 typedef struct beta_shapes {
-    const float *ca, *cb;     /* (padded) 1 / sqrt(9 d); NaN where a shape is below 1 */
-    const float *da, *db;     /* (padded) shape - 1/3 */
-    const float *log_da_db;   /* (padded) log(da / db) */
-    const double *a, *b;      /* (n) the shapes themselves */
+    const float *ca, *cb;   /* (padded) 1 / sqrt(9 d); NaN where a shape is below 1 */
+    const float *da, *db;   /* (padded) shape - 1/3 */
+    const float *log_da_db; /* (padded) log(da / db) */
+    const double *a, *b;    /* (n) the shapes themselves */
 } beta_shapes;
 
 /* out[j] = the log-odds log(x / (1 - x)) of a draw x ~ Beta(a_i, b_i) of candidate j; `todo` is room for padded(n).

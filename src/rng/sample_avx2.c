@@ -37,10 +37,11 @@ KERNEL words8 philox8(counters c, __m256i position)
 {
     const __m256i m0 = _mm256_set1_epi32((int)PHILOX_M0), m1 = _mm256_set1_epi32((int)PHILOX_M1);
     __m256i e0 = position, o0 = _mm256_srli_epi64(position, 32);
-    __m256i e1 = c.round, o1 = c.round, e2 = c.purpose, o2 = c.purpose, e3 = c.stream, o3 = c.stream;
+    __m256i e1 = c.round, o1 = c.round, e2 = c.purpose, o2 = _mm256_srli_epi64(c.purpose, 32), e3 = c.stream,
+            o3 = c.stream;
+    __m256i k0 = _mm256_set1_epi32((int)c.k0), k1 = _mm256_set1_epi32((int)c.k1);
+    const __m256i w0 = _mm256_set1_epi32((int)PHILOX_W0), w1 = _mm256_set1_epi32((int)PHILOX_W1);
     for (uint32_t i = 0; i < PHILOX_ROUNDS; i++) {
-        const __m256i k0 = _mm256_set1_epi32((int)(c.k0 + i * PHILOX_W0));
-        const __m256i k1 = _mm256_set1_epi32((int)(c.k1 + i * PHILOX_W1));
         __m256i pe0 = _mm256_mul_epu32(e0, m0), pe1 = _mm256_mul_epu32(e2, m1);
         __m256i po0 = _mm256_mul_epu32(o0, m0), po1 = _mm256_mul_epu32(o2, m1);
         e0 = _mm256_xor_si256(_mm256_srli_epi64(pe1, 32), _mm256_xor_si256(e1, k0));
@@ -51,6 +52,8 @@ KERNEL words8 philox8(counters c, __m256i position)
         o1 = po1;
         e3 = pe0;
         o3 = po0;
+        k0 = _mm256_add_epi32(k0, w0);
+        k1 = _mm256_add_epi32(k1, w1);
     }
     return (words8){{_mm256_blend_epi32(e0, _mm256_slli_epi64(o0, 32), 0xAA),
                      _mm256_blend_epi32(e1, _mm256_slli_epi64(o1, 32), 0xAA),
@@ -113,21 +116,36 @@ KERNEL __m256i lanes(void)
     return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
 }
 
-OLTR_TARGET_AVX2 static void gauss_all(const oltr_rng *rng, const float *mean, const float *sd, size_t n, float *out)
+KERNEL void gauss_group(counters c, __m256i position, const float *mean, const float *sd, float *out)
+{
+    words8 w = philox8(c, position);
+    __m256 z[4];
+    box_muller8(w.w[0], w.w[1], &z[0], &z[1]);
+    box_muller8(w.w[2], w.w[3], &z[2], &z[3]);
+    for (size_t j = 0; j < 4; j++) {
+        size_t i = LANES * j;
+        _mm256_storeu_ps(out + i, _mm256_fmadd_ps(_mm256_loadu_ps(sd + i), z[j], _mm256_loadu_ps(mean + i)));
+    }
+}
+
+OLTR_TARGET_AVX2 static __attribute__((noinline)) void gauss_many(const oltr_rng *rng, const float *mean,
+                                                                  const float *sd, size_t n, float *out)
 {
     counters c = counters_of(rng, 0);
     __m256i position = lanes();
     for (size_t group = 0; group < n; group += NORMAL_GROUP) {
-        words8 w = philox8(c, position);
-        __m256 z[4];
-        box_muller8(w.w[0], w.w[1], &z[0], &z[1]);
-        box_muller8(w.w[2], w.w[3], &z[2], &z[3]);
-        for (size_t j = 0; j < 4; j++) {
-            size_t i = group + LANES * j;
-            _mm256_storeu_ps(out + i, _mm256_fmadd_ps(_mm256_loadu_ps(sd + i), z[j], _mm256_loadu_ps(mean + i)));
-        }
+        gauss_group(c, position, mean + group, sd + group, out + group);
         position = _mm256_add_epi32(position, _mm256_set1_epi32(LANES));
     }
+}
+
+OLTR_TARGET_AVX2 static __attribute__((noinline)) void gauss_all(const oltr_rng *rng, const float *mean,
+                                                                 const float *sd, size_t n, float *out)
+{
+    if (n <= NORMAL_GROUP)
+        gauss_group(counters_of(rng, 0), lanes(), mean, sd, out);
+    else
+        gauss_many(rng, mean, sd, n, out);
 }
 
 OLTR_TARGET_AVX2 void standard_normals_avx2(const oltr_rng *rng, size_t n, float *out)
@@ -193,8 +211,8 @@ OLTR_TARGET_AVX2 static void gauss_some(const oltr_rng *rng, const float *mean, 
     }
 }
 
-OLTR_TARGET_AVX2 void gauss_scores_avx2(const oltr_rng *rng, const float *mean, const float *sd, const uint32_t *item, size_t n,
-                       float *out)
+OLTR_TARGET_AVX2 void gauss_scores_avx2(const oltr_rng *rng, const float *mean, const float *sd, const uint32_t *item,
+                                        size_t n, float *out)
 {
     if (item)
         gauss_some(rng, mean, sd, item, n, out);
@@ -210,25 +228,29 @@ typedef struct proposal {
     __m256 squeezed;  /* accepted by the squeeze alone */
 } proposal;
 
-KERNEL __m256 squeeze8(__m256 x, __m256 u)
+KERNEL __m256 squeeze8(__m256 t, __m256 x, __m256 u)
 {
-    __m256 square = _mm256_mul_ps(x, x);
-    __m256 bound = _mm256_fmadd_ps(_mm256_mul_ps(splat(-SQUEEZE), square), square, splat(1));
-    return _mm256_cmp_ps(u, bound, _CMP_LT_OQ);
+    __m256 tx = _mm256_mul_ps(t, x);
+    __m256 bound = _mm256_fmadd_ps(_mm256_mul_ps(splat(-SQUEEZE), tx), tx, splat(1));
+    return _mm256_and_ps(_mm256_cmp_ps(t, splat(SQUEEZE_FROM), _CMP_GT_OQ), _mm256_cmp_ps(u, bound, _CMP_LT_OQ));
 }
 
-KERNEL proposal propose(counters c, __m256i item, __m256 ca, __m256 cb)
+KERNEL proposal propose_from(words8 w, __m256 ca, __m256 cb)
 {
     proposal p;
-    words8 w = philox8(c, item);
     box_muller8(w.w[0], w.w[1], &p.xa, &p.xb);
     p.ua = uniform8(w.w[2]);
     p.ub = uniform8(w.w[3]);
     p.ta = _mm256_mul_ps(ca, p.xa);
     p.tb = _mm256_mul_ps(cb, p.xb);
     p.plausible = _mm256_and_ps(_mm256_cmp_ps(p.ta, splat(-1), _CMP_GT_OQ), _mm256_cmp_ps(p.tb, splat(-1), _CMP_GT_OQ));
-    p.squeezed = _mm256_and_ps(squeeze8(p.xa, p.ua), squeeze8(p.xb, p.ub));
+    p.squeezed = _mm256_and_ps(squeeze8(p.ta, p.xa, p.ua), squeeze8(p.tb, p.xb, p.ub));
     return p;
+}
+
+KERNEL proposal propose(counters c, __m256i item, __m256 ca, __m256 cb)
+{
+    return propose_from(philox8(c, item), ca, cb);
 }
 
 KERNEL __m256 log_odds8(const proposal *p, __m256 log_da_db)
@@ -240,8 +262,8 @@ KERNEL __m256 log_odds8(const proposal *p, __m256 log_da_db)
 KERNEL __m256 acceptance8(__m256 d, __m256 t)
 {
     __m256 cube = _mm256_mul_ps(_mm256_mul_ps(t, t), t);
-    __m256 near = _mm256_and_ps(_mm256_cmp_ps(t, splat(LOG_T_MIN), _CMP_GT_OQ),
-                                _mm256_cmp_ps(t, splat(LOG_T_MAX), _CMP_LT_OQ));
+    __m256 near =
+        _mm256_and_ps(_mm256_cmp_ps(t, splat(LOG_T_MIN), _CMP_GT_OQ), _mm256_cmp_ps(t, splat(LOG_T_MAX), _CMP_LT_OQ));
     __m256 inner = _mm256_mul_ps(cube, _mm256_fmadd_ps(splat(3), log_p8(t), splat(-1)));
     __m256 rest = _mm256_fmsub_ps(_mm256_mul_ps(splat(1.5f), t), t, cube);
     rest = _mm256_fmadd_ps(splat(-3), t, rest);
@@ -251,12 +273,12 @@ KERNEL __m256 acceptance8(__m256 d, __m256 t)
 
 KERNEL __m256 accepts8(__m256 d, __m256 t, __m256 x, __m256 u)
 {
-    return _mm256_or_ps(squeeze8(x, u), _mm256_cmp_ps(log8(u), acceptance8(d, t), _CMP_LT_OQ));
+    return _mm256_or_ps(squeeze8(t, x, u), _mm256_cmp_ps(log8(u), acceptance8(d, t), _CMP_LT_OQ));
 }
 
 /* Candidates in `todo` (n of them): one attempt with the whole test.  Those rejected stay, in order; returns how many. */
-OLTR_TARGET_AVX2 static size_t try_again(counters c, const beta_shapes *s, const uint32_t *item, uint32_t *todo, size_t n,
-                                         float *out)
+OLTR_TARGET_AVX2 static __attribute__((noinline)) size_t
+try_again(counters c, const beta_shapes *s, const uint32_t *item, uint32_t *todo, size_t n, float *out)
 {
     size_t left = 0;
     for (size_t j = 0; j < n; j += LANES) {
@@ -282,9 +304,40 @@ OLTR_TARGET_AVX2 static size_t try_again(counters c, const beta_shapes *s, const
     return left;
 }
 
+/* One candidate, attempts 0..7 at once; 0 when all are rejected. */
+OLTR_TARGET_AVX2 static __attribute__((noinline)) int try_eight(const oltr_rng *rng, const beta_shapes *s, uint32_t i,
+                                                                float *out)
+{
+    counters c = counters_of(rng, 0);
+    c.purpose = _mm256_add_epi32(c.purpose, lanes());
+    proposal p = propose(c, _mm256_set1_epi32((int)i), splat(s->ca[i]), splat(s->cb[i]));
+    __m256 a = accepts8(splat(s->da[i]), p.ta, p.xa, p.ua), b = accepts8(splat(s->db[i]), p.tb, p.xb, p.ub);
+    unsigned accepted = (unsigned)_mm256_movemask_ps(_mm256_and_ps(p.plausible, _mm256_and_ps(a, b)));
+    float value[LANES];
+    _mm256_storeu_ps(value, log_odds8(&p, splat(s->log_da_db[i])));
+    if (!accepted)
+        return 0;
+    *out = value[__builtin_ctz(accepted)];
+    return 1;
+}
+
+enum { FEW = 3 }; /* up to so many, it is faster to try eight times for one than once for eight */
+
+static size_t try_few(const oltr_rng *rng, const beta_shapes *s, const uint32_t *item, uint32_t *todo, size_t n,
+                      float *out)
+{
+    size_t left = 0;
+    for (size_t j = 0; j < n; j++) {
+        uint32_t at = todo[j];
+        if (!try_eight(rng, s, item ? item[at] : at, &out[at]))
+            todo[left++] = at;
+    }
+    return left;
+}
+
 /* Items with a shape below 1 leave the list here, drawn one by one; returns how many stay. */
-static size_t draw_small_shapes(const oltr_rng *rng, const beta_shapes *s, const uint32_t *item, uint32_t *todo, size_t n,
-                                float *out)
+static size_t draw_small_shapes(const oltr_rng *rng, const beta_shapes *s, const uint32_t *item, uint32_t *todo,
+                                size_t n, float *out)
 {
     size_t left = 0;
     for (size_t j = 0; j < n; j++) {
@@ -297,35 +350,59 @@ static size_t draw_small_shapes(const oltr_rng *rng, const beta_shapes *s, const
     return left;
 }
 
-/* First pass: all items, accepted where the squeeze is enough (four of five).  The others are listed in todo. */
-OLTR_TARGET_AVX2 static size_t first_pass(counters c, const beta_shapes *s, const uint32_t *item, size_t n,
-                                          uint32_t *todo, float *out)
+KERNEL __m256i load_word(const uint32_t *word)
+{
+    return _mm256_load_si256((const __m256i *)(const void *)word);
+}
+
+/* First pass: all items, 32 at a time, accepted where the squeeze is enough, as it nearly always is.  The others are listed in todo.  The words are
+ * made before the proposals, because the two together do not fit the registers. */
+OLTR_TARGET_AVX2 static __attribute__((noinline)) size_t
+first_pass(counters c, const beta_shapes *s, const uint32_t *item, size_t n, uint32_t *todo, float *out)
 {
     size_t left = 0;
-    for (size_t j = 0; j < n; j += LANES) {
-        unsigned live = n - j < LANES ? (1u << (n - j)) - 1 : 0xFFu;
-        __m256i i = item ? load_items(item + j, n - j) : _mm256_add_epi32(lanes(), _mm256_set1_epi32((int)j));
-        __m256 ca = item ? _mm256_i32gather_ps(s->ca, i, 4) : _mm256_loadu_ps(s->ca + j);
-        __m256 cb = item ? _mm256_i32gather_ps(s->cb, i, 4) : _mm256_loadu_ps(s->cb + j);
-        __m256 shift = item ? _mm256_i32gather_ps(s->log_da_db, i, 4) : _mm256_loadu_ps(s->log_da_db + j);
-        proposal p = propose(c, i, ca, cb);
-        __m256 value = log_odds8(&p, shift);
-        if (item)
-            store_some(out + j, value, n - j);
-        else
-            _mm256_storeu_ps(out + j, value);
-        unsigned failed = live & ~(unsigned)_mm256_movemask_ps(_mm256_and_ps(p.plausible, p.squeezed));
-        for (; failed; failed &= failed - 1)
-            todo[left++] = (uint32_t)j + (uint32_t)__builtin_ctz(failed);
+    _Alignas(32) uint32_t words[4][4][LANES];
+    for (size_t start = 0; start < n; start += 4 * LANES) {
+        size_t end = n - start < 4 * LANES ? n : start + 4 * LANES;
+        for (size_t j = start, q = 0; j < end; j += LANES, q++) {
+            __m256i i = item ? load_items(item + j, n - j) : _mm256_add_epi32(lanes(), _mm256_set1_epi32((int)j));
+            words8 w = philox8(c, i);
+            _mm256_store_si256((__m256i *)(void *)words[q][0], w.w[0]);
+            _mm256_store_si256((__m256i *)(void *)words[q][1], w.w[1]);
+            _mm256_store_si256((__m256i *)(void *)words[q][2], w.w[2]);
+            _mm256_store_si256((__m256i *)(void *)words[q][3], w.w[3]);
+        }
+        uint32_t all = 0;
+        for (size_t j = start, q = 0; j < end; j += LANES, q++) {
+            unsigned live = n - j < LANES ? (1u << (n - j)) - 1 : 0xFFu;
+            __m256i i = item ? load_items(item + j, n - j) : _mm256_setzero_si256();
+            __m256 ca = item ? _mm256_i32gather_ps(s->ca, i, 4) : _mm256_loadu_ps(s->ca + j);
+            __m256 cb = item ? _mm256_i32gather_ps(s->cb, i, 4) : _mm256_loadu_ps(s->cb + j);
+            __m256 shift = item ? _mm256_i32gather_ps(s->log_da_db, i, 4) : _mm256_loadu_ps(s->log_da_db + j);
+            words8 w = {
+                {load_word(words[q][0]), load_word(words[q][1]), load_word(words[q][2]), load_word(words[q][3])}};
+            proposal p = propose_from(w, ca, cb);
+            __m256 value = log_odds8(&p, shift);
+            if (item)
+                store_some(out + j, value, n - j);
+            else
+                _mm256_storeu_ps(out + j, value);
+            unsigned failed = live & ~(unsigned)_mm256_movemask_ps(p.squeezed);
+            all |= failed << (q * LANES);
+        }
+        for (; all; all &= all - 1)
+            todo[left++] = (uint32_t)start + (uint32_t)__builtin_ctz(all);
     }
     return left;
 }
 
-OLTR_TARGET_AVX2 void beta_scores_avx2(const oltr_rng *rng, const beta_shapes *shapes, const uint32_t *item, size_t n, uint32_t *todo,
-                      float *out)
+OLTR_TARGET_AVX2 void beta_scores_avx2(const oltr_rng *rng, const beta_shapes *shapes, const uint32_t *item, size_t n,
+                                       uint32_t *todo, float *out)
 {
     size_t left = first_pass(counters_of(rng, 0), shapes, item, n, todo, out);
     left = draw_small_shapes(rng, shapes, item, todo, left, out);
+    if (left <= FEW)
+        left = try_few(rng, shapes, item, todo, left, out);
     for (uint32_t attempt = 0; left; attempt = (attempt + 1) & 0x7FFF)
         left = try_again(counters_of(rng, attempt), shapes, item, todo, left, out);
     if (!item)

@@ -195,6 +195,8 @@ int arena_play(arena *a, uint64_t replication, int (*stop)(void *context), void 
     a->world->draw(&e->world, e->seed, replication, &a->truth);
     double best = a->clicks->best(&e->world, &a->truth, e->slots);
     for (uint32_t i = 0; i < e->n_policies; i++) {
+        if (stop && stop(context)) /* short runs never come to the check between rounds */
+            return 0;
         uint64_t start = thread_ns();
         oltr_settings settings = settings_in(a, i);
         oltr_policy *policy = oltr_policy_place(a->policy_memory, a->policy_bytes, &settings, NULL);

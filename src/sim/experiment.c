@@ -40,9 +40,10 @@ oltr_status oltr_experiment_check(const oltr_experiment *e, oltr_error *error)
                           e->world.n_items);
     if (status != OLTR_OK)
         return status;
-    arena *probe = arena_new(e, error); /* makes every policy once, with the prior of replication 0 */
+    oltr_error why = {OLTR_OK, ""};
+    arena *probe = arena_new(e, &why); /* makes every policy once, with the prior of replication 0 */
     if (!probe)
-        return error ? error->code : OLTR_EINVAL;
+        return fail(error, why.code, "%s", why.msg);
     arena_free(probe);
     return OLTR_OK;
 }

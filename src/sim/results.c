@@ -77,8 +77,7 @@ static void put_experiment(writer *w, const oltr_experiment *e)
         put_policy(w, &e->policy[i]);
 }
 
-/* A number that differs for any two experiments that could differ in a result; 0 without memory. */
-static uint64_t digest_of(const oltr_experiment *points, uint32_t n_points)
+uint64_t experiment_digest(const oltr_experiment *points, uint32_t n_points)
 {
     writer w = {NULL, 0, 0};
     uint64_t digest = 0;
@@ -128,7 +127,7 @@ oltr_results *oltr_results_new(const oltr_experiment *points, uint32_t n_points,
     int made = r && r->point;
     if (made) {
         r->n_points = n_points;
-        r->digest = digest_of(points, n_points);
+        r->digest = experiment_digest(points, n_points);
         made = r->digest != 0;
     }
     for (uint32_t i = 0; made && i < n_points; i++)
@@ -283,20 +282,19 @@ oltr_status oltr_results_save(const oltr_results *results, const char *path, olt
     return status;
 }
 
-/* At most one byte more than expected: a longer file is another one. */
-static oltr_status read_whole(const char *path, size_t expected, unsigned char **bytes, size_t *size, oltr_error *error)
+static oltr_status read_whole(const char *path, unsigned char **bytes, size_t *size, oltr_error *error)
 {
-    *bytes = malloc(expected + 1);
-    if (!*bytes)
-        return fail(error, OLTR_ENOMEM, "no memory to read %s", path);
     FILE *file = fopen(path, "rb");
-    if (!file) {
-        free(*bytes);
+    long length = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    if (length < 0 || fseek(file, 0, SEEK_SET) != 0) {
+        if (file)
+            fclose(file);
         return fail(error, OLTR_EIO, "cannot read %s: %s", path, strerror(errno));
     }
-    *size = fread(*bytes, 1, expected + 1, file);
+    *bytes = malloc((size_t)length + 1);
+    *size = *bytes ? fread(*bytes, 1, (size_t)length, file) : 0;
     fclose(file);
-    return OLTR_OK;
+    return *bytes ? OLTR_OK : fail(error, OLTR_ENOMEM, "no memory to read %s", path);
 }
 
 static oltr_status check_file(const oltr_results *results, const char *path, const unsigned char *bytes, size_t size,
@@ -346,8 +344,8 @@ oltr_status oltr_results_load(oltr_results *results, const char *path, oltr_erro
     writer count = {NULL, 0, 0};
     put_results(&count, results);
     size_t size = 0, expected = count.used + 8;
-    unsigned char *bytes;
-    oltr_status status = read_whole(path, expected, &bytes, &size, error);
+    unsigned char *bytes = NULL;
+    oltr_status status = read_whole(path, &bytes, &size, error);
     if (status != OLTR_OK)
         return status;
     status = check_file(results, path, bytes, size, expected, error);

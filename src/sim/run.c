@@ -210,6 +210,11 @@ oltr_status oltr_run(const oltr_experiment *points, uint32_t n_points, const olt
     static const oltr_run_options plain = {0, NULL, NULL, 0, NULL, NULL};
     if (!points || !results || results->n_points != n_points)
         return fail(error, OLTR_EINVAL, "results must be made for these points with oltr_results_new()");
+    uint64_t digest = experiment_digest(points, n_points);
+    if (!digest)
+        return fail(error, OLTR_ENOMEM, "no memory to begin with");
+    if (digest != results->digest)
+        return fail(error, OLTR_EMISMATCH, "these are the results of another experiment; make new ones with oltr_results_new()");
     run r = {.points = points, .options = options ? options : &plain, .results = results, .error = {OLTR_OK, ""}};
     init_wait(&r);
     oltr_status status = run_threads(&r, error);

@@ -74,7 +74,7 @@ static void possible_sums_are_accepted(void **state)
     set_sums(&s, 2, 0.25, 0.125); /* faded */
     assert_int_equal(check(&s, 1), OLTR_OK);
     set_sums(&s, 3, 1, -5);
-    set_sums(&s, 4, 1, 1e300);
+    set_sums(&s, 4, 1, 1e30);
     assert_int_equal(check(&s, 0), OLTR_OK);
 }
 
@@ -83,7 +83,7 @@ static void impossible_sums_are_refused_wherever_they_stand(void **state)
     (void)state;
     static const double wrong[][2] = {
         {-1, 0},          {-1e-300, 0},          {(double)NAN, 0},      {(double)INFINITY, 0},
-        {1, (double)NAN}, {1, (double)INFINITY}, {1, -(double)INFINITY}};
+        {1, (double)NAN}, {1, (double)INFINITY}, {1, -(double)INFINITY}, {0, 1}, {1, 1e300}, {1e300, 0}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         for (uint32_t item = 0; item < ITEMS; item++)
             for (int clicks = 0; clicks < 2; clicks++) {
@@ -97,7 +97,7 @@ static void impossible_sums_are_refused_wherever_they_stand(void **state)
 static void more_clicks_than_views_are_refused_among_clicks_only(void **state)
 {
     (void)state;
-    static const double strange[][2] = {{1, 2}, {0, 1}, {5, -1}};
+    static const double strange[][2] = {{1, 2}, {5, -1}};
     for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) {
         sums_state s;
         state_new(&s);

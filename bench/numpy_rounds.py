@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""How the engine's rounds compare with the same rounds in numpy and scipy.
+
+Both are timed in this process, in thread CPU time and in turn, repetition by repetition: the engine through the shared
+library of bench/helper.c, numpy by the twins below.  What is printed is the median of the ratios within repetitions.
+
+    numpy_rounds.py LIBRARY [--repetitions N] [--json FILE] [--strict]
+
+The twins do what a good numpy programmer would do: no Python loop over items, the posterior kept up to date instead
+of recomputed, in-place draws where they help.  All learn WARMUP rounds before they are timed.
+"""
+import argparse
+import ctypes
+import json
+import sys
+import time
+
+import numpy as np
+from scipy.special import betaincinv
+
+WARMUP = 2000
+L, K = 30, 3
+REPLICATIONS = 400
+
+
+def thread_ns():
+    return time.clock_gettime_ns(time.CLOCK_THREAD_CPUTIME_ID)
+
+
+class World:
+    """The paper's: attraction i ~ Beta(a_i, 10), a_i uniform on 1..10; users scan, click once, and leave."""
+
+    def __init__(self, rng, items):
+        self.rng = rng
+        self.a = rng.integers(1, 11, items).astype(float)
+        self.b = np.full(items, 10.0)
+        self.attraction = rng.beta(self.a, self.b)
+
+    def scan(self, shown):
+        """How many slots were examined, and whether the last of them was clicked."""
+        for slot, item in enumerate(shown):
+            if self.rng.random() < self.attraction[item]:
+                return slot + 1, True
+        return len(shown), False
+
+
+def best(score, k):
+    """The k largest, largest first."""
+    some = np.argpartition(score, -k)[-k:]
+    return some[np.argsort(score[some])[::-1]]
+
+
+class Gts:
+    """Gaussian Thompson sampling, prior N(0,1), likelihood deviation 1/2."""
+
+    def __init__(self, seed, items=L, slots=K):
+        self.rng = np.random.default_rng(seed)
+        self.world, self.slots = World(self.rng, items), slots
+        self.precision, self.weighted = np.ones(items), np.zeros(items)
+        self.mean, self.sd = np.zeros(items), np.ones(items)
+
+    def round(self):
+        shown = best(self.rng.normal(self.mean, self.sd), self.slots)
+        examined, clicked = self.world.scan(shown)
+        seen = shown[:examined]
+        self.precision[seen] += 4
+        if clicked:
+            self.weighted[seen[-1]] += 4
+        self.mean[seen] = self.weighted[seen] / self.precision[seen]
+        self.sd[seen] = 1 / np.sqrt(self.precision[seen])
+
+
+class GtsBatched:
+    """The same, all replications in one array program; float32, as the engine samples."""
+
+    replications = REPLICATIONS
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+        a = self.rng.integers(1, 11, (REPLICATIONS, L))
+        self.attraction = self.rng.beta(a, 10.0).astype(np.float32)
+        self.precision = np.ones((REPLICATIONS, L), np.float32)
+        self.weighted = np.zeros((REPLICATIONS, L), np.float32)
+        self.mean, self.sd = np.zeros_like(self.precision), np.ones_like(self.precision)
+        self.score = np.empty_like(self.mean)
+        self.row = np.arange(REPLICATIONS)[:, None]
+
+    def rank(self):
+        self.rng.standard_normal(out=self.score, dtype=np.float32)
+        self.score *= self.sd
+        self.score += self.mean
+        some = np.argpartition(self.score, L - K, axis=1)[:, L - K:]
+        order = np.argsort(-self.score[self.row, some], axis=1)
+        return some[self.row, order]
+
+    def round(self):
+        shown = self.rank()
+        click = self.rng.random(shown.shape, dtype=np.float32) < self.attraction[self.row, shown]
+        before = np.cumsum(click, axis=1) - click
+        examined = before == 0
+        precision = self.precision[self.row, shown] + np.float32(4) * examined
+        weighted = self.weighted[self.row, shown] + np.float32(4) * (click & examined)
+        self.precision[self.row, shown] = precision
+        self.weighted[self.row, shown] = weighted
+        self.mean[self.row, shown] = weighted / precision
+        self.sd[self.row, shown] = 1 / np.sqrt(precision)
+
+
+class Counting:
+    """What the policies on counts share: a score of every item, the best shown, the counts kept."""
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+        self.world = World(self.rng, L)
+        self.n, self.s = np.zeros(L), np.zeros(L)
+        self.t = 1
+
+    def round(self):
+        shown = best(self.scores(), K)
+        examined, clicked = self.world.scan(shown)
+        seen = shown[:examined]
+        self.n[seen] += 1
+        if clicked:
+            self.s[seen[-1]] += 1
+        self.t += 1
+
+
+class TsBeta(Counting):
+    def scores(self):
+        return self.rng.beta(self.world.a + self.s, self.world.b + self.n - self.s)
+
+
+class BayesUcb(Counting):
+    def scores(self):
+        return betaincinv(self.world.a + self.s, self.world.b + self.n - self.s, 1 - 1 / self.t)
+
+
+class KlUcb(Counting):
+    """All bounds at once, by bisection to 1e-12."""
+
+    def scores(self):
+        log_t = np.log(max(self.t, 3))
+        n = np.maximum(self.n, 1)
+        p = self.s / n
+        inner = np.clip(p, 1e-15, 1 - 1e-15)
+        constant = inner * np.log(inner) + (1 - inner) * np.log1p(-inner)
+        budget = (log_t + 3 * np.log(log_t)) / n
+        low, high = p.copy(), np.ones(L)
+        while np.max(high - low) > 1e-12:
+            middle = np.minimum(0.5 * (low + high), 1 - 1e-15)
+            beyond = constant - inner * np.log(middle) - (1 - inner) * np.log1p(-middle) > budget
+            high = np.where(beyond, middle, high)
+            low = np.where(beyond, low, middle)
+        return np.where(self.n > 0, low, np.inf)
+
+
+def engine_of(path):
+    play = ctypes.CDLL(path).oltr_bench_rounds
+    play.argtypes = [ctypes.c_char_p] + [ctypes.c_uint32] * 4
+    play.restype = ctypes.c_int64
+    return lambda kind, rounds: play(kind.encode(), L, K, rounds, WARMUP) / rounds
+
+
+def twin_ns(twin, rounds):
+    start = thread_ns()
+    for _ in range(rounds):
+        twin.round()
+    return (thread_ns() - start) / rounds / getattr(twin, "replications", 1)
+
+
+def compare(engine, row, repetitions):
+    """Quartiles of numpy's time over the engine's, and the median times."""
+    name, kind, make, rounds, target = row
+    twin = make(1)
+    twin_ns(twin, WARMUP)
+    pairs = []
+    for r in range(repetitions):
+        ours = engine(kind, 4000) if r % 2 else None
+        theirs = twin_ns(twin, rounds)
+        pairs.append((theirs, ours or engine(kind, 4000)))
+    theirs, ours = np.array(pairs).T
+    low, median, high = np.percentile(theirs / ours, [25, 50, 75])
+    return {"name": name, "low": low, "median": median, "high": high, "target": target,
+            "pass": target is None or median >= target, "numpy_ns": np.median(theirs), "ours_ns": np.median(ours)}
+
+
+# name, policy, twin, rounds of the twin in one repetition, target
+ROWS = [
+    ("gts L=30 K=3: numpy round by round / ours", "gts", Gts, 400, 250),
+    (f"gts L=30 K=3: numpy, {REPLICATIONS} replications at once / ours", "gts", GtsBatched, 20, 12),
+    ("ts-beta L=30 K=3: numpy / ours", "ts-beta", TsBeta, 300, None),
+    ("bayes-ucb L=30 K=3: scipy betaincinv / ours", "bayes-ucb", BayesUcb, 200, 12),
+    ("cascade-klucb L=30 K=3: numpy bisection / ours", "cascade-klucb", KlUcb, 100, None),
+]
+
+
+def show(results):
+    print("| what | median | quartiles | target | | |\n|---|---|---|---|---|---|")
+    for r in results:
+        target = f">= {r['target']}" if r["target"] else ""
+        verdict = "" if r["target"] is None else "pass" if r["pass"] else "**MISS**"
+        print(f"| {r['name']} | {r['median']:.3g} | {r['low']:.3g} - {r['high']:.3g} | {target} | {verdict} | "
+              f"{r['numpy_ns']:.0f} ns / {r['ours_ns']:.0f} ns |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("library", help="liboltr_bench.so")
+    parser.add_argument("--repetitions", type=int, default=25)
+    parser.add_argument("--json", help="write the rows there too")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 when a target is missed")
+    options = parser.parse_args()
+    engine = engine_of(options.library)
+    results = [compare(engine, row, options.repetitions) for row in ROWS]
+    show(results)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump({"repetitions": options.repetitions, "rows": results}, file, indent=1, default=bool)
+    sys.exit(options.strict and not all(r["pass"] for r in results))
+
+
+if __name__ == "__main__":
+    main()
