@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double MOST_FEATURE = 1e15;
+static const double MOST_FEATURE = 1e6;
 static const double LARGEST = 1e9; /* of a Beta parameter; beyond it the density is a needle */
 
 /* ---- names from the engine's catalogues ------------------------------------------------------------------ */

@@ -80,29 +80,31 @@ int ldl_factor(const ldl *f, const double *gram, const double *moment, double ri
     return kernels()->factor(f, gram, moment, ridge, 0);
 }
 
-int ldl_factor_nearby(const ldl *f, const double *gram, const double *moment, double ridge)
+double ldl_factor_nearby(const ldl *f, const double *gram, const double *moment, double ridge)
 {
     if (ldl_factor(f, gram, moment, ridge))
-        return 1;
-    for (double lift = 0x1p-50 * f->dim; lift < 1e-3; lift *= 8)
+        return 0;
+    for (double lift = 0x1p-52 * f->dim; lift < 1e-6;
+         lift *= 4) /* a million rows that repeat need some 1e-11, see posterior/linear.c */
         if (kernels()->factor(f, gram, moment, ridge, lift))
-            return 1;
-    return 0;
+            return lift;
+    return -1;
 }
 
 /* ---- update ----------------------------------------------------------------------------------------------- */
 
-/* One row through L: method C1.  p: (dim + 1) the row and its reward, destroyed. */
+/* One row through L.  p: (dim + 1) the row and its reward, destroyed. */
 static void update_one_plain(const ldl *f, double *p, double alpha)
 {
     for (size_t j = 0; j < f->dim; j++) {
         double *l = f->l + j * f->stride, pj = p[j], s = alpha * pj;
-        double d = f->d[j], sum = fma(s, pj, d), inverse = 1 / sum, beta = s * inverse;
+        double d = f->d[j], sum = fma(s, pj, d), inverse = 1 / sum, beta = s * inverse, gamma = d * inverse;
         f->d[j] = sum;
-        alpha *= d * inverse;
+        alpha *= gamma;
         for (size_t r = j + 1; r <= f->dim; r++) {
-            p[r] = fma(-pj, l[r], p[r]);
-            l[r] = fma(beta, p[r], l[r]);
+            double before = p[r];
+            p[r] = fma(-pj, l[r], before);
+            l[r] = is_steep(d, sum) ? fma(beta, before, gamma * l[r]) : fma(beta, p[r], l[r]);
         }
     }
 }

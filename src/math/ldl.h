@@ -4,8 +4,9 @@
  * the matrix.  That extra row of L is u = D^-1 L^-1 b, kept right by the very update that keeps L, so that the estimate V^-1 b is one
  * back-substitution away, and so is a sample from N(V^-1 b, scale^2 V^-1):
  *     theta = L^-T (u + scale D^-1/2 z),   z standard normal.
- * Rows are added by the stable rank-one update of Gill, Golub, Murray and Saunders (1974, method C1), all rows of a round in one pass over L:
- * two multiply-adds an element and row, no square root, no inverse, no downdate.  Each kernel has a plain C twin with the same bits.
+ * Rows are added by the stable rank-one update of Gill, Golub, Murray and Saunders (1974, method C1), with the other formula of Fletcher and Powell (1974)
+ * where a row multiplies a pivot more than fourfold, all rows of a round in one pass over L: two multiply-adds an element and row, no square root,
+ * no inverse, no downdate.  Each kernel has a plain C twin with the same bits.
  */
 #ifndef OLTR_MATH_LDL_H
 #define OLTR_MATH_LDL_H
@@ -31,8 +32,9 @@ void ldl_reset(const ldl *f, double ridge);
  * V is not positive definite to working precision.  moment NULL means 0. */
 int ldl_factor(const ldl *f, const double *gram, const double *moment, double ridge);
 /* The same for a gram that is a sum of squares but for its rounding: where that swallows the ridge, the diagonal is raised by as small a factor
- * as makes V positive definite.  Returns 0 only if V is not finite or far from a sum of squares. */
-int ldl_factor_nearby(const ldl *f, const double *gram, const double *moment, double ridge);
+ * 1 + lift as makes V positive definite.  Returns the lift, 0 as a rule and at most 1e-6, or a negative number if V is not finite or not nearly a
+ * sum of squares; then f is useless. */
+double ldl_factor_nearby(const ldl *f, const double *gram, const double *moment, double ridge);
 
 /* V += sum_k w_k x_k x_k', b += sum_k w_k x_k y_k over n_rows rows; x: (n_rows) pointers to (dim) floats; weight NULL means all 1.
  * work: room for ldl_update_work(dim) doubles. */

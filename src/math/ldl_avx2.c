@@ -173,6 +173,8 @@ OLTR_TARGET_AVX2 static int factor(const ldl *f, const double *gram, const doubl
 /* What four columns do to the rows below them: p_k -= p l, then l += beta p_k, column i and row of x k. */
 typedef struct steps {
     __m256d p[4][UPDATE_ROWS], beta[4][UPDATE_ROWS];
+    double gamma[4][UPDATE_ROWS]; /* of a steep step, else -1 */
+    int steep;                    /* one of them is */
 } steps;
 
 /* Column c + i through its four rows c..c+3, which `p` holds: makes the column's steps. */
@@ -184,16 +186,44 @@ KERNEL void make_step(ldl f, size_t c, int i, __m256d *p, double *alpha, int n, 
         __m256d pj = lane(p[k], i);
         double x = _mm256_cvtsd_f64(pj), a = alpha[k] * x;
         double sum = _mm_cvtsd_f64(_mm_fmadd_sd(_mm_set_sd(a), _mm_set_sd(x), _mm_set_sd(d))), inverse = 1 / sum;
-        __m256d beta = _mm256_set1_pd(a * inverse);
-        alpha[k] *= d * inverse;
+        double gamma = d * inverse;
+        int steep = is_steep(d, sum);
+        __m256d beta = _mm256_set1_pd(a * inverse), old = p[k];
+        alpha[k] *= gamma;
         d = sum;
         p[k] = _mm256_fnmadd_pd(pj, l, p[k]);
-        l = _mm256_fmadd_pd(beta, p[k], l);
+        if (__builtin_expect(steep, 0))
+            l = _mm256_fmadd_pd(beta, old, _mm256_mul_pd(_mm256_set1_pd(gamma), l));
+        else
+            l = _mm256_fmadd_pd(beta, p[k], l);
         s->p[i][k] = pj;
         s->beta[i][k] = beta;
+        s->gamma[i][k] = steep ? gamma : -1;
+        s->steep |= steep;
     }
     f.d[c + (size_t)i] = d;
     _mm256_storeu_pd(at, lanes_above(before, l, i));
+}
+
+/* The same as take_many_steps where a step is steep: seldom, so small rather than fast. */
+OLTR_TARGET_AVX2 static __attribute__((noinline)) void take_steep_steps(ldl f, size_t c, size_t row, size_t end,
+                                                                        double *work, int n, const steps *s)
+{
+    for (; row < end; row += 4)
+        for (int i = 0; i < 4; i++) {
+            double *l = f.l + (c + (size_t)i) * f.stride + row;
+            __m256d e = _mm256_loadu_pd(l);
+            for (int k = 0; k < n; k++) {
+                double *at = work + (size_t)k * f.stride + row;
+                __m256d old = _mm256_loadu_pd(at), p = _mm256_fnmadd_pd(s->p[i][k], e, old);
+                if (s->gamma[i][k] >= 0)
+                    e = _mm256_fmadd_pd(s->beta[i][k], old, _mm256_mul_pd(_mm256_set1_pd(s->gamma[i][k]), e));
+                else
+                    e = _mm256_fmadd_pd(s->beta[i][k], p, e);
+                _mm256_storeu_pd(at, p);
+            }
+            _mm256_storeu_pd(l, e);
+        }
 }
 
 /* The steps of the columns c..c+3 on `vectors` (1 or 2) times four rows from `row` on. */
@@ -225,6 +255,10 @@ KERNEL void take_steps(ldl f, size_t c, size_t row, int vectors, double *work, i
 
 KERNEL size_t take_many_steps(ldl f, size_t c, size_t row, size_t end, double *work, int n, const steps *s)
 {
+    if (__builtin_expect(s->steep, 0)) {
+        take_steep_steps(f, c, row, end, work, n, s);
+        return end;
+    }
     for (; row + 8 <= end; row += 8) {
         take_steps(f, c, row, 2, work, n, s);
         __asm__ volatile("" ::: "memory"); /* the steps are more than there are registers: leave them where they are */
@@ -251,6 +285,7 @@ KERNEL void update_rows(ldl f, double *work, double *alpha, int n)
     __m256d p[UPDATE_ROWS];
     for (int k = 0; k < n; k++)
         p[k] = _mm256_loadu_pd(work + (size_t)k * f.stride);
+    both[0].steep = 0;
     make_step(f, 0, 0, p, alpha, n, &both[0]);
     if (f.dim > 1)
         make_step(f, 0, 1, p, alpha, n, &both[0]);
@@ -261,7 +296,8 @@ KERNEL void update_rows(ldl f, double *work, double *alpha, int n)
     for (size_t c = 0; c + 4 < end; c += 4) {
         const steps *now = &both[c / 4 % 2];
         steps *next = &both[(c / 4 + 1) % 2];
-        take_steps(f, c, c + 4, 1, work, n, now);
+        next->steep = 0;
+        take_many_steps(f, c, c + 4, c + 8, work, n, now);
         for (int k = 0; k < n; k++)
             p[k] = _mm256_loadu_pd(work + (size_t)k * f.stride + c + 4);
         size_t row = c + 8, quarter = (end - row + 31) / 32 * 8; /* an even number of vectors */

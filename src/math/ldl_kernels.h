@@ -2,7 +2,8 @@
  *
  * The bits are fixed by saying, for each result, which operations make it and in which order; both sets follow it:
  *   factor     element (r, j) starts from V_rj and loses l_rk (l_jk d_k) for k = 0, 1, ..., j-1, one fused multiply-add each; then l = e * (1 / d_j).
- *   update     column by column, in a column row by row of x: p_r -= p_j l_r, then l_r += beta p_r, both fused.
+ *   update     column by column, in a column row by row of x: p_r -= p_j l_r, then l_r += beta p_r, both fused; in a steep step the second is
+ *              l_r = gamma l_r + beta p_r with the p_r from before the first, gamma l_r rounded.
  *   back       columns in blocks of 4 from the end; the part of a dot product below the block in two interleaved sets of 4 partial sums, taken from
  *              the end; the sums add as (0+1)+(2+3) after the two sets; then the triangle of the block, last column first.
  *   sample     back of u + scale (z / sqrt(d)), the sum fused.
@@ -54,6 +55,13 @@ static inline size_t packed_column(size_t dim, size_t j)
 static inline int pivot_is_positive(double pivot, double whole)
 {
     return pivot > 0x1p-52 * whole && pivot <= 1.7976931348623157e308;
+}
+
+/* A step of the update is steep if it multiplies the pivot by more than 4 (the bound is Fletcher and Powell's).  There l + beta (p - p_j l) would take almost all of l
+ * away from itself, and what is left would be rounding; gamma l + beta p, gamma = d / sum, is the same without the difference. */
+static inline int is_steep(double d, double sum)
+{
+    return sum > 4 * d;
 }
 
 #endif

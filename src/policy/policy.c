@@ -12,7 +12,7 @@
 #include "policy/block.h"
 
 enum { MOST_FEATURES = 4096 };
-#define LARGEST_FEATURE 1e15f /* squares of it, and products with a reward, stay far from the end of the doubles */
+#define LARGEST_FEATURE 1e6f /* beside a ridge of 1e-4, squares of larger ones leave a factor fewer than nine digits */
 #define MOST_ROUNDS ((uint64_t)1 << 49)
 #define LARGEST_REWARD 1e30 /* sums of it stay far from the end of the doubles, and means fit in a float */
 
@@ -232,21 +232,25 @@ static int good_rewards(const oltr_policy *policy, const oltr_feedback *feedback
     return 1;
 }
 
+static int good_row(const oltr_policy *policy, const float *x)
+{
+    for (uint32_t i = 0; i < policy->settings.dim; i++)
+        if (!(fabsf(x[i]) <= LARGEST_FEATURE))
+            return 0;
+    return !(policy->ops->refuses && policy->ops->refuses(policy_state(policy), x));
+}
+
 /* Every shown item is a candidate, and its features are finite and within bounds. */
-static int good_rows(const oltr_policy *policy, const candidates *from, const oltr_ranking *shown)
+static oltr_status check_rows(const oltr_policy *policy, const candidates *from, const oltr_ranking *shown)
 {
     for (uint32_t slot = 0; slot < shown->k; slot++) {
         uint32_t row = row_of_item(from, shown->item[slot]);
         if (row >= from->n)
-            return 0;
-        const float *x = from->x + row * from->stride;
-        for (uint32_t i = 0; i < policy->settings.dim; i++)
-            if (!(fabsf(x[i]) <= LARGEST_FEATURE))
-                return 0;
-        if (policy->ops->refuses && policy->ops->refuses(policy_state(policy), x))
-            return 0;
+            return OLTR_EITEM;
+        if (!good_row(policy, from->x + row * from->stride))
+            return OLTR_EFEATURE;
     }
-    return 1;
+    return OLTR_OK;
 }
 
 oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
@@ -270,8 +274,8 @@ oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_
         return OLTR_EITEM;
     if (!good_rewards(policy, feedback))
         return OLTR_EREWARD;
-    if (policy->ops->info.contextual && !good_rows(policy, &from, ranking))
-        return OLTR_EFEATURE;
+    if (policy->ops->info.contextual && (status = check_rows(policy, &from, ranking)) != OLTR_OK)
+        return status;
     policy->rounds++;
     policy->ops->learn(policy_state(policy), policy->rounds + 1, &from, ranking, feedback);
     return OLTR_OK;
@@ -290,6 +294,9 @@ oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, dou
     for (uint32_t j = 0; from.item && j < from.n; j++)
         if (from.item[j] >= policy->settings.n_items)
             return OLTR_EITEM;
+    for (uint32_t j = 0; policy->ops->info.contextual && j < from.n; j++)
+        if (!good_row(policy, from.x + j * from.stride))
+            return OLTR_EFEATURE;
     return policy->ops->predict(policy_state(policy), policy->rounds + 1, &from, mean, sd);
 }
 

@@ -261,6 +261,10 @@ static oltr_policy *load_body(reader *r, oltr_error *error)
     }
     policy->rounds = rounds;
     policy->ops->refresh(policy_state(policy), rounds + 1);
+    if (policy->ops->check_derived && policy->ops->check_derived(policy_state(policy), error) != OLTR_OK) {
+        oltr_policy_free(policy); /* sums that nothing can be derived from */
+        return NULL;
+    }
     return policy;
 }
 

@@ -34,11 +34,12 @@ linear linear_plan(layout *l, uint32_t dim, double ridge)
 void linear_refresh(void *state, linear *p)
 {
     ldl f = linear_factor(state, p);
-    if (!ldl_factor_nearby(&f, doubles_at(state, p->gram), doubles_at(state, p->moment), p->ridge))
-        ldl_reset(
-            &f,
-            p->ridge); /* the sums are no sums of squares, as linear_check() will say; until then, believe nothing */
     p->checked = 0;
+    p->lift = ldl_factor_nearby(&f, doubles_at(state, p->gram), doubles_at(state, p->moment), p->ridge);
+    if (p->lift < 0) { /* no sums of squares, as linear_check() will say; until then, believe nothing */
+        ldl_reset(&f, p->ridge);
+        p->lift = 0;
+    }
 }
 
 /* What an overflow leaves behind. */
@@ -61,7 +62,7 @@ static int has_drifted(const void *state, linear *p, const ldl *f, uint32_t n_ro
         return 0;
     p->checked = 0;
     p->column = (p->column + 1) % p->dim;
-    return !(ldl_column_error(f, gram, p->ridge, p->column, work) <= DRIFT &&
+    return !(ldl_column_error(f, gram, p->ridge, p->column, work) <= DRIFT + p->lift &&
              ldl_moment_error(f, gram, moment, p->ridge, work) <= DRIFT);
 }
 
@@ -105,6 +106,20 @@ static oltr_status check_column(const linear *p, const double *gram, uint32_t j,
     return OLTR_OK;
 }
 
+/* What no look at two features tells: all pairs of them possible, and yet not all at once. */
+static oltr_status check_together(const linear *p, const double *gram, oltr_error *error)
+{
+    double *memory = aligned_alloc(LAYOUT_ALIGN, align_up(ldl_doubles(p->dim) * sizeof *memory));
+    if (!memory)
+        return fail(error, OLTR_ENOMEM, "no memory to factor the sums of products");
+    ldl f = ldl_view(memory, p->dim);
+    double lift = ldl_factor_nearby(&f, gram, NULL, p->ridge);
+    free(memory);
+    return lift >= 0
+               ? OLTR_OK
+               : fail(error, OLTR_ESTATE, "the sums of products of features cannot be: they are not those of any rows");
+}
+
 oltr_status linear_check(const void *state, const linear *p, oltr_error *error)
 {
     const double *gram = doubles_at(state, p->gram), *moment = doubles_at(state, p->moment);
@@ -115,7 +130,7 @@ oltr_status linear_check(const void *state, const linear *p, oltr_error *error)
         if (!isfinite(moment[j]))
             return fail(error, OLTR_ESTATE, "feature %u: a sum of feature times reward of %g cannot be", j, moment[j]);
     }
-    return OLTR_OK;
+    return check_together(p, gram, error);
 }
 
 oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *error)
@@ -125,10 +140,9 @@ oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *
     double worst = 0, *work = malloc(p->dim * sizeof *work);
     if (!work)
         return fail(error, OLTR_ENOMEM, "no memory to compare the factor with the sums");
-    for (uint32_t j = 0; j < p->dim && worst <= PROMISED; j++)
+    for (uint32_t j = 0; j < p->dim; j++)
         worst = fmax(worst, ldl_column_error(&f, gram, p->ridge, j, work));
-    if (worst <= PROMISED)
-        worst = fmax(worst, ldl_moment_error(&f, gram, moment, p->ridge, work));
+    worst = fmax(worst - p->lift, ldl_moment_error(&f, gram, moment, p->ridge, work));
     free(work);
     if (diagonal_is_healthy(&f) && worst <= PROMISED)
         return OLTR_OK;

@@ -19,6 +19,7 @@ typedef struct linear {
     size_t work;      /* offset of room for updates */
     uint32_t checked; /* updates since the factor was last compared with the sums */
     uint32_t column;  /* which column is compared next */
+    double lift;      /* of the diagonal when the factor was made, see ldl_factor_nearby(); 0 as a rule */
 } linear;
 
 linear linear_plan(layout *l, uint32_t dim, double ridge);
@@ -38,9 +39,9 @@ static inline ldl linear_factor(const void *state, const linear *p)
 size_t linear_work(uint32_t dim);
 void linear_predict(const void *state, const linear *p, const float *x, size_t stride, uint32_t n, double *mean, double *variance, double *work);
 
-/* OLTR_ESTATE unless all sums are finite and gram is a sum of squares as far as its diagonal tells. */
+/* OLTR_ESTATE unless all sums are finite and gram + ridge I can be factored, that is, gram is a sum of squares but for rounding. */
 oltr_status linear_check(const void *state, const linear *p, oltr_error *error);
-/* OLTR_ESTATE when the factor is further than 1e-9 from the sums. */
+/* OLTR_ESTATE when the factor is further than 1e-9 from the sums, beyond a lift of the diagonal. */
 oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *error);
 
 #endif

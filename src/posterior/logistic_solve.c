@@ -39,6 +39,7 @@ enum {
     MAX_STEPS = 400,    /* far more than any data have needed; a bound, not a plan */
     MAX_HALVINGS = 120, /* 2^-120 of a step is nothing */
     MAX_STUCK = 3,
+    PATIENCE = 3,     /* a climb of so many evaluated steps is a long one */
     REBUILD_COST = 6, /* a new factor costs as much as updates by (R + d/3) / 6 rows */
 };
 static const double MOST_LOWERED = 1e-3; /* a weight may be lowered by this factor at most, without a new factor */
@@ -363,6 +364,7 @@ typedef struct climb {
     mismatch off;   /* of the factor, where it was last evaluated */
     int evaluated;  /* the gradient is exact */
     int adjusted;   /* no step since the factor was put right */
+    uint32_t taken; /* steps that were evaluated */
     int damped;     /* the last step was shortened */
     uint32_t stuck; /* steps in a row that did not shrink although they are negligible */
 } climb;
@@ -418,6 +420,7 @@ static progress step_on(model *m, climb *c, double slope)
     c->off = mismatch_of(m);
     c->evaluated = 1;
     c->adjusted = 0;
+    c->taken++;
     c->damped = length < 1;
     return length > 0 && c->stuck < MAX_STUCK ? GOES_ON : STALLED;
 }
@@ -444,17 +447,18 @@ static progress climb_on(model *m, climb *c)
     return step_on(m, c, slope);
 }
 
-/* The factor within the drift at the root. */
+/* The factor within the drift at the root; and closer, for the sake of the rounds to come, if the climb was a long one. */
 static void finish(model *m, climb *c)
 {
+    double allowed = c->taken < PATIENCE ? m->drift : fmin(m->drift, CLOSE);
     if (m->drift <= 0 || !c->evaluated) {
         model_evaluate(m);
         c->off = mismatch_of(m);
     }
     if (m->drift <= 0)
         model_rebuild(m);
-    else if (!within(c->off, m->drift))
-        adjust(m, c->off, m->drift / 4);
+    else if (!within(c->off, allowed))
+        adjust(m, c->off, allowed / 2);
 }
 
 int model_solve(model *m, int evaluated)
