@@ -258,6 +258,33 @@ static void test_factor_times_its_transpose_is_the_matrix(void **unused)
     }
 }
 
+/* A row that multiplies a pivot by 1e20 must not leave behind the digits of what was there before: features of ordinary size, and now and then, one by one or
+ * in one batch, one that is `length` times as large. */
+static void test_rows_of_very_different_size(void **unused)
+{
+    static const float length[] = {1e2F, 1e4F, 1e6F, 1e10F, 1e15F, 1e30F};
+    (void)unused;
+    oltr_rng rng = oltr_rng_make(13, 0);
+    for (uint32_t dim = 1; dim <= 40; dim++)
+        for (uint32_t i = 0; i < 6; i++) {
+            model m = model_of(&rng, dim, 0, i % 2 ? 1e-4 : 1);
+            float *x = room((size_t)3 * dim, sizeof *x);
+            const float *row[3] = {x, x + dim, x + 2 * dim};
+            for (int round = 0; round < 40; round++) {
+                double y[3] = {oltr_rng_normal(&rng), 1, 0};
+                random_rows(&rng, x, 3, dim, dim);
+                x[oltr_rng_below(&rng, 3 * dim)] = round % 2 ? length[i] : -length[i];
+                gram_add(m.gram, m.moment, dim, row, y, NULL, 3);
+                ldl_update(&m.factor, row, y, NULL, 3, m.work);
+            }
+            double error = certificate(&m);
+            if (!(error < 1e-12))
+                fail_msg("dim %u, features of %g: the factor is %g from the sums", dim, (double)length[i], error);
+            free(x);
+            model_free(&m);
+        }
+}
+
 static void test_errors_are_noticed(void **unused)
 {
     (void)unused;
@@ -450,10 +477,11 @@ static void test_what_is_not_positive_definite_is_refused(void **unused)
     ldl f = ldl_view(memory, 2);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(ldl_factor(&f, bad[i], NULL, 0.1), 0);
-        assert_int_equal(ldl_factor_nearby(&f, bad[i], NULL, 0.1), 0);
+        assert_true(ldl_factor_nearby(&f, bad[i], NULL, 0.1) < 0);
     }
     assert_int_equal(ldl_factor(&f, empty, NULL, 0), 0);
     assert_int_equal(ldl_factor(&f, empty, NULL, 1e-300), 1);
+    assert_true(ldl_factor_nearby(&f, empty, NULL, 1e-300) == 0);
 }
 
 /* Rows of 1e30 swallow a ridge of 1e-4 in the sums: no factor of the sums as they are, but one nearby. */
@@ -471,8 +499,9 @@ static void test_a_swallowed_ridge_is_survived(void **unused)
         gram_add(m.gram, m.moment, 30, &row, &y, NULL, 1);
     }
     assert_int_equal(ldl_factor(&m.factor, m.gram, m.moment, m.ridge), 0);
-    assert_int_equal(ldl_factor_nearby(&m.factor, m.gram, m.moment, m.ridge), 1);
-    assert_true(reported_error(&m) < 1e-9);
+    double lift = ldl_factor_nearby(&m.factor, m.gram, m.moment, m.ridge);
+    assert_true(lift > 0 && lift < 1e-13);
+    assert_true(reported_error(&m) < lift + 1e-14);
     ldl_quadratic(&m.factor, x, 30, 1, &out, m.work);
     assert_true(out > 0 && isfinite(out));
     model_free(&m);
@@ -508,6 +537,7 @@ int main(void)
         cmocka_unit_test(test_kernels_equal_their_twins),
         cmocka_unit_test(test_twins_agree_on_strange_rows),
         cmocka_unit_test(test_factor_times_its_transpose_is_the_matrix),
+        cmocka_unit_test(test_rows_of_very_different_size),
         cmocka_unit_test(test_errors_are_noticed),
         cmocka_unit_test(test_reset_is_the_ridge),
         cmocka_unit_test(test_estimate_and_variance_equal_lapack),
