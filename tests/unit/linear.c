@@ -273,6 +273,54 @@ static void test_impossible_sums_are_refused(void **unused)
     free(b.state);
 }
 
+/* Each pair of features could be correlated at -0.9, but not all seven of them at once. */
+static void test_sums_that_cannot_be_together_are_refused(void **unused)
+{
+    (void)unused;
+    oltr_rng rng = oltr_rng_make(28, 0);
+    oltr_error error;
+    belief b = some_belief(&rng, 7, 20, 1);
+    double *gram = gram_of(&b);
+    for (size_t j = 0; j < 7; j++)
+        for (size_t i = j + 1; i < 7; i++)
+            gram[packed_column(7, j) + i - j] = -0.9 * sqrt(gram[packed_column(7, j)] * gram[packed_column(7, i)]);
+    assert_int_equal(linear_check(b.state, &b.p, &error), OLTR_ESTATE);
+    assert_non_null(strstr(error.msg, "not those of any rows"));
+    linear_refresh(b.state, &b.p);
+    assert_int_equal(linear_check_factor(b.state, &b.p, &error), OLTR_ESTATE);
+    free(b.state);
+}
+
+/* Sums that have swallowed the ridge: the factor is that of sums with a raised diagonal, which both checks and the watch over drift know. */
+static void test_a_swallowed_ridge_is_lived_with(void **unused)
+{
+    enum { D = 16 };
+    (void)unused;
+    oltr_rng rng = oltr_rng_make(29, 0);
+    belief b = belief_of(D, 1e-4);
+    float x[D];
+    const float *row = x;
+    double y = 1;
+    for (int i = 0; i < 3; i++) {
+        random_rows(&rng, x, 1, D, D);
+        for (int j = 0; j < D; j++)
+            x[j] *= 1e20f;
+        linear_add(b.state, &b.p, &row, &y, NULL, 1);
+    }
+    assert_int_equal(linear_check_factor(b.state, &b.p, NULL), OLTR_OK);
+    linear_refresh(b.state, &b.p);
+    assert_true(b.p.lift > 0);
+    assert_int_equal(linear_check(b.state, &b.p, NULL), OLTR_OK);
+    assert_int_equal(linear_check_factor(b.state, &b.p, NULL), OLTR_OK);
+    ldl f = linear_factor(b.state, &b.p);
+    double *before = room_for_doubles(ldl_doubles(D));
+    memcpy(before, f.l, ldl_doubles(D) * sizeof *before);
+    add_zeros(&b, 256 * D);
+    assert_memory_equal(before, f.l, ldl_doubles(D) * sizeof *before);
+    free(before);
+    free(b.state);
+}
+
 static void test_hostile_rows_do_no_harm(void **unused)
 {
     static const float hostile[] = {1e30f, FLT_MAX, 1e-45f, FLT_MIN, -1e38f, 0, 1, -1};
@@ -323,6 +371,8 @@ int main(void)
         cmocka_unit_test(test_a_hurt_factor_heals),
         cmocka_unit_test(test_impossible_sums_are_refused),
         cmocka_unit_test(test_hostile_rows_do_no_harm),
+        cmocka_unit_test(test_sums_that_cannot_be_together_are_refused),
+        cmocka_unit_test(test_a_swallowed_ridge_is_lived_with),
         cmocka_unit_test(test_overflow_is_reported),
         cmocka_unit_test(test_every_column_comes_round),
     };
