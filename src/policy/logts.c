@@ -195,7 +195,10 @@ static void forget(void *state, double keep)
 static oltr_status check(const void *state, oltr_error *error)
 {
     const logts *p = state;
+    linear absorbed = {.dim = p->model.dim, .ridge = p->model.lambda, .gram = p->model.precision, .moment = p->model.pull};
     oltr_status status = logistic_check(p, &p->model, error);
+    if (status == OLTR_OK)
+        status = linear_check(p, &absorbed, error);
     return status == OLTR_OK ? linear_check(p, &p->matrix, error) : status;
 }
 
