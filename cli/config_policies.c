@@ -47,11 +47,13 @@ static bool unknown_param(const struct reader *reader, const struct node *entry,
 static bool told_nothing(const struct reader *reader, const struct node *entry, const oltr_world *world)
 {
     bool asks = strcmp(entry->key->text, "prior") == 0 && strcmp(entry->text, "none") != 0;
-    if (asks && strcmp(world->kind, "fixed") == 0 && world->prior_a == NULL) {
+    bool fixed = strcmp(world->kind, "fixed") == 0;
+    bool silent = strcmp(world->kind, "linear") == 0 || strcmp(world->kind, "scalar") == 0 ||
+                  (strcmp(world->kind, "logistic") == 0 && world->fresh_contexts);
+    if (asks && ((fixed && world->prior_a == NULL) || silent)) {
         char value[SHOWN_SIZE];
-        return read_bad(reader, entry,
-                        "`prior: %s` needs a prior, and this world tells none; add `prior: {a: 1, b: 10}` to it",
-                        shown(entry->text, value));
+        return read_bad(reader, entry, "`prior: %s` needs a prior, and this world tells none%s",
+                        shown(entry->text, value), fixed ? "; add `prior: {a: 1, b: 10}` to it" : "");
     }
     return true;
 }
@@ -73,18 +75,18 @@ static bool set_param(const struct reader *reader, const struct node *entry, con
     return told_nothing(reader, entry, world);
 }
 
-/* Policies that must know the horizon are told it, unless the file wants them to be wrong about it. */
-static bool default_horizon(const struct reader *reader, const struct node *map, uint64_t rounds,
-                            oltr_settings *settings)
+/* Policies that must know the horizon, or the length of the list, are told it, unless the file wants them to be wrong about it. */
+static bool set_default(const struct reader *reader, const struct node *map, const char *name, uint64_t number,
+                        oltr_settings *settings)
 {
     char value[24];
     oltr_error error = {OLTR_OK, ""};
-    if (find_param(settings->info, "horizon") == NULL || tree_get(map, "horizon") != NULL) {
+    if (find_param(settings->info, name) == NULL || tree_get(map, name) != NULL) {
         return true;
     }
-    (void)snprintf(value, sizeof value, "%" PRIu64, rounds);
-    return oltr_settings_set(settings, "horizon", value, &error) == OLTR_OK ||
-           read_bad(reader, map, "the horizon cannot be set to `rounds`: %s", error.msg);
+    (void)snprintf(value, sizeof value, "%" PRIu64, number);
+    return oltr_settings_set(settings, name, value, &error) == OLTR_OK ||
+           read_bad(reader, map, "`%s` cannot be set from the experiment: %s", name, error.msg);
 }
 
 static bool read_policy(const struct reader *reader, const struct node *map, const oltr_experiment *point,
@@ -114,7 +116,9 @@ static bool read_policy(const struct reader *reader, const struct node *map, con
             return false;
         }
     }
-    return default_horizon(reader, map, point->rounds, &policy->settings);
+    policy->settings.dim = point->world.dim;
+    return set_default(reader, map, "horizon", point->rounds, &policy->settings) &&
+           set_default(reader, map, "slots", point->slots, &policy->settings);
 }
 
 /* Two policies of one name could not be told apart in the results. */

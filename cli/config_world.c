@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+static const double MOST_FEATURE = 1e6;
 static const double LARGEST = 1e9; /* of a Beta parameter; beyond it the density is a needle */
 
 /* ---- names from the engine's catalogues ------------------------------------------------------------------ */
@@ -99,18 +100,132 @@ static bool read_fixed(const struct reader *reader, const struct node *map, oltr
 
 static bool read_beta(const struct reader *reader, const struct node *map, oltr_world *world)
 {
-    static const char *const of_fixed[] = {"attraction", "levels"};
     const struct node *items, *a_max = tree_get(map, "a_max"), *shared = tree_get(map, "instances_per_prior");
-    for (size_t i = 0; i < 2; i++) {
-        if (tree_get(map, of_fixed[i]) != NULL) {
-            return read_bad(reader, tree_get(map, of_fixed[i])->key,
-                            "`%s` belongs to a world of kind fixed; this one is beta", of_fixed[i]);
-        }
-    }
     return read_required(reader, map, world_keys, "items", &items) &&
            read_whole32(reader, items, 1, MOST_ITEMS, &world->n_items) &&
            (a_max == NULL || read_whole32(reader, a_max, 1, 1000000, &world->a_max)) &&
            (shared == NULL || read_whole32(reader, shared, 1, UINT32_MAX, &world->instances_per_prior));
+}
+
+/* ---- features ------------------------------------------------------------------------------------------- */
+
+/* One of two words: false is the first. */
+static bool read_either(const struct reader *reader, const struct node *map, const char *key, const char *first,
+                        const char *second, int *out)
+{
+    const struct node *node = tree_get(map, key);
+    const char *word;
+    if (node == NULL) {
+        return true;
+    }
+    if (!read_line(reader, node, &word)) {
+        return false;
+    }
+    *out = strcmp(word, second) == 0;
+    return *out || strcmp(word, first) == 0 ||
+           read_bad(reader, node, "`%s` must be %s or %s", key, first, second);
+}
+
+static bool read_feature_row(const struct reader *reader, const struct node *row, uint32_t dim, float *out)
+{
+    const double *values;
+    uint32_t count = 0;
+    if (!read_reals(reader, row, -MOST_FEATURE, MOST_FEATURE, &values, &count)) {
+        return false;
+    }
+    if (count != dim) {
+        return read_bad(reader, row, "this row has %u features, the first one has %u", count, dim);
+    }
+    for (uint32_t i = 0; i < dim; i++) {
+        out[i] = (float)values[i];
+    }
+    return true;
+}
+
+/* One row for each item of a fixed world. */
+static bool read_features(const struct reader *reader, const struct node *map, oltr_world *world)
+{
+    const struct node *rows = tree_get(map, "features");
+    if (rows == NULL || !read_list(reader, rows)) {
+        return rows == NULL;
+    }
+    if (rows->count != world->n_items || rows->first->type != NODE_LIST || rows->first->count == 0) {
+        return read_bad(reader, rows, "`features` needs one row [0.1, 0.9] for each of the %u items", world->n_items);
+    }
+    world->dim = (uint32_t)rows->first->count;
+    float *x = pool_get(reader->pool, (size_t)world->n_items * world->dim, sizeof *x);
+    if (x == NULL) {
+        return read_no_memory(reader);
+    }
+    world->features = x;
+    for (const struct node *row = rows->first; row != NULL; row = row->next, x += world->dim) {
+        if (!read_feature_row(reader, row, world->dim, x)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A world that draws its features. */
+static bool read_drawn(const struct reader *reader, const struct node *map, oltr_world *world)
+{
+    const struct node *items, *dim = tree_get(map, "dim"), *scale = tree_get(map, "scale");
+    world->dim = 5;
+    world->scale = 1;
+    return read_required(reader, map, world_keys, "items", &items) &&
+           read_whole32(reader, items, 1, MOST_ITEMS, &world->n_items) &&
+           (dim == NULL || read_whole32(reader, dim, 1, 4096, &world->dim)) &&
+           (scale == NULL || read_real(reader, scale, 1e-9, 1e6, &world->scale)) &&
+           read_either(reader, map, "contexts", "fixed", "fresh", &world->fresh_contexts) &&
+           read_either(reader, map, "theta", "cube", "sphere", &world->theta_on_sphere);
+}
+
+static bool read_rewards(const struct reader *reader, const struct node *map, oltr_world *world)
+{
+    const struct node *abandon = tree_get(map, "abandon"), *sd = tree_get(map, "noise_sd");
+    world->abandon = 0.3;
+    world->noise_sd = 0.5;
+    return (abandon == NULL || read_real(reader, abandon, 0, 0.999999, &world->abandon)) &&
+           (sd == NULL || read_real(reader, sd, 0, 1e6, &world->noise_sd)) &&
+           read_either(reader, map, "noise", "gauss", "beta", &world->beta_noise);
+}
+
+/* ---- which key is for which world ------------------------------------------------------------------------ */
+
+static const struct {
+    const char *key, *kinds; /* kinds of worlds, or a click model */
+} owners[] = {
+    {"attraction", "fixed"},
+    {"levels", "fixed"},
+    {"features", "fixed"},
+    {"a_max", "beta"},
+    {"instances_per_prior", "beta"},
+    {"prior", "beta or fixed"},
+    {"misspecification", "beta, fixed or logistic"},
+    {"dim", "linear, logistic or scalar"},
+    {"contexts", "linear, logistic or scalar"},
+    {"scale", "linear, logistic or scalar"},
+    {"theta", "logistic or scalar"},
+};
+
+static bool keys_fit_kind(const struct reader *reader, const struct node *map, const oltr_world *world)
+{
+    static const char *const of_abandon[] = {"abandon", "noise", "noise_sd"};
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++) {
+        const struct node *entry = tree_get(map, owners[i].key);
+        if (entry != NULL && strstr(owners[i].kinds, world->kind) == NULL) {
+            return read_bad(reader, entry->key, "`%s` belongs to a world of kind %s; this one is %s", owners[i].key,
+                            owners[i].kinds, world->kind);
+        }
+    }
+    for (size_t i = 0; i < 3; i++) {
+        const struct node *entry = tree_get(map, of_abandon[i]);
+        if (entry != NULL && strcmp(world->clicks, "abandon") != 0) {
+            return read_bad(reader, entry->key, "`%s` belongs to the click model abandon; this world has %s",
+                            of_abandon[i], world->clicks);
+        }
+    }
+    return true;
 }
 
 /* ---- the prior ------------------------------------------------------------------------------------------ */
@@ -216,8 +331,18 @@ bool config_world(const struct reader *reader, const struct node *root, oltr_wor
         return false;
     }
     clicks = tree_get(map, "clicks");
-    return (clicks == NULL ||
-            pick_name(reader, clicks, "click model", oltr_clicks_count, oltr_clicks_at, &world->clicks)) &&
-           (strcmp(world->kind, "fixed") == 0 ? read_fixed(reader, map, world) : read_beta(reader, map, world)) &&
+    if (strcmp(world->kind, "scalar") == 0) {
+        world->clicks = "abandon";
+    }
+    if ((clicks != NULL &&
+         !pick_name(reader, clicks, "click model", oltr_clicks_count, oltr_clicks_at, &world->clicks)) ||
+        !keys_fit_kind(reader, map, world) || !read_rewards(reader, map, world)) {
+        return false;
+    }
+    if (strcmp(world->kind, "fixed") != 0 && strcmp(world->kind, "beta") != 0) {
+        return read_drawn(reader, map, world) && read_shift(reader, map, world);
+    }
+    return (strcmp(world->kind, "fixed") == 0 ? read_fixed(reader, map, world) && read_features(reader, map, world)
+                                              : read_beta(reader, map, world)) &&
            read_prior(reader, map, world) && read_shift(reader, map, world);
 }

@@ -20,9 +20,9 @@ const struct key experiment_keys[] = {
 };
 
 const struct key world_keys[] = {
-    {"kind", "beta", "beta: attraction i ~ Beta(a_i, b_i) anew in each replication; fixed: the attractions given"},
+    {"kind", "beta", "beta: drawn from Beta priors; fixed: given; linear, logistic, scalar: made from features"},
     {"items", "30", "how many items there are, L; a fixed world counts its own"},
-    {"clicks", "cascade", "the click model (default cascade)"},
+    {"clicks", "cascade", "the click model: cascade, or abandon for real rewards (default cascade; scalar: abandon)"},
     {"no_click", "all", "how many slots count as examined when nothing was clicked: all (default) or a number"},
     {"misspecification", "0", "c: policies are told Beta(a+c, b-c) instead of the true prior (default 0)"},
     {"prior", "{a: 1, b: 10}", "the Beta parameters of the items (default for beta: a uniform on 1..a_max, b = 10)"},
@@ -30,6 +30,14 @@ const struct key world_keys[] = {
     {"instances_per_prior", "20", "how many replications share one draw of all a (default 1)"},
     {"attraction", "[0.2, 0.1, 0.05]", "fixed: the attraction of each item"},
     {"levels", "[[2, 0.2], [14, 0.05]]", "fixed: the same in short, [count, value] pairs"},
+    {"features", "[[1, 0], [0.6, 0.8]]", "fixed: one row of features for each item, for policies with context"},
+    {"dim", "5", "linear, logistic, scalar: how many features an item has (default 5)"},
+    {"contexts", "fixed", "linear, logistic, scalar: features drawn once a replication, or `fresh` in each round"},
+    {"theta", "cube", "logistic, scalar: theta on the cube [0,1]^dim at length 1, or on the `sphere`, any sign"},
+    {"scale", "1", "linear, logistic, scalar: what x'theta is multiplied with (default 1)"},
+    {"abandon", "0.3", "clicks abandon: the chance that a user leaves after a slot (default 0.3)"},
+    {"noise", "gauss", "clicks abandon: rewards are Gaussian around their mean, or `beta` in (0,1)"},
+    {"noise_sd", "0.5", "clicks abandon: standard deviation of a reward (default 0.5)"},
     {NULL, NULL, NULL},
 };
 

@@ -42,6 +42,7 @@ extern "C" {
     X(ESLOTS, "the list must have at least 1 slot and at most as many as there are candidates")                      \
     X(EEXAMINED, "more slots were examined than were shown")                                                         \
     X(EREWARD, "a reward is not finite, or not a click (0 or 1) where the policy learns from clicks only")           \
+    X(EFEATURE, "a feature is missing, not finite, or its row is longer than the policy allows")                     \
     X(ESCRATCH, "the scratch is too small for this policy; make it with oltr_scratch_new() of this policy")          \
     X(EUNSUPPORTED, "this policy cannot do that; see its entry in the catalogue")                                    \
     X(EMISMATCH, "the two policies differ in kind, parameters, items or prior and cannot be merged")                 \
@@ -123,6 +124,7 @@ typedef struct oltr_policy_info {
     oltr_rewards rewards;
     int can_predict, can_merge, can_forget;
     int uses_prior; /* reads the prior of its settings */
+    int contextual; /* ranks by the features of the candidates */
     uint32_t n_params;
     const oltr_param *params;
 } oltr_policy_info;
@@ -142,11 +144,13 @@ typedef struct oltr_prior {
 
 typedef struct oltr_settings {
     const oltr_policy_info *info;
-    uint32_t n_items;
+    uint32_t n_items; /* the most candidates a query may have */
+    uint32_t dim;     /* features of a candidate; 0 for policies without context */
     double value[OLTR_MAX_PARAMS]; /* in the order of info->params; of a choice, its index */
     oltr_prior prior;
 } oltr_settings;
 
+/* Fills in the defaults.  For a policy with context, set `dim` afterwards. */
 OLTR_API oltr_status oltr_settings_init(oltr_settings *settings, const char *kind, uint32_t n_items,
                                         oltr_error *error);
 OLTR_API oltr_status oltr_settings_set(oltr_settings *settings, const char *name, const char *text,
@@ -156,10 +160,14 @@ OLTR_API oltr_status oltr_settings_get(const oltr_settings *settings, uint32_t i
 
 /* ---- one round ------------------------------------------------------------------------------------------ */
 
-/* The candidates of one request.  A NULL query means all items of the policy. */
+/* The candidates of one request.  A NULL query means all items of the policy, without features.
+ * Features may differ from request to request; policies without context ignore them. */
 typedef struct oltr_query {
     uint32_t n_items;     /* how many candidates */
     const uint32_t *item; /* (n_items) distinct indices, or NULL: the items 0..n_items-1 */
+    uint32_t dim;         /* features of a candidate, or 0 */
+    uint32_t stride;      /* floats from one candidate's row to the next; 0 means dim */
+    const float *x;       /* (n_items, stride) row-major, or NULL */
 } oltr_query;
 
 /* The shown list.  The caller owns the arrays and says how many slots there are. */

@@ -16,18 +16,35 @@ extern "C" {
 
 /* ---- worlds --------------------------------------------------------------------------------------------- */
 
-/* Where the truth lives.  kind "beta": attraction i ~ Beta(a_i, b_i), a new draw each replication.
- * kind "fixed": the attractions given, the same in every replication. */
+/* Where the truth lives.
+ *   beta      attraction i ~ Beta(a_i, b_i), a new draw each replication
+ *   fixed     the attractions given, the same in every replication
+ *   linear    attraction i = scale x_i'theta, theta and the features x_i drawn in each replication
+ *   logistic  attraction i = 1 / (1 + exp(-scale x_i'theta))
+ *   scalar    mean reward i = scale x_i'theta, seen with noise by users who leave after a random slot
+ */
 typedef struct oltr_world {
     const char *kind;
     uint32_t n_items;
-    const char *clicks;              /* the click model: "cascade" */
+    const char *clicks;              /* the click model: "cascade" or "abandon" */
     uint32_t examined_without_click; /* slots examined in a round without a click; 0: all that were shown */
     double misspecification;         /* c: policies are told Beta(a+c, b-c) */
     const double *prior_a, *prior_b; /* (n_items) or NULL: beta draws a_i uniformly from 1..a_max, b_i = 10; fixed tells none */
     uint32_t a_max;                  /* beta without prior_a: the largest a; 0 means 10 */
     uint32_t instances_per_prior;    /* beta without prior_a: replications that share one draw of a; 0 means 1 */
     const double *attraction;        /* (n_items) fixed: each in [0,1] */
+
+    /* with features */
+    uint32_t dim;          /* features of an item; 0: none */
+    const float *features; /* (n_items, dim) fixed: the features, or NULL */
+    int fresh_contexts;    /* linear, logistic, scalar: features are drawn anew in each round, not once a replication */
+    int theta_on_sphere;   /* ... theta is uniform on the sphere, any sign, not on the cube [0,1]^dim scaled to length 1 */
+    double scale;          /* ... 0 means 1 */
+
+    /* real rewards: clicks "abandon" */
+    double abandon;  /* the chance that a user leaves after a slot */
+    double noise_sd; /* standard deviation of a reward around its mean */
+    int beta_noise;  /* rewards are Beta in (0,1) with that mean and standard deviation, not Gaussian */
 } oltr_world;
 
 typedef struct oltr_named {

@@ -71,13 +71,13 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
     return status;
 }
 
-static void rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
-                 const oltr_ranking *out)
+static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
+                        const oltr_ranking *out)
 {
     const bayes_ucb_state *p = state;
     double_scores s = double_scratch(scratch, p->items.sums.n_items);
     index_cache_read(p, &p->index, &rule, t, from, s.score);
-    show_best(s, from, rng, out);
+    return show_best(s, from, rng, out);
 }
 
 static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)

@@ -33,7 +33,7 @@ oltr_status beta_init(void *state, const oltr_settings *settings, oltr_error *er
     return OLTR_OK;
 }
 
-void beta_predict(const void *state, uint64_t t, const candidates *from, double *mean, double *sd)
+oltr_status beta_predict(const void *state, uint64_t t, const candidates *from, double *mean, double *sd)
 {
     const beta_items *p = state;
     (void)t;
@@ -43,4 +43,5 @@ void beta_predict(const void *state, uint64_t t, const candidates *from, double 
         if (sd)
             sd[j] = sqrt(a * b / (a + b + 1)) / (a + b);
     }
+    return OLTR_OK;
 }

@@ -12,6 +12,6 @@ extern const oltr_param beta_params[BETA_PARAMS];
 oltr_status beta_init(void *state, const oltr_settings *settings, oltr_error *error);
 
 /* Mean and standard deviation of the posterior. */
-void beta_predict(const void *state, uint64_t t, const candidates *from, double *mean, double *sd);
+oltr_status beta_predict(const void *state, uint64_t t, const candidates *from, double *mean, double *sd);
 
 #endif

@@ -37,14 +37,14 @@ static double budget(const share_state *p, uint64_t t)
     return t > 1 ? p->constant * log((double)(t - 1)) : 0;
 }
 
-static void rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
-                 const oltr_ranking *out)
+static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
+                        const oltr_ranking *out)
 {
     share_view v = share_candidates(state, from, scratch);
     double bound = budget(state, t);
     for (uint32_t j = 0; j < from->n; j++)
         v.out.score[j] = v.share[j] + sqrt(bound * v.weight[j]);
-    show_best(v.out, from, rng, out);
+    return show_best(v.out, from, rng, out);
 }
 
 const policy_ops cascade_ucb1_ops = {

@@ -21,14 +21,14 @@ static double bound(double share, double weight, double log_t)
     return value < 1 ? value : 1;
 }
 
-static void rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
-                 const oltr_ranking *out)
+static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
+                        const oltr_ranking *out)
 {
     share_view v = share_candidates(state, from, scratch);
     double log_t = log((double)t);
     for (uint32_t j = 0; j < from->n; j++)
         v.out.score[j] = v.weight[j] > 0 ? bound(v.share[j], v.weight[j], log_t) : INFINITY;
-    show_best(v.out, from, rng, out);
+    return show_best(v.out, from, rng, out);
 }
 
 const policy_ops cascade_ucbv_ops = {

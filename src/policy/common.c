@@ -32,19 +32,20 @@ void places_to_items(const candidates *from, const oltr_ranking *out)
             out->item[slot] = from->item[out->item[slot]];
 }
 
-void show_best(double_scores s, const candidates *from, const oltr_rng *rng, const oltr_ranking *out)
+oltr_status show_best(double_scores s, const candidates *from, const oltr_rng *rng, const oltr_ranking *out)
 {
     for (size_t j = from->n; j < padded(from->n); j++)
         s.score[j] = -INFINITY;
     topk_f64(s.score, from->n, out->k, rng, s.best, out->item, out->score);
     places_to_items(from, out);
+    return OLTR_OK;
 }
 
 uint32_t list_item_sums(const void *state, sum_array out[MAX_SUMS])
 {
     const item_sums *sums = state;
-    out[0] = (sum_array){"examined", doubles_at(state, sums->examined), sums->n_items};
-    out[1] = (sum_array){"reward", doubles_at(state, sums->reward), sums->n_items};
+    out[0] = (sum_array){"examined", doubles_at(state, sums->examined), sums->n_items, NULL};
+    out[1] = (sum_array){"reward", doubles_at(state, sums->reward), sums->n_items, NULL};
     return 2;
 }
 
@@ -58,7 +59,7 @@ oltr_status check_clicks(const void *state, oltr_error *error)
     return item_sums_check(state, state, 1, error);
 }
 
-void predict_clicks(const void *state, uint64_t t, const candidates *from, double *mean, double *sd)
+oltr_status predict_clicks(const void *state, uint64_t t, const candidates *from, double *mean, double *sd)
 {
     const item_sums *sums = state;
     const double *n = doubles_at(state, sums->examined), *s = doubles_at(state, sums->reward);
@@ -70,6 +71,7 @@ void predict_clicks(const void *state, uint64_t t, const candidates *from, doubl
         if (sd)
             sd[j] = item_is_seen(n[i]) ? sqrt(p * (1 - p) / n[i]) : 0.5;
     }
+    return OLTR_OK;
 }
 
 void learn_nothing(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)

@@ -19,8 +19,8 @@ typedef struct double_scores {
 } double_scores;
 double_scores double_scratch(void *scratch, uint32_t n_items);
 
-/* Pads the scores of all candidates, and shows the best of them. */
-void show_best(double_scores s, const candidates *from, const oltr_rng *rng, const oltr_ranking *out);
+/* Pads the scores of all candidates, and shows the best of them.  Always OLTR_OK. */
+oltr_status show_best(double_scores s, const candidates *from, const oltr_rng *rng, const oltr_ranking *out);
 
 /* Turns places among the candidates into items. */
 void places_to_items(const candidates *from, const oltr_ranking *out);
@@ -31,7 +31,7 @@ uint32_t list_item_sums(const void *state, sum_array out[MAX_SUMS]);
 size_t item_sums_saved(const oltr_settings *settings);
 oltr_status check_clicks(const void *state, oltr_error *error);
 /* The share of clicks, and its binomial standard error; of an unseen item 0 and 1/2. */
-void predict_clicks(const void *state, uint64_t t, const candidates *from, double *mean, double *sd);
+oltr_status predict_clicks(const void *state, uint64_t t, const candidates *from, double *mean, double *sd);
 
 /* ---- operations of policies that learn nothing */
 

@@ -57,15 +57,15 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
     return status;
 }
 
-static void rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
-                 const oltr_ranking *out)
+static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
+                        const oltr_ranking *out)
 {
     const ensemble_state *p = state;
     double_scores s = double_scratch(scratch, p->n_items);
     (void)t;
     for (uint32_t j = 0; j < from->n; j++)
         s.score[j] = doubles_at(p, p->score)[candidate(from, j)];
-    show_best(s, from, rng, out);
+    return show_best(s, from, rng, out);
 }
 
 const policy_ops ensemble_ops = {

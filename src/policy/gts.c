@@ -156,8 +156,8 @@ static size_t scratch_bytes(const oltr_settings *settings)
     return plan_scratch(settings->n_items).bytes;
 }
 
-static void rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
-                 const oltr_ranking *out)
+static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
+                        const oltr_ranking *out)
 {
     const gts_state *g = state;
     float *score = floats_at(scratch, g->scratch.score);
@@ -168,6 +168,7 @@ static void rank(const void *state, uint64_t t, const candidates *from, const ol
             score[j] = -INFINITY;
     topk_f32(score, from->n, out->k, rng, floats_at(scratch, g->scratch.best), out->item, out->score);
     places_to_items(from, out);
+    return OLTR_OK;
 }
 
 static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
@@ -187,7 +188,7 @@ static oltr_status check(const void *state, oltr_error *error)
     return item_sums_check(state, &g->sums, 0, error);
 }
 
-static void predict(const void *state, uint64_t t, const candidates *from, double *mean, double *sd)
+static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean, double *sd)
 {
     (void)t;
     for (uint32_t j = 0; j < from->n; j++) {
@@ -196,6 +197,7 @@ static void predict(const void *state, uint64_t t, const candidates *from, doubl
         if (sd)
             sd[j] = m.sd;
     }
+    return OLTR_OK;
 }
 
 const policy_ops gts_ops = {

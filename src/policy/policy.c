@@ -11,6 +11,8 @@
 
 #include "policy/block.h"
 
+enum { MOST_FEATURES = 4096 };
+#define LARGEST_FEATURE 1e6f /* beside a ridge of 1e-4, squares of larger ones leave a factor fewer than nine digits */
 #define MOST_ROUNDS ((uint64_t)1 << 49)
 #define LARGEST_REWARD 1e30 /* sums of it stay far from the end of the doubles, and means fit in a float */
 
@@ -38,6 +40,9 @@ static oltr_status check_settings(const oltr_settings *settings, oltr_error *err
     const oltr_policy_info *info = settings->info;
     if (settings->n_items < 1)
         return fail(error, OLTR_EITEM, "a policy needs at least 1 item");
+    if (info->contextual && (settings->dim < 1 || settings->dim > MOST_FEATURES))
+        return fail(error, OLTR_EFEATURE, "%s ranks by features: give it a dim from 1 to %d, not %u", info->name,
+                    MOST_FEATURES, settings->dim);
     for (uint32_t i = 0; i < info->n_params; i++)
         if (!param_fits(&info->params[i], settings->value[i]))
             return fail(error, OLTR_EVALUE, "%s must be a %s between %g and %g, not %g", info->params[i].name,
@@ -176,7 +181,20 @@ static int in_range_and_distinct(const uint32_t *item, uint32_t n, uint32_t n_it
 
 static candidates candidates_of(const oltr_policy *policy, const oltr_query *query)
 {
-    return query ? (candidates){query->n_items, query->item} : (candidates){policy->settings.n_items, NULL};
+    if (!query)
+        return (candidates){.n = policy->settings.n_items};
+    return (candidates){query->n_items, query->item, query->x, query->stride ? query->stride : query->dim};
+}
+
+/* What a query must bring for this policy: candidates in number, and rows of the right length. */
+static oltr_status check_candidates(const oltr_policy *policy, const oltr_query *query, const candidates *from)
+{
+    if (from->n > policy->settings.n_items)
+        return OLTR_EITEM;
+    if (policy->ops->info.contextual &&
+        (!from->x || query->dim != policy->settings.dim || from->stride < query->dim))
+        return OLTR_EFEATURE;
+    return OLTR_OK;
 }
 
 oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_rng rng, oltr_scratch *scratch,
@@ -186,8 +204,9 @@ oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_r
         return OLTR_EINVAL;
     uint32_t n_items = policy->settings.n_items;
     candidates from = candidates_of(policy, query);
-    if (from.n > n_items)
-        return OLTR_EITEM;
+    oltr_status status = check_candidates(policy, query, &from);
+    if (status != OLTR_OK)
+        return status;
     if (ranking->k < 1 || ranking->k > from.n)
         return OLTR_ESLOTS;
     if (scratch->n_items < n_items || scratch->bytes < policy->scratch_bytes)
@@ -196,9 +215,8 @@ oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_r
     if (from.item && !in_range_and_distinct(from.item, from.n, n_items, marks,
                                             next_stamp(&scratch->stamp, marks, scratch->n_items)))
         return OLTR_EITEM;
-    policy->ops->rank(policy_state(policy), policy->rounds + 1, &from, &rng, (unsigned char *)scratch + scratch->own,
-                      ranking);
-    return OLTR_OK;
+    return policy->ops->rank(policy_state(policy), policy->rounds + 1, &from, &rng, (unsigned char *)scratch + scratch->own,
+                             ranking);
 }
 
 /* ---- learning ------------------------------------------------------------------------------------------- */
@@ -214,6 +232,27 @@ static int good_rewards(const oltr_policy *policy, const oltr_feedback *feedback
     return 1;
 }
 
+static int good_row(const oltr_policy *policy, const float *x)
+{
+    for (uint32_t i = 0; i < policy->settings.dim; i++)
+        if (!(fabsf(x[i]) <= LARGEST_FEATURE))
+            return 0;
+    return !(policy->ops->refuses && policy->ops->refuses(policy_state(policy), x));
+}
+
+/* Every shown item is a candidate, and its features are finite and within bounds. */
+static oltr_status check_rows(const oltr_policy *policy, const candidates *from, const oltr_ranking *shown)
+{
+    for (uint32_t slot = 0; slot < shown->k; slot++) {
+        uint32_t row = row_of_item(from, shown->item[slot]);
+        if (row >= from->n)
+            return OLTR_EITEM;
+        if (!good_row(policy, from->x + row * from->stride))
+            return OLTR_EFEATURE;
+    }
+    return OLTR_OK;
+}
+
 oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
                        const oltr_feedback *feedback)
 {
@@ -221,8 +260,9 @@ oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_
         return OLTR_EINVAL;
     uint32_t n_items = policy->settings.n_items;
     candidates from = candidates_of(policy, query);
-    if (from.n > n_items)
-        return OLTR_EITEM;
+    oltr_status status = check_candidates(policy, query, &from);
+    if (status != OLTR_OK)
+        return status;
     if (ranking->k < 1 || ranking->k > from.n)
         return OLTR_ESLOTS;
     if (feedback->n_examined > ranking->k)
@@ -234,6 +274,8 @@ oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_
         return OLTR_EITEM;
     if (!good_rewards(policy, feedback))
         return OLTR_EREWARD;
+    if (policy->ops->info.contextual && (status = check_rows(policy, &from, ranking)) != OLTR_OK)
+        return status;
     policy->rounds++;
     policy->ops->learn(policy_state(policy), policy->rounds + 1, &from, ranking, feedback);
     return OLTR_OK;
@@ -246,13 +288,16 @@ oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, dou
     if (!policy->ops->predict)
         return OLTR_EUNSUPPORTED;
     candidates from = candidates_of(policy, query);
-    if (from.n > policy->settings.n_items)
-        return OLTR_EITEM;
+    oltr_status status = check_candidates(policy, query, &from);
+    if (status != OLTR_OK)
+        return status;
     for (uint32_t j = 0; from.item && j < from.n; j++)
         if (from.item[j] >= policy->settings.n_items)
             return OLTR_EITEM;
-    policy->ops->predict(policy_state(policy), policy->rounds + 1, &from, mean, sd);
-    return OLTR_OK;
+    for (uint32_t j = 0; policy->ops->info.contextual && j < from.n; j++)
+        if (!good_row(policy, from.x + j * from.stride))
+            return OLTR_EFEATURE;
+    return policy->ops->predict(policy_state(policy), policy->rounds + 1, &from, mean, sd);
 }
 
 /* ---- sums: merging, forgetting, checking ----------------------------------------------------------------- */
@@ -271,13 +316,22 @@ static int same_prior(const oltr_policy *a, const oltr_policy *b)
 
 static int same_settings(const oltr_policy *a, const oltr_policy *b)
 {
-    return a->ops == b->ops && a->settings.n_items == b->settings.n_items &&
+    return a->ops == b->ops && a->settings.n_items == b->settings.n_items && a->settings.dim == b->settings.dim &&
            !memcmp(a->settings.value, b->settings.value, sizeof a->settings.value) && same_prior(a, b);
+}
+
+static void add_sums(oltr_policy *into, const oltr_policy *from)
+{
+    sum_array to[MAX_SUMS], add[MAX_SUMS];
+    uint32_t n = into->ops->sums(policy_state(into), to);
+    from->ops->sums(policy_state(from), add);
+    for (uint32_t a = 0; a < n; a++)
+        for (size_t i = 0; i < to[a].n; i++)
+            to[a].value[i] += add[a].value[i];
 }
 
 oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from)
 {
-    sum_array to[MAX_SUMS], add[MAX_SUMS];
     if (!into || !from || into == from)
         return OLTR_EINVAL;
     if (!into->ops->info.can_merge)
@@ -286,27 +340,34 @@ oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from)
         return OLTR_EMISMATCH;
     if (into->rounds + from->rounds > MOST_ROUNDS)
         return OLTR_ESTATE;
-    uint32_t n = into->ops->sums(policy_state(into), to);
-    from->ops->sums(policy_state(from), add);
-    for (uint32_t a = 0; a < n; a++)
-        for (size_t i = 0; i < to[a].n; i++)
-            to[a].value[i] += add[a].value[i];
+    if (into->ops->merge)
+        into->ops->merge(policy_state(into), policy_state(from));
+    else
+        add_sums(into, from);
     into->rounds += from->rounds;
     into->ops->refresh(policy_state(into), into->rounds + 1);
     return OLTR_OK;
 }
 
-oltr_status oltr_forget(oltr_policy *policy, double keep)
+static void fade_sums(oltr_policy *policy, double keep)
 {
     sum_array sums[MAX_SUMS];
-    if (!policy || !(keep >= 0 && keep <= 1))
-        return OLTR_EINVAL;
-    if (!policy->ops->info.can_forget)
-        return OLTR_EUNSUPPORTED;
     uint32_t n = policy->ops->sums(policy_state(policy), sums);
     for (uint32_t a = 0; a < n; a++)
         for (size_t i = 0; i < sums[a].n; i++)
             sums[a].value[i] *= keep;
+}
+
+oltr_status oltr_forget(oltr_policy *policy, double keep)
+{
+    if (!policy || !(keep >= 0 && keep <= 1))
+        return OLTR_EINVAL;
+    if (!policy->ops->info.can_forget)
+        return OLTR_EUNSUPPORTED;
+    if (policy->ops->forget)
+        policy->ops->forget(policy_state(policy), keep);
+    else
+        fade_sums(policy, keep);
     policy->ops->refresh(policy_state(policy), policy->rounds + 1);
     return OLTR_OK;
 }
@@ -314,6 +375,8 @@ oltr_status oltr_forget(oltr_policy *policy, double keep)
 /* Does all that is derived follow from the sums?  A copy is derived anew and compared. */
 static oltr_status check_derived(const oltr_policy *policy, oltr_error *error)
 {
+    if (policy->ops->check_derived)
+        return policy->ops->check_derived(policy_state(policy), error);
     oltr_policy *copy = aligned_alloc(LAYOUT_ALIGN, policy->bytes);
     if (!copy)
         return fail(error, OLTR_ENOMEM, "no memory for %zu bytes to check the policy with", policy->bytes);

@@ -14,11 +14,25 @@
 #include "posterior/items.h"
 #include "posterior/prior.h"
 
-/* The candidates of a request, checked: distinct, in range.  item is NULL when they are the items 0..n-1. */
+/* The candidates of a request, checked: distinct, in range.  item is NULL when they are the items 0..n-1.  Policies with context find a row of
+ * settings.dim features for each. */
 typedef struct candidates {
     uint32_t n;
     const uint32_t *item; /* (n) or NULL */
+    const float *x;       /* (n, stride) or NULL */
+    size_t stride;
 } candidates;
+
+/* The row of an item's features; n when it is no candidate. */
+static inline uint32_t row_of_item(const candidates *c, uint32_t item)
+{
+    uint32_t row = 0;
+    if (!c->item)
+        return item < c->n ? item : c->n;
+    while (row < c->n && c->item[row] != item)
+        row++;
+    return row;
+}
 
 static inline uint32_t candidate(const candidates *c, uint32_t j)
 {
@@ -28,10 +42,11 @@ static inline uint32_t candidate(const candidates *c, uint32_t j)
 /* One array of learned sums. */
 typedef struct sum_array {
     const char *name;
-    double *value;
+    double *value; /* (n), or NULL */
     size_t n;
+    float *single; /* (n) in its place: feature rows, which do not add up */
 } sum_array;
-enum { MAX_SUMS = 4 };
+enum { MAX_SUMS = 8 };
 
 typedef struct policy_ops {
     oltr_policy_info info;
@@ -41,17 +56,23 @@ typedef struct policy_ops {
     size_t (*state_bytes)(const oltr_settings *settings);
     size_t (*scratch_bytes)(const oltr_settings *settings);
     oltr_status (*init)(void *state, const oltr_settings *settings, oltr_error *error);
-    void (*rank)(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
-                 const oltr_ranking *out);
+    oltr_status (*rank)(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
+                        const oltr_ranking *out); /* OLTR_EFEATURE when a feature is not finite, else OLTR_OK */
     void (*learn)(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
                   const oltr_feedback *seen);
-    uint32_t (*sums)(const void *state, sum_array out[MAX_SUMS]); /* how many; [0..] what was learned, nothing else */
+    uint32_t (*sums)(const void *state, sum_array out[MAX_SUMS]); /* how many arrays; what was learned, nothing else */
     void (*refresh)(void *state, uint64_t t);                    /* rebuilds all that is derived from the sums */
     oltr_status (*check)(const void *state, oltr_error *error); /* are the sums possible? */
 
-    /* OPTIONAL: NULL where info says it cannot */
+    /* OPTIONAL.  predict: NULL where info says it cannot; sd may be NULL; OLTR_ENOMEM where it needs room of its own.
+     * merge, forget: NULL means that all sums add up, and fade, number by number.
+     * check_derived: NULL means that refresh() gives the very bytes that learn() leaves. */
     size_t (*saved)(const oltr_settings *settings); /* at least so many numbers are in a snapshot's sums; NULL: maybe none */
-    void (*predict)(const void *state, uint64_t t, const candidates *from, double *mean, double *sd); /* sd may be NULL */
+    oltr_status (*predict)(const void *state, uint64_t t, const candidates *from, double *mean, double *sd);
+    void (*merge)(void *state, const void *from);
+    void (*forget)(void *state, double keep);
+    int (*refuses)(const void *state, const float *x); /* a policy with context: is this row against its settings? */
+    oltr_status (*check_derived)(const void *state, oltr_error *error);
 } policy_ops;
 
 /* registry.c */

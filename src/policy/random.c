@@ -19,14 +19,14 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
 }
 
 /* Every candidate has the same score, and ties are broken uniformly. */
-static void rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
-                 const oltr_ranking *out)
+static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
+                        const oltr_ranking *out)
 {
     double_scores s = double_scratch(scratch, ((const random_state *)state)->n_items);
     (void)t;
     for (uint32_t j = 0; j < from->n; j++)
         s.score[j] = 0;
-    show_best(s, from, rng, out);
+    return show_best(s, from, rng, out);
 }
 
 const policy_ops random_ops = {

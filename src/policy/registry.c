@@ -4,7 +4,8 @@
 #include "policy/policy.h"
 
 extern const policy_ops gts_ops, ts_beta_ops, bayes_ucb_ops, ts_cascade_ops, cascade_ucb1_ops, cascade_klucb_ops,
-    cascade_ucbv_ops, toprank_ops, ensemble_ops, random_ops;
+    cascade_ucbv_ops, toprank_ops, lints_ops, logts_ops, logts_newton_ops, lints_cascade_ops, cascade_lints_ops,
+    cascade_linucb_ops, cascade_woful_ops, ensemble_ops, random_ops;
 
 static const policy_ops *const registry[] = {
     &gts_ops,          /* the paper's Algorithm 1 */
@@ -15,6 +16,13 @@ static const policy_ops *const registry[] = {
     &cascade_klucb_ops,
     &cascade_ucbv_ops,
     &toprank_ops,
+    &lints_ops,        /* with context: Algorithms 2, 3 and 4 of the paper */
+    &logts_ops,
+    &logts_newton_ops,
+    &lints_cascade_ops, /* and their baselines */
+    &cascade_lints_ops,
+    &cascade_linucb_ops,
+    &cascade_woful_ops,
     &ensemble_ops, /* do not learn */
     &random_ops,
 };

@@ -2,7 +2,7 @@
  *
  * Little-endian, in this order:
  *   "OLTRSNAP"  u32 version  u32 zero  u64 length of the whole snapshot
- *   kind as text  u32 items  u64 rounds
+ *   kind as text  u32 items  u32 dim  u64 rounds
  *   u32 number of parameters, each: name as text, f64 value
  *   u32 prior: 0 none, 1 shapes, 2 moments; then two arrays of f64 (items)
  *   u32 number of sums, each: name as text, u64 count, f64 (count)
@@ -10,6 +10,7 @@
  * where a text is a u32 length and its bytes.  Loading trusts no length and no value: every count is checked against the bytes
  * that are there before memory is spent, and the policy's own check has the last word.
  */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ static void put_settings(writer *w, const oltr_policy *policy)
     const oltr_settings *s = &policy->settings;
     put_text(w, s->info->name);
     put_u32(w, s->n_items);
+    put_u32(w, s->dim);
     put_u64(w, policy->rounds);
     put_u32(w, s->info->n_params);
     for (uint32_t i = 0; i < s->info->n_params; i++) {
@@ -41,6 +43,17 @@ static void put_settings(writer *w, const oltr_policy *policy)
     if (prior_given(&s->prior)) {
         put_f64s(w, s->prior.a ? s->prior.a : s->prior.mean, s->n_items);
         put_f64s(w, s->prior.a ? s->prior.b : s->prior.sd, s->n_items);
+    }
+}
+
+/* Feature rows are floats in memory and doubles here: one kind of number in the file. */
+static void put_sum(writer *w, const sum_array *sum)
+{
+    if (sum->value)
+        put_f64s(w, sum->value, sum->n);
+    for (size_t i = 0; !sum->value && i < sum->n; i++) {
+        double wide = (double)sum->single[i];
+        put_f64s(w, &wide, 1);
     }
 }
 
@@ -57,7 +70,7 @@ static void put_all(writer *w, const oltr_policy *policy, uint64_t length)
     for (uint32_t a = 0; a < n; a++) {
         put_text(w, sums[a].name);
         put_u64(w, sums[a].n);
-        put_f64s(w, sums[a].value, sums[a].n);
+        put_sum(w, &sums[a]);
     }
 }
 
@@ -179,6 +192,17 @@ static oltr_status get_prior(reader *r, oltr_settings *settings, double **own, o
     return OLTR_OK;
 }
 
+static void get_sum(reader *r, const sum_array *sum)
+{
+    if (sum->value)
+        get_f64s(r, sum->value, sum->n);
+    for (size_t i = 0; !sum->value && i < sum->n; i++) {
+        double wide;
+        get_f64s(r, &wide, 1);
+        sum->single[i] = fabs(wide) <= FLT_MAX ? (float)wide : NAN; /* the policy's check refuses it */
+    }
+}
+
 static oltr_status get_sums(reader *r, oltr_policy *policy, oltr_error *error)
 {
     sum_array sums[MAX_SUMS];
@@ -187,9 +211,10 @@ static oltr_status get_sums(reader *r, oltr_policy *policy, oltr_error *error)
     if (get_u32(r) != n)
         return contradicts(error, "number of sums");
     for (uint32_t a = 0; a < n; a++) {
+        policy->ops->sums(policy_state(policy), sums); /* one array may tell the length of the next */
         if (!get_text(r, name) || strcmp(name, sums[a].name) != 0 || get_u64(r) != sums[a].n)
             return contradicts(error, "list of sums");
-        get_f64s(r, sums[a].value, sums[a].n);
+        get_sum(r, &sums[a]);
     }
     return r->failed || r->left ? contradicts(error, "length of sums") : OLTR_OK;
 }
@@ -213,7 +238,7 @@ static oltr_policy *load_body(reader *r, oltr_error *error)
         contradicts(error, "kind");
         return NULL;
     }
-    uint32_t n_items = get_u32(r);
+    uint32_t n_items = get_u32(r), dim = get_u32(r);
     uint64_t rounds = get_u64(r);
     if (r->failed || rounds > (uint64_t)1 << 49) {
         contradicts(error, "number of rounds");
@@ -223,6 +248,7 @@ static oltr_policy *load_body(reader *r, oltr_error *error)
         contradicts(error, "kind or number of items");
         return NULL;
     }
+    settings.dim = dim;
     if (get_params(r, &settings, error) == OLTR_OK && get_prior(r, &settings, &prior, error) == OLTR_OK &&
         check_claim(r, &settings, error) == OLTR_OK)
         policy = oltr_policy_new(&settings, error);
@@ -235,6 +261,10 @@ static oltr_policy *load_body(reader *r, oltr_error *error)
     }
     policy->rounds = rounds;
     policy->ops->refresh(policy_state(policy), rounds + 1);
+    if (policy->ops->check_derived && policy->ops->check_derived(policy_state(policy), error) != OLTR_OK) {
+        oltr_policy_free(policy); /* sums that nothing can be derived from */
+        return NULL;
+    }
     return policy;
 }
 

@@ -117,7 +117,7 @@ static void clear_room(toprank_state *p)
 static void refresh(void *state, uint64_t t)
 {
     toprank_state *p = state;
-    candidates all = {p->n_items, NULL};
+    candidates all = {.n = p->n_items};
     (void)t;
     partition(p, &all, words_in(p, p->beaten_by), words_in(p, p->block));
     clear_room(p);
@@ -155,8 +155,8 @@ static int is_all(const toprank_state *p, const candidates *from)
     return !from->item && from->n == p->n_items;
 }
 
-static void rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
-                 const oltr_ranking *out)
+static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
+                        const oltr_ranking *out)
 {
     const toprank_state *p = state;
     double_scores s = double_scratch(scratch, p->n_items);
@@ -169,7 +169,7 @@ static void rank(const void *state, uint64_t t, const candidates *from, const ol
     }
     for (uint32_t j = 0; j < from->n; j++)
         s.score[j] = -(double)block[j];
-    show_best(s, from, rng, out);
+    return show_best(s, from, rng, out);
 }
 
 /* 1 where the pair's sums, as seen from its first item, make it the winner. */
@@ -243,9 +243,9 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
 {
     const toprank_state *p = state;
     size_t pairs = (size_t)p->n_items * (p->n_items - 1) / 2;
-    out[0] = (sum_array){"wins", doubles_at(p, p->wins), pairs};
-    out[1] = (sum_array){"decided", doubles_at(p, p->decided), pairs};
-    out[2] = (sum_array){"relation", doubles_at(p, p->relation), pairs};
+    out[0] = (sum_array){"wins", doubles_at(p, p->wins), pairs, NULL};
+    out[1] = (sum_array){"decided", doubles_at(p, p->decided), pairs, NULL};
+    out[2] = (sum_array){"relation", doubles_at(p, p->relation), pairs, NULL};
     return 3;
 }
 

@@ -91,8 +91,8 @@ static size_t scratch_bytes(const oltr_settings *settings)
     return plan_scratch(settings->n_items).bytes;
 }
 
-static void rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
-                 const oltr_ranking *out)
+static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
+                        const oltr_ranking *out)
 {
     const ts_beta_state *p = state;
     float *score = floats_at(scratch, p->scratch.score);
@@ -108,6 +108,7 @@ static void rank(const void *state, uint64_t t, const candidates *from, const ol
     if (out->score)
         for (uint32_t slot = 0; slot < out->k; slot++)
             out->score[slot] = 1 / (1 + exp(-out->score[slot]));
+    return OLTR_OK;
 }
 
 static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)

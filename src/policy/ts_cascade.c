@@ -30,8 +30,8 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
     return OLTR_OK;
 }
 
-static void rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
-                 const oltr_ranking *out)
+static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
+                        const oltr_ranking *out)
 {
     const share_state *p = state;
     share_view v = share_candidates(p, from, scratch);
@@ -42,7 +42,7 @@ static void rank(const void *state, uint64_t t, const candidates *from, const ol
         double spread = log_t * v.weight[j], root = sqrt(v.share[j] * (1 - v.share[j]) * spread);
         v.out.score[j] = v.share[j] + z * (root > spread ? root : spread);
     }
-    show_best(v.out, from, rng, out);
+    return show_best(v.out, from, rng, out);
 }
 
 const policy_ops ts_cascade_ops = {

@@ -21,6 +21,18 @@ static float normal_at(const oltr_rng *rng, uint32_t item)
     return z[j & 1];
 }
 
+void standard_normals_plain(const oltr_rng *rng, size_t n, float *out)
+{
+    for (size_t group = 0; group < n; group += NORMAL_GROUP)
+        for (size_t l = 0; l < LANES; l++) {
+            uint32_t word[4];
+            float *lane = out + group + l;
+            words_at(rng, (uint32_t)(group / NORMAL_GROUP * LANES + l), 0, word);
+            box_muller(word[0], word[1], &lane[0], &lane[LANES]);
+            box_muller(word[2], word[3], &lane[2 * LANES], &lane[3 * LANES]);
+        }
+}
+
 void gauss_scores_plain(const oltr_rng *rng, const float *mean, const float *sd, const uint32_t *item, size_t n,
                         float *out)
 {
@@ -29,18 +41,9 @@ void gauss_scores_plain(const oltr_rng *rng, const float *mean, const float *sd,
             out[j] = fmaf(sd[item[j]], normal_at(rng, item[j]), mean[item[j]]);
         return;
     }
-    for (size_t group = 0; group < n; group += NORMAL_GROUP)
-        for (size_t l = 0; l < LANES; l++) {
-            uint32_t word[4];
-            float z[4];
-            words_at(rng, (uint32_t)(group / NORMAL_GROUP * LANES + l), 0, word);
-            box_muller(word[0], word[1], &z[0], &z[1]);
-            box_muller(word[2], word[3], &z[2], &z[3]);
-            for (size_t j = 0; j < 4; j++) {
-                size_t i = group + LANES * j + l;
-                out[i] = fmaf(sd[i], z[j], mean[i]);
-            }
-        }
+    standard_normals_plain(rng, n, out);
+    for (size_t i = 0; i < padded(n); i++)
+        out[i] = fmaf(sd[i], out[i], mean[i]);
 }
 
 /* log of density over envelope, for d = shape - 1/3 and t = c x: 3 log(1+t) - 3t + 3t^2/2 - t^3, times d.  Where the
@@ -106,6 +109,14 @@ void gauss_scores(const oltr_rng *rng, const float *mean, const float *sd, const
         gauss_scores_plain(rng, mean, sd, item, n, out);
 }
 
+void standard_normals(const oltr_rng *rng, size_t n, float *out)
+{
+    if (cpu_has_avx2())
+        standard_normals_avx2(rng, n, out);
+    else
+        standard_normals_plain(rng, n, out);
+}
+
 void beta_scores(const oltr_rng *rng, const beta_shapes *shapes, const uint32_t *item, size_t n, uint32_t *todo,
                  float *out)
 {
@@ -117,6 +128,11 @@ void beta_scores(const oltr_rng *rng, const beta_shapes *shapes, const uint32_t 
 
 #if !OLTR_HAVE_AVX2
 /* Never called: cpu_has_avx2() is 0 in such a build. */
+void standard_normals_avx2(const oltr_rng *rng, size_t n, float *out)
+{
+    standard_normals_plain(rng, n, out);
+}
+
 void gauss_scores_avx2(const oltr_rng *rng, const float *mean, const float *sd, const uint32_t *item, size_t n,
                        float *out)
 {

@@ -26,6 +26,11 @@ void gauss_scores_plain(const oltr_rng *rng, const float *mean, const float *sd,
 void gauss_scores_avx2(const oltr_rng *rng, const float *mean, const float *sd, const uint32_t *item, size_t n,
                        float *out);
 
+/* n standard normals, numbered as the items above; out is padded. */
+void standard_normals(const oltr_rng *rng, size_t n, float *out);
+void standard_normals_plain(const oltr_rng *rng, size_t n, float *out);
+void standard_normals_avx2(const oltr_rng *rng, size_t n, float *out);
+
 /* What Marsaglia and Tsang's method needs of Gamma(a) and Gamma(b) to draw from Beta(a,b).  d < 0 in `da` marks an item with
  * a shape below 1, which is drawn from `a` and `b` in double precision. */
 typedef struct beta_shapes {

@@ -148,6 +148,21 @@ OLTR_TARGET_AVX2 static __attribute__((noinline)) void gauss_all(const oltr_rng 
         gauss_many(rng, mean, sd, n, out);
 }
 
+OLTR_TARGET_AVX2 void standard_normals_avx2(const oltr_rng *rng, size_t n, float *out)
+{
+    counters c = counters_of(rng, 0);
+    __m256i position = lanes();
+    for (size_t group = 0; group < n; group += NORMAL_GROUP) {
+        words8 w = philox8(c, position);
+        __m256 z[4];
+        box_muller8(w.w[0], w.w[1], &z[0], &z[1]);
+        box_muller8(w.w[2], w.w[3], &z[2], &z[3]);
+        for (size_t j = 0; j < 4; j++)
+            _mm256_storeu_ps(out + group + LANES * j, z[j]);
+        position = _mm256_add_epi32(position, _mm256_set1_epi32(LANES));
+    }
+}
+
 /* The normals of eight items anywhere: one block each, of which the item's own pair of words is taken. */
 KERNEL __m256 normals_of(counters c, __m256i item)
 {

@@ -28,6 +28,7 @@ enum { ROUNDS_BETWEEN_STOPS = 512, ALIGNMENT = 64 };
 static oltr_settings settings_in(const arena *a, uint32_t policy)
 {
     oltr_settings settings = a->experiment->policy[policy].settings;
+    settings.dim = a->truth.dim;
     settings.prior = (oltr_prior){NULL, NULL, NULL, NULL};
     if (settings.info->uses_prior && a->truth.tells)
         settings.prior = (oltr_prior){.a = a->truth.a, .b = a->truth.b};
@@ -38,7 +39,11 @@ static int make_memory(arena *a)
 {
     const oltr_experiment *e = a->experiment;
     size_t n = e->world.n_items, curve = (size_t)e->n_policies * e->n_checkpoints;
+    size_t features = n * (e->world.dim ? e->world.dim : 1);
     a->truth.n_items = e->world.n_items;
+    a->truth.dim = e->world.dim;
+    a->truth.x = calloc(features, sizeof(float));
+    a->truth.theta = calloc((size_t)e->world.dim + 1, sizeof(double));
     a->truth.attraction = calloc(n, sizeof(double));
     a->truth.a = calloc(n, sizeof(double));
     a->truth.b = calloc(n, sizeof(double));
@@ -48,7 +53,7 @@ static int make_memory(arena *a)
     a->regret = calloc(curve, sizeof(double));
     a->reward = calloc(curve, sizeof(double));
     a->ns = calloc(e->n_policies, sizeof *a->ns);
-    return a->truth.attraction && a->truth.a && a->truth.b && a->scratch && a->item && a->slot_reward && a->regret &&
+    return a->truth.x && a->truth.theta && a->truth.attraction && a->truth.a && a->truth.b && a->scratch && a->item && a->slot_reward && a->regret &&
            a->reward && a->ns;
 }
 
@@ -80,6 +85,9 @@ static oltr_status make_policies(arena *a, oltr_error *error)
         oltr_settings settings = settings_in(a, i);
         oltr_policy *policy =
             a->policy_bytes ? oltr_policy_place(a->policy_memory, a->policy_bytes, &settings, &local) : NULL;
+        if (policy && settings.info->rewards == OLTR_CLICKS && a->clicks->rewards == OLTR_REALS)
+            return fail(error, OLTR_EREWARD, "policy %s learns from clicks only, and this world gives real rewards: leave it out",
+                        a->experiment->policy[i].label);
         if (!policy)
             return fail(error, local.code, "policy %s: %.200s", a->experiment->policy[i].label, local.msg);
         a->scratch[i] = oltr_scratch_new(policy);
@@ -119,6 +127,8 @@ void arena_free(arena *a)
     for (uint32_t i = 0; a->scratch && i < a->experiment->n_policies; i++)
         oltr_scratch_free(a->scratch[i]);
     free(a->scratch);
+    free(a->truth.x);
+    free(a->truth.theta);
     free(a->truth.attraction);
     free(a->truth.a);
     free(a->truth.b);
@@ -138,22 +148,35 @@ static uint64_t thread_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* What changes between rounds, where anything does; returns the reward of the best list. */
+static double next_round(arena *a, uint64_t replication, uint64_t t)
+{
+    const oltr_experiment *e = a->experiment;
+    a->world->advance(&e->world, e->seed, replication, t, &a->truth);
+    return a->clicks->best(&e->world, &a->truth, e->slots);
+}
+
 /* One policy through all rounds.  0 when stopped. */
-static int play_policy(arena *a, oltr_policy *policy, uint32_t index, oltr_rng rng, double best, int (*stop)(void *),
+static int play_policy(arena *a, oltr_policy *policy, uint32_t index, uint64_t replication, double best, int (*stop)(void *),
                        void *context)
 {
     const oltr_experiment *e = a->experiment;
     double *regret = a->regret + (size_t)index * e->n_checkpoints, *reward = a->reward + (size_t)index * e->n_checkpoints;
     double lost = 0, won = 0;
     uint32_t checkpoint = 0;
+    int moves = a->world->moves && a->world->moves(&e->world);
+    oltr_rng rng = oltr_rng_make(e->seed, replication);
+    oltr_query query = {.n_items = a->truth.n_items, .dim = a->truth.dim, .x = a->truth.x};
     oltr_ranking shown = {e->slots, a->item, NULL};
     for (uint64_t t = 1; t <= e->rounds; t++) {
-        oltr_rank(policy, NULL, oltr_rng_at(rng, STREAM_POLICY, t), a->scratch[index], &shown);
+        if (moves)
+            best = next_round(a, replication, t);
+        oltr_rank(policy, &query, oltr_rng_at(rng, STREAM_POLICY, t), a->scratch[index], &shown);
         oltr_rng user = oltr_rng_at(rng, STREAM_USERS, t);
         uint32_t examined = a->clicks->scan(&e->world, &a->truth, &user, &shown, a->slot_reward);
         oltr_feedback seen = {examined, a->slot_reward};
-        oltr_learn(policy, NULL, &shown, &seen);
-        double value = a->clicks->value(&a->truth, a->item, e->slots);
+        oltr_learn(policy, &query, &shown, &seen);
+        double value = a->clicks->value(&e->world, &a->truth, a->item, e->slots);
         lost += fmax(0, best - value); /* the same items in another order may round another way */
         won += value;
         if (checkpoint < e->n_checkpoints && t == e->checkpoint[checkpoint]) {
@@ -170,15 +193,14 @@ int arena_play(arena *a, uint64_t replication, int (*stop)(void *context), void 
 {
     const oltr_experiment *e = a->experiment;
     a->world->draw(&e->world, e->seed, replication, &a->truth);
-    oltr_rng rng = oltr_rng_make(e->seed, replication);
-    double best = a->clicks->best(&a->truth, e->slots);
+    double best = a->clicks->best(&e->world, &a->truth, e->slots);
     for (uint32_t i = 0; i < e->n_policies; i++) {
         if (stop && stop(context)) /* short runs never come to the check between rounds */
             return 0;
         uint64_t start = thread_ns();
         oltr_settings settings = settings_in(a, i);
         oltr_policy *policy = oltr_policy_place(a->policy_memory, a->policy_bytes, &settings, NULL);
-        if (!policy || !play_policy(a, policy, i, rng, best, stop, context))
+        if (!policy || !play_policy(a, policy, i, replication, best, stop, context))
             return 0;
         a->ns[i] = thread_ns() - start;
     }

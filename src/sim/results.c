@@ -12,9 +12,10 @@
 
 enum { CURVE_BITS = 52, FINEST = 40 };
 
-static int scale_of(uint64_t rounds)
+/* A round is worth at most about one reward a slot. */
+static int scale_of(uint64_t rounds, uint32_t slots)
 {
-    int scale = CURVE_BITS - (int)ceil(log2((double)rounds + 1));
+    int scale = CURVE_BITS - (int)ceil(log2((double)rounds * slots + 1));
     return scale < FINEST ? scale : FINEST;
 }
 
@@ -31,6 +32,17 @@ static void put_optional(writer *w, const double *x, size_t n)
     put_u32(w, x != NULL);
     if (x)
         put_f64s(w, x, n);
+}
+
+static void put_features(writer *w, const oltr_world *world)
+{
+    const double numbers[] = {world->dim,     world->fresh_contexts, world->theta_on_sphere, world->scale,
+                              world->abandon, world->noise_sd,       world->beta_noise};
+    put_f64s(w, numbers, sizeof numbers / sizeof *numbers);
+    for (size_t i = 0; world->features && i < (size_t)world->n_items * world->dim; i++) {
+        double feature = (double)world->features[i];
+        put_f64s(w, &feature, 1);
+    }
 }
 
 static void put_policy(writer *w, const oltr_contestant *c)
@@ -59,6 +71,7 @@ static void put_experiment(writer *w, const oltr_experiment *e)
     put_u32(w, e->world.a_max);
     put_u32(w, e->world.instances_per_prior);
     put_optional(w, e->world.attraction, e->world.n_items);
+    put_features(w, &e->world);
     put_u32(w, e->n_policies);
     for (uint32_t i = 0; i < e->n_policies; i++)
         put_policy(w, &e->policy[i]);
@@ -91,7 +104,7 @@ static int make_point(point_results *p, const oltr_experiment *e)
     *p = (point_results){.n_policies = e->n_policies,
                          .n_checkpoints = e->n_checkpoints,
                          .replications = e->replications,
-                         .scale = scale_of(e->rounds),
+                         .scale = scale_of(e->rounds, e->slots),
                          .rounds = e->rounds};
     p->at = calloc((size_t)e->n_policies * e->n_checkpoints, sizeof *p->at);
     p->ns = calloc(e->n_policies, sizeof *p->ns);

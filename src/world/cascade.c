@@ -3,6 +3,8 @@
  * Whether item i attracts the user of round t is decided by one word of the generator for (t, i), before any list is shown: policies that show the item to the same
  * user get the same answer.  A list without a click was examined whole, or as far as the world says.
  */
+#include <math.h>
+
 #include "rng/philox.h"
 #include "world/world.h"
 
@@ -25,39 +27,40 @@ static uint32_t scan(const oltr_world *world, const instance *truth, const oltr_
     return given_up && given_up < shown->k ? given_up : shown->k;
 }
 
-static double value(const instance *truth, const uint32_t *item, uint32_t k)
+static oltr_status check(const oltr_world *world, oltr_error *error)
+{
+    (void)world;
+    (void)error;
+    return OLTR_OK;
+}
+
+static double value(const oltr_world *world, const instance *truth, const uint32_t *item, uint32_t k)
 {
     double no_click = 1;
+    (void)world;
     for (uint32_t slot = 0; slot < k; slot++)
         no_click *= 1 - truth->attraction[item[slot]];
     return 1 - no_click;
 }
 
-/* The k most attractive items, by k passes: once per replication. */
-static double best(const instance *truth, uint32_t k)
+/* The k most attractive items. */
+static double best(const oltr_world *world, const instance *truth, uint32_t k)
 {
-    double no_click = 1, bar = 2; /* all above the bar are taken, and `equal` of those at it */
-    uint32_t taken = 0;
-    while (taken < k) {
-        double next = -1;
-        uint32_t equal = 0;
-        for (uint32_t i = 0; i < truth->n_items; i++) {
-            double nu = truth->attraction[i];
-            if (nu < bar && nu > next) {
-                next = nu;
-                equal = 1;
-            } else if (nu < bar && nu >= next)
-                equal++;
-        }
+    double no_click = 1, nu = INFINITY;
+    (void)world;
+    for (uint32_t taken = 0; taken < k;) {
+        uint32_t equal;
+        nu = next_attraction(truth, nu, &equal);
         for (; equal && taken < k; equal--, taken++)
-            no_click *= 1 - next;
-        bar = next;
+            no_click *= 1 - nu;
     }
     return 1 - no_click;
 }
 
 const click_ops cascade_clicks = {
     .info = {"cascade", "users scan from the top, click the first attractive item, and leave"},
+    .rewards = OLTR_CLICKS,
+    .check = check,
     .scan = scan,
     .value = value,
     .best = best,

@@ -1,4 +1,7 @@
 /* fixed.c - a world with given attractions: the same instance in every replication, only the users differ. */
+#include <math.h>
+#include <string.h>
+
 #include "world/world.h"
 
 static oltr_status check(const oltr_world *world, oltr_error *error)
@@ -7,6 +10,11 @@ static oltr_status check(const oltr_world *world, oltr_error *error)
         return fail(error, OLTR_EINVAL, "world fixed needs the attraction of every item");
     if (!world->prior_a && (world->misspecification < 0 || world->misspecification > 0))
         return fail(error, OLTR_EPRIOR, "there is no prior to misspecify: give the world one");
+    if (!world->features != !world->dim)
+        return fail(error, OLTR_EFEATURE, "features and their number belong together");
+    for (size_t i = 0; i < (size_t)world->n_items * world->dim; i++)
+        if (!isfinite(world->features[i]))
+            return fail(error, OLTR_EFEATURE, "item %zu: feature %zu is not finite", i / world->dim, i % world->dim);
     for (uint32_t i = 0; i < world->n_items; i++) {
         if (!(world->attraction[i] >= 0 && world->attraction[i] <= 1))
             return fail(error, OLTR_EINVAL, "item %u: an attraction is a probability, not %g", i, world->attraction[i]);
@@ -21,6 +29,8 @@ static void draw(const oltr_world *world, uint64_t seed, uint64_t replication, i
     (void)seed;
     (void)replication;
     out->tells = world->prior_a != NULL;
+    if (world->dim)
+        memcpy(out->x, world->features, (size_t)world->n_items * world->dim * sizeof *out->x);
     for (uint32_t i = 0; i < world->n_items; i++) {
         out->attraction[i] = world->attraction[i];
         if (out->tells) {

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-enum { STREAM_POLICY, STREAM_USERS, STREAM_INSTANCE, STREAM_PRIOR };
+enum { STREAM_POLICY, STREAM_USERS, STREAM_INSTANCE, STREAM_PRIOR, STREAM_CONTEXTS };
 
 /* The truth of one replication, and what the policies are told of it. */
 typedef struct instance {
@@ -19,6 +19,9 @@ typedef struct instance {
     double *attraction; /* (n_items) */
     double *a, *b;      /* (n_items) the Beta prior that the policies are told */
     int tells;          /* 0: they are told nothing, a and b mean nothing */
+    uint32_t dim;       /* features of an item; 0: none */
+    float *x;           /* (n_items, dim) */
+    double *theta;      /* (dim) */
 } instance;
 
 typedef struct world_ops {
@@ -26,17 +29,25 @@ typedef struct world_ops {
     oltr_status (*check)(const oltr_world *world, oltr_error *error);
     /* Fills the arrays of `out`. */
     void (*draw)(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out);
+    /* OPTIONAL: what changes from round to round.  NULL, or does nothing unless moves() says so. */
+    int (*moves)(const oltr_world *world);
+    void (*advance)(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round, instance *truth);
 } world_ops;
 
 typedef struct click_ops {
     oltr_named info;
+    oltr_rewards rewards;
+    oltr_status (*check)(const oltr_world *world, oltr_error *error);
     /* What a user does with the list: fills reward[] of the examined slots and returns how many those are. */
     uint32_t (*scan)(const oltr_world *world, const instance *truth, const oltr_rng *round, const oltr_ranking *shown,
                      double *reward);
     /* Expected reward of the list, and the largest of any list of k items. */
-    double (*value)(const instance *truth, const uint32_t *item, uint32_t k);
-    double (*best)(const instance *truth, uint32_t k);
+    double (*value)(const oltr_world *world, const instance *truth, const uint32_t *item, uint32_t k);
+    double (*best)(const oltr_world *world, const instance *truth, uint32_t k);
 } click_ops;
+
+/* The next smaller attraction after `below`, and how many items have it: walks the attractions from the top. */
+double next_attraction(const instance *truth, double below, uint32_t *count);
 
 const world_ops *world_ops_of(const char *kind, oltr_error *error);
 const click_ops *click_ops_of(const char *clicks, oltr_error *error);

@@ -4,11 +4,11 @@
 
 #include "world/world.h"
 
-extern const world_ops beta_world, fixed_world;
-extern const click_ops cascade_clicks;
+extern const world_ops beta_world, fixed_world, linear_world, logistic_world, scalar_world;
+extern const click_ops cascade_clicks, abandon_clicks;
 
-static const world_ops *const worlds[] = {&beta_world, &fixed_world};
-static const click_ops *const clicks[] = {&cascade_clicks};
+static const world_ops *const worlds[] = {&beta_world, &fixed_world, &linear_world, &logistic_world, &scalar_world};
+static const click_ops *const clicks[] = {&cascade_clicks, &abandon_clicks};
 enum { WORLDS = sizeof worlds / sizeof *worlds, CLICKS = sizeof clicks / sizeof *clicks };
 
 uint32_t oltr_world_count(void)
@@ -64,7 +64,8 @@ const click_ops *click_ops_of(const char *name, oltr_error *error)
 oltr_status world_check(const oltr_world *world, oltr_error *error)
 {
     const world_ops *ops = world_ops_of(world->kind, error);
-    if (!ops || !click_ops_of(world->clicks, error))
+    const click_ops *users = ops ? click_ops_of(world->clicks, error) : NULL;
+    if (!ops || !users)
         return OLTR_EINVAL;
     if (world->n_items < 1)
         return fail(error, OLTR_EITEM, "a world needs at least 1 item");
@@ -72,7 +73,23 @@ oltr_status world_check(const oltr_world *world, oltr_error *error)
         return fail(error, OLTR_EPRIOR, "the misspecification must be a finite number");
     if (!world->prior_a != !world->prior_b)
         return fail(error, OLTR_EPRIOR, "a world's prior needs both a and b");
-    return ops->check(world, error);
+    oltr_status status = users->check(world, error);
+    return status == OLTR_OK ? ops->check(world, error) : status;
+}
+
+double next_attraction(const instance *truth, double below, uint32_t *count)
+{
+    double next = -INFINITY;
+    *count = 0;
+    for (uint32_t i = 0; i < truth->n_items; i++) {
+        double nu = truth->attraction[i];
+        if (nu < below && nu > next) {
+            next = nu;
+            *count = 1;
+        } else if (nu < below && nu >= next)
+            ++*count;
+    }
+    return next;
 }
 
 oltr_status check_told_prior(const oltr_world *world, double a, double b, uint32_t item, oltr_error *error)

@@ -1,0 +1,363 @@
+/* linear.c - a round of linear Thompson sampling and its pieces, against a round that factors V anew with LAPACK.
+ *
+ * A round learns 3 rows, draws theta, scores L items and picks the K best.  The LAPACK round does the same work the usual way, without waste: three dsyr into
+ * V, a copy of its lower triangle, dpotrf, one dtrsv for the estimate and one for the sample, dgemv over the items in double, and our own normals and top-K.
+ * Every variant plays a few milliseconds in turn, all in one process, timed in thread CPU time; a ratio is taken within a repetition, and its median reported.
+ *
+ *   bench_linear [repetitions, default 15] [rounds of the drift run, default 300000]
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <cblas.h>
+#include <lapacke.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cpu.h"
+#include "math/topk.h"
+#include "posterior/linear.h"
+#include "rng/sample.h"
+
+enum { ROWS = 3, STORIES = 64, MAX_REPETITIONS = 301 };
+
+typedef struct workload {
+    uint32_t dim, items, slots;
+    double over_lapack; /* the least ratio that is good enough; 0: none asked */
+    double over_pieces; /* the largest one */
+} workload;
+
+static const workload workloads[] = {{10, 30, 3, 0, 0}, {136, 120, 10, 5, 1.4}, {220, 316, 10, 5, 0}};
+
+/* Everything a round touches. */
+typedef struct table {
+    workload w;
+    linear p;
+    void *state;
+    float *x;                         /* (items, dim) */
+    double *wide;                     /* (items, dim) the same */
+    const float *row[STORIES][ROWS];  /* what is learned in round t % STORIES */
+    double *z, *theta, *score, *best; /* (dim) (dim) (padded) (padded / 8) */
+    float *normals;                   /* (padded dim) */
+    double *work, *variance, *scores;
+    uint32_t position[16];
+    double *v, *factor, *b, *solution; /* of the LAPACK round, dim columns of dim */
+    oltr_rng rng;
+    uint32_t round;
+    double sink;
+} table;
+
+static void *room(size_t count, size_t size)
+{
+    size_t bytes = (count * size + 127) / 64 * 64;
+    void *memory = aligned_alloc(64, bytes);
+    if (!memory)
+        exit(1);
+    return memset(memory, 0, bytes);
+}
+
+static table table_of(workload w)
+{
+    table t = {.w = w, .rng = oltr_rng_make(5, 0)};
+    layout l = {0, 0};
+    size_t d = w.dim;
+    t.p = linear_plan(&l, w.dim, 1);
+    t.state = room(l.used, 1);
+    linear_refresh(t.state, &t.p);
+    t.x = room(w.items * d, sizeof *t.x);
+    t.wide = room(w.items * d, sizeof *t.wide);
+    for (size_t i = 0; i < w.items * d; i++)
+        t.wide[i] = (double)(t.x[i] = (float)oltr_rng_uniform(&t.rng));
+    for (int s = 0; s < STORIES; s++)
+        for (int k = 0; k < ROWS; k++)
+            t.row[s][k] = t.x + oltr_rng_below(&t.rng, w.items) * d;
+    t.z = room(d, sizeof(double));
+    t.theta = room(d, sizeof(double));
+    t.score = room(padded(w.items), sizeof(double));
+    t.best = room(padded(w.items), sizeof(double));
+    t.normals = room(padded(d), sizeof(float));
+    t.work = room(linear_work(w.dim) + ldl_update_work(w.dim), sizeof(double));
+    t.variance = room(w.items, sizeof(double));
+    t.scores = room(w.items, sizeof(double));
+    for (uint32_t i = 0; i < w.items; i++)
+        t.scores[i] = oltr_rng_normal(&t.rng);
+    t.v = room(d * d, sizeof(double));
+    t.factor = room(d * d, sizeof(double));
+    t.b = room(d, sizeof(double));
+    t.solution = room(d, sizeof(double));
+    for (size_t i = 0; i < d; i++)
+        t.v[i * d + i] = 1;
+    return t;
+}
+
+static void table_free(table *t)
+{
+    void *all[] = {t->state, t->x,        t->wide,   t->z, t->theta,  t->score, t->best,    t->normals,
+                   t->work,  t->variance, t->scores, t->v, t->factor, t->b,     t->solution};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+static const double rewards[ROWS] = {0, 0, 1};
+
+/* ---- the pieces ---------------------------------------------------------------------------------------------- */
+
+static void play_update(table *t)
+{
+    ldl f = linear_factor(t->state, &t->p);
+    ldl_update(&f, t->row[t->round++ % STORIES], rewards, NULL, ROWS, t->work);
+}
+
+static void play_sums(table *t)
+{
+    gram_add(doubles_at(t->state, t->p.gram), doubles_at(t->state, t->p.moment), t->w.dim, t->row[t->round++ % STORIES],
+             rewards, NULL, ROWS);
+}
+
+static void play_normals(table *t)
+{
+    oltr_rng rng = oltr_rng_at(t->rng, 1, t->round++);
+    standard_normals(&rng, t->w.dim, t->normals);
+    for (uint32_t i = 0; i < t->w.dim; i++)
+        t->z[i] = (double)t->normals[i];
+}
+
+static void play_solve(table *t)
+{
+    ldl f = linear_factor(t->state, &t->p);
+    ldl_sample(&f, 0.5, t->z, t->theta);
+}
+
+static void play_scores(table *t)
+{
+    rows_times(t->x, t->w.dim, t->w.items, t->w.dim, t->theta, t->score);
+}
+
+static void play_top(table *t)
+{
+    oltr_rng rng = oltr_rng_at(t->rng, 2, t->round++);
+    for (size_t i = t->w.items; i < padded(t->w.items); i++)
+        t->score[i] = -INFINITY;
+    topk_f64(t->score, t->w.items, t->w.slots, &rng, t->best, t->position, NULL);
+    t->sink += t->position[0];
+}
+
+/* By itself: the scores again each time, because the selection strikes out what it picks. */
+static void play_top_alone(table *t)
+{
+    memcpy(t->score, t->scores, t->w.items * sizeof *t->score);
+    play_top(t);
+}
+
+static void play_widths(table *t)
+{
+    ldl f = linear_factor(t->state, &t->p);
+    ldl_quadratic(&f, t->x, t->w.dim, t->w.items, t->variance, t->work);
+}
+
+static void play_factor(table *t)
+{
+    linear_refresh(t->state, &t->p);
+}
+
+/* ---- whole rounds -------------------------------------------------------------------------------------------- */
+
+static void play_whole(table *t)
+{
+    linear_add(t->state, &t->p, t->row[t->round++ % STORIES], rewards, NULL, ROWS);
+    play_normals(t);
+    play_solve(t);
+    play_scores(t);
+    play_top(t);
+}
+
+static void play_lapack(table *t)
+{
+    const int d = (int)t->w.dim;
+    const float *const *row = t->row[t->round++ % STORIES];
+    for (int k = 0; k < ROWS; k++) {
+        const double *x = t->wide + (row[k] - t->x);
+        cblas_dsyr(CblasColMajor, CblasLower, d, 1, x, 1, t->v, d);
+        cblas_daxpy(d, rewards[k], x, 1, t->b, 1);
+    }
+    for (int j = 0; j < d; j++)
+        memcpy(t->factor + j * d + j, t->v + j * d + j, (size_t)(d - j) * sizeof(double));
+    t->sink += LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', d, t->factor, d);
+    play_normals(t);
+    memcpy(t->solution, t->b, (size_t)d * sizeof(double));
+    cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, t->factor, d, t->solution, 1);
+    cblas_daxpy(d, 0.5, t->z, 1, t->solution, 1);
+    cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, d, t->factor, d, t->solution, 1);
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)t->w.items, d, 1, t->wide, d, t->solution, 1, 0, t->score, 1);
+    play_top(t);
+}
+
+/* ---- measuring ------------------------------------------------------------------------------------------------ */
+
+typedef struct variant {
+    const char *name;
+    void (*play)(table *);
+    table *at;
+    uint32_t rounds;
+    double us[MAX_REPETITIONS];
+} variant;
+
+static double thread_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
+}
+
+static double play(variant *v)
+{
+    double start = thread_us();
+    for (uint32_t i = 0; i < v->rounds; i++)
+        v->play(v->at);
+    return (thread_us() - start) / v->rounds;
+}
+
+/* Enough rounds for 2 ms each; then all in turn, every other repetition backwards. */
+static void measure(variant *v, int n, int repetitions)
+{
+    for (int i = 0; i < n; i++)
+        for (v[i].rounds = 4; play(&v[i]) * v[i].rounds < 2000;)
+            v[i].rounds *= 2;
+    for (int r = 0; r < repetitions; r++)
+        for (int i = 0; i < n; i++) {
+            variant *next = &v[r % 2 ? n - 1 - i : i];
+            next->us[r] = play(next);
+        }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double *x, int n)
+{
+    double sorted[MAX_REPETITIONS];
+    memcpy(sorted, x, (size_t)n * sizeof *x);
+    qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+    return n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
+}
+
+static const char *verdict(int asked, int good, int *failures)
+{
+    *failures += asked && !good;
+    return !asked ? "" : good ? "  (good)" : "  (MISSED)";
+}
+
+enum { UPDATE, SOLVE, SCORES, NORMALS, SUMS, TOP, WIDTHS, FACTOR, WHOLE, LAPACK, N_VARIANTS };
+
+static int compare(workload w, int repetitions)
+{
+    static variant v[N_VARIANTS];
+    table ours = table_of(w), pieces = table_of(w), theirs = table_of(w);
+    double faster[MAX_REPETITIONS], heavier[MAX_REPETITIONS], bare[MAX_REPETITIONS];
+    int failures = 0;
+    const variant all[N_VARIANTS] = {
+        [UPDATE] = {"update, 3 rows", play_update, &pieces, 0, {0}},
+        [SOLVE] = {"sample by back-substitution", play_solve, &pieces, 0, {0}},
+        [SCORES] = {"scores", play_scores, &pieces, 0, {0}},
+        [NORMALS] = {"normals", play_normals, &pieces, 0, {0}},
+        [SUMS] = {"sums, 3 rows", play_sums, &pieces, 0, {0}},
+        [TOP] = {"top K", play_top_alone, &pieces, 0, {0}},
+        [WIDTHS] = {"all quadratic forms", play_widths, &pieces, 0, {0}},
+        [FACTOR] = {"factor anew", play_factor, &pieces, 0, {0}},
+        [WHOLE] = {"whole round", play_whole, &ours, 0, {0}},
+        [LAPACK] = {"round with dpotrf", play_lapack, &theirs, 0, {0}},
+    };
+    memcpy(v, all, sizeof v);
+    for (int i = 0; i < 500; i++) { /* a factor as it is in use */
+        play_whole(&ours);
+        play_whole(&pieces);
+        play_lapack(&theirs);
+    }
+    measure(v, N_VARIANTS, repetitions);
+    for (int r = 0; r < repetitions; r++) {
+        faster[r] = v[LAPACK].us[r] / v[WHOLE].us[r];
+        double four = v[UPDATE].us[r] + v[SOLVE].us[r] + v[SCORES].us[r] + v[NORMALS].us[r];
+        heavier[r] = v[WHOLE].us[r] / (four + v[SUMS].us[r] + v[TOP].us[r]);
+        bare[r] = v[WHOLE].us[r] / four;
+    }
+    printf("\ndim %u, %u items, %u slots\n", w.dim, w.items, w.slots);
+    for (int i = 0; i < N_VARIANTS; i++)
+        printf("  %-28s %9.2f us\n", v[i].name, median(v[i].us, repetitions));
+    double a = median(faster, repetitions), b = median(heavier, repetitions);
+    printf("  dpotrf round / whole        %9.2f x%s\n", a, verdict(w.over_lapack > 0, a >= w.over_lapack, &failures));
+    printf("  whole / sum of its six pieces %7.2f x%s\n", b, verdict(w.over_pieces > 0, b <= w.over_pieces, &failures));
+    printf("  whole / (update + sample + scores + normals) %.2f x\n", median(bare, repetitions));
+    table_free(&ours);
+    table_free(&pieces);
+    table_free(&theirs);
+    return failures;
+}
+
+/* ---- drift ---------------------------------------------------------------------------------------------------- */
+
+/* Rounds at ridge 1e-4 without a refresh, then the factor beside one made anew from the sums. */
+static int drift(workload w, uint32_t rounds)
+{
+    table t = table_of(w);
+    double *kept = room(2 * w.items, sizeof *kept), *fresh = room(2 * w.items, sizeof *fresh), mean = 0, variance = 0,
+           column = 0;
+    int failures = 0;
+    t.p.ridge = 1e-4;
+    linear_refresh(t.state, &t.p);
+    ldl f = linear_factor(t.state, &t.p);
+    for (uint32_t i = 0; i < rounds; i++) {
+        const float *row[ROWS];
+        for (int k = 0; k < ROWS; k++)
+            row[k] = t.x + (size_t)oltr_rng_below(&t.rng, w.items) * w.dim;
+        gram_add(doubles_at(t.state, t.p.gram), doubles_at(t.state, t.p.moment), w.dim, row, rewards, NULL, ROWS);
+        ldl_update(&f, row, rewards, NULL, ROWS, t.work);
+    }
+    for (uint32_t j = 0; j < w.dim; j++)
+        column = fmax(column, ldl_column_error(&f, doubles_at(t.state, t.p.gram), t.p.ridge, j, t.work));
+    linear_predict(t.state, &t.p, t.x, w.dim, w.items, kept, kept + w.items, t.work);
+    linear_refresh(t.state, &t.p);
+    linear_predict(t.state, &t.p, t.x, w.dim, w.items, fresh, fresh + w.items, t.work);
+    for (uint32_t i = 0; i < w.items; i++) {
+        mean = fmax(mean, fabs(kept[i] / fresh[i] - 1));
+        variance = fmax(variance, fabs(kept[w.items + i] / fresh[w.items + i] - 1));
+    }
+    printf("  dim %3u, %u items: factor %.1e, mean %.1e, variance %.1e%s\n", w.dim, w.items, column, mean, variance,
+           verdict(1, mean < 1e-9 && variance < 1e-9, &failures));
+    table_free(&t);
+    free(kept);
+    free(fresh);
+    return failures;
+}
+
+/* An OpenBLAS older than the processor takes it for one without AVX, and would lose by that alone.  Its core type is chosen when it is loaded, so the
+ * program starts once more with the one that has the instructions our kernels use. */
+static void let_openblas_use_avx2(char **argv)
+{
+    if (cpu_has_avx2() && !getenv("OPENBLAS_CORETYPE") && !strcmp(openblas_get_corename(), "Prescott")) {
+        setenv("OPENBLAS_CORETYPE", "Haswell", 1);
+        execv("/proc/self/exe", argv);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    let_openblas_use_avx2(argv);
+    int repetitions = argc > 1 ? atoi(argv[1]) : 15, failures = 0;
+    uint32_t rounds = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 300000;
+    if (repetitions < 1 || repetitions > MAX_REPETITIONS)
+        repetitions = 15;
+    openblas_set_num_threads(1);
+    printf("OpenBLAS: %s, one thread; medians of %d repetitions in thread CPU time\n", openblas_get_corename(),
+           repetitions);
+    for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++)
+        failures += compare(workloads[i], repetitions);
+    printf("\nlargest relative error after %u rounds of updates, ridge 1e-4\n", rounds);
+    for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++)
+        failures += drift(workloads[i], rounds);
+    return failures > 0;
+}

@@ -1,0 +1,67 @@
+/* ldl_kernels.h - the two sets of kernels behind ldl.h: plain C and AVX2, which give the same bits.
+ *
+ * The bits are fixed by saying, for each result, which operations make it and in which order; both sets follow it:
+ *   factor     element (r, j) starts from V_rj and loses l_rk (l_jk d_k) for k = 0, 1, ..., j-1, one fused multiply-add each; then l = e * (1 / d_j).
+ *   update     column by column, in a column row by row of x: p_r -= p_j l_r, then l_r += beta p_r, both fused; in a steep step the second is
+ *              l_r = gamma l_r + beta p_r with the p_r from before the first, gamma l_r rounded.
+ *   back       columns in blocks of 4 from the end; the part of a dot product below the block in two interleaved sets of 4 partial sums, taken from
+ *              the end; the sums add as (0+1)+(2+3) after the two sets; then the triangle of the block, last column first.
+ *   sample     back of u + scale (z / sqrt(d)), the sum fused.
+ *   forward    element r loses l_rj x_j for j = 0, 1, ..., r-1.
+ *   quadratic  w = L^-1 x like forward, then sum of (w / d) w, in order, with 1 / d rounded first.
+ *   rows_times two interleaved sets of 4 partial sums from the front, added as in back; a tail is filled up with zeros.
+ *   gram_add   element (i, j) gains (w x_j) x_i row by row of x, fused (without weights the product is exact, so fused or not is the same).
+ */
+#ifndef OLTR_MATH_LDL_KERNELS_H
+#define OLTR_MATH_LDL_KERNELS_H
+
+#include "math/ldl.h"
+
+enum {
+    UPDATE_ROWS = 4,      /* rows of x that go through L in one pass */
+    QUADRATIC_ITEMS = 12, /* items whose forward substitution goes on side by side */
+};
+
+typedef struct ldl_kernels {
+    /* V = (gram + ridge I) with the diagonal multiplied by 1 + lift. */
+    int (*factor)(const ldl *f, const double *gram, const double *moment, double ridge, double lift);
+    void (*update)(const ldl *f, const float *const *x, const double *y, const double *weight, uint32_t n_rows,
+                   double *work);
+    void (*sample)(const ldl *f, double scale, const double *z, double *theta);
+    void (*back)(const ldl *f, double *x);    /* x = L^-T x */
+    void (*forward)(const ldl *f, double *x); /* x = L^-1 x */
+    void (*quadratic)(const ldl *f, const float *x, size_t stride, uint32_t n, double *out, double *work);
+    void (*rows_times)(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out);
+    void (*gram_add)(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
+                     const double *weight, uint32_t n_rows);
+} ldl_kernels;
+
+extern const ldl_kernels ldl_plain;
+extern const ldl_kernels ldl_avx2; /* the same as ldl_plain in a build without vector kernels */
+
+/* The next multiple of 4. */
+static inline size_t ceil4(size_t n)
+{
+    return (n + 3) & ~(size_t)3;
+}
+
+/* Where column j of a packed lower triangle begins, its diagonal element first. */
+static inline size_t packed_column(size_t dim, size_t j)
+{
+    return j * dim - j * (j - 1) / 2;
+}
+
+/* What makes a pivot too small to be told from 0: it is the difference of numbers of the size of `whole`, each rounded. */
+static inline int pivot_is_positive(double pivot, double whole)
+{
+    return pivot > 0x1p-52 * whole && pivot <= 1.7976931348623157e308;
+}
+
+/* A step of the update is steep if it multiplies the pivot by more than 4 (the bound is Fletcher and Powell's).  There l + beta (p - p_j l) would take almost all of l
+ * away from itself, and what is left would be rounding; gamma l + beta p, gamma = d / sum, is the same without the difference. */
+static inline int is_steep(double d, double sum)
+{
+    return sum > 4 * d;
+}
+
+#endif

@@ -1,0 +1,258 @@
+/* logts.c - LogTS-LTR: Algorithm 3 of Azizi, Meshi, Zoghi and Karimzadehgan (AISTATS 2023).
+ *
+ * Belief.  P(click) = mu(x'theta), mu the logistic function.  theta_hat solves the regularised score equation (posterior/logistic.h), to 1e-8, after every round.
+ * Rule.  Draw theta ~ N(theta_hat, scale^2 A^-1), show the K items with the largest x'theta (mu is monotone, so that is the order of the clicks).
+ *
+ * Where the paper is unclear, and what we take:
+ *   - Its score equation has no regulariser, and no root while the data are separable, as they are at first.  lambda theta is added.
+ *   - Its matrix sums mu (1 - mu) x x' with each weight at the estimate of its own round.  The Laplace posterior it cites has all weights at the current estimate
+ *     (weights: fresh); the literal version is weights: stale.
+ *   - Its scale beta_t / kappa belongs to a matrix without weights (weights: none, scale: theory); with weights it counts the curvature twice.  The released code has
+ *     scale 1 and fresh weights, as is the default here; its lambda is 1, not the printed 1e-4.
+ *   kappa = mu'(S) = e^S / (1 + e^S)^2; beta_t as in lints.c.
+ *
+ * The factor of fresh weights is kept from round to round and renewed when some weight has moved by more than `drift`: the sampled covariance is then within that
+ * share of the exact one.  drift: 0 renews it every round.
+ *
+ * Cost.  A few steps of O(R d + d^2), R the number of distinct rows seen; O(d^2) per examined item; O(L d) for the scores.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "policy/context.h"
+#include "posterior/linear.h"
+#include "posterior/logistic.h"
+
+enum { P_LAMBDA, P_WEIGHTS, P_SCALE, P_S, P_SIGMA, P_HORIZON, P_DRIFT, P_ROWS, P_NORM, N_PARAMS };
+enum { FRESH, STALE, NONE };
+enum { UNIT, THEORY };
+static const char *const weights[] = {"fresh", "stale", "none", NULL};
+static const char *const scales[] = {"unit", "theory", NULL};
+static const oltr_param params[N_PARAMS] = {
+    {"lambda", OLTR_REAL, 1e-4, 1e-9, 1e6, NULL, "ridge of the score equation and of the matrix; the released code has 1"},
+    {"weights", OLTR_CHOICE, FRESH, 0, 2, weights, "weights of the matrix: at the current estimate, at that of their own round, or none"},
+    {"scale", OLTR_CHOICE, UNIT, 0, 1, scales, "how wide to sample: 1, or the printed beta_t / kappa"},
+    {"S", OLTR_REAL, 1, 0, 30, NULL, "bound on the length of the true theta (scale: theory)"},
+    {"sigma", OLTR_REAL, 0.5, 1e-6, 1e6, NULL, "standard deviation of a click (scale: theory)"},
+    {"horizon", OLTR_INTEGER, 10000, 2, 1e15, NULL, "the number of rounds T (scale: theory)"},
+    {"drift", OLTR_REAL, 0.1, 0, 0.5, NULL, "how far a weight may move before the factor is renewed (weights: fresh)"},
+    {"rows", OLTR_INTEGER, 0, 0, 1e6, NULL, "distinct feature rows kept exactly, older ones are absorbed; 0 means four times the items, at least 1024"},
+    NORM_PARAM,
+};
+
+typedef struct logts {
+    logistic model;
+    linear matrix; /* of stale or no weights; its moment stays 0 */
+    context rows;
+    size_t bytes;
+    uint32_t weights, scale;
+    double sigma, bound, log_delta, kappa; /* bound: sqrt(lambda) S; log_delta: log(1/delta) */
+} logts;
+
+static uint32_t capacity_of(const oltr_settings *settings)
+{
+    double wanted = param(settings, P_ROWS);
+    if (wanted > 0)
+        return (uint32_t)fmax(wanted, 2);
+    return settings->n_items > 256 ? 4 * settings->n_items : 1024;
+}
+
+static logts plan(const oltr_settings *settings)
+{
+    double horizon = param(settings, P_HORIZON), e = exp(-param(settings, P_S));
+    logts p = {.weights = choice(settings, P_WEIGHTS), .scale = choice(settings, P_SCALE)};
+    layout l = {align_up(sizeof p), 0};
+    p.model = logistic_plan(&l, settings->dim, capacity_of(settings), param(settings, P_LAMBDA),
+                            p.weights == FRESH ? param(settings, P_DRIFT) : 0.5);
+    p.matrix = linear_plan(&l, settings->dim, param(settings, P_LAMBDA));
+    p.rows = context_plan(&l, settings, choice(settings, P_NORM));
+    p.bytes = l.overflow ? 0 : l.used;
+    p.sigma = param(settings, P_SIGMA);
+    p.bound = sqrt(param(settings, P_LAMBDA)) * param(settings, P_S);
+    p.log_delta = log(horizon) + log(log2(horizon) + 2);
+    p.kappa = e / ((1 + e) * (1 + e));
+    return p;
+}
+
+static size_t state_bytes(const oltr_settings *settings)
+{
+    return plan(settings).bytes;
+}
+
+static void refresh(void *state, uint64_t t)
+{
+    logts *p = state;
+    (void)t;
+    logistic_refresh(p, &p->model);
+    if (p->weights != FRESH)
+        linear_refresh(p, &p->matrix);
+}
+
+static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
+{
+    (void)error;
+    *(logts *)state = plan(settings);
+    refresh(state, 1);
+    return OLTR_OK;
+}
+
+static double spread(const logts *p, uint64_t t)
+{
+    if (p->scale == UNIT)
+        return 1;
+    double log_delta = p->log_delta + log(2) * fmax(1, ceil(log2((double)t)));
+    double beta = p->sigma * p->sigma * sqrt(p->model.dim * log1p((double)t / p->model.lambda) + 2 * log_delta) + p->bound;
+    return beta / p->kappa;
+}
+
+static ldl factor_of(const logts *p)
+{
+    return p->weights == FRESH ? logistic_factor(p, &p->model) : linear_factor(p, &p->matrix);
+}
+
+static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
+                        const oltr_ranking *out)
+{
+    const logts *p = state;
+    context_scratch s = context_scratch_of(scratch, &p->rows);
+    ldl factor = factor_of(p); /* its right-hand side is 0: the sample is noise around 0 */
+    const double *center = logistic_theta(p, &p->model);
+    context_sample(&s, &p->rows, &factor, spread(p, t), rng);
+    for (uint32_t i = 0; i < p->model.dim; i++)
+        s.theta[i] += center[i];
+    oltr_status status = context_scores(&s, &p->rows, from, s.theta);
+    return status == OLTR_OK ? show_best(s.scores, from, rng, out) : status;
+}
+
+/* The matrix of stale weights grows by mu (1 - mu) x x' at the estimate with which the list was shown. */
+static void grow_matrix(logts *p, const float *const *x, uint32_t n)
+{
+    double zero[LEARN_BATCH] = {0}, weight[LEARN_BATCH];
+    for (uint32_t i = 0; i < n; i++) {
+        double z;
+        rows_times(x[i], p->model.dim, 1, p->model.dim, logistic_theta(p, &p->model), &z);
+        weight[i] = sigmoid(z) * sigmoid(-z);
+    }
+    linear_add(p, &p->matrix, x, zero, p->weights == STALE ? weight : NULL, n);
+}
+
+static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+{
+    logts *p = state;
+    const float *x[LEARN_BATCH];
+    double y[LEARN_BATCH];
+    (void)t;
+    for (uint32_t start = 0; start < seen->n_examined; start += LEARN_BATCH) {
+        uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
+        if (p->weights != FRESH)
+            grow_matrix(p, x, n);
+        logistic_add(p, &p->model, x, y, n);
+    }
+}
+
+/* How many rows are in use, as far as the number that is there can be believed. */
+static size_t rows_in_use(const logts *p)
+{
+    double n = doubles_at(p, p->model.count)[0];
+    return n >= 0 && n <= p->model.capacity ? (size_t)n : 0;
+}
+
+static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
+{
+    const logts *p = state;
+    const logistic *m = &p->model;
+    size_t d = m->dim, packed = d * (d + 1) / 2, n = rows_in_use(p);
+    out[0] = (sum_array){"count", doubles_at(p, m->count), 2, NULL};
+    out[1] = (sum_array){"row", NULL, n * d, floats_at(p, m->row)};
+    out[2] = (sum_array){"examined", doubles_at(p, m->examined), n, NULL};
+    out[3] = (sum_array){"clicked", doubles_at(p, m->clicked), n, NULL};
+    out[4] = (sum_array){"last", doubles_at(p, m->last), n, NULL};
+    out[5] = (sum_array){"precision", doubles_at(p, m->precision), packed, NULL};
+    out[6] = (sum_array){"pull", doubles_at(p, m->pull), d, NULL};
+    out[7] = (sum_array){"gram", doubles_at(p, p->matrix.gram), p->weights == FRESH ? 0 : packed, NULL};
+    return 8;
+}
+
+static void merge(void *state, const void *from)
+{
+    logts *p = state;
+    const logts *q = from;
+    size_t packed = (size_t)p->model.dim * (p->model.dim + 1) / 2;
+    logistic_merge(p, &p->model, q, &q->model);
+    for (size_t i = 0; i < packed; i++)
+        doubles_at(p, p->matrix.gram)[i] += doubles_at(q, q->matrix.gram)[i];
+}
+
+static void forget(void *state, double keep)
+{
+    logts *p = state;
+    size_t packed = (size_t)p->model.dim * (p->model.dim + 1) / 2;
+    logistic_forget(p, &p->model, keep);
+    for (size_t i = 0; i < packed; i++)
+        doubles_at(p, p->matrix.gram)[i] *= keep;
+}
+
+static oltr_status check(const void *state, oltr_error *error)
+{
+    const logts *p = state;
+    linear absorbed = {.dim = p->model.dim, .ridge = p->model.lambda, .gram = p->model.precision, .moment = p->model.pull};
+    oltr_status status = logistic_check(p, &p->model, error);
+    if (status == OLTR_OK)
+        status = linear_check(p, &absorbed, error);
+    return status == OLTR_OK ? linear_check(p, &p->matrix, error) : status;
+}
+
+static oltr_status check_derived(const void *state, oltr_error *error)
+{
+    const logts *p = state;
+    oltr_status status = logistic_check_derived(p, &p->model, error);
+    return status == OLTR_OK && p->weights != FRESH ? linear_check_factor(p, &p->matrix, error) : status;
+}
+
+static int refuses(const void *state, const float *x)
+{
+    return context_refuses(&((const logts *)state)->rows, x);
+}
+
+/* The chance of a click, and its standard deviation to first order. */
+static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean, double *sd)
+{
+    const logts *p = state;
+    ldl factor = factor_of(p);
+    double *work = malloc(ldl_quadratic_work(p->model.dim) * sizeof *work);
+    if (!work)
+        return OLTR_ENOMEM;
+    rows_times(from->x, from->stride, from->n, p->model.dim, logistic_theta(p, &p->model), mean);
+    if (sd)
+        ldl_quadratic(&factor, from->x, from->stride, from->n, sd, work);
+    free(work);
+    return context_click_moments(&p->rows, from, spread(p, t), mean, sd);
+}
+
+const policy_ops logts_ops = {
+    .info = {.name = "logts",
+             .title = "Logistic Thompson sampling (LogTS-LTR)",
+             .source = "Azizi, Meshi, Zoghi, Karimzadehgan: Overcoming Prior Misspecification in Online Learning to Rank, 2023, Algorithm 3",
+             .summary = "Samples the weights of a logistic model from its Laplace posterior and shows the largest scores.",
+             .rewards = OLTR_CLICKS,
+             .can_predict = 1,
+             .can_merge = 1,
+             .can_forget = 1,
+             .contextual = 1,
+             .n_params = N_PARAMS,
+             .params = params},
+    .state_bytes = state_bytes,
+    .scratch_bytes = context_scratch_bytes,
+    .init = init,
+    .rank = rank,
+    .learn = learn,
+    .sums = list_sums,
+    .saved = context_saved,
+    .refresh = refresh,
+    .check = check,
+    .predict = predict,
+    .merge = merge,
+    .forget = forget,
+    .refuses = refuses,
+    .check_derived = check_derived,
+};

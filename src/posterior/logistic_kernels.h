@@ -1,0 +1,37 @@
+/* logistic_kernels.h - the loops over all rows that math/ldl.h does not have: the response to scores, the pull of residuals, the
+ * range of weights.
+ *
+ * Each for AVX2 and for any machine, with the same operations in the same order, so with the same bits.
+ */
+#ifndef OLTR_POSTERIOR_LOGISTIC_KERNELS_H
+#define OLTR_POSTERIOR_LOGISTIC_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { RESPOND_LANES = 4 }; /* arrays of `respond` are read and written in whole vectors of so many */
+
+static inline size_t respond_padded(size_t n)
+{
+    return (n + (RESPOND_LANES - 1)) / RESPOND_LANES * RESPOND_LANES;
+}
+
+/* For each of n rows with score z: residual = S - N mu(z) and curvature = N mu(z) (1 - mu(z)), both without cancellation at the ends. */
+void respond(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
+             double *curvature);
+void respond_plain(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
+                   double *curvature);
+void respond_avx2(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
+                  double *curvature);
+
+/* out += sum_r c_r x_r over n rows of dim floats, one after the other. */
+void rows_pull(const float *x, size_t n, uint32_t dim, const double *c, double *out);
+void rows_pull_plain(const float *x, size_t n, uint32_t dim, const double *c, double *out);
+void rows_pull_avx2(const float *x, size_t n, uint32_t dim, const double *c, double *out);
+
+/* The least and the greatest ratio (a_i + c_i) / (b_i + c_i) of n, and 1. */
+void ratio_range(size_t n, const double *a, const double *b, const double *c, double range[2]);
+void ratio_range_plain(size_t n, const double *a, const double *b, const double *c, double range[2]);
+void ratio_range_avx2(size_t n, const double *a, const double *b, const double *c, double range[2]);
+
+#endif

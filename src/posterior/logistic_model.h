@@ -1,0 +1,51 @@
+/* logistic_model.h - what logistic.c (what is learned) and logistic_solve.c (what is derived from it) share: one state, seen as arrays. */
+#ifndef OLTR_POSTERIOR_LOGISTIC_MODEL_H
+#define OLTR_POSTERIOR_LOGISTIC_MODEL_H
+
+#include "posterior/logistic.h"
+
+enum {
+    MODEL_BATCH = 64, /* rows given to a kernel of math/ldl.h in one call */
+};
+
+typedef struct model {
+    uint32_t dim, rows, capacity; /* rows in use, and room for how many */
+    double lambda, drift;
+    const float *row;                 /* (rows, dim) */
+    const double *examined, *clicked; /* (rows) */
+    const double *precision, *pull;   /* P - lambda I packed, q */
+    int absorbed;                     /* P - lambda I is not zero */
+    double *theta;                    /* (dim) */
+    double *weight;                   /* (rows) in the factor */
+    double *share;                    /* (rows) lambda / (capacity |x|^2): the sum of share x x' is below lambda I */
+    ldl factor;
+    logistic_effort *effort;
+    /* scratch; score, residual, curvature and gradient belong to theta once `evaluate` has seen it */
+    float *incoming;                      /* (dim) a row on its way to the table */
+    double *score, *residual, *curvature; /* (rows) x'theta, S - N mu, N mu (1 - mu) */
+    double *gradient;                     /* (dim) of the log posterior, so uphill: the score equation's left side */
+    double *score_next, *move;            /* (rows) */
+    double *theta_next, *gradient_next, *step; /* (dim) */
+    double *nothing;                           /* (dim) zeros: the right-hand side that the factor does not have */
+    double *gram;                              /* (dim (dim+1) / 2) */
+    double *update;                            /* ldl_update_work(dim) */
+} model;
+
+/* How many doubles of scratch a model takes. */
+size_t model_work(uint32_t dim, uint32_t capacity);
+model model_of(const void *state, const logistic *p, logistic_effort *effort);
+
+/* What a row gets as its share; for a row that is new. */
+double model_share(const model *m, const float *x);
+/* score, residual, curvature and gradient at theta. */
+void model_evaluate(model *m);
+/* H - lambda I at the point that was last evaluated, in `gram`, and then the factor of H there. */
+void model_hessian(model *m);
+void model_rebuild(model *m);
+/* The root from theta on, with the factor that is there, and the factor brought within the drift.  `evaluated`: model_evaluate has seen theta; otherwise
+ * score and gradient are near those at theta, which is enough for a first step.  Returns whether it converged: if so, `score` is near that at the root. */
+int model_solve(model *m, int evaluated);
+/* The rows' weights grow by `more` in the factor, or shrink. */
+void model_strengthen(model *m, const uint32_t *rows, const double *more, uint32_t n);
+
+#endif

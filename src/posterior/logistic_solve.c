@@ -1,0 +1,488 @@
+/* logistic_solve.c - the root of the score equation, see logistic.h.
+ *
+ * The log posterior is concave; we climb it by steps s = F^-1 g, where F is the Hessian H with the weights of earlier rounds, kept as a factor.  A step
+ * costs O(R d + d^2), a new factor O(R d^2 + d^3).  How far F is from H is known, from the weights alone: if the ratios of all weights, now
+ * and in F, lie between low <= 1 and high >= 1, then
+ *     low F <= H <= high F
+ * in the order of positive definite matrices.  Three things follow.
+ *
+ * Which steps.  A step shrinks the error by max(high - 1, 1 - low) or more.  When steps shrink slowly, or were damped, the weights that are off are
+ * put right, each by an update of rank one and O(d^2): mostly these are the few rows that have just been seen for the first time, or that surprised.  Where
+ * that would be dearer, there is a new factor, and the next step is Newton's own.
+ *
+ * When to end.  The error e of theta solves H e = g up to the change of H on the way, so in the norm of F
+ *     |e| <= |s| / low,       |e - s| <= max(high e^m - 1, 1 - low e^-m) |s| / low,
+ * where m bounds the moves of the scores: weights change by a factor e^m at most, for |mu''| <= mu'.  The climb ends with the step that leaves less than
+ * TOLERANCE.  (In the length of theta instead of the norm of F, because that is the promise; over many kinds of data the error then stays within
+ * five times TOLERANCE.)  No step that small is evaluated, and the first one of a round isn't either: at the last root the old observations' gradient is zero, so that
+ * of the new ones is all there is.
+ *
+ * Safeguard.  A step is taken whole only if the objective certainly rises along it.  With phi the objective along s, concave: if the slope at the end is
+ * still uphill, it rose all the way.  If not, phi'' varies along the step by a factor e^m at most, so
+ *     phi(1) - phi(0) >= phi'(0) - e^m / 2 (phi'(0) - phi'(1)).
+ * Otherwise the step is halved until one of the two holds; for a short enough one the first does.  Only slopes are needed, no logarithms and no
+ * difference of two nearly equal objectives, so the safeguard is sound to the last digit.  Along a step scores are linear: a halving costs O(R).
+ *
+ * Precision.  Where H is singular to working precision (features of 1e6 with a ridge of 1e-4), the flat directions of theta are known no better than the
+ * gradient is, and steps stop shrinking before TOLERANCE.  That is noticed: delta^2 = g's is the error in posterior deviations, and steps that are
+ * negligible by this measure and do not shrink are the end.
+ */
+#include "posterior/logistic_model.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "posterior/logistic_kernels.h"
+
+enum {
+    MAX_STEPS = 400,    /* far more than any data have needed; a bound, not a plan */
+    MAX_HALVINGS = 120, /* 2^-120 of a step is nothing */
+    MAX_STUCK = 3,
+    PATIENCE = 3,     /* a climb of so many evaluated steps is a long one */
+    REBUILD_COST = 6, /* a new factor costs as much as updates by (R + d/3) / 6 rows */
+};
+static const double MOST_LOWERED = 1e-3; /* a weight may be lowered by this factor at most, without a new factor */
+static const double CLOSE = 0.02;        /* how near an adjusted factor has its weights */
+static const double SETTLING =
+    2; /* after a step that moved scores by less than so many drifts, weights hardly move any more */
+static const double SLOW = 0.35;        /* a rate of steps that calls for an adjustment */
+static const double STUCK = 0.9;        /* steps that shrink less than this ... */
+static const double NEGLIGIBLE = 1e-10; /* ... when delta^2 is below this, are rounding */
+static const double TOLERANCE = 1e-9;   /* of what the last step leaves, relative to 1 + |theta| */
+
+static double dot(const double *a, const double *b, uint32_t n)
+{
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    uint32_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        s0 += a[i] * b[i];
+        s1 += a[i + 1] * b[i + 1];
+        s2 += a[i + 2] * b[i + 2];
+        s3 += a[i + 3] * b[i + 3];
+    }
+    for (; i < n; i++)
+        s0 += a[i] * b[i];
+    return (s0 + s1) + (s2 + s3);
+}
+
+/* The next n doubles of the scratch at `base`, which is NULL while it is only measured. */
+static double *take(double *base, size_t *used, size_t n)
+{
+    double *here = base ? base + *used : NULL;
+    *used += (n + 7) / 8 * 8; /* whole cache lines, so that the next array is aligned */
+    return here;
+}
+
+static size_t place_scratch(model *m, double *base, uint32_t dim, uint32_t capacity)
+{
+    size_t rows = respond_padded(capacity), used = 0;
+    m->incoming = (float *)(void *)take(base, &used, ((size_t)dim + 1) / 2);
+    m->score = take(base, &used, rows);
+    m->residual = take(base, &used, rows);
+    m->curvature = take(base, &used, rows);
+    m->score_next = take(base, &used, rows);
+    m->move = take(base, &used, rows);
+    m->gradient = take(base, &used, dim);
+    m->theta_next = take(base, &used, dim);
+    m->gradient_next = take(base, &used, dim);
+    m->step = take(base, &used, dim);
+    m->nothing = take(base, &used, dim);
+    m->gram = take(base, &used, (size_t)dim * (dim + 1) / 2);
+    m->update = take(base, &used, ldl_update_work(dim));
+    return used;
+}
+
+size_t model_work(uint32_t dim, uint32_t capacity)
+{
+    model m;
+    return place_scratch(&m, NULL, dim, capacity);
+}
+
+static int any_on_diagonal(const double *packed, uint32_t dim)
+{
+    for (uint32_t j = 0; j < dim; packed += dim - j, j++)
+        if (*packed != 0)
+            return 1;
+    return 0;
+}
+
+model model_of(const void *state, const logistic *p, logistic_effort *effort)
+{
+    model m = {.dim = p->dim, .rows = (uint32_t)doubles_at(state, p->count)[0], .lambda = p->lambda, .drift = p->drift};
+    m.capacity = p->capacity;
+    m.row = floats_at(state, p->row);
+    m.examined = doubles_at(state, p->examined);
+    m.clicked = doubles_at(state, p->clicked);
+    m.precision = doubles_at(state, p->precision);
+    m.pull = doubles_at(state, p->pull);
+    m.absorbed = any_on_diagonal(m.precision, m.dim);
+    m.theta = doubles_at(state, p->theta);
+    m.weight = doubles_at(state, p->weight);
+    m.share = doubles_at(state, p->share);
+    m.factor = logistic_factor(state, p);
+    m.effort = effort;
+    place_scratch(&m, doubles_at(state, p->work), p->dim, p->capacity);
+    return m;
+}
+
+/* out -= A x for a packed symmetric A. */
+static void subtract_product(double *out, const double *packed, const double *x, uint32_t dim)
+{
+    for (uint32_t j = 0; j < dim; j++) {
+        double sum = packed[0] * x[j];
+        for (uint32_t i = j + 1; i < dim; i++) {
+            sum += packed[i - j] * x[i];
+            out[i] -= packed[i - j] * x[j];
+        }
+        out[j] -= sum;
+        packed += dim - j;
+    }
+}
+
+/* The gradient at theta, with residual and curvature; the scores at theta are known. */
+static void evaluate_scored(model *m, const double *theta, const double *score, double *gradient)
+{
+    respond(m->rows, score, m->examined, m->clicked, m->residual, m->curvature);
+    for (uint32_t j = 0; j < m->dim; j++)
+        gradient[j] = m->pull[j] - m->lambda * theta[j];
+    if (m->absorbed)
+        subtract_product(gradient, m->precision, theta, m->dim);
+    rows_pull(m->row, m->rows, m->dim, m->residual, gradient);
+}
+
+static void evaluate_at(model *m, const double *theta, double *score, double *gradient)
+{
+    rows_times(m->row, m->dim, m->rows, m->dim, theta, score);
+    evaluate_scored(m, theta, score, gradient);
+}
+
+void model_evaluate(model *m)
+{
+    evaluate_at(m, m->theta, m->score, m->gradient);
+}
+
+/* ---- the factor */
+
+static const double no_moment[MODEL_BATCH]; /* zeros: right-hand sides are not the factor's business here */
+
+void model_hessian(model *m)
+{
+    const float *x[MODEL_BATCH];
+    memset(m->nothing, 0, m->dim * sizeof *m->nothing);
+    size_t packed = (size_t)m->dim * (m->dim + 1) / 2;
+    if (m->absorbed)
+        memcpy(m->gram, m->precision, packed * sizeof *m->gram);
+    else
+        memset(m->gram, 0, packed * sizeof *m->gram);
+    for (uint32_t r = 0; r < m->rows; r += MODEL_BATCH) {
+        uint32_t n = m->rows - r < MODEL_BATCH ? m->rows - r : MODEL_BATCH;
+        for (uint32_t i = 0; i < n; i++)
+            x[i] = m->row + (size_t)(r + i) * m->dim;
+        gram_add(m->gram, m->nothing, m->dim, x, no_moment, m->curvature + r, n);
+    }
+}
+
+void model_rebuild(model *m)
+{
+    model_hessian(m);
+    ldl_factor_nearby(&m->factor, m->gram, NULL, m->lambda); /* features of 1e6 swallow a ridge of 1e-4 */
+    memcpy(m->weight, m->curvature, m->rows * sizeof *m->weight);
+    m->effort->refreshes++;
+}
+
+void model_strengthen(model *m, const uint32_t *rows, const double *more, uint32_t n)
+{
+    const float *x[MODEL_BATCH];
+    for (uint32_t start = 0; start < n; start += MODEL_BATCH) {
+        uint32_t batch = n - start < MODEL_BATCH ? n - start : MODEL_BATCH;
+        for (uint32_t i = 0; i < batch; i++) {
+            uint32_t r = rows[start + i];
+            x[i] = m->row + (size_t)r * m->dim;
+            m->weight[r] += more[start + i];
+        }
+        ldl_update(&m->factor, x, no_moment, more + start, batch, m->update);
+    }
+}
+
+double model_share(const model *m, const float *x)
+{
+    double square = 0;
+    for (uint32_t j = 0; j < m->dim; j++)
+        square += (double)x[j] * (double)x[j];
+    return m->lambda / (m->capacity * fmax(square, 1e-200));
+}
+
+/* low F <= H <= high F, with H at the point last evaluated.  Part of lambda I can be dealt out to the rows as a weight of their own, the shares: what
+ * is small beside its share cannot matter, however much it changes. */
+typedef struct mismatch {
+    double low, high;
+} mismatch;
+
+static mismatch mismatch_of(const model *m)
+{
+    double range[2];
+    ratio_range(m->rows, m->curvature, m->weight, m->share, range);
+    return (mismatch){range[0], range[1]};
+}
+
+static int within(mismatch off, double drift)
+{
+    return off.low >= 1 - drift && off.high <= 1 + drift;
+}
+
+/* The rows whose weights are off by more than `drift`, or more of them than `most`; returns how many. */
+static uint32_t rows_off(const model *m, double drift, uint32_t most, uint32_t *row)
+{
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < m->rows && n <= most; r++) {
+        double now = m->curvature[r] + m->share[r], then = m->weight[r] + m->share[r];
+        if (fabs(now - then) > drift * then) {
+            if (n < most)
+                row[n] = r;
+            n++;
+        }
+    }
+    return n;
+}
+
+/* All pivots of H are lambda or more. */
+static int is_sound(const model *m)
+{
+    for (uint32_t j = 0; j < m->dim; j++)
+        if (!(m->factor.d[j] >= m->lambda / 2))
+            return 0;
+    return 1;
+}
+
+/* Puts right the weights that are off by more than `drift`, each by an update of rank one, or all of them by a new factor where that is cheaper.  Lowering a
+ * weight to a share q of itself loses 1/q of the factor's precision, so not too far; if rounding should still have spoilt it, there is a new one. */
+static void adjust(model *m, mismatch off, double drift)
+{
+    uint32_t row[MODEL_BATCH], most = (m->rows + m->dim / 3) / REBUILD_COST;
+    double more[MODEL_BATCH];
+    most = most < MODEL_BATCH ? most : MODEL_BATCH;
+    uint32_t n = off.low >= MOST_LOWERED ? rows_off(m, drift, most, row) : most + 1;
+    if (n > most) {
+        model_rebuild(m);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        more[i] = m->curvature[row[i]] - m->weight[row[i]];
+    model_strengthen(m, row, more, n);
+    m->effort->adjustments += n;
+    if (!is_sound(m))
+        model_rebuild(m);
+}
+
+/* ---- one step */
+
+/* Does the objective certainly rise, given the slopes at both ends and the largest move of a score? */
+static int certainly_rises(double slope, double slope_end, double largest_move)
+{
+    if (slope_end >= 0)
+        return 1;
+    double half = 0.5 * (1 + largest_move + largest_move * largest_move); /* e^m <= 1 + m + m^2 for m <= 1.79 */
+    return half < 1 && (1 - half) * slope + half * slope_end > 0;
+}
+
+static double largest_move(const model *m)
+{
+    double largest = 0;
+    for (uint32_t r = 0; r < m->rows; r++) {
+        double move = fabs(m->score_next[r] - m->score[r]);
+        largest = move > largest ? move : largest;
+    }
+    return largest;
+}
+
+/* The largest of 1/2, 1/4, ... of the step along which the objective rises, or 0 when there is none that rounding lets us see. */
+static double shorten(model *m, double slope)
+{
+    uint32_t d = m->dim;
+    double largest = largest_move(m), length = 1;
+    for (uint32_t r = 0; r < m->rows; r++)
+        m->move[r] = m->score_next[r] - m->score[r];
+    double prior = dot(m->pull, m->step, d) - m->lambda * dot(m->theta, m->step, d),
+           bend = m->lambda * dot(m->step, m->step, d);
+    if (m->absorbed) {
+        memset(m->gradient_next, 0, d * sizeof *m->gradient_next);
+        subtract_product(m->gradient_next, m->precision, m->step, d);
+        prior += dot(m->theta, m->gradient_next, d);
+        bend -= dot(m->step, m->gradient_next, d);
+    }
+    for (int i = 0; i < MAX_HALVINGS; i++) {
+        length /= 2;
+        m->effort->halvings++;
+        for (uint32_t r = 0; r < m->rows; r++)
+            m->score_next[r] = m->score[r] + length * m->move[r];
+        respond(m->rows, m->score_next, m->examined, m->clicked, m->residual, m->curvature);
+        double slope_end = prior - length * bend + dot(m->residual, m->move, m->rows);
+        if (certainly_rises(slope, slope_end, length * largest))
+            return length;
+    }
+    return 0;
+}
+
+static void try_step(model *m, double length)
+{
+    for (uint32_t j = 0; j < m->dim; j++)
+        m->theta_next[j] = m->theta[j] + length * m->step[j];
+    evaluate_at(m, m->theta_next, m->score_next, m->gradient_next);
+}
+
+static void accept_step(model *m)
+{
+    memcpy(m->theta, m->theta_next, m->dim * sizeof *m->theta);
+    memcpy(m->gradient, m->gradient_next, m->dim * sizeof *m->gradient);
+    memcpy(m->score, m->score_next, m->rows * sizeof *m->score);
+}
+
+/* Goes along the step as far as the objective rises; returns how far, 0 for not at all, and the largest move of a score. */
+static double advance(model *m, double slope, double *move)
+{
+    double length = 1;
+    try_step(m, length);
+    *move = largest_move(m);
+    if (!certainly_rises(slope, dot(m->gradient_next, m->step, m->dim), *move)) {
+        length = shorten(m, slope);
+        try_step(m, length);
+        *move *= length;
+    }
+    m->effort->steps++;
+    if (length > 0)
+        accept_step(m);
+    return length;
+}
+
+/* ---- the climb */
+
+typedef struct climb {
+    double reach;   /* the largest |x_r|: no score moves more than reach times the step */
+    double delta;   /* of the last step: the root of slope = g's */
+    double move;    /* of a score in the last step, the largest */
+    mismatch off;   /* of the factor, where it was last evaluated */
+    int evaluated;  /* the gradient is exact */
+    int adjusted;   /* no step since the factor was put right */
+    uint32_t taken; /* steps that were evaluated */
+    int damped;     /* the last step was shortened */
+    uint32_t stuck; /* steps in a row that did not shrink although they are negligible */
+} climb;
+
+typedef enum progress { GOES_ON, CONVERGED, STALLED } progress;
+
+static climb climb_start(const model *m, int evaluated)
+{
+    climb c = {.delta = INFINITY, .evaluated = evaluated};
+    double least = INFINITY;
+    for (uint32_t r = 0; r < m->rows; r++)
+        least = m->share[r] < least ? m->share[r] : least;
+    c.reach = sqrt(m->lambda / (m->capacity * least));
+    c.off = evaluated ? mismatch_of(m) : (mismatch){0, INFINITY};
+    return c;
+}
+
+/* step = F^-1 gradient; returns the slope along it. */
+static double find_step(model *m)
+{
+    ldl_solve(&m->factor, m->gradient, m->step);
+    return dot(m->gradient, m->step, m->dim);
+}
+
+static void take_last_step(model *m)
+{
+    for (uint32_t j = 0; j < m->dim; j++)
+        m->theta[j] += m->step[j];
+    m->effort->steps++;
+}
+
+/* Whether what is left after this step is too little to matter: the bound at the head of this file, in the length of theta instead of the norm of F. */
+static int is_last(const model *m, const climb *c)
+{
+    double size = sqrt(dot(m->step, m->step, m->dim)), scale = 1 + sqrt(dot(m->theta, m->theta, m->dim));
+    double move = c->reach * size, bend = 1 + move + move * move; /* >= e^move for move < 1 */
+    double left = fmax(c->off.high * bend - 1, 1 - c->off.low / bend) / c->off.low;
+    return c->evaluated && move < 1 && size * left <= TOLERANCE * scale;
+}
+
+/* Takes the step. */
+static progress step_on(model *m, climb *c, double slope)
+{
+    if (!(slope > 0 && isfinite(slope)))
+        return slope == 0 ? CONVERGED : STALLED;
+    if (is_last(m, c)) {
+        take_last_step(m);
+        return CONVERGED;
+    }
+    c->stuck = slope < NEGLIGIBLE && sqrt(slope) > STUCK * c->delta ? c->stuck + 1 : 0;
+    c->delta = sqrt(slope);
+    double length = advance(m, slope, &c->move);
+    c->off = mismatch_of(m);
+    c->evaluated = 1;
+    c->adjusted = 0;
+    c->taken++;
+    c->damped = length < 1;
+    return length > 0 && c->stuck < MAX_STUCK ? GOES_ON : STALLED;
+}
+
+/* Whether the factor should be put right before the next step: when the last one was damped, when steps shrink too slowly, or when it would have to
+ * be put right at the end anyway and the weights will hardly move any more. */
+static int wants_adjustment(const model *m, const climb *c, double slope)
+{
+    if (!c->evaluated || c->adjusted)
+        return 0;
+    return c->damped || !(sqrt(slope) <= SLOW * c->delta) ||
+           (c->move < SETTLING * m->drift && !within(c->off, m->drift));
+}
+
+static progress climb_on(model *m, climb *c)
+{
+    double slope = find_step(m);
+    if (wants_adjustment(m, c, slope)) {
+        adjust(m, c->off, CLOSE);
+        c->off = mismatch_of(m);
+        c->adjusted = 1;
+        slope = find_step(m);
+    }
+    return step_on(m, c, slope);
+}
+
+/* The factor within the drift at the root; and closer, for the sake of the rounds to come, if the climb was a long one. */
+static void finish(model *m, climb *c)
+{
+    double allowed = c->taken < PATIENCE ? m->drift : fmin(m->drift, CLOSE);
+    if (m->drift <= 0 || !c->evaluated) {
+        model_evaluate(m);
+        c->off = mismatch_of(m);
+    }
+    if (m->drift <= 0)
+        model_rebuild(m);
+    else if (!within(c->off, allowed))
+        adjust(m, c->off, allowed / 2);
+}
+
+int model_solve(model *m, int evaluated)
+{
+    climb c = climb_start(m, evaluated);
+    progress now = GOES_ON;
+    m->effort->solves++;
+    for (int i = 0; i < MAX_STEPS && now == GOES_ON; i++)
+        now = climb_on(m, &c);
+    finish(m, &c);
+    return now == CONVERGED;
+}
+
+void logistic_solve_plainly(void *state, logistic *p)
+{
+    model m = model_of(state, p, &p->effort);
+    progress now = GOES_ON;
+    p->effort.solves++;
+    model_evaluate(&m);
+    climb c = climb_start(&m, 1);
+    for (int i = 0; i < MAX_STEPS && now == GOES_ON; i++) {
+        model_rebuild(&m);
+        c.off = (mismatch){1, 1};
+        now = step_on(&m, &c, find_step(&m));
+    }
+    p->settled = 0;
+}

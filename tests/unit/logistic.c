@@ -1,0 +1,868 @@
+/* logistic.c - the logistic posterior against a slow solver of its own: damped Newton from zero in long double, on the plain sums. */
+#include "posterior/logistic.h"
+#include "posterior/logistic_kernels.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h> /* after base/error.h: it makes a macro of `fail` */
+
+enum { MAX_DIM = 40, MAX_ROUND = 4 };
+static const double EXACT = 1e-8; /* what the header promises, relative to 1 + |theta| */
+
+/* ---- tools */
+
+typedef struct subject {
+    logistic p;
+    size_t bytes;
+    void *state;
+} subject;
+
+static subject subject_new(uint32_t dim, uint32_t capacity, double lambda, double drift)
+{
+    subject s;
+    layout l = {0, 0};
+    s.p = logistic_plan(&l, dim, capacity, lambda, drift);
+    assert_false(l.overflow);
+    s.bytes = l.used;
+    s.state = aligned_alloc(64, l.used);
+    assert_non_null(s.state);
+    memset(s.state, 0, s.bytes);
+    logistic_refresh(s.state, &s.p);
+    memset(&s.p.effort, 0, sizeof s.p.effort);
+    return s;
+}
+
+static void learn_one(subject *s, const float *x, double y)
+{
+    logistic_add(s->state, &s->p, &x, &y, 1);
+}
+
+static uint64_t seed;
+
+static uint64_t next_word(void)
+{
+    uint64_t z = (seed += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+static double uniform(void)
+{
+    return ((double)(next_word() >> 11) + 0.5) * 0x1p-53;
+}
+
+static uint32_t below(uint32_t n)
+{
+    return (uint32_t)(next_word() % n);
+}
+
+static double normal(void)
+{
+    double r = sqrt(-2 * log(uniform()));
+    return r * cos(6.283185307179586 * uniform());
+}
+
+static void random_rows(float *x, uint32_t n, uint32_t dim, double scale)
+{
+    for (size_t i = 0; i < (size_t)n * dim; i++)
+        x[i] = (float)(scale * normal() / sqrt(dim));
+}
+
+/* ---- the slow solver */
+
+typedef struct sums {
+    uint32_t dim, rows;
+    double lambda;
+    const float *x;
+    const double *n, *s;
+    const double *precision, *pull; /* or NULL */
+} sums;
+
+static sums sums_of(const subject *s)
+{
+    const logistic *p = &s->p;
+    return (sums){p->dim,
+                  (uint32_t)doubles_at(s->state, p->count)[0],
+                  p->lambda,
+                  floats_at(s->state, p->row),
+                  doubles_at(s->state, p->examined),
+                  doubles_at(s->state, p->clicked),
+                  doubles_at(s->state, p->precision),
+                  doubles_at(s->state, p->pull)};
+}
+
+static long double row_score(const sums *a, uint32_t r, const long double *theta)
+{
+    long double z = 0;
+    for (uint32_t j = 0; j < a->dim; j++)
+        z += (long double)a->x[(size_t)r * a->dim + j] * theta[j];
+    return z;
+}
+
+static long double log1pexp(long double z)
+{
+    return z > 0 ? z + log1pl(expl(-z)) : log1pl(expl(z));
+}
+
+/* The log posterior, its gradient and (lower triangle, row-major) minus its Hessian; the last two may be NULL. */
+static long double log_posterior(const sums *a, const long double *theta, long double *gradient, long double *hessian)
+{
+    uint32_t d = a->dim;
+    long double value = 0;
+    if (gradient) {
+        memset(gradient, 0, d * sizeof *gradient);
+        memset(hessian, 0, (size_t)d * d * sizeof *hessian);
+    }
+    for (uint32_t i = 0; i < d; i++) {
+        for (uint32_t j = 0; j <= i; j++) {
+            long double p = a->precision ? a->precision[(size_t)j * d - (size_t)j * (j - 1) / 2 + (i - j)] : 0;
+            p += i == j ? a->lambda : 0;
+            value -= (i == j ? 0.5L : 1) * p * theta[i] * theta[j];
+            if (gradient) {
+                hessian[i * d + j] = p;
+                gradient[i] -= p * theta[j];
+                gradient[j] -= i == j ? 0 : p * theta[i];
+            }
+        }
+        value += a->pull ? a->pull[i] * theta[i] : 0;
+        if (gradient)
+            gradient[i] += a->pull ? a->pull[i] : 0;
+    }
+    for (uint32_t r = 0; r < a->rows; r++) {
+        const float *x = a->x + (size_t)r * d;
+        long double z = row_score(a, r, theta), mu = 1 / (1 + expl(-z)), rest = 1 / (1 + expl(z));
+        value -= a->s[r] * log1pexp(-z) + ((long double)a->n[r] - a->s[r]) * log1pexp(z);
+        for (uint32_t i = 0; gradient && i < d; i++) {
+            gradient[i] += (a->s[r] * rest - ((long double)a->n[r] - a->s[r]) * mu) * x[i];
+            for (uint32_t j = 0; j <= i; j++)
+                hessian[i * d + j] += a->n[r] * mu * rest * x[i] * x[j];
+        }
+    }
+    return value;
+}
+
+static void cholesky_solve(long double *h, uint32_t d, const long double *g, long double *s)
+{
+    for (uint32_t j = 0; j < d; j++)
+        for (uint32_t i = j; i < d; i++) {
+            long double v = h[i * d + j];
+            for (uint32_t k = 0; k < j; k++)
+                v -= h[i * d + k] * h[j * d + k];
+            h[i * d + j] = i == j ? sqrtl(v) : v / h[j * d + j];
+        }
+    for (uint32_t i = 0; i < d; i++) {
+        s[i] = g[i];
+        for (uint32_t k = 0; k < i; k++)
+            s[i] -= h[i * d + k] * s[k];
+        s[i] /= h[i * d + i];
+    }
+    for (uint32_t i = d; i-- > 0;) {
+        for (uint32_t k = i + 1; k < d; k++)
+            s[i] -= h[k * d + i] * s[k];
+        s[i] /= h[i * d + i];
+    }
+}
+
+static long double norm(const long double *x, uint32_t n)
+{
+    long double sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += x[i] * x[i];
+    return sqrtl(sum);
+}
+
+static void exact_root(const sums *a, long double *theta)
+{
+    static long double h[MAX_DIM * MAX_DIM];
+    long double g[MAX_DIM], s[MAX_DIM], next[MAX_DIM];
+    memset(theta, 0, a->dim * sizeof *theta);
+    for (int i = 0; i < 500; i++) {
+        long double value = log_posterior(a, theta, g, h), length = 1;
+        cholesky_solve(h, a->dim, g, s);
+        for (int k = 0; k < 200; k++, length /= 2) {
+            for (uint32_t j = 0; j < a->dim; j++)
+                next[j] = theta[j] + length * s[j];
+            if (log_posterior(a, next, NULL, NULL) >= value - 1e-17L * fabsl(value))
+                break;
+        }
+        memcpy(theta, next, a->dim * sizeof *theta);
+        if (norm(s, a->dim) < 1e-13L * (1 + norm(theta, a->dim)))
+            return;
+    }
+    fail_msg("the slow solver did not converge");
+}
+
+static double distance_to(const subject *s, const long double *root)
+{
+    long double e[MAX_DIM];
+    for (uint32_t j = 0; j < s->p.dim; j++)
+        e[j] = logistic_theta(s->state, &s->p)[j] - root[j];
+    return (double)(norm(e, s->p.dim) / (1 + norm(root, s->p.dim)));
+}
+
+static void assert_at_root(const subject *s)
+{
+    long double root[MAX_DIM];
+    oltr_error error = {0};
+    sums a = sums_of(s);
+    exact_root(&a, root);
+    double distance = distance_to(s, root);
+    if (!(distance <= EXACT))
+        fail_msg("dim %u, lambda %g: %g from the root", s->p.dim, s->p.lambda, distance);
+    if (logistic_check(s->state, &s->p, &error) != OLTR_OK ||
+        logistic_check_derived(s->state, &s->p, &error) != OLTR_OK)
+        fail_msg("%s", error.msg);
+}
+
+/* The largest |F - H| at (i,j) relative to the root of H_ii H_jj. */
+static double factor_distance(const subject *s)
+{
+    static long double h[MAX_DIM * MAX_DIM];
+    long double theta[MAX_DIM] = {0}, g[MAX_DIM];
+    double worst = 0;
+    uint32_t d = s->p.dim;
+    sums a = sums_of(s);
+    ldl f = logistic_factor(s->state, &s->p);
+    for (uint32_t j = 0; j < d; j++)
+        theta[j] = logistic_theta(s->state, &s->p)[j];
+    log_posterior(&a, theta, g, h);
+    for (uint32_t i = 0; i < d; i++)
+        for (uint32_t j = 0; j <= i; j++) {
+            long double v = 0;
+            for (uint32_t k = 0; k <= j; k++)
+                v += (long double)(i == k ? 1 : f.l[k * f.stride + i]) * f.d[k] * (j == k ? 1 : f.l[k * f.stride + j]);
+            worst = fmax(worst, (double)(fabsl(v - h[i * d + j]) / sqrtl(h[i * d + i] * h[j * d + j])));
+        }
+    return worst;
+}
+
+/* ---- the response */
+
+static void test_sigmoid(void **unused)
+{
+    (void)unused;
+    assert_true(sigmoid(0) == 0.5);
+    assert_true(sigmoid(745) == 1 && sigmoid(1e308) == 1 && sigmoid(INFINITY) == 1);
+    assert_true(sigmoid(-745) > 0 && sigmoid(-745) < 1e-323 && sigmoid(-1e308) == 0 && sigmoid(-INFINITY) == 0);
+    for (double z = -740; z <= 740; z += 0.37) {
+        long double mu = 1 / (1 + expl(-(long double)z));
+        assert_true(fabsl(sigmoid(z) - mu) <= 8e-16L * mu + 5e-324L);
+        assert_true(fabs(sigmoid(z) + sigmoid(-z) - 1) <= 4e-16);
+    }
+    for (double z = -1; z <= 1; z += 0.01)
+        assert_true(sigmoid(z) < sigmoid(z + 0.01));
+}
+
+static void test_response_keeps_small_residuals(void **unused)
+{
+    (void)unused;
+    double z[4] = {40, -40, 700, -700}, n[4] = {3, 3, 3, 3}, s[4] = {3, 0, 3, 0}, residual[4], curvature[4];
+    respond(4, z, n, s, residual, curvature);
+    for (int i = 0; i < 4; i++) {
+        double small = 3 * exp(-fabs(z[i]));
+        assert_true(fabs(fabs(residual[i]) - small) <= 1e-13 * small && fabs(curvature[i] - small) <= 1e-13 * small);
+    }
+}
+
+static void test_twins(void **unused)
+{
+    static double z[64], n[64], s[64], a[2][64], b[2][64], range[2][2], share[64];
+    static float x[37 * 70];
+    (void)unused;
+    seed = 1;
+    for (int trial = 0; trial < 200; trial++) {
+        size_t rows = below(61);
+        double scale = trial % 3 == 0 ? 1 : trial % 3 == 1 ? 100 : 1e200;
+        for (size_t i = 0; i < 64; i++) {
+            z[i] = trial == 0 && i < 3 ? (i == 0 ? NAN : i == 1 ? INFINITY : -INFINITY) : scale * normal();
+            n[i] = below(1000);
+            s[i] = floor(n[i] * uniform());
+            share[i] = 1e-6 * uniform();
+        }
+        respond_plain(rows, z, n, s, a[0], b[0]);
+        respond_avx2(rows, z, n, s, a[1], b[1]);
+        assert_memory_equal(a[0], a[1], rows * sizeof(double));
+        assert_memory_equal(b[0], b[1], rows * sizeof(double));
+        for (size_t i = 0; i < rows; i++)
+            assert_true(isfinite(a[0][i]) && b[0][i] >= 0);
+        ratio_range_plain(rows, n, s, share, range[0]);
+        ratio_range_avx2(rows, n, s, share, range[1]);
+        assert_memory_equal(range[0], range[1], sizeof range[0]);
+        for (uint32_t dim = 1; dim <= 70; dim += 1 + below(3)) {
+            size_t some = below(37);
+            random_rows(x, 37, dim, 1);
+            for (uint32_t j = 0; j < dim && j < 64; j++)
+                a[0][j] = a[1][j] = normal();
+            if (dim > 64)
+                continue;
+            rows_pull_plain(x, some, dim, z, a[0]);
+            rows_pull_avx2(x, some, dim, z, a[1]);
+            if (scale < 1e100 && trial > 0)
+                assert_memory_equal(a[0], a[1], dim * sizeof(double));
+        }
+    }
+}
+
+static void test_ratio_range(void **unused)
+{
+    const double a[5] = {1, 2, 3, 0, 8}, b[5] = {1, 1, 3, 0, 16}, c[5] = {1, 1, 1, 1, 1};
+    double range[2];
+    (void)unused;
+    ratio_range(5, a, b, c, range);
+    assert_true(range[0] == 9.0 / 17 && range[1] == 1.5);
+    ratio_range(0, a, b, c, range);
+    assert_true(range[0] == 1 && range[1] == 1);
+}
+
+/* ---- the root */
+
+typedef enum clicking { BY_MODEL, SEPARABLE, ALL, NONE } clicking;
+
+/* Plays `rounds` rounds of up to four observations on n fixed rows; looks at the root now and then. */
+static void play(subject *s, const float *x, uint32_t n, clicking how, uint32_t rounds)
+{
+    double truth[MAX_DIM];
+    for (uint32_t j = 0; j < s->p.dim; j++)
+        truth[j] = 2 * normal();
+    for (uint32_t t = 0; t < rounds; t++) {
+        const float *seen[MAX_ROUND];
+        double click[MAX_ROUND];
+        uint32_t m = 1 + below(MAX_ROUND);
+        for (uint32_t i = 0; i < m; i++) {
+            double z = 0;
+            seen[i] = x + (size_t)below(n) * s->p.dim;
+            for (uint32_t j = 0; j < s->p.dim; j++)
+                z += (double)seen[i][j] * truth[j];
+            click[i] = how == ALL ? 1 : how == NONE ? 0 : how == SEPARABLE ? z > 0 : uniform() < 1 / (1 + exp(-z));
+        }
+        uint64_t before = s->p.effort.steps;
+        logistic_add(s->state, &s->p, seen, click, m);
+        assert_true(s->p.effort.steps - before <= 100);
+        if (t < 5 || t % 37 == 0 || t + 1 == rounds)
+            assert_at_root(s);
+    }
+}
+
+static void test_root(void **unused)
+{
+    static const double lambdas[] = {1e-4, 1e-2, 1, 10};
+    static float x[60 * MAX_DIM];
+    (void)unused;
+    for (uint32_t trial = 0; trial < 48; trial++) {
+        seed = 100 + trial;
+        uint32_t dim = 1 + below(20), n = 1 + below(60);
+        subject s = subject_new(dim, n, lambdas[trial % 4], 0.1);
+        random_rows(x, n, dim, trial % 3 == 0 ? 1 : trial % 3 == 1 ? 4 : 30);
+        play(&s, x, n, (clicking)(trial / 4 % 4), 150);
+        free(s.state);
+    }
+}
+
+static void test_fewer_rows_than_dimensions(void **unused)
+{
+    static float x[6 * MAX_DIM];
+    (void)unused;
+    seed = 7;
+    subject s = subject_new(30, 16, 1e-4, 0.1);
+    random_rows(x, 6, 30, 1);
+    memcpy(x + 5 * 30, x + 4 * 30, 30 * sizeof(float)); /* the same row under two numbers */
+    play(&s, x, 6, BY_MODEL, 200);
+    assert_true(doubles_at(s.state, s.p.count)[0] == 5);
+    free(s.state);
+}
+
+static void test_one_row(void **unused)
+{
+    const float x = 1, zero[3] = {0, -0.0f, 0};
+    (void)unused;
+    subject s = subject_new(1, 1, 1e-4, 0.1);
+    for (int i = 0; i < 50; i++) {
+        learn_one(&s, &x, i % 5 == 0);
+        assert_at_root(&s);
+    }
+    assert_true(fabs(sigmoid(logistic_theta(s.state, &s.p)[0]) - 0.2) < 1e-5);
+    free(s.state);
+    s = subject_new(3, 4, 1, 0.1);
+    learn_one(&s, zero, 1); /* a row that says nothing */
+    assert_at_root(&s);
+    assert_true(logistic_theta(s.state, &s.p)[1] == 0);
+    free(s.state);
+}
+
+static void test_repeated_in_a_round(void **unused)
+{
+    static float x[4 * 5];
+    const float *seen[200];
+    double click[200];
+    (void)unused;
+    seed = 9;
+    random_rows(x, 4, 5, 2);
+    subject whole = subject_new(5, 8, 0.01, 0.1), single = subject_new(5, 8, 0.01, 0.1);
+    for (uint32_t i = 0; i < 200; i++) {
+        seen[i] = x + (size_t)below(4) * 5;
+        click[i] = i % 7 == 0 ? 0.5 : uniform() < 0.3; /* half a click is a click too */
+        learn_one(&single, seen[i], click[i]);
+    }
+    logistic_add(whole.state, &whole.p, seen, click, 200);
+    assert_at_root(&whole);
+    assert_at_root(&single);
+    for (uint32_t j = 0; j < 5; j++)
+        assert_true(fabs(logistic_theta(whole.state, &whole.p)[j] - logistic_theta(single.state, &single.p)[j]) <
+                    2 * EXACT * 5);
+    logistic_add(whole.state, &whole.p, seen, click, 0); /* nothing is nothing */
+    assert_at_root(&whole);
+    free(whole.state);
+    free(single.state);
+}
+
+/* Features of 1e6 and a ridge of 1e-4: beyond the precision of doubles in flat directions, but nothing may diverge or run on, and
+ * what is left is far below the posterior's own deviation. */
+static void test_huge_features(void **unused)
+{
+    static float x[40 * 12];
+    (void)unused;
+    for (uint32_t trial = 0; trial < 8; trial++) {
+        seed = 300 + trial;
+        oltr_error error;
+        uint32_t dim = 2 + below(10);
+        subject s = subject_new(dim, 40, trial % 2 ? 1e-4 : 10, 0.1);
+        random_rows(x, 40, dim, 1e6);
+        for (uint32_t t = 0; t < 300; t++) {
+            uint64_t before = s.p.effort.steps;
+            learn_one(&s, x + (size_t)below(40) * dim, uniform() < (trial % 4 < 2 ? 0.3 : 1));
+            assert_true(s.p.effort.steps - before <= 200);
+            for (uint32_t j = 0; j < dim; j++)
+                assert_true(fabs(logistic_theta(s.state, &s.p)[j]) < 1e6);
+        }
+        if (logistic_check_derived(s.state, &s.p, &error) != OLTR_OK)
+            fail_msg("%s", error.msg);
+        free(s.state);
+    }
+}
+
+static void test_large_features_exactly(void **unused)
+{
+    static float x[40 * 8];
+    (void)unused;
+    seed = 12;
+    random_rows(x, 40, 8, 1e4);
+    subject s = subject_new(8, 40, 1e-2, 0.1);
+    play(&s, x, 40, BY_MODEL, 200);
+    free(s.state);
+}
+
+static void test_plain_solver(void **unused)
+{
+    static float x[20 * 6];
+    (void)unused;
+    seed = 13;
+    random_rows(x, 20, 6, 2);
+    subject s = subject_new(6, 20, 1e-4, 0.1);
+    play(&s, x, 20, BY_MODEL, 50);
+    for (int k = 0; k < 30; k++) {
+        doubles_at(s.state, s.p.examined)[k % 15] += 3;
+        doubles_at(s.state, s.p.clicked)[k % 15] += k % 3;
+        logistic_solve_plainly(s.state, &s.p);
+        assert_at_root(&s);
+    }
+    learn_one(&s, x, 1); /* and from there on */
+    assert_at_root(&s);
+    free(s.state);
+}
+
+/* The effort of a round does not depend on how many went before. */
+static void test_effort(void **unused)
+{
+    static float x[30 * 10];
+    (void)unused;
+    seed = 14;
+    random_rows(x, 30, 10, 1);
+    subject s = subject_new(10, 64, 1e-4, 0.1);
+    for (uint32_t t = 0; t < 20000; t++) {
+        const float *row = x + (size_t)below(30) * 10;
+        learn_one(&s, row, uniform() < 0.3 + 0.4 * (row[0] > 0));
+        if (t == 1000)
+            memset(&s.p.effort, 0, sizeof s.p.effort);
+    }
+    assert_true(doubles_at(s.state, s.p.count)[0] == 30);
+    assert_true(s.p.effort.solves == 18999);
+    assert_true(s.p.effort.steps < 5 * s.p.effort.solves);
+    assert_true(s.p.effort.refreshes < s.p.effort.solves / 20);
+    assert_true(factor_distance(&s) < 0.12); /* however many updates it has seen */
+    assert_at_root(&s);
+    free(s.state);
+}
+
+/* ---- the factor */
+
+static void test_factor(void **unused)
+{
+    static const double drifts[] = {0, 0.01, 0.1, 0.5};
+    static float x[40 * 9];
+    (void)unused;
+    for (int k = 0; k < 4; k++) {
+        seed = 20;
+        random_rows(x, 40, 9, 3);
+        subject s = subject_new(9, 40, 1e-2, drifts[k]);
+        ldl f = logistic_factor(s.state, &s.p);
+        for (int t = 0; t < 400; t++) {
+            learn_one(&s, x + (size_t)below(40) * 9, uniform() < 0.2);
+            double distance = factor_distance(&s);
+            if (!(distance <= drifts[k] / (1 - drifts[k]) + 1e-9))
+                fail_msg("drift %g: the factor is %g away at %d", drifts[k], distance, t);
+            for (uint32_t j = 0; j < 9; j++)
+                assert_true(f.l[j * f.stride + 9] == 0); /* no right-hand side */
+        }
+        assert_true(drifts[k] > 0 || s.p.effort.refreshes >= 400);
+        free(s.state);
+    }
+}
+
+/* ---- what is learned */
+
+static void test_refresh(void **unused)
+{
+    static float x[25 * 7];
+    (void)unused;
+    seed = 30;
+    random_rows(x, 25, 7, 2);
+    subject s = subject_new(7, 12, 1e-3, 0.1); /* some rows are absorbed */
+    for (int t = 0; t < 300; t++)
+        learn_one(&s, x + (size_t)below(25) * 7, uniform() < 0.4);
+    subject again = subject_new(7, 12, 1e-3, 0.1);
+    const logistic *p = &s.p;
+    memcpy(again.state, s.state, p->table); /* the sums come first */
+    memset((char *)again.state + p->table, 0xA5, again.bytes - p->table);
+    logistic_refresh(again.state, &again.p);
+    for (uint32_t j = 0; j < 7; j++) {
+        double a = logistic_theta(s.state, p)[j];
+        assert_true(fabs(a - logistic_theta(again.state, &again.p)[j]) <= EXACT * (1 + fabs(a)));
+    }
+    assert_true(factor_distance(&again) < 1e-9);
+    learn_one(&again, x, 1);
+    assert_at_root(&again);
+    free(s.state);
+    free(again.state);
+}
+
+/* A full house: the least recent row leaves, and neither the gradient at the root nor the root itself change by that. */
+static void test_absorb(void **unused)
+{
+    enum { N = 6, D = 4 };
+    static float x[(N + 1) * D];
+    (void)unused;
+    for (uint32_t trial = 0; trial < 20; trial++) {
+        seed = 40 + trial;
+        random_rows(x, N + 1, D, 3);
+        subject s = subject_new(D, N, 1e-2, 0.1);
+        for (int t = 0; t < 40; t++)
+            learn_one(&s, x + (size_t)(t % N) * D, uniform() < 0.4);
+        uint32_t oldest = 40 % N; /* row 4 was examined before all others */
+        double precision[D * (D + 1) / 2], pull[D], theta[D];
+        memcpy(precision, doubles_at(s.state, s.p.precision), sizeof precision);
+        memcpy(pull, doubles_at(s.state, s.p.pull), sizeof pull);
+        memcpy(theta, logistic_theta(s.state, &s.p), sizeof theta);
+        const float *row = x + (size_t)oldest * D;
+        double z = 0, n = doubles_at(s.state, s.p.examined)[oldest], c = doubles_at(s.state, s.p.clicked)[oldest];
+        for (uint32_t j = 0; j < D; j++)
+            z += (double)row[j] * theta[j];
+        double mu = 1 / (1 + exp(-z)), w = n * mu * (1 - mu);
+
+        learn_one(&s, x + (size_t)N * D, trial % 2);
+        const double *p = doubles_at(s.state, s.p.precision), *q = doubles_at(s.state, s.p.pull);
+        for (uint32_t j = 0, at = 0; j < D; j++) {
+            for (uint32_t i = j; i < D; i++, at++)
+                assert_true(fabs(p[at] - precision[at] - w * (double)row[i] * (double)row[j]) < 1e-12 * (1 + w));
+            assert_true(fabs(q[j] - pull[j] - (c - n * mu + w * z) * (double)row[j]) < 1e-12 * (1 + n));
+        }
+        assert_true(memcmp(floats_at(s.state, s.p.row) + (size_t)oldest * D, x + (size_t)N * D, D * sizeof(float)) ==
+                    0);
+        assert_at_root(&s);
+
+        /* without the new observation, the old estimate is the root of the new sums */
+        long double root[MAX_DIM];
+        sums a = sums_of(&s);
+        doubles_at(s.state, s.p.examined)[oldest] = doubles_at(s.state, s.p.clicked)[oldest] = 0;
+        exact_root(&a, root);
+        for (uint32_t j = 0; j < D; j++)
+            assert_true(fabsl(root[j] - theta[j]) < EXACT * (1 + fabs(theta[j])));
+        free(s.state);
+    }
+}
+
+static void test_contexts_that_never_repeat(void **unused)
+{
+    static float x[MAX_ROUND * 8];
+    (void)unused;
+    for (uint32_t capacity = 1; capacity <= 16; capacity *= 2) {
+        seed = 50 + capacity;
+        subject s = subject_new(8, capacity, 1e-2, 0.1);
+        uint64_t most = 0;
+        for (uint32_t t = 0; t < 500; t++) {
+            const float *seen[MAX_ROUND];
+            double click[MAX_ROUND];
+            random_rows(x, MAX_ROUND, 8, 3);
+            for (uint32_t i = 0; i < MAX_ROUND; i++) {
+                seen[i] = x + (size_t)i * 8;
+                click[i] = uniform() < 1 / (1 + exp(-2.0 * (double)seen[i][0]));
+            }
+            uint64_t before = s.p.effort.steps;
+            logistic_add(s.state, &s.p, seen, click, MAX_ROUND);
+            most = s.p.effort.steps - before > most ? s.p.effort.steps - before : most;
+            if (t % 50 == 49)
+                assert_at_root(&s);
+        }
+        assert_true(doubles_at(s.state, s.p.count)[0] == capacity &&
+                    doubles_at(s.state, s.p.count)[1] == 500 * MAX_ROUND);
+        assert_true(most < 150);
+        double first = logistic_theta(s.state, &s.p)[0];
+        assert_true(first > 1.2 && first < 2.8); /* absorbed rows still teach: five deviations around 2 */
+        free(s.state);
+    }
+}
+
+static void test_merge(void **unused)
+{
+    static float x[20 * 6];
+    (void)unused;
+    seed = 60;
+    random_rows(x, 20, 6, 2);
+    subject a = subject_new(6, 24, 1e-2, 0.1), b = subject_new(6, 40, 1e-2, 0), both = subject_new(6, 24, 1e-2, 0.1);
+    for (int t = 0; t < 200; t++) {
+        const float *row = x + (size_t)(t < 100 ? below(12) : 8 + below(12)) * 6;
+        double y = uniform() < 0.4;
+        learn_one(t < 100 ? &a : &b, row, y);
+        learn_one(&both, row, y);
+    }
+    logistic_merge(a.state, &a.p, b.state, &b.p);
+    assert_at_root(&a);
+    for (uint32_t j = 0; j < 6; j++)
+        assert_true(fabs(logistic_theta(a.state, &a.p)[j] - logistic_theta(both.state, &both.p)[j]) < 2 * EXACT * 5);
+    assert_true(doubles_at(a.state, a.p.count)[0] == doubles_at(both.state, both.p.count)[0]);
+    assert_true(doubles_at(a.state, a.p.count)[1] == 200);
+    subject empty = subject_new(6, 3, 1e-2, 0.1);
+    logistic_merge(a.state, &a.p, empty.state, &empty.p);
+    assert_at_root(&a);
+    logistic_merge(empty.state, &empty.p, a.state, &a.p); /* most of it does not fit */
+    assert_true(doubles_at(empty.state, empty.p.count)[0] == 3 && doubles_at(empty.state, empty.p.count)[1] == 200);
+    assert_at_root(&empty);
+    logistic_merge(b.state, &b.p, empty.state, &empty.p); /* absorbed sums add up too */
+    assert_at_root(&b);
+    learn_one(&b, x, 1);
+    assert_at_root(&b);
+    free(a.state);
+    free(b.state);
+    free(both.state);
+    free(empty.state);
+}
+
+static void test_forget(void **unused)
+{
+    static float x[20 * 6];
+    (void)unused;
+    seed = 70;
+    random_rows(x, 20, 6, 2);
+    subject s = subject_new(6, 10, 1e-2, 0.1);
+    for (int t = 0; t < 200; t++) {
+        learn_one(&s, x + (size_t)below(20) * 6, uniform() < 0.4);
+        if (t % 20 == 19) {
+            double n = doubles_at(s.state, s.p.examined)[3], p = doubles_at(s.state, s.p.precision)[0],
+                   q = doubles_at(s.state, s.p.pull)[2];
+            logistic_forget(s.state, &s.p, 0.75);
+            assert_true(doubles_at(s.state, s.p.examined)[3] == 0.75 * n &&
+                        doubles_at(s.state, s.p.precision)[0] == 0.75 * p);
+            assert_true(doubles_at(s.state, s.p.pull)[2] == 0.75 * q);
+            assert_at_root(&s);
+        }
+    }
+    logistic_forget(s.state, &s.p, 0);
+    for (uint32_t j = 0; j < 6; j++)
+        assert_true(fabs(logistic_theta(s.state, &s.p)[j]) <= EXACT);
+    for (int t = 0; t < 30; t++)
+        learn_one(&s, x + (size_t)below(20) * 6, uniform() < 0.4);
+    assert_at_root(&s);
+    free(s.state);
+}
+
+/* ---- the table */
+
+static void test_many_rows(void **unused)
+{
+    enum { N = 5000, CAPACITY = 3000 };
+    static float x[N * 3];
+    (void)unused;
+    seed = 80;
+    for (uint32_t i = 0; i < N; i++) { /* rows that differ in few bits */
+        x[i * 3] = (float)(i % 17);
+        x[i * 3 + 1] = (float)(i / 17);
+        x[i * 3 + 2] = 1e-3f;
+    }
+    for (uint32_t i = 0; i < N * 3; i++)
+        x[i] *= 1e-3f;
+    subject s = subject_new(3, CAPACITY, 1, 0.1);
+    const float *seen[250];
+    double click[250];
+    for (uint32_t i = 0; i < N; i += 250) {
+        for (uint32_t k = 0; k < 250; k++) {
+            seen[k] = x + (size_t)(i + k) * 3;
+            click[k] = k % 3 == 0;
+        }
+        logistic_add(s.state, &s.p, seen, click, 250);
+        logistic_add(s.state, &s.p, seen, click, 250); /* each is found again */
+    }
+    assert_true(s.p.table_size >= 2 * CAPACITY);
+    assert_true(doubles_at(s.state, s.p.count)[0] == CAPACITY);
+    for (uint32_t r = 0; r < CAPACITY; r++)
+        assert_true(doubles_at(s.state, s.p.examined)[r] == 2);
+    assert_at_root(&s);
+    free(s.state);
+}
+
+static void test_zero_has_no_sign(void **unused)
+{
+    const float plus[2] = {0, 1}, minus[2] = {-0.0f, 1};
+    (void)unused;
+    subject s = subject_new(2, 4, 1, 0.1);
+    learn_one(&s, minus, 1);
+    learn_one(&s, plus, 0);
+    assert_true(doubles_at(s.state, s.p.count)[0] == 1 && doubles_at(s.state, s.p.examined)[0] == 2);
+    floats_at(s.state, s.p.row)[0] = -0.0f; /* as another program may have written it */
+    logistic_refresh(s.state, &s.p);
+    learn_one(&s, plus, 0);
+    assert_true(doubles_at(s.state, s.p.count)[0] == 1);
+    free(s.state);
+}
+
+/* ---- checks */
+
+static subject healthy(void)
+{
+    static float x[8 * 3];
+    seed = 90;
+    random_rows(x, 8, 3, 2);
+    subject s = subject_new(3, 5, 0.1, 0.1);
+    for (int t = 0; t < 60; t++)
+        learn_one(&s, x + (size_t)below(8) * 3, uniform() < 0.4);
+    assert_at_root(&s);
+    return s;
+}
+
+static void test_check(void **unused)
+{
+    (void)unused;
+    subject s = healthy();
+    const logistic *p = &s.p;
+    const struct {
+        size_t offset;
+        double value;
+        const char *says;
+    } damage[] = {
+        {p->count, 6, "room for 5"},
+        {p->count, -1, "rows"},
+        {p->count, 2.5, "rows"},
+        {p->count, NAN, "rows"},
+        {p->count + sizeof(double), INFINITY, "observations cannot be"},
+        {p->count + sizeof(double), 3, "yet to come"},
+        {p->examined, -1, "clicks in"},
+        {p->examined, NAN, "clicks in"},
+        {p->examined, INFINITY, "clicks in"},
+        {p->clicked + sizeof(double), 1e9, "clicks in"},
+        {p->clicked + sizeof(double), -0.5, "clicks in"},
+        {p->clicked, NAN, "clicks in"},
+        {p->last, -3, "yet to come"},
+        {p->last, NAN, "yet to come"},
+        {p->precision, -1e-9, "precision"},
+        {p->precision + sizeof(double), NAN, "precision"},
+        {p->pull + sizeof(double), INFINITY, "pull"},
+    };
+    oltr_error error;
+    for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+        double *at = doubles_at(s.state, damage[i].offset), before = *at;
+        *at = damage[i].value;
+        memset(&error, 0, sizeof error);
+        assert_int_equal(logistic_check(s.state, p, &error), OLTR_ESTATE);
+        if (!strstr(error.msg, damage[i].says))
+            fail_msg("damage %zu: %s", i, error.msg);
+        *at = before;
+        assert_int_equal(logistic_check(s.state, p, &error), OLTR_OK);
+    }
+    floats_at(s.state, p->row)[4] = INFINITY;
+    assert_int_equal(logistic_check(s.state, p, &error), OLTR_ESTATE);
+    assert_non_null(strstr(error.msg, "feature 1"));
+    assert_int_equal(logistic_check(s.state, p, NULL), OLTR_ESTATE);
+    free(s.state);
+}
+
+static void test_check_derived(void **unused)
+{
+    (void)unused;
+    subject s = healthy();
+    const logistic *p = &s.p;
+    oltr_error error;
+    void *intact = malloc(s.bytes);
+    assert_non_null(intact);
+    memcpy(intact, s.state, s.bytes);
+    for (int i = 0; i < 8; i++) {
+        const char *says = "factor";
+        ldl f = logistic_factor(s.state, p);
+        memcpy(s.state, intact, s.bytes);
+        assert_int_equal(logistic_check_derived(s.state, p, &error), OLTR_OK);
+        if (i == 0)
+            f.d[1] *= 2;
+        else if (i == 1)
+            f.d[2] = -f.d[2], says = "";
+        else if (i == 2)
+            f.l[2] += 1, says = "";
+        else if (i == 3)
+            f.d[0] = NAN, says = "";
+        else if (i == 4)
+            doubles_at(s.state, p->theta)[1] += 1e-3, says = "root";
+        else if (i == 5)
+            doubles_at(s.state, p->theta)[1] = NAN, says = "root";
+        else if (i == 6)
+            doubles_at(s.state, p->clicked)[0] += 1, says = "root";
+        else
+            memset(words_in(s.state, p->table), 0, p->table_size * sizeof(uint32_t)), says = "table";
+        assert_int_equal(logistic_check_derived(s.state, p, &error), OLTR_ESTATE);
+        if (!strstr(error.msg, says))
+            fail_msg("damage %d: %s", i, error.msg);
+    }
+    free(intact);
+    free(s.state);
+}
+
+static void test_plan(void **unused)
+{
+    layout l = {64, 0};
+    (void)unused;
+    logistic p = logistic_plan(&l, 5, 100, 1, 0.1);
+    assert_false(l.overflow);
+    assert_true(p.count == 64 && p.table_size == 256 && l.used > p.work);
+    layout huge = {SIZE_MAX / 4 - 1000, 0};
+    logistic_plan(&huge, 500, 100000, 1, 0.1);
+    assert_true(huge.overflow);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sigmoid),       cmocka_unit_test(test_response_keeps_small_residuals),
+        cmocka_unit_test(test_twins),         cmocka_unit_test(test_ratio_range),
+        cmocka_unit_test(test_root),          cmocka_unit_test(test_fewer_rows_than_dimensions),
+        cmocka_unit_test(test_one_row),       cmocka_unit_test(test_repeated_in_a_round),
+        cmocka_unit_test(test_huge_features), cmocka_unit_test(test_large_features_exactly),
+        cmocka_unit_test(test_plain_solver),  cmocka_unit_test(test_effort),
+        cmocka_unit_test(test_factor),        cmocka_unit_test(test_refresh),
+        cmocka_unit_test(test_absorb),        cmocka_unit_test(test_contexts_that_never_repeat),
+        cmocka_unit_test(test_merge),         cmocka_unit_test(test_forget),
+        cmocka_unit_test(test_many_rows),     cmocka_unit_test(test_zero_has_no_sign),
+        cmocka_unit_test(test_check),         cmocka_unit_test(test_check_derived),
+        cmocka_unit_test(test_plan),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
