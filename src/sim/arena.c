@@ -57,39 +57,43 @@ static int make_memory(arena *a)
            a->reward && a->ns;
 }
 
-/* The bytes of the largest policy, or 0 with the error set. */
-static size_t largest_policy(const arena *a, oltr_error *error)
+static oltr_status blame(const arena *a, uint32_t policy, const oltr_error *why, oltr_error *error)
 {
-    size_t most = 0;
+    return fail(error, why->code, "policy %s: %.200s", a->experiment->policy[policy].label, why->msg);
+}
+
+/* The bytes of the largest policy. */
+static oltr_status measure_policies(arena *a, oltr_error *error)
+{
     for (uint32_t i = 0; i < a->experiment->n_policies; i++) {
+        oltr_error why = {OLTR_EINVAL, ""};
         oltr_settings settings = settings_in(a, i);
-        size_t bytes = oltr_policy_bytes(&settings, error);
+        size_t bytes = oltr_policy_bytes(&settings, &why);
         if (!bytes)
-            return 0;
-        most = bytes > most ? bytes : most;
+            return blame(a, i, &why, error);
+        a->policy_bytes = bytes > a->policy_bytes ? bytes : a->policy_bytes;
     }
-    return most;
+    return OLTR_OK;
 }
 
 /* Places every policy once: what cannot be made is found here, before anything runs. */
 static oltr_status make_policies(arena *a, oltr_error *error)
 {
-    oltr_error local = {OLTR_ENOMEM, "out of memory"};
-    a->policy_bytes = largest_policy(a, &local);
-    if (a->policy_bytes) {
-        a->policy_memory = aligned_alloc(ALIGNMENT, a->policy_bytes);
-        if (!a->policy_memory)
-            return fail(error, OLTR_ENOMEM, "no memory for a policy of %zu bytes", a->policy_bytes);
-    }
+    oltr_error why = {OLTR_ENOMEM, "out of memory"};
+    oltr_status status = measure_policies(a, error);
+    if (status != OLTR_OK)
+        return status;
+    a->policy_memory = aligned_alloc(ALIGNMENT, a->policy_bytes);
+    if (!a->policy_memory)
+        return fail(error, OLTR_ENOMEM, "no memory for a policy of %zu bytes", a->policy_bytes);
     for (uint32_t i = 0; i < a->experiment->n_policies; i++) {
         oltr_settings settings = settings_in(a, i);
-        oltr_policy *policy =
-            a->policy_bytes ? oltr_policy_place(a->policy_memory, a->policy_bytes, &settings, &local) : NULL;
+        oltr_policy *policy = oltr_policy_place(a->policy_memory, a->policy_bytes, &settings, &why);
         if (policy && settings.info->rewards == OLTR_CLICKS && a->clicks->rewards == OLTR_REALS)
             return fail(error, OLTR_EREWARD, "policy %s learns from clicks only, and this world gives real rewards: leave it out",
                         a->experiment->policy[i].label);
         if (!policy)
-            return fail(error, local.code, "policy %s: %.200s", a->experiment->policy[i].label, local.msg);
+            return blame(a, i, &why, error);
         a->scratch[i] = oltr_scratch_new(policy);
         if (!a->scratch[i])
             return fail(error, OLTR_ENOMEM, "no memory to rank with policy %s", a->experiment->policy[i].label);

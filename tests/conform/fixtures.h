@@ -210,6 +210,8 @@ static inline void list_variants(variant_list *list)
 {
     list->n = 0;
     for (uint32_t i = 0; i < oltr_policy_count(); i++) {
+        if (oltr_policy_info_at(i)->contextual)
+            continue; /* contextual.c has them */
         add_choices(list, oltr_policy_info_at(i));
         add_bounds(list, oltr_policy_info_at(i));
     }

@@ -131,7 +131,7 @@ static inline anatomy dissect(const unsigned char *byte, size_t size)
     char kind[64];
     memset(&a, 0, sizeof a);
     a.items = read_text(byte, AT_KIND, kind);
-    a.rounds = a.items + 4;
+    a.rounds = a.items + 8; /* the number of features lies between */
     a.prior = read_params(byte, a.rounds + 8, &a);
     a.form = (uint32_t)little(byte + a.prior, 4);
     a.prior_values = a.prior + 4;

@@ -39,7 +39,8 @@ static inline void add_for_variants(suite *s, const variant_list *list, const ch
 static inline void add_for_kinds(suite *s, const char *check, CMUnitTestFunction run)
 {
     for (uint32_t i = 0; i < oltr_policy_count(); i++)
-        add_test(s, check, oltr_policy_info_at(i)->name, run, oltr_policy_info_at(i));
+        if (!oltr_policy_info_at(i)->contextual)
+            add_test(s, check, oltr_policy_info_at(i)->name, run, oltr_policy_info_at(i));
 }
 
 #define ON_VARIANTS(s, list, f) add_for_variants(s, list, #f, f, NULL)

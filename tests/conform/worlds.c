@@ -54,6 +54,8 @@ static uint32_t cast(stage *s, const scene *from)
     uint32_t n = 0;
     for (uint32_t i = 0; i < oltr_policy_count(); i++) {
         const oltr_policy_info *info = oltr_policy_info_at(i);
+        if (info->contextual)
+            continue; /* contextual_worlds.c has them */
         for (int told = 0; told <= (from->tells && info->uses_prior); told++) {
             oltr_settings *settings = &s->policy[n].settings;
             assert_int_equal(oltr_settings_init(settings, info->name, ITEMS, NULL), OLTR_OK);
@@ -910,6 +912,8 @@ static void untold_policies_are_refused(void **state)
     oltr_experiment good = small_experiment(&fine), e;
     for (uint32_t i = 0; i < oltr_policy_count(); i++) {
         const oltr_policy_info *info = oltr_policy_info_at(i);
+        if (info->contextual)
+            continue;
         fine = contestant(info->name, "x");
         assert_int_equal(oltr_experiment_check(&good, NULL), OLTR_OK);
         if (info->uses_prior) /* the fixed world tells nothing here */
@@ -923,7 +927,8 @@ static void every_world_has_a_scene(void **state)
 {
     (void)state;
     for (uint32_t w = 0; w < oltr_world_count(); w++) {
-        int found = 0;
+        const char *name = oltr_world_at(w)->name;
+        int found = !strcmp(name, "linear") || !strcmp(name, "logistic") || !strcmp(name, "scalar"); /* contextual_worlds.c */
         for (size_t i = 0; i < SCENES; i++)
             found |= strcmp(scenes[i].world.kind, oltr_world_at(w)->name) == 0;
         if (!found || !strlen(oltr_world_at(w)->summary))
@@ -975,8 +980,8 @@ int main(void)
     static suite all;
     static stage stages[SCENES * 8];
     uint32_t n = 0;
-    for (uint32_t c = 0; c < oltr_clicks_count(); c++)
-        for (size_t i = 0; i < SCENES; i++, n++) {
+    for (uint32_t c = 0; c < oltr_clicks_count(); c++) /* real rewards are in contextual_worlds.c */
+        for (size_t i = 0; i < SCENES && strcmp(oltr_clicks_at(c)->name, "abandon") != 0; i++, n++) {
             set_stage(&stages[n], &scenes[i], oltr_clicks_at(c)->name);
             add_stages(&all, &stages[n]);
         }
