@@ -8,14 +8,15 @@
  *
  * Which steps.  A step shrinks the error by max(high - 1, 1 - low) or more.  When steps shrink slowly, or were damped, the weights that are off are
  * put right, each by an update of rank one and O(d^2): mostly these are the few rows that have just been seen for the first time, or that surprised.  Where
- * that would be dearer, there is a new factor, and the next step is Newton's own.
+ * that would be dearer, there is a new factor, and the next step is Newton's own.  A long climb also ends with putting weights right: the same few that are off
+ * would make the next rounds as long.
  *
  * When to end.  The error e of theta solves H e = g up to the change of H on the way, so in the norm of F
  *     |e| <= |s| / low,       |e - s| <= max(high e^m - 1, 1 - low e^-m) |s| / low,
  * where m bounds the moves of the scores: weights change by a factor e^m at most, for |mu''| <= mu'.  The climb ends with the step that leaves less than
  * TOLERANCE.  (In the length of theta instead of the norm of F, because that is the promise; over many kinds of data the error then stays within
- * five times TOLERANCE.)  No step that small is evaluated, and the first one of a round isn't either: at the last root the old observations' gradient is zero, so that
- * of the new ones is all there is.
+ * five times TOLERANCE.)  Where it leads to is not evaluated; nor is where a round begins, at the last root: there the gradient of the old observations is
+ * zero, so that of the new ones is all there is.
  *
  * Safeguard.  A step is taken whole only if the objective certainly rises along it.  With phi the objective along s, concave: if the slope at the end is
  * still uphill, it rose all the way.  If not, phi'' varies along the step by a factor e^m at most, so
@@ -29,7 +30,6 @@
  */
 #include "posterior/logistic_model.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -44,12 +44,11 @@ enum {
 };
 static const double MOST_LOWERED = 1e-3; /* a weight may be lowered by this factor at most, without a new factor */
 static const double CLOSE = 0.02;        /* how near an adjusted factor has its weights */
-static const double SETTLING =
-    2; /* after a step that moved scores by less than so many drifts, weights hardly move any more */
-static const double SLOW = 0.35;        /* a rate of steps that calls for an adjustment */
-static const double STUCK = 0.9;        /* steps that shrink less than this ... */
-static const double NEGLIGIBLE = 1e-10; /* ... when delta^2 is below this, are rounding */
-static const double TOLERANCE = 1e-9;   /* of what the last step leaves, relative to 1 + |theta| */
+static const double SETTLING = 2;        /* of drifts: after moves of scores smaller than this, weights are at rest */
+static const double SLOW = 0.35;         /* a rate of steps that calls for an adjustment */
+static const double STUCK = 0.9;         /* steps that shrink less than this ... */
+static const double NEGLIGIBLE = 1e-10;  /* ... when delta^2 is below this, are rounding */
+static const double TOLERANCE = 1e-9;    /* of what the last step leaves, relative to 1 + |theta| */
 
 static double dot(const double *a, const double *b, uint32_t n)
 {
