@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 JOBS := $(shell nproc)
 OLTR := build/release/oltr
-EXPERIMENTS := noncontextual misspecification prior-init sigma concentration
+EXPERIMENTS := noncontextual misspecification prior-init sigma concentration linear linear-hard logistic logistic-sphere scalar
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
