@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""How the engine's rounds with context compare with the same rounds in numpy.
+
+Both are timed in this process, in thread CPU time and in turn: the engine through bench/context.c, numpy by the twins below.  Three items are observed in every
+round.  What is printed is the median of the ratios within repetitions.
+
+    numpy_context.py LIBRARY [--repetitions N] [--strict]
+"""
+import argparse
+import ctypes
+import os
+import sys
+import time
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: the engine has one thread too
+import numpy as np  # noqa: E402
+
+OBSERVED = 3
+
+
+def thread_ns():
+    return time.clock_gettime_ns(time.CLOCK_THREAD_CPUTIME_ID)
+
+
+class World:
+    def __init__(self, dim, items, slots):
+        self.rng = np.random.default_rng(3)
+        x = self.rng.standard_normal((items, dim))
+        self.x = x / np.linalg.norm(x, axis=1, keepdims=True)
+        self.chance = 1 / (1 + np.exp(-self.x @ np.where(np.arange(dim) % 2, 1.0, -1.0)))
+        self.slots = slots
+
+    def show(self, score):
+        some = np.argpartition(score, -self.slots)[-self.slots:]
+        shown = some[np.argsort(score[some])[::-1]][:OBSERVED]
+        return shown, self.rng.random(OBSERVED) < self.chance[shown]
+
+
+class LinTs:
+    """Linear Thompson sampling; `inverse` as it is usually written, else with one Cholesky factor."""
+
+    def __init__(self, dim, items, slots, inverse):
+        self.w, self.inverse = World(dim, items, slots), inverse
+        self.v, self.b = 1e-4 * np.eye(dim), np.zeros(dim)
+
+    def round(self):
+        w = self.w
+        if self.inverse:
+            cov = np.linalg.inv(self.v)
+            theta = w.rng.multivariate_normal(cov @ self.b, 0.25 * cov)
+        else:
+            factor = np.linalg.cholesky(self.v)
+            u = np.linalg.solve(factor, self.b)
+            theta = np.linalg.solve(factor.T, u + 0.5 * w.rng.standard_normal(len(u)))
+        shown, y = w.show(w.x @ theta)
+        rows = w.x[shown]
+        self.v += rows.T @ rows
+        self.b += y @ rows
+
+
+class LogTs:
+    """Logistic Thompson sampling on counts per item: Newton to 1e-8 from the last root, then a Laplace sample."""
+
+    def __init__(self, dim, items, slots):
+        self.w, self.theta = World(dim, items, slots), np.zeros(dim)
+        self.n, self.s, self.ridge = np.zeros(items), np.zeros(items), 1e-4 * np.eye(dim)
+
+    def round(self):
+        w, x = self.w, self.w.x
+        for _ in range(50):
+            p = 1 / (1 + np.exp(-np.clip(x @ self.theta, -700, 700)))
+            hessian = self.ridge + (x * (self.n * p * (1 - p))[:, None]).T @ x
+            step = np.linalg.solve(hessian, x.T @ (self.s - self.n * p) - 1e-4 * self.theta)
+            length = np.linalg.norm(step)
+            self.theta += step * min(1, 5 / max(length, 1e-300))
+            if length < 1e-8 * (1 + np.linalg.norm(self.theta)):
+                break
+        factor = np.linalg.cholesky(hessian)
+        theta = self.theta + np.linalg.solve(factor.T, w.rng.standard_normal(len(self.theta)))
+        shown, y = w.show(x @ theta)
+        self.n[shown] += 1
+        self.s[shown] += y
+
+
+def time_numpy(twin, rounds):
+    start = thread_ns()
+    for _ in range(rounds):
+        twin.round()
+    return (thread_ns() - start) / rounds
+
+
+ROWS = [  # name, engine's kind, numpy twin, dim, items, slots, numpy rounds, aim
+    ("lints d=10 L=30 K=3: numpy, inverse and multivariate_normal", "lints", lambda: LinTs(10, 30, 3, True), 10, 30, 3, 200, 120),
+    ("lints d=10 L=30 K=3: numpy, Cholesky", "lints", lambda: LinTs(10, 30, 3, False), 10, 30, 3, 300, 60),
+    ("logts d=10 L=30 K=3: numpy on counts, root to 1e-8", "logts", lambda: LogTs(10, 30, 3), 10, 30, 3, 150, 25),
+]
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("library")
+    arguments.add_argument("--repetitions", type=int, default=15)
+    arguments.add_argument("--strict", action="store_true")
+    given = arguments.parse_args()
+    engine = ctypes.CDLL(given.library).oltr_bench_context
+    engine.restype = ctypes.c_int64
+    engine.argtypes = [ctypes.c_char_p] + [ctypes.c_uint32] * 5
+    missed = 0
+    print("| what | median | aim | | numpy / ours |\n|---|---|---|---|---|")
+    for name, kind, make, dim, items, slots, rounds, aim in ROWS:
+        twin = make()
+        time_numpy(twin, 500)
+        pairs = [(time_numpy(twin, rounds), engine(kind.encode(), dim, items, slots, 3000, 500) / 3000) for _ in range(given.repetitions)]
+        ratio = float(np.median([a / b for a, b in pairs]))
+        a, b = np.median(pairs, axis=0)
+        missed += ratio < aim
+        print(f"| {name} | {ratio:.1f} | >= {aim} | {'pass' if ratio >= aim else '**MISS**'} | {a / 1000:.1f} us / {b / 1000:.2f} us |")
+    ratios = []
+    for _ in range(given.repetitions):
+        newton, linear = (engine(kind, 136, 120, 10, 300, 300) for kind in (b"logts-newton", b"lints"))
+        ratios.append(newton / linear)
+    ratio = float(np.median(ratios))
+    missed += ratio > 3
+    print(f"| logts-newton d=136 L=120 K=10: to lints | {ratio:.2f} | <= 3 | {'pass' if ratio <= 3 else '**MISS**'} | |")
+    return 1 if given.strict and missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
