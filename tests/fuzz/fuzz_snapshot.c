@@ -8,13 +8,13 @@
 #include <math.h>
 #include <oltr/oltr.h>
 
-static void try_list(const oltr_policy *p, uint32_t n, uint32_t k, uint32_t *item, double *score)
+static void try_list(const oltr_policy *p, const oltr_query *query, uint32_t n, uint32_t k, uint32_t *item, double *score)
 {
     oltr_scratch *scratch = oltr_scratch_new(p);
     unsigned char *shown = calloc(n, 1);
     oltr_ranking list = {k, item, score};
     if (scratch && shown) {
-        must_hold(oltr_rank(p, NULL, oltr_rng_make(1, 2), scratch, &list) == OLTR_OK, "a loaded policy ranks");
+        must_hold(oltr_rank(p, query, oltr_rng_make(1, 2), scratch, &list) == OLTR_OK, "a loaded policy ranks");
         for (uint32_t slot = 0; slot < k; slot++) {
             must_hold(item[slot] < n && !shown[item[slot]], "a list has distinct items of the policy");
             must_hold(slot == 0 ? score[slot] >= score[slot] : score[slot] <= score[slot - 1], "scores fall, and are numbers");
@@ -41,27 +41,42 @@ static void try_saving(const oltr_policy *p)
     free(second);
 }
 
+/* Rows shorter than 1 for every item, so that no setting refuses them. */
+static float *short_rows(uint32_t n, uint32_t dim)
+{
+    float *x = calloc((size_t)n * dim + 1, sizeof *x);
+    for (uint32_t i = 0; x && i < n * dim; i++)
+        x[i] = (float)((int)(i * 7 % 11) - 5) / (8.0f * sqrtf((float)dim));
+    return x;
+}
+
 static void try_policy(oltr_policy *p)
 {
     enum { MOST = 64 };
     uint32_t n = oltr_policy_settings(p)->n_items, k = n < MOST ? n : MOST, item[MOST];
     double score[MOST], reward[MOST];
+    uint32_t dim = oltr_policy_settings(p)->info->contextual ? oltr_policy_settings(p)->dim : 0;
+    float *x = short_rows(n, dim);
+    oltr_query query = {.n_items = n, .dim = dim, .x = x};
+    if (!x)
+        return;
     must_hold(oltr_check(p, NULL) == OLTR_OK, "a loaded policy is sound");
-    try_list(p, n, k, item, score);
+    try_list(p, &query, n, k, item, score);
     for (uint32_t slot = 0; slot < k; slot++)
         reward[slot] = slot % 2;
     oltr_ranking list = {k, item, NULL};
     oltr_feedback seen = {k, reward};
-    must_hold(oltr_learn(p, NULL, &list, &seen) == OLTR_OK, "a loaded policy learns");
-    try_list(p, n, k, item, score);
+    must_hold(oltr_learn(p, &query, &list, &seen) == OLTR_OK, "a loaded policy learns");
+    try_list(p, &query, n, k, item, score);
     try_saving(p);
+    free(x);
 }
 
 static void try_bytes(const uint8_t *data, size_t size)
 {
     oltr_error error = {OLTR_OK, ""};
     oltr_policy *p = oltr_load(data, size, &error);
-    if (p && oltr_policy_settings(p)->n_items <= 4096) {
+    if (p && oltr_policy_settings(p)->n_items <= 4096 && oltr_policy_settings(p)->dim <= 64) {
         try_policy(p);
     } else if (!p) {
         must_hold(error.code != OLTR_OK && error.msg[0] != 0, "a refusal has a code and words");

@@ -24,6 +24,31 @@ static void write_snapshot(const char *folder, const variant *v, const char *suf
     oltr_policy_free(p);
 }
 
+/* A policy with context that has learned from a few rows. */
+static void write_context_snapshot(const char *folder, const oltr_policy_info *info)
+{
+    static const float x[] = {0.5f, 0.1f, -0.3f, 0.6f, 0.2f, -0.4f};
+    char name[200];
+    oltr_settings s;
+    must(oltr_settings_init(&s, info->name, 3, NULL) == OLTR_OK);
+    s.dim = 2;
+    oltr_policy *p = oltr_policy_new(&s, NULL);
+    must(p != NULL);
+    for (uint32_t t = 0; t < 12; t++) {
+        uint32_t item[] = {t % 3, (t + 1) % 3};
+        double reward[] = {t % 2, t % 5 == 0};
+        oltr_query query = {.n_items = 3, .dim = 2, .x = x};
+        oltr_ranking shown = {2, item, NULL};
+        oltr_feedback seen = {2, reward};
+        must(oltr_learn(p, &query, &shown, &seen) == OLTR_OK);
+    }
+    image m = image_of(p);
+    snprintf(name, sizeof name, "snapshot/%s", info->name);
+    write_seed(folder, name, m.byte, m.size);
+    free(m.byte);
+    oltr_policy_free(p);
+}
+
 /* Even: the file itself.  Odd: changes to a good one. */
 static void write_partials(const char *folder)
 {
@@ -46,6 +71,10 @@ int main(int argc, char **argv)
 {
     must(argc == 2);
     for (uint32_t i = 0; i < oltr_policy_count(); i++) {
+        if (oltr_policy_info_at(i)->contextual) {
+            write_context_snapshot(argv[1], oltr_policy_info_at(i));
+            continue;
+        }
         variant v = plain_variant(oltr_policy_info_at(i));
         write_snapshot(argv[1], &v, "");
         if (!v.info->uses_prior)
