@@ -12,7 +12,7 @@
  * by rank-one updates too, or all by a new factor.  Every step along which the objective would not rise is halved, so that no data make it
  * diverge: separable, one-sided, repeated, fewer rows than dimensions, huge features.  Warm start from the last root.
  * Converged to 1e-8 of the exact root, relative to 1 + |theta|, as far as doubles reach: up to a condition of H of about 1e14, and beyond it to
- * 1e-5 of the posterior's deviation.
+ * 1e-4 of the posterior's deviation.
  */
 #ifndef OLTR_POSTERIOR_LOGISTIC_H
 #define OLTR_POSTERIOR_LOGISTIC_H

@@ -363,6 +363,7 @@ typedef struct climb {
     mismatch off;   /* of the factor, where it was last evaluated */
     int evaluated;  /* the gradient is exact */
     int adjusted;   /* no step since the factor was put right */
+    int built;      /* the factor was built anew in this climb */
     uint32_t taken; /* steps that were evaluated */
     int damped;     /* the last step was shortened */
     uint32_t stuck; /* steps in a row that did not shrink although they are negligible */
@@ -434,13 +435,24 @@ static int wants_adjustment(const model *m, const climb *c, double slope)
            (c->move < SETTLING * m->drift && !within(c->off, m->drift));
 }
 
+/* Steps that are slow with all weights in place mean that rounding has spoilt the factor; or, if it is new, that H is beyond it. */
+static void put_right(model *m, climb *c)
+{
+    uint64_t before = m->effort->refreshes;
+    if (!within(c->off, CLOSE))
+        adjust(m, c->off, CLOSE);
+    else if (!c->built)
+        model_rebuild(m);
+    c->built |= m->effort->refreshes > before;
+    c->off = mismatch_of(m);
+    c->adjusted = 1;
+}
+
 static progress climb_on(model *m, climb *c)
 {
     double slope = find_step(m);
     if (wants_adjustment(m, c, slope)) {
-        adjust(m, c->off, CLOSE);
-        c->off = mismatch_of(m);
-        c->adjusted = 1;
+        put_right(m, c);
         slope = find_step(m);
     }
     return step_on(m, c, slope);
