@@ -192,9 +192,28 @@ static void forget(void *state, double keep)
         doubles_at(p, p->matrix.gram)[i] *= keep;
 }
 
+#define LARGEST_COUNT 1e12 /* observations of one row; beyond, the score equation has no root in doubles */
+
+/* Rows and counts that learn() could have left. */
+static oltr_status check_rows(const logts *p, oltr_error *error)
+{
+    size_t n = rows_in_use(p);
+    for (size_t i = 0; i < n * p->model.dim; i++)
+        if (!(fabsf(floats_at(p, p->model.row)[i]) <= LARGEST_FEATURE))
+            return fail(error, OLTR_ESTATE, "row %zu: a feature of %g cannot be", i / p->model.dim,
+                        (double)floats_at(p, p->model.row)[i]);
+    for (size_t i = 0; i < n; i++)
+        if (!(doubles_at(p, p->model.examined)[i] <= LARGEST_COUNT))
+            return fail(error, OLTR_ESTATE, "row %zu: %g observations cannot be", i, doubles_at(p, p->model.examined)[i]);
+    return OLTR_OK;
+}
+
 static oltr_status check(const void *state, oltr_error *error)
 {
     const logts *p = state;
+    oltr_status rows = check_rows(p, error);
+    if (rows != OLTR_OK)
+        return rows;
     linear absorbed = {.dim = p->model.dim, .ridge = p->model.lambda, .gram = p->model.precision, .moment = p->model.pull};
     oltr_status status = logistic_check(p, &p->model, error);
     if (status == OLTR_OK)

@@ -12,7 +12,6 @@
 #include "policy/block.h"
 
 enum { MOST_FEATURES = 4096 };
-#define LARGEST_FEATURE 1e6f /* beside a ridge of 1e-4, squares of larger ones leave a factor fewer than nine digits */
 #define MOST_ROUNDS ((uint64_t)1 << 49)
 #define LARGEST_REWARD 1e30 /* sums of it stay far from the end of the doubles, and means fit in a float */
 

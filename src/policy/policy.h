@@ -39,6 +39,8 @@ static inline uint32_t candidate(const candidates *c, uint32_t j)
     return c->item ? c->item[j] : j;
 }
 
+#define LARGEST_FEATURE 1e6f /* beside a ridge of 1e-4, squares of larger ones leave a factor fewer than nine digits */
+
 /* One array of learned sums. */
 typedef struct sum_array {
     const char *name;

@@ -31,8 +31,9 @@ static void try_saving(const oltr_policy *p)
     unsigned char *first = malloc(bound), *second = malloc(bound);
     if (first && second) {
         must_hold(oltr_save(p, first, bound, &size) == OLTR_OK, "a loaded policy saves");
-        oltr_policy *copy = oltr_load(first, size, NULL);
-        must_hold(copy != NULL, "what was saved loads");
+        oltr_error error = {OLTR_OK, ""};
+        oltr_policy *copy = oltr_load(first, size, &error);
+        must_hold(copy != NULL, error.code == OLTR_OK ? "what was saved loads" : error.msg);
         must_hold(oltr_save(copy, second, bound, &again) == OLTR_OK && size == again && memcmp(first, second, size) == 0,
                   "a copy is a copy");
         oltr_policy_free(copy);
