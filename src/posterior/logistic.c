@@ -155,10 +155,10 @@ static void absorb(void *state, const logistic *p, model *m, uint32_t r)
 typedef struct intake {
     void *state;
     logistic *p;
-    model m; /* its gradient is that of the observations below, if theta is settled */
-    double solved,
-        counted; /* running numbers: rows examined after `solved` may hold what theta has not seen; after `counted` there are none yet */
-    uint32_t n; /* observations that are counted, but neither in the factor nor in the gradient */
+    model m;        /* its gradient is that of the observations below, if theta is settled */
+    double solved;  /* a running number: rows examined after it may hold what theta has not seen */
+    double counted; /* what `solved` may become when the root is found */
+    uint32_t n;     /* observations that are counted, but neither in the factor nor in the gradient */
     uint32_t row[MODEL_BATCH];
     double click[MODEL_BATCH];
 } intake;

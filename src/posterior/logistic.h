@@ -30,10 +30,8 @@ typedef struct logistic_effort {
 typedef struct logistic {
     uint32_t dim, capacity; /* of distinct rows */
     double lambda;
-    double
-        drift; /* how far a weight in the factor may be from the true one, relatively; 0: the factor is always of H at the root */
-    size_t
-        count; /* offset of 2 doubles: how many distinct rows are in use, and a running number of observations (for "least recently") */
+    double drift;     /* how far a weight in the factor may be from the true one, relatively; 0: always at the root */
+    size_t count;     /* offset of 2 doubles: how many distinct rows are in use, and a running number of observations */
     size_t row;       /* offset of (capacity, dim) floats */
     size_t examined;  /* offset of (capacity) doubles: N_r */
     size_t clicked;   /* offset of (capacity) doubles: S_r */
@@ -44,12 +42,10 @@ typedef struct logistic {
     size_t theta;     /* offset of (dim) doubles: the root, derived */
     size_t factor;    /* offset of ldl_doubles(dim): of H, with u = 0, derived */
     size_t weight;    /* offset of (capacity) doubles: the weights that are in the factor, derived */
-    size_t
-        share;   /* offset of (capacity) doubles: the weight that a row could be given out of lambda I alone, derived */
-    size_t work; /* offset of room for the solver */
+    size_t share;     /* offset of (capacity) doubles: the weight a row could have out of lambda I alone, derived */
+    size_t work;      /* offset of room for the solver */
     uint32_t table_size; /* a power of two */
-    uint32_t
-        settled; /* theta is the root, and the scores in `work` are as good as its own: the next round may build on both */
+    uint32_t settled;    /* theta is the root, and the scores in `work` nearly its own: the next round builds on both */
     logistic_effort effort;
 } logistic;
 
