@@ -96,7 +96,7 @@ change '`a` has 2 numbers, but the world has 10 items' 's/items: 10/items: 10\n 
 change '`a` of a Beta prior must be above 0' 's/items: 10/items: 10\n  prior: {a: 0, b: 2}/'
 change '`b` must be at least 0' 's/items: 10/items: 10\n  prior: {a: 1, b: -2}/'
 change 'prior must be a map' 's/items: 10/items: 10\n  prior: 3/'
-change '`a_max` belongs to a world of kind beta without `prior`' 's/items: 10/items: 10\n  a_max: 3\n  prior: {a: 1, b: 1}/'
+change '`a_max` is for worlds of kind beta without `prior`' 's/items: 10/items: 10\n  a_max: 3\n  prior: {a: 1, b: 1}/'
 change '`instances_per_prior` must be at least 1' 's/items: 10/items: 10\n  instances_per_prior: 0/'
 change 'policies would be told Beta(11, 0)' 's/items: 10/items: 10\n  misspecification: 10/'
 change 'policies would be told Beta(5, -3)' 's/items: 10/items: 10\n  misspecification: 4\n  prior: {a: 1, b: 1}/'
