@@ -45,7 +45,8 @@ static void play(oltr_policy *policy, oltr_scratch *scratch, const oltr_query *q
 }
 
 /* Thread CPU nanoseconds of `rounds` rounds after `warmup`; -1 when the policy cannot be made. */
-int64_t oltr_bench_context(const char *kind, uint32_t dim, uint32_t n_items, uint32_t k, uint32_t rounds, uint32_t warmup)
+int64_t oltr_bench_context(const char *kind, uint32_t dim, uint32_t n_items, uint32_t k, uint32_t rounds,
+                           uint32_t warmup)
 {
     oltr_settings settings;
     if (oltr_settings_init(&settings, kind, n_items, NULL) != OLTR_OK || k > MOST_SLOTS)

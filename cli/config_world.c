@@ -122,8 +122,7 @@ static bool read_either(const struct reader *reader, const struct node *map, con
         return false;
     }
     *out = strcmp(word, second) == 0;
-    return *out || strcmp(word, first) == 0 ||
-           read_bad(reader, node, "`%s` must be %s or %s", key, first, second);
+    return *out || strcmp(word, first) == 0 || read_bad(reader, node, "`%s` must be %s or %s", key, first, second);
 }
 
 static bool read_feature_row(const struct reader *reader, const struct node *row, uint32_t dim, float *out)

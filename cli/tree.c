@@ -63,8 +63,7 @@ static void *refuse(const struct loader *loader, yaml_mark_t mark, const char *w
 
 static void *no_memory(const struct loader *loader)
 {
-    (void)fail(loader->error, OLTR_ENOMEM, "%s: out of memory, or larger than oltr reads",
-                    short_name(loader->name));
+    (void)fail(loader->error, OLTR_ENOMEM, "%s: out of memory, or larger than oltr reads", short_name(loader->name));
     return NULL;
 }
 

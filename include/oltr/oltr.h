@@ -30,30 +30,30 @@ extern "C" {
 /* ---- status and errors ---------------------------------------------------------------------------------- */
 
 /* name, text */
-#define OLTR_STATUS_LIST(X)                                                                                          \
-    X(OK, "ok")                                                                                                      \
-    X(EINVAL, "an argument is missing or makes no sense")                                                            \
-    X(ENOMEM, "out of memory")                                                                                       \
-    X(EKIND, "no policy of that name; oltr_policy_info_at() lists them")                                             \
-    X(EPARAM, "no parameter of that name in this policy")                                                            \
-    X(EVALUE, "the value does not fit the parameter")                                                                \
-    X(EPRIOR, "the prior is missing, of the wrong length, or not a valid prior")                                     \
-    X(EITEM, "an item index is out of range or stands twice in one list")                                            \
-    X(ESLOTS, "the list must have at least 1 slot and at most as many as there are candidates")                      \
-    X(EEXAMINED, "more slots were examined than were shown")                                                         \
-    X(EREWARD, "a reward is not finite, or not a click (0 or 1) where the policy learns from clicks only")           \
-    X(EFEATURE, "a feature is missing, not finite, or its row is longer than the policy allows")                     \
-    X(ESCRATCH, "the scratch is too small for this policy; make it with oltr_scratch_new() of this policy")          \
-    X(EUNSUPPORTED, "this policy cannot do that; see its entry in the catalogue")                                    \
-    X(EMISMATCH, "the two policies differ in kind, parameters, items or prior and cannot be merged")                 \
-    X(ESTATE, "the state breaks an invariant of its policy")                                                         \
-    X(ETRUNCATED, "the snapshot is cut short or has bytes too many")                                                 \
-    X(EMAGIC, "this is not an oltr snapshot")                                                                        \
-    X(EVERSION, "the snapshot was written by a newer version of oltr")                                               \
-    X(ECHECKSUM, "the snapshot is damaged: its checksum does not match")                                             \
-    X(ECORRUPT, "the snapshot's content contradicts itself")                                                         \
-    X(EBUFFER, "the buffer is too small; oltr_save_bound() tells the size")                                          \
-    X(EIO, "a file could not be read or written")                                                                    \
+#define OLTR_STATUS_LIST(X)                                                                                            \
+    X(OK, "ok")                                                                                                        \
+    X(EINVAL, "an argument is missing or makes no sense")                                                              \
+    X(ENOMEM, "out of memory")                                                                                         \
+    X(EKIND, "no policy of that name; oltr_policy_info_at() lists them")                                               \
+    X(EPARAM, "no parameter of that name in this policy")                                                              \
+    X(EVALUE, "the value does not fit the parameter")                                                                  \
+    X(EPRIOR, "the prior is missing, of the wrong length, or not a valid prior")                                       \
+    X(EITEM, "an item index is out of range or stands twice in one list")                                              \
+    X(ESLOTS, "the list must have at least 1 slot and at most as many as there are candidates")                        \
+    X(EEXAMINED, "more slots were examined than were shown")                                                           \
+    X(EREWARD, "a reward is not finite, or not a click (0 or 1) where the policy learns from clicks only")             \
+    X(EFEATURE, "a feature is missing, not finite, or its row is longer than the policy allows")                       \
+    X(ESCRATCH, "the scratch is too small for this policy; make it with oltr_scratch_new() of this policy")            \
+    X(EUNSUPPORTED, "this policy cannot do that; see its entry in the catalogue")                                      \
+    X(EMISMATCH, "the two policies differ in kind, parameters, items or prior and cannot be merged")                   \
+    X(ESTATE, "the state breaks an invariant of its policy")                                                           \
+    X(ETRUNCATED, "the snapshot is cut short or has bytes too many")                                                   \
+    X(EMAGIC, "this is not an oltr snapshot")                                                                          \
+    X(EVERSION, "the snapshot was written by a newer version of oltr")                                                 \
+    X(ECHECKSUM, "the snapshot is damaged: its checksum does not match")                                               \
+    X(ECORRUPT, "the snapshot's content contradicts itself")                                                           \
+    X(EBUFFER, "the buffer is too small; oltr_save_bound() tells the size")                                            \
+    X(EIO, "a file could not be read or written")                                                                      \
     X(EINTERRUPTED, "stopped before the end; what is done is kept")
 
 typedef enum oltr_status {
@@ -90,11 +90,11 @@ OLTR_API oltr_rng oltr_rng_at(oltr_rng rng, uint32_t stream, uint64_t round);
 OLTR_API oltr_rng oltr_rng_fork(oltr_rng rng, uint64_t id);
 
 OLTR_API uint32_t oltr_rng_u32(oltr_rng *rng);
-OLTR_API uint32_t oltr_rng_below(oltr_rng *rng, uint32_t n);             /* uniform on 0..n-1, exactly; n > 0 */
-OLTR_API double oltr_rng_uniform(oltr_rng *rng);                         /* uniform on the open interval (0,1) */
-OLTR_API double oltr_rng_normal(oltr_rng *rng);                          /* N(0,1) */
-OLTR_API double oltr_rng_gamma(oltr_rng *rng, double shape);             /* Gamma(shape, scale 1); shape > 0 */
-OLTR_API double oltr_rng_beta(oltr_rng *rng, double a, double b);        /* Beta(a,b); a, b > 0 */
+OLTR_API uint32_t oltr_rng_below(oltr_rng *rng, uint32_t n);      /* uniform on 0..n-1, exactly; n > 0 */
+OLTR_API double oltr_rng_uniform(oltr_rng *rng);                  /* uniform on the open interval (0,1) */
+OLTR_API double oltr_rng_normal(oltr_rng *rng);                   /* N(0,1) */
+OLTR_API double oltr_rng_gamma(oltr_rng *rng, double shape);      /* Gamma(shape, scale 1); shape > 0 */
+OLTR_API double oltr_rng_beta(oltr_rng *rng, double a, double b); /* Beta(a,b); a, b > 0 */
 
 /* ---- the catalogue of policies -------------------------------------------------------------------------- */
 
@@ -144,17 +144,15 @@ typedef struct oltr_prior {
 
 typedef struct oltr_settings {
     const oltr_policy_info *info;
-    uint32_t n_items; /* the most candidates a query may have */
-    uint32_t dim;     /* features of a candidate; 0 for policies without context */
+    uint32_t n_items;              /* the most candidates a query may have */
+    uint32_t dim;                  /* features of a candidate; 0 for policies without context */
     double value[OLTR_MAX_PARAMS]; /* in the order of info->params; of a choice, its index */
     oltr_prior prior;
 } oltr_settings;
 
 /* Fills in the defaults.  For a policy with context, set `dim` afterwards. */
-OLTR_API oltr_status oltr_settings_init(oltr_settings *settings, const char *kind, uint32_t n_items,
-                                        oltr_error *error);
-OLTR_API oltr_status oltr_settings_set(oltr_settings *settings, const char *name, const char *text,
-                                       oltr_error *error);
+OLTR_API oltr_status oltr_settings_init(oltr_settings *settings, const char *kind, uint32_t n_items, oltr_error *error);
+OLTR_API oltr_status oltr_settings_set(oltr_settings *settings, const char *name, const char *text, oltr_error *error);
 /* Writes the value of parameter `index` as text that oltr_settings_set() reads back to the same value. */
 OLTR_API oltr_status oltr_settings_get(const oltr_settings *settings, uint32_t index, char *text, size_t size);
 
@@ -192,8 +190,7 @@ OLTR_API oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error 
 OLTR_API void oltr_policy_free(oltr_policy *policy);
 /* The same in memory of the caller: `bytes` of it, aligned to 64.  Such a policy is not freed. */
 OLTR_API size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error); /* 0 on error */
-OLTR_API oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *settings,
-                                        oltr_error *error);
+OLTR_API oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *settings, oltr_error *error);
 
 OLTR_API const oltr_settings *oltr_policy_settings(const oltr_policy *policy);
 OLTR_API uint64_t oltr_policy_rounds(const oltr_policy *policy); /* how often it has learned */
@@ -201,8 +198,8 @@ OLTR_API uint64_t oltr_policy_rounds(const oltr_policy *policy); /* how often it
 OLTR_API oltr_scratch *oltr_scratch_new(const oltr_policy *policy);
 OLTR_API void oltr_scratch_free(oltr_scratch *scratch);
 
-OLTR_API oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_rng rng,
-                               oltr_scratch *scratch, oltr_ranking *ranking);
+OLTR_API oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_rng rng, oltr_scratch *scratch,
+                               oltr_ranking *ranking);
 /* On any status but OK the policy is unchanged. */
 OLTR_API oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
                                 const oltr_feedback *feedback);

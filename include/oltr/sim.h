@@ -29,17 +29,18 @@ typedef struct oltr_world {
     const char *clicks;              /* the click model: "cascade" or "abandon" */
     uint32_t examined_without_click; /* slots examined in a round without a click; 0: all that were shown */
     double misspecification;         /* c: policies are told Beta(a+c, b-c) */
-    const double *prior_a, *prior_b; /* (n_items) or NULL: beta draws a_i uniformly from 1..a_max, b_i = 10; fixed tells none */
-    uint32_t a_max;                  /* beta without prior_a: the largest a; 0 means 10 */
-    uint32_t instances_per_prior;    /* beta without prior_a: replications that share one draw of a; 0 means 1 */
-    const double *attraction;        /* (n_items) fixed: each in [0,1] */
+    const double *prior_a,
+        *prior_b;   /* (n_items) or NULL: beta draws a_i uniformly from 1..a_max, b_i = 10; fixed tells none */
+    uint32_t a_max; /* beta without prior_a: the largest a; 0 means 10 */
+    uint32_t instances_per_prior; /* beta without prior_a: replications that share one draw of a; 0 means 1 */
+    const double *attraction;     /* (n_items) fixed: each in [0,1] */
 
     /* with features */
     uint32_t dim;          /* features of an item; 0: none */
     const float *features; /* (n_items, dim) fixed: the features, or NULL */
     int fresh_contexts;    /* linear, logistic, scalar: features are drawn anew in each round, not once a replication */
-    int theta_on_sphere;   /* ... theta is uniform on the sphere, any sign, not on the cube [0,1]^dim scaled to length 1 */
-    double scale;          /* ... 0 means 1 */
+    int theta_on_sphere; /* ... theta is uniform on the sphere, any sign, not on the cube [0,1]^dim scaled to length 1 */
+    double scale;        /* ... 0 means 1 */
 
     /* real rewards: clicks "abandon" */
     double abandon;  /* the chance that a user leaves after a slot */
@@ -65,8 +66,8 @@ typedef struct oltr_contestant {
 /* One point of a sweep; an experiment without a sweep has one point. */
 typedef struct oltr_experiment {
     uint64_t seed;
-    uint64_t rounds;       /* the horizon T */
-    uint32_t slots;        /* K */
+    uint64_t rounds; /* the horizon T */
+    uint32_t slots;  /* K */
     uint32_t replications;
     uint32_t n_checkpoints;
     const uint64_t *checkpoint; /* (n_checkpoints) ascending, from 1 to rounds */
@@ -105,9 +106,9 @@ OLTR_API oltr_status oltr_results_load(oltr_results *results, const char *path, 
 /* ---- the runner ----------------------------------------------------------------------------------------- */
 
 typedef struct oltr_progress {
-    uint64_t done, total;     /* replications, over all points */
-    uint64_t rounds_done;     /* policy rounds simulated by this call */
-    double seconds;           /* since this call began */
+    uint64_t done, total; /* replications, over all points */
+    uint64_t rounds_done; /* policy rounds simulated by this call */
+    double seconds;       /* since this call began */
     const oltr_results *results;
 } oltr_progress;
 

@@ -17,8 +17,9 @@
 typedef struct ldl {
     uint32_t dim;
     size_t stride; /* doubles from one column of l to the next: at least dim + 1, a multiple of 4 */
-    double *l;     /* (dim, stride) column j: rows j+1..dim hold L, the last of them u; rows 0..j mean nothing but are finite */
-    double *d;     /* (dim) the diagonal of D */
+    double *
+        l; /* (dim, stride) column j: rows j+1..dim hold L, the last of them u; rows 0..j mean nothing but are finite */
+    double *d; /* (dim) the diagonal of D */
 } ldl;
 
 /* How many doubles l and d take together, and the view of such memory (aligned to 64 bytes). */
@@ -39,7 +40,8 @@ double ldl_factor_nearby(const ldl *f, const double *gram, const double *moment,
 /* V += sum_k w_k x_k x_k', b += sum_k w_k x_k y_k over n_rows rows; x: (n_rows) pointers to (dim) floats; weight NULL means all 1.
  * work: room for ldl_update_work(dim) doubles. */
 size_t ldl_update_work(uint32_t dim);
-void ldl_update(const ldl *f, const float *const *x, const double *y, const double *weight, uint32_t n_rows, double *work);
+void ldl_update(const ldl *f, const float *const *x, const double *y, const double *weight, uint32_t n_rows,
+                double *work);
 
 /* theta = V^-1 b + scale L^-T D^-1/2 z; z NULL: the estimate alone.  theta: (dim). */
 void ldl_sample(const ldl *f, double scale, const double *z, double *theta);
@@ -62,6 +64,7 @@ void rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim, const d
 
 /* gram += sum_k w_k x_k x_k' (packed lower triangle by columns), moment += sum_k w_k x_k y_k.  Products of two floats are exact
  * in double, so with weight NULL the sums are the same bits whatever the instruction set. */
-void gram_add(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y, const double *weight, uint32_t n_rows);
+void gram_add(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y, const double *weight,
+              uint32_t n_rows);
 
 #endif

@@ -6,8 +6,10 @@
 const oltr_param beta_params[BETA_PARAMS] = {
     {"prior", OLTR_CHOICE, PRIOR_NONE, 0, 2, prior_choices,
      "what is taken from the prior: nothing, its means only (weighing as much as a + b), or all of it"},
-    {"a", OLTR_REAL, 1, 1e-3, 1e6, NULL, "first shape of every item's Beta prior, where it is not taken from the prior"},
-    {"b", OLTR_REAL, 1, 1e-3, 1e6, NULL, "second shape of every item's Beta prior, where it is not taken from the prior"},
+    {"a", OLTR_REAL, 1, 1e-3, 1e6, NULL,
+     "first shape of every item's Beta prior, where it is not taken from the prior"},
+    {"b", OLTR_REAL, 1, 1e-3, 1e6, NULL,
+     "second shape of every item's Beta prior, where it is not taken from the prior"},
 };
 
 oltr_status beta_init(void *state, const oltr_settings *settings, oltr_error *error)

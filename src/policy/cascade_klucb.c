@@ -17,7 +17,8 @@ enum { P_BUDGET, N_PARAMS };
 enum { PRINTED, RELEASED };
 static const char *const budgets[] = {"printed", "released", NULL};
 static const oltr_param params[N_PARAMS] = {
-    {"budget", OLTR_CHOICE, PRINTED, 0, 1, budgets, "log t + 3 log log t, or the released code's log t + 3 log(log t + 1)"},
+    {"budget", OLTR_CHOICE, PRINTED, 0, 1, budgets,
+     "log t + 3 log log t, or the released code's log t + 3 log(log t + 1)"},
 };
 
 typedef struct klucb_state {

@@ -8,7 +8,8 @@
 
 enum { P_SIGMA, P_NORM, N_PARAMS };
 static const oltr_param params[N_PARAMS] = {
-    {"sigma", OLTR_REAL, 1, 1e-4, 1e4, NULL, "learning rate: the standard deviation of a reward beside a prior variance of 1"},
+    {"sigma", OLTR_REAL, 1, 1e-4, 1e4, NULL,
+     "learning rate: the standard deviation of a reward beside a prior variance of 1"},
     NORM_PARAM,
 };
 
@@ -49,7 +50,8 @@ static oltr_status predict(const void *state, uint64_t t, const candidates *from
 const policy_ops cascade_lints_ops = {
     .info = {.name = "cascade-lints",
              .title = "CascadeLinTS",
-             .source = "Zong, Ni, Sung, Ke, Wen, Kveton: Cascading Bandits for Large-Scale Recommendation Problems, UAI 2016",
+             .source =
+                 "Zong, Ni, Sung, Ke, Wen, Kveton: Cascading Bandits for Large-Scale Recommendation Problems, UAI 2016",
              .summary = "Linear Thompson sampling from the plain Gaussian posterior.",
              .rewards = OLTR_REALS,
              .can_predict = 1,

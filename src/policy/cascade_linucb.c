@@ -17,8 +17,10 @@ enum { P_SIGMA, P_WIDTH, P_C, P_S, P_HORIZON, P_NORM, N_PARAMS };
 enum { PRINTED, RELEASED, GIVEN };
 static const char *const widths[] = {"printed", "released", "given", NULL};
 static const oltr_param params[N_PARAMS] = {
-    {"sigma", OLTR_REAL, 1, 1e-4, 1e4, NULL, "learning rate: the standard deviation of a reward beside a prior variance of 1"},
-    {"width", OLTR_CHOICE, PRINTED, 0, 2, widths, "the width c: of the theory, of the released code, or the parameter c"},
+    {"sigma", OLTR_REAL, 1, 1e-4, 1e4, NULL,
+     "learning rate: the standard deviation of a reward beside a prior variance of 1"},
+    {"width", OLTR_CHOICE, PRINTED, 0, 2, widths,
+     "the width c: of the theory, of the released code, or the parameter c"},
     {"c", OLTR_REAL, 1, 0, 1e6, NULL, "the width, with width: given"},
     {"S", OLTR_REAL, 1, 0, 1e6, NULL, "bound on the length of the true theta (width: printed)"},
     {"horizon", OLTR_INTEGER, 10000, 2, 1e15, NULL, "the number of rounds T in the width"},
@@ -88,7 +90,8 @@ static oltr_status predict(const void *state, uint64_t t, const candidates *from
 const policy_ops cascade_linucb_ops = {
     .info = {.name = "cascade-linucb",
              .title = "CascadeLinUCB (C-LinUCB)",
-             .source = "Zong, Ni, Sung, Ke, Wen, Kveton: Cascading Bandits for Large-Scale Recommendation Problems, UAI 2016",
+             .source =
+                 "Zong, Ni, Sung, Ke, Wen, Kveton: Cascading Bandits for Large-Scale Recommendation Problems, UAI 2016",
              .summary = "Ranks by the upper confidence bound of a linear model, clipped at 1.",
              .rewards = OLTR_CLICKS,
              .can_predict = 1,

@@ -74,7 +74,8 @@ oltr_status predict_clicks(const void *state, uint64_t t, const candidates *from
     return OLTR_OK;
 }
 
-void learn_nothing(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+void learn_nothing(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                   const oltr_feedback *seen)
 {
     (void)state;
     (void)t;
@@ -110,7 +111,8 @@ oltr_status require_prior(const oltr_settings *settings, int wanted, int beta, o
     if (!wanted)
         return OLTR_OK;
     if (!prior_given(&settings->prior))
-        return fail(error, OLTR_EPRIOR, "%s is to take its prior from outside, but none is given: give one, or set prior: none",
+        return fail(error, OLTR_EPRIOR,
+                    "%s is to take its prior from outside, but none is given: give one, or set prior: none",
                     settings->info->name);
     return prior_check(&settings->prior, settings->n_items, beta, error);
 }

@@ -35,7 +35,8 @@ oltr_status predict_clicks(const void *state, uint64_t t, const candidates *from
 
 /* ---- operations of policies that learn nothing */
 
-void learn_nothing(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen);
+void learn_nothing(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                   const oltr_feedback *seen);
 uint32_t list_no_sums(const void *state, sum_array out[MAX_SUMS]);
 void refresh_nothing(void *state, uint64_t t);
 oltr_status check_nothing(const void *state, oltr_error *error);

@@ -10,9 +10,11 @@
 
 enum { NORM_ACCEPT, NORM_SCALE, NORM_REFUSE };
 extern const char *const norm_choices[];
-#define NORM_PARAM                                                                                                    \
-    {"norm", OLTR_CHOICE, NORM_ACCEPT, 0, 2, norm_choices,                                                            \
-     "a row of features longer than 1 is taken as it is, shortened to length 1, or refused"}
+#define NORM_PARAM                                                                                                     \
+    {                                                                                                                  \
+        "norm", OLTR_CHOICE, NORM_ACCEPT, 0, 2, norm_choices,                                                          \
+            "a row of features longer than 1 is taken as it is, shortened to length 1, or refused"                     \
+    }
 
 enum { LEARN_BATCH = 32 }; /* rows gathered at once */
 

@@ -50,8 +50,8 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
 {
     ensemble_state *p = state;
     *p = plan(settings->n_items);
-    oltr_status status = require_prior(settings, choice(settings, P_PRIOR) != PRIOR_NONE,
-                                       choice(settings, P_RULE) != MEAN, error);
+    oltr_status status =
+        require_prior(settings, choice(settings, P_PRIOR) != PRIOR_NONE, choice(settings, P_RULE) != MEAN, error);
     for (uint32_t i = 0; status == OLTR_OK && i < settings->n_items; i++)
         doubles_at(p, p->score)[i] = score_of(settings, i);
     return status;

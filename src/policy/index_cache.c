@@ -25,7 +25,8 @@ static void renew(void *state, index_cache *cache, const index_rule *rule, uint3
         term[k * cache->n_items + i] = series.c[k];
 }
 
-void index_cache_update(void *state, index_cache *cache, const index_rule *rule, uint64_t t, const uint32_t *item, uint32_t n)
+void index_cache_update(void *state, index_cache *cache, const index_rule *rule, uint64_t t, const uint32_t *item,
+                        uint32_t n)
 {
     int inside = cache->segment.first <= t && t <= cache->segment.last;
     if (inside && item) {

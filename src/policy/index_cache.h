@@ -11,10 +11,10 @@
 
 typedef struct index_cache {
     uint32_t n_items;
-    size_t center;      /* (n_items) doubles */
-    size_t term;        /* (SERIES_TERMS, n_items) doubles */
-    size_t exact;       /* (n_items) words: 1 where no series holds and the index is computed at every reading */
-    uint32_t n_exact;   /* how many of those */
+    size_t center;    /* (n_items) doubles */
+    size_t term;      /* (SERIES_TERMS, n_items) doubles */
+    size_t exact;     /* (n_items) words: 1 where no series holds and the index is computed at every reading */
+    uint32_t n_exact; /* how many of those */
     clock_segment segment;
 } index_cache;
 
@@ -29,7 +29,8 @@ typedef struct index_rule {
 index_cache index_cache_plan(layout *l, uint32_t n_items);
 
 /* Makes the cache right for round t after the sums of the `n` items listed have changed (item NULL: of all). */
-void index_cache_update(void *state, index_cache *cache, const index_rule *rule, uint64_t t, const uint32_t *item, uint32_t n);
+void index_cache_update(void *state, index_cache *cache, const index_rule *rule, uint64_t t, const uint32_t *item,
+                        uint32_t n);
 
 /* The index of every candidate in round t, which must lie in the cached segment. */
 void index_cache_read(const void *state, const index_cache *cache, const index_rule *rule, uint64_t t,

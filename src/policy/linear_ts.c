@@ -14,8 +14,8 @@ linear_ts linear_ts_plan(const oltr_settings *settings, double ridge, uint32_t n
     return p;
 }
 
-oltr_status linear_ts_rank(const linear_ts *p, double spread, const candidates *from, const oltr_rng *rng, void *scratch,
-                           const oltr_ranking *out)
+oltr_status linear_ts_rank(const linear_ts *p, double spread, const candidates *from, const oltr_rng *rng,
+                           void *scratch, const oltr_ranking *out)
 {
     context_scratch s = context_scratch_of(scratch, &p->rows);
     ldl factor = linear_factor(p, &p->model);
@@ -24,7 +24,8 @@ oltr_status linear_ts_rank(const linear_ts *p, double spread, const candidates *
     return status == OLTR_OK ? show_best(s.scores, from, rng, out) : status;
 }
 
-void linear_ts_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+void linear_ts_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                     const oltr_feedback *seen)
 {
     linear_ts *p = state;
     const float *x[LEARN_BATCH];

@@ -20,11 +20,12 @@ typedef struct linear_ts {
 linear_ts linear_ts_plan(const oltr_settings *settings, double ridge, uint32_t norm);
 
 /* One round with the given spread. */
-oltr_status linear_ts_rank(const linear_ts *p, double spread, const candidates *from, const oltr_rng *rng, void *scratch,
-                           const oltr_ranking *out);
+oltr_status linear_ts_rank(const linear_ts *p, double spread, const candidates *from, const oltr_rng *rng,
+                           void *scratch, const oltr_ranking *out);
 
 /* Operations of policy_ops. */
-void linear_ts_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen);
+void linear_ts_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                     const oltr_feedback *seen);
 uint32_t linear_ts_sums(const void *state, sum_array out[MAX_SUMS]);
 void linear_ts_refresh(void *state, uint64_t t);
 oltr_status linear_ts_check(const void *state, oltr_error *error);

@@ -23,10 +23,12 @@ enum { P_RADIUS, P_LAMBDA, P_S, P_SIGMA, P_HORIZON, P_NORM, N_PARAMS };
 enum { THEORY, BAYES, RELEASED };
 static const char *const radii[] = {"theory", "bayes", "released", NULL};
 static const oltr_param params[N_PARAMS] = {
-    {"radius", OLTR_CHOICE, THEORY, 0, 2, radii, "how wide to sample: the printed beta_t, a Gaussian posterior, or the released code"},
+    {"radius", OLTR_CHOICE, THEORY, 0, 2, radii,
+     "how wide to sample: the printed beta_t, a Gaussian posterior, or the released code"},
     {"lambda", OLTR_REAL, 1e-4, 1e-9, 1e6, NULL, "ridge: V starts as lambda I (not read by radius: released)"},
     {"S", OLTR_REAL, 1, 0, 1e6, NULL, "bound on the length of the true theta (radius: theory)"},
-    {"sigma", OLTR_REAL, 0.5, 1e-6, 1e6, NULL, "standard deviation of a reward; the paper gives none (not read by radius: released)"},
+    {"sigma", OLTR_REAL, 0.5, 1e-6, 1e6, NULL,
+     "standard deviation of a reward; the paper gives none (not read by radius: released)"},
     {"horizon", OLTR_INTEGER, 10000, 2, 1e15, NULL, "the number of rounds T in delta (radius: theory)"},
     NORM_PARAM,
 };
@@ -77,7 +79,8 @@ static oltr_status predict(const void *state, uint64_t t, const candidates *from
 const policy_ops lints_ops = {
     .info = {.name = "lints",
              .title = "Linear Thompson sampling (LinTS-LTR)",
-             .source = "Azizi, Meshi, Zoghi, Karimzadehgan: Overcoming Prior Misspecification in Online Learning to Rank, 2023, Algorithm 2",
+             .source = "Azizi, Meshi, Zoghi, Karimzadehgan: Overcoming Prior Misspecification in Online Learning to "
+                       "Rank, 2023, Algorithm 2",
              .summary = "Samples the weights of a linear model from its posterior and shows the largest scores.",
              .rewards = OLTR_REALS,
              .can_predict = 1,

@@ -29,14 +29,17 @@ enum { UNIT, THEORY };
 static const char *const weights[] = {"fresh", "stale", "none", NULL};
 static const char *const scales[] = {"unit", "theory", NULL};
 static const oltr_param params[N_PARAMS] = {
-    {"lambda", OLTR_REAL, 1e-4, 1e-9, 1e6, NULL, "ridge of the score equation and of the matrix; the released code has 1"},
-    {"weights", OLTR_CHOICE, FRESH, 0, 2, weights, "weights of the matrix: at the current estimate, at that of their own round, or none"},
+    {"lambda", OLTR_REAL, 1e-4, 1e-9, 1e6, NULL,
+     "ridge of the score equation and of the matrix; the released code has 1"},
+    {"weights", OLTR_CHOICE, FRESH, 0, 2, weights,
+     "weights of the matrix: at the current estimate, at that of their own round, or none"},
     {"scale", OLTR_CHOICE, UNIT, 0, 1, scales, "how wide to sample: 1, or the printed beta_t / kappa"},
     {"S", OLTR_REAL, 1, 0, 30, NULL, "bound on the length of the true theta (scale: theory)"},
     {"sigma", OLTR_REAL, 0.5, 1e-6, 1e6, NULL, "standard deviation of a click (scale: theory)"},
     {"horizon", OLTR_INTEGER, 10000, 2, 1e15, NULL, "the number of rounds T (scale: theory)"},
     {"drift", OLTR_REAL, 0.1, 0, 0.5, NULL, "how far a weight may move before the factor is renewed (weights: fresh)"},
-    {"rows", OLTR_INTEGER, 0, 0, 1e6, NULL, "distinct feature rows kept exactly, older ones are absorbed; 0 means four times the items, at least 1024"},
+    {"rows", OLTR_INTEGER, 0, 0, 1e6, NULL,
+     "distinct feature rows kept exactly, older ones are absorbed; 0 means four times the items, at least 1024"},
     NORM_PARAM,
 };
 
@@ -101,7 +104,8 @@ static double spread(const logts *p, uint64_t t)
     if (p->scale == UNIT)
         return 1;
     double log_delta = p->log_delta + log(2) * fmax(1, ceil(log2((double)t)));
-    double beta = p->sigma * p->sigma * sqrt(p->model.dim * log1p((double)t / p->model.lambda) + 2 * log_delta) + p->bound;
+    double beta =
+        p->sigma * p->sigma * sqrt(p->model.dim * log1p((double)t / p->model.lambda) + 2 * log_delta) + p->bound;
     return beta / p->kappa;
 }
 
@@ -204,7 +208,8 @@ static oltr_status check_rows(const logts *p, oltr_error *error)
                         (double)floats_at(p, p->model.row)[i]);
     for (size_t i = 0; i < n; i++)
         if (!(doubles_at(p, p->model.examined)[i] <= LARGEST_COUNT))
-            return fail(error, OLTR_ESTATE, "row %zu: %g observations cannot be", i, doubles_at(p, p->model.examined)[i]);
+            return fail(error, OLTR_ESTATE, "row %zu: %g observations cannot be", i,
+                        doubles_at(p, p->model.examined)[i]);
     return OLTR_OK;
 }
 
@@ -214,7 +219,8 @@ static oltr_status check(const void *state, oltr_error *error)
     oltr_status rows = check_rows(p, error);
     if (rows != OLTR_OK)
         return rows;
-    linear absorbed = {.dim = p->model.dim, .ridge = p->model.lambda, .gram = p->model.precision, .moment = p->model.pull};
+    linear absorbed = {
+        .dim = p->model.dim, .ridge = p->model.lambda, .gram = p->model.precision, .moment = p->model.pull};
     oltr_status status = logistic_check(p, &p->model, error);
     if (status == OLTR_OK)
         status = linear_check(p, &absorbed, error);
@@ -251,8 +257,10 @@ static oltr_status predict(const void *state, uint64_t t, const candidates *from
 const policy_ops logts_ops = {
     .info = {.name = "logts",
              .title = "Logistic Thompson sampling (LogTS-LTR)",
-             .source = "Azizi, Meshi, Zoghi, Karimzadehgan: Overcoming Prior Misspecification in Online Learning to Rank, 2023, Algorithm 3",
-             .summary = "Samples the weights of a logistic model from its Laplace posterior and shows the largest scores.",
+             .source = "Azizi, Meshi, Zoghi, Karimzadehgan: Overcoming Prior Misspecification in Online Learning to "
+                       "Rank, 2023, Algorithm 3",
+             .summary =
+                 "Samples the weights of a logistic model from its Laplace posterior and shows the largest scores.",
              .rewards = OLTR_CLICKS,
              .can_predict = 1,
              .can_merge = 1,

@@ -169,7 +169,8 @@ static oltr_status predict(const void *state, uint64_t t, const candidates *from
 const policy_ops logts_newton_ops = {
     .info = {.name = "logts-newton",
              .title = "Logistic Thompson sampling with Newton steps (LogTS-Newton)",
-             .source = "Azizi, Meshi, Zoghi, Karimzadehgan: Overcoming Prior Misspecification in Online Learning to Rank, 2023, Algorithm 4",
+             .source = "Azizi, Meshi, Zoghi, Karimzadehgan: Overcoming Prior Misspecification in Online Learning to "
+                       "Rank, 2023, Algorithm 4",
              .summary = "Logistic Thompson sampling that takes one Newton step per observation and keeps no history.",
              .rewards = OLTR_CLICKS,
              .can_predict = 1,

@@ -148,8 +148,8 @@ oltr_scratch *oltr_scratch_new(const oltr_policy *policy)
     if (!scratch)
         return NULL;
     memset(scratch, 0, l.used);
-    *scratch = (oltr_scratch){
-        .bytes = policy->scratch_bytes, .n_items = policy->settings.n_items, .marks = marks, .own = own};
+    *scratch =
+        (oltr_scratch){.bytes = policy->scratch_bytes, .n_items = policy->settings.n_items, .marks = marks, .own = own};
     return scratch;
 }
 
@@ -190,8 +190,7 @@ static oltr_status check_candidates(const oltr_policy *policy, const oltr_query 
 {
     if (from->n > policy->settings.n_items)
         return OLTR_EITEM;
-    if (policy->ops->info.contextual &&
-        (!from->x || query->dim != policy->settings.dim || from->stride < query->dim))
+    if (policy->ops->info.contextual && (!from->x || query->dim != policy->settings.dim || from->stride < query->dim))
         return OLTR_EFEATURE;
     return OLTR_OK;
 }
@@ -211,11 +210,11 @@ oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_r
     if (scratch->n_items < n_items || scratch->bytes < policy->scratch_bytes)
         return OLTR_ESCRATCH;
     uint32_t *marks = words_in(scratch, scratch->marks);
-    if (from.item && !in_range_and_distinct(from.item, from.n, n_items, marks,
-                                            next_stamp(&scratch->stamp, marks, scratch->n_items)))
+    if (from.item &&
+        !in_range_and_distinct(from.item, from.n, n_items, marks, next_stamp(&scratch->stamp, marks, scratch->n_items)))
         return OLTR_EITEM;
-    return policy->ops->rank(policy_state(policy), policy->rounds + 1, &from, &rng, (unsigned char *)scratch + scratch->own,
-                             ranking);
+    return policy->ops->rank(policy_state(policy), policy->rounds + 1, &from, &rng,
+                             (unsigned char *)scratch + scratch->own, ranking);
 }
 
 /* ---- learning ------------------------------------------------------------------------------------------- */
@@ -267,7 +266,8 @@ oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_
     if (feedback->n_examined > ranking->k)
         return OLTR_EEXAMINED;
     uint32_t *marks = words_in(policy, policy->marks);
-    if (from.item && !in_range_and_distinct(from.item, from.n, n_items, marks, next_stamp(&policy->stamp, marks, n_items)))
+    if (from.item &&
+        !in_range_and_distinct(from.item, from.n, n_items, marks, next_stamp(&policy->stamp, marks, n_items)))
         return OLTR_EITEM;
     if (!in_range_and_distinct(ranking->item, ranking->k, n_items, marks, next_stamp(&policy->stamp, marks, n_items)))
         return OLTR_EITEM;

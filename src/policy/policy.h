@@ -63,13 +63,14 @@ typedef struct policy_ops {
     void (*learn)(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
                   const oltr_feedback *seen);
     uint32_t (*sums)(const void *state, sum_array out[MAX_SUMS]); /* how many arrays; what was learned, nothing else */
-    void (*refresh)(void *state, uint64_t t);                    /* rebuilds all that is derived from the sums */
-    oltr_status (*check)(const void *state, oltr_error *error); /* are the sums possible? */
+    void (*refresh)(void *state, uint64_t t);                     /* rebuilds all that is derived from the sums */
+    oltr_status (*check)(const void *state, oltr_error *error);   /* are the sums possible? */
 
     /* OPTIONAL.  predict: NULL where info says it cannot; sd may be NULL; OLTR_ENOMEM where it needs room of its own.
      * merge, forget: NULL means that all sums add up, and fade, number by number.
      * check_derived: NULL means that refresh() gives the very bytes that learn() leaves. */
-    size_t (*saved)(const oltr_settings *settings); /* at least so many numbers are in a snapshot's sums; NULL: maybe none */
+    size_t (*saved)(
+        const oltr_settings *settings); /* at least so many numbers are in a snapshot's sums; NULL: maybe none */
     oltr_status (*predict)(const void *state, uint64_t t, const candidates *from, double *mean, double *sd);
     void (*merge)(void *state, const void *from);
     void (*forget)(void *state, double keep);

@@ -8,22 +8,13 @@ extern const policy_ops gts_ops, ts_beta_ops, bayes_ucb_ops, ts_cascade_ops, cas
     cascade_linucb_ops, cascade_woful_ops, ensemble_ops, random_ops;
 
 static const policy_ops *const registry[] = {
-    &gts_ops,          /* the paper's Algorithm 1 */
-    &ts_beta_ops,      /* prior-informed baselines */
-    &bayes_ucb_ops,   
-    &ts_cascade_ops,   /* prior-free baselines */
-    &cascade_ucb1_ops,
-    &cascade_klucb_ops,
-    &cascade_ucbv_ops,
-    &toprank_ops,
-    &lints_ops,        /* with context: Algorithms 2, 3 and 4 of the paper */
-    &logts_ops,
-    &logts_newton_ops,
-    &lints_cascade_ops, /* and their baselines */
-    &cascade_lints_ops,
-    &cascade_linucb_ops,
-    &cascade_woful_ops,
-    &ensemble_ops, /* do not learn */
+    &gts_ops,                            /* the paper's Algorithm 1 */
+    &ts_beta_ops,                        /* prior-informed baselines */
+    &bayes_ucb_ops,     &ts_cascade_ops, /* prior-free baselines */
+    &cascade_ucb1_ops,  &cascade_klucb_ops,  &cascade_ucbv_ops,  &toprank_ops,
+    &lints_ops,                                                  /* with context: Algorithms 2, 3 and 4 of the paper */
+    &logts_ops,         &logts_newton_ops,   &lints_cascade_ops, /* and their baselines */
+    &cascade_lints_ops, &cascade_linucb_ops, &cascade_woful_ops, &ensemble_ops, /* do not learn */
     &random_ops,
 };
 enum { COUNT = sizeof registry / sizeof *registry };

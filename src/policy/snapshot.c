@@ -118,7 +118,10 @@ static int get_text(reader *r, char text[LONGEST_TEXT])
 
 static oltr_status contradicts(oltr_error *error, const char *what)
 {
-    return fail(error, OLTR_ECORRUPT, "the snapshot's checksum is right, but its %s is not one this oltr knows: it was written by another version or program", what);
+    return fail(error, OLTR_ECORRUPT,
+                "the snapshot's checksum is right, but its %s is not one this oltr knows: it was written by another "
+                "version or program",
+                what);
 }
 
 static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_error *error)
@@ -133,11 +136,12 @@ static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_
     if (r.failed)
         return fail(error, OLTR_ETRUNCATED, "the snapshot is cut short: %zu bytes are not even its header", size);
     if (version > VERSION)
-        return fail(error, OLTR_EVERSION, "the snapshot has format %u, this oltr reads up to %d: load it with a newer oltr",
-                    version, VERSION);
+        return fail(error, OLTR_EVERSION,
+                    "the snapshot has format %u, this oltr reads up to %d: load it with a newer oltr", version,
+                    VERSION);
     if (length != size || size < HEADER + CHECKSUM)
-        return fail(error, OLTR_ETRUNCATED, "the snapshot is %zu bytes long, but says it has %llu: it is not whole", size,
-                    (unsigned long long)length);
+        return fail(error, OLTR_ETRUNCATED, "the snapshot is %zu bytes long, but says it has %llu: it is not whole",
+                    size, (unsigned long long)length);
     reader end = {bytes + size - CHECKSUM, CHECKSUM, 0};
     if (get_u64(&end) != crc64(bytes, size - CHECKSUM))
         return fail(error, OLTR_ECHECKSUM, "the snapshot is damaged: its checksum does not match; take an older copy");

@@ -261,8 +261,8 @@ static oltr_status check(const void *state, oltr_error *error)
     for (size_t pair = 0; pair < (size_t)p->n_items * (p->n_items - 1) / 2; pair++) {
         int known = fabs(r[pair]) < 0.5 ? r[pair] >= 0 && r[pair] <= 0 : fabs(r[pair]) >= 1 && fabs(r[pair]) <= 1;
         if (!(isfinite(decided[pair]) && fabs(wins[pair]) <= decided[pair] && known))
-            return fail(error, OLTR_ESTATE, "pair %zu: %g wins in %g decided rounds with relation %g cannot be", pair, wins[pair],
-                        decided[pair], r[pair]);
+            return fail(error, OLTR_ESTATE, "pair %zu: %g wins in %g decided rounds with relation %g cannot be", pair,
+                        wins[pair], decided[pair], r[pair]);
     }
     return OLTR_OK;
 }
@@ -270,7 +270,8 @@ static oltr_status check(const void *state, oltr_error *error)
 const policy_ops toprank_ops = {
     .info = {.name = "toprank",
              .title = "TopRank",
-             .source = "Lattimore, Kveton, Li, Szepesvari: TopRank: A Practical Algorithm for Online Stochastic Ranking, NeurIPS 2018",
+             .source = "Lattimore, Kveton, Li, Szepesvari: TopRank: A Practical Algorithm for Online Stochastic "
+                       "Ranking, NeurIPS 2018",
              .summary = "Sorts the items into blocks by pairwise comparisons and shuffles within the blocks.",
              .rewards = OLTR_CLICKS,
              .n_params = N_PARAMS,

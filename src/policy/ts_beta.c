@@ -29,7 +29,7 @@ static ts_beta_scratch plan_scratch(uint32_t n_items)
 }
 
 typedef struct ts_beta_state {
-    beta_items items; /* first: see beta_common.h */
+    beta_items items;                 /* first: see beta_common.h */
     size_t ca, cb, da, db, log_da_db; /* (padded) floats of the sampler, derived: see beta_shapes */
     size_t bytes;
     ts_beta_scratch scratch;
@@ -96,8 +96,9 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
 {
     const ts_beta_state *p = state;
     float *score = floats_at(scratch, p->scratch.score);
-    beta_shapes shapes = {floats_at(p, p->ca), floats_at(p, p->cb),        floats_at(p, p->da),      floats_at(p, p->db),
-                          floats_at(p, p->log_da_db), doubles_at(p, p->items.a), doubles_at(p, p->items.b)};
+    beta_shapes shapes = {floats_at(p, p->ca),      floats_at(p, p->cb),        floats_at(p, p->da),
+                          floats_at(p, p->db),      floats_at(p, p->log_da_db), doubles_at(p, p->items.a),
+                          doubles_at(p, p->items.b)};
     (void)t;
     beta_scores(rng, &shapes, from->item, from->n, words_in(scratch, p->scratch.todo), score);
     if (from->item)

@@ -15,7 +15,8 @@ enum { P_CLOCK, N_PARAMS };
 enum { PRINTED, RELEASED };
 static const char *const clocks[] = {"printed", "released", NULL};
 static const oltr_param params[N_PARAMS] = {
-    {"clock", OLTR_CHOICE, PRINTED, 0, 1, clocks, "log(t+1) as printed, or log t as in the released code; t counts from 1"},
+    {"clock", OLTR_CHOICE, PRINTED, 0, 1, clocks,
+     "log(t+1) as printed, or log t as in the released code; t counts from 1"},
 };
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)

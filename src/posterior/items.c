@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-#define LARGEST_COUNT 2e15  /* more than the rounds a policy may live (policy.c), and little enough for every special function */
+#define LARGEST_COUNT                                                                                                  \
+    2e15 /* more than the rounds a policy may live (policy.c), and little enough for every special function */
 #define LARGEST_REWARD 1e30 /* see policy.c */
 
 oltr_status item_sums_check(const void *state, const item_sums *sums, int clicks, oltr_error *error)

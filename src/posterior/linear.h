@@ -37,7 +37,8 @@ static inline ldl linear_factor(const void *state, const linear *p)
 
 /* Mean x'theta_hat and variance x'V^-1 x of n rows.  work: room for linear_work(dim) doubles; variance may be NULL. */
 size_t linear_work(uint32_t dim);
-void linear_predict(const void *state, const linear *p, const float *x, size_t stride, uint32_t n, double *mean, double *variance, double *work);
+void linear_predict(const void *state, const linear *p, const float *x, size_t stride, uint32_t n, double *mean,
+                    double *variance, double *work);
 
 /* OLTR_ESTATE unless all sums are finite and gram + ridge I can be factored, that is, gram is a sum of squares but for rounding. */
 oltr_status linear_check(const void *state, const linear *p, oltr_error *error);

@@ -6,7 +6,8 @@
 
 #define LEAST_SHAPE 1e-9
 #define LARGEST_SHAPE 1e12
-#define LARGEST_MOMENT 1e9 /* of a mean, and 1e-9 the least of a standard deviation: squares and quotients stay numbers */
+#define LARGEST_MOMENT                                                                                                 \
+    1e9 /* of a mean, and 1e-9 the least of a standard deviation: squares and quotients stay numbers */
 
 int prior_given(const oltr_prior *prior)
 {
@@ -23,21 +24,23 @@ static oltr_status check_item(const oltr_prior *p, uint32_t i, int beta, oltr_er
 {
     if (p->a) {
         if (!(p->a[i] >= LEAST_SHAPE && p->a[i] <= LARGEST_SHAPE && p->b[i] >= LEAST_SHAPE && p->b[i] <= LARGEST_SHAPE))
-            return fail(error, OLTR_EPRIOR, "item %u: Beta(%g, %g) is no prior; both shapes must lie between %g and %g", i,
-                        p->a[i], p->b[i], LEAST_SHAPE, LARGEST_SHAPE);
+            return fail(error, OLTR_EPRIOR, "item %u: Beta(%g, %g) is no prior; both shapes must lie between %g and %g",
+                        i, p->a[i], p->b[i], LEAST_SHAPE, LARGEST_SHAPE);
         return OLTR_OK;
     }
     if (!(fabs(p->mean[i]) <= LARGEST_MOMENT && p->sd[i] >= 1 / LARGEST_MOMENT && p->sd[i] <= LARGEST_MOMENT))
         return fail(error, OLTR_EPRIOR,
-                    "item %u: mean %g with standard deviation %g is no prior; the mean must be within %g, the deviation between %g "
+                    "item %u: mean %g with standard deviation %g is no prior; the mean must be within %g, the "
+                    "deviation between %g "
                     "and that",
                     i, p->mean[i], p->sd[i], LARGEST_MOMENT, 1 / LARGEST_MOMENT);
     double total = concentration(p->mean[i], p->sd[i]);
     if (beta && !(p->mean[i] > 0 && p->mean[i] < 1 && total >= LEAST_SHAPE && total <= LARGEST_SHAPE))
-        return fail(error, OLTR_EPRIOR,
-                    "item %u: no Beta distribution has mean %g and standard deviation %g; the mean must lie in (0,1) and "
-                    "the variance below mean (1 - mean)",
-                    i, p->mean[i], p->sd[i]);
+        return fail(
+            error, OLTR_EPRIOR,
+            "item %u: no Beta distribution has mean %g and standard deviation %g; the mean must lie in (0,1) and "
+            "the variance below mean (1 - mean)",
+            i, p->mean[i], p->sd[i]);
     return OLTR_OK;
 }
 

@@ -218,6 +218,5 @@ oltr_status density_script(const char *file, const char *title, char *density_te
         write_data(&panels, data);
     }
     free(panels.row);
-    return good ? OLTR_OK
-                : fail(error, OLTR_EIO, "density.csv is broken; run the experiment again to get a good file");
+    return good ? OLTR_OK : fail(error, OLTR_EIO, "density.csv is broken; run the experiment again to get a good file");
 }

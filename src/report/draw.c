@@ -42,8 +42,8 @@ static oltr_status draw_all(const char *folder, const struct manifest *manifest,
 {
     for (uint32_t i = 0; i < manifest->n_figures; i++) {
         if (go_on != NULL && !go_on()) {
-            return fail(error, OLTR_EINTERRUPTED,
-                             "stopped before all figures were drawn; `oltr plot %s` draws them", folder);
+            return fail(error, OLTR_EINTERRUPTED, "stopped before all figures were drawn; `oltr plot %s` draws them",
+                        folder);
         }
         const struct figure *figure = &manifest->figure[i];
         oltr_status status = manifest->is_concentration ? draw_density(folder, figure, error)

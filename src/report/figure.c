@@ -681,7 +681,7 @@ oltr_status figure_script(const struct figure *figure, const struct figure_scene
         status = fail(error, OLTR_ENOMEM, "%s: out of memory", figure->file);
     } else if (missing_policy(&drawing) != NULL) {
         status = fail(error, OLTR_EINVAL, "%s: results.csv has no row of `%s` up to the last round of this figure",
-                           figure->file, shown(missing_policy(&drawing), label));
+                      figure->file, shown(missing_policy(&drawing), label));
     } else {
         qsort(drawing.curve, drawing.n_curves, sizeof *drawing.curve, by_end);
         measure(&drawing);

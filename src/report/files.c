@@ -39,8 +39,7 @@ oltr_status file_read_stream(FILE *stream, const char *name, struct text *out, o
         out->length += got;
         out->bytes[out->length] = '\0';
         if (out->length > READ_LIMIT) {
-            return fail(error, OLTR_EIO, "%s: larger than %d bytes; this cannot be the right file", name,
-                             READ_LIMIT);
+            return fail(error, OLTR_EIO, "%s: larger than %d bytes; this cannot be the right file", name, READ_LIMIT);
         }
     } while (got > 0);
     if (ferror(stream)) {
@@ -168,7 +167,7 @@ oltr_status file_make_folder(const char *path, oltr_error *error)
     free(part);
     if (!made) {
         return fail(error, OLTR_EIO, "%s: cannot make this folder: %s", path,
-                         *path == '\0' ? "its name is empty" : strerror(errno));
+                    *path == '\0' ? "its name is empty" : strerror(errno));
     }
     return OLTR_OK;
 }

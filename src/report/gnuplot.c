@@ -99,9 +99,9 @@ static oltr_status explain(const char *workshop, const char *name, int exit_stat
 {
     if (exit_status == NOT_FOUND) {
         return fail(error, OLTR_EIO,
-                         "%s: no figure, because gnuplot is not on the PATH; install it (Debian: gnuplot-nox) and run "
-                         "`oltr plot` on the folder",
-                         name);
+                    "%s: no figure, because gnuplot is not on the PATH; install it (Debian: gnuplot-nox) and run "
+                    "`oltr plot` on the folder",
+                    name);
     }
     struct text log = {0};
     char line[SHOWN_SIZE * 2] = "it said nothing";
@@ -153,7 +153,7 @@ static oltr_status draw_in(const char *workshop, const char *folder, const char 
     for (size_t i = 0; i < N_ENDINGS; i++) {
         if (!move_out(workshop, folder, name, endings[i])) {
             return fail(error, OLTR_EIO, "%s.%s: gnuplot did not draw it; is this gnuplot built with cairo?", name,
-                             endings[i]);
+                        endings[i]);
         }
     }
     return OLTR_OK;

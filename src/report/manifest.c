@@ -195,9 +195,8 @@ struct reader {
 
 static bool broken(const struct reader *reader, const char *what)
 {
-    (void)fail(reader->error, OLTR_EIO,
-                    "%s/manifest.json: %s; it was not written by oltr run, or was changed by hand", reader->folder,
-                    what);
+    (void)fail(reader->error, OLTR_EIO, "%s/manifest.json: %s; it was not written by oltr run, or was changed by hand",
+               reader->folder, what);
     return false;
 }
 
@@ -373,8 +372,8 @@ static bool read_json(const struct reader *reader, struct manifest *manifest)
         if (manifest->json == NULL && where.line < 1) {
             (void)out_of_memory(reader); /* the parser has no other reason to be without a place */
         } else if (manifest->json == NULL) {
-            (void)fail(reader->error, OLTR_EIO, "%s/manifest.json:%d:%d: %s", reader->folder, where.line,
-                            where.column, where.text);
+            (void)fail(reader->error, OLTR_EIO, "%s/manifest.json:%d:%d: %s", reader->folder, where.line, where.column,
+                       where.text);
         }
     }
     text_free(&content);

@@ -120,8 +120,8 @@ static oltr_status parse_table(const char *folder, struct result_table *table, o
     while ((count = csv_record(&at, field, N_COLUMNS)) != 0) {
         if (count != N_COLUMNS || !parse_row(field, &table->row[table->count])) {
             return fail(error, OLTR_EIO,
-                             "%s/results.csv: record %zu is broken; run the experiment again to get a good file",
-                             folder, table->count + 2);
+                        "%s/results.csv: record %zu is broken; run the experiment again to get a good file", folder,
+                        table->count + 2);
         }
         table->count++;
     }

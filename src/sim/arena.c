@@ -53,8 +53,8 @@ static int make_memory(arena *a)
     a->regret = calloc(curve, sizeof(double));
     a->reward = calloc(curve, sizeof(double));
     a->ns = calloc(e->n_policies, sizeof *a->ns);
-    return a->truth.x && a->truth.theta && a->truth.attraction && a->truth.a && a->truth.b && a->scratch && a->item && a->slot_reward && a->regret &&
-           a->reward && a->ns;
+    return a->truth.x && a->truth.theta && a->truth.attraction && a->truth.a && a->truth.b && a->scratch && a->item &&
+           a->slot_reward && a->regret && a->reward && a->ns;
 }
 
 static oltr_status blame(const arena *a, uint32_t policy, const oltr_error *why, oltr_error *error)
@@ -90,7 +90,8 @@ static oltr_status make_policies(arena *a, oltr_error *error)
         oltr_settings settings = settings_in(a, i);
         oltr_policy *policy = oltr_policy_place(a->policy_memory, a->policy_bytes, &settings, &why);
         if (policy && settings.info->rewards == OLTR_CLICKS && a->clicks->rewards == OLTR_REALS)
-            return fail(error, OLTR_EREWARD, "policy %s learns from clicks only, and this world gives real rewards: leave it out",
+            return fail(error, OLTR_EREWARD,
+                        "policy %s learns from clicks only, and this world gives real rewards: leave it out",
                         a->experiment->policy[i].label);
         if (!policy)
             return blame(a, i, &why, error);
@@ -161,11 +162,12 @@ static double next_round(arena *a, uint64_t replication, uint64_t t)
 }
 
 /* One policy through all rounds.  0 when stopped. */
-static int play_policy(arena *a, oltr_policy *policy, uint32_t index, uint64_t replication, double best, int (*stop)(void *),
-                       void *context)
+static int play_policy(arena *a, oltr_policy *policy, uint32_t index, uint64_t replication, double best,
+                       int (*stop)(void *), void *context)
 {
     const oltr_experiment *e = a->experiment;
-    double *regret = a->regret + (size_t)index * e->n_checkpoints, *reward = a->reward + (size_t)index * e->n_checkpoints;
+    double *regret = a->regret + (size_t)index * e->n_checkpoints,
+           *reward = a->reward + (size_t)index * e->n_checkpoints;
     double lost = 0, won = 0;
     uint32_t checkpoint = 0;
     int moves = a->world->moves && a->world->moves(&e->world);

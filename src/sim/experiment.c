@@ -13,16 +13,19 @@ static oltr_status check_numbers(const oltr_experiment *e, oltr_error *error)
     if (e->rounds < 1 || e->rounds > MOST_ROUNDS)
         return fail(error, OLTR_EINVAL, "rounds must be from 1 to 2^40");
     if (e->replications < 1 || e->replications > MOST_REPLICATIONS)
-        return fail(error, OLTR_EINVAL, "replications must be from 1 to %d, not %u", MOST_REPLICATIONS, e->replications);
+        return fail(error, OLTR_EINVAL, "replications must be from 1 to %d, not %u", MOST_REPLICATIONS,
+                    e->replications);
     if (e->slots < 1 || e->slots > e->world.n_items)
-        return fail(error, OLTR_ESLOTS, "slots must be from 1 to the number of items (%u), not %u", e->world.n_items, e->slots);
+        return fail(error, OLTR_ESLOTS, "slots must be from 1 to the number of items (%u), not %u", e->world.n_items,
+                    e->slots);
     if (e->n_policies < 1 || !e->policy)
         return fail(error, OLTR_EINVAL, "at least 1 policy is needed");
     if (e->n_checkpoints < 1 || !e->checkpoint)
         return fail(error, OLTR_EINVAL, "at least 1 checkpoint is needed");
     for (uint32_t i = 0; i < e->n_checkpoints; i++)
         if (e->checkpoint[i] < 1 || e->checkpoint[i] > e->rounds || (i && e->checkpoint[i] <= e->checkpoint[i - 1]))
-            return fail(error, OLTR_EINVAL, "checkpoints must rise from 1 to the number of rounds (%llu); %llu does not fit",
+            return fail(error, OLTR_EINVAL,
+                        "checkpoints must rise from 1 to the number of rounds (%llu); %llu does not fit",
                         (unsigned long long)e->rounds, (unsigned long long)e->checkpoint[i]);
     return OLTR_OK;
 }

@@ -152,8 +152,8 @@ void oltr_results_free(oltr_results *results)
     free(results);
 }
 
-void results_add(oltr_results *results, uint32_t point, uint32_t replication, const double *regret, const double *reward,
-                 const uint64_t *ns)
+void results_add(oltr_results *results, uint32_t point, uint32_t replication, const double *regret,
+                 const double *reward, const uint64_t *ns)
 {
     point_results *p = &results->point[point];
     for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++) {
@@ -312,10 +312,11 @@ static oltr_status check_file(const oltr_results *results, const char *path, con
     if (head.failed || get_u64(&tail) != crc64(bytes, size - 8))
         return fail(error, OLTR_ECHECKSUM, "%s is damaged or cut short; delete it and run from the start", path);
     if (digest != results->digest || size != expected)
-        return fail(error, OLTR_EMISMATCH,
-                    "%s belongs to another experiment, or to this one with other settings; run without resuming, or with the "
-                    "settings of before",
-                    path);
+        return fail(
+            error, OLTR_EMISMATCH,
+            "%s belongs to another experiment, or to this one with other settings; run without resuming, or with the "
+            "settings of before",
+            path);
     return OLTR_OK;
 }
 

@@ -34,7 +34,7 @@ struct oltr_results {
 uint64_t experiment_digest(const oltr_experiment *points, uint32_t n_points);
 
 /* One replication: curves of every policy, (n_policies, n_checkpoints) each, and the time each took. */
-void results_add(oltr_results *results, uint32_t point, uint32_t replication, const double *regret, const double *reward,
-                 const uint64_t *ns);
+void results_add(oltr_results *results, uint32_t point, uint32_t replication, const double *regret,
+                 const double *reward, const uint64_t *ns);
 
 #endif

@@ -214,7 +214,8 @@ oltr_status oltr_run(const oltr_experiment *points, uint32_t n_points, const olt
     if (!digest)
         return fail(error, OLTR_ENOMEM, "no memory to begin with");
     if (digest != results->digest)
-        return fail(error, OLTR_EMISMATCH, "these are the results of another experiment; make new ones with oltr_results_new()");
+        return fail(error, OLTR_EMISMATCH,
+                    "these are the results of another experiment; make new ones with oltr_results_new()");
     run r = {.points = points, .options = options ? options : &plain, .results = results, .error = {OLTR_OK, ""}};
     init_wait(&r);
     oltr_status status = run_threads(&r, error);

@@ -15,7 +15,8 @@ static uint32_t a_max(const oltr_world *world)
 static oltr_status check(const oltr_world *world, oltr_error *error)
 {
     if (world->dim)
-        return fail(error, OLTR_EFEATURE, "world beta has no features; use world linear, logistic, or fixed with features");
+        return fail(error, OLTR_EFEATURE,
+                    "world beta has no features; use world linear, logistic, or fixed with features");
     if (world->attraction)
         return fail(error, OLTR_EINVAL, "world beta draws its attractions; use world fixed to give them");
     if (!world->prior_a)

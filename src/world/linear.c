@@ -23,7 +23,9 @@ static oltr_status check_features(const oltr_world *world, oltr_error *error)
     if (world->dim < 1 || world->dim > MOST_FEATURES)
         return fail(error, OLTR_EFEATURE, "world %s needs a dim from 1 to %d features", world->kind, MOST_FEATURES);
     if (world->attraction || world->features || world->prior_a)
-        return fail(error, OLTR_EINVAL, "world %s draws its own attractions, features and prior; use world fixed to give them", world->kind);
+        return fail(error, OLTR_EINVAL,
+                    "world %s draws its own attractions, features and prior; use world fixed to give them",
+                    world->kind);
     if (!(world->scale >= 0 && isfinite(world->scale)))
         return fail(error, OLTR_EINVAL, "the scale must be above 0, not %g", world->scale);
     return OLTR_OK;
@@ -35,7 +37,8 @@ static oltr_status check_linear(const oltr_world *world, oltr_error *error)
     if (status != OLTR_OK)
         return status;
     if (scale_of(world) > 1 || world->theta_on_sphere)
-        return fail(error, OLTR_EINVAL, "attractions of world linear must be probabilities: scale at most 1, theta on the cube");
+        return fail(error, OLTR_EINVAL,
+                    "attractions of world linear must be probabilities: scale at most 1, theta on the cube");
     if (world->misspecification < 0 || world->misspecification > 0)
         return fail(error, OLTR_EPRIOR, "world linear tells no prior that could be misspecified");
     return OLTR_OK;
@@ -44,7 +47,8 @@ static oltr_status check_linear(const oltr_world *world, oltr_error *error)
 static oltr_status check_scalar(const oltr_world *world, oltr_error *error)
 {
     if (strcmp(world->clicks, "abandon") != 0)
-        return fail(error, OLTR_EINVAL, "world scalar has real rewards: its click model must be abandon, not %s", world->clicks);
+        return fail(error, OLTR_EINVAL, "world scalar has real rewards: its click model must be abandon, not %s",
+                    world->clicks);
     if (world->misspecification < 0 || world->misspecification > 0)
         return fail(error, OLTR_EPRIOR, "world scalar tells no prior that could be misspecified");
     return check_features(world, error);
@@ -116,7 +120,8 @@ static void draw_scores(const oltr_world *world, uint64_t seed, uint64_t replica
     out->tells = 0;
 }
 
-static void advance_scores(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round, instance *truth)
+static void advance_scores(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
+                           instance *truth)
 {
     oltr_rng rng = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_CONTEXTS, round);
     draw_features(&rng, truth);
@@ -129,7 +134,8 @@ static void draw_linear(const oltr_world *world, uint64_t seed, uint64_t replica
     to_probabilities(out);
 }
 
-static void advance_linear(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round, instance *truth)
+static void advance_linear(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
+                           instance *truth)
 {
     advance_scores(world, seed, replication, round, truth);
     to_probabilities(truth);
@@ -146,7 +152,8 @@ static void draw_logistic(const oltr_world *world, uint64_t seed, uint64_t repli
     }
 }
 
-static void advance_logistic(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round, instance *truth)
+static void advance_logistic(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
+                             instance *truth)
 {
     advance_scores(world, seed, replication, round, truth);
     to_logistic(truth);

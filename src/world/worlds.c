@@ -98,7 +98,7 @@ oltr_status check_told_prior(const oltr_world *world, double a, double b, uint32
     if (!(isfinite(a) && isfinite(b) && a > 0 && b > 0))
         return fail(error, OLTR_EPRIOR, "item %u: Beta(%g, %g) is no prior; both shapes must be above 0", item, a, b);
     if (!(a + c > 0 && b - c > 0))
-        return fail(error, OLTR_EPRIOR, "a misspecification of %g makes Beta(%g, %g) into Beta(%g, %g): no such prior", c, a,
-                    b, a + c, b - c);
+        return fail(error, OLTR_EPRIOR, "a misspecification of %g makes Beta(%g, %g) into Beta(%g, %g): no such prior",
+                    c, a, b, a + c, b - c);
     return OLTR_OK;
 }

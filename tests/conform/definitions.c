@@ -138,7 +138,7 @@ typedef struct index_rule {
     double tolerance; /* relative, of numbers up to 1 absolute */
 } index_rule;
 static const index_rule rules[] = {
-    {"cascade-ucb1", ucb1_index, 1e-12}, {"cascade-ucbv", ucbv_index, 1e-12},    {"cascade-klucb", klucb_index, 1e-10},
+    {"cascade-ucb1", ucb1_index, 1e-12}, {"cascade-ucbv", ucbv_index, 1e-12}, {"cascade-klucb", klucb_index, 1e-10},
     {"bayes-ucb", bayes_index, 1e-9},    {"ensemble", ensemble_index, 1e-12},
 };
 
@@ -173,8 +173,8 @@ static void assert_top(const twin *w, const index_rule *rule, uint32_t k, const 
         double wanted = index[item[slot]];
         if (takes_prior(w->v) || !is_kind(w->v, "ensemble"))
             if (!near(score[slot], wanted, rule->tolerance))
-                fail_msg("round %u, item %u (%g of %g): score %.17g, but its index is %.17g", (unsigned)w->t, item[slot],
-                         w->s[item[slot]], w->n[item[slot]], score[slot], wanted);
+                fail_msg("round %u, item %u (%g of %g): score %.17g, but its index is %.17g", (unsigned)w->t,
+                         item[slot], w->s[item[slot]], w->n[item[slot]], score[slot], wanted);
         if (wanted > least && !near(wanted, least, rule->tolerance))
             fail_msg("round %u: slot %u has a higher index than the one before", (unsigned)w->t, slot);
         least = wanted;
@@ -409,7 +409,8 @@ static void gts_believes_the_conjugate_posterior(void **state)
             double m, s;
             gts_posterior(&w, i, &m, &s);
             if (!near(mean[i], m, 1e-12) || !close(sd[i], s))
-                fail_msg("item %d with sum %g of %g: %.17g, %.17g instead of %.17g, %.17g", i, w.s[i], w.n[i], mean[i], sd[i], m, s);
+                fail_msg("item %d with sum %g of %g: %.17g, %.17g instead of %.17g, %.17g", i, w.s[i], w.n[i], mean[i],
+                         sd[i], m, s);
         }
         teach_both(p, &w, &d, part);
     }
@@ -611,7 +612,8 @@ static void teach_top(top_twin *w, const int in[ITEMS], const event *e)
 }
 
 /* The full list falls into blocks where its scores fall: the same blocks, in the same order.  Returns how many. */
-static int assert_blocks(const oltr_policy *p, const top_twin *w, const oltr_query *query, const int in[ITEMS], uint32_t round)
+static int assert_blocks(const oltr_policy *p, const top_twin *w, const oltr_query *query, const int in[ITEMS],
+                         uint32_t round)
 {
     uint32_t item[ITEMS], n = query ? query->n_items : ITEMS;
     int block[ITEMS], now = 0;
@@ -621,7 +623,8 @@ static int assert_blocks(const oltr_policy *p, const top_twin *w, const oltr_que
     for (uint32_t slot = 0; slot < n; slot++) {
         now += slot > 0 && score[slot] < score[slot - 1];
         if (block[item[slot]] != now)
-            fail_msg("round %u: item %u stands in block %d, should stand in %d", round, item[slot], now, block[item[slot]]);
+            fail_msg("round %u: item %u stands in block %d, should stand in %d", round, item[slot], now,
+                     block[item[slot]]);
     }
     return now + 1;
 }

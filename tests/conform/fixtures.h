@@ -343,8 +343,8 @@ static inline void learn_many(oltr_policy *p, uint64_t seed, uint32_t rounds)
 
 /* ---- lists */
 
-static inline oltr_status rank_at(const oltr_policy *p, const oltr_query *query, uint64_t round, uint32_t k, uint32_t *item,
-                                  double *score)
+static inline oltr_status rank_at(const oltr_policy *p, const oltr_query *query, uint64_t round, uint32_t k,
+                                  uint32_t *item, double *score)
 {
     oltr_scratch *scratch = oltr_scratch_new(p);
     oltr_ranking out = {k, item, score};

@@ -159,7 +159,8 @@ static void reading_does_not_write(void **state)
 {
     const variant *v = *state;
     oltr_settings s = settings_of(v, 40, &priors);
-    size_t bytes = oltr_policy_bytes(&s, NULL), page = (size_t)sysconf(_SC_PAGESIZE), room = (bytes + page - 1) / page * page;
+    size_t bytes = oltr_policy_bytes(&s, NULL), page = (size_t)sysconf(_SC_PAGESIZE),
+           room = (bytes + page - 1) / page * page;
     void *memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
     oltr_policy *p = oltr_policy_place(memory, bytes, &s, NULL), *source = new_policy(v, 40);
@@ -284,8 +285,8 @@ static void a_claim_is_no_payment(void **state)
         oltr_policy *loaded = oltr_load(m.byte, m.size, &error);
         forbidden = SIZE_MAX;
         if (loaded || (error.code != OLTR_ECORRUPT && error.code != OLTR_EITEM) || largest > 100000)
-            fail_msg("a snapshot of %zu bytes that claims %u items: %s, after a request for %zu bytes", m.size, claims[i],
-                     oltr_status_name(error.code), (size_t)largest);
+            fail_msg("a snapshot of %zu bytes that claims %u items: %s, after a request for %zu bytes", m.size,
+                     claims[i], oltr_status_name(error.code), (size_t)largest);
     }
     free(m.byte);
     oltr_policy_free(p);

@@ -57,7 +57,8 @@ static void lists_are_lists(void **state)
 
 static void any_number_of_items(void **state)
 {
-    static const uint32_t sizes[] = {3, 4, 5, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 255, 256, 257, 300};
+    static const uint32_t sizes[] = {3,  4,  5,  8,   9,   15,  16,  17,  31,  32,  33,
+                                     63, 64, 65, 100, 127, 128, 129, 255, 256, 257, 300};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         oltr_policy *p = new_policy(*state, sizes[s]);
         rank_and_check(p, NULL, 1, sizes[s]);
@@ -146,7 +147,8 @@ static void subsets_are_learned_from(void **state)
 static void bad_candidates_are_refused(void **state)
 {
     oltr_policy *p = new_policy(*state, 5);
-    uint32_t item[8], twice[3] = {1, 2, 1}, beyond[3] = {0, 5, 1}, far[2] = {0, UINT32_MAX}, many[6] = {0, 1, 2, 3, 4, 0};
+    uint32_t item[8], twice[3] = {1, 2, 1}, beyond[3] = {0, 5, 1}, far[2] = {0, UINT32_MAX},
+                      many[6] = {0, 1, 2, 3, 4, 0};
     oltr_query repeated = {3, twice}, outside = {3, beyond}, off = {2, far}, more = {6, NULL}, longer = {6, many};
     expect(rank_at(p, &repeated, 1, 1, item, NULL), OLTR_EITEM);
     expect(rank_at(p, &outside, 1, 1, item, NULL), OLTR_EITEM);
@@ -306,10 +308,12 @@ static void bad_rewards_are_refused(void **state)
 static void bad_lists_are_not_learned(void **state)
 {
     oltr_policy *p = new_policy(*state, 6);
-    uint32_t twice[3] = {3, 1, 3}, beyond[3] = {0, 1, 6}, fine[7] = {3, 1, 5, 0, 2, 4, 4}, some[2] = {3, 1}, same[2] = {3, 3};
+    uint32_t twice[3] = {3, 1, 3}, beyond[3] = {0, 1, 6}, fine[7] = {3, 1, 5, 0, 2, 4, 4}, some[2] = {3, 1},
+             same[2] = {3, 3};
     double reward[7] = {0, 0, 0, 0, 0, 0, 0};
     oltr_feedback seen = {2, reward}, four = {4, reward}, blind = {1, NULL};
-    oltr_ranking repeated = {3, twice, NULL}, outside = {3, beyond, NULL}, good = {3, fine, NULL}, none = {0, fine, NULL};
+    oltr_ranking repeated = {3, twice, NULL}, outside = {3, beyond, NULL}, good = {3, fine, NULL},
+                 none = {0, fine, NULL};
     oltr_ranking missing = {3, NULL, NULL}, seven = {7, fine, NULL};
     oltr_query two = {2, some}, more = {7, NULL}, doubled = {2, same};
     learn_many(p, 4, 20);
@@ -857,8 +861,8 @@ static void assert_usable(oltr_policy *p, double first, double second)
         for (uint32_t i = 0; i < N; i++)
             if (item[i] >= N || !(i ? score[i] <= score[i - 1] : score[i] >= score[i]) || !isfinite(mean[i]) ||
                 !isfinite(sd[i]) || sd[i] < 0)
-                fail_msg("prior (%g, %g): slot %u has item %u of %d, score %g; item %u has mean %g, sd %g", first, second, i,
-                         item[i], N, score[i], i, mean[i], sd[i]);
+                fail_msg("prior (%g, %g): slot %u has item %u of %d, score %g; item %u has mean %g, sd %g", first,
+                         second, i, item[i], N, score[i], i, mean[i], sd[i]);
         assert_valid_list(NULL, N, N, item, score);
         learn_many(p, round, 2);
         assert_swift(begun, "a few rounds with an extreme prior");
@@ -980,8 +984,8 @@ static void set_and_refuse(oltr_settings *s, const char *name, const char *text)
 static void bad_values_are_refused(void **state)
 {
     const oltr_policy_info *info = *state;
-    static const char *const nonsense[] = {"",    "x",    "1x",  "nan",  "inf",    "-inf", "1 2", "1e999",
-                                           "0x",  "none?", "1,5", "true", "--1",   " ",    "1..2"};
+    static const char *const nonsense[] = {"",   "x",     "1x",  "nan",  "inf", "-inf", "1 2", "1e999",
+                                           "0x", "none?", "1,5", "true", "--1", " ",    "1..2"};
     oltr_settings s;
     char text[64];
     oltr_settings_init(&s, info->name, 5, NULL);
@@ -1080,11 +1084,11 @@ static const struct {
     oltr_status status;
     const char *file;
 } elsewhere[] = {
-    {OLTR_ENOMEM, "conform/memory.c"},          {OLTR_ESTATE, "conform/snapshots.c"},
-    {OLTR_ETRUNCATED, "conform/snapshots.c"},   {OLTR_EMAGIC, "conform/snapshots.c"},
-    {OLTR_EVERSION, "conform/snapshots.c"},     {OLTR_ECHECKSUM, "conform/snapshots.c"},
-    {OLTR_ECORRUPT, "conform/snapshots.c"},     {OLTR_EIO, "conform/worlds.c"},
-    {OLTR_EINTERRUPTED, "conform/worlds.c"},    {OLTR_EFEATURE, "conform/contextual.c"},
+    {OLTR_ENOMEM, "conform/memory.c"},        {OLTR_ESTATE, "conform/snapshots.c"},
+    {OLTR_ETRUNCATED, "conform/snapshots.c"}, {OLTR_EMAGIC, "conform/snapshots.c"},
+    {OLTR_EVERSION, "conform/snapshots.c"},   {OLTR_ECHECKSUM, "conform/snapshots.c"},
+    {OLTR_ECORRUPT, "conform/snapshots.c"},   {OLTR_EIO, "conform/worlds.c"},
+    {OLTR_EINTERRUPTED, "conform/worlds.c"},  {OLTR_EFEATURE, "conform/contextual.c"},
 };
 
 static void every_status_is_provoked(void **state)

@@ -92,7 +92,8 @@ static void the_format_is_as_described(void **state)
     assert_int_equal(a.params, v->info->n_params);
     for (uint32_t i = 0; i < a.params; i++) {
         assert_string_equal(a.param[i].text, v->info->params[i].name);
-        assert_true(number_at(m.byte + a.param[i].value) >= v->value[i] && number_at(m.byte + a.param[i].value) <= v->value[i]);
+        assert_true(number_at(m.byte + a.param[i].value) >= v->value[i] &&
+                    number_at(m.byte + a.param[i].value) <= v->value[i]);
     }
     assert_int_equal(a.form, (int)v->form);
     assert_int_equal(little(m.byte + a.checksum, 8), slow_crc64(m.byte, a.checksum));
@@ -338,8 +339,12 @@ static void parameters_out_of_bounds(void **state)
     anatomy a = dissect(m.byte, m.size);
     for (uint32_t p = 0; p < a.params; p++) {
         const oltr_param *param = &v->info->params[p];
-        const double bad[] = {param->max + fabs(param->max) + 1, param->min - fabs(param->min) - 1, (double)NAN,
-                              (double)INFINITY, -(double)INFINITY, 1e308};
+        const double bad[] = {param->max + fabs(param->max) + 1,
+                              param->min - fabs(param->min) - 1,
+                              (double)NAN,
+                              (double)INFINITY,
+                              -(double)INFINITY,
+                              1e308};
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
             expect_number(&m, a.param[p].value, bad[i], OLTR_ECORRUPT, param->name);
         if (param->type != OLTR_REAL)
@@ -438,7 +443,8 @@ static void impossible_comparisons(void **state)
 {
     image m = make_image(*state, ITEMS);
     anatomy a = dissect(m.byte, m.size);
-    const field *wins = sum_named(&a, "wins"), *decided = sum_named(&a, "decided"), *relation = sum_named(&a, "relation");
+    const field *wins = sum_named(&a, "wins"), *decided = sum_named(&a, "decided"),
+                *relation = sum_named(&a, "relation");
     assert_true(wins && decided && relation);
     for (size_t pair = 0; pair < wins->n; pair++) {
         double most = number_at(m.byte + decided->value + 8 * pair);

@@ -31,12 +31,16 @@ static const scene scenes[] = {
     {"beta", {.kind = "beta", .n_items = ITEMS}, 1},
     {"beta, few shapes shared", {.kind = "beta", .n_items = ITEMS, .a_max = 3, .instances_per_prior = 2}, 1},
     {"beta, given prior", {.kind = "beta", .n_items = ITEMS, .prior_a = shape_a, .prior_b = shape_b}, 1},
-    {"beta, wrong prior", {.kind = "beta", .n_items = ITEMS, .prior_a = shape_a, .prior_b = shape_b, .misspecification = 2.5}, 1},
+    {"beta, wrong prior",
+     {.kind = "beta", .n_items = ITEMS, .prior_a = shape_a, .prior_b = shape_b, .misspecification = 2.5},
+     1},
     {"fixed", {.kind = "fixed", .n_items = ITEMS, .attraction = attraction}, 0},
     {"fixed, given prior",
      {.kind = "fixed", .n_items = ITEMS, .attraction = attraction, .prior_a = shape_a, .prior_b = shape_b},
      1},
-    {"fixed, impatient users", {.kind = "fixed", .n_items = ITEMS, .attraction = attraction, .examined_without_click = 2}, 0},
+    {"fixed, impatient users",
+     {.kind = "fixed", .n_items = ITEMS, .attraction = attraction, .examined_without_click = 2},
+     0},
 };
 enum { SCENES = sizeof scenes / sizeof *scenes };
 
@@ -179,7 +183,8 @@ static void company_changes_nothing(void **state)
         alone.policy = twins;
         oltr_results *two = run(&alone, 1, 2);
         for (uint32_t m = 0; m < MARKS; m++) {
-            assert_same_outcome(oltr_results_at(two, 0, 0, m), oltr_results_at(two, 0, 1, m)); /* same list, same user */
+            assert_same_outcome(oltr_results_at(two, 0, 0, m),
+                                oltr_results_at(two, 0, 1, m)); /* same list, same user */
             assert_same_outcome(oltr_results_at(two, 0, 0, m), oltr_results_at(all, 0, j, m));
         }
         oltr_results_free(two);
@@ -198,7 +203,8 @@ static void a_seed_is_a_seed(void **state)
     different = run(&other, 1, 1);
     int changed = 0;
     for (uint32_t j = 0; j < other.n_policies; j++)
-        changed += !same_double(oltr_results_at(one, 0, j, MARKS - 1).reward, oltr_results_at(different, 0, j, MARKS - 1).reward);
+        changed += !same_double(oltr_results_at(one, 0, j, MARKS - 1).reward,
+                                oltr_results_at(different, 0, j, MARKS - 1).reward);
     assert_true(changed > 1);
     oltr_results_free(one);
     oltr_results_free(again);
@@ -358,15 +364,16 @@ static void write_file(const char *path, const unsigned char *byte, size_t size)
 
 static oltr_experiment small_experiment(const oltr_contestant *policy)
 {
-    return (oltr_experiment){.seed = 5,
-                             .rounds = 10,
-                             .slots = 2,
-                             .replications = 4,
-                             .n_checkpoints = 3,
-                             .checkpoint = marks,
-                             .world = {.kind = "fixed", .n_items = ITEMS, .clicks = "cascade", .attraction = attraction},
-                             .n_policies = 1,
-                             .policy = policy};
+    return (oltr_experiment){
+        .seed = 5,
+        .rounds = 10,
+        .slots = 2,
+        .replications = 4,
+        .n_checkpoints = 3,
+        .checkpoint = marks,
+        .world = {.kind = "fixed", .n_items = ITEMS, .clicks = "cascade", .attraction = attraction},
+        .n_policies = 1,
+        .policy = policy};
 }
 
 static oltr_contestant contestant(const char *kind, const char *label)
@@ -407,7 +414,8 @@ static void damaged_files(void **state)
         write_file(path, good.byte, good.size);
         oltr_status status = load_refused(r, &e, empty, path);
         good.byte[bit / 8] ^= (unsigned char)(1u << bit % 8);
-        assert_true(bit / 8 < 8 ? status == OLTR_EMAGIC : status == OLTR_ECHECKSUM || (bit / 8 < 12 && status == OLTR_EVERSION));
+        assert_true(bit / 8 < 8 ? status == OLTR_EMAGIC
+                                : status == OLTR_ECHECKSUM || (bit / 8 < 12 && status == OLTR_EVERSION));
     }
     write_file(path, good.byte, good.size);
     assert_int_equal(oltr_results_load(r, path, NULL), OLTR_OK);
@@ -467,8 +475,7 @@ static void foreign_files(void **state)
     oltr_contestant c[2] = {contestant("gts", "x"), contestant("gts", "y")}, other;
     oltr_experiment e = small_experiment(c), f;
     static const double moved[ITEMS] = {0.1, 0.4, 0.05, 0.3, 0.25, 0.6, 0, 0.16};
-#define DIFFERING(...)                                                                                               \
-    f = e, other = c[0], f.policy = &other, __VA_ARGS__, refuse_foreign(&e, &f, #__VA_ARGS__)
+#define DIFFERING(...) f = e, other = c[0], f.policy = &other, __VA_ARGS__, refuse_foreign(&e, &f, #__VA_ARGS__)
     DIFFERING(f.seed++);
     DIFFERING(f.rounds++);
     DIFFERING(f.slots++);
@@ -507,7 +514,7 @@ static void files_that_cannot_be(void **state)
     assert_int_equal(oltr_results_load(NULL, path, NULL), OLTR_EINVAL);
     assert_int_equal(oltr_results_load(r, NULL, NULL), OLTR_EINVAL);
     assert_int_equal(mkdir(path, 0700), 0);
-    assert_int_not_equal(load_refused(r, &e, empty, path), OLTR_OK);
+    assert_int_equal(load_refused(r, &e, empty, path), OLTR_EIO); /* a folder is not read as a file of any length */
     assert_int_equal(oltr_results_save(r, path, NULL), OLTR_EIO);
     rmdir(path);
     oltr_results_free(r);
@@ -645,7 +652,8 @@ static void the_beta_world_has_its_means(void **state)
         oltr_experiment e = small_experiment(&c);
         e.seed = seed;
         e.replications = 1;
-        e.world = (oltr_world){.kind = "beta", .n_items = ITEMS, .clicks = "cascade", .prior_a = shape_a, .prior_b = shape_b};
+        e.world =
+            (oltr_world){.kind = "beta", .n_items = ITEMS, .clicks = "cascade", .prior_a = shape_a, .prior_b = shape_b};
         e.world.misspecification = 0.25; /* what policies are told does not move the truth */
         oltr_results *r = run(&e, 1, 1);
         double reward = oltr_results_at(r, 0, 0, 2).reward / 10;
@@ -722,7 +730,8 @@ static void impatient_users_see_less(void **state)
     static const uint64_t two[2] = {1, 2};
     oltr_contestant c = {.label = "x"};
     assert_int_equal(oltr_settings_init(&c.settings, "cascade-ucb1", 4, NULL), OLTR_OK);
-    oltr_experiment e = {.seed = 3, .rounds = 2, .slots = 2, .replications = 2000, .n_checkpoints = 2, .checkpoint = two};
+    oltr_experiment e = {
+        .seed = 3, .rounds = 2, .slots = 2, .replications = 2000, .n_checkpoints = 2, .checkpoint = two};
     e.world = (oltr_world){.kind = "fixed", .n_items = 4, .clicks = "cascade", .attraction = last};
     e.n_policies = 1;
     e.policy = &c;
@@ -746,13 +755,14 @@ static void users_leave_at_a_click(void **state)
     static const uint64_t two[2] = {1, 2};
     oltr_contestant c = {.label = "x"};
     assert_int_equal(oltr_settings_init(&c.settings, "cascade-ucb1", 3, NULL), OLTR_OK);
-    oltr_experiment e = {.seed = 4, .rounds = 2, .slots = 2, .replications = 3000, .n_checkpoints = 2, .checkpoint = two};
+    oltr_experiment e = {
+        .seed = 4, .rounds = 2, .slots = 2, .replications = 3000, .n_checkpoints = 2, .checkpoint = two};
     e.world = (oltr_world){.kind = "fixed", .n_items = 3, .clicks = "cascade", .attraction = nu};
     e.n_policies = 1;
     e.policy = &c;
     oltr_results *r = run(&e, 1, 1);
     oltr_outcome first = oltr_results_at(r, 0, 0, 0), second = oltr_results_at(r, 0, 0, 1);
-    assert_true(fabs(first.regret - 1.0 / 3) < 5 * first.regret_se); /* the list of both others */
+    assert_true(fabs(first.regret - 1.0 / 3) < 5 * first.regret_se);   /* the list of both others */
     assert_true(fabs(second.regret - 2.0 / 3) < 5 * second.regret_se); /* and 1/3 for the pleasing one on top */
     oltr_results_free(r);
 }
@@ -761,12 +771,14 @@ static void users_leave_at_a_click(void **state)
 static void a_wrong_prior_misleads_who_listens(void **state)
 {
     (void)state;
-    oltr_contestant c[3] = {contestant("gts", "deaf"), contestant("ts-beta", "told"), contestant("cascade-klucb", "without")};
+    oltr_contestant c[3] = {contestant("gts", "deaf"), contestant("ts-beta", "told"),
+                            contestant("cascade-klucb", "without")};
     oltr_experiment points[2] = {small_experiment(c), small_experiment(c)};
     assert_int_equal(oltr_settings_set(&c[1].settings, "prior", "full", NULL), OLTR_OK);
     for (int i = 0; i < 2; i++) {
         points[i].n_policies = 3;
-        points[i].world = (oltr_world){.kind = "beta", .n_items = ITEMS, .clicks = "cascade", .prior_a = shape_a, .prior_b = shape_b};
+        points[i].world =
+            (oltr_world){.kind = "beta", .n_items = ITEMS, .clicks = "cascade", .prior_a = shape_a, .prior_b = shape_b};
         points[i].world.misspecification = 3.5 * i;
     }
     oltr_results *r = run(points, 2, 1);
@@ -830,8 +842,7 @@ static void refuse(const oltr_experiment *e, oltr_status wanted, const char *wha
     }
 }
 
-#define REFUSED(wanted, change)                                                                                      \
-    e = good, c = fine, e.policy = &c, change, refuse(&e, wanted, #change)
+#define REFUSED(wanted, change) e = good, c = fine, e.policy = &c, change, refuse(&e, wanted, #change)
 
 static void bad_numbers_are_refused(void **state)
 {
@@ -864,7 +875,8 @@ static void bad_numbers_are_refused(void **state)
 static void bad_worlds_are_refused(void **state)
 {
     (void)state;
-    const double nan_[ITEMS] = {(double)NAN}, high[ITEMS] = {0, 1.01}, low[ITEMS] = {-0.01}, infinite[ITEMS] = {(double)INFINITY};
+    const double nan_[ITEMS] = {(double)NAN}, high[ITEMS] = {0, 1.01}, low[ITEMS] = {-0.01},
+                 infinite[ITEMS] = {(double)INFINITY};
     oltr_contestant fine = contestant("gts", "x"), c;
     oltr_experiment good = small_experiment(&fine), e;
     REFUSED(OLTR_EINVAL, e.world.kind = "fixd");
@@ -899,7 +911,7 @@ static void bad_world_priors_are_refused(void **state)
         REFUSED(OLTR_EPRIOR, e.world.prior_a = none);
         REFUSED(OLTR_EPRIOR, e.world.prior_b = none);
         REFUSED(OLTR_EPRIOR, e.world.prior_a = nan_);
-        REFUSED(OLTR_EPRIOR, e.world.misspecification = 4); /* the smallest b is 4 */
+        REFUSED(OLTR_EPRIOR, e.world.misspecification = 4);    /* the smallest b is 4 */
         REFUSED(OLTR_EPRIOR, e.world.misspecification = -0.5); /* the smallest a is 0.5 */
         REFUSED(OLTR_EPRIOR, e.world.misspecification = (double)INFINITY);
     }
@@ -928,7 +940,8 @@ static void every_world_has_a_scene(void **state)
     (void)state;
     for (uint32_t w = 0; w < oltr_world_count(); w++) {
         const char *name = oltr_world_at(w)->name;
-        int found = !strcmp(name, "linear") || !strcmp(name, "logistic") || !strcmp(name, "scalar"); /* contextual_worlds.c */
+        int found =
+            !strcmp(name, "linear") || !strcmp(name, "logistic") || !strcmp(name, "scalar"); /* contextual_worlds.c */
         for (size_t i = 0; i < SCENES; i++)
             found |= strcmp(scenes[i].world.kind, oltr_world_at(w)->name) == 0;
         if (!found || !strlen(oltr_world_at(w)->summary))

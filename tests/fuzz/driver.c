@@ -70,8 +70,21 @@ static size_t resize_at(uint8_t *x, size_t size, size_t at, size_t gone, size_t 
 /* Numbers at the ends of what they can be, in bytes and in text. */
 static size_t put_extreme(uint8_t *x, size_t size, size_t at)
 {
-    static const uint64_t words[] = {0, 1, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, 1ull << 63, ~0ull, 0x7FF0000000000000, 0x7FF8000000000000};
-    static const char *const texts[] = {"-1", "1e308", "nan", "99999999999999999999", "0", "1e-308", "[]", "{}", "null", "~", "\"", ": ", "\n- ", "&a", "*a"};
+    static const uint64_t words[] = {0,
+                                     1,
+                                     0x7F,
+                                     0xFF,
+                                     0x7FFF,
+                                     0xFFFF,
+                                     0x7FFFFFFF,
+                                     0xFFFFFFFF,
+                                     1ull << 63,
+                                     ~0ull,
+                                     0x7FF0000000000000,
+                                     0x7FF8000000000000};
+    static const char *const texts[] = {
+        "-1",   "1e308", "nan", "99999999999999999999", "0", "1e-308", "[]", "{}", "null", "~", "\"", ": ",
+        "\n- ", "&a",    "*a"};
     if (below(2)) {
         uint64_t word = words[below(sizeof words / sizeof *words)];
         for (size_t i = 0, n = 1u << below(4); i < n && at + i < size; i++)

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <oltr/oltr.h>
 
-static void try_list(const oltr_policy *p, const oltr_query *query, uint32_t n, uint32_t k, uint32_t *item, double *score)
+static void try_list(const oltr_policy *p, const oltr_query *query, uint32_t n, uint32_t k, uint32_t *item,
+                     double *score)
 {
     oltr_scratch *scratch = oltr_scratch_new(p);
     unsigned char *shown = calloc(n, 1);
@@ -17,7 +18,8 @@ static void try_list(const oltr_policy *p, const oltr_query *query, uint32_t n, 
         must_hold(oltr_rank(p, query, oltr_rng_make(1, 2), scratch, &list) == OLTR_OK, "a loaded policy ranks");
         for (uint32_t slot = 0; slot < k; slot++) {
             must_hold(item[slot] < n && !shown[item[slot]], "a list has distinct items of the policy");
-            must_hold(slot == 0 ? score[slot] >= score[slot] : score[slot] <= score[slot - 1], "scores fall, and are numbers");
+            must_hold(slot == 0 ? score[slot] >= score[slot] : score[slot] <= score[slot - 1],
+                      "scores fall, and are numbers");
             shown[item[slot]] = 1;
         }
     }
@@ -34,7 +36,8 @@ static void try_saving(const oltr_policy *p)
         oltr_error error = {OLTR_OK, ""};
         oltr_policy *copy = oltr_load(first, size, &error);
         must_hold(copy != NULL, error.code == OLTR_OK ? "what was saved loads" : error.msg);
-        must_hold(oltr_save(copy, second, bound, &again) == OLTR_OK && size == again && memcmp(first, second, size) == 0,
+        must_hold(oltr_save(copy, second, bound, &again) == OLTR_OK && size == again &&
+                      memcmp(first, second, size) == 0,
                   "a copy is a copy");
         oltr_policy_free(copy);
     }

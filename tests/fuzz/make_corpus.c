@@ -52,7 +52,8 @@ static void write_context_snapshot(const char *folder, const oltr_policy_info *i
 /* Even: the file itself.  Odd: changes to a good one. */
 static void write_partials(const char *folder)
 {
-    static const unsigned char untouched[] = {1}, magic_only[] = {0, 'O', 'L', 'T', 'R', 'P', 'A', 'R', 'T'}, empty[] = {0};
+    static const unsigned char untouched[] = {1}, magic_only[] = {0, 'O', 'L', 'T', 'R', 'P', 'A', 'R', 'T'},
+                               empty[] = {0};
     unsigned char version[16] = {1}, replications[32] = {1}, sums[120] = {1};
     version[9] = 3;
     replications[21] = 1;

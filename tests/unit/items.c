@@ -81,9 +81,16 @@ static void possible_sums_are_accepted(void **state)
 static void impossible_sums_are_refused_wherever_they_stand(void **state)
 {
     (void)state;
-    static const double wrong[][2] = {
-        {-1, 0},          {-1e-300, 0},          {(double)NAN, 0},      {(double)INFINITY, 0},
-        {1, (double)NAN}, {1, (double)INFINITY}, {1, -(double)INFINITY}, {0, 1}, {1, 1e300}, {1e300, 0}};
+    static const double wrong[][2] = {{-1, 0},
+                                      {-1e-300, 0},
+                                      {(double)NAN, 0},
+                                      {(double)INFINITY, 0},
+                                      {1, (double)NAN},
+                                      {1, (double)INFINITY},
+                                      {1, -(double)INFINITY},
+                                      {0, 1},
+                                      {1, 1e300},
+                                      {1e300, 0}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         for (uint32_t item = 0; item < ITEMS; item++)
             for (int clicks = 0; clicks < 2; clicks++) {

@@ -41,7 +41,8 @@ static int simulate(void)
     oltr_error error;
     if (oltr_settings_init(&policy.settings, "gts", 8, &error) != OLTR_OK)
         return 1;
-    oltr_experiment e = {.seed = 1, .rounds = end, .slots = 2, .replications = 4, .n_checkpoints = 1, .checkpoint = &end};
+    oltr_experiment e = {
+        .seed = 1, .rounds = end, .slots = 2, .replications = 4, .n_checkpoints = 1, .checkpoint = &end};
     e.world.kind = "beta";
     e.world.clicks = "cascade";
     e.world.n_items = 8;
