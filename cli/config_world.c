@@ -217,6 +217,11 @@ static bool keys_fit_kind(const struct reader *reader, const struct node *map, c
                             owners[i].kinds, world->kind);
         }
     }
+    const struct node *no_click = tree_get(map, "no_click");
+    if (no_click != NULL && strcmp(world->clicks, "cascade") != 0) {
+        return read_bad(reader, no_click->key, "`no_click` belongs to the click model cascade; this world has %s",
+                        world->clicks);
+    }
     for (size_t i = 0; i < 3; i++) {
         const struct node *entry = tree_get(map, of_abandon[i]);
         if (entry != NULL && strcmp(world->clicks, "abandon") != 0) {

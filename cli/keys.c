@@ -32,11 +32,13 @@ const struct key world_keys[] = {
     {"levels", "[[2, 0.2], [14, 0.05]]", "fixed: the same in short, [count, value] pairs"},
     {"features", "[[1, 0], [0.6, 0.8]]", "fixed: one row of features for each item, for policies with context"},
     {"dim", "5", "linear, logistic, scalar: how many features an item has (default 5)"},
-    {"contexts", "fixed", "linear, logistic, scalar: features drawn once a replication, or `fresh` in each round"},
-    {"theta", "cube", "logistic, scalar: theta on the cube [0,1]^dim at length 1, or on the `sphere`, any sign"},
+    {"contexts", "fixed",
+     "linear, logistic, scalar: features drawn once a replication (default), or `fresh` in each round"},
+    {"theta", "cube",
+     "logistic, scalar: theta on the cube [0,1]^dim at length 1 (default), or on the `sphere`, any sign"},
     {"scale", "1", "linear, logistic, scalar: what x'theta is multiplied with (default 1)"},
     {"abandon", "0.3", "clicks abandon: the chance that a user leaves after a slot (default 0.3)"},
-    {"noise", "gauss", "clicks abandon: rewards are Gaussian around their mean, or `beta` in (0,1)"},
+    {"noise", "gauss", "clicks abandon: rewards are Gaussian around their mean (default), or `beta` in (0,1)"},
     {"noise_sd", "0.5", "clicks abandon: standard deviation of a reward (default 0.5)"},
     {NULL, NULL, NULL},
 };
@@ -93,8 +95,7 @@ const struct key_section key_sections[] = {
     {"world.prior", prior_keys, NULL},
     {"policies", policy_keys,
      "Any parameter of that kind may follow; `oltr policies KIND` lists them. A parameter `horizon` that is not given "
-     "is "
-     "set to `rounds`."},
+     "is set to `rounds`, a parameter `slots` to `slots`."},
     {"sweep", sweep_keys, NULL},
     {"figures", figure_keys, NULL},
     {"experiment of kind concentration", concentration_keys, NULL},

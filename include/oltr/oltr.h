@@ -42,10 +42,10 @@ extern "C" {
     X(ESLOTS, "the list must have at least 1 slot and at most as many as there are candidates")                        \
     X(EEXAMINED, "more slots were examined than were shown")                                                           \
     X(EREWARD, "a reward is not finite, or not a click (0 or 1) where the policy learns from clicks only")             \
-    X(EFEATURE, "a feature is missing, not finite, or its row is longer than the policy allows")                       \
+    X(EFEATURE, "features are missing, of the wrong number, not finite, beyond 1e6, or longer than the policy allows") \
     X(ESCRATCH, "the scratch is too small for this policy; make it with oltr_scratch_new() of this policy")            \
     X(EUNSUPPORTED, "this policy cannot do that; see its entry in the catalogue")                                      \
-    X(EMISMATCH, "the two policies differ in kind, parameters, items or prior and cannot be merged")                   \
+    X(EMISMATCH, "these two differ in kind, parameters, items, features or prior and do not belong together")          \
     X(ESTATE, "the state breaks an invariant of its policy")                                                           \
     X(ETRUNCATED, "the snapshot is cut short or has bytes too many")                                                   \
     X(EMAGIC, "this is not an oltr snapshot")                                                                          \
@@ -111,7 +111,7 @@ typedef struct oltr_param {
 
 typedef enum oltr_rewards {
     OLTR_CLICKS, /* 0 or 1 */
-    OLTR_REALS   /* any finite number */
+    OLTR_REALS   /* any number up to 1e30 either way */
 } oltr_rewards;
 
 enum { OLTR_MAX_PARAMS = 12 };

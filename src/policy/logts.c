@@ -11,8 +11,8 @@
  *     scale 1 and fresh weights, as is the default here; its lambda is 1, not the printed 1e-4.
  *   kappa = mu'(S) = e^S / (1 + e^S)^2; beta_t as in lints.c.
  *
- * The factor of fresh weights is kept from round to round and renewed when some weight has moved by more than `drift`: the sampled covariance is then within that
- * share of the exact one.  drift: 0 renews it every round.
+ * The factor of fresh weights is kept from round to round and put right where a weight has moved by more than `drift`: the sampled covariance is then within that
+ * share of the exact one.  drift: 0 makes it anew every round.
  *
  * Cost.  A few steps of O(R d + d^2), R the number of distinct rows seen; O(d^2) per examined item; O(L d) for the scores.
  */
@@ -37,7 +37,7 @@ static const oltr_param params[N_PARAMS] = {
     {"S", OLTR_REAL, 1, 0, 30, NULL, "bound on the length of the true theta (scale: theory)"},
     {"sigma", OLTR_REAL, 0.5, 1e-6, 1e6, NULL, "standard deviation of a click (scale: theory)"},
     {"horizon", OLTR_INTEGER, 10000, 2, 1e15, NULL, "the number of rounds T (scale: theory)"},
-    {"drift", OLTR_REAL, 0.1, 0, 0.5, NULL, "how far a weight may move before the factor is renewed (weights: fresh)"},
+    {"drift", OLTR_REAL, 0.1, 0, 0.5, NULL, "how far a weight may move before the factor is put right (weights: fresh)"},
     {"rows", OLTR_INTEGER, 0, 0, 1e6, NULL,
      "distinct feature rows kept exactly, older ones are absorbed; 0 means four times the items, at least 1024"},
     NORM_PARAM,

@@ -146,5 +146,5 @@ oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *
     free(work);
     if (diagonal_is_healthy(&f) && worst <= PROMISED)
         return OLTR_OK;
-    return fail(error, OLTR_ESTATE, "the factor is %g away from the sums; refresh it", worst);
+    return fail(error, OLTR_ESTATE, "the factor is %g away from the sums it must follow from", worst);
 }

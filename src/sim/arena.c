@@ -68,6 +68,12 @@ static oltr_status measure_policies(arena *a, oltr_error *error)
     for (uint32_t i = 0; i < a->experiment->n_policies; i++) {
         oltr_error why = {OLTR_EINVAL, ""};
         oltr_settings settings = settings_in(a, i);
+        if (settings.info->contextual && !settings.dim)
+            return fail(error, OLTR_EFEATURE,
+                        "policy %s: %s ranks by features, and this world has none: take world linear, logistic, "
+                        "scalar, or fixed with "
+                        "features",
+                        a->experiment->policy[i].label, settings.info->name);
         size_t bytes = oltr_policy_bytes(&settings, &why);
         if (!bytes)
             return blame(a, i, &why, error);
@@ -161,9 +167,23 @@ static double next_round(arena *a, uint64_t replication, uint64_t t)
     return a->clicks->best(&e->world, &a->truth, e->slots);
 }
 
-/* One policy through all rounds.  0 when stopped. */
-static int play_policy(arena *a, oltr_policy *policy, uint32_t index, uint64_t replication, double best,
-                       int (*stop)(void *), void *context)
+/* Rank, scan, learn: one round of one policy. */
+static oltr_status play_round(arena *a, oltr_policy *policy, oltr_scratch *scratch, const oltr_query *query,
+                              oltr_rng rng, uint64_t t)
+{
+    const oltr_experiment *e = a->experiment;
+    oltr_ranking shown = {e->slots, a->item, NULL};
+    oltr_status status = oltr_rank(policy, query, oltr_rng_at(rng, STREAM_POLICY, t), scratch, &shown);
+    if (status != OLTR_OK)
+        return status;
+    oltr_rng user = oltr_rng_at(rng, STREAM_USERS, t);
+    oltr_feedback seen = {a->clicks->scan(&e->world, &a->truth, &user, &shown, a->slot_reward), a->slot_reward};
+    return oltr_learn(policy, query, &shown, &seen);
+}
+
+/* One policy through all rounds. */
+static oltr_status play_policy(arena *a, oltr_policy *policy, uint32_t index, uint64_t replication, double best,
+                               int (*stop)(void *), void *context)
 {
     const oltr_experiment *e = a->experiment;
     double *regret = a->regret + (size_t)index * e->n_checkpoints,
@@ -173,15 +193,12 @@ static int play_policy(arena *a, oltr_policy *policy, uint32_t index, uint64_t r
     int moves = a->world->moves && a->world->moves(&e->world);
     oltr_rng rng = oltr_rng_make(e->seed, replication);
     oltr_query query = {.n_items = a->truth.n_items, .dim = a->truth.dim, .x = a->truth.x};
-    oltr_ranking shown = {e->slots, a->item, NULL};
     for (uint64_t t = 1; t <= e->rounds; t++) {
         if (moves)
             best = next_round(a, replication, t);
-        oltr_rank(policy, &query, oltr_rng_at(rng, STREAM_POLICY, t), a->scratch[index], &shown);
-        oltr_rng user = oltr_rng_at(rng, STREAM_USERS, t);
-        uint32_t examined = a->clicks->scan(&e->world, &a->truth, &user, &shown, a->slot_reward);
-        oltr_feedback seen = {examined, a->slot_reward};
-        oltr_learn(policy, &query, &shown, &seen);
+        oltr_status status = play_round(a, policy, a->scratch[index], &query, rng, t);
+        if (status != OLTR_OK)
+            return status;
         double value = a->clicks->value(&e->world, &a->truth, a->item, e->slots);
         lost += fmax(0, best - value); /* the same items in another order may round another way */
         won += value;
@@ -190,27 +207,34 @@ static int play_policy(arena *a, oltr_policy *policy, uint32_t index, uint64_t r
             reward[checkpoint++] = won;
         }
         if (t % ROUNDS_BETWEEN_STOPS == 0 && stop && stop(context))
-            return 0;
+            return OLTR_EINTERRUPTED;
     }
-    return 1;
+    return OLTR_OK;
 }
 
-int arena_play(arena *a, uint64_t replication, int (*stop)(void *context), void *context)
+oltr_status arena_play(arena *a, uint64_t replication, int (*stop)(void *context), void *context, oltr_error *error)
 {
     const oltr_experiment *e = a->experiment;
     a->world->draw(&e->world, e->seed, replication, &a->truth);
     double best = a->clicks->best(&e->world, &a->truth, e->slots);
     for (uint32_t i = 0; i < e->n_policies; i++) {
+        oltr_error why = {OLTR_OK, ""};
         if (stop && stop(context)) /* short runs never come to the check between rounds */
-            return 0;
+            return OLTR_EINTERRUPTED;
         uint64_t start = thread_ns();
         oltr_settings settings = settings_in(a, i);
-        oltr_policy *policy = oltr_policy_place(a->policy_memory, a->policy_bytes, &settings, NULL);
-        if (!policy || !play_policy(a, policy, i, replication, best, stop, context))
-            return 0;
+        oltr_policy *policy = oltr_policy_place(a->policy_memory, a->policy_bytes, &settings, &why);
+        if (!policy)
+            return blame(a, i, &why, error);
+        oltr_status status = play_policy(a, policy, i, replication, best, stop, context);
+        if (status == OLTR_EINTERRUPTED)
+            return status;
+        if (status != OLTR_OK)
+            return fail(error, status, "policy %s cannot play on in replication %llu: %s", e->policy[i].label,
+                        (unsigned long long)replication, oltr_strerror(status));
         a->ns[i] = thread_ns() - start;
     }
-    return 1;
+    return OLTR_OK;
 }
 
 const double *arena_regret(const arena *a)

@@ -13,8 +13,9 @@ typedef struct arena arena;
 arena *arena_new(const oltr_experiment *experiment, oltr_error *error);
 void arena_free(arena *a);
 
-/* Plays all policies through one replication.  0 when `stop` said so before the end. */
-int arena_play(arena *a, uint64_t replication, int (*stop)(void *context), void *context);
+/* Plays all policies through one replication.  OLTR_EINTERRUPTED when `stop` said so before the end; any other status but OK when a policy
+ * could not play on, with the reason in *error. */
+oltr_status arena_play(arena *a, uint64_t replication, int (*stop)(void *context), void *context, oltr_error *error);
 
 /* The curves of the last replication, (n_policies, n_checkpoints) each, and the CPU time of each policy. */
 const double *arena_regret(const arena *a);

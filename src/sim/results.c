@@ -12,10 +12,11 @@
 
 enum { CURVE_BITS = 52, FINEST = 40 };
 
-/* A round is worth at most about one reward a slot. */
-static int scale_of(uint64_t rounds, uint32_t slots)
+/* A round is worth at most one reward a slot, and a reward at most the world's scale. */
+static int scale_of(const oltr_experiment *e)
 {
-    int scale = CURVE_BITS - (int)ceil(log2((double)rounds * slots + 1));
+    double most = (double)e->rounds * e->slots * fmax(1, e->world.scale) + 1;
+    int scale = CURVE_BITS - (int)ceil(log2(most));
     return scale < FINEST ? scale : FINEST;
 }
 
@@ -104,7 +105,7 @@ static int make_point(point_results *p, const oltr_experiment *e)
     *p = (point_results){.n_policies = e->n_policies,
                          .n_checkpoints = e->n_checkpoints,
                          .replications = e->replications,
-                         .scale = scale_of(e->rounds, e->slots),
+                         .scale = scale_of(e),
                          .rounds = e->rounds};
     p->at = calloc((size_t)e->n_policies * e->n_checkpoints, sizeof *p->at);
     p->ns = calloc(e->n_policies, sizeof *p->ns);
@@ -282,14 +283,17 @@ oltr_status oltr_results_save(const oltr_results *results, const char *path, olt
     return status;
 }
 
+#define LARGEST_FILE ((long)1 << 34) /* the length of a folder is told as far more */
+
 static oltr_status read_whole(const char *path, unsigned char **bytes, size_t *size, oltr_error *error)
 {
     FILE *file = fopen(path, "rb");
     long length = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    if (length < 0 || fseek(file, 0, SEEK_SET) != 0) {
+    if (length < 0 || length > LARGEST_FILE || fseek(file, 0, SEEK_SET) != 0) {
         if (file)
             fclose(file);
-        return fail(error, OLTR_EIO, "cannot read %s: %s", path, strerror(errno));
+        return fail(error, OLTR_EIO, "cannot read %s: %s", path,
+                    length > LARGEST_FILE ? "it is no file of ours" : strerror(errno));
     }
     *bytes = malloc((size_t)length + 1);
     *size = *bytes ? fread(*bytes, 1, (size_t)length, file) : 0;

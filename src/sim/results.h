@@ -2,7 +2,7 @@
  *
  * Adding doubles in another order gives other bits.  So each replication's curve is rounded once, to a multiple of 2^-scale, and from there on sums and sums of squares are integers of
  * 128 bits: the order of threads, interruptions and merges cannot show.  The scale is chosen from the horizon so that 52 bits hold any curve; at 10,000 rounds
- * one unit is 4e-12.
+ * and 3 slots one unit is 7e-12.
  */
 #ifndef OLTR_SIM_RESULTS_H
 #define OLTR_SIM_RESULTS_H

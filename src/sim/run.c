@@ -90,8 +90,9 @@ static void *work(void *context)
             give_up(r, &error);
             break;
         }
-        if (!arena_play(a, next.replication, stopped, r)) {
-            give_up(r, NULL);
+        oltr_status status = arena_play(a, next.replication, stopped, r, &error);
+        if (status != OLTR_OK) {
+            give_up(r, status == OLTR_EINTERRUPTED ? NULL : &error);
             break;
         }
         finish(r, &next, a);

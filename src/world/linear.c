@@ -147,7 +147,8 @@ static void draw_logistic(const oltr_world *world, uint64_t seed, uint64_t repli
     to_logistic(out);
     out->tells = !world->fresh_contexts; /* a prior for each item makes sense only while the items stay */
     for (uint32_t i = 0; i < out->n_items; i++) {
-        out->a[i] = PRIOR_B * out->attraction[i] / (1 - out->attraction[i]) + world->misspecification;
+        double odds = fmin(out->attraction[i] / (1 - out->attraction[i]), 1e9); /* a huge scale makes certainties */
+        out->a[i] = PRIOR_B * fmax(odds, 1e-9) + world->misspecification;
         out->b[i] = PRIOR_B - world->misspecification;
     }
 }

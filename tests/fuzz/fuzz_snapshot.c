@@ -54,6 +54,17 @@ static float *short_rows(uint32_t n, uint32_t dim)
     return x;
 }
 
+/* Predictions of the first few candidates. */
+static void try_predicting(const oltr_policy *p, oltr_query query)
+{
+    enum { MOST = 16 };
+    double mean[MOST] = {0}, sd[MOST] = {0};
+    query.n_items = query.n_items < MOST ? query.n_items : MOST;
+    oltr_predict(p, &query, mean, sd);
+    for (uint32_t i = 0; i < query.n_items; i++)
+        must_hold(isfinite(mean[i]) && isfinite(sd[i]) && sd[i] >= 0, "predictions are numbers");
+}
+
 static void try_policy(oltr_policy *p)
 {
     enum { MOST = 64 };
@@ -72,6 +83,7 @@ static void try_policy(oltr_policy *p)
     oltr_feedback seen = {k, reward};
     must_hold(oltr_learn(p, &query, &list, &seen) == OLTR_OK, "a loaded policy learns");
     try_list(p, &query, n, k, item, score);
+    try_predicting(p, query);
     try_saving(p);
     free(x);
 }
