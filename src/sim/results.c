@@ -10,6 +10,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
+__extension__ typedef unsigned __int128 unsigned_wide;
+
 enum { CURVE_BITS = 52, FINEST = 40 };
 
 /* A round is worth at most one reward a slot, and a reward at most the world's scale. */
@@ -172,8 +174,9 @@ void results_add(oltr_results *results, uint32_t point, uint32_t replication, co
 /* The mean of the squared distances from `centre`, exactly, in units squared: no cancellation however large the mean. */
 static double squared_distances(const tally *t, uint32_t n, int64_t centre)
 {
-    wide sum = t->regret_squares - 2 * (wide)centre * t->regret + (wide)n * centre * centre;
-    return (double)sum;
+    unsigned_wide c = (unsigned_wide)(wide)centre, sum = (unsigned_wide)t->regret_squares;
+    sum += n * c * c - 2 * c * (unsigned_wide)t->regret; /* terms may wrap, the sum does not */
+    return (double)(wide)sum;
 }
 
 oltr_outcome oltr_results_at(const oltr_results *results, uint32_t point, uint32_t policy, uint32_t checkpoint)
@@ -209,8 +212,6 @@ static void put_wide(writer *w, wide value)
     put_u64(w, (uint64_t)value);
     put_u64(w, (uint64_t)(value >> 64));
 }
-
-__extension__ typedef unsigned __int128 unsigned_wide;
 
 static wide get_wide(reader *r)
 {
@@ -324,6 +325,31 @@ static oltr_status check_file(const oltr_results *results, const char *path, con
     return OLTR_OK;
 }
 
+/* Could these be the sums of `n` curves of CURVE_BITS bits? */
+static int plausible(const tally *t, uint32_t n)
+{
+    wide most = (wide)n << (CURVE_BITS + 1), most_squares = (wide)n << (2 * CURVE_BITS);
+    return t->regret >= -most && t->regret <= most && t->reward >= -most && t->reward <= most &&
+           t->regret_squares >= 0 && t->regret_squares <= most_squares;
+}
+
+/* 0, and nothing kept, when a file with a right checksum holds what no run could have written. */
+static int keep_if_plausible(oltr_results *results)
+{
+    int good = 1;
+    for (uint32_t i = 0; i < results->n_points; i++)
+        for (size_t j = 0; j < (size_t)results->point[i].n_policies * results->point[i].n_checkpoints; j++)
+            good &= plausible(&results->point[i].at[j], results->point[i].done);
+    for (uint32_t i = 0; !good && i < results->n_points; i++) {
+        point_results *p = &results->point[i];
+        memset(p->at, 0, (size_t)p->n_policies * p->n_checkpoints * sizeof *p->at);
+        memset(p->ns, 0, p->n_policies * sizeof *p->ns);
+        memset(p->whole, 0, p->replications);
+        p->done = 0;
+    }
+    return good;
+}
+
 static void get_results(reader *r, oltr_results *results)
 {
     for (uint32_t i = 0; i < results->n_points; i++) {
@@ -358,6 +384,9 @@ oltr_status oltr_results_load(oltr_results *results, const char *path, oltr_erro
         size_t head = sizeof magic + 4 + 8;
         reader r = {bytes + head, size - head - 8, 0};
         get_results(&r, results);
+        if (!keep_if_plausible(results))
+            status = fail(error, OLTR_ECORRUPT,
+                          "%s holds sums that no run could have written; delete it and run from the start", path);
     }
     free(bytes);
     return status;
