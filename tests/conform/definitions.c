@@ -313,6 +313,25 @@ static void assert_law(double *sample, uint32_t n, double (*cdf)(const double *l
         fail_msg("sample of %u: Kolmogorov's sqrt(n) D = %.3g (law: %g, %g)", n, distance * sqrt(n), law[0], law[1]);
 }
 
+typedef struct moments {
+    double mean, sd, kurtosis; /* kurtosis: fourth central moment over sd^4 */
+} moments;
+
+/* Sample mean and variance in units of their own standard errors; P(|z| > 6.5) < 1e-10.  The scores pass through float32. */
+static void assert_moments(const double *x, moments law)
+{
+    double sum = 0, squares = 0, rounding = 4e-7 * (fabs(law.mean) + law.sd);
+    for (uint32_t n = 0; n < DRAWS; n++)
+        sum += x[n] - law.mean;
+    for (uint32_t n = 0; n < DRAWS; n++)
+        squares += (x[n] - law.mean) * (x[n] - law.mean);
+    double bias = sum / DRAWS, ratio = squares / DRAWS / (law.sd * law.sd);
+    if (fabs(bias) > 6.5 * law.sd / sqrt(DRAWS) + rounding)
+        fail_msg("sample mean is %.9g, should be %.9g", law.mean + bias, law.mean);
+    if (fabs(ratio - 1) > 6.5 * sqrt((law.kurtosis - 1) / DRAWS) + 2 * rounding / law.sd)
+        fail_msg("sample variance is %.6g times what it should be", ratio);
+}
+
 static double normal_law(const double *law, double x)
 {
     return gsl_cdf_gaussian_P(x - law[0], law[1]);
@@ -342,6 +361,7 @@ static void the_common_normal_is_normal(void **state)
         assert_int_equal(rank_at(p, NULL, n, ITEMS, item, score), OLTR_OK);
         z[n] = common_normal(&w, item, score);
     }
+    assert_moments(z, (moments){0, 1, 3});
     assert_law(z, DRAWS, normal_law, standard);
     oltr_policy_free(p);
 }
@@ -448,25 +468,6 @@ static void draw_scores(const oltr_policy *p, double sample[ITEMS][DRAWS])
             sample[item[slot]][n] = score[slot];
     }
     oltr_scratch_free(scratch);
-}
-
-typedef struct moments {
-    double mean, sd, kurtosis; /* kurtosis: fourth central moment over sd^4 */
-} moments;
-
-/* Sample mean and variance in units of their own standard errors; P(|z| > 6.5) < 1e-10.  The scores pass through float32. */
-static void assert_moments(const double *x, moments law)
-{
-    double sum = 0, squares = 0, rounding = 4e-7 * (fabs(law.mean) + law.sd);
-    for (uint32_t n = 0; n < DRAWS; n++)
-        sum += x[n] - law.mean;
-    for (uint32_t n = 0; n < DRAWS; n++)
-        squares += (x[n] - law.mean) * (x[n] - law.mean);
-    double bias = sum / DRAWS, ratio = squares / DRAWS / (law.sd * law.sd);
-    if (fabs(bias) > 6.5 * law.sd / sqrt(DRAWS) + rounding)
-        fail_msg("sample mean is %.9g, should be %.9g", law.mean + bias, law.mean);
-    if (fabs(ratio - 1) > 6.5 * sqrt((law.kurtosis - 1) / DRAWS) + 2 * rounding / law.sd)
-        fail_msg("sample variance is %.6g times what it should be", ratio);
 }
 
 static double correlation(const double *x, moments mx, const double *y, moments my, uint32_t n)

@@ -271,7 +271,7 @@ static void stopped_and_resumed(void **state)
     oltr_results *whole = run(points, MOST_POINTS, 1);
     for (uint32_t threads = 1; threads <= 3; threads += 2) {
         oltr_results *pieces = new_results(points, MOST_POINTS);
-        assert_true(run_in_pieces(points, pieces, threads, 7) > 1);
+        assert_true(run_in_pieces(points, pieces, threads, 40) > 1);
         assert_same_results(points, MOST_POINTS, whole, pieces);
         oltr_results_free(pieces);
     }
@@ -309,7 +309,7 @@ static void resumed_from_a_file(void **state)
     oltr_status status = OLTR_EINTERRUPTED;
     int pieces = 0;
     for (; status == OLTR_EINTERRUPTED && pieces < 200; pieces++) {
-        watch w = {.until_stop = 10 + 4 * pieces, .orderly = 1};
+        watch w = {.until_stop = 50 + 20 * pieces, .orderly = 1};
         oltr_run_options options = {.threads = 2, .partial = path, .stop = stop_later, .context = &w};
         oltr_results_free(piece);
         piece = new_results(points, MOST_POINTS);
