@@ -5,6 +5,8 @@
  * and belongs to this very experiment.  Seeds are fixed; each statistical bound is five standard errors (false alarm < 6e-7).
  */
 #define _POSIX_C_SOURCE 200809L
+#include "world/world.h" /* first: its fail() is another than cmocka's */
+
 #include "conform/format.h"
 #include "conform/suite.h"
 
@@ -717,6 +719,107 @@ static void zeros_are_defaults(void **state)
     oltr_results_free(beyond);
 }
 
+/* ---- the runner's twin ------------------------------------------------------------------------------------------------ */
+
+/* What is true in one replication, and what policies are told of it. */
+typedef struct truth {
+    double nu[ITEMS], a[ITEMS], b[ITEMS];
+} truth;
+
+static truth draw_truth(const oltr_experiment *e, uint64_t replication)
+{
+    truth t = {{0}, {0}, {0}};
+    instance drawn = {.n_items = ITEMS, .attraction = t.nu, .a = t.a, .b = t.b};
+    world_ops_of(e->world.kind, NULL)->draw(&e->world, e->seed, replication, &drawn);
+    for (uint32_t i = 0; e->world.prior_a && i < ITEMS; i++) {
+        t.a[i] = e->world.prior_a[i] + e->world.misspecification;
+        t.b[i] = e->world.prior_b[i] - e->world.misspecification;
+    }
+    return t;
+}
+
+/* Whether the user of round t likes the item: asked with nothing else on the list, so it cannot depend on the list. */
+static int pleases(const oltr_experiment *e, truth *t, oltr_rng user, uint32_t item)
+{
+    instance same = {.n_items = ITEMS, .attraction = t->nu, .a = t->a, .b = t->b};
+    oltr_ranking alone = {1, &item, NULL};
+    double reward = 0;
+    click_ops_of(e->world.clicks, NULL)->scan(&e->world, &same, &user, &alone, &reward);
+    return reward > 0;
+}
+
+/* The cascade, word for word: from the top to the first item that pleases; without one, as far as users look. */
+static void scan_list(const oltr_experiment *e, truth *t, oltr_rng user, event *out)
+{
+    uint32_t look = e->world.examined_without_click;
+    out->n_examined = 0;
+    while (out->n_examined < out->k) {
+        uint32_t slot = out->n_examined++;
+        out->reward[slot] = pleases(e, t, user, out->item[slot]);
+        if (out->reward[slot] > 0)
+            return;
+    }
+    out->n_examined = look && look < out->k ? look : out->k;
+}
+
+static double no_click(const truth *t, const event *e)
+{
+    double product = 1;
+    for (uint32_t slot = 0; slot < e->k; slot++)
+        product *= 1 - t->nu[e->item[slot]];
+    return product;
+}
+
+/* One policy through one replication; returns its regret, and its reward in *reward. */
+static double play_twin(const oltr_experiment *e, const oltr_settings *settings, uint64_t replication, double *reward)
+{
+    truth t = draw_truth(e, replication);
+    oltr_settings s = *settings;
+    if (s.info->uses_prior && s.value[param_index(s.info, "prior")] > 0)
+        s.prior = (oltr_prior){.a = t.a, .b = t.b};
+    oltr_policy *p = oltr_policy_new(&s, NULL);
+    oltr_scratch *scratch = oltr_scratch_new(p);
+    oltr_rng rng = oltr_rng_make(e->seed, replication);
+    double regret = 0, best = best_no_click(t.nu, ITEMS, e->slots);
+    *reward = 0;
+    for (uint64_t round = 1; round <= e->rounds; round++) {
+        event shown = {.k = e->slots};
+        oltr_ranking list = {e->slots, shown.item, NULL};
+        assert_int_equal(oltr_rank(p, NULL, oltr_rng_at(rng, STREAM_POLICY, round), scratch, &list), OLTR_OK);
+        scan_list(e, &t, oltr_rng_at(rng, STREAM_USERS, round), &shown);
+        assert_int_equal(learn_event(p, &shown), OLTR_OK);
+        regret += no_click(&t, &shown) - best;
+        *reward += 1 - no_click(&t, &shown);
+    }
+    oltr_scratch_free(scratch);
+    oltr_policy_free(p);
+    return regret;
+}
+
+/* A run is its definition: what each policy loses against these users, in these worlds, replication by replication. */
+static void a_run_is_its_definition(void **state)
+{
+    const stage *s = *state;
+    const oltr_experiment *e = &s->point[0];
+    oltr_results *r = run(e, 1, 2);
+    for (uint32_t j = 0; j < e->n_policies; j++) {
+        double sum = 0, squares = 0, rewards = 0, n = e->replications;
+        for (uint64_t replication = 0; replication < e->replications; replication++) {
+            double reward, regret = play_twin(e, &e->policy[j].settings, replication, &reward);
+            sum += regret;
+            squares += regret * regret;
+            rewards += reward;
+        }
+        oltr_outcome o = oltr_results_at(r, 0, j, MARKS - 1);
+        double variance = fmax(0, (squares - sum * sum / n) / (n - 1));
+        if (fabs(o.regret - sum / n) > 1e-9 || fabs(o.reward - rewards / n) > 1e-9 ||
+            fabs(o.regret_se - sqrt(variance / n)) > 1e-6)
+            fail_msg("%s: regret %.12g (se %.9g) instead of %.12g (%.9g)", e->policy[j].label, o.regret, o.regret_se,
+                     sum / n, sqrt(variance / n));
+    }
+    oltr_results_free(r);
+}
+
 /* ---- users ------------------------------------------------------------------------------------------------------------ */
 
 /* Four items, two slots; three never please, the last always does, and an unseen-first policy.  If its first list has the last item, the second
@@ -954,6 +1057,7 @@ static void every_world_has_a_scene(void **state)
 static void add_stages(suite *all, const stage *s)
 {
     add_test(all, "any_number_of_threads", s->name, any_number_of_threads, s);
+    add_test(all, "a_run_is_its_definition", s->name, a_run_is_its_definition, s);
     add_test(all, "curves_are_curves", s->name, curves_are_curves, s);
     add_test(all, "company_changes_nothing", s->name, company_changes_nothing, s);
     add_test(all, "a_seed_is_a_seed", s->name, a_seed_is_a_seed, s);
