@@ -117,8 +117,8 @@ typedef struct oltr_run_options {
     const char *partial;                                    /* where to keep what is done; NULL: nowhere */
     void (*progress)(void *context, const oltr_progress *); /* NULL, or called every `every` seconds and at the end, */
     double every;                                           /* never by two threads at once */
-    int (*stop)(void *context);                             /* NULL, or asked often: non-zero stops the run soon */
-    void *context;
+    int (*stop)(void *context);                             /* NULL, or asked often, by several threads at once: */
+    void *context;                                          /* non-zero stops the run soon */
 } oltr_run_options;
 
 /* Runs what `results` does not hold yet.  OLTR_EINTERRUPTED when stopped: whole replications are kept (and written to
