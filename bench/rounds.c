@@ -295,7 +295,8 @@ static void policy_row(table *t, const options *o, const char *kind, uint32_t n_
 static void all_policies(table *t, const options *o)
 {
     for (uint32_t i = 0; i < oltr_policy_count(); i++)
-        policy_row(t, o, oltr_policy_info_at(i)->name, 30, 3);
+        if (!oltr_policy_info_at(i)->contextual) /* numpy_context.py has those */
+            policy_row(t, o, oltr_policy_info_at(i)->name, 30, 3);
     policy_row(t, o, "gts", 120, 10);
     policy_row(t, o, "ts-beta", 120, 10);
     policy_row(t, o, "cascade-klucb", 120, 10);
