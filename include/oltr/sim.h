@@ -14,6 +14,21 @@
 extern "C" {
 #endif
 
+/* ---- datasets ------------------------------------------------------------------------------------------- */
+
+/* Judged documents, query by query.  Rows of one query stand together, in the order of the text; queries in the order
+ * of their first line. */
+typedef struct oltr_dataset {
+    uint32_t n_queries, n_rows, dim;
+    const uint64_t *query;     /* (n_queries) their ids in the text */
+    const uint32_t *first_row; /* (n_queries + 1) query q has the rows first_row[q] .. first_row[q + 1] - 1 */
+    const uint8_t *grade;      /* (n_rows) the relevance label */
+    const float *x;            /* (n_rows, dim) row-major */
+    void *memory;              /* what oltr_dataset_free() gives back; NULL for arrays of the caller */
+} oltr_dataset;
+
+OLTR_API void oltr_dataset_free(oltr_dataset *dataset); /* NULL is fine */
+
 /* ---- worlds --------------------------------------------------------------------------------------------- */
 
 /* Where the truth lives.
@@ -22,6 +37,8 @@ extern "C" {
  *   linear    attraction i = scale x_i'theta, theta and the features x_i drawn in each replication
  *   logistic  attraction i = 1 / (1 + exp(-scale x_i'theta))
  *   scalar    mean reward i = scale x_i'theta, seen with noise by users who leave after a random slot
+ *   dataset   replication r is query r mod n_queries of a dataset: its documents are the items, its rows their
+ *             features; attraction and prior are given for every row
  */
 typedef struct oltr_world {
     const char *kind;
@@ -33,7 +50,13 @@ typedef struct oltr_world {
         *prior_b;   /* (n_items) or NULL: beta draws a_i uniformly from 1..a_max, b_i = 10; fixed tells none */
     uint32_t a_max; /* beta without prior_a: the largest a; 0 means 10 */
     uint32_t instances_per_prior; /* beta without prior_a: replications that share one draw of a; 0 means 1 */
-    const double *attraction;     /* (n_items) fixed: each in [0,1] */
+    const double *attraction;     /* (n_items) fixed: each in [0,1]; dataset: (n_rows) */
+
+    /* dataset: n_items is the largest number of documents of a query, dim that of the dataset; prior_a and prior_b, if
+     * given, are (n_rows) long */
+    const oltr_dataset *dataset;
+    const double *prior_mean, *prior_sd; /* (n_rows) or NULL: what policies that take a mean and a deviation are told
+                                            in place of those of Beta(a,b) */
 
     /* with features */
     uint32_t dim;          /* features of an item; 0: none */

@@ -2,9 +2,12 @@
 """The one-way law: every folder may include only what stands below it.
 
     base <- rng <- math <- posterior <- policy        each may use those before it
+    data       base, rng, math
+    ranker     base, rng, data
     world      base, rng, math
     sim        base, world, and policies through the public header only
-    report, cli   the public headers, src/base and src/math/special.h
+    report     the public headers, src/base and src/math/special.h
+    cli        those, report, data and ranker
     include    nothing of src
 
 A cycle between folders cannot be taken out again by the next reader, so it is refused when it appears.
@@ -21,13 +24,15 @@ BELOW = {
     "math": {"base", "rng", "math"},
     "posterior": {"base", "rng", "math", "posterior"},
     "policy": {"base", "rng", "math", "posterior", "policy"},
+    "data": {"base", "rng", "math", "data"},
+    "ranker": {"base", "rng", "data", "ranker"},
     "world": {"base", "rng", "math", "world"},
     "sim": {"base", "world", "sim"},
     "report": {"base", "report"},
-    "cli": {"base", "report", "cli"},
+    "cli": {"base", "report", "data", "ranker", "cli"},
 }
 SINGLE = {"report": {"math/special.h"}, "cli": {"math/special.h"}}
-SEES_SIMULATOR = {"world", "sim", "report", "cli"}
+SEES_SIMULATOR = {"data", "ranker", "world", "sim", "report", "cli"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
 
 
