@@ -21,25 +21,55 @@ int complain(int code, const char *format, ...)
     return code;
 }
 
-const struct verb *verb_find(const char *name)
+/* ---- finding the verb ----------------------------------------------------------------------------------- */
+
+/* The word that is typed: the last one of the name. */
+static const char *last_word(const struct verb *verb)
 {
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
-        if (strcmp(verb->name, name) == 0) {
+    const char *blank = strrchr(verb->name, ' ');
+    return blank != NULL ? blank + 1 : verb->name;
+}
+
+static const struct verb *find_in(const struct verb *table, const char *word)
+{
+    for (const struct verb *verb = table; verb->name != NULL; verb++) {
+        if (strcmp(last_word(verb), word) == 0) {
             return verb;
         }
     }
     return NULL;
 }
 
-int verb_unknown(const char *name)
+/* `family`: NULL for the commands of the program itself. */
+static void unknown_verb(const struct verb *family, const char *name)
 {
-    char word[SHOWN_SIZE], hint[HINT_SIZE];
+    char word[SHOWN_SIZE], hint[HINT_SIZE], help[64];
     struct nearest nearest = nearest_to(name);
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
-        nearest_offer(&nearest, verb->name);
+    for (const struct verb *verb = family != NULL ? family->members : verbs; verb->name != NULL; verb++) {
+        nearest_offer(&nearest, last_word(verb));
     }
-    return complain(EXIT_USAGE, "no command is called `%s`%s", shown(name, word),
-                    nearest.best != NULL ? nearest_hint(&nearest, hint) : "; `oltr help` lists them");
+    (void)snprintf(help, sizeof help, "; `oltr help%s%s` lists them", family != NULL ? " " : "",
+                   family != NULL ? family->name : "");
+    (void)complain(EXIT_USAGE, "no command%s%s is called `%s`%s", family != NULL ? " of " : "",
+                   family != NULL ? family->name : "", shown(name, word),
+                   nearest.best != NULL ? nearest_hint(&nearest, hint) : help);
+}
+
+const struct verb *verb_find(uint32_t count, const char *const *word, uint32_t *used)
+{
+    const struct verb *verb = NULL, *family = NULL;
+    for (*used = 0; *used < count && (verb == NULL || verb->members != NULL); (*used)++) {
+        if (verb != NULL && word[*used][0] == '-') {
+            break;
+        }
+        family = verb;
+        verb = find_in(family != NULL ? family->members : verbs, word[*used]);
+        if (verb == NULL) {
+            unknown_verb(family, word[*used]);
+            return NULL;
+        }
+    }
+    return verb;
 }
 
 /* ---- finding options ------------------------------------------------------------------------------------ */
@@ -138,6 +168,9 @@ static int check_operands(const struct arguments *arguments)
     char word[SHOWN_SIZE];
     if (arguments_value(arguments, "help") != NULL) {
         return EXIT_OK;
+    }
+    if (verb->members != NULL) {
+        return complain(EXIT_USAGE, "%s needs a command behind it; `oltr help %s` lists them", verb->name, verb->name);
     }
     if (arguments->n_operands < verb->fewest) {
         return complain(EXIT_USAGE, "%s needs %s: oltr %s %s", verb->name, verb->operands, verb->name, verb->operands);

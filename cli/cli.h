@@ -30,15 +30,18 @@ struct arguments {
     struct given *given;  /* (n_given) in the order of the command line */
 };
 
+/* A verb does something, or is a family of verbs that do: `data` has `data inspect`, whose name is both words. */
 struct verb {
     const char *name;
-    const char *operands; /* "FILE" or "[NAME]" */
+    const char *operands; /* "FILE" or "[NAME]"; of a family "COMMAND" */
     uint32_t fewest, most;
-    const char *summary;          /* one line */
-    const char *details;          /* paragraphs separated by '\n' */
-    const struct option *options; /* ends with a name of NULL */
-    int (*run)(const struct arguments *arguments);
+    const char *summary;                           /* one line */
+    const char *details;                           /* paragraphs separated by '\n' */
+    const struct option *options;                  /* ends with a name of NULL */
+    int (*run)(const struct arguments *arguments); /* NULL: a family */
+    const struct verb *members;                    /* of a family, ends with a name of NULL; else NULL */
 };
+enum { ANY_NUMBER = UINT16_MAX }; /* of operands: as `most` */
 
 extern const struct verb verbs[]; /* ends with a name of NULL */
 
@@ -56,8 +59,9 @@ void arguments_free(struct arguments *arguments);
 /* The last value given for an option ("" for a switch), or NULL. */
 const char *arguments_value(const struct arguments *arguments, const char *name);
 
-const struct verb *verb_find(const char *name);
-int verb_unknown(const char *name); /* says so; EXIT_USAGE */
+/* The verb that the first words name, and in *used how many of them: `data inspect` takes two.  A family is found when the
+ * word behind its name is missing or an option.  NULL after saying what is wrong. */
+const struct verb *verb_find(uint32_t count, const char *const *word, uint32_t *used);
 
 /* "oltr: words" on standard error; returns `code`. */
 int complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,6 @@
 /* cmd_help.c - `oltr help`: the overview, one verb, the experiment file, or the manual page. */
 #include "cli.h"
+#include "report/shown.h"
 
 #include <string.h>
 
@@ -22,9 +23,15 @@ int cmd_help(const struct arguments *arguments)
         help_experiment(stdout);
         return EXIT_OK;
     }
-    const struct verb *verb = verb_find(arguments->operand[0]);
+    uint32_t used;
+    const struct verb *verb = verb_find(arguments->n_operands, arguments->operand, &used);
     if (verb == NULL) {
-        return verb_unknown(arguments->operand[0]);
+        return EXIT_USAGE;
+    }
+    if (used < arguments->n_operands) {
+        char word[SHOWN_SIZE];
+        return complain(EXIT_USAGE, "%s has no commands of its own, so none is called `%s`", verb->name,
+                        shown(arguments->operand[used], word));
     }
     help_verb(stdout, verb);
     return EXIT_OK;

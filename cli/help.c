@@ -117,12 +117,31 @@ static void option_entry(FILE *out, const struct option *option)
     entry(out, name, option->help);
 }
 
+/* "name operands   summary" of all verbs of a table that do something. */
+static void verb_entries(FILE *out, const struct verb *table)
+{
+    for (const struct verb *verb = table; verb->name != NULL; verb++) {
+        char name[64];
+        if (verb->members != NULL) {
+            verb_entries(out, verb->members);
+            continue;
+        }
+        (void)snprintf(name, sizeof name, "%s %s", verb->name, verb->operands);
+        entry(out, name, verb->summary);
+    }
+}
+
 void help_verb(FILE *out, const struct verb *verb)
 {
     (void)fprintf(out, "usage: oltr %s%s%s%s\n\n", verb->name, *verb->operands != '\0' ? " " : "", verb->operands,
-                  verb->options->name != NULL ? " [options]" : "");
+                  verb->options->name != NULL || verb->members != NULL ? " [options]" : "");
     help_fold(out, verb->summary, 0, 0);
     paragraphs(out, verb->details);
+    if (verb->members != NULL) {
+        (void)fputs("\ncommands:\n", out);
+        verb_entries(out, verb->members);
+        (void)fprintf(out, "\n`oltr help %s COMMAND` explains one of them.\n", verb->name);
+    }
     (void)fputs("\noptions:\n", out);
     for (const struct option *option = verb->options; option->name != NULL; option++) {
         option_entry(out, option);
@@ -133,11 +152,7 @@ void help_verb(FILE *out, const struct verb *verb)
 void help_all(FILE *out)
 {
     (void)fprintf(out, "oltr %s - %s\n\nusage: oltr COMMAND [options]\n\ncommands:\n", oltr_version(), about);
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
-        char name[64];
-        (void)snprintf(name, sizeof name, "%s %s", verb->name, verb->operands);
-        entry(out, name, verb->summary);
-    }
+    verb_entries(out, verbs);
     (void)fputs("\n`oltr help COMMAND` explains a command, `oltr help experiment` the experiment file.\n\nexamples:\n",
                 out);
     for (const struct pair *example = examples; example->name != NULL; example++) {
@@ -217,6 +232,18 @@ static void man_option(FILE *out, const struct option *option)
     (void)fputc('\n', out);
 }
 
+static void man_synopsis(FILE *out, const struct verb *table)
+{
+    for (const struct verb *verb = table; verb->name != NULL; verb++) {
+        if (verb->members != NULL) {
+            man_synopsis(out, verb->members);
+            continue;
+        }
+        (void)fprintf(out, "%s\\fBoltr %s\\fR %s%s\n", verb == verbs ? "" : ".br\n", verb->name, verb->operands,
+                      verb->options->name != NULL ? " [\\fIoptions\\fR]" : "");
+    }
+}
+
 static void man_verb(FILE *out, const struct verb *verb)
 {
     (void)fprintf(out, ".SS oltr %s %s\n", verb->name, verb->operands);
@@ -230,6 +257,9 @@ static void man_verb(FILE *out, const struct verb *verb)
     }
     for (const struct option *option = verb->options; option->name != NULL; option++) {
         man_option(out, option);
+    }
+    for (const struct verb *member = verb->members; member != NULL && member->name != NULL; member++) {
+        man_verb(out, member);
     }
 }
 
@@ -260,10 +290,7 @@ void help_man(FILE *out)
     (void)fprintf(out, ".TH OLTR 1 \"\" \"oltr %s\" \"User Commands\"\n.SH NAME\noltr \\- ", oltr_version());
     troff(out, about);
     (void)fputs("\n.SH SYNOPSIS\n", out);
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
-        (void)fprintf(out, "%s\\fBoltr %s\\fR %s%s\n", verb == verbs ? "" : ".br\n", verb->name, verb->operands,
-                      verb->options->name != NULL ? " [\\fIoptions\\fR]" : "");
-    }
+    man_synopsis(out, verbs);
     (void)fputs(".SH DESCRIPTION\n", out);
     troff(out, description);
     (void)fputs("\n.SH COMMANDS\nEvery command takes \\fB\\-h\\fR and \\fB\\-\\-help\\fR.\n", out);
