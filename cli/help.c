@@ -23,6 +23,8 @@ static const struct pair files[] = {
     {"results.csv", "one row per swept value, policy and recorded round: sweep, policy, round, regret, regret_se, "
                     "reward, replications"},
     {"summary.csv", "the rows of the last recorded round"},
+    {"pairs.csv", "the difference between every two policies, replication by replication, with its standard error"},
+    {"queries.csv", "the regret on each query, where a dataset is played"},
     {"manifest.json", "what was run: effective configuration, seed, version, compiler, host, seconds, nanoseconds per "
                       "round of each policy, figures"},
     {"experiment.yaml", "the effective experiment; `oltr run` on it repeats the run"},

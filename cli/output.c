@@ -26,6 +26,25 @@ static oltr_status write_results(const struct run *run, bool summary, oltr_error
     return write_text(run, summary ? "summary.csv" : "results.csv", &content, error);
 }
 
+static oltr_status write_pairs(const struct run *run, oltr_error *error)
+{
+    struct text content = {0};
+    const struct config *config = run->config;
+    pairs_csv(config->points, config->n_points, config->sweep, run->results, &content);
+    return write_text(run, "pairs.csv", &content, error);
+}
+
+static oltr_status write_queries(const struct run *run, oltr_error *error)
+{
+    struct text content = {0};
+    const struct config *config = run->config;
+    if (config->points[0].world.dataset == NULL) {
+        return OLTR_OK;
+    }
+    queries_csv(config->points, config->n_points, config->sweep, run->results, &content);
+    return write_text(run, "queries.csv", &content, error);
+}
+
 static oltr_status write_density(const struct run *run, bool summary, oltr_error *error)
 {
     struct text content = {0};
@@ -104,6 +123,12 @@ oltr_status output_write(const struct run *run, oltr_error *error)
     oltr_status status = write(run, false, error);
     if (status == OLTR_OK) {
         status = write(run, true, error);
+    }
+    if (status == OLTR_OK && run->config->kind == CONFIG_REGRET) {
+        status = write_pairs(run, error);
+    }
+    if (status == OLTR_OK && run->config->kind == CONFIG_REGRET) {
+        status = write_queries(run, error);
     }
     if (status == OLTR_OK) {
         status = write_experiment(run, error);

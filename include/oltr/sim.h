@@ -120,20 +120,45 @@ OLTR_API oltr_results *oltr_results_new(const oltr_experiment *points, uint32_t 
 OLTR_API void oltr_results_free(oltr_results *results);
 OLTR_API oltr_outcome oltr_results_at(const oltr_results *results, uint32_t point, uint32_t policy,
                                       uint32_t checkpoint);
+typedef struct oltr_estimate {
+    double mean, se; /* se: the standard error; 0 with fewer than two replications */
+    uint32_t replications;
+} oltr_estimate;
+
+/* Regret of `policy` minus regret of `other`, replication by replication: they met the same instances and users. */
+OLTR_API oltr_estimate oltr_results_pair(const oltr_results *results, uint32_t point, uint32_t policy, uint32_t other,
+                                         uint32_t checkpoint);
+/* The queries of a dataset are groups of replications, and every standard error above is that between groups; other
+ * worlds have one group.  Regret at the end within a group: */
+OLTR_API uint32_t oltr_results_groups(const oltr_results *results, uint32_t point);
+OLTR_API oltr_estimate oltr_results_in_group(const oltr_results *results, uint32_t point, uint32_t policy,
+                                             uint32_t group);
 /* Mean thread CPU nanoseconds of one round (rank, users, learn); depends on the machine, unlike all else. */
 OLTR_API double oltr_results_ns_per_round(const oltr_results *results, uint32_t point, uint32_t policy);
 /* What is done so far, to a file and back (checksummed; a file of another experiment is refused). */
 OLTR_API oltr_status oltr_results_save(const oltr_results *results, const char *path, oltr_error *error);
 OLTR_API oltr_status oltr_results_load(oltr_results *results, const char *path, oltr_error *error);
+/* The bytes of that file, to send them elsewhere; `name` is for messages. */
+OLTR_API size_t oltr_results_size(const oltr_results *results);
+OLTR_API void oltr_results_pack(const oltr_results *results, void *bytes); /* oltr_results_size() of them */
+OLTR_API oltr_status oltr_results_unpack(oltr_results *results, const void *bytes, size_t size, const char *name,
+                                         oltr_error *error);
+/* Adds the replications of `from`, none of which may be in `into`; the same bits whatever the order. */
+OLTR_API oltr_status oltr_results_merge(oltr_results *into, const oltr_results *from, oltr_error *error);
 
 /* ---- the runner ----------------------------------------------------------------------------------------- */
 
 typedef struct oltr_progress {
-    uint64_t done, total; /* replications, over all points */
+    uint64_t done, total; /* replications, over all points; of the shard */
     uint64_t rounds_done; /* policy rounds simulated by this call */
     double seconds;       /* since this call began */
     const oltr_results *results;
 } oltr_progress;
+
+/* One of `count` equal parts of a run: the replications r with r mod count == index.  A count of 0 is the whole. */
+typedef struct oltr_shard {
+    uint32_t index, count;
+} oltr_shard;
 
 typedef struct oltr_run_options {
     uint32_t threads;                                       /* 0: all cores */
@@ -142,6 +167,7 @@ typedef struct oltr_run_options {
     double every;                                           /* never by two threads at once */
     int (*stop)(void *context);                             /* NULL, or asked often, by several threads at once: */
     void *context;                                          /* non-zero stops the run soon */
+    oltr_shard shard;                                       /* which part to run */
 } oltr_run_options;
 
 /* Runs what `results` does not hold yet.  OLTR_EINTERRUPTED when stopped: whole replications are kept (and written to

@@ -46,6 +46,58 @@ void results_csv(const oltr_experiment *points, uint32_t n_points, const char *c
     }
 }
 
+static void add_pairs(const oltr_experiment *point, const char *sweep, const oltr_results *results, uint32_t p,
+                      uint32_t i, uint32_t j, struct text *out)
+{
+    for (uint32_t c = 0; c < point->n_checkpoints; c++) {
+        oltr_estimate difference = oltr_results_pair(results, p, i, j, c);
+        csv_field(out, sweep);
+        text_printf(out, ",%" PRIu64 ",", point->checkpoint[c]);
+        csv_field(out, point->policy[i].label);
+        text_add(out, ",");
+        csv_field(out, point->policy[j].label);
+        text_printf(out, ",%.9g,%.9g,%" PRIu32 "\n", difference.mean, difference.se, difference.replications);
+    }
+}
+
+void pairs_csv(const oltr_experiment *points, uint32_t n_points, const char *const *sweep, const oltr_results *results,
+               struct text *out)
+{
+    text_add(out, "sweep,round,policy,other,difference,difference_se,replications\n");
+    for (uint32_t p = 0; p < n_points; p++) {
+        for (uint32_t i = 0; i < points[p].n_policies; i++) {
+            for (uint32_t j = i + 1; j < points[p].n_policies; j++) {
+                add_pairs(&points[p], sweep != NULL ? sweep[p] : "", results, p, i, j, out);
+            }
+        }
+    }
+}
+
+static void add_query(const oltr_experiment *point, const char *sweep, const oltr_results *results, uint32_t p,
+                      uint32_t query, struct text *out)
+{
+    const oltr_dataset *data = point->world.dataset;
+    for (uint32_t i = 0; i < point->n_policies; i++) {
+        oltr_estimate regret = oltr_results_in_group(results, p, i, query);
+        csv_field(out, sweep);
+        text_printf(out, ",%" PRIu64 ",%" PRIu32 ",", data->query[query],
+                    data->first_row[query + 1] - data->first_row[query]);
+        csv_field(out, point->policy[i].label);
+        text_printf(out, ",%.9g,%.9g,%" PRIu32 "\n", regret.mean, regret.se, regret.replications);
+    }
+}
+
+void queries_csv(const oltr_experiment *points, uint32_t n_points, const char *const *sweep,
+                 const oltr_results *results, struct text *out)
+{
+    text_add(out, "sweep,query,documents,policy,regret,regret_se,replications\n");
+    for (uint32_t p = 0; p < n_points; p++) {
+        for (uint32_t q = 0; points[p].world.dataset != NULL && q < points[p].world.dataset->n_queries; q++) {
+            add_query(&points[p], sweep != NULL ? sweep[p] : "", results, p, q, out);
+        }
+    }
+}
+
 /* ---- reading -------------------------------------------------------------------------------------------- */
 
 static const char *skip_digits(const char *at)

@@ -1,4 +1,4 @@
-/* results.h - results.csv and summary.csv: one row per swept value, policy and checkpoint. */
+/* results.h - results.csv and summary.csv: one row per swept value, policy and checkpoint; pairs.csv: one per pair of policies; queries.csv: one per query. */
 #ifndef REPORT_RESULTS_H
 #define REPORT_RESULTS_H
 
@@ -22,6 +22,14 @@ struct result_table {
 /* Adds the heading and all rows, or only those of the last checkpoints.  sweep: (n_points), or NULL without one. */
 void results_csv(const oltr_experiment *points, uint32_t n_points, const char *const *sweep,
                  const oltr_results *results, bool last_only, struct text *out);
+
+/* Regret of one policy minus that of another, for every pair and checkpoint. */
+void pairs_csv(const oltr_experiment *points, uint32_t n_points, const char *const *sweep, const oltr_results *results,
+               struct text *out);
+
+/* Regret at the end on each query of the points that play datasets. */
+void queries_csv(const oltr_experiment *points, uint32_t n_points, const char *const *sweep,
+                 const oltr_results *results, struct text *out);
 
 /* Reads folder/results.csv back. */
 oltr_status result_table_read(const char *folder, struct result_table *table, oltr_error *error);

@@ -1,24 +1,27 @@
-/* results.c - regret curves: made, added to, read, and kept in a file between runs. */
+/* results.c - regret curves: made, added to, added together, and read. */
 #include "sim/results.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "world/world.h"
 
 __extension__ typedef unsigned __int128 unsigned_wide;
 
-enum { CURVE_BITS = 52, FINEST = 40 };
+enum { FINEST = 40, GROUP_BITS = 62 };
 
-/* A round is worth at most one reward a slot, and a reward at most the world's scale. */
+/* A round is worth at most one reward a slot, and a reward at most the world's scale.  The sum over a group has 62 bits. */
 static int scale_of(const oltr_experiment *e)
 {
     double most = (double)e->rounds * e->slots * fmax(1, e->world.scale) + 1;
-    int scale = CURVE_BITS - (int)ceil(log2(most));
+    double in_group = ceil((double)e->replications / world_groups(&e->world));
+    int bits = CURVE_BITS;
+    if (world_groups(&e->world) > 1 && in_group > exp2(GROUP_BITS - CURVE_BITS))
+        bits = GROUP_BITS - (int)ceil(log2(in_group));
+    int scale = bits - (int)ceil(log2(most));
     return scale < FINEST ? scale : FINEST;
 }
 
@@ -102,17 +105,29 @@ uint64_t experiment_digest(const oltr_experiment *points, uint32_t n_points)
 
 /* ---- life ------------------------------------------------------------------------------------------------ */
 
+static int make_groups(point_results *p)
+{
+    size_t policies = (size_t)p->n_groups * p->n_policies;
+    p->group_regret = calloc(policies * p->n_checkpoints, sizeof *p->group_regret);
+    p->group_squares = calloc(policies, sizeof *p->group_squares);
+    p->group_done = calloc(p->n_groups, sizeof *p->group_done);
+    return p->group_regret && p->group_squares && p->group_done;
+}
+
 static int make_point(point_results *p, const oltr_experiment *e)
 {
     *p = (point_results){.n_policies = e->n_policies,
                          .n_checkpoints = e->n_checkpoints,
                          .replications = e->replications,
+                         .n_groups = world_groups(&e->world),
                          .scale = scale_of(e),
                          .rounds = e->rounds};
     p->at = calloc((size_t)e->n_policies * e->n_checkpoints, sizeof *p->at);
+    p->pair_squares = calloc(pair_count(e->n_policies) * e->n_checkpoints + 1, sizeof *p->pair_squares);
+    p->units = calloc((size_t)e->n_policies * e->n_checkpoints, sizeof *p->units);
     p->ns = calloc(e->n_policies, sizeof *p->ns);
     p->whole = calloc(e->replications, 1);
-    return p->at && p->ns && p->whole;
+    return p->at && p->pair_squares && p->units && p->ns && p->whole && (p->n_groups == 1 || make_groups(p));
 }
 
 oltr_results *oltr_results_new(const oltr_experiment *points, uint32_t n_points, oltr_error *error)
@@ -147,12 +162,74 @@ void oltr_results_free(oltr_results *results)
     if (!results)
         return;
     for (uint32_t i = 0; results->point && i < results->n_points; i++) {
-        free(results->point[i].at);
-        free(results->point[i].ns);
-        free(results->point[i].whole);
+        point_results *p = &results->point[i];
+        free(p->at);
+        free(p->pair_squares);
+        free(p->group_regret);
+        free(p->group_squares);
+        free(p->group_done);
+        free(p->units);
+        free(p->ns);
+        free(p->whole);
     }
     free(results->point);
     free(results);
+}
+
+static void clear(void *array, size_t count, size_t size)
+{
+    if (array)
+        memset(array, 0, count * size);
+}
+
+void results_clear(oltr_results *results)
+{
+    for (uint32_t i = 0; i < results->n_points; i++) {
+        point_results *p = &results->point[i];
+        size_t policies = (size_t)p->n_groups * p->n_policies;
+        clear(p->at, (size_t)p->n_policies * p->n_checkpoints, sizeof *p->at);
+        clear(p->pair_squares, pair_count(p->n_policies) * p->n_checkpoints, sizeof *p->pair_squares);
+        clear(p->group_regret, policies * p->n_checkpoints, sizeof *p->group_regret);
+        clear(p->group_squares, policies, sizeof *p->group_squares);
+        clear(p->group_done, p->n_groups, sizeof *p->group_done);
+        clear(p->ns, p->n_policies, sizeof *p->ns);
+        clear(p->whole, p->replications, 1);
+        p->done = 0;
+    }
+}
+
+/* ---- adding ---------------------------------------------------------------------------------------------- */
+
+static int64_t in_units(const point_results *p, double value)
+{
+    return llrint(ldexp(value, p->scale));
+}
+
+static wide square(int64_t units)
+{
+    return (wide)units * units;
+}
+
+static void add_pairs(point_results *p)
+{
+    wide *squares = p->pair_squares;
+    for (uint32_t i = 0; i < p->n_policies; i++)
+        for (uint32_t j = i + 1; j < p->n_policies; j++) {
+            const int64_t *one = p->units + (size_t)i * p->n_checkpoints;
+            const int64_t *two = p->units + (size_t)j * p->n_checkpoints;
+            for (uint32_t c = 0; c < p->n_checkpoints; c++)
+                *squares++ += square(one[c] - two[c]);
+        }
+}
+
+static void add_to_group(point_results *p, uint32_t group)
+{
+    size_t curve = (size_t)p->n_policies * p->n_checkpoints;
+    for (size_t i = 0; i < curve; i++)
+        p->group_regret[group * curve + i] += p->units[i];
+    for (uint32_t i = 0; i < p->n_policies; i++)
+        p->group_squares[(size_t)group * p->n_policies + i] += square(p->units[(size_t)(i + 1) * p->n_checkpoints - 1]);
+    p->group_done[group]++;
 }
 
 void results_add(oltr_results *results, uint32_t point, uint32_t replication, const double *regret,
@@ -160,234 +237,171 @@ void results_add(oltr_results *results, uint32_t point, uint32_t replication, co
 {
     point_results *p = &results->point[point];
     for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++) {
-        int64_t units = llrint(ldexp(regret[i], p->scale));
-        p->at[i].regret += units;
-        p->at[i].regret_squares += (wide)units * units;
-        p->at[i].reward += llrint(ldexp(reward[i], p->scale));
+        p->units[i] = in_units(p, regret[i]);
+        p->at[i].regret += p->units[i];
+        p->at[i].regret_squares += square(p->units[i]);
+        p->at[i].reward += in_units(p, reward[i]);
     }
+    add_pairs(p);
+    if (p->n_groups > 1)
+        add_to_group(p, replication % p->n_groups);
     for (uint32_t i = 0; i < p->n_policies; i++)
         p->ns[i] += ns[i];
     p->whole[replication] = 1;
     p->done++;
 }
 
-/* The mean of the squared distances from `centre`, exactly, in units squared: no cancellation however large the mean. */
-static double squared_distances(const tally *t, uint32_t n, int64_t centre)
+static void merge_groups(point_results *p, const point_results *from)
 {
-    unsigned_wide c = (unsigned_wide)(wide)centre, sum = (unsigned_wide)t->regret_squares;
-    sum += n * c * c - 2 * c * (unsigned_wide)t->regret; /* terms may wrap, the sum does not */
+    size_t policies = (size_t)p->n_groups * p->n_policies;
+    for (size_t i = 0; i < policies * p->n_checkpoints; i++)
+        p->group_regret[i] += from->group_regret[i];
+    for (size_t i = 0; i < policies; i++)
+        p->group_squares[i] += from->group_squares[i];
+    for (uint32_t i = 0; i < p->n_groups; i++)
+        p->group_done[i] += from->group_done[i];
+}
+
+static void merge_point(point_results *p, const point_results *from)
+{
+    for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++) {
+        p->at[i].regret += from->at[i].regret;
+        p->at[i].regret_squares += from->at[i].regret_squares;
+        p->at[i].reward += from->at[i].reward;
+    }
+    for (size_t i = 0; i < pair_count(p->n_policies) * p->n_checkpoints; i++)
+        p->pair_squares[i] += from->pair_squares[i];
+    if (p->n_groups > 1)
+        merge_groups(p, from);
+    for (uint32_t i = 0; i < p->n_policies; i++)
+        p->ns[i] += from->ns[i];
+    for (uint32_t i = 0; i < p->replications; i++)
+        p->whole[i] |= from->whole[i];
+    p->done += from->done;
+}
+
+oltr_status oltr_results_merge(oltr_results *into, const oltr_results *from, oltr_error *error)
+{
+    if (!into || !from)
+        return fail(error, OLTR_EINVAL, "two results are needed to merge");
+    if (into->digest != from->digest)
+        return fail(error, OLTR_EMISMATCH, "these are results of two experiments, or of one with two settings");
+    for (uint32_t i = 0; i < into->n_points; i++)
+        for (uint32_t j = 0; j < into->point[i].replications; j++)
+            if (into->point[i].whole[j] && from->point[i].whole[j])
+                return fail(error, OLTR_EMISMATCH, "replication %u of point %u is in both results", j, i + 1);
+    for (uint32_t i = 0; i < into->n_points; i++)
+        merge_point(&into->point[i], &from->point[i]);
+    return OLTR_OK;
+}
+
+uint32_t shard_replications(oltr_shard shard, uint32_t replications)
+{
+    if (shard.count < 2)
+        return replications;
+    return replications > shard.index ? (replications - shard.index - 1) / shard.count + 1 : 0;
+}
+
+/* ---- reading --------------------------------------------------------------------------------------------- */
+
+/* The sum of the squared distances from `centre` of n numbers with these sums, exactly: no cancellation however large the mean. */
+static double squared_distances(wide total, wide squares, uint32_t n, int64_t centre)
+{
+    unsigned_wide c = (unsigned_wide)(wide)centre, sum = (unsigned_wide)squares;
+    sum += n * c * c - 2 * c * (unsigned_wide)total; /* terms may wrap, the sum does not */
     return (double)(wide)sum;
+}
+
+/* Mean of n numbers and its standard error, from their sums in units of 2^-scale. */
+static oltr_estimate estimate(wide total, wide squares, uint32_t n, int scale)
+{
+    if (!n)
+        return (oltr_estimate){0, 0, 0};
+    int64_t centre = (int64_t)(total / n);
+    double offset = (double)(total - (wide)centre * n) / n; /* mean - centre, below one unit */
+    double around = squared_distances(total, squares, n, centre) - n * offset * offset;
+    double variance = n > 1 ? fmax(0, around) / (n - 1) : 0;
+    return (oltr_estimate){ldexp((double)total / n, -scale), ldexp(sqrt(variance / n), -scale), n};
+}
+
+enum { NOBODY = UINT32_MAX };
+
+static double group_sum(const point_results *p, uint32_t group, uint32_t policy, uint32_t other, uint32_t checkpoint)
+{
+    const int64_t *regret = p->group_regret + (size_t)group * p->n_policies * p->n_checkpoints + checkpoint;
+    double sum = (double)regret[(size_t)policy * p->n_checkpoints];
+    return other == NOBODY ? sum : sum - (double)regret[(size_t)other * p->n_checkpoints];
+}
+
+/* The standard error of a mean over replications that come in groups, from the spread between groups; `within` where fewer than two groups
+ * have any. */
+static double between_groups(const point_results *p, uint32_t policy, uint32_t other, uint32_t checkpoint,
+                             double within)
+{
+    double total = 0, squares = 0;
+    uint32_t groups = 0;
+    if (p->n_groups < 2)
+        return within;
+    for (uint32_t g = 0; g < p->n_groups; g++) {
+        total += group_sum(p, g, policy, other, checkpoint);
+        groups += p->group_done[g] > 0;
+    }
+    if (groups < 2)
+        return within;
+    for (uint32_t g = 0; g < p->n_groups; g++) {
+        double away = group_sum(p, g, policy, other, checkpoint) - p->group_done[g] * (total / p->done);
+        squares += away * away;
+    }
+    return ldexp(sqrt(squares * groups / (groups - 1)) / p->done, -p->scale);
 }
 
 oltr_outcome oltr_results_at(const oltr_results *results, uint32_t point, uint32_t policy, uint32_t checkpoint)
 {
     const point_results *p = &results->point[point];
     const tally *t = &p->at[(size_t)policy * p->n_checkpoints + checkpoint];
-    double n = p->done;
+    oltr_estimate regret = estimate(t->regret, t->regret_squares, p->done, p->scale);
     if (!p->done)
         return (oltr_outcome){0, 0, 0, 0};
-    int64_t centre = (int64_t)(t->regret / p->done);
-    double offset = (double)(t->regret - (wide)centre * p->done) / n; /* mean - centre, below one unit */
-    double squares = squared_distances(t, p->done, centre) - n * offset * offset;
-    double variance = p->done > 1 ? fmax(0, squares) / (n - 1) : 0;
-    return (oltr_outcome){.regret = ldexp((double)t->regret / n, -p->scale),
-                          .regret_se = ldexp(sqrt(variance / n), -p->scale),
-                          .reward = ldexp((double)t->reward / n, -p->scale),
+    return (oltr_outcome){.regret = regret.mean,
+                          .regret_se = between_groups(p, policy, NOBODY, checkpoint, regret.se),
+                          .reward = ldexp((double)t->reward / p->done, -p->scale),
                           .replications = p->done};
+}
+
+oltr_estimate oltr_results_pair(const oltr_results *results, uint32_t point, uint32_t policy, uint32_t other,
+                                uint32_t checkpoint)
+{
+    const point_results *p = &results->point[point];
+    if (policy == other)
+        return (oltr_estimate){0, 0, p->done};
+    uint32_t first = policy < other ? policy : other, second = policy < other ? other : policy;
+    wide total = p->at[(size_t)policy * p->n_checkpoints + checkpoint].regret -
+                 p->at[(size_t)other * p->n_checkpoints + checkpoint].regret;
+    wide squares = p->pair_squares[pair_index(p->n_policies, first, second) * p->n_checkpoints + checkpoint];
+    oltr_estimate difference = estimate(total, squares, p->done, p->scale);
+    difference.se = between_groups(p, policy, other, checkpoint, difference.se);
+    return difference;
+}
+
+uint32_t oltr_results_groups(const oltr_results *results, uint32_t point)
+{
+    return results->point[point].n_groups;
+}
+
+oltr_estimate oltr_results_in_group(const oltr_results *results, uint32_t point, uint32_t policy, uint32_t group)
+{
+    const point_results *p = &results->point[point];
+    if (p->n_groups < 2) {
+        const tally *t = &p->at[(size_t)(policy + 1) * p->n_checkpoints - 1];
+        return estimate(t->regret, t->regret_squares, p->done, p->scale);
+    }
+    size_t at = (size_t)group * p->n_policies + policy;
+    return estimate(p->group_regret[(at + 1) * p->n_checkpoints - 1], p->group_squares[at], p->group_done[group],
+                    p->scale);
 }
 
 double oltr_results_ns_per_round(const oltr_results *results, uint32_t point, uint32_t policy)
 {
     const point_results *p = &results->point[point];
     return p->done ? (double)p->ns[policy] / ((double)p->done * (double)p->rounds) : 0;
-}
-
-/* ---- the file of a run that is not finished -------------------------------------------------------------- */
-
-static const char magic[8] = "OLTRPART";
-enum { VERSION = 1 };
-
-static void put_wide(writer *w, wide value)
-{
-    put_u64(w, (uint64_t)value);
-    put_u64(w, (uint64_t)(value >> 64));
-}
-
-static wide get_wide(reader *r)
-{
-    uint64_t low = get_u64(r), high = get_u64(r);
-    return (wide)((unsigned_wide)high << 64 | low);
-}
-
-static void put_results(writer *w, const oltr_results *results)
-{
-    put_bytes(w, magic, sizeof magic);
-    put_u32(w, VERSION);
-    put_u64(w, results->digest);
-    for (uint32_t i = 0; i < results->n_points; i++) {
-        const point_results *p = &results->point[i];
-        put_bytes(w, p->whole, p->replications);
-        for (uint32_t j = 0; j < p->n_policies; j++)
-            put_u64(w, p->ns[j]);
-        for (size_t j = 0; j < (size_t)p->n_policies * p->n_checkpoints; j++) {
-            put_wide(w, p->at[j].regret);
-            put_wide(w, p->at[j].regret_squares);
-            put_wide(w, p->at[j].reward);
-        }
-    }
-}
-
-/* The whole file as bytes, checksum included; NULL without memory. */
-static unsigned char *bytes_of(const oltr_results *results, size_t *size)
-{
-    writer count = {NULL, 0, 0};
-    put_results(&count, results);
-    unsigned char *bytes = malloc(count.used + 8);
-    if (!bytes)
-        return NULL;
-    writer w = {bytes, count.used + 8, 0};
-    put_results(&w, results);
-    put_u64(&w, crc64(bytes, w.used));
-    *size = w.used;
-    return bytes;
-}
-
-static oltr_status write_whole(const char *path, const unsigned char *bytes, size_t size, oltr_error *error)
-{
-    size_t room = strlen(path) + sizeof ".tmp";
-    char *beside = malloc(room);
-    if (!beside)
-        return fail(error, OLTR_ENOMEM, "no memory to write %s", path);
-    snprintf(beside, room, "%s.tmp", path);
-    FILE *file = fopen(beside, "wb");
-    int ok = file && fwrite(bytes, 1, size, file) == size;
-    ok = file && fclose(file) == 0 && ok;
-    ok = ok && rename(beside, path) == 0;
-    if (!ok) {
-        fail(error, OLTR_EIO, "cannot write %s: %s", path, strerror(errno));
-        remove(beside);
-    }
-    free(beside);
-    return ok ? OLTR_OK : OLTR_EIO;
-}
-
-oltr_status oltr_results_save(const oltr_results *results, const char *path, oltr_error *error)
-{
-    size_t size = 0;
-    if (!results || !path)
-        return fail(error, OLTR_EINVAL, "results and a path are needed");
-    unsigned char *bytes = bytes_of(results, &size);
-    if (!bytes)
-        return fail(error, OLTR_ENOMEM, "no memory to save the results");
-    oltr_status status = write_whole(path, bytes, size, error);
-    free(bytes);
-    return status;
-}
-
-#define LARGEST_FILE ((long)1 << 34) /* the length of a folder is told as far more */
-
-static oltr_status read_whole(const char *path, unsigned char **bytes, size_t *size, oltr_error *error)
-{
-    FILE *file = fopen(path, "rb");
-    long length = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    if (length < 0 || length > LARGEST_FILE || fseek(file, 0, SEEK_SET) != 0) {
-        if (file)
-            fclose(file);
-        return fail(error, OLTR_EIO, "cannot read %s: %s", path,
-                    length > LARGEST_FILE ? "it is no file of ours" : strerror(errno));
-    }
-    *bytes = malloc((size_t)length + 1);
-    *size = *bytes ? fread(*bytes, 1, (size_t)length, file) : 0;
-    fclose(file);
-    return *bytes ? OLTR_OK : fail(error, OLTR_ENOMEM, "no memory to read %s", path);
-}
-
-static oltr_status check_file(const oltr_results *results, const char *path, const unsigned char *bytes, size_t size,
-                              size_t expected, oltr_error *error)
-{
-    reader head = {bytes, size, 0}, tail = {bytes + (size >= 8 ? size - 8 : 0), size >= 8 ? 8 : 0, 0};
-    char found[sizeof magic];
-    get_bytes(&head, found, sizeof found);
-    if (head.failed || memcmp(found, magic, sizeof magic) != 0)
-        return fail(error, OLTR_EMAGIC, "%s is not a file of partial results", path);
-    uint32_t version = get_u32(&head);
-    uint64_t digest = get_u64(&head);
-    if (version > VERSION)
-        return fail(error, OLTR_EVERSION, "%s was written by a newer oltr", path);
-    if (head.failed || get_u64(&tail) != crc64(bytes, size - 8))
-        return fail(error, OLTR_ECHECKSUM, "%s is damaged or cut short; delete it and run from the start", path);
-    if (digest != results->digest || size != expected)
-        return fail(
-            error, OLTR_EMISMATCH,
-            "%s belongs to another experiment, or to this one with other settings; run without resuming, or with the "
-            "settings of before",
-            path);
-    return OLTR_OK;
-}
-
-/* Could these be the sums of `n` curves of CURVE_BITS bits? */
-static int plausible(const tally *t, uint32_t n)
-{
-    wide most = (wide)n << (CURVE_BITS + 1), most_squares = (wide)n << (2 * CURVE_BITS);
-    return t->regret >= -most && t->regret <= most && t->reward >= -most && t->reward <= most &&
-           t->regret_squares >= 0 && t->regret_squares <= most_squares;
-}
-
-/* 0, and nothing kept, when a file with a right checksum holds what no run could have written. */
-static int keep_if_plausible(oltr_results *results)
-{
-    int good = 1;
-    for (uint32_t i = 0; i < results->n_points; i++)
-        for (size_t j = 0; j < (size_t)results->point[i].n_policies * results->point[i].n_checkpoints; j++)
-            good &= plausible(&results->point[i].at[j], results->point[i].done);
-    for (uint32_t i = 0; !good && i < results->n_points; i++) {
-        point_results *p = &results->point[i];
-        memset(p->at, 0, (size_t)p->n_policies * p->n_checkpoints * sizeof *p->at);
-        memset(p->ns, 0, p->n_policies * sizeof *p->ns);
-        memset(p->whole, 0, p->replications);
-        p->done = 0;
-    }
-    return good;
-}
-
-static void get_results(reader *r, oltr_results *results)
-{
-    for (uint32_t i = 0; i < results->n_points; i++) {
-        point_results *p = &results->point[i];
-        get_bytes(r, p->whole, p->replications);
-        p->done = 0;
-        for (uint32_t j = 0; j < p->replications; j++)
-            p->done += p->whole[j] = p->whole[j] != 0;
-        for (uint32_t j = 0; j < p->n_policies; j++)
-            p->ns[j] = get_u64(r);
-        for (size_t j = 0; j < (size_t)p->n_policies * p->n_checkpoints; j++) {
-            p->at[j].regret = get_wide(r);
-            p->at[j].regret_squares = get_wide(r);
-            p->at[j].reward = get_wide(r);
-        }
-    }
-}
-
-oltr_status oltr_results_load(oltr_results *results, const char *path, oltr_error *error)
-{
-    if (!results || !path)
-        return fail(error, OLTR_EINVAL, "results and a path are needed");
-    writer count = {NULL, 0, 0};
-    put_results(&count, results);
-    size_t size = 0, expected = count.used + 8;
-    unsigned char *bytes = NULL;
-    oltr_status status = read_whole(path, &bytes, &size, error);
-    if (status != OLTR_OK)
-        return status;
-    status = check_file(results, path, bytes, size, expected, error);
-    if (status == OLTR_OK) {
-        size_t head = sizeof magic + 4 + 8;
-        reader r = {bytes + head, size - head - 8, 0};
-        get_results(&r, results);
-        if (!keep_if_plausible(results))
-            status = fail(error, OLTR_ECORRUPT,
-                          "%s holds sums that no run could have written; delete it and run from the start", path);
-    }
-    free(bytes);
-    return status;
 }

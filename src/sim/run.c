@@ -35,6 +35,11 @@ static int stopped(void *context)
     return r->options->stop && r->options->stop(r->options->context);
 }
 
+static int in_shard(oltr_shard shard, uint32_t replication)
+{
+    return shard.count < 2 || replication % shard.count == shard.index;
+}
+
 /* The next replication to play; 0 when there is none. */
 static int take(run *r, task *next)
 {
@@ -47,7 +52,7 @@ static int take(run *r, task *next)
             r->replication = 0;
             continue;
         }
-        found = !p->whole[r->replication];
+        found = !p->whole[r->replication] && in_shard(r->options->shard, r->replication);
         *next = (task){r->point, r->replication++};
     }
     pthread_mutex_unlock(&r->lock);
@@ -124,7 +129,7 @@ static void report(const run *r, double since)
     oltr_progress p = {.rounds_done = r->rounds_done, .seconds = now() - since, .results = r->results};
     for (uint32_t i = 0; i < r->results->n_points; i++) {
         p.done += r->results->point[i].done;
-        p.total += r->results->point[i].replications;
+        p.total += shard_replications(r->options->shard, r->results->point[i].replications);
     }
     if (r->options->progress)
         r->options->progress(r->options->context, &p);
@@ -208,9 +213,12 @@ static void init_wait(run *r)
 oltr_status oltr_run(const oltr_experiment *points, uint32_t n_points, const oltr_run_options *options,
                      oltr_results *results, oltr_error *error)
 {
-    static const oltr_run_options plain = {0, NULL, NULL, 0, NULL, NULL};
+    static const oltr_run_options plain = {.threads = 0};
     if (!points || !results || results->n_points != n_points)
         return fail(error, OLTR_EINVAL, "results must be made for these points with oltr_results_new()");
+    if (options && options->shard.count && options->shard.index >= options->shard.count)
+        return fail(error, OLTR_EINVAL, "shard %u of %u: the index must be below the count", options->shard.index,
+                    options->shard.count);
     uint64_t digest = experiment_digest(points, n_points);
     if (!digest)
         return fail(error, OLTR_ENOMEM, "no memory to begin with");

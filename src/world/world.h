@@ -52,6 +52,9 @@ double next_attraction(const instance *truth, double below, uint32_t *count);
 const world_ops *world_ops_of(const char *kind, oltr_error *error);
 const click_ops *click_ops_of(const char *clicks, oltr_error *error);
 
+/* Replication r belongs to group r mod this: the queries of a dataset; 1 in other worlds. */
+uint32_t world_groups(const oltr_world *world);
+
 /* All that can be wrong with a world, for any kind. */
 oltr_status world_check(const oltr_world *world, oltr_error *error);
 

@@ -77,6 +77,11 @@ oltr_status world_check(const oltr_world *world, oltr_error *error)
     return status == OLTR_OK ? ops->check(world, error) : status;
 }
 
+uint32_t world_groups(const oltr_world *world)
+{
+    return world->dataset && world->dataset->n_queries ? world->dataset->n_queries : 1;
+}
+
 double next_attraction(const instance *truth, double below, uint32_t *count)
 {
     double next = -INFINITY;

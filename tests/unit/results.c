@@ -1,0 +1,200 @@
+/* results.c - sums over replications against the textbook: means, standard errors, differences in pairs, and results put together from parts. */
+#include "sim/results.h"
+
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POLICIES = 3, MARKS = 2, REPLICATIONS = 11, ITEMS = 4 };
+static const uint64_t marks[MARKS] = {5, 20};
+
+static oltr_experiment experiment(oltr_contestant *policy)
+{
+    for (uint32_t i = 0; i < POLICIES; i++) {
+        policy[i].label = "x";
+        assert_int_equal(oltr_settings_init(&policy[i].settings, "gts", ITEMS, NULL), OLTR_OK);
+    }
+    return (oltr_experiment){.seed = 1,
+                             .rounds = 20,
+                             .slots = 2,
+                             .replications = REPLICATIONS,
+                             .n_checkpoints = MARKS,
+                             .checkpoint = marks,
+                             .world = {.kind = "beta", .n_items = ITEMS, .clicks = "cascade"},
+                             .n_policies = POLICIES,
+                             .policy = policy};
+}
+
+/* Some curve, a number of a few bits so that rounding to units is exact. */
+static double curve(uint32_t replication, uint32_t policy, uint32_t mark)
+{
+    return (double)((replication * 37 + policy * 11 + mark * 5) % 64) / 8 + mark;
+}
+
+static void add(oltr_results *r, uint32_t replication)
+{
+    double regret[POLICIES * MARKS], reward[POLICIES * MARKS];
+    uint64_t ns[POLICIES] = {20, 40, 60};
+    for (uint32_t i = 0; i < POLICIES; i++)
+        for (uint32_t m = 0; m < MARKS; m++) {
+            regret[i * MARKS + m] = curve(replication, i, m);
+            reward[i * MARKS + m] = 1 + curve(replication, i, m);
+        }
+    results_add(r, 0, replication, regret, reward, ns);
+}
+
+/* Mean and standard error of n numbers, by the book. */
+static void by_the_book(const double *x, uint32_t n, double *mean, double *se)
+{
+    double squares = 0;
+    *mean = 0;
+    for (uint32_t i = 0; i < n; i++)
+        *mean += x[i] / n;
+    for (uint32_t i = 0; i < n; i++)
+        squares += (x[i] - *mean) * (x[i] - *mean);
+    *se = sqrt(squares / (n - 1) / n);
+}
+
+static void means_and_differences(void **state)
+{
+    oltr_contestant policy[POLICIES];
+    oltr_experiment e = experiment(policy);
+    oltr_results *r = oltr_results_new(&e, 1, NULL);
+    double x[REPLICATIONS], d[REPLICATIONS], mean, se;
+    (void)state;
+    assert_non_null(r);
+    for (uint32_t i = 0; i < REPLICATIONS; i++)
+        add(r, i);
+    for (uint32_t i = 0; i < POLICIES; i++)
+        for (uint32_t j = 0; j < POLICIES; j++)
+            for (uint32_t m = 0; m < MARKS; m++) {
+                for (uint32_t k = 0; k < REPLICATIONS; k++) {
+                    x[k] = curve(k, i, m);
+                    d[k] = curve(k, i, m) - curve(k, j, m);
+                }
+                by_the_book(x, REPLICATIONS, &mean, &se);
+                oltr_outcome o = oltr_results_at(r, 0, i, m);
+                assert_true(fabs(o.regret - mean) < 1e-12 && fabs(o.regret_se - se) < 1e-12);
+                assert_true(fabs(o.reward - mean - 1) < 1e-12);
+                by_the_book(d, REPLICATIONS, &mean, &se);
+                oltr_estimate pair = oltr_results_pair(r, 0, i, j, m);
+                assert_true(fabs(pair.mean - mean) < 1e-12 && fabs(pair.se - se) < 1e-12);
+                assert_int_equal(pair.replications, REPLICATIONS);
+            }
+    oltr_results_free(r);
+}
+
+static void pack(const oltr_results *r, unsigned char **bytes, size_t *size)
+{
+    *size = oltr_results_size(r);
+    *bytes = malloc(*size);
+    assert_non_null(*bytes);
+    oltr_results_pack(r, *bytes);
+}
+
+/* Any split into parts, merged in any order, is the whole, to the byte. */
+static void parts_make_the_whole(void **state)
+{
+    oltr_contestant policy[POLICIES];
+    oltr_experiment e = experiment(policy);
+    unsigned char *expected, *found;
+    size_t size, found_size;
+    oltr_results *whole = oltr_results_new(&e, 1, NULL);
+    (void)state;
+    for (uint32_t i = 0; i < REPLICATIONS; i++)
+        add(whole, i);
+    pack(whole, &expected, &size);
+    for (uint32_t parts = 1; parts <= REPLICATIONS + 1; parts++) {
+        oltr_results *sum = oltr_results_new(&e, 1, NULL);
+        for (uint32_t p = parts; p-- > 0;) {
+            oltr_results *part = oltr_results_new(&e, 1, NULL);
+            uint32_t count = 0;
+            for (uint32_t i = p; i < REPLICATIONS; i += parts, count++)
+                add(part, i);
+            assert_int_equal(count, shard_replications((oltr_shard){p, parts}, REPLICATIONS));
+            assert_int_equal(oltr_results_merge(sum, part, NULL), OLTR_OK);
+            oltr_results_free(part);
+        }
+        pack(sum, &found, &found_size);
+        assert_int_equal(found_size, size);
+        assert_memory_equal(found, expected, size);
+        free(found);
+        oltr_results_free(sum);
+    }
+    free(expected);
+    oltr_results_free(whole);
+}
+
+static void parts_that_do_not_fit(void **state)
+{
+    oltr_contestant policy[POLICIES];
+    oltr_experiment e = experiment(policy), other = e;
+    oltr_error error;
+    other.seed = 2;
+    oltr_results *a = oltr_results_new(&e, 1, NULL), *b = oltr_results_new(&e, 1, NULL),
+                 *c = oltr_results_new(&other, 1, NULL);
+    unsigned char *before, *after;
+    size_t size;
+    (void)state;
+    add(a, 3);
+    add(b, 3);
+    pack(a, &before, &size);
+    assert_int_equal(oltr_results_merge(a, b, &error), OLTR_EMISMATCH);
+    assert_non_null(strstr(error.msg, "replication 3"));
+    assert_int_equal(oltr_results_merge(a, c, &error), OLTR_EMISMATCH);
+    assert_int_equal(oltr_results_merge(NULL, c, &error), OLTR_EINVAL);
+    pack(a, &after, &size);
+    assert_memory_equal(before, after, size); /* refused: nothing has changed */
+    assert_int_equal(oltr_results_unpack(c, after, size, "there", &error), OLTR_EMISMATCH);
+    assert_int_equal(oltr_results_unpack(b, after, size - 1, "there", &error), OLTR_ECHECKSUM);
+    assert_int_equal(oltr_results_unpack(b, after, size, "there", &error), OLTR_OK);
+    free(before);
+    free(after);
+    oltr_results_free(a);
+    oltr_results_free(b);
+    oltr_results_free(c);
+}
+
+/* A shard runs its replications and no others; all shards together are the run. */
+static void shards_of_a_run(void **state)
+{
+    oltr_contestant policy[POLICIES];
+    oltr_experiment e = experiment(policy);
+    unsigned char *expected, *found;
+    size_t size;
+    oltr_results *whole = oltr_results_new(&e, 1, NULL), *sum = oltr_results_new(&e, 1, NULL);
+    (void)state;
+    assert_int_equal(oltr_run(&e, 1, NULL, whole, NULL), OLTR_OK);
+    for (uint32_t i = 0; i < 4; i++) {
+        oltr_results *part = oltr_results_new(&e, 1, NULL);
+        oltr_run_options options = {.threads = 2, .shard = {i, 4}};
+        assert_int_equal(oltr_run(&e, 1, &options, part, NULL), OLTR_OK);
+        for (uint32_t k = 0; k < REPLICATIONS; k++)
+            assert_int_equal(part->point[0].whole[k], k % 4 == i);
+        assert_int_equal(oltr_results_merge(sum, part, NULL), OLTR_OK);
+        oltr_results_free(part);
+    }
+    memcpy(sum->point[0].ns, whole->point[0].ns, POLICIES * sizeof(uint64_t)); /* time is what may differ */
+    pack(whole, &expected, &size);
+    pack(sum, &found, &size);
+    assert_memory_equal(found, expected, size);
+    oltr_run_options outside = {.shard = {4, 4}};
+    assert_int_equal(oltr_run(&e, 1, &outside, sum, NULL), OLTR_EINVAL);
+    free(expected);
+    free(found);
+    oltr_results_free(whole);
+    oltr_results_free(sum);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(means_and_differences),
+        cmocka_unit_test(parts_make_the_whole),
+        cmocka_unit_test(parts_that_do_not_fit),
+        cmocka_unit_test(shards_of_a_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
