@@ -123,8 +123,9 @@ typedef struct oltr_policy_info {
     const char *summary; /* one sentence */
     oltr_rewards rewards;
     int can_predict, can_merge, can_forget;
-    int uses_prior; /* reads the prior of its settings */
-    int contextual; /* ranks by the features of the candidates */
+    int uses_prior;    /* reads the prior of its settings */
+    int takes_moments; /* ... as mean and sd, the form to give where both are known; 0: as Beta(a,b) */
+    int contextual;    /* ranks by the features of the candidates */
     uint32_t n_params;
     const oltr_param *params;
 } oltr_policy_info;

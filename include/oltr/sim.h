@@ -47,7 +47,7 @@ typedef struct oltr_world {
     uint32_t examined_without_click; /* slots examined in a round without a click; 0: all that were shown */
     double misspecification;         /* c: policies are told Beta(a+c, b-c) */
     const double *prior_a,
-        *prior_b;   /* (n_items) or NULL: beta draws a_i uniformly from 1..a_max, b_i = 10; fixed tells none */
+        *prior_b;   /* (n_items) or NULL: beta draws a_i uniformly from 1..a_max, b_i = 10; others tell none */
     uint32_t a_max; /* beta without prior_a: the largest a; 0 means 10 */
     uint32_t instances_per_prior; /* beta without prior_a: replications that share one draw of a; 0 means 1 */
     const double *attraction;     /* (n_items) fixed: each in [0,1]; dataset: (n_rows) */
@@ -78,6 +78,13 @@ OLTR_API uint32_t oltr_world_count(void);
 OLTR_API const oltr_named *oltr_world_at(uint32_t index);
 OLTR_API uint32_t oltr_clicks_count(void);
 OLTR_API const oltr_named *oltr_clicks_at(uint32_t index);
+
+/* How grades become attractions, by name: err (2^g - 1) / 2^largest; perfect, navigational, informational and near-random
+ * for grades 0..4.  `largest` is where the scale of grades ends; a grade beyond it is refused. */
+OLTR_API uint32_t oltr_mapping_count(void);
+OLTR_API const oltr_named *oltr_mapping_at(uint32_t index);
+OLTR_API oltr_status oltr_attraction_of_grade(const char *mapping, uint32_t grade, uint32_t largest, double *attraction,
+                                              oltr_error *error);
 
 /* ---- experiments ---------------------------------------------------------------------------------------- */
 

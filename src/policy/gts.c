@@ -211,6 +211,7 @@ const policy_ops gts_ops = {
              .can_merge = 1,
              .can_forget = 1,
              .uses_prior = 1,
+             .takes_moments = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,

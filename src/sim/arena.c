@@ -25,13 +25,22 @@ struct arena {
 
 enum { ROUNDS_BETWEEN_STOPS = 512, ALIGNMENT = 64 };
 
+/* Where the world tells both forms of a prior, each policy gets its own. */
+static oltr_prior told_prior(const instance *truth, const oltr_policy_info *info)
+{
+    int moments = truth->tells_moments && (info->takes_moments || !truth->tells);
+    if (!info->uses_prior || (!moments && !truth->tells))
+        return (oltr_prior){NULL, NULL, NULL, NULL};
+    return moments ? (oltr_prior){.mean = truth->mean, .sd = truth->sd} : (oltr_prior){.a = truth->a, .b = truth->b};
+}
+
+/* For the instance of the moment: its items, its features, its prior. */
 static oltr_settings settings_in(const arena *a, uint32_t policy)
 {
     oltr_settings settings = a->experiment->policy[policy].settings;
+    settings.n_items = a->truth.n_items;
     settings.dim = a->truth.dim;
-    settings.prior = (oltr_prior){NULL, NULL, NULL, NULL};
-    if (settings.info->uses_prior && a->truth.tells)
-        settings.prior = (oltr_prior){.a = a->truth.a, .b = a->truth.b};
+    settings.prior = told_prior(&a->truth, settings.info);
     return settings;
 }
 
@@ -39,22 +48,24 @@ static int make_memory(arena *a)
 {
     const oltr_experiment *e = a->experiment;
     size_t n = e->world.n_items, curve = (size_t)e->n_policies * e->n_checkpoints;
-    size_t features = n * (e->world.dim ? e->world.dim : 1);
+    size_t features = e->world.dataset || !e->world.dim ? 1 : n * e->world.dim;
     a->truth.n_items = e->world.n_items;
     a->truth.dim = e->world.dim;
-    a->truth.x = calloc(features, sizeof(float));
+    a->truth.drawn = calloc(features, sizeof(float));
     a->truth.theta = calloc((size_t)e->world.dim + 1, sizeof(double));
     a->truth.attraction = calloc(n, sizeof(double));
     a->truth.a = calloc(n, sizeof(double));
     a->truth.b = calloc(n, sizeof(double));
+    a->truth.mean = calloc(n, sizeof(double));
+    a->truth.sd = calloc(n, sizeof(double));
     a->scratch = calloc(e->n_policies, sizeof *a->scratch);
     a->item = calloc(e->slots, sizeof *a->item);
     a->slot_reward = calloc(e->slots, sizeof(double));
     a->regret = calloc(curve, sizeof(double));
     a->reward = calloc(curve, sizeof(double));
     a->ns = calloc(e->n_policies, sizeof *a->ns);
-    return a->truth.x && a->truth.theta && a->truth.attraction && a->truth.a && a->truth.b && a->scratch && a->item &&
-           a->slot_reward && a->regret && a->reward && a->ns;
+    return a->truth.drawn && a->truth.theta && a->truth.attraction && a->truth.a && a->truth.b && a->truth.mean &&
+           a->truth.sd && a->scratch && a->item && a->slot_reward && a->regret && a->reward && a->ns;
 }
 
 static oltr_status blame(const arena *a, uint32_t policy, const oltr_error *why, oltr_error *error)
@@ -71,8 +82,7 @@ static oltr_status measure_policies(arena *a, oltr_error *error)
         if (settings.info->contextual && !settings.dim)
             return fail(error, OLTR_EFEATURE,
                         "policy %s: %s ranks by features, and this world has none: take world linear, logistic, "
-                        "scalar, or fixed with "
-                        "features",
+                        "scalar, or dataset or fixed with features",
                         a->experiment->policy[i].label, settings.info->name);
         size_t bytes = oltr_policy_bytes(&settings, &why);
         if (!bytes)
@@ -123,7 +133,8 @@ arena *arena_new(const oltr_experiment *experiment, oltr_error *error)
         arena_free(a);
         return NULL;
     }
-    a->world->draw(&experiment->world, experiment->seed, 0, &a->truth);
+    /* room for the largest instance is room for all */
+    a->world->draw(&experiment->world, experiment->seed, world_largest(&experiment->world), &a->truth);
     if (make_policies(a, error) != OLTR_OK) {
         arena_free(a);
         return NULL;
@@ -138,11 +149,13 @@ void arena_free(arena *a)
     for (uint32_t i = 0; a->scratch && i < a->experiment->n_policies; i++)
         oltr_scratch_free(a->scratch[i]);
     free(a->scratch);
-    free(a->truth.x);
+    free(a->truth.drawn);
     free(a->truth.theta);
     free(a->truth.attraction);
     free(a->truth.a);
     free(a->truth.b);
+    free(a->truth.mean);
+    free(a->truth.sd);
     free(a->policy_memory);
     free(a->item);
     free(a->slot_reward);

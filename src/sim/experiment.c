@@ -18,6 +18,10 @@ static oltr_status check_numbers(const oltr_experiment *e, oltr_error *error)
     if (e->slots < 1 || e->slots > e->world.n_items)
         return fail(error, OLTR_ESLOTS, "slots must be from 1 to the number of items (%u), not %u", e->world.n_items,
                     e->slots);
+    if (e->slots > world_fewest(&e->world))
+        return fail(error, OLTR_ESLOTS,
+                    "a query of the dataset has only %u documents for %u slots: leave out those with fewer than that",
+                    world_fewest(&e->world), e->slots);
     if (e->n_policies < 1 || !e->policy)
         return fail(error, OLTR_EINVAL, "at least 1 policy is needed");
     if (e->n_checkpoints < 1 || !e->checkpoint)

@@ -51,6 +51,19 @@ static void put_features(writer *w, const oltr_world *world)
     }
 }
 
+/* Rows are many: their checksum stands for them. */
+static void put_dataset(writer *w, const oltr_dataset *data)
+{
+    put_u32(w, data->n_queries);
+    put_u32(w, data->n_rows);
+    put_u32(w, data->dim);
+    for (uint32_t q = 0; q < data->n_queries; q++) {
+        put_u64(w, data->query[q]);
+        put_u32(w, data->first_row[q + 1]);
+    }
+    put_u64(w, w->at ? crc64(data->x, (size_t)data->n_rows * data->dim * sizeof *data->x) : 0);
+}
+
 static void put_policy(writer *w, const oltr_contestant *c)
 {
     put_text(w, c->label);
@@ -72,12 +85,17 @@ static void put_experiment(writer *w, const oltr_experiment *e)
     put_text(w, e->world.clicks);
     put_u32(w, e->world.examined_without_click);
     put_f64s(w, &e->world.misspecification, 1);
-    put_optional(w, e->world.prior_a, e->world.n_items);
-    put_optional(w, e->world.prior_b, e->world.n_items);
+    size_t given = e->world.dataset ? e->world.dataset->n_rows : e->world.n_items;
+    put_optional(w, e->world.prior_a, given);
+    put_optional(w, e->world.prior_b, given);
+    put_optional(w, e->world.prior_mean, given);
+    put_optional(w, e->world.prior_sd, given);
     put_u32(w, e->world.a_max);
     put_u32(w, e->world.instances_per_prior);
-    put_optional(w, e->world.attraction, e->world.n_items);
+    put_optional(w, e->world.attraction, given);
     put_features(w, &e->world);
+    if (e->world.dataset)
+        put_dataset(w, e->world.dataset);
     put_u32(w, e->n_policies);
     for (uint32_t i = 0; i < e->n_policies; i++)
         put_policy(w, &e->policy[i]);

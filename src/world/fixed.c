@@ -1,6 +1,5 @@
 /* fixed.c - a world with given attractions: the same instance in every replication, only the users differ. */
 #include <math.h>
-#include <string.h>
 
 #include "world/world.h"
 
@@ -29,8 +28,7 @@ static void draw(const oltr_world *world, uint64_t seed, uint64_t replication, i
     (void)seed;
     (void)replication;
     out->tells = world->prior_a != NULL;
-    if (world->dim)
-        memcpy(out->x, world->features, (size_t)world->n_items * world->dim * sizeof *out->x);
+    out->x = world->features;
     for (uint32_t i = 0; i < world->n_items; i++) {
         out->attraction[i] = world->attraction[i];
         if (out->tells) {

@@ -79,8 +79,9 @@ static void draw_features(oltr_rng *rng, instance *out)
     for (uint32_t i = 0; i < out->n_items; i++) {
         unit_vector(rng, out->dim, 0, row);
         for (uint32_t j = 0; j < out->dim; j++)
-            out->x[(size_t)i * out->dim + j] = (float)row[j];
+            out->drawn[(size_t)i * out->dim + j] = (float)row[j];
     }
+    out->x = out->drawn;
 }
 
 /* scale x'theta of every item; a probability may exceed 1 by the rounding of its features only. */

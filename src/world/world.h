@@ -18,16 +18,19 @@ typedef struct instance {
     uint32_t n_items;
     double *attraction; /* (n_items) */
     double *a, *b;      /* (n_items) the Beta prior that the policies are told */
-    int tells;          /* 0: they are told nothing, a and b mean nothing */
+    int tells;          /* 0: a and b mean nothing */
+    double *mean, *sd;  /* (n_items) what policies are told that take a mean and a deviation */
+    int tells_moments;  /* 0: mean and sd mean nothing */
     uint32_t dim;       /* features of an item; 0: none */
-    float *x;           /* (n_items, dim) */
+    const float *x;     /* (n_items, dim): `drawn`, or rows that the world keeps */
+    float *drawn;       /* room for (n_items, dim); NULL for a dataset, whose rows are in place */
     double *theta;      /* (dim) */
 } instance;
 
 typedef struct world_ops {
     oltr_named info;
     oltr_status (*check)(const oltr_world *world, oltr_error *error);
-    /* Fills the arrays of `out`. */
+    /* Fills the arrays of `out`; a dataset sets n_items too. */
     void (*draw)(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out);
     /* OPTIONAL: what changes from round to round.  NULL, or does nothing unless moves() says so. */
     int (*moves)(const oltr_world *world);
@@ -52,11 +55,14 @@ double next_attraction(const instance *truth, double below, uint32_t *count);
 const world_ops *world_ops_of(const char *kind, oltr_error *error);
 const click_ops *click_ops_of(const char *clicks, oltr_error *error);
 
-/* Replication r belongs to group r mod this: the queries of a dataset; 1 in other worlds. */
-uint32_t world_groups(const oltr_world *world);
-
 /* All that can be wrong with a world, for any kind. */
 oltr_status world_check(const oltr_world *world, oltr_error *error);
+
+/* Replications are of so many groups, r of group r mod groups: the queries of a dataset, or one group. */
+uint32_t world_groups(const oltr_world *world);
+/* A replication with the most items of any, and the fewest items that one has. */
+uint64_t world_largest(const oltr_world *world);
+uint32_t world_fewest(const oltr_world *world);
 
 /* Told prior = true prior (a, b) moved by the world's misspecification. */
 oltr_status check_told_prior(const oltr_world *world, double a, double b, uint32_t item, oltr_error *error);

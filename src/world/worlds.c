@@ -4,10 +4,11 @@
 
 #include "world/world.h"
 
-extern const world_ops beta_world, fixed_world, linear_world, logistic_world, scalar_world;
+extern const world_ops beta_world, fixed_world, linear_world, logistic_world, scalar_world, dataset_world;
 extern const click_ops cascade_clicks, abandon_clicks;
 
-static const world_ops *const worlds[] = {&beta_world, &fixed_world, &linear_world, &logistic_world, &scalar_world};
+static const world_ops *const worlds[] = {&beta_world,     &fixed_world,  &linear_world,
+                                          &logistic_world, &scalar_world, &dataset_world};
 static const click_ops *const clicks[] = {&cascade_clicks, &abandon_clicks};
 enum { WORLDS = sizeof worlds / sizeof *worlds, CLICKS = sizeof clicks / sizeof *clicks };
 
@@ -73,13 +74,40 @@ oltr_status world_check(const oltr_world *world, oltr_error *error)
         return fail(error, OLTR_EPRIOR, "the misspecification must be a finite number");
     if (!world->prior_a != !world->prior_b)
         return fail(error, OLTR_EPRIOR, "a world's prior needs both a and b");
+    if ((world->dataset || world->prior_mean || world->prior_sd) && strcmp(world->kind, "dataset") != 0)
+        return fail(error, OLTR_EINVAL, "a dataset, and means and deviations of a prior, are for world dataset, not %s",
+                    world->kind);
     oltr_status status = users->check(world, error);
     return status == OLTR_OK ? ops->check(world, error) : status;
 }
 
+/* ---- the queries of a dataset ----------------------------------------------------------------------------- */
+
 uint32_t world_groups(const oltr_world *world)
 {
-    return world->dataset && world->dataset->n_queries ? world->dataset->n_queries : 1;
+    return world->dataset ? world->dataset->n_queries : 1;
+}
+
+static uint32_t items_of(const oltr_world *world, uint32_t query)
+{
+    return world->dataset->first_row[query + 1] - world->dataset->first_row[query];
+}
+
+uint64_t world_largest(const oltr_world *world)
+{
+    uint32_t largest = 0;
+    for (uint32_t q = 1; q < world_groups(world); q++)
+        if (items_of(world, q) > items_of(world, largest))
+            largest = q;
+    return largest;
+}
+
+uint32_t world_fewest(const oltr_world *world)
+{
+    uint32_t fewest = world->n_items;
+    for (uint32_t q = 0; world->dataset && q < world_groups(world); q++)
+        fewest = items_of(world, q) < fewest ? items_of(world, q) : fewest;
+    return fewest;
 }
 
 double next_attraction(const instance *truth, double below, uint32_t *count)

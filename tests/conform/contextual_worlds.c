@@ -272,7 +272,7 @@ static void draw_truth(const oltr_world *world, uint64_t replication, truth *out
                          .a = out->a,
                          .b = out->b,
                          .dim = D,
-                         .x = out->x,
+                         .drawn = out->x,
                          .theta = out->theta};
     world_ops_of(world->kind, NULL)->draw(world, 11, replication, &out->as);
 }
@@ -291,8 +291,8 @@ static void assert_truth(const setup *s, const truth *w)
     for (uint32_t i = 0; i < N; i++) {
         double z = 0, square = 0;
         for (uint32_t j = 0; j < D; j++) {
-            z += scale * (double)w->x[i * D + j] * w->theta[j];
-            square += (double)w->x[i * D + j] * (double)w->x[i * D + j];
+            z += scale * (double)w->as.x[i * D + j] * w->theta[j];
+            square += (double)w->as.x[i * D + j] * (double)w->as.x[i * D + j];
         }
         double wanted = strcmp(s->world.kind, "logistic") == 0 ? logistic_of(z) : z;
         assert_true(near(w->attraction[i], strcmp(s->world.kind, "fixed") == 0 ? attractions[i] : wanted, 1e-6));

@@ -1043,8 +1043,9 @@ static void every_world_has_a_scene(void **state)
     (void)state;
     for (uint32_t w = 0; w < oltr_world_count(); w++) {
         const char *name = oltr_world_at(w)->name;
-        int found =
-            !strcmp(name, "linear") || !strcmp(name, "logistic") || !strcmp(name, "scalar"); /* contextual_worlds.c */
+        int found = !strcmp(name, "linear") || !strcmp(name, "logistic") ||
+                    !strcmp(name, "scalar") || /* contextual_worlds.c */
+                    !strcmp(name, "dataset");  /* dataset_world.c */
         for (size_t i = 0; i < SCENES; i++)
             found |= strcmp(scenes[i].world.kind, oltr_world_at(w)->name) == 0;
         if (!found || !strlen(oltr_world_at(w)->summary))

@@ -1,0 +1,423 @@
+/* dataset_world.c - the world of judged documents is its definition: one bandit for each query.
+ *
+ * A small dataset with queries of different sizes is played by every policy of the catalogue, and each curve is compared with a slow twin that makes a policy for each
+ * replication from the rows of its query, its own form of the prior, and plain loops.  Seeds are fixed, everything compared is exact but for the order of additions.
+ */
+#include "world/world.h" /* first: its fail() is another than cmocka's */
+
+#include "unit.h"
+
+#include <stdio.h>
+
+enum { QUERIES = 4, ROWS = 6 + 3 + 9 + 5, DIM = 3, SLOTS = 3, MOST = 64, MARKS = 3 };
+static const uint64_t marks[MARKS] = {1, 7, 60};
+static const uint64_t ids[QUERIES] = {17, 4, 900000000000, 23};
+static const uint32_t first_row[QUERIES + 1] = {0, 6, 9, 18, 23};
+
+/* Everything that the world points at. */
+typedef struct fixture {
+    float x[ROWS * DIM];
+    uint8_t grade[ROWS];
+    double attraction[ROWS], a[ROWS], b[ROWS], mean[ROWS], sd[ROWS];
+    oltr_dataset data;
+    oltr_contestant policy[MOST];
+    char label[MOST][64];
+    uint32_t n_policies;
+    oltr_experiment e;
+} fixture;
+
+static void add_policy(fixture *f, const oltr_policy_info *info, const char *prior)
+{
+    oltr_contestant *c = &f->policy[f->n_policies];
+    char *label = f->label[f->n_policies++];
+    assert_true(f->n_policies <= MOST);
+    snprintf(label, sizeof f->label[0], "%s %s", info->name, prior);
+    c->label = label;
+    assert_int_equal(oltr_settings_init(&c->settings, info->name, 9, NULL), OLTR_OK);
+    if (info->uses_prior)
+        assert_int_equal(oltr_settings_set(&c->settings, "prior", prior, NULL), OLTR_OK);
+}
+
+static void fill_rows(fixture *f)
+{
+    source from = {5};
+    for (uint32_t i = 0; i < ROWS; i++) {
+        double s[4] = {0}, sum = 0, squares = 0;
+        for (uint32_t j = 0; j < DIM; j++)
+            f->x[i * DIM + j] = (float)(next_unit(&from) - 0.5);
+        f->grade[i] = (uint8_t)next_below(&from, 5);
+        assert_int_equal(oltr_attraction_of_grade("err", f->grade[i], 4, &f->attraction[i], NULL), OLTR_OK);
+        for (int m = 0; m < 4; m++) { /* the scores of four models: spread wider than any Beta of that mean could be */
+            s[m] = m % 2 ? 0.999 - 0.001 * next_unit(&from) : 0.001 * next_unit(&from);
+            sum += s[m];
+            squares += s[m] * s[m];
+        }
+        f->a[i] = sum;
+        f->b[i] = 4 - sum;
+        f->mean[i] = sum / 4;
+        f->sd[i] = 2 * sqrt(squares / 4 - f->mean[i] * f->mean[i]); /* no Beta has such a deviation */
+    }
+}
+
+static int set_up(void **state)
+{
+    fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    fill_rows(f);
+    f->data = (oltr_dataset){QUERIES, ROWS, DIM, ids, first_row, f->grade, f->x, NULL};
+    for (uint32_t i = 0; i < oltr_policy_count(); i++) {
+        const oltr_policy_info *info = oltr_policy_info_at(i);
+        add_policy(f, info, "none");
+        if (info->uses_prior)
+            add_policy(f, info, "full");
+    }
+    f->e = (oltr_experiment){.seed = 3,
+                             .rounds = marks[MARKS - 1],
+                             .slots = SLOTS,
+                             .replications = 2 * QUERIES + 1,
+                             .n_checkpoints = MARKS,
+                             .checkpoint = marks,
+                             .n_policies = f->n_policies,
+                             .policy = f->policy};
+    f->e.world = (oltr_world){.kind = "dataset",
+                              .n_items = 9,
+                              .dim = DIM,
+                              .clicks = "cascade",
+                              .dataset = &f->data,
+                              .attraction = f->attraction,
+                              .prior_a = f->a,
+                              .prior_b = f->b,
+                              .prior_mean = f->mean,
+                              .prior_sd = f->sd};
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    free(*state);
+    return 0;
+}
+
+static oltr_results *run(const oltr_experiment *e, uint32_t threads)
+{
+    oltr_error error = {OLTR_OK, ""};
+    oltr_results *r = oltr_results_new(e, 1, &error);
+    oltr_run_options options = {.threads = threads};
+    if (!r || oltr_run(e, 1, &options, r, &error) != OLTR_OK)
+        FAIL_WITH("%s", error.msg);
+    return r;
+}
+
+static int same(oltr_outcome x, oltr_outcome y)
+{
+    return !memcmp(&x.regret, &y.regret, sizeof x.regret) && !memcmp(&x.reward, &y.reward, sizeof x.reward) &&
+           !memcmp(&x.regret_se, &y.regret_se, sizeof x.regret_se) && x.replications == y.replications;
+}
+
+/* ---- the twin --------------------------------------------------------------------------------------------- */
+
+/* The chance that none of the k best attracts. */
+static double best_no_click(const double *nu, uint32_t n, uint32_t k)
+{
+    int taken[ROWS] = {0};
+    double product = 1;
+    for (uint32_t slot = 0; slot < k; slot++) {
+        uint32_t best = n;
+        for (uint32_t i = 0; i < n; i++)
+            if (!taken[i] && (best == n || nu[i] > nu[best]))
+                best = i;
+        taken[best] = 1;
+        product *= 1 - nu[best];
+    }
+    return product;
+}
+
+/* Beta policies get Beta(a,b), gts the moments: by name, so that a wrong flag in the catalogue is found. */
+static void tell(const fixture *f, uint32_t first, oltr_settings *s)
+{
+    const oltr_world *w = &f->e.world;
+    if (!s->info->uses_prior)
+        return;
+    if (w->prior_mean && (!strcmp(s->info->name, "gts") || !w->prior_a))
+        s->prior = (oltr_prior){.mean = w->prior_mean + first, .sd = w->prior_sd + first};
+    else if (w->prior_a)
+        s->prior = (oltr_prior){.a = w->prior_a + first, .b = w->prior_b + first};
+}
+
+static double play(fixture *f, uint32_t policy, uint64_t replication, double *reward)
+{
+    uint32_t query = (uint32_t)(replication % QUERIES), first = first_row[query], n = first_row[query + 1] - first;
+    const double *nu = f->attraction + first;
+    oltr_settings s = f->policy[policy].settings;
+    s.n_items = n;
+    s.dim = DIM;
+    tell(f, first, &s);
+    oltr_policy *p = oltr_policy_new(&s, NULL);
+    assert_non_null(p);
+    oltr_scratch *scratch = oltr_scratch_new(p);
+    oltr_rng rng = oltr_rng_make(f->e.seed, replication);
+    oltr_query from = {.n_items = n, .dim = DIM, .x = f->x + (size_t)first * DIM};
+    double regret = 0, best = best_no_click(nu, n, SLOTS);
+    *reward = 0;
+    for (uint64_t t = 1; t <= f->e.rounds; t++) {
+        uint32_t item[SLOTS], examined = 0;
+        double click[SLOTS] = {0}, none = 1;
+        oltr_ranking list = {SLOTS, item, NULL};
+        assert_int_equal(oltr_rank(p, &from, oltr_rng_at(rng, STREAM_POLICY, t), scratch, &list), OLTR_OK);
+        oltr_rng user = oltr_rng_at(rng, STREAM_USERS, t);
+        instance truth = {.n_items = n, .attraction = f->attraction + first};
+        examined = click_ops_of("cascade", NULL)->scan(&f->e.world, &truth, &user, &list, click);
+        for (uint32_t slot = 0; slot < SLOTS; slot++)
+            none *= 1 - nu[item[slot]];
+        oltr_feedback seen = {examined, click};
+        assert_int_equal(oltr_learn(p, &from, &list, &seen), OLTR_OK);
+        regret += none - best;
+        *reward += 1 - none;
+    }
+    oltr_scratch_free(scratch);
+    oltr_policy_free(p);
+    return regret;
+}
+
+static void assert_is_definition(fixture *f)
+{
+    oltr_results *r = run(&f->e, 2);
+    for (uint32_t j = 0; j < f->n_policies; j++) {
+        double regret = 0, reward = 0, one, n = f->e.replications;
+        for (uint64_t replication = 0; replication < f->e.replications; replication++) {
+            regret += play(f, j, replication, &one);
+            reward += one;
+        }
+        oltr_outcome o = oltr_results_at(r, 0, j, MARKS - 1);
+        if (!(fabs(o.regret - regret / n) < 1e-9 && fabs(o.reward - reward / n) < 1e-9))
+            FAIL_WITH("%s: regret %.12g instead of %.12g", f->label[j], o.regret, regret / n);
+    }
+    oltr_results_free(r);
+}
+
+static void a_run_is_its_definition(void **state)
+{
+    fixture *f = *state;
+    assert_is_definition(f);
+    for (uint32_t i = 0; i < ROWS; i++) /* a Beta has these, so that Beta policies can take them too */
+        f->sd[i] = 0.1;
+    f->e.world.prior_a = f->e.world.prior_b = NULL;
+    assert_is_definition(f);
+    f->e.world.prior_a = f->a;
+    f->e.world.prior_b = f->b;
+    f->e.world.prior_mean = f->e.world.prior_sd = NULL;
+    assert_is_definition(f);
+}
+
+static void any_number_of_threads(void **state)
+{
+    const fixture *f = *state;
+    oltr_results *one = run(&f->e, 1);
+    for (uint32_t threads = 2; threads < 5; threads++) {
+        oltr_results *many = run(&f->e, threads);
+        for (uint32_t j = 0; j < f->n_policies; j++)
+            for (uint32_t m = 0; m < MARKS; m++)
+                assert_true(same(oltr_results_at(one, 0, j, m), oltr_results_at(many, 0, j, m)));
+        oltr_results_free(many);
+    }
+    oltr_results_free(one);
+}
+
+/* ---- one instance ------------------------------------------------------------------------------------------ */
+
+static void an_instance_is_a_query(void **state)
+{
+    const fixture *f = *state;
+    double nu[9], a[9], b[9], mean[9], sd[9];
+    instance truth = {.attraction = nu, .a = a, .b = b, .mean = mean, .sd = sd, .dim = DIM};
+    const double shifts[] = {0, 0.5};
+    assert_int_equal(world_groups(&f->e.world), QUERIES);
+    assert_int_equal(world_fewest(&f->e.world), 3);
+    assert_int_equal(world_largest(&f->e.world), 2);
+    for (int shift = 0; shift < 2; shift++) {
+        oltr_world w = f->e.world;
+        w.misspecification = shifts[shift];
+        for (uint64_t r = 0; r < 3 * QUERIES; r++) {
+            uint32_t q = (uint32_t)(r % QUERIES);
+            world_ops_of("dataset", NULL)->draw(&w, r, r, &truth);
+            assert_int_equal(truth.n_items, first_row[q + 1] - first_row[q]);
+            assert_ptr_equal(truth.x, f->x + first_row[q] * DIM);
+            assert_true(truth.tells && truth.tells_moments);
+            for (uint32_t i = 0; i < truth.n_items; i++) {
+                uint32_t row = first_row[q] + i;
+                assert_true(fabs(nu[i] - (pow(2, f->grade[row]) - 1) / 16) < 1e-15);
+                assert_true(fabs(a[i] - f->a[row] - shifts[shift]) < 1e-15);
+                assert_true(fabs(b[i] - f->b[row] + shifts[shift]) < 1e-15);
+                assert_true(fabs(mean[i] - a[i] / (a[i] + b[i])) < 1e-12); /* moves as the Beta's does */
+                assert_true(fabs(sd[i] - f->sd[row]) < 1e-15);
+            }
+        }
+    }
+}
+
+static void other_worlds_are_one_group(void **state)
+{
+    (void)state;
+    oltr_world w = {.kind = "beta", .n_items = 5, .clicks = "cascade"};
+    assert_int_equal(world_groups(&w), 1);
+    assert_int_equal(world_fewest(&w), 5);
+    assert_int_equal(world_largest(&w), 0);
+}
+
+/* ---- what is refused ---------------------------------------------------------------------------------------- */
+
+/* A good experiment after one change, and the words that the refusal must have. */
+#define REFUSED(status, words, change)                                                                                 \
+    do {                                                                                                               \
+        oltr_experiment e = f->e;                                                                                      \
+        oltr_dataset data = f->data;                                                                                   \
+        oltr_error error = {OLTR_OK, ""};                                                                              \
+        e.world.dataset = &data;                                                                                       \
+        change;                                                                                                        \
+        assert_int_equal(oltr_experiment_check(&e, &error), status);                                                   \
+        if (!strstr(error.msg, words))                                                                                 \
+            FAIL_WITH("%s", error.msg);                                                                                \
+    } while (0)
+
+static void bad_worlds_are_refused(void **state)
+{
+    const fixture *f = *state;
+    static const uint32_t hole[QUERIES + 1] = {0, 6, 6, 18, 23}, late[QUERIES + 1] = {1, 6, 9, 18, 23};
+    double high[ROWS], wide[ROWS];
+    float odd[ROWS * DIM];
+    memcpy(high, f->attraction, sizeof high);
+    memcpy(wide, f->sd, sizeof wide);
+    memcpy(odd, f->x, sizeof odd);
+    high[22] = 1.5;
+    wide[22] = 0;
+    odd[ROWS * DIM - 1] = NAN;
+    assert_int_equal(oltr_experiment_check(&f->e, NULL), OLTR_OK);
+    REFUSED(OLTR_EINVAL, "needs a dataset", e.world.dataset = NULL);
+    REFUSED(OLTR_EINVAL, "attraction of each", e.world.attraction = NULL);
+    REFUSED(OLTR_EINVAL, "at least 1 query", data.n_queries = 0);
+    REFUSED(OLTR_EINVAL, "all of its arrays", data.x = NULL);
+    REFUSED(OLTR_EITEM, "query 4 of the dataset has no documents", data.first_row = hole);
+    REFUSED(OLTR_EINVAL, "rows among them", data.first_row = late);
+    REFUSED(OLTR_EITEM, "9 items with 3 features, not of 8 with 3", e.world.n_items = 8);
+    REFUSED(OLTR_EITEM, "not of 9 with 2", e.world.dim = 2);
+    REFUSED(OLTR_EINVAL, "row 22: an attraction", e.world.attraction = high);
+    REFUSED(OLTR_EFEATURE, "row 22: feature 2 is not finite", data.x = odd);
+    REFUSED(OLTR_EFEATURE, "has the features of its rows", e.world.features = f->x);
+    REFUSED(OLTR_EPRIOR, "both a and b", e.world.prior_a = NULL);
+    REFUSED(OLTR_EPRIOR, "both means", e.world.prior_sd = NULL);
+    REFUSED(OLTR_EPRIOR, "row 22: mean", e.world.prior_sd = wide);
+    REFUSED(OLTR_EPRIOR, "no such prior", e.world.misspecification = 3);
+    REFUSED(OLTR_EPRIOR, "to misspecify", (e.world.prior_a = e.world.prior_b = NULL, e.world.misspecification = 0.1));
+    REFUSED(OLTR_ESLOTS, "only 3 documents for 4 slots", e.slots = 4);
+    REFUSED(OLTR_EINVAL, "are for world dataset", e.world.kind = "beta");
+    REFUSED(OLTR_EPRIOR, "none is given",
+            (e.world.prior_a = e.world.prior_b = e.world.prior_mean = e.world.prior_sd = NULL));
+    /* moments that no Beta has are no prior for a Beta policy */
+    REFUSED(OLTR_EPRIOR, "no Beta distribution", e.world.prior_a = e.world.prior_b = NULL);
+}
+
+/* Partial results belong to the very data they were made with. */
+static void the_digest_knows_the_data(void **state)
+{
+    const fixture *f = *state;
+    char path[] = "dataset-world-partial.oltr";
+    float x[ROWS * DIM];
+    double moved[ROWS];
+    static const uint64_t other_ids[QUERIES] = {17, 4, 900000000000, 24};
+    oltr_results *r = run(&f->e, 1);
+    assert_int_equal(oltr_results_save(r, path, NULL), OLTR_OK);
+    for (int change = 0; change < 8; change++) {
+        oltr_experiment e = f->e;
+        oltr_dataset data = f->data;
+        e.world.dataset = &data;
+        memcpy(x, f->x, sizeof x);
+        x[ROWS * DIM - 1] += 0.25f;
+        const double *from[] = {NULL, NULL, NULL, f->attraction, f->a, f->b, f->mean, f->sd};
+        if (from[change]) {
+            memcpy(moved, from[change], sizeof moved);
+            moved[ROWS - 1] += moved[ROWS - 1] > 0.5 ? -0.01 : 0.01;
+        }
+        if (change == 1)
+            data.x = x;
+        if (change == 2)
+            data.query = other_ids;
+        const double **to[] = {NULL,
+                               NULL,
+                               NULL,
+                               &e.world.attraction,
+                               &e.world.prior_a,
+                               &e.world.prior_b,
+                               &e.world.prior_mean,
+                               &e.world.prior_sd};
+        if (to[change])
+            *to[change] = moved;
+        oltr_results *other = oltr_results_new(&e, 1, NULL);
+        assert_non_null(other);
+        assert_int_equal(oltr_results_load(other, path, NULL), change ? OLTR_EMISMATCH : OLTR_OK);
+        oltr_results_free(other);
+    }
+    oltr_results_free(r);
+    remove(path);
+}
+
+/* ---- grades -------------------------------------------------------------------------------------------------- */
+
+static double of_grade(const char *mapping, uint32_t grade, uint32_t largest)
+{
+    double value = -1;
+    oltr_error error = {OLTR_OK, ""};
+    if (oltr_attraction_of_grade(mapping, grade, largest, &value, &error) != OLTR_OK)
+        FAIL_WITH("%s", error.msg);
+    return value;
+}
+
+static void grades_have_their_tables(void **state)
+{
+    (void)state;
+    static const double table[4][5] = {
+        {0, .2, .4, .8, 1}, {.05, .3, .5, .7, .95}, {.4, .6, .7, .8, .9}, {.4, .45, .5, .55, .6}};
+    static const char *const names[] = {"err", "perfect", "navigational", "informational", "near-random"};
+    assert_int_equal(oltr_mapping_count(), 5);
+    assert_null(oltr_mapping_at(5));
+    for (uint32_t m = 0; m < 5; m++) {
+        assert_string_equal(oltr_mapping_at(m)->name, names[m]);
+        for (uint32_t g = 0; g < 5; g++)
+            assert_true(fabs(of_grade(names[m], g, 4) - (m ? table[m - 1][g] : (pow(2, g) - 1) / 16)) < 1e-15);
+    }
+    assert_true(fabs(of_grade("err", 2, 2) - 0.75) < 1e-15);
+    assert_true(fabs(of_grade("err", 30, 30) - 1) < 1e-8);
+}
+
+static void unknown_grades_are_refused(void **state)
+{
+    (void)state;
+    double out = 0;
+    oltr_error error = {OLTR_OK, ""};
+    assert_int_equal(oltr_attraction_of_grade("perfekt", 1, 4, &out, &error), OLTR_EINVAL);
+    assert_non_null(strstr(error.msg, "did you mean 'perfect'"));
+    assert_int_equal(oltr_attraction_of_grade(NULL, 1, 4, &out, &error), OLTR_EINVAL);
+    assert_int_equal(oltr_attraction_of_grade("err", 1, 4, NULL, &error), OLTR_EINVAL);
+    assert_int_equal(oltr_attraction_of_grade("err", 5, 4, &out, &error), OLTR_EVALUE);
+    assert_non_null(strstr(error.msg, "grade 5"));
+    assert_int_equal(oltr_attraction_of_grade("err", 0, 0, &out, &error), OLTR_EVALUE);
+    assert_int_equal(oltr_attraction_of_grade("err", 0, 31, &out, &error), OLTR_EVALUE);
+    assert_int_equal(oltr_attraction_of_grade("informational", 1, 2, &out, &error), OLTR_EVALUE);
+    assert_non_null(strstr(error.msg, "take err"));
+    assert_int_equal(oltr_attraction_of_grade("informational", 5, 4, &out, &error), OLTR_EVALUE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_run_is_its_definition, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(any_number_of_threads, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_instance_is_a_query, set_up, tear_down),
+        cmocka_unit_test(other_worlds_are_one_group),
+        cmocka_unit_test_setup_teardown(bad_worlds_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_digest_knows_the_data, set_up, tear_down),
+        cmocka_unit_test(grades_have_their_tables),
+        cmocka_unit_test(unknown_grades_are_refused),
+    };
+    return cmocka_run_group_tests_name("the world of judged documents", tests, NULL, NULL);
+}
