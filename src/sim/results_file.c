@@ -2,13 +2,12 @@
  *
  * Magic, version, digest of the experiment, the sums, checksum; docs/formats.md has the layout.  Nothing in such a file is believed before it has been checked.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "sim/results.h"
 
 __extension__ typedef unsigned __int128 unsigned_wide;
@@ -95,25 +94,6 @@ void oltr_results_pack(const oltr_results *results, void *bytes)
     put_u64(&w, crc64(bytes, w.used));
 }
 
-static oltr_status write_whole(const char *path, const unsigned char *bytes, size_t size, oltr_error *error)
-{
-    size_t room = strlen(path) + sizeof ".tmp";
-    char *beside = malloc(room);
-    if (!beside)
-        return fail(error, OLTR_ENOMEM, "no memory to write %s", path);
-    snprintf(beside, room, "%s.tmp", path);
-    FILE *file = fopen(beside, "wb");
-    int ok = file && fwrite(bytes, 1, size, file) == size;
-    ok = file && fclose(file) == 0 && ok;
-    ok = ok && rename(beside, path) == 0;
-    if (!ok) {
-        fail(error, OLTR_EIO, "cannot write %s: %s", path, strerror(errno));
-        remove(beside);
-    }
-    free(beside);
-    return ok ? OLTR_OK : OLTR_EIO;
-}
-
 oltr_status oltr_results_save(const oltr_results *results, const char *path, oltr_error *error)
 {
     if (!results || !path)
@@ -123,28 +103,12 @@ oltr_status oltr_results_save(const oltr_results *results, const char *path, olt
     if (!bytes)
         return fail(error, OLTR_ENOMEM, "no memory to save the results");
     oltr_results_pack(results, bytes);
-    oltr_status status = write_whole(path, bytes, size, error);
+    oltr_status status = bytes_write(path, bytes, size, error);
     free(bytes);
     return status;
 }
 
-#define LARGEST_FILE ((long)1 << 34) /* the length of a folder is told as far more */
-
-static oltr_status read_whole(const char *path, unsigned char **bytes, size_t *size, oltr_error *error)
-{
-    FILE *file = fopen(path, "rb");
-    long length = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    if (length < 0 || length > LARGEST_FILE || fseek(file, 0, SEEK_SET) != 0) {
-        if (file)
-            fclose(file);
-        return fail(error, OLTR_EIO, "cannot read %s: %s", path,
-                    length > LARGEST_FILE ? "it is no file of ours" : strerror(errno));
-    }
-    *bytes = malloc((size_t)length + 1);
-    *size = *bytes ? fread(*bytes, 1, (size_t)length, file) : 0;
-    fclose(file);
-    return *bytes ? OLTR_OK : fail(error, OLTR_ENOMEM, "no memory to read %s", path);
-}
+#define LARGEST_FILE ((size_t)1 << 34)
 
 static oltr_status check_bytes(const oltr_results *results, const char *path, const unsigned char *bytes, size_t size,
                                oltr_error *error)
@@ -243,7 +207,7 @@ oltr_status oltr_results_load(oltr_results *results, const char *path, oltr_erro
         return fail(error, OLTR_EINVAL, "results and a path are needed");
     size_t size = 0;
     unsigned char *bytes = NULL;
-    oltr_status status = read_whole(path, &bytes, &size, error);
+    oltr_status status = bytes_read(path, LARGEST_FILE, &bytes, &size, error);
     if (status == OLTR_OK)
         status = oltr_results_unpack(results, bytes, size, path, error);
     free(bytes);
