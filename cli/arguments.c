@@ -1,6 +1,7 @@
 /* arguments.c - the words of a command line against the table of a verb.  Options may stand before or behind operands;
  * `--` ends them; `-oDIR`, `-o DIR`, `--output DIR` and `--output=DIR` are the same. */
 #include "cli.h"
+#include "team.h"
 #include "nearest.h"
 #include "report/shown.h"
 
@@ -13,8 +14,15 @@ static const struct option help_option = {'h', "help", NULL, NULL, "print this h
 int complain(int code, const char *format, ...)
 {
     va_list arguments;
+    uint32_t rank = team_of_process()->rank;
+    if (rank > 0 && code == EXIT_USAGE) {
+        return code; /* rank 0 was asked the same and says the same */
+    }
     va_start(arguments, format);
     (void)fputs("oltr: ", stderr);
+    if (rank > 0) {
+        (void)fprintf(stderr, "rank %u: ", (unsigned)rank);
+    }
     (void)vfprintf(stderr, format, arguments);
     (void)fputc('\n', stderr);
     va_end(arguments);

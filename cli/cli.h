@@ -46,12 +46,17 @@ enum { ANY_NUMBER = UINT16_MAX }; /* of operands: as `most` */
 extern const struct verb verbs[]; /* ends with a name of NULL */
 
 /* The options of each verb live beside its code. */
-extern const struct option run_options[], policies_options[], plot_options[], help_options[], no_options[];
+extern const struct option run_options[], merge_options[], policies_options[], plot_options[], help_options[],
+    no_options[];
 int cmd_run(const struct arguments *arguments);
+int cmd_merge(const struct arguments *arguments);
 int cmd_policies(const struct arguments *arguments);
 int cmd_plot(const struct arguments *arguments);
 int cmd_version(const struct arguments *arguments);
 int cmd_help(const struct arguments *arguments);
+
+/* The program, from its words to its exit code. */
+int cli_main(int argc, char **argv);
 
 /* Reads the words behind the verb.  EXIT_OK, or EXIT_USAGE after saying what is wrong; free the result either way. */
 int arguments_parse(const struct verb *verb, int count, char **word, struct arguments *out);

@@ -70,7 +70,7 @@ static void add_title(const struct config *config, struct text *out)
 }
 
 /* The effective experiment, so that the folder can be run again without its first file and without its flags. */
-static oltr_status write_experiment(const struct run *run, oltr_error *error)
+oltr_status output_experiment(const struct run *run, oltr_error *error)
 {
     struct text content = {0};
     char name[SHOWN_SIZE];
@@ -131,7 +131,7 @@ oltr_status output_write(const struct run *run, oltr_error *error)
         status = write_queries(run, error);
     }
     if (status == OLTR_OK) {
-        status = write_experiment(run, error);
+        status = output_experiment(run, error);
     }
     return status == OLTR_OK ? write_manifest(run, error) : status;
 }

@@ -19,6 +19,8 @@ struct run {
 
 /* Results, summary, experiment.yaml and, last, the manifest. */
 oltr_status output_write(const struct run *run, oltr_error *error);
+/* experiment.yaml alone. */
+oltr_status output_experiment(const struct run *run, oltr_error *error);
 /* Policy, regret and its standard error, nanoseconds per round. */
 void output_table(const struct run *run);
 

@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "progress.h"
 
+#include "shard.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,24 +27,24 @@ uint64_t progress_done(const struct config *config, const oltr_results *results)
     return done;
 }
 
-uint64_t progress_total(const struct config *config)
+uint64_t progress_total(const struct config *config, oltr_shard shard)
 {
     uint64_t total = 0;
     for (uint32_t p = 0; p < config->n_points; p++) {
-        total += config->points[p].replications;
+        total += shard_size(shard, config->points[p].replications);
     }
     return total;
 }
 
-struct progress progress_begin(const struct config *config, const oltr_results *results)
+struct progress progress_begin(const struct config *config, const oltr_results *results, oltr_shard shard)
 {
     struct progress progress = {config, isatty(STDERR_FILENO) == 1, 0, 0};
     double all = 0;
     for (uint32_t p = 0; p < config->n_points; p++) {
         const oltr_experiment *point = &config->points[p];
-        double left = (double)point->replications - replications_of(results, p);
+        double size = (double)shard_size(shard, point->replications), left = size - replications_of(results, p);
         progress.rounds_to_do += left * (double)point->rounds * point->n_policies;
-        all += (double)point->replications * (double)point->rounds * point->n_policies;
+        all += size * (double)point->rounds * point->n_policies;
     }
     progress.share_before = all > 0 ? 1 - progress.rounds_to_do / all : 0;
     return progress;

@@ -12,15 +12,15 @@ struct progress {
 };
 
 /* `results`: what is done before the run begins. */
-struct progress progress_begin(const struct config *config, const oltr_results *results);
+struct progress progress_begin(const struct config *config, const oltr_results *results, oltr_shard shard);
 /* Seconds between two reports. */
 double progress_every(const struct progress *progress);
 void progress_show(const struct progress *progress, const oltr_progress *state);
 /* Takes the rewriting line away. */
 void progress_end(const struct progress *progress);
 
-/* Replications done and asked for, over all points. */
+/* Replications done, and asked for in a shard, over all points. */
 uint64_t progress_done(const struct config *config, const oltr_results *results);
-uint64_t progress_total(const struct config *config);
+uint64_t progress_total(const struct config *config, oltr_shard shard);
 
 #endif

@@ -43,7 +43,7 @@ there() {
 # no_leftovers DIR: no temporary file or folder stayed
 no_leftovers() {
     local left
-    left=$(find "$1" -name '*.tmp' -o -name '.drawing-*' -o -name 'partial.oltr*')
+    left=$(find "$1" -name '*.tmp' -o -name '.drawing-*' -o -name 'partial*.oltr*')
     [ -z "$left" ] || fail "left behind: $left"
 }
 

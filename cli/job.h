@@ -1,0 +1,23 @@
+/* job.h - one experiment from its file to its folder of results: what `oltr run` does once it knows what is asked of it. */
+#ifndef CLI_JOB_H
+#define CLI_JOB_H
+
+#include "config.h"
+
+struct job {
+    const char *file, *folder; /* the experiment, "-" for standard input; where its results go */
+    bool quiet, resume, figures;
+    uint32_t threads;
+    oltr_shard shard; /* count 0: the whole */
+    uint32_t n_overrides;
+    const struct override *override; /* (n_overrides) what flags change in the file */
+    const char *const *flag;         /* (n_overrides) the same in words: "--rounds 100" */
+};
+
+/* Everything; an exit code. */
+int job_run(const struct job *job);
+
+/* The same experiment from what its shards have left in these folders. */
+int job_merge(const struct job *job, uint32_t n_folders, const char *const *shards);
+
+#endif

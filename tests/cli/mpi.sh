@@ -1,0 +1,29 @@
+# mpi.sh - ranks of an MPI job give the same bytes as one process.
+. "$(dirname "$0")/common.bash"
+need mpirun
+MPI=$(dirname "$OLTR")/oltr-mpi
+[ -x "$MPI" ] || { echo "skipped: oltr-mpi was not built"; exit 77; }
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# Everything on this machine; no network, no binding of ranks to the few processors there are.
+mpi() {
+    mpirun --oversubscribe --bind-to none --mca btl self,vader --mca btl_vader_single_copy_mechanism none "$@"
+}
+
+small >small.yaml
+expect 0 "" "$OLTR" run small.yaml -o whole -q --no-figures
+for ranks in 1 2 3; do
+    expect 0 "results in ranks$ranks" mpi -n "$ranks" "$MPI" run small.yaml -o "ranks$ranks" -j 1 --no-figures
+    [ "$(grep -c 'results in' said)" -eq 1 ] || fail "more than one rank speaks"
+    for table in results.csv summary.csv pairs.csv experiment.yaml; do
+        same "whole/$table" "ranks$ranks/$table"
+    done
+    no_leftovers "ranks$ranks"
+done
+
+# mistakes are said once, and end all ranks
+expect 2 "no-such.yaml" mpi -n 2 "$MPI" run no-such.yaml -o none
+[ "$(grep -c '^oltr:' said)" -eq 1 ] || fail "the mistake is told more than once"
+expect 2 "--shard is for runs without MPI" mpi -n 2 "$MPI" run small.yaml -o none --shard 1/2
+expect 0 "oltr" mpi -n 2 "$MPI" version
+[ "$(wc -l <said)" -eq 1 ] || fail "more than one rank tells the version"
+echo ok
