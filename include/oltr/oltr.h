@@ -54,7 +54,8 @@ extern "C" {
     X(ECORRUPT, "the snapshot's content contradicts itself")                                                           \
     X(EBUFFER, "the buffer is too small; oltr_save_bound() tells the size")                                            \
     X(EIO, "a file could not be read or written")                                                                      \
-    X(EINTERRUPTED, "stopped before the end; what is done is kept")
+    X(EINTERRUPTED, "stopped before the end; what is done is kept")                                                    \
+    X(EDATA, "a text of judged documents has a line that is not what it must be, or no row at all")
 
 typedef enum oltr_status {
 #define OLTR_STATUS_ENUM(name, text) OLTR_##name,

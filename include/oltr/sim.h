@@ -29,6 +29,27 @@ typedef struct oltr_dataset {
 
 OLTR_API void oltr_dataset_free(oltr_dataset *dataset); /* NULL is fine */
 
+typedef struct oltr_read_options {
+    uint32_t threads;       /* 0: all cores */
+    int lenient;            /* bad lines are counted and skipped, not errors */
+    uint32_t most_features; /* a larger feature id is an error; 0 means 4096, at most 2^20 */
+} oltr_read_options;
+
+typedef struct oltr_read_report {
+    uint64_t lines;              /* of the text, blank ones and comments included */
+    uint64_t skipped;            /* bad lines, with `lenient` */
+    uint64_t first_skipped_line; /* from 1; 0: none */
+    char first_reason[128];      /* why it was skipped */
+    uint64_t clamped;            /* values beyond float32, which became the largest finite one of their sign */
+    uint64_t duplicates;         /* features that stood twice in a row; the last value counts */
+    int from_cache;              /* oltr_dataset_open(): no text was parsed; the numbers are those of when it was */
+} oltr_read_report;
+
+/* Reads LETOR / SVMlight text (docs/formats.md), plain or gzip, "-" for standard input, or a file of oltr_dataset_save().
+ * `options` and `report` may be NULL.  The same text gives the same dataset or the same error with any number of threads. */
+OLTR_API oltr_dataset *oltr_dataset_read(const char *path, const oltr_read_options *options, oltr_read_report *report,
+                                         oltr_error *error);
+
 /* ---- worlds --------------------------------------------------------------------------------------------- */
 
 /* Where the truth lives.

@@ -12,7 +12,13 @@
 /* Room for the arrays of a dataset, all zero, in one block; NULL with the error set without memory. */
 oltr_dataset *dataset_new(uint32_t n_queries, uint32_t n_rows, uint32_t dim, oltr_error *error);
 
-/* The arrays of a dataset from dataset_new(), to be filled. */
+/* The same around features that lie in pages of their own, which the dataset gives back when it is freed. */
+oltr_dataset *dataset_around(uint32_t n_queries, uint32_t n_rows, uint32_t dim, float *x, size_t map_size,
+                             oltr_error *error);
+/* A dataset whose arrays all lie in pages that it gives back when it is freed. */
+oltr_dataset *dataset_of_map(const oltr_dataset *arrays, void *map, size_t map_size, oltr_error *error);
+
+/* The arrays of a dataset of ours, to be filled. */
 uint64_t *dataset_query(oltr_dataset *dataset);
 uint32_t *dataset_first_row(oltr_dataset *dataset);
 uint8_t *dataset_grade(oltr_dataset *dataset);
