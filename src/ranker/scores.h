@@ -13,9 +13,7 @@
 #ifndef OLTR_RANKER_SCORES_H
 #define OLTR_RANKER_SCORES_H
 
-#include <oltr/sim.h>
-
-#include "base/error.h"
+#include "ranker/ranker.h"
 
 enum { SCORES_MOST_MODELS = 1000 };
 
@@ -33,6 +31,29 @@ oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, score
 
 /* Whole or not at all; what is read back has the same bits.  The models are called m1, m2, ...  The path "-" is standard output. */
 oltr_status scores_write_csv(const scores *s, const oltr_dataset *dataset, const char *path, oltr_error *error);
+
+/* How far the training of an ensemble is. */
+typedef struct scores_progress {
+    uint32_t models, done; /* rankers asked for, and finished */
+    uint64_t epochs;       /* run so far, by all rankers */
+    double share; /* of the whole work, estimated: how many epochs a ranker takes is known when the first has ended */
+    double ndcg;  /* the mean of the best NDCG@10 on the validation queries so far, of the rankers that have one */
+    double seconds;
+} scores_progress;
+
+typedef struct scores_options {
+    uint32_t models, threads;                                      /* rankers to train, and how many at a time */
+    ranker_options ranker;                                         /* its seed is the seed of the ensemble */
+    void (*progress)(void *context, const scores_progress *state); /* from the calling thread; NULL: none */
+    double every;                                                  /* seconds between two calls of it */
+    int (*stop)(void *context);                                    /* from any thread; not 0: give up.  NULL: never */
+    void *context;
+} scores_options;
+
+/* Trains the rankers, each on a random half of the training queries, and scores every document of `test` with each of them.  The other
+ * half joins the validation queries for the calibration.  The scores do not depend on the number of threads. */
+oltr_status scores_train(const oltr_dataset *train, const oltr_dataset *vali, const oltr_dataset *test,
+                         const scores_options *options, scores *out, oltr_error *error);
 
 /* The prior of each document, from its M scores s_1 .. s_M, each first moved into [SCORE_MARGIN, 1 - SCORE_MARGIN], because a model
  * that says "never" or "always" would leave nothing to learn:
