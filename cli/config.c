@@ -140,7 +140,7 @@ static struct node *load(const struct reader *reader, const struct source *sourc
 /* Keys whose change would leave the points without a common table or figure. */
 static bool key_can_be_swept(const struct reader *reader, const struct node *key, const struct overrides *overrides)
 {
-    static const char *const never[] = {"title", "kind", "sweep", "figures", "policies", "world"};
+    static const char *const never[] = {"title", "kind", "sweep", "figures", "claims", "policies", "world"};
     size_t length = strcspn(key->text, "."), whole = strlen(key->text);
     for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
         bool section = strcmp(never[i], "policies") == 0 || strcmp(never[i], "world") == 0;
@@ -268,11 +268,12 @@ static bool read_config(const struct reader *reader, const struct source *source
         return false;
     }
     if (config->kind == CONFIG_CONCENTRATION) {
-        return config_concentration(reader, config->root, config);
+        return config_concentration(reader, config->root, config) && config_claims(reader, config->root, config);
     }
     return read_map_keys(reader, config->root, "the experiment", experiment_keys) &&
            read_sweep(reader, config->root, source->overrides, config) && read_points(reader, source, config) &&
-           config_figures(reader, config->root, config);
+           config_figures(reader, config->root, config) && config_notes(reader, config->root, config) &&
+           config_claims(reader, config->root, config);
 }
 
 oltr_status config_parse(const char *name, const char *text, size_t length, const struct overrides *overrides,

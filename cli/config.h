@@ -3,6 +3,7 @@
 #define CLI_CONFIG_H
 
 #include "pool.h"
+#include "report/claims.h"
 #include "report/density.h"
 #include "report/figure.h"
 #include "tree.h"
@@ -26,7 +27,10 @@ struct config {
     const char *sweep_key;         /* NULL without a sweep */
     const char *const *sweep;      /* (n_points) the swept values, or NULL */
     uint32_t n_figures;
-    const struct figure *figures;       /* (n_figures) */
+    const struct figure *figures; /* (n_figures) */
+    const char *const *note;      /* (policies of a point) what is special about each, or NULL */
+    uint32_t n_claims;
+    const struct claim *claims;         /* (n_claims) what the paper says of the figures */
     struct concentration concentration; /* of that kind */
     struct pool pool;                   /* everything above lives in here */
 };

@@ -109,15 +109,24 @@ static bool read_x(const struct reader *reader, const struct node *node, bool ha
     return !sweep || has_sweep || read_bad(reader, node, "`x: sweep` needs a `sweep` in the experiment");
 }
 
+/* What is written beside a figure. */
+static bool read_words(const struct reader *reader, const struct node *map, struct figure *figure)
+{
+    const struct node *title = tree_get(map, "title"), *label = tree_get(map, "label"),
+                      *caption = tree_get(map, "caption");
+    return (title == NULL || read_line(reader, title, &figure->title)) &&
+           (label == NULL || read_line(reader, label, &figure->label)) &&
+           (caption == NULL || read_paragraph(reader, caption, &figure->caption));
+}
+
 static bool read_figure(const struct reader *reader, const struct node *map, const struct config *config,
                         struct figure *figure)
 {
-    const struct node *title = tree_get(map, "title"), *rounds = tree_get(map, "rounds"),
-                      *bands = tree_get(map, "bands");
+    const struct node *rounds = tree_get(map, "rounds"), *bands = tree_get(map, "bands");
     const struct node *bounds = tree_get(map, "bounds"), *logs = tree_get(map, "log");
     uint32_t band = 1;
     figure->title = config->title;
-    bool good = (title == NULL || read_line(reader, title, &figure->title)) &&
+    bool good = read_words(reader, map, figure) &&
                 read_shown_policies(reader, tree_get(map, "policies"), &config->points[0], figure) &&
                 (rounds == NULL || read_whole(reader, rounds, 1, INT64_MAX, &figure->rounds)) &&
                 read_x(reader, tree_get(map, "x"), config->sweep_key != NULL, &figure->x) &&
@@ -195,10 +204,8 @@ static bool read_panel(const struct reader *reader, const struct node *root, str
     if (list->count != 1) {
         return read_bad(reader, list, "an experiment of kind concentration has one figure");
     }
-    const struct node *title = tree_get(list->first, "title");
     return read_map_keys(reader, list->first, "a figure", panel_keys) &&
-           read_file(reader, list->first, NULL, 0, &figure->file) &&
-           (title == NULL || read_line(reader, title, &figure->title));
+           read_file(reader, list->first, NULL, 0, &figure->file) && read_words(reader, list->first, figure);
 }
 
 bool config_concentration(const struct reader *reader, const struct node *root, struct config *config)

@@ -10,7 +10,9 @@ enum {
     MOST_CHECKPOINTS = 1000000,
     MOST_POLICIES = 1000,
     MOST_POINTS = 1000,
-    MOST_FIGURES = 1000
+    MOST_FIGURES = 1000,
+    MOST_CLAIMS = 1000,
+    MOST_TESTS = 100
 };
 
 /* The world, all but the slots examined without a click, which depend on how many slots there are. */
@@ -18,6 +20,8 @@ bool config_world(const struct reader *reader, const struct node *root, oltr_wor
 bool config_no_click(const struct reader *reader, const struct node *world, uint32_t slots, uint32_t *out);
 bool config_policies(const struct reader *reader, const struct node *root, oltr_experiment *point);
 bool config_figures(const struct reader *reader, const struct node *root, struct config *config);
+bool config_notes(const struct reader *reader, const struct node *root, struct config *config);
+bool config_claims(const struct reader *reader, const struct node *root, struct config *config);
 bool config_concentration(const struct reader *reader, const struct node *root, struct config *config);
 
 #endif

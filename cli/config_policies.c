@@ -35,6 +35,7 @@ static bool unknown_param(const struct reader *reader, const struct node *entry,
     struct nearest nearest = nearest_to(entry->key->text);
     nearest_offer(&nearest, "name");
     nearest_offer(&nearest, "kind");
+    nearest_offer(&nearest, "note");
     for (uint32_t i = 0; i < info->n_params; i++) {
         nearest_offer(&nearest, info->params[i].name);
     }
@@ -92,7 +93,7 @@ static bool set_default(const struct reader *reader, const struct node *map, con
 static bool read_policy(const struct reader *reader, const struct node *map, const oltr_experiment *point,
                         oltr_contestant *policy)
 {
-    const struct node *kind, *name = tree_get(map, "name");
+    const struct node *kind, *name = tree_get(map, "name"), *note = tree_get(map, "note");
     const char *text;
     oltr_error error = {OLTR_OK, ""};
     if (map->type != NODE_MAP) {
@@ -112,7 +113,7 @@ static bool read_policy(const struct reader *reader, const struct node *map, con
         return false;
     }
     for (const struct node *entry = map->first; entry != NULL; entry = entry->next) {
-        if (entry != name && entry != kind && !set_param(reader, entry, &point->world, &policy->settings)) {
+        if (entry != name && entry != kind && entry != note && !set_param(reader, entry, &point->world, &policy->settings)) {
             return false;
         }
     }
@@ -158,5 +159,23 @@ bool config_policies(const struct reader *reader, const struct node *root, oltr_
     }
     point->policy = policy;
     point->n_policies = count;
+    return true;
+}
+
+/* Notes do not change what is simulated, so they are read once, not for every point of a sweep. */
+bool config_notes(const struct reader *reader, const struct node *root, struct config *config)
+{
+    const struct node *list = tree_get(root, "policies");
+    const char **note = pool_get(reader->pool, list->count, sizeof *note);
+    if (note == NULL) {
+        return read_no_memory(reader);
+    }
+    config->note = note;
+    for (const struct node *map = list->first; map != NULL; map = map->next, note++) {
+        const struct node *node = tree_get(map, "note");
+        if (node != NULL && !read_paragraph(reader, node, note)) {
+            return false;
+        }
+    }
     return true;
 }

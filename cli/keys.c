@@ -16,6 +16,7 @@ const struct key experiment_keys[] = {
     {"policies", "[{name: GTS, kind: gts}]", "who plays"},
     {"sweep", "{key: world.items, values: [10, 100]}", "repeat all of it for each value of one key"},
     {"figures", "[{file: fig-all}]", "what to draw (default: one figure `regret` of all policies)"},
+    {"claims", "[{says: GTS wins, tests: [{less: [GTS, TS-Beta]}]}]", "what to judge by the results (default: nothing)"},
     {NULL, NULL, NULL},
 };
 
@@ -52,6 +53,7 @@ const struct key prior_keys[] = {
 const struct key policy_keys[] = {
     {"name", "GTS", "the label in tables and figures (default: the kind)"},
     {"kind", "gts", "which policy it is; `oltr policies` lists them"},
+    {"note", "samples with deviation 1/n", "what is special about it, for a report (default: nothing)"},
     {NULL, NULL, NULL},
 };
 
@@ -64,6 +66,8 @@ const struct key sweep_keys[] = {
 const struct key figure_keys[] = {
     {"file", "fig-stand", "the name of the files, without an ending"},
     {"title", "Synthetic non-contextual setting", "above the figure (default: the title of the experiment)"},
+    {"label", "fig:stand", "the name of the figure in the paper, for a report (default: it is in no paper)"},
+    {"caption", "Cumulative regret.", "under the figure in a report (default: nothing)"},
     {"policies", "[GTS, TS-Beta]", "which labels to show (default: all)"},
     {"rounds", "1000", "the last round to show (default: all)"},
     {"x", "round", "round, or sweep: the last regret against the swept key (default when there is a sweep)"},
@@ -80,12 +84,38 @@ const struct key concentration_keys[] = {
     {"observations", "100", "how often the item was examined"},
     {"sigma", "[1, 0.5]", "one Gaussian posterior for each"},
     {"figures", "[{file: fig-bvsgpost}]", "the name of the figure, and its title (default: fig-bvsgpost)"},
+    {"claims", "[{says: Beta is narrow, tests: [{less: [Beta, Gaussian (sigma 1)], measure: sd}]}]",
+     "what to judge by summary.csv (default: nothing)"},
     {NULL, NULL, NULL},
 };
 
 const struct key panel_keys[] = {
     {"file", "fig-bvsgpost", "the name of the files, without an ending"},
     {"title", "Concentration of posteriors", "above the figure (default: the title of the experiment)"},
+    {"label", "fig:stand", "the name of the figure in the paper, for a report (default: it is in no paper)"},
+    {"caption", "Cumulative regret.", "under the figure in a report (default: nothing)"},
+    {NULL, NULL, NULL},
+};
+
+const struct key claim_keys[] = {
+    {"figure", "fig-stand", "the file of the figure it is about (default: none)"},
+    {"says", "GTS has less regret than TS-Beta", "the claim in words"},
+    {"tests", "[{of: printed, less: [GTS, TS-Beta]}]", "one for each reading of the claim"},
+    {NULL, NULL, NULL},
+};
+
+const struct key test_keys[] = {
+    {"of", "printed", "which reading it is (default: printed)"},
+    {"less", "[GTS, TS-Beta, Ensemble]", "the first has less regret than each of the others"},
+    {"factor", "0.5", "less: than so many times theirs (default 1)"},
+    {"close", "[GTS, TS-Beta]", "each of the others is close to the first"},
+    {"within", "0.1", "close: so large a share of the first's regret (default 0.1)"},
+    {"untold", "nothing here can decide it", "in place of less and close: why it cannot be told"},
+    {"round", "1000", "when (default: the last round)"},
+    {"from", "100", "at all checkpoints from this round on (default: only at `round`)"},
+    {"at", "8", "at this swept value, or attraction (default: at each of them)"},
+    {"against", "0", "each policy at `at` is compared with itself at this swept value"},
+    {"measure", "sd", "concentration: mean, sd, entropy, width95 or coverage95"},
     {NULL, NULL, NULL},
 };
 
@@ -98,6 +128,10 @@ const struct key_section key_sections[] = {
      "is set to `rounds`, a parameter `slots` to `slots`."},
     {"sweep", sweep_keys, NULL},
     {"figures", figure_keys, NULL},
+    {"claims", claim_keys, NULL},
+    {"tests of a claim", test_keys,
+     "A test holds, or does not hold, by three standard errors of the paired difference; what lies between cannot be "
+     "told."},
     {"experiment of kind concentration", concentration_keys, NULL},
     {NULL, NULL, NULL},
 };

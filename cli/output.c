@@ -1,4 +1,5 @@
-/* output.c - see output.h.  The manifest is written last: where it stands, the files it speaks of are there. */
+/* output.c - see output.h.  The manifest is written after the files it speaks of: where it stands, they are there.
+ * The claims come last, because they are judged by the files alone. */
 #include "output.h"
 
 #include "report/shown.h"
@@ -110,6 +111,9 @@ static oltr_status write_manifest(const struct run *run, oltr_error *error)
         .results = run->results,
         .n_figures = config->n_figures,
         .figure = config->figures,
+        .note = config->note,
+        .n_claims = config->n_claims,
+        .claim = config->claims,
     };
     oltr_status status = manifest_write(run->folder, &record, error);
     json_decref(configuration);
@@ -133,7 +137,10 @@ oltr_status output_write(const struct run *run, oltr_error *error)
     if (status == OLTR_OK) {
         status = output_experiment(run, error);
     }
-    return status == OLTR_OK ? write_manifest(run, error) : status;
+    if (status == OLTR_OK) {
+        status = write_manifest(run, error);
+    }
+    return status == OLTR_OK ? claims_folder(run->folder, error) : status;
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------ */

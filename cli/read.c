@@ -197,7 +197,7 @@ bool read_truth(const struct reader *reader, const struct node *node, bool *out)
 
 /* ---- text and lists ------------------------------------------------------------------------------------- */
 
-bool read_line(const struct reader *reader, const struct node *node, const char **out)
+static bool read_text(const struct reader *reader, const struct node *node, size_t longest, const char **out)
 {
     char name[SHOWN_SIZE + 2];
     if (!is_scalar(reader, node, "text")) {
@@ -207,11 +207,21 @@ bool read_line(const struct reader *reader, const struct node *node, const char 
         return read_bad(reader, node, "%s must be one line of UTF-8 text without control characters",
                         called(node, name));
     }
-    if (strlen(node->text) > LONGEST_LINE) {
-        return read_bad(reader, node, "%s is longer than %d bytes", called(node, name), LONGEST_LINE);
+    if (strlen(node->text) > longest) {
+        return read_bad(reader, node, "%s is longer than %zu bytes", called(node, name), longest);
     }
     *out = node->text;
     return true;
+}
+
+bool read_line(const struct reader *reader, const struct node *node, const char **out)
+{
+    return read_text(reader, node, LONGEST_LINE, out);
+}
+
+bool read_paragraph(const struct reader *reader, const struct node *node, const char **out)
+{
+    return read_text(reader, node, LONGEST_PARAGRAPH, out);
 }
 
 bool read_list(const struct reader *reader, const struct node *node)

@@ -28,6 +28,9 @@ bool read_truth(const struct reader *reader, const struct node *node, bool *out)
 /* One line of text, not empty, at most LONGEST_LINE bytes. */
 enum { LONGEST_LINE = 120 };
 bool read_line(const struct reader *reader, const struct node *node, const char **out);
+/* The same, as long as a paragraph. */
+enum { LONGEST_PARAGRAPH = 1000 };
+bool read_paragraph(const struct reader *reader, const struct node *node, const char **out);
 /* A list of numbers, not empty. */
 bool read_reals(const struct reader *reader, const struct node *node, double low, double high, const double **out,
                 uint32_t *count);

@@ -71,3 +71,12 @@ int csv_record(char **at, char **field, int capacity)
     }
     return count;
 }
+
+size_t csv_lines(const struct text *text)
+{
+    size_t lines = 1;
+    for (size_t i = 0; i < text->length; i++) {
+        lines += text->bytes[i] == '\n' || text->bytes[i] == '\r'; /* either alone ends a record */
+    }
+    return lines;
+}

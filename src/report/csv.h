@@ -12,4 +12,7 @@ void csv_field(struct text *out, const char *field);
  * quote, or more than `capacity` fields). */
 int csv_record(char **at, char **field, int capacity);
 
+/* No fewer than there are records in the text. */
+size_t csv_lines(const struct text *text);
+
 #endif

@@ -12,6 +12,8 @@ enum figure_x { FIGURE_ROUND, FIGURE_SWEEP };
 struct figure {
     const char *file; /* the name without its ending */
     const char *title;
+    const char *label;   /* the paper's name of the figure, "fig:stand"; NULL: it is not in the paper */
+    const char *caption; /* under the figure in a report; NULL: the title says it all */
     uint32_t n_policies;
     const char **policy; /* (n_policies) labels */
     uint64_t rounds;     /* the last round shown; 0: all */

@@ -105,9 +105,10 @@ static json_t *policies_of(const struct manifest_record *record, uint32_t p)
     json_t *array = json_array();
     for (uint32_t i = 0; i < point->n_policies; i++) {
         const oltr_contestant *policy = &point->policy[i];
-        array = with(array, json_pack("{s:s, s:s, s:o, s:f}", "name", policy->label, "kind",
+        const char *note = record->note != NULL ? record->note[i] : NULL;
+        array = with(array, json_pack("{s:s, s:s, s:o, s:f, s:s*}", "name", policy->label, "kind",
                                       policy->settings.info->name, "parameters", parameters(&policy->settings),
-                                      "ns_per_round", oltr_results_ns_per_round(record->results, p, i)));
+                                      "ns_per_round", oltr_results_ns_per_round(record->results, p, i), "note", note));
     }
     return array;
 }
@@ -141,10 +142,36 @@ static json_t *figures_of(const struct manifest_record *record)
     for (uint32_t i = 0; i < record->n_figures; i++) {
         const struct figure *figure = &record->figure[i];
         array = with(array,
-                     json_pack("{s:s, s:s, s:o, s:o, s:s, s:i, s:b, s:b}", "file", figure->file, "title", figure->title,
-                               "policies", strings((const char *const *)figure->policy, figure->n_policies), "rounds",
+                     json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:s, s:i, s:b, s:b}", "file", figure->file, "title",
+                               figure->title, "label", figure->label, "caption", figure->caption, "policies", strings((const char *const *)figure->policy, figure->n_policies), "rounds",
                                whole(figure->rounds), "x", x_names[figure->x], "bands", figure->bands, "bounds",
                                (int)figure->bounds, "log", (int)figure->log));
+    }
+    return array;
+}
+
+static json_t *test_of(const struct claim_test *test)
+{
+    if (test->relation == CLAIM_UNTOLD) {
+        return json_pack("{s:s, s:s}", "of", test->of, "untold", test->reason);
+    }
+    bool less = test->relation == CLAIM_LESS;
+    return json_pack("{s:s, s:o, s:f, s:o, s:o, s:s*, s:s*, s:s*}", "of", test->of, less ? "less" : "close",
+                     strings((const char *const *)test->policy, test->n_policies), less ? "factor" : "within",
+                     less ? test->factor : test->within, "round", whole(test->round), "from", whole(test->from), "at",
+                     test->at, "against", test->against, "measure", test->measure);
+}
+
+static json_t *claims_of(const struct manifest_record *record)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < record->n_claims; i++) {
+        const struct claim *claim = &record->claim[i];
+        json_t *tests = json_array();
+        for (uint32_t j = 0; j < claim->n_tests; j++) {
+            tests = with(tests, test_of(&claim->test[j]));
+        }
+        array = with(array, json_pack("{s:s*, s:s, s:o}", "figure", claim->figure, "says", claim->says, "tests", tests));
     }
     return array;
 }
@@ -152,12 +179,12 @@ static json_t *figures_of(const struct manifest_record *record)
 /* NULL if memory ran out anywhere: json_pack() refuses a NULL part. */
 static json_t *manifest_json(const struct manifest_record *record)
 {
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:s?, s:O, s:o, s:o}", "oltr", oltr_version(),
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:s?, s:O, s:o, s:o, s:o}", "oltr", oltr_version(),
                      "kind", record->kind, "title", record->title, "file", any_string(record->file), "flags",
                      strings(record->flag, record->n_flags), "date", now(), "compiler", compiler(), "host", host(),
                      "threads", (json_int_t)record->threads, "seconds", record->seconds, "sweep_key", record->sweep_key,
                      "configuration", record->configuration, "points", points_of(record), "figures",
-                     figures_of(record));
+                     figures_of(record), "claims", claims_of(record));
 }
 
 /* jansson does not notice when memory runs out while it writes a key: what it wrote must be readable. */
@@ -212,6 +239,14 @@ static bool is_line(const json_t *json)
     return json_is_string(json) && text_is_line(json_string_value(json));
 }
 
+/* A line that may be missing: *out is NULL then. */
+static bool get_line(const json_t *object, const char *key, const char **out)
+{
+    const json_t *json = json_object_get(object, key);
+    *out = json_string_value(json);
+    return json == NULL || is_line(json);
+}
+
 static bool get_count(const json_t *object, const char *key, json_int_t low, json_int_t high, json_int_t *out)
 {
     const json_t *json = json_object_get(object, key);
@@ -240,7 +275,8 @@ static bool read_policies(const struct reader *reader, const json_t *json, struc
         return broken(reader, "`points` has no policies");
     }
     manifest->policy = calloc(count, sizeof *manifest->policy);
-    if (manifest->policy == NULL) {
+    manifest->note = calloc(count, sizeof *manifest->note);
+    if (manifest->policy == NULL || manifest->note == NULL) {
         return out_of_memory(reader);
     }
     for (size_t i = 0; i < count; i++) {
@@ -249,6 +285,9 @@ static bool read_policies(const struct reader *reader, const json_t *json, struc
             return broken(reader, "a policy has no good name");
         }
         manifest->policy[i] = json_string_value(name);
+        if (!get_line(json_array_get(json, i), "note", &manifest->note[i])) {
+            return broken(reader, "the `note` of a policy is not text");
+        }
     }
     manifest->scene.policy = manifest->policy;
     manifest->scene.n_policies = (uint32_t)count;
@@ -281,23 +320,24 @@ static bool read_points(const struct reader *reader, struct manifest *manifest)
     return read_policies(reader, json_object_get(json_array_get(points, 0), "policies"), manifest);
 }
 
-static bool read_figure_policies(const struct reader *reader, const json_t *json, struct figure *figure)
+/* A list of labels, as figures and claims have them. */
+static bool read_labels(const struct reader *reader, const json_t *json, const char ***label, uint32_t *n_labels)
 {
     size_t count = json_array_size(json);
     if (count == 0 || count > UINT32_MAX) {
-        return broken(reader, "a figure has no `policies`");
+        return broken(reader, "a figure or a claim has no `policies`");
     }
-    figure->policy = calloc(count, sizeof *figure->policy);
-    if (figure->policy == NULL) {
+    *label = calloc(count, sizeof **label);
+    if (*label == NULL) {
         return out_of_memory(reader);
     }
     for (size_t i = 0; i < count; i++) {
         if (!is_line(json_array_get(json, i))) {
-            return broken(reader, "a figure has a policy that is not text");
+            return broken(reader, "a figure or a claim has a policy that is not text");
         }
-        figure->policy[i] = json_string_value(json_array_get(json, i));
+        (*label)[i] = json_string_value(json_array_get(json, i));
     }
-    figure->n_policies = (uint32_t)count;
+    *n_labels = (uint32_t)count;
     return true;
 }
 
@@ -319,6 +359,9 @@ static bool read_figure(const struct reader *reader, const json_t *json, const s
     if (!json_is_string(file) || !figure_name_is_good(json_string_value(file)) || !is_line(title)) {
         return broken(reader, "a figure has no good `file` or `title`");
     }
+    if (!get_line(json, "label", &figure->label) || !get_line(json, "caption", &figure->caption)) {
+        return broken(reader, "the `label` or `caption` of a figure is not text");
+    }
     if (!get_count(json, "rounds", 0, INT64_MAX, &rounds) || !get_count(json, "bands", 0, 3, &bands)) {
         return broken(reader, "a figure has no good `rounds` or `bands`");
     }
@@ -329,7 +372,8 @@ static bool read_figure(const struct reader *reader, const json_t *json, const s
     figure->bounds = json_is_true(json_object_get(json, "bounds"));
     figure->log = json_is_true(json_object_get(json, "log"));
     return manifest->is_concentration || (read_figure_x(reader, json, manifest->scene.sweep_key != NULL, figure) &&
-                                          read_figure_policies(reader, json_object_get(json, "policies"), figure));
+                                          read_labels(reader, json_object_get(json, "policies"), &figure->policy,
+                                                      &figure->n_policies));
 }
 
 static bool read_figures(const struct reader *reader, struct manifest *manifest)
@@ -346,6 +390,70 @@ static bool read_figures(const struct reader *reader, struct manifest *manifest)
     manifest->n_figures = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         if (!read_figure(reader, json_array_get(figures, i), manifest, &manifest->figure[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_test(const struct reader *reader, const json_t *json, struct claim_test *test)
+{
+    const json_t *less = json_object_get(json, "less"), *close = json_object_get(json, "close");
+    json_int_t round = 0, from = 0;
+    if (!get_line(json, "of", &test->of) || test->of == NULL || !get_line(json, "untold", &test->reason) ||
+        !get_line(json, "at", &test->at) || !get_line(json, "against", &test->against) ||
+        !get_line(json, "measure", &test->measure)) {
+        return broken(reader, "a test of a claim has a field that is not text");
+    }
+    if (test->reason != NULL) {
+        test->relation = CLAIM_UNTOLD;
+        return true;
+    }
+    test->relation = less != NULL ? CLAIM_LESS : CLAIM_CLOSE;
+    test->factor = json_number_value(json_object_get(json, "factor"));
+    test->within = json_number_value(json_object_get(json, "within"));
+    if (!get_count(json, "round", 0, INT64_MAX, &round) || !get_count(json, "from", 0, INT64_MAX, &from) ||
+        (less != NULL && !(test->factor > 0)) || (less == NULL && !(test->within > 0)) ||
+        (test->against != NULL && test->at == NULL)) {
+        return broken(reader, "a test of a claim has no good numbers");
+    }
+    test->round = (uint64_t)round;
+    test->from = (uint64_t)from;
+    return read_labels(reader, less != NULL ? less : close, &test->policy, &test->n_policies);
+}
+
+static bool read_claim(const struct reader *reader, const json_t *json, struct claim *claim)
+{
+    const json_t *tests = json_object_get(json, "tests");
+    size_t count = json_array_size(tests);
+    if (!get_line(json, "figure", &claim->figure) || !get_line(json, "says", &claim->says) || claim->says == NULL) {
+        return broken(reader, "a claim has no good `figure` or `says`");
+    }
+    claim->test = calloc(count + 1, sizeof *claim->test);
+    if (claim->test == NULL) {
+        return out_of_memory(reader);
+    }
+    for (size_t i = 0; i < count; i++) {
+        claim->n_tests++;
+        if (!read_test(reader, json_array_get(tests, i), &claim->test[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A manifest of an older oltr has no claims. */
+static bool read_claims(const struct reader *reader, struct manifest *manifest)
+{
+    const json_t *claims = json_object_get(manifest->json, "claims");
+    size_t count = json_array_size(claims);
+    manifest->claim = calloc(count + 1, sizeof *manifest->claim);
+    if (manifest->claim == NULL) {
+        return out_of_memory(reader);
+    }
+    for (size_t i = 0; i < count; i++) {
+        manifest->n_claims++;
+        if (!read_claim(reader, json_array_get(claims, i), &manifest->claim[i])) {
             return false;
         }
     }
@@ -386,12 +494,26 @@ oltr_status manifest_read(const char *folder, struct manifest *manifest, oltr_er
     struct reader reader = {folder, error != NULL ? error : &own};
     memset(manifest, 0, sizeof *manifest);
     bool read = read_json(&reader, manifest) && read_kind(&reader, manifest) &&
-                (manifest->is_concentration || read_points(&reader, manifest)) && read_figures(&reader, manifest);
+                (manifest->is_concentration || read_points(&reader, manifest)) && read_figures(&reader, manifest) &&
+                read_claims(&reader, manifest);
     return read ? OLTR_OK : reader.error->code;
+}
+
+static void claim_free(struct claim *claim)
+{
+    for (uint32_t i = 0; claim->test != NULL && i < claim->n_tests; i++) {
+        free(claim->test[i].policy);
+    }
+    free(claim->test);
 }
 
 void manifest_free(struct manifest *manifest)
 {
+    for (uint32_t i = 0; manifest->claim != NULL && i < manifest->n_claims; i++) {
+        claim_free(&manifest->claim[i]);
+    }
+    free(manifest->claim);
+    free(manifest->note);
     for (uint32_t i = 0; manifest->figure != NULL && i < manifest->n_figures; i++) {
         free(manifest->figure[i].policy);
     }

@@ -3,6 +3,7 @@
 #ifndef REPORT_MANIFEST_H
 #define REPORT_MANIFEST_H
 
+#include "report/claims.h"
 #include "report/figure.h"
 
 #include <jansson.h>
@@ -24,6 +25,9 @@ struct manifest_record {
     const oltr_results *results;
     uint32_t n_figures;
     const struct figure *figure; /* (n_figures) */
+    const char *const *note;     /* (policies) what is special about each, or NULL; NULL: nothing about any */
+    uint32_t n_claims;
+    const struct claim *claim; /* (n_claims) */
 };
 
 oltr_status manifest_write(const char *folder, const struct manifest_record *record, oltr_error *error);
@@ -37,6 +41,9 @@ struct manifest {
     struct figure *figure; /* (n_figures) */
     struct figure_point *point;
     const char **policy;
+    const char **note; /* (policies) or NULL for each */
+    uint32_t n_claims;
+    struct claim *claim; /* (n_claims) */
 };
 
 oltr_status manifest_read(const char *folder, struct manifest *manifest, oltr_error *error);

@@ -122,7 +122,7 @@ bool number_is_plain(const char *string)
     return digits > 0 && *at == '\0';
 }
 
-static bool is_count(const char *string)
+bool count_is_plain(const char *string)
 {
     size_t length = strlen(string);
     return length > 0 && length < 19 && skip_digits(string)[0] == '\0';
@@ -130,8 +130,8 @@ static bool is_count(const char *string)
 
 static bool parse_row(char **field, struct result_row *row)
 {
-    if (!is_count(field[2]) || !number_is_plain(field[3]) || !number_is_plain(field[4]) || !number_is_plain(field[5]) ||
-        !is_count(field[6])) {
+    if (!count_is_plain(field[2]) || !number_is_plain(field[3]) || !number_is_plain(field[4]) || !number_is_plain(field[5]) ||
+        !count_is_plain(field[6])) {
         return false;
     }
     row->sweep = field[0];
@@ -151,15 +151,6 @@ static bool is_heading(char **field, int count)
         same = strcmp(field[i], columns[i]) == 0;
     }
     return same;
-}
-
-static size_t count_lines(const struct text *text)
-{
-    size_t lines = 1;
-    for (size_t i = 0; i < text->length; i++) {
-        lines += text->bytes[i] == '\n';
-    }
-    return lines;
 }
 
 static oltr_status parse_table(const char *folder, struct result_table *table, oltr_error *error)
@@ -190,11 +181,36 @@ oltr_status result_table_read(const char *folder, struct result_table *table, ol
     if (strlen(table->memory.bytes) != table->memory.length) {
         return fail(error, OLTR_EIO, "%s/results.csv: has zero bytes in it; it is not a text file", folder);
     }
-    table->row = calloc(count_lines(&table->memory), sizeof *table->row);
+    table->row = calloc(csv_lines(&table->memory), sizeof *table->row);
     if (table->row == NULL) {
         return fail(error, OLTR_ENOMEM, "%s/results.csv: out of memory", folder);
     }
     return parse_table(folder, table, error);
+}
+
+const struct result_row *result_find(const struct result_table *table, const char *sweep, const char *policy,
+                                     uint64_t round)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct result_row *row = &table->row[i];
+        if (row->round == round && strcmp(row->policy, policy) == 0 && strcmp(row->sweep, sweep) == 0) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+const struct result_row *result_last(const struct result_table *table, const char *sweep, const char *policy)
+{
+    const struct result_row *last = NULL;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct result_row *row = &table->row[i];
+        if (strcmp(row->policy, policy) == 0 && strcmp(row->sweep, sweep) == 0 &&
+            (last == NULL || row->round > last->round)) {
+            last = row;
+        }
+    }
+    return last;
 }
 
 void result_table_free(struct result_table *table)

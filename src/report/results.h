@@ -35,6 +35,14 @@ void queries_csv(const oltr_experiment *points, uint32_t n_points, const char *c
 oltr_status result_table_read(const char *folder, struct result_table *table, oltr_error *error);
 void result_table_free(struct result_table *table);
 
+/* The row of one policy at one checkpoint, and at its last one; NULL: there is none. */
+const struct result_row *result_find(const struct result_table *table, const char *sweep, const char *policy,
+                                     uint64_t round);
+const struct result_row *result_last(const struct result_table *table, const char *sweep, const char *policy);
+
+/* Digits and nothing else, few enough for 64 bits. */
+bool count_is_plain(const char *string);
+
 /* The whole string as a number, or false: no blanks, no hexadecimal, no infinity. */
 bool number_is_plain(const char *string);
 
