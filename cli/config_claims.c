@@ -145,22 +145,36 @@ static bool read_when(const struct reader *reader, const struct node *map, const
            (from == NULL || read_whole(reader, from, 1, INT64_MAX, &test->from));
 }
 
+/* Which of the relations the test has; exactly one of them must be there. */
+static bool find_relation(const struct reader *reader, const struct node *map, const struct node **list,
+                          struct claim_test *test)
+{
+    uint32_t count = 0;
+    for (int i = 0; i < CLAIM_UNTOLD; i++) {
+        const struct node *node = tree_get(map, claim_relations[i]);
+        if (node != NULL) {
+            test->relation = (enum claim_relation)i;
+            *list = node;
+            count++;
+        }
+    }
+    return count == 1 || read_bad(reader, map, "a test needs one of `less`, `more`, `close` and `untold`");
+}
+
 static bool read_relation(const struct reader *reader, const struct node *map, const struct names *names,
                           struct claim_test *test)
 {
-    const struct node *less = tree_get(map, "less"), *close = tree_get(map, "close");
-    const struct node *factor = tree_get(map, "factor"), *within = tree_get(map, "within");
-    if ((less != NULL) == (close != NULL)) {
-        return read_bad(reader, map, "a test needs one of `less`, `close` and `untold`");
-    }
-    if ((less != NULL ? within : factor) != NULL) {
-        return read_bad(reader, less != NULL ? within : factor, "`%s` does not belong to `%s`",
-                        less != NULL ? "within" : "factor", less != NULL ? "less" : "close");
-    }
-    const struct node *list = less != NULL ? less : close;
-    test->relation = less != NULL ? CLAIM_LESS : CLAIM_CLOSE;
+    const struct node *factor = tree_get(map, "factor"), *within = tree_get(map, "within"), *list = NULL;
     test->factor = 1;
     test->within = 0.1;
+    if (!find_relation(reader, map, &list, test)) {
+        return false;
+    }
+    const struct node *stray = test->relation == CLAIM_CLOSE ? factor : within;
+    if (stray != NULL) {
+        return read_bad(reader, stray, "`%s` does not belong to `%s`", stray->key->text,
+                        claim_relations[test->relation]);
+    }
     if (!read_names(reader, list, names, test)) {
         return false;
     }
@@ -223,9 +237,9 @@ static bool read_claim(const struct reader *reader, const struct node *map, cons
                        const struct names *names, struct claim *claim)
 {
     const struct node *figure, *says, *tests;
-    if (!read_map_keys(reader, map, "a claim", claim_keys) ||
-        !read_required(reader, map, claim_keys, "says", &says) || !read_paragraph(reader, says, &claim->says) ||
-        !read_required(reader, map, claim_keys, "tests", &tests) || !read_list(reader, tests)) {
+    if (!read_map_keys(reader, map, "a claim", claim_keys) || !read_required(reader, map, claim_keys, "says", &says) ||
+        !read_paragraph(reader, says, &claim->says) || !read_required(reader, map, claim_keys, "tests", &tests) ||
+        !read_list(reader, tests)) {
         return false;
     }
     if ((figure = tree_get(map, "figure")) != NULL && !read_claim_figure(reader, figure, config, claim)) {

@@ -113,7 +113,8 @@ static bool read_policy(const struct reader *reader, const struct node *map, con
         return false;
     }
     for (const struct node *entry = map->first; entry != NULL; entry = entry->next) {
-        if (entry != name && entry != kind && entry != note && !set_param(reader, entry, &point->world, &policy->settings)) {
+        if (entry != name && entry != kind && entry != note &&
+            !set_param(reader, entry, &point->world, &policy->settings)) {
             return false;
         }
     }

@@ -16,7 +16,8 @@ const struct key experiment_keys[] = {
     {"policies", "[{name: GTS, kind: gts}]", "who plays"},
     {"sweep", "{key: world.items, values: [10, 100]}", "repeat all of it for each value of one key"},
     {"figures", "[{file: fig-all}]", "what to draw (default: one figure `regret` of all policies)"},
-    {"claims", "[{says: GTS wins, tests: [{less: [GTS, TS-Beta]}]}]", "what to judge by the results (default: nothing)"},
+    {"claims", "[{says: GTS wins, tests: [{less: [GTS, TS-Beta]}]}]",
+     "what to judge by the results (default: nothing)"},
     {NULL, NULL, NULL},
 };
 
@@ -107,10 +108,11 @@ const struct key claim_keys[] = {
 const struct key test_keys[] = {
     {"of", "printed", "which reading it is (default: printed)"},
     {"less", "[GTS, TS-Beta, Ensemble]", "the first has less regret than each of the others"},
-    {"factor", "0.5", "less: than so many times theirs (default 1)"},
+    {"more", "[TS-Cascade, GTS, TS-Beta]", "the first has more regret than each of the others"},
+    {"factor", "0.5", "less, more: than so many times theirs (default 1)"},
     {"close", "[GTS, TS-Beta]", "each of the others is close to the first"},
     {"within", "0.1", "close: so large a share of the first's regret (default 0.1)"},
-    {"untold", "nothing here can decide it", "in place of less and close: why it cannot be told"},
+    {"untold", "nothing here can decide it", "in place of less, more and close: why it cannot be told"},
     {"round", "1000", "when (default: the last round)"},
     {"from", "100", "at all checkpoints from this round on (default: only at `round`)"},
     {"at", "8", "at this swept value, or attraction (default: at each of them)"},

@@ -33,6 +33,8 @@ struct means {
     double difference, var_difference;
 };
 
+const char *const claim_relations[CLAIM_UNTOLD] = {"less", "more", "close"};
+
 const char *claim_word(enum claim_verdict verdict)
 {
     static const char *const words[] = {"holds", "does not hold", "cannot be told"};
@@ -43,8 +45,7 @@ const char *claim_word(enum claim_verdict verdict)
 
 static double margin_variance(const struct means *m, double factor)
 {
-    double variance =
-        (1 - factor) * m->var_a + (factor * factor - factor) * m->var_b + factor * m->var_difference;
+    double variance = (1 - factor) * m->var_a + (factor * factor - factor) * m->var_b + factor * m->var_difference;
     return variance > 0 ? variance : 0;
 }
 
@@ -80,8 +81,8 @@ static void compare(const struct claim_test *test, const struct means *m, uint64
                     struct worst *worst)
 {
     bool worse;
-    if (test->relation == CLAIM_LESS) {
-        worse = weigh(m, 1, test->factor, out, worst);
+    if (test->relation != CLAIM_CLOSE) {
+        worse = weigh(m, test->relation == CLAIM_LESS ? 1 : -1, test->factor, out, worst);
     } else { /* (1 - within) A < B < (1 + within) A */
         struct means turned = {m->b, m->a, m->var_b, m->var_a, -m->difference, m->var_difference};
         worse = weigh(&turned, 1, 1 + test->within, out, worst);
@@ -213,10 +214,10 @@ static bool compare_once(struct judge *judge, const struct claim_test *test, str
     struct means m;
     uint64_t round = 0;
     struct worst worst = {false, 0};
-    bool known = test->measure != NULL
-                     ? posterior_means(judge, out->policy, out->other, out->at, test->measure, &m)
-                 : test->against != NULL ? swept_means(judge, out->policy, test, &m, &round)
-                                         : paired_means(judge, out->policy, out->other, out->at, test->round, &m, &round);
+    bool known = test->measure != NULL ? posterior_means(judge, out->policy, out->other, out->at, test->measure, &m)
+                 : test->against != NULL
+                     ? swept_means(judge, out->policy, test, &m, &round)
+                     : paired_means(judge, out->policy, out->other, out->at, test->round, &m, &round);
     if (known) {
         compare(test, &m, round, out, &worst);
     }

@@ -14,6 +14,7 @@
 
 enum claim_relation {
     CLAIM_LESS,  /* the first has less than `factor` times the regret of each of the others */
+    CLAIM_MORE,  /* the first has more than `factor` times the regret of each of the others */
     CLAIM_CLOSE, /* each of the others is within the share `within` of the first */
     CLAIM_UNTOLD /* nothing measured here can decide it; `reason` says why */
 };
@@ -24,9 +25,9 @@ struct claim_test {
     uint32_t n_policies;
     const char **policy; /* (n_policies) labels; posteriors in an experiment of kind concentration */
     double factor, within;
-    uint64_t round; /* 0: the last */
-    uint64_t from;  /* not 0: at every checkpoint from here to `round` */
-    const char *at; /* the swept value, or the attraction; NULL: every one of them */
+    uint64_t round;      /* 0: the last */
+    uint64_t from;       /* not 0: at every checkpoint from here to `round` */
+    const char *at;      /* the swept value, or the attraction; NULL: every one of them */
     const char *against; /* not NULL: each policy at `at` is compared with itself at this value */
     const char *measure; /* concentration: a column of its summary.csv; NULL otherwise */
     const char *reason;  /* of CLAIM_UNTOLD */
@@ -71,6 +72,8 @@ struct folder;
 oltr_status claims_judge(const struct folder *folder, struct claim_findings *findings, oltr_error *error);
 void claims_free(struct claim_findings *findings);
 
+/* "less", "more", "close" */
+extern const char *const claim_relations[CLAIM_UNTOLD];
 const char *claim_word(enum claim_verdict verdict); /* "holds", "does not hold", "cannot be told" */
 
 /* One row for each comparison; `experiment` is the first column if it is not NULL. */

@@ -40,7 +40,8 @@ struct drawing {
 
 bool figure_name_is_good(const char *name)
 {
-    static const char *const taken[] = {"results", "summary", "manifest", "experiment", "density", "partial"};
+    static const char *const taken[] = {"results", "summary", "manifest", "experiment", "density",
+                                        "partial", "pairs",   "claims",   "queries"};
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
         if (strcmp(name, taken[i]) == 0) {
             return false;

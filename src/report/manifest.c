@@ -141,11 +141,11 @@ static json_t *figures_of(const struct manifest_record *record)
     json_t *array = json_array();
     for (uint32_t i = 0; i < record->n_figures; i++) {
         const struct figure *figure = &record->figure[i];
-        array = with(array,
-                     json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:s, s:i, s:b, s:b}", "file", figure->file, "title",
-                               figure->title, "label", figure->label, "caption", figure->caption, "policies", strings((const char *const *)figure->policy, figure->n_policies), "rounds",
-                               whole(figure->rounds), "x", x_names[figure->x], "bands", figure->bands, "bounds",
-                               (int)figure->bounds, "log", (int)figure->log));
+        array = with(array, json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:s, s:i, s:b, s:b}", "file", figure->file,
+                                      "title", figure->title, "label", figure->label, "caption", figure->caption,
+                                      "policies", strings((const char *const *)figure->policy, figure->n_policies),
+                                      "rounds", whole(figure->rounds), "x", x_names[figure->x], "bands", figure->bands,
+                                      "bounds", (int)figure->bounds, "log", (int)figure->log));
     }
     return array;
 }
@@ -155,10 +155,10 @@ static json_t *test_of(const struct claim_test *test)
     if (test->relation == CLAIM_UNTOLD) {
         return json_pack("{s:s, s:s}", "of", test->of, "untold", test->reason);
     }
-    bool less = test->relation == CLAIM_LESS;
-    return json_pack("{s:s, s:o, s:f, s:o, s:o, s:s*, s:s*, s:s*}", "of", test->of, less ? "less" : "close",
-                     strings((const char *const *)test->policy, test->n_policies), less ? "factor" : "within",
-                     less ? test->factor : test->within, "round", whole(test->round), "from", whole(test->from), "at",
+    bool close = test->relation == CLAIM_CLOSE;
+    return json_pack("{s:s, s:o, s:f, s:o, s:o, s:s*, s:s*, s:s*}", "of", test->of, claim_relations[test->relation],
+                     strings((const char *const *)test->policy, test->n_policies), close ? "within" : "factor",
+                     close ? test->within : test->factor, "round", whole(test->round), "from", whole(test->from), "at",
                      test->at, "against", test->against, "measure", test->measure);
 }
 
@@ -171,7 +171,8 @@ static json_t *claims_of(const struct manifest_record *record)
         for (uint32_t j = 0; j < claim->n_tests; j++) {
             tests = with(tests, test_of(&claim->test[j]));
         }
-        array = with(array, json_pack("{s:s*, s:s, s:o}", "figure", claim->figure, "says", claim->says, "tests", tests));
+        array =
+            with(array, json_pack("{s:s*, s:s, s:o}", "figure", claim->figure, "says", claim->says, "tests", tests));
     }
     return array;
 }
@@ -179,11 +180,11 @@ static json_t *claims_of(const struct manifest_record *record)
 /* NULL if memory ran out anywhere: json_pack() refuses a NULL part. */
 static json_t *manifest_json(const struct manifest_record *record)
 {
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:s?, s:O, s:o, s:o, s:o}", "oltr", oltr_version(),
-                     "kind", record->kind, "title", record->title, "file", any_string(record->file), "flags",
-                     strings(record->flag, record->n_flags), "date", now(), "compiler", compiler(), "host", host(),
-                     "threads", (json_int_t)record->threads, "seconds", record->seconds, "sweep_key", record->sweep_key,
-                     "configuration", record->configuration, "points", points_of(record), "figures",
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:s?, s:O, s:o, s:o, s:o}", "oltr",
+                     oltr_version(), "kind", record->kind, "title", record->title, "file", any_string(record->file),
+                     "flags", strings(record->flag, record->n_flags), "date", now(), "compiler", compiler(), "host",
+                     host(), "threads", (json_int_t)record->threads, "seconds", record->seconds, "sweep_key",
+                     record->sweep_key, "configuration", record->configuration, "points", points_of(record), "figures",
                      figures_of(record), "claims", claims_of(record));
 }
 
@@ -371,9 +372,9 @@ static bool read_figure(const struct reader *reader, const json_t *json, const s
     figure->bands = (int)bands;
     figure->bounds = json_is_true(json_object_get(json, "bounds"));
     figure->log = json_is_true(json_object_get(json, "log"));
-    return manifest->is_concentration || (read_figure_x(reader, json, manifest->scene.sweep_key != NULL, figure) &&
-                                          read_labels(reader, json_object_get(json, "policies"), &figure->policy,
-                                                      &figure->n_policies));
+    return manifest->is_concentration ||
+           (read_figure_x(reader, json, manifest->scene.sweep_key != NULL, figure) &&
+            read_labels(reader, json_object_get(json, "policies"), &figure->policy, &figure->n_policies));
 }
 
 static bool read_figures(const struct reader *reader, struct manifest *manifest)
@@ -398,7 +399,7 @@ static bool read_figures(const struct reader *reader, struct manifest *manifest)
 
 static bool read_test(const struct reader *reader, const json_t *json, struct claim_test *test)
 {
-    const json_t *less = json_object_get(json, "less"), *close = json_object_get(json, "close");
+    const json_t *policies = NULL;
     json_int_t round = 0, from = 0;
     if (!get_line(json, "of", &test->of) || test->of == NULL || !get_line(json, "untold", &test->reason) ||
         !get_line(json, "at", &test->at) || !get_line(json, "against", &test->against) ||
@@ -409,17 +410,20 @@ static bool read_test(const struct reader *reader, const json_t *json, struct cl
         test->relation = CLAIM_UNTOLD;
         return true;
     }
-    test->relation = less != NULL ? CLAIM_LESS : CLAIM_CLOSE;
+    for (int i = CLAIM_UNTOLD - 1; i >= 0 && policies == NULL; i--) {
+        policies = json_object_get(json, claim_relations[i]);
+        test->relation = (enum claim_relation)i;
+    }
+    bool close = test->relation == CLAIM_CLOSE;
     test->factor = json_number_value(json_object_get(json, "factor"));
     test->within = json_number_value(json_object_get(json, "within"));
     if (!get_count(json, "round", 0, INT64_MAX, &round) || !get_count(json, "from", 0, INT64_MAX, &from) ||
-        (less != NULL && !(test->factor > 0)) || (less == NULL && !(test->within > 0)) ||
-        (test->against != NULL && test->at == NULL)) {
+        !((close ? test->within : test->factor) > 0) || (test->against != NULL && test->at == NULL)) {
         return broken(reader, "a test of a claim has no good numbers");
     }
     test->round = (uint64_t)round;
     test->from = (uint64_t)from;
-    return read_labels(reader, less != NULL ? less : close, &test->policy, &test->n_policies);
+    return read_labels(reader, policies, &test->policy, &test->n_policies);
 }
 
 static bool read_claim(const struct reader *reader, const json_t *json, struct claim *claim)

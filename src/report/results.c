@@ -130,8 +130,8 @@ bool count_is_plain(const char *string)
 
 static bool parse_row(char **field, struct result_row *row)
 {
-    if (!count_is_plain(field[2]) || !number_is_plain(field[3]) || !number_is_plain(field[4]) || !number_is_plain(field[5]) ||
-        !count_is_plain(field[6])) {
+    if (!count_is_plain(field[2]) || !number_is_plain(field[3]) || !number_is_plain(field[4]) ||
+        !number_is_plain(field[5]) || !count_is_plain(field[6])) {
         return false;
     }
     row->sweep = field[0];

@@ -1,0 +1,73 @@
+# claims.sh - claims in an experiment file: judged into claims.csv, and every mistake in them named with its place.
+. "$(dirname "$0")/common.bash"
+
+{
+    small
+    cat <<'YAML'
+figures:
+  - {file: one, label: "fig:one", caption: "A caption, with a comma."}
+claims:
+  - figure: one
+    says: TS-Beta, which is told the prior, has less regret than GTS.
+    tests:
+      - {less: [TS-Beta, GTS]}
+      - {of: half, less: [TS-Beta, GTS], factor: 0.5, round: 100}
+      - {of: never, untold: nobody looked}
+  - says: They are the same.
+    tests: [{close: [GTS, TS-Beta], within: 0.01, from: 10}]
+YAML
+} >good.yaml
+expect 0 "" "$OLTR" run good.yaml -o a -q --no-figures
+there a/claims.csv
+head -1 a/claims.csv | grep -q '^figure,claim,reading,verdict,reason,sweep,against,round,policy,other,value,' || fail "no heading"
+[ "$(wc -l <a/claims.csv)" -eq 5 ] || fail "four comparisons"
+grep -q '^one,"TS-Beta, which is told the prior, has less regret than GTS.",printed,' a/claims.csv || fail "the words are lost"
+grep -q ',never,cannot be told,nobody looked,' a/claims.csv || fail "no reason"
+grep -q '"label": "fig:one"' a/manifest.json || fail "no label in the manifest"
+# the folder's own experiment has the claims too
+expect 0 "" "$OLTR" run a/experiment.yaml -o b -q --no-figures
+same a/claims.csv b/claims.csv
+# a shorter run is no mistake
+expect 0 "" "$OLTR" run good.yaml -o c -q --no-figures --rounds 50
+grep -q 'was not recorded at round 100' c/claims.csv || fail "a round that was not played"
+expect 0 "" "$OLTR" run good.yaml -o d -q --no-figures --replications 1
+grep -q 'was played only once' d/claims.csv || fail "one replication decides nothing"
+
+bad() {
+    local text=$1
+    { small; echo 'figures: [{file: one}]'; echo 'claims:'; cat; } >bad.yaml
+    expect 2 "$text" "$OLTR" run bad.yaml -o out -q
+    grep -q '^oltr: bad.yaml:[0-9]*:[0-9]*: ' said || fail "no place"
+}
+bad '`claims` must be a list' <<<'  3'
+bad '`says` is missing' <<<'  - {tests: [{less: [GTS, TS-Beta]}]}'
+bad '`tests` is missing' <<<'  - {says: x}'
+bad 'unknown key `sayz` in a claim; did you mean `says`?' <<<'  - {sayz: x}'
+bad 'no figure of this experiment is called `onee`; did you mean `one`?' <<<'  - {says: x, figure: onee, tests: [{less: [GTS, TS-Beta]}]}'
+bad 'no policy of this experiment is called `GTZ`; did you mean `GTS`?' <<<'  - {says: x, tests: [{less: [GTZ, TS-Beta]}]}'
+bad 'this name stands twice' <<<'  - {says: x, tests: [{less: [GTS, GTS]}]}'
+bad 'two names at least' <<<'  - {says: x, tests: [{less: [GTS]}]}'
+bad 'needs one of `less`, `more`, `close` and `untold`' <<<'  - {says: x, tests: [{of: y}]}'
+bad 'needs one of `less`, `more`, `close` and `untold`' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], more: [GTS, TS-Beta]}]}'
+bad '`within` does not belong to `less`' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], within: 0.1}]}'
+bad '`factor` does not belong to `close`' <<<'  - {says: x, tests: [{close: [GTS, TS-Beta], factor: 2}]}'
+bad '`at` names a swept value' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], at: 3}]}'
+bad '`against` needs a `sweep`' <<<'  - {says: x, tests: [{less: [GTS], against: 3}]}'
+bad '`measure` belongs to experiments of kind concentration' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], measure: sd}]}'
+bad 'beside `untold` only `of` makes sense' <<<'  - {says: x, tests: [{untold: y, round: 3}]}'
+bad '`factor` must be' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], factor: -1}]}'
+bad 'longer than the list of all' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta, GTS, GTS, GTS, GTS, GTS]}]}'
+bad '`says` is longer than 1000 bytes' < <(printf '  - {says: '; printf 'x%.0s' {1..1100}; echo '}')
+
+concentration() {
+    local text=$1
+    { printf 'kind: concentration\nattraction: [0.1]\nobservations: 10\nsigma: [1]\nclaims:\n'; cat; } >bad.yaml
+    expect 2 "$text" "$OLTR" run bad.yaml -o out -q
+}
+concentration 'needs a `measure`' <<<'  - {says: x, tests: [{less: [Beta, Gaussian (sigma 1)]}]}'
+concentration 'no measure of this experiment is called `sq`' <<<'  - {says: x, tests: [{less: [Beta, Gaussian (sigma 1)], measure: sq}]}'
+concentration 'no posterior of this experiment is called `Beto`; did you mean `Beta`?' <<<'  - {says: x, tests: [{less: [Beto, Gaussian (sigma 1)], measure: sd}]}'
+concentration 'has no rounds' <<<'  - {says: x, tests: [{less: [Beta, Gaussian (sigma 1)], measure: sd, round: 3}]}'
+expect 2 'cannot be swept' "$OLTR" run good.yaml -o out -q --set 'sweep={key: claims, values: [1]}'
+[ ! -e out ] || fail "made a folder for a bad file"
+echo ok
