@@ -49,6 +49,12 @@ typedef struct oltr_read_report {
  * `options` and `report` may be NULL.  The same text gives the same dataset or the same error with any number of threads. */
 OLTR_API oltr_dataset *oltr_dataset_read(const char *path, const oltr_read_options *options, oltr_read_report *report,
                                          oltr_error *error);
+/* Writes the binary form, which is read by mapping it; every byte of it is under a checksum. */
+OLTR_API oltr_status oltr_dataset_save(const oltr_dataset *dataset, const char *path, oltr_error *error);
+/* Reads a text through the cache beside it, PATH.oltr: takes the cache if it is of this text (docs/formats.md), else reads
+ * the text and leaves a cache for the next time.  A folder that cannot be written to is no error. */
+OLTR_API oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_options *options, oltr_read_report *report,
+                                         oltr_error *error);
 
 /* ---- worlds --------------------------------------------------------------------------------------------- */
 

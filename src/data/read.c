@@ -289,13 +289,19 @@ static void *work(void *reading_)
     return NULL;
 }
 
-static uint32_t thread_count(const reading *r, uint32_t asked)
+uint32_t thread_count(uint32_t asked)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t n = asked ? asked : cores > 0 ? (uint64_t)cores : 1;
-    n = n < MOST_THREADS ? n : MOST_THREADS;
+    uint32_t n = asked ? asked : cores > 0 ? (uint32_t)cores : 1;
+    return n < MOST_THREADS ? n : MOST_THREADS;
+}
+
+/* No more threads than there is work for. */
+static uint32_t useful_threads(const reading *r, uint32_t asked)
+{
+    uint32_t n = thread_count(asked);
     uint64_t blocks = r->source.map ? r->source.size / BLOCK_BYTES + 1 : n;
-    return (uint32_t)(n < blocks ? n : blocks);
+    return blocks < n ? (uint32_t)blocks : n;
 }
 
 /* This thread works too; threads that cannot be had are done without. */
@@ -318,7 +324,13 @@ static oltr_dataset *result(reading *r, oltr_error *error)
         return NULL;
     }
     if (r->rows.n == 0 || r->dim == 0) {
-        fail(error, OLTR_EDATA, "%s has no row%s", r->source.name, r->rows.n ? " with a feature" : "");
+        const oltr_read_report *all = &r->report;
+        if (all->skipped)
+            fail(error, OLTR_EDATA, "%s has no good row; %llu were skipped, the first in line %llu, %.*s",
+                 r->source.name, (unsigned long long)all->skipped, (unsigned long long)all->first_skipped_line, 60,
+                 all->first_reason);
+        else
+            fail(error, OLTR_EDATA, "%s has no row%s", r->source.name, r->rows.n ? " with a feature" : "");
         return NULL;
     }
     return rows_finish(&r->rows, r->dim, error);
@@ -335,7 +347,7 @@ static oltr_dataset *read_source(reading *r, uint32_t threads, oltr_read_report 
     r->c = make_c_locale();
     if (r->keys && r->c) {
         make_keys(r->keys);
-        work_together(r, thread_count(r, threads));
+        work_together(r, useful_threads(r, threads));
         d = result(r, error);
     } else {
         fail(error, OLTR_ENOMEM, "no memory to read %s", r->source.name);
@@ -374,30 +386,4 @@ oltr_dataset *read_text(const char *path, int fd, const struct stat *stat, file_
     oltr_dataset *d = read_source(&r, options->threads, report, error);
     source_close(&r.source);
     return d;
-}
-
-oltr_dataset *oltr_dataset_read(const char *path, const oltr_read_options *options, oltr_read_report *report,
-                                oltr_error *error)
-{
-    struct stat stat;
-    oltr_read_options o;
-    const char *foreign = NULL;
-    if (report)
-        memset(report, 0, sizeof *report);
-    if (!path) {
-        fail(error, OLTR_EINVAL, "a path is needed");
-        return NULL;
-    }
-    int fd = check_read_options(options, &o, error) == OLTR_OK ? open_input(path, &stat, error) : -1;
-    if (fd < 0)
-        return NULL;
-    file_kind kind = S_ISREG(stat.st_mode) ? kind_of(fd, &foreign) : FILE_TEXT;
-    if (kind == FILE_FOREIGN) {
-        char name[128];
-        short_name(path, name, sizeof name);
-        close(fd);
-        fail(error, OLTR_EDATA, "%s is packed with %s; unpack it, or pack it with gzip", name, foreign);
-        return NULL;
-    }
-    return read_text(path, fd, &stat, kind, &o, 0, report, error);
 }
