@@ -198,6 +198,81 @@ static void beta_power_is_the_density_times_x_y(void **state)
 
 static const double X_TOLERANCE = 1e-9, TAIL_NOISE = 1e-11; /* the second: what the judge itself may be wrong by */
 
+/* ---- shapes beyond 1e6, up to the largest that a prior may have ------------------------------------------- */
+
+/* With b far above a, Beta(a,b) is a gamma law: P(X > x) = Q(a, -(b + (a-1)/2) log(1-x)), up to a share of about a^3 / (24 b^2), here below 1e-11. */
+static void tails_beside_a_huge_shape_follow_the_gamma_law(void **state)
+{
+    (void)state;
+    source from = {31};
+    for (int i = 0; i < 20000; i++) {
+        double a = log_uniform(&from, 0.5, 1e3), b = log_uniform(&from, 1e10, 1e12), lower, upper;
+        double x = fmax(a + sqrt(a) * (12 * next_unit(&from) - 6), a * next_unit(&from)) / b;
+        beta_tails(a, b, x, 1 - x, &lower, &upper);
+        double z = -(b + (a - 1) / 2) * log1p(-x), right = gsl_cdf_gamma_Q(z, a, 1), left = gsl_cdf_gamma_P(z, a, 1);
+        if (!(fabs(upper - right) <= 1e-9 * right + 1e-300 && fabs(lower - left) <= 1e-9 * left + 1e-15))
+            FAIL_WITH("beta_tails(%.17g, %.17g, %.17g) is %.17g, %.17g; the gamma law says %.17g, %.17g", a, b, x,
+                      lower, upper, left, right);
+        beta_tails(b, a, 1 - x, x, &upper, &lower); /* mirrored */
+        assert_true(fabs(upper - right) <= 1e-9 * right + 1e-300);
+    }
+}
+
+/* Both huge.  Beyond 1e8 the logarithms of gammas in the oracle leave fewer than nine digits. */
+static void tails_of_two_huge_shapes_agree_with_the_continued_fraction(void **state)
+{
+    (void)state;
+    source from = {32};
+    for (int i = 0; i < 300; i++) {
+        double a = log_uniform(&from, 1e6, 1e8), b = a * log_uniform(&from, 0.1, 1), mean = a / (a + b);
+        double x = mean + sqrt(mean * (1 - mean) / (a + b)) * (12 * next_unit(&from) - 6);
+        beta_case c = {a, b, x, 1 - x};
+        tails_are_near(&c, oracle_beta(a, b, c.x, c.y), 1e-9, 1e-30, "the continued fraction");
+    }
+}
+
+static void tails_do_not_jump_where_the_method_changes(void **state)
+{
+    (void)state;
+    source from = {33};
+    for (int i = 0; i < 2000; i++) {
+        double b = log_uniform(&from, 0.5, 1e6), a = 1e6, mean = a / (a + b);
+        double x = fmin(mean + sqrt(mean * (1 - mean) / (a + b)) * (8 * next_unit(&from) - 6), 1 - 1e-9);
+        double below, above, upper;
+        beta_tails(a * (1 - 1e-15), b, x, 1 - x, &below, &upper);
+        beta_tails(a, b, x, 1 - x, &above, &upper);
+        assert_true(relative(below, above) < 1e-8);
+    }
+}
+
+static void quantiles_of_huge_shapes_have_their_closed_forms(void **state)
+{
+    (void)state;
+    source from = {34};
+    for (int i = 0; i < 20000; i++) { /* P(X > x) is (1-x)^b for a = 1 and (1-x)^b (1 + b x) for a = 2 */
+        double b = log_uniform(&from, 1e6, 1e12), tail = log_uniform(&from, 1e-15, 0.5);
+        assert_true(relative(beta_quantile_upper(1, b, tail), -expm1(log(tail) / b)) < 1e-9);
+        double x = beta_quantile_upper(2, b, tail);
+        assert_true(relative(exp(b * log1p(-x)) * (1 + b * x), tail) < 1e-9);
+    }
+}
+
+/* What Bayes-UCB asks for beside a prior that is all but certain, by the gamma law again. */
+static void quantiles_of_huge_priors_follow_the_gamma_law(void **state)
+{
+    (void)state;
+    source from = {35};
+    for (int i = 0; i < 20000; i++) {
+        double a = log_uniform(&from, 1e-2, 1e3), b = log_uniform(&from, 1e10, 1e12),
+               tail = log_uniform(&from, 1e-15, 0.3);
+        double x = beta_quantile_upper(a, b, tail), z = -(b + (a - 1) / 2) * log1p(-x);
+        double above = gsl_cdf_gamma_Q(z * (1 - 1e-9), a, 1), below = gsl_cdf_gamma_Q(z * (1 + 1e-9), a, 1);
+        if (!(above >= tail * (1 - 1e-10) && below <= tail * (1 + 1e-10)))
+            FAIL_WITH("beta_quantile_upper(%.17g, %.17g, %.17g) is %.17g; the tails beside it are %.17g and %.17g", a,
+                      b, tail, x, above, below);
+    }
+}
+
 static double upper_at(double a, double b, double x)
 {
     x = x < 0 ? 0 : x > 1 ? 1 : x;
@@ -470,6 +545,11 @@ int main(void)
         cmocka_unit_test(beta_tails_keep_their_digits_near_1),
         cmocka_unit_test(beta_tails_of_large_shapes_keep_their_digits_near_the_ends),
         cmocka_unit_test(beta_power_is_the_density_times_x_y),
+        cmocka_unit_test(tails_beside_a_huge_shape_follow_the_gamma_law),
+        cmocka_unit_test(tails_of_two_huge_shapes_agree_with_the_continued_fraction),
+        cmocka_unit_test(tails_do_not_jump_where_the_method_changes),
+        cmocka_unit_test(quantiles_of_huge_shapes_have_their_closed_forms),
+        cmocka_unit_test(quantiles_of_huge_priors_follow_the_gamma_law),
         cmocka_unit_test(quantiles_are_certified_by_the_forward_tail),
         cmocka_unit_test(quantiles_of_counts_are_certified_by_gsl),
         cmocka_unit_test(quantiles_have_their_closed_forms),
