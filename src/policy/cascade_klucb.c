@@ -3,7 +3,7 @@
  * Rule.  Rank by the largest q with N_i kl(S_i/N_i, q) <= B(t), B(t) = log t + 3 log log t, kl the divergence of two Bernoulli
  * distributions; show the K largest.  Items never examined come first (their bound is infinite).  While log log t is not positive, t < 3, the budget is 0.
  *
- * The released code has B(t) = log t + 3 log(log t + 1) (budget: released).
+ * The released code has B(t) = log(t-1) + 3 log(log(t-1) + 1) (budget: released): it computes its bounds at the end of a round, by that round's number.
  *
  * Cost.  As with Bayes-UCB, only the budget moves between observations, so each bound is kept as a power series in it (index_cache.h): a round costs
  * about two divergences for each examined item and eight multiplications for each other one.
@@ -18,7 +18,7 @@ enum { PRINTED, RELEASED };
 static const char *const budgets[] = {"printed", "released", NULL};
 static const oltr_param params[N_PARAMS] = {
     {"budget", OLTR_CHOICE, PRINTED, 0, 1, budgets,
-     "log t + 3 log log t, or the released code's log t + 3 log(log t + 1)"},
+     "log t + 3 log log t, or the released code's log(t-1) + 3 log(log(t-1) + 1)"},
 };
 
 typedef struct klucb_state {
@@ -50,7 +50,8 @@ static double printed_budget(uint64_t t)
 
 static double released_budget(uint64_t t)
 {
-    return log((double)t) + 3 * log1p(log((double)t));
+    double log_t = t > 1 ? log((double)(t - 1)) : 0;
+    return log_t + 3 * log1p(log_t);
 }
 
 static int series(const void *state, uint32_t i, const clock_segment *segment, clock_series *out)

@@ -4,8 +4,11 @@
  * Rule.  Rank by min{x'theta_hat + c sqrt(x'M^-1 x), 1}, show the K largest.  With the c of the theory nearly all items are clipped at 1 for a long time:
  * ties, broken at random, do the exploring.
  *
- * The width c: as printed, sqrt(d log(1 + T K / (d sigma^2)) + 2 log(T K)) / sigma + S; or a number of your own; or that of the released code of the
- * GTS paper, sqrt(d) + sqrt(d log((1 + T) T)) / 2, fixed over time (width: released).
+ * The width c: as printed, sqrt(d log(1 + T K / (d sigma^2)) + 2 log(T K)) / sigma + S; or a number of your own.
+ *
+ * The released code of the GTS paper (width: released) has sigma = 1/2 whatever the parameter says, and measures with V instead of M: its bound is
+ * x'theta_hat + C sqrt(x'V^-1 x), C = sqrt(d) + sqrt(d log((1 + T B^2) T)) / 2, fixed over time, which is c = 2 C above.  B, its longest row, is 1 in all of its
+ * experiments and is 1 here.  Its ties go to whatever numpy's sort puts last, mostly high item numbers; here they are left to chance, as everywhere.
  *
  * Cost.  The quadratic form of every candidate, O(L d^2).
  */
@@ -18,9 +21,9 @@ enum { PRINTED, RELEASED, GIVEN };
 static const char *const widths[] = {"printed", "released", "given", NULL};
 static const oltr_param params[N_PARAMS] = {
     {"sigma", OLTR_REAL, 1, 1e-4, 1e4, NULL,
-     "learning rate: the standard deviation of a reward beside a prior variance of 1"},
+     "learning rate: the standard deviation of a reward beside a prior variance of 1 (not read by width: released)"},
     {"width", OLTR_CHOICE, PRINTED, 0, 2, widths,
-     "the width c: of the theory, of the released code, or the parameter c"},
+     "the width c of the theory; all as in the released code, sigma 0.5 included; or the parameter c"},
     {"c", OLTR_REAL, 1, 0, 1e6, NULL, "the width, with width: given"},
     {"S", OLTR_REAL, 1, 0, 1e6, NULL, "bound on the length of the true theta (width: printed)"},
     {"horizon", OLTR_INTEGER, 10000, 2, 1e15, NULL, "the number of rounds T in the width"},
@@ -29,7 +32,7 @@ static const oltr_param params[N_PARAMS] = {
 
 static linear_ts plan(const oltr_settings *settings)
 {
-    double sigma = param(settings, P_SIGMA);
+    double sigma = choice(settings, P_WIDTH) == RELEASED ? 0.5 : param(settings, P_SIGMA);
     linear_ts p = linear_ts_plan(settings, sigma * sigma, choice(settings, P_NORM));
     p.variant = choice(settings, P_WIDTH);
     p.a = p.variant == GIVEN ? param(settings, P_C) : param(settings, P_HORIZON);
@@ -57,7 +60,7 @@ static double width(const linear_ts *p, uint32_t k)
     if (p->variant == GIVEN)
         return p->a;
     if (p->variant == RELEASED)
-        return sqrt(d) + 0.5 * sqrt(d * log((1 + horizon) * horizon));
+        return (sqrt(d) + 0.5 * sqrt(d * log((1 + horizon) * horizon))) / sigma; /* of sqrt(x'V^-1 x), so of M */
     return sqrt(d * log1p(horizon * k / (d * sigma * sigma)) + 2 * log(horizon * k)) / sigma + p->b;
 }
 

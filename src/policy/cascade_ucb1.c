@@ -3,7 +3,7 @@
  * Rule.  Rank by S_i/N_i + sqrt(alpha log(t-1) / N_i), alpha = 1.5; show the K largest.  Items never examined come first.
  *
  * The paper begins with one free observation of every item; a page that serves users has none to give, so unseen items are shown first instead.
- * The released code has the bonus max(sqrt(2 log t), 2) / sqrt(N_i) (bonus: released).
+ * The released code has the bonus max(sqrt(2 log(t-1)), 2) / sqrt(N_i) (bonus: released): it computes its bounds at the end of a round, by that round's number.
  */
 #include <math.h>
 
@@ -15,7 +15,7 @@ static const char *const bonuses[] = {"printed", "released", NULL};
 static const oltr_param params[N_PARAMS] = {
     {"alpha", OLTR_REAL, 1.5, 0, 1e6, NULL, "width of the confidence bound (not read by bonus: released)"},
     {"bonus", OLTR_CHOICE, PRINTED, 0, 1, bonuses,
-     "sqrt(alpha log(t-1)/n), or the released code's max(sqrt(2 log t), 2)/sqrt(n)"},
+     "sqrt(alpha log(t-1)/n), or the released code's max(sqrt(2 log(t-1)), 2)/sqrt(n)"},
 };
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
@@ -32,9 +32,8 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
 /* What stands under the root, times N. */
 static double budget(const share_state *p, uint64_t t)
 {
-    if (p->variant == RELEASED)
-        return fmax(2 * log((double)t), 4);
-    return t > 1 ? p->constant * log((double)(t - 1)) : 0;
+    double log_t = t > 1 ? log((double)(t - 1)) : 0;
+    return p->variant == RELEASED ? fmax(2 * log_t, 4) : p->constant * log_t;
 }
 
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,

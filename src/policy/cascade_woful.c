@@ -11,8 +11,9 @@
  * are a reconstruction from the published rate; their constants could not be checked against the paper.  They are far too wide in practice, hence `scale`,
  * which multiplies both.
  *
- * The released code of the GTS paper (variant: released) ranks with K times the fixed width of its CascadeLinUCB, starts both matrices at I, and feeds
- * the second regression a 0 for every item that was shown but not examined.  All three hurt; a comparison made with it says little about the algorithm.
+ * The released code of the GTS paper (variant: released) is another algorithm.  Both regressions have noise 1/2 beside a prior variance of 1, which is a ridge of 1/4;
+ * alpha_H is the fixed width C of its CascadeLinUCB (cascade_linucb.c) and alpha_B is K C; U_H is taken after the round was learned, and is not clipped at 1; and the
+ * second regression learns a 0 for every item that was shown but not examined.  A comparison made with it says little about the algorithm.
  */
 #include <math.h>
 
@@ -48,8 +49,8 @@ static woful plan(const oltr_settings *settings)
     p.bound = param(settings, P_S);
     p.slots = param(settings, P_SLOTS);
     p.horizon = param(settings, P_HORIZON);
-    p.plain = linear_plan(&l, settings->dim, 1);
-    p.weighted = linear_plan(&l, settings->dim, p.variant == RELEASED ? 1 : p.slots);
+    p.plain = linear_plan(&l, settings->dim, p.variant == RELEASED ? 0.25 : 1);
+    p.weighted = linear_plan(&l, settings->dim, p.variant == RELEASED ? 0.25 : p.slots);
     p.rows = context_plan(&l, settings, choice(settings, P_NORM));
     p.theta = layout_take(&l, settings->dim, sizeof(double));
     p.work = layout_take(&l, ldl_quadratic_work(settings->dim), sizeof(double));
@@ -124,13 +125,24 @@ static double weight_of(woful *p, const ldl *factor, const float *x, double alph
     rows_times(x, p->plain.dim, 1, p->plain.dim, doubles_at(p, p->theta), &mean);
     ldl_quadratic(factor, x, p->plain.dim, 1, &square, doubles_at(p, p->work));
     double upper = mean + alpha * sqrt(square);
-    return 1 / fmax(fmin(fmax(upper, 0), 1), 1 / p->slots);
+    if (p->variant != RELEASED)
+        upper = fmin(upper, 1);
+    return 1 / fmax(upper, 1 / p->slots);
 }
 
-/* The weighted regression learns first, while the plain one is still what it was when the list was shown. */
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+static void learn_plain(woful *p, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
 {
-    woful *p = state;
+    const float *x[LEARN_BATCH];
+    double y[LEARN_BATCH];
+    for (uint32_t start = 0; start < seen->n_examined; start += LEARN_BATCH) {
+        uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
+        linear_add(p, &p->plain, x, y, NULL, n);
+    }
+}
+
+static void learn_weighted(woful *p, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                           const oltr_feedback *seen)
+{
     const float *x[LEARN_BATCH];
     double y[LEARN_BATCH], weight[LEARN_BATCH], alpha = radius_plain(p, (double)(t - 1));
     ldl factor = linear_factor(p, &p->plain);
@@ -142,10 +154,17 @@ static void learn(void *state, uint64_t t, const candidates *from, const oltr_ra
             weight[i] = weight_of(p, &factor, x[i], alpha);
         linear_add(p, &p->weighted, x, y, weight, n);
     }
-    for (uint32_t start = 0; start < seen->n_examined; start += LEARN_BATCH) {
-        uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
-        linear_add(p, &p->plain, x, y, NULL, n);
-    }
+}
+
+/* The weighted regression learns first, while the plain one is still what it was when the list was shown.  In the released code it learns last. */
+static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+{
+    woful *p = state;
+    if (p->variant == RELEASED)
+        learn_plain(p, from, shown, seen);
+    learn_weighted(p, t, from, shown, seen);
+    if (p->variant != RELEASED)
+        learn_plain(p, from, shown, seen);
 }
 
 static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])

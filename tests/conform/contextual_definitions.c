@@ -144,7 +144,8 @@ static belief lints_cascade_belief(const twin *w, uint32_t k)
 /* M = I + sigma^-2 sum x x', theta = sigma^-2 M^-1 B, literally. */
 static belief zong_belief(const twin *w, uint32_t k)
 {
-    double precision = 1 / (param_of(w->v, "sigma") * param_of(w->v, "sigma")), moment[DIM] = {0};
+    int half = is_kind(w->v, "cascade-linucb") && chosen(w->v, "width", "released"); /* its sigma is 1/2 */
+    double sigma = half ? 0.5 : param_of(w->v, "sigma"), precision = 1 / (sigma * sigma), moment[DIM] = {0};
     belief b = {.precision = times_identity(1), .spread = 1};
     (void)k;
     for (uint32_t i = 0; i < w->n; i++) {
@@ -241,10 +242,27 @@ static belief newton_step_belief(const twin *w, uint32_t k)
 
 /* ---- cascade-woful ---------------------------------------------------------------------------------------- */
 
+/* Theorem 2 of Abbasi-Yadkori, Pal and Szepesvari as the released code has it: lambda = 1, R = 1/2, S = sqrt(d), delta = 1/T, rows of length 1. */
 static double released_width(const variant *v)
 {
-    double horizon = param_of(v, "horizon");
-    return sqrt(DIM) + sqrt(DIM * log((1 + horizon) * horizon)) / 2;
+    double horizon = param_of(v, "horizon"), delta = 1 / horizon;
+    return sqrt(DIM) + 0.5 * sqrt(DIM * log((1 + horizon) / delta));
+}
+
+/* What both of its index policies do with a regression: gram = I + 4 sum w x x', moment = 4 sum w x y, and a bound that divides the inverse by sigma^2 = 1/4. */
+static double released_bound(const twin *w, const double *x, int weighted, double width)
+{
+    double moment[DIM] = {0}, mean[DIM];
+    matrix gram = times_identity(1);
+    for (uint32_t i = 0; i < w->n; i++) {
+        const seen *s = &w->at[i];
+        double weight = weighted ? s->weight : s->examined;
+        add_square(&gram, 4 * weight, s->x);
+        for (int j = 0; j < DIM; j++)
+            moment[j] += 4 * weight * s->y * s->x[j];
+    }
+    solve(gram, moment, mean);
+    return dot(mean, x) + width * sqrt(form(&gram, x, x) * 4);
 }
 
 /* Both radii of the round to be ranked. */
@@ -256,22 +274,20 @@ static void woful_radii(const twin *w, double *first, double *second)
     *first = scale * (S + 0.5 * sqrt(DIM * log(1 + t * k / DIM) + 2 * log(1 / delta)));
     *second =
         scale * (sqrt(k) * S + 8 * sqrt(DIM * log(1 + t * k * k / (DIM * k)) * log_term) + 4 * sqrt(k) * log_term);
-    if (chosen(w->v, "variant", "released")) { /* ranks with K times the width of its CascadeLinUCB */
-        *first = scale * released_width(w->v);
-        *second = k * *first;
-    }
 }
 
 /* U_H, before and U_B after the weights: which of the two. */
 static double woful_index(const twin *w, const double *x, int weighted)
 {
-    int released = chosen(w->v, "variant", "released");
     double alpha[2], moment[DIM] = {0}, mean[DIM];
-    matrix g = times_identity(weighted && !released ? param_of(w->v, "slots") : 1);
+    matrix g = times_identity(weighted ? param_of(w->v, "slots") : 1);
+    if (chosen(w->v, "variant", "released")) /* ranks with K times the width of its CascadeLinUCB */
+        return released_bound(
+            w, x, weighted, param_of(w->v, "scale") * released_width(w->v) * (weighted ? param_of(w->v, "slots") : 1));
     woful_radii(w, &alpha[0], &alpha[1]);
     for (uint32_t i = 0; i < w->n; i++) {
         const seen *s = &w->at[i];
-        if (!s->examined && !(weighted && released))
+        if (!s->examined)
             continue;
         double weight = weighted ? s->weight : 1;
         add_square(&g, weight, s->x);
@@ -295,7 +311,7 @@ static double linucb_score(const twin *w, const double *x, uint32_t k)
     double c = sqrt(DIM * log(1 + tk / (DIM * sigma * sigma)) + 2 * log(tk)) / sigma + param_of(w->v, "S");
     belief b = zong_belief(w, k);
     if (chosen(w->v, "width", "released"))
-        c = released_width(w->v);
+        return fmin(1, released_bound(w, x, 0, released_width(w->v)));
     if (chosen(w->v, "width", "given"))
         c = param_of(w->v, "c");
     return fmin(1, dot(b.mean, x) + c * sqrt(form(&b.precision, x, x)));
@@ -337,26 +353,35 @@ static uint32_t draw_clicks(const stage *g, dice *d, double *reward)
     return K;
 }
 
+/* The weights of the second regression: of the estimate with which the list was shown; in the released code, of the one that has learned from it. */
+static void weigh(twin *w, const stage *g, uint32_t first, uint32_t end)
+{
+    double weight[K];
+    for (uint32_t s = first; s < end; s++)
+        weight[s - first] = 1 / fmax(woful_index(w, g->wide[g->item[s - first]], 0), 1 / param_of(w->v, "slots"));
+    for (uint32_t s = first; s < end; s++)
+        w->at[s].weight = weight[s - first];
+}
+
 /* The estimates of the round that the list was shown in belong to its observations. */
 static void teach_twin(twin *w, const stage *g, uint32_t n_examined, const double *reward)
 {
-    double theta[DIM] = {0}, weight[K];
-    uint32_t first = w->n;
+    double theta[DIM] = {0};
+    int woful = is_kind(w->v, "cascade-woful"), after = woful && chosen(w->v, "variant", "released");
+    uint32_t first = w->n, end = first + (woful ? K : n_examined);
     if (is_kind(w->v, "logts"))
         newton(w, param_of(w->v, "lambda"), theta);
-    for (uint32_t s = 0; s < K && is_kind(w->v, "cascade-woful"); s++)
-        weight[s] = 1 / fmax(woful_index(w, g->wide[g->item[s]], 0), 1 / param_of(w->v, "slots"));
-    for (uint32_t s = 0; s < K; s++) {
-        seen *o = &w->at[first + s];
+    for (uint32_t s = 0; first + s < end; s++) {
         double mu = logistic_of(dot(theta, g->wide[g->item[s]]));
-        if (s >= n_examined && !is_kind(w->v, "cascade-woful"))
-            break;
+        seen *o = &w->at[first + s];
         *o = (seen){.y = s < n_examined ? reward[s] : 0, .stale = mu * (1 - mu), .examined = s < n_examined};
         memcpy(o->x, g->wide[g->item[s]], sizeof o->x);
-        if (is_kind(w->v, "cascade-woful"))
-            o->weight = weight[s];
-        w->n++;
     }
+    if (woful && !after)
+        weigh(w, g, first, end);
+    w->n = end;
+    if (after)
+        weigh(w, g, first, end);
     w->t++;
 }
 
@@ -610,12 +635,14 @@ static void list_indices(void)
     add_variant(&indices, linucb);
     add_variant(&indices, with(with(linucb, "sigma", 2), "S", 0.5));
     add_variant(&indices, with_choice(linucb, "width", "released"));
+    add_variant(&indices, with(with_choice(linucb, "width", "released"), "sigma", 3)); /* is not read */
     add_variant(&indices, with(with_choice(linucb, "width", "given"), "c", 0.1));
     add_variant(&indices, with(with(with_choice(linucb, "width", "given"), "c", 0.5), "sigma", 0.5));
     add_variant(&indices, woful);
     add_variant(&indices, with(woful, "scale", 0.05));
     add_variant(&indices, with(with(with(woful, "scale", 0.2), "S", 2), "horizon", 300));
     add_variant(&indices, with_choice(woful, "variant", "released"));
+    add_variant(&indices, with(with(with_choice(woful, "variant", "released"), "scale", 0.02), "slots", 5));
 }
 
 static int can_predict(const variant *v)

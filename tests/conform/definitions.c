@@ -69,7 +69,7 @@ static double ucb1_index(const twin *w, int i)
     if (w->n[i] <= 0)
         return (double)INFINITY;
     if (chosen(w->v, "bonus", "released"))
-        return share(w, i) + fmax(sqrt(2 * log(t)), 2) / sqrt(w->n[i]);
+        return share(w, i) + fmax(sqrt(2 * log(t - 1)), 2) / sqrt(w->n[i]);
     return share(w, i) + sqrt(param_of(w->v, "alpha") * log(t - 1) / w->n[i]);
 }
 
@@ -89,8 +89,10 @@ static double divergence(double p, double q)
 static double kl_budget(const twin *w)
 {
     double log_t = log((double)w->t);
-    if (chosen(w->v, "budget", "released"))
-        return log_t + 3 * log(log_t + 1);
+    if (chosen(w->v, "budget", "released")) { /* computed when the last round ended, by its number */
+        double log_last = log(fmax(1, (double)w->t - 1));
+        return log_last + 3 * log(log_last + 1);
+    }
     return w->t < 3 ? 0 : log_t + 3 * log(log_t);
 }
 

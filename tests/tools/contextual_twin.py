@@ -284,33 +284,45 @@ class CascadeLinTS(RidgeSampling):
         return 1.0
 
 
+def released_width(rounds, dim):
+    """Confidence width of the released code: S = sqrt(d), R = 1/2, delta = 1/T."""
+    return math.sqrt(dim) + 0.5 * math.sqrt(dim * math.log((1 + rounds) * rounds))
+
+
 class CascadeLinUCB(Ridge):
+    """The released variant has sigma = 1/2 and divides its inverse matrix by sigma^2."""
     defaults = {"sigma": 1.0, "width": "printed", "c": None, "S": 1.0}
+
+    def start(self):
+        self.released = self.given["width"] == "released"
+        self.sigma = 0.5 if self.released else self.given["sigma"]
+        super().start()
 
     def ridge(self):
         return 1.0
 
     def weight(self):
-        return self.given["sigma"] ** -2
+        return self.sigma ** -2
 
     def factor(self):
-        sigma, shown, dim = self.given["sigma"], self.rounds * self.slots, self.dim
+        sigma, shown, dim = self.sigma, self.rounds * self.slots, self.dim
         if self.given["width"] == "given":
             return self.given["c"]
-        if self.given["width"] == "released":
-            logs = math.log((1 + self.rounds) * self.rounds)
-            return math.sqrt(dim) + 0.5 * math.sqrt(dim * logs)
         logs = dim * math.log(1 + shown / (dim * sigma ** 2)) + 2 * math.log(shown)
         return math.sqrt(logs) / sigma + self.given["S"]
 
+    def bonus(self):
+        if self.released:
+            return released_width(self.rounds, self.dim) * self.width(self.V * self.sigma ** 2)
+        return self.factor() * self.width(self.V)
+
     def index(self, t):
-        bound = self.score(self.estimate()) + self.factor() * self.width(self.V)
-        return np.minimum(bound, 1)
+        return np.minimum(self.score(self.estimate()) + self.bonus(), 1)
 
 
 class CascadeWOFUL(Contextual):
     """The first regression bounds the variances that weight the second."""
-    defaults = {"scale": 1.0, "S": 1.0, "variant": "printed"}
+    defaults = {"scale": 1.0, "S": 1.0}
 
     def start(self):
         self.lam_H, self.lam_B = 1.0, float(self.slots)
@@ -337,6 +349,30 @@ class CascadeWOFUL(Contextual):
         self.V_H += gram(x, examined)
         self.b_H += rows_sum(x, reward)
         self.V_B += gram(x, weight * examined)
+        self.b_B += rows_sum(x, weight * reward)
+
+
+class CascadeWOFULReleased(Contextual):
+    """Released: grams I + 4 sum w xx', U_H after the round and unclipped, 0 for the unexamined."""
+    defaults = {"variant": "released"}
+
+    def start(self):
+        self.V_H, self.b_H = self.scaled_identity(1.0), self.zeros()
+        self.V_B, self.b_B = self.scaled_identity(1.0), self.zeros()
+        self.cew = released_width(self.rounds, self.dim)
+
+    def bound(self, V, b, width):
+        return self.score(solve(V, b)) + width * self.width(V / 4)
+
+    def index(self, t):
+        return self.bound(self.V_B, self.b_B, self.slots * self.cew)
+
+    def observe(self, lists, x, examined, reward):
+        self.V_H += gram(x, 4.0 * examined)
+        self.b_H += rows_sum(x, 4.0 * reward)
+        U_H = self.bound(self.V_H, self.b_H, self.cew)[self.rows, lists]
+        weight = 4 / np.maximum(U_H, 1 / self.slots)
+        self.V_B += gram(x, weight)
         self.b_B += rows_sum(x, weight * reward)
 
 
@@ -467,6 +503,8 @@ LINUCB_SIGMA = Entry("LinUCB-s0.5", "cascade-linucb", CascadeLinUCB, {
 WOFUL = Entry("WOFUL", "cascade-woful", CascadeWOFUL, {"scale": 1.0})
 WOFUL_SMALL = Entry("WOFUL-0.05", "cascade-woful", CascadeWOFUL, {"scale": 0.05})
 WOFUL_TINY = Entry("WOFUL-0.005", "cascade-woful", CascadeWOFUL, {"scale": 0.005})
+WOFUL_RELEASED = Entry("WOFUL-rel", "cascade-woful", CascadeWOFULReleased, {
+    "variant": "released"})
 LOGTS = Entry("LogTS", "logts", LogTS, {"drift": 0})
 LOGTS_1 = Entry("LogTS-1", "logts", LogTS, {"lambda": 1.0, "drift": 0})
 LOGTS_STALE = Entry("LogTS-stale", "logts", LogTS, {
@@ -488,7 +526,8 @@ RANDOM = Entry("Random", "random", twin.Random)
 EXPERIMENTS = (                                # Random first: it is the bar
     (LinearWorld("linear-hard", scale=0.25), (
         RANDOM, LINTS_THEORY, LINTS_BAYES, LINTS_BAYES_1, LINTS_RELEASED, LINTSC,
-        LINTSC_RELEASED, CLINTS, LINUCB, LINUCB_RELEASED, LINUCB_C, WOFUL, WOFUL_SMALL, GTS)),
+        LINTSC_RELEASED, CLINTS, LINUCB, LINUCB_RELEASED, LINUCB_C, WOFUL, WOFUL_SMALL,
+        WOFUL_RELEASED, GTS)),
     (LinearWorld("linear"), (
         RANDOM, LINTS_THEORY, LINTS_BAYES, LINTSC_SMALL, CLINTS, CLINTS_HALF, LINUCB_SIGMA,
         WOFUL_SMALL, WOFUL_TINY, NEWTON, GTS, TS_BETA_FLAT)),
