@@ -342,7 +342,7 @@ static oltr_estimate estimate(wide total, wide squares, uint32_t n, int scale)
     return (oltr_estimate){ldexp((double)total / n, -scale), ldexp(sqrt(variance / n), -scale), n};
 }
 
-enum { NOBODY = UINT32_MAX };
+#define NOBODY UINT32_MAX
 
 static double group_sum(const point_results *p, uint32_t group, uint32_t policy, uint32_t other, uint32_t checkpoint)
 {
