@@ -129,6 +129,7 @@ typedef struct oltr_policy_info {
     int contextual;    /* ranks by the features of the candidates */
     uint32_t n_params;
     const oltr_param *params;
+    const struct oltr_policy_ops *ops; /* of a policy of your own (policy_ops.h); NULL in the catalogue */
 } oltr_policy_info;
 
 OLTR_API uint32_t oltr_policy_count(void);

@@ -96,6 +96,12 @@ typedef struct oltr_world {
     double abandon;  /* the chance that a user leaves after a slot */
     double noise_sd; /* standard deviation of a reward around its mean */
     int beta_noise;  /* rewards are Beta in (0,1) with that mean and standard deviation, not Gaussian */
+
+    /* your own (world_ops.h), in place of `kind` and `clicks` */
+    const struct oltr_world_ops *custom_kind;
+    const struct oltr_click_ops *custom_clicks;
+    const void *custom;  /* what they need to know */
+    size_t custom_bytes; /* how much of it decides results: partial results of other bytes are refused */
 } oltr_world;
 
 typedef struct oltr_named {

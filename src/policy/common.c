@@ -41,6 +41,22 @@ oltr_status show_best(double_scores s, const candidates *from, const oltr_rng *r
     return OLTR_OK;
 }
 
+size_t oltr_scores_bytes(const oltr_settings *settings)
+{
+    return double_scratch_bytes(settings);
+}
+
+double *oltr_scores(void *scratch)
+{
+    return scratch;
+}
+
+/* Room for all items is room for the candidates: scores first, the maxima behind. */
+oltr_status oltr_show_best(void *scratch, const oltr_candidates *from, const oltr_rng *rng, const oltr_ranking *out)
+{
+    return show_best(double_scratch(scratch, from->n), from, rng, out);
+}
+
 uint32_t list_item_sums(const void *state, sum_array out[MAX_SUMS])
 {
     const item_sums *sums = state;

@@ -1,4 +1,4 @@
-/* registry.c - all policies, one line each. */
+/* registry.c - all policies of the catalogue, one line each. */
 #include <string.h>
 
 #include "policy/policy.h"
@@ -54,5 +54,5 @@ const policy_ops *policy_ops_of(const oltr_policy_info *info)
     for (uint32_t i = 0; i < COUNT; i++)
         if (&registry[i]->info == info)
             return registry[i];
-    return NULL;
+    return info && info->ops && &info->ops->info == info ? info->ops : NULL;
 }

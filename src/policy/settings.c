@@ -9,6 +9,16 @@
 
 enum { MOST_ITEMS = 1 << 28 };
 
+static oltr_status fill_in(oltr_settings *settings, const oltr_policy_info *info, uint32_t n_items, oltr_error *error)
+{
+    if (n_items < 1 || n_items > MOST_ITEMS)
+        return fail(error, OLTR_EITEM, "a policy needs 1 to %d items, not %u", MOST_ITEMS, n_items);
+    *settings = (oltr_settings){.info = info, .n_items = n_items};
+    for (uint32_t i = 0; i < info->n_params; i++)
+        settings->value[i] = info->params[i].initial;
+    return OLTR_OK;
+}
+
 oltr_status oltr_settings_init(oltr_settings *settings, const char *kind, uint32_t n_items, oltr_error *error)
 {
     if (!settings)
@@ -16,12 +26,36 @@ oltr_status oltr_settings_init(oltr_settings *settings, const char *kind, uint32
     const oltr_policy_info *info = oltr_policy_info_by_name(kind, error);
     if (!info)
         return kind ? OLTR_EKIND : OLTR_EINVAL;
-    if (n_items < 1 || n_items > MOST_ITEMS)
-        return fail(error, OLTR_EITEM, "a policy needs 1 to %d items, not %u", MOST_ITEMS, n_items);
-    *settings = (oltr_settings){.info = info, .n_items = n_items};
-    for (uint32_t i = 0; i < info->n_params; i++)
-        settings->value[i] = info->params[i].initial;
-    return OLTR_OK;
+    return fill_in(settings, info, n_items, error);
+}
+
+/* All that a policy from outside must have. */
+static const char *missing(const oltr_policy_ops *ops)
+{
+    const oltr_policy_info *info = &ops->info;
+    if (info->ops != ops)
+        return "info.ops, which must point to the struct itself";
+    if (!info->name || !*info->name || strlen(info->name) > 63 || !info->title || !info->source || !info->summary)
+        return "a name of up to 63 bytes, a title, a source or a summary";
+    if (info->n_params > OLTR_MAX_PARAMS || (info->n_params && !info->params))
+        return "its table of parameters, or has too many of them";
+    if (!ops->state_bytes || !ops->scratch_bytes || !ops->init || !ops->rank || !ops->learn || !ops->sums ||
+        !ops->refresh || !ops->check)
+        return "one of the required operations";
+    if (!ops->predict && info->can_predict)
+        return "the operation predict, which its info promises";
+    return NULL;
+}
+
+oltr_status oltr_settings_init_custom(oltr_settings *settings, const oltr_policy_ops *ops, uint32_t n_items,
+                                      oltr_error *error)
+{
+    if (!settings || !ops)
+        return fail(error, OLTR_EINVAL, "settings and the operations of a policy are needed");
+    const char *lack = missing(ops);
+    if (lack)
+        return fail(error, OLTR_EINVAL, "the policy lacks %s", lack);
+    return fill_in(settings, &ops->info, n_items, error);
 }
 
 static oltr_status unknown_param(const oltr_policy_info *info, const char *name, oltr_error *error)

@@ -232,7 +232,18 @@ static oltr_status check_claim(const reader *r, const oltr_settings *settings, o
     return OLTR_OK;
 }
 
-static oltr_policy *load_body(reader *r, oltr_error *error)
+/* `custom`: the policy that it must be, or NULL for one of the catalogue. */
+static oltr_status settings_for(oltr_settings *settings, const oltr_policy_ops *custom, const char *kind,
+                                uint32_t n_items, oltr_error *error)
+{
+    if (!custom)
+        return oltr_settings_init(settings, kind, n_items, error);
+    if (strcmp(custom->info.name, kind) != 0)
+        return OLTR_EKIND;
+    return oltr_settings_init_custom(settings, custom, n_items, error);
+}
+
+static oltr_policy *load_body(reader *r, const oltr_policy_ops *custom, oltr_error *error)
 {
     char kind[LONGEST_TEXT];
     oltr_settings settings;
@@ -248,7 +259,7 @@ static oltr_policy *load_body(reader *r, oltr_error *error)
         contradicts(error, "number of rounds");
         return NULL;
     }
-    if (oltr_settings_init(&settings, kind, n_items, error) != OLTR_OK) {
+    if (settings_for(&settings, custom, kind, n_items, error) != OLTR_OK) {
         contradicts(error, "kind or number of items");
         return NULL;
     }
@@ -272,7 +283,7 @@ static oltr_policy *load_body(reader *r, oltr_error *error)
     return policy;
 }
 
-oltr_policy *oltr_load(const void *buffer, size_t size, oltr_error *error)
+static oltr_policy *load(const oltr_policy_ops *custom, const void *buffer, size_t size, oltr_error *error)
 {
     if (!buffer) {
         fail(error, OLTR_EINVAL, "there is no snapshot to load");
@@ -281,5 +292,19 @@ oltr_policy *oltr_load(const void *buffer, size_t size, oltr_error *error)
     if (check_envelope(buffer, size, error) != OLTR_OK)
         return NULL;
     reader r = {(const unsigned char *)buffer + HEADER, size - HEADER - CHECKSUM, 0};
-    return load_body(&r, error);
+    return load_body(&r, custom, error);
+}
+
+oltr_policy *oltr_load(const void *buffer, size_t size, oltr_error *error)
+{
+    return load(NULL, buffer, size, error);
+}
+
+oltr_policy *oltr_load_custom(const oltr_policy_ops *ops, const void *buffer, size_t size, oltr_error *error)
+{
+    if (!ops) {
+        fail(error, OLTR_EINVAL, "the operations of the policy are needed to load it");
+        return NULL;
+    }
+    return load(ops, buffer, size, error);
 }

@@ -126,8 +126,8 @@ arena *arena_new(const oltr_experiment *experiment, oltr_error *error)
         return NULL;
     }
     a->experiment = experiment;
-    a->world = world_ops_of(experiment->world.kind, error);
-    a->clicks = click_ops_of(experiment->world.clicks, error);
+    a->world = world_kind(&experiment->world, error);
+    a->clicks = world_clicks(&experiment->world, error);
     if (!make_memory(a)) {
         fail(error, OLTR_ENOMEM, "no memory for a world of %u items", experiment->world.n_items);
         arena_free(a);

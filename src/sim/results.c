@@ -73,6 +73,8 @@ static void put_policy(writer *w, const oltr_contestant *c)
 
 static void put_experiment(writer *w, const oltr_experiment *e)
 {
+    const world_ops *kind = world_kind(&e->world, NULL);
+    const click_ops *clicks = world_clicks(&e->world, NULL);
     put_u64(w, e->seed);
     put_u64(w, e->rounds);
     put_u32(w, e->slots);
@@ -80,9 +82,9 @@ static void put_experiment(writer *w, const oltr_experiment *e)
     put_u32(w, e->n_checkpoints);
     for (uint32_t i = 0; i < e->n_checkpoints; i++)
         put_u64(w, e->checkpoint[i]);
-    put_text(w, e->world.kind);
+    put_text(w, kind ? kind->info.name : "");
     put_u32(w, e->world.n_items);
-    put_text(w, e->world.clicks);
+    put_text(w, clicks ? clicks->info.name : "");
     put_u32(w, e->world.examined_without_click);
     put_f64s(w, &e->world.misspecification, 1);
     size_t given = e->world.dataset ? e->world.dataset->n_rows : e->world.n_items;
@@ -96,6 +98,8 @@ static void put_experiment(writer *w, const oltr_experiment *e)
     put_features(w, &e->world);
     if (e->world.dataset)
         put_dataset(w, e->world.dataset);
+    put_u64(w, e->world.custom_bytes);
+    put_bytes(w, e->world.custom, e->world.custom_bytes);
     put_u32(w, e->n_policies);
     for (uint32_t i = 0; i < e->n_policies; i++)
         put_policy(w, &e->policy[i]);

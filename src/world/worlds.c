@@ -62,10 +62,32 @@ const click_ops *click_ops_of(const char *name, oltr_error *error)
     return NULL;
 }
 
+const world_ops *world_kind(const oltr_world *world, oltr_error *error)
+{
+    const world_ops *own = world->custom_kind;
+    if (!own)
+        return world_ops_of(world->kind, error);
+    if (own->info.name && own->check && own->draw && !own->moves == !own->advance)
+        return own;
+    fail(error, OLTR_EINVAL, "a world of your own needs a name, check and draw, and moves together with advance");
+    return NULL;
+}
+
+const click_ops *world_clicks(const oltr_world *world, oltr_error *error)
+{
+    const click_ops *own = world->custom_clicks;
+    if (!own)
+        return click_ops_of(world->clicks, error);
+    if (own->info.name && own->check && own->scan && own->value && own->best)
+        return own;
+    fail(error, OLTR_EINVAL, "a click model of your own needs a name, check, scan, value and best");
+    return NULL;
+}
+
 oltr_status world_check(const oltr_world *world, oltr_error *error)
 {
-    const world_ops *ops = world_ops_of(world->kind, error);
-    const click_ops *users = ops ? click_ops_of(world->clicks, error) : NULL;
+    const world_ops *ops = world_kind(world, error);
+    const click_ops *users = ops ? world_clicks(world, error) : NULL;
     if (!ops || !users)
         return OLTR_EINVAL;
     if (world->n_items < 1)
@@ -74,9 +96,9 @@ oltr_status world_check(const oltr_world *world, oltr_error *error)
         return fail(error, OLTR_EPRIOR, "the misspecification must be a finite number");
     if (!world->prior_a != !world->prior_b)
         return fail(error, OLTR_EPRIOR, "a world's prior needs both a and b");
-    if ((world->dataset || world->prior_mean || world->prior_sd) && strcmp(world->kind, "dataset") != 0)
+    if ((world->dataset || world->prior_mean || world->prior_sd) && strcmp(ops->info.name, "dataset") != 0)
         return fail(error, OLTR_EINVAL, "a dataset, and means and deviations of a prior, are for world dataset, not %s",
-                    world->kind);
+                    ops->info.name);
     oltr_status status = users->check(world, error);
     return status == OLTR_OK ? ops->check(world, error) : status;
 }

@@ -49,7 +49,7 @@ def fault(source, folder, path, quote, name):
             return "public headers are included with <>"
         if folder == "include":
             return None
-        if name == "oltr/sim.h" and folder not in SEES_SIMULATOR:
+        if name in ("oltr/sim.h", "oltr/world_ops.h") and folder not in SEES_SIMULATOR:
             return "the simulator's header belongs to world, sim and above"
         return None
     if quote == "<":

@@ -188,13 +188,107 @@ static void shards_of_a_run(void **state)
     oltr_results_free(sum);
 }
 
+/* ---- groups ------------------------------------------------------------------------------------------------- */
+
+enum { QUERIES = 3 };
+
+/* Three queries with three documents each. */
+static const oltr_dataset data = {
+    .n_queries = QUERIES,
+    .n_rows = 9,
+    .dim = 1,
+    .query = (const uint64_t[]){7, 8, 9},
+    .first_row = (const uint32_t[]){0, 3, 6, 9},
+    .grade = (const uint8_t[]){0, 1, 2, 0, 0, 1, 4, 0, 0},
+    .x = (const float[]){0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f},
+};
+static const double row_attraction[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
+
+static oltr_experiment grouped(oltr_contestant *policy)
+{
+    oltr_experiment e = experiment(policy);
+    e.replications = 4 * QUERIES;
+    e.world = (oltr_world){
+        .kind = "dataset", .n_items = 3, .clicks = "cascade", .dim = 1, .dataset = &data, .attraction = row_attraction};
+    for (uint32_t i = 0; i < POLICIES; i++)
+        policy[i].settings.n_items = 3;
+    return e;
+}
+
+/* With groups, the standard error is that of the means of the groups. */
+static void errors_between_groups(void **state)
+{
+    oltr_contestant policy[POLICIES];
+    oltr_experiment e = grouped(policy);
+    oltr_error error = {OLTR_OK, ""};
+    oltr_results *r = oltr_results_new(&e, 1, &error);
+    double x[QUERIES] = {0}, d[QUERIES] = {0}, inside[QUERIES][4], mean, se;
+    (void)state;
+    if (!r)
+        fail_msg("%s", error.msg);
+    assert_int_equal(oltr_results_groups(r, 0), QUERIES);
+    for (uint32_t i = 0; i < e.replications; i++) {
+        add(r, i);
+        x[i % QUERIES] += curve(i, 1, 1) / 4;
+        d[i % QUERIES] += (curve(i, 1, 1) - curve(i, 2, 1)) / 4;
+        inside[i % QUERIES][i / QUERIES] = curve(i, 1, 1);
+    }
+    by_the_book(x, QUERIES, &mean, &se);
+    oltr_outcome o = oltr_results_at(r, 0, 1, 1);
+    assert_true(fabs(o.regret - mean) < 1e-12 && fabs(o.regret_se - se) < 1e-12);
+    by_the_book(d, QUERIES, &mean, &se);
+    oltr_estimate pair = oltr_results_pair(r, 0, 1, 2, 1);
+    assert_true(fabs(pair.mean - mean) < 1e-12 && fabs(pair.se - se) < 1e-12);
+    for (uint32_t g = 0; g < QUERIES; g++) {
+        by_the_book(inside[g], 4, &mean, &se);
+        oltr_estimate own = oltr_results_in_group(r, 0, 1, g);
+        assert_true(fabs(own.mean - mean) < 1e-12 && fabs(own.se - se) < 1e-12 && own.replications == 4);
+    }
+    oltr_results_free(r);
+}
+
+/* Through bytes and in parts, groups stay what they are; a file whose groups do not add up is refused. */
+static void groups_in_parts(void **state)
+{
+    oltr_contestant policy[POLICIES];
+    oltr_experiment e = grouped(policy);
+    unsigned char *expected, *found;
+    size_t size;
+    oltr_results *whole = oltr_results_new(&e, 1, NULL), *sum = oltr_results_new(&e, 1, NULL);
+    oltr_error error;
+    (void)state;
+    for (uint32_t i = 0; i < e.replications; i++)
+        add(whole, i);
+    for (uint32_t part = 0; part < 2; part++) {
+        oltr_results *half = oltr_results_new(&e, 1, NULL), *back = oltr_results_new(&e, 1, NULL);
+        for (uint32_t i = part; i < e.replications; i += 2)
+            add(half, i);
+        pack(half, &found, &size);
+        assert_int_equal(oltr_results_unpack(back, found, size, "half", &error), OLTR_OK);
+        assert_int_equal(oltr_results_merge(sum, back, &error), OLTR_OK);
+        free(found);
+        oltr_results_free(half);
+        oltr_results_free(back);
+    }
+    pack(whole, &expected, &size);
+    pack(sum, &found, &size);
+    assert_memory_equal(found, expected, size);
+    sum->point[0].group_regret[0]++;
+    oltr_results_pack(sum, found);
+    assert_int_equal(oltr_results_unpack(sum, found, size, "forged", &error), OLTR_ECORRUPT);
+    assert_int_equal(oltr_results_at(sum, 0, 0, 0).replications, 0); /* nothing of it was kept */
+    free(expected);
+    free(found);
+    oltr_results_free(whole);
+    oltr_results_free(sum);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(means_and_differences),
-        cmocka_unit_test(parts_make_the_whole),
-        cmocka_unit_test(parts_that_do_not_fit),
-        cmocka_unit_test(shards_of_a_run),
+        cmocka_unit_test(means_and_differences), cmocka_unit_test(parts_make_the_whole),
+        cmocka_unit_test(parts_that_do_not_fit), cmocka_unit_test(shards_of_a_run),
+        cmocka_unit_test(errors_between_groups), cmocka_unit_test(groups_in_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,157 @@
+/* custom_policy.c - a policy of your own, outside the library, beside those of the catalogue.
+ *
+ * Epsilon-greedy: mostly show the items with the largest share of clicks so far, and with probability epsilon a list drawn at random.  It learns two sums per item, how often it was examined and
+ * clicked; snapshots, merging and forgetting come from naming these sums.  The file could move into src/policy as it is, with one line in registry.c.
+ */
+#include <oltr/policy_ops.h>
+#include <oltr/sim.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- the policy ------------------------------------------------------------------------------------------ */
+
+enum { P_EPSILON, N_PARAMS };
+static const oltr_param params[N_PARAMS] = {
+    {"epsilon", OLTR_REAL, 0.1, 0, 1, NULL, "the chance of a list drawn at random"},
+};
+
+typedef struct greedy {
+    double epsilon;
+    uint32_t n_items;
+    double sum[]; /* (2, n_items) examined, clicked */
+} greedy;
+
+static size_t state_bytes(const oltr_settings *settings)
+{
+    return sizeof(greedy) + 2 * sizeof(double) * settings->n_items;
+}
+
+static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
+{
+    greedy *p = state; /* all zero */
+    (void)error;
+    p->epsilon = settings->value[P_EPSILON];
+    p->n_items = settings->n_items;
+    return OLTR_OK;
+}
+
+/* An item that nobody has seen gets 1: it is tried before any other. */
+static double share(const greedy *p, uint32_t item)
+{
+    double examined = p->sum[item], clicked = p->sum[p->n_items + item];
+    return examined > 0 ? clicked / examined : 1;
+}
+
+static oltr_status rank(const void *state, uint64_t t, const oltr_candidates *from, const oltr_rng *rng, void *scratch,
+                        const oltr_ranking *out)
+{
+    const greedy *p = state;
+    double *score = oltr_scores(scratch);
+    oltr_rng coin = oltr_rng_fork(*rng, 1); /* ties are broken by *rng itself */
+    int explores = oltr_rng_uniform(&coin) < p->epsilon;
+    (void)t;
+    for (uint32_t j = 0; j < from->n; j++)
+        score[j] = explores ? 0 : share(p, from->item ? from->item[j] : j);
+    return oltr_show_best(scratch, from, rng, out);
+}
+
+static void learn(void *state, uint64_t t, const oltr_candidates *from, const oltr_ranking *shown,
+                  const oltr_feedback *seen)
+{
+    greedy *p = state;
+    (void)t;
+    (void)from;
+    for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
+        p->sum[shown->item[slot]] += 1;
+        p->sum[p->n_items + shown->item[slot]] += seen->reward[slot];
+    }
+}
+
+static uint32_t sums(const void *state, oltr_sum_array out[OLTR_MAX_SUMS])
+{
+    greedy *p = (greedy *)(uintptr_t)state;
+    out[0] = (oltr_sum_array){"examined", p->sum, p->n_items, NULL};
+    out[1] = (oltr_sum_array){"clicked", p->sum + p->n_items, p->n_items, NULL};
+    return 2;
+}
+
+static void refresh(void *state, uint64_t t) /* nothing is derived from the sums */
+{
+    (void)state;
+    (void)t;
+}
+
+static oltr_status check(const void *state, oltr_error *error)
+{
+    const greedy *p = state;
+    for (uint32_t i = 0; i < p->n_items; i++)
+        if (!(p->sum[i] >= 0 && p->sum[p->n_items + i] >= 0 && p->sum[p->n_items + i] <= p->sum[i])) {
+            *error = (oltr_error){OLTR_ESTATE, "an item has more clicks than it was examined"};
+            return OLTR_ESTATE;
+        }
+    return OLTR_OK;
+}
+
+static const oltr_policy_ops greedy_ops = {
+    .info = {.name = "epsilon-greedy",
+             .title = "Epsilon-greedy",
+             .source = "examples/custom_policy.c",
+             .summary = "Shows the items with the largest share of clicks, or now and then a random list.",
+             .rewards = OLTR_CLICKS,
+             .can_merge = 1,
+             .can_forget = 1,
+             .n_params = N_PARAMS,
+             .params = params,
+             .ops = &greedy_ops},
+    .state_bytes = state_bytes,
+    .scratch_bytes = oltr_scores_bytes,
+    .init = init,
+    .rank = rank,
+    .learn = learn,
+    .sums = sums,
+    .refresh = refresh,
+    .check = check,
+};
+
+/* ---- an experiment with it --------------------------------------------------------------------------------- */
+
+enum { ITEMS = 30, POLICIES = 3 };
+
+static int fail(const oltr_error *error)
+{
+    fprintf(stderr, "custom_policy: %s\n", error->msg);
+    return 1;
+}
+
+int main(void)
+{
+    static const uint64_t last = 2000;
+    oltr_error error = {OLTR_OK, ""};
+    oltr_contestant policy[POLICIES] = {{.label = "GTS"}, {.label = "epsilon-greedy"}, {.label = "random"}};
+    if (oltr_settings_init(&policy[0].settings, "gts", ITEMS, &error) != OLTR_OK ||
+        oltr_settings_init_custom(&policy[1].settings, &greedy_ops, ITEMS, &error) != OLTR_OK ||
+        oltr_settings_set(&policy[1].settings, "epsilon", "0.05", &error) != OLTR_OK ||
+        oltr_settings_init(&policy[2].settings, "random", ITEMS, &error) != OLTR_OK)
+        return fail(&error);
+    oltr_experiment experiment = {.seed = 1,
+                                  .rounds = last,
+                                  .slots = 3,
+                                  .replications = 50,
+                                  .n_checkpoints = 1,
+                                  .checkpoint = &last,
+                                  .world = {.kind = "beta", .clicks = "cascade", .n_items = ITEMS},
+                                  .n_policies = POLICIES,
+                                  .policy = policy};
+    oltr_results *results = oltr_results_new(&experiment, 1, &error);
+    if (!results || oltr_run(&experiment, 1, NULL, results, &error) != OLTR_OK)
+        return fail(&error);
+    for (uint32_t i = 0; i < POLICIES; i++) {
+        oltr_outcome outcome = oltr_results_at(results, 0, i, 0);
+        printf("%-15s regret %8.2f, standard error %.2f\n", policy[i].label, outcome.regret, outcome.regret_se);
+    }
+    oltr_estimate gain = oltr_results_pair(results, 0, 1, 2, 0);
+    printf("epsilon-greedy against random: %.2f, standard error %.2f\n", gain.mean, gain.se);
+    oltr_results_free(results);
+    return gain.mean < -5 * gain.se ? 0 : 1;
+}

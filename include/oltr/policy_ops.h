@@ -1,0 +1,83 @@
+/* policy_ops.h - how a policy is made: the interface behind which every policy of the catalogue lives, for one of your own.
+ *
+ * A policy is one const oltr_policy_ops.  Outside the library it is used by oltr_settings_init_custom() in place of
+ * oltr_settings_init(); from there on everything works as with the policies of the catalogue: oltr_rank() and oltr_learn()
+ * check every argument before an operation is called, rounds are counted, snapshots, merging and forgetting are done from
+ * the list of sums that the policy gives, and the simulator plays it beside the others.  So an operation can trust its
+ * input.  examples/custom_policy.c is a whole one.
+ *
+ * This header changes with the engine: code that includes it may have to change with a new minor version.
+ */
+#ifndef OLTR_POLICY_OPS_H
+#define OLTR_POLICY_OPS_H
+
+#include <oltr/oltr.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The candidates of a request, checked: distinct, in range.  item is NULL when they are the items 0..n-1.  Policies with
+ * context find a row of settings.dim features for each. */
+typedef struct oltr_candidates {
+    uint32_t n;
+    const uint32_t *item; /* (n) or NULL */
+    const float *x;       /* (n, stride) or NULL */
+    size_t stride;
+} oltr_candidates;
+
+/* One array of learned sums. */
+typedef struct oltr_sum_array {
+    const char *name;
+    double *value; /* (n), or NULL */
+    size_t n;
+    float *single; /* (n) in its place: feature rows, which do not add up */
+} oltr_sum_array;
+enum { OLTR_MAX_SUMS = 8 };
+
+typedef struct oltr_policy_ops {
+    oltr_policy_info info;
+
+    /* REQUIRED.  `t` is the number of the next round to be ranked, from 1.  State and scratch are aligned to 64 bytes, the
+     * state is zeroed before init and holds no pointer.  state_bytes and scratch_bytes are at least 1, and 0 when the size
+     * does not fit. */
+    size_t (*state_bytes)(const oltr_settings *settings);
+    size_t (*scratch_bytes)(const oltr_settings *settings);
+    oltr_status (*init)(void *state, const oltr_settings *settings, oltr_error *error);
+    oltr_status (*rank)(const void *state, uint64_t t, const oltr_candidates *from, const oltr_rng *rng, void *scratch,
+                        const oltr_ranking *out); /* OLTR_EFEATURE when a feature is not finite, else OLTR_OK */
+    void (*learn)(void *state, uint64_t t, const oltr_candidates *from, const oltr_ranking *shown,
+                  const oltr_feedback *seen);
+    /* How many arrays; what was learned, nothing else. */
+    uint32_t (*sums)(const void *state, oltr_sum_array out[OLTR_MAX_SUMS]);
+    void (*refresh)(void *state, uint64_t t);                   /* rebuilds all that is derived from the sums */
+    oltr_status (*check)(const void *state, oltr_error *error); /* are the sums possible? */
+
+    /* OPTIONAL.  predict: NULL where info says it cannot; sd may be NULL; OLTR_ENOMEM where it needs room of its own.
+     * merge, forget: NULL means that all sums add up, and fade, number by number.
+     * check_derived: NULL means that refresh() gives the very bytes that learn() leaves. */
+    size_t (*saved)(const oltr_settings *settings); /* at least so many numbers are in a snapshot's sums; NULL: none */
+    oltr_status (*predict)(const void *state, uint64_t t, const oltr_candidates *from, double *mean, double *sd);
+    void (*merge)(void *state, const void *from);
+    void (*forget)(void *state, double keep);
+    int (*refuses)(const void *state, const float *x); /* a policy with context: is this row against its settings? */
+    oltr_status (*check_derived)(const void *state, oltr_error *error);
+} oltr_policy_ops;
+
+/* Settings for a policy of your own, with the defaults of its parameters; `ops` must outlive them and info.ops must point to it. */
+OLTR_API oltr_status oltr_settings_init_custom(oltr_settings *settings, const oltr_policy_ops *ops, uint32_t n_items,
+                                               oltr_error *error);
+/* A snapshot of such a policy. */
+OLTR_API oltr_policy *oltr_load_custom(const oltr_policy_ops *ops, const void *buffer, size_t size, oltr_error *error);
+
+/* For policies that rank by a score: a scratch of this size, the scores of the candidates in it, and the list of the best, ties
+ * broken uniformly. */
+OLTR_API size_t oltr_scores_bytes(const oltr_settings *settings);
+OLTR_API double *oltr_scores(void *scratch); /* one for each candidate */
+OLTR_API oltr_status oltr_show_best(void *scratch, const oltr_candidates *from, const oltr_rng *rng,
+                                    const oltr_ranking *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,62 @@
+/* world_ops.h - how a world and a click model are made: the interfaces behind which those of the catalogue live, for your own.
+ *
+ * A world kind is one const oltr_world_ops, a click model one const oltr_click_ops; put them into oltr_world.custom_kind and
+ * oltr_world.custom_clicks and the simulator plays them like its own.  Draw every number from oltr_rng_at() of (seed,
+ * replication), a stream and a round, so that all policies of a replication meet the same instance and the same users, and results
+ * do not depend on threads.  examples/custom_world.c has one of each.
+ *
+ * This header changes with the engine: code that includes it may have to change with a new minor version.
+ */
+#ifndef OLTR_WORLD_OPS_H
+#define OLTR_WORLD_OPS_H
+
+#include <oltr/sim.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The streams of a replication.  The first two are the simulator's; a world of your own may use the others, and any above. */
+enum { OLTR_STREAM_POLICY, OLTR_STREAM_USERS, OLTR_STREAM_INSTANCE, OLTR_STREAM_PRIOR, OLTR_STREAM_CONTEXTS };
+
+/* The truth of one replication, and what the policies are told of it.  The arrays are there; a world fills them. */
+typedef struct oltr_instance {
+    uint32_t n_items;
+    double *attraction; /* (n_items) */
+    double *a, *b;      /* (n_items) the Beta prior that the policies are told */
+    int tells;          /* 0: a and b mean nothing */
+    double *mean, *sd;  /* (n_items) what policies are told that take a mean and a deviation */
+    int tells_moments;  /* 0: mean and sd mean nothing */
+    uint32_t dim;       /* features of an item; 0: none */
+    const float *x;     /* (n_items, dim): `drawn`, or rows that the world keeps */
+    float *drawn;       /* room for (n_items, dim); NULL for a dataset, whose rows are in place */
+    double *theta;      /* (dim) */
+} oltr_instance;
+
+typedef struct oltr_world_ops {
+    oltr_named info;
+    /* What can be wrong with it; policies and counts are checked already. */
+    oltr_status (*check)(const oltr_world *world, oltr_error *error);
+    /* Fills the arrays of `out`; a dataset sets n_items too. */
+    void (*draw)(const oltr_world *world, uint64_t seed, uint64_t replication, oltr_instance *out);
+    /* OPTIONAL: what changes from round to round.  NULL, or does nothing unless moves() says so. */
+    int (*moves)(const oltr_world *world);
+    void (*advance)(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round, oltr_instance *truth);
+} oltr_world_ops;
+
+typedef struct oltr_click_ops {
+    oltr_named info;
+    oltr_rewards rewards;
+    oltr_status (*check)(const oltr_world *world, oltr_error *error);
+    /* What a user does with the list: fills reward[] of the examined slots and returns how many those are. */
+    uint32_t (*scan)(const oltr_world *world, const oltr_instance *truth, const oltr_rng *round,
+                     const oltr_ranking *shown, double *reward);
+    /* Expected reward of the list, and the largest of any list of k items. */
+    double (*value)(const oltr_world *world, const oltr_instance *truth, const uint32_t *item, uint32_t k);
+    double (*best)(const oltr_world *world, const oltr_instance *truth, uint32_t k);
+} oltr_click_ops;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
