@@ -224,8 +224,7 @@ static void errors_between_groups(void **state)
     oltr_results *r = oltr_results_new(&e, 1, &error);
     double x[QUERIES] = {0}, d[QUERIES] = {0}, inside[QUERIES][4], mean, se;
     (void)state;
-    if (!r)
-        fail_msg("%s", error.msg);
+    assert_non_null(r);
     assert_int_equal(oltr_results_groups(r, 0), QUERIES);
     for (uint32_t i = 0; i < e.replications; i++) {
         add(r, i);
