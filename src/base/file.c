@@ -6,23 +6,63 @@
 #include <stdlib.h>
 #include <string.h>
 
+static oltr_status cannot_write(const char *path, oltr_error *error)
+{
+    return fail(error, OLTR_EIO, "cannot write %s: %s", path, strerror(errno));
+}
+
+static void forget(new_file *file)
+{
+    free(file->beside);
+    free(file->path);
+    *file = (new_file){0};
+}
+
+oltr_status new_file_open(new_file *file, const char *path, oltr_error *error)
+{
+    size_t length = strlen(path);
+    *file = (new_file){.beside = malloc(length + sizeof ".tmp"), .path = malloc(length + 1)};
+    oltr_status status = OLTR_OK;
+    if (!file->beside || !file->path) {
+        status = fail(error, OLTR_ENOMEM, "no memory to write %s", path);
+    } else {
+        memcpy(file->path, path, length + 1);
+        memcpy(file->beside, path, length);
+        memcpy(file->beside + length, ".tmp", sizeof ".tmp");
+        file->stream = fopen(file->beside, "wb");
+        status = file->stream ? OLTR_OK : cannot_write(path, error);
+    }
+    if (status != OLTR_OK)
+        forget(file);
+    return status;
+}
+
+oltr_status new_file_add(new_file *file, const void *bytes, size_t size, oltr_error *error)
+{
+    return fwrite(bytes, 1, size, file->stream) == size ? OLTR_OK : cannot_write(file->path, error);
+}
+
+oltr_status new_file_close(new_file *file, int keep, oltr_error *error)
+{
+    oltr_status status = OLTR_OK;
+    int closed = fclose(file->stream) == 0;
+    if (keep && (!closed || rename(file->beside, file->path) != 0))
+        status = cannot_write(file->path, error);
+    if (!keep || status != OLTR_OK)
+        remove(file->beside);
+    forget(file);
+    return status;
+}
+
 oltr_status bytes_write(const char *path, const unsigned char *bytes, size_t size, oltr_error *error)
 {
-    size_t room = strlen(path) + sizeof ".tmp";
-    char *beside = malloc(room);
-    if (!beside)
-        return fail(error, OLTR_ENOMEM, "no memory to write %s", path);
-    snprintf(beside, room, "%s.tmp", path);
-    FILE *file = fopen(beside, "wb");
-    int ok = file && fwrite(bytes, 1, size, file) == size;
-    ok = file && fclose(file) == 0 && ok;
-    ok = ok && rename(beside, path) == 0;
-    if (!ok) {
-        fail(error, OLTR_EIO, "cannot write %s: %s", path, strerror(errno));
-        remove(beside);
-    }
-    free(beside);
-    return ok ? OLTR_OK : OLTR_EIO;
+    new_file file;
+    oltr_status status = new_file_open(&file, path, error);
+    if (status != OLTR_OK)
+        return status;
+    status = new_file_add(&file, bytes, size, error);
+    oltr_status closed = new_file_close(&file, status == OLTR_OK, status == OLTR_OK ? error : NULL);
+    return status != OLTR_OK ? status : closed;
 }
 
 oltr_status bytes_read(const char *path, size_t most, unsigned char **bytes, size_t *size, oltr_error *error)
