@@ -184,31 +184,53 @@ static double variance_between(const checking *c, uint32_t row)
 
 static void check_sizes(checking *c)
 {
-    double possible = 0, between = 0, error = 0;
+    double possible = 0, between = 0, error = 0, base = c->out->base_rate, base_error = 0;
     for (uint32_t row = 0; row < c->data->n_rows; row++) {
         double m = c->mean[row], d = m - c->truth[row];
         possible += m * (1 - m);
         between += c->scores->n_models > 1 ? variance_between(c, row) : 0;
         error += d * d;
+        base_error += (base - c->truth[row]) * (base - c->truth[row]);
     }
+    c->out->honest_base = fmax(0, c->data->n_rows * base * (1 - base) / base_error - 1);
     c->out->claimed_size = c->scores->n_models;
     c->out->spread_size = c->scores->n_models > 1 ? fmax(0, possible / between - 1) : (double)NAN;
     c->out->honest_size = fmax(0, possible / error - 1);
 }
 
+static int ascending(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static int check_gauss(checking *c)
+{
+    uint32_t n = c->data->n_rows;
+    double *sd = malloc(n * sizeof *sd);
+    if (!sd)
+        return 0;
+    scores_prior(c->scores, NULL, NULL, NULL, sd);
+    qsort(sd, n, sizeof *sd, ascending);
+    c->out->gauss_half = 0.25 / (sd[n / 2] * sd[n / 2]);
+    free(sd);
+    return 1;
+}
+
 /* Means over the documents, enough for the error after any number of observations. */
 typedef struct errors {
-    double prior, flat; /* of the squared error of the prior mean, and of 1/2 */
-    double noise;       /* of t (1 - t), the variance of one observation */
+    double prior, base, flat; /* of the squared error of the prior mean, of the base rate, and of 1/2 */
+    double noise;             /* of t (1 - t), the variance of one observation */
 } errors;
 
 static errors mean_errors(const checking *c)
 {
-    errors e = {0, 0, 0};
+    errors e = {0, 0, 0, 0};
     uint32_t n = c->data->n_rows;
     for (uint32_t row = 0; row < n; row++) {
-        double t = c->truth[row], off = c->mean[row] - t;
+        double t = c->truth[row], off = c->mean[row] - t, base = c->out->base_rate - t;
         e.prior += off * off / n;
+        e.base += base * base / n;
         e.flat += (0.5 - t) * (0.5 - t) / n;
         e.noise += t * (1 - t) / n;
     }
@@ -232,6 +254,7 @@ static void check_worth(checking *c)
         double seen = check_points[i];
         out->error[i] = (check_error){sqrt(error_after(e.prior, out->claimed_size, e.noise, seen)),
                                       sqrt(error_after(e.prior, out->honest_size, e.noise, seen)),
+                                      sqrt(error_after(e.base, out->claimed_size, e.noise, seen)),
                                       sqrt(error_after(e.flat, FLAT_SIZE, e.noise, seen))};
     }
     out->worth = out->helps_until = INFINITY;
@@ -259,7 +282,7 @@ static oltr_status check_all(checking *c, oltr_error *error)
     check_losses(c);
     check_sizes(c);
     check_worth(c);
-    return check_calibration(c) ? OLTR_OK : fail(error, OLTR_ENOMEM, "out of memory");
+    return check_calibration(c) && check_gauss(c) ? OLTR_OK : fail(error, OLTR_ENOMEM, "out of memory");
 }
 
 oltr_status prior_check_run(const oltr_dataset *dataset, const scores *s, const double *attraction, prior_check *out,

@@ -35,7 +35,9 @@ typedef struct check_bin {
 } check_bin;
 
 typedef struct check_error {
-    double prior, honest, flat; /* root of the mean squared error of the posterior mean */
+    double prior, honest, base,
+        flat; /* root of the mean squared error of the posterior mean: of the prior as it stands,
+                                         with its honest size, of the base rate with the claimed size, and of Beta(1,1) */
 } check_error;
 
 typedef struct prior_check {
@@ -52,7 +54,10 @@ typedef struct prior_check {
     double log_loss_truth;    /* of the attraction itself: no score can be below */
     double calibration_error; /* mean over the bins of |score - attraction|, weighted by documents */
     uint32_t n_bins;
-    check_bin bin[CHECK_BINS];                     /* documents in order of their score, in groups of equal size */
+    check_bin bin[CHECK_BINS]; /* documents in order of their score, in groups of equal size */
+    double gauss_half;  /* of the same prior as mean and sd: observations of variance 1/4 until its share is a half; the
+                          median over the documents of (1/4) / sd^2 */
+    double honest_base; /* the honest size of the base rate for every document: what knowing nothing else is worth */
     double claimed_size, spread_size, honest_size; /* spread_size: NaN for one model */
     check_error error[CHECK_POINTS];
     double worth; /* observations of each document after which the flat prior errs as little as this one before any */

@@ -170,7 +170,10 @@ static void wait_and_report(ensemble *e, double start)
             next = now() + o->every;
         }
     }
+    scores_progress last = state_of(e, now() - start);
     pthread_mutex_unlock(&e->lock);
+    if (o->progress && last.done == last.models)
+        o->progress(o->context, &last);
 }
 
 static void run_threads(ensemble *e)

@@ -35,7 +35,6 @@ ranker_options ranker_defaults(void)
                             .rate = 1e-3,
                             .decay = 1e-2,
                             .dropout = 0.25,
-                            .average = 0.98,
                             .seed = 1};
 }
 
@@ -54,11 +53,8 @@ oltr_status ranker_options_check(const ranker_options *o, oltr_error *error)
     if (o->epochs < 1 || o->patience < 1 || o->batch < 1 || o->batch > MOST_BATCH)
         return fail(error, OLTR_EVALUE, "epochs and patience must be at least 1, and a batch 1 to %d queries",
                     MOST_BATCH);
-    if (!within(o->rate, 1e-9, 1) || !within(o->decay, 0, 100) || !within(o->dropout, 0, 0.95) ||
-        !within(o->average, 0, 0.99999))
-        return fail(error, OLTR_EVALUE,
-                    "the rate must be in [1e-9, 1], the decay in [0, 100], dropout in [0, 0.95], the average in [0, "
-                    "0.99999]");
+    if (!within(o->rate, 1e-9, 1) || !within(o->decay, 0, 100) || !within(o->dropout, 0, 0.95))
+        return fail(error, OLTR_EVALUE, "the rate must be in [1e-9, 1], the decay in [0, 100], dropout in [0, 0.95]");
     return OLTR_OK;
 }
 
@@ -69,8 +65,8 @@ typedef struct training {
     const ranker_options *options;
     const ranker_hooks *hooks;
     ranker *r;
-    size_t n;                                                     /* weights */
-    float *weight, *gradient, *moment, *square, *averaged, *best; /* (n) */
+    size_t n;                                          /* weights */
+    float *weight, *gradient, *moment, *square, *best; /* (n) */
     pass pass;
     uint32_t room;     /* documents of the largest query */
     double *gain;      /* (room) */
@@ -122,7 +118,7 @@ static int training_room(training *t, uint32_t spare_largest)
     t->room = max_u32(max_u32(largest, largest_of(t->vali)), spare_largest);
     t->n = network_weights(&t->r->net);
     uint32_t batch_rows = max_u32(largest * batch, t->room);
-    t->weight = calloc(6 * t->n, sizeof *t->weight);
+    t->weight = calloc(5 * t->n, sizeof *t->weight);
     t->gain = malloc((t->room + 1) * sizeof *t->gain);
     t->score_back = malloc(((size_t)batch_rows + 1) * sizeof *t->score_back);
     t->score = malloc((t->room + 1) * sizeof *t->score);
@@ -134,8 +130,7 @@ static int training_room(training *t, uint32_t spare_largest)
     t->gradient = t->weight + t->n;
     t->moment = t->weight + 2 * t->n;
     t->square = t->weight + 3 * t->n;
-    t->averaged = t->weight + 4 * t->n;
-    t->best = t->weight + 5 * t->n;
+    t->best = t->weight + 4 * t->n;
     return pass_make(&t->pass, &t->r->net, batch_rows);
 }
 
@@ -160,14 +155,14 @@ static const float *score_query(const ranker *r, const float *weight, pass *p, c
     return p->layer[r->net.n_layers];
 }
 
-static double validate(training *t, const float *weight)
+static double validate(training *t)
 {
     const oltr_dataset *d = t->vali->data;
     double sum = 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < t->vali->n_queries; i++) {
         uint32_t q = part_query(t->vali, i);
-        const float *score = score_query(t->r, weight, &t->pass, d, q);
+        const float *score = score_query(t->r, t->weight, &t->pass, d, q);
         double value = ndcg_at(t->ranked, ranked_query(d, q, score, 1, t->ranked), STOP_AT);
         sum += value >= 0 ? value : 0;
         count += value >= 0;
@@ -215,16 +210,13 @@ static void adam_step(training *t)
     const double beta1 = 0.9, beta2 = 0.999;
     t->steps++;
     double rate = t->options->rate;
-    double keep = t->options->average * (1 - pow(t->options->average, t->steps - 1)) /
-                  (1 - pow(t->options->average, t->steps)); /* the average of the steps so far, recent ones more */
     float size = (float)(rate * sqrt(1 - pow(beta2, t->steps)) / (1 - pow(beta1, t->steps)));
-    float shrink = (float)(1 - rate * t->options->decay), old = (float)keep, fresh = 1 - old;
+    float shrink = (float)(1 - rate * t->options->decay);
     for (size_t i = 0; i < t->n; i++) {
         float g = t->gradient[i];
         t->moment[i] = (float)beta1 * t->moment[i] + (float)(1 - beta1) * g;
         t->square[i] = (float)beta2 * t->square[i] + (float)(1 - beta2) * g * g;
         t->weight[i] = shrink * t->weight[i] - size * t->moment[i] / (sqrtf(t->square[i]) + 1e-8f);
-        t->averaged[i] = old * t->averaged[i] + fresh * t->weight[i];
     }
 }
 
@@ -256,11 +248,11 @@ static oltr_status learn(training *t)
     for (uint32_t epoch = 1; epoch <= t->options->epochs && epoch <= t->r->epoch + t->options->patience; epoch++) {
         if (!run_epoch(t, t->order, useful, rng, epoch))
             return fail(t->error, OLTR_EINTERRUPTED, "stopped before the ranker was trained");
-        double ndcg = validate(t, t->averaged);
+        double ndcg = validate(t);
         if (ndcg > t->r->ndcg) {
             t->r->ndcg = ndcg;
             t->r->epoch = epoch;
-            memcpy(t->best, t->averaged, t->n * sizeof *t->best);
+            memcpy(t->best, t->weight, t->n * sizeof *t->best);
         }
         if (t->hooks && t->hooks->epoch)
             t->hooks->epoch(t->hooks->context, epoch, t->r->ndcg);

@@ -1,10 +1,9 @@
 /* ranker.h - a neural ranker: trained offline on judged queries, it says of a document how likely it is to attract a click.
  *
  * A feed-forward network (network.h) over the inputs of inputs.h, trained with the listwise softmax loss by Adam (Kingma and Ba 2015) with
- * decoupled weight decay (Loshchilov and Hutter 2019) and dropout, on mini-batches of whole queries.  What is judged, and kept at the end, is
- * a running average of the weights (Polyak and Juditsky 1992): with few queries it is a better ranker, and a steadier one, than the last
- * step.  Training ends when NDCG@10 on the validation queries has not improved for `patience` epochs, and goes back to the best epoch.
- * Then the scores are calibrated (calibration.h) on queries that were not trained on.
+ * decoupled weight decay (Loshchilov and Hutter 2019) and dropout, on mini-batches of whole queries.  Training ends when NDCG@10 on the
+ * validation queries has not improved for `patience` epochs, and goes back to the best epoch.  Then the scores are calibrated
+ * (calibration.h) on queries that were not trained on.
  *
  * Everything is a function of the data and the seed: on one machine, the same bits for any number of threads.
  */
@@ -22,7 +21,6 @@ typedef struct ranker_options {
     uint32_t batch;                         /* queries of one step */
     double rate, decay;                     /* of Adam; weight decay */
     double dropout;                         /* the chance that a hidden unit is left out, below 1 */
-    double average;                         /* share of the old average that stays in each step; 0: no averaging */
     uint64_t seed;
     const double *attraction; /* (GRADES) what the scores are calibrated to; NULL: (2^g - 1) / 2^(largest grade) */
 } ranker_options;

@@ -42,11 +42,12 @@ typedef struct scores_progress {
 } scores_progress;
 
 typedef struct scores_options {
-    uint32_t models, threads;                                      /* rankers to train, and how many at a time */
-    ranker_options ranker;                                         /* its seed is the seed of the ensemble */
-    void (*progress)(void *context, const scores_progress *state); /* from the calling thread; NULL: none */
-    double every;                                                  /* seconds between two calls of it */
-    int (*stop)(void *context);                                    /* from any thread; not 0: give up.  NULL: never */
+    uint32_t models, threads; /* rankers to train, and how many at a time */
+    ranker_options ranker;    /* its seed is the seed of the ensemble */
+    void (*progress)(void *context,
+                     const scores_progress *state); /* from the calling thread, and once when all is done; NULL: none */
+    double every;                                   /* seconds between two calls of it */
+    int (*stop)(void *context);                     /* from any thread; not 0: give up.  NULL: never */
     void *context;
 } scores_options;
 

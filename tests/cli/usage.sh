@@ -6,12 +6,12 @@ expect 0 "usage: oltr COMMAND" "$OLTR" --help
 expect 0 "usage: oltr COMMAND" "$OLTR" help
 expect 0 "oltr $(cat "$SOURCE/VERSION")" "$OLTR" version
 expect 0 "oltr $(cat "$SOURCE/VERSION")" "$OLTR" --version
-for verb in run policies plot version help; do
-    expect 0 "usage: oltr $verb" "$OLTR" "$verb" --help
+for verb in run policies plot prior "prior train" "prior check" version help; do
+    expect 0 "usage: oltr $verb" "$OLTR" $verb --help
     cp said long
-    expect 0 "usage: oltr $verb" "$OLTR" help "$verb"
+    expect 0 "usage: oltr $verb" "$OLTR" help $verb
     same said long
-    expect 0 "usage: oltr $verb" "$OLTR" "$verb" -h
+    expect 0 "usage: oltr $verb" "$OLTR" $verb -h
     awk 'length > 80 { exit 1 }' said || fail "help of $verb is wider than 80 columns"
 done
 expect 0 "world.misspecification" "$OLTR" help experiment

@@ -75,6 +75,7 @@ static void base_rate_is_calibrated_and_blind(void **state)
     for (int i = 0; i < CHECK_CUTS; i++)
         assert_true(near(c.mean.ndcg[i], c.random.ndcg[i], 1e-12));
     assert_true(near(c.log_loss, c.log_loss_base, 1e-7));
+    assert_true(near(c.honest_size, c.honest_base, 1e-5));
     assert_true(isnan(c.spread_size)); /* one model has no spread */
     assert_int_equal(c.n_bins, CHECK_BINS);
     uint32_t n = 0;
@@ -138,9 +139,13 @@ static void errors_are_expectations(void **state)
     for (uint32_t row = 0; row < d->n_rows; row++)
         s.score[row] = (float)(0.1 + 0.5 * next_unit(&from));
     prior_check c = run(d, &s);
+    scores base = scores_for(d, 1);
+    for (uint32_t row = 0; row < d->n_rows; row++)
+        base.score[row] = (float)c.base_rate;
     uint32_t better = 0;
     for (int i = 0; check_points[i] <= 50; i++) {
         assert_true(near(c.error[i].prior, slow_error(d, &s, check_points[i], 1), 1e-6));
+        assert_true(near(c.error[i].base, slow_error(d, &base, check_points[i], 1), 1e-6));
         assert_true(near(c.error[i].flat, slow_error(d, NULL, check_points[i], 2), 1e-6));
         assert_true(near(c.error[i].honest, slow_error(d, &s, check_points[i], c.honest_size), 1e-6));
         better += c.error[i].flat < c.error[i].prior && better == 0;
@@ -150,6 +155,7 @@ static void errors_are_expectations(void **state)
     for (uint32_t seen = 0; seen < c.helps_until && seen < 50; seen++)
         assert_true(slow_error(d, NULL, seen, 2) >= slow_error(d, &s, seen, 1) - 1e-9);
     assert_true(better == 0 || c.helps_until <= 50);
+    scores_free(&base);
     scores_free(&s);
     oltr_dataset_free(d);
 }
