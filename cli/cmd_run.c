@@ -18,6 +18,8 @@ const struct option run_options[] = {
     {0, "rounds", "N", "rounds", "how many rounds are played"},
     {0, "replications", "N", "replications", "how often everything is repeated"},
     {0, "checkpoints", "N", "checkpoints", "how many rounds are recorded; or a list, [10, 100]"},
+    {0, "data", "DIR", "world.data",
+     "the folder of a dataset: train.txt, vali.txt, test.txt (for worlds of kind dataset)"},
     {0, "set", "KEY=VALUE", NULL,
      "set any key of the file, like world.items=100 or policies.GTS.sigma=1; may be given often"},
     {0, "shard", "I/N", NULL, "run only part I of N, to be put together by `oltr merge`"},

@@ -81,7 +81,7 @@ static bool read_counts(const struct reader *reader, const struct node *root, ol
 
 static bool slots_fit(const struct reader *reader, const struct node *root, const oltr_experiment *point)
 {
-    return point->slots <= point->world.n_items ||
+    return point->slots <= point->world.n_items || strcmp(point->world.kind, "dataset") == 0 ||
            read_bad(reader, tree_get(root, "slots"), "`slots` is %u, but the world has only %u items to fill them",
                     point->slots, point->world.n_items);
 }
@@ -90,19 +90,21 @@ static bool slots_fit(const struct reader *reader, const struct node *root, cons
 static bool engine_agrees(const struct reader *reader, const struct node *root, const oltr_experiment *point)
 {
     oltr_error error = {OLTR_OK, ""};
-    if (oltr_experiment_check(point, &error) == OLTR_OK) {
+    bool complete = strcmp(point->world.kind, "dataset") != 0; /* prepare.c asks again, with the data */
+    if (!complete || oltr_experiment_check(point, &error) == OLTR_OK) {
         return true;
     }
     (void)fail(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
     return false;
 }
 
-static bool read_point(const struct reader *reader, const struct node *root, oltr_experiment *point)
+static bool read_point(const struct reader *reader, const struct node *root, oltr_experiment *point,
+                       struct data_plan *plan)
 {
     return read_map_keys(reader, root, "the experiment", experiment_keys) && read_counts(reader, root, point) &&
-           config_world(reader, root, &point->world) && slots_fit(reader, root, point) &&
+           config_world(reader, root, &point->world, plan) && slots_fit(reader, root, point) &&
            config_no_click(reader, tree_get(root, "world"), point->slots, &point->world.examined_without_click) &&
-           read_checkpoints(reader, root, point) && config_policies(reader, root, point) &&
+           read_checkpoints(reader, root, point) && config_policies(reader, root, plan, point) &&
            engine_agrees(reader, root, point);
 }
 
@@ -219,14 +221,16 @@ static struct node *load_swept(const struct reader *reader, const struct source 
 static bool read_points(const struct reader *reader, const struct source *source, struct config *config)
 {
     oltr_experiment *points = pool_get(reader->pool, config->n_points, sizeof *points);
-    if (points == NULL) {
+    struct data_plan *plan = pool_get(reader->pool, config->n_points, sizeof *plan);
+    if (points == NULL || plan == NULL) {
         return read_no_memory(reader);
     }
     config->points = points;
+    config->plan = plan;
     for (uint32_t i = 0; i < config->n_points; i++) {
         const struct node *root =
             config->sweep_key == NULL ? config->root : load_swept(reader, source, config->root, config->sweep_key, i);
-        if (root == NULL || !read_point(reader, root, &points[i])) {
+        if (root == NULL || !read_point(reader, root, &points[i], &plan[i])) {
             return false;
         }
     }
@@ -286,6 +290,12 @@ oltr_status config_parse(const char *name, const char *text, size_t length, cons
     struct reader reader = {&out->pool, error != NULL ? error : &own};
     reader.error->code = OLTR_OK;
     return read_config(&reader, &source, out) ? OLTR_OK : reader.error->code;
+}
+
+bool config_needs_data(const struct config *config, uint32_t point)
+{
+    const oltr_world *world = &config->points[point].world;
+    return strcmp(world->kind, "dataset") == 0 && world->dataset == NULL;
 }
 
 void config_free(struct config *config)

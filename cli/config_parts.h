@@ -16,9 +16,15 @@ enum {
 };
 
 /* The world, all but the slots examined without a click, which depend on how many slots there are. */
-bool config_world(const struct reader *reader, const struct node *root, oltr_world *world);
+bool config_world(const struct reader *reader, const struct node *root, oltr_world *world, struct data_plan *plan);
+/* What a world of kind dataset is made of. */
+bool config_data(const struct reader *reader, const struct node *map, oltr_world *world, struct data_plan *plan);
+/* One of the names of a catalogue. */
+bool config_name(const struct reader *reader, const struct node *node, const char *what, uint32_t (*count)(void),
+                 const oltr_named *(*at)(uint32_t), const char **out);
 bool config_no_click(const struct reader *reader, const struct node *world, uint32_t slots, uint32_t *out);
-bool config_policies(const struct reader *reader, const struct node *root, oltr_experiment *point);
+bool config_policies(const struct reader *reader, const struct node *root, const struct data_plan *plan,
+                     oltr_experiment *point);
 bool config_figures(const struct reader *reader, const struct node *root, struct config *config);
 bool config_notes(const struct reader *reader, const struct node *root, struct config *config);
 bool config_claims(const struct reader *reader, const struct node *root, struct config *config);

@@ -45,22 +45,27 @@ static bool unknown_param(const struct reader *reader, const struct node *entry,
 }
 
 /* A fixed world without a prior has nothing to tell. */
-static bool told_nothing(const struct reader *reader, const struct node *entry, const oltr_world *world)
+static bool told_nothing(const struct reader *reader, const struct node *entry, const oltr_world *world,
+                         const struct data_plan *plan)
 {
     bool asks = strcmp(entry->key->text, "prior") == 0 && strcmp(entry->text, "none") != 0;
-    bool fixed = strcmp(world->kind, "fixed") == 0;
+    bool fixed = strcmp(world->kind, "fixed") == 0, dataset = strcmp(world->kind, "dataset") == 0;
     bool silent = strcmp(world->kind, "linear") == 0 || strcmp(world->kind, "scalar") == 0 ||
-                  (strcmp(world->kind, "logistic") == 0 && world->fresh_contexts);
+                  (strcmp(world->kind, "logistic") == 0 && world->fresh_contexts) ||
+                  (dataset && plan->scores == NULL && plan->rankers == 0);
     if (asks && ((fixed && world->prior_a == NULL) || silent)) {
         char value[SHOWN_SIZE];
         return read_bad(reader, entry, "`prior: %s` needs a prior, and this world tells none%s",
-                        shown(entry->text, value), fixed ? "; add `prior: {a: 1, b: 10}` to it" : "");
+                        shown(entry->text, value),
+                        fixed     ? "; add `prior: {a: 1, b: 10}` to it"
+                        : dataset ? "; give it `rankers: 10` or `scores: FILE`"
+                                  : "");
     }
     return true;
 }
 
 static bool set_param(const struct reader *reader, const struct node *entry, const oltr_world *world,
-                      oltr_settings *settings)
+                      const struct data_plan *plan, oltr_settings *settings)
 {
     const char *value;
     oltr_error error = {OLTR_OK, ""};
@@ -73,7 +78,7 @@ static bool set_param(const struct reader *reader, const struct node *entry, con
     if (oltr_settings_set(settings, entry->key->text, value, &error) != OLTR_OK) {
         return read_bad(reader, entry, "%s", error.msg);
     }
-    return told_nothing(reader, entry, world);
+    return told_nothing(reader, entry, world, plan);
 }
 
 /* Policies that must know the horizon, or the length of the list, are told it, unless the file wants them to be wrong about it. */
@@ -90,8 +95,8 @@ static bool set_default(const struct reader *reader, const struct node *map, con
            read_bad(reader, map, "`%s` cannot be set from the experiment: %s", name, error.msg);
 }
 
-static bool read_policy(const struct reader *reader, const struct node *map, const oltr_experiment *point,
-                        oltr_contestant *policy)
+static bool read_policy(const struct reader *reader, const struct node *map, const struct data_plan *plan,
+                        const oltr_experiment *point, oltr_contestant *policy)
 {
     const struct node *kind, *name = tree_get(map, "name"), *note = tree_get(map, "note");
     const char *text;
@@ -114,7 +119,7 @@ static bool read_policy(const struct reader *reader, const struct node *map, con
     }
     for (const struct node *entry = map->first; entry != NULL; entry = entry->next) {
         if (entry != name && entry != kind && entry != note &&
-            !set_param(reader, entry, &point->world, &policy->settings)) {
+            !set_param(reader, entry, &point->world, plan, &policy->settings)) {
             return false;
         }
     }
@@ -136,7 +141,8 @@ static bool is_new_label(const struct reader *reader, const struct node *map, co
     return true;
 }
 
-bool config_policies(const struct reader *reader, const struct node *root, oltr_experiment *point)
+bool config_policies(const struct reader *reader, const struct node *root, const struct data_plan *plan,
+                     oltr_experiment *point)
 {
     const struct node *list;
     if (!read_required(reader, root, experiment_keys, "policies", &list)) {
@@ -154,7 +160,7 @@ bool config_policies(const struct reader *reader, const struct node *root, oltr_
     }
     uint32_t count = 0;
     for (const struct node *map = list->first; map != NULL; map = map->next, count++) {
-        if (!read_policy(reader, map, point, &policy[count]) || !is_new_label(reader, map, policy, count)) {
+        if (!read_policy(reader, map, plan, point, &policy[count]) || !is_new_label(reader, map, policy, count)) {
             return false;
         }
     }

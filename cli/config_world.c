@@ -11,8 +11,8 @@ static const double LARGEST = 1e9; /* of a Beta parameter; beyond it the density
 
 /* ---- names from the engine's catalogues ------------------------------------------------------------------ */
 
-static bool pick_name(const struct reader *reader, const struct node *node, const char *what, uint32_t (*count)(void),
-                      const oltr_named *(*at)(uint32_t), const char **out)
+bool config_name(const struct reader *reader, const struct node *node, const char *what, uint32_t (*count)(void),
+                 const oltr_named *(*at)(uint32_t), const char **out)
 {
     char hint[HINT_SIZE], list[128] = "", name[SHOWN_SIZE];
     size_t used = 0;
@@ -200,11 +200,21 @@ static const struct {
     {"a_max", "beta"},
     {"instances_per_prior", "beta"},
     {"prior", "beta or fixed"},
-    {"misspecification", "beta, fixed or logistic"},
+    {"misspecification", "beta, fixed, logistic or dataset"},
+    {"items", "beta, fixed, linear, logistic or scalar"},
     {"dim", "linear, logistic or scalar"},
     {"contexts", "linear, logistic or scalar"},
     {"scale", "linear, logistic or scalar"},
     {"theta", "logistic or scalar"},
+    {"data", "dataset"},
+    {"shape", "dataset"},
+    {"generated", "dataset"},
+    {"queries", "dataset"},
+    {"grades", "dataset"},
+    {"largest_grade", "dataset"},
+    {"normalise", "dataset"},
+    {"scores", "dataset"},
+    {"rankers", "dataset"},
 };
 
 static bool keys_fit_kind(const struct reader *reader, const struct node *map, const oltr_world *world)
@@ -297,6 +307,9 @@ static bool read_shift(const struct reader *reader, const struct node *map, oltr
     if (node == NULL || !read_real(reader, node, -LARGEST, LARGEST, &world->misspecification)) {
         return node == NULL;
     }
+    if (strcmp(world->kind, "dataset") == 0) {
+        return true; /* its prior is not known yet */
+    }
     double c = world->misspecification, smallest_a = 1, smallest_b = 10;
     for (uint32_t i = 0; world->prior_a != NULL && i < world->n_items; i++) {
         smallest_a = i == 0 || world->prior_a[i] < smallest_a ? world->prior_a[i] : smallest_a;
@@ -325,13 +338,13 @@ bool config_no_click(const struct reader *reader, const struct node *world, uint
     return read_whole32(reader, node, 1, slots, out);
 }
 
-bool config_world(const struct reader *reader, const struct node *root, oltr_world *world)
+bool config_world(const struct reader *reader, const struct node *root, oltr_world *world, struct data_plan *plan)
 {
     const struct node *map, *kind, *clicks;
     world->clicks = "cascade";
     if (!read_required(reader, root, experiment_keys, "world", &map) ||
         !read_map_keys(reader, map, "world", world_keys) || !read_required(reader, map, world_keys, "kind", &kind) ||
-        !pick_name(reader, kind, "world", oltr_world_count, oltr_world_at, &world->kind)) {
+        !config_name(reader, kind, "world", oltr_world_count, oltr_world_at, &world->kind)) {
         return false;
     }
     clicks = tree_get(map, "clicks");
@@ -339,9 +352,12 @@ bool config_world(const struct reader *reader, const struct node *root, oltr_wor
         world->clicks = "abandon";
     }
     if ((clicks != NULL &&
-         !pick_name(reader, clicks, "click model", oltr_clicks_count, oltr_clicks_at, &world->clicks)) ||
+         !config_name(reader, clicks, "click model", oltr_clicks_count, oltr_clicks_at, &world->clicks)) ||
         !keys_fit_kind(reader, map, world) || !read_rewards(reader, map, world)) {
         return false;
+    }
+    if (strcmp(world->kind, "dataset") == 0) {
+        return config_data(reader, map, world, plan) && read_shift(reader, map, world);
     }
     if (strcmp(world->kind, "fixed") != 0 && strcmp(world->kind, "beta") != 0) {
         return read_drawn(reader, map, world) && read_shift(reader, map, world);

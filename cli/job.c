@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "output.h"
+#include "prepare.h"
 #include "progress.h"
 #include "report/draw.h"
 #include "report/files.h"
@@ -366,8 +367,22 @@ static struct run run_of(const struct job *job, const struct config *config)
     };
 }
 
+/* Of a team rank 0 goes first, so that the others find the scores that it has left. */
+static int get_data(const struct job *job, const char *other, struct config *config, struct prepared **data)
+{
+    oltr_error error = {OLTR_OK, ""};
+    bool leader = is_leader();
+    struct prepare_options options = {job->folder, other, job->threads, job->quiet || !leader, leader};
+    oltr_status status = leader ? prepare_data(config, &options, data, &error) : OLTR_OK;
+    if (team_of_process()->worst(status == OLTR_OK ? EXIT_OK : EXIT_FAILED) == EXIT_OK && !leader) {
+        status = prepare_data(config, &options, data, &error);
+    }
+    bool ours = status == OLTR_ENOMEM || status == OLTR_EINTERRUPTED;
+    return status == OLTR_OK ? EXIT_OK : complain(ours ? EXIT_FAILED : EXIT_USAGE, "%s", error.msg);
+}
+
 /* Reads the experiment and makes the folder: all that can fail before anything is computed. */
-static int prepare(const struct job *job, struct config *config, struct run *run)
+static int begin(const struct job *job, struct config *config, struct run *run)
 {
     oltr_error error = {OLTR_OK, ""};
     int code = read_config(job, config);
@@ -388,13 +403,19 @@ int job_run(const struct job *job)
 {
     struct config config = {0};
     struct run run;
-    int code = team_of_process()->worst(prepare(job, &config, &run));
+    struct prepared *data = NULL;
+    int code = team_of_process()->worst(begin(job, &config, &run));
+    if (code == EXIT_OK) {
+        code = team_of_process()->worst(get_data(job, NULL, &config, &data));
+        run.data = data;
+    }
     if (code == EXIT_OK && config.kind == CONFIG_REGRET) {
         code = run_regret(job, &run);
     } else if (code == EXIT_OK && is_leader()) {
         code = finish(job, &run);
     }
     config_free(&config);
+    prepared_free(data);
     return code;
 }
 
@@ -402,10 +423,15 @@ int job_merge(const struct job *job, uint32_t n_folders, const char *const *shar
 {
     struct config config = {0};
     struct run run;
-    int code = prepare(job, &config, &run);
+    struct prepared *data = NULL;
+    int code = begin(job, &config, &run);
     oltr_results *results = NULL;
     if (code == EXIT_OK && config.kind != CONFIG_REGRET) {
         code = complain(EXIT_USAGE, "%s simulates nothing: there is nothing to merge", job->file);
+    }
+    if (code == EXIT_OK) {
+        code = get_data(job, shards[0], &config, &data);
+        run.data = data;
     }
     if (code == EXIT_OK) {
         results = make_results(&config);
@@ -417,5 +443,6 @@ int job_merge(const struct job *job, uint32_t n_folders, const char *const *shar
     }
     oltr_results_free(results);
     config_free(&config);
+    prepared_free(data);
     return code;
 }

@@ -9,7 +9,7 @@ const struct key experiment_keys[] = {
     {"seed", "1", "every random number follows from it (default 1)"},
     {"rounds", "10000", "the horizon T"},
     {"slots", "3", "how many items are shown in a round, K"},
-    {"replications", "400", "how often everything is repeated"},
+    {"replications", "400", "how often everything is repeated; with a dataset, on each query"},
     {"checkpoints", "200",
      "how many rounds are recorded, evenly and at powers of ten (default 200), or a list of rounds"},
     {"world", "{kind: beta, items: 30}", "where the truth lives"},
@@ -22,7 +22,10 @@ const struct key experiment_keys[] = {
 };
 
 const struct key world_keys[] = {
-    {"kind", "beta", "beta: drawn from Beta priors; fixed: given; linear, logistic, scalar: made from features"},
+    {"kind", "beta",
+     "beta: drawn from Beta priors; fixed: given; linear, logistic, scalar: made from features; dataset: the queries "
+     "of "
+     "a judged dataset"},
     {"items", "30", "how many items there are, L; a fixed world counts its own"},
     {"clicks", "cascade", "the click model: cascade, or abandon for real rewards (default cascade; scalar: abandon)"},
     {"no_click", "all", "how many slots count as examined when nothing was clicked: all (default) or a number"},
@@ -39,6 +42,21 @@ const struct key world_keys[] = {
     {"theta", "cube",
      "logistic, scalar: theta on the cube [0,1]^dim at length 1 (default), or on the `sphere`, any sign"},
     {"scale", "1", "linear, logistic, scalar: what x'theta is multiplied with (default 1)"},
+    {"data", "Fold1",
+     "dataset: a folder with train.txt, vali.txt and test.txt, each of them may be a .txt.gz; without vali.txt a fifth "
+     "of the training queries serves.  --data sets it"},
+    {"shape", "web30k", "dataset: without `data`, a set is generated in the shape of web30k or istella"},
+    {"generated", "{train: 200, vali: 50, test: 50}", "dataset: how many queries are generated"},
+    {"queries", "50", "dataset: at most so many test queries are played, chosen by the seed (default: all)"},
+    {"grades", "err",
+     "dataset: how grades attract: err, (2^g - 1) / 2^largest (default), or for grades 0..4 perfect, navigational, "
+     "informational, near-random"},
+    {"largest_grade", "4", "dataset: where the scale of grades ends (default: at the largest of the data)"},
+    {"normalise", "standard",
+     "dataset: features squashed, standardised and of length at most 1 (default); minmax: to [0,1] in each query; "
+     "none"},
+    {"rankers", "10", "dataset: how many rankers are trained to make the prior (default 10; 0: no prior)"},
+    {"scores", "scores.csv", "dataset: the prior from these scores, one row for each document of the test split"},
     {"abandon", "0.3", "clicks abandon: the chance that a user leaves after a slot (default 0.3)"},
     {"noise", "gauss", "clicks abandon: rewards are Gaussian around their mean (default), or `beta` in (0,1)"},
     {"noise_sd", "0.5", "clicks abandon: standard deviation of a reward (default 0.5)"},
@@ -48,6 +66,13 @@ const struct key world_keys[] = {
 const struct key prior_keys[] = {
     {"a", "1", "one number, or a list with one for each item"},
     {"b", "10", "the same"},
+    {NULL, NULL, NULL},
+};
+
+const struct key generated_keys[] = {
+    {"train", "200", "queries for the rankers and for scaling features (default 200)"},
+    {"vali", "50", "queries that end the training (default 50)"},
+    {"test", "50", "queries to be played (default 50)"},
     {NULL, NULL, NULL},
 };
 
@@ -125,6 +150,7 @@ const struct key_section key_sections[] = {
     {"experiment", experiment_keys, NULL},
     {"world", world_keys, NULL},
     {"world.prior", prior_keys, NULL},
+    {"world.generated", generated_keys, NULL},
     {"policies", policy_keys,
      "Any parameter of that kind may follow; `oltr policies KIND` lists them. A parameter `horizon` that is not given "
      "is set to `rounds`, a parameter `slots` to `slots`."},

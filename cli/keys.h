@@ -14,8 +14,8 @@ struct key_section {
     const char *note;       /* or NULL */
 };
 
-extern const struct key experiment_keys[], world_keys[], prior_keys[], policy_keys[], sweep_keys[], figure_keys[],
-    concentration_keys[], panel_keys[], claim_keys[], test_keys[];
+extern const struct key experiment_keys[], world_keys[], prior_keys[], generated_keys[], policy_keys[], sweep_keys[],
+    figure_keys[], concentration_keys[], panel_keys[], claim_keys[], test_keys[];
 
 /* All sections in the order in which they are explained; ends with a title of NULL. */
 extern const struct key_section key_sections[];

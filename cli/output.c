@@ -94,7 +94,7 @@ oltr_status output_experiment(const struct run *run, oltr_error *error)
 static oltr_status write_manifest(const struct run *run, oltr_error *error)
 {
     const struct config *config = run->config;
-    json_t *configuration = tree_json(config->root);
+    json_t *configuration = tree_json(config->root), *data = prepared_json(run->data);
     struct manifest_record record = {
         .kind = config->kind == CONFIG_REGRET ? "regret" : "concentration",
         .title = config->title,
@@ -102,6 +102,7 @@ static oltr_status write_manifest(const struct run *run, oltr_error *error)
         .n_flags = run->n_flags,
         .flag = run->flag,
         .configuration = configuration,
+        .data = data,
         .threads = run->threads,
         .seconds = run->seconds,
         .sweep_key = config->sweep_key,
@@ -115,8 +116,11 @@ static oltr_status write_manifest(const struct run *run, oltr_error *error)
         .n_claims = config->n_claims,
         .claim = config->claims,
     };
-    oltr_status status = manifest_write(run->folder, &record, error);
+    bool whole = data != NULL || prepared_note(run->data) == NULL;
+    oltr_status status =
+        whole ? manifest_write(run->folder, &record, error) : fail(error, OLTR_ENOMEM, "manifest.json: out of memory");
     json_decref(configuration);
+    json_decref(data);
     return status;
 }
 
@@ -183,6 +187,9 @@ static void print_row(const struct run *run, uint32_t p, uint32_t i, size_t widt
 void output_table(const struct run *run)
 {
     const struct config *config = run->config;
+    if (prepared_note(run->data) != NULL) {
+        (void)printf("%s\n", prepared_note(run->data));
+    }
     size_t width = widest_label(&config->points[0]), value_width = config->sweep_key != NULL ? widest_value(config) : 0;
     if (config->sweep_key != NULL) {
         pad(config->sweep_key, value_width + 2);

@@ -3,6 +3,7 @@
 #define CLI_OUTPUT_H
 
 #include "config.h"
+#include "prepare.h"
 
 /* What is known of a run besides its configuration. */
 struct run {
@@ -14,6 +15,7 @@ struct run {
     uint32_t threads;
     double seconds;
     const oltr_results *results; /* NULL without a simulation */
+    const struct prepared *data; /* of worlds of kind dataset; NULL: none */
     bool keep_experiment;        /* folder/experiment.yaml is the file that is being run */
 };
 

@@ -224,6 +224,12 @@ bool read_paragraph(const struct reader *reader, const struct node *node, const 
     return read_text(reader, node, LONGEST_PARAGRAPH, out);
 }
 
+bool read_path(const struct reader *reader, const struct node *node, const char **out)
+{
+    enum { LONGEST_PATH = 4000 };
+    return read_text(reader, node, LONGEST_PATH, out);
+}
+
 bool read_list(const struct reader *reader, const struct node *node)
 {
     char name[SHOWN_SIZE + 2];

@@ -31,6 +31,8 @@ bool read_line(const struct reader *reader, const struct node *node, const char 
 /* The same, as long as a paragraph. */
 enum { LONGEST_PARAGRAPH = 1000 };
 bool read_paragraph(const struct reader *reader, const struct node *node, const char **out);
+/* The name of a file or a folder: the same, but longer. */
+bool read_path(const struct reader *reader, const struct node *node, const char **out);
 /* A list of numbers, not empty. */
 bool read_reals(const struct reader *reader, const struct node *node, double low, double high, const double **out,
                 uint32_t *count);

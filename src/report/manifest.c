@@ -180,12 +180,12 @@ static json_t *claims_of(const struct manifest_record *record)
 /* NULL if memory ran out anywhere: json_pack() refuses a NULL part. */
 static json_t *manifest_json(const struct manifest_record *record)
 {
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:s?, s:O, s:o, s:o, s:o}", "oltr",
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:s?, s:O, s:O*, s:o, s:o, s:o}", "oltr",
                      oltr_version(), "kind", record->kind, "title", record->title, "file", any_string(record->file),
                      "flags", strings(record->flag, record->n_flags), "date", now(), "compiler", compiler(), "host",
                      host(), "threads", (json_int_t)record->threads, "seconds", record->seconds, "sweep_key",
-                     record->sweep_key, "configuration", record->configuration, "points", points_of(record), "figures",
-                     figures_of(record), "claims", claims_of(record));
+                     record->sweep_key, "configuration", record->configuration, "data", record->data, "points",
+                     points_of(record), "figures", figures_of(record), "claims", claims_of(record));
 }
 
 /* jansson does not notice when memory runs out while it writes a key: what it wrote must be readable. */

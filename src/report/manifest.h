@@ -16,6 +16,7 @@ struct manifest_record {
     uint32_t n_flags;
     const char *const *flag; /* (n_flags) what overrode the file: "--rounds 100" */
     json_t *configuration;   /* the effective one; borrowed */
+    json_t *data;            /* what was played, of datasets; borrowed, or NULL */
     uint32_t threads;
     double seconds;
     const char *sweep_key;

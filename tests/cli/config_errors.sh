@@ -117,6 +117,25 @@ small | fixed 'levels: [[5, 0.5]]' | bad '`prior: full` needs a prior, and this 
 small | fixed 'levels: [[5, 0.5]]\n  misspecification: 1' | bad 'tells no prior that could be wrong'
 small | fixed 'levels: [[5, 0.5]]\n  a_max: 3' | bad '`a_max` belongs to a world of kind beta'
 
+# datasets: what can be said without looking at them
+dataset() { sed "s/kind: beta/kind: dataset/; s/  items: 10/  $1/"; }
+change '`items` belongs to a world of kind' 's/kind: beta/kind: dataset/'
+small | dataset 'grades: err' | bad 'a dataset needs `data: DIR`'
+small | dataset 'shape: web10k' | bad '`shape` must be web30k or istella, not `web10k`'
+small | dataset 'shape: web30k\n  queries: 0' | bad '`queries` must be at least 1, not 0'
+small | dataset 'shape: web30k\n  grades: er' | bad 'no mapping of grades is called `er`; did you mean `err`?'
+small | dataset 'shape: web30k\n  largest_grade: 31' | bad '`largest_grade` must be at most 30'
+small | dataset 'shape: web30k\n  normalise: maybe' | bad '`normalise` must be standard, minmax or none, not `maybe`'
+small | dataset 'shape: web30k\n  rankers: 1001' | bad '`rankers` must be at most 1000'
+small | dataset 'shape: web30k\n  rankers: 0' | bad 'give it `rankers: 10` or `scores: FILE`'
+small | dataset 'shape: web30k\n  rankers: 3\n  scores: a.csv' | bad '`scores` are there already'
+small | dataset 'shape: web30k\n  generated: {train: 1}' | bad '`train` must be at least 2'
+small | dataset 'shape: web30k\n  generated: {tests: 5}' | bad 'did you mean `test`?'
+small | dataset 'shape: web30k\n  generated: 5' | bad 'generated must be a map'
+small | dataset 'shape: web30k\n  dim: 5' | bad '`dim` belongs to a world of kind linear'
+small | dataset "data: $(printf 'x%.0s' {1..4001})" | bad '`data` is longer than 4000 bytes'
+change '`data` belongs to a world of kind dataset; this one is beta' 's/items: 10/items: 10\n  data: x/'
+
 # --- policies
 change '`policies` must have at least one entry' '/^  - /d; s/^policies:/policies: []/'
 change '`policies` must be a list' '/^  - /d; s/^policies:/policies: {kind: gts}/'

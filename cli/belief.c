@@ -1,0 +1,168 @@
+/* belief.c - see belief.h.
+ *
+ * Scores of trained rankers are kept as scores.csv in the folder of results, for --resume, for the other shards of a run, and for people.  scores.key beside it is a
+ * checksum of all that they follow from (data, seed, number of rankers, grades, version): only scores whose key is the same are taken again. */
+#define _POSIX_C_SOURCE 200809L
+#include "belief.h"
+
+#include "base/bytes.h"
+#include "cli.h"
+#include "report/files.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KEY_SIZE = 40 };
+
+/* ---- the key ----------------------------------------------------------------------------------------------- */
+
+static void put_split(writer *w, const oltr_dataset *data)
+{
+    put_u32(w, data->n_queries);
+    put_u32(w, data->n_rows);
+    put_u32(w, data->dim);
+    put_u64(w, crc64(data->query, data->n_queries * sizeof *data->query));
+    put_u64(w, crc64(data->first_row, ((size_t)data->n_queries + 1) * sizeof *data->first_row));
+    put_u64(w, crc64(data->grade, data->n_rows));
+    put_u64(w, crc64(data->x, (size_t)data->n_rows * data->dim * sizeof *data->x));
+}
+
+/* One line of text. */
+static void key_of(const struct data_plan *plan, const struct splits *s, const double *of_grade, uint64_t seed,
+                   char key[KEY_SIZE])
+{
+    unsigned char bytes[GRADES * 8 + 512];
+    writer w = {bytes, sizeof bytes, 0};
+    put_bytes(&w, oltr_version(), strlen(oltr_version()));
+    put_u32(&w, plan->rankers);
+    put_u64(&w, seed);
+    put_f64s(&w, of_grade, GRADES);
+    put_split(&w, s->train);
+    put_split(&w, s->vali);
+    put_split(&w, s->test);
+    (void)snprintf(key, KEY_SIZE, "oltr scores %016" PRIx64 "\n", crc64(bytes, w.used));
+}
+
+/* ---- kept scores -------------------------------------------------------------------------------------------- */
+
+/* "scores.csv", "scores-2.csv" */
+static void name_of(uint32_t number, const char *ending, char name[32])
+{
+    if (number == 1) {
+        (void)snprintf(name, 32, "scores.%s", ending);
+    } else {
+        (void)snprintf(name, 32, "scores-%" PRIu32 ".%s", number, ending);
+    }
+}
+
+static bool has_key(const char *folder, uint32_t number, const char *key)
+{
+    char name[32];
+    struct text found = {0};
+    name_of(number, "key", name);
+    bool same = file_read_in(folder, name, &found, NULL) == OLTR_OK && found.length == strlen(key) &&
+                memcmp(found.bytes, key, found.length) == 0;
+    text_free(&found);
+    return same;
+}
+
+/* Did this folder have them? */
+static bool take_kept(const char *folder, uint32_t number, const char *key, const oltr_dataset *test, bool quiet,
+                      scores *out)
+{
+    oltr_error why = {OLTR_OK, ""};
+    char name[32];
+    if (folder == NULL || !has_key(folder, number, key)) {
+        return false;
+    }
+    name_of(number, "csv", name);
+    char *path = file_join(folder, name);
+    bool taken = path != NULL && scores_read_csv(path, test, out, &why) == OLTR_OK;
+    if (path != NULL && !quiet) {
+        (void)complain(0,
+                       taken ? "the scores in %s are of this very data and seed: taken as they are"
+                             : "%s cannot be used again, so rankers are trained anew",
+                       path);
+    }
+    free(path);
+    return taken;
+}
+
+static oltr_status keep(const char *folder, uint32_t number, const char *key, const oltr_dataset *test, const scores *s,
+                        oltr_error *error)
+{
+    char name[32];
+    struct text content = {0};
+    name_of(number, "csv", name);
+    char *path = file_join(folder, name);
+    oltr_status status =
+        path != NULL ? scores_write_csv(s, test, path, error) : fail(error, OLTR_ENOMEM, "out of memory");
+    free(path);
+    if (status == OLTR_OK) {
+        name_of(number, "key", name);
+        text_add(&content, key);
+        status = file_write_in(folder, name, &content, error);
+    }
+    text_free(&content);
+    return status;
+}
+
+/* ---- training ------------------------------------------------------------------------------------------------ */
+
+static void show(void *context, const scores_progress *state)
+{
+    const bool *terminal = context;
+    (void)fprintf(stderr, "%straining rankers: %3.0f %%, %u of %u done, NDCG@10 %.3f%s",
+                  *terminal ? "\r" : "oltr: ", 100 * state->share, state->done, state->models, state->ndcg,
+                  *terminal ? "\033[K" : "\n");
+}
+
+static oltr_status train(const struct data_plan *plan, const struct splits *s, const double *of_grade, uint64_t seed,
+                         const struct prepare_options *options, scores *out, oltr_error *error)
+{
+    bool terminal = isatty(STDERR_FILENO) == 1;
+    scores_options how = {.models = plan->rankers,
+                          .threads = options->threads,
+                          .ranker = ranker_defaults(),
+                          .progress = options->quiet ? NULL : show,
+                          .every = terminal ? 0.25 : 10,
+                          .context = &terminal};
+    how.ranker.seed = seed;
+    how.ranker.attraction = of_grade;
+    oltr_status status = scores_train(s->train, s->vali, s->test, &how, out, error);
+    if (!options->quiet && terminal) {
+        (void)fputs("\r\033[K", stderr);
+    }
+    return status;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------------------- */
+
+oltr_status belief_get(const struct data_plan *plan, const struct splits *splits, const double *of_grade, uint64_t seed,
+                       const struct prepare_options *options, uint32_t number, scores *out, oltr_error *error)
+{
+    char key[KEY_SIZE];
+    *out = (scores){0};
+    if (plan->scores != NULL) {
+        return scores_read_csv(plan->scores, splits->test, out, error);
+    }
+    if (plan->rankers == 0) {
+        return OLTR_OK;
+    }
+    key_of(plan, splits, of_grade, seed, key);
+    if (take_kept(options->folder, number, key, splits->test, options->quiet, out) ||
+        take_kept(options->other, number, key, splits->test, options->quiet, out)) {
+        return OLTR_OK;
+    }
+    oltr_status status = train(plan, splits, of_grade, seed, options, out, error);
+    if (status == OLTR_OK && options->keep) {
+        status = keep(options->folder, number, key, splits->test, out, error);
+    }
+    if (status != OLTR_OK) {
+        scores_free(out);
+        *out = (scores){0};
+    }
+    return status;
+}

@@ -1,0 +1,16 @@
+/* belief.h - what is thought of the test documents before the first click: the scores of offline models.
+ *
+ * They come from a file, from rankers that are trained now, or from the folder of results where an earlier run has left those of the same rankers. */
+#ifndef CLI_BELIEF_H
+#define CLI_BELIEF_H
+
+#include "prepare.h"
+#include "ranker/scores.h"
+#include "splits.h"
+
+/* Scores of every document of the test split; no models where the plan wants no prior.  `of_grade` (256) is what the rankers are calibrated to, `number` tells the
+ * files of several sets in one folder apart, from 1. */
+oltr_status belief_get(const struct data_plan *plan, const struct splits *splits, const double *of_grade, uint64_t seed,
+                       const struct prepare_options *options, uint32_t number, scores *out, oltr_error *error);
+
+#endif

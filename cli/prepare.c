@@ -1,0 +1,421 @@
+/* prepare.c - see prepare.h. */
+#include "prepare.h"
+
+#include "belief.h"
+#include "data/dataset.h"
+#include "splits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOTE_SIZE = 320 };
+
+/* What one or more points play. */
+struct material {
+    const struct data_plan *plan;
+    uint64_t seed;
+    uint32_t slots;
+    oltr_dataset *played; /* the chosen queries, their features as policies get them */
+    double *attraction;   /* (rows) */
+    double *a, *b, *mean, *sd;
+    bool tells;
+    uint32_t raw_dim, test_queries, enough, largest_grade, models;
+    uint32_t level; /* queries whose lists are all alike: every document attracts as much as the others */
+};
+
+struct prepared {
+    uint32_t n_materials;
+    struct material *material; /* (n_materials) */
+    char note[NOTE_SIZE];
+};
+
+/* ---- grades ----------------------------------------------------------------------------------------------- */
+
+static oltr_status attractions_of(const struct data_plan *plan, const struct splits *splits, double of_grade[GRADES],
+                                  uint32_t *largest, oltr_error *error)
+{
+    oltr_status status = OLTR_OK;
+    *largest = plan->largest_grade > 0 ? plan->largest_grade : splits->largest_grade;
+    if (*largest == 0) {
+        return fail(error, OLTR_EVALUE, "every document of the data has the grade 0: there is nothing to find");
+    }
+    for (uint32_t g = 0; g < GRADES; g++) {
+        of_grade[g] = 0;
+    }
+    for (uint32_t g = 0; status == OLTR_OK && g <= splits->largest_grade; g++) {
+        status = oltr_attraction_of_grade(plan->grades, g, *largest, &of_grade[g], error);
+    }
+    return status;
+}
+
+/* ---- queries ---------------------------------------------------------------------------------------------- */
+
+static uint32_t documents(const oltr_dataset *data, uint32_t query)
+{
+    return data->first_row[query + 1] - data->first_row[query];
+}
+
+/* The queries that are played, ascending, in new memory: those with a document for every slot, or some of these. */
+static uint32_t *choose_queries(const struct material *m, const oltr_dataset *test, uint32_t *enough, uint32_t *count,
+                                oltr_error *error)
+{
+    uint32_t *fit = calloc((size_t)test->n_queries + 1, sizeof *fit), *place;
+    *enough = 0;
+    for (uint32_t q = 0; fit != NULL && q < test->n_queries; q++) {
+        if (documents(test, q) >= m->slots) {
+            fit[(*enough)++] = q;
+        }
+    }
+    *count = m->plan->queries > 0 && m->plan->queries < *enough ? m->plan->queries : *enough;
+    place = calloc((size_t)*count + 1, sizeof *place);
+    if (fit == NULL || place == NULL || *enough == 0) {
+        if (fit != NULL && place != NULL) {
+            (void)fail(error, OLTR_ESLOTS,
+                       "none of the %u test queries has %u documents, one for each slot; lower `slots`",
+                       test->n_queries, m->slots);
+        } else {
+            (void)fail(error, OLTR_ENOMEM, "out of memory");
+        }
+        free(fit);
+        free(place);
+        return NULL;
+    }
+    choose(m->seed, CHOOSE_QUERIES, *enough, *count, place);
+    for (uint32_t i = 0; i < *count; i++) {
+        place[i] = fit[place[i]];
+    }
+    free(fit);
+    return place;
+}
+
+/* ---- one material ------------------------------------------------------------------------------------------ */
+
+static oltr_status make_arrays(struct material *m, uint32_t n_rows, oltr_error *error)
+{
+    m->attraction = calloc((size_t)n_rows + 1, sizeof(double));
+    m->a = calloc((size_t)n_rows + 1, sizeof(double));
+    m->b = calloc((size_t)n_rows + 1, sizeof(double));
+    m->mean = calloc((size_t)n_rows + 1, sizeof(double));
+    m->sd = calloc((size_t)n_rows + 1, sizeof(double));
+    return m->attraction != NULL && m->a != NULL && m->b != NULL && m->mean != NULL && m->sd != NULL
+               ? OLTR_OK
+               : fail(error, OLTR_ENOMEM, "no memory for the attraction and the prior of %u documents", n_rows);
+}
+
+/* Attraction by grade; the prior from the scores of the test split, row by row. */
+static void fill_arrays(struct material *m, const oltr_dataset *test, const uint32_t *query, const double *of_grade,
+                        const scores *belief)
+{
+    for (uint32_t i = 0; i < m->played->n_queries; i++) {
+        uint32_t from = test->first_row[query[i]], to = m->played->first_row[i], n = documents(test, query[i]);
+        bool level = true;
+        for (uint32_t j = 0; j < n; j++) {
+            m->attraction[to + j] = of_grade[test->grade[from + j]];
+            level = level && test->grade[from + j] == test->grade[from];
+        }
+        m->level += level;
+        if (m->tells) {
+            scores own = {n, belief->n_models, belief->score + (size_t)from * belief->n_models};
+            scores_prior(&own, m->a + to, m->b + to, m->mean + to, m->sd + to);
+        }
+    }
+}
+
+static oltr_status fill_material(struct material *m, const struct splits *splits, const double *of_grade,
+                                 const scores *belief, oltr_error *error)
+{
+    uint32_t count = 0;
+    uint32_t *query = choose_queries(m, splits->test, &m->enough, &count, error);
+    if (query == NULL) {
+        return error->code;
+    }
+    oltr_dataset *raw = dataset_pick(splits->test, query, count, error);
+    normaliser *scale = raw != NULL ? normaliser_fit(splits->train, m->plan->normaliser, error) : NULL;
+    m->played = scale != NULL ? normaliser_apply(scale, raw, error) : NULL;
+    oltr_status status = m->played != NULL ? make_arrays(m, m->played->n_rows, error) : error->code;
+    if (status == OLTR_OK) {
+        m->raw_dim = raw->dim;
+        m->test_queries = splits->test->n_queries;
+        m->models = belief->n_models;
+        m->tells = belief->n_models > 0;
+        fill_arrays(m, splits->test, query, of_grade, belief);
+    }
+    normaliser_free(scale);
+    oltr_dataset_free(raw);
+    free(query);
+    return status;
+}
+
+static oltr_status make_material(struct material *m, const struct prepare_options *options, uint32_t number,
+                                 oltr_error *error)
+{
+    double of_grade[GRADES];
+    struct splits splits;
+    scores belief = {0};
+    oltr_status status = splits_get(m->plan, m->seed, options->threads, &splits, error);
+    if (status == OLTR_OK) {
+        status = attractions_of(m->plan, &splits, of_grade, &m->largest_grade, error);
+    }
+    if (status == OLTR_OK) {
+        status = belief_get(m->plan, &splits, of_grade, m->seed, options, number, &belief, error);
+    }
+    if (status == OLTR_OK) {
+        status = fill_material(m, &splits, of_grade, &belief, error);
+    }
+    scores_free(&belief);
+    splits_free(&splits);
+    return status;
+}
+
+/* ---- points ------------------------------------------------------------------------------------------------ */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool same_plan(const struct data_plan *a, const struct data_plan *b)
+{
+    return same_text(a->folder, b->folder) && same_text(a->shape, b->shape) &&
+           memcmp(a->generated, b->generated, sizeof a->generated) == 0 && a->queries == b->queries &&
+           same_text(a->grades, b->grades) && a->largest_grade == b->largest_grade && a->normaliser == b->normaliser &&
+           same_text(a->scores, b->scores) && a->rankers == b->rankers;
+}
+
+/* The material of a point: one that is there already, or a new one. */
+static oltr_status material_for(const struct config *config, uint32_t point, const struct prepare_options *options,
+                                struct prepared *all, const struct material **out, oltr_error *error)
+{
+    const oltr_experiment *e = &config->points[point];
+    for (uint32_t i = 0; i < all->n_materials; i++) {
+        const struct material *m = &all->material[i];
+        if (m->seed == e->seed && m->slots == e->slots && same_plan(m->plan, &config->plan[point])) {
+            *out = m;
+            return OLTR_OK;
+        }
+    }
+    struct material *m = &all->material[all->n_materials++];
+    *m = (struct material){.plan = &config->plan[point], .seed = e->seed, .slots = e->slots};
+    *out = m;
+    return make_material(m, options, all->n_materials, error);
+}
+
+static uint32_t most_documents(const oltr_dataset *data)
+{
+    uint32_t most = 0;
+    for (uint32_t q = 0; q < data->n_queries; q++) {
+        most = documents(data, q) > most ? documents(data, q) : most;
+    }
+    return most;
+}
+
+/* The file counts replications of each query, the engine all of them. */
+static oltr_status multiply(oltr_experiment *e, uint32_t queries, oltr_error *error)
+{
+    enum { MOST_REPLICATIONS = 1 << 22 };
+    if ((uint64_t)e->replications * queries > MOST_REPLICATIONS) {
+        return fail(error, OLTR_EVALUE, "%u replications of %u queries are more than %d runs; take fewer of either",
+                    e->replications, queries, MOST_REPLICATIONS);
+    }
+    e->replications *= queries;
+    return OLTR_OK;
+}
+
+static oltr_status complete(struct pool *pool, const struct material *m, oltr_experiment *e, oltr_error *error)
+{
+    oltr_contestant *policy = pool_get(pool, e->n_policies, sizeof *policy);
+    if (policy == NULL) {
+        return fail(error, OLTR_ENOMEM, "out of memory");
+    }
+    e->world.dataset = m->played;
+    e->world.attraction = m->attraction;
+    e->world.n_items = most_documents(m->played);
+    e->world.dim = m->played->dim;
+    if (m->tells) {
+        e->world.prior_a = m->a;
+        e->world.prior_b = m->b;
+        e->world.prior_mean = m->mean;
+        e->world.prior_sd = m->sd;
+    }
+    for (uint32_t i = 0; i < e->n_policies; i++) {
+        policy[i] = e->policy[i];
+        policy[i].settings.n_items = e->world.n_items;
+        policy[i].settings.dim = e->world.dim;
+    }
+    e->policy = policy;
+    oltr_status status = multiply(e, m->played->n_queries, error);
+    return status == OLTR_OK ? oltr_experiment_check(e, error) : status;
+}
+
+static oltr_status complete_points(struct config *config, const struct prepare_options *options, struct prepared *all,
+                                   oltr_error *error)
+{
+    oltr_experiment *points = pool_get(&config->pool, config->n_points, sizeof *points);
+    oltr_status status = points != NULL ? OLTR_OK : fail(error, OLTR_ENOMEM, "out of memory");
+    if (points != NULL) {
+        memcpy(points, config->points, config->n_points * sizeof *points);
+    }
+    for (uint32_t i = 0; status == OLTR_OK && i < config->n_points; i++) {
+        const struct material *m = NULL;
+        if (!config_needs_data(config, i)) {
+            continue;
+        }
+        status = material_for(config, i, options, all, &m, error);
+        if (status == OLTR_OK) {
+            status = complete(&config->pool, m, &points[i], error);
+        }
+    }
+    if (status == OLTR_OK) {
+        config->points = points;
+    }
+    return status;
+}
+
+/* ---- what is said of it ------------------------------------------------------------------------------------ */
+
+static void write_note(struct prepared *all)
+{
+    const struct material *m = &all->material[0];
+    const char *name = m->plan->shape != NULL && strcmp(m->plan->shape, "istella") == 0 ? "Istella" : "Web30K";
+    if (m->plan->folder != NULL) {
+        (void)snprintf(all->note, sizeof all->note, "data of %.200s: %u of %u test queries, %u features",
+                       m->plan->folder, m->played->n_queries, m->test_queries, m->played->dim);
+    } else {
+        (void)snprintf(all->note, sizeof all->note,
+                       "GENERATED data in the shape of %s (%u queries, %u features), not the real set: --data DIR "
+                       "takes that",
+                       name, m->played->n_queries, m->played->dim);
+    }
+}
+
+static char *join(struct pool *pool, const char *text, const char *mark)
+{
+    size_t size = strlen(text) + strlen(mark) + 1;
+    char *joined = pool_get(pool, size, 1);
+    if (joined != NULL) {
+        (void)snprintf(joined, size, "%s%s", text, mark);
+    }
+    return joined;
+}
+
+/* A figure travels without its page: its title must say what it does not show. */
+static oltr_status mark_figures(struct config *config, oltr_error *error)
+{
+    static const char mark[] = " (generated data)";
+    struct figure *figures = pool_get(&config->pool, config->n_figures, sizeof *figures);
+    if (figures == NULL) {
+        return fail(error, OLTR_ENOMEM, "out of memory");
+    }
+    for (uint32_t i = 0; i < config->n_figures; i++) {
+        char *title = join(&config->pool, config->figures[i].title, mark);
+        if (title == NULL) {
+            return fail(error, OLTR_ENOMEM, "out of memory");
+        }
+        figures[i] = config->figures[i];
+        figures[i].title = title;
+    }
+    config->figures = figures;
+    return OLTR_OK;
+}
+
+/* ... and so must what is said to hold or not. */
+static oltr_status mark_claims(struct config *config, oltr_error *error)
+{
+    static const char mark[] = " (Judged here on generated data, which decide nothing about the real set.)";
+    struct claim *claims = pool_get(&config->pool, config->n_claims, sizeof *claims);
+    if (claims == NULL) {
+        return fail(error, OLTR_ENOMEM, "out of memory");
+    }
+    for (uint32_t i = 0; i < config->n_claims; i++) {
+        char *says = join(&config->pool, config->claims[i].says, mark);
+        if (says == NULL) {
+            return fail(error, OLTR_ENOMEM, "out of memory");
+        }
+        claims[i] = config->claims[i];
+        claims[i].says = says;
+    }
+    config->claims = claims;
+    return OLTR_OK;
+}
+
+static bool any_generated(const struct prepared *all)
+{
+    bool generated = false;
+    for (uint32_t i = 0; i < all->n_materials; i++) {
+        generated = generated || all->material[i].plan->folder == NULL;
+    }
+    return generated;
+}
+
+oltr_status prepare_data(struct config *config, const struct prepare_options *options, struct prepared **out,
+                         oltr_error *error)
+{
+    oltr_error own = {OLTR_OK, ""};
+    error = error != NULL ? error : &own;
+    *out = calloc(1, sizeof **out);
+    struct prepared *all = *out;
+    if (all != NULL) {
+        all->material = calloc((size_t)config->n_points + 1, sizeof *all->material);
+    }
+    if (all == NULL || all->material == NULL) {
+        return fail(error, OLTR_ENOMEM, "out of memory");
+    }
+    oltr_status status = config->kind == CONFIG_REGRET ? complete_points(config, options, all, error) : OLTR_OK;
+    if (status == OLTR_OK && all->n_materials > 0) {
+        write_note(all);
+        status = any_generated(all) ? mark_figures(config, error) : OLTR_OK;
+        if (status == OLTR_OK && any_generated(all)) {
+            status = mark_claims(config, error);
+        }
+    }
+    return status;
+}
+
+void prepared_free(struct prepared *all)
+{
+    for (uint32_t i = 0; all != NULL && all->material != NULL && i < all->n_materials; i++) {
+        struct material *m = &all->material[i];
+        oltr_dataset_free(m->played);
+        free(m->attraction);
+        free(m->a);
+        free(m->b);
+        free(m->mean);
+        free(m->sd);
+    }
+    if (all != NULL) {
+        free(all->material);
+    }
+    free(all);
+}
+
+const char *prepared_note(const struct prepared *all)
+{
+    return all != NULL && all->n_materials > 0 ? all->note : NULL;
+}
+
+static json_t *material_json(const struct material *m)
+{
+    return json_pack(
+        "{s:b, s:s?, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:s, s:s?, s:I}", "generated",
+        m->plan->folder == NULL, "folder", m->plan->folder, "shape", m->plan->folder == NULL ? m->plan->shape : NULL,
+        "test_queries", (json_int_t)m->test_queries, "queries_with_enough_documents", (json_int_t)m->enough, "queries",
+        (json_int_t)m->played->n_queries, "queries_without_a_better_list", (json_int_t)m->level, "documents",
+        (json_int_t)m->played->n_rows, "features", (json_int_t)m->raw_dim, "features_kept", (json_int_t)m->played->dim,
+        "grades", m->plan->grades, "largest_grade", (json_int_t)m->largest_grade, "normalise",
+        normaliser_kind_name(m->plan->normaliser), "scores", m->plan->scores, "models", (json_int_t)m->models);
+}
+
+json_t *prepared_json(const struct prepared *all)
+{
+    if (prepared_note(all) == NULL) {
+        return NULL;
+    }
+    json_t *sets = json_array();
+    for (uint32_t i = 0; i < all->n_materials; i++) {
+        if (json_array_append_new(sets, material_json(&all->material[i])) != 0) {
+            json_decref(sets);
+            return NULL;
+        }
+    }
+    return json_pack("{s:s, s:o}", "note", all->note, "sets", sets);
+}

@@ -1,0 +1,21 @@
+/* splits.h - the data of a plan: training, validation and test queries, read from a folder or generated. */
+#ifndef CLI_SPLITS_H
+#define CLI_SPLITS_H
+
+#include "config.h"
+
+struct splits {
+    oltr_dataset *train, *vali, *test; /* features of one number in all three */
+    uint32_t largest_grade;            /* of any document */
+};
+
+/* From the plan's folder; without one, generated.  `threads` for reading, 0: all cores. */
+oltr_status splits_get(const struct data_plan *plan, uint64_t seed, uint32_t threads, struct splits *out,
+                       oltr_error *error);
+void splits_free(struct splits *splits);
+
+/* `count` of the numbers below `n`, each set as likely, ascending; by the seed and the purpose.  count <= n. */
+void choose(uint64_t seed, uint64_t purpose, uint32_t n, uint32_t count, uint32_t *out);
+enum { CHOOSE_QUERIES = 1, CHOOSE_VALI = 2 };
+
+#endif

@@ -1,0 +1,144 @@
+# dataset.sh - the whole pipeline, small: a set generated or read, two rankers trained, bandits on each query; the same bytes for any number of
+# threads, from kept scores, from shards, and from a folder of texts.
+. "$(dirname "$0")/common.bash"
+
+tiny() {
+    cat <<'YAML'
+title: Tiny
+seed: 3
+rounds: 60
+slots: 5
+replications: 2
+checkpoints: 5
+world:
+  kind: dataset
+  shape: web30k
+  generated: {train: 8, vali: 4, test: 5}
+  queries: 4
+  rankers: 2
+policies:
+  - {name: LinTS, kind: lints}
+  - {name: LogTS, kind: logts, lambda: 1}
+  - {name: GTS-P, kind: gts, prior: full}
+  - {name: TS-Beta, kind: ts-beta, prior: full}
+  - {name: Ensemble, kind: ensemble, prior: mean}
+figures:
+  - {file: fig-tiny}
+YAML
+}
+results() { # FOLDER FOLDER: the same results
+    local name
+    for name in results.csv summary.csv pairs.csv queries.csv; do
+        same "$1/$name" "$2/$name"
+    done
+}
+field() { # FILE KEY...: a value of a JSON file
+    /usr/bin/python3 - "$@" <<'PY'
+import json, sys
+value = json.load(open(sys.argv[1]))
+for key in sys.argv[2:]:
+    value = value[int(key) if key.isdigit() else key]
+print(value)
+PY
+}
+tiny >tiny.yaml
+
+# --- generated: said first, in the manifest and in every title
+expect 0 "" "$OLTR" run tiny.yaml -o one -j 1 --no-figures
+there one/results.csv one/queries.csv one/scores.csv one/scores.key one/manifest.json
+"$OLTR" run tiny.yaml -o one -j 1 --no-figures 2>told | head -1 >first
+grep -q '^GENERATED data in the shape of Web30K (4 queries, ' first || fail "the first line does not say that the data are generated"
+grep -q 'the scores in one/scores.csv are of this very data and seed' told || fail "the scores were not taken again"
+[ "$(field one/manifest.json data sets 0 generated)" = True ] || fail "the manifest does not say generated"
+[ "$(field one/manifest.json data sets 0 queries)" = 4 ] || fail "the manifest does not count the queries"
+[ "$(field one/manifest.json points 0 replications)" = 8 ] || fail "replications are of each query"
+field one/manifest.json figures 0 title | grep -qF 'Tiny (generated data)' || fail "the title of the figure does not say generated"
+
+# every query, by its id, with every policy
+[ "$(tail -n +2 one/queries.csv | cut -d, -f2 | sort -u | wc -l)" = 4 ] || fail "not 4 queries"
+[ "$(tail -n +2 one/queries.csv | wc -l)" = 20 ] || fail "not 4 x 5 rows"
+[ "$(tail -n +2 one/scores.csv | cut -d, -f1 | sort -u | wc -l)" = 5 ] || fail "scores are not of the whole test split"
+
+# --- the same bytes: two threads, another folder (rankers trained anew), its own experiment.yaml, kept scores
+expect 0 "" "$OLTR" run tiny.yaml -o two -j 2 --no-figures -q
+results one two
+same one/scores.csv two/scores.csv
+expect 0 "" "$OLTR" run two/experiment.yaml -o again --no-figures -q
+results one again
+tiny | sed 's/rankers: 2/scores: one\/scores.csv/' >given.yaml
+expect 0 "" "$OLTR" run given.yaml -o given --no-figures -q
+results one given
+[ ! -e given/scores.csv ] || fail "given scores were copied"
+
+# --- shards
+for i in 1 2 3; do
+    expect 0 "" "$OLTR" run tiny.yaml -o shards --shard $i/3 -q
+done
+expect 0 "" "$OLTR" merge shards -o merged --no-figures -q
+results one merged
+
+# --- another seed: other queries, other rankers; nothing of the old ones is taken
+expect 0 "" "$OLTR" run tiny.yaml -o one -s 4 --no-figures -j 1
+grep -q 'taken as they are' said && fail "scores of another seed were taken"
+cmp -s one/scores.csv two/scores.csv && fail "another seed has the same scores"
+
+# --- damaged scores are not used
+cp -r two hurt
+sed -i '3d' hurt/scores.csv
+expect 0 'cannot be used again, so rankers are trained anew' "$OLTR" run tiny.yaml -o hurt --no-figures
+results two hurt
+same two/scores.csv hurt/scores.csv
+
+# --- a sweep over something else than the data prepares them once; over the grades, once for each
+tiny | { cat; echo 'sweep: {key: policies.GTS-P.sigma, values: [0.25, 0.5]}'; } >sigma.yaml
+expect 0 "" "$OLTR" run sigma.yaml -o sigma --no-figures -q
+[ ! -e sigma/scores-2.csv ] || fail "the rankers were trained twice"
+tiny | { cat; echo 'sweep: {key: world.grades, values: [err, navigational]}'; } >grades.yaml
+expect 0 "" "$OLTR" run grades.yaml -o grades --no-figures -q --set world.largest_grade=4
+there grades/scores.csv grades/scores-2.csv
+[ "$(field grades/manifest.json data sets 1 grades)" = navigational ] || fail "the manifest does not tell the sets apart"
+
+# --- from texts: plain or gzip, with and without validation queries, splits that end with different features
+mkdir texts
+/usr/bin/python3 - <<'PY'
+import random
+random.seed(1)
+for split, queries, features in (("train", 12, 6), ("vali", 4, 4), ("test", 5, 5)):
+    with open(f"texts/{split}.txt", "w") as out:
+        for q in range(queries):
+            for d in range(4 if (split, q) == ("test", 2) else 9):
+                grade = random.randrange(3)
+                row = " ".join(f"{i + 1}:{random.random() + 0.3 * grade * (i == 0):.4f}" for i in range(features))
+                out.write(f"{grade} qid:{100 * len(split) + q} {row}\n")
+PY
+tiny | sed '/shape:/d; /generated:/d; /queries:/d; s/slots: 5/slots: 5/' >read.yaml
+expect 0 'data of texts: 4 of 5 test queries, 6 features' "$OLTR" run read.yaml --data texts -o read --no-figures
+grep -q GENERATED said && fail "real data are called generated"
+[ "$(field read/manifest.json data sets 0 largest_grade)" = 2 ] || fail "the largest grade was not found"
+[ "$(field read/manifest.json data sets 0 queries_with_enough_documents)" = 4 ] || fail "the short query was not left out"
+mkdir zipped && cp texts/*.txt zipped && gzip -n zipped/*.txt
+expect 0 "" "$OLTR" run read.yaml --data zipped -o unzipped --no-figures -q
+results read unzipped
+mkdir part && cp texts/train.txt texts/test.txt part
+expect 0 "" "$OLTR" run read.yaml --data part -o part-out --no-figures -q
+cmp -s read/scores.csv part-out/scores.csv && fail "validation queries make no difference"
+
+# --- without a prior
+expect 2 '`prior: full` needs a prior, and this world tells none; give it `rankers: 10`' "$OLTR" run tiny.yaml -o none --set world.rankers=0
+tiny | sed 's/rankers: 2/rankers: 0/; s/, prior: [a-z]*//; /Ensemble/d' >none.yaml
+expect 0 "" "$OLTR" run none.yaml -o none --no-figures -q
+[ ! -e none/scores.csv ] || fail "there are scores without rankers"
+
+# --- mistakes of the data
+expect 2 'there is no train.txt and no train.txt.gz in the folder nowhere' "$OLTR" run tiny.yaml -o bad --data nowhere
+expect 2 'none of the 5 test queries has 10 documents' "$OLTR" run read.yaml -o bad --data texts -K 10
+expect 2 'the scale ends at 1' "$OLTR" run read.yaml -o bad --data texts --set world.largest_grade=1
+expect 2 'take err' "$OLTR" run read.yaml -o bad --data texts --set world.grades=perfect
+expect 2 'are more than' "$OLTR" run tiny.yaml -o bad --replications 4000000
+mkdir broken && cp texts/*.txt broken && echo '1 qid:x 1:1' >>broken/test.txt
+expect 2 'broken/test.txt' "$OLTR" run read.yaml -o bad --data broken
+head -3 one/scores.csv >short.csv
+tiny | sed 's/rankers: 2/scores: short.csv/' >short.yaml
+expect 2 'short.csv' "$OLTR" run short.yaml -o bad
+expect 2 '`data` belongs to a world of kind dataset; this one is beta' "$OLTR" run <(small) -o bad --data texts
+echo ok
