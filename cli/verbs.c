@@ -1,5 +1,6 @@
 /* verbs.c - the table of verbs, and the program from its words to its exit code: finds the verb, reads its options, runs it.  See cli.h for the shape of the tables. */
 #include "cli.h"
+#include "data.h"
 #include "prior.h"
 
 #include <errno.h>
@@ -26,6 +27,9 @@ const struct verb verbs[] = {
      "Reads results.csv (or density.csv) and manifest.json of the folder and nothing else; nothing is simulated.  To "
      "change a figure, edit its entry in manifest.json and plot, or edit its .gp script and run gnuplot on it.",
      plot_options, cmd_plot, NULL},
+    {"data", "COMMAND", 0, 0, "look at files of judged queries, convert them, make them up",
+     "A data set is text with one judged document a line: its grade, its query, its features (docs/data.md).",
+     no_options, NULL, data_verbs},
     {"prior", "COMMAND", 0, 0, "make a prior from judged queries, and see how good one is",
      "A prior is what is believed of documents before the first click: the scores of offline models.", no_options, NULL,
      prior_verbs},

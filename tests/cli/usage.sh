@@ -14,6 +14,19 @@ for verb in run policies plot prior "prior train" "prior check" version help; do
     expect 0 "usage: oltr $verb" "$OLTR" $verb -h
     awk 'length > 80 { exit 1 }' said || fail "help of $verb is wider than 80 columns"
 done
+for command in inspect convert generate; do
+    expect 0 "usage: oltr data $command" "$OLTR" data "$command" --help
+    cp said long
+    expect 0 "usage: oltr data $command" "$OLTR" help data "$command"
+    same said long
+    awk 'length > 80 { exit 1 }' said || fail "help of data $command is wider than 80 columns"
+    expect 0 "data $command" "$OLTR" data --help
+    expect 0 "data $command" "$OLTR" help
+done
+expect 0 "usage: oltr data COMMAND" "$OLTR" help data
+expect 2 'data needs a command behind it; `oltr help data` lists them' "$OLTR" data
+expect 2 'no command of data is called `inspct`; did you mean `inspect`?' "$OLTR" data inspct
+expect 2 'no command of data is called `zzzzzzzz`; `oltr help data` lists them' "$OLTR" help data zzzzzzzz
 expect 0 "world.misspecification" "$OLTR" help experiment
 expect 0 "instances_per_prior: 20" "$OLTR" help experiment
 
