@@ -203,7 +203,7 @@ OLTR_API void oltr_scratch_free(oltr_scratch *scratch);
 
 OLTR_API oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_rng rng, oltr_scratch *scratch,
                                oltr_ranking *ranking);
-/* On any status but OK the policy is unchanged. */
+/* Every item of the list must be a candidate of the query.  On any status but OK the policy is unchanged. */
 OLTR_API oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
                                 const oltr_feedback *feedback);
 /* Mean and standard deviation of what is believed of each candidate; sd may be NULL. */

@@ -44,8 +44,10 @@ typedef struct oltr_policy_ops {
     size_t (*state_bytes)(const oltr_settings *settings);
     size_t (*scratch_bytes)(const oltr_settings *settings);
     oltr_status (*init)(void *state, const oltr_settings *settings, oltr_error *error);
-    oltr_status (*rank)(const void *state, uint64_t t, const oltr_candidates *from, const oltr_rng *rng, void *scratch,
-                        const oltr_ranking *out); /* OLTR_EFEATURE when a feature is not finite, else OLTR_OK */
+    oltr_status (*rank)(
+        const void *state, uint64_t t, const oltr_candidates *from, const oltr_rng *rng, void *scratch,
+        const oltr_ranking
+            *out); /* OLTR_EFEATURE for a feature that is not finite, or beyond 1e6 in the list; else OLTR_OK */
     void (*learn)(void *state, uint64_t t, const oltr_candidates *from, const oltr_ranking *shown,
                   const oltr_feedback *seen);
     /* How many arrays; what was learned, nothing else. */

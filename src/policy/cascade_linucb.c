@@ -81,7 +81,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
         double bound = s.scores.score[j] + c * s.width[j];
         s.scores.score[j] = bound < 1 ? bound : 1;
     }
-    return show_best(s.scores, from, rng, out);
+    return context_show(&s, &p->rows, from, rng, out);
 }
 
 static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean, double *sd)

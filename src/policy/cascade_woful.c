@@ -115,7 +115,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     double alpha = radius_weighted(p, (double)t);
     for (uint32_t j = 0; j < from->n; j++)
         s.scores.score[j] += alpha * s.width[j];
-    return show_best(s.scores, from, rng, out);
+    return context_show(&s, &p->rows, from, rng, out);
 }
 
 /* 1 / max{U_H(x), 1/K} */

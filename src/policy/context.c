@@ -130,6 +130,17 @@ void context_widths(const context_scratch *s, const context *c, const candidates
     context_shorten(c, from, s->width);
 }
 
+oltr_status context_show(const context_scratch *s, const context *c, const candidates *from, const oltr_rng *rng,
+                         const oltr_ranking *out)
+{
+    int bounded = 1;
+    show_best(s->scores, &(candidates){.n = from->n}, rng, out); /* places, not yet items */
+    for (uint32_t slot = 0; slot < out->k; slot++)
+        bounded &= row_is_bounded(from->x + out->item[slot] * from->stride, c->dim);
+    places_to_items(from, out);
+    return bounded ? OLTR_OK : OLTR_EFEATURE;
+}
+
 oltr_status context_click_moments(const context *c, const candidates *from, double spread, double *mean, double *sd)
 {
     oltr_status status = context_shorten(c, from, mean);

@@ -63,6 +63,11 @@ oltr_status context_shorten(const context *c, const candidates *from, double *va
 /* sqrt(x'V^-1 x) of every candidate, likewise, into s.width. */
 void context_widths(const context_scratch *s, const context *c, const candidates *from, const ldl *factor);
 
+/* Shows the best of the scored candidates.  OLTR_EFEATURE when one of them has a feature that oltr_learn() would refuse: only those of the list are looked at, because
+ * looking at every feature would cost as much as scoring it. */
+oltr_status context_show(const context_scratch *s, const context *c, const candidates *from, const oltr_rng *rng,
+                         const oltr_ranking *out);
+
 /* Turns x'theta and x'V^-1 x of a logistic model into the chance of a click and its standard deviation to first order; sd may be NULL. */
 oltr_status context_click_moments(const context *c, const candidates *from, double spread, double *mean, double *sd);
 

@@ -21,7 +21,7 @@ oltr_status linear_ts_rank(const linear_ts *p, double spread, const candidates *
     ldl factor = linear_factor(p, &p->model);
     context_sample(&s, &p->rows, &factor, spread, rng);
     oltr_status status = context_scores(&s, &p->rows, from, s.theta);
-    return status == OLTR_OK ? show_best(s.scores, from, rng, out) : status;
+    return status == OLTR_OK ? context_show(&s, &p->rows, from, rng, out) : status;
 }
 
 void linear_ts_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,

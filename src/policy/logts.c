@@ -46,7 +46,7 @@ static const oltr_param params[N_PARAMS] = {
 
 typedef struct logts {
     logistic model;
-    linear matrix; /* of stale or no weights; its moment stays 0 */
+    linear matrix; /* of stale or no weights; its moment stays 0.  Not there with fresh ones */
     context rows;
     size_t bytes;
     uint32_t weights, scale;
@@ -68,7 +68,8 @@ static logts plan(const oltr_settings *settings)
     layout l = {align_up(sizeof p), 0};
     p.model = logistic_plan(&l, settings->dim, capacity_of(settings), param(settings, P_LAMBDA),
                             p.weights == FRESH ? param(settings, P_DRIFT) : 0.5);
-    p.matrix = linear_plan(&l, settings->dim, param(settings, P_LAMBDA));
+    if (p.weights != FRESH)
+        p.matrix = linear_plan(&l, settings->dim, param(settings, P_LAMBDA));
     p.rows = context_plan(&l, settings, choice(settings, P_NORM));
     p.bytes = l.overflow ? 0 : l.used;
     p.sigma = param(settings, P_SIGMA);
@@ -126,7 +127,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     for (uint32_t i = 0; i < p->model.dim; i++)
         s.theta[i] += center[i];
     oltr_status status = context_scores(&s, &p->rows, from, s.theta);
-    return status == OLTR_OK ? show_best(s.scores, from, rng, out) : status;
+    return status == OLTR_OK ? context_show(&s, &p->rows, from, rng, out) : status;
 }
 
 /* The matrix of stale weights grows by mu (1 - mu) x x' at the estimate with which the list was shown. */
@@ -162,6 +163,13 @@ static size_t rows_in_use(const logts *p)
     return n >= 0 && n <= p->model.capacity ? (size_t)n : 0;
 }
 
+/* Numbers in the sum of the matrix. */
+static size_t matrix_sums(const logts *p)
+{
+    size_t d = p->model.dim;
+    return p->weights == FRESH ? 0 : d * (d + 1) / 2;
+}
+
 static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
 {
     const logts *p = state;
@@ -174,7 +182,7 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     out[4] = (sum_array){"last", doubles_at(p, m->last), n, NULL};
     out[5] = (sum_array){"precision", doubles_at(p, m->precision), packed, NULL};
     out[6] = (sum_array){"pull", doubles_at(p, m->pull), d, NULL};
-    out[7] = (sum_array){"gram", doubles_at(p, p->matrix.gram), p->weights == FRESH ? 0 : packed, NULL};
+    out[7] = (sum_array){"gram", doubles_at(p, p->matrix.gram), matrix_sums(p), NULL};
     return 8;
 }
 
@@ -182,18 +190,16 @@ static void merge(void *state, const void *from)
 {
     logts *p = state;
     const logts *q = from;
-    size_t packed = (size_t)p->model.dim * (p->model.dim + 1) / 2;
     logistic_merge(p, &p->model, q, &q->model);
-    for (size_t i = 0; i < packed; i++)
+    for (size_t i = 0; i < matrix_sums(p); i++)
         doubles_at(p, p->matrix.gram)[i] += doubles_at(q, q->matrix.gram)[i];
 }
 
 static void forget(void *state, double keep)
 {
     logts *p = state;
-    size_t packed = (size_t)p->model.dim * (p->model.dim + 1) / 2;
     logistic_forget(p, &p->model, keep);
-    for (size_t i = 0; i < packed; i++)
+    for (size_t i = 0; i < matrix_sums(p); i++)
         doubles_at(p, p->matrix.gram)[i] *= keep;
 }
 
@@ -225,7 +231,7 @@ static oltr_status check(const void *state, oltr_error *error)
     oltr_status status = logistic_check(p, &p->model, error);
     if (status == OLTR_OK)
         status = linear_check(p, &absorbed, error);
-    return status == OLTR_OK ? linear_check(p, &p->matrix, error) : status;
+    return status == OLTR_OK && p->weights != FRESH ? linear_check(p, &p->matrix, error) : status;
 }
 
 static oltr_status check_derived(const void *state, oltr_error *error)

@@ -79,7 +79,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     for (uint32_t i = 0; i < p->rows.dim; i++)
         s.theta[i] += doubles_at(p, p->theta)[i];
     oltr_status status = context_scores(&s, &p->rows, from, s.theta);
-    return status == OLTR_OK ? show_best(s.scores, from, rng, out) : status;
+    return status == OLTR_OK ? context_show(&s, &p->rows, from, rng, out) : status;
 }
 
 static void clip(logts_newton *p)

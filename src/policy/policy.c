@@ -158,14 +158,15 @@ void oltr_scratch_free(oltr_scratch *scratch)
     free(scratch);
 }
 
-/* A new stamp for `marks`; when the stamps run out, all marks are wiped. */
-static uint32_t next_stamp(uint32_t *stamp, uint32_t *marks, uint32_t n_items)
+/* Two new stamps for `marks`, this one and the next; when the stamps run out, all marks are wiped. */
+static uint32_t next_stamps(uint32_t *stamp, uint32_t *marks, uint32_t n_items)
 {
-    if (++*stamp == 0) {
+    if (*stamp > UINT32_MAX - 2) {
         memset(marks, 0, n_items * sizeof *marks);
-        *stamp = 1;
+        *stamp = 0;
     }
-    return *stamp;
+    *stamp += 2;
+    return *stamp - 1;
 }
 
 static int in_range_and_distinct(const uint32_t *item, uint32_t n, uint32_t n_items, uint32_t *marks, uint32_t stamp)
@@ -210,8 +211,8 @@ oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_r
     if (scratch->n_items < n_items || scratch->bytes < policy->scratch_bytes)
         return OLTR_ESCRATCH;
     uint32_t *marks = words_in(scratch, scratch->marks);
-    if (from.item &&
-        !in_range_and_distinct(from.item, from.n, n_items, marks, next_stamp(&scratch->stamp, marks, scratch->n_items)))
+    if (from.item && !in_range_and_distinct(from.item, from.n, n_items, marks,
+                                            next_stamps(&scratch->stamp, marks, scratch->n_items)))
         return OLTR_EITEM;
     return policy->ops->rank(policy_state(policy), policy->rounds + 1, &from, &rng,
                              (unsigned char *)scratch + scratch->own, ranking);
@@ -230,25 +231,37 @@ static int good_rewards(const oltr_policy *policy, const oltr_feedback *feedback
     return 1;
 }
 
-static int good_row(const oltr_policy *policy, const float *x)
+/* Are all candidates distinct and in range, and is every shown item one of them, and shown once?  The marks tell, in time that grows with the number of candidates only where
+ * they are named. */
+static int good_items(oltr_policy *policy, const candidates *from, const oltr_ranking *shown)
 {
-    for (uint32_t i = 0; i < policy->settings.dim; i++)
-        if (!(fabsf(x[i]) <= LARGEST_FEATURE))
+    uint32_t n_items = policy->settings.n_items, *marks = words_in(policy, policy->marks);
+    uint32_t named = next_stamps(&policy->stamp, marks, n_items), seen = named + 1;
+    if (!from->item)
+        return in_range_and_distinct(shown->item, shown->k, from->n, marks, seen);
+    if (!in_range_and_distinct(from->item, from->n, n_items, marks, named))
+        return 0;
+    for (uint32_t slot = 0; slot < shown->k; slot++) {
+        uint32_t item = shown->item[slot];
+        if (item >= n_items || marks[item] != named)
             return 0;
-    return !(policy->ops->refuses && policy->ops->refuses(policy_state(policy), x));
+        marks[item] = seen;
+    }
+    return 1;
 }
 
-/* Every shown item is a candidate, and its features are finite and within bounds. */
-static oltr_status check_rows(const oltr_policy *policy, const candidates *from, const oltr_ranking *shown)
+static int good_row(const oltr_policy *policy, const float *x)
 {
-    for (uint32_t slot = 0; slot < shown->k; slot++) {
-        uint32_t row = row_of_item(from, shown->item[slot]);
-        if (row >= from->n)
-            return OLTR_EITEM;
-        if (!good_row(policy, from->x + row * from->stride))
-            return OLTR_EFEATURE;
-    }
-    return OLTR_OK;
+    return row_is_bounded(x, policy->settings.dim) &&
+           !(policy->ops->refuses && policy->ops->refuses(policy_state(policy), x));
+}
+
+static int good_rows(const oltr_policy *policy, const candidates *from, const oltr_ranking *shown)
+{
+    for (uint32_t slot = 0; slot < shown->k; slot++)
+        if (!good_row(policy, from->x + row_of_item(from, shown->item[slot]) * from->stride))
+            return 0;
+    return 1;
 }
 
 oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
@@ -256,7 +269,6 @@ oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_
 {
     if (!policy || !ranking || !ranking->item || !feedback || (feedback->n_examined && !feedback->reward))
         return OLTR_EINVAL;
-    uint32_t n_items = policy->settings.n_items;
     candidates from = candidates_of(policy, query);
     oltr_status status = check_candidates(policy, query, &from);
     if (status != OLTR_OK)
@@ -265,16 +277,12 @@ oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_
         return OLTR_ESLOTS;
     if (feedback->n_examined > ranking->k)
         return OLTR_EEXAMINED;
-    uint32_t *marks = words_in(policy, policy->marks);
-    if (from.item &&
-        !in_range_and_distinct(from.item, from.n, n_items, marks, next_stamp(&policy->stamp, marks, n_items)))
-        return OLTR_EITEM;
-    if (!in_range_and_distinct(ranking->item, ranking->k, n_items, marks, next_stamp(&policy->stamp, marks, n_items)))
+    if (!good_items(policy, &from, ranking))
         return OLTR_EITEM;
     if (!good_rewards(policy, feedback))
         return OLTR_EREWARD;
-    if (policy->ops->info.contextual && (status = check_rows(policy, &from, ranking)) != OLTR_OK)
-        return status;
+    if (policy->ops->info.contextual && !good_rows(policy, &from, ranking))
+        return OLTR_EFEATURE;
     policy->rounds++;
     policy->ops->learn(policy_state(policy), policy->rounds + 1, &from, ranking, feedback);
     return OLTR_OK;

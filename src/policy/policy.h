@@ -8,6 +8,7 @@
 #define OLTR_POLICY_POLICY_H
 
 #include <math.h>
+#include <string.h>
 #include <oltr/policy_ops.h>
 
 #include "base/error.h"
@@ -37,6 +38,20 @@ static inline uint32_t candidate(const candidates *c, uint32_t j)
 }
 
 #define LARGEST_FEATURE 1e6f /* beside a ridge of 1e-4, squares of larger ones leave a factor fewer than nine digits */
+
+/* Are all features of a row finite and within bounds?  A policy shows and learns from no other.  Without its sign, a float is the larger the larger its bits are, and NaN
+ * above all; the difference to the bits of the largest is negative for one that is larger. */
+static inline int row_is_bounded(const float *x, uint32_t dim)
+{
+    const float most = LARGEST_FEATURE;
+    uint32_t limit, bits, negative = 0;
+    memcpy(&limit, &most, sizeof limit);
+    for (uint32_t i = 0; i < dim; i++) {
+        memcpy(&bits, x + i, sizeof bits);
+        negative |= limit - (bits & 0x7fffffff);
+    }
+    return !(negative >> 31);
+}
 
 /* registry.c: that of the catalogue, or of a policy from outside; NULL for an info that is neither. */
 const policy_ops *policy_ops_of(const oltr_policy_info *info);

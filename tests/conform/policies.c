@@ -334,20 +334,23 @@ static void bad_lists_are_not_learned(void **state)
     oltr_policy_free(p);
 }
 
-/* A list with items that were no candidates: refused, or at least survived. */
-static void strangers_in_a_list_do_no_harm(void **state)
+/* An item that was no candidate is not learned from, whether the candidates are named or the first so many. */
+static void strangers_in_a_list_are_refused(void **state)
 {
     oltr_policy *p = new_policy(*state, 6);
-    uint32_t item[2] = {5, 1}, some[3] = {0, 1, 2};
-    double reward[2] = {1, 0};
-    oltr_ranking shown = {2, item, NULL};
-    oltr_feedback seen = {2, reward};
+    uint32_t outside[2] = {1, 5}, inside[2] = {2, 1}, some[3] = {2, 1, 0};
+    double reward[2] = {0, 1};
+    oltr_ranking bad = {2, outside, NULL}, good = {2, inside, NULL};
+    oltr_feedback seen = {2, reward}, first_only = {1, reward};
     oltr_query named = {3, some}, first = {3, NULL};
-    for (int i = 0; i < 50; i++) {
-        oltr_status x = oltr_learn(p, &named, &shown, &seen), y = oltr_learn(p, &first, &shown, &seen);
-        assert_true((x == OLTR_OK || x == OLTR_EITEM) && x == y);
-        assert_int_equal(oltr_check(p, NULL), OLTR_OK);
+    learn_many(p, 4, 20);
+    for (uint64_t i = 0; i < 20; i++) {
+        refuse(p, i % 2 ? &named : &first, &bad, &seen, OLTR_EITEM);
+        refuse(p, i % 2 ? &named : &first, &bad, &first_only, OLTR_EITEM); /* examined or not */
+        expect(oltr_learn(p, i % 2 ? &first : &named, &good, &seen), OLTR_OK);
+        assert_int_equal(oltr_policy_rounds(p), 21 + i);
     }
+    assert_int_equal(oltr_check(p, NULL), OLTR_OK);
     oltr_policy_free(p);
 }
 
@@ -1139,7 +1142,7 @@ static void add_learning(suite *s)
     ON_VARIANTS(s, &variants, rounds_are_counted);
     ON_VARIANTS(s, &variants, bad_rewards_are_refused);
     ON_VARIANTS(s, &variants, bad_lists_are_not_learned);
-    ON_VARIANTS(s, &variants, strangers_in_a_list_do_no_harm);
+    ON_VARIANTS(s, &variants, strangers_in_a_list_are_refused);
     ON_VARIANTS(s, &variants, the_state_stays_sound);
 }
 
