@@ -300,6 +300,16 @@ static bool read_prior(const struct reader *reader, const struct node *map, oltr
             read_prior_side(reader, b, world->n_items, &world->prior_b));
 }
 
+/* World logistic tells Beta(10 nu / (1 - nu), 10), and a nu may be as small as it likes. */
+static bool read_logistic_shift(const struct reader *reader, const struct node *node, double c)
+{
+    return (c >= 0 && c < 10) ||
+           read_bad(reader, node,
+                    "policies of a logistic world would be told Beta(a%+g, %g) with an a that may be near 0; "
+                    "keep it at 0 or above, and below 10",
+                    c, 10 - c);
+}
+
 /* Policies must be told a Beta distribution whatever the shift. */
 static bool read_shift(const struct reader *reader, const struct node *map, oltr_world *world)
 {
@@ -311,6 +321,9 @@ static bool read_shift(const struct reader *reader, const struct node *map, oltr
         return true; /* its prior is not known yet */
     }
     double c = world->misspecification, smallest_a = 1, smallest_b = 10;
+    if (strcmp(world->kind, "logistic") == 0) {
+        return read_logistic_shift(reader, node, c);
+    }
     for (uint32_t i = 0; world->prior_a != NULL && i < world->n_items; i++) {
         smallest_a = i == 0 || world->prior_a[i] < smallest_a ? world->prior_a[i] : smallest_a;
         smallest_b = i == 0 || world->prior_b[i] < smallest_b ? world->prior_b[i] : smallest_b;

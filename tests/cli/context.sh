@@ -39,6 +39,7 @@ world 'kind: scalar, items: 6, dim: 3, clicks: cascade' 'kind: gts' && refused '
 world 'kind: scalar, items: 6, dim: 3, noise: pink' 'kind: gts' && refused '`noise` must be gauss or beta'
 world 'kind: scalar, items: 6, dim: 3, abandon: 1' 'kind: gts' && refused 'w.yaml:4'
 world 'kind: scalar, items: 6, dim: 3, noise: beta, noise_sd: 0.2' 'kind: lints' && expect 0 "" "$OLTR" run w.yaml -o out -q
+world 'kind: logistic, items: 6, dim: 3, misspecification: 9.5' 'kind: ts-beta, prior: full' && expect 0 "" "$OLTR" run w.yaml -o out -q
 world 'kind: logistic, items: 6, dim: 3, theta: cubes' 'kind: logts' && refused '`theta` must be cube or sphere'
 world "$linear" 'kind: lints, radius: wide' && refused 'radius must be one of theory, bayes, released'
 world "$linear" 'kind: logts, drift: 2' && refused 'drift must lie between'
