@@ -404,8 +404,9 @@ enum { SECTIONS = sizeof sections / sizeof *sections };
 
 static void usage(void)
 {
-    puts("usage: bench_rounds [--repetitions N] [--only SECTION] [--json FILE] [--strict]\n\n"
+    puts("usage: bench_rounds [--repetitions N | --quick] [--only SECTION] [--json FILE] [--strict]\n\n"
          "  --repetitions N   how often each comparison is repeated, 15 to 1000 (25)\n"
+         "  --quick           once: does it run?  Its numbers mean little\n"
          "  --only SECTION    one of the sections below\n"
          "  --json FILE       write the rows there too\n"
          "  --strict          exit with 1 when a target is missed\n\n"
@@ -430,6 +431,8 @@ static options read_options(int argc, char **argv)
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(argv[i], "--strict") == 0)
             o.strict = 1;
+        else if (strcmp(argv[i], "--quick") == 0)
+            o.repetitions = 1;
         else if (strcmp(argv[i], "--help") == 0)
             usage();
         else if (!value)
