@@ -48,6 +48,7 @@ static const struct pair examples[] = {
     {"oltr run my.yaml --resume", "Go on after Ctrl-C."},
     {"oltr policies gts", "What a policy is and which parameters it has."},
     {"oltr plot out/noncontextual", "Draw the figures again, without running anything."},
+    {"oltr data inspect train.txt -o pictures", "What is in a file of judged queries, as a table and a picture."},
     {NULL, NULL},
 };
 
