@@ -28,7 +28,7 @@ test: ## build for development and run all tests
 	ctest --test-dir build/dev --output-on-failure -j $(JOBS)
 
 bench: ## measure speed against bare normals, numpy and GSL
-	@scripts/setup test
+	@scripts/setup bench
 	@bench/run
 
 check: ## formatting, then all tests under the sanitizers, and a few minutes of fuzzing

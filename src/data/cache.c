@@ -157,7 +157,7 @@ static int create_beside(const char *path, char *beside, size_t size, mode_t mod
     return fd;
 }
 
-static oltr_status write_file(const char *path, mode_t mode, const unsigned char *head,
+static oltr_status write_file(const char *path, mode_t mode, int flush, const unsigned char *head,
                               const void *const section[SECTIONS], const plan *p, oltr_error *error)
 {
     char name[128];
@@ -167,7 +167,7 @@ static oltr_status write_file(const char *path, mode_t mode, const unsigned char
     if (!beside)
         return fail(error, OLTR_ENOMEM, "no memory to write %s", name);
     int fd = create_beside(path, beside, room, mode);
-    int ok = fd >= 0 && write_sections(fd, head, section, p) && fsync(fd) == 0;
+    int ok = fd >= 0 && write_sections(fd, head, section, p) && (!flush || fsync(fd) == 0);
     int why = errno;
     if (fd >= 0 && close(fd) != 0 && ok) {
         ok = 0;
@@ -196,7 +196,7 @@ static const char *fault_of(const oltr_dataset *d)
     return NULL;
 }
 
-oltr_status cache_write(const oltr_dataset *d, const cache_origin *origin, const char *path, mode_t mode,
+oltr_status cache_write(const oltr_dataset *d, const cache_origin *origin, const char *path, mode_t mode, int flush,
                         oltr_error *error)
 {
     const void *const section[SECTIONS] = {d->query, d->first_row, d->grade, d->x};
@@ -215,7 +215,7 @@ oltr_status cache_write(const oltr_dataset *d, const cache_origin *origin, const
     if (!finite)
         return fail(error, OLTR_EINVAL, "this dataset cannot be saved: a feature is not a finite number");
     put_header(&h, bytes);
-    return write_file(path, mode, bytes, section, &p, error);
+    return write_file(path, mode, flush, bytes, section, &p, error);
 }
 
 /* ---- mapping -------------------------------------------------------------------------------------------- */
@@ -343,5 +343,5 @@ oltr_status oltr_dataset_save(const oltr_dataset *dataset, const char *path, olt
     memset(&none, 0, sizeof none);
     if (!dataset || !path)
         return fail(error, OLTR_EINVAL, "a dataset and a path are needed");
-    return cache_write(dataset, &none, path, 0666, error);
+    return cache_write(dataset, &none, path, 0666, 1, error);
 }

@@ -26,7 +26,8 @@ typedef struct cache_origin {
     oltr_read_report report;
 } cache_origin;
 
-oltr_status cache_write(const oltr_dataset *d, const cache_origin *origin, const char *path, mode_t mode,
+/* With `flush` it is on the disk before it has its name; a cache that a power cut spoils is refused by its digests and made anew. */
+oltr_status cache_write(const oltr_dataset *d, const cache_origin *origin, const char *path, mode_t mode, int flush,
                         oltr_error *error);
 
 /* Asked between the header and the rest: is this the cache that is wanted? */

@@ -226,7 +226,7 @@ static void store(line_parser *p, uint32_t id, float value, float *x, line *out)
     out->widest = id > out->widest ? id : out->widest;
     if (id > p->width)
         return; /* the row will be parsed again */
-    out->duplicates += p->seen[id - 1] == p->now;
+    out->duplicates += id <= p->dense || p->seen[id - 1] == p->now;
     p->seen[id - 1] = p->now;
     x[id - 1] = value;
 }
@@ -255,17 +255,36 @@ static const char *end_of_line(const char *at, const char *end)
     return newline ? newline : end;
 }
 
-/* A new row in `seen`. */
-static void begin_row(line_parser *p, float *x)
+/* The features that dense.h can read; rows that are not dense make it wait, the longer the more of them there are. */
+static uint32_t take_dense(line_parser *p, const char *readable, float *x, line *out)
 {
-    memset(x, 0, p->width * sizeof *x);
+    enum { MOST_PATIENCE = 64 };
+    uint32_t most = p->width < KEYS ? p->width : KEYS;
+    if (p->plain || p->wait > 0) {
+        p->wait -= p->wait > 0;
+        return 0;
+    }
+    const char *at = out->next + 1;
+    uint32_t n = *out->next == ' ' ? dense_avx2(p->keys, &at, readable, most, x) : 0;
+    p->patience = n ? 0 : p->patience < MOST_PATIENCE ? 2 * p->patience + 1 : MOST_PATIENCE;
+    p->wait = p->patience;
+    out->next = n ? at - 1 : out->next; /* the blank before the next one */
+    return n;
+}
+
+/* The beginning of a row: what can be read fast, zeros for the rest, and a new number in `seen`. */
+static void begin_row(line_parser *p, const char *end, const char *readable, float *x, line *out)
+{
+    p->dense = out->next < end ? take_dense(p, readable, x, out) : 0;
+    out->widest = p->dense;
+    memset(x + p->dense, 0, (p->width - p->dense) * sizeof *x);
     if (++p->now == 0) {
         memset(p->seen, 0, p->width * sizeof *p->seen);
         p->now = 1;
     }
 }
 
-line_kind parse_line(line_parser *p, const char *at, const char *end, float *x, line *out)
+line_kind parse_line(line_parser *p, const char *at, const char *end, const char *readable, float *x, line *out)
 {
     *out = (line){.next = at};
     at = skip_blanks(at, end);
@@ -276,7 +295,7 @@ line_kind parse_line(line_parser *p, const char *at, const char *end, float *x, 
     line_kind kind = parse_head(at, end, out);
     if (kind != LINE_ROW)
         return kind;
-    begin_row(p, x);
+    begin_row(p, end, readable, x, out);
     for (;;) {
         at = skip_blanks(out->next, end);
         if (at == end || *at == '\n' || *at == '#')

@@ -23,14 +23,14 @@ typedef struct key {
 
 typedef struct line_parser {
     uint32_t most_features;
-    int plain;      /* use no vector kernel */
-    uint32_t width; /* features that a row has room for, and that `seen` knows */
-    uint32_t now;   /* the number of this row in `seen` */
-    uint32_t *seen; /* (width) the last row that had the feature */
-    uint32_t wait,
-        patience;    /* rows to go before the kernel for dense rows is tried again, and how many that is next time */
-    const key *keys; /* (KEYS) of the features 1, 2, ... */
-    void *c;         /* the C locale */
+    int plain;               /* use no vector kernel */
+    uint32_t width;          /* features that a row has room for, and that `seen` knows */
+    uint32_t now;            /* the number of this row in `seen` */
+    uint32_t *seen;          /* (width) the last row that had the feature */
+    uint32_t dense;          /* features 1 to `dense` of this row were read by dense.h, and are not in `seen` */
+    uint32_t wait, patience; /* rows until dense.h is tried again, and how many it was last time */
+    const key *keys;         /* (KEYS) of the features 1, 2, ... */
+    void *c;                 /* the C locale */
 } line_parser;
 
 typedef enum line_kind {
@@ -70,8 +70,8 @@ void free_c_locale(void *c);
 int parser_widen(line_parser *p, uint32_t width);
 
 /* Parses the line at `at`; `end` is the end of the text, of which a part of the line may be missing only if the text ends
- * there.  On LINE_ROW `x` (width) holds the row. */
-line_kind parse_line(line_parser *p, const char *at, const char *end, float *x, line *out);
+ * there; bytes up to `readable` may be looked at.  On LINE_ROW `x` (width) holds the row. */
+line_kind parse_line(line_parser *p, const char *at, const char *end, const char *readable, float *x, line *out);
 
 /* What was expected, in words. */
 void describe_fault(const line *bad, const char *end, uint32_t most_features, char *text, size_t size);

@@ -160,7 +160,7 @@ static void leave_cache(const oltr_dataset *d, const char *path, const char *cac
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && sample_digest(fd, o.size, &o.sample) && content_digest(fd, o.size, &o.content) &&
         fstat(fd, &after) == 0 && same_file(before, &after))
-        cache_write(d, &o, cache, before->st_mode & 0666, NULL);
+        cache_write(d, &o, cache, before->st_mode & 0666, 0, NULL);
     if (fd >= 0)
         close(fd);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cpu.h"
 #include "data/cache.h"
 #include "data/line.h"
 #include "data/rows.h"
@@ -28,7 +29,7 @@ typedef struct reading {
     void *c; /* the C locale */
 
     pthread_mutex_t taking; /* of the next three: who takes a block of the text */
-    source source;
+    text_source source;
     uint64_t tickets; /* blocks taken */
     int ended;
 
@@ -167,30 +168,38 @@ static int give_up_memory(worker *w)
 
 /* ---- lines ---------------------------------------------------------------------------------------------- */
 
+/* Stops at the line that was begun last, unless a block before has stopped. */
+static int stop_at_line(worker *w, unsigned long long column, const char *words)
+{
+    reading *r = w->r;
+    if (wait_for_turn(w)) {
+        oltr_error error;
+        fail(&error, OLTR_EDATA, "%s, line %llu, column %llu: %s", r->source.name,
+             (unsigned long long)(r->report.lines + w->found.lines), column, words);
+        stop(r, &error);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return 0;
+}
+
 /* A bad line: an error with its place, or counted. */
 static int meet_bad_line(worker *w, const char *begin, const line *bad)
 {
-    reading *r = w->r;
     char words[96];
     unsigned long long column = (unsigned long long)(bad->fault - begin) + 1;
-    describe_fault(bad, w->block.end, r->most_features, words, sizeof words);
-    if (r->lenient) {
-        if (w->found.skipped++ == 0) {
-            w->found.first_skipped_line = w->found.lines;
-            snprintf(w->found.first_reason, sizeof w->found.first_reason, "column %llu: %s", column, words);
-        }
-        return 1;
+    describe_fault(bad, w->block.end, w->r->most_features, words, sizeof words);
+    if (!w->r->lenient)
+        return stop_at_line(w, column, words);
+    if (w->found.skipped++ == 0) {
+        w->found.first_skipped_line = w->found.lines;
+        snprintf(w->found.first_reason, sizeof w->found.first_reason, "column %llu: %s", column, words);
     }
-    if (!wait_for_turn(w)) {
-        pthread_mutex_unlock(&r->lock);
-        return 0;
-    }
-    oltr_error error;
-    unsigned long long number = r->report.lines + w->found.lines;
-    fail(&error, OLTR_EDATA, "%s, line %llu, column %llu: %s", r->source.name, number, column, words);
-    stop(r, &error);
-    pthread_mutex_unlock(&r->lock);
-    return 0;
+    return 1;
+}
+
+static int is_endless(const char *at, const char *end)
+{
+    return end - at > LONGEST_LINE && !memchr(at, '\n', LONGEST_LINE);
 }
 
 /* Room for a row of `width` features; rows that are in the batch go first. */
@@ -216,13 +225,15 @@ static int take_line(worker *w, const char **at)
     line l;
     if (w->batch.n == w->batch.room && !put_batch(w, 0))
         return 0;
-    line_kind kind = parse_line(&w->parser, *at, end, batch_row(&w->batch), &l);
+    w->found.lines++;
+    if (is_endless(*at, end))
+        return stop_at_line(w, 1, "expected a line of at most 16 MiB; is this a text at all?");
+    line_kind kind = parse_line(&w->parser, *at, end, w->block.readable, batch_row(&w->batch), &l);
     if (kind == LINE_TOO_WIDE) {
         if (!widen(w, l.widest))
             return 0;
-        kind = parse_line(&w->parser, *at, end, batch_row(&w->batch), &l);
+        kind = parse_line(&w->parser, *at, end, w->block.readable, batch_row(&w->batch), &l);
     }
-    w->found.lines++;
     if (kind == LINE_NO_MEMORY)
         return give_up_memory(w);
     if (kind == LINE_BAD && !meet_bad_line(w, *at, &l))
@@ -273,7 +284,10 @@ static int take_block(worker *w)
 static void *work(void *reading_)
 {
     reading *r = reading_;
-    worker w = {.r = r, .parser = {.most_features = r->most_features, .plain = r->plain, .keys = r->keys, .c = r->c}};
+    worker w = {
+        .r = r,
+        .parser = {
+            .most_features = r->most_features, .plain = r->plain || !cpu_has_avx2(), .keys = r->keys, .c = r->c}};
     int going = take_block(&w);
     if (going) {
         pthread_mutex_lock(&r->lock);

@@ -73,7 +73,7 @@ file_kind kind_of(int fd, const char **foreign)
 
 /* ---- opening -------------------------------------------------------------------------------------------- */
 
-static oltr_status map_file(source *s, int fd, const struct stat *stat, oltr_error *error)
+static oltr_status map_file(text_source *s, int fd, const struct stat *stat, oltr_error *error)
 {
     s->size = (uint64_t)stat->st_size;
     if (s->size > SIZE_MAX / 2) {
@@ -90,7 +90,8 @@ static oltr_status map_file(source *s, int fd, const struct stat *stat, oltr_err
     return OLTR_OK;
 }
 
-oltr_status source_open(source *s, const char *path, int fd, const struct stat *stat, file_kind kind, oltr_error *error)
+oltr_status source_open(text_source *s, const char *path, int fd, const struct stat *stat, file_kind kind,
+                        oltr_error *error)
 {
     memset(s, 0, sizeof *s);
     short_name(path, s->name, sizeof s->name);
@@ -105,7 +106,7 @@ oltr_status source_open(source *s, const char *path, int fd, const struct stat *
     return OLTR_OK;
 }
 
-void source_close(source *s)
+void source_close(text_source *s)
 {
     if (s->map)
         munmap((void *)(uintptr_t)s->map, (size_t)s->size);
@@ -117,14 +118,7 @@ void source_close(source *s)
 
 /* ---- blocks --------------------------------------------------------------------------------------------- */
 
-static int line_too_long(const source *s, oltr_error *error)
-{
-    fail(error, OLTR_EDATA, "%s has a line of more than %d MiB: this is no LETOR or SVMlight text", s->name,
-         LONGEST_LINE >> 20);
-    return -1;
-}
-
-static int next_of_map(source *s, block *b, oltr_error *error)
+static int next_of_map(text_source *s, block *b)
 {
     if (s->at == s->size)
         return 0;
@@ -134,8 +128,6 @@ static int next_of_map(source *s, block *b, oltr_error *error)
     if ((uint64_t)(end - b->text) > BLOCK_BYTES) {
         const char *from = b->text + BLOCK_BYTES - 1, *newline = memchr(from, '\n', (size_t)(end - from));
         b->end = newline ? newline + 1 : end;
-        if (b->end - b->text > LONGEST_LINE + BLOCK_BYTES)
-            return line_too_long(s, error);
     }
     s->at += (uint64_t)(b->end - b->text);
     return 1;
@@ -154,7 +146,7 @@ static int make_room(char **buffer, size_t *room, size_t wanted)
 }
 
 /* Reads until the buffer has `wanted` bytes or the stream ends; *n is how many it has.  0 with the error set. */
-static int fill(source *s, char *buffer, size_t *n, size_t wanted, oltr_error *error)
+static int fill(text_source *s, char *buffer, size_t *n, size_t wanted, oltr_error *error)
 {
     while (*n < wanted && !s->ended) {
         int code = Z_OK, got = gzread(s->stream, buffer + *n, (unsigned)(wanted - *n));
@@ -173,7 +165,7 @@ static int fill(source *s, char *buffer, size_t *n, size_t wanted, oltr_error *e
 }
 
 /* What stands behind the last newline waits for the next block. */
-static int keep_rest(source *s, block *b, size_t n, oltr_error *error)
+static int keep_rest(text_source *s, block *b, size_t n, oltr_error *error)
 {
     const char *newline = s->ended ? NULL : memrchr(b->buffer, '\n', n);
     size_t whole = newline ? (size_t)(newline + 1 - b->buffer) : n;
@@ -192,12 +184,10 @@ static int keep_rest(source *s, block *b, size_t n, oltr_error *error)
     return 1;
 }
 
-static int next_of_stream(source *s, block *b, oltr_error *error)
+static int next_of_stream(text_source *s, block *b, oltr_error *error)
 {
     size_t n = s->rest_size, wanted = n > BLOCK_BYTES ? 2 * n : BLOCK_BYTES;
     for (;; wanted *= 2) {
-        if (n > LONGEST_LINE)
-            return line_too_long(s, error);
         if (!make_room(&b->buffer, &b->room, wanted + BLOCK_PAD)) {
             fail(error, OLTR_ENOMEM, "no memory to read %s", s->name);
             return -1;
@@ -207,18 +197,18 @@ static int next_of_stream(source *s, block *b, oltr_error *error)
         s->rest_size = 0;
         if (!fill(s, b->buffer, &n, wanted, error))
             return -1;
-        if (s->ended || memrchr(b->buffer, '\n', n))
+        if (s->ended || n > LONGEST_LINE || memrchr(b->buffer, '\n', n))
             break;
     }
     return n == 0 ? 0 : keep_rest(s, b, n, error) ? 1 : -1;
 }
 
-int source_next(source *s, block *b, oltr_error *error)
+int source_next(text_source *s, block *b, oltr_error *error)
 {
-    return s->map ? next_of_map(s, b, error) : next_of_stream(s, b, error);
+    return s->map ? next_of_map(s, b) : next_of_stream(s, b, error);
 }
 
-void source_done(const source *s, const block *b)
+void source_done(const text_source *s, const block *b)
 {
     if (!s->map)
         return;

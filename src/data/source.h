@@ -17,7 +17,7 @@ enum {
     BLOCK_PAD = 64          /* readable bytes behind a block of a stream */
 };
 
-typedef struct source {
+typedef struct text_source {
     char name[128];  /* for messages: the path, shortened from the left */
     const char *map; /* NULL: a stream */
     uint64_t size;   /* of the map */
@@ -26,9 +26,9 @@ typedef struct source {
     char *rest;      /* the beginning of the next block of a stream: a line that the last one had not whole */
     size_t rest_size, rest_room;
     int ended;
-} source;
+} text_source;
 
-/* A piece of text that begins with a line and ends with one. */
+/* A piece of text that begins with a line and ends with one, unless that one is longer than LONGEST_LINE. */
 typedef struct block {
     const char *text, *end;
     const char *readable; /* >= end: bytes up to here may be looked at */
@@ -46,13 +46,13 @@ file_kind kind_of(int fd, const char **foreign);
 void short_name(const char *path, char *name, size_t size);
 
 /* Maps a regular file or begins to read a stream.  Takes `fd`: closes it, now or with the source. */
-oltr_status source_open(source *s, const char *path, int fd, const struct stat *stat, file_kind kind,
+oltr_status source_open(text_source *s, const char *path, int fd, const struct stat *stat, file_kind kind,
                         oltr_error *error);
-void source_close(source *s);
+void source_close(text_source *s);
 
 /* The next block: 1, 0 at the end of the text, or -1 with the error set. */
-int source_next(source *s, block *b, oltr_error *error);
+int source_next(text_source *s, block *b, oltr_error *error);
 /* A block that has been parsed: its pages need not stay in memory. */
-void source_done(const source *s, const block *b);
+void source_done(const text_source *s, const block *b);
 
 #endif

@@ -1,8 +1,10 @@
 /* make_corpus.c - writes the seeds of the binary fuzz targets: always the same bytes, so that a change of a format shows as a change of these files.
- * usage: make_corpus CORPUS_DIR      (the folders snapshot/ and partial/ in it; config/ is written by hand)
+ * usage: make_corpus CORPUS_DIR      (the folders snapshot/, partial/ and cache/ in it; config/ and reader/ are written by hand)
  */
 #include "conform/fixtures.h"
 #include "conform/format.h"
+
+#include <oltr/sim.h>
 
 static void write_seed(const char *folder, const char *name, const unsigned char *byte, size_t size)
 {
@@ -68,6 +70,31 @@ static void write_partials(const char *folder)
     write_seed(folder, "partial/sums", sums, sizeof sums);
 }
 
+/* Small datasets in their binary form. */
+static void write_caches(const char *folder)
+{
+    static const uint64_t query[] = {7, 1, 900};
+    static const uint32_t first_row[] = {0, 2, 3, 6};
+    static const uint8_t grade[] = {0, 4, 1, 2, 0, 255};
+    static const float x[] = {0.5f, -1, 0, 3, 1e30f, 2, 7, 8, 9, 10, 11, -0.25f};
+    static const struct {
+        const char *name;
+        uint32_t n_queries, n_rows, dim;
+    } shapes[] = {{"cache/two-features", 3, 6, 2}, {"cache/one-feature", 3, 6, 1}, {"cache/one-row", 1, 2, 4}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        char path[600];
+        oltr_dataset d = {.n_queries = shapes[i].n_queries,
+                          .n_rows = shapes[i].n_rows,
+                          .dim = shapes[i].dim,
+                          .query = query,
+                          .first_row = first_row,
+                          .grade = grade,
+                          .x = x};
+        snprintf(path, sizeof path, "%s/%s", folder, shapes[i].name);
+        must(oltr_dataset_save(&d, path, NULL) == OLTR_OK);
+    }
+}
+
 int main(int argc, char **argv)
 {
     must(argc == 2);
@@ -88,5 +115,6 @@ int main(int argc, char **argv)
         write_snapshot(argv[1], &v, "-moments");
     }
     write_partials(argv[1]);
+    write_caches(argv[1]);
     return 0;
 }
