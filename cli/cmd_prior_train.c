@@ -32,7 +32,7 @@ const struct option prior_train_options[] = {
     {0, "patience", "N", NULL, "end after so many passes without a better NDCG@10 (default 20)"},
     {0, "batch", "N", NULL, "queries of one step (default 4)"},
     {0, "rate", "X", NULL, "the step size of Adam (default 0.001)"},
-    {0, "decay", "X", NULL, "weight decay (default 0.01)"},
+    {0, "decay", "X", NULL, "weight decay (default 3, which suits few queries; 0.01 for thousands)"},
     {0, "dropout", "X", NULL, "the chance that a hidden unit is left out of a step (default 0.25)"},
     {0, "lenient", NULL, NULL, "skip bad lines of the files, and count them"},
     {'q', "quiet", NULL, NULL, "no progress and no summary; only errors"},

@@ -33,7 +33,7 @@ ranker_options ranker_defaults(void)
                             .patience = 20,
                             .batch = 4,
                             .rate = 1e-3,
-                            .decay = 1e-2,
+                            .decay = 3,
                             .dropout = 0.25,
                             .seed = 1};
 }

@@ -1,5 +1,5 @@
 /* make_corpus.c - writes the seeds of the binary fuzz targets: always the same bytes, so that a change of a format shows as a change of these files.
- * usage: make_corpus CORPUS_DIR      (the folders snapshot/, partial/, cache/ and normaliser/ in it; config/ and reader/ are written by hand)
+ * usage: make_corpus CORPUS_DIR      (the folders snapshot/, partial/ and cache/ in it; config/ and reader/ are written by hand)
  */
 #include "conform/fixtures.h"
 #include "conform/format.h"
@@ -95,25 +95,6 @@ static void write_caches(const char *folder)
     }
 }
 
-/* As the partial results: changes to a good file of each kind, and files that are none. */
-static void write_normalisers(const char *folder)
-{
-    static const unsigned char empty[] = {0}, magic_only[] = {0, 'O', 'L', 'T', 'R', 'N', 'O', 'R', 'M'};
-    static const char *const names[] = {"standard", "minmax", "none"};
-    char name[64];
-    write_seed(folder, "normaliser/empty", empty, sizeof empty);
-    write_seed(folder, "normaliser/magic-only", magic_only, sizeof magic_only);
-    for (unsigned kind = 0; kind < 3; kind++) {
-        unsigned char untouched[] = {(unsigned char)(2 * kind + 1)}, numbers[60] = {(unsigned char)(2 * kind + 1)};
-        for (size_t i = 24; i < sizeof numbers; i++)
-            numbers[i] = (unsigned char)(53 * i);
-        snprintf(name, sizeof name, "normaliser/%s", names[kind]);
-        write_seed(folder, name, untouched, sizeof untouched);
-        snprintf(name, sizeof name, "normaliser/%s-numbers", names[kind]);
-        write_seed(folder, name, numbers, sizeof numbers);
-    }
-}
-
 int main(int argc, char **argv)
 {
     must(argc == 2);
@@ -135,6 +116,5 @@ int main(int argc, char **argv)
     }
     write_partials(argv[1]);
     write_caches(argv[1]);
-    write_normalisers(argv[1]);
     return 0;
 }
