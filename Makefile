@@ -1,9 +1,8 @@
 # The front door.  `make help` lists what it opens; CMake does the work.
-.PHONY: help setup build reproduce test bench check fmt docs clean
+.PHONY: help setup build reproduce quick test bench check fmt docs clean
 .DEFAULT_GOAL := help
 JOBS := $(shell nproc)
 OLTR := build/release/oltr
-EXPERIMENTS := noncontextual misspecification prior-init sigma concentration linear linear-hard logistic logistic-sphere scalar
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,9 +16,11 @@ build: ## build the release: build/release/oltr and the libraries
 	@rm -f build-release.log
 	@cmake --build build/release -j $(JOBS)
 
-reproduce: build ## every experiment at the paper's size, with figures, into report/
-	@for e in $(EXPERIMENTS); do echo "== $$e"; $(OLTR) run experiments/$$e.yaml -o report/$$e --resume || exit 1; done
-	@echo "figures and tables are in report/"
+reproduce: build ## every experiment of the paper and a report, report/index.html; DATA=DIR for your own data sets
+	@$(OLTR) reproduce -o report $(if $(DATA),--data $(DATA))
+
+quick: build ## the same as a tour of half a minute, report-quick/index.html
+	@$(OLTR) reproduce --quick -o report-quick $(if $(DATA),--data $(DATA))
 
 test: ## build for development and run all tests
 	@scripts/setup test
@@ -46,4 +47,4 @@ docs: build ## write the parameter tables of docs/algorithms from the catalogue
 	@scripts/parameters
 
 clean: ## remove all that was built
-	rm -rf build report out
+	rm -rf build report report-quick out

@@ -46,12 +46,14 @@ enum { ANY_NUMBER = UINT16_MAX }; /* of operands: as `most` */
 extern const struct verb verbs[]; /* ends with a name of NULL */
 
 /* The options of each verb live beside its code. */
-extern const struct option run_options[], merge_options[], policies_options[], plot_options[], help_options[],
-    no_options[];
+extern const struct option run_options[], merge_options[], policies_options[], plot_options[], report_options[],
+    reproduce_options[], help_options[], no_options[];
 int cmd_run(const struct arguments *arguments);
 int cmd_merge(const struct arguments *arguments);
 int cmd_policies(const struct arguments *arguments);
 int cmd_plot(const struct arguments *arguments);
+int cmd_report(const struct arguments *arguments);
+int cmd_reproduce(const struct arguments *arguments);
 int cmd_version(const struct arguments *arguments);
 int cmd_help(const struct arguments *arguments);
 

@@ -106,10 +106,13 @@ static int load_partial(const struct job *job, const char *partial, oltr_results
     if (!there && job->resume && !job->quiet) {
         (void)complain(0, "there is no %s to resume; starting from the beginning", partial);
     }
-    if (there && job->resume && oltr_results_load(results, partial, &error) != OLTR_OK) {
-        return complain(EXIT_FAILED, "cannot resume: %s", error.msg);
+    if (!there || !job->resume || oltr_results_load(results, partial, &error) == OLTR_OK) {
+        return EXIT_OK;
     }
-    return EXIT_OK;
+    if (job->watch != NULL) {
+        return complain(EXIT_OK, "not resumed, but run from the beginning: %s", error.msg);
+    }
+    return complain(EXIT_FAILED, "cannot resume: %s", error.msg);
 }
 
 static int simulate(const struct job *job, const struct config *config, const char *partial, oltr_results *results)
@@ -120,15 +123,20 @@ static int simulate(const struct job *job, const struct config *config, const ch
     oltr_run_options options = {
         .threads = job->threads,
         .partial = partial,
-        .progress = shown ? show_progress : NULL,
-        .every = progress_every(&progress),
+        .progress = job->watch != NULL ? job->watch->progress
+                    : shown            ? show_progress
+                                       : NULL,
+        .every = job->watch != NULL ? job->watch->every : progress_every(&progress),
         .stop = should_stop,
-        .context = &progress,
+        .context = job->watch != NULL ? job->watch->context : &progress,
         .shard = shard_of(job),
     };
     oltr_status status = oltr_run(config->points, config->n_points, &options, results, &error);
     if (shown) {
         progress_end(&progress);
+    }
+    if (status == OLTR_EINTERRUPTED && job->watch != NULL) {
+        return EXIT_FAILED;
     }
     if (status == OLTR_EINTERRUPTED) {
         return interrupted(job, config, partial, results);

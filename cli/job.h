@@ -4,6 +4,14 @@
 
 #include "config.h"
 
+/* Who looks on in place of the terminal, when a job is one of several: no words of its own but errors, and a partial file
+ * that does not fit is not used. */
+struct job_watch {
+    void (*progress)(void *context, const oltr_progress *state);
+    void *context;
+    double every; /* seconds between two calls */
+};
+
 struct job {
     const char *file, *folder; /* the experiment, "-" for standard input; where its results go */
     bool quiet, resume, figures;
@@ -12,6 +20,7 @@ struct job {
     uint32_t n_overrides;
     const struct override *override; /* (n_overrides) what flags change in the file */
     const char *const *flag;         /* (n_overrides) the same in words: "--rounds 100" */
+    const struct job_watch *watch;   /* or NULL */
 };
 
 /* Everything; an exit code. */

@@ -90,7 +90,7 @@ static void rate_text(double rate, char *out, size_t size)
     }
 }
 
-static void time_text(double seconds, char *out, size_t size)
+void progress_time(double seconds, char *out, size_t size)
 {
     if (!(seconds >= 0) || seconds > 1e7) {
         (void)snprintf(out, size, "?");
@@ -158,7 +158,7 @@ static void make_line(const struct progress *progress, const oltr_progress *stat
     double share = progress->rounds_to_do > 0 ? fmin(1, done / progress->rounds_to_do) : 1;
     double percent = 100 * (progress->share_before + (1 - progress->share_before) * share);
     rate_text(state->seconds > 0 ? done / state->seconds : 0, rate, sizeof rate);
-    time_text(share > 0 ? state->seconds * (1 - share) / share : HUGE_VAL, left, sizeof left);
+    progress_time(share > 0 ? state->seconds * (1 - share) / share : HUGE_VAL, left, sizeof left);
     (void)snprintf(piece, sizeof piece, "%3.0f%%", floor(percent));
     (void)add(line, piece);
     (void)snprintf(piece, sizeof piece, "  %" PRIu64 "/%" PRIu64 " replications", state->done, state->total);

@@ -19,6 +19,9 @@ void progress_show(const struct progress *progress, const oltr_progress *state);
 /* Takes the rewriting line away. */
 void progress_end(const struct progress *progress);
 
+/* "2:05", "1:02:05", or "?" for what nobody knows. */
+void progress_time(double seconds, char *out, size_t size);
+
 /* Replications done, and asked for in a shard, over all points. */
 uint64_t progress_done(const struct config *config, const oltr_results *results);
 uint64_t progress_total(const struct config *config, oltr_shard shard);

@@ -16,6 +16,16 @@ const struct verb verbs[] = {
      "The results go to a folder (see -o).  Ctrl-C stops a run and keeps what is done; `--resume` goes on from there "
      "and ends with the same bytes as a run that was never stopped.  A second Ctrl-C ends it at once.",
      run_options, cmd_run, NULL},
+    {"reproduce", "[EXPERIMENT...]", 0, ANY_NUMBER, "run every experiment of the paper and write a report",
+     "Runs all experiments, or those that are named, one folder each, and writes index.html: every figure, what the "
+     "paper "
+     "says of it, and whether it is so.  Without --data the experiments on Web30K and Istella run on generated data of "
+     "the "
+     "same shape, and the report says so.\n"
+     "Ctrl-C stops it and keeps what is done; the same command goes on from there.  What is finished is not run again. "
+     " "
+     "An experiment that fails does not stop the others; the exit code is 1 then.",
+     reproduce_options, cmd_reproduce, NULL},
     {"merge", "DIR...", 1, ANY_NUMBER, "put the shards of a run together",
      "Each DIR is the folder of one or more runs with --shard, all of the same experiment; together they must hold "
      "every "
@@ -33,6 +43,12 @@ const struct verb verbs[] = {
     {"prior", "COMMAND", 0, 0, "make a prior from judged queries, and see how good one is",
      "A prior is what is believed of documents before the first click: the scores of offline models.", no_options, NULL,
      prior_verbs},
+    {"report", "DIR", 1, 1, "write the page and the tables of a report again",
+     "DIR holds folders of results, as `oltr reproduce` leaves them.  Writes index.html (a page that needs no network "
+     "and no "
+     "server), results.csv, summary.csv, claims.csv and summary.tex (booktabs) from the files in them; nothing is "
+     "simulated.",
+     report_options, cmd_report, NULL},
     {"version", "", 0, 0, "print the version", "", no_options, cmd_version, NULL},
     {"help", "[COMMAND]", 0, 2, "explain a command, or the experiment file",
      "`oltr help experiment` explains the keys of an experiment file.", help_options, cmd_help, NULL},

@@ -64,7 +64,7 @@ struct worst {
 /* sign * (A - factor B) < 0: true, and kept in the comparison, if it is the worst so far. */
 static bool weigh(const struct means *m, double sign, double factor, struct claim_comparison *out, struct worst *worst)
 {
-    double margin = sign * (m->a - factor * m->b), se = sqrt(margin_variance(m, factor));
+    double margin = sign * (m->difference + (1 - factor) * m->b), se = sqrt(margin_variance(m, factor));
     double above = errors_above(margin, se);
     if (worst->any && above <= worst->above) {
         return false;

@@ -69,14 +69,35 @@ static json_t *compiler(void)
 #endif
 }
 
+/* What Linux calls the processor; "" where it does not say. */
+static void processor_name(char *out, size_t size)
+{
+    char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    *out = '\0';
+    while (file != NULL && *out == '\0' && fgets(line, sizeof line, file) != NULL) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) == 0 && colon != NULL) {
+            line[strcspn(line, "\n")] = '\0';
+            (void)snprintf(out, size, "%s", colon + 1 + strspn(colon + 1, " "));
+        }
+    }
+    if (file != NULL) {
+        (void)fclose(file); /* it was only read */
+    }
+}
+
 static json_t *host(void)
 {
     struct utsname name;
+    char processor[128];
     if (uname(&name) != 0) {
         return json_string("unknown");
     }
-    return json_pack("{s:s, s:s, s:s, s:s, s:I}", "name", name.nodename, "system", name.sysname, "release",
-                     name.release, "machine", name.machine, "processors", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN));
+    processor_name(processor, sizeof processor);
+    return json_pack("{s:o, s:s, s:s, s:s, s:s, s:I}", "processor", any_string(processor), "name", name.nodename,
+                     "system", name.sysname, "release", name.release, "machine", name.machine, "processors",
+                     (json_int_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static json_t *parameters(const oltr_settings *settings)

@@ -1,0 +1,37 @@
+/* report.h - a folder of folders: everything that `oltr reproduce` has run, as one page and as tables for a paper.
+ *
+ * A report is written from the files of the experiments' folders alone, and from report.json, which says what was asked
+ * for.  So it can be written again at any time, and by hand-made folders too. */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include "report/claims.h"
+#include "report/folder.h"
+
+struct report_experiment {
+    char *name, *path;   /* of its folder, in the report and from here */
+    const char *trouble; /* what went wrong with it, in words; NULL: nothing */
+    bool there;          /* the folder has a manifest that can be read */
+    struct folder folder;
+    struct claim_findings findings;
+};
+
+struct report {
+    const char *path;
+    json_t *about; /* report.json, or NULL */
+    size_t count;
+    struct report_experiment *experiment; /* (count) in the order of report.json, then by name */
+};
+
+oltr_status report_read(const char *path, struct report *report, oltr_error *error);
+void report_free(struct report *report);
+
+/* Reads, judges, and writes index.html, results.csv, summary.csv, claims.csv and summary.tex into the folder.
+ * *missing: how many figures could not be shown. */
+oltr_status report_write(const char *path, uint32_t *missing, oltr_error *error);
+
+/* The page, and the tables for LaTeX. */
+oltr_status page_write(const struct report *report, struct text *out, uint32_t *missing, oltr_error *error);
+void latex_write(const struct report *report, struct text *out);
+
+#endif

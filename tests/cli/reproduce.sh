@@ -1,0 +1,119 @@
+# reproduce.sh - all experiments of a folder and a report of them: order, failure, resumption, names, and what the page escapes.
+. "$(dirname "$0")/common.bash"
+need gnuplot
+CHECK="$SOURCE/tests/report/check.py"
+
+mkdir ex
+{
+    small
+    cat <<'YAML'
+figures:
+  - {file: one, label: "fig:one", caption: "<b>not bold</b> & \"quoted\""}
+  - {file: two, policies: [TS-Beta], title: "</script><script>alert(1)</script>"}
+claims:
+  - figure: one
+    says: "TS-Beta <i>wins</i> & that's it."
+    tests: [{less: [TS-Beta, GTS]}, {of: "</script>", untold: "<img src=x>"}]
+YAML
+} >ex/noncontextual.yaml
+small | sed 's/A small one/Another/' >ex/zebra.yaml
+{ small; echo 'sweep: {key: world.items, values: [10, 20]}'; } | sed 's/A small one/Swept/' >ex/misspecification.yaml
+printf 'title: Posteriors\nkind: concentration\nattraction: [0.1, 0.5]\nobservations: 20\nsigma: [1]\n' >ex/concentration.yaml
+
+expect 0 "4 experiments into r" "$OLTR" reproduce --experiments ex -o r -j 2
+grep -q 'the report is r/index.html' said || fail "does not say where the report is"
+[ "$(grep -c 'done in' said)" -eq 4 ] || fail "four lines, one an experiment"
+there r/index.html r/results.csv r/summary.csv r/claims.csv r/summary.tex r/report.json r/noncontextual/one.pdf
+no_leftovers r
+if command -v python3 >/dev/null; then
+    expect 0 "" python3 "$CHECK" r
+fi
+# the order is that of the paper, then by name
+[ "$(grep -o 'class="experiment" id="[a-z]*' r/index.html | sed 's/.*"//' | tr '\n' ' ')" = "noncontextual misspecification concentration zebra " ] ||
+    fail "another order"
+head -1 r/results.csv | grep -qx 'experiment,sweep,policy,round,regret,regret_se,reward,replications' || fail "heading of results.csv"
+[ "$(sed 1d r/summary.csv | wc -l)" -eq $(($(cat r/*/summary.csv | grep -vc '^sweep,\|^attraction,\|^0\.[15],'))) ] || fail "summary.csv has other rows than the folders"
+sed 1d r/noncontextual/results.csv | sed 's/^/noncontextual,/' >want
+grep '^noncontextual,' r/results.csv | cmp -s - want || fail "results.csv is not the folders' results"
+grep -q '^noncontextual,one,TS-Beta <i>wins</i> & that' r/claims.csv || fail "claims.csv"
+# nothing of the files is obeyed by a browser
+grep -q '<b>not bold\|<i>wins\|<img src=x\|<script>alert' r/index.html && fail "words of a file became part of the page"
+grep -q '&lt;b&gt;not bold&lt;/b&gt; &amp; &quot;quoted&quot;' r/index.html || fail "the caption is not shown"
+
+# the report alone, again: the same bytes
+cp r/index.html before.html
+cp r/summary.tex before.tex
+expect 0 "the report is r/index.html" "$OLTR" report r
+same r/index.html before.html
+same r/summary.tex before.tex
+# what is done is left alone
+expect 0 "was done before" "$OLTR" reproduce --experiments ex -o r
+[ "$(grep -c 'was done before' said)" -eq 4 ] || fail "something was run again"
+same r/index.html before.html
+# a figure that is gone is drawn again, and nothing is simulated
+rm r/zebra/regret.svg
+touch -d '2001-01-01' r/zebra/results.csv
+expect 1 "lacks 1 figure that was not drawn" "$OLTR" report r
+expect 0 "" "$OLTR" reproduce --experiments ex -o r -q
+[ ! -s said ] || fail "quiet is not quiet"
+there r/zebra/regret.svg
+[ "$(stat -c %Y r/zebra/results.csv)" -lt 1000000000 ] || fail "simulated again for a figure"
+# a changed file is run again
+sed -i 's/^seed: 7/seed: 8/' ex/zebra.yaml
+expect 0 "" "$OLTR" reproduce --experiments ex -o r
+grep -q '^zebra  *done in' said || fail "a changed experiment was not run again"
+[ "$(grep -c 'was done before' said)" -eq 3 ] || fail "an unchanged one was"
+
+# names; one that fails does not stop the others
+expect 0 "1 experiments into named" "$OLTR" reproduce --experiments ex -o named zebra
+[ "$(ls named | grep -c '^[a-z]*$')" -eq 1 ] || fail "ran what was not named"
+echo 'rounds: none' >ex/broken.yaml
+expect 1 "1 of 2 experiments failed" "$OLTR" reproduce --experiments ex -o half broken concentration
+grep -q 'ex/broken.yaml:1:9: ' said || fail "does not say what is wrong"
+grep -q '^broken  *FAILED' said || fail "does not say which"
+there half/index.html half/concentration/manifest.json
+grep -q 'It failed when it was run last' half/index.html || fail "the page is silent about it"
+rm ex/broken.yaml
+
+# a tour
+expect 0 "This is a tour" "$OLTR" reproduce --experiments ex --quick -o tour zebra
+grep -q '"replications": 4,' tour/zebra/manifest.json || fail "a tour of full length"
+grep -q 'class="notice">This is a tour' tour/index.html || fail "the page does not say that it is a tour"
+[ ! -e report ] || fail "made a folder nobody asked for"
+
+# stopped and resumed: the same bytes as never stopped
+{ small | sed 's/^rounds: .*/rounds: 20000/; s/^replications: .*/replications: 200/'; echo 'figures: []'; } >ex/long.yaml
+"$OLTR" reproduce --experiments ex -o s long -j 1 >said 2>&1 &
+pid=$!
+sleep 0.7
+kill -INT $pid
+wait $pid && fail "a stopped tour ends well"
+if grep -q 'stopped; the same command goes on' said; then
+    [ ! -e s/long/results.csv ] || fail "results of a stopped run"
+fi
+expect 0 "" "$OLTR" reproduce --experiments ex -o s long -j 2 -q
+expect 0 "" "$OLTR" run ex/long.yaml -o alone -q
+same s/long/results.csv alone/results.csv
+# a partial file of another experiment is not used
+mkdir -p other/long
+head -c 100 /dev/urandom >other/long/partial.oltr
+expect 0 "not resumed, but run from the beginning" "$OLTR" reproduce --experiments ex -o other long
+same other/long/results.csv alone/results.csv
+
+# mistakes
+expect 2 'there is no experiment `nope` in ex' "$OLTR" reproduce --experiments ex -o x nope
+expect 2 'is not the name of an experiment' "$OLTR" reproduce --experiments ex -o x ../ex/zebra
+expect 2 'nowhere: cannot look into it' "$OLTR" reproduce --experiments nowhere -o x
+mkdir none
+expect 2 'there is no experiment file (.yaml) in it' "$OLTR" reproduce --experiments none -o x
+expect 2 '--data nowhere: ' "$OLTR" reproduce --experiments ex --data nowhere -o x
+expect 2 'no experiment finds its data there' "$OLTR" reproduce --experiments ex --data none -o x zebra
+expect 2 '--output needs the name of a folder' "$OLTR" reproduce --experiments ex -o ''
+expect 1 'no folder in it has a manifest.json' "$OLTR" report none
+expect 1 'cannot look into it' "$OLTR" report nowhere
+echo '{' >none/report.json
+expect 1 'none/report.json:' "$OLTR" report none
+echo '{"experiments": [{"name": "../x"}]}' >none/report.json
+expect 1 'no good name or trouble' "$OLTR" report none
+[ ! -e x ] || fail "made a folder for a bad request"
+echo ok

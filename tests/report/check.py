@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Checks a report without a browser: every link leads somewhere, every figure has its data and its words, nothing comes from
+the network, every element is closed, and summary.tex is a set of whole tables.
+
+usage: check.py REPORT_DIR
+"""
+
+import html.parser
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+
+VOID = {"meta", "link", "img", "br", "hr", "input"}
+ABROAD = {"https://arxiv.org/abs/2301.10651"}  # the paper itself; a link, never a thing the page needs
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.stack, self.ids, self.links, self.faults = [], [], [], []
+        self.figures, self.data = [], None
+
+    def fault(self, words):
+        self.faults.append(f"line {self.getpos()[0]}: {words}")
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        if "id" in attrs:
+            self.ids.append(attrs["id"])
+        if tag == "figure":
+            self.figures.append({"id": attrs.get("id"), "plots": [], "alt": None})
+        if tag == "img":
+            if not (attrs.get("src") or "").startswith("data:image/svg+xml,"):
+                self.fault("a picture that is not in the page")
+            if self.figures:
+                self.figures[-1]["alt"] = attrs.get("alt")
+        for key in ("href", "src"):
+            if attrs.get(key) and not attrs[key].startswith("data:"):
+                self.links.append((self.getpos()[0], tag, attrs[key]))
+        if any(key.startswith("on") for key in attrs):
+            self.fault(f"<{tag}> has a handler in its attributes")
+        if tag not in VOID:
+            self.stack.append(tag)
+        if tag == "script" and attrs.get("type") == "application/json":
+            self.data = ""
+
+    def handle_endtag(self, tag):
+        if not self.stack or self.stack.pop() != tag:
+            self.fault(f"</{tag}> closes nothing")
+        if tag == "script" and self.data is not None:
+            self.figures[-1]["plots"].append(json.loads(self.data))
+            self.data = None
+
+    def handle_data(self, data):
+        if self.data is not None:
+            self.data += data
+
+
+def check_links(folder, page):
+    faults = []
+    for line, tag, link in page.links:
+        if tag != "a":
+            faults.append(f"line {line}: <{tag}> loads {link}")
+        elif link.startswith("#"):
+            if link[1:] not in page.ids:
+                faults.append(f"line {line}: {link} leads nowhere")
+        elif "://" in link:
+            if link not in ABROAD:
+                faults.append(f"line {line}: a strange link, {link}")
+        else:
+            file = folder / urllib.parse.unquote(link)
+            if not file.is_file() or file.stat().st_size == 0:
+                faults.append(f"line {line}: {link} is missing or empty")
+    return faults
+
+
+def check_figure(figure):
+    name, faults = figure["id"], []
+    if not figure["alt"] or len(figure["alt"]) < 40:
+        faults.append(f"{name}: no text in place of the picture")
+    if not figure["plots"]:
+        faults.append(f"{name}: no data")
+    for plot in figure["plots"]:
+        width = 1 + len(plot["curves"]) * (2 if plot["errors"] else 1)
+        if len(plot["rows"]) < 2 or not plot["curves"]:
+            faults.append(f"{name}: an empty plot")
+        if any(len(row) != width for row in plot["rows"]):
+            faults.append(f"{name}: rows of different lengths")
+        if any(value is None for value in plot["rows"][-1]):
+            faults.append(f"{name}: a curve without an end")
+        if any(not re.fullmatch(r"#[0-9A-F]{6}", c["colour"]) for c in plot["curves"]):
+            faults.append(f"{name}: a curve without a colour")
+    return faults
+
+
+def check_page(folder):
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    page = Page()
+    page.feed(text)
+    page.close()
+    faults = page.faults + check_links(folder, page)
+    faults += [f"{i} is the name of two elements" for i in set(page.ids) if page.ids.count(i) > 1]
+    faults += [f"<{tag}> is never closed" for tag in page.stack]
+    manifests = [json.loads(p.read_text()) for p in sorted(folder.glob("*/manifest.json"))]
+    wanted = sum(len(m["figures"]) for m in manifests)
+    if len(page.figures) != wanted or wanted == 0:
+        faults.append(f"{len(page.figures)} figures in the page, {wanted} in the folders")
+    for figure in page.figures:
+        faults += check_figure(figure)
+    for words in ("Permission is hereby granted", "prefers-color-scheme: dark", "@media print"):
+        if words not in text:
+            faults.append(f"the page lacks `{words}`")
+    return faults
+
+
+def check_latex(folder):
+    text = (folder / "summary.tex").read_text(encoding="utf-8")
+    faults = []
+    for table in re.findall(r"\\begin\{tabular\}\{(l?r*)\}(.*?)\\end\{tabular\}", text, re.S):
+        rows = [r for r in table[1].split("\\\\\n") if "&" in r]
+        if len(rows) < 2 or any(len(re.findall(r"(?<!\\)&", r)) != len(table[0]) - 1 for r in rows):
+            faults.append("summary.tex: a table whose rows do not fit its columns")
+    if text.count("\\begin{") != text.count("\\end{") or "\\toprule" not in text:
+        faults.append("summary.tex: an environment that is not closed, or no table at all")
+    if shutil.which("pdflatex") and not faults:
+        with tempfile.TemporaryDirectory() as work:
+            pathlib.Path(work, "t.tex").write_text(
+                "\\documentclass{article}\\usepackage[utf8]{inputenc}\\usepackage{booktabs}\\begin{document}\n" + text + "\\end{document}\n")
+            run = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"], cwd=work, capture_output=True)
+            if run.returncode != 0:
+                faults.append("summary.tex: pdflatex refuses it: " + run.stdout.decode(errors="replace")[-600:])
+    return faults
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    faults = check_page(folder) + check_latex(folder)
+    for fault in faults:
+        print(f"{folder}: {fault}", file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
