@@ -23,6 +23,6 @@ enum { DENSE_GROUP = 8, DENSE_REACH = DENSE_GROUP * (LONGEST_KEY + 33) + 32 };
 
 /* Reads the features 1, 2, ... at *at, at most `most`, in groups of DENSE_GROUP, into x and moves *at behind them.  Returns how many.
  * Looks at bytes before `readable` only. */
-uint32_t dense_avx2(const key *keys, const char **at, const char *readable, uint32_t most, float *x);
+uint32_t dense_avx2(const line_tables *tables, const char **at, const char *readable, uint32_t most, float *x);
 
 #endif

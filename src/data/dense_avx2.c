@@ -2,7 +2,7 @@
  *
  * In a dense row the next feature's id is known, and with it where the value begins: "17:" is compared as eight bytes, and no one waits for
  * the outcome.  Sixteen bytes from there are looked at together: the first blank ends the value, the first point divides it.  One shuffle,
- * picked by the two places and the sign, drops sign and point and moves the digits to the right end; three multiply-and-add steps make two
+ * picked by the two places and the sign (make_tables), drops sign and point and moves the digits to the right end; three multiply-and-add steps make two
  * integers of them.  The division rounds once, and the middle between two floats is refused (line.c has the reason).
  * What is wrong is collected and asked for once a group: the only thing that one value waits for is the end of the one before.
  */
@@ -16,56 +16,10 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* For every sign, length and place of the point (= length: none). */
-enum { LANES = 16, SHAPES = 2 * LANES * LANES };
-
-typedef struct shape {
-    unsigned char from[LANES]; /* which byte becomes this digit; 0x80: none, zero */
-} shape;
-
-#define NONE 0x80
-/* Digit `lane` of 16, counted from the left, of a value of `length` bytes with a point at `point` and `sign` bytes before it all. */
-#define DIGITS(sign, length, point) ((length) - (sign) - ((point) < (length)))
-#define PLACE(lane, sign, length, point) ((lane) - (LANES - DIGITS(sign, length, point)) + (sign))
-#define FROM(lane, sign, length, point)                                                                                \
-    ((point) > (length) || (lane) < LANES - DIGITS(sign, length, point) ? NONE                                         \
-     : PLACE(lane, sign, length, point) < (point)                       ? PLACE(lane, sign, length, point)             \
-                                                                        : PLACE(lane, sign, length, point) + 1)
-#define SHAPE(s, n, p)                                                                                                 \
-    {                                                                                                                  \
-        {                                                                                                              \
-            FROM(0, s, n, p), FROM(1, s, n, p), FROM(2, s, n, p), FROM(3, s, n, p), FROM(4, s, n, p),                  \
-                FROM(5, s, n, p), FROM(6, s, n, p), FROM(7, s, n, p), FROM(8, s, n, p), FROM(9, s, n, p),              \
-                FROM(10, s, n, p), FROM(11, s, n, p), FROM(12, s, n, p), FROM(13, s, n, p), FROM(14, s, n, p),         \
-                FROM(15, s, n, p)                                                                                      \
-        }                                                                                                              \
-    }
-#define POINTS(s, n)                                                                                                   \
-    SHAPE(s, n, 0), SHAPE(s, n, 1), SHAPE(s, n, 2), SHAPE(s, n, 3), SHAPE(s, n, 4), SHAPE(s, n, 5), SHAPE(s, n, 6),    \
-        SHAPE(s, n, 7), SHAPE(s, n, 8), SHAPE(s, n, 9), SHAPE(s, n, 10), SHAPE(s, n, 11), SHAPE(s, n, 12),             \
-        SHAPE(s, n, 13), SHAPE(s, n, 14), SHAPE(s, n, 15)
-#define LENGTHS(s)                                                                                                     \
-    POINTS(s, 0), POINTS(s, 1), POINTS(s, 2), POINTS(s, 3), POINTS(s, 4), POINTS(s, 5), POINTS(s, 6), POINTS(s, 7),    \
-        POINTS(s, 8), POINTS(s, 9), POINTS(s, 10), POINTS(s, 11), POINTS(s, 12), POINTS(s, 13), POINTS(s, 14),         \
-        POINTS(s, 15)
-static const shape shapes[SHAPES] __attribute__((aligned(64))) = {LENGTHS(0), LENGTHS(1)};
-
-/* Is there a digit at all?  A length of 15 means that no blank was seen. */
-#define LACKS(s, n, p) ((n) == 15 || (p) > (n) || DIGITS(s, n, p) < 1)
-#define LACK_POINTS(s, n)                                                                                              \
-    LACKS(s, n, 0), LACKS(s, n, 1), LACKS(s, n, 2), LACKS(s, n, 3), LACKS(s, n, 4), LACKS(s, n, 5), LACKS(s, n, 6),    \
-        LACKS(s, n, 7), LACKS(s, n, 8), LACKS(s, n, 9), LACKS(s, n, 10), LACKS(s, n, 11), LACKS(s, n, 12),             \
-        LACKS(s, n, 13), LACKS(s, n, 14), LACKS(s, n, 15)
-#define LACK_LENGTHS(s)                                                                                                \
-    LACK_POINTS(s, 0), LACK_POINTS(s, 1), LACK_POINTS(s, 2), LACK_POINTS(s, 3), LACK_POINTS(s, 4), LACK_POINTS(s, 5),  \
-        LACK_POINTS(s, 6), LACK_POINTS(s, 7), LACK_POINTS(s, 8), LACK_POINTS(s, 9), LACK_POINTS(s, 10),                \
-        LACK_POINTS(s, 11), LACK_POINTS(s, 12), LACK_POINTS(s, 13), LACK_POINTS(s, 14), LACK_POINTS(s, 15)
-static const unsigned char lacks[SHAPES] = {LACK_LENGTHS(0), LACK_LENGTHS(1)};
-
 /* By sign and length - point: no point, then a point with 0, 1, 2, ... digits behind it. */
-static const double divisor[2 * LANES] = {1e0,  1e0,  1e1,  1e2,  1e3,  1e4,   1e5,   1e6,   1e7,   1e8,  1e9,
-                                          1e10, 1e11, 1e12, 1e13, 1e14, -1e0,  -1e0,  -1e1,  -1e2,  -1e3, -1e4,
-                                          -1e5, -1e6, -1e7, -1e8, -1e9, -1e10, -1e11, -1e12, -1e13, -1e14};
+static const double divisor[2 * DENSE_LANES] = {1e0,  1e0,  1e1,  1e2,  1e3,  1e4,   1e5,   1e6,   1e7,   1e8,  1e9,
+                                                1e10, 1e11, 1e12, 1e13, 1e14, -1e0,  -1e0,  -1e1,  -1e2,  -1e3, -1e4,
+                                                -1e5, -1e6, -1e7, -1e8, -1e9, -1e10, -1e11, -1e12, -1e13, -1e14};
 
 /* What is wrong with the values so far: nothing, if all is zero. */
 typedef struct faults {
@@ -88,8 +42,9 @@ OLTR_TARGET_AVX2 static inline __m128i digits_to_halves(__m128i digit)
 }
 
 /* The feature at *at, which moves to where the next one must begin. */
-OLTR_TARGET_AVX2 ALWAYS_INLINE found take(const key *k, const char **at, faults *f)
+OLTR_TARGET_AVX2 ALWAYS_INLINE found take(const line_tables *t, uint32_t id, const char **at, faults *f)
 {
+    const key *k = &t->keys[id];
     const char *p = *at + k->length;
     uint64_t head;
     memcpy(&head, *at, sizeof head);
@@ -100,8 +55,8 @@ OLTR_TARGET_AVX2 ALWAYS_INLINE found take(const key *k, const char **at, faults 
     uint32_t length = _tzcnt_u32(blanks | 0x8000), point = _tzcnt_u32(blanks | points | 0x8000);
     uint32_t minus = *p == '-', form = minus << 8 | length << 4 | point;
     __m128i digit = _mm_shuffle_epi8(_mm_sub_epi8(text, _mm_set1_epi8('0')),
-                                     _mm_load_si128((const __m128i *)(const void *)shapes[form].from));
-    f->bad |= ((head & k->mask) ^ k->text) | lacks[form];
+                                     _mm_loadu_si128((const __m128i *)(const void *)t->digit[form]));
+    f->bad |= ((head & k->mask) ^ k->text) | t->lacks[form];
     f->bytes = _mm_or_si128(f->bytes, _mm_subs_epu8(digit, _mm_set1_epi8(9)));
     return (found){digits_to_halves(digit), divisor[minus << 4 | (length - point)]};
 }
@@ -132,19 +87,20 @@ OLTR_TARGET_AVX2 ALWAYS_INLINE faults no_faults(void)
     return (faults){0, _mm_setzero_si128(), _mm256_setzero_pd()};
 }
 
-OLTR_TARGET_AVX2 uint32_t dense_avx2(const key *keys, const char **at, const char *readable, uint32_t most, float *x)
+OLTR_TARGET_AVX2 uint32_t dense_avx2(const line_tables *tables, const char **at, const char *readable, uint32_t most,
+                                     float *x)
 {
     const char *p = *at;
     uint32_t done = 0;
     for (; done + DENSE_GROUP <= most && readable - *at >= DENSE_REACH; done += DENSE_GROUP, *at = p) {
         faults f = no_faults();
         for (uint32_t i = 0; i < DENSE_GROUP; i += 4) {
-            const key *k = &keys[done + i];
+            uint32_t id = done + i;
             found v[4];
-            v[0] = take(k, &p, &f);
-            v[1] = take(k + 1, &p, &f);
-            v[2] = take(k + 2, &p, &f);
-            v[3] = take(k + 3, &p, &f);
+            v[0] = take(tables, id, &p, &f);
+            v[1] = take(tables, id + 1, &p, &f);
+            v[2] = take(tables, id + 2, &p, &f);
+            v[3] = take(tables, id + 3, &p, &f);
             _mm_storeu_ps(&x[done + i], round_four(v, &f));
         }
         if (!is_right(&f))
@@ -153,7 +109,7 @@ OLTR_TARGET_AVX2 uint32_t dense_avx2(const key *keys, const char **at, const cha
     for (; done > 0 && done < most && readable - *at >= DENSE_REACH; done++, *at = p) { /* those of a broken group */
         faults f = no_faults();
         p = *at;
-        found one = take(&keys[done], &p, &f), v[4] = {one, one, one, one};
+        found one = take(tables, done, &p, &f), v[4] = {one, one, one, one};
         x[done] = _mm_cvtss_f32(round_four(v, &f));
         if (!is_right(&f))
             break;
@@ -164,9 +120,9 @@ OLTR_TARGET_AVX2 uint32_t dense_avx2(const key *keys, const char **at, const cha
 #else
 
 /* Never called: cpu_has_avx2() is 0 in such a build. */
-uint32_t dense_avx2(const key *keys, const char **at, const char *readable, uint32_t most, float *x)
+uint32_t dense_avx2(const line_tables *tables, const char **at, const char *readable, uint32_t most, float *x)
 {
-    (void)keys, (void)at, (void)readable, (void)most, (void)x;
+    (void)tables, (void)at, (void)readable, (void)most, (void)x;
     return 0;
 }
 

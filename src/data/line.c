@@ -259,13 +259,13 @@ static const char *end_of_line(const char *at, const char *end)
 static uint32_t take_dense(line_parser *p, const char *readable, float *x, line *out)
 {
     enum { MOST_PATIENCE = 64 };
-    uint32_t most = p->width < KEYS ? p->width : KEYS;
+    uint32_t most = p->width < p->tables->n_keys ? p->width : p->tables->n_keys;
     if (p->plain || p->wait > 0) {
         p->wait -= p->wait > 0;
         return 0;
     }
     const char *at = out->next + 1;
-    uint32_t n = *out->next == ' ' ? dense_avx2(p->keys, &at, readable, most, x) : 0;
+    uint32_t n = *out->next == ' ' ? dense_avx2(p->tables, &at, readable, most, x) : 0;
     p->patience = n ? 0 : p->patience < MOST_PATIENCE ? 2 * p->patience + 1 : MOST_PATIENCE;
     p->wait = p->patience;
     out->next = n ? at - 1 : out->next; /* the blank before the next one */
@@ -331,16 +331,43 @@ void free_c_locale(void *c)
         freelocale(c);
 }
 
-void make_keys(key *keys)
+static key key_of(uint32_t id)
 {
-    for (uint32_t id = 1; id <= KEYS; id++) {
-        char text[LONGEST_KEY + 1] = {0};
-        key *k = &keys[id - 1];
-        k->length = (uint32_t)snprintf(text, sizeof text, "%u:", id);
-        memset(&k->mask, 0, sizeof k->mask);
-        memset(&k->mask, 0xFF, k->length);
-        memcpy(&k->text, text, sizeof k->text);
+    char digits[LONGEST_KEY], text[LONGEST_KEY] = {0}, mask[LONGEST_KEY] = {0};
+    uint32_t n = 0;
+    key k = {0, 0, 0};
+    for (; id > 0; id /= 10)
+        digits[n++] = (char)('0' + id % 10);
+    for (uint32_t i = 0; i < n; i++)
+        text[i] = digits[n - 1 - i];
+    text[n] = ':';
+    memset(mask, 0xFF, n + 1);
+    memcpy(&k.text, text, sizeof k.text);
+    memcpy(&k.mask, mask, sizeof k.mask);
+    k.length = n + 1;
+    return k;
+}
+
+/* The digits of a value of `length` bytes with `sign` bytes before them and a point at `point`, moved to the right end. */
+static void make_form(line_tables *t, uint32_t sign, uint32_t length, uint32_t point)
+{
+    uint32_t form = (sign * DENSE_LANES + length) * DENSE_LANES + point, skipped = sign + (point < length);
+    uint32_t n = point <= length && skipped <= length ? length - skipped : 0;
+    memset(t->digit[form], 0x80, DENSE_LANES);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t from = sign + i;
+        t->digit[form][DENSE_LANES - n + i] = (unsigned char)(from < point ? from : from + 1);
     }
+    t->lacks[form] = n == 0 || length == DENSE_LANES - 1;
+}
+
+void make_tables(line_tables *t, uint32_t most_features)
+{
+    t->n_keys = most_features < KEYS ? most_features : KEYS;
+    for (uint32_t id = 1; id <= t->n_keys; id++)
+        t->keys[id - 1] = key_of(id);
+    for (uint32_t form = 0; form < DENSE_FORMS; form++)
+        make_form(t, form / (DENSE_LANES * DENSE_LANES), form / DENSE_LANES % DENSE_LANES, form % DENSE_LANES);
 }
 
 /* ---- words for faults ----------------------------------------------------------------------------------- */

@@ -13,13 +13,21 @@
 
 #include "base/error.h"
 
-enum { LONGEST_KEY = 8, KEYS = 4096 };
+enum { LONGEST_KEY = 8, KEYS = 4096, DENSE_LANES = 16, DENSE_FORMS = 2 * DENSE_LANES * DENSE_LANES };
 
 /* "17:" as eight bytes, to be compared with eight bytes of the text in one step. */
 typedef struct key {
     uint64_t text, mask;
     uint32_t length;
 } key;
+
+/* What dense.h looks up.  The form of a value is its sign, its length, and the place of its point (its length, if it has none). */
+typedef struct line_tables {
+    uint32_t n_keys;
+    key keys[KEYS];                                /* of the features 1, 2, ... */
+    unsigned char digit[DENSE_FORMS][DENSE_LANES]; /* which byte of the value becomes which of 16 digits; 0x80: none */
+    unsigned char lacks[DENSE_FORMS];              /* 1: a value of this form has no digit, or is too long */
+} line_tables;
 
 typedef struct line_parser {
     uint32_t most_features;
@@ -29,8 +37,8 @@ typedef struct line_parser {
     uint32_t *seen;          /* (width) the last row that had the feature */
     uint32_t dense;          /* features 1 to `dense` of this row were read by dense.h, and are not in `seen` */
     uint32_t wait, patience; /* rows until dense.h is tried again, and how many it was last time */
-    const key *keys;         /* (KEYS) of the features 1, 2, ... */
-    void *c;                 /* the C locale */
+    const line_tables *tables;
+    void *c; /* the C locale */
 } line_parser;
 
 typedef enum line_kind {
@@ -61,12 +69,12 @@ typedef struct line {
     line_fault what;
 } line;
 
-/* Keys for everybody who parses, and the C locale (NULL without memory). */
-void make_keys(key *keys);
+/* Tables for everybody who parses, and the C locale (NULL without memory). */
+void make_tables(line_tables *tables, uint32_t most_features);
 void *make_c_locale(void);
 void free_c_locale(void *c);
 
-/* Makes room for rows of `width` features; 0 without memory.  A parser begins as {.most_features, .keys, .c}. */
+/* Makes room for rows of `width` features; 0 without memory.  A parser begins as {.most_features, .tables, .c}. */
 int parser_widen(line_parser *p, uint32_t width);
 
 /* Parses the line at `at`; `end` is the end of the text, of which a part of the line may be missing only if the text ends

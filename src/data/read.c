@@ -25,7 +25,7 @@ enum { MOST_THREADS = 256 };
 typedef struct reading {
     uint32_t most_features;
     int lenient, plain;
-    key *keys;
+    line_tables *tables;
     void *c; /* the C locale */
 
     pthread_mutex_t taking; /* of the next three: who takes a block of the text */
@@ -287,7 +287,7 @@ static void *work(void *reading_)
     worker w = {
         .r = r,
         .parser = {
-            .most_features = r->most_features, .plain = r->plain || !cpu_has_avx2(), .keys = r->keys, .c = r->c}};
+            .most_features = r->most_features, .plain = r->plain || !cpu_has_avx2(), .tables = r->tables, .c = r->c}};
     int going = take_block(&w);
     if (going) {
         pthread_mutex_lock(&r->lock);
@@ -357,10 +357,10 @@ static oltr_dataset *read_source(reading *r, uint32_t threads, oltr_read_report 
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->turned, NULL);
     pthread_rwlock_init(&r->memory, NULL);
-    r->keys = malloc(KEYS * sizeof *r->keys);
+    r->tables = malloc(sizeof *r->tables);
     r->c = make_c_locale();
-    if (r->keys && r->c) {
-        make_keys(r->keys);
+    if (r->tables && r->c) {
+        make_tables(r->tables, r->most_features);
         work_together(r, useful_threads(r, threads));
         d = result(r, error);
     } else {
@@ -368,7 +368,7 @@ static oltr_dataset *read_source(reading *r, uint32_t threads, oltr_read_report 
     }
     if (report)
         *report = r->report;
-    free(r->keys);
+    free(r->tables);
     free_c_locale(r->c);
     rows_free(&r->rows);
     pthread_rwlock_destroy(&r->memory);

@@ -5,6 +5,7 @@
 #include "target.h"
 
 #include <math.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <oltr/sim.h>
@@ -12,27 +13,26 @@
 #include "conform/format.h"
 #include "data/digest.h"
 
-static char path[] = "/tmp/oltr-fuzz-XXXXXX", again[sizeof path + 8];
+static char path[64], again[] = "/tmp/oltr-fuzz-XXXXXX";
 
-static void forget_files(void)
+static void forget_file(void)
 {
-    unlink(path);
     unlink(again);
 }
 
+/* A file in memory, with a path; and one on the disk, to save to. */
 static void write_file(const uint8_t *data, size_t size)
 {
-    static int made;
-    if (!made) {
-        int fd = mkstemp(path);
-        must_hold(fd >= 0, "a temporary file can be made");
-        close(fd);
-        snprintf(again, sizeof again, "%s.again", path);
-        atexit(forget_files);
-        made = 1;
+    static int fd = -1;
+    if (fd < 0) {
+        int other = mkstemp(again);
+        fd = memfd_create("fuzz", 0);
+        must_hold(fd >= 0 && other >= 0, "temporary files can be made");
+        close(other);
+        atexit(forget_file);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     }
-    FILE *file = fopen(path, "wb");
-    must_hold(file && fwrite(data, 1, size, file) == size && fclose(file) == 0, "the temporary file can be written");
+    must_hold(ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size, "it can be written");
 }
 
 static void check_dataset(const oltr_dataset *d)

@@ -120,12 +120,12 @@ static void rows_of_numbers_are_the_floats_of_strtof(void **state)
 {
     (void)state;
     enum { N = 24 };
-    static key keys[KEYS];
+    static line_tables tables;
     source from = {2};
     char number[N][200], text[N * 220 + 400];
     void *c = make_c_locale();
-    make_keys(keys);
-    line_parser fast = {.most_features = N, .plain = !cpu_has_avx2(), .keys = keys, .c = c}, slow = fast;
+    make_tables(&tables, N);
+    line_parser fast = {.most_features = N, .plain = !cpu_has_avx2(), .tables = &tables, .c = c}, slow = fast;
     slow.plain = 1;
     assert_true(parser_widen(&fast, N) && parser_widen(&slow, N));
     for (uint32_t r = 0; r < EFFORT * 5000; r++) {
