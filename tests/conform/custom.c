@@ -13,7 +13,8 @@ enum { ITEMS = 12, ROUNDS = 300 };
 static const uint64_t marks[] = {10, ROUNDS};
 extern const policy_ops cascade_ucb1_ops, gts_ops;
 
-static policy_ops renamed(const policy_ops *from, const policy_ops *self)
+/* `self` is where it will live: not read, and not const, or gcc takes it for one that is. */
+static policy_ops renamed(const policy_ops *from, policy_ops *self)
 {
     policy_ops own = *from;
     own.info.name = "mine";
@@ -47,7 +48,8 @@ static void same_outcomes(const oltr_results *a, const oltr_results *b, uint32_t
 {
     for (uint32_t m = 0; m < 2; m++) {
         oltr_outcome x = oltr_results_at(a, 0, policy, m), y = oltr_results_at(b, 0, other, m);
-        assert_memory_equal(&x, &y, sizeof x);
+        assert_memory_equal(&x, &y, offsetof(oltr_outcome, replications)); /* what follows has padding */
+        assert_int_equal(x.replications, y.replications);
     }
 }
 

@@ -1087,11 +1087,17 @@ static const struct {
     oltr_status status;
     const char *file;
 } elsewhere[] = {
-    {OLTR_ENOMEM, "conform/memory.c"},        {OLTR_ESTATE, "conform/snapshots.c"},
-    {OLTR_ETRUNCATED, "conform/snapshots.c"}, {OLTR_EMAGIC, "conform/snapshots.c"},
-    {OLTR_EVERSION, "conform/snapshots.c"},   {OLTR_ECHECKSUM, "conform/snapshots.c"},
-    {OLTR_ECORRUPT, "conform/snapshots.c"},   {OLTR_EIO, "conform/worlds.c"},
-    {OLTR_EINTERRUPTED, "conform/worlds.c"},  {OLTR_EFEATURE, "conform/contextual.c"},
+    {OLTR_ENOMEM, "conform/memory.c"},
+    {OLTR_ESTATE, "conform/snapshots.c"},
+    {OLTR_ETRUNCATED, "conform/snapshots.c"},
+    {OLTR_EMAGIC, "conform/snapshots.c"},
+    {OLTR_EVERSION, "conform/snapshots.c"},
+    {OLTR_ECHECKSUM, "conform/snapshots.c"},
+    {OLTR_ECORRUPT, "conform/snapshots.c"},
+    {OLTR_EIO, "conform/worlds.c"},
+    {OLTR_EINTERRUPTED, "conform/worlds.c"},
+    {OLTR_EFEATURE, "conform/contextual.c"},
+    {OLTR_EDATA, "unit/reader.c"},
 };
 
 static void every_status_is_provoked(void **state)
