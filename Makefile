@@ -43,8 +43,9 @@ fmt: ## format all C files
 	@scripts/setup test
 	@scripts/format
 
-docs: build ## write the parameter tables of docs/algorithms from the catalogue
+docs: build ## write the parameter tables of docs/algorithms from the catalogue, and the README's results from docs/results.csv
 	@scripts/parameters
+	@scripts/readme
 
 clean: ## remove all that was built
 	rm -rf build report report-quick out

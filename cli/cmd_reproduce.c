@@ -238,12 +238,24 @@ static int read_part(const struct part *part, struct config *config)
     return status == OLTR_OK ? EXIT_OK : complain(EXIT_USAGE, "%s", error.msg);
 }
 
-/* What a round of everybody costs, roughly, in nanoseconds: only the ratio between experiments matters. */
-static double cost_of_round(const oltr_experiment *point)
+static bool plays_data(const struct config *config)
 {
-    double cost = 0, items = point->world.n_items, dim = point->world.dim;
+    if (config->kind != CONFIG_REGRET) {
+        return false;
+    }
+    const struct node *kind = tree_get(tree_get(config->root, "world"), "kind");
+    return kind != NULL && strcmp(kind->text, "dataset") == 0;
+}
+
+/* What a round of everybody costs, roughly, in nanoseconds: only the ratio between experiments matters.  How large a data
+ * set is nobody knows before it is read. */
+static double cost_of_round(const oltr_experiment *point, bool on_data)
+{
+    double cost = 0, items = on_data ? 200 : point->world.n_items, dim = on_data ? 180 : point->world.dim;
     for (uint32_t i = 0; i < point->n_policies; i++) {
-        cost += point->policy[i].settings.info->contextual ? 1000 + 0.3 * dim * (items + dim) : 150 + 3 * items;
+        const oltr_policy_info *info = point->policy[i].settings.info;
+        double solver = strcmp(info->name, "logts") == 0 ? 5 : 1;
+        cost += info->contextual ? 1000 + 0.3 * solver * dim * (items + dim) : 150 + 3 * items;
     }
     return cost;
 }
@@ -251,17 +263,13 @@ static double cost_of_round(const oltr_experiment *point)
 static double work_of(const struct config *config)
 {
     double work = 1e8; /* drawing */
+    bool on_data = plays_data(config);
     for (uint32_t p = 0; p < config->n_points; p++) {
         const oltr_experiment *point = &config->points[p];
-        work += (double)point->replications * (double)point->rounds * cost_of_round(point);
+        double queries = !on_data ? 1 : config->plan[p].queries > 0 ? config->plan[p].queries : 1000;
+        work += queries * (double)point->replications * (double)point->rounds * cost_of_round(point, on_data);
     }
     return work;
-}
-
-static bool plays_data(const struct config *config)
-{
-    const struct node *kind = tree_get(tree_get(config->root, "world"), "kind");
-    return config->kind == CONFIG_REGRET && kind != NULL && strcmp(kind->text, "dataset") == 0;
 }
 
 /* The user's own copy of the data set, if there is one. */

@@ -82,7 +82,7 @@ grep -q 'class="notice">This is a tour' tour/index.html || fail "the page does n
 [ ! -e report ] || fail "made a folder nobody asked for"
 
 # stopped and resumed: the same bytes as never stopped
-{ small | sed 's/^rounds: .*/rounds: 20000/; s/^replications: .*/replications: 200/'; echo 'figures: []'; } >ex/long.yaml
+{ small | sed 's/^rounds: .*/rounds: 20000/; s/^replications: .*/replications: 120/'; echo 'figures: []'; } >ex/long.yaml
 "$OLTR" reproduce --experiments ex -o s long -j 1 >said 2>&1 &
 pid=$!
 sleep 0.7

@@ -23,6 +23,12 @@ need "$libdir"/liboltr.a "$libdir"/liboltr.so
 version=$(cat "$source/VERSION")
 [ "$("$prefix"/bin/oltr --version | grep -cF "$version")" -ge 1 ] || { echo "the installed program is not version $version" >&2; exit 1; }
 
+# the installed program finds its experiments, and carries all that a report needs
+if command -v gnuplot >/dev/null; then
+    (cd "$work" && "$prefix"/bin/oltr reproduce -q -o report concentration)
+    need "$work"/report/index.html "$work"/report/concentration/fig-bvsgpost.pdf
+fi
+
 export PKG_CONFIG_PATH=$(dirname "$pc")
 [ "$(pkg-config --modversion oltr)" = "$version" ]
 cp "$source"/tests/surface/consumer/main.c "$work/main.c"

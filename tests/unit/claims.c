@@ -64,7 +64,7 @@ static struct outcome judged(const char *test)
     oltr_error error = {OLTR_OK, ""};
     put_manifest(test);
     if (folder_read(path, &folder, &error) != OLTR_OK) {
-        fail_msg("%s", error.msg);
+        FAIL_WITH("%s", error.msg);
     }
     assert_int_equal(claims_judge(&folder, &findings, &error), OLTR_OK);
     assert_int_equal(findings.count, 1);
@@ -189,11 +189,10 @@ static void what_was_not_measured_cannot_be_told(void **state)
 static void broken_tables_are_refused(void **state)
 {
     (void)state;
-    static const char *const broken[] = {
-        "a,b\n", "sweep,round,policy,other,difference,difference_se,replications\n0,x",
-        "sweep,round,policy,other,difference,difference_se,replications\n"
-        "0,10,A,B,1,1e,100\n",
-        "sweep,round,policy,other,difference,difference_se,replications\r\r\r\r\r\r\r"};
+#define HEADING "sweep,round,policy,other,difference,difference_se,replications"
+    static const char letters[] = HEADING "\n0,x", number[] = HEADING "\n0,10,A,B,1,1e,100\n",
+                      returns[] = HEADING "\r\r\r\r\r\r\r";
+    static const char *const broken[] = {"a,b\n", letters, number, returns};
     struct folder folder;
     oltr_error error;
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
