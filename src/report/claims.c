@@ -117,7 +117,8 @@ static bool row_of(struct judge *judge, const char *policy, const char *sweep, u
     if (*out == NULL) {
         return untold(judge, "%.60s was not recorded at round %" PRIu64, policy, round);
     }
-    return (*out)->replications > 1 || untold(judge, "%.60s was played only once", policy);
+    return (*out)->replications >= CLAIM_LEAST_REPLICATIONS ||
+           untold(judge, "%" PRIu32 " replications are too few to tell", (*out)->replications);
 }
 
 static bool paired_means(struct judge *judge, const char *a, const char *b, const char *sweep, uint64_t round,

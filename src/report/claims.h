@@ -40,6 +40,8 @@ struct claim {
     struct claim_test *test; /* (n_tests) */
 };
 
+enum { CLAIM_LEAST_REPLICATIONS = 10 }; /* with fewer, a standard error is itself too rough to decide anything */
+
 enum claim_verdict { CLAIM_HOLDS, CLAIM_FAILS, CLAIM_OPEN };
 
 /* One comparison: the first policy against another, or one against itself at two swept values.  Of many checkpoints it

@@ -144,12 +144,28 @@ static void add_figure_links(const struct report *report, bool of_paper, struct 
     text_add(out, "</ul>\n");
 }
 
+static bool has_figures(const struct report *report, bool of_paper)
+{
+    bool found = false;
+    for (size_t i = 0; i < report->count; i++) {
+        const struct manifest *manifest = &report->experiment[i].folder.manifest;
+        for (uint32_t j = 0; j < manifest->n_figures; j++) {
+            found = found || (manifest->figure[j].label != NULL) == of_paper;
+        }
+    }
+    return found;
+}
+
 static void add_navigation(const struct report *report, struct text *out)
 {
-    text_add(out, "<nav aria-label=\"Figures\"><p>Figures of the paper</p>");
-    add_figure_links(report, true, out);
-    text_add(out, "<p>Beyond the paper</p>");
-    add_figure_links(report, false, out);
+    static const char *const heading[] = {"Beyond the paper", "Figures of the paper"};
+    text_add(out, "<nav aria-label=\"Figures\">");
+    for (int of_paper = 1; of_paper >= 0; of_paper--) {
+        if (has_figures(report, of_paper)) {
+            text_printf(out, "<p>%s</p>", heading[of_paper]);
+            add_figure_links(report, of_paper, out);
+        }
+    }
     text_add(out,
              "<p>Tables</p><ul><li><a href=\"#claims\">All claims</a></li><li><a href=\"#released\">Printed against "
              "released</a></li><li><a href=\"#runs\">What was run</a></li></ul></nav>\n");

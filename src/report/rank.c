@@ -18,7 +18,7 @@ bool rank_is_clear(const struct folder *folder, const char *sweep, const struct 
 {
     double difference, se;
     return pair_find(&folder->pairs, sweep, first->row->round, first->policy, second->policy, &difference, &se) &&
-           first->row->replications > 1 && difference < -3 * se;
+           first->row->replications >= CLAIM_LEAST_REPLICATIONS && difference < -3 * se;
 }
 
 uint32_t rank_policies(const struct folder *folder, const char *sweep, struct ranked *out)

@@ -3,6 +3,16 @@
 need gnuplot
 CHECK="$SOURCE/tests/report/check.py"
 
+# the experiments of the project have all figures of the paper, under its labels, and each has a claim or shares its experiment's
+for label in stand stand-misspec lin log web30k Istella BvsGPost stand-subset lin-subset log-cut web30k-cut Istella-cut web30k-all Istella-all \
+    prior-standard-cut prior-standard; do
+    [ "$(cat "$SOURCE"/experiments/*.yaml | grep -c "^    label: fig:$label\$")" -eq 1 ] || fail "no experiment, or two, have fig:$label"
+done
+[ "$(cat "$SOURCE"/experiments/*.yaml | grep -c '^    label: ')" -eq 16 ] || fail "a label that the paper does not have"
+for file in "$SOURCE"/experiments/*.yaml; do
+    grep -q '^claims:' "$file" || fail "$file has no claims"
+done
+
 mkdir ex
 {
     small
