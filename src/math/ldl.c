@@ -9,7 +9,7 @@
 
 static const ldl_kernels *kernels(void)
 {
-    return cpu_has_avx2() ? &ldl_avx2 : &ldl_plain;
+    return cpu_has_avx512() ? &ldl_avx512 : cpu_has_avx2() ? &ldl_avx2 : &ldl_plain;
 }
 
 /* ---- memory ----------------------------------------------------------------------------------------------- */
@@ -307,4 +307,6 @@ const ldl_kernels ldl_plain = {factor_plain,  update_plain,    sample_plain,    
 #if !OLTR_HAVE_AVX2
 const ldl_kernels ldl_avx2 = {factor_plain,  update_plain,    sample_plain,     back_plain,
                               forward_plain, quadratic_plain, rows_times_plain, gram_add_plain};
+const ldl_kernels ldl_avx512 = {factor_plain,  update_plain,    sample_plain,     back_plain,
+                                forward_plain, quadratic_plain, rows_times_plain, gram_add_plain};
 #endif

@@ -727,6 +727,7 @@ OLTR_TARGET_AVX2 static void gram_add_avx2(double *gram, double *moment, uint32_
 }
 
 const ldl_kernels ldl_avx2 = {factor, update, sample, back, forward, quadratic, rows_times_avx2, gram_add_avx2};
+const ldl_kernels ldl_avx512 = {factor, update, sample, back, forward, quadratic, rows_times_avx512, gram_add_avx512};
 
 #else
 typedef int no_avx2; /* an empty translation unit is not C */

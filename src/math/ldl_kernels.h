@@ -1,6 +1,6 @@
-/* ldl_kernels.h - the two sets of kernels behind ldl.h: plain C and AVX2, which give the same bits.
+/* ldl_kernels.h - the sets of kernels behind ldl.h: plain C, AVX2, and AVX2 with what gains by AVX-512.  They give the same bits.
  *
- * The bits are fixed by saying, for each result, which operations make it and in which order; both sets follow it:
+ * The bits are fixed by saying, for each result, which operations make it and in which order; all sets follow it:
  *   factor     element (r, j) starts from V_rj and loses l_rk (l_jk d_k) for k = 0, 1, ..., j-1, one fused multiply-add each; then l = e * (1 / d_j).
  *   update     column by column, in a column row by row of x: p_r -= p_j l_r, then l_r += beta p_r, both fused; in a steep step the second is
  *              l_r = gamma l_r + beta p_r with the p_r from before the first, gamma l_r rounded.
@@ -37,7 +37,12 @@ typedef struct ldl_kernels {
 } ldl_kernels;
 
 extern const ldl_kernels ldl_plain;
-extern const ldl_kernels ldl_avx2; /* the same as ldl_plain in a build without vector kernels */
+extern const ldl_kernels ldl_avx2, ldl_avx512; /* the same as ldl_plain in a build without vector kernels */
+
+/* ldl_avx512.c */
+void rows_times_avx512(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out);
+void gram_add_avx512(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
+                     const double *weight, uint32_t n_rows);
 
 /* The next multiple of 4. */
 static inline size_t ceil4(size_t n)

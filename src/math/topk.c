@@ -81,7 +81,9 @@ static size_t nth_f64(const double *x, size_t n, double v, size_t j)
 
 void topk_f32(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, uint32_t *position, double *score)
 {
-    if (cpu_has_avx2())
+    if (cpu_has_avx512())
+        topk_f32_avx512(x, n, k, rng, best, position, score);
+    else if (cpu_has_avx2())
         topk_f32_avx2(x, n, k, rng, best, position, score);
     else
         topk_f32_plain(x, n, k, rng, best, position, score);
@@ -89,17 +91,31 @@ void topk_f32(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, 
 
 void topk_f64(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best, uint32_t *position, double *score)
 {
-    if (cpu_has_avx2())
+    if (cpu_has_avx512())
+        topk_f64_avx512(x, n, k, rng, best, position, score);
+    else if (cpu_has_avx2())
         topk_f64_avx2(x, n, k, rng, best, position, score);
     else
         topk_f64_plain(x, n, k, rng, best, position, score);
 }
 
 #if !OLTR_HAVE_AVX2
-/* Never called: cpu_has_avx2() is 0 in such a build. */
+/* Never called: cpu_has_avx2() and cpu_has_avx512() are 0 in such a build. */
+void topk_f32_avx512(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, uint32_t *position,
+                     double *score)
+{
+    topk_f32_plain(x, n, k, rng, best, position, score);
+}
+
 void topk_f32_avx2(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, uint32_t *position, double *score)
 {
     topk_f32_plain(x, n, k, rng, best, position, score);
+}
+
+void topk_f64_avx512(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best, uint32_t *position,
+                     double *score)
+{
+    topk_f64_plain(x, n, k, rng, best, position, score);
 }
 
 void topk_f64_avx2(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best, uint32_t *position,

@@ -23,11 +23,15 @@ void topk_f32(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, 
 void topk_f32_plain(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, uint32_t *position,
                     double *score);
 void topk_f32_avx2(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, uint32_t *position, double *score);
+void topk_f32_avx512(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, uint32_t *position,
+                     double *score);
 
 void topk_f64(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best, uint32_t *position, double *score);
 void topk_f64_plain(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best, uint32_t *position,
                     double *score);
 void topk_f64_avx2(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best, uint32_t *position,
                    double *score);
+void topk_f64_avx512(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best, uint32_t *position,
+                     double *score);
 
 #endif

@@ -85,18 +85,22 @@ size_t context_scratch_bytes(const oltr_settings *settings)
 context_scratch context_scratch_of(void *scratch, const context *c)
 {
     scratch_plan p = plan_scratch(c->n_items, c->dim);
-    return (context_scratch){double_scratch(scratch, c->n_items), doubles_at(scratch, p.width),
-                             doubles_at(scratch, p.theta),        doubles_at(scratch, p.z),
-                             floats_at(scratch, p.single),        doubles_at(scratch, p.work)};
+    return (context_scratch){double_scratch(scratch, c->n_items),
+                             doubles_at(scratch, p.width),
+                             doubles_at(scratch, p.theta),
+                             doubles_at(scratch, p.z),
+                             floats_at(scratch, p.single),
+                             doubles_at(scratch, p.work),
+                             ahead_of(scratch)};
 }
 
 /* ---- scoring */
 
 void context_sample(const context_scratch *s, const context *c, const ldl *factor, double scale, const oltr_rng *rng)
 {
-    standard_normals(rng, c->dim, s->single);
+    const float *z = standard_normals_ahead(rng, s->ahead, c->dim, s->single);
     for (uint32_t i = 0; i < c->dim; i++)
-        s->z[i] = (double)s->single[i];
+        s->z[i] = (double)z[i];
     ldl_sample(factor, scale, s->z, s->theta);
 }
 

@@ -46,6 +46,7 @@ typedef struct context_scratch {
     double *z;            /* (dim) standard normals */
     float *single;        /* (padded(dim)) */
     double *work;         /* ldl_quadratic_work(dim) */
+    normals_ahead *ahead;
 } context_scratch;
 
 size_t context_scratch_bytes(const oltr_settings *settings);

@@ -53,10 +53,18 @@ static gts_scratch plan_scratch(uint32_t n_items)
     return s;
 }
 
+/* What an item's posterior starts from, and what becomes of its width: now, and after one more observation.  That does not depend on the reward, and is
+ * known before it is needed: a division and a root would stand between a click and the next list. */
+typedef struct gts_item {
+    double precision0, weighted0; /* 1/s0 and mu0/s0 */
+    double variance[2];           /* derived, where the posterior is sampled from */
+    float sd[2];                  /* their roots */
+} gts_item;
+
 typedef struct gts_state {
     item_sums sums;
-    size_t prior_mean, prior_sd; /* (n_items) doubles */
-    size_t mean, sd;             /* (padded) floats: what is sampled from, derived */
+    size_t item;     /* (n_items) gts_item */
+    size_t mean, sd; /* (padded) floats: what is sampled from, derived */
     size_t bytes;
     gts_scratch scratch;
     double precision; /* of one observation: 1/sigma^2 */
@@ -71,8 +79,7 @@ static gts_state plan(const oltr_settings *settings)
                    .scratch = plan_scratch(settings->n_items)};
     layout l = {align_up(sizeof g), 0};
     g.sums = item_sums_plan(&l, settings->n_items);
-    g.prior_mean = layout_take(&l, settings->n_items, sizeof(double));
-    g.prior_sd = layout_take(&l, settings->n_items, sizeof(double));
+    g.item = layout_take(&l, settings->n_items, sizeof(gts_item));
     g.mean = layout_take(&l, padded(settings->n_items), sizeof(float));
     g.sd = layout_take(&l, padded(settings->n_items), sizeof(float));
     g.bytes = l.overflow ? 0 : l.used;
@@ -84,21 +91,40 @@ static size_t state_bytes(const oltr_settings *settings)
     return plan(settings).bytes;
 }
 
+static gts_item *items_of(const gts_state *g)
+{
+    return (gts_item *)(void *)((unsigned char *)g + g->item);
+}
+
+static double variance_of(const gts_item *item, double n, double precision)
+{
+    return 1 / (item->precision0 + n * precision);
+}
+
+static double mean_of(const gts_item *item, double variance, double s, double precision)
+{
+    return variance * (item->weighted0 + s * precision);
+}
+
 typedef struct moments {
     double mean, sd;
 } moments;
 
 static moments posterior(const gts_state *g, uint32_t i)
 {
-    double n = doubles_at(g, g->sums.examined)[i], s = doubles_at(g, g->sums.reward)[i];
-    double sd0 = doubles_at(g, g->prior_sd)[i], precision0 = 1 / (sd0 * sd0);
-    double variance = 1 / (precision0 + n * g->precision);
-    return (moments){variance * (doubles_at(g, g->prior_mean)[i] * precision0 + s * g->precision), sqrt(variance)};
+    const gts_item *item = &items_of(g)[i];
+    double variance = variance_of(item, doubles_at(g, g->sums.examined)[i], g->precision);
+    return (moments){mean_of(item, variance, doubles_at(g, g->sums.reward)[i], g->precision), sqrt(variance)};
+}
+
+static int samples_posterior(const gts_state *g)
+{
+    return g->sampler == POSTERIOR || g->take == TAKE_FULL;
 }
 
 static moments sampled_from(const gts_state *g, uint32_t i)
 {
-    if (g->sampler == POSTERIOR || g->take == TAKE_FULL)
+    if (samples_posterior(g))
         return posterior(g, i);
     double n = doubles_at(g, g->sums.examined)[i];
     if (g->take == TAKE_NONE)
@@ -113,12 +139,22 @@ static void refresh_item(gts_state *g, uint32_t i)
     floats_at(g, g->sd)[i] = (float)m.sd;
 }
 
+/* The width after n observations, and after one more. */
+static void set_width(gts_item *item, int more, double n, double precision)
+{
+    item->variance[more] = variance_of(item, n + more, precision);
+    item->sd[more] = (float)sqrt(item->variance[more]);
+}
+
 static void refresh(void *state, uint64_t t)
 {
     gts_state *g = state;
     (void)t;
-    for (uint32_t i = 0; i < g->sums.n_items; i++)
+    for (uint32_t i = 0; i < g->sums.n_items; i++) {
         refresh_item(g, i);
+        for (int more = 0; more < 2 && samples_posterior(g); more++)
+            set_width(&items_of(g)[i], more, doubles_at(g, g->sums.examined)[i], g->precision);
+    }
     for (size_t i = g->sums.n_items; i < padded(g->sums.n_items); i++) {
         floats_at(g, g->mean)[i] = -INFINITY; /* the padding is never shown */
         floats_at(g, g->sd)[i] = 0;
@@ -141,11 +177,12 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
         return status;
     int mean = g->take == TAKE_MEAN || g->take == TAKE_FULL, sd = g->take == TAKE_SD || g->take == TAKE_FULL;
     for (uint32_t i = 0; i < settings->n_items; i++) {
-        double *sd0 = &doubles_at(g, g->prior_sd)[i];
-        doubles_at(g, g->prior_mean)[i] = mean ? prior_mean(&settings->prior, i) : param(settings, P_MEAN);
-        *sd0 = sd ? prior_sd(&settings->prior, i) : param(settings, P_SD);
+        double mean0 = mean ? prior_mean(&settings->prior, i) : param(settings, P_MEAN);
+        double sd0 = sd ? prior_sd(&settings->prior, i) : param(settings, P_SD);
         if (released && g->take != TAKE_NONE)
-            *sd0 = released_sd(prior_a(&settings->prior, i));
+            sd0 = released_sd(prior_a(&settings->prior, i));
+        items_of(g)[i].precision0 = 1 / (sd0 * sd0);
+        items_of(g)[i].weighted0 = mean0 * items_of(g)[i].precision0;
     }
     refresh(g, 1);
     return OLTR_OK;
@@ -162,7 +199,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     const gts_state *g = state;
     float *score = floats_at(scratch, g->scratch.score);
     (void)t;
-    gauss_scores(rng, floats_at(g, g->mean), floats_at(g, g->sd), from->item, from->n, score);
+    gauss_scores_ahead(rng, ahead_of(scratch), floats_at(g, g->mean), floats_at(g, g->sd), from->item, from->n, score);
     if (from->item || from->n < g->sums.n_items)
         for (size_t j = from->n; j < padded(from->n); j++)
             score[j] = -INFINITY;
@@ -171,13 +208,38 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     return OLTR_OK;
 }
 
+static void learn_posterior(gts_state *g, const uint32_t *shown, uint32_t slots, const oltr_feedback *seen)
+{
+    double *n = doubles_at(g, g->sums.examined), *s = doubles_at(g, g->sums.reward), precision = g->precision;
+    float *mean = floats_at(g, g->mean), *sd = floats_at(g, g->sd);
+    gts_item *items = items_of(g);
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        uint32_t i = shown[slot], examined = was_examined(seen, slot);
+        gts_item *item = &items[i];
+        n[i] += examined;
+        s[i] += examined * steady_reward(seen, slot);
+        item->variance[0] = item->variance[examined];
+        item->sd[0] = item->sd[examined];
+        mean[i] = (float)mean_of(item, item->variance[0], s[i], precision);
+        sd[i] = item->sd[0];
+    }
+    for (uint32_t slot = 0; slot < slots; slot++) /* behind what the next list waits for */
+        set_width(&items[shown[slot]], 1, n[shown[slot]], precision);
+}
+
 static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
 {
     gts_state *g = state;
     (void)t;
     (void)from;
-    for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
-        item_sums_add(g, &g->sums, shown->item[slot], seen->reward[slot]);
+    uint32_t slots = steady_slots(shown->k, seen->n_examined);
+    if (samples_posterior(g)) {
+        learn_posterior(g, shown->item, slots, seen);
+        return;
+    }
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        double examined = was_examined(seen, slot);
+        item_sums_gain(g, &g->sums, shown->item[slot], examined, examined * steady_reward(seen, slot));
         refresh_item(g, shown->item[slot]);
     }
 }

@@ -132,7 +132,7 @@ uint64_t oltr_policy_rounds(const oltr_policy *policy)
 /* ---- ranking -------------------------------------------------------------------------------------------- */
 
 struct oltr_scratch {
-    size_t bytes; /* for the policy's own use, after the marks */
+    size_t bytes; /* for the policy's own use, after the marks and the normals made ahead */
     uint32_t n_items, stamp;
     size_t marks, own;
 };
@@ -143,7 +143,8 @@ oltr_scratch *oltr_scratch_new(const oltr_policy *policy)
         return NULL;
     layout l = {align_up(sizeof(oltr_scratch)), 0};
     size_t marks = layout_take(&l, policy->settings.n_items, sizeof(uint32_t));
-    size_t own = layout_take(&l, policy->scratch_bytes, 1);
+    size_t own = layout_take(&l, sizeof(normals_ahead), 1) + sizeof(normals_ahead);
+    layout_take(&l, policy->scratch_bytes, 1);
     oltr_scratch *scratch = l.overflow ? NULL : aligned_alloc(LAYOUT_ALIGN, l.used);
     if (!scratch)
         return NULL;
@@ -179,11 +180,27 @@ static int in_range_and_distinct(const uint32_t *item, uint32_t n, uint32_t n_it
     return 1;
 }
 
+/* The same of at most 64 items: one bit each, and no branch that depends on them. */
+static int few_in_range_and_distinct(const uint32_t *item, uint32_t n, uint32_t n_items)
+{
+    uint64_t seen = 0, bad = 0;
+    for (uint32_t j = 0; j < n; j++) {
+        uint64_t bit = (uint64_t)1 << (item[j] % 64);
+        bad |= (seen & bit) | (item[j] >= n_items);
+        seen |= bit;
+    }
+    return !bad;
+}
+
 static candidates candidates_of(const oltr_policy *policy, const oltr_query *query)
 {
-    if (!query)
-        return (candidates){.n = policy->settings.n_items};
-    return (candidates){query->n_items, query->item, query->x, query->stride ? query->stride : query->dim};
+    candidates
+        c; /* member by member: a literal is wiped in pieces that overlap, and what reads it then waits for them */
+    c.n = query ? query->n_items : policy->settings.n_items;
+    c.item = query ? query->item : NULL;
+    c.x = query ? query->x : NULL;
+    c.stride = !query ? 0 : query->stride ? query->stride : query->dim;
+    return c;
 }
 
 /* What a query must bring for this policy: candidates in number, and rows of the right length. */
@@ -220,15 +237,24 @@ oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_r
 
 /* ---- learning ------------------------------------------------------------------------------------------- */
 
-static int good_rewards(const oltr_policy *policy, const oltr_feedback *feedback)
+/* 1 for what is no reward, told from its bits without a jump; clicks are 0 and 1. */
+static uint64_t bad_reward(double reward, int clicks)
+{
+    static const double one = 1, largest = LARGEST_REWARD;
+    uint64_t r, one_bits, largest_bits;
+    memcpy(&r, &reward, sizeof r);
+    memcpy(&one_bits, &one, sizeof one_bits);
+    memcpy(&largest_bits, &largest, sizeof largest_bits);
+    return clicks ? (r << 1 != 0) & (r != one_bits) : (largest_bits - (r & INT64_MAX)) >> 63;
+}
+
+static int good_rewards(const oltr_policy *policy, uint32_t k, const oltr_feedback *feedback)
 {
     int clicks = policy->ops->info.rewards == OLTR_CLICKS;
-    for (uint32_t slot = 0; slot < feedback->n_examined; slot++) {
-        double r = feedback->reward[slot];
-        if (clicks ? !((r >= 0 && r <= 0) || (r >= 1 && r <= 1)) : !(fabs(r) <= LARGEST_REWARD))
-            return 0;
-    }
-    return 1;
+    uint64_t bad = 0;
+    for (uint32_t slot = 0, slots = steady_slots(k, feedback->n_examined); slot < slots; slot++)
+        bad |= bad_reward(steady_reward(feedback, slot), clicks);
+    return !bad;
 }
 
 /* Are all candidates distinct and in range, and is every shown item one of them, and shown once?  The marks tell, in time that grows with the number of candidates only where
@@ -236,6 +262,8 @@ static int good_rewards(const oltr_policy *policy, const oltr_feedback *feedback
 static int good_items(oltr_policy *policy, const candidates *from, const oltr_ranking *shown)
 {
     uint32_t n_items = policy->settings.n_items, *marks = words_in(policy, policy->marks);
+    if (!from->item && from->n <= 64)
+        return few_in_range_and_distinct(shown->item, shown->k, from->n);
     uint32_t named = next_stamps(&policy->stamp, marks, n_items), seen = named + 1;
     if (!from->item)
         return in_range_and_distinct(shown->item, shown->k, from->n, marks, seen);
@@ -279,7 +307,7 @@ oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_
         return OLTR_EEXAMINED;
     if (!good_items(policy, &from, ranking))
         return OLTR_EITEM;
-    if (!good_rewards(policy, feedback))
+    if (!good_rewards(policy, ranking->k, feedback))
         return OLTR_EREWARD;
     if (policy->ops->info.contextual && !good_rows(policy, &from, ranking))
         return OLTR_EFEATURE;

@@ -15,6 +15,7 @@
 #include "base/layout.h"
 #include "posterior/items.h"
 #include "posterior/prior.h"
+#include "rng/sample.h"
 
 typedef oltr_candidates candidates;
 typedef oltr_sum_array sum_array;
@@ -37,6 +38,26 @@ static inline uint32_t candidate(const candidates *c, uint32_t j)
     return c->item ? c->item[j] : j;
 }
 
+/* Where the user stops is what nobody can predict, a processor least of all: a loop over the examined slots goes wrong in every other round, and takes with it
+ * what was begun of the next one.  So short lists are walked whole.  A slot that was not examined reads the reward of one that was, and must change nothing. */
+enum { STEADY_SLOTS = 8 };
+
+static inline uint32_t steady_slots(uint32_t k, uint32_t n_examined)
+{
+    return n_examined && k <= STEADY_SLOTS ? k : n_examined;
+}
+
+/* 1 or 0, as the borrow of a subtraction: a comparison might become a jump. */
+static inline uint32_t was_examined(const oltr_feedback *seen, uint32_t slot)
+{
+    return (uint32_t)(((uint64_t)slot - seen->n_examined) >> 63);
+}
+
+static inline double steady_reward(const oltr_feedback *seen, uint32_t slot)
+{
+    return seen->reward[slot & -was_examined(seen, slot)];
+}
+
 #define LARGEST_FEATURE 1e6f /* beside a ridge of 1e-4, squares of larger ones leave a factor fewer than nine digits */
 
 /* Are all features of a row finite and within bounds?  A policy shows and learns from no other.  Without its sign, a float is the larger the larger its bits are, and NaN
@@ -51,6 +72,12 @@ static inline int row_is_bounded(const float *x, uint32_t dim)
         negative |= limit - (bits & 0x7fffffff);
     }
     return !(negative >> 31);
+}
+
+/* Before every scratch that `rank` is given lie the normals made ahead for its thread. */
+static inline normals_ahead *ahead_of(void *scratch)
+{
+    return (normals_ahead *)scratch - 1;
 }
 
 /* registry.c: that of the catalogue, or of a policy from outside; NULL for an info that is neither. */

@@ -27,10 +27,15 @@ static inline int item_is_seen(double examined)
     return examined > 1e-9;
 }
 
+static inline void item_sums_gain(void *state, const item_sums *sums, uint32_t item, double examined, double reward)
+{
+    doubles_at(state, sums->examined)[item] += examined;
+    doubles_at(state, sums->reward)[item] += reward;
+}
+
 static inline void item_sums_add(void *state, const item_sums *sums, uint32_t item, double reward)
 {
-    doubles_at(state, sums->examined)[item] += 1;
-    doubles_at(state, sums->reward)[item] += reward;
+    item_sums_gain(state, sums, item, 1, reward);
 }
 
 /* OLTR_ESTATE unless every N is from 0 to 2e15 and no S is larger than N of the largest rewards; with clicks, 0 <= S <= N too. */

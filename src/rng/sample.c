@@ -103,7 +103,9 @@ void beta_scores_plain(const oltr_rng *rng, const beta_shapes *shapes, const uin
 
 void gauss_scores(const oltr_rng *rng, const float *mean, const float *sd, const uint32_t *item, size_t n, float *out)
 {
-    if (cpu_has_avx2())
+    if (!item && cpu_has_avx512())
+        gauss_scores_avx512(rng, mean, sd, n, out);
+    else if (cpu_has_avx2())
         gauss_scores_avx2(rng, mean, sd, item, n, out);
     else
         gauss_scores_plain(rng, mean, sd, item, n, out);
@@ -111,10 +113,29 @@ void gauss_scores(const oltr_rng *rng, const float *mean, const float *sd, const
 
 void standard_normals(const oltr_rng *rng, size_t n, float *out)
 {
-    if (cpu_has_avx2())
+    if (cpu_has_avx512())
+        standard_normals_avx512(rng, n, out);
+    else if (cpu_has_avx2())
         standard_normals_avx2(rng, n, out);
     else
         standard_normals_plain(rng, n, out);
+}
+
+void gauss_scores_ahead(const oltr_rng *rng, normals_ahead *ahead, const float *mean, const float *sd,
+                        const uint32_t *item, size_t n, float *out)
+{
+    if (!item && n <= NORMAL_GROUP && cpu_has_avx512())
+        gauss_scores_ahead_avx512(rng, ahead, mean, sd, out);
+    else
+        gauss_scores(rng, mean, sd, item, n, out);
+}
+
+const float *standard_normals_ahead(const oltr_rng *rng, normals_ahead *ahead, size_t n, float *out)
+{
+    if (n <= NORMAL_GROUP && cpu_has_avx512())
+        return standard_normals_ahead_avx512(rng, ahead);
+    standard_normals(rng, n, out);
+    return out;
 }
 
 void beta_scores(const oltr_rng *rng, const beta_shapes *shapes, const uint32_t *item, size_t n, uint32_t *todo,
@@ -127,7 +148,30 @@ void beta_scores(const oltr_rng *rng, const beta_shapes *shapes, const uint32_t 
 }
 
 #if !OLTR_HAVE_AVX2
-/* Never called: cpu_has_avx2() is 0 in such a build. */
+/* Never called: cpu_has_avx2() and cpu_has_avx512() are 0 in such a build. */
+void standard_normals_avx512(const oltr_rng *rng, size_t n, float *out)
+{
+    standard_normals_plain(rng, n, out);
+}
+
+void gauss_scores_avx512(const oltr_rng *rng, const float *mean, const float *sd, size_t n, float *out)
+{
+    gauss_scores_plain(rng, mean, sd, NULL, n, out);
+}
+
+void gauss_scores_ahead_avx512(const oltr_rng *rng, normals_ahead *ahead, const float *mean, const float *sd,
+                               float *out)
+{
+    (void)ahead;
+    gauss_scores_plain(rng, mean, sd, NULL, NORMAL_GROUP, out);
+}
+
+const float *standard_normals_ahead_avx512(const oltr_rng *rng, normals_ahead *ahead)
+{
+    standard_normals_plain(rng, NORMAL_GROUP, ahead->z[0]);
+    return ahead->z[0];
+}
+
 void standard_normals_avx2(const oltr_rng *rng, size_t n, float *out)
 {
     standard_normals_plain(rng, n, out);

@@ -25,11 +25,36 @@ void gauss_scores_plain(const oltr_rng *rng, const float *mean, const float *sd,
                         float *out);
 void gauss_scores_avx2(const oltr_rng *rng, const float *mean, const float *sd, const uint32_t *item, size_t n,
                        float *out);
+void gauss_scores_avx512(const oltr_rng *rng, const float *mean, const float *sd, size_t n,
+                         float *out); /* without a list */
 
 /* n standard normals, numbered as the items above; out is padded. */
 void standard_normals(const oltr_rng *rng, size_t n, float *out);
 void standard_normals_plain(const oltr_rng *rng, size_t n, float *out);
 void standard_normals_avx2(const oltr_rng *rng, size_t n, float *out);
+void standard_normals_avx512(const oltr_rng *rng, size_t n, float *out);
+
+/* Normals of rounds to come.
+ *
+ * To make the 32 normals of a short list is a chain of some 160 cycles, each step waiting for the one before, while most of the processor stands still.
+ * But they depend on the generator alone, and whoever ranks round after round asks for those of round t + 1 next.  So, once calls have been one round
+ * apart, the normals of AHEAD rounds are made side by side, in little more time than those of one.  Whoever asks for others is given them, made on the
+ * spot: what is kept here decides how long a call takes and nothing else.  All zero at first; one for each thread. */
+enum { AHEAD = 4 };
+typedef struct normals_ahead {
+    _Alignas(64) float z[2 * AHEAD][NORMAL_GROUP]; /* one half is used up before the other is made */
+    oltr_rng next;                                 /* the generator that is expected next */
+    uint32_t at;                                   /* the number of its normals, from 1; 0: not made */
+} normals_ahead;
+
+/* The same as gauss_scores and standard_normals; the latter returns where the normals are, in `out` or ahead. */
+void gauss_scores_ahead(const oltr_rng *rng, normals_ahead *ahead, const float *mean, const float *sd,
+                        const uint32_t *item, size_t n, float *out);
+const float *standard_normals_ahead(const oltr_rng *rng, normals_ahead *ahead, size_t n, float *out);
+/* n <= NORMAL_GROUP */
+void gauss_scores_ahead_avx512(const oltr_rng *rng, normals_ahead *ahead, const float *mean, const float *sd,
+                               float *out);
+const float *standard_normals_ahead_avx512(const oltr_rng *rng, normals_ahead *ahead);
 
 /* What Marsaglia and Tsang's method needs of Gamma(a) and Gamma(b) to draw from Beta(a,b).  d < 0 in `da` marks an item with
  * a shape below 1, which is drawn from `a` and `b` in double precision. */

@@ -1,4 +1,4 @@
-/* kernels.c - every AVX2 kernel returns the bits of its plain C twin.
+/* kernels.c - every vector kernel returns the bits of its plain C twin.
  *
  * That is what makes a run the same on every machine: the twin can be read, the kernel only has to agree, on random and on
  * malicious input alike.  Arrays are exactly as long as the headers ask, so that a sanitizer sees a read too far.
@@ -201,6 +201,13 @@ static void compare_gauss(source *from, int extreme, size_t n, uint64_t round)
     gauss_scores_plain(&rng, c.mean, c.sd, NULL, n, plain);
     gauss_scores_avx2(&rng, c.mean, c.sd, NULL, n, vector);
     same_floats("gauss", room, plain, vector);
+    if (cpu_has_avx512()) {
+        gauss_scores_avx512(&rng, c.mean, c.sd, n, vector);
+        same_floats("gauss in 512 bits", room, plain, vector);
+        standard_normals_plain(&rng, n, plain);
+        standard_normals_avx512(&rng, n, vector);
+        same_floats("normals in 512 bits", room, plain, vector);
+    }
     float *few_plain = exactly(m, sizeof(float)), *few_vector = exactly(m, sizeof(float));
     gauss_scores_plain(&rng, c.mean, c.sd, c.item, m, few_plain);
     gauss_scores_avx2(&rng, c.mean, c.sd, c.item, m, few_vector);
@@ -221,6 +228,33 @@ static void gauss_scores_avx2_equals_plain(void **state)
             compare_gauss(&from, extreme, n, n);
     for (uint64_t round = 0; round < 10 * EFFORT; round++)
         compare_gauss(&from, round % 2 == 1, LARGE, round << 40);
+}
+
+/* What is made ahead is what would be made on the spot, whatever is asked for next. */
+static void normals_ahead_are_those_of_their_round(void **state)
+{
+    enum { STEADY = 40, N = 30 };
+    static normals_ahead ahead;
+    gauss_case c = {0};
+    source from = {11};
+    (void)state;
+    memset(&ahead, 0, sizeof ahead);
+    c = gauss_case_new(&from, 0, N);
+    for (uint64_t call = 0, round = 0xFFFFFFFF - 2 * STEADY; call < 50 * STEADY; call++) {
+        float plain[NORMAL_GROUP], vector[NORMAL_GROUP];
+        uint32_t what = call < 4 * STEADY ? 100 : next_below(&from, 101); /* first long past the end of the low half */
+        round += what < 2 ? 3 : what < 4 ? 0 : what < 6 ? -(uint64_t)2 : 1;
+        oltr_rng rng = oltr_rng_at(oltr_rng_make(3, what == 6), what == 7, round);
+        standard_normals_plain(&rng, N, plain);
+        same_floats("normals made ahead", N, plain, standard_normals_ahead(&rng, &ahead, N, vector));
+        if (what % 2)
+            continue;
+        rng = oltr_rng_at(rng, what == 7, ++round);
+        gauss_scores_plain(&rng, c.mean, c.sd, NULL, N, plain);
+        gauss_scores_ahead(&rng, &ahead, c.mean, c.sd, NULL, N, vector);
+        same_floats("scores made ahead", NORMAL_GROUP, plain, vector);
+    }
+    gauss_case_free(&c);
 }
 
 static void compare_beta(source *from, shape_kind kind, size_t n, uint64_t round)
@@ -308,7 +342,7 @@ static void same_picks(const char *what, size_t n, uint32_t k, picks *left, pick
     free(right->score);
 }
 
-static void compare_topk_f32(source *from, score_kind kind, size_t n, uint32_t k)
+static void compare_topk_f32(source *from, score_kind kind, size_t n, uint32_t k, int wide)
 {
     float *x = exactly(padded(n), sizeof *x), *y = exactly(padded(n), sizeof *y),
           *best = exactly(padded(n) / 8 + 8, sizeof *best);
@@ -317,14 +351,14 @@ static void compare_topk_f32(source *from, score_kind kind, size_t n, uint32_t k
     picks plain = picks_new(k), vector = picks_new(k);
     oltr_rng rng = some_rng(next_bits(from) >> 16);
     topk_f32_plain(x, n, k, &rng, best, plain.position, plain.score);
-    topk_f32_avx2(y, n, k, &rng, best, vector.position, vector.score);
+    (wide ? topk_f32_avx512 : topk_f32_avx2)(y, n, k, &rng, best, vector.position, vector.score);
     same_picks("topk_f32", n, k, &plain, &vector);
     free(x);
     free(y);
     free(best);
 }
 
-static void compare_topk_f64(source *from, score_kind kind, size_t n, uint32_t k)
+static void compare_topk_f64(source *from, score_kind kind, size_t n, uint32_t k, int wide)
 {
     double *x = exactly(padded(n), sizeof *x), *y = exactly(padded(n), sizeof *y),
            *best = exactly(padded(n) / 8 + 8, sizeof *best);
@@ -333,7 +367,7 @@ static void compare_topk_f64(source *from, score_kind kind, size_t n, uint32_t k
     picks plain = picks_new(k), vector = picks_new(k);
     oltr_rng rng = some_rng(next_bits(from) >> 16);
     topk_f64_plain(x, n, k, &rng, best, plain.position, plain.score);
-    topk_f64_avx2(y, n, k, &rng, best, vector.position, vector.score);
+    (wide ? topk_f64_avx512 : topk_f64_avx2)(y, n, k, &rng, best, vector.position, vector.score);
     same_picks("topk_f64", n, k, &plain, &vector);
     free(x);
     free(y);
@@ -342,8 +376,10 @@ static void compare_topk_f64(source *from, score_kind kind, size_t n, uint32_t k
 
 static void compare_topk(source *from, score_kind kind, size_t n, uint32_t k)
 {
-    compare_topk_f32(from, kind, n, k);
-    compare_topk_f64(from, kind, n, k);
+    for (int wide = 0; wide <= cpu_has_avx512(); wide++) {
+        compare_topk_f32(from, kind, n, k, wide);
+        compare_topk_f64(from, kind, n, k, wide);
+    }
 }
 
 static void topk_avx2_equals_plain_for_every_k_of_few_scores(void **state)
@@ -408,6 +444,7 @@ int main(void)
 #if OLTR_HAVE_AVX2
     const struct CMUnitTest twins[] = {
         cmocka_unit_test(gauss_scores_avx2_equals_plain),
+        cmocka_unit_test(normals_ahead_are_those_of_their_round),
         cmocka_unit_test(beta_scores_avx2_equals_plain),
         cmocka_unit_test(topk_avx2_equals_plain_for_every_k_of_few_scores),
         cmocka_unit_test(topk_avx2_equals_plain_for_more_scores),

@@ -108,9 +108,19 @@ static void use_both(side s[2], const float *x, size_t stride, uint32_t n)
     assert_same_sides(&s[0], &s[1], "quadratic");
 }
 
-static void compare_twins(uint32_t dim, oltr_rng *rng)
+static int vector_sets(void)
 {
-    side s[2] = {side_of(&ldl_plain, dim), side_of(&ldl_avx2, dim)};
+    return cpu_has_avx512() ? 2 : 1;
+}
+
+static const ldl_kernels *vector_set(int i)
+{
+    return i ? &ldl_avx512 : &ldl_avx2;
+}
+
+static void compare_twins(const ldl_kernels *kernels, uint32_t dim, oltr_rng *rng)
+{
+    side s[2] = {side_of(&ldl_plain, dim), side_of(kernels, dim)};
     size_t stride = dim + oltr_rng_below(rng, 3);
     float *x = room(ITEMS * stride - (stride - dim), sizeof *x);
     random_rows(rng, x, ITEMS, dim, stride);
@@ -136,9 +146,11 @@ static void test_kernels_equal_their_twins(void **unused)
     if (!cpu_has_avx2())
         skip();
     oltr_rng rng = oltr_rng_make(1, 0);
-    for (uint32_t i = 0; i < N_SIZES; i++)
-        compare_twins(sizes(i), &rng);
-    compare_twins(301, &rng); /* more than a tile of gram_add */
+    for (int set = 0; set < vector_sets(); set++) {
+        for (uint32_t i = 0; i < N_SIZES; i++)
+            compare_twins(vector_set(set), sizes(i), &rng);
+        compare_twins(vector_set(set), 301, &rng); /* more than a tile of gram_add */
+    }
 }
 
 /* Differences that cancel to 0, -0, denormals and numbers of very different size. */
@@ -149,9 +161,9 @@ static void test_twins_agree_on_strange_rows(void **unused)
     if (!cpu_has_avx2())
         skip();
     oltr_rng rng = oltr_rng_make(2, 0);
-    for (uint32_t i = 0; i < 40; i++) {
-        uint32_t dim = sizes(i);
-        side s[2] = {side_of(&ldl_plain, dim), side_of(&ldl_avx2, dim)};
+    for (int i = 0; i < 40 * vector_sets(); i++) {
+        uint32_t dim = sizes((uint32_t)i % 40);
+        side s[2] = {side_of(&ldl_plain, dim), side_of(vector_set(i / 40), dim)};
         float *x = room((size_t)ITEMS * dim, sizeof *x);
         for (uint32_t j = 0; j < ITEMS * dim; j++)
             x[j] = strange[oltr_rng_below(&rng, sizeof strange / sizeof *strange)];
