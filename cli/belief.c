@@ -152,9 +152,11 @@ oltr_status belief_get(const struct data_plan *plan, const struct splits *splits
         return OLTR_OK;
     }
     key_of(plan, splits, of_grade, seed, key);
-    if (take_kept(options->folder, number, key, splits->test, options->quiet, out) ||
-        take_kept(options->other, number, key, splits->test, options->quiet, out)) {
-        return OLTR_OK;
+    for (uint32_t i = 1; i <= number; i++) { /* an earlier point of a sweep may have had the same */
+        if (take_kept(options->folder, i, key, splits->test, options->quiet, out) ||
+            take_kept(options->other, i, key, splits->test, options->quiet, out)) {
+            return OLTR_OK;
+        }
     }
     oltr_status status = train(plan, splits, of_grade, seed, options, out, error);
     if (status == OLTR_OK && options->keep) {

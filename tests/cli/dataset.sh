@@ -93,6 +93,9 @@ same two/scores.csv hurt/scores.csv
 tiny | { cat; echo 'sweep: {key: policies.GTS-P.sigma, values: [0.25, 0.5]}'; } >sigma.yaml
 expect 0 "" "$OLTR" run sigma.yaml -o sigma --no-figures -q
 [ ! -e sigma/scores-2.csv ] || fail "the rankers were trained twice"
+tiny | { cat; echo 'sweep: {key: world.normalise, values: [standard, minmax]}'; } >scale.yaml
+expect 0 'the scores in scale/scores.csv are of this very data' "$OLTR" run scale.yaml -o scale --no-figures
+[ ! -e scale/scores-2.csv ] || fail "the rankers were trained twice for two scales of features"
 tiny | { cat; echo 'sweep: {key: world.grades, values: [err, navigational]}'; } >grades.yaml
 expect 0 "" "$OLTR" run grades.yaml -o grades --no-figures -q --set world.largest_grade=4
 there grades/scores.csv grades/scores-2.csv
