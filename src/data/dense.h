@@ -19,10 +19,10 @@ static inline int between_floats(double x)
     return (bits & 0x1FFFFFFF) == 0x10000000;
 }
 
-enum { DENSE_GROUP = 8, DENSE_REACH = DENSE_GROUP * (LONGEST_KEY + 33) + 32 };
+enum { DENSE_GROUP = 8, DENSE_REACH = 128 + LONGEST_KEY + 32 };
 
 /* Reads the features 1, 2, ... at *at, at most `most`, in groups of DENSE_GROUP, into x and moves *at behind them.  Returns how many.
- * Looks at bytes before `readable` only. */
-uint32_t dense_avx2(const line_tables *tables, const char **at, const char *readable, uint32_t most, float *x);
+ * Looks at bytes before `readable` only; a blank stands before *at. */
+uint32_t dense_avx2(const line_tables *t, const char **at, const char *readable, uint32_t most, float *x);
 
 #endif

@@ -1,10 +1,10 @@
 /* dense_avx2.c - dense rows, a value at a time without a branch; see dense.h.
  *
- * In a dense row the next feature's id is known, and with it where the value begins: "17:" is compared as eight bytes, and no one waits for
- * the outcome.  Sixteen bytes from there are looked at together: the first blank ends the value, the first point divides it.  One shuffle,
- * picked by the two places and the sign (make_tables), drops sign and point and moves the digits to the right end; three multiply-and-add steps make two
- * integers of them.  The division rounds once, and the middle between two floats is refused (line.c has the reason).
- * What is wrong is collected and asked for once a group: the only thing that one value waits for is the end of the one before.
+ * First all blanks of the next bytes are found, 64 bytes at a time: they end the values.  In a dense row the next feature's id is known, and with it
+ * where its value begins: "17:" is compared as eight bytes, and no one waits for the outcome.  So values do not wait for each other.  Sixteen
+ * bytes from there are looked at together; the first point divides them.  One shuffle, picked by length, point and sign (make_tables), drops sign and point
+ * and moves the digits to the right end; three multiply-and-add steps make two integers of them.  The division rounds once, and the middle between two
+ * floats is refused (line.c has the reason).  What is wrong is collected and asked for once a group.
  */
 #include "data/dense.h"
 
@@ -16,113 +16,171 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* By sign and length - point: no point, then a point with 0, 1, 2, ... digits behind it. */
-static const double divisor[2 * DENSE_LANES] = {1e0,  1e0,  1e1,  1e2,  1e3,  1e4,   1e5,   1e6,   1e7,   1e8,  1e9,
-                                                1e10, 1e11, 1e12, 1e13, 1e14, -1e0,  -1e0,  -1e1,  -1e2,  -1e3, -1e4,
-                                                -1e5, -1e6, -1e7, -1e8, -1e9, -1e10, -1e11, -1e12, -1e13, -1e14};
-
-/* What is wrong with the values so far: nothing, if all is zero. */
+/* What is wrong with the values so far. */
 typedef struct faults {
-    uint64_t bad;
-    __m128i bytes; /* not digits */
-    __m256d middles;
+    uint64_t keys;   /* 0: all ids are the expected ones */
+    __m256i digits;  /* at most 9 everywhere: all digits are digits */
+    __m256i middles; /* 0: no value is in the middle between two floats, or without a digit */
 } faults;
 
-/* A value as it was found: its digits as two integers of eight digits, and what to divide by. */
+/* A value as it was found: sixteen digits, and what to divide them by. */
 typedef struct found {
-    __m128i halves;
+    __m128i digit;
     double divisor;
 } found;
 
-OLTR_TARGET_AVX2 static inline __m128i digits_to_halves(__m128i digit)
+/* The blanks of a stretch of text, as offsets. */
+enum { STRETCH = 128, AT_ONCE = 12 };
+typedef struct blanks {
+    const char *text;                                     /* from where they count */
+    uint32_t scanned;                                     /* how much of it was looked at */
+    uint32_t n;                                           /* how many are there, behind the first */
+    uint32_t at[DENSE_GROUP + STRETCH + 1 + AT_ONCE + 8]; /* at[0] is the one before the next value */
+} blanks;
+
+/* Adds those of 64 bytes. */
+OLTR_TARGET_AVX2 ALWAYS_INLINE void scan(blanks *b)
 {
-    __m128i two = _mm_maddubs_epi16(digit, _mm_set1_epi16(0x010A)); /* 10 a + b */
-    __m128i four = _mm_madd_epi16(two, _mm_set1_epi32(0x00010064)); /* 100 a + b */
-    return _mm_madd_epi16(_mm_packus_epi32(four, four), _mm_set1_epi32(0x00012710));
+    const char *p = b->text + b->scanned;
+    const __m256i blank = _mm256_set1_epi8(' ');
+    __m256i low = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)(const void *)p), blank);
+    __m256i high = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)(const void *)(p + 32)), blank);
+    uint64_t mask = (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32 | (uint32_t)_mm256_movemask_epi8(low);
+    uint32_t *to = b->at + 1 + b->n, n = (uint32_t)__builtin_popcountll(mask);
+    for (uint32_t i = 0; i < AT_ONCE; i++, mask &= mask - 1) /* more than there mostly are: no branch to guess */
+        to[i] = b->scanned + (uint32_t)_tzcnt_u64(mask);
+    for (uint32_t i = AT_ONCE; i < n; i++, mask &= mask - 1)
+        to[i] = b->scanned + (uint32_t)_tzcnt_u64(mask);
+    b->n += n;
+    b->scanned += 64;
 }
 
-/* The feature at *at, which moves to where the next one must begin. */
-OLTR_TARGET_AVX2 ALWAYS_INLINE found take(const line_tables *t, uint32_t id, const char **at, faults *f)
+/* Forgets the blanks of `used` values, at most a group is left; and looks further, if there is text to look at. */
+OLTR_TARGET_AVX2 ALWAYS_INLINE int refill(blanks *b, uint32_t used, const char *readable)
+{
+    memmove(b->at, b->at + used, (DENSE_GROUP + 1) * sizeof *b->at);
+    b->n -= used;
+    if (readable - (b->text + b->scanned) < DENSE_REACH)
+        return 0;
+    for (uint32_t i = 0; i < STRETCH / 64; i++)
+        scan(b);
+    return 1;
+}
+
+/* The value between two blanks. */
+OLTR_TARGET_AVX2 ALWAYS_INLINE found take(const line_tables *t, uint32_t id, const char *text, const uint32_t *at,
+                                          faults *f)
 {
     const key *k = &t->keys[id];
-    const char *p = *at + k->length;
+    const char *start = text + at[0] + 1, *p = start + k->length;
     uint64_t head;
-    memcpy(&head, *at, sizeof head);
-    __m128i text = _mm_loadu_si128((const __m128i *)(const void *)p);
-    uint32_t blanks = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(text, _mm_set1_epi8(' ')));
-    *at = p + 1 + _tzcnt_u32(blanks); /* all that the next value waits for; 32 without a blank, which is a fault */
-    uint32_t points = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(text, _mm_set1_epi8('.')));
-    uint32_t length = _tzcnt_u32(blanks | 0x8000), point = _tzcnt_u32(blanks | points | 0x8000);
-    uint32_t minus = *p == '-', form = minus << 8 | length << 4 | point;
-    __m128i digit = _mm_shuffle_epi8(_mm_sub_epi8(text, _mm_set1_epi8('0')),
-                                     _mm_loadu_si128((const __m128i *)(const void *)t->digit[form]));
-    f->bad |= ((head & k->mask) ^ k->text) | t->lacks[form];
-    f->bytes = _mm_or_si128(f->bytes, _mm_subs_epu8(digit, _mm_set1_epi8(9)));
-    return (found){digits_to_halves(digit), divisor[minus << 4 | (length - point)]};
+    memcpy(&head, start, sizeof head);
+    uint32_t length = at[1] - at[0] - 1 - k->length;
+    length = length < DENSE_LANES - 1 ? length : DENSE_LANES - 1; /* also if there is none */
+    __m128i value = _mm_loadu_si128((const __m128i *)(const void *)p);
+    uint32_t points = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(value, _mm_set1_epi8('.')));
+    size_t form = (size_t)(*p == '-') << 8 | length << 4 | _tzcnt_u32(points | 1u << length);
+    f->keys |= (head & k->mask) ^ k->text;
+    value = _mm_sub_epi8(value, _mm_set1_epi8('0'));
+    return (found){_mm_shuffle_epi8(value, _mm_loadu_si128((const __m128i *)(const void *)t->digit[form])),
+                   t->divisor[form]};
+}
+
+OLTR_TARGET_AVX2 ALWAYS_INLINE __m256i pair(__m128i a, __m128i b)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
+}
+
+/* Sixteen digits of two values -> four integers of four digits each. */
+OLTR_TARGET_AVX2 ALWAYS_INLINE __m256i fours(__m256i digit, faults *f)
+{
+    f->digits = _mm256_max_epu8(f->digits, digit);
+    __m256i two = _mm256_maddubs_epi16(digit, _mm256_set1_epi16(0x010A)); /* 10 a + b */
+    return _mm256_madd_epi16(two, _mm256_set1_epi32(0x00010064));         /* 100 a + b */
 }
 
 /* Four values as floats. */
 OLTR_TARGET_AVX2 ALWAYS_INLINE __m128 round_four(const found *v, faults *f)
 {
-    const __m256d low = _mm256_castsi256_pd(_mm256_set1_epi64x(0x1FFFFFFF)),
-                  middle = _mm256_castsi256_pd(_mm256_set1_epi64x(0x10000000));
-    __m128 ab = _mm_castsi128_ps(_mm_unpacklo_epi64(v[0].halves, v[1].halves));
-    __m128 cd = _mm_castsi128_ps(_mm_unpacklo_epi64(v[2].halves, v[3].halves));
-    __m256d above = _mm256_cvtepi32_pd(_mm_castps_si128(_mm_shuffle_ps(ab, cd, 0x88)));
-    __m256d below = _mm256_cvtepi32_pd(_mm_castps_si128(_mm_shuffle_ps(ab, cd, 0xDD)));
+    __m256i even = fours(pair(v[0].digit, v[2].digit), f), odd = fours(pair(v[1].digit, v[3].digit), f);
+    __m256i eights = _mm256_madd_epi16(_mm256_packus_epi32(even, odd), _mm256_set1_epi32(0x00012710));
+    __m256i apart = _mm256_permutevar8x32_epi32(eights, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
+    __m256d above = _mm256_cvtepi32_pd(_mm256_castsi256_si128(apart)),
+            below = _mm256_cvtepi32_pd(_mm256_extracti128_si256(apart, 1));
     __m256d digits = _mm256_add_pd(_mm256_mul_pd(above, _mm256_set1_pd(1e8)), below);
     __m256d value = _mm256_div_pd(digits, _mm256_set_pd(v[3].divisor, v[2].divisor, v[1].divisor, v[0].divisor));
-    __m256i is_middle = _mm256_cmpeq_epi64(_mm256_castpd_si256(_mm256_and_pd(value, low)), _mm256_castpd_si256(middle));
-    f->middles = _mm256_or_pd(f->middles, _mm256_castsi256_pd(is_middle));
+    __m256i low = _mm256_and_si256(_mm256_castpd_si256(value), _mm256_set1_epi64x(0x1FFFFFFF));
+    f->middles = _mm256_or_si256(f->middles, _mm256_cmpeq_epi64(low, _mm256_set1_epi64x(0x10000000)));
     return _mm256_cvtpd_ps(value);
 }
 
 OLTR_TARGET_AVX2 ALWAYS_INLINE int is_right(const faults *f)
 {
-    return f->bad == 0 && _mm_testz_si128(f->bytes, f->bytes) && _mm256_movemask_pd(f->middles) == 0;
+    __m256i not_digits = _mm256_subs_epu8(f->digits, _mm256_set1_epi8(9)),
+            any = _mm256_or_si256(not_digits, f->middles);
+    return f->keys == 0 && _mm256_testz_si256(any, any);
 }
 
 OLTR_TARGET_AVX2 ALWAYS_INLINE faults no_faults(void)
 {
-    return (faults){0, _mm_setzero_si128(), _mm256_setzero_pd()};
+    return (faults){0, _mm256_setzero_si256(), _mm256_setzero_si256()};
 }
 
-OLTR_TARGET_AVX2 uint32_t dense_avx2(const line_tables *tables, const char **at, const char *readable, uint32_t most,
+/* Four features between the blanks at[0] to at[4]. */
+OLTR_TARGET_AVX2 ALWAYS_INLINE void take_four(const line_tables *t, uint32_t id, const char *text, const uint32_t *at,
+                                              float *x, faults *f)
+{
+    found v[4];
+    v[0] = take(t, id, text, at, f);
+    v[1] = take(t, id + 1, text, at + 1, f);
+    v[2] = take(t, id + 2, text, at + 2, f);
+    v[3] = take(t, id + 3, text, at + 3, f);
+    _mm_storeu_ps(&x[id], round_four(v, f));
+}
+
+OLTR_TARGET_AVX2 uint32_t dense_avx2(const line_tables *t, const char **at, const char *readable, uint32_t most,
                                      float *x)
 {
-    const char *p = *at;
-    uint32_t done = 0;
-    for (; done + DENSE_GROUP <= most && readable - *at >= DENSE_REACH; done += DENSE_GROUP, *at = p) {
+    blanks b;
+    uint32_t done = 0, used = 0;
+    b.text = *at - 1;
+    b.scanned = 1;
+    b.n = 0;
+    b.at[0] = 0; /* the blank before the first feature */
+    while (done + DENSE_GROUP <= most) {
         faults f = no_faults();
-        for (uint32_t i = 0; i < DENSE_GROUP; i += 4) {
-            uint32_t id = done + i;
-            found v[4];
-            v[0] = take(tables, id, &p, &f);
-            v[1] = take(tables, id + 1, &p, &f);
-            v[2] = take(tables, id + 2, &p, &f);
-            v[3] = take(tables, id + 3, &p, &f);
-            _mm_storeu_ps(&x[done + i], round_four(v, &f));
+        if (b.n - used < DENSE_GROUP) {
+            int more = refill(&b, used, readable);
+            used = 0;
+            if (b.n < DENSE_GROUP && more)
+                continue;
+            if (b.n < DENSE_GROUP)
+                break;
         }
+        take_four(t, done, b.text, b.at + used, x, &f);
+        take_four(t, done + 4, b.text, b.at + used + 4, x, &f);
         if (!is_right(&f))
             break;
+        done += DENSE_GROUP;
+        used += DENSE_GROUP;
     }
-    for (; done > 0 && done < most && readable - *at >= DENSE_REACH; done++, *at = p) { /* those of a broken group */
+    for (; done > 0 && done < most && used < b.n; done++, used++) { /* those of a broken group */
         faults f = no_faults();
-        p = *at;
-        found one = take(tables, done, &p, &f), v[4] = {one, one, one, one};
+        found one = take(t, done, b.text, b.at + used, &f), v[4] = {one, one, one, one};
         x[done] = _mm_cvtss_f32(round_four(v, &f));
         if (!is_right(&f))
             break;
     }
+    *at = done ? b.text + b.at[used] + 1 : *at;
     return done;
 }
 
 #else
 
 /* Never called: cpu_has_avx2() is 0 in such a build. */
-uint32_t dense_avx2(const line_tables *tables, const char **at, const char *readable, uint32_t most, float *x)
+uint32_t dense_avx2(const line_tables *t, const char **at, const char *readable, uint32_t most, float *x)
 {
-    (void)tables, (void)at, (void)readable, (void)most, (void)x;
+    (void)t, (void)at, (void)readable, (void)most, (void)x;
     return 0;
 }
 

@@ -358,7 +358,12 @@ static void make_form(line_tables *t, uint32_t sign, uint32_t length, uint32_t p
         uint32_t from = sign + i;
         t->digit[form][DENSE_LANES - n + i] = (unsigned char)(from < point ? from : from + 1);
     }
-    t->lacks[form] = n == 0 || length == DENSE_LANES - 1;
+    const uint64_t refused = 0x7FF8000010000000; /* a quotient has the low bits of a NaN that it was divided by */
+    double divisor = power_of_ten[point < length ? length - point - 1 : 0];
+    divisor = sign ? -divisor : divisor;
+    if (n == 0 || length == DENSE_LANES - 1)
+        memcpy(&divisor, &refused, sizeof divisor);
+    t->divisor[form] = divisor;
 }
 
 void make_tables(line_tables *t, uint32_t most_features)

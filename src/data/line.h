@@ -26,7 +26,8 @@ typedef struct line_tables {
     uint32_t n_keys;
     key keys[KEYS];                                /* of the features 1, 2, ... */
     unsigned char digit[DENSE_FORMS][DENSE_LANES]; /* which byte of the value becomes which of 16 digits; 0x80: none */
-    unsigned char lacks[DENSE_FORMS];              /* 1: a value of this form has no digit, or is too long */
+    double divisor
+        [DENSE_FORMS]; /* of the digits, with the sign; a NaN that looks like a middle (dense.h) for what is too long or has no digit */
 } line_tables;
 
 typedef struct line_parser {
