@@ -68,10 +68,9 @@ OLTR_TARGET_AVX2 ALWAYS_INLINE int refill(blanks *b, uint32_t used, const char *
 }
 
 /* The value between two blanks. */
-OLTR_TARGET_AVX2 ALWAYS_INLINE found take(const line_tables *t, uint32_t id, const char *text, const uint32_t *at,
+OLTR_TARGET_AVX2 ALWAYS_INLINE found take(const line_tables *t, const key *k, const char *text, const uint32_t *at,
                                           faults *f)
 {
-    const key *k = &t->keys[id];
     const char *start = text + at[0] + 1, *p = start + k->length;
     uint64_t head;
     memcpy(&head, start, sizeof head);
@@ -127,15 +126,15 @@ OLTR_TARGET_AVX2 ALWAYS_INLINE faults no_faults(void)
 }
 
 /* Four features between the blanks at[0] to at[4]. */
-OLTR_TARGET_AVX2 ALWAYS_INLINE void take_four(const line_tables *t, uint32_t id, const char *text, const uint32_t *at,
+OLTR_TARGET_AVX2 ALWAYS_INLINE void take_four(const line_tables *t, const key *k, const char *text, const uint32_t *at,
                                               float *x, faults *f)
 {
     found v[4];
-    v[0] = take(t, id, text, at, f);
-    v[1] = take(t, id + 1, text, at + 1, f);
-    v[2] = take(t, id + 2, text, at + 2, f);
-    v[3] = take(t, id + 3, text, at + 3, f);
-    _mm_storeu_ps(&x[id], round_four(v, f));
+    v[0] = take(t, k, text, at, f);
+    v[1] = take(t, k + 1, text, at + 1, f);
+    v[2] = take(t, k + 2, text, at + 2, f);
+    v[3] = take(t, k + 3, text, at + 3, f);
+    _mm_storeu_ps(x, round_four(v, f));
 }
 
 OLTR_TARGET_AVX2 uint32_t dense_avx2(const line_tables *t, const char **at, const char *readable, uint32_t most,
@@ -157,8 +156,10 @@ OLTR_TARGET_AVX2 uint32_t dense_avx2(const line_tables *t, const char **at, cons
             if (b.n < DENSE_GROUP)
                 break;
         }
-        take_four(t, done, b.text, b.at + used, x, &f);
-        take_four(t, done + 4, b.text, b.at + used + 4, x, &f);
+        const key *k = &t->keys[done];
+        const uint32_t *blank = b.at + used;
+        take_four(t, k, b.text, blank, x + done, &f);
+        take_four(t, k + 4, b.text, blank + 4, x + done + 4, &f);
         if (!is_right(&f))
             break;
         done += DENSE_GROUP;
@@ -166,7 +167,7 @@ OLTR_TARGET_AVX2 uint32_t dense_avx2(const line_tables *t, const char **at, cons
     }
     for (; done > 0 && done < most && used < b.n; done++, used++) { /* those of a broken group */
         faults f = no_faults();
-        found one = take(t, done, b.text, b.at + used, &f), v[4] = {one, one, one, one};
+        found one = take(t, &t->keys[done], b.text, b.at + used, &f), v[4] = {one, one, one, one};
         x[done] = _mm_cvtss_f32(round_four(v, &f));
         if (!is_right(&f))
             break;
