@@ -293,31 +293,38 @@ static oltr_status add_experiment(const struct report_experiment *experiment, st
 
 /* ---- what was run --------------------------------------------------------------------------------------- */
 
+/* What the paper says of its time: a figure for its synthetic experiments, nothing for those on data. */
+static const char *time_of_paper(const struct report_experiment *experiment)
+{
+    const struct manifest *manifest = &experiment->folder.manifest;
+    bool of_paper = false;
+    for (uint32_t i = 0; i < manifest->n_figures; i++) {
+        of_paper = of_paper || manifest->figure[i].label != NULL;
+    }
+    return !of_paper                        ? "not in the paper"
+           : manifest->is_concentration     ? "nothing to simulate"
+           : *data_note(experiment) != '\0' ? "not given"
+                                            : "about 5 min on 48 cores";
+}
+
 static void add_run(const struct report_experiment *experiment, struct text *out)
 {
     text_printf(out, "<tr><th scope=\"row\"><a href=\"#%s\">%s</a></th><td class=\"n\">", experiment->name,
                 experiment->name);
-    if (experiment->there) {
-        const json_t *point = json_array_get(json_object_get(manifest_of(experiment), "points"), 0);
-        double threads = json_number_value(json_object_get(manifest_of(experiment), "threads"));
-        bool of_paper = false;
-        for (uint32_t i = 0; i < experiment->folder.manifest.n_figures; i++) {
-            of_paper = of_paper || experiment->folder.manifest.figure[i].label != NULL;
-        }
-        html_seconds(out, seconds_of(experiment));
-        text_printf(out, "</td><td class=\"n\">%g</td><td class=\"n\">", threads);
-        html_seconds(out, threads * seconds_of(experiment));
-        text_printf(out, "</td><td>%s</td><td class=\"n\">",
-                    !of_paper       ? "not in the paper"
-                    : point == NULL ? "nothing to simulate"
-                                    : "about 5 min on 48 cores");
-        html_count(out, (uint64_t)json_integer_value(json_object_get(point, "replications")));
-        text_add(out, "</td></tr>\n");
-    } else {
+    if (!experiment->there) {
         text_add(out, "</td><td></td><td></td><td>");
         html_text(out, experiment->trouble);
         text_add(out, "</td><td></td></tr>\n");
+        return;
     }
+    const json_t *point = json_array_get(json_object_get(manifest_of(experiment), "points"), 0);
+    double threads = json_number_value(json_object_get(manifest_of(experiment), "threads"));
+    html_seconds(out, seconds_of(experiment));
+    text_printf(out, "</td><td class=\"n\">%g</td><td class=\"n\">", threads);
+    html_seconds(out, threads * seconds_of(experiment));
+    text_printf(out, "</td><td>%s</td><td class=\"n\">", time_of_paper(experiment));
+    html_count(out, (uint64_t)json_integer_value(json_object_get(point, "replications")));
+    text_add(out, "</td></tr>\n");
 }
 
 static void add_runs(const struct report *report, struct text *out)
@@ -332,7 +339,8 @@ static void add_runs(const struct report *report, struct text *out)
     text_add(
         out,
         "</tbody></table></div>\n<p>The paper gives about 5 minutes on 48 cores for each synthetic experiment, that "
-        "is 4 hours of one core. Times are of the simulation, without drawing.</p>\n"
+        "is 4 hours of one core. Times are of the simulation, without drawing; of an experiment that was resumed, "
+        "since then.</p>\n"
         "<p class=\"files\">All numbers: <a href=\"results.csv\">results.csv</a> <a href=\"summary.csv\">"
         "summary.csv</a> <a href=\"claims.csv\">claims.csv</a> <a href=\"summary.tex\">summary.tex</a> (booktabs "
         "tables)</p></section>\n");
