@@ -1,20 +1,22 @@
 /* belief.c - see belief.h.
  *
- * Scores of trained rankers are kept as scores.csv in the folder of results, for --resume, for the other shards of a run, and for people.  scores.key beside it is a
- * checksum of all that they follow from (data, seed, number of rankers, grades, version): only scores whose key is the same are taken again. */
+ * Scores of trained rankers are kept as scores.csv in the folder of results, for --resume, for the other shards of a run, and for people.  scores.key beside it has a
+ * checksum of all that they follow from (data, seed, number of rankers, grades, version), and one of the scores themselves: only scores for which both are the same are taken
+ * again, so neither a file that was changed by hand nor one left by a run that was killed between the two can pass. */
 #define _POSIX_C_SOURCE 200809L
 #include "belief.h"
 
 #include "base/bytes.h"
 #include "cli.h"
 #include "report/files.h"
+#include "stop.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_SIZE = 40 };
+enum { KEY_SIZE = 64 };
 
 /* ---- the key ----------------------------------------------------------------------------------------------- */
 
@@ -29,9 +31,8 @@ static void put_split(writer *w, const oltr_dataset *data)
     put_u64(w, crc64(data->x, (size_t)data->n_rows * data->dim * sizeof *data->x));
 }
 
-/* One line of text. */
-static void key_of(const struct data_plan *plan, const struct splits *s, const double *of_grade, uint64_t seed,
-                   char key[KEY_SIZE])
+/* Of all that scores follow from. */
+static uint64_t cause_of(const struct data_plan *plan, const struct splits *s, const double *of_grade, uint64_t seed)
 {
     unsigned char bytes[GRADES * 8 + 512];
     writer w = {bytes, sizeof bytes, 0};
@@ -42,8 +43,17 @@ static void key_of(const struct data_plan *plan, const struct splits *s, const d
     put_split(&w, s->train);
     put_split(&w, s->vali);
     put_split(&w, s->test);
-    (void)snprintf(key, KEY_SIZE, "oltr scores %016" PRIx64 "\n", crc64(bytes, w.used));
+    return crc64(bytes, w.used);
 }
+
+/* One line of text. */
+static void key_of(uint64_t cause, const scores *s, char key[KEY_SIZE])
+{
+    uint64_t own = crc64(s->score, (size_t)s->n_rows * s->n_models * sizeof *s->score);
+    (void)snprintf(key, KEY_SIZE, "oltr scores %016" PRIx64 " %016" PRIx64 "\n", cause, own);
+}
+
+enum { CAUSE_LENGTH = 12 + 16 + 1 }; /* "oltr scores ", digits, and the space behind them */
 
 /* ---- kept scores -------------------------------------------------------------------------------------------- */
 
@@ -57,29 +67,38 @@ static void name_of(uint32_t number, const char *ending, char name[32])
     }
 }
 
-static bool has_key(const char *folder, uint32_t number, const char *key)
+/* Does the key in this folder begin with, or have, these many bytes of `key`? */
+static bool has_key(const char *folder, uint32_t number, const char *key, size_t length)
 {
     char name[32];
     struct text found = {0};
     name_of(number, "key", name);
     bool same = file_read_in(folder, name, &found, NULL) == OLTR_OK && found.length == strlen(key) &&
-                memcmp(found.bytes, key, found.length) == 0;
+                memcmp(found.bytes, key, length) == 0;
     text_free(&found);
     return same;
 }
 
 /* Did this folder have them? */
-static bool take_kept(const char *folder, uint32_t number, const char *key, const oltr_dataset *test, bool quiet,
+static bool take_kept(const char *folder, uint32_t number, uint64_t cause, const oltr_dataset *test, bool quiet,
                       scores *out)
 {
     oltr_error why = {OLTR_OK, ""};
-    char name[32];
-    if (folder == NULL || !has_key(folder, number, key)) {
+    char name[32], key[KEY_SIZE];
+    key_of(cause, &(scores){0}, key);
+    if (folder == NULL || !has_key(folder, number, key, CAUSE_LENGTH)) {
         return false;
     }
     name_of(number, "csv", name);
     char *path = file_join(folder, name);
     bool taken = path != NULL && scores_read_csv(path, test, out, &why) == OLTR_OK;
+    if (taken) {
+        key_of(cause, out, key);
+        taken = has_key(folder, number, key, strlen(key));
+    }
+    if (!taken) {
+        scores_free(out);
+    }
     if (path != NULL && !quiet) {
         (void)complain(0,
                        taken ? "the scores in %s are of this very data and seed: taken as they are"
@@ -90,11 +109,12 @@ static bool take_kept(const char *folder, uint32_t number, const char *key, cons
     return taken;
 }
 
-static oltr_status keep(const char *folder, uint32_t number, const char *key, const oltr_dataset *test, const scores *s,
+static oltr_status keep(const char *folder, uint32_t number, uint64_t cause, const oltr_dataset *test, const scores *s,
                         oltr_error *error)
 {
-    char name[32];
+    char name[32], key[KEY_SIZE];
     struct text content = {0};
+    key_of(cause, s, key);
     name_of(number, "csv", name);
     char *path = file_join(folder, name);
     oltr_status status =
@@ -119,6 +139,12 @@ static void show(void *context, const scores_progress *state)
                   *terminal ? "\033[K" : "\n");
 }
 
+static int should_stop(void *context)
+{
+    (void)context;
+    return stop_asked();
+}
+
 static oltr_status train(const struct data_plan *plan, const struct splits *s, const double *of_grade, uint64_t seed,
                          const struct prepare_options *options, scores *out, oltr_error *error)
 {
@@ -127,6 +153,7 @@ static oltr_status train(const struct data_plan *plan, const struct splits *s, c
                           .threads = options->threads,
                           .ranker = ranker_defaults(),
                           .progress = options->quiet ? NULL : show,
+                          .stop = should_stop,
                           .every = terminal ? 0.25 : 10,
                           .context = &terminal};
     how.ranker.seed = seed;
@@ -143,7 +170,6 @@ static oltr_status train(const struct data_plan *plan, const struct splits *s, c
 oltr_status belief_get(const struct data_plan *plan, const struct splits *splits, const double *of_grade, uint64_t seed,
                        const struct prepare_options *options, uint32_t number, scores *out, oltr_error *error)
 {
-    char key[KEY_SIZE];
     *out = (scores){0};
     if (plan->scores != NULL) {
         return scores_read_csv(plan->scores, splits->test, out, error);
@@ -151,16 +177,16 @@ oltr_status belief_get(const struct data_plan *plan, const struct splits *splits
     if (plan->rankers == 0) {
         return OLTR_OK;
     }
-    key_of(plan, splits, of_grade, seed, key);
+    uint64_t cause = cause_of(plan, splits, of_grade, seed);
     for (uint32_t i = 1; i <= number; i++) { /* an earlier point of a sweep may have had the same */
-        if (take_kept(options->folder, i, key, splits->test, options->quiet, out) ||
-            take_kept(options->other, i, key, splits->test, options->quiet, out)) {
+        if (take_kept(options->folder, i, cause, splits->test, options->quiet, out) ||
+            take_kept(options->other, i, cause, splits->test, options->quiet, out)) {
             return OLTR_OK;
         }
     }
     oltr_status status = train(plan, splits, of_grade, seed, options, out, error);
     if (status == OLTR_OK && options->keep) {
-        status = keep(options->folder, number, key, splits->test, out, error);
+        status = keep(options->folder, number, cause, splits->test, out, error);
     }
     if (status != OLTR_OK) {
         scores_free(out);

@@ -1,9 +1,13 @@
 /* cmd_data_convert.c - `oltr data convert`: text into the binary form, through a normaliser that is fitted here or was before. */
+#define _POSIX_C_SOURCE 200809L
+#include "base/file.h"
 #include "data.h"
+#include "data/dataset.h"
 #include "data/normaliser.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct option data_convert_options[] = {
     {'o', "output", "FILE", NULL, "where the result goes (default: the cache FILE.oltr beside the text)"},
@@ -51,8 +55,9 @@ static int read_request(const struct arguments *arguments, struct request *r)
     if (r->output == NULL && (r->fit != NULL || r->with != NULL)) {
         return complain(EXIT_USAGE, "normalised rows need a file of their own: give -o FILE");
     }
-    if (r->output == NULL && strcmp(r->input, "-") == 0) {
-        return complain(EXIT_USAGE, "there is no place beside standard input: give -o FILE");
+    if (r->output == NULL && (strcmp(r->input, "-") == 0 || is_special(r->input))) {
+        return complain(EXIT_USAGE, "there is no place beside %s: give -o FILE",
+                        strcmp(r->input, "-") == 0 ? "standard input" : "a pipe or a device");
     }
     int code = read_kind(kind, &r->kind);
     return code == EXIT_OK ? data_read_options(arguments, &r->options) : code;
@@ -89,40 +94,67 @@ static void say_dropped(const normaliser *n, const char *kept_in)
     (void)putchar('\n');
 }
 
-static void say_rows(const struct request *r, const oltr_dataset *rows, const char *where)
-{
-    if (!r->quiet) {
-        (void)printf("%s: %u rows of %u features, %u queries\n", where, rows->n_rows, rows->dim, rows->n_queries);
-    }
-}
-
 static int write_rows(const struct request *r, const oltr_dataset *rows)
 {
     oltr_error error = {OLTR_OK, ""};
     if (oltr_dataset_save(rows, r->output, &error) != OLTR_OK) {
         return complain(EXIT_FAILED, "%s", error.msg);
     }
-    say_rows(r, rows, r->output);
+    if (!r->quiet) {
+        (void)printf("%s: %u rows of %u features, %u queries\n", r->output, rows->n_rows, rows->dim, rows->n_queries);
+    }
     return EXIT_OK;
 }
 
-static int normalise_and_write(const struct request *r, const oltr_dataset *rows)
+/* A sparse text may end before the last feature of the one that was fitted; the missing ones are 0. */
+static oltr_dataset *apply(const normaliser *n, oltr_dataset **rows, oltr_error *error)
+{
+    return dataset_widen(rows, n->dim_in, error) == OLTR_OK ? normaliser_apply(n, *rows, error) : NULL;
+}
+
+static int normalise_and_write(const struct request *r, oltr_dataset **rows)
 {
     oltr_error error = {OLTR_OK, ""};
     normaliser *n = NULL;
-    int code = get_normaliser(r, rows, &n);
+    int code = get_normaliser(r, *rows, &n);
     if (code == EXIT_OK && n != NULL) {
-        oltr_dataset *changed = normaliser_apply(n, rows, &error);
+        oltr_dataset *changed = apply(n, rows, &error);
         code = changed != NULL ? write_rows(r, changed) : data_failed(&error);
         if (code == EXIT_OK && !r->quiet) {
             say_dropped(n, r->fit != NULL ? r->fit : r->with);
         }
         oltr_dataset_free(changed);
     } else if (code == EXIT_OK) {
-        code = write_rows(r, rows);
+        code = write_rows(r, *rows);
     }
     normaliser_free(n);
     return code;
+}
+
+/* Would the next reader take the cache?  Reading without one is no error: here it is. */
+static bool has_cache(const struct request *r)
+{
+    oltr_read_report report;
+    oltr_dataset *rows = oltr_dataset_open(r->input, &r->options, &report, NULL);
+    bool taken = rows != NULL && report.from_cache;
+    oltr_dataset_free(rows);
+    return taken;
+}
+
+/* What became of the cache at `where`. */
+static int say_cache(const struct request *r, const oltr_dataset *rows, const char *where, bool taken)
+{
+    if (taken && access(where, F_OK) != 0) {
+        return complain(EXIT_USAGE, "%s is a dataset file already, and no text", r->input);
+    }
+    if (!taken && !has_cache(r)) {
+        return complain(EXIT_FAILED, "%s could not be written; give another place with -o FILE", where);
+    }
+    if (!r->quiet) {
+        (void)printf("%s%s: %u rows of %u features, %u queries\n", where, taken ? " is up to date" : "", rows->n_rows,
+                     rows->dim, rows->n_queries);
+    }
+    return EXIT_OK;
 }
 
 /* The cache beside the text: reading through it makes it. */
@@ -135,20 +167,14 @@ static int make_cache(const struct request *r)
         return data_failed(&error);
     }
     data_say_report(r->input, &report);
-    size_t size = strlen(r->input) + 32;
+    size_t size = strlen(r->input) + sizeof ".oltr";
     char *where = malloc(size);
-    int code = where != NULL ? EXIT_OK : complain(EXIT_FAILED, "out of memory");
-    if (code == EXIT_OK) {
-        (void)snprintf(where, size, "%s.oltr%s", r->input, report.from_cache ? " is up to date" : "");
-        FILE *there = report.from_cache ? NULL : fopen(where, "rb"); /* reading without a cache is no error: this is */
-        if (!report.from_cache && there == NULL) {
-            code = complain(EXIT_FAILED, "%s could not be written; give another place with -o FILE", where);
-        } else {
-            say_rows(r, rows, where);
-        }
-        if (there != NULL) {
-            (void)fclose(there);
-        }
+    int code = EXIT_FAILED;
+    if (where != NULL) {
+        (void)snprintf(where, size, "%s.oltr", r->input);
+        code = say_cache(r, rows, where, report.from_cache);
+    } else {
+        (void)complain(EXIT_FAILED, "out of memory");
     }
     free(where);
     oltr_dataset_free(rows);
@@ -172,7 +198,7 @@ int cmd_data_convert(const struct arguments *arguments)
         return data_failed(&error);
     }
     data_say_report(r.input, &report);
-    code = normalise_and_write(&r, rows);
+    code = normalise_and_write(&r, &rows);
     oltr_dataset_free(rows);
     return code;
 }

@@ -7,6 +7,7 @@
 #include "report/files.h"
 #include "value.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -104,7 +105,9 @@ static int write_split(const struct request *r, const char *split, uint32_t quer
     }
     if (!r->quiet) {
         (void)printf("%s: %u queries, %llu rows\n", path, queries, (unsigned long long)rows);
-        (void)fflush(stdout);
+        if (fflush(stdout) != 0) {
+            return complain(EXIT_FAILED, "cannot write to standard output: %s", strerror(errno));
+        }
     }
     return EXIT_OK;
 }

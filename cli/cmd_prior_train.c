@@ -2,6 +2,8 @@
  *
  * Everything that can be wrong with the request is found before the training begins, and nothing is written before it ends. */
 #define _POSIX_C_SOURCE 200809L
+#include "base/file.h"
+#include "data/dataset.h"
 #include "prior.h"
 #include "report/files.h"
 #include "report/shown.h"
@@ -96,6 +98,22 @@ static int check_output(struct request *request)
     return code;
 }
 
+/* Sparse texts may end with another feature each; the missing ones are 0. */
+static int make_alike(struct request *request)
+{
+    oltr_error error = {OLTR_OK, ""};
+    uint32_t dim = 0;
+    for (int i = 0; i < N_FILES; i++) {
+        dim = request->data[i]->dim > dim ? request->data[i]->dim : dim;
+    }
+    for (int i = 0; i < N_FILES; i++) {
+        if (dataset_widen(&request->data[i], dim, &error) != OLTR_OK) {
+            return complain(EXIT_FAILED, "%s", error.msg);
+        }
+    }
+    return EXIT_OK;
+}
+
 static int read_request(const struct arguments *arguments, struct request *request)
 {
     *request = (struct request){.arguments = arguments, .quiet = arguments_value(arguments, "quiet") != NULL};
@@ -109,6 +127,10 @@ static int read_request(const struct arguments *arguments, struct request *reque
     for (int i = 0; code == EXIT_OK && i < N_FILES; i++) {
         code = prior_read(arguments, file_options[i], request->options.threads, &request->data[i]);
     }
+    if (code != EXIT_OK) {
+        return code;
+    }
+    code = make_alike(request);
     if (code != EXIT_OK) {
         return code;
     }
@@ -213,12 +235,12 @@ static void note_progress(void *context, const scores_progress *state)
 static int finish(const struct request *request, const scores *s, double ndcg)
 {
     oltr_error error = {OLTR_OK, ""};
-    bool to_stdout = strcmp(request->output, "-") == 0;
+    bool stream = strcmp(request->output, "-") == 0 || is_special(request->output); /* nothing can lie beside it */
     if (scores_write_csv(s, request->data[TEST], request->output, &error) != OLTR_OK) {
         return complain(EXIT_FAILED, "%s", error.msg);
     }
-    int code = to_stdout ? EXIT_OK : write_manifest(request, ndcg);
-    if (code == EXIT_OK && !request->quiet && !to_stdout) {
+    int code = stream ? EXIT_OK : write_manifest(request, ndcg);
+    if (code == EXIT_OK && !request->quiet && !stream) {
         (void)printf("%u rankers, mean NDCG@10 on the validation queries %.4f\n"
                      "scores of %u documents in %s; see how good they are with\n"
                      "    oltr prior check --data %s --scores %s\n",

@@ -24,6 +24,11 @@
 #include <time.h>
 #include <unistd.h>
 
+static bool is_leader(void)
+{
+    return team_of_process()->rank == 0;
+}
+
 /* ---- the experiment ------------------------------------------------------------------------------------- */
 
 static int read_config(const struct job *job, struct config *config)
@@ -32,6 +37,10 @@ static int read_config(const struct job *job, struct config *config)
     oltr_error error = {OLTR_OK, ""};
     bool is_stdin = strcmp(job->file, "-") == 0;
     const char *name = is_stdin ? "stdin" : job->file;
+    if (is_stdin && team_of_process()->size > 1) { /* mpirun hands it to rank 0 alone */
+        return is_leader() ? complain(EXIT_USAGE, "only one rank gets the standard input: give the name of a file")
+                           : EXIT_USAGE;
+    }
     struct overrides overrides = {job->n_overrides, job->override};
     oltr_status status = is_stdin ? file_read_stream(stdin, name, &text, &error) : file_read(name, &text, &error);
     if (status == OLTR_OK) {
@@ -57,11 +66,6 @@ static int check_same_file(const struct job *job, bool *same)
 }
 
 /* ---- the simulation ------------------------------------------------------------------------------------- */
-
-static bool is_leader(void)
-{
-    return team_of_process()->rank == 0;
-}
 
 /* A rank of a team has the shard of its number. */
 static oltr_shard shard_of(const struct job *job)
@@ -225,6 +229,12 @@ static int merge_file(const struct config *config, const char *path, oltr_result
         return complain(EXIT_FAILED, "%s: %s; give every shard once", path, error.msg);
     }
     oltr_results_free(part);
+    if (status == OLTR_EMISMATCH) {
+        return complain(EXIT_FAILED,
+                        "%s is a shard of another experiment, of this one with other settings, or of data that have "
+                        "changed; run it again with the experiment.yaml of the first folder",
+                        path);
+    }
     return status == OLTR_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.msg);
 }
 
@@ -384,6 +394,9 @@ static int get_data(const struct job *job, const char *other, struct config *con
     oltr_status status = leader ? prepare_data(config, &options, data, &error) : OLTR_OK;
     if (team_of_process()->worst(status == OLTR_OK ? EXIT_OK : EXIT_FAILED) == EXIT_OK && !leader) {
         status = prepare_data(config, &options, data, &error);
+    }
+    if (status == OLTR_EINTERRUPTED && job->watch != NULL) {
+        return EXIT_FAILED; /* who looks on says it */
     }
     bool ours = status == OLTR_ENOMEM || status == OLTR_EINTERRUPTED;
     return status == OLTR_OK ? EXIT_OK : complain(ours ? EXIT_FAILED : EXIT_USAGE, "%s", error.msg);

@@ -3,6 +3,7 @@
 
 #include "belief.h"
 #include "data/dataset.h"
+#include "report/shown.h"
 #include "splits.h"
 
 #include <stdlib.h>
@@ -276,10 +277,11 @@ static oltr_status complete_points(struct config *config, const struct prepare_o
 static void write_note(struct prepared *all)
 {
     const struct material *m = &all->material[0];
+    char folder[SHOWN_SIZE];
     const char *name = m->plan->shape != NULL && strcmp(m->plan->shape, "istella") == 0 ? "Istella" : "Web30K";
     if (m->plan->folder != NULL) {
-        (void)snprintf(all->note, sizeof all->note, "data of %.200s: %u of %u test queries, %u features",
-                       m->plan->folder, m->played->n_queries, m->test_queries, m->played->dim);
+        (void)snprintf(all->note, sizeof all->note, "data of %s: %u of %u test queries, %u features",
+                       shown(m->plan->folder, folder), m->played->n_queries, m->test_queries, m->played->dim);
     } else {
         (void)snprintf(all->note, sizeof all->note,
                        "GENERATED data in the shape of %s (%u queries, %u features), not the real set: --data DIR "

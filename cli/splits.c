@@ -115,27 +115,6 @@ static oltr_status read_folder(const struct data_plan *plan, uint64_t seed, uint
 
 /* ---- one number of features ------------------------------------------------------------------------------- */
 
-static oltr_status widen(oltr_dataset **data, uint32_t dim, oltr_error *error)
-{
-    const oltr_dataset *from = *data;
-    if (from->dim == dim) {
-        return OLTR_OK;
-    }
-    oltr_dataset *to = dataset_new(from->n_queries, from->n_rows, dim, error);
-    if (to == NULL) {
-        return OLTR_ENOMEM;
-    }
-    memcpy(dataset_query(to), from->query, from->n_queries * sizeof *from->query);
-    memcpy(dataset_first_row(to), from->first_row, ((size_t)from->n_queries + 1) * sizeof *from->first_row);
-    memcpy(dataset_grade(to), from->grade, from->n_rows);
-    for (uint32_t row = 0; row < from->n_rows; row++) {
-        memcpy(dataset_x(to) + (size_t)row * dim, from->x + (size_t)row * from->dim, from->dim * sizeof *from->x);
-    }
-    oltr_dataset_free(*data);
-    *data = to;
-    return OLTR_OK;
-}
-
 static void look_at(const oltr_dataset *data, uint32_t *dim, uint32_t *largest)
 {
     *dim = data->dim > *dim ? data->dim : *dim;
@@ -153,7 +132,7 @@ static oltr_status make_alike(struct splits *s, oltr_error *error)
         look_at(*split[i], &dim, &s->largest_grade);
     }
     for (size_t i = 0; status == OLTR_OK && i < 3; i++) {
-        status = widen(split[i], dim, error);
+        status = dataset_widen(split[i], dim, error);
     }
     return status;
 }

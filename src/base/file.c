@@ -1,10 +1,19 @@
 /* file.c - see file.h. */
+#define _POSIX_C_SOURCE 200809L
 #include "base/file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int is_special(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
 
 static oltr_status cannot_write(const char *path, oltr_error *error)
 {
@@ -20,16 +29,17 @@ static void forget(new_file *file)
 
 oltr_status new_file_open(new_file *file, const char *path, oltr_error *error)
 {
-    size_t length = strlen(path);
-    *file = (new_file){.beside = malloc(length + sizeof ".tmp"), .path = malloc(length + 1)};
+    size_t room = strlen(path) + 32;
+    int into = is_special(path);
+    *file = (new_file){.beside = into ? NULL : malloc(room), .path = malloc(room)};
     oltr_status status = OLTR_OK;
-    if (!file->beside || !file->path) {
+    if (!file->path || (!into && !file->beside)) {
         status = fail(error, OLTR_ENOMEM, "no memory to write %s", path);
     } else {
-        memcpy(file->path, path, length + 1);
-        memcpy(file->beside, path, length);
-        memcpy(file->beside + length, ".tmp", sizeof ".tmp");
-        file->stream = fopen(file->beside, "wb");
+        snprintf(file->path, room, "%s", path);
+        if (!into) /* two processes that write one file write it one after the other, each whole */
+            snprintf(file->beside, room, "%s.%ld.tmp", path, (long)getpid());
+        file->stream = fopen(into ? path : file->beside, "wb");
         status = file->stream ? OLTR_OK : cannot_write(path, error);
     }
     if (status != OLTR_OK)
@@ -46,9 +56,9 @@ oltr_status new_file_close(new_file *file, int keep, oltr_error *error)
 {
     oltr_status status = OLTR_OK;
     int closed = fclose(file->stream) == 0;
-    if (keep && (!closed || rename(file->beside, file->path) != 0))
+    if (keep && (!closed || (file->beside && rename(file->beside, file->path) != 0)))
         status = cannot_write(file->path, error);
-    if (!keep || status != OLTR_OK)
+    if (file->beside && (!keep || status != OLTR_OK))
         remove(file->beside);
     forget(file);
     return status;

@@ -9,10 +9,13 @@
 /* All bytes at once. */
 oltr_status bytes_write(const char *path, const unsigned char *bytes, size_t size, oltr_error *error);
 
-/* Piece by piece: written beside the path, and renamed when it is closed to be kept. */
+/* A pipe, a device or the like: something to write into, that no file may take the place of.  A rename onto /dev/null would. */
+int is_special(const char *path);
+
+/* Piece by piece: written beside the path, and renamed when it is closed to be kept.  What is special is written into. */
 typedef struct new_file {
     FILE *stream;
-    char *beside, *path;
+    char *beside, *path; /* beside NULL: it is written into */
 } new_file;
 oltr_status new_file_open(new_file *file, const char *path, oltr_error *error);
 oltr_status new_file_add(new_file *file, const void *bytes, size_t size, oltr_error *error);

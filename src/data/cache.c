@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/layout.h"
 #include "data/dataset.h"
 #include "data/digest.h"
@@ -166,18 +167,18 @@ static oltr_status write_file(const char *path, mode_t mode, int flush, const un
     short_name(path, name, sizeof name);
     if (!beside)
         return fail(error, OLTR_ENOMEM, "no memory to write %s", name);
-    int fd = create_beside(path, beside, room, mode);
-    int ok = fd >= 0 && write_sections(fd, head, section, p) && (!flush || fsync(fd) == 0);
+    int into = is_special(path), fd = into ? open(path, O_WRONLY | O_CLOEXEC) : create_beside(path, beside, room, mode);
+    int ok = fd >= 0 && write_sections(fd, head, section, p) && (into || !flush || fsync(fd) == 0);
     int why = errno;
     if (fd >= 0 && close(fd) != 0 && ok) {
         ok = 0;
         why = errno;
     }
-    if (ok && rename(beside, path) != 0) {
+    if (ok && !into && rename(beside, path) != 0) {
         ok = 0;
         why = errno;
     }
-    if (!ok && fd >= 0)
+    if (!ok && !into && fd >= 0)
         unlink(beside);
     free(beside);
     return ok ? OLTR_OK : fail(error, OLTR_EIO, "cannot write %s: %s", name, strerror(why));

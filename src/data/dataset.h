@@ -27,4 +27,7 @@ float *dataset_x(oltr_dataset *dataset);
 /* Some of the queries, in the given order, as a dataset of its own (a copy). */
 oltr_dataset *dataset_pick(const oltr_dataset *from, const uint32_t *query, uint32_t n_queries, oltr_error *error);
 
+/* In its place one with more features, those zero: sparse texts may end with another feature in each split. */
+oltr_status dataset_widen(oltr_dataset **data, uint32_t dim, oltr_error *error);
+
 #endif

@@ -26,7 +26,7 @@ static double dcg_at(const ranked *document, uint32_t n, uint32_t k)
     double sum = 0;
     for (uint32_t from = 0, to; from < n && from < k; from = to) {
         double gains = 0, discounts = 0;
-        for (to = from; to < n && document[to].score == document[from].score; to++) {
+        for (to = from; to < n && (to == from || document[to].score == document[from].score); to++) {
             gains += gain_of(document[to].grade);
             discounts += to < k ? discount(to) : 0;
         }

@@ -112,12 +112,21 @@ static uint32_t list_useful(const part *p, uint32_t *list)
     return n;
 }
 
+static uint64_t rows_of(const part *p)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; p && i < p->n_queries; i++)
+        n += documents_of(p->data, part_query(p, i));
+    return n;
+}
+
 static int training_room(training *t, uint32_t spare_largest)
 {
     uint32_t largest = largest_of(t->train), batch = t->options->batch;
     t->room = max_u32(max_u32(largest, largest_of(t->vali)), spare_largest);
     t->n = network_weights(&t->r->net);
-    uint32_t batch_rows = max_u32(largest * batch, t->room);
+    uint64_t in_batch = (uint64_t)largest * batch, in_all = rows_of(t->train);
+    uint32_t batch_rows = max_u32((uint32_t)(in_batch < in_all ? in_batch : in_all), t->room);
     t->weight = calloc(5 * t->n, sizeof *t->weight);
     t->gain = malloc((t->room + 1) * sizeof *t->gain);
     t->score_back = malloc(((size_t)batch_rows + 1) * sizeof *t->score_back);
@@ -155,6 +164,15 @@ static const float *score_query(const ranker *r, const float *weight, pass *p, c
     return p->layer[r->net.n_layers];
 }
 
+static int all_finite(const float *x, uint32_t n)
+{
+    int finite = 1;
+    for (uint32_t i = 0; i < n; i++)
+        finite &= isfinite(x[i]) != 0;
+    return finite;
+}
+
+/* The mean NDCG; below 0 when the scores are no numbers any more. */
 static double validate(training *t)
 {
     const oltr_dataset *d = t->vali->data;
@@ -163,6 +181,8 @@ static double validate(training *t)
     for (uint32_t i = 0; i < t->vali->n_queries; i++) {
         uint32_t q = part_query(t->vali, i);
         const float *score = score_query(t->r, t->weight, &t->pass, d, q);
+        if (!all_finite(score, documents_of(d, q)))
+            return -1;
         double value = ndcg_at(t->ranked, ranked_query(d, q, score, 1, t->ranked), STOP_AT);
         sum += value >= 0 ? value : 0;
         count += value >= 0;
@@ -249,6 +269,11 @@ static oltr_status learn(training *t)
         if (!run_epoch(t, t->order, useful, rng, epoch))
             return fail(t->error, OLTR_EINTERRUPTED, "stopped before the ranker was trained");
         double ndcg = validate(t);
+        if (ndcg < 0)
+            return fail(t->error, OLTR_EVALUE,
+                        "the training runs away: after %u epochs the scores are no finite numbers; lower the rate or "
+                        "the decay",
+                        epoch);
         if (ndcg > t->r->ndcg) {
             t->r->ndcg = ndcg;
             t->r->epoch = epoch;
@@ -262,14 +287,6 @@ static oltr_status learn(training *t)
 }
 
 /* ---- calibrating ---------------------------------------------------------------------------------------- */
-
-static uint64_t rows_of(const part *p)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 0; p && i < p->n_queries; i++)
-        n += documents_of(p->data, part_query(p, i));
-    return n;
-}
 
 static uint8_t largest_grade(const part *p)
 {

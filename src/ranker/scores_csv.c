@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 /* ---- the queries of the dataset, by id ------------------------------------------------------------------ */
 
 typedef struct place {
@@ -405,6 +407,8 @@ oltr_status scores_write_csv(const scores *s, const oltr_dataset *dataset, const
         write_rows(s, dataset, stdout);
         return fflush(stdout) == 0 && !ferror(stdout) ? OLTR_OK : cannot_write("standard output", error);
     }
+    if (is_special(path))
+        return write_file(s, dataset, path) ? OLTR_OK : cannot_write(path, error);
     size_t size = strlen(path) + 32;
     char *temporary = malloc(size);
     if (!temporary)

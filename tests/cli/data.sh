@@ -30,10 +30,13 @@ expect 2 '--seed must be a whole number' "$OLTR" data generate web30k -o x --see
 echo >plain
 expect 1 'cannot make this folder' "$OLTR" data generate web30k -o plain --queries 1
 if [ -e /dev/full ]; then
-    mkdir full && ln -s /dev/full full/train.txt.tmp
+    mkdir full && ln -s /dev/full full/train.txt
     expect 1 'cannot write full/train.txt: No space left' "$OLTR" data generate web30k -o full --queries 1
-    [ ! -e full/train.txt ] || fail "a cut file has its final name"
 fi
+mkdir limited
+(trap '' XFSZ; ulimit -f 16; "$OLTR" data generate web30k -o limited --queries 1 >said 2>&1) && fail "a cut file is no failure"
+grep -qF 'cannot write limited/train.txt: File too large' said || fail "the cut file is not named"
+[ -z "$(ls limited)" ] || fail "a cut file was left"
 
 # ---- inspect
 printf '2 qid:7 1:0.5 2:0 3:-4 4:1e300\n0 qid:7 1:1.5 2:0 3:0 4:2\n0 qid:9 1:1.5 2:0 3:1e3 # a comment\n' >tiny.txt
@@ -125,6 +128,17 @@ expect 2 "the file of --with knows its own kind" "$OLTR" data convert web/train.
 expect 2 "give one of them" "$OLTR" data convert web/train.txt --fit a --with norm.oltr -o x.oltr
 expect 2 "normalised rows need a file of their own" "$OLTR" data convert web/train.txt --fit a
 expect 2 "no place beside standard input" "$OLTR" data convert -
+expect 2 "no place beside a pipe or a device" "$OLTR" data convert /dev/null
+expect 2 "copy.oltr is a dataset file already" "$OLTR" data convert copy.oltr
+cp tiny.txt placeless.txt && mkdir placeless.txt.oltr
+expect 1 "placeless.txt.oltr could not be written" "$OLTR" data convert placeless.txt
+ln -s /dev/null hole # a device is written into, and not replaced by a file
+expect 0 "" "$OLTR" data convert tiny.txt -o hole
+expect 0 "" "$OLTR" data convert tiny.txt --fit hole --normalise none -o hole
+[ "$(readlink hole)" = /dev/null ] || fail "a file took the place of a device"
+printf '1 qid:1 1:1 2:5 3:2\n0 qid:1 1:2 2:4 3:3\n' >wide.txt && printf '1 qid:1 1:1\n0 qid:1 1:2 2:4\n' >sparse.txt
+expect 0 "" "$OLTR" data convert wide.txt --fit wide.norm -o wide.oltr # the features that a sparse text does not reach are 0
+expect 0 "sparse.oltr: 2 rows of 3 features" "$OLTR" data convert sparse.txt --with wide.norm -o sparse.oltr
 expect 2 "tiny.txt is not a normaliser" "$OLTR" data convert web/train.txt --with tiny.txt -o x.oltr
 expect 2 "cannot read no-such" "$OLTR" data convert web/train.txt --with no-such -o x.oltr
 head -c 100 norm.oltr >cut.oltr

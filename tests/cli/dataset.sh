@@ -77,6 +77,10 @@ done
 expect 0 "" "$OLTR" merge shards -o merged --no-figures -q
 results one merged
 
+cp -r shards changed
+expect 0 "" "$OLTR" run tiny.yaml -o changed --shard 2/3 -q --set world.normalise=minmax
+expect 1 'is a shard of another experiment, of this one with other settings, or of data that have changed' "$OLTR" merge changed -o bad
+
 # --- another seed: other queries, other rankers; nothing of the old ones is taken
 expect 0 "" "$OLTR" run tiny.yaml -o one -s 4 --no-figures -j 1
 grep -q 'taken as they are' said && fail "scores of another seed were taken"
@@ -88,6 +92,12 @@ sed -i '3d' hurt/scores.csv
 expect 0 'cannot be used again, so rankers are trained anew' "$OLTR" run tiny.yaml -o hurt --no-figures
 results two hurt
 same two/scores.csv hurt/scores.csv
+
+# --- and neither are those of another seed under the old key, as a run leaves them that is killed between the two files
+cp -r two mixed
+cp one/scores.csv mixed/scores.csv
+expect 0 'cannot be used again, so rankers are trained anew' "$OLTR" run tiny.yaml -o mixed --no-figures
+results two mixed
 
 # --- a sweep over something else than the data prepares them once; over the grades, once for each
 tiny | { cat; echo 'sweep: {key: policies.GTS-P.sigma, values: [0.25, 0.5]}'; } >sigma.yaml
@@ -119,6 +129,9 @@ expect 0 'data of texts: 4 of 5 test queries, 6 features' "$OLTR" run read.yaml 
 grep -q GENERATED said && fail "real data are called generated"
 [ "$(field read/manifest.json data sets 0 largest_grade)" = 2 ] || fail "the largest grade was not found"
 [ "$(field read/manifest.json data sets 0 queries_with_enough_documents)" = 4 ] || fail "the short query was not left out"
+long=$(/usr/bin/python3 -c 'print("a" + "é" * 110)') && cp -r texts "$long" # its name cannot be told whole, and is not cut within a letter
+expect 0 "" "$OLTR" run read.yaml --data "$long" -o long --no-figures -q
+results read long
 mkdir zipped && cp texts/*.txt zipped && gzip -n zipped/*.txt
 expect 0 "" "$OLTR" run read.yaml --data zipped -o unzipped --no-figures -q
 results read unzipped

@@ -42,6 +42,17 @@ expect 0 '' "$OLTR" prior train $files -o e.csv --models 1 --epochs 2 --hidden 5
     --decay 0 --dropout 0 --grades navigational -q
 grep -q '"grades": "navigational"' e.csv.json || fail "the grades are not in the manifest"
 
+# texts that end with different features: the missing ones are 0
+sed 's/ 4:1 / 4:1 5:0 /' vali.txt >wide.txt
+expect 0 '' "$OLTR" prior train --train train.txt --vali wide.txt --test test.txt.gz -o wide.csv --models 3 --epochs 20 -s 5 -q
+same a.csv wide.csv
+ln -s /dev/null hole # a device is written into, and not replaced by a file
+expect 0 '' "$OLTR" prior train $files -o hole --models 1 --epochs 1 -q
+[ "$(readlink hole)" = /dev/null ] && [ ! -e hole.json ] || fail "a file took the place of a device, or lies beside it"
+
+expect 2 'the training runs away' "$OLTR" prior train $files -o away.csv --models 2 --rate 1 --decay 100 -q
+[ ! -e away.csv ] || fail "scores of no use were written"
+
 # checking
 need gnuplot
 expect 0 'size, in observations of a document' "$OLTR" prior check --data test.txt.gz --scores a.csv -o checked

@@ -48,7 +48,7 @@ expect 1 "there is no shard-1-of-2.oltr" "$OLTR" merge whole -o none --no-figure
 expect 1 "cannot look into" "$OLTR" merge part1 nowhere -o none --no-figures
 expect 2 "" "$OLTR" merge nowhere
 expect 0 "" "$OLTR" run small.yaml -s 9 -o other --shard 2/3 -q
-expect 1 "belongs to another experiment" "$OLTR" merge part1 other part3 -o none --no-figures
+expect 1 "is a shard of another experiment" "$OLTR" merge part1 other part3 -o none --no-figures
 mkdir broken
 cp part1/experiment.yaml broken
 head -c 200 part1/shard-1-of-3.oltr >broken/shard-1-of-3.oltr
