@@ -466,7 +466,7 @@ static uint64_t slow_digest(const unsigned char *bytes, size_t n)
 static void the_digest_is_what_it_is_said_to_be(void **state)
 {
     (void)state;
-    unsigned char bytes[700];
+    unsigned char bytes[700] = {0};
     source from = {8};
     for (size_t n = 0; n <= sizeof bytes; n++) {
         if (n)
