@@ -20,6 +20,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -367,6 +368,33 @@ static bool figures_there(const struct manifest *manifest, const char *folder)
     return there;
 }
 
+static bool is_newer(const char *folder, const char *name, const struct stat *than)
+{
+    struct stat status;
+    char *path = file_join(folder, name);
+    bool newer = path == NULL ||
+                 (stat(path, &status) == 0 &&
+                  (status.st_mtim.tv_sec > than->st_mtim.tv_sec ||
+                   (status.st_mtim.tv_sec == than->st_mtim.tv_sec && status.st_mtim.tv_nsec > than->st_mtim.tv_nsec)));
+    free(path);
+    return newer;
+}
+
+/* The user's data set was changed after the results of it were written. */
+static bool data_changed(const struct part *part)
+{
+    static const char *const texts[] = {"train.txt",    "vali.txt",    "test.txt",
+                                        "train.txt.gz", "vali.txt.gz", "test.txt.gz"};
+    struct stat results;
+    char *manifest = file_join(part->folder, "manifest.json");
+    bool changed = manifest == NULL || stat(manifest, &results) != 0;
+    for (size_t i = 0; !changed && i < sizeof texts / sizeof texts[0]; i++) {
+        changed = is_newer(part->value[0], texts[i], &results);
+    }
+    free(manifest);
+    return changed;
+}
+
 /* The folder holds the results of this very configuration, by this version of the program. */
 static bool is_done(const struct part *part, bool *drawn)
 {
@@ -378,7 +406,8 @@ static bool is_done(const struct part *part, bool *drawn)
         json_t *configuration = tree_json(config.root);
         const char *version = json_string_value(json_object_get(manifest.json, "oltr"));
         done = configuration != NULL && version != NULL && strcmp(version, oltr_version()) == 0 &&
-               json_equal(configuration, json_object_get(manifest.json, "configuration"));
+               json_equal(configuration, json_object_get(manifest.json, "configuration")) &&
+               (!part->on_data || part->generated || !data_changed(part));
         *drawn = done && figures_there(&manifest, part->folder);
         json_decref(configuration);
     }

@@ -126,4 +126,15 @@ expect 1 'none/report.json:' "$OLTR" report none
 echo '{"experiments": [{"name": "../x"}]}' >none/report.json
 expect 1 'no good name or trouble' "$OLTR" report none
 [ ! -e x ] || fail "made a folder for a bad request"
+# --- a data set of one's own that was changed is played again
+mkdir -p sets/judged judging
+for split in train vali test; do
+    awk 'BEGIN { for (q = 1; q <= 4; q++) for (d = 0; d < 5; d++) printf "%d qid:%d 1:%d 2:%d\n", (q + d) % 3, q, d, (q * d) % 4 }' >sets/judged/$split.txt
+done
+small | sed 's/kind: beta/kind: dataset/; s/items: 10/shape: web30k\n  rankers: 0/; s/, prior: full//' >judging/judged.yaml
+judged() { "$OLTR" reproduce judged --experiments judging --data sets -o judged -j 1 2>&1; }
+judged | grep -q '^judged .*done in' || fail "the data set is not played"
+judged | grep -q '^judged .*was done before' || fail "what is done is done again"
+touch -d '+1 minute' sets/judged/test.txt
+judged | grep -q '^judged .*done in' || fail "a changed data set is not played again"
 echo ok
