@@ -121,14 +121,12 @@ static void play_normals(table *t)
 {
     oltr_rng rng = oltr_rng_at(t->rng, 1, t->round++);
     standard_normals(&rng, t->w.dim, t->normals);
-    for (uint32_t i = 0; i < t->w.dim; i++)
-        t->z[i] = (double)t->normals[i];
 }
 
 static void play_solve(table *t)
 {
     ldl f = linear_factor(t->state, &t->p);
-    ldl_sample(&f, 0.5, t->z, t->theta);
+    ldl_sample(&f, 0.5, t->normals, t->theta);
 }
 
 static void play_scores(table *t)
@@ -189,6 +187,8 @@ static void play_lapack(table *t)
     play_normals(t);
     memcpy(t->solution, t->b, (size_t)d * sizeof(double));
     cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, t->factor, d, t->solution, 1);
+    for (int i = 0; i < d; i++)
+        t->z[i] = (double)t->normals[i];
     cblas_daxpy(d, 0.5, t->z, 1, t->solution, 1);
     cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, d, t->factor, d, t->solution, 1);
     cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)t->w.items, d, 1, t->wide, d, t->solution, 1, 0, t->score, 1);

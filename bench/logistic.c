@@ -121,10 +121,10 @@ static uint32_t play_round(const story *s, const player *a, const double *truth,
 {
     const workload *w = &s->w;
     ldl f = logistic_factor(a->state, &a->p);
-    double *z = score; /* dim normals first, then n_items scores */
+    float *z = (float *)(void *)score; /* dim normals first, then n_items scores */
     uint32_t n = 0;
     for (uint32_t j = 0; j < w->dim; j++)
-        z[j] = normal();
+        z[j] = (float)normal();
     ldl_sample(&f, 1, z, theta);
     for (uint32_t j = 0; j < w->dim; j++)
         theta[j] += logistic_theta(a->state, &a->p)[j];

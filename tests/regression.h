@@ -31,6 +31,11 @@ static inline double *room_for_doubles(size_t n)
     return room(n, sizeof(double));
 }
 
+static inline float *room_for_floats(size_t n)
+{
+    return room(n, sizeof(float));
+}
+
 /* (n, stride) rows of features in -1..1. */
 static inline void random_rows(oltr_rng *rng, float *x, uint32_t n, uint32_t dim, size_t stride)
 {

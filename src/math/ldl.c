@@ -170,15 +170,15 @@ static void forward_plain(const ldl *f, double *x)
             x[r] = fma(-f->l[j * f->stride + r], x[j], x[r]);
 }
 
-static void sample_plain(const ldl *f, double scale, const double *z, double *theta)
+static void sample_plain(const ldl *f, double scale, const float *z, double *theta)
 {
     const double *u = f->l + f->dim;
     for (size_t j = 0; j < f->dim; j++)
-        theta[j] = z ? fma(scale, z[j] / sqrt(f->d[j]), u[j * f->stride]) : u[j * f->stride];
+        theta[j] = z ? fma(scale, (double)z[j] / sqrt(f->d[j]), u[j * f->stride]) : u[j * f->stride];
     back_plain(f, theta);
 }
 
-void ldl_sample(const ldl *f, double scale, const double *z, double *theta)
+void ldl_sample(const ldl *f, double scale, const float *z, double *theta)
 {
     kernels()->sample(f, scale, z, theta);
 }

@@ -44,7 +44,7 @@ void ldl_update(const ldl *f, const float *const *x, const double *y, const doub
                 double *work);
 
 /* theta = V^-1 b + scale L^-T D^-1/2 z; z NULL: the estimate alone.  theta: (dim). */
-void ldl_sample(const ldl *f, double scale, const double *z, double *theta);
+void ldl_sample(const ldl *f, double scale, const float *z, double *theta);
 
 /* x = V^-1 rhs for any right-hand side; x may be rhs. */
 void ldl_solve(const ldl *f, const double *rhs, double *x);

@@ -331,17 +331,17 @@ OLTR_TARGET_AVX2 static void update_4(const ldl *f, double *work, double *alpha)
     update_rows(*f, work, alpha, 4);
 }
 
-/* The row x, its reward, and zeros up to the stride. */
+/* The row x, its reward, and zeros up to the stride: in whole vectors, which can be read at once where pieces of one could not. */
 KERNEL void load_row(const float *x, double y, uint32_t dim, size_t stride, double *p)
 {
-    size_t r = 0;
+    size_t r = 0, left = dim & 3;
     for (; r + 4 <= dim; r += 4)
         _mm256_storeu_pd(p + r, _mm256_cvtps_pd(_mm_loadu_ps(x + r)));
-    for (; r < dim; r++)
-        p[r] = (double)x[r];
-    p[r] = y;
-    for (r = r + 1; r < stride; r++)
-        p[r] = 0;
+    __m256d reward = _mm256_and_pd(_mm256_set1_pd(y), _mm256_castsi256_pd(first_lanes(left + 1)));
+    __m256d rest = left ? load_floats(x + r, left) : reward;
+    _mm256_storeu_pd(p + r, _mm256_blendv_pd(reward, rest, _mm256_castsi256_pd(first_lanes(left))));
+    for (r += 4; r < stride; r += 4)
+        _mm256_storeu_pd(p + r, _mm256_setzero_pd());
 }
 
 OLTR_TARGET_AVX2 static void update(const ldl *f, const float *const *x, const double *y, const double *weight,
@@ -393,7 +393,8 @@ KERNEL __m256d back_triangle(const ldl *f, size_t c, size_t n, __m256d x)
 
 /* What the block of n columns from c on starts from: what stands in x, or, with z, u + scale z / sqrt(d), or, with neither, u. */
 typedef struct beginning {
-    const double *x, *z;
+    const double *x;
+    const float *z;
     double scale;
 } beginning;
 
@@ -407,7 +408,7 @@ KERNEL __m256d begin_block(const ldl *f, const beginning *from, size_t c, size_t
     __m256d u = _mm256_loadu_pd(four);
     if (!from->z)
         return u;
-    __m256d noise = _mm256_div_pd(load_some(from->z + c, n), _mm256_sqrt_pd(_mm256_loadu_pd(f->d + c)));
+    __m256d noise = _mm256_div_pd(load_floats(from->z + c, n), _mm256_sqrt_pd(_mm256_loadu_pd(f->d + c)));
     return _mm256_fmadd_pd(_mm256_set1_pd(from->scale), noise, u);
 }
 
@@ -451,7 +452,7 @@ OLTR_TARGET_AVX2 static void back(const ldl *f, double *x)
     back_from(f, &(beginning){x, NULL, 0}, x);
 }
 
-OLTR_TARGET_AVX2 static void sample(const ldl *f, double scale, const double *z, double *theta)
+OLTR_TARGET_AVX2 static void sample(const ldl *f, double scale, const float *z, double *theta)
 {
     if (z)
         back_from(f, &(beginning){NULL, z, scale}, theta);

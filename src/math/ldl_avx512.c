@@ -13,6 +13,8 @@
 
 #define KERNEL OLTR_TARGET_AVX512 static inline __attribute__((always_inline))
 
+enum { SHORT = 16 }; /* features that two vectors hold */
+
 /* The first n of eight lanes, or all. */
 KERNEL __mmask8 first_lanes(size_t n)
 {
@@ -32,6 +34,16 @@ KERNEL __m512d even_and_odd(__m512d a, __m512d b)
     return _mm512_add_pd(_mm512_shuffle_f64x2(a, b, 0x44), _mm512_shuffle_f64x2(a, b, 0xEE));
 }
 
+/* Four rows' partial sums to their four sums. */
+KERNEL __m256d sums_of(const __m512d sum[4])
+{
+    __m512d a = even_and_odd(sum[0], sum[1]), b = even_and_odd(sum[2], sum[3]);
+    __m512d pairs = _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+    __m256d low = _mm512_castpd512_pd256(_mm512_shuffle_f64x2(pairs, pairs, 0x08));
+    __m256d high = _mm512_castpd512_pd256(_mm512_shuffle_f64x2(pairs, pairs, 0x0D));
+    return _mm256_permute4x64_pd(_mm256_add_pd(low, high), 0xD8); /* rows 0, 2, 1, 3 in their order */
+}
+
 /* KERNEL.  n rows of floats (1 or 4, a constant) times theta. */
 KERNEL __m256d rows_times_n(const float *x, size_t stride, int n, uint32_t dim, const double *theta)
 {
@@ -49,17 +61,56 @@ KERNEL __m256d rows_times_n(const float *x, size_t stride, int n, uint32_t dim, 
             sum[i] = _mm512_mask3_fmadd_pd(load_floats(x + (size_t)i * stride + j, there),
                                            _mm512_maskz_loadu_pd(there, theta + j), sum[i], touched);
     }
-    __m512d a = even_and_odd(sum[0], sum[1]), b = even_and_odd(sum[2], sum[3]);
-    __m512d pairs = _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
-    __m256d low = _mm512_castpd512_pd256(_mm512_shuffle_f64x2(pairs, pairs, 0x08));
-    __m256d high = _mm512_castpd512_pd256(_mm512_shuffle_f64x2(pairs, pairs, 0x0D));
-    return _mm256_permute4x64_pd(_mm256_add_pd(low, high), 0xD8); /* rows 0, 2, 1, 3 in their order */
+    return sums_of(sum);
+}
+
+/* Rows of at most 16 features: theta stays in two vectors. */
+typedef struct short_theta {
+    __m512d low, high;
+    __mmask8 in_low, in_high, touched; /* which features there are; which of the partial sums the second half changes */
+} short_theta;
+
+KERNEL short_theta load_theta(const double *theta, uint32_t dim)
+{
+    uint32_t rest = dim > 8 ? dim - 8 : 0;
+    short_theta t = {
+        .in_low = first_lanes(dim), .in_high = first_lanes(rest), .touched = first_lanes(ceil4(rest))};
+    t.low = _mm512_maskz_loadu_pd(t.in_low, theta);
+    t.high = rest ? _mm512_maskz_loadu_pd(t.in_high, theta + 8) : _mm512_setzero_pd();
+    return t;
+}
+
+KERNEL __m256d short_rows_times_n(const float *x, size_t stride, int n, const short_theta *t)
+{
+    __m512d sum[4];
+    for (int i = 0; i < 4; i++)
+        sum[i] = _mm512_setzero_pd();
+    for (int i = 0; i < n; i++)
+        sum[i] = _mm512_fmadd_pd(load_floats(x + (size_t)i * stride, t->in_low), t->low, sum[i]);
+    for (int i = 0; t->touched && i < n; i++)
+        sum[i] = _mm512_mask3_fmadd_pd(load_floats(x + (size_t)i * stride + 8, t->in_high), t->high, sum[i], t->touched);
+    return sums_of(sum);
+}
+
+OLTR_TARGET_AVX512 static void short_rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim,
+                                                const double *theta, double *out)
+{
+    short_theta t = load_theta(theta, dim);
+    uint32_t i = 0;
+    for (; i + 4 <= n; i += 4, x += 4 * stride)
+        _mm256_storeu_pd(out + i, short_rows_times_n(x, stride, 4, &t));
+    for (; i < n; i++, x += stride)
+        out[i] = _mm256_cvtsd_f64(short_rows_times_n(x, stride, 1, &t));
 }
 
 OLTR_TARGET_AVX512 void rows_times_avx512(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta,
                                           double *out)
 {
     uint32_t i = 0;
+    if (dim <= SHORT) {
+        short_rows_times(x, stride, n, dim, theta, out);
+        return;
+    }
     for (; i + 4 <= n; i += 4)
         _mm256_storeu_pd(out + i, rows_times_n(x + i * stride, stride, 4, dim, theta));
     for (; i < n; i++)
@@ -128,8 +179,55 @@ KERNEL void add_block(double *gram, uint32_t dim, const float *const *x, const d
         add_to_columns(&c, last, rows, end, n, tail);
 }
 
-KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
-                     const double *weight, int n)
+KERNEL void add_moment(double *moment, uint32_t dim, const float *const *x, const double *y, const double *weight, int n)
+{
+    for (size_t j = 0; j < dim; j += 8) {
+        __mmask8 lanes = first_lanes(dim - j);
+        __m512d sum = _mm512_maskz_loadu_pd(lanes, moment + j);
+        for (int k = 0; k < n; k++) {
+            __m512d t = _mm512_mul_pd(load_floats(x[k] + j, lanes), _mm512_set1_pd(weight ? weight[k] : 1));
+            sum = _mm512_fmadd_pd(t, _mm512_set1_pd(y[k]), sum);
+        }
+        _mm512_mask_storeu_pd(moment + j, lanes, sum);
+    }
+}
+
+/* Rows of at most 16 features: they stay in two vectors each, from which every column takes what it needs, so that nothing here waits for a store, and by that for
+ * the update before it.  For the same reason all columns are loaded before one is stored, as above. */
+KERNEL void add_short_rows(double *gram, uint32_t dim, const float *const *x, const double *weight, int n)
+{
+    __m512d low[UPDATE_ROWS], high[UPDATE_ROWS], sum[SHORT + 8];
+    __m512i rows = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7); /* of the column, from its diagonal on */
+    size_t far = dim > 8 ? dim - 8 : 0, at = 0;               /* so many columns have more than eight rows */
+    for (int k = 0; k < n; k++) {
+        low[k] = load_floats(x[k], first_lanes(dim));
+        high[k] = far ? load_floats(x[k] + 8, first_lanes(far)) : _mm512_setzero_pd();
+    }
+    for (size_t j = 0; j < dim; at += dim - j, j++) {
+        __m512d near = _mm512_maskz_loadu_pd(first_lanes(dim - j), gram + at), t[UPDATE_ROWS];
+        for (int k = 0; k < n; k++) {
+            t[k] = _mm512_set1_pd((double)x[k][j] * (weight ? weight[k] : 1));
+            near = _mm512_fmadd_pd(t[k], _mm512_permutex2var_pd(low[k], rows, high[k]), near);
+        }
+        sum[j] = near;
+        if (j < far) {
+            __m512d rest = _mm512_maskz_loadu_pd(first_lanes(far - j), gram + at + 8);
+            __m512i below = _mm512_add_epi64(rows, _mm512_set1_epi64(8));
+            for (int k = 0; k < n; k++)
+                rest = _mm512_fmadd_pd(t[k], _mm512_permutex2var_pd(low[k], below, high[k]), rest);
+            sum[SHORT + j] = rest;
+        }
+        rows = _mm512_add_epi64(rows, _mm512_set1_epi64(1));
+    }
+    at = 0;
+    for (size_t j = 0; j < dim; at += dim - j, j++) {
+        _mm512_mask_storeu_pd(gram + at, first_lanes(dim - j), sum[j]);
+        if (j < far)
+            _mm512_mask_storeu_pd(gram + at + 8, first_lanes(far - j), sum[SHORT + j]);
+    }
+}
+
+KERNEL void add_long_rows(double *gram, uint32_t dim, const float *const *x, const double *weight, int n)
 {
     tile rows;
     for (rows.base = 0; rows.base < dim; rows.base = rows.to) {
@@ -141,15 +239,16 @@ KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *co
         for (size_t j = 0; j < rows.to; j += 4)
             add_block(gram, dim, x, weight, n, j, &rows);
     }
-    for (size_t j = 0; j < dim; j += 8) {
-        __mmask8 lanes = first_lanes(dim - j);
-        __m512d sum = _mm512_maskz_loadu_pd(lanes, moment + j);
-        for (int k = 0; k < n; k++) {
-            __m512d t = _mm512_mul_pd(load_floats(x[k] + j, lanes), _mm512_set1_pd(weight ? weight[k] : 1));
-            sum = _mm512_fmadd_pd(t, _mm512_set1_pd(y[k]), sum);
-        }
-        _mm512_mask_storeu_pd(moment + j, lanes, sum);
-    }
+}
+
+KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
+                     const double *weight, int n)
+{
+    if (dim <= SHORT)
+        add_short_rows(gram, dim, x, weight, n);
+    else
+        add_long_rows(gram, dim, x, weight, n);
+    add_moment(moment, dim, x, y, weight, n);
 }
 
 OLTR_TARGET_AVX512 void gram_add_avx512(double *gram, double *moment, uint32_t dim, const float *const *x,

@@ -27,7 +27,7 @@ typedef struct ldl_kernels {
     int (*factor)(const ldl *f, const double *gram, const double *moment, double ridge, double lift);
     void (*update)(const ldl *f, const float *const *x, const double *y, const double *weight, uint32_t n_rows,
                    double *work);
-    void (*sample)(const ldl *f, double scale, const double *z, double *theta);
+    void (*sample)(const ldl *f, double scale, const float *z, double *theta);
     void (*back)(const ldl *f, double *x);    /* x = L^-T x */
     void (*forward)(const ldl *f, double *x); /* x = L^-1 x */
     void (*quadratic)(const ldl *f, const float *x, size_t stride, uint32_t n, double *out, double *work);

@@ -1,6 +1,7 @@
 /* context.c - see context.h. */
 #include "policy/context.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "posterior/logistic.h"
@@ -14,9 +15,22 @@ size_t context_saved(const oltr_settings *settings)
     return (size_t)settings->dim * (settings->dim + 1) / 2;
 }
 
+static context_offsets plan_scratch(uint32_t n_items, uint32_t dim)
+{
+    layout l = {0, 0};
+    context_offsets p = {.score = layout_take(&l, padded(n_items), sizeof(double))};
+    p.best = layout_take(&l, topk_room(n_items), sizeof(double));
+    p.width = layout_take(&l, n_items, sizeof(double));
+    p.theta = layout_take(&l, dim, sizeof(double));
+    p.single = layout_take(&l, padded(dim), sizeof(float));
+    p.work = layout_take(&l, ldl_quadratic_work(dim), sizeof(double));
+    p.bytes = l.overflow ? 0 : l.used;
+    return p;
+}
+
 context context_plan(layout *l, const oltr_settings *settings, uint32_t norm)
 {
-    context c = {settings->n_items, settings->dim, norm, 0};
+    context c = {settings->n_items, settings->dim, norm, 0, plan_scratch(settings->n_items, settings->dim)};
     c.rows = layout_take(l, (size_t)LEARN_BATCH * settings->dim, sizeof(float));
     return c;
 }
@@ -60,23 +74,6 @@ uint32_t context_gather(void *state, const context *c, const candidates *from, c
 
 /* ---- scratch */
 
-typedef struct scratch_plan {
-    size_t width, theta, z, single, work, bytes;
-} scratch_plan;
-
-static scratch_plan plan_scratch(uint32_t n_items, uint32_t dim)
-{
-    oltr_settings only = {.n_items = n_items};
-    layout l = {align_up(double_scratch_bytes(&only)), 0};
-    scratch_plan p = {.width = layout_take(&l, n_items, sizeof(double))};
-    p.theta = layout_take(&l, dim, sizeof(double));
-    p.z = layout_take(&l, dim, sizeof(double));
-    p.single = layout_take(&l, padded(dim), sizeof(float));
-    p.work = layout_take(&l, ldl_quadratic_work(dim), sizeof(double));
-    p.bytes = l.overflow ? 0 : l.used;
-    return p;
-}
-
 size_t context_scratch_bytes(const oltr_settings *settings)
 {
     return plan_scratch(settings->n_items, settings->dim).bytes;
@@ -84,13 +81,12 @@ size_t context_scratch_bytes(const oltr_settings *settings)
 
 context_scratch context_scratch_of(void *scratch, const context *c)
 {
-    scratch_plan p = plan_scratch(c->n_items, c->dim);
-    return (context_scratch){double_scratch(scratch, c->n_items),
-                             doubles_at(scratch, p.width),
-                             doubles_at(scratch, p.theta),
-                             doubles_at(scratch, p.z),
-                             floats_at(scratch, p.single),
-                             doubles_at(scratch, p.work),
+    const context_offsets *at = &c->scratch;
+    return (context_scratch){{doubles_at(scratch, at->score), doubles_at(scratch, at->best)},
+                             doubles_at(scratch, at->width),
+                             doubles_at(scratch, at->theta),
+                             floats_at(scratch, at->single),
+                             doubles_at(scratch, at->work),
                              ahead_of(scratch)};
 }
 
@@ -99,9 +95,7 @@ context_scratch context_scratch_of(void *scratch, const context *c)
 void context_sample(const context_scratch *s, const context *c, const ldl *factor, double scale, const oltr_rng *rng)
 {
     const float *z = standard_normals_ahead(rng, s->ahead, c->dim, s->single);
-    for (uint32_t i = 0; i < c->dim; i++)
-        s->z[i] = (double)z[i];
-    ldl_sample(factor, scale, s->z, s->theta);
+    ldl_sample(factor, scale, z, s->theta);
 }
 
 oltr_status context_shorten(const context *c, const candidates *from, double *value)
@@ -116,13 +110,25 @@ oltr_status context_shorten(const context *c, const candidates *from, double *va
     return OLTR_OK;
 }
 
+/* From their bits, as row_is_bounded() does it: many at a time, and no jump for each. */
+static int all_finite(const double *x, uint32_t n)
+{
+    static const double most = DBL_MAX;
+    uint64_t limit, bits, negative = 0;
+    memcpy(&limit, &most, sizeof limit);
+    for (uint32_t i = 0; i < n; i++) {
+        memcpy(&bits, x + i, sizeof bits);
+        negative |= limit - (bits & INT64_MAX);
+    }
+    return !(negative >> 63);
+}
+
 oltr_status context_scores(const context_scratch *s, const context *c, const candidates *from, const double *theta)
 {
     double *score = s->scores.score;
     rows_times(from->x, from->stride, from->n, c->dim, theta, score);
-    for (uint32_t j = 0; j < from->n; j++)
-        if (!isfinite(score[j]))
-            return OLTR_EFEATURE; /* theta is finite, so a feature is not */
+    if (!all_finite(score, from->n))
+        return OLTR_EFEATURE; /* theta is finite, so a feature is not */
     return context_shorten(c, from, score);
 }
 

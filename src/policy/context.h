@@ -18,9 +18,15 @@ extern const char *const norm_choices[];
 
 enum { LEARN_BATCH = 32 }; /* rows gathered at once */
 
+/* Where a ranking keeps what: planned once, read every round. */
+typedef struct context_offsets {
+    size_t score, best, width, theta, single, work, bytes;
+} context_offsets;
+
 typedef struct context {
     uint32_t n_items, dim, norm;
     size_t rows; /* offset of (LEARN_BATCH, dim) floats: shortened copies */
+    context_offsets scratch;
 } context;
 
 /* A snapshot holds at least one triangle of x x' (policy_ops.saved). */
@@ -43,8 +49,7 @@ typedef struct context_scratch {
     double_scores scores; /* score: (padded(n_items)) */
     double *width;        /* (n_items) */
     double *theta;        /* (dim) */
-    double *z;            /* (dim) standard normals */
-    float *single;        /* (padded(dim)) */
+    float *single;        /* (padded(dim)) standard normals */
     double *work;         /* ldl_quadratic_work(dim) */
     normals_ahead *ahead;
 } context_scratch;

@@ -49,11 +49,17 @@ static size_t state_bytes(const oltr_settings *settings)
     return plan(settings).bytes;
 }
 
+/* ceil(log2 t) of t >= 1 */
+static int doublings(uint64_t t)
+{
+    return t > 1 ? 64 - __builtin_clzll(t - 1) : 0;
+}
+
 static double spread(const linear_ts *p, uint64_t t)
 {
     if (p->variant != THEORY)
         return p->variant == BAYES ? p->a : 0.5;
-    double log_delta = p->c + log(2) * fmax(1, ceil(log2((double)t))); /* log(1/delta_t) */
+    double log_delta = p->c + log(2) * fmax(1, doublings(t)); /* log(1/delta_t) */
     return p->a * p->a * sqrt(p->model.dim * log1p((double)t / p->model.ridge) + 2 * log_delta) + p->b;
 }
 

@@ -7,6 +7,7 @@
  */
 #include "posterior/linear.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,13 +43,18 @@ void linear_refresh(void *state, linear *p)
     }
 }
 
-/* What an overflow leaves behind. */
+/* What an overflow leaves behind is not above 0, or not finite.  Told from the bits, which of such numbers are 1 to those of the largest: one difference or the other is negative
+ * outside. */
 static int diagonal_is_healthy(const ldl *f)
 {
-    int healthy = 1;
-    for (size_t j = 0; j < f->dim; j++)
-        healthy &= (f->d[j] > 0) & (f->d[j] < INFINITY);
-    return healthy;
+    static const double most = DBL_MAX;
+    uint64_t limit, bits, negative = 0;
+    memcpy(&limit, &most, sizeof limit);
+    for (size_t j = 0; j < f->dim; j++) {
+        memcpy(&bits, f->d + j, sizeof bits);
+        negative |= (bits - 1) | (limit - bits);
+    }
+    return !(negative >> 63);
 }
 
 static int has_drifted(const void *state, linear *p, const ldl *f, uint32_t n_rows)

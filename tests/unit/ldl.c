@@ -79,9 +79,9 @@ static void add_rows_to_both(side s[2], oltr_rng *rng, const float *x, size_t st
 static void sample_with_both(side s[2], oltr_rng *rng)
 {
     uint32_t dim = s[0].factor.dim;
-    double *z = room_for_doubles(dim);
+    float *z = room_for_floats(dim);
     for (uint32_t j = 0; j < dim; j++)
-        z[j] = oltr_rng_normal(rng);
+        z[j] = (float)oltr_rng_normal(rng);
     for (int with = 0; with < 2; with++) {
         for (int i = 0; i < 2; i++)
             s[i].kernels->sample(&s[i].factor, 0.3, with ? z : NULL, s[i].theta);
@@ -375,11 +375,12 @@ static void test_sample_is_on_its_ellipsoid(void **unused)
     oltr_rng rng = oltr_rng_make(7, 0);
     for (uint32_t i = 0; i < N_SIZES; i++) {
         model m = model_of(&rng, sizes(i), 2 * sizes(i), 0.5);
-        double *mean = room_for_doubles(m.dim), *z = room_for_doubles(m.dim), *theta = room_for_doubles(m.dim);
+        double *mean = room_for_doubles(m.dim), *theta = room_for_doubles(m.dim);
+        float *z = room_for_floats(m.dim);
         double *v = full_matrix(m.gram, m.dim, m.ridge), length = 0, form = 0;
         for (uint32_t j = 0; j < m.dim; j++) {
-            z[j] = oltr_rng_normal(&rng);
-            length += 4 * z[j] * z[j];
+            z[j] = (float)oltr_rng_normal(&rng);
+            length += 4 * (double)z[j] * (double)z[j];
         }
         ldl_sample(&m.factor, 2, NULL, mean);
         ldl_sample(&m.factor, 2, z, theta);
@@ -401,7 +402,8 @@ static void test_sample_has_the_covariance(void **unused)
 {
     enum { D = 6, DRAWS = 100000 };
     const double scale = 0.7;
-    double mean[D], z[D], theta[D], first[D] = {0}, second[D][D] = {{0}};
+    float z[D];
+    double mean[D], theta[D], first[D] = {0}, second[D][D] = {{0}};
     (void)unused;
     oltr_rng rng = oltr_rng_make(8, 0);
     model m = model_of(&rng, D, 15, 0.3);
@@ -411,7 +413,7 @@ static void test_sample_has_the_covariance(void **unused)
     for (int n = 0; n < DRAWS; n++) {
         double w[D] = {0};
         for (int i = 0; i < D; i++)
-            z[i] = oltr_rng_normal(&rng);
+            z[i] = (float)oltr_rng_normal(&rng);
         ldl_sample(&m.factor, scale, z, theta);
         for (int j = 0; j < D; j++)
             for (int i = j; i < D; i++)
