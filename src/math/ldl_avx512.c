@@ -73,8 +73,7 @@ typedef struct short_theta {
 KERNEL short_theta load_theta(const double *theta, uint32_t dim)
 {
     uint32_t rest = dim > 8 ? dim - 8 : 0;
-    short_theta t = {
-        .in_low = first_lanes(dim), .in_high = first_lanes(rest), .touched = first_lanes(ceil4(rest))};
+    short_theta t = {.in_low = first_lanes(dim), .in_high = first_lanes(rest), .touched = first_lanes(ceil4(rest))};
     t.low = _mm512_maskz_loadu_pd(t.in_low, theta);
     t.high = rest ? _mm512_maskz_loadu_pd(t.in_high, theta + 8) : _mm512_setzero_pd();
     return t;
@@ -88,7 +87,8 @@ KERNEL __m256d short_rows_times_n(const float *x, size_t stride, int n, const sh
     for (int i = 0; i < n; i++)
         sum[i] = _mm512_fmadd_pd(load_floats(x + (size_t)i * stride, t->in_low), t->low, sum[i]);
     for (int i = 0; t->touched && i < n; i++)
-        sum[i] = _mm512_mask3_fmadd_pd(load_floats(x + (size_t)i * stride + 8, t->in_high), t->high, sum[i], t->touched);
+        sum[i] =
+            _mm512_mask3_fmadd_pd(load_floats(x + (size_t)i * stride + 8, t->in_high), t->high, sum[i], t->touched);
     return sums_of(sum);
 }
 
@@ -179,7 +179,8 @@ KERNEL void add_block(double *gram, uint32_t dim, const float *const *x, const d
         add_to_columns(&c, last, rows, end, n, tail);
 }
 
-KERNEL void add_moment(double *moment, uint32_t dim, const float *const *x, const double *y, const double *weight, int n)
+KERNEL void add_moment(double *moment, uint32_t dim, const float *const *x, const double *y, const double *weight,
+                       int n)
 {
     for (size_t j = 0; j < dim; j += 8) {
         __mmask8 lanes = first_lanes(dim - j);

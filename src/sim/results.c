@@ -13,10 +13,13 @@ __extension__ typedef unsigned __int128 unsigned_wide;
 
 enum { FINEST = 40, GROUP_BITS = 62 };
 
-/* A round is worth at most one reward a slot, and a reward at most the world's scale.  The sum over a group has 62 bits. */
+/* A round is worth at most one reward a slot, and a reward at most the world's scale, either way where rewards are real.  The sum over a group has
+ * 62 bits. */
 static int scale_of(const oltr_experiment *e)
 {
-    double most = (double)e->rounds * e->slots * fmax(1, e->world.scale) + 1;
+    const click_ops *clicks = world_clicks(&e->world, NULL);
+    double reward = fmax(1, e->world.scale) * (clicks && clicks->rewards == OLTR_REALS ? 2 : 1);
+    double most = (double)e->rounds * e->slots * reward + 1;
     double in_group = ceil((double)e->replications / world_groups(&e->world));
     int bits = CURVE_BITS;
     if (world_groups(&e->world) > 1 && in_group > exp2(GROUP_BITS - CURVE_BITS))
