@@ -200,19 +200,21 @@ KERNEL void add_short_rows(double *gram, uint32_t dim, const float *const *x, co
     __m512d low[UPDATE_ROWS], high[UPDATE_ROWS], sum[SHORT + 8];
     __m512i rows = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7); /* of the column, from its diagonal on */
     size_t far = dim > 8 ? dim - 8 : 0, at = 0;               /* so many columns have more than eight rows */
+    const uint32_t there = (1u << dim) - 1;                   /* shifted by j: the rows that column j has */
     for (int k = 0; k < n; k++) {
         low[k] = load_floats(x[k], first_lanes(dim));
         high[k] = far ? load_floats(x[k] + 8, first_lanes(far)) : _mm512_setzero_pd();
     }
+#pragma GCC unroll 1
     for (size_t j = 0; j < dim; at += dim - j, j++) {
-        __m512d near = _mm512_maskz_loadu_pd(first_lanes(dim - j), gram + at), t[UPDATE_ROWS];
+        __m512d near = _mm512_maskz_loadu_pd((__mmask8)(there >> j), gram + at), t[UPDATE_ROWS];
         for (int k = 0; k < n; k++) {
             t[k] = _mm512_set1_pd((double)x[k][j] * (weight ? weight[k] : 1));
             near = _mm512_fmadd_pd(t[k], _mm512_permutex2var_pd(low[k], rows, high[k]), near);
         }
         sum[j] = near;
         if (j < far) {
-            __m512d rest = _mm512_maskz_loadu_pd(first_lanes(far - j), gram + at + 8);
+            __m512d rest = _mm512_maskz_loadu_pd((__mmask8)(there >> j >> 8), gram + at + 8);
             __m512i below = _mm512_add_epi64(rows, _mm512_set1_epi64(8));
             for (int k = 0; k < n; k++)
                 rest = _mm512_fmadd_pd(t[k], _mm512_permutex2var_pd(low[k], below, high[k]), rest);
@@ -221,10 +223,11 @@ KERNEL void add_short_rows(double *gram, uint32_t dim, const float *const *x, co
         rows = _mm512_add_epi64(rows, _mm512_set1_epi64(1));
     }
     at = 0;
+#pragma GCC unroll 1
     for (size_t j = 0; j < dim; at += dim - j, j++) {
-        _mm512_mask_storeu_pd(gram + at, first_lanes(dim - j), sum[j]);
+        _mm512_mask_storeu_pd(gram + at, (__mmask8)(there >> j), sum[j]);
         if (j < far)
-            _mm512_mask_storeu_pd(gram + at + 8, first_lanes(far - j), sum[SHORT + j]);
+            _mm512_mask_storeu_pd(gram + at + 8, (__mmask8)(there >> j >> 8), sum[SHORT + j]);
     }
 }
 

@@ -62,27 +62,22 @@ static inline double steady_reward(const oltr_feedback *seen, uint32_t slot)
 
 /* Are all features of a row finite and within bounds?  A policy shows and learns from no other.  Without its sign, a float is the larger the larger its bits are, and NaN
  * above all; the difference to the bits of the largest is negative for one that is larger. */
-static inline uint32_t outside_of(const float *x, uint32_t n)
-{
-    const float most = LARGEST_FEATURE;
-    uint32_t limit, bits, negative = 0;
-    memcpy(&limit, &most, sizeof limit);
-    for (uint32_t i = 0; i < n; i++) {
-        memcpy(&bits, x + i, sizeof bits);
-        negative |= limit - (bits & 0x7fffffff);
-    }
-    return negative;
-}
-
 static inline int row_is_bounded(const float *x, uint32_t dim)
 {
-    enum { BLOCK = 8 };
-    uint32_t negative = 0;
-    if (dim < BLOCK)
-        return !(outside_of(x, dim) >> 31);
-    for (uint32_t i = 0; i + BLOCK < dim; i += BLOCK)
-        negative |= outside_of(x + i, BLOCK);
-    return !((negative | outside_of(x + dim - BLOCK, BLOCK)) >> 31); /* the last may be looked at twice */
+    const float most[2] = {LARGEST_FEATURE, LARGEST_FEATURE};
+    uint64_t limit, bits,
+        negative = 0; /* two at a time: what the lower borrows from the upper, it borrows when it is too large itself */
+    memcpy(&limit, most, sizeof limit);
+    for (uint32_t i = 0; i + 1 < dim; i += 2) {
+        memcpy(&bits, x + i, sizeof bits);
+        negative |= limit - (bits & 0x7fffffff7fffffff);
+    }
+    if (dim % 2) {
+        uint32_t last;
+        memcpy(&last, x + dim - 1, sizeof last);
+        negative |= limit - (last & 0x7fffffff);
+    }
+    return !(negative & 0x8000000080000000);
 }
 
 /* Before every scratch that `rank` is given lie the normals made ahead for its thread. */
