@@ -81,11 +81,13 @@ static bool read_belief(const struct reader *reader, const struct node *map, str
 {
     const struct node *scores = tree_get(map, "scores"), *rankers = tree_get(map, "rankers");
     plan->rankers = scores == NULL ? 10 : 0;
-    if (scores != NULL && rankers != NULL) {
-        return read_bad(reader, rankers->key, "`scores` are there already: leave `rankers` out, or train them anew");
+    if ((scores != NULL && !read_path(reader, scores, &plan->scores)) ||
+        (rankers != NULL && !read_whole32(reader, rankers, 0, MOST_RANKERS, &plan->rankers))) {
+        return false;
     }
-    return (scores == NULL || read_path(reader, scores, &plan->scores)) &&
-           (rankers == NULL || read_whole32(reader, rankers, 0, MOST_RANKERS, &plan->rankers));
+    return scores == NULL || plan->rankers == 0 ||
+           read_bad(reader, rankers->key,
+                    "`scores` are there already: leave `rankers` out, or make it 0 (--set world.rankers=0)");
 }
 
 bool config_data(const struct reader *reader, const struct node *map, oltr_world *world, struct data_plan *plan)

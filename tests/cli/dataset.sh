@@ -69,6 +69,9 @@ tiny | sed 's/rankers: 2/scores: one\/scores.csv/' >given.yaml
 expect 0 "" "$OLTR" run given.yaml -o given --no-figures -q
 results one given
 [ ! -e given/scores.csv ] || fail "given scores were copied"
+expect 2 '`scores` are there already' "$OLTR" run tiny.yaml -o given2 --no-figures -q --set world.scores=one/scores.csv
+expect 0 "" "$OLTR" run tiny.yaml -o given2 --no-figures -q --set world.scores=one/scores.csv --set world.rankers=0
+same one/results.csv given2/results.csv
 
 # --- shards
 for i in 1 2 3; do
