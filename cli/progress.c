@@ -31,7 +31,7 @@ uint64_t progress_total(const struct config *config, oltr_shard shard)
 {
     uint64_t total = 0;
     for (uint32_t p = 0; p < config->n_points; p++) {
-        total += shard_size(shard, config->points[p].replications);
+        total += oltr_shard_replications(shard, config->points[p].replications);
     }
     return total;
 }
@@ -42,7 +42,8 @@ struct progress progress_begin(const struct config *config, const oltr_results *
     double all = 0;
     for (uint32_t p = 0; p < config->n_points; p++) {
         const oltr_experiment *point = &config->points[p];
-        double size = (double)shard_size(shard, point->replications), left = size - replications_of(results, p);
+        double size = (double)oltr_shard_replications(shard, point->replications),
+               left = size - replications_of(results, p);
         progress.rounds_to_do += left * (double)point->rounds * point->n_policies;
         all += size * (double)point->rounds * point->n_policies;
     }

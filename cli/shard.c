@@ -43,14 +43,6 @@ bool shard_parse(const char *text, oltr_shard *out)
     return read_shard(text, "/", "", out);
 }
 
-uint64_t shard_size(oltr_shard shard, uint64_t all)
-{
-    if (shard.count < 2) {
-        return all;
-    }
-    return all > shard.index ? (all - shard.index - 1) / shard.count + 1 : 0;
-}
-
 static char *file_of(const char *folder, const char *what, oltr_shard shard)
 {
     char name[64];

@@ -7,8 +7,6 @@
 
 /* "2/3" is the second of three; false if it is not of that form. */
 bool shard_parse(const char *text, oltr_shard *out);
-/* The replications of `all` that belong to it. */
-uint64_t shard_size(oltr_shard shard, uint64_t all);
 
 /* folder/partial.oltr, or folder/partial-2-of-3.oltr; NULL without memory. */
 char *shard_partial(const char *folder, oltr_shard shard);

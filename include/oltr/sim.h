@@ -200,6 +200,9 @@ typedef struct oltr_shard {
     uint32_t index, count;
 } oltr_shard;
 
+/* How many of the replications of a point a shard has. */
+OLTR_API uint32_t oltr_shard_replications(oltr_shard shard, uint32_t replications);
+
 typedef struct oltr_run_options {
     uint32_t threads;                                       /* 0: all cores */
     const char *partial;                                    /* where to keep what is done; NULL: nowhere */

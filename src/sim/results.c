@@ -320,7 +320,7 @@ oltr_status oltr_results_merge(oltr_results *into, const oltr_results *from, olt
     return OLTR_OK;
 }
 
-uint32_t shard_replications(oltr_shard shard, uint32_t replications)
+uint32_t oltr_shard_replications(oltr_shard shard, uint32_t replications)
 {
     if (shard.count < 2)
         return replications;

@@ -62,7 +62,4 @@ void results_add(oltr_results *results, uint32_t point, uint32_t replication, co
 /* As if nothing had been done yet. */
 void results_clear(oltr_results *results);
 
-/* How many of `replications` a shard has. */
-uint32_t shard_replications(oltr_shard shard, uint32_t replications);
-
 #endif

@@ -129,7 +129,7 @@ static void report(const run *r, double since)
     oltr_progress p = {.rounds_done = r->rounds_done, .seconds = now() - since, .results = r->results};
     for (uint32_t i = 0; i < r->results->n_points; i++) {
         p.done += r->results->point[i].done;
-        p.total += shard_replications(r->options->shard, r->results->point[i].replications);
+        p.total += oltr_shard_replications(r->options->shard, r->results->point[i].replications);
     }
     if (r->options->progress)
         r->options->progress(r->options->context, &p);

@@ -1,14 +1,14 @@
 /* generate.c - generated data: the same bytes everywhere (pinned), sizes and label shares as documented, learnable; and the text
  * of a dataset, which must be read back equal to the bit. */
+#define _GNU_SOURCE 1
 #include "data/generate.h"
 
 #include <float.h>
-#include <stdio.h>
 
 #include "base/bytes.h"
 #include "data/dataset.h"
 #include "data/write_text.h"
-#include "unit.h"
+#include "texts.h"
 
 static const char *const path = "generate.test.txt";
 
@@ -19,19 +19,6 @@ static oltr_dataset *made(const char *shape, const char *split, uint32_t n_queri
     if (!d)
         FAIL_WITH("%s", error.msg);
     return d;
-}
-
-static unsigned char *bytes_of(const char *name, size_t *size)
-{
-    FILE *file = fopen(name, "rb");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    unsigned char *bytes = exactly(*size + 1, 1);
-    assert_int_equal(fread(bytes, 1, *size, file), *size);
-    fclose(file);
-    return bytes;
 }
 
 /* ---- the bytes ------------------------------------------------------------------------------------------ */
@@ -53,7 +40,7 @@ static void bytes_are_pinned(void **state)
         oltr_dataset *d = made(pinned[i].shape, pinned[i].split, 5, pinned[i].seed);
         assert_int_equal(dataset_write_text(d, path, NULL), OLTR_OK);
         size_t size;
-        unsigned char *bytes = bytes_of(path, &size);
+        unsigned char *bytes = read_bytes(path, &size);
         uint64_t crc = crc64(bytes, size);
         if (crc != pinned[i].crc)
             FAIL_WITH("%s %s seed %d: the text is now 0x%016llx", pinned[i].shape, pinned[i].split, (int)pinned[i].seed,
@@ -62,17 +49,6 @@ static void bytes_are_pinned(void **state)
         oltr_dataset_free(d);
     }
     remove(path);
-}
-
-static void same_data(const oltr_dataset *a, const oltr_dataset *b)
-{
-    assert_int_equal(a->n_queries, b->n_queries);
-    assert_int_equal(a->n_rows, b->n_rows);
-    assert_int_equal(a->dim, b->dim);
-    assert_memory_equal(a->query, b->query, a->n_queries * sizeof *a->query);
-    assert_memory_equal(a->first_row, b->first_row, (a->n_queries + 1) * sizeof *a->first_row);
-    assert_memory_equal(a->grade, b->grade, a->n_rows);
-    assert_memory_equal(a->x, b->x, (size_t)a->n_rows * a->dim * sizeof *a->x);
 }
 
 static void text_reads_back_equal(void **state)
@@ -86,7 +62,7 @@ static void text_reads_back_equal(void **state)
         oltr_dataset *back = oltr_dataset_read(path, NULL, &report, &error);
         if (!back)
             FAIL_WITH("%s", error.msg);
-        same_data(d, back);
+        assert_same_dataset(d, back);
         uint64_t markers = 0;
         for (size_t k = 0; k < (size_t)d->n_rows * d->dim; k++)
             markers += d->x[k] >= FLT_MAX;
@@ -106,8 +82,8 @@ static void queries_stand_alone(void **state)
     oltr_dataset *all = made("web30k", "train", 9, 3), *few = made("web30k", "train", 4, 3);
     oltr_dataset *first = dataset_pick(all, begin, 4, NULL), *picked = dataset_pick(all, middle, 3, NULL);
     oltr_dataset *part = dataset_generate_part("web30k", "train", 4, 3, 3, NULL);
-    same_data(few, first);
-    same_data(part, picked);
+    assert_same_dataset(few, first);
+    assert_same_dataset(part, picked);
     oltr_dataset *other = made("web30k", "test", 4, 3), *seed = made("web30k", "train", 4, 4);
     assert_true(other->n_rows != few->n_rows || memcmp(other->x, few->x, 4096) != 0);
     assert_true(seed->n_rows != few->n_rows || memcmp(seed->x, few->x, 4096) != 0);

@@ -113,7 +113,7 @@ static void parts_make_the_whole(void **state)
             uint32_t count = 0;
             for (uint32_t i = p; i < REPLICATIONS; i += parts, count++)
                 add(part, i);
-            assert_int_equal(count, shard_replications((oltr_shard){p, parts}, REPLICATIONS));
+            assert_int_equal(count, oltr_shard_replications((oltr_shard){p, parts}, REPLICATIONS));
             assert_int_equal(oltr_results_merge(sum, part, NULL), OLTR_OK);
             oltr_results_free(part);
         }

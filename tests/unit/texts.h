@@ -61,13 +61,17 @@ static inline const char *write_gzip(const char *name, const void *bytes, size_t
     return path;
 }
 
+/* The file whole, and a zero behind it. */
 static inline unsigned char *read_bytes(const char *path, size_t *n)
 {
-    enum { MOST = 1 << 22 };
-    unsigned char *bytes = exactly(MOST, 1);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
-    *n = fread(bytes, 1, MOST, file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    *n = (size_t)ftell(file);
+    rewind(file);
+    unsigned char *bytes = exactly(*n + 1, 1);
+    assert_int_equal(fread(bytes, 1, *n, file), *n);
+    bytes[*n] = 0;
     fclose(file);
     return bytes;
 }
