@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "data/cache.h"
 
@@ -97,21 +96,15 @@ oltr_status source_open(text_source *s, const char *path, int fd, const struct s
     short_name(path, s->name, sizeof s->name);
     if (kind == FILE_TEXT && S_ISREG(stat->st_mode) && stat->st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0)
         return map_file(s, fd, stat, error);
-    s->stream = gzdopen(fd, "rb"); /* reads what is not gzip as it is */
-    if (!s->stream) {
-        close(fd);
-        return fail(error, OLTR_ENOMEM, "no memory to read %s", s->name);
-    }
-    gzbuffer(s->stream, 1 << 17);
-    return OLTR_OK;
+    s->stream = unpack_open(fd);
+    return s->stream ? OLTR_OK : fail(error, OLTR_ENOMEM, "no memory to read %s", s->name);
 }
 
 void source_close(text_source *s)
 {
     if (s->map)
         munmap((void *)(uintptr_t)s->map, (size_t)s->size);
-    if (s->stream)
-        gzclose(s->stream);
+    unpack_close(s->stream);
     free(s->rest);
     memset(s, 0, sizeof *s);
 }
@@ -149,13 +142,10 @@ static int make_room(char **buffer, size_t *room, size_t wanted)
 static int fill(text_source *s, char *buffer, size_t *n, size_t wanted, oltr_error *error)
 {
     while (*n < wanted && !s->ended) {
-        int code = Z_OK, got = gzread(s->stream, buffer + *n, (unsigned)(wanted - *n));
-        const char *why = gzerror(s->stream, &code);
-        if (got < 0 || code == Z_BUF_ERROR) {
-            fail(error, OLTR_EIO, "cannot read %s: %s", s->name,
-                 code == Z_ERRNO       ? strerror(errno)
-                 : code == Z_BUF_ERROR ? "the compressed file is cut short"
-                                       : why);
+        const char *why;
+        ptrdiff_t got = unpack_read(s->stream, buffer + *n, wanted - *n, &why);
+        if (got < 0) {
+            fail(error, OLTR_EIO, "cannot read %s: %s", s->name, why);
             return 0;
         }
         s->ended = got == 0;

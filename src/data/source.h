@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "data/unpack.h"
 
 enum {
     BLOCK_BYTES = 1 << 18,  /* with the floats it makes, small enough for a second-level cache */
@@ -22,8 +23,8 @@ typedef struct text_source {
     const char *map; /* NULL: a stream */
     uint64_t size;   /* of the map */
     uint64_t at;     /* the beginning of the next block; of a stream, how much was read */
-    void *stream;    /* gzFile */
-    char *rest;      /* the beginning of the next block of a stream: a line that the last one had not whole */
+    unpacker *stream;
+    char *rest; /* the beginning of the next block of a stream: a line that the last one had not whole */
     size_t rest_size, rest_room;
     int ended;
 } text_source;

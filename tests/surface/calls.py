@@ -19,7 +19,7 @@ NEVER = set(
     "lgamma lgammaf strtok localtime gmtime asctime ctime".split()
 )
 FILES = set("fopen fdopen freopen fread fwrite fclose fflush fseek ftell fgets fgetc getc open read write close rename remove unlink tmpfile".split())
-MAY_USE_FILES = {"file.c.o", "file.o", "source.c.o", "source.o", "open.c.o", "open.o", "cache.c.o", "cache.o"}
+MAY_USE_FILES = {"file.c.o", "file.o", "source.c.o", "source.o", "unpack.c.o", "unpack.o", "open.c.o", "open.o", "cache.c.o", "cache.o"}
 INSTRUMENTED = re.compile(r"^_*(asan|tsan|ubsan|msan|gcov|sanitizer|llvm_prof)")
 WRITABLE = re.compile(r"^(\.data(?!\.rel\.ro)|\.bss|\.tdata|\.tbss|\*COM\*|\.sdata|\.sbss)")
 

@@ -427,16 +427,21 @@ typedef struct text {
     size_t n, room;
 } text;
 
-static void append(text *t, const char *words)
+static void append_bytes(text *t, const void *bytes, size_t n)
 {
-    size_t n = strlen(words);
     if (t->n + n + 1 > t->room) {
         t->room = 2 * t->room + n + 1;
         t->at = realloc(t->at, t->room);
         assert_non_null(t->at);
     }
-    memcpy(t->at + t->n, words, n + 1);
+    memcpy(t->at + t->n, bytes, n);
     t->n += n;
+    t->at[t->n] = 0;
+}
+
+static void append(text *t, const char *words)
+{
+    append_bytes(t, words, strlen(words));
 }
 
 /* Judged documents with everything in them: dense and sparse rows, comments, blanks, queries that come back, wider rows later. */
@@ -731,6 +736,86 @@ static void damaged_gzip_is_refused(void **state)
     free(t.at);
 }
 
+/* `tail` of n bytes behind so many members. */
+static const char *with_tail(const unsigned char *packed, size_t size, int members, const void *tail, size_t n)
+{
+    unsigned char *all = exactly((size_t)members * size + n + 1, 1);
+    for (int i = 0; i < members; i++)
+        memcpy(all + (size_t)i * size, packed, size);
+    memcpy(all + (size_t)members * size, tail, n);
+    const char *path = write_bytes("tail.gz", all, (size_t)members * size + n);
+    free(all);
+    return path;
+}
+
+/* zlib's own reader would end at the last member without a word. */
+static void what_follows_a_gzip_file_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t n, fault; /* fault: which of them is wrong, from 1 */
+    } tail[] = {{"1 qid:1 1:1\n", 12, 1}, {"x", 1, 1},       {"\n", 1, 1},        {"\x1F", 1, 1},
+                {"\x1F\x8A\0", 3, 1},     {"\0\0\0z", 4, 4}, {"\0\x1F\x8B", 3, 2}};
+    size_t n;
+    text t = motley(4, 300, 20, 0);
+    unsigned char *packed = read_bytes(write_gzip("whole.gz", t.at, t.n), &n);
+    for (size_t i = 0; i < sizeof tail / sizeof *tail; i++)
+        for (int members = 1; members <= 2; members++) {
+            char words[80];
+            const char *path = with_tail(packed, n, members, tail[i].bytes, tail[i].n);
+            snprintf(words, sizeof words, "tail.gz: what stands from byte %zu on is not gzip",
+                     (size_t)members * n + tail[i].fault);
+            assert_refused(path, OLTR_EIO, words);
+        }
+    assert_refused(with_tail(packed, n, 1, "\x1F\x8B", 2), OLTR_EIO, "the compressed file is cut short");
+    assert_refused(with_tail(packed, n, 1, "\x1F\x8B\x07\0\0\0\0\0\0\3", 10), OLTR_EIO, "unknown compression method");
+    free(packed);
+    free(t.at);
+}
+
+static void zeros_may_follow_a_gzip_file(void **state)
+{
+    (void)state;
+    size_t n, zeros[] = {1, 2, 511, 300000};
+    text t = motley(5, 300, 20, 0);
+    unsigned char *packed = read_bytes(write_gzip("whole.gz", t.at, t.n), &n);
+    unsigned char *nothing = calloc(300000, 1);
+    oltr_dataset *whole = must_read(path_of("whole.gz"), NULL, NULL);
+    for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
+        oltr_dataset *d = must_read(with_tail(packed, n, 1, nothing, zeros[i]), NULL, NULL);
+        assert_same_dataset(d, whole);
+        oltr_dataset_free(d);
+    }
+    oltr_dataset_free(whole);
+    free(nothing);
+    free(packed);
+    free(t.at);
+}
+
+/* Members of any size, empty ones among them, begin and end anywhere in the buffer of the file. */
+static void many_gzip_members_are_one_text(void **state)
+{
+    (void)state;
+    text t = motley(6, 3000, 20, 0), all = {NULL, 0, 0};
+    oltr_dataset *plain = must_read(write_bytes("members", t.at, t.n), NULL, NULL);
+    source from = {6};
+    for (size_t at = 0; at < t.n;) {
+        size_t size = next_below(&from, 4) ? next_below(&from, 20000) : 0, n;
+        size = size < t.n - at ? size : t.n - at;
+        unsigned char *packed = read_bytes(write_gzip("member.gz", t.at + at, size), &n);
+        append_bytes(&all, packed, n);
+        free(packed);
+        at += size;
+    }
+    oltr_dataset *d = must_read(write_bytes("members.gz", all.at, all.n), NULL, NULL);
+    assert_same_dataset(d, plain);
+    oltr_dataset_free(d);
+    oltr_dataset_free(plain);
+    free(all.at);
+    free(t.at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -750,6 +835,9 @@ int main(void)
         cmocka_unit_test(a_text_may_end_with_its_page),
         cmocka_unit_test(what_is_no_text_is_called_that),
         cmocka_unit_test(damaged_gzip_is_refused),
+        cmocka_unit_test(what_follows_a_gzip_file_is_refused),
+        cmocka_unit_test(zeros_may_follow_a_gzip_file),
+        cmocka_unit_test(many_gzip_members_are_one_text),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
