@@ -1,10 +1,11 @@
 /* cmd_reproduce.c - `oltr reproduce`: every experiment of the paper, one after the other, and a report of them all.
  *
  * Each experiment is a job like that of `oltr run` in a folder of its own.  A folder whose manifest has the same
- * configuration is finished and left alone, so the command can be stopped and given again at any time. */
+ * configuration and data is finished and left alone, so the command can be stopped and given again at any time. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 #include "job.h"
+#include "prepare.h"
 #include "progress.h"
 #include "report/draw.h"
 #include "report/files.h"
@@ -20,7 +21,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,8 +49,10 @@ struct part {
     char *flag[MOST_FLAGS]; /* the same in words */
     char *value[MOST_FLAGS];
     uint32_t n_overrides;
-    bool on_data, generated; /* plays a data set; one that is made up */
-    double work;             /* a guess at its cost, to share the progress out */
+    bool on_data;      /* plays a data set: */
+    char *data;        /* this folder; NULL: one that is made up */
+    bool data_is_told; /* the folder is of --data, not of the experiment file */
+    double work;       /* a guess at its cost, to share the progress out */
     bool failed;
 };
 
@@ -274,16 +276,18 @@ static double work_of(const struct config *config)
 }
 
 /* The user's own copy of the data set, if there is one. */
-static bool set_data(const struct tour *tour, struct part *part)
+static bool set_data(const struct tour *tour, const struct config *config, struct part *part)
 {
+    const char *own = config->plan[0].folder;
     char *folder = tour->data == NULL ? NULL : file_join(tour->data, part->name);
-    bool there = folder != NULL && access(folder, R_OK) == 0, good = true;
-    if (there) {
-        good = set(part, "world.data", folder);
+    part->data_is_told = folder != NULL && access(folder, R_OK) == 0;
+    if (part->data_is_told) {
+        part->data = folder;
+        return set(part, "world.data", folder);
     }
-    part->generated = !there;
     free(folder);
-    return good;
+    part->data = own != NULL ? strdup(own) : NULL;
+    return own == NULL || part->data != NULL;
 }
 
 static bool shrink(struct part *part, const struct config *config)
@@ -291,8 +295,9 @@ static bool shrink(struct part *part, const struct config *config)
     uint32_t full = config->points[0].replications, few = full / TOUR_SHARE;
     if (part->on_data) {
         return set_number(part, "replications", 1) && set_number(part, "world.queries", TOUR_QUERIES) &&
-               set_number(part, "rounds", TOUR_ROUNDS) && set_number(part, "world.rankers", TOUR_RANKERS) &&
-               (!part->generated || set(part, "world.generated", "{train: 12, vali: 4, test: 4}"));
+               set_number(part, "rounds", TOUR_ROUNDS) &&
+               (config->plan[0].rankers <= TOUR_RANKERS || set_number(part, "world.rankers", TOUR_RANKERS)) &&
+               (part->data != NULL || set(part, "world.generated", "{train: 12, vali: 4, test: 4}"));
     }
     few = few < TOUR_LEAST ? TOUR_LEAST : few;
     return set_number(part, "replications", few < full ? few : full);
@@ -306,7 +311,7 @@ static int plan_part(const struct tour *tour, struct part *part)
     bool room = true;
     if (code == EXIT_OK && config.kind == CONFIG_REGRET) {
         part->on_data = plays_data(&config);
-        room = (!part->on_data || set_data(tour, part)) && (!tour->quick || shrink(part, &config));
+        room = (!part->on_data || set_data(tour, &config, part)) && (!tour->quick || shrink(part, &config));
     }
     if (code == EXIT_OK) {
         part->work = work_of(&config) / (tour->quick && config.kind == CONFIG_REGRET ? TOUR_SHARE : 1);
@@ -368,35 +373,8 @@ static bool figures_there(const struct manifest *manifest, const char *folder)
     return there;
 }
 
-static bool is_newer(const char *folder, const char *name, const struct stat *than)
-{
-    struct stat status;
-    char *path = file_join(folder, name);
-    bool newer = path == NULL ||
-                 (stat(path, &status) == 0 &&
-                  (status.st_mtim.tv_sec > than->st_mtim.tv_sec ||
-                   (status.st_mtim.tv_sec == than->st_mtim.tv_sec && status.st_mtim.tv_nsec > than->st_mtim.tv_nsec)));
-    free(path);
-    return newer;
-}
-
-/* The user's data set was changed after the results of it were written. */
-static bool data_changed(const struct part *part)
-{
-    static const char *const texts[] = {"train.txt",    "vali.txt",    "test.txt",
-                                        "train.txt.gz", "vali.txt.gz", "test.txt.gz"};
-    struct stat results;
-    char *manifest = file_join(part->folder, "manifest.json");
-    bool changed = manifest == NULL || stat(manifest, &results) != 0;
-    for (size_t i = 0; !changed && i < sizeof texts / sizeof texts[0]; i++) {
-        changed = is_newer(part->value[0], texts[i], &results);
-    }
-    free(manifest);
-    return changed;
-}
-
-/* The folder holds the results of this very configuration, by this version of the program. */
-static bool is_done(const struct part *part, bool *drawn)
+/* The folder holds the results of this very configuration and data, by this version of the program. */
+static bool is_done(const struct tour *tour, const struct part *part, bool *drawn)
 {
     struct manifest manifest;
     struct config config = {0};
@@ -407,7 +385,7 @@ static bool is_done(const struct part *part, bool *drawn)
         const char *version = json_string_value(json_object_get(manifest.json, "oltr"));
         done = configuration != NULL && version != NULL && strcmp(version, oltr_version()) == 0 &&
                json_equal(configuration, json_object_get(manifest.json, "configuration")) &&
-               (!part->on_data || part->generated || !data_changed(part));
+               prepared_before(&config, tour->threads, json_object_get(manifest.json, "data"));
         *drawn = done && figures_there(&manifest, part->folder);
         json_decref(configuration);
     }
@@ -450,7 +428,7 @@ static int run_part(struct tour *tour, const struct part *part)
 static void do_part(struct tour *tour)
 {
     struct part *part = &tour->part[tour->current];
-    bool drawn = false, done = !part->failed && is_done(part, &drawn);
+    bool drawn = false, done = !part->failed && is_done(tour, part, &drawn);
     double start = now();
     if (!part->failed && !(done && drawn)) {
         part->failed = (done ? draw_again(part) : run_part(tour, part)) != EXIT_OK;
@@ -486,7 +464,7 @@ static void notice_of(const struct tour *tour, struct text *out)
     }
     uint32_t count = 0;
     for (uint32_t i = 0; i < tour->count; i++) {
-        if (tour->part[i].on_data && tour->part[i].generated) {
+        if (tour->part[i].on_data && tour->part[i].data == NULL) {
             text_printf(out, "%s%s", count++ > 0 ? " and " : first, tour->part[i].name);
         }
     }
@@ -496,8 +474,8 @@ static void notice_of(const struct tour *tour, struct text *out)
         first = " ";
     }
     for (uint32_t i = 0; i < tour->count; i++) {
-        if (tour->part[i].on_data && !tour->part[i].generated) {
-            text_printf(out, "%s%s plays %s.", first, tour->part[i].name, tour->part[i].value[0]);
+        if (tour->part[i].data != NULL) {
+            text_printf(out, "%s%s plays %s.", first, tour->part[i].name, tour->part[i].data);
             first = " ";
         }
     }
@@ -564,7 +542,7 @@ static int plan(struct tour *tour)
     for (uint32_t i = 0; code == EXIT_OK && i < tour->count; i++) {
         code = plan_part(tour, &tour->part[i]);
         tour->total += tour->part[i].work;
-        used = used || (tour->part[i].on_data && !tour->part[i].generated);
+        used = used || tour->part[i].data_is_told;
     }
     if (code == EXIT_OK && !used) {
         return complain(EXIT_USAGE,
@@ -624,6 +602,7 @@ static void tour_free(struct tour *tour)
         free(part->name);
         free(part->file);
         free(part->folder);
+        free(part->data);
     }
     free(tour->part);
     free(tour->experiments);

@@ -1,15 +1,17 @@
 /* prepare.c - see prepare.h. */
 #include "prepare.h"
 
+#include "base/bytes.h"
 #include "belief.h"
 #include "data/dataset.h"
 #include "report/shown.h"
 #include "splits.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTE_SIZE = 320 };
+enum { NOTE_SIZE = 320, DIGEST_SIZE = 17 };
 
 /* What one or more points play. */
 struct material {
@@ -22,6 +24,7 @@ struct material {
     bool tells;
     uint32_t raw_dim, test_queries, enough, largest_grade, models;
     uint32_t level; /* queries whose lists are all alike: every document attracts as much as the others */
+    uint64_t digest, scores_digest; /* of the texts and of the scores that were read, 0 where none were */
 };
 
 struct prepared {
@@ -147,18 +150,28 @@ static oltr_status fill_material(struct material *m, const struct splits *splits
     return status;
 }
 
+static uint64_t digest_of_scores(const scores *s)
+{
+    return crc64(s->score, (size_t)s->n_rows * s->n_models * sizeof *s->score);
+}
+
 static oltr_status make_material(struct material *m, const struct prepare_options *options, uint32_t number,
                                  oltr_error *error)
 {
     double of_grade[GRADES];
     struct splits splits;
     scores belief = {0};
-    oltr_status status = splits_get(m->plan, m->seed, options->threads, &splits, error);
+    oltr_status status =
+        splits_get(m->plan, m->seed, &(oltr_read_options){.threads = options->threads}, &splits, error);
     if (status == OLTR_OK) {
+        m->digest = splits.digest;
         status = attractions_of(m->plan, &splits, of_grade, &m->largest_grade, error);
     }
     if (status == OLTR_OK) {
         status = belief_get(m->plan, &splits, of_grade, m->seed, options, number, &belief, error);
+    }
+    if (status == OLTR_OK && m->plan->scores != NULL) {
+        m->scores_digest = digest_of_scores(&belief);
     }
     if (status == OLTR_OK) {
         status = fill_material(m, &splits, of_grade, &belief, error);
@@ -183,22 +196,21 @@ static bool same_plan(const struct data_plan *a, const struct data_plan *b)
            same_text(a->scores, b->scores) && a->rankers == b->rankers;
 }
 
-/* The material of a point: one that is there already, or a new one. */
-static oltr_status material_for(const struct config *config, uint32_t point, const struct prepare_options *options,
-                                struct prepared *all, const struct material **out, oltr_error *error)
+/* The material of a point: one that is there already, or a new one without anything in it. */
+static struct material *material_for(const struct config *config, uint32_t point, struct prepared *all, bool *is_new)
 {
     const oltr_experiment *e = &config->points[point];
+    *is_new = false;
     for (uint32_t i = 0; i < all->n_materials; i++) {
-        const struct material *m = &all->material[i];
+        struct material *m = &all->material[i];
         if (m->seed == e->seed && m->slots == e->slots && same_plan(m->plan, &config->plan[point])) {
-            *out = m;
-            return OLTR_OK;
+            return m;
         }
     }
     struct material *m = &all->material[all->n_materials++];
     *m = (struct material){.plan = &config->plan[point], .seed = e->seed, .slots = e->slots};
-    *out = m;
-    return make_material(m, options, all->n_materials, error);
+    *is_new = true;
+    return m;
 }
 
 static uint32_t most_documents(const oltr_dataset *data)
@@ -257,11 +269,12 @@ static oltr_status complete_points(struct config *config, const struct prepare_o
         memcpy(points, config->points, config->n_points * sizeof *points);
     }
     for (uint32_t i = 0; status == OLTR_OK && i < config->n_points; i++) {
-        const struct material *m = NULL;
         if (!config_needs_data(config, i)) {
             continue;
         }
-        status = material_for(config, i, options, all, &m, error);
+        bool is_new;
+        struct material *m = material_for(config, i, all, &is_new);
+        status = is_new ? make_material(m, options, all->n_materials, error) : OLTR_OK;
         if (status == OLTR_OK) {
             status = complete(&config->pool, m, &points[i], error);
         }
@@ -395,16 +408,25 @@ const char *prepared_note(const struct prepared *all)
     return all != NULL && all->n_materials > 0 ? all->note : NULL;
 }
 
+/* In hexadecimal; NULL for 0, where nothing was read. */
+static const char *digits_of(uint64_t digest, char digits[DIGEST_SIZE])
+{
+    (void)snprintf(digits, DIGEST_SIZE, "%016" PRIx64, digest);
+    return digest != 0 ? digits : NULL;
+}
+
 static json_t *material_json(const struct material *m)
 {
+    char digest[DIGEST_SIZE], scores_digest[DIGEST_SIZE];
     return json_pack(
-        "{s:b, s:s?, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:s, s:s?, s:I}", "generated",
+        "{s:b, s:s?, s:s?, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:s, s:s?, s:s?, s:I}", "generated",
         m->plan->folder == NULL, "folder", m->plan->folder, "shape", m->plan->folder == NULL ? m->plan->shape : NULL,
-        "test_queries", (json_int_t)m->test_queries, "queries_with_enough_documents", (json_int_t)m->enough, "queries",
-        (json_int_t)m->played->n_queries, "queries_without_a_better_list", (json_int_t)m->level, "documents",
-        (json_int_t)m->played->n_rows, "features", (json_int_t)m->raw_dim, "features_kept", (json_int_t)m->played->dim,
-        "grades", m->plan->grades, "largest_grade", (json_int_t)m->largest_grade, "normalise",
-        normaliser_kind_name(m->plan->normaliser), "scores", m->plan->scores, "models", (json_int_t)m->models);
+        "digest", digits_of(m->digest, digest), "test_queries", (json_int_t)m->test_queries,
+        "queries_with_enough_documents", (json_int_t)m->enough, "queries", (json_int_t)m->played->n_queries,
+        "queries_without_a_better_list", (json_int_t)m->level, "documents", (json_int_t)m->played->n_rows, "features",
+        (json_int_t)m->raw_dim, "features_kept", (json_int_t)m->played->dim, "grades", m->plan->grades, "largest_grade",
+        (json_int_t)m->largest_grade, "normalise", normaliser_kind_name(m->plan->normaliser), "scores", m->plan->scores,
+        "scores_digest", digits_of(m->scores_digest, scores_digest), "models", (json_int_t)m->models);
 }
 
 json_t *prepared_json(const struct prepared *all)
@@ -420,4 +442,49 @@ json_t *prepared_json(const struct prepared *all)
         }
     }
     return json_pack("{s:s, s:o}", "note", all->note, "sets", sets);
+}
+
+/* ---- is it still the same? --------------------------------------------------------------------------------- */
+
+static bool has_digest(const json_t *set, const char *key, uint64_t digest)
+{
+    char digits[DIGEST_SIZE];
+    const char *kept = json_string_value(json_object_get(set, key));
+    return digits_of(digest, digits) == NULL ? kept == NULL : kept != NULL && strcmp(kept, digits) == 0;
+}
+
+/* Reads what this material is made of, and compares it with what the manifest has. */
+static bool is_same_content(const struct material *m, uint32_t threads, const json_t *set)
+{
+    struct splits splits;
+    scores belief = {0};
+    oltr_error why;
+    if (m->plan->folder == NULL && m->plan->scores == NULL) {
+        return json_is_object(set);
+    }
+    oltr_read_options options = {.threads = threads, .check_text = 1};
+    bool same =
+        splits_get(m->plan, m->seed, &options, &splits, &why) == OLTR_OK && has_digest(set, "digest", splits.digest);
+    if (same && m->plan->scores != NULL) {
+        same = scores_read_csv(m->plan->scores, splits.test, &belief, &why) == OLTR_OK &&
+               has_digest(set, "scores_digest", digest_of_scores(&belief));
+    }
+    scores_free(&belief);
+    splits_free(&splits);
+    return same;
+}
+
+bool prepared_before(const struct config *config, uint32_t threads, const json_t *data)
+{
+    const json_t *sets = json_object_get(data, "sets");
+    struct prepared all = {.material = calloc((size_t)config->n_points + 1, sizeof *all.material)};
+    bool same = all.material != NULL;
+    for (uint32_t i = 0; same && i < config->n_points; i++) {
+        bool is_new = false;
+        const struct material *m = config_needs_data(config, i) ? material_for(config, i, &all, &is_new) : NULL;
+        same = !is_new || is_same_content(m, threads, json_array_get(sets, all.n_materials - 1));
+    }
+    same = same && json_array_size(sets) == all.n_materials;
+    free(all.material);
+    return same;
 }

@@ -27,5 +27,8 @@ void prepared_free(struct prepared *prepared);
 const char *prepared_note(const struct prepared *prepared);
 /* What the manifest says of them (a new reference), or NULL without a dataset or without memory. */
 json_t *prepared_json(const struct prepared *prepared);
+/* Would the data of this configuration be those that a manifest tells of?  Compares the content of files, not their times; false too where they
+ * cannot be read. */
+bool prepared_before(const struct config *config, uint32_t threads, const json_t *data);
 
 #endif

@@ -6,6 +6,7 @@
 #include "splits.h"
 
 #include "data/dataset.h"
+#include "data/digest.h"
 #include "data/generate.h"
 #include "report/files.h"
 
@@ -48,10 +49,9 @@ static char *find_text(const char *folder, const char *name, bool *no_memory)
 }
 
 /* An optional split that is not there is no error: *out stays NULL. */
-static oltr_status read_split(const char *folder, const char *name, bool optional, uint32_t threads, oltr_dataset **out,
-                              oltr_error *error)
+static oltr_status read_split(const char *folder, const char *name, bool optional, const oltr_read_options *options,
+                              oltr_dataset **out, oltr_error *error)
 {
-    oltr_read_options options = {.threads = threads};
     bool no_memory;
     char *path = find_text(folder, name, &no_memory);
     if (path == NULL) {
@@ -63,7 +63,7 @@ static oltr_status read_split(const char *folder, const char *name, bool optiona
                                folder);
     }
     oltr_error why = {OLTR_EIO, "it cannot be read"};
-    *out = oltr_dataset_open(path, &options, NULL, &why);
+    *out = oltr_dataset_open(path, options, NULL, &why);
     free(path);
     return *out != NULL ? OLTR_OK : fail(error, why.code, "%s", why.msg);
 }
@@ -100,15 +100,30 @@ static oltr_status set_aside(uint64_t seed, struct splits *s, oltr_error *error)
     return OLTR_OK;
 }
 
-static oltr_status read_folder(const struct data_plan *plan, uint64_t seed, uint32_t threads, struct splits *s,
-                               oltr_error *error)
+/* Makes the digest one of this split too, and of all before it. */
+static bool add_to_digest(const oltr_dataset *data, uint32_t threads, uint64_t *all)
 {
-    oltr_status status = read_split(plan->folder, "train", false, threads, &s->train, error);
-    if (status == OLTR_OK) {
-        status = read_split(plan->folder, "vali", true, threads, &s->vali, error);
-    }
-    if (status == OLTR_OK) {
-        status = read_split(plan->folder, "test", false, threads, &s->test, error);
+    uint64_t part[8] = {*all, data->n_queries, data->n_rows, data->dim};
+    bool done = digest_all(data->query, data->n_queries * sizeof *data->query, threads, NULL, &part[4]) != 0 &&
+                digest_all(data->first_row, ((size_t)data->n_queries + 1) * sizeof *data->first_row, threads, NULL,
+                           &part[5]) != 0 &&
+                digest_all(data->grade, data->n_rows, threads, NULL, &part[6]) != 0 &&
+                digest_all(data->x, (size_t)data->n_rows * data->dim * sizeof *data->x, threads, NULL, &part[7]) != 0;
+    *all = digest(part, sizeof part);
+    return done;
+}
+
+static oltr_status read_folder(const struct data_plan *plan, uint64_t seed, const oltr_read_options *options,
+                               struct splits *s, oltr_error *error)
+{
+    static const char *const name[] = {"train", "vali", "test"};
+    oltr_dataset **split[] = {&s->train, &s->vali, &s->test};
+    oltr_status status = OLTR_OK;
+    for (size_t i = 0; status == OLTR_OK && i < 3; i++) {
+        status = read_split(plan->folder, name[i], split[i] == &s->vali, options, split[i], error);
+        if (*split[i] != NULL && !add_to_digest(*split[i], options->threads, &s->digest)) {
+            status = fail(error, OLTR_ENOMEM, "out of memory");
+        }
     }
     return status == OLTR_OK && s->vali == NULL ? set_aside(seed, s, error) : status;
 }
@@ -152,12 +167,12 @@ static oltr_status generate(const struct data_plan *plan, uint64_t seed, struct 
     return OLTR_OK;
 }
 
-oltr_status splits_get(const struct data_plan *plan, uint64_t seed, uint32_t threads, struct splits *out,
-                       oltr_error *error)
+oltr_status splits_get(const struct data_plan *plan, uint64_t seed, const oltr_read_options *options,
+                       struct splits *out, oltr_error *error)
 {
     *out = (struct splits){0};
     oltr_status status =
-        plan->folder != NULL ? read_folder(plan, seed, threads, out, error) : generate(plan, seed, out, error);
+        plan->folder != NULL ? read_folder(plan, seed, options, out, error) : generate(plan, seed, out, error);
     if (status == OLTR_OK) {
         status = make_alike(out, error);
     }

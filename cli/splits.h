@@ -7,11 +7,12 @@
 struct splits {
     oltr_dataset *train, *vali, *test; /* features of one number in all three */
     uint32_t largest_grade;            /* of any document */
+    uint64_t digest;                   /* of what was read; 0 of generated ones */
 };
 
-/* From the plan's folder; without one, generated.  `threads` for reading, 0: all cores. */
-oltr_status splits_get(const struct data_plan *plan, uint64_t seed, uint32_t threads, struct splits *out,
-                       oltr_error *error);
+/* From the plan's folder; without one, generated.  `options`: how to read. */
+oltr_status splits_get(const struct data_plan *plan, uint64_t seed, const oltr_read_options *options,
+                       struct splits *out, oltr_error *error);
 void splits_free(struct splits *splits);
 
 /* `count` of the numbers below `n`, each set as likely, ascending; by the seed and the purpose.  count <= n. */

@@ -33,6 +33,7 @@ typedef struct oltr_read_options {
     uint32_t threads;       /* 0: all cores */
     int lenient;            /* bad lines are counted and skipped, not errors */
     uint32_t most_features; /* a larger feature id is an error; 0 means 4096, at most 2^20 */
+    int check_text; /* oltr_dataset_open(): take a cache only after reading all of the text, whatever its time */
 } oltr_read_options;
 
 typedef struct oltr_read_report {

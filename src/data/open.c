@@ -4,7 +4,7 @@
  *   - its time of change is too, that time lay well before the cache was begun (a file system's clock is coarse: two changes
  *     within one tick look like one), and a sample of pieces of the text has the recorded digest;
  *   - or, without such a time, all of the text has the recorded digest.
- * The second way reads the text but does not parse it; a copied or touched text keeps its cache so.
+ * The second way reads the text but does not parse it; a copied or touched text keeps its cache so.  With `check_text` it is the only one.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -107,7 +107,7 @@ static int is_of(const cache_origin *o, void *question_)
     uint64_t found = 0;
     if (!o->known || o->size != (uint64_t)q->stat->st_size || !same_options(o, q->options))
         return 0;
-    if (o->settled && o->seconds == (uint64_t)q->stat->st_mtim.tv_sec &&
+    if (!q->options->check_text && o->settled && o->seconds == (uint64_t)q->stat->st_mtim.tv_sec &&
         o->nanoseconds == (uint64_t)q->stat->st_mtim.tv_nsec)
         return sample_digest(q->fd, o->size, &found) && found == o->sample;
     return content_digest(q->fd, o->size, &found) && found == o->content;

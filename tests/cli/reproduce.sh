@@ -126,15 +126,44 @@ expect 1 'none/report.json:' "$OLTR" report none
 echo '{"experiments": [{"name": "../x"}]}' >none/report.json
 expect 1 'no good name or trouble' "$OLTR" report none
 [ ! -e x ] || fail "made a folder for a bad request"
-# --- a data set of one's own that was changed is played again
+# --- a data set of one's own is played again when its content has changed, whatever the times say
 mkdir -p sets/judged judging
 for split in train vali test; do
     awk 'BEGIN { for (q = 1; q <= 4; q++) for (d = 0; d < 5; d++) printf "%d qid:%d 1:%d 2:%d\n", (q + d) % 3, q, d, (q * d) % 4 }' >sets/judged/$split.txt
 done
 small | sed 's/kind: beta/kind: dataset/; s/items: 10/shape: web30k\n  rankers: 0/; s/, prior: full//' >judging/judged.yaml
 judged() { "$OLTR" reproduce judged --experiments judging --data sets -o judged -j 1 2>&1; }
-judged | grep -q '^judged .*done in' || fail "the data set is not played"
-judged | grep -q '^judged .*was done before' || fail "what is done is done again"
+again() { judged | grep -q '^judged .*done in' || fail "$1: not played again"; }
+left() { judged | grep -q '^judged .*was done before' || fail "$1: played again"; }
+again "a new data set"
+left "the same data set"
+grep -q '"digest": "[0-9a-f]\{16\}"' judged/judged/manifest.json || fail "the manifest has no digest of the data"
 touch -d '+1 minute' sets/judged/test.txt
-judged | grep -q '^judged .*done in' || fail "a changed data set is not played again"
+left "another time"
+gzip sets/judged/train.txt
+left "packed"
+gunzip sets/judged/train.txt.gz
+touch -r sets/judged/vali.txt before.time
+sed -i '3s/1:2/1:3/' sets/judged/vali.txt
+touch -r before.time sets/judged/vali.txt
+again "another value, the time set back"
+sed -i '$s/$/ # a remark/' sets/judged/test.txt
+left "a remark"
+rm sets/judged/vali.txt
+again "a split less"
+# one that the experiment file names, and scores that it names
+printf 'query,document,one,two\n' >scores.csv
+awk 'BEGIN { for (q = 1; q <= 4; q++) for (d = 0; d < 5; d++) printf "%d,%d,0.%d,0.3\n", q, d, d + 1 }' >>scores.csv
+sed -i "s|shape: web30k|data: $PWD/sets/judged|; s|rankers: 0|scores: $PWD/scores.csv|" judging/judged.yaml
+judged() { "$OLTR" reproduce judged --experiments judging -o own -j 1 "$@" 2>&1; }
+again "named in the file"
+left "named in the file, the same"
+grep -q "judged plays $PWD/sets/judged" own/index.html || fail "the page does not say which data were played"
+sed -i '2s/0.1/0.2/' scores.csv
+touch -d '2001-01-01' scores.csv
+again "other scores"
+left "the same scores"
+judged --quick | grep -q '^judged .*done in' || fail "no tour of given scores"
+rm scores.csv
+judged | grep -q 'scores.csv' || fail "scores that are gone are not missed"
 echo ok

@@ -331,6 +331,31 @@ static void the_cache_is_taken_when_it_is_of_the_text(void **state)
     assert_true(opened_from_cache(path, NULL));
 }
 
+/* A change in a place that no sample meets, the time set back: only who reads all of the text can see it. */
+static void a_checked_text_hides_no_change(void **state)
+{
+    (void)state;
+    size_t n = 1 << 20;
+    char *words = exactly(n, 1);
+    const oltr_read_options checked = {.check_text = 1};
+    memset(words, '\n', n);
+    memcpy(words, "1 qid:1 1:1\n", 12);
+    memcpy(words + 5000, "1 qid:2 1:5\n", 12);
+    const char *path = write_bytes("hidden", words, n);
+    set_time(path, 1000000000, 5);
+    assert_false(opened_from_cache(path, &checked));
+    assert_true(opened_from_cache(path, &checked));
+    words[5010] = '6';
+    write_bytes("hidden", words, n);
+    set_time(path, 1000000000, 5);
+    oltr_dataset *d = oltr_dataset_open(path, NULL, NULL, NULL);
+    assert_true(d && d->x[1] == 5.0f);
+    oltr_dataset_free(d);
+    assert_false(opened_from_cache(path, &checked));
+    assert_true(opened_from_cache(path, NULL)); /* the cache is of the new text now */
+    free(words);
+}
+
 static void a_change_within_a_tick_of_the_clock_is_seen(void **state)
 {
     (void)state;
@@ -498,6 +523,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_saved_is_refused),
         cmocka_unit_test(a_file_has_more_features_than_allowed),
         cmocka_unit_test(the_cache_is_taken_when_it_is_of_the_text),
+        cmocka_unit_test(a_checked_text_hides_no_change),
         cmocka_unit_test(a_change_within_a_tick_of_the_clock_is_seen),
         cmocka_unit_test(gzip_has_a_cache_too),
         cmocka_unit_test(the_report_is_kept_with_the_cache),
