@@ -6,9 +6,8 @@
 #include "rng/sample.h"
 
 typedef struct shape_arrays {
-    float *ca, *cb, *da, *db, *log_da_db;
-    double *a, *b;
-    size_t n;
+    float *ca, *cb, *da, *db, *log_da_db, *pa, *pb;
+    uint32_t n_powers;
 } shape_arrays;
 
 static inline shape_arrays shapes_new(size_t n)
@@ -19,9 +18,8 @@ static inline shape_arrays shapes_new(size_t n)
                       .da = exactly(room, sizeof(float)),
                       .db = exactly(room, sizeof(float)),
                       .log_da_db = exactly(room, sizeof(float)),
-                      .a = exactly(n, sizeof(double)),
-                      .b = exactly(n, sizeof(double)),
-                      .n = n};
+                      .pa = exactly(room, sizeof(float)),
+                      .pb = exactly(room, sizeof(float))};
     return s;
 }
 
@@ -32,26 +30,27 @@ static inline void shapes_free(shape_arrays *s)
     free(s->da);
     free(s->db);
     free(s->log_da_db);
-    free(s->a);
-    free(s->b);
+    free(s->pa);
+    free(s->pb);
 }
 
+/* Once for each item. */
 static inline void shapes_set(shape_arrays *s, size_t i, double a, double b)
 {
-    double da = a - 1.0 / 3, db = b - 1.0 / 3;
-    int small = a < 1 || b < 1;
-    s->a[i] = a;
-    s->b[i] = b;
-    s->ca[i] = small ? NAN : (float)(1 / sqrt(9 * da));
-    s->cb[i] = small ? NAN : (float)(1 / sqrt(9 * db));
-    s->da[i] = small ? -1 : (float)da;
-    s->db[i] = small ? -1 : (float)db;
-    s->log_da_db[i] = small ? 0 : (float)log(da / db);
+    beta_shape one = beta_shape_of(a, b);
+    s->ca[i] = one.ca;
+    s->cb[i] = one.cb;
+    s->da[i] = one.da;
+    s->db[i] = one.db;
+    s->log_da_db[i] = one.log_da_db;
+    s->pa[i] = one.pa;
+    s->pb[i] = one.pb;
+    s->n_powers += one.pa > 0 || one.pb > 0;
 }
 
 static inline beta_shapes shapes_view(const shape_arrays *s)
 {
-    return (beta_shapes){s->ca, s->cb, s->da, s->db, s->log_da_db, s->a, s->b};
+    return (beta_shapes){s->ca, s->cb, s->da, s->db, s->log_da_db, s->pa, s->pb, s->n_powers};
 }
 
 #endif

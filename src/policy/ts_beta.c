@@ -29,15 +29,16 @@ static ts_beta_scratch plan_scratch(uint32_t n_items)
 }
 
 typedef struct ts_beta_state {
-    beta_items items;                 /* first: see beta_common.h */
-    size_t ca, cb, da, db, log_da_db; /* (padded) floats of the sampler, derived: see beta_shapes */
+    beta_items items;                         /* first: see beta_common.h */
+    size_t ca, cb, da, db, log_da_db, pa, pb; /* (padded) floats of the sampler, derived: see beta_shapes */
+    uint32_t n_powers;                        /* items with a shape below 1, derived */
     size_t bytes;
     ts_beta_scratch scratch;
 } ts_beta_state;
 
 static ts_beta_state plan(uint32_t n_items)
 {
-    ts_beta_state p;
+    ts_beta_state p = {.n_powers = 0};
     layout l = {align_up(sizeof p), 0};
     p.items = beta_items_plan(&l, n_items);
     p.ca = layout_take(&l, padded(n_items), sizeof(float));
@@ -45,6 +46,8 @@ static ts_beta_state plan(uint32_t n_items)
     p.da = layout_take(&l, padded(n_items), sizeof(float));
     p.db = layout_take(&l, padded(n_items), sizeof(float));
     p.log_da_db = layout_take(&l, padded(n_items), sizeof(float));
+    p.pa = layout_take(&l, padded(n_items), sizeof(float));
+    p.pb = layout_take(&l, padded(n_items), sizeof(float));
     p.bytes = l.overflow ? 0 : l.used;
     p.scratch = plan_scratch(n_items);
     return p;
@@ -58,22 +61,28 @@ static size_t state_bytes(const oltr_settings *settings)
 static void refresh_item(ts_beta_state *p, uint32_t i)
 {
     beta_items_refresh(p, &p->items, i);
-    double a = doubles_at(p, p->items.a)[i], b = doubles_at(p, p->items.b)[i];
-    double da = a - 1.0 / 3, db = b - 1.0 / 3;
-    int small = a < 1 || b < 1; /* drawn one by one */
-    floats_at(p, p->ca)[i] = small ? NAN : (float)(1 / sqrt(9 * da));
-    floats_at(p, p->cb)[i] = small ? NAN : (float)(1 / sqrt(9 * db));
-    floats_at(p, p->da)[i] = small ? -1 : (float)da;
-    floats_at(p, p->db)[i] = small ? -1 : (float)db;
-    floats_at(p, p->log_da_db)[i] = small ? 0 : (float)log(da / db);
+    beta_shape s = beta_shape_of(doubles_at(p, p->items.a)[i], doubles_at(p, p->items.b)[i]);
+    float *pa = floats_at(p, p->pa), *pb = floats_at(p, p->pb);
+    p->n_powers -= pa[i] > 0 || pb[i] > 0;
+    p->n_powers += s.pa > 0 || s.pb > 0;
+    pa[i] = s.pa;
+    pb[i] = s.pb;
+    floats_at(p, p->ca)[i] = s.ca;
+    floats_at(p, p->cb)[i] = s.cb;
+    floats_at(p, p->da)[i] = s.da;
+    floats_at(p, p->db)[i] = s.db;
+    floats_at(p, p->log_da_db)[i] = s.log_da_db;
 }
 
 static void refresh(void *state, uint64_t t)
 {
     ts_beta_state *p = state;
     (void)t;
-    for (uint32_t i = 0; i < p->items.sums.n_items; i++)
+    p->n_powers = 0;
+    for (uint32_t i = 0; i < p->items.sums.n_items; i++) {
+        floats_at(p, p->pa)[i] = floats_at(p, p->pb)[i] = 0;
         refresh_item(p, i);
+    }
 }
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
@@ -96,9 +105,8 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
 {
     const ts_beta_state *p = state;
     float *score = floats_at(scratch, p->scratch.score);
-    beta_shapes shapes = {floats_at(p, p->ca),      floats_at(p, p->cb),        floats_at(p, p->da),
-                          floats_at(p, p->db),      floats_at(p, p->log_da_db), doubles_at(p, p->items.a),
-                          doubles_at(p, p->items.b)};
+    beta_shapes shapes = {floats_at(p, p->ca),        floats_at(p, p->cb), floats_at(p, p->da), floats_at(p, p->db),
+                          floats_at(p, p->log_da_db), floats_at(p, p->pa), floats_at(p, p->pb), p->n_powers};
     (void)t;
     beta_scores(rng, &shapes, from->item, from->n, words_in(scratch, p->scratch.todo), score);
     if (from->item)

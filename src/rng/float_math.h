@@ -67,6 +67,15 @@ static inline float uniform_float(uint32_t word)
     return fmaf((float)(int32_t)(word >> 1), 0x1p-31f, 0x1p-32f);
 }
 
+/* Logarithm of uniform_float(word), which is 1 - uniform_float(~word): as exact near 0 as anywhere. */
+static inline float log_uniform_float(uint32_t word)
+{
+    float t = -uniform_float(~word), square = t * t;
+    if (t > LOG_T_MIN)
+        return fmaf(log_p(t), t * square, fmaf(-0.5f, square, t));
+    return log_float(uniform_float(word));
+}
+
 /* Two independent normals from two words (Box and Muller 1958). */
 static inline void box_muller(uint32_t word0, uint32_t word1, float *z0, float *z1)
 {

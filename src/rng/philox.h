@@ -15,7 +15,8 @@
 
 enum {
     PHILOX_ROUNDS = 10,
-    PURPOSE_TIES = 0xFFFF, /* position = slot; all smaller purposes number the attempts at an item's draw */
+    PURPOSE_TIES = 0xFFFF,   /* position = slot */
+    PURPOSE_POWERS = 0x8000, /* position = item; all smaller purposes number the attempts at an item's draw */
 };
 #define PHILOX_M0 0xD2511F53u
 #define PHILOX_M1 0xCD9E8D57u

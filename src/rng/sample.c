@@ -4,7 +4,8 @@
  * 32g+8j+l, which is how the words of eight counters lie in four vectors.  Words 0,1 and words 2,3 make a pair each.
  *
  * Beta: position i, attempt by attempt: words 0,1 make the normals of the two gammas, words 2,3 decide whether each is accepted.
- * If either is rejected both are drawn again: the law of an accepted pair is the same.
+ * If either is rejected both are drawn again: the law of an accepted pair is the same.  Shapes below 1 are raised by 1 first, and words 0,1 of
+ * another purpose make the uniforms whose powers take that back.
  */
 #include "rng/sample.h"
 
@@ -64,20 +65,30 @@ static int gamma_accepts(float d, float t, float x, float u)
     return (t > SQUEEZE_FROM && u < fmaf(-SQUEEZE * tx, tx, 1)) || log_float(u) < acceptance(d, t);
 }
 
-float beta_small_shape(const oltr_rng *rng, uint32_t item, double a, double b)
+/* A power beyond this would leave the floats once it is multiplied by a logarithm, at most 22.2.  Such a draw is 0 or 1 for all purposes; the
+ * two powers are lessened by one factor, so that the odds of the one and the other stay right. */
+#define LARGEST_POWER 1e36
+
+beta_shape beta_shape_of(double a, double b)
 {
-    oltr_rng own = oltr_rng_fork(*rng, item);
-    double log_x = 0, log_y = 0;
-    log_x = log(oltr_rng_gamma(&own, a < 1 ? a + 1 : a)) + (a < 1 ? log(oltr_rng_uniform(&own)) / a : 0);
-    log_y = log(oltr_rng_gamma(&own, b < 1 ? b + 1 : b)) + (b < 1 ? log(oltr_rng_uniform(&own)) / b : 0);
-    double odds = log_x - log_y; /* a shape of 1e-300 would leave the floats */
-    return (float)(odds > 1e38 ? 1e38 : odds < -1e38 ? -1e38 : odds);
+    double da = a - 1.0 / 3 + (a < 1), db = b - 1.0 / 3 + (b < 1);
+    double pa = a < 1 ? 1 / a : 0, pb = b < 1 ? 1 / b : 0, most = fmax(pa, pb);
+    double factor = most > LARGEST_POWER ? LARGEST_POWER / most : 1;
+    return (beta_shape){(float)(1 / sqrt(9 * da)), (float)(1 / sqrt(9 * db)), (float)da,           (float)db,
+                        (float)log(da / db),       (float)(pa * factor),      (float)(pb * factor)};
+}
+
+/* The log-odds of Gamma(a) against Gamma(b), of those of the raised shapes. */
+static float with_powers(const oltr_rng *rng, const beta_shapes *s, uint32_t i, float odds)
+{
+    uint32_t word[4];
+    words_at(rng, i, PURPOSE_POWERS, word);
+    float second = log_uniform_float(word[1]) * s->pb[i];
+    return odds + fmaf(log_uniform_float(word[0]), s->pa[i], -second);
 }
 
 static float beta_at(const oltr_rng *rng, const beta_shapes *s, uint32_t i)
 {
-    if (s->da[i] < 0)
-        return beta_small_shape(rng, i, s->a[i], s->b[i]);
     for (uint32_t attempt = 0;; attempt = (attempt + 1) & 0x7FFF) {
         uint32_t word[4];
         float xa, xb;
@@ -85,8 +96,10 @@ static float beta_at(const oltr_rng *rng, const beta_shapes *s, uint32_t i)
         box_muller(word[0], word[1], &xa, &xb);
         float ta = s->ca[i] * xa, tb = s->cb[i] * xb;
         if (gamma_accepts(s->da[i], ta, xa, uniform_float(word[2])) &&
-            gamma_accepts(s->db[i], tb, xb, uniform_float(word[3])))
-            return fmaf(3, log_float((1 + ta) / (1 + tb)), s->log_da_db[i]);
+            gamma_accepts(s->db[i], tb, xb, uniform_float(word[3]))) {
+            float odds = fmaf(3, log_float((1 + ta) / (1 + tb)), s->log_da_db[i]);
+            return s->pa[i] > 0 || s->pb[i] > 0 ? with_powers(rng, s, i, odds) : odds;
+        }
     }
 }
 

@@ -56,14 +56,22 @@ void gauss_scores_ahead_avx512(const oltr_rng *rng, normals_ahead *ahead, const 
                                float *out);
 const float *standard_normals_ahead_avx512(const oltr_rng *rng, normals_ahead *ahead);
 
-/* What Marsaglia and Tsang's method needs of Gamma(a) and Gamma(b) to draw from Beta(a,b).  d < 0 in `da` marks an item with
- * a shape below 1, which is drawn from `a` and `b` in double precision. */
+/* What Marsaglia and Tsang's method needs of Gamma(a) and Gamma(b) to draw from Beta(a,b).  It wants a shape of at least 1; below, Gamma(a) =
+ * Gamma(a + 1) U^(1/a).  The draw is compared by its log-odds, so the power is a product and nothing underflows. */
 typedef struct beta_shapes {
-    const float *ca, *cb;   /* (padded) 1 / sqrt(9 d); NaN where a shape is below 1 */
-    const float *da, *db;   /* (padded) shape - 1/3 */
+    const float *ca, *cb;   /* (padded) 1 / sqrt(9 d) */
+    const float *da, *db;   /* (padded) shape - 1/3, of the shape raised by 1 if it is below 1 */
     const float *log_da_db; /* (padded) log(da / db) */
-    const double *a, *b;    /* (n) the shapes themselves */
+    const float *pa, *pb;   /* (padded) the powers 1 / shape of those below 1; 0 of others */
+    uint32_t n_powers;      /* how many items have one */
 } beta_shapes;
+
+typedef struct beta_shape {
+    float ca, cb, da, db, log_da_db, pa, pb;
+} beta_shape;
+
+/* The entries of an item of Beta(a,b), a and b > 0. */
+beta_shape beta_shape_of(double a, double b);
 
 /* out[j] = the log-odds log(x / (1 - x)) of a draw x ~ Beta(a_i, b_i) of candidate j; `todo` is room for padded(n).
  * Without `item`, out is padded and its padding is written (with -infinity). */
@@ -73,8 +81,5 @@ void beta_scores_plain(const oltr_rng *rng, const beta_shapes *shapes, const uin
                        float *out);
 void beta_scores_avx2(const oltr_rng *rng, const beta_shapes *shapes, const uint32_t *item, size_t n, uint32_t *todo,
                       float *out);
-
-/* The draw of an item with a shape below 1 (both kernels share it). */
-float beta_small_shape(const oltr_rng *rng, uint32_t item, double a, double b);
 
 #endif

@@ -189,6 +189,15 @@ KERNEL __m256i load_items(const uint32_t *item, size_t n)
     return _mm256_loadu_si256((const __m256i *)(const void *)eight);
 }
 
+KERNEL __m256 load_some(const float *from, size_t n)
+{
+    if (n >= LANES)
+        return _mm256_loadu_ps(from);
+    float eight[LANES] = {0};
+    memcpy(eight, from, n * sizeof *from);
+    return _mm256_loadu_ps(eight);
+}
+
 KERNEL void store_some(float *out, __m256 x, size_t n)
 {
     if (n >= LANES) {
@@ -335,19 +344,31 @@ static size_t try_few(const oltr_rng *rng, const beta_shapes *s, const uint32_t 
     return left;
 }
 
-/* Items with a shape below 1 leave the list here, drawn one by one; returns how many stay. */
-static size_t draw_small_shapes(const oltr_rng *rng, const beta_shapes *s, const uint32_t *item, uint32_t *todo,
-                                size_t n, float *out)
+KERNEL __m256 log_uniform8(__m256i word)
 {
-    size_t left = 0;
-    for (size_t j = 0; j < n; j++) {
-        uint32_t at = todo[j], i = item ? item[at] : at;
-        if (s->da[i] < 0)
-            out[at] = beta_small_shape(rng, i, s->a[i], s->b[i]);
-        else
-            todo[left++] = at;
+    __m256i rest = _mm256_xor_si256(word, _mm256_set1_epi32(-1));
+    __m256 t = _mm256_xor_ps(uniform8(rest), splat(-0.0f)), square = _mm256_mul_ps(t, t);
+    __m256 inner = _mm256_fmadd_ps(log_p8(t), _mm256_mul_ps(t, square), _mm256_fmadd_ps(splat(-0.5f), square, t));
+    return _mm256_blendv_ps(log8(uniform8(word)), inner, _mm256_cmp_ps(t, splat(LOG_T_MIN), _CMP_GT_OQ));
+}
+
+/* Takes back that shapes below 1 were raised. */
+OLTR_TARGET_AVX2 static __attribute__((noinline)) void add_powers(counters c, const beta_shapes *s,
+                                                                  const uint32_t *item, size_t n, float *out)
+{
+    for (size_t j = 0; j < n; j += LANES) {
+        __m256i i = item ? load_items(item + j, n - j) : _mm256_add_epi32(lanes(), _mm256_set1_epi32((int)j));
+        __m256 pa = item ? _mm256_i32gather_ps(s->pa, i, 4) : _mm256_loadu_ps(s->pa + j);
+        __m256 pb = item ? _mm256_i32gather_ps(s->pb, i, 4) : _mm256_loadu_ps(s->pb + j);
+        __m256 has = _mm256_cmp_ps(_mm256_max_ps(pa, pb), splat(0), _CMP_GT_OQ);
+        if (_mm256_movemask_ps(has) == 0)
+            continue;
+        words8 w = philox8(c, i);
+        __m256 second = _mm256_mul_ps(log_uniform8(w.w[1]), pb);
+        __m256 more = _mm256_fmsub_ps(log_uniform8(w.w[0]), pa, second);
+        __m256 odds = load_some(out + j, n - j);
+        store_some(out + j, _mm256_blendv_ps(odds, _mm256_add_ps(odds, more), has), n - j);
     }
-    return left;
 }
 
 KERNEL __m256i load_word(const uint32_t *word)
@@ -400,11 +421,12 @@ OLTR_TARGET_AVX2 void beta_scores_avx2(const oltr_rng *rng, const beta_shapes *s
                                        uint32_t *todo, float *out)
 {
     size_t left = first_pass(counters_of(rng, 0), shapes, item, n, todo, out);
-    left = draw_small_shapes(rng, shapes, item, todo, left, out);
     if (left <= FEW)
         left = try_few(rng, shapes, item, todo, left, out);
     for (uint32_t attempt = 0; left; attempt = (attempt + 1) & 0x7FFF)
         left = try_again(counters_of(rng, attempt), shapes, item, todo, left, out);
+    if (shapes->n_powers)
+        add_powers(counters_of(rng, PURPOSE_POWERS), shapes, item, n, out);
     if (!item)
         for (size_t j = n; j < padded(n); j++)
             out[j] = -INFINITY;

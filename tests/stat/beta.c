@@ -1,6 +1,6 @@
 /* beta.c - the Beta draws have the law of their shapes: the double one of the worlds and the float32 log-odds of the rankings.
  *
- * The float32 sampler has a fast path, a squeeze, retries, and a way round for shapes below 1; a mistake in any of them bends the law a
+ * The float32 sampler has a fast path, a squeeze, retries, and a power for shapes below 1; a mistake in any of them bends the law a
  * little for some shapes only.  So a grid of shapes is looked at, in log-odds, where both ends of (0,1) can be seen.
  * Fixed seeds; false alarms: see stat.h.
  */
@@ -14,9 +14,23 @@
 enum { N = 1 << 16, ITEMS = 1 << 12 }; /* N times EFFORT draws */
 
 static const double shapes[][2] = {
-    {1e-3, 1e-3}, {0.1, 0.1}, {0.5, 0.5}, {0.3, 20},  {20, 0.3},    {0.999, 1}, {1, 1},     {1, 1.5},
-    {1.5, 1},     {1.5, 1.5}, {1, 10},    {10, 1.5},  {10, 10},     {1, 1000},  {1000, 10}, {1000, 1000},
-    {1, 1e6},     {1e6, 1},   {1.5, 1e6}, {1e6, 1e6}, {1e6, 2.5e5}, {0.5, 1e6},
+    {1e-3, 1e-3}, {0.1, 0.1},
+    {0.5, 0.5},   {0.3, 20},
+    {20, 0.3},    {0.999, 1},
+    {1, 1},       {1, 1.5},
+    {1.5, 1},     {1.5, 1.5},
+    {1, 10},      {10, 1.5},
+    {10, 10},     {1, 1000},
+    {1000, 10},   {1000, 1000},
+    {1, 1e6},     {1e6, 1},
+    {1.5, 1e6},   {1e6, 1e6},
+    {1e6, 2.5e5}, {0.5, 1e6},
+    {1e-3, 1},    {1, 1e-3},
+    {1e-3, 0.1},  {0.01, 0.01},
+    {0.01, 5},    {5, 0.01},
+    {0.03, 0.9},  {0.2, 0.7},
+    {0.8, 0.8},   {0.9, 1e3},
+    {0.99, 0.05}, {0.999999, 0.999999},
 };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -184,6 +198,22 @@ static void scores_are_the_log_odds_of_their_shapes(void **state)
     }
 }
 
+/* Of a Beta(a,b) of vanishing shapes nothing is left but whether it is 1, with probability a / (a + b). */
+static void vanishing_shapes_give_the_right_shares(void **state)
+{
+    (void)state;
+    static const double tiny[][2] = {{1e-10, 3e-10},   {1e-30, 1e-30},   {1e-40, 4e-40},
+                                     {2e-300, 1e-300}, {1e-200, 1e-300}, {1e-12, 0.5}};
+    for (size_t s = 0; s < sizeof tiny / sizeof *tiny; s++) {
+        size_t n = fill_scores(tiny[s], 300 + s);
+        unsigned above = 0;
+        for (size_t i = 0; i < n; i++)
+            above += draws[i] > 0;
+        check_count("beta_scores of vanishing shapes", "above 0", above,
+                    (double)n * (tiny[s][0] / (tiny[s][0] + tiny[s][1])));
+    }
+}
+
 /* All shapes side by side, each item drawn once a round: what a ranking does. */
 static void scores_of_mixed_shapes_are_those_of_each(void **state)
 {
@@ -221,6 +251,7 @@ int main(void)
         cmocka_unit_test(tiny_shapes_give_the_right_shares),
         cmocka_unit_test(extreme_shapes_give_draws_in_the_interval),
         cmocka_unit_test(scores_are_the_log_odds_of_their_shapes),
+        cmocka_unit_test(vanishing_shapes_give_the_right_shares),
         cmocka_unit_test(scores_of_mixed_shapes_are_those_of_each),
         cmocka_unit_test(stat_false_alarms),
     };

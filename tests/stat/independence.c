@@ -48,24 +48,41 @@ static void fill_gauss(uint64_t round, double *z)
         z[i] = (double)score[i];
 }
 
-static const double BETA_A = 4, BETA_B = 6;
+static const double BETA_A = 4, BETA_B = 6, SMALL_A = 0.8, SMALL_B = 0.9;
 
-static void fill_beta(uint64_t round, double *z)
+/* Items of one pair of shapes; all zero at first. */
+typedef struct beta_row {
+    shape_arrays shapes;
+    stat_law law;
+} beta_row;
+
+static void fill_beta_of(beta_row *row, double a, double b, uint64_t round, double *z)
 {
-    static shape_arrays shapes;
     static float score[WIDTH];
     static uint32_t todo[WIDTH];
-    if (!shapes.n) {
-        shapes = shapes_new(WIDTH);
+    if (!row->shapes.ca) {
+        row->shapes = shapes_new(WIDTH);
+        row->law = law_of_log_odds(a, b);
         for (size_t i = 0; i < WIDTH; i++)
-            shapes_set(&shapes, i, BETA_A, BETA_B);
+            shapes_set(&row->shapes, i, a, b);
     }
-    stat_law law = law_of_log_odds(BETA_A, BETA_B);
-    beta_shapes view = shapes_view(&shapes);
+    beta_shapes view = shapes_view(&row->shapes);
     oltr_rng rng = oltr_rng_at(oltr_rng_make(2, 1), 1, round);
     beta_scores(&rng, &view, NULL, WIDTH, todo, score);
     for (int i = 0; i < WIDTH; i++)
-        z[i] = ((double)score[i] - law.mean) / law.sd;
+        z[i] = ((double)score[i] - row->law.mean) / row->law.sd;
+}
+
+static void fill_beta(uint64_t round, double *z)
+{
+    static beta_row row;
+    fill_beta_of(&row, BETA_A, BETA_B, round, z);
+}
+
+static void fill_small_beta(uint64_t round, double *z)
+{
+    static beta_row row;
+    fill_beta_of(&row, SMALL_A, SMALL_B, round, z);
 }
 
 static void items_are_unrelated(const char *what, fill_round *draw, const stat_law *law)
@@ -125,8 +142,10 @@ static void scores_of_successive_rounds_are_unrelated(void **state)
 {
     (void)state;
     stat_law normal = law_of_normal(), odds = law_of_log_odds(BETA_A, BETA_B);
+    stat_law small = law_of_log_odds(SMALL_A, SMALL_B);
     rounds_are_unrelated("gauss_scores of two rounds", fill_gauss, &normal);
     rounds_are_unrelated("beta_scores of two rounds", fill_beta, &odds);
+    rounds_are_unrelated("beta_scores of small shapes of two rounds", fill_small_beta, &small);
 }
 
 /* ---- generators ------------------------------------------------------------------------------------------ */

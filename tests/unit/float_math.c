@@ -67,6 +67,30 @@ static void uniform_float_lies_in_the_half_open_interval(void **state)
     }
 }
 
+/* Relative to the logarithm itself: near 1, where it is near 0, and near 0, where it is largest. */
+static void log_uniform_is_near(uint32_t word)
+{
+    double right = log(((double)(word >> 1) + 0.5) * 0x1p-31), found = (double)log_uniform_float(word);
+    if (!(fabs(found / right - 1) <= 4e-7))
+        FAIL_WITH("log_uniform_float(%08x) is %a, right is %a", word, found, right);
+}
+
+static void log_uniform_float_is_exact_at_both_ends(void **state)
+{
+    (void)state;
+    source from = {4};
+    for (uint32_t i = 0; i < 1000; i++) {
+        log_uniform_is_near(i);
+        log_uniform_is_near(UINT32_MAX - i);
+    }
+    for (int i = 0; i < 100000 * EFFORT; i++) {
+        uint32_t word = next_word(&from);
+        log_uniform_is_near(word);
+        log_uniform_is_near(~(word >> next_below(&from, 32)));
+        log_uniform_is_near(0xB504F333u + (word >> 20) - 2048); /* where one formula takes over from the other */
+    }
+}
+
 static void normals_are_those_of_box_and_muller(uint32_t word0, uint32_t word1)
 {
     float z0, z1;
@@ -118,6 +142,7 @@ int main(void)
         cmocka_unit_test(log_float_is_within_two_units_in_the_last_place),
         cmocka_unit_test(log_float_holds_where_its_range_reduction_turns_over),
         cmocka_unit_test(uniform_float_lies_in_the_half_open_interval),
+        cmocka_unit_test(log_uniform_float_is_exact_at_both_ends),
         cmocka_unit_test(box_muller_agrees_with_the_formula),
         cmocka_unit_test(box_muller_agrees_with_the_formula_at_the_corners),
         cmocka_unit_test(the_largest_normal_is_beyond_six_and_a_half_sigma),

@@ -119,7 +119,14 @@ static void a_longer_list_does_not_change_the_draws_of_its_beginning(void **stat
 
 /* ---- beta scores ----------------------------------------------------------------------------------------- */
 
-typedef enum shape_kind { USUAL_SHAPES, SMALL_SHAPES, LARGE_SHAPES, MIXED_SHAPES, SHAPE_KINDS } shape_kind;
+typedef enum shape_kind {
+    USUAL_SHAPES,
+    SMALL_SHAPES,
+    LARGE_SHAPES,
+    EXTREME_SHAPES,
+    MIXED_SHAPES,
+    SHAPE_KINDS
+} shape_kind;
 
 static double draw_shape(source *from, shape_kind kind)
 {
@@ -131,6 +138,8 @@ static double draw_shape(source *from, shape_kind kind)
         return log_uniform(from, 1e-3, 1);
     case LARGE_SHAPES:
         return log_uniform(from, 1e3, 1e6);
+    case EXTREME_SHAPES:
+        return next_below(from, 2) ? log_uniform(from, 1e-300, 1) : log_uniform(from, 1, 1e15);
     default:
         return mixed[next_below(from, LENGTH(mixed))];
     }
@@ -165,6 +174,28 @@ static void beta_subsets_get_the_draws_of_the_whole(void **state)
         free(whole);
         free(part);
     }
+}
+
+/* However small the shapes are, a draw is a number. */
+static void beta_scores_of_extreme_shapes_are_finite(void **state)
+{
+    (void)state;
+    static const double shape[] = {5e-324, 1e-308, 1e-300, 1e-38, 1e-36, 1e-10, 0.5, 1, 1e10, 1e15};
+    enum { SHAPES = LENGTH(shape), N = SHAPES * SHAPES };
+    float out[N + NORMAL_GROUP];
+    uint32_t todo[N + NORMAL_GROUP];
+    shape_arrays s = shapes_new(N);
+    for (size_t i = 0; i < N; i++)
+        shapes_set(&s, i, shape[i / SHAPES], shape[i % SHAPES]);
+    beta_shapes view = shapes_view(&s);
+    for (uint64_t round = 0; round < 1000; round++) {
+        oltr_rng rng = some_rng(round);
+        beta_scores(&rng, &view, NULL, N, todo, out);
+        for (size_t i = 0; i < N; i++)
+            if (!isfinite(out[i]))
+                FAIL_WITH("Beta(%g, %g) gives %g", shape[i / SHAPES], shape[i % SHAPES], (double)out[i]);
+    }
+    shapes_free(&s);
 }
 
 static void the_padding_of_beta_scores_is_minus_infinity(void **state)
@@ -438,6 +469,7 @@ int main(void)
         cmocka_unit_test(gauss_subsets_get_the_draws_of_the_whole),
         cmocka_unit_test(a_longer_list_does_not_change_the_draws_of_its_beginning),
         cmocka_unit_test(beta_subsets_get_the_draws_of_the_whole),
+        cmocka_unit_test(beta_scores_of_extreme_shapes_are_finite),
         cmocka_unit_test(the_padding_of_beta_scores_is_minus_infinity),
     };
     int failed = cmocka_run_group_tests_name("draws of subsets", always, say_what_is_skipped, NULL);
