@@ -9,6 +9,7 @@
 #include "output.h"
 #include "prepare.h"
 #include "progress.h"
+#include "base/file.h"
 #include "report/draw.h"
 #include "report/files.h"
 #include "report/shown.h"
@@ -325,6 +326,7 @@ static int finish_shard(const struct job *job, const struct run *run)
 
 static void remove_partial(const char *partial)
 {
+    beside_clean(partial);
     if (unlink(partial) != 0 && errno != ENOENT) {
         (void)complain(0, "%s is not needed any more, but cannot be removed: %s", partial, strerror(errno));
     }

@@ -1,11 +1,14 @@
 /* file.c - see file.h. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE 1 /* flock */
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,35 +18,155 @@ int is_special(const char *path)
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+/* ---- beside --------------------------------------------------------------------------------------------- */
+
+/* Is this NAME.123-4.tmp, or NAME.123.tmp? */
+static int is_beside(const char *entry, const char *name)
+{
+    size_t n = strlen(name);
+    if (strncmp(entry, name, n) != 0 || entry[n] != '.')
+        return 0;
+    const char *at = entry + n + 1;
+    size_t digits = strspn(at, "0123456789");
+    at += digits;
+    if (*at == '-' && strspn(at + 1, "0123456789") > 0)
+        at += 1 + strspn(at + 1, "0123456789");
+    return digits > 0 && strcmp(at, ".tmp") == 0;
+}
+
+/* Removes a file that nobody has locked. */
+static void remove_if_left(int folder, const char *entry)
+{
+    struct stat status;
+    int fd = openat(folder, entry, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        unlinkat(folder, entry, 0);
+    close(fd);
+}
+
+void beside_clean(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    int why = errno;
+    char *folder = strdup(slash ? path : ".");
+    if (folder && slash)
+        folder[slash == path ? 1 : slash - path] = 0;
+    DIR *open_folder = folder ? opendir(folder) : NULL;
+    for (const struct dirent *entry; open_folder && (entry = readdir(open_folder));)
+        if (is_beside(entry->d_name, name))
+            remove_if_left(dirfd(open_folder), entry->d_name);
+    if (open_folder)
+        closedir(open_folder);
+    free(folder);
+    errno = why;
+}
+
+/* Locked, where that can be; -1 if somebody took it for left and removed it before it was. */
+static int lock_new(int fd)
+{
+    struct stat status;
+    int locked;
+    do
+        locked = flock(fd, LOCK_EX);
+    while (locked != 0 && errno == EINTR);
+    if (fstat(fd, &status) != 0 || status.st_nlink > 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+int beside_open(beside *b, const char *path, unsigned mode)
+{
+    enum { TRIES = 100 };
+    size_t room = strlen(path) + 64;
+    beside_clean(path);
+    *b = (beside){-1, malloc(room)};
+    errno = b->name ? EEXIST : ENOMEM;
+    for (int i = 0; b->name && b->fd < 0 && errno == EEXIST && i < TRIES; i++) {
+        snprintf(b->name, room, "%s.%ld-%d.tmp", path, (long)getpid(), i);
+        b->fd = open(b->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)mode);
+        if (b->fd >= 0) {
+            b->fd = lock_new(b->fd);
+            errno = EEXIST;
+        }
+    }
+    if (b->fd >= 0)
+        return 1;
+    int why = errno;
+    free(b->name);
+    b->name = NULL;
+    errno = why;
+    return 0;
+}
+
+FILE *beside_stream(const beside *b)
+{
+    int fd = fcntl(b->fd, F_DUPFD_CLOEXEC, 0); /* b->fd keeps the lock */
+    FILE *stream = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    if (fd >= 0 && !stream) {
+        int why = errno;
+        close(fd);
+        errno = why;
+    }
+    return stream;
+}
+
+/* What a full disk says when a file is closed must be heard before it is renamed, and the lock must stay until after. */
+int beside_keep(beside *b, const char *path)
+{
+    int fd = fcntl(b->fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0 || close(fd) != 0 || rename(b->name, path) != 0) {
+        beside_drop(b);
+        return 0;
+    }
+    close(b->fd);
+    free(b->name);
+    *b = (beside){-1, NULL};
+    return 1;
+}
+
+void beside_drop(beside *b)
+{
+    int why = errno;
+    unlink(b->name);
+    close(b->fd);
+    free(b->name);
+    *b = (beside){-1, NULL};
+    errno = why;
+}
+
+/* ---- new files ------------------------------------------------------------------------------------------ */
+
 static oltr_status cannot_write(const char *path, oltr_error *error)
 {
     return fail(error, OLTR_EIO, "cannot write %s: %s", path, strerror(errno));
 }
 
-static void forget(new_file *file)
+/* Two processes that write one file write it one after the other, each whole. */
+static FILE *open_stream(new_file *file)
 {
-    free(file->beside);
-    free(file->path);
-    *file = (new_file){0};
+    if (is_special(file->path))
+        return fopen(file->path, "wb");
+    if (!beside_open(&file->beside, file->path, 0666))
+        return NULL;
+    FILE *stream = beside_stream(&file->beside);
+    if (!stream)
+        beside_drop(&file->beside);
+    return stream;
 }
 
 oltr_status new_file_open(new_file *file, const char *path, oltr_error *error)
 {
-    size_t room = strlen(path) + 32;
-    int into = is_special(path);
-    *file = (new_file){.beside = into ? NULL : malloc(room), .path = malloc(room)};
-    oltr_status status = OLTR_OK;
-    if (!file->path || (!into && !file->beside)) {
-        status = fail(error, OLTR_ENOMEM, "no memory to write %s", path);
-    } else {
-        snprintf(file->path, room, "%s", path);
-        if (!into) /* two processes that write one file write it one after the other, each whole */
-            snprintf(file->beside, room, "%s.%ld.tmp", path, (long)getpid());
-        file->stream = fopen(into ? path : file->beside, "wb");
-        status = file->stream ? OLTR_OK : cannot_write(path, error);
-    }
-    if (status != OLTR_OK)
-        forget(file);
+    *file = (new_file){.path = strdup(path)};
+    if (!file->path)
+        return fail(error, OLTR_ENOMEM, "no memory to write %s", path);
+    file->stream = open_stream(file);
+    if (file->stream)
+        return OLTR_OK;
+    oltr_status status = cannot_write(path, error);
+    free(file->path);
     return status;
 }
 
@@ -52,15 +175,33 @@ oltr_status new_file_add(new_file *file, const void *bytes, size_t size, oltr_er
     return fwrite(bytes, 1, size, file->stream) == size ? OLTR_OK : cannot_write(file->path, error);
 }
 
+/* To the disk, so that no name can come to stand for a file that is not there yet.  EINVAL and ENOTSUP: the file system cannot do that with this kind of
+ * file, which is not our failure. */
+static int flush_to_disk(FILE *stream)
+{
+    return fflush(stream) == 0 && (fsync(fileno(stream)) == 0 || errno == EINVAL || errno == ENOTSUP);
+}
+
+/* Closes the stream, flushed if it is to be kept; 0 with errno set. */
+static int finish_stream(const new_file *file, int keep)
+{
+    int flushed = !keep || !file->beside.name || flush_to_disk(file->stream), why = errno;
+    int closed = fclose(file->stream) == 0;
+    if (!flushed)
+        errno = why;
+    return flushed && closed;
+}
+
 oltr_status new_file_close(new_file *file, int keep, oltr_error *error)
 {
     oltr_status status = OLTR_OK;
-    int closed = fclose(file->stream) == 0;
-    if (keep && (!closed || (file->beside && rename(file->beside, file->path) != 0)))
+    int good = finish_stream(file, keep);
+    if (keep && (!good || (file->beside.name && !beside_keep(&file->beside, file->path))))
         status = cannot_write(file->path, error);
-    if (file->beside && (!keep || status != OLTR_OK))
-        remove(file->beside);
-    forget(file);
+    if (file->beside.name)
+        beside_drop(&file->beside);
+    free(file->path);
+    *file = (new_file){0};
     return status;
 }
 

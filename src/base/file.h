@@ -12,10 +12,24 @@ oltr_status bytes_write(const char *path, const unsigned char *bytes, size_t siz
 /* A pipe, a device or the like: something to write into, that no file may take the place of.  A rename onto /dev/null would. */
 int is_special(const char *path);
 
+/* A file under a passing name beside `path`, until it is complete: path.PID-0.tmp.  It is locked as long as somebody is at it.  Who is killed leaves it, unlocked;
+ * the next who writes the same path removes it.  A lock, and not the number of the process: that says nothing of another machine or container that
+ * shares the folder.  Where the file system knows no locks nothing is removed. */
+typedef struct beside {
+    int fd;
+    char *name;
+} beside;
+int beside_open(beside *b, const char *path, unsigned mode); /* 0 with errno set */
+FILE *beside_stream(const beside *b);                        /* close it before the file is kept; NULL with errno set */
+int beside_keep(beside *b, const char *path);                /* renames it; 0 with errno set, and it is gone */
+void beside_drop(beside *b);                                 /* leaves errno alone */
+void beside_clean(const char *path);                         /* removes what others have left */
+
 /* Piece by piece: written beside the path, and renamed when it is closed to be kept.  What is special is written into. */
 typedef struct new_file {
     FILE *stream;
-    char *beside, *path; /* beside NULL: it is written into */
+    char *path;
+    beside beside; /* name NULL: it is written into */
 } new_file;
 oltr_status new_file_open(new_file *file, const char *path, oltr_error *error);
 oltr_status new_file_add(new_file *file, const void *bytes, size_t size, oltr_error *error);

@@ -145,42 +145,35 @@ static int write_sections(int fd, const unsigned char *head, const void *const s
     return ok;
 }
 
-/* A new file beside `path`; its name is in `beside`. */
-static int create_beside(const char *path, char *beside, size_t size, mode_t mode)
+static int write_into(const char *path, const unsigned char *head, const void *const section[SECTIONS], const plan *p)
 {
-    int fd = -1;
-    for (int i = 0; fd < 0 && i < 100; i++) {
-        snprintf(beside, size, "%s.%ld-%d.tmp", path, (long)getpid(), i);
-        fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (fd < 0 && errno != EEXIST)
-            break;
-    }
-    return fd;
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    int ok = fd >= 0 && write_sections(fd, head, section, p), why = errno;
+    if (fd >= 0 && close(fd) != 0 && ok)
+        return 0;
+    errno = why;
+    return ok;
+}
+
+static int write_beside(const char *path, mode_t mode, int flush, const unsigned char *head,
+                        const void *const section[SECTIONS], const plan *p)
+{
+    beside b;
+    if (!beside_open(&b, path, mode))
+        return 0;
+    if (write_sections(b.fd, head, section, p) && (!flush || fsync(b.fd) == 0))
+        return beside_keep(&b, path);
+    beside_drop(&b);
+    return 0;
 }
 
 static oltr_status write_file(const char *path, mode_t mode, int flush, const unsigned char *head,
                               const void *const section[SECTIONS], const plan *p, oltr_error *error)
 {
     char name[128];
-    size_t room = strlen(path) + 64;
-    char *beside = malloc(room);
-    short_name(path, name, sizeof name);
-    if (!beside)
-        return fail(error, OLTR_ENOMEM, "no memory to write %s", name);
-    int into = is_special(path), fd = into ? open(path, O_WRONLY | O_CLOEXEC) : create_beside(path, beside, room, mode);
-    int ok = fd >= 0 && write_sections(fd, head, section, p) && (into || !flush || fsync(fd) == 0);
+    int ok = is_special(path) ? write_into(path, head, section, p) : write_beside(path, mode, flush, head, section, p);
     int why = errno;
-    if (fd >= 0 && close(fd) != 0 && ok) {
-        ok = 0;
-        why = errno;
-    }
-    if (ok && !into && rename(beside, path) != 0) {
-        ok = 0;
-        why = errno;
-    }
-    if (!ok && !into && fd >= 0)
-        unlink(beside);
-    free(beside);
+    short_name(path, name, sizeof name);
     return ok ? OLTR_OK : fail(error, OLTR_EIO, "cannot write %s: %s", name, strerror(why));
 }
 

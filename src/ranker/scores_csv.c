@@ -379,9 +379,9 @@ static int flush_to_disk(FILE *file)
     return fflush(file) == 0 && !ferror(file) && (fsync(fileno(file)) == 0 || errno == EINVAL || errno == ENOTSUP);
 }
 
-static int write_file(const scores *s, const oltr_dataset *d, const char *path)
+/* Closes the file; 0 with errno set, or 0. */
+static int write_file(const scores *s, const oltr_dataset *d, FILE *file)
 {
-    FILE *file = fopen(path, "wb");
     if (!file)
         return 0;
     errno = 0;
@@ -408,17 +408,12 @@ oltr_status scores_write_csv(const scores *s, const oltr_dataset *dataset, const
         return fflush(stdout) == 0 && !ferror(stdout) ? OLTR_OK : cannot_write("standard output", error);
     }
     if (is_special(path))
-        return write_file(s, dataset, path) ? OLTR_OK : cannot_write(path, error);
-    size_t size = strlen(path) + 32;
-    char *temporary = malloc(size);
-    if (!temporary)
-        return fail(error, OLTR_ENOMEM, "%s: out of memory", path);
-    (void)snprintf(temporary, size, "%s.%ld.tmp", path, (long)getpid());
-    oltr_status status = OLTR_OK;
-    if (!write_file(s, dataset, temporary) || rename(temporary, path) != 0) {
-        status = cannot_write(path, error);
-        (void)unlink(temporary);
-    }
-    free(temporary);
-    return status;
+        return write_file(s, dataset, fopen(path, "wb")) ? OLTR_OK : cannot_write(path, error);
+    beside b;
+    if (!beside_open(&b, path, 0666))
+        return cannot_write(path, error);
+    if (write_file(s, dataset, beside_stream(&b)))
+        return beside_keep(&b, path) ? OLTR_OK : cannot_write(path, error);
+    beside_drop(&b);
+    return cannot_write(path, error);
 }

@@ -3,11 +3,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "report/files.h"
 
+#include "base/file.h"
 #include "report/shown.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -94,36 +94,21 @@ static bool flush_to_disk(int file)
     return fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP;
 }
 
-static bool write_new_file(const char *path, const struct text *content)
-{
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    if (file < 0) {
-        return false;
-    }
-    bool written = write_all(file, content->bytes, content->length) && flush_to_disk(file);
-    int reason = errno;
-    bool closed = close(file) == 0;
-    if (!written) {
-        errno = reason;
-    }
-    return written && closed;
-}
-
 oltr_status file_write(const char *path, const struct text *content, oltr_error *error)
 {
-    size_t size = strlen(path) + 32;
-    char *temporary = content->failed ? NULL : malloc(size);
-    if (temporary == NULL) {
+    beside new = {-1, NULL};
+    if (content->failed) {
         return fail(error, OLTR_ENOMEM, "%s: out of memory", path);
     }
-    (void)snprintf(temporary, size, "%s.%ld.tmp", path, (long)getpid());
-    oltr_status status = OLTR_OK;
-    if (!write_new_file(temporary, content) || rename(temporary, path) != 0) {
-        status = fail(error, OLTR_EIO, "%s: cannot write it: %s", path, strerror(errno));
-        (void)unlink(temporary);
+    bool open = beside_open(&new, path, 0666) != 0;
+    bool written = open && write_all(new.fd, content->bytes, content->length) && flush_to_disk(new.fd);
+    if (written && beside_keep(&new, path)) {
+        return OLTR_OK;
     }
-    free(temporary);
-    return status;
+    if (open && !written) {
+        beside_drop(&new);
+    }
+    return fail(error, OLTR_EIO, "%s: cannot write it: %s", path, strerror(errno));
 }
 
 oltr_status file_write_in(const char *folder, const char *name, const struct text *content, oltr_error *error)

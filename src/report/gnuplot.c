@@ -1,19 +1,22 @@
 /* gnuplot.c - see gnuplot.h.
  *
  * gnuplot writes its output piece by piece, so it works in a folder of its own, inside the folder of the results, and
- * the pictures are renamed into place when all of them are there.  No shell is involved. */
-#define _POSIX_C_SOURCE 200809L
+ * the pictures are renamed into place when all of them are there.  No shell is involved.  The folder is locked while
+ * it is needed; one that is not was left by somebody who was killed, and goes. */
+#define _DEFAULT_SOURCE 1 /* flock */
 #include "report/gnuplot.h"
 
 #include "report/shown.h"
 #include "report/files.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,21 +36,53 @@ static char *part_path(const char *folder, const char *name, const char *ending)
     return path;
 }
 
-static void remove_workshop(const char *workshop, const char *name)
+/* ---- the workshop --------------------------------------------------------------------------------------- */
+
+static const char workshop_name[] = ".drawing-XXXXXX";
+
+/* Removes a folder with the files in it. */
+static void remove_workshop(const char *workshop)
 {
-    for (size_t i = 0; i < N_ENDINGS; i++) {
-        char *path = part_path(workshop, name, endings[i]);
-        if (path != NULL) {
-            (void)unlink(path); /* most of them have moved out already */
-        }
-        free(path);
+    DIR *open_folder = opendir(workshop);
+    for (const struct dirent *entry; open_folder != NULL && (entry = readdir(open_folder)) != NULL;) {
+        (void)unlinkat(dirfd(open_folder), entry->d_name, 0); /* refused of `.` and `..` */
     }
-    char *log = file_join(workshop, log_name);
-    if (log != NULL) {
-        (void)unlink(log);
+    if (open_folder != NULL) {
+        (void)closedir(open_folder);
     }
-    free(log);
     (void)rmdir(workshop);
+}
+
+/* The folder, locked by this process; -1 if it is not there, or locked already. */
+static int lock_workshop(const char *workshop)
+{
+    struct stat status;
+    int fd = open(workshop, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) != 0 || fstat(fd, &status) != 0 || status.st_nlink == 0)) {
+        (void)close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static void remove_left_workshops(const char *folder)
+{
+    const size_t stem = strlen(workshop_name) - 6;
+    DIR *open_folder = opendir(folder);
+    for (const struct dirent *entry; open_folder != NULL && (entry = readdir(open_folder)) != NULL;) {
+        bool is_one =
+            strncmp(entry->d_name, workshop_name, stem) == 0 && strlen(entry->d_name) == strlen(workshop_name);
+        char *workshop = is_one ? file_join(folder, entry->d_name) : NULL;
+        int lock = workshop != NULL ? lock_workshop(workshop) : -1;
+        if (lock >= 0) {
+            remove_workshop(workshop);
+            (void)close(lock);
+        }
+        free(workshop);
+    }
+    if (open_folder != NULL) {
+        (void)closedir(open_folder);
+    }
 }
 
 /* ---- the child ------------------------------------------------------------------------------------------ */
@@ -159,19 +194,39 @@ static oltr_status draw_in(const char *workshop, const char *folder, const char 
     return OLTR_OK;
 }
 
+/* A new one, in new memory, and its lock: -1 where there are no locks, but then nobody takes it for left either.  NULL with the error set. */
+static char *open_workshop(const char *folder, const char *name, int *lock, oltr_error *error)
+{
+    char *workshop = NULL;
+    do { /* again if it was taken for left before it was locked */
+        free(workshop);
+        workshop = file_join(folder, workshop_name);
+        if (workshop == NULL || mkdtemp(workshop) == NULL) {
+            (void)(workshop == NULL ? fail(error, OLTR_ENOMEM, "%s: out of memory", name)
+                                    : fail(error, OLTR_EIO, "%s: cannot draw there: %s", folder, strerror(errno)));
+            free(workshop);
+            return NULL;
+        }
+        *lock = lock_workshop(workshop);
+    } while (*lock < 0 && access(workshop, F_OK) != 0);
+    return workshop;
+}
+
 oltr_status gnuplot_draw(const char *folder, const char *name, const struct text *script, const struct text *data,
                          oltr_error *error)
 {
-    char *workshop = file_join(folder, ".drawing-XXXXXX");
+    int lock = -1;
+    oltr_error own = {OLTR_OK, ""};
+    error = error != NULL ? error : &own;
+    remove_left_workshops(folder);
+    char *workshop = open_workshop(folder, name, &lock, error);
     if (workshop == NULL) {
-        return fail(error, OLTR_ENOMEM, "%s: out of memory", name);
+        return error->code;
     }
-    oltr_status status;
-    if (mkdtemp(workshop) == NULL) {
-        status = fail(error, OLTR_EIO, "%s: cannot draw there: %s", folder, strerror(errno));
-    } else {
-        status = draw_in(workshop, folder, name, script, data, error);
-        remove_workshop(workshop, name);
+    oltr_status status = draw_in(workshop, folder, name, script, data, error);
+    remove_workshop(workshop);
+    if (lock >= 0) {
+        (void)close(lock);
     }
     free(workshop);
     return status;

@@ -82,4 +82,26 @@ wait "$child"
 code=$?
 [ "$code" -eq 1 ] || [ "$code" -eq 130 ] || fail "status $code after two signals"
 [ ! -e killed/results.csv ] || fail "results of a killed run"
+
+# what a killed run leaves is removed by the next that writes there: texts, drawings, and results that were on their way
+"$OLTR" data generate web30k --queries 3000 --split train -o made -q &
+child=$!
+for wait in $(seq 100); do
+    ls made/train.txt.*.tmp >/dev/null 2>&1 && break
+    sleep 0.02
+done
+kill -KILL "$child"
+wait "$child" 2>/dev/null
+ls made/train.txt.*.tmp >/dev/null 2>&1 || fail "nothing was left to be removed"
+expect 0 "" "$OLTR" data generate web30k --queries 3 --split train -o made -q
+[ "$(ls made)" = train.txt ] || fail "left behind: $(ls made)"
+mkdir -p anew/.drawing-killed
+echo half | tee anew/partial.oltr.77-0.tmp anew/manifest.json.77.tmp >anew/.drawing-killed/regret.svg
+if command -v gnuplot >/dev/null; then
+    expect 0 "" "$OLTR" run long.yaml -o anew --rounds 100 -q
+else
+    rm -r anew/.drawing-killed
+    expect 0 "" "$OLTR" run long.yaml -o anew --rounds 100 -q --no-figures
+fi
+no_leftovers anew
 echo ok

@@ -171,7 +171,7 @@ static void leaves_nothing_half_written(void **state)
     assert_int_equal(mkdir(folder, 0700), 0);
     assert_int_equal(scores_write_csv(&s, &data, folder, &error), OLTR_EIO);
     char left[120];
-    (void)snprintf(left, sizeof left, "%s.%ld.tmp", folder, (long)getpid());
+    (void)snprintf(left, sizeof left, "%s.%ld-0.tmp", folder, (long)getpid());
     assert_int_not_equal(access(left, F_OK), 0);
     assert_int_equal(rmdir(folder), 0);
     s.n_rows = 5;
