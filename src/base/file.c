@@ -34,14 +34,21 @@ static int is_beside(const char *entry, const char *name)
     return digits > 0 && strcmp(at, ".tmp") == 0;
 }
 
-/* Removes a file that nobody has locked. */
+/* Does the entry still stand for this open file?  Its writer may have renamed it and begun another under the same name. */
+static int is_still(int fd, int folder, const char *entry)
+{
+    struct stat file, name;
+    return fstat(fd, &file) == 0 && fstatat(folder, entry, &name, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(file.st_mode) &&
+           file.st_dev == name.st_dev && file.st_ino == name.st_ino;
+}
+
+/* Removes a file that nobody has locked.  Once we have its lock no writer renames it and nobody else removes it, so what is_still() says holds. */
 static void remove_if_left(int folder, const char *entry)
 {
-    struct stat status;
     int fd = openat(folder, entry, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0)
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_still(fd, folder, entry))
         unlinkat(folder, entry, 0);
     close(fd);
 }

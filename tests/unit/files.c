@@ -156,7 +156,7 @@ static void nothing_else_is_removed(void **state)
 static void many_may_write_one_file(void **state)
 {
     (void)state;
-    enum { WRITERS = 4, TIMES = 300, SIZE = 5000 };
+    enum { WRITERS = 4, TIMES = 1000, SIZE = 5000 };
     const char *path = path_of("busy");
     pid_t child[WRITERS];
     for (int w = 0; w < WRITERS; w++) {
