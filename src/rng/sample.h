@@ -40,7 +40,7 @@ void standard_normals_avx512(const oltr_rng *rng, size_t n, float *out);
  * But they depend on the generator alone, and whoever ranks round after round asks for those of round t + 1 next.  So, once calls have been one round
  * apart, the normals of AHEAD rounds are made side by side, in little more time than those of one.  Whoever asks for others is given them, made on the
  * spot: what is kept here decides how long a call takes and nothing else.  All zero at first; one for each thread. */
-enum { AHEAD = 4 };
+enum { AHEAD = 8 };
 typedef struct normals_ahead {
     _Alignas(64) float z[2 * AHEAD][NORMAL_GROUP]; /* one half is used up before the other is made */
     oltr_rng next;                                 /* the generator that is expected next */

@@ -11,6 +11,7 @@
 #if OLTR_HAVE_AVX512
 
 #include <immintrin.h>
+#include <string.h>
 
 #include "rng/float_math.h"
 #include "rng/philox.h"
@@ -67,78 +68,132 @@ KERNEL void philox_step(__m512i c[4], __m512i m0, __m512i m1, __m512i k0, __m512
     c[3] = p0;
 }
 
-KERNEL __m512 log_p16(__m512 t)
+/* Box and Muller's method is a chain of some thirty operations, each waiting for the one before.  So several vectors take each step together: n is known when
+ * this is compiled, and the loops are gone. */
+enum { MOST = 4 };
+#define EACH _Pragma("GCC unroll 4") for (int i = 0; i < n; i++)
+
+KERNEL void fma_each(int n, __m512 x[], const __m512 by[], float plus)
 {
-    __m512 p = _mm512_fmadd_ps(splat(LOG_P6), t, splat(LOG_P5));
-    p = _mm512_fmadd_ps(p, t, splat(LOG_P4));
-    p = _mm512_fmadd_ps(p, t, splat(LOG_P3));
-    p = _mm512_fmadd_ps(p, t, splat(LOG_P2));
-    p = _mm512_fmadd_ps(p, t, splat(LOG_P1));
-    return _mm512_fmadd_ps(p, t, splat(LOG_P0));
+    EACH x[i] = _mm512_fmadd_ps(x[i], by[i], splat(plus));
 }
 
-KERNEL __m512 log16(__m512 x)
+KERNEL void log_each(int n, __m512 x[])
 {
-    __m512i bits = _mm512_castps_si512(x);
-    __m512i exponent = _mm512_srai_epi32(_mm512_sub_epi32(bits, splat_word(LOG_SQRT_HALF_BITS)), 23);
-    __m512 m = _mm512_castsi512_ps(_mm512_sub_epi32(bits, _mm512_slli_epi32(exponent, 23)));
-    __m512 t = _mm512_sub_ps(m, splat(1)), square = _mm512_mul_ps(t, t);
-    __m512 log_m = _mm512_fmadd_ps(log_p16(t), _mm512_mul_ps(t, square), _mm512_fmadd_ps(splat(-0.5f), square, t));
-    return _mm512_fmadd_ps(_mm512_cvtepi32_ps(exponent), splat(LOG_LN2), log_m);
+    __m512i exponent[MOST];
+    __m512 t[MOST], square[MOST], p[MOST];
+    EACH exponent[i] =
+        _mm512_srai_epi32(_mm512_sub_epi32(_mm512_castps_si512(x[i]), splat_word(LOG_SQRT_HALF_BITS)), 23);
+    EACH t[i] = _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_castps_si512(x[i]), _mm512_slli_epi32(exponent[i], 23)));
+    EACH t[i] = _mm512_sub_ps(t[i], splat(1));
+    EACH square[i] = _mm512_mul_ps(t[i], t[i]);
+    EACH p[i] = splat(LOG_P6);
+    fma_each(n, p, t, LOG_P5);
+    fma_each(n, p, t, LOG_P4);
+    fma_each(n, p, t, LOG_P3);
+    fma_each(n, p, t, LOG_P2);
+    fma_each(n, p, t, LOG_P1);
+    fma_each(n, p, t, LOG_P0);
+    EACH p[i] = _mm512_fmadd_ps(p[i], _mm512_mul_ps(t[i], square[i]), _mm512_fmadd_ps(splat(-0.5f), square[i], t[i]));
+    EACH x[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(exponent[i]), splat(LOG_LN2), p[i]);
 }
 
-KERNEL __m512 uniform16(__m512i word)
+KERNEL void radius_each(int n, const __m512i word[], __m512 r[])
 {
-    return _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_srli_epi32(word, 1)), splat(0x1p-31f), splat(0x1p-32f));
+    EACH r[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_srli_epi32(word[i], 1)), splat(0x1p-31f), splat(0x1p-32f));
+    log_each(n, r);
+    EACH r[i] = _mm512_sqrt_ps(_mm512_mul_ps(splat(-2), r[i]));
 }
 
-KERNEL void box_muller16(__m512i word0, __m512i word1, __m512 *z0, __m512 *z1)
+/* The sine and the cosine of the part of the angle within its quadrant. */
+KERNEL void angle_each(int n, const __m512i word[], __m512 s[], __m512 c[])
+{
+    __m512 f[MOST], z[MOST];
+    EACH f[i] = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_slli_epi32(word[i], 2)), splat(0x1p-32f));
+    EACH z[i] = _mm512_mul_ps(f[i], f[i]);
+    EACH s[i] = splat(SIN_3);
+    EACH c[i] = splat(COS_3);
+    fma_each(n, s, z, SIN_2);
+    fma_each(n, c, z, COS_2);
+    fma_each(n, s, z, SIN_1);
+    fma_each(n, c, z, COS_1);
+    fma_each(n, s, z, SIN_0);
+    fma_each(n, c, z, 1);
+    EACH s[i] = _mm512_mul_ps(f[i], s[i]);
+}
+
+KERNEL __m512 turned(__m512 radius, __m512 x, __m512i word)
 {
     const __m512i top = splat_word(0x80000000u);
-    __m512 radius = _mm512_sqrt_ps(_mm512_mul_ps(splat(-2), log16(uniform16(word0))));
-    __m512 f = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_slli_epi32(word1, 2)), splat(0x1p-32f));
-    __m512 z = _mm512_mul_ps(f, f);
-    __m512 s = _mm512_fmadd_ps(splat(SIN_3), z, splat(SIN_2));
-    s = _mm512_fmadd_ps(s, z, splat(SIN_1));
-    s = _mm512_mul_ps(f, _mm512_fmadd_ps(s, z, splat(SIN_0)));
-    __m512 c = _mm512_fmadd_ps(splat(COS_3), z, splat(COS_2));
-    c = _mm512_fmadd_ps(c, z, splat(COS_1));
-    c = _mm512_fmadd_ps(c, z, splat(1));
-    __mmask16 odd = _mm512_test_epi32_mask(word1, splat_word(0x40000000u)); /* the quadrant is odd */
-    __m512i x = _mm512_castps_si512(_mm512_mask_blend_ps(odd, c, s));
-    __m512i y = _mm512_castps_si512(_mm512_mask_blend_ps(odd, s, c));
-    __m512i turned = _mm512_add_epi32(word1, splat_word(0x40000000u));
-    x = _mm512_ternarylogic_epi32(x, turned, top, XOR_OF_AND);
-    y = _mm512_ternarylogic_epi32(y, word1, top, XOR_OF_AND);
-    *z0 = _mm512_mul_ps(radius, _mm512_castsi512_ps(x));
-    *z1 = _mm512_mul_ps(radius, _mm512_castsi512_ps(y));
+    return _mm512_mul_ps(radius,
+                         _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(x), word, top, XOR_OF_AND)));
 }
 
-/* The words of eight counters to the normals of 32 items, in their order. */
-KERNEL void box_muller32(const __m512i c[4], __m512 *first, __m512 *last)
+KERNEL void box_muller_each(int n, const __m512i word0[], const __m512i word1[], __m512 z0[], __m512 z1[])
+{
+    const __m512i quarter = splat_word(0x40000000u);
+    __m512 r[MOST], s[MOST], c[MOST];
+    radius_each(n, word0, r);
+    angle_each(n, word1, s, c);
+    EACH
+    {
+        __mmask16 odd = _mm512_test_epi32_mask(word1[i], quarter); /* the quadrant is odd */
+        z0[i] = turned(r[i], _mm512_mask_blend_ps(odd, c[i], s[i]), _mm512_add_epi32(word1[i], quarter));
+        z1[i] = turned(r[i], _mm512_mask_blend_ps(odd, s[i], c[i]), word1[i]);
+    }
+}
+
+/* The words of n times eight counters to the normals of n times 32 items, in their order. */
+KERNEL void normals_each(int n, __m512i c[][4], __m512 z[][2])
 {
     const __m512i low = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    __m512 z0, z1;
-    box_muller16(_mm512_permutex2var_epi32(c[0], low, c[2]), _mm512_permutex2var_epi32(c[1], low, c[3]), &z0, &z1);
-    *first = _mm512_shuffle_f32x4(z0, z1, 0x44);
-    *last = _mm512_shuffle_f32x4(z0, z1, 0xEE);
+    __m512i word0[MOST], word1[MOST];
+    __m512 z0[MOST], z1[MOST];
+    EACH word0[i] = _mm512_permutex2var_epi32(c[i][0], low, c[i][2]);
+    EACH word1[i] = _mm512_permutex2var_epi32(c[i][1], low, c[i][3]);
+    box_muller_each(n, word0, word1, z0, z1);
+    EACH
+    {
+        z[i][0] = _mm512_shuffle_f32x4(z0[i], z1[i], 0x44);
+        z[i][1] = _mm512_shuffle_f32x4(z0[i], z1[i], 0xEE);
+    }
 }
 
-KERNEL void normals_of(const __m512i c[4], float *z)
+KERNEL void philox_each(int n, __m512i c[][4], const round_keys *k)
 {
-    __m512 first, last;
-    box_muller32(c, &first, &last);
-    _mm512_storeu_ps(z, first);
-    _mm512_storeu_ps(z + 16, last);
-}
-
-KERNEL void normals32(const counters *start, const round_keys *k, __m512 *first, __m512 *last)
-{
-    __m512i c[4] = {start->position, start->round, start->purpose, start->stream};
 #pragma GCC unroll 10
-    for (int i = 0; i < PHILOX_ROUNDS; i++)
-        philox_step(c, splat_word(PHILOX_M0), splat_word(PHILOX_M1), splat_word(k->k0[i]), splat_word(k->k1[i]));
-    box_muller32(c, first, last);
+    for (int step = 0; step < PHILOX_ROUNDS; step++)
+        EACH philox_step(c[i], splat_word(PHILOX_M0), splat_word(PHILOX_M1), splat_word(k->k0[step]),
+                         splat_word(k->k1[step]));
+}
+
+/* The normals of n times 32 items, each time `groups` groups of counters and `rounds` rounds further on. */
+KERNEL void normals_from(int n, const counters *start, int groups, int rounds, const round_keys *k, __m512 z[][2])
+{
+    __m512i c[MOST][4];
+    EACH
+    {
+        c[i][0] = _mm512_add_epi64(start->position, _mm512_set1_epi64(i * groups * LANES));
+        c[i][1] = _mm512_add_epi32(start->round, _mm512_set1_epi32(i * rounds));
+        c[i][2] = start->purpose;
+        c[i][3] = start->stream;
+    }
+    philox_each(n, c, k);
+    normals_each(n, c, z);
+}
+
+KERNEL void store_each(int n, __m512 z[][2], float *out)
+{
+    EACH
+    {
+        _mm512_storeu_ps(out + i * NORMAL_GROUP, z[i][0]);
+        _mm512_storeu_ps(out + i * NORMAL_GROUP + 16, z[i][1]);
+    }
+}
+
+KERNEL void next_groups(counters *c, int groups)
+{
+    c->position = _mm512_add_epi64(c->position, _mm512_set1_epi64(groups * LANES));
 }
 
 OLTR_TARGET_AVX512 void standard_normals_avx512(const oltr_rng *rng, size_t n, float *out)
@@ -146,20 +201,24 @@ OLTR_TARGET_AVX512 void standard_normals_avx512(const oltr_rng *rng, size_t n, f
     round_keys k = keys_of(rng);
     counters c = counters_of(rng);
     for (size_t i = 0; i < n; i += NORMAL_GROUP) {
-        __m512 first, last;
-        normals32(&c, &k, &first, &last);
-        _mm512_storeu_ps(out + i, first);
-        _mm512_storeu_ps(out + i + 16, last);
-        c.position = _mm512_add_epi64(c.position, _mm512_set1_epi64(LANES));
+        __m512 z[1][2];
+        normals_from(1, &c, 1, 0, &k, z);
+        store_each(1, z, out + i);
+        next_groups(&c, 1);
     }
 }
 
-KERNEL void gauss_group(const counters *c, const round_keys *k, const float *mean, const float *sd, float *out)
+KERNEL void gauss_groups(int n, const counters *c, const round_keys *k, const float *mean, const float *sd, float *out)
 {
-    __m512 first, last;
-    normals32(c, k, &first, &last);
-    _mm512_storeu_ps(out, _mm512_fmadd_ps(_mm512_loadu_ps(sd), first, _mm512_loadu_ps(mean)));
-    _mm512_storeu_ps(out + 16, _mm512_fmadd_ps(_mm512_loadu_ps(sd + 16), last, _mm512_loadu_ps(mean + 16)));
+    __m512 z[MOST][2];
+    normals_from(n, c, 1, 0, k, z);
+    EACH
+    {
+        const float *m = mean + i * NORMAL_GROUP, *s = sd + i * NORMAL_GROUP;
+        z[i][0] = _mm512_fmadd_ps(_mm512_loadu_ps(s), z[i][0], _mm512_loadu_ps(m));
+        z[i][1] = _mm512_fmadd_ps(_mm512_loadu_ps(s + 16), z[i][1], _mm512_loadu_ps(m + 16));
+    }
+    store_each(n, z, out);
 }
 
 OLTR_TARGET_AVX512 static __attribute__((noinline)) void gauss_many(const oltr_rng *rng, const float *mean,
@@ -167,9 +226,14 @@ OLTR_TARGET_AVX512 static __attribute__((noinline)) void gauss_many(const oltr_r
 {
     round_keys k = keys_of(rng);
     counters c = counters_of(rng);
-    for (size_t i = 0; i < n; i += NORMAL_GROUP) {
-        gauss_group(&c, &k, mean + i, sd + i, out + i);
-        c.position = _mm512_add_epi64(c.position, _mm512_set1_epi64(LANES));
+    size_t i = 0;
+    for (; i + MOST * NORMAL_GROUP <= padded(n); i += MOST * NORMAL_GROUP) {
+        gauss_groups(MOST, &c, &k, mean + i, sd + i, out + i);
+        next_groups(&c, MOST);
+    }
+    for (; i < n; i += NORMAL_GROUP) {
+        gauss_groups(1, &c, &k, mean + i, sd + i, out + i);
+        next_groups(&c, 1);
     }
 }
 
@@ -180,7 +244,7 @@ OLTR_TARGET_AVX512 void gauss_scores_avx512(const oltr_rng *rng, const float *me
     if (n <= NORMAL_GROUP) {
         round_keys k = keys_of(rng);
         counters c = counters_of(rng);
-        gauss_group(&c, &k, mean, sd, out);
+        gauss_groups(1, &c, &k, mean, sd, out);
     } else {
         gauss_many(rng, mean, sd, n, out);
     }
@@ -188,34 +252,32 @@ OLTR_TARGET_AVX512 void gauss_scores_avx512(const oltr_rng *rng, const float *me
 
 /* ---- ahead ---------------------------------------------------------------------------------------------- */
 
-/* The normals of AHEAD rounds from rng on.  Step by step through all of them, so that none waits. */
+/* The normals of AHEAD rounds from rng on. */
 OLTR_TARGET_AVX512 static __attribute__((noinline)) void make_ahead(const oltr_rng *rng, float z[][NORMAL_GROUP])
 {
-    const __m512i m0 = splat_word(PHILOX_M0), m1 = splat_word(PHILOX_M1);
     round_keys k = keys_of(rng);
-    counters start = counters_of(rng);
-    __m512i c[AHEAD][4];
-    for (uint32_t q = 0; q < AHEAD; q++) {
-        c[q][0] = start.position;
-        c[q][1] = _mm512_add_epi32(start.round, splat_word(q));
-        c[q][2] = start.purpose;
-        c[q][3] = start.stream;
+    counters c = counters_of(rng);
+#pragma GCC unroll 2
+    for (int q = 0; q < AHEAD; q += MOST) {
+        __m512 made[MOST][2];
+        normals_from(MOST, &c, 0, 1, &k, made);
+        store_each(MOST, made, z[q]);
+        c.round = _mm512_add_epi32(c.round, _mm512_set1_epi32(MOST));
     }
-#pragma GCC unroll 10
-    for (int i = 0; i < PHILOX_ROUNDS; i++)
-#pragma GCC unroll 4
-        for (int q = 0; q < AHEAD; q++)
-            philox_step(c[q], m0, m1, splat_word(k.k0[i]), splat_word(k.k1[i]));
-#pragma GCC unroll 4
-    for (int q = 0; q < AHEAD; q++)
-        normals_of(c[q], z[q]);
 }
 
-/* The same key, stream and round?  Word by word: a vector load of what was just written in pieces has to wait for it. */
-static int same_round(const oltr_rng *a, const oltr_rng *b)
+KERNEL uint64_t two_words(const uint32_t *word)
 {
-    return !((a->key[0] ^ b->key[0]) | (a->key[1] ^ b->key[1]) | (a->counter[1] ^ b->counter[1]) |
-             (a->counter[2] ^ b->counter[2]) | (a->counter[3] ^ b->counter[3]));
+    uint64_t both;
+    memcpy(&both, word, sizeof both);
+    return both;
+}
+
+/* The same key, stream and round?  In small pieces: a vector load of what was just written in pieces has to wait for it. */
+KERNEL int same_round(const oltr_rng *a, const oltr_rng *b)
+{
+    return !((two_words(a->key) ^ two_words(b->key)) | (two_words(a->counter + 2) ^ two_words(b->counter + 2)) |
+             (a->counter[1] ^ b->counter[1]));
 }
 
 /* Another generator than was expected, or the first that was. */
