@@ -107,6 +107,12 @@ void topk_f32_avx512(float *x, size_t n, uint32_t k, const oltr_rng *rng, float 
     topk_f32_plain(x, n, k, rng, best, position, score);
 }
 
+int topk_gauss_avx512(const float *z, const float *mean, const float *sd, uint32_t k, uint32_t *position)
+{
+    (void)z, (void)mean, (void)sd, (void)k, (void)position;
+    return 0;
+}
+
 void topk_f32_avx2(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, uint32_t *position, double *score)
 {
     topk_f32_plain(x, n, k, rng, best, position, score);

@@ -9,6 +9,7 @@
 #ifndef OLTR_MATH_TOPK_H
 #define OLTR_MATH_TOPK_H
 
+#include "base/cpu.h"
 #include "rng/sample.h"
 
 /* Groups are at least 8 scores, and are compared 8 at a time. */
@@ -25,6 +26,18 @@ void topk_f32_plain(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *
 void topk_f32_avx2(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, uint32_t *position, double *score);
 void topk_f32_avx512(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best, uint32_t *position,
                      double *score);
+
+/* The places of the k <= 3 best of 32 scores mean[i] + sd[i] z[i], which stay in registers; what is no item has the mean -infinity.  0, and nothing written,
+ * where scores are so close that topk_f32 has to decide. */
+int topk_gauss_avx512(const float *z, const float *mean, const float *sd, uint32_t k, uint32_t *position);
+
+/* The same of the n scores of gauss_scores_ahead, where it can be done. */
+static inline int topk_gauss_ahead(const oltr_rng *rng, normals_ahead *ahead, const float *mean, const float *sd,
+                                   size_t n, uint32_t k, uint32_t *position)
+{
+    return n <= NORMAL_GROUP && k <= 3 && cpu_has_avx512() &&
+           topk_gauss_avx512(standard_normals_ahead_avx512(rng, ahead), mean, sd, k, position);
+}
 
 void topk_f64(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best, uint32_t *position, double *score);
 void topk_f64_plain(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best, uint32_t *position,

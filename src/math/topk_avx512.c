@@ -1,7 +1,10 @@
-/* topk_avx512.c - the selection from short lists, as topk_avx2.c does it, with what AVX-512 has for it.
+/* topk_avx512.c - the selection as topk_avx2.c does it, with what AVX-512 has for it.
  *
- * Floats are sorted as whole numbers of the same order, because the larger of two integers is known after one cycle and of two floats after four.  The two
- * zeros, which are equal as floats, are two different integers; the comparison that finds the places is one of floats, and sees the tie.
+ * The four best of 32.  Floats are sorted as integers of the same order, because the larger of two integers is known after one cycle and of two floats after
+ * four; and each carries its place in its last five bits, so that nothing has to be looked up in the end.  That decides all but the lists where scores
+ * agree in all other bits: these are left to topk_avx2.c.  The vectors have 256 bits: those of 512 would leave one of three ports idle.
+ *
+ * More slots or scores are ranked by counting.
  */
 #include "math/topk.h"
 
@@ -14,13 +17,8 @@
 
 #define KERNEL OLTR_TARGET_AVX512 static inline __attribute__((always_inline))
 
-enum { FEW = 32, SORTING_K = 4, XOR_OF_AND = 0x78 }; /* a ^ (b & c), as a table of eight bits */
-
-/* A float's bits to an integer of the same order, and back. */
-KERNEL __m512i ordered16(__m512i bits)
-{
-    return _mm512_ternarylogic_epi32(bits, _mm512_srai_epi32(bits, 31), _mm512_set1_epi32(0x7FFFFFFF), XOR_OF_AND);
-}
+enum { FEW = 32, SORTING_K = 4 };
+enum { XOR_OF_AND = 0x78, THIS_OR_THAT = 0xD8 }; /* a ^ (b & c); b where c is set, else a: as tables of eight bits */
 
 typedef struct four {
     __m256i a, b, c, d; /* in each lane, falling from a to d */
@@ -38,54 +36,194 @@ KERNEL four merged(four x, four y)
 }
 
 /* Eight sorted fours of 32. */
-KERNEL four sorted(__m512i x, __m512i y)
+KERNEL four sorted(four x)
 {
-    __m512i high = _mm512_max_epi32(x, y), low = _mm512_min_epi32(x, y);
-    __m256i h0 = _mm512_castsi512_si256(high), h1 = _mm512_extracti32x8_epi32(high, 1);
-    __m256i l0 = _mm512_castsi512_si256(low), l1 = _mm512_extracti32x8_epi32(low, 1);
-    __m256i p = _mm256_min_epi32(h0, h1), q = _mm256_max_epi32(l0, l1);
-    return (four){_mm256_max_epi32(h0, h1), _mm256_max_epi32(p, q), _mm256_min_epi32(p, q), _mm256_min_epi32(l0, l1)};
+    __m256i ab = _mm256_max_epi32(x.a, x.b), ba = _mm256_min_epi32(x.a, x.b);
+    __m256i cd = _mm256_max_epi32(x.c, x.d), dc = _mm256_min_epi32(x.c, x.d);
+    __m256i p = _mm256_min_epi32(ab, cd), q = _mm256_max_epi32(ba, dc);
+    return (four){_mm256_max_epi32(ab, cd), _mm256_max_epi32(p, q), _mm256_min_epi32(p, q), _mm256_min_epi32(ba, dc)};
 }
 
-/* The place of an ordered value, which stands in all lanes; `twice` is not 0 when there are several. */
-KERNEL uint32_t place_of(__m256i value, __m512 x, __m512 y, uint32_t *twice)
+/* The four best of 32, in the first lane. */
+KERNEL four best_four(four t)
 {
-    __m512 top = _mm512_castsi512_ps(ordered16(_mm512_broadcastd_epi32(_mm256_castsi256_si128(value))));
-    uint32_t low = _cvtmask16_u32(_mm512_cmp_ps_mask(x, top, _CMP_EQ_OQ));
-    uint32_t mask = low | _cvtmask16_u32(_mm512_cmp_ps_mask(y, top, _CMP_EQ_OQ)) << 16;
-    *twice |= mask & (mask - 1);
-    return (uint32_t)__builtin_ctz(mask);
-}
-
-/* The k <= 4 best of 32; 0 on a tie. */
-KERNEL int by_sorting(const float *x, uint32_t k, uint32_t *position, double *score)
-{
-    __m512 first = _mm512_loadu_ps(x), last = _mm512_loadu_ps(x + 16);
-    uint32_t twice = 0;
-    four t = sorted(ordered16(_mm512_castps_si512(first)), ordered16(_mm512_castps_si512(last)));
+    t = sorted(t);
     t = merged(t, (four){_mm256_permute4x64_epi64(t.a, 0x4E), _mm256_permute4x64_epi64(t.b, 0x4E),
                          _mm256_permute4x64_epi64(t.c, 0x4E), _mm256_permute4x64_epi64(t.d, 0x4E)});
     t = merged(t, (four){_mm256_shuffle_epi32(t.a, 0x4E), _mm256_shuffle_epi32(t.b, 0x4E),
                          _mm256_shuffle_epi32(t.c, 0x4E), _mm256_shuffle_epi32(t.d, 0x4E)});
-    t = merged(t, (four){_mm256_shuffle_epi32(t.a, 0xB1), _mm256_shuffle_epi32(t.b, 0xB1),
-                         _mm256_shuffle_epi32(t.c, 0xB1), _mm256_shuffle_epi32(t.d, 0xB1)});
-    position[0] = place_of(t.a, first, last, &twice);
+    return merged(t, (four){_mm256_shuffle_epi32(t.a, 0xB1), _mm256_shuffle_epi32(t.b, 0xB1),
+                            _mm256_shuffle_epi32(t.c, 0xB1), _mm256_shuffle_epi32(t.d, 0xB1)});
+}
+
+/* The first values of a, b, c and d. */
+KERNEL __m128i first_lane(four t)
+{
+    __m128i ab = _mm_unpacklo_epi32(_mm256_castsi256_si128(t.a), _mm256_castsi256_si128(t.b));
+    __m128i cd = _mm_unpacklo_epi32(_mm256_castsi256_si128(t.c), _mm256_castsi256_si128(t.d));
+    return _mm_unpacklo_epi64(ab, cd);
+}
+
+/* A float's bits, the last five of them giving way to its place.  As integers, those of positive floats are in their order, and above all others; with
+ * `any_sign`, all are in their order. */
+KERNEL __m256i with_place(__m256 score, int first, int any_sign)
+{
+    const __m256i place = _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(first));
+    __m256i bits = _mm256_castps_si256(score);
+    if (any_sign)
+        bits = _mm256_ternarylogic_epi32(bits, _mm256_srai_epi32(bits, 31), _mm256_set1_epi32(INT32_MAX), XOR_OF_AND);
+    return _mm256_ternarylogic_epi32(bits, place, _mm256_set1_epi32(FEW - 1), THIS_OR_THAT);
+}
+
+KERNEL uint32_t reach8(__m256i x, __m256i bar)
+{
+    return (uint32_t)__builtin_popcount(_cvtmask8_u32(_mm256_cmpge_epi32_mask(x, bar)));
+}
+
+/* How many of 32 are no smaller than the fourth of the best, or close to it. */
+KERNEL uint32_t reach_fourth(four x, __m128i best)
+{
+    __m256i bar = _mm256_broadcastd_epi32(_mm_shuffle_epi32(best, 0xFF));
+    bar = _mm256_sub_epi32(bar, _mm256_set1_epi32(2 * FEW - 1));
+    return reach8(x.a, bar) + reach8(x.b, bar) + reach8(x.c, bar) + reach8(x.d, bar);
+}
+
+KERNEL void write_places(__m128i best, uint32_t k, uint32_t *position)
+{
+    best = _mm_and_si128(best, _mm_set1_epi32(FEW - 1));
+    position[0] = (uint32_t)_mm_cvtsi128_si32(best);
     if (k > 1)
-        position[1] = place_of(t.b, first, last, &twice);
+        position[1] = (uint32_t)_mm_extract_epi32(best, 1);
     if (k > 2)
-        position[2] = place_of(t.c, first, last, &twice);
+        position[2] = (uint32_t)_mm_extract_epi32(best, 2);
     if (k > 3)
-        position[3] = place_of(t.d, first, last, &twice);
-    for (uint32_t slot = 0; score && slot < k; slot++)
-        score[slot] = (double)x[position[slot]];
-    return !twice;
+        position[3] = (uint32_t)_mm_extract_epi32(best, 3);
+}
+
+/* The places of the k <= 4 best of 32, with positive ones alone k <= 3; 0, and nothing written, unless their first bits tell them apart, and from the next.  What lies within 64 of one another may be equal,
+ * zeros of either sign among them. */
+KERNEL int few_best(__m256 a, __m256 b, __m256 c, __m256 d, int any_sign, uint32_t k, uint32_t *position)
+{
+    const __m128i apart = _mm_set1_epi32(2 * FEW);
+    four x = {with_place(a, 0, any_sign), with_place(b, 8, any_sign), with_place(c, 16, any_sign),
+              with_place(d, 24, any_sign)};
+    __m128i best = first_lane(best_four(x)), gap = _mm_sub_epi32(best, _mm_shuffle_epi32(best, 0xF9));
+    __mmask8 close = _mm_cmplt_epu32_mask(gap, apart);
+    if (!any_sign)
+        close |= _mm_cmplt_epi32_mask(best, apart);
+    if (_cvtmask8_u32(close) & ((1u << (k < 4 ? k : 3)) - 1) || (k == 4 && reach_fourth(x, best) != 4))
+        return 0;
+    write_places(best, k, position);
+    return 1;
+}
+
+KERNEL __m256 gauss8(const float *z, const float *mean, const float *sd)
+{
+    return _mm256_fmadd_ps(_mm256_loadu_ps(sd), _mm256_loadu_ps(z), _mm256_loadu_ps(mean));
+}
+
+OLTR_TARGET_AVX512 int topk_gauss_avx512(const float *z, const float *mean, const float *sd, uint32_t k,
+                                         uint32_t *position)
+{
+    return few_best(gauss8(z, mean, sd), gauss8(z + 8, mean + 8, sd + 8), gauss8(z + 16, mean + 16, sd + 16),
+                    gauss8(z + 24, mean + 24, sd + 24), 0, k, position);
+}
+
+/* ---- ranking floats by counting, as topk_avx2.c does it: see there ----------------------------------------- */
+
+enum {
+    LANES_F32 = 16,
+    BAR_K = 10
+}; /* of 16 maxima the tenth is reached by some 15 scores; further down, by too many */
+
+KERNEL __m512i sixteen_from(int first)
+{
+    const __m512i place = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return _mm512_add_epi32(place, _mm512_set1_epi32(first));
+}
+
+KERNEL __m512i one_more(__m512i rank, float other, __m512 x)
+{
+    return _mm512_mask_add_epi32(rank, _mm512_cmp_ps_mask(_mm512_set1_ps(other), x, _CMP_GT_OQ), rank,
+                                 _mm512_set1_epi32(1));
+}
+
+/* The largest value that at least k of 16 maxima reach. */
+KERNEL float bar_of_maxima(__m512 fold, uint32_t k)
+{
+    float each[LANES_F32];
+    __m512i rank = _mm512_setzero_si512();
+    _mm512_storeu_ps(each, fold);
+#pragma GCC unroll 16
+    for (int j = 0; j < LANES_F32; j++)
+        rank = one_more(rank, each[j], fold);
+    return _mm512_mask_reduce_min_ps(_mm512_cmplt_epi32_mask(rank, _mm512_set1_epi32((int)k)), fold);
+}
+
+/* How many of the scores reach the bar; as many of them as are surely fewer than 32 + 16 go to `few` and `where`. */
+KERNEL size_t reaching(const float *x, size_t n, float bar, float *few, uint32_t *where)
+{
+    size_t count = 0;
+    __m512i place = sixteen_from(0);
+    for (size_t i = 0; i < n && count <= FEW; i += LANES_F32) {
+        __m512 v = _mm512_loadu_ps(x + i);
+        __mmask16 mask = _mm512_cmp_ps_mask(v, _mm512_set1_ps(bar), _CMP_GE_OQ);
+        _mm512_storeu_ps(few + count, _mm512_maskz_compress_ps(mask, v));
+        _mm512_storeu_si512(where + count, _mm512_maskz_compress_epi32(mask, place));
+        place = _mm512_add_epi32(place, _mm512_set1_epi32(LANES_F32));
+        count += (size_t)__builtin_popcount(mask);
+    }
+    return count;
+}
+
+/* The k best of count <= 32 scores, the rest of the 32 being -infinity; `where` they stand, or NULL: one after the other.  Ranks that ties share are too small, and so is their sum: then 0. */
+KERNEL int place_by_rank(const float *x, size_t count, const uint32_t *where, uint32_t k, uint32_t *position)
+{
+    __m512 low = _mm512_loadu_ps(x), high = _mm512_loadu_ps(x + LANES_F32);
+    __m512i a = _mm512_setzero_si512(), b = a, slots = _mm512_set1_epi32((int)k);
+    for (size_t j = 0; j < count; j++) {
+        a = one_more(a, x[j], low);
+        b = one_more(b, x[j], high);
+    }
+    __mmask16 first = _mm512_cmplt_epi32_mask(a, slots), second = _mm512_cmplt_epi32_mask(b, slots);
+    uint32_t sum = (uint32_t)(_mm512_mask_reduce_add_epi32(first, a) + _mm512_mask_reduce_add_epi32(second, b));
+    if ((uint32_t)__builtin_popcount((uint32_t)first | (uint32_t)second << 16) != k || 2 * sum != k * (k - 1))
+        return 0;
+    __m512i to = where ? _mm512_loadu_si512(where) : sixteen_from(0);
+    _mm512_mask_i32scatter_epi32(position, first, a, to, 4);
+    to = where ? _mm512_loadu_si512(where + LANES_F32) : sixteen_from(LANES_F32);
+    _mm512_mask_i32scatter_epi32(position, second, b, to, 4);
+    return 1;
+}
+
+/* The places of the k <= 10 best of more than 32; 0 when topk_avx2.c must decide. */
+KERNEL int by_counting_f32(const float *x, size_t n, uint32_t k, uint32_t *position)
+{
+    float few[FEW + LANES_F32];
+    uint32_t where[FEW + LANES_F32];
+    __m512 fold = _mm512_loadu_ps(x);
+    for (size_t i = LANES_F32; i < n; i += LANES_F32)
+        fold = _mm512_max_ps(fold, _mm512_loadu_ps(x + i));
+    size_t count = reaching(x, n, bar_of_maxima(fold, k), few, where);
+    if (count > FEW)
+        return 0;
+    for (size_t i = count; i < FEW; i++)
+        few[i] = -INFINITY;
+    return place_by_rank(few, count, where, k, position);
 }
 
 OLTR_TARGET_AVX512 void topk_f32_avx512(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best,
                                         uint32_t *position, double *score)
 {
-    if (n > FEW || k > SORTING_K || !by_sorting(x, k, position, score))
+    int done = n <= FEW && k <= SORTING_K ? few_best(_mm256_loadu_ps(x), _mm256_loadu_ps(x + 8),
+                                                     _mm256_loadu_ps(x + 16), _mm256_loadu_ps(x + 24), 1, k, position)
+               : n <= FEW                 ? place_by_rank(x, n, NULL, k, position)
+                                          : k <= BAR_K && by_counting_f32(x, n, k, position);
+    if (!done)
         topk_f32_avx2(x, n, k, rng, best, position, score);
+    else
+        for (uint32_t slot = 0; score && slot < k; slot++)
+            score[slot] = (double)x[position[slot]];
 }
 
 /* ---- ranking doubles by counting, as topk_avx2.c does floats: see there ------------------------------------- */

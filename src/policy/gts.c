@@ -53,18 +53,19 @@ static gts_scratch plan_scratch(uint32_t n_items)
     return s;
 }
 
-/* What an item's posterior starts from, and what becomes of its width: now, and after one more observation.  That does not depend on the reward, and is
- * known before it is needed: a division and a root would stand between a click and the next list. */
+/* What an item's posterior starts from, and its width after one more observation.  That does not depend on the reward, and is known before it is needed:
+ * a division and a root would stand between a click and the next list. */
 typedef struct gts_item {
     double precision0, weighted0; /* 1/s0 and mu0/s0 */
-    double variance[2];           /* derived, where the posterior is sampled from */
-    float sd[2];                  /* their roots */
+    double next_variance;         /* derived, where the posterior is sampled from */
+    float next_sd;                /* its root */
 } gts_item;
 
 typedef struct gts_state {
     item_sums sums;
-    size_t item;     /* (n_items) gts_item */
-    size_t mean, sd; /* (padded) floats: what is sampled from, derived */
+    size_t item;     /* (nobody + 1) gts_item */
+    size_t mean, sd; /* (nobody + 1) floats: what is sampled from, derived; from n_items to nobody they are padding */
+    size_t nobody; /* an item that is never shown: what unexamined slots would teach is written there, and never read */
     size_t bytes;
     gts_scratch scratch;
     double precision; /* of one observation: 1/sigma^2 */
@@ -76,12 +77,14 @@ static gts_state plan(const oltr_settings *settings)
     gts_state g = {.precision = 1 / (param(settings, P_SIGMA) * param(settings, P_SIGMA)),
                    .sampler = choice(settings, P_SAMPLER),
                    .take = choice(settings, P_PRIOR),
+                   .nobody = padded(settings->n_items),
                    .scratch = plan_scratch(settings->n_items)};
     layout l = {align_up(sizeof g), 0};
-    g.sums = item_sums_plan(&l, settings->n_items);
-    g.item = layout_take(&l, settings->n_items, sizeof(gts_item));
-    g.mean = layout_take(&l, padded(settings->n_items), sizeof(float));
-    g.sd = layout_take(&l, padded(settings->n_items), sizeof(float));
+    g.sums = (item_sums){settings->n_items, layout_take(&l, g.nobody + 1, sizeof(double)),
+                         layout_take(&l, g.nobody + 1, sizeof(double))};
+    g.item = layout_take(&l, g.nobody + 1, sizeof(gts_item));
+    g.mean = layout_take(&l, g.nobody + 1, sizeof(float));
+    g.sd = layout_take(&l, g.nobody + 1, sizeof(float));
     g.bytes = l.overflow ? 0 : l.used;
     return g;
 }
@@ -139,11 +142,11 @@ static void refresh_item(gts_state *g, uint32_t i)
     floats_at(g, g->sd)[i] = (float)m.sd;
 }
 
-/* The width after n observations, and after one more. */
-static void set_width(gts_item *item, int more, double n, double precision)
+/* The width after one more observation than n. */
+static void set_next_width(gts_item *item, double n, double precision)
 {
-    item->variance[more] = variance_of(item, n + more, precision);
-    item->sd[more] = (float)sqrt(item->variance[more]);
+    item->next_variance = variance_of(item, n + 1, precision);
+    item->next_sd = (float)sqrt(item->next_variance);
 }
 
 static void refresh(void *state, uint64_t t)
@@ -152,10 +155,10 @@ static void refresh(void *state, uint64_t t)
     (void)t;
     for (uint32_t i = 0; i < g->sums.n_items; i++) {
         refresh_item(g, i);
-        for (int more = 0; more < 2 && samples_posterior(g); more++)
-            set_width(&items_of(g)[i], more, doubles_at(g, g->sums.examined)[i], g->precision);
+        if (samples_posterior(g))
+            set_next_width(&items_of(g)[i], doubles_at(g, g->sums.examined)[i], g->precision);
     }
-    for (size_t i = g->sums.n_items; i < padded(g->sums.n_items); i++) {
+    for (size_t i = g->sums.n_items; i < g->nobody; i++) {
         floats_at(g, g->mean)[i] = -INFINITY; /* the padding is never shown */
         floats_at(g, g->sd)[i] = 0;
     }
@@ -197,15 +200,25 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                         const oltr_ranking *out)
 {
     const gts_state *g = state;
+    const float *mean = floats_at(g, g->mean), *sd = floats_at(g, g->sd);
     float *score = floats_at(scratch, g->scratch.score);
+    int all = !from->item && from->n == g->sums.n_items;
     (void)t;
-    gauss_scores_ahead(rng, ahead_of(scratch), floats_at(g, g->mean), floats_at(g, g->sd), from->item, from->n, score);
-    if (from->item || from->n < g->sums.n_items)
+    if (all && !out->score && topk_gauss_ahead(rng, ahead_of(scratch), mean, sd, from->n, out->k, out->item))
+        return OLTR_OK;
+    gauss_scores_ahead(rng, ahead_of(scratch), mean, sd, from->item, from->n, score);
+    if (!all)
         for (size_t j = from->n; j < padded(from->n); j++)
             score[j] = -INFINITY;
     topk_f32(score, from->n, out->k, rng, floats_at(scratch, g->scratch.best), out->item, out->score);
     places_to_items(from, out);
     return OLTR_OK;
+}
+
+/* Where to write down what a slot taught: its item's place if it was examined, else nobody's; without a jump, see steady_slots. */
+static size_t learner(const gts_state *g, uint32_t item, uint32_t examined)
+{
+    return g->nobody ^ ((g->nobody ^ item) & -(size_t)examined);
 }
 
 static void learn_posterior(gts_state *g, const uint32_t *shown, uint32_t slots, const oltr_feedback *seen)
@@ -214,34 +227,39 @@ static void learn_posterior(gts_state *g, const uint32_t *shown, uint32_t slots,
     float *mean = floats_at(g, g->mean), *sd = floats_at(g, g->sd);
     gts_item *items = items_of(g);
     for (uint32_t slot = 0; slot < slots; slot++) {
-        uint32_t i = shown[slot], examined = was_examined(seen, slot);
-        gts_item *item = &items[i];
-        n[i] += examined;
-        s[i] += examined * steady_reward(seen, slot);
-        item->variance[0] = item->variance[examined];
-        item->sd[0] = item->sd[examined];
-        mean[i] = (float)mean_of(item, item->variance[0], s[i], precision);
-        sd[i] = item->sd[0];
+        uint32_t i = shown[slot];
+        size_t to = learner(g, i, was_examined(seen, slot));
+        gts_item item = items[i];
+        double count = n[i] + 1, sum = s[i] + steady_reward(seen, slot);
+        mean[to] = (float)mean_of(&item, item.next_variance, sum, precision);
+        sd[to] = item.next_sd;
+        n[to] = count;
+        s[to] = sum;
+        set_next_width(&item, count, precision);
+        items[to].next_variance = item.next_variance;
+        items[to].next_sd = item.next_sd;
     }
-    for (uint32_t slot = 0; slot < slots; slot++) /* behind what the next list waits for */
-        set_width(&items[shown[slot]], 1, n[shown[slot]], precision);
+}
+
+static void learn_released(gts_state *g, const uint32_t *shown, uint32_t slots, const oltr_feedback *seen)
+{
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        double examined = was_examined(seen, slot);
+        item_sums_gain(g, &g->sums, shown[slot], examined, examined * steady_reward(seen, slot));
+        refresh_item(g, shown[slot]);
+    }
 }
 
 static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
 {
     gts_state *g = state;
+    uint32_t slots = steady_slots(shown->k, seen->n_examined);
     (void)t;
     (void)from;
-    uint32_t slots = steady_slots(shown->k, seen->n_examined);
-    if (samples_posterior(g)) {
+    if (samples_posterior(g))
         learn_posterior(g, shown->item, slots, seen);
-        return;
-    }
-    for (uint32_t slot = 0; slot < slots; slot++) {
-        double examined = was_examined(seen, slot);
-        item_sums_gain(g, &g->sums, shown->item[slot], examined, examined * steady_reward(seen, slot));
-        refresh_item(g, shown->item[slot]);
-    }
+    else
+        learn_released(g, shown->item, slots, seen);
 }
 
 static oltr_status check(const void *state, oltr_error *error)

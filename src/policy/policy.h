@@ -47,9 +47,11 @@ static inline uint32_t steady_slots(uint32_t k, uint32_t n_examined)
     return n_examined && k <= STEADY_SLOTS ? k : n_examined;
 }
 
-/* 1 or 0, as the borrow of a subtraction: a comparison might become a jump. */
+/* 1 or 0, as the borrow of a subtraction: a comparison might become a jump.  Nor may a loop count from the last examined slot on, which compilers like to do:
+ * then even the items would not be known before the user has stopped. */
 static inline uint32_t was_examined(const oltr_feedback *seen, uint32_t slot)
 {
+    __asm__("" : "+r"(slot));
     return (uint32_t)(((uint64_t)slot - seen->n_examined) >> 63);
 }
 

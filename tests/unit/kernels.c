@@ -453,6 +453,65 @@ static void topk_avx2_equals_plain_for_zeros_of_either_sign(void **state)
         compare_topk(&from, ZEROS, n, 1 + next_below(&from, (uint32_t)n));
 }
 
+/* Scores whose order is in their last bits, or of either sign, or equal: where to look for a wrong list. */
+static float draw_mean(source *from, uint32_t kind)
+{
+    switch (kind) {
+    case 0:
+        return (float)next_unit(from);
+    case 1:
+        return 1 + (float)next_below(from, 200) * FLT_EPSILON;
+    case 2:
+        return (float)draw_score(from, ZEROS);
+    case 3:
+        return next_below(from, 8) ? -1 - (float)next_unit(from) : (float)next_unit(from);
+    default:
+        return (float)draw_score(from, TWO_VALUES);
+    }
+}
+
+/* 1 when the fused kernel decided; then the list must be that of the scores. */
+static uint32_t fused_decides(source *from, uint32_t kind, size_t n, uint32_t k)
+{
+    enum { UNTOUCHED = 77 };
+    float z[NORMAL_GROUP], mean[NORMAL_GROUP], sd[NORMAL_GROUP], score[NORMAL_GROUP], best[NORMAL_GROUP];
+    uint32_t plain[3], fused[3] = {UNTOUCHED, UNTOUCHED, UNTOUCHED};
+    oltr_rng rng = some_rng(next_bits(from) >> 16);
+    standard_normals_plain(&rng, NORMAL_GROUP, z);
+    for (size_t i = 0; i < NORMAL_GROUP; i++) {
+        mean[i] = i < n ? draw_mean(from, kind) : -INFINITY;
+        sd[i] = i < n && kind == 0 ? (float)next_unit(from) : 0;
+        score[i] = fmaf(sd[i], z[i], mean[i]);
+    }
+    topk_f32_plain(score, n, k, &rng, best, plain, NULL);
+    int decided = topk_gauss_avx512(z, mean, sd, k, fused);
+    for (uint32_t slot = 0; slot < 3; slot++)
+        if (fused[slot] != (decided && slot < k ? plain[slot] : UNTOUCHED))
+            FAIL_WITH("kind %u: slot %u of %u from %zu is %u, and should be %u", kind, slot, k, n, fused[slot],
+                      decided && slot < k ? plain[slot] : UNTOUCHED);
+    return (uint32_t)decided;
+}
+
+/* Ordinary scores must be decided by it nearly always, lists that hang on ties never. */
+static void topk_gauss_avx512_is_right_where_it_decides(void **state)
+{
+    enum { KINDS = 5, ROUNDS = 4000 };
+    source from = {12};
+    (void)state;
+    if (!cpu_has_avx512())
+        skip();
+    for (uint32_t kind = 0; kind < KINDS; kind++)
+        for (uint32_t k = 1; k <= 3; k++) {
+            uint32_t decided = 0;
+            for (uint32_t round = 0; round < ROUNDS; round++)
+                decided += fused_decides(&from, kind, kind == 0 ? 30 : k + next_below(&from, 33 - k), k);
+            if (kind == 0)
+                assert_in_range(decided, ROUNDS * 99 / 100, ROUNDS);
+            if (kind == 4)
+                assert_in_range(decided, 0, ROUNDS / 4); /* the shortest lists may have no tie */
+        }
+}
+
 #endif
 
 static int say_what_is_skipped(void **state)
@@ -482,6 +541,7 @@ int main(void)
         cmocka_unit_test(topk_avx2_equals_plain_for_more_scores),
         cmocka_unit_test(topk_avx2_equals_plain_for_many_scores),
         cmocka_unit_test(topk_avx2_equals_plain_for_zeros_of_either_sign),
+        cmocka_unit_test(topk_gauss_avx512_is_right_where_it_decides),
     };
     if (cpu_has_avx2())
         failed += cmocka_run_group_tests_name("plain and AVX2", twins, NULL, NULL);
