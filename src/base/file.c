@@ -148,7 +148,7 @@ void beside_drop(beside *b)
 
 static oltr_status cannot_write(const char *path, oltr_error *error)
 {
-    return fail(error, OLTR_EIO, "cannot write %s: %s", path, strerror(errno));
+    return fail(error, errno == ENOMEM ? OLTR_ENOMEM : OLTR_EIO, "cannot write %s: %s", path, strerror(errno));
 }
 
 /* Two processes that write one file write it one after the other, each whole. */

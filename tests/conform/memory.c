@@ -9,6 +9,7 @@
 #include "conform/format.h"
 #include "conform/suite.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -27,24 +28,27 @@ void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *old, size_t size);
 void *__real_aligned_alloc(size_t alignment, size_t size);
+char *__real_strdup(const char *text);
 void __real_free(void *block);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
+char *__wrap_strdup(const char *text);
 void __wrap_free(void *block);
 
 static int granted(size_t size)
 {
     if (size > largest)
         largest = size;
-    if (size >= forbidden)
-        return 0;
-    if (until_failure >= 0 && atomic_fetch_sub(&until_failure, 1) <= 0) {
+    int refused = size >= forbidden;
+    if (!refused && until_failure >= 0 && atomic_fetch_sub(&until_failure, 1) <= 0) {
         until_failure = 0; /* and so do all that follow */
-        return 0;
+        refused = 1;
     }
-    return 1;
+    if (refused)
+        errno = ENOMEM;
+    return !refused;
 }
 
 static void *counted(void *block)
@@ -75,6 +79,11 @@ void *__wrap_realloc(void *old, size_t size)
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {
     return granted(size) ? counted(__real_aligned_alloc(alignment, size)) : NULL;
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return granted(strlen(text) + 1) ? counted(__real_strdup(text)) : NULL;
 }
 
 void __wrap_free(void *block)
