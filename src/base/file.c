@@ -53,21 +53,29 @@ static void remove_if_left(int folder, const char *entry)
     close(fd);
 }
 
-void beside_clean(const char *path)
+/* `room` is for a copy of the path. */
+static void clean(const char *path, char *room)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t length = !slash ? 0 : slash == path ? 1 : (size_t)(slash - path);
     int why = errno;
-    char *folder = strdup(slash ? path : ".");
-    if (folder && slash)
-        folder[slash == path ? 1 : slash - path] = 0;
-    DIR *open_folder = folder ? opendir(folder) : NULL;
-    for (const struct dirent *entry; open_folder && (entry = readdir(open_folder));)
+    memcpy(room, path, length);
+    room[length] = 0;
+    DIR *folder = opendir(slash ? room : ".");
+    for (const struct dirent *entry; folder && (entry = readdir(folder));)
         if (is_beside(entry->d_name, name))
-            remove_if_left(dirfd(open_folder), entry->d_name);
-    if (open_folder)
-        closedir(open_folder);
-    free(folder);
+            remove_if_left(dirfd(folder), entry->d_name);
+    if (folder)
+        closedir(folder);
     errno = why;
+}
+
+void beside_clean(const char *path)
+{
+    char *room = malloc(strlen(path) + 1);
+    if (room)
+        clean(path, room);
+    free(room);
 }
 
 /* Locked, where that can be; -1 if somebody took it for left and removed it before it was. */
@@ -88,8 +96,9 @@ int beside_open(beside *b, const char *path, unsigned mode)
 {
     enum { TRIES = 100 };
     size_t room = strlen(path) + 64;
-    beside_clean(path);
     *b = (beside){-1, malloc(room)};
+    if (b->name)
+        clean(path, b->name);
     errno = b->name ? EEXIST : ENOMEM;
     for (int i = 0; b->name && b->fd < 0 && errno == EEXIST && i < TRIES; i++) {
         snprintf(b->name, room, "%s.%ld-%d.tmp", path, (long)getpid(), i);
@@ -166,9 +175,11 @@ static FILE *open_stream(new_file *file)
 
 oltr_status new_file_open(new_file *file, const char *path, oltr_error *error)
 {
-    *file = (new_file){.path = strdup(path)};
+    size_t size = strlen(path) + 1;
+    *file = (new_file){.path = malloc(size)};
     if (!file->path)
         return fail(error, OLTR_ENOMEM, "no memory to write %s", path);
+    memcpy(file->path, path, size);
     file->stream = open_stream(file);
     if (file->stream)
         return OLTR_OK;

@@ -174,6 +174,8 @@ static oltr_status write_file(const char *path, mode_t mode, int flush, const un
     int ok = is_special(path) ? write_into(path, head, section, p) : write_beside(path, mode, flush, head, section, p);
     int why = errno;
     short_name(path, name, sizeof name);
+    if (!ok && why == ENOMEM)
+        return fail(error, OLTR_ENOMEM, "no memory to write %s", name);
     return ok ? OLTR_OK : fail(error, OLTR_EIO, "cannot write %s: %s", name, strerror(why));
 }
 

@@ -394,6 +394,8 @@ static int write_file(const scores *s, const oltr_dataset *d, FILE *file)
 
 static oltr_status cannot_write(const char *name, oltr_error *error)
 {
+    if (errno == ENOMEM)
+        return fail(error, OLTR_ENOMEM, "%s: out of memory", name);
     return fail(error, OLTR_EIO, "%s: cannot write it: %s", name, errno ? strerror(errno) : "the disk refused it");
 }
 

@@ -108,7 +108,8 @@ oltr_status file_write(const char *path, const struct text *content, oltr_error 
     if (open && !written) {
         beside_drop(&new);
     }
-    return fail(error, OLTR_EIO, "%s: cannot write it: %s", path, strerror(errno));
+    return errno == ENOMEM ? fail(error, OLTR_ENOMEM, "%s: out of memory", path)
+                           : fail(error, OLTR_EIO, "%s: cannot write it: %s", path, strerror(errno));
 }
 
 oltr_status file_write_in(const char *folder, const char *name, const struct text *content, oltr_error *error)
