@@ -313,7 +313,8 @@ KERNEL int place_ranks(const ranks32 *ranks, uint32_t k, const double *x, const 
 }
 
 /* The k <= 16 best of n > 32; 0 when the tournament must decide. */
-KERNEL int by_counting(const double *x, size_t n, uint32_t k, uint32_t *position, double *score)
+OLTR_TARGET_AVX512 static __attribute__((noinline)) int by_counting(const double *x, size_t n, uint32_t k,
+                                                                    uint32_t *position, double *score)
 {
     double fold[FEW], few[FEW + 16];
     uint64_t where[FEW + 16];
@@ -332,9 +333,74 @@ KERNEL int by_counting(const double *x, size_t n, uint32_t k, uint32_t *position
     return place_ranks(&ranks, k, few, where, position, score);
 }
 
+/* ---- ranking doubles by sorting, as above ------------------------------------------------------------------- */
+
+typedef struct four64 {
+    __m512d a, b, c, d; /* in each lane, falling from a to d */
+} four64;
+
+KERNEL four64 merged64(four64 x, four64 y)
+{
+    __m512d a = _mm512_max_pd(x.a, y.d), b = _mm512_max_pd(x.b, y.c);
+    __m512d c = _mm512_max_pd(x.c, y.b), d = _mm512_max_pd(x.d, y.a);
+    __m512d ac = _mm512_max_pd(a, c), ca = _mm512_min_pd(a, c), bd = _mm512_max_pd(b, d), db = _mm512_min_pd(b, d);
+    return (four64){_mm512_max_pd(ac, bd), _mm512_min_pd(ac, bd), _mm512_max_pd(ca, db), _mm512_min_pd(ca, db)};
+}
+
+/* Eight sorted fours of 32. */
+KERNEL four64 sorted64(const __m512d x[4])
+{
+    __m512d ab = _mm512_max_pd(x[0], x[1]), ba = _mm512_min_pd(x[0], x[1]);
+    __m512d cd = _mm512_max_pd(x[2], x[3]), dc = _mm512_min_pd(x[2], x[3]);
+    __m512d p = _mm512_min_pd(ab, cd), q = _mm512_max_pd(ba, dc);
+    return (four64){_mm512_max_pd(ab, cd), _mm512_max_pd(p, q), _mm512_min_pd(p, q), _mm512_min_pd(ba, dc)};
+}
+
+/* The place of the value in lane 0; `twice` is not 0 when there are several. */
+KERNEL uint32_t place_of64(__m512d value, const __m512d x[4], uint32_t *twice)
+{
+    __m512d top = _mm512_broadcastsd_pd(_mm512_castpd512_pd128(value));
+    __mmask16 low =
+        _mm512_kunpackb(_mm512_cmp_pd_mask(x[1], top, _CMP_EQ_OQ), _mm512_cmp_pd_mask(x[0], top, _CMP_EQ_OQ));
+    __mmask16 high =
+        _mm512_kunpackb(_mm512_cmp_pd_mask(x[3], top, _CMP_EQ_OQ), _mm512_cmp_pd_mask(x[2], top, _CMP_EQ_OQ));
+    uint32_t mask = _cvtmask32_u32(_mm512_kunpackw(high, low));
+    *twice |= mask & (mask - 1);
+    return (uint32_t)__builtin_ctz(mask);
+}
+
+/* The k <= 4 best of 32; 0 on a tie.  Scores were stored four at a time, and a longer load would have to wait for that. */
+KERNEL int by_sorting64(const double *score_of, uint32_t k, uint32_t *position, double *score)
+{
+    __m512d x[4];
+    uint32_t twice = 0;
+    for (int q = 0; q < 4; q++)
+        x[q] = _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(score_of + 8 * q)),
+                                  _mm256_loadu_pd(score_of + 8 * q + 4), 1);
+    four64 t = sorted64(x);
+    t = merged64(t, (four64){_mm512_shuffle_f64x2(t.a, t.a, 0x4E), _mm512_shuffle_f64x2(t.b, t.b, 0x4E),
+                             _mm512_shuffle_f64x2(t.c, t.c, 0x4E), _mm512_shuffle_f64x2(t.d, t.d, 0x4E)});
+    t = merged64(t, (four64){_mm512_permutex_pd(t.a, 0x4E), _mm512_permutex_pd(t.b, 0x4E),
+                             _mm512_permutex_pd(t.c, 0x4E), _mm512_permutex_pd(t.d, 0x4E)});
+    t = merged64(t, (four64){_mm512_permute_pd(t.a, 0x55), _mm512_permute_pd(t.b, 0x55), _mm512_permute_pd(t.c, 0x55),
+                             _mm512_permute_pd(t.d, 0x55)});
+    position[0] = place_of64(t.a, x, &twice);
+    if (k > 1)
+        position[1] = place_of64(t.b, x, &twice);
+    if (k > 2)
+        position[2] = place_of64(t.c, x, &twice);
+    if (k > 3)
+        position[3] = place_of64(t.d, x, &twice);
+    for (uint32_t slot = 0; score && slot < k; slot++)
+        score[slot] = score_of[position[slot]];
+    return !twice;
+}
+
 OLTR_TARGET_AVX512 void topk_f64_avx512(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best,
                                         uint32_t *position, double *score)
 {
+    if (n <= FEW && k <= SORTING_K && by_sorting64(x, k, position, score))
+        return;
     if (n <= FEW || k > COUNTING_K || !by_counting(x, n, k, position, score))
         topk_f64_avx2(x, n, k, rng, best, position, score);
 }
