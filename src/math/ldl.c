@@ -7,29 +7,18 @@
 #include "base/cpu.h"
 #include "math/ldl_kernels.h"
 
-static const ldl_kernels *kernels(void)
+static const ldl_kernels *kernels(uint32_t dim)
 {
-    return cpu_has_avx512() ? &ldl_avx512 : cpu_has_avx2() ? &ldl_avx2 : &ldl_plain;
+    if (cpu_has_avx512())
+        return dim <= LDL_FEW ? &ldl_few_avx512 : &ldl_avx512;
+    return cpu_has_avx2() ? &ldl_avx2 : &ldl_plain;
 }
 
 /* ---- memory ----------------------------------------------------------------------------------------------- */
 
-/* Columns 4 KiB apart would fall on the same few cache lines; a stride that is an odd multiple of 4 spreads them. */
-static size_t stride_of(uint32_t dim)
-{
-    size_t stride = ceil4((size_t)dim + 1);
-    return stride % 8 ? stride : stride + 4;
-}
-
 size_t ldl_doubles(uint32_t dim)
 {
-    return dim * stride_of(dim) + ceil4(dim);
-}
-
-ldl ldl_view(double *memory, uint32_t dim)
-{
-    size_t stride = stride_of(dim);
-    return (ldl){dim, stride, memory, memory + dim * stride};
+    return dim * ldl_stride(dim) + ceil4(dim);
 }
 
 void ldl_reset(const ldl *f, double ridge)
@@ -77,7 +66,7 @@ static int factor_plain(const ldl *f, const double *gram, const double *moment, 
 
 int ldl_factor(const ldl *f, const double *gram, const double *moment, double ridge)
 {
-    return kernels()->factor(f, gram, moment, ridge, 0);
+    return kernels(f->dim)->factor(f, gram, moment, ridge, 0);
 }
 
 double ldl_factor_nearby(const ldl *f, const double *gram, const double *moment, double ridge)
@@ -86,7 +75,7 @@ double ldl_factor_nearby(const ldl *f, const double *gram, const double *moment,
         return 0;
     for (double lift = 0x1p-52 * f->dim; lift < 1e-6;
          lift *= 4) /* a million rows that repeat need some 1e-11, see posterior/linear.c */
-        if (kernels()->factor(f, gram, moment, ridge, lift))
+        if (kernels(f->dim)->factor(f, gram, moment, ridge, lift))
             return lift;
     return -1;
 }
@@ -124,13 +113,13 @@ static void update_plain(const ldl *f, const float *const *x, const double *y, c
 
 size_t ldl_update_work(uint32_t dim)
 {
-    return UPDATE_ROWS * stride_of(dim);
+    return UPDATE_ROWS * ldl_stride(dim);
 }
 
 void ldl_update(const ldl *f, const float *const *x, const double *y, const double *weight, uint32_t n_rows,
                 double *work)
 {
-    kernels()->update(f, x, y, weight, n_rows, work);
+    kernels(f->dim)->update(f, x, y, weight, n_rows, work);
 }
 
 /* ---- substitution ------------------------------------------------------------------------------------------- */
@@ -180,17 +169,17 @@ static void sample_plain(const ldl *f, double scale, const float *z, double *the
 
 void ldl_sample(const ldl *f, double scale, const float *z, double *theta)
 {
-    kernels()->sample(f, scale, z, theta);
+    kernels(f->dim)->sample(f, scale, z, theta);
 }
 
 void ldl_solve(const ldl *f, const double *rhs, double *x)
 {
     if (x != rhs)
         memcpy(x, rhs, f->dim * sizeof *x);
-    kernels()->forward(f, x);
+    kernels(f->dim)->forward(f, x);
     for (size_t j = 0; j < f->dim; j++)
         x[j] /= f->d[j];
-    kernels()->back(f, x);
+    kernels(f->dim)->back(f, x);
 }
 
 /* ---- many rows at once ---------------------------------------------------------------------------------------- */
@@ -214,11 +203,12 @@ size_t ldl_quadratic_work(uint32_t dim)
 
 void ldl_quadratic(const ldl *f, const float *x, size_t stride, uint32_t n, double *out, double *work)
 {
-    kernels()->quadratic(f, x, stride, n, out, work);
+    kernels(f->dim)->quadratic(f, x, stride, n, out, work);
 }
 
-static void rows_times_plain(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out)
+static int rows_times_plain(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out)
 {
+    int finite = 1;
     for (uint32_t i = 0; i < n; i++) {
         double sum[2][4] = {{0}};
         const float *row = x + i * stride;
@@ -227,12 +217,32 @@ static void rows_times_plain(const float *x, size_t stride, uint32_t n, uint32_t
             *s = j < dim ? fma((double)row[j], theta[j], *s) : *s + 0;
         }
         out[i] = sum_of_8((const double(*)[4])sum);
+        finite &= isfinite(out[i]) != 0;
     }
+    return finite;
 }
 
-void rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out)
+int rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out)
 {
-    kernels()->rows_times(x, stride, n, dim, theta, out);
+    return kernels(dim)->rows_times(x, stride, n, dim, theta, out);
+}
+
+/* Without its sign, a float is the larger the larger its bits are, and NaN above all. */
+static int rows_within_plain(const float *x, size_t stride, const uint32_t *row, uint32_t n, uint32_t dim, float most)
+{
+    uint32_t limit, bits, beyond = 0;
+    memcpy(&limit, &most, sizeof limit);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < dim; j++) {
+            memcpy(&bits, x + (row ? row[i] : i) * stride + j, sizeof bits);
+            beyond |= limit - (bits & INT32_MAX); /* negative for one that is larger */
+        }
+    return !(beyond >> 31);
+}
+
+int rows_within(const float *x, size_t stride, const uint32_t *row, uint32_t n, uint32_t dim, float most)
+{
+    return kernels(dim)->rows_within(x, stride, row, n, dim, most);
 }
 
 static void gram_add_plain(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
@@ -250,7 +260,20 @@ static void gram_add_plain(double *gram, double *moment, uint32_t dim, const flo
 void gram_add(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y, const double *weight,
               uint32_t n_rows)
 {
-    kernels()->gram_add(gram, moment, dim, x, y, weight, n_rows);
+    kernels(dim)->gram_add(gram, moment, dim, x, y, weight, n_rows);
+}
+
+static void learn_plain(const ldl *f, double *gram, double *moment, const float *const *x, const double *y,
+                        const double *weight, uint32_t n_rows, double *work)
+{
+    update_plain(f, x, y, weight, n_rows, work);
+    gram_add_plain(gram, moment, f->dim, x, y, weight, n_rows);
+}
+
+void ldl_learn(const ldl *f, double *gram, double *moment, const float *const *x, const double *y, const double *weight,
+               uint32_t n_rows, double *work)
+{
+    kernels(f->dim)->learn(f, gram, moment, x, y, weight, n_rows, work);
 }
 
 /* ---- drift ---------------------------------------------------------------------------------------------------- */
@@ -301,12 +324,14 @@ double ldl_moment_error(const ldl *f, const double *gram, const double *moment, 
 
 /* ---- the sets ------------------------------------------------------------------------------------------------- */
 
-const ldl_kernels ldl_plain = {factor_plain,  update_plain,    sample_plain,     back_plain,
-                               forward_plain, quadratic_plain, rows_times_plain, gram_add_plain};
+#define PLAIN                                                                                                          \
+    {                                                                                                                  \
+        factor_plain, update_plain, learn_plain, sample_plain, back_plain, forward_plain, quadratic_plain,             \
+            rows_times_plain, rows_within_plain, gram_add_plain                                                        \
+    }
+
+const ldl_kernels ldl_plain = PLAIN;
 
 #if !OLTR_HAVE_AVX2
-const ldl_kernels ldl_avx2 = {factor_plain,  update_plain,    sample_plain,     back_plain,
-                              forward_plain, quadratic_plain, rows_times_plain, gram_add_plain};
-const ldl_kernels ldl_avx512 = {factor_plain,  update_plain,    sample_plain,     back_plain,
-                                forward_plain, quadratic_plain, rows_times_plain, gram_add_plain};
+const ldl_kernels ldl_avx2 = PLAIN, ldl_avx512 = PLAIN, ldl_few_avx512 = PLAIN;
 #endif

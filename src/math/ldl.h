@@ -22,9 +22,19 @@ typedef struct ldl {
     double *d; /* (dim) the diagonal of D */
 } ldl;
 
+/* Columns 4 KiB apart would fall on the same few cache lines; a stride that is an odd multiple of 4 spreads them. */
+static inline size_t ldl_stride(uint32_t dim)
+{
+    return (((size_t)dim / 4 + 1) | 1) * 4;
+}
+
 /* How many doubles l and d take together, and the view of such memory (aligned to 64 bytes). */
 size_t ldl_doubles(uint32_t dim);
-ldl ldl_view(double *memory, uint32_t dim);
+static inline ldl ldl_view(double *memory, uint32_t dim)
+{
+    size_t stride = ldl_stride(dim);
+    return (ldl){dim, stride, memory, memory + dim * stride};
+}
 
 /* V = ridge I, b = 0. */
 void ldl_reset(const ldl *f, double ridge);
@@ -59,12 +69,19 @@ void ldl_quadratic(const ldl *f, const float *x, size_t stride, uint32_t n, doub
 double ldl_column_error(const ldl *f, const double *gram, double ridge, uint32_t j, double *work);
 double ldl_moment_error(const ldl *f, const double *gram, const double *moment, double ridge, double *work);
 
-/* out[i] = sum_j x_ij theta_j for n rows, `stride` floats apart. */
-void rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out);
+/* out[i] = sum_j x_ij theta_j for n rows, `stride` floats apart.  Returns 1 when all of them are finite. */
+int rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out);
+
+/* 1 when all features of n rows, those that `row` names or, where it is NULL, the first, are finite and within +-most. */
+int rows_within(const float *x, size_t stride, const uint32_t *row, uint32_t n, uint32_t dim, float most);
 
 /* gram += sum_k w_k x_k x_k' (packed lower triangle by columns), moment += sum_k w_k x_k y_k.  Products of two floats are exact
  * in double, so with weight NULL the sums are the same bits whatever the instruction set. */
 void gram_add(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y, const double *weight,
               uint32_t n_rows);
+
+/* Both at once: ldl_update() and gram_add(). */
+void ldl_learn(const ldl *f, double *gram, double *moment, const float *const *x, const double *y, const double *weight,
+               uint32_t n_rows, double *work);
 
 #endif

@@ -12,6 +12,7 @@
 #if OLTR_HAVE_AVX2
 
 #include <immintrin.h>
+#include <math.h>
 #include <string.h>
 
 #include "math/ldl_kernels.h"
@@ -39,12 +40,16 @@ KERNEL void store_some(double *x, __m256d v, size_t left)
         _mm256_maskstore_pd(x, first_lanes(left), v);
 }
 
-KERNEL __m256d load_floats(const float *x, size_t left)
+/* The first n of four floats, n = 0..4. */
+KERNEL __m128i first_floats(size_t n)
 {
     static const int32_t lanes[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
-    if (left >= 4)
-        return _mm256_cvtps_pd(_mm_loadu_ps(x));
-    return _mm256_cvtps_pd(_mm_maskload_ps(x, _mm_loadu_si128((const __m128i *)(const void *)(lanes + 4 - left))));
+    return _mm_loadu_si128((const __m128i *)(const void *)(lanes + 4 - n));
+}
+
+KERNEL __m256d load_floats(const float *x, size_t left)
+{
+    return _mm256_cvtps_pd(left >= 4 ? _mm_loadu_ps(x) : _mm_maskload_ps(x, first_floats(left)));
 }
 
 /* Lane i in all four; i is a constant where this is inlined. */
@@ -185,7 +190,7 @@ KERNEL void make_step(ldl f, size_t c, int i, __m256d *p, double *alpha, int n, 
     for (int k = 0; k < n; k++) {
         __m256d pj = lane(p[k], i);
         double x = _mm256_cvtsd_f64(pj), a = alpha[k] * x;
-        double sum = _mm_cvtsd_f64(_mm_fmadd_sd(_mm_set_sd(a), _mm_set_sd(x), _mm_set_sd(d))), inverse = 1 / sum;
+        double sum = fma(a, x, d), inverse = 1 / sum;
         double gamma = d * inverse;
         int steep = is_steep(d, sum);
         __m256d beta = _mm256_set1_pd(a * inverse), old = p[k];
@@ -606,14 +611,101 @@ KERNEL __m256d rows_times_n(const float *x, size_t stride, int n, uint32_t dim, 
     return sums_of(even[0], even[1], even[2], even[3]);
 }
 
-OLTR_TARGET_AVX2 static void rows_times_avx2(const float *x, size_t stride, uint32_t n, uint32_t dim,
-                                             const double *theta, double *out)
+/* Adds 0 to `wrong` where all four numbers are finite, else NaN. */
+KERNEL __m256d note_finite(__m256d wrong, __m256d x)
 {
+    return _mm256_or_pd(wrong, _mm256_sub_pd(x, x));
+}
+
+KERNEL int was_finite(__m256d wrong)
+{
+    return _mm256_testz_si256(_mm256_castpd_si256(wrong), _mm256_castpd_si256(wrong));
+}
+
+enum { SHORT = 16 }; /* features */
+
+/* A row of at most 16 features, in `blocks` vectors of four (a constant), the last of which has only some lanes; or theta likewise. */
+KERNEL __m256d short_row_times(const float *x, const __m256d theta[4], size_t blocks, __m128i last)
+{
+    __m256d sum[2] = {_mm256_setzero_pd(), _mm256_setzero_pd()};
+    for (size_t b = 0; b < blocks; b++)
+        sum[b % 2] = _mm256_fmadd_pd(
+            _mm256_cvtps_pd(b + 1 < blocks ? _mm_loadu_ps(x + 4 * b) : _mm_maskload_ps(x + 4 * b, last)), theta[b],
+            sum[b % 2]);
+    return _mm256_add_pd(sum[0], sum[1]);
+}
+
+/* KERNEL.  n such rows; theta stays in registers.  Of the last four rows, the last one stands in for those that are not there. */
+KERNEL int short_rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out,
+                            size_t blocks)
+{
+    const size_t left = dim - 4 * (blocks - 1);
+    const __m128i last = first_floats(left);
+    __m256d t[4], wrong = _mm256_setzero_pd(), sum[4];
+    for (size_t b = 0; b < blocks; b++)
+        t[b] = b + 1 < blocks ? _mm256_loadu_pd(theta + 4 * b) : _mm256_maskload_pd(theta + 4 * b, first_lanes(left));
+    for (; n >= 4; n -= 4, x += 4 * stride, out += 4) {
+        for (size_t i = 0; i < 4; i++)
+            sum[i] = short_row_times(x + i * stride, t, blocks, last);
+        __m256d four = sums_of(sum[0], sum[1], sum[2], sum[3]);
+        wrong = note_finite(wrong, four);
+        _mm256_storeu_pd(out, four);
+    }
+    if (n) {
+        for (size_t i = 0; i < 4; i++)
+            sum[i] = short_row_times(x + (i < n ? i : n - 1) * stride, t, blocks, last);
+        __m256d four = sums_of(sum[0], sum[1], sum[2], sum[3]);
+        wrong = note_finite(wrong, four);
+        store_some(out, four, n);
+    }
+    return was_finite(wrong);
+}
+
+OLTR_TARGET_AVX2 static int short_rows_times_avx2(const float *x, size_t stride, uint32_t n, uint32_t dim,
+                                                  const double *theta, double *out)
+{
+    return dim > 12  ? short_rows_times(x, stride, n, dim, theta, out, 4)
+           : dim > 8 ? short_rows_times(x, stride, n, dim, theta, out, 3)
+           : dim > 4 ? short_rows_times(x, stride, n, dim, theta, out, 2)
+                     : short_rows_times(x, stride, n, dim, theta, out, 1);
+}
+
+OLTR_TARGET_AVX2 static int rows_times_avx2(const float *x, size_t stride, uint32_t n, uint32_t dim,
+                                            const double *theta, double *out)
+{
+    __m256d wrong = _mm256_setzero_pd();
     uint32_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        _mm256_storeu_pd(out + i, rows_times_n(x + i * stride, stride, 4, dim, theta));
-    for (; i < n; i++)
-        out[i] = _mm256_cvtsd_f64(rows_times_n(x + i * stride, stride, 1, dim, theta));
+    if (dim <= SHORT)
+        return short_rows_times_avx2(x, stride, n, dim, theta, out);
+    for (; i + 4 <= n; i += 4) {
+        __m256d four = rows_times_n(x + i * stride, stride, 4, dim, theta);
+        wrong = note_finite(wrong, four);
+        _mm256_storeu_pd(out + i, four);
+    }
+    for (; i < n; i++) {
+        __m256d one = rows_times_n(x + i * stride, stride, 1, dim, theta); /* and zeros */
+        wrong = note_finite(wrong, one);
+        out[i] = _mm256_cvtsd_f64(one);
+    }
+    return was_finite(wrong);
+}
+
+OLTR_TARGET_AVX2 static int rows_within_avx2(const float *x, size_t stride, const uint32_t *row, uint32_t n,
+                                             uint32_t dim, float most)
+{
+    const __m256i sign = _mm256_set1_epi32(INT32_MIN), limit = _mm256_castps_si256(_mm256_set1_ps(most));
+    const __m256i last =
+        _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(dim % 8)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    __m256i largest = _mm256_setzero_si256(); /* bits without the sign */
+    for (uint32_t i = 0; i < n; i++) {
+        const float *at = x + (row ? row[i] : i) * stride;
+        for (uint32_t j = 0; j + 8 <= dim; j += 8, at += 8)
+            largest = _mm256_max_epi32(
+                largest, _mm256_andnot_si256(sign, _mm256_loadu_si256((const __m256i *)(const void *)at)));
+        largest = _mm256_max_epi32(
+            largest, _mm256_andnot_si256(sign, _mm256_maskload_epi32((const int *)(const void *)at, last)));
+    }
+    return _mm256_testz_si256(_mm256_cmpgt_epi32(largest, limit), sign);
 }
 
 /* ---- the sums ------------------------------------------------------------------------------------------------- */
@@ -727,8 +819,28 @@ OLTR_TARGET_AVX2 static void gram_add_avx2(double *gram, double *moment, uint32_
     }
 }
 
-const ldl_kernels ldl_avx2 = {factor, update, sample, back, forward, quadratic, rows_times_avx2, gram_add_avx2};
-const ldl_kernels ldl_avx512 = {factor, update, sample, back, forward, quadratic, rows_times_avx512, gram_add_avx512};
+/* The factor comes last: what of it is still near, the sample of the next round reads first. */
+static void learn(const ldl *f, double *gram, double *moment, const float *const *x, const double *y,
+                  const double *weight, uint32_t n_rows, double *work)
+{
+    gram_add_avx2(gram, moment, f->dim, x, y, weight, n_rows);
+    update(f, x, y, weight, n_rows, work);
+}
+
+static void learn_avx512(const ldl *f, double *gram, double *moment, const float *const *x, const double *y,
+                         const double *weight, uint32_t n_rows, double *work)
+{
+    gram_add_avx512(gram, moment, f->dim, x, y, weight, n_rows);
+    update(f, x, y, weight, n_rows, work);
+}
+
+const ldl_kernels ldl_avx2 = {factor,  update,    learn,           sample,           back,
+                              forward, quadratic, rows_times_avx2, rows_within_avx2, gram_add_avx2};
+const ldl_kernels ldl_avx512 = {
+    factor,         update, learn_avx512, sample, back, forward, quadratic, rows_times_avx512, rows_within_avx512,
+    gram_add_avx512};
+const ldl_kernels ldl_few_avx512 = {factor,  update,    learn_few_avx512,      sample_few_avx512,  back,
+                                    forward, quadratic, short_rows_times_avx2, rows_within_avx512, gram_add_few_avx512};
 
 #else
 typedef int no_avx2; /* an empty translation unit is not C */

@@ -1,4 +1,4 @@
-/* ldl_avx512.c - the two kernels of ldl.h that gain by vectors of eight doubles: the products of many rows with theta, and the sums.  The operations and
+/* ldl_avx512.c - the kernels of ldl.h that gain by vectors of eight doubles: the products of many rows with theta, and the sums.  The operations and
  * their order are those of ldl_kernels.h, so the bits are those of the twins in ldl.c; tests/unit/ldl.c compares them.
  *
  * A vector may begin and end with lanes that are masked off, so that columns and rows of any length need no other code for their ends.
@@ -10,10 +10,9 @@
 #if OLTR_HAVE_AVX512
 
 #include <immintrin.h>
+#include <math.h>
 
 #define KERNEL OLTR_TARGET_AVX512 static inline __attribute__((always_inline))
-
-enum { SHORT = 16 }; /* features that two vectors hold */
 
 /* The first n of eight lanes, or all. */
 KERNEL __mmask8 first_lanes(size_t n)
@@ -44,6 +43,11 @@ KERNEL __m256d sums_of(const __m512d sum[4])
     return _mm256_permute4x64_pd(_mm256_add_pd(low, high), 0xD8); /* rows 0, 2, 1, 3 in their order */
 }
 
+KERNEL __mmask8 not_finite(__m256d x)
+{
+    return _mm256_fpclass_pd_mask(x, 0x99); /* NaN of either kind, infinity of either sign */
+}
+
 /* KERNEL.  n rows of floats (1 or 4, a constant) times theta. */
 KERNEL __m256d rows_times_n(const float *x, size_t stride, int n, uint32_t dim, const double *theta)
 {
@@ -64,57 +68,37 @@ KERNEL __m256d rows_times_n(const float *x, size_t stride, int n, uint32_t dim, 
     return sums_of(sum);
 }
 
-/* Rows of at most 16 features: theta stays in two vectors. */
-typedef struct short_theta {
-    __m512d low, high;
-    __mmask8 in_low, in_high, touched; /* which features there are; which of the partial sums the second half changes */
-} short_theta;
-
-KERNEL short_theta load_theta(const double *theta, uint32_t dim)
-{
-    uint32_t rest = dim > 8 ? dim - 8 : 0;
-    short_theta t = {.in_low = first_lanes(dim), .in_high = first_lanes(rest), .touched = first_lanes(ceil4(rest))};
-    t.low = _mm512_maskz_loadu_pd(t.in_low, theta);
-    t.high = rest ? _mm512_maskz_loadu_pd(t.in_high, theta + 8) : _mm512_setzero_pd();
-    return t;
-}
-
-KERNEL __m256d short_rows_times_n(const float *x, size_t stride, int n, const short_theta *t)
-{
-    __m512d sum[4];
-    for (int i = 0; i < 4; i++)
-        sum[i] = _mm512_setzero_pd();
-    for (int i = 0; i < n; i++)
-        sum[i] = _mm512_fmadd_pd(load_floats(x + (size_t)i * stride, t->in_low), t->low, sum[i]);
-    for (int i = 0; t->touched && i < n; i++)
-        sum[i] =
-            _mm512_mask3_fmadd_pd(load_floats(x + (size_t)i * stride + 8, t->in_high), t->high, sum[i], t->touched);
-    return sums_of(sum);
-}
-
-OLTR_TARGET_AVX512 static void short_rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim,
-                                                const double *theta, double *out)
-{
-    short_theta t = load_theta(theta, dim);
-    uint32_t i = 0;
-    for (; i + 4 <= n; i += 4, x += 4 * stride)
-        _mm256_storeu_pd(out + i, short_rows_times_n(x, stride, 4, &t));
-    for (; i < n; i++, x += stride)
-        out[i] = _mm256_cvtsd_f64(short_rows_times_n(x, stride, 1, &t));
-}
-
-OLTR_TARGET_AVX512 void rows_times_avx512(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta,
-                                          double *out)
+OLTR_TARGET_AVX512 int rows_times_avx512(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta,
+                                         double *out)
 {
     uint32_t i = 0;
-    if (dim <= SHORT) {
-        short_rows_times(x, stride, n, dim, theta, out);
-        return;
+    __mmask8 bad = 0;
+    for (; i + 4 <= n; i += 4) {
+        __m256d four = rows_times_n(x + i * stride, stride, 4, dim, theta);
+        bad |= not_finite(four);
+        _mm256_storeu_pd(out + i, four);
     }
-    for (; i + 4 <= n; i += 4)
-        _mm256_storeu_pd(out + i, rows_times_n(x + i * stride, stride, 4, dim, theta));
-    for (; i < n; i++)
-        out[i] = _mm256_cvtsd_f64(rows_times_n(x + i * stride, stride, 1, dim, theta));
+    for (; i < n; i++) {
+        __m256d one = rows_times_n(x + i * stride, stride, 1, dim, theta); /* and zeros */
+        bad |= not_finite(one);
+        out[i] = _mm256_cvtsd_f64(one);
+    }
+    return !bad;
+}
+
+OLTR_TARGET_AVX512 int rows_within_avx512(const float *x, size_t stride, const uint32_t *row, uint32_t n, uint32_t dim,
+                                          float most)
+{
+    const __m512i unsigned_bits = _mm512_set1_epi32(INT32_MAX), limit = _mm512_castps_si512(_mm512_set1_ps(most));
+    const __mmask16 last = (__mmask16)((1u << dim % 16) - 1);
+    __m512i largest = _mm512_setzero_si512();
+    for (uint32_t i = 0; i < n; i++) {
+        const float *at = x + (row ? row[i] : i) * stride;
+        for (uint32_t j = 0; j + 16 <= dim; j += 16, at += 16)
+            largest = _mm512_max_epi32(largest, _mm512_and_si512(unsigned_bits, _mm512_loadu_si512(at)));
+        largest = _mm512_max_epi32(largest, _mm512_and_si512(unsigned_bits, _mm512_maskz_loadu_epi32(last, at)));
+    }
+    return !_mm512_cmpgt_epi32_mask(largest, limit);
 }
 
 /* ---- the sums ----------------------------------------------------------------------------------------------- */
@@ -193,45 +177,7 @@ KERNEL void add_moment(double *moment, uint32_t dim, const float *const *x, cons
     }
 }
 
-/* Rows of at most 16 features: they stay in two vectors each, from which every column takes what it needs, so that nothing here waits for a store, and by that for
- * the update before it.  For the same reason all columns are loaded before one is stored, as above. */
-KERNEL void add_short_rows(double *gram, uint32_t dim, const float *const *x, const double *weight, int n)
-{
-    __m512d low[UPDATE_ROWS], high[UPDATE_ROWS], sum[SHORT + 8];
-    __m512i rows = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7); /* of the column, from its diagonal on */
-    size_t far = dim > 8 ? dim - 8 : 0, at = 0;               /* so many columns have more than eight rows */
-    const uint32_t there = (1u << dim) - 1;                   /* shifted by j: the rows that column j has */
-    for (int k = 0; k < n; k++) {
-        low[k] = load_floats(x[k], first_lanes(dim));
-        high[k] = far ? load_floats(x[k] + 8, first_lanes(far)) : _mm512_setzero_pd();
-    }
-#pragma GCC unroll 1
-    for (size_t j = 0; j < dim; at += dim - j, j++) {
-        __m512d near = _mm512_maskz_loadu_pd((__mmask8)(there >> j), gram + at), t[UPDATE_ROWS];
-        for (int k = 0; k < n; k++) {
-            t[k] = _mm512_set1_pd((double)x[k][j] * (weight ? weight[k] : 1));
-            near = _mm512_fmadd_pd(t[k], _mm512_permutex2var_pd(low[k], rows, high[k]), near);
-        }
-        sum[j] = near;
-        if (j < far) {
-            __m512d rest = _mm512_maskz_loadu_pd((__mmask8)(there >> j >> 8), gram + at + 8);
-            __m512i below = _mm512_add_epi64(rows, _mm512_set1_epi64(8));
-            for (int k = 0; k < n; k++)
-                rest = _mm512_fmadd_pd(t[k], _mm512_permutex2var_pd(low[k], below, high[k]), rest);
-            sum[SHORT + j] = rest;
-        }
-        rows = _mm512_add_epi64(rows, _mm512_set1_epi64(1));
-    }
-    at = 0;
-#pragma GCC unroll 1
-    for (size_t j = 0; j < dim; at += dim - j, j++) {
-        _mm512_mask_storeu_pd(gram + at, (__mmask8)(there >> j), sum[j]);
-        if (j < far)
-            _mm512_mask_storeu_pd(gram + at + 8, (__mmask8)(there >> j >> 8), sum[SHORT + j]);
-    }
-}
-
-KERNEL void add_long_rows(double *gram, uint32_t dim, const float *const *x, const double *weight, int n)
+KERNEL void add_to_gram(double *gram, uint32_t dim, const float *const *x, const double *weight, int n)
 {
     tile rows;
     for (rows.base = 0; rows.base < dim; rows.base = rows.to) {
@@ -248,10 +194,7 @@ KERNEL void add_long_rows(double *gram, uint32_t dim, const float *const *x, con
 KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
                      const double *weight, int n)
 {
-    if (dim <= SHORT)
-        add_short_rows(gram, dim, x, weight, n);
-    else
-        add_long_rows(gram, dim, x, weight, n);
+    add_to_gram(gram, dim, x, weight, n);
     add_moment(moment, dim, x, y, weight, n);
 }
 

@@ -1,9 +1,10 @@
-/* ldl_kernels.h - the sets of kernels behind ldl.h: plain C, AVX2, and AVX2 with what gains by AVX-512.  They give the same bits.
+/* ldl_kernels.h - the sets of kernels behind ldl.h: plain C, AVX2, AVX2 with what gains by AVX-512, and this once more for few features.  They give the same bits.
  *
  * The bits are fixed by saying, for each result, which operations make it and in which order; all sets follow it:
  *   factor     element (r, j) starts from V_rj and loses l_rk (l_jk d_k) for k = 0, 1, ..., j-1, one fused multiply-add each; then l = e * (1 / d_j).
  *   update     column by column, in a column row by row of x: p_r -= p_j l_r, then l_r += beta p_r, both fused; in a steep step the second is
  *              l_r = gamma l_r + beta p_r with the p_r from before the first, gamma l_r rounded.
+ *   learn      update and gram_add; neither reads what the other writes.
  *   back       columns in blocks of 4 from the end; the part of a dot product below the block in two interleaved sets of 4 partial sums, taken from
  *              the end; the sums add as (0+1)+(2+3) after the two sets; then the triangle of the block, last column first.
  *   sample     back of u + scale (z / sqrt(d)), the sum fused.
@@ -27,22 +28,35 @@ typedef struct ldl_kernels {
     int (*factor)(const ldl *f, const double *gram, const double *moment, double ridge, double lift);
     void (*update)(const ldl *f, const float *const *x, const double *y, const double *weight, uint32_t n_rows,
                    double *work);
+    void (*learn)(const ldl *f, double *gram, double *moment, const float *const *x, const double *y,
+                  const double *weight, uint32_t n_rows, double *work);
     void (*sample)(const ldl *f, double scale, const float *z, double *theta);
     void (*back)(const ldl *f, double *x);    /* x = L^-T x */
     void (*forward)(const ldl *f, double *x); /* x = L^-1 x */
     void (*quadratic)(const ldl *f, const float *x, size_t stride, uint32_t n, double *out, double *work);
-    void (*rows_times)(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out);
+    int (*rows_times)(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out);
+    int (*rows_within)(const float *x, size_t stride, const uint32_t *row, uint32_t n, uint32_t dim, float most);
     void (*gram_add)(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
                      const double *weight, uint32_t n_rows);
 } ldl_kernels;
 
 extern const ldl_kernels ldl_plain;
 extern const ldl_kernels ldl_avx2, ldl_avx512; /* the same as ldl_plain in a build without vector kernels */
+extern const ldl_kernels ldl_few_avx512;       /* of at most LDL_FEW features, likewise */
+enum { LDL_FEW = 15 };
 
 /* ldl_avx512.c */
-void rows_times_avx512(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out);
+int rows_times_avx512(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out);
+int rows_within_avx512(const float *x, size_t stride, const uint32_t *row, uint32_t n, uint32_t dim, float most);
 void gram_add_avx512(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
                      const double *weight, uint32_t n_rows);
+
+/* ldl_few_avx512.c */
+void learn_few_avx512(const ldl *f, double *gram, double *moment, const float *const *x, const double *y,
+                      const double *weight, uint32_t n_rows, double *work);
+void sample_few_avx512(const ldl *f, double scale, const float *z, double *theta);
+void gram_add_few_avx512(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
+                         const double *weight, uint32_t n_rows);
 
 /* The next multiple of 4. */
 static inline size_t ceil4(size_t n)
@@ -64,9 +78,10 @@ static inline int pivot_is_positive(double pivot, double whole)
 
 /* A step of the update is steep if it multiplies the pivot by more than 4 (the bound is Fletcher and Powell's).  There l + beta (p - p_j l) would take almost all of l
  * away from itself, and what is left would be rounding; gamma l + beta p, gamma = d / sum, is the same without the difference. */
+#define STEEP 4.0
 static inline int is_steep(double d, double sum)
 {
-    return sum > 4 * d;
+    return sum > STEEP * d;
 }
 
 #endif

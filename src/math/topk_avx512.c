@@ -333,7 +333,7 @@ OLTR_TARGET_AVX512 static __attribute__((noinline)) int by_counting(const double
     return place_ranks(&ranks, k, few, where, position, score);
 }
 
-/* ---- ranking doubles by sorting, as above ------------------------------------------------------------------- */
+/* ---- the four best of 32 doubles, as topk_avx2.c finds them, eight at a time -------------------------------- */
 
 typedef struct four64 {
     __m512d a, b, c, d; /* in each lane, falling from a to d */

@@ -1,7 +1,6 @@
 /* context.c - see context.h. */
 #include "policy/context.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "posterior/logistic.h"
@@ -79,17 +78,6 @@ size_t context_scratch_bytes(const oltr_settings *settings)
     return plan_scratch(settings->n_items, settings->dim).bytes;
 }
 
-context_scratch context_scratch_of(void *scratch, const context *c)
-{
-    const context_offsets *at = &c->scratch;
-    return (context_scratch){{doubles_at(scratch, at->score), doubles_at(scratch, at->best)},
-                             doubles_at(scratch, at->width),
-                             doubles_at(scratch, at->theta),
-                             floats_at(scratch, at->single),
-                             doubles_at(scratch, at->work),
-                             ahead_of(scratch)};
-}
-
 /* ---- scoring */
 
 void context_sample(const context_scratch *s, const context *c, const ldl *factor, double scale, const oltr_rng *rng)
@@ -110,24 +98,10 @@ oltr_status context_shorten(const context *c, const candidates *from, double *va
     return OLTR_OK;
 }
 
-/* From their bits, as row_is_bounded() does it: many at a time, and no jump for each. */
-static int all_finite(const double *x, uint32_t n)
-{
-    static const double most = DBL_MAX;
-    uint64_t limit, bits, negative = 0;
-    memcpy(&limit, &most, sizeof limit);
-    for (uint32_t i = 0; i < n; i++) {
-        memcpy(&bits, x + i, sizeof bits);
-        negative |= limit - (bits & INT64_MAX);
-    }
-    return !(negative >> 63);
-}
-
 oltr_status context_scores(const context_scratch *s, const context *c, const candidates *from, const double *theta)
 {
     double *score = s->scores.score;
-    rows_times(from->x, from->stride, from->n, c->dim, theta, score);
-    if (!all_finite(score, from->n))
+    if (!rows_times(from->x, from->stride, from->n, c->dim, theta, score))
         return OLTR_EFEATURE; /* theta is finite, so a feature is not */
     return context_shorten(c, from, score);
 }
@@ -143,10 +117,8 @@ void context_widths(const context_scratch *s, const context *c, const candidates
 oltr_status context_show(const context_scratch *s, const context *c, const candidates *from, const oltr_rng *rng,
                          const oltr_ranking *out)
 {
-    int bounded = 1;
     show_best(s->scores, &(candidates){.n = from->n}, rng, out); /* places, not yet items */
-    for (uint32_t slot = 0; slot < out->k; slot++)
-        bounded &= row_is_bounded(from->x + out->item[slot] * from->stride, c->dim);
+    int bounded = rows_within(from->x, from->stride, out->item, out->k, c->dim, LARGEST_FEATURE);
     places_to_items(from, out);
     return bounded ? OLTR_OK : OLTR_EFEATURE;
 }

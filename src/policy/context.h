@@ -55,7 +55,16 @@ typedef struct context_scratch {
 } context_scratch;
 
 size_t context_scratch_bytes(const oltr_settings *settings);
-context_scratch context_scratch_of(void *scratch, const context *c);
+static inline context_scratch context_scratch_of(void *scratch, const context *c)
+{
+    const context_offsets *at = &c->scratch;
+    return (context_scratch){{doubles_at(scratch, at->score), doubles_at(scratch, at->best)},
+                             doubles_at(scratch, at->width),
+                             doubles_at(scratch, at->theta),
+                             floats_at(scratch, at->single),
+                             doubles_at(scratch, at->work),
+                             ahead_of(scratch)};
+}
 
 /* theta ~ N(V^-1 b, scale^2 V^-1), into s.theta. */
 void context_sample(const context_scratch *s, const context *c, const ldl *factor, double scale, const oltr_rng *rng);

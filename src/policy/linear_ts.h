@@ -15,6 +15,7 @@ typedef struct linear_ts {
     size_t bytes;
     uint32_t variant;
     double a, b, c; /* what the policy's spread needs */
+    double spread;  /* of the round to come, where the policy keeps it: derived */
 } linear_ts;
 
 linear_ts linear_ts_plan(const oltr_settings *settings, double ridge, uint32_t norm);

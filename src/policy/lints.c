@@ -59,27 +59,44 @@ static double spread(const linear_ts *p, uint64_t t)
 {
     if (p->variant != THEORY)
         return p->variant == BAYES ? p->a : 0.5;
-    double log_delta = p->c + log(2) * fmax(1, doublings(t)); /* log(1/delta_t) */
+    double log_delta = p->c + log(2) * (doublings(t) > 1 ? doublings(t) : 1); /* log(1/delta_t) */
     return p->a * p->a * sqrt(p->model.dim * log1p((double)t / p->model.ridge) + 2 * log_delta) + p->b;
+}
+
+/* The spread of the round to come: a long chain of operations, which finds room beside the update here and would delay a ranking. */
+static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+{
+    linear_ts *p = state;
+    p->spread = spread(p, t);
+    linear_ts_learn(state, t, from, shown, seen);
+}
+
+static void refresh(void *state, uint64_t t)
+{
+    linear_ts *p = state;
+    p->spread = spread(p, t);
+    linear_ts_refresh(state, t);
 }
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
     (void)error;
     *(linear_ts *)state = plan(settings);
-    linear_ts_refresh(state, 1);
+    refresh(state, 1);
     return OLTR_OK;
 }
 
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
                         const oltr_ranking *out)
 {
-    return linear_ts_rank(state, spread(state, t), from, rng, scratch, out);
+    (void)t;
+    return linear_ts_rank(state, ((const linear_ts *)state)->spread, from, rng, scratch, out);
 }
 
 static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean, double *sd)
 {
-    return linear_ts_predict(state, spread(state, t), from, mean, sd);
+    (void)t;
+    return linear_ts_predict(state, ((const linear_ts *)state)->spread, from, mean, sd);
 }
 
 const policy_ops lints_ops = {
@@ -99,10 +116,10 @@ const policy_ops lints_ops = {
     .scratch_bytes = context_scratch_bytes,
     .init = init,
     .rank = rank,
-    .learn = linear_ts_learn,
+    .learn = learn,
     .sums = linear_ts_sums,
     .saved = context_saved,
-    .refresh = linear_ts_refresh,
+    .refresh = refresh,
     .check = linear_ts_check,
     .predict = predict,
     .refuses = linear_ts_refuses,

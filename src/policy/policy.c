@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "math/ldl.h"
 #include "policy/block.h"
 
 enum { MOST_FEATURES = 4096 };
@@ -278,17 +279,26 @@ static int good_items(oltr_policy *policy, const candidates *from, const oltr_ra
     return 1;
 }
 
-static int good_row(const oltr_policy *policy, const float *x)
+/* Of n candidates, those in the rows `row` or, where it is NULL, the first. */
+static int good_rows(const oltr_policy *policy, const candidates *from, const uint32_t *row, uint32_t n)
 {
-    return row_is_bounded(x, policy->settings.dim) &&
-           !(policy->ops->refuses && policy->ops->refuses(policy_state(policy), x));
+    if (!rows_within(from->x, from->stride, row, n, policy->settings.dim, LARGEST_FEATURE))
+        return 0;
+    for (uint32_t i = 0; policy->ops->refuses && i < n; i++)
+        if (policy->ops->refuses(policy_state(policy), from->x + (row ? row[i] : i) * from->stride))
+            return 0;
+    return 1;
 }
 
-static int good_rows(const oltr_policy *policy, const candidates *from, const oltr_ranking *shown)
+static int good_shown_rows(const oltr_policy *policy, const candidates *from, const oltr_ranking *shown)
 {
-    for (uint32_t slot = 0; slot < shown->k; slot++)
-        if (!good_row(policy, from->x + row_of_item(from, shown->item[slot]) * from->stride))
+    if (!from->item)
+        return good_rows(policy, from, shown->item, shown->k);
+    for (uint32_t slot = 0; slot < shown->k; slot++) {
+        uint32_t row = row_of_item(from, shown->item[slot]);
+        if (!good_rows(policy, from, &row, 1))
             return 0;
+    }
     return 1;
 }
 
@@ -309,7 +319,7 @@ oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_
         return OLTR_EITEM;
     if (!good_rewards(policy, ranking->k, feedback))
         return OLTR_EREWARD;
-    if (policy->ops->info.contextual && !good_rows(policy, &from, ranking))
+    if (policy->ops->info.contextual && !good_shown_rows(policy, &from, ranking))
         return OLTR_EFEATURE;
     policy->rounds++;
     policy->ops->learn(policy_state(policy), policy->rounds + 1, &from, ranking, feedback);
@@ -329,9 +339,8 @@ oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, dou
     for (uint32_t j = 0; from.item && j < from.n; j++)
         if (from.item[j] >= policy->settings.n_items)
             return OLTR_EITEM;
-    for (uint32_t j = 0; policy->ops->info.contextual && j < from.n; j++)
-        if (!good_row(policy, from.x + j * from.stride))
-            return OLTR_EFEATURE;
+    if (policy->ops->info.contextual && !good_rows(policy, &from, NULL, from.n))
+        return OLTR_EFEATURE;
     return policy->ops->predict(policy_state(policy), policy->rounds + 1, &from, mean, sd);
 }
 

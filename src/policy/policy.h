@@ -60,27 +60,8 @@ static inline double steady_reward(const oltr_feedback *seen, uint32_t slot)
     return seen->reward[slot & -was_examined(seen, slot)];
 }
 
-#define LARGEST_FEATURE 1e6f /* beside a ridge of 1e-4, squares of larger ones leave a factor fewer than nine digits */
-
-/* Are all features of a row finite and within bounds?  A policy shows and learns from no other.  Without its sign, a float is the larger the larger its bits are, and NaN
- * above all; the difference to the bits of the largest is negative for one that is larger. */
-static inline int row_is_bounded(const float *x, uint32_t dim)
-{
-    const float most[2] = {LARGEST_FEATURE, LARGEST_FEATURE};
-    uint64_t limit, bits,
-        negative = 0; /* two at a time: what the lower borrows from the upper, it borrows when it is too large itself */
-    memcpy(&limit, most, sizeof limit);
-    for (uint32_t i = 0; i + 1 < dim; i += 2) {
-        memcpy(&bits, x + i, sizeof bits);
-        negative |= limit - (bits & 0x7fffffff7fffffff);
-    }
-    if (dim % 2) {
-        uint32_t last;
-        memcpy(&last, x + dim - 1, sizeof last);
-        negative |= limit - (last & 0x7fffffff);
-    }
-    return !(negative & 0x8000000080000000);
-}
+/* A policy shows and learns from no row with a larger one: beside a ridge of 1e-4, squares of larger ones leave a factor fewer than nine digits. */
+#define LARGEST_FEATURE 1e6f
 
 /* Before every scratch that `rank` is given lie the normals made ahead for its thread. */
 static inline normals_ahead *ahead_of(void *scratch)

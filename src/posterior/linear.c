@@ -75,9 +75,8 @@ static int has_drifted(const void *state, linear *p, const ldl *f, uint32_t n_ro
 void linear_add(void *state, linear *p, const float *const *x, const double *y, const double *weight, uint32_t n_rows)
 {
     ldl f = linear_factor(state, p);
-    ldl_update(&f, x, y, weight, n_rows,
-               doubles_at(state, p->work)); /* a long chain, which leaves room for the sums beside it */
-    gram_add(doubles_at(state, p->gram), doubles_at(state, p->moment), p->dim, x, y, weight, n_rows);
+    ldl_learn(&f, doubles_at(state, p->gram), doubles_at(state, p->moment), x, y, weight, n_rows,
+              doubles_at(state, p->work));
     if (has_drifted(state, p, &f, n_rows))
         linear_refresh(state, p);
 }

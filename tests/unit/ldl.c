@@ -74,6 +74,9 @@ static void add_rows_to_both(side s[2], oltr_rng *rng, const float *x, size_t st
         s[i].kernels->update(&s[i].factor, row, y, weighted ? weight : NULL, n, s[i].work);
     }
     assert_same_sides(&s[0], &s[1], "update");
+    for (int i = 0; i < 2; i++)
+        s[i].kernels->learn(&s[i].factor, s[i].gram, s[i].moment, row, y, weighted ? weight : NULL, n, s[i].work);
+    assert_same_sides(&s[0], &s[1], "learn");
 }
 
 static void sample_with_both(side s[2], oltr_rng *rng)
@@ -110,12 +113,12 @@ static void use_both(side s[2], const float *x, size_t stride, uint32_t n)
 
 static int vector_sets(void)
 {
-    return cpu_has_avx512() ? 2 : 1;
+    return cpu_has_avx512() ? 3 : 1;
 }
 
-static const ldl_kernels *vector_set(int i)
+static const ldl_kernels *vector_set(int i, uint32_t dim)
 {
-    return i ? &ldl_avx512 : &ldl_avx2;
+    return i == 0 ? &ldl_avx2 : i == 1 || dim > LDL_FEW ? &ldl_avx512 : &ldl_few_avx512;
 }
 
 static void compare_twins(const ldl_kernels *kernels, uint32_t dim, oltr_rng *rng)
@@ -148,8 +151,8 @@ static void test_kernels_equal_their_twins(void **unused)
     oltr_rng rng = oltr_rng_make(1, 0);
     for (int set = 0; set < vector_sets(); set++) {
         for (uint32_t i = 0; i < N_SIZES; i++)
-            compare_twins(vector_set(set), sizes(i), &rng);
-        compare_twins(vector_set(set), 301, &rng); /* more than a tile of gram_add */
+            compare_twins(vector_set(set, sizes(i)), sizes(i), &rng);
+        compare_twins(vector_set(set, 301), 301, &rng); /* more than a tile of gram_add */
     }
 }
 
@@ -163,7 +166,7 @@ static void test_twins_agree_on_strange_rows(void **unused)
     oltr_rng rng = oltr_rng_make(2, 0);
     for (int i = 0; i < 40 * vector_sets(); i++) {
         uint32_t dim = sizes((uint32_t)i % 40);
-        side s[2] = {side_of(&ldl_plain, dim), side_of(vector_set(i / 40), dim)};
+        side s[2] = {side_of(&ldl_plain, dim), side_of(vector_set(i / 40, dim), dim)};
         float *x = room((size_t)ITEMS * dim, sizeof *x);
         for (uint32_t j = 0; j < ITEMS * dim; j++)
             x[j] = strange[oltr_rng_below(&rng, sizeof strange / sizeof *strange)];
@@ -480,6 +483,68 @@ static void test_rows_times_is_the_product(void **unused)
 
 /* ---- what cannot be factored ----------------------------------------------------------------------------------------- */
 
+/* Every set of kernels this machine can run, the plain one first. */
+static const ldl_kernels *any_set(int i, uint32_t dim)
+{
+    return i ? vector_set(i - 1, dim) : &ldl_plain;
+}
+
+static int any_sets(void)
+{
+    return cpu_has_avx2() ? 1 + vector_sets() : 1;
+}
+
+/* One feature of one row is strange: do the kernels see it where they look, and only there? */
+static void expect_within(const float *x, uint32_t dim, uint32_t strange_row, int strange_is_within)
+{
+    uint32_t others[ITEMS], all[ITEMS], n = 0;
+    for (uint32_t r = 0; r < ITEMS; r++) {
+        all[r] = ITEMS - 1 - r;
+        if (r != strange_row)
+            others[n++] = r;
+    }
+    for (int set = 0; set < any_sets(); set++) {
+        const ldl_kernels *k = any_set(set, dim);
+        assert_int_equal(k->rows_within(x, dim, all, ITEMS, dim, 1e6F), strange_is_within);
+        assert_int_equal(k->rows_within(x, dim, others, n, dim, 1e6F), 1);
+        assert_int_equal(k->rows_within(x, dim, NULL, strange_row, dim, 1e6F), 1);
+        assert_int_equal(k->rows_within(x, dim, NULL, strange_row + 1, dim, 1e6F), strange_is_within);
+    }
+}
+
+static void expect_finite(const float *x, uint32_t dim, uint32_t strange_row, int strange_is_finite)
+{
+    double *theta = room_for_doubles(dim), out[ITEMS];
+    for (uint32_t j = 0; j < dim; j++)
+        theta[j] = 1;
+    for (int set = 0; set < any_sets(); set++) {
+        const ldl_kernels *k = any_set(set, dim);
+        assert_int_equal(k->rows_times(x, dim, ITEMS, dim, theta, out), strange_is_finite);
+        assert_int_equal(k->rows_times(x, dim, strange_row, dim, theta, out), 1);
+        assert_int_equal(k->rows_times(x, dim, strange_row + 1, dim, theta, out), strange_is_finite);
+    }
+    free(theta);
+}
+
+static void test_strange_features_are_seen(void **unused)
+{
+    static const float strange[] = {1e6F,    -1e6F,    1.0000001e6F, -1.0000001e6F, 1e-42F, -0.0F,
+                                    FLT_MAX, -FLT_MAX, INFINITY,     -INFINITY,     NAN,    -NAN};
+    enum { WITHIN = 1 << 0 | 1 << 1 | 1 << 4 | 1 << 5, FINITE = (1 << 8) - 1 };
+    (void)unused;
+    oltr_rng rng = oltr_rng_make(12, 0);
+    for (uint32_t i = 0; i < N_SIZES; i++)
+        for (uint32_t s = 0; s < sizeof strange / sizeof *strange; s++) {
+            uint32_t dim = sizes(i), row = oltr_rng_below(&rng, ITEMS);
+            float *x = room((size_t)ITEMS * dim, sizeof *x);
+            random_rows(&rng, x, ITEMS, dim, dim);
+            x[(size_t)row * dim + oltr_rng_below(&rng, dim)] = strange[s];
+            expect_within(x, dim, row, WITHIN >> s & 1);
+            expect_finite(x, dim, row, FINITE >> s & 1);
+            free(x);
+        }
+}
+
 static void test_what_is_not_positive_definite_is_refused(void **unused)
 {
     static const double indefinite[] = {1, 2, 1}, negative[] = {-1, 0, 1}, empty[] = {0, 0, 0}, nan[] = {1, NAN, 1},
@@ -559,6 +624,7 @@ int main(void)
         cmocka_unit_test(test_sample_has_the_covariance),
         cmocka_unit_test(test_sums_are_exact_products_added_in_order),
         cmocka_unit_test(test_rows_times_is_the_product),
+        cmocka_unit_test(test_strange_features_are_seen),
         cmocka_unit_test(test_what_is_not_positive_definite_is_refused),
         cmocka_unit_test(test_a_swallowed_ridge_is_survived),
         cmocka_unit_test(test_hostile_rows_leave_a_positive_diagonal),
