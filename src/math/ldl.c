@@ -159,6 +159,14 @@ static void forward_plain(const ldl *f, double *x)
             x[r] = fma(-f->l[j * f->stride + r], x[j], x[r]);
 }
 
+static void solve_plain(const ldl *f, double *x)
+{
+    forward_plain(f, x);
+    for (size_t j = 0; j < f->dim; j++)
+        x[j] /= f->d[j];
+    back_plain(f, x);
+}
+
 static void sample_plain(const ldl *f, double scale, const float *z, double *theta)
 {
     const double *u = f->l + f->dim;
@@ -176,10 +184,7 @@ void ldl_solve(const ldl *f, const double *rhs, double *x)
 {
     if (x != rhs)
         memcpy(x, rhs, f->dim * sizeof *x);
-    kernels(f->dim)->forward(f, x);
-    for (size_t j = 0; j < f->dim; j++)
-        x[j] /= f->d[j];
-    kernels(f->dim)->back(f, x);
+    kernels(f->dim)->solve(f, x);
 }
 
 /* ---- many rows at once ---------------------------------------------------------------------------------------- */
@@ -326,8 +331,8 @@ double ldl_moment_error(const ldl *f, const double *gram, const double *moment, 
 
 #define PLAIN                                                                                                          \
     {                                                                                                                  \
-        factor_plain, update_plain, learn_plain, sample_plain, back_plain, forward_plain, quadratic_plain,             \
-            rows_times_plain, rows_within_plain, gram_add_plain                                                        \
+        factor_plain, update_plain, learn_plain, sample_plain, solve_plain, quadratic_plain, rows_times_plain,         \
+            rows_within_plain, gram_add_plain                                                                          \
     }
 
 const ldl_kernels ldl_plain = PLAIN;

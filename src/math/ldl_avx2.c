@@ -486,6 +486,14 @@ OLTR_TARGET_AVX2 static void forward(const ldl *f, double *x)
     }
 }
 
+OLTR_TARGET_AVX2 static void solve(const ldl *f, double *x)
+{
+    forward(f, x);
+    for (size_t j = 0; j < f->dim; j++)
+        x[j] /= f->d[j];
+    back(f, x);
+}
+
 /* ---- many rows at once ---------------------------------------------------------------------------------------- */
 
 /* Four dimensions, from j on, of four items into four vectors of items. */
@@ -834,13 +842,13 @@ static void learn_avx512(const ldl *f, double *gram, double *moment, const float
     update(f, x, y, weight, n_rows, work);
 }
 
-const ldl_kernels ldl_avx2 = {factor,  update,    learn,           sample,           back,
-                              forward, quadratic, rows_times_avx2, rows_within_avx2, gram_add_avx2};
+const ldl_kernels ldl_avx2 = {factor,          update,           learn,        sample, solve, quadratic,
+                              rows_times_avx2, rows_within_avx2, gram_add_avx2};
 const ldl_kernels ldl_avx512 = {
-    factor,         update, learn_avx512, sample, back, forward, quadratic, rows_times_avx512, rows_within_avx512,
-    gram_add_avx512};
-const ldl_kernels ldl_few_avx512 = {factor,  update,    learn_few_avx512,      sample_few_avx512,  back,
-                                    forward, quadratic, short_rows_times_avx2, rows_within_avx512, gram_add_few_avx512};
+    factor, update, learn_avx512, sample, solve, quadratic, rows_times_avx512, rows_within_avx512, gram_add_avx512};
+const ldl_kernels ldl_few_avx512 = {factor,           update_few_avx512, learn_few_avx512,      sample_few_avx512,
+                                    solve_few_avx512, quadratic,         short_rows_times_avx2, rows_within_avx512,
+                                    gram_add_avx512};
 
 #else
 typedef int no_avx2; /* an empty translation unit is not C */

@@ -153,38 +153,6 @@ KERNEL void add_moment(double *moment, const few_rows *r, int n)
     _mm512_mask_storeu_pd(moment + r->s.far, r->s.high, sum.high);
 }
 
-KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
-                     const double *weight, int n)
-{
-    const few_rows r = read_rows(dim, x, y, weight, n);
-    const triangle t = triangle_of(gram, dim);
-    add_moment(moment, &r, n);
-#pragma GCC unroll 1
-    for (size_t e = 0; e < t.elements; e += 8)
-        add_elements(&t, e, &r, n);
-}
-
-OLTR_TARGET_AVX512 void gram_add_few_avx512(double *gram, double *moment, uint32_t dim, const float *const *x,
-                                            const double *y, const double *weight, uint32_t n_rows)
-{
-    for (uint32_t k = 0; k < n_rows; k += UPDATE_ROWS) {
-        const double *w = weight ? weight + k : NULL;
-        switch (n_rows - k) {
-        case 1:
-            add_rows(gram, moment, dim, x + k, y + k, w, 1);
-            break;
-        case 2:
-            add_rows(gram, moment, dim, x + k, y + k, w, 2);
-            break;
-        case 3:
-            add_rows(gram, moment, dim, x + k, y + k, w, 3);
-            break;
-        default:
-            add_rows(gram, moment, dim, x + k, y + k, w, 4);
-        }
-    }
-}
-
 /* ---- update and sums ---------------------------------------------------------------------------------------- */
 
 /* The high lanes of a column.  Of up to 11 features they are four, and behind them lies the next column: a load waits for a store whose addresses it overlaps, even in lanes that
@@ -236,13 +204,14 @@ KERNEL void update_column(ldl f, size_t j, uint32_t below, int has_low, int wide
     store_high(at + 8, (__mmask8)(below >> 8), wide, l.high);
 }
 
-/* KERNEL.  n rows (a constant), each with its reward behind it, through L and into the sums.  While a column waits for its divisions, eight elements of the sums are added; there are
+/* KERNEL.  n rows (a constant), each with its reward behind it, through L and, where gram is not NULL, into the sums.  While a column waits for its divisions, eight elements of the sums are added; there are
  * always columns enough. */
 KERNEL void learn_rows(ldl f, double *gram, double *moment, const float *const *x, const double *y,
                        const double *weight, int n, int wide)
 {
     const few_rows r = read_rows(f.dim, x, y, weight, n);
     const triangle sums = triangle_of(gram, f.dim);
+    const size_t elements = gram ? sums.elements : 0;
     const uint32_t reward = 1u << f.dim;
     uint32_t below = 2 * reward - 1; /* the rows of L from the diagonal of the next column on */
     sixteen p[UPDATE_ROWS];
@@ -252,7 +221,8 @@ KERNEL void learn_rows(ldl f, double *gram, double *moment, const float *const *
         p[k].high = _mm512_mask_mov_pd(r.x[k].high, (__mmask8)(reward >> 8), r.y[k]);
         alpha[k] = r.weight[k];
     }
-    add_moment(moment, &r, n);
+    if (gram)
+        add_moment(moment, &r, n);
 #pragma GCC unroll 1
     for (size_t j = 0; j < f.dim; j++) {
         below &= below - 1;
@@ -260,7 +230,7 @@ KERNEL void learn_rows(ldl f, double *gram, double *moment, const float *const *
             update_column(f, j, below, 1, wide, p, alpha, n);
         else
             update_column(f, j, below, 0, wide, p, alpha, n);
-        if (8 * j < sums.elements)
+        if (8 * j < elements)
             add_elements(&sums, 8 * j, &r, n);
     }
 }
@@ -296,6 +266,12 @@ OLTR_TARGET_AVX512 void learn_few_avx512(const ldl *f, double *gram, double *mom
         learn_all(f, gram, moment, x, y, weight, n_rows, 0);
 }
 
+OLTR_TARGET_AVX512 void update_few_avx512(const ldl *f, const float *const *x, const double *y, const double *weight,
+                                          uint32_t n_rows, double *work)
+{
+    learn_few_avx512(f, NULL, NULL, x, y, weight, n_rows, work);
+}
+
 /* ---- substitution ------------------------------------------------------------------------------------------- */
 
 /* Four vectors, each to the sum of its lanes. */
@@ -315,60 +291,103 @@ KERNEL __m256d back_triangle(const __m256d l[4], __m256d x)
     return _mm256_mask3_fnmadd_pd(_mm256_permute2f128_pd(a, b, 0x20), _mm256_permute4x64_pd(x, 0x55), x, 1);
 }
 
-KERNEL __m256d noise_of(const double *d, const float *z, __mmask8 lanes)
-{
-    return _mm256_div_pd(_mm256_cvtps_pd(_mm_maskz_loadu_ps(lanes, z)), _mm256_sqrt_pd(_mm256_loadu_pd(d)));
-}
-
-/* KERNEL.  theta in `blocks` (1..4, a constant) vectors of four.  A column that is not there is one of zeros. */
-KERNEL void sample_blocks(ldl f, double scale, const float *z, size_t blocks, __m256d theta[4])
+/* KERNEL.  x = L^-T x, x in `blocks` (1..4, a constant) vectors of four.  A column that is not there is one of zeros. */
+KERNEL void back_blocks(ldl f, size_t blocks, __m256d x[4])
 {
 #pragma GCC unroll 4
     for (size_t b = blocks; b-- > 0;) {
-        const size_t c = 4 * b;
-        const __mmask8 here = b + 1 < blocks ? 0xF : first_lanes(f.dim - c);
         const double *column[4];
         __m256d sum[2][4], l[4];
         for (size_t i = 0; i < 4; i++) {
-            column[i] = f.l + (b + 1 < blocks || c + i < f.dim ? c + i : 0) * f.stride;
-            l[i] = _mm256_maskz_loadu_pd((__mmask8)(here >> i & 1 ? 0xF : 0), column[i] + c);
+            const int there = b + 1 < blocks || 4 * b + i < f.dim;
+            column[i] = f.l + (there ? 4 * b + i : 0) * f.stride;
+            l[i] = _mm256_maskz_loadu_pd(there ? 0xF : 0, column[i] + 4 * b);
             sum[0][i] = sum[1][i] = _mm256_setzero_pd();
         }
 #pragma GCC unroll 4
         for (size_t q = blocks; --q > b;)
             for (size_t i = 0; i < 4; i++)
                 sum[(blocks - 1 - q) % 2][i] =
-                    _mm256_fmadd_pd(_mm256_loadu_pd(column[i] + 4 * q), theta[q], sum[(blocks - 1 - q) % 2][i]);
+                    _mm256_fmadd_pd(_mm256_loadu_pd(column[i] + 4 * q), x[q], sum[(blocks - 1 - q) % 2][i]);
         for (size_t i = 0; i < 4; i++)
             sum[0][i] = _mm256_add_pd(sum[0][i], sum[1][i]);
-        __m256d x = _mm256_maskz_mov_pd(
-            here, _mm256_set_pd(column[3][f.dim], column[2][f.dim], column[1][f.dim], column[0][f.dim]));
-        if (z)
-            x = _mm256_fmadd_pd(_mm256_set1_pd(scale), noise_of(f.d + c, z + c, here), x);
-        theta[b] = back_triangle(l, _mm256_sub_pd(x, sums_of_four(sum[0])));
+        x[b] = back_triangle(l, _mm256_sub_pd(x[b], sums_of_four(sum[0])));
     }
 }
 
-KERNEL void sample_and_store(const ldl *f, double scale, const float *z, size_t blocks, double *theta)
+KERNEL void back_and_store(const ldl *f, size_t blocks, __m256d x[4], double *out)
 {
     const size_t last = blocks - 1;
-    __m256d block[4];
-    sample_blocks(*f, scale, z, blocks, block);
+    back_blocks(*f, blocks, x);
     for (size_t b = 0; b < last; b++)
-        _mm256_storeu_pd(theta + 4 * b, block[b]);
-    _mm256_mask_storeu_pd(theta + 4 * last, first_lanes(f->dim - 4 * last), block[last]);
+        _mm256_storeu_pd(out + 4 * b, x[b]);
+    _mm256_mask_storeu_pd(out + 4 * last, first_lanes(f->dim - 4 * last), x[last]);
+}
+
+/* x: four vectors of four, those that are not there unread. */
+KERNEL void back_few(const ldl *f, __m256d x[4], double *out)
+{
+    if (f->dim > 12)
+        back_and_store(f, 4, x, out);
+    else if (f->dim > 8)
+        back_and_store(f, 3, x, out);
+    else if (f->dim > 4)
+        back_and_store(f, 2, x, out);
+    else
+        back_and_store(f, 1, x, out);
+}
+
+/* u of the four columns from c on, with noise where there is any. */
+KERNEL __m256d begin_block(const ldl *f, double scale, const float *z, size_t c)
+{
+    if (c >= f->dim)
+        return _mm256_setzero_pd();
+    const __mmask8 here = first_lanes(f->dim - c) & 0xF;
+    const double *u = f->l + c * f->stride + f->dim;
+    __m256d x = _mm256_setr_pd(u[0], here & 2 ? u[f->stride] : 0, here & 4 ? u[2 * f->stride] : 0,
+                               here & 8 ? u[3 * f->stride] : 0);
+    if (!z)
+        return x;
+    __m256d deviation = _mm256_sqrt_pd(_mm256_loadu_pd(f->d + c));
+    __m256d noise = _mm256_div_pd(_mm256_cvtps_pd(_mm_maskz_loadu_ps(here, z + c)), deviation);
+    return _mm256_fmadd_pd(_mm256_set1_pd(scale), noise, x);
 }
 
 OLTR_TARGET_AVX512 void sample_few_avx512(const ldl *f, double scale, const float *z, double *theta)
 {
-    if (f->dim > 12)
-        sample_and_store(f, scale, z, 4, theta);
-    else if (f->dim > 8)
-        sample_and_store(f, scale, z, 3, theta);
-    else if (f->dim > 4)
-        sample_and_store(f, scale, z, 2, theta);
-    else
-        sample_and_store(f, scale, z, 1, theta);
+    __m256d x[4];
+    for (size_t b = 0; b < 4; b++)
+        x[b] = begin_block(f, scale, z, 4 * b);
+    back_few(f, x, theta);
+}
+
+/* x = L^-1 x, column by column. */
+KERNEL sixteen forward(const ldl *f, sixteen x)
+{
+    uint32_t below = (1u << f->dim) - 1; /* the elements from x_j on */
+#pragma GCC unroll 1
+    for (size_t j = 0; j < f->dim; j++) {
+        const double *l = f->l + j * f->stride;
+        const __m512d xj = pick(x, _mm512_set1_epi64((long long)j));
+        below &= below - 1;
+        const __mmask8 low = (__mmask8)below, high = (__mmask8)(below >> 8);
+        x.low = _mm512_mask3_fnmadd_pd(_mm512_maskz_loadu_pd(low, l), xj, x.low, low);
+        x.high = _mm512_mask3_fnmadd_pd(_mm512_maskz_loadu_pd(high, l + 8), xj, x.high, high);
+    }
+    return x;
+}
+
+OLTR_TARGET_AVX512 void solve_few_avx512(const ldl *f, double *x)
+{
+    const shape s = shape_of(f->dim);
+    const __m512d one = _mm512_set1_pd(1);
+    sixteen v = {_mm512_maskz_loadu_pd(s.low, x), _mm512_maskz_loadu_pd(s.high, x + s.far)};
+    v = forward(f, v);
+    v.low = _mm512_div_pd(v.low, _mm512_mask_loadu_pd(one, s.low, f->d));
+    v.high = _mm512_div_pd(v.high, _mm512_mask_loadu_pd(one, s.high, f->d + s.far));
+    __m256d block[4] = {_mm512_castpd512_pd256(v.low), _mm512_extractf64x4_pd(v.low, 1), _mm512_castpd512_pd256(v.high),
+                        _mm512_extractf64x4_pd(v.high, 1)};
+    back_few(f, block, x);
 }
 
 #else
