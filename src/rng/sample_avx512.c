@@ -280,11 +280,21 @@ KERNEL int same_round(const oltr_rng *a, const oltr_rng *b)
              (a->counter[1] ^ b->counter[1]));
 }
 
-/* Another generator than was expected, or the first that was. */
+/* Is this the generator that was asked for last?  0 where that is not known: before normals are made ahead. */
+KERNEL int is_last(const oltr_rng *rng, const normals_ahead *ahead)
+{
+    oltr_rng last = ahead->next;
+    last.counter[1]--;
+    return ahead->at && same_round(rng, &last);
+}
+
+/* Another generator than was expected, or the first that was.  The last one once more is common: a list that could not be picked is ranked by its scores. */
 OLTR_TARGET_AVX512 static __attribute__((noinline)) const float *begin(const oltr_rng *rng, int expected,
                                                                        normals_ahead *ahead)
 {
     float *own = ahead->z[2 * AHEAD - 1];
+    if (!expected && is_last(rng, ahead))
+        return ahead->z[(ahead->at + 2 * AHEAD - 2) % (2 * AHEAD)];
     standard_normals_avx512(rng, NORMAL_GROUP, own);
     ahead->next = *rng;
     ahead->next.counter[1]++;
