@@ -24,7 +24,7 @@ oltr_status beta_init(void *state, const oltr_settings *settings, oltr_error *er
         double a = param(settings, BETA_A), b = param(settings, BETA_B);
         if (take == PRIOR_MEAN) {
             a = weight * prior_mean(&settings->prior, i);
-            b = weight - a;
+            b = fmax(weight - a, weight * 0x1p-54); /* a mean next to 1 may round to it, and 0 is no shape */
         } else if (take == PRIOR_FULL) {
             a = prior_a(&settings->prior, i);
             b = prior_b(&settings->prior, i);

@@ -69,13 +69,18 @@ static int gamma_accepts(float d, float t, float x, float u)
  * two powers are lessened by one factor, so that the odds of the one and the other stay right. */
 #define LARGEST_POWER 1e36
 
+static double power_of(double shape, double least)
+{
+    if (shape >= 1)
+        return 0;
+    return least >= 1 / LARGEST_POWER ? 1 / shape : least / shape * LARGEST_POWER;
+}
+
 beta_shape beta_shape_of(double a, double b)
 {
-    double da = a - 1.0 / 3 + (a < 1), db = b - 1.0 / 3 + (b < 1);
-    double pa = a < 1 ? 1 / a : 0, pb = b < 1 ? 1 / b : 0, most = fmax(pa, pb);
-    double factor = most > LARGEST_POWER ? LARGEST_POWER / most : 1;
-    return (beta_shape){(float)(1 / sqrt(9 * da)), (float)(1 / sqrt(9 * db)), (float)da,           (float)db,
-                        (float)log(da / db),       (float)(pa * factor),      (float)(pb * factor)};
+    double da = a - 1.0 / 3 + (a < 1), db = b - 1.0 / 3 + (b < 1), least = fmin(a, b);
+    return (beta_shape){(float)(1 / sqrt(9 * da)), (float)(1 / sqrt(9 * db)), (float)da, (float)db, (float)log(da / db),
+                        (float)power_of(a, least), (float)power_of(b, least)};
 }
 
 /* The log-odds of Gamma(a) against Gamma(b), of those of the raised shapes. */

@@ -811,6 +811,30 @@ static int has_no_prior(const variant *v)
     return !takes_prior(v);
 }
 
+/* Beta(1e12, 1e-5) has a mean that rounds to 1.  Whoever believes it shows the item first, until it is not clicked. */
+static void a_mean_that_rounds_to_1_is_believed(void **state)
+{
+    const oltr_policy_info *kind = *state;
+    const double a[2] = {1, 1e12}, b[2] = {1, 1e-5};
+    event silence = {.k = 2, .item = {0, 1}};
+    oltr_settings s;
+    assert_int_equal(oltr_settings_init(&s, kind->name, 2, NULL), OLTR_OK);
+    assert_int_equal(oltr_settings_set(&s, "prior", "mean", NULL), OLTR_OK);
+    s.prior.a = a;
+    s.prior.b = b;
+    oltr_policy *p = oltr_policy_new(&s, NULL);
+    assert_non_null(p);
+    for (uint32_t round = 0; round < 100; round++) {
+        uint32_t item[2];
+        double score[2];
+        assert_int_equal(learn_event(p, &silence), OLTR_OK); /* the level of bayes-ucb is 0 at first */
+        assert_int_equal(rank_at(p, NULL, round, 2, item, score), OLTR_OK);
+        assert_int_equal(item[0], 1);
+        assert_true(score[0] > 0.999999 && score[1] < 1);
+    }
+    oltr_policy_free(p);
+}
+
 /* ---- the suite ---------------------------------------------------------------------------------------------- */
 
 int main(void)
@@ -831,5 +855,8 @@ int main(void)
     ON_SOME_VARIANTS(&all, &variants, toprank_with_subsets, is_toprank);
     ON_SOME_VARIANTS(&all, &variants, first_lists_are_uniform, is_indifferent_at_first);
     ON_SOME_VARIANTS(&all, &variants, equals_stay_equals, has_no_prior);
+    for (int i = 0; i < 2; i++)
+        add_test(&all, "a_mean_that_rounds_to_1_is_believed", i ? "bayes-ucb" : "ts-beta",
+                 a_mean_that_rounds_to_1_is_believed, oltr_policy_info_by_name(i ? "bayes-ucb" : "ts-beta", NULL));
     return cmocka_run_group_tests_name("every policy is the algorithm of its paper", all.test, NULL, NULL);
 }

@@ -203,7 +203,8 @@ static void vanishing_shapes_give_the_right_shares(void **state)
 {
     (void)state;
     static const double tiny[][2] = {{1e-10, 3e-10},   {1e-30, 1e-30},   {1e-40, 4e-40},
-                                     {2e-300, 1e-300}, {1e-200, 1e-300}, {1e-12, 0.5}};
+                                     {2e-300, 1e-300}, {1e-200, 1e-300}, {1e-12, 0.5},
+                                     {1e-310, 3e-310}, {5e-324, 5e-324}, {1, 5e-324}};
     for (size_t s = 0; s < sizeof tiny / sizeof *tiny; s++) {
         size_t n = fill_scores(tiny[s], 300 + s);
         unsigned above = 0;
