@@ -53,14 +53,20 @@ static void remove_workshop(const char *workshop)
     (void)rmdir(workshop);
 }
 
-/* The folder, locked by this process; -1 if it is not there, or locked already. */
-static int lock_workshop(const char *workshop)
+/* The folder, locked by this process; -1 if it is not there, or cannot be locked: with `how` LOCK_NB, because another has it. */
+static int lock_workshop(const char *workshop, int how)
 {
     struct stat status;
-    int fd = open(workshop, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) != 0 || fstat(fd, &status) != 0 || status.st_nlink == 0)) {
+    int locked, fd = open(workshop, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        return -1;
+    }
+    do {
+        locked = flock(fd, LOCK_EX | how);
+    } while (locked != 0 && errno == EINTR);
+    if (locked != 0 || fstat(fd, &status) != 0 || status.st_nlink == 0) {
         (void)close(fd);
-        fd = -1;
+        return -1;
     }
     return fd;
 }
@@ -73,7 +79,7 @@ static void remove_left_workshops(const char *folder)
         bool is_one =
             strncmp(entry->d_name, workshop_name, stem) == 0 && strlen(entry->d_name) == strlen(workshop_name);
         char *workshop = is_one ? file_join(folder, entry->d_name) : NULL;
-        int lock = workshop != NULL ? lock_workshop(workshop) : -1;
+        int lock = workshop != NULL ? lock_workshop(workshop, LOCK_NB) : -1;
         if (lock >= 0) {
             remove_workshop(workshop);
             (void)close(lock);
@@ -198,7 +204,7 @@ static oltr_status draw_in(const char *workshop, const char *folder, const char 
 static char *open_workshop(const char *folder, const char *name, int *lock, oltr_error *error)
 {
     char *workshop = NULL;
-    do { /* again if it was taken for left before it was locked */
+    do { /* again if it was taken for left before it was locked; who took it has the lock until it is gone */
         free(workshop);
         workshop = file_join(folder, workshop_name);
         if (workshop == NULL || mkdtemp(workshop) == NULL) {
@@ -207,7 +213,7 @@ static char *open_workshop(const char *folder, const char *name, int *lock, oltr
             free(workshop);
             return NULL;
         }
-        *lock = lock_workshop(workshop);
+        *lock = lock_workshop(workshop, 0);
     } while (*lock < 0 && access(workshop, F_OK) != 0);
     return workshop;
 }
