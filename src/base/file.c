@@ -18,6 +18,11 @@ int is_special(const char *path)
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+int flush_to_disk(int fd)
+{
+    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
+}
+
 /* ---- beside --------------------------------------------------------------------------------------------- */
 
 /* Is this NAME.123-4.tmp, or NAME.123.tmp? */
@@ -193,17 +198,11 @@ oltr_status new_file_add(new_file *file, const void *bytes, size_t size, oltr_er
     return fwrite(bytes, 1, size, file->stream) == size ? OLTR_OK : cannot_write(file->path, error);
 }
 
-/* To the disk, so that no name can come to stand for a file that is not there yet.  EINVAL and ENOTSUP: the file system cannot do that with this kind of
- * file, which is not our failure. */
-static int flush_to_disk(FILE *stream)
-{
-    return fflush(stream) == 0 && (fsync(fileno(stream)) == 0 || errno == EINVAL || errno == ENOTSUP);
-}
-
-/* Closes the stream, flushed if it is to be kept; 0 with errno set. */
+/* Closes the stream; 0 with errno set.  What is kept goes to the disk first, so that no name can come to stand for a file that is not there yet. */
 static int finish_stream(const new_file *file, int keep)
 {
-    int flushed = !keep || !file->beside.name || flush_to_disk(file->stream), why = errno;
+    int flushed = !keep || !file->beside.name || (fflush(file->stream) == 0 && flush_to_disk(fileno(file->stream)));
+    int why = errno;
     int closed = fclose(file->stream) == 0;
     if (!flushed)
         errno = why;

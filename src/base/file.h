@@ -12,6 +12,9 @@ oltr_status bytes_write(const char *path, const unsigned char *bytes, size_t siz
 /* A pipe, a device or the like: something to write into, that no file may take the place of.  A rename onto /dev/null would. */
 int is_special(const char *path);
 
+/* To the disk; 0 with errno set.  That the file system cannot do so with this kind of file is no failure. */
+int flush_to_disk(int fd);
+
 /* A file under a passing name beside `path`, until it is complete: path.PID-0.tmp.  It is locked as long as somebody is at it.  Who is killed leaves it, unlocked;
  * the next who writes the same path removes it.  A lock, and not the number of the process: that says nothing of another machine or container that
  * shares the folder.  Where the file system knows no locks nothing is removed. */

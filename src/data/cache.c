@@ -161,7 +161,7 @@ static int write_beside(const char *path, mode_t mode, int flush, const unsigned
     beside b;
     if (!beside_open(&b, path, mode))
         return 0;
-    if (write_sections(b.fd, head, section, p) && (!flush || fsync(b.fd) == 0))
+    if (write_sections(b.fd, head, section, p) && (!flush || flush_to_disk(b.fd)))
         return beside_keep(&b, path);
     beside_drop(&b);
     return 0;

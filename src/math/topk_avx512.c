@@ -100,8 +100,8 @@ KERNEL void write_places(__m128i best, uint32_t k, uint32_t *position)
         position[3] = (uint32_t)_mm_extract_epi32(best, 3);
 }
 
-/* The places of the k <= 4 best of 32, with positive ones alone k <= 3; 0, and nothing written, unless their first bits tell them apart, and from the next.  What lies within 64 of one another may be equal,
- * zeros of either sign among them. */
+/* The places of the k <= 4 best of 32; without `any_sign`, k <= 3, and these must be positive.  0, and nothing written, unless their first bits tell them apart,
+ * and from the next: what lies within 64 of one another may be equal, zeros of either sign among them. */
 KERNEL int few_best(__m256 a, __m256 b, __m256 c, __m256 d, int any_sign, uint32_t k, uint32_t *position)
 {
     const __m128i apart = _mm_set1_epi32(2 * FEW);
@@ -176,7 +176,8 @@ KERNEL size_t reaching(const float *x, size_t n, float bar, float *few, uint32_t
     return count;
 }
 
-/* The k best of count <= 32 scores, the rest of the 32 being -infinity; `where` they stand, or NULL: one after the other.  Ranks that ties share are too small, and so is their sum: then 0. */
+/* The k best of count <= 32 scores, the rest of the 32 being -infinity; `where` they stand, or NULL: one after the other.  Ranks that ties share are too small,
+ * and so is their sum: then 0. */
 KERNEL int place_by_rank(const float *x, size_t count, const uint32_t *where, uint32_t k, uint32_t *position)
 {
     __m512 low = _mm512_loadu_ps(x), high = _mm512_loadu_ps(x + LANES_F32);

@@ -373,20 +373,15 @@ static void write_rows(const scores *s, const oltr_dataset *d, FILE *out)
     }
 }
 
-/* EINVAL and ENOTSUP: the file system cannot sync this kind of file, which is not our failure. */
-static int flush_to_disk(FILE *file)
-{
-    return fflush(file) == 0 && !ferror(file) && (fsync(fileno(file)) == 0 || errno == EINVAL || errno == ENOTSUP);
-}
-
-/* Closes the file; 0 with errno set, or 0. */
+/* Closes the file; 0 with errno set, or with errno 0 where the system gave no reason. */
 static int write_file(const scores *s, const oltr_dataset *d, FILE *file)
 {
     if (!file)
         return 0;
     errno = 0;
     write_rows(s, d, file);
-    int written = flush_to_disk(file), reason = errno, closed = fclose(file) == 0;
+    int written = fflush(file) == 0 && !ferror(file) && flush_to_disk(fileno(file));
+    int reason = errno, closed = fclose(file) == 0;
     if (!written)
         errno = reason;
     return written && closed;

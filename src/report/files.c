@@ -88,12 +88,6 @@ static bool write_all(int file, const char *bytes, size_t length)
     return true;
 }
 
-/* EINVAL and ENOTSUP: the file system cannot sync this kind of file, which is not our failure. */
-static bool flush_to_disk(int file)
-{
-    return fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP;
-}
-
 oltr_status file_write(const char *path, const struct text *content, oltr_error *error)
 {
     beside new = {-1, NULL};
@@ -101,7 +95,7 @@ oltr_status file_write(const char *path, const struct text *content, oltr_error 
         return fail(error, OLTR_ENOMEM, "%s: out of memory", path);
     }
     bool open = beside_open(&new, path, 0666) != 0;
-    bool written = open && write_all(new.fd, content->bytes, content->length) && flush_to_disk(new.fd);
+    bool written = open && write_all(new.fd, content->bytes, content->length) && flush_to_disk(new.fd) != 0;
     if (written && beside_keep(&new, path)) {
         return OLTR_OK;
     }
