@@ -47,10 +47,18 @@ static int is_still(int fd, int folder, const char *entry)
            file.st_dev == name.st_dev && file.st_ino == name.st_ino;
 }
 
+/* Opened to be locked: for writing, as network file systems want it; where its mode forbids that, for reading. */
+static int open_to_lock(int folder, const char *entry)
+{
+    const int how = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    int fd = openat(folder, entry, O_RDWR | how);
+    return fd < 0 && errno == EACCES ? openat(folder, entry, O_RDONLY | how) : fd;
+}
+
 /* Removes a file that nobody has locked.  Once we have its lock no writer renames it and nobody else removes it, so what is_still() says holds. */
 static void remove_if_left(int folder, const char *entry)
 {
-    int fd = openat(folder, entry, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int fd = open_to_lock(folder, entry);
     if (fd < 0)
         return;
     if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_still(fd, folder, entry))

@@ -76,19 +76,24 @@ static void a_place_that_cannot_be_written_to_is_named(void **state)
 }
 
 /* Ends by SIGKILL with a file half written. */
-static void be_killed_while_writing(const char *path)
+static void be_killed_while_writing_as(const char *path, unsigned mode)
 {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         beside b;
-        if (beside_open(&b, path, 0600) && write(b.fd, "ha", 2) == 2)
+        if (beside_open(&b, path, mode) && write(b.fd, "ha", 2) == 2)
             raise(SIGKILL);
         _exit(1);
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+static void be_killed_while_writing(const char *path)
+{
+    be_killed_while_writing_as(path, 0600);
 }
 
 static void what_the_killed_leave_is_removed_by_the_next(void **state)
@@ -107,6 +112,23 @@ static void what_the_killed_leave_is_removed_by_the_next(void **state)
     beside_clean(path);
     assert_int_equal(count_files(), 1);
     unlink(path);
+}
+
+/* As the cache of a text that nobody may write.  The superuser may all the same, so the test must be another. */
+static void what_nobody_may_write_is_removed_too(void **state)
+{
+    (void)state;
+    enum { NOBODY = 65534 };
+    const char *path = path_of("target");
+    int super = geteuid() == 0;
+    if (super && (chmod(folder, 0777) != 0 || seteuid(NOBODY) != 0))
+        skip();
+    be_killed_while_writing_as(path, 0444);
+    assert_int_equal(count_files(), 1);
+    beside_clean(path);
+    assert_int_equal(count_files(), 0);
+    if (super)
+        assert_true(seteuid(0) == 0 && chmod(folder, 0700) == 0);
 }
 
 static void without_a_folder_in_the_path(void **state)
@@ -192,6 +214,7 @@ int main(void)
         cmocka_unit_test(a_file_is_kept_or_dropped),
         cmocka_unit_test(a_place_that_cannot_be_written_to_is_named),
         cmocka_unit_test(what_the_killed_leave_is_removed_by_the_next),
+        cmocka_unit_test(what_nobody_may_write_is_removed_too),
         cmocka_unit_test(without_a_folder_in_the_path),
         cmocka_unit_test(nothing_else_is_removed),
         cmocka_unit_test(many_may_write_one_file),
