@@ -176,6 +176,15 @@ KERNEL size_t reaching(const float *x, size_t n, float bar, float *few, uint32_t
     return count;
 }
 
+/* position[rank] = to, where the mask is set.  The call is a macro without optimisation, and converts the mask in a way that compilers warn of. */
+KERNEL void scatter16(uint32_t *position, __mmask16 mask, __m512i rank, __m512i to)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+    _mm512_mask_i32scatter_epi32(position, mask, rank, to, sizeof *position);
+#pragma GCC diagnostic pop
+}
+
 /* The k best of count <= 32 scores, the rest of the 32 being -infinity; `where` they stand, or NULL: one after the other.  Ranks that ties share are too small,
  * and so is their sum: then 0. */
 KERNEL int place_by_rank(const float *x, size_t count, const uint32_t *where, uint32_t k, uint32_t *position)
@@ -191,9 +200,9 @@ KERNEL int place_by_rank(const float *x, size_t count, const uint32_t *where, ui
     if ((uint32_t)__builtin_popcount((uint32_t)first | (uint32_t)second << 16) != k || 2 * sum != k * (k - 1))
         return 0;
     __m512i to = where ? _mm512_loadu_si512(where) : sixteen_from(0);
-    _mm512_mask_i32scatter_epi32(position, first, a, to, 4);
+    scatter16(position, first, a, to);
     to = where ? _mm512_loadu_si512(where + LANES_F32) : sixteen_from(LANES_F32);
-    _mm512_mask_i32scatter_epi32(position, second, b, to, 4);
+    scatter16(position, second, b, to);
     return 1;
 }
 
