@@ -1,7 +1,7 @@
 /* logistic.c - the logistic posterior against a full Newton solve in every round, over recorded rounds of LogTS.
  *
- * A run of Thompson sampling is played once and its observations are written down; then each variant replays them from an empty state,
- * in turn, and the ratio of thread CPU times is taken within a repetition, so that what disturbs one variant disturbs its neighbour.  While the run is played, the root is
+ * A run of Thompson sampling is played once and its observations are written down; then each variant replays them from an empty state, finding the
+ * rows in the same table, in turn, and the ratio of thread CPU times is taken within a repetition, so that what disturbs one variant disturbs its neighbour.  While the run is played, the root is
  * compared with a fully converged Newton solve at 50 checkpoints.
  *
  *   bench_logistic [repetitions, default 15] [a word for more variants]
@@ -144,13 +144,15 @@ static uint32_t play_round(const story *s, const player *a, const double *truth,
     return n;
 }
 
-static void learn_round(player *a, const story *s, uint32_t t)
+typedef void adder(void *state, logistic *p, const float *const *x, const double *y, uint32_t n);
+
+static void learn_round(player *a, const story *s, uint32_t t, adder *add)
 {
     const float *x[MAX_LIST];
     uint32_t n = s->begin[t + 1] - s->begin[t];
     for (uint32_t i = 0; i < n; i++)
         x[i] = s->x + (size_t)s->item[s->begin[t] + i] * s->w.dim;
-    logistic_add(a->state, &a->p, x, s->click + s->begin[t], n);
+    add(a->state, &a->p, x, s->click + s->begin[t], n);
 }
 
 static double distance_to_root(const player *a, player *exact)
@@ -182,7 +184,7 @@ static story record(const workload *w)
     for (uint32_t t = 0; t < w->rounds; t++) {
         s.begin[t + 1] =
             s.begin[t] + play_round(&s, &a, truth, theta, score, s.item + s.begin[t], s.click + s.begin[t]);
-        learn_round(&a, &s, t);
+        learn_round(&a, &s, t, logistic_add);
         if ((t + 1) % (w->rounds / CHECKPOINTS) == 0)
             s.worst = fmax(s.worst, distance_to_root(&a, &exact));
     }
@@ -199,26 +201,14 @@ static story record(const workload *w)
 static void replay_fast(player *a, const story *s, uint32_t from, uint32_t to)
 {
     for (uint32_t t = from; t < to; t++)
-        learn_round(a, s, t);
+        learn_round(a, s, t, logistic_add);
 }
 
-/* The counts by hand, in the order of the items, then the solve. */
+/* The same rows found and counted, then the full solve. */
 static void replay_plainly(player *a, const story *s, uint32_t from, uint32_t to)
 {
-    double *examined = doubles_at(a->state, a->p.examined), *clicked = doubles_at(a->state, a->p.clicked);
-    if (from == 0) {
-        doubles_at(a->state, a->p.count)[0] = s->w.n_items;
-        memcpy(floats_at(a->state, a->p.row), s->x, (size_t)s->w.n_items * s->w.dim * sizeof(float));
-        logistic_refresh(a->state, &a->p);
-        memset(&a->p.effort, 0, sizeof a->p.effort);
-    }
-    for (uint32_t t = from; t < to; t++) {
-        for (uint32_t i = s->begin[t]; i < s->begin[t + 1]; i++) {
-            examined[s->item[i]] += 1;
-            clicked[s->item[i]] += s->click[i];
-        }
-        logistic_solve_plainly(a->state, &a->p);
-    }
+    for (uint32_t t = from; t < to; t++)
+        learn_round(a, s, t, logistic_add_plainly);
 }
 
 typedef struct variant {

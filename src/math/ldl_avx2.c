@@ -846,9 +846,9 @@ const ldl_kernels ldl_avx2 = {factor,          update,           learn,        s
                               rows_times_avx2, rows_within_avx2, gram_add_avx2};
 const ldl_kernels ldl_avx512 = {
     factor, update, learn_avx512, sample, solve, quadratic, rows_times_avx512, rows_within_avx512, gram_add_avx512};
-const ldl_kernels ldl_few_avx512 = {factor,           update_few_avx512, learn_few_avx512,      sample_few_avx512,
-                                    solve_few_avx512, quadratic,         short_rows_times_avx2, rows_within_avx512,
-                                    gram_add_avx512};
+const ldl_kernels ldl_few_avx512 = {
+    factor,    update_few_avx512,     learn_few_avx512,   sample_few_avx512,  solve_few_avx512,
+    quadratic, short_rows_times_avx2, rows_within_avx512, gram_add_few_avx512};
 
 #else
 typedef int no_avx2; /* an empty translation unit is not C */

@@ -13,8 +13,6 @@
 
 #define KERNEL OLTR_TARGET_AVX512 static inline __attribute__((always_inline))
 
-enum { SHORT = 16 }; /* features that two vectors hold */
-
 /* The first n of eight lanes, or all. */
 KERNEL __mmask8 first_lanes(size_t n)
 {
@@ -178,45 +176,7 @@ KERNEL void add_moment(double *moment, uint32_t dim, const float *const *x, cons
     }
 }
 
-/* Rows of at most 16 features: they stay in two vectors each, from which every column takes what it needs, so that nothing here waits for a store, and by that for
- * the update before it.  For the same reason all columns are loaded before one is stored, as above. */
-KERNEL void add_short_rows(double *gram, uint32_t dim, const float *const *x, const double *weight, int n)
-{
-    __m512d low[UPDATE_ROWS], high[UPDATE_ROWS], sum[SHORT + 8];
-    __m512i rows = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7); /* of the column, from its diagonal on */
-    size_t far = dim > 8 ? dim - 8 : 0, at = 0;               /* so many columns have more than eight rows */
-    const uint32_t there = (1u << dim) - 1;                   /* shifted by j: the rows that column j has */
-    for (int k = 0; k < n; k++) {
-        low[k] = load_floats(x[k], first_lanes(dim));
-        high[k] = far ? load_floats(x[k] + 8, first_lanes(far)) : _mm512_setzero_pd();
-    }
-#pragma GCC unroll 1
-    for (size_t j = 0; j < dim; at += dim - j, j++) {
-        __m512d near = _mm512_maskz_loadu_pd((__mmask8)(there >> j), gram + at), t[UPDATE_ROWS];
-        for (int k = 0; k < n; k++) {
-            t[k] = _mm512_set1_pd((double)x[k][j] * (weight ? weight[k] : 1));
-            near = _mm512_fmadd_pd(t[k], _mm512_permutex2var_pd(low[k], rows, high[k]), near);
-        }
-        sum[j] = near;
-        if (j < far) {
-            __m512d rest = _mm512_maskz_loadu_pd((__mmask8)(there >> j >> 8), gram + at + 8);
-            __m512i below = _mm512_add_epi64(rows, _mm512_set1_epi64(8));
-            for (int k = 0; k < n; k++)
-                rest = _mm512_fmadd_pd(t[k], _mm512_permutex2var_pd(low[k], below, high[k]), rest);
-            sum[SHORT + j] = rest;
-        }
-        rows = _mm512_add_epi64(rows, _mm512_set1_epi64(1));
-    }
-    at = 0;
-#pragma GCC unroll 1
-    for (size_t j = 0; j < dim; at += dim - j, j++) {
-        _mm512_mask_storeu_pd(gram + at, (__mmask8)(there >> j), sum[j]);
-        if (j < far)
-            _mm512_mask_storeu_pd(gram + at + 8, (__mmask8)(there >> j >> 8), sum[SHORT + j]);
-    }
-}
-
-KERNEL void add_long_rows(double *gram, uint32_t dim, const float *const *x, const double *weight, int n)
+KERNEL void add_to_gram(double *gram, uint32_t dim, const float *const *x, const double *weight, int n)
 {
     tile rows;
     for (rows.base = 0; rows.base < dim; rows.base = rows.to) {
@@ -233,10 +193,7 @@ KERNEL void add_long_rows(double *gram, uint32_t dim, const float *const *x, con
 KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
                      const double *weight, int n)
 {
-    if (dim <= SHORT)
-        add_short_rows(gram, dim, x, weight, n);
-    else
-        add_long_rows(gram, dim, x, weight, n);
+    add_to_gram(gram, dim, x, weight, n);
     add_moment(moment, dim, x, y, weight, n);
 }
 

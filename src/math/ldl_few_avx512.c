@@ -153,6 +153,38 @@ KERNEL void add_moment(double *moment, const few_rows *r, int n)
     _mm512_mask_storeu_pd(moment + r->s.far, r->s.high, sum.high);
 }
 
+KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
+                     const double *weight, int n)
+{
+    const few_rows r = read_rows(dim, x, y, weight, n);
+    const triangle t = triangle_of(gram, dim);
+    add_moment(moment, &r, n);
+#pragma GCC unroll 1
+    for (size_t e = 0; e < t.elements; e += 8)
+        add_elements(&t, e, &r, n);
+}
+
+OLTR_TARGET_AVX512 void gram_add_few_avx512(double *gram, double *moment, uint32_t dim, const float *const *x,
+                                            const double *y, const double *weight, uint32_t n_rows)
+{
+    for (uint32_t k = 0; k < n_rows; k += UPDATE_ROWS) {
+        const double *w = weight ? weight + k : NULL;
+        switch (n_rows - k) {
+        case 1:
+            add_rows(gram, moment, dim, x + k, y + k, w, 1);
+            break;
+        case 2:
+            add_rows(gram, moment, dim, x + k, y + k, w, 2);
+            break;
+        case 3:
+            add_rows(gram, moment, dim, x + k, y + k, w, 3);
+            break;
+        default:
+            add_rows(gram, moment, dim, x + k, y + k, w, 4);
+        }
+    }
+}
+
 /* ---- update and sums ---------------------------------------------------------------------------------------- */
 
 /* The high lanes of a column.  Of up to 11 features they are four, and behind them lies the next column: a load waits for a store whose addresses it overlaps, even in lanes that

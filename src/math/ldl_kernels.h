@@ -57,6 +57,8 @@ void update_few_avx512(const ldl *f, const float *const *x, const double *y, con
                        double *work);
 void sample_few_avx512(const ldl *f, double scale, const float *z, double *theta);
 void solve_few_avx512(const ldl *f, double *x);
+void gram_add_few_avx512(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
+                         const double *weight, uint32_t n_rows);
 
 /* The next multiple of 4. */
 static inline size_t ceil4(size_t n)

@@ -238,22 +238,37 @@ static void count_row(const intake *in, uint32_t r, double examined, double clic
     doubles_at(in->state, in->p->last)[r] = when;
 }
 
+/* Counts n observations, each in its row. */
+static void intake_rows(intake *in, const float *const *x, const double *y, uint32_t n)
+{
+    double *clock = &doubles_at(in->state, in->p->count)[1];
+    in->solved = *clock;
+    intake_start(in);
+    for (uint32_t i = 0; i < n; i++) {
+        if (in->n == MODEL_BATCH)
+            intake_flush(in);
+        uint32_t r = place_of(in, x[i]);
+        in->counted = ++*clock;
+        count_row(in, r, 1, y[i], in->counted);
+        in->row[in->n] = r;
+        in->click[in->n++] = y[i];
+    }
+}
+
 void logistic_add(void *state, logistic *p, const float *const *x, const double *y, uint32_t n)
 {
-    intake in = {.state = state, .p = p, .solved = doubles_at(state, p->count)[1]};
+    intake in = {.state = state, .p = p};
     if (n == 0)
         return;
-    intake_start(&in);
-    for (uint32_t i = 0; i < n; i++) {
-        if (in.n == MODEL_BATCH)
-            intake_flush(&in);
-        uint32_t r = place_of(&in, x[i]);
-        in.counted = ++doubles_at(state, p->count)[1];
-        count_row(&in, r, 1, y[i], in.counted);
-        in.row[in.n] = r;
-        in.click[in.n++] = y[i];
-    }
+    intake_rows(&in, x, y, n);
     intake_solve(&in);
+}
+
+void logistic_add_plainly(void *state, logistic *p, const float *const *x, const double *y, uint32_t n)
+{
+    intake in = {.state = state, .p = p};
+    intake_rows(&in, x, y, n);
+    logistic_solve_plainly(state, p);
 }
 
 /* ---- the sums as a whole */

@@ -57,7 +57,8 @@ void logistic_refresh(void *state, logistic *p);
 /* Learns n observations (y is 0 or 1; any value in [0,1] works), and moves the root and the factor. */
 void logistic_add(void *state, logistic *p, const float *const *x, const double *y, uint32_t n);
 
-/* The same by a full Newton solve that builds and factors H in every step, from the warm start: the yardstick of tests and benches. */
+/* The same by a full Newton solve that builds and factors H in every step, from the warm start: the yardstick of tests and benches.  And the solve alone. */
+void logistic_add_plainly(void *state, logistic *p, const float *const *x, const double *y, uint32_t n);
 void logistic_solve_plainly(void *state, logistic *p);
 
 /* Adds what `from` has learned (same dim and lambda); rows that do not fit are absorbed. */

@@ -285,14 +285,27 @@ static int certainly_rises(double slope, double slope_end, double largest_move)
     return half < 1 && (1 - half) * slope + half * slope_end > 0;
 }
 
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* In four lanes, so that not every row waits for the one before. */
 static double largest_move(const model *m)
 {
-    double largest = 0;
-    for (uint32_t r = 0; r < m->rows; r++) {
-        double move = fabs(m->score_next[r] - m->score[r]);
-        largest = move > largest ? move : largest;
-    }
-    return largest;
+    double largest[4] = {0, 0, 0, 0};
+    uint32_t r = 0;
+    for (; r + 4 <= m->rows; r += 4)
+        for (uint32_t i = 0; i < 4; i++)
+            largest[i] = larger(fabs(m->score_next[r + i] - m->score[r + i]), largest[i]);
+    for (; r < m->rows; r++)
+        largest[0] = larger(fabs(m->score_next[r] - m->score[r]), largest[0]);
+    return larger(larger(largest[0], largest[1]), larger(largest[2], largest[3]));
 }
 
 /* The largest of 1/2, 1/4, ... of the step along which the objective rises, or 0 when there is none that rounding lets us see. */
@@ -371,13 +384,22 @@ typedef struct climb {
 
 typedef enum progress { GOES_ON, CONVERGED, STALLED } progress;
 
+static double least_share(const model *m)
+{
+    double least[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
+    uint32_t r = 0;
+    for (; r + 4 <= m->rows; r += 4)
+        for (uint32_t i = 0; i < 4; i++)
+            least[i] = smaller(m->share[r + i], least[i]);
+    for (; r < m->rows; r++)
+        least[0] = smaller(m->share[r], least[0]);
+    return smaller(smaller(least[0], least[1]), smaller(least[2], least[3]));
+}
+
 static climb climb_start(const model *m, int evaluated)
 {
     climb c = {.delta = INFINITY, .evaluated = evaluated};
-    double least = INFINITY;
-    for (uint32_t r = 0; r < m->rows; r++)
-        least = m->share[r] < least ? m->share[r] : least;
-    c.reach = sqrt(m->lambda / (m->capacity * least));
+    c.reach = sqrt(m->lambda / (m->capacity * least_share(m)));
     c.off = evaluated ? mismatch_of(m) : (mismatch){0, INFINITY};
     return c;
 }
