@@ -326,7 +326,7 @@ int main(int argc, char **argv)
     int quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
     uint32_t repetitions = quick ? 1 : argc > 1 ? (uint32_t)atoi(argv[1]) : 15;
     int good = repetitions > 0;
-    for (size_t i = 0; good && i < sizeof workloads / sizeof *workloads; i++) {
+    for (size_t i = 0; repetitions > 0 && i < sizeof workloads / sizeof *workloads; i++) {
         workload w = workloads[i];
         if (quick) {
             w.rounds /= 20;

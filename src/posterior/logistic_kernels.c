@@ -17,9 +17,10 @@
 typedef double four __attribute__((vector_size(32)));
 typedef float four_floats __attribute__((vector_size(16)));
 typedef uint64_t four_words __attribute__((vector_size(32)));
+typedef double eight __attribute__((vector_size(64)));
+typedef uint64_t eight_words __attribute__((vector_size(64)));
 
 #define BODY static inline __attribute__((always_inline))
-#define SPLAT(x) ((four){(x), (x), (x), (x)})
 
 /* e^-746 is 0 in double, and so is that of all beyond */
 #define LOWEST 746.0
@@ -28,46 +29,17 @@ typedef uint64_t four_words __attribute__((vector_size(32)));
 #define LN2_LOW 0x1.cf79abc9e3b3ap-40
 #define ROUNDING 0x1.8p52 /* adding it rounds to an integer, which then stands in the low bits */
 
-/* Kernel: one vector of rows at a time. */
-BODY void respond_body(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
-                       double *curvature)
-{
-    const four_words sign = (four_words)SPLAT(-0.0);
-    for (size_t i = 0; i < n; i += RESPOND_LANES) {
-        four score, seen, hits;
-        memcpy(&score, z + i, sizeof score);
-        memcpy(&seen, examined + i, sizeof seen);
-        memcpy(&hits, clicked + i, sizeof hits);
+#define LANES 4
+#define VECTOR four
+#define WORDS four_words
+#define RESPOND respond_fours
+#include "posterior/respond_body.h"
+#undef LANES
+#undef VECTOR
+#undef WORDS
+#undef RESPOND
 
-        four a = (four)((four_words)score & ~sign);
-        four_words within = (four_words)(a < SPLAT(LOWEST)); /* not for NaN, which so cannot spread */
-        a = (four)(((four_words)a & within) | ((four_words)SPLAT(LOWEST) & ~within));
-
-        four shifted = SPLAT(ROUNDING) - a * SPLAT(LOG2_E);
-        four k = shifted - SPLAT(ROUNDING);
-        four r = (-a - k * SPLAT(LN2_HIGH)) - k * SPLAT(LN2_LOW);
-        four r2 = r * r, r4 = r2 * r2;
-        four p0 = (SPLAT(1.0) + r) + r2 * (SPLAT(1.0 / 2) + r * SPLAT(1.0 / 6));
-        four p4 = (SPLAT(1.0 / 24) + r * SPLAT(1.0 / 120)) + r2 * (SPLAT(1.0 / 720) + r * SPLAT(1.0 / 5040));
-        four p8 =
-            (SPLAT(1.0 / 40320) + r * SPLAT(1.0 / 362880)) + r2 * (SPLAT(1.0 / 3628800) + r * SPLAT(1.0 / 39916800));
-        four p12 = SPLAT(1.0 / 479001600) + r * SPLAT(1.0 / 6227020800);
-        four e = p0 + r4 * (p4 + r4 * (p8 + r4 * p12));
-
-        /* times 2^k in two halves, for 2^k alone may be below the smallest normal number */
-        four_words exponent = (four_words)shifted - (four_words)SPLAT(ROUNDING) + 2048;
-        four_words half = exponent >> 1;
-        e = e * (four)((half - 1) << 52) * (four)((exponent - half - 1) << 52);
-
-        four large = SPLAT(1.0) / (SPLAT(1.0) + e), small = e * large;
-        four_words positive = (four_words)(score >= SPLAT(0.0));
-        four mu = (four)(((four_words)large & positive) | ((four_words)small & ~positive));
-        four rest = (four)(((four_words)small & positive) | ((four_words)large & ~positive));
-        four pull = hits * rest - (seen - hits) * mu, weight = seen * (large * small);
-        memcpy(residual + i, &pull, sizeof pull);
-        memcpy(curvature + i, &weight, sizeof weight);
-    }
-}
+#define SPLAT(x) ((four){(x), (x), (x), (x)})
 
 /* Kernel: a NaN ends up in neither bound, but cannot arise from finite non-negative a, b and positive c. */
 BODY void ratio_range_body(size_t n, const double *a, const double *b, const double *c, double range[2])
@@ -102,7 +74,7 @@ BODY void ratio_range_body(size_t n, const double *a, const double *b, const dou
 void respond_plain(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
                    double *curvature)
 {
-    respond_body(n, z, examined, clicked, residual, curvature);
+    respond_fours(0, respond_padded(n), z, examined, clicked, residual, curvature);
 }
 
 void rows_pull_plain(const float *x, size_t n, uint32_t dim, const double *c, double *out)
@@ -122,7 +94,21 @@ void ratio_range_plain(size_t n, const double *a, const double *b, const double 
 OLTR_TARGET_AVX2 void respond_avx2(size_t n, const double *z, const double *examined, const double *clicked,
                                    double *residual, double *curvature)
 {
-    respond_body(n, z, examined, clicked, residual, curvature);
+    respond_fours(0, respond_padded(n), z, examined, clicked, residual, curvature);
+}
+
+#define LANES 8
+#define VECTOR eight
+#define WORDS eight_words
+#define RESPOND respond_eights
+#include "posterior/respond_body.h"
+
+/* Vectors of eight, and one of four where that is enough. */
+OLTR_TARGET_AVX512 void respond_avx512(size_t n, const double *z, const double *examined, const double *clicked,
+                                       double *residual, double *curvature)
+{
+    size_t all = respond_padded(n), i = respond_eights(0, all, z, examined, clicked, residual, curvature);
+    respond_fours(i, all, z, examined, clicked, residual, curvature);
 }
 
 /* Kernel: `vectors` (a constant) times four columns at once, summed in registers over all rows.  The last vector has `last` columns. */
@@ -183,6 +169,12 @@ OLTR_TARGET_AVX2 void ratio_range_avx2(size_t n, const double *a, const double *
 
 #else
 
+void respond_avx512(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
+                    double *curvature)
+{
+    respond_plain(n, z, examined, clicked, residual, curvature);
+}
+
 void respond_avx2(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
                   double *curvature)
 {
@@ -204,7 +196,9 @@ void ratio_range_avx2(size_t n, const double *a, const double *b, const double *
 void respond(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
              double *curvature)
 {
-    (cpu_has_avx2() ? respond_avx2 : respond_plain)(n, z, examined, clicked, residual, curvature);
+    (cpu_has_avx512() ? respond_avx512
+     : cpu_has_avx2() ? respond_avx2
+                      : respond_plain)(n, z, examined, clicked, residual, curvature);
 }
 
 void rows_pull(const float *x, size_t n, uint32_t dim, const double *c, double *out)

@@ -1,7 +1,7 @@
 /* logistic_kernels.h - the loops over all rows that math/ldl.h does not have: the response to scores, the pull of residuals, the
  * range of weights.
  *
- * Each for AVX2 and for any machine, with the same operations in the same order, so with the same bits.
+ * Each for AVX2 and for any machine, the response for AVX-512 too, with the same operations in the same order, so with the same bits.
  */
 #ifndef OLTR_POSTERIOR_LOGISTIC_KERNELS_H
 #define OLTR_POSTERIOR_LOGISTIC_KERNELS_H
@@ -23,6 +23,9 @@ void respond_plain(size_t n, const double *z, const double *examined, const doub
                    double *curvature);
 void respond_avx2(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
                   double *curvature);
+
+void respond_avx512(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
+                    double *curvature);
 
 /* out += sum_r c_r x_r over n rows of dim floats, one after the other. */
 void rows_pull(const float *x, size_t n, uint32_t dim, const double *c, double *out);

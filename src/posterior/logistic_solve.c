@@ -421,10 +421,12 @@ static void take_last_step(model *m)
 /* Whether what is left after this step is too little to matter: the bound at the head of this file, in the length of theta instead of the norm of F. */
 static int is_last(const model *m, const climb *c)
 {
+    if (!c->evaluated)
+        return 0;
     double size = sqrt(dot(m->step, m->step, m->dim)), scale = 1 + sqrt(dot(m->theta, m->theta, m->dim));
     double move = c->reach * size, bend = 1 + move + move * move; /* >= e^move for move < 1 */
-    double left = fmax(c->off.high * bend - 1, 1 - c->off.low / bend) / c->off.low;
-    return c->evaluated && move < 1 && size * left <= TOLERANCE * scale;
+    double left = larger(c->off.high * bend - 1, 1 - c->off.low / bend) / c->off.low;
+    return move < 1 && size * left <= TOLERANCE * scale;
 }
 
 /* Takes the step. */

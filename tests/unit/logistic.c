@@ -1,5 +1,6 @@
 /* logistic.c - the logistic posterior against a slow solver of its own: damped Newton from zero in long double, on the plain sums. */
 #include "posterior/logistic.h"
+#include "base/cpu.h"
 #include "posterior/logistic_kernels.h"
 
 #include <math.h>
@@ -285,9 +286,11 @@ static void test_twins(void **unused)
             share[i] = 1e-6 * uniform();
         }
         respond_plain(rows, z, n, s, a[0], b[0]);
-        respond_avx2(rows, z, n, s, a[1], b[1]);
-        assert_memory_equal(a[0], a[1], rows * sizeof(double));
-        assert_memory_equal(b[0], b[1], rows * sizeof(double));
+        for (int wide = 0; wide <= cpu_has_avx512(); wide++) {
+            (wide ? respond_avx512 : respond_avx2)(rows, z, n, s, a[1], b[1]);
+            assert_memory_equal(a[0], a[1], rows * sizeof(double));
+            assert_memory_equal(b[0], b[1], rows * sizeof(double));
+        }
         for (size_t i = 0; i < rows; i++)
             assert_true(isfinite(a[0][i]) && b[0][i] >= 0);
         ratio_range_plain(rows, n, s, share, range[0]);
