@@ -343,7 +343,9 @@ KERNEL void back_blocks(ldl f, size_t blocks, __m256d x[4])
                     _mm256_fmadd_pd(_mm256_loadu_pd(column[i] + 4 * q), x[q], sum[(blocks - 1 - q) % 2][i]);
         for (size_t i = 0; i < 4; i++)
             sum[0][i] = _mm256_add_pd(sum[0][i], sum[1][i]);
-        x[b] = back_triangle(l, _mm256_sub_pd(x[b], sums_of_four(sum[0])));
+        if (b + 1 < blocks) /* below the last block there is nothing */
+            x[b] = _mm256_sub_pd(x[b], sums_of_four(sum[0]));
+        x[b] = back_triangle(l, x[b]);
     }
 }
 
@@ -409,16 +411,27 @@ KERNEL sixteen forward(const ldl *f, sixteen x)
     return x;
 }
 
+/* Four elements, from c on, divided by d; those that are not there stay. */
+KERNEL __m256d divided(const ldl *f, __m256d x, size_t c)
+{
+    const __mmask8 here = f->dim > c ? first_lanes(f->dim - c) & 0xF : 0;
+    return _mm256_mask_div_pd(x, here, x, _mm256_maskz_loadu_pd(here, f->d + c));
+}
+
+/* The last block is divided first, for the way back begins there. */
 OLTR_TARGET_AVX512 void solve_few_avx512(const ldl *f, double *x)
 {
     const shape s = shape_of(f->dim);
-    const __m512d one = _mm512_set1_pd(1);
     sixteen v = {_mm512_maskz_loadu_pd(s.low, x), _mm512_maskz_loadu_pd(s.high, x + s.far)};
     v = forward(f, v);
-    v.low = _mm512_div_pd(v.low, _mm512_mask_loadu_pd(one, s.low, f->d));
-    v.high = _mm512_div_pd(v.high, _mm512_mask_loadu_pd(one, s.high, f->d + s.far));
     __m256d block[4] = {_mm512_castpd512_pd256(v.low), _mm512_extractf64x4_pd(v.low, 1), _mm512_castpd512_pd256(v.high),
                         _mm512_extractf64x4_pd(v.high, 1)};
+    if (f->dim > 12)
+        block[3] = divided(f, block[3], 12);
+    if (f->dim > 8)
+        block[2] = divided(f, block[2], 8);
+    block[1] = divided(f, block[1], 4);
+    block[0] = divided(f, block[0], 0);
     back_few(f, block, x);
 }
 
