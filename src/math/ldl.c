@@ -159,8 +159,10 @@ static void forward_plain(const ldl *f, double *x)
             x[r] = fma(-f->l[j * f->stride + r], x[j], x[r]);
 }
 
-static void solve_plain(const ldl *f, double *x)
+static void solve_plain(const ldl *f, const double *rhs, double *x)
 {
+    if (x != rhs)
+        memcpy(x, rhs, f->dim * sizeof *x);
     forward_plain(f, x);
     for (size_t j = 0; j < f->dim; j++)
         x[j] /= f->d[j];
@@ -182,9 +184,7 @@ void ldl_sample(const ldl *f, double scale, const float *z, double *theta)
 
 void ldl_solve(const ldl *f, const double *rhs, double *x)
 {
-    if (x != rhs)
-        memcpy(x, rhs, f->dim * sizeof *x);
-    kernels(f->dim)->solve(f, x);
+    kernels(f->dim)->solve(f, rhs, x);
 }
 
 /* ---- many rows at once ---------------------------------------------------------------------------------------- */

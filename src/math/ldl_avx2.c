@@ -486,8 +486,10 @@ OLTR_TARGET_AVX2 static void forward(const ldl *f, double *x)
     }
 }
 
-OLTR_TARGET_AVX2 static void solve(const ldl *f, double *x)
+OLTR_TARGET_AVX2 static void solve(const ldl *f, const double *rhs, double *x)
 {
+    if (x != rhs)
+        memcpy(x, rhs, f->dim * sizeof *x);
     forward(f, x);
     for (size_t j = 0; j < f->dim; j++)
         x[j] /= f->d[j];

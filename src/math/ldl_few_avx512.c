@@ -418,11 +418,18 @@ KERNEL __m256d divided(const ldl *f, __m256d x, size_t c)
     return _mm256_mask_div_pd(x, here, x, _mm256_maskz_loadu_pd(here, f->d + c));
 }
 
-/* The last block is divided first, for the way back begins there. */
-OLTR_TARGET_AVX512 void solve_few_avx512(const ldl *f, double *x)
+/* Eight elements from c on, in two halves: so they were stored a moment ago, and a load of what two stores have written waits until both are through. */
+KERNEL __m512d load_halves(const double *x, uint32_t dim, size_t c)
 {
-    const shape s = shape_of(f->dim);
-    sixteen v = {_mm512_maskz_loadu_pd(s.low, x), _mm512_maskz_loadu_pd(s.high, x + s.far)};
+    __m512d low = _mm512_castpd256_pd512(_mm256_maskz_loadu_pd(first_lanes(dim - c), x + c));
+    return dim > c + 4 ? _mm512_insertf64x4(low, _mm256_maskz_loadu_pd(first_lanes(dim - c - 4), x + c + 4), 1)
+                       : _mm512_insertf64x4(low, _mm256_setzero_pd(), 1);
+}
+
+/* The last block is divided first, for the way back begins there. */
+OLTR_TARGET_AVX512 void solve_few_avx512(const ldl *f, const double *rhs, double *x)
+{
+    sixteen v = {load_halves(rhs, f->dim, 0), f->dim > 8 ? load_halves(rhs, f->dim, 8) : _mm512_setzero_pd()};
     v = forward(f, v);
     __m256d block[4] = {_mm512_castpd512_pd256(v.low), _mm512_extractf64x4_pd(v.low, 1), _mm512_castpd512_pd256(v.high),
                         _mm512_extractf64x4_pd(v.high, 1)};

@@ -31,7 +31,8 @@ typedef struct ldl_kernels {
     void (*learn)(const ldl *f, double *gram, double *moment, const float *const *x, const double *y,
                   const double *weight, uint32_t n_rows, double *work);
     void (*sample)(const ldl *f, double scale, const float *z, double *theta);
-    void (*solve)(const ldl *f, double *x); /* x = V^-1 x: forward, every element divided by d, back */
+    void (*solve)(const ldl *f, const double *rhs,
+                  double *x); /* x = V^-1 rhs: forward, every element divided by d, back */
     void (*quadratic)(const ldl *f, const float *x, size_t stride, uint32_t n, double *out, double *work);
     int (*rows_times)(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out);
     int (*rows_within)(const float *x, size_t stride, const uint32_t *row, uint32_t n, uint32_t dim, float most);
@@ -56,7 +57,7 @@ void learn_few_avx512(const ldl *f, double *gram, double *moment, const float *c
 void update_few_avx512(const ldl *f, const float *const *x, const double *y, const double *weight, uint32_t n_rows,
                        double *work);
 void sample_few_avx512(const ldl *f, double scale, const float *z, double *theta);
-void solve_few_avx512(const ldl *f, double *x);
+void solve_few_avx512(const ldl *f, const double *rhs, double *x);
 void gram_add_few_avx512(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
                          const double *weight, uint32_t n_rows);
 

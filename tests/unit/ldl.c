@@ -95,10 +95,8 @@ static void sample_with_both(side s[2], oltr_rng *rng)
 
 static void use_both(side s[2], const float *x, size_t stride, uint32_t n)
 {
-    for (int i = 0; i < 2; i++) {
-        memcpy(s[i].theta, s[i].moment, s[i].factor.dim * sizeof(double));
-        s[i].kernels->solve(&s[i].factor, s[i].theta);
-    }
+    for (int i = 0; i < 2; i++)
+        s[i].kernels->solve(&s[i].factor, s[i].moment, s[i].theta);
     assert_same_sides(&s[0], &s[1], "solve");
     for (int i = 0; i < 2; i++)
         s[i].kernels->rows_times(x, stride, n, s[i].factor.dim, s[i].theta, s[i].out);
