@@ -536,12 +536,17 @@ static void add_note(const struct drawing *drawing, struct text *out)
 {
     int bands = drawing->figure->bands;
     char number[40];
-    grouped(drawing->replications, number, sizeof number);
     text_printf(out, "set label 1 '");
     if (bands > 0) {
-        text_printf(out, "%s: ± %d standard error%s, ", drawing->figure->x == FIGURE_ROUND ? "bands" : "bars", bands,
+        text_printf(out, "%s: ± %d standard error%s", drawing->figure->x == FIGURE_ROUND ? "bands" : "bars", bands,
                     bands > 1 ? "s" : "");
+        if (drawing->scene->queries > 0) {
+            grouped(drawing->scene->queries, number, sizeof number);
+            text_printf(out, " over %s queries", number);
+        }
+        text_add(out, ", ");
     }
+    grouped(drawing->replications, number, sizeof number);
     text_printf(out, "%s replications' at screen 0.985,0.03 right font ',9' textcolor rgb '#777777'\n", number);
 }
 

@@ -34,6 +34,7 @@ struct figure_scene {
     const char *sweep_key; /* NULL without a sweep */
     uint32_t n_points;
     const struct figure_point *point; /* (n_points) */
+    uint32_t queries; /* of judged data, between which the standard errors are; 0 where replications are all alike */
     uint32_t n_policies;
     const char *const *policy; /* (n_policies) all labels of the experiment, in its order */
     const struct result_table *results;

@@ -108,7 +108,12 @@ static void add_table(const struct report_experiment *experiment, const struct c
         add_words(out, folder->manifest.scene.sweep_key);
         text_add(out, "}");
     }
-    text_printf(out, ". Cumulative regret, mean $\\pm$ standard error of %" PRIu32 " replications.}\n",
+    uint32_t queries = folder->manifest.scene.queries;
+    text_add(out, ". Cumulative regret, mean $\\pm$ standard error ");
+    if (queries > 0) {
+        text_printf(out, "over %" PRIu32 " queries, ", queries);
+    }
+    text_printf(out, "%s%" PRIu32 " replications.}\n", queries > 0 ? "" : "of ",
                 column[0].count > 0 ? column[0].ranked[0].row->replications : 0);
     text_printf(out, "  \\label{tab:%s%s}\n  \\begin{tabular}{l", experiment->name, first > 0 ? "-more" : "");
     for (uint32_t j = 0; j < n_columns; j++) {

@@ -316,6 +316,18 @@ static bool read_policies(const struct reader *reader, const json_t *json, struc
     return true;
 }
 
+/* The fewest queries of any data set that was played; 0 without one. */
+static uint32_t queries_of(const json_t *data)
+{
+    const json_t *sets = json_object_get(data, "sets");
+    json_int_t fewest = 0;
+    for (size_t i = 0; i < json_array_size(sets); i++) {
+        json_int_t queries = json_integer_value(json_object_get(json_array_get(sets, i), "queries"));
+        fewest = i == 0 || queries < fewest ? queries : fewest;
+    }
+    return fewest > 0 && fewest <= UINT32_MAX ? (uint32_t)fewest : 0;
+}
+
 static bool read_points(const struct reader *reader, struct manifest *manifest)
 {
     const json_t *points = json_object_get(manifest->json, "points");
@@ -339,6 +351,7 @@ static bool read_points(const struct reader *reader, struct manifest *manifest)
         return broken(reader, "`sweep_key` is not text");
     }
     manifest->scene.sweep_key = json_string_value(key);
+    manifest->scene.queries = queries_of(json_object_get(manifest->json, "data"));
     return read_policies(reader, json_object_get(json_array_get(points, 0), "policies"), manifest);
 }
 

@@ -53,6 +53,8 @@ grep -q 'the scores in one/scores.csv are of this very data and seed' told || fa
 [ "$(field one/manifest.json data sets 0 queries)" = 4 ] || fail "the manifest does not count the queries"
 [ "$(field one/manifest.json points 0 replications)" = 8 ] || fail "replications are of each query"
 field one/manifest.json figures 0 title | grep -qF 'Tiny (generated data)' || fail "the title of the figure does not say generated"
+"$OLTR" plot one >/dev/null
+grep -qF 'standard error over 4 queries, 8 replications' one/fig-tiny.gp || fail "the figure does not say what its bands are"
 
 # every query, by its id, with every policy
 [ "$(tail -n +2 one/queries.csv | cut -d, -f2 | sort -u | wc -l)" = 4 ] || fail "not 4 queries"
