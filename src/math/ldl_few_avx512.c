@@ -167,22 +167,9 @@ KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *co
 OLTR_TARGET_AVX512 void gram_add_few_avx512(double *gram, double *moment, uint32_t dim, const float *const *x,
                                             const double *y, const double *weight, uint32_t n_rows)
 {
-    for (uint32_t k = 0; k < n_rows; k += UPDATE_ROWS) {
-        const double *w = weight ? weight + k : NULL;
-        switch (n_rows - k) {
-        case 1:
-            add_rows(gram, moment, dim, x + k, y + k, w, 1);
-            break;
-        case 2:
-            add_rows(gram, moment, dim, x + k, y + k, w, 2);
-            break;
-        case 3:
-            add_rows(gram, moment, dim, x + k, y + k, w, 3);
-            break;
-        default:
-            add_rows(gram, moment, dim, x + k, y + k, w, 4);
-        }
-    }
+#define PASS(k, n) add_rows(gram, moment, dim, x + (k), y + (k), weight ? weight + (k) : NULL, n)
+    IN_PASSES(n_rows, PASS);
+#undef PASS
 }
 
 /* ---- update and sums ---------------------------------------------------------------------------------------- */
@@ -270,22 +257,9 @@ KERNEL void learn_rows(ldl f, double *gram, double *moment, const float *const *
 KERNEL void learn_all(const ldl *f, double *gram, double *moment, const float *const *x, const double *y,
                       const double *weight, uint32_t n_rows, int wide)
 {
-    for (uint32_t k = 0; k < n_rows; k += UPDATE_ROWS) {
-        const double *w = weight ? weight + k : NULL;
-        switch (n_rows - k) {
-        case 1:
-            learn_rows(*f, gram, moment, x + k, y + k, w, 1, wide);
-            break;
-        case 2:
-            learn_rows(*f, gram, moment, x + k, y + k, w, 2, wide);
-            break;
-        case 3:
-            learn_rows(*f, gram, moment, x + k, y + k, w, 3, wide);
-            break;
-        default:
-            learn_rows(*f, gram, moment, x + k, y + k, w, 4, wide);
-        }
-    }
+#define PASS(k, n) learn_rows(*f, gram, moment, x + (k), y + (k), weight ? weight + (k) : NULL, n, wide)
+    IN_PASSES(n_rows, PASS);
+#undef PASS
 }
 
 OLTR_TARGET_AVX512 void learn_few_avx512(const ldl *f, double *gram, double *moment, const float *const *x,

@@ -9,6 +9,7 @@
  *              the end; the sums add as (0+1)+(2+3) after the two sets; then the triangle of the block, last column first.
  *   sample     back of u + scale (z / sqrt(d)), the sum fused.
  *   forward    element r loses l_rj x_j for j = 0, 1, ..., r-1.
+ *   solve      x = V^-1 rhs: forward, every element divided by d, back.
  *   quadratic  w = L^-1 x like forward, then sum of (w / d) w, in order, with 1 / d rounded first.
  *   rows_times two interleaved sets of 4 partial sums from the front, added as in back; a tail is filled up with zeros.
  *   gram_add   element (i, j) gains (w x_j) x_i row by row of x, fused (without weights the product is exact, so fused or not is the same).
@@ -31,8 +32,7 @@ typedef struct ldl_kernels {
     void (*learn)(const ldl *f, double *gram, double *moment, const float *const *x, const double *y,
                   const double *weight, uint32_t n_rows, double *work);
     void (*sample)(const ldl *f, double scale, const float *z, double *theta);
-    void (*solve)(const ldl *f, const double *rhs,
-                  double *x); /* x = V^-1 rhs: forward, every element divided by d, back */
+    void (*solve)(const ldl *f, const double *rhs, double *x);
     void (*quadratic)(const ldl *f, const float *x, size_t stride, uint32_t n, double *out, double *work);
     int (*rows_times)(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out);
     int (*rows_within)(const float *x, size_t stride, const uint32_t *row, uint32_t n, uint32_t dim, float most);
@@ -60,6 +60,25 @@ void sample_few_avx512(const ldl *f, double scale, const float *z, double *theta
 void solve_few_avx512(const ldl *f, const double *rhs, double *x);
 void gram_add_few_avx512(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
                          const double *weight, uint32_t n_rows);
+
+/* PASS(k, n) for the rows k .. k+n-1 of n_rows, pass by pass; n is a constant in each. */
+#define IN_PASSES(n_rows, PASS)                                                                                        \
+    do                                                                                                                 \
+        for (uint32_t k = 0; k < (n_rows); k += UPDATE_ROWS)                                                           \
+            switch ((n_rows)-k) {                                                                                      \
+            case 1:                                                                                                    \
+                PASS(k, 1);                                                                                            \
+                break;                                                                                                 \
+            case 2:                                                                                                    \
+                PASS(k, 2);                                                                                            \
+                break;                                                                                                 \
+            case 3:                                                                                                    \
+                PASS(k, 3);                                                                                            \
+                break;                                                                                                 \
+            default:                                                                                                   \
+                PASS(k, UPDATE_ROWS);                                                                                  \
+            }                                                                                                          \
+    while (0)
 
 /* The next multiple of 4. */
 static inline size_t ceil4(size_t n)

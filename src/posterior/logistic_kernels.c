@@ -15,7 +15,6 @@
 #endif
 
 typedef double four __attribute__((vector_size(32)));
-typedef float four_floats __attribute__((vector_size(16)));
 typedef uint64_t four_words __attribute__((vector_size(32)));
 typedef double eight __attribute__((vector_size(64)));
 typedef uint64_t eight_words __attribute__((vector_size(64)));

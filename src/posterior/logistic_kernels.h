@@ -23,7 +23,6 @@ void respond_plain(size_t n, const double *z, const double *examined, const doub
                    double *curvature);
 void respond_avx2(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
                   double *curvature);
-
 void respond_avx512(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
                     double *curvature);
 
