@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "math/ldl_kernels.h"
+#include "math/some_avx2.h"
 
 #define KERNEL OLTR_TARGET_AVX2 static inline __attribute__((always_inline))
 
@@ -24,20 +25,6 @@ KERNEL __m256i first_lanes(size_t n)
 {
     static const int64_t lanes[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
     return _mm256_loadu_si256((const __m256i *)(const void *)(lanes + 4 - n));
-}
-
-/* Four doubles from x, those from `left` on being 0 and not read. */
-KERNEL __m256d load_some(const double *x, size_t left)
-{
-    return left >= 4 ? _mm256_loadu_pd(x) : _mm256_maskload_pd(x, first_lanes(left));
-}
-
-KERNEL void store_some(double *x, __m256d v, size_t left)
-{
-    if (left >= 4)
-        _mm256_storeu_pd(x, v);
-    else
-        _mm256_maskstore_pd(x, first_lanes(left), v);
 }
 
 /* The first n of four floats, n = 0..4. */
@@ -653,7 +640,7 @@ KERNEL int short_rows_times(const float *x, size_t stride, uint32_t n, uint32_t 
     const __m128i last = first_floats(left);
     __m256d t[4], wrong = _mm256_setzero_pd(), sum[4];
     for (size_t b = 0; b < blocks; b++)
-        t[b] = b + 1 < blocks ? _mm256_loadu_pd(theta + 4 * b) : _mm256_maskload_pd(theta + 4 * b, first_lanes(left));
+        t[b] = load_some(theta + 4 * b, b + 1 < blocks ? 4 : left);
     for (; n >= 4; n -= 4, x += 4 * stride, out += 4) {
         for (size_t i = 0; i < 4; i++)
             sum[i] = short_row_times(x + i * stride, t, blocks, last);

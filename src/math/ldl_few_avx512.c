@@ -12,6 +12,8 @@
 
 #include <immintrin.h>
 
+#include "math/some_avx2.h"
+
 #define KERNEL OLTR_TARGET_AVX512 static inline __attribute__((always_inline))
 
 /* The first n of eight lanes, or all. */
@@ -287,14 +289,20 @@ KERNEL __m256d sums_of_four(const __m256d v[4])
     return _mm256_add_pd(_mm256_permute2f128_pd(a, b, 0x20), _mm256_permute2f128_pd(a, b, 0x31));
 }
 
-/* x loses the triangle of four columns, which begin at l[0..3], last column first. */
-KERNEL __m256d back_triangle(const __m256d l[4], __m256d x)
+/* x loses the triangle of four columns, last column first; row 4b of column i stands at column[i][4b], and l[i] begins there.  The elements of x that others wait for are
+ * broadcast first and then lose in all lanes what they lose in x, for a broadcast takes as long as a subtraction. */
+KERNEL __m256d back_triangle(const double *const column[4], size_t b, const __m256d l[4], __m256d x)
 {
-    __m256d a = _mm256_unpackhi_pd(l[0], l[1]), b = _mm256_unpackhi_pd(l[2], l[3]), c = _mm256_unpacklo_pd(l[0], l[1]);
-    __m256d d = _mm256_unpacklo_pd(l[2], l[3]);
-    x = _mm256_mask3_fnmadd_pd(_mm256_permute2f128_pd(a, b, 0x31), _mm256_permute4x64_pd(x, 0xFF), x, 7);
-    x = _mm256_mask3_fnmadd_pd(_mm256_permute2f128_pd(c, d, 0x31), _mm256_permute4x64_pd(x, 0xAA), x, 3);
-    return _mm256_mask3_fnmadd_pd(_mm256_permute2f128_pd(a, b, 0x20), _mm256_permute4x64_pd(x, 0x55), x, 1);
+    const __m256d last = _mm256_permute4x64_pd(x, 0xFF);
+    __m256d third = _mm256_permute4x64_pd(x, 0xAA), second = _mm256_permute4x64_pd(x, 0x55);
+    third = _mm256_fnmadd_pd(_mm256_set1_pd(column[2][4 * b + 3]), last, third);
+    second = _mm256_fnmadd_pd(_mm256_set1_pd(column[1][4 * b + 3]), last, second);
+    second = _mm256_fnmadd_pd(_mm256_set1_pd(column[1][4 * b + 2]), third, second);
+    __m256d p = _mm256_unpackhi_pd(l[0], l[1]), q = _mm256_unpackhi_pd(l[2], l[3]), r = _mm256_unpacklo_pd(l[0], l[1]);
+    __m256d s = _mm256_unpacklo_pd(l[2], l[3]);
+    x = _mm256_mask3_fnmadd_pd(_mm256_permute2f128_pd(p, q, 0x31), last, x, 7);
+    x = _mm256_mask3_fnmadd_pd(_mm256_permute2f128_pd(r, s, 0x31), third, x, 3);
+    return _mm256_mask3_fnmadd_pd(_mm256_permute2f128_pd(p, q, 0x20), second, x, 1);
 }
 
 /* KERNEL.  x = L^-T x, x in `blocks` (1..4, a constant) vectors of four.  A column that is not there is one of zeros. */
@@ -319,7 +327,7 @@ KERNEL void back_blocks(ldl f, size_t blocks, __m256d x[4])
             sum[0][i] = _mm256_add_pd(sum[0][i], sum[1][i]);
         if (b + 1 < blocks) /* below the last block there is nothing */
             x[b] = _mm256_sub_pd(x[b], sums_of_four(sum[0]));
-        x[b] = back_triangle(l, x[b]);
+        x[b] = back_triangle(column, b, l, x[b]);
     }
 }
 
@@ -329,7 +337,7 @@ KERNEL void back_and_store(const ldl *f, size_t blocks, __m256d x[4], double *ou
     back_blocks(*f, blocks, x);
     for (size_t b = 0; b < last; b++)
         _mm256_storeu_pd(out + 4 * b, x[b]);
-    _mm256_mask_storeu_pd(out + 4 * last, first_lanes(f->dim - 4 * last), x[last]);
+    store_some(out + 4 * last, x[last], f->dim - 4 * last);
 }
 
 /* x: four vectors of four, those that are not there unread. */
@@ -369,18 +377,24 @@ OLTR_TARGET_AVX512 void sample_few_avx512(const ldl *f, double scale, const floa
     back_few(f, x, theta);
 }
 
-/* x = L^-1 x, column by column. */
+/* x = L^-1 x, column by column, four of them in a block.  As in back_triangle, their x_j are broadcast at once and lose in all lanes what they lose in x. */
 KERNEL sixteen forward(const ldl *f, sixteen x)
 {
     uint32_t below = (1u << f->dim) - 1; /* the elements from x_j on */
 #pragma GCC unroll 1
-    for (size_t j = 0; j < f->dim; j++) {
-        const double *l = f->l + j * f->stride;
-        const __m512d xj = pick(x, _mm512_set1_epi64((long long)j));
-        below &= below - 1;
-        const __mmask8 low = (__mmask8)below, high = (__mmask8)(below >> 8);
-        x.low = _mm512_mask3_fnmadd_pd(_mm512_maskz_loadu_pd(low, l), xj, x.low, low);
-        x.high = _mm512_mask3_fnmadd_pd(_mm512_maskz_loadu_pd(high, l + 8), xj, x.high, high);
+    for (size_t c = 0; c < f->dim; c += 4) {
+        __m512d head[4];
+        for (size_t i = 0; i < 4; i++)
+            head[i] = pick(x, _mm512_set1_epi64((long long)(c + i)));
+        for (size_t i = 0; i < 4 && c + i < f->dim; i++) {
+            const double *l = f->l + (c + i) * f->stride;
+            below &= below - 1;
+            const __mmask8 low = (__mmask8)below, high = (__mmask8)(below >> 8);
+            for (size_t k = i + 1; k < 4; k++)
+                head[k] = _mm512_fnmadd_pd(_mm512_set1_pd(l[c + k]), head[i], head[k]);
+            x.low = _mm512_mask3_fnmadd_pd(_mm512_maskz_loadu_pd(low, l), head[i], x.low, low);
+            x.high = _mm512_mask3_fnmadd_pd(_mm512_maskz_loadu_pd(high, l + 8), head[i], x.high, high);
+        }
     }
     return x;
 }
@@ -395,9 +409,8 @@ KERNEL __m256d divided(const ldl *f, __m256d x, size_t c)
 /* Eight elements from c on, in two halves: so they were stored a moment ago, and a load of what two stores have written waits until both are through. */
 KERNEL __m512d load_halves(const double *x, uint32_t dim, size_t c)
 {
-    __m512d low = _mm512_castpd256_pd512(_mm256_maskz_loadu_pd(first_lanes(dim - c), x + c));
-    return dim > c + 4 ? _mm512_insertf64x4(low, _mm256_maskz_loadu_pd(first_lanes(dim - c - 4), x + c + 4), 1)
-                       : _mm512_insertf64x4(low, _mm256_setzero_pd(), 1);
+    return _mm512_insertf64x4(_mm512_castpd256_pd512(load_some(x + c, dim - c)),
+                              load_some(x + c + 4, dim > c + 4 ? dim - c - 4 : 0), 1);
 }
 
 /* The last block is divided first, for the way back begins there. */

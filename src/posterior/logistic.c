@@ -15,6 +15,10 @@
  * of H is beyond double precision; and how far from the drift's bound rounding may take the factor. */
 static const double NEAR_ROOT = 1e-7, NEAR_ROOT_DEVIATIONS = 2e-5, NEAR_FACTOR = 1e-6;
 
+/* A weight enters the factor when it is so many times the one that is there.  Less than a twentieth of the default drift: rows seen a thousand times cost an update now
+ * and then instead of one a round, and steps do not become more. */
+static const double WORTHWHILE = 1.004;
+
 double sigmoid(double z)
 {
     /* the residual of a row examined once and not clicked is -mu: the same bits here as in the solver */
@@ -143,8 +147,8 @@ static void absorb(void *state, const logistic *p, model *m, uint32_t r)
     const float *x = m->row + (size_t)r * m->dim;
     rows_times(x, m->dim, 1, m->dim, m->theta, score);
     respond(1, score, examined, clicked, residual, curvature);
-    double pull = residual[0] + curvature[0] * score[0], more = curvature[0] - m->weight[r];
-    model_strengthen(m, &r, &more, 1);
+    double pull = residual[0] + curvature[0] * score[0];
+    model_reweigh(m, &r, curvature, 1);
     rows_pull(x, 1, m->dim, &pull, doubles_at(state, p->pull));
     memset(m->nothing, 0, m->dim * sizeof *m->nothing);
     gram_add(doubles_at(state, p->precision), m->nothing, m->dim, &x, &none, curvature, 1);
@@ -170,18 +174,27 @@ static void intake_start(intake *in)
     memset(in->m.gradient, 0, in->m.dim * sizeof(double));
 }
 
-/* Observations enter the factor, each with the weight it has at theta, and the gradient there. */
+/* Observations enter the gradient at theta, and the factor: their rows get there the weights they have at theta, unless that is hardly more than they had. */
 static void intake_flush(intake *in)
 {
+    model *m = &in->m;
     double score[MODEL_BATCH] = {0}, once[MODEL_BATCH], residual[MODEL_BATCH], weight[MODEL_BATCH];
+    uint32_t gained = 0;
     for (uint32_t i = 0; i < in->n; i++)
-        score[i] = in->m.score[in->row[i]];
+        score[i] = m->score[in->row[i]];
     for (uint32_t i = 0; i < MODEL_BATCH; i++)
         once[i] = 1;
     respond(in->n, score, once, in->click, residual, weight);
-    for (uint32_t i = 0; i < in->n; i++)
-        rows_pull(in->m.row + (size_t)in->row[i] * in->m.dim, 1, in->m.dim, residual + i, in->m.gradient);
-    model_strengthen(&in->m, in->row, weight, in->n);
+    for (uint32_t i = 0; i < in->n; i++) {
+        uint32_t r = in->row[i];
+        rows_pull(m->row + (size_t)r * m->dim, 1, m->dim, residual + i, m->gradient);
+        double all = m->examined[r] * weight[i];
+        if (all > WORTHWHILE * m->weight[r]) {
+            in->row[gained] = r;
+            weight[gained++] = all;
+        }
+    }
+    model_reweigh(m, in->row, weight, gained);
     in->n = 0;
 }
 

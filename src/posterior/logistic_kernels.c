@@ -11,7 +11,7 @@
 #include "base/cpu.h"
 
 #if OLTR_HAVE_AVX2
-#include <immintrin.h>
+#include "math/some_avx2.h"
 #endif
 
 typedef double four __attribute__((vector_size(32)));
@@ -21,53 +21,47 @@ typedef uint64_t eight_words __attribute__((vector_size(64)));
 
 #define BODY static inline __attribute__((always_inline))
 
-/* e^-746 is 0 in double, and so is that of all beyond */
-#define LOWEST 746.0
+/* e^-708 is about the smallest normal number, and what is beyond counts as 0 */
+#define LOWEST 708.0
 #define LOG2_E 0x1.71547652b82fep0
 #define LN2_HIGH 0x1.62e42fefa0000p-1 /* its last bits are zero: a product with k is exact */
 #define LN2_LOW 0x1.cf79abc9e3b3ap-40
 #define ROUNDING 0x1.8p52 /* adding it rounds to an integer, which then stands in the low bits */
 
+/* c becomes a b + c.  By address, for without AVX there is no settled way to pass such vectors. */
+BODY four *fma_fours(const four *a, const four *b, four *c)
+{
+    for (int i = 0; i < 4; i++)
+        (*c)[i] = fma((*a)[i], (*b)[i], (*c)[i]);
+    return c;
+}
+
+#define TARGET
 #define LANES 4
 #define VECTOR four
 #define WORDS four_words
+#define FMA(a, b, c) (*fma_fours((four[]){a}, (four[]){b}, (four[]){c}))
 #define RESPOND respond_fours
 #include "posterior/respond_body.h"
-#undef LANES
-#undef VECTOR
-#undef WORDS
-#undef RESPOND
 
-#define SPLAT(x) ((four){(x), (x), (x), (x)})
-
-/* Kernel: a NaN ends up in neither bound, but cannot arise from finite non-negative a, b and positive c. */
-BODY void ratio_range_body(size_t n, const double *a, const double *b, const double *c, double range[2])
+/* Kernel: without a branch on the way, for nobody can tell where the first would be that is off. */
+BODY int weights_near_body(size_t n, const double *now, const double *then, const double *share, double off)
 {
-    four least = SPLAT(1.0), most = SPLAT(1.0);
-    double least_of[4], most_of[4];
+    const four allowed = (four){0} + off;
+    const four_words sign = (four_words){0} + 0x8000000000000000u;
+    four_words near = ~(four_words){0};
     size_t i = 0;
     for (; i + 4 <= n; i += 4) {
-        four x, y, z;
-        memcpy(&x, a + i, sizeof x);
-        memcpy(&y, b + i, sizeof y);
-        memcpy(&z, c + i, sizeof z);
-        four ratio = (x + z) / (y + z);
-        four_words less = (four_words)(ratio < least), more = (four_words)(ratio > most);
-        least = (four)(((four_words)ratio & less) | ((four_words)least & ~less));
-        most = (four)(((four_words)ratio & more) | ((four_words)most & ~more));
+        four a, b, c;
+        memcpy(&a, now + i, sizeof a);
+        memcpy(&b, then + i, sizeof b);
+        memcpy(&c, share + i, sizeof c);
+        near &= (four_words)((four)((four_words)(a - b) & ~sign) <= allowed * (b + c));
     }
-    memcpy(least_of, &least, sizeof least);
-    memcpy(most_of, &most, sizeof most);
-    range[0] = range[1] = 1;
-    for (; i < n; i++) {
-        double ratio = (a[i] + c[i]) / (b[i] + c[i]);
-        range[0] = ratio < range[0] ? ratio : range[0];
-        range[1] = ratio > range[1] ? ratio : range[1];
-    }
-    for (int k = 0; k < 4; k++) {
-        range[0] = least_of[k] < range[0] ? least_of[k] : range[0];
-        range[1] = most_of[k] > range[1] ? most_of[k] : range[1];
-    }
+    uint64_t all = (near[0] & near[1]) & (near[2] & near[3]);
+    for (; i < n; i++)
+        all &= fabs(now[i] - then[i]) <= off * (then[i] + share[i]);
+    return all != 0;
 }
 
 void respond_plain(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
@@ -78,27 +72,40 @@ void respond_plain(size_t n, const double *z, const double *examined, const doub
 
 void rows_pull_plain(const float *x, size_t n, uint32_t dim, const double *c, double *out)
 {
-    for (size_t r = 0; r < n; r++)
-        for (uint32_t j = 0; j < dim; j++)
-            out[j] = fma(c[r], (double)x[r * dim + j], out[j]);
+    for (uint32_t j = 0; j < dim; j++) {
+        double sum[2] = {out[j], 0};
+        for (size_t r = 0; r < n; r++)
+            sum[r % 2] = fma(c[r], (double)x[r * dim + j], sum[r % 2]);
+        out[j] = sum[0] + sum[1];
+    }
 }
 
-void ratio_range_plain(size_t n, const double *a, const double *b, const double *c, double range[2])
+int weights_near_plain(size_t n, const double *now, const double *then, const double *share, double off)
 {
-    ratio_range_body(n, a, b, c, range);
+    return weights_near_body(n, now, then, share, off);
 }
 
 #if OLTR_HAVE_AVX2
 
+#define TARGET OLTR_TARGET_AVX2
+#define LANES 4
+#define VECTOR four
+#define WORDS four_words
+#define FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
+#define RESPOND respond_fours_fused
+#include "posterior/respond_body.h"
+
 OLTR_TARGET_AVX2 void respond_avx2(size_t n, const double *z, const double *examined, const double *clicked,
                                    double *residual, double *curvature)
 {
-    respond_fours(0, respond_padded(n), z, examined, clicked, residual, curvature);
+    respond_fours_fused(0, respond_padded(n), z, examined, clicked, residual, curvature);
 }
 
+#define TARGET OLTR_TARGET_AVX512
 #define LANES 8
 #define VECTOR eight
 #define WORDS eight_words
+#define FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
 #define RESPOND respond_eights
 #include "posterior/respond_body.h"
 
@@ -107,40 +114,48 @@ OLTR_TARGET_AVX512 void respond_avx512(size_t n, const double *z, const double *
                                        double *residual, double *curvature)
 {
     size_t all = respond_padded(n), i = respond_eights(0, all, z, examined, clicked, residual, curvature);
-    respond_fours(i, all, z, examined, clicked, residual, curvature);
+    respond_fours_fused(i, all, z, examined, clicked, residual, curvature);
 }
 
-/* Kernel: `vectors` (a constant) times four columns at once, summed in registers over all rows.  The last vector has `last` columns. */
+/* Kernel: c times one row of `vectors` times four columns joins the sums; the last vector has `last` columns. */
+OLTR_TARGET_AVX2 BODY void pull_row(const float *x, const double *c, __m256d sum[4], int vectors, int last,
+                                    __m128i mask)
+{
+    const __m256d weight = _mm256_broadcast_sd(c);
+    const float *tail = x + 4 * (vectors - 1);
+    for (int v = 0; v + 1 < vectors; v++)
+        sum[v] = _mm256_fmadd_pd(weight, _mm256_cvtps_pd(_mm_loadu_ps(x + 4 * v)), sum[v]);
+    sum[vectors - 1] = _mm256_fmadd_pd(
+        weight, _mm256_cvtps_pd(last == 4 ? _mm_loadu_ps(tail) : _mm_maskload_ps(tail, mask)), sum[vectors - 1]);
+}
+
+/* Kernel: `vectors` (a constant) times four columns at once, summed in registers over all rows, even ones and odd ones. */
 OLTR_TARGET_AVX2 BODY void pull_columns(const float *x, size_t n, uint32_t dim, const double *c, double *out,
                                         int vectors, int last)
 {
     static const int32_t lanes[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
-    __m128i mask = _mm_loadu_si128((const __m128i *)(const void *)(lanes + 4 - last));
-    __m256d sum[8] = {_mm256_setzero_pd()};
-    for (int v = 0; v < vectors; v++)
-        sum[v] = v + 1 < vectors ? _mm256_loadu_pd(out + 4 * v)
-                                 : _mm256_maskload_pd(out + 4 * v, _mm256_cvtepi32_epi64(mask));
-    for (size_t r = 0; r < n; r++, x += dim) {
-        __m256d weight = _mm256_broadcast_sd(c + r);
-        for (int v = 0; v + 1 < vectors; v++)
-            sum[v] = _mm256_fmadd_pd(weight, _mm256_cvtps_pd(_mm_loadu_ps(x + 4 * v)), sum[v]);
-        __m128 tail = last == 4 ? _mm_loadu_ps(x + 4 * (vectors - 1)) : _mm_maskload_ps(x + 4 * (vectors - 1), mask);
-        sum[vectors - 1] = _mm256_fmadd_pd(weight, _mm256_cvtps_pd(tail), sum[vectors - 1]);
+    const __m128i mask = _mm_loadu_si128((const __m128i *)(const void *)(lanes + 4 - last));
+    __m256d even[4], odd[4];
+    size_t r = 0;
+    for (int v = 0; v < vectors; v++) {
+        even[v] = load_some(out + 4 * v, v + 1 < vectors ? 4 : (size_t)last);
+        odd[v] = _mm256_setzero_pd();
     }
-    for (int v = 0; v + 1 < vectors; v++)
-        _mm256_storeu_pd(out + 4 * v, sum[v]);
-    _mm256_maskstore_pd(out + 4 * (vectors - 1), _mm256_cvtepi32_epi64(mask), sum[vectors - 1]);
+    for (; r + 2 <= n; r += 2, x += 2 * (size_t)dim) {
+        pull_row(x, c + r, even, vectors, last, mask);
+        pull_row(x + dim, c + r + 1, odd, vectors, last, mask);
+    }
+    if (r < n)
+        pull_row(x, c + r, even, vectors, last, mask);
+    for (int v = 0; v < vectors; v++)
+        store_some(out + 4 * v, _mm256_add_pd(even[v], odd[v]), v + 1 < vectors ? 4 : (size_t)last);
 }
 
 OLTR_TARGET_AVX2 void rows_pull_avx2(const float *x, size_t n, uint32_t dim, const double *c, double *out)
 {
     uint32_t j = 0;
-    for (; dim - j >= 32; j += 32)
-        pull_columns(x + j, n, dim, c, out + j, 8, 4);
-    if (dim - j > 16) {
+    for (; dim - j > 16; j += 16)
         pull_columns(x + j, n, dim, c, out + j, 4, 4);
-        j += 16;
-    }
     uint32_t left = dim - j;
     int last = left % 4 ? (int)(left % 4) : 4;
     switch ((left + 3) / 4) {
@@ -161,9 +176,9 @@ OLTR_TARGET_AVX2 void rows_pull_avx2(const float *x, size_t n, uint32_t dim, con
     }
 }
 
-OLTR_TARGET_AVX2 void ratio_range_avx2(size_t n, const double *a, const double *b, const double *c, double range[2])
+OLTR_TARGET_AVX2 int weights_near_avx2(size_t n, const double *now, const double *then, const double *share, double off)
 {
-    ratio_range_body(n, a, b, c, range);
+    return weights_near_body(n, now, then, share, off);
 }
 
 #else
@@ -185,9 +200,9 @@ void rows_pull_avx2(const float *x, size_t n, uint32_t dim, const double *c, dou
     rows_pull_plain(x, n, dim, c, out);
 }
 
-void ratio_range_avx2(size_t n, const double *a, const double *b, const double *c, double range[2])
+int weights_near_avx2(size_t n, const double *now, const double *then, const double *share, double off)
 {
-    ratio_range_plain(n, a, b, c, range);
+    return weights_near_plain(n, now, then, share, off);
 }
 
 #endif
@@ -205,7 +220,7 @@ void rows_pull(const float *x, size_t n, uint32_t dim, const double *c, double *
     (cpu_has_avx2() ? rows_pull_avx2 : rows_pull_plain)(x, n, dim, c, out);
 }
 
-void ratio_range(size_t n, const double *a, const double *b, const double *c, double range[2])
+int weights_near(size_t n, const double *now, const double *then, const double *share, double off)
 {
-    (cpu_has_avx2() ? ratio_range_avx2 : ratio_range_plain)(n, a, b, c, range);
+    return (cpu_has_avx2() ? weights_near_avx2 : weights_near_plain)(n, now, then, share, off);
 }

@@ -26,14 +26,14 @@ void respond_avx2(size_t n, const double *z, const double *examined, const doubl
 void respond_avx512(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
                     double *curvature);
 
-/* out += sum_r c_r x_r over n rows of dim floats, one after the other. */
+/* out += sum_r c_r x_r over n rows of dim floats: the even rows one after the other, then what the odd ones come to. */
 void rows_pull(const float *x, size_t n, uint32_t dim, const double *c, double *out);
 void rows_pull_plain(const float *x, size_t n, uint32_t dim, const double *c, double *out);
 void rows_pull_avx2(const float *x, size_t n, uint32_t dim, const double *c, double *out);
 
-/* The least and the greatest ratio (a_i + c_i) / (b_i + c_i) of n, and 1. */
-void ratio_range(size_t n, const double *a, const double *b, const double *c, double range[2]);
-void ratio_range_plain(size_t n, const double *a, const double *b, const double *c, double range[2]);
-void ratio_range_avx2(size_t n, const double *a, const double *b, const double *c, double range[2]);
+/* Whether |now_i - then_i| <= off (then_i + share_i) for all of n. */
+int weights_near(size_t n, const double *now, const double *then, const double *share, double off);
+int weights_near_plain(size_t n, const double *now, const double *then, const double *share, double off);
+int weights_near_avx2(size_t n, const double *now, const double *then, const double *share, double off);
 
 #endif

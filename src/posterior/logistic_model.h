@@ -45,7 +45,7 @@ void model_rebuild(model *m);
 /* The root from theta on, with the factor that is there, and the factor brought within the drift.  `evaluated`: model_evaluate has seen theta; otherwise
  * score and gradient are near those at theta, which is enough for a first step.  Returns whether it converged: if so, `score` is near that at the root. */
 int model_solve(model *m, int evaluated);
-/* The rows' weights grow by `more` in the factor, or shrink. */
-void model_strengthen(model *m, const uint32_t *rows, const double *more, uint32_t n);
+/* The weights of n rows, at most MODEL_BATCH, become these in the factor. */
+void model_reweigh(model *m, const uint32_t *rows, const double *weight, uint32_t n);
 
 #endif

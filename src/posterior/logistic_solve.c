@@ -190,18 +190,18 @@ void model_rebuild(model *m)
     m->effort->refreshes++;
 }
 
-void model_strengthen(model *m, const uint32_t *rows, const double *more, uint32_t n)
+void model_reweigh(model *m, const uint32_t *rows, const double *weight, uint32_t n)
 {
     const float *x[MODEL_BATCH];
-    for (uint32_t start = 0; start < n; start += MODEL_BATCH) {
-        uint32_t batch = n - start < MODEL_BATCH ? n - start : MODEL_BATCH;
-        for (uint32_t i = 0; i < batch; i++) {
-            uint32_t r = rows[start + i];
-            x[i] = m->row + (size_t)r * m->dim;
-            m->weight[r] += more[start + i];
-        }
-        ldl_update(&m->factor, x, no_moment, more + start, batch, m->update);
+    double more[MODEL_BATCH];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t r = rows[i];
+        x[i] = m->row + (size_t)r * m->dim;
+        more[i] = weight[i] - m->weight[r];
+        m->weight[r] = weight[i];
     }
+    if (n)
+        ldl_update(&m->factor, x, no_moment, more, n, m->update);
 }
 
 double model_share(const model *m, const float *x)
@@ -212,30 +212,21 @@ double model_share(const model *m, const float *x)
     return m->lambda / (m->capacity * fmax(square, 1e-200));
 }
 
-/* low F <= H <= high F, with H at the point last evaluated.  Part of lambda I can be dealt out to the rows as a weight of their own, the shares: what
- * is small beside its share cannot matter, however much it changes. */
-typedef struct mismatch {
-    double low, high;
-} mismatch;
-
-static mismatch mismatch_of(const model *m)
+/* Whether (1 - off) F <= H <= (1 + off) F, with H at the point last evaluated.  Part of lambda I can be dealt out to the rows as a weight of their own, the shares:
+ * what is small beside its share cannot matter, however much it changes. */
+static int is_near(const model *m, double off)
 {
-    double range[2];
-    ratio_range(m->rows, m->curvature, m->weight, m->share, range);
-    return (mismatch){range[0], range[1]};
+    return weights_near(m->rows, m->curvature, m->weight, m->share, off);
 }
 
-static int within(mismatch off, double drift)
-{
-    return off.low >= 1 - drift && off.high <= 1 + drift;
-}
-
-/* The rows whose weights are off by more than `drift`, or more of them than `most`; returns how many. */
+/* The rows whose weights are off by more than `drift`; returns how many, or more than `most` if they are more, or if one has fallen too far. */
 static uint32_t rows_off(const model *m, double drift, uint32_t most, uint32_t *row)
 {
     uint32_t n = 0;
     for (uint32_t r = 0; r < m->rows && n <= most; r++) {
         double now = m->curvature[r] + m->share[r], then = m->weight[r] + m->share[r];
+        if (!(now >= MOST_LOWERED * then))
+            return most + 1;
         if (fabs(now - then) > drift * then) {
             if (n < most)
                 row[n] = r;
@@ -256,19 +247,19 @@ static int is_sound(const model *m)
 
 /* Puts right the weights that are off by more than `drift`, each by an update of rank one, or all of them by a new factor where that is cheaper.  Lowering a
  * weight to a share q of itself loses 1/q of the factor's precision, so not too far; if rounding should still have spoilt it, there is a new one. */
-static void adjust(model *m, mismatch off, double drift)
+static void adjust(model *m, double drift)
 {
     uint32_t row[MODEL_BATCH], most = (m->rows + m->dim / 3) / REBUILD_COST;
-    double more[MODEL_BATCH];
+    double weight[MODEL_BATCH];
     most = most < MODEL_BATCH ? most : MODEL_BATCH;
-    uint32_t n = off.low >= MOST_LOWERED ? rows_off(m, drift, most, row) : most + 1;
+    uint32_t n = rows_off(m, drift, most, row);
     if (n > most) {
         model_rebuild(m);
         return;
     }
     for (uint32_t i = 0; i < n; i++)
-        more[i] = m->curvature[row[i]] - m->weight[row[i]];
-    model_strengthen(m, row, more, n);
+        weight[i] = m->curvature[row[i]];
+    model_reweigh(m, row, weight, n);
     m->effort->adjustments += n;
     if (!is_sound(m))
         model_rebuild(m);
@@ -373,7 +364,6 @@ typedef struct climb {
     double reach;   /* the largest |x_r|: no score moves more than reach times the step */
     double delta;   /* of the last step: the root of slope = g's */
     double move;    /* of a score in the last step, the largest */
-    mismatch off;   /* of the factor, where it was last evaluated */
     int evaluated;  /* the gradient is exact */
     int adjusted;   /* no step since the factor was put right */
     int built;      /* the factor was built anew in this climb */
@@ -400,7 +390,6 @@ static climb climb_start(const model *m, int evaluated)
 {
     climb c = {.delta = INFINITY, .evaluated = evaluated};
     c.reach = sqrt(m->lambda / (m->capacity * least_share(m)));
-    c.off = evaluated ? mismatch_of(m) : (mismatch){0, INFINITY};
     return c;
 }
 
@@ -418,30 +407,36 @@ static void take_last_step(model *m)
     m->effort->steps++;
 }
 
-/* Whether what is left after this step is too little to matter: the bound at the head of this file, in the length of theta instead of the norm of F. */
-static int is_last(const model *m, const climb *c)
+/* How far from those in F the weights may be if the step is to be the last: the bound at the head of this file, in the length of theta instead of the norm of F, with
+ * low = 1 - off and high = 1 + off solved for off.  Negative if the step is too long for that. */
+static double may_be_off(const model *m, const climb *c)
 {
     if (!c->evaluated)
-        return 0;
+        return -1;
     double size = sqrt(dot(m->step, m->step, m->dim)), scale = 1 + sqrt(dot(m->theta, m->theta, m->dim));
     double move = c->reach * size, bend = 1 + move + move * move; /* >= e^move for move < 1 */
-    double left = larger(c->off.high * bend - 1, 1 - c->off.low / bend) / c->off.low;
-    return move < 1 && size * left <= TOLERANCE * scale;
+    double left = TOLERANCE * scale;
+    return move < 1 ? (left - size * (bend - 1)) / (left + size * bend) : -1;
+}
+
+static int is_last(const model *m, const climb *c)
+{
+    double off = may_be_off(m, c);
+    return off >= 0 && is_near(m, off);
 }
 
 /* Takes the step. */
-static progress step_on(model *m, climb *c, double slope)
+static progress step_on(model *m, climb *c, double slope, int last)
 {
     if (!(slope > 0 && isfinite(slope)))
         return slope == 0 ? CONVERGED : STALLED;
-    if (is_last(m, c)) {
+    if (last) {
         take_last_step(m);
         return CONVERGED;
     }
     c->stuck = slope < NEGLIGIBLE && sqrt(slope) > STUCK * c->delta ? c->stuck + 1 : 0;
     c->delta = sqrt(slope);
     double length = advance(m, slope, &c->move);
-    c->off = mismatch_of(m);
     c->evaluated = 1;
     c->adjusted = 0;
     c->taken++;
@@ -456,44 +451,43 @@ static int wants_adjustment(const model *m, const climb *c, double slope)
     if (!c->evaluated || c->adjusted)
         return 0;
     return c->damped || !(sqrt(slope) <= SLOW * c->delta) ||
-           (c->move < SETTLING * m->drift && !within(c->off, m->drift));
+           (c->move < SETTLING * m->drift && !is_near(m, m->drift));
 }
 
 /* Steps that are slow with all weights in place mean that rounding has spoilt the factor; or, if it is new, that H is beyond it. */
 static void put_right(model *m, climb *c)
 {
     uint64_t before = m->effort->refreshes;
-    if (!within(c->off, CLOSE))
-        adjust(m, c->off, CLOSE);
+    if (!is_near(m, CLOSE))
+        adjust(m, CLOSE);
     else if (!c->built)
         model_rebuild(m);
     c->built |= m->effort->refreshes > before;
-    c->off = mismatch_of(m);
     c->adjusted = 1;
 }
 
 static progress climb_on(model *m, climb *c)
 {
     double slope = find_step(m);
-    if (wants_adjustment(m, c, slope)) {
+    int last = is_last(m, c);
+    if (!last && wants_adjustment(m, c, slope)) {
         put_right(m, c);
         slope = find_step(m);
+        last = is_last(m, c);
     }
-    return step_on(m, c, slope);
+    return step_on(m, c, slope, last);
 }
 
 /* The factor within the drift at the root; and closer, for the sake of the rounds to come, if the climb was a long one. */
-static void finish(model *m, climb *c)
+static void finish(model *m, const climb *c)
 {
     double allowed = c->taken < PATIENCE ? m->drift : fmin(m->drift, CLOSE);
-    if (m->drift <= 0 || !c->evaluated) {
+    if (m->drift <= 0 || !c->evaluated)
         model_evaluate(m);
-        c->off = mismatch_of(m);
-    }
     if (m->drift <= 0)
         model_rebuild(m);
-    else if (!within(c->off, allowed))
-        adjust(m, c->off, allowed / 2);
+    else if (!is_near(m, allowed))
+        adjust(m, allowed / 2);
 }
 
 int model_solve(model *m, int evaluated)
@@ -516,8 +510,8 @@ void logistic_solve_plainly(void *state, logistic *p)
     climb c = climb_start(&m, 1);
     for (int i = 0; i < MAX_STEPS && now == GOES_ON; i++) {
         model_rebuild(&m);
-        c.off = (mismatch){1, 1};
-        now = step_on(&m, &c, find_step(&m));
+        double slope = find_step(&m);
+        now = step_on(&m, &c, slope, may_be_off(&m, &c) >= 0);
     }
     p->settled = 0;
 }
