@@ -140,7 +140,7 @@ static uint32_t least_recent(const void *state, const logistic *p)
 
 /* A row's part of the log posterior becomes its quadratic at theta: the gradient there stays as it is.  The factor gets the very weight, since
  * from now on nothing will put it right. */
-static void absorb(void *state, const logistic *p, model *m, uint32_t r)
+static void absorb(void *state, logistic *p, model *m, uint32_t r)
 {
     double score[RESPOND_LANES] = {0}, residual[RESPOND_LANES], curvature[RESPOND_LANES];
     const double examined[RESPOND_LANES] = {m->examined[r]}, clicked[RESPOND_LANES] = {m->clicked[r]}, none = 0;
@@ -153,6 +153,7 @@ static void absorb(void *state, const logistic *p, model *m, uint32_t r)
     memset(m->nothing, 0, m->dim * sizeof *m->nothing);
     gram_add(doubles_at(state, p->precision), m->nothing, m->dim, &x, &none, curvature, 1);
     m->absorbed = 1;
+    p->absorbed = 1;
 }
 
 /* What comes in, and how much of it is where. */
@@ -167,6 +168,14 @@ typedef struct intake {
     double click[MODEL_BATCH];
 } intake;
 
+/* With the arrays left alone: only what is counted of them is read. */
+static void intake_open(intake *in, void *state, logistic *p)
+{
+    in->state = state;
+    in->p = p;
+    in->solved = in->counted = doubles_at(state, p->count)[1];
+}
+
 static void intake_start(intake *in)
 {
     in->m = model_of(in->state, in->p, &in->p->effort);
@@ -178,12 +187,13 @@ static void intake_start(intake *in)
 static void intake_flush(intake *in)
 {
     model *m = &in->m;
-    double score[MODEL_BATCH] = {0}, once[MODEL_BATCH], residual[MODEL_BATCH], weight[MODEL_BATCH];
+    double score[MODEL_BATCH], once[MODEL_BATCH], residual[MODEL_BATCH], weight[MODEL_BATCH];
     uint32_t gained = 0;
-    for (uint32_t i = 0; i < in->n; i++)
-        score[i] = m->score[in->row[i]];
-    for (uint32_t i = 0; i < MODEL_BATCH; i++)
+    for (uint32_t i = 0; i < respond_padded(in->n); i++) {
+        score[i] = i < in->n ? m->score[in->row[i]] : 0;
+        in->click[i] = i < in->n ? in->click[i] : 0;
         once[i] = 1;
+    }
     respond(in->n, score, once, in->click, residual, weight);
     for (uint32_t i = 0; i < in->n; i++) {
         uint32_t r = in->row[i];
@@ -255,7 +265,6 @@ static void count_row(const intake *in, uint32_t r, double examined, double clic
 static void intake_rows(intake *in, const float *const *x, const double *y, uint32_t n)
 {
     double *clock = &doubles_at(in->state, in->p->count)[1];
-    in->solved = *clock;
     intake_start(in);
     for (uint32_t i = 0; i < n; i++) {
         if (in->n == MODEL_BATCH)
@@ -270,16 +279,18 @@ static void intake_rows(intake *in, const float *const *x, const double *y, uint
 
 void logistic_add(void *state, logistic *p, const float *const *x, const double *y, uint32_t n)
 {
-    intake in = {.state = state, .p = p};
+    intake in;
     if (n == 0)
         return;
+    intake_open(&in, state, p);
     intake_rows(&in, x, y, n);
     intake_solve(&in);
 }
 
 void logistic_add_plainly(void *state, logistic *p, const float *const *x, const double *y, uint32_t n)
 {
-    intake in = {.state = state, .p = p};
+    intake in;
+    intake_open(&in, state, p);
     intake_rows(&in, x, y, n);
     logistic_solve_plainly(state, p);
 }
@@ -297,20 +308,30 @@ static void derive(void *state, logistic *p)
     model_rebuild(&m);
 }
 
+static int any_on_diagonal(const double *packed, uint32_t dim)
+{
+    for (uint32_t j = 0; j < dim; packed += dim - j, j++)
+        if (*packed != 0)
+            return 1;
+    return 0;
+}
+
 void logistic_refresh(void *state, logistic *p)
 {
     memset(doubles_at(state, p->theta), 0, p->dim * sizeof(double));
     fill_table(state, p);
+    p->absorbed = (uint32_t)any_on_diagonal(doubles_at(state, p->precision), p->dim);
     derive(state, p);
 }
 
-static void merge_absorbed(void *state, const logistic *p, const void *from_state, const logistic *from)
+static void merge_absorbed(void *state, logistic *p, const void *from_state, const logistic *from)
 {
     const double *precision = doubles_at(from_state, from->precision), *pull = doubles_at(from_state, from->pull);
     for (size_t i = 0; i < (size_t)p->dim * (p->dim + 1) / 2; i++)
         doubles_at(state, p->precision)[i] += precision[i];
     for (uint32_t j = 0; j < p->dim; j++)
         doubles_at(state, p->pull)[j] += pull[j];
+    p->absorbed |= from->absorbed;
 }
 
 /* The other's history counts as later than ours, in its own order. */
@@ -320,10 +341,8 @@ void logistic_merge(void *state, logistic *p, const void *from_state, const logi
     const double *other = doubles_at(from_state, from->count), *last = doubles_at(from_state, from->last);
     const double *examined = doubles_at(from_state, from->examined), *clicked = doubles_at(from_state, from->clicked);
     const float *row = floats_at(from_state, from->row);
-    intake in = {.state = state,
-                 .p = p,
-                 .solved = before,
-                 .counted = before}; /* rows come in any order: all later ones are unseen */
+    intake in;
+    intake_open(&in, state, p); /* rows come in any order: all later ones are unseen */
     merge_absorbed(state, p, from_state, from);
     p->settled = 0;
     count[1] += other[1];

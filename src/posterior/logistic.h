@@ -45,6 +45,7 @@ typedef struct logistic {
     size_t share;     /* offset of (capacity) doubles: the weight a row could have out of lambda I alone, derived */
     size_t work;      /* offset of room for the solver */
     uint32_t table_size; /* a power of two */
+    uint32_t absorbed;   /* P - lambda I is not zero, derived */
     uint32_t settled;    /* theta is the root, and the scores in `work` nearly its own: the next round builds on both */
     logistic_effort effort;
 } logistic;

@@ -98,14 +98,6 @@ size_t model_work(uint32_t dim, uint32_t capacity)
     return place_scratch(&m, NULL, dim, capacity);
 }
 
-static int any_on_diagonal(const double *packed, uint32_t dim)
-{
-    for (uint32_t j = 0; j < dim; packed += dim - j, j++)
-        if (*packed != 0)
-            return 1;
-    return 0;
-}
-
 model model_of(const void *state, const logistic *p, logistic_effort *effort)
 {
     model m = {.dim = p->dim, .rows = (uint32_t)doubles_at(state, p->count)[0], .lambda = p->lambda, .drift = p->drift};
@@ -115,7 +107,7 @@ model model_of(const void *state, const logistic *p, logistic_effort *effort)
     m.clicked = doubles_at(state, p->clicked);
     m.precision = doubles_at(state, p->precision);
     m.pull = doubles_at(state, p->pull);
-    m.absorbed = any_on_diagonal(m.precision, m.dim);
+    m.absorbed = (int)p->absorbed;
     m.theta = doubles_at(state, p->theta);
     m.weight = doubles_at(state, p->weight);
     m.share = doubles_at(state, p->share);
