@@ -1,4 +1,4 @@
-/* logistic_kernels.c - response, pull and range, see logistic_kernels.h.
+/* logistic_kernels.c - response, pull and nearness, see logistic_kernels.h.
  *
  * The exponential is our own: exp(-a) = 2^k exp(r) with |r| <= ln(2)/2 and the Taylor polynomial of degree 13, whose remainder is 4e-18.  It has
  * no branch and no table, costs a few nanoseconds for four, and, unlike the C library's, gives the same bits on every machine.

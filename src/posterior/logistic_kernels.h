@@ -1,5 +1,5 @@
 /* logistic_kernels.h - the loops over all rows that math/ldl.h does not have: the response to scores, the pull of residuals, the
- * range of weights.
+ * nearness of weights.
  *
  * Each for AVX2 and for any machine, the response for AVX-512 too, with the same operations in the same order, so with the same bits.
  */

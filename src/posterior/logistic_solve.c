@@ -442,8 +442,7 @@ static int wants_adjustment(const model *m, const climb *c, double slope)
 {
     if (!c->evaluated || c->adjusted)
         return 0;
-    return c->damped || !(sqrt(slope) <= SLOW * c->delta) ||
-           (c->move < SETTLING * m->drift && !is_near(m, m->drift));
+    return c->damped || !(sqrt(slope) <= SLOW * c->delta) || (c->move < SETTLING * m->drift && !is_near(m, m->drift));
 }
 
 /* Steps that are slow with all weights in place mean that rounding has spoilt the factor; or, if it is new, that H is beyond it. */
