@@ -205,6 +205,7 @@ static void intake_flush(intake *in)
         }
     }
     model_reweigh(m, in->row, weight, gained);
+    m->effort->entered += gained;
     in->n = 0;
 }
 

@@ -7,7 +7,7 @@
  *     q - P theta + sum_r (S_r - N_r mu(x_r'theta)) x_r = 0,         P = lambda I, q = 0 until a row is absorbed,
  * and the factor of the Hessian H = P + sum_r w_r x_r x_r', w_r = N_r mu (1 - mu), near it.
  *
- * The root is found by Newton's method with a factor that is reused: new observations enter it by rank-one updates.  When steps shrink too slowly, or some
+ * The root is found by Newton's method with a factor that is reused: observed rows get their new weights there by rank-one updates, as soon as those differ noticeably.  When steps shrink too slowly, or some
  * weight w_r has moved by more than `drift` from the one in the factor (beside what lambda alone is worth in that row's direction), those weights are put right
  * by rank-one updates too, or all by a new factor.  Every step along which the objective would not rise is halved, so that no data make it
  * diverge: separable, one-sided, repeated, fewer rows than dimensions, huge features.  Warm start from the last root.
@@ -24,6 +24,7 @@
 /* What the solver did, for tests and benches: all counts since whoever reads them last set them to zero. */
 typedef struct logistic_effort {
     uint64_t solves, steps, halvings, refreshes;
+    uint64_t entered;     /* rows whose weight entered the factor when they were observed */
     uint64_t adjustments; /* rows whose weight in the factor was put right by itself */
 } logistic_effort;
 

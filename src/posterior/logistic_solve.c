@@ -1,18 +1,18 @@
 /* logistic_solve.c - the root of the score equation, see logistic.h.
  *
  * The log posterior is concave; we climb it by steps s = F^-1 g, where F is the Hessian H with the weights of earlier rounds, kept as a factor.  A step
- * costs O(R d + d^2), a new factor O(R d^2 + d^3).  How far F is from H is known, from the weights alone: if the ratios of all weights, now
- * and in F, lie between low <= 1 and high >= 1, then
- *     low F <= H <= high F
+ * costs O(R d + d^2), a new factor O(R d^2 + d^3).  How far F is from H is known, from the weights alone: if all weights are within a share `off` < 1 of
+ * those in F, then
+ *     (1 - off) F <= H <= (1 + off) F
  * in the order of positive definite matrices.  Three things follow.
  *
- * Which steps.  A step shrinks the error by max(high - 1, 1 - low) or more.  When steps shrink slowly, or were damped, the weights that are off are
+ * Which steps.  A step shrinks the error to a share `off` of it, or less.  When steps shrink slowly, or were damped, the weights that are off are
  * put right, each by an update of rank one and O(d^2): mostly these are the few rows that have just been seen for the first time, or that surprised.  Where
  * that would be dearer, there is a new factor, and the next step is Newton's own.  A long climb also ends with putting weights right: the same few that are off
  * would make the next rounds as long.
  *
  * When to end.  The error e of theta solves H e = g up to the change of H on the way, so in the norm of F
- *     |e| <= |s| / low,       |e - s| <= max(high e^m - 1, 1 - low e^-m) |s| / low,
+ *     |e| <= |s| / (1 - off),       |e - s| <= ((1 + off) e^m - 1) |s| / (1 - off),
  * where m bounds the moves of the scores: weights change by a factor e^m at most, for |mu''| <= mu'.  The climb ends with the step that leaves less than
  * TOLERANCE.  (In the length of theta instead of the norm of F, because that is the promise; over many kinds of data the error then stays within
  * five times TOLERANCE.)  Where it leads to is not evaluated; nor is where a round begins, at the last root: there the gradient of the old observations is
@@ -399,8 +399,8 @@ static void take_last_step(model *m)
     m->effort->steps++;
 }
 
-/* How far from those in F the weights may be if the step is to be the last: the bound at the head of this file, in the length of theta instead of the norm of F, with
- * low = 1 - off and high = 1 + off solved for off.  Negative if the step is too long for that. */
+/* How far from those in F the weights may be if the step is to be the last: the bound at the head of this file, in the length of theta instead of the norm of F, solved
+ * for off.  Negative if the step is too long for that. */
 static double may_be_off(const model *m, const climb *c)
 {
     if (!c->evaluated)

@@ -505,6 +505,7 @@ static void test_effort(void **unused)
     assert_true(s.p.effort.solves == 18999);
     assert_true(s.p.effort.steps < 5 * s.p.effort.solves);
     assert_true(s.p.effort.refreshes < s.p.effort.solves / 20);
+    assert_true(s.p.effort.entered > s.p.effort.solves / 10 && s.p.effort.entered < s.p.effort.solves * 7 / 10);
     assert_true(factor_distance(&s) < 0.12); /* however many updates it has seen */
     assert_at_root(&s);
     free(s.state);
