@@ -13,10 +13,10 @@
 
 /* What logistic_check_derived calls a root: so near to it relative to 1 + |theta|, or in posterior deviations, which is all that can be had when the condition
  * of H is beyond double precision; and how far from the drift's bound rounding may take the factor. */
-static const double NEAR_ROOT = 1e-7, NEAR_ROOT_DEVIATIONS = 2e-5, NEAR_FACTOR = 1e-6;
+static const double NEAR_ROOT = 1e-7, NEAR_ROOT_DEVIATIONS = 5e-4, NEAR_FACTOR = 1e-6;
 
-/* A weight enters the factor when it is so many times the one that is there.  Less than a twentieth of the default drift: rows seen a thousand times cost an update now
- * and then instead of one a round, and steps do not become more. */
+/* The weight of an observed row enters the factor when it is so many times the one that is there: rows seen a thousand times cost an update now and then instead of one a
+ * round, and steps do not become more.  A twenty-fifth of the default drift; where the drift is less than this, the end of the climb puts right what is left. */
 static const double WORTHWHILE = 1.004;
 
 double sigmoid(double z)
@@ -46,6 +46,7 @@ logistic logistic_plan(layout *l, uint32_t dim, uint32_t capacity, double lambda
     p.factor = layout_take(l, ldl_doubles(dim), sizeof(double));
     p.weight = layout_take(l, rows, sizeof(double));
     p.share = layout_take(l, rows, sizeof(double));
+    p.kept = layout_take(l, 1, sizeof(double));
     p.work = layout_take(l, model_work(dim, capacity), sizeof(double));
     return p;
 }
@@ -138,6 +139,19 @@ static uint32_t least_recent(const void *state, const logistic *p)
     return oldest;
 }
 
+/* A quadratic that is flat but for lambda in some direction, and steep in others, must not move theta by its own rounding: a part of its diagonal that is more than what the
+ * roundings of P theta come to, and less than anybody could notice, stands against that.  The gradient at theta stays as it is. */
+static void steady(void *state, const logistic *p, const model *m, const float *x, double weight)
+{
+    double *precision = doubles_at(state, p->precision), *pull = doubles_at(state, p->pull);
+    double part = 0x1p-50 * m->dim * sqrt(m->dim);
+    for (uint32_t j = 0; j < m->dim; precision += m->dim - j, j++) {
+        double more = part * weight * (double)x[j] * (double)x[j];
+        *precision += more;
+        pull[j] += more * m->theta[j];
+    }
+}
+
 /* A row's part of the log posterior becomes its quadratic at theta: the gradient there stays as it is.  The factor gets the very weight, since
  * from now on nothing will put it right. */
 static void absorb(void *state, logistic *p, model *m, uint32_t r)
@@ -152,6 +166,7 @@ static void absorb(void *state, logistic *p, model *m, uint32_t r)
     rows_pull(x, 1, m->dim, &pull, doubles_at(state, p->pull));
     memset(m->nothing, 0, m->dim * sizeof *m->nothing);
     gram_add(doubles_at(state, p->precision), m->nothing, m->dim, &x, &none, curvature, 1);
+    steady(state, p, m, x, curvature[0]);
     m->absorbed = 1;
     p->absorbed = 1;
 }
@@ -187,25 +202,24 @@ static void intake_start(intake *in)
 static void intake_flush(intake *in)
 {
     model *m = &in->m;
-    double score[MODEL_BATCH], once[MODEL_BATCH], residual[MODEL_BATCH], weight[MODEL_BATCH];
-    uint32_t gained = 0;
+    double score[MODEL_BATCH], once[MODEL_BATCH], residual[MODEL_BATCH], each[MODEL_BATCH], weight[MODEL_BATCH];
+    uint32_t row[MODEL_BATCH], gained = 0;
     for (uint32_t i = 0; i < respond_padded(in->n); i++) {
         score[i] = i < in->n ? m->score[in->row[i]] : 0;
         in->click[i] = i < in->n ? in->click[i] : 0;
         once[i] = 1;
     }
-    respond(in->n, score, once, in->click, residual, weight);
+    respond(in->n, score, once, in->click, residual, each);
     for (uint32_t i = 0; i < in->n; i++) {
         uint32_t r = in->row[i];
         rows_pull(m->row + (size_t)r * m->dim, 1, m->dim, residual + i, m->gradient);
-        double all = m->examined[r] * weight[i];
+        double all = m->examined[r] * each[i];
         if (all > WORTHWHILE * m->weight[r]) {
-            in->row[gained] = r;
+            row[gained] = r;
             weight[gained++] = all;
         }
     }
-    model_reweigh(m, in->row, weight, gained);
-    m->effort->entered += gained;
+    m->effort->entered += model_reweigh(m, row, weight, gained);
     in->n = 0;
 }
 
@@ -348,8 +362,10 @@ void logistic_merge(void *state, logistic *p, const void *from_state, const logi
     p->settled = 0;
     count[1] += other[1];
     intake_start(&in);
-    for (uint32_t i = 0; i < (uint32_t)other[0]; i++)
+    for (uint32_t i = 0; i < (uint32_t)other[0]; i++) {
         count_row(&in, place_of(&in, row + (size_t)i * p->dim), examined[i], clicked[i], before + last[i]);
+        p->settled = 0; /* should the next row need room, theta has not seen this one */
+    }
     derive(state, p);
 }
 
@@ -434,6 +450,8 @@ oltr_status logistic_check_derived(const void *state, const logistic *p, oltr_er
     logistic_effort none;
     model m = model_of(state, p, &none);
     row_table t = table_of(state, p);
+    if (!p->absorbed && any_on_diagonal(doubles_at(state, p->precision), p->dim))
+        return fail(error, OLTR_ESTATE, "rows were absorbed, and the solver does not know it");
     for (uint32_t r = 0; r < m.rows; r++)
         if (t.slot[find_slot(&t, m.row + (size_t)r * m.dim)] != r + 1)
             return fail(error, OLTR_ESTATE, "row %u is not where the table looks for it", r);

@@ -19,6 +19,7 @@ typedef struct model {
     double *weight;                   /* (rows) in the factor */
     double *share;                    /* (rows) lambda / (capacity |x|^2): the sum of share x x' is below lambda I */
     ldl factor;
+    double *kept; /* the share of its precision that lowered weights have left the factor since it was built */
     logistic_effort *effort;
     /* scratch; score, residual, curvature and gradient belong to theta once `evaluate` has seen it */
     float *incoming;                      /* (dim) a row on its way to the table */
@@ -45,7 +46,7 @@ void model_rebuild(model *m);
 /* The root from theta on, with the factor that is there, and the factor brought within the drift.  `evaluated`: model_evaluate has seen theta; otherwise
  * score and gradient are near those at theta, which is enough for a first step.  Returns whether it converged: if so, `score` is near that at the root. */
 int model_solve(model *m, int evaluated);
-/* The weights of n rows, at most MODEL_BATCH, become these in the factor. */
-void model_reweigh(model *m, const uint32_t *rows, const double *weight, uint32_t n);
+/* The weights of n rows, at most MODEL_BATCH, become these in the factor.  Returns how many were others before. */
+uint32_t model_reweigh(model *m, const uint32_t *rows, const double *weight, uint32_t n);
 
 #endif

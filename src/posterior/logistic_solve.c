@@ -14,9 +14,10 @@
  * When to end.  The error e of theta solves H e = g up to the change of H on the way, so in the norm of F
  *     |e| <= |s| / (1 - off),       |e - s| <= ((1 + off) e^m - 1) |s| / (1 - off),
  * where m bounds the moves of the scores: weights change by a factor e^m at most, for |mu''| <= mu'.  The climb ends with the step that leaves less than
- * TOLERANCE.  (In the length of theta instead of the norm of F, because that is the promise; over many kinds of data the error then stays within
- * five times TOLERANCE.)  Where it leads to is not evaluated; nor is where a round begins, at the last root: there the gradient of the old observations is
- * zero, so that of the new ones is all there is.
+ * TOLERANCE.  The promise is about the length of theta.  What is left may lie where F is soft, however stiff it is along s; so it counts with the softest
+ * direction that a step of this climb had, and steps seek those.  (That is no bound, but over many kinds of data the error stays within five times TOLERANCE.)
+ * Where the last step leads to is not evaluated; nor is where a round begins, at the last root: there the gradient of the old observations is zero, so
+ * that of the new ones is all there is.
  *
  * Safeguard.  A step is taken whole only if the objective certainly rises along it.  With phi the objective along s, concave: if the slope at the end is
  * still uphill, it rose all the way.  If not, phi'' varies along the step by a factor e^m at most, so
@@ -36,19 +37,31 @@
 #include "posterior/logistic_kernels.h"
 
 enum {
-    MAX_STEPS = 400,    /* far more than any data have needed; a bound, not a plan */
+    MAX_STEPS = 400,    /* a bound, not a plan: met only where huge features leave doubles no room */
     MAX_HALVINGS = 120, /* 2^-120 of a step is nothing */
     MAX_STUCK = 3,
     PATIENCE = 3,     /* a climb of so many evaluated steps is a long one */
     REBUILD_COST = 6, /* a new factor costs as much as updates by (R + d/3) / 6 rows */
 };
-static const double MOST_LOWERED = 1e-3; /* a weight may be lowered by this factor at most, without a new factor */
-static const double CLOSE = 0.02;        /* how near an adjusted factor has its weights */
-static const double SETTLING = 2;        /* of drifts: after moves of scores smaller than this, weights are at rest */
-static const double SLOW = 0.35;         /* a rate of steps that calls for an adjustment */
-static const double STUCK = 0.9;         /* steps that shrink less than this ... */
-static const double NEGLIGIBLE = 1e-10;  /* ... when delta^2 is below this, are rounding */
-static const double TOLERANCE = 1e-9;    /* of what the last step leaves, relative to 1 + |theta| */
+static const double LEAST_KEPT =
+    1e-3;                           /* lowered weights may leave so much of the factor's precision, without a new one */
+static const double CLOSE = 0.02;   /* how near an adjusted factor has its weights */
+static const double SETTLING = 2;   /* of drifts: after moves of scores smaller than this, weights are at rest */
+static const double NOTHING = 0.01; /* of the drift: what unseen moves of weights may take from it */
+static const double SLOW = 0.35;    /* a rate of steps that calls for an adjustment */
+static const double STUCK = 0.9;    /* steps that shrink less than this ... */
+static const double NEGLIGIBLE = 1e-10; /* ... when delta^2 is below this, are rounding */
+static const double TOLERANCE = 1e-9;   /* of what the last step leaves, relative to 1 + |theta| */
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
 
 static double dot(const double *a, const double *b, uint32_t n)
 {
@@ -111,6 +124,7 @@ model model_of(const void *state, const logistic *p, logistic_effort *effort)
     m.theta = doubles_at(state, p->theta);
     m.weight = doubles_at(state, p->weight);
     m.share = doubles_at(state, p->share);
+    m.kept = doubles_at(state, p->kept);
     m.factor = logistic_factor(state, p);
     m.effort = effort;
     place_scratch(&m, doubles_at(state, p->work), p->dim, p->capacity);
@@ -179,21 +193,27 @@ void model_rebuild(model *m)
     model_hessian(m);
     ldl_factor_nearby(&m->factor, m->gram, NULL, m->lambda); /* features of 1e6 swallow a ridge of 1e-4 */
     memcpy(m->weight, m->curvature, m->rows * sizeof *m->weight);
+    *m->kept = 1;
     m->effort->refreshes++;
 }
 
-void model_reweigh(model *m, const uint32_t *rows, const double *weight, uint32_t n)
+uint32_t model_reweigh(model *m, const uint32_t *rows, const double *weight, uint32_t n)
 {
     const float *x[MODEL_BATCH];
     double more[MODEL_BATCH];
+    uint32_t changed = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t r = rows[i];
-        x[i] = m->row + (size_t)r * m->dim;
-        more[i] = weight[i] - m->weight[r];
+        if (weight[i] == m->weight[r])
+            continue;
+        x[changed] = m->row + (size_t)r * m->dim;
+        more[changed++] = weight[i] - m->weight[r];
+        *m->kept *= smaller(1, (weight[i] + m->share[r]) / (m->weight[r] + m->share[r]));
         m->weight[r] = weight[i];
     }
-    if (n)
-        ldl_update(&m->factor, x, no_moment, more, n, m->update);
+    if (changed)
+        ldl_update(&m->factor, x, no_moment, more, changed, m->update);
+    return changed;
 }
 
 double model_share(const model *m, const float *x)
@@ -211,14 +231,12 @@ static int is_near(const model *m, double off)
     return weights_near(m->rows, m->curvature, m->weight, m->share, off);
 }
 
-/* The rows whose weights are off by more than `drift`; returns how many, or more than `most` if they are more, or if one has fallen too far. */
+/* The rows whose weights are off by more than `drift`, or more of them than `most`; returns how many. */
 static uint32_t rows_off(const model *m, double drift, uint32_t most, uint32_t *row)
 {
     uint32_t n = 0;
     for (uint32_t r = 0; r < m->rows && n <= most; r++) {
         double now = m->curvature[r] + m->share[r], then = m->weight[r] + m->share[r];
-        if (!(now >= MOST_LOWERED * then))
-            return most + 1;
         if (fabs(now - then) > drift * then) {
             if (n < most)
                 row[n] = r;
@@ -238,7 +256,8 @@ static int is_sound(const model *m)
 }
 
 /* Puts right the weights that are off by more than `drift`, each by an update of rank one, or all of them by a new factor where that is cheaper.  Lowering a
- * weight to a share q of itself loses 1/q of the factor's precision, so not too far; if rounding should still have spoilt it, there is a new one. */
+ * weight to a share q of itself leaves only q of the factor's precision; when too little is left of it, or rounding has spoilt the factor all the same, there is
+ * a new one. */
 static void adjust(model *m, double drift)
 {
     uint32_t row[MODEL_BATCH], most = (m->rows + m->dim / 3) / REBUILD_COST;
@@ -253,7 +272,7 @@ static void adjust(model *m, double drift)
         weight[i] = m->curvature[row[i]];
     model_reweigh(m, row, weight, n);
     m->effort->adjustments += n;
-    if (!is_sound(m))
+    if (!is_sound(m) || *m->kept < LEAST_KEPT)
         model_rebuild(m);
 }
 
@@ -266,16 +285,6 @@ static int certainly_rises(double slope, double slope_end, double largest_move)
         return 1;
     double half = 0.5 * (1 + largest_move + largest_move * largest_move); /* e^m <= 1 + m + m^2 for m <= 1.79 */
     return half < 1 && (1 - half) * slope + half * slope_end > 0;
-}
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 /* In four lanes, so that not every row waits for the one before. */
@@ -355,11 +364,14 @@ static double advance(model *m, double slope, double *move)
 typedef struct climb {
     double reach;   /* the largest |x_r|: no score moves more than reach times the step */
     double delta;   /* of the last step: the root of slope = g's */
+    double length;  /* of the step */
+    double softest; /* the least ratio of a step in the norm of F to its length: as little curvature as was met */
     double move;    /* of a score in the last step, the largest */
     int evaluated;  /* the gradient is exact */
     int adjusted;   /* no step since the factor was put right */
     int built;      /* the factor was built anew in this climb */
     uint32_t taken; /* steps that were evaluated */
+    double unseen;  /* how far the last step, which was not, moved any score at most */
     int damped;     /* the last step was shortened */
     uint32_t stuck; /* steps in a row that did not shrink although they are negligible */
 } climb;
@@ -380,40 +392,44 @@ static double least_share(const model *m)
 
 static climb climb_start(const model *m, int evaluated)
 {
-    climb c = {.delta = INFINITY, .evaluated = evaluated};
+    climb c = {.delta = INFINITY, .softest = INFINITY, .evaluated = evaluated};
     c.reach = sqrt(m->lambda / (m->capacity * least_share(m)));
     return c;
 }
 
-/* step = F^-1 gradient; returns the slope along it. */
-static double find_step(model *m)
+/* step = F^-1 gradient; returns the slope along it, which is its square in the norm of F. */
+static double find_step(model *m, climb *c)
 {
     ldl_solve(&m->factor, m->gradient, m->step);
-    return dot(m->gradient, m->step, m->dim);
+    double slope = dot(m->gradient, m->step, m->dim);
+    c->length = sqrt(dot(m->step, m->step, m->dim));
+    if (sqrt(slope) < c->softest * c->length)
+        c->softest = sqrt(slope) / c->length;
+    return slope;
 }
 
-static void take_last_step(model *m)
+static void take_last_step(model *m, climb *c)
 {
     for (uint32_t j = 0; j < m->dim; j++)
         m->theta[j] += m->step[j];
+    c->unseen = c->reach * c->length;
     m->effort->steps++;
 }
 
-/* How far from those in F the weights may be if the step is to be the last: the bound at the head of this file, in the length of theta instead of the norm of F, solved
- * for off.  Negative if the step is too long for that. */
-static double may_be_off(const model *m, const climb *c)
+/* How far from those in F the weights may be if the step is to be the last: the bound at the head of this file, solved for off.  Negative if the step is too long for that. */
+static double may_be_off(const model *m, const climb *c, double slope)
 {
     if (!c->evaluated)
         return -1;
-    double size = sqrt(dot(m->step, m->step, m->dim)), scale = 1 + sqrt(dot(m->theta, m->theta, m->dim));
-    double move = c->reach * size, bend = 1 + move + move * move; /* >= e^move for move < 1 */
+    double size = sqrt(slope) / c->softest, scale = 1 + sqrt(dot(m->theta, m->theta, m->dim));
+    double move = c->reach * c->length, bend = 1 + move + move * move; /* >= e^move for move < 1 */
     double left = TOLERANCE * scale;
     return move < 1 ? (left - size * (bend - 1)) / (left + size * bend) : -1;
 }
 
-static int is_last(const model *m, const climb *c)
+static int is_last(const model *m, const climb *c, double slope)
 {
-    double off = may_be_off(m, c);
+    double off = may_be_off(m, c, slope);
     return off >= 0 && is_near(m, off);
 }
 
@@ -423,7 +439,7 @@ static progress step_on(model *m, climb *c, double slope, int last)
     if (!(slope > 0 && isfinite(slope)))
         return slope == 0 ? CONVERGED : STALLED;
     if (last) {
-        take_last_step(m);
+        take_last_step(m, c);
         return CONVERGED;
     }
     c->stuck = slope < NEGLIGIBLE && sqrt(slope) > STUCK * c->delta ? c->stuck + 1 : 0;
@@ -459,25 +475,28 @@ static void put_right(model *m, climb *c)
 
 static progress climb_on(model *m, climb *c)
 {
-    double slope = find_step(m);
-    int last = is_last(m, c);
+    double slope = find_step(m, c);
+    int last = is_last(m, c, slope);
     if (!last && wants_adjustment(m, c, slope)) {
         put_right(m, c);
-        slope = find_step(m);
-        last = is_last(m, c);
+        slope = find_step(m, c);
+        last = is_last(m, c, slope);
     }
     return step_on(m, c, slope, last);
 }
 
-/* The factor within the drift at the root; and closer, for the sake of the rounds to come, if the climb was a long one. */
+/* The factor within the drift at the root; and closer, for the sake of the rounds to come, if the climb was a long one.  The last step moves a weight by a factor of e^unseen
+ * at most: by nothing that counts, unless features are huge. */
 static void finish(model *m, const climb *c)
 {
-    double allowed = c->taken < PATIENCE ? m->drift : fmin(m->drift, CLOSE);
-    if (m->drift <= 0 || !c->evaluated)
+    double allowed = c->taken < PATIENCE ? m->drift : fmin(m->drift, CLOSE), unseen = 2 * c->unseen;
+    if (m->drift <= 0 || !c->evaluated || unseen > NOTHING * m->drift) {
         model_evaluate(m);
+        unseen = 0;
+    }
     if (m->drift <= 0)
         model_rebuild(m);
-    else if (!is_near(m, allowed))
+    else if (!is_near(m, allowed - unseen))
         adjust(m, allowed / 2);
 }
 
@@ -501,8 +520,8 @@ void logistic_solve_plainly(void *state, logistic *p)
     climb c = climb_start(&m, 1);
     for (int i = 0; i < MAX_STEPS && now == GOES_ON; i++) {
         model_rebuild(&m);
-        double slope = find_step(&m);
-        now = step_on(&m, &c, slope, may_be_off(&m, &c) >= 0);
+        double slope = find_step(&m, &c);
+        now = step_on(&m, &c, slope, may_be_off(&m, &c, slope) >= 0);
     }
     p->settled = 0;
 }

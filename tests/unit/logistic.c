@@ -336,25 +336,31 @@ static void test_weights_near(void **unused)
 
 typedef enum clicking { BY_MODEL, SEPARABLE, ALL, NONE } clicking;
 
-/* Plays `rounds` rounds of up to four observations on n fixed rows; looks at the root now and then. */
+/* A round of up to four observations of n fixed rows. */
+static void play_round(subject *s, const float *x, uint32_t n, clicking how, const double *truth)
+{
+    const float *seen[MAX_ROUND];
+    double click[MAX_ROUND];
+    uint32_t m = 1 + below(MAX_ROUND);
+    for (uint32_t i = 0; i < m; i++) {
+        double z = 0;
+        seen[i] = x + (size_t)below(n) * s->p.dim;
+        for (uint32_t j = 0; j < s->p.dim; j++)
+            z += (double)seen[i][j] * truth[j];
+        click[i] = how == ALL ? 1 : how == NONE ? 0 : how == SEPARABLE ? z > 0 : uniform() < 1 / (1 + exp(-z));
+    }
+    logistic_add(s->state, &s->p, seen, click, m);
+}
+
+/* Plays `rounds` rounds; looks at the root now and then. */
 static void play(subject *s, const float *x, uint32_t n, clicking how, uint32_t rounds)
 {
     double truth[MAX_DIM];
     for (uint32_t j = 0; j < s->p.dim; j++)
         truth[j] = 2 * normal();
     for (uint32_t t = 0; t < rounds; t++) {
-        const float *seen[MAX_ROUND];
-        double click[MAX_ROUND];
-        uint32_t m = 1 + below(MAX_ROUND);
-        for (uint32_t i = 0; i < m; i++) {
-            double z = 0;
-            seen[i] = x + (size_t)below(n) * s->p.dim;
-            for (uint32_t j = 0; j < s->p.dim; j++)
-                z += (double)seen[i][j] * truth[j];
-            click[i] = how == ALL ? 1 : how == NONE ? 0 : how == SEPARABLE ? z > 0 : uniform() < 1 / (1 + exp(-z));
-        }
         uint64_t before = s->p.effort.steps;
-        logistic_add(s->state, &s->p, seen, click, m);
+        play_round(s, x, n, how, truth);
         assert_true(s->p.effort.steps - before <= 100);
         if (t < 5 || t % 37 == 0 || t + 1 == rounds)
             assert_at_root(s);
@@ -422,6 +428,7 @@ static void test_repeated_in_a_round(void **unused)
         learn_one(&single, seen[i], click[i]);
     }
     logistic_add(whole.state, &whole.p, seen, click, 200);
+    assert_true(whole.p.effort.entered >= 4 && whole.p.effort.entered <= 4 * 4); /* four rows, in batches of 64 */
     assert_at_root(&whole);
     assert_at_root(&single);
     for (uint32_t j = 0; j < 5; j++)
@@ -431,6 +438,27 @@ static void test_repeated_in_a_round(void **unused)
     assert_at_root(&whole);
     free(whole.state);
     free(single.state);
+}
+
+/* Two features that are nearly the same: F is soft in one direction, and a step along a stiff one must not pass for the end. */
+static void test_nearly_dependent_features(void **unused)
+{
+    static float x[20 * 3];
+    (void)unused;
+    for (uint32_t trial = 0; trial < 4; trial++) {
+        seed = 77777 * (trial + 1);
+        random_rows(x, 20, 3, 10);
+        for (uint32_t r = 0; r < 20; r++)
+            x[3 * r + 1] = (float)((double)x[3 * r] * (1 + 1e-4 * normal()));
+        subject s = subject_new(3, 64, 1e-4, 0.1);
+        for (uint32_t t = 0; t < 1500; t++) {
+            const float *row = x + (size_t)below(20) * 3;
+            learn_one(&s, row, uniform() < 1 / (1 + exp(-0.2 * (double)row[2] - 0.1 * (double)row[0])));
+            if (t > 20)
+                assert_at_root(&s);
+        }
+        free(s.state);
+    }
 }
 
 /* Features of 1e6 and a ridge of 1e-4: beyond the precision of doubles in flat directions, but nothing may diverge or run on, and
@@ -453,6 +481,48 @@ static void test_huge_features(void **unused)
         assert_true(s.p.effort.steps < 300 * 20);
         if (logistic_check_derived(s.state, &s.p, &error) != OLTR_OK)
             fail_msg("%s", error.msg);
+        free(s.state);
+    }
+}
+
+/* The same with room for two rows only, of fewer than there are features: what is absorbed is flat in most directions, and its rounding must not move theta there. */
+static void test_huge_features_absorbed(void **unused)
+{
+    static float x[8 * 16];
+    double truth[16];
+    (void)unused;
+    for (uint32_t trial = 0; trial < 60; trial++) {
+        seed = 400 + trial;
+        uint32_t dim = 9 + below(8), n = 3 + below(6);
+        subject s = subject_new(dim, 2, 1e-4, trial % 2 ? 0.1 : 0);
+        random_rows(x, n, dim, 1e6);
+        for (uint32_t j = 0; j < dim; j++)
+            truth[j] = 6e-6 * normal();
+        for (uint32_t t = 0; t < 120; t++)
+            play_round(&s, x, n, BY_MODEL, truth);
+        for (uint32_t j = 0; j < dim; j++)
+            if (!(fabs(logistic_theta(s.state, &s.p)[j]) < 1e6))
+                fail_msg("trial %u: theta is %g", trial, logistic_theta(s.state, &s.p)[j]);
+        free(s.state);
+    }
+}
+
+/* Where features are huge, even the last step moves weights by more than a small drift allows. */
+static void test_small_drift_of_huge_features(void **unused)
+{
+    static float x[40 * 6];
+    (void)unused;
+    for (uint32_t trial = 0; trial < 30; trial++) {
+        seed = 500 + trial;
+        uint32_t dim = 1 + below(6);
+        subject s = subject_new(dim, 40, 10, 0.001);
+        random_rows(x, 40, dim, 1e6);
+        for (int t = 0; t < 200; t++) {
+            learn_one(&s, x + (size_t)below(40) * dim, uniform() < 0.3);
+            double distance = factor_distance(&s);
+            if (!(distance <= 0.001 / (1 - 0.001) + 1e-9))
+                fail_msg("trial %u: the factor is %g away at %d", trial, distance, t);
+        }
         free(s.state);
     }
 }
@@ -706,6 +776,27 @@ static void test_merge(void **unused)
     free(empty.state);
 }
 
+/* What does not fit is absorbed where theta has seen it: the posterior stays near that of all rows. */
+static void test_merge_into_less_room(void **unused)
+{
+    static float x[40 * 4];
+    (void)unused;
+    seed = 65;
+    random_rows(x, 40, 4, 2);
+    subject all = subject_new(4, 64, 1e-2, 0.1), few = subject_new(4, 4, 1e-2, 0.1);
+    for (int t = 0; t < 400; t++) {
+        const float *row = x + (size_t)below(40) * 4;
+        learn_one(&all, row, uniform() < 1 / (1 + exp(-(double)row[0] - 0.3 * (double)row[1])));
+    }
+    logistic_merge(few.state, &few.p, all.state, &all.p);
+    assert_true(doubles_at(few.state, few.p.count)[0] == 4 && doubles_at(few.state, few.p.count)[1] == 400);
+    assert_at_root(&few);
+    for (uint32_t j = 0; j < 4; j++)
+        assert_true(fabs(logistic_theta(few.state, &few.p)[j] - logistic_theta(all.state, &all.p)[j]) < 0.1);
+    free(all.state);
+    free(few.state);
+}
+
 static void test_forget(void **unused)
 {
     static float x[20 * 6];
@@ -904,7 +995,10 @@ int main(void)
         cmocka_unit_test(test_fewer_rows_than_dimensions),
         cmocka_unit_test(test_one_row),
         cmocka_unit_test(test_repeated_in_a_round),
+        cmocka_unit_test(test_nearly_dependent_features),
         cmocka_unit_test(test_huge_features),
+        cmocka_unit_test(test_huge_features_absorbed),
+        cmocka_unit_test(test_small_drift_of_huge_features),
         cmocka_unit_test(test_large_features_exactly),
         cmocka_unit_test(test_plain_solver),
         cmocka_unit_test(test_effort),
@@ -914,6 +1008,7 @@ int main(void)
         cmocka_unit_test(test_absorb),
         cmocka_unit_test(test_contexts_that_never_repeat),
         cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_merge_into_less_room),
         cmocka_unit_test(test_forget),
         cmocka_unit_test(test_many_rows),
         cmocka_unit_test(test_zero_has_no_sign),
