@@ -364,14 +364,14 @@ static double advance(model *m, double slope, double *move)
 typedef struct climb {
     double reach;   /* the largest |x_r|: no score moves more than reach times the step */
     double delta;   /* of the last step: the root of slope = g's */
-    double length;  /* of the step */
-    double softest; /* the least ratio of a step in the norm of F to its length: as little curvature as was met */
+    double square;  /* of the step's length */
+    double softest; /* the least slope / square: as little curvature as a step has met */
     double move;    /* of a score in the last step, the largest */
     int evaluated;  /* the gradient is exact */
     int adjusted;   /* no step since the factor was put right */
     int built;      /* the factor was built anew in this climb */
     uint32_t taken; /* steps that were evaluated */
-    double unseen;  /* how far the last step, which was not, moved any score at most */
+    double unseen;  /* how far a step moves any score at most, until it is evaluated */
     int damped;     /* the last step was shortened */
     uint32_t stuck; /* steps in a row that did not shrink although they are negligible */
 } climb;
@@ -402,32 +402,31 @@ static double find_step(model *m, climb *c)
 {
     ldl_solve(&m->factor, m->gradient, m->step);
     double slope = dot(m->gradient, m->step, m->dim);
-    c->length = sqrt(dot(m->step, m->step, m->dim));
-    if (sqrt(slope) < c->softest * c->length)
-        c->softest = sqrt(slope) / c->length;
+    c->square = dot(m->step, m->step, m->dim);
+    if (slope < c->softest * c->square)
+        c->softest = slope / c->square;
     return slope;
 }
 
-static void take_last_step(model *m, climb *c)
+static void take_last_step(model *m)
 {
     for (uint32_t j = 0; j < m->dim; j++)
         m->theta[j] += m->step[j];
-    c->unseen = c->reach * c->length;
     m->effort->steps++;
 }
 
 /* How far from those in F the weights may be if the step is to be the last: the bound at the head of this file, solved for off.  Negative if the step is too long for that. */
-static double may_be_off(const model *m, const climb *c, double slope)
+static double may_be_off(const model *m, climb *c, double slope)
 {
     if (!c->evaluated)
         return -1;
-    double size = sqrt(slope) / c->softest, scale = 1 + sqrt(dot(m->theta, m->theta, m->dim));
-    double move = c->reach * c->length, bend = 1 + move + move * move; /* >= e^move for move < 1 */
-    double left = TOLERANCE * scale;
+    double size = sqrt(slope / c->softest), left = TOLERANCE * (1 + sqrt(dot(m->theta, m->theta, m->dim)));
+    double move = c->reach * sqrt(c->square), bend = 1 + move + move * move; /* >= e^move for move < 1 */
+    c->unseen = move;
     return move < 1 ? (left - size * (bend - 1)) / (left + size * bend) : -1;
 }
 
-static int is_last(const model *m, const climb *c, double slope)
+static int is_last(const model *m, climb *c, double slope)
 {
     double off = may_be_off(m, c, slope);
     return off >= 0 && is_near(m, off);
@@ -439,13 +438,14 @@ static progress step_on(model *m, climb *c, double slope, int last)
     if (!(slope > 0 && isfinite(slope)))
         return slope == 0 ? CONVERGED : STALLED;
     if (last) {
-        take_last_step(m, c);
+        take_last_step(m);
         return CONVERGED;
     }
     c->stuck = slope < NEGLIGIBLE && sqrt(slope) > STUCK * c->delta ? c->stuck + 1 : 0;
     c->delta = sqrt(slope);
     double length = advance(m, slope, &c->move);
     c->evaluated = 1;
+    c->unseen = 0;
     c->adjusted = 0;
     c->taken++;
     c->damped = length < 1;
