@@ -44,12 +44,13 @@ enum {
     REBUILD_COST = 6, /* a new factor costs as much as updates by (R + d/3) / 6 rows */
 };
 static const double LEAST_KEPT =
-    1e-3;                           /* lowered weights may leave so much of the factor's precision, without a new one */
-static const double CLOSE = 0.02;   /* how near an adjusted factor has its weights */
-static const double SETTLING = 2;   /* of drifts: after moves of scores smaller than this, weights are at rest */
-static const double NOTHING = 0.01; /* of the drift: what unseen moves of weights may take from it */
-static const double SLOW = 0.35;    /* a rate of steps that calls for an adjustment */
-static const double STUCK = 0.9;    /* steps that shrink less than this ... */
+    1e-3;                         /* lowered weights may leave so much of the factor's precision, without a new one */
+static const double CLOSE = 0.02; /* how near an adjusted factor has its weights */
+static const double SMALL_MOVE = 0.02;  /* of a score, which changes a weight by as much */
+static const double SETTLING = 2;       /* of drifts: after moves of scores smaller than this, weights are at rest */
+static const double NOTHING = 0.01;     /* of the drift: what unseen moves of weights may take from it */
+static const double SLOW = 0.35;        /* a rate of steps that calls for an adjustment */
+static const double STUCK = 0.9;        /* steps that shrink less than this ... */
 static const double NEGLIGIBLE = 1e-10; /* ... when delta^2 is below this, are rounding */
 static const double TOLERANCE = 1e-9;   /* of what the last step leaves, relative to 1 + |theta| */
 
@@ -342,12 +343,14 @@ static void accept_step(model *m)
     memcpy(m->score, m->score_next, m->rows * sizeof *m->score);
 }
 
-/* Goes along the step as far as the objective rises; returns how far, 0 for not at all, and the largest move of a score. */
+/* Goes along the step as far as the objective rises; returns how far, 0 for not at all.  move: a bound on that of any score in the whole step, and then in that
+ * which was taken; the largest one is looked for where the bound is not small. */
 static double advance(model *m, double slope, double *move)
 {
     double length = 1;
     try_step(m, length);
-    *move = largest_move(m);
+    if (*move > SMALL_MOVE)
+        *move = largest_move(m);
     if (!certainly_rises(slope, dot(m->gradient_next, m->step, m->dim), *move)) {
         length = shorten(m, slope);
         try_step(m, length);
@@ -364,14 +367,14 @@ static double advance(model *m, double slope, double *move)
 typedef struct climb {
     double reach;   /* the largest |x_r|: no score moves more than reach times the step */
     double delta;   /* of the last step: the root of slope = g's */
-    double square;  /* of the step's length */
-    double softest; /* the least slope / square: as little curvature as a step has met */
-    double move;    /* of a score in the last step, the largest */
+    double softest; /* the least slope / |s|^2: as little curvature as a step has met */
+    double move;    /* of any score in the last step, at most */
     int evaluated;  /* the gradient is exact */
     int adjusted;   /* no step since the factor was put right */
     int built;      /* the factor was built anew in this climb */
     uint32_t taken; /* steps that were evaluated */
-    double unseen;  /* how far a step moves any score at most, until it is evaluated */
+    double unseen;  /* how far the step moves any score at most, until it is evaluated */
+    double near;    /* the weights are known to be within this share of those in F, where they were last evaluated */
     int damped;     /* the last step was shortened */
     uint32_t stuck; /* steps in a row that did not shrink although they are negligible */
 } climb;
@@ -392,7 +395,7 @@ static double least_share(const model *m)
 
 static climb climb_start(const model *m, int evaluated)
 {
-    climb c = {.delta = INFINITY, .softest = INFINITY, .evaluated = evaluated};
+    climb c = {.delta = INFINITY, .softest = INFINITY, .near = INFINITY, .evaluated = evaluated};
     c.reach = sqrt(m->lambda / (m->capacity * least_share(m)));
     return c;
 }
@@ -402,9 +405,10 @@ static double find_step(model *m, climb *c)
 {
     ldl_solve(&m->factor, m->gradient, m->step);
     double slope = dot(m->gradient, m->step, m->dim);
-    c->square = dot(m->step, m->step, m->dim);
-    if (slope < c->softest * c->square)
-        c->softest = slope / c->square;
+    double square = dot(m->step, m->step, m->dim);
+    c->unseen = c->reach * sqrt(square);
+    if (slope < c->softest * square)
+        c->softest = slope / square;
     return slope;
 }
 
@@ -416,20 +420,21 @@ static void take_last_step(model *m)
 }
 
 /* How far from those in F the weights may be if the step is to be the last: the bound at the head of this file, solved for off.  Negative if the step is too long for that. */
-static double may_be_off(const model *m, climb *c, double slope)
+static double may_be_off(const model *m, const climb *c, double slope)
 {
     if (!c->evaluated)
         return -1;
     double size = sqrt(slope / c->softest), left = TOLERANCE * (1 + sqrt(dot(m->theta, m->theta, m->dim)));
-    double move = c->reach * sqrt(c->square), bend = 1 + move + move * move; /* >= e^move for move < 1 */
-    c->unseen = move;
-    return move < 1 ? (left - size * (bend - 1)) / (left + size * bend) : -1;
+    double bend = 1 + c->unseen + c->unseen * c->unseen; /* >= e^unseen below 1 */
+    return c->unseen < 1 ? (left - size * (bend - 1)) / (left + size * bend) : -1;
 }
 
 static int is_last(const model *m, climb *c, double slope)
 {
     double off = may_be_off(m, c, slope);
-    return off >= 0 && is_near(m, off);
+    int last = off >= 0 && is_near(m, off);
+    c->near = last ? off : INFINITY;
+    return last;
 }
 
 /* Takes the step. */
@@ -443,6 +448,7 @@ static progress step_on(model *m, climb *c, double slope, int last)
     }
     c->stuck = slope < NEGLIGIBLE && sqrt(slope) > STUCK * c->delta ? c->stuck + 1 : 0;
     c->delta = sqrt(slope);
+    c->move = c->unseen;
     double length = advance(m, slope, &c->move);
     c->evaluated = 1;
     c->unseen = 0;
@@ -496,7 +502,7 @@ static void finish(model *m, const climb *c)
     }
     if (m->drift <= 0)
         model_rebuild(m);
-    else if (!is_near(m, allowed - unseen))
+    else if (!(c->near <= allowed - unseen) && !is_near(m, allowed - unseen))
         adjust(m, allowed / 2);
 }
 
