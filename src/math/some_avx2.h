@@ -1,7 +1,7 @@
 /* some_avx2.h - four doubles of which only some are there.
  *
- * They come and go in pieces, not under a mask: what was stored under a mask a load cannot take over on its way to memory, nor can it be longer than the store it takes
- * from, and short vectors are always read a moment after they were written.
+ * They come and go in pieces, not under a mask.  Short vectors are read a moment after they were written, and a processor hands what was stored to the next load without waiting
+ * for the cache only if it was not stored under a mask and the load is no longer than the store.
  */
 #ifndef OLTR_MATH_SOME_AVX2_H
 #define OLTR_MATH_SOME_AVX2_H

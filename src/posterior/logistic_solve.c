@@ -368,13 +368,13 @@ typedef struct climb {
     double reach;   /* the largest |x_r|: no score moves more than reach times the step */
     double delta;   /* of the last step: the root of slope = g's */
     double softest; /* the least slope / |s|^2: as little curvature as a step has met */
-    double move;    /* of any score in the last step, at most */
+    double unseen;  /* how far the step moves any score at most, until it is evaluated */
+    double move;    /* the same of the last step that was */
+    double near;    /* the weights are known to be within this share of those in F, where they were last evaluated */
     int evaluated;  /* the gradient is exact */
     int adjusted;   /* no step since the factor was put right */
     int built;      /* the factor was built anew in this climb */
     uint32_t taken; /* steps that were evaluated */
-    double unseen;  /* how far the step moves any score at most, until it is evaluated */
-    double near;    /* the weights are known to be within this share of those in F, where they were last evaluated */
     int damped;     /* the last step was shortened */
     uint32_t stuck; /* steps in a row that did not shrink although they are negligible */
 } climb;
@@ -496,13 +496,15 @@ static progress climb_on(model *m, climb *c)
 static void finish(model *m, const climb *c)
 {
     double allowed = c->taken < PATIENCE ? m->drift : fmin(m->drift, CLOSE), unseen = 2 * c->unseen;
+    if (m->drift > 0 && c->near + unseen <= allowed)
+        return;
     if (m->drift <= 0 || !c->evaluated || unseen > NOTHING * m->drift) {
         model_evaluate(m);
         unseen = 0;
     }
     if (m->drift <= 0)
         model_rebuild(m);
-    else if (!(c->near <= allowed - unseen) && !is_near(m, allowed - unseen))
+    else if (!is_near(m, allowed - unseen))
         adjust(m, allowed / 2);
 }
 
