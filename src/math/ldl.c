@@ -308,7 +308,8 @@ double ldl_column_error(const ldl *f, const double *gram, double ridge, uint32_t
     return worst;
 }
 
-double ldl_moment_error(const ldl *f, const double *gram, const double *moment, double ridge, double *work)
+double ldl_moment_error(const ldl *f, const double *gram, const double *moment, double ridge, double least,
+                        double *work)
 {
     double worst = 0, explained = 0;
     memcpy(work, moment, f->dim * sizeof *work);
@@ -321,7 +322,8 @@ double ldl_moment_error(const ldl *f, const double *gram, const double *moment, 
             work[r] -= l[r] * t;
     }
     for (size_t r = 0; r < f->dim; r++) {
-        double error = relative(fabs(work[r]), sqrt(gram[packed_column(f->dim, r)] + ridge) * sqrt(explained));
+        double error =
+            relative(fabs(work[r]), sqrt(gram[packed_column(f->dim, r)] + ridge) * fmax(sqrt(explained), least));
         worst = error > worst ? error : worst;
     }
     return worst;

@@ -65,9 +65,11 @@ void ldl_quadratic(const ldl *f, const float *x, size_t stride, uint32_t n, doub
 
 /* What drift has done: the largest error of column j of L D L', from its diagonal down, against V = gram + ridge I, and of L D u against b = moment.
  * Element (r, j) counts relative to sqrt(V_rr V_jj), element r of b relative to sqrt(V_rr b'V^-1 b): the largest they could be, and what
- * rounding is proportional to, whatever the units of the features.  work: (dim). */
+ * rounding is proportional to, whatever the units of the features; but where rewards cancel, b'V^-1 b is rounding itself, and least^2 is taken instead if that is
+ * more.  work: (dim). */
 double ldl_column_error(const ldl *f, const double *gram, double ridge, uint32_t j, double *work);
-double ldl_moment_error(const ldl *f, const double *gram, const double *moment, double ridge, double *work);
+double ldl_moment_error(const ldl *f, const double *gram, const double *moment, double ridge, double least,
+                        double *work);
 
 /* out[i] = sum_j x_ij theta_j for n rows, `stride` floats apart.  Returns 1 when all of them are finite. */
 int rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out);

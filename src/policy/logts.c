@@ -148,10 +148,10 @@ static void learn(void *state, uint64_t t, const candidates *from, const oltr_ra
     const float *x[LEARN_BATCH];
     double y[LEARN_BATCH];
     (void)t;
+    for (uint32_t start = 0; p->weights != FRESH && start < seen->n_examined; start += LEARN_BATCH)
+        grow_matrix(p, x, context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y));
     for (uint32_t start = 0; start < seen->n_examined; start += LEARN_BATCH) {
         uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
-        if (p->weights != FRESH)
-            grow_matrix(p, x, n);
         logistic_add(p, &p->model, x, y, n);
     }
 }

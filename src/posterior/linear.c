@@ -20,6 +20,8 @@ enum { CHECK_EVERY = 256 }; /* rows; a comparison costs about as much as the upd
  * either that rare or the answer to something that is not rounding (an overflow, a bit flip, a bug).  And it is a hundredth of PROMISED, so that a caller
  * never sees it, even though a column is looked at only every 256 dim rows. */
 static const double DRIFT = 1e-11, PROMISED = 1e-9;
+static const double ORDINARY_REWARD = 1; /* where rewards cancel, errors of the moment are measured by this */
+static const double FORGOTTEN = 1e-290;  /* sums of this size are nothing */
 
 linear linear_plan(layout *l, uint32_t dim, double ridge)
 {
@@ -69,7 +71,7 @@ static int has_drifted(const void *state, linear *p, const ldl *f, uint32_t n_ro
     p->checked = 0;
     p->column = (p->column + 1) % p->dim;
     return !(ldl_column_error(f, gram, p->ridge, p->column, work) <= DRIFT + p->lift &&
-             ldl_moment_error(f, gram, moment, p->ridge, work) <= DRIFT);
+             ldl_moment_error(f, gram, moment, p->ridge, 0, work) <= DRIFT);
 }
 
 void linear_add(void *state, linear *p, const float *const *x, const double *y, const double *weight, uint32_t n_rows)
@@ -96,7 +98,8 @@ void linear_predict(const void *state, const linear *p, const float *x, size_t s
         ldl_quadratic(&f, x, stride, n, variance, work + ceil4(p->dim));
 }
 
-/* Cauchy and Schwarz: |sum x_i x_j| <= sqrt(sum x_i^2 sum x_j^2).  Rounding of the sums may exceed it by far less than 1e-9. */
+/* Cauchy and Schwarz: |sum x_i x_j| <= sqrt(sum x_i^2 sum x_j^2).  Rounding of the sums may exceed it by far less than 1e-9, unless they were forgotten until they are
+ * among the smallest numbers there are. */
 static oltr_status check_column(const linear *p, const double *gram, uint32_t j, oltr_error *error)
 {
     const double *column = gram + packed_column(p->dim, j) - j;
@@ -104,7 +107,7 @@ static oltr_status check_column(const linear *p, const double *gram, uint32_t j,
         return fail(error, OLTR_ESTATE, "feature %u: a sum of squares of %g cannot be", j, column[j]);
     for (uint32_t i = j + 1; i < p->dim; i++) {
         double other = gram[packed_column(p->dim, i)];
-        if (!(isfinite(column[i]) && fabs(column[i]) <= sqrt(column[j]) * sqrt(other) * (1 + 1e-9)))
+        if (!(isfinite(column[i]) && fabs(column[i]) <= sqrt(column[j]) * sqrt(other) * (1 + 1e-9) + FORGOTTEN))
             return fail(error, OLTR_ESTATE,
                         "features %u and %u: a sum of products of %g beside squares of %g and %g cannot be", j, i,
                         column[i], column[j], other);
@@ -148,7 +151,7 @@ oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *
         return fail(error, OLTR_ENOMEM, "no memory to compare the factor with the sums");
     for (uint32_t j = 0; j < p->dim; j++)
         worst = fmax(worst, ldl_column_error(&f, gram, p->ridge, j, work));
-    worst = fmax(worst - p->lift, ldl_moment_error(&f, gram, moment, p->ridge, work));
+    worst = fmax(worst - p->lift, ldl_moment_error(&f, gram, moment, p->ridge, ORDINARY_REWARD, work));
     free(work);
     if (diagonal_is_healthy(&f) && worst <= PROMISED)
         return OLTR_OK;

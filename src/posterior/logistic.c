@@ -444,11 +444,12 @@ static oltr_status check_factor(model *m, oltr_error *error)
     return OLTR_OK;
 }
 
-/* Works in the scratch of the state, which means nothing between two calls. */
+/* Works in the scratch of the state, which means nothing between two calls; but for the scores at theta, which the next round builds on. */
 oltr_status logistic_check_derived(const void *state, const logistic *p, oltr_error *error)
 {
     logistic_effort none;
     model m = model_of(state, p, &none);
+    m.score = m.score_next;
     row_table t = table_of(state, p);
     if (!p->absorbed && any_on_diagonal(doubles_at(state, p->precision), p->dim))
         return fail(error, OLTR_ESTATE, "rows were absorbed, and the solver does not know it");
