@@ -321,9 +321,9 @@ oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_
         return OLTR_EREWARD;
     if (policy->ops->info.contextual && !good_shown_rows(policy, &from, ranking))
         return OLTR_EFEATURE;
-    policy->rounds++;
-    policy->ops->learn(policy_state(policy), policy->rounds + 1, &from, ranking, feedback);
-    return OLTR_OK;
+    status = policy->ops->learn(policy_state(policy), policy->rounds + 2, &from, ranking, feedback);
+    policy->rounds += status == OLTR_OK;
+    return status;
 }
 
 oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean, double *sd)
@@ -374,6 +374,25 @@ static void add_sums(oltr_policy *into, const oltr_policy *from)
             to[a].value[i] += add[a].value[i];
 }
 
+/* Adds `from` to a copy of the state of `into` that stands in `trial`, and derives the rest. */
+static oltr_status merge_trial(oltr_policy *trial, const oltr_policy *from)
+{
+    oltr_status status = OLTR_OK;
+    if (trial->ops->merge)
+        status = trial->ops->merge(policy_state(trial), policy_state(from));
+    else
+        add_sums(trial, from);
+    if (status == OLTR_OK)
+        status = trial->ops->check(policy_state(trial), trial->rounds + from->rounds + 1, NULL);
+    if (status != OLTR_OK)
+        return status;
+    trial->rounds += from->rounds;
+    trial->ops->refresh(policy_state(trial), trial->rounds + 1);
+    return OLTR_OK;
+}
+
+/* Sums of two sound states may be beyond the bounds: so a copy is merged and checked first, and `into` changes only when all
+ * is well. */
 oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from)
 {
     if (!into || !from || into == from)
@@ -384,13 +403,17 @@ oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from)
         return OLTR_EMISMATCH;
     if (into->rounds + from->rounds > MOST_ROUNDS)
         return OLTR_ESTATE;
-    if (into->ops->merge)
-        into->ops->merge(policy_state(into), policy_state(from));
-    else
-        add_sums(into, from);
-    into->rounds += from->rounds;
-    into->ops->refresh(policy_state(into), into->rounds + 1);
-    return OLTR_OK;
+    oltr_policy *trial = aligned_alloc(LAYOUT_ALIGN, into->bytes);
+    if (!trial)
+        return OLTR_ENOMEM;
+    memcpy(trial, into, into->bytes);
+    oltr_status status = merge_trial(trial, from);
+    if (status == OLTR_OK) {
+        memcpy(policy_state(into), policy_state(trial), into->bytes - into->state);
+        into->rounds = trial->rounds;
+    }
+    free(trial);
+    return status;
 }
 
 static void fade_sums(oltr_policy *policy, double keep)
@@ -437,6 +460,6 @@ oltr_status oltr_check(const oltr_policy *policy, oltr_error *error)
 {
     if (!policy)
         return fail(error, OLTR_EINVAL, "there is no policy to check");
-    oltr_status status = policy->ops->check(policy_state(policy), error);
+    oltr_status status = policy->ops->check(policy_state(policy), policy->rounds + 1, error);
     return status == OLTR_OK ? check_derived(policy, error) : status;
 }

@@ -270,7 +270,8 @@ static oltr_policy *load_body(reader *r, const oltr_policy_ops *custom, oltr_err
     free(prior);
     if (!policy)
         return NULL;
-    if (get_sums(r, policy, error) != OLTR_OK || policy->ops->check(policy_state(policy), error) != OLTR_OK) {
+    if (get_sums(r, policy, error) != OLTR_OK ||
+        policy->ops->check(policy_state(policy), rounds + 1, error) != OLTR_OK) {
         oltr_policy_free(policy);
         return NULL;
     }
