@@ -274,6 +274,7 @@ const policy_ops toprank_ops = {
                        "Ranking, NeurIPS 2018",
              .summary = "Sorts the items into blocks by pairwise comparisons and shuffles within the blocks.",
              .rewards = OLTR_CLICKS,
+             .exact_copy = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,
