@@ -32,6 +32,9 @@ typedef struct oltr_sum_array {
     double *value; /* (n), or NULL */
     size_t n;
     float *single; /* (n) in its place: feature rows, which do not add up */
+    size_t
+        stride; /* 0; or value is a triangle whose column j begins at value + j stride, and of that column the rows from
+                    * j + 1 on are meant, one fewer in each column than in the one before: c of the first, n = c (c+1) / 2 */
 } oltr_sum_array;
 enum { OLTR_MAX_SUMS = 8 };
 
@@ -64,6 +67,12 @@ typedef struct oltr_policy_ops {
     void (*forget)(void *state, double keep);
     int (*refuses)(const void *state, const float *x); /* a policy with context: is this row against its settings? */
     oltr_status (*check_derived)(const void *state, oltr_error *error);
+    /* Derived numbers whose bits depend on the path (a factor kept by updates, an estimate found by a solver): a snapshot
+     * keeps them, so that a copy goes on to the same bits.  How many arrays; one may tell the length of the next. */
+    uint32_t (*derived)(const void *state, oltr_sum_array out[OLTR_MAX_SUMS]);
+    /* Called in place of refresh() after they were read: rebuilds the rest.  OLTR_ESTATE when they are impossible (not
+     * finite, a pivot that is not positive).  Not NULL where derived is not. */
+    oltr_status (*resume)(void *state, uint64_t t, oltr_error *error);
 } oltr_policy_ops;
 
 /* Settings for a policy of your own, with the defaults of its parameters; `ops` must outlive them and info.ops must point to it. */

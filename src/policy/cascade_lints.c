@@ -72,4 +72,6 @@ const policy_ops cascade_lints_ops = {
     .predict = predict,
     .refuses = linear_ts_refuses,
     .check_derived = linear_ts_check_derived,
+    .derived = linear_ts_derived,
+    .resume = linear_ts_resume,
 };

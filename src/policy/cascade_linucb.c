@@ -115,4 +115,6 @@ const policy_ops cascade_linucb_ops = {
     .predict = predict,
     .refuses = linear_ts_refuses,
     .check_derived = linear_ts_check_derived,
+    .derived = linear_ts_derived,
+    .resume = linear_ts_resume,
 };

@@ -78,6 +78,13 @@ static void refresh(void *state, uint64_t t)
     linear_ts_refresh(state, t);
 }
 
+static oltr_status resume(void *state, uint64_t t, oltr_error *error)
+{
+    linear_ts *p = state;
+    p->spread = spread(p, t);
+    return linear_ts_resume(state, t, error);
+}
+
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
     (void)error;
@@ -124,4 +131,6 @@ const policy_ops lints_ops = {
     .predict = predict,
     .refuses = linear_ts_refuses,
     .check_derived = linear_ts_check_derived,
+    .derived = linear_ts_derived,
+    .resume = resume,
 };

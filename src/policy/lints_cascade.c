@@ -84,4 +84,6 @@ const policy_ops lints_cascade_ops = {
     .predict = predict,
     .refuses = linear_ts_refuses,
     .check_derived = linear_ts_check_derived,
+    .derived = linear_ts_derived,
+    .resume = linear_ts_resume,
 };

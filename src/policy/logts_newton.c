@@ -27,6 +27,9 @@ static const oltr_param params[N_PARAMS] = {
     NORM_PARAM,
 };
 
+/* Without clip.  A step moves theta_hat by at most alpha / sqrt(K), so that no life of 2^49 rounds comes near. */
+static const double LONGEST_THETA = 1e30;
+
 typedef struct logts_newton {
     linear matrix; /* its moment stays 0 */
     context rows;
@@ -82,12 +85,24 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     return status == OLTR_OK ? context_show(&s, &p->rows, from, rng, out) : status;
 }
 
-static void clip(logts_newton *p)
+static double longest_theta(const logts_newton *p)
 {
-    double *theta = doubles_at(p, p->theta), square = 0;
+    return p->clip > 0 ? p->clip : LONGEST_THETA;
+}
+
+static double length_of_theta(const logts_newton *p)
+{
+    const double *theta = doubles_at(p, p->theta);
+    double square = 0;
     for (uint32_t i = 0; i < p->rows.dim; i++)
         square += theta[i] * theta[i];
-    double shrink = p->clip > 0 && sqrt(square) > p->clip ? p->clip / sqrt(square) : 1;
+    return sqrt(square);
+}
+
+static void clip(logts_newton *p)
+{
+    double *theta = doubles_at(p, p->theta), length = length_of_theta(p);
+    double shrink = length > longest_theta(p) ? longest_theta(p) / length : 1;
     for (uint32_t i = 0; shrink < 1 && i < p->rows.dim; i++)
         theta[i] *= shrink;
 }
@@ -133,16 +148,32 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
 static oltr_status check(const void *state, oltr_error *error)
 {
     const logts_newton *p = state;
-    for (uint32_t i = 0; i < p->rows.dim; i++)
-        if (!isfinite(doubles_at(p, p->theta)[i]))
-            return fail(error, OLTR_ESTATE, "weight %u of the model is not finite", i);
-    return linear_check(p, &p->matrix, error);
+    linear_limits limits = {context_most_rows(&p->rows), 1, 0};
+    double length = length_of_theta(p);
+    if (!(length <= longest_theta(p) * (1 + 1e-9)))
+        return fail(error, OLTR_ESTATE, "weights of length %g cannot be: learning keeps them within %g", length,
+                    longest_theta(p));
+    return linear_check_within(p, &p->matrix, &limits, error);
 }
 
 static oltr_status check_derived(const void *state, oltr_error *error)
 {
     const logts_newton *p = state;
     return linear_check_factor(p, &p->matrix, error);
+}
+
+static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
+{
+    static const char *const names[LINEAR_DERIVED] = {"factor", "pivot", "watch"};
+    const logts_newton *p = state;
+    return linear_list_derived(p, &p->matrix, names, out);
+}
+
+static oltr_status resume(void *state, uint64_t t, oltr_error *error)
+{
+    const logts_newton *p = state;
+    (void)t;
+    return linear_resume(p, &p->matrix, error);
 }
 
 static int refuses(const void *state, const float *x)
@@ -189,4 +220,6 @@ const policy_ops logts_newton_ops = {
     .predict = predict,
     .refuses = refuses,
     .check_derived = check_derived,
+    .derived = list_derived,
+    .resume = resume,
 };
