@@ -28,8 +28,18 @@ void put_u64(writer *w, uint64_t value)
     put_little(w, value, 8);
 }
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+enum { LITTLE = 1 };
+#else
+enum { LITTLE = 0 };
+#endif
+
 void put_f64s(writer *w, const double *value, size_t n)
 {
+    if (LITTLE || !w->at) {
+        put_bytes(w, value, n * sizeof *value);
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         uint64_t bits;
         memcpy(&bits, &value[i], sizeof bits);
@@ -73,6 +83,10 @@ uint64_t get_u64(reader *r)
 
 void get_f64s(reader *r, double *value, size_t n)
 {
+    if (LITTLE && n <= SIZE_MAX / sizeof *value) {
+        get_bytes(r, value, n * sizeof *value);
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = get_u64(r);
         memcpy(&value[i], &bits, sizeof bits);
