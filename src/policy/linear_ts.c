@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LARGEST_REWARD 1e30
-
 linear_ts linear_ts_plan(const oltr_settings *settings, double ridge, uint32_t norm)
 {
     linear_ts p = {.variant = 0};

@@ -70,6 +70,7 @@ const policy_ops lints_cascade_ops = {
              .can_merge = 1,
              .can_forget = 1,
              .contextual = 1,
+             .exact_copy = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,

@@ -12,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "math/ldl_kernels.h"
-
-#define LARGEST_FEATURE 1e6f
 
 enum { CHECK_EVERY = 256 }; /* rows; a comparison costs about as much as the update of a round */
 
@@ -214,5 +213,5 @@ oltr_status linear_resume(const void *state, const linear *p, oltr_error *error)
         if (!(f.d[j] >= 0x1p-60 * p->ridge)) /* a row only adds, and a factorisation stops at 2^-52 */
             return fail(error, OLTR_ESTATE, "pivot %u of the factor is %g, too little beside a ridge of %g", j, f.d[j],
                         p->ridge);
-    return OLTR_OK;
+    return linear_check_factor(state, p, error);
 }

@@ -68,7 +68,7 @@ oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *
 enum { LINEAR_DERIVED = 3 };
 uint32_t linear_list_derived(const void *state, const linear *p, const char *const names[LINEAR_DERIVED],
                              oltr_sum_array out[LINEAR_DERIVED]);
-/* After they were read.  OLTR_ESTATE when no life leaves such numbers; that they fit the sums is linear_check_factor()'s. */
+/* After they were read.  OLTR_ESTATE when no life leaves such numbers, or they do not fit the sums. */
 oltr_status linear_resume(const void *state, const linear *p, oltr_error *error);
 
 #endif
