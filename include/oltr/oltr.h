@@ -256,7 +256,7 @@ typedef struct oltr_load_options {
     const struct oltr_policy_ops *ops; /* that of a policy of your own (policy_ops.h), or NULL */
     uint64_t reserved[4];              /* 0 */
 } oltr_load_options;
-#define OLTR_LOAD_BYTES ((size_t)256 << 20)
+#define OLTR_LOAD_BYTES ((size_t)1 << 30)
 
 /* Loads from bytes that may come from anywhere: every count is compared with the length of the snapshot before memory is
  * taken.  options NULL: the defaults, as oltr_load(). */
