@@ -23,8 +23,9 @@ enum {
  * fewer than nine digits. */
 #define LARGEST_FEATURE 1e6f
 
-/* Of one item: above MOST_ROUNDS, and every special function is exact enough up to here. */
-#define MOST_OBSERVATIONS 2e15
+/* Of one item or row, that came otherwise than one a round: by weights, or in a snapshot.  With those of MOST_ROUNDS still
+ * few enough for every special function. */
+#define MOST_OBSERVATIONS 1e15
 
 /* Of any learned number: MOST_ROUNDS times the largest feature, reward and weight are 1e57.  So sums of sums, products of
  * two, and quotients by the least ridge stay numbers. */

@@ -108,7 +108,8 @@ static void newton_step(logts_newton *p, const float *x, double y)
     clip(p);
 }
 
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     logts_newton *p = state;
     const float *x[LEARN_BATCH];
@@ -119,6 +120,7 @@ static void learn(void *state, uint64_t t, const candidates *from, const oltr_ra
         for (uint32_t i = 0; i < n; i++)
             newton_step(p, x[i], y[i]);
     }
+    return OLTR_OK;
 }
 
 static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
@@ -130,9 +132,10 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     return 2;
 }
 
-static oltr_status check(const void *state, oltr_error *error)
+static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const logts_newton *p = state;
+    (void)t;
     for (uint32_t i = 0; i < p->rows.dim; i++)
         if (!isfinite(doubles_at(p, p->theta)[i]))
             return fail(error, OLTR_ESTATE, "weight %u of the model is not finite", i);

@@ -367,12 +367,12 @@ static oltr_status fill(oltr_policy *policy, const outline *o, oltr_error *error
 {
     const policy_ops *ops = policy->ops;
     void *state = policy_state(policy);
+    policy->rounds = o->rounds;
     oltr_status status = get_arrays(&o->sums, ops->sums, state, "list of sums", error);
     if (status == OLTR_OK)
         status = policy_check_sums(policy, error);
     if (status != OLTR_OK)
         return status;
-    policy->rounds = o->rounds;
     if (!o->derived.arrays) {
         ops->refresh(state, o->rounds + 1);
         return OLTR_OK;
