@@ -9,6 +9,11 @@
 #define LARGEST_REWARD 1e30 /* see policy.c */
 #define FORGOTTEN 1e-290 /* a sum of rewards may be left of observations that were forgotten until nothing was left */
 
+int item_sums_overflow(const void *state, const item_sums *sums, uint64_t t, uint32_t item, double weight)
+{
+    return !(doubles_at(state, sums->examined)[item] + weight <= LARGEST_COUNT + (double)t);
+}
+
 oltr_status item_sums_check(const void *state, const item_sums *sums, uint64_t t, int clicks, oltr_error *error)
 {
     const double *n = doubles_at(state, sums->examined), *s = doubles_at(state, sums->reward);
