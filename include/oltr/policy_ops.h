@@ -71,7 +71,7 @@ typedef struct oltr_policy_ops {
      * counted. */
     oltr_status (*learn)(void *state, uint64_t t, const oltr_candidates *from, const oltr_ranking *shown,
                          const oltr_feedback *seen);
-    /* How many arrays; what was learned, nothing else. */
+    /* How many arrays; what was learned, nothing else.  Every number is finite and at most 1e60 either way. */
     uint32_t (*sums)(const void *state, oltr_sum_array out[OLTR_MAX_SUMS]);
     void (*refresh)(void *state, uint64_t t); /* rebuilds all that is derived from the sums */
     oltr_status (*check)(const void *state, uint64_t t, oltr_error *error); /* are the sums possible in round t? */
@@ -88,6 +88,12 @@ typedef struct oltr_policy_ops {
      * weights.  Slots that a mask leaves out are not to be counted. */
     int (*overflows)(const void *state, uint64_t t, const oltr_ranking *shown, const oltr_feedback *seen);
     oltr_status (*check_derived)(const void *state, oltr_error *error);
+    /* Derived numbers whose bits depend on the path (a factor kept by updates, an estimate found by a solver): a snapshot
+     * keeps them, so that a copy goes on to the same bits.  How many arrays; one may tell the length of the next. */
+    uint32_t (*derived)(const void *state, oltr_sum_array out[OLTR_MAX_SUMS]);
+    /* Called in place of refresh() after they were read: rebuilds the rest.  OLTR_ESTATE when they are impossible (not
+     * finite, a pivot that is not positive).  Not NULL where derived is not. */
+    oltr_status (*resume)(void *state, uint64_t t, oltr_error *error);
 } oltr_policy_ops;
 
 /* Settings for a policy of your own, with the defaults of its parameters; `ops` must outlive them and info.ops must point to it. */
