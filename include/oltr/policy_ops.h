@@ -44,12 +44,14 @@ static inline uint32_t oltr_slot_of(const oltr_candidates *from, uint32_t i)
     return from->slot ? from->slot[i] : i;
 }
 
-/* One array of learned sums. */
+/* One array of learned sums.  Derived numbers may be a triangle: c columns, `stride` doubles apart, of column j the rows
+ * j+1..c, which are n = c (c+1) / 2 numbers. */
 typedef struct oltr_sum_array {
     const char *name;
     double *value; /* (n), or NULL */
     size_t n;
     float *single; /* (n) in its place: feature rows, which do not add up */
+    size_t stride; /* not 0: see below */
 } oltr_sum_array;
 enum { OLTR_MAX_SUMS = 8 };
 

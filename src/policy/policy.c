@@ -288,6 +288,8 @@ oltr_status oltr_forget(oltr_policy *policy, double keep)
         return OLTR_EINVAL;
     if (!policy->ops->info.can_forget)
         return OLTR_EUNSUPPORTED;
+    if (keep >= 1)
+        return OLTR_OK; /* nothing is forgotten, so what is derived stays as it is, too */
     if (policy->ops->forget)
         policy->ops->forget(policy_state(policy), keep);
     else

@@ -52,9 +52,28 @@ static void put_settings(writer *w, const oltr_policy *policy)
     }
 }
 
+/* How many numbers the first column of a triangle has, of n in all. */
+static size_t first_column(size_t n)
+{
+    size_t columns = 0;
+    while (columns * (columns + 1) / 2 < n)
+        columns++;
+    return columns;
+}
+
+static double *triangle_column(const sum_array *sum, size_t j)
+{
+    return sum->value + j * sum->stride + j + 1;
+}
+
 /* Feature rows are floats in memory and doubles here: one kind of number in the file. */
 static void put_sum(writer *w, const sum_array *sum)
 {
+    if (sum->stride && w->at) {
+        for (size_t j = 0, columns = first_column(sum->n); j < columns; j++)
+            put_f64s(w, triangle_column(sum, j), columns - j);
+        return;
+    }
     if (sum->value || !w->at) { /* counting needs no look at the numbers */
         put_f64s(w, sum->value, sum->n);
         return;
@@ -279,8 +298,10 @@ static oltr_status get_params(const outline *o, oltr_settings *settings, oltr_er
 
 static void get_sum(reader *r, const sum_array *sum)
 {
-    if (sum->value)
+    if (sum->value && !sum->stride)
         get_f64s(r, sum->value, sum->n);
+    for (size_t j = 0, columns = sum->stride ? first_column(sum->n) : 0; j < columns; j++)
+        get_f64s(r, triangle_column(sum, j), columns - j);
     for (size_t i = 0; !sum->value && i < sum->n; i++) {
         double wide;
         get_f64s(r, &wide, 1);
