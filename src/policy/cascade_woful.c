@@ -157,7 +157,8 @@ static void learn_weighted(woful *p, uint64_t t, const candidates *from, const o
 }
 
 /* The weighted regression learns first, while the plain one is still what it was when the list was shown.  In the released code it learns last. */
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     woful *p = state;
     if (p->variant == RELEASED)
@@ -165,6 +166,7 @@ static void learn(void *state, uint64_t t, const candidates *from, const oltr_ra
     learn_weighted(p, t, from, shown, seen);
     if (p->variant != RELEASED)
         learn_plain(p, from, shown, seen);
+    return OLTR_OK;
 }
 
 static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
@@ -179,9 +181,10 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
 }
 
 /* A weight is at most K. */
-static oltr_status check(const void *state, oltr_error *error)
+static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const woful *p = state;
+    (void)t;
     linear_limits plain = {context_most_rows(&p->rows), 1, 1}, weighted = {plain.rows, p->slots, 1};
     oltr_status status = linear_check_within(p, &p->plain, &plain, error);
     return status == OLTR_OK ? linear_check_within(p, &p->weighted, &weighted, error) : status;

@@ -25,8 +25,8 @@ oltr_status linear_ts_rank(const linear_ts *p, double spread, const candidates *
     return status == OLTR_OK ? context_show(&s, &p->rows, from, rng, out) : status;
 }
 
-void linear_ts_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
-                     const oltr_feedback *seen)
+oltr_status linear_ts_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                            const oltr_feedback *seen)
 {
     linear_ts *p = state;
     const float *x[LEARN_BATCH];
@@ -36,6 +36,7 @@ void linear_ts_learn(void *state, uint64_t t, const candidates *from, const oltr
         uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
         linear_add(p, &p->model, x, y, NULL, n);
     }
+    return OLTR_OK;
 }
 
 uint32_t linear_ts_sums(const void *state, sum_array out[MAX_SUMS])
@@ -54,9 +55,10 @@ void linear_ts_refresh(void *state, uint64_t t)
     linear_refresh(p, &p->model);
 }
 
-oltr_status linear_ts_check(const void *state, oltr_error *error)
+oltr_status linear_ts_check(const void *state, uint64_t t, oltr_error *error)
 {
     const linear_ts *p = state;
+    (void)t;
     linear_limits limits = {context_most_rows(&p->rows), 1, p->largest_reward};
     return linear_check_within(p, &p->model, &limits, error);
 }

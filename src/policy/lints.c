@@ -64,11 +64,12 @@ static double spread(const linear_ts *p, uint64_t t)
 }
 
 /* The spread of the round to come: a long chain of operations, which finds room beside the update here and would delay a ranking. */
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     linear_ts *p = state;
     p->spread = spread(p, t);
-    linear_ts_learn(state, t, from, shown, seen);
+    return linear_ts_learn(state, t, from, shown, seen);
 }
 
 static void refresh(void *state, uint64_t t)

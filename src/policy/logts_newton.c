@@ -180,7 +180,8 @@ static void exact_step(logts_newton *p, const float *x, double sign)
     linear_add(p, &p->matrix, &x, &zero, &weight, 1);
 }
 
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     logts_newton *p = state;
     const float *x[LEARN_BATCH];
@@ -191,6 +192,7 @@ static void learn(void *state, uint64_t t, const candidates *from, const oltr_ra
         for (uint32_t i = 0; i < n; i++)
             (p->kind == EXACT ? exact_step : printed_step)(p, x[i], y[i] > 0.5 ? 1 : -1);
     }
+    return OLTR_OK;
 }
 
 static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
@@ -202,9 +204,10 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     return 2;
 }
 
-static oltr_status check(const void *state, oltr_error *error)
+static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const logts_newton *p = state;
+    (void)t;
     linear_limits limits = {context_most_rows(&p->rows), 1, 0};
     double length = length_of_theta(p);
     if (!(length <= longest_theta(p) * (1 + 1e-9)))

@@ -375,9 +375,9 @@ oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_
         return OLTR_EFEATURE;
     if (policy->rounds >= MOST_ROUNDS)
         return OLTR_ESTATE;
-    policy->rounds++;
-    policy->ops->learn(policy_state(policy), policy->rounds + 1, &from, ranking, feedback);
-    return OLTR_OK;
+    status = policy->ops->learn(policy_state(policy), policy->rounds + 2, &from, ranking, feedback);
+    policy->rounds += status == OLTR_OK;
+    return status;
 }
 
 oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean, double *sd)
@@ -428,6 +428,25 @@ static void add_sums(oltr_policy *into, const oltr_policy *from)
             to[a].value[i] += add[a].value[i];
 }
 
+/* Adds `from` to a copy of the state of `into` that stands in `trial`, and derives the rest. */
+static oltr_status merge_trial(oltr_policy *trial, const oltr_policy *from)
+{
+    oltr_status status = OLTR_OK;
+    if (trial->ops->merge)
+        status = trial->ops->merge(policy_state(trial), policy_state(from));
+    else
+        add_sums(trial, from);
+    if (status == OLTR_OK)
+        status = trial->ops->check(policy_state(trial), trial->rounds + from->rounds + 1, NULL);
+    if (status != OLTR_OK)
+        return status;
+    trial->rounds += from->rounds;
+    trial->ops->refresh(policy_state(trial), trial->rounds + 1);
+    return OLTR_OK;
+}
+
+/* Sums of two sound states may be beyond the bounds: so a copy is merged and checked first, and `into` changes only when all
+ * is well. */
 oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from)
 {
     if (!into || !from || into == from)
@@ -438,13 +457,17 @@ oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from)
         return OLTR_EMISMATCH;
     if (into->rounds + from->rounds > MOST_ROUNDS)
         return OLTR_ESTATE;
-    if (into->ops->merge)
-        into->ops->merge(policy_state(into), policy_state(from));
-    else
-        add_sums(into, from);
-    into->rounds += from->rounds;
-    into->ops->refresh(policy_state(into), into->rounds + 1);
-    return OLTR_OK;
+    oltr_policy *trial = aligned_alloc(LAYOUT_ALIGN, into->bytes);
+    if (!trial)
+        return OLTR_ENOMEM;
+    memcpy(trial, into, into->bytes);
+    oltr_status status = merge_trial(trial, from);
+    if (status == OLTR_OK) {
+        memcpy(policy_state(into), policy_state(trial), into->bytes - into->state);
+        into->rounds = trial->rounds;
+    }
+    free(trial);
+    return status;
 }
 
 static void fade_sums(oltr_policy *policy, double keep)
@@ -505,7 +528,7 @@ static oltr_status check_sizes(const oltr_policy *policy, oltr_error *error)
 oltr_status policy_check_sums(const oltr_policy *policy, oltr_error *error)
 {
     oltr_status status = check_sizes(policy, error);
-    return status == OLTR_OK ? policy->ops->check(policy_state(policy), error) : status;
+    return status == OLTR_OK ? policy->ops->check(policy_state(policy), policy->rounds + 1, error) : status;
 }
 
 oltr_status oltr_check(const oltr_policy *policy, oltr_error *error)

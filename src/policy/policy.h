@@ -2,7 +2,7 @@
  *
  * A policy is one file that ends in one const struct policy_ops, and one line in registry.c.  policy.c checks every argument before
  * an operation is called, counts the rounds, and does snapshots, merging and forgetting for all policies alike, from the
- * list of sums each one gives.  So an operation can trust its input and needs no status of its own.
+ * list of sums each one gives.  So an operation can trust its input.
  */
 #ifndef OLTR_POLICY_POLICY_H
 #define OLTR_POLICY_POLICY_H

@@ -17,7 +17,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -390,11 +389,11 @@ static oltr_status fill(oltr_policy *policy, const outline *o, oltr_error *error
     const policy_ops *ops = policy->ops;
     void *state = policy_state(policy);
     oltr_status status = get_arrays(&o->sums, ops->sums, state, "list of sums", error);
+    policy->rounds = o->rounds;
     if (status == OLTR_OK)
         status = policy_check_sums(policy, error);
     if (status != OLTR_OK)
         return status;
-    policy->rounds = o->rounds;
     if (!o->derived.arrays) {
         ops->refresh(state, o->rounds + 1);
         return OLTR_OK;
@@ -485,23 +484,25 @@ oltr_status oltr_save_file(const oltr_policy *policy, const char *path, oltr_err
     if (!image)
         return fail(error, OLTR_ENOMEM, "no memory for the %zu bytes of the snapshot", size);
     oltr_status status = oltr_save(policy, image, size, &written);
-    status =
-        status == OLTR_OK ? bytes_write(path, image, written, error) : fail(error, status, "%s", oltr_strerror(status));
+    status = status == OLTR_OK ? bytes_write_durably(path, image, written, error)
+                               : fail(error, status, "%s", oltr_strerror(status));
     memory_give(&policy->memory, image, size);
     return status;
 }
 
 oltr_policy *oltr_load_file(const char *path, const oltr_load_options *options, oltr_error *error)
 {
+    const oltr_memory *memory = options ? options->memory : NULL;
     unsigned char *image = NULL;
-    size_t size = 0;
+    size_t size = 0, taken = 0;
     if (!path) {
         fail(error, OLTR_EINVAL, "the path of a snapshot is needed to load it");
         return NULL;
     }
-    if (bytes_read(path, SIZE_MAX / 2, &image, &size, error) != OLTR_OK)
+    if ((options && check_options(options, error) != OLTR_OK) ||
+        bytes_read_into(path, memory, &image, &size, &taken, error) != OLTR_OK)
         return NULL;
     oltr_policy *policy = oltr_load_with(image, size, options, error);
-    free(image);
+    memory_give(memory, image, taken);
     return policy;
 }
