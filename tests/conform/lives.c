@@ -6,6 +6,7 @@
  *   - a snapshot loads, and saved again gives the same bytes,
  *   - the copy predicts what the original predicts; where the catalogue says exact_copy, both go on side by side and stay the same to the bit,
  *   - no prediction and no score is NaN or infinite.
+ * Forged snapshots, one or two numbers changed and sealed again, are refused or become policies of which the same holds.
  * The lives are the same in every run.  OLTR_LIVES is their number for each kind (default 60), OLTR_LIVES_FROM the first, OLTR_LIVES_KIND one kind alone.
  */
 #include <setjmp.h>
@@ -20,6 +21,8 @@
 #include <string.h>
 
 #include <oltr/oltr.h>
+
+#include "conform/format.h"
 
 enum { MOST_ITEMS = 12, MOST_DIM = 24, POOL = 16, LIVES = 60 };
 enum { MOST_BYTES = 8 << 20 }; /* of a policy: larger ones cost time and test nothing else */
@@ -400,6 +403,14 @@ static void live_a_round(life *l)
         part(l);
 }
 
+static void bury(life *l)
+{
+    part(l);
+    free(l->pool);
+    oltr_scratch_free(l->scratch);
+    oltr_policy_free(l->policy);
+}
+
 static void live(const oltr_policy_info *info, uint64_t number)
 {
     life l = {.info = info, .number = number, .d = {0x6C69766573 + number * 0x9E3779B97F4A7C15u}};
@@ -409,16 +420,106 @@ static void live(const oltr_policy_info *info, uint64_t number)
         live_a_round(&l);
     draw_request(&l);
     examine(&l);
-    part(&l);
-    free(l.pool);
-    oltr_scratch_free(l.scratch);
-    oltr_policy_free(l.policy);
+    bury(&l);
 }
 
 static uint64_t number_from(const char *name, uint64_t otherwise)
 {
     const char *text = getenv(name);
     return text && *text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+/* ---- forgeries */
+
+static double forged_number(dice *d, double right)
+{
+    static const double odd[] = {0,      1,    -1,     1e308,  1.5e308, -1.5e308, 1e200,    1e180,    1e154,
+                                 -1e154, 1e60, -1e60,  1e59,   1e40,    1e35,     -1e35,    1e30,     1e20,
+                                 1e12,   1e-9, 1e-300, 5e-324, -0.0,    NAN,      INFINITY, -INFINITY};
+    switch (below(d, 5)) {
+    case 0:
+        return odd[below(d, sizeof odd / sizeof *odd)];
+    case 1:
+        return right * (1 + (unit(d) - 0.5) * magnitude(d, -12, 0));
+    case 2:
+        return right * magnitude(d, -30, 30);
+    case 3:
+        return -right;
+    default:
+        return (one_in(d, 2) ? 1 : -1) * magnitude(d, -60, 60);
+    }
+}
+
+/* Changes one number of the arrays. */
+static void change_a_number(dice *d, const anatomy *a, unsigned char *bytes)
+{
+    uint32_t which = below(d, a->sums + a->derived);
+    const field *f = which < a->sums ? &a->sum[which] : &a->derived_array[which - a->sums];
+    if (f->n) {
+        unsigned char *at = bytes + f->value + 8 * below(d, (uint32_t)f->n);
+        set_number(at, forged_number(d, number_at(at)));
+    }
+}
+
+/* Cuts off what is derived, as a program that does not know it would write it. */
+static size_t without_derived(const anatomy *a, unsigned char *bytes)
+{
+    set_little(bytes + a->n_derived, 4, 0);
+    return a->n_derived + 4 + 8;
+}
+
+static oltr_policy *load_forgery(life *l)
+{
+    size_t size;
+    unsigned char *bytes = save(l, l->policy, &size);
+    anatomy a = dissect(bytes, size);
+    if (a.derived && one_in(&l->d, 2)) {
+        size = without_derived(&a, bytes);
+        a.derived = 0;
+    }
+    for (uint32_t changes = 1 + below(&l->d, 2); changes > 0 && a.sums + a.derived > 0; changes--)
+        change_a_number(&l->d, &a, bytes);
+    seal(bytes, size);
+    oltr_policy *forged = oltr_load(bytes, size, NULL);
+    free(bytes);
+    return forged;
+}
+
+static void forge(life *l)
+{
+    oltr_policy *right = l->policy, *forged = load_forgery(l);
+    if (!forged)
+        return;
+    l->policy = forged;
+    draw_request(l);
+    examine(l);
+    rank_both(l);
+    learn_both(l);
+    if (l->info->can_merge && one_in(&l->d, 4))
+        merge_both(l);
+    if (l->info->can_forget && one_in(&l->d, 4))
+        forget_both(l);
+    draw_request(l);
+    examine(l);
+    part(l);
+    oltr_policy_free(forged);
+    l->policy = right;
+}
+
+static void forged_lives(void **state)
+{
+    uint64_t from = number_from("OLTR_LIVES_FROM", 0), n = number_from("OLTR_LIVES", LIVES);
+    for (uint64_t number = from; number < from + n; number++) {
+        life l = {.info = *state, .number = number, .d = {0x666F72676564 + number * 0x9E3779B97F4A7C15u}};
+        be_born(&l);
+        for (uint32_t rounds = below(&l.d, 30); rounds > 0; rounds--, l.round++) {
+            draw_request(&l);
+            learn_both(&l);
+        }
+        for (int i = 0; i < 20; i++)
+            forge(&l);
+        bury(&l);
+    }
 }
 
 static void lives(void **state)
@@ -431,7 +532,8 @@ static void lives(void **state)
 int main(void)
 {
     enum { MOST_KINDS = 64 };
-    struct CMUnitTest tests[MOST_KINDS] = {{NULL, NULL, NULL, NULL, NULL}};
+    static struct CMUnitTest tests[2 * MOST_KINDS];
+    static char name[MOST_KINDS][80];
     const char *only = getenv("OLTR_LIVES_KIND");
     assert_true(oltr_policy_count() <= MOST_KINDS);
     for (uint32_t i = 0; i < oltr_policy_count(); i++) {
@@ -439,8 +541,11 @@ int main(void)
             const oltr_policy_info *given;
             void *passed;
         } same = {oltr_policy_info_at(i)};
-        if (!only || strcmp(only, same.given->name) == 0)
-            tests[i] = (struct CMUnitTest){same.given->name, lives, NULL, NULL, same.passed};
+        if (only && strcmp(only, same.given->name) != 0)
+            continue;
+        snprintf(name[i], sizeof name[i], "forged %s", same.given->name);
+        tests[2 * i] = (struct CMUnitTest){same.given->name, lives, NULL, NULL, same.passed};
+        tests[2 * i + 1] = (struct CMUnitTest){name[i], forged_lives, NULL, NULL, same.passed};
     }
     return cmocka_run_group_tests_name("a saved policy always loads", tests, NULL, NULL);
 }
