@@ -180,12 +180,14 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     return 4;
 }
 
+/* A weight is at most K. */
 static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const woful *p = state;
     (void)t;
-    oltr_status status = linear_check(p, &p->plain, error);
-    return status == OLTR_OK ? linear_check(p, &p->weighted, error) : status;
+    linear_limits plain = {context_most_rows(&p->rows), 1, 1}, weighted = {plain.rows, p->slots, 1};
+    oltr_status status = linear_check_within(p, &p->plain, &plain, error);
+    return status == OLTR_OK ? linear_check_within(p, &p->weighted, &weighted, error) : status;
 }
 
 static oltr_status check_derived(const void *state, oltr_error *error)
@@ -193,6 +195,23 @@ static oltr_status check_derived(const void *state, oltr_error *error)
     const woful *p = state;
     oltr_status status = linear_check_factor(p, &p->plain, error);
     return status == OLTR_OK ? linear_check_factor(p, &p->weighted, error) : status;
+}
+
+static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
+{
+    static const char *const plain[LINEAR_DERIVED] = {"factor", "pivot", "watch"};
+    static const char *const weighted[LINEAR_DERIVED] = {"weighted-factor", "weighted-pivot", "weighted-watch"};
+    const woful *p = state;
+    uint32_t n = linear_list_derived(p, &p->plain, plain, out);
+    return n + linear_list_derived(p, &p->weighted, weighted, out + n);
+}
+
+static oltr_status resume(void *state, uint64_t t, oltr_error *error)
+{
+    const woful *p = state;
+    (void)t;
+    oltr_status status = linear_resume(p, &p->plain, error);
+    return status == OLTR_OK ? linear_resume(p, &p->weighted, error) : status;
 }
 
 static int refuses(const void *state, const float *x)
@@ -207,6 +226,7 @@ const policy_ops cascade_woful_ops = {
              .summary = "Ranks by a variance-aware upper confidence bound of a weighted linear model.",
              .rewards = OLTR_CLICKS,
              .contextual = 1,
+             .exact_copy = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,
@@ -220,4 +240,6 @@ const policy_ops cascade_woful_ops = {
     .check = check,
     .refuses = refuses,
     .check_derived = check_derived,
+    .derived = list_derived,
+    .resume = resume,
 };

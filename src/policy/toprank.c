@@ -21,7 +21,7 @@
 
 enum { P_HORIZON, P_RULE, N_PARAMS };
 enum { PRINTED, RELEASED };
-enum { MOST_ITEMS = 20000 }; /* 4.8 GB of pairs */
+enum { MOST_COMPARED = 20000 }; /* 4.8 GB of pairs */
 static const char *const rules[] = {"printed", "released", NULL};
 static const oltr_param params[N_PARAMS] = {
     {"horizon", OLTR_INTEGER, 10000, 2, 1e15, NULL, "the number of rounds it is made for; delta = 1/horizon"},
@@ -60,7 +60,7 @@ static toprank_state plan(const oltr_settings *settings)
 
 static size_t state_bytes(const oltr_settings *settings)
 {
-    return settings->n_items <= MOST_ITEMS ? plan(settings).bytes : 0;
+    return settings->n_items <= MOST_COMPARED ? plan(settings).bytes : 0;
 }
 
 /* Where the pair {i, j} lies; the sign of its antisymmetric entries as seen from i. */
@@ -277,6 +277,7 @@ const policy_ops toprank_ops = {
                        "Ranking, NeurIPS 2018",
              .summary = "Sorts the items into blocks by pairwise comparisons and shuffles within the blocks.",
              .rewards = OLTR_CLICKS,
+             .exact_copy = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,

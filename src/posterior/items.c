@@ -3,17 +3,15 @@
 
 #include <math.h>
 
-/* Observations that came otherwise than one a round: by weights, or in a snapshot.  With those of 2^49 rounds, the most a
- * policy may live (policy.c), still few enough for every special function. */
-#define LARGEST_COUNT 1e15
-#define LARGEST_REWARD 1e30 /* see policy.c */
+#include "base/limits.h"
+
 #define FORGOTTEN 1e-290 /* a sum of rewards may be left of observations that were forgotten until nothing was left */
 
 oltr_status item_sums_check(const void *state, const item_sums *sums, uint64_t t, int clicks, oltr_error *error)
 {
     const double *n = doubles_at(state, sums->examined), *s = doubles_at(state, sums->reward);
     for (uint32_t i = 0; i < sums->n_items; i++) {
-        if (!(n[i] >= 0 && n[i] <= LARGEST_COUNT + (double)t &&
+        if (!(n[i] >= 0 && n[i] <= MOST_OBSERVATIONS + (double)t &&
               fabs(s[i]) <= n[i] * LARGEST_REWARD * (1 + 1e-9) + FORGOTTEN))
             return fail(error, OLTR_ESTATE, "item %u: %g observations with rewards of %g cannot be", i, n[i], s[i]);
         if (clicks && !(s[i] >= 0 && s[i] <= n[i])) /* rounding is monotone: no sum, product or quotient breaks it */
