@@ -196,6 +196,30 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     return 8;
 }
 
+/* Estimate and factor are found by a solver from where the last round left them: an exact copy needs both. */
+static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
+{
+    static const char *const names[LINEAR_DERIVED] = {"matrix factor", "matrix pivot", "matrix watch"};
+    const logts *p = state;
+    const logistic *m = &p->model;
+    size_t d = m->dim, n = rows_in_use(p);
+    ldl f = logistic_factor(p, m);
+    out[0] = (sum_array){.name = "theta", .value = doubles_at(p, m->theta), .n = d + LOGISTIC_PATH};
+    out[1] = (sum_array){.name = "factor", .value = f.l, .n = d * (d + 1) / 2, .stride = f.stride};
+    out[2] = (sum_array){.name = "pivot", .value = f.d, .n = d};
+    out[3] = (sum_array){.name = "weight", .value = doubles_at(p, m->weight), .n = n};
+    out[4] = (sum_array){.name = "score", .value = doubles_at(p, m->score), .n = n};
+    return 5 + (p->weights == FRESH ? 0 : linear_list_derived(p, &p->matrix, names, out + 5));
+}
+
+static oltr_status resume(void *state, uint64_t t, oltr_error *error)
+{
+    logts *p = state;
+    (void)t;
+    oltr_status status = logistic_resume(p, &p->model, error);
+    return status == OLTR_OK && p->weights != FRESH ? linear_resume(p, &p->matrix, error) : status;
+}
+
 static oltr_status merge(void *state, const void *from)
 {
     logts *p = state;
@@ -278,6 +302,7 @@ const policy_ops logts_ops = {
              .can_predict = 1,
              .can_merge = 1,
              .can_forget = 1,
+             .exact_copy = 1,
              .contextual = 1,
              .n_params = N_PARAMS,
              .params = params},
@@ -295,4 +320,6 @@ const policy_ops logts_ops = {
     .forget = forget,
     .refuses = refuses,
     .check_derived = check_derived,
+    .derived = list_derived,
+    .resume = resume,
 };

@@ -516,26 +516,6 @@ static int is_within(const double *x, size_t n, double least, double most)
     return 1;
 }
 
-/* Of a factor of lambda I or more, each pivot is lambda or more; rounding that swallows the ridge leaves at least a share of the
- * precision of doubles. */
-oltr_status logistic_resume(void *state, logistic *p, oltr_error *error)
-{
-    const double *theta = doubles_at(state, p->theta), *path = theta + p->dim;
-    size_t rows = (size_t)doubles_at(state, p->count)[0];
-    ldl f = logistic_factor(state, p);
-    if (!is_within(theta, p->dim, -LOGISTIC_LONGEST_THETA, LOGISTIC_LONGEST_THETA) ||
-        !is_within(path, LOGISTIC_PATH, 0, 1))
-        return fail(error, OLTR_ESTATE, "the estimate is not one that learning can leave");
-    if (!is_within(f.d, p->dim, 0x1p-60 * p->lambda, DBL_MAX) || !is_within(f.l, p->dim * f.stride, -DBL_MAX, DBL_MAX))
-        return fail(error, OLTR_ESTATE, "the factor of the curvature is not one that learning can leave");
-    if (!is_within(doubles_at(state, p->weight), rows, 0, LOGISTIC_MOST_COUNT) ||
-        !is_within(doubles_at(state, p->score), rows, -DBL_MAX, DBL_MAX))
-        return fail(error, OLTR_ESTATE, "the weight or the score of a row is not one that learning can leave");
-    fill_table(state, p);
-    fill_queues(state, p);
-    return OLTR_OK;
-}
-
 /* ---- merging */
 
 static void *both_new(const logistic *p, size_t rows, logistic *both)
@@ -699,6 +679,17 @@ oltr_status logistic_check(const void *state, const logistic *p, oltr_error *err
     return OLTR_OK;
 }
 
+static oltr_status check_table(const void *state, const logistic *p, oltr_error *error)
+{
+    row_table t = table_of(state, p);
+    if (!(doubles_at(state, p->theta)[p->dim + 2] > 0) && any_on_diagonal(doubles_at(state, p->precision), p->dim))
+        return fail(error, OLTR_ESTATE, "rows were absorbed, and the solver does not know it");
+    for (uint32_t r = 0; r < (uint32_t)doubles_at(state, p->count)[0]; r++)
+        if (t.slot[find_slot(&t, t.row + (size_t)r * t.dim)] != r + 1)
+            return fail(error, OLTR_ESTATE, "row %u is not where the table looks for it", r);
+    return OLTR_OK;
+}
+
 static double norm(const double *x, uint32_t n)
 {
     double largest = 0, sum = 0;
@@ -711,6 +702,8 @@ static double norm(const double *x, uint32_t n)
 
 static oltr_status check_factor(model *m, oltr_error *error)
 {
+    if (!weights_near(m->rows, m->curvature, m->weight, m->share, 1.5 * m->drift + NEAR_FACTOR))
+        return fail(error, OLTR_ESTATE, "a weight in the factor is too far from the curvature of its row");
     model_hessian(m);
     for (uint32_t j = 0; j < m->dim; j++) {
         double distance = ldl_column_error(&m->factor, m->gram, m->lambda, j, m->step);
@@ -751,19 +744,8 @@ static oltr_status check_root(model *m, double *work, oltr_error *error)
     return fail(error, OLTR_ESTATE, "the estimate is %g away from the root of the score equation", size);
 }
 
-static oltr_status check_table(const void *state, const logistic *p, const model *m, oltr_error *error)
-{
-    row_table t = table_of(state, p);
-    if (!(*m->absorbed > 0) && any_on_diagonal(doubles_at(state, p->precision), p->dim))
-        return fail(error, OLTR_ESTATE, "rows were absorbed, and the solver does not know it");
-    for (uint32_t r = 0; r < m->rows; r++)
-        if (t.slot[find_slot(&t, m->row + (size_t)r * m->dim)] != r + 1)
-            return fail(error, OLTR_ESTATE, "row %u is not where the table looks for it", r);
-    return OLTR_OK;
-}
-
-/* The state is read only: the scratch is another. */
-oltr_status logistic_check_derived(const void *state, const logistic *p, oltr_error *error)
+/* Root and factor, measured with a scratch of its own: the state is read only. */
+static oltr_status check_solution(const void *state, const logistic *p, oltr_error *error)
 {
     uint32_t rows = (uint32_t)doubles_at(state, p->count)[0];
     size_t solver = model_work(p->dim, rows), quadratic = (ldl_quadratic_work(p->dim) + 7) / 8 * 8;
@@ -772,11 +754,54 @@ oltr_status logistic_check_derived(const void *state, const logistic *p, oltr_er
         return fail(error, OLTR_ENOMEM, "no memory to check the root of the score equation with");
     logistic_effort none;
     model m = model_with(state, p, &none, work, rows, work + solver + quadratic);
-    oltr_status status = check_table(state, p, &m, error);
-    if (status == OLTR_OK)
-        status = check_root(&m, work + solver, error);
+    oltr_status status = check_root(&m, work + solver, error);
     if (status == OLTR_OK)
         status = check_factor(&m, error);
     free(work);
     return status;
+}
+
+oltr_status logistic_check_derived(const void *state, const logistic *p, oltr_error *error)
+{
+    oltr_status status = check_table(state, p, error);
+    return status == OLTR_OK ? check_solution(state, p, error) : status;
+}
+
+/* ---- exact copies */
+
+/* Whether each number is one that learning can leave, looked at by itself.  A factorisation stops at pivots of 2^-52 of the diagonal,
+ * which is lambda or more. */
+static oltr_status check_copied(const void *state, const logistic *p, oltr_error *error)
+{
+    const double *theta = doubles_at(state, p->theta);
+    size_t rows = (size_t)doubles_at(state, p->count)[0];
+    ldl f = logistic_factor(state, p);
+    if (!is_within(theta, p->dim, -LOGISTIC_LONGEST_THETA, LOGISTIC_LONGEST_THETA) ||
+        !is_within(theta + p->dim, LOGISTIC_PATH, 0, 1))
+        return fail(error, OLTR_ESTATE, "the estimate is not one that learning can leave");
+    if (!is_within(f.d, p->dim, 0x1p-60 * p->lambda, DBL_MAX) || !is_within(f.l, p->dim * f.stride, -DBL_MAX, DBL_MAX))
+        return fail(error, OLTR_ESTATE, "the factor of the curvature is not one that learning can leave");
+    if (!is_within(doubles_at(state, p->weight), rows, 0, LOGISTIC_MOST_COUNT) ||
+        !is_within(doubles_at(state, p->score), rows, -DBL_MAX, DBL_MAX))
+        return fail(error, OLTR_ESTATE, "the weight or the score of a row is not one that learning can leave");
+    return OLTR_OK;
+}
+
+/* Numbers that are possible but do not fit the sums are derived anew: then the copy is another, and sound. */
+oltr_status logistic_resume(void *state, logistic *p, oltr_error *error)
+{
+    oltr_status status = check_copied(state, p, error);
+    if (status != OLTR_OK)
+        return status;
+    fill_table(state, p);
+    fill_queues(state, p);
+    if (!(doubles_at(state, p->theta)[p->dim + 2] > 0) && any_on_diagonal(doubles_at(state, p->precision), p->dim))
+        status = OLTR_ESTATE;
+    if (status == OLTR_OK)
+        status = check_solution(state, p, error);
+    if (status == OLTR_ENOMEM)
+        return status;
+    if (status != OLTR_OK)
+        logistic_refresh(state, p);
+    return OLTR_OK;
 }

@@ -182,6 +182,24 @@ static void assert_sound(const life *l, const oltr_policy *p, const char *what)
                  (unsigned long long)oltr_policy_rounds(p), l->dim, what, error.msg);
 }
 
+/* A copy and its original rank and learn the same rounds, and are saved as the same bytes. */
+static void assert_go_on_alike(life *l, oltr_policy *p, oltr_policy *copy, uint32_t rounds)
+{
+    size_t size[2];
+    for (uint32_t t = 0; t < rounds; t++) {
+        oltr_rng rng = l->rng;
+        live_round(l, p);
+        l->rng = rng;
+        live_round(l, copy);
+    }
+    void *bytes[2] = {saved(p, &size[0]), saved(copy, &size[1])};
+    if (size[0] != size[1] || memcmp(bytes[0], bytes[1], size[0]))
+        fail_msg("life %llu, round %llu, dim %u: the copy has become another", (unsigned long long)l->number,
+                 (unsigned long long)oltr_policy_rounds(p), l->dim);
+    free(bytes[0]);
+    free(bytes[1]);
+}
+
 static void live(life *l)
 {
     oltr_policy *p = new_policy(l), *other = new_policy(l);
@@ -200,6 +218,7 @@ static void live(life *l)
         assert_sound(l, p, event ? "what is merged" : "what is left");
         oltr_policy *copy = copy_of(l, p);
         assert_sound(l, copy, "a copy");
+        assert_go_on_alike(l, p, copy, below(l, 20));
         if (event == 2) {
             oltr_policy_free(p);
             p = copy;
