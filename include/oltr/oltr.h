@@ -55,7 +55,9 @@ extern "C" {
     X(EBUFFER, "the buffer is too small; oltr_save_bound() tells the size")                                            \
     X(EIO, "a file could not be read or written")                                                                      \
     X(EINTERRUPTED, "stopped before the end; what is done is kept")                                                    \
-    X(EDATA, "a text of judged documents has a line that is not what it must be, or no row at all")
+    X(EDATA, "a text of judged documents has a line that is not what it must be, or no row at all")                    \
+    X(EFULL, "no room for another item")                                                                               \
+    X(ENAME, "a name is empty, too long, or stands twice in one list")
 
 typedef enum oltr_status {
 #define OLTR_STATUS_ENUM(name, text) OLTR_##name,
@@ -73,6 +75,17 @@ typedef struct oltr_error {
 OLTR_API const char *oltr_strerror(oltr_status status);
 OLTR_API const char *oltr_status_name(oltr_status status); /* "OLTR_ESLOTS" */
 OLTR_API const char *oltr_version(void);
+
+/* ---- memory --------------------------------------------------------------------------------------------- */
+
+/* Where memory comes from, for programs that count or bound it.  take: `bytes` bytes aligned to `align` (a power of
+ * two, at most 64), of any content, or NULL when there are none; give: returns them, with the same number of bytes.
+ * Both may be called from several threads at once when the program itself uses policies in several threads. */
+typedef struct oltr_memory {
+    void *(*take)(void *with, size_t bytes, size_t align);
+    void (*give)(void *with, void *memory, size_t bytes);
+    void *with;
+} oltr_memory;
 
 /* ---- random numbers ------------------------------------------------------------------------------------- */
 
@@ -130,6 +143,9 @@ typedef struct oltr_policy_info {
     uint32_t n_params;
     const oltr_param *params;
     const struct oltr_policy_ops *ops; /* of a policy of your own (policy_ops.h); NULL in the catalogue */
+    int exact_copy; /* a copy, by oltr_load() or oltr_policy_copy(), ranks and learns on to the same bits */
+    int order_free; /* the same snapshot for any order of the same lessons, if sums of their rewards are exact (clicks) */
+    uint64_t reserved[4];
 } oltr_policy_info;
 
 OLTR_API uint32_t oltr_policy_count(void);
@@ -143,6 +159,7 @@ OLTR_API const oltr_policy_info *oltr_policy_info_by_name(const char *name, oltr
 typedef struct oltr_prior {
     const double *a, *b;
     const double *mean, *sd;
+    const void *reserved[4]; /* NULL */
 } oltr_prior;
 
 typedef struct oltr_settings {
@@ -151,11 +168,18 @@ typedef struct oltr_settings {
     uint32_t dim;                  /* features of a candidate; 0 for policies without context */
     double value[OLTR_MAX_PARAMS]; /* in the order of info->params; of a choice, its index */
     oltr_prior prior;
+    const oltr_memory *memory; /* for the policy and all that is made from it; NULL: the C library's */
+    uint32_t size;             /* sizeof(oltr_settings), set by oltr_settings_init(); 0 means that of oltr 0.1 */
+    uint32_t reserved32;       /* 0 */
+    uint64_t reserved[4];      /* 0 */
 } oltr_settings;
 
 /* Fills in the defaults.  For a policy with context, set `dim` afterwards. */
 OLTR_API oltr_status oltr_settings_init(oltr_settings *settings, const char *kind, uint32_t n_items, oltr_error *error);
 OLTR_API oltr_status oltr_settings_set(oltr_settings *settings, const char *name, const char *text, oltr_error *error);
+/* The same with a number; of a choice, its index. */
+OLTR_API oltr_status oltr_settings_set_number(oltr_settings *settings, const char *name, double value,
+                                              oltr_error *error);
 /* Writes the value of parameter `index` as text that oltr_settings_set() reads back to the same value. */
 OLTR_API oltr_status oltr_settings_get(const oltr_settings *settings, uint32_t index, char *text, size_t size);
 
@@ -194,6 +218,8 @@ OLTR_API void oltr_policy_free(oltr_policy *policy);
 /* The same in memory of the caller: `bytes` of it, aligned to 64.  Such a policy is not freed. */
 OLTR_API size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error); /* 0 on error */
 OLTR_API oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *settings, oltr_error *error);
+/* An independent policy with the same state to the bit; memory NULL: from where the original has its own. */
+OLTR_API oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memory, oltr_error *error);
 
 OLTR_API const oltr_settings *oltr_policy_settings(const oltr_policy *policy);
 OLTR_API uint64_t oltr_policy_rounds(const oltr_policy *policy); /* how often it has learned */
@@ -219,6 +245,27 @@ OLTR_API oltr_status oltr_check(const oltr_policy *policy, oltr_error *error);
 OLTR_API size_t oltr_save_bound(const oltr_policy *policy);
 OLTR_API oltr_status oltr_save(const oltr_policy *policy, void *buffer, size_t capacity, size_t *written);
 OLTR_API oltr_policy *oltr_load(const void *buffer, size_t size, oltr_error *error);
+
+/* A zero-filled struct gives the defaults. */
+typedef struct oltr_load_options {
+    uint32_t size;             /* sizeof(oltr_load_options); 0 means that of oltr 0.1 */
+    uint32_t reserved32;       /* 0 */
+    const oltr_memory *memory; /* for the policy; NULL: the C library's */
+    size_t most_bytes;         /* that the policy and one scratch of it may take; 0: OLTR_LOAD_BYTES, or 64 times the
+                                * length of the snapshot where that is more */
+    const struct oltr_policy_ops *ops; /* that of a policy of your own (policy_ops.h), or NULL */
+    uint64_t reserved[4];              /* 0 */
+} oltr_load_options;
+#define OLTR_LOAD_BYTES ((size_t)256 << 20)
+
+/* Loads from bytes that may come from anywhere: every count is compared with the length of the snapshot before memory is
+ * taken.  options NULL: the defaults, as oltr_load(). */
+OLTR_API oltr_policy *oltr_load_with(const void *buffer, size_t size, const oltr_load_options *options,
+                                     oltr_error *error);
+
+/* A snapshot as a file, which appears under its name whole and on the disk, or not at all. */
+OLTR_API oltr_status oltr_save_file(const oltr_policy *policy, const char *path, oltr_error *error);
+OLTR_API oltr_policy *oltr_load_file(const char *path, const oltr_load_options *options, oltr_error *error);
 
 #ifdef __cplusplus
 }

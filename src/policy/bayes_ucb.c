@@ -80,7 +80,8 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     return show_best(s, from, rng, out);
 }
 
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     bayes_ucb_state *p = state;
     (void)from;
@@ -89,6 +90,7 @@ static void learn(void *state, uint64_t t, const candidates *from, const oltr_ra
         beta_items_refresh(p, &p->items, shown->item[slot]);
     }
     index_cache_update(p, &p->index, &rule, t, shown->item, seen->n_examined);
+    return OLTR_OK;
 }
 
 const policy_ops bayes_ucb_ops = {
@@ -101,6 +103,8 @@ const policy_ops bayes_ucb_ops = {
              .can_merge = 1,
              .can_forget = 1,
              .uses_prior = 1,
+             .exact_copy = 1,
+             .order_free = 1,
              .n_params = BETA_PARAMS,
              .params = beta_params},
     .state_bytes = state_bytes,

@@ -58,6 +58,7 @@ const policy_ops cascade_lints_ops = {
              .can_merge = 1,
              .can_forget = 1,
              .contextual = 1,
+             .exact_copy = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,
@@ -72,4 +73,6 @@ const policy_ops cascade_lints_ops = {
     .predict = predict,
     .refuses = linear_ts_refuses,
     .check_derived = linear_ts_check_derived,
+    .derived = linear_ts_derived,
+    .resume = linear_ts_resume,
 };

@@ -70,9 +70,9 @@ size_t item_sums_saved(const oltr_settings *settings)
     return 2 * (size_t)settings->n_items;
 }
 
-oltr_status check_clicks(const void *state, oltr_error *error)
+oltr_status check_clicks(const void *state, uint64_t t, oltr_error *error)
 {
-    return item_sums_check(state, state, 1, error);
+    return item_sums_check(state, state, t, 1, error);
 }
 
 oltr_status predict_clicks(const void *state, uint64_t t, const candidates *from, double *mean, double *sd)
@@ -90,14 +90,15 @@ oltr_status predict_clicks(const void *state, uint64_t t, const candidates *from
     return OLTR_OK;
 }
 
-void learn_nothing(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
-                   const oltr_feedback *seen)
+oltr_status learn_nothing(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                          const oltr_feedback *seen)
 {
     (void)state;
     (void)t;
     (void)from;
     (void)shown;
     (void)seen;
+    return OLTR_OK;
 }
 
 uint32_t list_no_sums(const void *state, sum_array out[MAX_SUMS])
@@ -113,9 +114,10 @@ void refresh_nothing(void *state, uint64_t t)
     (void)t;
 }
 
-oltr_status check_nothing(const void *state, oltr_error *error)
+oltr_status check_nothing(const void *state, uint64_t t, oltr_error *error)
 {
     (void)state;
+    (void)t;
     (void)error;
     return OLTR_OK;
 }

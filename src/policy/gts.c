@@ -250,7 +250,8 @@ static void learn_released(gts_state *g, const uint32_t *shown, uint32_t slots, 
     }
 }
 
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     gts_state *g = state;
     uint32_t slots = steady_slots(shown->k, seen->n_examined);
@@ -260,12 +261,13 @@ static void learn(void *state, uint64_t t, const candidates *from, const oltr_ra
         learn_posterior(g, shown->item, slots, seen);
     else
         learn_released(g, shown->item, slots, seen);
+    return OLTR_OK;
 }
 
-static oltr_status check(const void *state, oltr_error *error)
+static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const gts_state *g = state;
-    return item_sums_check(state, &g->sums, 0, error);
+    return item_sums_check(state, &g->sums, t, 0, error);
 }
 
 static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean, double *sd)
@@ -292,6 +294,8 @@ const policy_ops gts_ops = {
              .can_forget = 1,
              .uses_prior = 1,
              .takes_moments = 1,
+             .exact_copy = 1,
+             .order_free = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,

@@ -142,7 +142,8 @@ static void grow_matrix(logts *p, const float *const *x, uint32_t n)
     linear_add(p, &p->matrix, x, zero, p->weights == STALE ? weight : NULL, n);
 }
 
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     logts *p = state;
     const float *x[LEARN_BATCH];
@@ -154,6 +155,7 @@ static void learn(void *state, uint64_t t, const candidates *from, const oltr_ra
         uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
         logistic_add(p, &p->model, x, y, n);
     }
+    return OLTR_OK;
 }
 
 /* How many rows are in use, as far as the number that is there can be believed. */
@@ -186,13 +188,14 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     return 8;
 }
 
-static void merge(void *state, const void *from)
+static oltr_status merge(void *state, const void *from)
 {
     logts *p = state;
     const logts *q = from;
     logistic_merge(p, &p->model, q, &q->model);
     for (size_t i = 0; i < matrix_sums(p); i++)
         doubles_at(p, p->matrix.gram)[i] += doubles_at(q, q->matrix.gram)[i];
+    return OLTR_OK;
 }
 
 static void forget(void *state, double keep)
@@ -220,9 +223,10 @@ static oltr_status check_rows(const logts *p, oltr_error *error)
     return OLTR_OK;
 }
 
-static oltr_status check(const void *state, oltr_error *error)
+static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const logts *p = state;
+    (void)t;
     oltr_status rows = check_rows(p, error);
     if (rows != OLTR_OK)
         return rows;

@@ -12,10 +12,6 @@
 #include "math/ldl.h"
 #include "policy/block.h"
 
-enum { MOST_FEATURES = 4096 };
-#define MOST_ROUNDS ((uint64_t)1 << 49)
-#define LARGEST_REWARD 1e30 /* sums of it stay far from the end of the doubles, and means fit in a float */
-
 typedef struct block_plan {
     size_t prior, marks, state, bytes;
 } block_plan;
@@ -37,20 +33,10 @@ static oltr_status check_settings(const oltr_settings *settings, oltr_error *err
 {
     if (!settings || !policy_ops_of(settings->info))
         return fail(error, OLTR_EINVAL, "settings are missing; make them with oltr_settings_init()");
-    const oltr_policy_info *info = settings->info;
-    if (settings->n_items < 1)
-        return fail(error, OLTR_EITEM, "a policy needs at least 1 item");
-    if (info->contextual && (settings->dim < 1 || settings->dim > MOST_FEATURES))
-        return fail(error, OLTR_EFEATURE, "%s ranks by features: give it a dim from 1 to %d, not %u", info->name,
-                    MOST_FEATURES, settings->dim);
-    for (uint32_t i = 0; i < info->n_params; i++)
-        if (!param_fits(&info->params[i], settings->value[i]))
-            return fail(error, OLTR_EVALUE, "%s must be a %s between %g and %g, not %g", info->params[i].name,
-                        info->params[i].type == OLTR_REAL ? "number" : "whole number", info->params[i].min,
-                        info->params[i].max, settings->value[i]);
-    if (prior_given(&settings->prior))
-        return prior_check(&settings->prior, settings->n_items, 0, error);
-    return OLTR_OK;
+    oltr_status status = settings_check(settings, error);
+    if (status == OLTR_OK && prior_given(&settings->prior))
+        status = prior_check(&settings->prior, settings->n_items, 0, error);
+    return status;
 }
 
 size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error)
@@ -63,14 +49,56 @@ size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error)
     return bytes;
 }
 
-/* The policy's own copy of the prior: the first array of the given pair, then the second. */
-static oltr_prior copy_prior(const oltr_prior *prior, double *to, uint32_t n)
+/* A prior of the same form whose numbers lie at `to`: the first array of the pair, then the second. */
+static oltr_prior prior_at(const oltr_prior *prior, const double *to, uint32_t n)
 {
     if (!prior_given(prior))
-        return (oltr_prior){NULL, NULL, NULL, NULL};
-    memcpy(to, prior->a ? prior->a : prior->mean, n * sizeof *to);
-    memcpy(to + n, prior->a ? prior->b : prior->sd, n * sizeof *to);
+        return (oltr_prior){.a = NULL};
     return prior->a ? (oltr_prior){.a = to, .b = to + n} : (oltr_prior){.mean = to, .sd = to + n};
+}
+
+static oltr_prior copy_prior(const oltr_prior *prior, double *to, uint32_t n)
+{
+    if (prior_given(prior)) {
+        memcpy(to, prior->a ? prior->a : prior->mean, n * sizeof *to);
+        memcpy(to + n, prior->a ? prior->b : prior->sd, n * sizeof *to);
+    }
+    return prior_at(prior, to, n);
+}
+
+/* The policy's own settings: its prior and its memory hook lie in its block, and what no parameter reads is 0, so that
+ * equal settings have equal bytes. */
+static void own_settings(oltr_policy *policy, const oltr_settings *settings, const block_plan *b)
+{
+    const oltr_policy_info *info = settings->info;
+    oltr_settings *own = &policy->settings;
+    own->info = info;
+    own->n_items = settings->n_items;
+    own->dim = settings->dim;
+    own->size = sizeof *own;
+    for (uint32_t i = 0; i < info->n_params; i++)
+        own->value[i] = settings->value[i] + 0.0; /* -0 becomes 0 */
+    own->prior = copy_prior(&settings->prior, doubles_at(policy, b->prior), settings->n_items);
+    if (settings->memory) {
+        policy->memory = *settings->memory;
+        own->memory = &policy->memory;
+    }
+}
+
+/* In memory that is zero. */
+static oltr_policy *make(void *zeros, const oltr_settings *settings, oltr_error *error)
+{
+    const policy_ops *ops = policy_ops_of(settings->info);
+    block_plan b = plan_block(settings, ops);
+    oltr_policy *policy = zeros;
+    *policy = (oltr_policy){.ops = ops,
+                            .prior = b.prior,
+                            .marks = b.marks,
+                            .state = b.state,
+                            .bytes = b.bytes,
+                            .scratch_bytes = ops->scratch_bytes(settings)};
+    own_settings(policy, settings, &b);
+    return ops->init(policy_state(policy), &policy->settings, error) == OLTR_OK ? policy : NULL;
 }
 
 oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *settings, oltr_error *error)
@@ -82,20 +110,8 @@ oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *
         fail(error, OLTR_EINVAL, "the memory must be aligned to %d bytes and at least %zu long", LAYOUT_ALIGN, needed);
         return NULL;
     }
-    const policy_ops *ops = policy_ops_of(settings->info);
-    block_plan b = plan_block(settings, ops);
     memset(memory, 0, needed);
-    oltr_policy *policy = memory;
-    *policy = (oltr_policy){.ops = ops,
-                            .settings = *settings,
-                            .marks = b.marks,
-                            .state = b.state,
-                            .bytes = b.bytes,
-                            .scratch_bytes = ops->scratch_bytes(settings)};
-    policy->settings.prior = copy_prior(&settings->prior, doubles_at(policy, b.prior), settings->n_items);
-    if (ops->init(policy_state(policy), &policy->settings, error) != OLTR_OK)
-        return NULL;
-    return policy;
+    return make(memory, settings, error);
 }
 
 oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error)
@@ -103,21 +119,43 @@ oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error)
     size_t bytes = oltr_policy_bytes(settings, error);
     if (!bytes)
         return NULL;
-    void *memory = aligned_alloc(LAYOUT_ALIGN, bytes);
-    if (!memory) {
+    void *zeros = memory_take(settings->memory, bytes);
+    if (!zeros) {
         fail(error, OLTR_ENOMEM, "no memory for %zu bytes of %s with %u items", bytes, settings->info->name,
              settings->n_items);
         return NULL;
     }
-    oltr_policy *policy = oltr_policy_place(memory, bytes, settings, error);
+    oltr_policy *policy = make(zeros, settings, error);
     if (!policy)
-        free(memory);
+        memory_give(settings->memory, zeros, bytes);
     return policy;
 }
 
 void oltr_policy_free(oltr_policy *policy)
 {
-    free(policy);
+    if (!policy)
+        return;
+    oltr_memory memory = policy->memory; /* the hook goes with the block that it frees */
+    memory_give(&memory, policy, policy->bytes);
+}
+
+oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memory, oltr_error *error)
+{
+    if (!policy || !memory_is_whole(memory)) {
+        fail(error, OLTR_EINVAL, "a policy is needed to copy it, and a memory hook has both take and give, or is NULL");
+        return NULL;
+    }
+    const oltr_memory *from = memory ? memory : &policy->memory;
+    oltr_policy *copy = memory_take(from, policy->bytes);
+    if (!copy) {
+        fail(error, OLTR_ENOMEM, "no memory for the %zu bytes of a copy", policy->bytes);
+        return NULL;
+    }
+    memcpy(copy, policy, policy->bytes);
+    copy->memory = *from;
+    copy->settings.memory = from->take ? &copy->memory : NULL;
+    copy->settings.prior = prior_at(&policy->settings.prior, doubles_at(copy, policy->prior), policy->settings.n_items);
+    return copy;
 }
 
 const oltr_settings *oltr_policy_settings(const oltr_policy *policy)
@@ -136,28 +174,42 @@ struct oltr_scratch {
     size_t bytes; /* for the policy's own use, after the marks and the normals made ahead */
     uint32_t n_items, stamp;
     size_t marks, own;
+    size_t whole; /* bytes of the block */
+    oltr_memory memory;
 };
+
+size_t scratch_block_bytes(const oltr_settings *settings, size_t own_bytes, size_t *marks, size_t *own)
+{
+    layout l = {align_up(sizeof(oltr_scratch)), 0};
+    *marks = layout_take(&l, settings->n_items, sizeof(uint32_t));
+    *own = layout_take(&l, sizeof(normals_ahead), 1) + sizeof(normals_ahead);
+    layout_take(&l, own_bytes, 1);
+    return l.overflow ? 0 : l.used;
+}
 
 oltr_scratch *oltr_scratch_new(const oltr_policy *policy)
 {
     if (!policy)
         return NULL;
-    layout l = {align_up(sizeof(oltr_scratch)), 0};
-    size_t marks = layout_take(&l, policy->settings.n_items, sizeof(uint32_t));
-    size_t own = layout_take(&l, sizeof(normals_ahead), 1) + sizeof(normals_ahead);
-    layout_take(&l, policy->scratch_bytes, 1);
-    oltr_scratch *scratch = l.overflow ? NULL : aligned_alloc(LAYOUT_ALIGN, l.used);
+    size_t marks, own, whole = scratch_block_bytes(&policy->settings, policy->scratch_bytes, &marks, &own);
+    oltr_scratch *scratch = whole ? memory_take(&policy->memory, whole) : NULL;
     if (!scratch)
         return NULL;
-    memset(scratch, 0, l.used);
-    *scratch =
-        (oltr_scratch){.bytes = policy->scratch_bytes, .n_items = policy->settings.n_items, .marks = marks, .own = own};
+    *scratch = (oltr_scratch){.bytes = policy->scratch_bytes,
+                              .n_items = policy->settings.n_items,
+                              .marks = marks,
+                              .own = own,
+                              .whole = whole,
+                              .memory = policy->memory};
     return scratch;
 }
 
 void oltr_scratch_free(oltr_scratch *scratch)
 {
-    free(scratch);
+    if (!scratch)
+        return;
+    oltr_memory memory = scratch->memory;
+    memory_give(&memory, scratch, scratch->whole);
 }
 
 /* Two new stamps for `marks`, this one and the next; when the stamps run out, all marks are wiped. */
@@ -321,9 +373,11 @@ oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_
         return OLTR_EREWARD;
     if (policy->ops->info.contextual && !good_shown_rows(policy, &from, ranking))
         return OLTR_EFEATURE;
-    policy->rounds++;
-    policy->ops->learn(policy_state(policy), policy->rounds + 1, &from, ranking, feedback);
-    return OLTR_OK;
+    if (policy->rounds >= MOST_ROUNDS)
+        return OLTR_ESTATE;
+    status = policy->ops->learn(policy_state(policy), policy->rounds + 2, &from, ranking, feedback);
+    policy->rounds += status == OLTR_OK;
+    return status;
 }
 
 oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean, double *sd)
@@ -374,6 +428,25 @@ static void add_sums(oltr_policy *into, const oltr_policy *from)
             to[a].value[i] += add[a].value[i];
 }
 
+/* Adds `from` to a copy of the state of `into` that stands in `trial`, and derives the rest. */
+static oltr_status merge_trial(oltr_policy *trial, const oltr_policy *from)
+{
+    oltr_status status = OLTR_OK;
+    if (trial->ops->merge)
+        status = trial->ops->merge(policy_state(trial), policy_state(from));
+    else
+        add_sums(trial, from);
+    if (status == OLTR_OK)
+        status = trial->ops->check(policy_state(trial), trial->rounds + from->rounds + 1, NULL);
+    if (status != OLTR_OK)
+        return status;
+    trial->rounds += from->rounds;
+    trial->ops->refresh(policy_state(trial), trial->rounds + 1);
+    return OLTR_OK;
+}
+
+/* Sums of two sound states may be beyond the bounds: so a copy is merged and checked first, and `into` changes only when all
+ * is well. */
 oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from)
 {
     if (!into || !from || into == from)
@@ -384,13 +457,17 @@ oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from)
         return OLTR_EMISMATCH;
     if (into->rounds + from->rounds > MOST_ROUNDS)
         return OLTR_ESTATE;
-    if (into->ops->merge)
-        into->ops->merge(policy_state(into), policy_state(from));
-    else
-        add_sums(into, from);
-    into->rounds += from->rounds;
-    into->ops->refresh(policy_state(into), into->rounds + 1);
-    return OLTR_OK;
+    oltr_policy *trial = aligned_alloc(LAYOUT_ALIGN, into->bytes);
+    if (!trial)
+        return OLTR_ENOMEM;
+    memcpy(trial, into, into->bytes);
+    oltr_status status = merge_trial(trial, from);
+    if (status == OLTR_OK) {
+        memcpy(policy_state(into), policy_state(trial), into->bytes - into->state);
+        into->rounds = trial->rounds;
+    }
+    free(trial);
+    return status;
 }
 
 static void fade_sums(oltr_policy *policy, double keep)
@@ -408,6 +485,8 @@ oltr_status oltr_forget(oltr_policy *policy, double keep)
         return OLTR_EINVAL;
     if (!policy->ops->info.can_forget)
         return OLTR_EUNSUPPORTED;
+    if (keep >= 1)
+        return OLTR_OK; /* nothing is forgotten, so what is derived stays as it is, too */
     if (policy->ops->forget)
         policy->ops->forget(policy_state(policy), keep);
     else
@@ -421,22 +500,41 @@ static oltr_status check_derived(const oltr_policy *policy, oltr_error *error)
 {
     if (policy->ops->check_derived)
         return policy->ops->check_derived(policy_state(policy), error);
-    oltr_policy *copy = aligned_alloc(LAYOUT_ALIGN, policy->bytes);
+    oltr_policy *copy = oltr_policy_copy(policy, NULL, error);
     if (!copy)
-        return fail(error, OLTR_ENOMEM, "no memory for %zu bytes to check the policy with", policy->bytes);
-    memcpy(copy, policy, policy->bytes);
+        return OLTR_ENOMEM;
     copy->ops->refresh(policy_state(copy), copy->rounds + 1);
     int same = memcmp(policy_state(copy), policy_state(policy), policy->bytes - policy->state) == 0;
-    free(copy);
+    oltr_policy_free(copy);
     return same ? OLTR_OK
                 : fail(error, OLTR_ESTATE, "%s: what is derived from the sums does not follow from them",
                        policy->ops->info.name);
+}
+
+/* Bounds that hold for every kind. */
+static oltr_status check_sizes(const oltr_policy *policy, oltr_error *error)
+{
+    sum_array sums[MAX_SUMS];
+    uint32_t n = policy->ops->sums(policy_state(policy), sums);
+    for (uint32_t a = 0; a < n; a++)
+        for (size_t i = 0; sums[a].value && i < sums[a].n; i++)
+            if (!(fabs(sums[a].value[i]) <= LARGEST_SUM))
+                return fail(error, OLTR_ESTATE,
+                            "%s: number %zu of '%s' is %g, and nothing that can be learned adds up to it",
+                            policy->ops->info.name, i, sums[a].name, sums[a].value[i]);
+    return OLTR_OK;
+}
+
+oltr_status policy_check_sums(const oltr_policy *policy, oltr_error *error)
+{
+    oltr_status status = check_sizes(policy, error);
+    return status == OLTR_OK ? policy->ops->check(policy_state(policy), policy->rounds + 1, error) : status;
 }
 
 oltr_status oltr_check(const oltr_policy *policy, oltr_error *error)
 {
     if (!policy)
         return fail(error, OLTR_EINVAL, "there is no policy to check");
-    oltr_status status = policy->ops->check(policy_state(policy), error);
+    oltr_status status = policy_check_sums(policy, error);
     return status == OLTR_OK ? check_derived(policy, error) : status;
 }

@@ -2,7 +2,7 @@
  *
  * A policy is one file that ends in one const struct policy_ops, and one line in registry.c.  policy.c checks every argument before
  * an operation is called, counts the rounds, and does snapshots, merging and forgetting for all policies alike, from the
- * list of sums each one gives.  So an operation can trust its input and needs no status of its own.
+ * list of sums each one gives.  So an operation can trust its input.
  */
 #ifndef OLTR_POLICY_POLICY_H
 #define OLTR_POLICY_POLICY_H
@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/layout.h"
+#include "base/limits.h"
 #include "posterior/items.h"
 #include "posterior/prior.h"
 #include "rng/sample.h"
@@ -60,9 +61,6 @@ static inline double steady_reward(const oltr_feedback *seen, uint32_t slot)
     return seen->reward[slot & -was_examined(seen, slot)];
 }
 
-/* A policy shows and learns from no row with a larger one: beside a ridge of 1e-4, squares of larger ones leave a factor fewer than nine digits. */
-#define LARGEST_FEATURE 1e6f
-
 /* Before every scratch that `rank` is given lie the normals made ahead for its thread. */
 static inline normals_ahead *ahead_of(void *scratch)
 {
@@ -71,6 +69,9 @@ static inline normals_ahead *ahead_of(void *scratch)
 
 /* registry.c: that of the catalogue, or of a policy from outside; NULL for an info that is neither. */
 const policy_ops *policy_ops_of(const oltr_policy_info *info);
+
+/* settings.c: everything but the prior, in settings that somebody may have filled in by hand. */
+oltr_status settings_check(const oltr_settings *settings, oltr_error *error);
 
 /* Within bounds, and whole where it must be? */
 static inline int param_fits(const oltr_param *p, double value)

@@ -120,7 +120,8 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     return OLTR_OK;
 }
 
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     ts_beta_state *p = state;
     (void)t;
@@ -129,6 +130,7 @@ static void learn(void *state, uint64_t t, const candidates *from, const oltr_ra
         item_sums_add(p, &p->items.sums, shown->item[slot], seen->reward[slot]);
         refresh_item(p, shown->item[slot]);
     }
+    return OLTR_OK;
 }
 
 const policy_ops ts_beta_ops = {
@@ -141,6 +143,8 @@ const policy_ops ts_beta_ops = {
              .can_merge = 1,
              .can_forget = 1,
              .uses_prior = 1,
+             .exact_copy = 1,
+             .order_free = 1,
              .n_params = BETA_PARAMS,
              .params = beta_params},
     .state_bytes = state_bytes,

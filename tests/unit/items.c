@@ -23,8 +23,8 @@ static void state_new(sums_state *s)
 static oltr_status check(const sums_state *s, int clicks)
 {
     oltr_error error = {OLTR_OK, ""};
-    oltr_status status = item_sums_check(s->bytes, &s->items.sums, clicks, &error);
-    assert_int_equal(item_sums_check(s->bytes, &s->items.sums, clicks, NULL), status);
+    oltr_status status = item_sums_check(s->bytes, &s->items.sums, 1, clicks, &error);
+    assert_int_equal(item_sums_check(s->bytes, &s->items.sums, 1, clicks, NULL), status);
     assert_int_equal(error.code, status);
     assert_true(status == OLTR_OK || strlen(error.msg) > 10);
     return status;
