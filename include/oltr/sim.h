@@ -120,6 +120,10 @@ OLTR_API const oltr_named *oltr_mapping_at(uint32_t index);
 OLTR_API oltr_status oltr_attraction_of_grade(const char *mapping, uint32_t grade, uint32_t largest, double *attraction,
                                               oltr_error *error);
 
+/* The shapes in which `oltr data generate` and worlds of kind dataset make up data sets. */
+OLTR_API uint32_t oltr_shape_count(void);
+OLTR_API const oltr_named *oltr_shape_at(uint32_t index);
+
 /* ---- experiments ---------------------------------------------------------------------------------------- */
 
 typedef struct oltr_contestant {

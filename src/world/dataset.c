@@ -65,7 +65,9 @@ static oltr_status check_rows(const oltr_world *world, oltr_error *error)
 static oltr_status check(const oltr_world *world, oltr_error *error)
 {
     if (!world->dataset || !world->attraction)
-        return fail(error, OLTR_EINVAL, "world dataset needs a dataset, and the attraction of each of its rows");
+        return fail(error, OLTR_EINVAL,
+                    "world dataset needs data: a dataset, and the attraction of each of its rows; a plan gets them by "
+                    "oltr_plan_give_data()");
     if (world->features)
         return fail(error, OLTR_EFEATURE, "world dataset has the features of its rows; use world fixed to give them");
     if (!world->prior_a && (world->misspecification < 0 || world->misspecification > 0))

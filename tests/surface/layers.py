@@ -6,8 +6,9 @@
     ranker     base, rng, data
     world      base, rng, math
     sim        base, world, and policies through the public header only
+    plan       base, and everything else through the public headers
     report     the public headers, src/base and src/math/special.h
-    cli        those, report, data and ranker
+    cli        those, plan, report, data and ranker
     include    nothing of src
 
 A cycle between folders cannot be taken out again by the next reader, so it is refused when it appears.
@@ -28,11 +29,12 @@ BELOW = {
     "ranker": {"base", "rng", "data", "ranker"},
     "world": {"base", "rng", "math", "world"},
     "sim": {"base", "world", "sim"},
+    "plan": {"base", "plan"},
     "report": {"base", "report"},
-    "cli": {"base", "report", "data", "ranker", "cli"},
+    "cli": {"base", "plan", "report", "data", "ranker", "cli"},
 }
 SINGLE = {"report": {"math/special.h"}, "cli": {"math/special.h"}}
-SEES_SIMULATOR = {"data", "ranker", "world", "sim", "report", "cli"}
+SEES_SIMULATOR = {"data", "ranker", "world", "sim", "plan", "report", "cli"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
 
 
@@ -49,7 +51,7 @@ def fault(source, folder, path, quote, name):
             return "public headers are included with <>"
         if folder == "include":
             return None
-        if name in ("oltr/sim.h", "oltr/world_ops.h") and folder not in SEES_SIMULATOR:
+        if name in ("oltr/sim.h", "oltr/world_ops.h", "oltr/plan.h") and folder not in SEES_SIMULATOR:
             return "the simulator's header belongs to world, sim and above"
         return None
     if quote == "<":

@@ -1,6 +1,6 @@
 /* shown.c - see shown.h.  Messages quote what people typed, and what they typed may be long or hostile to a terminal,
  * so quoting goes through one function. */
-#include "report/shown.h"
+#include "base/shown.h"
 
 #include <string.h>
 
