@@ -8,7 +8,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum exit_code { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum exit_code {
+    EXIT_OK = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_INTERRUPTED = 130
+}; /* as a shell has it for Ctrl-C */
 
 struct option {
     char letter;          /* '\0': none */

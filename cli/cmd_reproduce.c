@@ -334,7 +334,7 @@ static void show(void *context, const oltr_progress *state)
 {
     const struct tour *tour = context;
     const struct part *part = &tour->part[tour->current];
-    double share = state->total > 0 ? (double)state->done / (double)state->total : 0;
+    double share = state->share;
     double done = tour->done + share * part->work, fresh = done - tour->waited, spent = now() - tour->started;
     char left[40];
     if (!tour->terminal && state->done == state->total) {
@@ -579,7 +579,7 @@ static int run_all(struct tour *tour)
         failed += tour->part[tour->current].failed;
     }
     if (stop_asked()) {
-        return complain(EXIT_FAILED, "stopped; the same command goes on from there");
+        return complain(EXIT_INTERRUPTED, "stopped; the same command goes on from there");
     }
     int code = write_report(tour);
     if (failed > 0) {

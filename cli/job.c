@@ -91,14 +91,23 @@ static int may_go_on(void)
     return !stop_asked();
 }
 
+static void remove_partial(const char *partial);
+
 static int interrupted(const struct job *job, const struct config *config, const char *partial,
                        const oltr_results *results)
 {
-    return complain(EXIT_FAILED,
+    unsigned long long done = progress_done(config, results), total = progress_total(config, shard_of(job));
+    if (done == 0) {
+        remove_partial(partial);
+        return total == 1
+                   ? complain(EXIT_INTERRUPTED, "stopped before the one replication was finished: nothing is kept")
+                   : complain(EXIT_INTERRUPTED,
+                              "stopped before any of the %llu replications was finished: nothing is kept", total);
+    }
+    return complain(EXIT_INTERRUPTED,
                     "stopped after %llu of %llu replications; they are kept in %s\n"
                     "oltr: the same command with --resume goes on from there",
-                    (unsigned long long)progress_done(config, results),
-                    (unsigned long long)progress_total(config, shard_of(job)), partial);
+                    done, total, partial);
 }
 
 static int load_partial(const struct job *job, const char *partial, oltr_results *results)
@@ -124,7 +133,7 @@ static int simulate(const struct job *job, const struct config *config, const ch
 {
     oltr_error error = {OLTR_OK, ""};
     bool shown = !job->quiet && is_leader();
-    struct progress progress = progress_begin(config, results, shard_of(job));
+    struct progress progress = progress_begin(config);
     oltr_run_options options = {
         .threads = job->threads,
         .partial = partial,
@@ -141,7 +150,7 @@ static int simulate(const struct job *job, const struct config *config, const ch
         progress_end(&progress);
     }
     if (status == OLTR_EINTERRUPTED && job->watch != NULL) {
-        return EXIT_FAILED;
+        return EXIT_INTERRUPTED;
     }
     if (status == OLTR_EINTERRUPTED) {
         return interrupted(job, config, partial, results);
@@ -398,10 +407,10 @@ static int get_data(const struct job *job, const char *other, struct config *con
         status = prepare_data(config, &options, data, &error);
     }
     if (status == OLTR_EINTERRUPTED && job->watch != NULL) {
-        return EXIT_FAILED; /* who looks on says it */
+        return EXIT_INTERRUPTED; /* who looks on says it */
     }
-    bool ours = status == OLTR_ENOMEM || status == OLTR_EINTERRUPTED;
-    return status == OLTR_OK ? EXIT_OK : complain(ours ? EXIT_FAILED : EXIT_USAGE, "%s", error.msg);
+    int code = status == OLTR_EINTERRUPTED ? EXIT_INTERRUPTED : status == OLTR_ENOMEM ? EXIT_FAILED : EXIT_USAGE;
+    return status == OLTR_OK ? EXIT_OK : complain(code, "%s", error.msg);
 }
 
 /* Reads the experiment and makes the folder: all that can fail before anything is computed. */

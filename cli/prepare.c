@@ -7,6 +7,7 @@
 #include "data/normaliser.h"
 #include "report/shown.h"
 #include "splits.h"
+#include "stop.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -158,14 +159,20 @@ static uint64_t digest_of_scores(const scores *s)
     return crc64(s->score, (size_t)s->n_rows * s->n_models * sizeof *s->score);
 }
 
+static int should_stop(void *context)
+{
+    (void)context;
+    return stop_asked();
+}
+
 static oltr_status make_material(struct material *m, const struct prepare_options *options, uint32_t number,
                                  oltr_error *error)
 {
     double of_grade[GRADES];
     struct splits splits;
     scores belief = {0};
-    oltr_status status =
-        splits_get(m->plan, m->seed, &(oltr_read_options){.threads = options->threads}, &splits, error);
+    oltr_status status = splits_get(
+        m->plan, m->seed, &(oltr_read_options){.threads = options->threads, .stop = should_stop}, &splits, error);
     if (status == OLTR_OK) {
         m->digest = splits.digest;
         status = attractions_of(m->plan, &splits, of_grade, &m->largest_grade, error);
@@ -423,7 +430,7 @@ static bool is_same_content(const struct material *m, uint32_t threads, const js
     if (m->plan->folder == NULL && m->plan->scores == NULL) {
         return json_is_object(set);
     }
-    oltr_read_options options = {.threads = threads, .check_text = 1};
+    oltr_read_options options = {.threads = threads, .check_text = 1, .stop = should_stop};
     bool same =
         splits_get(m->plan, m->seed, &options, &splits, &why) == OLTR_OK && has_digest(set, "digest", splits.digest);
     if (same && m->plan->scores != NULL) {

@@ -27,8 +27,10 @@ const struct verb prior_verbs[] = {
 
 int prior_failed(const oltr_error *error)
 {
-    bool machine = error->code == OLTR_ENOMEM || error->code == OLTR_EINTERRUPTED;
-    return complain(machine ? EXIT_FAILED : EXIT_USAGE, "%s", error->msg);
+    int code = error->code == OLTR_EINTERRUPTED ? EXIT_INTERRUPTED
+               : error->code == OLTR_ENOMEM     ? EXIT_FAILED
+                                                : EXIT_USAGE;
+    return complain(code, "%s", error->msg);
 }
 
 int prior_read(const struct arguments *arguments, const char *option, uint32_t threads, oltr_dataset **out)

@@ -196,7 +196,7 @@ static void data_must_be_given(void **state)
     assert_string_equal(needs->normalise, "standard");
     assert_int_equal(needs->generated[0], 200);
     assert_null(oltr_results_new(oltr_plan_points(plan), 1, &error));
-    assert_non_null(strstr(error.msg, "world dataset needs data"));
+    assert_non_null(strstr(error.msg, "world dataset needs a dataset"));
     assert_non_null(strstr(error.msg, "oltr_plan_give_data()"));
     oltr_plan_free(plan);
 }
