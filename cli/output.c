@@ -190,7 +190,7 @@ static void warn_if_saturated(const struct run *run, uint32_t p)
     const struct config *config = run->config;
     uint32_t done = oltr_results_at(run->results, p, 0, 0).replications;
     uint32_t saturated = oltr_results_saturated(run->results, p);
-    if (saturated == 0 || 2 * (uint64_t)saturated < done) {
+    if (2 * (uint64_t)saturated <= done) {
         return;
     }
     (void)printf("warning: ");
