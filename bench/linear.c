@@ -335,6 +335,83 @@ static int drift(workload w, uint32_t rounds)
     return failures;
 }
 
+/* ---- the products of more rows than any cache holds --------------------------------------------------------------- */
+
+/* What bounds them: the floats once from memory, added up in enough partial sums for the additions not to matter. */
+typedef struct stream {
+    uint32_t rows, dim;
+    float *x;            /* (rows, dim) */
+    double *theta, *out; /* (dim) (rows) */
+    double sink;
+} stream;
+
+static inline __attribute__((always_inline)) float sum_of(const float *x, size_t n)
+{
+    enum { PARTS = 64 };
+    float part[PARTS] = {0}, sum = 0;
+    for (size_t i = 0; i + PARTS <= n; i += PARTS)
+        for (size_t j = 0; j < PARTS; j++)
+            part[j] += x[i + j];
+    for (size_t j = 0; j < PARTS; j++)
+        sum += part[j];
+    return sum;
+}
+
+#if OLTR_HAVE_AVX2
+OLTR_TARGET_AVX2 static float sum_of_avx2(const float *x, size_t n)
+{
+    return sum_of(x, n);
+}
+#else
+#define sum_of_avx2 sum_of
+#endif
+
+static double pass_over(stream *s)
+{
+    const size_t n = (size_t)s->rows * s->dim;
+    double start = thread_us();
+    s->sink += (double)(cpu_has_avx2() ? sum_of_avx2(s->x, n) : sum_of(s->x, n));
+    return thread_us() - start;
+}
+
+static double products_of(stream *s)
+{
+    double start = thread_us();
+    s->sink += rows_times(s->x, s->dim, s->rows, s->dim, s->theta, s->out);
+    return thread_us() - start;
+}
+
+static int compare_stream(uint32_t rows, uint32_t dim, double at_least, int repetitions)
+{
+    stream s = {rows, dim, room((size_t)rows * dim, sizeof(float)), room(dim, 8), room(rows, 8), 0};
+    double pass[MAX_REPETITIONS], product[MAX_REPETITIONS], ratio[MAX_REPETITIONS];
+    double megabytes = (double)rows * dim * 4e-6;
+    int failures = 0;
+    for (size_t i = 0; i < (size_t)rows * dim; i++)
+        s.x[i] = (float)(i % 977) / 977;
+    for (uint32_t j = 0; j < dim; j++)
+        s.theta[j] = 1.0 / (j + 3);
+    for (int r = 0; r < repetitions; r++) {
+        if (r % 2)
+            product[r] = products_of(&s);
+        pass[r] = pass_over(&s);
+        if (r % 2 == 0)
+            product[r] = products_of(&s);
+        ratio[r] = pass[r] / product[r];
+    }
+    double share = median(ratio, repetitions);
+    printf("\ndim %u, %u rows (%.0f MB)\n", dim, rows, megabytes);
+    printf("  sum of the floats            %9.2f us, %5.1f GB/s\n", median(pass, repetitions),
+           1e3 * megabytes / median(pass, repetitions));
+    printf("  rows_times                   %9.2f us\n", median(product, repetitions));
+    printf("  rows_times at %.2f of the speed of the sum%s\n", share,
+           verdict(at_least > 0, share >= at_least, &failures));
+    free(s.x);
+    free(s.theta);
+    free(s.out);
+    return failures + !(s.sink > 0);
+}
+
 /* An OpenBLAS older than the processor takes it for one without AVX, and would lose by that alone.  Its core type is chosen when it is loaded, so the
  * program starts once more with the one that has the instructions our kernels use. */
 static void let_openblas_use_avx2(char **argv)
@@ -362,6 +439,7 @@ int main(int argc, char **argv)
             w.over_lapack = w.over_pieces = 0;
         failures += compare(w, repetitions);
     }
+    failures += quick ? compare_stream(40000, 136, 0, 1) : compare_stream(1000000, 136, 0.8, repetitions);
     printf("\nlargest relative error after %u rounds of updates, ridge 1e-4\n", rounds);
     for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++)
         failures += drift(workloads[i], rounds);

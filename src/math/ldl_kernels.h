@@ -44,6 +44,8 @@ extern const ldl_kernels ldl_plain;
 extern const ldl_kernels ldl_avx2, ldl_avx512; /* the same as ldl_plain in a build without vector kernels */
 extern const ldl_kernels ldl_few_avx512;       /* of at most LDL_FEW features, likewise */
 enum { LDL_FEW = 15 };
+/* 16 MiB: from here on rows_times reads its rows from memory, not from a core's share of the caches. */
+enum { LDL_STREAM_FLOATS = 4 * 1024 * 1024 };
 
 /* ldl_avx512.c */
 int rows_times_avx512(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out);

@@ -41,7 +41,7 @@ for try in 1 2 3 4 5 6; do
     [ "$code" -eq 0 ] && break
     [ "$code" -eq 130 ] || fail "status $code after SIG$signal"
     stopped=$((stopped + 1))
-    if grep -q 'stopped before any of the 60 replications was finished: nothing is kept' said; then
+    if grep -q 'stopped before the first of 60 replications was finished; nothing is kept' said; then
         [ -z "$(ls part)" ] || fail "something stayed: $(ls part)"
         delay=$(awk "BEGIN { print 2 * $delay }")
         continue
@@ -90,7 +90,7 @@ code=$?
 [ "$code" -eq 130 ] || fail "status $code after SIGINT in a long replication"
 [ ! -e million ] || [ -z "$(ls million)" ] || fail "something stayed: $(ls million)"
 if [ -s said ]; then # the signal came while it was running, not while it was reading, where it ends the program at once
-    grep -q 'stopped before the one replication was finished: nothing is kept' said || fail "does not say that nothing is kept"
+    grep -q 'stopped before its one replication was finished; nothing is kept' said || fail "does not say that nothing is kept"
 fi
 
 # a second Ctrl-C ends it at once
