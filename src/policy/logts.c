@@ -277,6 +277,7 @@ const policy_ops logts_ops = {
              .can_merge = 1,
              .can_forget = 1,
              .contextual = 1,
+             .can_resize = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,
