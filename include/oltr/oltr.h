@@ -159,7 +159,8 @@ OLTR_API const oltr_policy_info *oltr_policy_info_by_name(const char *name, oltr
 /* ---- settings ------------------------------------------------------------------------------------------- */
 
 /* What is believed before the first click, item by item: Beta(a,b), or a mean and a standard deviation.  Each
- * pair is (n_items) long; give one pair, leave the other NULL.  The arrays are copied when the policy is made. */
+ * pair is (n_items) long; give one pair, leave the other NULL.  The arrays are copied when the policy is made.  A policy
+ * that would not read it, because it takes no prior or its parameter `prior` is none, refuses it with OLTR_EPRIOR. */
 typedef struct oltr_prior {
     const double *a, *b;
     const double *mean, *sd;

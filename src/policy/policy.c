@@ -6,9 +6,9 @@
 #include "policy/policy.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/taken.h"
 #include "policy/block.h"
 
 typedef struct block_plan {
@@ -34,9 +34,16 @@ static oltr_status check_settings(const oltr_settings *settings, oltr_error *err
     if (!settings || !policy_ops_of(settings->info))
         return fail(error, OLTR_EINVAL, "settings are missing; make them with oltr_settings_init()");
     oltr_status status = settings_check(settings, error);
-    if (status == OLTR_OK && prior_given(&settings->prior))
-        status = prior_check(&settings->prior, settings->n_items, 0, error);
-    return status;
+    if (status != OLTR_OK || !prior_given(&settings->prior))
+        return status;
+    if (!settings->info->uses_prior)
+        return fail(error, OLTR_EPRIOR, "%s takes no prior: leave it out of the settings", settings->info->name);
+    if (!prior_is_taken(settings))
+        return fail(error, OLTR_EPRIOR,
+                    "a prior is given, but %s has `prior: none` and would not read it: set its parameter prior to full "
+                    "(or mean), or leave the prior out of the settings",
+                    settings->info->name);
+    return prior_check(&settings->prior, settings->n_items, 0, error);
 }
 
 size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error)
