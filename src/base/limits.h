@@ -26,6 +26,9 @@ enum {
 /* Of one item: above MOST_ROUNDS, and every special function is exact enough up to here. */
 #define MOST_OBSERVATIONS 2e15
 
+/* Of an observation, where a policy takes weights. */
+#define LARGEST_WEIGHT 1e6
+
 /* Of any learned number: MOST_ROUNDS times the largest feature, reward and weight are 1e57.  So sums of sums, products of
  * two, and quotients by the least ridge stay numbers. */
 #define LARGEST_SUM 1e60
