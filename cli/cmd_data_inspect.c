@@ -30,7 +30,7 @@ static int inspect_one(const char *file, const oltr_read_options *options, struc
     *out = (struct inspected){.file = file};
     out->dataset = oltr_dataset_read(file, options, &out->report, &error);
     if (out->dataset == NULL || describe(out->dataset, &out->description, &error) != OLTR_OK) {
-        return data_failed(&error);
+        return complain_of(&error);
     }
     data_say_report(file, &out->report);
     return EXIT_OK;
