@@ -555,7 +555,7 @@ static void bombs_are_defused(void **state)
         const char *kind;
         uint32_t items;
         double rows;
-    } bombs[] = {{"random", 1u << 28, 0},      {"ensemble", 1u << 28, 0}, {"logts", 1u << 28, 0},
+    } bombs[] = {{"random", 1u << 28, 0},      {"ensemble", 1u << 28, 0}, {"logts", 1u << 27, 0},
                  {"logts", 1u << 26, 1e6},     {"lints", 1u << 28, 0},    {"cascade-woful", 1u << 28, 0},
                  {"logts-newton", 1u << 28, 0}};
     for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++) {
