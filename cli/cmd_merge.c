@@ -7,6 +7,7 @@
 
 const struct option merge_options[] = {
     {'o', "output", "DIR", NULL, "where the results go (default: the first folder)"},
+    {0, "force", NULL, NULL, "replace the results of a finished run, and remove its figures"},
     {0, "no-figures", NULL, NULL, "draw nothing"},
     {'q', "quiet", NULL, NULL, "no table; only errors"},
     {0, NULL, NULL, NULL, NULL},
@@ -26,6 +27,7 @@ int cmd_merge(const struct arguments *arguments)
         .file = experiment,
         .folder = output != NULL ? output : arguments->operand[0],
         .quiet = arguments_value(arguments, "quiet") != NULL,
+        .force = arguments_value(arguments, "force") != NULL,
         .figures = arguments_value(arguments, "no-figures") == NULL,
         .threads = 1,
     };

@@ -23,7 +23,8 @@ const struct option run_options[] = {
     {0, "set", "KEY=VALUE", NULL,
      "set any key of the file, like world.items=100 or policies.GTS.sigma=1; may be given often"},
     {0, "shard", "I/N", NULL, "run only part I of N, to be put together by `oltr merge`"},
-    {0, "resume", NULL, NULL, "go on with a run that was stopped"},
+    {0, "resume", NULL, NULL, "go on with a run that was stopped; one that is finished is left as it is"},
+    {0, "force", NULL, NULL, "replace the results of a finished run, and remove its figures"},
     {0, "no-figures", NULL, NULL, "draw nothing"},
     {'q', "quiet", NULL, NULL, "no progress and no table; only errors"},
     {0, NULL, NULL, NULL, NULL},
@@ -35,7 +36,7 @@ struct request {
     const struct arguments *arguments;
     const char *file;
     char *folder;
-    bool quiet, resume, figures;
+    bool quiet, resume, force, figures;
     uint32_t threads;
     struct override *override; /* (n_overrides) what flags change in the file */
     char **flag;               /* (n_overrides) the same in words: "--rounds 100" */
@@ -158,6 +159,7 @@ static int read_request(const struct arguments *arguments, struct request *reque
     *request = (struct request){.arguments = arguments, .file = arguments->operand[0]};
     request->quiet = arguments_value(arguments, "quiet") != NULL;
     request->resume = arguments_value(arguments, "resume") != NULL;
+    request->force = arguments_value(arguments, "force") != NULL;
     request->figures = arguments_value(arguments, "no-figures") == NULL;
     if (output != NULL && *output == '\0') {
         return complain(EXIT_USAGE, "--output needs the name of a folder");
@@ -182,6 +184,7 @@ int cmd_run(const struct arguments *arguments)
         .folder = request.folder,
         .quiet = request.quiet,
         .resume = request.resume,
+        .force = request.force,
         .figures = request.figures,
         .threads = request.threads,
         .shard = request.shard,

@@ -152,6 +152,25 @@ oltr_status file_make_folder(const char *path, oltr_error *error)
     return OLTR_OK;
 }
 
+oltr_status file_probe_folder(const char *path, oltr_error *error)
+{
+    enum { BYTES = 4096 }; /* a full disk may still have room for a name */
+    static const char zeros[BYTES];
+    beside probe = {-1, NULL};
+    char *name = file_join(path, "probe");
+    if (name == NULL) {
+        return fail(error, OLTR_ENOMEM, "%s: out of memory", path);
+    }
+    bool open = beside_open(&probe, name, 0666) != 0;
+    bool good = open && write_all(probe.fd, zeros, BYTES) && flush_to_disk(probe.fd) != 0;
+    int why = errno;
+    if (open) {
+        beside_drop(&probe);
+    }
+    free(name);
+    return good ? OLTR_OK : fail(error, OLTR_EIO, "%s: cannot write into this folder: %s", path, strerror(why));
+}
+
 bool file_name_is_plain(const char *name)
 {
     size_t length = strlen(name);

@@ -75,7 +75,7 @@ grep -q '^zebra  *done in' said || fail "a changed experiment was not run again"
 [ "$(grep -c 'was done before' said)" -eq 3 ] || fail "an unchanged one was"
 
 # names; one that fails does not stop the others
-expect 0 "1 experiments into named" "$OLTR" reproduce --experiments ex -o named zebra
+expect 0 "1 experiment into named" "$OLTR" reproduce --experiments ex -o named zebra
 [ "$(ls named | grep -c '^[a-z]*$')" -eq 1 ] || fail "ran what was not named"
 echo 'rounds: none' >ex/broken.yaml
 expect 1 "1 of 2 experiments failed" "$OLTR" reproduce --experiments ex -o half broken concentration
