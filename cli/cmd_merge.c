@@ -19,6 +19,12 @@ int cmd_merge(const struct arguments *arguments)
     if (output != NULL && *output == '\0') {
         return complain(EXIT_USAGE, "--output needs the name of a folder");
     }
+    for (uint32_t i = 0; i < arguments->n_operands; i++) {
+        int code = need_folder(arguments->operand[i]);
+        if (code != EXIT_OK) {
+            return code;
+        }
+    }
     char *experiment = file_join(arguments->operand[0], "experiment.yaml");
     if (experiment == NULL) {
         return complain(EXIT_FAILED, "out of memory");

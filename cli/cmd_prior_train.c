@@ -241,11 +241,11 @@ static int finish(const struct request *request, const scores *s, double ndcg)
     }
     int code = stream ? EXIT_OK : write_manifest(request, ndcg);
     if (code == EXIT_OK && !request->quiet && !stream) {
-        (void)printf("%u rankers, mean NDCG@10 on the validation queries %.4f\n"
-                     "scores of %u documents in %s; see how good they are with\n"
+        (void)printf("%u ranker%s, mean NDCG@10 on the validation queries %.4f\n"
+                     "scores of %u document%s in %s; see how good they are with\n"
                      "    oltr prior check --data %s --scores %s\n",
-                     s->n_models, ndcg, s->n_rows, request->output, arguments_value(request->arguments, "test"),
-                     request->output);
+                     s->n_models, plural_s(s->n_models), ndcg, s->n_rows, plural_s(s->n_rows), request->output,
+                     arguments_value(request->arguments, "test"), request->output);
     }
     return code;
 }

@@ -483,7 +483,10 @@ static int write_report(const struct tour *tour, bool *written)
 {
     oltr_error error = {OLTR_OK, ""};
     uint32_t missing = 0;
-    *written = write_about(tour, &error) == OLTR_OK && report_write(tour->output, &missing, &error) == OLTR_OK;
+    struct report report = {0};
+    *written = write_about(tour, &error) == OLTR_OK && report_read(tour->output, &report, &error) == OLTR_OK &&
+               report_write(&report, &missing, &error) == OLTR_OK;
+    report_free(&report);
     if (!*written) {
         return complain(EXIT_FAILED, "there is no report: %s", error.msg);
     }
@@ -533,7 +536,7 @@ static void announce(const struct tour *tour)
 {
     struct text notice = {0};
     notice_of(tour, &notice);
-    (void)printf("%u experiment%s into %s. %s\n", (unsigned)tour->count, tour->count > 1 ? "s" : "", tour->output,
+    (void)printf("%u experiment%s into %s. %s\n", (unsigned)tour->count, plural_s(tour->count), tour->output,
                  notice.bytes != NULL ? notice.bytes : "");
     (void)fflush(stdout);
     text_free(&notice);
@@ -562,7 +565,7 @@ static int run_all(struct tour *tour)
     int code = write_report(tour, &written);
     if (failed > 0) {
         code = complain(EXIT_FAILED, "%u of %u experiment%s failed", (unsigned)failed, (unsigned)tour->count,
-                        tour->count > 1 ? "s" : "");
+                        plural_s(tour->count));
     }
     if (written && !tour->quiet) {
         (void)printf("the report is %s/index.html\n", tour->output);

@@ -43,6 +43,10 @@ static int read_config(const struct job *job, struct config *config)
         return is_leader() ? complain(EXIT_USAGE, "only one rank gets the standard input: give the name of a file")
                            : EXIT_USAGE;
     }
+    if (!is_stdin && is_folder(job->file)) {
+        return complain(EXIT_USAGE, "%s is a folder; give the experiment file, like %s/experiment.yaml", job->file,
+                        job->file);
+    }
     struct overrides overrides = {job->n_overrides, job->override};
     oltr_status status = is_stdin ? file_read_stream(stdin, name, &text, &error) : file_read(name, &text, &error);
     if (status == OLTR_OK) {
@@ -106,13 +110,13 @@ static int interrupted(const struct job *job, const struct config *config, const
     uint64_t done = progress_done(config, results), total = progress_total(config, shard_of(job));
     if (done == 0) {
         remove_partial(partial);
-        return complain(EXIT_STOPPED, "stopped before the first of %llu replications was finished; nothing is kept",
-                        (unsigned long long)total);
+        return complain(EXIT_STOPPED, "stopped before the first of %llu replication%s was finished; nothing is kept",
+                        (unsigned long long)total, plural_s(total));
     }
     return complain(EXIT_STOPPED,
-                    "stopped after %llu of %llu replications; what is done is kept in %s\n"
+                    "stopped after %llu of %llu replication%s; what is done is kept in %s\n"
                     "oltr: the same command with --resume goes on from there",
-                    (unsigned long long)done, (unsigned long long)total, partial);
+                    (unsigned long long)done, (unsigned long long)total, plural_s(total), partial);
 }
 
 static int load_partial(const struct job *job, const char *partial, oltr_results *results)
@@ -258,7 +262,7 @@ static int merge_folder(const struct config *config, const char *folder, oltr_re
     DIR *open = opendir(folder);
     int code = EXIT_OK;
     if (open == NULL) {
-        return complain(EXIT_FAILED, "cannot look into %s: %s", folder, strerror(errno));
+        return complain(EXIT_USAGE, "cannot look into %s: %s", folder, strerror(errno));
     }
     for (const struct dirent *entry; code == EXIT_OK && (entry = readdir(open)) != NULL;) {
         if (shard_is_file(entry->d_name)) {
@@ -282,12 +286,11 @@ static int merge_folders(const struct config *config, uint32_t n_folders, const 
     }
     uint64_t done = progress_done(config, results), total = progress_total(config, (oltr_shard){0, 0});
     if (code == EXIT_OK && files == 0) {
-        return complain(EXIT_FAILED, "there is no shard-1-of-2.oltr or the like; `oltr run --shard 1/2` makes them");
+        return complain(EXIT_USAGE, "there is no shard-1-of-2.oltr or the like; `oltr run --shard 1/2` makes them");
     }
     if (code == EXIT_OK && done < total) {
-        return complain(EXIT_FAILED,
-                        "%llu of %llu replications are missing: run the other shards, and name their folders",
-                        (unsigned long long)(total - done), (unsigned long long)total);
+        return complain(EXIT_FAILED, "%llu of %llu replication%s missing: run the other shards, and name their folders",
+                        (unsigned long long)(total - done), (unsigned long long)total, total == 1 ? " is" : "s are");
     }
     return code;
 }
