@@ -33,12 +33,12 @@ int main(void)
 
     uint32_t item[3];
     double click[3], clicks = 0;
-    oltr_ranking list = {3, item, NULL};
+    oltr_ranking list = {.k = 3, .item = item};
     for (uint64_t t = 1; t <= 5000; t++) {
         oltr_rng rng = oltr_rng_at(oltr_rng_make(42, 0), 0, t); /* request t has its own randomness */
         if (oltr_rank(policy, NULL, rng, scratch, &list) != OLTR_OK)
             return 1;
-        oltr_feedback seen = {show(&list, t, click), click};
+        oltr_feedback seen = {.n_examined = show(&list, t, click), .reward = click};
         if (oltr_learn(policy, NULL, &list, &seen) != OLTR_OK)
             return 1;
         clicks += click[seen.n_examined - 1];

@@ -100,6 +100,7 @@ const policy_ops cascade_linucb_ops = {
              .can_predict = 1,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
              .contextual = 1,
              .exact_copy = 1,
              .n_params = N_PARAMS,

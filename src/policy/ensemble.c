@@ -76,6 +76,7 @@ const policy_ops ensemble_ops = {
              .rewards = OLTR_REALS,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
              .uses_prior = 1,
              .exact_copy = 1,
              .order_free = 1,

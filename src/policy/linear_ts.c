@@ -34,7 +34,7 @@ oltr_status linear_ts_learn(void *state, uint64_t t, const candidates *from, con
     (void)t;
     for (uint32_t start = 0; start < seen->n_examined; start += LEARN_BATCH) {
         uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
-        linear_add(p, &p->model, x, y, NULL, n);
+        linear_add(p, &p->model, x, y, seen->weight ? seen->weight + start : NULL, n);
     }
     return OLTR_OK;
 }

@@ -37,6 +37,7 @@ const policy_ops random_ops = {
              .rewards = OLTR_REALS,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
              .exact_copy = 1,
              .order_free = 1},
     .state_bytes = state_bytes,

@@ -88,6 +88,34 @@ oltr_status oltr_settings_init(oltr_settings *settings, const char *kind, uint32
     return fill_in(settings, info, n_items, error);
 }
 
+/* A parameter that can be set, shown and saved. */
+static int good_param(const oltr_param *p)
+{
+    double choices = 0;
+    if (!p->name || !*p->name || strlen(p->name) > LONGEST_NAME || !p->help)
+        return 0;
+    if (!param_fits(p, p->initial) || !isfinite(p->min) || !isfinite(p->max))
+        return 0;
+    if (p->type != OLTR_CHOICE)
+        return p->type == OLTR_REAL || p->type == OLTR_INTEGER;
+    while (p->choices && p->choices[(size_t)choices])
+        choices++;
+    return p->min >= 0 && p->max < choices;
+}
+
+/* No two parameters of one name, and each a good one. */
+static int good_table(const oltr_policy_info *info)
+{
+    for (uint32_t i = 0; i < info->n_params; i++) {
+        if (!good_param(&info->params[i]))
+            return 0;
+        for (uint32_t j = 0; j < i; j++)
+            if (strcmp(info->params[i].name, info->params[j].name) == 0)
+                return 0;
+    }
+    return 1;
+}
+
 /* All that a policy from outside must have. */
 static const char *missing(const oltr_policy_ops *ops)
 {
@@ -99,6 +127,8 @@ static const char *missing(const oltr_policy_ops *ops)
         return "a name of up to 63 bytes, a title, a source or a summary";
     if (info->n_params > OLTR_MAX_PARAMS || (info->n_params && !info->params))
         return "its table of parameters, or has too many of them";
+    if (!good_table(info))
+        return "a name, a default within bounds, help or choices of a parameter, or has two of one name";
     if (!ops->state_bytes || !ops->scratch_bytes || !ops->init || !ops->rank || !ops->learn || !ops->sums ||
         !ops->refresh || !ops->check)
         return "one of the required operations";

@@ -41,7 +41,7 @@ oltr_status share_learn(void *state, uint64_t t, const candidates *from, const o
     (void)t;
     (void)from;
     for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
-        item_sums_add(p, &p->sums, shown->item[slot], seen->reward[slot]);
+        item_sums_add(p, &p->sums, shown->item[slot], seen->reward[slot], weight_of_slot(seen, slot));
         refresh_item(p, shown->item[slot]);
     }
     return OLTR_OK;

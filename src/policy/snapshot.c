@@ -21,6 +21,7 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
+#include "base/taken.h"
 #include "policy/block.h"
 
 static const char magic[8] = "OLTRSNAP";
@@ -189,7 +190,7 @@ typedef struct span {
 
 typedef struct outline {
     char kind[LONGEST_TEXT];
-    uint32_t n_items, dim, n_params, form; /* form of the prior */
+    uint32_t version, n_items, dim, n_params, form; /* form of the prior */
     uint64_t rounds;
     reader params, prior; /* at the first of them */
     span sums, derived;
@@ -253,7 +254,7 @@ static int walk_arrays(reader *r, span *s)
 /* Walks the body of an image of this version to its end. */
 static oltr_status outline_of(reader r, uint32_t version, outline *o, oltr_error *error)
 {
-    *o = (outline){.n_items = 0};
+    *o = (outline){.version = version};
     if (!get_text(&r, o->kind))
         return contradicts(error, "kind");
     o->n_items = get_u32(&r);
@@ -341,6 +342,15 @@ static oltr_status get_settings(const outline *o, const oltr_policy_ops *custom,
     return status == OLTR_OK ? settings_check(settings, error) : status;
 }
 
+/* Format 1 kept a prior that was given to a policy which does not read it; it is left out. */
+static oltr_status leave_out_prior(outline *o, const oltr_settings *settings, oltr_error *error)
+{
+    if (o->form == 0 || prior_is_taken(settings))
+        return OLTR_OK;
+    o->form = 0;
+    return o->version == 1 ? OLTR_OK : contradicts(error, "prior");
+}
+
 /* ---- memory */
 
 /* Does the image hold the numbers that so many items or features must have, and do policy and scratch fit the bound? */
@@ -388,6 +398,7 @@ static oltr_status fill(oltr_policy *policy, const outline *o, oltr_error *error
 {
     const policy_ops *ops = policy->ops;
     void *state = policy_state(policy);
+    policy->rounds = o->rounds;
     oltr_status status = get_arrays(&o->sums, ops->sums, state, "list of sums", error);
     policy->rounds = o->rounds;
     if (status == OLTR_OK)
@@ -434,7 +445,7 @@ static oltr_policy *load(const void *buffer, size_t size, const oltr_load_option
         return NULL;
     reader version = {bytes + sizeof magic, 4, 0}, body = {bytes + HEADER, size - HEADER - CHECKSUM, 0};
     if (outline_of(body, get_u32(&version), &o, error) != OLTR_OK ||
-        get_settings(&o, options->ops, &settings, error) != OLTR_OK)
+        get_settings(&o, options->ops, &settings, error) != OLTR_OK || leave_out_prior(&o, &settings, error) != OLTR_OK)
         return NULL;
     settings.memory = options->memory;
     if (check_claim(&o, &settings, most_bytes(options, size), error) != OLTR_OK)

@@ -127,7 +127,7 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
     (void)t;
     (void)from;
     for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
-        item_sums_add(p, &p->items.sums, shown->item[slot], seen->reward[slot]);
+        item_sums_add(p, &p->items.sums, shown->item[slot], seen->reward[slot], weight_of_slot(seen, slot));
         refresh_item(p, shown->item[slot]);
     }
     return OLTR_OK;
@@ -142,6 +142,7 @@ const policy_ops ts_beta_ops = {
              .can_predict = 1,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
              .uses_prior = 1,
              .exact_copy = 1,
              .order_free = 1,
@@ -154,6 +155,7 @@ const policy_ops ts_beta_ops = {
     .learn = learn,
     .sums = list_item_sums,
     .saved = item_sums_saved,
+    .overflows = item_sums_overflows,
     .refresh = refresh,
     .check = check_clicks,
     .predict = beta_predict,

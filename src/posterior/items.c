@@ -7,6 +7,11 @@
 
 #define FORGOTTEN 1e-290 /* a sum of rewards may be left of observations that were forgotten until nothing was left */
 
+int item_sums_overflow(const void *state, const item_sums *sums, uint64_t t, uint32_t item, double weight)
+{
+    return !(doubles_at(state, sums->examined)[item] + weight <= MOST_OBSERVATIONS + (double)t);
+}
+
 oltr_status item_sums_check(const void *state, const item_sums *sums, uint64_t t, int clicks, oltr_error *error)
 {
     const double *n = doubles_at(state, sums->examined), *s = doubles_at(state, sums->reward);
