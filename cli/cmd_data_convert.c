@@ -4,7 +4,7 @@
 #include "data.h"
 #include "data/dataset.h"
 #include "data/normaliser.h"
-#include "report/text.h"
+#include "report/files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -200,6 +200,9 @@ int cmd_data_convert(const struct arguments *arguments)
     }
     if (r.output == NULL) {
         return make_cache(&r);
+    }
+    if (file_probe(r.output, &error) != OLTR_OK || (r.fit != NULL && file_probe(r.fit, &error) != OLTR_OK)) {
+        return complain(EXIT_FAILED, "%s", error.msg);
     }
     oltr_dataset *rows = oltr_dataset_read(r.input, &r.options, &report, &error);
     if (rows == NULL) {

@@ -86,16 +86,8 @@ static int check_output(struct request *request)
     if (strcmp(path, "-") == 0) {
         return EXIT_OK;
     }
-    const char *slash = strrchr(path, '/');
-    char *folder = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-    if (folder == NULL) {
-        return complain(EXIT_FAILED, "out of memory");
-    }
-    int code = access(folder, W_OK | X_OK) == 0
-                   ? EXIT_OK
-                   : complain(EXIT_FAILED, "%s: cannot write to the folder %s: %s", path, folder, strerror(errno));
-    free(folder);
-    return code;
+    oltr_error error = {OLTR_OK, ""};
+    return file_probe(path, &error) == OLTR_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.msg);
 }
 
 /* Sparse texts may end with another feature each; the missing ones are 0. */
