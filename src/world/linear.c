@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/ldl.h"
+#include "rng/sample.h"
 #include "world/world.h"
 
 enum { PRIOR_B = 10, MOST_FEATURES = 4096 };
@@ -98,7 +100,7 @@ static void score_items(const oltr_world *world, instance *out)
 static void to_probabilities(instance *out)
 {
     for (uint32_t i = 0; i < out->n_items; i++)
-        out->attraction[i] = fmin(fmax(out->attraction[i], 0), 1);
+        out->attraction[i] = out->attraction[i] < 0 ? 0 : out->attraction[i] > 1 ? 1 : out->attraction[i];
 }
 
 static void to_logistic(instance *out)
@@ -121,12 +123,16 @@ static void draw_scores(const oltr_world *world, uint64_t seed, uint64_t replica
     out->tells = 0;
 }
 
+/* Runs every round, so by vector kernels; their draws, and their order of summation, are not those of an instance. */
 static void advance_scores(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
                            instance *truth)
 {
     oltr_rng rng = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_CONTEXTS, round);
-    draw_features(&rng, truth);
-    score_items(world, truth);
+    cube_directions(&rng, 0, truth->n_items, truth->dim, truth->drawn);
+    truth->x = truth->drawn;
+    rows_times(truth->x, truth->dim, truth->n_items, truth->dim, truth->theta, truth->attraction);
+    for (uint32_t i = 0; i < truth->n_items; i++)
+        truth->attraction[i] *= scale_of(world);
 }
 
 static void draw_linear(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out)
