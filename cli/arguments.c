@@ -29,6 +29,13 @@ int complain(int code, const char *format, ...)
     return code;
 }
 
+int complain_of(const oltr_error *error)
+{
+    bool machine = error->code == OLTR_ENOMEM || error->code == OLTR_EUNSUPPORTED;
+    bool stopped = error->code == OLTR_EINTERRUPTED;
+    return complain(stopped ? EXIT_STOPPED : machine ? EXIT_FAILED : EXIT_USAGE, "%s", error->msg);
+}
+
 /* ---- finding the verb ----------------------------------------------------------------------------------- */
 
 /* The word that is typed: the last one of the name. */

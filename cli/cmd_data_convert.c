@@ -34,7 +34,7 @@ static int read_kind(const char *name, normaliser_kind *kind)
 {
     oltr_error error = {OLTR_OK, ""};
     *kind = NORMALISE_STANDARD;
-    return name == NULL || normaliser_kind_by_name(name, kind, &error) == OLTR_OK ? EXIT_OK : data_failed(&error);
+    return name == NULL || normaliser_kind_by_name(name, kind, &error) == OLTR_OK ? EXIT_OK : complain_of(&error);
 }
 
 static int read_request(const struct arguments *arguments, struct request *r)
@@ -72,7 +72,7 @@ static int get_normaliser(const struct request *r, const oltr_dataset *rows, nor
     }
     *out = r->fit != NULL ? normaliser_fit(rows, r->kind, &error) : normaliser_load(r->with, &error);
     if (*out == NULL) {
-        return data_failed(&error);
+        return complain_of(&error);
     }
     if (r->fit != NULL && normaliser_save(*out, r->fit, &error) != OLTR_OK) {
         return complain(EXIT_FAILED, "%s", error.msg);
@@ -119,7 +119,7 @@ static int normalise_and_write(const struct request *r, oltr_dataset **rows)
     int code = get_normaliser(r, *rows, &n);
     if (code == EXIT_OK && n != NULL) {
         oltr_dataset *changed = apply(n, rows, &error);
-        code = changed != NULL ? write_rows(r, changed) : data_failed(&error);
+        code = changed != NULL ? write_rows(r, changed) : complain_of(&error);
         if (code == EXIT_OK && !r->quiet) {
             say_dropped(n, r->fit != NULL ? r->fit : r->with);
         }
@@ -164,7 +164,7 @@ static int make_cache(const struct request *r)
     oltr_read_report report;
     oltr_dataset *rows = oltr_dataset_open(r->input, &r->options, &report, &error);
     if (rows == NULL) {
-        return data_failed(&error);
+        return complain_of(&error);
     }
     data_say_report(r->input, &report);
     size_t size = strlen(r->input) + sizeof ".oltr";
@@ -195,7 +195,7 @@ int cmd_data_convert(const struct arguments *arguments)
     }
     oltr_dataset *rows = oltr_dataset_read(r.input, &r.options, &report, &error);
     if (rows == NULL) {
-        return data_failed(&error);
+        return complain_of(&error);
     }
     data_say_report(r.input, &report);
     code = normalise_and_write(&r, &rows);

@@ -58,7 +58,7 @@ static int check_names(const struct request *r)
     oltr_error error = {OLTR_OK, ""};
     oltr_dataset *none = dataset_generate(r->shape, r->only != NULL ? r->only : "train", 0, r->seed, &error);
     oltr_dataset_free(none);
-    return none != NULL ? EXIT_OK : data_failed(&error);
+    return none != NULL ? EXIT_OK : complain_of(&error);
 }
 
 static void show(const struct request *r, const char *path, uint32_t done, uint32_t all)

@@ -109,11 +109,12 @@ static void field(const char *name, const char *value)
 static void print_policy(const oltr_policy_info *info)
 {
     char abilities[VALUE_SIZE];
-    (void)snprintf(abilities, sizeof abilities, "accepts %s%s%s%s%s%s",
+    (void)snprintf(abilities, sizeof abilities, "accepts %s%s%s%s%s%s%s%s",
                    info->rewards == OLTR_CLICKS ? "clicks (0 or 1)" : "any real reward",
                    info->contextual ? ", needs features" : "", info->uses_prior ? ", takes a prior" : "",
                    info->can_predict ? ", predicts" : "", info->can_merge ? ", merges" : "",
-                   info->can_forget ? ", forgets" : "");
+                   info->can_forget ? ", forgets" : "", info->exact_copy ? ", copies go on to the same bits" : "",
+                   info->order_free ? ", learns the same in any order" : "");
     field("name", info->name);
     field("title", info->title);
     field("source", info->source);

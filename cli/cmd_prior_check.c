@@ -194,9 +194,9 @@ static int check(const struct arguments *arguments, const oltr_dataset *data, co
     prior_check c;
     scores s;
     if (scores_read_csv(arguments_value(arguments, "scores"), data, &s, &error) != OLTR_OK) {
-        return prior_failed(&error);
+        return complain_of(&error);
     }
-    int code = prior_check_run(data, &s, attraction, &c, &error) == OLTR_OK ? EXIT_OK : prior_failed(&error);
+    int code = prior_check_run(data, &s, attraction, &c, &error) == OLTR_OK ? EXIT_OK : complain_of(&error);
     scores_free(&s);
     if (code == EXIT_OK && arguments_value(arguments, "quiet") == NULL) {
         print_all(&c);

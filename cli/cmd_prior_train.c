@@ -266,9 +266,9 @@ static int train(struct request *request)
         (void)fputs("\r\033[K", stderr);
     }
     if (status == OLTR_EINTERRUPTED) {
-        return complain(EXIT_FAILED, "stopped; nothing was written");
+        return complain(EXIT_STOPPED, "stopped; nothing was written");
     }
-    int code = status == OLTR_OK ? finish(request, &s, ending.ndcg) : prior_failed(&error);
+    int code = status == OLTR_OK ? finish(request, &s, ending.ndcg) : complain_of(&error);
     scores_free(&s);
     return code;
 }

@@ -579,7 +579,7 @@ static int run_all(struct tour *tour)
         failed += tour->part[tour->current].failed;
     }
     if (stop_asked()) {
-        return complain(EXIT_FAILED, "stopped; the same command goes on from there");
+        return complain(EXIT_STOPPED, "stopped; the same command goes on from there");
     }
     int code = write_report(tour);
     if (failed > 0) {

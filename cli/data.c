@@ -45,8 +45,3 @@ void data_say_report(const char *file, const oltr_read_report *report)
                        (unsigned long long)report->duplicates);
     }
 }
-
-int data_failed(const oltr_error *error)
-{
-    return complain(error->code == OLTR_ENOMEM ? EXIT_FAILED : EXIT_USAGE, "%s", error->msg);
-}

@@ -48,7 +48,7 @@ static int read_config(const struct job *job, struct config *config)
         status = config_parse(name, text.bytes, text.length, &overrides, config, &error);
     }
     text_free(&text);
-    return status == OLTR_OK ? EXIT_OK : complain(status == OLTR_ENOMEM ? EXIT_FAILED : EXIT_USAGE, "%s", error.msg);
+    return status == OLTR_OK ? EXIT_OK : complain_of(&error);
 }
 
 /* Running a folder's own experiment.yaml into the same folder must not overwrite the file that is being run. */
@@ -91,14 +91,27 @@ static int may_go_on(void)
     return !stop_asked();
 }
 
+static void remove_partial(const char *partial)
+{
+    beside_clean(partial);
+    if (unlink(partial) != 0 && errno != ENOENT) {
+        (void)complain(0, "%s is not needed any more, but cannot be removed: %s", partial, strerror(errno));
+    }
+}
+
 static int interrupted(const struct job *job, const struct config *config, const char *partial,
                        const oltr_results *results)
 {
-    return complain(EXIT_FAILED,
+    uint64_t done = progress_done(config, results), total = progress_total(config, shard_of(job));
+    if (done == 0) {
+        remove_partial(partial);
+        return complain(EXIT_STOPPED, "stopped before the first of %llu replications was finished; nothing is kept",
+                        (unsigned long long)total);
+    }
+    return complain(EXIT_STOPPED,
                     "stopped after %llu of %llu replications; they are kept in %s\n"
                     "oltr: the same command with --resume goes on from there",
-                    (unsigned long long)progress_done(config, results),
-                    (unsigned long long)progress_total(config, shard_of(job)), partial);
+                    (unsigned long long)done, (unsigned long long)total, partial);
 }
 
 static int load_partial(const struct job *job, const char *partial, oltr_results *results)
@@ -141,7 +154,7 @@ static int simulate(const struct job *job, const struct config *config, const ch
         progress_end(&progress);
     }
     if (status == OLTR_EINTERRUPTED && job->watch != NULL) {
-        return EXIT_FAILED;
+        return EXIT_STOPPED;
     }
     if (status == OLTR_EINTERRUPTED) {
         return interrupted(job, config, partial, results);
@@ -286,7 +299,8 @@ static int draw(const struct run *run, uint32_t *drawn)
     if (draw_folder(run->folder, may_go_on, drawn, &error) == OLTR_OK) {
         return EXIT_OK;
     }
-    return complain(EXIT_FAILED, "the results are in %s, but not all figures: %s", run->folder, error.msg);
+    return complain(error.code == OLTR_EINTERRUPTED ? EXIT_STOPPED : EXIT_FAILED,
+                    "the results are in %s, but not all figures: %s", run->folder, error.msg);
 }
 
 /* Writes, draws, and says where everything is. */
@@ -322,14 +336,6 @@ static int finish_shard(const struct job *job, const struct run *run)
     }
     free(path);
     return status == OLTR_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.msg);
-}
-
-static void remove_partial(const char *partial)
-{
-    beside_clean(partial);
-    if (unlink(partial) != 0 && errno != ENOENT) {
-        (void)complain(0, "%s is not needed any more, but cannot be removed: %s", partial, strerror(errno));
-    }
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------ */
@@ -398,10 +404,9 @@ static int get_data(const struct job *job, const char *other, struct config *con
         status = prepare_data(config, &options, data, &error);
     }
     if (status == OLTR_EINTERRUPTED && job->watch != NULL) {
-        return EXIT_FAILED; /* who looks on says it */
+        return EXIT_STOPPED; /* who looks on says it */
     }
-    bool ours = status == OLTR_ENOMEM || status == OLTR_EINTERRUPTED;
-    return status == OLTR_OK ? EXIT_OK : complain(ours ? EXIT_FAILED : EXIT_USAGE, "%s", error.msg);
+    return status == OLTR_OK ? EXIT_OK : complain_of(&error);
 }
 
 /* Reads the experiment and makes the folder: all that can fail before anything is computed. */

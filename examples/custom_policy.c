@@ -56,8 +56,8 @@ static oltr_status rank(const void *state, uint64_t t, const oltr_candidates *fr
     return oltr_show_best(scratch, from, rng, out);
 }
 
-static void learn(void *state, uint64_t t, const oltr_candidates *from, const oltr_ranking *shown,
-                  const oltr_feedback *seen)
+static oltr_status learn(void *state, uint64_t t, const oltr_candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     greedy *p = state;
     (void)t;
@@ -66,13 +66,14 @@ static void learn(void *state, uint64_t t, const oltr_candidates *from, const ol
         p->sum[shown->item[slot]] += 1;
         p->sum[p->n_items + shown->item[slot]] += seen->reward[slot];
     }
+    return OLTR_OK;
 }
 
 static uint32_t sums(const void *state, oltr_sum_array out[OLTR_MAX_SUMS])
 {
     greedy *p = (greedy *)(uintptr_t)state;
-    out[0] = (oltr_sum_array){"examined", p->sum, p->n_items, NULL};
-    out[1] = (oltr_sum_array){"clicked", p->sum + p->n_items, p->n_items, NULL};
+    out[0] = (oltr_sum_array){.name = "examined", .value = p->sum, .n = p->n_items};
+    out[1] = (oltr_sum_array){.name = "clicked", .value = p->sum + p->n_items, .n = p->n_items};
     return 2;
 }
 
@@ -82,9 +83,10 @@ static void refresh(void *state, uint64_t t) /* nothing is derived from the sums
     (void)t;
 }
 
-static oltr_status check(const void *state, oltr_error *error)
+static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const greedy *p = state;
+    (void)t;
     for (uint32_t i = 0; i < p->n_items; i++)
         if (!(p->sum[i] >= 0 && p->sum[p->n_items + i] >= 0 && p->sum[p->n_items + i] <= p->sum[i])) {
             *error = (oltr_error){OLTR_ESTATE, "an item has more clicks than it was examined"};

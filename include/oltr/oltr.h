@@ -40,8 +40,9 @@ extern "C" {
     X(EPRIOR, "the prior is missing, of the wrong length, or not a valid prior")                                       \
     X(EITEM, "an item index is out of range or stands twice in one list")                                              \
     X(ESLOTS, "the list must have at least 1 slot and at most as many as there are candidates")                        \
-    X(EEXAMINED, "more slots were examined than were shown")                                                           \
-    X(EREWARD, "a reward is not finite, or not a click (0 or 1) where the policy learns from clicks only")             \
+    X(EEXAMINED, "more slots were examined than were shown, or a mask holds something else than 0 and 1")              \
+    X(EREWARD, "a reward is not finite, or not a click (0 or 1) where the policy learns from clicks only; or a weight" \
+               " is not above 0 and at most 1e6")                                                                      \
     X(EFEATURE, "features are missing, of the wrong number, not finite, beyond 1e6, or longer than the policy allows") \
     X(ESCRATCH, "the scratch is too small for this policy; make it with oltr_scratch_new() of this policy")            \
     X(EUNSUPPORTED, "this policy cannot do that; see its entry in the catalogue")                                      \
@@ -55,7 +56,9 @@ extern "C" {
     X(EBUFFER, "the buffer is too small; oltr_save_bound() tells the size")                                            \
     X(EIO, "a file could not be read or written")                                                                      \
     X(EINTERRUPTED, "stopped before the end; what is done is kept")                                                    \
-    X(EDATA, "a text of judged documents has a line that is not what it must be, or no row at all")
+    X(EDATA, "a text of judged documents has a line that is not what it must be, or no row at all")                    \
+    X(EFULL, "no room for another item")                                                                               \
+    X(ENAME, "a name is empty, too long, or stands twice in one list")
 
 typedef enum oltr_status {
 #define OLTR_STATUS_ENUM(name, text) OLTR_##name,
@@ -73,6 +76,17 @@ typedef struct oltr_error {
 OLTR_API const char *oltr_strerror(oltr_status status);
 OLTR_API const char *oltr_status_name(oltr_status status); /* "OLTR_ESLOTS" */
 OLTR_API const char *oltr_version(void);
+
+/* ---- memory --------------------------------------------------------------------------------------------- */
+
+/* Where memory comes from, for programs that count or bound it.  take: `bytes` bytes aligned to `align` (a power of
+ * two, at most 64), of any content, or NULL when there are none; give: returns them, with the same number of bytes.
+ * Both may be called from several threads at once when the program itself uses policies in several threads. */
+typedef struct oltr_memory {
+    void *(*take)(void *with, size_t bytes, size_t align);
+    void (*give)(void *with, void *memory, size_t bytes);
+    void *with;
+} oltr_memory;
 
 /* ---- random numbers ------------------------------------------------------------------------------------- */
 
@@ -127,9 +141,13 @@ typedef struct oltr_policy_info {
     int uses_prior;    /* reads the prior of its settings */
     int takes_moments; /* ... as mean and sd, the form to give where both are known; 0: as Beta(a,b) */
     int contextual;    /* ranks by the features of the candidates */
+    int takes_weights; /* learns from feedback with weights */
     uint32_t n_params;
     const oltr_param *params;
     const struct oltr_policy_ops *ops; /* of a policy of your own (policy_ops.h); NULL in the catalogue */
+    int exact_copy; /* a copy, by oltr_load() or oltr_policy_copy(), ranks and learns on to the same bits */
+    int order_free; /* the same snapshot for any order of the same lessons, if sums of their rewards are exact (clicks) */
+    uint64_t reserved[4];
 } oltr_policy_info;
 
 OLTR_API uint32_t oltr_policy_count(void);
@@ -139,10 +157,12 @@ OLTR_API const oltr_policy_info *oltr_policy_info_by_name(const char *name, oltr
 /* ---- settings ------------------------------------------------------------------------------------------- */
 
 /* What is believed before the first click, item by item: Beta(a,b), or a mean and a standard deviation.  Each
- * pair is (n_items) long; give one pair, leave the other NULL.  The arrays are copied when the policy is made. */
+ * pair is (n_items) long; give one pair, leave the other NULL.  The arrays are copied when the policy is made.  A policy
+ * that would not read it, because it takes no prior or its parameter `prior` is none, refuses it with OLTR_EPRIOR. */
 typedef struct oltr_prior {
     const double *a, *b;
     const double *mean, *sd;
+    const void *reserved[4]; /* NULL */
 } oltr_prior;
 
 typedef struct oltr_settings {
@@ -151,38 +171,73 @@ typedef struct oltr_settings {
     uint32_t dim;                  /* features of a candidate; 0 for policies without context */
     double value[OLTR_MAX_PARAMS]; /* in the order of info->params; of a choice, its index */
     oltr_prior prior;
+    const oltr_memory *memory; /* for the policy and all that is made from it; NULL: the C library's */
+    uint32_t size;             /* sizeof(oltr_settings), set by oltr_settings_init(); 0 means that of oltr 0.1 */
+    uint32_t reserved32;       /* 0 */
+    uint64_t reserved[4];      /* 0 */
 } oltr_settings;
 
 /* Fills in the defaults.  For a policy with context, set `dim` afterwards. */
 OLTR_API oltr_status oltr_settings_init(oltr_settings *settings, const char *kind, uint32_t n_items, oltr_error *error);
 OLTR_API oltr_status oltr_settings_set(oltr_settings *settings, const char *name, const char *text, oltr_error *error);
+/* The same with a number; of a choice, its index. */
+OLTR_API oltr_status oltr_settings_set_number(oltr_settings *settings, const char *name, double value,
+                                              oltr_error *error);
 /* Writes the value of parameter `index` as text that oltr_settings_set() reads back to the same value. */
 OLTR_API oltr_status oltr_settings_get(const oltr_settings *settings, uint32_t index, char *text, size_t size);
 
 /* ---- one round ------------------------------------------------------------------------------------------ */
 
+/* Structs of this section end in room for later versions.  It must be zero, as it is after an initialiser that does not
+ * mention it ({10, item, NULL} is a ranking); a call with anything else in it is refused with OLTR_EINVAL. */
+enum { OLTR_RESERVED = 4 };
+
 /* The candidates of one request.  A NULL query means all items of the policy, without features.
  * Features may differ from request to request; policies without context ignore them. */
 typedef struct oltr_query {
-    uint32_t n_items;     /* how many candidates */
-    const uint32_t *item; /* (n_items) distinct indices, or NULL: the items 0..n_items-1 */
-    uint32_t dim;         /* features of a candidate, or 0 */
-    uint32_t stride;      /* floats from one candidate's row to the next; 0 means dim */
-    const float *x;       /* (n_items, stride) row-major, or NULL */
+    uint32_t n_items;                    /* how many candidates */
+    const uint32_t *item;                /* (n_items) distinct indices, or NULL: the items 0..n_items-1 */
+    uint32_t dim;                        /* features of a candidate, or 0 */
+    uint32_t stride;                     /* floats from one candidate's row to the next; 0 means dim */
+    const float *x;                      /* (n_items, stride) row-major, or NULL */
+    const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_query;
 
 /* The shown list.  The caller owns the arrays and says how many slots there are. */
 typedef struct oltr_ranking {
     uint32_t k;
-    uint32_t *item; /* (k) best first */
-    double *score;  /* (k) what the policy ranked by, or NULL */
+    uint32_t *item;                      /* (k) best first */
+    double *score;                       /* (k) what the policy ranked by, or NULL */
+    const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_ranking;
 
-/* What was seen of it: the first n_examined slots, and the reward of each (a click is 1, no click is 0). */
+/* What was seen of it: the first n_examined slots, and the reward of each (a click is 1, no click is 0).
+ *
+ * With a mask, n_examined is how many slots the mask covers; those where it is 0, and all behind, were not examined, and
+ * their rewards and weights are not read.  A list with a mask has at most OLTR_MAX_MASKED slots.  Policies that learn from
+ * the order of a list take the examined slots as its beginning.
+ * A weight is the number of observations that a slot counts for: 2 is the same reward seen twice, 1/p that of an item
+ * that was examined with probability p. */
 typedef struct oltr_feedback {
     uint32_t n_examined;
-    const double *reward; /* (n_examined) */
+    const double *reward;                /* (n_examined) */
+    const uint8_t *examined;             /* (n_examined) 1 or 0, or NULL: all were examined */
+    const double *weight;                /* (n_examined) above 0, at most OLTR_MAX_WEIGHT, or NULL: all 1 */
+    const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_feedback;
+#define OLTR_MAX_WEIGHT 1e6
+enum { OLTR_MAX_MASKED = 65536 };
+
+/* Lists of one length with what was seen of each: n pairs of oltr_ranking and oltr_feedback as arrays, row-major. */
+typedef struct oltr_lessons {
+    uint32_t n, k;
+    const uint32_t *item;                /* (n, k) */
+    const uint32_t *n_examined;          /* (n), or NULL: k of each */
+    const double *reward;                /* (n, k) */
+    const uint8_t *examined;             /* (n, k), or NULL */
+    const double *weight;                /* (n, k), or NULL */
+    const void *reserved[OLTR_RESERVED]; /* NULL */
+} oltr_lessons;
 
 /* ---- policies ------------------------------------------------------------------------------------------- */
 
@@ -194,6 +249,8 @@ OLTR_API void oltr_policy_free(oltr_policy *policy);
 /* The same in memory of the caller: `bytes` of it, aligned to 64.  Such a policy is not freed. */
 OLTR_API size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error); /* 0 on error */
 OLTR_API oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *settings, oltr_error *error);
+/* An independent policy with the same state to the bit; memory NULL: from where the original has its own. */
+OLTR_API oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memory, oltr_error *error);
 
 OLTR_API const oltr_settings *oltr_policy_settings(const oltr_policy *policy);
 OLTR_API uint64_t oltr_policy_rounds(const oltr_policy *policy); /* how often it has learned */
@@ -206,7 +263,29 @@ OLTR_API oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *quer
 /* Every item of the list must be a candidate of the query.  On any status but OK the policy is unchanged. */
 OLTR_API oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
                                 const oltr_feedback *feedback);
-/* Mean and standard deviation of what is believed of each candidate; sd may be NULL. */
+
+/* The same for many lists of one query, to the same bits as one by one, with the query checked once.
+ * rank_many: list r is that of the generator oltr_rng_at(rng, stream, first_round + r).  item and score are (n, k)
+ * row-major; score may be NULL.
+ * learn_many: learns lesson after lesson and stops at the first that oltr_learn() refuses, with its status; that one and
+ * those behind it are not learned.
+ * done, if not NULL, is how many lists were ranked or lessons learned: n on OLTR_OK. */
+OLTR_API oltr_status oltr_rank_many(const oltr_policy *policy, const oltr_query *query, oltr_rng rng, uint32_t stream,
+                                    uint64_t first_round, oltr_scratch *scratch, uint32_t n, uint32_t k, uint32_t *item,
+                                    double *score, uint32_t *done);
+OLTR_API oltr_status oltr_learn_many(oltr_policy *policy, const oltr_query *query, const oltr_lessons *lessons,
+                                     uint32_t *done);
+
+/* Cold companions for a call that was refused: they answer with the same status and a sentence that names the slot, the
+ * item, the candidate and the feature.  explain_rank ranks as oltr_rank() does; explain_learn only checks, and cannot
+ * foresee a status of the learn operation of a policy of your own. */
+OLTR_API oltr_status oltr_explain_rank(const oltr_policy *policy, const oltr_query *query, oltr_rng rng,
+                                       oltr_scratch *scratch, oltr_ranking *ranking, oltr_error *error);
+OLTR_API oltr_status oltr_explain_learn(const oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
+                                        const oltr_feedback *feedback, oltr_error *error);
+
+/* Mean and standard deviation of what is believed of each candidate; sd may be NULL.  An item may be named more than
+ * once: it gets the same answer each time. */
 OLTR_API oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean, double *sd);
 /* Adds what `from` has learned; as if `into` had seen both. */
 OLTR_API oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from);
@@ -219,6 +298,27 @@ OLTR_API oltr_status oltr_check(const oltr_policy *policy, oltr_error *error);
 OLTR_API size_t oltr_save_bound(const oltr_policy *policy);
 OLTR_API oltr_status oltr_save(const oltr_policy *policy, void *buffer, size_t capacity, size_t *written);
 OLTR_API oltr_policy *oltr_load(const void *buffer, size_t size, oltr_error *error);
+
+/* A zero-filled struct gives the defaults. */
+typedef struct oltr_load_options {
+    uint32_t size;             /* sizeof(oltr_load_options); 0 means that of oltr 0.1 */
+    uint32_t reserved32;       /* 0 */
+    const oltr_memory *memory; /* for the policy; NULL: the C library's */
+    size_t most_bytes;         /* that the policy and one scratch of it may take; 0: OLTR_LOAD_BYTES, or 64 times the
+                                * length of the snapshot where that is more */
+    const struct oltr_policy_ops *ops; /* that of a policy of your own (policy_ops.h), or NULL */
+    uint64_t reserved[4];              /* 0 */
+} oltr_load_options;
+#define OLTR_LOAD_BYTES ((size_t)1 << 30)
+
+/* Loads from bytes that may come from anywhere: every count is compared with the length of the snapshot before memory is
+ * taken.  options NULL: the defaults, as oltr_load(). */
+OLTR_API oltr_policy *oltr_load_with(const void *buffer, size_t size, const oltr_load_options *options,
+                                     oltr_error *error);
+
+/* A snapshot as a file, which appears under its name whole and on the disk, or not at all. */
+OLTR_API oltr_status oltr_save_file(const oltr_policy *policy, const char *path, oltr_error *error);
+OLTR_API oltr_policy *oltr_load_file(const char *path, const oltr_load_options *options, oltr_error *error);
 
 #ifdef __cplusplus
 }

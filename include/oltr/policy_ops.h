@@ -24,14 +24,34 @@ typedef struct oltr_candidates {
     const uint32_t *item; /* (n) or NULL */
     const float *x;       /* (n, stride) or NULL */
     size_t stride;
+
+    /* In learn; read them by the two functions below. */
+    const uint32_t *mark; /* base + row of each candidate, by its item; NULL where item is */
+    uint32_t base;
+    const uint32_t *slot; /* (k) the slots of a list that was compacted, or NULL */
 } oltr_candidates;
 
-/* One array of learned sums. */
+/* In learn: the row of a shown item, 0..n-1. */
+static inline uint32_t oltr_row_of(const oltr_candidates *from, uint32_t item)
+{
+    return from->item ? from->mark[item] - from->base : item;
+}
+
+/* In learn: the slot in which the user saw entry `i` of the list.  The examined slots come first in that list, so it is
+ * not always i. */
+static inline uint32_t oltr_slot_of(const oltr_candidates *from, uint32_t i)
+{
+    return from->slot ? from->slot[i] : i;
+}
+
+/* One array of learned sums.  Derived numbers may be a triangle: c columns, `stride` doubles apart, of column j the rows
+ * j+1..c, which are n = c (c+1) / 2 numbers. */
 typedef struct oltr_sum_array {
     const char *name;
     double *value; /* (n), or NULL */
     size_t n;
     float *single; /* (n) in its place: feature rows, which do not add up */
+    size_t stride; /* not 0: see below */
 } oltr_sum_array;
 enum { OLTR_MAX_SUMS = 8 };
 
@@ -48,22 +68,34 @@ typedef struct oltr_policy_ops {
         const void *state, uint64_t t, const oltr_candidates *from, const oltr_rng *rng, void *scratch,
         const oltr_ranking
             *out); /* OLTR_EFEATURE for a feature that is not finite, or beyond 1e6 in the list; else OLTR_OK */
-    void (*learn)(void *state, uint64_t t, const oltr_candidates *from, const oltr_ranking *shown,
-                  const oltr_feedback *seen);
-    /* How many arrays; what was learned, nothing else. */
+    /* The first seen->n_examined entries of the list were examined, the others not; seen->examined is NULL.  seen->weight
+     * is NULL unless info.takes_weights.  On any status but OLTR_OK the state must be what it was, and the round is not
+     * counted. */
+    oltr_status (*learn)(void *state, uint64_t t, const oltr_candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen);
+    /* How many arrays; what was learned, nothing else.  Every number is finite and at most 1e60 either way. */
     uint32_t (*sums)(const void *state, oltr_sum_array out[OLTR_MAX_SUMS]);
-    void (*refresh)(void *state, uint64_t t);                   /* rebuilds all that is derived from the sums */
-    oltr_status (*check)(const void *state, oltr_error *error); /* are the sums possible? */
+    void (*refresh)(void *state, uint64_t t); /* rebuilds all that is derived from the sums */
+    oltr_status (*check)(const void *state, uint64_t t, oltr_error *error); /* are the sums possible in round t? */
 
     /* OPTIONAL.  predict: NULL where info says it cannot; sd may be NULL; OLTR_ENOMEM where it needs room of its own.
      * merge, forget: NULL means that all sums add up, and fade, number by number.
      * check_derived: NULL means that refresh() gives the very bytes that learn() leaves. */
     size_t (*saved)(const oltr_settings *settings); /* at least so many numbers are in a snapshot's sums; NULL: none */
     oltr_status (*predict)(const void *state, uint64_t t, const oltr_candidates *from, double *mean, double *sd);
-    void (*merge)(void *state, const void *from);
+    oltr_status (*merge)(void *state, const void *from); /* may fail: it works on a copy, taken over on OLTR_OK */
     void (*forget)(void *state, double keep);
     int (*refuses)(const void *state, const float *x); /* a policy with context: is this row against its settings? */
+    /* Would learning these weights, in any order, take a sum beyond what check() allows in round t?  Not asked without
+     * weights.  Slots that a mask leaves out are not to be counted. */
+    int (*overflows)(const void *state, uint64_t t, const oltr_ranking *shown, const oltr_feedback *seen);
     oltr_status (*check_derived)(const void *state, oltr_error *error);
+    /* Derived numbers whose bits depend on the path (a factor kept by updates, an estimate found by a solver): a snapshot
+     * keeps them, so that a copy goes on to the same bits.  How many arrays; one may tell the length of the next. */
+    uint32_t (*derived)(const void *state, oltr_sum_array out[OLTR_MAX_SUMS]);
+    /* Called in place of refresh() after they were read: rebuilds the rest.  OLTR_ESTATE when they are impossible (not
+     * finite, a pivot that is not positive).  Not NULL where derived is not. */
+    oltr_status (*resume)(void *state, uint64_t t, oltr_error *error);
 } oltr_policy_ops;
 
 /* Settings for a policy of your own, with the defaults of its parameters; `ops` must outlive them and info.ops must point to it. */

@@ -2,9 +2,12 @@
 #define _DEFAULT_SOURCE 1 /* flock */
 #include "base/file.h"
 
+#include "base/memory.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +24,73 @@ int is_special(const char *path)
 int flush_to_disk(int fd)
 {
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
+}
+
+int flush_folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = !slash ? 1 : slash == path ? 1 : (size_t)(slash - path);
+    char *folder = malloc(length + 1);
+    if (!folder) {
+        errno = ENOMEM;
+        return 0;
+    }
+    memcpy(folder, slash ? path : ".", length);
+    folder[length] = 0;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int good = fd >= 0 ? flush_to_disk(fd) : errno == EACCES; /* a folder may allow new files and no reading */
+    int why = errno;
+    free(folder);
+    if (fd >= 0)
+        close(fd);
+    errno = why;
+    return good;
+}
+
+/* Where the link at `path` leads, in new memory; NULL with errno set.  A relative link counts from the link's folder. */
+static char *link_target(const char *path, size_t length)
+{
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash - path) + 1 : 0, room = length < 4096 ? 4097 : length + 1;
+    char *target = malloc(folder + room);
+    if (!target) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    memcpy(target, path, folder);
+    ssize_t n = readlink(path, target + folder, room);
+    if (n < 0 || (size_t)n >= room) {
+        int why = n < 0 ? errno : ENAMETOOLONG;
+        free(target);
+        errno = why;
+        return NULL;
+    }
+    target[folder + (size_t)n] = 0;
+    if (target[folder] == '/')
+        memmove(target, target + folder, (size_t)n + 1);
+    return target;
+}
+
+char *follow_links(const char *path)
+{
+    enum { MOST_LINKS = 40 }; /* as many as the kernel follows */
+    struct stat status;
+    char *at = malloc(strlen(path) + 1);
+    if (!at) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    memcpy(at, path, strlen(path) + 1);
+    for (int i = 0; lstat(at, &status) == 0 && S_ISLNK(status.st_mode); i++) {
+        char *next = i < MOST_LINKS ? link_target(at, (size_t)status.st_size) : NULL;
+        int why = i < MOST_LINKS ? errno : ELOOP;
+        free(at);
+        errno = why;
+        if (!next)
+            return NULL;
+        at = next;
+    }
+    return at;
 }
 
 /* ---- beside --------------------------------------------------------------------------------------------- */
@@ -188,11 +258,9 @@ static FILE *open_stream(new_file *file)
 
 oltr_status new_file_open(new_file *file, const char *path, oltr_error *error)
 {
-    size_t size = strlen(path) + 1;
-    *file = (new_file){.path = malloc(size)};
+    *file = (new_file){.path = follow_links(path)};
     if (!file->path)
-        return fail(error, OLTR_ENOMEM, "no memory to write %s", path);
-    memcpy(file->path, path, size);
+        return cannot_write(path, error);
     file->stream = open_stream(file);
     if (file->stream)
         return OLTR_OK;
@@ -241,19 +309,84 @@ oltr_status bytes_write(const char *path, const unsigned char *bytes, size_t siz
     return status != OLTR_OK ? status : closed;
 }
 
+oltr_status bytes_write_durably(const char *path, const unsigned char *bytes, size_t size, oltr_error *error)
+{
+    char *target = follow_links(path);
+    if (!target)
+        return cannot_write(path, error);
+    oltr_status status = bytes_write(target, bytes, size, error);
+    if (status == OLTR_OK && !is_special(target) && !flush_folder_of(target))
+        status = cannot_write(path, error);
+    free(target);
+    return status;
+}
+
+static oltr_status cannot_read(const char *path, const char *why, oltr_error *error)
+{
+    return fail(error, OLTR_EIO, "cannot read %s: %s", path, why);
+}
+
+/* Opens a file and finds its length.  The length of a folder is told as far more than any file has. */
+static oltr_status open_to_read(const char *path, size_t most, FILE **file, size_t *size, oltr_error *error)
+{
+    struct stat status;
+    *file = fopen(path, "rb");
+    if (!*file)
+        return cannot_read(path, strerror(errno), error);
+    const char *why = NULL;
+    if (fstat(fileno(*file), &status) != 0)
+        why = strerror(errno);
+    else if (!S_ISREG(status.st_mode))
+        why = S_ISDIR(status.st_mode) ? strerror(EISDIR) : "it is no ordinary file";
+    else if ((uintmax_t)status.st_size > most)
+        why = "it is longer than any file of this kind";
+    if (!why) {
+        *size = (size_t)status.st_size;
+        return OLTR_OK;
+    }
+    cannot_read(path, why, error);
+    fclose(*file);
+    return OLTR_EIO;
+}
+
+/* Fills `bytes` and closes the file. */
+static oltr_status finish_reading(const char *path, FILE *file, unsigned char *bytes, size_t *size, oltr_error *error)
+{
+    oltr_status status = bytes ? OLTR_OK : fail(error, OLTR_ENOMEM, "no memory to read %s", path);
+    if (bytes) {
+        errno = 0;
+        *size = fread(bytes, 1, *size, file);
+        if (ferror(file))
+            status = cannot_read(path, strerror(errno), error);
+    }
+    fclose(file);
+    return status;
+}
+
 oltr_status bytes_read(const char *path, size_t most, unsigned char **bytes, size_t *size, oltr_error *error)
 {
-    FILE *file = fopen(path, "rb");
-    long length = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    int too_long = length >= 0 && (unsigned long)length > most; /* the length of a folder is told as far more */
-    if (length < 0 || too_long || fseek(file, 0, SEEK_SET) != 0) {
-        fail(error, OLTR_EIO, "cannot read %s: %s", path, too_long ? "it is no file of ours" : strerror(errno));
-        if (file)
-            fclose(file);
-        return OLTR_EIO;
-    }
-    *bytes = malloc((size_t)length + 1);
-    *size = *bytes ? fread(*bytes, 1, (size_t)length, file) : 0;
-    fclose(file);
-    return *bytes ? OLTR_OK : fail(error, OLTR_ENOMEM, "no memory to read %s", path);
+    FILE *file;
+    oltr_status status = open_to_read(path, most, &file, size, error);
+    if (status != OLTR_OK)
+        return status;
+    *bytes = malloc(*size + 1);
+    status = finish_reading(path, file, *bytes, size, error);
+    if (status != OLTR_OK)
+        free(*bytes);
+    return status;
+}
+
+oltr_status bytes_read_into(const char *path, const oltr_memory *memory, unsigned char **bytes, size_t *size,
+                            size_t *taken, oltr_error *error)
+{
+    FILE *file;
+    oltr_status status = open_to_read(path, SIZE_MAX / 4, &file, size, error);
+    if (status != OLTR_OK)
+        return status;
+    *taken = *size + 1;
+    *bytes = memory_take(memory, *taken);
+    status = finish_reading(path, file, *bytes, size, error);
+    if (status != OLTR_OK)
+        memory_give(memory, *bytes, *taken);
+    return status;
 }

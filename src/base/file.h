@@ -6,14 +6,20 @@
 
 #include "base/error.h"
 
-/* All bytes at once. */
+/* All bytes at once.  A link at `path` stays: the file it leads to is written. */
 oltr_status bytes_write(const char *path, const unsigned char *bytes, size_t size, oltr_error *error);
+/* The same, and OLTR_OK means that after a loss of power the new file is there under its name. */
+oltr_status bytes_write_durably(const char *path, const unsigned char *bytes, size_t size, oltr_error *error);
+
+/* The path behind symbolic links, in new memory; it need not exist.  NULL with errno set. */
+char *follow_links(const char *path);
 
 /* A pipe, a device or the like: something to write into, that no file may take the place of.  A rename onto /dev/null would. */
 int is_special(const char *path);
 
 /* To the disk; 0 with errno set.  That the file system cannot do so with this kind of file is no failure. */
 int flush_to_disk(int fd);
+int flush_folder_of(const char *path); /* the entry of a file that was renamed */
 
 /* A file under a passing name beside `path`, until it is complete: path.PID-0.tmp.  It is locked as long as somebody is at it.  Who is killed leaves it, unlocked;
  * the next who writes the same path removes it.  A lock, and not the number of the process: that says nothing of another machine or container that
@@ -40,5 +46,8 @@ oltr_status new_file_close(new_file *file, int keep, oltr_error *error); /* of o
 
 /* All bytes of a file, in new memory; refuses what is longer than `most`. */
 oltr_status bytes_read(const char *path, size_t most, unsigned char **bytes, size_t *size, oltr_error *error);
+/* The same of any length in memory of the hook: give `taken` bytes back. */
+oltr_status bytes_read_into(const char *path, const oltr_memory *memory, unsigned char **bytes, size_t *size,
+                            size_t *taken, oltr_error *error);
 
 #endif

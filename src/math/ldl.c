@@ -73,8 +73,7 @@ double ldl_factor_nearby(const ldl *f, const double *gram, const double *moment,
 {
     if (ldl_factor(f, gram, moment, ridge))
         return 0;
-    for (double lift = 0x1p-52 * f->dim; lift < 1e-6;
-         lift *= 4) /* a million rows that repeat need some 1e-11, see posterior/linear.c */
+    for (double lift = 0x1p-52 * f->dim; lift <= LDL_MOST_LIFT; lift *= 4)
         if (kernels(f->dim)->factor(f, gram, moment, ridge, lift))
             return lift;
     return -1;
@@ -308,22 +307,28 @@ double ldl_column_error(const ldl *f, const double *gram, double ridge, uint32_t
     return worst;
 }
 
-double ldl_moment_error(const ldl *f, const double *gram, const double *moment, double ridge, double least,
+double ldl_explained(const ldl *f)
+{
+    double sum = 0;
+    for (size_t j = 0; j < f->dim; j++)
+        sum += f->d[j] * f->l[j * f->stride + f->dim] * f->l[j * f->stride + f->dim];
+    return sum;
+}
+
+double ldl_moment_error(const ldl *f, const double *gram, const double *moment, double ridge, double squares,
                         double *work)
 {
-    double worst = 0, explained = 0;
+    double worst = 0;
     memcpy(work, moment, f->dim * sizeof *work);
     for (size_t k = 0; k < f->dim; k++) {
         const double *l = f->l + k * f->stride;
-        double u = l[f->dim], t = f->d[k] * u;
-        explained += t * u;
+        double t = f->d[k] * l[f->dim];
         work[k] -= t;
         for (size_t r = k + 1; r < f->dim; r++)
             work[r] -= l[r] * t;
     }
     for (size_t r = 0; r < f->dim; r++) {
-        double error =
-            relative(fabs(work[r]), sqrt(gram[packed_column(f->dim, r)] + ridge) * fmax(sqrt(explained), least));
+        double error = relative(fabs(work[r]), sqrt(gram[packed_column(f->dim, r)] + ridge) * sqrt(squares));
         worst = error > worst ? error : worst;
     }
     return worst;

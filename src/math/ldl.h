@@ -43,8 +43,9 @@ void ldl_reset(const ldl *f, double ridge);
  * V is not positive definite to working precision.  moment NULL means 0. */
 int ldl_factor(const ldl *f, const double *gram, const double *moment, double ridge);
 /* The same for a gram that is a sum of squares but for its rounding: where that swallows the ridge, the diagonal is raised by as small a factor
- * 1 + lift as makes V positive definite.  Returns the lift, 0 as a rule and at most 1e-6, or a negative number if V is not finite or not nearly a
- * sum of squares; then f is useless. */
+ * 1 + lift as makes V positive definite.  Returns the lift, 0 as a rule and at most LDL_MOST_LIFT, or a negative number if V is not finite or not nearly
+ * a sum of squares; then f is useless.  Sums of rows that repeat stray from the exact ones by up to 2^-54 of themselves a row (5e-18 on average), and the lift makes up for as much. */
+#define LDL_MOST_LIFT 1e-2
 double ldl_factor_nearby(const ldl *f, const double *gram, const double *moment, double ridge);
 
 /* V += sum_k w_k x_k x_k', b += sum_k w_k x_k y_k over n_rows rows; x: (n_rows) pointers to (dim) floats; weight NULL means all 1.
@@ -64,12 +65,15 @@ size_t ldl_quadratic_work(uint32_t dim);
 void ldl_quadratic(const ldl *f, const float *x, size_t stride, uint32_t n, double *out, double *work);
 
 /* What drift has done: the largest error of column j of L D L', from its diagonal down, against V = gram + ridge I, and of L D u against b = moment.
- * Element (r, j) counts relative to sqrt(V_rr V_jj), element r of b relative to sqrt(V_rr b'V^-1 b): the largest they could be, and what
- * rounding is proportional to, whatever the units of the features; but where rewards cancel, b'V^-1 b is rounding itself, and least^2 is taken instead if that is
- * more.  work: (dim). */
+ * Element (r, j) counts relative to sqrt(V_rr V_jj), element r of b relative to sqrt(V_rr squares): the largest they could be, and what
+ * rounding is proportional to, whatever the units of the features.  squares: of the rewards, or b'V^-1 b for a factor that was just made; where large rewards have
+ * cancelled, b'V^-1 b itself is no measure of the rounding they left.  work: (dim). */
 double ldl_column_error(const ldl *f, const double *gram, double ridge, uint32_t j, double *work);
-double ldl_moment_error(const ldl *f, const double *gram, const double *moment, double ridge, double least,
+double ldl_moment_error(const ldl *f, const double *gram, const double *moment, double ridge, double squares,
                         double *work);
+
+/* b'V^-1 b = u'D u. */
+double ldl_explained(const ldl *f);
 
 /* out[i] = sum_j x_ij theta_j for n rows, `stride` floats apart.  Returns 1 when all of them are finite. */
 int rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta, double *out);

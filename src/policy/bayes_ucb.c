@@ -80,15 +80,17 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     return show_best(s, from, rng, out);
 }
 
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     bayes_ucb_state *p = state;
     (void)from;
     for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
-        item_sums_add(p, &p->items.sums, shown->item[slot], seen->reward[slot]);
+        item_sums_add(p, &p->items.sums, shown->item[slot], seen->reward[slot], weight_of_slot(seen, slot));
         beta_items_refresh(p, &p->items, shown->item[slot]);
     }
     index_cache_update(p, &p->index, &rule, t, shown->item, seen->n_examined);
+    return OLTR_OK;
 }
 
 const policy_ops bayes_ucb_ops = {
@@ -100,7 +102,10 @@ const policy_ops bayes_ucb_ops = {
              .can_predict = 1,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
              .uses_prior = 1,
+             .exact_copy = 1,
+             .order_free = 1,
              .n_params = BETA_PARAMS,
              .params = beta_params},
     .state_bytes = state_bytes,
@@ -110,6 +115,7 @@ const policy_ops bayes_ucb_ops = {
     .learn = learn,
     .sums = list_item_sums,
     .saved = item_sums_saved,
+    .overflows = item_sums_overflows,
     .refresh = refresh,
     .check = check_clicks,
     .predict = beta_predict,

@@ -103,13 +103,15 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     return show_best(s, from, rng, out);
 }
 
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     klucb_state *p = state;
     (void)from;
     for (uint32_t slot = 0; slot < seen->n_examined; slot++)
-        item_sums_add(p, &p->sums, shown->item[slot], seen->reward[slot]);
+        item_sums_add(p, &p->sums, shown->item[slot], seen->reward[slot], weight_of_slot(seen, slot));
     index_cache_update(p, &p->index, &rules[p->budget], t, shown->item, seen->n_examined);
+    return OLTR_OK;
 }
 
 const policy_ops cascade_klucb_ops = {
@@ -121,6 +123,9 @@ const policy_ops cascade_klucb_ops = {
              .can_predict = 1,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
+             .exact_copy = 1,
+             .order_free = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,
@@ -130,6 +135,7 @@ const policy_ops cascade_klucb_ops = {
     .learn = learn,
     .sums = list_item_sums,
     .saved = item_sums_saved,
+    .overflows = item_sums_overflows,
     .refresh = refresh,
     .check = check_clicks,
     .predict = predict_clicks,

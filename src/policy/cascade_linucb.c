@@ -100,7 +100,9 @@ const policy_ops cascade_linucb_ops = {
              .can_predict = 1,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
              .contextual = 1,
+             .exact_copy = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,
@@ -115,4 +117,6 @@ const policy_ops cascade_linucb_ops = {
     .predict = predict,
     .refuses = linear_ts_refuses,
     .check_derived = linear_ts_check_derived,
+    .derived = linear_ts_derived,
+    .resume = linear_ts_resume,
 };

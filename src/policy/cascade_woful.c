@@ -157,7 +157,8 @@ static void learn_weighted(woful *p, uint64_t t, const candidates *from, const o
 }
 
 /* The weighted regression learns first, while the plain one is still what it was when the list was shown.  In the released code it learns last. */
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     woful *p = state;
     if (p->variant == RELEASED)
@@ -165,6 +166,7 @@ static void learn(void *state, uint64_t t, const candidates *from, const oltr_ra
     learn_weighted(p, t, from, shown, seen);
     if (p->variant != RELEASED)
         learn_plain(p, from, shown, seen);
+    return OLTR_OK;
 }
 
 static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
@@ -178,11 +180,14 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     return 4;
 }
 
-static oltr_status check(const void *state, oltr_error *error)
+/* A weight is at most K. */
+static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const woful *p = state;
-    oltr_status status = linear_check(p, &p->plain, error);
-    return status == OLTR_OK ? linear_check(p, &p->weighted, error) : status;
+    (void)t;
+    linear_limits plain = {context_most_rows(&p->rows), 1, 1}, weighted = {plain.rows, p->slots, 1};
+    oltr_status status = linear_check_within(p, &p->plain, &plain, error);
+    return status == OLTR_OK ? linear_check_within(p, &p->weighted, &weighted, error) : status;
 }
 
 static oltr_status check_derived(const void *state, oltr_error *error)
@@ -190,6 +195,23 @@ static oltr_status check_derived(const void *state, oltr_error *error)
     const woful *p = state;
     oltr_status status = linear_check_factor(p, &p->plain, error);
     return status == OLTR_OK ? linear_check_factor(p, &p->weighted, error) : status;
+}
+
+static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
+{
+    static const char *const plain[LINEAR_DERIVED] = {"factor", "pivot", "watch"};
+    static const char *const weighted[LINEAR_DERIVED] = {"weighted-factor", "weighted-pivot", "weighted-watch"};
+    const woful *p = state;
+    uint32_t n = linear_list_derived(p, &p->plain, plain, out);
+    return n + linear_list_derived(p, &p->weighted, weighted, out + n);
+}
+
+static oltr_status resume(void *state, uint64_t t, oltr_error *error)
+{
+    const woful *p = state;
+    (void)t;
+    oltr_status status = linear_resume(p, &p->plain, error);
+    return status == OLTR_OK ? linear_resume(p, &p->weighted, error) : status;
 }
 
 static int refuses(const void *state, const float *x)
@@ -204,6 +226,7 @@ const policy_ops cascade_woful_ops = {
              .summary = "Ranks by a variance-aware upper confidence bound of a weighted linear model.",
              .rewards = OLTR_CLICKS,
              .contextual = 1,
+             .exact_copy = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,
@@ -217,4 +240,6 @@ const policy_ops cascade_woful_ops = {
     .check = check,
     .refuses = refuses,
     .check_derived = check_derived,
+    .derived = list_derived,
+    .resume = resume,
 };

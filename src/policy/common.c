@@ -70,9 +70,19 @@ size_t item_sums_saved(const oltr_settings *settings)
     return 2 * (size_t)settings->n_items;
 }
 
-oltr_status check_clicks(const void *state, oltr_error *error)
+/* An item is shown once, so each slot can be looked at by itself. */
+int item_sums_overflows(const void *state, uint64_t t, const oltr_ranking *shown, const oltr_feedback *seen)
 {
-    return item_sums_check(state, state, 1, error);
+    int over = 0;
+    for (uint32_t slot = 0; slot < seen->n_examined; slot++)
+        if (!seen->examined || seen->examined[slot])
+            over |= item_sums_overflow(state, state, t, shown->item[slot], weight_of_slot(seen, slot));
+    return over;
+}
+
+oltr_status check_clicks(const void *state, uint64_t t, oltr_error *error)
+{
+    return item_sums_check(state, state, t, 1, error);
 }
 
 oltr_status predict_clicks(const void *state, uint64_t t, const candidates *from, double *mean, double *sd)
@@ -90,14 +100,15 @@ oltr_status predict_clicks(const void *state, uint64_t t, const candidates *from
     return OLTR_OK;
 }
 
-void learn_nothing(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
-                   const oltr_feedback *seen)
+oltr_status learn_nothing(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                          const oltr_feedback *seen)
 {
     (void)state;
     (void)t;
     (void)from;
     (void)shown;
     (void)seen;
+    return OLTR_OK;
 }
 
 uint32_t list_no_sums(const void *state, sum_array out[MAX_SUMS])
@@ -113,9 +124,10 @@ void refresh_nothing(void *state, uint64_t t)
     (void)t;
 }
 
-oltr_status check_nothing(const void *state, oltr_error *error)
+oltr_status check_nothing(const void *state, uint64_t t, oltr_error *error)
 {
     (void)state;
+    (void)t;
     (void)error;
     return OLTR_OK;
 }

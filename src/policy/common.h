@@ -29,17 +29,18 @@ void places_to_items(const candidates *from, const oltr_ranking *out);
 
 uint32_t list_item_sums(const void *state, sum_array out[MAX_SUMS]);
 size_t item_sums_saved(const oltr_settings *settings);
-oltr_status check_clicks(const void *state, oltr_error *error);
+int item_sums_overflows(const void *state, uint64_t t, const oltr_ranking *shown, const oltr_feedback *seen);
+oltr_status check_clicks(const void *state, uint64_t t, oltr_error *error);
 /* The share of clicks, and its binomial standard error; of an unseen item 0 and 1/2. */
 oltr_status predict_clicks(const void *state, uint64_t t, const candidates *from, double *mean, double *sd);
 
 /* ---- operations of policies that learn nothing */
 
-void learn_nothing(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
-                   const oltr_feedback *seen);
+oltr_status learn_nothing(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                          const oltr_feedback *seen);
 uint32_t list_no_sums(const void *state, sum_array out[MAX_SUMS]);
 void refresh_nothing(void *state, uint64_t t);
-oltr_status check_nothing(const void *state, oltr_error *error);
+oltr_status check_nothing(const void *state, uint64_t t, oltr_error *error);
 
 /* ---- the parameter that says what a policy takes from the prior */
 

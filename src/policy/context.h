@@ -34,6 +34,12 @@ size_t context_saved(const oltr_settings *settings);
 
 context context_plan(layout *l, const oltr_settings *settings, uint32_t norm);
 
+/* No policy has learned from more: a list is no longer than there are items, and rounds are counted. */
+static inline double context_most_rows(const context *c)
+{
+    return (double)MOST_ROUNDS * c->n_items;
+}
+
 /* 1 when the row is against the settings. */
 int context_refuses(const context *c, const float *x);
 

@@ -150,15 +150,20 @@ static void set_next_width(gts_item *item, double n, double precision)
     item->next_sd = (float)sqrt(item->next_variance);
 }
 
+/* All that is derived from the item's sums. */
+static void renew_item(gts_state *g, uint32_t i)
+{
+    refresh_item(g, i);
+    if (samples_posterior(g))
+        set_next_width(&items_of(g)[i], doubles_at(g, g->sums.examined)[i], g->precision);
+}
+
 static void refresh(void *state, uint64_t t)
 {
     gts_state *g = state;
     (void)t;
-    for (uint32_t i = 0; i < g->sums.n_items; i++) {
-        refresh_item(g, i);
-        if (samples_posterior(g))
-            set_next_width(&items_of(g)[i], doubles_at(g, g->sums.examined)[i], g->precision);
-    }
+    for (uint32_t i = 0; i < g->sums.n_items; i++)
+        renew_item(g, i);
     for (size_t i = g->sums.n_items; i < g->nobody; i++) {
         floats_at(g, g->mean)[i] = -INFINITY; /* the padding is never shown */
         floats_at(g, g->sd)[i] = 0;
@@ -251,22 +256,34 @@ static void learn_released(gts_state *g, const uint32_t *shown, uint32_t slots, 
     }
 }
 
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+static void learn_weighted(gts_state *g, const uint32_t *shown, const oltr_feedback *seen)
+{
+    for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
+        item_sums_add(g, &g->sums, shown[slot], seen->reward[slot], seen->weight[slot]);
+        renew_item(g, shown[slot]);
+    }
+}
+
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     gts_state *g = state;
     uint32_t slots = steady_slots(shown->k, seen->n_examined);
     (void)t;
     (void)from;
-    if (samples_posterior(g))
+    if (seen->weight)
+        learn_weighted(g, shown->item, seen);
+    else if (samples_posterior(g))
         learn_posterior(g, shown->item, slots, seen);
     else
         learn_released(g, shown->item, slots, seen);
+    return OLTR_OK;
 }
 
-static oltr_status check(const void *state, oltr_error *error)
+static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const gts_state *g = state;
-    return item_sums_check(state, &g->sums, 0, error);
+    return item_sums_check(state, &g->sums, t, 0, error);
 }
 
 static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean, double *sd)
@@ -291,8 +308,11 @@ const policy_ops gts_ops = {
              .can_predict = 1,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
              .uses_prior = 1,
              .takes_moments = 1,
+             .exact_copy = 1,
+             .order_free = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,
@@ -302,6 +322,7 @@ const policy_ops gts_ops = {
     .learn = learn,
     .sums = list_item_sums,
     .saved = item_sums_saved,
+    .overflows = item_sums_overflows,
     .refresh = refresh,
     .check = check,
     .predict = predict,

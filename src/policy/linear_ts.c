@@ -10,6 +10,7 @@ linear_ts linear_ts_plan(const oltr_settings *settings, double ridge, uint32_t n
     layout l = {align_up(sizeof p), 0};
     p.model = linear_plan(&l, settings->dim, ridge);
     p.rows = context_plan(&l, settings, norm);
+    p.largest_reward = settings->info->rewards == OLTR_CLICKS ? 1 : LARGEST_REWARD;
     p.bytes = l.overflow ? 0 : l.used;
     return p;
 }
@@ -24,8 +25,8 @@ oltr_status linear_ts_rank(const linear_ts *p, double spread, const candidates *
     return status == OLTR_OK ? context_show(&s, &p->rows, from, rng, out) : status;
 }
 
-void linear_ts_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
-                     const oltr_feedback *seen)
+oltr_status linear_ts_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                            const oltr_feedback *seen)
 {
     linear_ts *p = state;
     const float *x[LEARN_BATCH];
@@ -33,8 +34,9 @@ void linear_ts_learn(void *state, uint64_t t, const candidates *from, const oltr
     (void)t;
     for (uint32_t start = 0; start < seen->n_examined; start += LEARN_BATCH) {
         uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
-        linear_add(p, &p->model, x, y, NULL, n);
+        linear_add(p, &p->model, x, y, seen->weight ? seen->weight + start : NULL, n);
     }
+    return OLTR_OK;
 }
 
 uint32_t linear_ts_sums(const void *state, sum_array out[MAX_SUMS])
@@ -53,16 +55,32 @@ void linear_ts_refresh(void *state, uint64_t t)
     linear_refresh(p, &p->model);
 }
 
-oltr_status linear_ts_check(const void *state, oltr_error *error)
+oltr_status linear_ts_check(const void *state, uint64_t t, oltr_error *error)
 {
     const linear_ts *p = state;
-    return linear_check(p, &p->model, error);
+    (void)t;
+    linear_limits limits = {context_most_rows(&p->rows), 1, p->largest_reward};
+    return linear_check_within(p, &p->model, &limits, error);
 }
 
 oltr_status linear_ts_check_derived(const void *state, oltr_error *error)
 {
     const linear_ts *p = state;
     return linear_check_factor(p, &p->model, error);
+}
+
+uint32_t linear_ts_derived(const void *state, sum_array out[MAX_SUMS])
+{
+    static const char *const names[LINEAR_DERIVED] = {"factor", "pivot", "watch"};
+    const linear_ts *p = state;
+    return linear_list_derived(p, &p->model, names, out);
+}
+
+oltr_status linear_ts_resume(void *state, uint64_t t, oltr_error *error)
+{
+    const linear_ts *p = state;
+    (void)t;
+    return linear_resume(p, &p->model, error);
 }
 
 int linear_ts_refuses(const void *state, const float *x)

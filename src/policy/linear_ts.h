@@ -14,6 +14,7 @@ typedef struct linear_ts {
     context rows;
     size_t bytes;
     uint32_t variant;
+    double largest_reward;
     double a, b, c; /* what the policy's spread needs */
     double spread;  /* of the round to come, where the policy keeps it: derived */
 } linear_ts;
@@ -25,12 +26,14 @@ oltr_status linear_ts_rank(const linear_ts *p, double spread, const candidates *
                            void *scratch, const oltr_ranking *out);
 
 /* Operations of policy_ops. */
-void linear_ts_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
-                     const oltr_feedback *seen);
+oltr_status linear_ts_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                            const oltr_feedback *seen);
 uint32_t linear_ts_sums(const void *state, sum_array out[MAX_SUMS]);
 void linear_ts_refresh(void *state, uint64_t t);
-oltr_status linear_ts_check(const void *state, oltr_error *error);
+oltr_status linear_ts_check(const void *state, uint64_t t, oltr_error *error);
 oltr_status linear_ts_check_derived(const void *state, oltr_error *error);
+uint32_t linear_ts_derived(const void *state, sum_array out[MAX_SUMS]);
+oltr_status linear_ts_resume(void *state, uint64_t t, oltr_error *error);
 int linear_ts_refuses(const void *state, const float *x);
 
 /* Mean and standard deviation of x'theta as it is sampled. */

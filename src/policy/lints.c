@@ -64,11 +64,12 @@ static double spread(const linear_ts *p, uint64_t t)
 }
 
 /* The spread of the round to come: a long chain of operations, which finds room beside the update here and would delay a ranking. */
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     linear_ts *p = state;
     p->spread = spread(p, t);
-    linear_ts_learn(state, t, from, shown, seen);
+    return linear_ts_learn(state, t, from, shown, seen);
 }
 
 static void refresh(void *state, uint64_t t)
@@ -76,6 +77,13 @@ static void refresh(void *state, uint64_t t)
     linear_ts *p = state;
     p->spread = spread(p, t);
     linear_ts_refresh(state, t);
+}
+
+static oltr_status resume(void *state, uint64_t t, oltr_error *error)
+{
+    linear_ts *p = state;
+    p->spread = spread(p, t);
+    return linear_ts_resume(state, t, error);
 }
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
@@ -109,7 +117,9 @@ const policy_ops lints_ops = {
              .can_predict = 1,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
              .contextual = 1,
+             .exact_copy = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,
@@ -124,4 +134,6 @@ const policy_ops lints_ops = {
     .predict = predict,
     .refuses = linear_ts_refuses,
     .check_derived = linear_ts_check_derived,
+    .derived = linear_ts_derived,
+    .resume = resume,
 };

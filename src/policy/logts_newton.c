@@ -6,6 +6,13 @@
  *     V += x x',     theta_hat += alpha mu(-s x'theta_hat) s V^-1 x      (V already holds x)
  * No equation is solved and no history kept; what is learned depends on the order, so two states cannot be merged.
  *
+ * step: exact.  The printed V lacks the weights mu' of the curvature, and the estimate is as uncertain as the width v makes it only by chance: with one slot, one
+ * life in ten settles on a wrong item (docs/algorithms/logts-newton.md has the numbers).  Here an observation is joined to the belief N(theta_hat, V^-1) by its
+ * exact maximum and its curvature there:
+ *     theta_hat += c s V^-1 x,   c = mu(-s x'theta_hat - c x'V^-1 x),     then   V += mu'(x'theta_hat) x x'
+ * with the V from before and the theta_hat from after the step.  The equation for c has one root, on a line.  Whatever the length of x, no step overshoots; one with
+ * the weights of the printed order, mu' before the step, runs away where x is long and mu' next to nothing.
+ *
  * Where the paper is unclear: its counter of matrices reads one that does not exist for the first item of a round; one running pair (V, theta_hat) is meant.  alpha has no
  * value: V lacks the weights mu', so a step of Newton's size needs alpha near 1/mu', 4 at p = 1/2, which is the default.  V^-1 is narrower than the Laplace
  * posterior by the same factor: v = 2 makes up for it, v = 1 is printed.  The analyses it builds on keep |theta_hat| below a bound: `clip`.
@@ -18,14 +25,21 @@
 #include "posterior/linear.h"
 #include "posterior/logistic.h"
 
-enum { P_ALPHA, P_V, P_SLOTS, P_CLIP, P_NORM, N_PARAMS };
+enum { P_ALPHA, P_V, P_SLOTS, P_CLIP, P_STEP, P_NORM, N_PARAMS };
+enum { PRINTED, EXACT };
+static const char *const steps[] = {"printed", "exact", NULL};
 static const oltr_param params[N_PARAMS] = {
-    {"alpha", OLTR_REAL, 4, 0, 1e6, NULL, "length of a step; the paper gives none"},
+    {"alpha", OLTR_REAL, 4, 0, 1e6, NULL, "length of a step; the paper gives none (not read by step: exact)"},
     {"v", OLTR_REAL, 1, 0, 1e6, NULL, "how wide to sample; printed 1"},
     {"slots", OLTR_INTEGER, 3, 1, 1e6, NULL, "the length K of the lists it is made for: V starts as K I"},
     {"clip", OLTR_REAL, 0, 0, 1e6, NULL, "largest length of theta_hat; 0 means no bound"},
+    {"step", OLTR_CHOICE, PRINTED, 0, 1, steps,
+     "as printed, in a matrix without weights; or to the exact maximum, in a matrix with them"},
     NORM_PARAM,
 };
+
+/* Without clip.  A step moves theta_hat by at most alpha / sqrt(K), so that no life of 2^49 rounds comes near. */
+static const double LONGEST_THETA = 1e30;
 
 typedef struct logts_newton {
     linear matrix; /* its moment stays 0 */
@@ -34,11 +48,15 @@ typedef struct logts_newton {
     size_t step;  /* offset of (dim) doubles: room */
     size_t bytes;
     double alpha, v, clip;
+    uint32_t kind; /* of step */
 } logts_newton;
 
 static logts_newton plan(const oltr_settings *settings)
 {
-    logts_newton p = {.alpha = param(settings, P_ALPHA), .v = param(settings, P_V), .clip = param(settings, P_CLIP)};
+    logts_newton p = {.alpha = param(settings, P_ALPHA),
+                      .v = param(settings, P_V),
+                      .clip = param(settings, P_CLIP),
+                      .kind = choice(settings, P_STEP)};
     layout l = {align_up(sizeof p), 0};
     p.matrix = linear_plan(&l, settings->dim, param(settings, P_SLOTS));
     p.rows = context_plan(&l, settings, choice(settings, P_NORM));
@@ -82,33 +100,88 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     return status == OLTR_OK ? context_show(&s, &p->rows, from, rng, out) : status;
 }
 
-static void clip(logts_newton *p)
+static double longest_theta(const logts_newton *p)
 {
-    double *theta = doubles_at(p, p->theta), square = 0;
+    return p->clip > 0 ? p->clip : LONGEST_THETA;
+}
+
+static double length_of_theta(const logts_newton *p)
+{
+    const double *theta = doubles_at(p, p->theta);
+    double square = 0;
     for (uint32_t i = 0; i < p->rows.dim; i++)
         square += theta[i] * theta[i];
-    double shrink = p->clip > 0 && sqrt(square) > p->clip ? p->clip / sqrt(square) : 1;
+    return sqrt(square);
+}
+
+static void clip(logts_newton *p)
+{
+    double *theta = doubles_at(p, p->theta), length = length_of_theta(p);
+    double shrink = length > longest_theta(p) ? longest_theta(p) / length : 1;
     for (uint32_t i = 0; shrink < 1 && i < p->rows.dim; i++)
         theta[i] *= shrink;
 }
 
-static void newton_step(logts_newton *p, const float *x, double y)
+/* V^-1 x into the room for a step. */
+static double *direction(logts_newton *p, const float *x)
 {
-    const double zero = 0, sign = y > 0.5 ? 1 : -1;
-    double *theta = doubles_at(p, p->theta), *step = doubles_at(p, p->step), z;
-    linear_add(p, &p->matrix, &x, &zero, NULL, 1);
     ldl factor = linear_factor(p, &p->matrix);
+    double *step = doubles_at(p, p->step);
     for (uint32_t i = 0; i < p->rows.dim; i++)
         step[i] = (double)x[i];
     ldl_solve(&factor, step, step);
-    rows_times(x, p->rows.dim, 1, p->rows.dim, theta, &z);
-    double length = p->alpha * sigmoid(-sign * z) * sign;
+    return step;
+}
+
+static void move(logts_newton *p, double length)
+{
+    double *theta = doubles_at(p, p->theta), *step = doubles_at(p, p->step);
     for (uint32_t i = 0; i < p->rows.dim; i++)
         theta[i] += length * step[i];
     clip(p);
 }
 
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+/* The root a of a - z = q mu(-a): where an observation leaves s x'theta_hat that found it at z.  The difference rises with a, so that halving the interval always
+ * works, and Newton's method mostly. */
+static double margin_after(double z, double q)
+{
+    double low = z, high = z + q * sigmoid(-z), a = z;
+    for (int i = 0; i < 200; i++) {
+        double off = a - z - q * sigmoid(-a), next = a - off / (1 + q * sigmoid(a) * sigmoid(-a));
+        *(off < 0 ? &low : &high) = a;
+        if (!(next > low && next < high))
+            next = 0.5 * (low + high);
+        double moved = fabs(next - a);
+        a = next;
+        if (moved <= 1e-15 * (1 + fabs(a)))
+            break;
+    }
+    return a;
+}
+
+static void printed_step(logts_newton *p, const float *x, double sign)
+{
+    const double zero = 0;
+    double z;
+    linear_add(p, &p->matrix, &x, &zero, NULL, 1);
+    direction(p, x);
+    rows_times(x, p->rows.dim, 1, p->rows.dim, doubles_at(p, p->theta), &z);
+    move(p, p->alpha * sigmoid(-sign * z) * sign);
+}
+
+static void exact_step(logts_newton *p, const float *x, double sign)
+{
+    const double zero = 0;
+    double z, q;
+    rows_times(x, p->rows.dim, 1, p->rows.dim, doubles_at(p, p->theta), &z);
+    rows_times(x, p->rows.dim, 1, p->rows.dim, direction(p, x), &q);
+    double a = margin_after(sign * z, fmax(q, 0)), weight = sigmoid(a) * sigmoid(-a);
+    move(p, sign * sigmoid(-a));
+    linear_add(p, &p->matrix, &x, &zero, &weight, 1);
+}
+
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     logts_newton *p = state;
     const float *x[LEARN_BATCH];
@@ -117,8 +190,9 @@ static void learn(void *state, uint64_t t, const candidates *from, const oltr_ra
     for (uint32_t start = 0; start < seen->n_examined; start += LEARN_BATCH) {
         uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
         for (uint32_t i = 0; i < n; i++)
-            newton_step(p, x[i], y[i]);
+            (p->kind == EXACT ? exact_step : printed_step)(p, x[i], y[i] > 0.5 ? 1 : -1);
     }
+    return OLTR_OK;
 }
 
 static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
@@ -130,19 +204,36 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     return 2;
 }
 
-static oltr_status check(const void *state, oltr_error *error)
+static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const logts_newton *p = state;
-    for (uint32_t i = 0; i < p->rows.dim; i++)
-        if (!isfinite(doubles_at(p, p->theta)[i]))
-            return fail(error, OLTR_ESTATE, "weight %u of the model is not finite", i);
-    return linear_check(p, &p->matrix, error);
+    (void)t;
+    linear_limits limits = {context_most_rows(&p->rows), 1, 0};
+    double length = length_of_theta(p);
+    if (!(length <= longest_theta(p) * (1 + 1e-9)))
+        return fail(error, OLTR_ESTATE, "weights of length %g cannot be: learning keeps them within %g", length,
+                    longest_theta(p));
+    return linear_check_within(p, &p->matrix, &limits, error);
 }
 
 static oltr_status check_derived(const void *state, oltr_error *error)
 {
     const logts_newton *p = state;
     return linear_check_factor(p, &p->matrix, error);
+}
+
+static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
+{
+    static const char *const names[LINEAR_DERIVED] = {"factor", "pivot", "watch"};
+    const logts_newton *p = state;
+    return linear_list_derived(p, &p->matrix, names, out);
+}
+
+static oltr_status resume(void *state, uint64_t t, oltr_error *error)
+{
+    const logts_newton *p = state;
+    (void)t;
+    return linear_resume(p, &p->matrix, error);
 }
 
 static int refuses(const void *state, const float *x)
@@ -175,6 +266,7 @@ const policy_ops logts_newton_ops = {
              .rewards = OLTR_CLICKS,
              .can_predict = 1,
              .contextual = 1,
+             .exact_copy = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,
@@ -189,4 +281,6 @@ const policy_ops logts_newton_ops = {
     .predict = predict,
     .refuses = refuses,
     .check_derived = check_derived,
+    .derived = list_derived,
+    .resume = resume,
 };

@@ -1,23 +1,18 @@
-/* policy.c - the public life of a policy: made, ranked with, taught, merged, faded, checked.
+/* policy.c - a policy as an object: made, freed, merged, faded, checked.  rounds.c ranks and learns.
  *
- * All checking of what callers pass in is here, once, before any policy's own code runs.  One block of memory holds this header, a copy of
- * the prior, the marks that find a repeated item, and the state of the policy.
+ * One block of memory holds its header, a copy of the prior, the marks that find a repeated item, the room for a compacted
+ * list, and the state of the policy.
  */
 #include "policy/policy.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "math/ldl.h"
+#include "base/taken.h"
 #include "policy/block.h"
 
-enum { MOST_FEATURES = 4096 };
-#define MOST_ROUNDS ((uint64_t)1 << 49)
-#define LARGEST_REWARD 1e30 /* sums of it stay far from the end of the doubles, and means fit in a float */
-
 typedef struct block_plan {
-    size_t prior, marks, state, bytes;
+    size_t prior, marks, room, state, bytes;
 } block_plan;
 
 static block_plan plan_block(const oltr_settings *settings, const policy_ops *ops)
@@ -27,6 +22,7 @@ static block_plan plan_block(const oltr_settings *settings, const policy_ops *op
     size_t state_bytes = ops->state_bytes(settings);
     b.prior = layout_take(&l, prior_given(&settings->prior) ? 2 * (size_t)settings->n_items : 0, sizeof(double));
     b.marks = layout_take(&l, settings->n_items, sizeof(uint32_t));
+    b.room = layout_take(&l, compact_room_bytes(settings), 1);
     b.state = layout_take(&l, state_bytes, 1);
     b.bytes = l.overflow || state_bytes == 0 || ops->scratch_bytes(settings) == 0 ? 0 : l.used;
     return b;
@@ -37,20 +33,17 @@ static oltr_status check_settings(const oltr_settings *settings, oltr_error *err
 {
     if (!settings || !policy_ops_of(settings->info))
         return fail(error, OLTR_EINVAL, "settings are missing; make them with oltr_settings_init()");
-    const oltr_policy_info *info = settings->info;
-    if (settings->n_items < 1)
-        return fail(error, OLTR_EITEM, "a policy needs at least 1 item");
-    if (info->contextual && (settings->dim < 1 || settings->dim > MOST_FEATURES))
-        return fail(error, OLTR_EFEATURE, "%s ranks by features: give it a dim from 1 to %d, not %u", info->name,
-                    MOST_FEATURES, settings->dim);
-    for (uint32_t i = 0; i < info->n_params; i++)
-        if (!param_fits(&info->params[i], settings->value[i]))
-            return fail(error, OLTR_EVALUE, "%s must be a %s between %g and %g, not %g", info->params[i].name,
-                        info->params[i].type == OLTR_REAL ? "number" : "whole number", info->params[i].min,
-                        info->params[i].max, settings->value[i]);
-    if (prior_given(&settings->prior))
-        return prior_check(&settings->prior, settings->n_items, 0, error);
-    return OLTR_OK;
+    oltr_status status = settings_check(settings, error);
+    if (status != OLTR_OK || !prior_given(&settings->prior))
+        return status;
+    if (!settings->info->uses_prior)
+        return fail(error, OLTR_EPRIOR, "%s takes no prior: leave it out of the settings", settings->info->name);
+    if (!prior_is_taken(settings))
+        return fail(error, OLTR_EPRIOR,
+                    "a prior is given, but %s has `prior: none` and would not read it: set its parameter prior to full "
+                    "(or mean), or leave the prior out of the settings",
+                    settings->info->name);
+    return prior_check(&settings->prior, settings->n_items, 0, error);
 }
 
 size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error)
@@ -63,14 +56,57 @@ size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error)
     return bytes;
 }
 
-/* The policy's own copy of the prior: the first array of the given pair, then the second. */
-static oltr_prior copy_prior(const oltr_prior *prior, double *to, uint32_t n)
+/* A prior of the same form whose numbers lie at `to`: the first array of the pair, then the second. */
+static oltr_prior prior_at(const oltr_prior *prior, const double *to, uint32_t n)
 {
     if (!prior_given(prior))
-        return (oltr_prior){NULL, NULL, NULL, NULL};
-    memcpy(to, prior->a ? prior->a : prior->mean, n * sizeof *to);
-    memcpy(to + n, prior->a ? prior->b : prior->sd, n * sizeof *to);
+        return (oltr_prior){.a = NULL};
     return prior->a ? (oltr_prior){.a = to, .b = to + n} : (oltr_prior){.mean = to, .sd = to + n};
+}
+
+static oltr_prior copy_prior(const oltr_prior *prior, double *to, uint32_t n)
+{
+    if (prior_given(prior)) {
+        memcpy(to, prior->a ? prior->a : prior->mean, n * sizeof *to);
+        memcpy(to + n, prior->a ? prior->b : prior->sd, n * sizeof *to);
+    }
+    return prior_at(prior, to, n);
+}
+
+/* The policy's own settings: its prior and its memory hook lie in its block, and what no parameter reads is 0, so that
+ * equal settings have equal bytes. */
+static void own_settings(oltr_policy *policy, const oltr_settings *settings, const block_plan *b)
+{
+    const oltr_policy_info *info = settings->info;
+    oltr_settings *own = &policy->settings;
+    own->info = info;
+    own->n_items = settings->n_items;
+    own->dim = settings->dim;
+    own->size = sizeof *own;
+    for (uint32_t i = 0; i < info->n_params; i++)
+        own->value[i] = settings->value[i] + 0.0; /* -0 becomes 0 */
+    own->prior = copy_prior(&settings->prior, doubles_at(policy, b->prior), settings->n_items);
+    if (settings->memory) {
+        policy->memory = *settings->memory;
+        own->memory = &policy->memory;
+    }
+}
+
+/* In memory that is zero. */
+static oltr_policy *make(void *zeros, const oltr_settings *settings, oltr_error *error)
+{
+    const policy_ops *ops = policy_ops_of(settings->info);
+    block_plan b = plan_block(settings, ops);
+    oltr_policy *policy = zeros;
+    *policy = (oltr_policy){.ops = ops,
+                            .prior = b.prior,
+                            .marks = b.marks,
+                            .room = b.room,
+                            .state = b.state,
+                            .bytes = b.bytes,
+                            .scratch_bytes = ops->scratch_bytes(settings)};
+    own_settings(policy, settings, &b);
+    return ops->init(policy_state(policy), &policy->settings, error) == OLTR_OK ? policy : NULL;
 }
 
 oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *settings, oltr_error *error)
@@ -82,20 +118,8 @@ oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *
         fail(error, OLTR_EINVAL, "the memory must be aligned to %d bytes and at least %zu long", LAYOUT_ALIGN, needed);
         return NULL;
     }
-    const policy_ops *ops = policy_ops_of(settings->info);
-    block_plan b = plan_block(settings, ops);
     memset(memory, 0, needed);
-    oltr_policy *policy = memory;
-    *policy = (oltr_policy){.ops = ops,
-                            .settings = *settings,
-                            .marks = b.marks,
-                            .state = b.state,
-                            .bytes = b.bytes,
-                            .scratch_bytes = ops->scratch_bytes(settings)};
-    policy->settings.prior = copy_prior(&settings->prior, doubles_at(policy, b.prior), settings->n_items);
-    if (ops->init(policy_state(policy), &policy->settings, error) != OLTR_OK)
-        return NULL;
-    return policy;
+    return make(memory, settings, error);
 }
 
 oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error)
@@ -103,21 +127,43 @@ oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error)
     size_t bytes = oltr_policy_bytes(settings, error);
     if (!bytes)
         return NULL;
-    void *memory = aligned_alloc(LAYOUT_ALIGN, bytes);
-    if (!memory) {
+    void *zeros = memory_take(settings->memory, bytes);
+    if (!zeros) {
         fail(error, OLTR_ENOMEM, "no memory for %zu bytes of %s with %u items", bytes, settings->info->name,
              settings->n_items);
         return NULL;
     }
-    oltr_policy *policy = oltr_policy_place(memory, bytes, settings, error);
+    oltr_policy *policy = make(zeros, settings, error);
     if (!policy)
-        free(memory);
+        memory_give(settings->memory, zeros, bytes);
     return policy;
 }
 
 void oltr_policy_free(oltr_policy *policy)
 {
-    free(policy);
+    if (!policy)
+        return;
+    oltr_memory memory = policy->memory; /* the hook goes with the block that it frees */
+    memory_give(&memory, policy, policy->bytes);
+}
+
+oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memory, oltr_error *error)
+{
+    if (!policy || !memory_is_whole(memory)) {
+        fail(error, OLTR_EINVAL, "a policy is needed to copy it, and a memory hook has both take and give, or is NULL");
+        return NULL;
+    }
+    const oltr_memory *from = memory ? memory : &policy->memory;
+    oltr_policy *copy = memory_take(from, policy->bytes);
+    if (!copy) {
+        fail(error, OLTR_ENOMEM, "no memory for the %zu bytes of a copy", policy->bytes);
+        return NULL;
+    }
+    memcpy(copy, policy, policy->bytes);
+    copy->memory = *from;
+    copy->settings.memory = from->take ? &copy->memory : NULL;
+    copy->settings.prior = prior_at(&policy->settings.prior, doubles_at(copy, policy->prior), policy->settings.n_items);
+    return copy;
 }
 
 const oltr_settings *oltr_policy_settings(const oltr_policy *policy)
@@ -130,218 +176,38 @@ uint64_t oltr_policy_rounds(const oltr_policy *policy)
     return policy->rounds;
 }
 
-/* ---- ranking -------------------------------------------------------------------------------------------- */
-
-struct oltr_scratch {
-    size_t bytes; /* for the policy's own use, after the marks and the normals made ahead */
-    uint32_t n_items, stamp;
-    size_t marks, own;
-};
+size_t scratch_block_bytes(const oltr_settings *settings, size_t own_bytes, size_t *marks, size_t *own)
+{
+    layout l = {align_up(sizeof(oltr_scratch)), 0};
+    *marks = layout_take(&l, settings->n_items, sizeof(uint32_t));
+    *own = layout_take(&l, sizeof(normals_ahead), 1) + sizeof(normals_ahead);
+    layout_take(&l, own_bytes, 1);
+    return l.overflow ? 0 : l.used;
+}
 
 oltr_scratch *oltr_scratch_new(const oltr_policy *policy)
 {
     if (!policy)
         return NULL;
-    layout l = {align_up(sizeof(oltr_scratch)), 0};
-    size_t marks = layout_take(&l, policy->settings.n_items, sizeof(uint32_t));
-    size_t own = layout_take(&l, sizeof(normals_ahead), 1) + sizeof(normals_ahead);
-    layout_take(&l, policy->scratch_bytes, 1);
-    oltr_scratch *scratch = l.overflow ? NULL : aligned_alloc(LAYOUT_ALIGN, l.used);
+    size_t marks, own, whole = scratch_block_bytes(&policy->settings, policy->scratch_bytes, &marks, &own);
+    oltr_scratch *scratch = whole ? memory_take(&policy->memory, whole) : NULL;
     if (!scratch)
         return NULL;
-    memset(scratch, 0, l.used);
-    *scratch =
-        (oltr_scratch){.bytes = policy->scratch_bytes, .n_items = policy->settings.n_items, .marks = marks, .own = own};
+    *scratch = (oltr_scratch){.bytes = policy->scratch_bytes,
+                              .n_items = policy->settings.n_items,
+                              .marks = marks,
+                              .own = own,
+                              .whole = whole,
+                              .memory = policy->memory};
     return scratch;
 }
 
 void oltr_scratch_free(oltr_scratch *scratch)
 {
-    free(scratch);
-}
-
-/* Two new stamps for `marks`, this one and the next; when the stamps run out, all marks are wiped. */
-static uint32_t next_stamps(uint32_t *stamp, uint32_t *marks, uint32_t n_items)
-{
-    if (*stamp > UINT32_MAX - 2) {
-        memset(marks, 0, n_items * sizeof *marks);
-        *stamp = 0;
-    }
-    *stamp += 2;
-    return *stamp - 1;
-}
-
-static int in_range_and_distinct(const uint32_t *item, uint32_t n, uint32_t n_items, uint32_t *marks, uint32_t stamp)
-{
-    for (uint32_t j = 0; j < n; j++) {
-        if (item[j] >= n_items || marks[item[j]] == stamp)
-            return 0;
-        marks[item[j]] = stamp;
-    }
-    return 1;
-}
-
-/* The same of at most 64 items: one bit each, and no branch that depends on them. */
-static int few_in_range_and_distinct(const uint32_t *item, uint32_t n, uint32_t n_items)
-{
-    uint64_t seen = 0, bad = 0;
-    for (uint32_t j = 0; j < n; j++) {
-        uint64_t bit = (uint64_t)1 << (item[j] % 64);
-        bad |= (seen & bit) | (item[j] >= n_items);
-        seen |= bit;
-    }
-    return !bad;
-}
-
-static candidates candidates_of(const oltr_policy *policy, const oltr_query *query)
-{
-    candidates
-        c; /* member by member: a literal is wiped in pieces that overlap, and what reads it then waits for them */
-    c.n = query ? query->n_items : policy->settings.n_items;
-    c.item = query ? query->item : NULL;
-    c.x = query ? query->x : NULL;
-    c.stride = !query ? 0 : query->stride ? query->stride : query->dim;
-    return c;
-}
-
-/* What a query must bring for this policy: candidates in number, and rows of the right length. */
-static oltr_status check_candidates(const oltr_policy *policy, const oltr_query *query, const candidates *from)
-{
-    if (from->n > policy->settings.n_items)
-        return OLTR_EITEM;
-    if (policy->ops->info.contextual && (!from->x || query->dim != policy->settings.dim || from->stride < query->dim))
-        return OLTR_EFEATURE;
-    return OLTR_OK;
-}
-
-oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_rng rng, oltr_scratch *scratch,
-                      oltr_ranking *ranking)
-{
-    if (!policy || !scratch || !ranking || !ranking->item)
-        return OLTR_EINVAL;
-    uint32_t n_items = policy->settings.n_items;
-    candidates from = candidates_of(policy, query);
-    oltr_status status = check_candidates(policy, query, &from);
-    if (status != OLTR_OK)
-        return status;
-    if (ranking->k < 1 || ranking->k > from.n)
-        return OLTR_ESLOTS;
-    if (scratch->n_items < n_items || scratch->bytes < policy->scratch_bytes)
-        return OLTR_ESCRATCH;
-    uint32_t *marks = words_in(scratch, scratch->marks);
-    if (from.item && !in_range_and_distinct(from.item, from.n, n_items, marks,
-                                            next_stamps(&scratch->stamp, marks, scratch->n_items)))
-        return OLTR_EITEM;
-    return policy->ops->rank(policy_state(policy), policy->rounds + 1, &from, &rng,
-                             (unsigned char *)scratch + scratch->own, ranking);
-}
-
-/* ---- learning ------------------------------------------------------------------------------------------- */
-
-/* 1 for what is no reward, told from its bits without a jump; clicks are 0 and 1. */
-static uint64_t bad_reward(double reward, int clicks)
-{
-    static const double one = 1, largest = LARGEST_REWARD;
-    uint64_t r, one_bits, largest_bits;
-    memcpy(&r, &reward, sizeof r);
-    memcpy(&one_bits, &one, sizeof one_bits);
-    memcpy(&largest_bits, &largest, sizeof largest_bits);
-    return clicks ? (r << 1 != 0) & (r != one_bits) : (largest_bits - (r & INT64_MAX)) >> 63;
-}
-
-static int good_rewards(const oltr_policy *policy, uint32_t k, const oltr_feedback *feedback)
-{
-    int clicks = policy->ops->info.rewards == OLTR_CLICKS;
-    uint64_t bad = 0;
-    for (uint32_t slot = 0, slots = steady_slots(k, feedback->n_examined); slot < slots; slot++)
-        bad |= bad_reward(steady_reward(feedback, slot), clicks);
-    return !bad;
-}
-
-/* Are all candidates distinct and in range, and is every shown item one of them, and shown once?  The marks tell, in time that grows with the number of candidates only where
- * they are named. */
-static int good_items(oltr_policy *policy, const candidates *from, const oltr_ranking *shown)
-{
-    uint32_t n_items = policy->settings.n_items, *marks = words_in(policy, policy->marks);
-    if (!from->item && from->n <= 64)
-        return few_in_range_and_distinct(shown->item, shown->k, from->n);
-    uint32_t named = next_stamps(&policy->stamp, marks, n_items), seen = named + 1;
-    if (!from->item)
-        return in_range_and_distinct(shown->item, shown->k, from->n, marks, seen);
-    if (!in_range_and_distinct(from->item, from->n, n_items, marks, named))
-        return 0;
-    for (uint32_t slot = 0; slot < shown->k; slot++) {
-        uint32_t item = shown->item[slot];
-        if (item >= n_items || marks[item] != named)
-            return 0;
-        marks[item] = seen;
-    }
-    return 1;
-}
-
-/* Of n candidates, those in the rows `row` or, where it is NULL, the first. */
-static int good_rows(const oltr_policy *policy, const candidates *from, const uint32_t *row, uint32_t n)
-{
-    if (!rows_within(from->x, from->stride, row, n, policy->settings.dim, LARGEST_FEATURE))
-        return 0;
-    for (uint32_t i = 0; policy->ops->refuses && i < n; i++)
-        if (policy->ops->refuses(policy_state(policy), from->x + (row ? row[i] : i) * from->stride))
-            return 0;
-    return 1;
-}
-
-static int good_shown_rows(const oltr_policy *policy, const candidates *from, const oltr_ranking *shown)
-{
-    if (!from->item)
-        return good_rows(policy, from, shown->item, shown->k);
-    for (uint32_t slot = 0; slot < shown->k; slot++) {
-        uint32_t row = row_of_item(from, shown->item[slot]);
-        if (!good_rows(policy, from, &row, 1))
-            return 0;
-    }
-    return 1;
-}
-
-oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
-                       const oltr_feedback *feedback)
-{
-    if (!policy || !ranking || !ranking->item || !feedback || (feedback->n_examined && !feedback->reward))
-        return OLTR_EINVAL;
-    candidates from = candidates_of(policy, query);
-    oltr_status status = check_candidates(policy, query, &from);
-    if (status != OLTR_OK)
-        return status;
-    if (ranking->k < 1 || ranking->k > from.n)
-        return OLTR_ESLOTS;
-    if (feedback->n_examined > ranking->k)
-        return OLTR_EEXAMINED;
-    if (!good_items(policy, &from, ranking))
-        return OLTR_EITEM;
-    if (!good_rewards(policy, ranking->k, feedback))
-        return OLTR_EREWARD;
-    if (policy->ops->info.contextual && !good_shown_rows(policy, &from, ranking))
-        return OLTR_EFEATURE;
-    policy->rounds++;
-    policy->ops->learn(policy_state(policy), policy->rounds + 1, &from, ranking, feedback);
-    return OLTR_OK;
-}
-
-oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean, double *sd)
-{
-    if (!policy || !mean)
-        return OLTR_EINVAL;
-    if (!policy->ops->predict)
-        return OLTR_EUNSUPPORTED;
-    candidates from = candidates_of(policy, query);
-    oltr_status status = check_candidates(policy, query, &from);
-    if (status != OLTR_OK)
-        return status;
-    for (uint32_t j = 0; from.item && j < from.n; j++)
-        if (from.item[j] >= policy->settings.n_items)
-            return OLTR_EITEM;
-    if (policy->ops->info.contextual && !good_rows(policy, &from, NULL, from.n))
-        return OLTR_EFEATURE;
-    return policy->ops->predict(policy_state(policy), policy->rounds + 1, &from, mean, sd);
+    if (!scratch)
+        return;
+    oltr_memory memory = scratch->memory;
+    memory_give(&memory, scratch, scratch->whole);
 }
 
 /* ---- sums: merging, forgetting, checking ----------------------------------------------------------------- */
@@ -374,6 +240,24 @@ static void add_sums(oltr_policy *into, const oltr_policy *from)
             to[a].value[i] += add[a].value[i];
 }
 
+/* Adds `from` to a copy of the state of `into` that stands in `trial`, and derives the rest. */
+static oltr_status merge_trial(oltr_policy *trial, const oltr_policy *from)
+{
+    oltr_status status = OLTR_OK;
+    if (trial->ops->merge)
+        status = trial->ops->merge(policy_state(trial), policy_state(from));
+    else
+        add_sums(trial, from);
+    trial->rounds += from->rounds;
+    if (status == OLTR_OK)
+        status = policy_check_sums(trial, NULL);
+    if (status == OLTR_OK)
+        trial->ops->refresh(policy_state(trial), trial->rounds + 1);
+    return status;
+}
+
+/* Sums of two sound states may be beyond the bounds: so a copy is merged and checked first, and `into` changes only when all
+ * is well. */
 oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from)
 {
     if (!into || !from || into == from)
@@ -384,13 +268,16 @@ oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from)
         return OLTR_EMISMATCH;
     if (into->rounds + from->rounds > MOST_ROUNDS)
         return OLTR_ESTATE;
-    if (into->ops->merge)
-        into->ops->merge(policy_state(into), policy_state(from));
-    else
-        add_sums(into, from);
-    into->rounds += from->rounds;
-    into->ops->refresh(policy_state(into), into->rounds + 1);
-    return OLTR_OK;
+    oltr_policy *trial = oltr_policy_copy(into, NULL, NULL);
+    if (!trial)
+        return OLTR_ENOMEM;
+    oltr_status status = merge_trial(trial, from);
+    if (status == OLTR_OK) {
+        memcpy(policy_state(into), policy_state(trial), into->bytes - into->state);
+        into->rounds = trial->rounds;
+    }
+    oltr_policy_free(trial);
+    return status;
 }
 
 static void fade_sums(oltr_policy *policy, double keep)
@@ -408,6 +295,8 @@ oltr_status oltr_forget(oltr_policy *policy, double keep)
         return OLTR_EINVAL;
     if (!policy->ops->info.can_forget)
         return OLTR_EUNSUPPORTED;
+    if (keep >= 1)
+        return OLTR_OK; /* nothing is forgotten, so what is derived stays as it is, too */
     if (policy->ops->forget)
         policy->ops->forget(policy_state(policy), keep);
     else
@@ -421,22 +310,41 @@ static oltr_status check_derived(const oltr_policy *policy, oltr_error *error)
 {
     if (policy->ops->check_derived)
         return policy->ops->check_derived(policy_state(policy), error);
-    oltr_policy *copy = aligned_alloc(LAYOUT_ALIGN, policy->bytes);
+    oltr_policy *copy = oltr_policy_copy(policy, NULL, error);
     if (!copy)
-        return fail(error, OLTR_ENOMEM, "no memory for %zu bytes to check the policy with", policy->bytes);
-    memcpy(copy, policy, policy->bytes);
+        return OLTR_ENOMEM;
     copy->ops->refresh(policy_state(copy), copy->rounds + 1);
     int same = memcmp(policy_state(copy), policy_state(policy), policy->bytes - policy->state) == 0;
-    free(copy);
+    oltr_policy_free(copy);
     return same ? OLTR_OK
                 : fail(error, OLTR_ESTATE, "%s: what is derived from the sums does not follow from them",
                        policy->ops->info.name);
+}
+
+/* Bounds that hold for every kind. */
+static oltr_status check_sizes(const oltr_policy *policy, oltr_error *error)
+{
+    sum_array sums[MAX_SUMS];
+    uint32_t n = policy->ops->sums(policy_state(policy), sums);
+    for (uint32_t a = 0; a < n; a++)
+        for (size_t i = 0; sums[a].value && i < sums[a].n; i++)
+            if (!(fabs(sums[a].value[i]) <= LARGEST_SUM))
+                return fail(error, OLTR_ESTATE,
+                            "%s: number %zu of '%s' is %g, and nothing that can be learned adds up to it",
+                            policy->ops->info.name, i, sums[a].name, sums[a].value[i]);
+    return OLTR_OK;
+}
+
+oltr_status policy_check_sums(const oltr_policy *policy, oltr_error *error)
+{
+    oltr_status status = check_sizes(policy, error);
+    return status == OLTR_OK ? policy->ops->check(policy_state(policy), policy->rounds + 1, error) : status;
 }
 
 oltr_status oltr_check(const oltr_policy *policy, oltr_error *error)
 {
     if (!policy)
         return fail(error, OLTR_EINVAL, "there is no policy to check");
-    oltr_status status = policy->ops->check(policy_state(policy), error);
+    oltr_status status = policy_check_sums(policy, error);
     return status == OLTR_OK ? check_derived(policy, error) : status;
 }

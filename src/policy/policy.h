@@ -2,7 +2,7 @@
  *
  * A policy is one file that ends in one const struct policy_ops, and one line in registry.c.  policy.c checks every argument before
  * an operation is called, counts the rounds, and does snapshots, merging and forgetting for all policies alike, from the
- * list of sums each one gives.  So an operation can trust its input and needs no status of its own.
+ * list of sums each one gives.  So an operation can trust its input.
  */
 #ifndef OLTR_POLICY_POLICY_H
 #define OLTR_POLICY_POLICY_H
@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/layout.h"
+#include "base/limits.h"
 #include "posterior/items.h"
 #include "posterior/prior.h"
 #include "rng/sample.h"
@@ -22,15 +23,10 @@ typedef oltr_sum_array sum_array;
 typedef oltr_policy_ops policy_ops;
 enum { MAX_SUMS = OLTR_MAX_SUMS };
 
-/* The row of an item's features; n when it is no candidate. */
+/* In learn: the row of a shown item's features. */
 static inline uint32_t row_of_item(const candidates *c, uint32_t item)
 {
-    uint32_t row = 0;
-    if (!c->item)
-        return item < c->n ? item : c->n;
-    while (row < c->n && c->item[row] != item)
-        row++;
-    return row;
+    return oltr_row_of(c, item);
 }
 
 static inline uint32_t candidate(const candidates *c, uint32_t j)
@@ -55,13 +51,16 @@ static inline uint32_t was_examined(const oltr_feedback *seen, uint32_t slot)
     return (uint32_t)(((uint64_t)slot - seen->n_examined) >> 63);
 }
 
+/* How many observations the slot counts for. */
+static inline double weight_of_slot(const oltr_feedback *seen, uint32_t slot)
+{
+    return seen->weight ? seen->weight[slot] : 1;
+}
+
 static inline double steady_reward(const oltr_feedback *seen, uint32_t slot)
 {
     return seen->reward[slot & -was_examined(seen, slot)];
 }
-
-/* A policy shows and learns from no row with a larger one: beside a ridge of 1e-4, squares of larger ones leave a factor fewer than nine digits. */
-#define LARGEST_FEATURE 1e6f
 
 /* Before every scratch that `rank` is given lie the normals made ahead for its thread. */
 static inline normals_ahead *ahead_of(void *scratch)
@@ -71,6 +70,9 @@ static inline normals_ahead *ahead_of(void *scratch)
 
 /* registry.c: that of the catalogue, or of a policy from outside; NULL for an info that is neither. */
 const policy_ops *policy_ops_of(const oltr_policy_info *info);
+
+/* settings.c: everything but the prior, in settings that somebody may have filled in by hand. */
+oltr_status settings_check(const oltr_settings *settings, oltr_error *error);
 
 /* Within bounds, and whole where it must be? */
 static inline int param_fits(const oltr_param *p, double value)

@@ -34,15 +34,17 @@ void share_refresh(void *state, uint64_t t)
         refresh_item(p, i);
 }
 
-void share_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+oltr_status share_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                        const oltr_feedback *seen)
 {
     share_state *p = state;
     (void)t;
     (void)from;
     for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
-        item_sums_add(p, &p->sums, shown->item[slot], seen->reward[slot]);
+        item_sums_add(p, &p->sums, shown->item[slot], seen->reward[slot], weight_of_slot(seen, slot));
         refresh_item(p, shown->item[slot]);
     }
+    return OLTR_OK;
 }
 
 static layout plan_scratch(uint32_t n_items, size_t *share, size_t *weight)

@@ -21,7 +21,8 @@ typedef struct share_state {
 share_state share_plan(const oltr_settings *settings);
 size_t share_state_bytes(const oltr_settings *settings);
 void share_refresh(void *state, uint64_t t);
-void share_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen);
+oltr_status share_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                        const oltr_feedback *seen);
 
 /* Copies share and weight of the candidates next to each other, or points to them where all items are candidates. */
 typedef struct share_view {

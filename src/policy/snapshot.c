@@ -1,4 +1,4 @@
-/* snapshot.c - a policy as bytes: its settings, its prior and its sums, nothing derived.
+/* snapshot.c - a policy as bytes: its settings, its prior, its sums, and of a few kinds derived numbers.
  *
  * Little-endian, in this order:
  *   "OLTRSNAP"  u32 version  u32 zero  u64 length of the whole snapshot
@@ -6,20 +6,27 @@
  *   u32 number of parameters, each: name as text, f64 value
  *   u32 prior: 0 none, 1 shapes, 2 moments; then two arrays of f64 (items)
  *   u32 number of sums, each: name as text, u64 count, f64 (count)
+ *   u32 number of derived arrays, each likewise; version 1 ends before it
  *   u64 CRC-64 of all before it
- * where a text is a u32 length and its bytes.  Loading trusts no length and no value: every count is checked against the bytes
- * that are there before memory is spent, and the policy's own check has the last word.
+ * where a text is a u32 length and its bytes.
+ *
+ * Loading trusts no length and no value.  outline_of() walks the whole image before memory is taken: every count must fit
+ * the bytes that are there.  The policy and one scratch of it must fit the caller's bound.  The policy's own check then has
+ * the last word about the sums.  What is derived is either read and completed by resume(), or made anew by refresh():
+ * neither refuses a policy because a solver stopped short of its tolerance; oltr_check() measures that.
  */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/file.h"
+#include "base/taken.h"
 #include "policy/block.h"
 
 static const char magic[8] = "OLTRSNAP";
-enum { VERSION = 1, HEADER = 8 + 4 + 4 + 8, CHECKSUM = 8, LONGEST_TEXT = 64 };
+enum { VERSION = 2, HEADER = 8 + 4 + 4 + 8, CHECKSUM = 8, LONGEST_TEXT = LONGEST_NAME + 1 };
+enum { LOAD_MULTIPLE = 64 }; /* of the image's length, see oltr_load_options.most_bytes */
 
 static void put_text(writer *w, const char *text)
 {
@@ -46,46 +53,68 @@ static void put_settings(writer *w, const oltr_policy *policy)
     }
 }
 
+/* How many numbers the first column of a triangle has, of n in all. */
+static size_t first_column(size_t n)
+{
+    size_t columns = 0;
+    while (columns * (columns + 1) / 2 < n)
+        columns++;
+    return columns;
+}
+
+static double *triangle_column(const sum_array *sum, size_t j)
+{
+    return sum->value + j * sum->stride + j + 1;
+}
+
 /* Feature rows are floats in memory and doubles here: one kind of number in the file. */
 static void put_sum(writer *w, const sum_array *sum)
 {
-    if (sum->value)
+    if (sum->stride && w->at) {
+        for (size_t j = 0, columns = first_column(sum->n); j < columns; j++)
+            put_f64s(w, triangle_column(sum, j), columns - j);
+        return;
+    }
+    if (sum->value || !w->at) { /* counting needs no look at the numbers */
         put_f64s(w, sum->value, sum->n);
-    for (size_t i = 0; !sum->value && i < sum->n; i++) {
+        return;
+    }
+    for (size_t i = 0; i < sum->n; i++) {
         double wide = (double)sum->single[i];
         put_f64s(w, &wide, 1);
     }
 }
 
+static void put_arrays(writer *w, const sum_array *array, uint32_t n)
+{
+    put_u32(w, n);
+    for (uint32_t a = 0; a < n; a++) {
+        put_text(w, array[a].name);
+        put_u64(w, array[a].n);
+        put_sum(w, &array[a]);
+    }
+}
+
 static void put_all(writer *w, const oltr_policy *policy, uint64_t length)
 {
-    sum_array sums[MAX_SUMS];
-    uint32_t n = policy->ops->sums(policy_state(policy), sums);
+    const policy_ops *ops = policy->ops;
+    sum_array array[MAX_SUMS];
     put_bytes(w, magic, sizeof magic);
     put_u32(w, VERSION);
     put_u32(w, 0);
     put_u64(w, length);
     put_settings(w, policy);
-    put_u32(w, n);
-    for (uint32_t a = 0; a < n; a++) {
-        put_text(w, sums[a].name);
-        put_u64(w, sums[a].n);
-        put_sum(w, &sums[a]);
-    }
+    put_arrays(w, array, ops->sums(policy_state(policy), array));
+    put_arrays(w, array, ops->derived ? ops->derived(policy_state(policy), array) : 0);
 }
 
 size_t oltr_save_bound(const oltr_policy *policy)
 {
-    sum_array sums[MAX_SUMS];
+    writer count = {NULL, 0, 0};
     if (!policy)
         return 0;
-    uint32_t n = policy->ops->sums(policy_state(policy), sums);
-    writer count = {NULL, 0, 0};
-    size_t bytes = HEADER + CHECKSUM + 4;
-    put_settings(&count, policy);
-    for (uint32_t a = 0; a < n; a++)
-        bytes += 4 + strlen(sums[a].name) + 8 + sums[a].n * sizeof(double);
-    return bytes + count.used;
+    put_all(&count, policy, 0);
+    return count.used + CHECKSUM;
 }
 
 oltr_status oltr_save(const oltr_policy *policy, void *buffer, size_t capacity, size_t *written)
@@ -150,56 +179,130 @@ static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_
     return OLTR_OK;
 }
 
-static oltr_status get_params(reader *r, oltr_settings *settings, oltr_error *error)
+/* ---- the outline: where everything lies, found without taking memory */
+
+/* Arrays of numbers: sums, or derived ones. */
+typedef struct span {
+    reader at; /* at the first of them */
+    uint32_t arrays;
+    uint64_t numbers; /* in all of them */
+} span;
+
+typedef struct outline {
+    char kind[LONGEST_TEXT];
+    uint32_t version, n_items, dim, n_params, form; /* form of the prior */
+    uint64_t rounds;
+    reader params, prior; /* at the first of them */
+    span sums, derived;
+} outline;
+
+static void skip(reader *r, uint64_t n)
+{
+    if (r->failed || n > r->left) {
+        r->failed = 1;
+        return;
+    }
+    r->at += n;
+    r->left -= (size_t)n;
+}
+
+/* So many doubles are there, or the reader has failed. */
+static void skip_f64s(reader *r, uint64_t n)
+{
+    if (n > r->left / sizeof(double))
+        r->failed = 1;
+    else
+        skip(r, n * sizeof(double));
+}
+
+static int walk_params(reader *r, outline *o)
 {
     char name[LONGEST_TEXT];
-    uint32_t n = get_u32(r), seen = 0;
-    if (n > OLTR_MAX_PARAMS)
-        return contradicts(error, "number of parameters");
-    for (uint32_t i = 0; i < n; i++) {
+    o->n_params = get_u32(r);
+    o->params = *r;
+    for (uint32_t i = 0; i < o->n_params && !r->failed; i++)
+        if (get_text(r, name))
+            skip_f64s(r, 1);
+        else
+            r->failed = 1;
+    return !r->failed && o->n_params <= OLTR_MAX_PARAMS;
+}
+
+static int walk_prior(reader *r, outline *o)
+{
+    o->form = get_u32(r);
+    o->prior = *r;
+    if (o->form != 0)
+        skip_f64s(r, 2 * (uint64_t)o->n_items);
+    return !r->failed && o->form <= 2;
+}
+
+static int walk_arrays(reader *r, span *s)
+{
+    char name[LONGEST_TEXT];
+    s->arrays = get_u32(r);
+    s->at = *r;
+    s->numbers = 0;
+    for (uint32_t a = 0; a < s->arrays && !r->failed; a++) {
+        uint64_t n = get_text(r, name) ? get_u64(r) : UINT64_MAX;
+        skip_f64s(r, n);
+        s->numbers += n;
+    }
+    return !r->failed && s->arrays <= MAX_SUMS;
+}
+
+/* Walks the body of an image of this version to its end. */
+static oltr_status outline_of(reader r, uint32_t version, outline *o, oltr_error *error)
+{
+    *o = (outline){.version = version};
+    if (!get_text(&r, o->kind))
+        return contradicts(error, "kind");
+    o->n_items = get_u32(&r);
+    o->dim = get_u32(&r);
+    o->rounds = get_u64(&r);
+    if (r.failed || o->rounds > MOST_ROUNDS)
+        return contradicts(error, "number of rounds");
+    if (!walk_params(&r, o))
+        return contradicts(error, "list of parameters");
+    if (!walk_prior(&r, o))
+        return contradicts(error, "prior");
+    if (!walk_arrays(&r, &o->sums))
+        return contradicts(error, "list of sums");
+    if (version > 1 && !walk_arrays(&r, &o->derived))
+        return contradicts(error, "list of derived numbers");
+    return r.left ? contradicts(error, "length") : OLTR_OK;
+}
+
+/* ---- what is in it */
+
+static oltr_status get_params(const outline *o, oltr_settings *settings, oltr_error *error)
+{
+    char name[LONGEST_TEXT];
+    reader r = o->params;
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < o->n_params; i++) {
         double value;
         uint32_t at = 0;
-        if (!get_text(r, name))
-            return contradicts(error, "list of parameters");
-        get_f64s(r, &value, 1);
+        get_text(&r, name);
+        get_f64s(&r, &value, 1);
         while (at < settings->info->n_params && strcmp(settings->info->params[at].name, name) != 0)
             at++;
-        if (at == settings->info->n_params)
+        if (at == settings->info->n_params || seen >> at & 1)
             return contradicts(error, "list of parameters");
         if (!param_fits(&settings->info->params[at], value))
             return contradicts(error, "value of a parameter");
-        if (seen >> at & 1)
-            return contradicts(error, "list of parameters");
         seen |= 1u << at;
         settings->value[at] = value;
     }
     return OLTR_OK;
 }
 
-/* Reads the prior into `own`, which the caller frees. */
-static oltr_status get_prior(reader *r, oltr_settings *settings, double **own, oltr_error *error)
-{
-    uint32_t form = get_u32(r);
-    size_t n = settings->n_items;
-    if (form == 0)
-        return OLTR_OK;
-    if (form > 2 || r->left / (2 * sizeof(double)) < n)
-        return contradicts(error, "prior");
-    *own = malloc(2 * n * sizeof **own);
-    if (!*own)
-        return fail(error, OLTR_ENOMEM, "no memory for the snapshot's prior");
-    get_f64s(r, *own, 2 * n);
-    if (form == 1)
-        settings->prior = (oltr_prior){.a = *own, .b = *own + n};
-    else
-        settings->prior = (oltr_prior){.mean = *own, .sd = *own + n};
-    return OLTR_OK;
-}
-
 static void get_sum(reader *r, const sum_array *sum)
 {
-    if (sum->value)
+    if (sum->value && !sum->stride)
         get_f64s(r, sum->value, sum->n);
+    for (size_t j = 0, columns = sum->stride ? first_column(sum->n) : 0; j < columns; j++)
+        get_f64s(r, triangle_column(sum, j), columns - j);
     for (size_t i = 0; !sum->value && i < sum->n; i++) {
         double wide;
         get_f64s(r, &wide, 1);
@@ -207,97 +310,169 @@ static void get_sum(reader *r, const sum_array *sum)
     }
 }
 
-static oltr_status get_sums(reader *r, oltr_policy *policy, oltr_error *error)
+/* Reads the arrays that `list` names into the state.  One may tell the length of the next. */
+static oltr_status get_arrays(const span *s, uint32_t (*list)(const void *, sum_array *), void *state, const char *what,
+                              oltr_error *error)
 {
-    sum_array sums[MAX_SUMS];
+    sum_array array[MAX_SUMS];
     char name[LONGEST_TEXT];
-    uint32_t n = policy->ops->sums(policy_state(policy), sums);
-    if (get_u32(r) != n)
-        return contradicts(error, "number of sums");
-    for (uint32_t a = 0; a < n; a++) {
-        policy->ops->sums(policy_state(policy), sums); /* one array may tell the length of the next */
-        if (!get_text(r, name) || strcmp(name, sums[a].name) != 0 || get_u64(r) != sums[a].n)
-            return contradicts(error, "list of sums");
-        get_sum(r, &sums[a]);
+    reader r = s->at;
+    uint32_t n = list(state, array);
+    for (uint32_t a = 0; a < n && s->arrays == n; a++) {
+        list(state, array);
+        if (!get_text(&r, name) || strcmp(name, array[a].name) != 0 || get_u64(&r) != array[a].n)
+            return contradicts(error, what);
+        get_sum(&r, &array[a]);
     }
-    return r->failed || r->left ? contradicts(error, "length of sums") : OLTR_OK;
+    return r.failed || s->arrays != n ? contradicts(error, what) : OLTR_OK;
 }
 
-/* A number of items is believed when the bytes for their sums are there: before memory is spent on them. */
-static oltr_status check_claim(const reader *r, const oltr_settings *settings, oltr_error *error)
+/* The settings without the prior.  `custom`: the policy that it must be, or NULL for one of the catalogue. */
+static oltr_status get_settings(const outline *o, const oltr_policy_ops *custom, oltr_settings *settings,
+                                oltr_error *error)
+{
+    oltr_status status = custom ? oltr_settings_init_custom(settings, custom, o->n_items, error)
+                                : oltr_settings_init(settings, o->kind, o->n_items, error);
+    if (status == OLTR_EINVAL)
+        return status;
+    if (status != OLTR_OK || strcmp(settings->info->name, o->kind) != 0)
+        return contradicts(error, "kind or number of items");
+    settings->dim = o->dim;
+    status = get_params(o, settings, error);
+    return status == OLTR_OK ? settings_check(settings, error) : status;
+}
+
+/* Format 1 kept a prior that was given to a policy which does not read it; it is left out. */
+static oltr_status leave_out_prior(outline *o, const oltr_settings *settings, oltr_error *error)
+{
+    if (o->form == 0 || prior_is_taken(settings))
+        return OLTR_OK;
+    o->form = 0;
+    return o->version == 1 ? OLTR_OK : contradicts(error, "prior");
+}
+
+/* ---- memory */
+
+/* Does the image hold the numbers that so many items or features must have, and do policy and scratch fit the bound? */
+static oltr_status check_claim(const outline *o, const oltr_settings *settings, size_t most, oltr_error *error)
 {
     const policy_ops *ops = policy_ops_of(settings->info);
-    if (ops->saved && r->left / sizeof(double) < ops->saved(settings))
-        return contradicts(error, "number of items");
+    if (ops->saved && o->sums.numbers < ops->saved(settings))
+        return contradicts(error, "number of items or features");
+    size_t marks, own, prior = o->form ? 2 * sizeof(double) * (size_t)o->n_items : 0;
+    size_t block = oltr_policy_bytes(settings, error);
+    size_t scratch = scratch_block_bytes(settings, ops->scratch_bytes(settings), &marks, &own);
+    if (!block)
+        return OLTR_EITEM;
+    if (!scratch || block > most || scratch > most - block || 2 * prior > most - block - scratch)
+        return fail(error, OLTR_ENOMEM,
+                    "this %s with %u items and %u features takes %zu bytes and %zu for each ranking thread, more than "
+                    "the %zu allowed to a snapshot of its length: raise most_bytes of oltr_load_with() if you trust it",
+                    o->kind, o->n_items, o->dim, block, scratch, most);
     return OLTR_OK;
 }
 
-/* `custom`: the policy that it must be, or NULL for one of the catalogue. */
-static oltr_status settings_for(oltr_settings *settings, const oltr_policy_ops *custom, const char *kind,
-                                uint32_t n_items, oltr_error *error)
+/* A new policy with the settings and the prior of the image. */
+static oltr_policy *make_policy(const outline *o, oltr_settings *settings, oltr_error *error)
 {
-    if (!custom)
-        return oltr_settings_init(settings, kind, n_items, error);
-    if (strcmp(custom->info.name, kind) != 0)
-        return OLTR_EKIND;
-    return oltr_settings_init_custom(settings, custom, n_items, error);
+    size_t n = o->n_items, bytes = o->form ? 2 * n * sizeof(double) : 0;
+    double *numbers = bytes ? memory_take(settings->memory, bytes) : NULL;
+    reader r = o->prior;
+    if (bytes && !numbers) {
+        fail(error, OLTR_ENOMEM, "no memory for the snapshot's prior");
+        return NULL;
+    }
+    if (bytes)
+        get_f64s(&r, numbers, 2 * n);
+    if (o->form == 1)
+        settings->prior = (oltr_prior){.a = numbers, .b = numbers + n};
+    if (o->form == 2)
+        settings->prior = (oltr_prior){.mean = numbers, .sd = numbers + n};
+    oltr_policy *policy = oltr_policy_new(settings, error);
+    memory_give(settings->memory, numbers, bytes);
+    return policy;
 }
 
-static oltr_policy *load_body(reader *r, const oltr_policy_ops *custom, oltr_error *error)
+/* Sums, then what is derived: read where the image has it, else made anew. */
+static oltr_status fill(oltr_policy *policy, const outline *o, oltr_error *error)
 {
-    char kind[LONGEST_TEXT];
+    const policy_ops *ops = policy->ops;
+    void *state = policy_state(policy);
+    policy->rounds = o->rounds;
+    oltr_status status = get_arrays(&o->sums, ops->sums, state, "list of sums", error);
+    policy->rounds = o->rounds;
+    if (status == OLTR_OK)
+        status = policy_check_sums(policy, error);
+    if (status != OLTR_OK)
+        return status;
+    if (!o->derived.arrays) {
+        ops->refresh(state, o->rounds + 1);
+        return OLTR_OK;
+    }
+    if (!ops->derived)
+        return contradicts(error, "list of derived numbers");
+    status = get_arrays(&o->derived, ops->derived, state, "list of derived numbers", error);
+    return status == OLTR_OK ? ops->resume(state, o->rounds + 1, error) : status;
+}
+
+static size_t most_bytes(const oltr_load_options *options, size_t size)
+{
+    size_t multiple = size <= SIZE_MAX / LOAD_MULTIPLE ? LOAD_MULTIPLE * size : SIZE_MAX;
+    if (options->most_bytes)
+        return options->most_bytes;
+    return multiple > OLTR_LOAD_BYTES ? multiple : OLTR_LOAD_BYTES;
+}
+
+static oltr_status check_options(const oltr_load_options *options, oltr_error *error)
+{
+    uint64_t any = options->reserved32;
+    for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
+        any |= options->reserved[i];
+    if (options->size > sizeof *options)
+        return fail(error, OLTR_EINVAL, "these load options of %u bytes were made for a newer oltr", options->size);
+    if ((options->size && options->size != sizeof *options) || any || !memory_is_whole(options->memory))
+        return fail(error, OLTR_EINVAL,
+                    "load options begin as zeros: reserved members stay 0, a memory hook has take and give");
+    return OLTR_OK;
+}
+
+static oltr_policy *load(const void *buffer, size_t size, const oltr_load_options *options, oltr_error *error)
+{
+    const unsigned char *bytes = buffer;
+    outline o;
     oltr_settings settings;
-    double *prior = NULL;
-    oltr_policy *policy = NULL;
-    if (!get_text(r, kind)) {
-        contradicts(error, "kind");
+    if (check_envelope(bytes, size, error) != OLTR_OK)
         return NULL;
-    }
-    uint32_t n_items = get_u32(r), dim = get_u32(r);
-    uint64_t rounds = get_u64(r);
-    if (r->failed || rounds > (uint64_t)1 << 49) {
-        contradicts(error, "number of rounds");
+    reader version = {bytes + sizeof magic, 4, 0}, body = {bytes + HEADER, size - HEADER - CHECKSUM, 0};
+    if (outline_of(body, get_u32(&version), &o, error) != OLTR_OK ||
+        get_settings(&o, options->ops, &settings, error) != OLTR_OK || leave_out_prior(&o, &settings, error) != OLTR_OK)
         return NULL;
-    }
-    if (settings_for(&settings, custom, kind, n_items, error) != OLTR_OK) {
-        contradicts(error, "kind or number of items");
+    settings.memory = options->memory;
+    if (check_claim(&o, &settings, most_bytes(options, size), error) != OLTR_OK)
         return NULL;
-    }
-    settings.dim = dim;
-    if (get_params(r, &settings, error) == OLTR_OK && get_prior(r, &settings, &prior, error) == OLTR_OK &&
-        check_claim(r, &settings, error) == OLTR_OK)
-        policy = oltr_policy_new(&settings, error);
-    free(prior);
-    if (!policy)
-        return NULL;
-    if (get_sums(r, policy, error) != OLTR_OK || policy->ops->check(policy_state(policy), error) != OLTR_OK) {
+    oltr_policy *policy = make_policy(&o, &settings, error);
+    if (policy && fill(policy, &o, error) != OLTR_OK) {
         oltr_policy_free(policy);
-        return NULL;
-    }
-    policy->rounds = rounds;
-    policy->ops->refresh(policy_state(policy), rounds + 1);
-    if (policy->ops->check_derived && policy->ops->check_derived(policy_state(policy), error) != OLTR_OK) {
-        oltr_policy_free(policy); /* sums that nothing can be derived from */
         return NULL;
     }
     return policy;
 }
 
-static oltr_policy *load(const oltr_policy_ops *custom, const void *buffer, size_t size, oltr_error *error)
+oltr_policy *oltr_load_with(const void *buffer, size_t size, const oltr_load_options *options, oltr_error *error)
 {
+    static const oltr_load_options defaults = {.size = sizeof defaults};
     if (!buffer) {
         fail(error, OLTR_EINVAL, "there is no snapshot to load");
         return NULL;
     }
-    if (check_envelope(buffer, size, error) != OLTR_OK)
+    if (options && check_options(options, error) != OLTR_OK)
         return NULL;
-    reader r = {(const unsigned char *)buffer + HEADER, size - HEADER - CHECKSUM, 0};
-    return load_body(&r, custom, error);
+    return load(buffer, size, options ? options : &defaults, error);
 }
 
 oltr_policy *oltr_load(const void *buffer, size_t size, oltr_error *error)
 {
-    return load(NULL, buffer, size, error);
+    return oltr_load_with(buffer, size, NULL, error);
 }
 
 oltr_policy *oltr_load_custom(const oltr_policy_ops *ops, const void *buffer, size_t size, oltr_error *error)
@@ -306,5 +481,39 @@ oltr_policy *oltr_load_custom(const oltr_policy_ops *ops, const void *buffer, si
         fail(error, OLTR_EINVAL, "the operations of the policy are needed to load it");
         return NULL;
     }
-    return load(ops, buffer, size, error);
+    return oltr_load_with(buffer, size, &(oltr_load_options){.size = sizeof(oltr_load_options), .ops = ops}, error);
+}
+
+/* ---- files ---------------------------------------------------------------------------------------------- */
+
+oltr_status oltr_save_file(const oltr_policy *policy, const char *path, oltr_error *error)
+{
+    if (!policy || !path)
+        return fail(error, OLTR_EINVAL, "a policy and the path of a file are needed to save it");
+    size_t size = oltr_save_bound(policy), written = 0;
+    unsigned char *image = memory_take(&policy->memory, size);
+    if (!image)
+        return fail(error, OLTR_ENOMEM, "no memory for the %zu bytes of the snapshot", size);
+    oltr_status status = oltr_save(policy, image, size, &written);
+    status = status == OLTR_OK ? bytes_write_durably(path, image, written, error)
+                               : fail(error, status, "%s", oltr_strerror(status));
+    memory_give(&policy->memory, image, size);
+    return status;
+}
+
+oltr_policy *oltr_load_file(const char *path, const oltr_load_options *options, oltr_error *error)
+{
+    const oltr_memory *memory = options ? options->memory : NULL;
+    unsigned char *image = NULL;
+    size_t size = 0, taken = 0;
+    if (!path) {
+        fail(error, OLTR_EINVAL, "the path of a snapshot is needed to load it");
+        return NULL;
+    }
+    if ((options && check_options(options, error) != OLTR_OK) ||
+        bytes_read_into(path, memory, &image, &size, &taken, error) != OLTR_OK)
+        return NULL;
+    oltr_policy *policy = oltr_load_with(image, size, options, error);
+    memory_give(memory, image, taken);
+    return policy;
 }

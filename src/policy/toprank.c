@@ -21,7 +21,7 @@
 
 enum { P_HORIZON, P_RULE, N_PARAMS };
 enum { PRINTED, RELEASED };
-enum { MOST_ITEMS = 20000 }; /* 4.8 GB of pairs */
+enum { MOST_COMPARED = 20000 }; /* 4.8 GB of pairs */
 static const char *const rules[] = {"printed", "released", NULL};
 static const oltr_param params[N_PARAMS] = {
     {"horizon", OLTR_INTEGER, 10000, 2, 1e15, NULL, "the number of rounds it is made for; delta = 1/horizon"},
@@ -60,7 +60,7 @@ static toprank_state plan(const oltr_settings *settings)
 
 static size_t state_bytes(const oltr_settings *settings)
 {
-    return settings->n_items <= MOST_ITEMS ? plan(settings).bytes : 0;
+    return settings->n_items <= MOST_COMPARED ? plan(settings).bytes : 0;
 }
 
 /* Where the pair {i, j} lies; the sign of its antisymmetric entries as seen from i. */
@@ -209,19 +209,16 @@ static int was_clicked(const oltr_ranking *shown, const oltr_feedback *seen, uin
 static int learn_click(toprank_state *p, const candidates *from, const uint32_t *block, const oltr_ranking *shown,
                        const oltr_feedback *seen, uint32_t slot)
 {
-    uint32_t clicked = shown->item[slot], place = 0;
+    uint32_t clicked = shown->item[slot], place = row_of_item(from, clicked);
     int changed = 0;
-    while (place < from->n && candidate(from, place) != clicked)
-        place++;
-    if (place == from->n)
-        return 0; /* not one of the candidates */
     for (uint32_t j = 0; j < from->n; j++)
         if (block[j] == block[place] && j != place && !was_clicked(shown, seen, candidate(from, j)))
             changed |= count_against(p, clicked, candidate(from, j));
     return changed;
 }
 
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     toprank_state *p = state;
     const uint32_t *block = words_in(p, p->block);
@@ -237,6 +234,7 @@ static void learn(void *state, uint64_t t, const candidates *from, const oltr_ra
         refresh(state, t);
     else if (!is_all(p, from))
         clear_room(p);
+    return OLTR_OK;
 }
 
 static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
@@ -254,9 +252,10 @@ static size_t saved(const oltr_settings *settings)
     return 3 * ((size_t)settings->n_items * (settings->n_items - 1) / 2);
 }
 
-static oltr_status check(const void *state, oltr_error *error)
+static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const toprank_state *p = state;
+    (void)t;
     const double *wins = doubles_at(p, p->wins), *decided = doubles_at(p, p->decided), *r = doubles_at(p, p->relation);
     for (size_t pair = 0; pair < (size_t)p->n_items * (p->n_items - 1) / 2; pair++) {
         int known = fabs(r[pair]) < 0.5 ? r[pair] >= 0 && r[pair] <= 0 : fabs(r[pair]) >= 1 && fabs(r[pair]) <= 1;
@@ -274,6 +273,7 @@ const policy_ops toprank_ops = {
                        "Ranking, NeurIPS 2018",
              .summary = "Sorts the items into blocks by pairwise comparisons and shuffles within the blocks.",
              .rewards = OLTR_CLICKS,
+             .exact_copy = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,

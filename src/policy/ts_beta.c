@@ -120,15 +120,17 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     return OLTR_OK;
 }
 
-static void learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown, const oltr_feedback *seen)
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
 {
     ts_beta_state *p = state;
     (void)t;
     (void)from;
     for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
-        item_sums_add(p, &p->items.sums, shown->item[slot], seen->reward[slot]);
+        item_sums_add(p, &p->items.sums, shown->item[slot], seen->reward[slot], weight_of_slot(seen, slot));
         refresh_item(p, shown->item[slot]);
     }
+    return OLTR_OK;
 }
 
 const policy_ops ts_beta_ops = {
@@ -140,7 +142,10 @@ const policy_ops ts_beta_ops = {
              .can_predict = 1,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
              .uses_prior = 1,
+             .exact_copy = 1,
+             .order_free = 1,
              .n_params = BETA_PARAMS,
              .params = beta_params},
     .state_bytes = state_bytes,
@@ -150,6 +155,7 @@ const policy_ops ts_beta_ops = {
     .learn = learn,
     .sums = list_item_sums,
     .saved = item_sums_saved,
+    .overflows = item_sums_overflows,
     .refresh = refresh,
     .check = check_clicks,
     .predict = beta_predict,

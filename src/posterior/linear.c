@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "math/ldl_kernels.h"
 
 enum { CHECK_EVERY = 256 }; /* rows; a comparison costs about as much as the update of a round */
@@ -20,8 +21,12 @@ enum { CHECK_EVERY = 256 }; /* rows; a comparison costs about as much as the upd
  * either that rare or the answer to something that is not rounding (an overflow, a bit flip, a bug).  And it is a hundredth of PROMISED, so that a caller
  * never sees it, even though a column is looked at only every 256 dim rows. */
 static const double DRIFT = 1e-11, PROMISED = 1e-9;
-static const double ORDINARY_REWARD = 1; /* where rewards cancel, errors of the moment are measured by this */
-static const double FORGOTTEN = 1e-290;  /* sums of this size are nothing */
+
+/* How far rounding may carry sums beyond what exact ones can be: 2^-54 a row at the worst, so that 10^12 rows are covered. */
+static const double STRAY = 1e-4;
+static const double FORGOTTEN = 1e-290; /* sums of squares of this size are nothing: what is left was forgotten */
+static const double MOST_EXPLAINED =
+    1e180; /* b'V^-1 b of any sums within the limits is less, and its square root finite */
 
 linear linear_plan(layout *l, uint32_t dim, double ridge)
 {
@@ -37,12 +42,12 @@ linear linear_plan(layout *l, uint32_t dim, double ridge)
 void linear_refresh(void *state, linear *p)
 {
     ldl f = linear_factor(state, p);
-    p->checked = 0;
-    p->lift = ldl_factor_nearby(&f, doubles_at(state, p->gram), doubles_at(state, p->moment), p->ridge);
-    if (p->lift < 0) { /* no sums of squares, as linear_check() will say; until then, believe nothing */
+    double lift = ldl_factor_nearby(&f, doubles_at(state, p->gram), doubles_at(state, p->moment), p->ridge);
+    if (lift < 0) /* no sums of squares, as linear_check() will say; until then, believe nothing */
         ldl_reset(&f, p->ridge);
-        p->lift = 0;
-    }
+    p->watch.rows = 0;
+    p->watch.lift = fmax(lift, 0);
+    p->watch.squares = ldl_explained(&f);
 }
 
 /* What an overflow leaves behind is not above 0, or not finite.  Told from the bits, which of such numbers are 1 to those of the largest: one difference or the other is negative
@@ -59,19 +64,25 @@ static int diagonal_is_healthy(const ldl *f)
     return !(negative >> 63);
 }
 
+static double moment_error(const void *state, const linear *p, const ldl *f, double *work)
+{
+    return ldl_moment_error(f, doubles_at(state, p->gram), doubles_at(state, p->moment), p->ridge,
+                            p->watch.squares + FORGOTTEN, work);
+}
+
 static int has_drifted(const void *state, linear *p, const ldl *f, uint32_t n_rows)
 {
-    const double *gram = doubles_at(state, p->gram), *moment = doubles_at(state, p->moment);
     double *work = doubles_at(state, p->work);
     if (!diagonal_is_healthy(f))
         return 1;
-    p->checked += n_rows;
-    if (p->checked < CHECK_EVERY)
+    p->watch.rows += n_rows;
+    if (p->watch.rows < CHECK_EVERY)
         return 0;
-    p->checked = 0;
-    p->column = (p->column + 1) % p->dim;
-    return !(ldl_column_error(f, gram, p->ridge, p->column, work) <= DRIFT + p->lift &&
-             ldl_moment_error(f, gram, moment, p->ridge, 0, work) <= DRIFT);
+    uint32_t column = ((uint32_t)p->watch.column + 1) % p->dim;
+    p->watch.rows = 0;
+    p->watch.column = column;
+    return !(ldl_column_error(f, doubles_at(state, p->gram), p->ridge, column, work) <= DRIFT + p->watch.lift &&
+             moment_error(state, p, f, work) <= DRIFT);
 }
 
 void linear_add(void *state, linear *p, const float *const *x, const double *y, const double *weight, uint32_t n_rows)
@@ -79,6 +90,8 @@ void linear_add(void *state, linear *p, const float *const *x, const double *y, 
     ldl f = linear_factor(state, p);
     ldl_learn(&f, doubles_at(state, p->gram), doubles_at(state, p->moment), x, y, weight, n_rows,
               doubles_at(state, p->work));
+    for (uint32_t k = 0; k < n_rows; k++)
+        p->watch.squares += (weight ? weight[k] : 1) * (y[k] * y[k]);
     if (has_drifted(state, p, &f, n_rows))
         linear_refresh(state, p);
 }
@@ -98,16 +111,22 @@ void linear_predict(const void *state, const linear *p, const float *x, size_t s
         ldl_quadratic(&f, x, stride, n, variance, work + ceil4(p->dim));
 }
 
-/* Cauchy and Schwarz: |sum x_i x_j| <= sqrt(sum x_i^2 sum x_j^2).  Rounding of the sums may exceed it by far less than 1e-9, unless they were forgotten until they are
- * among the smallest numbers there are. */
-static oltr_status check_column(const linear *p, const double *gram, uint32_t j, oltr_error *error)
+/* sqrt(sum w x_j^2), the length of a feature over all rows; above 0 even where forgetting has left nothing of the squares but something
+ * of the products. */
+static double length(double square)
+{
+    return sqrt(square + FORGOTTEN);
+}
+
+/* Cauchy and Schwarz: |sum x_i x_j| <= sqrt(sum x_i^2 sum x_j^2). */
+static oltr_status check_column(const linear *p, const double *gram, double most, uint32_t j, oltr_error *error)
 {
     const double *column = gram + packed_column(p->dim, j) - j;
-    if (!(column[j] >= 0 && isfinite(column[j])))
+    if (!(column[j] >= 0 && column[j] <= most))
         return fail(error, OLTR_ESTATE, "feature %u: a sum of squares of %g cannot be", j, column[j]);
     for (uint32_t i = j + 1; i < p->dim; i++) {
         double other = gram[packed_column(p->dim, i)];
-        if (!(isfinite(column[i]) && fabs(column[i]) <= sqrt(column[j]) * sqrt(other) * (1 + 1e-9) + FORGOTTEN))
+        if (!(fabs(column[i]) <= length(column[j]) * length(other) * (1 + STRAY)))
             return fail(error, OLTR_ESTATE,
                         "features %u and %u: a sum of products of %g beside squares of %g and %g cannot be", j, i,
                         column[i], column[j], other);
@@ -129,31 +148,70 @@ static oltr_status check_together(const linear *p, const double *gram, oltr_erro
                : fail(error, OLTR_ESTATE, "the sums of products of features cannot be: they are not those of any rows");
 }
 
-oltr_status linear_check(const void *state, const linear *p, oltr_error *error)
+oltr_status linear_check_within(const void *state, const linear *p, const linear_limits *limits, oltr_error *error)
 {
     const double *gram = doubles_at(state, p->gram), *moment = doubles_at(state, p->moment);
+    double weight = limits ? limits->rows * limits->weight * (1 + STRAY) : DBL_MAX / 1e12;
     for (uint32_t j = 0; j < p->dim; j++) {
-        oltr_status status = check_column(p, gram, j, error);
+        oltr_status status = check_column(p, gram, weight * LARGEST_FEATURE * LARGEST_FEATURE, j, error);
         if (status != OLTR_OK)
             return status;
-        if (!isfinite(moment[j]))
-            return fail(error, OLTR_ESTATE, "feature %u: a sum of feature times reward of %g cannot be", j, moment[j]);
+        double square = gram[packed_column(p->dim, j)],
+               most = limits ? length(square) * sqrt(weight) * limits->reward : DBL_MAX;
+        if (!(fabs(moment[j]) <= most))
+            return fail(error, OLTR_ESTATE,
+                        "feature %u: a sum of feature times reward of %g beside squares of %g cannot be", j, moment[j],
+                        square);
     }
     return check_together(p, gram, error);
 }
 
 oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *error)
 {
-    const double *gram = doubles_at(state, p->gram), *moment = doubles_at(state, p->moment);
+    const double *gram = doubles_at(state, p->gram);
     ldl f = linear_factor(state, p);
     double worst = 0, *work = malloc(p->dim * sizeof *work);
     if (!work)
         return fail(error, OLTR_ENOMEM, "no memory to compare the factor with the sums");
     for (uint32_t j = 0; j < p->dim; j++)
         worst = fmax(worst, ldl_column_error(&f, gram, p->ridge, j, work));
-    worst = fmax(worst - p->lift, ldl_moment_error(&f, gram, moment, p->ridge, ORDINARY_REWARD, work));
+    worst = fmax(worst - p->watch.lift, moment_error(state, p, &f, work));
     free(work);
     if (diagonal_is_healthy(&f) && worst <= PROMISED)
         return OLTR_OK;
     return fail(error, OLTR_ESTATE, "the factor is %g away from the sums it must follow from", worst);
+}
+
+/* ---- exact copies ------------------------------------------------------------------------------------------------ */
+
+uint32_t linear_list_derived(const void *state, const linear *p, const char *const names[LINEAR_DERIVED],
+                             oltr_sum_array out[LINEAR_DERIVED])
+{
+    ldl f = linear_factor(state, p);
+    size_t d = p->dim;
+    out[0] = (oltr_sum_array){.name = names[0], .value = f.l, .n = d * (d + 1) / 2, .stride = f.stride};
+    out[1] = (oltr_sum_array){.name = names[1], .value = f.d, .n = d};
+    out[2] =
+        (oltr_sum_array){.name = names[2], .value = doubles_at(&p->watch, 0), .n = sizeof p->watch / sizeof(double)};
+    return LINEAR_DERIVED;
+}
+
+static int is_whole_below(double value, double end)
+{
+    return value >= 0 && value < end && value <= floor(value);
+}
+
+oltr_status linear_resume(const void *state, const linear *p, oltr_error *error)
+{
+    ldl f = linear_factor(state, p);
+    const linear_watch *w = &p->watch;
+    if (!is_whole_below(w->rows, CHECK_EVERY) || !is_whole_below(w->column, p->dim) ||
+        !(w->lift >= 0 && w->lift <= LDL_MOST_LIFT) || !(w->squares >= 0 && w->squares <= MOST_EXPLAINED))
+        return fail(error, OLTR_ESTATE, "the watch over the factor cannot be: %g rows, column %g, lift %g, squares %g",
+                    w->rows, w->column, w->lift, w->squares);
+    for (uint32_t j = 0; j < p->dim; j++)
+        if (!(f.d[j] >= 0x1p-60 * p->ridge)) /* a row only adds, and a factorisation stops at 2^-52 */
+            return fail(error, OLTR_ESTATE, "pivot %u of the factor is %g, too little beside a ridge of %g", j, f.d[j],
+                        p->ridge);
+    return linear_check_factor(state, p, error);
 }

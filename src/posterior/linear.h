@@ -6,20 +6,28 @@
 #ifndef OLTR_POSTERIOR_LINEAR_H
 #define OLTR_POSTERIOR_LINEAR_H
 
+#include <oltr/policy_ops.h>
+
 #include "base/error.h"
 #include "base/layout.h"
 #include "math/ldl.h"
 
+/* What else goes on beside the factor from one factorisation to the next.  All doubles, as snapshots hold them. */
+typedef struct linear_watch {
+    double rows;    /* learned since the factor was last compared with the sums */
+    double column;  /* which column was compared last */
+    double lift;    /* of the diagonal when the factor was made, see ldl_factor_nearby(); 0 as a rule */
+    double squares; /* b'V^-1 b when the factor was made, and sum w y^2 since: b_r is at most sqrt(V_rr squares) */
+} linear_watch;
+
 typedef struct linear {
     uint32_t dim;
-    double ridge;     /* lambda */
-    size_t gram;      /* offset of (dim (dim+1) / 2) doubles: sum w x x', packed lower triangle by columns */
-    size_t moment;    /* offset of (dim) doubles: sum w x y */
-    size_t factor;    /* offset of ldl_doubles(dim): derived */
-    size_t work;      /* offset of room for updates */
-    uint32_t checked; /* updates since the factor was last compared with the sums */
-    uint32_t column;  /* which column is compared next */
-    double lift;      /* of the diagonal when the factor was made, see ldl_factor_nearby(); 0 as a rule */
+    double ridge;  /* lambda */
+    size_t gram;   /* offset of (dim (dim+1) / 2) doubles: sum w x x', packed lower triangle by columns */
+    size_t moment; /* offset of (dim) doubles: sum w x y */
+    size_t factor; /* offset of ldl_doubles(dim): derived */
+    size_t work;   /* offset of room for updates */
+    linear_watch watch;
 } linear;
 
 linear linear_plan(layout *l, uint32_t dim, double ridge);
@@ -40,9 +48,27 @@ size_t linear_work(uint32_t dim);
 void linear_predict(const void *state, const linear *p, const float *x, size_t stride, uint32_t n, double *mean,
                     double *variance, double *work);
 
-/* OLTR_ESTATE unless all sums are finite and gram + ridge I can be factored, that is, gram is a sum of squares but for rounding. */
-oltr_status linear_check(const void *state, const linear *p, oltr_error *error);
+/* What sums can be: those of at most `rows` rows of weights up to `weight` and rewards up to `reward`, either way. */
+typedef struct linear_limits {
+    double rows, weight, reward;
+} linear_limits;
+
+/* OLTR_ESTATE unless all sums are finite and gram + ridge I can be factored, that is, gram is a sum of squares but for rounding; and within the
+ * limits, where they are given. */
+oltr_status linear_check_within(const void *state, const linear *p, const linear_limits *limits, oltr_error *error);
+static inline oltr_status linear_check(const void *state, const linear *p, oltr_error *error)
+{
+    return linear_check_within(state, p, NULL, error);
+}
 /* OLTR_ESTATE when the factor is further than 1e-9 from the sums, beyond a lift of the diagonal. */
 oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *error);
+
+/* The factor's bits depend on the order of updates, so an exact copy needs them: its columns, its diagonal and the watch, as
+ * arrays of a snapshot under the given names.  Returns LINEAR_DERIVED. */
+enum { LINEAR_DERIVED = 3 };
+uint32_t linear_list_derived(const void *state, const linear *p, const char *const names[LINEAR_DERIVED],
+                             oltr_sum_array out[LINEAR_DERIVED]);
+/* After they were read.  OLTR_ESTATE when no life leaves such numbers, or they do not fit the sums. */
+oltr_status linear_resume(const void *state, const linear *p, oltr_error *error);
 
 #endif

@@ -7,6 +7,7 @@
 #include "report/data_figure.h"
 
 #include "report/figure.h"
+#include "report/gnuplot_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -180,7 +181,7 @@ static void write_script(const char *file, const char *title, const struct descr
                 file, fmin(0.8, 0.25 + 15.0 / d->dim));
     figure_formats(out, file, WIDTH, HEIGHT);
     text_add(out, "    set multiplot title ");
-    figure_quote(out, title);
+    gnuplot_string(out, title);
     text_add(out, " font ',15'\n    unset key\n    set tics\n    set boxwidth 0.72\n    set format x '%g'\n");
     figure_look(out);
     add_labels(d, out);

@@ -4,6 +4,7 @@
 #include "report/density.h"
 #include "report/shown.h"
 #include "report/figure.h"
+#include "report/gnuplot_text.h"
 #include "report/style.h"
 
 #include <math.h>
@@ -37,8 +38,8 @@ static bool parse(char *text, struct panels *panels)
     bool good = csv_record(&line, field, N_COLUMNS) == N_COLUMNS && strcmp(field[0], "attraction") == 0;
     int count;
     while (good && (count = csv_record(&line, field, N_COLUMNS)) != 0) {
-        good =
-            count == N_COLUMNS && number_is_plain(field[0]) && number_is_plain(field[2]) && number_is_plain(field[3]);
+        good = count == N_COLUMNS && number_is_plain(field[0]) && text_is_line(field[1]) && number_is_plain(field[2]) &&
+               number_is_plain(field[3]);
         if (good) {
             struct row *row = &panels->row[panels->count++];
             *row = (struct row){field[0], field[1], strtod(field[2], NULL), strtod(field[3], NULL)};
@@ -168,7 +169,7 @@ static void add_legend(const struct panels *panels, const struct style *style, s
     for (size_t q = 0; q < panels->n_posteriors; q++) {
         text_printf(out, "%sNaN with lines linecolor rgb '%s' linewidth width dashtype %s title ",
                     q > 0 ? ", \\\n         " : "", style[q].colour, style[q].dash);
-        figure_quote(out, at(panels, 0, q, 0)->posterior);
+        gnuplot_string(out, at(panels, 0, q, 0)->posterior);
     }
     text_add(out, "\n");
 }
@@ -185,7 +186,7 @@ static void write_script(const char *file, const char *title, const struct panel
     text_printf(out, "data  = '%s.csv'\nwidth = 2.2   # of the lines\n", file);
     figure_formats(out, file, PANEL_WIDTH * (int)panels->n_panels, HEIGHT);
     text_add(out, "    set multiplot title ");
-    figure_quote(out, title);
+    gnuplot_string(out, title);
     text_add(out, " font ',15'\n    unset key\n    set xlabel 'attraction'\n    set format y '%g'\n"
                   "    set bmargin at screen 0.25\n    set tmargin at screen 0.80\n    set tics\n");
     figure_look(out);

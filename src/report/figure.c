@@ -8,6 +8,7 @@
 #include "report/csv.h"
 #include "report/shown.h"
 #include "report/files.h"
+#include "report/gnuplot_text.h"
 #include "report/style.h"
 
 #include <math.h>
@@ -206,6 +207,14 @@ static const struct style *style_in(const struct figure_scene *scene, const stru
     return &style[0];
 }
 
+/* Two names side by side, or one alone; long ones are cut. */
+static void name_curve(struct curve *curve, const char *first, const char *between, const char *second)
+{
+    size_t most = *second != '\0' ? LABEL_SIZE / 2 - 10 : LABEL_SIZE - 1;
+    (void)snprintf(curve->label, sizeof curve->label, "%.*s%s%.*s", (int)text_cut(first, most), first, between,
+                   (int)text_cut(second, most), second);
+}
+
 /* Round curves of a sweep: several policies keep their colours and the swept value is the dash; a single policy has
  * the colours to itself. */
 static void name_swept_curve(const struct drawing *drawing, struct curve *curve, const char *policy, uint32_t position)
@@ -215,14 +224,14 @@ static void name_swept_curve(const struct drawing *drawing, struct curve *curve,
     const char *value = drawing->scene->point[drawing->order[position]].sweep;
     if (drawing->figure->n_policies > 1) {
         curve->style.dash = dashes[position % (sizeof dashes / sizeof dashes[0])];
-        (void)snprintf(curve->label, sizeof curve->label, "%.90s, %.90s", policy, value);
+        name_curve(curve, policy, ", ", value);
         return;
     }
     enum { N_LETTERS = sizeof letters / sizeof letters[0] };
     struct style fresh[N_LETTERS];
     style_assign(letters, N_LETTERS, fresh);
     curve->style = fresh[position % N_LETTERS];
-    (void)snprintf(curve->label, sizeof curve->label, "%.90s = %.90s", drawing->scene->sweep_key, value);
+    name_curve(curve, drawing->scene->sweep_key, " = ", value);
 }
 
 static bool add_policy(struct drawing *drawing, const char *policy, const struct style *style)
@@ -234,7 +243,7 @@ static bool add_policy(struct drawing *drawing, const char *policy, const struct
         struct curve *curve = &drawing->curve[drawing->n_curves];
         curve->order = drawing->n_curves++;
         curve->style = *style_in(scene, style, policy);
-        (void)snprintf(curve->label, sizeof curve->label, "%s", policy);
+        name_curve(curve, policy, "", "");
         if (over_rounds && scene->sweep_key != NULL) {
             name_swept_curve(drawing, curve, policy, p);
         }
@@ -382,27 +391,13 @@ static void sweep_tics(const struct drawing *drawing, struct text *out)
     text_add(out, "set xtics (");
     for (uint32_t i = 0; i < scene->n_points; i++) {
         text_add(out, i > 0 ? ", " : "");
-        figure_quote(out, scene->point[drawing->order[i]].sweep);
+        gnuplot_tic(out, scene->point[drawing->order[i]].sweep);
         text_printf(out, " %.12g", sweep_place(drawing, i));
     }
     text_add(out, ")\n");
 }
 
 /* ---- the script ----------------------------------------------------------------------------------------- */
-
-/* In single quotes gnuplot neither substitutes nor escapes; a quote is doubled, a line end becomes a blank. */
-void figure_quote(struct text *out, const char *string)
-{
-    text_add(out, "'");
-    for (; *string != '\0'; string++) {
-        unsigned char c = (unsigned char)*string;
-        text_bytes(out, c < 0x20 || c == 0x7F ? " " : string, 1);
-        if (c == '\'') {
-            text_add(out, "'");
-        }
-    }
-    text_add(out, "'");
-}
 
 void figure_head(struct text *out, const char *file, const char *title)
 {
@@ -411,7 +406,7 @@ void figure_head(struct text *out, const char *file, const char *title)
                 "# To restyle: edit, then run `gnuplot %s.gp` in this folder.\n\n"
                 "set encoding utf8\nset datafile separator comma\nset title ",
                 file, oltr_version(), file, file);
-    figure_quote(out, title);
+    gnuplot_string(out, title);
     text_add(out, " font ',16'\n");
 }
 
@@ -481,7 +476,7 @@ static void add_axis_titles(const struct drawing *drawing, struct text *out)
         return;
     }
     text_add(out, "set xlabel ");
-    figure_quote(out, sweep_title(drawing->scene->sweep_key));
+    gnuplot_string(out, sweep_title(drawing->scene->sweep_key));
     uint64_t rounds = common_last_round(drawing);
     char number[40];
     grouped((double)rounds, number, sizeof number);
@@ -577,7 +572,7 @@ static void add_line(const struct drawing *drawing, const struct curve *curve, s
         text_printf(out, "pointtype %d pointsize 0.9 ", curve->style.point);
     }
     text_add(out, "title ");
-    figure_quote(out, curve->label);
+    gnuplot_string(out, curve->label);
 }
 
 /* The bands go under all lines. */

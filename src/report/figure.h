@@ -48,7 +48,6 @@ oltr_status figure_script(const struct figure *figure, const struct figure_scene
                           struct text *data, oltr_error *error);
 
 /* Pieces shared with the other kind of figure. */
-void figure_quote(struct text *out, const char *string); /* a gnuplot string in single quotes */
 void figure_head(struct text *out, const char *file, const char *title);
 void figure_look(struct text *out);                                             /* border, grid, tics */
 void figure_formats(struct text *out, const char *file, int width, int height); /* opens the loop over svg, png, pdf */

@@ -2,6 +2,7 @@
 #include "report/prior_figure.h"
 
 #include "report/figure.h"
+#include "report/gnuplot_text.h"
 #include "report/gnuplot.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static void begin(struct text *out, const char *file, const char *title, int wid
     text_printf(out, "data  = '%s.csv'\nwidth = 2.2   # of the lines\n", file);
     figure_formats(out, file, width, height);
     text_add(out, "    set title ");
-    figure_quote(out, title);
+    gnuplot_string(out, title);
     text_add(out, " font ',15'\n");
     figure_look(out);
 }
@@ -58,7 +59,7 @@ static void add_curve(struct text *out, int column, const char *colour, const ch
                 "%sdata skip 1 using ($1 > 0 ? $1 : NaN):%d with lines linecolor rgb '%s' linewidth width dashtype %s "
                 "title ",
                 column > 2 ? ", \\\n         " : "    plot ", column, colour, dash);
-    figure_quote(out, title);
+    gnuplot_string(out, title);
 }
 
 oltr_status prior_draw_errors(const char *folder, const struct prior_error *point, uint32_t n, double claimed,

@@ -1,4 +1,5 @@
 /* text.c - see text.h. */
+#define _POSIX_C_SOURCE 200809L
 #include "report/text.h"
 
 #include <stdarg.h>
@@ -75,9 +76,9 @@ size_t text_width(const char *string)
     return width;
 }
 
-/* The length of the UTF-8 character at `at`, 0 if it is not one (overlong forms and surrogates are not). */
-static size_t character_length(const unsigned char *at)
+size_t text_character(const char *string)
 {
+    const unsigned char *at = (const unsigned char *)string;
     static const struct {
         unsigned char mask, lead;
         uint32_t smallest;
@@ -99,11 +100,23 @@ static size_t character_length(const unsigned char *at)
     return 0;
 }
 
+size_t text_cut(const char *string, size_t limit)
+{
+    size_t length = strnlen(string, limit + 1);
+    if (length <= limit) {
+        return length;
+    }
+    while (limit > 0 && ((unsigned char)string[limit] & 0xC0U) == 0x80U) {
+        limit--;
+    }
+    return limit;
+}
+
 bool text_is_line(const char *string)
 {
     const unsigned char *at = (const unsigned char *)string;
     while (*at != '\0') {
-        size_t length = character_length(at);
+        size_t length = text_character((const char *)at);
         bool control = *at < 0x20 || *at == 0x7F || (*at == 0xC2 && at[1] < 0xA0); /* C0, delete, C1 */
         if (length == 0 || control) {
             return false;

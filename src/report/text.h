@@ -23,6 +23,11 @@ bool text_reserve(struct text *text, size_t more);
 /* How many columns a UTF-8 string takes on a terminal, one for each character. */
 size_t text_width(const char *string);
 
+/* The length of the UTF-8 character that begins the string; 0 if it is none (overlong forms and surrogates are not). */
+size_t text_character(const char *string);
+/* How many bytes of the string to keep so that they are at most `limit` and no character is cut. */
+size_t text_cut(const char *string, size_t limit);
+
 /* Well-formed UTF-8 without control characters: fit for a label, a title, one line of a file or of a terminal. */
 bool text_is_line(const char *string);
 

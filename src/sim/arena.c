@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/taken.h"
+
 struct arena {
     const oltr_experiment *experiment;
     const world_ops *world;
@@ -26,10 +28,10 @@ struct arena {
 enum { ROUNDS_BETWEEN_STOPS = 512, ALIGNMENT = 64 };
 
 /* Where the world tells both forms of a prior, each policy gets its own. */
-static oltr_prior told_prior(const instance *truth, const oltr_policy_info *info)
+static oltr_prior told_prior(const instance *truth, const oltr_settings *settings)
 {
-    int moments = truth->tells_moments && (info->takes_moments || !truth->tells);
-    if (!info->uses_prior || (!moments && !truth->tells))
+    int moments = truth->tells_moments && (settings->info->takes_moments || !truth->tells);
+    if (!prior_is_taken(settings) || (!moments && !truth->tells))
         return (oltr_prior){NULL, NULL, NULL, NULL};
     return moments ? (oltr_prior){.mean = truth->mean, .sd = truth->sd} : (oltr_prior){.a = truth->a, .b = truth->b};
 }
@@ -40,7 +42,7 @@ static oltr_settings settings_in(const arena *a, uint32_t policy)
     oltr_settings settings = a->experiment->policy[policy].settings;
     settings.n_items = a->truth.n_items;
     settings.dim = a->truth.dim;
-    settings.prior = told_prior(&a->truth, settings.info);
+    settings.prior = told_prior(&a->truth, &settings);
     return settings;
 }
 

@@ -9,8 +9,6 @@
 #include "base/error.h"
 #include "world/world.h"
 
-__extension__ typedef unsigned __int128 unsigned_wide;
-
 enum { FINEST = 40, GROUP_BITS = 62 };
 
 /* A round is worth at most one reward a slot, and a reward at most the world's scale, either way where rewards are real.  The sum over a group has
@@ -232,7 +230,13 @@ static int64_t in_units(const point_results *p, double value)
 
 static wide square(int64_t units)
 {
-    return (wide)units * units;
+    uint64_t size = units < 0 ? -(uint64_t)units : (uint64_t)units;
+    return wide_product(size, size);
+}
+
+static void add(wide *sum, wide term)
+{
+    *sum = wide_add(*sum, term);
 }
 
 static void add_pairs(point_results *p)
@@ -243,7 +247,7 @@ static void add_pairs(point_results *p)
             const int64_t *one = p->units + (size_t)i * p->n_checkpoints;
             const int64_t *two = p->units + (size_t)j * p->n_checkpoints;
             for (uint32_t c = 0; c < p->n_checkpoints; c++)
-                *squares++ += square(one[c] - two[c]);
+                add(squares++, square(one[c] - two[c]));
         }
 }
 
@@ -253,7 +257,8 @@ static void add_to_group(point_results *p, uint32_t group)
     for (size_t i = 0; i < curve; i++)
         p->group_regret[group * curve + i] += p->units[i];
     for (uint32_t i = 0; i < p->n_policies; i++)
-        p->group_squares[(size_t)group * p->n_policies + i] += square(p->units[(size_t)(i + 1) * p->n_checkpoints - 1]);
+        add(&p->group_squares[(size_t)group * p->n_policies + i],
+            square(p->units[(size_t)(i + 1) * p->n_checkpoints - 1]));
     p->group_done[group]++;
 }
 
@@ -263,9 +268,9 @@ void results_add(oltr_results *results, uint32_t point, uint32_t replication, co
     point_results *p = &results->point[point];
     for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++) {
         p->units[i] = in_units(p, regret[i]);
-        p->at[i].regret += p->units[i];
-        p->at[i].regret_squares += square(p->units[i]);
-        p->at[i].reward += in_units(p, reward[i]);
+        add(&p->at[i].regret, wide_of(p->units[i]));
+        add(&p->at[i].regret_squares, square(p->units[i]));
+        add(&p->at[i].reward, wide_of(in_units(p, reward[i])));
     }
     add_pairs(p);
     if (p->n_groups > 1)
@@ -282,7 +287,7 @@ static void merge_groups(point_results *p, const point_results *from)
     for (size_t i = 0; i < policies * p->n_checkpoints; i++)
         p->group_regret[i] += from->group_regret[i];
     for (size_t i = 0; i < policies; i++)
-        p->group_squares[i] += from->group_squares[i];
+        add(&p->group_squares[i], from->group_squares[i]);
     for (uint32_t i = 0; i < p->n_groups; i++)
         p->group_done[i] += from->group_done[i];
 }
@@ -290,12 +295,12 @@ static void merge_groups(point_results *p, const point_results *from)
 static void merge_point(point_results *p, const point_results *from)
 {
     for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++) {
-        p->at[i].regret += from->at[i].regret;
-        p->at[i].regret_squares += from->at[i].regret_squares;
-        p->at[i].reward += from->at[i].reward;
+        add(&p->at[i].regret, from->at[i].regret);
+        add(&p->at[i].regret_squares, from->at[i].regret_squares);
+        add(&p->at[i].reward, from->at[i].reward);
     }
     for (size_t i = 0; i < pair_count(p->n_policies) * p->n_checkpoints; i++)
-        p->pair_squares[i] += from->pair_squares[i];
+        add(&p->pair_squares[i], from->pair_squares[i]);
     if (p->n_groups > 1)
         merge_groups(p, from);
     for (uint32_t i = 0; i < p->n_policies; i++)
@@ -332,9 +337,9 @@ uint32_t oltr_shard_replications(oltr_shard shard, uint32_t replications)
 /* The sum of the squared distances from `centre` of n numbers with these sums, exactly: no cancellation however large the mean. */
 static double squared_distances(wide total, wide squares, uint32_t n, int64_t centre)
 {
-    unsigned_wide c = (unsigned_wide)(wide)centre, sum = (unsigned_wide)squares;
-    sum += n * c * c - 2 * c * (unsigned_wide)total; /* terms may wrap, the sum does not */
-    return (double)(wide)sum;
+    wide c = wide_of(centre), nc = wide_multiply(c, wide_of(n)); /* terms may wrap, the sum does not */
+    wide step = wide_subtract(wide_subtract(nc, total), total);
+    return wide_double(wide_add(squares, wide_multiply(c, step)));
 }
 
 /* Mean of n numbers and its standard error, from their sums in units of 2^-scale. */
@@ -342,11 +347,12 @@ static oltr_estimate estimate(wide total, wide squares, uint32_t n, int scale)
 {
     if (!n)
         return (oltr_estimate){0, 0, 0};
-    int64_t centre = (int64_t)(total / n);
-    double offset = (double)(total - (wide)centre * n) / n; /* mean - centre, below one unit */
+    int64_t centre = (int64_t)wide_divide(total, n).low;
+    wide rest = wide_subtract(total, wide_multiply(wide_of(centre), wide_of(n)));
+    double offset = wide_double(rest) / n; /* mean - centre, below one unit */
     double around = squared_distances(total, squares, n, centre) - n * offset * offset;
     double variance = n > 1 ? fmax(0, around) / (n - 1) : 0;
-    return (oltr_estimate){ldexp((double)total / n, -scale), ldexp(sqrt(variance / n), -scale), n};
+    return (oltr_estimate){ldexp(wide_double(total) / n, -scale), ldexp(sqrt(variance / n), -scale), n};
 }
 
 #define NOBODY UINT32_MAX
@@ -389,7 +395,7 @@ oltr_outcome oltr_results_at(const oltr_results *results, uint32_t point, uint32
         return (oltr_outcome){0, 0, 0, 0};
     return (oltr_outcome){.regret = regret.mean,
                           .regret_se = between_groups(p, policy, NOBODY, checkpoint, regret.se),
-                          .reward = ldexp((double)t->reward / p->done, -p->scale),
+                          .reward = ldexp(wide_double(t->reward) / p->done, -p->scale),
                           .replications = p->done};
 }
 
@@ -400,8 +406,8 @@ oltr_estimate oltr_results_pair(const oltr_results *results, uint32_t point, uin
     if (policy == other)
         return (oltr_estimate){0, 0, p->done};
     uint32_t first = policy < other ? policy : other, second = policy < other ? other : policy;
-    wide total = p->at[(size_t)policy * p->n_checkpoints + checkpoint].regret -
-                 p->at[(size_t)other * p->n_checkpoints + checkpoint].regret;
+    wide total = wide_subtract(p->at[(size_t)policy * p->n_checkpoints + checkpoint].regret,
+                               p->at[(size_t)other * p->n_checkpoints + checkpoint].regret);
     wide squares = p->pair_squares[pair_index(p->n_policies, first, second) * p->n_checkpoints + checkpoint];
     oltr_estimate difference = estimate(total, squares, p->done, p->scale);
     difference.se = between_groups(p, policy, other, checkpoint, difference.se);
@@ -421,8 +427,8 @@ oltr_estimate oltr_results_in_group(const oltr_results *results, uint32_t point,
         return estimate(t->regret, t->regret_squares, p->done, p->scale);
     }
     size_t at = (size_t)group * p->n_policies + policy;
-    return estimate(p->group_regret[(at + 1) * p->n_checkpoints - 1], p->group_squares[at], p->group_done[group],
-                    p->scale);
+    return estimate(wide_of(p->group_regret[(at + 1) * p->n_checkpoints - 1]), p->group_squares[at],
+                    p->group_done[group], p->scale);
 }
 
 double oltr_results_ns_per_round(const oltr_results *results, uint32_t point, uint32_t policy)

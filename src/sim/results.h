@@ -12,7 +12,7 @@
 
 #include <oltr/sim.h>
 
-__extension__ typedef __int128 wide;
+#include "sim/wide.h"
 
 enum { CURVE_BITS = 52 };
 

@@ -414,9 +414,9 @@ typedef struct sum_field {
 } sum_field;
 
 typedef struct anatomy {
-    size_t items, dim, rounds, n_params, prior, n_sums, checksum;
-    uint32_t sums;
-    sum_field sum[MOST_SUMS];
+    size_t items, dim, rounds, n_params, prior, n_sums, n_derived, checksum;
+    uint32_t sums, derived;
+    sum_field sum[MOST_SUMS], derived_array[MOST_SUMS];
 } anatomy;
 
 static inline uint64_t little(const unsigned char *at, int bytes)
@@ -481,6 +481,23 @@ static inline size_t read_text(const unsigned char *byte, size_t at, char out[64
     return at + 4 + n;
 }
 
+/* Arrays with names and counts, from where their number stands; returns where they end. */
+static inline size_t read_arrays(const image *m, size_t at, uint32_t *n, sum_field *array)
+{
+    *n = (uint32_t)little(m->byte + at, 4);
+    assert_true(*n <= MOST_SUMS);
+    at += 4;
+    for (uint32_t i = 0; i < *n; i++) {
+        sum_field *f = &array[i];
+        f->name = at;
+        f->count = read_text(m->byte, at, f->text);
+        f->n = little(m->byte + f->count, 8);
+        f->value = f->count + 8;
+        at = f->value + 8 * (size_t)f->n;
+    }
+    return at;
+}
+
 /* Dissects a snapshot that is known to be good. */
 static inline anatomy dissect(const image *m)
 {
@@ -495,19 +512,9 @@ static inline anatomy dissect(const image *m)
         a.prior = read_text(m->byte, a.prior, text) + 8;
     assert_int_equal(little(m->byte + a.prior, 4), 0);
     a.n_sums = a.prior + 4;
-    a.sums = (uint32_t)little(m->byte + a.n_sums, 4);
-    assert_true(a.sums <= MOST_SUMS);
-    size_t at = a.n_sums + 4;
-    for (uint32_t i = 0; i < a.sums; i++) {
-        sum_field *f = &a.sum[i];
-        f->name = at;
-        f->count = read_text(m->byte, at, f->text);
-        f->n = little(m->byte + f->count, 8);
-        f->value = f->count + 8;
-        at = f->value + 8 * (size_t)f->n;
-    }
-    a.checksum = at;
-    assert_int_equal(at + 8, m->size);
+    a.n_derived = read_arrays(m, a.n_sums, &a.sums, a.sum);
+    a.checksum = read_arrays(m, a.n_derived, &a.derived, a.derived_array);
+    assert_int_equal(a.checksum + 8, m->size);
     return a;
 }
 

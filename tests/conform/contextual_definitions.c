@@ -220,19 +220,40 @@ static belief logts_belief(const twin *w, uint32_t k)
     return b;
 }
 
-/* The recursion as printed, from the first observation on. */
+static void newton_printed_step(belief *b, double alpha, const double *x, double s)
+{
+    double step[DIM], share = alpha * logistic_of(-s * dot(b->mean, x)) * s;
+    add_square(&b->precision, 1, x);
+    solve(b->precision, x, step);
+    for (int j = 0; j < DIM; j++)
+        b->mean[j] += share * step[j];
+}
+
+/* The maximum of log mu(s x'theta) - (theta - mean)'V (theta - mean) / 2 lies at mean + c s V^-1 x; c by halving. */
+static void newton_exact_step(belief *b, const double *x, double s)
+{
+    double step[DIM], low = 0, high = 1, z = dot(b->mean, x);
+    solve(b->precision, x, step);
+    for (int i = 0; i < 80; i++) {
+        double c = (low + high) / 2;
+        *(c < logistic_of(-s * z - c * dot(step, x)) ? &low : &high) = c;
+    }
+    for (int j = 0; j < DIM; j++)
+        b->mean[j] += low * s * step[j];
+    add_square(&b->precision, logistic_of(dot(b->mean, x)) * logistic_of(-dot(b->mean, x)), x);
+}
+
+/* The recursion from the first observation on. */
 static belief newton_step_belief(const twin *w, uint32_t k)
 {
     belief b = {.precision = times_identity(param_of(w->v, "slots")), .spread = param_of(w->v, "v")};
     double clip = param_of(w->v, "clip");
     (void)k;
     for (uint32_t i = 0; i < w->n; i++) {
-        const double *x = w->at[i].x, s = w->at[i].y > 0.5 ? 1 : -1;
-        double step[DIM], share = param_of(w->v, "alpha") * logistic_of(-s * dot(b.mean, x)) * s;
-        add_square(&b.precision, 1, x);
-        solve(b.precision, x, step);
-        for (int j = 0; j < DIM; j++)
-            b.mean[j] += share * step[j];
+        if (chosen(w->v, "step", "exact"))
+            newton_exact_step(&b, w->at[i].x, w->at[i].y > 0.5 ? 1 : -1);
+        else
+            newton_printed_step(&b, param_of(w->v, "alpha"), w->at[i].x, w->at[i].y > 0.5 ? 1 : -1);
         double length = sqrt(dot(b.mean, b.mean));
         for (int j = 0; j < DIM && clip > 0 && length > clip; j++)
             b.mean[j] *= clip / length;
@@ -615,7 +636,7 @@ static void list_linear(void)
 
 static void list_logistic(void)
 {
-    variant logts = variant_of("logts"), newton_steps = variant_of("logts-newton");
+    variant logts = with(variant_of("logts"), "rows", 4096), newton_steps = variant_of("logts-newton");
     variant exact = with(logts, "drift", 0), tame = with(logts, "lambda", 1);
     add_variant(&samplers, exact);
     add_variant(&samplers, logts);

@@ -137,7 +137,8 @@ static double best_no_click(const double *nu, uint32_t n, uint32_t k)
 static void tell(const fixture *f, uint32_t first, oltr_settings *s)
 {
     const oltr_world *w = &f->e.world;
-    if (!s->info->uses_prior)
+    char choice[16] = "none"; /* `prior` is the first parameter of those that have it */
+    if (!s->info->uses_prior || oltr_settings_get(s, 0, choice, sizeof choice) != OLTR_OK || !strcmp(choice, "none"))
         return;
     if (w->prior_mean && (!strcmp(s->info->name, "gts") || !w->prior_a))
         s->prior = (oltr_prior){.mean = w->prior_mean + first, .sd = w->prior_sd + first};

@@ -21,9 +21,9 @@ typedef struct field {
 
 /* Where everything stands in one snapshot. */
 typedef struct anatomy {
-    size_t items, rounds, n_params, prior, prior_values, n_sums, checksum;
-    uint32_t params, sums, form;
-    field param[MOST_FIELDS], sum[MOST_FIELDS];
+    size_t items, rounds, n_params, prior, prior_values, n_sums, n_derived, checksum;
+    uint32_t params, sums, derived, form;
+    field param[MOST_FIELDS], sum[MOST_FIELDS], derived_array[MOST_FIELDS];
 } anatomy;
 
 static inline uint64_t little(const unsigned char *at, int bytes)
@@ -107,14 +107,14 @@ static inline size_t read_params(const unsigned char *byte, size_t at, anatomy *
     return at;
 }
 
-static inline size_t read_sums(const unsigned char *byte, size_t at, anatomy *a)
+/* Arrays with names and counts, from where their number stands. */
+static inline size_t read_arrays(const unsigned char *byte, size_t at, uint32_t *n, field *array)
 {
-    a->n_sums = at;
-    a->sums = (uint32_t)little(byte + at, 4);
-    must(a->sums <= MOST_FIELDS);
+    *n = (uint32_t)little(byte + at, 4);
+    must(*n <= MOST_FIELDS);
     at += 4;
-    for (uint32_t i = 0; i < a->sums; i++) {
-        field *f = &a->sum[i];
+    for (uint32_t i = 0; i < *n; i++) {
+        field *f = &array[i];
         f->name = at;
         f->count = read_text(byte, at, f->text);
         f->n = little(byte + f->count, 8);
@@ -135,7 +135,11 @@ static inline anatomy dissect(const unsigned char *byte, size_t size)
     a.prior = read_params(byte, a.rounds + 8, &a);
     a.form = (uint32_t)little(byte + a.prior, 4);
     a.prior_values = a.prior + 4;
-    a.checksum = read_sums(byte, a.prior_values + (a.form ? 16 * (size_t)little(byte + a.items, 4) : 0), &a);
+    a.n_sums = a.prior_values + (a.form ? 16 * (size_t)little(byte + a.items, 4) : 0);
+    a.n_derived = read_arrays(byte, a.n_sums, &a.sums, a.sum);
+    a.checksum = a.n_derived;
+    if (little(byte + AT_VERSION, 4) > 1)
+        a.checksum = read_arrays(byte, a.n_derived, &a.derived, a.derived_array);
     must(a.checksum + 8 == size);
     return a;
 }

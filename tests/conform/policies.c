@@ -1098,6 +1098,8 @@ static const struct {
     {OLTR_EINTERRUPTED, "conform/worlds.c"},
     {OLTR_EFEATURE, "conform/contextual.c"},
     {OLTR_EDATA, "unit/reader.c"},
+    {OLTR_EFULL, "a policy that cannot grow; no call gives it yet"},
+    {OLTR_ENAME, "items with names; no call gives it yet"},
 };
 
 static void every_status_is_provoked(void **state)

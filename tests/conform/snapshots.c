@@ -83,7 +83,7 @@ static void the_format_is_as_described(void **state)
     image m = make_image(v, ITEMS);
     anatomy a = dissect(m.byte, m.size);
     assert_memory_equal(m.byte, "OLTRSNAP", 8);
-    assert_int_equal(little(m.byte + AT_VERSION, 4), 1);
+    assert_int_equal(little(m.byte + AT_VERSION, 4), 2);
     assert_int_equal(little(m.byte + AT_RESERVED, 4), 0);
     assert_int_equal(little(m.byte + AT_LENGTH, 8), m.size);
     assert_memory_equal(m.byte + AT_KIND + 4, v->info->name, strlen(v->info->name));
@@ -173,7 +173,7 @@ static void bytes_too_many(void **state)
 
 static void another_version(void **state)
 {
-    static const uint32_t newer[] = {2, 3, 255, 65536, UINT32_MAX};
+    static const uint32_t newer[] = {3, 4, 255, 65536, UINT32_MAX};
     image m = make_image(*state, ITEMS);
     for (size_t i = 0; i < sizeof newer / sizeof *newer; i++) {
         set_little(m.byte + AT_VERSION, 4, newer[i]);

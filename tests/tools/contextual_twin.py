@@ -472,6 +472,27 @@ class LogTSNewton(Contextual):
             self.theta += step
 
 
+class LogTSNewtonExact(LogTSNewton):
+    """The maximum for each examined item beside the belief so far, and its curvature there."""
+    defaults = {"v": 1.0, "step": "exact"}
+
+    def observe(self, lists, x, examined, reward):
+        for slot in range(self.slots):
+            item, seen = x[:, slot], examined[:, slot]
+            sign = np.where(reward[:, slot] > 0, 1.0, -1.0)
+            direction = solve(self.V, item)
+            before, reach = (item * self.theta).sum(axis=1), (item * direction).sum(axis=1)
+            low, high = np.zeros(len(sign)), np.ones(len(sign))
+            for _ in range(60):
+                middle = (low + high) / 2
+                short = middle < special.expit(-sign * before - middle * reach)
+                low, high = np.where(short, middle, low), np.where(short, high, middle)
+            self.theta += (seen * sign * low)[:, None] * direction
+            after = (item * self.theta).sum(axis=1)
+            weight = seen * special.expit(after) * special.expit(-after)
+            self.V += weight[:, None, None] * item[:, :, None] * item[:, None, :]
+
+
 class Entry(NamedTuple):
     name: str
     kind: str
@@ -518,6 +539,7 @@ LOGTS_PRINTED = Entry("LogTS-printed", "logts", LogTS, {
 NEWTON = Entry("Newton", "logts-newton", LogTSNewton)
 NEWTON_1 = Entry("Newton-1", "logts-newton", LogTSNewton, {"alpha": 1.0})
 NEWTON_WIDE = Entry("Newton-1-2", "logts-newton", LogTSNewton, {"alpha": 1.0, "v": 2.0})
+NEWTON_EXACT = Entry("Newton-exact", "logts-newton", LogTSNewtonExact, {"step": "exact"})
 GTS = Entry("GTS", "gts", twin.GaussianSampling)
 TS_BETA = Entry("TS-Beta", "ts-beta", twin.BetaSamplingFull)
 TS_BETA_FLAT = Entry("TS-Beta-flat", "ts-beta", twin.BetaSampling)
@@ -537,8 +559,8 @@ EXPERIMENTS = (                                # Random first: it is the bar
         RANDOM, LOGTS, LOGTS_1, LOGTS_STALE, LOGTS_PRINTED, NEWTON, NEWTON_WIDE,
         LINTS_BAYES, LINUCB_C, GTS, TS_BETA)),
     (LogisticWorld("log-sphere", "sphere"), (
-        RANDOM, LOGTS, LOGTS_1, LOGTS_PLAIN, LOGTS_THEORY, NEWTON, LINTS_RELEASED,
-        WOFUL_SMALL, GTS, TS_BETA)),
+        RANDOM, LOGTS, LOGTS_1, LOGTS_PLAIN, LOGTS_THEORY, NEWTON, NEWTON_EXACT,
+        LINTS_RELEASED, WOFUL_SMALL, GTS, TS_BETA)),
     (LogisticWorld("log-fresh", "sphere", fresh=True), (
         RANDOM, LOGTS_1, LOGTS_STALE, NEWTON, LINTS_BAYES, LINUCB_C)),
     (ScalarWorld("scalar"), (

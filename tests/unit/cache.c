@@ -80,7 +80,7 @@ static void a_large_one_comes_back_with_any_threads(void **state)
     size_t n;
     unsigned char *bytes = read_bytes(path_of("large.saved"), &n);
     for (uint32_t i = 0; i < 60; i++) {
-        size_t at = next_bits(&from) % n;
+        size_t at = (size_t)(next_bits(&from) % n);
         unsigned char bit = (unsigned char)(1u << next_below(&from, 8));
         bytes[at] ^= bit;
         assert_null(
@@ -163,7 +163,8 @@ static size_t up(size_t n)
 /* Makes all digests right again, after the description of the format. */
 static void seal_all(unsigned char *bytes)
 {
-    uint64_t q = little(bytes + AT_QUERIES, 4), rows = little(bytes + AT_ROWS, 4), dim = little(bytes + AT_DIM, 4);
+    size_t q = (size_t)little(bytes + AT_QUERIES, 4), rows = (size_t)little(bytes + AT_ROWS, 4);
+    size_t dim = (size_t)little(bytes + AT_DIM, 4);
     const size_t size[] = {8 * q, 4 * (q + 1), rows, 4 * rows * dim};
     size_t at = AT_SECTIONS;
     for (int i = 0; i < 4; at += up(size[i]), i++) {

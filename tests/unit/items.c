@@ -23,8 +23,8 @@ static void state_new(sums_state *s)
 static oltr_status check(const sums_state *s, int clicks)
 {
     oltr_error error = {OLTR_OK, ""};
-    oltr_status status = item_sums_check(s->bytes, &s->items.sums, clicks, &error);
-    assert_int_equal(item_sums_check(s->bytes, &s->items.sums, clicks, NULL), status);
+    oltr_status status = item_sums_check(s->bytes, &s->items.sums, 1, clicks, &error);
+    assert_int_equal(item_sums_check(s->bytes, &s->items.sums, 1, clicks, NULL), status);
     assert_int_equal(error.code, status);
     assert_true(status == OLTR_OK || strlen(error.msg) > 10);
     return status;
@@ -42,8 +42,8 @@ static void observations_add_up(void **state)
     sums_state s;
     state_new(&s);
     for (int i = 0; i < 10; i++)
-        item_sums_add(s.bytes, &s.items.sums, 2, i % 2);
-    item_sums_add(s.bytes, &s.items.sums, 4, -1.5);
+        item_sums_add(s.bytes, &s.items.sums, 2, i % 2, 1);
+    item_sums_add(s.bytes, &s.items.sums, 4, -1.5, 1);
     assert_true(doubles_at(s.bytes, s.items.sums.examined)[2] == 10);
     assert_true(doubles_at(s.bytes, s.items.sums.reward)[2] == 5);
     assert_true(doubles_at(s.bytes, s.items.sums.reward)[4] == -1.5);

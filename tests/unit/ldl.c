@@ -246,7 +246,7 @@ static double certificate(const model *m)
 
 static double reported_error(const model *m)
 {
-    double worst = ldl_moment_error(&m->factor, m->gram, m->moment, m->ridge, 0, m->work);
+    double worst = ldl_moment_error(&m->factor, m->gram, m->moment, m->ridge, ldl_explained(&m->factor), m->work);
     for (uint32_t j = 0; j < m->dim; j++)
         worst = fmax(worst, ldl_column_error(&m->factor, m->gram, m->ridge, j, m->work));
     return worst;
@@ -311,7 +311,7 @@ static void test_errors_are_noticed(void **unused)
         *places[i] = right;
     }
     m.factor.l[3 * m.factor.stride + 21] *= 1 + 1e-6;
-    assert_true(ldl_moment_error(&m.factor, m.gram, m.moment, m.ridge, 0, m.work) > 1e-9);
+    assert_true(ldl_moment_error(&m.factor, m.gram, m.moment, m.ridge, ldl_explained(&m.factor), m.work) > 1e-9);
     model_free(&m);
 }
 

@@ -269,7 +269,8 @@ static void test_impossible_sums_are_refused(void **unused)
     *element = right;
     moment_of(&b)[6] = INFINITY;
     assert_int_equal(linear_check(b.state, &b.p, &error), OLTR_ESTATE);
-    assert_string_equal(error.msg, "feature 6: a sum of feature times reward of inf cannot be");
+    assert_string_equal(error.msg,
+                        "feature 6: a sum of feature times reward of inf beside squares of 6.7865 cannot be");
     free(b.state);
 }
 
@@ -309,7 +310,7 @@ static void test_a_swallowed_ridge_is_lived_with(void **unused)
     }
     assert_int_equal(linear_check_factor(b.state, &b.p, NULL), OLTR_OK);
     linear_refresh(b.state, &b.p);
-    assert_true(b.p.lift > 0);
+    assert_true(b.p.watch.lift > 0);
     assert_int_equal(linear_check(b.state, &b.p, NULL), OLTR_OK);
     assert_int_equal(linear_check_factor(b.state, &b.p, NULL), OLTR_OK);
     ldl f = linear_factor(b.state, &b.p);
@@ -362,6 +363,272 @@ static void test_overflow_is_reported(void **unused)
     free(b.state);
 }
 
+/* ---- no life is called broken, and what is broken is found ------------------------------------------------------- */
+
+/* Rewards of 1e30 that cancel leave rounding of 1e14 in b where the exact sum is 0. */
+static void test_cancelled_rewards_are_no_fault(void **unused)
+{
+    static const double ridges[] = {1e6, 1, 1e-9};
+    (void)unused;
+    oltr_rng rng = oltr_rng_make(30, 0);
+    oltr_error error = {OLTR_OK, ""};
+    for (uint32_t life = 0; life < 12; life++) {
+        uint32_t dim = life < 3 ? 1 : 1 + oltr_rng_below(&rng, 9);
+        belief b = belief_of(dim, ridges[life % 3]);
+        float *x = room(2 * dim, sizeof *x);
+        random_rows(&rng, x, 2, dim, dim);
+        for (uint32_t t = 0; t < 2000; t++) {
+            const float *row = x + (t / 2 % 2) * dim;
+            double y = t % 2 ? -1e30 : 1e30;
+            linear_add(b.state, &b.p, &row, &y, NULL, 1);
+            if (linear_check_factor(b.state, &b.p, &error) != OLTR_OK)
+                fail_msg("dim %u, ridge %g, row %u: %s", dim, b.p.ridge, t, error.msg);
+        }
+        free(x);
+        free(b.state);
+    }
+}
+
+/* A row that tests numerics: sizes from 1e-30 to 1e6, often a multiple or a sum of earlier rows. */
+static void wild_row(oltr_rng *rng, float *x, const float *pool, uint32_t in_pool, uint32_t dim)
+{
+    uint32_t how = oltr_rng_below(rng, 4), of = in_pool ? oltr_rng_below(rng, in_pool) : 0;
+    for (uint32_t j = 0; j < dim; j++) {
+        double size = pow(10, oltr_rng_below(rng, 3) ? 0 : -30 + 36 * oltr_rng_uniform(rng));
+        x[j] = (float)(size * (2 * oltr_rng_uniform(rng) - 1));
+        if (in_pool && how < 2)
+            x[j] = pool[of * dim + j] * (how ? 1 : 0.5f);
+    }
+}
+
+typedef struct wild_life {
+    belief b;
+    float *pool;
+    uint32_t in_pool;
+    double reward;
+} wild_life;
+
+enum { WILD_POOL = 12 };
+
+static wild_life wild_life_of(oltr_rng *rng)
+{
+    uint32_t dim = 1 + oltr_rng_below(rng, 12);
+    double ridge = pow(10, -9 + 15 * oltr_rng_uniform(rng));
+    return (wild_life){belief_of(dim, ridge), room(WILD_POOL * dim, sizeof(float)), 0,
+                       pow(10, 30 * oltr_rng_uniform(rng))};
+}
+
+static void end_of_life(wild_life *l)
+{
+    free(l->pool);
+    free(l->b.state);
+}
+
+static void learn_wildly(wild_life *l, oltr_rng *rng)
+{
+    uint32_t dim = l->b.p.dim, n = 1 + oltr_rng_below(rng, 5);
+    const float *row[5];
+    double y[5], weight[5];
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t at = l->in_pool < WILD_POOL ? l->in_pool : oltr_rng_below(rng, WILD_POOL);
+        wild_row(rng, l->pool + at * dim, l->pool, l->in_pool, dim);
+        l->in_pool += l->in_pool < WILD_POOL;
+        row[k] = l->pool + oltr_rng_below(rng, l->in_pool) * dim;
+        y[k] = (oltr_rng_below(rng, 2) ? 1 : -1) * (oltr_rng_below(rng, 3) ? l->reward : oltr_rng_uniform(rng));
+        weight[k] = pow(10, 6 * oltr_rng_uniform(rng) - 3);
+    }
+    linear_add(l->b.state, &l->b.p, row, y, oltr_rng_below(rng, 2) ? weight : NULL, n);
+}
+
+static void forget_all(belief *b, double keep)
+{
+    size_t d = b->p.dim;
+    for (size_t i = 0; i < d * (d + 1) / 2; i++)
+        gram_of(b)[i] *= keep;
+    for (size_t i = 0; i < d; i++)
+        moment_of(b)[i] *= keep;
+    linear_refresh(b->state, &b->p);
+}
+
+static void test_no_life_is_called_broken(void **unused)
+{
+    (void)unused;
+    oltr_rng rng = oltr_rng_make(31, 0);
+    oltr_error error = {OLTR_OK, ""};
+    linear_limits limits = {1e4, 1e3, 1e30};
+    for (uint32_t life = 0; life < 300; life++) {
+        wild_life l = wild_life_of(&rng);
+        uint32_t rounds = life % 50 ? 1 + oltr_rng_below(&rng, 60) : 600;
+        for (uint32_t t = 0; t < rounds; t++) {
+            learn_wildly(&l, &rng);
+            if (oltr_rng_below(&rng, 40) == 0)
+                forget_all(&l.b, oltr_rng_below(&rng, 2) ? oltr_rng_uniform(&rng) : 1e-150);
+            if (linear_check_within(l.b.state, &l.b.p, &limits, &error) != OLTR_OK ||
+                linear_check_factor(l.b.state, &l.b.p, &error) != OLTR_OK)
+                fail_msg("life %u, dim %u, ridge %g, round %u: %s", life, l.b.p.dim, l.b.p.ridge, t, error.msg);
+        }
+        end_of_life(&l);
+    }
+}
+
+/* The size that an error of one number must have to matter: 1e-6 of the largest its place can hold. */
+static double noticeable(const belief *b, uint32_t r, uint32_t j)
+{
+    double own = gram_of(b)[packed_column(b->p.dim, j)] + b->p.ridge, other = b->p.watch.squares;
+    if (r < b->p.dim)
+        other = gram_of(b)[packed_column(b->p.dim, r)] + b->p.ridge;
+    return 1e-6 * sqrt(own) * sqrt(other);
+}
+
+/* Any one number of factor or sums moved by that much. */
+static void test_every_wrong_number_is_found(void **unused)
+{
+    (void)unused;
+    oltr_rng rng = oltr_rng_make(32, 0);
+    for (uint32_t life = 0; life < 200; life++) {
+        wild_life l = wild_life_of(&rng);
+        for (uint32_t t = 0; t < 20; t++)
+            learn_wildly(&l, &rng);
+        ldl f = linear_factor(l.b.state, &l.b.p);
+        uint32_t d = f.dim, j = oltr_rng_below(&rng, d), r = j + 1 + oltr_rng_below(&rng, d - j);
+        double *places[] = {f.l + j * f.stride + r, f.d + j, gram_of(&l.b) + packed_column(d, j),
+                            r < d ? gram_of(&l.b) + packed_column(d, j) + r - j : moment_of(&l.b) + j};
+        double by[] = {noticeable(&l.b, r, j) / f.d[j], noticeable(&l.b, j, j), noticeable(&l.b, j, j),
+                       noticeable(&l.b, r, j)};
+        for (int i = 0; i < 4; i++) {
+            double right = *places[i];
+            *places[i] += (oltr_rng_below(&rng, 2) ? 1 : -1) * by[i];
+            if (linear_check_factor(l.b.state, &l.b.p, NULL) != OLTR_ESTATE)
+                fail_msg("life %u, dim %u: place %d (%u, %u) wrong by %g and not found", life, d, i, r, j, by[i]);
+            *places[i] = right;
+        }
+        assert_int_equal(linear_check_factor(l.b.state, &l.b.p, NULL), OLTR_OK);
+        end_of_life(&l);
+    }
+}
+
+static void test_sums_beyond_the_limits_are_refused(void **unused)
+{
+    (void)unused;
+    oltr_rng rng = oltr_rng_make(33, 0);
+    oltr_error error;
+    linear_limits limits = {20, 1, 5};
+    belief b = some_belief(&rng, 3, 20, 1);
+    assert_int_equal(linear_check_within(b.state, &b.p, &limits, &error), OLTR_OK);
+    limits.rows = 0;
+    assert_int_equal(linear_check_within(b.state, &b.p, &limits, &error), OLTR_ESTATE);
+    assert_non_null(strstr(error.msg, "feature 0: a sum of squares of"));
+    limits.rows = 20;
+    moment_of(&b)[2] = 1.01 * sqrt(gram_of(&b)[5] * 20) * 5;
+    assert_int_equal(linear_check_within(b.state, &b.p, &limits, &error), OLTR_ESTATE);
+    assert_non_null(strstr(error.msg, "feature 2: a sum of feature times reward of"));
+    moment_of(&b)[2] = 1.5e308;
+    limits = (linear_limits){0x1p77, 1, 1e30};
+    assert_int_equal(linear_check_within(b.state, &b.p, &limits, &error), OLTR_ESTATE);
+    gram_of(&b)[5] = 20.1e12;
+    moment_of(&b)[2] = 0;
+    limits = (linear_limits){20, 1, 1};
+    assert_int_equal(linear_check_within(b.state, &b.p, &limits, &error), OLTR_ESTATE);
+    free(b.state);
+}
+
+/* ---- exact copies ------------------------------------------------------------------------------------------------ */
+
+static const char *const derived_names[LINEAR_DERIVED] = {"factor", "pivot", "watch"};
+
+/* Number i of an array, of which a triangle has fewer in every column. */
+static double *number_of(const oltr_sum_array *a, size_t i)
+{
+    size_t columns = 0, j = 0;
+    if (!a->stride)
+        return a->value + i;
+    while (columns * (columns + 1) / 2 < a->n)
+        columns++;
+    for (; i >= columns - j; j++)
+        i -= columns - j;
+    return a->value + j * a->stride + j + 1 + i;
+}
+
+static belief copy_of(const belief *b)
+{
+    belief copy = belief_of(b->p.dim, b->p.ridge);
+    size_t d = b->p.dim;
+    oltr_sum_array from[LINEAR_DERIVED], to[LINEAR_DERIVED];
+    memcpy(gram_of(&copy), gram_of(b), d * (d + 1) / 2 * sizeof(double));
+    memcpy(moment_of(&copy), moment_of(b), d * sizeof(double));
+    assert_int_equal(linear_list_derived(b->state, &b->p, derived_names, from), LINEAR_DERIVED);
+    linear_list_derived(copy.state, &copy.p, derived_names, to);
+    for (int a = 0; a < LINEAR_DERIVED - 1; a++)
+        for (size_t i = 0; i < from[a].n; i++)
+            *number_of(&to[a], i) = *number_of(&from[a], i);
+    copy.p.watch = b->p.watch;
+    assert_string_equal(from[2].name, "watch");
+    assert_int_equal(from[2].n * sizeof(double), sizeof b->p.watch);
+    assert_int_equal(linear_resume(copy.state, &copy.p, NULL), OLTR_OK);
+    return copy;
+}
+
+static void assert_same_posterior(const belief *a, const belief *b)
+{
+    oltr_sum_array x[LINEAR_DERIVED], y[LINEAR_DERIVED];
+    linear_list_derived(a->state, &a->p, derived_names, x);
+    linear_list_derived(b->state, &b->p, derived_names, y);
+    for (int k = 0; k < LINEAR_DERIVED - 1; k++)
+        for (size_t i = 0; i < x[k].n; i++)
+            assert_memory_equal(number_of(&x[k], i), number_of(&y[k], i), sizeof(double));
+    assert_memory_equal(&a->p.watch, &b->p.watch, sizeof a->p.watch);
+}
+
+static void test_a_copy_goes_on_to_the_same_bits(void **unused)
+{
+    (void)unused;
+    oltr_rng rng = oltr_rng_make(34, 0);
+    for (uint32_t life = 0; life < 60; life++) {
+        wild_life l = wild_life_of(&rng), twin = l;
+        for (uint32_t t = 0; t < 150; t++)
+            learn_wildly(&l, &rng);
+        twin = l;
+        twin.b = copy_of(&l.b);
+        twin.pool = room(WILD_POOL * l.b.p.dim, sizeof(float));
+        memcpy(twin.pool, l.pool, WILD_POOL * l.b.p.dim * sizeof(float));
+        for (uint32_t t = 0; t < 300; t++) {
+            oltr_rng same = rng;
+            learn_wildly(&l, &rng);
+            learn_wildly(&twin, &same);
+        }
+        twin.in_pool = l.in_pool;
+        assert_same_posterior(&l.b, &twin.b);
+        end_of_life(&twin);
+        end_of_life(&l);
+    }
+}
+
+static void test_impossible_factors_are_refused(void **unused)
+{
+    static const linear_watch bad[] = {{-1, 0, 0, 1},  {256, 0, 0, 1},   {0.5, 0, 0, 1},  {NAN, 0, 0, 1}, {0, 7, 0, 1},
+                                       {0, -1, 0, 1},  {0, 0, -1, 1},    {0, 0, 0.02, 1}, {0, 0, NAN, 1}, {0, 0, 0, -1},
+                                       {0, 0, 0, NAN}, {0, 0, 0, 1e300}, {0, 0, 0, 1e181}};
+    static const double pivots[] = {0, -1, NAN, 1e-300};
+    (void)unused;
+    oltr_rng rng = oltr_rng_make(35, 0);
+    oltr_error error;
+    belief b = some_belief(&rng, 7, 20, 1);
+    linear_watch right = b.p.watch;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        b.p.watch = bad[i];
+        assert_int_equal(linear_resume(b.state, &b.p, &error), OLTR_ESTATE);
+        assert_non_null(strstr(error.msg, "the watch over the factor cannot be"));
+    }
+    b.p.watch = right;
+    ldl f = linear_factor(b.state, &b.p);
+    for (size_t i = 0; i < 4; i++) {
+        f.d[3] = pivots[i];
+        assert_int_equal(linear_resume(b.state, &b.p, &error), OLTR_ESTATE);
+        assert_non_null(strstr(error.msg, "pivot 3 of the factor is"));
+    }
+    free(b.state);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +642,12 @@ int main(void)
         cmocka_unit_test(test_a_swallowed_ridge_is_lived_with),
         cmocka_unit_test(test_overflow_is_reported),
         cmocka_unit_test(test_every_column_comes_round),
+        cmocka_unit_test(test_cancelled_rewards_are_no_fault),
+        cmocka_unit_test(test_no_life_is_called_broken),
+        cmocka_unit_test(test_every_wrong_number_is_found),
+        cmocka_unit_test(test_sums_beyond_the_limits_are_refused),
+        cmocka_unit_test(test_a_copy_goes_on_to_the_same_bits),
+        cmocka_unit_test(test_impossible_factors_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

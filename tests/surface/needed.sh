@@ -1,0 +1,32 @@
+#!/bin/bash
+# A user of the engine must not get a zlib, a thread or a YAML parser with it: what the shared libraries need, from their
+# dynamic sections, and that the engine calls no function of threads (which glibc keeps in libc itself).
+# usage: needed.sh READELF NM ENGINE LAB [sanitized]     exit status 77: a sanitizer's library would be among them
+set -eu
+readelf=$1 nm=$2 engine=$3 lab=$4
+if [ "${5:-}" = sanitized ]; then
+    echo "skipped: a library that was built with a sanitizer or for coverage needs their libraries too"
+    exit 77
+fi
+
+needed() { "$readelf" -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort | tr '\n' ' '; }
+of_engine=$(needed "$engine") of_lab=$(needed "$lab")
+echo "liboltr needs: $of_engine"
+echo "liboltr-lab needs: $of_lab"
+for name in $of_engine; do
+    case $name in
+    libm.so.* | libc.so.*) ;;
+    ld-linux* | ld64.so.*) ;; # s390x and others: the loader itself
+    *) echo "liboltr may need libm and libc only, not $name" >&2 && exit 1 ;;
+    esac
+done
+if "$nm" -D --undefined-only "$engine" | grep -E ' (pthread_|sem_|thrd_|mtx_|cnd_)'; then
+    echo "liboltr may call no function of threads" >&2
+    exit 1
+fi
+for name in liboltr.so libz.so; do
+    case $of_lab in
+    *$name*) ;;
+    *) echo "liboltr-lab does not name $name among what it needs" >&2 && exit 1 ;;
+    esac
+done
