@@ -78,7 +78,7 @@ static player player_new(const workload *w)
 {
     player a;
     layout l = {0, 0};
-    a.p = logistic_plan(&l, w->dim, w->n_items, w->lambda, w->drift);
+    a.p = logistic_plan(&l, w->dim, w->n_items, w->n_items, w->lambda, w->drift);
     a.bytes = l.used;
     a.state = room(l.used, 1);
     return a;

@@ -40,7 +40,8 @@ static const oltr_param params[N_PARAMS] = {
     {"drift", OLTR_REAL, 0.1, 0, 0.5, NULL,
      "how far a weight may move before the factor is put right (weights: fresh)"},
     {"rows", OLTR_INTEGER, 0, 0, 1e6, NULL,
-     "distinct feature rows kept exactly, older ones are absorbed; 0 means four times the items, at least 1024"},
+     "distinct feature rows kept exactly, older ones are absorbed; 0 means all that repeat and the newest of the "
+     "others"},
     NORM_PARAM,
 };
 
@@ -53,12 +54,18 @@ typedef struct logts {
     double sigma, bound, log_delta, kappa; /* bound: sqrt(lambda) S; log_delta: log(1/delta) */
 } logts;
 
-static uint32_t capacity_of(const oltr_settings *settings)
+/* As many distinct rows as are asked for, or room for four rows an item beside the window. */
+static size_t capacity_of(const oltr_settings *settings, size_t window)
 {
-    double wanted = param(settings, P_ROWS);
-    if (wanted > 0)
-        return (uint32_t)fmax(wanted, 2);
-    return settings->n_items > 256 ? 4 * settings->n_items : 1024;
+    size_t wanted = (size_t)param(settings, P_ROWS), items = settings->n_items;
+    return wanted ? wanted : (items > 256 ? 4 * items : 1024) + window;
+}
+
+/* How many single rows are kept exactly: enough that theta has settled before they are absorbed (docs/algorithms/logts.md). */
+static size_t window_of(const oltr_settings *settings)
+{
+    size_t wanted = (size_t)param(settings, P_ROWS), dim = settings->dim;
+    return wanted ? wanted : dim > 64 ? 4 * dim : 256;
 }
 
 static logts plan(const oltr_settings *settings)
@@ -66,7 +73,8 @@ static logts plan(const oltr_settings *settings)
     double horizon = param(settings, P_HORIZON), e = exp(-param(settings, P_S));
     logts p = {.weights = choice(settings, P_WEIGHTS), .scale = choice(settings, P_SCALE)};
     layout l = {align_up(sizeof p), 0};
-    p.model = logistic_plan(&l, settings->dim, capacity_of(settings), param(settings, P_LAMBDA),
+    size_t window = window_of(settings);
+    p.model = logistic_plan(&l, settings->dim, capacity_of(settings, window), window, param(settings, P_LAMBDA),
                             p.weights == FRESH ? param(settings, P_DRIFT) : 0.5);
     if (p.weights != FRESH)
         p.matrix = linear_plan(&l, settings->dim, param(settings, P_LAMBDA));
@@ -188,14 +196,38 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     return 8;
 }
 
+/* Estimate and factor are found by a solver from where the last round left them: an exact copy needs both. */
+static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
+{
+    static const char *const names[LINEAR_DERIVED] = {"matrix factor", "matrix pivot", "matrix watch"};
+    const logts *p = state;
+    const logistic *m = &p->model;
+    size_t d = m->dim, n = rows_in_use(p);
+    ldl f = logistic_factor(p, m);
+    out[0] = (sum_array){.name = "theta", .value = doubles_at(p, m->theta), .n = d + LOGISTIC_PATH};
+    out[1] = (sum_array){.name = "factor", .value = f.l, .n = d * (d + 1) / 2, .stride = f.stride};
+    out[2] = (sum_array){.name = "pivot", .value = f.d, .n = d};
+    out[3] = (sum_array){.name = "weight", .value = doubles_at(p, m->weight), .n = n};
+    out[4] = (sum_array){.name = "score", .value = doubles_at(p, m->score), .n = n};
+    return 5 + (p->weights == FRESH ? 0 : linear_list_derived(p, &p->matrix, names, out + 5));
+}
+
+static oltr_status resume(void *state, uint64_t t, oltr_error *error)
+{
+    logts *p = state;
+    (void)t;
+    oltr_status status = logistic_resume(p, &p->model, error);
+    return status == OLTR_OK && p->weights != FRESH ? linear_resume(p, &p->matrix, error) : status;
+}
+
 static oltr_status merge(void *state, const void *from)
 {
     logts *p = state;
     const logts *q = from;
-    logistic_merge(p, &p->model, q, &q->model);
-    for (size_t i = 0; i < matrix_sums(p); i++)
+    oltr_status status = logistic_merge(p, &p->model, q, &q->model);
+    for (size_t i = 0; status == OLTR_OK && i < matrix_sums(p); i++)
         doubles_at(p, p->matrix.gram)[i] += doubles_at(q, q->matrix.gram)[i];
-    return OLTR_OK;
+    return status;
 }
 
 static void forget(void *state, double keep)
@@ -206,9 +238,7 @@ static void forget(void *state, double keep)
         doubles_at(p, p->matrix.gram)[i] *= keep;
 }
 
-#define LARGEST_COUNT 1e12 /* observations of one row; beyond, the score equation has no root in doubles */
-
-/* Rows and counts that learn() could have left. */
+/* Rows that learn() could have left. */
 static oltr_status check_rows(const logts *p, oltr_error *error)
 {
     size_t n = rows_in_use(p);
@@ -216,10 +246,6 @@ static oltr_status check_rows(const logts *p, oltr_error *error)
         if (!(fabsf(floats_at(p, p->model.row)[i]) <= LARGEST_FEATURE))
             return fail(error, OLTR_ESTATE, "row %zu: a feature of %g cannot be", i / p->model.dim,
                         (double)floats_at(p, p->model.row)[i]);
-    for (size_t i = 0; i < n; i++)
-        if (!(doubles_at(p, p->model.examined)[i] <= LARGEST_COUNT))
-            return fail(error, OLTR_ESTATE, "row %zu: %g observations cannot be", i,
-                        doubles_at(p, p->model.examined)[i]);
     return OLTR_OK;
 }
 
@@ -276,7 +302,9 @@ const policy_ops logts_ops = {
              .can_predict = 1,
              .can_merge = 1,
              .can_forget = 1,
+             .exact_copy = 1,
              .contextual = 1,
+             .can_resize = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,
@@ -293,4 +321,6 @@ const policy_ops logts_ops = {
     .forget = forget,
     .refuses = refuses,
     .check_derived = check_derived,
+    .derived = list_derived,
+    .resume = resume,
 };

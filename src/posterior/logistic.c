@@ -1,11 +1,19 @@
-/* logistic.c - what a logistic model has learned: counts for each distinct row, and the quadratic rest of rows long gone.  See logistic.h.
+/* logistic.c - what a logistic model has learned: counts for each distinct row, and the quadratic rest of absorbed rows.  See
+ * logistic.h.
  *
- * Rows are found by a hash of their bytes in a table with open addressing and linear probing.  The table is at most half full, holds the number of
- * the row plus one (0: free), and closes the gap when a row leaves it, so that it never needs cleaning.
+ * Rows are found by a hash of their bytes in a table with open addressing and linear probing.  The table is at most half full,
+ * holds the number of the row plus one (0: free), and closes the gap when a row leaves it, so that it never needs cleaning.
+ *
+ * Rows are in one of two queues, single rows and rows that count for more than one observation, each in the order in which they
+ * were last examined.  When a new row finds no place, the oldest rows are absorbed, up to ABSORB_ROWS at a time because one pass
+ * over P serves several rows.  An absorbed row keeps its place and its entry in the table, with a count of 0, until a new row
+ * takes the place; so which rows are where follows from the sums alone.
  */
 #include "posterior/logistic.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "posterior/logistic_kernels.h"
@@ -19,6 +27,12 @@ static const double NEAR_ROOT = 1e-7, NEAR_ROOT_DEVIATIONS = 5e-4, NEAR_FACTOR =
  * round, and steps do not become more.  A twenty-fifth of the default drift; where the drift is less than this, the end of the climb puts right what is left. */
 static const double WORTHWHILE = 1.004;
 
+/* Rows that are absorbed at once, where the window is not small; a multiple of RESPOND_LANES. */
+enum { ABSORB_ROWS = 8 };
+
+/* A row is absorbed with the weight it has in the factor where that is as near as this to its own, so that the factor stays as it is. */
+static const double NEAR_WEIGHT = 0.02;
+
 double sigmoid(double z)
 {
     /* the residual of a row examined once and not clicked is -mu: the same bits here as in the solver */
@@ -28,26 +42,40 @@ double sigmoid(double z)
     return -residual[0];
 }
 
-logistic logistic_plan(layout *l, uint32_t dim, uint32_t capacity, double lambda, double drift)
+/* The least power of two that leaves half of the table free; 0 when there is none. */
+static size_t table_size_for(size_t capacity)
 {
-    logistic p = {.dim = dim, .capacity = capacity, .lambda = lambda, .drift = drift, .table_size = 2};
-    while (p.table_size < capacity || p.table_size - capacity < capacity)
-        p.table_size *= 2; /* capacity is a number of rows in memory: far below 2^30 */
+    size_t size = 2;
+    while (size && size / 2 < capacity)
+        size *= 2;
+    return size;
+}
+
+logistic logistic_plan(layout *l, uint32_t dim, size_t capacity, size_t window, double lambda, double drift)
+{
+    logistic p = {.dim = dim, .lambda = lambda, .drift = drift, .table_size = table_size_for(capacity)};
+    if (capacity > UINT32_MAX / 4 || !p.table_size) { /* rows, and places in the queues, are numbered by words */
+        l->overflow = 1;
+        return p;
+    }
+    p.capacity = (uint32_t)capacity;
+    p.window = (uint32_t)(window < capacity ? window : capacity);
     size_t rows = respond_padded(capacity), packed = (size_t)dim * ((size_t)dim + 1) / 2;
     p.count = layout_take(l, 2, sizeof(double));
-    p.row = layout_take(l, (size_t)capacity * dim, sizeof(float));
+    p.row = layout_take(l, capacity * dim, sizeof(float));
     p.examined = layout_take(l, rows, sizeof(double));
     p.clicked = layout_take(l, rows, sizeof(double));
     p.last = layout_take(l, rows, sizeof(double));
     p.precision = layout_take(l, packed, sizeof(double));
     p.pull = layout_take(l, dim, sizeof(double));
     p.table = layout_take(l, p.table_size, sizeof(uint32_t));
-    p.theta = layout_take(l, dim, sizeof(double));
+    p.theta = layout_take(l, (size_t)dim + LOGISTIC_PATH, sizeof(double));
     p.factor = layout_take(l, ldl_doubles(dim), sizeof(double));
     p.weight = layout_take(l, rows, sizeof(double));
     p.share = layout_take(l, rows, sizeof(double));
-    p.kept = layout_take(l, 1, sizeof(double));
-    p.work = layout_take(l, model_work(dim, capacity), sizeof(double));
+    p.score = layout_take(l, rows, sizeof(double));
+    p.queue = layout_take(l, 2 * (capacity + 2), sizeof(uint32_t));
+    p.work = layout_take(l, model_work(dim, p.capacity), sizeof(double));
     return p;
 }
 
@@ -74,7 +102,7 @@ static uint64_t hash_row(const float *row, uint32_t dim)
 
 typedef struct row_table {
     uint32_t *slot;
-    uint32_t mask;
+    size_t mask;
     const float *row;
     uint32_t dim;
 } row_table;
@@ -85,25 +113,25 @@ static row_table table_of(const void *state, const logistic *p)
     return t;
 }
 
-static uint32_t home_of(const row_table *t, const float *row)
+static size_t home_of(const row_table *t, const float *row)
 {
-    return (uint32_t)hash_row(row, t->dim) & t->mask;
+    return (size_t)hash_row(row, t->dim) & t->mask;
 }
 
 /* Where the row stands, or the free slot where it would. */
-static uint32_t find_slot(const row_table *t, const float *row)
+static size_t find_slot(const row_table *t, const float *row)
 {
-    uint32_t at = home_of(t, row);
+    size_t at = home_of(t, row);
     while (t->slot[at] && memcmp(t->row + (size_t)(t->slot[at] - 1) * t->dim, row, t->dim * sizeof *row) != 0)
         at = (at + 1) & t->mask;
     return at;
 }
 
 /* Frees a slot and moves up those behind it that it had pushed away from home. */
-static void free_slot(const row_table *t, uint32_t gap)
+static void free_slot(const row_table *t, size_t gap)
 {
-    for (uint32_t at = (gap + 1) & t->mask; t->slot[at]; at = (at + 1) & t->mask) {
-        uint32_t home = home_of(t, t->row + (size_t)(t->slot[at] - 1) * t->dim);
+    for (size_t at = (gap + 1) & t->mask; t->slot[at]; at = (at + 1) & t->mask) {
+        size_t home = home_of(t, t->row + (size_t)(t->slot[at] - 1) * t->dim);
         if (((at - home) & t->mask) >= ((at - gap) & t->mask)) {
             t->slot[gap] = t->slot[at];
             gap = at;
@@ -127,20 +155,85 @@ static void fill_table(void *state, const logistic *p)
     }
 }
 
-/* ---- rows come and go */
+/* ---- the queues */
 
-static uint32_t least_recent(const void *state, const logistic *p)
+/* Circular lists through two sentinels behind the rows: capacity for single rows, capacity + 1 for the others. */
+typedef struct link {
+    uint32_t before, after;
+} link;
+
+static link *links_of(const void *state, const logistic *p)
 {
-    const double *last = doubles_at(state, p->last);
-    uint32_t oldest = 0;
-    for (uint32_t r = 1; r < p->capacity; r++)
-        if (last[r] < last[oldest])
-            oldest = r;
-    return oldest;
+    return (link *)(void *)words_in(state, p->queue);
 }
 
-/* A quadratic that is flat but for lambda in some direction, and steep in others, must not move theta by its own rounding: a part of its diagonal that is more than what the
- * roundings of P theta come to, and less than anybody could notice, stands against that.  The gradient at theta stays as it is. */
+static uint32_t queue_for(const void *state, const logistic *p, uint32_t r)
+{
+    return p->capacity + (doubles_at(state, p->examined)[r] > 1);
+}
+
+static void leave_queue(void *state, logistic *p, uint32_t r, uint32_t queue)
+{
+    link *l = links_of(state, p);
+    l[l[r].before].after = l[r].after;
+    l[l[r].after].before = l[r].before;
+    p->singles -= queue == p->capacity;
+}
+
+/* Behind `place`, a row or the sentinel of that queue. */
+static void enter_queue(void *state, logistic *p, uint32_t r, uint32_t queue, uint32_t place)
+{
+    link *l = links_of(state, p);
+    l[r] = (link){place, l[place].after};
+    l[l[r].after].before = l[place].after = r;
+    p->singles += queue == p->capacity;
+}
+
+static int is_older(const double *last, uint32_t a, uint32_t b)
+{
+    return last[a] < last[b] || (last[a] <= last[b] && a < b);
+}
+
+/* Restores a heap of n rows, the most recent one first, below its element i. */
+static void sift(uint32_t *heap, uint32_t n, uint32_t i, const double *last)
+{
+    uint32_t row = heap[i];
+    for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
+        child += child + 1 < n && is_older(last, heap[child], heap[child + 1]);
+        if (!is_older(last, row, heap[child]))
+            break;
+        heap[i] = heap[child];
+    }
+    heap[i] = row;
+}
+
+/* The queues of the rows in use, derived from the sums.  Sorted in the scratch of the solver. */
+static void fill_queues(void *state, logistic *p)
+{
+    link *l = links_of(state, p);
+    uint32_t n = (uint32_t)doubles_at(state, p->count)[0], *heap = words_in(state, p->work);
+    const double *last = doubles_at(state, p->last);
+    for (uint32_t queue = p->capacity; queue < p->capacity + 2; queue++)
+        l[queue] = (link){queue, queue};
+    p->singles = 0;
+    for (uint32_t r = 0; r < n; r++)
+        heap[r] = r;
+    for (uint32_t i = n / 2; i-- > 0;)
+        sift(heap, n, i, last);
+    for (; n > 0; n--) { /* the most recent first, each in front of all before */
+        uint32_t r = heap[0], queue = queue_for(state, p, r);
+        heap[0] = heap[n - 1];
+        if (n > 1)
+            sift(heap, n - 1, 0, last);
+        enter_queue(state, p, r, queue, queue);
+    }
+}
+
+/* ---- rows come and go */
+
+/* Where P is flat but for lambda in some direction and steep in others, the rounding of P theta alone could move theta.  A part of
+ * each absorbed diagonal, larger than those roundings and too small to matter, is added against that.  The gradient at theta stays
+ * as it is. */
 static void steady(void *state, const logistic *p, const model *m, const float *x, double weight)
 {
     double *precision = doubles_at(state, p->precision), *pull = doubles_at(state, p->pull);
@@ -152,23 +245,52 @@ static void steady(void *state, const logistic *p, const model *m, const float *
     }
 }
 
-/* A row's part of the log posterior becomes its quadratic at theta: the gradient there stays as it is.  The factor gets the very weight, since
- * from now on nothing will put it right. */
-static void absorb(void *state, logistic *p, model *m, uint32_t r)
+/* The weights that rows have in the factor are near enough to theirs at theta, or are corrected there.  weight: what P will get, which
+ * is exactly what the factor has. */
+static void settle_weights(model *m, const uint32_t *row, double *weight, uint32_t n)
 {
-    double score[RESPOND_LANES] = {0}, residual[RESPOND_LANES], curvature[RESPOND_LANES];
-    const double examined[RESPOND_LANES] = {m->examined[r]}, clicked[RESPOND_LANES] = {m->clicked[r]}, none = 0;
-    const float *x = m->row + (size_t)r * m->dim;
-    rows_times(x, m->dim, 1, m->dim, m->theta, score);
-    respond(1, score, examined, clicked, residual, curvature);
-    double pull = residual[0] + curvature[0] * score[0];
-    model_reweigh(m, &r, curvature, 1);
-    rows_pull(x, 1, m->dim, &pull, doubles_at(state, p->pull));
+    uint32_t off[ABSORB_ROWS], k = 0;
+    double right[ABSORB_ROWS];
+    for (uint32_t i = 0; i < n; i++) {
+        if (fabs(weight[i] - m->weight[row[i]]) > NEAR_WEIGHT * weight[i]) {
+            off[k] = row[i];
+            right[k++] = weight[i];
+        }
+    }
+    model_reweigh(m, off, right, k);
+    for (uint32_t i = 0; i < n; i++)
+        weight[i] = m->weight[row[i]];
+}
+
+/* The rows' part of the log posterior becomes its quadratic at theta: the gradient there stays as it is, the factor keeps their
+ * weights, and they themselves count nothing any more. */
+static void absorb(void *state, const logistic *p, model *m, const uint32_t *row, uint32_t n)
+{
+    double score[ABSORB_ROWS] = {0}, residual[ABSORB_ROWS], weight[ABSORB_ROWS], examined[ABSORB_ROWS] = {0},
+           clicked[ABSORB_ROWS] = {0}, none[ABSORB_ROWS] = {0};
+    const float *x[ABSORB_ROWS];
+    for (uint32_t i = 0; i < n; i++) {
+        x[i] = m->row + (size_t)row[i] * m->dim;
+        rows_times(x[i], m->dim, 1, m->dim, m->theta, score + i);
+        examined[i] = m->examined[row[i]];
+        clicked[i] = m->clicked[row[i]];
+    }
+    respond(n, score, examined, clicked, residual, weight);
+    settle_weights(m, row, weight, n);
     memset(m->nothing, 0, m->dim * sizeof *m->nothing);
-    gram_add(doubles_at(state, p->precision), m->nothing, m->dim, &x, &none, curvature, 1);
-    steady(state, p, m, x, curvature[0]);
-    m->absorbed = 1;
-    p->absorbed = 1;
+    gram_add(doubles_at(state, p->precision), m->nothing, m->dim, x, none, weight, n);
+    for (uint32_t i = 0; i < n; i++) {
+        double pull = residual[i] + weight[i] * score[i];
+        rows_pull(x[i], 1, m->dim, &pull, doubles_at(state, p->pull));
+        steady(state, p, m, x[i], weight[i]);
+        doubles_at(state, p->examined)[row[i]] = doubles_at(state, p->clicked)[row[i]] = m->weight[row[i]] = 0;
+    }
+    *m->absorbed = 1;
+    if (!model_is_sound(m)) { /* lowered weights have spoilt the factor: all is evaluated and made anew */
+        model_evaluate(m);
+        model_rebuild(m);
+        *m->settled = 0;
+    }
 }
 
 /* What comes in, and how much of it is where. */
@@ -225,28 +347,63 @@ static void intake_flush(intake *in)
 
 static void intake_solve(intake *in)
 {
+    model *m = &in->m;
     intake_flush(in);
-    if (!in->p->settled)
-        model_evaluate(&in->m);
-    in->p->settled = (uint32_t)model_solve(&in->m, !in->p->settled);
+    int evaluated = !(*m->settled > 0);
+    if (evaluated)
+        model_evaluate(m);
+    *m->settled = model_solve(m, evaluated);
 }
 
-/* A place for one more row.  When all are taken, the least recent row leaves; if theta has not seen all of it, the root is found first. */
-static uint32_t make_room(intake *in)
+/* The next row to be absorbed: the oldest single row where there are too many of them, or else the oldest of all.  `place` is what the
+ * last one went behind. */
+static uint32_t oldest(const intake *in, uint32_t place)
 {
-    double *count = doubles_at(in->state, in->p->count);
-    if (count[0] < in->p->capacity) {
-        in->m.rows++;
-        return (uint32_t)count[0]++;
-    }
-    uint32_t r = least_recent(in->state, in->p);
-    if (doubles_at(in->state, in->p->last)[r] > in->solved) {
+    const logistic *p = in->p;
+    const link *l = links_of(in->state, p);
+    uint32_t single = l[place].after, other = l[p->capacity + 1].after;
+    if (p->singles >= p->window || other >= p->capacity)
+        return single;
+    return single < p->capacity && is_older(doubles_at(in->state, p->last), single, other) ? single : other;
+}
+
+/* Absorbs the oldest rows, which then are the first of the single ones, with a count of 0.  If theta has not seen all of the first,
+ * the root is found before. */
+static void absorb_oldest(intake *in)
+{
+    logistic *p = in->p;
+    const double *last = doubles_at(in->state, p->last);
+    uint32_t row[ABSORB_ROWS], n = 0, place = p->capacity, r = oldest(in, place);
+    uint32_t most = p->window >= 8 * ABSORB_ROWS ? ABSORB_ROWS : 1;
+    if (last[r] > in->solved) {
         intake_solve(in);
         intake_start(in);
         in->solved = in->counted;
     }
-    absorb(in->state, in->p, &in->m, r);
-    row_table t = table_of(in->state, in->p);
+    for (; n < most && r < p->capacity && last[r] <= in->solved; r = oldest(in, place)) {
+        leave_queue(in->state, p, r, queue_for(in->state, p, r));
+        enter_queue(in->state, p, r, p->capacity, place);
+        row[n++] = place = r;
+    }
+    absorb(in->state, p, &in->m, row, n);
+}
+
+/* A place for one more row: that of a row that counts nothing, a new one, or that of a row that is absorbed. */
+static uint32_t make_room(intake *in)
+{
+    logistic *p = in->p;
+    double *count = doubles_at(in->state, p->count), *examined = doubles_at(in->state, p->examined);
+    const link *first = &links_of(in->state, p)[p->capacity];
+    if (!(first->after < p->capacity && examined[first->after] <= 0)) {
+        if (count[0] < p->capacity && p->singles < p->window) {
+            in->m.rows++;
+            return (uint32_t)count[0]++;
+        }
+        absorb_oldest(in);
+    }
+    uint32_t r = first->after;
+    leave_queue(in->state, p, r, p->capacity);
+    row_table t = table_of(in->state, p);
     free_slot(&t, find_slot(&t, t.row + (size_t)r * t.dim));
     return r;
 }
@@ -256,7 +413,7 @@ static uint32_t place_of(intake *in, const float *x)
 {
     row_table t = table_of(in->state, in->p);
     copy_row(in->m.incoming, x, t.dim);
-    uint32_t at = find_slot(&t, in->m.incoming);
+    size_t at = find_slot(&t, in->m.incoming);
     if (t.slot[at])
         return t.slot[at] - 1;
     uint32_t r = make_room(in);
@@ -265,15 +422,25 @@ static uint32_t place_of(intake *in, const float *x)
     t.slot[find_slot(&t, kept)] = r + 1;
     doubles_at(in->state, in->p->examined)[r] = doubles_at(in->state, in->p->clicked)[r] = in->m.weight[r] = 0;
     in->m.share[r] = model_share(&in->m, kept);
+    enter_queue(in->state, in->p, r, in->p->capacity, links_of(in->state, in->p)[in->p->capacity].before);
     rows_times(kept, t.dim, 1, t.dim, in->m.theta, in->m.score + r);
     return r;
 }
 
-static void count_row(const intake *in, uint32_t r, double examined, double clicked, double when)
+/* One more observation of a row.  At the bound, older ones are forgotten to make room: shares of clicks stay right. */
+static void count_row(intake *in, uint32_t r, double click)
 {
-    doubles_at(in->state, in->p->examined)[r] += examined;
-    doubles_at(in->state, in->p->clicked)[r] += clicked;
-    doubles_at(in->state, in->p->last)[r] = when;
+    double *examined = doubles_at(in->state, in->p->examined) + r, *clicked = doubles_at(in->state, in->p->clicked) + r;
+    leave_queue(in->state, in->p, r, queue_for(in->state, in->p, r));
+    *examined += 1;
+    *clicked += click;
+    if (*examined > LOGISTIC_MOST_COUNT) {
+        *clicked *= LOGISTIC_MOST_COUNT / *examined;
+        *examined = LOGISTIC_MOST_COUNT;
+    }
+    doubles_at(in->state, in->p->last)[r] = in->counted;
+    uint32_t queue = queue_for(in->state, in->p, r);
+    enter_queue(in->state, in->p, r, queue, links_of(in->state, in->p)[queue].before);
 }
 
 /* Counts n observations, each in its row. */
@@ -286,7 +453,7 @@ static void intake_rows(intake *in, const float *const *x, const double *y, uint
             intake_flush(in);
         uint32_t r = place_of(in, x[i]);
         in->counted = ++*clock;
-        count_row(in, r, 1, y[i], in->counted);
+        count_row(in, r, y[i]);
         in->row[in->n] = r;
         in->click[in->n++] = y[i];
     }
@@ -318,7 +485,7 @@ static void derive(void *state, logistic *p)
     model m = model_of(state, p, &p->effort);
     model_evaluate(&m);
     model_rebuild(&m);
-    p->settled = (uint32_t)model_solve(&m, 1);
+    *m.settled = model_solve(&m, 1);
     model_evaluate(&m);
     model_rebuild(&m);
 }
@@ -333,40 +500,128 @@ static int any_on_diagonal(const double *packed, uint32_t dim)
 
 void logistic_refresh(void *state, logistic *p)
 {
-    memset(doubles_at(state, p->theta), 0, p->dim * sizeof(double));
+    double *theta = doubles_at(state, p->theta);
+    memset(theta, 0, ((size_t)p->dim + LOGISTIC_PATH) * sizeof *theta);
+    theta[p->dim + 2] = any_on_diagonal(doubles_at(state, p->precision), p->dim);
     fill_table(state, p);
-    p->absorbed = (uint32_t)any_on_diagonal(doubles_at(state, p->precision), p->dim);
+    fill_queues(state, p);
     derive(state, p);
 }
 
-static void merge_absorbed(void *state, logistic *p, const void *from_state, const logistic *from)
+static int is_within(const double *x, size_t n, double least, double most)
 {
-    const double *precision = doubles_at(from_state, from->precision), *pull = doubles_at(from_state, from->pull);
-    for (size_t i = 0; i < (size_t)p->dim * (p->dim + 1) / 2; i++)
-        doubles_at(state, p->precision)[i] += precision[i];
-    for (uint32_t j = 0; j < p->dim; j++)
-        doubles_at(state, p->pull)[j] += pull[j];
-    p->absorbed |= from->absorbed;
+    for (size_t i = 0; i < n; i++)
+        if (!(x[i] >= least && x[i] <= most))
+            return 0;
+    return 1;
 }
 
-/* The other's history counts as later than ours, in its own order. */
-void logistic_merge(void *state, logistic *p, const void *from_state, const logistic *from)
+/* ---- merging */
+
+static void *both_new(const logistic *p, size_t rows, logistic *both)
 {
+    layout l = {0, 0};
+    rows = rows ? rows : 1;
+    *both = logistic_plan(&l, p->dim, rows, rows, p->lambda, p->drift);
+    void *state = l.overflow ? NULL : aligned_alloc(LAYOUT_ALIGN, l.used);
+    if (state)
+        memset(state, 0, l.used);
+    return state;
+}
+
+/* Adds the rows of `from` that count anything, and P and q, to the history in `state`; returns 0 when a bound is passed.  Its history counts as later than what
+ * is there, in its own order. */
+static int add_history(void *state, const logistic *p, const void *from_state, const logistic *from)
+{
+    row_table t = table_of(state, p);
     double *count = doubles_at(state, p->count), before = count[1];
-    const double *other = doubles_at(from_state, from->count), *last = doubles_at(from_state, from->last);
-    const double *examined = doubles_at(from_state, from->examined), *clicked = doubles_at(from_state, from->clicked);
-    const float *row = floats_at(from_state, from->row);
-    intake in;
-    intake_open(&in, state, p); /* rows come in any order: all later ones are unseen */
-    merge_absorbed(state, p, from_state, from);
-    p->settled = 0;
-    count[1] += other[1];
-    intake_start(&in);
+    const double *examined = doubles_at(from_state, from->examined), *clicked = doubles_at(from_state, from->clicked),
+                 *last = doubles_at(from_state, from->last), *other = doubles_at(from_state, from->count);
+    size_t packed = (size_t)p->dim * (p->dim + 1) / 2;
     for (uint32_t i = 0; i < (uint32_t)other[0]; i++) {
-        count_row(&in, place_of(&in, row + (size_t)i * p->dim), examined[i], clicked[i], before + last[i]);
-        p->settled = 0; /* should the next row need room, theta has not seen this one */
+        const float *x = floats_at(from_state, from->row) + (size_t)i * p->dim;
+        size_t at = find_slot(&t, x);
+        if (!(examined[i] > 0))
+            continue;
+        if (!t.slot[at]) {
+            memcpy(floats_at(state, p->row) + (size_t)count[0] * p->dim, x, p->dim * sizeof *x);
+            t.slot[at] = (uint32_t)++count[0];
+        }
+        uint32_t r = t.slot[at] - 1;
+        doubles_at(state, p->examined)[r] += examined[i];
+        doubles_at(state, p->clicked)[r] += clicked[i];
+        doubles_at(state, p->last)[r] = before + last[i];
+        if (!(doubles_at(state, p->examined)[r] <= LOGISTIC_MOST_COUNT))
+            return 0;
     }
-    derive(state, p);
+    count[1] += other[1];
+    for (size_t i = 0; i < packed; i++)
+        doubles_at(state, p->precision)[i] += doubles_at(from_state, from->precision)[i];
+    for (uint32_t j = 0; j < p->dim; j++)
+        doubles_at(state, p->pull)[j] += doubles_at(from_state, from->pull)[j];
+    return count[1] <= LOGISTIC_MOST_OBSERVATIONS &&
+           is_within(doubles_at(state, p->precision), packed, -LOGISTIC_MOST_SUM, LOGISTIC_MOST_SUM) &&
+           is_within(doubles_at(state, p->pull), p->dim, -LOGISTIC_MOST_SUM, LOGISTIC_MOST_SUM);
+}
+
+/* Absorbs the oldest rows of `both`, whose root is known, until the rest fits into a model of this capacity and window. */
+static void absorb_what_does_not_fit(void *state, logistic *both, uint32_t capacity, uint32_t window)
+{
+    const link *l = links_of(state, both);
+    model m = model_of(state, both, &both->effort);
+    uint32_t left = m.rows;
+    while (left > capacity || both->singles > window) {
+        uint32_t row[ABSORB_ROWS], n = 0;
+        while (n < ABSORB_ROWS && (left > capacity || both->singles > window)) {
+            uint32_t single = l[both->capacity].after, other = l[both->capacity + 1].after;
+            int is_single = both->singles > window || other >= both->capacity ||
+                            (single < both->capacity && is_older(doubles_at(state, both->last), single, other));
+            row[n] = is_single ? single : other;
+            leave_queue(state, both, row[n++], both->capacity + !is_single);
+            left--;
+        }
+        absorb(state, both, &m, row, n);
+    }
+}
+
+/* The rows of `both` that count anything, and its P and q, replace what is in `state`. */
+static void take_history(void *state, logistic *p, const void *from_state, const logistic *both)
+{
+    uint32_t n = 0;
+    const double *count = doubles_at(from_state, both->count);
+    for (uint32_t i = 0; i < (uint32_t)count[0]; i++) {
+        if (!(doubles_at(from_state, both->examined)[i] > 0))
+            continue;
+        memcpy(floats_at(state, p->row) + (size_t)n * p->dim, floats_at(from_state, both->row) + (size_t)i * p->dim,
+               p->dim * sizeof(float));
+        doubles_at(state, p->examined)[n] = doubles_at(from_state, both->examined)[i];
+        doubles_at(state, p->clicked)[n] = doubles_at(from_state, both->clicked)[i];
+        doubles_at(state, p->last)[n++] = doubles_at(from_state, both->last)[i];
+    }
+    doubles_at(state, p->count)[0] = n;
+    doubles_at(state, p->count)[1] = count[1];
+    memcpy(doubles_at(state, p->precision), doubles_at(from_state, both->precision),
+           (size_t)p->dim * (p->dim + 1) / 2 * sizeof(double));
+    memcpy(doubles_at(state, p->pull), doubles_at(from_state, both->pull), p->dim * sizeof(double));
+}
+
+oltr_status logistic_merge(void *state, logistic *p, const void *from_state, const logistic *from)
+{
+    logistic both;
+    size_t rows = (size_t)doubles_at(state, p->count)[0] + (size_t)doubles_at(from_state, from->count)[0];
+    void *work = both_new(p, rows, &both);
+    if (!work)
+        return OLTR_ENOMEM;
+    if (!add_history(work, &both, state, p) || !add_history(work, &both, from_state, from)) {
+        free(work);
+        return OLTR_ESTATE;
+    }
+    logistic_refresh(work, &both);
+    absorb_what_does_not_fit(work, &both, p->capacity, p->window);
+    take_history(state, p, work, &both);
+    free(work);
+    logistic_refresh(state, p);
+    return OLTR_OK;
 }
 
 void logistic_forget(void *state, logistic *p, double keep)
@@ -380,6 +635,7 @@ void logistic_forget(void *state, logistic *p, double keep)
         doubles_at(state, p->precision)[i] *= keep;
     for (uint32_t j = 0; j < p->dim; j++)
         doubles_at(state, p->pull)[j] *= keep;
+    fill_queues(state, p);
     derive(state, p);
 }
 
@@ -390,7 +646,7 @@ static oltr_status check_row(const void *state, const logistic *p, uint32_t r, o
     double n = doubles_at(state, p->examined)[r], s = doubles_at(state, p->clicked)[r],
            last = doubles_at(state, p->last)[r];
     const float *x = floats_at(state, p->row) + (size_t)r * p->dim;
-    if (!(isfinite(n) && n >= 0 && s >= 0 && s <= n * (1 + 1e-12)))
+    if (!(n >= 0 && n <= LOGISTIC_MOST_COUNT && s >= 0 && s <= n * (1 + 1e-12)))
         return fail(error, OLTR_ESTATE, "row %u: %g clicks in %g observations cannot be", r, s, n);
     if (!(last >= 0 && last <= doubles_at(state, p->count)[1]))
         return fail(error, OLTR_ESTATE, "row %u: last examined at observation %g, which is yet to come", r, last);
@@ -406,20 +662,31 @@ oltr_status logistic_check(const void *state, const logistic *p, oltr_error *err
                  *pull = doubles_at(state, p->pull);
     if (!(count[0] >= 0 && count[0] <= p->capacity && count[0] == floor(count[0])))
         return fail(error, OLTR_ESTATE, "%g rows where there is room for %u cannot be", count[0], p->capacity);
-    if (!(count[1] >= 0 && isfinite(count[1])))
+    if (!(count[1] >= 0 && count[1] <= LOGISTIC_MOST_OBSERVATIONS))
         return fail(error, OLTR_ESTATE, "%g observations cannot be", count[1]);
     for (uint32_t r = 0; r < (uint32_t)count[0]; r++)
         if (check_row(state, p, r, error) != OLTR_OK)
             return OLTR_ESTATE;
     for (uint32_t j = 0; j < p->dim; j++) {
-        if (!isfinite(pull[j]) || !(precision[0] >= 0))
+        if (!(fabs(pull[j]) <= LOGISTIC_MOST_SUM) || !(precision[0] >= 0))
             return fail(error, OLTR_ESTATE, "absorbed rows: feature %u with a precision of %g and a pull of %g", j,
                         precision[0], pull[j]);
         for (uint32_t i = j; i < p->dim; i++)
-            if (!isfinite(*precision++))
-                return fail(error, OLTR_ESTATE, "absorbed rows: the precision of features %u and %u is not finite", i,
-                            j);
+            if (!(fabs(*precision++) <= LOGISTIC_MOST_SUM))
+                return fail(error, OLTR_ESTATE, "absorbed rows: a precision of %g of features %u and %u cannot be",
+                            precision[-1], i, j);
     }
+    return OLTR_OK;
+}
+
+static oltr_status check_table(const void *state, const logistic *p, oltr_error *error)
+{
+    row_table t = table_of(state, p);
+    if (!(doubles_at(state, p->theta)[p->dim + 2] > 0) && any_on_diagonal(doubles_at(state, p->precision), p->dim))
+        return fail(error, OLTR_ESTATE, "rows were absorbed, and the solver does not know it");
+    for (uint32_t r = 0; r < (uint32_t)doubles_at(state, p->count)[0]; r++)
+        if (t.slot[find_slot(&t, t.row + (size_t)r * t.dim)] != r + 1)
+            return fail(error, OLTR_ESTATE, "row %u is not where the table looks for it", r);
     return OLTR_OK;
 }
 
@@ -435,6 +702,8 @@ static double norm(const double *x, uint32_t n)
 
 static oltr_status check_factor(model *m, oltr_error *error)
 {
+    if (!weights_near(m->rows, m->curvature, m->weight, m->share, 1.5 * m->drift + NEAR_FACTOR))
+        return fail(error, OLTR_ESTATE, "a weight in the factor is too far from the curvature of its row");
     model_hessian(m);
     for (uint32_t j = 0; j < m->dim; j++) {
         double distance = ldl_column_error(&m->factor, m->gram, m->lambda, j, m->step);
@@ -444,24 +713,95 @@ static oltr_status check_factor(model *m, oltr_error *error)
     return OLTR_OK;
 }
 
-/* Works in the scratch of the state, which means nothing between two calls; but for the scores at theta, which the next round builds on. */
+/* How many posterior deviations the rounding of the gradient can amount to: with b_j a bound on that of element j, at most the sum of b_j sqrt((F^-1)_jj). */
+static double rounding_deviations(model *m, double *work)
+{
+    double *bound = m->gradient_next, sum = 0;
+    model_rounding(m, bound);
+    memset(m->incoming, 0, m->dim * sizeof *m->incoming);
+    for (uint32_t j = 0; j < m->dim; j++) {
+        double variance;
+        m->incoming[j] = 1;
+        ldl_quadratic(&m->factor, m->incoming, m->dim, 1, &variance, work);
+        m->incoming[j] = 0;
+        sum += bound[j] * sqrt(variance);
+    }
+    return sum;
+}
+
+static oltr_status check_root(model *m, double *work, oltr_error *error)
+{
+    model_evaluate(m);
+    for (uint32_t j = 0; j < m->dim; j++)
+        if (!isfinite(m->theta[j]) || !isfinite(m->gradient[j]))
+            return fail(error, OLTR_ESTATE, "the estimate of feature %u is %g, which is no root", j, m->theta[j]);
+    ldl_solve(&m->factor, m->gradient, m->step);
+    double size = norm(m->step, m->dim), scale = 1 + norm(m->theta, m->dim), slope = 0;
+    for (uint32_t j = 0; j < m->dim; j++)
+        slope += m->gradient[j] * m->step[j];
+    if (size <= NEAR_ROOT * scale || (slope >= 0 && sqrt(slope) <= NEAR_ROOT_DEVIATIONS + rounding_deviations(m, work)))
+        return OLTR_OK;
+    return fail(error, OLTR_ESTATE, "the estimate is %g away from the root of the score equation", size);
+}
+
+/* Root and factor, measured with a scratch of its own: the state is read only. */
+static oltr_status check_solution(const void *state, const logistic *p, oltr_error *error)
+{
+    uint32_t rows = (uint32_t)doubles_at(state, p->count)[0];
+    size_t solver = model_work(p->dim, rows), quadratic = (ldl_quadratic_work(p->dim) + 7) / 8 * 8;
+    double *work = aligned_alloc(LAYOUT_ALIGN, align_up((solver + quadratic + respond_padded(rows)) * sizeof *work));
+    if (!work)
+        return fail(error, OLTR_ENOMEM, "no memory to check the root of the score equation with");
+    logistic_effort none;
+    model m = model_with(state, p, &none, work, rows, work + solver + quadratic);
+    oltr_status status = check_root(&m, work + solver, error);
+    if (status == OLTR_OK)
+        status = check_factor(&m, error);
+    free(work);
+    return status;
+}
+
 oltr_status logistic_check_derived(const void *state, const logistic *p, oltr_error *error)
 {
-    logistic_effort none;
-    model m = model_of(state, p, &none);
-    m.score = m.score_next;
-    row_table t = table_of(state, p);
-    if (!p->absorbed && any_on_diagonal(doubles_at(state, p->precision), p->dim))
-        return fail(error, OLTR_ESTATE, "rows were absorbed, and the solver does not know it");
-    for (uint32_t r = 0; r < m.rows; r++)
-        if (t.slot[find_slot(&t, m.row + (size_t)r * m.dim)] != r + 1)
-            return fail(error, OLTR_ESTATE, "row %u is not where the table looks for it", r);
-    model_evaluate(&m);
-    ldl_solve(&m.factor, m.gradient, m.step);
-    double size = norm(m.step, m.dim), scale = 1 + norm(m.theta, m.dim), slope = 0;
-    for (uint32_t j = 0; j < m.dim; j++)
-        slope += m.gradient[j] * m.step[j];
-    if (!(size <= NEAR_ROOT * scale || (slope >= 0 && slope <= NEAR_ROOT_DEVIATIONS * NEAR_ROOT_DEVIATIONS)))
-        return fail(error, OLTR_ESTATE, "the estimate is %g away from the root of the score equation", size);
-    return check_factor(&m, error);
+    oltr_status status = check_table(state, p, error);
+    return status == OLTR_OK ? check_solution(state, p, error) : status;
+}
+
+/* ---- exact copies */
+
+/* Whether each number is one that learning can leave, looked at by itself.  A factorisation stops at pivots of 2^-52 of the diagonal,
+ * which is lambda or more. */
+static oltr_status check_copied(const void *state, const logistic *p, oltr_error *error)
+{
+    const double *theta = doubles_at(state, p->theta);
+    size_t rows = (size_t)doubles_at(state, p->count)[0];
+    ldl f = logistic_factor(state, p);
+    if (!is_within(theta, p->dim, -LOGISTIC_LONGEST_THETA, LOGISTIC_LONGEST_THETA) ||
+        !is_within(theta + p->dim, LOGISTIC_PATH, 0, 1))
+        return fail(error, OLTR_ESTATE, "the estimate is not one that learning can leave");
+    if (!is_within(f.d, p->dim, 0x1p-60 * p->lambda, DBL_MAX) || !is_within(f.l, p->dim * f.stride, -DBL_MAX, DBL_MAX))
+        return fail(error, OLTR_ESTATE, "the factor of the curvature is not one that learning can leave");
+    if (!is_within(doubles_at(state, p->weight), rows, 0, LOGISTIC_MOST_COUNT) ||
+        !is_within(doubles_at(state, p->score), rows, -DBL_MAX, DBL_MAX))
+        return fail(error, OLTR_ESTATE, "the weight or the score of a row is not one that learning can leave");
+    return OLTR_OK;
+}
+
+/* Numbers that are possible but do not fit the sums are derived anew: then the copy is another, and sound. */
+oltr_status logistic_resume(void *state, logistic *p, oltr_error *error)
+{
+    oltr_status status = check_copied(state, p, error);
+    if (status != OLTR_OK)
+        return status;
+    fill_table(state, p);
+    fill_queues(state, p);
+    if (!(doubles_at(state, p->theta)[p->dim + 2] > 0) && any_on_diagonal(doubles_at(state, p->precision), p->dim))
+        status = OLTR_ESTATE;
+    if (status == OLTR_OK)
+        status = check_solution(state, p, error);
+    if (status == OLTR_ENOMEM)
+        return status;
+    if (status != OLTR_OK)
+        logistic_refresh(state, p);
+    return OLTR_OK;
 }

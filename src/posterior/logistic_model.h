@@ -14,14 +14,15 @@ typedef struct model {
     const float *row;                 /* (rows, dim) */
     const double *examined, *clicked; /* (rows) */
     const double *precision, *pull;   /* P - lambda I packed, q */
-    int absorbed;                     /* P - lambda I is not zero */
     double *theta;                    /* (dim) */
     double *weight;                   /* (rows) in the factor */
     double *share;                    /* (rows) lambda / (capacity |x|^2): the sum of share x x' is below lambda I */
     ldl factor;
-    double *kept; /* the share of its precision that lowered weights have left the factor since it was built */
+    double *kept;     /* the share of its precision that lowered weights have left the factor since it was built */
+    double *settled;  /* 1: theta is the root, and `score` nearly that at theta: the next round builds on both */
+    double *absorbed; /* 1: P - lambda I may be other than zero */
     logistic_effort *effort;
-    /* scratch; score, residual, curvature and gradient belong to theta once `evaluate` has seen it */
+    /* scratch but for the score; score, residual, curvature and gradient belong to theta once `evaluate` has seen it */
     float *incoming;                      /* (dim) a row on its way to the table */
     double *score, *residual, *curvature; /* (rows) x'theta, S - N mu, N mu (1 - mu) */
     double *gradient;                     /* (dim) of the log posterior, so uphill: the score equation's left side */
@@ -35,17 +36,25 @@ typedef struct model {
 /* How many doubles of scratch a model takes. */
 size_t model_work(uint32_t dim, uint32_t capacity);
 model model_of(const void *state, const logistic *p, logistic_effort *effort);
+/* The same with scratch of the caller's: model_work(dim, rows) doubles and `score`, (respond_padded(rows)) doubles. */
+model model_with(const void *state, const logistic *p, logistic_effort *effort, double *work, uint32_t rows,
+                 double *score);
 
 /* What a row gets as its share; for a row that is new. */
 double model_share(const model *m, const float *x);
 /* score, residual, curvature and gradient at theta. */
 void model_evaluate(model *m);
+/* A bound on the rounding of each element of that gradient: u (d + R + 16) times the sum of the absolute values of its terms, u = 2^-53; the rounding of a score
+ * counts with the curvature there. */
+void model_rounding(const model *m, double *bound);
 /* H - lambda I at the point that was last evaluated, in `gram`, and then the factor of H there. */
 void model_hessian(model *m);
 void model_rebuild(model *m);
 /* The root from theta on, with the factor that is there, and the factor brought within the drift.  `evaluated`: model_evaluate has seen theta; otherwise
  * score and gradient are near those at theta, which is enough for a first step.  Returns whether it converged: if so, `score` is near that at the root. */
 int model_solve(model *m, int evaluated);
+/* Whether lowered weights have left the factor enough of its precision. */
+int model_is_sound(const model *m);
 /* The weights of n rows, at most MODEL_BATCH, become these in the factor.  Returns how many were others before. */
 uint32_t model_reweigh(model *m, const uint32_t *rows, const double *weight, uint32_t n);
 

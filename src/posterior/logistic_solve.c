@@ -91,7 +91,6 @@ static size_t place_scratch(model *m, double *base, uint32_t dim, uint32_t capac
 {
     size_t rows = respond_padded(capacity), used = 0;
     m->incoming = (float *)(void *)take(base, &used, ((size_t)dim + 1) / 2);
-    m->score = take(base, &used, rows);
     m->residual = take(base, &used, rows);
     m->curvature = take(base, &used, rows);
     m->score_next = take(base, &used, rows);
@@ -114,6 +113,12 @@ size_t model_work(uint32_t dim, uint32_t capacity)
 
 model model_of(const void *state, const logistic *p, logistic_effort *effort)
 {
+    return model_with(state, p, effort, doubles_at(state, p->work), p->capacity, doubles_at(state, p->score));
+}
+
+model model_with(const void *state, const logistic *p, logistic_effort *effort, double *work, uint32_t rows,
+                 double *score)
+{
     model m = {.dim = p->dim, .rows = (uint32_t)doubles_at(state, p->count)[0], .lambda = p->lambda, .drift = p->drift};
     m.capacity = p->capacity;
     m.row = floats_at(state, p->row);
@@ -121,14 +126,16 @@ model model_of(const void *state, const logistic *p, logistic_effort *effort)
     m.clicked = doubles_at(state, p->clicked);
     m.precision = doubles_at(state, p->precision);
     m.pull = doubles_at(state, p->pull);
-    m.absorbed = (int)p->absorbed;
     m.theta = doubles_at(state, p->theta);
     m.weight = doubles_at(state, p->weight);
     m.share = doubles_at(state, p->share);
-    m.kept = doubles_at(state, p->kept);
+    m.kept = m.theta + p->dim;
+    m.settled = m.kept + 1;
+    m.absorbed = m.kept + 2;
     m.factor = logistic_factor(state, p);
     m.effort = effort;
-    place_scratch(&m, doubles_at(state, p->work), p->dim, p->capacity);
+    m.score = score;
+    place_scratch(&m, work, p->dim, rows);
     return m;
 }
 
@@ -152,7 +159,7 @@ static void evaluate_scored(model *m, const double *theta, const double *score, 
     respond(m->rows, score, m->examined, m->clicked, m->residual, m->curvature);
     for (uint32_t j = 0; j < m->dim; j++)
         gradient[j] = m->pull[j] - m->lambda * theta[j];
-    if (m->absorbed)
+    if (*m->absorbed > 0)
         subtract_product(gradient, m->precision, theta, m->dim);
     rows_pull(m->row, m->rows, m->dim, m->residual, gradient);
 }
@@ -168,6 +175,47 @@ void model_evaluate(model *m)
     evaluate_at(m, m->theta, m->score, m->gradient);
 }
 
+/* sum of |x_j theta_j|: what the roundings of a score are proportional to. */
+static double absolute_score(const float *x, const double *theta, uint32_t dim)
+{
+    double sum = 0;
+    for (uint32_t j = 0; j < dim; j++)
+        sum += fabs((double)x[j] * theta[j]);
+    return sum;
+}
+
+/* |P| |theta| of a packed symmetric P. */
+static void add_absolute_product(double *out, const double *packed, const double *theta, uint32_t dim)
+{
+    for (uint32_t j = 0; j < dim; j++, packed++) {
+        out[j] += fabs(*packed * theta[j]);
+        for (uint32_t i = j + 1; i < dim; i++) {
+            packed++;
+            out[j] += fabs(*packed * theta[i]);
+            out[i] += fabs(*packed * theta[j]);
+        }
+    }
+}
+
+void model_rounding(const model *m, double *bound)
+{
+    double unit = 0x1p-53 * (m->dim + m->rows + 16.0);
+    for (uint32_t j = 0; j < m->dim; j++)
+        bound[j] = fabs(m->pull[j]) + m->lambda * fabs(m->theta[j]);
+    if (*m->absorbed > 0)
+        add_absolute_product(bound, m->precision, m->theta, m->dim);
+    for (uint32_t r = 0; r < m->rows; r++) {
+        const float *x = m->row + (size_t)r * m->dim;
+        double mu = sigmoid(m->score[r]), missed = m->examined[r] - m->clicked[r];
+        double terms =
+            m->clicked[r] * sigmoid(-m->score[r]) + missed * mu + m->curvature[r] * absolute_score(x, m->theta, m->dim);
+        for (uint32_t j = 0; j < m->dim; j++)
+            bound[j] += terms * fabs((double)x[j]);
+    }
+    for (uint32_t j = 0; j < m->dim; j++)
+        bound[j] *= unit;
+}
+
 /* ---- the factor */
 
 static const double no_moment[MODEL_BATCH]; /* zeros: right-hand sides are not the factor's business here */
@@ -177,7 +225,7 @@ void model_hessian(model *m)
     const float *x[MODEL_BATCH];
     memset(m->nothing, 0, m->dim * sizeof *m->nothing);
     size_t packed = (size_t)m->dim * (m->dim + 1) / 2;
-    if (m->absorbed)
+    if (*m->absorbed > 0)
         memcpy(m->gram, m->precision, packed * sizeof *m->gram);
     else
         memset(m->gram, 0, packed * sizeof *m->gram);
@@ -189,10 +237,20 @@ void model_hessian(model *m)
     }
 }
 
+/* For sums that no rows can have, which logistic_check() lets pass: steps still climb, and all is finite. */
+static void factor_diagonal(model *m)
+{
+    const double *packed = m->gram;
+    ldl_reset(&m->factor, m->lambda);
+    for (uint32_t j = 0; j < m->dim; packed += m->dim - j, j++)
+        m->factor.d[j] += *packed;
+}
+
 void model_rebuild(model *m)
 {
     model_hessian(m);
-    ldl_factor_nearby(&m->factor, m->gram, NULL, m->lambda); /* features of 1e6 swallow a ridge of 1e-4 */
+    if (ldl_factor_nearby(&m->factor, m->gram, NULL, m->lambda) < 0) /* features of 1e6 swallow a ridge of 1e-4 */
+        factor_diagonal(m);
     memcpy(m->weight, m->curvature, m->rows * sizeof *m->weight);
     *m->kept = 1;
     m->effort->refreshes++;
@@ -248,12 +306,12 @@ static uint32_t rows_off(const model *m, double drift, uint32_t most, uint32_t *
 }
 
 /* All pivots of H are lambda or more. */
-static int is_sound(const model *m)
+int model_is_sound(const model *m)
 {
     for (uint32_t j = 0; j < m->dim; j++)
         if (!(m->factor.d[j] >= m->lambda / 2))
             return 0;
-    return 1;
+    return *m->kept >= LEAST_KEPT;
 }
 
 /* Puts right the weights that are off by more than `drift`, each by an update of rank one, or all of them by a new factor where that is cheaper.  Lowering a
@@ -273,7 +331,7 @@ static void adjust(model *m, double drift)
         weight[i] = m->curvature[row[i]];
     model_reweigh(m, row, weight, n);
     m->effort->adjustments += n;
-    if (!is_sound(m) || *m->kept < LEAST_KEPT)
+    if (!model_is_sound(m))
         model_rebuild(m);
 }
 
@@ -310,7 +368,7 @@ static double shorten(model *m, double slope)
         m->move[r] = m->score_next[r] - m->score[r];
     double prior = dot(m->pull, m->step, d) - m->lambda * dot(m->theta, m->step, d),
            bend = m->lambda * dot(m->step, m->step, d);
-    if (m->absorbed) {
+    if (*m->absorbed > 0) {
         memset(m->gradient_next, 0, d * sizeof *m->gradient_next);
         subtract_product(m->gradient_next, m->precision, m->step, d);
         prior += dot(m->theta, m->gradient_next, d);
@@ -508,6 +566,22 @@ static void finish(model *m, const climb *c)
         adjust(m, allowed / 2);
 }
 
+/* Newton's own steps, each with a new factor, from theta on. */
+static progress climb_plainly(model *m, int most)
+{
+    progress now = GOES_ON;
+    model_evaluate(m);
+    climb c = climb_start(m, 1);
+    for (int i = 0; i < most && now == GOES_ON; i++) {
+        model_rebuild(m);
+        double slope = find_step(m, &c);
+        now = step_on(m, &c, slope, may_be_off(m, &c, slope) >= 0);
+    }
+    return now;
+}
+
+/* A climb that stalls may have been misled by its factor: one of other weights calls a long step short.  Newton's own steps go on from there until they stall too, which
+ * is where doubles end, and leave the factor of that place. */
 int model_solve(model *m, int evaluated)
 {
     climb c = climb_start(m, evaluated);
@@ -515,21 +589,20 @@ int model_solve(model *m, int evaluated)
     m->effort->solves++;
     for (int i = 0; i < MAX_STEPS && now == GOES_ON; i++)
         now = climb_on(m, &c);
-    finish(m, &c);
-    return now == CONVERGED;
+    if (now == CONVERGED) {
+        finish(m, &c);
+        return 1;
+    }
+    climb_plainly(m, MAX_STEPS);
+    model_evaluate(m);
+    model_rebuild(m);
+    return 0;
 }
 
 void logistic_solve_plainly(void *state, logistic *p)
 {
     model m = model_of(state, p, &p->effort);
-    progress now = GOES_ON;
     p->effort.solves++;
-    model_evaluate(&m);
-    climb c = climb_start(&m, 1);
-    for (int i = 0; i < MAX_STEPS && now == GOES_ON; i++) {
-        model_rebuild(&m);
-        double slope = find_step(&m, &c);
-        now = step_on(&m, &c, slope, may_be_off(&m, &c, slope) >= 0);
-    }
-    p->settled = 0;
+    climb_plainly(&m, MAX_STEPS);
+    *m.settled = 0;
 }

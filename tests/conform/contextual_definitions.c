@@ -636,7 +636,7 @@ static void list_linear(void)
 
 static void list_logistic(void)
 {
-    variant logts = variant_of("logts"), newton_steps = variant_of("logts-newton");
+    variant logts = with(variant_of("logts"), "rows", 4096), newton_steps = variant_of("logts-newton");
     variant exact = with(logts, "drift", 0), tame = with(logts, "lambda", 1);
     add_variant(&samplers, exact);
     add_variant(&samplers, logts);
