@@ -22,6 +22,7 @@
 /* What logistic_check_derived calls a root: so near to it relative to 1 + |theta|, or in posterior deviations, which is all that can be had when the condition
  * of H is beyond double precision; and how far from the drift's bound rounding may take the factor. */
 static const double NEAR_ROOT = 1e-7, NEAR_ROOT_DEVIATIONS = 5e-4, NEAR_FACTOR = 1e-6;
+static const double NEAR_FOLLOWED = 0.03; /* the same after rounds of bounded work, which leave 0.01 */
 
 /* The weight of an observed row enters the factor when it is so many times the one that is there: rows seen a thousand times cost an update now and then instead of one a
  * round, and steps do not become more.  A twenty-fifth of the default drift; where the drift is less than this, the end of the climb puts right what is left. */
@@ -32,6 +33,8 @@ enum { ABSORB_ROWS = 8 };
 
 /* A row is absorbed with the weight it has in the factor where that is as near as this to its own, so that the factor stays as it is. */
 static const double NEAR_WEIGHT = 0.02;
+
+static const double MOST_SINCE = 0x1p53; /* the largest of the numbers that tell how theta was reached */
 
 double sigmoid(double z)
 {
@@ -60,6 +63,7 @@ logistic logistic_plan(layout *l, uint32_t dim, size_t capacity, size_t window, 
     }
     p.capacity = (uint32_t)capacity;
     p.window = (uint32_t)(window < capacity ? window : capacity);
+    p.thorough = p.capacity;
     size_t rows = respond_padded(capacity), packed = (size_t)dim * ((size_t)dim + 1) / 2;
     p.count = layout_take(l, 2, sizeof(double));
     p.row = layout_take(l, capacity * dim, sizeof(float));
@@ -69,7 +73,7 @@ logistic logistic_plan(layout *l, uint32_t dim, size_t capacity, size_t window, 
     p.precision = layout_take(l, packed, sizeof(double));
     p.pull = layout_take(l, dim, sizeof(double));
     p.table = layout_take(l, p.table_size, sizeof(uint32_t));
-    p.theta = layout_take(l, (size_t)dim + LOGISTIC_PATH, sizeof(double));
+    p.theta = layout_take(l, logistic_estimate(dim), sizeof(double));
     p.factor = layout_take(l, ldl_doubles(dim), sizeof(double));
     p.weight = layout_take(l, rows, sizeof(double));
     p.share = layout_take(l, rows, sizeof(double));
@@ -289,7 +293,7 @@ static void absorb(void *state, const logistic *p, model *m, const uint32_t *row
     if (!model_is_sound(m)) { /* lowered weights have spoilt the factor: all is evaluated and made anew */
         model_evaluate(m);
         model_rebuild(m);
-        *m->settled = 0;
+        *m->settled = UNKNOWN;
     }
 }
 
@@ -317,7 +321,8 @@ static void intake_start(intake *in)
 {
     in->m = model_of(in->state, in->p, &in->p->effort);
     in->n = 0;
-    memset(in->m.gradient, 0, in->m.dim * sizeof(double));
+    if (!(*in->m.settled >= FOLLOWING))
+        memset(in->m.gradient, 0, in->m.dim * sizeof(double));
 }
 
 /* Observations enter the gradient at theta, and the factor: their rows get there the weights they have at theta, unless that is hardly more than they had. */
@@ -349,10 +354,10 @@ static void intake_solve(intake *in)
 {
     model *m = &in->m;
     intake_flush(in);
-    int evaluated = !(*m->settled > 0);
+    int evaluated = !(*m->settled > UNKNOWN);
     if (evaluated)
         model_evaluate(m);
-    *m->settled = model_solve(m, evaluated);
+    *m->settled = m->followed ? model_follow(m, evaluated) : model_solve(m, evaluated);
 }
 
 /* The next row to be absorbed: the oldest single row where there are too many of them, or else the oldest of all.  `place` is what the
@@ -501,8 +506,8 @@ static int any_on_diagonal(const double *packed, uint32_t dim)
 void logistic_refresh(void *state, logistic *p)
 {
     double *theta = doubles_at(state, p->theta);
-    memset(theta, 0, ((size_t)p->dim + LOGISTIC_PATH) * sizeof *theta);
-    theta[p->dim + 2] = any_on_diagonal(doubles_at(state, p->precision), p->dim);
+    memset(theta, 0, logistic_estimate(p->dim) * sizeof *theta);
+    theta[2 * p->dim + 2] = any_on_diagonal(doubles_at(state, p->precision), p->dim);
     fill_table(state, p);
     fill_queues(state, p);
     derive(state, p);
@@ -682,7 +687,7 @@ oltr_status logistic_check(const void *state, const logistic *p, oltr_error *err
 static oltr_status check_table(const void *state, const logistic *p, oltr_error *error)
 {
     row_table t = table_of(state, p);
-    if (!(doubles_at(state, p->theta)[p->dim + 2] > 0) && any_on_diagonal(doubles_at(state, p->precision), p->dim))
+    if (!(doubles_at(state, p->theta)[2 * p->dim + 2] > 0) && any_on_diagonal(doubles_at(state, p->precision), p->dim))
         return fail(error, OLTR_ESTATE, "rows were absorbed, and the solver does not know it");
     for (uint32_t r = 0; r < (uint32_t)doubles_at(state, p->count)[0]; r++)
         if (t.slot[find_slot(&t, t.row + (size_t)r * t.dim)] != r + 1)
@@ -702,7 +707,9 @@ static double norm(const double *x, uint32_t n)
 
 static oltr_status check_factor(model *m, oltr_error *error)
 {
-    if (!weights_near(m->rows, m->curvature, m->weight, m->share, 1.5 * m->drift + NEAR_FACTOR))
+    if (m->followed) /* weights may be off by any amount: the factor is that of its own */
+        memcpy(m->curvature, m->weight, m->rows * sizeof *m->curvature);
+    else if (!weights_near(m->rows, m->curvature, m->weight, m->share, 1.5 * m->drift + NEAR_FACTOR))
         return fail(error, OLTR_ESTATE, "a weight in the factor is too far from the curvature of its row");
     model_hessian(m);
     for (uint32_t j = 0; j < m->dim; j++) {
@@ -731,6 +738,7 @@ static double rounding_deviations(model *m, double *work)
 
 static oltr_status check_root(model *m, double *work, oltr_error *error)
 {
+    double allowed = m->followed ? NEAR_FOLLOWED : NEAR_ROOT_DEVIATIONS;
     model_evaluate(m);
     for (uint32_t j = 0; j < m->dim; j++)
         if (!isfinite(m->theta[j]) || !isfinite(m->gradient[j]))
@@ -739,7 +747,9 @@ static oltr_status check_root(model *m, double *work, oltr_error *error)
     double size = norm(m->step, m->dim), scale = 1 + norm(m->theta, m->dim), slope = 0;
     for (uint32_t j = 0; j < m->dim; j++)
         slope += m->gradient[j] * m->step[j];
-    if (size <= NEAR_ROOT * scale || (slope >= 0 && sqrt(slope) <= NEAR_ROOT_DEVIATIONS + rounding_deviations(m, work)))
+    if (m->followed && !(*m->settled >= SETTLED && *m->settled <= SETTLED))
+        return OLTR_OK; /* on its way to the root */
+    if (size <= NEAR_ROOT * scale || (slope >= 0 && sqrt(slope) <= allowed + rounding_deviations(m, work)))
         return OLTR_OK;
     return fail(error, OLTR_ESTATE, "the estimate is %g away from the root of the score equation", size);
 }
@@ -777,7 +787,8 @@ static oltr_status check_copied(const void *state, const logistic *p, oltr_error
     size_t rows = (size_t)doubles_at(state, p->count)[0];
     ldl f = logistic_factor(state, p);
     if (!is_within(theta, p->dim, -LOGISTIC_LONGEST_THETA, LOGISTIC_LONGEST_THETA) ||
-        !is_within(theta + p->dim, LOGISTIC_PATH, 0, 1))
+        !is_within(theta + p->dim, p->dim, -DBL_MAX, DBL_MAX) ||
+        !is_within(theta + 2 * p->dim, LOGISTIC_PATH, 0, MOST_SINCE))
         return fail(error, OLTR_ESTATE, "the estimate is not one that learning can leave");
     if (!is_within(f.d, p->dim, 0x1p-60 * p->lambda, DBL_MAX) || !is_within(f.l, p->dim * f.stride, -DBL_MAX, DBL_MAX))
         return fail(error, OLTR_ESTATE, "the factor of the curvature is not one that learning can leave");
@@ -795,7 +806,7 @@ oltr_status logistic_resume(void *state, logistic *p, oltr_error *error)
         return status;
     fill_table(state, p);
     fill_queues(state, p);
-    if (!(doubles_at(state, p->theta)[p->dim + 2] > 0) && any_on_diagonal(doubles_at(state, p->precision), p->dim))
+    if (!(doubles_at(state, p->theta)[2 * p->dim + 2] > 0) && any_on_diagonal(doubles_at(state, p->precision), p->dim))
         status = OLTR_ESTATE;
     if (status == OLTR_OK)
         status = check_solution(state, p, error);
