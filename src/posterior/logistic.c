@@ -266,27 +266,57 @@ static void settle_weights(model *m, const uint32_t *row, double *weight, uint32
         weight[i] = m->weight[row[i]];
 }
 
-/* The rows' part of the log posterior becomes its quadratic at theta: the gradient there stays as it is, the factor keeps their
- * weights, and they themselves count nothing any more. */
-static void absorb(void *state, const logistic *p, model *m, const uint32_t *row, uint32_t n)
-{
-    double score[ABSORB_ROWS] = {0}, residual[ABSORB_ROWS], weight[ABSORB_ROWS], examined[ABSORB_ROWS] = {0},
-           clicked[ABSORB_ROWS] = {0}, none[ABSORB_ROWS] = {0};
+/* What rows are absorbed with, in whole vectors. */
+typedef struct absorption {
     const float *x[ABSORB_ROWS];
+    double score[ABSORB_ROWS], residual[ABSORB_ROWS], weight[ABSORB_ROWS];
+} absorption;
+
+static absorption absorption_of(const model *m, const uint32_t *row, uint32_t n)
+{
+    absorption a = {.score = {0}};
+    double examined[ABSORB_ROWS] = {0}, clicked[ABSORB_ROWS] = {0};
     for (uint32_t i = 0; i < n; i++) {
-        x[i] = m->row + (size_t)row[i] * m->dim;
-        rows_times(x[i], m->dim, 1, m->dim, m->theta, score + i);
+        a.x[i] = m->row + (size_t)row[i] * m->dim;
+        rows_times(a.x[i], m->dim, 1, m->dim, m->theta, a.score + i);
         examined[i] = m->examined[row[i]];
         clicked[i] = m->clicked[row[i]];
     }
-    respond(n, score, examined, clicked, residual, weight);
-    settle_weights(m, row, weight, n);
-    memset(m->nothing, 0, m->dim * sizeof *m->nothing);
-    gram_add(doubles_at(state, p->precision), m->nothing, m->dim, x, none, weight, n);
+    respond(n, a.score, examined, clicked, a.residual, a.weight);
+    return a;
+}
+
+/* The root will move on by about the posterior's own spread, so a score by v = x'F^-1 x in the mean square; the mean of the row's
+ * residual is then smaller by w (1 - 2 mu) v / 2, its third derivative at work, which a quadratic at theta alone would leave out.
+ * Halves the error of absorption (docs/numerics.md).  Beyond v = 1 the expansion says too much. */
+static void look_ahead(model *m, absorption *a, uint32_t n)
+{
     for (uint32_t i = 0; i < n; i++) {
-        double pull = residual[i] + weight[i] * score[i];
-        rows_pull(x[i], 1, m->dim, &pull, doubles_at(state, p->pull));
-        steady(state, p, m, x[i], weight[i]);
+        double v;
+        ldl_quadratic(&m->factor, a->x[i], m->dim, 1, &v, m->quadratic);
+        double less = 0.5 * a->weight[i] * (1 - 2 * sigmoid(a->score[i])) * fmin(v, 1);
+        a->residual[i] -= less;
+        less = -less;
+        rows_pull(a->x[i], 1, m->dim, &less, m->gradient);
+    }
+}
+
+/* The rows' part of the log posterior becomes a quadratic, and they themselves count nothing any more: that with their residuals and
+ * weights at theta, which leaves the gradient there as it is; `ahead`: but for what look_ahead() adds to it.  The factor keeps their
+ * weights. */
+static void absorb(void *state, const logistic *p, model *m, const uint32_t *row, uint32_t n, int ahead)
+{
+    const double none[ABSORB_ROWS] = {0};
+    absorption a = absorption_of(m, row, n);
+    if (ahead)
+        look_ahead(m, &a, n);
+    settle_weights(m, row, a.weight, n);
+    memset(m->nothing, 0, m->dim * sizeof *m->nothing);
+    gram_add(doubles_at(state, p->precision), m->nothing, m->dim, a.x, none, a.weight, n);
+    for (uint32_t i = 0; i < n; i++) {
+        double pull = a.residual[i] + a.weight[i] * a.score[i];
+        rows_pull(a.x[i], 1, m->dim, &pull, doubles_at(state, p->pull));
+        steady(state, p, m, a.x[i], a.weight[i]);
         doubles_at(state, p->examined)[row[i]] = doubles_at(state, p->clicked)[row[i]] = m->weight[row[i]] = 0;
     }
     *m->absorbed = 1;
@@ -390,7 +420,7 @@ static void absorb_oldest(intake *in)
         enter_queue(in->state, p, r, p->capacity, place);
         row[n++] = place = r;
     }
-    absorb(in->state, p, &in->m, row, n);
+    absorb(in->state, p, &in->m, row, n, 1);
 }
 
 /* A place for one more row: that of a row that counts nothing, a new one, or that of a row that is absorbed. */
@@ -585,7 +615,7 @@ static void absorb_what_does_not_fit(void *state, logistic *both, uint32_t capac
             leave_queue(state, both, row[n++], both->capacity + !is_single);
             left--;
         }
-        absorb(state, both, &m, row, n);
+        absorb(state, both, &m, row, n, 0);
     }
 }
 
@@ -721,7 +751,7 @@ static oltr_status check_factor(model *m, oltr_error *error)
 }
 
 /* How many posterior deviations the rounding of the gradient can amount to: with b_j a bound on that of element j, at most the sum of b_j sqrt((F^-1)_jj). */
-static double rounding_deviations(model *m, double *work)
+static double rounding_deviations(model *m)
 {
     double *bound = m->gradient_next, sum = 0;
     model_rounding(m, bound);
@@ -729,14 +759,14 @@ static double rounding_deviations(model *m, double *work)
     for (uint32_t j = 0; j < m->dim; j++) {
         double variance;
         m->incoming[j] = 1;
-        ldl_quadratic(&m->factor, m->incoming, m->dim, 1, &variance, work);
+        ldl_quadratic(&m->factor, m->incoming, m->dim, 1, &variance, m->quadratic);
         m->incoming[j] = 0;
         sum += bound[j] * sqrt(variance);
     }
     return sum;
 }
 
-static oltr_status check_root(model *m, double *work, oltr_error *error)
+static oltr_status check_root(model *m, oltr_error *error)
 {
     double allowed = m->followed ? NEAR_FOLLOWED : NEAR_ROOT_DEVIATIONS;
     model_evaluate(m);
@@ -749,7 +779,7 @@ static oltr_status check_root(model *m, double *work, oltr_error *error)
         slope += m->gradient[j] * m->step[j];
     if (m->followed && !(*m->settled >= SETTLED && *m->settled <= SETTLED))
         return OLTR_OK; /* on its way to the root */
-    if (size <= NEAR_ROOT * scale || (slope >= 0 && sqrt(slope) <= allowed + rounding_deviations(m, work)))
+    if (size <= NEAR_ROOT * scale || (slope >= 0 && sqrt(slope) <= allowed + rounding_deviations(m)))
         return OLTR_OK;
     return fail(error, OLTR_ESTATE, "the estimate is %g away from the root of the score equation", size);
 }
@@ -758,13 +788,13 @@ static oltr_status check_root(model *m, double *work, oltr_error *error)
 static oltr_status check_solution(const void *state, const logistic *p, oltr_error *error)
 {
     uint32_t rows = (uint32_t)doubles_at(state, p->count)[0];
-    size_t solver = model_work(p->dim, rows), quadratic = (ldl_quadratic_work(p->dim) + 7) / 8 * 8;
-    double *work = aligned_alloc(LAYOUT_ALIGN, align_up((solver + quadratic + respond_padded(rows)) * sizeof *work));
+    size_t solver = model_work(p->dim, rows);
+    double *work = aligned_alloc(LAYOUT_ALIGN, align_up((solver + respond_padded(rows)) * sizeof *work));
     if (!work)
         return fail(error, OLTR_ENOMEM, "no memory to check the root of the score equation with");
     logistic_effort none;
-    model m = model_with(state, p, &none, work, rows, work + solver + quadratic);
-    oltr_status status = check_root(&m, work + solver, error);
+    model m = model_with(state, p, &none, work, rows, work + solver);
+    oltr_status status = check_root(&m, error);
     if (status == OLTR_OK)
         status = check_factor(&m, error);
     free(work);

@@ -39,6 +39,7 @@ typedef struct model {
     double *nothing;                           /* (dim) zeros: the right-hand side that the factor does not have */
     double *gram;                              /* (dim (dim+1) / 2) */
     double *update;                            /* ldl_update_work(dim) */
+    double *quadratic;                         /* ldl_quadratic_work(dim) */
 } model;
 
 /* How many doubles of scratch a model takes. */

@@ -107,6 +107,7 @@ static size_t place_scratch(model *m, double *base, uint32_t dim, uint32_t capac
     m->nothing = take(base, &used, dim);
     m->gram = take(base, &used, (size_t)dim * (dim + 1) / 2);
     m->update = take(base, &used, ldl_update_work(dim));
+    m->quadratic = take(base, &used, ldl_quadratic_work(dim));
     return used;
 }
 

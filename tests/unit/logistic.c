@@ -711,7 +711,10 @@ static void test_absorb(void **unused)
         double z = 0, n = doubles_at(s.state, s.p.examined)[oldest], c = doubles_at(s.state, s.p.clicked)[oldest];
         for (uint32_t j = 0; j < D; j++)
             z += (double)row[j] * theta[j];
-        double mu = 1 / (1 + exp(-z)), w = n * mu * (1 - mu);
+        double mu = 1 / (1 + exp(-z)), w = n * mu * (1 - mu), v, work[64];
+        ldl f = logistic_factor(s.state, &s.p);
+        ldl_quadratic(&f, row, D, 1, &v, work);
+        double ahead = -0.5 * w * (1 - 2 * mu) * fmin(v, 1);
 
         learn_one(&s, x + (size_t)N * D, trial % 2);
         const double *p = doubles_at(s.state, s.p.precision), *q = doubles_at(s.state, s.p.pull);
@@ -721,15 +724,17 @@ static void test_absorb(void **unused)
         for (uint32_t j = 0, at = 0; j < D; j++) {
             for (uint32_t i = j; i < D; i++, at++)
                 assert_true(fabs(p[at] - precision[at] - w * (double)row[i] * (double)row[j]) < 1e-11 * (1 + w));
-            assert_true(fabs(q[j] - pull[j] - (c - n * mu + w * z) * (double)row[j]) < 1e-11 * (1 + n));
+            assert_true(fabs(q[j] - pull[j] - (c - n * mu + ahead + w * z) * (double)row[j]) < 1e-11 * (1 + n));
         }
         assert_true(memcmp(floats_at(s.state, s.p.row) + (size_t)oldest * D, x + (size_t)N * D, D * sizeof(float)) ==
                     0);
         assert_at_root(&s);
 
-        /* without the new observation, the old estimate is the root of the new sums */
+        /* without the new observation and the look ahead, the old estimate is the root of the new sums */
         long double root[MAX_DIM];
         sums a = sums_of(&s);
+        for (uint32_t j = 0; j < D; j++)
+            doubles_at(s.state, s.p.pull)[j] -= ahead * (double)row[j];
         doubles_at(s.state, s.p.examined)[oldest] = doubles_at(s.state, s.p.clicked)[oldest] = 0;
         exact_root(&a, root);
         for (uint32_t j = 0; j < D; j++)
