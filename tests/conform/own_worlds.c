@@ -98,10 +98,6 @@ static oltr_status advance(const oltr_world *world, uint64_t seed, uint64_t repl
         return fail_with(error, OLTR_EIO, "the round was lost");
     if (p->shrink)
         truth->n_items = round % 3 == 0 ? SLOTS : ITEMS - (uint32_t)(round % 2);
-    if (p->grows)
-        truth->n_items = ITEMS + 1;
-    if (p->bends)
-        truth->dim = DIM - 1;
     if (p->builds) {
         double first = truth->attraction[0];
         memmove(truth->attraction, truth->attraction + 1, sizeof(double) * (ITEMS - 1));
@@ -109,6 +105,8 @@ static oltr_status advance(const oltr_world *world, uint64_t seed, uint64_t repl
     } else {
         set_turn(p, replication + round, truth);
     }
+    truth->n_items = p->grows ? ITEMS + 1 : truth->n_items;
+    truth->dim = p->bends ? DIM - 1 : truth->dim;
     return OLTR_OK;
 }
 
