@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct text {
     char *bytes; /* (length) and a final '\0'; NULL while empty */
@@ -19,6 +20,16 @@ void text_free(struct text *text);
 
 /* Makes room for `more` bytes after the present end; false when memory ran out. */
 bool text_reserve(struct text *text, size_t more);
+
+/* "1 row", "2 rows"; "1 query", "2 queries". */
+static inline const char *plural_s(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+static inline const char *plural_ies(uint64_t count)
+{
+    return count == 1 ? "y" : "ies";
+}
 
 /* How many columns a UTF-8 string takes on a terminal, one for each character. */
 size_t text_width(const char *string);

@@ -121,13 +121,16 @@ static oltr_status make_policies(arena *a, oltr_error *error)
     for (uint32_t i = 0; i < a->experiment->n_policies; i++) {
         oltr_settings settings = settings_in(a, i);
         oltr_policy *policy = oltr_policy_place(a->policy_memory, a->policy_bytes, &settings, &why);
-        if (policy && settings.info->rewards == OLTR_CLICKS && a->clicks->rewards == OLTR_REALS)
+        if (policy && settings.info->rewards == OLTR_CLICKS && a->clicks->rewards == OLTR_REALS) {
+            oltr_policy_free(policy);
             return fail(error, OLTR_EREWARD,
                         "policy %s learns from clicks only, and this world gives real rewards: leave it out",
                         a->experiment->policy[i].label);
+        }
         if (!policy)
             return blame(a, i, &why, error);
         a->scratch[i] = oltr_scratch_new(policy);
+        oltr_policy_free(policy); /* ends it; the memory stays */
         if (!a->scratch[i])
             return fail(error, OLTR_ENOMEM, "no memory to rank with policy %s", a->experiment->policy[i].label);
     }
@@ -360,6 +363,7 @@ static oltr_status meet(arena *a, uint32_t index, double best, oltr_error *error
     if (!policy)
         return blame(a, index, &why, error);
     oltr_status status = play_policy(a, policy, index, best, error);
+    oltr_policy_free(policy); /* ends it; the memory stays */
     if (status != OLTR_OK)
         return status;
     a->ns[index] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;

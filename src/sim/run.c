@@ -12,6 +12,7 @@
 
 #include "sim/arena.h"
 #include "sim/results.h"
+#include "sim/thread_hooks.h"
 #include "sim/workload.h"
 
 typedef struct run {
@@ -136,6 +137,19 @@ static void *work(void *context)
     return NULL;
 }
 
+static void *work_between_hooks(void *context)
+{
+    run *r = context;
+    uint32_t begun;
+    oltr_error why = {thread_hooks_begin(r->points, r->results->n_points, &begun),
+                      "a policy's thread_begin operation failed"};
+    if (why.code != OLTR_OK)
+        give_up(r, &why);
+    work(r); /* after a failure: takes nothing */
+    thread_hooks_end(r->points, r->results->n_points, begun);
+    return NULL;
+}
+
 static double now(void)
 {
     struct timespec t;
@@ -191,7 +205,7 @@ static uint32_t start(run *r, pthread_t *thread, uint32_t n)
 {
     uint32_t started = 0;
     pthread_mutex_lock(&r->lock);
-    while (started < n && pthread_create(&thread[started], NULL, work, r) == 0)
+    while (started < n && pthread_create(&thread[started], NULL, work_between_hooks, r) == 0)
         started++;
     r->working = started;
     pthread_mutex_unlock(&r->lock);

@@ -75,7 +75,8 @@ mkdir anew
 echo rubbish >anew/partial.oltr
 expect 0 'starting anew' "$OLTR" run long.yaml -o anew --rounds 100 --no-figures
 no_leftovers anew
-expect 0 'to resume; starting from the beginning' "$OLTR" run long.yaml -o anew --rounds 100 --no-figures --resume
+expect 0 'already finished' "$OLTR" run long.yaml -o anew --rounds 100 --no-figures --resume
+expect 0 'to resume; starting from the beginning' "$OLTR" run long.yaml -o fresh --rounds 100 --no-figures --resume
 
 # one replication of a million items is stopped between two of its rounds, not at its end hours later
 cat >million.yaml <<'YAML'
@@ -119,10 +120,10 @@ expect 0 "" "$OLTR" data generate web30k --queries 3 --split train -o made -q
 mkdir -p anew/.drawing-killed
 echo half | tee anew/partial.oltr.77-0.tmp anew/manifest.json.77.tmp >anew/.drawing-killed/regret.svg
 if command -v gnuplot >/dev/null; then
-    expect 0 "" "$OLTR" run long.yaml -o anew --rounds 100 -q
+    expect 0 "" "$OLTR" run long.yaml -o anew --rounds 100 -q --force
 else
     rm -r anew/.drawing-killed
-    expect 0 "" "$OLTR" run long.yaml -o anew --rounds 100 -q --no-figures
+    expect 0 "" "$OLTR" run long.yaml -o anew --rounds 100 -q --no-figures --force
 fi
 no_leftovers anew
 echo ok

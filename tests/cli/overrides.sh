@@ -2,7 +2,7 @@
 . "$(dirname "$0")/common.bash"
 
 small >small.yaml
-run() { expect 0 "" "$OLTR" run --no-figures "$@"; }
+run() { expect 0 "" "$OLTR" run --no-figures --force "$@"; }
 
 run small.yaml -o plain
 there plain/results.csv plain/summary.csv plain/manifest.json plain/experiment.yaml
@@ -101,6 +101,9 @@ expect 1 'file: cannot make this folder' "$OLTR" run small.yaml -o file
 expect 1 'file/a/b: cannot make this folder' "$OLTR" run small.yaml -o file/a/b
 mkdir -p taken/results.csv
 expect 1 'taken/results.csv: cannot write it' "$OLTR" run small.yaml -o taken --no-figures
+grep -q 'kept in taken/partial.oltr; the same command with --resume writes the results' said || fail "the sums are lost"
+rmdir taken/results.csv
+expect 0 'results in taken' "$OLTR" run small.yaml -o taken --no-figures --resume
 no_leftovers taken
 run small.yaml -o deep/down/here
 there deep/down/here/results.csv

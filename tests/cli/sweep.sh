@@ -6,7 +6,7 @@ expect 0 "world.misspecification" "$OLTR" run sweep.yaml -o all --no-figures
 [ "$(wc -l <all/summary.csv)" -eq 7 ] || fail "three values of two policies"
 small >small.yaml
 for value in 0 2 4; do
-    expect 0 "" "$OLTR" run small.yaml -o one --no-figures --set world.misspecification=$value
+    expect 0 "" "$OLTR" run small.yaml -o one --no-figures --force --set world.misspecification=$value
     tail -n +2 one/results.csv | sed "s/^/$value/" >expected
     grep "^$value," all/results.csv >got
     same expected got
