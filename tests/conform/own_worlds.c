@@ -468,7 +468,7 @@ static void a_long_drawing_can_be_stopped(void **state)
     oltr_results_free(r);
 }
 
-/* The catalogue's world that draws item by item asks while it does so. */
+/* The worlds of the catalogue that draw item by item ask while they do so. */
 static int always(void *context)
 {
     ++*(int *)context;
@@ -478,22 +478,29 @@ static int always(void *context)
 static void drawing_many_items_asks(void **state)
 {
     enum { MANY = 10000 };
-    double *attraction = calloc(3 * MANY, sizeof *attraction);
-    int asked = 0;
-    oltr_world world = {.kind = "beta", .n_items = MANY, .clicks = "cascade"};
-    oltr_instance out = {.n_items = MANY,
-                         .attraction = attraction,
-                         .a = attraction + MANY,
-                         .b = attraction + 2 * MANY,
-                         .stop = always,
-                         .stop_context = &asked};
+    static const char *const kinds[] = {"beta", "linear", "logistic", "scalar"};
     (void)state;
-    assert_non_null(attraction);
-    assert_int_equal(world_ops_of("beta", NULL)->draw(&world, 1, 1, &out, NULL), OLTR_EINTERRUPTED);
-    assert_int_equal(asked, 1);
-    assert_true(attraction[0] > 0);
-    assert_true(attraction[MANY - 1] == 0);
-    free(attraction);
+    for (size_t k = 0; k < 4; k++) {
+        double *room = calloc(3 * MANY, sizeof *room), theta = 0;
+        float *drawn = calloc(MANY, sizeof *drawn);
+        int asked = 0;
+        oltr_world world = {.kind = kinds[k], .n_items = MANY, .clicks = k == 3 ? "abandon" : "cascade", .dim = k > 0};
+        oltr_instance out = {.n_items = MANY,
+                             .attraction = room,
+                             .a = room + MANY,
+                             .b = room + 2 * MANY,
+                             .dim = k > 0,
+                             .drawn = drawn,
+                             .theta = &theta,
+                             .stop = always,
+                             .stop_context = &asked};
+        assert_true(room && drawn);
+        assert_int_equal(world_ops_of(kinds[k], NULL)->draw(&world, 1, 1, &out, NULL), OLTR_EINTERRUPTED);
+        assert_int_equal(asked, 1);
+        assert_true(k > 0 ? drawn[0] > 0 && drawn[MANY - 1] == 0 : room[0] > 0 && room[MANY - 1] == 0);
+        free(room);
+        free(drawn);
+    }
 }
 
 /* ---- the best and the worst list ------------------------------------------------------------------------ */
