@@ -333,7 +333,7 @@ static void show(void *context, const oltr_progress *state)
 {
     const struct tour *tour = context;
     const struct part *part = &tour->part[tour->current];
-    double share = state->total > 0 ? (double)state->done / (double)state->total : 0;
+    double share = state->share;
     double done = tour->done + share * part->work, fresh = done - tour->waited, spent = now() - tour->started;
     char left[40];
     if (!tour->terminal && state->done == state->total) {

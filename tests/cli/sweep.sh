@@ -24,6 +24,23 @@ for sweep in '{key: policies.GTS.sigma, values: [0.25, 0.5, 1]}' '{key: rounds, 
 done
 grep -q '^20,GTS,200,' s/summary.csv || fail "swept items"
 
+# where every list is as good as any other, the table warns that its zeros say nothing
+cat >alike.yaml <<'YAML'
+rounds: 50
+slots: 2
+replications: 3
+world: {kind: fixed, attraction: [0.3, 0.3, 0.3, 0.3]}
+policies: [{kind: gts}]
+YAML
+expect 0 "warning: 3 of 3 replications are saturated: every list is as good as the best one" "$OLTR" run alike.yaml -o alike --no-figures
+expect 0 "" "$OLTR" run alike.yaml -o alike --no-figures --set 'world.attraction=[0.3, 0.3, 0.3, 0.6]'
+grep -q warning said && fail "warns of a world whose lists differ"
+sed '/^world/d' alike.yaml | { cat; echo 'world: {kind: linear, items: 20, dim: 5}'; echo 'sweep: {key: slots, values: [2, 19]}'; } >many.yaml
+expect 0 "warning: slots = 19: 3 of 3 replications are saturated" "$OLTR" run many.yaml -o many --no-figures
+grep -q "slots = 2:" said && fail "warns of the other point too"
+expect 0 "" "$OLTR" run alike.yaml -o alike --no-figures -q
+[ ! -s said ] || fail "quiet is not quiet"
+
 if command -v gnuplot >/dev/null; then
     { small; echo 'sweep: {key: policies.GTS.prior, values: [none, mean, full]}'
       echo 'figures: [{file: a, bounds: true}, {file: b, x: round}, {file: c, x: round, policies: [GTS]},'
