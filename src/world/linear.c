@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "math/ldl.h"
 #include "rng/sample.h"
 #include "world/world.h"
 
@@ -123,14 +122,13 @@ static void draw_scores(const oltr_world *world, uint64_t seed, uint64_t replica
     out->tells = 0;
 }
 
-/* Runs every round, so by vector kernels; their draws, and their order of summation, are not those of an instance. */
+/* Runs every round, so by a vector kernel; its draws, and its order of summation, are not those of an instance. */
 static void advance_scores(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
                            instance *truth)
 {
     oltr_rng rng = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_CONTEXTS, round);
-    cube_directions(&rng, 0, truth->n_items, truth->dim, truth->drawn);
+    cube_directions(&rng, 0, truth->n_items, truth->dim, truth->theta, truth->drawn, truth->attraction);
     truth->x = truth->drawn;
-    rows_times(truth->x, truth->dim, truth->n_items, truth->dim, truth->theta, truth->attraction);
     for (uint32_t i = 0; i < truth->n_items; i++)
         truth->attraction[i] *= scale_of(world);
 }
