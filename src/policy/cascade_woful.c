@@ -225,6 +225,7 @@ const policy_ops cascade_woful_ops = {
              .summary = "Ranks by a variance-aware upper confidence bound of a weighted linear model.",
              .rewards = OLTR_CLICKS,
              .contextual = 1,
+             .can_resize = 1,
              .exact_copy = 1,
              .n_params = N_PARAMS,
              .params = params},

@@ -262,6 +262,7 @@ const policy_ops logts_newton_ops = {
              .rewards = OLTR_CLICKS,
              .can_predict = 1,
              .contextual = 1,
+             .can_resize = 1,
              .exact_copy = 1,
              .n_params = N_PARAMS,
              .params = params},

@@ -112,39 +112,48 @@ static int moves(const oltr_world *world)
     return world->fresh_contexts;
 }
 
-static void draw_scores(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out)
+static oltr_status draw_scores(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out,
+                               oltr_error *error)
 {
+    (void)error;
     oltr_rng rng = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_INSTANCE, 0);
     unit_vector(&rng, out->dim, world->theta_on_sphere, out->theta);
     draw_features(&rng, out);
     score_items(world, out);
     out->tells = 0;
+    return OLTR_OK;
 }
 
-static void advance_scores(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
-                           instance *truth)
+static oltr_status advance_scores(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
+                                  instance *truth, oltr_error *error)
 {
+    (void)error;
     oltr_rng rng = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_CONTEXTS, round);
     draw_features(&rng, truth);
     score_items(world, truth);
+    return OLTR_OK;
 }
 
-static void draw_linear(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out)
+static oltr_status draw_linear(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out,
+                               oltr_error *error)
 {
-    draw_scores(world, seed, replication, out);
+    draw_scores(world, seed, replication, out, error);
     to_probabilities(out);
+    return OLTR_OK;
 }
 
-static void advance_linear(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
-                           instance *truth)
+static oltr_status advance_linear(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
+                                  instance *truth, oltr_error *error)
 {
-    advance_scores(world, seed, replication, round, truth);
+    advance_scores(world, seed, replication, round, truth, error);
     to_probabilities(truth);
+    return OLTR_OK;
 }
 
-static void draw_logistic(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out)
+static oltr_status draw_logistic(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out,
+                                 oltr_error *error)
 {
-    draw_scores(world, seed, replication, out);
+    draw_scores(world, seed, replication, out, error);
     to_logistic(out);
     out->tells = !world->fresh_contexts; /* a prior for each item makes sense only while the items stay */
     for (uint32_t i = 0; i < out->n_items; i++) {
@@ -152,13 +161,15 @@ static void draw_logistic(const oltr_world *world, uint64_t seed, uint64_t repli
         out->a[i] = PRIOR_B * fmax(odds, 1e-9) + world->misspecification;
         out->b[i] = PRIOR_B - world->misspecification;
     }
+    return OLTR_OK;
 }
 
-static void advance_logistic(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
-                             instance *truth)
+static oltr_status advance_logistic(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
+                                    instance *truth, oltr_error *error)
 {
-    advance_scores(world, seed, replication, round, truth);
+    advance_scores(world, seed, replication, round, truth, error);
     to_logistic(truth);
+    return OLTR_OK;
 }
 
 const world_ops linear_world = {
