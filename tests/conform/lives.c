@@ -1,7 +1,7 @@
 /* lives.c - a saved policy always loads: random lives of every kind of the catalogue, with settings, features and rewards that test the arithmetic.
  *
  * A life has random settings (every choice, numbers over the whole range of their bounds), rows that mix sizes of 1e-30 and 1e6, repeat and depend on each
- * other, rewards that are huge, tiny and cancel where real ones are allowed, lists of any length, forgetting and merging.  At random moments
+ * other, rewards that are huge, tiny and cancel where real ones are allowed, lists of any length, masks and weights, forgetting and merging.  At random moments
  *   - oltr_check() finds nothing,
  *   - a snapshot loads, and saved again gives the same bytes,
  *   - the copy predicts what the original predicts; where the catalogue says exact_copy, both go on side by side and stay the same to the bit,
@@ -78,7 +78,8 @@ typedef struct life {
     uint32_t in_pool;
     float x[MOST_ITEMS * MOST_DIM]; /* of the request */
     uint32_t item[MOST_ITEMS], shown[MOST_ITEMS];
-    double seen[MOST_ITEMS], score[2][MOST_ITEMS];
+    double seen[MOST_ITEMS], weight[MOST_ITEMS], score[2][MOST_ITEMS];
+    uint8_t mask[MOST_ITEMS];
     oltr_query query;
     oltr_ranking list;
     oltr_feedback feedback;
@@ -246,8 +247,14 @@ static void draw_request(life *l)
     for (uint32_t slot = 0; slot < l->list.k; slot++) {
         l->shown[slot] = named ? l->item[place[slot]] : place[slot];
         l->seen[slot] = draw_reward(l, slot);
+        l->mask[slot] = (uint8_t)below(&l->d, 2);
+        l->weight[slot] = magnitude(&l->d, -12, 6);
     }
     l->feedback = (oltr_feedback){.n_examined = below(&l->d, l->list.k + 1), .reward = l->seen};
+    if (one_in(&l->d, 4))
+        l->feedback.examined = l->mask;
+    if (l->info->takes_weights && one_in(&l->d, 4))
+        l->feedback.weight = l->weight;
 }
 
 /* ---- what is asked of it */
