@@ -74,15 +74,19 @@ static void unit_vector(oltr_rng *rng, uint32_t dim, int sphere, double *out)
         out[i] /= sqrt(square);
 }
 
-static void draw_features(oltr_rng *rng, instance *out)
+/* OLTR_EINTERRUPTED where the drawing was given up. */
+static oltr_status draw_features(oltr_rng *rng, instance *out)
 {
     double row[MOST_FEATURES];
     for (uint32_t i = 0; i < out->n_items; i++) {
+        if (draw_stopped(out, i))
+            return OLTR_EINTERRUPTED;
         unit_vector(rng, out->dim, 0, row);
         for (uint32_t j = 0; j < out->dim; j++)
             out->drawn[(size_t)i * out->dim + j] = (float)row[j];
     }
     out->x = out->drawn;
+    return OLTR_OK;
 }
 
 /* scale x'theta of every item; a probability may exceed 1 by the rounding of its features only. */
@@ -119,45 +123,32 @@ static oltr_status draw_scores(const oltr_world *world, uint64_t seed, uint64_t 
     (void)error;
     oltr_rng rng = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_INSTANCE, 0);
     unit_vector(&rng, out->dim, world->theta_on_sphere, out->theta);
-    draw_features(&rng, out);
-    score_items(world, out);
     out->tells = 0;
+    if (draw_features(&rng, out) != OLTR_OK)
+        return OLTR_EINTERRUPTED;
+    score_items(world, out);
     return OLTR_OK;
 }
 
-/* x'theta in eight partial sums, so that no product waits for the one before; compilers use vectors for it. */
-static double dot_in_lanes(const float *x, const double *theta, uint32_t dim)
-{
-    double sum[8] = {0};
-    uint32_t j = 0;
-    for (; j + 8 <= dim; j += 8)
-        for (uint32_t lane = 0; lane < 8; lane++)
-            sum[lane] += (double)x[j + lane] * theta[j + lane];
-    for (; j < dim; j++)
-        sum[j % 8] += (double)x[j] * theta[j];
-    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
-}
-
-/* Runs every round, so it draws by a vector kernel and sums in lanes; draws and sums are not those of an instance. */
+/* Runs every round, so by a vector kernel; its draws, and its order of summation, are not those of an instance. */
 static oltr_status advance_scores(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
                                   instance *truth, oltr_error *error)
 {
     (void)error;
     oltr_rng rng = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_CONTEXTS, round);
-    cube_directions(&rng, 0, truth->n_items, truth->dim, truth->drawn);
+    cube_directions(&rng, 0, truth->n_items, truth->dim, truth->theta, truth->drawn, truth->attraction);
     truth->x = truth->drawn;
     for (uint32_t i = 0; i < truth->n_items; i++)
-        truth->attraction[i] =
-            scale_of(world) * dot_in_lanes(truth->x + (size_t)i * truth->dim, truth->theta, truth->dim);
+        truth->attraction[i] *= scale_of(world);
     return OLTR_OK;
 }
 
 static oltr_status draw_linear(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out,
                                oltr_error *error)
 {
-    draw_scores(world, seed, replication, out, error);
+    oltr_status status = draw_scores(world, seed, replication, out, error);
     to_probabilities(out);
-    return OLTR_OK;
+    return status;
 }
 
 static oltr_status advance_linear(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
@@ -171,7 +162,7 @@ static oltr_status advance_linear(const oltr_world *world, uint64_t seed, uint64
 static oltr_status draw_logistic(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out,
                                  oltr_error *error)
 {
-    draw_scores(world, seed, replication, out, error);
+    oltr_status status = draw_scores(world, seed, replication, out, error);
     to_logistic(out);
     out->tells = !world->fresh_contexts; /* a prior for each item makes sense only while the items stay */
     for (uint32_t i = 0; i < out->n_items; i++) {
@@ -179,7 +170,7 @@ static oltr_status draw_logistic(const oltr_world *world, uint64_t seed, uint64_
         out->a[i] = PRIOR_B * fmax(odds, 1e-9) + world->misspecification;
         out->b[i] = PRIOR_B - world->misspecification;
     }
-    return OLTR_OK;
+    return status;
 }
 
 static oltr_status advance_logistic(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
