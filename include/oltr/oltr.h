@@ -8,8 +8,12 @@
  *   scratch    the working memory of one ranking thread                            one per thread
  *   rng        a counter-based generator, passed by value                          no hidden state anywhere
  *
- * Threads: any number of threads may rank, predict and save one policy at once, each with its own scratch, as long
- * as nobody learns, merges or forgets at that moment.  rank and learn never allocate, print or touch global state.
+ * Threads: a call that takes a const policy only reads it, and any number of such calls may run on one policy at once, in any
+ * mix: oltr_rank() and its kin (each thread with its own scratch), oltr_predict(), oltr_check(), the explanations,
+ * oltr_item_get(), saving, copying, oltr_scratch_new(), and oltr_merge() out of it.  A call that takes a policy without
+ * const changes it (oltr_learn() and its kin, oltr_merge() into it, oltr_forget(), resizing, oltr_item_put() and its kin,
+ * oltr_policy_free()) and must be alone on that policy: the caller has a lock for it.  Calls on different policies never
+ * disturb each other; there is no global state.  rank and learn neither allocate nor print.
  */
 #ifndef OLTR_OLTR_H
 #define OLTR_OLTR_H
