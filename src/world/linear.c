@@ -130,7 +130,8 @@ static oltr_status draw_scores(const oltr_world *world, uint64_t seed, uint64_t 
     return OLTR_OK;
 }
 
-/* x'theta in eight partial sums, so that no product waits for the one before; compilers use vectors for it. */
+/* x'theta in eight partial sums, so that no product waits for the one before; compilers use
+ * vectors for it. */
 static double dot_in_lanes(const float *x, const double *theta, uint32_t dim)
 {
     double sum[8] = {0};
@@ -143,7 +144,8 @@ static double dot_in_lanes(const float *x, const double *theta, uint32_t dim)
     return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
 }
 
-/* Runs every round, so it draws by a vector kernel and sums in lanes; draws and sums are not those of an instance. */
+/* Runs every round, so it draws by a vector kernel and sums in lanes; draws and sums are not
+ * those of an instance. */
 static oltr_status advance_scores(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
                                   instance *truth, oltr_error *error)
 {
