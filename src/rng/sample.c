@@ -6,7 +6,7 @@
  * Directions: feature j of row i is number m = i dim + j, and made of word
  * floor(m / 8) mod 4 of counter 8 floor(m / 32) + m mod 8.  Counters beyond 2^32 go on in the purpose.  The squares of a
  * row are exact in double and add up in four interleaved sets of four partial sums; every number is then multiplied by the
- * float nearest to 1 / sqrt(sum).
+ * float nearest to 1 / sqrt(sum).  The products with theta add up likewise, each one fused.
  *
  * Beta: position i, attempt by attempt: words 0,1 make the normals of the two gammas, words 2,3 decide whether each is accepted.
  * If either is rejected both are drawn again: the law of an accepted pair is the same.  Shapes below 1 are raised by 1 first, and words 0,1 of
@@ -64,19 +64,31 @@ static void uniform_group(const oltr_rng *rng, uint64_t group, size_t n, float *
     }
 }
 
-static void scale_row(float *row, uint32_t dim)
+static double sum_of_parts(const double part[4][4])
 {
-    double part[4][4] = {{0}}, four[4];
-    for (size_t j = 0; j < dim; j++)
-        part[j / 4 % 4][j % 4] += (double)row[j] * (double)row[j];
+    double four[4];
     for (size_t l = 0; l < 4; l++)
         four[l] = (part[0][l] + part[1][l]) + (part[2][l] + part[3][l]);
-    float factor = (float)(1 / sqrt((four[0] + four[1]) + (four[2] + four[3])));
-    for (size_t j = 0; j < dim; j++)
-        row[j] *= factor;
+    return (four[0] + four[1]) + (four[2] + four[3]);
 }
 
-void cube_directions_plain(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim, float *out)
+/* To length 1; returns the product with theta. */
+static double scale_row(float *row, uint32_t dim, const double *theta)
+{
+    double squares[4][4] = {{0}}, products[4][4] = {{0}};
+    for (size_t j = 0; j < dim; j++)
+        squares[j / 4 % 4][j % 4] += (double)row[j] * (double)row[j];
+    float factor = (float)(1 / sqrt(sum_of_parts((const double(*)[4])squares)));
+    for (size_t j = 0; j < dim; j++) {
+        double *sum = &products[j / 4 % 4][j % 4];
+        row[j] *= factor;
+        *sum = fma((double)row[j], theta[j], *sum);
+    }
+    return sum_of_parts((const double(*)[4])products);
+}
+
+void cube_directions_plain(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim, const double *theta, float *out,
+                           double *product)
 {
     const size_t count = n * dim;
     const uint64_t group = first * dim / NORMAL_GROUP;
@@ -85,7 +97,7 @@ void cube_directions_plain(const oltr_rng *rng, uint64_t first, size_t n, uint32
         uniform_group(rng, group + g, left < NORMAL_GROUP ? left : NORMAL_GROUP, out + g * NORMAL_GROUP);
     }
     for (size_t i = 0; i < n; i++)
-        scale_row(out + i * dim, dim);
+        product[i] = scale_row(out + i * dim, dim, theta);
 }
 
 /* log of density over envelope, for d = shape - 1/3 and t = c x: 3 log(1+t) - 3t + 3t^2/2 - t^3, times d.  Where the
@@ -180,12 +192,13 @@ void standard_normals(const oltr_rng *rng, size_t n, float *out)
         standard_normals_plain(rng, n, out);
 }
 
-void cube_directions(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim, float *out)
+void cube_directions(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim, const double *theta, float *out,
+                     double *product)
 {
     if (cpu_has_avx2())
-        cube_directions_avx2(rng, first, n, dim, out);
+        cube_directions_avx2(rng, first, n, dim, theta, out, product);
     else
-        cube_directions_plain(rng, first, n, dim, out);
+        cube_directions_plain(rng, first, n, dim, theta, out, product);
 }
 
 void gauss_scores_ahead(const oltr_rng *rng, normals_ahead *ahead, const float *mean, const float *sd,
@@ -244,9 +257,10 @@ void standard_normals_avx2(const oltr_rng *rng, size_t n, float *out)
     standard_normals_plain(rng, n, out);
 }
 
-void cube_directions_avx2(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim, float *out)
+void cube_directions_avx2(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim, const double *theta, float *out,
+                          double *product)
 {
-    cube_directions_plain(rng, first, n, dim, out);
+    cube_directions_plain(rng, first, n, dim, theta, out, product);
 }
 
 void gauss_scores_avx2(const oltr_rng *rng, const float *mean, const float *sd, const uint32_t *item, size_t n,

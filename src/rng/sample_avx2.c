@@ -341,12 +341,11 @@ static void uniforms(const oltr_rng *rng, uint64_t first, size_t n, float *out)
     }
 }
 
-/* Four floats, or the first n < 4 and zeros. */
-KERNEL __m128 load_first(const float *x, size_t n)
+/* Some of four floats: the first n < 4. */
+KERNEL __m128i first_lanes(size_t n)
 {
     static const int32_t lane[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
-    return n >= 4 ? _mm_loadu_ps(x)
-                  : _mm_maskload_ps(x, _mm_loadu_si128((const __m128i *)(const void *)(lane + 4 - n)));
+    return _mm_loadu_si128((const __m128i *)(const void *)(lane + 4 - n));
 }
 
 KERNEL __m256d add_square(__m256d sum, __m128 x)
@@ -355,33 +354,66 @@ KERNEL __m256d add_square(__m256d sum, __m128 x)
     return _mm256_fmadd_pd(wide, wide, sum);
 }
 
-KERNEL double sum_of_squares(const float *row, size_t dim)
+KERNEL double sum_of_parts(const __m256d part[4])
 {
-    __m256d sum[4];
-    size_t j = 0;
-    for (int s = 0; s < 4; s++)
-        sum[s] = _mm256_setzero_pd();
-    for (; j + 16 <= dim; j += 16)
-        for (size_t s = 0; s < 4; s++)
-            sum[s] = add_square(sum[s], _mm_loadu_ps(row + j + 4 * s));
-    for (size_t s = 0; s < 4; s++)
-        if (j + 4 * s < dim)
-            sum[s] = add_square(sum[s], load_first(row + j + 4 * s, dim - j - 4 * s));
-    __m256d four = _mm256_add_pd(_mm256_add_pd(sum[0], sum[1]), _mm256_add_pd(sum[2], sum[3]));
+    __m256d four = _mm256_add_pd(_mm256_add_pd(part[0], part[1]), _mm256_add_pd(part[2], part[3]));
     __m256d pairs = _mm256_hadd_pd(four, four);
     return _mm_cvtsd_f64(_mm_add_sd(_mm256_castpd256_pd128(pairs), _mm256_extractf128_pd(pairs, 1)));
 }
 
-KERNEL void multiply_row(float *row, uint32_t dim, float by)
+KERNEL double sum_of_squares(const float *row, size_t dim)
 {
+    __m256d part[4];
     size_t j = 0;
-    for (; j + LANES <= dim; j += LANES)
-        _mm256_storeu_ps(row + j, _mm256_mul_ps(_mm256_loadu_ps(row + j), splat(by)));
-    for (; j < dim; j++)
-        row[j] *= by;
+    for (size_t s = 0; s < 4; s++)
+        part[s] = _mm256_setzero_pd();
+    for (; j + 16 <= dim; j += 16)
+        for (size_t s = 0; s < 4; s++)
+            part[s] = add_square(part[s], _mm_loadu_ps(row + j + 4 * s));
+    for (size_t s = 0; s < 4; s++, j += 4)
+        if (j + 4 <= dim)
+            part[s] = add_square(part[s], _mm_loadu_ps(row + j));
+        else if (j < dim)
+            part[s] = add_square(part[s], _mm_maskload_ps(row + j, first_lanes(dim - j)));
+    return sum_of_parts(part);
 }
 
-OLTR_TARGET_AVX2 void cube_directions_avx2(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim, float *out)
+/* Four numbers of a row times `by`, and what they add to the product with theta. */
+KERNEL __m256d scale_four(float *row, __m128 by, const double *theta, __m256d sum)
+{
+    __m128 x = _mm_mul_ps(_mm_loadu_ps(row), by);
+    _mm_storeu_ps(row, x);
+    return _mm256_fmadd_pd(_mm256_cvtps_pd(x), _mm256_loadu_pd(theta), sum);
+}
+
+KERNEL __m256d scale_some(float *row, __m128 by, const double *theta, size_t n, __m256d sum)
+{
+    const __m128i lane = first_lanes(n);
+    __m128 x = _mm_mul_ps(_mm_maskload_ps(row, lane), by);
+    _mm_maskstore_ps(row, lane, x);
+    return _mm256_fmadd_pd(_mm256_cvtps_pd(x), _mm256_maskload_pd(theta, _mm256_cvtepi32_epi64(lane)), sum);
+}
+
+KERNEL double scale_row(float *row, size_t dim, float factor, const double *theta)
+{
+    const __m128 by = _mm_set1_ps(factor);
+    __m256d part[4];
+    size_t j = 0;
+    for (size_t s = 0; s < 4; s++)
+        part[s] = _mm256_setzero_pd();
+    for (; j + 16 <= dim; j += 16)
+        for (size_t s = 0; s < 4; s++)
+            part[s] = scale_four(row + j + 4 * s, by, theta + j + 4 * s, part[s]);
+    for (size_t s = 0; s < 4; s++, j += 4)
+        if (j + 4 <= dim)
+            part[s] = scale_four(row + j, by, theta + j, part[s]);
+        else if (j < dim)
+            part[s] = scale_some(row + j, by, theta + j, dim - j, part[s]);
+    return sum_of_parts(part);
+}
+
+OLTR_TARGET_AVX2 void cube_directions_avx2(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim,
+                                           const double *theta, float *out, double *product)
 {
     for (size_t i = 0; i < n; i += DIRECTION_ROWS, out += (size_t)DIRECTION_ROWS * dim) {
         const size_t rows = n - i < DIRECTION_ROWS ? n - i : DIRECTION_ROWS;
@@ -390,7 +422,7 @@ OLTR_TARGET_AVX2 void cube_directions_avx2(const oltr_rng *rng, uint64_t first, 
         for (size_t r = 0; r < rows; r++)
             factor[r] = (float)(1 / sqrt(sum_of_squares(out + r * dim, dim)));
         for (size_t r = 0; r < rows; r++)
-            multiply_row(out + r * dim, dim, factor[r]);
+            product[i + r] = scale_row(out + r * dim, dim, factor[r], theta);
     }
 }
 

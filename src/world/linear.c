@@ -130,32 +130,16 @@ static oltr_status draw_scores(const oltr_world *world, uint64_t seed, uint64_t 
     return OLTR_OK;
 }
 
-/* x'theta in eight partial sums, so that no product waits for the one before; compilers use
- * vectors for it. */
-static double dot_in_lanes(const float *x, const double *theta, uint32_t dim)
-{
-    double sum[8] = {0};
-    uint32_t j = 0;
-    for (; j + 8 <= dim; j += 8)
-        for (uint32_t lane = 0; lane < 8; lane++)
-            sum[lane] += (double)x[j + lane] * theta[j + lane];
-    for (; j < dim; j++)
-        sum[j % 8] += (double)x[j] * theta[j];
-    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
-}
-
-/* Runs every round, so it draws by a vector kernel and sums in lanes; draws and sums are not
- * those of an instance. */
+/* Runs every round, so by a vector kernel; its draws, and its order of summation, are not those of an instance. */
 static oltr_status advance_scores(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
                                   instance *truth, oltr_error *error)
 {
     (void)error;
     oltr_rng rng = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_CONTEXTS, round);
-    cube_directions(&rng, 0, truth->n_items, truth->dim, truth->drawn);
+    cube_directions(&rng, 0, truth->n_items, truth->dim, truth->theta, truth->drawn, truth->attraction);
     truth->x = truth->drawn;
     for (uint32_t i = 0; i < truth->n_items; i++)
-        truth->attraction[i] =
-            scale_of(world) * dot_in_lanes(truth->x + (size_t)i * truth->dim, truth->theta, truth->dim);
+        truth->attraction[i] *= scale_of(world);
     return OLTR_OK;
 }
 

@@ -128,25 +128,42 @@ static float uniform_at(const oltr_rng *rng, uint64_t m)
     return (float)((double)(word[m / 8 % 4] >> 1) * 0x1p-31 + 0x1p-32);
 }
 
-/* Both twins write the same bits, n rows and nothing else; the rows are the uniforms at length 1, within five roundings
- * of a float. */
-static void check_directions(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim)
+/* The rows are the uniforms at length 1, within five roundings of a float; the products are theirs. */
+static void check_rows(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim, const double *theta, const float *x,
+                       const double *product)
 {
-    float *plain = exactly(n * dim, sizeof(float)), *vector = exactly(n * dim, sizeof(float));
-    cube_directions_plain(rng, first, n, dim, plain);
-    cube_directions(rng, first, n, dim, vector);
-    same_floats("cube_directions", n * dim, plain, vector);
-    for (size_t i = 0; i < n; i++) {
-        double square = 0;
+    for (size_t i = 0; i < n; i++, x += dim) {
+        double square = 0, sum = 0, size = 0;
         for (uint32_t j = 0; j < dim; j++)
             square += pow((double)uniform_at(rng, (first + i) * dim + j), 2);
         for (uint32_t j = 0; j < dim; j++) {
             double expected = (double)uniform_at(rng, (first + i) * dim + j) / sqrt(square);
-            assert_true(fabs((double)plain[i * dim + j] - expected) <= 3e-7 * expected);
+            assert_true(fabs((double)x[j] - expected) <= 3e-7 * expected);
+            sum += (double)x[j] * theta[j];
+            size += fabs((double)x[j] * theta[j]);
         }
+        assert_true(fabs(product[i] - sum) <= 1e-15 * (4 + dim) * size);
     }
+}
+
+/* Both twins write the same bits, n rows and n products and nothing else. */
+static void check_directions(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim)
+{
+    float *plain = exactly(n * dim, sizeof(float)), *vector = exactly(n * dim, sizeof(float));
+    double *theta = exactly(dim, sizeof(double)), *one = exactly(n, sizeof(double)), *two = exactly(n, sizeof(double));
+    source from = {dim};
+    for (uint32_t j = 0; j < dim; j++)
+        theta[j] = 2 * next_unit(&from) - 1;
+    cube_directions_plain(rng, first, n, dim, theta, plain, one);
+    cube_directions(rng, first, n, dim, theta, vector, two);
+    same_floats("cube_directions", n * dim, plain, vector);
+    assert_memory_equal(one, two, n * sizeof *one);
+    check_rows(rng, first, n, dim, theta, plain, one);
     free(plain);
     free(vector);
+    free(theta);
+    free(one);
+    free(two);
 }
 
 static void directions_are_the_uniforms_of_their_place_at_length_1(void **state)
