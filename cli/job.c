@@ -110,10 +110,10 @@ static int interrupted(const struct job *job, const struct config *config, const
     uint64_t done = progress_done(config, results), total = progress_total(config, shard_of(job));
     if (done == 0) {
         remove_partial(partial);
-        return total == 1
-                   ? complain(EXIT_STOPPED, "stopped before its one replication was finished; nothing is kept")
-                   : complain(EXIT_STOPPED, "stopped before the first of %llu replications was finished; nothing is kept",
-                              (unsigned long long)total);
+        return total == 1 ? complain(EXIT_STOPPED, "stopped before its one replication was finished; nothing is kept")
+                          : complain(EXIT_STOPPED,
+                                     "stopped before the first of %llu replications was finished; nothing is kept",
+                                     (unsigned long long)total);
     }
     return complain(EXIT_STOPPED,
                     "stopped after %llu of %llu replication%s; what is done is kept in %s\n"

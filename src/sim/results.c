@@ -356,9 +356,8 @@ static oltr_estimate estimate(wide total, wide squares, uint32_t n, int scale)
     double offset = wide_double(rest) / n; /* mean - centre, below one unit */
     double around = squared_distances(total, squares, n, centre) - n * offset * offset;
     double variance = n > 1 ? fmax(0, around) / (n - 1) : 0;
-    return (oltr_estimate){.mean = ldexp(wide_double(total) / n, -scale),
-                           .se = ldexp(sqrt(variance / n), -scale),
-                           .replications = n};
+    return (oltr_estimate){
+        .mean = ldexp(wide_double(total) / n, -scale), .se = ldexp(sqrt(variance / n), -scale), .replications = n};
 }
 
 #define NOBODY UINT32_MAX
