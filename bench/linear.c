@@ -429,7 +429,7 @@ static double draw_rounds(drawing *d, uint32_t rounds)
     const oltr_world_ops *ops = world_ops_of(d->world.kind, NULL);
     double start = thread_us();
     for (uint32_t i = 0; i < rounds; i++)
-        ops->advance(&d->world, 1, 0, ++d->round, &d->truth);
+        ops->advance(&d->world, 1, 0, ++d->round, &d->truth, NULL);
     return (thread_us() - start) / rounds;
 }
 

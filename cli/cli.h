@@ -71,6 +71,10 @@ const char *arguments_value(const struct arguments *arguments, const char *name)
  * word behind its name is missing or an option.  NULL after saying what is wrong. */
 const struct verb *verb_find(uint32_t count, const char *const *word, uint32_t *used);
 
+bool is_folder(const char *path);
+/* Is there a folder of that name?  EXIT_USAGE after saying that there is none, or that it is no folder. */
+int need_folder(const char *path);
+
 /* "oltr: words" on standard error; returns `code`. */
 int complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same with the words of an error about something that the user has named: EXIT_USAGE, but EXIT_FAILED where the

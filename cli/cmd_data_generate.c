@@ -104,7 +104,8 @@ static int write_split(const struct request *r, const char *split, uint32_t quer
         return complain(EXIT_FAILED, "%s", error.msg);
     }
     if (!r->quiet) {
-        (void)printf("%s: %u queries, %llu rows\n", path, queries, (unsigned long long)rows);
+        (void)printf("%s: %u quer%s, %llu row%s\n", path, queries, plural_ies(queries), (unsigned long long)rows,
+                     plural_s(rows));
         if (fflush(stdout) != 0) {
             return complain(EXIT_FAILED, "cannot write to standard output: %s", strerror(errno));
         }

@@ -1,6 +1,6 @@
 /* help.c - all help there is, made from the tables of verbs, options and keys. */
 #include "cli.h"
-#include "keys.h"
+#include "plan/keys.h"
 #include "report/text.h"
 
 #include <oltr/oltr.h>

@@ -8,8 +8,12 @@
  *   scratch    the working memory of one ranking thread                            one per thread
  *   rng        a counter-based generator, passed by value                          no hidden state anywhere
  *
- * Threads: any number of threads may rank, predict and save one policy at once, each with its own scratch, as long
- * as nobody learns, merges or forgets at that moment.  rank and learn never allocate, print or touch global state.
+ * Threads: a call that takes a const policy only reads it, and any number of such calls may run on one policy at once, in any
+ * mix: oltr_rank() and its kin (each thread with its own scratch), oltr_predict(), oltr_check(), the explanations,
+ * oltr_item_get(), saving, copying, oltr_scratch_new(), and oltr_merge() out of it.  A call that takes a policy without
+ * const changes it (oltr_learn() and its kin, oltr_merge() into it, oltr_forget(), resizing, oltr_item_put() and its kin,
+ * oltr_policy_free()) and must be alone on that policy: the caller has a lock for it.  Calls on different policies never
+ * disturb each other; there is no global state.  rank and learn neither allocate nor print.
  */
 #ifndef OLTR_OLTR_H
 #define OLTR_OLTR_H
@@ -53,7 +57,7 @@ extern "C" {
     X(EVERSION, "the snapshot was written by a newer version of oltr")                                                 \
     X(ECHECKSUM, "the snapshot is damaged: its checksum does not match")                                               \
     X(ECORRUPT, "the snapshot's content contradicts itself")                                                           \
-    X(EBUFFER, "the buffer is too small; oltr_save_bound() tells the size")                                            \
+    X(EBUFFER, "the buffer is too small for what was to be written to it")                                             \
     X(EIO, "a file could not be read or written")                                                                      \
     X(EINTERRUPTED, "stopped before the end; what is done is kept")                                                    \
     X(EDATA, "a text of judged documents has a line that is not what it must be, or no row at all")                    \
@@ -142,6 +146,8 @@ typedef struct oltr_policy_info {
     int takes_moments; /* ... as mean and sd, the form to give where both are known; 0: as Beta(a,b) */
     int contextual;    /* ranks by the features of the candidates */
     int takes_weights; /* learns from feedback with weights */
+    int by_item;       /* learns some numbers for each item and nothing else: oltr_item_get() and its like */
+    int can_resize;    /* oltr_policy_resize() */
     uint32_t n_params;
     const oltr_param *params;
     const struct oltr_policy_ops *ops; /* of a policy of your own (policy_ops.h); NULL in the catalogue */
@@ -172,9 +178,12 @@ typedef struct oltr_settings {
     double value[OLTR_MAX_PARAMS]; /* in the order of info->params; of a choice, its index */
     oltr_prior prior;
     const oltr_memory *memory; /* for the policy and all that is made from it; NULL: the C library's */
-    uint32_t size;             /* sizeof(oltr_settings), set by oltr_settings_init(); 0 means that of oltr 0.1 */
-    uint32_t reserved32;       /* 0 */
-    uint64_t reserved[4];      /* 0 */
+    const void *custom;   /* what the operations of a policy of your own need to know (policy_ops.h), or NULL: it */
+    size_t custom_bytes;  /* must outlive the policy.  How much of it decides what the policy does: policies and
+                                * partial results with other bytes do not belong together */
+    uint32_t size;        /* sizeof(oltr_settings), set by oltr_settings_init(); 0 means that of oltr 0.1 */
+    uint32_t reserved32;  /* 0 */
+    uint64_t reserved[4]; /* 0 */
 } oltr_settings;
 
 /* Fills in the defaults.  For a policy with context, set `dim` afterwards. */
@@ -246,7 +255,8 @@ typedef struct oltr_scratch oltr_scratch;
 
 OLTR_API oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error);
 OLTR_API void oltr_policy_free(oltr_policy *policy);
-/* The same in memory of the caller: `bytes` of it, aligned to 64.  Such a policy is not freed. */
+/* The same in memory of the caller: `bytes` of it, aligned to 64.  oltr_policy_free() leaves that memory alone; it is needed
+ * only for policies of your own with an end operation. */
 OLTR_API size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error); /* 0 on error */
 OLTR_API oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *settings, oltr_error *error);
 /* An independent policy with the same state to the bit; memory NULL: from where the original has its own. */
@@ -284,6 +294,30 @@ OLTR_API oltr_status oltr_explain_rank(const oltr_policy *policy, const oltr_que
 OLTR_API oltr_status oltr_explain_learn(const oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
                                         const oltr_feedback *feedback, oltr_error *error);
 
+/* Items that come and go.  On any status but OK the policy is unchanged.
+ *
+ * resize: another number of items.  *policy is replaced by a new one, and the old one freed; its scratches serve a policy
+ * that became smaller, not a larger one.  Items below both numbers keep what was learned of them, items from n_items on are
+ * dropped, new ones have learned nothing.  Where the policy was given a prior, `prior` holds that of the new items, in the
+ * same form, (n_items - what it has) numbers each; otherwise it is NULL.  A policy in memory of the caller cannot be resized.
+ *
+ * The other calls take a policy that is by_item, and constant time.
+ * get, put: all that is known of one item, as numbers: its sums in the order of a snapshot (observations, sum of rewards),
+ * and then the pair of its prior, where the policy was given one.  n is how many; OLTR_EBUFFER when capacity is less.  To
+ * remove an item, put what the last one has in its place, and shrink the policy some time later.
+ * reset: the item as if it had never been shown; its prior stays.
+ * renew: another prior for one item, in the form of the policy's; keep: with the sums that it has (1), or without (0). */
+OLTR_API oltr_status oltr_policy_resize(oltr_policy **policy, uint32_t n_items, const oltr_prior *prior,
+                                        oltr_error *error);
+enum { OLTR_MAX_ITEM_NUMBERS = 10 };
+OLTR_API oltr_status oltr_item_get(const oltr_policy *policy, uint32_t item, double *number, uint32_t capacity,
+                                   uint32_t *n);
+OLTR_API oltr_status oltr_item_put(oltr_policy *policy, uint32_t item, const double *number, uint32_t n,
+                                   oltr_error *error);
+OLTR_API oltr_status oltr_item_reset(oltr_policy *policy, uint32_t item, oltr_error *error);
+OLTR_API oltr_status oltr_item_renew(oltr_policy *policy, uint32_t item, double first, double second, int keep,
+                                     oltr_error *error);
+
 /* Mean and standard deviation of what is believed of each candidate; sd may be NULL.  An item may be named more than
  * once: it gets the same answer each time. */
 OLTR_API oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean, double *sd);
@@ -307,7 +341,9 @@ typedef struct oltr_load_options {
     size_t most_bytes;         /* that the policy and one scratch of it may take; 0: OLTR_LOAD_BYTES, or 64 times the
                                 * length of the snapshot where that is more */
     const struct oltr_policy_ops *ops; /* that of a policy of your own (policy_ops.h), or NULL */
-    uint64_t reserved[4];              /* 0 */
+    const void *custom;                /* as in its settings */
+    size_t custom_bytes;
+    uint64_t reserved[4]; /* 0 */
 } oltr_load_options;
 #define OLTR_LOAD_BYTES ((size_t)1 << 30)
 

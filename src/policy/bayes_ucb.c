@@ -93,6 +93,15 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
     return OLTR_OK;
 }
 
+static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item, oltr_error *error)
+{
+    bayes_ucb_state *p = state;
+    oltr_status status = beta_renew(state, t, settings, item, error);
+    if (status == OLTR_OK)
+        index_cache_update(p, &p->index, &rule, t, &item, 1);
+    return status;
+}
+
 const policy_ops bayes_ucb_ops = {
     .info = {.name = "bayes-ucb",
              .title = "Bayes-UCB with a Beta posterior (BayesUCB-Beta)",
@@ -103,6 +112,8 @@ const policy_ops bayes_ucb_ops = {
              .can_merge = 1,
              .can_forget = 1,
              .takes_weights = 1,
+             .by_item = 1,
+             .can_resize = 1,
              .uses_prior = 1,
              .exact_copy = 1,
              .order_free = 1,
@@ -117,6 +128,7 @@ const policy_ops bayes_ucb_ops = {
     .saved = item_sums_saved,
     .overflows = item_sums_overflows,
     .refresh = refresh,
+    .renew_item = renew_item,
     .check = check_clicks,
     .predict = beta_predict,
 };

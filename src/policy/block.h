@@ -15,6 +15,7 @@ struct oltr_policy {
     size_t bytes;           /* of the whole block */
     size_t scratch_bytes;   /* that a ranking needs */
     uint32_t stamp;         /* of the marks that find a repeated item */
+    uint32_t placed;        /* 1: the block is the caller's */
     oltr_memory memory;     /* where the block is from; without functions: the C library */
 };
 
@@ -25,6 +26,20 @@ struct oltr_scratch {
     size_t whole; /* bytes of the block */
     oltr_memory memory;
 };
+
+/* How many columns a triangle of n numbers has, and where column j of one begins (oltr_sum_array). */
+static inline size_t triangle_columns(size_t n)
+{
+    size_t columns = 0;
+    while (columns * (columns + 1) / 2 < n)
+        columns++;
+    return columns;
+}
+
+static inline double *triangle_column(const sum_array *sum, size_t j)
+{
+    return sum->value + j * sum->stride + j + 1;
+}
 
 /* The longest list that may come with a mask. */
 static inline uint32_t masked_slots(const oltr_settings *settings)

@@ -102,6 +102,7 @@ const policy_ops cascade_linucb_ops = {
              .can_forget = 1,
              .takes_weights = 1,
              .contextual = 1,
+             .can_resize = 1,
              .exact_copy = 1,
              .n_params = N_PARAMS,
              .params = params},

@@ -41,6 +41,8 @@ const policy_ops cascade_ucbv_ops = {
              .can_merge = 1,
              .can_forget = 1,
              .takes_weights = 1,
+             .by_item = 1,
+             .can_resize = 1,
              .exact_copy = 1,
              .order_free = 1},
     .state_bytes = share_state_bytes,
@@ -52,6 +54,7 @@ const policy_ops cascade_ucbv_ops = {
     .saved = item_sums_saved,
     .overflows = item_sums_overflows,
     .refresh = share_refresh,
+    .renew_item = share_renew,
     .check = check_clicks,
     .predict = predict_clicks,
 };

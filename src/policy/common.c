@@ -144,3 +144,8 @@ oltr_status require_prior(const oltr_settings *settings, int wanted, int beta, o
                     settings->info->name);
     return prior_check(&settings->prior, settings->n_items, beta, error);
 }
+
+oltr_status require_item_prior(const oltr_settings *settings, int wanted, int beta, uint32_t item, oltr_error *error)
+{
+    return wanted ? prior_check_item(&settings->prior, item, beta, error) : OLTR_OK;
+}

@@ -47,6 +47,8 @@ oltr_status check_nothing(const void *state, uint64_t t, oltr_error *error);
 enum { PRIOR_NONE, PRIOR_MEAN, PRIOR_FULL };
 extern const char *const prior_choices[];
 
+/* The same of one item: the settings hold a prior if it is `wanted`. */
+oltr_status require_item_prior(const oltr_settings *settings, int wanted, int beta, uint32_t item, oltr_error *error);
 /* OLTR_EPRIOR when `wanted` and the settings hold none, or a bad one. */
 oltr_status require_prior(const oltr_settings *settings, int wanted, int beta, oltr_error *error);
 

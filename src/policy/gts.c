@@ -151,7 +151,7 @@ static void set_next_width(gts_item *item, double n, double precision)
 }
 
 /* All that is derived from the item's sums. */
-static void renew_item(gts_state *g, uint32_t i)
+static void derive_item(gts_state *g, uint32_t i)
 {
     refresh_item(g, i);
     if (samples_posterior(g))
@@ -163,7 +163,7 @@ static void refresh(void *state, uint64_t t)
     gts_state *g = state;
     (void)t;
     for (uint32_t i = 0; i < g->sums.n_items; i++)
-        renew_item(g, i);
+        derive_item(g, i);
     for (size_t i = g->sums.n_items; i < g->nobody; i++) {
         floats_at(g, g->mean)[i] = -INFINITY; /* the padding is never shown */
         floats_at(g, g->sd)[i] = 0;
@@ -176,24 +176,40 @@ static double released_sd(double a)
     return sqrt(1 / (4 * (2 * a + 1)));
 }
 
+static void set_prior(gts_state *g, const oltr_settings *settings, uint32_t i)
+{
+    int mean = g->take == TAKE_MEAN || g->take == TAKE_FULL, sd = g->take == TAKE_SD || g->take == TAKE_FULL;
+    double mean0 = mean ? prior_mean(&settings->prior, i) : param(settings, P_MEAN);
+    double sd0 = sd ? prior_sd(&settings->prior, i) : param(settings, P_SD);
+    if (g->sampler == RELEASED && g->take != TAKE_NONE)
+        sd0 = released_sd(prior_a(&settings->prior, i));
+    items_of(g)[i].precision0 = 1 / (sd0 * sd0);
+    items_of(g)[i].weighted0 = mean0 * items_of(g)[i].precision0;
+}
+
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
     gts_state *g = state;
     *g = plan(settings);
-    int released = g->sampler == RELEASED;
-    oltr_status status = require_prior(settings, g->take != TAKE_NONE, released, error);
+    oltr_status status = require_prior(settings, g->take != TAKE_NONE, g->sampler == RELEASED, error);
     if (status != OLTR_OK)
         return status;
-    int mean = g->take == TAKE_MEAN || g->take == TAKE_FULL, sd = g->take == TAKE_SD || g->take == TAKE_FULL;
-    for (uint32_t i = 0; i < settings->n_items; i++) {
-        double mean0 = mean ? prior_mean(&settings->prior, i) : param(settings, P_MEAN);
-        double sd0 = sd ? prior_sd(&settings->prior, i) : param(settings, P_SD);
-        if (released && g->take != TAKE_NONE)
-            sd0 = released_sd(prior_a(&settings->prior, i));
-        items_of(g)[i].precision0 = 1 / (sd0 * sd0);
-        items_of(g)[i].weighted0 = mean0 * items_of(g)[i].precision0;
-    }
+    for (uint32_t i = 0; i < settings->n_items; i++)
+        set_prior(g, settings, i);
     refresh(g, 1);
+    return OLTR_OK;
+}
+
+static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item, oltr_error *error)
+{
+    gts_state *g = state;
+    oltr_status status = require_item_prior(settings, g->take != TAKE_NONE, g->sampler == RELEASED, item, error);
+    if (status == OLTR_OK)
+        status = item_sums_check_one(state, &g->sums, t, 0, item, error);
+    if (status != OLTR_OK)
+        return status;
+    set_prior(g, settings, item);
+    derive_item(g, item);
     return OLTR_OK;
 }
 
@@ -260,7 +276,7 @@ static void learn_weighted(gts_state *g, const uint32_t *shown, const oltr_feedb
 {
     for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
         item_sums_add(g, &g->sums, shown[slot], seen->reward[slot], seen->weight[slot]);
-        renew_item(g, shown[slot]);
+        derive_item(g, shown[slot]);
     }
 }
 
@@ -309,6 +325,8 @@ const policy_ops gts_ops = {
              .can_merge = 1,
              .can_forget = 1,
              .takes_weights = 1,
+             .by_item = 1,
+             .can_resize = 1,
              .uses_prior = 1,
              .takes_moments = 1,
              .exact_copy = 1,
@@ -324,6 +342,7 @@ const policy_ops gts_ops = {
     .saved = item_sums_saved,
     .overflows = item_sums_overflows,
     .refresh = refresh,
+    .renew_item = renew_item,
     .check = check,
     .predict = predict,
 };

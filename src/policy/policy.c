@@ -82,6 +82,8 @@ static void own_settings(oltr_policy *policy, const oltr_settings *settings, con
     own->info = info;
     own->n_items = settings->n_items;
     own->dim = settings->dim;
+    own->custom = settings->custom;
+    own->custom_bytes = settings->custom_bytes;
     own->size = sizeof *own;
     for (uint32_t i = 0; i < info->n_params; i++)
         own->value[i] = settings->value[i] + 0.0; /* -0 becomes 0 */
@@ -119,7 +121,10 @@ oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *
         return NULL;
     }
     memset(memory, 0, needed);
-    return make(memory, settings, error);
+    oltr_policy *policy = make(memory, settings, error);
+    if (policy)
+        policy->placed = 1;
+    return policy;
 }
 
 oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error)
@@ -144,7 +149,10 @@ void oltr_policy_free(oltr_policy *policy)
     if (!policy)
         return;
     oltr_memory memory = policy->memory; /* the hook goes with the block that it frees */
-    memory_give(&memory, policy, policy->bytes);
+    if (policy->ops->end)
+        policy->ops->end(policy_state(policy));
+    if (!policy->placed)
+        memory_give(&memory, policy, policy->bytes);
 }
 
 oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memory, oltr_error *error)
@@ -161,8 +169,11 @@ oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memo
     }
     memcpy(copy, policy, policy->bytes);
     copy->memory = *from;
+    copy->placed = 0;
     copy->settings.memory = from->take ? &copy->memory : NULL;
     copy->settings.prior = prior_at(&policy->settings.prior, doubles_at(copy, policy->prior), policy->settings.n_items);
+    if (copy->ops->copied)
+        copy->ops->copied(policy_state(copy));
     return copy;
 }
 
@@ -224,10 +235,16 @@ static int same_prior(const oltr_policy *a, const oltr_policy *b)
                 : !memcmp(p->mean, q->mean, bytes) && !memcmp(p->sd, q->sd, bytes);
 }
 
+static int same_custom(const oltr_settings *a, const oltr_settings *b)
+{
+    return a->custom_bytes == b->custom_bytes && (!a->custom_bytes || !memcmp(a->custom, b->custom, a->custom_bytes));
+}
+
 static int same_settings(const oltr_policy *a, const oltr_policy *b)
 {
     return a->ops == b->ops && a->settings.n_items == b->settings.n_items && a->settings.dim == b->settings.dim &&
-           !memcmp(a->settings.value, b->settings.value, sizeof a->settings.value) && same_prior(a, b);
+           !memcmp(a->settings.value, b->settings.value, sizeof a->settings.value) && same_prior(a, b) &&
+           same_custom(&a->settings, &b->settings);
 }
 
 static void add_sums(oltr_policy *into, const oltr_policy *from)

@@ -37,6 +37,8 @@ static oltr_status check_layout(const oltr_settings *settings, oltr_error *error
     if (settings->reserved32 || !is_zero(settings->reserved, sizeof settings->reserved) ||
         !is_zero(settings->prior.reserved, sizeof settings->prior.reserved))
         return fail(error, OLTR_EINVAL, "reserved members of the settings must be 0; begin with oltr_settings_init()");
+    if (settings->custom_bytes && !settings->custom)
+        return fail(error, OLTR_EINVAL, "custom_bytes is %zu, but there is nothing at custom", settings->custom_bytes);
     if (!memory_is_whole(settings->memory))
         return fail(error, OLTR_EINVAL, "a memory hook needs both take and give");
     return OLTR_OK;
@@ -132,6 +134,10 @@ static const char *missing(const oltr_policy_ops *ops)
     if (!ops->state_bytes || !ops->scratch_bytes || !ops->init || !ops->rank || !ops->learn || !ops->sums ||
         !ops->refresh || !ops->check)
         return "one of the required operations";
+    if (info->by_item && !ops->renew_item)
+        return "the operation renew_item, which by_item promises";
+    if (info->can_resize && !info->by_item && !info->contextual)
+        return "what can_resize needs: to be by_item or contextual";
     if (!ops->derived != !ops->resume)
         return "one of derived and resume, which belong together";
     if (!ops->predict && info->can_predict)

@@ -53,25 +53,11 @@ static void put_settings(writer *w, const oltr_policy *policy)
     }
 }
 
-/* How many numbers the first column of a triangle has, of n in all. */
-static size_t first_column(size_t n)
-{
-    size_t columns = 0;
-    while (columns * (columns + 1) / 2 < n)
-        columns++;
-    return columns;
-}
-
-static double *triangle_column(const sum_array *sum, size_t j)
-{
-    return sum->value + j * sum->stride + j + 1;
-}
-
 /* Feature rows are floats in memory and doubles here: one kind of number in the file. */
 static void put_sum(writer *w, const sum_array *sum)
 {
     if (sum->stride && w->at) {
-        for (size_t j = 0, columns = first_column(sum->n); j < columns; j++)
+        for (size_t j = 0, columns = triangle_columns(sum->n); j < columns; j++)
             put_f64s(w, triangle_column(sum, j), columns - j);
         return;
     }
@@ -301,7 +287,7 @@ static void get_sum(reader *r, const sum_array *sum)
 {
     if (sum->value && !sum->stride)
         get_f64s(r, sum->value, sum->n);
-    for (size_t j = 0, columns = sum->stride ? first_column(sum->n) : 0; j < columns; j++)
+    for (size_t j = 0, columns = sum->stride ? triangle_columns(sum->n) : 0; j < columns; j++)
         get_f64s(r, triangle_column(sum, j), columns - j);
     for (size_t i = 0; !sum->value && i < sum->n; i++) {
         double wide;
@@ -430,7 +416,8 @@ static oltr_status check_options(const oltr_load_options *options, oltr_error *e
         any |= options->reserved[i];
     if (options->size > sizeof *options)
         return fail(error, OLTR_EINVAL, "these load options of %u bytes were made for a newer oltr", options->size);
-    if ((options->size && options->size != sizeof *options) || any || !memory_is_whole(options->memory))
+    if ((options->size && options->size != sizeof *options) || any || !memory_is_whole(options->memory) ||
+        (options->custom_bytes && !options->custom))
         return fail(error, OLTR_EINVAL,
                     "load options begin as zeros: reserved members stay 0, a memory hook has take and give");
     return OLTR_OK;
@@ -448,6 +435,8 @@ static oltr_policy *load(const void *buffer, size_t size, const oltr_load_option
         get_settings(&o, options->ops, &settings, error) != OLTR_OK || leave_out_prior(&o, &settings, error) != OLTR_OK)
         return NULL;
     settings.memory = options->memory;
+    settings.custom = options->custom;
+    settings.custom_bytes = options->custom_bytes;
     if (check_claim(&o, &settings, most_bytes(options, size), error) != OLTR_OK)
         return NULL;
     oltr_policy *policy = make_policy(&o, &settings, error);

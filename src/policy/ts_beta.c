@@ -133,6 +133,14 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
     return OLTR_OK;
 }
 
+static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item, oltr_error *error)
+{
+    oltr_status status = beta_renew(state, t, settings, item, error);
+    if (status == OLTR_OK)
+        refresh_item(state, item);
+    return status;
+}
+
 const policy_ops ts_beta_ops = {
     .info = {.name = "ts-beta",
              .title = "Thompson sampling with a Beta posterior (TS-Beta, CTS)",
@@ -143,6 +151,8 @@ const policy_ops ts_beta_ops = {
              .can_merge = 1,
              .can_forget = 1,
              .takes_weights = 1,
+             .by_item = 1,
+             .can_resize = 1,
              .uses_prior = 1,
              .exact_copy = 1,
              .order_free = 1,
@@ -157,6 +167,7 @@ const policy_ops ts_beta_ops = {
     .saved = item_sums_saved,
     .overflows = item_sums_overflows,
     .refresh = refresh,
+    .renew_item = renew_item,
     .check = check_clicks,
     .predict = beta_predict,
 };

@@ -56,6 +56,8 @@ const policy_ops ts_cascade_ops = {
              .can_merge = 1,
              .can_forget = 1,
              .takes_weights = 1,
+             .by_item = 1,
+             .can_resize = 1,
              .exact_copy = 1,
              .order_free = 1,
              .n_params = N_PARAMS,
@@ -69,6 +71,7 @@ const policy_ops ts_cascade_ops = {
     .saved = item_sums_saved,
     .overflows = item_sums_overflows,
     .refresh = share_refresh,
+    .renew_item = share_renew,
     .check = check_clicks,
     .predict = predict_clicks,
 };

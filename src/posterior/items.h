@@ -44,6 +44,8 @@ int item_sums_overflow(const void *state, const item_sums *sums, uint64_t t, uin
 
 /* OLTR_ESTATE unless every N is from 0 to 1e15 + t, t the number of the next round, and no S is larger than N of the
  * largest rewards; with clicks, 0 <= S <= N too.  A round adds 1 to N and to t: learning cannot break it. */
+oltr_status item_sums_check_one(const void *state, const item_sums *sums, uint64_t t, int clicks, uint32_t item,
+                                oltr_error *error);
 oltr_status item_sums_check(const void *state, const item_sums *sums, uint64_t t, int clicks, oltr_error *error);
 
 #endif

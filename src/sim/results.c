@@ -70,6 +70,10 @@ static void put_policy(writer *w, const oltr_contestant *c)
     put_text(w, c->label);
     put_text(w, c->settings.info->name);
     put_f64s(w, c->settings.value, c->settings.info->n_params);
+    if (c->settings.custom_bytes) {
+        put_u64(w, c->settings.custom_bytes);
+        put_bytes(w, c->settings.custom, c->settings.custom_bytes);
+    }
 }
 
 static void put_experiment(writer *w, const oltr_experiment *e)
@@ -263,7 +267,7 @@ static void add_to_group(point_results *p, uint32_t group)
 }
 
 void results_add(oltr_results *results, uint32_t point, uint32_t replication, const double *regret,
-                 const double *reward, const uint64_t *ns)
+                 const double *reward, const uint64_t *ns, int saturated)
 {
     point_results *p = &results->point[point];
     for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++) {
@@ -277,7 +281,7 @@ void results_add(oltr_results *results, uint32_t point, uint32_t replication, co
         add_to_group(p, replication % p->n_groups);
     for (uint32_t i = 0; i < p->n_policies; i++)
         p->ns[i] += ns[i];
-    p->whole[replication] = 1;
+    p->whole[replication] = (unsigned char)(WHOLE | (saturated ? SATURATED : 0));
     p->done++;
 }
 
@@ -346,13 +350,14 @@ static double squared_distances(wide total, wide squares, uint32_t n, int64_t ce
 static oltr_estimate estimate(wide total, wide squares, uint32_t n, int scale)
 {
     if (!n)
-        return (oltr_estimate){0, 0, 0};
+        return (oltr_estimate){.replications = 0};
     int64_t centre = (int64_t)wide_divide(total, n).low;
     wide rest = wide_subtract(total, wide_multiply(wide_of(centre), wide_of(n)));
     double offset = wide_double(rest) / n; /* mean - centre, below one unit */
     double around = squared_distances(total, squares, n, centre) - n * offset * offset;
     double variance = n > 1 ? fmax(0, around) / (n - 1) : 0;
-    return (oltr_estimate){ldexp(wide_double(total) / n, -scale), ldexp(sqrt(variance / n), -scale), n};
+    return (oltr_estimate){
+        .mean = ldexp(wide_double(total) / n, -scale), .se = ldexp(sqrt(variance / n), -scale), .replications = n};
 }
 
 #define NOBODY UINT32_MAX
@@ -386,13 +391,26 @@ static double between_groups(const point_results *p, uint32_t policy, uint32_t o
     return ldexp(sqrt(squares * groups / (groups - 1)) / p->done, -p->scale);
 }
 
+/* The point, if it and the policy and the checkpoint are there. */
+static const point_results *point_of(const oltr_results *results, uint32_t point, uint32_t policy, uint32_t checkpoint)
+{
+    if (!results || point >= results->n_points)
+        return NULL;
+    const point_results *p = &results->point[point];
+    return policy < p->n_policies && checkpoint < p->n_checkpoints ? p : NULL;
+}
+
+static const oltr_estimate no_estimate = {NAN, NAN, 0, {0, 0}};
+
 oltr_outcome oltr_results_at(const oltr_results *results, uint32_t point, uint32_t policy, uint32_t checkpoint)
 {
-    const point_results *p = &results->point[point];
+    const point_results *p = point_of(results, point, policy, checkpoint);
+    if (!p)
+        return (oltr_outcome){.regret = NAN, .regret_se = NAN, .reward = NAN};
+    if (!p->done)
+        return (oltr_outcome){0, 0, 0, 0, {0, 0}};
     const tally *t = &p->at[(size_t)policy * p->n_checkpoints + checkpoint];
     oltr_estimate regret = estimate(t->regret, t->regret_squares, p->done, p->scale);
-    if (!p->done)
-        return (oltr_outcome){0, 0, 0, 0};
     return (oltr_outcome){.regret = regret.mean,
                           .regret_se = between_groups(p, policy, NOBODY, checkpoint, regret.se),
                           .reward = ldexp(wide_double(t->reward) / p->done, -p->scale),
@@ -402,9 +420,11 @@ oltr_outcome oltr_results_at(const oltr_results *results, uint32_t point, uint32
 oltr_estimate oltr_results_pair(const oltr_results *results, uint32_t point, uint32_t policy, uint32_t other,
                                 uint32_t checkpoint)
 {
-    const point_results *p = &results->point[point];
+    const point_results *p = point_of(results, point, policy, checkpoint);
+    if (!p || other >= p->n_policies)
+        return no_estimate;
     if (policy == other)
-        return (oltr_estimate){0, 0, p->done};
+        return (oltr_estimate){.replications = p->done};
     uint32_t first = policy < other ? policy : other, second = policy < other ? other : policy;
     wide total = wide_subtract(p->at[(size_t)policy * p->n_checkpoints + checkpoint].regret,
                                p->at[(size_t)other * p->n_checkpoints + checkpoint].regret);
@@ -416,12 +436,15 @@ oltr_estimate oltr_results_pair(const oltr_results *results, uint32_t point, uin
 
 uint32_t oltr_results_groups(const oltr_results *results, uint32_t point)
 {
-    return results->point[point].n_groups;
+    const point_results *p = point_of(results, point, 0, 0);
+    return p ? p->n_groups : 0;
 }
 
 oltr_estimate oltr_results_in_group(const oltr_results *results, uint32_t point, uint32_t policy, uint32_t group)
 {
-    const point_results *p = &results->point[point];
+    const point_results *p = point_of(results, point, policy, 0);
+    if (!p || group >= p->n_groups)
+        return no_estimate;
     if (p->n_groups < 2) {
         const tally *t = &p->at[(size_t)(policy + 1) * p->n_checkpoints - 1];
         return estimate(t->regret, t->regret_squares, p->done, p->scale);
@@ -433,6 +456,17 @@ oltr_estimate oltr_results_in_group(const oltr_results *results, uint32_t point,
 
 double oltr_results_ns_per_round(const oltr_results *results, uint32_t point, uint32_t policy)
 {
-    const point_results *p = &results->point[point];
+    const point_results *p = point_of(results, point, policy, 0);
+    if (!p)
+        return NAN;
     return p->done ? (double)p->ns[policy] / ((double)p->done * (double)p->rounds) : 0;
+}
+
+uint32_t oltr_results_saturated(const oltr_results *results, uint32_t point)
+{
+    const point_results *p = point_of(results, point, 0, 0);
+    uint32_t count = 0;
+    for (uint32_t i = 0; p && i < p->replications; i++)
+        count += (p->whole[i] & SATURATED) != 0;
+    return count;
 }

@@ -50,9 +50,10 @@ static void get_point(reader *r, point_results *p)
     get_bytes(r, p->whole, p->replications);
     p->done = 0;
     for (uint32_t i = 0; i < p->replications; i++) {
-        p->done += p->whole[i] = p->whole[i] != 0;
+        p->whole[i] &= p->whole[i] & WHOLE ? WHOLE | SATURATED : 0;
+        p->done += p->whole[i] & WHOLE;
         if (policies)
-            p->group_done[i % p->n_groups] += p->whole[i];
+            p->group_done[i % p->n_groups] += p->whole[i] & WHOLE;
     }
     for (uint32_t i = 0; i < p->n_policies; i++)
         p->ns[i] = get_u64(r);
@@ -81,6 +82,8 @@ static void put_results(writer *w, const oltr_results *results)
 size_t oltr_results_size(const oltr_results *results)
 {
     writer count = {NULL, 0, 0};
+    if (!results)
+        return 0;
     put_results(&count, results);
     return count.used + 8;
 }
@@ -88,6 +91,8 @@ size_t oltr_results_size(const oltr_results *results)
 void oltr_results_pack(const oltr_results *results, void *bytes)
 {
     writer w = {bytes, SIZE_MAX, 0};
+    if (!results || !bytes)
+        return;
     put_results(&w, results);
     put_u64(&w, crc64(bytes, w.used));
 }

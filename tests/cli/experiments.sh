@@ -15,7 +15,7 @@ for file in "$SOURCE"/experiments/*.yaml "$SOURCE"/examples/*.yaml; do
     fi
     expect 0 "" "$OLTR" run "$file" -o "$name" -q --no-figures "${less[@]}"
     there "$name/results.csv" "$name/summary.csv" "$name/manifest.json"
-    expect 0 "" "$OLTR" run "$name/experiment.yaml" -o again -q --no-figures
+    expect 0 "" "$OLTR" run "$name/experiment.yaml" -o again -q --no-figures --force
     same "$name/results.csv" again/results.csv
 done
 for name in noncontextual misspecification prior-init concentration web30k istella; do

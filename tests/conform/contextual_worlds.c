@@ -274,14 +274,14 @@ static void draw_truth(const oltr_world *world, uint64_t replication, truth *out
                          .dim = D,
                          .drawn = out->x,
                          .theta = out->theta};
-    world_ops_of(world->kind, NULL)->draw(world, 11, replication, &out->as);
+    world_ops_of(world->kind, NULL)->draw(world, 11, replication, &out->as, NULL);
 }
 
 static void advance(const oltr_world *world, uint64_t replication, uint64_t round, truth *out)
 {
     const world_ops *ops = world_ops_of(world->kind, NULL);
     if (ops->moves && ops->moves(world))
-        ops->advance(world, 11, replication, round, &out->as);
+        ops->advance(world, 11, replication, round, &out->as, NULL);
 }
 
 /* What the world's name says of its features; at scale 1 to the rounding of a float. */

@@ -241,7 +241,7 @@ static void an_instance_is_a_query(void **state)
         w.misspecification = shifts[shift];
         for (uint64_t r = 0; r < 3 * QUERIES; r++) {
             uint32_t q = (uint32_t)(r % QUERIES);
-            world_ops_of("dataset", NULL)->draw(&w, r, r, &truth);
+            world_ops_of("dataset", NULL)->draw(&w, r, r, &truth, NULL);
             assert_int_equal(truth.n_items, first_row[q + 1] - first_row[q]);
             assert_ptr_equal(truth.x, f->x + first_row[q] * DIM);
             assert_true(truth.tells && truth.tells_moments);

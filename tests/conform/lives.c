@@ -1,7 +1,7 @@
 /* lives.c - a saved policy always loads: random lives of every kind of the catalogue, with settings, features and rewards that test the arithmetic.
  *
  * A life has random settings (every choice, numbers over the whole range of their bounds), rows that mix sizes of 1e-30 and 1e6, repeat and depend on each
- * other, rewards that are huge, tiny and cancel where real ones are allowed, lists of any length, forgetting and merging.  At random moments
+ * other, rewards that are huge, tiny and cancel where real ones are allowed, lists of any length, masks and weights, forgetting and merging.  At random moments
  *   - oltr_check() finds nothing,
  *   - a snapshot loads, and saved again gives the same bytes,
  *   - the copy predicts what the original predicts; where the catalogue says exact_copy, both go on side by side and stay the same to the bit,
@@ -71,6 +71,7 @@ typedef struct life {
     dice d;
     oltr_settings settings;
     double prior[2][MOST_ITEMS];
+    int may_be_wrong;           /* oltr_check() may find something: a forgery that loading cannot tell */
     oltr_policy *policy, *twin; /* twin: a loaded copy that lives on beside it, or NULL */
     oltr_scratch *scratch;
     double reward; /* size of real rewards */
@@ -78,7 +79,8 @@ typedef struct life {
     uint32_t in_pool;
     float x[MOST_ITEMS * MOST_DIM]; /* of the request */
     uint32_t item[MOST_ITEMS], shown[MOST_ITEMS];
-    double seen[MOST_ITEMS], score[2][MOST_ITEMS];
+    double seen[MOST_ITEMS], weight[MOST_ITEMS], score[2][MOST_ITEMS];
+    uint8_t mask[MOST_ITEMS];
     oltr_query query;
     oltr_ranking list;
     oltr_feedback feedback;
@@ -246,8 +248,14 @@ static void draw_request(life *l)
     for (uint32_t slot = 0; slot < l->list.k; slot++) {
         l->shown[slot] = named ? l->item[place[slot]] : place[slot];
         l->seen[slot] = draw_reward(l, slot);
+        l->mask[slot] = (uint8_t)below(&l->d, 2);
+        l->weight[slot] = magnitude(&l->d, -12, 6);
     }
     l->feedback = (oltr_feedback){.n_examined = below(&l->d, l->list.k + 1), .reward = l->seen};
+    if (one_in(&l->d, 4))
+        l->feedback.examined = l->mask;
+    if (l->info->takes_weights && one_in(&l->d, 4))
+        l->feedback.weight = l->weight;
 }
 
 /* ---- what is asked of it */
@@ -322,21 +330,26 @@ static oltr_policy *load_copy(life *l)
     return copy;
 }
 
+static void expect_sound(life *l, const oltr_policy *policy, const char *what)
+{
+    oltr_error error = {OLTR_OK, ""};
+    if (oltr_check(policy, &error) != OLTR_OK && !l->may_be_wrong)
+        fault(l, what, error.msg);
+}
+
 /* Everything that must hold of a policy at any moment of its life. */
 static void examine(life *l)
 {
     double own[2 * MOST_ITEMS], other[2 * MOST_ITEMS];
-    oltr_error error = {OLTR_OK, ""};
-    if (oltr_check(l->policy, &error) != OLTR_OK)
-        fault(l, "check", error.msg);
     oltr_policy *copy = load_copy(l);
-    expect_same_snapshot(l, l->policy, copy, "save, load, save");
-    if (oltr_check(copy, &error) != OLTR_OK)
-        fault(l, "check of the copy", error.msg);
-    if (predict(l, l->policy, own) && predict(l, copy, other) && l->info->exact_copy &&
-        memcmp(own, other, sizeof own) != 0)
+    expect_sound(l, l->policy, "check");
+    if (!l->may_be_wrong)
+        expect_same_snapshot(l, l->policy, copy, "save, load, save");
+    expect_sound(l, copy, "check of the copy");
+    int exact = l->info->exact_copy && !l->may_be_wrong;
+    if (predict(l, l->policy, own) && predict(l, copy, other) && exact && memcmp(own, other, sizeof own) != 0)
         fault(l, "predict", "the copy predicts otherwise");
-    if (!l->twin && l->info->exact_copy && one_in(&l->d, 2))
+    if (!l->twin && exact && one_in(&l->d, 2))
         l->twin = copy;
     else
         oltr_policy_free(copy);
@@ -506,12 +519,14 @@ static void forge(life *l)
     l->policy = right;
 }
 
+/* Loading takes an estimate of logts as it is, however far from the root, and equal rows; oltr_check() tells. */
 static void forged_lives(void **state)
 {
     uint64_t from = number_from("OLTR_LIVES_FROM", 0), n = number_from("OLTR_LIVES", LIVES);
     for (uint64_t number = from; number < from + n; number++) {
         life l = {.info = *state, .number = number, .d = {0x666F72676564 + number * 0x9E3779B97F4A7C15u}};
         be_born(&l);
+        l.may_be_wrong = strcmp(l.info->name, "logts") == 0;
         for (uint32_t rounds = below(&l.d, 30); rounds > 0; rounds--, l.round++) {
             draw_request(&l);
             learn_both(&l);
@@ -529,10 +544,42 @@ static void lives(void **state)
         live(*state, number);
 }
 
+/* Sums that once loaded and gave NaN or nonsense with OLTR_OK, each the last number of an array. */
+static void known_forgeries_are_refused(void **state)
+{
+    static const struct {
+        const char *kind, *array;
+        double value;
+    } known[] = {
+        {"lints", "moment", 1.5e308},        {"lints", "moment", 1e59},          {"lints", "gram", 1e40},
+        {"cascade-linucb", "moment", 1e30},  {"cascade-lints", "gram", 1e200},   {"logts-newton", "theta", 1e200},
+        {"logts-newton", "theta", -1.5e308}, {"cascade-woful", "moment", 1e100}, {"lints-cascade", "moment", 1e308}};
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        life l = {.info = oltr_policy_info_by_name(known[i].kind, NULL), .d = {4711 + i}};
+        oltr_error error = {OLTR_OK, ""};
+        size_t size;
+        be_born(&l);
+        draw_request(&l);
+        learn_both(&l);
+        unsigned char *bytes = save(&l, l.policy, &size);
+        anatomy a = dissect(bytes, size);
+        for (uint32_t s = 0; s < a.sums; s++)
+            if (strcmp(a.sum[s].text, known[i].array) == 0)
+                set_number(bytes + a.sum[s].value + 8 * (a.sum[s].n - 1), known[i].value);
+        size = without_derived(&a, bytes);
+        seal(bytes, size);
+        if (oltr_load(bytes, size, &error) || error.code != OLTR_ESTATE)
+            fault(&l, "forgery", error.msg);
+        free(bytes);
+        bury(&l);
+    }
+}
+
 int main(void)
 {
     enum { MOST_KINDS = 64 };
-    static struct CMUnitTest tests[2 * MOST_KINDS];
+    static struct CMUnitTest tests[2 * MOST_KINDS + 1];
     static char name[MOST_KINDS][80];
     const char *only = getenv("OLTR_LIVES_KIND");
     assert_true(oltr_policy_count() <= MOST_KINDS);
@@ -547,5 +594,6 @@ int main(void)
         tests[2 * i] = (struct CMUnitTest){same.given->name, lives, NULL, NULL, same.passed};
         tests[2 * i + 1] = (struct CMUnitTest){name[i], forged_lives, NULL, NULL, same.passed};
     }
+    tests[2 * MOST_KINDS] = (struct CMUnitTest)cmocka_unit_test(known_forgeries_are_refused);
     return cmocka_run_group_tests_name("a saved policy always loads", tests, NULL, NULL);
 }
