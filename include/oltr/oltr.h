@@ -8,12 +8,12 @@
  *   scratch    the working memory of one ranking thread                            one per thread
  *   rng        a counter-based generator, passed by value                          no hidden state anywhere
  *
- * Threads: a call that takes a const policy only reads it.  Any number of such calls may run on one policy at once, in
- * any mix: oltr_rank() (each thread with its own scratch), oltr_predict(), oltr_check(), oltr_save_bound(), oltr_save(),
- * oltr_save_file(), oltr_policy_copy(), oltr_policy_settings(), oltr_policy_rounds(), oltr_scratch_new(), and oltr_merge()
- * out of it.  A call that takes a policy without const (oltr_learn(), oltr_merge() into it, oltr_forget(),
- * oltr_policy_free()) must be alone on that policy; a mutex or a read-write lock of the caller sees to it.  Calls on
- * different policies never disturb each other: there is no global state.  rank and learn neither allocate nor print.
+ * Threads: a call that takes a const policy only reads it, and any number of such calls may run on one policy at once, in any
+ * mix: oltr_rank() and its kin (each thread with its own scratch), oltr_predict(), oltr_check(), the explanations,
+ * oltr_item_get(), saving, copying, oltr_scratch_new(), and oltr_merge() out of it.  A call that takes a policy without
+ * const changes it (oltr_learn() and its kin, oltr_merge() into it, oltr_forget(), resizing, oltr_item_put() and its kin,
+ * oltr_policy_free()) and must be alone on that policy: the caller has a lock for it.  Calls on different policies never
+ * disturb each other; there is no global state.  rank and learn neither allocate nor print.
  */
 #ifndef OLTR_OLTR_H
 #define OLTR_OLTR_H

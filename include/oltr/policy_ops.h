@@ -82,7 +82,7 @@ typedef struct oltr_policy_ops {
      * counted. */
     oltr_status (*learn)(void *state, uint64_t t, const oltr_candidates *from, const oltr_ranking *shown,
                          const oltr_feedback *seen);
-    /* How many arrays; what was learned, nothing else.  Every number is finite and at most 1e60 either way. */
+    /* How many arrays; what was learned, nothing else.  Every number is finite and at most 1e70 either way. */
     uint32_t (*sums)(const void *state, oltr_sum_array out[OLTR_MAX_SUMS]);
     void (*refresh)(void *state, uint64_t t); /* rebuilds all that is derived from the sums */
     oltr_status (*check)(const void *state, uint64_t t, oltr_error *error); /* are the sums possible in round t? */

@@ -51,7 +51,7 @@ static int sample_digest(int fd, uint64_t size, uint64_t *result)
             return 0;
         part[i] = digest(piece, n);
     }
-    *result = digest(part, sizeof part);
+    *result = digest_of_digests(part, PIECES);
     return 1;
 }
 
@@ -70,7 +70,7 @@ static int content_digest(int fd, uint64_t size, const oltr_read_options *option
             part[i] = digest(chunk, n);
     }
     if (ok)
-        *result = digest(part, (size_t)n_chunks * sizeof *part);
+        *result = digest_of_digests(part, (size_t)n_chunks);
     free(part);
     free(chunk);
     return ok;

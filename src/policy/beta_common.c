@@ -9,7 +9,8 @@ const oltr_param beta_params[BETA_PARAMS] = {
     {"a", OLTR_REAL, 1, 1e-3, 1e6, NULL,
      "first shape of every item's Beta prior, where it is not taken from the prior"},
     {"b", OLTR_REAL, 1, 1e-3, 1e6, NULL,
-     "second shape of every item's Beta prior, where it is not taken from the prior"},
+     "second shape of every item's Beta prior, where it is not taken from the prior; with a = 1 take 1 / the average "
+     "click rate"},
 };
 
 static void set_prior(void *state, const oltr_settings *settings, uint32_t i)

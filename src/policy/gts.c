@@ -34,7 +34,8 @@ static const oltr_param params[N_PARAMS] = {
     {"mean", OLTR_REAL, 0, -1e6, 1e6, NULL, "prior mean mu0 of every item, where it is not taken from the prior"},
     {"sd", OLTR_REAL, 1, 1e-6, 1e6, NULL,
      "prior standard deviation sigma0 of every item, where it is not taken from the prior"},
-    {"sigma", OLTR_REAL, 0.5, 1e-6, 1e6, NULL, "standard deviation of a reward; the paper gives none"},
+    {"sigma", OLTR_REAL, 0.5, 1e-6, 1e6, NULL,
+     "standard deviation of a reward; for clicks at rate p about sqrt(p (1 - p)), 0.1 at 1 %; the paper gives none"},
     {"sampler", OLTR_CHOICE, POSTERIOR, 0, 1, samplers,
      "draw from the posterior as printed, or with the standard deviation 1/n of the released code"},
 };

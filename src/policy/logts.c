@@ -54,6 +54,11 @@ typedef struct logts {
     double sigma, bound, log_delta, kappa; /* bound: sqrt(lambda) S; log_delta: log(1/delta) */
 } logts;
 
+enum {
+    THOROUGH = 256,         /* with no more single rows than this, or than items, every round ends at the root */
+    WINDOW_PER_FEATURE = 3, /* single rows, where that is more */
+};
+
 /* As many distinct rows as are asked for, or room for four rows an item beside the window. */
 static size_t capacity_of(const oltr_settings *settings, size_t window)
 {
@@ -65,7 +70,7 @@ static size_t capacity_of(const oltr_settings *settings, size_t window)
 static size_t window_of(const oltr_settings *settings)
 {
     size_t wanted = (size_t)param(settings, P_ROWS), dim = settings->dim;
-    return wanted ? wanted : dim > 64 ? 4 * dim : 256;
+    return wanted ? wanted : WINDOW_PER_FEATURE * dim > THOROUGH ? WINDOW_PER_FEATURE * dim : THOROUGH;
 }
 
 static logts plan(const oltr_settings *settings)
@@ -76,6 +81,8 @@ static logts plan(const oltr_settings *settings)
     size_t window = window_of(settings);
     p.model = logistic_plan(&l, settings->dim, capacity_of(settings, window), window, param(settings, P_LAMBDA),
                             p.weights == FRESH ? param(settings, P_DRIFT) : 0.5);
+    if (!(param(settings, P_ROWS) > 0)) /* fixed rows are as many as items; more do not repeat */
+        p.model.thorough = settings->n_items > THOROUGH ? settings->n_items : THOROUGH;
     if (p.weights != FRESH)
         p.matrix = linear_plan(&l, settings->dim, param(settings, P_LAMBDA));
     p.rows = context_plan(&l, settings, choice(settings, P_NORM));
@@ -204,7 +211,7 @@ static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
     const logistic *m = &p->model;
     size_t d = m->dim, n = rows_in_use(p);
     ldl f = logistic_factor(p, m);
-    out[0] = (sum_array){.name = "theta", .value = doubles_at(p, m->theta), .n = d + LOGISTIC_PATH};
+    out[0] = (sum_array){.name = "estimate", .value = doubles_at(p, m->theta), .n = logistic_estimate(m->dim)};
     out[1] = (sum_array){.name = "factor", .value = f.l, .n = d * (d + 1) / 2, .stride = f.stride};
     out[2] = (sum_array){.name = "pivot", .value = f.d, .n = d};
     out[3] = (sum_array){.name = "weight", .value = doubles_at(p, m->weight), .n = n};

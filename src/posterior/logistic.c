@@ -22,6 +22,7 @@
 /* What logistic_check_derived calls a root: so near to it relative to 1 + |theta|, or in posterior deviations, which is all that can be had when the condition
  * of H is beyond double precision; and how far from the drift's bound rounding may take the factor. */
 static const double NEAR_ROOT = 1e-7, NEAR_ROOT_DEVIATIONS = 5e-4, NEAR_FACTOR = 1e-6;
+static const double NEAR_FOLLOWED = 0.03; /* the same after rounds of bounded work, which leave 0.01 */
 
 /* The weight of an observed row enters the factor when it is so many times the one that is there: rows seen a thousand times cost an update now and then instead of one a
  * round, and steps do not become more.  A twenty-fifth of the default drift; where the drift is less than this, the end of the climb puts right what is left. */
@@ -32,6 +33,8 @@ enum { ABSORB_ROWS = 8 };
 
 /* A row is absorbed with the weight it has in the factor where that is as near as this to its own, so that the factor stays as it is. */
 static const double NEAR_WEIGHT = 0.02;
+
+static const double MOST_SINCE = 0x1p53; /* the largest of the numbers that tell how theta was reached */
 
 double sigmoid(double z)
 {
@@ -60,6 +63,7 @@ logistic logistic_plan(layout *l, uint32_t dim, size_t capacity, size_t window, 
     }
     p.capacity = (uint32_t)capacity;
     p.window = (uint32_t)(window < capacity ? window : capacity);
+    p.thorough = p.capacity;
     size_t rows = respond_padded(capacity), packed = (size_t)dim * ((size_t)dim + 1) / 2;
     p.count = layout_take(l, 2, sizeof(double));
     p.row = layout_take(l, capacity * dim, sizeof(float));
@@ -69,7 +73,7 @@ logistic logistic_plan(layout *l, uint32_t dim, size_t capacity, size_t window, 
     p.precision = layout_take(l, packed, sizeof(double));
     p.pull = layout_take(l, dim, sizeof(double));
     p.table = layout_take(l, p.table_size, sizeof(uint32_t));
-    p.theta = layout_take(l, (size_t)dim + LOGISTIC_PATH, sizeof(double));
+    p.theta = layout_take(l, logistic_estimate(dim), sizeof(double));
     p.factor = layout_take(l, ldl_doubles(dim), sizeof(double));
     p.weight = layout_take(l, rows, sizeof(double));
     p.share = layout_take(l, rows, sizeof(double));
@@ -262,34 +266,64 @@ static void settle_weights(model *m, const uint32_t *row, double *weight, uint32
         weight[i] = m->weight[row[i]];
 }
 
-/* The rows' part of the log posterior becomes its quadratic at theta: the gradient there stays as it is, the factor keeps their
- * weights, and they themselves count nothing any more. */
-static void absorb(void *state, const logistic *p, model *m, const uint32_t *row, uint32_t n)
-{
-    double score[ABSORB_ROWS] = {0}, residual[ABSORB_ROWS], weight[ABSORB_ROWS], examined[ABSORB_ROWS] = {0},
-           clicked[ABSORB_ROWS] = {0}, none[ABSORB_ROWS] = {0};
+/* What rows are absorbed with, in whole vectors. */
+typedef struct absorption {
     const float *x[ABSORB_ROWS];
+    double score[ABSORB_ROWS], residual[ABSORB_ROWS], weight[ABSORB_ROWS];
+} absorption;
+
+static absorption absorption_of(const model *m, const uint32_t *row, uint32_t n)
+{
+    absorption a = {.score = {0}};
+    double examined[ABSORB_ROWS] = {0}, clicked[ABSORB_ROWS] = {0};
     for (uint32_t i = 0; i < n; i++) {
-        x[i] = m->row + (size_t)row[i] * m->dim;
-        rows_times(x[i], m->dim, 1, m->dim, m->theta, score + i);
+        a.x[i] = m->row + (size_t)row[i] * m->dim;
+        rows_times(a.x[i], m->dim, 1, m->dim, m->theta, a.score + i);
         examined[i] = m->examined[row[i]];
         clicked[i] = m->clicked[row[i]];
     }
-    respond(n, score, examined, clicked, residual, weight);
-    settle_weights(m, row, weight, n);
-    memset(m->nothing, 0, m->dim * sizeof *m->nothing);
-    gram_add(doubles_at(state, p->precision), m->nothing, m->dim, x, none, weight, n);
+    respond(n, a.score, examined, clicked, a.residual, a.weight);
+    return a;
+}
+
+/* The root will move on by about the posterior's own spread, so a score by v = x'F^-1 x in the mean square; the mean of the row's
+ * residual is then smaller by w (1 - 2 mu) v / 2, its third derivative at work, which a quadratic at theta alone would leave out.
+ * Halves the error of absorption (docs/numerics.md).  Beyond v = 1 the expansion says too much. */
+static void look_ahead(model *m, absorption *a, uint32_t n)
+{
     for (uint32_t i = 0; i < n; i++) {
-        double pull = residual[i] + weight[i] * score[i];
-        rows_pull(x[i], 1, m->dim, &pull, doubles_at(state, p->pull));
-        steady(state, p, m, x[i], weight[i]);
+        double v;
+        ldl_quadratic(&m->factor, a->x[i], m->dim, 1, &v, m->quadratic);
+        double less = 0.5 * a->weight[i] * (1 - 2 * sigmoid(a->score[i])) * fmin(v, 1);
+        a->residual[i] -= less;
+        less = -less;
+        rows_pull(a->x[i], 1, m->dim, &less, m->gradient);
+    }
+}
+
+/* The rows' part of the log posterior becomes a quadratic, and they themselves count nothing any more: that with their residuals and
+ * weights at theta, which leaves the gradient there as it is; `ahead`: but for what look_ahead() adds to it.  The factor keeps their
+ * weights. */
+static void absorb(void *state, const logistic *p, model *m, const uint32_t *row, uint32_t n, int ahead)
+{
+    const double none[ABSORB_ROWS] = {0};
+    absorption a = absorption_of(m, row, n);
+    if (ahead)
+        look_ahead(m, &a, n);
+    settle_weights(m, row, a.weight, n);
+    memset(m->nothing, 0, m->dim * sizeof *m->nothing);
+    gram_add(doubles_at(state, p->precision), m->nothing, m->dim, a.x, none, a.weight, n);
+    for (uint32_t i = 0; i < n; i++) {
+        double pull = a.residual[i] + a.weight[i] * a.score[i];
+        rows_pull(a.x[i], 1, m->dim, &pull, doubles_at(state, p->pull));
+        steady(state, p, m, a.x[i], a.weight[i]);
         doubles_at(state, p->examined)[row[i]] = doubles_at(state, p->clicked)[row[i]] = m->weight[row[i]] = 0;
     }
     *m->absorbed = 1;
     if (!model_is_sound(m)) { /* lowered weights have spoilt the factor: all is evaluated and made anew */
         model_evaluate(m);
         model_rebuild(m);
-        *m->settled = 0;
+        *m->settled = UNKNOWN;
     }
 }
 
@@ -317,7 +351,8 @@ static void intake_start(intake *in)
 {
     in->m = model_of(in->state, in->p, &in->p->effort);
     in->n = 0;
-    memset(in->m.gradient, 0, in->m.dim * sizeof(double));
+    if (!(*in->m.settled >= FOLLOWING))
+        memset(in->m.gradient, 0, in->m.dim * sizeof(double));
 }
 
 /* Observations enter the gradient at theta, and the factor: their rows get there the weights they have at theta, unless that is hardly more than they had. */
@@ -349,10 +384,10 @@ static void intake_solve(intake *in)
 {
     model *m = &in->m;
     intake_flush(in);
-    int evaluated = !(*m->settled > 0);
+    int evaluated = !(*m->settled > UNKNOWN);
     if (evaluated)
         model_evaluate(m);
-    *m->settled = model_solve(m, evaluated);
+    *m->settled = m->followed ? model_follow(m, evaluated) : model_solve(m, evaluated);
 }
 
 /* The next row to be absorbed: the oldest single row where there are too many of them, or else the oldest of all.  `place` is what the
@@ -385,7 +420,7 @@ static void absorb_oldest(intake *in)
         enter_queue(in->state, p, r, p->capacity, place);
         row[n++] = place = r;
     }
-    absorb(in->state, p, &in->m, row, n);
+    absorb(in->state, p, &in->m, row, n, 1);
 }
 
 /* A place for one more row: that of a row that counts nothing, a new one, or that of a row that is absorbed. */
@@ -501,8 +536,8 @@ static int any_on_diagonal(const double *packed, uint32_t dim)
 void logistic_refresh(void *state, logistic *p)
 {
     double *theta = doubles_at(state, p->theta);
-    memset(theta, 0, ((size_t)p->dim + LOGISTIC_PATH) * sizeof *theta);
-    theta[p->dim + 2] = any_on_diagonal(doubles_at(state, p->precision), p->dim);
+    memset(theta, 0, logistic_estimate(p->dim) * sizeof *theta);
+    theta[2 * p->dim + 2] = any_on_diagonal(doubles_at(state, p->precision), p->dim);
     fill_table(state, p);
     fill_queues(state, p);
     derive(state, p);
@@ -580,7 +615,7 @@ static void absorb_what_does_not_fit(void *state, logistic *both, uint32_t capac
             leave_queue(state, both, row[n++], both->capacity + !is_single);
             left--;
         }
-        absorb(state, both, &m, row, n);
+        absorb(state, both, &m, row, n, 0);
     }
 }
 
@@ -682,7 +717,7 @@ oltr_status logistic_check(const void *state, const logistic *p, oltr_error *err
 static oltr_status check_table(const void *state, const logistic *p, oltr_error *error)
 {
     row_table t = table_of(state, p);
-    if (!(doubles_at(state, p->theta)[p->dim + 2] > 0) && any_on_diagonal(doubles_at(state, p->precision), p->dim))
+    if (!(doubles_at(state, p->theta)[2 * p->dim + 2] > 0) && any_on_diagonal(doubles_at(state, p->precision), p->dim))
         return fail(error, OLTR_ESTATE, "rows were absorbed, and the solver does not know it");
     for (uint32_t r = 0; r < (uint32_t)doubles_at(state, p->count)[0]; r++)
         if (t.slot[find_slot(&t, t.row + (size_t)r * t.dim)] != r + 1)
@@ -702,7 +737,9 @@ static double norm(const double *x, uint32_t n)
 
 static oltr_status check_factor(model *m, oltr_error *error)
 {
-    if (!weights_near(m->rows, m->curvature, m->weight, m->share, 1.5 * m->drift + NEAR_FACTOR))
+    if (m->followed) /* weights may be off by any amount: the factor is that of its own */
+        memcpy(m->curvature, m->weight, m->rows * sizeof *m->curvature);
+    else if (!weights_near(m->rows, m->curvature, m->weight, m->share, 1.5 * m->drift + NEAR_FACTOR))
         return fail(error, OLTR_ESTATE, "a weight in the factor is too far from the curvature of its row");
     model_hessian(m);
     for (uint32_t j = 0; j < m->dim; j++) {
@@ -714,7 +751,7 @@ static oltr_status check_factor(model *m, oltr_error *error)
 }
 
 /* How many posterior deviations the rounding of the gradient can amount to: with b_j a bound on that of element j, at most the sum of b_j sqrt((F^-1)_jj). */
-static double rounding_deviations(model *m, double *work)
+static double rounding_deviations(model *m)
 {
     double *bound = m->gradient_next, sum = 0;
     model_rounding(m, bound);
@@ -722,15 +759,16 @@ static double rounding_deviations(model *m, double *work)
     for (uint32_t j = 0; j < m->dim; j++) {
         double variance;
         m->incoming[j] = 1;
-        ldl_quadratic(&m->factor, m->incoming, m->dim, 1, &variance, work);
+        ldl_quadratic(&m->factor, m->incoming, m->dim, 1, &variance, m->quadratic);
         m->incoming[j] = 0;
         sum += bound[j] * sqrt(variance);
     }
     return sum;
 }
 
-static oltr_status check_root(model *m, double *work, oltr_error *error)
+static oltr_status check_root(model *m, oltr_error *error)
 {
+    double allowed = m->followed ? NEAR_FOLLOWED : NEAR_ROOT_DEVIATIONS;
     model_evaluate(m);
     for (uint32_t j = 0; j < m->dim; j++)
         if (!isfinite(m->theta[j]) || !isfinite(m->gradient[j]))
@@ -739,7 +777,9 @@ static oltr_status check_root(model *m, double *work, oltr_error *error)
     double size = norm(m->step, m->dim), scale = 1 + norm(m->theta, m->dim), slope = 0;
     for (uint32_t j = 0; j < m->dim; j++)
         slope += m->gradient[j] * m->step[j];
-    if (size <= NEAR_ROOT * scale || (slope >= 0 && sqrt(slope) <= NEAR_ROOT_DEVIATIONS + rounding_deviations(m, work)))
+    if (m->followed && !(*m->settled >= SETTLED && *m->settled <= SETTLED))
+        return OLTR_OK; /* on its way to the root */
+    if (size <= NEAR_ROOT * scale || (slope >= 0 && sqrt(slope) <= allowed + rounding_deviations(m)))
         return OLTR_OK;
     return fail(error, OLTR_ESTATE, "the estimate is %g away from the root of the score equation", size);
 }
@@ -748,13 +788,13 @@ static oltr_status check_root(model *m, double *work, oltr_error *error)
 static oltr_status check_solution(const void *state, const logistic *p, oltr_error *error)
 {
     uint32_t rows = (uint32_t)doubles_at(state, p->count)[0];
-    size_t solver = model_work(p->dim, rows), quadratic = (ldl_quadratic_work(p->dim) + 7) / 8 * 8;
-    double *work = aligned_alloc(LAYOUT_ALIGN, align_up((solver + quadratic + respond_padded(rows)) * sizeof *work));
+    size_t solver = model_work(p->dim, rows);
+    double *work = aligned_alloc(LAYOUT_ALIGN, align_up((solver + respond_padded(rows)) * sizeof *work));
     if (!work)
         return fail(error, OLTR_ENOMEM, "no memory to check the root of the score equation with");
     logistic_effort none;
-    model m = model_with(state, p, &none, work, rows, work + solver + quadratic);
-    oltr_status status = check_root(&m, work + solver, error);
+    model m = model_with(state, p, &none, work, rows, work + solver);
+    oltr_status status = check_root(&m, error);
     if (status == OLTR_OK)
         status = check_factor(&m, error);
     free(work);
@@ -777,7 +817,8 @@ static oltr_status check_copied(const void *state, const logistic *p, oltr_error
     size_t rows = (size_t)doubles_at(state, p->count)[0];
     ldl f = logistic_factor(state, p);
     if (!is_within(theta, p->dim, -LOGISTIC_LONGEST_THETA, LOGISTIC_LONGEST_THETA) ||
-        !is_within(theta + p->dim, LOGISTIC_PATH, 0, 1))
+        !is_within(theta + p->dim, p->dim, -DBL_MAX, DBL_MAX) ||
+        !is_within(theta + 2 * p->dim, LOGISTIC_PATH, 0, MOST_SINCE))
         return fail(error, OLTR_ESTATE, "the estimate is not one that learning can leave");
     if (!is_within(f.d, p->dim, 0x1p-60 * p->lambda, DBL_MAX) || !is_within(f.l, p->dim * f.stride, -DBL_MAX, DBL_MAX))
         return fail(error, OLTR_ESTATE, "the factor of the curvature is not one that learning can leave");
@@ -795,7 +836,7 @@ oltr_status logistic_resume(void *state, logistic *p, oltr_error *error)
         return status;
     fill_table(state, p);
     fill_queues(state, p);
-    if (!(doubles_at(state, p->theta)[p->dim + 2] > 0) && any_on_diagonal(doubles_at(state, p->precision), p->dim))
+    if (!(doubles_at(state, p->theta)[2 * p->dim + 2] > 0) && any_on_diagonal(doubles_at(state, p->precision), p->dim))
         status = OLTR_ESTATE;
     if (status == OLTR_OK)
         status = check_solution(state, p, error);

@@ -40,11 +40,20 @@ typedef struct logistic_effort {
 #define LOGISTIC_MOST_SUM 1e30            /* elements of P and q */
 #define LOGISTIC_LONGEST_THETA 1e50       /* more than MOST_SUM over the least lambda */
 
-enum { LOGISTIC_PATH = 3 }; /* numbers after theta that tell how it was reached: kept, settled, absorbed */
+enum {
+    LOGISTIC_PATH = 4
+}; /* numbers that tell how theta was reached: kept, settled, absorbed, since (logistic_model.h) */
+
+/* Numbers of the estimate: theta, the gradient there, and how it was reached. */
+static inline size_t logistic_estimate(uint32_t dim)
+{
+    return 2 * (size_t)dim + LOGISTIC_PATH;
+}
 
 typedef struct logistic {
     uint32_t dim, capacity; /* of distinct rows */
     uint32_t window;        /* of single rows, at most the capacity */
+    uint32_t thorough; /* with at most so many single rows, every round ends at the root; beyond, its work is bounded */
     double lambda;
     double drift;     /* how far a weight in the factor may be from the true one, relatively; 0: always at the root */
     size_t count;     /* offset of 2 doubles: how many distinct rows are in use, and a running number of observations */
@@ -55,7 +64,7 @@ typedef struct logistic {
     size_t precision; /* offset of (dim (dim+1) / 2) doubles: P - lambda I, packed lower triangle by columns */
     size_t pull;      /* offset of (dim) doubles: q */
     size_t table;     /* offset of the hash table of rows, derived */
-    size_t theta;     /* offset of (dim + LOGISTIC_PATH) doubles: the root and what belongs to it, derived */
+    size_t theta;     /* offset of logistic_estimate(dim) doubles: the root and what belongs to it, derived */
     size_t factor;    /* offset of ldl_doubles(dim): of H, with u = 0, derived */
     size_t weight;    /* offset of (capacity) doubles: the weights that are in the factor, derived */
     size_t share;     /* offset of (capacity) doubles: the weight a row could have out of lambda I alone, derived */
@@ -68,7 +77,8 @@ typedef struct logistic {
     logistic_effort effort;
 } logistic;
 
-/* Any capacity of at least 1 and any window of at least 1 are safe: what does not fit in memory is an overflow of the layout. */
+/* Any capacity of at least 1 and any window of at least 1 are safe: what does not fit in memory is an overflow of the layout.  Every
+ * round is thorough; set `thorough` afterwards for one that is not. */
 logistic logistic_plan(layout *l, uint32_t dim, size_t capacity, size_t window, double lambda, double drift);
 
 /* Derives everything anew from the sums: the table, the root from theta = 0, the factor at the root. */

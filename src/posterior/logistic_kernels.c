@@ -64,6 +64,44 @@ BODY int weights_near_body(size_t n, const double *now, const double *then, cons
     return all != 0;
 }
 
+/* Kernel: one column below its diagonal: n elements a, with x below, out -= a x_j; returns the sum of a x. */
+BODY double column_product(double *out, const double *a, const double *x, size_t n, double xj)
+{
+    four even = {0}, odd = {0};
+    const four by = (four){0} + xj;
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        four a0, a1, x0, x1, y0, y1;
+        memcpy(&a0, a + i, sizeof a0);
+        memcpy(&a1, a + i + 4, sizeof a1);
+        memcpy(&x0, x + i, sizeof x0);
+        memcpy(&x1, x + i + 4, sizeof x1);
+        memcpy(&y0, out + i, sizeof y0);
+        memcpy(&y1, out + i + 4, sizeof y1);
+        even += a0 * x0;
+        odd += a1 * x1;
+        y0 -= a0 * by;
+        y1 -= a1 * by;
+        memcpy(out + i, &y0, sizeof y0);
+        memcpy(out + i + 4, &y1, sizeof y1);
+    }
+    even += odd;
+    double sum = (even[0] + even[1]) + (even[2] + even[3]);
+    for (; i < n; i++) {
+        sum += a[i] * x[i];
+        out[i] -= a[i] * xj;
+    }
+    return sum;
+}
+
+BODY void subtract_product_body(double *out, const double *packed, const double *x, uint32_t dim)
+{
+    for (uint32_t j = 0; j < dim; packed += dim - j, j++) {
+        double sum = column_product(out + j + 1, packed + 1, x + j + 1, dim - j - 1, x[j]);
+        out[j] -= packed[0] * x[j] + sum;
+    }
+}
+
 void respond_plain(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
                    double *curvature)
 {
@@ -83,6 +121,11 @@ void rows_pull_plain(const float *x, size_t n, uint32_t dim, const double *c, do
 int weights_near_plain(size_t n, const double *now, const double *then, const double *share, double off)
 {
     return weights_near_body(n, now, then, share, off);
+}
+
+void subtract_product_plain(double *out, const double *packed, const double *x, uint32_t dim)
+{
+    subtract_product_body(out, packed, x, dim);
 }
 
 #if OLTR_HAVE_AVX2
@@ -181,7 +224,17 @@ OLTR_TARGET_AVX2 int weights_near_avx2(size_t n, const double *now, const double
     return weights_near_body(n, now, then, share, off);
 }
 
+OLTR_TARGET_AVX2 void subtract_product_avx2(double *out, const double *packed, const double *x, uint32_t dim)
+{
+    subtract_product_body(out, packed, x, dim);
+}
+
 #else
+
+void subtract_product_avx2(double *out, const double *packed, const double *x, uint32_t dim)
+{
+    subtract_product_plain(out, packed, x, dim);
+}
 
 void respond_avx512(size_t n, const double *z, const double *examined, const double *clicked, double *residual,
                     double *curvature)
@@ -223,4 +276,9 @@ void rows_pull(const float *x, size_t n, uint32_t dim, const double *c, double *
 int weights_near(size_t n, const double *now, const double *then, const double *share, double off)
 {
     return (cpu_has_avx2() ? weights_near_avx2 : weights_near_plain)(n, now, then, share, off);
+}
+
+void subtract_product(double *out, const double *packed, const double *x, uint32_t dim)
+{
+    (cpu_has_avx2() ? subtract_product_avx2 : subtract_product_plain)(out, packed, x, dim);
 }

@@ -1,5 +1,5 @@
-/* logistic_kernels.h - the loops over all rows that math/ldl.h does not have: the response to scores, the pull of residuals, the
- * nearness of weights.
+/* logistic_kernels.h - the loops that math/ldl.h does not have: the response to scores, the pull of residuals, the nearness of
+ * weights, the product of a packed matrix.
  *
  * Each for AVX2 and for any machine, the response for AVX-512 too, with the same operations in the same order, so with the same bits.
  */
@@ -35,5 +35,11 @@ void rows_pull_avx2(const float *x, size_t n, uint32_t dim, const double *c, dou
 int weights_near(size_t n, const double *now, const double *then, const double *share, double off);
 int weights_near_plain(size_t n, const double *now, const double *then, const double *share, double off);
 int weights_near_avx2(size_t n, const double *now, const double *then, const double *share, double off);
+
+/* out -= A x for a symmetric A, packed lower triangle by columns.  Column by column: its part of the dot product for row j in two sets of four sums, as in
+ * rows_times, and its elements times x_j from the rows below. */
+void subtract_product(double *out, const double *packed, const double *x, uint32_t dim);
+void subtract_product_plain(double *out, const double *packed, const double *x, uint32_t dim);
+void subtract_product_avx2(double *out, const double *packed, const double *x, uint32_t dim);
 
 #endif

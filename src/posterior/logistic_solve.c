@@ -42,17 +42,22 @@ enum {
     MAX_STUCK = 3,
     PATIENCE = 3,     /* a climb of so many evaluated steps is a long one */
     REBUILD_COST = 6, /* a new factor costs as much as updates by (R + d/3) / 6 rows */
+    FOLLOW_STEPS = 2, /* evaluated steps of a round of bounded work */
+    FOLLOW_ROWS = 8,  /* weights that such a round corrects in the factor, those furthest off */
 };
 static const double LEAST_KEPT =
-    1e-3;                         /* lowered weights may leave so much of the factor's precision, without a new one */
-static const double CLOSE = 0.02; /* how near an adjusted factor has its weights */
-static const double SMALL_MOVE = 0.02;  /* of a score, which changes a weight by as much */
-static const double SETTLING = 2;       /* of drifts: after moves of scores smaller than this, weights are at rest */
-static const double NOTHING = 0.01;     /* of the drift: what unseen moves of weights may take from it */
-static const double SLOW = 0.35;        /* a rate of steps that calls for an adjustment */
-static const double STUCK = 0.9;        /* steps that shrink less than this ... */
-static const double NEGLIGIBLE = 1e-10; /* ... when delta^2 is below this, are rounding */
-static const double TOLERANCE = 1e-9;   /* of what the last step leaves, relative to 1 + |theta| */
+    1e-3; /* lowered weights may leave so much of the factor's precision, without a new one */
+static const double MOST_LOWERED = 1e-2; /* a round of bounded work leaves so much of a weight in the factor at least */
+static const double CLOSE = 0.02;        /* how near an adjusted factor has its weights */
+static const double SMALL_MOVE = 0.02;   /* of a score, which changes a weight by as much */
+static const double SETTLING = 2;        /* of drifts: after moves of scores smaller than this, weights are at rest */
+static const double NOTHING = 0.01;      /* of the drift: what unseen moves of weights may take from it */
+static const double SLOW = 0.35;         /* a rate of steps that calls for an adjustment */
+static const double STUCK = 0.9;         /* steps that shrink less than this ... */
+static const double NEGLIGIBLE = 1e-10;  /* ... when delta^2 is below this, are rounding */
+static const double TOLERANCE = 1e-9;    /* of what the last step leaves, relative to 1 + |theta| */
+static const double FOLLOW_NEAR =
+    0.01; /* posterior deviations that the last step of a round of bounded work may leave */
 
 static double smaller(double a, double b)
 {
@@ -102,6 +107,7 @@ static size_t place_scratch(model *m, double *base, uint32_t dim, uint32_t capac
     m->nothing = take(base, &used, dim);
     m->gram = take(base, &used, (size_t)dim * (dim + 1) / 2);
     m->update = take(base, &used, ldl_update_work(dim));
+    m->quadratic = take(base, &used, ldl_quadratic_work(dim));
     return used;
 }
 
@@ -113,7 +119,9 @@ size_t model_work(uint32_t dim, uint32_t capacity)
 
 model model_of(const void *state, const logistic *p, logistic_effort *effort)
 {
-    return model_with(state, p, effort, doubles_at(state, p->work), p->capacity, doubles_at(state, p->score));
+    model m = model_with(state, p, effort, doubles_at(state, p->work), p->capacity, doubles_at(state, p->score));
+    m.gradient = m.theta + p->dim;
+    return m;
 }
 
 model model_with(const void *state, const logistic *p, logistic_effort *effort, double *work, uint32_t rows,
@@ -121,6 +129,7 @@ model model_with(const void *state, const logistic *p, logistic_effort *effort, 
 {
     model m = {.dim = p->dim, .rows = (uint32_t)doubles_at(state, p->count)[0], .lambda = p->lambda, .drift = p->drift};
     m.capacity = p->capacity;
+    m.followed = p->singles > p->thorough;
     m.row = floats_at(state, p->row);
     m.examined = doubles_at(state, p->examined);
     m.clicked = doubles_at(state, p->clicked);
@@ -129,28 +138,15 @@ model model_with(const void *state, const logistic *p, logistic_effort *effort, 
     m.theta = doubles_at(state, p->theta);
     m.weight = doubles_at(state, p->weight);
     m.share = doubles_at(state, p->share);
-    m.kept = m.theta + p->dim;
+    m.kept = m.theta + 2 * p->dim;
     m.settled = m.kept + 1;
     m.absorbed = m.kept + 2;
+    m.since = m.kept + 3;
     m.factor = logistic_factor(state, p);
     m.effort = effort;
     m.score = score;
     place_scratch(&m, work, p->dim, rows);
     return m;
-}
-
-/* out -= A x for a packed symmetric A. */
-static void subtract_product(double *out, const double *packed, const double *x, uint32_t dim)
-{
-    for (uint32_t j = 0; j < dim; j++) {
-        double sum = packed[0] * x[j];
-        for (uint32_t i = j + 1; i < dim; i++) {
-            sum += packed[i - j] * x[i];
-            out[i] -= packed[i - j] * x[j];
-        }
-        out[j] -= sum;
-        packed += dim - j;
-    }
 }
 
 /* The gradient at theta, with residual and curvature; the scores at theta are known. */
@@ -253,6 +249,7 @@ void model_rebuild(model *m)
         factor_diagonal(m);
     memcpy(m->weight, m->curvature, m->rows * sizeof *m->weight);
     *m->kept = 1;
+    *m->since = 0;
     m->effort->refreshes++;
 }
 
@@ -267,7 +264,8 @@ uint32_t model_reweigh(model *m, const uint32_t *rows, const double *weight, uin
             continue;
         x[changed] = m->row + (size_t)r * m->dim;
         more[changed++] = weight[i] - m->weight[r];
-        *m->kept *= smaller(1, (weight[i] + m->share[r]) / (m->weight[r] + m->share[r]));
+        double left = smaller(1, (weight[i] + m->share[r]) / (m->weight[r] + m->share[r]));
+        *m->kept = m->followed ? smaller(*m->kept, left) : *m->kept * left;
         m->weight[r] = weight[i];
     }
     if (changed)
@@ -477,14 +475,21 @@ static void take_last_step(model *m)
     m->effort->steps++;
 }
 
-/* How far from those in F the weights may be if the step is to be the last: the bound at the head of this file, solved for off.  Negative if the step is too long for that. */
+/* How far from those in F the weights may be if a step of this size may leave so much: the bound at the head of this file, solved for off.  Negative if the step
+ * is too long for that. */
+static double off_for(const climb *c, double size, double left)
+{
+    double bend = 1 + c->unseen + c->unseen * c->unseen; /* >= e^unseen below 1 */
+    return c->unseen < 1 ? (left - size * (bend - 1)) / (left + size * bend) : -1;
+}
+
+/* The same for a step that is to be the last. */
 static double may_be_off(const model *m, const climb *c, double slope)
 {
     if (!c->evaluated)
         return -1;
     double size = sqrt(slope / c->softest), left = TOLERANCE * (1 + sqrt(dot(m->theta, m->theta, m->dim)));
-    double bend = 1 + c->unseen + c->unseen * c->unseen; /* >= e^unseen below 1 */
-    return c->unseen < 1 ? (left - size * (bend - 1)) / (left + size * bend) : -1;
+    return off_for(c, size, left);
 }
 
 static int is_last(const model *m, climb *c, double slope)
@@ -599,10 +604,74 @@ int model_solve(model *m, int evaluated)
     return 0;
 }
 
+/* ---- a round of bounded work */
+
+/* The FOLLOW_ROWS rows, or fewer, whose weights in the factor are furthest off, of those off by more than the drift; returns how many rows are. */
+static uint32_t furthest_off(const model *m, uint32_t *row, uint32_t *n)
+{
+    double off[FOLLOW_ROWS];
+    uint32_t all = 0;
+    *n = 0;
+    for (uint32_t r = 0; r < m->rows; r++) {
+        double then = m->weight[r] + m->share[r], now = m->curvature[r] + m->share[r],
+               ratio = larger(now, then) / smaller(now, then);
+        if (!(fabs(now - then) > m->drift * then))
+            continue;
+        all++;
+        if (*n == FOLLOW_ROWS && !(ratio > off[*n - 1]))
+            continue;
+        uint32_t at = *n < FOLLOW_ROWS ? (*n)++ : FOLLOW_ROWS - 1;
+        for (; at > 0 && ratio > off[at - 1]; at--) {
+            off[at] = off[at - 1];
+            row[at] = row[at - 1];
+        }
+        off[at] = ratio;
+        row[at] = r;
+    }
+    return all;
+}
+
+/* Corrects the weights that are furthest off.  A new factor only when the rounds since the last one have together cost as much. */
+static void correct_some(model *m)
+{
+    uint32_t row[FOLLOW_ROWS], n;
+    double weight[FOLLOW_ROWS];
+    uint32_t all = furthest_off(m, row, &n);
+    ++*m->since;
+    if (all > FOLLOW_ROWS && *m->since * FOLLOW_ROWS >= m->rows / 2 + m->dim / 6) {
+        model_rebuild(m);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        weight[i] = larger(m->curvature[row[i]], MOST_LOWERED * m->weight[row[i]]);
+    m->effort->adjustments += model_reweigh(m, row, weight, n);
+    if (!model_is_sound(m))
+        model_rebuild(m);
+}
+
+int model_follow(model *m, int evaluated)
+{
+    climb c = climb_start(m, evaluated);
+    progress now = GOES_ON;
+    m->effort->solves++;
+    while (now == GOES_ON && c.taken < FOLLOW_STEPS) {
+        double slope = find_step(m, &c), off = c.evaluated ? off_for(&c, sqrt(slope), FOLLOW_NEAR) : -1;
+        now = step_on(m, &c, slope, off >= 0 && is_near(m, off));
+    }
+    if (!c.evaluated) {
+        model_evaluate(m);
+        now = GOES_ON;
+    }
+    correct_some(m);
+    if (now == CONVERGED)
+        memset(m->gradient, 0, m->dim * sizeof *m->gradient);
+    return now == CONVERGED ? SETTLED : now == GOES_ON ? FOLLOWING : UNKNOWN;
+}
+
 void logistic_solve_plainly(void *state, logistic *p)
 {
     model m = model_of(state, p, &p->effort);
     p->effort.solves++;
     climb_plainly(&m, MAX_STEPS);
-    *m.settled = 0;
+    *m.settled = UNKNOWN;
 }

@@ -144,7 +144,7 @@ expect 2 "cannot read no-such" "$OLTR" data convert web/train.txt --with no-such
 head -c 100 norm.oltr >cut.oltr
 expect 2 "cut.oltr is damaged or cut short" "$OLTR" data convert web/train.txt --with cut.oltr -o x.oltr
 expect 1 "no-folder/x.oltr" "$OLTR" data convert web/train.txt -o no-folder/x.oltr
-expect 1 "cannot write no-folder/n" "$OLTR" data convert web/train.txt --fit no-folder/n -o x.oltr
+expect 1 "no-folder/n: cannot write it" "$OLTR" data convert web/train.txt --fit no-folder/n -o x.oltr
 [ ! -e x.oltr ] || fail "a wrong request wrote a file"
 printf '1 qid:1 1:3\n0 qid:1 1:3\n' >flat.txt
 expect 2 "every feature is constant" "$OLTR" data convert flat.txt --fit n -o x.oltr

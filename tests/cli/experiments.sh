@@ -1,7 +1,7 @@
 # experiments.sh - every experiment file of the project runs, a little of each.
 . "$(dirname "$0")/common.bash"
 
-for file in "$SOURCE"/experiments/*.yaml; do
+for file in "$SOURCE"/experiments/*.yaml "$SOURCE"/examples/*.yaml; do
     name=$(basename "$file" .yaml)
     head -1 "$file" | grep -q '^# ' || fail "$name does not open with a comment"
     if grep -q '^kind: concentration' "$file"; then

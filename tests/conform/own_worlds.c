@@ -98,10 +98,6 @@ static oltr_status advance(const oltr_world *world, uint64_t seed, uint64_t repl
         return fail_with(error, OLTR_EIO, "the round was lost");
     if (p->shrink)
         truth->n_items = round % 3 == 0 ? SLOTS : ITEMS - (uint32_t)(round % 2);
-    if (p->grows)
-        truth->n_items = ITEMS + 1;
-    if (p->bends)
-        truth->dim = DIM - 1;
     if (p->builds) {
         double first = truth->attraction[0];
         memmove(truth->attraction, truth->attraction + 1, sizeof(double) * (ITEMS - 1));
@@ -109,6 +105,8 @@ static oltr_status advance(const oltr_world *world, uint64_t seed, uint64_t repl
     } else {
         set_turn(p, replication + round, truth);
     }
+    truth->n_items = p->grows ? ITEMS + 1 : truth->n_items;
+    truth->dim = p->bends ? DIM - 1 : truth->dim;
     return OLTR_OK;
 }
 
@@ -470,7 +468,7 @@ static void a_long_drawing_can_be_stopped(void **state)
     oltr_results_free(r);
 }
 
-/* The catalogue's world that draws item by item asks while it does so. */
+/* The worlds of the catalogue that draw item by item ask while they do so. */
 static int always(void *context)
 {
     ++*(int *)context;
@@ -480,22 +478,29 @@ static int always(void *context)
 static void drawing_many_items_asks(void **state)
 {
     enum { MANY = 10000 };
-    double *attraction = calloc(3 * MANY, sizeof *attraction);
-    int asked = 0;
-    oltr_world world = {.kind = "beta", .n_items = MANY, .clicks = "cascade"};
-    oltr_instance out = {.n_items = MANY,
-                         .attraction = attraction,
-                         .a = attraction + MANY,
-                         .b = attraction + 2 * MANY,
-                         .stop = always,
-                         .stop_context = &asked};
+    static const char *const kinds[] = {"beta", "linear", "logistic", "scalar"};
     (void)state;
-    assert_non_null(attraction);
-    assert_int_equal(world_ops_of("beta", NULL)->draw(&world, 1, 1, &out, NULL), OLTR_EINTERRUPTED);
-    assert_int_equal(asked, 1);
-    assert_true(attraction[0] > 0);
-    assert_true(attraction[MANY - 1] == 0);
-    free(attraction);
+    for (size_t k = 0; k < 4; k++) {
+        double *room = calloc(3 * MANY, sizeof *room), theta = 0;
+        float *drawn = calloc(MANY, sizeof *drawn);
+        int asked = 0;
+        oltr_world world = {.kind = kinds[k], .n_items = MANY, .clicks = k == 3 ? "abandon" : "cascade", .dim = k > 0};
+        oltr_instance out = {.n_items = MANY,
+                             .attraction = room,
+                             .a = room + MANY,
+                             .b = room + 2 * MANY,
+                             .dim = k > 0,
+                             .drawn = drawn,
+                             .theta = &theta,
+                             .stop = always,
+                             .stop_context = &asked};
+        assert_true(room && drawn);
+        assert_int_equal(world_ops_of(kinds[k], NULL)->draw(&world, 1, 1, &out, NULL), OLTR_EINTERRUPTED);
+        assert_int_equal(asked, 1);
+        assert_true(k > 0 ? drawn[0] > 0 && drawn[MANY - 1] == 0 : room[0] > 0 && room[MANY - 1] == 0);
+        free(room);
+        free(drawn);
+    }
 }
 
 /* ---- the best and the worst list ------------------------------------------------------------------------ */

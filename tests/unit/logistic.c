@@ -312,6 +312,31 @@ static void test_twins(void **unused)
     }
 }
 
+static void test_product_of_a_packed_matrix(void **unused)
+{
+    static double a[70 * 71 / 2], x[70], out[3][70];
+    (void)unused;
+    seed = 2;
+    for (uint32_t dim = 1; dim <= 70; dim++) {
+        for (uint32_t i = 0; i < dim * (dim + 1) / 2; i++)
+            a[i] = normal();
+        for (uint32_t j = 0; j < dim; j++) {
+            x[j] = normal();
+            out[0][j] = out[1][j] = out[2][j] = normal();
+        }
+        subtract_product_plain(out[0], a, x, dim);
+        subtract_product_avx2(out[1], a, x, dim);
+        assert_memory_equal(out[0], out[1], dim * sizeof(double));
+        for (uint32_t j = 0, at = 0; j < dim; j++)
+            for (uint32_t i = j; i < dim; i++, at++) {
+                out[2][i] -= a[at] * x[j];
+                out[2][j] -= i == j ? 0 : a[at] * x[i];
+            }
+        for (uint32_t j = 0; j < dim; j++)
+            assert_true(fabs(out[0][j] - out[2][j]) < 1e-12);
+    }
+}
+
 /* One weight after the other is the one that is off by a quarter. */
 static void test_weights_near(void **unused)
 {
@@ -686,7 +711,10 @@ static void test_absorb(void **unused)
         double z = 0, n = doubles_at(s.state, s.p.examined)[oldest], c = doubles_at(s.state, s.p.clicked)[oldest];
         for (uint32_t j = 0; j < D; j++)
             z += (double)row[j] * theta[j];
-        double mu = 1 / (1 + exp(-z)), w = n * mu * (1 - mu);
+        double mu = 1 / (1 + exp(-z)), w = n * mu * (1 - mu), v, work[64];
+        ldl f = logistic_factor(s.state, &s.p);
+        ldl_quadratic(&f, row, D, 1, &v, work);
+        double ahead = -0.5 * w * (1 - 2 * mu) * fmin(v, 1);
 
         learn_one(&s, x + (size_t)N * D, trial % 2);
         const double *p = doubles_at(s.state, s.p.precision), *q = doubles_at(s.state, s.p.pull);
@@ -696,15 +724,17 @@ static void test_absorb(void **unused)
         for (uint32_t j = 0, at = 0; j < D; j++) {
             for (uint32_t i = j; i < D; i++, at++)
                 assert_true(fabs(p[at] - precision[at] - w * (double)row[i] * (double)row[j]) < 1e-11 * (1 + w));
-            assert_true(fabs(q[j] - pull[j] - (c - n * mu + w * z) * (double)row[j]) < 1e-11 * (1 + n));
+            assert_true(fabs(q[j] - pull[j] - (c - n * mu + ahead + w * z) * (double)row[j]) < 1e-11 * (1 + n));
         }
         assert_true(memcmp(floats_at(s.state, s.p.row) + (size_t)oldest * D, x + (size_t)N * D, D * sizeof(float)) ==
                     0);
         assert_at_root(&s);
 
-        /* without the new observation, the old estimate is the root of the new sums */
+        /* without the new observation and the look ahead, the old estimate is the root of the new sums */
         long double root[MAX_DIM];
         sums a = sums_of(&s);
+        for (uint32_t j = 0; j < D; j++)
+            doubles_at(s.state, s.p.pull)[j] -= ahead * (double)row[j];
         doubles_at(s.state, s.p.examined)[oldest] = doubles_at(s.state, s.p.clicked)[oldest] = 0;
         exact_root(&a, root);
         for (uint32_t j = 0; j < D; j++)
@@ -893,7 +923,8 @@ static subject copy_of(const subject *s)
     assert_non_null(copy.state);
     memset(copy.state, 0xA5, s->bytes);
     memcpy(copy.state, s->state, p->table); /* the sums come first */
-    memcpy(doubles_at(copy.state, p->theta), doubles_at(s->state, p->theta), (p->dim + LOGISTIC_PATH) * sizeof(double));
+    memcpy(doubles_at(copy.state, p->theta), doubles_at(s->state, p->theta),
+           logistic_estimate(p->dim) * sizeof(double));
     memcpy(doubles_at(copy.state, p->factor), doubles_at(s->state, p->factor), ldl_doubles(p->dim) * sizeof(double));
     memcpy(doubles_at(copy.state, p->weight), doubles_at(s->state, p->weight), rows * sizeof(double));
     memcpy(doubles_at(copy.state, p->score), doubles_at(s->state, p->score), rows * sizeof(double));
@@ -908,7 +939,7 @@ static void assert_same_bits(const subject *a, const subject *b)
     size_t rows = (size_t)doubles_at(a->state, p->count)[0];
     assert_memory_equal(a->state, b->state, p->table);
     assert_memory_equal(doubles_at(a->state, p->theta), doubles_at(b->state, p->theta),
-                        (p->dim + LOGISTIC_PATH) * sizeof(double));
+                        logistic_estimate(p->dim) * sizeof(double));
     assert_memory_equal(doubles_at(a->state, p->factor), doubles_at(b->state, p->factor),
                         ldl_doubles(p->dim) * sizeof(double));
     assert_memory_equal(doubles_at(a->state, p->weight), doubles_at(b->state, p->weight), rows * sizeof(double));
@@ -918,13 +949,15 @@ static void assert_same_bits(const subject *a, const subject *b)
 static void test_copies_go_on(void **unused)
 {
     static float x[60 * 12], fresh[12];
+    oltr_error error = {0};
     (void)unused;
-    for (uint32_t trial = 0; trial < 60; trial++) {
+    for (uint32_t trial = 0; trial < 90; trial++) {
         seed = 1000 + trial;
         uint32_t dim = 1 + below(12), capacity = 1 + below(trial % 2 ? 10 : 200), window = 1 + below(capacity);
         layout l = {0, 0};
         subject s = subject_new(dim, capacity, pow(10, -6 + 7 * uniform()), trial % 5 == 0 ? 0 : 0.5 * uniform());
         s.p = logistic_plan(&l, dim, capacity, window, s.p.lambda, s.p.drift);
+        s.p.thorough = trial % 3 ? capacity : below(window);
         logistic_refresh(s.state, &s.p);
         random_rows(x, 60, dim, trial % 3 == 0 ? 1 : trial % 3 == 1 ? 5 : 1e5);
         subject copy = copy_of(&s);
@@ -935,6 +968,8 @@ static void test_copies_go_on(void **unused)
             learn_one(&s, row, y);
             learn_one(&copy, row, y);
             assert_same_bits(&s, &copy);
+            if (below(10) == 0 && logistic_check_derived(s.state, &s.p, &error) != OLTR_OK)
+                fail_msg("trial %u, round %u: %s", trial, t, error.msg);
             if (below(20) == 0) {
                 free(copy.state);
                 copy = copy_of(&s);
@@ -964,16 +999,16 @@ static void test_copies_of_nothing_possible(void **unused)
     double *theta = doubles_at(s.state, s.p.theta);
     double *const at[] = {theta,
                           theta + 1,
-                          theta + 2,
-                          theta + 3,
                           theta + 4,
+                          theta + 2,
+                          theta + 5,
                           f.d + 1,
                           f.d,
                           f.l + 1,
                           f.l + 2,
                           doubles_at(s.state, s.p.weight),
                           doubles_at(s.state, s.p.score)};
-    const double bad[] = {NAN, -1e51, -1, 2, -0.5, 0, INFINITY, NAN, INFINITY, -1, NAN};
+    const double bad[] = {NAN, -1e51, -1, NAN, -0.5, 0, INFINITY, NAN, INFINITY, -1, NAN};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         double before = *at[i];
         oltr_error error = {0};
@@ -1187,6 +1222,7 @@ int main(void)
         cmocka_unit_test(test_sigmoid),
         cmocka_unit_test(test_response_keeps_small_residuals),
         cmocka_unit_test(test_twins),
+        cmocka_unit_test(test_product_of_a_packed_matrix),
         cmocka_unit_test(test_weights_near),
         cmocka_unit_test(test_root),
         cmocka_unit_test(test_fewer_rows_than_dimensions),
