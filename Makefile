@@ -26,7 +26,7 @@ test: ## build for development and run all tests
 	@scripts/setup test
 	cmake --preset dev
 	cmake --build build/dev -j $(JOBS)
-	ctest --test-dir build/dev --output-on-failure -j $(JOBS)
+	@scripts/test build/dev -j $(JOBS)
 
 bench: ## measure speed against bare normals, numpy and GSL
 	@scripts/setup bench

@@ -2,6 +2,7 @@
  *
  * A round learns 3 rows, draws theta, scores L items and picks the K best.  The LAPACK round does the same work the usual way, without waste: three dsyr into
  * V, a copy of its lower triangle, dpotrf, one dtrsv for the estimate and one for the sample, dgemv over the items in double, and our own normals and top-K.
+ * Then the products of a million rows beside a bare pass over their floats, and the features of a round drawn anew beside as many bare normals.
  * Every variant plays a few milliseconds in turn, all in one process, timed in thread CPU time; a ratio is taken within a repetition, and its median reported.
  *
  *   bench_linear [repetitions, default 15] [rounds of the drift run, default 300000]
@@ -21,6 +22,7 @@
 #include "math/topk.h"
 #include "posterior/linear.h"
 #include "rng/sample.h"
+#include "world/world.h"
 
 enum { ROWS = 3, STORIES = 64, MAX_REPETITIONS = 301 };
 
@@ -412,6 +414,66 @@ static int compare_stream(uint32_t rows, uint32_t dim, double at_least, int repe
     return failures + !(s.sink > 0);
 }
 
+/* ---- the features of a round, drawn anew ---------------------------------------------------------------------------- */
+
+/* A world with `contexts: fresh`, beside as many bare normals. */
+typedef struct drawing {
+    oltr_world world;
+    oltr_instance truth;
+    float *normals;
+    uint64_t round;
+} drawing;
+
+static double draw_rounds(drawing *d, uint32_t rounds)
+{
+    const oltr_world_ops *ops = world_ops_of(d->world.kind, NULL);
+    double start = thread_us();
+    for (uint32_t i = 0; i < rounds; i++)
+        ops->advance(&d->world, 1, 0, ++d->round, &d->truth, NULL);
+    return (thread_us() - start) / rounds;
+}
+
+static double draw_normals(drawing *d, uint32_t rounds)
+{
+    double start = thread_us();
+    for (uint32_t i = 0; i < rounds; i++) {
+        oltr_rng rng = oltr_rng_at(oltr_rng_make(1, 0), STREAM_CONTEXTS, ++d->round);
+        standard_normals(&rng, (size_t)d->truth.n_items * d->truth.dim, d->normals);
+    }
+    return (thread_us() - start) / rounds;
+}
+
+static int compare_drawing(uint32_t items, uint32_t dim, double at_most, int repetitions)
+{
+    const size_t count = (size_t)items * dim;
+    const uint32_t rounds = repetitions > 1 ? 100 : 1;
+    double features[MAX_REPETITIONS], normals[MAX_REPETITIONS], ratio[MAX_REPETITIONS];
+    int failures = 0;
+    drawing d = {.world = {.kind = "linear", .n_items = items, .clicks = "cascade", .dim = dim, .fresh_contexts = 1},
+                 .truth = {.n_items = items,
+                           .dim = dim,
+                           .attraction = room(items, sizeof(double)),
+                           .theta = room(dim, sizeof(double)),
+                           .drawn = room(count, sizeof(float))},
+                 .normals = room(padded(count), sizeof(float))};
+    for (int r = 0; r < repetitions; r++) {
+        features[r] = draw_rounds(&d, rounds);
+        normals[r] = draw_normals(&d, rounds);
+        ratio[r] = features[r] / normals[r];
+    }
+    double us = median(features, repetitions);
+    printf("\nfresh features, %u x %u, and their attractions\n", items, dim);
+    printf("  a round                      %9.2f us%s, %.2f ns a float\n", us,
+           verdict(at_most > 0, us <= at_most, &failures), 1e3 * us / (double)count);
+    printf("  as many bare normals         %9.2f us\n", median(normals, repetitions));
+    printf("  a round / the normals        %9.2f x\n", median(ratio, repetitions));
+    free(d.truth.attraction);
+    free(d.truth.theta);
+    free(d.truth.drawn);
+    free(d.normals);
+    return failures;
+}
+
 /* An OpenBLAS older than the processor takes it for one without AVX, and would lose by that alone.  Its core type is chosen when it is loaded, so the
  * program starts once more with the one that has the instructions our kernels use. */
 static void let_openblas_use_avx2(char **argv)
@@ -440,6 +502,7 @@ int main(int argc, char **argv)
         failures += compare(w, repetitions);
     }
     failures += quick ? compare_stream(40000, 136, 0, 1) : compare_stream(1000000, 136, 0.8, repetitions);
+    failures += compare_drawing(120, 136, quick ? 0 : 15, repetitions);
     printf("\nlargest relative error after %u rounds of updates, ridge 1e-4\n", rounds);
     for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++)
         failures += drift(workloads[i], rounds);

@@ -1,13 +1,16 @@
 /* arguments.c - the words of a command line against the table of a verb.  Options may stand before or behind operands;
  * `--` ends them; `-oDIR`, `-o DIR`, `--output DIR` and `--output=DIR` are the same. */
+#define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 #include "team.h"
 #include "nearest.h"
 #include "report/shown.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const struct option help_option = {'h', "help", NULL, NULL, "print this help"};
 
@@ -27,6 +30,28 @@ int complain(int code, const char *format, ...)
     (void)fputc('\n', stderr);
     va_end(arguments);
     return code;
+}
+
+int complain_of(const oltr_error *error)
+{
+    bool machine = error->code == OLTR_ENOMEM || error->code == OLTR_EUNSUPPORTED;
+    bool stopped = error->code == OLTR_EINTERRUPTED;
+    return complain(stopped ? EXIT_STOPPED : machine ? EXIT_FAILED : EXIT_USAGE, "%s", error->msg);
+}
+
+bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+int need_folder(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0) {
+        return complain(EXIT_USAGE, "%s: cannot look into it: %s", path, strerror(errno));
+    }
+    return S_ISDIR(status.st_mode) ? EXIT_OK : complain(EXIT_USAGE, "%s is a file; give the folder of results", path);
 }
 
 /* ---- finding the verb ----------------------------------------------------------------------------------- */
@@ -170,6 +195,19 @@ static int take_letters(struct arguments *out, struct words *words, const char *
     return code;
 }
 
+/* In `run --rounds my.yaml` the file was taken as the value of the option. */
+static int missing_operand(const struct arguments *arguments)
+{
+    const struct verb *verb = arguments->verb;
+    const struct given *last = arguments->n_given > 0 ? &arguments->given[arguments->n_given - 1] : NULL;
+    char word[SHOWN_SIZE];
+    if (last != NULL && last->option->argument != NULL) {
+        return complain(EXIT_USAGE, "%s needs %s: oltr %s %s; `%s` was taken as the value of --%s", verb->name,
+                        verb->operands, verb->name, verb->operands, shown(last->value, word), last->option->name);
+    }
+    return complain(EXIT_USAGE, "%s needs %s: oltr %s %s", verb->name, verb->operands, verb->name, verb->operands);
+}
+
 static int check_operands(const struct arguments *arguments)
 {
     const struct verb *verb = arguments->verb;
@@ -181,11 +219,18 @@ static int check_operands(const struct arguments *arguments)
         return complain(EXIT_USAGE, "%s needs a command behind it; `oltr help %s` lists them", verb->name, verb->name);
     }
     if (arguments->n_operands < verb->fewest) {
-        return complain(EXIT_USAGE, "%s needs %s: oltr %s %s", verb->name, verb->operands, verb->name, verb->operands);
+        return missing_operand(arguments);
     }
     if (arguments->n_operands > verb->most) {
-        return complain(EXIT_USAGE, "%s does not know what to do with `%s`; usage: oltr %s %s", verb->name,
-                        shown(arguments->operand[verb->most], word), verb->name, verb->operands);
+        return complain(EXIT_USAGE, "%s does not know what to do with `%s`; usage: oltr %s%s%s", verb->name,
+                        shown(arguments->operand[verb->most], word), verb->name, *verb->operands != '\0' ? " " : "",
+                        verb->operands);
+    }
+    for (uint32_t i = 0; i < arguments->n_operands; i++) {
+        if (*arguments->operand[i] == '\0') {
+            return complain(EXIT_USAGE, "%s was given an empty name; usage: oltr %s %s", verb->name, verb->name,
+                            verb->operands);
+        }
     }
     return EXIT_OK;
 }

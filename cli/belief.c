@@ -32,7 +32,7 @@ static void put_split(writer *w, const oltr_dataset *data)
 }
 
 /* Of all that scores follow from. */
-static uint64_t cause_of(const struct data_plan *plan, const struct splits *s, const double *of_grade, uint64_t seed)
+static uint64_t cause_of(const oltr_data_plan *plan, const struct splits *s, const double *of_grade, uint64_t seed)
 {
     unsigned char bytes[GRADES * 8 + 512];
     writer w = {bytes, sizeof bytes, 0};
@@ -145,7 +145,7 @@ static int should_stop(void *context)
     return stop_asked();
 }
 
-static oltr_status train(const struct data_plan *plan, const struct splits *s, const double *of_grade, uint64_t seed,
+static oltr_status train(const oltr_data_plan *plan, const struct splits *s, const double *of_grade, uint64_t seed,
                          const struct prepare_options *options, scores *out, oltr_error *error)
 {
     bool terminal = isatty(STDERR_FILENO) == 1;
@@ -167,7 +167,7 @@ static oltr_status train(const struct data_plan *plan, const struct splits *s, c
 
 /* ---- the whole ----------------------------------------------------------------------------------------------- */
 
-oltr_status belief_get(const struct data_plan *plan, const struct splits *splits, const double *of_grade, uint64_t seed,
+oltr_status belief_get(const oltr_data_plan *plan, const struct splits *splits, const double *of_grade, uint64_t seed,
                        const struct prepare_options *options, uint32_t number, scores *out, oltr_error *error)
 {
     *out = (scores){0};

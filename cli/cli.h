@@ -3,12 +3,13 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include <oltr/oltr.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-enum exit_code { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum exit_code { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_STOPPED = 130 };
 
 struct option {
     char letter;          /* '\0': none */
@@ -70,8 +71,15 @@ const char *arguments_value(const struct arguments *arguments, const char *name)
  * word behind its name is missing or an option.  NULL after saying what is wrong. */
 const struct verb *verb_find(uint32_t count, const char *const *word, uint32_t *used);
 
+bool is_folder(const char *path);
+/* Is there a folder of that name?  EXIT_USAGE after saying that there is none, or that it is no folder. */
+int need_folder(const char *path);
+
 /* "oltr: words" on standard error; returns `code`. */
 int complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same with the words of an error about something that the user has named: EXIT_USAGE, but EXIT_FAILED where the
+ * machine lacks something, and EXIT_STOPPED after Ctrl-C. */
+int complain_of(const oltr_error *error);
 
 void help_all(FILE *out);
 void help_verb(FILE *out, const struct verb *verb);

@@ -4,6 +4,7 @@
 #include "data.h"
 #include "data/dataset.h"
 #include "data/normaliser.h"
+#include "report/files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static int read_kind(const char *name, normaliser_kind *kind)
 {
     oltr_error error = {OLTR_OK, ""};
     *kind = NORMALISE_STANDARD;
-    return name == NULL || normaliser_kind_by_name(name, kind, &error) == OLTR_OK ? EXIT_OK : data_failed(&error);
+    return name == NULL || normaliser_kind_by_name(name, kind, &error) == OLTR_OK ? EXIT_OK : complain_of(&error);
 }
 
 static int read_request(const struct arguments *arguments, struct request *r)
@@ -72,7 +73,7 @@ static int get_normaliser(const struct request *r, const oltr_dataset *rows, nor
     }
     *out = r->fit != NULL ? normaliser_fit(rows, r->kind, &error) : normaliser_load(r->with, &error);
     if (*out == NULL) {
-        return data_failed(&error);
+        return complain_of(&error);
     }
     if (r->fit != NULL && normaliser_save(*out, r->fit, &error) != OLTR_OK) {
         return complain(EXIT_FAILED, "%s", error.msg);
@@ -82,8 +83,8 @@ static int get_normaliser(const struct request *r, const oltr_dataset *rows, nor
 
 static void say_dropped(const normaliser *n, const char *kept_in)
 {
-    (void)printf("normaliser %s (%s): %u of %u features kept", kept_in, normaliser_kind_name(n->kind), n->dim,
-                 n->dim_in);
+    (void)printf("normaliser %s (%s): %u of %u feature%s kept", kept_in, normaliser_kind_name(n->kind), n->dim,
+                 n->dim_in, plural_s(n->dim_in));
     for (uint32_t j = 0, i = 0, dropped = 0; j < n->dim_in; j++) {
         if (i < n->dim && n->column[i] == j) {
             i++;
@@ -94,6 +95,12 @@ static void say_dropped(const normaliser *n, const char *kept_in)
     (void)putchar('\n');
 }
 
+static void say_size(const oltr_dataset *rows)
+{
+    (void)printf("%u row%s of %u feature%s, %u quer%s\n", rows->n_rows, plural_s(rows->n_rows), rows->dim,
+                 plural_s(rows->dim), rows->n_queries, plural_ies(rows->n_queries));
+}
+
 static int write_rows(const struct request *r, const oltr_dataset *rows)
 {
     oltr_error error = {OLTR_OK, ""};
@@ -101,7 +108,8 @@ static int write_rows(const struct request *r, const oltr_dataset *rows)
         return complain(EXIT_FAILED, "%s", error.msg);
     }
     if (!r->quiet) {
-        (void)printf("%s: %u rows of %u features, %u queries\n", r->output, rows->n_rows, rows->dim, rows->n_queries);
+        (void)printf("%s: ", r->output);
+        say_size(rows);
     }
     return EXIT_OK;
 }
@@ -119,7 +127,7 @@ static int normalise_and_write(const struct request *r, oltr_dataset **rows)
     int code = get_normaliser(r, *rows, &n);
     if (code == EXIT_OK && n != NULL) {
         oltr_dataset *changed = apply(n, rows, &error);
-        code = changed != NULL ? write_rows(r, changed) : data_failed(&error);
+        code = changed != NULL ? write_rows(r, changed) : complain_of(&error);
         if (code == EXIT_OK && !r->quiet) {
             say_dropped(n, r->fit != NULL ? r->fit : r->with);
         }
@@ -151,8 +159,8 @@ static int say_cache(const struct request *r, const oltr_dataset *rows, const ch
         return complain(EXIT_FAILED, "%s could not be written; give another place with -o FILE", where);
     }
     if (!r->quiet) {
-        (void)printf("%s%s: %u rows of %u features, %u queries\n", where, taken ? " is up to date" : "", rows->n_rows,
-                     rows->dim, rows->n_queries);
+        (void)printf("%s%s: ", where, taken ? " is up to date" : "");
+        say_size(rows);
     }
     return EXIT_OK;
 }
@@ -164,7 +172,7 @@ static int make_cache(const struct request *r)
     oltr_read_report report;
     oltr_dataset *rows = oltr_dataset_open(r->input, &r->options, &report, &error);
     if (rows == NULL) {
-        return data_failed(&error);
+        return complain_of(&error);
     }
     data_say_report(r->input, &report);
     size_t size = strlen(r->input) + sizeof ".oltr";
@@ -193,9 +201,12 @@ int cmd_data_convert(const struct arguments *arguments)
     if (r.output == NULL) {
         return make_cache(&r);
     }
+    if (file_probe(r.output, &error) != OLTR_OK || (r.fit != NULL && file_probe(r.fit, &error) != OLTR_OK)) {
+        return complain(EXIT_FAILED, "%s", error.msg);
+    }
     oltr_dataset *rows = oltr_dataset_read(r.input, &r.options, &report, &error);
     if (rows == NULL) {
-        return data_failed(&error);
+        return complain_of(&error);
     }
     data_say_report(r.input, &report);
     code = normalise_and_write(&r, &rows);

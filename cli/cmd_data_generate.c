@@ -58,7 +58,7 @@ static int check_names(const struct request *r)
     oltr_error error = {OLTR_OK, ""};
     oltr_dataset *none = dataset_generate(r->shape, r->only != NULL ? r->only : "train", 0, r->seed, &error);
     oltr_dataset_free(none);
-    return none != NULL ? EXIT_OK : data_failed(&error);
+    return none != NULL ? EXIT_OK : complain_of(&error);
 }
 
 static void show(const struct request *r, const char *path, uint32_t done, uint32_t all)
@@ -104,7 +104,8 @@ static int write_split(const struct request *r, const char *split, uint32_t quer
         return complain(EXIT_FAILED, "%s", error.msg);
     }
     if (!r->quiet) {
-        (void)printf("%s: %u queries, %llu rows\n", path, queries, (unsigned long long)rows);
+        (void)printf("%s: %u quer%s, %llu row%s\n", path, queries, plural_ies(queries), (unsigned long long)rows,
+                     plural_s(rows));
         if (fflush(stdout) != 0) {
             return complain(EXIT_FAILED, "cannot write to standard output: %s", strerror(errno));
         }

@@ -30,7 +30,7 @@ static int inspect_one(const char *file, const oltr_read_options *options, struc
     *out = (struct inspected){.file = file};
     out->dataset = oltr_dataset_read(file, options, &out->report, &error);
     if (out->dataset == NULL || describe(out->dataset, &out->description, &error) != OLTR_OK) {
-        return data_failed(&error);
+        return complain_of(&error);
     }
     data_say_report(file, &out->report);
     return EXIT_OK;
@@ -304,8 +304,9 @@ static int draw_one(const struct inspected *at, const char *folder, const char *
     grouped(at->description.rows, rows);
     grouped(at->description.queries, queries);
     const char *file = last_part(at->file);
-    (void)snprintf(title, sizeof title, "%.*s: %s rows of %u features, %s queries", (int)text_cut(file, 60), file, rows,
-                   at->description.dim, queries);
+    (void)snprintf(title, sizeof title, "%.*s: %s row%s of %u feature%s, %s quer%s", (int)text_cut(file, 60), file,
+                   rows, plural_s(at->description.rows), at->description.dim, plural_s(at->description.dim), queries,
+                   plural_ies(at->description.queries));
     oltr_status status = data_figure_script(name, title, at->dataset, &at->description, &script, &data, &error);
     if (status == OLTR_OK) {
         status = gnuplot_draw(folder, name, &script, &data, &error);

@@ -1,6 +1,7 @@
 /* cmd_plot.c - `oltr plot`: the figures of a folder, from its files alone. */
 #include "cli.h"
 #include "report/draw.h"
+#include "report/folder.h"
 
 #include <oltr/oltr.h>
 
@@ -9,14 +10,32 @@ const struct option plot_options[] = {
     {0, NULL, NULL, NULL, NULL},
 };
 
+/* What is wrong with the files is wrong with the request; what goes wrong from there on is not. */
+static int check_folder(const char *path)
+{
+    struct folder folder;
+    oltr_error error = {OLTR_OK, ""};
+    int code = need_folder(path);
+    if (code == EXIT_OK && folder_read(path, &folder, &error) != OLTR_OK) {
+        code = complain_of(&error);
+    }
+    if (code == EXIT_OK || error.code != OLTR_OK) {
+        folder_free(&folder);
+    }
+    return code;
+}
+
 int cmd_plot(const struct arguments *arguments)
 {
     const char *folder = arguments->operand[0];
     uint32_t drawn = 0;
     oltr_error error = {OLTR_OK, ""};
-    oltr_status status = draw_folder(folder, NULL, &drawn, &error);
-    if (status != OLTR_OK) {
-        return complain(EXIT_FAILED, "%s", error.msg);
+    int code = check_folder(folder);
+    if (code != EXIT_OK) {
+        return code;
+    }
+    if (draw_folder(folder, NULL, &drawn, &error) != OLTR_OK) {
+        return error.code == OLTR_EIO ? complain(EXIT_FAILED, "%s", error.msg) : complain_of(&error);
     }
     if (arguments_value(arguments, "quiet") == NULL) {
         (void)printf("%u figure%s drawn in %s\n", drawn, drawn == 1 ? "" : "s", folder);

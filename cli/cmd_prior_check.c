@@ -109,9 +109,10 @@ static void print_sizes(const prior_check *c)
 
 static void print_all(const prior_check *c)
 {
-    (void)printf("%u documents of %u queries, %u of them with a relevant document (only those have an NDCG); %u "
+    (void)printf("%u document%s of %u quer%s, %u of them with a relevant document (only those have an NDCG); %u "
                  "model%s\n\n",
-                 c->n_rows, c->n_queries, c->n_counted, c->n_models, c->n_models == 1 ? "" : "s");
+                 c->n_rows, plural_s(c->n_rows), c->n_queries, plural_ies(c->n_queries), c->n_counted, c->n_models,
+                 plural_s(c->n_models));
     print_orders(c);
     print_losses(c);
     print_bins(c);
@@ -194,9 +195,9 @@ static int check(const struct arguments *arguments, const oltr_dataset *data, co
     prior_check c;
     scores s;
     if (scores_read_csv(arguments_value(arguments, "scores"), data, &s, &error) != OLTR_OK) {
-        return prior_failed(&error);
+        return complain_of(&error);
     }
-    int code = prior_check_run(data, &s, attraction, &c, &error) == OLTR_OK ? EXIT_OK : prior_failed(&error);
+    int code = prior_check_run(data, &s, attraction, &c, &error) == OLTR_OK ? EXIT_OK : complain_of(&error);
     scores_free(&s);
     if (code == EXIT_OK && arguments_value(arguments, "quiet") == NULL) {
         print_all(&c);

@@ -86,16 +86,8 @@ static int check_output(struct request *request)
     if (strcmp(path, "-") == 0) {
         return EXIT_OK;
     }
-    const char *slash = strrchr(path, '/');
-    char *folder = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-    if (folder == NULL) {
-        return complain(EXIT_FAILED, "out of memory");
-    }
-    int code = access(folder, W_OK | X_OK) == 0
-                   ? EXIT_OK
-                   : complain(EXIT_FAILED, "%s: cannot write to the folder %s: %s", path, folder, strerror(errno));
-    free(folder);
-    return code;
+    oltr_error error = {OLTR_OK, ""};
+    return file_probe(path, &error) == OLTR_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.msg);
 }
 
 /* Sparse texts may end with another feature each; the missing ones are 0. */
@@ -241,11 +233,11 @@ static int finish(const struct request *request, const scores *s, double ndcg)
     }
     int code = stream ? EXIT_OK : write_manifest(request, ndcg);
     if (code == EXIT_OK && !request->quiet && !stream) {
-        (void)printf("%u rankers, mean NDCG@10 on the validation queries %.4f\n"
-                     "scores of %u documents in %s; see how good they are with\n"
+        (void)printf("%u ranker%s, mean NDCG@10 on the validation queries %.4f\n"
+                     "scores of %u document%s in %s; see how good they are with\n"
                      "    oltr prior check --data %s --scores %s\n",
-                     s->n_models, ndcg, s->n_rows, request->output, arguments_value(request->arguments, "test"),
-                     request->output);
+                     s->n_models, plural_s(s->n_models), ndcg, s->n_rows, plural_s(s->n_rows), request->output,
+                     arguments_value(request->arguments, "test"), request->output);
     }
     return code;
 }
@@ -266,9 +258,9 @@ static int train(struct request *request)
         (void)fputs("\r\033[K", stderr);
     }
     if (status == OLTR_EINTERRUPTED) {
-        return complain(EXIT_FAILED, "stopped; nothing was written");
+        return complain(EXIT_STOPPED, "stopped; nothing was written");
     }
-    int code = status == OLTR_OK ? finish(request, &s, ending.ndcg) : prior_failed(&error);
+    int code = status == OLTR_OK ? finish(request, &s, ending.ndcg) : complain_of(&error);
     scores_free(&s);
     return code;
 }

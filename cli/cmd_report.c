@@ -11,9 +11,20 @@ int cmd_report(const struct arguments *arguments)
 {
     const char *folder = arguments->operand[0];
     oltr_error error = {OLTR_OK, ""};
-    uint32_t missing;
-    if (report_write(folder, &missing, &error) != OLTR_OK) {
-        return complain(EXIT_FAILED, "%s", error.msg);
+    uint32_t missing = 0;
+    struct report report;
+    int code = need_folder(folder);
+    if (code != EXIT_OK) {
+        return code;
+    }
+    if (report_read(folder, &report, &error) != OLTR_OK) {
+        code = complain_of(&error);
+    } else if (report_write(&report, &missing, &error) != OLTR_OK) {
+        code = complain(EXIT_FAILED, "%s", error.msg);
+    }
+    report_free(&report);
+    if (code != EXIT_OK) {
+        return code;
     }
     if (missing > 0) {
         return complain(EXIT_FAILED,

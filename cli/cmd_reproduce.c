@@ -4,12 +4,11 @@
  * configuration and data is finished and left alone, so the command can be stopped and given again at any time. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
+#include "finished.h"
 #include "job.h"
-#include "prepare.h"
 #include "progress.h"
 #include "report/draw.h"
 #include "report/files.h"
-#include "report/manifest.h"
 #include "report/report.h"
 #include "report/shown.h"
 #include "stop.h"
@@ -334,7 +333,7 @@ static void show(void *context, const oltr_progress *state)
 {
     const struct tour *tour = context;
     const struct part *part = &tour->part[tour->current];
-    double share = state->total > 0 ? (double)state->done / (double)state->total : 0;
+    double share = state->share;
     double done = tour->done + share * part->work, fresh = done - tour->waited, spent = now() - tour->started;
     char left[40];
     if (!tour->terminal && state->done == state->total) {
@@ -357,40 +356,13 @@ static void clear_line(const struct tour *tour)
 
 /* ---- one experiment ------------------------------------------------------------------------------------- */
 
-static bool figures_there(const struct manifest *manifest, const char *folder)
-{
-    static const char *const endings[] = {"csv", "gp", "svg", "png", "pdf"};
-    char name[128];
-    bool there = true;
-    for (uint32_t i = 0; i < manifest->n_figures; i++) {
-        for (size_t j = 0; there && j < sizeof endings / sizeof endings[0]; j++) {
-            (void)snprintf(name, sizeof name, "%.100s.%s", manifest->figure[i].file, endings[j]);
-            char *path = file_join(folder, name);
-            there = path != NULL && access(path, F_OK) == 0;
-            free(path);
-        }
-    }
-    return there;
-}
-
 /* The folder holds the results of this very configuration and data, by this version of the program. */
 static bool is_done(const struct tour *tour, const struct part *part, bool *drawn)
 {
-    struct manifest manifest;
     struct config config = {0};
-    oltr_error error;
-    bool done = manifest_read(part->folder, &manifest, &error) == OLTR_OK && read_part(part, &config) == EXIT_OK;
-    if (done) {
-        json_t *configuration = tree_json(config.root);
-        const char *version = json_string_value(json_object_get(manifest.json, "oltr"));
-        done = configuration != NULL && version != NULL && strcmp(version, oltr_version()) == 0 &&
-               json_equal(configuration, json_object_get(manifest.json, "configuration")) &&
-               prepared_before(&config, tour->threads, json_object_get(manifest.json, "data"));
-        *drawn = done && figures_there(&manifest, part->folder);
-        json_decref(configuration);
-    }
+    bool done = finished_there(part->folder) && read_part(part, &config) == EXIT_OK &&
+                finished_same(part->folder, &config, tour->threads, drawn);
     config_free(&config);
-    manifest_free(&manifest);
     return done;
 }
 
@@ -415,6 +387,7 @@ static int run_part(struct tour *tour, const struct part *part)
         .folder = part->folder,
         .quiet = true,
         .resume = true,
+        .force = true, /* the folder is ours: results of other settings or of another version are replaced */
         .figures = true,
         .threads = tour->threads,
         .n_overrides = part->n_overrides,
@@ -505,14 +478,21 @@ static oltr_status write_about(const struct tour *tour, oltr_error *error)
     return status;
 }
 
-static int write_report(const struct tour *tour)
+/* *written: index.html is that of this call. */
+static int write_report(const struct tour *tour, bool *written)
 {
     oltr_error error = {OLTR_OK, ""};
     uint32_t missing = 0;
-    if (write_about(tour, &error) != OLTR_OK || report_write(tour->output, &missing, &error) != OLTR_OK) {
-        return complain(EXIT_FAILED, "%s", error.msg);
+    struct report report = {0};
+    *written = write_about(tour, &error) == OLTR_OK && report_read(tour->output, &report, &error) == OLTR_OK &&
+               report_write(&report, &missing, &error) == OLTR_OK;
+    report_free(&report);
+    if (!*written) {
+        return complain(EXIT_FAILED, "there is no report: %s", error.msg);
     }
-    return missing > 0 ? complain(EXIT_FAILED, "%u figures were not drawn", (unsigned)missing) : EXIT_OK;
+    return missing > 0
+               ? complain(EXIT_FAILED, "%u figure%s not drawn", (unsigned)missing, missing > 1 ? "s were" : " was")
+               : EXIT_OK;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------ */
@@ -556,7 +536,7 @@ static void announce(const struct tour *tour)
 {
     struct text notice = {0};
     notice_of(tour, &notice);
-    (void)printf("%u experiments into %s. %s\n", (unsigned)tour->count, tour->output,
+    (void)printf("%u experiment%s into %s. %s\n", (unsigned)tour->count, plural_s(tour->count), tour->output,
                  notice.bytes != NULL ? notice.bytes : "");
     (void)fflush(stdout);
     text_free(&notice);
@@ -565,7 +545,7 @@ static void announce(const struct tour *tour)
 static int run_all(struct tour *tour)
 {
     oltr_error error = {OLTR_OK, ""};
-    if (file_make_folder(tour->output, &error) != OLTR_OK) {
+    if (file_make_folder(tour->output, &error) != OLTR_OK || file_probe_folder(tour->output, &error) != OLTR_OK) {
         return complain(EXIT_FAILED, "%s", error.msg);
     }
     if (!tour->quiet) {
@@ -579,13 +559,15 @@ static int run_all(struct tour *tour)
         failed += tour->part[tour->current].failed;
     }
     if (stop_asked()) {
-        return complain(EXIT_FAILED, "stopped; the same command goes on from there");
+        return complain(EXIT_STOPPED, "stopped; the same command goes on from there");
     }
-    int code = write_report(tour);
+    bool written;
+    int code = write_report(tour, &written);
     if (failed > 0) {
-        code = complain(EXIT_FAILED, "%u of %u experiments failed", (unsigned)failed, (unsigned)tour->count);
+        code = complain(EXIT_FAILED, "%u of %u experiment%s failed", (unsigned)failed, (unsigned)tour->count,
+                        plural_s(tour->count));
     }
-    if (!tour->quiet) {
+    if (written && !tour->quiet) {
         (void)printf("the report is %s/index.html\n", tour->output);
     }
     return code;

@@ -5,10 +5,10 @@
 #include "report/shown.h"
 #include "shard.h"
 #include "team.h"
+#include "value.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const struct option run_options[] = {
     {'o', "output", "DIR", NULL, "where the results go (default: out/ and the name of FILE without its ending)"},
@@ -23,7 +23,8 @@ const struct option run_options[] = {
     {0, "set", "KEY=VALUE", NULL,
      "set any key of the file, like world.items=100 or policies.GTS.sigma=1; may be given often"},
     {0, "shard", "I/N", NULL, "run only part I of N, to be put together by `oltr merge`"},
-    {0, "resume", NULL, NULL, "go on with a run that was stopped"},
+    {0, "resume", NULL, NULL, "go on with a run that was stopped; one that is finished is left as it is"},
+    {0, "force", NULL, NULL, "replace the results of a finished run, and remove its figures"},
     {0, "no-figures", NULL, NULL, "draw nothing"},
     {'q', "quiet", NULL, NULL, "no progress and no table; only errors"},
     {0, NULL, NULL, NULL, NULL},
@@ -35,7 +36,7 @@ struct request {
     const struct arguments *arguments;
     const char *file;
     char *folder;
-    bool quiet, resume, figures;
+    bool quiet, resume, force, figures;
     uint32_t threads;
     struct override *override; /* (n_overrides) what flags change in the file */
     char **flag;               /* (n_overrides) the same in words: "--rounds 100" */
@@ -110,28 +111,15 @@ static int add_overrides(struct request *request)
     return code;
 }
 
-static int read_threads(struct request *request)
-{
-    const char *text = arguments_value(request->arguments, "threads");
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    char word[SHOWN_SIZE];
-    unsigned long value = 0;
-    if (text != NULL) {
-        if (*text == '\0' || strlen(text) > 4 || text[strspn(text, "0123456789")] != '\0') {
-            return complain(EXIT_USAGE, "--threads must be a whole number up to 9999, not `%s`", shown(text, word));
-        }
-        value = strtoul(text, NULL, 10);
-    }
-    request->threads = value > 0 ? (uint32_t)value : processors > 0 ? (uint32_t)processors : 1;
-    return EXIT_OK;
-}
-
 static int read_shard(struct request *request)
 {
     const char *text = arguments_value(request->arguments, "shard");
     char word[SHOWN_SIZE];
     if (text != NULL && !shard_parse(text, &request->shard)) {
-        return complain(EXIT_USAGE, "--shard must be like 2/3, the second of three parts, not `%s`", shown(text, word));
+        return complain(
+            EXIT_USAGE,
+            "--shard must be I/N, part I of N parts, from 1/N to N/N and N at most 1000000, like 2/3; not `%s`",
+            shown(text, word));
     }
     if (text != NULL && team_of_process()->size > 1) {
         return complain(EXIT_USAGE, "--shard is for runs without MPI; here every rank has a shard already");
@@ -158,6 +146,7 @@ static int read_request(const struct arguments *arguments, struct request *reque
     *request = (struct request){.arguments = arguments, .file = arguments->operand[0]};
     request->quiet = arguments_value(arguments, "quiet") != NULL;
     request->resume = arguments_value(arguments, "resume") != NULL;
+    request->force = arguments_value(arguments, "force") != NULL;
     request->figures = arguments_value(arguments, "no-figures") == NULL;
     if (output != NULL && *output == '\0') {
         return complain(EXIT_USAGE, "--output needs the name of a folder");
@@ -166,7 +155,7 @@ static int read_request(const struct arguments *arguments, struct request *reque
     if (request->folder == NULL) {
         return complain(EXIT_FAILED, "out of memory");
     }
-    int code = read_threads(request);
+    int code = value_threads(arguments, &request->threads);
     if (code == EXIT_OK) {
         code = read_shard(request);
     }
@@ -182,6 +171,7 @@ int cmd_run(const struct arguments *arguments)
         .folder = request.folder,
         .quiet = request.quiet,
         .resume = request.resume,
+        .force = request.force,
         .figures = request.figures,
         .threads = request.threads,
         .shard = request.shard,

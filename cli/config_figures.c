@@ -103,7 +103,7 @@ static bool read_x(const struct reader *reader, const struct node *node, bool ha
     }
     bool sweep = strcmp(word, "sweep") == 0;
     if (!sweep && strcmp(word, "round") != 0) {
-        return read_bad(reader, node, "`x` must be round or sweep");
+        return read_bad(reader, node, "must be round or sweep");
     }
     *x = sweep ? FIGURE_SWEEP : FIGURE_ROUND;
     return !sweep || has_sweep || read_bad(reader, node, "`x: sweep` needs a `sweep` in the experiment");

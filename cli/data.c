@@ -1,5 +1,6 @@
 /* data.c - see data.h. */
 #include "data.h"
+#include "report/text.h"
 
 #include "value.h"
 
@@ -36,17 +37,13 @@ int data_read_options(const struct arguments *arguments, oltr_read_options *opti
 void data_say_report(const char *file, const oltr_read_report *report)
 {
     if (report->skipped > 0) {
-        (void)complain(0, "%s: %llu of %llu lines skipped, the first is line %llu: %s", file,
-                       (unsigned long long)report->skipped, (unsigned long long)report->lines,
+        (void)complain(0, "%s: %llu of %llu line%s skipped, the first is line %llu: %s", file,
+                       (unsigned long long)report->skipped, (unsigned long long)report->lines, plural_s(report->lines),
                        (unsigned long long)report->first_skipped_line, report->first_reason);
     }
     if (report->duplicates > 0) {
-        (void)complain(0, "%s: %llu features stand twice in their row; the last value counts", file,
-                       (unsigned long long)report->duplicates);
+        (void)complain(0, "%s: %llu feature%s twice in %s row; the last value counts", file,
+                       (unsigned long long)report->duplicates, report->duplicates == 1 ? " stands" : "s stand",
+                       report->duplicates == 1 ? "its" : "their");
     }
-}
-
-int data_failed(const oltr_error *error)
-{
-    return complain(error->code == OLTR_ENOMEM ? EXIT_FAILED : EXIT_USAGE, "%s", error->msg);
 }

@@ -16,7 +16,5 @@ int cmd_data_generate(const struct arguments *arguments);
 int data_read_options(const struct arguments *arguments, oltr_read_options *options);
 /* Says what reading met: skipped lines and features that stood twice. */
 void data_say_report(const char *file, const oltr_read_report *report);
-/* Says the message; EXIT_FAILED where the machine is to blame, EXIT_USAGE where the request is. */
-int data_failed(const oltr_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* help.c - all help there is, made from the tables of verbs, options and keys. */
 #include "cli.h"
-#include "keys.h"
+#include "plan/keys.h"
 #include "report/text.h"
 
 #include <oltr/oltr.h>
@@ -36,8 +36,10 @@ static const struct pair files[] = {
 
 static const struct pair exit_codes[] = {
     {"0", "it worked"},
-    {"1", "it failed, or was stopped: the machine, the disk, gnuplot, Ctrl-C"},
-    {"2", "it was asked the wrong thing: an unknown option, a mistake in the experiment file"},
+    {"1", "it failed: the machine, the disk, gnuplot"},
+    {"2", "it was asked the wrong thing: an unknown option, a file or folder that is not there or not of the right "
+          "kind, a mistake in the experiment file"},
+    {"130", "it was stopped by Ctrl-C (or by SIGTERM)"},
     {NULL, NULL},
 };
 

@@ -6,6 +6,7 @@
 #include "job.h"
 
 #include "cli.h"
+#include "finished.h"
 #include "output.h"
 #include "prepare.h"
 #include "progress.h"
@@ -42,13 +43,17 @@ static int read_config(const struct job *job, struct config *config)
         return is_leader() ? complain(EXIT_USAGE, "only one rank gets the standard input: give the name of a file")
                            : EXIT_USAGE;
     }
+    if (!is_stdin && is_folder(job->file)) {
+        return complain(EXIT_USAGE, "%s is a folder; give the experiment file, like %s/experiment.yaml", job->file,
+                        job->file);
+    }
     struct overrides overrides = {job->n_overrides, job->override};
     oltr_status status = is_stdin ? file_read_stream(stdin, name, &text, &error) : file_read(name, &text, &error);
     if (status == OLTR_OK) {
         status = config_parse(name, text.bytes, text.length, &overrides, config, &error);
     }
     text_free(&text);
-    return status == OLTR_OK ? EXIT_OK : complain(status == OLTR_ENOMEM ? EXIT_FAILED : EXIT_USAGE, "%s", error.msg);
+    return status == OLTR_OK ? EXIT_OK : complain_of(&error);
 }
 
 /* Running a folder's own experiment.yaml into the same folder must not overwrite the file that is being run. */
@@ -91,14 +96,29 @@ static int may_go_on(void)
     return !stop_asked();
 }
 
+static void remove_partial(const char *partial)
+{
+    beside_clean(partial);
+    if (unlink(partial) != 0 && errno != ENOENT) {
+        (void)complain(0, "%s is not needed any more, but cannot be removed: %s", partial, strerror(errno));
+    }
+}
+
 static int interrupted(const struct job *job, const struct config *config, const char *partial,
                        const oltr_results *results)
 {
-    return complain(EXIT_FAILED,
-                    "stopped after %llu of %llu replications; they are kept in %s\n"
+    uint64_t done = progress_done(config, results), total = progress_total(config, shard_of(job));
+    if (done == 0) {
+        remove_partial(partial);
+        return total == 1 ? complain(EXIT_STOPPED, "stopped before its one replication was finished; nothing is kept")
+                          : complain(EXIT_STOPPED,
+                                     "stopped before the first of %llu replications was finished; nothing is kept",
+                                     (unsigned long long)total);
+    }
+    return complain(EXIT_STOPPED,
+                    "stopped after %llu of %llu replication%s; what is done is kept in %s\n"
                     "oltr: the same command with --resume goes on from there",
-                    (unsigned long long)progress_done(config, results),
-                    (unsigned long long)progress_total(config, shard_of(job)), partial);
+                    (unsigned long long)done, (unsigned long long)total, plural_s(total), partial);
 }
 
 static int load_partial(const struct job *job, const char *partial, oltr_results *results)
@@ -124,7 +144,7 @@ static int simulate(const struct job *job, const struct config *config, const ch
 {
     oltr_error error = {OLTR_OK, ""};
     bool shown = !job->quiet && is_leader();
-    struct progress progress = progress_begin(config, results, shard_of(job));
+    struct progress progress = progress_begin(config);
     oltr_run_options options = {
         .threads = job->threads,
         .partial = partial,
@@ -141,7 +161,7 @@ static int simulate(const struct job *job, const struct config *config, const ch
         progress_end(&progress);
     }
     if (status == OLTR_EINTERRUPTED && job->watch != NULL) {
-        return EXIT_FAILED;
+        return EXIT_STOPPED;
     }
     if (status == OLTR_EINTERRUPTED) {
         return interrupted(job, config, partial, results);
@@ -244,7 +264,7 @@ static int merge_folder(const struct config *config, const char *folder, oltr_re
     DIR *open = opendir(folder);
     int code = EXIT_OK;
     if (open == NULL) {
-        return complain(EXIT_FAILED, "cannot look into %s: %s", folder, strerror(errno));
+        return complain(EXIT_USAGE, "cannot look into %s: %s", folder, strerror(errno));
     }
     for (const struct dirent *entry; code == EXIT_OK && (entry = readdir(open)) != NULL;) {
         if (shard_is_file(entry->d_name)) {
@@ -268,12 +288,11 @@ static int merge_folders(const struct config *config, uint32_t n_folders, const 
     }
     uint64_t done = progress_done(config, results), total = progress_total(config, (oltr_shard){0, 0});
     if (code == EXIT_OK && files == 0) {
-        return complain(EXIT_FAILED, "there is no shard-1-of-2.oltr or the like; `oltr run --shard 1/2` makes them");
+        return complain(EXIT_USAGE, "there is no shard-1-of-2.oltr or the like; `oltr run --shard 1/2` makes them");
     }
     if (code == EXIT_OK && done < total) {
-        return complain(EXIT_FAILED,
-                        "%llu of %llu replications are missing: run the other shards, and name their folders",
-                        (unsigned long long)(total - done), (unsigned long long)total);
+        return complain(EXIT_FAILED, "%llu of %llu replication%s missing: run the other shards, and name their folders",
+                        (unsigned long long)(total - done), (unsigned long long)total, total == 1 ? " is" : "s are");
     }
     return code;
 }
@@ -286,16 +305,33 @@ static int draw(const struct run *run, uint32_t *drawn)
     if (draw_folder(run->folder, may_go_on, drawn, &error) == OLTR_OK) {
         return EXIT_OK;
     }
-    return complain(EXIT_FAILED, "the results are in %s, but not all figures: %s", run->folder, error.msg);
+    return complain(error.code == OLTR_EINTERRUPTED ? EXIT_STOPPED : EXIT_FAILED,
+                    "the results are in %s, but not all figures: %s", run->folder, error.msg);
 }
 
-/* Writes, draws, and says where everything is. */
-static int finish(const struct job *job, const struct run *run)
+/* The results could not be written: at least the sums must not be lost.  Those of a team are in no one's partial file. */
+static void keep_sums(const struct run *run, const char *partial)
+{
+    if (team_of_process()->size == 1 && oltr_results_save(run->results, partial, NULL) == OLTR_OK) {
+        (void)complain(0, "what was simulated is kept in %s; the same command with --resume writes the results",
+                       partial);
+    }
+}
+
+/* Writes, draws, and says where everything is.  `partial`: NULL where nothing was simulated. */
+static int finish(const struct job *job, const struct run *run, const char *partial)
 {
     oltr_error error = {OLTR_OK, ""};
     uint32_t drawn = 0;
-    if (output_write(run, &error) != OLTR_OK) {
-        return complain(EXIT_FAILED, "%s", error.msg);
+    if (finished_remove(run->folder, &error) != OLTR_OK || output_write(run, &error) != OLTR_OK) {
+        (void)complain(EXIT_FAILED, "%s", error.msg);
+        if (partial != NULL) {
+            keep_sums(run, partial);
+        }
+        return EXIT_FAILED;
+    }
+    if (partial != NULL && team_of_process()->size == 1) {
+        remove_partial(partial);
     }
     if (run->results != NULL && !job->quiet) {
         output_table(run);
@@ -324,12 +360,73 @@ static int finish_shard(const struct job *job, const struct run *run)
     return status == OLTR_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.msg);
 }
 
-static void remove_partial(const char *partial)
+/* ---- an earlier run -------------------------------------------------------------------------------------- */
+
+static bool shard_is_there(const struct job *job)
 {
-    beside_clean(partial);
-    if (unlink(partial) != 0 && errno != ENOENT) {
-        (void)complain(0, "%s is not needed any more, but cannot be removed: %s", partial, strerror(errno));
+    char *path = job->shard.count > 0 ? shard_file(job->folder, job->shard) : NULL;
+    bool there = path != NULL && access(path, F_OK) == 0;
+    free(path);
+    return there;
+}
+
+/* A finished folder, or a finished shard, is not overwritten. */
+static int check_finished(const struct job *job, const struct config *config, struct run *run)
+{
+    bool whole = finished_there(job->folder), shard = shard_is_there(job);
+    if (!whole && (!shard || job->resume)) {
+        return EXIT_OK; /* resume_shard() looks into a shard, when the data are there */
     }
+    if (!job->resume) {
+        return complain(EXIT_USAGE,
+                        "%s holds the results of a finished %s: choose another folder with --output, or "
+                        "replace them with --force",
+                        job->folder, whole ? "run" : "shard");
+    }
+    run->is_finished = true;
+    if (!finished_same(job->folder, config, job->threads, &run->is_drawn)) {
+        return complain(EXIT_USAGE,
+                        "%s holds the finished results of another experiment, of other settings or data, or of another "
+                        "version of oltr: choose another folder with --output, or replace them with --force",
+                        job->folder);
+    }
+    return EXIT_OK;
+}
+
+/* What --resume does with a run that is finished: draws what is missing. */
+static int say_finished(const struct job *job, const struct run *run)
+{
+    uint32_t drawn = 0;
+    int code = EXIT_OK;
+    if (!is_leader()) {
+        return EXIT_OK;
+    }
+    if (job->figures && !run->is_drawn) {
+        code = draw(run, &drawn);
+    }
+    if (code == EXIT_OK && !job->quiet) {
+        (void)printf("already finished: the results are in %s%s\n", run->folder,
+                     drawn > 0 ? "; the figures are drawn" : "");
+    }
+    return code;
+}
+
+/* *done: the shard is there already, of this very experiment. */
+static int resume_shard(const struct job *job, oltr_results *results, bool *done)
+{
+    oltr_error error = {OLTR_OK, ""};
+    int code = EXIT_OK;
+    *done = job->resume && !job->force && shard_is_there(job);
+    char *path = *done ? shard_file(job->folder, job->shard) : NULL;
+    if (*done && (path == NULL || oltr_results_load(results, path, &error) != OLTR_OK)) {
+        code = complain(EXIT_USAGE, "%s; choose another folder with --output, or replace the shard with --force",
+                        path != NULL ? error.msg : "out of memory");
+    } else if (*done && !job->quiet) {
+        (void)printf("already finished: shard %u of %u is in %s\n", (unsigned)job->shard.index + 1,
+                     (unsigned)job->shard.count, path);
+    }
+    free(path);
+    return code;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------ */
@@ -338,7 +435,12 @@ static int run_part(const struct job *job, struct run *run, const char *partial,
 {
     const struct team *team = team_of_process();
     double start = now();
-    int code = load_partial(job, partial, results);
+    bool done = false;
+    int code = resume_shard(job, results, &done);
+    if (done) {
+        return code; /* a team has no shards to resume */
+    }
+    code = load_partial(job, partial, results);
     if (code == EXIT_OK) {
         stop_catch_signals();
         code = simulate(job, run->config, partial, results);
@@ -350,7 +452,7 @@ static int run_part(const struct job *job, struct run *run, const char *partial,
     run->seconds = now() - start;
     run->results = results;
     if (code == EXIT_OK && is_leader()) {
-        code = job->shard.count > 0 ? finish_shard(job, run) : finish(job, run);
+        code = job->shard.count > 0 ? finish_shard(job, run) : finish(job, run, partial);
     }
     code = team->worst(code);
     if (code == EXIT_OK) {
@@ -398,10 +500,9 @@ static int get_data(const struct job *job, const char *other, struct config *con
         status = prepare_data(config, &options, data, &error);
     }
     if (status == OLTR_EINTERRUPTED && job->watch != NULL) {
-        return EXIT_FAILED; /* who looks on says it */
+        return EXIT_STOPPED; /* who looks on says it */
     }
-    bool ours = status == OLTR_ENOMEM || status == OLTR_EINTERRUPTED;
-    return status == OLTR_OK ? EXIT_OK : complain(ours ? EXIT_FAILED : EXIT_USAGE, "%s", error.msg);
+    return status == OLTR_OK ? EXIT_OK : complain_of(&error);
 }
 
 /* Reads the experiment and makes the folder: all that can fail before anything is computed. */
@@ -413,11 +514,15 @@ static int begin(const struct job *job, struct config *config, struct run *run)
     if (code == EXIT_OK) {
         code = check_same_file(job, &run->keep_experiment);
     }
-    if (code == EXIT_OK && file_make_folder(job->folder, &error) != OLTR_OK) {
-        code = complain(EXIT_FAILED, "%s", error.msg);
-    }
     if (code == EXIT_OK && job->shard.count > 0 && config->kind != CONFIG_REGRET) {
         code = complain(EXIT_USAGE, "this experiment simulates nothing that could be split into shards");
+    }
+    if (code == EXIT_OK && !job->force) {
+        code = check_finished(job, config, run);
+    }
+    if (code == EXIT_OK && !run->is_finished &&
+        (file_make_folder(job->folder, &error) != OLTR_OK || file_probe_folder(job->folder, &error) != OLTR_OK)) {
+        code = complain(EXIT_FAILED, "%s", error.msg);
     }
     return code;
 }
@@ -428,6 +533,11 @@ int job_run(const struct job *job)
     struct run run;
     struct prepared *data = NULL;
     int code = team_of_process()->worst(begin(job, &config, &run));
+    if (code == EXIT_OK && run.is_finished) {
+        code = say_finished(job, &run);
+        config_free(&config);
+        return code;
+    }
     if (code == EXIT_OK) {
         code = team_of_process()->worst(get_data(job, NULL, &config, &data));
         run.data = data;
@@ -435,7 +545,7 @@ int job_run(const struct job *job)
     if (code == EXIT_OK && config.kind == CONFIG_REGRET) {
         code = run_regret(job, &run);
     } else if (code == EXIT_OK && is_leader()) {
-        code = finish(job, &run);
+        code = finish(job, &run, NULL);
     }
     config_free(&config);
     prepared_free(data);
@@ -462,7 +572,7 @@ int job_merge(const struct job *job, uint32_t n_folders, const char *const *shar
     }
     if (code == EXIT_OK) {
         run.results = results;
-        code = finish(job, &run);
+        code = finish(job, &run, NULL);
     }
     oltr_results_free(results);
     config_free(&config);

@@ -15,6 +15,7 @@ struct job_watch {
 struct job {
     const char *file, *folder; /* the experiment, "-" for standard input; where its results go */
     bool quiet, resume, figures;
+    bool force; /* replaces the results of a finished run */
     uint32_t threads;
     oltr_shard shard; /* count 0: the whole */
     uint32_t n_overrides;

@@ -1,11 +1,7 @@
-/* nearest.h - "did you mean" as it stands in the program's messages. */
+/* nearest.h - "did you mean", from src/base. */
 #ifndef CLI_NEAREST_H
 #define CLI_NEAREST_H
 
 #include "base/nearest.h"
-
-/* "; did you mean `best`?", or "" when nothing is near.  Returns the buffer. */
-enum { HINT_SIZE = 96 };
-const char *nearest_hint(const struct nearest *nearest, char hint[HINT_SIZE]);
 
 #endif

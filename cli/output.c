@@ -184,6 +184,25 @@ static void print_row(const struct run *run, uint32_t p, uint32_t i, size_t widt
                  oltr_results_ns_per_round(run->results, p, i));
 }
 
+/* Results that say nothing about a policy must not look like those of a perfect one. */
+static void warn_if_saturated(const struct run *run, uint32_t p)
+{
+    const struct config *config = run->config;
+    uint32_t done = oltr_results_at(run->results, p, 0, 0).replications;
+    uint32_t saturated = oltr_results_saturated(run->results, p);
+    if (2 * (uint64_t)saturated <= done) {
+        return;
+    }
+    (void)printf("warning: ");
+    if (config->sweep_key != NULL) {
+        (void)printf("%s = %s: ", config->sweep_key, config->sweep[p]);
+    }
+    (void)printf(
+        "%u of %u replication%s saturated: every list is as good as the best one, so no policy can show regret.  "
+        "Take fewer slots, a world whose items differ more, or smaller attractions (like world.scale 0.25).\n",
+        (unsigned)saturated, (unsigned)done, done == 1 ? " is" : "s are");
+}
+
 void output_table(const struct run *run)
 {
     const struct config *config = run->config;
@@ -203,5 +222,8 @@ void output_table(const struct run *run)
             }
             print_row(run, p, i, width);
         }
+    }
+    for (uint32_t p = 0; p < config->n_points; p++) {
+        warn_if_saturated(run, p);
     }
 }

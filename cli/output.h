@@ -16,6 +16,7 @@ struct run {
     double seconds;
     const oltr_results *results; /* NULL without a simulation */
     const struct prepared *data; /* of worlds of kind dataset; NULL: none */
+    bool is_finished, is_drawn;  /* an earlier run has left these results, and all their figures */
     bool keep_experiment;        /* folder/experiment.yaml is the file that is being run */
 };
 

@@ -4,8 +4,10 @@
 #include "base/bytes.h"
 #include "belief.h"
 #include "data/dataset.h"
+#include "data/normaliser.h"
 #include "report/shown.h"
 #include "splits.h"
+#include "stop.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +17,7 @@ enum { NOTE_SIZE = 320, DIGEST_SIZE = 17 };
 
 /* What one or more points play. */
 struct material {
-    const struct data_plan *plan;
+    const oltr_data_plan *plan;
     uint64_t seed;
     uint32_t slots;
     oltr_dataset *played; /* the chosen queries, their features as policies get them */
@@ -35,7 +37,7 @@ struct prepared {
 
 /* ---- grades ----------------------------------------------------------------------------------------------- */
 
-static oltr_status attractions_of(const struct data_plan *plan, const struct splits *splits, double of_grade[GRADES],
+static oltr_status attractions_of(const oltr_data_plan *plan, const struct splits *splits, double of_grade[GRADES],
                                   uint32_t *largest, oltr_error *error)
 {
     oltr_status status = OLTR_OK;
@@ -134,7 +136,9 @@ static oltr_status fill_material(struct material *m, const struct splits *splits
         return error->code;
     }
     oltr_dataset *raw = dataset_pick(splits->test, query, count, error);
-    normaliser *scale = raw != NULL ? normaliser_fit(splits->train, m->plan->normaliser, error) : NULL;
+    normaliser_kind kind = NORMALISE_STANDARD;
+    bool known = raw != NULL && normaliser_kind_by_name(m->plan->normalise, &kind, error) == OLTR_OK;
+    normaliser *scale = known ? normaliser_fit(splits->train, kind, error) : NULL;
     m->played = scale != NULL ? normaliser_apply(scale, raw, error) : NULL;
     oltr_status status = m->played != NULL ? make_arrays(m, m->played->n_rows, error) : error->code;
     if (status == OLTR_OK) {
@@ -155,14 +159,20 @@ static uint64_t digest_of_scores(const scores *s)
     return crc64(s->score, (size_t)s->n_rows * s->n_models * sizeof *s->score);
 }
 
+static int should_stop(void *context)
+{
+    (void)context;
+    return stop_asked();
+}
+
 static oltr_status make_material(struct material *m, const struct prepare_options *options, uint32_t number,
                                  oltr_error *error)
 {
     double of_grade[GRADES];
     struct splits splits;
     scores belief = {0};
-    oltr_status status =
-        splits_get(m->plan, m->seed, &(oltr_read_options){.threads = options->threads}, &splits, error);
+    oltr_status status = splits_get(
+        m->plan, m->seed, &(oltr_read_options){.threads = options->threads, .stop = should_stop}, &splits, error);
     if (status == OLTR_OK) {
         m->digest = splits.digest;
         status = attractions_of(m->plan, &splits, of_grade, &m->largest_grade, error);
@@ -188,12 +198,12 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-static bool same_plan(const struct data_plan *a, const struct data_plan *b)
+static bool same_plan(const oltr_data_plan *a, const oltr_data_plan *b)
 {
     return same_text(a->folder, b->folder) && same_text(a->shape, b->shape) &&
            memcmp(a->generated, b->generated, sizeof a->generated) == 0 && a->queries == b->queries &&
-           same_text(a->grades, b->grades) && a->largest_grade == b->largest_grade && a->normaliser == b->normaliser &&
-           same_text(a->scores, b->scores) && a->rankers == b->rankers;
+           same_text(a->grades, b->grades) && a->largest_grade == b->largest_grade &&
+           same_text(a->normalise, b->normalise) && same_text(a->scores, b->scores) && a->rankers == b->rankers;
 }
 
 /* The material of a point: one that is there already, or a new one without anything in it. */
@@ -213,61 +223,22 @@ static struct material *material_for(const struct config *config, uint32_t point
     return m;
 }
 
-static uint32_t most_documents(const oltr_dataset *data)
+static oltr_status complete(oltr_plan *plan, uint32_t point, const struct material *m, oltr_error *error)
 {
-    uint32_t most = 0;
-    for (uint32_t q = 0; q < data->n_queries; q++) {
-        most = documents(data, q) > most ? documents(data, q) : most;
-    }
-    return most;
-}
-
-/* The file counts replications of each query, the engine all of them. */
-static oltr_status multiply(oltr_experiment *e, uint32_t queries, oltr_error *error)
-{
-    enum { MOST_REPLICATIONS = 1 << 22 };
-    if ((uint64_t)e->replications * queries > MOST_REPLICATIONS) {
-        return fail(error, OLTR_EVALUE, "%u replications of %u queries are more than %d runs; take fewer of either",
-                    e->replications, queries, MOST_REPLICATIONS);
-    }
-    e->replications *= queries;
-    return OLTR_OK;
-}
-
-static oltr_status complete(struct pool *pool, const struct material *m, oltr_experiment *e, oltr_error *error)
-{
-    oltr_contestant *policy = pool_get(pool, e->n_policies, sizeof *policy);
-    if (policy == NULL) {
-        return fail(error, OLTR_ENOMEM, "out of memory");
-    }
-    e->world.dataset = m->played;
-    e->world.attraction = m->attraction;
-    e->world.n_items = most_documents(m->played);
-    e->world.dim = m->played->dim;
+    oltr_plan_data_given given = {.dataset = m->played, .attraction = m->attraction};
     if (m->tells) {
-        e->world.prior_a = m->a;
-        e->world.prior_b = m->b;
-        e->world.prior_mean = m->mean;
-        e->world.prior_sd = m->sd;
+        given.prior_a = m->a;
+        given.prior_b = m->b;
+        given.prior_mean = m->mean;
+        given.prior_sd = m->sd;
     }
-    for (uint32_t i = 0; i < e->n_policies; i++) {
-        policy[i] = e->policy[i];
-        policy[i].settings.n_items = e->world.n_items;
-        policy[i].settings.dim = e->world.dim;
-    }
-    e->policy = policy;
-    oltr_status status = multiply(e, m->played->n_queries, error);
-    return status == OLTR_OK ? oltr_experiment_check(e, error) : status;
+    return oltr_plan_give_data(plan, point, &given, error);
 }
 
 static oltr_status complete_points(struct config *config, const struct prepare_options *options, struct prepared *all,
                                    oltr_error *error)
 {
-    oltr_experiment *points = pool_get(&config->pool, config->n_points, sizeof *points);
-    oltr_status status = points != NULL ? OLTR_OK : fail(error, OLTR_ENOMEM, "out of memory");
-    if (points != NULL) {
-        memcpy(points, config->points, config->n_points * sizeof *points);
-    }
+    oltr_status status = OLTR_OK;
     for (uint32_t i = 0; status == OLTR_OK && i < config->n_points; i++) {
         if (!config_needs_data(config, i)) {
             continue;
@@ -276,11 +247,8 @@ static oltr_status complete_points(struct config *config, const struct prepare_o
         struct material *m = material_for(config, i, all, &is_new);
         status = is_new ? make_material(m, options, all->n_materials, error) : OLTR_OK;
         if (status == OLTR_OK) {
-            status = complete(&config->pool, m, &points[i], error);
+            status = complete(config->source, i, m, error);
         }
-    }
-    if (status == OLTR_OK) {
-        config->points = points;
     }
     return status;
 }
@@ -425,8 +393,8 @@ static json_t *material_json(const struct material *m)
         "queries_with_enough_documents", (json_int_t)m->enough, "queries", (json_int_t)m->played->n_queries,
         "queries_without_a_better_list", (json_int_t)m->level, "documents", (json_int_t)m->played->n_rows, "features",
         (json_int_t)m->raw_dim, "features_kept", (json_int_t)m->played->dim, "grades", m->plan->grades, "largest_grade",
-        (json_int_t)m->largest_grade, "normalise", normaliser_kind_name(m->plan->normaliser), "scores", m->plan->scores,
-        "scores_digest", digits_of(m->scores_digest, scores_digest), "models", (json_int_t)m->models);
+        (json_int_t)m->largest_grade, "normalise", m->plan->normalise, "scores", m->plan->scores, "scores_digest",
+        digits_of(m->scores_digest, scores_digest), "models", (json_int_t)m->models);
 }
 
 json_t *prepared_json(const struct prepared *all)
@@ -462,7 +430,7 @@ static bool is_same_content(const struct material *m, uint32_t threads, const js
     if (m->plan->folder == NULL && m->plan->scores == NULL) {
         return json_is_object(set);
     }
-    oltr_read_options options = {.threads = threads, .check_text = 1};
+    oltr_read_options options = {.threads = threads, .check_text = 1, .stop = should_stop};
     bool same =
         splits_get(m->plan, m->seed, &options, &splits, &why) == OLTR_OK && has_digest(set, "digest", splits.digest);
     if (same && m->plan->scores != NULL) {

@@ -25,12 +25,6 @@ const struct verb prior_verbs[] = {
     {NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
-int prior_failed(const oltr_error *error)
-{
-    bool machine = error->code == OLTR_ENOMEM || error->code == OLTR_EINTERRUPTED;
-    return complain(machine ? EXIT_FAILED : EXIT_USAGE, "%s", error->msg);
-}
-
 int prior_read(const struct arguments *arguments, const char *option, uint32_t threads, oltr_dataset **out)
 {
     const char *path = arguments_value(arguments, option);
@@ -42,7 +36,7 @@ int prior_read(const struct arguments *arguments, const char *option, uint32_t t
     }
     *out = oltr_dataset_read(path, &options, &report, &error);
     if (*out == NULL) {
-        return prior_failed(&error);
+        return complain_of(&error);
     }
     if (report.skipped > 0) {
         (void)complain(0, "%s: %llu bad lines were skipped; the first is line %llu: %s", path,

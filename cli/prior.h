@@ -18,7 +18,4 @@ int prior_read(const struct arguments *arguments, const char *option, uint32_t t
 int prior_grades(const struct arguments *arguments, const oltr_dataset *const *data, uint32_t n_data,
                  double attraction[GRADES], const char **mapping, uint32_t *largest);
 
-/* EXIT_USAGE where the request is wrong, EXIT_FAILED where the machine is; says the message. */
-int prior_failed(const oltr_error *error);
-
 #endif

@@ -36,19 +36,9 @@ uint64_t progress_total(const struct config *config, oltr_shard shard)
     return total;
 }
 
-struct progress progress_begin(const struct config *config, const oltr_results *results, oltr_shard shard)
+struct progress progress_begin(const struct config *config)
 {
-    struct progress progress = {config, isatty(STDERR_FILENO) == 1, 0, 0};
-    double all = 0;
-    for (uint32_t p = 0; p < config->n_points; p++) {
-        const oltr_experiment *point = &config->points[p];
-        double size = (double)oltr_shard_replications(shard, point->replications),
-               left = size - replications_of(results, p);
-        progress.rounds_to_do += left * (double)point->rounds * point->n_policies;
-        all += size * (double)point->rounds * point->n_policies;
-    }
-    progress.share_before = all > 0 ? 1 - progress.rounds_to_do / all : 0;
-    return progress;
+    return (struct progress){config, isatty(STDERR_FILENO) == 1};
 }
 
 double progress_every(const struct progress *progress)
@@ -155,12 +145,11 @@ static size_t terminal_width(void)
 static void make_line(const struct progress *progress, const oltr_progress *state, struct line *line)
 {
     char piece[LINE_SIZE], rate[40], left[40];
-    double done = (double)state->rounds_done;
-    double share = progress->rounds_to_do > 0 ? fmin(1, done / progress->rounds_to_do) : 1;
-    double percent = 100 * (progress->share_before + (1 - progress->share_before) * share);
-    rate_text(state->seconds > 0 ? done / state->seconds : 0, rate, sizeof rate);
-    progress_time(share > 0 ? state->seconds * (1 - share) / share : HUGE_VAL, left, sizeof left);
-    (void)snprintf(piece, sizeof piece, "%3.0f%%", floor(percent));
+    double percent = 100 * state->share;
+    rate_text(state->seconds > 0 ? (double)state->rounds_done / state->seconds : 0, rate, sizeof rate);
+    progress_time(state->seconds_left >= 0 ? state->seconds_left : HUGE_VAL, left, sizeof left);
+    (void)snprintf(piece, sizeof piece, percent < 10 ? "%3.1f%%" : "%3.0f%%",
+                   percent < 10 ? floor(10 * percent) / 10 : floor(percent));
     (void)add(line, piece);
     (void)snprintf(piece, sizeof piece, "  %" PRIu64 "/%" PRIu64 " replications", state->done, state->total);
     (void)add(line, piece);

@@ -7,12 +7,9 @@
 struct progress {
     const struct config *config;
     bool terminal;
-    double rounds_to_do; /* policy rounds that this call has to simulate */
-    double share_before; /* of all rounds: what an earlier call has done */
 };
 
-/* `results`: what is done before the run begins. */
-struct progress progress_begin(const struct config *config, const oltr_results *results, oltr_shard shard);
+struct progress progress_begin(const struct config *config);
 /* Seconds between two reports. */
 double progress_every(const struct progress *progress);
 void progress_show(const struct progress *progress, const oltr_progress *state);

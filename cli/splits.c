@@ -113,7 +113,7 @@ static bool add_to_digest(const oltr_dataset *data, uint32_t threads, uint64_t *
     return done;
 }
 
-static oltr_status read_folder(const struct data_plan *plan, uint64_t seed, const oltr_read_options *options,
+static oltr_status read_folder(const oltr_data_plan *plan, uint64_t seed, const oltr_read_options *options,
                                struct splits *s, oltr_error *error)
 {
     static const char *const name[] = {"train", "vali", "test"};
@@ -154,7 +154,7 @@ static oltr_status make_alike(struct splits *s, oltr_error *error)
 
 /* ---- the whole -------------------------------------------------------------------------------------------- */
 
-static oltr_status generate(const struct data_plan *plan, uint64_t seed, struct splits *s, oltr_error *error)
+static oltr_status generate(const oltr_data_plan *plan, uint64_t seed, struct splits *s, oltr_error *error)
 {
     oltr_dataset **split[] = {&s->train, &s->vali, &s->test};
     static const char *const name[] = {"train", "vali", "test"};
@@ -167,8 +167,8 @@ static oltr_status generate(const struct data_plan *plan, uint64_t seed, struct 
     return OLTR_OK;
 }
 
-oltr_status splits_get(const struct data_plan *plan, uint64_t seed, const oltr_read_options *options,
-                       struct splits *out, oltr_error *error)
+oltr_status splits_get(const oltr_data_plan *plan, uint64_t seed, const oltr_read_options *options, struct splits *out,
+                       oltr_error *error)
 {
     *out = (struct splits){0};
     oltr_status status =

@@ -11,8 +11,8 @@ struct splits {
 };
 
 /* From the plan's folder; without one, generated.  `options`: how to read. */
-oltr_status splits_get(const struct data_plan *plan, uint64_t seed, const oltr_read_options *options,
-                       struct splits *out, oltr_error *error);
+oltr_status splits_get(const oltr_data_plan *plan, uint64_t seed, const oltr_read_options *options, struct splits *out,
+                       oltr_error *error);
 void splits_free(struct splits *splits);
 
 /* `count` of the numbers below `n`, each set as likely, ascending; by the seed and the purpose.  count <= n. */

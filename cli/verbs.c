@@ -1,9 +1,11 @@
 /* verbs.c - the table of verbs, and the program from its words to its exit code: finds the verb, reads its options, runs it.  See cli.h for the shape of the tables. */
+#define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 #include "data.h"
 #include "prior.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 const struct option no_options[] = {{0, NULL, NULL, NULL, NULL}};
@@ -14,7 +16,8 @@ const struct verb verbs[] = {
      "override "
      "the file.\n"
      "The results go to a folder (see -o).  Ctrl-C stops a run and keeps what is done; `--resume` goes on from there "
-     "and ends with the same bytes as a run that was never stopped.  A second Ctrl-C ends it at once.",
+     "and ends with the same bytes as a run that was never stopped.  A second Ctrl-C ends it at once.\n"
+     "The results of a finished run are not overwritten: `--resume` says that it is finished, `--force` replaces them.",
      run_options, cmd_run, NULL},
     {"reproduce", "[EXPERIMENT...]", 0, ANY_NUMBER, "run every experiment of the paper and write a report",
      "Runs all experiments, or those that are named, one folder each, and writes index.html: every figure, what the "
@@ -87,6 +90,7 @@ static int dispatch(int argc, char **argv)
 
 int cli_main(int argc, char **argv)
 {
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is an error of the write, with a message, not the end */
     int code = dispatch(argc, argv);
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_OK) {

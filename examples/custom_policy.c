@@ -72,8 +72,8 @@ static oltr_status learn(void *state, uint64_t t, const oltr_candidates *from, c
 static uint32_t sums(const void *state, oltr_sum_array out[OLTR_MAX_SUMS])
 {
     greedy *p = (greedy *)(uintptr_t)state;
-    out[0] = (oltr_sum_array){"examined", p->sum, p->n_items, NULL};
-    out[1] = (oltr_sum_array){"clicked", p->sum + p->n_items, p->n_items, NULL};
+    out[0] = (oltr_sum_array){.name = "examined", .value = p->sum, .n = p->n_items};
+    out[1] = (oltr_sum_array){.name = "clicked", .value = p->sum + p->n_items, .n = p->n_items};
     return 2;
 }
 

@@ -32,11 +32,14 @@ static void draw_season(uint64_t seed, uint64_t replication, uint64_t season, ol
         out->attraction[i] = oltr_rng_beta(&rng, 1, 5);
 }
 
-static void draw(const oltr_world *world, uint64_t seed, uint64_t replication, oltr_instance *out)
+static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replication, oltr_instance *out,
+                        oltr_error *error)
 {
     (void)world;
+    (void)error;
     out->tells = 0; /* policies are told no prior */
     draw_season(seed, replication, 0, out);
+    return OLTR_OK;
 }
 
 static int moves(const oltr_world *world)
@@ -45,11 +48,14 @@ static int moves(const oltr_world *world)
     return 1;
 }
 
-static void advance(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round, oltr_instance *truth)
+static oltr_status advance(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
+                           oltr_instance *truth, oltr_error *error)
 {
     const seasons *s = world->custom;
+    (void)error;
     if ((round - 1) % s->length == 0) /* rounds count from 1 */
         draw_season(seed, replication, (round - 1) / s->length, truth);
+    return OLTR_OK;
 }
 
 static const oltr_world_ops seasons_world = {

@@ -1,60 +1,103 @@
-/* embed.c - the engine behind a page, in one screen: rank, show, see what was clicked, learn, keep what was learned. */
+/* embed.c - the engine behind a page, in one screen: rank, show, see what was clicked, learn, keep what was learned.
+ *
+ * A thousand items at the click rates of a real page: most between 0.5 % and 2 %, one in fifty at 5 %.  The list starts as
+ * good as a random one; the program prints how it gets better.
+ */
 #include <oltr/oltr.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Stands for the page: user `t` scans the list and clicks the first item that attracts them.  Returns the slots they examined. */
+enum { ITEMS = 1000, SLOTS = 10, REQUESTS = 40000, REPORT_EVERY = 10000 };
+
+static int is_good(uint32_t item)
+{
+    return item % 50 == 7;
+}
+
+static double click_rate(uint32_t item)
+{
+    return is_good(item) ? 0.05 : 0.005 + 0.015 * (item * 37 % ITEMS) / ITEMS;
+}
+
+/* Stands for the page: user `t` scans the list and clicks the first item that attracts them.  Returns how many slots they
+ * looked at. */
 static uint32_t show(const oltr_ranking *list, uint64_t t, double click[])
 {
-    static const double attraction[] = {0.05, 0.1, 0.05, 0.4, 0.1, 0.05, 0.3, 0.05, 0.1, 0.2};
     oltr_rng user = oltr_rng_at(oltr_rng_make(7, 0), 1, t);
     for (uint32_t slot = 0; slot < list->k; slot++) {
-        click[slot] = oltr_rng_uniform(&user) < attraction[list->item[slot]];
+        click[slot] = oltr_rng_uniform(&user) < click_rate(list->item[slot]);
         if (click[slot] > 0)
             return slot + 1;
     }
     return list->k;
 }
 
+/* One request; returns 1 for a click, 0 for none, -1 for an error. */
+static int serve(oltr_policy *policy, oltr_scratch *scratch, uint64_t t, oltr_ranking *list)
+{
+    oltr_rng rng = oltr_rng_at(oltr_rng_make(42, 0), 0, t); /* request t has its own randomness */
+    double click[SLOTS];
+    if (oltr_rank(policy, NULL, rng, scratch, list) != OLTR_OK)
+        return -1;
+    oltr_feedback seen = {.n_examined = show(list, t, click), .reward = click};
+    if (oltr_learn(policy, NULL, list, &seen) != OLTR_OK)
+        return -1;
+    return click[seen.n_examined - 1] > 0;
+}
+
+static int serve_all(oltr_policy *policy, oltr_scratch *scratch)
+{
+    uint32_t item[SLOTS], good = 0;
+    oltr_ranking list = {.k = SLOTS, .item = item};
+    for (uint64_t t = 1, clicks = 0; t <= REQUESTS; t++) {
+        int clicked = serve(policy, scratch, t, &list);
+        if (clicked < 0)
+            return 0;
+        clicks += (uint64_t)clicked;
+        for (uint32_t slot = 0; slot < SLOTS; slot++)
+            good += (uint32_t)is_good(item[slot]);
+        if (t % REPORT_EVERY == 0) {
+            printf("requests to %5llu: %4.1f %% clicked; of %u items shown, %.1f were good ones\n",
+                   (unsigned long long)t, 100.0 * (double)clicks / REPORT_EVERY, SLOTS, (double)good / REPORT_EVERY);
+            clicks = good = 0;
+        }
+    }
+    return 1;
+}
+
+/* Saves the policy and loads it again. */
+static int keep(const oltr_policy *policy)
+{
+    size_t size = oltr_save_bound(policy);
+    void *snapshot = malloc(size);
+    if (!snapshot || oltr_save(policy, snapshot, size, &size) != OLTR_OK) {
+        free(snapshot);
+        return 0;
+    }
+    oltr_policy *again = oltr_load(snapshot, size, NULL);
+    if (again)
+        printf("%zu bytes hold all that was learned in %llu requests\n", size,
+               (unsigned long long)oltr_policy_rounds(again));
+    oltr_policy_free(again);
+    free(snapshot);
+    return again != NULL;
+}
+
 int main(void)
 {
     oltr_error error;
     oltr_settings settings;
-    if (oltr_settings_init(&settings, "gts", 10, &error) != OLTR_OK ||
-        oltr_settings_set(&settings, "sigma", "0.5", &error) != OLTR_OK) {
+    if (oltr_settings_init(&settings, "ts-beta", ITEMS, &error) != OLTR_OK ||
+        oltr_settings_set(&settings, "b", "100", &error) !=
+            OLTR_OK) { /* expect 1 click in 100 looks, the page's average */
         fprintf(stderr, "embed: %s\n", error.msg);
         return 1;
     }
     oltr_policy *policy = oltr_policy_new(&settings, &error);
     oltr_scratch *scratch = oltr_scratch_new(policy); /* one per ranking thread */
-    if (!policy || !scratch)
-        return 1;
-
-    uint32_t item[3];
-    double click[3], clicks = 0;
-    oltr_ranking list = {3, item, NULL};
-    for (uint64_t t = 1; t <= 5000; t++) {
-        oltr_rng rng = oltr_rng_at(oltr_rng_make(42, 0), 0, t); /* request t has its own randomness */
-        if (oltr_rank(policy, NULL, rng, scratch, &list) != OLTR_OK)
-            return 1;
-        oltr_feedback seen = {show(&list, t, click), click};
-        if (oltr_learn(policy, NULL, &list, &seen) != OLTR_OK)
-            return 1;
-        clicks += click[seen.n_examined - 1];
-    }
-    printf("%.0f of 5000 users clicked; the list is now %u %u %u\n", clicks, item[0], item[1], item[2]);
-
-    size_t size = oltr_save_bound(policy);
-    void *snapshot = malloc(size);
-    if (!snapshot || oltr_save(policy, snapshot, size, &size) != OLTR_OK)
-        return 1;
-    oltr_policy *again = oltr_load(snapshot, size, &error);
-    printf("%zu bytes hold all that was learned in %llu rounds\n", size, (unsigned long long)oltr_policy_rounds(again));
-
-    free(snapshot);
-    oltr_policy_free(again);
+    int done = policy && scratch && serve_all(policy, scratch) && keep(policy);
     oltr_policy_free(policy);
     oltr_scratch_free(scratch);
-    return 0;
+    return !done;
 }

@@ -8,8 +8,12 @@
  *   scratch    the working memory of one ranking thread                            one per thread
  *   rng        a counter-based generator, passed by value                          no hidden state anywhere
  *
- * Threads: any number of threads may rank, predict and save one policy at once, each with its own scratch, as long
- * as nobody learns, merges or forgets at that moment.  rank and learn never allocate, print or touch global state.
+ * Threads: a call that takes a const policy only reads it, and any number of such calls may run on one policy at once, in any
+ * mix: oltr_rank() and its kin (each thread with its own scratch), oltr_predict(), oltr_check(), the explanations,
+ * oltr_item_get(), saving, copying, oltr_scratch_new(), and oltr_merge() out of it.  A call that takes a policy without
+ * const changes it (oltr_learn() and its kin, oltr_merge() into it, oltr_forget(), resizing, oltr_item_put() and its kin,
+ * oltr_policy_free()) and must be alone on that policy: the caller has a lock for it.  Calls on different policies never
+ * disturb each other; there is no global state.  rank and learn neither allocate nor print.
  */
 #ifndef OLTR_OLTR_H
 #define OLTR_OLTR_H
@@ -40,8 +44,9 @@ extern "C" {
     X(EPRIOR, "the prior is missing, of the wrong length, or not a valid prior")                                       \
     X(EITEM, "an item index is out of range or stands twice in one list")                                              \
     X(ESLOTS, "the list must have at least 1 slot and at most as many as there are candidates")                        \
-    X(EEXAMINED, "more slots were examined than were shown")                                                           \
-    X(EREWARD, "a reward is not finite, or not a click (0 or 1) where the policy learns from clicks only")             \
+    X(EEXAMINED, "more slots were examined than were shown, or a mask holds something else than 0 and 1")              \
+    X(EREWARD, "a reward is not finite, or not a click (0 or 1) where the policy learns from clicks only; or a weight" \
+               " is not above 0 and at most 1e6")                                                                      \
     X(EFEATURE, "features are missing, of the wrong number, not finite, beyond 1e6, or longer than the policy allows") \
     X(ESCRATCH, "the scratch is too small for this policy; make it with oltr_scratch_new() of this policy")            \
     X(EUNSUPPORTED, "this policy cannot do that; see its entry in the catalogue")                                      \
@@ -52,7 +57,7 @@ extern "C" {
     X(EVERSION, "the snapshot was written by a newer version of oltr")                                                 \
     X(ECHECKSUM, "the snapshot is damaged: its checksum does not match")                                               \
     X(ECORRUPT, "the snapshot's content contradicts itself")                                                           \
-    X(EBUFFER, "the buffer is too small; oltr_save_bound() tells the size")                                            \
+    X(EBUFFER, "the buffer is too small for what was to be written to it")                                             \
     X(EIO, "a file could not be read or written")                                                                      \
     X(EINTERRUPTED, "stopped before the end; what is done is kept")                                                    \
     X(EDATA, "a text of judged documents has a line that is not what it must be, or no row at all")                    \
@@ -140,6 +145,9 @@ typedef struct oltr_policy_info {
     int uses_prior;    /* reads the prior of its settings */
     int takes_moments; /* ... as mean and sd, the form to give where both are known; 0: as Beta(a,b) */
     int contextual;    /* ranks by the features of the candidates */
+    int takes_weights; /* learns from feedback with weights */
+    int by_item;       /* learns some numbers for each item and nothing else: oltr_item_get() and its like */
+    int can_resize;    /* oltr_policy_resize() */
     uint32_t n_params;
     const oltr_param *params;
     const struct oltr_policy_ops *ops; /* of a policy of your own (policy_ops.h); NULL in the catalogue */
@@ -155,7 +163,8 @@ OLTR_API const oltr_policy_info *oltr_policy_info_by_name(const char *name, oltr
 /* ---- settings ------------------------------------------------------------------------------------------- */
 
 /* What is believed before the first click, item by item: Beta(a,b), or a mean and a standard deviation.  Each
- * pair is (n_items) long; give one pair, leave the other NULL.  The arrays are copied when the policy is made. */
+ * pair is (n_items) long; give one pair, leave the other NULL.  The arrays are copied when the policy is made.  A policy
+ * that would not read it, because it takes no prior or its parameter `prior` is none, refuses it with OLTR_EPRIOR. */
 typedef struct oltr_prior {
     const double *a, *b;
     const double *mean, *sd;
@@ -169,9 +178,12 @@ typedef struct oltr_settings {
     double value[OLTR_MAX_PARAMS]; /* in the order of info->params; of a choice, its index */
     oltr_prior prior;
     const oltr_memory *memory; /* for the policy and all that is made from it; NULL: the C library's */
-    uint32_t size;             /* sizeof(oltr_settings), set by oltr_settings_init(); 0 means that of oltr 0.1 */
-    uint32_t reserved32;       /* 0 */
-    uint64_t reserved[4];      /* 0 */
+    const void *custom;   /* what the operations of a policy of your own need to know (policy_ops.h), or NULL: it */
+    size_t custom_bytes;  /* must outlive the policy.  How much of it decides what the policy does: policies and
+                                * partial results with other bytes do not belong together */
+    uint32_t size;        /* sizeof(oltr_settings), set by oltr_settings_init(); 0 means that of oltr 0.1 */
+    uint32_t reserved32;  /* 0 */
+    uint64_t reserved[4]; /* 0 */
 } oltr_settings;
 
 /* Fills in the defaults.  For a policy with context, set `dim` afterwards. */
@@ -185,28 +197,56 @@ OLTR_API oltr_status oltr_settings_get(const oltr_settings *settings, uint32_t i
 
 /* ---- one round ------------------------------------------------------------------------------------------ */
 
+/* Structs of this section end in room for later versions.  It must be zero, as it is after an initialiser that does not
+ * mention it ({10, item, NULL} is a ranking); a call with anything else in it is refused with OLTR_EINVAL. */
+enum { OLTR_RESERVED = 4 };
+
 /* The candidates of one request.  A NULL query means all items of the policy, without features.
  * Features may differ from request to request; policies without context ignore them. */
 typedef struct oltr_query {
-    uint32_t n_items;     /* how many candidates */
-    const uint32_t *item; /* (n_items) distinct indices, or NULL: the items 0..n_items-1 */
-    uint32_t dim;         /* features of a candidate, or 0 */
-    uint32_t stride;      /* floats from one candidate's row to the next; 0 means dim */
-    const float *x;       /* (n_items, stride) row-major, or NULL */
+    uint32_t n_items;                    /* how many candidates */
+    const uint32_t *item;                /* (n_items) distinct indices, or NULL: the items 0..n_items-1 */
+    uint32_t dim;                        /* features of a candidate, or 0 */
+    uint32_t stride;                     /* floats from one candidate's row to the next; 0 means dim */
+    const float *x;                      /* (n_items, stride) row-major, or NULL */
+    const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_query;
 
 /* The shown list.  The caller owns the arrays and says how many slots there are. */
 typedef struct oltr_ranking {
     uint32_t k;
-    uint32_t *item; /* (k) best first */
-    double *score;  /* (k) what the policy ranked by, or NULL */
+    uint32_t *item;                      /* (k) best first */
+    double *score;                       /* (k) what the policy ranked by, or NULL */
+    const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_ranking;
 
-/* What was seen of it: the first n_examined slots, and the reward of each (a click is 1, no click is 0). */
+/* What was seen of it: the first n_examined slots, and the reward of each (a click is 1, no click is 0).
+ *
+ * With a mask, n_examined is how many slots the mask covers; those where it is 0, and all behind, were not examined, and
+ * their rewards and weights are not read.  A list with a mask has at most OLTR_MAX_MASKED slots.  Policies that learn from
+ * the order of a list take the examined slots as its beginning.
+ * A weight is the number of observations that a slot counts for: 2 is the same reward seen twice, 1/p that of an item
+ * that was examined with probability p. */
 typedef struct oltr_feedback {
     uint32_t n_examined;
-    const double *reward; /* (n_examined) */
+    const double *reward;                /* (n_examined) */
+    const uint8_t *examined;             /* (n_examined) 1 or 0, or NULL: all were examined */
+    const double *weight;                /* (n_examined) above 0, at most OLTR_MAX_WEIGHT, or NULL: all 1 */
+    const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_feedback;
+#define OLTR_MAX_WEIGHT 1e6
+enum { OLTR_MAX_MASKED = 65536 };
+
+/* Lists of one length with what was seen of each: n pairs of oltr_ranking and oltr_feedback as arrays, row-major. */
+typedef struct oltr_lessons {
+    uint32_t n, k;
+    const uint32_t *item;                /* (n, k) */
+    const uint32_t *n_examined;          /* (n), or NULL: k of each */
+    const double *reward;                /* (n, k) */
+    const uint8_t *examined;             /* (n, k), or NULL */
+    const double *weight;                /* (n, k), or NULL */
+    const void *reserved[OLTR_RESERVED]; /* NULL */
+} oltr_lessons;
 
 /* ---- policies ------------------------------------------------------------------------------------------- */
 
@@ -215,7 +255,8 @@ typedef struct oltr_scratch oltr_scratch;
 
 OLTR_API oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error);
 OLTR_API void oltr_policy_free(oltr_policy *policy);
-/* The same in memory of the caller: `bytes` of it, aligned to 64.  Such a policy is not freed. */
+/* The same in memory of the caller: `bytes` of it, aligned to 64.  oltr_policy_free() leaves that memory alone; it is needed
+ * only for policies of your own with an end operation. */
 OLTR_API size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error); /* 0 on error */
 OLTR_API oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *settings, oltr_error *error);
 /* An independent policy with the same state to the bit; memory NULL: from where the original has its own. */
@@ -232,7 +273,53 @@ OLTR_API oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *quer
 /* Every item of the list must be a candidate of the query.  On any status but OK the policy is unchanged. */
 OLTR_API oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
                                 const oltr_feedback *feedback);
-/* Mean and standard deviation of what is believed of each candidate; sd may be NULL. */
+
+/* The same for many lists of one query, to the same bits as one by one, with the query checked once.
+ * rank_many: list r is that of the generator oltr_rng_at(rng, stream, first_round + r).  item and score are (n, k)
+ * row-major; score may be NULL.
+ * learn_many: learns lesson after lesson and stops at the first that oltr_learn() refuses, with its status; that one and
+ * those behind it are not learned.
+ * done, if not NULL, is how many lists were ranked or lessons learned: n on OLTR_OK. */
+OLTR_API oltr_status oltr_rank_many(const oltr_policy *policy, const oltr_query *query, oltr_rng rng, uint32_t stream,
+                                    uint64_t first_round, oltr_scratch *scratch, uint32_t n, uint32_t k, uint32_t *item,
+                                    double *score, uint32_t *done);
+OLTR_API oltr_status oltr_learn_many(oltr_policy *policy, const oltr_query *query, const oltr_lessons *lessons,
+                                     uint32_t *done);
+
+/* Cold companions for a call that was refused: they answer with the same status and a sentence that names the slot, the
+ * item, the candidate and the feature.  explain_rank ranks as oltr_rank() does; explain_learn only checks, and cannot
+ * foresee a status of the learn operation of a policy of your own. */
+OLTR_API oltr_status oltr_explain_rank(const oltr_policy *policy, const oltr_query *query, oltr_rng rng,
+                                       oltr_scratch *scratch, oltr_ranking *ranking, oltr_error *error);
+OLTR_API oltr_status oltr_explain_learn(const oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
+                                        const oltr_feedback *feedback, oltr_error *error);
+
+/* Items that come and go.  On any status but OK the policy is unchanged.
+ *
+ * resize: another number of items.  *policy is replaced by a new one, and the old one freed; its scratches serve a policy
+ * that became smaller, not a larger one.  Items below both numbers keep what was learned of them, items from n_items on are
+ * dropped, new ones have learned nothing.  Where the policy was given a prior, `prior` holds that of the new items, in the
+ * same form, (n_items - what it has) numbers each; otherwise it is NULL.  A policy in memory of the caller cannot be resized.
+ *
+ * The other calls take a policy that is by_item, and constant time.
+ * get, put: all that is known of one item, as numbers: its sums in the order of a snapshot (observations, sum of rewards),
+ * and then the pair of its prior, where the policy was given one.  n is how many; OLTR_EBUFFER when capacity is less.  To
+ * remove an item, put what the last one has in its place, and shrink the policy some time later.
+ * reset: the item as if it had never been shown; its prior stays.
+ * renew: another prior for one item, in the form of the policy's; keep: with the sums that it has (1), or without (0). */
+OLTR_API oltr_status oltr_policy_resize(oltr_policy **policy, uint32_t n_items, const oltr_prior *prior,
+                                        oltr_error *error);
+enum { OLTR_MAX_ITEM_NUMBERS = 10 };
+OLTR_API oltr_status oltr_item_get(const oltr_policy *policy, uint32_t item, double *number, uint32_t capacity,
+                                   uint32_t *n);
+OLTR_API oltr_status oltr_item_put(oltr_policy *policy, uint32_t item, const double *number, uint32_t n,
+                                   oltr_error *error);
+OLTR_API oltr_status oltr_item_reset(oltr_policy *policy, uint32_t item, oltr_error *error);
+OLTR_API oltr_status oltr_item_renew(oltr_policy *policy, uint32_t item, double first, double second, int keep,
+                                     oltr_error *error);
+
+/* Mean and standard deviation of what is believed of each candidate; sd may be NULL.  An item may be named more than
+ * once: it gets the same answer each time. */
 OLTR_API oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean, double *sd);
 /* Adds what `from` has learned; as if `into` had seen both. */
 OLTR_API oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from);
@@ -254,9 +341,11 @@ typedef struct oltr_load_options {
     size_t most_bytes;         /* that the policy and one scratch of it may take; 0: OLTR_LOAD_BYTES, or 64 times the
                                 * length of the snapshot where that is more */
     const struct oltr_policy_ops *ops; /* that of a policy of your own (policy_ops.h), or NULL */
-    uint64_t reserved[4];              /* 0 */
+    const void *custom;                /* as in its settings */
+    size_t custom_bytes;
+    uint64_t reserved[4]; /* 0 */
 } oltr_load_options;
-#define OLTR_LOAD_BYTES ((size_t)256 << 20)
+#define OLTR_LOAD_BYTES ((size_t)1 << 30)
 
 /* Loads from bytes that may come from anywhere: every count is compared with the length of the snapshot before memory is
  * taken.  options NULL: the defaults, as oltr_load(). */

@@ -10,6 +10,10 @@
 
 #include <oltr/oltr.h>
 
+/* Structs of this header that you fill in must be zero where nothing is said: `reserved` is room for what later versions add,
+ * and zero means there what it means today.  Structs with a `size` can outgrow that room: it is sizeof the struct that your
+ * program was compiled with, or 0 for that of version 0.1; a size that this library does not know is refused. */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -25,6 +29,7 @@ typedef struct oltr_dataset {
     const uint8_t *grade;      /* (n_rows) the relevance label */
     const float *x;            /* (n_rows, dim) row-major */
     void *memory;              /* what oltr_dataset_free() gives back; NULL for arrays of the caller */
+    void *reserved[2];
 } oltr_dataset;
 
 OLTR_API void oltr_dataset_free(oltr_dataset *dataset); /* NULL is fine */
@@ -34,6 +39,10 @@ typedef struct oltr_read_options {
     int lenient;            /* bad lines are counted and skipped, not errors */
     uint32_t most_features; /* a larger feature id is an error; 0 means 4096, at most 2^20 */
     int check_text; /* oltr_dataset_open(): take a cache only after reading all of the text, whatever its time */
+    int (*stop)(void *context); /* NULL, or asked every few milliseconds, by several threads at once: */
+    void *context;              /* non-zero ends the call soon with OLTR_EINTERRUPTED */
+    size_t size;
+    void *reserved[4];
 } oltr_read_options;
 
 typedef struct oltr_read_report {
@@ -44,6 +53,7 @@ typedef struct oltr_read_report {
     uint64_t clamped;            /* values beyond float32, which became the largest finite one of their sign */
     uint64_t duplicates;         /* features that stood twice in a row; the last value counts */
     int from_cache;              /* oltr_dataset_open(): no text was parsed; the numbers are those of when it was */
+    uint64_t reserved[4];
 } oltr_read_report;
 
 /* Reads LETOR / SVMlight text (docs/formats.md), plain or gzip, "-" for standard input, or a file of oltr_dataset_save().
@@ -103,6 +113,7 @@ typedef struct oltr_world {
     const struct oltr_click_ops *custom_clicks;
     const void *custom;  /* what they need to know */
     size_t custom_bytes; /* how much of it decides results: partial results of other bytes are refused */
+    const void *reserved[6];
 } oltr_world;
 
 typedef struct oltr_named {
@@ -120,11 +131,16 @@ OLTR_API const oltr_named *oltr_mapping_at(uint32_t index);
 OLTR_API oltr_status oltr_attraction_of_grade(const char *mapping, uint32_t grade, uint32_t largest, double *attraction,
                                               oltr_error *error);
 
+/* The shapes in which `oltr data generate` and worlds of kind dataset make up data sets. */
+OLTR_API uint32_t oltr_shape_count(void);
+OLTR_API const oltr_named *oltr_shape_at(uint32_t index);
+
 /* ---- experiments ---------------------------------------------------------------------------------------- */
 
 typedef struct oltr_contestant {
     const char *label;      /* in tables and figures */
     oltr_settings settings; /* settings.prior is filled in from the world */
+    const void *reserved[2];
 } oltr_contestant;
 
 /* One point of a sweep; an experiment without a sweep has one point. */
@@ -138,6 +154,7 @@ typedef struct oltr_experiment {
     oltr_world world;
     uint32_t n_policies;
     const oltr_contestant *policy; /* (n_policies) */
+    const void *reserved[4];
 } oltr_experiment;
 
 OLTR_API oltr_status oltr_experiment_check(const oltr_experiment *experiment, oltr_error *error);
@@ -153,9 +170,13 @@ typedef struct oltr_outcome {
     double regret_se;      /* its standard error; 0 with fewer than two replications */
     double reward;         /* mean cumulative expected reward */
     uint32_t replications; /* how many are in it */
+    double reserved[2];
 } oltr_outcome;
 
 typedef struct oltr_results oltr_results; /* O(points x policies x checkpoints), whatever the rounds */
+
+/* The calls that read results return a neutral answer, and read nothing, for results that are NULL or an index that is out
+ * of range: numbers that are NaN, of 0 replications; 0 groups; 0 saturated replications. */
 
 OLTR_API oltr_results *oltr_results_new(const oltr_experiment *points, uint32_t n_points, oltr_error *error);
 OLTR_API void oltr_results_free(oltr_results *results);
@@ -164,6 +185,7 @@ OLTR_API oltr_outcome oltr_results_at(const oltr_results *results, uint32_t poin
 typedef struct oltr_estimate {
     double mean, se; /* se: the standard error; 0 with fewer than two replications */
     uint32_t replications;
+    double reserved[2];
 } oltr_estimate;
 
 /* Regret of `policy` minus regret of `other`, replication by replication: they met the same instances and users. */
@@ -176,11 +198,14 @@ OLTR_API oltr_estimate oltr_results_in_group(const oltr_results *results, uint32
                                              uint32_t group);
 /* Mean thread CPU nanoseconds of one round (rank, users, learn); depends on the machine, unlike all else. */
 OLTR_API double oltr_results_ns_per_round(const oltr_results *results, uint32_t point, uint32_t policy);
+/* Replications so far in which the worst list is as good as the best one: over all rounds even the worst policy would lose
+ * less than 0.005, so regret says nothing about a policy.  Worlds whose features move are judged by their first instance. */
+OLTR_API uint32_t oltr_results_saturated(const oltr_results *results, uint32_t point);
 /* What is done so far, to a file and back (checksummed; a file of another experiment is refused). */
 OLTR_API oltr_status oltr_results_save(const oltr_results *results, const char *path, oltr_error *error);
 OLTR_API oltr_status oltr_results_load(oltr_results *results, const char *path, oltr_error *error);
 /* The bytes of that file, to send them elsewhere; `name` is for messages. */
-OLTR_API size_t oltr_results_size(const oltr_results *results);
+OLTR_API size_t oltr_results_size(const oltr_results *results);            /* 0 for NULL */
 OLTR_API void oltr_results_pack(const oltr_results *results, void *bytes); /* oltr_results_size() of them */
 OLTR_API oltr_status oltr_results_unpack(oltr_results *results, const void *bytes, size_t size, const char *name,
                                          oltr_error *error);
@@ -191,14 +216,20 @@ OLTR_API oltr_status oltr_results_merge(oltr_results *into, const oltr_results *
 
 typedef struct oltr_progress {
     uint64_t done, total; /* replications, over all points; of the shard */
-    uint64_t rounds_done; /* policy rounds simulated by this call */
+    uint64_t rounds_done; /* policy rounds simulated by this call, those of unfinished replications included */
     double seconds;       /* since this call began */
     const oltr_results *results;
+    uint64_t rounds, rounds_total; /* policy rounds of the shard: done, by earlier calls too, and in all */
+    double
+        share; /* of the work of the shard that is done, rounds weighed by what they cost; never falls; 1 at the end */
+    double seconds_left; /* an estimate; below 0: not known yet */
+    uint64_t reserved[4];
 } oltr_progress;
 
 /* One of `count` equal parts of a run: the replications r with r mod count == index.  A count of 0 is the whole. */
 typedef struct oltr_shard {
     uint32_t index, count;
+    uint32_t reserved[2];
 } oltr_shard;
 
 /* How many of the replications of a point a shard has. */
@@ -209,9 +240,11 @@ typedef struct oltr_run_options {
     const char *partial;                                    /* where to keep what is done; NULL: nowhere */
     void (*progress)(void *context, const oltr_progress *); /* NULL, or called every `every` seconds and at the end, */
     double every;                                           /* never by two threads at once */
-    int (*stop)(void *context);                             /* NULL, or asked often, by several threads at once: */
-    void *context;                                          /* non-zero stops the run soon */
-    oltr_shard shard;                                       /* which part to run */
+    int (*stop)(void *context); /* NULL, or asked about every 20 ms by each thread, between rounds: */
+    void *context;              /* non-zero stops the run */
+    oltr_shard shard;           /* which part to run */
+    size_t size;
+    void *reserved[6];
 } oltr_run_options;
 
 /* Runs what `results` does not hold yet.  OLTR_EINTERRUPTED when stopped: whole replications are kept (and written to

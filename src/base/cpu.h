@@ -7,6 +7,15 @@
 #ifndef OLTR_BASE_CPU_H
 #define OLTR_BASE_CPU_H
 
+#include <float.h>
+
+/* The twins agree because every float and double operation is rounded to its own type (docs/numerics.md). */
+_Static_assert(FLT_EVAL_METHOD == 0,
+               "float arithmetic must round to float: compile with gcc -fexcess-precision=fast, and "
+               "for i386 with -msse2 -mfpmath=sse");
+_Static_assert(FLT_RADIX == 2 && FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53,
+               "float and double must be those of IEEE 754");
+
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(OLTR_PLAIN)
 #define OLTR_HAVE_AVX2 1
 #define OLTR_TARGET_AVX2 __attribute__((target("avx2,fma,bmi,popcnt,lzcnt")))

@@ -23,11 +23,15 @@ enum {
  * fewer than nine digits. */
 #define LARGEST_FEATURE 1e6f
 
-/* Of one item: above MOST_ROUNDS, and every special function is exact enough up to here. */
-#define MOST_OBSERVATIONS 2e15
+/* Of one item, beside one in each round: what weights and merges may add up to.  A round adds 1 to both, so that learning
+ * cannot pass the bound; and every special function is exact enough up to the sum of this and MOST_ROUNDS. */
+#define MOST_OBSERVATIONS 1e15
 
-/* Of any learned number: MOST_ROUNDS times the largest feature, reward and weight are 1e57.  So sums of sums, products of
- * two, and quotients by the least ridge stay numbers. */
-#define LARGEST_SUM 1e60
+/* Of an observation, where a policy takes weights. */
+#define LARGEST_WEIGHT 1e6
+
+/* Of any learned number: MOST_ROUNDS lists of MOST_POLICY_ITEMS slots with the largest feature, reward and weight add up to
+ * 2e65.  Sums of such sums, products of two, and quotients by the least ridge stay numbers. */
+#define LARGEST_SUM 1e70
 
 #endif

@@ -3,7 +3,10 @@
 #include "base/nearest.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "base/shown.h"
 
 enum { LONGEST = 40 }; /* nobody mistypes a longer name into one of ours */
 
@@ -55,4 +58,14 @@ void nearest_offer(struct nearest *nearest, const char *known)
         nearest->distance = d;
         nearest->best = known;
     }
+}
+
+const char *nearest_hint(const struct nearest *nearest, char hint[HINT_SIZE])
+{
+    char name[SHOWN_SIZE];
+    hint[0] = '\0';
+    if (nearest->best != NULL) {
+        (void)snprintf(hint, HINT_SIZE, "; did you mean `%s`?", shown(nearest->best, name));
+    }
+    return hint;
 }

@@ -13,4 +13,8 @@ struct nearest {
 struct nearest nearest_to(const char *word);
 void nearest_offer(struct nearest *nearest, const char *known);
 
+/* "; did you mean `best`?", or "" when nothing is near.  Returns the buffer. */
+enum { HINT_SIZE = 96 };
+const char *nearest_hint(const struct nearest *nearest, char hint[HINT_SIZE]);
+
 #endif

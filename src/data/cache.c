@@ -18,6 +18,7 @@
 #include "data/read.h"
 
 enum { SECTIONS = 4 }; /* query, first_row, grade, x */
+static const size_t width[SECTIONS] = {sizeof(uint64_t), sizeof(uint32_t), sizeof(uint8_t), sizeof(float)};
 
 /* Where the sections lie.  Told by the counts alone: a file has no offsets that could lie. */
 typedef struct plan {
@@ -28,25 +29,36 @@ typedef struct plan {
 static plan plan_of(uint32_t n_queries, uint32_t n_rows, uint32_t dim)
 {
     const size_t count[SECTIONS] = {n_queries, (size_t)n_queries + 1, n_rows, (size_t)n_rows * dim};
-    static const size_t size[SECTIONS] = {sizeof(uint64_t), sizeof(uint32_t), sizeof(uint8_t), sizeof(float)};
     layout l = {CACHE_HEADER, 0};
     plan p = {.overflow = 0};
     for (int i = 0; i < SECTIONS; i++) {
-        p.at[i] = layout_take(&l, count[i], size[i]);
-        p.bytes[i] = count[i] * size[i];
+        p.at[i] = layout_take(&l, count[i], width[i]);
+        p.bytes[i] = count[i] * width[i];
     }
     p.total = l.used;
     p.overflow = l.overflow;
     return p;
 }
 
-/* Files are little-endian and used where they lie. */
-static int machine_fits(void)
+/* Files are little-endian and, on machines that are so too, used where they lie. */
+static int big_endian(void)
 {
     const uint32_t one = 1;
     unsigned char first;
     memcpy(&first, &one, 1);
-    return first == 1;
+    return first == 0;
+}
+
+/* Reverses the bytes of each number of a section. */
+static void swap_section(int section, unsigned char *bytes, const plan *p)
+{
+    size_t n = width[section];
+    for (size_t i = 0; n > 1 && i < p->bytes[section]; i += n)
+        for (size_t j = 0; j < n / 2; j++) {
+            unsigned char held = bytes[i + j];
+            bytes[i + j] = bytes[i + n - 1 - j];
+            bytes[i + n - 1 - j] = held;
+        }
 }
 
 /* ---- the header ----------------------------------------------------------------------------------------- */
@@ -192,26 +204,47 @@ static const char *fault_of(const oltr_dataset *d)
     return NULL;
 }
 
-oltr_status cache_write(const oltr_dataset *d, const cache_origin *origin, const char *path, mode_t mode, int flush,
-                        oltr_error *error)
+/* On a big-endian machine, copies of the sections in the order of the file, to be freed; NULL without memory. */
+static unsigned char *swapped_copy(const plan *p, const void *section[SECTIONS])
 {
-    const void *const section[SECTIONS] = {d->query, d->first_row, d->grade, d->x};
+    unsigned char *copy = malloc(p->total);
+    for (int i = 0; copy && i < SECTIONS; i++) {
+        memcpy(copy + p->at[i], section[i], p->bytes[i]);
+        swap_section(i, copy + p->at[i], p);
+        section[i] = copy + p->at[i];
+    }
+    return copy;
+}
+
+static oltr_status write_sealed(header *h, const plan *p, const void *const section[SECTIONS], const char *path,
+                                mode_t mode, int flush, oltr_error *error)
+{
     unsigned char bytes[CACHE_HEADER];
-    const char *fault = fault_of(d);
-    plan p = plan_of(d->n_queries, d->n_rows, d->dim);
-    header h = {.total = p.total, .n_queries = d->n_queries, .n_rows = d->n_rows, .dim = d->dim, .origin = *origin};
     int finite = 1;
-    if (fault)
-        return fail(error, OLTR_EINVAL, "this dataset cannot be saved: %s", fault);
-    if (!machine_fits())
-        return fail(error, OLTR_EUNSUPPORTED, "dataset files are for machines with little-endian numbers");
     for (int i = 0; i < SECTIONS; i++)
-        if (!digest_all(section[i], p.bytes[i], 1, i == 3 ? &finite : NULL, &h.digest[i]))
+        if (!digest_all(section[i], p->bytes[i], 1, i == 3 ? &finite : NULL, &h->digest[i]))
             return fail(error, OLTR_ENOMEM, "no memory to save a dataset");
     if (!finite)
         return fail(error, OLTR_EINVAL, "this dataset cannot be saved: a feature is not a finite number");
-    put_header(&h, bytes);
-    return write_file(path, mode, flush, bytes, section, &p, error);
+    put_header(h, bytes);
+    return write_file(path, mode, flush, bytes, section, p, error);
+}
+
+oltr_status cache_write(const oltr_dataset *d, const cache_origin *origin, const char *path, mode_t mode, int flush,
+                        oltr_error *error)
+{
+    const void *section[SECTIONS] = {d->query, d->first_row, d->grade, d->x};
+    const char *fault = fault_of(d);
+    plan p = plan_of(d->n_queries, d->n_rows, d->dim);
+    header h = {.total = p.total, .n_queries = d->n_queries, .n_rows = d->n_rows, .dim = d->dim, .origin = *origin};
+    if (fault)
+        return fail(error, OLTR_EINVAL, "this dataset cannot be saved: %s", fault);
+    unsigned char *copy = big_endian() ? swapped_copy(&p, section) : NULL;
+    if (big_endian() && !copy)
+        return fail(error, OLTR_ENOMEM, "no memory to save a dataset");
+    oltr_status status = write_sealed(&h, &p, section, path, mode, flush, error);
+    free(copy);
+    return status;
 }
 
 /* ---- mapping -------------------------------------------------------------------------------------------- */
@@ -304,6 +337,8 @@ static oltr_dataset *checked(unsigned char *map, size_t size, const char *name, 
     }
     if (check_sections(map, &h, &p, threads, name, error) != OLTR_OK)
         return NULL;
+    for (int i = 0; big_endian() && i < SECTIONS; i++)
+        swap_section(i, map + p.at[i], &p); /* of the private copy */
     return dataset_in(map, size, &h, &p, name, error);
 }
 
@@ -313,10 +348,6 @@ oltr_dataset *cache_map(int fd, const char *path, uint32_t threads, cache_wanted
     struct stat stat;
     char name[128];
     short_name(path, name, sizeof name);
-    if (!machine_fits()) {
-        fail(error, OLTR_EUNSUPPORTED, "dataset files are for machines with little-endian numbers");
-        return NULL;
-    }
     if (fstat(fd, &stat) != 0 || stat.st_size <= 0 || (uint64_t)stat.st_size > SIZE_MAX / 2) {
         fail(error, OLTR_ETRUNCATED, "%s is empty or cannot be mapped", name);
         return NULL;

@@ -10,18 +10,20 @@
 enum { CHAINS = 8, MOST_HELPERS = 64 };
 static const uint64_t multiplier = 0x9E3779B97F4A7C15u; /* odd */
 
+/* To and from the order of a file, which is little-endian. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define LITTLE_32(word) __builtin_bswap32(word)
+#define LITTLE_64(word) __builtin_bswap64(word)
+#else
+#define LITTLE_32(word) (word)
+#define LITTLE_64(word) (word)
+#endif
+
 static uint64_t word_at(const unsigned char *at)
 {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     uint64_t word;
     memcpy(&word, at, sizeof word);
-    return word;
-#else
-    uint64_t word = 0;
-    for (int i = 7; i >= 0; i--)
-        word = word << 8 | at[i];
-    return word;
-#endif
+    return LITTLE_64(word);
 }
 
 static uint64_t step(uint64_t chain, uint64_t word)
@@ -49,6 +51,13 @@ uint64_t digest(const void *bytes, size_t n)
     return step(result, 0);
 }
 
+uint64_t digest_of_digests(uint64_t *part, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        part[i] = LITTLE_64(part[i]);
+    return digest(part, n * sizeof *part);
+}
+
 /* ---- many chunks ---------------------------------------------------------------------------------------- */
 
 typedef struct job {
@@ -67,7 +76,7 @@ static int all_finite(const unsigned char *bytes, size_t n)
     for (size_t i = 0; i + 4 <= n; i += 4) {
         uint32_t bits;
         memcpy(&bits, bytes + i, sizeof bits);
-        bad |= (bits & 0x7F800000u) == 0x7F800000u;
+        bad |= (bits & LITTLE_32(0x7F800000u)) == LITTLE_32(0x7F800000u);
     }
     return bad == 0;
 }
@@ -102,7 +111,7 @@ int digest_all(const void *bytes, size_t n, uint32_t threads, int *finite, uint6
     work(&j);
     while (n_helpers > 0)
         pthread_join(helper[--n_helpers], NULL);
-    *result = digest(j.part, j.n_chunks * sizeof *j.part);
+    *result = digest_of_digests(j.part, j.n_chunks);
     if (finite)
         *finite = !atomic_load(&j.not_finite);
     free(j.part);

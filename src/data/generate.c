@@ -159,6 +159,21 @@ const char *dataset_shape_name(uint32_t index)
     return shapes[index].name;
 }
 
+static const oltr_named shape_infos[] = {
+    {"web30k", "136 features, about 120 documents a query, the label shares of MSLR-WEB30K"},
+    {"istella", "220 features, about 316 documents a query, 96 % of them not relevant"},
+};
+
+uint32_t oltr_shape_count(void)
+{
+    return sizeof shape_infos / sizeof *shape_infos;
+}
+
+const oltr_named *oltr_shape_at(uint32_t index)
+{
+    return index < oltr_shape_count() ? &shape_infos[index] : NULL;
+}
+
 static oltr_status find_shape(const char *name, const shape **found, oltr_error *error)
 {
     struct nearest nearest = nearest_to(name);

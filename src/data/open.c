@@ -51,12 +51,12 @@ static int sample_digest(int fd, uint64_t size, uint64_t *result)
             return 0;
         part[i] = digest(piece, n);
     }
-    *result = digest(part, sizeof part);
+    *result = digest_of_digests(part, PIECES);
     return 1;
 }
 
 /* As digest_all(), but through a small buffer: the text may be larger than the memory. */
-static int content_digest(int fd, uint64_t size, uint64_t *result)
+static int content_digest(int fd, uint64_t size, const oltr_read_options *options, uint64_t *result)
 {
     uint64_t n_chunks = (size + DIGEST_CHUNK - 1) / DIGEST_CHUNK;
     unsigned char *chunk = malloc(DIGEST_CHUNK);
@@ -65,12 +65,12 @@ static int content_digest(int fd, uint64_t size, uint64_t *result)
     for (uint64_t i = 0; ok && i < n_chunks; i++) {
         uint64_t at = i * DIGEST_CHUNK;
         size_t n = size - at < DIGEST_CHUNK ? (size_t)(size - at) : DIGEST_CHUNK;
-        ok = read_at(fd, chunk, n, at);
+        ok = read_at(fd, chunk, n, at) && !(options->stop && options->stop(options->context));
         if (ok)
             part[i] = digest(chunk, n);
     }
     if (ok)
-        *result = digest(part, (size_t)n_chunks * sizeof *part);
+        *result = digest_of_digests(part, (size_t)n_chunks);
     free(part);
     free(chunk);
     return ok;
@@ -110,7 +110,7 @@ static int is_of(const cache_origin *o, void *question_)
     if (!q->options->check_text && o->settled && o->seconds == (uint64_t)q->stat->st_mtim.tv_sec &&
         o->nanoseconds == (uint64_t)q->stat->st_mtim.tv_nsec)
         return sample_digest(q->fd, o->size, &found) && found == o->sample;
-    return content_digest(q->fd, o->size, &found) && found == o->content;
+    return content_digest(q->fd, o->size, q->options, &found) && found == o->content;
 }
 
 /* A file of ours under the rules of the options. */
@@ -158,7 +158,7 @@ static void leave_cache(const oltr_dataset *d, const char *path, const char *cac
                       .most_features = options->most_features,
                       .report = *report};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && sample_digest(fd, o.size, &o.sample) && content_digest(fd, o.size, &o.content) &&
+    if (fd >= 0 && sample_digest(fd, o.size, &o.sample) && content_digest(fd, o.size, options, &o.content) &&
         fstat(fd, &after) == 0 && same_file(before, &after))
         cache_write(d, &o, cache, before->st_mode & 0666, 0, NULL);
     if (fd >= 0)

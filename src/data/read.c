@@ -25,6 +25,8 @@ enum { MOST_THREADS = 256 };
 typedef struct reading {
     uint32_t most_features;
     int lenient, plain;
+    int (*stop)(void *context); /* NULL, or non-zero: give up */
+    void *context;
     line_tables *tables;
     void *c; /* the C locale */
 
@@ -273,6 +275,10 @@ static int take_block(worker *w)
     pthread_mutex_unlock(&r->taking);
     if (got < 0)
         return give_up(w, &error);
+    if (got > 0 && r->stop && r->stop(r->context)) {
+        fail(&error, OLTR_EINTERRUPTED, "stopped while reading %s", r->source.name);
+        return give_up(w, &error);
+    }
     if (got > 0 && w->ticket == 0 && w->block.end - w->block.text >= 8 &&
         memcmp(w->block.text, CACHE_MAGIC, 8) == 0) { /* of a stream: files were looked at before */
         fail(&error, OLTR_EIO, "%s is a dataset cache, which is mapped and not read; give its path", r->source.name);
@@ -385,6 +391,9 @@ enum { DEFAULT_FEATURES = 4096, MOST_FEATURES = 1 << 20 };
 oltr_status check_read_options(const oltr_read_options *options, oltr_read_options *out, oltr_error *error)
 {
     *out = options ? *options : (oltr_read_options){0};
+    if (out->size > sizeof *out)
+        return fail(error, OLTR_EINVAL, "these options are of a newer oltr: %zu bytes, and this one knows %zu",
+                    out->size, sizeof *out);
     out->most_features = out->most_features ? out->most_features : DEFAULT_FEATURES;
     if (out->most_features > MOST_FEATURES)
         return fail(error, OLTR_EINVAL, "most_features can be at most %d", MOST_FEATURES);
@@ -394,7 +403,11 @@ oltr_status check_read_options(const oltr_read_options *options, oltr_read_optio
 oltr_dataset *read_text(const char *path, int fd, const struct stat *stat, file_kind kind,
                         const oltr_read_options *options, int plain, oltr_read_report *report, oltr_error *error)
 {
-    reading r = {.most_features = options->most_features, .lenient = options->lenient, .plain = plain};
+    reading r = {.most_features = options->most_features,
+                 .lenient = options->lenient,
+                 .plain = plain,
+                 .stop = options->stop,
+                 .context = options->context};
     if (source_open(&r.source, path, fd, stat, kind, error) != OLTR_OK)
         return NULL;
     oltr_dataset *d = read_source(&r, options->threads, report, error);

@@ -137,7 +137,7 @@ static int make_room(void **array, size_t *room, size_t wanted, size_t size)
 int rows_claim(rows *r, const batch *b, uint64_t *first)
 {
     void *grade = r->grade, *runs = r->run;
-    int ok = make_room(&grade, &r->grade_room, r->n + b->n, sizeof *r->grade) &&
+    int ok = make_room(&grade, &r->grade_room, (size_t)r->n + b->n, sizeof *r->grade) &&
              make_room(&runs, &r->run_room, r->n_runs + b->n_runs, sizeof *r->run);
     r->grade = grade;
     r->run = runs;
@@ -225,7 +225,7 @@ static place *order_runs(const rows *r, uint32_t *n_queries)
 /* from[i] is the row of the text that becomes row i; NULL without memory. */
 static uint32_t *order_rows(const rows *r, const place *order)
 {
-    uint32_t *from = malloc(r->n * sizeof *from), *begin = malloc(r->n_runs * sizeof *begin), at = 0;
+    uint32_t *from = malloc((size_t)r->n * sizeof *from), *begin = malloc(r->n_runs * sizeof *begin), at = 0;
     for (size_t i = 0; from && begin && i < r->n_runs; at += r->run[i++].rows)
         begin[i] = at;
     at = 0;
@@ -303,7 +303,7 @@ oltr_dataset *rows_finish(rows *r, uint32_t dim, oltr_error *error)
     else
         d = dataset_around(n_queries, (uint32_t)r->n, dim, r->x, r->bytes, error);
     if (d) {
-        memcpy(dataset_grade(d), r->grade, r->n);
+        memcpy(dataset_grade(d), r->grade, (size_t)r->n);
         fill_queries(d, r, order);
         r->x = NULL; /* the dataset has it */
     }

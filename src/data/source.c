@@ -145,7 +145,7 @@ static int fill(text_source *s, char *buffer, size_t *n, size_t wanted, oltr_err
         const char *why;
         ptrdiff_t got = unpack_read(s->stream, buffer + *n, wanted - *n, &why);
         if (got < 0) {
-            fail(error, OLTR_EIO, "cannot read %s: %s", s->name, why);
+            fail(error, unpack_lacks_memory(s->stream) ? OLTR_ENOMEM : OLTR_EIO, "cannot read %s: %s", s->name, why);
             return 0;
         }
         s->ended = got == 0;

@@ -23,7 +23,7 @@ enum {
 typedef enum place { AT_START, PLAIN, IN_MEMBER, BEHIND_MEMBER, IN_PADDING, AT_END } place;
 
 struct unpacker {
-    int fd, file_ended, inflating; /* inflating: z is to be freed */
+    int fd, file_ended, inflating, lacks_memory; /* inflating: z is to be freed */
     place place;
     uint64_t taken; /* bytes of the file that are no longer in `bytes` */
     z_stream z;     /* its input is what of `bytes` was not used yet */
@@ -91,6 +91,7 @@ static int begin_member(unpacker *u)
 {
     int code = u->inflating ? inflateReset(&u->z) : inflateInit2(&u->z, GZIP_WINDOW);
     if (code != Z_OK) {
+        u->lacks_memory = 1;
         snprintf(u->why, sizeof u->why, "no memory to unpack it");
         return 0;
     }
@@ -168,12 +169,17 @@ static int take_member(unpacker *u, void *to, size_t *n)
         u->place = BEHIND_MEMBER;
     else if (code == Z_BUF_ERROR && u->file_ended)
         snprintf(u->why, sizeof u->why, "the compressed file is cut short");
-    else if (code != Z_OK && code != Z_BUF_ERROR)
-        snprintf(u->why, sizeof u->why, "%s",
-                 code == Z_MEM_ERROR ? "no memory to unpack it"
-                 : u->z.msg          ? u->z.msg
-                                     : "the compressed file is damaged");
+    else if (code == Z_MEM_ERROR) {
+        u->lacks_memory = 1;
+        snprintf(u->why, sizeof u->why, "no memory to unpack it");
+    } else if (code != Z_OK && code != Z_BUF_ERROR)
+        snprintf(u->why, sizeof u->why, "%s", u->z.msg ? u->z.msg : "the compressed file is damaged");
     return u->why[0] == 0;
+}
+
+int unpack_lacks_memory(const unpacker *u)
+{
+    return u->lacks_memory;
 }
 
 ptrdiff_t unpack_read(unpacker *u, void *to, size_t n, const char **why)

@@ -16,5 +16,7 @@ void unpack_close(unpacker *u);
 
 /* Up to n > 0 bytes: how many, 0 at the end, or -1 with *why set, which lives as long as the unpacker. */
 ptrdiff_t unpack_read(unpacker *u, void *to, size_t n, const char **why);
+/* After -1: was it for want of memory? */
+int unpack_lacks_memory(const unpacker *u);
 
 #endif

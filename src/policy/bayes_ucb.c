@@ -86,11 +86,20 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
     bayes_ucb_state *p = state;
     (void)from;
     for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
-        item_sums_add(p, &p->items.sums, shown->item[slot], seen->reward[slot]);
+        item_sums_add(p, &p->items.sums, shown->item[slot], seen->reward[slot], weight_of_slot(seen, slot));
         beta_items_refresh(p, &p->items, shown->item[slot]);
     }
     index_cache_update(p, &p->index, &rule, t, shown->item, seen->n_examined);
     return OLTR_OK;
+}
+
+static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item, oltr_error *error)
+{
+    bayes_ucb_state *p = state;
+    oltr_status status = beta_renew(state, t, settings, item, error);
+    if (status == OLTR_OK)
+        index_cache_update(p, &p->index, &rule, t, &item, 1);
+    return status;
 }
 
 const policy_ops bayes_ucb_ops = {
@@ -102,6 +111,9 @@ const policy_ops bayes_ucb_ops = {
              .can_predict = 1,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
+             .by_item = 1,
+             .can_resize = 1,
              .uses_prior = 1,
              .exact_copy = 1,
              .order_free = 1,
@@ -114,7 +126,9 @@ const policy_ops bayes_ucb_ops = {
     .learn = learn,
     .sums = list_item_sums,
     .saved = item_sums_saved,
+    .overflows = item_sums_overflows,
     .refresh = refresh,
+    .renew_item = renew_item,
     .check = check_clicks,
     .predict = beta_predict,
 };

@@ -11,6 +11,9 @@ extern const oltr_param beta_params[BETA_PARAMS];
 /* Sets the prior's shapes as the settings say.  The state begins with a beta_items. */
 oltr_status beta_init(void *state, const oltr_settings *settings, oltr_error *error);
 
+/* Checks one item's prior and sums, sets its prior's shapes, and derives those of its posterior. */
+oltr_status beta_renew(void *state, uint64_t t, const oltr_settings *settings, uint32_t item, oltr_error *error);
+
 /* Mean and standard deviation of the posterior. */
 oltr_status beta_predict(const void *state, uint64_t t, const candidates *from, double *mean, double *sd);
 

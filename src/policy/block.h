@@ -11,11 +11,44 @@ struct oltr_policy {
     uint64_t rounds;        /* how often it has learned */
     size_t prior;           /* offset from the header: two arrays of the prior, or nothing */
     size_t marks, state;    /* offsets from the header */
+    size_t room;            /* offset of the room for a compacted list (rounds.c) */
     size_t bytes;           /* of the whole block */
     size_t scratch_bytes;   /* that a ranking needs */
     uint32_t stamp;         /* of the marks that find a repeated item */
+    uint32_t placed;        /* 1: the block is the caller's */
     oltr_memory memory;     /* where the block is from; without functions: the C library */
 };
+
+struct oltr_scratch {
+    size_t bytes; /* for the policy's own use, after the marks and the normals made ahead */
+    uint32_t n_items, stamp;
+    size_t marks, own;
+    size_t whole; /* bytes of the block */
+    oltr_memory memory;
+};
+
+/* How many columns a triangle of n numbers has, and where column j of one begins (oltr_sum_array). */
+static inline size_t triangle_columns(size_t n)
+{
+    size_t columns = 0;
+    while (columns * (columns + 1) / 2 < n)
+        columns++;
+    return columns;
+}
+
+static inline double *triangle_column(const sum_array *sum, size_t j)
+{
+    return sum->value + j * sum->stride + j + 1;
+}
+
+/* The longest list that may come with a mask. */
+static inline uint32_t masked_slots(const oltr_settings *settings)
+{
+    return settings->n_items < OLTR_MAX_MASKED ? settings->n_items : OLTR_MAX_MASKED;
+}
+
+/* rounds.c: of the room for such a list, compacted. */
+size_t compact_room_bytes(const oltr_settings *settings);
 
 static inline void *policy_state(const oltr_policy *policy)
 {

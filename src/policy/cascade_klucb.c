@@ -109,9 +109,19 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
     klucb_state *p = state;
     (void)from;
     for (uint32_t slot = 0; slot < seen->n_examined; slot++)
-        item_sums_add(p, &p->sums, shown->item[slot], seen->reward[slot]);
+        item_sums_add(p, &p->sums, shown->item[slot], seen->reward[slot], weight_of_slot(seen, slot));
     index_cache_update(p, &p->index, &rules[p->budget], t, shown->item, seen->n_examined);
     return OLTR_OK;
+}
+
+static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item, oltr_error *error)
+{
+    klucb_state *p = state;
+    oltr_status status = item_sums_check_one(p, &p->sums, t, 1, item, error);
+    (void)settings;
+    if (status == OLTR_OK)
+        index_cache_update(p, &p->index, &rules[p->budget], t, &item, 1);
+    return status;
 }
 
 const policy_ops cascade_klucb_ops = {
@@ -123,6 +133,9 @@ const policy_ops cascade_klucb_ops = {
              .can_predict = 1,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
+             .by_item = 1,
+             .can_resize = 1,
              .exact_copy = 1,
              .order_free = 1,
              .n_params = N_PARAMS,
@@ -134,7 +147,9 @@ const policy_ops cascade_klucb_ops = {
     .learn = learn,
     .sums = list_item_sums,
     .saved = item_sums_saved,
+    .overflows = item_sums_overflows,
     .refresh = refresh,
+    .renew_item = renew_item,
     .check = check_clicks,
     .predict = predict_clicks,
 };

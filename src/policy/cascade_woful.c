@@ -184,8 +184,7 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
 static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const woful *p = state;
-    (void)t;
-    linear_limits plain = {context_most_rows(&p->rows), 1, 1}, weighted = {plain.rows, p->slots, 1};
+    linear_limits plain = {context_most_rows(&p->rows, t), 1, 1}, weighted = {plain.rows, p->slots, 1};
     oltr_status status = linear_check_within(p, &p->plain, &plain, error);
     return status == OLTR_OK ? linear_check_within(p, &p->weighted, &weighted, error) : status;
 }
@@ -226,6 +225,7 @@ const policy_ops cascade_woful_ops = {
              .summary = "Ranks by a variance-aware upper confidence bound of a weighted linear model.",
              .rewards = OLTR_CLICKS,
              .contextual = 1,
+             .can_resize = 1,
              .exact_copy = 1,
              .n_params = N_PARAMS,
              .params = params},

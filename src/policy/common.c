@@ -70,6 +70,16 @@ size_t item_sums_saved(const oltr_settings *settings)
     return 2 * (size_t)settings->n_items;
 }
 
+/* An item is shown once, so each slot can be looked at by itself. */
+int item_sums_overflows(const void *state, uint64_t t, const oltr_ranking *shown, const oltr_feedback *seen)
+{
+    int over = 0;
+    for (uint32_t slot = 0; slot < seen->n_examined; slot++)
+        if (!seen->examined || seen->examined[slot])
+            over |= item_sums_overflow(state, state, t, shown->item[slot], weight_of_slot(seen, slot));
+    return over;
+}
+
 oltr_status check_clicks(const void *state, uint64_t t, oltr_error *error)
 {
     return item_sums_check(state, state, t, 1, error);
@@ -133,4 +143,9 @@ oltr_status require_prior(const oltr_settings *settings, int wanted, int beta, o
                     "%s is to take its prior from outside, but none is given: give one, or set prior: none",
                     settings->info->name);
     return prior_check(&settings->prior, settings->n_items, beta, error);
+}
+
+oltr_status require_item_prior(const oltr_settings *settings, int wanted, int beta, uint32_t item, oltr_error *error)
+{
+    return wanted ? prior_check_item(&settings->prior, item, beta, error) : OLTR_OK;
 }

@@ -29,6 +29,7 @@ void places_to_items(const candidates *from, const oltr_ranking *out);
 
 uint32_t list_item_sums(const void *state, sum_array out[MAX_SUMS]);
 size_t item_sums_saved(const oltr_settings *settings);
+int item_sums_overflows(const void *state, uint64_t t, const oltr_ranking *shown, const oltr_feedback *seen);
 oltr_status check_clicks(const void *state, uint64_t t, oltr_error *error);
 /* The share of clicks, and its binomial standard error; of an unseen item 0 and 1/2. */
 oltr_status predict_clicks(const void *state, uint64_t t, const candidates *from, double *mean, double *sd);
@@ -46,6 +47,8 @@ oltr_status check_nothing(const void *state, uint64_t t, oltr_error *error);
 enum { PRIOR_NONE, PRIOR_MEAN, PRIOR_FULL };
 extern const char *const prior_choices[];
 
+/* The same of one item: the settings hold a prior if it is `wanted`. */
+oltr_status require_item_prior(const oltr_settings *settings, int wanted, int beta, uint32_t item, oltr_error *error);
 /* OLTR_EPRIOR when `wanted` and the settings hold none, or a bad one. */
 oltr_status require_prior(const oltr_settings *settings, int wanted, int beta, oltr_error *error);
 

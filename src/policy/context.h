@@ -34,10 +34,10 @@ size_t context_saved(const oltr_settings *settings);
 
 context context_plan(layout *l, const oltr_settings *settings, uint32_t norm);
 
-/* No policy has learned from more: a list is no longer than there are items, and rounds are counted. */
-static inline double context_most_rows(const context *c)
+/* How many rows can have been learned before round t: a list is no longer than there are items. */
+static inline double context_most_rows(const context *c, uint64_t t)
 {
-    return (double)MOST_ROUNDS * c->n_items;
+    return (double)(t - 1) * c->n_items;
 }
 
 /* 1 when the row is against the settings. */

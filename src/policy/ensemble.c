@@ -57,6 +57,17 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
     return status;
 }
 
+static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item, oltr_error *error)
+{
+    ensemble_state *p = state;
+    oltr_status status = require_item_prior(settings, choice(settings, P_PRIOR) != PRIOR_NONE,
+                                            choice(settings, P_RULE) != MEAN, item, error);
+    (void)t;
+    if (status == OLTR_OK)
+        doubles_at(p, p->score)[item] = score_of(settings, item);
+    return status;
+}
+
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng, void *scratch,
                         const oltr_ranking *out)
 {
@@ -76,6 +87,9 @@ const policy_ops ensemble_ops = {
              .rewards = OLTR_REALS,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
+             .by_item = 1,
+             .can_resize = 1,
              .uses_prior = 1,
              .exact_copy = 1,
              .order_free = 1,
@@ -88,5 +102,6 @@ const policy_ops ensemble_ops = {
     .learn = learn_nothing,
     .sums = list_no_sums,
     .refresh = refresh_nothing,
+    .renew_item = renew_item,
     .check = check_nothing,
 };

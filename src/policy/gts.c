@@ -34,7 +34,8 @@ static const oltr_param params[N_PARAMS] = {
     {"mean", OLTR_REAL, 0, -1e6, 1e6, NULL, "prior mean mu0 of every item, where it is not taken from the prior"},
     {"sd", OLTR_REAL, 1, 1e-6, 1e6, NULL,
      "prior standard deviation sigma0 of every item, where it is not taken from the prior"},
-    {"sigma", OLTR_REAL, 0.5, 1e-6, 1e6, NULL, "standard deviation of a reward; the paper gives none"},
+    {"sigma", OLTR_REAL, 0.5, 1e-6, 1e6, NULL,
+     "standard deviation of a reward; for clicks at rate p about sqrt(p (1 - p)), 0.1 at 1 %; the paper gives none"},
     {"sampler", OLTR_CHOICE, POSTERIOR, 0, 1, samplers,
      "draw from the posterior as printed, or with the standard deviation 1/n of the released code"},
 };
@@ -149,15 +150,20 @@ static void set_next_width(gts_item *item, double n, double precision)
     item->next_sd = (float)sqrt(item->next_variance);
 }
 
+/* All that is derived from the item's sums. */
+static void derive_item(gts_state *g, uint32_t i)
+{
+    refresh_item(g, i);
+    if (samples_posterior(g))
+        set_next_width(&items_of(g)[i], doubles_at(g, g->sums.examined)[i], g->precision);
+}
+
 static void refresh(void *state, uint64_t t)
 {
     gts_state *g = state;
     (void)t;
-    for (uint32_t i = 0; i < g->sums.n_items; i++) {
-        refresh_item(g, i);
-        if (samples_posterior(g))
-            set_next_width(&items_of(g)[i], doubles_at(g, g->sums.examined)[i], g->precision);
-    }
+    for (uint32_t i = 0; i < g->sums.n_items; i++)
+        derive_item(g, i);
     for (size_t i = g->sums.n_items; i < g->nobody; i++) {
         floats_at(g, g->mean)[i] = -INFINITY; /* the padding is never shown */
         floats_at(g, g->sd)[i] = 0;
@@ -170,24 +176,40 @@ static double released_sd(double a)
     return sqrt(1 / (4 * (2 * a + 1)));
 }
 
+static void set_prior(gts_state *g, const oltr_settings *settings, uint32_t i)
+{
+    int mean = g->take == TAKE_MEAN || g->take == TAKE_FULL, sd = g->take == TAKE_SD || g->take == TAKE_FULL;
+    double mean0 = mean ? prior_mean(&settings->prior, i) : param(settings, P_MEAN);
+    double sd0 = sd ? prior_sd(&settings->prior, i) : param(settings, P_SD);
+    if (g->sampler == RELEASED && g->take != TAKE_NONE)
+        sd0 = released_sd(prior_a(&settings->prior, i));
+    items_of(g)[i].precision0 = 1 / (sd0 * sd0);
+    items_of(g)[i].weighted0 = mean0 * items_of(g)[i].precision0;
+}
+
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
     gts_state *g = state;
     *g = plan(settings);
-    int released = g->sampler == RELEASED;
-    oltr_status status = require_prior(settings, g->take != TAKE_NONE, released, error);
+    oltr_status status = require_prior(settings, g->take != TAKE_NONE, g->sampler == RELEASED, error);
     if (status != OLTR_OK)
         return status;
-    int mean = g->take == TAKE_MEAN || g->take == TAKE_FULL, sd = g->take == TAKE_SD || g->take == TAKE_FULL;
-    for (uint32_t i = 0; i < settings->n_items; i++) {
-        double mean0 = mean ? prior_mean(&settings->prior, i) : param(settings, P_MEAN);
-        double sd0 = sd ? prior_sd(&settings->prior, i) : param(settings, P_SD);
-        if (released && g->take != TAKE_NONE)
-            sd0 = released_sd(prior_a(&settings->prior, i));
-        items_of(g)[i].precision0 = 1 / (sd0 * sd0);
-        items_of(g)[i].weighted0 = mean0 * items_of(g)[i].precision0;
-    }
+    for (uint32_t i = 0; i < settings->n_items; i++)
+        set_prior(g, settings, i);
     refresh(g, 1);
+    return OLTR_OK;
+}
+
+static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item, oltr_error *error)
+{
+    gts_state *g = state;
+    oltr_status status = require_item_prior(settings, g->take != TAKE_NONE, g->sampler == RELEASED, item, error);
+    if (status == OLTR_OK)
+        status = item_sums_check_one(state, &g->sums, t, 0, item, error);
+    if (status != OLTR_OK)
+        return status;
+    set_prior(g, settings, item);
+    derive_item(g, item);
     return OLTR_OK;
 }
 
@@ -250,6 +272,14 @@ static void learn_released(gts_state *g, const uint32_t *shown, uint32_t slots, 
     }
 }
 
+static void learn_weighted(gts_state *g, const uint32_t *shown, const oltr_feedback *seen)
+{
+    for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
+        item_sums_add(g, &g->sums, shown[slot], seen->reward[slot], seen->weight[slot]);
+        derive_item(g, shown[slot]);
+    }
+}
+
 static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
                          const oltr_feedback *seen)
 {
@@ -257,7 +287,9 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
     uint32_t slots = steady_slots(shown->k, seen->n_examined);
     (void)t;
     (void)from;
-    if (samples_posterior(g))
+    if (seen->weight)
+        learn_weighted(g, shown->item, seen);
+    else if (samples_posterior(g))
         learn_posterior(g, shown->item, slots, seen);
     else
         learn_released(g, shown->item, slots, seen);
@@ -292,6 +324,9 @@ const policy_ops gts_ops = {
              .can_predict = 1,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
+             .by_item = 1,
+             .can_resize = 1,
              .uses_prior = 1,
              .takes_moments = 1,
              .exact_copy = 1,
@@ -305,7 +340,9 @@ const policy_ops gts_ops = {
     .learn = learn,
     .sums = list_item_sums,
     .saved = item_sums_saved,
+    .overflows = item_sums_overflows,
     .refresh = refresh,
+    .renew_item = renew_item,
     .check = check,
     .predict = predict,
 };

@@ -34,7 +34,7 @@ oltr_status linear_ts_learn(void *state, uint64_t t, const candidates *from, con
     (void)t;
     for (uint32_t start = 0; start < seen->n_examined; start += LEARN_BATCH) {
         uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
-        linear_add(p, &p->model, x, y, NULL, n);
+        linear_add(p, &p->model, x, y, seen->weight ? seen->weight + start : NULL, n);
     }
     return OLTR_OK;
 }
@@ -58,8 +58,7 @@ void linear_ts_refresh(void *state, uint64_t t)
 oltr_status linear_ts_check(const void *state, uint64_t t, oltr_error *error)
 {
     const linear_ts *p = state;
-    (void)t;
-    linear_limits limits = {context_most_rows(&p->rows), 1, p->largest_reward};
+    linear_limits limits = {context_most_rows(&p->rows, t), OLTR_MAX_WEIGHT, p->largest_reward};
     return linear_check_within(p, &p->model, &limits, error);
 }
 

@@ -311,6 +311,7 @@ const policy_ops logts_ops = {
              .can_forget = 1,
              .exact_copy = 1,
              .contextual = 1,
+             .can_resize = 1,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,

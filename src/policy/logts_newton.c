@@ -142,19 +142,16 @@ static void move(logts_newton *p, double length)
 }
 
 /* The root a of a - z = q mu(-a): where an observation leaves s x'theta_hat that found it at z.  The difference rises with a, so that halving the interval always
- * works, and Newton's method mostly. */
+ * works; Newton's method does in three to six steps as a rule. */
 static double margin_after(double z, double q)
 {
     double low = z, high = z + q * sigmoid(-z), a = z;
     for (int i = 0; i < 200; i++) {
-        double off = a - z - q * sigmoid(-a), next = a - off / (1 + q * sigmoid(a) * sigmoid(-a));
+        double rest = sigmoid(-a), off = a - z - q * rest, step = off / (1 + q * rest * (1 - rest));
+        if (fabs(step) <= 1e-15 * (1 + fabs(a) + fabs(z)))
+            return a - step;
         *(off < 0 ? &low : &high) = a;
-        if (!(next > low && next < high))
-            next = 0.5 * (low + high);
-        double moved = fabs(next - a);
-        a = next;
-        if (moved <= 1e-15 * (1 + fabs(a)))
-            break;
+        a = a - step > low && a - step < high ? a - step : 0.5 * (low + high);
     }
     return a;
 }
@@ -207,8 +204,7 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
 static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const logts_newton *p = state;
-    (void)t;
-    linear_limits limits = {context_most_rows(&p->rows), 1, 0};
+    linear_limits limits = {context_most_rows(&p->rows, t), 1, 0};
     double length = length_of_theta(p);
     if (!(length <= longest_theta(p) * (1 + 1e-9)))
         return fail(error, OLTR_ESTATE, "weights of length %g cannot be: learning keeps them within %g", length,
@@ -266,6 +262,7 @@ const policy_ops logts_newton_ops = {
              .rewards = OLTR_CLICKS,
              .can_predict = 1,
              .contextual = 1,
+             .can_resize = 1,
              .exact_copy = 1,
              .n_params = N_PARAMS,
              .params = params},

@@ -1,19 +1,18 @@
-/* policy.c - the public life of a policy: made, ranked with, taught, merged, faded, checked.
+/* policy.c - a policy as an object: made, freed, merged, faded, checked.  rounds.c ranks and learns.
  *
- * All checking of what callers pass in is here, once, before any policy's own code runs.  One block of memory holds this header, a copy of
- * the prior, the marks that find a repeated item, and the state of the policy.
+ * One block of memory holds its header, a copy of the prior, the marks that find a repeated item, the room for a compacted
+ * list, and the state of the policy.
  */
 #include "policy/policy.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "math/ldl.h"
+#include "base/taken.h"
 #include "policy/block.h"
 
 typedef struct block_plan {
-    size_t prior, marks, state, bytes;
+    size_t prior, marks, room, state, bytes;
 } block_plan;
 
 static block_plan plan_block(const oltr_settings *settings, const policy_ops *ops)
@@ -23,6 +22,7 @@ static block_plan plan_block(const oltr_settings *settings, const policy_ops *op
     size_t state_bytes = ops->state_bytes(settings);
     b.prior = layout_take(&l, prior_given(&settings->prior) ? 2 * (size_t)settings->n_items : 0, sizeof(double));
     b.marks = layout_take(&l, settings->n_items, sizeof(uint32_t));
+    b.room = layout_take(&l, compact_room_bytes(settings), 1);
     b.state = layout_take(&l, state_bytes, 1);
     b.bytes = l.overflow || state_bytes == 0 || ops->scratch_bytes(settings) == 0 ? 0 : l.used;
     return b;
@@ -34,9 +34,16 @@ static oltr_status check_settings(const oltr_settings *settings, oltr_error *err
     if (!settings || !policy_ops_of(settings->info))
         return fail(error, OLTR_EINVAL, "settings are missing; make them with oltr_settings_init()");
     oltr_status status = settings_check(settings, error);
-    if (status == OLTR_OK && prior_given(&settings->prior))
-        status = prior_check(&settings->prior, settings->n_items, 0, error);
-    return status;
+    if (status != OLTR_OK || !prior_given(&settings->prior))
+        return status;
+    if (!settings->info->uses_prior)
+        return fail(error, OLTR_EPRIOR, "%s takes no prior: leave it out of the settings", settings->info->name);
+    if (!prior_is_taken(settings))
+        return fail(error, OLTR_EPRIOR,
+                    "a prior is given, but %s has `prior: none` and would not read it: set its parameter prior to full "
+                    "(or mean), or leave the prior out of the settings",
+                    settings->info->name);
+    return prior_check(&settings->prior, settings->n_items, 0, error);
 }
 
 size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error)
@@ -75,6 +82,8 @@ static void own_settings(oltr_policy *policy, const oltr_settings *settings, con
     own->info = info;
     own->n_items = settings->n_items;
     own->dim = settings->dim;
+    own->custom = settings->custom;
+    own->custom_bytes = settings->custom_bytes;
     own->size = sizeof *own;
     for (uint32_t i = 0; i < info->n_params; i++)
         own->value[i] = settings->value[i] + 0.0; /* -0 becomes 0 */
@@ -94,6 +103,7 @@ static oltr_policy *make(void *zeros, const oltr_settings *settings, oltr_error 
     *policy = (oltr_policy){.ops = ops,
                             .prior = b.prior,
                             .marks = b.marks,
+                            .room = b.room,
                             .state = b.state,
                             .bytes = b.bytes,
                             .scratch_bytes = ops->scratch_bytes(settings)};
@@ -111,7 +121,10 @@ oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *
         return NULL;
     }
     memset(memory, 0, needed);
-    return make(memory, settings, error);
+    oltr_policy *policy = make(memory, settings, error);
+    if (policy)
+        policy->placed = 1;
+    return policy;
 }
 
 oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error)
@@ -136,7 +149,10 @@ void oltr_policy_free(oltr_policy *policy)
     if (!policy)
         return;
     oltr_memory memory = policy->memory; /* the hook goes with the block that it frees */
-    memory_give(&memory, policy, policy->bytes);
+    if (policy->ops->end)
+        policy->ops->end(policy_state(policy));
+    if (!policy->placed)
+        memory_give(&memory, policy, policy->bytes);
 }
 
 oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memory, oltr_error *error)
@@ -153,8 +169,11 @@ oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memo
     }
     memcpy(copy, policy, policy->bytes);
     copy->memory = *from;
+    copy->placed = 0;
     copy->settings.memory = from->take ? &copy->memory : NULL;
     copy->settings.prior = prior_at(&policy->settings.prior, doubles_at(copy, policy->prior), policy->settings.n_items);
+    if (copy->ops->copied)
+        copy->ops->copied(policy_state(copy));
     return copy;
 }
 
@@ -167,16 +186,6 @@ uint64_t oltr_policy_rounds(const oltr_policy *policy)
 {
     return policy->rounds;
 }
-
-/* ---- ranking -------------------------------------------------------------------------------------------- */
-
-struct oltr_scratch {
-    size_t bytes; /* for the policy's own use, after the marks and the normals made ahead */
-    uint32_t n_items, stamp;
-    size_t marks, own;
-    size_t whole; /* bytes of the block */
-    oltr_memory memory;
-};
 
 size_t scratch_block_bytes(const oltr_settings *settings, size_t own_bytes, size_t *marks, size_t *own)
 {
@@ -212,192 +221,6 @@ void oltr_scratch_free(oltr_scratch *scratch)
     memory_give(&memory, scratch, scratch->whole);
 }
 
-/* Two new stamps for `marks`, this one and the next; when the stamps run out, all marks are wiped. */
-static uint32_t next_stamps(uint32_t *stamp, uint32_t *marks, uint32_t n_items)
-{
-    if (*stamp > UINT32_MAX - 2) {
-        memset(marks, 0, n_items * sizeof *marks);
-        *stamp = 0;
-    }
-    *stamp += 2;
-    return *stamp - 1;
-}
-
-static int in_range_and_distinct(const uint32_t *item, uint32_t n, uint32_t n_items, uint32_t *marks, uint32_t stamp)
-{
-    for (uint32_t j = 0; j < n; j++) {
-        if (item[j] >= n_items || marks[item[j]] == stamp)
-            return 0;
-        marks[item[j]] = stamp;
-    }
-    return 1;
-}
-
-/* The same of at most 64 items: one bit each, and no branch that depends on them. */
-static int few_in_range_and_distinct(const uint32_t *item, uint32_t n, uint32_t n_items)
-{
-    uint64_t seen = 0, bad = 0;
-    for (uint32_t j = 0; j < n; j++) {
-        uint64_t bit = (uint64_t)1 << (item[j] % 64);
-        bad |= (seen & bit) | (item[j] >= n_items);
-        seen |= bit;
-    }
-    return !bad;
-}
-
-static candidates candidates_of(const oltr_policy *policy, const oltr_query *query)
-{
-    candidates
-        c; /* member by member: a literal is wiped in pieces that overlap, and what reads it then waits for them */
-    c.n = query ? query->n_items : policy->settings.n_items;
-    c.item = query ? query->item : NULL;
-    c.x = query ? query->x : NULL;
-    c.stride = !query ? 0 : query->stride ? query->stride : query->dim;
-    return c;
-}
-
-/* What a query must bring for this policy: candidates in number, and rows of the right length. */
-static oltr_status check_candidates(const oltr_policy *policy, const oltr_query *query, const candidates *from)
-{
-    if (from->n > policy->settings.n_items)
-        return OLTR_EITEM;
-    if (policy->ops->info.contextual && (!from->x || query->dim != policy->settings.dim || from->stride < query->dim))
-        return OLTR_EFEATURE;
-    return OLTR_OK;
-}
-
-oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_rng rng, oltr_scratch *scratch,
-                      oltr_ranking *ranking)
-{
-    if (!policy || !scratch || !ranking || !ranking->item)
-        return OLTR_EINVAL;
-    uint32_t n_items = policy->settings.n_items;
-    candidates from = candidates_of(policy, query);
-    oltr_status status = check_candidates(policy, query, &from);
-    if (status != OLTR_OK)
-        return status;
-    if (ranking->k < 1 || ranking->k > from.n)
-        return OLTR_ESLOTS;
-    if (scratch->n_items < n_items || scratch->bytes < policy->scratch_bytes)
-        return OLTR_ESCRATCH;
-    uint32_t *marks = words_in(scratch, scratch->marks);
-    if (from.item && !in_range_and_distinct(from.item, from.n, n_items, marks,
-                                            next_stamps(&scratch->stamp, marks, scratch->n_items)))
-        return OLTR_EITEM;
-    return policy->ops->rank(policy_state(policy), policy->rounds + 1, &from, &rng,
-                             (unsigned char *)scratch + scratch->own, ranking);
-}
-
-/* ---- learning ------------------------------------------------------------------------------------------- */
-
-/* 1 for what is no reward, told from its bits without a jump; clicks are 0 and 1. */
-static uint64_t bad_reward(double reward, int clicks)
-{
-    static const double one = 1, largest = LARGEST_REWARD;
-    uint64_t r, one_bits, largest_bits;
-    memcpy(&r, &reward, sizeof r);
-    memcpy(&one_bits, &one, sizeof one_bits);
-    memcpy(&largest_bits, &largest, sizeof largest_bits);
-    return clicks ? (r << 1 != 0) & (r != one_bits) : (largest_bits - (r & INT64_MAX)) >> 63;
-}
-
-static int good_rewards(const oltr_policy *policy, uint32_t k, const oltr_feedback *feedback)
-{
-    int clicks = policy->ops->info.rewards == OLTR_CLICKS;
-    uint64_t bad = 0;
-    for (uint32_t slot = 0, slots = steady_slots(k, feedback->n_examined); slot < slots; slot++)
-        bad |= bad_reward(steady_reward(feedback, slot), clicks);
-    return !bad;
-}
-
-/* Are all candidates distinct and in range, and is every shown item one of them, and shown once?  The marks tell, in time that grows with the number of candidates only where
- * they are named. */
-static int good_items(oltr_policy *policy, const candidates *from, const oltr_ranking *shown)
-{
-    uint32_t n_items = policy->settings.n_items, *marks = words_in(policy, policy->marks);
-    if (!from->item && from->n <= 64)
-        return few_in_range_and_distinct(shown->item, shown->k, from->n);
-    uint32_t named = next_stamps(&policy->stamp, marks, n_items), seen = named + 1;
-    if (!from->item)
-        return in_range_and_distinct(shown->item, shown->k, from->n, marks, seen);
-    if (!in_range_and_distinct(from->item, from->n, n_items, marks, named))
-        return 0;
-    for (uint32_t slot = 0; slot < shown->k; slot++) {
-        uint32_t item = shown->item[slot];
-        if (item >= n_items || marks[item] != named)
-            return 0;
-        marks[item] = seen;
-    }
-    return 1;
-}
-
-/* Of n candidates, those in the rows `row` or, where it is NULL, the first. */
-static int good_rows(const oltr_policy *policy, const candidates *from, const uint32_t *row, uint32_t n)
-{
-    if (!rows_within(from->x, from->stride, row, n, policy->settings.dim, LARGEST_FEATURE))
-        return 0;
-    for (uint32_t i = 0; policy->ops->refuses && i < n; i++)
-        if (policy->ops->refuses(policy_state(policy), from->x + (row ? row[i] : i) * from->stride))
-            return 0;
-    return 1;
-}
-
-static int good_shown_rows(const oltr_policy *policy, const candidates *from, const oltr_ranking *shown)
-{
-    if (!from->item)
-        return good_rows(policy, from, shown->item, shown->k);
-    for (uint32_t slot = 0; slot < shown->k; slot++) {
-        uint32_t row = row_of_item(from, shown->item[slot]);
-        if (!good_rows(policy, from, &row, 1))
-            return 0;
-    }
-    return 1;
-}
-
-oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
-                       const oltr_feedback *feedback)
-{
-    if (!policy || !ranking || !ranking->item || !feedback || (feedback->n_examined && !feedback->reward))
-        return OLTR_EINVAL;
-    candidates from = candidates_of(policy, query);
-    oltr_status status = check_candidates(policy, query, &from);
-    if (status != OLTR_OK)
-        return status;
-    if (ranking->k < 1 || ranking->k > from.n)
-        return OLTR_ESLOTS;
-    if (feedback->n_examined > ranking->k)
-        return OLTR_EEXAMINED;
-    if (!good_items(policy, &from, ranking))
-        return OLTR_EITEM;
-    if (!good_rewards(policy, ranking->k, feedback))
-        return OLTR_EREWARD;
-    if (policy->ops->info.contextual && !good_shown_rows(policy, &from, ranking))
-        return OLTR_EFEATURE;
-    if (policy->rounds >= MOST_ROUNDS)
-        return OLTR_ESTATE;
-    status = policy->ops->learn(policy_state(policy), policy->rounds + 2, &from, ranking, feedback);
-    policy->rounds += status == OLTR_OK;
-    return status;
-}
-
-oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean, double *sd)
-{
-    if (!policy || !mean)
-        return OLTR_EINVAL;
-    if (!policy->ops->predict)
-        return OLTR_EUNSUPPORTED;
-    candidates from = candidates_of(policy, query);
-    oltr_status status = check_candidates(policy, query, &from);
-    if (status != OLTR_OK)
-        return status;
-    for (uint32_t j = 0; from.item && j < from.n; j++)
-        if (from.item[j] >= policy->settings.n_items)
-            return OLTR_EITEM;
-    if (policy->ops->info.contextual && !good_rows(policy, &from, NULL, from.n))
-        return OLTR_EFEATURE;
-    return policy->ops->predict(policy_state(policy), policy->rounds + 1, &from, mean, sd);
-}
-
 /* ---- sums: merging, forgetting, checking ----------------------------------------------------------------- */
 
 static int same_prior(const oltr_policy *a, const oltr_policy *b)
@@ -412,10 +235,16 @@ static int same_prior(const oltr_policy *a, const oltr_policy *b)
                 : !memcmp(p->mean, q->mean, bytes) && !memcmp(p->sd, q->sd, bytes);
 }
 
+static int same_custom(const oltr_settings *a, const oltr_settings *b)
+{
+    return a->custom_bytes == b->custom_bytes && (!a->custom_bytes || !memcmp(a->custom, b->custom, a->custom_bytes));
+}
+
 static int same_settings(const oltr_policy *a, const oltr_policy *b)
 {
     return a->ops == b->ops && a->settings.n_items == b->settings.n_items && a->settings.dim == b->settings.dim &&
-           !memcmp(a->settings.value, b->settings.value, sizeof a->settings.value) && same_prior(a, b);
+           !memcmp(a->settings.value, b->settings.value, sizeof a->settings.value) && same_prior(a, b) &&
+           same_custom(&a->settings, &b->settings);
 }
 
 static void add_sums(oltr_policy *into, const oltr_policy *from)
@@ -436,13 +265,12 @@ static oltr_status merge_trial(oltr_policy *trial, const oltr_policy *from)
         status = trial->ops->merge(policy_state(trial), policy_state(from));
     else
         add_sums(trial, from);
-    if (status == OLTR_OK)
-        status = trial->ops->check(policy_state(trial), trial->rounds + from->rounds + 1, NULL);
-    if (status != OLTR_OK)
-        return status;
     trial->rounds += from->rounds;
-    trial->ops->refresh(policy_state(trial), trial->rounds + 1);
-    return OLTR_OK;
+    if (status == OLTR_OK)
+        status = policy_check_sums(trial, NULL);
+    if (status == OLTR_OK)
+        trial->ops->refresh(policy_state(trial), trial->rounds + 1);
+    return status;
 }
 
 /* Sums of two sound states may be beyond the bounds: so a copy is merged and checked first, and `into` changes only when all
@@ -457,16 +285,15 @@ oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from)
         return OLTR_EMISMATCH;
     if (into->rounds + from->rounds > MOST_ROUNDS)
         return OLTR_ESTATE;
-    oltr_policy *trial = aligned_alloc(LAYOUT_ALIGN, into->bytes);
+    oltr_policy *trial = oltr_policy_copy(into, NULL, NULL);
     if (!trial)
         return OLTR_ENOMEM;
-    memcpy(trial, into, into->bytes);
     oltr_status status = merge_trial(trial, from);
     if (status == OLTR_OK) {
         memcpy(policy_state(into), policy_state(trial), into->bytes - into->state);
         into->rounds = trial->rounds;
     }
-    free(trial);
+    oltr_policy_free(trial);
     return status;
 }
 

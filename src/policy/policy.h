@@ -23,15 +23,10 @@ typedef oltr_sum_array sum_array;
 typedef oltr_policy_ops policy_ops;
 enum { MAX_SUMS = OLTR_MAX_SUMS };
 
-/* The row of an item's features; n when it is no candidate. */
+/* In learn: the row of a shown item's features. */
 static inline uint32_t row_of_item(const candidates *c, uint32_t item)
 {
-    uint32_t row = 0;
-    if (!c->item)
-        return item < c->n ? item : c->n;
-    while (row < c->n && c->item[row] != item)
-        row++;
-    return row;
+    return oltr_row_of(c, item);
 }
 
 static inline uint32_t candidate(const candidates *c, uint32_t j)
@@ -54,6 +49,12 @@ static inline uint32_t was_examined(const oltr_feedback *seen, uint32_t slot)
 {
     __asm__("" : "+r"(slot));
     return (uint32_t)(((uint64_t)slot - seen->n_examined) >> 63);
+}
+
+/* How many observations the slot counts for. */
+static inline double weight_of_slot(const oltr_feedback *seen, uint32_t slot)
+{
+    return seen->weight ? seen->weight[slot] : 1;
 }
 
 static inline double steady_reward(const oltr_feedback *seen, uint32_t slot)

@@ -29,6 +29,16 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     return show_best(s, from, rng, out);
 }
 
+static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item, oltr_error *error)
+{
+    (void)state;
+    (void)t;
+    (void)settings;
+    (void)item;
+    (void)error;
+    return OLTR_OK;
+}
+
 const policy_ops random_ops = {
     .info = {.name = "random",
              .title = "Random",
@@ -37,6 +47,9 @@ const policy_ops random_ops = {
              .rewards = OLTR_REALS,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
+             .by_item = 1,
+             .can_resize = 1,
              .exact_copy = 1,
              .order_free = 1},
     .state_bytes = state_bytes,
@@ -46,5 +59,6 @@ const policy_ops random_ops = {
     .learn = learn_nothing,
     .sums = list_no_sums,
     .refresh = refresh_nothing,
+    .renew_item = renew_item,
     .check = check_nothing,
 };

@@ -37,6 +37,8 @@ static oltr_status check_layout(const oltr_settings *settings, oltr_error *error
     if (settings->reserved32 || !is_zero(settings->reserved, sizeof settings->reserved) ||
         !is_zero(settings->prior.reserved, sizeof settings->prior.reserved))
         return fail(error, OLTR_EINVAL, "reserved members of the settings must be 0; begin with oltr_settings_init()");
+    if (settings->custom_bytes && !settings->custom)
+        return fail(error, OLTR_EINVAL, "custom_bytes is %zu, but there is nothing at custom", settings->custom_bytes);
     if (!memory_is_whole(settings->memory))
         return fail(error, OLTR_EINVAL, "a memory hook needs both take and give");
     return OLTR_OK;
@@ -88,6 +90,34 @@ oltr_status oltr_settings_init(oltr_settings *settings, const char *kind, uint32
     return fill_in(settings, info, n_items, error);
 }
 
+/* A parameter that can be set, shown and saved. */
+static int good_param(const oltr_param *p)
+{
+    double choices = 0;
+    if (!p->name || !*p->name || strlen(p->name) > LONGEST_NAME || !p->help)
+        return 0;
+    if (!param_fits(p, p->initial) || !isfinite(p->min) || !isfinite(p->max))
+        return 0;
+    if (p->type != OLTR_CHOICE)
+        return p->type == OLTR_REAL || p->type == OLTR_INTEGER;
+    while (p->choices && p->choices[(size_t)choices])
+        choices++;
+    return p->min >= 0 && p->max < choices;
+}
+
+/* No two parameters of one name, and each a good one. */
+static int good_table(const oltr_policy_info *info)
+{
+    for (uint32_t i = 0; i < info->n_params; i++) {
+        if (!good_param(&info->params[i]))
+            return 0;
+        for (uint32_t j = 0; j < i; j++)
+            if (strcmp(info->params[i].name, info->params[j].name) == 0)
+                return 0;
+    }
+    return 1;
+}
+
 /* All that a policy from outside must have. */
 static const char *missing(const oltr_policy_ops *ops)
 {
@@ -99,9 +129,15 @@ static const char *missing(const oltr_policy_ops *ops)
         return "a name of up to 63 bytes, a title, a source or a summary";
     if (info->n_params > OLTR_MAX_PARAMS || (info->n_params && !info->params))
         return "its table of parameters, or has too many of them";
+    if (!good_table(info))
+        return "a name, a default within bounds, help or choices of a parameter, or has two of one name";
     if (!ops->state_bytes || !ops->scratch_bytes || !ops->init || !ops->rank || !ops->learn || !ops->sums ||
         !ops->refresh || !ops->check)
         return "one of the required operations";
+    if (info->by_item && !ops->renew_item)
+        return "the operation renew_item, which by_item promises";
+    if (info->can_resize && !info->by_item && !info->contextual)
+        return "what can_resize needs: to be by_item or contextual";
     if (!ops->derived != !ops->resume)
         return "one of derived and resume, which belong together";
     if (!ops->predict && info->can_predict)

@@ -34,6 +34,16 @@ void share_refresh(void *state, uint64_t t)
         refresh_item(p, i);
 }
 
+oltr_status share_renew(void *state, uint64_t t, const oltr_settings *settings, uint32_t item, oltr_error *error)
+{
+    share_state *p = state;
+    oltr_status status = item_sums_check_one(p, &p->sums, t, 1, item, error);
+    (void)settings;
+    if (status == OLTR_OK)
+        refresh_item(p, item);
+    return status;
+}
+
 oltr_status share_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
                         const oltr_feedback *seen)
 {
@@ -41,7 +51,7 @@ oltr_status share_learn(void *state, uint64_t t, const candidates *from, const o
     (void)t;
     (void)from;
     for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
-        item_sums_add(p, &p->sums, shown->item[slot], seen->reward[slot]);
+        item_sums_add(p, &p->sums, shown->item[slot], seen->reward[slot], weight_of_slot(seen, slot));
         refresh_item(p, shown->item[slot]);
     }
     return OLTR_OK;

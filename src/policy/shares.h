@@ -21,6 +21,7 @@ typedef struct share_state {
 share_state share_plan(const oltr_settings *settings);
 size_t share_state_bytes(const oltr_settings *settings);
 void share_refresh(void *state, uint64_t t);
+oltr_status share_renew(void *state, uint64_t t, const oltr_settings *settings, uint32_t item, oltr_error *error);
 oltr_status share_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
                         const oltr_feedback *seen);
 

@@ -21,6 +21,7 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
+#include "base/taken.h"
 #include "policy/block.h"
 
 static const char magic[8] = "OLTRSNAP";
@@ -52,25 +53,11 @@ static void put_settings(writer *w, const oltr_policy *policy)
     }
 }
 
-/* How many numbers the first column of a triangle has, of n in all. */
-static size_t first_column(size_t n)
-{
-    size_t columns = 0;
-    while (columns * (columns + 1) / 2 < n)
-        columns++;
-    return columns;
-}
-
-static double *triangle_column(const sum_array *sum, size_t j)
-{
-    return sum->value + j * sum->stride + j + 1;
-}
-
 /* Feature rows are floats in memory and doubles here: one kind of number in the file. */
 static void put_sum(writer *w, const sum_array *sum)
 {
     if (sum->stride && w->at) {
-        for (size_t j = 0, columns = first_column(sum->n); j < columns; j++)
+        for (size_t j = 0, columns = triangle_columns(sum->n); j < columns; j++)
             put_f64s(w, triangle_column(sum, j), columns - j);
         return;
     }
@@ -189,7 +176,7 @@ typedef struct span {
 
 typedef struct outline {
     char kind[LONGEST_TEXT];
-    uint32_t n_items, dim, n_params, form; /* form of the prior */
+    uint32_t version, n_items, dim, n_params, form; /* form of the prior */
     uint64_t rounds;
     reader params, prior; /* at the first of them */
     span sums, derived;
@@ -253,7 +240,7 @@ static int walk_arrays(reader *r, span *s)
 /* Walks the body of an image of this version to its end. */
 static oltr_status outline_of(reader r, uint32_t version, outline *o, oltr_error *error)
 {
-    *o = (outline){.n_items = 0};
+    *o = (outline){.version = version};
     if (!get_text(&r, o->kind))
         return contradicts(error, "kind");
     o->n_items = get_u32(&r);
@@ -300,7 +287,7 @@ static void get_sum(reader *r, const sum_array *sum)
 {
     if (sum->value && !sum->stride)
         get_f64s(r, sum->value, sum->n);
-    for (size_t j = 0, columns = sum->stride ? first_column(sum->n) : 0; j < columns; j++)
+    for (size_t j = 0, columns = sum->stride ? triangle_columns(sum->n) : 0; j < columns; j++)
         get_f64s(r, triangle_column(sum, j), columns - j);
     for (size_t i = 0; !sum->value && i < sum->n; i++) {
         double wide;
@@ -339,6 +326,15 @@ static oltr_status get_settings(const outline *o, const oltr_policy_ops *custom,
     settings->dim = o->dim;
     status = get_params(o, settings, error);
     return status == OLTR_OK ? settings_check(settings, error) : status;
+}
+
+/* Format 1 kept a prior that was given to a policy which does not read it; it is left out. */
+static oltr_status leave_out_prior(outline *o, const oltr_settings *settings, oltr_error *error)
+{
+    if (o->form == 0 || prior_is_taken(settings))
+        return OLTR_OK;
+    o->form = 0;
+    return o->version == 1 ? OLTR_OK : contradicts(error, "prior");
 }
 
 /* ---- memory */
@@ -388,6 +384,7 @@ static oltr_status fill(oltr_policy *policy, const outline *o, oltr_error *error
 {
     const policy_ops *ops = policy->ops;
     void *state = policy_state(policy);
+    policy->rounds = o->rounds;
     oltr_status status = get_arrays(&o->sums, ops->sums, state, "list of sums", error);
     policy->rounds = o->rounds;
     if (status == OLTR_OK)
@@ -419,7 +416,8 @@ static oltr_status check_options(const oltr_load_options *options, oltr_error *e
         any |= options->reserved[i];
     if (options->size > sizeof *options)
         return fail(error, OLTR_EINVAL, "these load options of %u bytes were made for a newer oltr", options->size);
-    if ((options->size && options->size != sizeof *options) || any || !memory_is_whole(options->memory))
+    if ((options->size && options->size != sizeof *options) || any || !memory_is_whole(options->memory) ||
+        (options->custom_bytes && !options->custom))
         return fail(error, OLTR_EINVAL,
                     "load options begin as zeros: reserved members stay 0, a memory hook has take and give");
     return OLTR_OK;
@@ -434,9 +432,11 @@ static oltr_policy *load(const void *buffer, size_t size, const oltr_load_option
         return NULL;
     reader version = {bytes + sizeof magic, 4, 0}, body = {bytes + HEADER, size - HEADER - CHECKSUM, 0};
     if (outline_of(body, get_u32(&version), &o, error) != OLTR_OK ||
-        get_settings(&o, options->ops, &settings, error) != OLTR_OK)
+        get_settings(&o, options->ops, &settings, error) != OLTR_OK || leave_out_prior(&o, &settings, error) != OLTR_OK)
         return NULL;
     settings.memory = options->memory;
+    settings.custom = options->custom;
+    settings.custom_bytes = options->custom_bytes;
     if (check_claim(&o, &settings, most_bytes(options, size), error) != OLTR_OK)
         return NULL;
     oltr_policy *policy = make_policy(&o, &settings, error);

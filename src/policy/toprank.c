@@ -209,12 +209,8 @@ static int was_clicked(const oltr_ranking *shown, const oltr_feedback *seen, uin
 static int learn_click(toprank_state *p, const candidates *from, const uint32_t *block, const oltr_ranking *shown,
                        const oltr_feedback *seen, uint32_t slot)
 {
-    uint32_t clicked = shown->item[slot], place = 0;
+    uint32_t clicked = shown->item[slot], place = row_of_item(from, clicked);
     int changed = 0;
-    while (place < from->n && candidate(from, place) != clicked)
-        place++;
-    if (place == from->n)
-        return 0; /* not one of the candidates */
     for (uint32_t j = 0; j < from->n; j++)
         if (block[j] == block[place] && j != place && !was_clicked(shown, seen, candidate(from, j)))
             changed |= count_against(p, clicked, candidate(from, j));

@@ -127,10 +127,18 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
     (void)t;
     (void)from;
     for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
-        item_sums_add(p, &p->items.sums, shown->item[slot], seen->reward[slot]);
+        item_sums_add(p, &p->items.sums, shown->item[slot], seen->reward[slot], weight_of_slot(seen, slot));
         refresh_item(p, shown->item[slot]);
     }
     return OLTR_OK;
+}
+
+static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item, oltr_error *error)
+{
+    oltr_status status = beta_renew(state, t, settings, item, error);
+    if (status == OLTR_OK)
+        refresh_item(state, item);
+    return status;
 }
 
 const policy_ops ts_beta_ops = {
@@ -142,6 +150,9 @@ const policy_ops ts_beta_ops = {
              .can_predict = 1,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
+             .by_item = 1,
+             .can_resize = 1,
              .uses_prior = 1,
              .exact_copy = 1,
              .order_free = 1,
@@ -154,7 +165,9 @@ const policy_ops ts_beta_ops = {
     .learn = learn,
     .sums = list_item_sums,
     .saved = item_sums_saved,
+    .overflows = item_sums_overflows,
     .refresh = refresh,
+    .renew_item = renew_item,
     .check = check_clicks,
     .predict = beta_predict,
 };

@@ -33,13 +33,19 @@ static inline void item_sums_gain(void *state, const item_sums *sums, uint32_t i
     doubles_at(state, sums->reward)[item] += reward;
 }
 
-static inline void item_sums_add(void *state, const item_sums *sums, uint32_t item, double reward)
+/* `weight` observations of the same reward. */
+static inline void item_sums_add(void *state, const item_sums *sums, uint32_t item, double reward, double weight)
 {
-    item_sums_gain(state, sums, item, 1, reward);
+    item_sums_gain(state, sums, item, weight, weight * reward);
 }
+
+/* Would another `weight` observations be more than item_sums_check() allows? */
+int item_sums_overflow(const void *state, const item_sums *sums, uint64_t t, uint32_t item, double weight);
 
 /* OLTR_ESTATE unless every N is from 0 to 1e15 + t, t the number of the next round, and no S is larger than N of the
  * largest rewards; with clicks, 0 <= S <= N too.  A round adds 1 to N and to t: learning cannot break it. */
+oltr_status item_sums_check_one(const void *state, const item_sums *sums, uint64_t t, int clicks, uint32_t item,
+                                oltr_error *error);
 oltr_status item_sums_check(const void *state, const item_sums *sums, uint64_t t, int clicks, oltr_error *error);
 
 #endif

@@ -20,7 +20,7 @@ static double concentration(double mean, double sd)
     return mean * (1 - mean) / (sd * sd) - 1;
 }
 
-static oltr_status check_item(const oltr_prior *p, uint32_t i, int beta, oltr_error *error)
+oltr_status prior_check_item(const oltr_prior *p, uint32_t i, int beta, oltr_error *error)
 {
     if (p->a) {
         if (!(p->a[i] >= LEAST_SHAPE && p->a[i] <= LARGEST_SHAPE && p->b[i] >= LEAST_SHAPE && p->b[i] <= LARGEST_SHAPE))
@@ -51,7 +51,7 @@ oltr_status prior_check(const oltr_prior *prior, uint32_t n_items, int beta, olt
     if (!shapes && !moments)
         return fail(error, OLTR_EPRIOR, "a prior is either a and b, or mean and sd: give both arrays of one pair");
     for (uint32_t i = 0; i < n_items; i++) {
-        oltr_status status = check_item(prior, i, beta, error);
+        oltr_status status = prior_check_item(prior, i, beta, error);
         if (status != OLTR_OK)
             return status;
     }

@@ -13,6 +13,9 @@ int prior_given(const oltr_prior *prior);
  * standard deviations must also be those of some Beta distribution. */
 oltr_status prior_check(const oltr_prior *prior, uint32_t n_items, int beta, oltr_error *error);
 
+/* The same of one item of a prior that has one whole pair. */
+oltr_status prior_check_item(const oltr_prior *prior, uint32_t item, int beta, oltr_error *error);
+
 double prior_mean(const oltr_prior *prior, uint32_t item);
 double prior_sd(const oltr_prior *prior, uint32_t item);
 double prior_a(const oltr_prior *prior, uint32_t item);

@@ -1,15 +1,16 @@
 /* network.c - see network.h. */
 #include "ranker/network.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef NETWORK_DOUBLE
+#ifdef NETWORK_DOUBLE /* in a test, which links OpenBLAS */
+#include <cblas.h>
 #define gemm cblas_dgemm
 #else
-#define gemm cblas_sgemm
+#include "ranker/blas.h"
+#define gemm blas_sgemm
 #endif
 
 network network_make(uint32_t inputs, const uint32_t *hidden, uint32_t n_hidden)

@@ -2,12 +2,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "ranker/ranker.h"
 
-#include <cblas.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ranker/blas.h"
 #include "ranker/calibration.h"
 #include "ranker/ndcg.h"
 
@@ -336,18 +335,6 @@ static oltr_status calibrate(training *t, const part *spare)
 
 /* ---- the whole ------------------------------------------------------------------------------------------ */
 
-/* The rankers are the threads; a matrix product must not split itself further, or its sums would depend on the machine's load. */
-static void one_thread_each(void)
-{
-    openblas_set_num_threads(1);
-}
-
-static void prepare_blas(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, one_thread_each);
-}
-
 static oltr_status check_part(const part *p, uint32_t dim, const char *name, oltr_error *error)
 {
     if (p->data->dim != dim)
@@ -375,8 +362,9 @@ static oltr_status train(training *t, const part *spare)
     t->r->net = network_make(t->r->map.width, o->hidden, o->n_hidden);
     if (!training_room(t, spare ? largest_of(spare) : 0))
         return fail(t->error, OLTR_ENOMEM, "no memory to train a ranker");
-    prepare_blas();
-    status = learn(t);
+    status = blas_load(t->error);
+    if (status == OLTR_OK)
+        status = learn(t);
     return status == OLTR_OK ? calibrate(t, spare) : status;
 }
 
@@ -414,7 +402,6 @@ oltr_status ranker_score(const ranker *r, const oltr_dataset *d, float *score, s
                     d->dim);
     if (!pass_make(&p, &r->net, most_documents(d)))
         return fail(error, OLTR_ENOMEM, "no memory to score");
-    prepare_blas();
     for (uint32_t q = 0; q < d->n_queries; q++) {
         const float *found = score_query(r, r->weight, &p, d, q);
         for (uint32_t i = 0; i < documents_of(d, q); i++)

@@ -118,7 +118,8 @@ static bool row_of(struct judge *judge, const char *policy, const char *sweep, u
         return untold(judge, "%.60s was not recorded at round %" PRIu64, policy, round);
     }
     return (*out)->replications >= CLAIM_LEAST_REPLICATIONS ||
-           untold(judge, "%" PRIu32 " replications are too few to tell", (*out)->replications);
+           untold(judge, "%" PRIu32 " replication%s too few to tell", (*out)->replications,
+                  (*out)->replications == 1 ? " is" : "s are");
 }
 
 static bool paired_means(struct judge *judge, const char *a, const char *b, const char *sweep, uint64_t round,

@@ -219,5 +219,6 @@ oltr_status density_script(const char *file, const char *title, char *density_te
         write_data(&panels, data);
     }
     free(panels.row);
-    return good ? OLTR_OK : fail(error, OLTR_EIO, "density.csv is broken; run the experiment again to get a good file");
+    return good ? OLTR_OK
+                : fail(error, OLTR_EDATA, "density.csv is broken; run the experiment again to get a good file");
 }

@@ -41,13 +41,16 @@ static oltr_status draw_all(const char *folder, const struct manifest *manifest,
                             oltr_error *error)
 {
     for (uint32_t i = 0; i < manifest->n_figures; i++) {
-        if (go_on != NULL && !go_on()) {
+        const struct figure *figure = &manifest->figure[i];
+        oltr_status status = OLTR_OK;
+        if (go_on == NULL || go_on()) {
+            status = manifest->is_concentration ? draw_density(folder, figure, error)
+                                                : draw_regret(folder, figure, &manifest->scene, error);
+        }
+        if (go_on != NULL && !go_on()) { /* gnuplot has had the same signal, whatever it says */
             return fail(error, OLTR_EINTERRUPTED, "stopped before all figures were drawn; `oltr plot %s` draws them",
                         folder);
         }
-        const struct figure *figure = &manifest->figure[i];
-        oltr_status status = manifest->is_concentration ? draw_density(folder, figure, error)
-                                                        : draw_regret(folder, figure, &manifest->scene, error);
         if (status != OLTR_OK) {
             return status;
         }

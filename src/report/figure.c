@@ -537,12 +537,13 @@ static void add_note(const struct drawing *drawing, struct text *out)
                     bands > 1 ? "s" : "");
         if (drawing->scene->queries > 0) {
             grouped(drawing->scene->queries, number, sizeof number);
-            text_printf(out, " over %s queries", number);
+            text_printf(out, " over %s quer%s", number, plural_ies(drawing->scene->queries));
         }
         text_add(out, ", ");
     }
     grouped(drawing->replications, number, sizeof number);
-    text_printf(out, "%s replications' at screen 0.985,0.03 right font ',9' textcolor rgb '#777777'\n", number);
+    text_printf(out, "%s replication%s' at screen 0.985,0.03 right font ',9' textcolor rgb '#777777'\n", number,
+                plural_s(drawing->replications));
 }
 
 static void add_band(const struct drawing *drawing, const struct curve *curve, size_t column, struct text *out)

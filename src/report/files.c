@@ -152,6 +152,41 @@ oltr_status file_make_folder(const char *path, oltr_error *error)
     return OLTR_OK;
 }
 
+/* The reason why no file of this name can be written, or 0. */
+static int probe(const char *path)
+{
+    enum { BYTES = 4096 }; /* a full disk may still have room for a name */
+    static const char zeros[BYTES];
+    struct stat status;
+    beside new = {-1, NULL};
+    if (is_special(path)) {
+        return 0;
+    }
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        return EISDIR;
+    }
+    if (!beside_open(&new, path, 0666)) {
+        return errno;
+    }
+    int why = write_all(new.fd, zeros, BYTES) && flush_to_disk(new.fd) != 0 ? 0 : errno;
+    beside_drop(&new);
+    return why;
+}
+
+oltr_status file_probe(const char *path, oltr_error *error)
+{
+    int why = probe(path);
+    return why == 0 ? OLTR_OK : fail(error, OLTR_EIO, "%s: cannot write it: %s", path, strerror(why));
+}
+
+oltr_status file_probe_folder(const char *path, oltr_error *error)
+{
+    char *name = file_join(path, "probe");
+    int why = name != NULL ? probe(name) : ENOMEM;
+    free(name);
+    return why == 0 ? OLTR_OK : fail(error, OLTR_EIO, "%s: cannot write into this folder: %s", path, strerror(why));
+}
+
 bool file_name_is_plain(const char *name)
 {
     size_t length = strlen(name);

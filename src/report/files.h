@@ -22,6 +22,10 @@ oltr_status file_write_in(const char *folder, const char *name, const struct tex
 /* Makes the folder and those above it; a folder that is there already is fine. */
 oltr_status file_make_folder(const char *path, oltr_error *error);
 
+/* Can this file be written, or any file in this folder?  Asked before long work; writes one beside it and removes it. */
+oltr_status file_probe(const char *path, oltr_error *error);
+oltr_status file_probe_folder(const char *path, oltr_error *error);
+
 /* A name that is safe in a folder, a script and a URL: letters, digits, '_', and '.' or '-' but not first. */
 bool file_name_is_plain(const char *name);
 

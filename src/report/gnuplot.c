@@ -1,13 +1,15 @@
 /* gnuplot.c - see gnuplot.h.
  *
- * gnuplot writes its output piece by piece, so it works in a folder of its own, inside the folder of the results, and
- * the pictures are renamed into place when all of them are there.  No shell is involved.  The folder is locked while
- * it is needed; one that is not was left by somebody who was killed, and goes. */
+ * gnuplot writes its output piece by piece, and does not notice when the disk is full.  So it works in a folder of its
+ * own, inside the folder of the results, and the pictures are renamed into place when each of them has its end and is on
+ * the disk.  No shell is involved.  The folder is locked while it is needed; one that is not locked was left by a process
+ * that was killed, and is removed. */
 #define _DEFAULT_SOURCE 1 /* flock */
 #include "report/gnuplot.h"
 
-#include "report/shown.h"
+#include "base/file.h"
 #include "report/files.h"
+#include "report/shown.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -99,6 +101,7 @@ static void become_gnuplot(const char *workshop, char *const *command)
     int in = open("/dev/null", O_RDONLY);
     bool ready = in >= 0 && dup2(in, STDIN_FILENO) >= 0 && chdir(workshop) == 0;
     int log = ready ? open(log_name, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
+    (void)signal(SIGXFSZ, SIG_DFL); /* ignored in this program (cli_main); gnuplot would not notice a failed write */
     if (log >= 0 && dup2(log, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0) {
         (void)execvp(command[0], command);
         _exit(errno == ENOENT || errno == EACCES ? NOT_FOUND : 126);
@@ -106,98 +109,193 @@ static void become_gnuplot(const char *workshop, char *const *command)
     _exit(126);
 }
 
-/* The exit status of gnuplot; -1 if it could not be started or was ended by a signal. */
-static int run_gnuplot(const char *workshop, const char *name)
+/* 0 and the status of waitpid(), or the reason why it could not be started. */
+static int run_gnuplot(const char *workshop, const char *name, int *status)
 {
     char script[128], program[] = "gnuplot", plain[] = "-d";
     if (snprintf(script, sizeof script, "%s.gp", name) >= (int)sizeof script) {
-        return -1;
+        return ENAMETOOLONG;
     }
     char *const command[] = {program, plain, script, NULL}; /* -d: this picture, not the taste of a ~/.gnuplot */
     pid_t child = fork();
     if (child == 0) {
         become_gnuplot(workshop, command);
     }
-    int status;
-    while (child > 0 && waitpid(child, &status, 0) < 0) {
+    while (child > 0 && waitpid(child, status, 0) < 0) {
         if (errno != EINTR) {
-            return -1;
+            return errno;
         }
         (void)kill(child, SIGTERM); /* we were asked to stop: so is gnuplot */
     }
-    return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return child > 0 ? 0 : errno;
 }
 
-/* ---- the parent ----------------------------------------------------------------------------------------- */
+/* ---- why there is no figure ------------------------------------------------------------------------------ */
 
-static bool is_complete(const char *path)
+/* Can more be written there?  0, or the reason why not: gnuplot does not tell it. */
+static int write_trouble(const char *workshop)
 {
-    struct stat status;
-    return stat(path, &status) == 0 && status.st_size > 0;
+    enum { ENOUGH = 1 << 16 }; /* more than is left where a picture was cut short */
+    static const char zeros[ENOUGH];
+    char *path = file_join(workshop, "room");
+    int fd = path != NULL ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
+    size_t done = 0;
+    ssize_t wrote = 1;
+    while (fd >= 0 && wrote > 0 && done < ENOUGH) {
+        wrote = write(fd, zeros + done, ENOUGH - done);
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    int why = fd >= 0 && done == ENOUGH && fsync(fd) == 0 ? 0 : errno;
+    if (fd >= 0) {
+        (void)unlink(path);
+        (void)close(fd);
+    }
+    free(path);
+    return why;
 }
 
-static oltr_status explain(const char *workshop, const char *name, int exit_status, oltr_error *error)
+static oltr_status cannot_write(const char *folder, const char *name, const char *ending, int why, oltr_error *error)
 {
-    if (exit_status == NOT_FOUND) {
+    return fail(error, why == ENOMEM ? OLTR_ENOMEM : OLTR_EIO, "%s/%s.%s: cannot write it: %s", folder, name, ending,
+                strerror(why));
+}
+
+/* What gnuplot said last, on one line. */
+static void last_words(const char *workshop, char line[2 * SHOWN_SIZE])
+{
+    struct text log = {0};
+    (void)snprintf(line, 2 * SHOWN_SIZE, "it said nothing");
+    if (file_read_in(workshop, log_name, &log, NULL) == OLTR_OK && log.length > 0) {
+        const char *last = strstr(log.bytes, "line ");
+        (void)snprintf(line, 2 * SHOWN_SIZE, "%.100s", last != NULL ? last : log.bytes);
+        line[strcspn(line, "\r\n")] = '\0';
+    }
+    text_free(&log);
+}
+
+static oltr_status explain(const char *workshop, const char *folder, const char *name, int status, oltr_error *error)
+{
+    char line[2 * SHOWN_SIZE];
+    int why = write_trouble(workshop);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND) {
         return fail(error, OLTR_EIO,
                     "%s: no figure, because gnuplot is not on the PATH; install it (Debian: gnuplot-nox) and run "
                     "`oltr plot` on the folder",
                     name);
     }
-    struct text log = {0};
-    char line[SHOWN_SIZE * 2] = "it said nothing";
-    if (file_read_in(workshop, log_name, &log, NULL) == OLTR_OK && log.length > 0) {
-        const char *last = strstr(log.bytes, "line ");
-        (void)snprintf(line, sizeof line, "%.100s", last != NULL ? last : log.bytes);
-        line[strcspn(line, "\r\n")] = '\0';
+    if (why == 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ) {
+        why = EFBIG;
     }
-    text_free(&log);
+    if (why != 0) {
+        return fail(error, OLTR_EIO, "%s/%s: cannot write this figure: %s", folder, name, strerror(why));
+    }
+    if (WIFSIGNALED(status)) {
+        return fail(error, OLTR_EIO, "%s: gnuplot was ended by signal %d (%s)", name, WTERMSIG(status),
+                    strsignal(WTERMSIG(status)));
+    }
+    last_words(workshop, line);
     return fail(error, OLTR_EIO, "%s: gnuplot failed: %s", name, line);
 }
 
-/* Moves one finished file to its place. */
-static bool move_out(const char *workshop, const char *folder, const char *name, const char *ending)
+/* ---- the parent ----------------------------------------------------------------------------------------- */
+
+/* The last bytes of a whole file of each format; what follows them is blank. */
+static const char *end_of(const char *ending)
 {
-    char *from = part_path(workshop, name, ending), *to = part_path(folder, name, ending);
-    bool moved = from != NULL && to != NULL && is_complete(from) && rename(from, to) == 0;
-    free(from);
-    free(to);
-    return moved;
+    return strcmp(ending, "svg") == 0   ? "</svg>"
+           : strcmp(ending, "png") == 0 ? "IEND\xAE\x42\x60\x82"
+           : strcmp(ending, "pdf") == 0 ? "%%EOF"
+                                        : "";
 }
 
-static oltr_status put_in(const char *workshop, const char *name, const char *ending, const struct text *content,
-                          oltr_error *error)
+static bool has_end(int fd, const char *end)
+{
+    char tail[64];
+    size_t wanted = strlen(end);
+    off_t size = lseek(fd, 0, SEEK_END), from = size > (off_t)sizeof tail ? size - (off_t)sizeof tail : 0;
+    ssize_t got = pread(fd, tail, sizeof tail, from);
+    size_t length = got > 0 ? (size_t)got : 0;
+    while (length > 0 && strchr(" \r\n", tail[length - 1]) != NULL) {
+        length--;
+    }
+    return length >= wanted && length > 0 && memcmp(tail + length - wanted, end, wanted) == 0;
+}
+
+/* Is the file whole, and on the disk?  0, or a reason; ENODATA: it is not there, or without its end. */
+static int settle(const char *workshop, const char *name, const char *ending)
 {
     char *path = part_path(workshop, name, ending);
-    if (path == NULL) {
-        return fail(error, OLTR_ENOMEM, "%s: out of memory", name);
+    int fd = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    int why = path == NULL ? ENOMEM : fd >= 0 ? 0 : errno == ENOENT ? ENODATA : errno;
+    if (fd >= 0) {
+        why = !has_end(fd, end_of(ending)) ? ENODATA : flush_to_disk(fd) ? 0 : errno;
+        (void)close(fd);
     }
-    oltr_status status = file_write(path, content, error);
     free(path);
-    return status;
+    return why;
 }
 
-static oltr_status draw_in(const char *workshop, const char *folder, const char *name, const struct text *script,
-                           const struct text *data, oltr_error *error)
+static oltr_status settle_all(const char *workshop, const char *folder, const char *name, oltr_error *error)
 {
-    oltr_status status = put_in(workshop, name, "gp", script, error);
-    if (status == OLTR_OK) {
-        status = put_in(workshop, name, "csv", data, error);
-    }
-    if (status != OLTR_OK) {
-        return status;
-    }
-    int exit_status = run_gnuplot(workshop, name);
-    if (exit_status != 0) {
-        return explain(workshop, name, exit_status, error);
-    }
     for (size_t i = 0; i < N_ENDINGS; i++) {
-        if (!move_out(workshop, folder, name, endings[i])) {
+        int why = settle(workshop, name, endings[i]);
+        int trouble = why == ENODATA ? write_trouble(workshop) : why;
+        if (trouble != 0) {
+            return cannot_write(folder, name, endings[i], trouble, error);
+        }
+        if (why != 0) {
             return fail(error, OLTR_EIO, "%s.%s: gnuplot did not draw it; is this gnuplot built with cairo?", name,
                         endings[i]);
         }
     }
     return OLTR_OK;
+}
+
+/* Moves one finished file to its place. */
+static oltr_status move_out(const char *workshop, const char *folder, const char *name, const char *ending,
+                            oltr_error *error)
+{
+    char *from = part_path(workshop, name, ending), *to = part_path(folder, name, ending);
+    int why = from == NULL || to == NULL ? ENOMEM : rename(from, to) == 0 ? 0 : errno;
+    free(from);
+    free(to);
+    return why == 0 ? OLTR_OK : cannot_write(folder, name, ending, why, error);
+}
+
+static oltr_status put_in(const char *workshop, const char *folder, const char *name, const char *ending,
+                          const struct text *content, oltr_error *error)
+{
+    char *path = part_path(workshop, name, ending);
+    if (path == NULL) {
+        return fail(error, OLTR_ENOMEM, "%s: out of memory", name);
+    }
+    errno = 0;
+    oltr_status status = file_write(path, content, error);
+    int why = errno;
+    free(path);
+    return status == OLTR_EIO ? cannot_write(folder, name, ending, why, error) : status;
+}
+
+static oltr_status draw_in(const char *workshop, const char *folder, const char *name, const struct text *script,
+                           const struct text *data, oltr_error *error)
+{
+    int status = 0;
+    oltr_status made = put_in(workshop, folder, name, "gp", script, error);
+    if (made == OLTR_OK) {
+        made = put_in(workshop, folder, name, "csv", data, error);
+    }
+    if (made != OLTR_OK) {
+        return made;
+    }
+    int why = run_gnuplot(workshop, name, &status);
+    if (why != 0) {
+        return fail(error, OLTR_EIO, "%s: cannot start gnuplot: %s", name, strerror(why));
+    }
+    made = status == 0 ? settle_all(workshop, folder, name, error) : explain(workshop, folder, name, status, error);
+    for (size_t i = 0; made == OLTR_OK && i < N_ENDINGS; i++) {
+        made = move_out(workshop, folder, name, endings[i], error);
+    }
+    return made;
 }
 
 /* A new one, in new memory, and its lock: -1 where there are no locks, but then nobody takes it for left either.  NULL with the error set. */

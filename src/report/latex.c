@@ -111,10 +111,10 @@ static void add_table(const struct report_experiment *experiment, const struct c
     uint32_t queries = folder->manifest.scene.queries;
     text_add(out, ". Cumulative regret, mean $\\pm$ standard error ");
     if (queries > 0) {
-        text_printf(out, "over %" PRIu32 " queries, ", queries);
+        text_printf(out, "over %" PRIu32 " quer%s, ", queries, plural_ies(queries));
     }
-    text_printf(out, "%s%" PRIu32 " replications.}\n", queries > 0 ? "" : "of ",
-                column[0].count > 0 ? column[0].ranked[0].row->replications : 0);
+    uint32_t replications = column[0].count > 0 ? column[0].ranked[0].row->replications : 0;
+    text_printf(out, "%s%" PRIu32 " replication%s.}\n", queries > 0 ? "" : "of ", replications, plural_s(replications));
     text_printf(out, "  \\label{tab:%s%s}\n  \\begin{tabular}{l", experiment->name, first > 0 ? "-more" : "");
     for (uint32_t j = 0; j < n_columns; j++) {
         text_add(out, "r");

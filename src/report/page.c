@@ -244,8 +244,9 @@ static void add_setting(const struct report_experiment *experiment, struct text 
         text_printf(out, " items, %lld slots · ", (long long)json_integer_value(json_object_get(point, "slots")));
         html_count(out, (uint64_t)json_integer_value(json_object_get(point, "rounds")));
         text_add(out, " rounds, ");
-        html_count(out, (uint64_t)json_integer_value(json_object_get(point, "replications")));
-        text_add(out, " replications · ");
+        uint64_t replications = (uint64_t)json_integer_value(json_object_get(point, "replications"));
+        html_count(out, replications);
+        text_printf(out, " replication%s · ", plural_s(replications));
     }
     html_seconds(out, seconds_of(experiment));
     text_printf(out,

@@ -234,22 +234,17 @@ static oltr_status write_tables(const struct report *report, oltr_error *error)
     return status;
 }
 
-oltr_status report_write(const char *path, uint32_t *missing, oltr_error *error)
+oltr_status report_write(const struct report *report, uint32_t *missing, oltr_error *error)
 {
-    struct report report;
     struct text page = {0};
     *missing = 0;
-    oltr_status status = report_read(path, &report, error);
+    oltr_status status = write_tables(report, error);
     if (status == OLTR_OK) {
-        status = write_tables(&report, error);
+        status = page_write(report, &page, missing, error);
     }
     if (status == OLTR_OK) {
-        status = page_write(&report, &page, missing, error);
-    }
-    if (status == OLTR_OK) {
-        status = file_write_in(path, "index.html", &page, error);
+        status = file_write_in(report->path, "index.html", &page, error);
     }
     text_free(&page);
-    report_free(&report);
     return status;
 }

@@ -23,12 +23,13 @@ struct report {
     struct report_experiment *experiment; /* (count) in the order of report.json, then by name */
 };
 
+/* Reads the folders and judges their claims; free the report either way. */
 oltr_status report_read(const char *path, struct report *report, oltr_error *error);
 void report_free(struct report *report);
 
-/* Reads, judges, and writes index.html, results.csv, summary.csv, claims.csv and summary.tex into the folder.
- * *missing: how many figures could not be shown. */
-oltr_status report_write(const char *path, uint32_t *missing, oltr_error *error);
+/* Writes index.html, results.csv, summary.csv, claims.csv and summary.tex into the folder.  *missing: how many figures
+ * could not be shown. */
+oltr_status report_write(const struct report *report, uint32_t *missing, oltr_error *error);
 
 /* The page, and the tables for LaTeX. */
 oltr_status page_write(const struct report *report, struct text *out, uint32_t *missing, oltr_error *error);

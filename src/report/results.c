@@ -100,34 +100,6 @@ void queries_csv(const oltr_experiment *points, uint32_t n_points, const char *c
 
 /* ---- reading -------------------------------------------------------------------------------------------- */
 
-static const char *skip_digits(const char *at)
-{
-    return at + strspn(at, "0123456789");
-}
-
-bool number_is_plain(const char *string)
-{
-    const char *start = string + (*string == '-' || *string == '+'), *at = skip_digits(start);
-    size_t digits = (size_t)(at - start);
-    if (*at == '.') {
-        const char *fraction = at + 1;
-        at = skip_digits(fraction);
-        digits += (size_t)(at - fraction);
-    }
-    if (digits > 0 && (*at == 'e' || *at == 'E')) {
-        const char *exponent = at + 1 + (at[1] == '-' || at[1] == '+');
-        at = skip_digits(exponent);
-        digits = at > exponent ? digits : 0;
-    }
-    return digits > 0 && *at == '\0';
-}
-
-bool count_is_plain(const char *string)
-{
-    size_t length = strlen(string);
-    return length > 0 && length < 19 && skip_digits(string)[0] == '\0';
-}
-
 static bool parse_row(char **field, struct result_row *row)
 {
     if (!count_is_plain(field[2]) || !number_is_plain(field[3]) || !number_is_plain(field[4]) ||

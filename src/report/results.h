@@ -40,10 +40,4 @@ const struct result_row *result_find(const struct result_table *table, const cha
                                      uint64_t round);
 const struct result_row *result_last(const struct result_table *table, const char *sweep, const char *policy);
 
-/* Digits and nothing else, few enough for 64 bits. */
-bool count_is_plain(const char *string);
-
-/* The whole string as a number, or false: no blanks, no hexadecimal, no infinity. */
-bool number_is_plain(const char *string);
-
 #endif

@@ -1,11 +1,7 @@
-/* shown.h - what people typed, made fit to be quoted in a message. */
+/* shown.h - quoting of input in messages, from src/base. */
 #ifndef REPORT_SHOWN_H
 #define REPORT_SHOWN_H
 
-#include "base/error.h"
-
-/* `text` on one line, without control characters, never longer than the buffer. */
-enum { SHOWN_SIZE = 56 };
-const char *shown(const char *text, char buffer[SHOWN_SIZE]);
+#include "base/shown.h"
 
 #endif

@@ -3,6 +3,11 @@
  * Normals: the counters 8g..8g+7 make the normals of the items 32g..32g+31; word j of counter 8g+l belongs to item
  * 32g+8j+l, which is how the words of eight counters lie in four vectors.  Words 0,1 and words 2,3 make a pair each.
  *
+ * Directions: feature j of row i is number m = i dim + j, and made of word
+ * floor(m / 8) mod 4 of counter 8 floor(m / 32) + m mod 8.  Counters beyond 2^32 go on in the purpose.  The squares of a
+ * row are exact in double and add up in four interleaved sets of four partial sums; every number is then multiplied by the
+ * float nearest to 1 / sqrt(sum).  The products with theta add up likewise, each one fused.
+ *
  * Beta: position i, attempt by attempt: words 0,1 make the normals of the two gammas, words 2,3 decide whether each is accepted.
  * If either is rejected both are drawn again: the law of an accepted pair is the same.  Shapes below 1 are raised by 1 first, and words 0,1 of
  * another purpose make the uniforms whose powers take that back.
@@ -45,6 +50,54 @@ void gauss_scores_plain(const oltr_rng *rng, const float *mean, const float *sd,
     standard_normals_plain(rng, n, out);
     for (size_t i = 0; i < padded(n); i++)
         out[i] = fmaf(sd[i], out[i], mean[i]);
+}
+
+/* The group's 32 uniforms, or the first n of them. */
+static void uniform_group(const oltr_rng *rng, uint64_t group, size_t n, float *out)
+{
+    for (uint32_t l = 0; l < LANES && l < n; l++) {
+        uint64_t counter = group * LANES + l;
+        uint32_t word[4];
+        words_at(rng, (uint32_t)counter, (uint32_t)(counter >> 32), word);
+        for (size_t j = 0; j < 4 && LANES * j + l < n; j++)
+            out[LANES * j + l] = uniform_float(word[j]);
+    }
+}
+
+static double sum_of_parts(const double part[4][4])
+{
+    double four[4];
+    for (size_t l = 0; l < 4; l++)
+        four[l] = (part[0][l] + part[1][l]) + (part[2][l] + part[3][l]);
+    return (four[0] + four[1]) + (four[2] + four[3]);
+}
+
+/* To length 1; returns the product with theta. */
+static double scale_row(float *row, uint32_t dim, const double *theta)
+{
+    double squares[4][4] = {{0}}, products[4][4] = {{0}};
+    for (size_t j = 0; j < dim; j++)
+        squares[j / 4 % 4][j % 4] += (double)row[j] * (double)row[j];
+    float factor = (float)(1 / sqrt(sum_of_parts((const double(*)[4])squares)));
+    for (size_t j = 0; j < dim; j++) {
+        double *sum = &products[j / 4 % 4][j % 4];
+        row[j] *= factor;
+        *sum = fma((double)row[j], theta[j], *sum);
+    }
+    return sum_of_parts((const double(*)[4])products);
+}
+
+void cube_directions_plain(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim, const double *theta, float *out,
+                           double *product)
+{
+    const size_t count = n * dim;
+    const uint64_t group = first * dim / NORMAL_GROUP;
+    for (size_t g = 0; g * NORMAL_GROUP < count; g++) {
+        size_t left = count - g * NORMAL_GROUP;
+        uniform_group(rng, group + g, left < NORMAL_GROUP ? left : NORMAL_GROUP, out + g * NORMAL_GROUP);
+    }
+    for (size_t i = 0; i < n; i++)
+        product[i] = scale_row(out + i * dim, dim, theta);
 }
 
 /* log of density over envelope, for d = shape - 1/3 and t = c x: 3 log(1+t) - 3t + 3t^2/2 - t^3, times d.  Where the
@@ -139,6 +192,15 @@ void standard_normals(const oltr_rng *rng, size_t n, float *out)
         standard_normals_plain(rng, n, out);
 }
 
+void cube_directions(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim, const double *theta, float *out,
+                     double *product)
+{
+    if (cpu_has_avx2())
+        cube_directions_avx2(rng, first, n, dim, theta, out, product);
+    else
+        cube_directions_plain(rng, first, n, dim, theta, out, product);
+}
+
 void gauss_scores_ahead(const oltr_rng *rng, normals_ahead *ahead, const float *mean, const float *sd,
                         const uint32_t *item, size_t n, float *out)
 {
@@ -193,6 +255,12 @@ const float *standard_normals_ahead_avx512(const oltr_rng *rng, normals_ahead *a
 void standard_normals_avx2(const oltr_rng *rng, size_t n, float *out)
 {
     standard_normals_plain(rng, n, out);
+}
+
+void cube_directions_avx2(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim, const double *theta, float *out,
+                          double *product)
+{
+    cube_directions_plain(rng, first, n, dim, theta, out, product);
 }
 
 void gauss_scores_avx2(const oltr_rng *rng, const float *mean, const float *sd, const uint32_t *item, size_t n,

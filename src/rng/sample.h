@@ -34,6 +34,17 @@ void standard_normals_plain(const oltr_rng *rng, size_t n, float *out);
 void standard_normals_avx2(const oltr_rng *rng, size_t n, float *out);
 void standard_normals_avx512(const oltr_rng *rng, size_t n, float *out);
 
+/* The rows first..first+n-1 of dim numbers, each row uniform on the cube (0,1]^dim and scaled to length 1, and their products
+ * with theta.  theta: (dim); out: (n, dim), not padded; product: (n).  first is a multiple of DIRECTION_ROWS, which makes whole
+ * groups of 32 numbers for every dim. */
+enum { DIRECTION_ROWS = 32 };
+void cube_directions(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim, const double *theta, float *out,
+                     double *product);
+void cube_directions_plain(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim, const double *theta, float *out,
+                           double *product);
+void cube_directions_avx2(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim, const double *theta, float *out,
+                          double *product);
+
 /* Normals of rounds to come.
  *
  * To make the 32 normals of a short list is a chain of some 160 cycles, each step waiting for the one before, while most of the processor stands still.

@@ -229,6 +229,203 @@ OLTR_TARGET_AVX2 void gauss_scores_avx2(const oltr_rng *rng, const float *mean, 
         gauss_all(rng, mean, sd, n, out);
 }
 
+/* ---- directions ----------------------------------------------------------------------------------------- */
+
+enum { SETS = 3, MANY = SETS * NORMAL_GROUP }; /* three sets of eight counters, 96 words */
+
+/* Positions differ in the first counter word alone: half of the first two rounds of Philox is the same for all of them. */
+typedef struct many_counters {
+    uint32_t first_c2;                        /* XORed into c2 in the first round */
+    uint32_t second_c0, second_c2, second_c3; /* XORed into c0 and c2 in the second; c3 after it */
+    uint32_t k0[PHILOX_ROUNDS], k1[PHILOX_ROUNDS];
+} many_counters;
+
+static many_counters many_counters_of(const oltr_rng *rng, uint32_t purpose)
+{
+    many_counters c;
+    for (uint32_t r = 0; r < PHILOX_ROUNDS; r++) {
+        c.k0[r] = rng->key[0] + r * PHILOX_W0;
+        c.k1[r] = rng->key[1] + r * PHILOX_W1;
+    }
+    uint64_t p1 = (uint64_t)PHILOX_M1 * ((rng->counter[2] & 0xFFFF0000u) | purpose);
+    uint64_t p0 = (uint64_t)PHILOX_M0 * ((uint32_t)(p1 >> 32) ^ rng->counter[1] ^ c.k0[0]);
+    c.first_c2 = rng->counter[3] ^ c.k1[0];
+    c.second_c0 = (uint32_t)p1 ^ c.k0[1];
+    c.second_c2 = (uint32_t)(p0 >> 32) ^ c.k1[1];
+    c.second_c3 = (uint32_t)p0;
+    return c;
+}
+
+KERNEL __m256i splat_word(uint32_t word)
+{
+    return _mm256_set1_epi32((int)word);
+}
+
+typedef struct product8 {
+    __m256i high, low;
+} product8;
+
+KERNEL product8 multiply8(__m256i x, uint32_t by)
+{
+    const __m256i m = splat_word(by);
+    __m256i even = _mm256_mul_epu32(x, m), odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), m);
+    return (product8){_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA),
+                      _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA)};
+}
+
+KERNEL __m256i xor3(__m256i x, __m256i y, __m256i z)
+{
+    return _mm256_xor_si256(x, _mm256_xor_si256(y, z));
+}
+
+/* The words of philox8() of 24 positions.  A word of eight counters is one vector, so that three sets fit the registers;
+ * while one set waits for its multiplications, the others go on. */
+KERNEL void philox24(const many_counters *c, __m256i position, words8 w[SETS])
+{
+    for (int s = 0; s < SETS; s++) { /* the first two rounds */
+        product8 p0 = multiply8(_mm256_add_epi32(position, splat_word((uint32_t)s * LANES)), PHILOX_M0);
+        product8 p1 = multiply8(_mm256_xor_si256(p0.high, splat_word(c->first_c2)), PHILOX_M1);
+        w[s].w[0] = _mm256_xor_si256(p1.high, splat_word(c->second_c0));
+        w[s].w[1] = p1.low;
+        w[s].w[2] = _mm256_xor_si256(p0.low, splat_word(c->second_c2));
+        w[s].w[3] = splat_word(c->second_c3);
+    }
+    for (int r = 2; r < PHILOX_ROUNDS; r++) {
+        const __m256i k0 = splat_word(c->k0[r]), k1 = splat_word(c->k1[r]);
+        for (int s = 0; s < SETS; s++) {
+            product8 p0 = multiply8(w[s].w[0], PHILOX_M0), p1 = multiply8(w[s].w[2], PHILOX_M1);
+            w[s].w[0] = xor3(p1.high, w[s].w[1], k0);
+            w[s].w[2] = xor3(p0.high, w[s].w[3], k1);
+            w[s].w[1] = p1.low;
+            w[s].w[3] = p0.low;
+        }
+    }
+}
+
+KERNEL void uniform_groups(const many_counters *c, __m256i position, float *out)
+{
+    words8 w[SETS];
+    philox24(c, position, w);
+    for (size_t s = 0; s < SETS; s++)
+        for (size_t j = 0; j < 4; j++)
+            _mm256_storeu_ps(out + NORMAL_GROUP * s + LANES * j, uniform8(w[s].w[j]));
+}
+
+/* The n uniforms from a counter on, all of one purpose. */
+OLTR_TARGET_AVX2 static __attribute__((noinline)) void uniform_run(const oltr_rng *rng, uint64_t counter, size_t n,
+                                                                   float *out)
+{
+    const many_counters c = many_counters_of(rng, (uint32_t)(counter >> 32));
+    __m256i position = _mm256_add_epi32(lanes(), splat_word((uint32_t)counter));
+    for (; n >= MANY; n -= MANY, out += MANY) {
+        uniform_groups(&c, position, out);
+        position = _mm256_add_epi32(position, splat_word(SETS * LANES));
+    }
+    if (n) {
+        float last[MANY];
+        uniform_groups(&c, position, last);
+        memcpy(out, last, n * sizeof *out);
+    }
+}
+
+/* The uniforms first..first+n-1, where first is a multiple of 32; a run of one purpose ends at 2^32 counters. */
+static void uniforms(const oltr_rng *rng, uint64_t first, size_t n, float *out)
+{
+    while (n) {
+        uint64_t counter = first / 4, left = ((UINT64_C(1) << 32) - (uint32_t)counter) * 4;
+        size_t run = n < left ? n : (size_t)left;
+        uniform_run(rng, counter, run, out);
+        first += run;
+        out += run;
+        n -= run;
+    }
+}
+
+/* Some of four floats: the first n < 4. */
+KERNEL __m128i first_lanes(size_t n)
+{
+    static const int32_t lane[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+    return _mm_loadu_si128((const __m128i *)(const void *)(lane + 4 - n));
+}
+
+KERNEL __m256d add_square(__m256d sum, __m128 x)
+{
+    __m256d wide = _mm256_cvtps_pd(x);
+    return _mm256_fmadd_pd(wide, wide, sum);
+}
+
+KERNEL double sum_of_parts(const __m256d part[4])
+{
+    __m256d four = _mm256_add_pd(_mm256_add_pd(part[0], part[1]), _mm256_add_pd(part[2], part[3]));
+    __m256d pairs = _mm256_hadd_pd(four, four);
+    return _mm_cvtsd_f64(_mm_add_sd(_mm256_castpd256_pd128(pairs), _mm256_extractf128_pd(pairs, 1)));
+}
+
+KERNEL double sum_of_squares(const float *row, size_t dim)
+{
+    __m256d part[4];
+    size_t j = 0;
+    for (size_t s = 0; s < 4; s++)
+        part[s] = _mm256_setzero_pd();
+    for (; j + 16 <= dim; j += 16)
+        for (size_t s = 0; s < 4; s++)
+            part[s] = add_square(part[s], _mm_loadu_ps(row + j + 4 * s));
+    for (size_t s = 0; s < 4; s++, j += 4)
+        if (j + 4 <= dim)
+            part[s] = add_square(part[s], _mm_loadu_ps(row + j));
+        else if (j < dim)
+            part[s] = add_square(part[s], _mm_maskload_ps(row + j, first_lanes(dim - j)));
+    return sum_of_parts(part);
+}
+
+/* Four numbers of a row times `by`, and what they add to the product with theta. */
+KERNEL __m256d scale_four(float *row, __m128 by, const double *theta, __m256d sum)
+{
+    __m128 x = _mm_mul_ps(_mm_loadu_ps(row), by);
+    _mm_storeu_ps(row, x);
+    return _mm256_fmadd_pd(_mm256_cvtps_pd(x), _mm256_loadu_pd(theta), sum);
+}
+
+KERNEL __m256d scale_some(float *row, __m128 by, const double *theta, size_t n, __m256d sum)
+{
+    const __m128i lane = first_lanes(n);
+    __m128 x = _mm_mul_ps(_mm_maskload_ps(row, lane), by);
+    _mm_maskstore_ps(row, lane, x);
+    return _mm256_fmadd_pd(_mm256_cvtps_pd(x), _mm256_maskload_pd(theta, _mm256_cvtepi32_epi64(lane)), sum);
+}
+
+KERNEL double scale_row(float *row, size_t dim, float factor, const double *theta)
+{
+    const __m128 by = _mm_set1_ps(factor);
+    __m256d part[4];
+    size_t j = 0;
+    for (size_t s = 0; s < 4; s++)
+        part[s] = _mm256_setzero_pd();
+    for (; j + 16 <= dim; j += 16)
+        for (size_t s = 0; s < 4; s++)
+            part[s] = scale_four(row + j + 4 * s, by, theta + j + 4 * s, part[s]);
+    for (size_t s = 0; s < 4; s++, j += 4)
+        if (j + 4 <= dim)
+            part[s] = scale_four(row + j, by, theta + j, part[s]);
+        else if (j < dim)
+            part[s] = scale_some(row + j, by, theta + j, dim - j, part[s]);
+    return sum_of_parts(part);
+}
+
+OLTR_TARGET_AVX2 void cube_directions_avx2(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim,
+                                           const double *theta, float *out, double *product)
+{
+    for (size_t i = 0; i < n; i += DIRECTION_ROWS, out += (size_t)DIRECTION_ROWS * dim) {
+        const size_t rows = n - i < DIRECTION_ROWS ? n - i : DIRECTION_ROWS;
+        float factor[DIRECTION_ROWS];
+        uniforms(rng, (first + i) * dim, rows * dim, out);
+        for (size_t r = 0; r < rows; r++)
+            factor[r] = (float)(1 / sqrt(sum_of_squares(out + r * dim, dim)));
+        for (size_t r = 0; r < rows; r++)
+            product[i + r] = scale_row(out + r * dim, dim, factor[r], theta);
+    }
+}
+
 /* ---- Beta ----------------------------------------------------------------------------------------------- */
 
 typedef struct proposal {

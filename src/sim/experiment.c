@@ -48,7 +48,7 @@ oltr_status oltr_experiment_check(const oltr_experiment *e, oltr_error *error)
     if (status != OLTR_OK)
         return status;
     oltr_error why = {OLTR_OK, ""};
-    arena *probe = arena_new(e, &why); /* makes every policy once, with the prior of replication 0 */
+    arena *probe = arena_new(e, NULL, &why); /* makes every policy once, with the prior of replication 0 */
     if (!probe)
         return fail(error, why.code, "%s", why.msg);
     arena_free(probe);

@@ -9,8 +9,6 @@
 #include "base/error.h"
 #include "world/world.h"
 
-__extension__ typedef unsigned __int128 unsigned_wide;
-
 enum { FINEST = 40, GROUP_BITS = 62 };
 
 /* A round is worth at most one reward a slot, and a reward at most the world's scale, either way where rewards are real.  The sum over a group has
@@ -72,6 +70,10 @@ static void put_policy(writer *w, const oltr_contestant *c)
     put_text(w, c->label);
     put_text(w, c->settings.info->name);
     put_f64s(w, c->settings.value, c->settings.info->n_params);
+    if (c->settings.custom_bytes) {
+        put_u64(w, c->settings.custom_bytes);
+        put_bytes(w, c->settings.custom, c->settings.custom_bytes);
+    }
 }
 
 static void put_experiment(writer *w, const oltr_experiment *e)
@@ -232,7 +234,13 @@ static int64_t in_units(const point_results *p, double value)
 
 static wide square(int64_t units)
 {
-    return (wide)units * units;
+    uint64_t size = units < 0 ? -(uint64_t)units : (uint64_t)units;
+    return wide_product(size, size);
+}
+
+static void add(wide *sum, wide term)
+{
+    *sum = wide_add(*sum, term);
 }
 
 static void add_pairs(point_results *p)
@@ -243,7 +251,7 @@ static void add_pairs(point_results *p)
             const int64_t *one = p->units + (size_t)i * p->n_checkpoints;
             const int64_t *two = p->units + (size_t)j * p->n_checkpoints;
             for (uint32_t c = 0; c < p->n_checkpoints; c++)
-                *squares++ += square(one[c] - two[c]);
+                add(squares++, square(one[c] - two[c]));
         }
 }
 
@@ -253,26 +261,27 @@ static void add_to_group(point_results *p, uint32_t group)
     for (size_t i = 0; i < curve; i++)
         p->group_regret[group * curve + i] += p->units[i];
     for (uint32_t i = 0; i < p->n_policies; i++)
-        p->group_squares[(size_t)group * p->n_policies + i] += square(p->units[(size_t)(i + 1) * p->n_checkpoints - 1]);
+        add(&p->group_squares[(size_t)group * p->n_policies + i],
+            square(p->units[(size_t)(i + 1) * p->n_checkpoints - 1]));
     p->group_done[group]++;
 }
 
 void results_add(oltr_results *results, uint32_t point, uint32_t replication, const double *regret,
-                 const double *reward, const uint64_t *ns)
+                 const double *reward, const uint64_t *ns, int saturated)
 {
     point_results *p = &results->point[point];
     for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++) {
         p->units[i] = in_units(p, regret[i]);
-        p->at[i].regret += p->units[i];
-        p->at[i].regret_squares += square(p->units[i]);
-        p->at[i].reward += in_units(p, reward[i]);
+        add(&p->at[i].regret, wide_of(p->units[i]));
+        add(&p->at[i].regret_squares, square(p->units[i]));
+        add(&p->at[i].reward, wide_of(in_units(p, reward[i])));
     }
     add_pairs(p);
     if (p->n_groups > 1)
         add_to_group(p, replication % p->n_groups);
     for (uint32_t i = 0; i < p->n_policies; i++)
         p->ns[i] += ns[i];
-    p->whole[replication] = 1;
+    p->whole[replication] = (unsigned char)(WHOLE | (saturated ? SATURATED : 0));
     p->done++;
 }
 
@@ -282,7 +291,7 @@ static void merge_groups(point_results *p, const point_results *from)
     for (size_t i = 0; i < policies * p->n_checkpoints; i++)
         p->group_regret[i] += from->group_regret[i];
     for (size_t i = 0; i < policies; i++)
-        p->group_squares[i] += from->group_squares[i];
+        add(&p->group_squares[i], from->group_squares[i]);
     for (uint32_t i = 0; i < p->n_groups; i++)
         p->group_done[i] += from->group_done[i];
 }
@@ -290,12 +299,12 @@ static void merge_groups(point_results *p, const point_results *from)
 static void merge_point(point_results *p, const point_results *from)
 {
     for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++) {
-        p->at[i].regret += from->at[i].regret;
-        p->at[i].regret_squares += from->at[i].regret_squares;
-        p->at[i].reward += from->at[i].reward;
+        add(&p->at[i].regret, from->at[i].regret);
+        add(&p->at[i].regret_squares, from->at[i].regret_squares);
+        add(&p->at[i].reward, from->at[i].reward);
     }
     for (size_t i = 0; i < pair_count(p->n_policies) * p->n_checkpoints; i++)
-        p->pair_squares[i] += from->pair_squares[i];
+        add(&p->pair_squares[i], from->pair_squares[i]);
     if (p->n_groups > 1)
         merge_groups(p, from);
     for (uint32_t i = 0; i < p->n_policies; i++)
@@ -332,21 +341,23 @@ uint32_t oltr_shard_replications(oltr_shard shard, uint32_t replications)
 /* The sum of the squared distances from `centre` of n numbers with these sums, exactly: no cancellation however large the mean. */
 static double squared_distances(wide total, wide squares, uint32_t n, int64_t centre)
 {
-    unsigned_wide c = (unsigned_wide)(wide)centre, sum = (unsigned_wide)squares;
-    sum += n * c * c - 2 * c * (unsigned_wide)total; /* terms may wrap, the sum does not */
-    return (double)(wide)sum;
+    wide c = wide_of(centre), nc = wide_multiply(c, wide_of(n)); /* terms may wrap, the sum does not */
+    wide step = wide_subtract(wide_subtract(nc, total), total);
+    return wide_double(wide_add(squares, wide_multiply(c, step)));
 }
 
 /* Mean of n numbers and its standard error, from their sums in units of 2^-scale. */
 static oltr_estimate estimate(wide total, wide squares, uint32_t n, int scale)
 {
     if (!n)
-        return (oltr_estimate){0, 0, 0};
-    int64_t centre = (int64_t)(total / n);
-    double offset = (double)(total - (wide)centre * n) / n; /* mean - centre, below one unit */
+        return (oltr_estimate){.replications = 0};
+    int64_t centre = (int64_t)wide_divide(total, n).low;
+    wide rest = wide_subtract(total, wide_multiply(wide_of(centre), wide_of(n)));
+    double offset = wide_double(rest) / n; /* mean - centre, below one unit */
     double around = squared_distances(total, squares, n, centre) - n * offset * offset;
     double variance = n > 1 ? fmax(0, around) / (n - 1) : 0;
-    return (oltr_estimate){ldexp((double)total / n, -scale), ldexp(sqrt(variance / n), -scale), n};
+    return (oltr_estimate){
+        .mean = ldexp(wide_double(total) / n, -scale), .se = ldexp(sqrt(variance / n), -scale), .replications = n};
 }
 
 #define NOBODY UINT32_MAX
@@ -380,28 +391,43 @@ static double between_groups(const point_results *p, uint32_t policy, uint32_t o
     return ldexp(sqrt(squares * groups / (groups - 1)) / p->done, -p->scale);
 }
 
+/* The point, if it and the policy and the checkpoint are there. */
+static const point_results *point_of(const oltr_results *results, uint32_t point, uint32_t policy, uint32_t checkpoint)
+{
+    if (!results || point >= results->n_points)
+        return NULL;
+    const point_results *p = &results->point[point];
+    return policy < p->n_policies && checkpoint < p->n_checkpoints ? p : NULL;
+}
+
+static const oltr_estimate no_estimate = {NAN, NAN, 0, {0, 0}};
+
 oltr_outcome oltr_results_at(const oltr_results *results, uint32_t point, uint32_t policy, uint32_t checkpoint)
 {
-    const point_results *p = &results->point[point];
+    const point_results *p = point_of(results, point, policy, checkpoint);
+    if (!p)
+        return (oltr_outcome){.regret = NAN, .regret_se = NAN, .reward = NAN};
+    if (!p->done)
+        return (oltr_outcome){0, 0, 0, 0, {0, 0}};
     const tally *t = &p->at[(size_t)policy * p->n_checkpoints + checkpoint];
     oltr_estimate regret = estimate(t->regret, t->regret_squares, p->done, p->scale);
-    if (!p->done)
-        return (oltr_outcome){0, 0, 0, 0};
     return (oltr_outcome){.regret = regret.mean,
                           .regret_se = between_groups(p, policy, NOBODY, checkpoint, regret.se),
-                          .reward = ldexp((double)t->reward / p->done, -p->scale),
+                          .reward = ldexp(wide_double(t->reward) / p->done, -p->scale),
                           .replications = p->done};
 }
 
 oltr_estimate oltr_results_pair(const oltr_results *results, uint32_t point, uint32_t policy, uint32_t other,
                                 uint32_t checkpoint)
 {
-    const point_results *p = &results->point[point];
+    const point_results *p = point_of(results, point, policy, checkpoint);
+    if (!p || other >= p->n_policies)
+        return no_estimate;
     if (policy == other)
-        return (oltr_estimate){0, 0, p->done};
+        return (oltr_estimate){.replications = p->done};
     uint32_t first = policy < other ? policy : other, second = policy < other ? other : policy;
-    wide total = p->at[(size_t)policy * p->n_checkpoints + checkpoint].regret -
-                 p->at[(size_t)other * p->n_checkpoints + checkpoint].regret;
+    wide total = wide_subtract(p->at[(size_t)policy * p->n_checkpoints + checkpoint].regret,
+                               p->at[(size_t)other * p->n_checkpoints + checkpoint].regret);
     wide squares = p->pair_squares[pair_index(p->n_policies, first, second) * p->n_checkpoints + checkpoint];
     oltr_estimate difference = estimate(total, squares, p->done, p->scale);
     difference.se = between_groups(p, policy, other, checkpoint, difference.se);
@@ -410,23 +436,37 @@ oltr_estimate oltr_results_pair(const oltr_results *results, uint32_t point, uin
 
 uint32_t oltr_results_groups(const oltr_results *results, uint32_t point)
 {
-    return results->point[point].n_groups;
+    const point_results *p = point_of(results, point, 0, 0);
+    return p ? p->n_groups : 0;
 }
 
 oltr_estimate oltr_results_in_group(const oltr_results *results, uint32_t point, uint32_t policy, uint32_t group)
 {
-    const point_results *p = &results->point[point];
+    const point_results *p = point_of(results, point, policy, 0);
+    if (!p || group >= p->n_groups)
+        return no_estimate;
     if (p->n_groups < 2) {
         const tally *t = &p->at[(size_t)(policy + 1) * p->n_checkpoints - 1];
         return estimate(t->regret, t->regret_squares, p->done, p->scale);
     }
     size_t at = (size_t)group * p->n_policies + policy;
-    return estimate(p->group_regret[(at + 1) * p->n_checkpoints - 1], p->group_squares[at], p->group_done[group],
-                    p->scale);
+    return estimate(wide_of(p->group_regret[(at + 1) * p->n_checkpoints - 1]), p->group_squares[at],
+                    p->group_done[group], p->scale);
 }
 
 double oltr_results_ns_per_round(const oltr_results *results, uint32_t point, uint32_t policy)
 {
-    const point_results *p = &results->point[point];
+    const point_results *p = point_of(results, point, policy, 0);
+    if (!p)
+        return NAN;
     return p->done ? (double)p->ns[policy] / ((double)p->done * (double)p->rounds) : 0;
+}
+
+uint32_t oltr_results_saturated(const oltr_results *results, uint32_t point)
+{
+    const point_results *p = point_of(results, point, 0, 0);
+    uint32_t count = 0;
+    for (uint32_t i = 0; p && i < p->replications; i++)
+        count += (p->whole[i] & SATURATED) != 0;
+    return count;
 }

@@ -12,9 +12,9 @@
 
 #include <oltr/sim.h>
 
-__extension__ typedef __int128 wide;
+#include "sim/wide.h"
 
-enum { CURVE_BITS = 52 };
+enum { CURVE_BITS = 52, WHOLE = 1, SATURATED = 2 };
 
 typedef struct tally {
     wide regret, regret_squares, reward; /* over replications, in units of 2^-scale */
@@ -32,7 +32,7 @@ typedef struct point_results {
     int64_t *units;        /* (n_policies, n_checkpoints) scratch: the replication that is being added */
     uint64_t *ns;          /* (n_policies) thread CPU nanoseconds */
     uint64_t rounds;       /* of the horizon */
-    unsigned char *whole;  /* (replications) 1 where it is in the sums */
+    unsigned char *whole;  /* (replications) WHOLE where it is in the sums, and SATURATED where all lists were alike */
 } point_results;
 
 struct oltr_results {
@@ -57,7 +57,7 @@ uint64_t experiment_digest(const oltr_experiment *points, uint32_t n_points);
 
 /* One replication: curves of every policy, (n_policies, n_checkpoints) each, and the time each took. */
 void results_add(oltr_results *results, uint32_t point, uint32_t replication, const double *regret,
-                 const double *reward, const uint64_t *ns);
+                 const double *reward, const uint64_t *ns, int saturated);
 
 /* As if nothing had been done yet. */
 void results_clear(oltr_results *results);

@@ -10,21 +10,19 @@
 #include "base/file.h"
 #include "sim/results.h"
 
-__extension__ typedef unsigned __int128 unsigned_wide;
-
 static const char magic[8] = "OLTRPART";
 enum { VERSION = 2 };
 
 static void put_wide(writer *w, wide value)
 {
-    put_u64(w, (uint64_t)value);
-    put_u64(w, (uint64_t)(value >> 64));
+    put_u64(w, value.low);
+    put_u64(w, value.high);
 }
 
 static wide get_wide(reader *r)
 {
     uint64_t low = get_u64(r), high = get_u64(r);
-    return (wide)((unsigned_wide)high << 64 | low);
+    return (wide){low, high};
 }
 
 static void put_point(writer *w, const point_results *p)
@@ -52,9 +50,10 @@ static void get_point(reader *r, point_results *p)
     get_bytes(r, p->whole, p->replications);
     p->done = 0;
     for (uint32_t i = 0; i < p->replications; i++) {
-        p->done += p->whole[i] = p->whole[i] != 0;
+        p->whole[i] &= p->whole[i] & WHOLE ? WHOLE | SATURATED : 0;
+        p->done += p->whole[i] & WHOLE;
         if (policies)
-            p->group_done[i % p->n_groups] += p->whole[i];
+            p->group_done[i % p->n_groups] += p->whole[i] & WHOLE;
     }
     for (uint32_t i = 0; i < p->n_policies; i++)
         p->ns[i] = get_u64(r);
@@ -83,6 +82,8 @@ static void put_results(writer *w, const oltr_results *results)
 size_t oltr_results_size(const oltr_results *results)
 {
     writer count = {NULL, 0, 0};
+    if (!results)
+        return 0;
     put_results(&count, results);
     return count.used + 8;
 }
@@ -90,6 +91,8 @@ size_t oltr_results_size(const oltr_results *results)
 void oltr_results_pack(const oltr_results *results, void *bytes)
 {
     writer w = {bytes, SIZE_MAX, 0};
+    if (!results || !bytes)
+        return;
     put_results(&w, results);
     put_u64(&w, crc64(bytes, w.used));
 }
@@ -108,7 +111,7 @@ oltr_status oltr_results_save(const oltr_results *results, const char *path, olt
     return status;
 }
 
-#define LARGEST_FILE ((size_t)1 << 34)
+#define LARGEST_FILE (SIZE_MAX >> (sizeof(size_t) == 8 ? 30 : 1)) /* 16 GiB, where memory can hold it */
 
 static oltr_status check_bytes(const oltr_results *results, const char *path, const unsigned char *bytes, size_t size,
                                oltr_error *error)
@@ -136,13 +139,13 @@ static oltr_status check_bytes(const oltr_results *results, const char *path, co
 /* Could these be sums over n curves of CURVE_BITS bits? */
 static int sum_fits(wide sum, uint32_t n)
 {
-    wide most = (wide)n << (CURVE_BITS + 1);
-    return sum >= -most && sum <= most;
+    wide most = wide_shifted(n, CURVE_BITS + 1);
+    return !wide_less(sum, wide_negate(most)) && !wide_less(most, sum);
 }
 
 static int squares_fit(wide squares, uint32_t n)
 {
-    return squares >= 0 && squares <= (wide)n << (2 * CURVE_BITS);
+    return !wide_negative(squares) && !wide_less(wide_shifted(n, 2 * CURVE_BITS), squares);
 }
 
 /* The groups must add up to the whole. */
@@ -151,12 +154,12 @@ static int groups_fit(const point_results *p)
     size_t curve = (size_t)p->n_policies * p->n_checkpoints;
     int good = 1;
     for (size_t i = 0; i < curve; i++) {
-        wide total = 0;
+        wide total = wide_of(0);
         for (uint32_t g = 0; g < p->n_groups; g++) {
-            good &= sum_fits(p->group_regret[g * curve + i], p->group_done[g]);
-            total += p->group_regret[g * curve + i];
+            good &= sum_fits(wide_of(p->group_regret[g * curve + i]), p->group_done[g]);
+            total = wide_add(total, wide_of(p->group_regret[g * curve + i]));
         }
-        good &= total == p->at[i].regret;
+        good &= wide_equal(total, p->at[i].regret);
     }
     for (size_t i = 0; i < (size_t)p->n_groups * p->n_policies; i++)
         good &= squares_fit(p->group_squares[i], p->group_done[i / p->n_policies]);

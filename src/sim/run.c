@@ -5,22 +5,26 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "sim/arena.h"
 #include "sim/results.h"
+#include "sim/thread_hooks.h"
+#include "sim/workload.h"
 
 typedef struct run {
     const oltr_experiment *points;
     const oltr_run_options *options;
     oltr_results *results;
+    workload *work;
+    atomic_int ending;    /* somebody asked to stop, or a worker gave up: everybody stops at the next look */
     pthread_mutex_t lock; /* of all below, and of results */
     pthread_cond_t changed;
     uint32_t point, replication; /* the next to hand out */
     uint32_t working;            /* threads that are not finished */
-    uint64_t rounds_done;
     int stopped;
     oltr_error error; /* code OK, or why a worker gave up */
 } run;
@@ -29,10 +33,26 @@ typedef struct task {
     uint32_t point, replication;
 } task;
 
+/* One thread. */
+typedef struct worker {
+    run *run;
+    arena *arena; /* of task.point, or NULL */
+    task task;
+} worker;
+
 static int stopped(void *context)
 {
-    const run *r = context;
-    return r->options->stop && r->options->stop(r->options->context);
+    run *r = ((worker *)context)->run;
+    if (!atomic_load_explicit(&r->ending, memory_order_relaxed) && r->options->stop &&
+        r->options->stop(r->options->context))
+        atomic_store_explicit(&r->ending, 1, memory_order_relaxed);
+    return atomic_load_explicit(&r->ending, memory_order_relaxed);
+}
+
+static void played(void *context, uint32_t policy, uint64_t rounds, uint64_t ns)
+{
+    const worker *w = context;
+    workload_add(w->run->work, w->task.point, policy, rounds, ns);
 }
 
 static int in_shard(oltr_shard shard, uint32_t replication)
@@ -59,54 +79,74 @@ static int take(run *r, task *next)
     return found;
 }
 
-static void finish(run *r, const task *done, const arena *a)
+static void finish(worker *w)
 {
-    const oltr_experiment *e = &r->points[done->point];
+    run *r = w->run;
+    const arena *a = w->arena;
     pthread_mutex_lock(&r->lock);
-    results_add(r->results, done->point, done->replication, arena_regret(a), arena_reward(a), arena_ns(a));
-    r->rounds_done += e->rounds * e->n_policies;
+    results_add(r->results, w->task.point, w->task.replication, arena_regret(a), arena_reward(a), arena_ns(a),
+                arena_saturated(a));
     pthread_mutex_unlock(&r->lock);
 }
 
+/* The first reason counts: those who stop because somebody else gave up have none of their own. */
 static void give_up(run *r, const oltr_error *why)
 {
     pthread_mutex_lock(&r->lock);
-    if (why)
+    if (why->code != OLTR_EINTERRUPTED && r->error.code == OLTR_OK)
         r->error = *why;
-    else
-        r->stopped = 1;
+    r->stopped = 1;
+    atomic_store_explicit(&r->ending, 1, memory_order_relaxed);
     pthread_mutex_unlock(&r->lock);
+}
+
+/* Plays the task in the arena of its point. */
+static oltr_status play(worker *w, uint32_t last_point, oltr_error *error)
+{
+    arena_watch watch = {stopped, played, w};
+    if (w->task.point != last_point) {
+        arena_free(w->arena);
+        w->arena = arena_new(&w->run->points[w->task.point], &watch, error);
+    }
+    if (!w->arena)
+        return error->code;
+    oltr_status status = arena_play(w->arena, w->task.replication, error);
+    error->code = status;
+    return status;
 }
 
 static void *work(void *context)
 {
     run *r = context;
-    arena *a = NULL;
-    task next;
+    worker w = {.run = r};
     uint32_t point = UINT32_MAX;
-    while (take(r, &next)) {
+    while (take(r, &w.task)) {
         oltr_error error = {OLTR_OK, ""};
-        if (next.point != point) {
-            arena_free(a);
-            a = arena_new(&r->points[next.point], &error);
-            point = next.point;
-        }
-        if (!a) {
+        if (play(&w, point, &error) != OLTR_OK) {
             give_up(r, &error);
             break;
         }
-        oltr_status status = arena_play(a, next.replication, stopped, r, &error);
-        if (status != OLTR_OK) {
-            give_up(r, status == OLTR_EINTERRUPTED ? NULL : &error);
-            break;
-        }
-        finish(r, &next, a);
+        point = w.task.point;
+        finish(&w);
     }
-    arena_free(a);
+    arena_free(w.arena);
     pthread_mutex_lock(&r->lock);
     r->working--;
     pthread_cond_signal(&r->changed);
     pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+static void *work_between_hooks(void *context)
+{
+    run *r = context;
+    uint32_t begun;
+    oltr_error why = {thread_hooks_begin(r->points, r->results->n_points, &begun),
+                      "a policy's thread_begin operation failed"};
+    if (why.code != OLTR_OK)
+        give_up(r, &why);
+    work(r); /* after a failure: takes nothing */
+    thread_hooks_end(r->points, r->results->n_points, begun);
     return NULL;
 }
 
@@ -126,13 +166,15 @@ static void wait_until(run *r, double until)
 
 static void report(const run *r, double since)
 {
-    oltr_progress p = {.rounds_done = r->rounds_done, .seconds = now() - since, .results = r->results};
+    oltr_progress p = {.seconds = now() - since, .results = r->results};
+    if (!r->options->progress)
+        return;
     for (uint32_t i = 0; i < r->results->n_points; i++) {
         p.done += r->results->point[i].done;
         p.total += oltr_shard_replications(r->options->shard, r->results->point[i].replications);
     }
-    if (r->options->progress)
-        r->options->progress(r->options->context, &p);
+    workload_report(r->work, &p);
+    r->options->progress(r->options->context, &p);
 }
 
 enum { SECONDS_BETWEEN_SAVES = 10 };
@@ -163,7 +205,7 @@ static uint32_t start(run *r, pthread_t *thread, uint32_t n)
 {
     uint32_t started = 0;
     pthread_mutex_lock(&r->lock);
-    while (started < n && pthread_create(&thread[started], NULL, work, r) == 0)
+    while (started < n && pthread_create(&thread[started], NULL, work_between_hooks, r) == 0)
         started++;
     r->working = started;
     pthread_mutex_unlock(&r->lock);
@@ -210,12 +252,14 @@ static void init_wait(run *r)
     pthread_condattr_destroy(&attributes);
 }
 
-oltr_status oltr_run(const oltr_experiment *points, uint32_t n_points, const oltr_run_options *options,
-                     oltr_results *results, oltr_error *error)
+static oltr_status check(const oltr_experiment *points, uint32_t n_points, const oltr_run_options *options,
+                         const oltr_results *results, oltr_error *error)
 {
-    static const oltr_run_options plain = {.threads = 0};
     if (!points || !results || results->n_points != n_points)
         return fail(error, OLTR_EINVAL, "results must be made for these points with oltr_results_new()");
+    if (options && options->size > sizeof *options)
+        return fail(error, OLTR_EINVAL, "these options are of a newer oltr: %zu bytes, and this one knows %zu",
+                    options->size, sizeof *options);
     if (options && options->shard.count && options->shard.index >= options->shard.count)
         return fail(error, OLTR_EINVAL, "shard %u of %u: the index must be below the count", options->shard.index,
                     options->shard.count);
@@ -225,11 +269,25 @@ oltr_status oltr_run(const oltr_experiment *points, uint32_t n_points, const olt
     if (digest != results->digest)
         return fail(error, OLTR_EMISMATCH,
                     "these are the results of another experiment; make new ones with oltr_results_new()");
+    return OLTR_OK;
+}
+
+oltr_status oltr_run(const oltr_experiment *points, uint32_t n_points, const oltr_run_options *options,
+                     oltr_results *results, oltr_error *error)
+{
+    static const oltr_run_options plain = {.threads = 0};
+    oltr_status status = check(points, n_points, options, results, error);
+    if (status != OLTR_OK)
+        return status;
     run r = {.points = points, .options = options ? options : &plain, .results = results, .error = {OLTR_OK, ""}};
+    r.work = workload_new(points, n_points, results, r.options->shard);
+    if (!r.work)
+        return fail(error, OLTR_ENOMEM, "no memory to begin with");
     init_wait(&r);
-    oltr_status status = run_threads(&r, error);
+    status = run_threads(&r, error);
     pthread_mutex_destroy(&r.lock);
     pthread_cond_destroy(&r.changed);
+    workload_free(r.work);
     if (status != OLTR_OK)
         return status;
     if (r.error.code != OLTR_OK)

@@ -62,16 +62,24 @@ static double value(const oltr_world *world, const instance *truth, const uint32
     return sum;
 }
 
+static double discounted_sum(const oltr_world *world, const double *mean, uint32_t k)
+{
+    double sum = 0, seen = 1;
+    for (uint32_t i = 0; i < k; i++, seen *= 1 - world->abandon)
+        sum += seen * mean[i];
+    return sum;
+}
+
+/* The largest means, the largest first. */
 static double best(const oltr_world *world, const instance *truth, uint32_t k)
 {
-    double sum = 0, seen = 1, mean = INFINITY;
-    for (uint32_t taken = 0; taken < k;) {
-        uint32_t equal;
-        mean = next_attraction(truth, mean, &equal);
-        for (; equal && taken < k; equal--, taken++, seen *= 1 - world->abandon)
-            sum += seen * mean;
-    }
-    return sum;
+    return discounted_sum(world, largest_attractions(truth, k), k);
+}
+
+/* The smallest means, the smallest first. */
+static double worst(const oltr_world *world, const instance *truth, uint32_t k)
+{
+    return discounted_sum(world, smallest_attractions(truth, k), k);
 }
 
 const click_ops abandon_clicks = {
@@ -81,4 +89,5 @@ const click_ops abandon_clicks = {
     .scan = scan,
     .value = value,
     .best = best,
+    .worst = worst,
 };

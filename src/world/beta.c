@@ -29,19 +29,23 @@ static oltr_status check(const oltr_world *world, oltr_error *error)
     return OLTR_OK;
 }
 
-static void draw(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out)
+static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out, oltr_error *error)
 {
     uint64_t sharing = world->instances_per_prior ? world->instances_per_prior : 1;
     oltr_rng shapes = oltr_rng_at(oltr_rng_make(seed, replication / sharing), STREAM_PRIOR, 0);
     oltr_rng own = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_INSTANCE, 0);
     out->tells = 1;
+    (void)error;
     for (uint32_t i = 0; i < world->n_items; i++) {
         double a = world->prior_a ? world->prior_a[i] : 1 + oltr_rng_below(&shapes, a_max(world));
         double b = world->prior_b ? world->prior_b[i] : DEFAULT_B;
         out->attraction[i] = oltr_rng_beta(&own, a, b);
         out->a[i] = a + world->misspecification;
         out->b[i] = b - world->misspecification;
+        if (draw_stopped(out, i))
+            return OLTR_EINTERRUPTED;
     }
+    return OLTR_OK;
 }
 
 const world_ops beta_world = {

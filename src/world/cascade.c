@@ -3,8 +3,6 @@
  * Whether item i attracts the user of round t is decided by one word of the generator for (t, i), before any list is shown: policies that show the item to the same
  * user get the same answer.  A list without a click was examined whole, or as far as the world says.
  */
-#include <math.h>
-
 #include "rng/philox.h"
 #include "world/world.h"
 
@@ -43,18 +41,26 @@ static double value(const oltr_world *world, const instance *truth, const uint32
     return 1 - no_click;
 }
 
+static double click_chance(const double *attraction, uint32_t k)
+{
+    double no_click = 1;
+    for (uint32_t i = 0; i < k; i++)
+        no_click *= 1 - attraction[i];
+    return 1 - no_click;
+}
+
 /* The k most attractive items. */
 static double best(const oltr_world *world, const instance *truth, uint32_t k)
 {
-    double no_click = 1, nu = INFINITY;
     (void)world;
-    for (uint32_t taken = 0; taken < k;) {
-        uint32_t equal;
-        nu = next_attraction(truth, nu, &equal);
-        for (; equal && taken < k; equal--, taken++)
-            no_click *= 1 - nu;
-    }
-    return 1 - no_click;
+    return click_chance(largest_attractions(truth, k), k);
+}
+
+/* The k least attractive ones. */
+static double worst(const oltr_world *world, const instance *truth, uint32_t k)
+{
+    (void)world;
+    return click_chance(smallest_attractions(truth, k), k);
 }
 
 const click_ops cascade_clicks = {
@@ -64,4 +70,5 @@ const click_ops cascade_clicks = {
     .scan = scan,
     .value = value,
     .best = best,
+    .worst = worst,
 };

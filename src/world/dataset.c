@@ -65,7 +65,9 @@ static oltr_status check_rows(const oltr_world *world, oltr_error *error)
 static oltr_status check(const oltr_world *world, oltr_error *error)
 {
     if (!world->dataset || !world->attraction)
-        return fail(error, OLTR_EINVAL, "world dataset needs a dataset, and the attraction of each of its rows");
+        return fail(error, OLTR_EINVAL,
+                    "world dataset needs a dataset, and the attraction of each of its rows; a plan gets them by "
+                    "oltr_plan_give_data()");
     if (world->features)
         return fail(error, OLTR_EFEATURE, "world dataset has the features of its rows; use world fixed to give them");
     if (!world->prior_a && (world->misspecification < 0 || world->misspecification > 0))
@@ -80,13 +82,14 @@ static oltr_status check(const oltr_world *world, oltr_error *error)
     return check_rows(world, error);
 }
 
-static void draw(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out)
+static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out, oltr_error *error)
 {
     const oltr_dataset *data = world->dataset;
     uint32_t query = (uint32_t)(replication % data->n_queries);
     uint32_t first = data->first_row[query];
     double c = world->misspecification;
     (void)seed;
+    (void)error;
     out->n_items = data->first_row[query + 1] - first;
     out->x = data->dim ? data->x + (size_t)first * data->dim : NULL;
     out->tells = world->prior_a != NULL;
@@ -101,6 +104,7 @@ static void draw(const oltr_world *world, uint64_t seed, uint64_t replication, i
             out->sd[i] = world->prior_sd[first + i];
         }
     }
+    return OLTR_OK;
 }
 
 const world_ops dataset_world = {

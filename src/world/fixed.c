@@ -23,9 +23,10 @@ static oltr_status check(const oltr_world *world, oltr_error *error)
     return OLTR_OK;
 }
 
-static void draw(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out)
+static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out, oltr_error *error)
 {
     (void)seed;
+    (void)error;
     (void)replication;
     out->tells = world->prior_a != NULL;
     out->x = world->features;
@@ -36,6 +37,7 @@ static void draw(const oltr_world *world, uint64_t seed, uint64_t replication, i
             out->b[i] = world->prior_b[i] - world->misspecification;
         }
     }
+    return OLTR_OK;
 }
 
 const world_ops fixed_world = {

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "rng/sample.h"
 #include "world/world.h"
 
 enum { PRIOR_B = 10, MOST_FEATURES = 4096 };
@@ -73,15 +74,19 @@ static void unit_vector(oltr_rng *rng, uint32_t dim, int sphere, double *out)
         out[i] /= sqrt(square);
 }
 
-static void draw_features(oltr_rng *rng, instance *out)
+/* OLTR_EINTERRUPTED where the drawing was given up. */
+static oltr_status draw_features(oltr_rng *rng, instance *out)
 {
     double row[MOST_FEATURES];
     for (uint32_t i = 0; i < out->n_items; i++) {
+        if (draw_stopped(out, i))
+            return OLTR_EINTERRUPTED;
         unit_vector(rng, out->dim, 0, row);
         for (uint32_t j = 0; j < out->dim; j++)
             out->drawn[(size_t)i * out->dim + j] = (float)row[j];
     }
     out->x = out->drawn;
+    return OLTR_OK;
 }
 
 /* scale x'theta of every item; a probability may exceed 1 by the rounding of its features only. */
@@ -98,7 +103,7 @@ static void score_items(const oltr_world *world, instance *out)
 static void to_probabilities(instance *out)
 {
     for (uint32_t i = 0; i < out->n_items; i++)
-        out->attraction[i] = fmin(fmax(out->attraction[i], 0), 1);
+        out->attraction[i] = out->attraction[i] < 0 ? 0 : out->attraction[i] > 1 ? 1 : out->attraction[i];
 }
 
 static void to_logistic(instance *out)
@@ -112,39 +117,52 @@ static int moves(const oltr_world *world)
     return world->fresh_contexts;
 }
 
-static void draw_scores(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out)
+static oltr_status draw_scores(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out,
+                               oltr_error *error)
 {
+    (void)error;
     oltr_rng rng = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_INSTANCE, 0);
     unit_vector(&rng, out->dim, world->theta_on_sphere, out->theta);
-    draw_features(&rng, out);
-    score_items(world, out);
     out->tells = 0;
+    if (draw_features(&rng, out) != OLTR_OK)
+        return OLTR_EINTERRUPTED;
+    score_items(world, out);
+    return OLTR_OK;
 }
 
-static void advance_scores(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
-                           instance *truth)
+/* Runs every round, so by a vector kernel; its draws, and its order of summation, are not those of an instance. */
+static oltr_status advance_scores(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
+                                  instance *truth, oltr_error *error)
 {
+    (void)error;
     oltr_rng rng = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_CONTEXTS, round);
-    draw_features(&rng, truth);
-    score_items(world, truth);
+    cube_directions(&rng, 0, truth->n_items, truth->dim, truth->theta, truth->drawn, truth->attraction);
+    truth->x = truth->drawn;
+    for (uint32_t i = 0; i < truth->n_items; i++)
+        truth->attraction[i] *= scale_of(world);
+    return OLTR_OK;
 }
 
-static void draw_linear(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out)
+static oltr_status draw_linear(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out,
+                               oltr_error *error)
 {
-    draw_scores(world, seed, replication, out);
+    oltr_status status = draw_scores(world, seed, replication, out, error);
     to_probabilities(out);
+    return status;
 }
 
-static void advance_linear(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
-                           instance *truth)
+static oltr_status advance_linear(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
+                                  instance *truth, oltr_error *error)
 {
-    advance_scores(world, seed, replication, round, truth);
+    advance_scores(world, seed, replication, round, truth, error);
     to_probabilities(truth);
+    return OLTR_OK;
 }
 
-static void draw_logistic(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out)
+static oltr_status draw_logistic(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out,
+                                 oltr_error *error)
 {
-    draw_scores(world, seed, replication, out);
+    oltr_status status = draw_scores(world, seed, replication, out, error);
     to_logistic(out);
     out->tells = !world->fresh_contexts; /* a prior for each item makes sense only while the items stay */
     for (uint32_t i = 0; i < out->n_items; i++) {
@@ -152,13 +170,15 @@ static void draw_logistic(const oltr_world *world, uint64_t seed, uint64_t repli
         out->a[i] = PRIOR_B * fmax(odds, 1e-9) + world->misspecification;
         out->b[i] = PRIOR_B - world->misspecification;
     }
+    return status;
 }
 
-static void advance_logistic(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
-                             instance *truth)
+static oltr_status advance_logistic(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
+                                    instance *truth, oltr_error *error)
 {
-    advance_scores(world, seed, replication, round, truth);
+    advance_scores(world, seed, replication, round, truth, error);
     to_logistic(truth);
+    return OLTR_OK;
 }
 
 const world_ops linear_world = {

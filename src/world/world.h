@@ -22,8 +22,15 @@ typedef oltr_instance instance;
 typedef oltr_world_ops world_ops;
 typedef oltr_click_ops click_ops;
 
-/* The next smaller attraction after `below`, and how many items have it: walks the attractions from the top. */
-double next_attraction(const instance *truth, double below, uint32_t *count);
+/* The k largest attractions, falling, or the k smallest, rising; (k) in truth->room.  k <= n_items. */
+const double *largest_attractions(const instance *truth, uint32_t k);
+const double *smallest_attractions(const instance *truth, uint32_t k);
+
+/* Is a drawing that has come to item i to be given up? */
+static inline int draw_stopped(const instance *out, uint32_t i)
+{
+    return i % 4096 == 4095 && out->stop && out->stop(out->stop_context);
+}
 
 /* By name, from the catalogue. */
 const world_ops *world_ops_of(const char *kind, oltr_error *error);

@@ -67,6 +67,11 @@ const world_ops *world_kind(const oltr_world *world, oltr_error *error)
     const world_ops *own = world->custom_kind;
     if (!own)
         return world_ops_of(world->kind, error);
+    if (own->size > sizeof *own) {
+        fail(error, OLTR_EINVAL, "the operations of this world are of a newer oltr: %zu bytes, and this one knows %zu",
+             own->size, sizeof *own);
+        return NULL;
+    }
     if (own->info.name && own->check && own->draw && !own->moves == !own->advance)
         return own;
     fail(error, OLTR_EINVAL, "a world of your own needs a name, check and draw, and moves together with advance");
@@ -78,6 +83,12 @@ const click_ops *world_clicks(const oltr_world *world, oltr_error *error)
     const click_ops *own = world->custom_clicks;
     if (!own)
         return click_ops_of(world->clicks, error);
+    if (own->size > sizeof *own) {
+        fail(error, OLTR_EINVAL,
+             "the operations of this click model are of a newer oltr: %zu bytes, and this one knows %zu", own->size,
+             sizeof *own);
+        return NULL;
+    }
     if (own->info.name && own->check && own->scan && own->value && own->best)
         return own;
     fail(error, OLTR_EINVAL, "a click model of your own needs a name, check, scan, value and best");
@@ -132,19 +143,49 @@ uint32_t world_fewest(const oltr_world *world)
     return fewest;
 }
 
-double next_attraction(const instance *truth, double below, uint32_t *count)
+/* ---- the best and the worst items ------------------------------------------------------------------------- */
+
+/* Puts `key` into the heap of n numbers whose smallest is at the root, in place of that root. */
+static void replace_root(double *heap, uint32_t n, double key)
 {
-    double next = -INFINITY;
-    *count = 0;
-    for (uint32_t i = 0; i < truth->n_items; i++) {
-        double nu = truth->attraction[i];
-        if (nu < below && nu > next) {
-            next = nu;
-            *count = 1;
-        } else if (nu < below && nu >= next)
-            ++*count;
+    uint32_t at = 0;
+    for (uint32_t child = 1; child < n; child = 2 * at + 1) {
+        child += child + 1 < n && heap[child + 1] < heap[child];
+        if (!(heap[child] < key))
+            break;
+        heap[at] = heap[child];
+        at = child;
     }
-    return next;
+    heap[at] = key;
+}
+
+/* The k largest of sign * attraction, falling: a heap of the best so far, then taken apart from the smallest on. */
+static const double *extremes(const instance *truth, uint32_t k, double sign)
+{
+    double *heap = truth->room;
+    for (uint32_t i = 0; i < k; i++)
+        heap[i] = -INFINITY;
+    for (uint32_t i = 0; i < truth->n_items; i++)
+        if (!(sign * truth->attraction[i] <= heap[0]))
+            replace_root(heap, k, sign * truth->attraction[i]);
+    for (uint32_t n = k; n > 1; n--) {
+        double smallest = heap[0];
+        replace_root(heap, n - 1, heap[n - 1]);
+        heap[n - 1] = smallest;
+    }
+    for (uint32_t i = 0; i < k; i++)
+        heap[i] *= sign;
+    return heap;
+}
+
+const double *largest_attractions(const instance *truth, uint32_t k)
+{
+    return extremes(truth, k, 1);
+}
+
+const double *smallest_attractions(const instance *truth, uint32_t k)
+{
+    return extremes(truth, k, -1);
 }
 
 oltr_status check_told_prior(const oltr_world *world, double a, double b, uint32_t item, oltr_error *error)

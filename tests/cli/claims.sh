@@ -39,10 +39,10 @@ bad() {
     expect 2 "$text" "$OLTR" run bad.yaml -o out -q
     grep -q '^oltr: bad.yaml:[0-9]*:[0-9]*: ' said || fail "no place"
 }
-bad '`claims` must be a list' <<<'  3'
+bad 'claims: must be a list' <<<'  3'
 bad '`says` is missing' <<<'  - {tests: [{less: [GTS, TS-Beta]}]}'
 bad '`tests` is missing' <<<'  - {says: x}'
-bad 'unknown key `sayz` in a claim; did you mean `says`?' <<<'  - {sayz: x}'
+bad 'sayz: unknown key in a claim; did you mean `says`?' <<<'  - {sayz: x}'
 bad 'no figure of this experiment is called `onee`; did you mean `one`?' <<<'  - {says: x, figure: onee, tests: [{less: [GTS, TS-Beta]}]}'
 bad 'no policy of this experiment is called `GTZ`; did you mean `GTS`?' <<<'  - {says: x, tests: [{less: [GTZ, TS-Beta]}]}'
 bad 'this name stands twice' <<<'  - {says: x, tests: [{less: [GTS, GTS]}]}'
@@ -55,9 +55,9 @@ bad '`at` names a swept value' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], 
 bad '`against` needs a `sweep`' <<<'  - {says: x, tests: [{less: [GTS], against: 3}]}'
 bad '`measure` belongs to experiments of kind concentration' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], measure: sd}]}'
 bad 'beside `untold` only `of` makes sense' <<<'  - {says: x, tests: [{untold: y, round: 3}]}'
-bad '`factor` must be' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], factor: -1}]}'
+bad 'factor: must be' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], factor: -1}]}'
 bad 'longer than the list of all' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta, GTS, GTS, GTS, GTS, GTS]}]}'
-bad '`says` is longer than 1000 bytes' < <(printf '  - {says: '; printf 'x%.0s' {1..1100}; echo '}')
+bad 'says: is longer than 1000 bytes' < <(printf '  - {says: '; printf 'x%.0s' {1..1100}; echo '}')
 
 concentration() {
     local text=$1

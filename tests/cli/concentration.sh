@@ -67,7 +67,7 @@ if command -v gnuplot >/dev/null; then
         grep -qF "$text" c/fig-bvsgpost.svg || fail "the figure lacks $text"
     done
     sed -i '9d' c/density.csv
-    expect 1 'density.csv is broken' "$OLTR" plot c
+    expect 2 'density.csv is broken' "$OLTR" plot c
     no_leftovers c
 fi
 echo ok

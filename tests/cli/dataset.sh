@@ -46,7 +46,7 @@ tiny >tiny.yaml
 # --- generated: said first, in the manifest and in every title
 expect 0 "" "$OLTR" run tiny.yaml -o one -j 1 --no-figures
 there one/results.csv one/queries.csv one/scores.csv one/scores.key one/manifest.json
-"$OLTR" run tiny.yaml -o one -j 1 --no-figures 2>told | head -1 >first
+"$OLTR" run tiny.yaml -o one -j 1 --no-figures --force 2>told | head -1 >first
 grep -q '^GENERATED data in the shape of Web30K (4 queries, ' first || fail "the first line does not say that the data are generated"
 grep -q 'the scores in one/scores.csv are of this very data and seed' told || fail "the scores were not taken again"
 [ "$(field one/manifest.json data sets 0 generated)" = True ] || fail "the manifest does not say generated"
@@ -83,36 +83,36 @@ expect 0 "" "$OLTR" merge shards -o merged --no-figures -q
 results one merged
 
 cp -r shards changed
-expect 0 "" "$OLTR" run tiny.yaml -o changed --shard 2/3 -q --set world.normalise=minmax
+expect 0 "" "$OLTR" run tiny.yaml -o changed --shard 2/3 -q --set world.normalise=minmax --force
 expect 1 'is a shard of another experiment, of this one with other settings, or of data that have changed' "$OLTR" merge changed -o bad
 
 # --- another seed: other queries, other rankers; nothing of the old ones is taken
-expect 0 "" "$OLTR" run tiny.yaml -o one -s 4 --no-figures -j 1
+expect 0 "" "$OLTR" run tiny.yaml -o one -s 4 --no-figures -j 1 --force
 grep -q 'taken as they are' said && fail "scores of another seed were taken"
 cmp -s one/scores.csv two/scores.csv && fail "another seed has the same scores"
 
 # --- damaged scores are not used
 cp -r two hurt
 sed -i '3d' hurt/scores.csv
-expect 0 'cannot be used again, so rankers are trained anew' "$OLTR" run tiny.yaml -o hurt --no-figures
+expect 0 'cannot be used again, so rankers are trained anew' "$OLTR" run tiny.yaml -o hurt --no-figures --force
 results two hurt
 same two/scores.csv hurt/scores.csv
 
 # --- and neither are those of another seed under the old key, as a run leaves them that is killed between the two files
 cp -r two mixed
 cp one/scores.csv mixed/scores.csv
-expect 0 'cannot be used again, so rankers are trained anew' "$OLTR" run tiny.yaml -o mixed --no-figures
+expect 0 'cannot be used again, so rankers are trained anew' "$OLTR" run tiny.yaml -o mixed --no-figures --force
 results two mixed
 
 # --- a sweep over something else than the data prepares them once; over the grades, once for each
 tiny | { cat; echo 'sweep: {key: policies.GTS-P.sigma, values: [0.25, 0.5]}'; } >sigma.yaml
-expect 0 "" "$OLTR" run sigma.yaml -o sigma --no-figures -q
+expect 0 "" "$OLTR" run sigma.yaml -o sigma --no-figures -q --force
 [ ! -e sigma/scores-2.csv ] || fail "the rankers were trained twice"
 tiny | { cat; echo 'sweep: {key: world.normalise, values: [standard, minmax]}'; } >scale.yaml
-expect 0 'the scores in scale/scores.csv are of this very data' "$OLTR" run scale.yaml -o scale --no-figures
+expect 0 'the scores in scale/scores.csv are of this very data' "$OLTR" run scale.yaml -o scale --no-figures --force
 [ ! -e scale/scores-2.csv ] || fail "the rankers were trained twice for two scales of features"
 tiny | { cat; echo 'sweep: {key: world.grades, values: [err, navigational]}'; } >grades.yaml
-expect 0 "" "$OLTR" run grades.yaml -o grades --no-figures -q --set world.largest_grade=4
+expect 0 "" "$OLTR" run grades.yaml -o grades --no-figures -q --force --set world.largest_grade=4
 there grades/scores.csv grades/scores-2.csv
 [ "$(field grades/manifest.json data sets 1 grades)" = navigational ] || fail "the manifest does not tell the sets apart"
 

@@ -1,7 +1,7 @@
 # experiments.sh - every experiment file of the project runs, a little of each.
 . "$(dirname "$0")/common.bash"
 
-for file in "$SOURCE"/experiments/*.yaml; do
+for file in "$SOURCE"/experiments/*.yaml "$SOURCE"/examples/*.yaml; do
     name=$(basename "$file" .yaml)
     head -1 "$file" | grep -q '^# ' || fail "$name does not open with a comment"
     if grep -q '^kind: concentration' "$file"; then
@@ -15,7 +15,7 @@ for file in "$SOURCE"/experiments/*.yaml; do
     fi
     expect 0 "" "$OLTR" run "$file" -o "$name" -q --no-figures "${less[@]}"
     there "$name/results.csv" "$name/summary.csv" "$name/manifest.json"
-    expect 0 "" "$OLTR" run "$name/experiment.yaml" -o again -q --no-figures
+    expect 0 "" "$OLTR" run "$name/experiment.yaml" -o again -q --no-figures --force
     same "$name/results.csv" again/results.csv
 done
 for name in noncontextual misspecification prior-init concentration web30k istella; do

@@ -49,27 +49,27 @@ expect 0 "" "$OLTR" plot a
 grep -q 'Another name' a/three.svg || fail "an edited manifest is not read"
 
 # broken folders
-expect 1 'nowhere/manifest.json: cannot open it' "$OLTR" plot nowhere
+expect 2 'nowhere: cannot look into it: No such file' "$OLTR" plot nowhere
 mkdir b
 cp a/manifest.json b/
-expect 1 'b/results.csv: cannot open it' "$OLTR" plot b
+expect 2 'b/results.csv: cannot open it' "$OLTR" plot b
 echo 'a,b' >b/results.csv
-expect 1 'line 1 is not the heading' "$OLTR" plot b
+expect 2 'line 1 is not the heading' "$OLTR" plot b
 sed '5s/,[0-9.]*,/,x,/' a/results.csv >b/results.csv
-expect 1 'record 5 is broken' "$OLTR" plot b
+expect 2 'record 5 is broken' "$OLTR" plot b
 printf 'sweep,policy,round,regret,regret_se,reward,replications\n,"GTS' >b/results.csv
-expect 1 'record 2 is broken' "$OLTR" plot b
+expect 2 'record 2 is broken' "$OLTR" plot b
 grep -v 'TS-Beta' a/results.csv >b/results.csv
-expect 1 'results.csv has no row of `TS-Beta`' "$OLTR" plot b
+expect 2 'results.csv has no row of `TS-Beta`' "$OLTR" plot b
 printf 'sweep,\0policy\n' >b/results.csv
-expect 1 'has zero bytes in it' "$OLTR" plot b
+expect 2 'has zero bytes in it' "$OLTR" plot b
 cp a/results.csv b/
 manifest() {
     local text=$1
     shift
     sed "$@" a/manifest.json >b/manifest.json
     cmp -s a/manifest.json b/manifest.json && fail "the change did nothing: $*"
-    expect 1 "$text" "$OLTR" plot b
+    expect 2 "$text" "$OLTR" plot b
 }
 manifest 'b/manifest.json:' '1s/{/[/'
 manifest '`points` is missing' 's/"points"/"pints"/'

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/common.bash"
 
 small >small.yaml
-run() { expect 0 "" "$OLTR" run --no-figures "$@"; }
+run() { expect 0 "" "$OLTR" run --no-figures --force "$@"; }
 
 run small.yaml -o plain
 there plain/results.csv plain/summary.csv plain/manifest.json plain/experiment.yaml
@@ -51,20 +51,35 @@ run small.yaml -o s6 --set 'policies.GTS.name=A, "B"'
 grep -q '^,"A, ""B""",200,' s6/summary.csv || fail "quoting in CSV"
 
 # wrong ones
-expect 2 '--set world.itmes=3: unknown key `itmes` in world; did you mean `items`?' \
+expect 2 '--set world.itmes=3: unknown key in world; did you mean `items`?' \
     "$OLTR" run small.yaml --set world.itmes=3
-expect 2 'unknown key `wrld` in the experiment; did you mean `world`?' "$OLTR" run small.yaml --set wrld.items=3
+expect 2 '--set wrld.items=3: unknown key in the experiment; did you mean `world`?' "$OLTR" run small.yaml --set wrld.items=3
 expect 2 'no entry is called `GTZ`; did you mean `GTS`?' "$OLTR" run small.yaml --set policies.GTZ.sigma=3
 expect 2 'needs a key behind a name' "$OLTR" run small.yaml --set policies.GTS=3
 expect 2 '--set policies.GTS.sgima=3: gts has no parameter `sgima`; did you mean `sigma`?' \
     "$OLTR" run small.yaml --set policies.GTS.sgima=3
 expect 2 '--set policies.GTS.sigma=-3: sigma must' "$OLTR" run small.yaml --set policies.GTS.sigma=-3
-expect 2 '--rounds 0: `rounds` must be at least 1' "$OLTR" run small.yaml --rounds 0
-expect 2 '--rounds x: `rounds` must be a whole number' "$OLTR" run small.yaml --rounds x
+expect 2 '--rounds 0: must be at least 1' "$OLTR" run small.yaml --rounds 0
+expect 2 '--rounds x: must be a whole number' "$OLTR" run small.yaml --rounds x
 expect 2 'this key has no keys below it' "$OLTR" run small.yaml --set rounds.x=1
 expect 2 'ends in a dot or is empty' "$OLTR" run small.yaml --set world.=1
 expect 2 'UTF-8' "$OLTR" run small.yaml --set $'title=\377'
-expect 2 'beyond the last round, 5; shorten the list or say --checkpoints 20' "$OLTR" run s4/experiment.yaml --rounds 5
+expect 2 '--rounds 5: checkpoint 10 is beyond the last round, 5; shorten the list or say --checkpoints 20' \
+    "$OLTR" run s4/experiment.yaml --rounds 5
+
+# an override that contradicts the file is blamed itself, not the line that it contradicts
+expect 2 '--set world.items=2: there are 3 slots, but the world has only 2 items to fill them' \
+    "$OLTR" run small.yaml --set world.items=2
+expect 2 '--set world.items=1: there are 3 slots, but the world has only 1 item to fill them' \
+    "$OLTR" run small.yaml --set world.items=1
+expect 2 '--set world.kind=linear: `prior: full` needs a prior, and this world tells none' \
+    "$OLTR" run small.yaml --set world.kind=linear
+sed 's/items: 10/items: 10\n  a_max: 5/' small.yaml >shapes.yaml
+expect 2 '--set world.kind=linear: `a_max` belongs to a world of kind beta; this one is linear' \
+    "$OLTR" run shapes.yaml --set world.kind=linear
+expect 2 '--set checkpoints=[10, x]: checkpoints[1]: must be a whole number, not `x`' \
+    "$OLTR" run small.yaml --set 'checkpoints=[10, x]'
+expect 2 '--set checkpoints=[10: YAML: ' "$OLTR" run small.yaml --set 'checkpoints=[10'
 
 # horizon follows rounds unless it is set
 sed 's/{name: GTS, kind: gts}/{name: TopRank, kind: toprank}/' small.yaml >top.yaml
@@ -86,6 +101,9 @@ expect 1 'file: cannot make this folder' "$OLTR" run small.yaml -o file
 expect 1 'file/a/b: cannot make this folder' "$OLTR" run small.yaml -o file/a/b
 mkdir -p taken/results.csv
 expect 1 'taken/results.csv: cannot write it' "$OLTR" run small.yaml -o taken --no-figures
+grep -q 'kept in taken/partial.oltr; the same command with --resume writes the results' said || fail "the sums are lost"
+rmdir taken/results.csv
+expect 0 'results in taken' "$OLTR" run small.yaml -o taken --no-figures --resume
 no_leftovers taken
 run small.yaml -o deep/down/here
 there deep/down/here/results.csv

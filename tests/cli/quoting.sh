@@ -47,10 +47,10 @@ shows s/s.svg "'5%g" full
 name=$'\'odd" \xff\n\`name'
 printf '1 qid:1 1:0.5\n0 qid:1 1:0.25\n' >"$name"
 expect 0 "" "$OLTR" data inspect "$name" -o d
-shows d/*.svg $'\'odd" \xef\xbf\xbd \`name: 2 rows of 1 features, 1 queries'
+shows d/*.svg $'\'odd" \xef\xbf\xbd \`name: 2 rows of 1 feature, 1 query'
 
 # A name that is cut is cut between characters.
 printf '1 qid:1 1:0.5\n0 qid:1 1:0.25\n' >"x$long"
 expect 0 "" "$OLTR" data inspect "x$long" -o e
-shows e/*.svg "x${long:0:29}: 2 rows of 1 features, 1 queries"
+shows e/*.svg "x${long:0:29}: 2 rows of 1 feature, 1 query"
 echo ok

@@ -52,9 +52,36 @@ expect 2 '--set needs KEY=VALUE' "$OLTR" run x.yaml --set rounds
 expect 2 '--set needs KEY=VALUE' "$OLTR" run x.yaml --set =3
 expect 2 'no-such.yaml: cannot open it: No such file' "$OLTR" run no-such.yaml
 mkdir folder
-expect 2 'folder: cannot read it' "$OLTR" run folder
+expect 2 'folder is a folder; give the experiment file' "$OLTR" run folder
 expect 2 'no policy is called `gst`; did you mean `gts`?' "$OLTR" policies gst
 expect 2 '`oltr policies` lists all of them' "$OLTR" policies qqqqqqqqqq
+
+# a file that was taken for the value of an option; an empty name
+expect 2 'run needs FILE: oltr run FILE; `x.yaml` was taken as the value of --rounds' "$OLTR" run --rounds x.yaml
+expect 2 '`x.yaml` was taken as the value of --output' "$OLTR" run -q -o x.yaml
+expect 2 'run needs FILE: oltr run FILE' "$OLTR" run -q
+grep -q 'taken' said && fail "a switch takes no value"
+expect 2 'run was given an empty name; usage: oltr run FILE' "$OLTR" run ''
+expect 2 'plot was given an empty name' "$OLTR" plot ''
+expect 2 'reproduce was given an empty name' "$OLTR" reproduce ''
+expect 2 'data inspect was given an empty name' "$OLTR" data inspect ''
+"$OLTR" version now 2>&1 | grep -q 'usage: oltr version$' || fail "a blank behind the usage"
+
+# what is not there, or not of the right kind, is a wrong request: 2
+small >x.yaml
+for verb in plot report merge; do
+    expect 2 'nowhere: cannot look into it: No such file' "$OLTR" $verb nowhere
+    expect 2 'x.yaml is a file; give the folder of results' "$OLTR" $verb x.yaml
+    expect 2 'folder' "$OLTR" $verb folder
+done
+for shard in 0/3 4/3 3 a/b /3 3/ 1/1000001 1/99999999999 -1/3 1/3/3; do
+    expect 2 '--shard must be I/N, part I of N parts, from 1/N to N/N' "$OLTR" run x.yaml --shard "$shard"
+done
+for threads in -1 1.5 10000 99999999999999999999 nan ''; do
+    expect 2 '--threads must be a whole number from 0 to 9999' "$OLTR" run x.yaml -j "$threads"
+    expect 2 '--threads must be a whole number from 0 to 9999' "$OLTR" reproduce -j "$threads"
+done
+[ ! -e out ] || fail "a wrong request made a folder"
 
 # hostile words come out harmless
 expect 2 'no command is called `a?b' "$OLTR" $'a\033b'

@@ -274,14 +274,14 @@ static void draw_truth(const oltr_world *world, uint64_t replication, truth *out
                          .dim = D,
                          .drawn = out->x,
                          .theta = out->theta};
-    world_ops_of(world->kind, NULL)->draw(world, 11, replication, &out->as);
+    world_ops_of(world->kind, NULL)->draw(world, 11, replication, &out->as, NULL);
 }
 
 static void advance(const oltr_world *world, uint64_t replication, uint64_t round, truth *out)
 {
     const world_ops *ops = world_ops_of(world->kind, NULL);
     if (ops->moves && ops->moves(world))
-        ops->advance(world, 11, replication, round, &out->as);
+        ops->advance(world, 11, replication, round, &out->as, NULL);
 }
 
 /* What the world's name says of its features; at scale 1 to the rounding of a float. */
@@ -351,6 +351,45 @@ static void contexts_are_a_function_of_the_round(void **state)
     assert_memory_equal(one.x, other.x, sizeof one.x);
     assert_memory_equal(one.attraction, other.attraction, sizeof one.attraction);
     assert_memory_equal(one.theta, other.theta, sizeof one.theta);
+}
+
+/* And has a linear truth. */
+static int draws_features(const setup *s)
+{
+    return strcmp(s->world.kind, "fixed") != 0;
+}
+
+/* Features at length 1, of a direction uniform on the cube: the ratio q of two of them is below r with chance
+ * r / 2, and above 1 / r likewise, for r up to 1; items are independent.  Counts of 40,000 within 6 standard errors. */
+static void features_are_directions_of_the_cube(void **state)
+{
+    enum { ROUNDS = 4000, CUTS = 4 };
+    static const double cut[CUTS] = {0.01, 0.1, 0.5, 1};
+    const setup *s = *state;
+    uint32_t below[CUTS] = {0}, above[CUTS] = {0}, alike = 0, n = N * ROUNDS;
+    truth w;
+    for (uint64_t t = 0; t < ROUNDS; t++) {
+        draw_truth(&s->world, s->world.fresh_contexts ? 7 : t, &w);
+        advance(&s->world, 7, t + 1, &w);
+        for (uint32_t i = 0; i < N; i++) {
+            const float *x = w.as.x + i * D, *next = w.as.x + (i + 1) % N * D;
+            double q = (double)x[t % D] / (double)x[(t + 1) % D], square = 0;
+            for (uint32_t j = 0; j < D; j++)
+                square += (double)x[j] * (double)x[j];
+            assert_true(near(square, 1, 3e-7));
+            for (int c = 0; c < CUTS; c++) {
+                below[c] += q < cut[c];
+                above[c] += q > 1 / cut[c];
+            }
+            alike += (x[0] < x[1]) == (next[0] < next[1]);
+        }
+    }
+    for (int c = 0; c < CUTS; c++) {
+        double chance = cut[c] / 2, band = 6 * sqrt(n * chance * (1 - chance));
+        assert_true(fabs(below[c] - n * chance) < band);
+        assert_true(fabs(above[c] - n * chance) < band);
+    }
+    assert_true(fabs(alike - n * 0.5) < 6 * sqrt(n * 0.5));
 }
 
 /* ---- the regret of chance has a closed form --------------------------------------------------------------- */
@@ -437,11 +476,6 @@ static void learning_helps(void **state)
             fail_msg("%s: regret %g, chance has %g", p.policy[i].label, policy.regret, chance.regret);
     }
     oltr_results_free(r);
-}
-
-static int has_linear_truth(const setup *s)
-{
-    return strcmp(s->world.kind, "fixed") != 0;
 }
 
 /* ---- what is refused -------------------------------------------------------------------------------------- */
@@ -607,8 +641,9 @@ int main(void)
     ON_SETUPS(&all, equals_fare_alike);
     ON_SETUPS(&all, the_truth_is_as_described);
     ON_SETUPS(&all, contexts_are_a_function_of_the_round);
+    on_setups(&all, "features_are_directions_of_the_cube", features_are_directions_of_the_cube, draws_features);
     ON_SETUPS(&all, the_regret_of_chance);
-    on_setups(&all, "learning_helps", learning_helps, has_linear_truth);
+    on_setups(&all, "learning_helps", learning_helps, draws_features);
     ALONE(&all, probabilities_at_full_scale);
     ALONE(&all, worlds_need_features);
     ALONE(&all, the_world_says_how_many_features);

@@ -144,8 +144,11 @@ static oltr_policy *copied(const oltr_policy *p, uint32_t how)
 }
 
 /* What happens to all of them in this round, besides the lesson. */
-static void meet_others(oltr_policy *p, const subject *s, uint32_t t)
+static void meet_others(oltr_policy **policy, const subject *s, uint32_t t)
 {
+    if (t == 200 && info_of(s)->can_resize)
+        assert_int_equal(oltr_policy_resize(policy, ITEMS + 3, NULL, NULL), OLTR_OK);
+    oltr_policy *p = *policy;
     if (t == 130 && info_of(s)->can_forget)
         assert_int_equal(oltr_forget(p, 0.7), OLTR_OK);
     if (t == 170 && info_of(s)->can_merge) {
@@ -168,11 +171,11 @@ static uint32_t rounds_that_differ(const subject *s)
             copy[t / 60] = copied(t < 60 ? p : copy[t / 60 - 1], t / 60);
         list wanted = rank_all(p, &l, t);
         learn(p, &l);
-        meet_others(p, s, t);
+        meet_others(&p, s, t);
         for (uint32_t c = 0; c < COPIES && copy[c]; c++) {
             list got = rank_all(copy[c], &l, t);
             learn(copy[c], &l);
-            meet_others(copy[c], s, t);
+            meet_others(&copy[c], s, t);
             differ += memcmp(&got, &wanted, sizeof got) != 0 || !same_state(p, copy[c]);
         }
     }

@@ -7,6 +7,8 @@
 #include "conform/suite.h"
 #include "policy/policy.h"
 
+#include <stdatomic.h>
+
 #include <oltr/world_ops.h>
 
 enum { ITEMS = 12, ROUNDS = 300 };
@@ -119,6 +121,12 @@ static void incomplete_policies_are_refused(void **state)
     own.predict = NULL;
     refuse(&own, "predict");
     own = renamed(&cascade_ucb1_ops, &own);
+    own.renew_item = NULL;
+    refuse(&own, "renew_item");
+    own = renamed(&cascade_ucb1_ops, &own);
+    own.info.by_item = 0;
+    refuse(&own, "can_resize");
+    own = renamed(&cascade_ucb1_ops, &own);
     own.info.name = "";
     refuse(&own, "name");
     own = renamed(&cascade_ucb1_ops, &own);
@@ -158,6 +166,281 @@ static void a_world_from_outside_plays_as_its_twin(void **state)
     oltr_results_free(c);
 }
 
+/* ---- what a policy from outside shares with its program */
+
+/* Shows the items from `first` on, and learns how many lists were shown. */
+typedef struct plan {
+    uint32_t first;
+    atomic_int *made, *copied, *ended, *begun, *finished;
+    int refuse, no_thread; /* learn, or thread_begin, fails */
+} plan;
+
+typedef struct counter {
+    const plan *plan;
+    double lists;
+} counter;
+
+static _Thread_local int hooked;
+
+static size_t counter_bytes(const oltr_settings *settings)
+{
+    (void)settings;
+    return sizeof(counter);
+}
+
+static oltr_status counter_init(void *state, const oltr_settings *settings, oltr_error *error)
+{
+    counter *c = state;
+    (void)error;
+    c->plan = settings->custom;
+    ++*c->plan->made;
+    return hooked ? OLTR_OK : OLTR_EINVAL;
+}
+
+static oltr_status counter_rank(const void *state, uint64_t t, const oltr_candidates *from, const oltr_rng *rng,
+                                void *scratch, const oltr_ranking *out)
+{
+    const counter *c = state;
+    (void)t;
+    for (uint32_t j = 0; j < from->n; j++)
+        oltr_scores(scratch)[j] = -(double)((j + from->n - c->plan->first) % from->n);
+    return c->plan->refuse > 1 ? OLTR_EBUFFER : oltr_show_best(scratch, from, rng, out);
+}
+
+static oltr_status counter_learn(void *state, uint64_t t, const oltr_candidates *from, const oltr_ranking *shown,
+                                 const oltr_feedback *seen)
+{
+    counter *c = state;
+    (void)t;
+    (void)from;
+    (void)shown;
+    (void)seen;
+    if (c->plan->refuse)
+        return OLTR_EIO;
+    c->lists += 1;
+    return OLTR_OK;
+}
+
+static uint32_t counter_sums(const void *state, oltr_sum_array out[OLTR_MAX_SUMS])
+{
+    counter *c = (counter *)(uintptr_t)state;
+    out[0] = (oltr_sum_array){.name = "lists", .value = &c->lists, .n = 1};
+    return 1;
+}
+
+static void counter_refresh(void *state, uint64_t t)
+{
+    (void)state;
+    (void)t;
+}
+
+static oltr_status counter_check(const void *state, uint64_t t, oltr_error *error)
+{
+    (void)t;
+    (void)error;
+    return ((const counter *)state)->lists >= 0 ? OLTR_OK : OLTR_ESTATE;
+}
+
+static void counter_end(void *state)
+{
+    ++*((counter *)state)->plan->ended;
+}
+
+static void counter_copied(void *state)
+{
+    ++*((counter *)state)->plan->copied;
+}
+
+static oltr_status counter_thread_begin(const void *custom)
+{
+    const plan *p = custom;
+    if (p->no_thread)
+        return OLTR_ENOMEM;
+    hooked++;
+    ++*p->begun;
+    return OLTR_OK;
+}
+
+static void counter_thread_end(const void *custom)
+{
+    hooked--;
+    ++*((const plan *)custom)->finished;
+}
+
+static const oltr_policy_ops counter_ops = {
+    .info = {.name = "counter",
+             .title = "Counter",
+             .source = "this test",
+             .summary = "Shows the items from a given one on.",
+             .rewards = OLTR_CLICKS,
+             .can_merge = 1,
+             .ops = &counter_ops},
+    .state_bytes = counter_bytes,
+    .scratch_bytes = oltr_scores_bytes,
+    .init = counter_init,
+    .rank = counter_rank,
+    .learn = counter_learn,
+    .sums = counter_sums,
+    .refresh = counter_refresh,
+    .check = counter_check,
+    .end = counter_end,
+    .copied = counter_copied,
+    .thread_begin = counter_thread_begin,
+    .thread_end = counter_thread_end,
+};
+
+typedef struct tally {
+    atomic_int made, copied, ended, begun, finished;
+} tally;
+
+static plan plan_from(uint32_t first, tally *t)
+{
+    return (plan){first, &t->made, &t->copied, &t->ended, &t->begun, &t->finished, 0, 0};
+}
+
+static oltr_settings counter_settings(const plan *p)
+{
+    oltr_settings s;
+    assert_int_equal(oltr_settings_init_custom(&s, &counter_ops, ITEMS, NULL), OLTR_OK);
+    s.custom = p;
+    s.custom_bytes = sizeof p->first;
+    hooked = 1;
+    return s;
+}
+
+static uint32_t first_shown(const oltr_policy *p)
+{
+    uint32_t item[3];
+    assert_int_equal(rank_at(p, NULL, 1, 3, item, NULL), OLTR_OK);
+    return item[0];
+}
+
+static oltr_status learn_something(oltr_policy *p)
+{
+    uint32_t item[2] = {1, 2};
+    double click[2] = {0, 1};
+    return oltr_learn(p, NULL, &(oltr_ranking){.k = 2, .item = item},
+                      &(oltr_feedback){.n_examined = 2, .reward = click});
+}
+
+static void two_policies_of_one_kind_have_contexts_of_their_own(void **state)
+{
+    tally t = {0};
+    plan a = plan_from(4, &t), b = plan_from(9, &t), same = plan_from(4, &t);
+    oltr_settings for_a = counter_settings(&a), for_b = counter_settings(&b), for_same = counter_settings(&same);
+    unsigned char bytes[1024];
+    size_t size = 0;
+    (void)state;
+    oltr_policy *p = oltr_policy_new(&for_a, NULL), *q = oltr_policy_new(&for_b, NULL);
+    oltr_policy *r = oltr_policy_new(&for_same, NULL);
+    assert_int_equal(first_shown(p), 4);
+    assert_int_equal(first_shown(q), 9);
+    assert_int_equal(oltr_merge(p, q), OLTR_EMISMATCH); /* the first bytes of the context differ */
+    assert_int_equal(oltr_merge(p, r), OLTR_OK);
+    assert_int_equal(oltr_save(p, bytes, sizeof bytes, &size), OLTR_OK);
+    oltr_load_options options = {.ops = &counter_ops, .custom = &b};
+    oltr_policy *loaded = oltr_load_with(bytes, size, &options, NULL);
+    assert_non_null(loaded);
+    assert_int_equal(first_shown(loaded), 9);
+    for_a.custom = NULL;
+    assert_null(oltr_policy_new(&for_a, NULL)); /* custom_bytes of nothing */
+    oltr_policy_free(p);
+    oltr_policy_free(q);
+    oltr_policy_free(r);
+    oltr_policy_free(loaded);
+}
+
+static void every_policy_ends_once(void **state)
+{
+    tally t = {0};
+    plan a = plan_from(4, &t);
+    oltr_settings s = counter_settings(&a);
+    size_t bytes = oltr_policy_bytes(&s, NULL);
+    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    (void)state;
+    oltr_policy *p = oltr_policy_new(&s, NULL), *placed = oltr_policy_place(memory, bytes, &s, NULL);
+    oltr_policy *copy = oltr_policy_copy(p, NULL, NULL);
+    assert_int_equal(t.made, 2);
+    assert_int_equal(t.copied, 1);
+    assert_int_equal(oltr_merge(p, copy), OLTR_OK);
+    assert_int_equal(oltr_check(p, NULL), OLTR_OK);
+    assert_int_equal(t.made + t.copied - t.ended, 3);
+    oltr_policy_free(p);
+    oltr_policy_free(placed);
+    oltr_policy_free(copy);
+    assert_int_equal(t.made + t.copied - t.ended, 0);
+    free(memory);
+}
+
+static void a_failed_operation_is_passed_on_and_not_counted(void **state)
+{
+    tally t = {0};
+    plan a = plan_from(4, &t);
+    oltr_settings s = counter_settings(&a);
+    uint32_t item[2];
+    oltr_error error;
+    (void)state;
+    oltr_policy *p = oltr_policy_new(&s, NULL);
+    oltr_scratch *scratch = oltr_scratch_new(p);
+    oltr_ranking list = {.k = 2, .item = item};
+    assert_int_equal(learn_something(p), OLTR_OK);
+    a.refuse = 2;
+    image before = image_of(p);
+    assert_int_equal(learn_something(p), OLTR_EIO);
+    assert_int_equal(oltr_policy_rounds(p), 1);
+    image after = image_of(p);
+    assert_true(same_image(before, after));
+    assert_int_equal(oltr_rank(p, NULL, oltr_rng_make(1, 1), scratch, &list), OLTR_EBUFFER);
+    assert_int_equal(oltr_explain_rank(p, NULL, oltr_rng_make(1, 1), scratch, &list, &error), OLTR_EBUFFER);
+    free(before.byte);
+    free(after.byte);
+    oltr_scratch_free(scratch);
+    oltr_policy_free(p);
+}
+
+static void threads_of_a_run_begin_and_end(void **state)
+{
+    tally t = {0};
+    plan a = plan_from(4, &t), b = plan_from(5, &t);
+    oltr_contestant policy[3] = {{.label = "a"}, {.label = "b"}, {.label = "a again"}};
+    oltr_run_options options = {.threads = 3};
+    oltr_error error = {OLTR_OK, ""};
+    (void)state;
+    policy[0].settings = policy[2].settings = counter_settings(&a);
+    policy[1].settings = counter_settings(&b);
+    oltr_experiment e = experiment(policy, 3), points[2] = {e, e};
+    oltr_results *r = oltr_results_new(points, 2, &error);
+    assert_int_equal(oltr_run(points, 2, &options, r, &error), OLTR_OK);
+    assert_int_equal(t.begun, 6); /* two contexts in three threads */
+    assert_int_equal(t.finished, 6);
+    assert_int_equal(t.made + t.copied, t.ended);
+    oltr_results_free(r);
+    b.no_thread = 1; /* a was begun and must be ended */
+    r = oltr_results_new(points, 2, &error);
+    assert_int_equal(oltr_run(points, 2, &options, r, &error), OLTR_ENOMEM);
+    assert_non_null(strstr(error.msg, "thread_begin"));
+    assert_int_equal(t.begun, 9);
+    assert_int_equal(t.finished, 9);
+    oltr_results_free(r);
+}
+
+/* A policy whose context has changed is another experiment; what lies behind custom_bytes may change. */
+static void results_know_the_bytes_of_the_context(void **state)
+{
+    tally t = {0};
+    plan a = plan_from(4, &t);
+    oltr_contestant policy = {.label = "a", .settings = counter_settings(&a)};
+    oltr_experiment e = experiment(&policy, 1);
+    oltr_error error = {OLTR_OK, ""};
+    (void)state;
+    oltr_results *r = oltr_results_new(&e, 1, &error);
+    a.first = 5;
+    assert_int_equal(oltr_run(&e, 1, NULL, r, &error), OLTR_EMISMATCH);
+    a.first = 4;
+    assert_int_equal(oltr_run(&e, 1, NULL, r, &error), OLTR_OK);
+    oltr_results_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +448,11 @@ int main(void)
         cmocka_unit_test(its_snapshot_is_loaded_by_its_own_operations),
         cmocka_unit_test(incomplete_policies_are_refused),
         cmocka_unit_test(a_world_from_outside_plays_as_its_twin),
+        cmocka_unit_test(two_policies_of_one_kind_have_contexts_of_their_own),
+        cmocka_unit_test(every_policy_ends_once),
+        cmocka_unit_test(a_failed_operation_is_passed_on_and_not_counted),
+        cmocka_unit_test(threads_of_a_run_begin_and_end),
+        cmocka_unit_test(results_know_the_bytes_of_the_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,7 +179,7 @@ static inline int next_choices(variant *v)
     return 0;
 }
 
-/* Every combination of choices; with the prior in both forms where one is taken, else without and (unread) with it. */
+/* Every combination of choices; with the prior in both forms where one is taken. */
 static inline void add_choices(variant_list *list, const oltr_policy_info *info)
 {
     variant v = plain_variant(info);
@@ -187,11 +187,12 @@ static inline void add_choices(variant_list *list, const oltr_policy_info *info)
         if (info->params[i].type == OLTR_CHOICE)
             v.value[i] = 0;
     do {
-        if (!takes_prior(&v))
+        if (!takes_prior(&v)) {
             add_variant(list, v, NO_PRIOR);
-        else
+        } else {
             add_variant(list, v, MOMENTS);
-        add_variant(list, v, SHAPES);
+            add_variant(list, v, SHAPES);
+        }
     } while (next_choices(&v));
 }
 

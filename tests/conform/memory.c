@@ -301,6 +301,369 @@ static void a_claim_is_no_payment(void **state)
     oltr_policy_free(p);
 }
 
+/* ---- a hook for memory ------------------------------------------------------------------------------------------- */
+
+enum { MOST_BLOCKS = 64, HOOKED_ITEMS = 12, HOOKED_DIM = 4 };
+
+/* A hook that knows every block it has handed out, and can refuse. */
+typedef struct purse {
+    size_t held, peak, most; /* bytes; what would exceed `most` is refused */
+    long until_refusal;      /* requests that still succeed; negative: all do */
+    int wrong;               /* something was given back that was never taken, or with another size */
+    struct {
+        void *at;
+        size_t bytes;
+    } block[MOST_BLOCKS];
+} purse;
+
+static void *purse_take(void *with, size_t bytes, size_t align)
+{
+    purse *p = with;
+    size_t i = 0;
+    if (bytes > p->most - p->held || p->until_refusal == 0)
+        return NULL;
+    p->until_refusal -= p->until_refusal > 0;
+    while (i < MOST_BLOCKS && p->block[i].at)
+        i++;
+    assert_true(i < MOST_BLOCKS && align <= 64 && (align & (align - 1)) == 0);
+    p->block[i].at = __real_aligned_alloc(64, (bytes + 63) / 64 * 64);
+    p->block[i].bytes = bytes;
+    memset(p->block[i].at, 0xA5, bytes); /* of any content */
+    p->held += bytes;
+    p->peak = p->held > p->peak ? p->held : p->peak;
+    return p->block[i].at;
+}
+
+static void purse_give(void *with, void *memory, size_t bytes)
+{
+    purse *p = with;
+    for (size_t i = 0; i < MOST_BLOCKS; i++)
+        if (memory && p->block[i].at == memory) {
+            p->wrong |= p->block[i].bytes != bytes;
+            p->held -= p->block[i].bytes;
+            p->block[i].at = NULL;
+            __real_free(memory);
+            return;
+        }
+    p->wrong = 1;
+}
+
+static purse new_purse(size_t most)
+{
+    return (purse){.most = most, .until_refusal = -1};
+}
+
+static oltr_settings hooked_settings(const oltr_policy_info *info, const oltr_memory *memory)
+{
+    oltr_settings s;
+    assert_int_equal(oltr_settings_init(&s, info->name, HOOKED_ITEMS, NULL), OLTR_OK);
+    s.dim = info->contextual ? HOOKED_DIM : 0;
+    s.memory = memory;
+    if (info->uses_prior) {
+        assert_int_equal(oltr_settings_set(&s, "prior", "full", NULL), OLTR_OK);
+        s.prior = prior_of(&priors, SHAPES);
+    }
+    return s;
+}
+
+/* A policy of every kind that has learned a little. */
+static oltr_policy *hooked_policy(const oltr_policy_info *info, const oltr_memory *memory)
+{
+    static const float x[HOOKED_ITEMS][HOOKED_DIM] = {{1, 0, 0.5f, 0}, {0, 1, 0, 0}, {0.5f, -1, 0, 0.25f}};
+    oltr_settings s = hooked_settings(info, memory);
+    oltr_policy *p = oltr_policy_new(&s, NULL);
+    uint32_t item[] = {2, 0, 1};
+    double reward[] = {0, 1, 0};
+    oltr_query query = {.n_items = HOOKED_ITEMS, .dim = s.dim, .x = x[0]};
+    oltr_ranking shown = {3, item, NULL};
+    oltr_feedback seen = {3, reward};
+    assert_non_null(p);
+    for (int t = 0; t < 5; t++)
+        assert_int_equal(oltr_learn(p, &query, &shown, &seen), OLTR_OK);
+    return p;
+}
+
+/* Everything that takes memory, with one hook; the first status that is not OK. */
+typedef struct hooked {
+    const oltr_policy_info *info;
+    image saved;
+    oltr_memory memory;
+} hooked;
+
+static oltr_status or_nomem(const void *made, oltr_status code)
+{
+    return made ? OLTR_OK : code != OLTR_OK ? code : OLTR_ENOMEM;
+}
+
+static oltr_status live_on_a_hook(const hooked *h)
+{
+    oltr_error error = {OLTR_OK, ""};
+    oltr_settings s = hooked_settings(h->info, &h->memory);
+    oltr_load_options options = {.memory = &h->memory};
+    oltr_policy *p = oltr_policy_new(&s, &error), *loaded = NULL, *copy = NULL;
+    oltr_scratch *scratch = NULL;
+    oltr_status status = or_nomem(p, error.code);
+    if (status == OLTR_OK)
+        status = or_nomem(scratch = oltr_scratch_new(p), OLTR_ENOMEM);
+    if (status == OLTR_OK)
+        status = or_nomem(loaded = oltr_load_with(h->saved.byte, h->saved.size, &options, &error), error.code);
+    if (status == OLTR_OK)
+        status = or_nomem(copy = oltr_policy_copy(loaded, NULL, &error), error.code);
+    if (status == OLTR_OK)
+        status = oltr_check(copy, &error);
+    if (status == OLTR_OK && h->info->can_merge)
+        status = oltr_merge(p, copy);
+    oltr_scratch_free(scratch);
+    oltr_policy_free(copy);
+    oltr_policy_free(loaded);
+    oltr_policy_free(p);
+    return status;
+}
+
+/* The hook gets all of it back, at each position at which it refuses, and the refusal is called by its name. */
+static void a_hook_gives_and_refuses(void **state)
+{
+    purse money = new_purse(SIZE_MAX);
+    hooked h = {.info = *state, .memory = {purse_take, purse_give, &money}};
+    oltr_policy *p = hooked_policy(h.info, NULL);
+    h.saved = image_of(p);
+    oltr_policy_free(p);
+    oltr_status status = OLTR_ENOMEM;
+    long refused = 0;
+    for (; status != OLTR_OK && refused < 100; refused++) {
+        long before = taken - freed;
+        money.until_refusal = refused;
+        status = live_on_a_hook(&h);
+        if (status != OLTR_OK && status != OLTR_ENOMEM)
+            fail_msg("request %ld refused: %s", refused, oltr_status_name(status));
+        assert_int_equal(money.held, 0);
+        assert_int_equal(taken - freed, before);
+        assert_false(money.wrong);
+    }
+    assert_int_equal(status, OLTR_OK);
+    assert_true(refused > 4); /* policy, scratch, loaded, copy, and none refused */
+    free(h.saved.byte);
+}
+
+/* With a hook, policy, scratch, copy and load take nothing from the C library. */
+static void a_hook_is_all_there_is(void **state)
+{
+    const oltr_policy_info *info = *state;
+    purse money = new_purse(SIZE_MAX);
+    hooked h = {.info = info, .memory = {purse_take, purse_give, &money}};
+    oltr_policy *p = hooked_policy(info, &h.memory);
+    long before = taken;
+    oltr_policy *copy = oltr_policy_copy(p, NULL, NULL);
+    oltr_scratch *scratch = oltr_scratch_new(copy);
+    assert_non_null(scratch);
+    assert_int_equal(taken, before);
+    assert_ptr_not_equal(oltr_policy_settings(copy)->memory, &h.memory); /* its own copy of the hook */
+    h.memory = (oltr_memory){NULL, NULL, NULL};
+    oltr_policy_free(p);
+    h.saved = image_of(copy);
+    oltr_memory again = {purse_take, purse_give, &money};
+    oltr_load_options options = {.memory = &again};
+    before = taken;
+    oltr_policy *loaded = oltr_load_with(h.saved.byte, h.saved.size, &options, NULL);
+    assert_non_null(loaded);
+    if (!info->contextual) /* a check of a matrix takes room of its own */
+        assert_int_equal(taken, before);
+    oltr_policy *plain = oltr_policy_copy(loaded, &(oltr_memory){NULL, NULL, NULL}, NULL); /* back to the C library */
+    assert_true(plain && taken > before && !oltr_policy_settings(plain)->memory);
+    assert_true(same_state(plain, copy));
+    oltr_policy_free(plain);
+    oltr_policy_free(loaded);
+    oltr_policy_free(copy);
+    oltr_scratch_free(scratch);
+    assert_int_equal(money.held, 0);
+    assert_false(money.wrong);
+    free(h.saved.byte);
+}
+
+/* ---- loads within bounds ------------------------------------------------------------------------------------------ */
+
+/* Loads with a bound; what is taken for the policy, and then for a scratch, stays within it. */
+static oltr_status load_within(const image *m, size_t most, size_t *peak)
+{
+    purse money = new_purse(most);
+    oltr_memory memory = {purse_take, purse_give, &money};
+    oltr_load_options options = {.size = sizeof options, .memory = &memory, .most_bytes = most};
+    oltr_error error = {OLTR_OK, ""};
+    oltr_policy *p = oltr_load_with(m->byte, m->size, &options, &error);
+    oltr_scratch *scratch = p ? oltr_scratch_new(p) : NULL;
+    assert_true(!p || scratch); /* counted too */
+    *peak = money.peak;
+    oltr_scratch_free(scratch);
+    oltr_policy_free(p);
+    assert_int_equal(money.held, 0);
+    assert_false(money.wrong);
+    return p ? OLTR_OK : error.code;
+}
+
+static void claims_stay_within_the_bound(void **state)
+{
+    static const uint32_t claims[] = {13, 1000, 1u << 16, 1u << 20, 1u << 24, 1u << 28};
+    static const size_t bounds[] = {1 << 14, 1 << 20, 1 << 24};
+    const oltr_policy_info *info = *state;
+    oltr_policy *p = hooked_policy(info, NULL);
+    image m = image_of(p);
+    anatomy a = dissect(m.byte, m.size);
+    for (size_t c = 0; c < sizeof claims / sizeof *claims; c++)
+        for (size_t b = 0; b < sizeof bounds / sizeof *bounds; b++) {
+            size_t peak;
+            set_little(m.byte + a.items, 4, claims[c]);
+            seal(m.byte, m.size);
+            oltr_status status = load_within(&m, bounds[b], &peak);
+            if (peak > bounds[b])
+                fail_msg("%u items: %zu bytes, allowed were %zu", claims[c], peak, bounds[b]);
+            assert_true(status == OLTR_OK || status == OLTR_ENOMEM || status == OLTR_ECORRUPT || status == OLTR_EITEM);
+            if (claims[c] >= 1u << 24)
+                assert_int_not_equal(status, OLTR_OK);
+        }
+    free(m.byte);
+    oltr_policy_free(p);
+}
+
+/* The bound is one of need: a policy loads within what it and its scratch take, and not within a byte less. */
+static void a_bound_is_not_more_than_the_need(void **state)
+{
+    oltr_policy *p = hooked_policy(*state, NULL);
+    image m = image_of(p);
+    size_t need = 1, ignored;
+    while (load_within(&m, need, &ignored) != OLTR_OK)
+        need *= 2;
+    for (size_t step = need / 4; step > 0; step /= 2)
+        if (load_within(&m, need - step, &ignored) == OLTR_OK)
+            need -= step;
+    purse money = new_purse(SIZE_MAX);
+    oltr_memory memory = {purse_take, purse_give, &money};
+    oltr_policy *copy = oltr_policy_copy(p, &memory, NULL);
+    oltr_scratch *scratch = oltr_scratch_new(copy);
+    size_t prior = oltr_policy_settings(p)->prior.a ? 2 * sizeof(double) * HOOKED_ITEMS : 0;
+    assert_true(money.held <= need && need <= money.held + 2 * prior);
+    oltr_scratch_free(scratch);
+    oltr_policy_free(copy);
+    free(m.byte);
+    oltr_policy_free(p);
+}
+
+/* Short snapshots that claim much, as they were once believed: nothing at all is taken for them by default. */
+static void bombs_are_defused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind;
+        uint32_t items;
+        double rows;
+    } bombs[] = {{"random", 1u << 28, 0},      {"ensemble", 1u << 28, 0}, {"logts", 1u << 27, 0},
+                 {"logts", 1u << 26, 1e6},     {"lints", 1u << 28, 0},    {"cascade-woful", 1u << 28, 0},
+                 {"logts-newton", 1u << 28, 0}};
+    for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++) {
+        oltr_settings s;
+        oltr_error error = {OLTR_OK, ""};
+        oltr_settings_init(&s, bombs[i].kind, 3, NULL);
+        s.dim = s.info->contextual ? 1 : 0;
+        if (bombs[i].rows > 0)
+            assert_int_equal(oltr_settings_set_number(&s, "rows", bombs[i].rows, NULL), OLTR_OK);
+        oltr_policy *p = oltr_policy_new(&s, NULL);
+        image m = image_of(p);
+        oltr_policy_free(p);
+        set_little(m.byte + dissect(m.byte, m.size).items, 4, bombs[i].items);
+        seal(m.byte, m.size);
+        assert_true(m.size < 1000);
+        largest = 0;
+        assert_null(oltr_load(m.byte, m.size, &error));
+        int named = error.code == OLTR_EITEM || (error.code == OLTR_ENOMEM && strstr(error.msg, "most_bytes"));
+        if (!named || largest > 0)
+            fail_msg("%s with %u items: %s (%s) after a request for %zu bytes", bombs[i].kind, bombs[i].items,
+                     oltr_status_name(error.code), error.msg, (size_t)largest);
+        free(m.byte);
+    }
+}
+
+/* Counts, names and lengths are all looked at before the first request. */
+static void lies_cost_nothing(void **state)
+{
+    oltr_policy *p = hooked_policy(*state, NULL);
+    image m = image_of(p);
+    anatomy a = dissect(m.byte, m.size);
+    const size_t places[] = {a.n_params, a.n_sums, a.n_derived, a.prior};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        uint64_t held = little(m.byte + places[i], 4);
+        uint64_t first = places[i] == a.prior ? 3 : held + 1; /* 1 and 2 are both forms of a prior */
+        for (uint64_t lie = first; lie < first + 8; lie++) {
+            set_little(m.byte + places[i], 4, lie);
+            seal(m.byte, m.size);
+            largest = 0;
+            assert_null(oltr_load(m.byte, m.size, NULL));
+            assert_int_equal(largest, 0);
+        }
+        set_little(m.byte + places[i], 4, held);
+    }
+    for (uint32_t n = 0; n < a.sums; n++) {
+        set_little(m.byte + a.sum[n].count, 8, (uint64_t)1 << 60);
+        seal(m.byte, m.size);
+        largest = 0;
+        assert_null(oltr_load(m.byte, m.size, NULL));
+        assert_int_equal(largest, 0);
+        set_little(m.byte + a.sum[n].count, 8, a.sum[n].n);
+    }
+    free(m.byte);
+    oltr_policy_free(p);
+}
+
+static void bad_load_options_are_refused(void **state)
+{
+    (void)state;
+    oltr_policy *p = hooked_policy(oltr_policy_info_at(0), NULL);
+    image m = image_of(p);
+    oltr_memory half = {.give = purse_give};
+    const oltr_load_options bad[] = {
+        {.size = sizeof bad[0] + 1}, {.size = 4}, {.reserved32 = 1}, {.reserved = {0, 0, 0, 1}}, {.memory = &half}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        oltr_error error = {OLTR_OK, ""};
+        assert_null(oltr_load_with(m.byte, m.size, &bad[i], &error));
+        assert_int_equal(error.code, OLTR_EINVAL);
+        assert_null(oltr_load_file("/no/such/file", &bad[i], &error));
+        assert_int_equal(error.code, OLTR_EINVAL);
+    }
+    oltr_policy *q = oltr_load_with(m.byte, m.size, &(oltr_load_options){0}, NULL);
+    assert_non_null(q);
+    oltr_policy_free(q);
+    free(m.byte);
+    oltr_policy_free(p);
+}
+
+/* Saving to a file and loading from it, with one request after the other refused. */
+static oltr_status through_a_file(const void *context)
+{
+    oltr_error error = {OLTR_OK, ""};
+    const char *path = context;
+    oltr_settings s;
+    oltr_settings_init(&s, "ts-beta", 12, NULL);
+    oltr_policy *p = oltr_policy_new(&s, &error);
+    oltr_status status = or_nomem(p, error.code);
+    if (status == OLTR_OK)
+        status = oltr_save_file(p, path, &error);
+    oltr_policy *q = status == OLTR_OK ? oltr_load_file(path, NULL, &error) : NULL;
+    if (status == OLTR_OK)
+        status = or_nomem(q, error.code);
+    oltr_policy_free(q);
+    oltr_policy_free(p);
+    return status;
+}
+
+static void files_without_memory(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/oltr-memory-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assert_true(with_failures(through_a_file, path) > 3);
+    unlink(path);
+}
+
 /* ---- the simulator without memory ------------------------------------------------------------------------------- */
 
 static const uint64_t checkpoints[] = {1, 5, 10};
@@ -406,6 +769,17 @@ int main(void)
     ON_VARIANTS(&all, &variants, everything_is_given_back);
     ON_VARIANTS(&all, &variants, policies_without_memory);
     ON_VARIANTS(&all, &variants, a_claim_is_no_payment);
+    for (uint32_t i = 0; i < oltr_policy_count(); i++) {
+        const oltr_policy_info *info = oltr_policy_info_at(i);
+        add_test(&all, "a_hook_gives_and_refuses", info->name, a_hook_gives_and_refuses, info);
+        add_test(&all, "a_hook_is_all_there_is", info->name, a_hook_is_all_there_is, info);
+        add_test(&all, "claims_stay_within_the_bound", info->name, claims_stay_within_the_bound, info);
+        add_test(&all, "a_bound_is_not_more_than_the_need", info->name, a_bound_is_not_more_than_the_need, info);
+        add_test(&all, "lies_cost_nothing", info->name, lies_cost_nothing, info);
+    }
+    add_test(&all, "bombs_are_defused", "oltr_load", bombs_are_defused, NULL);
+    add_test(&all, "bad_load_options_are_refused", "oltr_load_with", bad_load_options_are_refused, NULL);
+    add_test(&all, "files_without_memory", "oltr_save_file", files_without_memory, NULL);
     add_test(&all, "the_simulator_without_memory", "sim.h", the_simulator_without_memory, NULL);
     add_test(&all, "checkpoints_without_memory", "sim.h", checkpoints_without_memory, NULL);
     return cmocka_run_group_tests_name("memory", all.test, NULL, NULL);

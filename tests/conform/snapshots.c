@@ -480,6 +480,56 @@ static void assert_policy(oltr_policy *p)
     oltr_policy_free(copy);
 }
 
+/* The last round that can be learned can be saved and loaded, and the one behind it is refused and changes nothing. */
+static void rounds_have_an_end(void **state)
+{
+    image m = make_image(*state, ITEMS);
+    anatomy a = dissect(m.byte, m.size);
+    uint32_t item = 1;
+    double reward = 0;
+    oltr_ranking shown = {1, &item, NULL};
+    oltr_feedback seen = {1, &reward};
+    set_little(m.byte + a.rounds, 8, ((uint64_t)1 << 49) - 1);
+    seal(m.byte, m.size);
+    oltr_policy *p = oltr_load(m.byte, m.size, NULL);
+    assert_non_null(p);
+    assert_int_equal(oltr_learn(p, NULL, &shown, &seen), OLTR_OK);
+    oltr_policy *copy = copy_of(p);
+    assert_int_equal(oltr_policy_rounds(copy), (uint64_t)1 << 49);
+    assert_int_equal(oltr_learn(copy, NULL, &shown, &seen), OLTR_ESTATE);
+    assert_true(same_state(p, copy));
+    if (oltr_policy_settings(p)->info->can_merge)
+        assert_int_equal(oltr_merge(p, copy), OLTR_ESTATE);
+    oltr_policy_free(copy);
+    oltr_policy_free(p);
+    expect_field(&m, a.rounds, 8, ((uint64_t)1 << 49) + 1, OLTR_ESTATE, "a round too many");
+    free(m.byte);
+}
+
+/* As many observations as a snapshot may claim: it learns, saves and loads; what two of them add up to is refused whole. */
+static void counts_have_an_end(void **state)
+{
+    image m = make_image(*state, ITEMS);
+    anatomy a = dissect(m.byte, m.size);
+    const field *n = sum_named(&a, "examined");
+    if (n) {
+        set_number(m.byte + n->value + 8, 1e15);
+        seal(m.byte, m.size);
+        oltr_policy *p = oltr_load(m.byte, m.size, NULL), *q = oltr_load(m.byte, m.size, NULL);
+        assert_true(p && q);
+        assert_int_equal(oltr_merge(p, q), OLTR_ESTATE);
+        assert_true(same_state(p, q));
+        learn_many(p, 5, 40);
+        oltr_policy *copy = copy_of(p);
+        assert_true(same_state(p, copy));
+        oltr_policy_free(copy);
+        oltr_policy_free(p);
+        oltr_policy_free(q);
+        expect_number(&m, n->value + 8, 2e15, OLTR_ESTATE, "more observations than can be");
+    }
+    free(m.byte);
+}
+
 /* Random changes of one to three bytes, sealed.  The number of items stays: what it costs is memory.c's affair. */
 static void random_forgeries(void **state)
 {
@@ -551,6 +601,8 @@ int main(void)
     ON_VARIANTS(&all, &variants, impossible_counts);
     ON_VARIANTS(&all, &variants, clicks_from_nowhere);
     ON_SOME_VARIANTS(&all, &variants, impossible_comparisons, is_toprank);
+    ON_VARIANTS(&all, &variants, rounds_have_an_end);
+    ON_VARIANTS(&all, &variants, counts_have_an_end);
     ON_VARIANTS(&all, &variants, random_forgeries);
     ON_VARIANTS(&all, &variants, forged_numbers);
     return cmocka_run_group_tests_name("no snapshot is believed", all.test, NULL, NULL);

@@ -42,6 +42,9 @@ static void read_on(shift *s)
     oltr_predict(s->policy, NULL, s->mean, s->sd);
     oltr_save(s->policy, s->image, sizeof s->image, &s->written);
     s->failures += oltr_check(s->policy, NULL) != OLTR_OK;
+    oltr_policy *copy = oltr_policy_copy(s->policy, NULL, NULL);
+    s->failures += !copy;
+    oltr_policy_free(copy);
     oltr_scratch_free(scratch);
 }
 

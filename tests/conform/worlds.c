@@ -730,7 +730,7 @@ static truth draw_truth(const oltr_experiment *e, uint64_t replication)
 {
     truth t = {{0}, {0}, {0}};
     instance drawn = {.n_items = ITEMS, .attraction = t.nu, .a = t.a, .b = t.b};
-    world_ops_of(e->world.kind, NULL)->draw(&e->world, e->seed, replication, &drawn);
+    world_ops_of(e->world.kind, NULL)->draw(&e->world, e->seed, replication, &drawn, NULL);
     for (uint32_t i = 0; e->world.prior_a && i < ITEMS; i++) {
         t.a[i] = e->world.prior_a[i] + e->world.misspecification;
         t.b[i] = e->world.prior_b[i] - e->world.misspecification;

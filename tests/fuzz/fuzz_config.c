@@ -21,6 +21,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         must_hold(error.code == status && error.msg[0] != 0, "a refusal has a code and words");
     }
+    /* the library's call takes what the program takes, but for figures, claims and the kind that simulates nothing */
+    oltr_plan *plan = oltr_plan_parse("fuzz.yaml", exact, size, NULL, 0, &error);
+    must_hold(plan || error.msg[0] != 0, "a refusal has words");
+    must_hold(plan || status != OLTR_OK || config.kind == CONFIG_CONCENTRATION,
+              "the library reads what the program reads");
+    must_hold(!plan || oltr_plan_n_points(plan) > 0, "a plan has points");
+    oltr_plan_free(plan);
     config_free(&config);
     free(exact);
     return 0;

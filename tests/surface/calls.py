@@ -54,7 +54,7 @@ def main():
     nm, objdump, archive = sys.argv[1:4]
     used = list(calls(nm, archive))
     if any(INSTRUMENTED.match(name) for _, name in used):
-        print("instrumented build: skipped")
+        print("skipped: instrumented build")
         return 77
     faults = [f"{member} calls {name}" for member, name in used if name in NEVER]
     faults += [f"{member} calls {name}" for member, name in used if name in FILES and member not in MAY_USE_FILES]

@@ -211,7 +211,7 @@ def play(policy, nu, rng, replications):
 def run(oltr, work, grades, normalise, replications):
     text = EXPERIMENT.format(rounds=ROUNDS, slots=SLOTS, replications=replications, grades=grades, normalise=normalise, sigma=SIGMA, ridge=RIDGE)
     (work / "twin.yaml").write_text(text, encoding="ascii")
-    subprocess.run([oltr, "run", "twin.yaml", "-o", "out", "-q", "--no-figures"], cwd=work, check=True)
+    subprocess.run([oltr, "run", "twin.yaml", "-o", "out", "-q", "--no-figures", "--force"], cwd=work, check=True)
     with open(work / "out" / "queries.csv", newline="", encoding="ascii") as file:
         return {(int(row["query"]), row["policy"]): (float(row["regret"]), float(row["regret_se"])) for row in csv.DictReader(file)}
 

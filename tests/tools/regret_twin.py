@@ -521,7 +521,7 @@ def run_oltr(binary, folder, world, checkpoints):
     file.write_text(experiment_text(world, checkpoints))
     results = out / "results.csv"
     results.unlink(missing_ok=True)
-    command = [binary, "run", str(file), "-o", str(out), "-j", "2", "--no-figures"]
+    command = [binary, "run", str(file), "-o", str(out), "-j", "2", "--no-figures", "--force"]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, errors="replace")

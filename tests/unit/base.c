@@ -158,7 +158,7 @@ static void the_plan_wastes_less_than_a_line_per_array(void **state)
 static void a_size_that_does_not_fit_is_an_overflow(void **state)
 {
     (void)state;
-    static const size_t counts[] = {SIZE_MAX, SIZE_MAX / 8 + 1, SIZE_MAX / 2, (size_t)1 << 62}, sizes[] = {1, 8, 2, 8};
+    static const size_t counts[] = {SIZE_MAX, SIZE_MAX / 8 + 1, SIZE_MAX / 2, SIZE_MAX / 4 + 1}, sizes[] = {1, 8, 2, 8};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         layout plan = {128, 0};
         layout_take(&plan, counts[i], sizes[i]);

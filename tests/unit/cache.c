@@ -80,7 +80,7 @@ static void a_large_one_comes_back_with_any_threads(void **state)
     size_t n;
     unsigned char *bytes = read_bytes(path_of("large.saved"), &n);
     for (uint32_t i = 0; i < 60; i++) {
-        size_t at = next_bits(&from) % n;
+        size_t at = (size_t)(next_bits(&from) % n);
         unsigned char bit = (unsigned char)(1u << next_below(&from, 8));
         bytes[at] ^= bit;
         assert_null(
@@ -163,12 +163,14 @@ static size_t up(size_t n)
 /* Makes all digests right again, after the description of the format. */
 static void seal_all(unsigned char *bytes)
 {
-    uint64_t q = little(bytes + AT_QUERIES, 4), rows = little(bytes + AT_ROWS, 4), dim = little(bytes + AT_DIM, 4);
+    size_t q = (size_t)little(bytes + AT_QUERIES, 4), rows = (size_t)little(bytes + AT_ROWS, 4);
+    size_t dim = (size_t)little(bytes + AT_DIM, 4);
     const size_t size[] = {8 * q, 4 * (q + 1), rows, 4 * rows * dim};
     size_t at = AT_SECTIONS;
     for (int i = 0; i < 4; at += up(size[i]), i++) {
-        uint64_t part = digest(bytes + at, size[i]); /* one chunk */
-        set_little(bytes + AT_DIGESTS + 8 * i, 8, digest(&part, 8));
+        unsigned char part[8];
+        set_little(part, 8, digest(bytes + at, size[i])); /* one chunk */
+        set_little(bytes + AT_DIGESTS + 8 * i, 8, digest(part, 8));
     }
     set_little(bytes + AT_SEAL, 8, digest(bytes, AT_SEAL));
 }
@@ -501,13 +503,14 @@ static void the_digest_is_what_it_is_said_to_be(void **state)
     assert_true(digest("", 0) != digest("\0", 1));
     size_t n = 3 * DIGEST_CHUNK + 5;
     unsigned char *large = exactly(n, 1);
-    uint64_t part[4], one = 0, many = 0;
+    unsigned char part[4][8];
+    uint64_t one = 0, many = 0;
     for (size_t i = 0; i < n; i++)
         large[i] = (unsigned char)next_word(&from);
     for (size_t i = 0; i < 4; i++)
-        part[i] = slow_digest(large + i * DIGEST_CHUNK, i < 3 ? DIGEST_CHUNK : 5);
+        set_little(part[i], 8, slow_digest(large + i * DIGEST_CHUNK, i < 3 ? DIGEST_CHUNK : 5));
     assert_true(digest_all(large, n, 1, NULL, &one) && digest_all(large, n, 5, NULL, &many));
-    assert_true(one == many && one == slow_digest((unsigned char *)part, sizeof part));
+    assert_true(one == many && one == slow_digest(part[0], sizeof part));
     free(large);
 }
 

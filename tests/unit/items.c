@@ -42,8 +42,8 @@ static void observations_add_up(void **state)
     sums_state s;
     state_new(&s);
     for (int i = 0; i < 10; i++)
-        item_sums_add(s.bytes, &s.items.sums, 2, i % 2);
-    item_sums_add(s.bytes, &s.items.sums, 4, -1.5);
+        item_sums_add(s.bytes, &s.items.sums, 2, i % 2, 1);
+    item_sums_add(s.bytes, &s.items.sums, 4, -1.5, 1);
     assert_true(doubles_at(s.bytes, s.items.sums.examined)[2] == 10);
     assert_true(doubles_at(s.bytes, s.items.sums.reward)[2] == 5);
     assert_true(doubles_at(s.bytes, s.items.sums.reward)[4] == -1.5);

@@ -117,6 +117,82 @@ static void a_longer_list_does_not_change_the_draws_of_its_beginning(void **stat
     gauss_case_free(&c);
 }
 
+/* ---- directions ------------------------------------------------------------------------------------------ */
+
+/* Number m of a round, by the layout that sample.c promises. */
+static float uniform_at(const oltr_rng *rng, uint64_t m)
+{
+    uint64_t counter = m / 32 * 8 + m % 8;
+    uint32_t word[4];
+    words_at(rng, (uint32_t)counter, (uint32_t)(counter >> 32), word);
+    return (float)((double)(word[m / 8 % 4] >> 1) * 0x1p-31 + 0x1p-32);
+}
+
+/* The rows are the uniforms at length 1, within five roundings of a float; the products are theirs. */
+static void check_rows(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim, const double *theta, const float *x,
+                       const double *product)
+{
+    for (size_t i = 0; i < n; i++, x += dim) {
+        double square = 0, sum = 0, size = 0;
+        for (uint32_t j = 0; j < dim; j++)
+            square += pow((double)uniform_at(rng, (first + i) * dim + j), 2);
+        for (uint32_t j = 0; j < dim; j++) {
+            double expected = (double)uniform_at(rng, (first + i) * dim + j) / sqrt(square);
+            assert_true(fabs((double)x[j] - expected) <= 3e-7 * expected);
+            sum += (double)x[j] * theta[j];
+            size += fabs((double)x[j] * theta[j]);
+        }
+        assert_true(fabs(product[i] - sum) <= 1e-15 * (4 + dim) * size);
+    }
+}
+
+/* Both twins write the same bits, n rows and n products and nothing else. */
+static void check_directions(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim)
+{
+    float *plain = exactly(n * dim, sizeof(float)), *vector = exactly(n * dim, sizeof(float));
+    double *theta = exactly(dim, sizeof(double)), *one = exactly(n, sizeof(double)), *two = exactly(n, sizeof(double));
+    source from = {dim};
+    for (uint32_t j = 0; j < dim; j++)
+        theta[j] = 2 * next_unit(&from) - 1;
+    cube_directions_plain(rng, first, n, dim, theta, plain, one);
+    cube_directions(rng, first, n, dim, theta, vector, two);
+    same_floats("cube_directions", n * dim, plain, vector);
+    assert_memory_equal(one, two, n * sizeof *one);
+    check_rows(rng, first, n, dim, theta, plain, one);
+    free(plain);
+    free(vector);
+    free(theta);
+    free(one);
+    free(two);
+}
+
+static void directions_are_the_uniforms_of_their_place_at_length_1(void **state)
+{
+    static const size_t rows[] = {1, 2, 5, 31, 32, 33, 70};
+    static const uint32_t large[] = {67, 136, 220, 1000};
+    (void)state;
+    for (size_t r = 0; r < LENGTH(rows); r++) {
+        oltr_rng rng = some_rng(UINT64_C(0xABC000000000) + r);
+        for (uint32_t dim = 1; dim <= 40; dim++)
+            check_directions(&rng, 0, rows[r], dim);
+        for (size_t d = 0; d < LENGTH(large); d++)
+            check_directions(&rng, 32 * (uint64_t)d, rows[r], large[d]);
+    }
+}
+
+/* 2^34 numbers use up one purpose, in the middle of a row where dim is no power of two. */
+static void directions_go_on_beyond_all_positions_of_a_purpose(void **state)
+{
+    static const uint32_t dims[] = {3, 136, 4096};
+    oltr_rng rng = some_rng(3);
+    (void)state;
+    for (size_t d = 0; d < LENGTH(dims); d++) {
+        uint64_t last = (UINT64_C(1) << 34) / dims[d] / 32 * 32;
+        check_directions(&rng, last - 32, 96, dims[d]);
+        check_directions(&rng, 2 * last, 40, dims[d]);
+    }
+}
+
 /* ---- beta scores ----------------------------------------------------------------------------------------- */
 
 typedef enum shape_kind {
@@ -529,6 +605,8 @@ int main(void)
     const struct CMUnitTest always[] = {
         cmocka_unit_test(gauss_subsets_get_the_draws_of_the_whole),
         cmocka_unit_test(a_longer_list_does_not_change_the_draws_of_its_beginning),
+        cmocka_unit_test(directions_are_the_uniforms_of_their_place_at_length_1),
+        cmocka_unit_test(directions_go_on_beyond_all_positions_of_a_purpose),
         cmocka_unit_test(beta_subsets_get_the_draws_of_the_whole),
         cmocka_unit_test(beta_scores_of_extreme_shapes_are_finite),
         cmocka_unit_test(the_padding_of_beta_scores_is_minus_infinity),

@@ -532,6 +532,24 @@ static void test_sums_beyond_the_limits_are_refused(void **unused)
     free(b.state);
 }
 
+/* Two features that are one, after some 10^10 rows: rounding has carried the sums beyond what Cauchy and Schwarz allow exact ones. */
+static void test_strayed_sums_are_lived_with(void **unused)
+{
+    (void)unused;
+    oltr_error error = {OLTR_OK, ""};
+    const double gram[] = {1e10, 1e10 * (1 + 5e-7), 1e10};
+    linear_limits limits = {1e10, 1, 1};
+    belief b = belief_of(2, 1e-9);
+    memcpy(gram_of(&b), gram, sizeof gram);
+    moment_of(&b)[0] = moment_of(&b)[1] = 3e9;
+    linear_refresh(b.state, &b.p);
+    assert_true(b.p.watch.lift > 1e-7);
+    if (linear_check_within(b.state, &b.p, &limits, &error) != OLTR_OK ||
+        linear_check_factor(b.state, &b.p, &error) != OLTR_OK)
+        fail_msg("%s", error.msg);
+    free(b.state);
+}
+
 /* ---- exact copies ------------------------------------------------------------------------------------------------ */
 
 static const char *const derived_names[LINEAR_DERIVED] = {"factor", "pivot", "watch"};
@@ -646,6 +664,7 @@ int main(void)
         cmocka_unit_test(test_no_life_is_called_broken),
         cmocka_unit_test(test_every_wrong_number_is_found),
         cmocka_unit_test(test_sums_beyond_the_limits_are_refused),
+        cmocka_unit_test(test_strayed_sums_are_lived_with),
         cmocka_unit_test(test_a_copy_goes_on_to_the_same_bits),
         cmocka_unit_test(test_impossible_factors_are_refused),
     };

@@ -42,7 +42,7 @@ static void add(oltr_results *r, uint32_t replication)
             regret[i * MARKS + m] = curve(replication, i, m);
             reward[i * MARKS + m] = 1 + curve(replication, i, m);
         }
-    results_add(r, 0, replication, regret, reward, ns);
+    results_add(r, 0, replication, regret, reward, ns, replication % 3 == 0);
 }
 
 /* Mean and standard error of n numbers, by the book. */
@@ -282,12 +282,102 @@ static void groups_in_parts(void **state)
     oltr_results_free(sum);
 }
 
+/* ---- reading out of range ------------------------------------------------------------------------------- */
+
+static int is_none(oltr_estimate e)
+{
+    return isnan(e.mean) && isnan(e.se) && e.replications == 0;
+}
+
+static int is_no_outcome(oltr_outcome o)
+{
+    return isnan(o.regret) && isnan(o.regret_se) && isnan(o.reward) && o.replications == 0;
+}
+
+static void reading_out_of_range(void **state)
+{
+    static const uint32_t far[] = {1, 7, UINT32_MAX};
+    oltr_contestant policy[POLICIES];
+    oltr_experiment e = experiment(policy);
+    oltr_results *r = oltr_results_new(&e, 1, NULL);
+    (void)state;
+    add(r, 0);
+    for (size_t i = 0; i < 3; i++) {
+        uint32_t n = far[i];
+        assert_true(is_no_outcome(oltr_results_at(r, n, 0, 0)));
+        assert_true(is_none(oltr_results_pair(r, n, 0, 1, 0)));
+        assert_true(is_none(oltr_results_in_group(r, n, 0, 0)));
+        assert_true(is_none(oltr_results_in_group(r, 0, 0, n))); /* a world without queries has one group */
+        assert_int_equal(oltr_results_groups(r, n), 0);
+        assert_int_equal(oltr_results_saturated(r, n), 0);
+        assert_true(isnan(oltr_results_ns_per_round(r, n, 0)));
+        n = n == 1 ? POLICIES : n;
+        assert_true(is_no_outcome(oltr_results_at(r, 0, n, 0)));
+        assert_true(is_none(oltr_results_pair(r, 0, n, 0, 0)) && is_none(oltr_results_pair(r, 0, 0, n, 0)));
+        assert_true(is_none(oltr_results_pair(r, 0, n, n, 0)));
+        assert_true(is_none(oltr_results_in_group(r, 0, n, 0)));
+        assert_true(isnan(oltr_results_ns_per_round(r, 0, n)));
+        n = n == POLICIES ? MARKS : n;
+        assert_true(is_no_outcome(oltr_results_at(r, 0, 0, n)));
+        assert_true(is_none(oltr_results_pair(r, 0, 0, 1, n)));
+    }
+    assert_int_equal(oltr_results_groups(r, 0), 1);
+    oltr_results_free(r);
+}
+
+static void reading_nothing(void **state)
+{
+    unsigned char byte = 7;
+    (void)state;
+    assert_true(is_no_outcome(oltr_results_at(NULL, 0, 0, 0)));
+    assert_true(is_none(oltr_results_pair(NULL, 0, 0, 1, 0)));
+    assert_true(is_none(oltr_results_in_group(NULL, 0, 0, 0)));
+    assert_int_equal(oltr_results_groups(NULL, 0), 0);
+    assert_int_equal(oltr_results_saturated(NULL, 0), 0);
+    assert_true(isnan(oltr_results_ns_per_round(NULL, 0, 0)));
+    assert_int_equal(oltr_results_size(NULL), 0);
+    oltr_results_pack(NULL, &byte);
+    assert_int_equal(byte, 7);
+}
+
+/* Of every third replication add() says that its lists are alike; files and merges keep it. */
+static void saturated_replications_are_kept(void **state)
+{
+    oltr_contestant policy[POLICIES];
+    oltr_experiment e = experiment(policy);
+    oltr_results *r = oltr_results_new(&e, 1, NULL), *back = oltr_results_new(&e, 1, NULL),
+                 *sum = oltr_results_new(&e, 1, NULL);
+    unsigned char *bytes;
+    size_t size;
+    (void)state;
+    for (uint32_t i = 0; i < 5; i++)
+        add(r, i);
+    assert_int_equal(oltr_results_saturated(r, 0), 2);
+    pack(r, &bytes, &size);
+    assert_int_equal(oltr_results_unpack(back, bytes, size, "bytes", NULL), OLTR_OK);
+    assert_int_equal(oltr_results_saturated(back, 0), 2);
+    assert_int_equal(oltr_results_at(back, 0, 0, 0).replications, 5);
+    add(sum, 6);
+    assert_int_equal(oltr_results_merge(sum, back, NULL), OLTR_OK);
+    assert_int_equal(oltr_results_saturated(sum, 0), 3);
+    free(bytes);
+    oltr_results_free(r);
+    oltr_results_free(back);
+    oltr_results_free(sum);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(means_and_differences), cmocka_unit_test(parts_make_the_whole),
-        cmocka_unit_test(parts_that_do_not_fit), cmocka_unit_test(shards_of_a_run),
-        cmocka_unit_test(errors_between_groups), cmocka_unit_test(groups_in_parts),
+        cmocka_unit_test(means_and_differences),
+        cmocka_unit_test(parts_make_the_whole),
+        cmocka_unit_test(parts_that_do_not_fit),
+        cmocka_unit_test(shards_of_a_run),
+        cmocka_unit_test(errors_between_groups),
+        cmocka_unit_test(groups_in_parts),
+        cmocka_unit_test(reading_out_of_range),
+        cmocka_unit_test(reading_nothing),
+        cmocka_unit_test(saturated_replications_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,8 +12,8 @@ static int serve(void)
     oltr_error error;
     uint32_t item[3];
     double reward[3] = {0, 1, 0};
-    oltr_ranking list = {3, item, NULL};
-    oltr_feedback seen = {2, reward};
+    oltr_ranking list = {.k = 3, .item = item};
+    oltr_feedback seen = {.n_examined = 2, .reward = reward};
     if (oltr_settings_init(&settings, "ts-beta", 10, &error) != OLTR_OK)
         return 1;
     oltr_policy *policy = oltr_policy_new(&settings, &error);

@@ -1,6 +1,6 @@
 /* keys.h - every key an experiment file may have, once: for checking, for "did you mean", and for the help. */
-#ifndef CLI_KEYS_H
-#define CLI_KEYS_H
+#ifndef OLTR_PLAN_KEYS_H
+#define OLTR_PLAN_KEYS_H
 
 struct key {
     const char *name;

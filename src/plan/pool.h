@@ -1,7 +1,7 @@
 /* pool.h - memory that is given back all at once.  A configuration is many small pieces with one life; a parser that
  * fails half way frees them with one call. */
-#ifndef CLI_POOL_H
-#define CLI_POOL_H
+#ifndef OLTR_PLAN_POOL_H
+#define OLTR_PLAN_POOL_H
 
 #include <stddef.h>
 

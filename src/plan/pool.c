@@ -1,5 +1,5 @@
 /* pool.c - see pool.h. */
-#include "pool.h"
+#include "plan/pool.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* shown.c - see shown.h.  Messages quote what people typed, and what they typed may be long or hostile to a terminal,
  * so quoting goes through one function. */
-#include "report/shown.h"
+#include "base/shown.h"
 
-#include "report/text.h"
+#include "base/text.h"
 
 #include <string.h>
 

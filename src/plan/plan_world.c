@@ -1,7 +1,7 @@
-/* config_world.c - the section `world`: where the truth lives. */
-#include "config_parts.h"
-#include "nearest.h"
-#include "report/shown.h"
+/* plan_world.c - the section `world`: the environment of an experiment. */
+#include "plan/plan_parts.h"
+#include "base/nearest.h"
+#include "base/shown.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +11,8 @@ static const double LARGEST = 1e9; /* of a Beta parameter; beyond it the density
 
 /* ---- names from the engine's catalogues ------------------------------------------------------------------ */
 
-bool config_name(const struct reader *reader, const struct node *node, const char *what, uint32_t (*count)(void),
-                 const oltr_named *(*at)(uint32_t), const char **out)
+bool plan_name(const struct reader *reader, const struct node *node, const char *what, uint32_t (*count)(void),
+               const oltr_named *(*at)(uint32_t), const char **out)
 {
     char hint[HINT_SIZE], list[128] = "", name[SHOWN_SIZE];
     size_t used = 0;
@@ -94,8 +94,8 @@ static bool read_fixed(const struct reader *reader, const struct node *map, oltr
     }
     return read_whole32(reader, items, 1, MOST_ITEMS, &said) &&
            (said == world->n_items ||
-            read_bad(reader, items, "`items` is %u, but the attractions are %u; leave `items` out", said,
-                     world->n_items));
+            read_bad(reader, tree_blame(items, levels != NULL ? levels : attraction),
+                     "`items` is %u, but the attractions are %u; leave `items` out", said, world->n_items));
 }
 
 static bool read_beta(const struct reader *reader, const struct node *map, oltr_world *world)
@@ -122,7 +122,7 @@ static bool read_either(const struct reader *reader, const struct node *map, con
         return false;
     }
     *out = strcmp(word, second) == 0;
-    return *out || strcmp(word, first) == 0 || read_bad(reader, node, "`%s` must be %s or %s", key, first, second);
+    return *out || strcmp(word, first) == 0 || read_bad(reader, node, "must be %s or %s", first, second);
 }
 
 static bool read_feature_row(const struct reader *reader, const struct node *row, uint32_t dim, float *out)
@@ -149,7 +149,7 @@ static bool read_features(const struct reader *reader, const struct node *map, o
         return rows == NULL;
     }
     if (rows->count != world->n_items || rows->first->type != NODE_LIST || rows->first->count == 0) {
-        return read_bad(reader, rows, "`features` needs one row [0.1, 0.9] for each of the %u items", world->n_items);
+        return read_bad(reader, rows, "there must be one row [0.1, 0.9] for each of the %u items", world->n_items);
     }
     world->dim = (uint32_t)rows->first->count;
     float *x = pool_get(reader->pool, (size_t)world->n_items * world->dim, sizeof *x);
@@ -223,20 +223,21 @@ static bool keys_fit_kind(const struct reader *reader, const struct node *map, c
     for (size_t i = 0; i < sizeof owners / sizeof *owners; i++) {
         const struct node *entry = tree_get(map, owners[i].key);
         if (entry != NULL && strstr(owners[i].kinds, world->kind) == NULL) {
-            return read_bad(reader, entry->key, "`%s` belongs to a world of kind %s; this one is %s", owners[i].key,
-                            owners[i].kinds, world->kind);
+            return read_bad(reader, tree_blame(entry->key, tree_get(map, "kind")),
+                            "`%s` belongs to a world of kind %s; this one is %s", owners[i].key, owners[i].kinds,
+                            world->kind);
         }
     }
     const struct node *no_click = tree_get(map, "no_click");
     if (no_click != NULL && strcmp(world->clicks, "cascade") != 0) {
-        return read_bad(reader, no_click->key, "`no_click` belongs to the click model cascade; this world has %s",
-                        world->clicks);
+        return read_bad(reader, tree_blame(no_click->key, tree_get(map, "clicks")),
+                        "`no_click` belongs to the click model cascade; this world has %s", world->clicks);
     }
     for (size_t i = 0; i < 3; i++) {
         const struct node *entry = tree_get(map, of_abandon[i]);
         if (entry != NULL && strcmp(world->clicks, "abandon") != 0) {
-            return read_bad(reader, entry->key, "`%s` belongs to the click model abandon; this world has %s",
-                            of_abandon[i], world->clicks);
+            return read_bad(reader, tree_blame(entry->key, tree_get(map, "clicks")),
+                            "`%s` belongs to the click model abandon; this world has %s", of_abandon[i], world->clicks);
         }
     }
     return true;
@@ -250,8 +251,8 @@ static bool read_prior_list(const struct reader *reader, const struct node *node
     return read_reals(reader, node, 0, LARGEST, out, &count) &&
            (count == n_items ||
             read_bad(reader, node,
-                     "`%s` has %u numbers, but the world has %u items; give one number for all, or one each",
-                     node->key->text, count, n_items));
+                     "there are %u numbers, but the world has %u items; give one number for all, or one each", count,
+                     n_items));
 }
 
 static bool read_prior_number(const struct reader *reader, const struct node *node, uint32_t n_items,
@@ -277,7 +278,7 @@ static bool read_prior_side(const struct reader *reader, const struct node *node
     bool good = node->type == NODE_LIST ? read_prior_list(reader, node, n_items, out)
                                         : read_prior_number(reader, node, n_items, out);
     for (uint32_t i = 0; good && i < n_items; i++) {
-        good = (*out)[i] > 0 || read_bad(reader, node, "`%s` of a Beta prior must be above 0", node->key->text);
+        good = (*out)[i] > 0 || read_bad(reader, node, "a shape of a Beta prior must be above 0");
     }
     return good;
 }
@@ -341,7 +342,7 @@ static bool read_shift(const struct reader *reader, const struct node *map, oltr
 
 /* ---- the section ---------------------------------------------------------------------------------------- */
 
-bool config_no_click(const struct reader *reader, const struct node *world, uint32_t slots, uint32_t *out)
+bool plan_no_click(const struct reader *reader, const struct node *world, uint32_t slots, uint32_t *out)
 {
     const struct node *node = tree_get(world, "no_click");
     *out = 0;
@@ -351,13 +352,13 @@ bool config_no_click(const struct reader *reader, const struct node *world, uint
     return read_whole32(reader, node, 1, slots, out);
 }
 
-bool config_world(const struct reader *reader, const struct node *root, oltr_world *world, struct data_plan *plan)
+bool plan_world(const struct reader *reader, const struct node *root, oltr_world *world, oltr_data_plan *data)
 {
     const struct node *map, *kind, *clicks;
     world->clicks = "cascade";
     if (!read_required(reader, root, experiment_keys, "world", &map) ||
         !read_map_keys(reader, map, "world", world_keys) || !read_required(reader, map, world_keys, "kind", &kind) ||
-        !config_name(reader, kind, "world", oltr_world_count, oltr_world_at, &world->kind)) {
+        !plan_name(reader, kind, "world", oltr_world_count, oltr_world_at, &world->kind)) {
         return false;
     }
     clicks = tree_get(map, "clicks");
@@ -365,12 +366,12 @@ bool config_world(const struct reader *reader, const struct node *root, oltr_wor
         world->clicks = "abandon";
     }
     if ((clicks != NULL &&
-         !config_name(reader, clicks, "click model", oltr_clicks_count, oltr_clicks_at, &world->clicks)) ||
+         !plan_name(reader, clicks, "click model", oltr_clicks_count, oltr_clicks_at, &world->clicks)) ||
         !keys_fit_kind(reader, map, world) || !read_rewards(reader, map, world)) {
         return false;
     }
     if (strcmp(world->kind, "dataset") == 0) {
-        return config_data(reader, map, world, plan) && read_shift(reader, map, world);
+        return plan_data(reader, map, world, data) && read_shift(reader, map, world);
     }
     if (strcmp(world->kind, "fixed") != 0 && strcmp(world->kind, "beta") != 0) {
         return read_drawn(reader, map, world) && read_shift(reader, map, world);

@@ -1,9 +1,9 @@
-/* read.c - see read.h. */
-#include "read.h"
+/* fields.c - see fields.h. */
+#include "plan/fields.h"
 
-#include "nearest.h"
-#include "report/shown.h"
-#include "report/results.h"
+#include "base/nearest.h"
+#include "base/shown.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,26 +30,13 @@ bool read_no_memory(const struct reader *reader)
     return false;
 }
 
-/* "`rounds`", or what to call an entry of a list. */
-static const char *called(const struct node *node, char name[SHOWN_SIZE + 2])
-{
-    char key[SHOWN_SIZE];
-    if (node->key == NULL) {
-        return "an entry of this list";
-    }
-    (void)snprintf(name, SHOWN_SIZE + 2, "`%s`", shown(node->key->text, key));
-    return name;
-}
-
 static bool is_scalar(const struct reader *reader, const struct node *node, const char *wanted)
 {
-    char name[SHOWN_SIZE + 2];
     if (node->type != NODE_SCALAR) {
-        return read_bad(reader, node, "%s must be %s, not a %s", called(node, name), wanted,
-                        node->type == NODE_LIST ? "list" : "map");
+        return read_bad(reader, node, "must be %s, not a %s", wanted, node->type == NODE_LIST ? "list" : "map");
     }
     if (node->text[0] == '\0' || (!node->quoted && (strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0))) {
-        return read_bad(reader, node, "%s has no value; it must be %s", called(node, name), wanted);
+        return read_bad(reader, node, "has no value; it must be %s", wanted);
     }
     return true;
 }
@@ -69,7 +56,7 @@ static bool unknown_key(const struct reader *reader, const struct node *entry, c
                         const struct key *keys)
 {
     struct nearest nearest = nearest_to(entry->key->text);
-    char hint[HINT_SIZE], name[SHOWN_SIZE], list[128] = "";
+    char hint[HINT_SIZE], list[128] = "";
     size_t used = 0;
     for (const struct key *key = keys; key->name != NULL; key++) {
         nearest_offer(&nearest, key->name);
@@ -78,17 +65,15 @@ static bool unknown_key(const struct reader *reader, const struct node *entry, c
         }
     }
     if (nearest.best != NULL) {
-        return read_bad(reader, entry->key, "unknown key `%s` in %s%s", shown(entry->key->text, name), section,
-                        nearest_hint(&nearest, hint));
+        return read_bad(reader, entry->key, "unknown key in %s%s", section, nearest_hint(&nearest, hint));
     }
-    return read_bad(reader, entry->key, "unknown key `%s` in %s; known are %s", shown(entry->key->text, name), section,
-                    list);
+    return read_bad(reader, entry->key, "unknown key in %s; known are %s", section, list);
 }
 
 bool read_map_keys(const struct reader *reader, const struct node *map, const char *section, const struct key *keys)
 {
     if (map->type != NODE_MAP) {
-        return read_bad(reader, map, "%s must be a map, like `%s: %s`", section, keys->name, keys->example);
+        return read_bad(reader, map, "must be a map, like `%s: %s`", keys->name, keys->example);
     }
     for (const struct node *entry = map->first; entry != NULL; entry = entry->next) {
         if (!is_known(keys, entry->key->text)) {
@@ -113,18 +98,17 @@ bool read_required(const struct reader *reader, const struct node *map, const st
 
 static bool not_a_number(const struct reader *reader, const struct node *node, const char *wanted)
 {
-    char name[SHOWN_SIZE + 2], value[SHOWN_SIZE];
+    char value[SHOWN_SIZE];
     bool grouped = strspn(node->text, "0123456789,_' ") == strlen(node->text);
     const char *advice = node->quoted ? "; leave the quotes out" : grouped ? "; write it without separators" : "";
-    return read_bad(reader, node, "%s must be %s, not `%s`%s", called(node, name), wanted, shown(node->text, value),
-                    advice);
+    return read_bad(reader, node, "must be %s, not `%s`%s", wanted, shown(node->text, value), advice);
 }
 
 static bool out_of_range(const struct reader *reader, const struct node *node, double low, double high)
 {
-    char name[SHOWN_SIZE + 2], value[SHOWN_SIZE];
+    char value[SHOWN_SIZE];
     const char *side = number_is_plain(node->text) && strtod(node->text, NULL) < low ? "at least" : "at most";
-    return read_bad(reader, node, "%s must be %s %.15g, not %s", called(node, name), side, side[3] == 'l' ? low : high,
+    return read_bad(reader, node, "must be %s %.15g, not %s", side, side[3] == 'l' ? low : high,
                     shown(node->text, value));
 }
 
@@ -186,29 +170,27 @@ bool read_real(const struct reader *reader, const struct node *node, double low,
 
 bool read_truth(const struct reader *reader, const struct node *node, bool *out)
 {
-    char name[SHOWN_SIZE + 2], value[SHOWN_SIZE];
+    char value[SHOWN_SIZE];
     if (!is_scalar(reader, node, "true or false")) {
         return false;
     }
     *out = strcmp(node->text, "true") == 0;
     return *out || strcmp(node->text, "false") == 0 ||
-           read_bad(reader, node, "%s must be true or false, not `%s`", called(node, name), shown(node->text, value));
+           read_bad(reader, node, "must be true or false, not `%s`", shown(node->text, value));
 }
 
 /* ---- text and lists ------------------------------------------------------------------------------------- */
 
 static bool read_text(const struct reader *reader, const struct node *node, size_t longest, const char **out)
 {
-    char name[SHOWN_SIZE + 2];
     if (!is_scalar(reader, node, "text")) {
         return false;
     }
     if (!text_is_line(node->text)) {
-        return read_bad(reader, node, "%s must be one line of UTF-8 text without control characters",
-                        called(node, name));
+        return read_bad(reader, node, "must be one line of UTF-8 text without control characters");
     }
     if (strlen(node->text) > longest) {
-        return read_bad(reader, node, "%s is longer than %zu bytes", called(node, name), longest);
+        return read_bad(reader, node, "is longer than %zu bytes", longest);
     }
     *out = node->text;
     return true;
@@ -232,11 +214,10 @@ bool read_path(const struct reader *reader, const struct node *node, const char 
 
 bool read_list(const struct reader *reader, const struct node *node)
 {
-    char name[SHOWN_SIZE + 2];
     if (node->type != NODE_LIST) {
-        return read_bad(reader, node, "%s must be a list, like [1, 2]", called(node, name));
+        return read_bad(reader, node, "must be a list, like [1, 2]");
     }
-    return (node->count > 0 && node->count < UINT32_MAX) || read_bad(reader, node, "%s is empty", called(node, name));
+    return (node->count > 0 && node->count < UINT32_MAX) || read_bad(reader, node, "the list is empty");
 }
 
 bool read_reals(const struct reader *reader, const struct node *node, double low, double high, const double **out,

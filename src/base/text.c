@@ -1,6 +1,6 @@
 /* text.c - see text.h. */
 #define _POSIX_C_SOURCE 200809L
-#include "report/text.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -124,4 +124,32 @@ bool text_is_line(const char *string)
         at += length;
     }
     return true;
+}
+
+static const char *skip_digits(const char *at)
+{
+    return at + strspn(at, "0123456789");
+}
+
+bool number_is_plain(const char *string)
+{
+    const char *start = string + (*string == '-' || *string == '+'), *at = skip_digits(start);
+    size_t digits = (size_t)(at - start);
+    if (*at == '.') {
+        const char *fraction = at + 1;
+        at = skip_digits(fraction);
+        digits += (size_t)(at - fraction);
+    }
+    if (digits > 0 && (*at == 'e' || *at == 'E')) {
+        const char *exponent = at + 1 + (at[1] == '-' || at[1] == '+');
+        at = skip_digits(exponent);
+        digits = at > exponent ? digits : 0;
+    }
+    return digits > 0 && *at == '\0';
+}
+
+bool count_is_plain(const char *string)
+{
+    size_t length = strlen(string);
+    return length > 0 && length < 19 && skip_digits(string)[0] == '\0';
 }

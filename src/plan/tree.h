@@ -2,13 +2,12 @@
  *
  * What experiments need of YAML is maps, lists and scalars.  Aliases, merge keys, tags and second documents are
  * refused in words: a file should say what it means at the place where it means it. */
-#ifndef CLI_TREE_H
-#define CLI_TREE_H
+#ifndef OLTR_PLAN_TREE_H
+#define OLTR_PLAN_TREE_H
 
-#include "pool.h"
-#include "report/text.h"
+#include "plan/pool.h"
+#include "base/text.h"
 
-#include <jansson.h>
 #include <oltr/oltr.h>
 #include <stdbool.h>
 
@@ -18,10 +17,12 @@ struct node {
     enum node_type type;
     const char *origin;  /* the file, or the flag that set it */
     size_t line, column; /* from 1; 0: it came from a flag */
+    struct node *parent; /* the list or map it stands in, also of a key; NULL: the root */
     struct node *key;    /* in a map: the scalar before the colon */
     struct node *next;   /* the next entry of the same list or map */
     const char *text;    /* of a scalar */
     bool quoted;         /* of a scalar */
+    bool is_set;         /* by an override or a sweep, not by the file itself */
     bool flow;           /* a list or map written in [] or {} */
     struct node *first, *last;
     size_t count; /* entries of a list or map */
@@ -43,12 +44,18 @@ struct node *tree_get(const struct node *map, const char *key);
 /* Sets one key, adding it where it is missing.  Entries of a list are found by their `name` or `file`. */
 oltr_status tree_set(struct pool *pool, struct node *root, const struct override *override, oltr_error *error);
 
-/* Fills the error as "file:line:column: words" and returns its code, OLTR_EVALUE. */
+/* Fills the error as "file:line:column: path: words" and returns its code, OLTR_EVALUE. */
 oltr_status tree_fail(const struct node *where, oltr_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The tree as YAML, and as JSON (a new reference; NULL when memory ran out). */
+/* Where it stands in the document, "policies.GTS.sigma" or "world.attraction[2]"; "" for the root.  Returns the buffer. */
+enum { PATH_SIZE = 160 };
+const char *tree_path(const struct node *node, char path[PATH_SIZE]);
+
+/* Which of two nodes that contradict each other is to blame: `second` if only that one was set by an override or a sweep. */
+const struct node *tree_blame(const struct node *first, const struct node *second);
+
+/* The tree as YAML. */
 bool tree_yaml(const struct node *root, struct text *out);
-json_t *tree_json(const struct node *node);
 
 #endif

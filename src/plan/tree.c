@@ -1,15 +1,13 @@
 /* tree.c - see tree.h.  libyaml's events become nodes; nothing is copied twice and nothing recurses deeper than
  * DEEPEST, whatever the file says. */
-#include "tree.h"
+#include "plan/tree.h"
 
-#include "nearest.h"
-#include "report/shown.h"
-#include "report/results.h"
+#include "base/nearest.h"
+#include "base/shown.h"
+#include "base/text.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -36,6 +34,51 @@ static oltr_status fail_at(const char *name, size_t line, size_t column, oltr_er
     return fail(error, OLTR_EVALUE, "%s:%zu:%zu: %s", short_name(name), line, column, words);
 }
 
+/* Entries of lists are called by the name that people gave them. */
+static const char *name_of(const struct node *entry)
+{
+    const struct node *name = tree_get(entry, "name");
+    if (name == NULL) {
+        name = tree_get(entry, "file");
+    }
+    if (name == NULL) {
+        name = tree_get(entry, "kind");
+    }
+    return name != NULL && name->type == NODE_SCALAR ? name->text : NULL;
+}
+
+static size_t place_in_list(const struct node *node)
+{
+    size_t place = 0;
+    for (const struct node *entry = node->parent->first; entry != NULL && entry != node; entry = entry->next) {
+        place++;
+    }
+    return place;
+}
+
+const char *tree_path(const struct node *node, char path[PATH_SIZE])
+{
+    size_t used = 0;
+    path[0] = '\0';
+    if (node->parent == NULL) {
+        return path;
+    }
+    used = strlen(tree_path(node->parent, path));
+    bool in_list = node->parent->type == NODE_LIST;
+    const char *name = in_list ? name_of(node) : node->key != NULL ? node->key->text : node->text;
+    if (name != NULL) {
+        (void)snprintf(path + used, PATH_SIZE - used, "%s%s", used > 0 ? "." : "", name);
+    } else {
+        (void)snprintf(path + used, PATH_SIZE - used, "[%zu]", place_in_list(node));
+    }
+    return path;
+}
+
+const struct node *tree_blame(const struct node *first, const struct node *second)
+{
+    return first == NULL || (second != NULL && second->is_set && !first->is_set) ? second : first;
+}
+
 oltr_status tree_fail(const struct node *where, oltr_error *error, const char *format, ...)
 {
     char words[256];
@@ -43,7 +86,11 @@ oltr_status tree_fail(const struct node *where, oltr_error *error, const char *f
     va_start(arguments, format);
     (void)vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);
-    return fail_at(where->origin, where->line, where->column, error, words);
+    char path[PATH_SIZE], quoted[SHOWN_SIZE], all[sizeof words + SHOWN_SIZE + 2];
+    (void)tree_path(where, path);
+    bool said = path[0] == '\0' || (where->line == 0 && strstr(where->origin, path) != NULL); /* --set world.items=2 */
+    (void)snprintf(all, sizeof all, "%s%s%s", said ? "" : shown(path, quoted), said ? "" : ": ", words);
+    return fail_at(where->origin, where->line, where->column, error, all);
 }
 
 /* ---- reading -------------------------------------------------------------------------------------------- */
@@ -52,12 +99,16 @@ struct loader {
     yaml_parser_t yaml;
     struct pool *pool;
     const char *name, *text;
+    size_t length;
+    const struct override *of; /* the override whose value is read; NULL: it is the file */
     oltr_error *error;
 };
 
 static void *refuse(const struct loader *loader, yaml_mark_t mark, const char *words)
 {
-    (void)fail_at(loader->name, mark.line + 1, mark.column + 1, loader->error, words);
+    const struct override *of = loader->of;
+    (void)fail_at(loader->name, of != NULL ? of->line : mark.line + 1, of != NULL ? of->column : mark.column + 1,
+                  loader->error, words);
     return NULL;
 }
 
@@ -79,16 +130,43 @@ static yaml_mark_t mark_of_offset(const char *text, size_t offset)
     return mark;
 }
 
+/* Is there a tab among the blanks that begin this line, from 0?  YAML takes none there, and libyaml does not say so. */
+static bool tab_indents(const struct loader *loader, size_t line, size_t *column)
+{
+    const char *at = loader->text, *end = at + loader->length;
+    for (; line > 0 && at < end; line--) {
+        const char *line_end = memchr(at, '\n', (size_t)(end - at));
+        at = line_end != NULL ? line_end + 1 : end;
+    }
+    for (*column = 0; at < end && (*at == ' ' || *at == '-'); at++) {
+        ++*column;
+    }
+    return at < end && *at == '\t';
+}
+
+static void *tab_error(const struct loader *loader, size_t line, size_t column)
+{
+    char words[96];
+    (void)snprintf(words, sizeof words, "line %zu uses a tab; YAML indents with spaces", line + 1);
+    return refuse(loader, (yaml_mark_t){0, line, column}, words);
+}
+
 static void *syntax_error(const struct loader *loader)
 {
     const yaml_parser_t *yaml = &loader->yaml;
     char words[160];
+    size_t line = yaml->problem_mark.line, column;
     if (yaml->error == YAML_MEMORY_ERROR) {
         return no_memory(loader);
     }
     if (yaml->error == YAML_READER_ERROR) {
         (void)snprintf(words, sizeof words, "%s; save the file as UTF-8 text", yaml->problem);
         return refuse(loader, mark_of_offset(loader->text, yaml->problem_offset), words);
+    }
+    for (size_t i = 0; i < 2 && i <= line; i++) { /* the parser may notice it in the next line only */
+        if (tab_indents(loader, line - i, &column)) {
+            return tab_error(loader, line - i, column);
+        }
     }
     (void)snprintf(words, sizeof words, "YAML: %s%s%s", yaml->context != NULL ? yaml->context : "",
                    yaml->context != NULL ? ", " : "", yaml->problem != NULL ? yaml->problem : "not understood");
@@ -112,8 +190,9 @@ static struct node *new_node(const struct loader *loader, enum node_type type, y
     }
     node->type = type;
     node->origin = loader->name;
-    node->line = mark.line + 1;
-    node->column = mark.column + 1;
+    node->line = loader->of != NULL ? loader->of->line : mark.line + 1;
+    node->column = loader->of != NULL ? loader->of->column : mark.column + 1;
+    node->is_set = loader->of != NULL;
     return node;
 }
 
@@ -141,6 +220,7 @@ static void append(struct node *parent, struct node *child)
     }
     parent->last = child;
     parent->count++;
+    child->parent = parent;
 }
 
 static bool check_key(const struct loader *loader, const struct node *map, const struct node *key, yaml_mark_t mark)
@@ -202,6 +282,7 @@ static struct node *read_map(struct loader *loader, struct node *map, int depth)
             return NULL;
         }
         value->key = key;
+        key->parent = map;
         append(map, value);
     }
 }
@@ -268,9 +349,10 @@ static struct node *read_document(struct loader *loader)
     return root;
 }
 
-struct node *tree_parse(struct pool *pool, const char *name, const char *text, size_t length, oltr_error *error)
+static struct node *parse(struct pool *pool, const char *name, const char *text, size_t length,
+                          const struct override *of, oltr_error *error)
 {
-    struct loader loader = {.pool = pool, .text = text, .error = error};
+    struct loader loader = {.pool = pool, .text = text, .length = length, .of = of, .error = error};
     loader.name = pool_text(pool, name, strlen(name));
     if (loader.name == NULL || !yaml_parser_initialize(&loader.yaml)) {
         (void)fail(error, OLTR_ENOMEM, "out of memory");
@@ -281,6 +363,11 @@ struct node *tree_parse(struct pool *pool, const char *name, const char *text, s
     struct node *root = read_document(&loader);
     yaml_parser_delete(&loader.yaml);
     return root;
+}
+
+struct node *tree_parse(struct pool *pool, const char *name, const char *text, size_t length, oltr_error *error)
+{
+    return parse(pool, name, text, length, NULL, error);
 }
 
 /* ---- looking and setting -------------------------------------------------------------------------------- */
@@ -298,11 +385,14 @@ struct node *tree_get(const struct node *map, const char *key)
 static struct node *origin_node(struct pool *pool, const struct override *override, enum node_type type)
 {
     struct node *node = pool_get(pool, 1, sizeof *node);
+    const char *origin = pool_text(pool, override->origin, strlen(override->origin)); /* the override may go away */
+    node = origin != NULL ? node : NULL;
     if (node != NULL) {
         node->type = type;
-        node->origin = override->origin;
+        node->origin = origin;
         node->line = override->line;
         node->column = override->column;
+        node->is_set = true;
     }
     return node;
 }
@@ -313,7 +403,7 @@ static struct node *value_node(struct pool *pool, const struct override *overrid
     const char *value = override->value;
     struct node *node;
     if (value[0] == '[' || value[0] == '{') {
-        return tree_parse(pool, override->origin, value, strlen(value), error);
+        return parse(pool, override->origin, value, strlen(value), override, error);
     }
     node = origin_node(pool, override, NODE_SCALAR);
     if (node != NULL) {
@@ -324,19 +414,6 @@ static struct node *value_node(struct pool *pool, const struct override *overrid
         return NULL;
     }
     return node;
-}
-
-/* Entries of lists are called by the name that people gave them. */
-static const char *name_of(const struct node *entry)
-{
-    const struct node *name = tree_get(entry, "name");
-    if (name == NULL) {
-        name = tree_get(entry, "file");
-    }
-    if (name == NULL) {
-        name = tree_get(entry, "kind");
-    }
-    return name != NULL && name->type == NODE_SCALAR ? name->text : NULL;
 }
 
 /* The entry whose name begins the rest of the key; names may hold dots, so the longest wins. */
@@ -385,6 +462,8 @@ static oltr_status set_in_map(struct pool *pool, struct node *map, const char *n
         return fail(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
     }
     value->key = key;
+    key->parent = map;
+    value->parent = map;
     for (struct node **link = &map->first; *link != NULL; link = &(*link)->next) {
         if (strcmp((*link)->key->text, key->text) == 0) {
             value->next = (*link)->next;
@@ -503,38 +582,4 @@ bool tree_yaml(const struct node *root, struct text *out)
     bool good = emit_document(&emitter, root);
     yaml_emitter_delete(&emitter);
     return good && !out->failed;
-}
-
-static json_t *scalar_json(const struct node *node)
-{
-    bool number = !node->quoted && number_is_plain(node->text);
-    if (number && strspn(node->text, "+-0123456789") == strlen(node->text)) {
-        errno = 0;
-        long long value = strtoll(node->text, NULL, 10);
-        return errno == 0 ? json_integer(value) : json_string(node->text);
-    }
-    json_t *real = number ? json_real(strtod(node->text, NULL)) : NULL; /* NULL: too large to be a number */
-    if (real != NULL) {
-        return real;
-    }
-    bool truth = !node->quoted && (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0);
-    return truth ? json_boolean(node->text[0] == 't') : json_string(node->text);
-}
-
-json_t *tree_json(const struct node *node)
-{
-    if (node->type == NODE_SCALAR) {
-        return scalar_json(node);
-    }
-    json_t *json = node->type == NODE_LIST ? json_array() : json_object();
-    for (const struct node *entry = node->first; json != NULL && entry != NULL; entry = entry->next) {
-        json_t *value = tree_json(entry);
-        int failed = node->type == NODE_LIST ? json_array_append_new(json, value)
-                                             : json_object_set_new(json, entry->key->text, value);
-        if (failed) {
-            json_decref(json);
-            json = NULL;
-        }
-    }
-    return json;
 }

@@ -1,5 +1,5 @@
 /* keys.c - see keys.h. */
-#include "keys.h"
+#include "plan/keys.h"
 
 #include <stddef.h>
 

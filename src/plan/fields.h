@@ -1,10 +1,10 @@
-/* read.h - scalars and lists out of the tree, checked.  Every function returns false after filling in the error, so
+/* fields.h - scalars and lists out of the tree, checked.  Every function returns false after filling in the error, so
  * readers chain with &&. */
-#ifndef CLI_READ_H
-#define CLI_READ_H
+#ifndef OLTR_PLAN_FIELDS_H
+#define OLTR_PLAN_FIELDS_H
 
-#include "keys.h"
-#include "tree.h"
+#include "plan/keys.h"
+#include "plan/tree.h"
 
 struct reader {
     struct pool *pool;

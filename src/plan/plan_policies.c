@@ -1,7 +1,7 @@
-/* config_policies.c - the section `policies`: who plays.  Parameters are checked against the engine's own table. */
-#include "config_parts.h"
-#include "nearest.h"
-#include "report/shown.h"
+/* plan_policies.c - the section `policies`: what is compared.  Parameters are checked against the engine's own table. */
+#include "plan/plan_parts.h"
+#include "base/nearest.h"
+#include "base/shown.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,17 +46,18 @@ static bool unknown_param(const struct reader *reader, const struct node *entry,
 
 /* A fixed world without a prior has nothing to tell. */
 static bool told_nothing(const struct reader *reader, const struct node *entry, const oltr_world *world,
-                         const struct data_plan *plan)
+                         const oltr_data_plan *data)
 {
     bool asks = strcmp(entry->key->text, "prior") == 0 && strcmp(entry->text, "none") != 0;
     bool fixed = strcmp(world->kind, "fixed") == 0, dataset = strcmp(world->kind, "dataset") == 0;
     bool silent = strcmp(world->kind, "linear") == 0 || strcmp(world->kind, "scalar") == 0 ||
                   (strcmp(world->kind, "logistic") == 0 && world->fresh_contexts) ||
-                  (dataset && plan->scores == NULL && plan->rankers == 0);
+                  (dataset && data->scores == NULL && data->rankers == 0);
     if (asks && ((fixed && world->prior_a == NULL) || silent)) {
         char value[SHOWN_SIZE];
-        return read_bad(reader, entry, "`prior: %s` needs a prior, and this world tells none%s",
-                        shown(entry->text, value),
+        const struct node *root = entry->parent->parent->parent; /* of policies, of a policy, of a parameter */
+        return read_bad(reader, tree_blame(entry, tree_get(tree_get(root, "world"), "kind")),
+                        "`prior: %s` needs a prior, and this world tells none%s", shown(entry->text, value),
                         fixed     ? "; add `prior: {a: 1, b: 10}` to it"
                         : dataset ? "; give it `rankers: 10` or `scores: FILE`"
                                   : "");
@@ -65,7 +66,7 @@ static bool told_nothing(const struct reader *reader, const struct node *entry, 
 }
 
 static bool set_param(const struct reader *reader, const struct node *entry, const oltr_world *world,
-                      const struct data_plan *plan, oltr_settings *settings)
+                      const oltr_data_plan *data, oltr_settings *settings)
 {
     const char *value;
     oltr_error error = {OLTR_OK, ""};
@@ -78,7 +79,7 @@ static bool set_param(const struct reader *reader, const struct node *entry, con
     if (oltr_settings_set(settings, entry->key->text, value, &error) != OLTR_OK) {
         return read_bad(reader, entry, "%s", error.msg);
     }
-    return told_nothing(reader, entry, world, plan);
+    return told_nothing(reader, entry, world, data);
 }
 
 /* Policies that must know the horizon, or the length of the list, are told it, unless the file wants them to be wrong about it. */
@@ -95,7 +96,7 @@ static bool set_default(const struct reader *reader, const struct node *map, con
            read_bad(reader, map, "`%s` cannot be set from the experiment: %s", name, error.msg);
 }
 
-static bool read_policy(const struct reader *reader, const struct node *map, const struct data_plan *plan,
+static bool read_policy(const struct reader *reader, const struct node *map, const oltr_data_plan *data,
                         const oltr_experiment *point, oltr_contestant *policy)
 {
     const struct node *kind, *name = tree_get(map, "name"), *note = tree_get(map, "note");
@@ -119,7 +120,7 @@ static bool read_policy(const struct reader *reader, const struct node *map, con
     }
     for (const struct node *entry = map->first; entry != NULL; entry = entry->next) {
         if (entry != name && entry != kind && entry != note &&
-            !set_param(reader, entry, &point->world, plan, &policy->settings)) {
+            !set_param(reader, entry, &point->world, data, &policy->settings)) {
             return false;
         }
     }
@@ -141,8 +142,8 @@ static bool is_new_label(const struct reader *reader, const struct node *map, co
     return true;
 }
 
-bool config_policies(const struct reader *reader, const struct node *root, const struct data_plan *plan,
-                     oltr_experiment *point)
+bool plan_policies(const struct reader *reader, const struct node *root, const oltr_data_plan *data,
+                   oltr_experiment *point)
 {
     const struct node *list;
     if (!read_required(reader, root, experiment_keys, "policies", &list)) {
@@ -160,7 +161,7 @@ bool config_policies(const struct reader *reader, const struct node *root, const
     }
     uint32_t count = 0;
     for (const struct node *map = list->first; map != NULL; map = map->next, count++) {
-        if (!read_policy(reader, map, plan, point, &policy[count]) || !is_new_label(reader, map, policy, count)) {
+        if (!read_policy(reader, map, data, point, &policy[count]) || !is_new_label(reader, map, policy, count)) {
             return false;
         }
     }
@@ -170,14 +171,14 @@ bool config_policies(const struct reader *reader, const struct node *root, const
 }
 
 /* Notes do not change what is simulated, so they are read once, not for every point of a sweep. */
-bool config_notes(const struct reader *reader, const struct node *root, struct config *config)
+bool plan_notes(const struct reader *reader, const struct node *root, oltr_plan *plan)
 {
     const struct node *list = tree_get(root, "policies");
     const char **note = pool_get(reader->pool, list->count, sizeof *note);
     if (note == NULL) {
         return read_no_memory(reader);
     }
-    config->note = note;
+    plan->note = note;
     for (const struct node *map = list->first; map != NULL; map = map->next, note++) {
         const struct node *node = tree_get(map, "note");
         if (node != NULL && !read_paragraph(reader, node, note)) {
