@@ -1,18 +1,21 @@
 /* plan.h - experiments described by text: the YAML files of `oltr run`, or JSON, which is YAML.
  *
- * oltr_plan_parse() reads and checks the whole description and touches no file.  What comes back is an array of
- * oltr_experiment, one for each swept value, ready for oltr_results_new() and oltr_run():
+ * oltr_plan_parse() reads and checks the whole description and touches no file.  It returns an
+ * array of oltr_experiment, one for each swept value, for oltr_results_new() and oltr_run():
  *
  *   oltr_plan *plan = oltr_plan_parse("mine", text, length, NULL, 0, &error);
- *   oltr_results *results = oltr_results_new(oltr_plan_points(plan), oltr_plan_n_points(plan), &error);
- *   oltr_run(oltr_plan_points(plan), oltr_plan_n_points(plan), NULL, results, &error);
+ *   const oltr_experiment *points = oltr_plan_points(plan);
+ *   oltr_results *results = oltr_results_new(points, oltr_plan_n_points(plan), &error);
+ *   oltr_run(points, oltr_plan_n_points(plan), NULL, results, &error);
  *
- * docs/experiment-file.md explains the keys.  `figures` and `claims` are accepted and not read: they describe what the
- * program draws and judges.  A world of kind dataset names the data it needs; the caller loads them and hands them
- * over with oltr_plan_give_data() before the run.  examples/plan.c is a whole program.
+ * docs/experiment-file.md explains the keys.  `figures` and `claims` are accepted and not read:
+ * they describe what the program draws and judges.  A world of kind dataset names the data it
+ * needs; the caller loads them and hands them over with oltr_plan_give_data() before the run.
+ * examples/plan.c is a whole program.
  *
- * Errors read "name:line:column: world.items: what is wrong; what to do": the key path is always there, except where
- * the whole text is at fault.  An override is named by its own text in place of name, line and column.
+ * Errors read "name:line:column: world.items: what is wrong; what to do".  The key path is there
+ * unless the whole text is at fault.  An override is named by its own text in place of name, line
+ * and column.
  */
 #ifndef OLTR_PLAN_H
 #define OLTR_PLAN_H
@@ -25,7 +28,8 @@ extern "C" {
 
 typedef struct oltr_plan oltr_plan;
 
-/* One change of the description, as by `oltr run --set KEY=VALUE`; later ones override earlier ones. */
+/* One change of the description, as by `oltr run --set KEY=VALUE`; later ones override earlier
+ * ones. */
 typedef struct oltr_override {
     const char *key;    /* "world.items"; an entry of a list is called by its name: "policies.GTS.sigma" */
     const char *value;  /* text, "100"; where it begins with [ or {, it is YAML */
@@ -33,13 +37,15 @@ typedef struct oltr_override {
     const void *reserved[3];
 } oltr_override;
 
-/* `name` is for messages, and without folder and ending the title where the text has none.  JSON must have its
- * characters beyond U+FFFF as they are, in UTF-8, not as \u pairs.  NULL with the error set when anything is wrong. */
+/* `name` is for messages, and without folder and ending the title where the text has none.  JSON
+ * must have its characters beyond U+FFFF as they are, in UTF-8, not as \u pairs.  NULL with the
+ * error set when anything is wrong. */
 OLTR_API oltr_plan *oltr_plan_parse(const char *name, const char *text, size_t length, const oltr_override *overrides,
                                     uint32_t n_overrides, oltr_error *error);
 OLTR_API void oltr_plan_free(oltr_plan *plan); /* NULL is fine */
 
-/* All that is returned below belongs to the plan.  A NULL plan or an index out of range gives NULL, or 0. */
+/* All that is returned below belongs to the plan.  A NULL plan or an index out of range gives
+ * NULL, or 0. */
 OLTR_API const char *oltr_plan_title(const oltr_plan *plan);
 OLTR_API uint32_t oltr_plan_n_points(const oltr_plan *plan); /* values of the sweep; 1 without one */
 OLTR_API const oltr_experiment *oltr_plan_points(const oltr_plan *plan);
@@ -75,8 +81,9 @@ typedef struct oltr_plan_data_given {
     const void *reserved[4];
 } oltr_plan_data_given;
 
-/* Completes the point: items, features, attractions, prior; the replications of the text count for each query.  The
- * points change in place, so give all data before oltr_results_new().  On error the point is as it was. */
+/* Completes the point: items, features, attractions, prior; the replications of the text count
+ * for each query.  The points change in place, so give all data before oltr_results_new().  On
+ * error the point is as it was. */
 OLTR_API oltr_status oltr_plan_give_data(oltr_plan *plan, uint32_t point, const oltr_plan_data_given *data,
                                          oltr_error *error);
 

@@ -10,9 +10,10 @@
 
 #include <oltr/oltr.h>
 
-/* Structs of this header that you fill in must be zero where nothing is said: `reserved` is room for what later versions add,
- * and zero means there what it means today.  Structs with a `size` can outgrow that room: it is sizeof the struct that your
- * program was compiled with, or 0 for that of version 0.1; a size that this library does not know is refused. */
+/* Structs of this header that you fill in must be zero where nothing is said: `reserved` is room
+ * for what later versions add, and zero means there what it means today.  Structs with a `size`
+ * can outgrow that room: it is sizeof the struct that your program was compiled with, or 0 for
+ * that of version 0.1; a size that this library does not know is refused. */
 
 #ifdef __cplusplus
 extern "C" {
@@ -175,8 +176,9 @@ typedef struct oltr_outcome {
 
 typedef struct oltr_results oltr_results; /* O(points x policies x checkpoints), whatever the rounds */
 
-/* The calls that read results return a neutral answer, and read nothing, for results that are NULL or an index that is out
- * of range: numbers that are NaN, of 0 replications; 0 groups; 0 saturated replications. */
+/* The calls that read results return a neutral answer, and read nothing, for results that are
+ * NULL or an index that is out of range: numbers that are NaN, of 0 replications; 0 groups; 0
+ * saturated replications. */
 
 OLTR_API oltr_results *oltr_results_new(const oltr_experiment *points, uint32_t n_points, oltr_error *error);
 OLTR_API void oltr_results_free(oltr_results *results);
@@ -198,8 +200,9 @@ OLTR_API oltr_estimate oltr_results_in_group(const oltr_results *results, uint32
                                              uint32_t group);
 /* Mean thread CPU nanoseconds of one round (rank, users, learn); depends on the machine, unlike all else. */
 OLTR_API double oltr_results_ns_per_round(const oltr_results *results, uint32_t point, uint32_t policy);
-/* Replications so far in which the worst list is as good as the best one: over all rounds even the worst policy would lose
- * less than 0.005, so regret says nothing about a policy.  Worlds whose features move are judged by their first instance. */
+/* Replications so far in which the worst list is as good as the best one: over all rounds even
+ * the worst policy would lose less than 0.005, so regret says nothing about a policy.  Worlds
+ * whose features move are judged by their first instance. */
 OLTR_API uint32_t oltr_results_saturated(const oltr_results *results, uint32_t point);
 /* What is done so far, to a file and back (checksummed; a file of another experiment is refused). */
 OLTR_API oltr_status oltr_results_save(const oltr_results *results, const char *path, oltr_error *error);

@@ -19,13 +19,15 @@ extern "C" {
 /* The streams of a replication.  The first two are the simulator's; a world of your own may use the others, and any above. */
 enum { OLTR_STREAM_POLICY, OLTR_STREAM_USERS, OLTR_STREAM_INSTANCE, OLTR_STREAM_PRIOR, OLTR_STREAM_CONTEXTS };
 
-/* The truth of one replication, and what the policies are told of it.  The arrays are there; a world fills them.
+/* The truth of one replication, and what the policies are told of it.  The arrays are there; a
+ * world fills them.
  *
- * advance() may change attraction[] and the features: the rows in `drawn`, or x itself, which may point to other rows in
- * every round (they must stay until the next advance()).  It may change n_items too, between the number of slots and what
- * draw() left.  dim must stay.  a, b, mean, sd, tells and tells_moments are read once, when a policy is made: what
- * advance() does to them has no effect.  Every policy meets the instance as draw() leaves it, then advance(1), advance(2)
- * and so on, so advance() may build on the round before. */
+ * advance() may change attraction[] and the features: the rows in `drawn`, or x itself, which
+ * may point to other rows in every round (they must stay until the next advance()).  It may
+ * change n_items too, between the number of slots and what draw() left.  dim must stay.  a, b,
+ * mean, sd, tells and tells_moments are read once, when a policy is made: what advance() does to
+ * them has no effect.  Every policy meets the instance as draw() leaves it, then advance(1),
+ * advance(2) and so on, so advance() may build on the round before. */
 typedef struct oltr_instance {
     uint32_t n_items;
     double *attraction; /* (n_items) */
@@ -38,8 +40,8 @@ typedef struct oltr_instance {
     float *drawn;       /* room for (n_items, dim); NULL for a dataset, whose rows are in place */
     double *theta;      /* (dim) */
     double *room;       /* (n_items of the world) working memory for best() and worst(); its content means nothing */
-    /* NULL, or to be asked every few milliseconds by a draw() or advance() that takes long: when it returns non-zero, return
-     * OLTR_EINTERRUPTED. */
+    /* NULL, or to be asked every few milliseconds by a draw() or advance() that takes long: when
+     * it returns non-zero, return OLTR_EINTERRUPTED. */
     int (*stop)(void *context);
     void *stop_context;
     void *reserved[4];
@@ -49,16 +51,18 @@ typedef struct oltr_world_ops {
     oltr_named info;
     /* What can be wrong with it; policies and counts are checked already. */
     oltr_status (*check)(const oltr_world *world, oltr_error *error);
-    /* Fills the arrays of `out`; may set n_items to fewer than the world has, but at least 1.  Anything but OLTR_OK ends the
-     * run with that status and the words in *error (never NULL). */
+    /* Fills the arrays of `out`; may set n_items to fewer than the world has, but not below the
+     * number of slots.  Anything but OLTR_OK ends the run with that status and the words in
+     * *error (never NULL). */
     oltr_status (*draw)(const oltr_world *world, uint64_t seed, uint64_t replication, oltr_instance *out,
                         oltr_error *error);
-    /* OPTIONAL: what changes from round to round (above), rounds counting from 1; advance() is called where moves() says so. */
+    /* OPTIONAL: what changes from round to round (above), rounds counting from 1; advance() is
+     * called where moves() says so. */
     int (*moves)(const oltr_world *world);
     oltr_status (*advance)(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
                            oltr_instance *truth, oltr_error *error);
-    /* OPTIONAL: called by every thread before its first call of an operation above or of the click model, check() excepted,
-     * and after its last one. */
+    /* OPTIONAL: called by every thread before its first call of an operation above or of the
+     * click model, check() excepted, and after its last one. */
     void (*thread_begin)(const oltr_world *world);
     void (*thread_end)(const oltr_world *world);
     size_t size; /* sizeof(oltr_world_ops); 0 means that of version 0.1 */
@@ -69,16 +73,16 @@ typedef struct oltr_click_ops {
     oltr_named info;
     oltr_rewards rewards;
     oltr_status (*check)(const oltr_world *world, oltr_error *error);
-    /* What a user does with the list: fills reward[] of the examined slots and returns how many those are.  More than
-     * shown->k of them end the run with an error. */
+    /* What a user does with the list: fills reward[] of the examined slots and returns how many
+     * those are.  More than shown->k of them end the run with an error. */
     uint32_t (*scan)(const oltr_world *world, const oltr_instance *truth, const oltr_rng *round,
                      const oltr_ranking *shown, double *reward);
-    /* Expected reward of the list, and the largest of any list of k items.  A number that is not finite ends the run with an
-     * error. */
+    /* Expected reward of the list, and the largest of any list of k items.  A number that is not
+     * finite ends the run with an error. */
     double (*value)(const oltr_world *world, const oltr_instance *truth, const uint32_t *item, uint32_t k);
     double (*best)(const oltr_world *world, const oltr_instance *truth, uint32_t k);
-    /* OPTIONAL: the smallest of any list of k items.  Where it is there, replications in which every list is as good as any
-     * other are counted: oltr_results_saturated(). */
+    /* OPTIONAL: the smallest of any list of k items.  Where it is there, replications in which
+     * every list is as good as any other are counted: oltr_results_saturated(). */
     double (*worst)(const oltr_world *world, const oltr_instance *truth, uint32_t k);
     size_t size; /* sizeof(oltr_click_ops); 0 means that of version 0.1 */
     void (*reserved[4])(void);

@@ -1,6 +1,7 @@
 /* plan.h - an experiment as text and as what oltr_run() takes; the inside of <oltr/plan.h>.
  *
- * The program reads figures and claims from the same document, so opening it and reading its points are two steps. */
+ * The program reads figures and claims from the same document, so opening it and reading its
+ * points are two steps. */
 #ifndef OLTR_PLAN_PLAN_H
 #define OLTR_PLAN_PLAN_H
 
@@ -33,8 +34,8 @@ struct oltr_plan {
     struct pool pool; /* everything above lives in here */
 };
 
-/* The document with its overrides: title and kind are known, the points are not.  Whatever comes back,
- * oltr_plan_free() must follow; NULL without memory. */
+/* The document with its overrides: title and kind are known, the points are not.  NULL with the
+ * error set when it cannot be read. */
 oltr_plan *plan_open(const char *name, const char *text, size_t length, const struct overrides *overrides,
                      oltr_error *error);
 /* The points of an opened plan of kind regret; the text and the overrides must still be there. */

@@ -1,7 +1,9 @@
-/* tree.h - a YAML document as a small tree whose every node knows where it came from, so that every error can say so.
+/* tree.h - a YAML document as a small tree whose every node knows where it came from, so that
+ * every error can say so.
  *
- * What experiments need of YAML is maps, lists and scalars.  Aliases, merge keys, tags and second documents are
- * refused in words: a file should say what it means at the place where it means it. */
+ * What experiments need of YAML is maps, lists and scalars.  Aliases, merge keys, tags and
+ * second documents are refused in words: a file should say what it means at the place where it
+ * means it. */
 #ifndef OLTR_PLAN_TREE_H
 #define OLTR_PLAN_TREE_H
 
@@ -41,18 +43,21 @@ struct node *tree_parse(struct pool *pool, const char *name, const char *text, s
 /* The entry of a map, or NULL. */
 struct node *tree_get(const struct node *map, const char *key);
 
-/* Sets one key, adding it where it is missing.  Entries of a list are found by their `name` or `file`. */
+/* Sets one key, adding it where it is missing.  Entries of a list are found by their `name` or
+ * `file`. */
 oltr_status tree_set(struct pool *pool, struct node *root, const struct override *override, oltr_error *error);
 
 /* Fills the error as "file:line:column: path: words" and returns its code, OLTR_EVALUE. */
 oltr_status tree_fail(const struct node *where, oltr_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Where it stands in the document, "policies.GTS.sigma" or "world.attraction[2]"; "" for the root.  Returns the buffer. */
+/* Where it stands in the document, "policies.GTS.sigma" or "world.attraction[2]"; "" for the
+ * root.  Returns the buffer. */
 enum { PATH_SIZE = 160 };
 const char *tree_path(const struct node *node, char path[PATH_SIZE]);
 
-/* Which of two nodes that contradict each other is to blame: `second` if only that one was set by an override or a sweep. */
+/* Which of two nodes that contradict each other is to blame: `second` if only that one was set
+ * by an override or a sweep. */
 const struct node *tree_blame(const struct node *first, const struct node *second);
 
 /* The tree as YAML. */

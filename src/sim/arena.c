@@ -12,7 +12,8 @@
 
 #include "base/taken.h"
 
-/* How many rounds to play between two looks at the clock.  A round takes from 0.1 us to a second, so it is measured. */
+/* How many rounds to play between two looks at the clock.  A round takes from 0.1 us to a
+ * second, so it is measured. */
 typedef struct pace {
     uint64_t looked_ns; /* when */
     uint32_t every, left;
@@ -274,7 +275,8 @@ static uint64_t tell(arena *a, uint32_t policy)
     return took;
 }
 
-/* Tells, and sets how many rounds to play until the next look: so many that they take about LOOK_NS.  Non-zero to stop. */
+/* Tells, and sets how many rounds to play until the next look: so many that they take about
+ * LOOK_NS.  Non-zero to stop. */
 static int look(arena *a, uint32_t policy)
 {
     pace *p = &a->pace;

@@ -1,6 +1,8 @@
-/* arena.h - one worker's place to play: the memory of an instance, of one policy after the other, and of the curves.
+/* arena.h - one worker's place to play: the memory of an instance, of one policy after the
+ * other, and of the curves.
  *
- * Made once per thread and point, so that replications allocate nothing.  An arena is used by the thread that makes it.
+ * Made once per thread and point, so that replications allocate nothing.  An arena is used by
+ * the thread that makes it.
  */
 #ifndef OLTR_SIM_ARENA_H
 #define OLTR_SIM_ARENA_H
@@ -9,20 +11,22 @@
 
 typedef struct arena arena;
 
-/* Whom an arena asks and tells while it plays, about every 20 ms. */
+/* What an arena calls while it plays, about every 20 ms. */
 typedef struct arena_watch {
     int (*stop)(void *context); /* NULL, or non-zero: give up */
-    /* NULL, or told of rounds that a policy has played since it was told last, and the time they took */
+    /* NULL, or gets the rounds that a policy has played since the last call, and their time */
     void (*played)(void *context, uint32_t policy, uint64_t rounds, uint64_t ns);
     void *context;
 } arena_watch;
 
-/* NULL with the error set when a policy cannot be made in this world, or without memory.  `watch` may be NULL. */
+/* NULL with the error set when a policy cannot be made in this world, or without memory.
+ * `watch` may be NULL. */
 arena *arena_new(const oltr_experiment *experiment, const arena_watch *watch, oltr_error *error);
 void arena_free(arena *a);
 
-/* Plays all policies through one replication.  OLTR_EINTERRUPTED when `stop` said so before the end; any other status but OK when the
- * world or a policy could not play on, with the reason in *error. */
+/* Plays all policies through one replication.  OLTR_EINTERRUPTED when `stop` said so before the
+ * end; any other status but OK when the world or a policy could not play on, with the reason in
+ * *error. */
 oltr_status arena_play(arena *a, uint64_t replication, oltr_error *error);
 
 /* The curves of the last replication, (n_policies, n_checkpoints) each, and the CPU time of each policy. */

@@ -1,8 +1,9 @@
 /* workload.h - how much of a run is done, in rounds and in time.
  *
- * Policies and the points of a sweep differ in cost by factors of thousands, so a share of rounds says little about time.
- * What a round of each policy at each point costs is measured while it is played.  What was not played yet is estimated: from
- * the same policy at the last measured point, times the ratio of two guesses by the settings (items, features, kind); before
+ * Policies and the points of a sweep differ in cost by factors of thousands, so a share of
+ * rounds says little about time. What a round of each policy at each point costs is measured
+ * while it is played.  What was not played yet is estimated: from the same policy at the last
+ * measured point, times the ratio of two guesses by the settings (items, features, kind); before
  * that, from the guess times what a guessed nanosecond has turned out to be.
  */
 #ifndef OLTR_SIM_WORKLOAD_H
@@ -19,8 +20,8 @@ void workload_free(workload *w);
 /* Rounds that were played, and how long they took; by any number of threads at once. */
 void workload_add(workload *w, uint32_t point, uint32_t policy, uint64_t rounds, uint64_t ns);
 
-/* Fills in rounds, rounds_done, rounds_total, share and seconds_left of *progress, whose `seconds` are known.  By one thread
- * at a time. */
+/* Fills in rounds, rounds_done, rounds_total, share and seconds_left of *progress, whose
+ * `seconds` are known.  By one thread at a time. */
 void workload_report(workload *w, oltr_progress *progress);
 
 /* A guess, in nanoseconds; only ratios matter. */

@@ -22,7 +22,8 @@ typedef oltr_instance instance;
 typedef oltr_world_ops world_ops;
 typedef oltr_click_ops click_ops;
 
-/* The k largest attractions, falling, or the k smallest, rising; (k) in truth->room.  k <= n_items. */
+/* The k largest attractions, falling, or the k smallest, rising; (k) in truth->room.  k <=
+ * n_items. */
 const double *largest_attractions(const instance *truth, uint32_t k);
 const double *smallest_attractions(const instance *truth, uint32_t k);
 

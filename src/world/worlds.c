@@ -159,7 +159,8 @@ static void replace_root(double *heap, uint32_t n, double key)
     heap[at] = key;
 }
 
-/* The k largest of sign * attraction, falling: a heap of the best so far, then taken apart from the smallest on. */
+/* The k largest of sign * attraction, falling: a heap of the best so far, then taken apart from
+ * the smallest on. */
 static const double *extremes(const instance *truth, uint32_t k, double sign)
 {
     double *heap = truth->room;

@@ -1,4 +1,5 @@
-/* own_worlds.c - worlds and click models from outside: what they may change between rounds, how they fail, how they are stopped. */
+/* own_worlds.c - worlds and click models from outside: what they may change between rounds, how
+ * they fail, how they are stopped. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -6,9 +7,11 @@
 #include <stdint.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "world/world.h"
 
@@ -223,7 +226,8 @@ static void items_may_come_and_go(void **state)
     }
 }
 
-/* An advance() that turns the attractions of the round before: all policies begin at the same ones. */
+/* An advance() that turns the attractions of the round before: all policies begin at the same
+ * ones. */
 static void every_policy_begins_with_the_drawn_instance(void **state)
 {
     stage s;
@@ -437,7 +441,8 @@ static void long_rounds_are_asked_about_and_told_of(void **state)
     oltr_results_free(r);
 }
 
-/* Stopped in the first replication: nothing is finished, and the rounds that were played are counted. */
+/* Stopped in the first replication: nothing is finished, and the rounds that were played are
+ * counted. */
 static void a_long_replication_can_be_stopped(void **state)
 {
     stage s;
@@ -466,6 +471,29 @@ static void a_long_drawing_can_be_stopped(void **state)
     oltr_run_options options = {.threads = 3, .stop = ask, .context = &l};
     assert_int_equal(oltr_run(&s.e, 1, &options, r, NULL), OLTR_EINTERRUPTED);
     oltr_results_free(r);
+}
+
+static void reading_a_text_can_be_stopped(void **state)
+{
+    char path[] = "/tmp/oltr-own-worlds-XXXXXX";
+    looker l = {.stop_after = 1};
+    oltr_read_options options = {.threads = 2, .stop = ask, .context = &l, .size = sizeof options};
+    oltr_error error = {OLTR_OK, ""};
+    (void)state;
+    int fd = mkstemp(path);
+    FILE *file = fdopen(fd, "w");
+    assert_non_null(file);
+    for (int i = 0; i < 1000; i++)
+        fprintf(file, "%d qid:%d 1:0.5 2:%d\n", i % 5, i / 10, i);
+    assert_int_equal(fclose(file), 0);
+    assert_null(oltr_dataset_read(path, &options, NULL, &error));
+    assert_int_equal(error.code, OLTR_EINTERRUPTED);
+    l.stop_after = 0;
+    oltr_dataset *data = oltr_dataset_read(path, &options, NULL, &error);
+    assert_non_null(data);
+    assert_int_equal(data->n_queries, 100);
+    oltr_dataset_free(data);
+    unlink(path);
 }
 
 /* The worlds of the catalogue that draw item by item ask while they do so. */
@@ -595,6 +623,7 @@ int main(void)
         cmocka_unit_test(long_rounds_are_asked_about_and_told_of),
         cmocka_unit_test(a_long_replication_can_be_stopped),
         cmocka_unit_test(a_long_drawing_can_be_stopped),
+        cmocka_unit_test(reading_a_text_can_be_stopped),
         cmocka_unit_test(drawing_many_items_asks),
         cmocka_unit_test(extremes_are_those_of_a_sort),
         cmocka_unit_test(lists_that_are_all_alike_are_counted),

@@ -1,4 +1,5 @@
-/* plan.c - experiments from text: what a library call gives for it, and what it says when the text is wrong. */
+/* plan.c - experiments from text: what a library call gives for it, and what it says when the
+ * text is wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

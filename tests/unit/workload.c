@@ -71,7 +71,8 @@ static void nothing_is_known_at_first(void **state)
     finish(&s);
 }
 
-/* Once the first point is done, a third of the rounds, the share is far below a third: the other points have more items. */
+/* Once the first point is done, a third of the rounds, the share is far below a third: the other
+ * points have more items. */
 static void large_points_weigh_more(void **state)
 {
     stage s;
