@@ -1,7 +1,9 @@
 /* custom_policy.c - a policy of your own, outside the library, beside those of the catalogue.
  *
- * Epsilon-greedy: mostly show the items with the largest share of clicks so far, and with probability epsilon a list drawn at random.  It learns two sums per item, how often it was examined and
- * clicked; snapshots, merging and forgetting come from naming these sums.  The file could move into src/policy as it is, with one line in registry.c.
+ * Epsilon-greedy: mostly show the items with the largest share of clicks so far, and with probability epsilon a list drawn
+ * at random.  It learns two sums per item, how often it was examined and clicked; snapshots, merging, forgetting and another
+ * number of items come from naming these sums.  What the program knows beside the parameters, here whether a random list may
+ * be shown at all, comes as settings.custom.
  */
 #include <oltr/policy_ops.h>
 #include <oltr/sim.h>
@@ -16,7 +18,13 @@ static const oltr_param params[N_PARAMS] = {
     {"epsilon", OLTR_REAL, 0.1, 0, 1, NULL, "the chance of a list drawn at random"},
 };
 
+/* What the policy shares with the program. */
+typedef struct rules {
+    int explore; /* 0: never a random list */
+} rules;
+
 typedef struct greedy {
+    const rules *rules; /* settings.custom: the one pointer a state may hold */
     double epsilon;
     uint32_t n_items;
     double sum[]; /* (2, n_items) examined, clicked */
@@ -30,7 +38,11 @@ static size_t state_bytes(const oltr_settings *settings)
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
     greedy *p = state; /* all zero */
-    (void)error;
+    if (!settings->custom) {
+        *error = (oltr_error){OLTR_EINVAL, "epsilon-greedy needs its rules in settings.custom"};
+        return OLTR_EINVAL;
+    }
+    p->rules = settings->custom;
     p->epsilon = settings->value[P_EPSILON];
     p->n_items = settings->n_items;
     return OLTR_OK;
@@ -49,7 +61,7 @@ static oltr_status rank(const void *state, uint64_t t, const oltr_candidates *fr
     const greedy *p = state;
     double *score = oltr_scores(scratch);
     oltr_rng coin = oltr_rng_fork(*rng, 1); /* ties are broken by *rng itself */
-    int explores = oltr_rng_uniform(&coin) < p->epsilon;
+    int explores = p->rules->explore && oltr_rng_uniform(&coin) < p->epsilon;
     (void)t;
     for (uint32_t j = 0; j < from->n; j++)
         score[j] = explores ? 0 : share(p, from->item ? from->item[j] : j);
@@ -63,8 +75,9 @@ static oltr_status learn(void *state, uint64_t t, const oltr_candidates *from, c
     (void)t;
     (void)from;
     for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
-        p->sum[shown->item[slot]] += 1;
-        p->sum[p->n_items + shown->item[slot]] += seen->reward[slot];
+        double weight = seen->weight ? seen->weight[slot] : 1;
+        p->sum[shown->item[slot]] += weight;
+        p->sum[p->n_items + shown->item[slot]] += weight * seen->reward[slot];
     }
     return OLTR_OK;
 }
@@ -83,16 +96,32 @@ static void refresh(void *state, uint64_t t) /* nothing is derived from the sums
     (void)t;
 }
 
+static oltr_status check_item(const greedy *p, uint32_t i, oltr_error *error)
+{
+    double examined = p->sum[i], clicked = p->sum[p->n_items + i];
+    if (clicked >= 0 && clicked <= examined)
+        return OLTR_OK;
+    if (error)
+        *error = (oltr_error){OLTR_ESTATE, "an item has more clicks than it was examined"};
+    return OLTR_ESTATE;
+}
+
 static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const greedy *p = state;
+    oltr_status status = OLTR_OK;
     (void)t;
-    for (uint32_t i = 0; i < p->n_items; i++)
-        if (!(p->sum[i] >= 0 && p->sum[p->n_items + i] >= 0 && p->sum[p->n_items + i] <= p->sum[i])) {
-            *error = (oltr_error){OLTR_ESTATE, "an item has more clicks than it was examined"};
-            return OLTR_ESTATE;
-        }
-    return OLTR_OK;
+    for (uint32_t i = 0; status == OLTR_OK && i < p->n_items; i++)
+        status = check_item(p, i, error);
+    return status;
+}
+
+/* After the sums of one item were put or reset.  Nothing is derived, so they need only be checked. */
+static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item, oltr_error *error)
+{
+    (void)t;
+    (void)settings;
+    return check_item(state, item, error);
 }
 
 static const oltr_policy_ops greedy_ops = {
@@ -103,6 +132,9 @@ static const oltr_policy_ops greedy_ops = {
              .rewards = OLTR_CLICKS,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
+             .by_item = 1,
+             .can_resize = 1,
              .n_params = N_PARAMS,
              .params = params,
              .ops = &greedy_ops},
@@ -114,6 +146,7 @@ static const oltr_policy_ops greedy_ops = {
     .sums = sums,
     .refresh = refresh,
     .check = check,
+    .renew_item = renew_item,
 };
 
 /* ---- an experiment with it --------------------------------------------------------------------------------- */
@@ -129,6 +162,7 @@ static int fail(const oltr_error *error)
 int main(void)
 {
     static const uint64_t last = 2000;
+    static const rules house = {.explore = 1};
     oltr_error error = {OLTR_OK, ""};
     oltr_contestant policy[POLICIES] = {{.label = "GTS"}, {.label = "epsilon-greedy"}, {.label = "random"}};
     if (oltr_settings_init(&policy[0].settings, "gts", ITEMS, &error) != OLTR_OK ||
@@ -136,6 +170,8 @@ int main(void)
         oltr_settings_set(&policy[1].settings, "epsilon", "0.05", &error) != OLTR_OK ||
         oltr_settings_init(&policy[2].settings, "random", ITEMS, &error) != OLTR_OK)
         return fail(&error);
+    policy[1].settings.custom = &house;
+    policy[1].settings.custom_bytes = sizeof house; /* partial results with other rules are refused */
     oltr_experiment experiment = {.seed = 1,
                                   .rounds = last,
                                   .slots = 3,

@@ -136,7 +136,7 @@ static void learn_plain(woful *p, const candidates *from, const oltr_ranking *sh
     double y[LEARN_BATCH];
     for (uint32_t start = 0; start < seen->n_examined; start += LEARN_BATCH) {
         uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
-        linear_add(p, &p->plain, x, y, NULL, n);
+        linear_add(p, &p->plain, x, y, seen->weight ? seen->weight + start : NULL, n);
     }
 }
 
@@ -151,7 +151,8 @@ static void learn_weighted(woful *p, uint64_t t, const candidates *from, const o
     for (uint32_t start = 0; start < end; start += LEARN_BATCH) {
         uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, end, x, y);
         for (uint32_t i = 0; i < n; i++)
-            weight[i] = weight_of(p, &factor, x[i], alpha);
+            weight[i] = weight_of(p, &factor, x[i], alpha) *
+                        (start + i < seen->n_examined ? weight_of_slot(seen, start + i) : 1);
         linear_add(p, &p->weighted, x, y, weight, n);
     }
 }
@@ -224,6 +225,7 @@ const policy_ops cascade_woful_ops = {
              .source = "Vial, Sanghavi, Shakkottai, Srikant: Minimax Regret for Cascading Bandits, NeurIPS 2022",
              .summary = "Ranks by a variance-aware upper confidence bound of a weighted linear model.",
              .rewards = OLTR_CLICKS,
+             .takes_weights = 1,
              .contextual = 1,
              .can_resize = 1,
              .exact_copy = 1,

@@ -98,28 +98,50 @@ static int copy_arrays(uint32_t (*list)(const void *, sum_array *), void *to_sta
     return 1;
 }
 
-static void copy_items(oltr_policy *to, const oltr_policy *from)
+/* Returns how many items stay. */
+static uint32_t copy_items(oltr_policy *to, const oltr_policy *from)
 {
     sum_array into[MAX_SUMS], sums[MAX_SUMS];
     uint32_t n = from->ops->sums(policy_state(from), sums);
-    uint32_t a = to->settings.n_items, b = from->settings.n_items;
+    uint32_t a = to->settings.n_items, b = from->settings.n_items, kept = a < b ? a : b;
     to->ops->sums(policy_state(to), into);
     for (uint32_t i = 0; i < n; i++)
-        copy_array(&into[i], &sums[i], a < b ? a : b);
+        copy_array(&into[i], &sums[i], kept);
+    return kept;
+}
+
+/* In a policy that was just made, all is derived for items without observations in round 1.  The first item brings what
+ * depends on the round; then only those with observations are left.  A policy from outside may derive in other ways. */
+static oltr_status derive_items(oltr_policy *to, uint32_t kept, oltr_error *error)
+{
+    sum_array sums[MAX_SUMS];
+    uint32_t n = to->ops->sums(policy_state(to), sums);
+    oltr_status status = OLTR_OK;
+    if (to->ops->info.ops) {
+        to->ops->refresh(policy_state(to), to->rounds + 1);
+        return OLTR_OK;
+    }
+    for (uint32_t item = 0; status == OLTR_OK && item < kept; item++) {
+        int known = item == 0;
+        for (uint32_t a = 0; a < n; a++)
+            known |= !(fabs(sums[a].value[item]) <= 0);
+        if (known)
+            status = to->ops->renew_item(policy_state(to), to->rounds + 1, &to->settings, item, error);
+    }
+    return status;
 }
 
 /* What was learned, and what is derived from it. */
 static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, oltr_error *error)
 {
     const policy_ops *ops = from->ops;
-    int exact = ops->derived && !ops->info.by_item;
     to->rounds = from->rounds;
     if (ops->info.by_item)
-        copy_items(to, from);
-    else if (!copy_arrays(ops->sums, policy_state(to), policy_state(from)))
+        return derive_items(to, copy_items(to, from), error);
+    if (!copy_arrays(ops->sums, policy_state(to), policy_state(from)))
         return fail(error, OLTR_EFULL, "%s of %u items has no room for what was learned: keep more items",
                     ops->info.name, to->settings.n_items);
-    if (exact && copy_arrays(ops->derived, policy_state(to), policy_state(from)))
+    if (ops->derived && copy_arrays(ops->derived, policy_state(to), policy_state(from)))
         return ops->resume(policy_state(to), to->rounds + 1, error);
     ops->refresh(policy_state(to), to->rounds + 1);
     return OLTR_OK;

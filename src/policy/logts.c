@@ -146,15 +146,15 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
 }
 
 /* The matrix of stale weights grows by mu (1 - mu) x x' at the estimate with which the list was shown. */
-static void grow_matrix(logts *p, const float *const *x, uint32_t n)
+static void grow_matrix(logts *p, const float *const *x, const double *times, uint32_t n)
 {
     double zero[LEARN_BATCH] = {0}, weight[LEARN_BATCH];
     for (uint32_t i = 0; i < n; i++) {
         double z;
         rows_times(x[i], p->model.dim, 1, p->model.dim, logistic_theta(p, &p->model), &z);
-        weight[i] = sigmoid(z) * sigmoid(-z);
+        weight[i] = sigmoid(z) * sigmoid(-z) * (times ? times[i] : 1);
     }
-    linear_add(p, &p->matrix, x, zero, p->weights == STALE ? weight : NULL, n);
+    linear_add(p, &p->matrix, x, zero, p->weights == STALE ? weight : times, n);
 }
 
 static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
@@ -164,11 +164,13 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
     const float *x[LEARN_BATCH];
     double y[LEARN_BATCH];
     (void)t;
-    for (uint32_t start = 0; p->weights != FRESH && start < seen->n_examined; start += LEARN_BATCH)
-        grow_matrix(p, x, context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y));
+    for (uint32_t start = 0; p->weights != FRESH && start < seen->n_examined; start += LEARN_BATCH) {
+        uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
+        grow_matrix(p, x, seen->weight ? seen->weight + start : NULL, n);
+    }
     for (uint32_t start = 0; start < seen->n_examined; start += LEARN_BATCH) {
         uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
-        logistic_add(p, &p->model, x, y, n);
+        logistic_add_weighted(p, &p->model, x, y, seen->weight ? seen->weight + start : NULL, n);
     }
     return OLTR_OK;
 }
@@ -309,6 +311,7 @@ const policy_ops logts_ops = {
              .can_predict = 1,
              .can_merge = 1,
              .can_forget = 1,
+             .takes_weights = 1,
              .exact_copy = 1,
              .contextual = 1,
              .can_resize = 1,

@@ -336,7 +336,7 @@ typedef struct intake {
     double counted; /* what `solved` may become when the root is found */
     uint32_t n;     /* observations that are counted, but neither in the factor nor in the gradient */
     uint32_t row[MODEL_BATCH];
-    double click[MODEL_BATCH];
+    double click[MODEL_BATCH], times[MODEL_BATCH]; /* weighted clicks, and weights */
 } intake;
 
 /* With the arrays left alone: only what is counted of them is read. */
@@ -359,18 +359,18 @@ static void intake_start(intake *in)
 static void intake_flush(intake *in)
 {
     model *m = &in->m;
-    double score[MODEL_BATCH], once[MODEL_BATCH], residual[MODEL_BATCH], each[MODEL_BATCH], weight[MODEL_BATCH];
+    double score[MODEL_BATCH], residual[MODEL_BATCH], each[MODEL_BATCH], weight[MODEL_BATCH];
     uint32_t row[MODEL_BATCH], gained = 0;
     for (uint32_t i = 0; i < respond_padded(in->n); i++) {
         score[i] = i < in->n ? m->score[in->row[i]] : 0;
         in->click[i] = i < in->n ? in->click[i] : 0;
-        once[i] = 1;
+        in->times[i] = i < in->n ? in->times[i] : 1;
     }
-    respond(in->n, score, once, in->click, residual, each);
+    respond(in->n, score, in->times, in->click, residual, each);
     for (uint32_t i = 0; i < in->n; i++) {
         uint32_t r = in->row[i];
         rows_pull(m->row + (size_t)r * m->dim, 1, m->dim, residual + i, m->gradient);
-        double all = m->examined[r] * each[i];
+        double all = m->examined[r] * (each[i] / in->times[i]);
         if (all > WORTHWHILE * m->weight[r]) {
             row[gained] = r;
             weight[gained++] = all;
@@ -462,13 +462,13 @@ static uint32_t place_of(intake *in, const float *x)
     return r;
 }
 
-/* One more observation of a row.  At the bound, older ones are forgotten to make room: shares of clicks stay right. */
-static void count_row(intake *in, uint32_t r, double click)
+/* `times` more observations of a row.  At the bound, older ones are forgotten to make room: shares of clicks stay right. */
+static void count_row(intake *in, uint32_t r, double times, double clicks)
 {
     double *examined = doubles_at(in->state, in->p->examined) + r, *clicked = doubles_at(in->state, in->p->clicked) + r;
     leave_queue(in->state, in->p, r, queue_for(in->state, in->p, r));
-    *examined += 1;
-    *clicked += click;
+    *examined += times;
+    *clicked += clicks;
     if (*examined > LOGISTIC_MOST_COUNT) {
         *clicked *= LOGISTIC_MOST_COUNT / *examined;
         *examined = LOGISTIC_MOST_COUNT;
@@ -479,7 +479,7 @@ static void count_row(intake *in, uint32_t r, double click)
 }
 
 /* Counts n observations, each in its row. */
-static void intake_rows(intake *in, const float *const *x, const double *y, uint32_t n)
+static void intake_rows(intake *in, const float *const *x, const double *y, const double *weight, uint32_t n)
 {
     double *clock = &doubles_at(in->state, in->p->count)[1];
     intake_start(in);
@@ -488,27 +488,35 @@ static void intake_rows(intake *in, const float *const *x, const double *y, uint
             intake_flush(in);
         uint32_t r = place_of(in, x[i]);
         in->counted = ++*clock;
-        count_row(in, r, y[i]);
+        double times = weight ? weight[i] : 1;
+        count_row(in, r, times, times * y[i]);
         in->row[in->n] = r;
-        in->click[in->n++] = y[i];
+        in->times[in->n] = times;
+        in->click[in->n++] = times * y[i];
     }
 }
 
-void logistic_add(void *state, logistic *p, const float *const *x, const double *y, uint32_t n)
+void logistic_add_weighted(void *state, logistic *p, const float *const *x, const double *y, const double *weight,
+                           uint32_t n)
 {
     intake in;
     if (n == 0)
         return;
     intake_open(&in, state, p);
-    intake_rows(&in, x, y, n);
+    intake_rows(&in, x, y, weight, n);
     intake_solve(&in);
+}
+
+void logistic_add(void *state, logistic *p, const float *const *x, const double *y, uint32_t n)
+{
+    logistic_add_weighted(state, p, x, y, NULL, n);
 }
 
 void logistic_add_plainly(void *state, logistic *p, const float *const *x, const double *y, uint32_t n)
 {
     intake in;
     intake_open(&in, state, p);
-    intake_rows(&in, x, y, n);
+    intake_rows(&in, x, y, NULL, n);
     logistic_solve_plainly(state, p);
 }
 

@@ -90,6 +90,9 @@ oltr_status logistic_resume(void *state, logistic *p, oltr_error *error);
 
 /* Learns n observations (y is 0 or 1; any value in [0,1] works), and moves the root and the factor. */
 void logistic_add(void *state, logistic *p, const float *const *x, const double *y, uint32_t n);
+/* The same, each counted `weight` times; weight NULL means once. */
+void logistic_add_weighted(void *state, logistic *p, const float *const *x, const double *y, const double *weight,
+                           uint32_t n);
 
 /* The same by a full Newton solve that builds and factors H in every step, from the warm start: the yardstick of tests and benches.  And the solve alone. */
 void logistic_add_plainly(void *state, logistic *p, const float *const *x, const double *y, uint32_t n);

@@ -55,25 +55,24 @@ static void draw_lesson(dice *d, const oltr_policy_info *info, lesson *l)
 }
 
 /* The list as a policy sees it: examined slots first. */
-static lesson compacted(const lesson *l)
+static void compacted(const lesson *l, lesson *c)
 {
-    lesson c = *l;
     uint32_t n = 0, at;
-    c.query.item = l->query.item ? c.name : NULL;
-    c.query.x = l->query.x ? c.x : NULL;
+    *c = *l;
+    c->query.item = l->query.item ? c->name : NULL;
+    c->query.x = l->query.x ? c->x : NULL;
     for (uint32_t s = 0; s < l->seen.n_examined; s++)
         if (l->examined[s]) {
-            c.item[n] = l->item[s];
-            c.reward[n] = l->reward[s];
-            c.weight[n++] = l->weight[s];
+            c->item[n] = l->item[s];
+            c->reward[n] = l->reward[s];
+            c->weight[n++] = l->weight[s];
         }
     at = n;
     for (uint32_t s = 0; s < l->shown.k; s++)
         if (s >= l->seen.n_examined || !l->examined[s])
-            c.item[at++] = l->item[s];
-    c.shown.item = c.item;
-    c.seen = (oltr_feedback){.n_examined = n, .reward = c.reward, .weight = l->seen.weight ? c.weight : NULL};
-    return c;
+            c->item[at++] = l->item[s];
+    c->shown.item = c->item;
+    c->seen = (oltr_feedback){.n_examined = n, .reward = c->reward, .weight = l->seen.weight ? c->weight : NULL};
 }
 
 static oltr_status learn(oltr_policy *p, const lesson *l)
@@ -89,13 +88,12 @@ static void a_mask_is_the_compacted_list(void **state)
     oltr_policy *p = policy_of(info), *q = policy_of(info);
     dice d = {17};
     for (uint32_t t = 0; t < ROUNDS; t++) {
-        lesson l;
+        lesson l, c;
         draw_lesson(&d, info, &l);
         l.seen.examined = l.examined;
         if (info->takes_weights && t % 2)
             l.seen.weight = l.weight;
-        lesson c = compacted(&l);
-        l.query.item = l.query.item ? l.name : NULL;
+        compacted(&l, &c);
         for (uint32_t s = 0; s < K; s++) /* what is not examined is not read */
             if (!l.examined[s])
                 l.reward[s] = l.weight[s] = NAN;
