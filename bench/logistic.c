@@ -4,8 +4,12 @@
  * rows in the same table, in turn, and the ratio of thread CPU times is taken within a repetition, so that what disturbs one variant disturbs its neighbour.  While the run is played, the root is
  * compared with a fully converged Newton solve at 50 checkpoints.
  *
+ * Then whole rounds of logts with features that never repeat, beside logts-newton, which keeps no history, in turn within each
+ * round: the ratio of their times, and whether it is the same after many rounds as after few.
+ *
  *   bench_logistic [repetitions, default 15] [a word for more variants]
  *   bench_logistic --quick     does it run?  One repetition of a twentieth of the rounds, no target
+ *   bench_logistic --fresh [repetitions, default 3]     the second part alone
  */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
@@ -311,6 +315,149 @@ static int compare(const workload *w, uint32_t repetitions)
     return good;
 }
 
+/* ---- rows that never repeat */
+
+enum { FRESH_SLOTS = 3, FRESH_PARTS = 5 };
+
+typedef struct fresh_workload {
+    const char *name;
+    uint32_t dim, n_items, rounds;
+    double most;      /* the largest ratio to logts-newton that is good enough, over all rounds */
+    double most_late; /* the largest ratio of the last fifth of the rounds to the second */
+} fresh_workload;
+
+typedef struct contender {
+    oltr_policy *policy;
+    oltr_scratch *scratch;
+    double part[FRESH_PARTS]; /* microseconds a round */
+} contender;
+
+static contender contender_new(const char *kind, const fresh_workload *w)
+{
+    oltr_settings settings;
+    contender c = {.policy = NULL};
+    if (oltr_settings_init(&settings, kind, w->n_items, NULL) == OLTR_OK) {
+        settings.dim = w->dim;
+        c.policy = oltr_policy_new(&settings, NULL);
+        c.scratch = oltr_scratch_new(c.policy);
+    }
+    if (!c.scratch) {
+        fprintf(stderr, "bench_logistic: no %s\n", kind);
+        exit(1);
+    }
+    return c;
+}
+
+static void draw_rows(float *x, uint32_t n, uint32_t dim)
+{
+    for (uint32_t i = 0; i < n; i++, x += dim) {
+        double square = 0;
+        for (uint32_t j = 0; j < dim; j++) {
+            x[j] = (float)uniform();
+            square += (double)x[j] * (double)x[j];
+        }
+        for (uint32_t j = 0; j < dim; j++)
+            x[j] = (float)((double)x[j] / sqrt(square));
+    }
+}
+
+/* A list is shown and all of it examined; returns the microseconds of both calls. */
+static double fresh_round(contender *c, const oltr_query *query, const double *truth, const double *luck, uint64_t t)
+{
+    uint32_t item[FRESH_SLOTS];
+    double click[FRESH_SLOTS], attraction;
+    oltr_ranking list = {.k = FRESH_SLOTS, .item = item};
+    oltr_feedback seen = {.n_examined = FRESH_SLOTS, .reward = click};
+    double start = microseconds();
+    oltr_rank(c->policy, query, oltr_rng_at(oltr_rng_make(1, 0), 0, t), c->scratch, &list);
+    double spent = microseconds() - start;
+    for (uint32_t k = 0; k < FRESH_SLOTS; k++) {
+        rows_times(query->x + (size_t)item[k] * query->dim, query->dim, 1, query->dim, truth, &attraction);
+        click[k] = luck[k] < sigmoid(attraction);
+    }
+    start = microseconds();
+    oltr_learn(c->policy, query, &list, &seen);
+    return spent + (microseconds() - start);
+}
+
+static void play_fresh(const fresh_workload *w, contender *a, contender *b)
+{
+    float *x = room((size_t)w->n_items * w->dim, sizeof *x);
+    double *truth = room(w->dim, sizeof *truth), length = 0;
+    oltr_query query = {.n_items = w->n_items, .dim = w->dim, .x = x};
+    for (uint32_t j = 0; j < w->dim; j++) {
+        truth[j] = normal();
+        length += truth[j] * truth[j];
+    }
+    for (uint32_t j = 0; j < w->dim; j++)
+        truth[j] /= sqrt(length);
+    for (uint32_t t = 0; t < w->rounds; t++) {
+        const double luck[FRESH_SLOTS] = {uniform(), uniform(), uniform()};
+        draw_rows(x, w->n_items, w->dim);
+        for (int turn = 0; turn < 2; turn++) {
+            contender *c = (t + (uint32_t)turn) % 2 ? a : b;
+            uint32_t part = (uint32_t)((uint64_t)t * FRESH_PARTS / w->rounds);
+            c->part[part] += fresh_round(c, &query, truth, luck, t + 1) * FRESH_PARTS / w->rounds;
+        }
+    }
+    free(x);
+    free(truth);
+}
+
+static double mean_of(const double *part)
+{
+    double sum = 0;
+    for (int i = 0; i < FRESH_PARTS; i++)
+        sum += part[i];
+    return sum / FRESH_PARTS;
+}
+
+static int compare_fresh(const fresh_workload *w, uint32_t repetitions)
+{
+    double *ratio = room(repetitions, sizeof *ratio), *late = room(repetitions, sizeof *late);
+    double *own = room(repetitions, sizeof *own), *other = room(repetitions, sizeof *other);
+    for (uint32_t i = 0; i < repetitions; i++) {
+        contender a = contender_new("logts", w), b = contender_new("logts-newton", w);
+        play_fresh(w, &a, &b);
+        own[i] = mean_of(a.part);
+        other[i] = mean_of(b.part);
+        ratio[i] = own[i] / other[i];
+        late[i] = (a.part[FRESH_PARTS - 1] / b.part[FRESH_PARTS - 1]) / (a.part[1] / b.part[1]);
+        oltr_scratch_free(a.scratch);
+        oltr_scratch_free(b.scratch);
+        oltr_policy_free(a.policy);
+        oltr_policy_free(b.policy);
+    }
+    int good = median(ratio, repetitions) <= w->most && median(late, repetitions) <= w->most_late;
+    printf("%s: logts %.1f us/round, logts-newton %.1f over %u rounds\n", w->name, median(own, repetitions),
+           median(other, repetitions), w->rounds);
+    printf("  ratio    %8.2f, at most %.1f; last fifth to second fifth %.2f, at most %.1f: %s\n",
+           median(ratio, repetitions), w->most, median(late, repetitions), w->most_late, good ? "reached" : "MISSED");
+    free(ratio);
+    free(late);
+    free(own);
+    free(other);
+    return good;
+}
+
+static int compare_all_fresh(uint32_t repetitions, int quick)
+{
+    static const fresh_workload workloads[] = {
+        {"fresh rows, d=136 L=120 K=3", 136, 120, 5000, 3, 1.2},
+        {"fresh rows, d=600 L=120 K=3", 600, 120, 5000, 4, 1.2},
+    };
+    int good = 1;
+    for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
+        fresh_workload w = workloads[i];
+        if (quick) {
+            w.rounds /= 100;
+            w.most = w.most_late = INFINITY;
+        }
+        good &= compare_fresh(&w, repetitions);
+    }
+    return good;
+}
+
 int main(int argc, char **argv)
 {
     static const workload workloads[] = {
@@ -323,6 +470,8 @@ int main(int argc, char **argv)
         {"d=136 L=1000 K=10", 136, 1000, 10, 2000, 1e-4, 0.1, -0.7, 5},
         {"d=5 L=20 K=3, lambda 1", 5, 20, 3, 10000, 1, 0.1, 0, 1},
     };
+    if (argc > 1 && strcmp(argv[1], "--fresh") == 0)
+        return !compare_all_fresh(argc > 2 ? (uint32_t)atoi(argv[2]) : 3, 0);
     int quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
     uint32_t repetitions = quick ? 1 : argc > 1 ? (uint32_t)atoi(argv[1]) : 15;
     int good = repetitions > 0;
@@ -334,6 +483,8 @@ int main(int argc, char **argv)
         }
         good &= compare(&w, repetitions);
     }
+    if (repetitions > 0)
+        good &= compare_all_fresh(repetitions < 15 ? 1 : repetitions / 5, quick);
     for (size_t i = 0; argc > 2 && i < sizeof more / sizeof *more; i++)
         compare(&more[i], repetitions);
     return !good;

@@ -53,9 +53,11 @@ static oltr_policy *policy_new(const char *kind, const field *world)
     oltr_settings settings;
     if (oltr_settings_init(&settings, kind, world->n_items, &error) != OLTR_OK)
         die("%s", error.msg);
-    if (takes_whole_prior(kind) && oltr_settings_set(&settings, "prior", "full", &error) != OLTR_OK)
-        die("%s", error.msg);
-    settings.prior = (oltr_prior){.a = world->a, .b = world->b};
+    if (takes_whole_prior(kind)) {
+        settings.prior = (oltr_prior){.a = world->a, .b = world->b};
+        if (oltr_settings_set(&settings, "prior", "full", &error) != OLTR_OK)
+            die("%s", error.msg);
+    }
     oltr_policy *policy = oltr_policy_new(&settings, &error);
     if (!policy)
         die("%s", error.msg);

@@ -246,9 +246,12 @@ static oltr_status cannot_write(const char *path, oltr_error *error)
 /* Two processes that write one file write it one after the other, each whole. */
 static FILE *open_stream(new_file *file)
 {
+    struct stat old;
     if (is_special(file->path))
         return fopen(file->path, "wb");
-    if (!beside_open(&file->beside, file->path, 0666))
+    unsigned mode =
+        stat(file->path, &old) == 0 ? old.st_mode & 0666 : 0666; /* no more open than the file it replaces */
+    if (!beside_open(&file->beside, file->path, mode))
         return NULL;
     FILE *stream = beside_stream(&file->beside);
     if (!stream)

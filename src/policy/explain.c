@@ -285,7 +285,7 @@ oltr_status oltr_explain_learn(const oltr_policy *policy, const oltr_query *quer
     item_marks marks = {calloc(policy->settings.n_items, sizeof(uint32_t)), &last, policy->settings.n_items};
     if (!marks.word)
         return fail(error, OLTR_ENOMEM, "no memory to check %u items", policy->settings.n_items);
-    r.status = check_learning(policy, marks, query, ranking, feedback, &from);
+    r.status = check_learning(policy, &marks, query, ranking, feedback, &from);
     free(marks.word);
     return explain_lesson(&r);
 }

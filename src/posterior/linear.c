@@ -22,6 +22,10 @@ enum { CHECK_EVERY = 256 }; /* rows; a comparison costs about as much as the upd
  * never sees it, even though a column is looked at only every 256 dim rows. */
 static const double DRIFT = 1e-11, PROMISED = 1e-9;
 
+/* How far a loaded one may be.  Between two looks at a column an error grows by at most 2^-53 * 256 * 4096 = 1e-10: so no life comes so far, and
+ * what is loaded does not leave PROMISED before it is healed. */
+static const double RESUMED = 5e-10;
+
 /* How far rounding may carry sums beyond what exact ones can be: 2^-54 a row at the worst, so that 10^12 rows are covered. */
 static const double STRAY = 1e-4;
 static const double FORGOTTEN = 1e-290; /* sums of squares of this size are nothing: what is left was forgotten */
@@ -64,10 +68,14 @@ static int diagonal_is_healthy(const ldl *f)
     return !(negative >> 63);
 }
 
+/* The watch says how large the squares of rewards are; the sums say how large they are at least, by Cauchy and Schwarz, whatever a snapshot made of the watch. */
 static double moment_error(const void *state, const linear *p, const ldl *f, double *work)
 {
-    return ldl_moment_error(f, doubles_at(state, p->gram), doubles_at(state, p->moment), p->ridge,
-                            p->watch.squares + FORGOTTEN, work);
+    const double *gram = doubles_at(state, p->gram), *moment = doubles_at(state, p->moment);
+    double squares = p->watch.squares + FORGOTTEN;
+    for (size_t j = 0; j < p->dim; j++)
+        squares = fmax(squares, moment[j] * moment[j] / (gram[packed_column(p->dim, j)] + p->ridge));
+    return ldl_moment_error(f, gram, moment, p->ridge, squares, work);
 }
 
 static int has_drifted(const void *state, linear *p, const ldl *f, uint32_t n_rows)
@@ -166,7 +174,7 @@ oltr_status linear_check_within(const void *state, const linear *p, const linear
     return check_together(p, gram, error);
 }
 
-oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *error)
+static oltr_status check_factor(const void *state, const linear *p, double most, oltr_error *error)
 {
     const double *gram = doubles_at(state, p->gram);
     ldl f = linear_factor(state, p);
@@ -177,9 +185,14 @@ oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *
         worst = fmax(worst, ldl_column_error(&f, gram, p->ridge, j, work));
     worst = fmax(worst - p->watch.lift, moment_error(state, p, &f, work));
     free(work);
-    if (diagonal_is_healthy(&f) && worst <= PROMISED)
+    if (diagonal_is_healthy(&f) && worst <= most)
         return OLTR_OK;
     return fail(error, OLTR_ESTATE, "the factor is %g away from the sums it must follow from", worst);
+}
+
+oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *error)
+{
+    return check_factor(state, p, PROMISED, error);
 }
 
 /* ---- exact copies ------------------------------------------------------------------------------------------------ */
@@ -213,5 +226,5 @@ oltr_status linear_resume(const void *state, const linear *p, oltr_error *error)
         if (!(f.d[j] >= 0x1p-60 * p->ridge)) /* a row only adds, and a factorisation stops at 2^-52 */
             return fail(error, OLTR_ESTATE, "pivot %u of the factor is %g, too little beside a ridge of %g", j, f.d[j],
                         p->ridge);
-    return linear_check_factor(state, p, error);
+    return check_factor(state, p, RESUMED, error);
 }

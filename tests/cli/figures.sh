@@ -100,5 +100,25 @@ chmod +x bin/gnuplot
 expect 1 'gnuplot failed: line 1: no terminal' env PATH="$PWD/bin:$PATH" "$OLTR" plot d
 printf '#!/bin/sh\nexit 0\n' >bin/gnuplot
 expect 1 'gnuplot did not draw it' env PATH="$PWD/bin:$PATH" "$OLTR" plot d
+printf '#!/bin/sh\nkill -SEGV $$\n' >bin/gnuplot
+expect 1 'one: gnuplot was ended by signal 11 (Segmentation fault)' env PATH="$PWD/bin:$PATH" "$OLTR" plot d
+
+# Ctrl-C while gnuplot draws: the results are there
+printf '#!/bin/sh\ntouch "%s/drawing"\nexec sleep 60\n' "$PWD" >bin/gnuplot
+env PATH="$PWD/bin:$PATH" "$OLTR" run small.yaml -o stopped -q >said 2>&1 &
+child=$!
+for ((i = 0; i < 200; i++)); do
+    [ -e drawing ] && break
+    sleep 0.05
+done
+kill -INT $child
+wait $child
+code=$?
+[ $code -eq 130 ] || fail "status $code after Ctrl-C"
+grep -q 'the results are in stopped, but not all figures: stopped before' said || fail "does not say what is there"
+there stopped/results.csv stopped/manifest.json
+no_leftovers stopped
+expect 0 "already finished: the results are in stopped; the figures are drawn" "$OLTR" run small.yaml -o stopped --resume
+there stopped/three.pdf
 no_leftovers d
 echo ok

@@ -33,12 +33,12 @@ world: {kind: fixed, attraction: [0.3, 0.3, 0.3, 0.3]}
 policies: [{kind: gts}]
 YAML
 expect 0 "warning: 3 of 3 replications are saturated: every list is as good as the best one" "$OLTR" run alike.yaml -o alike --no-figures
-expect 0 "" "$OLTR" run alike.yaml -o differ --no-figures --set 'world.attraction=[0.3, 0.3, 0.3, 0.6]'
+expect 0 "" "$OLTR" run alike.yaml -o alike --no-figures --force --set 'world.attraction=[0.3, 0.3, 0.3, 0.6]'
 grep -q warning said && fail "warns of a world whose lists differ"
 sed '/^world/d' alike.yaml | { cat; echo 'world: {kind: linear, items: 20, dim: 5}'; echo 'sweep: {key: slots, values: [2, 19]}'; } >many.yaml
 expect 0 "warning: slots = 19: 3 of 3 replications are saturated" "$OLTR" run many.yaml -o many --no-figures
 grep -q "slots = 2:" said && fail "warns of the other point too"
-expect 0 "" "$OLTR" run alike.yaml -o silent --no-figures -q
+expect 0 "" "$OLTR" run alike.yaml -o alike --no-figures --force -q
 [ ! -s said ] || fail "quiet is not quiet"
 
 if command -v gnuplot >/dev/null; then

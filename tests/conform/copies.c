@@ -439,6 +439,25 @@ static void links_are_followed(void **state)
     oltr_policy_free(p);
 }
 
+/* A file that only its owner may read is not opened to others by being replaced. */
+static void a_private_file_stays_private(void **state)
+{
+    (void)state;
+    struct stat status;
+    oltr_policy *p = make(&subjects[0], NULL);
+    mode_t before = umask(022);
+    assert_int_equal(oltr_save_file(p, path_of("private"), NULL), OLTR_OK);
+    assert_int_equal(stat(path_of("private"), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0644);
+    assert_int_equal(chmod(path_of("private"), 0600), 0);
+    assert_int_equal(oltr_save_file(p, path_of("private"), NULL), OLTR_OK);
+    assert_int_equal(stat(path_of("private"), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    umask(before);
+    unlink(path_of("private"));
+    oltr_policy_free(p);
+}
+
 static void copies_of_nothing(void **state)
 {
     (void)state;
@@ -471,6 +490,7 @@ int main(void)
     add_test(&all, "format_1", "still loads", format_1_still_loads_and_predicts_the_same, NULL);
     add_test(&all, "files", "errors", errors_of_files_have_the_reason, NULL);
     add_test(&all, "files", "links", links_are_followed, NULL);
+    add_test(&all, "files", "private ones", a_private_file_stays_private, NULL);
     add_test(&all, "copies", "of nothing", copies_of_nothing, NULL);
     return cmocka_run_group_tests_name("copies", all.test, NULL, remove_folder);
 }

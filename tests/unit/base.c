@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/layout.h"
+#include "base/memory.h"
 
 /* ---- status ---------------------------------------------------------------------------------------------- */
 
@@ -379,6 +380,82 @@ static void every_burst_of_up_to_64_bits_changes_the_checksum(void **state)
     assert_true(crc64(bytes, sizeof bytes) == right);
 }
 
+/* ---- memory ---------------------------------------------------------------------------------------------- */
+
+static void memory_is_aligned_and_zero(void **state)
+{
+    (void)state;
+    for (size_t bytes = 1; bytes < 100000; bytes = bytes * 3 + 1) {
+        unsigned char *block[3];
+        for (int i = 0; i < 3; i++) { /* several at once, so that the C library has no choice but odd places */
+            block[i] = memory_take(NULL, bytes);
+            assert_non_null(block[i]);
+            assert_int_equal((uintptr_t)block[i] % LAYOUT_ALIGN, 0);
+            for (size_t j = 0; j < bytes; j++)
+                assert_int_equal(block[i][j], 0);
+            memset(block[i], 0xFF, bytes);
+        }
+        for (int i = 0; i < 3; i++)
+            memory_give(NULL, block[i], bytes);
+    }
+    assert_null(memory_take(NULL, SIZE_MAX));
+    assert_null(memory_take(NULL, SIZE_MAX - 64));
+    memory_give(NULL, NULL, 1);
+}
+
+typedef struct tray {
+    unsigned char *block;
+    size_t bytes, align, given;
+} tray;
+
+static void *take_from_tray(void *with, size_t bytes, size_t align)
+{
+    tray *t = with;
+    t->bytes = bytes;
+    t->align = align;
+    return t->block;
+}
+
+static void give_to_tray(void *with, void *memory, size_t bytes)
+{
+    tray *t = with;
+    assert_ptr_equal(memory, t->block);
+    t->given += bytes;
+}
+
+static void memory_of_a_hook_is_wiped_and_given_back(void **state)
+{
+    (void)state;
+    unsigned char room[100];
+    tray t = {.block = room};
+    oltr_memory hook = {take_from_tray, give_to_tray, &t};
+    memset(room, 0x5A, sizeof room);
+    assert_ptr_equal(memory_take(&hook, 99), room);
+    assert_int_equal(t.bytes, 99);
+    assert_int_equal(t.align, LAYOUT_ALIGN);
+    for (size_t i = 0; i < 99; i++)
+        assert_int_equal(room[i], 0);
+    assert_int_equal(room[99], 0x5A);
+    memory_give(&hook, room, 99);
+    assert_int_equal(t.given, 99);
+    memory_give(&hook, NULL, 99); /* nothing was taken */
+    assert_int_equal(t.given, 99);
+    t.block = NULL;
+    assert_null(memory_take(&hook, 5));
+}
+
+static void a_hook_is_whole_or_none(void **state)
+{
+    (void)state;
+    oltr_memory whole = {take_from_tray, give_to_tray, NULL}, none = {NULL, NULL, NULL};
+    oltr_memory taker = {take_from_tray, NULL, NULL}, giver = {NULL, give_to_tray, NULL};
+    assert_true(memory_is_whole(&whole) && memory_is_whole(&none) && memory_is_whole(NULL));
+    assert_false(memory_is_whole(&taker) || memory_is_whole(&giver));
+    void *block = memory_take(&none, 7); /* the C library's */
+    assert_non_null(block);
+    memory_give(&none, block, 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -402,6 +479,9 @@ int main(void)
         cmocka_unit_test(every_truncation_is_noticed_and_stays_noticed),
         cmocka_unit_test(after_a_failure_nothing_more_is_read),
         cmocka_unit_test(a_length_that_lies_is_refused),
+        cmocka_unit_test(memory_is_aligned_and_zero),
+        cmocka_unit_test(memory_of_a_hook_is_wiped_and_given_back),
+        cmocka_unit_test(a_hook_is_whole_or_none),
         cmocka_unit_test(the_checksum_is_crc64_xz),
         cmocka_unit_test(the_checksum_agrees_with_the_bitwise_one_at_every_length_and_alignment),
         cmocka_unit_test(every_single_flipped_bit_changes_the_checksum),
