@@ -62,8 +62,9 @@ typedef struct oltr_world_ops {
     oltr_status (*advance)(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
                            oltr_instance *truth, oltr_error *error);
     /* OPTIONAL: called by every thread before its first call of an operation above or of the
-     * click model, check() excepted, and after its last one. */
-    void (*thread_begin)(const oltr_world *world);
+     * click model, check() excepted, and after its last one.  Where thread_begin() fails, the run
+     * ends with its status and thread_end() is not called. */
+    oltr_status (*thread_begin)(const oltr_world *world);
     void (*thread_end)(const oltr_world *world);
     size_t size; /* sizeof(oltr_world_ops); 0 means that of version 0.1 */
     void (*reserved[4])(void);

@@ -133,7 +133,8 @@ static bool read_feature_row(const struct reader *reader, const struct node *row
         return false;
     }
     if (count != dim) {
-        return read_bad(reader, row, "this row has %u features, the first one has %u", count, dim);
+        return read_bad(reader, row, "this row has %u feature%s, the first one has %u", count, count == 1 ? "" : "s",
+                        dim);
     }
     for (uint32_t i = 0; i < dim; i++) {
         out[i] = (float)values[i];
@@ -251,8 +252,8 @@ static bool read_prior_list(const struct reader *reader, const struct node *node
     return read_reals(reader, node, 0, LARGEST, out, &count) &&
            (count == n_items ||
             read_bad(reader, node,
-                     "there are %u numbers, but the world has %u items; give one number for all, or one each", count,
-                     n_items));
+                     "the list has %u number%s, and the world %u item%s; give one number for all, or one each", count,
+                     count == 1 ? "" : "s", n_items, n_items == 1 ? "" : "s"));
 }
 
 static bool read_prior_number(const struct reader *reader, const struct node *node, uint32_t n_items,

@@ -36,6 +36,7 @@ struct arena {
     uint64_t replication;
     uint32_t drawn_items; /* n_items as draw() left it */
     int saturated;
+    int begun; /* thread_begin() of the world has succeeded */
 };
 
 enum { LOOK_NS = 20000000, MOST_ROUNDS_A_LOOK = 256, ALIGNMENT = 64 };
@@ -206,10 +207,11 @@ arena *arena_new(const oltr_experiment *experiment, const arena_watch *watch, ol
     a->truth.stop_context = a->watch.context;
     a->world = world_kind(&experiment->world, error);
     a->clicks = world_clicks(&experiment->world, error);
-    if (a->world->thread_begin)
-        a->world->thread_begin(&experiment->world);
-    oltr_status status = OLTR_OK;
-    if (!make_memory(a))
+    oltr_status status = a->world->thread_begin ? a->world->thread_begin(&experiment->world) : OLTR_OK;
+    a->begun = status == OLTR_OK;
+    if (!a->begun)
+        fail(error, status, "world %.40s: thread_begin failed: %s", a->world->info.name, oltr_strerror(status));
+    else if (!make_memory(a))
         status = fail(error, OLTR_ENOMEM, "no memory for a world of %u items", experiment->world.n_items);
     if (status == OLTR_OK) /* room for the largest instance is room for all */
         status = draw(a, world_largest(&experiment->world), error);
@@ -227,7 +229,7 @@ void arena_free(arena *a)
 {
     if (!a)
         return;
-    if (a->world->thread_end)
+    if (a->begun && a->world->thread_end)
         a->world->thread_end(&a->experiment->world);
     for (uint32_t i = 0; a->scratch && i < a->experiment->n_policies; i++)
         oltr_scratch_free(a->scratch[i]);

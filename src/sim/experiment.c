@@ -20,8 +20,8 @@ static oltr_status check_numbers(const oltr_experiment *e, oltr_error *error)
                     e->slots);
     if (e->slots > world_fewest(&e->world))
         return fail(error, OLTR_ESLOTS,
-                    "a query of the dataset has only %u documents for %u slots: leave out those with fewer than that",
-                    world_fewest(&e->world), e->slots);
+                    "a query of the dataset has only %u document%s for %u slots: leave out those with fewer than that",
+                    world_fewest(&e->world), world_fewest(&e->world) == 1 ? "" : "s", e->slots);
     if (e->n_policies < 1 || !e->policy)
         return fail(error, OLTR_EINVAL, "at least 1 policy is needed");
     if (e->n_checkpoints < 1 || !e->checkpoint)

@@ -94,7 +94,7 @@ change 'no_click: must be at most 3, not 4' 's/items: 10/items: 10\n  no_click: 
 change 'no_click: must be a whole number' 's/items: 10/items: 10\n  no_click: some/'
 change '`attraction` belongs to a world of kind fixed' 's/items: 10/items: 10\n  attraction: [0.1]/'
 change '`a` is missing' 's/items: 10/items: 10\n  prior: {b: 2}/'
-change 'a: there are 2 numbers, but the world has 10 items' 's/items: 10/items: 10\n  prior: {a: [1, 2], b: 2}/'
+change 'a: the list has 2 numbers, and the world 10 items' 's/items: 10/items: 10\n  prior: {a: [1, 2], b: 2}/'
 change 'prior.a: a shape of a Beta prior must be above 0' 's/items: 10/items: 10\n  prior: {a: 0, b: 2}/'
 change 'b: must be at least 0' 's/items: 10/items: 10\n  prior: {a: 1, b: -2}/'
 change 'prior: must be a map' 's/items: 10/items: 10\n  prior: 3/'

@@ -23,7 +23,7 @@ linear='kind: linear, items: 6, dim: 3'
 
 world "$linear" 'kind: lints' && expect 0 "" "$OLTR" run w.yaml -o out -q --force
 world 'kind: fixed, attraction: [0.1, 0.5], features: [[1, 0], [0.6, 0.8]]' 'kind: lints' && expect 0 "" "$OLTR" run w.yaml -o out -q --force
-world 'kind: fixed, attraction: [0.1, 0.5], features: [[1, 0], [0.6]]' 'kind: lints' && refused 'this row has 1 features, the first one has 2'
+world 'kind: fixed, attraction: [0.1, 0.5], features: [[1, 0], [0.6]]' 'kind: lints' && refused 'this row has 1 feature, the first one has 2'
 world 'kind: fixed, attraction: [0.1, 0.5], features: [[1, 0]]' 'kind: lints' && refused 'there must be one row [0.1, 0.9] for each of the 2 items'
 world 'kind: fixed, attraction: [0.1, 0.5], features: [[1, .nan], [0, 1]]' 'kind: lints' && refused 'w.yaml:4'
 world "$linear, attraction: [0.1]" 'kind: lints' && refused '`attraction` belongs to a world of kind fixed; this one is linear'

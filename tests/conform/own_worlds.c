@@ -34,6 +34,7 @@ typedef struct plan {
     int draws_long;           /* draw() goes on until it is stopped */
     double odd;               /* an attraction, where not 0 */
     atomic_int begun, ended;  /* threads */
+    int begins_never;         /* thread_begin() fails */
     atomic_int shown_outside; /* items that were not there */
 } plan;
 
@@ -113,9 +114,13 @@ static oltr_status advance(const oltr_world *world, uint64_t seed, uint64_t repl
     return OLTR_OK;
 }
 
-static void begin(const oltr_world *world)
+static oltr_status begin(const oltr_world *world)
 {
-    atomic_fetch_add(&((plan *)(uintptr_t)world->custom)->begun, 1);
+    plan *p = (plan *)(uintptr_t)world->custom;
+    if (p->begins_never)
+        return OLTR_ENOMEM;
+    atomic_fetch_add(&p->begun, 1);
+    return OLTR_OK;
 }
 
 static void finish(const oltr_world *world)
@@ -248,6 +253,11 @@ static void threads_are_begun_and_ended(void **state)
     set_stage(&s, "gts");
     oltr_results *r = play(&s);
     assert_true(s.plan.begun > 1);
+    assert_int_equal(s.plan.begun, s.plan.ended);
+    s.plan.begins_never = 1;
+    oltr_error error = {OLTR_OK, ""};
+    assert_int_equal(oltr_experiment_check(&s.e, &error), OLTR_ENOMEM);
+    assert_non_null(strstr(error.msg, "thread_begin failed"));
     assert_int_equal(s.plan.begun, s.plan.ended);
     oltr_results_free(r);
 }
