@@ -1,7 +1,9 @@
 /* logts.c - LogTS-LTR: Algorithm 3 of Azizi, Meshi, Zoghi and Karimzadehgan (AISTATS 2023).
  *
- * Belief.  P(click) = mu(x'theta), mu the logistic function.  theta_hat solves the regularised score equation (posterior/logistic.h), to 1e-8, after every round.
- * Rule.  Draw theta ~ N(theta_hat, scale^2 A^-1), show the K items with the largest x'theta (mu is monotone, so that is the order of the clicks).
+ * Belief.  P(click) = mu(x'theta), mu the logistic function.  theta_hat solves the regularised
+ * score equation (posterior/logistic.h), to 1e-8, after every round. Rule.  Draw theta ~
+ * N(theta_hat, scale^2 A^-1), show the K items with the largest x'theta (mu is monotone, so that is
+ * the order of the clicks).
  *
  * Where the paper is unclear, and what we take:
  *   - Its score equation has no regulariser, and no root while the data are separable, as they are at first.  lambda theta is added.
@@ -11,10 +13,18 @@
  *     scale 1 and fresh weights, as is the default here; its lambda is 1, not the printed 1e-4.
  *   kappa = mu'(S) = e^S / (1 + e^S)^2; beta_t as in lints.c.
  *
- * The factor of fresh weights is kept from round to round and put right where a weight has moved by more than `drift`: the sampled covariance is then within that
- * share of the exact one.  drift: 0 makes it anew every round.
+ * The factor of fresh weights is kept from round to round and put right where a weight has moved by
+ * more than `drift`: the sampled covariance is then within that share of the exact one.  drift: 0
+ * makes it anew every round.
  *
- * Cost.  A few steps of O(R d + d^2), R the number of distinct rows seen; O(d^2) per examined item; O(L d) for the scores.
+ * Rows.  Rows that repeat are kept exactly.  Of rows seen once, rows: 0 keeps the newest THOROUGH,
+ * or WINDOW_PER_FEATURE for each feature if that is more; older ones are absorbed
+ * (posterior/logistic.h).  Windows of 3 d rows leave theta_hat within 0.1 posterior deviations of
+ * the full history, those of d rows within 0.3 (docs/numerics.md).
+ *
+ * Cost.  A few steps of O(R d + d^2), R the number of rows kept; O(d^2) per examined item; O(L d)
+ * for the scores.  Where more than THOROUGH rows, and more than items, were seen once, at most two
+ * steps and a bounded amount of work on the factor.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -66,7 +76,8 @@ static size_t capacity_of(const oltr_settings *settings, size_t window)
     return wanted ? wanted : (items > 256 ? 4 * items : 1024) + window;
 }
 
-/* How many single rows are kept exactly: enough that theta has settled before they are absorbed (docs/algorithms/logts.md). */
+/* How many single rows are kept exactly: enough that theta has settled before they are absorbed
+ * (docs/algorithms/logts.md). */
 static size_t window_of(const oltr_settings *settings)
 {
     size_t wanted = (size_t)param(settings, P_ROWS), dim = settings->dim;
@@ -145,7 +156,8 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     return status == OLTR_OK ? context_show(&s, &p->rows, from, rng, out) : status;
 }
 
-/* The matrix of stale weights grows by mu (1 - mu) x x' at the estimate with which the list was shown. */
+/* The matrix of stale weights grows by mu (1 - mu) x x' at the estimate with which the list was
+ * shown. */
 static void grow_matrix(logts *p, const float *const *x, const double *times, uint32_t n)
 {
     double zero[LEARN_BATCH] = {0}, weight[LEARN_BATCH];
@@ -205,7 +217,8 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     return 8;
 }
 
-/* Estimate and factor are found by a solver from where the last round left them: an exact copy needs both. */
+/* Estimate and factor are found by a solver from where the last round left them: an exact copy
+ * needs both. */
 static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
 {
     static const char *const names[LINEAR_DERIVED] = {"matrix factor", "matrix pivot", "matrix watch"};

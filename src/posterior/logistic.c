@@ -1,13 +1,15 @@
-/* logistic.c - what a logistic model has learned: counts for each distinct row, and the quadratic rest of absorbed rows.  See
- * logistic.h.
+/* logistic.c - what a logistic model has learned: counts for each distinct row, and the quadratic
+ * rest of absorbed rows.  See logistic.h.
  *
- * Rows are found by a hash of their bytes in a table with open addressing and linear probing.  The table is at most half full,
- * holds the number of the row plus one (0: free), and closes the gap when a row leaves it, so that it never needs cleaning.
+ * Rows are found by a hash of their bytes in a table with open addressing and linear probing.  The
+ * table is at most half full, holds the number of the row plus one (0: free), and closes the gap
+ * when a row leaves it, so that it never needs cleaning.
  *
- * Rows are in one of two queues, single rows and rows that count for more than one observation, each in the order in which they
- * were last examined.  When a new row finds no place, the oldest rows are absorbed, up to ABSORB_ROWS at a time because one pass
- * over P serves several rows.  An absorbed row keeps its place and its entry in the table, with a count of 0, until a new row
- * takes the place; so which rows are where follows from the sums alone.
+ * Rows are in one of two queues, single rows and rows that count for more than one observation,
+ * each in the order in which they were last examined.  When a new row finds no place, the oldest
+ * rows are absorbed, up to ABSORB_ROWS at a time because one pass over P serves several rows.  An
+ * absorbed row keeps its place and its entry in the table, with a count of 0, until a new row takes
+ * the place; so which rows are where follows from the sums alone.
  */
 #include "posterior/logistic.h"
 
@@ -19,26 +21,31 @@
 #include "posterior/logistic_kernels.h"
 #include "posterior/logistic_model.h"
 
-/* What logistic_check_derived calls a root: so near to it relative to 1 + |theta|, or in posterior deviations, which is all that can be had when the condition
- * of H is beyond double precision; and how far from the drift's bound rounding may take the factor. */
+/* What logistic_check_derived calls a root: so near to it relative to 1 + |theta|, or in posterior
+ * deviations, which is all that can be had when the condition of H is beyond double precision; and
+ * how far from the drift's bound rounding may take the factor. */
 static const double NEAR_ROOT = 1e-7, NEAR_ROOT_DEVIATIONS = 5e-4, NEAR_FACTOR = 1e-6;
 static const double NEAR_FOLLOWED = 0.03; /* the same after rounds of bounded work, which leave 0.01 */
 
-/* The weight of an observed row enters the factor when it is so many times the one that is there: rows seen a thousand times cost an update now and then instead of one a
- * round, and steps do not become more.  A twenty-fifth of the default drift; where the drift is less than this, the end of the climb puts right what is left. */
+/* The weight of an observed row enters the factor when it is so many times the one that is there:
+ * rows seen a thousand times cost an update now and then instead of one a round, and steps do not
+ * become more.  A twenty-fifth of the default drift; where the drift is less than this, the end of
+ * the climb puts right what is left. */
 static const double WORTHWHILE = 1.004;
 
 /* Rows that are absorbed at once, where the window is not small; a multiple of RESPOND_LANES. */
 enum { ABSORB_ROWS = 8 };
 
-/* A row is absorbed with the weight it has in the factor where that is as near as this to its own, so that the factor stays as it is. */
+/* A row is absorbed with the weight it has in the factor where that is as near as this to its own,
+ * so that the factor stays as it is. */
 static const double NEAR_WEIGHT = 0.02;
 
 static const double MOST_SINCE = 0x1p53; /* the largest of the numbers that tell how theta was reached */
 
 double sigmoid(double z)
 {
-    /* the residual of a row examined once and not clicked is -mu: the same bits here as in the solver */
+    /* the residual of a row examined once and not clicked is -mu: the same bits here as in the
+     * solver */
     const double score[RESPOND_LANES] = {z}, examined[RESPOND_LANES] = {1}, clicked[RESPOND_LANES] = {0};
     double residual[RESPOND_LANES], curvature[RESPOND_LANES];
     respond(1, score, examined, clicked, residual, curvature);
@@ -161,7 +168,8 @@ static void fill_table(void *state, const logistic *p)
 
 /* ---- the queues */
 
-/* Circular lists through two sentinels behind the rows: capacity for single rows, capacity + 1 for the others. */
+/* Circular lists through two sentinels behind the rows: capacity for single rows, capacity + 1 for
+ * the others. */
 typedef struct link {
     uint32_t before, after;
 } link;
@@ -235,9 +243,9 @@ static void fill_queues(void *state, logistic *p)
 
 /* ---- rows come and go */
 
-/* Where P is flat but for lambda in some direction and steep in others, the rounding of P theta alone could move theta.  A part of
- * each absorbed diagonal, larger than those roundings and too small to matter, is added against that.  The gradient at theta stays
- * as it is. */
+/* Where P is flat but for lambda in some direction and steep in others, the rounding of P theta
+ * alone could move theta.  A part of each absorbed diagonal, larger than those roundings and too
+ * small to matter, is added against that.  The gradient at theta stays as it is. */
 static void steady(void *state, const logistic *p, const model *m, const float *x, double weight)
 {
     double *precision = doubles_at(state, p->precision), *pull = doubles_at(state, p->pull);
@@ -249,8 +257,8 @@ static void steady(void *state, const logistic *p, const model *m, const float *
     }
 }
 
-/* The weights that rows have in the factor are near enough to theirs at theta, or are corrected there.  weight: what P will get, which
- * is exactly what the factor has. */
+/* The weights that rows have in the factor are near enough to theirs at theta, or are corrected
+ * there.  weight: what P will get, which is exactly what the factor has. */
 static void settle_weights(model *m, const uint32_t *row, double *weight, uint32_t n)
 {
     uint32_t off[ABSORB_ROWS], k = 0;
@@ -286,9 +294,10 @@ static absorption absorption_of(const model *m, const uint32_t *row, uint32_t n)
     return a;
 }
 
-/* The root will move on by about the posterior's own spread, so a score by v = x'F^-1 x in the mean square; the mean of the row's
- * residual is then smaller by w (1 - 2 mu) v / 2, its third derivative at work, which a quadratic at theta alone would leave out.
- * Halves the error of absorption (docs/numerics.md).  Beyond v = 1 the expansion says too much. */
+/* The root will move on by about the posterior's own spread, so a score by v = x'F^-1 x in the mean
+ * square; the mean of the row's residual is then smaller by w (1 - 2 mu) v / 2, its third
+ * derivative at work, which a quadratic at theta alone would leave out. Halves the error of
+ * absorption (docs/numerics.md).  Beyond v = 1 the expansion says too much. */
 static void look_ahead(model *m, absorption *a, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -301,9 +310,9 @@ static void look_ahead(model *m, absorption *a, uint32_t n)
     }
 }
 
-/* The rows' part of the log posterior becomes a quadratic, and they themselves count nothing any more: that with their residuals and
- * weights at theta, which leaves the gradient there as it is; `ahead`: but for what look_ahead() adds to it.  The factor keeps their
- * weights. */
+/* The rows' part of the log posterior becomes a quadratic, and they themselves count nothing any
+ * more: that with their residuals and weights at theta, which leaves the gradient there as it is;
+ * `ahead`: but for what look_ahead() adds to it.  The factor keeps their weights. */
 static void absorb(void *state, const logistic *p, model *m, const uint32_t *row, uint32_t n, int ahead)
 {
     const double none[ABSORB_ROWS] = {0};
@@ -355,7 +364,8 @@ static void intake_start(intake *in)
         memset(in->m.gradient, 0, in->m.dim * sizeof(double));
 }
 
-/* Observations enter the gradient at theta, and the factor: their rows get there the weights they have at theta, unless that is hardly more than they had. */
+/* Observations enter the gradient at theta, and the factor: their rows get there the weights they
+ * have at theta, unless that is hardly more than they had. */
 static void intake_flush(intake *in)
 {
     model *m = &in->m;
@@ -390,8 +400,8 @@ static void intake_solve(intake *in)
     *m->settled = m->followed ? model_follow(m, evaluated) : model_solve(m, evaluated);
 }
 
-/* The next row to be absorbed: the oldest single row where there are too many of them, or else the oldest of all.  `place` is what the
- * last one went behind. */
+/* The next row to be absorbed: the oldest single row where there are too many of them, or else the
+ * oldest of all.  `place` is what the last one went behind. */
 static uint32_t oldest(const intake *in, uint32_t place)
 {
     const logistic *p = in->p;
@@ -402,8 +412,8 @@ static uint32_t oldest(const intake *in, uint32_t place)
     return single < p->capacity && is_older(doubles_at(in->state, p->last), single, other) ? single : other;
 }
 
-/* Absorbs the oldest rows, which then are the first of the single ones, with a count of 0.  If theta has not seen all of the first,
- * the root is found before. */
+/* Absorbs the oldest rows, which then are the first of the single ones, with a count of 0.  If
+ * theta has not seen all of the first, the root is found before. */
 static void absorb_oldest(intake *in)
 {
     logistic *p = in->p;
@@ -423,7 +433,8 @@ static void absorb_oldest(intake *in)
     absorb(in->state, p, &in->m, row, n, 1);
 }
 
-/* A place for one more row: that of a row that counts nothing, a new one, or that of a row that is absorbed. */
+/* A place for one more row: that of a row that counts nothing, a new one, or that of a row that is
+ * absorbed. */
 static uint32_t make_room(intake *in)
 {
     logistic *p = in->p;
@@ -462,7 +473,8 @@ static uint32_t place_of(intake *in, const float *x)
     return r;
 }
 
-/* `times` more observations of a row.  At the bound, older ones are forgotten to make room: shares of clicks stay right. */
+/* `times` more observations of a row.  At the bound, older ones are forgotten to make room: shares
+ * of clicks stay right. */
 static void count_row(intake *in, uint32_t r, double times, double clicks)
 {
     double *examined = doubles_at(in->state, in->p->examined) + r, *clicked = doubles_at(in->state, in->p->clicked) + r;
@@ -522,7 +534,8 @@ void logistic_add_plainly(void *state, logistic *p, const float *const *x, const
 
 /* ---- the sums as a whole */
 
-/* The root, and the factor there, after a change of the sums that is more than a few observations. */
+/* The root, and the factor there, after a change of the sums that is more than a few observations.
+ */
 static void derive(void *state, logistic *p)
 {
     model m = model_of(state, p, &p->effort);
@@ -572,8 +585,8 @@ static void *both_new(const logistic *p, size_t rows, logistic *both)
     return state;
 }
 
-/* Adds the rows of `from` that count anything, and P and q, to the history in `state`; returns 0 when a bound is passed.  Its history counts as later than what
- * is there, in its own order. */
+/* Adds the rows of `from` that count anything, and P and q, to the history in `state`; returns 0
+ * when a bound is passed.  Its history counts as later than what is there, in its own order. */
 static int add_history(void *state, const logistic *p, const void *from_state, const logistic *from)
 {
     row_table t = table_of(state, p);
@@ -607,7 +620,8 @@ static int add_history(void *state, const logistic *p, const void *from_state, c
            is_within(doubles_at(state, p->pull), p->dim, -LOGISTIC_MOST_SUM, LOGISTIC_MOST_SUM);
 }
 
-/* Absorbs the oldest rows of `both`, whose root is known, until the rest fits into a model of this capacity and window. */
+/* Absorbs the oldest rows of `both`, whose root is known, until the rest fits into a model of this
+ * capacity and window. */
 static void absorb_what_does_not_fit(void *state, logistic *both, uint32_t capacity, uint32_t window)
 {
     const link *l = links_of(state, both);
@@ -758,7 +772,8 @@ static oltr_status check_factor(model *m, oltr_error *error)
     return OLTR_OK;
 }
 
-/* How many posterior deviations the rounding of the gradient can amount to: with b_j a bound on that of element j, at most the sum of b_j sqrt((F^-1)_jj). */
+/* How many posterior deviations the rounding of the gradient can amount to: with b_j a bound on
+ * that of element j, at most the sum of b_j sqrt((F^-1)_jj). */
 static double rounding_deviations(model *m)
 {
     double *bound = m->gradient_next, sum = 0;
@@ -817,8 +832,8 @@ oltr_status logistic_check_derived(const void *state, const logistic *p, oltr_er
 
 /* ---- exact copies */
 
-/* Whether each number is one that learning can leave, looked at by itself.  A factorisation stops at pivots of 2^-52 of the diagonal,
- * which is lambda or more. */
+/* Whether each number is one that learning can leave, looked at by itself.  A factorisation stops
+ * at pivots of 2^-52 of the diagonal, which is lambda or more. */
 static oltr_status check_copied(const void *state, const logistic *p, oltr_error *error)
 {
     const double *theta = doubles_at(state, p->theta);
@@ -836,7 +851,8 @@ static oltr_status check_copied(const void *state, const logistic *p, oltr_error
     return OLTR_OK;
 }
 
-/* Numbers that are possible but do not fit the sums are derived anew: then the copy is another, and sound. */
+/* Numbers that are possible but do not fit the sums are derived anew: then the copy is another, and
+ * sound. */
 oltr_status logistic_resume(void *state, logistic *p, oltr_error *error)
 {
     oltr_status status = check_copied(state, p, error);

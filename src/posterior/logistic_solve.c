@@ -1,33 +1,50 @@
 /* logistic_solve.c - the root of the score equation, see logistic.h.
  *
- * The log posterior is concave; we climb it by steps s = F^-1 g, where F is the Hessian H with the weights of earlier rounds, kept as a factor.  A step
- * costs O(R d + d^2), a new factor O(R d^2 + d^3).  How far F is from H is known, from the weights alone: if all weights are within a share `off` < 1 of
- * those in F, then
+ * The log posterior is concave; we climb it by steps s = F^-1 g, where F is the Hessian H with the
+ * weights of earlier rounds, kept as a factor.  A step costs O(R d + d^2), a new factor O(R d^2 +
+ * d^3).  How far F is from H is known, from the weights alone: if all weights are within a share
+ * `off` < 1 of those in F, then
  *     (1 - off) F <= H <= (1 + off) F
  * in the order of positive definite matrices.  Three things follow.
  *
- * Which steps.  A step shrinks the error to a share `off` of it, or less.  When steps shrink slowly, or were damped, the weights that are off are
- * put right, each by an update of rank one and O(d^2): mostly these are the few rows that have just been seen for the first time, or that surprised.  Where
- * that would be dearer, there is a new factor, and the next step is Newton's own.  A long climb also ends with putting weights right: the same few that are off
- * would make the next rounds as long.
+ * Which steps.  A step shrinks the error to a share `off` of it, or less.  When steps shrink
+ * slowly, or were damped, the weights that are off are put right, each by an update of rank one and
+ * O(d^2): mostly these are the few rows that have just been seen for the first time, or that
+ * surprised.  Where that would be dearer, there is a new factor, and the next step is Newton's own.
+ * A long climb also ends with putting weights right: the same few that are off would make the next
+ * rounds as long.
  *
- * When to end.  The error e of theta solves H e = g up to the change of H on the way, so in the norm of F
+ * When to end.  The error e of theta solves H e = g up to the change of H on the way, so in the
+ * norm of F
  *     |e| <= |s| / (1 - off),       |e - s| <= ((1 + off) e^m - 1) |s| / (1 - off),
- * where m bounds the moves of the scores: weights change by a factor e^m at most, for |mu''| <= mu'.  The climb ends with the step that leaves less than
- * TOLERANCE.  The promise is about the length of theta.  What is left may lie where F is soft, however stiff it is along s; so it counts with the softest
- * direction that a step of this climb had, and steps seek those.  (That is no bound, but over many kinds of data the error stays within five times TOLERANCE.)
- * Where the last step leads to is not evaluated; nor is where a round begins, at the last root: there the gradient of the old observations is zero, so
- * that of the new ones is all there is.
+ * where m bounds the moves of the scores: weights change by a factor e^m at most, for |mu''| <=
+ * mu'.  The climb ends with the step that leaves less than TOLERANCE.  The promise is about the
+ * length of theta.  What is left may lie where F is soft, however stiff it is along s; so it counts
+ * with the softest direction that a step of this climb had, and steps seek those.  (That is no
+ * bound, but over many kinds of data the error stays within five times TOLERANCE.) Where the last
+ * step leads to is not evaluated; nor is where a round begins, at the last root: there the gradient
+ * of the old observations is zero, so that of the new ones is all there is.
  *
- * Safeguard.  A step is taken whole only if the objective certainly rises along it.  With phi the objective along s, concave: if the slope at the end is
- * still uphill, it rose all the way.  If not, phi'' varies along the step by a factor e^m at most, so
+ * Safeguard.  A step is taken whole only if the objective certainly rises along it.  With phi the
+ * objective along s, concave: if the slope at the end is still uphill, it rose all the way.  If
+ * not, phi'' varies along the step by a factor e^m at most, so
  *     phi(1) - phi(0) >= phi'(0) - e^m / 2 (phi'(0) - phi'(1)).
- * Otherwise the step is halved until one of the two holds; for a short enough one the first does.  Only slopes are needed, no logarithms and no
- * difference of two nearly equal objectives, so the safeguard is sound to the last digit.  Along a step scores are linear: a halving costs O(R).
+ * Otherwise the step is halved until one of the two holds; for a short enough one the first does.
+ * Only slopes are needed, no logarithms and no difference of two nearly equal objectives, so the
+ * safeguard is sound to the last digit.  Along a step scores are linear: a halving costs O(R).
  *
- * Precision.  Where H is singular to working precision (features of 1e6 with a ridge of 1e-4), the flat directions of theta are known no better than the
- * gradient is, and steps stop shrinking before TOLERANCE.  That is noticed: delta^2 = g's is the error in posterior deviations, and steps that are
- * negligible by this measure and do not shrink are the end.
+ * Precision.  Where H is singular to working precision (features of 1e6 with a ridge of 1e-4), the
+ * flat directions of theta are known no better than the gradient is, and steps stop shrinking
+ * before TOLERANCE.  That is noticed: delta^2 = g's is the error in posterior deviations, and steps
+ * that are negligible by this measure and do not shrink are the end.  A factor of other weights can
+ * call long steps short; so from there on Newton's own steps are taken, each with a new factor,
+ * until they stall too.
+ *
+ * Bounded work.  Where rows never repeat, early rounds move the root far: with fewer rows than
+ * features a new row is fitted at a score of 5 to 10, which takes as many steps and most weights in
+ * F with it.  model_follow() takes FOLLOW_STEPS of them, corrects the FOLLOW_ROWS weights that are
+ * furthest off, and leaves the rest to the next round, with the gradient where it arrived.  Late
+ * rounds end within FOLLOW_NEAR posterior deviations of the root.
  */
 #include "posterior/logistic_model.h"
 
@@ -233,7 +250,8 @@ void model_hessian(model *m)
     }
 }
 
-/* For sums that no rows can have, which logistic_check() lets pass: steps still climb, and all is finite. */
+/* For sums that no rows can have, which logistic_check() lets pass: steps still climb, and all is
+ * finite. */
 static void factor_diagonal(model *m)
 {
     const double *packed = m->gram;
@@ -281,14 +299,16 @@ double model_share(const model *m, const float *x)
     return m->lambda / (m->capacity * fmax(square, 1e-200));
 }
 
-/* Whether (1 - off) F <= H <= (1 + off) F, with H at the point last evaluated.  Part of lambda I can be dealt out to the rows as a weight of their own, the shares:
- * what is small beside its share cannot matter, however much it changes. */
+/* Whether (1 - off) F <= H <= (1 + off) F, with H at the point last evaluated.  Part of lambda I
+ * can be dealt out to the rows as a weight of their own, the shares: what is small beside its share
+ * cannot matter, however much it changes. */
 static int is_near(const model *m, double off)
 {
     return weights_near(m->rows, m->curvature, m->weight, m->share, off);
 }
 
-/* The rows whose weights are off by more than `drift`, or more of them than `most`; returns how many. */
+/* The rows whose weights are off by more than `drift`, or more of them than `most`; returns how
+ * many. */
 static uint32_t rows_off(const model *m, double drift, uint32_t most, uint32_t *row)
 {
     uint32_t n = 0;
@@ -312,9 +332,10 @@ int model_is_sound(const model *m)
     return *m->kept >= LEAST_KEPT;
 }
 
-/* Puts right the weights that are off by more than `drift`, each by an update of rank one, or all of them by a new factor where that is cheaper.  Lowering a
- * weight to a share q of itself leaves only q of the factor's precision; when too little is left of it, or rounding has spoilt the factor all the same, there is
- * a new one. */
+/* Puts right the weights that are off by more than `drift`, each by an update of rank one, or all
+ * of them by a new factor where that is cheaper.  Lowering a weight to a share q of itself leaves
+ * only q of the factor's precision; when too little is left of it, or rounding has spoilt the
+ * factor all the same, there is a new one. */
 static void adjust(model *m, double drift)
 {
     uint32_t row[MODEL_BATCH], most = (m->rows + m->dim / 3) / REBUILD_COST;
@@ -335,7 +356,8 @@ static void adjust(model *m, double drift)
 
 /* ---- one step */
 
-/* Does the objective certainly rise, given the slopes at both ends and the largest move of a score? */
+/* Does the objective certainly rise, given the slopes at both ends and the largest move of a score?
+ */
 static int certainly_rises(double slope, double slope_end, double largest_move)
 {
     if (slope_end >= 0)
@@ -357,7 +379,8 @@ static double largest_move(const model *m)
     return larger(larger(largest[0], largest[1]), larger(largest[2], largest[3]));
 }
 
-/* The largest of 1/2, 1/4, ... of the step along which the objective rises, or 0 when there is none that rounding lets us see. */
+/* The largest of 1/2, 1/4, ... of the step along which the objective rises, or 0 when there is none
+ * that rounding lets us see. */
 static double shorten(model *m, double slope)
 {
     uint32_t d = m->dim;
@@ -399,8 +422,9 @@ static void accept_step(model *m)
     memcpy(m->score, m->score_next, m->rows * sizeof *m->score);
 }
 
-/* Goes along the step as far as the objective rises; returns how far, 0 for not at all.  move: a bound on that of any score in the whole step, and then in that
- * which was taken; the largest one is looked for where the bound is not small. */
+/* Goes along the step as far as the objective rises; returns how far, 0 for not at all.  move: a
+ * bound on that of any score in the whole step, and then in that which was taken; the largest one
+ * is looked for where the bound is not small. */
 static double advance(model *m, double slope, double *move)
 {
     double length = 1;
@@ -475,8 +499,8 @@ static void take_last_step(model *m)
     m->effort->steps++;
 }
 
-/* How far from those in F the weights may be if a step of this size may leave so much: the bound at the head of this file, solved for off.  Negative if the step
- * is too long for that. */
+/* How far from those in F the weights may be if a step of this size may leave so much: the bound at
+ * the head of this file, solved for off.  Negative if the step is too long for that. */
 static double off_for(const climb *c, double size, double left)
 {
     double bend = 1 + c->unseen + c->unseen * c->unseen; /* >= e^unseen below 1 */
@@ -521,8 +545,9 @@ static progress step_on(model *m, climb *c, double slope, int last)
     return length > 0 && c->stuck < MAX_STUCK ? GOES_ON : STALLED;
 }
 
-/* Whether the factor should be put right before the next step: when the last one was damped, when steps shrink too slowly, or when it would have to
- * be put right at the end anyway and the weights will hardly move any more. */
+/* Whether the factor should be put right before the next step: when the last one was damped, when
+ * steps shrink too slowly, or when it would have to be put right at the end anyway and the weights
+ * will hardly move any more. */
 static int wants_adjustment(const model *m, const climb *c, double slope)
 {
     if (!c->evaluated || c->adjusted)
@@ -530,7 +555,8 @@ static int wants_adjustment(const model *m, const climb *c, double slope)
     return c->damped || !(sqrt(slope) <= SLOW * c->delta) || (c->move < SETTLING * m->drift && !is_near(m, m->drift));
 }
 
-/* Steps that are slow with all weights in place mean that rounding has spoilt the factor; or, if it is new, that H is beyond it. */
+/* Steps that are slow with all weights in place mean that rounding has spoilt the factor; or, if it
+ * is new, that H is beyond it. */
 static void put_right(model *m, climb *c)
 {
     uint64_t before = m->effort->refreshes;
@@ -554,8 +580,9 @@ static progress climb_on(model *m, climb *c)
     return step_on(m, c, slope, last);
 }
 
-/* The factor within the drift at the root; and closer, for the sake of the rounds to come, if the climb was a long one.  The last step moves a weight by a factor of e^unseen
- * at most: by nothing that counts, unless features are huge. */
+/* The factor within the drift at the root; and closer, for the sake of the rounds to come, if the
+ * climb was a long one.  The last step moves a weight by a factor of e^unseen at most: by nothing
+ * that counts, unless features are huge. */
 static void finish(model *m, const climb *c)
 {
     double allowed = c->taken < PATIENCE ? m->drift : fmin(m->drift, CLOSE), unseen = 2 * c->unseen;
@@ -585,8 +612,9 @@ static progress climb_plainly(model *m, int most)
     return now;
 }
 
-/* A climb that stalls may have been misled by its factor: one of other weights calls a long step short.  Newton's own steps go on from there until they stall too, which
- * is where doubles end, and leave the factor of that place. */
+/* A climb that stalls may have been misled by its factor: one of other weights calls a long step
+ * short.  Newton's own steps go on from there until they stall too, which is where doubles end, and
+ * leave the factor of that place. */
 int model_solve(model *m, int evaluated)
 {
     climb c = climb_start(m, evaluated);
@@ -606,7 +634,8 @@ int model_solve(model *m, int evaluated)
 
 /* ---- a round of bounded work */
 
-/* The FOLLOW_ROWS rows, or fewer, whose weights in the factor are furthest off, of those off by more than the drift; returns how many rows are. */
+/* The FOLLOW_ROWS rows, or fewer, whose weights in the factor are furthest off, of those off by
+ * more than the drift; returns how many rows are. */
 static uint32_t furthest_off(const model *m, uint32_t *row, uint32_t *n)
 {
     double off[FOLLOW_ROWS];
@@ -631,7 +660,8 @@ static uint32_t furthest_off(const model *m, uint32_t *row, uint32_t *n)
     return all;
 }
 
-/* Corrects the weights that are furthest off.  A new factor only when the rounds since the last one have together cost as much. */
+/* Corrects the weights that are furthest off.  A new factor only when the rounds since the last one
+ * have together cost as much. */
 static void correct_some(model *m)
 {
     uint32_t row[FOLLOW_ROWS], n;

@@ -179,12 +179,12 @@ static void report(const run *r, double since)
 
 enum { SECONDS_BETWEEN_SAVES = 10 };
 
-/* Called with the lock held; returns when all workers have finished. */
-static oltr_status watch(run *r, double since, oltr_error *error)
+/* Called with the lock held; returns when all workers have finished.  The partial file is a precaution: a save that
+ * fails loses nothing that is in memory, so the run goes on and the next save tries again. */
+static void watch(run *r, double since)
 {
     double every = r->options->every > 0.02 ? r->options->every : 0.02;
     double next_report = since + every, next_save = since + SECONDS_BETWEEN_SAVES;
-    oltr_status status = OLTR_OK;
     while (r->working) {
         wait_until(r, next_report < next_save ? next_report : next_save);
         double time = now();
@@ -192,13 +192,12 @@ static oltr_status watch(run *r, double since, oltr_error *error)
             report(r, since);
             next_report = time + every;
         }
-        if (time >= next_save && status == OLTR_OK) {
+        if (time >= next_save) {
             if (r->options->partial)
-                status = oltr_results_save(r->results, r->options->partial, error);
+                (void)oltr_results_save(r->results, r->options->partial, NULL);
             next_save = time + SECONDS_BETWEEN_SAVES;
         }
     }
-    return status;
 }
 
 static uint32_t start(run *r, pthread_t *thread, uint32_t n)
@@ -229,9 +228,10 @@ static oltr_status run_threads(run *r, oltr_error *error)
         return fail(error, OLTR_ENOMEM, "no memory for %u threads", n);
     uint32_t started = start(r, thread, n);
     pthread_mutex_lock(&r->lock);
-    oltr_status status = watch(r, since, error);
+    oltr_status status = OLTR_OK;
+    watch(r, since);
     report(r, since);
-    if (r->stopped && r->options->partial && status == OLTR_OK)
+    if (r->stopped && r->options->partial)
         status = oltr_results_save(r->results, r->options->partial, error);
     pthread_mutex_unlock(&r->lock);
     for (uint32_t i = 0; i < started; i++)

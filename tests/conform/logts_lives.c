@@ -34,7 +34,7 @@ typedef struct life {
     oltr_scratch *scratch;
 } life;
 
-static uint64_t first_life = 1, lives = 300;
+static uint64_t first_life = 1, lives = 150;
 
 static uint32_t below(life *l, uint32_t n)
 {

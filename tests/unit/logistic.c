@@ -1,4 +1,5 @@
-/* logistic.c - the logistic posterior against a slow solver of its own: damped Newton from zero in long double, on the plain sums. */
+/* logistic.c - the logistic posterior against a slow solver of its own: damped Newton from zero in
+ * long double, on the plain sums. */
 #include "posterior/logistic.h"
 #include "base/cpu.h"
 #include "posterior/logistic_kernels.h"
@@ -110,7 +111,8 @@ static long double log1pexp(long double z)
     return z > 0 ? z + log1pl(expl(-z)) : log1pl(expl(z));
 }
 
-/* The log posterior, its gradient and (lower triangle, row-major) minus its Hessian; the last two may be NULL. */
+/* The log posterior, its gradient and (lower triangle, row-major) minus its Hessian; the last two
+ * may be NULL. */
 static long double log_posterior(const sums *a, const long double *theta, long double *gradient, long double *hessian)
 {
     uint32_t d = a->dim;
@@ -465,7 +467,8 @@ static void test_repeated_in_a_round(void **unused)
     free(single.state);
 }
 
-/* Two features that are nearly the same: F is soft in one direction, and a step along a stiff one must not pass for the end. */
+/* Two features that are nearly the same: F is soft in one direction, and a step along a stiff one
+ * must not pass for the end. */
 static void test_nearly_dependent_features(void **unused)
 {
     static float x[20 * 3];
@@ -486,8 +489,8 @@ static void test_nearly_dependent_features(void **unused)
     }
 }
 
-/* Features of 1e6 and a ridge of 1e-4: beyond the precision of doubles in flat directions, but nothing may diverge or run on, and
- * what is left is far below the posterior's own deviation. */
+/* Features of 1e6 and a ridge of 1e-4: beyond the precision of doubles in flat directions, but
+ * nothing may diverge or run on, and what is left is far below the posterior's own deviation. */
 static void test_huge_features(void **unused)
 {
     static float x[40 * 12];
@@ -510,7 +513,8 @@ static void test_huge_features(void **unused)
     }
 }
 
-/* The same with room for two rows only, of fewer than there are features: what is absorbed is flat in most directions, and its rounding must not move theta there. */
+/* The same with room for two rows only, of fewer than there are features: what is absorbed is flat
+ * in most directions, and its rounding must not move theta there. */
 static void test_huge_features_absorbed(void **unused)
 {
     static float x[8 * 16];
@@ -631,7 +635,8 @@ static void test_factor(void **unused)
     }
 }
 
-/* The solver lowers weights by updates with a negative one, to a thousandth at most: then three digits of sixteen are lost, no more. */
+/* The solver lowers weights by updates with a negative one, to a thousandth at most: then three
+ * digits of sixteen are lost, no more. */
 static void test_lowered_weights(void **unused)
 {
     enum { N = 30, D = 11 };
@@ -690,7 +695,8 @@ static void test_refresh(void **unused)
     free(again.state);
 }
 
-/* A full house: the least recent row leaves, and neither the gradient at the root nor the root itself change by that. */
+/* A full house: the least recent row leaves, and neither the gradient at the root nor the root
+ * itself change by that. */
 static void test_absorb(void **unused)
 {
     enum { N = 6, D = 4 };
@@ -730,7 +736,8 @@ static void test_absorb(void **unused)
                     0);
         assert_at_root(&s);
 
-        /* without the new observation and the look ahead, the old estimate is the root of the new sums */
+        /* without the new observation and the look ahead, the old estimate is the root of the new
+         * sums */
         long double root[MAX_DIM];
         sums a = sums_of(&s);
         for (uint32_t j = 0; j < D; j++)
@@ -809,7 +816,8 @@ static void test_merge(void **unused)
     free(empty.state);
 }
 
-/* What does not fit is absorbed where theta has seen it: the posterior stays near that of all rows. */
+/* What does not fit is absorbed where theta has seen it: the posterior stays near that of all rows.
+ */
 static void test_merge_into_less_room(void **unused)
 {
     static float x[40 * 4];
@@ -846,8 +854,8 @@ static double deviations(const subject *a, const subject *b)
     return sqrt(square);
 }
 
-/* Two halves of separable data, each with little room of its own: what does not fit is absorbed at the root of both together, so
- * that estimate and curvature are those of all rows. */
+/* Two halves of separable data, each with little room of its own: what does not fit is absorbed at
+ * the root of both together, so that estimate and curvature are those of all rows. */
 static void test_merge_of_separable_data(void **unused)
 {
     enum { D = 60, ROOM = 100 };
@@ -877,7 +885,8 @@ static void test_merge_of_separable_data(void **unused)
     free(all.state);
 }
 
-/* Counts have a bound: a merge beyond it is refused and changes nothing, learning forgets older observations. */
+/* Counts have a bound: a merge beyond it is refused and changes nothing, learning forgets older
+ * observations. */
 static void test_largest_counts(void **unused)
 {
     const float x[2] = {1, 0.5f};
@@ -913,7 +922,8 @@ static void test_largest_counts(void **unused)
 
 /* ---- exact copies */
 
-/* What an exact copy is made from, byte by byte; everything else is filled with what must not be read. */
+/* What an exact copy is made from, byte by byte; everything else is filled with what must not be
+ * read. */
 static subject copy_of(const subject *s)
 {
     subject copy = *s;
@@ -945,7 +955,8 @@ static void assert_same_bits(const subject *a, const subject *b)
     assert_memory_equal(doubles_at(a->state, p->weight), doubles_at(b->state, p->weight), rows * sizeof(double));
 }
 
-/* A copy goes on to the same bits: with rows that repeat and rows that do not, absorbed, merged and forgotten ones. */
+/* A copy goes on to the same bits: with rows that repeat and rows that do not, absorbed, merged and
+ * forgotten ones. */
 static void test_copies_go_on(void **unused)
 {
     static float x[60 * 12], fresh[12];
