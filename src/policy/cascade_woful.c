@@ -185,7 +185,7 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
 static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const woful *p = state;
-    linear_limits plain = {context_most_rows(&p->rows, t), OLTR_MAX_WEIGHT, 1};
+    linear_limits plain = {context_most_rows(t), OLTR_MAX_WEIGHT, 1};
     linear_limits weighted = {plain.rows, OLTR_MAX_WEIGHT * p->slots, 1};
     oltr_status status = linear_check_within(p, &p->plain, &plain, error);
     return status == OLTR_OK ? linear_check_within(p, &p->weighted, &weighted, error) : status;

@@ -34,10 +34,11 @@ size_t context_saved(const oltr_settings *settings);
 
 context context_plan(layout *l, const oltr_settings *settings, uint32_t norm);
 
-/* How many rows can have been learned before round t: a list is no longer than there are items. */
-static inline double context_most_rows(const context *c, uint64_t t)
+/* How many rows can have been learned before round t: a list is no longer than there are items.  Not of this policy, because it may have had more of
+ * them than it has now. */
+static inline double context_most_rows(uint64_t t)
 {
-    return (double)(t - 1) * c->n_items;
+    return (double)(t - 1) * MOST_POLICY_ITEMS;
 }
 
 /* 1 when the row is against the settings. */

@@ -58,7 +58,7 @@ void linear_ts_refresh(void *state, uint64_t t)
 oltr_status linear_ts_check(const void *state, uint64_t t, oltr_error *error)
 {
     const linear_ts *p = state;
-    linear_limits limits = {context_most_rows(&p->rows, t), OLTR_MAX_WEIGHT, p->largest_reward};
+    linear_limits limits = {context_most_rows(t), OLTR_MAX_WEIGHT, p->largest_reward};
     return linear_check_within(p, &p->model, &limits, error);
 }
 

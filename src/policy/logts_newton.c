@@ -204,7 +204,7 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
 static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const logts_newton *p = state;
-    linear_limits limits = {context_most_rows(&p->rows, t), 1, 0};
+    linear_limits limits = {context_most_rows(t), 1, 0};
     double length = length_of_theta(p);
     if (!(length <= longest_theta(p) * (1 + 1e-9)))
         return fail(error, OLTR_ESTATE, "weights of length %g cannot be: learning keeps them within %g", length,

@@ -1,7 +1,7 @@
 /* lives.c - a saved policy always loads: random lives of every kind of the catalogue, with settings, features and rewards that test the arithmetic.
  *
  * A life has random settings (every choice, numbers over the whole range of their bounds), rows that mix sizes of 1e-30 and 1e6, repeat and depend on each
- * other, rewards that are huge, tiny and cancel where real ones are allowed, lists of any length, masks and weights, forgetting and merging.  At random moments
+ * other, rewards that are huge, tiny and cancel where real ones are allowed, lists of any length, masks and weights, forgetting, merging and resizing.  At random moments
  *   - oltr_check() finds nothing,
  *   - a snapshot loads, and saved again gives the same bytes,
  *   - the copy predicts what the original predicts; where the catalogue says exact_copy, both go on side by side and stay the same to the bit,
@@ -398,6 +398,28 @@ static void merge_both(life *l)
     oltr_policy_free(other);
 }
 
+static int is_placed_by_prior(const life *l)
+{
+    const oltr_prior *prior = &l->settings.prior;
+    return prior->a || prior->mean;
+}
+
+/* Fewer items, or more where no prior is needed for the new ones. */
+static void resize_both(life *l)
+{
+    uint32_t n = 1 + below(&l->d, is_placed_by_prior(l) ? l->settings.n_items : MOST_ITEMS);
+    oltr_status status = oltr_policy_resize(&l->policy, n, NULL, NULL);
+    if (l->twin && oltr_policy_resize(&l->twin, n, NULL, NULL) != status)
+        fault(l, "twins", "the copy is resized otherwise");
+    if (status == OLTR_EFULL)
+        return;
+    expect_ok(l, "resize", status);
+    l->settings = *oltr_policy_settings(l->policy);
+    oltr_scratch_free(l->scratch);
+    l->scratch = oltr_scratch_new(l->policy);
+    assert_non_null(l->scratch);
+}
+
 static void live_a_round(life *l)
 {
     draw_request(l);
@@ -408,6 +430,8 @@ static void live_a_round(life *l)
         forget_both(l);
     if (l->info->can_merge && one_in(&l->d, 40))
         merge_both(l);
+    if (l->info->can_resize && one_in(&l->d, 60))
+        resize_both(l);
     if (one_in(&l->d, 15)) {
         draw_request(l);
         examine(l);
