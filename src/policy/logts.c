@@ -206,14 +206,14 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     const logts *p = state;
     const logistic *m = &p->model;
     size_t d = m->dim, packed = d * (d + 1) / 2, n = rows_in_use(p);
-    out[0] = (sum_array){"count", doubles_at(p, m->count), 2, NULL};
-    out[1] = (sum_array){"row", NULL, n * d, floats_at(p, m->row)};
-    out[2] = (sum_array){"examined", doubles_at(p, m->examined), n, NULL};
-    out[3] = (sum_array){"clicked", doubles_at(p, m->clicked), n, NULL};
-    out[4] = (sum_array){"last", doubles_at(p, m->last), n, NULL};
-    out[5] = (sum_array){"precision", doubles_at(p, m->precision), packed, NULL};
-    out[6] = (sum_array){"pull", doubles_at(p, m->pull), d, NULL};
-    out[7] = (sum_array){"gram", doubles_at(p, p->matrix.gram), matrix_sums(p), NULL};
+    out[0] = (sum_array){.name = "count", .value = doubles_at(p, m->count), .n = 2};
+    out[1] = (sum_array){.name = "row", .single = floats_at(p, m->row), .n = n * d};
+    out[2] = (sum_array){.name = "examined", .value = doubles_at(p, m->examined), .n = n};
+    out[3] = (sum_array){.name = "clicked", .value = doubles_at(p, m->clicked), .n = n};
+    out[4] = (sum_array){.name = "last", .value = doubles_at(p, m->last), .n = n};
+    out[5] = (sum_array){.name = "precision", .value = doubles_at(p, m->precision), .n = packed};
+    out[6] = (sum_array){.name = "pull", .value = doubles_at(p, m->pull), .n = d};
+    out[7] = (sum_array){.name = "gram", .value = doubles_at(p, p->matrix.gram), .n = matrix_sums(p)};
     return 8;
 }
 

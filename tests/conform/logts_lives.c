@@ -138,14 +138,14 @@ static void live_round(life *l, oltr_policy *p)
     uint32_t item[MOST_ITEMS];
     double score[MOST_ITEMS], reward[MOST_ITEMS];
     oltr_query query = {.n_items = l->items, .dim = l->dim, .x = x};
-    oltr_ranking list = {1 + below(l, l->items), item, score};
+    oltr_ranking list = {.k = 1 + below(l, l->items), .item = item, .score = score};
     for (uint32_t i = 0; i < l->items; i++)
         if (l->fresh && below(l, l->fresh) == 0)
             draw_row(l, x + (size_t)i * l->dim, POOL);
         else
             memcpy(x + (size_t)i * l->dim, l->pool[below(l, POOL)], l->dim * sizeof *x);
     assert_int_equal(oltr_rank(p, &query, oltr_rng_fork(l->rng, oltr_policy_rounds(p)), l->scratch, &list), OLTR_OK);
-    oltr_feedback seen = {below(l, list.k + 1), reward};
+    oltr_feedback seen = {.n_examined = below(l, list.k + 1), .reward = reward};
     for (uint32_t k = 0; k < list.k; k++) {
         assert_true(isfinite(score[k]));
         reward[k] = clicks(l, x + (size_t)item[k] * l->dim);
