@@ -181,11 +181,12 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     return 4;
 }
 
-/* A weight is at most K. */
+/* A weight of its own is at most K, that of the feedback beside it at most OLTR_MAX_WEIGHT. */
 static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const woful *p = state;
-    linear_limits plain = {context_most_rows(&p->rows, t), 1, 1}, weighted = {plain.rows, p->slots, 1};
+    linear_limits plain = {context_most_rows(&p->rows, t), OLTR_MAX_WEIGHT, 1};
+    linear_limits weighted = {plain.rows, OLTR_MAX_WEIGHT * p->slots, 1};
     oltr_status status = linear_check_within(p, &p->plain, &plain, error);
     return status == OLTR_OK ? linear_check_within(p, &p->weighted, &weighted, error) : status;
 }

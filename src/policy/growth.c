@@ -138,7 +138,7 @@ static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, oltr_err
     to->rounds = from->rounds;
     if (ops->info.by_item)
         return derive_items(to, copy_items(to, from), error);
-    if (!copy_arrays(ops->sums, policy_state(to), policy_state(from)))
+    if (!copy_arrays(ops->sums, policy_state(to), policy_state(from)) || policy_check_sums(to, NULL) != OLTR_OK)
         return fail(error, OLTR_EFULL, "%s of %u items has no room for what was learned: keep more items",
                     ops->info.name, to->settings.n_items);
     if (ops->derived && copy_arrays(ops->derived, policy_state(to), policy_state(from)))
