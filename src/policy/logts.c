@@ -17,14 +17,15 @@
  * more than `drift`: the sampled covariance is then within that share of the exact one.  drift: 0
  * makes it anew every round.
  *
- * Rows.  Rows that repeat are kept exactly.  Of rows seen once, rows: 0 keeps the newest THOROUGH,
- * or WINDOW_PER_FEATURE for each feature if that is more; older ones are absorbed
- * (posterior/logistic.h).  Windows of 3 d rows leave theta_hat within 0.1 posterior deviations of
- * the full history, those of d rows within 0.3 (docs/numerics.md).
+ * Rows.  Rows that repeat are kept exactly.  Of rows seen once, rows: 0 keeps the newest: as many as
+ * items, at least THOROUGH and at most MOST_THOROUGH, or WINDOW_PER_FEATURE for each feature if that
+ * is more; older ones are absorbed (posterior/logistic.h).  Windows of 3 d rows leave theta_hat
+ * within 0.1 posterior deviations of the full history, those of d rows within 0.3
+ * (docs/numerics.md).
  *
  * Cost.  A few steps of O(R d + d^2), R the number of rows kept; O(d^2) per examined item; O(L d)
- * for the scores.  Where more than THOROUGH rows, and more than items, were seen once, at most two
- * steps and a bounded amount of work on the factor.
+ * for the scores.  Where more rows were seen once than the first of these numbers, at most two steps
+ * and a bounded amount of work on the factor.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -65,9 +66,17 @@ typedef struct logts {
 } logts;
 
 enum {
-    THOROUGH = 256,         /* with no more single rows than this, or than items, every round ends at the root */
-    WINDOW_PER_FEATURE = 3, /* single rows, where that is more */
+    THOROUGH = 256,         /* single rows with which every round still ends at the root; */
+    MOST_THOROUGH = 1024,   /* as many as items, if these are more, up to this */
+    WINDOW_PER_FEATURE = 3, /* single rows that are kept, where that is more */
 };
+
+/* Fixed rows are as many as items; where there are more, rows do not repeat. */
+static size_t thorough_of(const oltr_settings *settings)
+{
+    size_t items = settings->n_items;
+    return items < THOROUGH ? THOROUGH : items < MOST_THOROUGH ? items : MOST_THOROUGH;
+}
 
 /* As many distinct rows as are asked for, or room for four rows an item beside the window. */
 static size_t capacity_of(const oltr_settings *settings, size_t window)
@@ -80,8 +89,9 @@ static size_t capacity_of(const oltr_settings *settings, size_t window)
  * (docs/algorithms/logts.md). */
 static size_t window_of(const oltr_settings *settings)
 {
-    size_t wanted = (size_t)param(settings, P_ROWS), dim = settings->dim;
-    return wanted ? wanted : WINDOW_PER_FEATURE * dim > THOROUGH ? WINDOW_PER_FEATURE * dim : THOROUGH;
+    size_t wanted = (size_t)param(settings, P_ROWS), per_feature = WINDOW_PER_FEATURE * (size_t)settings->dim;
+    size_t thorough = thorough_of(settings);
+    return wanted ? wanted : per_feature > thorough ? per_feature : thorough;
 }
 
 static logts plan(const oltr_settings *settings)
@@ -92,8 +102,8 @@ static logts plan(const oltr_settings *settings)
     size_t window = window_of(settings);
     p.model = logistic_plan(&l, settings->dim, capacity_of(settings, window), window, param(settings, P_LAMBDA),
                             p.weights == FRESH ? param(settings, P_DRIFT) : 0.5);
-    if (!(param(settings, P_ROWS) > 0)) /* fixed rows are as many as items; more do not repeat */
-        p.model.thorough = settings->n_items > THOROUGH ? settings->n_items : THOROUGH;
+    if (!(param(settings, P_ROWS) > 0))
+        p.model.thorough = (uint32_t)thorough_of(settings);
     if (p.weights != FRESH)
         p.matrix = linear_plan(&l, settings->dim, param(settings, P_LAMBDA));
     p.rows = context_plan(&l, settings, choice(settings, P_NORM));
@@ -206,14 +216,14 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     const logts *p = state;
     const logistic *m = &p->model;
     size_t d = m->dim, packed = d * (d + 1) / 2, n = rows_in_use(p);
-    out[0] = (sum_array){"count", doubles_at(p, m->count), 2, NULL};
-    out[1] = (sum_array){"row", NULL, n * d, floats_at(p, m->row)};
-    out[2] = (sum_array){"examined", doubles_at(p, m->examined), n, NULL};
-    out[3] = (sum_array){"clicked", doubles_at(p, m->clicked), n, NULL};
-    out[4] = (sum_array){"last", doubles_at(p, m->last), n, NULL};
-    out[5] = (sum_array){"precision", doubles_at(p, m->precision), packed, NULL};
-    out[6] = (sum_array){"pull", doubles_at(p, m->pull), d, NULL};
-    out[7] = (sum_array){"gram", doubles_at(p, p->matrix.gram), matrix_sums(p), NULL};
+    out[0] = (sum_array){.name = "count", .value = doubles_at(p, m->count), .n = 2};
+    out[1] = (sum_array){.name = "row", .single = floats_at(p, m->row), .n = n * d};
+    out[2] = (sum_array){.name = "examined", .value = doubles_at(p, m->examined), .n = n};
+    out[3] = (sum_array){.name = "clicked", .value = doubles_at(p, m->clicked), .n = n};
+    out[4] = (sum_array){.name = "last", .value = doubles_at(p, m->last), .n = n};
+    out[5] = (sum_array){.name = "precision", .value = doubles_at(p, m->precision), .n = packed};
+    out[6] = (sum_array){.name = "pull", .value = doubles_at(p, m->pull), .n = d};
+    out[7] = (sum_array){.name = "gram", .value = doubles_at(p, p->matrix.gram), .n = matrix_sums(p)};
     return 8;
 }
 

@@ -138,14 +138,14 @@ static void live_round(life *l, oltr_policy *p)
     uint32_t item[MOST_ITEMS];
     double score[MOST_ITEMS], reward[MOST_ITEMS];
     oltr_query query = {.n_items = l->items, .dim = l->dim, .x = x};
-    oltr_ranking list = {1 + below(l, l->items), item, score};
+    oltr_ranking list = {.k = 1 + below(l, l->items), .item = item, .score = score};
     for (uint32_t i = 0; i < l->items; i++)
         if (l->fresh && below(l, l->fresh) == 0)
             draw_row(l, x + (size_t)i * l->dim, POOL);
         else
             memcpy(x + (size_t)i * l->dim, l->pool[below(l, POOL)], l->dim * sizeof *x);
     assert_int_equal(oltr_rank(p, &query, oltr_rng_fork(l->rng, oltr_policy_rounds(p)), l->scratch, &list), OLTR_OK);
-    oltr_feedback seen = {below(l, list.k + 1), reward};
+    oltr_feedback seen = {.n_examined = below(l, list.k + 1), .reward = reward};
     for (uint32_t k = 0; k < list.k; k++) {
         assert_true(isfinite(score[k]));
         reward[k] = clicks(l, x + (size_t)item[k] * l->dim);
@@ -295,12 +295,65 @@ static void test_rows_are_counted(void **unused)
     assert_int_equal(size[3] - size[2], size[2] - size[1]); /* one row each */
 }
 
+/* ---- rows that never repeat: a window of them, whatever the number of rounds */
+
+enum { MANY = 100, WINDOW = 300, SHOWN = 3 }; /* features, three single rows for each */
+
+static void learn_fresh_rows(oltr_policy *p, uint64_t first, uint64_t rounds)
+{
+    static float x[SHOWN * MANY];
+    uint32_t item[SHOWN] = {0, 1, 2};
+    double click[SHOWN];
+    oltr_query query = {.n_items = SHOWN, .dim = MANY, .x = x};
+    oltr_ranking list = {.k = SHOWN, .item = item};
+    oltr_feedback seen = {.n_examined = SHOWN, .reward = click};
+    for (uint64_t t = first; t < first + rounds; t++) {
+        oltr_rng rng = oltr_rng_at(oltr_rng_make(8, 0), 1, t);
+        for (uint32_t j = 0; j < SHOWN * MANY; j++)
+            x[j] = (float)oltr_rng_normal(&rng) / 10;
+        for (uint32_t k = 0; k < SHOWN; k++)
+            click[k] = oltr_rng_uniform(&rng) < 1 / (1 + exp(-3.0 * (double)x[k * MANY]));
+        assert_int_equal(oltr_learn(p, &query, &list, &seen), OLTR_OK);
+    }
+}
+
+static void test_window_of_fresh_rows(void **unused)
+{
+    static life l;
+    size_t early, late;
+    (void)unused;
+    assert_int_equal(oltr_settings_init(&l.settings, "logts", SHOWN, NULL), OLTR_OK);
+    l.settings.dim = l.dim = MANY;
+    oltr_policy *p = new_policy(&l);
+    learn_fresh_rows(p, 1, WINDOW / SHOWN - 1);
+    free(saved(p, &early));
+    learn_fresh_rows(p, WINDOW / SHOWN, 1);
+    free(saved(p, &late));
+    size_t row = (late - early) / SHOWN; /* bytes of a row in a snapshot */
+    assert_true(row >= MANY * sizeof(double));
+    oltr_policy *copy = copy_of(&l, p);
+    for (uint64_t t = 1; t <= 5; t++) { /* rounds of bounded work: sound, and followed by a copy to the bit */
+        learn_fresh_rows(p, t * 1000, 40);
+        learn_fresh_rows(copy, t * 1000, 40);
+        assert_sound(&l, p, "what it has learned");
+        size_t size[2];
+        void *bytes[2] = {saved(p, &size[0]), saved(copy, &size[1])};
+        assert_true(size[0] == size[1] && size[0] == late);
+        assert_memory_equal(bytes[0], bytes[1], late);
+        free(bytes[0]);
+        free(bytes[1]);
+    }
+    oltr_policy_free(p);
+    oltr_policy_free(copy);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lives),
         cmocka_unit_test(test_two_threads_check),
         cmocka_unit_test(test_rows_are_counted),
+        cmocka_unit_test(test_window_of_fresh_rows),
     };
     first_life = argc > 1 ? strtoull(argv[1], NULL, 10) : first_life;
     lives = argc > 2 ? strtoull(argv[2], NULL, 10) : lives;
