@@ -390,6 +390,21 @@ static void intake_flush(intake *in)
     in->n = 0;
 }
 
+/* Sums that were learned keep theta within the bound.  Forged ones whose P is not positive
+ * semidefinite have no root, and the steps towards it lead out: theta begins again at 0. */
+static void keep_in_bounds(model *m)
+{
+    double square = 0;
+    for (uint32_t j = 0; j < m->dim; j++)
+        square += m->theta[j] * m->theta[j];
+    if (square <= LOGISTIC_LONGEST_THETA * LOGISTIC_LONGEST_THETA)
+        return;
+    memset(m->theta, 0, m->dim * sizeof *m->theta);
+    model_evaluate(m);
+    model_rebuild(m);
+    *m->settled = UNKNOWN;
+}
+
 static void intake_solve(intake *in)
 {
     model *m = &in->m;
@@ -398,6 +413,7 @@ static void intake_solve(intake *in)
     if (evaluated)
         model_evaluate(m);
     *m->settled = m->followed ? model_follow(m, evaluated) : model_solve(m, evaluated);
+    keep_in_bounds(m);
 }
 
 /* The next row to be absorbed: the oldest single row where there are too many of them, or else the
@@ -542,6 +558,7 @@ static void derive(void *state, logistic *p)
     model_evaluate(&m);
     model_rebuild(&m);
     *m.settled = model_solve(&m, 1);
+    keep_in_bounds(&m);
     model_evaluate(&m);
     model_rebuild(&m);
 }
@@ -757,8 +774,10 @@ static double norm(const double *x, uint32_t n)
     return largest * sqrt(sum);
 }
 
+/* A weight w of H and v of F with |w - v| <= drift v differ by at most drift / (1 - drift) of w. */
 static oltr_status check_factor(model *m, oltr_error *error)
 {
+    double allowed = 1.5 * m->drift / (1 - m->drift) + NEAR_FACTOR;
     if (m->followed) /* weights may be off by any amount: the factor is that of its own */
         memcpy(m->curvature, m->weight, m->rows * sizeof *m->curvature);
     else if (!weights_near(m->rows, m->curvature, m->weight, m->share, 1.5 * m->drift + NEAR_FACTOR))
@@ -766,7 +785,7 @@ static oltr_status check_factor(model *m, oltr_error *error)
     model_hessian(m);
     for (uint32_t j = 0; j < m->dim; j++) {
         double distance = ldl_column_error(&m->factor, m->gram, m->lambda, j, m->step);
-        if (!(m->factor.d[j] > 0) || !(distance <= 1.5 * m->drift + NEAR_FACTOR))
+        if (!(m->factor.d[j] > 0) || !(distance <= allowed))
             return fail(error, OLTR_ESTATE, "the factor is %g away from the curvature at feature %u", distance, j);
     }
     return OLTR_OK;

@@ -392,9 +392,11 @@ static void merge_both(life *l)
         draw_request(l);
         went_well(l, "learn", oltr_learn(other, &l->query, &l->list, &l->feedback));
     }
-    expect_ok(l, "merge", oltr_merge(l->policy, other));
+    oltr_status status = oltr_merge(l->policy, other);
+    if (!(l->may_be_wrong && status == OLTR_ESTATE)) /* forged sums may be at the bounds already */
+        expect_ok(l, "merge", status);
     if (l->twin)
-        expect_ok(l, "merge", oltr_merge(l->twin, other));
+        assert_int_equal(oltr_merge(l->twin, other), status);
     oltr_policy_free(other);
 }
 
