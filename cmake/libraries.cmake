@@ -19,12 +19,12 @@ function(oltr_shared_library name list)
 endfunction()
 
 # A static library of one object whose internal names are local, so that they cannot clash with those of the consumer, nor with
-# the copies in the other library.  Section groups are dissolved: with names that are local, the linker could not merge those
-# of two libraries (i386 has the helpers of position-independent code in such groups).
+# the copies in the other library.  i386 has the helpers of position-independent code in section groups, which are dissolved:
+# with names that are local, the linker could not merge those of two libraries.  lld has no option for it and needs none here.
 function(oltr_static_library name output)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
     add_custom_command(OUTPUT ${object}
-        COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${object} ${ARGN}
+        COMMAND ${CMAKE_LINKER} -r $<$<BOOL:${OLTR_IS_I386}>:--force-group-allocation> -o ${object} ${ARGN}
         COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${object}
         DEPENDS ${ARGN} COMMAND_EXPAND_LISTS VERBATIM)
     set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
