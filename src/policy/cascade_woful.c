@@ -209,7 +209,7 @@ static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
 
 static oltr_status resume(void *state, uint64_t t, oltr_error *error)
 {
-    const woful *p = state;
+    woful *p = state;
     (void)t;
     oltr_status status = linear_resume(p, &p->plain, error);
     return status == OLTR_OK ? linear_resume(p, &p->weighted, error) : status;

@@ -77,7 +77,7 @@ uint32_t linear_ts_derived(const void *state, sum_array out[MAX_SUMS])
 
 oltr_status linear_ts_resume(void *state, uint64_t t, oltr_error *error)
 {
-    const linear_ts *p = state;
+    linear_ts *p = state;
     (void)t;
     return linear_resume(p, &p->model, error);
 }

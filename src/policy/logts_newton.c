@@ -227,7 +227,7 @@ static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
 
 static oltr_status resume(void *state, uint64_t t, oltr_error *error)
 {
-    const logts_newton *p = state;
+    logts_newton *p = state;
     (void)t;
     return linear_resume(p, &p->matrix, error);
 }

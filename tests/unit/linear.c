@@ -647,6 +647,22 @@ static void test_impossible_factors_are_refused(void **unused)
     free(b.state);
 }
 
+static void test_a_factor_of_other_sums_is_made_anew(void **unused)
+{
+    (void)unused;
+    oltr_rng rng = oltr_rng_make(36, 0);
+    belief b = some_belief(&rng, 7, 20, 1), fresh = copy_of(&b);
+    linear_refresh(fresh.state, &fresh.p);
+    ldl f = linear_factor(b.state, &b.p);
+    f.d[3] *= 1.001;
+    assert_int_equal(linear_check_factor(b.state, &b.p, NULL), OLTR_ESTATE);
+    assert_int_equal(linear_resume(b.state, &b.p, NULL), OLTR_OK);
+    assert_int_equal(linear_check_factor(b.state, &b.p, NULL), OLTR_OK);
+    assert_memory_equal(linear_factor(fresh.state, &fresh.p).d, f.d, 7 * sizeof(double));
+    free(fresh.state);
+    free(b.state);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -667,6 +683,7 @@ int main(void)
         cmocka_unit_test(test_strayed_sums_are_lived_with),
         cmocka_unit_test(test_a_copy_goes_on_to_the_same_bits),
         cmocka_unit_test(test_impossible_factors_are_refused),
+        cmocka_unit_test(test_a_factor_of_other_sums_is_made_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
