@@ -8,8 +8,8 @@
 #include "ranker/scores.h"
 #include "splits.h"
 
-/* Scores of every document of the test split; no models where the plan wants no prior.  `of_grade` (256) is what the rankers are calibrated to, `number` tells the
- * files of several sets in one folder apart, from 1. */
+/* Scores of every document of the test split; no models where the plan has no prior.  `of_grade` (256) is what the rankers are calibrated to, `number`, from 1,
+ * distinguishes the files of several sets in one folder. */
 oltr_status belief_get(const oltr_data_plan *plan, const struct splits *splits, const double *of_grade, uint64_t seed,
                        const struct prepare_options *options, uint32_t number, scores *out, oltr_error *error);
 

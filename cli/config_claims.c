@@ -89,7 +89,7 @@ static bool read_names(const struct reader *reader, const struct node *list, con
         }
         for (uint32_t i = 0; i < test->n_policies; i++) {
             if (strcmp(test->policy[i], entry->text) == 0) {
-                return read_bad(reader, entry, "this name stands twice in the list");
+                return read_bad(reader, entry, "this name is in the list twice");
             }
         }
     }
@@ -139,7 +139,7 @@ static bool read_when(const struct reader *reader, const struct node *map, const
         return read_bad(reader, first, "an experiment of kind concentration has no rounds");
     }
     if (from != NULL && tree_get(map, "against") != NULL) {
-        return read_bad(reader, from, "`from` and `against` cannot stand together");
+        return read_bad(reader, from, "`from` and `against` exclude each other");
     }
     return (round == NULL || read_whole(reader, round, 1, INT64_MAX, &test->round)) &&
            (from == NULL || read_whole(reader, from, 1, INT64_MAX, &test->from));

@@ -65,7 +65,7 @@ static bool read_labels(const struct reader *reader, const struct node *list, co
         }
         for (uint32_t i = 0; i < count; i++) {
             if (strcmp(labels[i], labels[count]) == 0) {
-                return read_bad(reader, entry, "this policy stands twice in the list");
+                return read_bad(reader, entry, "this policy is in the list twice");
             }
         }
     }

@@ -1,4 +1,4 @@
-/* finished.h - what an earlier run has left in a folder.  The manifest is written last, so where it stands the run is
+/* finished.h - what an earlier run has left in a folder.  The manifest is written last, so where it exists the run is
  * finished. */
 #ifndef CLI_FINISHED_H
 #define CLI_FINISHED_H

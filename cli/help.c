@@ -25,6 +25,7 @@ static const struct pair files[] = {
     {"summary.csv", "the rows of the last recorded round"},
     {"pairs.csv", "the difference between every two policies, replication by replication, with its standard error"},
     {"queries.csv", "the regret on each query, where a dataset is played"},
+    {"claims.csv", "the claims of the experiment with their verdicts, where it has any"},
     {"manifest.json", "what was run: effective configuration, seed, version, compiler, host, seconds, nanoseconds per "
                       "round of each policy, figures"},
     {"experiment.yaml", "the effective experiment; `oltr run` on it repeats the run"},
@@ -36,9 +37,9 @@ static const struct pair files[] = {
 
 static const struct pair exit_codes[] = {
     {"0", "it worked"},
-    {"1", "it failed: the machine, the disk, gnuplot"},
+    {"1", "it failed: memory, the disk, gnuplot, a partial file that does not fit"},
     {"2", "it was asked the wrong thing: an unknown option, a file or folder that is not there or not of the right "
-          "kind, a mistake in the experiment file"},
+          "kind, a finished folder without --force, a mistake in the experiment file"},
     {"130", "it was stopped by Ctrl-C (or by SIGTERM)"},
     {NULL, NULL},
 };

@@ -1,4 +1,4 @@
-/* output.c - see output.h.  The manifest is written after the files it speaks of: where it stands, they are there.
+/* output.c - see output.h.  The manifest is written after the files that it lists: where it exists, they do.
  * The claims come last, because they are judged by the files alone. */
 #include "output.h"
 

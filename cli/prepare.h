@@ -1,6 +1,6 @@
 /* prepare.h - from the plan of an experiment to the experiment: data read or generated, rankers trained, worlds filled in.
  *
- * An experiment file is read without looking at any other file (config.h).  Worlds of kind dataset are then made here, once for all points of a sweep that want
+ * An experiment file is read without looking at any other file (config.h).  Worlds of kind dataset are then made here, once for all points of a sweep that need
  * the same. */
 #ifndef CLI_PREPARE_H
 #define CLI_PREPARE_H
@@ -27,7 +27,7 @@ void prepared_free(struct prepared *prepared);
 const char *prepared_note(const struct prepared *prepared);
 /* What the manifest says of them (a new reference), or NULL without a dataset or without memory. */
 json_t *prepared_json(const struct prepared *prepared);
-/* Would the data of this configuration be those that a manifest tells of?  Compares the content of files, not their times; false too where they
+/* Would the data of this configuration be those that a manifest lists?  Compares the content of files, not their times; false too where they
  * cannot be read. */
 bool prepared_before(const struct config *config, uint32_t threads, const json_t *data);
 

@@ -10,7 +10,7 @@ const struct verb prior_verbs[] = {
     {"prior train", "", 0, 0, "train rankers on judged queries, and score documents with them",
      "Each ranker learns from a random half of the training queries; the validation queries say when to stop.  Every "
      "document of the test file gets one score from each ranker, the chance that it attracts a click.  Together they "
-     "are the prior of an online policy: `world.scores` of an experiment takes the file, and `oltr prior check` tells "
+     "are the prior of an online policy: `world.scores` of an experiment takes the file, and `oltr prior check` says "
      "how good it is.\n"
      "Files are LETOR / SVMlight text, plain or gzip.  The same seed gives the same scores for any number of threads.  "
      "Ctrl-C stops; a file under its final name is always whole.",

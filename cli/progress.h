@@ -16,7 +16,7 @@ void progress_show(const struct progress *progress, const oltr_progress *state);
 /* Takes the rewriting line away. */
 void progress_end(const struct progress *progress);
 
-/* "2:05", "1:02:05", or "?" for what nobody knows. */
+/* "2:05", "1:02:05", or "?" where it is not known. */
 void progress_time(double seconds, char *out, size_t size);
 
 /* Replications done, and asked for in a shard, over all points. */

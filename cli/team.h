@@ -1,7 +1,7 @@
 /* team.h - the processes that share one run: this one alone, or the ranks of an MPI job (mpi/main.c).
  *
- * Every member runs its shard; rank 0 gathers the results, writes and draws.  All members pass the same meetings in the same order, and whoever has
- * failed says so there, so nobody waits for the dead.
+ * Every member runs its shard; rank 0 gathers the results, writes and draws.  All members pass the same barriers in the same order, and a member that has
+ * failed reports it there, so that the others do not block for ever.
  */
 #ifndef CLI_TEAM_H
 #define CLI_TEAM_H
@@ -12,7 +12,7 @@
 
 struct team {
     uint32_t rank, size;
-    int (*worst)(int code);                                 /* a meeting: the worst exit code of all */
+    int (*worst)(int code);                                 /* a barrier: the worst exit code of all */
     bool (*send)(const void *bytes, size_t size);           /* to rank 0 */
     unsigned char *(*receive)(uint32_t rank, size_t *size); /* by rank 0; to be freed; NULL without memory */
 };

@@ -1,4 +1,4 @@
-/* oltr.h - the public interface of liboltr, an engine for online learning to rank.
+/* oltr.h - the public interface of liboltr, an engine for online learning to rank.  Link with -loltr.
  *
  * One round: oltr_rank() turns what a policy believes into a list, the user looks at it, and oltr_learn()
  * takes what was seen.  Four objects carry it:
@@ -12,7 +12,7 @@
  * mix: oltr_rank() and its kin (each thread with its own scratch), oltr_predict(), oltr_check(), the explanations,
  * oltr_item_get(), saving, copying, oltr_scratch_new(), and oltr_merge() out of it.  A call that takes a policy without
  * const changes it (oltr_learn() and its kin, oltr_merge() into it, oltr_forget(), resizing, oltr_item_put() and its kin,
- * oltr_policy_free()) and must be alone on that policy: the caller has a lock for it.  Calls on different policies never
+ * oltr_policy_free()) and must be alone on that policy: the caller provides the lock.  Calls on different policies never
  * disturb each other; there is no global state.  rank and learn neither allocate nor print.
  */
 #ifndef OLTR_OLTR_H
@@ -42,7 +42,7 @@ extern "C" {
     X(EPARAM, "no parameter of that name in this policy")                                                              \
     X(EVALUE, "the value does not fit the parameter")                                                                  \
     X(EPRIOR, "the prior is missing, of the wrong length, or not a valid prior")                                       \
-    X(EITEM, "an item index is out of range or stands twice in one list")                                              \
+    X(EITEM, "an item index is out of range or occurs twice in one list")                                              \
     X(ESLOTS, "the list must have at least 1 slot and at most as many as there are candidates")                        \
     X(EEXAMINED, "more slots were examined than were shown, or a mask holds something else than 0 and 1")              \
     X(EREWARD, "a reward is not finite, or not a click (0 or 1) where the policy learns from clicks only; or a weight" \
@@ -62,7 +62,7 @@ extern "C" {
     X(EINTERRUPTED, "stopped before the end; what is done is kept")                                                    \
     X(EDATA, "a text of judged documents has a line that is not what it must be, or no row at all")                    \
     X(EFULL, "no room for another item")                                                                               \
-    X(ENAME, "a name is empty, too long, or stands twice in one list")
+    X(ENAME, "a name is empty, too long, or occurs twice in one list")
 
 typedef enum oltr_status {
 #define OLTR_STATUS_ENUM(name, text) OLTR_##name,
@@ -320,7 +320,7 @@ OLTR_API oltr_status oltr_item_renew(oltr_policy *policy, uint32_t item, double 
                                      oltr_error *error);
 
 /* Mean and standard deviation of what is believed of each candidate; sd may be NULL.  An item may be named more than
- * once: it gets the same answer each time. */
+ * once and has the same result each time. */
 OLTR_API oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean, double *sd);
 /* Adds what `from` has learned; as if `into` had seen both. */
 OLTR_API oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from);
@@ -339,7 +339,7 @@ typedef struct oltr_load_options {
     uint32_t size;             /* sizeof(oltr_load_options); 0 means that of oltr 0.1 */
     uint32_t reserved32;       /* 0 */
     const oltr_memory *memory; /* for the policy; NULL: the C library's */
-    size_t most_bytes;         /* that the policy and one scratch of it may take; 0: OLTR_LOAD_BYTES, or 64 times the
+    size_t most_bytes; /* the most that the policy and one scratch of it may take; 0: OLTR_LOAD_BYTES, or 64 times the
                                 * length of the snapshot where that is more */
     const struct oltr_policy_ops *ops; /* that of a policy of your own (policy_ops.h), or NULL */
     const void *custom;                /* as in its settings */

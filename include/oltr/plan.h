@@ -8,7 +8,7 @@
  *   oltr_results *results = oltr_results_new(points, oltr_plan_n_points(plan), &error);
  *   oltr_run(points, oltr_plan_n_points(plan), NULL, results, &error);
  *
- * docs/experiment-file.md explains the keys.  `figures` and `claims` are accepted and not read:
+ * Part of liboltr-lab.  docs/experiment-file.md explains the keys.  `figures` and `claims` are accepted and not read:
  * they describe what the program draws and judges.  A world of kind dataset names the data it
  * needs; the caller loads them and hands them over with oltr_plan_give_data() before the run.
  * examples/plan.c is a whole program.
@@ -76,7 +76,7 @@ OLTR_API const oltr_data_plan *oltr_plan_data(const oltr_plan *plan, uint32_t po
 typedef struct oltr_plan_data_given {
     const oltr_dataset *dataset;         /* the queries that are played, their features as policies get them */
     const double *attraction;            /* (n_rows), or NULL: from the grades, as the plan has it */
-    const double *prior_a, *prior_b;     /* (n_rows) or NULL: no Beta prior is told */
+    const double *prior_a, *prior_b;     /* (n_rows) or NULL: policies get no Beta prior */
     const double *prior_mean, *prior_sd; /* (n_rows) or NULL */
     const void *reserved[4];
 } oltr_plan_data_given;

@@ -1,4 +1,4 @@
-/* policy_ops.h - how a policy is made: the interface behind which every policy of the catalogue lives, for one of your own.
+/* policy_ops.h - how a policy is made: the interface that every policy of the catalogue implements, for one of your own.
  *
  * A policy is one const oltr_policy_ops.  Outside the library it is used by oltr_settings_init_custom() in place of
  * oltr_settings_init(); from there on everything works as with the policies of the catalogue: oltr_rank() and oltr_learn()
@@ -60,7 +60,7 @@ typedef struct oltr_sum_array {
     double *value; /* (n), or NULL */
     size_t n;
     float *single; /* (n) in its place: feature rows, which do not add up */
-    size_t stride; /* not 0: see below */
+    size_t stride; /* not 0: a triangle, see above */
 } oltr_sum_array;
 enum { OLTR_MAX_SUMS = 8 };
 
@@ -68,7 +68,7 @@ typedef struct oltr_policy_ops {
     oltr_policy_info info;
 
     /* REQUIRED.  `t` is the number of the next round to be ranked, from 1.  State and scratch are aligned to 64 bytes, the
-     * state is zeroed before init and holds no pointer.  state_bytes and scratch_bytes are at least 1, and 0 when the size
+     * state is zeroed before init and holds no pointer but settings.custom.  state_bytes and scratch_bytes are at least 1, and 0 when the size
      * does not fit. */
     size_t (*state_bytes)(const oltr_settings *settings);
     size_t (*scratch_bytes)(const oltr_settings *settings);
@@ -100,7 +100,7 @@ typedef struct oltr_policy_ops {
     int (*overflows)(const void *state, uint64_t t, const oltr_ranking *shown, const oltr_feedback *seen);
     oltr_status (*check_derived)(const void *state, oltr_error *error);
     /* Derived numbers whose bits depend on the path (a factor kept by updates, an estimate found by a solver): a snapshot
-     * keeps them, so that a copy goes on to the same bits.  How many arrays; one may tell the length of the next. */
+     * keeps them, so that a copy goes on to the same bits.  How many arrays; one may hold the length of the next. */
     uint32_t (*derived)(const void *state, oltr_sum_array out[OLTR_MAX_SUMS]);
     /* Called in place of refresh() after they were read: rebuilds the rest.  OLTR_ESTATE when they are impossible (not
      * finite, a pivot that is not positive).  Not NULL where derived is not. */
@@ -111,7 +111,7 @@ typedef struct oltr_policy_ops {
     oltr_status (*renew_item)(void *state, uint64_t t, const oltr_settings *settings, uint32_t item, oltr_error *error);
     /* end: called once for each policy, when it is freed; for what init took and the state or settings.custom refers to.
      * copied: called for the state of a policy that is a copy, byte by byte, of another, so that it can take the same again:
-     * oltr_policy_copy() makes copies, and so do oltr_merge() and oltr_check() for a while. */
+     * oltr_policy_copy() makes copies, and so do oltr_merge() and oltr_check() temporarily. */
     void (*end)(void *state);
     void (*copied)(void *state);
     /* Called with settings.custom by each thread that oltr_run() starts, before it makes the first policy of these

@@ -1,4 +1,5 @@
-/* sim.h - the second surface of liboltr: worlds, experiments, and the runner that measures policies in them.
+/* sim.h - the public interface of liboltr-lab: datasets, worlds, experiments, and the runner that measures policies in
+ * them.  Link with -loltr-lab -loltr.
  *
  * An experiment is worlds x policies x replications x rounds -> regret curves.  Every draw is a function of
  * (seed, replication, stream, round, item), and curves are summed in exact integers, so the results are the same
@@ -21,7 +22,7 @@ extern "C" {
 
 /* ---- datasets ------------------------------------------------------------------------------------------- */
 
-/* Judged documents, query by query.  Rows of one query stand together, in the order of the text; queries in the order
+/* Judged documents, query by query.  Rows of one query follow each other, in the order of the text; queries in the order
  * of their first line. */
 typedef struct oltr_dataset {
     uint32_t n_queries, n_rows, dim;
@@ -52,7 +53,7 @@ typedef struct oltr_read_report {
     uint64_t first_skipped_line; /* from 1; 0: none */
     char first_reason[128];      /* why it was skipped */
     uint64_t clamped;            /* values beyond float32, which became the largest finite one of their sign */
-    uint64_t duplicates;         /* features that stood twice in a row; the last value counts */
+    uint64_t duplicates;         /* features that occur twice in a row; the last value counts */
     int from_cache;              /* oltr_dataset_open(): no text was parsed; the numbers are those of when it was */
     uint64_t reserved[4];
 } oltr_read_report;
@@ -70,7 +71,7 @@ OLTR_API oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_optio
 
 /* ---- worlds --------------------------------------------------------------------------------------------- */
 
-/* Where the truth lives.
+/* The environment: which items attract users.
  *   beta      attraction i ~ Beta(a_i, b_i), a new draw each replication
  *   fixed     the attractions given, the same in every replication
  *   linear    attraction i = scale x_i'theta, theta and the features x_i drawn in each replication
@@ -84,9 +85,9 @@ typedef struct oltr_world {
     uint32_t n_items;
     const char *clicks;              /* the click model: "cascade" or "abandon" */
     uint32_t examined_without_click; /* slots examined in a round without a click; 0: all that were shown */
-    double misspecification;         /* c: policies are told Beta(a+c, b-c) */
+    double misspecification;         /* c: policies get the prior Beta(a+c, b-c) */
     const double *prior_a,
-        *prior_b;   /* (n_items) or NULL: beta draws a_i uniformly from 1..a_max, b_i = 10; others tell none */
+        *prior_b;   /* (n_items) or NULL: beta draws a_i uniformly from 1..a_max, b_i = 10; others have no prior */
     uint32_t a_max; /* beta without prior_a: the largest a; 0 means 10 */
     uint32_t instances_per_prior; /* beta without prior_a: replications that share one draw of a; 0 means 1 */
     const double *attraction;     /* (n_items) fixed: each in [0,1]; dataset: (n_rows) */
@@ -94,7 +95,7 @@ typedef struct oltr_world {
     /* dataset: n_items is the largest number of documents of a query, dim that of the dataset; prior_a and prior_b, if
      * given, are (n_rows) long */
     const oltr_dataset *dataset;
-    const double *prior_mean, *prior_sd; /* (n_rows) or NULL: what policies that take a mean and a deviation are told
+    const double *prior_mean, *prior_sd; /* (n_rows) or NULL: the prior of policies that take a mean and a deviation,
                                             in place of those of Beta(a,b) */
 
     /* with features */

@@ -1,4 +1,4 @@
-/* world_ops.h - how a world and a click model are made: the interfaces behind which those of the catalogue live, for your own.
+/* world_ops.h - how a world and a click model are made: the interfaces that those of the catalogue implement, for your own.
  *
  * A world kind is one const oltr_world_ops, a click model one const oltr_click_ops; put them into oltr_world.custom_kind and
  * oltr_world.custom_clicks and the simulator plays them like its own.  Draw every number from oltr_rng_at() of (seed,
@@ -19,7 +19,7 @@ extern "C" {
 /* The streams of a replication.  The first two are the simulator's; a world of your own may use the others, and any above. */
 enum { OLTR_STREAM_POLICY, OLTR_STREAM_USERS, OLTR_STREAM_INSTANCE, OLTR_STREAM_PRIOR, OLTR_STREAM_CONTEXTS };
 
-/* The truth of one replication, and what the policies are told of it.  The arrays are there; a
+/* The truth of one replication, and the prior that the policies get.  The arrays are allocated; a
  * world fills them.
  *
  * advance() may change attraction[] and the features: the rows in `drawn`, or x itself, which
@@ -31,10 +31,10 @@ enum { OLTR_STREAM_POLICY, OLTR_STREAM_USERS, OLTR_STREAM_INSTANCE, OLTR_STREAM_
 typedef struct oltr_instance {
     uint32_t n_items;
     double *attraction; /* (n_items) */
-    double *a, *b;      /* (n_items) the Beta prior that the policies are told */
-    int tells;          /* 0: a and b mean nothing */
-    double *mean, *sd;  /* (n_items) what policies are told that take a mean and a deviation */
-    int tells_moments;  /* 0: mean and sd mean nothing */
+    double *a, *b;      /* (n_items) the Beta prior that the policies get */
+    int tells;          /* 1: a and b are given to policies; 0: they mean nothing */
+    double *mean, *sd;  /* (n_items) the prior of policies that take a mean and a deviation */
+    int tells_moments;  /* 1: mean and sd are given to policies; 0: they mean nothing */
     uint32_t dim;       /* features of an item; 0: none */
     const float *x;     /* (n_items, dim): `drawn`, or rows that the world keeps */
     float *drawn;       /* room for (n_items, dim); NULL for a dataset, whose rows are in place */

@@ -21,9 +21,9 @@ int is_special(const char *path);
 int flush_to_disk(int fd);
 int flush_folder_of(const char *path); /* the entry of a file that was renamed */
 
-/* A file under a passing name beside `path`, until it is complete: path.PID-0.tmp.  It is locked as long as somebody is at it.  Who is killed leaves it, unlocked;
- * the next who writes the same path removes it.  A lock, and not the number of the process: that says nothing of another machine or container that
- * shares the folder.  Where the file system knows no locks nothing is removed. */
+/* A temporary file beside `path`, until it is complete: path.PID-0.tmp.  It is locked while it is open.  A killed process leaves it unlocked; the next
+ * writer of the same path removes it.  The lock decides, not the number of the process, which means nothing on another machine or container that
+ * shares the folder.  Where the file system has no locks nothing is removed. */
 typedef struct beside {
     int fd;
     char *name;

@@ -1,6 +1,6 @@
 /* layout.h - the arena: all memory of an object in one block, sized before it is made.
  *
- * An object plans its arrays once, as offsets from its own beginning.  The same plan tells the size and the places, so the two
+ * An object plans its arrays once, as offsets from its own beginning.  The same plan gives the size and the places, so the two
  * can never disagree, nothing else ever allocates, and an object holds no pointer into itself.
  */
 #ifndef OLTR_BASE_LAYOUT_H

@@ -1,4 +1,4 @@
-/* limits.h - every bound of the engine on what it is given, once.
+/* limits.h - the bounds of the engine on its input, once.  A bound of one kind of policy alone is in the file of that kind.
  *
  * Learning enforces them, and loading a snapshot checks the same ones: what can be learned can be loaded, and the reverse.
  */

@@ -8,7 +8,7 @@
 
 #include "base/shown.h"
 
-enum { LONGEST = 40 }; /* nobody mistypes a longer name into one of ours */
+enum { LONGEST = 40 }; /* bytes of a name that is compared; longer ones have no suggestion */
 
 struct nearest nearest_to(const char *word)
 {

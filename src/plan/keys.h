@@ -4,7 +4,7 @@
 
 struct key {
     const char *name;
-    const char *example; /* what could stand behind the colon */
+    const char *example; /* what may follow the colon */
     const char *help;
 };
 

@@ -37,7 +37,7 @@ static bool read_checkpoint_list(const struct reader *reader, const struct node 
                             entry->text, (unsigned long long)point->rounds);
         }
         if (round > point->checkpoint && *round <= round[-1]) {
-            return read_bad(reader, entry, "checkpoints must rise: %s stands behind %llu", entry->text,
+            return read_bad(reader, entry, "checkpoints must rise: %s comes after %llu", entry->text,
                             (unsigned long long)round[-1]);
         }
     }
@@ -184,7 +184,7 @@ static bool read_sweep_values(const struct reader *reader, const struct node *va
         }
         for (uint32_t i = 0; i < plan->n_points; i++) {
             if (strcmp(sweep[i], sweep[plan->n_points]) == 0) {
-                return read_bad(reader, entry, "`%.40s` stands twice in the sweep", sweep[i]);
+                return read_bad(reader, entry, "`%.40s` is in the sweep twice", sweep[i]);
             }
         }
     }

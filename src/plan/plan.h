@@ -31,7 +31,7 @@ struct oltr_plan {
         size_t length;
         struct overrides overrides;
     } source;         /* what was parsed; of the caller, gone after plan_read() */
-    struct pool pool; /* everything above lives in here */
+    struct pool pool; /* owns everything above */
 };
 
 /* The document with its overrides: title and kind are known, the points are not.  NULL with the

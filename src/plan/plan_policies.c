@@ -44,7 +44,7 @@ static bool unknown_param(const struct reader *reader, const struct node *entry,
                     nearest.best != NULL ? nearest_hint(&nearest, hint) : help);
 }
 
-/* A fixed world without a prior has nothing to tell. */
+/* An error where a policy needs a prior and the world has none. */
 static bool told_nothing(const struct reader *reader, const struct node *entry, const oltr_world *world,
                          const oltr_data_plan *data)
 {
@@ -57,7 +57,7 @@ static bool told_nothing(const struct reader *reader, const struct node *entry, 
         char value[SHOWN_SIZE];
         const struct node *root = entry->parent->parent->parent; /* of policies, of a policy, of a parameter */
         return read_bad(reader, tree_blame(entry, tree_get(tree_get(root, "world"), "kind")),
-                        "`prior: %s` needs a prior, and this world tells none%s", shown(entry->text, value),
+                        "`prior: %s` needs a prior, and this world has none%s", shown(entry->text, value),
                         fixed     ? "; add `prior: {a: 1, b: 10}` to it"
                         : dataset ? "; give it `rankers: 10` or `scores: FILE`"
                                   : "");
@@ -82,7 +82,7 @@ static bool set_param(const struct reader *reader, const struct node *entry, con
     return told_nothing(reader, entry, world, data);
 }
 
-/* Policies that must know the horizon, or the length of the list, are told it, unless the file wants them to be wrong about it. */
+/* `horizon` and `slots` of a policy are those of the experiment, unless the file sets them otherwise. */
 static bool set_default(const struct reader *reader, const struct node *map, const char *name, uint64_t number,
                         oltr_settings *settings)
 {
@@ -129,7 +129,7 @@ static bool read_policy(const struct reader *reader, const struct node *map, con
            set_default(reader, map, "slots", point->slots, &policy->settings);
 }
 
-/* Two policies of one name could not be told apart in the results. */
+/* Two policies of one name could not be distinguished in the results. */
 static bool is_new_label(const struct reader *reader, const struct node *map, const oltr_contestant *policy, uint32_t i)
 {
     char label[SHOWN_SIZE];

@@ -302,17 +302,17 @@ static bool read_prior(const struct reader *reader, const struct node *map, oltr
             read_prior_side(reader, b, world->n_items, &world->prior_b));
 }
 
-/* World logistic tells Beta(10 nu / (1 - nu), 10), and a nu may be as small as it likes. */
+/* The prior of world logistic is Beta(10 nu / (1 - nu), 10), and nu may be near 0. */
 static bool read_logistic_shift(const struct reader *reader, const struct node *node, double c)
 {
     return (c >= 0 && c < 10) ||
            read_bad(reader, node,
-                    "policies of a logistic world would be told Beta(a%+g, %g) with an a that may be near 0; "
+                    "policies of a logistic world would get Beta(a%+g, %g) with an a that may be near 0; "
                     "keep it at 0 or above, and below 10",
                     c, 10 - c);
 }
 
-/* Policies must be told a Beta distribution whatever the shift. */
+/* The shifted prior must still be a Beta distribution. */
 static bool read_shift(const struct reader *reader, const struct node *map, oltr_world *world)
 {
     const struct node *node = tree_get(map, "misspecification");
@@ -332,12 +332,10 @@ static bool read_shift(const struct reader *reader, const struct node *map, oltr
     }
     bool tells_none = world->prior_a == NULL && strcmp(world->kind, "fixed") == 0;
     if (tells_none && c != 0) {
-        return read_bad(reader, node,
-                        "this world tells no prior that could be wrong; add `prior: {a: 1, b: 10}` to it");
+        return read_bad(reader, node, "this world has no prior that could be wrong; add `prior: {a: 1, b: 10}` to it");
     }
     return (smallest_a + c > 0 && smallest_b - c > 0) ||
-           read_bad(reader, node,
-                    "policies would be told Beta(%g, %g); both must be above 0, so keep it between %g and %g",
+           read_bad(reader, node, "policies would get Beta(%g, %g); both must be above 0, so keep it between %g and %g",
                     smallest_a + c, smallest_b - c, -smallest_a, smallest_b);
 }
 

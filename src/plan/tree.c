@@ -234,8 +234,8 @@ static bool check_key(const struct loader *loader, const struct node *map, const
     }
     const struct node *earlier = tree_get(map, key->text);
     if (earlier != NULL) {
-        (void)snprintf(words, sizeof words, "`%s` stands here a second time (first in line %zu)",
-                       shown(key->text, name), earlier->key->line);
+        (void)snprintf(words, sizeof words, "`%s` is here a second time (first in line %zu)", shown(key->text, name),
+                       earlier->key->line);
         return refuse(loader, mark, words) != NULL;
     }
     return map->count < MOST_KEYS || refuse(loader, mark, "more keys in one map than any experiment has") != NULL;
@@ -397,7 +397,7 @@ static struct node *origin_node(struct pool *pool, const struct override *overri
     return node;
 }
 
-/* Text that opens a bracket is YAML; all other text is a scalar as it stands, with no quoting to think of. */
+/* Text that opens a bracket is YAML; all other text is a scalar without any quoting. */
 static struct node *value_node(struct pool *pool, const struct override *override, oltr_error *error)
 {
     const char *value = override->value;

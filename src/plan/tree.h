@@ -1,5 +1,5 @@
-/* tree.h - a YAML document as a small tree whose every node knows where it came from, so that
- * every error can say so.
+/* tree.h - a YAML document as a small tree.  Every node has its line and column, so that every
+ * error can name them.
  *
  * What experiments need of YAML is maps, lists and scalars.  Aliases, merge keys, tags and
  * second documents are refused in words: a file should say what it means at the place where it
@@ -19,7 +19,7 @@ struct node {
     enum node_type type;
     const char *origin;  /* the file, or the flag that set it */
     size_t line, column; /* from 1; 0: it came from a flag */
-    struct node *parent; /* the list or map it stands in, also of a key; NULL: the root */
+    struct node *parent; /* the list or map it is in, also of a key; NULL: the root */
     struct node *key;    /* in a map: the scalar before the colon */
     struct node *next;   /* the next entry of the same list or map */
     const char *text;    /* of a scalar */
@@ -51,7 +51,7 @@ oltr_status tree_set(struct pool *pool, struct node *root, const struct override
 oltr_status tree_fail(const struct node *where, oltr_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Where it stands in the document, "policies.GTS.sigma" or "world.attraction[2]"; "" for the
+/* Its path in the document, "policies.GTS.sigma" or "world.attraction[2]"; "" for the
  * root.  Returns the buffer. */
 enum { PATH_SIZE = 160 };
 const char *tree_path(const struct node *node, char path[PATH_SIZE]);

@@ -29,7 +29,7 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
     return OLTR_OK;
 }
 
-/* What stands under the root, times N. */
+/* The term under the root, times N. */
 static double budget(const share_state *p, uint64_t t)
 {
     double log_t = t > 1 ? log((double)(t - 1)) : 0;

@@ -1,7 +1,7 @@
 /* explain.c - which slot, item, candidate or feature a refused call of rank or learn was refused for.
  *
- * The status is that of the checks in rounds.c, never one of its own; here is only the search for the place, slow and
- * plain, in the order in which those checks go.
+ * The status is that of the checks in rounds.c; this file only finds the place, slowly and plainly, in the order of those
+ * checks.
  */
 #include <stdlib.h>
 
@@ -69,7 +69,7 @@ static oltr_status explain_list(const refusal *r, const uint32_t *item, uint32_t
         return OLTR_OK;
     while (item[before] != item[j])
         before++;
-    return fail(r->error, r->status, "%s %u and %s %u are both item %u: an item may stand in a list once", what, before,
+    return fail(r->error, r->status, "%s %u and %s %u are both item %u: an item may be in a list once", what, before,
                 what, j, item[j]);
 }
 

@@ -85,7 +85,7 @@ static void copy_array(const sum_array *to, const sum_array *from, size_t n)
         memcpy(triangle_column(to, j), triangle_column(from, j), (columns - j) * sizeof *to->value);
 }
 
-/* Copies arrays of equal lengths; one may tell the length of the next.  0 when one does not fit. */
+/* Copies arrays of equal lengths; one may hold the length of the next.  0 when one does not fit. */
 static int copy_arrays(uint32_t (*list)(const void *, sum_array *), void *to_state, const void *from_state)
 {
     sum_array to[MAX_SUMS], from[MAX_SUMS];

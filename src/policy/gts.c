@@ -55,7 +55,7 @@ static gts_scratch plan_scratch(uint32_t n_items)
 }
 
 /* What an item's posterior starts from, and its width after one more observation.  That does not depend on the reward, and is known before it is needed:
- * a division and a root would stand between a click and the next list. */
+ * a division and a root would delay the next list after a click. */
 typedef struct gts_item {
     double precision0, weighted0; /* 1/s0 and mu0/s0 */
     double next_variance;         /* derived, where the posterior is sampled from */
@@ -237,7 +237,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     return OLTR_OK;
 }
 
-/* Where to write down what a slot taught: its item's place if it was examined, else nobody's; without a jump, see steady_slots. */
+/* The index to update for a slot: its item if it was examined, else the unused item `nobody`; without a jump, see steady_slots. */
 static size_t learner(const gts_state *g, uint32_t item, uint32_t examined)
 {
     return g->nobody ^ ((g->nobody ^ item) & -(size_t)examined);

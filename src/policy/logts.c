@@ -1,9 +1,10 @@
 /* logts.c - LogTS-LTR: Algorithm 3 of Azizi, Meshi, Zoghi and Karimzadehgan (AISTATS 2023).
  *
  * Belief.  P(click) = mu(x'theta), mu the logistic function.  theta_hat solves the regularised
- * score equation (posterior/logistic.h), to 1e-8, after every round. Rule.  Draw theta ~
- * N(theta_hat, scale^2 A^-1), show the K items with the largest x'theta (mu is monotone, so that is
- * the order of the clicks).
+ * score equation (posterior/logistic.h) after every round: to 1e-8 where rows repeat; with many rows
+ * seen once, as far as a bounded number of steps leads.
+ * Rule.  Draw theta ~ N(theta_hat, scale^2 A^-1), show the K items with the largest x'theta (mu is
+ * monotone, so that is the order of the chances of a click).
  *
  * Where the paper is unclear, and what we take:
  *   - Its score equation has no regulariser, and no root while the data are separable, as they are at first.  lambda theta is added.
@@ -197,7 +198,7 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
     return OLTR_OK;
 }
 
-/* How many rows are in use, as far as the number that is there can be believed. */
+/* How many rows are in use; 0 where the stored number is impossible, as a forged snapshot may have it. */
 static size_t rows_in_use(const logts *p)
 {
     double n = doubles_at(p, p->model.count)[0];

@@ -1,4 +1,5 @@
-/* policy.c - a policy as an object: made, freed, merged, faded, checked.  rounds.c ranks and learns.
+/* policy.c - a policy as an object: made, copied, freed, merged, faded (oltr_forget), checked.  rounds.c ranks and learns,
+ * snapshot.c saves and loads, growth.c changes the items.
  *
  * One block of memory holds its header, a copy of the prior, the marks that find a repeated item, the room for a compacted
  * list, and the state of the policy.
@@ -257,7 +258,7 @@ static void add_sums(oltr_policy *into, const oltr_policy *from)
             to[a].value[i] += add[a].value[i];
 }
 
-/* Adds `from` to a copy of the state of `into` that stands in `trial`, and derives the rest. */
+/* Adds `from` to a copy of the state of `into` that is in `trial`, and derives the rest. */
 static oltr_status merge_trial(oltr_policy *trial, const oltr_policy *from)
 {
     oltr_status status = OLTR_OK;

@@ -1,8 +1,8 @@
-/* policy.h - the small interface behind which every policy lives, oltr/policy_ops.h, by its short names.
+/* policy.h - the small interface that every policy implements, oltr/policy_ops.h, by its short names.
  *
- * A policy is one file that ends in one const struct policy_ops, and one line in registry.c.  policy.c checks every argument before
- * an operation is called, counts the rounds, and does snapshots, merging and forgetting for all policies alike, from the
- * list of sums each one gives.  So an operation can trust its input.
+ * A policy is one file that ends in one const struct policy_ops, and one entry in registry.c.  rounds.c checks every argument before
+ * an operation is called and counts the rounds; snapshot.c saves and loads, policy.c merges and forgets, for all policies alike,
+ * from the list of sums each one gives.  So an operation can trust its input.
  */
 #ifndef OLTR_POLICY_POLICY_H
 #define OLTR_POLICY_POLICY_H
@@ -34,8 +34,8 @@ static inline uint32_t candidate(const candidates *c, uint32_t j)
     return c->item ? c->item[j] : j;
 }
 
-/* Where the user stops is what nobody can predict, a processor least of all: a loop over the examined slots goes wrong in every other round, and takes with it
- * what was begun of the next one.  So short lists are walked whole.  A slot that was not examined reads the reward of one that was, and must change nothing. */
+/* Branching on n_examined mispredicts in every other round, and the processor discards what it had begun of the next one.  So all slots of a list of
+ * k <= STEADY_SLOTS are processed, with a mask.  A slot that was not examined reads the reward of one that was, and must change nothing. */
 enum { STEADY_SLOTS = 8 };
 
 static inline uint32_t steady_slots(uint32_t k, uint32_t n_examined)
@@ -62,7 +62,7 @@ static inline double steady_reward(const oltr_feedback *seen, uint32_t slot)
     return seen->reward[slot & -was_examined(seen, slot)];
 }
 
-/* Before every scratch that `rank` is given lie the normals made ahead for its thread. */
+/* The prefetched normals of a thread precede the scratch that `rank` gets. */
 static inline normals_ahead *ahead_of(void *scratch)
 {
     return (normals_ahead *)scratch - 1;
@@ -71,7 +71,7 @@ static inline normals_ahead *ahead_of(void *scratch)
 /* registry.c: that of the catalogue, or of a policy from outside; NULL for an info that is neither. */
 const policy_ops *policy_ops_of(const oltr_policy_info *info);
 
-/* settings.c: everything but the prior, in settings that somebody may have filled in by hand. */
+/* settings.c: everything but the prior, in settings that may have been filled in by hand. */
 oltr_status settings_check(const oltr_settings *settings, oltr_error *error);
 
 /* Within bounds, and whole where it must be? */

@@ -4,7 +4,7 @@
  *
  * Repeated items are found by marks, one word for each item: a check takes stamps that no word holds yet.  Named candidates
  * are marked with base + row, so that learning finds the features of a shown item in one look; a shown one is moved up
- * by n and back, which tells it from those that are not shown.
+ * by n and back, which separates it from those that are not shown.
  *
  * A mask of examined slots is compacted: the policy learns from a list whose first slots are the examined ones, in their
  * order, and the others follow.  The room for that lies in the policy's block.

@@ -11,8 +11,8 @@
  * where a text is a u32 length and its bytes.
  *
  * Loading trusts no length and no value.  outline_of() walks the whole image before memory is taken: every count must fit
- * the bytes that are there.  The policy and one scratch of it must fit the caller's bound.  The policy's own check then has
- * the last word about the sums.  What is derived is either read and completed by resume(), or made anew by refresh():
+ * the bytes that are there.  The policy and one scratch of it must fit the caller's bound.  The policy's own check then
+ * decides whether the sums are possible.  What is derived is either read and completed by resume(), or made anew by refresh():
  * neither refuses a policy because a solver stopped short of its tolerance; oltr_check() measures that.
  */
 #include <float.h>
@@ -296,7 +296,7 @@ static void get_sum(reader *r, const sum_array *sum)
     }
 }
 
-/* Reads the arrays that `list` names into the state.  One may tell the length of the next. */
+/* Reads the arrays that `list` names into the state.  One may hold the length of the next. */
 static oltr_status get_arrays(const span *s, uint32_t (*list)(const void *, sum_array *), void *state, const char *what,
                               oltr_error *error)
 {

@@ -2,7 +2,7 @@
  *
  * State.  For every pair of items: S_ij, how much oftener i was clicked than j while both stood in one block; N_ij, how often exactly one of them was;
  * and the relation "i beats j".
- * Rule.  Block 1 are the items beaten by nobody, block 2 those beaten by nobody else but block 1, and so on.  Blocks fill the slots in order, each
+ * Rule.  Block 1 are the items beaten by no item, block 2 those beaten by items of block 1 only, and so on.  Blocks fill the slots in order, each
  * in a fresh uniform order: a score that falls with the block, and random ties, is just that.
  * Learning.  A click on i counts against every unclicked j of its block, shown or not.  i beats j, for good, once
  *     S_ij >= sqrt(2 N_ij log(c sqrt(N_ij) / delta)),    c = 4 sqrt(2/pi) / erf(sqrt 2),    delta = 1/horizon.
@@ -78,7 +78,7 @@ static int beats(const toprank_state *p, uint32_t i, uint32_t j)
     return doubles_at(p, p->relation)[pair] * sign > 0;
 }
 
-/* The block of each candidate: peel off what nobody left beats, again and again. */
+/* The block of each candidate: repeatedly remove the items that no remaining item beats. */
 static void partition(const toprank_state *p, const candidates *from, uint32_t *beaten_by, uint32_t *block)
 {
     const uint32_t unplaced = UINT32_MAX;

@@ -47,7 +47,7 @@ void linear_refresh(void *state, linear *p)
 {
     ldl f = linear_factor(state, p);
     double lift = ldl_factor_nearby(&f, doubles_at(state, p->gram), doubles_at(state, p->moment), p->ridge);
-    if (lift < 0) /* no sums of squares, as linear_check() will say; until then, believe nothing */
+    if (lift < 0) /* no sums of squares, which linear_check() refuses; until then, the prior */
         ldl_reset(&f, p->ridge);
     p->watch.rows = 0;
     p->watch.lift = fmax(lift, 0);
@@ -142,7 +142,7 @@ static oltr_status check_column(const linear *p, const double *gram, double most
     return OLTR_OK;
 }
 
-/* What no look at two features tells: all pairs of them possible, and yet not all at once. */
+/* Every pair of features can be possible while the whole matrix is not: test that it is close to positive semidefinite. */
 static oltr_status check_together(const linear *p, const double *gram, oltr_error *error)
 {
     double *memory = aligned_alloc(LAYOUT_ALIGN, align_up(ldl_doubles(p->dim) * sizeof *memory));

@@ -40,7 +40,7 @@ enum { ABSORB_ROWS = 8 };
  * so that the factor stays as it is. */
 static const double NEAR_WEIGHT = 0.02;
 
-static const double MOST_SINCE = 0x1p53; /* the largest of the numbers that tell how theta was reached */
+static const double MOST_SINCE = 0x1p53; /* the largest of the numbers that record how theta was reached */
 
 double sigmoid(double z)
 {
@@ -129,7 +129,7 @@ static size_t home_of(const row_table *t, const float *row)
     return (size_t)hash_row(row, t->dim) & t->mask;
 }
 
-/* Where the row stands, or the free slot where it would. */
+/* Where the row is in the table, or the free slot where it would be. */
 static size_t find_slot(const row_table *t, const float *row)
 {
     size_t at = home_of(t, row);

@@ -7,7 +7,8 @@
  * a row's gradient and curvature at the current estimate joins the quadratic prior (P, q), so that
  * the estimate stays where it is.  A row that counts for at most one observation is called single;
  * there are at most `window` of them, and at most `capacity` rows in all.  The least recently
- * examined are absorbed, several at a time. Derived: theta_hat, the root of
+ * examined are absorbed, several at a time.
+ * Derived: theta_hat, the root of
  *     q - P theta + sum_r (S_r - N_r mu(x_r'theta)) x_r = 0,         P = lambda I, q = 0 until a row is absorbed,
  * and the factor of the Hessian H = P + sum_r w_r x_r x_r', w_r = N_r mu (1 - mu), near it.
  *
@@ -17,7 +18,7 @@
  * alone is worth in that row's direction), those weights are corrected by rank-one updates too, or
  * all by a new factor.  Every step along which the objective would not rise is halved, so that no
  * data make it diverge: separable, one-sided, repeated, fewer rows than dimensions, huge features.
- * Warm start from the last root. Converged to 1e-8 of the exact root, relative to 1 + |theta|, as
+ * Warm start from the last root.  Converged to 1e-8 of the exact root, relative to 1 + |theta|, as
  * far as doubles reach.  Accuracy limit: the rounding of the gradient, a sum of observations times
  * features, over the least curvature, which is lambda or more.  For lambda = 1e-4 that begins to
  * count with rows of length 100; rows of length 1e6 leave an error of 5e-4 of the posterior's
@@ -30,7 +31,7 @@
 #include "base/layout.h"
 #include "math/ldl.h"
 
-/* What the solver did, for tests and benches: all counts since whoever reads them last set them to
+/* What the solver did, for tests and benches: all counts since the reader last set them to
  * zero. */
 typedef struct logistic_effort {
     uint64_t solves, steps, halvings, refreshes;
@@ -48,7 +49,7 @@ typedef struct logistic_effort {
 
 enum {
     LOGISTIC_PATH = 4
-}; /* numbers that tell how theta was reached: kept, settled, absorbed, since (logistic_model.h) */
+}; /* numbers that record how theta was reached: kept, settled, absorbed, since (logistic_model.h) */
 
 /* Numbers of the estimate: theta, the gradient there, and how it was reached. */
 static inline size_t logistic_estimate(uint32_t dim)

@@ -26,7 +26,7 @@ typedef uint64_t eight_words __attribute__((vector_size(64)));
 #define LOG2_E 0x1.71547652b82fep0
 #define LN2_HIGH 0x1.62e42fefa0000p-1 /* its last bits are zero: a product with k is exact */
 #define LN2_LOW 0x1.cf79abc9e3b3ap-40
-#define ROUNDING 0x1.8p52 /* adding it rounds to an integer, which then stands in the low bits */
+#define ROUNDING 0x1.8p52 /* adding it rounds to an integer, which is then in the low bits */
 
 /* c becomes a b + c.  By address, for without AVX there is no settled way to pass such vectors. */
 BODY four *fma_fours(const four *a, const four *b, four *c)
@@ -44,7 +44,7 @@ BODY four *fma_fours(const four *a, const four *b, four *c)
 #define RESPOND respond_fours
 #include "posterior/respond_body.h"
 
-/* Kernel: without a branch on the way, for nobody can tell where the first would be that is off. */
+/* Kernel: without an early exit, because the position of the first weight that is off is unpredictable. */
 BODY int weights_near_body(size_t n, const double *now, const double *then, const double *share, double off)
 {
     const four allowed = (four){0} + off;

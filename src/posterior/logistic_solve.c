@@ -366,7 +366,7 @@ static int certainly_rises(double slope, double slope_end, double largest_move)
     return half < 1 && (1 - half) * slope + half * slope_end > 0;
 }
 
-/* In four lanes, so that not every row waits for the one before. */
+/* In four lanes, so that each row does not depend on the one before. */
 static double largest_move(const model *m)
 {
     double largest[4] = {0, 0, 0, 0};

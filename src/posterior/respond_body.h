@@ -27,7 +27,7 @@ TARGET BODY size_t RESPOND(size_t i, size_t n, const double *z, const double *ex
         VECTOR p12 = FMA(r, ALL(1.0 / 6227020800), ALL(1.0 / 479001600));
         VECTOR e = FMA(r4, FMA(r4, FMA(r4, p12, p8), p4), p0);
 
-        /* times 2^k, which goes straight into the exponent: k stands in the low bits of `shifted` */
+        /* times 2^k, which goes straight into the exponent: k is in the low bits of `shifted` */
         e = (VECTOR)((WORDS)e + ((WORDS)shifted << 52));
         e = (VECTOR)((WORDS)e & (WORDS)(a < ALL(LOWEST))); /* what is beyond is 0, NaN too, which so cannot spread */
 

@@ -42,7 +42,7 @@ struct arena {
 enum { LOOK_NS = 20000000, MOST_ROUNDS_A_LOOK = 256, ALIGNMENT = 64 };
 #define LEAST_REGRET 0.005 /* a smaller one is printed as 0.00 */
 
-/* Where the world tells both forms of a prior, each policy gets its own. */
+/* Where the world has both forms of a prior, each policy gets the one that it takes. */
 static oltr_prior told_prior(const instance *truth, const oltr_settings *settings)
 {
     int moments = truth->tells_moments && (settings->info->takes_moments || !truth->tells);
@@ -265,7 +265,7 @@ static void pace_begin(pace *p)
     *p = (pace){clock_ns(CLOCK_MONOTONIC), 1, 1};
 }
 
-/* Tells of the rounds since the last look; returns how long they took. */
+/* Reports the rounds since the last look; returns how long they took. */
 static uint64_t tell(arena *a, uint32_t policy)
 {
     pace *p = &a->pace;
@@ -277,7 +277,7 @@ static uint64_t tell(arena *a, uint32_t policy)
     return took;
 }
 
-/* Tells, and sets how many rounds to play until the next look: so many that they take about
+/* Reports, and sets how many rounds to play until the next look: so many that they take about
  * LOOK_NS.  Non-zero to stop. */
 static int look(arena *a, uint32_t policy)
 {

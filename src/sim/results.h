@@ -5,7 +5,7 @@
  * and 3 slots one unit is 7e-12.
  *
  * Policies of one replication meet the same instance and the same users, so they are compared in pairs: the squares of their differences are summed too.
- * Replications of a dataset fall into groups, its queries: two users of one query tell less than two queries do, and standard errors are those between groups.
+ * Replications of a dataset fall into groups, its queries: two users of one query carry less information than two queries do, and standard errors are those between groups.
  */
 #ifndef OLTR_SIM_RESULTS_H
 #define OLTR_SIM_RESULTS_H

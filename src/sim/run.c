@@ -1,7 +1,7 @@
 /* run.c - all replications of all points, over threads.
  *
  * Workers take the next replication that is not done from one counter, play it in an arena of their own, and add its curves to the results under a lock.  Which worker
- * plays what does not matter to the result (results.h).  The calling thread waits, reports progress and keeps the partial file.
+ * plays what does not matter to the result (results.h).  The calling thread reports progress and writes the partial file until they are done.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
@@ -20,7 +20,7 @@ typedef struct run {
     const oltr_run_options *options;
     oltr_results *results;
     workload *work;
-    atomic_int ending;    /* somebody asked to stop, or a worker gave up: everybody stops at the next look */
+    atomic_int ending;    /* a stop was requested, or a worker failed: all stop at the next look */
     pthread_mutex_t lock; /* of all below, and of results */
     pthread_cond_t changed;
     uint32_t point, replication; /* the next to hand out */
@@ -89,7 +89,7 @@ static void finish(worker *w)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* The first reason counts: those who stop because somebody else gave up have none of their own. */
+/* Keeps the first reason: workers that stop because another one failed have none. */
 static void give_up(run *r, const oltr_error *why)
 {
     pthread_mutex_lock(&r->lock);

@@ -1,4 +1,4 @@
-/* thread_hooks.h - what policies from outside want done in each thread of a run (policy_ops.h). */
+/* thread_hooks.h - the calls that custom policies need in each thread of a run (policy_ops.h). */
 #ifndef OLTR_SIM_THREAD_HOOKS_H
 #define OLTR_SIM_THREAD_HOOKS_H
 

@@ -3,7 +3,7 @@
  * Replication r plays query r mod n_queries.  Its documents are the items, its rows their features; they are pointed at, never copied.  Attraction and prior stand in arrays
  * over all rows of the dataset, made by whoever knows the grades and the models that scored the documents (grades.c, and the scores of rankers).
  *
- * Two priors can be told of one document: Beta(a,b), and a mean with a standard deviation.  They come from the same scores s_1..s_M but are not two forms of one belief:
+ * There are two priors of one document: Beta(a,b), and a mean with a standard deviation.  They come from the same scores s_1..s_M but are not two forms of one belief:
  * the paper takes Beta(sum s, sum (1 - s)), which trusts the mean as M clicks would, beside the spread of the scores themselves.  A policy gets the one that it asks for.
  * A misspecification c moves Beta(a,b) to Beta(a+c, b-c), so its mean by c / (a+b); the other mean moves by as much and its deviation stays.
  */

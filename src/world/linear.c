@@ -4,7 +4,7 @@
  * attractions fall below one half: theta_on_sphere.  The paper's linear world is saturated, three items already give reward 0.9999: a scale of 0.25 makes it hard.
  * Features are float32, as policies get them, and the truth is computed from these.  They are drawn once a replication, or anew in every round, the same for all policies.
  *
- * The logistic world tells policies the Beta prior of the paper: b = 10, a = 10 nu / (1 - nu), whose mean is the truth.
+ * In the logistic world policies get the Beta prior of the paper: b = 10, a = 10 nu / (1 - nu), whose mean is the truth.
  */
 #include <math.h>
 #include <string.h>
@@ -41,7 +41,8 @@ static oltr_status check_linear(const oltr_world *world, oltr_error *error)
         return fail(error, OLTR_EINVAL,
                     "attractions of world linear must be probabilities: scale at most 1, theta on the cube");
     if (world->misspecification < 0 || world->misspecification > 0)
-        return fail(error, OLTR_EPRIOR, "world linear tells no prior that could be misspecified");
+        return fail(error, OLTR_EPRIOR,
+                    "world linear has no prior that could be misspecified; leave misspecification at 0");
     return OLTR_OK;
 }
 
@@ -51,7 +52,8 @@ static oltr_status check_scalar(const oltr_world *world, oltr_error *error)
         return fail(error, OLTR_EINVAL, "world scalar has real rewards: its click model must be abandon, not %s",
                     world->clicks);
     if (world->misspecification < 0 || world->misspecification > 0)
-        return fail(error, OLTR_EPRIOR, "world scalar tells no prior that could be misspecified");
+        return fail(error, OLTR_EPRIOR,
+                    "world scalar has no prior that could be misspecified; leave misspecification at 0");
     return check_features(world, error);
 }
 

@@ -1,4 +1,4 @@
-/* world.h - where the truth lives: instances, and the users who scan lists; oltr/world_ops.h by its short names.
+/* world.h - the environment: instances, and the users who scan lists; oltr/world_ops.h by its short names.
  *
  * A world kind is one file that ends in one const world_ops; a click model is one file that ends in one const click_ops; worlds.c lists both.
  * Every draw is a function of (seed, replication, stream, round, item), so all policies of a replication meet the same instance and
@@ -49,7 +49,7 @@ uint32_t world_groups(const oltr_world *world);
 uint64_t world_largest(const oltr_world *world);
 uint32_t world_fewest(const oltr_world *world);
 
-/* Told prior = true prior (a, b) moved by the world's misspecification. */
+/* The prior that policies get: the true one (a, b) moved by the world's misspecification. */
 oltr_status check_told_prior(const oltr_world *world, double a, double b, uint32_t item, oltr_error *error);
 
 #endif

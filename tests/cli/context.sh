@@ -33,7 +33,7 @@ world "$linear, contexts: stale" 'kind: lints' && refused 'contexts: must be fix
 world "$linear, scale: 2" 'kind: lints' && refused 'attractions of world linear must be probabilities'
 world 'kind: linear, items: 6, dim: 0' 'kind: lints' && refused 'dim: must be at least 1'
 world 'kind: beta, items: 6' 'kind: lints' && refused 'lints ranks by features'
-world "$linear" 'kind: ts-beta, prior: full' && refused 'needs a prior, and this world tells none'
+world "$linear" 'kind: ts-beta, prior: full' && refused 'needs a prior, and this world has none'
 world 'kind: scalar, items: 6, dim: 3' 'kind: ts-beta' && refused 'learns from clicks only'
 world 'kind: scalar, items: 6, dim: 3, clicks: cascade' 'kind: gts' && refused 'its click model must be abandon'
 world 'kind: scalar, items: 6, dim: 3, noise: pink' 'kind: gts' && refused 'noise: must be gauss or beta'

@@ -145,7 +145,7 @@ expect 0 "" "$OLTR" run read.yaml --data part -o part-out --no-figures -q
 cmp -s read/scores.csv part-out/scores.csv && fail "validation queries make no difference"
 
 # --- without a prior
-expect 2 '`prior: full` needs a prior, and this world tells none; give it `rankers: 10`' "$OLTR" run tiny.yaml -o none --set world.rankers=0
+expect 2 '`prior: full` needs a prior, and this world has none; give it `rankers: 10`' "$OLTR" run tiny.yaml -o none --set world.rankers=0
 tiny | sed 's/rankers: 2/rankers: 0/; s/, prior: [a-z]*//; /Ensemble/d' >none.yaml
 expect 0 "" "$OLTR" run none.yaml -o none --no-figures -q
 [ ! -e none/scores.csv ] || fail "there are scores without rankers"

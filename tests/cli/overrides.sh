@@ -72,7 +72,7 @@ expect 2 '--set world.items=2: there are 3 slots, but the world has only 2 items
     "$OLTR" run small.yaml --set world.items=2
 expect 2 '--set world.items=1: there are 3 slots, but the world has only 1 item to fill them' \
     "$OLTR" run small.yaml --set world.items=1
-expect 2 '--set world.kind=linear: `prior: full` needs a prior, and this world tells none' \
+expect 2 '--set world.kind=linear: `prior: full` needs a prior, and this world has none' \
     "$OLTR" run small.yaml --set world.kind=linear
 sed 's/items: 10/items: 10\n  a_max: 5/' small.yaml >shapes.yaml
 expect 2 '--set world.kind=linear: `a_max` belongs to a world of kind beta; this one is linear' \
