@@ -1,4 +1,4 @@
-/* plan.h - an experiment as text and as what oltr_run() takes; the inside of <oltr/plan.h>.
+/* plan.h - an experiment as text and as what oltr_run() takes; the internals of <oltr/plan.h>.
  *
  * The program reads figures and claims from the same document, so opening it and reading its
  * points are two steps. */

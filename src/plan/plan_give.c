@@ -1,4 +1,4 @@
-/* plan_give.c - a world of kind dataset gets its data. */
+/* plan_give.c - oltr_plan_give_data(): completes a world of kind dataset with its data. */
 #include <string.h>
 
 #include "base/error.h"

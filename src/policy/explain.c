@@ -69,8 +69,8 @@ static oltr_status explain_list(const refusal *r, const uint32_t *item, uint32_t
         return OLTR_OK;
     while (item[before] != item[j])
         before++;
-    return fail(r->error, r->status, "%s %u and %s %u are both item %u: an item may be in a list once", what, before,
-                what, j, item[j]);
+    return fail(r->error, r->status, "%s %u and %s %u are both item %u: an item may be in a list only once", what,
+                before, what, j, item[j]);
 }
 
 static oltr_status explain_items(const refusal *r)

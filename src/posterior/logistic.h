@@ -19,7 +19,8 @@
  * all by a new factor.  Every step along which the objective would not rise is halved, so that no
  * data make it diverge: separable, one-sided, repeated, fewer rows than dimensions, huge features.
  * Warm start from the last root.  Converged to 1e-8 of the exact root, relative to 1 + |theta|, as
- * far as doubles reach.  Accuracy limit: the rounding of the gradient, a sum of observations times
+ * far as doubles reach; with more than `thorough` single rows a round does bounded work and may end
+ * short of the root (logistic_solve.c).  Accuracy limit: the rounding of the gradient, a sum of observations times
  * features, over the least curvature, which is lambda or more.  For lambda = 1e-4 that begins to
  * count with rows of length 100; rows of length 1e6 leave an error of 5e-4 of the posterior's
  * deviation, and where such rows are also nearly dependent, what model_rounding() bounds.

@@ -1,5 +1,6 @@
-/* logistic_kernels.h - the loops that math/ldl.h does not have: the response to scores, the pull of
- * residuals, the nearness of weights, the product of a packed matrix.
+/* logistic_kernels.h - the loops that math/ldl.h does not have: residuals and weights from scores
+ * (respond), the sum of rows times residuals (pull), whether all weights are near those in the factor,
+ * the product of a packed matrix.
  *
  * Each for AVX2 and for any machine, the response for AVX-512 too, with the same operations in the
  * same order, so with the same bits.

@@ -1,4 +1,4 @@
-/* arena.h - one worker's place to play: the memory of an instance, of one policy after the
+/* arena.h - what one worker needs to play: the memory of an instance, of one policy after the
  * other, and of the curves.
  *
  * Made once per thread and point, so that replications allocate nothing.  An arena is used by

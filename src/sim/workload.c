@@ -104,7 +104,7 @@ static double ns_of(const cell *c)
     return (double)atomic_load_explicit(&c->ns, memory_order_relaxed);
 }
 
-/* What a nanosecond of the guesses has turned out to be, over all that was played. */
+/* Measured time over guessed time, of all that was played. */
 static double scale_of_guesses(const workload *w)
 {
     double ns = 0, guessed = 0;

@@ -3,8 +3,8 @@
  * Policies and the points of a sweep differ in cost by factors of thousands, so a share of
  * rounds says little about time. What a round of each policy at each point costs is measured
  * while it is played.  What was not played yet is estimated: from the same policy at the last
- * measured point, times the ratio of two guesses by the settings (items, features, kind); before
- * that, from the guess times what a guessed nanosecond has turned out to be.
+ * measured point, times the ratio of two guesses by the settings (items, features, kind); without
+ * such a point, from the guess times the ratio of measured to guessed time so far.
  */
 #ifndef OLTR_SIM_WORKLOAD_H
 #define OLTR_SIM_WORKLOAD_H
