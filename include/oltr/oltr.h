@@ -263,6 +263,7 @@ OLTR_API oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_s
 /* An independent policy with the same state to the bit; memory NULL: from where the original has its own. */
 OLTR_API oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memory, oltr_error *error);
 
+/* Of no policy: NULL, and 0. */
 OLTR_API const oltr_settings *oltr_policy_settings(const oltr_policy *policy);
 OLTR_API uint64_t oltr_policy_rounds(const oltr_policy *policy); /* how often it has learned */
 

@@ -333,9 +333,14 @@ static oltr_status cannot_read(const char *path, const char *why, oltr_error *er
 static oltr_status open_to_read(const char *path, size_t most, FILE **file, size_t *size, oltr_error *error)
 {
     struct stat status;
-    *file = fopen(path, "rb");
-    if (!*file)
-        return cannot_read(path, strerror(errno), error);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer would never open */
+    *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    if (!*file) {
+        cannot_read(path, strerror(errno), error);
+        if (fd >= 0)
+            close(fd);
+        return OLTR_EIO;
+    }
     const char *why = NULL;
     if (fstat(fileno(*file), &status) != 0)
         why = strerror(errno);

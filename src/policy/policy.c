@@ -180,12 +180,12 @@ oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memo
 
 const oltr_settings *oltr_policy_settings(const oltr_policy *policy)
 {
-    return &policy->settings;
+    return policy ? &policy->settings : NULL;
 }
 
 uint64_t oltr_policy_rounds(const oltr_policy *policy)
 {
-    return policy->rounds;
+    return policy ? policy->rounds : 0;
 }
 
 size_t scratch_block_bytes(const oltr_settings *settings, size_t own_bytes, size_t *marks, size_t *own)

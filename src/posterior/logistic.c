@@ -405,10 +405,22 @@ static void keep_in_bounds(model *m)
     *m->settled = UNKNOWN;
 }
 
+/* Rows that were absorbed, or seen again, may have left so few single ones that the round has to end
+ * at the root: what rounds of bounded work left of the gradient is not good enough for that. */
+static void become_thorough(intake *in)
+{
+    model *m = &in->m;
+    if (!m->followed || in->p->singles > in->p->thorough)
+        return;
+    m->followed = 0;
+    *m->settled = UNKNOWN;
+}
+
 static void intake_solve(intake *in)
 {
     model *m = &in->m;
     intake_flush(in);
+    become_thorough(in);
     int evaluated = !(*m->settled > UNKNOWN);
     if (evaluated)
         model_evaluate(m);

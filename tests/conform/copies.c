@@ -406,6 +406,19 @@ static void errors_of_files_have_the_reason(void **state)
     oltr_policy_free(p);
 }
 
+/* A pipe to which nothing writes is refused at once.  The alarm ends a program that opens it and blocks. */
+static void a_pipe_is_no_snapshot(void **state)
+{
+    (void)state;
+    oltr_error error = {OLTR_OK, ""};
+    assert_int_equal(mkfifo(path_of("pipe"), 0600), 0);
+    alarm(20);
+    assert_null(oltr_load_file(path_of("pipe"), NULL, &error));
+    alarm(0);
+    expect_error(error.code, &error, OLTR_EIO, "no ordinary file");
+    unlink(path_of("pipe"));
+}
+
 /* The link stays a link, and what it leads to is written, also through a second link and where nothing is yet. */
 static void links_are_followed(void **state)
 {
@@ -489,6 +502,7 @@ int main(void)
         add_test(&all, "a_file_gives_the_policy_back", subjects[i].title, a_file_gives_the_policy_back, &subjects[i]);
     add_test(&all, "format_1", "still loads", format_1_still_loads_and_predicts_the_same, NULL);
     add_test(&all, "files", "errors", errors_of_files_have_the_reason, NULL);
+    add_test(&all, "files", "a pipe", a_pipe_is_no_snapshot, NULL);
     add_test(&all, "files", "links", links_are_followed, NULL);
     add_test(&all, "files", "private ones", a_private_file_stays_private, NULL);
     add_test(&all, "copies", "of nothing", copies_of_nothing, NULL);

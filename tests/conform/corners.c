@@ -183,6 +183,42 @@ static void test_check_changes_nothing(void **unused)
     oltr_policy_free(watched);
 }
 
+/* Forgetting makes single rows of all that are kept, more than a round of unbounded work may have; weights above 1 then
+ * bring rows that are not single while single ones are absorbed, and their number falls within a round. */
+static void lose_single_rows(uint64_t seed)
+{
+    enum { ITEMS = 5, DIM = 5, ROUNDS = 200 };
+    oltr_policy *policy = make("logts", ITEMS, DIM, "lambda", "0.0001");
+    oltr_rng rng = oltr_rng_make(seed, 0);
+    for (int round = 1; round <= ROUNDS; round++) {
+        float x[ITEMS * DIM];
+        uint32_t item[ITEMS];
+        double reward[ITEMS], weight[ITEMS];
+        for (int i = 0; i < ITEMS * DIM; i++)
+            x[i] = (float)(0.9 * oltr_rng_uniform(&rng) - 0.45);
+        for (uint32_t i = 0; i < ITEMS; i++) {
+            item[i] = i;
+            reward[i] = oltr_rng_below(&rng, 3) == 0;
+            weight[i] = 0.5 + oltr_rng_uniform(&rng);
+        }
+        oltr_query query = {.n_items = ITEMS, .dim = DIM, .x = x};
+        oltr_ranking list = {.k = ITEMS, .item = item};
+        oltr_feedback seen = {.n_examined = ITEMS, .reward = reward, .weight = weight};
+        assert_int_equal(oltr_learn(policy, &query, &list, &seen), OLTR_OK);
+        if (round % 10 == 0)
+            assert_int_equal(oltr_forget(policy, oltr_rng_uniform(&rng)), OLTR_OK);
+        assert_healthy(policy);
+    }
+    oltr_policy_free(policy);
+}
+
+static void test_fewer_single_rows_within_a_round(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 1; seed <= 8; seed++)
+        lose_single_rows(seed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +226,7 @@ int main(void)
         cmocka_unit_test(test_forgotten_for_good),
         cmocka_unit_test(test_stale_weights_of_a_long_list),
         cmocka_unit_test(test_check_changes_nothing),
+        cmocka_unit_test(test_fewer_single_rows_within_a_round),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

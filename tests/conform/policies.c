@@ -101,6 +101,8 @@ static void missing_arguments_of_rank(void **state)
     oltr_scratch_free(scratch);
     oltr_policy_free(p);
     oltr_policy_free(NULL);
+    assert_null(oltr_policy_settings(NULL));
+    assert_int_equal(oltr_policy_rounds(NULL), 0);
 }
 
 static void subsets_are_respected(void **state)
