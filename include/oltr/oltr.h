@@ -109,11 +109,12 @@ OLTR_API oltr_rng oltr_rng_at(oltr_rng rng, uint32_t stream, uint64_t round);
 OLTR_API oltr_rng oltr_rng_fork(oltr_rng rng, uint64_t id);
 
 OLTR_API uint32_t oltr_rng_u32(oltr_rng *rng);
-OLTR_API uint32_t oltr_rng_below(oltr_rng *rng, uint32_t n);      /* uniform on 0..n-1, exactly; n > 0 */
-OLTR_API double oltr_rng_uniform(oltr_rng *rng);                  /* uniform on the open interval (0,1) */
-OLTR_API double oltr_rng_normal(oltr_rng *rng);                   /* N(0,1) */
-OLTR_API double oltr_rng_gamma(oltr_rng *rng, double shape);      /* Gamma(shape, scale 1); shape > 0 */
-OLTR_API double oltr_rng_beta(oltr_rng *rng, double a, double b); /* Beta(a,b); a, b > 0 */
+OLTR_API uint32_t oltr_rng_below(oltr_rng *rng, uint32_t n); /* uniform on 0..n-1, exactly; n > 0 */
+OLTR_API double oltr_rng_uniform(oltr_rng *rng);             /* uniform on the open interval (0,1) */
+OLTR_API double oltr_rng_normal(oltr_rng *rng);              /* N(0,1) */
+/* Gamma(shape, scale 1) and Beta(a,b); NaN unless the shapes are above 0 and finite. */
+OLTR_API double oltr_rng_gamma(oltr_rng *rng, double shape);
+OLTR_API double oltr_rng_beta(oltr_rng *rng, double a, double b);
 
 /* ---- the catalogue of policies -------------------------------------------------------------------------- */
 

@@ -329,7 +329,7 @@ static oltr_status cannot_read(const char *path, const char *why, oltr_error *er
     return fail(error, OLTR_EIO, "cannot read %s: %s", path, why);
 }
 
-/* Opens a file and finds its length.  The length of a folder is told as far more than any file has. */
+/* Opens an ordinary file and finds its length. */
 static oltr_status open_to_read(const char *path, size_t most, FILE **file, size_t *size, oltr_error *error)
 {
     struct stat status;
@@ -347,7 +347,7 @@ static oltr_status open_to_read(const char *path, size_t most, FILE **file, size
     else if (!S_ISREG(status.st_mode))
         why = S_ISDIR(status.st_mode) ? strerror(EISDIR) : "it is no ordinary file";
     else if ((uintmax_t)status.st_size > most)
-        why = "it is longer than any file of this kind";
+        why = "it is longer than a file of this kind can be";
     if (!why) {
         *size = (size_t)status.st_size;
         return OLTR_OK;
@@ -384,11 +384,11 @@ oltr_status bytes_read(const char *path, size_t most, unsigned char **bytes, siz
     return status;
 }
 
-oltr_status bytes_read_into(const char *path, const oltr_memory *memory, unsigned char **bytes, size_t *size,
-                            size_t *taken, oltr_error *error)
+oltr_status bytes_read_into(const char *path, size_t most, const oltr_memory *memory, unsigned char **bytes,
+                            size_t *size, size_t *taken, oltr_error *error)
 {
     FILE *file;
-    oltr_status status = open_to_read(path, SIZE_MAX / 4, &file, size, error);
+    oltr_status status = open_to_read(path, most, &file, size, error);
     if (status != OLTR_OK)
         return status;
     *taken = *size + 1;

@@ -46,8 +46,8 @@ oltr_status new_file_close(new_file *file, int keep, oltr_error *error); /* of o
 
 /* All bytes of a file, in new memory; refuses what is longer than `most`. */
 oltr_status bytes_read(const char *path, size_t most, unsigned char **bytes, size_t *size, oltr_error *error);
-/* The same of any length in memory of the hook: give `taken` bytes back. */
-oltr_status bytes_read_into(const char *path, const oltr_memory *memory, unsigned char **bytes, size_t *size,
-                            size_t *taken, oltr_error *error);
+/* The same in memory of the hook: give `taken` bytes back. */
+oltr_status bytes_read_into(const char *path, size_t most, const oltr_memory *memory, unsigned char **bytes,
+                            size_t *size, size_t *taken, oltr_error *error);
 
 #endif

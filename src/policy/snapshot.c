@@ -490,6 +490,14 @@ oltr_status oltr_save_file(const oltr_policy *policy, const char *path, oltr_err
     return status;
 }
 
+/* Features are 4 bytes in memory and 8 in a snapshot, and little else is larger there: a file of more than four times
+ * most_bytes holds no policy that would be taken, and is not read. */
+static size_t longest_file(const oltr_load_options *options)
+{
+    size_t most = options && options->most_bytes ? options->most_bytes : SIZE_MAX;
+    return most < SIZE_MAX / 16 ? 4 * most : SIZE_MAX / 4;
+}
+
 oltr_policy *oltr_load_file(const char *path, const oltr_load_options *options, oltr_error *error)
 {
     const oltr_memory *memory = options ? options->memory : NULL;
@@ -500,7 +508,7 @@ oltr_policy *oltr_load_file(const char *path, const oltr_load_options *options, 
         return NULL;
     }
     if ((options && check_options(options, error) != OLTR_OK) ||
-        bytes_read_into(path, memory, &image, &size, &taken, error) != OLTR_OK)
+        bytes_read_into(path, longest_file(options), memory, &image, &size, &taken, error) != OLTR_OK)
         return NULL;
     oltr_policy *policy = oltr_load_with(image, size, options, error);
     memory_give(memory, image, taken);

@@ -5,6 +5,7 @@
  */
 #include "rng/philox.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -103,13 +104,23 @@ static double log_gamma_draw(oltr_rng *rng, double shape)
     return log_large + log(oltr_rng_uniform(rng)) / shape;
 }
 
+/* No draw ends for a shape that is not positive and finite. */
+static int is_shape(double shape)
+{
+    return shape > 0 && shape <= DBL_MAX;
+}
+
 double oltr_rng_gamma(oltr_rng *rng, double shape)
 {
+    if (!is_shape(shape))
+        return (double)NAN;
     return shape >= 1 ? gamma_large(rng, shape) : exp(log_gamma_draw(rng, shape));
 }
 
 double oltr_rng_beta(oltr_rng *rng, double a, double b)
 {
+    if (!is_shape(a) || !is_shape(b))
+        return (double)NAN;
     if (a >= 1 && b >= 1) {
         double x = gamma_large(rng, a);
         return x / (x + gamma_large(rng, b));

@@ -406,6 +406,22 @@ static void errors_of_files_have_the_reason(void **state)
     oltr_policy_free(p);
 }
 
+/* A file that is far longer than what may be taken is not read. */
+static void a_long_file_is_not_read(void **state)
+{
+    oltr_error error = {OLTR_OK, ""};
+    oltr_load_options options = {.size = sizeof options, .most_bytes = 1000};
+    (void)state;
+    FILE *file = fopen(path_of("long"), "wb");
+    assert_non_null(file);
+    fclose(file);
+    assert_int_equal(truncate(path_of("long"), (off_t)1 << 30), 0);
+    assert_null(oltr_load_file(path_of("long"), &options, &error));
+    assert_int_equal(error.code, OLTR_EIO);
+    assert_non_null(strstr(error.msg, "longer than"));
+    unlink(path_of("long"));
+}
+
 /* A pipe to which nothing writes is refused at once.  The alarm ends a program that opens it and blocks. */
 static void a_pipe_is_no_snapshot(void **state)
 {
@@ -503,6 +519,7 @@ int main(void)
     add_test(&all, "format_1", "still loads", format_1_still_loads_and_predicts_the_same, NULL);
     add_test(&all, "files", "errors", errors_of_files_have_the_reason, NULL);
     add_test(&all, "files", "a pipe", a_pipe_is_no_snapshot, NULL);
+    add_test(&all, "files", "a long file", a_long_file_is_not_read, NULL);
     add_test(&all, "files", "links", links_are_followed, NULL);
     add_test(&all, "files", "private ones", a_private_file_stays_private, NULL);
     add_test(&all, "copies", "of nothing", copies_of_nothing, NULL);

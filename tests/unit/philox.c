@@ -293,6 +293,18 @@ static void words_become_numbers_inside_their_interval(void **state)
     }
 }
 
+static void shapes_that_are_none_give_no_number(void **unused)
+{
+    static const double bad[] = {0, -1, -INFINITY, INFINITY, NAN};
+    (void)unused;
+    oltr_rng rng = oltr_rng_make(1, 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_true(isnan(oltr_rng_gamma(&rng, bad[i])));
+        assert_true(isnan(oltr_rng_beta(&rng, bad[i], 1)));
+        assert_true(isnan(oltr_rng_beta(&rng, 1, bad[i])));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +326,7 @@ int main(void)
         cmocka_unit_test(positions_and_purposes_of_a_round_have_different_words),
         cmocka_unit_test(words_at_a_position_are_the_block_of_that_counter),
         cmocka_unit_test(words_become_numbers_inside_their_interval),
+        cmocka_unit_test(shapes_that_are_none_give_no_number),
     };
     return cmocka_run_group_tests_name("philox", tests, NULL, NULL);
 }
