@@ -1223,7 +1223,7 @@ static void test_plan(void **unused)
         p = logistic_plan(&large, 1, capacities[i], capacities[i], 1, 0.1);
         assert_true(large.overflow || (p.capacity == capacities[i] && p.table_size / 2 >= capacities[i] &&
                                        large.used / sizeof(float) > capacities[i]));
-        assert_int_equal(large.overflow, capacities[i] > (size_t)1 << 29);
+        assert_int_equal(large.overflow, sizeof(size_t) < 8 || capacities[i] > (size_t)1 << 29);
     }
 }
 
