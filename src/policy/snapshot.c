@@ -386,7 +386,6 @@ static oltr_status fill(oltr_policy *policy, const outline *o, oltr_error *error
     void *state = policy_state(policy);
     policy->rounds = o->rounds;
     oltr_status status = get_arrays(&o->sums, ops->sums, state, "list of sums", error);
-    policy->rounds = o->rounds;
     if (status == OLTR_OK)
         status = policy_check_sums(policy, error);
     if (status != OLTR_OK)

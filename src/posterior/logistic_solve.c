@@ -580,8 +580,8 @@ static progress climb_on(model *m, climb *c)
     return step_on(m, c, slope, last);
 }
 
-/* The factor within the drift at the root; and closer, for the sake of the rounds to come, if the
- * climb was a long one.  The last step moves a weight by a factor of e^unseen at most: by nothing
+/* The factor within the drift at the root; and closer if the climb was a long one,
+ * which saves steps in later rounds.  The last step moves a weight by a factor of e^unseen at most: by nothing
  * that counts, unless features are huge. */
 static void finish(model *m, const climb *c)
 {

@@ -78,7 +78,7 @@ static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replica
     (void)seed;
     if (p->draw_fails && replication + 1 == (uint64_t)p->draw_fails)
         return fail_with(error, OLTR_EDATA, "the well is dry");
-    while (p->draws_long && out->stop) /* a check before the run has nobody to stop it */
+    while (p->draws_long && out->stop) /* stop is NULL in the check before a run */
         if (out->stop(out->stop_context))
             return OLTR_EINTERRUPTED;
     set_turn(p, replication, out);
@@ -384,7 +384,7 @@ static void options_of_another_size(void **state)
     oltr_results_free(r);
 }
 
-/* ---- how they are stopped, and what is told meanwhile --------------------------------------------------- */
+/* ---- stopping and progress --------------------------------------------------- */
 
 typedef struct looker {
     atomic_int asked, stop_after; /* how often; 0: never stops */
