@@ -1,7 +1,9 @@
-/* context.c - whole rounds of the policies with context through the public interface, for bench/numpy_context.py.
+/* context.c - whole rounds of the policies with context through the public interface, for
+ * bench/numpy_context.py.
  *
- * Thirty, 120 or 316 fixed rows of features; three slots are examined in every round, so that the work is the same whatever is shown.  Users draw from a table
- * of random words and decide without a branch, as those of players.h do: a round is the engine's work and little else.
+ * Thirty, 120 or 316 fixed rows of features; three slots are examined in every round, so that the
+ * work is the same whatever is shown.  Users draw from a table of random words and decide without a
+ * branch, as those of players.h do: a round is the engine's work and little else.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +13,8 @@
 
 enum { OBSERVED = 3 };
 
-OLTR_API int64_t oltr_bench_context(const char *kind, uint32_t dim, uint32_t n_items, uint32_t k, uint32_t rounds,
-                                    uint32_t warmup);
+OLTR_API int64_t oltr_bench_context(const char *kind, uint32_t dim, uint32_t n_items, uint32_t k,
+                                    uint32_t rounds, uint32_t warmup);
 
 /* What the users look at and draw from. */
 typedef struct shop {
@@ -45,8 +47,8 @@ static void draw_words(uint32_t *word)
         word[i] = oltr_rng_u32(&rng);
 }
 
-static void play(oltr_policy *policy, oltr_scratch *scratch, const oltr_query *query, const shop *s, uint32_t k,
-                 oltr_rng rng, uint64_t t)
+static void play(oltr_policy *policy, oltr_scratch *scratch, const oltr_query *query, const shop *s,
+                 uint32_t k, oltr_rng rng, uint64_t t)
 {
     static const double as_reward[] = {0, 1}; /* a load, where a conversion might become a jump */
     uint32_t item[MAX_SLOTS];
@@ -61,8 +63,8 @@ static void play(oltr_policy *policy, oltr_scratch *scratch, const oltr_query *q
 }
 
 /* Thread CPU nanoseconds of `rounds` rounds after `warmup`; -1 when the policy cannot be made. */
-int64_t oltr_bench_context(const char *kind, uint32_t dim, uint32_t n_items, uint32_t k, uint32_t rounds,
-                           uint32_t warmup)
+int64_t oltr_bench_context(const char *kind, uint32_t dim, uint32_t n_items, uint32_t k,
+                           uint32_t rounds, uint32_t warmup)
 {
     oltr_settings settings;
     if (oltr_settings_init(&settings, kind, n_items, NULL) != OLTR_OK || k > MAX_SLOTS)

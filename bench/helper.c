@@ -1,11 +1,15 @@
-/* helper.c - the engine's rounds as one function of a shared library, so that a numpy program can time both in one process. */
+/* helper.c - the engine's rounds as one function of a shared library, so that a numpy program can
+ * time both in one process. */
 #include "measure.h"
 #include "players.h"
 
-OLTR_API int64_t oltr_bench_rounds(const char *kind, uint32_t n_items, uint32_t k, uint32_t rounds, uint32_t warmup);
+OLTR_API int64_t oltr_bench_rounds(const char *kind, uint32_t n_items, uint32_t k, uint32_t rounds,
+                                   uint32_t warmup);
 
-/* Thread CPU nanoseconds of `rounds` rounds of a policy that has learned for `warmup` rounds.  Each call meets another world. */
-int64_t oltr_bench_rounds(const char *kind, uint32_t n_items, uint32_t k, uint32_t rounds, uint32_t warmup)
+/* Thread CPU nanoseconds of `rounds` rounds of a policy that has learned for `warmup` rounds.  Each
+ * call meets another world. */
+int64_t oltr_bench_rounds(const char *kind, uint32_t n_items, uint32_t k, uint32_t rounds,
+                          uint32_t warmup)
 {
     static uint64_t calls;
     player *p = player_new(kind, n_items, k, ++calls);

@@ -1,9 +1,13 @@
-/* linear.c - a round of linear Thompson sampling and its pieces, against a round that factors V anew with LAPACK.
+/* linear.c - a round of linear Thompson sampling and its pieces, against a round that factors V
+ * anew with LAPACK.
  *
- * A round learns 3 rows, draws theta, scores L items and picks the K best.  The LAPACK round does the same work the usual way, without waste: three dsyr into
- * V, a copy of its lower triangle, dpotrf, one dtrsv for the estimate and one for the sample, dgemv over the items in double, and our own normals and top-K.
- * Then the products of a million rows beside a bare pass over their floats, and the features of a round drawn anew beside as many bare normals.
- * Every variant plays a few milliseconds in turn, all in one process, timed in thread CPU time; a ratio is taken within a repetition, and its median reported.
+ * A round learns 3 rows, draws theta, scores L items and picks the K best.  The LAPACK round does
+ * the same work the usual way, without waste: three dsyr into V, a copy of its lower triangle,
+ * dpotrf, one dtrsv for the estimate and one for the sample, dgemv over the items in double, and
+ * our own normals and top-K. Then the products of a million rows beside a bare pass over their
+ * floats, and the features of a round drawn anew beside as many bare normals. Every variant plays a
+ * few milliseconds in turn, all in one process, timed in thread CPU time; a ratio is taken within a
+ * repetition, and its median reported.
  *
  *   bench_linear [repetitions, default 15] [rounds of the drift run, default 300000]
  *   bench_linear --quick       does it run?  One repetition, 1,000 rounds, no target
@@ -18,11 +22,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cpu.h"
-#include "math/topk.h"
-#include "posterior/linear.h"
-#include "rng/sample.h"
-#include "world/world.h"
+#include "engine/kernels/cpu.h"
+#include "engine/select/topk.h"
+#include "engine/posterior/linear.h"
+#include "engine/rng/sample.h"
+#include "lab/world/world.h"
 
 enum { ROWS = 3, STORIES = 64, MAX_REPETITIONS = 301 };
 
@@ -32,7 +36,8 @@ typedef struct workload {
     double over_pieces; /* the largest one */
 } workload;
 
-static const workload workloads[] = {{10, 30, 3, 0, 0}, {136, 120, 10, 5, 1.4}, {220, 316, 10, 5, 0}};
+static const workload workloads[] = {
+    {10, 30, 3, 0, 0}, {136, 120, 10, 5, 1.4}, {220, 316, 10, 5, 0}};
 
 /* Everything a round touches. */
 typedef struct table {
@@ -97,15 +102,17 @@ static table table_of(workload w)
 
 static void table_free(table *t)
 {
-    void *all[] = {t->state, t->x,        t->wide,   t->z, t->theta,  t->score, t->best,    t->normals,
-                   t->work,  t->variance, t->scores, t->v, t->factor, t->b,     t->solution};
+    void *all[] = {t->state,  t->x,    t->wide,    t->z,    t->theta,
+                   t->score,  t->best, t->normals, t->work, t->variance,
+                   t->scores, t->v,    t->factor,  t->b,    t->solution};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
 }
 
 static const double rewards[ROWS] = {0, 0, 1};
 
-/* ---- the pieces ---------------------------------------------------------------------------------------------- */
+/* ---- the pieces
+ * ---------------------------------------------------------------------------------------------- */
 
 static void play_update(table *t)
 {
@@ -115,8 +122,8 @@ static void play_update(table *t)
 
 static void play_sums(table *t)
 {
-    gram_add(doubles_at(t->state, t->p.gram), doubles_at(t->state, t->p.moment), t->w.dim, t->row[t->round++ % STORIES],
-             rewards, NULL, ROWS);
+    gram_add(doubles_at(t->state, t->p.gram), doubles_at(t->state, t->p.moment), t->w.dim,
+             t->row[t->round++ % STORIES], rewards, NULL, ROWS);
 }
 
 static void play_normals(table *t)
@@ -163,7 +170,8 @@ static void play_factor(table *t)
     linear_refresh(t->state, &t->p);
 }
 
-/* ---- whole rounds -------------------------------------------------------------------------------------------- */
+/* ---- whole rounds
+ * -------------------------------------------------------------------------------------------- */
 
 static void play_whole(table *t)
 {
@@ -188,16 +196,22 @@ static void play_lapack(table *t)
     t->sink += LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', d, t->factor, d);
     play_normals(t);
     memcpy(t->solution, t->b, (size_t)d * sizeof(double));
-    cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, t->factor, d, t->solution, 1);
+    cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, t->factor, d, t->solution,
+                1);
     for (int i = 0; i < d; i++)
         t->z[i] = (double)t->normals[i];
     cblas_daxpy(d, 0.5, t->z, 1, t->solution, 1);
-    cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, d, t->factor, d, t->solution, 1);
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)t->w.items, d, 1, t->wide, d, t->solution, 1, 0, t->score, 1);
+    cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, d, t->factor, d, t->solution,
+                1);
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)t->w.items, d, 1, t->wide, d, t->solution, 1, 0,
+                t->score, 1);
     play_top(t);
 }
 
-/* ---- measuring ------------------------------------------------------------------------------------------------ */
+/* ---- measuring
+ *
+ * ------------------------------------------------------------------------------------------------
+ */
 
 typedef struct variant {
     const char *name;
@@ -292,8 +306,10 @@ static int compare(workload w, int repetitions)
     for (int i = 0; i < N_VARIANTS; i++)
         printf("  %-28s %9.2f us\n", v[i].name, median(v[i].us, repetitions));
     double a = median(faster, repetitions), b = median(heavier, repetitions);
-    printf("  dpotrf round / whole        %9.2f x%s\n", a, verdict(w.over_lapack > 0, a >= w.over_lapack, &failures));
-    printf("  whole / sum of its six pieces %7.2f x%s\n", b, verdict(w.over_pieces > 0, b <= w.over_pieces, &failures));
+    printf("  dpotrf round / whole        %9.2f x%s\n", a,
+           verdict(w.over_lapack > 0, a >= w.over_lapack, &failures));
+    printf("  whole / sum of its six pieces %7.2f x%s\n", b,
+           verdict(w.over_pieces > 0, b <= w.over_pieces, &failures));
     printf("  whole / (update + sample + scores + normals) %.2f x\n", median(bare, repetitions));
     table_free(&ours);
     table_free(&pieces);
@@ -301,14 +317,17 @@ static int compare(workload w, int repetitions)
     return failures;
 }
 
-/* ---- drift ---------------------------------------------------------------------------------------------------- */
+/* ---- drift
+ *
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* Rounds at ridge 1e-4 without a refresh, then the factor beside one made anew from the sums. */
 static int drift(workload w, uint32_t rounds)
 {
     table t = table_of(w);
-    double *kept = room(2 * w.items, sizeof *kept), *fresh = room(2 * w.items, sizeof *fresh), mean = 0, variance = 0,
-           column = 0;
+    double *kept = room(2 * w.items, sizeof *kept), *fresh = room(2 * w.items, sizeof *fresh),
+           mean = 0, variance = 0, column = 0;
     int failures = 0;
     t.p.ridge = 1e-4;
     linear_refresh(t.state, &t.p);
@@ -317,11 +336,13 @@ static int drift(workload w, uint32_t rounds)
         const float *row[ROWS];
         for (int k = 0; k < ROWS; k++)
             row[k] = t.x + (size_t)oltr_rng_below(&t.rng, w.items) * w.dim;
-        gram_add(doubles_at(t.state, t.p.gram), doubles_at(t.state, t.p.moment), w.dim, row, rewards, NULL, ROWS);
+        gram_add(doubles_at(t.state, t.p.gram), doubles_at(t.state, t.p.moment), w.dim, row,
+                 rewards, NULL, ROWS);
         ldl_update(&f, row, rewards, NULL, ROWS, t.work);
     }
     for (uint32_t j = 0; j < w.dim; j++)
-        column = fmax(column, ldl_column_error(&f, doubles_at(t.state, t.p.gram), t.p.ridge, j, t.work));
+        column =
+            fmax(column, ldl_column_error(&f, doubles_at(t.state, t.p.gram), t.p.ridge, j, t.work));
     linear_predict(t.state, &t.p, t.x, w.dim, w.items, kept, kept + w.items, t.work);
     linear_refresh(t.state, &t.p);
     linear_predict(t.state, &t.p, t.x, w.dim, w.items, fresh, fresh + w.items, t.work);
@@ -329,17 +350,19 @@ static int drift(workload w, uint32_t rounds)
         mean = fmax(mean, fabs(kept[i] / fresh[i] - 1));
         variance = fmax(variance, fabs(kept[w.items + i] / fresh[w.items + i] - 1));
     }
-    printf("  dim %3u, %u items: factor %.1e, mean %.1e, variance %.1e%s\n", w.dim, w.items, column, mean, variance,
-           verdict(1, mean < 1e-9 && variance < 1e-9, &failures));
+    printf("  dim %3u, %u items: factor %.1e, mean %.1e, variance %.1e%s\n", w.dim, w.items, column,
+           mean, variance, verdict(1, mean < 1e-9 && variance < 1e-9, &failures));
     table_free(&t);
     free(kept);
     free(fresh);
     return failures;
 }
 
-/* ---- the products of more rows than any cache holds --------------------------------------------------------------- */
+/* ---- the products of more rows than any cache holds
+ * --------------------------------------------------------------- */
 
-/* What bounds them: the floats once from memory, added up in enough partial sums for the additions not to matter. */
+/* What bounds them: the floats once from memory, added up in enough partial sums for the additions
+ * not to matter. */
 typedef struct stream {
     uint32_t rows, dim;
     float *x;            /* (rows, dim) */
@@ -414,7 +437,8 @@ static int compare_stream(uint32_t rows, uint32_t dim, double at_least, int repe
     return failures + !(s.sink > 0);
 }
 
-/* ---- the features of a round, drawn anew ---------------------------------------------------------------------------- */
+/* ---- the features of a round, drawn anew
+ * ---------------------------------------------------------------------------- */
 
 /* A world with `contexts: fresh`, beside as many bare normals. */
 typedef struct drawing {
@@ -449,7 +473,11 @@ static int compare_drawing(uint32_t items, uint32_t dim, double at_most, int rep
     const uint32_t rounds = repetitions > 1 ? 100 : 1;
     double features[MAX_REPETITIONS], normals[MAX_REPETITIONS], ratio[MAX_REPETITIONS];
     int failures = 0;
-    drawing d = {.world = {.kind = "linear", .n_items = items, .clicks = "cascade", .dim = dim, .fresh_contexts = 1},
+    drawing d = {.world = {.kind = "linear",
+                           .n_items = items,
+                           .clicks = "cascade",
+                           .dim = dim,
+                           .fresh_contexts = 1},
                  .truth = {.n_items = items,
                            .dim = dim,
                            .attraction = room(items, sizeof(double)),
@@ -474,11 +502,13 @@ static int compare_drawing(uint32_t items, uint32_t dim, double at_most, int rep
     return failures;
 }
 
-/* An OpenBLAS older than the processor takes it for one without AVX, and would lose by that alone.  Its core type is chosen when it is loaded, so the
- * program starts once more with the one that has the instructions our kernels use. */
+/* An OpenBLAS older than the processor takes it for one without AVX, and would lose by that alone.
+ * Its core type is chosen when it is loaded, so the program starts once more with the one that has
+ * the instructions our kernels use. */
 static void let_openblas_use_avx2(char **argv)
 {
-    if (cpu_has_avx2() && !getenv("OPENBLAS_CORETYPE") && !strcmp(openblas_get_corename(), "Prescott")) {
+    if (cpu_has_avx2() && !getenv("OPENBLAS_CORETYPE") &&
+        !strcmp(openblas_get_corename(), "Prescott")) {
         setenv("OPENBLAS_CORETYPE", "Haswell", 1);
         execv("/proc/self/exe", argv);
     }
@@ -493,15 +523,16 @@ int main(int argc, char **argv)
     if (repetitions < 1 || repetitions > MAX_REPETITIONS)
         repetitions = 15;
     openblas_set_num_threads(1);
-    printf("OpenBLAS: %s, one thread; medians of %d repetitions in thread CPU time\n", openblas_get_corename(),
-           repetitions);
+    printf("OpenBLAS: %s, one thread; medians of %d repetitions in thread CPU time\n",
+           openblas_get_corename(), repetitions);
     for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
         workload w = workloads[i];
         if (quick)
             w.over_lapack = w.over_pieces = 0;
         failures += compare(w, repetitions);
     }
-    failures += quick ? compare_stream(40000, 136, 0, 1) : compare_stream(1000000, 136, 0.8, repetitions);
+    failures +=
+        quick ? compare_stream(40000, 136, 0, 1) : compare_stream(1000000, 136, 0.8, repetitions);
     failures += compare_drawing(120, 136, quick ? 0 : 15, repetitions);
     printf("\nlargest relative error after %u rounds of updates, ridge 1e-4\n", rounds);
     for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++)

@@ -1,11 +1,15 @@
-/* logistic.c - the logistic posterior against a full Newton solve in every round, over recorded rounds of LogTS.
+/* logistic.c - the logistic posterior against a full Newton solve in every round, over recorded
+ * rounds of LogTS.
  *
- * A run of Thompson sampling is played once and its observations are written down; then each variant replays them from an empty state, finding the
- * rows in the same table, in turn, and the ratio of thread CPU times is taken within a repetition, so that what disturbs one variant disturbs its neighbour.  While the run is played, the root is
- * compared with a fully converged Newton solve at 50 checkpoints.
+ * A run of Thompson sampling is played once and its observations are written down; then each
+ * variant replays them from an empty state, finding the rows in the same table, in turn, and the
+ * ratio of thread CPU times is taken within a repetition, so that what disturbs one variant
+ * disturbs its neighbour.  While the run is played, the root is compared with a fully converged
+ * Newton solve at 50 checkpoints.
  *
- * Then whole rounds of logts with features that never repeat, beside logts-newton, which keeps no history, in turn within each
- * round: the ratio of their times, and whether it is the same after many rounds as after few.
+ * Then whole rounds of logts with features that never repeat, beside logts-newton, which keeps no
+ * history, in turn within each round: the ratio of their times, and whether it is the same after
+ * many rounds as after few.
  *
  *   bench_logistic [repetitions, default 15] [a word for more variants]
  *   bench_logistic --quick     does it run?  One repetition of a twentieth of the rounds, no target
@@ -18,7 +22,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "posterior/logistic.h"
+#include "engine/posterior/logistic.h"
 
 enum { CHECKPOINTS = 50, MAX_LIST = 16 };
 
@@ -26,7 +30,8 @@ typedef struct workload {
     const char *name;
     uint32_t dim, n_items, list, rounds;
     double lambda, drift;
-    double offset; /* added to the true theta along the mean row: how much the items attract at large */
+    double offset; /* added to the true theta along the mean row: how much the items attract at
+                      large */
     double target; /* the least ratio that is good enough */
 } workload;
 
@@ -119,9 +124,10 @@ static void draw_world(story *s, double *truth)
     }
 }
 
-/* Shows the best K under a sample of theta; writes what the user examined and clicked.  Returns how many. */
-static uint32_t play_round(const story *s, const player *a, const double *truth, double *theta, double *score,
-                           uint32_t *item, double *click)
+/* Shows the best K under a sample of theta; writes what the user examined and clicked.  Returns how
+ * many. */
+static uint32_t play_round(const story *s, const player *a, const double *truth, double *theta,
+                           double *score, uint32_t *item, double *click)
 {
     const workload *w = &s->w;
     ldl f = logistic_factor(a->state, &a->p);
@@ -166,7 +172,8 @@ static double distance_to_root(const player *a, player *exact)
     for (int i = 0; i < 3; i++)
         logistic_solve_plainly(exact->state, &exact->p);
     for (uint32_t j = 0; j < a->p.dim; j++) {
-        double root = logistic_theta(exact->state, &exact->p)[j], e = logistic_theta(a->state, &a->p)[j] - root;
+        double root = logistic_theta(exact->state, &exact->p)[j],
+               e = logistic_theta(a->state, &a->p)[j] - root;
         error += e * e;
         size += root * root;
     }
@@ -176,8 +183,9 @@ static double distance_to_root(const player *a, player *exact)
 static story record(const workload *w)
 {
     size_t most = (size_t)w->rounds * w->list;
-    story s = {
-        .w = *w, .x = room((size_t)w->n_items * w->dim, sizeof(float)), .begin = room(w->rounds + 1, sizeof(uint32_t))};
+    story s = {.w = *w,
+               .x = room((size_t)w->n_items * w->dim, sizeof(float)),
+               .begin = room(w->rounds + 1, sizeof(uint32_t))};
     double *truth = room(w->dim, sizeof(double)), *theta = room(w->dim, sizeof(double));
     double *score = room(w->n_items > w->dim ? w->n_items : w->dim, sizeof(double));
     player a = player_new(w), exact = player_new(w);
@@ -186,8 +194,8 @@ static story record(const workload *w)
     draw_world(&s, truth);
     player_restart(&a);
     for (uint32_t t = 0; t < w->rounds; t++) {
-        s.begin[t + 1] =
-            s.begin[t] + play_round(&s, &a, truth, theta, score, s.item + s.begin[t], s.click + s.begin[t]);
+        s.begin[t + 1] = s.begin[t] + play_round(&s, &a, truth, theta, score, s.item + s.begin[t],
+                                                 s.click + s.begin[t]);
         learn_round(&a, &s, t, logistic_add);
         if ((t + 1) % (w->rounds / CHECKPOINTS) == 0)
             s.worst = fmax(s.worst, distance_to_root(&a, &exact));
@@ -268,10 +276,12 @@ static double median_ratio(const double *above, const double *below, uint32_t n)
     return middle;
 }
 
-static variant variant_new(const char *name, void (*replay)(player *, const story *, uint32_t, uint32_t),
+static variant variant_new(const char *name,
+                           void (*replay)(player *, const story *, uint32_t, uint32_t),
                            const workload *w, uint32_t repetitions)
 {
-    variant v = {name, replay, player_new(w), room(repetitions, sizeof(double)), room(repetitions, sizeof(double))};
+    variant v = {name, replay, player_new(w), room(repetitions, sizeof(double)),
+                 room(repetitions, sizeof(double))};
     return v;
 }
 
@@ -279,10 +289,12 @@ static void report(const variant *v, const story *s, uint32_t repetitions)
 {
     const logistic_effort *e = &v->player.p.effort;
     double rounds = s->w.rounds;
-    printf("  %-8s %8.2f us/round (second half %8.2f)  steps %.2f  halvings %.3f  refreshes %.3f  adjustments %.3f a "
+    printf("  %-8s %8.2f us/round (second half %8.2f)  steps %.2f  halvings %.3f  refreshes %.3f  "
+           "adjustments %.3f a "
            "round\n",
-           v->name, median(v->whole, repetitions), median(v->second, repetitions), (double)e->steps / rounds,
-           (double)e->halvings / rounds, (double)e->refreshes / rounds, (double)e->adjustments / rounds);
+           v->name, median(v->whole, repetitions), median(v->second, repetitions),
+           (double)e->steps / rounds, (double)e->halvings / rounds, (double)e->refreshes / rounds,
+           (double)e->adjustments / rounds);
 }
 
 static int compare(const workload *w, uint32_t repetitions)
@@ -301,7 +313,8 @@ static int compare(const workload *w, uint32_t repetitions)
     report(&fast, &s, repetitions);
     report(&plain, &s, repetitions);
     printf("  ratio    %8.2f (second half %.2f), wanted %.1f: %s\n", ratio,
-           median_ratio(plain.second, fast.second, repetitions), w->target, good ? "reached" : "MISSED");
+           median_ratio(plain.second, fast.second, repetitions), w->target,
+           good ? "reached" : "MISSED");
     free(s.x);
     free(s.begin);
     free(s.item);
@@ -362,7 +375,8 @@ static void draw_rows(float *x, uint32_t n, uint32_t dim)
 }
 
 /* A list is shown and all of it examined; returns the microseconds of both calls. */
-static double fresh_round(contender *c, const oltr_query *query, const double *truth, const double *luck, uint64_t t)
+static double fresh_round(contender *c, const oltr_query *query, const double *truth,
+                          const double *luck, uint64_t t)
 {
     uint32_t item[FRESH_SLOTS];
     double click[FRESH_SLOTS], attraction;
@@ -372,7 +386,8 @@ static double fresh_round(contender *c, const oltr_query *query, const double *t
     oltr_rank(c->policy, query, oltr_rng_at(oltr_rng_make(1, 0), 0, t), c->scratch, &list);
     double spent = microseconds() - start;
     for (uint32_t k = 0; k < FRESH_SLOTS; k++) {
-        rows_times(query->x + (size_t)item[k] * query->dim, query->dim, 1, query->dim, truth, &attraction);
+        rows_times(query->x + (size_t)item[k] * query->dim, query->dim, 1, query->dim, truth,
+                   &attraction);
         click[k] = luck[k] < sigmoid(attraction);
     }
     start = microseconds();
@@ -429,10 +444,11 @@ static int compare_fresh(const fresh_workload *w, uint32_t repetitions)
         oltr_policy_free(b.policy);
     }
     int good = median(ratio, repetitions) <= w->most && median(late, repetitions) <= w->most_late;
-    printf("%s: logts %.1f us/round, logts-newton %.1f over %u rounds\n", w->name, median(own, repetitions),
-           median(other, repetitions), w->rounds);
+    printf("%s: logts %.1f us/round, logts-newton %.1f over %u rounds\n", w->name,
+           median(own, repetitions), median(other, repetitions), w->rounds);
     printf("  ratio    %8.2f, at most %.1f; last fifth to second fifth %.2f, at most %.1f: %s\n",
-           median(ratio, repetitions), w->most, median(late, repetitions), w->most_late, good ? "reached" : "MISSED");
+           median(ratio, repetitions), w->most, median(late, repetitions), w->most_late,
+           good ? "reached" : "MISSED");
     free(ratio);
     free(late);
     free(own);

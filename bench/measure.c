@@ -42,7 +42,8 @@ spread spread_of(const double *x, uint32_t n)
     double sorted[MAX_REPETITIONS];
     memcpy(sorted, x, n * sizeof *x);
     qsort(sorted, n, sizeof *sorted, by_value);
-    return (spread){sorted[n / 4], n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]),
+    return (spread){sorted[n / 4],
+                    n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]),
                     sorted[(n - 1) - n / 4]};
 }
 
@@ -54,7 +55,8 @@ spread ratio(const variant *above, const variant *below, uint32_t repetitions)
     return spread_of(x, repetitions);
 }
 
-spread ratio_without(const variant *above, const variant *minus, const variant *below, uint32_t repetitions)
+spread ratio_without(const variant *above, const variant *minus, const variant *below,
+                     uint32_t repetitions)
 {
     double x[MAX_REPETITIONS];
     for (uint32_t r = 0; r < repetitions; r++)

@@ -1,8 +1,10 @@
-/* measure.h - how the benches measure: thread CPU time, all variants of a comparison in turn, medians of ratios.
+/* measure.h - how the benches measure: thread CPU time, all variants of a comparison in turn,
+ * medians of ratios.
  *
- * The machine is shared and its clock wanders, so a time by itself means little.  A comparison plays each variant for
- * a few milliseconds, then again from the start, and takes the ratio within each repetition: what disturbs one variant
- * disturbs its neighbour too.  Every other repetition goes backwards, so that no variant always comes first.
+ * The machine is shared and its clock wanders, so a time by itself means little.  A comparison
+ * plays each variant for a few milliseconds, then again from the start, and takes the ratio within
+ * each repetition: what disturbs one variant disturbs its neighbour too.  Every other repetition
+ * goes backwards, so that no variant always comes first.
  */
 #ifndef OLTR_BENCH_MEASURE_H
 #define OLTR_BENCH_MEASURE_H
@@ -31,7 +33,8 @@ spread spread_of(const double *x, uint32_t n);
 
 /* above / below and (above - minus) / below, repetition by repetition. */
 spread ratio(const variant *above, const variant *below, uint32_t repetitions);
-spread ratio_without(const variant *above, const variant *minus, const variant *below, uint32_t repetitions);
+spread ratio_without(const variant *above, const variant *minus, const variant *below,
+                     uint32_t repetitions);
 double median_ns(const variant *v, uint32_t repetitions);
 
 /* Ends the program with a message: a bench that cannot run has nothing to report. */

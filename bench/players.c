@@ -44,7 +44,8 @@ void field_free(field *f)
 
 static int takes_whole_prior(const char *kind)
 {
-    return strcmp(kind, "ts-beta") == 0 || strcmp(kind, "bayes-ucb") == 0 || strcmp(kind, "ensemble") == 0;
+    return strcmp(kind, "ts-beta") == 0 || strcmp(kind, "bayes-ucb") == 0 ||
+           strcmp(kind, "ensemble") == 0;
 }
 
 static oltr_policy *policy_new(const char *kind, const field *world)
@@ -91,7 +92,8 @@ void player_free(player *p)
 void player_round(player *p)
 {
     const oltr_query *query = p->query ? &p->query[p->t % p->n_queries] : NULL;
-    oltr_status ranked = oltr_rank(p->policy, query, oltr_rng_at(p->rng, STREAM_RANK, p->t), p->scratch, &p->shown);
+    oltr_status ranked =
+        oltr_rank(p->policy, query, oltr_rng_at(p->rng, STREAM_RANK, p->t), p->scratch, &p->shown);
     oltr_feedback seen = {scan(&p->world, p->t, p->item, p->shown.k, p->reward), p->reward};
     oltr_status learned = oltr_learn(p->policy, query, &p->shown, &seen);
     if (ranked != OLTR_OK || learned != OLTR_OK)

@@ -1,11 +1,14 @@
-/* ranker.c - is the neural ranker worth its training?  NDCG on judged queries that it has never seen, beside simpler rankers.
+/* ranker.c - is the neural ranker worth its training?  NDCG on judged queries that it has never
+ * seen, beside simpler rankers.
  *
  *   bench_ranker TRAIN VALI TEST [--seeds N] [--strict]
  *
- * Everything is chosen on TRAIN and VALI, TEST is only scored; one line shows the best feature with hindsight, for comparison.  The linear
- * rankers are least squares on the grade, over the standardised features, and over the inputs of the network; a second pair has the ridge
- * that is best on VALI.  With --strict the exit code is 1 unless the mean over the seeds of a single ranker beats the best single feature
- * and the least squares (without a ridge) in NDCG@10.  Then ten rankers on random halves, timed.
+ * Everything is chosen on TRAIN and VALI, TEST is only scored; one line shows the best feature with
+ * hindsight, for comparison.  The linear rankers are least squares on the grade, over the
+ * standardised features, and over the inputs of the network; a second pair has the ridge that is
+ * best on VALI.  With --strict the exit code is 1 unless the mean over the seeds of a single ranker
+ * beats the best single feature and the least squares (without a ridge) in NDCG@10.  Then ten
+ * rankers on random halves, timed.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <lapacke.h>
@@ -17,8 +20,8 @@
 #include <unistd.h>
 
 #include "measure.h"
-#include "data/dataset.h"
-#include "ranker/check.h"
+#include "lab/data/dataset.h"
+#include "scorer/prior_quality.h"
 
 enum { CUTS = CHECK_CUTS, MOST_SEEDS = 100, RIDGES = 9 };
 
@@ -69,18 +72,22 @@ static double print_line(const bench *b, const char *name)
     return last;
 }
 
-/* ---- single features ------------------------------------------------------------------------------------ */
+/* ---- single features
+ * ------------------------------------------------------------------------------------ */
 
 /* The queries of both, as one dataset. */
 static oltr_dataset *joined(const oltr_dataset *a, const oltr_dataset *c)
 {
-    oltr_dataset *d = must_have(dataset_new(a->n_queries + c->n_queries, a->n_rows + c->n_rows, a->dim, NULL));
+    oltr_dataset *d =
+        must_have(dataset_new(a->n_queries + c->n_queries, a->n_rows + c->n_rows, a->dim, NULL));
     memcpy(dataset_x(d), a->x, (size_t)a->n_rows * a->dim * sizeof *a->x);
-    memcpy(dataset_x(d) + (size_t)a->n_rows * a->dim, c->x, (size_t)c->n_rows * a->dim * sizeof *a->x);
+    memcpy(dataset_x(d) + (size_t)a->n_rows * a->dim, c->x,
+           (size_t)c->n_rows * a->dim * sizeof *a->x);
     memcpy(dataset_grade(d), a->grade, a->n_rows);
     memcpy(dataset_grade(d) + a->n_rows, c->grade, c->n_rows);
     for (uint32_t q = 0; q <= d->n_queries; q++)
-        dataset_first_row(d)[q] = q < a->n_queries ? a->first_row[q] : a->n_rows + c->first_row[q - a->n_queries];
+        dataset_first_row(d)[q] =
+            q < a->n_queries ? a->first_row[q] : a->n_rows + c->first_row[q - a->n_queries];
     return d;
 }
 
@@ -91,16 +98,17 @@ static double feature_line(const bench *b, const oltr_dataset *chosen_on, const 
     char name[120];
     best_feature(chosen_on, 10, b->score, b->room, &feature, &falls);
     feature_scores(b->test, feature, falls, b->score);
-    (void)snprintf(name, sizeof name, "best single feature, chosen on %s: %u %s", where, feature + 1,
-                   falls ? "falling" : "rising");
+    (void)snprintf(name, sizeof name, "best single feature, chosen on %s: %u %s", where,
+                   feature + 1, falls ? "falling" : "rising");
     return print_line(b, name);
 }
 
-/* ---- least squares -------------------------------------------------------------------------------------- */
+/* ---- least squares
+ * -------------------------------------------------------------------------------------- */
 
 typedef struct linear {
     input_map map;
-    uint32_t width;    /* inputs used: all, or the first half, which are the standardised features */
+    uint32_t width; /* inputs used: all, or the first half, which are the standardised features */
     double *gram, *xy; /* (width, width) and (width): sums of x x' and x (grade - mean grade) */
     double *solved, *weight;
     float *input; /* one query */
@@ -154,7 +162,8 @@ static void linear_free(linear *l)
     free(l->input);
 }
 
-/* `ridge` is a share of the number of rows; the smallest makes collinear features solvable and changes nothing else. */
+/* `ridge` is a share of the number of rows; the smallest makes collinear features solvable and
+ * changes nothing else. */
 static void linear_solve(linear *l, double ridge, uint32_t n_rows)
 {
     memcpy(l->solved, l->gram, (size_t)l->width * l->width * sizeof *l->gram);
@@ -209,13 +218,15 @@ static double linear_lines(const bench *b, int all_inputs)
     double plain = print_line(b, name), ridge = best_ridge(b, &l);
     linear_solve(&l, ridge, b->train->n_rows);
     linear_score(&l, b->test, b->score);
-    (void)snprintf(name, sizeof name, "the same with a ridge of %.0e a row, chosen on the validation queries", ridge);
+    (void)snprintf(name, sizeof name,
+                   "the same with a ridge of %.0e a row, chosen on the validation queries", ridge);
     (void)print_line(b, name);
     linear_free(&l);
     return plain;
 }
 
-/* ---- neural --------------------------------------------------------------------------------------------- */
+/* ---- neural
+ * --------------------------------------------------------------------------------------------- */
 
 typedef struct moments {
     double sum[CUTS], squares[CUTS];
@@ -235,8 +246,8 @@ static void add_seed(const bench *b, uint64_t seed, moments *m)
         m->sum[i] += value;
         m->squares[i] += value * value;
     }
-    fprintf(stderr, "seed %llu: epoch %u, validation %.4f\n", (unsigned long long)seed, ranker_epoch(r),
-            ranker_ndcg(r));
+    fprintf(stderr, "seed %llu: epoch %u, validation %.4f\n", (unsigned long long)seed,
+            ranker_epoch(r), ranker_ndcg(r));
     ranker_free(r);
 }
 
@@ -276,7 +287,8 @@ static void ensemble_line(const bench *b)
     scores_free(&s);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------ */
+/* ---- the whole
+ * ------------------------------------------------------------------------------------------ */
 
 static uint32_t max_u32(uint32_t a, uint32_t b)
 {
@@ -286,7 +298,8 @@ static uint32_t max_u32(uint32_t a, uint32_t b)
 static void make_room(bench *b)
 {
     uint32_t rows = max_u32(b->train->n_rows + b->vali->n_rows, b->test->n_rows);
-    uint32_t most = max_u32(max_u32(most_documents(b->train), most_documents(b->vali)), most_documents(b->test));
+    uint32_t most = max_u32(max_u32(most_documents(b->train), most_documents(b->vali)),
+                            most_documents(b->test));
     if (b->train->dim != b->vali->dim || b->train->dim != b->test->dim)
         die("the three files have different numbers of features");
     b->score = must_have(malloc((rows + 1) * sizeof *b->score));
@@ -299,11 +312,13 @@ static int run(const bench *b, uint32_t seeds)
     oltr_dataset *known = joined(b->train, b->vali);
     memset(b->score, 0, b->test->n_rows * sizeof *b->score);
     (void)ndcg_mean(b->test, b->score, 1, 10, b->room, &counted, NULL);
-    printf("%u training, %u validation and %u test queries; NDCG over the %u test queries that have a relevant "
+    printf("%u training, %u validation and %u test queries; NDCG over the %u test queries that "
+           "have a relevant "
            "document; equal scores "
            "count with the mean over their orders.\n\n",
            b->train->n_queries, b->vali->n_queries, b->test->n_queries, counted);
-    printf("| ranker | NDCG@1 | NDCG@5 | NDCG@10 | se of NDCG@10 over queries |\n|---|---|---|---|---|\n");
+    printf("| ranker | NDCG@1 | NDCG@5 | NDCG@10 | se of NDCG@10 over queries "
+           "|\n|---|---|---|---|---|\n");
     (void)print_line(b, "random order");
     double feature = feature_line(b, known, "the training and validation queries");
     (void)feature_line(b, b->test, "the test queries themselves");

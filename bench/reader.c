@@ -1,9 +1,11 @@
-/* reader.c - how fast text becomes a dataset, against a plain reader, a bare scan of the same bytes, and a memory map.
+/* reader.c - how fast text becomes a dataset, against a plain reader, a bare scan of the same
+ * bytes, and a memory map.
  *
  *   bench_reader [--repetitions N] [--rows N] [--keep FILE] [--json FILE] [--strict]
  *
- * The text is made here, in the shape of MSLR-WEB30K: 136 dense features of which a third are zero, integers, six decimals, logarithms
- * below zero, a blank at the end of each line.  One thread, thread CPU time, page cache warm; two threads by the clock on the wall.
+ * The text is made here, in the shape of MSLR-WEB30K: 136 dense features of which a third are zero,
+ * integers, six decimals, logarithms below zero, a blank at the end of each line.  One thread,
+ * thread CPU time, page cache warm; two threads by the clock on the wall.
  */
 #define _GNU_SOURCE 1
 #include <fcntl.h>
@@ -29,9 +31,11 @@
 
 enum { FEATURES = 136, DOCUMENTS = 120 };
 
-/* ---- the text ------------------------------------------------------------------------------------------- */
+/* ---- the text
+ * ------------------------------------------------------------------------------------------- */
 
-/* The five streams of a page (body, anchor, title, url, whole) and how often a feature of one is zero. */
+/* The five streams of a page (body, anchor, title, url, whole) and how often a feature of one is
+ * zero. */
 static const double zero_share[5] = {0.10, 0.87, 0.33, 0.62, 0.07};
 
 static int put_value(char *to, size_t size, uint32_t feature, oltr_rng *rng)
@@ -40,13 +44,15 @@ static int put_value(char *to, size_t size, uint32_t feature, oltr_rng *rng)
     if (feature > 110 && feature <= 125)
         return snprintf(to, size, "-%.6f", 3 + 20 * u);
     if (feature > 125)
-        return snprintf(to, size, "%u", u < 0.25 ? 0 : oltr_rng_below(rng, feature % 5 ? 300 : 60000));
+        return snprintf(to, size, "%u",
+                        u < 0.25 ? 0 : oltr_rng_below(rng, feature % 5 ? 300 : 60000));
     if (feature > 15 && feature <= 20)
         return snprintf(to, size, "%.6f", 10 + 15 * u);
     if (u < zero_share[(feature - 1) % 5])
         return snprintf(to, size, "0");
     if (feature <= 40 || (feature > 95 && feature <= 100))
-        return snprintf(to, size, "%u", 1 + oltr_rng_below(rng, feature > 10 && feature <= 15 ? 2000 : 9));
+        return snprintf(to, size, "%u",
+                        1 + oltr_rng_below(rng, feature > 10 && feature <= 15 ? 2000 : 9));
     return snprintf(to, size, "%.6f", oltr_rng_uniform(rng) * (feature % 3 ? 1 : 40));
 }
 
@@ -59,7 +65,8 @@ static void write_text(const char *path, uint32_t rows)
     for (uint32_t i = 0; i < rows; i++) {
         char text[FEATURES * 32];
         oltr_rng rng = oltr_rng_at(seed, 0, i);
-        int n = snprintf(text, sizeof text, "%u qid:%u ", oltr_rng_below(&rng, 5), 1 + 15 * (i / DOCUMENTS));
+        int n = snprintf(text, sizeof text, "%u qid:%u ", oltr_rng_below(&rng, 5),
+                         1 + 15 * (i / DOCUMENTS));
         for (uint32_t f = 1; f <= FEATURES; f++) {
             n += snprintf(text + n, sizeof text - (size_t)n, "%u:", f);
             n += put_value(text + n, sizeof text - (size_t)n, f, &rng);
@@ -89,7 +96,8 @@ static void write_gzip(const char *from, const char *to)
         die("cannot write %s", to);
 }
 
-/* ---- the readers ---------------------------------------------------------------------------------------- */
+/* ---- the readers
+ * ---------------------------------------------------------------------------------------- */
 
 typedef struct files {
     char text[512], gzip[512], cache[512];
@@ -104,7 +112,8 @@ static uint64_t sink; /* what was computed, so that it is */
 static oltr_dataset *read_or_die(const char *path, uint32_t threads)
 {
     oltr_error error;
-    oltr_dataset *d = oltr_dataset_read(path, &(oltr_read_options){.threads = threads}, NULL, &error);
+    oltr_dataset *d =
+        oltr_dataset_read(path, &(oltr_read_options){.threads = threads}, NULL, &error);
     if (!d)
         die("%s", error.msg);
     return d;
@@ -182,13 +191,16 @@ static void play_scan(void *files_, uint32_t rounds)
         uint64_t sum = 0;
         size_t i = 0;
 #if defined(__SSE2__)
-        const __m128i blank = _mm_set1_epi8(' '), colon = _mm_set1_epi8(':'), newline = _mm_set1_epi8('\n');
+        const __m128i blank = _mm_set1_epi8(' '), colon = _mm_set1_epi8(':'),
+                      newline = _mm_set1_epi8('\n');
         for (; i + 64 <= f->size; i += 64) {
             uint64_t found = 0;
             for (unsigned j = 0; j < 4; j++) {
-                __m128i text = _mm_loadu_si128((const __m128i *)(const void *)(f->map + i + 16 * j));
-                __m128i any = _mm_or_si128(_mm_cmpeq_epi8(text, blank),
-                                           _mm_or_si128(_mm_cmpeq_epi8(text, colon), _mm_cmpeq_epi8(text, newline)));
+                __m128i text =
+                    _mm_loadu_si128((const __m128i *)(const void *)(f->map + i + 16 * j));
+                __m128i any = _mm_or_si128(
+                    _mm_cmpeq_epi8(text, blank),
+                    _mm_or_si128(_mm_cmpeq_epi8(text, colon), _mm_cmpeq_epi8(text, newline)));
                 found |= (uint64_t)(uint32_t)_mm_movemask_epi8(any) << 16 * j;
             }
             for (; found; found &= found - 1)
@@ -219,17 +231,19 @@ static void play_touch(void *files_, uint32_t rounds)
     }
 }
 
-/* ---- rows of the table ---------------------------------------------------------------------------------- */
+/* ---- rows of the table
+ * ---------------------------------------------------------------------------------- */
 
 enum { OURS, PLAIN, SCAN, CACHE, TOUCH, VARIANTS };
 
 static void speed(table *t, files *f, uint32_t repetitions)
 {
     static variant v[VARIANTS];
-    void (*const play[])(void *, uint32_t) = {play_ours, play_plain, play_scan, play_cache, play_touch};
-    static const uint32_t rounds[] = {
-        6, 1, 6, 12,
-        12}; /* of like length; a virtual machine gives memory back when it rests, and has to fetch it again */
+    void (*const play[])(void *, uint32_t) = {play_ours, play_plain, play_scan, play_cache,
+                                              play_touch};
+    static const uint32_t rounds[] = {6, 1, 6, 12,
+                                      12}; /* of like length; a virtual machine gives memory back
+                                              when it rests, and has to fetch it again */
     for (int i = 0; i < VARIANTS; i++)
         v[i] = (variant){.play = play[i], .context = f, .rounds = rounds[i]};
     measure(v, VARIANTS, repetitions);
@@ -237,13 +251,15 @@ static void speed(table *t, files *f, uint32_t repetitions)
     r->value = ratio(&v[PLAIN], &v[OURS], repetitions);
     r->sense = AT_LEAST;
     r->target = 6;
-    snprintf(r->note, TEXT, "%.0f and %.0f MB/s", 1e3 * (double)f->size / median_ns(&v[PLAIN], repetitions),
+    snprintf(r->note, TEXT, "%.0f and %.0f MB/s",
+             1e3 * (double)f->size / median_ns(&v[PLAIN], repetitions),
              1e3 * (double)f->size / median_ns(&v[OURS], repetitions));
     r = table_add(t, "", "bare delimiter scan / ours, one thread");
     r->value = ratio(&v[SCAN], &v[OURS], repetitions);
     r->sense = AT_LEAST;
     r->target = 0.35;
-    snprintf(r->note, TEXT, "the scan: %.0f MB/s", 1e3 * (double)f->size / median_ns(&v[SCAN], repetitions));
+    snprintf(r->note, TEXT, "the scan: %.0f MB/s",
+             1e3 * (double)f->size / median_ns(&v[SCAN], repetitions));
     r = table_add(t, "", "map and touch / load of the cache, one thread");
     r->value = ratio(&v[TOUCH], &v[CACHE], repetitions);
     r->sense = AT_LEAST;
@@ -275,7 +291,8 @@ static void gain(table *t, const char *path, const char *name, uint32_t repetiti
     snprintf(r->note, TEXT, "by the clock on the wall; other programs on the machine eat it");
 }
 
-/* The most memory a process of its own needs to read the file, text in it and all, over the size of the matrix. */
+/* The most memory a process of its own needs to read the file, text in it and all, over the size of
+ * the matrix. */
 static void peak(table *t, const char *path, const char *name, int as_stdin, uint32_t threads)
 {
     int pipe_[2];
@@ -295,7 +312,8 @@ static void peak(table *t, const char *path, const char *name, int as_stdin, uin
         found[1] = 4.0 * d->n_rows * d->dim;
         _exit(write(pipe_[1], found, sizeof found) != sizeof found);
     }
-    if (child < 0 || read(pipe_[0], found, sizeof found) != sizeof found || waitpid(child, NULL, 0) != child)
+    if (child < 0 || read(pipe_[0], found, sizeof found) != sizeof found ||
+        waitpid(child, NULL, 0) != child)
         die("the reading process failed");
     close(pipe_[0]);
     close(pipe_[1]);
@@ -306,7 +324,8 @@ static void peak(table *t, const char *path, const char *name, int as_stdin, uin
     snprintf(r->note, TEXT, "%.0f MB for a matrix of %.0f MB", 1e-6 * found[0], 1e-6 * found[1]);
 }
 
-/* ---- the program ---------------------------------------------------------------------------------------- */
+/* ---- the program
+ * ---------------------------------------------------------------------------------------- */
 
 static const char *map_whole(const char *path, size_t *size)
 {
@@ -360,7 +379,8 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--json") == 0 && ++i)
             json = value;
         else
-            die("usage: bench_reader [--repetitions N] [--rows N] [--keep FILE] [--json FILE] [--strict]");
+            die("usage: bench_reader [--repetitions N] [--rows N] [--keep FILE] [--json FILE] "
+                "[--strict]");
     }
     if (repetitions < 1 || repetitions > MAX_REPETITIONS || rows < 1)
         die("--repetitions takes 1 to %d, --rows at least 1", MAX_REPETITIONS);

@@ -1,9 +1,13 @@
-/* rounds.c - how long a round takes, against the least it could take and against the same round written plainly.
+/* rounds.c - how long a round takes, against the least it could take and against the same round
+ * written plainly.
  *
- * A round is oltr_rank, a user, oltr_learn, by policies that have learned for WARMUP rounds.  The rows with a target compare it with
- *   - the bare normals of the same generator, below which no Gaussian sampling of every item can go;
+ * A round is oltr_rank, a user, oltr_learn, by policies that have learned for WARMUP rounds.  The
+ * rows with a target compare it with
+ *   - the bare normals of the same generator, below which no Gaussian sampling of every item can
+ * go;
  *   - plain C of the same policy (twins.h), whose indices it must reproduce.
- * The other rows are for information: all policies with ranking and learning apart, subset queries, snapshots.
+ * The other rows are for information: all policies with ranking and learning apart, subset queries,
+ * snapshots.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +16,7 @@
 
 #include "measure.h"
 #include "players.h"
-#include "rng/sample.h"
+#include "engine/rng/sample.h"
 #include "table.h"
 #include "twins.h"
 
@@ -24,7 +28,8 @@ typedef struct options {
     int strict;
 } options;
 
-/* ---- Gaussian Thompson sampling against its own normals ------------------------------------------------- */
+/* ---- Gaussian Thompson sampling against its own normals
+ * ------------------------------------------------- */
 
 typedef struct normals {
     oltr_rng rng;
@@ -42,8 +47,8 @@ static float *floats_new(size_t n)
 
 static normals normals_new(size_t n)
 {
-    normals b = {oltr_rng_at(oltr_rng_make(1, 1), 0, 1), n, floats_new(padded(n)), floats_new(padded(n)),
-                 floats_new(padded(n))};
+    normals b = {oltr_rng_at(oltr_rng_make(1, 1), 0, 1), n, floats_new(padded(n)),
+                 floats_new(padded(n)), floats_new(padded(n))};
     for (size_t i = 0; i < padded(n); i++) {
         b.mean[i] = 0.3f;
         b.sd[i] = 0.1f;
@@ -67,8 +72,8 @@ static void play_normals(void *normals_, uint32_t rounds)
     }
 }
 
-static void gts_rows(table *t, const options *o, uint32_t n_items, uint32_t k, uint32_t team, uint32_t rounds,
-                     double target)
+static void gts_rows(table *t, const options *o, uint32_t n_items, uint32_t k, uint32_t team,
+                     uint32_t rounds, double target)
 {
     static variant v[3];
     char name[TEXT];
@@ -108,10 +113,11 @@ static void gts_10000(table *t, const options *o)
     gts_rows(t, o, 10000, 10, 1, 100, 1.7);
 }
 
-/* ---- policies against their plain twins ----------------------------------------------------------------- */
+/* ---- policies against their plain twins
+ * ----------------------------------------------------------------- */
 
-static void twin_row(table *t, const options *o, const char *name, const char *kind, score_items *scores,
-                     uint32_t rounds, double target)
+static void twin_row(table *t, const options *o, const char *name, const char *kind,
+                     score_items *scores, uint32_t rounds, double target)
 {
     static variant v[2];
     crew c = crew_new(kind, 30, 3, TEAM, WARMUP);
@@ -213,17 +219,20 @@ static void ts_beta_gsl(table *t, const options *o)
 
 static void klucb_bisection(table *t, const options *o)
 {
-    twin_row(t, o, "cascade-klucb L=30 K=3: bisection / ours", "cascade-klucb", twin_klucb, TEAM * 400, 40);
+    twin_row(t, o, "cascade-klucb L=30 K=3: bisection / ours", "cascade-klucb", twin_klucb,
+             TEAM * 400, 40);
     agreement_rows(t, "cascade-klucb", twin_klucb, 1e-10);
 }
 
 static void bayes_ucb_quantiles(table *t, const options *o)
 {
-    twin_row(t, o, "bayes-ucb L=30 K=3: all quantiles / ours", "bayes-ucb", twin_bayes_ucb, TEAM * 400, 12);
+    twin_row(t, o, "bayes-ucb L=30 K=3: all quantiles / ours", "bayes-ucb", twin_bayes_ucb,
+             TEAM * 400, 12);
     agreement_rows(t, "bayes-ucb", twin_bayes_ucb, 1e-9);
 }
 
-/* ---- for information ------------------------------------------------------------------------------------ */
+/* ---- for information
+ * ------------------------------------------------------------------------------------ */
 
 enum { BATCH = 512 };
 
@@ -287,8 +296,8 @@ static void policy_row(table *t, const options *o, const char *kind, uint32_t n_
     snprintf(name, sizeof name, "%s L=%u K=%u: round", kind, n_items, k);
     row *r = table_add(t, "ns", name);
     r->value = spread_of(round, o->repetitions);
-    snprintf(r->note, sizeof r->note, "rank %.0f ns, learn %.0f ns", spread_of(rank, o->repetitions).median,
-             spread_of(learn, o->repetitions).median);
+    snprintf(r->note, sizeof r->note, "rank %.0f ns, learn %.0f ns",
+             spread_of(rank, o->repetitions).median, spread_of(learn, o->repetitions).median);
     crew_free(&c);
 }
 
@@ -388,7 +397,8 @@ static void snapshots(table *t, const options *o)
     snapshot_rows(t, o, "bayes-ucb");
 }
 
-/* ---- the program ---------------------------------------------------------------------------------------- */
+/* ---- the program
+ * ---------------------------------------------------------------------------------------- */
 
 typedef struct section {
     const char *name;
@@ -404,7 +414,8 @@ enum { SECTIONS = sizeof sections / sizeof *sections };
 
 static void usage(void)
 {
-    puts("usage: bench_rounds [--repetitions N | --quick] [--only SECTION] [--json FILE] [--strict]\n\n"
+    puts("usage: bench_rounds [--repetitions N | --quick] [--only SECTION] [--json FILE] "
+         "[--strict]\n\n"
          "  --repetitions N   how often each comparison is repeated, 15 to 1000 (25)\n"
          "  --quick           once: does it run?  Its numbers mean little\n"
          "  --only SECTION    one of the sections below\n"

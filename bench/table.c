@@ -43,12 +43,14 @@ static const char *number(double x, char *text, size_t size)
 static void print_row(const row *r)
 {
     char median[32], low[32], high[32], target[32];
-    printf("| %s | %s%s%s | %s - %s | ", r->name, number(r->value.median, median, sizeof median), r->unit[0] ? " " : "",
-           r->unit, number(r->value.low, low, sizeof low), number(r->value.high, high, sizeof high));
+    printf("| %s | %s%s%s | %s - %s | ", r->name, number(r->value.median, median, sizeof median),
+           r->unit[0] ? " " : "", r->unit, number(r->value.low, low, sizeof low),
+           number(r->value.high, high, sizeof high));
     if (r->sense == NO_TARGET)
         printf(" | | ");
     else
-        printf("%s %s | %s | ", r->sense == AT_MOST ? "<=" : ">=", number(r->target, target, sizeof target),
+        printf("%s %s | %s | ",
+               r->sense == AT_MOST ? "<=" : ">=", number(r->target, target, sizeof target),
                row_passes(r) ? "pass" : "**MISS**");
     printf("%s |\n", r->note);
 }
@@ -70,10 +72,12 @@ void table_write_json(const table *t, const char *path, uint32_t repetitions)
     fprintf(file, "{\"repetitions\": %u, \"rows\": [", repetitions);
     for (uint32_t i = 0; i < t->n; i++) {
         const row *r = &t->row[i];
-        fprintf(file, "%s\n  {\"name\": \"%s\", \"unit\": \"%s\", \"low\": %.9g, \"median\": %.9g, \"high\": %.9g, ",
+        fprintf(file,
+                "%s\n  {\"name\": \"%s\", \"unit\": \"%s\", \"low\": %.9g, \"median\": %.9g, "
+                "\"high\": %.9g, ",
                 i ? "," : "", r->name, r->unit, r->value.low, r->value.median, r->value.high);
-        fprintf(file, "\"target\": %.9g, \"sense\": \"%s\", \"pass\": %s, \"note\": \"%s\"}", r->target,
-                senses[r->sense], row_passes(r) ? "true" : "false", r->note);
+        fprintf(file, "\"target\": %.9g, \"sense\": \"%s\", \"pass\": %s, \"note\": \"%s\"}",
+                r->target, senses[r->sense], row_passes(r) ? "true" : "false", r->note);
     }
     fputs("\n]}\n", file);
     if (fclose(file) != 0)

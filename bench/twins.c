@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "math/special.h"
+#include "engine/special/special.h"
 #include "measure.h"
 
 #ifdef OLTR_BENCH_GSL
@@ -41,7 +41,8 @@ void twin_bayes_ucb(twin *t)
 {
     const field *w = &t->world;
     for (uint32_t i = 0; i < w->n_items; i++)
-        t->score[i] = beta_quantile_upper(w->a[i] + t->s[i], w->b[i] + t->n[i] - t->s[i], 1 / (double)t->t);
+        t->score[i] =
+            beta_quantile_upper(w->a[i] + t->s[i], w->b[i] + t->n[i] - t->s[i], 1 / (double)t->t);
 }
 
 #ifdef OLTR_BENCH_GSL
@@ -94,7 +95,8 @@ twin *twin_new(score_items *scores, uint32_t n_items, uint32_t k, uint64_t seed)
     twin *t = calloc(1, sizeof *t);
     if (!t || k < 1 || k > MAX_SLOTS || k > n_items)
         die("no twin of %u items with %u slots", n_items, k);
-    *t = (twin){.world = field_new(n_items, seed), .scores = scores, .t = 1, .k = k, .gsl = gsl_new()};
+    *t = (twin){
+        .world = field_new(n_items, seed), .scores = scores, .t = 1, .k = k, .gsl = gsl_new()};
     t->n = calloc(n_items, sizeof(double));
     t->s = calloc(n_items, sizeof(double));
     t->score = calloc(n_items, sizeof(double));

@@ -1,7 +1,9 @@
-/* twins.h - the same rounds as anybody would write them in C in an afternoon: what the engine is compared with.
+/* twins.h - the same rounds as anybody would write them in C in an afternoon: what the engine is
+ * compared with.
  *
- * A twin computes the score of every item anew every round, picks the best by insertion, and counts clicks.  It meets the
- * same users as a player.  Where a policy of the engine computes an index, the twin's is the yardstick of its value too.
+ * A twin computes the score of every item anew every round, picks the best by insertion, and counts
+ * clicks.  It meets the same users as a player.  Where a policy of the engine computes an index,
+ * the twin's is the yardstick of its value too.
  */
 #ifndef OLTR_BENCH_TWINS_H
 #define OLTR_BENCH_TWINS_H
@@ -31,7 +33,8 @@ int twins_have_gsl(void);
 twin *twin_new(score_items *scores, uint32_t n_items, uint32_t k, uint64_t seed);
 void twin_free(twin *t);
 void twin_rank(twin *t);
-void twin_learn(twin *t, const uint32_t *item, uint32_t examined, const double *reward); /* and the next round begins */
+void twin_learn(twin *t, const uint32_t *item, uint32_t examined,
+                const double *reward); /* and the next round begins */
 
 typedef struct twins {
     uint32_t n;

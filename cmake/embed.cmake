@@ -1,6 +1,6 @@
 # Turns text files into one C file of byte arrays, so that the program carries what a report needs and reads nothing at run time.
 # Usage: cmake -DOUT=assets.c "-DFILES=name=path;name=path" -P embed.cmake
-set(code "/* Made by cmake/embed.cmake. */\n#include \"report/assets.h\"\n\n")
+set(code "/* Made by cmake/embed.cmake. */\n#include \"report/page/assets.h\"\n\n")
 foreach(entry IN LISTS FILES)
     string(FIND "${entry}" "=" at)
     string(SUBSTRING "${entry}" 0 ${at} name)

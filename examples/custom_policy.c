@@ -1,9 +1,10 @@
 /* custom_policy.c - a policy of your own, outside the library, beside those of the catalogue.
  *
- * Epsilon-greedy: mostly show the items with the largest share of clicks so far, and with probability epsilon a list drawn
- * at random.  It learns two sums per item, how often it was examined and clicked; snapshots, merging, forgetting and another
- * number of items come from naming these sums.  What the program knows beside the parameters, here whether a random list may
- * be shown at all, comes as settings.custom.
+ * Epsilon-greedy: mostly show the items with the largest share of clicks so far, and with
+ * probability epsilon a list drawn at random.  It learns two sums per item, how often it was
+ * examined and clicked; snapshots, merging, forgetting and another number of items come from naming
+ * these sums.  What the program knows beside the parameters, here whether a random list may be
+ * shown at all, comes as settings.custom.
  */
 #include <oltr/policy_ops.h>
 #include <oltr/sim.h>
@@ -11,7 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- the policy ------------------------------------------------------------------------------------------ */
+/* ---- the policy
+ * ------------------------------------------------------------------------------------------ */
 
 enum { P_EPSILON, N_PARAMS };
 static const oltr_param params[N_PARAMS] = {
@@ -55,8 +57,8 @@ static double share(const greedy *p, uint32_t item)
     return examined > 0 ? clicked / examined : 1;
 }
 
-static oltr_status rank(const void *state, uint64_t t, const oltr_candidates *from, const oltr_rng *rng, void *scratch,
-                        const oltr_ranking *out)
+static oltr_status rank(const void *state, uint64_t t, const oltr_candidates *from,
+                        const oltr_rng *rng, void *scratch, const oltr_ranking *out)
 {
     const greedy *p = state;
     double *score = oltr_scores(scratch);
@@ -68,8 +70,8 @@ static oltr_status rank(const void *state, uint64_t t, const oltr_candidates *fr
     return oltr_show_best(scratch, from, rng, out);
 }
 
-static oltr_status learn(void *state, uint64_t t, const oltr_candidates *from, const oltr_ranking *shown,
-                         const oltr_feedback *seen)
+static oltr_status learn(void *state, uint64_t t, const oltr_candidates *from,
+                         const oltr_ranking *shown, const oltr_feedback *seen)
 {
     greedy *p = state;
     (void)t;
@@ -116,8 +118,10 @@ static oltr_status check(const void *state, uint64_t t, oltr_error *error)
     return status;
 }
 
-/* After the sums of one item were put or reset.  Nothing is derived, so they need only be checked. */
-static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item, oltr_error *error)
+/* After the sums of one item were put or reset.  Nothing is derived, so they need only be
+ * checked. */
+static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
+                              oltr_error *error)
 {
     (void)t;
     (void)settings;
@@ -128,7 +132,8 @@ static const oltr_policy_ops greedy_ops = {
     .info = {.name = "epsilon-greedy",
              .title = "Epsilon-greedy",
              .source = "examples/custom_policy.c",
-             .summary = "Shows the items with the largest share of clicks, or now and then a random list.",
+             .summary =
+                 "Shows the items with the largest share of clicks, or now and then a random list.",
              .rewards = OLTR_CLICKS,
              .can_merge = 1,
              .can_forget = 1,
@@ -149,7 +154,8 @@ static const oltr_policy_ops greedy_ops = {
     .renew_item = renew_item,
 };
 
-/* ---- an experiment with it --------------------------------------------------------------------------------- */
+/* ---- an experiment with it
+ * --------------------------------------------------------------------------------- */
 
 enum { ITEMS = 30, POLICIES = 3 };
 
@@ -164,14 +170,16 @@ int main(void)
     static const uint64_t last = 2000;
     static const rules house = {.explore = 1};
     oltr_error error = {OLTR_OK, ""};
-    oltr_contestant policy[POLICIES] = {{.label = "GTS"}, {.label = "epsilon-greedy"}, {.label = "random"}};
+    oltr_contestant policy[POLICIES] = {
+        {.label = "GTS"}, {.label = "epsilon-greedy"}, {.label = "random"}};
     if (oltr_settings_init(&policy[0].settings, "gts", ITEMS, &error) != OLTR_OK ||
         oltr_settings_init_custom(&policy[1].settings, &greedy_ops, ITEMS, &error) != OLTR_OK ||
         oltr_settings_set(&policy[1].settings, "epsilon", "0.05", &error) != OLTR_OK ||
         oltr_settings_init(&policy[2].settings, "random", ITEMS, &error) != OLTR_OK)
         return fail(&error);
     policy[1].settings.custom = &house;
-    policy[1].settings.custom_bytes = sizeof house; /* partial results with other rules are refused */
+    policy[1].settings.custom_bytes =
+        sizeof house; /* partial results with other rules are refused */
     oltr_experiment experiment = {.seed = 1,
                                   .rounds = last,
                                   .slots = 3,
@@ -186,7 +194,8 @@ int main(void)
         return fail(&error);
     for (uint32_t i = 0; i < POLICIES; i++) {
         oltr_outcome outcome = oltr_results_at(results, 0, i, 0);
-        printf("%-15s regret %8.2f, standard error %.2f\n", policy[i].label, outcome.regret, outcome.regret_se);
+        printf("%-15s regret %8.2f, standard error %.2f\n", policy[i].label, outcome.regret,
+               outcome.regret_se);
     }
     oltr_estimate gain = oltr_results_pair(results, 0, 1, 2, 0);
     printf("epsilon-greedy against random: %.2f, standard error %.2f\n", gain.mean, gain.se);

@@ -1,7 +1,8 @@
 /* custom_world.c - a world and a click model of your own, outside the library.
  *
- * The world has seasons: every `length` rounds other items are attractive, so what was learned has to be unlearned.  The users follow the dependent click model: they may click several
- * items, and leave when a click has satisfied them, with probability `satisfied`.
+ * The world has seasons: every `length` rounds other items are attractive, so what was learned has
+ * to be unlearned.  The users follow the dependent click model: they may click several items, and
+ * leave when a click has satisfied them, with probability `satisfied`.
  */
 #include <oltr/world_ops.h>
 
@@ -13,7 +14,8 @@ typedef struct seasons {
     double satisfied;
 } seasons;
 
-/* ---- the world ------------------------------------------------------------------------------------------- */
+/* ---- the world
+ * ------------------------------------------------------------------------------------------- */
 
 static oltr_status check_world(const oltr_world *world, oltr_error *error)
 {
@@ -32,8 +34,8 @@ static void draw_season(uint64_t seed, uint64_t replication, uint64_t season, ol
         out->attraction[i] = oltr_rng_beta(&rng, 1, 5);
 }
 
-static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replication, oltr_instance *out,
-                        oltr_error *error)
+static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replication,
+                        oltr_instance *out, oltr_error *error)
 {
     (void)world;
     (void)error;
@@ -48,8 +50,8 @@ static int moves(const oltr_world *world)
     return 1;
 }
 
-static oltr_status advance(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
-                           oltr_instance *truth, oltr_error *error)
+static oltr_status advance(const oltr_world *world, uint64_t seed, uint64_t replication,
+                           uint64_t round, oltr_instance *truth, oltr_error *error)
 {
     const seasons *s = world->custom;
     (void)error;
@@ -66,7 +68,8 @@ static const oltr_world_ops seasons_world = {
     .advance = advance,
 };
 
-/* ---- the users ------------------------------------------------------------------------------------------- */
+/* ---- the users
+ * ------------------------------------------------------------------------------------------- */
 
 static oltr_status check_users(const oltr_world *world, oltr_error *error)
 {
@@ -77,7 +80,8 @@ static oltr_status check_users(const oltr_world *world, oltr_error *error)
     return OLTR_EINVAL;
 }
 
-/* Whether a user likes an item is settled before they see the list, so that all policies meet the same users. */
+/* Whether a user likes an item is settled before they see the list, so that all policies meet the
+ * same users. */
 static double draw_for(const oltr_rng *round, uint32_t item, uint32_t what)
 {
     oltr_rng own = oltr_rng_fork(*round, 2 * (uint64_t)item + what);
@@ -98,7 +102,8 @@ static uint32_t scan(const oltr_world *world, const oltr_instance *truth, const 
 }
 
 /* The chance that the user leaves satisfied. */
-static double value(const oltr_world *world, const oltr_instance *truth, const uint32_t *item, uint32_t k)
+static double value(const oltr_world *world, const oltr_instance *truth, const uint32_t *item,
+                    uint32_t k)
 {
     const seasons *s = world->custom;
     double unsatisfied = 1;
@@ -133,7 +138,8 @@ static const oltr_click_ops dependent_clicks = {
     .best = best,
 };
 
-/* ---- an experiment in it --------------------------------------------------------------------------------- */
+/* ---- an experiment in it
+ * --------------------------------------------------------------------------------- */
 
 enum { ITEMS = 12, POLICIES = 2 };
 
@@ -169,9 +175,10 @@ int main(void)
     if (!results || oltr_run(&experiment, 1, NULL, results, &error) != OLTR_OK)
         return fail(&error);
     for (uint32_t m = 0; m < experiment.n_checkpoints; m++) {
-        oltr_outcome gts = oltr_results_at(results, 0, 0, m), random = oltr_results_at(results, 0, 1, m);
-        printf("after %4llu rounds: regret of GTS %7.2f, of random lists %7.2f\n", (unsigned long long)marks[m],
-               gts.regret, random.regret);
+        oltr_outcome gts = oltr_results_at(results, 0, 0, m),
+                     random = oltr_results_at(results, 0, 1, m);
+        printf("after %4llu rounds: regret of GTS %7.2f, of random lists %7.2f\n",
+               (unsigned long long)marks[m], gts.regret, random.regret);
     }
     oltr_estimate difference = oltr_results_pair(results, 0, 0, 1, 0);
     oltr_results_free(results);

@@ -1,7 +1,8 @@
-/* embed.c - the engine behind a page, in one screen: rank, show, see what was clicked, learn, keep what was learned.
+/* embed.c - the engine behind a page, in one screen: rank, show, see what was clicked, learn, keep
+ * what was learned.
  *
- * A thousand items at the click rates of a real page: most between 0.5 % and 2 %, one in fifty at 5 %.  The list starts as
- * good as a random one; the program prints how it gets better.
+ * A thousand items at the click rates of a real page: most between 0.5 % and 2 %, one in fifty at 5
+ * %.  The list starts as good as a random one; the program prints how it gets better.
  */
 #include <oltr/oltr.h>
 
@@ -20,8 +21,8 @@ static double click_rate(uint32_t item)
     return is_good(item) ? 0.05 : 0.005 + 0.015 * (item * 37 % ITEMS) / ITEMS;
 }
 
-/* Stands for the page: user `t` scans the list and clicks the first item that attracts them.  Returns how many slots they
- * looked at. */
+/* Stands for the page: user `t` scans the list and clicks the first item that attracts them.
+ * Returns how many slots they looked at. */
 static uint32_t show(const oltr_ranking *list, uint64_t t, double click[])
 {
     oltr_rng user = oltr_rng_at(oltr_rng_make(7, 0), 1, t);
@@ -59,7 +60,8 @@ static int serve_all(oltr_policy *policy, oltr_scratch *scratch)
             good += (uint32_t)is_good(item[slot]);
         if (t % REPORT_EVERY == 0) {
             printf("requests to %5llu: %4.1f %% clicked; of %u items shown, %.1f were good ones\n",
-                   (unsigned long long)t, 100.0 * (double)clicks / REPORT_EVERY, SLOTS, (double)good / REPORT_EVERY);
+                   (unsigned long long)t, 100.0 * (double)clicks / REPORT_EVERY, SLOTS,
+                   (double)good / REPORT_EVERY);
             clicks = good = 0;
         }
     }

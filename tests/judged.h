@@ -4,11 +4,13 @@
 
 #include "unit.h"
 
-#include "data/dataset.h"
+#include "lab/data/dataset.h"
 
-/* A document's worth is a function of two features that no single one tells; the other features are noise, with heavy tails, and the last
- * is constant.  Queries have `documents` of them, more or less. */
-static inline oltr_dataset *judged_queries(uint64_t seed, uint32_t n_queries, uint32_t documents, uint32_t dim)
+/* A document's worth is a function of two features that no single one tells; the other features are
+ * noise, with heavy tails, and the last is constant.  Queries have `documents` of them, more or
+ * less. */
+static inline oltr_dataset *judged_queries(uint64_t seed, uint32_t n_queries, uint32_t documents,
+                                           uint32_t dim)
 {
     source from = {seed};
     uint32_t n_rows = 0, *size = exactly(n_queries, sizeof *size);
@@ -27,7 +29,10 @@ static inline oltr_dataset *judged_queries(uint64_t seed, uint32_t n_queries, ui
             x[dim - 1] = 3;
             double worth = (x[0] > 0) == (x[1] > 0) ? 0.3 * log1p(fabs((double)x[0])) : 0;
             worth += 0.3 * next_unit(&from);
-            dataset_grade(d)[row] = (uint8_t)(worth > 2.4 ? 4 : worth > 1.8 ? 2 : worth > 1 ? 1 : 0);
+            dataset_grade(d)[row] = (uint8_t)(worth > 2.4   ? 4
+                                              : worth > 1.8 ? 2
+                                              : worth > 1   ? 1
+                                                            : 0);
         }
     }
     dataset_first_row(d)[n_queries] = row;

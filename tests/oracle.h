@@ -1,8 +1,9 @@
 /* oracle.h - the tails of the Beta distribution, slow and obvious, as the judge of the fast ones.
  *
- * Lentz's evaluation of the continued fraction of the incomplete beta function (DLMF 8.17.22) in long double, as many steps as it
- * takes.  GSL's gsl_cdf_beta_* stops after 512 steps and answers NaN for large shapes near the mode, so it cannot
- * judge everywhere; where it answers, unit/special.c holds this oracle against it.
+ * Lentz's evaluation of the continued fraction of the incomplete beta function (DLMF 8.17.22) in
+ * long double, as many steps as it takes.  GSL's gsl_cdf_beta_* stops after 512 steps and answers
+ * NaN for large shapes near the mode, so it cannot judge everywhere; where it answers,
+ * unit/special.c holds this oracle against it.
  */
 #ifndef OLTR_TESTS_ORACLE_H
 #define OLTR_TESTS_ORACLE_H
@@ -47,22 +48,25 @@ static inline long double oracle_stirling(long double x)
     return (1.0L / 12 - z * (1.0L / 360 - z * (1.0L / 1260 - z * (1.0L / 1680 - z / 1188)))) / x;
 }
 
-/* log Gamma(large) - log Gamma(small + large); two large logarithms would leave no digits of the difference. */
+/* log Gamma(large) - log Gamma(small + large); two large logarithms would leave no digits of the
+ * difference. */
 static inline long double oracle_log_gamma_step(long double small, long double large)
 {
     if (large < 100)
         return lgammal(large) - lgammal(small + large);
-    return small - (large - 0.5L) * log1pl(small / large) - small * logl(small + large) + oracle_stirling(large) -
-           oracle_stirling(small + large);
+    return small - (large - 0.5L) * log1pl(small / large) - small * logl(small + large) +
+           oracle_stirling(large) - oracle_stirling(small + large);
 }
 
 static inline long double oracle_log_beta(long double a, long double b)
 {
-    return a < b ? lgammal(a) + oracle_log_gamma_step(a, b) : lgammal(b) + oracle_log_gamma_step(b, a);
+    return a < b ? lgammal(a) + oracle_log_gamma_step(a, b)
+                 : lgammal(b) + oracle_log_gamma_step(b, a);
 }
 
 /* I_x(a,b) by the fraction itself: fast for x below the mean. */
-static inline long double oracle_one_side(long double a, long double b, long double x, long double y)
+static inline long double oracle_one_side(long double a, long double b, long double x,
+                                          long double y)
 {
     long double log_x = x < 0.5L ? logl(x) : log1pl(-y), log_y = y < 0.5L ? logl(y) : log1pl(-x);
     return expl(a * log_x + b * log_y - oracle_log_beta(a, b)) * oracle_fraction(a, b, x) / a;

@@ -1,4 +1,5 @@
-/* regression.h - ridge regression the slow way, for the tests of the linear posterior: dense matrices, LAPACK, refinement in long double. */
+/* regression.h - ridge regression the slow way, for the tests of the linear posterior: dense
+ * matrices, LAPACK, refinement in long double. */
 #ifndef OLTR_TESTS_REGRESSION_H
 #define OLTR_TESTS_REGRESSION_H
 
@@ -54,13 +55,16 @@ static inline double *full_matrix(const double *gram, uint32_t dim, double ridge
     return v;
 }
 
-/* V^-1 b by Cholesky, then refined with residuals in long double until they are rounding: the solution for these very sums, whatever its condition. */
+/* V^-1 b by Cholesky, then refined with residuals in long double until they are rounding: the
+ * solution for these very sums, whatever its condition. */
 static inline double *solve_by_lapack(const double *v, const double *b, uint32_t dim)
 {
-    double *factor = room_for_doubles((size_t)dim * dim), *x = room_for_doubles(dim), *r = room_for_doubles(dim);
+    double *factor = room_for_doubles((size_t)dim * dim), *x = room_for_doubles(dim),
+           *r = room_for_doubles(dim);
     memcpy(factor, v, (size_t)dim * dim * sizeof *v);
     memcpy(x, b, dim * sizeof *b);
-    assert_int_equal(LAPACKE_dposv(LAPACK_COL_MAJOR, 'L', (int)dim, 1, factor, (int)dim, x, (int)dim), 0);
+    assert_int_equal(
+        LAPACKE_dposv(LAPACK_COL_MAJOR, 'L', (int)dim, 1, factor, (int)dim, x, (int)dim), 0);
     for (int pass = 0; pass < 4; pass++) {
         for (size_t i = 0; i < dim; i++) {
             long double left = b[i];
@@ -68,7 +72,8 @@ static inline double *solve_by_lapack(const double *v, const double *b, uint32_t
                 left -= (long double)v[j * dim + i] * x[j];
             r[i] = (double)left;
         }
-        assert_int_equal(LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'L', (int)dim, 1, factor, (int)dim, r, (int)dim), 0);
+        assert_int_equal(
+            LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'L', (int)dim, 1, factor, (int)dim, r, (int)dim), 0);
         for (size_t i = 0; i < dim; i++)
             x[i] += r[i];
     }

@@ -1,9 +1,10 @@
-/* shapes.h - the arrays that the float32 Beta sampler wants (rng/sample.h), made from the shapes as its header says. */
+/* shapes.h - the arrays that the float32 Beta sampler wants (rng/sample.h), made from the shapes as
+ * its header says. */
 #ifndef OLTR_TESTS_SHAPES_H
 #define OLTR_TESTS_SHAPES_H
 
 #include "unit.h"
-#include "rng/sample.h"
+#include "engine/rng/sample.h"
 
 typedef struct shape_arrays {
     float *ca, *cb, *da, *db, *log_da_db, *pa, *pb;

@@ -1,8 +1,9 @@
 /* stat.h - comparisons of samples with exact laws, each with a declared false-alarm rate.
  *
- * Every comparison that a correct sampler could fail by bad luck is made by a check_ function below, at rate ALPHA, and counted.
- * Seeds are fixed, so luck was asked once: ALPHA says how likely that single answer was to be wrong.  A file ends with
- * the test stat_false_alarms, which fails when the rates of its comparisons add up to more than one in a million.
+ * Every comparison that a correct sampler could fail by bad luck is made by a check_ function
+ * below, at rate ALPHA, and counted. Seeds are fixed, so luck was asked once: ALPHA says how likely
+ * that single answer was to be wrong.  A file ends with the test stat_false_alarms, which fails
+ * when the rates of its comparisons add up to more than one in a million.
  */
 #ifndef OLTR_TESTS_STAT_H
 #define OLTR_TESTS_STAT_H
@@ -33,7 +34,8 @@ static inline int stat_setup(void **state)
     return 0;
 }
 
-/* ---- thresholds ------------------------------------------------------------------------------------------ */
+/* ---- thresholds
+ * ------------------------------------------------------------------------------------------ */
 
 /* |Z| exceeds it with probability alpha. */
 static inline double z_threshold(double alpha)
@@ -41,15 +43,16 @@ static inline double z_threshold(double alpha)
     return gsl_cdf_ugaussian_Qinv(alpha / 2);
 }
 
-/* The Kolmogorov-Smirnov distance of n draws exceeds it with probability at most alpha, for every n and every law
- * (Dvoretzky, Kiefer and Wolfowitz 1956 with Massart's constant). */
+/* The Kolmogorov-Smirnov distance of n draws exceeds it with probability at most alpha, for every n
+ * and every law (Dvoretzky, Kiefer and Wolfowitz 1956 with Massart's constant). */
 static inline double ks_threshold(size_t n, double alpha)
 {
     return sqrt(log(2 / alpha) / (2 * (double)n));
 }
 
-/* The same for a standardised sum of n terms of the given skewness.  The far tail of such a sum is the normal's times
- * exp(z^3 skew / (6 sqrt n)) (Cramer), so the level is divided by that; infinite where n is too small for such terms. */
+/* The same for a standardised sum of n terms of the given skewness.  The far tail of such a sum is
+ * the normal's times exp(z^3 skew / (6 sqrt n)) (Cramer), so the level is divided by that; infinite
+ * where n is too small for such terms. */
 static inline double sum_threshold(double skew, size_t n, double alpha)
 {
     double tilt = fabs(skew) / (6 * sqrt((double)n)), z = z_threshold(alpha);
@@ -60,9 +63,11 @@ static inline double sum_threshold(double skew, size_t n, double alpha)
     return z;
 }
 
-/* ---- comparisons ----------------------------------------------------------------------------------------- */
+/* ---- comparisons
+ * ----------------------------------------------------------------------------------------- */
 
-static inline void check_within(const char *what, const char *detail, double value, double threshold)
+static inline void check_within(const char *what, const char *detail, double value,
+                                double threshold)
 {
     stat_comparisons++;
     if (!(fabs(value) <= threshold))
@@ -77,9 +82,10 @@ static inline void check_sum(const char *what, const char *detail, double z, dou
     check_within(what, detail, z, threshold);
 }
 
-/* A number of events whose expectation is known.  Poisson tails bound those of the binomial with that mean (Hoeffding 1956); the
- * normal stands in for large means, where GSL's Poisson fails. */
-static inline void check_count(const char *what, const char *detail, unsigned count, double expected)
+/* A number of events whose expectation is known.  Poisson tails bound those of the binomial with
+ * that mean (Hoeffding 1956); the normal stands in for large means, where GSL's Poisson fails. */
+static inline void check_count(const char *what, const char *detail, unsigned count,
+                               double expected)
 {
     if (expected > 1e4) {
         check_sum(what, detail, (count - expected) / sqrt(expected), 1, (size_t)expected);
@@ -105,10 +111,12 @@ static inline void check_uniform_cells(const char *what, const unsigned *count, 
     stat_comparisons++;
     double chance = gsl_cdf_chisq_Q(squares, (double)cells - 1);
     if (!(chance >= ALPHA))
-        FAIL_WITH("%s: chi-square %g with %zu cells has probability %g", what, squares, cells, chance);
+        FAIL_WITH("%s: chi-square %g with %zu cells has probability %g", what, squares, cells,
+                  chance);
 }
 
-/* ---- Kolmogorov-Smirnov ---------------------------------------------------------------------------------- */
+/* ---- Kolmogorov-Smirnov
+ * ---------------------------------------------------------------------------------- */
 
 typedef double (*stat_cdf)(double x, const double *parameters);
 
@@ -135,7 +143,8 @@ static inline void sort_by_digit(const double *from, double *to, size_t n, int s
         to[start[sort_key(from[i]) >> shift & 0xFFFF]++] = from[i];
 }
 
-/* Ascending, in four passes of 16 bits: samples are large, and qsort would be half of the tests' time. */
+/* Ascending, in four passes of 16 bits: samples are large, and qsort would be half of the tests'
+ * time. */
 static inline void sort_doubles(double *x, size_t n)
 {
     double *other = exactly(n, sizeof *other);
@@ -148,21 +157,25 @@ static inline void sort_doubles(double *x, size_t n)
     free(other);
 }
 
-/* x: (n) sorted.  The distance is looked for at some 1024 of the draws only, which can but make it smaller. */
-static inline void check_ks(const char *what, const double *x, size_t n, stat_cdf cdf, const double *parameters)
+/* x: (n) sorted.  The distance is looked for at some 1024 of the draws only, which can but make it
+ * smaller. */
+static inline void check_ks(const char *what, const double *x, size_t n, stat_cdf cdf,
+                            const double *parameters)
 {
     double worst = 0;
     size_t step = n / 1024 + 1;
     for (size_t i = 0; i < n; i += step) {
         double p = cdf(x[i], parameters);
-        worst = fmax(worst, fmax(fabs(p - (double)i / (double)n), fabs((double)(i + 1) / (double)n - p)));
+        worst = fmax(worst,
+                     fmax(fabs(p - (double)i / (double)n), fabs((double)(i + 1) / (double)n - p)));
         if (isnan(p))
             worst = INFINITY;
     }
     check_within(what, "the Kolmogorov-Smirnov distance", worst, ks_threshold(n, ALPHA));
 }
 
-/* ---- moments --------------------------------------------------------------------------------------------- */
+/* ---- moments
+ * --------------------------------------------------------------------------------------------- */
 
 enum { LAW_ORDERS = 12 }; /* the skewness of a fourth power needs twelve moments */
 
@@ -231,7 +244,8 @@ static inline stat_law law_of_beta(double a, double b)
 {
     double m = a / (a + b), variance = m * (b / (a + b)), central[LAW_ORDERS + 1] = {1, 0};
     for (int n = 1; n < LAW_ORDERS; n++)
-        central[n + 1] = n * (variance * central[n - 1] + (b - a) / (a + b) * central[n]) / (a + b + n);
+        central[n + 1] =
+            n * (variance * central[n - 1] + (b - a) / (a + b) * central[n]) / (a + b + n);
     stat_law law = {.mean = m, .sd = sqrt(central[2])};
     for (int n = 0; n <= LAW_ORDERS; n++)
         law.moment[n] = central[n] / pow(law.sd, n);
@@ -241,11 +255,13 @@ static inline stat_law law_of_beta(double a, double b)
 /* Skewness of the k-th power of the standardised variable. */
 static inline double law_power_skew(const stat_law *law, int k)
 {
-    double m = law->moment[k], m2 = law->moment[2 * k], m3 = law->moment[3 * k], variance = m2 - m * m;
+    double m = law->moment[k], m2 = law->moment[2 * k], m3 = law->moment[3 * k],
+           variance = m2 - m * m;
     return (m3 - 3 * m2 * m + 2 * m * m * m) / (variance * sqrt(variance));
 }
 
-/* The first four moments of n draws, without those whose terms are too skew for a sample of that size. */
+/* The first four moments of n draws, without those whose terms are too skew for a sample of that
+ * size. */
 static inline void check_moments(const char *what, const double *x, size_t n, const stat_law *law)
 {
     static const char *const names[] = {"moment 1", "moment 2", "moment 3", "moment 4"};
@@ -263,9 +279,10 @@ static inline void check_moments(const char *what, const double *x, size_t n, co
     }
 }
 
-/* Draws beyond 3, 4 and 5 standard deviations on either side; x: (n) sorted; cdf and its complement exact in the tails. */
-static inline void check_tails(const char *what, const double *x, size_t n, const stat_law *law, stat_cdf cdf,
-                               stat_cdf complement, const double *parameters)
+/* Draws beyond 3, 4 and 5 standard deviations on either side; x: (n) sorted; cdf and its complement
+ * exact in the tails. */
+static inline void check_tails(const char *what, const double *x, size_t n, const stat_law *law,
+                               stat_cdf cdf, stat_cdf complement, const double *parameters)
 {
     static const char *const below[] = {"3 sd below", "4 sd below", "5 sd below"};
     static const char *const above[] = {"3 sd above", "4 sd above", "5 sd above"};

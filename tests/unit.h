@@ -1,5 +1,5 @@
-/* unit.h - what every test file needs: cmocka, random input that does not come from the engine under test, and an
- * effort that fits the build.
+/* unit.h - what every test file needs: cmocka, random input that does not come from the engine
+ * under test, and an effort that fits the build.
  */
 #ifndef OLTR_TESTS_UNIT_H
 #define OLTR_TESTS_UNIT_H
@@ -19,7 +19,8 @@
 #define FAIL_WITH(...) (print_error(__VA_ARGS__), print_error("\n"), _fail(__FILE__, __LINE__))
 
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
 #define SLOW_BUILD 1
 #endif
 #elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

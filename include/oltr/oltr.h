@@ -1,19 +1,23 @@
-/* oltr.h - the public interface of liboltr, an engine for online learning to rank.  Link with -loltr.
+/* oltr.h - the public interface of liboltr, an engine for online learning to rank.  Link with
+ * -loltr.
  *
- * One round: oltr_rank() turns what a policy believes into a list, the user looks at it, and oltr_learn()
- * takes what was seen.  Four objects carry it:
+ * One round: oltr_rank() turns what a policy believes into a list, the user looks at it, and
+ * oltr_learn() takes what was seen.  Four objects carry it:
  *
- *   settings   what a policy is made of: its kind, its parameters, the prior       plain value, cold
- *   policy     the learned sums and what is derived from them                      rank reads, learn writes
- *   scratch    the working memory of one ranking thread                            one per thread
- *   rng        a counter-based generator, passed by value                          no hidden state anywhere
+ *   settings   what a policy is made of: its kind, its parameters, the prior       plain value,
+ * cold policy     the learned sums and what is derived from them                      rank reads,
+ * learn writes scratch    the working memory of one ranking thread                            one
+ * per thread rng        a counter-based generator, passed by value                          no
+ * hidden state anywhere
  *
- * Threads: a call that takes a const policy only reads it, and any number of such calls may run on one policy at once, in any
- * mix: oltr_rank() and its kin (each thread with its own scratch), oltr_predict(), oltr_check(), the explanations,
- * oltr_item_get(), saving, copying, oltr_scratch_new(), and oltr_merge() out of it.  A call that takes a policy without
- * const changes it (oltr_learn() and its kin, oltr_merge() into it, oltr_forget(), resizing, oltr_item_put() and its kin,
- * oltr_policy_free()) and must be alone on that policy: the caller provides the lock.  Calls on different policies never
- * disturb each other; there is no global state.  rank and learn neither allocate nor print.
+ * Threads: a call that takes a const policy only reads it, and any number of such calls may run on
+ * one policy at once, in any mix: oltr_rank() and its kin (each thread with its own scratch),
+ * oltr_predict(), oltr_check(), the explanations, oltr_item_get(), saving, copying,
+ * oltr_scratch_new(), and oltr_merge() out of it.  A call that takes a policy without const changes
+ * it (oltr_learn() and its kin, oltr_merge() into it, oltr_forget(), resizing, oltr_item_put() and
+ * its kin, oltr_policy_free()) and must be alone on that policy: the caller provides the lock.
+ * Calls on different policies never disturb each other; there is no global state.  rank and learn
+ * neither allocate nor print.
  */
 #ifndef OLTR_OLTR_H
 #define OLTR_OLTR_H
@@ -31,37 +35,44 @@
 extern "C" {
 #endif
 
-/* ---- status and errors ---------------------------------------------------------------------------------- */
+/* ---- status and errors
+ * ---------------------------------------------------------------------------------- */
 
 /* name, text */
-#define OLTR_STATUS_LIST(X)                                                                                            \
-    X(OK, "ok")                                                                                                        \
-    X(EINVAL, "an argument is missing or makes no sense")                                                              \
-    X(ENOMEM, "out of memory")                                                                                         \
-    X(EKIND, "no policy of that name; oltr_policy_info_at() lists them")                                               \
-    X(EPARAM, "no parameter of that name in this policy")                                                              \
-    X(EVALUE, "the value does not fit the parameter")                                                                  \
-    X(EPRIOR, "the prior is missing, of the wrong length, or not a valid prior")                                       \
-    X(EITEM, "an item index is out of range or occurs twice in one list")                                              \
-    X(ESLOTS, "the list must have at least 1 slot and at most as many as there are candidates")                        \
-    X(EEXAMINED, "more slots were examined than were shown, or a mask holds something else than 0 and 1")              \
-    X(EREWARD, "a reward is not finite, or not a click (0 or 1) where the policy learns from clicks only; or a weight" \
-               " is not above 0 and at most 1e6")                                                                      \
-    X(EFEATURE, "features are missing, of the wrong number, not finite, beyond 1e6, or longer than the policy allows") \
-    X(ESCRATCH, "the scratch is too small for this policy; make it with oltr_scratch_new() of this policy")            \
-    X(EUNSUPPORTED, "this policy cannot do that; see its entry in the catalogue")                                      \
-    X(EMISMATCH, "these two differ in kind, parameters, items, features or prior and do not belong together")          \
-    X(ESTATE, "the state breaks an invariant of its policy")                                                           \
-    X(ETRUNCATED, "the snapshot is cut short or has bytes too many")                                                   \
-    X(EMAGIC, "this is not an oltr snapshot")                                                                          \
-    X(EVERSION, "the snapshot was written by a newer version of oltr")                                                 \
-    X(ECHECKSUM, "the snapshot is damaged: its checksum does not match")                                               \
-    X(ECORRUPT, "the snapshot's content contradicts itself")                                                           \
-    X(EBUFFER, "the buffer is too small for what was to be written to it")                                             \
-    X(EIO, "a file could not be read or written")                                                                      \
-    X(EINTERRUPTED, "stopped before the end; what is done is kept")                                                    \
-    X(EDATA, "a text of judged documents has a line that is not what it must be, or no row at all")                    \
-    X(EFULL, "no room for another item")                                                                               \
+#define OLTR_STATUS_LIST(X)                                                                        \
+    X(OK, "ok")                                                                                    \
+    X(EINVAL, "an argument is missing or makes no sense")                                          \
+    X(ENOMEM, "out of memory")                                                                     \
+    X(EKIND, "no policy of that name; oltr_policy_info_at() lists them")                           \
+    X(EPARAM, "no parameter of that name in this policy")                                          \
+    X(EVALUE, "the value does not fit the parameter")                                              \
+    X(EPRIOR, "the prior is missing, of the wrong length, or not a valid prior")                   \
+    X(EITEM, "an item index is out of range or occurs twice in one list")                          \
+    X(ESLOTS, "the list must have at least 1 slot and at most as many as there are candidates")    \
+    X(EEXAMINED,                                                                                   \
+      "more slots were examined than were shown, or a mask holds something else than 0 and 1")     \
+    X(EREWARD, "a reward is not finite, or not a click (0 or 1) where the policy learns from "     \
+               "clicks only; or a weight"                                                          \
+               " is not above 0 and at most 1e6")                                                  \
+    X(EFEATURE, "features are missing, of the wrong number, not finite, beyond 1e6, or longer "    \
+                "than the policy allows")                                                          \
+    X(ESCRATCH,                                                                                    \
+      "the scratch is too small for this policy; make it with oltr_scratch_new() of this policy")  \
+    X(EUNSUPPORTED, "this policy cannot do that; see its entry in the catalogue")                  \
+    X(EMISMATCH,                                                                                   \
+      "these two differ in kind, parameters, items, features or prior and do not belong together") \
+    X(ESTATE, "the state breaks an invariant of its policy")                                       \
+    X(ETRUNCATED, "the snapshot is cut short or has bytes too many")                               \
+    X(EMAGIC, "this is not an oltr snapshot")                                                      \
+    X(EVERSION, "the snapshot was written by a newer version of oltr")                             \
+    X(ECHECKSUM, "the snapshot is damaged: its checksum does not match")                           \
+    X(ECORRUPT, "the snapshot's content contradicts itself")                                       \
+    X(EBUFFER, "the buffer is too small for what was to be written to it")                         \
+    X(EIO, "a file could not be read or written")                                                  \
+    X(EINTERRUPTED, "stopped before the end; what is done is kept")                                \
+    X(EDATA,                                                                                       \
+      "a text of judged documents has a line that is not what it must be, or no row at all")       \
+    X(EFULL, "no room for another item")                                                           \
     X(ENAME, "a name is empty, too long, or occurs twice in one list")
 
 typedef enum oltr_status {
@@ -71,7 +82,8 @@ typedef enum oltr_status {
         OLTR_STATUS_COUNT
 } oltr_status;
 
-/* What went wrong in a cold call, in words for the person who has to fix it.  Every `error` argument may be NULL. */
+/* What went wrong in a cold call, in words for the person who has to fix it.  Every `error`
+ * argument may be NULL. */
 typedef struct oltr_error {
     oltr_status code;
     char msg[256];
@@ -81,25 +93,29 @@ OLTR_API const char *oltr_strerror(oltr_status status);
 OLTR_API const char *oltr_status_name(oltr_status status); /* "OLTR_ESLOTS" */
 OLTR_API const char *oltr_version(void);
 
-/* ---- memory --------------------------------------------------------------------------------------------- */
+/* ---- memory
+ * --------------------------------------------------------------------------------------------- */
 
-/* Where memory comes from, for programs that count or bound it.  take: `bytes` bytes aligned to `align` (a power of
- * two, at most 64), of any content, or NULL when there are none; give: returns them, with the same number of bytes.
- * Both may be called from several threads at once when the program itself uses policies in several threads. */
+/* Where memory comes from, for programs that count or bound it.  take: `bytes` bytes aligned to
+ * `align` (a power of two, at most 64), of any content, or NULL when there are none; give: returns
+ * them, with the same number of bytes. Both may be called from several threads at once when the
+ * program itself uses policies in several threads. */
 typedef struct oltr_memory {
     void *(*take)(void *with, size_t bytes, size_t align);
     void (*give)(void *with, void *memory, size_t bytes);
     void *with;
 } oltr_memory;
 
-/* ---- random numbers ------------------------------------------------------------------------------------- */
+/* ---- random numbers
+ * ------------------------------------------------------------------------------------- */
 
-/* Philox4x32-10 (Salmon et al. 2011) as a value.  A draw is a pure function of (seed, replication, stream, round,
- * position): copy the value and you copy the future. */
+/* Philox4x32-10 (Salmon et al. 2011) as a value.  A draw is a pure function of (seed, replication,
+ * stream, round, position): copy the value and you copy the future. */
 typedef struct oltr_rng {
-    uint32_t key[2];     /* from seed and replication */
-    uint32_t counter[4]; /* position, round low, round high (16 bits) and purpose (16 bits), stream */
-    uint32_t word[4];    /* up to 3 words not handed out yet; word[3] counts them */
+    uint32_t key[2]; /* from seed and replication */
+    uint32_t
+        counter[4];   /* position, round low, round high (16 bits) and purpose (16 bits), stream */
+    uint32_t word[4]; /* up to 3 words not handed out yet; word[3] counts them */
 } oltr_rng;
 
 OLTR_API oltr_rng oltr_rng_make(uint64_t seed, uint64_t replication);
@@ -110,13 +126,14 @@ OLTR_API oltr_rng oltr_rng_fork(oltr_rng rng, uint64_t id);
 
 OLTR_API uint32_t oltr_rng_u32(oltr_rng *rng);
 OLTR_API uint32_t oltr_rng_below(oltr_rng *rng, uint32_t n); /* uniform on 0..n-1, exactly; n > 0 */
-OLTR_API double oltr_rng_uniform(oltr_rng *rng);             /* uniform on the open interval (0,1) */
-OLTR_API double oltr_rng_normal(oltr_rng *rng);              /* N(0,1) */
+OLTR_API double oltr_rng_uniform(oltr_rng *rng); /* uniform on the open interval (0,1) */
+OLTR_API double oltr_rng_normal(oltr_rng *rng);  /* N(0,1) */
 /* Gamma(shape, scale 1) and Beta(a,b); NaN unless the shapes are above 0 and finite. */
 OLTR_API double oltr_rng_gamma(oltr_rng *rng, double shape);
 OLTR_API double oltr_rng_beta(oltr_rng *rng, double a, double b);
 
-/* ---- the catalogue of policies -------------------------------------------------------------------------- */
+/* ---- the catalogue of policies
+ * -------------------------------------------------------------------------- */
 
 typedef enum oltr_param_type { OLTR_REAL, OLTR_INTEGER, OLTR_CHOICE } oltr_param_type;
 
@@ -144,16 +161,21 @@ typedef struct oltr_policy_info {
     oltr_rewards rewards;
     int can_predict, can_merge, can_forget;
     int uses_prior;    /* reads the prior of its settings */
-    int takes_moments; /* ... as mean and sd, the form to give where both are known; 0: as Beta(a,b) */
+    int takes_moments; /* ... as mean and sd, the form to give where both are known; 0: as Beta(a,b)
+                        */
     int contextual;    /* ranks by the features of the candidates */
     int takes_weights; /* learns from feedback with weights */
-    int by_item;       /* learns some numbers for each item and nothing else: oltr_item_get() and its like */
-    int can_resize;    /* oltr_policy_resize() */
+    int by_item; /* learns some numbers for each item and nothing else: oltr_item_get() and its like
+                  */
+    int can_resize; /* oltr_policy_resize() */
     uint32_t n_params;
     const oltr_param *params;
-    const struct oltr_policy_ops *ops; /* of a policy of your own (policy_ops.h); NULL in the catalogue */
-    int exact_copy; /* a copy, by oltr_load() or oltr_policy_copy(), ranks and learns on to the same bits */
-    int order_free; /* the same snapshot for any order of the same lessons, if sums of their rewards are exact (clicks) */
+    const struct oltr_policy_ops
+        *ops;       /* of a policy of your own (policy_ops.h); NULL in the catalogue */
+    int exact_copy; /* a copy, by oltr_load() or oltr_policy_copy(), ranks and learns on to the same
+                       bits */
+    int order_free; /* the same snapshot for any order of the same lessons, if sums of their rewards
+                       are exact (clicks) */
     uint64_t reserved[4];
 } oltr_policy_info;
 
@@ -161,11 +183,13 @@ OLTR_API uint32_t oltr_policy_count(void);
 OLTR_API const oltr_policy_info *oltr_policy_info_at(uint32_t index);
 OLTR_API const oltr_policy_info *oltr_policy_info_by_name(const char *name, oltr_error *error);
 
-/* ---- settings ------------------------------------------------------------------------------------------- */
+/* ---- settings
+ * ------------------------------------------------------------------------------------------- */
 
-/* What is believed before the first click, item by item: Beta(a,b), or a mean and a standard deviation.  Each
- * pair is (n_items) long; give one pair, leave the other NULL.  The arrays are copied when the policy is made.  A policy
- * that would not read it, because it takes no prior or its parameter `prior` is none, refuses it with OLTR_EPRIOR. */
+/* What is believed before the first click, item by item: Beta(a,b), or a mean and a standard
+ * deviation.  Each pair is (n_items) long; give one pair, leave the other NULL.  The arrays are
+ * copied when the policy is made.  A policy that would not read it, because it takes no prior or
+ * its parameter `prior` is none, refuses it with OLTR_EPRIOR. */
 typedef struct oltr_prior {
     const double *a, *b;
     const double *mean, *sd;
@@ -178,39 +202,48 @@ typedef struct oltr_settings {
     uint32_t dim;                  /* features of a candidate; 0 for policies without context */
     double value[OLTR_MAX_PARAMS]; /* in the order of info->params; of a choice, its index */
     oltr_prior prior;
-    const oltr_memory *memory; /* for the policy and all that is made from it; NULL: the C library's */
-    const void *custom;   /* what the operations of a policy of your own need to know (policy_ops.h), or NULL: it */
-    size_t custom_bytes;  /* must outlive the policy.  How much of it decides what the policy does: policies and
-                                * partial results with other bytes do not belong together */
-    uint32_t size;        /* sizeof(oltr_settings), set by oltr_settings_init(); 0 means that of oltr 0.1 */
+    const oltr_memory
+        *memory;         /* for the policy and all that is made from it; NULL: the C library's */
+    const void *custom;  /* what the operations of a policy of your own need to know (policy_ops.h),
+                            or NULL: it */
+    size_t custom_bytes; /* must outlive the policy.  How much of it decides what the policy does:
+                          * policies and partial results with other bytes do not belong together */
+    uint32_t
+        size; /* sizeof(oltr_settings), set by oltr_settings_init(); 0 means that of oltr 0.1 */
     uint32_t reserved32;  /* 0 */
     uint64_t reserved[4]; /* 0 */
 } oltr_settings;
 
 /* Fills in the defaults.  For a policy with context, set `dim` afterwards. */
-OLTR_API oltr_status oltr_settings_init(oltr_settings *settings, const char *kind, uint32_t n_items, oltr_error *error);
-OLTR_API oltr_status oltr_settings_set(oltr_settings *settings, const char *name, const char *text, oltr_error *error);
+OLTR_API oltr_status oltr_settings_init(oltr_settings *settings, const char *kind, uint32_t n_items,
+                                        oltr_error *error);
+OLTR_API oltr_status oltr_settings_set(oltr_settings *settings, const char *name, const char *text,
+                                       oltr_error *error);
 /* The same with a number; of a choice, its index. */
-OLTR_API oltr_status oltr_settings_set_number(oltr_settings *settings, const char *name, double value,
-                                              oltr_error *error);
-/* Writes the value of parameter `index` as text that oltr_settings_set() reads back to the same value. */
-OLTR_API oltr_status oltr_settings_get(const oltr_settings *settings, uint32_t index, char *text, size_t size);
+OLTR_API oltr_status oltr_settings_set_number(oltr_settings *settings, const char *name,
+                                              double value, oltr_error *error);
+/* Writes the value of parameter `index` as text that oltr_settings_set() reads back to the same
+ * value. */
+OLTR_API oltr_status oltr_settings_get(const oltr_settings *settings, uint32_t index, char *text,
+                                       size_t size);
 
-/* ---- one round ------------------------------------------------------------------------------------------ */
+/* ---- one round
+ * ------------------------------------------------------------------------------------------ */
 
-/* Structs of this section end in room for later versions.  It must be zero, as it is after an initialiser that does not
- * mention it ({10, item, NULL} is a ranking); a call with anything else in it is refused with OLTR_EINVAL.  None is larger
- * than 48 bytes: compilers clear what is larger by a string instruction, which takes as long as half a call. */
+/* Structs of this section end in room for later versions.  It must be zero, as it is after an
+ * initialiser that does not mention it ({10, item, NULL} is a ranking); a call with anything else
+ * in it is refused with OLTR_EINVAL.  None is larger than 48 bytes: compilers clear what is larger
+ * by a string instruction, which takes as long as half a call. */
 enum { OLTR_RESERVED = 2 };
 
 /* The candidates of one request.  A NULL query means all items of the policy, without features.
  * Features may differ from request to request; policies without context ignore them. */
 typedef struct oltr_query {
-    uint32_t n_items;                    /* how many candidates */
-    const uint32_t *item;                /* (n_items) distinct indices, or NULL: the items 0..n_items-1 */
-    uint32_t dim;                        /* features of a candidate, or 0 */
-    uint32_t stride;                     /* floats from one candidate's row to the next; 0 means dim */
-    const float *x;                      /* (n_items, stride) row-major, or NULL */
+    uint32_t n_items;     /* how many candidates */
+    const uint32_t *item; /* (n_items) distinct indices, or NULL: the items 0..n_items-1 */
+    uint32_t dim;         /* features of a candidate, or 0 */
+    uint32_t stride;      /* floats from one candidate's row to the next; 0 means dim */
+    const float *x;       /* (n_items, stride) row-major, or NULL */
     const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_query;
 
@@ -222,24 +255,26 @@ typedef struct oltr_ranking {
     const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_ranking;
 
-/* What was seen of it: the first n_examined slots, and the reward of each (a click is 1, no click is 0).
+/* What was seen of it: the first n_examined slots, and the reward of each (a click is 1, no click
+ * is 0).
  *
- * With a mask, n_examined is how many slots the mask covers; those where it is 0, and all behind, were not examined, and
- * their rewards and weights are not read.  A list with a mask has at most OLTR_MAX_MASKED slots.  Policies that learn from
- * the order of a list take the examined slots as its beginning.
- * A weight is the number of observations that a slot counts for: 2 is the same reward seen twice, 1/p that of an item
- * that was examined with probability p. */
+ * With a mask, n_examined is how many slots the mask covers; those where it is 0, and all behind,
+ * were not examined, and their rewards and weights are not read.  A list with a mask has at most
+ * OLTR_MAX_MASKED slots.  Policies that learn from the order of a list take the examined slots as
+ * its beginning. A weight is the number of observations that a slot counts for: 2 is the same
+ * reward seen twice, 1/p that of an item that was examined with probability p. */
 typedef struct oltr_feedback {
     uint32_t n_examined;
-    const double *reward;                /* (n_examined) */
-    const uint8_t *examined;             /* (n_examined) 1 or 0, or NULL: all were examined */
-    const double *weight;                /* (n_examined) above 0, at most OLTR_MAX_WEIGHT, or NULL: all 1 */
+    const double *reward;    /* (n_examined) */
+    const uint8_t *examined; /* (n_examined) 1 or 0, or NULL: all were examined */
+    const double *weight;    /* (n_examined) above 0, at most OLTR_MAX_WEIGHT, or NULL: all 1 */
     const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_feedback;
 #define OLTR_MAX_WEIGHT 1e6
 enum { OLTR_MAX_MASKED = 65536 };
 
-/* Lists of one length with what was seen of each: n pairs of oltr_ranking and oltr_feedback as arrays, row-major. */
+/* Lists of one length with what was seen of each: n pairs of oltr_ranking and oltr_feedback as
+ * arrays, row-major. */
 typedef struct oltr_lessons {
     uint32_t n, k;
     const uint32_t *item;                /* (n, k) */
@@ -250,19 +285,24 @@ typedef struct oltr_lessons {
     const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_lessons;
 
-/* ---- policies ------------------------------------------------------------------------------------------- */
+/* ---- policies
+ * ------------------------------------------------------------------------------------------- */
 
 typedef struct oltr_policy oltr_policy;
 typedef struct oltr_scratch oltr_scratch;
 
 OLTR_API oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error);
 OLTR_API void oltr_policy_free(oltr_policy *policy);
-/* The same in memory of the caller: `bytes` of it, aligned to 64.  oltr_policy_free() leaves that memory alone; it is needed
- * only for policies of your own with an end operation. */
-OLTR_API size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error); /* 0 on error */
-OLTR_API oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *settings, oltr_error *error);
-/* An independent policy with the same state to the bit; memory NULL: from where the original has its own. */
-OLTR_API oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memory, oltr_error *error);
+/* The same in memory of the caller: `bytes` of it, aligned to 64.  oltr_policy_free() leaves that
+ * memory alone; it is needed only for policies of your own with an end operation. */
+OLTR_API size_t oltr_policy_bytes(const oltr_settings *settings,
+                                  oltr_error *error); /* 0 on error */
+OLTR_API oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *settings,
+                                        oltr_error *error);
+/* An independent policy with the same state to the bit; memory NULL: from where the original has
+ * its own. */
+OLTR_API oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memory,
+                                       oltr_error *error);
 
 /* Of no policy: NULL, and 0. */
 OLTR_API const oltr_settings *oltr_policy_settings(const oltr_policy *policy);
@@ -271,69 +311,80 @@ OLTR_API uint64_t oltr_policy_rounds(const oltr_policy *policy); /* how often it
 OLTR_API oltr_scratch *oltr_scratch_new(const oltr_policy *policy);
 OLTR_API void oltr_scratch_free(oltr_scratch *scratch);
 
-OLTR_API oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_rng rng, oltr_scratch *scratch,
-                               oltr_ranking *ranking);
-/* Every item of the list must be a candidate of the query.  On any status but OK the policy is unchanged. */
-OLTR_API oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
-                                const oltr_feedback *feedback);
+OLTR_API oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_rng rng,
+                               oltr_scratch *scratch, oltr_ranking *ranking);
+/* Every item of the list must be a candidate of the query.  On any status but OK the policy is
+ * unchanged. */
+OLTR_API oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query,
+                                const oltr_ranking *ranking, const oltr_feedback *feedback);
 
-/* The same for many lists of one query, to the same bits as one by one, with the query checked once.
- * rank_many: list r is that of the generator oltr_rng_at(rng, stream, first_round + r).  item and score are (n, k)
- * row-major; score may be NULL.
- * learn_many: learns lesson after lesson and stops at the first that oltr_learn() refuses, with its status; that one and
- * those behind it are not learned.
- * done, if not NULL, is how many lists were ranked or lessons learned: n on OLTR_OK. */
-OLTR_API oltr_status oltr_rank_many(const oltr_policy *policy, const oltr_query *query, oltr_rng rng, uint32_t stream,
-                                    uint64_t first_round, oltr_scratch *scratch, uint32_t n, uint32_t k, uint32_t *item,
+/* The same for many lists of one query, to the same bits as one by one, with the query checked
+ * once. rank_many: list r is that of the generator oltr_rng_at(rng, stream, first_round + r).  item
+ * and score are (n, k) row-major; score may be NULL. learn_many: learns lesson after lesson and
+ * stops at the first that oltr_learn() refuses, with its status; that one and those behind it are
+ * not learned. done, if not NULL, is how many lists were ranked or lessons learned: n on
+ * OLTR_OK. */
+OLTR_API oltr_status oltr_rank_many(const oltr_policy *policy, const oltr_query *query,
+                                    oltr_rng rng, uint32_t stream, uint64_t first_round,
+                                    oltr_scratch *scratch, uint32_t n, uint32_t k, uint32_t *item,
                                     double *score, uint32_t *done);
-OLTR_API oltr_status oltr_learn_many(oltr_policy *policy, const oltr_query *query, const oltr_lessons *lessons,
-                                     uint32_t *done);
+OLTR_API oltr_status oltr_learn_many(oltr_policy *policy, const oltr_query *query,
+                                     const oltr_lessons *lessons, uint32_t *done);
 
-/* Cold companions for a call that was refused: they answer with the same status and a sentence that names the slot, the
- * item, the candidate and the feature.  explain_rank ranks as oltr_rank() does; explain_learn only checks, and cannot
- * foresee a status of the learn operation of a policy of your own. */
-OLTR_API oltr_status oltr_explain_rank(const oltr_policy *policy, const oltr_query *query, oltr_rng rng,
-                                       oltr_scratch *scratch, oltr_ranking *ranking, oltr_error *error);
-OLTR_API oltr_status oltr_explain_learn(const oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
-                                        const oltr_feedback *feedback, oltr_error *error);
+/* Cold companions for a call that was refused: they answer with the same status and a sentence that
+ * names the slot, the item, the candidate and the feature.  explain_rank ranks as oltr_rank() does;
+ * explain_learn only checks, and cannot foresee a status of the learn operation of a policy of your
+ * own. */
+OLTR_API oltr_status oltr_explain_rank(const oltr_policy *policy, const oltr_query *query,
+                                       oltr_rng rng, oltr_scratch *scratch, oltr_ranking *ranking,
+                                       oltr_error *error);
+OLTR_API oltr_status oltr_explain_learn(const oltr_policy *policy, const oltr_query *query,
+                                        const oltr_ranking *ranking, const oltr_feedback *feedback,
+                                        oltr_error *error);
 
 /* Items that come and go.  On any status but OK the policy is unchanged.
  *
- * resize: another number of items.  *policy is replaced by a new one, and the old one freed; its scratches serve a policy
- * that became smaller, not a larger one.  Items below both numbers keep what was learned of them, items from n_items on are
- * dropped, new ones have learned nothing.  Where the policy was given a prior, `prior` holds that of the new items, in the
- * same form, (n_items - what it has) numbers each; otherwise it is NULL.  A policy in memory of the caller cannot be resized.
+ * resize: another number of items.  *policy is replaced by a new one, and the old one freed; its
+ * scratches serve a policy that became smaller, not a larger one.  Items below both numbers keep
+ * what was learned of them, items from n_items on are dropped, new ones have learned nothing. Where
+ * the policy was given a prior, `prior` holds that of the new items, in the same form, (n_items -
+ * what it has) numbers each; otherwise it is NULL.  A policy in memory of the caller cannot be
+ * resized.
  *
- * The other calls take a policy that is by_item, and constant time.
- * get, put: all that is known of one item, as numbers: its sums in the order of a snapshot (observations, sum of rewards),
- * and then the pair of its prior, where the policy was given one.  n is how many; OLTR_EBUFFER when capacity is less.  To
- * remove an item, put what the last one has in its place, and shrink the policy some time later.
- * reset: the item as if it had never been shown; its prior stays.
- * renew: another prior for one item, in the form of the policy's; keep: with the sums that it has (1), or without (0). */
-OLTR_API oltr_status oltr_policy_resize(oltr_policy **policy, uint32_t n_items, const oltr_prior *prior,
-                                        oltr_error *error);
+ * The other calls take a policy that is by_item, and constant time. get, put: all that is known of
+ * one item, as numbers: its sums in the order of a snapshot (observations, sum of rewards), and
+ * then the pair of its prior, where the policy was given one.  n is how many; OLTR_EBUFFER when
+ * capacity is less.  To remove an item, put what the last one has in its place, and shrink the
+ * policy some time later. reset: the item as if it had never been shown; its prior stays. renew:
+ * another prior for one item, in the form of the policy's; keep: with the sums that it has (1), or
+ * without (0). */
+OLTR_API oltr_status oltr_policy_resize(oltr_policy **policy, uint32_t n_items,
+                                        const oltr_prior *prior, oltr_error *error);
 enum { OLTR_MAX_ITEM_NUMBERS = 10 };
-OLTR_API oltr_status oltr_item_get(const oltr_policy *policy, uint32_t item, double *number, uint32_t capacity,
-                                   uint32_t *n);
-OLTR_API oltr_status oltr_item_put(oltr_policy *policy, uint32_t item, const double *number, uint32_t n,
-                                   oltr_error *error);
+OLTR_API oltr_status oltr_item_get(const oltr_policy *policy, uint32_t item, double *number,
+                                   uint32_t capacity, uint32_t *n);
+OLTR_API oltr_status oltr_item_put(oltr_policy *policy, uint32_t item, const double *number,
+                                   uint32_t n, oltr_error *error);
 OLTR_API oltr_status oltr_item_reset(oltr_policy *policy, uint32_t item, oltr_error *error);
-OLTR_API oltr_status oltr_item_renew(oltr_policy *policy, uint32_t item, double first, double second, int keep,
-                                     oltr_error *error);
+OLTR_API oltr_status oltr_item_renew(oltr_policy *policy, uint32_t item, double first,
+                                     double second, int keep, oltr_error *error);
 
-/* Mean and standard deviation of what is believed of each candidate; sd may be NULL.  An item may be named more than
- * once and has the same result each time. */
-OLTR_API oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean, double *sd);
+/* Mean and standard deviation of what is believed of each candidate; sd may be NULL.  An item may
+ * be named more than once and has the same result each time. */
+OLTR_API oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean,
+                                  double *sd);
 /* Adds what `from` has learned; as if `into` had seen both. */
 OLTR_API oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from);
 /* Moves the belief towards the prior: every sum is multiplied by keep, 0 <= keep <= 1. */
 OLTR_API oltr_status oltr_forget(oltr_policy *policy, double keep);
 OLTR_API oltr_status oltr_check(const oltr_policy *policy, oltr_error *error);
 
-/* ---- snapshots ------------------------------------------------------------------------------------------ */
+/* ---- snapshots
+ * ------------------------------------------------------------------------------------------ */
 
 OLTR_API size_t oltr_save_bound(const oltr_policy *policy);
-OLTR_API oltr_status oltr_save(const oltr_policy *policy, void *buffer, size_t capacity, size_t *written);
+OLTR_API oltr_status oltr_save(const oltr_policy *policy, void *buffer, size_t capacity,
+                               size_t *written);
 OLTR_API oltr_policy *oltr_load(const void *buffer, size_t size, oltr_error *error);
 
 /* A zero-filled struct gives the defaults. */
@@ -341,8 +392,9 @@ typedef struct oltr_load_options {
     uint32_t size;             /* sizeof(oltr_load_options); 0 means that of oltr 0.1 */
     uint32_t reserved32;       /* 0 */
     const oltr_memory *memory; /* for the policy; NULL: the C library's */
-    size_t most_bytes; /* the most that the policy and one scratch of it may take; 0: OLTR_LOAD_BYTES, or 64 times the
-                                * length of the snapshot where that is more */
+    size_t
+        most_bytes; /* the most that the policy and one scratch of it may take; 0: OLTR_LOAD_BYTES,
+                     * or 64 times the length of the snapshot where that is more */
     const struct oltr_policy_ops *ops; /* that of a policy of your own (policy_ops.h), or NULL */
     const void *custom;                /* as in its settings */
     size_t custom_bytes;
@@ -350,14 +402,15 @@ typedef struct oltr_load_options {
 } oltr_load_options;
 #define OLTR_LOAD_BYTES ((size_t)1 << 30)
 
-/* Loads from bytes that may come from anywhere: every count is compared with the length of the snapshot before memory is
- * taken.  options NULL: the defaults, as oltr_load(). */
-OLTR_API oltr_policy *oltr_load_with(const void *buffer, size_t size, const oltr_load_options *options,
-                                     oltr_error *error);
+/* Loads from bytes that may come from anywhere: every count is compared with the length of the
+ * snapshot before memory is taken.  options NULL: the defaults, as oltr_load(). */
+OLTR_API oltr_policy *oltr_load_with(const void *buffer, size_t size,
+                                     const oltr_load_options *options, oltr_error *error);
 
 /* A snapshot as a file, which appears under its name whole and on the disk, or not at all. */
 OLTR_API oltr_status oltr_save_file(const oltr_policy *policy, const char *path, oltr_error *error);
-OLTR_API oltr_policy *oltr_load_file(const char *path, const oltr_load_options *options, oltr_error *error);
+OLTR_API oltr_policy *oltr_load_file(const char *path, const oltr_load_options *options,
+                                     oltr_error *error);
 
 #ifdef __cplusplus
 }

@@ -8,10 +8,10 @@
  *   oltr_results *results = oltr_results_new(points, oltr_plan_n_points(plan), &error);
  *   oltr_run(points, oltr_plan_n_points(plan), NULL, results, &error);
  *
- * Part of liboltr-lab.  docs/experiment-file.md explains the keys.  `figures` and `claims` are accepted and not read:
- * they describe what the program draws and judges.  A world of kind dataset names the data it
- * needs; the caller loads them and hands them over with oltr_plan_give_data() before the run.
- * examples/plan.c is a whole program.
+ * Part of liboltr-lab.  docs/experiment-file.md explains the keys.  `figures` and `claims` are
+ * accepted and not read: they describe what the program draws and judges.  A world of kind dataset
+ * names the data it needs; the caller loads them and hands them over with oltr_plan_give_data()
+ * before the run. examples/plan.c is a whole program.
  *
  * Errors read "name:line:column: world.items: what is wrong; what to do".  The key path is there
  * unless the whole text is at fault.  An override is named by its own text in place of name, line
@@ -31,7 +31,8 @@ typedef struct oltr_plan oltr_plan;
 /* One change of the description, as by `oltr run --set KEY=VALUE`; later ones override earlier
  * ones. */
 typedef struct oltr_override {
-    const char *key;    /* "world.items"; an entry of a list is called by its name: "policies.GTS.sigma" */
+    const char
+        *key; /* "world.items"; an entry of a list is called by its name: "policies.GTS.sigma" */
     const char *value;  /* text, "100"; where it begins with [ or {, it is YAML */
     const char *origin; /* what messages call it, or NULL: "world.items=100" */
     const void *reserved[3];
@@ -40,25 +41,32 @@ typedef struct oltr_override {
 /* `name` is for messages, and without folder and ending the title where the text has none.  JSON
  * must have its characters beyond U+FFFF as they are, in UTF-8, not as \u pairs.  NULL with the
  * error set when anything is wrong. */
-OLTR_API oltr_plan *oltr_plan_parse(const char *name, const char *text, size_t length, const oltr_override *overrides,
-                                    uint32_t n_overrides, oltr_error *error);
+OLTR_API oltr_plan *oltr_plan_parse(const char *name, const char *text, size_t length,
+                                    const oltr_override *overrides, uint32_t n_overrides,
+                                    oltr_error *error);
 OLTR_API void oltr_plan_free(oltr_plan *plan); /* NULL is fine */
 
 /* All that is returned below belongs to the plan.  A NULL plan or an index out of range gives
  * NULL, or 0. */
 OLTR_API const char *oltr_plan_title(const oltr_plan *plan);
-OLTR_API uint32_t oltr_plan_n_points(const oltr_plan *plan); /* values of the sweep; 1 without one */
+OLTR_API uint32_t
+oltr_plan_n_points(const oltr_plan *plan); /* values of the sweep; 1 without one */
 OLTR_API const oltr_experiment *oltr_plan_points(const oltr_plan *plan);
-OLTR_API const char *oltr_plan_sweep_key(const oltr_plan *plan); /* "world.items"; NULL without a sweep */
+OLTR_API const char *
+oltr_plan_sweep_key(const oltr_plan *plan); /* "world.items"; NULL without a sweep */
 OLTR_API const char *oltr_plan_sweep_value(const oltr_plan *plan, uint32_t point);
-OLTR_API const char *oltr_plan_note(const oltr_plan *plan, uint32_t policy); /* its `note`; NULL without one */
+OLTR_API const char *oltr_plan_note(const oltr_plan *plan,
+                                    uint32_t policy); /* its `note`; NULL without one */
 
-/* ---- data ----------------------------------------------------------------------------------------------- */
+/* ---- data
+ *
+ * -----------------------------------------------------------------------------------------------
+ */
 
 /* What a world of kind dataset is to be made of. */
 typedef struct oltr_data_plan {
-    const char *folder;     /* with train.txt, vali.txt and test.txt; NULL: generated */
-    const char *shape;      /* of the generated set (oltr_shape_at()); NULL: none, there is a folder */
+    const char *folder; /* with train.txt, vali.txt and test.txt; NULL: generated */
+    const char *shape;  /* of the generated set (oltr_shape_at()); NULL: none, there is a folder */
     uint32_t generated[3];  /* its queries for training, validation and testing */
     uint32_t queries;       /* at most so many of the test queries are played; 0: all */
     const char *grades;     /* how they become attractions: oltr_attraction_of_grade() */
@@ -74,8 +82,9 @@ OLTR_API const oltr_data_plan *oltr_plan_data(const oltr_plan *plan, uint32_t po
 
 /* The data of one point.  All of it must outlive the plan. */
 typedef struct oltr_plan_data_given {
-    const oltr_dataset *dataset;         /* the queries that are played, their features as policies get them */
-    const double *attraction;            /* (n_rows), or NULL: from the grades, as the plan has it */
+    const oltr_dataset
+        *dataset;             /* the queries that are played, their features as policies get them */
+    const double *attraction; /* (n_rows), or NULL: from the grades, as the plan has it */
     const double *prior_a, *prior_b;     /* (n_rows) or NULL: policies get no Beta prior */
     const double *prior_mean, *prior_sd; /* (n_rows) or NULL */
     const void *reserved[4];
@@ -84,8 +93,8 @@ typedef struct oltr_plan_data_given {
 /* Completes the point: items, features, attractions, prior; the replications of the text count
  * for each query.  The points change in place, so give all data before oltr_results_new().  On
  * error the point is as it was. */
-OLTR_API oltr_status oltr_plan_give_data(oltr_plan *plan, uint32_t point, const oltr_plan_data_given *data,
-                                         oltr_error *error);
+OLTR_API oltr_status oltr_plan_give_data(oltr_plan *plan, uint32_t point,
+                                         const oltr_plan_data_given *data, oltr_error *error);
 
 #ifdef __cplusplus
 }

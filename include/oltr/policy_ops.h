@@ -1,21 +1,24 @@
-/* policy_ops.h - how a policy is made: the interface that every policy of the catalogue implements, for one of your own.
+/* policy_ops.h - how a policy is made: the interface that every policy of the catalogue implements,
+ * for one of your own.
  *
- * A policy is one const oltr_policy_ops.  Outside the library it is used by oltr_settings_init_custom() in place of
- * oltr_settings_init(); from there on everything works as with the policies of the catalogue: oltr_rank() and oltr_learn()
- * check every argument before an operation is called, rounds are counted, snapshots, merging and forgetting are done from
- * the list of sums that the policy gives, and the simulator plays it beside the others.  So an operation can trust its
- * input.  examples/custom_policy.c is a whole one.
+ * A policy is one const oltr_policy_ops.  Outside the library it is used by
+ * oltr_settings_init_custom() in place of oltr_settings_init(); from there on everything works as
+ * with the policies of the catalogue: oltr_rank() and oltr_learn() check every argument before an
+ * operation is called, rounds are counted, snapshots, merging and forgetting are done from the list
+ * of sums that the policy gives, and the simulator plays it beside the others.  So an operation can
+ * trust its input.  examples/custom_policy.c is a whole one.
  *
- * What the operations share with your program comes through settings.custom, which init sees: two policies of one
- * oltr_policy_ops may have two.  It is the only pointer that a state may hold, since it points outside and a copy of the state
- * may use it as well; several threads read it at once when they rank.  A snapshot does not hold it: oltr_load_options has a
- * place for it.
+ * What the operations share with your program comes through settings.custom, which init sees: two
+ * policies of one oltr_policy_ops may have two.  It is the only pointer that a state may hold,
+ * since it points outside and a copy of the state may use it as well; several threads read it at
+ * once when they rank.  A snapshot does not hold it: oltr_load_options has a place for it.
  *
- * Errors: rank and learn return a status, which oltr_rank() and oltr_learn() pass on.  A learn that fails must leave the
- * state as it was; the engine does not count the round then, and cannot undo what the operation has changed.  A merge may
- * leave anything: it works on a copy.
+ * Errors: rank and learn return a status, which oltr_rank() and oltr_learn() pass on.  A learn that
+ * fails must leave the state as it was; the engine does not count the round then, and cannot undo
+ * what the operation has changed.  A merge may leave anything: it works on a copy.
  *
- * This header changes with the engine: code that includes it may have to change with a new minor version.
+ * This header changes with the engine: code that includes it may have to change with a new minor
+ * version.
  */
 #ifndef OLTR_POLICY_OPS_H
 #define OLTR_POLICY_OPS_H
@@ -26,8 +29,8 @@
 extern "C" {
 #endif
 
-/* The candidates of a request, checked: distinct, in range.  item is NULL when they are the items 0..n-1.  Policies with
- * context find a row of settings.dim features for each. */
+/* The candidates of a request, checked: distinct, in range.  item is NULL when they are the items
+ * 0..n-1.  Policies with context find a row of settings.dim features for each. */
 typedef struct oltr_candidates {
     uint32_t n;
     const uint32_t *item; /* (n) or NULL */
@@ -46,15 +49,15 @@ static inline uint32_t oltr_row_of(const oltr_candidates *from, uint32_t item)
     return from->item ? from->mark[item] - from->base : item;
 }
 
-/* In learn: the slot in which the user saw entry `i` of the list.  The examined slots come first in that list, so it is
- * not always i. */
+/* In learn: the slot in which the user saw entry `i` of the list.  The examined slots come first in
+ * that list, so it is not always i. */
 static inline uint32_t oltr_slot_of(const oltr_candidates *from, uint32_t i)
 {
     return from->slot ? from->slot[i] : i;
 }
 
-/* One array of learned sums.  Derived numbers may be a triangle: c columns, `stride` doubles apart, of column j the rows
- * j+1..c, which are n = c (c+1) / 2 numbers. */
+/* One array of learned sums.  Derived numbers may be a triangle: c columns, `stride` doubles apart,
+ * of column j the rows j+1..c, which are n = c (c+1) / 2 numbers. */
 typedef struct oltr_sum_array {
     const char *name;
     double *value; /* (n), or NULL */
@@ -67,68 +70,83 @@ enum { OLTR_MAX_SUMS = 8 };
 typedef struct oltr_policy_ops {
     oltr_policy_info info;
 
-    /* REQUIRED.  `t` is the number of the next round to be ranked, from 1.  State and scratch are aligned to 64 bytes, the
-     * state is zeroed before init and holds no pointer but settings.custom.  state_bytes and scratch_bytes are at least 1, and 0 when the size
-     * does not fit. */
+    /* REQUIRED.  `t` is the number of the next round to be ranked, from 1.  State and scratch are
+     * aligned to 64 bytes, the state is zeroed before init and holds no pointer but
+     * settings.custom.  state_bytes and scratch_bytes are at least 1, and 0 when the size does not
+     * fit. */
     size_t (*state_bytes)(const oltr_settings *settings);
     size_t (*scratch_bytes)(const oltr_settings *settings);
     oltr_status (*init)(void *state, const oltr_settings *settings, oltr_error *error);
-    oltr_status (*rank)(
-        const void *state, uint64_t t, const oltr_candidates *from, const oltr_rng *rng, void *scratch,
-        const oltr_ranking
-            *out); /* OLTR_EFEATURE for a feature that is not finite, or beyond 1e6 in the list; else OLTR_OK */
-    /* The first seen->n_examined entries of the list were examined, the others not; seen->examined is NULL.  seen->weight
-     * is NULL unless info.takes_weights.  On any status but OLTR_OK the state must be what it was, and the round is not
-     * counted. */
-    oltr_status (*learn)(void *state, uint64_t t, const oltr_candidates *from, const oltr_ranking *shown,
-                         const oltr_feedback *seen);
-    /* How many arrays; what was learned, nothing else.  Every number is finite and at most 1e70 either way. */
+    oltr_status (*rank)(const void *state, uint64_t t, const oltr_candidates *from,
+                        const oltr_rng *rng, void *scratch,
+                        const oltr_ranking *out); /* OLTR_EFEATURE for a feature that is not finite,
+                                                     or beyond 1e6 in the list; else OLTR_OK */
+    /* The first seen->n_examined entries of the list were examined, the others not; seen->examined
+     * is NULL.  seen->weight is NULL unless info.takes_weights.  On any status but OLTR_OK the
+     * state must be what it was, and the round is not counted. */
+    oltr_status (*learn)(void *state, uint64_t t, const oltr_candidates *from,
+                         const oltr_ranking *shown, const oltr_feedback *seen);
+    /* How many arrays; what was learned, nothing else.  Every number is finite and at most 1e70
+     * either way. */
     uint32_t (*sums)(const void *state, oltr_sum_array out[OLTR_MAX_SUMS]);
     void (*refresh)(void *state, uint64_t t); /* rebuilds all that is derived from the sums */
-    oltr_status (*check)(const void *state, uint64_t t, oltr_error *error); /* are the sums possible in round t? */
+    oltr_status (*check)(const void *state, uint64_t t,
+                         oltr_error *error); /* are the sums possible in round t? */
 
-    /* OPTIONAL.  predict: NULL where info says it cannot; sd may be NULL; OLTR_ENOMEM where it needs room of its own.
-     * merge, forget: NULL means that all sums add up, and fade, number by number.
-     * check_derived: NULL means that refresh() gives the very bytes that learn() leaves. */
-    size_t (*saved)(const oltr_settings *settings); /* at least so many numbers are in a snapshot's sums; NULL: none */
-    oltr_status (*predict)(const void *state, uint64_t t, const oltr_candidates *from, double *mean, double *sd);
-    oltr_status (*merge)(void *state, const void *from); /* may fail: it works on a copy, taken over on OLTR_OK */
+    /* OPTIONAL.  predict: NULL where info says it cannot; sd may be NULL; OLTR_ENOMEM where it
+     * needs room of its own. merge, forget: NULL means that all sums add up, and fade, number by
+     * number. check_derived: NULL means that refresh() gives the very bytes that learn() leaves. */
+    size_t (*saved)(const oltr_settings *settings); /* at least so many numbers are in a snapshot's
+                                                       sums; NULL: none */
+    oltr_status (*predict)(const void *state, uint64_t t, const oltr_candidates *from, double *mean,
+                           double *sd);
+    oltr_status (*merge)(
+        void *state, const void *from); /* may fail: it works on a copy, taken over on OLTR_OK */
     void (*forget)(void *state, double keep);
-    int (*refuses)(const void *state, const float *x); /* a policy with context: is this row against its settings? */
-    /* Would learning these weights, in any order, take a sum beyond what check() allows in round t?  Not asked without
-     * weights.  Slots that a mask leaves out are not to be counted. */
-    int (*overflows)(const void *state, uint64_t t, const oltr_ranking *shown, const oltr_feedback *seen);
+    int (*refuses)(const void *state,
+                   const float *x); /* a policy with context: is this row against its settings? */
+    /* Would learning these weights, in any order, take a sum beyond what check() allows in round t?
+     * Not asked without weights.  Slots that a mask leaves out are not to be counted. */
+    int (*overflows)(const void *state, uint64_t t, const oltr_ranking *shown,
+                     const oltr_feedback *seen);
     oltr_status (*check_derived)(const void *state, oltr_error *error);
-    /* Derived numbers whose bits depend on the path (a factor kept by updates, an estimate found by a solver): a snapshot
-     * keeps them, so that a copy goes on to the same bits.  How many arrays; one may hold the length of the next. */
+    /* Derived numbers whose bits depend on the path (a factor kept by updates, an estimate found by
+     * a solver): a snapshot keeps them, so that a copy goes on to the same bits.  How many arrays;
+     * one may hold the length of the next. */
     uint32_t (*derived)(const void *state, oltr_sum_array out[OLTR_MAX_SUMS]);
-    /* Called in place of refresh() after they were read: rebuilds the rest.  OLTR_ESTATE when they are impossible (not
-     * finite, a pivot that is not positive).  Not NULL where derived is not. */
+    /* Called in place of refresh() after they were read: rebuilds the rest.  OLTR_ESTATE when they
+     * are impossible (not finite, a pivot that is not positive).  Not NULL where derived is not. */
     oltr_status (*resume)(void *state, uint64_t t, oltr_error *error);
-    /* For info.by_item: sums() gives one number for each item in every array, and this operation derives all that
-     * belongs to one item anew, from its sums and from its prior in the settings, after either was changed.  It checks both
-     * first, as init and check do; on any status but OLTR_OK it changes nothing. */
-    oltr_status (*renew_item)(void *state, uint64_t t, const oltr_settings *settings, uint32_t item, oltr_error *error);
-    /* end: called once for each policy, when it is freed; for what init took and the state or settings.custom refers to.
-     * copied: called for the state of a policy that is a copy, byte by byte, of another, so that it can take the same again:
-     * oltr_policy_copy() makes copies, and so do oltr_merge() and oltr_check() temporarily. */
+    /* For info.by_item: sums() gives one number for each item in every array, and this operation
+     * derives all that belongs to one item anew, from its sums and from its prior in the settings,
+     * after either was changed.  It checks both first, as init and check do; on any status but
+     * OLTR_OK it changes nothing. */
+    oltr_status (*renew_item)(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
+                              oltr_error *error);
+    /* end: called once for each policy, when it is freed; for what init took and the state or
+     * settings.custom refers to. copied: called for the state of a policy that is a copy, byte by
+     * byte, of another, so that it can take the same again: oltr_policy_copy() makes copies, and so
+     * do oltr_merge() and oltr_check() temporarily. */
     void (*end)(void *state);
     void (*copied)(void *state);
-    /* Called with settings.custom by each thread that oltr_run() starts, before it makes the first policy of these
-     * operations and after it has freed the last.  A status other than OLTR_OK stops the run.  oltr_experiment_check() makes
-     * every policy once in the thread of its caller, without these calls. */
+    /* Called with settings.custom by each thread that oltr_run() starts, before it makes the first
+     * policy of these operations and after it has freed the last.  A status other than OLTR_OK
+     * stops the run.  oltr_experiment_check() makes every policy once in the thread of its caller,
+     * without these calls. */
     oltr_status (*thread_begin)(const void *custom);
     void (*thread_end)(const void *custom);
 } oltr_policy_ops;
 
-/* Settings for a policy of your own, with the defaults of its parameters; `ops` must outlive them and info.ops must point to it. */
-OLTR_API oltr_status oltr_settings_init_custom(oltr_settings *settings, const oltr_policy_ops *ops, uint32_t n_items,
-                                               oltr_error *error);
+/* Settings for a policy of your own, with the defaults of its parameters; `ops` must outlive them
+ * and info.ops must point to it. */
+OLTR_API oltr_status oltr_settings_init_custom(oltr_settings *settings, const oltr_policy_ops *ops,
+                                               uint32_t n_items, oltr_error *error);
 /* A snapshot of such a policy. */
-OLTR_API oltr_policy *oltr_load_custom(const oltr_policy_ops *ops, const void *buffer, size_t size, oltr_error *error);
+OLTR_API oltr_policy *oltr_load_custom(const oltr_policy_ops *ops, const void *buffer, size_t size,
+                                       oltr_error *error);
 
-/* For policies that rank by a score: a scratch of this size, the scores of the candidates in it, and the list of the best, ties
- * broken uniformly. */
+/* For policies that rank by a score: a scratch of this size, the scores of the candidates in it,
+ * and the list of the best, ties broken uniformly. */
 OLTR_API size_t oltr_scores_bytes(const oltr_settings *settings);
 OLTR_API double *oltr_scores(void *scratch); /* one for each candidate */
 OLTR_API oltr_status oltr_show_best(void *scratch, const oltr_candidates *from, const oltr_rng *rng,

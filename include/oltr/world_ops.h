@@ -1,11 +1,14 @@
-/* world_ops.h - how a world and a click model are made: the interfaces that those of the catalogue implement, for your own.
+/* world_ops.h - how a world and a click model are made: the interfaces that those of the catalogue
+ * implement, for your own.
  *
- * A world kind is one const oltr_world_ops, a click model one const oltr_click_ops; put them into oltr_world.custom_kind and
- * oltr_world.custom_clicks and the simulator plays them like its own.  Draw every number from oltr_rng_at() of (seed,
- * replication), a stream and a round, so that all policies of a replication meet the same instance and the same users, and results
- * do not depend on threads.  examples/custom_world.c has one of each.
+ * A world kind is one const oltr_world_ops, a click model one const oltr_click_ops; put them into
+ * oltr_world.custom_kind and oltr_world.custom_clicks and the simulator plays them like its own.
+ * Draw every number from oltr_rng_at() of (seed, replication), a stream and a round, so that all
+ * policies of a replication meet the same instance and the same users, and results do not depend on
+ * threads.  examples/custom_world.c has one of each.
  *
- * This header changes with the engine: code that includes it may have to change with a new minor version.
+ * This header changes with the engine: code that includes it may have to change with a new minor
+ * version.
  */
 #ifndef OLTR_WORLD_OPS_H
 #define OLTR_WORLD_OPS_H
@@ -16,8 +19,15 @@
 extern "C" {
 #endif
 
-/* The streams of a replication.  The first two are the simulator's; a world of your own may use the others, and any above. */
-enum { OLTR_STREAM_POLICY, OLTR_STREAM_USERS, OLTR_STREAM_INSTANCE, OLTR_STREAM_PRIOR, OLTR_STREAM_CONTEXTS };
+/* The streams of a replication.  The first two are the simulator's; a world of your own may use the
+ * others, and any above. */
+enum {
+    OLTR_STREAM_POLICY,
+    OLTR_STREAM_USERS,
+    OLTR_STREAM_INSTANCE,
+    OLTR_STREAM_PRIOR,
+    OLTR_STREAM_CONTEXTS
+};
 
 /* The truth of one replication, and the prior that the policies get.  The arrays are allocated; a
  * world fills them.
@@ -39,7 +49,8 @@ typedef struct oltr_instance {
     const float *x;     /* (n_items, dim): `drawn`, or rows that the world keeps */
     float *drawn;       /* room for (n_items, dim); NULL for a dataset, whose rows are in place */
     double *theta;      /* (dim) */
-    double *room;       /* (n_items of the world) working memory for best() and worst(); its content means nothing */
+    double *room; /* (n_items of the world) working memory for best() and worst(); its content means
+                     nothing */
     /* NULL, or to be asked every few milliseconds by a draw() or advance() that takes long: when
      * it returns non-zero, return OLTR_EINTERRUPTED. */
     int (*stop)(void *context);
@@ -54,13 +65,13 @@ typedef struct oltr_world_ops {
     /* Fills the arrays of `out`; may set n_items to fewer than the world has, but not below the
      * number of slots.  Anything but OLTR_OK ends the run with that status and the words in
      * *error (never NULL). */
-    oltr_status (*draw)(const oltr_world *world, uint64_t seed, uint64_t replication, oltr_instance *out,
-                        oltr_error *error);
+    oltr_status (*draw)(const oltr_world *world, uint64_t seed, uint64_t replication,
+                        oltr_instance *out, oltr_error *error);
     /* OPTIONAL: what changes from round to round (above), rounds counting from 1; advance() is
      * called where moves() says so. */
     int (*moves)(const oltr_world *world);
-    oltr_status (*advance)(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
-                           oltr_instance *truth, oltr_error *error);
+    oltr_status (*advance)(const oltr_world *world, uint64_t seed, uint64_t replication,
+                           uint64_t round, oltr_instance *truth, oltr_error *error);
     /* OPTIONAL: called by every thread before its first call of an operation above or of the
      * click model, check() excepted, and after its last one.  Where thread_begin() fails, the run
      * ends with its status and thread_end() is not called. */
@@ -80,7 +91,8 @@ typedef struct oltr_click_ops {
                      const oltr_ranking *shown, double *reward);
     /* Expected reward of the list, and the largest of any list of k items.  A number that is not
      * finite ends the run with an error. */
-    double (*value)(const oltr_world *world, const oltr_instance *truth, const uint32_t *item, uint32_t k);
+    double (*value)(const oltr_world *world, const oltr_instance *truth, const uint32_t *item,
+                    uint32_t k);
     double (*best)(const oltr_world *world, const oltr_instance *truth, uint32_t k);
     /* OPTIONAL: the smallest of any list of k items.  Where it is there, replications in which
      * every list is as good as any other are counted: oltr_results_saturated(). */

@@ -2,9 +2,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "report/report.h"
 
-#include "base/error.h"
-#include "report/csv.h"
-#include "report/files.h"
+#include "engine/base/error.h"
+#include "report/io/csv.h"
+#include "report/io/whole_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what there is -------------------------------------------------------------------------------------- */
+/* ---- what there is
+ * -------------------------------------------------------------------------------------- */
 
 static bool holds_manifest(const char *path)
 {
@@ -40,7 +41,8 @@ static struct report_experiment *add(struct report *report, const char *name)
     if (known != NULL) {
         return known;
     }
-    struct report_experiment *grown = realloc(report->experiment, (report->count + 1) * sizeof *report->experiment);
+    struct report_experiment *grown =
+        realloc(report->experiment, (report->count + 1) * sizeof *report->experiment);
     if (grown == NULL) {
         return NULL;
     }
@@ -84,8 +86,10 @@ static oltr_status add_asked(struct report *report, oltr_error *error)
     {
         const char *name = json_string_value(json_object_get(entry, "name"));
         const char *trouble = json_string_value(json_object_get(entry, "trouble"));
-        if (name == NULL || !file_name_is_plain(name) || (trouble != NULL && !text_is_line(trouble))) {
-            return fail(error, OLTR_EIO, "%s/report.json: an experiment has no good name or trouble", report->path);
+        if (name == NULL || !file_name_is_plain(name) ||
+            (trouble != NULL && !text_is_line(trouble))) {
+            return fail(error, OLTR_EIO,
+                        "%s/report.json: an experiment has no good name or trouble", report->path);
         }
         struct report_experiment *experiment = add(report, name);
         if (experiment == NULL) {
@@ -98,7 +102,8 @@ static oltr_status add_asked(struct report *report, oltr_error *error)
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(((const struct report_experiment *)a)->name, ((const struct report_experiment *)b)->name);
+    return strcmp(((const struct report_experiment *)a)->name,
+                  ((const struct report_experiment *)b)->name);
 }
 
 /* Whatever else lies there. */
@@ -120,7 +125,8 @@ static oltr_status add_found(struct report *report, oltr_error *error)
     }
     (void)closedir(open);
     if (report->count > asked) {
-        qsort(report->experiment + asked, report->count - asked, sizeof *report->experiment, by_name);
+        qsort(report->experiment + asked, report->count - asked, sizeof *report->experiment,
+              by_name);
     }
     return room ? OLTR_OK : fail(error, OLTR_ENOMEM, "%s: out of memory", report->path);
 }
@@ -133,7 +139,8 @@ static oltr_status read_experiment(struct report_experiment *experiment, oltr_er
     }
     oltr_status status = folder_read(experiment->path, &experiment->folder, error);
     experiment->there = status == OLTR_OK;
-    return experiment->there ? claims_judge(&experiment->folder, &experiment->findings, error) : status;
+    return experiment->there ? claims_judge(&experiment->folder, &experiment->findings, error)
+                             : status;
 }
 
 oltr_status report_read(const char *path, struct report *report, oltr_error *error)
@@ -151,8 +158,9 @@ oltr_status report_read(const char *path, struct report *report, oltr_error *err
         status = read_experiment(&report->experiment[i], error);
     }
     if (status == OLTR_OK && report->count == 0) {
-        return fail(error, OLTR_EIO, "%s: no folder in it has a manifest.json; `oltr reproduce -o %s` fills it", path,
-                    path);
+        return fail(error, OLTR_EIO,
+                    "%s: no folder in it has a manifest.json; `oltr reproduce -o %s` fills it",
+                    path, path);
     }
     return status;
 }
@@ -171,7 +179,8 @@ void report_free(struct report *report)
     memset(report, 0, sizeof *report);
 }
 
-/* ---- the tables ----------------------------------------------------------------------------------------- */
+/* ---- the tables
+ * ----------------------------------------------------------------------------------------- */
 
 static void add_result(const char *name, const struct result_row *row, struct text *out)
 {
@@ -180,8 +189,8 @@ static void add_result(const char *name, const struct result_row *row, struct te
     csv_field(out, row->sweep);
     text_add(out, ",");
     csv_field(out, row->policy);
-    text_printf(out, ",%" PRIu64 ",%.9g,%.9g,%.9g,%" PRIu32 "\n", row->round, row->regret, row->regret_se, row->reward,
-                row->replications);
+    text_printf(out, ",%" PRIu64 ",%.9g,%.9g,%.9g,%" PRIu32 "\n", row->round, row->regret,
+                row->regret_se, row->reward, row->replications);
 }
 
 /* All checkpoints of all experiments, or their last ones. */
@@ -207,7 +216,8 @@ static void claims_of_all(const struct report *report, struct text *out)
     }
 }
 
-static oltr_status put(const struct report *report, const char *name, struct text *content, oltr_error *error)
+static oltr_status put(const struct report *report, const char *name, struct text *content,
+                       oltr_error *error)
 {
     oltr_status status = file_write_in(report->path, name, content, error);
     text_free(content);

@@ -1,12 +1,14 @@
-/* report.h - a folder of folders: everything that `oltr reproduce` has run, as one page and as tables for a paper.
+/* report.h - a folder of folders: everything that `oltr reproduce` has run, as one page and as
+ * tables for a paper.
  *
- * A report is written from the files of the experiments' folders alone, and from report.json, which says what was asked
- * for.  So it can be written again at any time, and by hand-made folders too. */
-#ifndef REPORT_REPORT_H
-#define REPORT_REPORT_H
+ * A report is written from the files of the experiments' folders alone, and from report.json, which
+ * says what was asked for.  So it can be written again at any time, and by hand-made folders
+ * too. */
+#ifndef OLTR_REPORT_REPORT_H
+#define OLTR_REPORT_REPORT_H
 
-#include "report/claims.h"
-#include "report/folder.h"
+#include "report/claims/claims.h"
+#include "report/io/folder.h"
 
 struct report_experiment {
     char *name, *path;   /* of its folder, in the report and from here */
@@ -27,12 +29,13 @@ struct report {
 oltr_status report_read(const char *path, struct report *report, oltr_error *error);
 void report_free(struct report *report);
 
-/* Writes index.html, results.csv, summary.csv, claims.csv and summary.tex into the folder.  *missing: how many figures
- * could not be shown. */
+/* Writes index.html, results.csv, summary.csv, claims.csv and summary.tex into the folder.
+ * *missing: how many figures could not be shown. */
 oltr_status report_write(const struct report *report, uint32_t *missing, oltr_error *error);
 
 /* The page, and the tables for LaTeX. */
-oltr_status page_write(const struct report *report, struct text *out, uint32_t *missing, oltr_error *error);
+oltr_status page_write(const struct report *report, struct text *out, uint32_t *missing,
+                       oltr_error *error);
 void latex_write(const struct report *report, struct text *out);
 
 #endif

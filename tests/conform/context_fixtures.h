@@ -1,7 +1,9 @@
-/* context_fixtures.h - every policy with context in every setting worth a test, and requests whose features change from round to round.
+/* context_fixtures.h - every policy with context in every setting worth a test, and requests whose
+ * features change from round to round.
  *
- * What the three files conform/contextual*.c share: dice of their own, requests, snapshots as values, and a second reading of the snapshot format that shares
- * no code with the library.  The policies come from the catalogue, not from a list, so a new one is tested from its first day.
+ * What the three files conform/contextual*.c share: dice of their own, requests, snapshots as
+ * values, and a second reading of the snapshot format that shares no code with the library.  The
+ * policies come from the catalogue, not from a list, so a new one is tested from its first day.
  */
 #ifndef CONFORM_CONTEXT_FIXTURES_H
 #define CONFORM_CONTEXT_FIXTURES_H
@@ -115,7 +117,8 @@ static inline double param_of(const variant *v, const char *name)
 static inline int chosen(const variant *v, const char *name, const char *choice)
 {
     uint32_t i = param_index(v->info, name);
-    return i < v->info->n_params && strcmp(v->info->params[i].choices[(uint32_t)v->value[i]], choice) == 0;
+    return i < v->info->n_params &&
+           strcmp(v->info->params[i].choices[(uint32_t)v->value[i]], choice) == 0;
 }
 
 static inline void name_variant(variant *v)
@@ -127,7 +130,8 @@ static inline void name_variant(variant *v)
         if (v->value[i] >= p->initial && v->value[i] <= p->initial)
             continue;
         used += p->type == OLTR_CHOICE
-                    ? snprintf(v->name + used, room, " %s=%s", p->name, p->choices[(uint32_t)v->value[i]])
+                    ? snprintf(v->name + used, room, " %s=%s", p->name,
+                               p->choices[(uint32_t)v->value[i]])
                     : snprintf(v->name + used, room, " %s=%g", p->name, v->value[i]);
     }
 }
@@ -207,7 +211,10 @@ static inline void add_bounds(variant_list *list, const oltr_policy_info *info)
     for (uint32_t i = 0; i < info->n_params; i++)
         for (int high = 0; high < 2 && info->params[i].type != OLTR_CHOICE; high++) {
             const oltr_param *p = &info->params[i];
-            variant v = with(plain_variant(info), p->name, !high ? p->min : strcmp(p->name, "rows") == 0 ? 16 : p->max);
+            variant v = with(plain_variant(info), p->name,
+                             !high                          ? p->min
+                             : strcmp(p->name, "rows") == 0 ? 16
+                                                            : p->max);
             v.at_bound = 1;
             add_variant(list, v);
         }
@@ -287,7 +294,8 @@ static inline uint32_t row_index(const request *r, uint32_t item)
     return r->query.item ? j : item;
 }
 
-/* Clicks with a taste, as a user who reads on after a click; rewards that are not clicks are eighths, whose sums are exact. */
+/* Clicks with a taste, as a user who reads on after a click; rewards that are not clicks are
+ * eighths, whose sums are exact. */
 static inline void draw_feedback(dice *d, oltr_rewards kind, request *r)
 {
     r->n_examined = below(d, r->k + 1);
@@ -298,7 +306,8 @@ static inline void draw_feedback(dice *d, oltr_rewards kind, request *r)
     }
 }
 
-/* Any number of candidates, named or not, and a list of some of them.  The request holds pointers to itself: it may not be copied. */
+/* Any number of candidates, named or not, and a list of some of them.  The request holds pointers
+ * to itself: it may not be copied. */
 static inline void draw_request(dice *d, oltr_rewards kind, row_source source, request *r)
 {
     uint32_t n = 1 + below(d, ITEMS), place[ITEMS];
@@ -335,8 +344,8 @@ static inline oltr_rng rng_of(uint64_t round)
     return oltr_rng_at(oltr_rng_make(7, 3), 0, round);
 }
 
-static inline oltr_status rank_with(const oltr_policy *p, const oltr_query *query, uint64_t round, uint32_t k,
-                                    uint32_t *item, double *score)
+static inline oltr_status rank_with(const oltr_policy *p, const oltr_query *query, uint64_t round,
+                                    uint32_t k, uint32_t *item, double *score)
 {
     oltr_scratch *scratch = oltr_scratch_new(p);
     oltr_ranking out = {k, item, score};
@@ -527,7 +536,8 @@ static inline const sum_field *sum_named(const anatomy *a, const char *name)
     return NULL;
 }
 
-/* ---- a cmocka group that is put together at run time: each pair of a check and a variant is a test of its own */
+/* ---- a cmocka group that is put together at run time: each pair of a check and a variant is a
+ * test of its own */
 
 typedef struct suite {
     size_t n;
@@ -535,7 +545,8 @@ typedef struct suite {
     char name[MOST_TESTS][200];
 } suite;
 
-static inline void add_test(suite *s, const char *check, const char *subject, CMUnitTestFunction run, const void *state)
+static inline void add_test(suite *s, const char *check, const char *subject,
+                            CMUnitTestFunction run, const void *state)
 {
     union {
         const void *given;
@@ -547,8 +558,8 @@ static inline void add_test(suite *s, const char *check, const char *subject, CM
     s->n++;
 }
 
-static inline void add_for_variants(suite *s, const variant_list *list, const char *check, CMUnitTestFunction run,
-                                    int (*applies)(const variant *))
+static inline void add_for_variants(suite *s, const variant_list *list, const char *check,
+                                    CMUnitTestFunction run, int (*applies)(const variant *))
 {
     for (uint32_t i = 0; i < list->n; i++)
         if (!applies || applies(&list->at[i]))

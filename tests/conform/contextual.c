@@ -1,8 +1,10 @@
-/* contextual.c - what every policy with context promises, whoever it is: one suite over the whole catalogue in all its settings.
+/* contextual.c - what every policy with context promises, whoever it is: one suite over the whole
+ * catalogue in all its settings.
  *
- * conform/policies.c asks the same of policies without context, whose items stay what they are.  Here the candidates, their number, their order and
- * their features change with every request, and a row of features is one more thing that can be wrong: missing, too short, not a number, too long.
- * Each check runs on each variant of context_fixtures.h as a test of its own.
+ * conform/policies.c asks the same of policies without context, whose items stay what they are.
+ * Here the candidates, their number, their order and their features change with every request, and
+ * a row of features is one more thing that can be wrong: missing, too short, not a number, too
+ * long. Each check runs on each variant of context_fixtures.h as a test of its own.
  */
 #include "conform/context_fixtures.h"
 
@@ -14,7 +16,8 @@ static void expect(oltr_status got, oltr_status wanted)
         fail_msg("got %s, wanted %s", oltr_status_name(got), oltr_status_name(wanted));
 }
 
-/* ---- lists ---------------------------------------------------------------------------------------------- */
+/* ---- lists
+ * ---------------------------------------------------------------------------------------------- */
 
 static int is_candidate(const request *r, uint32_t item)
 {
@@ -24,7 +27,8 @@ static int is_candidate(const request *r, uint32_t item)
     return j < r->query.n_items;
 }
 
-static void assert_valid_list(const request *r, uint32_t k, const uint32_t *item, const double *score)
+static void assert_valid_list(const request *r, uint32_t k, const uint32_t *item,
+                              const double *score)
 {
     unsigned char shown[ITEMS] = {0};
     for (uint32_t s = 0; s < k; s++) {
@@ -106,7 +110,8 @@ static void reading_leaves_no_trace(void **state)
         request r;
         draw_request(&d, v->info->rewards, NEVER_AGAIN, &r);
         expect(rank_with(p, &r.query, round, r.k, r.shown, NULL), OLTR_OK);
-        expect(oltr_predict(p, &r.query, mean, sd), v->info->can_predict ? OLTR_OK : OLTR_EUNSUPPORTED);
+        expect(oltr_predict(p, &r.query, mean, sd),
+               v->info->can_predict ? OLTR_OK : OLTR_EUNSUPPORTED);
         for (uint32_t j = 0; v->info->can_predict && j < r.query.n_items; j++)
             assert_true(isfinite(mean[j]) && isfinite(sd[j]) && sd[j] >= 0);
     }
@@ -140,7 +145,8 @@ static void the_state_stays_sound(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- bad requests --------------------------------------------------------------------------------------- */
+/* ---- bad requests
+ * --------------------------------------------------------------------------------------- */
 
 /* Neither ranked nor learned from, and the policy is as it was. */
 static void refuse_round(oltr_policy *p, const oltr_query *query, oltr_status wanted)
@@ -244,7 +250,8 @@ static void huge_features(void **state)
         double reward[2] = {1, 0};
         oltr_query query = {2, NULL, DIM, 0, x};
         image before = image_of(p);
-        oltr_status status = oltr_learn(p, &query, &(oltr_ranking){2, item, NULL}, &(oltr_feedback){2, reward});
+        oltr_status status =
+            oltr_learn(p, &query, &(oltr_ranking){2, item, NULL}, &(oltr_feedback){2, reward});
         image after = image_of(p);
         if (!chosen(v, "norm", "scale"))
             expect(status, OLTR_EFEATURE);
@@ -258,7 +265,8 @@ static void huge_features(void **state)
     oltr_policy_free(p);
 }
 
-/* Whatever length is taken, the policy remains one: sound, and with numbers for beliefs and scores. */
+/* Whatever length is taken, the policy remains one: sound, and with numbers for beliefs and
+ * scores. */
 static void long_features_do_no_harm(void **state)
 {
     const variant *v = *state;
@@ -289,7 +297,8 @@ static void long_features_do_no_harm(void **state)
     }
 }
 
-/* What is ranked can be learned: a list is refused by both or by none, and the largest feature that is allowed by none. */
+/* What is ranked can be learned: a list is refused by both or by none, and the largest feature that
+ * is allowed by none. */
 static void rank_and_learn_refuse_the_same(void **state)
 {
     const variant *v = *state;
@@ -386,7 +395,8 @@ static void settings_need_a_dimension(void **state)
     assert_int_not_equal(error.code, OLTR_OK);
 }
 
-/* ---- saving, merging, fading ---------------------------------------------------------------------------- */
+/* ---- saving, merging, fading
+ * ---------------------------------------------------------------------------- */
 
 static int is_logts(const variant *v)
 {
@@ -397,7 +407,8 @@ static int is_logts(const variant *v)
 static int sums_depend_on_estimates(const variant *v)
 {
     return is_kind(v, "logts-newton") || is_kind(v, "cascade-woful") ||
-           (is_logts(v) && chosen(v, "weights", "stale")) || (is_logts(v) && param_of(v, "rows") > 0);
+           (is_logts(v) && chosen(v, "weights", "stale")) ||
+           (is_logts(v) && param_of(v, "rows") > 0);
 }
 
 static int moderate(const variant *v)
@@ -412,7 +423,8 @@ static void assert_near_sums(const oltr_policy *p, const oltr_policy *q, double 
     assert_int_equal(x.size, y.size);
     for (uint32_t i = 0; i < a.sums; i++)
         for (size_t j = 0; j < a.sum[i].n; j++) {
-            double one = number_at(x.byte + a.sum[i].value + 8 * j), other = number_at(y.byte + b.sum[i].value + 8 * j);
+            double one = number_at(x.byte + a.sum[i].value + 8 * j),
+                   other = number_at(y.byte + b.sum[i].value + 8 * j);
             if (!near(one, other, tolerance))
                 fail_msg("%s[%zu]: %.17g and %.17g", a.sum[i].text, j, one, other);
         }
@@ -420,8 +432,9 @@ static void assert_near_sums(const oltr_policy *p, const oltr_policy *q, double 
     free(y.byte);
 }
 
-/* How far means and standard deviations of two policies that know the same may be apart.  logts promises its root to 1e-8, and with fresh weights a
- * covariance within `drift` of the exact one. */
+/* How far means and standard deviations of two policies that know the same may be apart.  logts
+ * promises its root to 1e-8, and with fresh weights a covariance within `drift` of the exact
+ * one. */
 typedef struct slack {
     double mean, sd;
 } slack;
@@ -448,7 +461,8 @@ static void assert_same_belief(const oltr_policy *p, const oltr_policy *q, slack
         for (uint32_t j = 0; j < r.query.n_items; j++)
             if (!near(mean[0][j], mean[1][j], allowed.mean) ||
                 fabs(sd[0][j] - sd[1][j]) > allowed.sd * sd[1][j] + 1e-15)
-                fail_msg("mean %.17g and %.17g, sd %.17g and %.17g", mean[0][j], mean[1][j], sd[0][j], sd[1][j]);
+                fail_msg("mean %.17g and %.17g, sd %.17g and %.17g", mean[0][j], mean[1][j],
+                         sd[0][j], sd[1][j]);
     }
 }
 
@@ -462,7 +476,8 @@ static void assert_same_scores(const oltr_policy *p, const oltr_policy *q, doubl
         double score[ITEMS], by_item[2][ITEMS] = {{0}};
         draw_request(&d, OLTR_CLICKS, NEVER_AGAIN, &r);
         for (int side = 0; side < 2; side++) {
-            expect(rank_with(side ? q : p, &r.query, n, r.query.n_items, item[side], score), OLTR_OK);
+            expect(rank_with(side ? q : p, &r.query, n, r.query.n_items, item[side], score),
+                   OLTR_OK);
             for (uint32_t s = 0; s < r.query.n_items; s++)
                 by_item[side][item[side][s]] = score[s];
         }
@@ -577,7 +592,8 @@ static void forgetting(void **state)
         assert_true(same || (v->info->can_forget && keeps[i] < 1));
         assert_int_equal(oltr_policy_rounds(p), 100);
         assert_sound(p);
-        if (v->info->can_forget && i == 3 && !v->at_bound) { /* the belief of a newcomer, at this hour */
+        if (v->info->can_forget && i == 3 &&
+            !v->at_bound) { /* the belief of a newcomer, at this hour */
             slack mean_only = {1e-12, 1e300};
             assert_same_belief(fresh, p, mean_only);
         }
@@ -589,7 +605,8 @@ static void forgetting(void **state)
     }
 }
 
-/* Linear sums are scaled one by one: half of everything learned twice is everything learned once. */
+/* Linear sums are scaled one by one: half of everything learned twice is everything learned
+ * once. */
 static void forgetting_half_of_twice(void **state)
 {
     const variant *v = *state;
@@ -627,7 +644,8 @@ static void bad_forgetting_is_refused(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- rows longer than 1 --------------------------------------------------------------------------------- */
+/* ---- rows longer than 1
+ * --------------------------------------------------------------------------------- */
 
 /* Every row at length 1, or at `length`. */
 static void stretch(request *r, double length)
@@ -676,14 +694,15 @@ static void teach_both(oltr_policy *p, oltr_policy *q, uint32_t rounds, double l
 }
 
 /* The scores that two policies give the candidates of two requests. */
-static void assert_scores(const oltr_policy *p, const request *one, const oltr_policy *q, const request *other,
-                          double tolerance)
+static void assert_scores(const oltr_policy *p, const request *one, const oltr_policy *q,
+                          const request *other, double tolerance)
 {
     for (uint64_t round = 0; round < 4; round++) {
         uint32_t item[ITEMS];
         double score[ITEMS], by_item[2][ITEMS] = {{0}};
         for (int side = 0; side < 2; side++) {
-            expect(rank_with(side ? q : p, side ? &other->query : &one->query, round, one->query.n_items, item, score),
+            expect(rank_with(side ? q : p, side ? &other->query : &one->query, round,
+                             one->query.n_items, item, score),
                    OLTR_OK);
             for (uint32_t s = 0; s < one->query.n_items; s++)
                 by_item[side][item[s]] = score[s];
@@ -763,14 +782,16 @@ static void long_rows_are_accepted(void **state)
     anatomy a = dissect(&x), b = dissect(&y);
     const sum_field *f = sum_named(&a, "gram"), *g = sum_named(&b, "gram");
     for (size_t j = 0; f && !sums_depend_on_estimates(v) && j < f->n; j++)
-        assert_true(near(25 * number_at(x.byte + f->value + 8 * j), number_at(y.byte + g->value + 8 * j), 1e-5));
+        assert_true(near(25 * number_at(x.byte + f->value + 8 * j),
+                         number_at(y.byte + g->value + 8 * j), 1e-5));
     free(x.byte);
     free(y.byte);
     oltr_policy_free(p);
     oltr_policy_free(q);
 }
 
-/* ---- snapshots: nothing in them is believed -------------------------------------------------------------- */
+/* ---- snapshots: nothing in them is believed
+ * -------------------------------------------------------------- */
 
 static image make_image(const variant *v)
 {
@@ -781,7 +802,8 @@ static image make_image(const variant *v)
     return m;
 }
 
-/* Loads from a block of exactly that size, so that a sanitizer sees a read beyond the end.  What is taken must be a policy. */
+/* Loads from a block of exactly that size, so that a sanitizer sees a read beyond the end.  What is
+ * taken must be a policy. */
 static oltr_status load_status(const unsigned char *byte, size_t size, char words[256])
 {
     oltr_error error = {OLTR_OK, ""};
@@ -829,7 +851,8 @@ static void expect_forged(const image *m, oltr_status wanted, oltr_status or_els
     seal(&forged);
     oltr_status got = load_status(forged.byte, forged.size, words);
     if (got != wanted && got != or_else)
-        fail_msg("%s: got %s (%s), wanted %s", what, oltr_status_name(got), words, oltr_status_name(wanted));
+        fail_msg("%s: got %s (%s), wanted %s", what, oltr_status_name(got), words,
+                 oltr_status_name(wanted));
     free(forged.byte);
 }
 
@@ -867,7 +890,8 @@ static void sums_that_are_no_numbers(void **state)
 
 static void lies_about_counts(void **state)
 {
-    static const uint64_t lies[] = {0, 1, 3, 1u << 20, (uint64_t)1 << 32, (uint64_t)1 << 61, UINT64_MAX};
+    static const uint64_t lies[] = {0,         1, 3, 1u << 20, (uint64_t)1 << 32, (uint64_t)1 << 61,
+                                    UINT64_MAX};
     image m = make_image(*state);
     anatomy a = dissect(&m);
     expect_field(&m, a.items, 4, 0, "items");
@@ -925,13 +949,15 @@ static void expect_refused_or_sound(const image *m, const char *what)
     oltr_error error = {OLTR_OK, ""};
     seal(&forged);
     oltr_policy *p = oltr_load(forged.byte, forged.size, &error);
-    if (p ? oltr_check(p, &error) != OLTR_OK : error.code != OLTR_ESTATE && error.code != OLTR_ECORRUPT)
+    if (p ? oltr_check(p, &error) != OLTR_OK
+          : error.code != OLTR_ESTATE && error.code != OLTR_ECORRUPT)
         fail_msg("%s: %s (%s)", what, oltr_status_name(error.code), error.msg);
     oltr_policy_free(p);
     free(forged.byte);
 }
 
-/* Each pair of features could be correlated at -0.9, but not all four of them at once: no sum of squares looks so. */
+/* Each pair of features could be correlated at -0.9, but not all four of them at once: no sum of
+ * squares looks so. */
 static void correlations_that_cannot_be(void **state)
 {
     static const char *const squares[] = {"gram", "weighted-gram"};
@@ -944,8 +970,8 @@ static void correlations_that_cannot_be(void **state)
             diagonal[c] = at;
         for (size_t c = 0; f && f->n && c < DIM; c++)
             for (size_t r = c + 1; r < DIM; r++) {
-                double product =
-                    number_at(m.byte + f->value + 8 * diagonal[c]) * number_at(m.byte + f->value + 8 * diagonal[r]);
+                double product = number_at(m.byte + f->value + 8 * diagonal[c]) *
+                                 number_at(m.byte + f->value + 8 * diagonal[r]);
                 set_number(m.byte + f->value + 8 * (diagonal[c] + r - c), -0.9 * sqrt(product));
             }
         if (f && f->n)
@@ -972,7 +998,8 @@ static void impossible_rows(void **state)
         expect_number(&m, clicked->value + 8 * r, seen + 1, "more clicked than examined");
     }
     for (size_t j = 0; j < sum_named(&a, "row")->n; j++)
-        expect_number(&m, sum_named(&a, "row")->value + 8 * j, 1e300, "a row too large for its type");
+        expect_number(&m, sum_named(&a, "row")->value + 8 * j, 1e300,
+                      "a row too large for its type");
     free(m.byte);
 }
 
@@ -1020,7 +1047,8 @@ static void random_forgeries(void **state)
         char what[64];
         snprintf(what, sizeof what, "forgery %d", n);
         for (uint32_t change = 1 + below(&d, 3); change > 0; change--)
-            forged.byte[AT_KIND + below(&d, (uint32_t)(a.checksum - AT_KIND))] ^= (unsigned char)(1u << below(&d, 8));
+            forged.byte[AT_KIND + below(&d, (uint32_t)(a.checksum - AT_KIND))] ^=
+                (unsigned char)(1u << below(&d, 8));
         set_little(forged.byte + a.items, 4, ITEMS);
         set_little(forged.byte + a.dim, 4, DIM);
         try_forged(&forged, &d, what);
@@ -1046,7 +1074,8 @@ static void forged_numbers(void **state)
     free(m.byte);
 }
 
-/* ---- memory: none is asked for in rank and learn --------------------------------------------------------- */
+/* ---- memory: none is asked for in rank and learn
+ * --------------------------------------------------------- */
 
 static _Thread_local int allocations; /* calls of this thread since it was last set to zero */
 
@@ -1108,14 +1137,15 @@ static void rank_and_learn_ask_for_no_memory(void **state)
         draw_feedback(&d, v->info->rewards, &r);
         oltr_status learned = learn_request(p, &r);
         if (allocations || ranked != OLTR_OK || learned != OLTR_OK)
-            fail_msg("round %u: %d allocations, %s, %s", (uint32_t)round, allocations, oltr_status_name(ranked),
-                     oltr_status_name(learned));
+            fail_msg("round %u: %d allocations, %s, %s", (uint32_t)round, allocations,
+                     oltr_status_name(ranked), oltr_status_name(learned));
     }
     oltr_scratch_free(scratch);
     oltr_policy_free(p);
 }
 
-/* ---- the history of logts: rows that repeat, and rows that do not ------------------------------------------ */
+/* ---- the history of logts: rows that repeat, and rows that do not
+ * ------------------------------------------ */
 
 static double rows_in(const oltr_policy *p, size_t *size)
 {
@@ -1158,7 +1188,8 @@ static int default_rows(const variant *v)
     return is_logts(v) && !v->at_bound;
 }
 
-/* With room for 16 rows and a thousand different ones, the estimate stays near that with room for all. */
+/* With room for 16 rows and a thousand different ones, the estimate stays near that with room for
+ * all. */
 static void rows_that_never_repeat_are_absorbed(void **state)
 {
     const variant *v = *state;
@@ -1187,7 +1218,8 @@ static void rows_that_never_repeat_are_absorbed(void **state)
     oltr_policy_free(some);
 }
 
-/* ---- the suite ------------------------------------------------------------------------------------------ */
+/* ---- the suite
+ * ------------------------------------------------------------------------------------------ */
 
 static void add_rounds(suite *s)
 {
@@ -1244,5 +1276,6 @@ int main(void)
     add_rounds(&all);
     add_state(&all);
     add_snapshots(&all);
-    return cmocka_run_group_tests_name("every policy with context keeps every promise", all.test, NULL, NULL);
+    return cmocka_run_group_tests_name("every policy with context keeps every promise", all.test,
+                                       NULL, NULL);
 }

@@ -1,15 +1,19 @@
 /* contextual_definitions.c - is each policy with context the algorithm that its paper defines?
  *
- * The twin here keeps the whole history and nothing else.  Before every round it builds its matrices from scratch, inverts them by elimination, solves the score
- * equation by Newton's method from zero, and takes widths straight from the formulas: slow, dense and obvious.  Engine and twin see the same lists and the same clicks, of
- * items whose features stay and of items whose features change; what the engine believes and ranks by must be what the twin computes.
- * Where a test is statistical its seed is fixed: 19 laws of 4 means and 10 covariances, each rejected beyond 7 standard errors, which has a false-alarm rate below 1e-8 in all.
+ * The twin here keeps the whole history and nothing else.  Before every round it builds its
+ * matrices from scratch, inverts them by elimination, solves the score equation by Newton's method
+ * from zero, and takes widths straight from the formulas: slow, dense and obvious.  Engine and twin
+ * see the same lists and the same clicks, of items whose features stay and of items whose features
+ * change; what the engine believes and ranks by must be what the twin computes. Where a test is
+ * statistical its seed is fixed: 19 laws of 4 means and 10 covariances, each rejected beyond 7
+ * standard errors, which has a false-alarm rate below 1e-8 in all.
  */
 #include "conform/context_fixtures.h"
 
 enum { L = 12, K = 3, ROUNDS = 150, MOST_SEEN = ROUNDS * K };
 
-/* ---- dense linear algebra, d = 4 ------------------------------------------------------------------------- */
+/* ---- dense linear algebra, d = 4
+ * ------------------------------------------------------------------------- */
 
 typedef struct matrix {
     double at[DIM][DIM];
@@ -77,7 +81,8 @@ static double form(const matrix *m, const double *x, const double *y)
     return dot(x, z);
 }
 
-/* ---- the twin: all that was examined, in order, and the clock --------------------------------------------- */
+/* ---- the twin: all that was examined, in order, and the clock
+ * --------------------------------------------- */
 
 typedef struct seen {
     double x[DIM], y;
@@ -119,10 +124,12 @@ static belief ridge(const twin *w, double lambda, double spread)
 /* The printed radius of LinTS-LTR, with the logarithms of its doubling argument in base 2. */
 static double printed_beta(const twin *w)
 {
-    double lambda = param_of(w->v, "lambda"), sigma = param_of(w->v, "sigma"), horizon = param_of(w->v, "horizon"),
-           t = (double)w->t;
-    double delta = 1 / (horizon * (log2(horizon) + 2)), delta_t = delta / pow(2, fmax(1, ceil(log2(t))));
-    return sigma * sigma * sqrt(DIM * log(1 + t / lambda) + 2 * log(1 / delta_t)) + sqrt(lambda) * param_of(w->v, "S");
+    double lambda = param_of(w->v, "lambda"), sigma = param_of(w->v, "sigma"),
+           horizon = param_of(w->v, "horizon"), t = (double)w->t;
+    double delta = 1 / (horizon * (log2(horizon) + 2)),
+           delta_t = delta / pow(2, fmax(1, ceil(log2(t))));
+    return sigma * sigma * sqrt(DIM * log(1 + t / lambda) + 2 * log(1 / delta_t)) +
+           sqrt(lambda) * param_of(w->v, "S");
 }
 
 static belief lints_belief(const twin *w, uint32_t k)
@@ -138,14 +145,18 @@ static belief lints_cascade_belief(const twin *w, uint32_t k)
 {
     if (chosen(w->v, "variant", "released"))
         return ridge(w, 0.25, 0.5);
-    return ridge(w, 1, param_of(w->v, "lambda") * 3 * param_of(w->v, "R") * sqrt(DIM * log((double)w->t)) * sqrt(k));
+    return ridge(w, 1,
+                 param_of(w->v, "lambda") * 3 * param_of(w->v, "R") *
+                     sqrt(DIM * log((double)w->t)) * sqrt(k));
 }
 
 /* M = I + sigma^-2 sum x x', theta = sigma^-2 M^-1 B, literally. */
 static belief zong_belief(const twin *w, uint32_t k)
 {
-    int half = is_kind(w->v, "cascade-linucb") && chosen(w->v, "width", "released"); /* its sigma is 1/2 */
-    double sigma = half ? 0.5 : param_of(w->v, "sigma"), precision = 1 / (sigma * sigma), moment[DIM] = {0};
+    int half =
+        is_kind(w->v, "cascade-linucb") && chosen(w->v, "width", "released"); /* its sigma is 1/2 */
+    double sigma = half ? 0.5 : param_of(w->v, "sigma"), precision = 1 / (sigma * sigma),
+           moment[DIM] = {0};
     belief b = {.precision = times_identity(1), .spread = 1};
     (void)k;
     for (uint32_t i = 0; i < w->n; i++) {
@@ -157,7 +168,8 @@ static belief zong_belief(const twin *w, uint32_t k)
     return b;
 }
 
-/* ---- logistic --------------------------------------------------------------------------------------------- */
+/* ---- logistic
+ * --------------------------------------------------------------------------------------------- */
 
 static double loss(const twin *w, double lambda, const double *theta)
 {
@@ -213,7 +225,8 @@ static belief logts_belief(const twin *w, uint32_t k)
     if (!chosen(w->v, "weights", "fresh")) {
         b.precision = times_identity(lambda);
         for (uint32_t i = 0; i < w->n; i++)
-            add_square(&b.precision, chosen(w->v, "weights", "none") ? 1 : w->at[i].stale, w->at[i].x);
+            add_square(&b.precision, chosen(w->v, "weights", "none") ? 1 : w->at[i].stale,
+                       w->at[i].x);
     }
     if (chosen(w->v, "scale", "theory"))
         b.spread = printed_beta(w) / (bound / ((1 + bound) * (1 + bound)));
@@ -229,7 +242,8 @@ static void newton_printed_step(belief *b, double alpha, const double *x, double
         b->mean[j] += share * step[j];
 }
 
-/* The maximum of log mu(s x'theta) - (theta - mean)'V (theta - mean) / 2 lies at mean + c s V^-1 x; c by halving. */
+/* The maximum of log mu(s x'theta) - (theta - mean)'V (theta - mean) / 2 lies at mean + c s V^-1 x;
+ * c by halving. */
 static void newton_exact_step(belief *b, const double *x, double s)
 {
     double step[DIM], low = 0, high = 1, z = dot(b->mean, x);
@@ -246,7 +260,8 @@ static void newton_exact_step(belief *b, const double *x, double s)
 /* The recursion from the first observation on. */
 static belief newton_step_belief(const twin *w, uint32_t k)
 {
-    belief b = {.precision = times_identity(param_of(w->v, "slots")), .spread = param_of(w->v, "v")};
+    belief b = {.precision = times_identity(param_of(w->v, "slots")),
+                .spread = param_of(w->v, "v")};
     double clip = param_of(w->v, "clip");
     (void)k;
     for (uint32_t i = 0; i < w->n; i++) {
@@ -261,16 +276,19 @@ static belief newton_step_belief(const twin *w, uint32_t k)
     return b;
 }
 
-/* ---- cascade-woful ---------------------------------------------------------------------------------------- */
+/* ---- cascade-woful
+ * ---------------------------------------------------------------------------------------- */
 
-/* Theorem 2 of Abbasi-Yadkori, Pal and Szepesvari as the released code has it: lambda = 1, R = 1/2, S = sqrt(d), delta = 1/T, rows of length 1. */
+/* Theorem 2 of Abbasi-Yadkori, Pal and Szepesvari as the released code has it: lambda = 1, R = 1/2,
+ * S = sqrt(d), delta = 1/T, rows of length 1. */
 static double released_width(const variant *v)
 {
     double horizon = param_of(v, "horizon"), delta = 1 / horizon;
     return sqrt(DIM) + 0.5 * sqrt(DIM * log((1 + horizon) / delta));
 }
 
-/* What both of its index policies do with a regression: gram = I + 4 sum w x x', moment = 4 sum w x y, and a bound that divides the inverse by sigma^2 = 1/4. */
+/* What both of its index policies do with a regression: gram = I + 4 sum w x x', moment = 4 sum w x
+ * y, and a bound that divides the inverse by sigma^2 = 1/4. */
 static double released_bound(const twin *w, const double *x, int weighted, double width)
 {
     double moment[DIM] = {0}, mean[DIM];
@@ -293,8 +311,8 @@ static void woful_radii(const twin *w, double *first, double *second)
            S = param_of(w->v, "S");
     double log_term = log(4 * t * t * k * k / delta), scale = param_of(w->v, "scale");
     *first = scale * (S + 0.5 * sqrt(DIM * log(1 + t * k / DIM) + 2 * log(1 / delta)));
-    *second =
-        scale * (sqrt(k) * S + 8 * sqrt(DIM * log(1 + t * k * k / (DIM * k)) * log_term) + 4 * sqrt(k) * log_term);
+    *second = scale * (sqrt(k) * S + 8 * sqrt(DIM * log(1 + t * k * k / (DIM * k)) * log_term) +
+                       4 * sqrt(k) * log_term);
 }
 
 /* U_H, before and U_B after the weights: which of the two. */
@@ -303,8 +321,9 @@ static double woful_index(const twin *w, const double *x, int weighted)
     double alpha[2], moment[DIM] = {0}, mean[DIM];
     matrix g = times_identity(weighted ? param_of(w->v, "slots") : 1);
     if (chosen(w->v, "variant", "released")) /* ranks with K times the width of its CascadeLinUCB */
-        return released_bound(
-            w, x, weighted, param_of(w->v, "scale") * released_width(w->v) * (weighted ? param_of(w->v, "slots") : 1));
+        return released_bound(w, x, weighted,
+                              param_of(w->v, "scale") * released_width(w->v) *
+                                  (weighted ? param_of(w->v, "slots") : 1));
     woful_radii(w, &alpha[0], &alpha[1]);
     for (uint32_t i = 0; i < w->n; i++) {
         const seen *s = &w->at[i];
@@ -329,7 +348,8 @@ static double woful_score(const twin *w, const double *x, uint32_t k)
 static double linucb_score(const twin *w, const double *x, uint32_t k)
 {
     double sigma = param_of(w->v, "sigma"), horizon = param_of(w->v, "horizon"), tk = horizon * k;
-    double c = sqrt(DIM * log(1 + tk / (DIM * sigma * sigma)) + 2 * log(tk)) / sigma + param_of(w->v, "S");
+    double c =
+        sqrt(DIM * log(1 + tk / (DIM * sigma * sigma)) + 2 * log(tk)) / sigma + param_of(w->v, "S");
     belief b = zong_belief(w, k);
     if (chosen(w->v, "width", "released"))
         return fmin(1, released_bound(w, x, 0, released_width(w->v)));
@@ -338,7 +358,8 @@ static double linucb_score(const twin *w, const double *x, uint32_t k)
     return fmin(1, dot(b.mean, x) + c * sqrt(form(&b.precision, x, x)));
 }
 
-/* ---- rounds for both -------------------------------------------------------------------------------------- */
+/* ---- rounds for both
+ * -------------------------------------------------------------------------------------- */
 
 typedef struct stage {
     oltr_query query;
@@ -374,12 +395,14 @@ static uint32_t draw_clicks(const stage *g, dice *d, double *reward)
     return K;
 }
 
-/* The weights of the second regression: of the estimate with which the list was shown; in the released code, of the one that has learned from it. */
+/* The weights of the second regression: of the estimate with which the list was shown; in the
+ * released code, of the one that has learned from it. */
 static void weigh(twin *w, const stage *g, uint32_t first, uint32_t end)
 {
     double weight[K];
     for (uint32_t s = first; s < end; s++)
-        weight[s - first] = 1 / fmax(woful_index(w, g->wide[g->item[s - first]], 0), 1 / param_of(w->v, "slots"));
+        weight[s - first] =
+            1 / fmax(woful_index(w, g->wide[g->item[s - first]], 0), 1 / param_of(w->v, "slots"));
     for (uint32_t s = first; s < end; s++)
         w->at[s].weight = weight[s - first];
 }
@@ -388,14 +411,17 @@ static void weigh(twin *w, const stage *g, uint32_t first, uint32_t end)
 static void teach_twin(twin *w, const stage *g, uint32_t n_examined, const double *reward)
 {
     double theta[DIM] = {0};
-    int woful = is_kind(w->v, "cascade-woful"), after = woful && chosen(w->v, "variant", "released");
+    int woful = is_kind(w->v, "cascade-woful"),
+        after = woful && chosen(w->v, "variant", "released");
     uint32_t first = w->n, end = first + (woful ? K : n_examined);
     if (is_kind(w->v, "logts"))
         newton(w, param_of(w->v, "lambda"), theta);
     for (uint32_t s = 0; first + s < end; s++) {
         double mu = logistic_of(dot(theta, g->wide[g->item[s]]));
         seen *o = &w->at[first + s];
-        *o = (seen){.y = s < n_examined ? reward[s] : 0, .stale = mu * (1 - mu), .examined = s < n_examined};
+        *o = (seen){.y = s < n_examined ? reward[s] : 0,
+                    .stale = mu * (1 - mu),
+                    .examined = s < n_examined};
         memcpy(o->x, g->wide[g->item[s]], sizeof o->x);
     }
     if (woful && !after)
@@ -414,10 +440,13 @@ static void play(oltr_policy *p, twin *w, stage *g, dice *d, int changing)
     assert_int_equal(rank_with(p, &g->query, w->t, K, g->item, g->score), OLTR_OK);
     uint32_t n = draw_clicks(g, d, reward);
     teach_twin(w, g, n, reward);
-    assert_int_equal(oltr_learn(p, &g->query, &(oltr_ranking){K, g->item, NULL}, &(oltr_feedback){n, reward}), OLTR_OK);
+    assert_int_equal(
+        oltr_learn(p, &g->query, &(oltr_ranking){K, g->item, NULL}, &(oltr_feedback){n, reward}),
+        OLTR_OK);
 }
 
-/* ---- samplers: what is predicted ------------------------------------------------------------------------- */
+/* ---- samplers: what is predicted
+ * ------------------------------------------------------------------------- */
 
 typedef struct law {
     const char *kind;
@@ -427,9 +456,12 @@ typedef struct law {
 } law;
 
 static const law laws[] = {
-    {"lints", lints_belief, 0, 1e-9, 1e-9},        {"lints-cascade", lints_cascade_belief, 0, 1e-9, 1e-9},
-    {"cascade-lints", zong_belief, 0, 1e-9, 1e-9}, {"cascade-linucb", zong_belief, 0, 1e-9, 1e-9},
-    {"logts", logts_belief, 1, 1e-7, 1e-5},        {"logts-newton", newton_step_belief, 1, 1e-9, 1e-9},
+    {"lints", lints_belief, 0, 1e-9, 1e-9},
+    {"lints-cascade", lints_cascade_belief, 0, 1e-9, 1e-9},
+    {"cascade-lints", zong_belief, 0, 1e-9, 1e-9},
+    {"cascade-linucb", zong_belief, 0, 1e-9, 1e-9},
+    {"logts", logts_belief, 1, 1e-7, 1e-5},
+    {"logts-newton", newton_step_belief, 1, 1e-9, 1e-9},
 };
 
 static const law *law_of(const variant *v)
@@ -453,14 +485,15 @@ static void assert_prediction(const oltr_policy *p, const twin *w, const stage *
     double mean[L], sd[L], allowed = sd_tolerance(w->v, rule);
     assert_int_equal(oltr_predict(p, &g->query, mean, sd), OLTR_OK);
     for (uint32_t j = 0; j < L; j++) {
-        double m = dot(b->mean, g->wide[j]), s = b->spread * sqrt(form(&b->precision, g->wide[j], g->wide[j]));
+        double m = dot(b->mean, g->wide[j]),
+               s = b->spread * sqrt(form(&b->precision, g->wide[j], g->wide[j]));
         if (rule->clicks) {
             s *= logistic_of(m) * logistic_of(-m);
             m = logistic_of(m);
         }
         if (!near(mean[j], m, rule->mean) || fabs(sd[j] - s) > allowed * s + 1e-300)
-            fail_msg("round %u, item %u: mean %.15g for %.15g, sd %.15g for %.15g", (uint32_t)w->t, j, mean[j], m,
-                     sd[j], s);
+            fail_msg("round %u, item %u: mean %.15g for %.15g, sd %.15g for %.15g", (uint32_t)w->t,
+                     j, mean[j], m, sd[j], s);
     }
 }
 
@@ -484,7 +517,8 @@ static void predictions_are_the_definition(void **state)
     }
 }
 
-/* ---- samplers: what is sampled --------------------------------------------------------------------------- */
+/* ---- samplers: what is sampled
+ * --------------------------------------------------------------------------- */
 
 /* Sums of the sampled scores of four candidates, and of their products. */
 typedef struct moments {
@@ -492,7 +526,8 @@ typedef struct moments {
     double mean[DIM], product[DIM][DIM]; /* around what is expected */
 } moments;
 
-static moments sample_scores(const oltr_policy *p, const stage *g, const double *expected, uint32_t n)
+static moments sample_scores(const oltr_policy *p, const stage *g, const double *expected,
+                             uint32_t n)
 {
     moments m = {.n = n};
     oltr_scratch *scratch = oltr_scratch_new(p);
@@ -522,9 +557,11 @@ static void assert_moments(const moments *m, double c[DIM][DIM], double slack)
             fail_msg("mean of candidate %d is off by %g, its standard error is %g", i, m->mean[i],
                      sqrt(c[i][i] / m->n));
         for (int j = 0; j <= i; j++) {
-            double se = sqrt((c[i][i] * c[j][j] + c[i][j] * c[i][j]) / m->n), size = sqrt(c[i][i] * c[j][j]);
+            double se = sqrt((c[i][i] * c[j][j] + c[i][j] * c[i][j]) / m->n),
+                   size = sqrt(c[i][i] * c[j][j]);
             if (fabs(m->product[i][j] - c[i][j]) > 7 * se + slack * size)
-                fail_msg("covariance of %d and %d: %g, not %g; standard error %g", i, j, m->product[i][j], c[i][j], se);
+                fail_msg("covariance of %d and %d: %g, not %g; standard error %g", i, j,
+                         m->product[i][j], c[i][j], se);
         }
     }
 }
@@ -552,7 +589,8 @@ static void scores_follow_the_law(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- indices ---------------------------------------------------------------------------------------------- */
+/* ---- indices
+ * ---------------------------------------------------------------------------------------------- */
 
 typedef double index_rule(const twin *, const double *x, uint32_t k);
 
@@ -564,14 +602,16 @@ static void assert_top(const twin *w, const stage *g, index_rule *rule)
     for (uint32_t s = 0; s < K; s++) {
         double u = rule(w, g->wide[g->item[s]], K);
         if (!near(g->score[s], u, 1e-9))
-            fail_msg("round %u, item %u: score %.15g, index %.15g", (uint32_t)w->t, g->item[s], g->score[s], u);
+            fail_msg("round %u, item %u: score %.15g, index %.15g", (uint32_t)w->t, g->item[s],
+                     g->score[s], u);
         assert_true(s == 0 || g->score[s] <= g->score[s - 1]);
         lowest = fmin(lowest, u);
         shown[g->item[s]] = 1;
     }
     for (uint32_t i = 0; i < L; i++)
         if (!shown[i] && rule(w, g->wide[i], K) > lowest + 1e-9 * fmax(1, fabs(lowest)))
-            fail_msg("round %u: item %u has index %g and is not shown", (uint32_t)w->t, i, rule(w, g->wide[i], K));
+            fail_msg("round %u: item %u has index %g and is not shown", (uint32_t)w->t, i,
+                     rule(w, g->wide[i], K));
 }
 
 static void lists_are_the_definition(void **state)
@@ -594,7 +634,8 @@ static void lists_are_the_definition(void **state)
     }
 }
 
-/* Clipped at 1 all items tie at first; among ties the first slot is anybody's: uniform, by a chi-square of 11 degrees of freedom below 60 (p < 1e-8). */
+/* Clipped at 1 all items tie at first; among ties the first slot is anybody's: uniform, by a
+ * chi-square of 11 degrees of freedom below 60 (p < 1e-8). */
 static void ties_are_broken_evenly(void **state)
 {
     enum { SAMPLES = 6000 };
@@ -616,13 +657,15 @@ static void ties_are_broken_evenly(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- the suite: which settings, by name ------------------------------------------------------------------- */
+/* ---- the suite: which settings, by name
+ * ------------------------------------------------------------------- */
 
 static variant_list samplers, indices;
 
 static void list_linear(void)
 {
-    variant lints = variant_of("lints"), cascade = variant_of("lints-cascade"), zong = variant_of("cascade-lints");
+    variant lints = variant_of("lints"), cascade = variant_of("lints-cascade"),
+            zong = variant_of("cascade-lints");
     add_variant(&samplers, lints);
     add_variant(&samplers, with(with(with(lints, "lambda", 0.7), "horizon", 500), "S", 2.5));
     add_variant(&samplers, with(with_choice(lints, "radius", "bayes"), "sigma", 0.3));
@@ -636,7 +679,8 @@ static void list_linear(void)
 
 static void list_logistic(void)
 {
-    variant logts = with(variant_of("logts"), "rows", 4096), newton_steps = variant_of("logts-newton");
+    variant logts = with(variant_of("logts"), "rows", 4096),
+            newton_steps = variant_of("logts-newton");
     variant exact = with(logts, "drift", 0), tame = with(logts, "lambda", 1);
     add_variant(&samplers, exact);
     add_variant(&samplers, logts);
@@ -656,14 +700,17 @@ static void list_indices(void)
     add_variant(&indices, linucb);
     add_variant(&indices, with(with(linucb, "sigma", 2), "S", 0.5));
     add_variant(&indices, with_choice(linucb, "width", "released"));
-    add_variant(&indices, with(with_choice(linucb, "width", "released"), "sigma", 3)); /* is not read */
+    add_variant(&indices,
+                with(with_choice(linucb, "width", "released"), "sigma", 3)); /* is not read */
     add_variant(&indices, with(with_choice(linucb, "width", "given"), "c", 0.1));
-    add_variant(&indices, with(with(with_choice(linucb, "width", "given"), "c", 0.5), "sigma", 0.5));
+    add_variant(&indices,
+                with(with(with_choice(linucb, "width", "given"), "c", 0.5), "sigma", 0.5));
     add_variant(&indices, woful);
     add_variant(&indices, with(woful, "scale", 0.05));
     add_variant(&indices, with(with(with(woful, "scale", 0.2), "S", 2), "horizon", 300));
     add_variant(&indices, with_choice(woful, "variant", "released"));
-    add_variant(&indices, with(with(with_choice(woful, "variant", "released"), "scale", 0.02), "slots", 5));
+    add_variant(&indices,
+                with(with(with_choice(woful, "variant", "released"), "scale", 0.02), "slots", 5));
 }
 
 static int can_predict(const variant *v)
@@ -687,5 +734,6 @@ int main(void)
     ON_VARIANTS(&all, &indices, lists_are_the_definition);
     ON_SOME_VARIANTS(&all, &indices, predictions_are_the_definition, can_predict);
     ON_SOME_VARIANTS(&all, &indices, ties_are_broken_evenly, is_wide);
-    return cmocka_run_group_tests_name("every policy with context is its definition", all.test, NULL, NULL);
+    return cmocka_run_group_tests_name("every policy with context is its definition", all.test,
+                                       NULL, NULL);
 }

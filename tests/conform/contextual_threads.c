@@ -1,6 +1,8 @@
-/* contextual_threads.c - two threads read one policy with context, in all its settings, and get what one thread gets.
+/* contextual_threads.c - two threads read one policy with context, in all its settings, and get
+ * what one thread gets.
  *
- * A program of its own, so that the thread sanitizer need not run the suite of contextual.c, which starts no thread.
+ * A program of its own, so that the thread sanitizer need not run the suite of contextual.c, which
+ * starts no thread.
  */
 #include "conform/context_fixtures.h"
 
@@ -59,5 +61,6 @@ int main(void)
     list_variants(&variants);
     pool_row(0); /* drawn before there are threads */
     ON_VARIANTS(&all, &variants, two_threads_read_one_policy);
-    return cmocka_run_group_tests_name("threads read one policy with context", all.test, NULL, NULL);
+    return cmocka_run_group_tests_name("threads read one policy with context", all.test, NULL,
+                                       NULL);
 }

@@ -1,12 +1,14 @@
 /* contextual_worlds.c - can what is measured in worlds with features be trusted?
  *
- * Regret is only as good as the world it is measured in: the truth must be a truth (probabilities), all policies must meet the same one, the features of a round may
- * depend on nothing but the round, and the same experiment must give the same bits however it is cut into threads, stops and files.  Where a policy's expected
- * regret has a closed form it is computed here a second time.  And what makes no sense must be refused, with words that say why.
- * The statistical tests have fixed seeds and bands of 6 standard errors: together a false-alarm rate below 1e-7.
+ * Regret is only as good as the world it is measured in: the truth must be a truth (probabilities),
+ * all policies must meet the same one, the features of a round may depend on nothing but the round,
+ * and the same experiment must give the same bits however it is cut into threads, stops and files.
+ * Where a policy's expected regret has a closed form it is computed here a second time.  And what
+ * makes no sense must be refused, with words that say why. The statistical tests have fixed seeds
+ * and bands of 6 standard errors: together a false-alarm rate below 1e-7.
  */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
-#include "world/world.h"        /* before cmocka, which has another fail() */
+#include "lab/world/world.h"    /* before cmocka, which has another fail() */
 
 #include "conform/context_fixtures.h"
 
@@ -18,7 +20,8 @@ enum { N = 10, SLOTS = 3, D = 4, CHECKPOINTS = 3, MOST_POLICIES = 8 };
 
 static const uint64_t checkpoints[CHECKPOINTS] = {7, 50, 120};
 
-/* ---- worlds and experiments ------------------------------------------------------------------------------- */
+/* ---- worlds and experiments
+ * ------------------------------------------------------------------------------- */
 
 typedef struct setup {
     const char *name;
@@ -45,17 +48,25 @@ static void make_setups(void)
         attractions[i] = 0.05 + 0.6 * unit(&d);
         draw_row(&d, D, features + i * D);
     }
-    add_setup("fixed",
-              (oltr_world){.kind = "fixed", .clicks = "cascade", .attraction = attractions, .features = features});
+    add_setup("fixed", (oltr_world){.kind = "fixed",
+                                    .clicks = "cascade",
+                                    .attraction = attractions,
+                                    .features = features});
     add_setup("linear", (oltr_world){.kind = "linear", .clicks = "cascade", .scale = 0.3});
-    add_setup("linear fresh", (oltr_world){.kind = "linear", .clicks = "cascade", .scale = 0.3, .fresh_contexts = 1});
-    add_setup("logistic", (oltr_world){.kind = "logistic", .clicks = "cascade"});
-    add_setup("logistic sphere",
-              (oltr_world){.kind = "logistic", .clicks = "cascade", .theta_on_sphere = 1, .scale = 3});
     add_setup(
-        "logistic fresh",
-        (oltr_world){.kind = "logistic", .clicks = "cascade", .theta_on_sphere = 1, .fresh_contexts = 1, .scale = 5});
-    add_setup("scalar", (oltr_world){.kind = "scalar", .clicks = "abandon", .abandon = 0.2, .noise_sd = 0.5});
+        "linear fresh",
+        (oltr_world){.kind = "linear", .clicks = "cascade", .scale = 0.3, .fresh_contexts = 1});
+    add_setup("logistic", (oltr_world){.kind = "logistic", .clicks = "cascade"});
+    add_setup(
+        "logistic sphere",
+        (oltr_world){.kind = "logistic", .clicks = "cascade", .theta_on_sphere = 1, .scale = 3});
+    add_setup("logistic fresh", (oltr_world){.kind = "logistic",
+                                             .clicks = "cascade",
+                                             .theta_on_sphere = 1,
+                                             .fresh_contexts = 1,
+                                             .scale = 5});
+    add_setup("scalar",
+              (oltr_world){.kind = "scalar", .clicks = "abandon", .abandon = 0.2, .noise_sd = 0.5});
     add_setup("scalar fresh", (oltr_world){.kind = "scalar",
                                            .clicks = "abandon",
                                            .abandon = 0.1,
@@ -63,8 +74,11 @@ static void make_setups(void)
                                            .theta_on_sphere = 1,
                                            .fresh_contexts = 1,
                                            .scale = 2});
-    add_setup("scalar beta",
-              (oltr_world){.kind = "scalar", .clicks = "abandon", .abandon = 0.3, .noise_sd = 0.2, .beta_noise = 1});
+    add_setup("scalar beta", (oltr_world){.kind = "scalar",
+                                          .clicks = "abandon",
+                                          .abandon = 0.3,
+                                          .noise_sd = 0.2,
+                                          .beta_noise = 1});
 }
 
 static int is_scalar(const setup *s)
@@ -81,7 +95,8 @@ static void add_contestant(plan *p, const char *kind)
 {
     oltr_contestant *c = &p->policy[p->experiment.n_policies++];
     c->label = kind;
-    assert_int_equal(oltr_settings_init(&c->settings, kind, p->experiment.world.n_items, NULL), OLTR_OK);
+    assert_int_equal(oltr_settings_init(&c->settings, kind, p->experiment.world.n_items, NULL),
+                     OLTR_OK);
     if (c->settings.info->contextual)
         c->settings.dim = p->experiment.world.dim;
 }
@@ -133,7 +148,8 @@ static void assert_same_results(const plan *p, const oltr_results *x, const oltr
         }
 }
 
-/* ---- the same bits ---------------------------------------------------------------------------------------- */
+/* ---- the same bits
+ * ---------------------------------------------------------------------------------------- */
 
 static void threads_change_nothing(void **state)
 {
@@ -173,7 +189,9 @@ static void stops_change_nothing(void **state)
     for (oltr_status status = OLTR_EINTERRUPTED; status == OLTR_EINTERRUPTED; stops++) {
         int left = 2 + stops;
         oltr_run_options options = {.threads = 1, .stop = stop_soon, .context = &left};
-        status = oltr_run(&p.experiment, 1, stops < 500 ? &options : &(oltr_run_options){.threads = 1}, parts, &error);
+        status =
+            oltr_run(&p.experiment, 1, stops < 500 ? &options : &(oltr_run_options){.threads = 1},
+                     parts, &error);
         assert_true(status == OLTR_OK || status == OLTR_EINTERRUPTED);
         assert_int_equal(oltr_results_save(parts, path, &error), OLTR_OK);
         oltr_results_free(parts);
@@ -208,7 +226,8 @@ static void short_runs_can_be_stopped(void **state)
     oltr_results_free(r);
 }
 
-/* A result file of the same experiment with other features, or another scale, is another experiment's. */
+/* A result file of the same experiment with other features, or another scale, is another
+ * experiment's. */
 static void files_know_their_world(void **state)
 {
     const setup *s = *state;
@@ -256,7 +275,8 @@ static void equals_fare_alike(void **state)
     oltr_results_free(r);
 }
 
-/* ---- the truth -------------------------------------------------------------------------------------------- */
+/* ---- the truth
+ * -------------------------------------------------------------------------------------------- */
 
 typedef struct truth {
     double attraction[N], a[N], b[N], theta[D];
@@ -295,7 +315,8 @@ static void assert_truth(const setup *s, const truth *w)
             square += (double)w->as.x[i * D + j] * (double)w->as.x[i * D + j];
         }
         double wanted = strcmp(s->world.kind, "logistic") == 0 ? logistic_of(z) : z;
-        assert_true(near(w->attraction[i], strcmp(s->world.kind, "fixed") == 0 ? attractions[i] : wanted, 1e-6));
+        assert_true(near(w->attraction[i],
+                         strcmp(s->world.kind, "fixed") == 0 ? attractions[i] : wanted, 1e-6));
         assert_true(is_scalar(s) || (w->attraction[i] >= 0 && w->attraction[i] <= 1));
         assert_true(square <= 1 + 1e-6);
     }
@@ -321,8 +342,12 @@ static void probabilities_at_full_scale(void **state)
     truth w;
     (void)state;
     for (uint64_t replication = 0; replication < 2000; replication++) {
-        oltr_world world = {
-            .kind = "linear", .n_items = N, .clicks = "cascade", .dim = D, .scale = 1, .fresh_contexts = 1};
+        oltr_world world = {.kind = "linear",
+                            .n_items = N,
+                            .clicks = "cascade",
+                            .dim = D,
+                            .scale = 1,
+                            .fresh_contexts = 1};
         draw_truth(&world, replication, &w);
         for (uint64_t round = 0; round < 3; round++) {
             for (uint32_t i = 0; i < N; i++)
@@ -332,7 +357,8 @@ static void probabilities_at_full_scale(void **state)
     }
 }
 
-/* Fresh contexts differ from round to round and from replication to replication, and come back when asked for again; others stay. */
+/* Fresh contexts differ from round to round and from replication to replication, and come back when
+ * asked for again; others stay. */
 static void contexts_are_a_function_of_the_round(void **state)
 {
     const setup *s = *state;
@@ -359,8 +385,9 @@ static int draws_features(const setup *s)
     return strcmp(s->world.kind, "fixed") != 0;
 }
 
-/* Features at length 1, of a direction uniform on the cube: the ratio q of two of them is below r with chance
- * r / 2, and above 1 / r likewise, for r up to 1; items are independent.  Counts of 40,000 within 6 standard errors. */
+/* Features at length 1, of a direction uniform on the cube: the ratio q of two of them is below r
+ * with chance r / 2, and above 1 / r likewise, for r up to 1; items are independent.  Counts of
+ * 40,000 within 6 standard errors. */
 static void features_are_directions_of_the_cube(void **state)
 {
     enum { ROUNDS = 4000, CUTS = 4 };
@@ -392,7 +419,8 @@ static void features_are_directions_of_the_cube(void **state)
     assert_true(fabs(alike - n * 0.5) < 6 * sqrt(n * 0.5));
 }
 
-/* ---- the regret of chance has a closed form --------------------------------------------------------------- */
+/* ---- the regret of chance has a closed form
+ * --------------------------------------------------------------- */
 
 static int falling(const void *a, const void *b)
 {
@@ -400,7 +428,8 @@ static int falling(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Cascade: 1 - the mean over all lists of three of the chance that none attracts, against the three best. */
+/* Cascade: 1 - the mean over all lists of three of the chance that none attracts, against the three
+ * best. */
 static double cascade_gap(const double *nu)
 {
     double sorted[N], none = 0;
@@ -441,7 +470,8 @@ static void the_regret_of_chance(void **state)
         draw_truth(&s->world, replication, &w);
         for (uint64_t t = 1; t <= p.experiment.rounds; t++) {
             advance(&s->world, replication, t, &w);
-            sum += is_scalar(s) ? scalar_gap(w.attraction, s->world.abandon) : cascade_gap(w.attraction);
+            sum += is_scalar(s) ? scalar_gap(w.attraction, s->world.abandon)
+                                : cascade_gap(w.attraction);
             for (int c = 0; c < CHECKPOINTS; c++)
                 if (checkpoints[c] == t)
                     expected[c] += sum / REPLICATIONS;
@@ -451,8 +481,8 @@ static void the_regret_of_chance(void **state)
     for (uint32_t c = 0; c < CHECKPOINTS; c++) {
         oltr_outcome got = oltr_results_at(r, 0, 0, c);
         if (fabs(got.regret - expected[c]) > 6 * got.regret_se + 1e-9)
-            fail_msg("after %u rounds: regret %g, expected %g, standard error %g", (uint32_t)checkpoints[c], got.regret,
-                     expected[c], got.regret_se);
+            fail_msg("after %u rounds: regret %g, expected %g, standard error %g",
+                     (uint32_t)checkpoints[c], got.regret, expected[c], got.regret_se);
     }
     oltr_results_free(r);
 }
@@ -473,12 +503,14 @@ static void learning_helps(void **state)
         oltr_outcome chance = oltr_results_at(r, 0, 0, CHECKPOINTS - 1),
                      policy = oltr_results_at(r, 0, i, CHECKPOINTS - 1);
         if (policy.regret >= chance.regret)
-            fail_msg("%s: regret %g, chance has %g", p.policy[i].label, policy.regret, chance.regret);
+            fail_msg("%s: regret %g, chance has %g", p.policy[i].label, policy.regret,
+                     chance.regret);
     }
     oltr_results_free(r);
 }
 
-/* ---- what is refused -------------------------------------------------------------------------------------- */
+/* ---- what is refused
+ * -------------------------------------------------------------------------------------- */
 
 /* Refused by the check and by the runner, with the word in the text. */
 static void refuse(const plan *p, const char *word)
@@ -489,7 +521,8 @@ static void refuse(const plan *p, const char *word)
         fail_msg("%s: \"%s\" lacks \"%s\"", oltr_status_name(status), error.msg, word);
     oltr_results *r = oltr_results_new(&p->experiment, 1, NULL);
     if (r)
-        assert_int_not_equal(oltr_run(&p->experiment, 1, &(oltr_run_options){.threads = 1}, r, NULL), OLTR_OK);
+        assert_int_not_equal(
+            oltr_run(&p->experiment, 1, &(oltr_run_options){.threads = 1}, r, NULL), OLTR_OK);
     oltr_results_free(r);
 }
 
@@ -619,9 +652,11 @@ static void clicks_only_policies_refuse_reals(void **state)
     }
 }
 
-/* ---- the suite -------------------------------------------------------------------------------------------- */
+/* ---- the suite
+ * -------------------------------------------------------------------------------------------- */
 
-static void on_setups(suite *s, const char *check, CMUnitTestFunction test, int (*applies)(const setup *))
+static void on_setups(suite *s, const char *check, CMUnitTestFunction test,
+                      int (*applies)(const setup *))
 {
     for (uint32_t i = 0; i < n_setups; i++)
         if (!applies || applies(&setups[i]))
@@ -641,7 +676,8 @@ int main(void)
     ON_SETUPS(&all, equals_fare_alike);
     ON_SETUPS(&all, the_truth_is_as_described);
     ON_SETUPS(&all, contexts_are_a_function_of_the_round);
-    on_setups(&all, "features_are_directions_of_the_cube", features_are_directions_of_the_cube, draws_features);
+    on_setups(&all, "features_are_directions_of_the_cube", features_are_directions_of_the_cube,
+              draws_features);
     ON_SETUPS(&all, the_regret_of_chance);
     on_setups(&all, "learning_helps", learning_helps, draws_features);
     ALONE(&all, probabilities_at_full_scale);

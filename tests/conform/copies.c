@@ -1,8 +1,10 @@
-/* copies.c - what the catalogue says about copies and orders of lessons, tried on every kind; and snapshots of format 1.
+/* copies.c - what the catalogue says about copies and orders of lessons, tried on every kind; and
+ * snapshots of format 1.
  *
- * exact_copy: original and copies rank, learn, merge and forget side by side, and every score and every snapshot agree to
- * the bit.  order_free: the same lessons in another order leave the same snapshot.  Where a flag is 0, the same trial must
- * show a difference: a flag that is 0 without need fails.
+ * exact_copy: original and copies rank, learn, merge and forget side by side, and every score and
+ * every snapshot agree to the bit.  order_free: the same lessons in another order leave the same
+ * snapshot.  Where a flag is 0, the same trial must show a difference: a flag that is 0 without
+ * need fails.
  */
 #define _DEFAULT_SOURCE 1
 #include "conform/format.h"
@@ -14,7 +16,8 @@
 
 enum { ITEMS = 12, DIM = 5, SLOTS = 3, ROUNDS = 240, COPIES = 3, POOL = 40 };
 
-/* ---- subjects: each kind as it is, and in the settings that take another way through learning ---------------- */
+/* ---- subjects: each kind as it is, and in the settings that take another way through learning
+ * ---------------- */
 
 typedef struct subject {
     const char *kind, *name, *value; /* one parameter, or NULL */
@@ -48,7 +51,8 @@ static void list_subjects(void)
     }
     for (size_t i = 0; i < n_subjects; i++)
         snprintf(subjects[i].title, sizeof subjects[i].title, "%s %s %s", subjects[i].kind,
-                 subjects[i].name ? subjects[i].name : "", subjects[i].value ? subjects[i].value : "");
+                 subjects[i].name ? subjects[i].name : "",
+                 subjects[i].value ? subjects[i].value : "");
 }
 
 static const oltr_policy_info *info_of(const subject *s)
@@ -71,7 +75,8 @@ static oltr_policy *make(const subject *s, const oltr_memory *memory)
     return p;
 }
 
-/* ---- lessons: rows from a pool, so that some repeat; every policy meets the same ones ---------------------------- */
+/* ---- lessons: rows from a pool, so that some repeat; every policy meets the same ones
+ * ---------------------------- */
 
 typedef struct lesson {
     float x[ITEMS][DIM];
@@ -90,7 +95,8 @@ static lesson draw_lesson(dice *d)
     draw_items(d, ITEMS, SLOTS, l.item);
     l.n_examined = below(d, SLOTS + 1);
     for (uint32_t slot = 0; slot < SLOTS; slot++)
-        l.reward[slot] = unit(d) < 0.02 + 0.2 * (double)fabsf(l.x[l.item[slot]][0]) + 0.7 * (l.item[slot] < 4);
+        l.reward[slot] =
+            unit(d) < 0.02 + 0.2 * (double)fabsf(l.x[l.item[slot]][0]) + 0.7 * (l.item[slot] < 4);
     return l;
 }
 
@@ -125,12 +131,15 @@ static list rank_all(const oltr_policy *p, lesson *l, uint64_t round)
     oltr_ranking ranking = {ITEMS, out.item, out.score};
     oltr_scratch *scratch = oltr_scratch_new(p);
     assert_non_null(scratch);
-    assert_int_equal(oltr_rank(p, &query, oltr_rng_at(oltr_rng_make(5, 6), 0, round), scratch, &ranking), OLTR_OK);
+    assert_int_equal(
+        oltr_rank(p, &query, oltr_rng_at(oltr_rng_make(5, 6), 0, round), scratch, &ranking),
+        OLTR_OK);
     oltr_scratch_free(scratch);
     return out;
 }
 
-/* ---- exact copies ------------------------------------------------------------------------------------------- */
+/* ---- exact copies
+ * ------------------------------------------------------------------------------------------- */
 
 static oltr_policy *copied(const oltr_policy *p, uint32_t how)
 {
@@ -159,7 +168,8 @@ static void meet_others(oltr_policy **policy, const subject *s, uint32_t t)
     }
 }
 
-/* How many rounds showed a difference between an original and its copies: of scores, or of snapshots. */
+/* How many rounds showed a difference between an original and its copies: of scores, or of
+ * snapshots. */
 static uint32_t rounds_that_differ(const subject *s)
 {
     oltr_policy *p = make(s, NULL), *copy[COPIES] = {NULL};
@@ -167,7 +177,8 @@ static uint32_t rounds_that_differ(const subject *s)
     uint32_t differ = 0;
     for (uint32_t t = 0; t < ROUNDS; t++) {
         lesson l = draw_lesson(&d);
-        if (t % 60 == 50 && t / 60 < COPIES) /* a copy of the original, a copy of that copy, and so on */
+        if (t % 60 == 50 &&
+            t / 60 < COPIES) /* a copy of the original, a copy of that copy, and so on */
             copy[t / 60] = copied(t < 60 ? p : copy[t / 60 - 1], t / 60);
         list wanted = rank_all(p, &l, t);
         learn(p, &l);
@@ -208,7 +219,10 @@ static void a_copy_has_the_same_snapshot(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- order --------------------------------------------------------------------------------------------------- */
+/* ---- order
+ *
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static int order_matters(const subject *s)
 {
@@ -241,14 +255,19 @@ static void order_is_free_where_it_is_said(void **state)
         fail_msg("%s: the order does not matter, but the catalogue does not say so", s->title);
 }
 
-/* ---- format 1 --------------------------------------------------------------------------------------------------- */
+/* ---- format 1
+ *
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static void assert_predicts(const oltr_policy *p, const char *name, FILE *expected)
 {
     static const float x[] = {0.5f, 0.1f, -0.3f, 0.6f, 0.2f, -0.4f};
-    /* logts derives its estimate anew, to 1e-8, and its factor within `drift`; the linear kinds factor the sums anew */
+    /* logts derives its estimate anew, to 1e-8, and its factor within `drift`; the linear kinds
+     * factor the sums anew */
     int logistic = strncmp(name, "logts", 5) == 0;
-    double mean[3] = {0}, sd[3] = {0}, near_mean = logistic ? 1e-7 : 1e-12, near_sd = logistic ? 1e-6 : 1e-12;
+    double mean[3] = {0}, sd[3] = {0}, near_mean = logistic ? 1e-7 : 1e-12,
+           near_sd = logistic ? 1e-6 : 1e-12;
     int status;
     oltr_query query = {.n_items = 3, .dim = 2, .x = x};
     assert_int_equal(fscanf(expected, "%d", &status), 1);
@@ -257,8 +276,8 @@ static void assert_predicts(const oltr_policy *p, const char *name, FILE *expect
         double wanted_mean, wanted_sd;
         assert_int_equal(fscanf(expected, "%la %la", &wanted_mean, &wanted_sd), 2);
         if (!(fabs(mean[i] - wanted_mean) <= near_mean && fabs(sd[i] - wanted_sd) <= near_sd))
-            fail_msg("%s, item %d: %.17g +- %.17g, format 1 had %.17g +- %.17g", name, i, mean[i], sd[i], wanted_mean,
-                     wanted_sd);
+            fail_msg("%s, item %d: %.17g +- %.17g, format 1 had %.17g +- %.17g", name, i, mean[i],
+                     sd[i], wanted_mean, wanted_sd);
     }
 }
 
@@ -315,7 +334,8 @@ static void derived_numbers_may_be_left_out(void **state)
     free(m.byte);
 }
 
-/* Every derived number in turn is no number; and every array a little longer or shorter than it can be. */
+/* Every derived number in turn is no number; and every array a little longer or shorter than it can
+ * be. */
 static void derived_numbers_are_not_believed(void **state)
 {
     const double bad[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
@@ -332,7 +352,8 @@ static void derived_numbers_are_not_believed(void **state)
             oltr_error error = {OLTR_OK, ""};
             oltr_policy *q = oltr_load(m.byte, m.size, &error);
             if (q || (error.code != OLTR_ESTATE && error.code != OLTR_ECORRUPT))
-                fail_msg("%s[%zu] = %g: %s", f->text, j / 3, bad[j % 3], oltr_status_name(error.code));
+                fail_msg("%s[%zu] = %g: %s", f->text, j / 3, bad[j % 3],
+                         oltr_status_name(error.code));
             set_number(m.byte + f->value + 8 * (j / 3), held);
         }
         for (uint64_t n = f->n ? f->n - 1 : 1; n <= f->n + 1; n += 2) {
@@ -346,7 +367,10 @@ static void derived_numbers_are_not_believed(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------------- */
+/* ---- files
+ *
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static char folder[] = "/tmp/oltr-copies-XXXXXX";
 
@@ -378,7 +402,8 @@ static void a_file_gives_the_policy_back(void **state)
     oltr_policy_free(p);
 }
 
-static void expect_error(oltr_status got, const oltr_error *error, oltr_status wanted, const char *words)
+static void expect_error(oltr_status got, const oltr_error *error, oltr_status wanted,
+                         const char *words)
 {
     assert_int_equal(got, wanted);
     assert_int_equal(error->code, wanted);
@@ -391,7 +416,8 @@ static void errors_of_files_have_the_reason(void **state)
     (void)state;
     oltr_error error = {OLTR_OK, ""};
     oltr_policy *p = make(&subjects[0], NULL);
-    expect_error(oltr_save_file(p, "/no/such/folder/x", &error), &error, OLTR_EIO, "No such file or directory");
+    expect_error(oltr_save_file(p, "/no/such/folder/x", &error), &error, OLTR_EIO,
+                 "No such file or directory");
     expect_error(oltr_save_file(p, folder, &error), &error, OLTR_EIO, "directory");
     assert_null(oltr_load_file("/no/such/folder/x", NULL, &error));
     expect_error(error.code, &error, OLTR_EIO, "/no/such/folder/x: No such file or directory");
@@ -422,7 +448,8 @@ static void a_long_file_is_not_read(void **state)
     unlink(path_of("long"));
 }
 
-/* A pipe to which nothing writes is refused at once.  The alarm ends a program that opens it and blocks. */
+/* A pipe to which nothing writes is refused at once.  The alarm ends a program that opens it and
+ * blocks. */
 static void a_pipe_is_no_snapshot(void **state)
 {
     (void)state;
@@ -435,7 +462,8 @@ static void a_pipe_is_no_snapshot(void **state)
     unlink(path_of("pipe"));
 }
 
-/* The link stays a link, and what it leads to is written, also through a second link and where nothing is yet. */
+/* The link stays a link, and what it leads to is written, also through a second link and where
+ * nothing is yet. */
 static void links_are_followed(void **state)
 {
     (void)state;
@@ -510,12 +538,16 @@ int main(void)
         const subject *s = &subjects[i];
         add_test(&all, "copies_go_on_to_the_same_bits", s->title, copies_go_on_to_the_same_bits, s);
         add_test(&all, "a_copy_has_the_same_snapshot", s->title, a_copy_has_the_same_snapshot, s);
-        add_test(&all, "order_is_free_where_it_is_said", s->title, order_is_free_where_it_is_said, s);
-        add_test(&all, "derived_numbers_may_be_left_out", s->title, derived_numbers_may_be_left_out, s);
-        add_test(&all, "derived_numbers_are_not_believed", s->title, derived_numbers_are_not_believed, s);
+        add_test(&all, "order_is_free_where_it_is_said", s->title, order_is_free_where_it_is_said,
+                 s);
+        add_test(&all, "derived_numbers_may_be_left_out", s->title, derived_numbers_may_be_left_out,
+                 s);
+        add_test(&all, "derived_numbers_are_not_believed", s->title,
+                 derived_numbers_are_not_believed, s);
     }
     for (size_t i = 0; i < oltr_policy_count(); i++)
-        add_test(&all, "a_file_gives_the_policy_back", subjects[i].title, a_file_gives_the_policy_back, &subjects[i]);
+        add_test(&all, "a_file_gives_the_policy_back", subjects[i].title,
+                 a_file_gives_the_policy_back, &subjects[i]);
     add_test(&all, "format_1", "still loads", format_1_still_loads_and_predicts_the_same, NULL);
     add_test(&all, "files", "errors", errors_of_files_have_the_reason, NULL);
     add_test(&all, "files", "a pipe", a_pipe_is_no_snapshot, NULL);

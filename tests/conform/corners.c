@@ -1,4 +1,5 @@
-/* corners.c - states that only odd histories lead to: rewards that cancel, everything forgotten, very long lists, a check after every round.
+/* corners.c - states that only odd histories lead to: rewards that cancel, everything forgotten,
+ * very long lists, a check after every round.
  *
  * All through the public interface, as a program would get there.
  */
@@ -16,7 +17,8 @@
 
 enum { MOST = 40 };
 
-static oltr_policy *make(const char *kind, uint32_t items, uint32_t dim, const char *key, const char *value)
+static oltr_policy *make(const char *kind, uint32_t items, uint32_t dim, const char *key,
+                         const char *value)
 {
     oltr_settings settings;
     oltr_error error = {0};
@@ -31,7 +33,8 @@ static oltr_policy *make(const char *kind, uint32_t items, uint32_t dim, const c
 }
 
 /* One item is shown and examined. */
-static void learn_one(oltr_policy *policy, uint32_t item, const float *x, uint32_t dim, double reward)
+static void learn_one(oltr_policy *policy, uint32_t item, const float *x, uint32_t dim,
+                      double reward)
 {
     oltr_query query = {.n_items = 2, .dim = dim, .x = x};
     oltr_ranking list = {1, &item, NULL};
@@ -93,7 +96,8 @@ static void test_forgotten_for_good(void **unused)
     const float x[2 * 3] = {1, 0.5f, 0, 0, 0, 1};
     (void)unused;
     oltr_policy *items = make("gts", 2, 0, NULL, NULL), *idle = make("lints", 2, 3, NULL, NULL),
-                *features = make("lints", 2, 3, NULL, NULL), *rows = make("logts", 2, 3, "rows", "2");
+                *features = make("lints", 2, 3, NULL, NULL),
+                *rows = make("logts", 2, 3, "rows", "2");
     learn_one(items, 0, NULL, 0, 5);
     learn_one(idle, 0, x, 3, 1);
     learn_one(features, 0, x, 3, 1);
@@ -119,7 +123,8 @@ static void test_forgotten_for_good(void **unused)
     oltr_policy_free(rows);
 }
 
-/* Every weight of a list is that at the estimate with which it was shown: at first 1/4, however long the list. */
+/* Every weight of a list is that at the estimate with which it was shown: at first 1/4, however
+ * long the list. */
 static void test_stale_weights_of_a_long_list(void **unused)
 {
     (void)unused;
@@ -153,7 +158,8 @@ static void test_check_changes_nothing(void **unused)
     oltr_rng rng = oltr_rng_make(3, 0);
     for (uint32_t j = 0; j < ITEMS * DIM; j++)
         x[j] = (float)oltr_rng_normal(&rng) / 2;
-    oltr_policy *watched = make("logts", ITEMS, DIM, "rows", "8"), *alone = make("logts", ITEMS, DIM, "rows", "8");
+    oltr_policy *watched = make("logts", ITEMS, DIM, "rows", "8"),
+                *alone = make("logts", ITEMS, DIM, "rows", "8");
     oltr_scratch *scratch = oltr_scratch_new(alone);
     oltr_query query = {.n_items = ITEMS, .dim = DIM, .x = x};
     assert_non_null(scratch);
@@ -163,7 +169,8 @@ static void test_check_changes_nothing(void **unused)
         oltr_ranking list = {SLOTS, item, score}, again = {SLOTS, other, same};
         oltr_rng user = oltr_rng_at(oltr_rng_make(4, 0), 1, t);
         assert_int_equal(oltr_rank(alone, &query, oltr_rng_at(rng, 0, t), scratch, &list), OLTR_OK);
-        assert_int_equal(oltr_rank(watched, &query, oltr_rng_at(rng, 0, t), scratch, &again), OLTR_OK);
+        assert_int_equal(oltr_rank(watched, &query, oltr_rng_at(rng, 0, t), scratch, &again),
+                         OLTR_OK);
         assert_memory_equal(score, same, sizeof score);
         for (uint32_t k = 0; k < SLOTS; k++)
             click[k] = oltr_rng_uniform(&user) < 0.2 + 0.3 * (x[item[k] * DIM] > 0);
@@ -183,8 +190,9 @@ static void test_check_changes_nothing(void **unused)
     oltr_policy_free(watched);
 }
 
-/* Forgetting makes single rows of all that are kept, more than a round of unbounded work may have; weights above 1 then
- * bring rows that are not single while single ones are absorbed, and their number falls within a round. */
+/* Forgetting makes single rows of all that are kept, more than a round of unbounded work may have;
+ * weights above 1 then bring rows that are not single while single ones are absorbed, and their
+ * number falls within a round. */
 static void lose_single_rows(uint64_t seed)
 {
     enum { ITEMS = 5, DIM = 5, ROUNDS = 200 };

@@ -1,11 +1,12 @@
 /* custom.c - a policy and a world from outside the library play as those of the catalogue do.
  *
- * The sharpest test there is: operations of the catalogue under another name must give the very same results.
+ * The sharpest test there is: operations of the catalogue under another name must give the very
+ * same results.
  */
-#include "world/world.h" /* first: its fail() is another than cmocka's */
+#include "lab/world/world.h" /* first: its fail() is another than cmocka's */
 
 #include "conform/suite.h"
-#include "policy/policy.h"
+#include "engine/policy/ops.h"
 
 #include <stdatomic.h>
 
@@ -46,11 +47,13 @@ static oltr_results *run(const oltr_experiment *e)
     return r;
 }
 
-static void same_outcomes(const oltr_results *a, const oltr_results *b, uint32_t policy, uint32_t other)
+static void same_outcomes(const oltr_results *a, const oltr_results *b, uint32_t policy,
+                          uint32_t other)
 {
     for (uint32_t m = 0; m < 2; m++) {
         oltr_outcome x = oltr_results_at(a, 0, policy, m), y = oltr_results_at(b, 0, other, m);
-        assert_memory_equal(&x, &y, offsetof(oltr_outcome, replications)); /* what follows has padding */
+        assert_memory_equal(&x, &y,
+                            offsetof(oltr_outcome, replications)); /* what follows has padding */
         assert_int_equal(x.replications, y.replications);
     }
 }
@@ -148,11 +151,13 @@ static void a_world_from_outside_plays_as_its_twin(void **state)
     mine.world = (oltr_world){.n_items = ITEMS, .custom_kind = &world, .custom_clicks = &clicks};
     oltr_results *a = run(&theirs), *b = run(&mine);
     same_outcomes(a, b, 0, 0);
-    assert_int_equal(oltr_results_merge(a, b, &error), OLTR_EMISMATCH); /* another name is another experiment */
+    assert_int_equal(oltr_results_merge(a, b, &error),
+                     OLTR_EMISMATCH); /* another name is another experiment */
     oltr_results *c = oltr_results_new(&mine, 1, NULL);
     mine.world.custom = "x";
     mine.world.custom_bytes = 1;
-    assert_int_equal(oltr_run(&mine, 1, NULL, c, &error), OLTR_EMISMATCH); /* and so is another setting */
+    assert_int_equal(oltr_run(&mine, 1, NULL, c, &error),
+                     OLTR_EMISMATCH); /* and so is another setting */
     mine.world.custom_bytes = 0;
     world.draw = NULL;
     assert_int_equal(oltr_experiment_check(&mine, &error), OLTR_EINVAL);
@@ -197,8 +202,8 @@ static oltr_status counter_init(void *state, const oltr_settings *settings, oltr
     return hooked ? OLTR_OK : OLTR_EINVAL;
 }
 
-static oltr_status counter_rank(const void *state, uint64_t t, const oltr_candidates *from, const oltr_rng *rng,
-                                void *scratch, const oltr_ranking *out)
+static oltr_status counter_rank(const void *state, uint64_t t, const oltr_candidates *from,
+                                const oltr_rng *rng, void *scratch, const oltr_ranking *out)
 {
     const counter *c = state;
     (void)t;
@@ -207,8 +212,8 @@ static oltr_status counter_rank(const void *state, uint64_t t, const oltr_candid
     return c->plan->refuse > 1 ? OLTR_EBUFFER : oltr_show_best(scratch, from, rng, out);
 }
 
-static oltr_status counter_learn(void *state, uint64_t t, const oltr_candidates *from, const oltr_ranking *shown,
-                                 const oltr_feedback *seen)
+static oltr_status counter_learn(void *state, uint64_t t, const oltr_candidates *from,
+                                 const oltr_ranking *shown, const oltr_feedback *seen)
 {
     counter *c = state;
     (void)t;
@@ -327,7 +332,8 @@ static void two_policies_of_one_kind_have_contexts_of_their_own(void **state)
 {
     tally t = {0};
     plan a = plan_from(4, &t), b = plan_from(9, &t), same = plan_from(4, &t);
-    oltr_settings for_a = counter_settings(&a), for_b = counter_settings(&b), for_same = counter_settings(&same);
+    oltr_settings for_a = counter_settings(&a), for_b = counter_settings(&b),
+                  for_same = counter_settings(&same);
     unsigned char bytes[1024];
     size_t size = 0;
     (void)state;
@@ -358,7 +364,8 @@ static void every_policy_ends_once(void **state)
     size_t bytes = oltr_policy_bytes(&s, NULL);
     void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
     (void)state;
-    oltr_policy *p = oltr_policy_new(&s, NULL), *placed = oltr_policy_place(memory, bytes, &s, NULL);
+    oltr_policy *p = oltr_policy_new(&s, NULL),
+                *placed = oltr_policy_place(memory, bytes, &s, NULL);
     oltr_policy *copy = oltr_policy_copy(p, NULL, NULL);
     assert_int_equal(t.made, 2);
     assert_int_equal(t.copied, 1);
@@ -391,7 +398,8 @@ static void a_failed_operation_is_passed_on_and_not_counted(void **state)
     image after = image_of(p);
     assert_true(same_image(before, after));
     assert_int_equal(oltr_rank(p, NULL, oltr_rng_make(1, 1), scratch, &list), OLTR_EBUFFER);
-    assert_int_equal(oltr_explain_rank(p, NULL, oltr_rng_make(1, 1), scratch, &list, &error), OLTR_EBUFFER);
+    assert_int_equal(oltr_explain_rank(p, NULL, oltr_rng_make(1, 1), scratch, &list, &error),
+                     OLTR_EBUFFER);
     free(before.byte);
     free(after.byte);
     oltr_scratch_free(scratch);
@@ -424,7 +432,8 @@ static void threads_of_a_run_begin_and_end(void **state)
     oltr_results_free(r);
 }
 
-/* A policy whose context has changed is another experiment; what lies behind custom_bytes may change. */
+/* A policy whose context has changed is another experiment; what lies behind custom_bytes may
+ * change. */
 static void results_know_the_bytes_of_the_context(void **state)
 {
     tally t = {0};

@@ -1,9 +1,11 @@
 /* dataset_world.c - the world of judged documents is its definition: one bandit for each query.
  *
- * A small dataset with queries of different sizes is played by every policy of the catalogue, and each curve is compared with a slow twin that makes a policy for each
- * replication from the rows of its query, its own form of the prior, and plain loops.  Seeds are fixed, everything compared is exact but for the order of additions.
+ * A small dataset with queries of different sizes is played by every policy of the catalogue, and
+ * each curve is compared with a slow twin that makes a policy for each replication from the rows of
+ * its query, its own form of the prior, and plain loops.  Seeds are fixed, everything compared is
+ * exact but for the order of additions.
  */
-#include "world/world.h" /* first: its fail() is another than cmocka's */
+#include "lab/world/world.h" /* first: its fail() is another than cmocka's */
 
 #include "unit.h"
 
@@ -46,8 +48,10 @@ static void fill_rows(fixture *f)
         for (uint32_t j = 0; j < DIM; j++)
             f->x[i * DIM + j] = (float)(next_unit(&from) - 0.5);
         f->grade[i] = (uint8_t)next_below(&from, 5);
-        assert_int_equal(oltr_attraction_of_grade("err", f->grade[i], 4, &f->attraction[i], NULL), OLTR_OK);
-        for (int m = 0; m < 4; m++) { /* the scores of four models: spread wider than any Beta of that mean could be */
+        assert_int_equal(oltr_attraction_of_grade("err", f->grade[i], 4, &f->attraction[i], NULL),
+                         OLTR_OK);
+        for (int m = 0; m < 4; m++) { /* the scores of four models: spread wider than any Beta of
+                                         that mean could be */
             s[m] = m % 2 ? 0.999 - 0.001 * next_unit(&from) : 0.001 * next_unit(&from);
             sum += s[m];
             squares += s[m] * s[m];
@@ -55,7 +59,8 @@ static void fill_rows(fixture *f)
         f->a[i] = sum;
         f->b[i] = 4 - sum;
         f->mean[i] = sum / 4;
-        f->sd[i] = 2 * sqrt(squares / 4 - f->mean[i] * f->mean[i]); /* no Beta has such a deviation */
+        f->sd[i] =
+            2 * sqrt(squares / 4 - f->mean[i] * f->mean[i]); /* no Beta has such a deviation */
     }
 }
 
@@ -111,11 +116,14 @@ static oltr_results *run(const oltr_experiment *e, uint32_t threads)
 
 static int same(oltr_outcome x, oltr_outcome y)
 {
-    return !memcmp(&x.regret, &y.regret, sizeof x.regret) && !memcmp(&x.reward, &y.reward, sizeof x.reward) &&
-           !memcmp(&x.regret_se, &y.regret_se, sizeof x.regret_se) && x.replications == y.replications;
+    return !memcmp(&x.regret, &y.regret, sizeof x.regret) &&
+           !memcmp(&x.reward, &y.reward, sizeof x.reward) &&
+           !memcmp(&x.regret_se, &y.regret_se, sizeof x.regret_se) &&
+           x.replications == y.replications;
 }
 
-/* ---- the twin --------------------------------------------------------------------------------------------- */
+/* ---- the twin
+ * --------------------------------------------------------------------------------------------- */
 
 /* The chance that none of the k best attracts. */
 static double best_no_click(const double *nu, uint32_t n, uint32_t k)
@@ -133,12 +141,14 @@ static double best_no_click(const double *nu, uint32_t n, uint32_t k)
     return product;
 }
 
-/* Beta policies get Beta(a,b), gts the moments: by name, so that a wrong flag in the catalogue is found. */
+/* Beta policies get Beta(a,b), gts the moments: by name, so that a wrong flag in the catalogue is
+ * found. */
 static void tell(const fixture *f, uint32_t first, oltr_settings *s)
 {
     const oltr_world *w = &f->e.world;
     char choice[16] = "none"; /* `prior` is the first parameter of those that have it */
-    if (!s->info->uses_prior || oltr_settings_get(s, 0, choice, sizeof choice) != OLTR_OK || !strcmp(choice, "none"))
+    if (!s->info->uses_prior || oltr_settings_get(s, 0, choice, sizeof choice) != OLTR_OK ||
+        !strcmp(choice, "none"))
         return;
     if (w->prior_mean && (!strcmp(s->info->name, "gts") || !w->prior_a))
         s->prior = (oltr_prior){.mean = w->prior_mean + first, .sd = w->prior_sd + first};
@@ -148,7 +158,8 @@ static void tell(const fixture *f, uint32_t first, oltr_settings *s)
 
 static double play(fixture *f, uint32_t policy, uint64_t replication, double *reward)
 {
-    uint32_t query = (uint32_t)(replication % QUERIES), first = first_row[query], n = first_row[query + 1] - first;
+    uint32_t query = (uint32_t)(replication % QUERIES), first = first_row[query],
+             n = first_row[query + 1] - first;
     const double *nu = f->attraction + first;
     oltr_settings s = f->policy[policy].settings;
     s.n_items = n;
@@ -165,7 +176,8 @@ static double play(fixture *f, uint32_t policy, uint64_t replication, double *re
         uint32_t item[SLOTS], examined = 0;
         double click[SLOTS] = {0}, none = 1;
         oltr_ranking list = {SLOTS, item, NULL};
-        assert_int_equal(oltr_rank(p, &from, oltr_rng_at(rng, STREAM_POLICY, t), scratch, &list), OLTR_OK);
+        assert_int_equal(oltr_rank(p, &from, oltr_rng_at(rng, STREAM_POLICY, t), scratch, &list),
+                         OLTR_OK);
         oltr_rng user = oltr_rng_at(rng, STREAM_USERS, t);
         instance truth = {.n_items = n, .attraction = f->attraction + first};
         examined = click_ops_of("cascade", NULL)->scan(&f->e.world, &truth, &user, &list, click);
@@ -201,7 +213,8 @@ static void a_run_is_its_definition(void **state)
 {
     fixture *f = *state;
     assert_is_definition(f);
-    for (uint32_t i = 0; i < ROWS; i++) /* a Beta has these, so that Beta policies can take them too */
+    for (uint32_t i = 0; i < ROWS;
+         i++) /* a Beta has these, so that Beta policies can take them too */
         f->sd[i] = 0.1;
     f->e.world.prior_a = f->e.world.prior_b = NULL;
     assert_is_definition(f);
@@ -225,7 +238,8 @@ static void any_number_of_threads(void **state)
     oltr_results_free(one);
 }
 
-/* ---- one instance ------------------------------------------------------------------------------------------ */
+/* ---- one instance
+ * ------------------------------------------------------------------------------------------ */
 
 static void an_instance_is_a_query(void **state)
 {
@@ -250,7 +264,8 @@ static void an_instance_is_a_query(void **state)
                 assert_true(fabs(nu[i] - (pow(2, f->grade[row]) - 1) / 16) < 1e-15);
                 assert_true(fabs(a[i] - f->a[row] - shifts[shift]) < 1e-15);
                 assert_true(fabs(b[i] - f->b[row] + shifts[shift]) < 1e-15);
-                assert_true(fabs(mean[i] - a[i] / (a[i] + b[i])) < 1e-12); /* moves as the Beta's does */
+                assert_true(fabs(mean[i] - a[i] / (a[i] + b[i])) <
+                            1e-12); /* moves as the Beta's does */
                 assert_true(fabs(sd[i] - f->sd[row]) < 1e-15);
             }
         }
@@ -266,25 +281,27 @@ static void other_worlds_are_one_group(void **state)
     assert_int_equal(world_largest(&w), 0);
 }
 
-/* ---- what is refused ---------------------------------------------------------------------------------------- */
+/* ---- what is refused
+ * ---------------------------------------------------------------------------------------- */
 
 /* A good experiment after one change, and the words that the refusal must have. */
-#define REFUSED(status, words, change)                                                                                 \
-    do {                                                                                                               \
-        oltr_experiment e = f->e;                                                                                      \
-        oltr_dataset data = f->data;                                                                                   \
-        oltr_error error = {OLTR_OK, ""};                                                                              \
-        e.world.dataset = &data;                                                                                       \
-        change;                                                                                                        \
-        assert_int_equal(oltr_experiment_check(&e, &error), status);                                                   \
-        if (!strstr(error.msg, words))                                                                                 \
-            FAIL_WITH("%s", error.msg);                                                                                \
+#define REFUSED(status, words, change)                                                             \
+    do {                                                                                           \
+        oltr_experiment e = f->e;                                                                  \
+        oltr_dataset data = f->data;                                                               \
+        oltr_error error = {OLTR_OK, ""};                                                          \
+        e.world.dataset = &data;                                                                   \
+        change;                                                                                    \
+        assert_int_equal(oltr_experiment_check(&e, &error), status);                               \
+        if (!strstr(error.msg, words))                                                             \
+            FAIL_WITH("%s", error.msg);                                                            \
     } while (0)
 
 static void bad_worlds_are_refused(void **state)
 {
     const fixture *f = *state;
-    static const uint32_t hole[QUERIES + 1] = {0, 6, 6, 18, 23}, late[QUERIES + 1] = {1, 6, 9, 18, 23};
+    static const uint32_t hole[QUERIES + 1] = {0, 6, 6, 18, 23},
+                                         late[QUERIES + 1] = {1, 6, 9, 18, 23};
     double high[ROWS], wide[ROWS];
     float odd[ROWS * DIM];
     memcpy(high, f->attraction, sizeof high);
@@ -309,7 +326,8 @@ static void bad_worlds_are_refused(void **state)
     REFUSED(OLTR_EPRIOR, "both means", e.world.prior_sd = NULL);
     REFUSED(OLTR_EPRIOR, "row 22: mean", e.world.prior_sd = wide);
     REFUSED(OLTR_EPRIOR, "no such prior", e.world.misspecification = 3);
-    REFUSED(OLTR_EPRIOR, "to misspecify", (e.world.prior_a = e.world.prior_b = NULL, e.world.misspecification = 0.1));
+    REFUSED(OLTR_EPRIOR, "to misspecify",
+            (e.world.prior_a = e.world.prior_b = NULL, e.world.misspecification = 0.1));
     REFUSED(OLTR_ESLOTS, "only 3 documents for 4 slots", e.slots = 4);
     REFUSED(OLTR_EINVAL, "are for world dataset", e.world.kind = "beta");
     REFUSED(OLTR_EPRIOR, "none is given",
@@ -362,7 +380,10 @@ static void the_digest_knows_the_data(void **state)
     remove(path);
 }
 
-/* ---- grades -------------------------------------------------------------------------------------------------- */
+/* ---- grades
+ *
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static double of_grade(const char *mapping, uint32_t grade, uint32_t largest)
 {
@@ -378,13 +399,15 @@ static void grades_have_their_tables(void **state)
     (void)state;
     static const double table[4][5] = {
         {0, .2, .4, .8, 1}, {.05, .3, .5, .7, .95}, {.4, .6, .7, .8, .9}, {.4, .45, .5, .55, .6}};
-    static const char *const names[] = {"err", "perfect", "navigational", "informational", "near-random"};
+    static const char *const names[] = {"err", "perfect", "navigational", "informational",
+                                        "near-random"};
     assert_int_equal(oltr_mapping_count(), 5);
     assert_null(oltr_mapping_at(5));
     for (uint32_t m = 0; m < 5; m++) {
         assert_string_equal(oltr_mapping_at(m)->name, names[m]);
         for (uint32_t g = 0; g < 5; g++)
-            assert_true(fabs(of_grade(names[m], g, 4) - (m ? table[m - 1][g] : (pow(2, g) - 1) / 16)) < 1e-15);
+            assert_true(fabs(of_grade(names[m], g, 4) -
+                             (m ? table[m - 1][g] : (pow(2, g) - 1) / 16)) < 1e-15);
     }
     assert_true(fabs(of_grade("err", 2, 2) - 0.75) < 1e-15);
     assert_true(fabs(of_grade("err", 30, 30) - 1) < 1e-8);

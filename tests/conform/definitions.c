@@ -1,9 +1,11 @@
 /* definitions.c - is each policy the algorithm that its paper defines?
  *
- * For every policy there is a slow and obvious twin here, written from the definition alone: indices straight from the formula, inverses by
- * bisection on GSL's forward functions, TopRank with dense matrices that are partitioned from scratch every round.  Engine and twin see the same
- * random clicks; after every round the engine's scores must be the twin's indices, and its list their top K.  Samplers are compared with the law
- * they must sample from.  Where a test is statistical its seed is fixed, and the chance of a false alarm over the whole file is below 1e-6.
+ * For every policy there is a slow and obvious twin here, written from the definition alone:
+ * indices straight from the formula, inverses by bisection on GSL's forward functions, TopRank with
+ * dense matrices that are partitioned from scratch every round.  Engine and twin see the same
+ * random clicks; after every round the engine's scores must be the twin's indices, and its list
+ * their top K.  Samplers are compared with the law they must sample from.  Where a test is
+ * statistical its seed is fixed, and the chance of a false alarm over the whole file is below 1e-6.
  */
 #include "conform/suite.h"
 
@@ -20,7 +22,8 @@ static int is_kind(const variant *v, const char *name)
     return strcmp(v->info->name, name) == 0;
 }
 
-/* ---- the twin: counts, and the prior as the settings mean it ---------------------------------------------- */
+/* ---- the twin: counts, and the prior as the settings mean it
+ * ---------------------------------------------- */
 
 typedef struct twin {
     const variant *v;
@@ -61,7 +64,8 @@ static double share(const twin *w, int i)
     return w->n[i] > 0 ? w->s[i] / w->n[i] : 0;
 }
 
-/* ---- indices ---------------------------------------------------------------------------------------------- */
+/* ---- indices
+ * ---------------------------------------------------------------------------------------------- */
 
 static double ucb1_index(const twin *w, int i)
 {
@@ -89,7 +93,8 @@ static double divergence(double p, double q)
 static double kl_budget(const twin *w)
 {
     double log_t = log((double)w->t);
-    if (chosen(w->v, "budget", "released")) { /* computed when the last round ended, by its number */
+    if (chosen(w->v, "budget",
+               "released")) { /* computed when the last round ended, by its number */
         double log_last = log(fmax(1, (double)w->t - 1));
         return log_last + 3 * log(log_last + 1);
     }
@@ -131,7 +136,9 @@ static double ensemble_index(const twin *w, int i)
     double a = priors.a[i], b = priors.b[i];
     if (!takes_prior(w->v))
         return 0;
-    return chosen(w->v, "rule", "map") ? (a - 1) / (a + b - 2) : chosen(w->v, "rule", "released") ? a : a / (a + b);
+    return chosen(w->v, "rule", "map")        ? (a - 1) / (a + b - 2)
+           : chosen(w->v, "rule", "released") ? a
+                                              : a / (a + b);
 }
 
 typedef struct index_rule {
@@ -140,8 +147,9 @@ typedef struct index_rule {
     double tolerance; /* relative, of numbers up to 1 absolute */
 } index_rule;
 static const index_rule rules[] = {
-    {"cascade-ucb1", ucb1_index, 1e-12}, {"cascade-ucbv", ucbv_index, 1e-12}, {"cascade-klucb", klucb_index, 1e-10},
-    {"bayes-ucb", bayes_index, 1e-9},    {"ensemble", ensemble_index, 1e-12},
+    {"cascade-ucb1", ucb1_index, 1e-12},   {"cascade-ucbv", ucbv_index, 1e-12},
+    {"cascade-klucb", klucb_index, 1e-10}, {"bayes-ucb", bayes_index, 1e-9},
+    {"ensemble", ensemble_index, 1e-12},
 };
 
 static const index_rule *rule_of(const variant *v)
@@ -165,7 +173,8 @@ static int near(double x, double y, double tolerance)
 }
 
 /* The scores are the indices, and nothing that was left out has a higher one. */
-static void assert_top(const twin *w, const index_rule *rule, uint32_t k, const uint32_t *item, const double *score)
+static void assert_top(const twin *w, const index_rule *rule, uint32_t k, const uint32_t *item,
+                       const double *score)
 {
     double index[ITEMS], least = (double)INFINITY;
     unsigned char shown[ITEMS] = {0};
@@ -175,19 +184,23 @@ static void assert_top(const twin *w, const index_rule *rule, uint32_t k, const 
         double wanted = index[item[slot]];
         if (takes_prior(w->v) || !is_kind(w->v, "ensemble"))
             if (!near(score[slot], wanted, rule->tolerance))
-                fail_msg("round %u, item %u (%g of %g): score %.17g, but its index is %.17g", (unsigned)w->t,
-                         item[slot], w->s[item[slot]], w->n[item[slot]], score[slot], wanted);
+                fail_msg("round %u, item %u (%g of %g): score %.17g, but its index is %.17g",
+                         (unsigned)w->t, item[slot], w->s[item[slot]], w->n[item[slot]],
+                         score[slot], wanted);
         if (wanted > least && !near(wanted, least, rule->tolerance))
-            fail_msg("round %u: slot %u has a higher index than the one before", (unsigned)w->t, slot);
+            fail_msg("round %u: slot %u has a higher index than the one before", (unsigned)w->t,
+                     slot);
         least = wanted;
         shown[item[slot]] = 1;
     }
     for (int i = 0; i < ITEMS; i++)
         if (!shown[i] && index[i] > least && !near(index[i], least, rule->tolerance))
-            fail_msg("round %u: item %d has index %.17g, yet it is not shown", (unsigned)w->t, i, index[i]);
+            fail_msg("round %u: item %d has index %.17g, yet it is not shown", (unsigned)w->t, i,
+                     index[i]);
 }
 
-/* Users who scan from the top and leave at their first click; some items never please, one always does. */
+/* Users who scan from the top and leave at their first click; some items never please, one always
+ * does. */
 static void browse(dice *d, event *e)
 {
     for (uint32_t slot = 0; slot < e->k; slot++) {
@@ -217,7 +230,8 @@ static void scores_are_indices(void **state)
     oltr_policy_free(p);
 }
 
-/* The same after long silences: the clock runs by thousands of rounds while the counts stand still. */
+/* The same after long silences: the clock runs by thousands of rounds while the counts stand
+ * still. */
 static void indices_follow_the_clock(void **state)
 {
     const variant *v = *state;
@@ -244,7 +258,8 @@ static void indices_follow_the_clock(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- TS-Cascade: one normal for all ----------------------------------------------------------------------- */
+/* ---- TS-Cascade: one normal for all
+ * ----------------------------------------------------------------------- */
 
 static int is_ts_cascade(const variant *v)
 {
@@ -292,7 +307,8 @@ static void one_normal_for_all(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- laws: a sample against a distribution function --------------------------------------------------------- */
+/* ---- laws: a sample against a distribution function
+ * --------------------------------------------------------- */
 
 enum { DRAWS = 20000 };
 
@@ -303,7 +319,8 @@ static int ascending(const void *x, const void *y)
 }
 
 /* Kolmogorov's distance; P(sqrt(n) D > 3.3) < 1e-9. */
-static void assert_law(double *sample, uint32_t n, double (*cdf)(const double *law, double x), const double *law)
+static void assert_law(double *sample, uint32_t n, double (*cdf)(const double *law, double x),
+                       const double *law)
 {
     double distance = 0;
     qsort(sample, n, sizeof *sample, ascending);
@@ -312,14 +329,16 @@ static void assert_law(double *sample, uint32_t n, double (*cdf)(const double *l
         distance = fmax(distance, fmax((i + 1.0) / n - f, f - (double)i / n));
     }
     if (distance * sqrt(n) > 3.3)
-        fail_msg("sample of %u: Kolmogorov's sqrt(n) D = %.3g (law: %g, %g)", n, distance * sqrt(n), law[0], law[1]);
+        fail_msg("sample of %u: Kolmogorov's sqrt(n) D = %.3g (law: %g, %g)", n, distance * sqrt(n),
+                 law[0], law[1]);
 }
 
 typedef struct moments {
     double mean, sd, kurtosis; /* kurtosis: fourth central moment over sd^4 */
 } moments;
 
-/* Sample mean and variance in units of their own standard errors; P(|z| > 6.5) < 1e-10.  The scores pass through float32. */
+/* Sample mean and variance in units of their own standard errors; P(|z| > 6.5) < 1e-10.  The scores
+ * pass through float32. */
 static void assert_moments(const double *x, moments law)
 {
     double sum = 0, squares = 0, rounding = 4e-7 * (fabs(law.mean) + law.sd);
@@ -368,7 +387,10 @@ static void the_common_normal_is_normal(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- samplers ----------------------------------------------------------------------------------------------- */
+/* ---- samplers
+ *
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static double gts_released_variance(int i)
 {
@@ -431,8 +453,8 @@ static void gts_believes_the_conjugate_posterior(void **state)
             double m, s;
             gts_posterior(&w, i, &m, &s);
             if (!near(mean[i], m, 1e-12) || !close(sd[i], s))
-                fail_msg("item %d with sum %g of %g: %.17g, %.17g instead of %.17g, %.17g", i, w.s[i], w.n[i], mean[i],
-                         sd[i], m, s);
+                fail_msg("item %d with sum %g of %g: %.17g, %.17g instead of %.17g, %.17g", i,
+                         w.s[i], w.n[i], mean[i], sd[i], m, s);
         }
         teach_both(p, &w, &d, part);
     }
@@ -465,7 +487,8 @@ static void draw_scores(const oltr_policy *p, double sample[ITEMS][DRAWS])
         uint32_t item[ITEMS];
         double score[ITEMS];
         oltr_ranking out = {ITEMS, item, score};
-        assert_int_equal(oltr_rank(p, NULL, oltr_rng_at(oltr_rng_make(5, 6), 0, n), scratch, &out), OLTR_OK);
+        assert_int_equal(oltr_rank(p, NULL, oltr_rng_at(oltr_rng_make(5, 6), 0, n), scratch, &out),
+                         OLTR_OK);
         for (uint32_t slot = 0; slot < ITEMS; slot++)
             sample[item[slot]][n] = score[slot];
     }
@@ -480,7 +503,8 @@ static double correlation(const double *x, moments mx, const double *y, moments 
     return sum / sqrt(n);
 }
 
-/* No item's draw tells anything of another's, nor of its own next one.  Products of heavy tails: a wider bound. */
+/* No item's draw tells anything of another's, nor of its own next one.  Products of heavy tails: a
+ * wider bound. */
 static void assert_independent(double x[ITEMS][DRAWS], const moments *law)
 {
     for (int i = 0; i < ITEMS; i++) {
@@ -513,7 +537,8 @@ static void gts_samples_its_posterior(void **state)
 static moments beta_moments(double a, double b)
 {
     double n = a + b, mean = a / n, variance = a * b / (n * n * (n + 1));
-    double excess = 6 * ((a - b) * (a - b) * (n + 1) - a * b * (n + 2)) / (a * b * (n + 2) * (n + 3));
+    double excess =
+        6 * ((a - b) * (a - b) * (n + 1) - a * b * (n + 2)) / (a * b * (n + 2) * (n + 3));
     return (moments){mean, sqrt(variance), 3 + excess};
 }
 
@@ -532,7 +557,8 @@ static void ts_beta_samples_its_posterior(void **state)
     }
     assert_independent(sample, law);
     for (int i = 0; i < ITEMS; i++)
-        assert_law(sample[i], DRAWS, beta_law, (const double[2]){w.a[i] + w.s[i], w.b[i] + w.n[i] - w.s[i]});
+        assert_law(sample[i], DRAWS, beta_law,
+                   (const double[2]){w.a[i] + w.s[i], w.b[i] + w.n[i] - w.s[i]});
     oltr_policy_free(p);
 }
 
@@ -556,7 +582,10 @@ static int is_ts_beta_to_sample(const variant *v)
     return is_kind(v, "ts-beta") && all_default_numbers(v);
 }
 
-/* ---- TopRank ------------------------------------------------------------------------------------------------ */
+/* ---- TopRank
+ *
+ * ------------------------------------------------------------------------------------------------
+ */
 
 typedef struct top_twin {
     double horizon;
@@ -565,7 +594,8 @@ typedef struct top_twin {
     int beats[ITEMS][ITEMS];                 /* i beats j */
 } top_twin;
 
-/* Blocks of the items in `in`: what no remaining item beats, again and again; a rest of cycles is one block. */
+/* Blocks of the items in `in`: what no remaining item beats, again and again; a rest of cycles is
+ * one block. */
 static void partition(const top_twin *w, const int in[ITEMS], int block[ITEMS])
 {
     int left[ITEMS], now = 0, any = 1;
@@ -614,9 +644,10 @@ static void teach_top(top_twin *w, const int in[ITEMS], const event *e)
             w->beats[i][j] = (!w->released && w->beats[i][j]) || now_beats(w, i, j);
 }
 
-/* The full list falls into blocks where its scores fall: the same blocks, in the same order.  Returns how many. */
-static int assert_blocks(const oltr_policy *p, const top_twin *w, const oltr_query *query, const int in[ITEMS],
-                         uint32_t round)
+/* The full list falls into blocks where its scores fall: the same blocks, in the same order.
+ * Returns how many. */
+static int assert_blocks(const oltr_policy *p, const top_twin *w, const oltr_query *query,
+                         const int in[ITEMS], uint32_t round)
 {
     uint32_t item[ITEMS], n = query ? query->n_items : ITEMS;
     int block[ITEMS], now = 0;
@@ -626,8 +657,8 @@ static int assert_blocks(const oltr_policy *p, const top_twin *w, const oltr_que
     for (uint32_t slot = 0; slot < n; slot++) {
         now += slot > 0 && score[slot] < score[slot - 1];
         if (block[item[slot]] != now)
-            fail_msg("round %u: item %u stands in block %d, should stand in %d", round, item[slot], now,
-                     block[item[slot]]);
+            fail_msg("round %u: item %u stands in block %d, should stand in %d", round, item[slot],
+                     now, block[item[slot]]);
     }
     return now + 1;
 }
@@ -729,7 +760,8 @@ static void toprank_with_subsets(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- ties: every order of equals is as likely as any other --------------------------------------------------- */
+/* ---- ties: every order of equals is as likely as any other
+ * --------------------------------------------------- */
 
 enum { EQUALS = 9, SHOWN = 4, LISTS = 27000 };
 
@@ -748,7 +780,8 @@ static void assert_flat(const double *count, uint32_t n, double expected, double
 }
 
 /* `place` tells which of the EQUALS an item is. */
-static void assert_uniform_lists(const oltr_policy *p, const oltr_query *query, const uint32_t *place)
+static void assert_uniform_lists(const oltr_policy *p, const oltr_query *query,
+                                 const uint32_t *place)
 {
     tally seen = {0};
     double others[EQUALS * (EQUALS - 1)];
@@ -757,7 +790,8 @@ static void assert_uniform_lists(const oltr_policy *p, const oltr_query *query, 
     for (uint32_t n = 0; n < LISTS; n++) {
         uint32_t item[SHOWN];
         oltr_ranking out = {SHOWN, item, NULL};
-        assert_int_equal(oltr_rank(p, query, oltr_rng_at(oltr_rng_make(8, 9), 0, n), scratch, &out), OLTR_OK);
+        assert_int_equal(oltr_rank(p, query, oltr_rng_at(oltr_rng_make(8, 9), 0, n), scratch, &out),
+                         OLTR_OK);
         for (uint32_t slot = 0; slot < SHOWN; slot++)
             seen.slot[slot][place[item[slot]]]++;
         seen.pair[place[item[0]]][place[item[SHOWN - 1]]]++;
@@ -768,11 +802,13 @@ static void assert_uniform_lists(const oltr_policy *p, const oltr_query *query, 
                 others[m++] = seen.pair[i][j];
     for (uint32_t slot = 0; slot < SHOWN; slot++)
         assert_flat(seen.slot[slot], EQUALS, (double)LISTS / EQUALS, EQUALS - 1);
-    assert_flat(others, EQUALS * (EQUALS - 1), (double)LISTS / (EQUALS * (EQUALS - 1)), EQUALS * (EQUALS - 1) - 1);
+    assert_flat(others, EQUALS * (EQUALS - 1), (double)LISTS / (EQUALS * (EQUALS - 1)),
+                EQUALS * (EQUALS - 1) - 1);
     oltr_scratch_free(scratch);
 }
 
-/* Without a prior no item is distinguished at first; BayesUCB has level 0 in its first round, whatever its prior. */
+/* Without a prior no item is distinguished at first; BayesUCB has level 0 in its first round,
+ * whatever its prior. */
 static int is_indifferent_at_first(const variant *v)
 {
     return !takes_prior(v) || is_kind(v, "bayes-ucb");
@@ -788,7 +824,8 @@ static void first_lists_are_uniform(void **state)
     oltr_policy_free(p);
 }
 
-/* Each item was examined once, and none clicked: all are equals again.  Also those of a request in any order. */
+/* Each item was examined once, and none clicked: all are equals again.  Also those of a request in
+ * any order. */
 static void equals_stay_equals(void **state)
 {
     enum { N = 14 };
@@ -811,7 +848,8 @@ static int has_no_prior(const variant *v)
     return !takes_prior(v);
 }
 
-/* Beta(1e12, 1e-5) has a mean that rounds to 1.  Whoever believes it shows the item first, until it is not clicked. */
+/* Beta(1e12, 1e-5) has a mean that rounds to 1.  Whoever believes it shows the item first, until it
+ * is not clicked. */
 static void a_mean_that_rounds_to_1_is_believed(void **state)
 {
     const oltr_policy_info *kind = *state;
@@ -827,7 +865,8 @@ static void a_mean_that_rounds_to_1_is_believed(void **state)
     for (uint32_t round = 0; round < 100; round++) {
         uint32_t item[2];
         double score[2];
-        assert_int_equal(learn_event(p, &silence), OLTR_OK); /* the level of bayes-ucb is 0 at first */
+        assert_int_equal(learn_event(p, &silence),
+                         OLTR_OK); /* the level of bayes-ucb is 0 at first */
         assert_int_equal(rank_at(p, NULL, round, 2, item, score), OLTR_OK);
         assert_int_equal(item[0], 1);
         assert_true(score[0] > 0.999999 && score[1] < 1);
@@ -835,7 +874,8 @@ static void a_mean_that_rounds_to_1_is_believed(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- the suite ---------------------------------------------------------------------------------------------- */
+/* ---- the suite
+ * ---------------------------------------------------------------------------------------------- */
 
 int main(void)
 {
@@ -857,6 +897,8 @@ int main(void)
     ON_SOME_VARIANTS(&all, &variants, equals_stay_equals, has_no_prior);
     for (int i = 0; i < 2; i++)
         add_test(&all, "a_mean_that_rounds_to_1_is_believed", i ? "bayes-ucb" : "ts-beta",
-                 a_mean_that_rounds_to_1_is_believed, oltr_policy_info_by_name(i ? "bayes-ucb" : "ts-beta", NULL));
-    return cmocka_run_group_tests_name("every policy is the algorithm of its paper", all.test, NULL, NULL);
+                 a_mean_that_rounds_to_1_is_believed,
+                 oltr_policy_info_by_name(i ? "bayes-ucb" : "ts-beta", NULL));
+    return cmocka_run_group_tests_name("every policy is the algorithm of its paper", all.test, NULL,
+                                       NULL);
 }

@@ -1,7 +1,9 @@
-/* feedback.c - rounds beyond the plain one, over every kind of the catalogue: masks, weights, many at once, and refusals explained.
+/* feedback.c - rounds beyond the plain one, over every kind of the catalogue: masks, weights, many
+ * at once, and refusals explained.
  *
- * Each is compared with the plain calls it stands for: a mask with the compacted list, a weight of two with the lesson twice, many
- * lists with one after the other, and an explanation with the status of the call that it explains.
+ * Each is compared with the plain calls it stands for: a mask with the compacted list, a weight of
+ * two with the lesson twice, many lists with one after the other, and an explanation with the
+ * status of the call that it explains.
  */
 #include "conform/suite.h"
 
@@ -72,7 +74,8 @@ static void compacted(const lesson *l, lesson *c)
         if (s >= l->seen.n_examined || !l->examined[s])
             c->item[at++] = l->item[s];
     c->shown.item = c->item;
-    c->seen = (oltr_feedback){.n_examined = n, .reward = c->reward, .weight = l->seen.weight ? c->weight : NULL};
+    c->seen = (oltr_feedback){
+        .n_examined = n, .reward = c->reward, .weight = l->seen.weight ? c->weight : NULL};
 }
 
 static oltr_status learn(oltr_policy *p, const lesson *l)
@@ -179,7 +182,8 @@ static void a_weight_of_one_is_no_weight(void **state)
 }
 
 /* The sums of item after item, or what is predicted of some rows. */
-static void assert_same_belief(const oltr_policy_info *info, const oltr_policy *p, const oltr_policy *q)
+static void assert_same_belief(const oltr_policy_info *info, const oltr_policy *p,
+                               const oltr_policy *q)
 {
     double x[OLTR_MAX_ITEM_NUMBERS], y[OLTR_MAX_ITEM_NUMBERS], mean[2][N];
     uint32_t n = 0;
@@ -269,23 +273,29 @@ static void many_lists_are_those_of_one_by_one(void **state)
         lesson l;
         draw_lesson(&d, info, &l);
         assert_int_equal(learn(p, &l), OLTR_OK);
-        assert_int_equal(oltr_rank_many(p, &l.query, rng, 5, 100 + t, scratch, LISTS, K, item[0], score[0], &done),
+        assert_int_equal(oltr_rank_many(p, &l.query, rng, 5, 100 + t, scratch, LISTS, K, item[0],
+                                        score[0], &done),
                          OLTR_OK);
         assert_int_equal(done, LISTS);
         for (uint32_t r = 0; r < LISTS; r++) {
             oltr_ranking one = {.k = K, .item = other, .score = value};
-            assert_int_equal(oltr_rank(p, &l.query, oltr_rng_at(rng, 5, 100 + t + r), scratch, &one), OLTR_OK);
+            assert_int_equal(
+                oltr_rank(p, &l.query, oltr_rng_at(rng, 5, 100 + t + r), scratch, &one), OLTR_OK);
             assert_memory_equal(item[r], other, sizeof other);
             assert_memory_equal(score[r], value, sizeof value);
         }
-        assert_int_equal(oltr_rank_many(p, &l.query, rng, 5, 100 + t, scratch, LISTS, K, item[0], NULL, NULL), OLTR_OK);
+        assert_int_equal(
+            oltr_rank_many(p, &l.query, rng, 5, 100 + t, scratch, LISTS, K, item[0], NULL, NULL),
+            OLTR_OK);
         assert_memory_equal(item[LISTS - 1], other, sizeof other);
     }
     uint32_t done = 99, item[K];
-    assert_int_equal(oltr_rank_many(p, NULL, rng, 0, 0, scratch, 2, K, NULL, NULL, &done), OLTR_EINVAL);
+    assert_int_equal(oltr_rank_many(p, NULL, rng, 0, 0, scratch, 2, K, NULL, NULL, &done),
+                     OLTR_EINVAL);
     assert_int_equal(done, 0);
     done = 99;
-    assert_int_equal(oltr_rank_many(p, &(oltr_query){.n_items = N + 1}, rng, 0, 0, scratch, 1, K, item, NULL, &done),
+    assert_int_equal(oltr_rank_many(p, &(oltr_query){.n_items = N + 1}, rng, 0, 0, scratch, 1, K,
+                                    item, NULL, &done),
                      OLTR_EITEM);
     assert_int_equal(done, 0);
     oltr_scratch_free(scratch);
@@ -300,7 +310,8 @@ typedef struct lesson_arrays {
 } lesson_arrays;
 
 /* Lists of length k from the candidates of one query. */
-static oltr_lessons draw_lessons(dice *d, const oltr_policy_info *info, const lesson *l, lesson_arrays *a, uint32_t k)
+static oltr_lessons draw_lessons(dice *d, const oltr_policy_info *info, const lesson *l,
+                                 lesson_arrays *a, uint32_t k)
 {
     memset(a, 0, sizeof *a);
     for (uint32_t r = 0; r < LESSONS; r++) {
@@ -325,7 +336,8 @@ static oltr_lessons draw_lessons(dice *d, const oltr_policy_info *info, const le
 }
 
 /* Lesson r through oltr_learn(). */
-static oltr_status learn_one(oltr_policy *p, const oltr_query *query, const oltr_lessons *all, uint32_t r)
+static oltr_status learn_one(oltr_policy *p, const oltr_query *query, const oltr_lessons *all,
+                             uint32_t r)
 {
     uint32_t item[K];
     size_t at = (size_t)r * all->k;
@@ -476,7 +488,8 @@ static void explanations_have_the_status_of_the_call(void **state)
         memcpy(list.reserved, l.shown.reserved, sizeof list.reserved);
         error = (oltr_error){OLTR_EIO, "untouched"};
         explained = oltr_explain_rank(p, &l.query, oltr_rng_make(t, 1), scratch, &list, &error);
-        assert_explained(oltr_rank(p, &l.query, oltr_rng_make(t, 1), scratch, &list), explained, &error);
+        assert_explained(oltr_rank(p, &l.query, oltr_rng_make(t, 1), scratch, &list), explained,
+                         &error);
         refused += status != OLTR_OK;
     }
     assert_true(refused > 200);
@@ -484,7 +497,8 @@ static void explanations_have_the_status_of_the_call(void **state)
     oltr_policy_free(p);
 }
 
-static void expect(oltr_status status, oltr_status wanted, const oltr_error *error, const char *words)
+static void expect(oltr_status status, oltr_status wanted, const oltr_error *error,
+                   const char *words)
 {
     assert_int_equal(status, wanted);
     if (!strstr(error->msg, words))
@@ -506,34 +520,43 @@ static void explanations_name_the_place(void **state)
     expect(oltr_explain_learn(NULL, &query, &shown, &seen, &e), OLTR_EINVAL, &e, "no policy");
     expect(oltr_explain_learn(p, &query, NULL, &seen, &e), OLTR_EINVAL, &e, "no ranking");
     expect(oltr_explain_learn(p, &query, &shown, NULL, &e), OLTR_EINVAL, &e, "no feedback");
-    expect(oltr_explain_rank(p, &query, oltr_rng_make(1, 1), NULL, &out, &e), OLTR_EINVAL, &e, "no scratch");
+    expect(oltr_explain_rank(p, &query, oltr_rng_make(1, 1), NULL, &out, &e), OLTR_EINVAL, &e,
+           "no scratch");
     seen.reward = NULL;
     expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EINVAL, &e, "no rewards");
     seen.reward = reward;
     item[1] = 3;
     expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EITEM, &e, "slot 1 shows item 3");
     item[1] = 7;
-    expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EITEM, &e, "slot 1 and slot 2 are both item 7");
+    expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EITEM, &e,
+           "slot 1 and slot 2 are both item 7");
     item[1] = 9;
     name[3] = 2;
-    expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EITEM, &e, "candidate 1 and candidate 3");
+    expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EITEM, &e,
+           "candidate 1 and candidate 3");
     name[3] = N;
-    expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EITEM, &e, "candidate 3 is item 20");
+    expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EITEM, &e,
+           "candidate 3 is item 20");
     name[3] = 4;
     reward[2] = 0.5;
-    expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EREWARD, &e, "slot 2 (item 7): a reward of 0.5");
+    expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EREWARD, &e,
+           "slot 2 (item 7): a reward of 0.5");
     seen.examined = mask;
     mask[2] = 3;
-    expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EEXAMINED, &e, "slot 2: the mask holds 3");
+    expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EEXAMINED, &e,
+           "slot 2: the mask holds 3");
     mask[2] = 0;
     seen.weight = weight;
     expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_OK, &e, "");
     weight[0] = 2e6;
-    expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EREWARD, &e, "slot 0 (item 2): a weight of 2e+06");
+    expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EREWARD, &e,
+           "slot 0 (item 2): a weight of 2e+06");
     weight[0] = 1;
-    expect(oltr_explain_learn(pairs, &query, &shown, &seen, &e), OLTR_EUNSUPPORTED, &e, "toprank does not learn from");
+    expect(oltr_explain_learn(pairs, &query, &shown, &seen, &e), OLTR_EUNSUPPORTED, &e,
+           "toprank does not learn from");
     shown.k = 5;
-    expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_ESLOTS, &e, "5 slots cannot be filled from 4");
+    expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_ESLOTS, &e,
+           "5 slots cannot be filled from 4");
     oltr_policy_free(p);
     oltr_policy_free(pairs);
 }
@@ -561,7 +584,8 @@ static void features_are_named_by_candidate_and_number(void **state)
     expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EFEATURE, &e,
            "3 features, the policy was made for 4");
     query = (oltr_query){.n_items = 4, .item = name};
-    expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EFEATURE, &e, "the query has none");
+    expect(oltr_explain_learn(p, &query, &shown, &seen, &e), OLTR_EFEATURE, &e,
+           "the query has none");
     oltr_scratch_free(scratch);
     oltr_policy_free(p);
 }
@@ -588,7 +612,7 @@ int main(void)
     ON_ALL(&s, many_lessons_are_those_of_one_by_one);
     ON_ALL(&s, explanations_have_the_status_of_the_call);
     add_test(&s, "explanations_name_the_place", "ts-beta", explanations_name_the_place, NULL);
-    add_test(&s, "features_are_named_by_candidate_and_number", "lints", features_are_named_by_candidate_and_number,
-             NULL);
+    add_test(&s, "features_are_named_by_candidate_and_number", "lints",
+             features_are_named_by_candidate_and_number, NULL);
     return cmocka_run_group_tests_name("feedback", s.test, NULL, NULL);
 }

@@ -1,7 +1,9 @@
-/* fixtures.h - every policy of the catalogue in every setting worth a test, and rounds to feed it with.
+/* fixtures.h - every policy of the catalogue in every setting worth a test, and rounds to feed it
+ * with.
  *
- * The conformance tests know no policy by name.  They take what the catalogue says a policy can be (its choices, its bounds, its use of
- * a prior) and make a variant of each, so that a new line in the registry is tested from its first day.
+ * The conformance tests know no policy by name.  They take what the catalogue says a policy can be
+ * (its choices, its bounds, its use of a prior) and make a variant of each, so that a new line in
+ * the registry is tested from its first day.
  */
 #ifndef CONFORM_FIXTURES_H
 #define CONFORM_FIXTURES_H
@@ -125,7 +127,8 @@ static inline double param_of(const variant *v, const char *name)
 static inline int chosen(const variant *v, const char *name, const char *choice)
 {
     uint32_t i = param_index(v->info, name);
-    return i < v->info->n_params && strcmp(v->info->params[i].choices[(uint32_t)v->value[i]], choice) == 0;
+    return i < v->info->n_params &&
+           strcmp(v->info->params[i].choices[(uint32_t)v->value[i]], choice) == 0;
 }
 
 static inline int takes_prior(const variant *v)
@@ -143,7 +146,8 @@ static inline void name_variant(variant *v)
             continue;
         size_t room = sizeof v->name - (size_t)used;
         used += p->type == OLTR_CHOICE
-                    ? snprintf(v->name + used, room, " %s=%s", p->name, p->choices[(uint32_t)v->value[i]])
+                    ? snprintf(v->name + used, room, " %s=%s", p->name,
+                               p->choices[(uint32_t)v->value[i]])
                     : snprintf(v->name + used, room, " %s=%g", p->name, v->value[i]);
     }
 }
@@ -240,7 +244,8 @@ static inline oltr_policy *new_policy(const variant *v, uint32_t n_items)
     return p;
 }
 
-/* Work of microseconds must not take seconds, whatever the numbers in it: some inputs come from strangers. */
+/* Work of microseconds must not take seconds, whatever the numbers in it: some inputs come from
+ * strangers. */
 static inline void assert_swift(clock_t since, const char *what)
 {
     double seconds = (double)(clock() - since) / CLOCKS_PER_SEC;
@@ -299,7 +304,8 @@ typedef struct event {
     double reward[MOST_SLOTS];
 } event;
 
-/* Clicks with a taste for some items; rewards that are not clicks are eighths, so that their sums are exact in any order. */
+/* Clicks with a taste for some items; rewards that are not clicks are eighths, so that their sums
+ * are exact in any order. */
 static inline double draw_reward(dice *d, oltr_rewards kind, uint32_t item)
 {
     if (kind == OLTR_CLICKS)
@@ -344,13 +350,14 @@ static inline void learn_many(oltr_policy *p, uint64_t seed, uint32_t rounds)
 
 /* ---- lists */
 
-static inline oltr_status rank_at(const oltr_policy *p, const oltr_query *query, uint64_t round, uint32_t k,
-                                  uint32_t *item, double *score)
+static inline oltr_status rank_at(const oltr_policy *p, const oltr_query *query, uint64_t round,
+                                  uint32_t k, uint32_t *item, double *score)
 {
     oltr_scratch *scratch = oltr_scratch_new(p);
     oltr_ranking out = {k, item, score};
     assert_non_null(scratch);
-    oltr_status status = oltr_rank(p, query, oltr_rng_at(oltr_rng_make(7, 3), 0, round), scratch, &out);
+    oltr_status status =
+        oltr_rank(p, query, oltr_rng_at(oltr_rng_make(7, 3), 0, round), scratch, &out);
     oltr_scratch_free(scratch);
     return status;
 }
@@ -366,8 +373,8 @@ static inline int is_candidate(const oltr_query *query, uint32_t n_items, uint32
 }
 
 /* Distinct candidates, in order of their scores, all of which are numbers. */
-static inline void assert_valid_list(const oltr_query *query, uint32_t n_items, uint32_t k, const uint32_t *item,
-                                     const double *score)
+static inline void assert_valid_list(const oltr_query *query, uint32_t n_items, uint32_t k,
+                                     const uint32_t *item, const double *score)
 {
     unsigned char shown[MOST_ITEMS] = {0};
     for (uint32_t s = 0; s < k; s++) {

@@ -1,6 +1,7 @@
 /* format.h - a second reading of the snapshot format, to look into snapshots and to forge them.
  *
- * Written from the description of the format and shares no code with the library, so a change of the bytes on disk cannot go unseen.
+ * Written from the description of the format and shares no code with the library, so a change of
+ * the bytes on disk cannot go unseen.
  */
 #ifndef CONFORM_FORMAT_H
 #define CONFORM_FORMAT_H

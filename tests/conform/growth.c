@@ -1,7 +1,8 @@
 /* growth.c - items that come and go, over every kind of the catalogue.
  *
- * A policy that was resized, or whose items were put, reset or renewed, is compared with one that was made that way from the
- * beginning: the same snapshot, and the same lists.  What is refused changes nothing.
+ * A policy that was resized, or whose items were put, reset or renewed, is compared with one that
+ * was made that way from the beginning: the same snapshot, and the same lists.  What is refused
+ * changes nothing.
  */
 #include "conform/suite.h"
 
@@ -54,7 +55,8 @@ static void teach(oltr_policy *p, uint64_t seed, uint32_t n)
             x[i] = (float)below(&d, 17) / 8 - 1;
         for (uint32_t s = 0; s < K; s++)
             reward[s] = draw_reward(&d, info->rewards, item[s]);
-        oltr_query query = {.n_items = n, .dim = info->contextual ? DIM : 0, .x = info->contextual ? x : NULL};
+        oltr_query query = {
+            .n_items = n, .dim = info->contextual ? DIM : 0, .x = info->contextual ? x : NULL};
         oltr_ranking shown = {.k = K, .item = item};
         oltr_feedback seen = {.n_examined = below(&d, K + 1), .reward = reward};
         assert_int_equal(oltr_learn(p, &query, &shown, &seen), OLTR_OK);
@@ -82,7 +84,8 @@ static void assert_same(const oltr_policy *p, const oltr_policy *q)
 
 /* ---- another size */
 
-static void resize_as_if_made_so(const oltr_policy_info *info, prior_form form, uint32_t from, uint32_t to)
+static void resize_as_if_made_so(const oltr_policy_info *info, prior_form form, uint32_t from,
+                                 uint32_t to)
 {
     oltr_policy *p = policy_of(info, from, form), *q = policy_of(info, to, form);
     oltr_prior more = prior_from(info->uses_prior ? form : NO_PRIOR, from);
@@ -112,7 +115,8 @@ static void a_resized_policy_is_as_if_made_so(void **state)
     }
 }
 
-static void refuse_resize(oltr_policy **p, uint32_t n, const oltr_prior *prior, oltr_status wanted, const char *words)
+static void refuse_resize(oltr_policy **p, uint32_t n, const oltr_prior *prior, oltr_status wanted,
+                          const char *words)
 {
     oltr_policy *before = *p;
     image x = image_of(*p);
@@ -129,7 +133,8 @@ static void refuse_resize(oltr_policy **p, uint32_t n, const oltr_prior *prior, 
 static void resizes_that_cannot_be(void **state)
 {
     double bad_a[MANY] = {0}, bad_b[MANY] = {0};
-    oltr_prior shapes = prior_from(SHAPES, FEW), moments = prior_from(MOMENTS, FEW), bad = {.a = bad_a, .b = bad_b};
+    oltr_prior shapes = prior_from(SHAPES, FEW), moments = prior_from(MOMENTS, FEW),
+               bad = {.a = bad_a, .b = bad_b};
     oltr_settings s = settings_for(oltr_policy_info_by_name("gts", NULL), FEW, NO_PRIOR);
     oltr_error error;
     (void)state;
@@ -299,7 +304,8 @@ static void a_reset_item_has_its_prior_and_nothing_else(void **state)
     }
 }
 
-/* As if it had been made with that prior; with the lessons, or as if it had missed those of that item. */
+/* As if it had been made with that prior; with the lessons, or as if it had missed those of that
+ * item. */
 static void a_renewed_item_is_as_if_made_so(void **state)
 {
     const oltr_policy_info *info = *state;
@@ -325,7 +331,8 @@ static void a_renewed_item_is_as_if_made_so(void **state)
     }
 }
 
-static void refuse_put(oltr_policy *p, uint32_t item, const double *number, uint32_t n, oltr_status wanted)
+static void refuse_put(oltr_policy *p, uint32_t item, const double *number, uint32_t n,
+                       oltr_status wanted)
 {
     image x = image_of(p);
     oltr_error error = {OLTR_OK, ""};
@@ -363,7 +370,9 @@ static void impossible_items_are_refused(void **state)
         bad[i] = NAN;
         refuse_put(p, 1, bad, n, OLTR_ESTATE);
         bad[i] =
-            i == 1 && n == 4 ? 1e50 : -1; /* more rewards than observations allow, or fewer than none of something */
+            i == 1 && n == 4
+                ? 1e50
+                : -1; /* more rewards than observations allow, or fewer than none of something */
         refuse_put(p, 1, bad, n, i + 2 >= n && info->uses_prior ? OLTR_EPRIOR : OLTR_ESTATE);
     }
     if (n)

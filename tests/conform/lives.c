@@ -1,13 +1,18 @@
-/* lives.c - a saved policy always loads: random lives of every kind of the catalogue, with settings, features and rewards that test the arithmetic.
+/* lives.c - a saved policy always loads: random lives of every kind of the catalogue, with
+ * settings, features and rewards that test the arithmetic.
  *
- * A life has random settings (every choice, numbers over the whole range of their bounds), rows that mix sizes of 1e-30 and 1e6, repeat and depend on each
- * other, rewards that are huge, tiny and cancel where real ones are allowed, lists of any length, masks and weights, forgetting, merging and resizing.  At random moments
+ * A life has random settings (every choice, numbers over the whole range of their bounds), rows
+ * that mix sizes of 1e-30 and 1e6, repeat and depend on each other, rewards that are huge, tiny and
+ * cancel where real ones are allowed, lists of any length, masks and weights, forgetting, merging
+ * and resizing.  At random moments
  *   - oltr_check() finds nothing,
  *   - a snapshot loads, and saved again gives the same bytes,
- *   - the copy predicts what the original predicts; where the catalogue says exact_copy, both go on side by side and stay the same to the bit,
+ *   - the copy predicts what the original predicts; where the catalogue says exact_copy, both go on
+ * side by side and stay the same to the bit,
  *   - no prediction and no score is NaN or infinite.
- * Forged snapshots, one or two numbers changed and sealed again, are refused or become policies of which the same holds.
- * The lives are the same in every run.  OLTR_LIVES is their number for each kind (default 60), OLTR_LIVES_FROM the first, OLTR_LIVES_KIND one kind alone.
+ * Forged snapshots, one or two numbers changed and sealed again, are refused or become policies of
+ * which the same holds. The lives are the same in every run.  OLTR_LIVES is their number for each
+ * kind (default 60), OLTR_LIVES_FROM the first, OLTR_LIVES_KIND one kind alone.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +76,7 @@ typedef struct life {
     dice d;
     oltr_settings settings;
     double prior[2][MOST_ITEMS];
-    int may_be_wrong;           /* oltr_check() may find something: a forgery that loading cannot tell */
+    int may_be_wrong; /* oltr_check() may find something: a forgery that loading cannot tell */
     oltr_policy *policy, *twin; /* twin: a loaded copy that lives on beside it, or NULL */
     oltr_scratch *scratch;
     double reward; /* size of real rewards */
@@ -88,13 +93,16 @@ typedef struct life {
 
 static void describe(const life *l, char *text, size_t size)
 {
-    size_t used =
-        (size_t)snprintf(text, size, "OLTR_LIVES_KIND=%s OLTR_LIVES_FROM=%llu OLTR_LIVES=1, round %u, items %u, dim %u",
-                         l->info->name, (unsigned long long)l->number, l->round, l->settings.n_items, l->settings.dim);
+    size_t used = (size_t)snprintf(
+        text, size,
+        "OLTR_LIVES_KIND=%s OLTR_LIVES_FROM=%llu OLTR_LIVES=1, round %u, items %u, dim %u",
+        l->info->name, (unsigned long long)l->number, l->round, l->settings.n_items,
+        l->settings.dim);
     for (uint32_t i = 0; i < l->info->n_params && used < size; i++) {
         char value[64] = "?";
         oltr_settings_get(&l->settings, i, value, sizeof value);
-        used += (size_t)snprintf(text + used, size - used, ", %s %s", l->info->params[i].name, value);
+        used +=
+            (size_t)snprintf(text + used, size - used, ", %s %s", l->info->params[i].name, value);
     }
 }
 
@@ -141,7 +149,8 @@ static void draw_prior(life *l)
     uint32_t form = below(&l->d, 3);
     for (uint32_t i = 0; i < l->settings.n_items; i++) {
         l->prior[0][i] = form == 1 ? magnitude(&l->d, -3, 4) : unit(&l->d);
-        l->prior[1][i] = form == 1 ? magnitude(&l->d, -3, 4) : magnitude(&l->d, -3, -0.5) * sqrt(unit(&l->d) / 4);
+        l->prior[1][i] = form == 1 ? magnitude(&l->d, -3, 4)
+                                   : magnitude(&l->d, -3, -0.5) * sqrt(unit(&l->d) / 4);
     }
     l->settings.prior = (oltr_prior){NULL, NULL, NULL, NULL};
     if (form == 1)
@@ -194,7 +203,8 @@ static void draw_row(life *l, float *x)
         if (how == 2 && l->in_pool == POOL)
             value = factor * (double)l->pool[a * l->settings.dim + i];
         if (how == 3 && l->in_pool == POOL)
-            value = 0.5 * ((double)l->pool[a * l->settings.dim + i] - (double)l->pool[b * l->settings.dim + i]);
+            value = 0.5 * ((double)l->pool[a * l->settings.dim + i] -
+                           (double)l->pool[b * l->settings.dim + i]);
         x[i] = (float)value;
     }
 }
@@ -290,7 +300,8 @@ static int predict(life *l, const oltr_policy *policy, double out[2 * MOST_ITEMS
 {
     uint32_t n = l->query.n_items;
     memset(out, 0, 2 * MOST_ITEMS * sizeof *out);
-    if (!l->info->can_predict || !went_well(l, "predict", oltr_predict(policy, &l->query, out, out + n)))
+    if (!l->info->can_predict ||
+        !went_well(l, "predict", oltr_predict(policy, &l->query, out, out + n)))
         return 0;
     for (uint32_t i = 0; i < n; i++)
         if (!isfinite(out[i]) || !isfinite(out[n + i]) || out[n + i] < 0)
@@ -307,7 +318,8 @@ static unsigned char *save(life *l, const oltr_policy *policy, size_t *size)
     return bytes;
 }
 
-static void expect_same_snapshot(life *l, const oltr_policy *a, const oltr_policy *b, const char *what)
+static void expect_same_snapshot(life *l, const oltr_policy *a, const oltr_policy *b,
+                                 const char *what)
 {
     size_t size[2];
     unsigned char *bytes[2] = {save(l, a, &size[0]), save(l, b, &size[1])};
@@ -347,7 +359,8 @@ static void examine(life *l)
         expect_same_snapshot(l, l->policy, copy, "save, load, save");
     expect_sound(l, copy, "check of the copy");
     int exact = l->info->exact_copy && !l->may_be_wrong;
-    if (predict(l, l->policy, own) && predict(l, copy, other) && exact && memcmp(own, other, sizeof own) != 0)
+    if (predict(l, l->policy, own) && predict(l, copy, other) && exact &&
+        memcmp(own, other, sizeof own) != 0)
         fault(l, "predict", "the copy predicts otherwise");
     if (!l->twin && exact && one_in(&l->d, 2))
         l->twin = copy;
@@ -378,7 +391,8 @@ static void learn_both(life *l)
 static void forget_both(life *l)
 {
     static const double keeps[] = {0, 1e-300, 1e-150, 1e-8, 0.5, 0.999, 1};
-    double keep = one_in(&l->d, 3) ? unit(&l->d) : keeps[below(&l->d, sizeof keeps / sizeof *keeps)];
+    double keep =
+        one_in(&l->d, 3) ? unit(&l->d) : keeps[below(&l->d, sizeof keeps / sizeof *keeps)];
     expect_ok(l, "forget", oltr_forget(l->policy, keep));
     if (l->twin)
         expect_ok(l, "forget", oltr_forget(l->twin, keep));
@@ -472,9 +486,10 @@ static uint64_t number_from(const char *name, uint64_t otherwise)
 
 static double forged_number(dice *d, double right)
 {
-    static const double odd[] = {0,      1,    -1,     1e308,  1.5e308, -1.5e308, 1e200,    1e180,    1e154,
-                                 -1e154, 1e60, -1e60,  1e59,   1e40,    1e35,     -1e35,    1e30,     1e20,
-                                 1e12,   1e-9, 1e-300, 5e-324, -0.0,    NAN,      INFINITY, -INFINITY};
+    static const double odd[] = {0,      1,     -1,     1e308,    1.5e308,  -1.5e308, 1e200,
+                                 1e180,  1e154, -1e154, 1e60,     -1e60,    1e59,     1e40,
+                                 1e35,   -1e35, 1e30,   1e20,     1e12,     1e-9,     1e-300,
+                                 5e-324, -0.0,  NAN,    INFINITY, -INFINITY};
     switch (below(d, 5)) {
     case 0:
         return odd[below(d, sizeof odd / sizeof *odd)];
@@ -545,12 +560,14 @@ static void forge(life *l)
     l->policy = right;
 }
 
-/* Loading takes an estimate of logts as it is, however far from the root, and equal rows; oltr_check() tells. */
+/* Loading takes an estimate of logts as it is, however far from the root, and equal rows;
+ * oltr_check() tells. */
 static void forged_lives(void **state)
 {
     uint64_t from = number_from("OLTR_LIVES_FROM", 0), n = number_from("OLTR_LIVES", LIVES);
     for (uint64_t number = from; number < from + n; number++) {
-        life l = {.info = *state, .number = number, .d = {0x666F72676564 + number * 0x9E3779B97F4A7C15u}};
+        life l = {
+            .info = *state, .number = number, .d = {0x666F72676564 + number * 0x9E3779B97F4A7C15u}};
         be_born(&l);
         l.may_be_wrong = strcmp(l.info->name, "logts") == 0;
         for (uint32_t rounds = below(&l.d, 30); rounds > 0; rounds--, l.round++) {
@@ -576,10 +593,15 @@ static void known_forgeries_are_refused(void **state)
     static const struct {
         const char *kind, *array;
         double value;
-    } known[] = {
-        {"lints", "moment", 1.5e308},        {"lints", "moment", 1e59},          {"lints", "gram", 1e40},
-        {"cascade-linucb", "moment", 1e30},  {"cascade-lints", "gram", 1e200},   {"logts-newton", "theta", 1e200},
-        {"logts-newton", "theta", -1.5e308}, {"cascade-woful", "moment", 1e100}, {"lints-cascade", "moment", 1e308}};
+    } known[] = {{"lints", "moment", 1.5e308},
+                 {"lints", "moment", 1e59},
+                 {"lints", "gram", 1e40},
+                 {"cascade-linucb", "moment", 1e30},
+                 {"cascade-lints", "gram", 1e200},
+                 {"logts-newton", "theta", 1e200},
+                 {"logts-newton", "theta", -1.5e308},
+                 {"cascade-woful", "moment", 1e100},
+                 {"lints-cascade", "moment", 1e308}};
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         life l = {.info = oltr_policy_info_by_name(known[i].kind, NULL), .d = {4711 + i}};

@@ -1,8 +1,9 @@
-/* logts_lives.c - random adversarial lives of logts: whatever it has learned, it is sound, it can be saved, and what was saved can
- * be loaded.
+/* logts_lives.c - random adversarial lives of logts: whatever it has learned, it is sound, it can
+ * be saved, and what was saved can be loaded.
  *
- * Rows mix magnitudes from 1e-30 to 1e6, many are multiples, sums or near copies of others; ridges go down to 1e-9; every kind of
- * weights; few rows are kept; policies are merged and made to forget.
+ * Rows mix magnitudes from 1e-30 to 1e6, many are multiples, sums or near copies of others; ridges
+ * go down to 1e-9; every kind of weights; few rows are kept; policies are merged and made to
+ * forget.
  *
  *   test_conform_logts_lives [first life] [number of lives]
  */
@@ -89,7 +90,8 @@ static void draw_settings(life *l)
         set(l, "rows", "%.0f", 1 + below(l, below(l, 2) ? 40 : 4));
     if (below(l, 3) == 0)
         set(l, "drift", "%.3g", below(l, 2) ? 0 : oltr_rng_uniform(&l->rng) / 2);
-    assert_int_equal(oltr_settings_set(&l->settings, "weights", weights[below(l, 4)], NULL), OLTR_OK);
+    assert_int_equal(oltr_settings_set(&l->settings, "weights", weights[below(l, 4)], NULL),
+                     OLTR_OK);
 }
 
 static oltr_policy *new_policy(const life *l)
@@ -149,7 +151,9 @@ static void live_round(life *l, oltr_policy *p)
             draw_row(l, x + (size_t)i * l->dim, POOL);
         else
             memcpy(x + (size_t)i * l->dim, l->pool[below(l, POOL)], l->dim * sizeof *x);
-    assert_int_equal(oltr_rank(p, &query, oltr_rng_fork(l->rng, oltr_policy_rounds(p)), l->scratch, &list), OLTR_OK);
+    assert_int_equal(
+        oltr_rank(p, &query, oltr_rng_fork(l->rng, oltr_policy_rounds(p)), l->scratch, &list),
+        OLTR_OK);
     oltr_feedback seen = {.n_examined = below(l, list.k + 1), .reward = reward};
     for (uint32_t k = 0; k < list.k; k++) {
         assert_true(isfinite(score[k]));
@@ -173,8 +177,9 @@ static oltr_policy *copy_of(const life *l, const oltr_policy *p)
     void *bytes = saved(p, &size);
     oltr_policy *copy = oltr_load(bytes, size, &error);
     if (!copy)
-        fail_msg("life %llu, round %llu, dim %u: refused its own snapshot: %s", (unsigned long long)l->number,
-                 (unsigned long long)oltr_policy_rounds(p), l->dim, error.msg);
+        fail_msg("life %llu, round %llu, dim %u: refused its own snapshot: %s",
+                 (unsigned long long)l->number, (unsigned long long)oltr_policy_rounds(p), l->dim,
+                 error.msg);
     free(bytes);
     return copy;
 }
@@ -183,8 +188,9 @@ static void assert_sound(const life *l, const oltr_policy *p, const char *what)
 {
     oltr_error error = {0};
     if (oltr_check(p, &error) != OLTR_OK)
-        fail_msg("life %llu, round %llu, dim %u: %s is not sound: %s", (unsigned long long)l->number,
-                 (unsigned long long)oltr_policy_rounds(p), l->dim, what, error.msg);
+        fail_msg("life %llu, round %llu, dim %u: %s is not sound: %s",
+                 (unsigned long long)l->number, (unsigned long long)oltr_policy_rounds(p), l->dim,
+                 what, error.msg);
 }
 
 /* A copy and its original rank and learn the same rounds, and are saved as the same bytes. */
@@ -199,8 +205,8 @@ static void assert_go_on_alike(life *l, oltr_policy *p, oltr_policy *copy, uint3
     }
     void *bytes[2] = {saved(p, &size[0]), saved(copy, &size[1])};
     if (size[0] != size[1] || memcmp(bytes[0], bytes[1], size[0]))
-        fail_msg("life %llu, round %llu, dim %u: the copy has become another", (unsigned long long)l->number,
-                 (unsigned long long)oltr_policy_rounds(p), l->dim);
+        fail_msg("life %llu, round %llu, dim %u: the copy has become another",
+                 (unsigned long long)l->number, (unsigned long long)oltr_policy_rounds(p), l->dim);
     free(bytes[0]);
     free(bytes[1]);
 }
@@ -217,7 +223,8 @@ static void live(life *l)
             live_round(l, below(l, 3) ? p : other);
         assert_sound(l, p, "what it has learned");
         if (event == 0)
-            assert_int_equal(oltr_forget(p, below(l, 2) ? oltr_rng_uniform(&l->rng) : 1e-300), OLTR_OK);
+            assert_int_equal(oltr_forget(p, below(l, 2) ? oltr_rng_uniform(&l->rng) : 1e-300),
+                             OLTR_OK);
         if (event == 1)
             assert_int_equal(oltr_merge(p, other), OLTR_OK);
         assert_sound(l, p, event ? "what is merged" : "what is left");
@@ -246,7 +253,8 @@ static void test_lives(void **unused)
     }
 }
 
-/* ---- oltr_check reads only: two threads may check one policy, and the sanitizer for threads finds no race */
+/* ---- oltr_check reads only: two threads may check one policy, and the sanitizer for threads finds
+ * no race */
 
 static void *checker(void *policy)
 {
@@ -337,7 +345,8 @@ static void test_window_of_fresh_rows(void **unused)
     size_t row = (late - early) / SHOWN; /* bytes of a row in a snapshot */
     assert_true(row >= MANY * sizeof(double));
     oltr_policy *copy = copy_of(&l, p);
-    for (uint64_t t = 1; t <= 5; t++) { /* rounds of bounded work: sound, and followed by a copy to the bit */
+    for (uint64_t t = 1; t <= 5;
+         t++) { /* rounds of bounded work: sound, and followed by a copy to the bit */
         learn_fresh_rows(p, t * 1000, 40);
         learn_fresh_rows(copy, t * 1000, 40);
         assert_sound(&l, p, "what it has learned");

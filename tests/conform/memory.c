@@ -1,9 +1,10 @@
 /* memory.c - who may allocate, who may write, and what happens when there is no memory.
  *
- * A page is ranked in microseconds: one malloc in rank or learn would be a lock, a page fault or a leak in the hot path of every server.  So
- * the allocator is wrapped by the linker (see CMakeLists.txt) and counted: none in a round, as many freed as taken, none larger than what a
- * snapshot's bytes can justify, and each single one refused in turn.  That ranking only reads is shown by the hardware: the policy lies in a page
- * that must not be written.
+ * A page is ranked in microseconds: one malloc in rank or learn would be a lock, a page fault or a
+ * leak in the hot path of every server.  So the allocator is wrapped by the linker (see
+ * CMakeLists.txt) and counted: none in a round, as many freed as taken, none larger than what a
+ * snapshot's bytes can justify, and each single one refused in turn.  That ranking only reads is
+ * shown by the hardware: the policy lies in a page that must not be written.
  */
 #define _DEFAULT_SOURCE 1
 #include "conform/format.h"
@@ -19,10 +20,13 @@
 static variant_list variants;
 static prior_arrays priors;
 
-/* ---- the allocator, watched --------------------------------------------------------------------------------- */
+/* ---- the allocator, watched
+ * --------------------------------------------------------------------------------- */
 
-static atomic_long taken, freed, until_failure = -1; /* until_failure: calls that still succeed; negative: all do */
-static atomic_size_t largest, forbidden = SIZE_MAX;  /* requests from `forbidden` bytes on are refused */
+static atomic_long taken, freed,
+    until_failure = -1; /* until_failure: calls that still succeed; negative: all do */
+static atomic_size_t largest,
+    forbidden = SIZE_MAX; /* requests from `forbidden` bytes on are refused */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
@@ -92,14 +96,17 @@ void __wrap_free(void *block)
     __real_free(block);
 }
 
-/* ---- no allocation in a round -------------------------------------------------------------------------------- */
+/* ---- no allocation in a round
+ * -------------------------------------------------------------------------------- */
 
-static void one_round(oltr_policy *p, const oltr_query *query, oltr_scratch *scratch, uint64_t round, event *e)
+static void one_round(oltr_policy *p, const oltr_query *query, oltr_scratch *scratch,
+                      uint64_t round, event *e)
 {
     oltr_ranking shown = {e->k, e->item, NULL};
     oltr_feedback seen = {e->n_examined, e->reward};
     long before = taken, back = freed;
-    oltr_status ranked = oltr_rank(p, query, oltr_rng_at(oltr_rng_make(1, 1), 0, round), scratch, &shown);
+    oltr_status ranked =
+        oltr_rank(p, query, oltr_rng_at(oltr_rng_make(1, 1), 0, round), scratch, &shown);
     oltr_status learned = oltr_learn(p, query, &shown, &seen);
     assert_int_equal(taken, before);
     assert_int_equal(freed, back);
@@ -118,7 +125,8 @@ static void rounds_do_not_allocate(void **state)
         for (uint64_t round = 0; round < 60; round++) {
             oltr_query query = {1 + below(&d, n), some};
             draw_items(&d, n, query.n_items, some);
-            event all = draw_event(&d, v->info->rewards, n), few = draw_event(&d, v->info->rewards, query.n_items);
+            event all = draw_event(&d, v->info->rewards, n),
+                  few = draw_event(&d, v->info->rewards, query.n_items);
             one_round(p, NULL, scratch, round, &all);
             one_round(p, &query, scratch, round, &few);
         }
@@ -145,7 +153,8 @@ static void refusals_do_not_allocate(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- reading does not write ------------------------------------------------------------------------------------ */
+/* ---- reading does not write
+ * ------------------------------------------------------------------------------------ */
 
 static void read_everything(const oltr_policy *p, unsigned char *buffer, size_t size)
 {
@@ -189,7 +198,8 @@ static void reading_does_not_write(void **state)
     munmap(memory, room);
 }
 
-/* ---- what is taken is given back ------------------------------------------------------------------------------- */
+/* ---- what is taken is given back
+ * ------------------------------------------------------------------------------- */
 
 static void live_a_life(const variant *v)
 {
@@ -278,7 +288,8 @@ static void policies_without_memory(void **state)
     oltr_policy_free(p);
 }
 
-/* A snapshot that claims millions of items must have the bytes to show for it before memory is spent. */
+/* A snapshot that claims millions of items must have the bytes to show for it before memory is
+ * spent. */
 static void a_claim_is_no_payment(void **state)
 {
     static const uint32_t claims[] = {1u << 16, 1u << 20, 1u << 24, 1u << 27, 1u << 28};
@@ -294,14 +305,16 @@ static void a_claim_is_no_payment(void **state)
         oltr_policy *loaded = oltr_load(m.byte, m.size, &error);
         forbidden = SIZE_MAX;
         if (loaded || (error.code != OLTR_ECORRUPT && error.code != OLTR_EITEM) || largest > 100000)
-            fail_msg("a snapshot of %zu bytes that claims %u items: %s, after a request for %zu bytes", m.size,
-                     claims[i], oltr_status_name(error.code), (size_t)largest);
+            fail_msg(
+                "a snapshot of %zu bytes that claims %u items: %s, after a request for %zu bytes",
+                m.size, claims[i], oltr_status_name(error.code), (size_t)largest);
     }
     free(m.byte);
     oltr_policy_free(p);
 }
 
-/* ---- a hook for memory ------------------------------------------------------------------------------------------- */
+/* ---- a hook for memory
+ * ------------------------------------------------------------------------------------------- */
 
 enum { MOST_BLOCKS = 64, HOOKED_ITEMS = 12, HOOKED_DIM = 4 };
 
@@ -309,7 +322,7 @@ enum { MOST_BLOCKS = 64, HOOKED_ITEMS = 12, HOOKED_DIM = 4 };
 typedef struct purse {
     size_t held, peak, most; /* bytes; what would exceed `most` is refused */
     long until_refusal;      /* requests that still succeed; negative: all do */
-    int wrong;               /* something was given back that was never taken, or with another size */
+    int wrong; /* something was given back that was never taken, or with another size */
     struct {
         void *at;
         size_t bytes;
@@ -369,7 +382,8 @@ static oltr_settings hooked_settings(const oltr_policy_info *info, const oltr_me
 /* A policy of every kind that has learned a little. */
 static oltr_policy *hooked_policy(const oltr_policy_info *info, const oltr_memory *memory)
 {
-    static const float x[HOOKED_ITEMS][HOOKED_DIM] = {{1, 0, 0.5f, 0}, {0, 1, 0, 0}, {0.5f, -1, 0, 0.25f}};
+    static const float x[HOOKED_ITEMS][HOOKED_DIM] = {
+        {1, 0, 0.5f, 0}, {0, 1, 0, 0}, {0.5f, -1, 0, 0.25f}};
     oltr_settings s = hooked_settings(info, memory);
     oltr_policy *p = oltr_policy_new(&s, NULL);
     uint32_t item[] = {2, 0, 1};
@@ -406,7 +420,8 @@ static oltr_status live_on_a_hook(const hooked *h)
     if (status == OLTR_OK)
         status = or_nomem(scratch = oltr_scratch_new(p), OLTR_ENOMEM);
     if (status == OLTR_OK)
-        status = or_nomem(loaded = oltr_load_with(h->saved.byte, h->saved.size, &options, &error), error.code);
+        status = or_nomem(loaded = oltr_load_with(h->saved.byte, h->saved.size, &options, &error),
+                          error.code);
     if (status == OLTR_OK)
         status = or_nomem(copy = oltr_policy_copy(loaded, NULL, &error), error.code);
     if (status == OLTR_OK)
@@ -420,7 +435,8 @@ static oltr_status live_on_a_hook(const hooked *h)
     return status;
 }
 
-/* The hook gets all of it back, at each position at which it refuses, and the refusal is called by its name. */
+/* The hook gets all of it back, at each position at which it refuses, and the refusal is called by
+ * its name. */
 static void a_hook_gives_and_refuses(void **state)
 {
     purse money = new_purse(SIZE_MAX);
@@ -457,7 +473,8 @@ static void a_hook_is_all_there_is(void **state)
     oltr_scratch *scratch = oltr_scratch_new(copy);
     assert_non_null(scratch);
     assert_int_equal(taken, before);
-    assert_ptr_not_equal(oltr_policy_settings(copy)->memory, &h.memory); /* its own copy of the hook */
+    assert_ptr_not_equal(oltr_policy_settings(copy)->memory,
+                         &h.memory); /* its own copy of the hook */
     h.memory = (oltr_memory){NULL, NULL, NULL};
     oltr_policy_free(p);
     h.saved = image_of(copy);
@@ -468,7 +485,8 @@ static void a_hook_is_all_there_is(void **state)
     assert_non_null(loaded);
     if (!info->contextual) /* a check of a matrix takes room of its own */
         assert_int_equal(taken, before);
-    oltr_policy *plain = oltr_policy_copy(loaded, &(oltr_memory){NULL, NULL, NULL}, NULL); /* back to the C library */
+    oltr_policy *plain = oltr_policy_copy(loaded, &(oltr_memory){NULL, NULL, NULL},
+                                          NULL); /* back to the C library */
     assert_true(plain && taken > before && !oltr_policy_settings(plain)->memory);
     assert_true(same_state(plain, copy));
     oltr_policy_free(plain);
@@ -480,7 +498,8 @@ static void a_hook_is_all_there_is(void **state)
     free(h.saved.byte);
 }
 
-/* ---- loads within bounds ------------------------------------------------------------------------------------------ */
+/* ---- loads within bounds
+ * ------------------------------------------------------------------------------------------ */
 
 /* Loads with a bound; what is taken for the policy, and then for a scratch, stays within it. */
 static oltr_status load_within(const image *m, size_t most, size_t *peak)
@@ -516,7 +535,8 @@ static void claims_stay_within_the_bound(void **state)
             oltr_status status = load_within(&m, bounds[b], &peak);
             if (peak > bounds[b])
                 fail_msg("%u items: %zu bytes, allowed were %zu", claims[c], peak, bounds[b]);
-            assert_true(status == OLTR_OK || status == OLTR_ENOMEM || status == OLTR_ECORRUPT || status == OLTR_EITEM);
+            assert_true(status == OLTR_OK || status == OLTR_ENOMEM || status == OLTR_ECORRUPT ||
+                        status == OLTR_EITEM);
             if (claims[c] >= 1u << 24)
                 assert_int_not_equal(status, OLTR_OK);
         }
@@ -524,7 +544,8 @@ static void claims_stay_within_the_bound(void **state)
     oltr_policy_free(p);
 }
 
-/* The bound is one of need: a policy loads within what it and its scratch take, and not within a byte less. */
+/* The bound is one of need: a policy loads within what it and its scratch take, and not within a
+ * byte less. */
 static void a_bound_is_not_more_than_the_need(void **state)
 {
     oltr_policy *p = hooked_policy(*state, NULL);
@@ -547,7 +568,8 @@ static void a_bound_is_not_more_than_the_need(void **state)
     oltr_policy_free(p);
 }
 
-/* Short snapshots that claim much, as they were once believed: nothing at all is taken for them by default. */
+/* Short snapshots that claim much, as they were once believed: nothing at all is taken for them by
+ * default. */
 static void bombs_are_defused(void **state)
 {
     (void)state;
@@ -555,8 +577,9 @@ static void bombs_are_defused(void **state)
         const char *kind;
         uint32_t items;
         double rows;
-    } bombs[] = {{"random", 1u << 28, 0},      {"ensemble", 1u << 28, 0}, {"logts", 1u << 27, 0},
-                 {"logts", 1u << 26, 1e6},     {"lints", 1u << 28, 0},    {"cascade-woful", 1u << 28, 0},
+    } bombs[] = {{"random", 1u << 28, 0},      {"ensemble", 1u << 28, 0},
+                 {"logts", 1u << 27, 0},       {"logts", 1u << 26, 1e6},
+                 {"lints", 1u << 28, 0},       {"cascade-woful", 1u << 28, 0},
                  {"logts-newton", 1u << 28, 0}};
     for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++) {
         oltr_settings s;
@@ -573,10 +596,11 @@ static void bombs_are_defused(void **state)
         assert_true(m.size < 1000);
         largest = 0;
         assert_null(oltr_load(m.byte, m.size, &error));
-        int named = error.code == OLTR_EITEM || (error.code == OLTR_ENOMEM && strstr(error.msg, "most_bytes"));
+        int named = error.code == OLTR_EITEM ||
+                    (error.code == OLTR_ENOMEM && strstr(error.msg, "most_bytes"));
         if (!named || largest > 0)
-            fail_msg("%s with %u items: %s (%s) after a request for %zu bytes", bombs[i].kind, bombs[i].items,
-                     oltr_status_name(error.code), error.msg, (size_t)largest);
+            fail_msg("%s with %u items: %s (%s) after a request for %zu bytes", bombs[i].kind,
+                     bombs[i].items, oltr_status_name(error.code), error.msg, (size_t)largest);
         free(m.byte);
     }
 }
@@ -590,7 +614,8 @@ static void lies_cost_nothing(void **state)
     const size_t places[] = {a.n_params, a.n_sums, a.n_derived, a.prior};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         uint64_t held = little(m.byte + places[i], 4);
-        uint64_t first = places[i] == a.prior ? 3 : held + 1; /* 1 and 2 are both forms of a prior */
+        uint64_t first =
+            places[i] == a.prior ? 3 : held + 1; /* 1 and 2 are both forms of a prior */
         for (uint64_t lie = first; lie < first + 8; lie++) {
             set_little(m.byte + places[i], 4, lie);
             seal(m.byte, m.size);
@@ -618,8 +643,11 @@ static void bad_load_options_are_refused(void **state)
     oltr_policy *p = hooked_policy(oltr_policy_info_at(0), NULL);
     image m = image_of(p);
     oltr_memory half = {.give = purse_give};
-    const oltr_load_options bad[] = {
-        {.size = sizeof bad[0] + 1}, {.size = 4}, {.reserved32 = 1}, {.reserved = {0, 0, 0, 1}}, {.memory = &half}};
+    const oltr_load_options bad[] = {{.size = sizeof bad[0] + 1},
+                                     {.size = 4},
+                                     {.reserved32 = 1},
+                                     {.reserved = {0, 0, 0, 1}},
+                                     {.memory = &half}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         oltr_error error = {OLTR_OK, ""};
         assert_null(oltr_load_with(m.byte, m.size, &bad[i], &error));
@@ -664,7 +692,8 @@ static void files_without_memory(void **state)
     unlink(path);
 }
 
-/* ---- the simulator without memory ------------------------------------------------------------------------------- */
+/* ---- the simulator without memory
+ * ------------------------------------------------------------------------------- */
 
 static const uint64_t checkpoints[] = {1, 5, 10};
 
@@ -773,12 +802,15 @@ int main(void)
         const oltr_policy_info *info = oltr_policy_info_at(i);
         add_test(&all, "a_hook_gives_and_refuses", info->name, a_hook_gives_and_refuses, info);
         add_test(&all, "a_hook_is_all_there_is", info->name, a_hook_is_all_there_is, info);
-        add_test(&all, "claims_stay_within_the_bound", info->name, claims_stay_within_the_bound, info);
-        add_test(&all, "a_bound_is_not_more_than_the_need", info->name, a_bound_is_not_more_than_the_need, info);
+        add_test(&all, "claims_stay_within_the_bound", info->name, claims_stay_within_the_bound,
+                 info);
+        add_test(&all, "a_bound_is_not_more_than_the_need", info->name,
+                 a_bound_is_not_more_than_the_need, info);
         add_test(&all, "lies_cost_nothing", info->name, lies_cost_nothing, info);
     }
     add_test(&all, "bombs_are_defused", "oltr_load", bombs_are_defused, NULL);
-    add_test(&all, "bad_load_options_are_refused", "oltr_load_with", bad_load_options_are_refused, NULL);
+    add_test(&all, "bad_load_options_are_refused", "oltr_load_with", bad_load_options_are_refused,
+             NULL);
     add_test(&all, "files_without_memory", "oltr_save_file", files_without_memory, NULL);
     add_test(&all, "the_simulator_without_memory", "sim.h", the_simulator_without_memory, NULL);
     add_test(&all, "checkpoints_without_memory", "sim.h", checkpoints_without_memory, NULL);

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "world/world.h"
+#include "lab/world/world.h"
 
 #include <cmocka.h>
 
@@ -21,7 +21,8 @@ enum { ITEMS = 6, DIM = 6, SLOTS = 2, ROUNDS = 200, REPLICATIONS = 4 };
 
 static const uint64_t end[] = {ROUNDS};
 
-/* ---- a world with all that can change ------------------------------------------------------------------- */
+/* ---- a world with all that can change
+ * ------------------------------------------------------------------- */
 
 /* What it does; oltr_world.custom. */
 typedef struct plan {
@@ -71,8 +72,8 @@ static oltr_status check(const oltr_world *world, oltr_error *error)
     return world->custom ? OLTR_OK : OLTR_EINVAL;
 }
 
-static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replication, oltr_instance *out,
-                        oltr_error *error)
+static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replication,
+                        oltr_instance *out, oltr_error *error)
 {
     const plan *p = world->custom;
     (void)seed;
@@ -93,8 +94,8 @@ static int moving(const oltr_world *world)
     return 1;
 }
 
-static oltr_status advance(const oltr_world *world, uint64_t seed, uint64_t replication, uint64_t round,
-                           oltr_instance *truth, oltr_error *error)
+static oltr_status advance(const oltr_world *world, uint64_t seed, uint64_t replication,
+                           uint64_t round, oltr_instance *truth, oltr_error *error)
 {
     const plan *p = world->custom;
     (void)seed;
@@ -150,7 +151,8 @@ static uint32_t scan(const oltr_world *world, const oltr_instance *truth, const 
     return click_ops_of("cascade", NULL)->scan(world, truth, round, shown, reward);
 }
 
-/* ---- experiments in it ---------------------------------------------------------------------------------- */
+/* ---- experiments in it
+ * ---------------------------------------------------------------------------------- */
 
 typedef struct stage {
     plan plan;
@@ -198,7 +200,8 @@ static double regret_of(const oltr_results *r, uint32_t policy)
     return oltr_results_at(r, 0, policy, 0).regret;
 }
 
-/* ---- what may change ------------------------------------------------------------------------------------ */
+/* ---- what may change
+ * ------------------------------------------------------------------------------------ */
 
 static void rows_that_are_pointed_at_are_those_that_are_ranked(void **state)
 {
@@ -210,7 +213,8 @@ static void rows_that_are_pointed_at_are_those_that_are_ranked(void **state)
     oltr_results *a = play(&copied), *b = play(&pointed);
     assert_true(regret_of(a, 0) > 0);
     assert_true(regret_of(a, 0) == regret_of(b, 0));
-    assert_true(regret_of(a, 0) < 0.2 * ROUNDS); /* it learns, which it cannot by rows of another round */
+    assert_true(regret_of(a, 0) <
+                0.2 * ROUNDS); /* it learns, which it cannot by rows of another round */
     oltr_results_free(a);
     oltr_results_free(b);
 }
@@ -226,7 +230,8 @@ static void items_may_come_and_go(void **state)
         oltr_results *r = play(&s);
         assert_int_equal(s.plan.shown_outside, 0);
         assert_true(regret_of(r, 0) > 0);
-        assert_true(regret_of(r, 0) == regret_of(r, 1)); /* the second of two twins meets the same */
+        assert_true(regret_of(r, 0) ==
+                    regret_of(r, 1)); /* the second of two twins meets the same */
         oltr_results_free(r);
     }
 }
@@ -262,7 +267,8 @@ static void threads_are_begun_and_ended(void **state)
     oltr_results_free(r);
 }
 
-/* ---- how they fail -------------------------------------------------------------------------------------- */
+/* ---- how they fail
+ * -------------------------------------------------------------------------------------- */
 
 /* The run ends with this status and these words, and keeps no half of a replication. */
 static void run_fails(const stage *s, oltr_status status, const char *words)
@@ -298,7 +304,8 @@ static void changes_that_are_not_allowed(void **state)
     (void)state;
     set_stage(&s, "gts");
     s.plan.grows = 1;
-    run_fails(&s, OLTR_EITEM, "advance() left 7 items with 6 features, where there must be 2 to 6 with 6");
+    run_fails(&s, OLTR_EITEM,
+              "advance() left 7 items with 6 features, where there must be 2 to 6 with 6");
     set_stage(&s, "gts");
     s.plan.bends = 1;
     run_fails(&s, OLTR_EITEM, "advance() left 6 items with 5 features");
@@ -388,7 +395,7 @@ static void options_of_another_size(void **state)
 
 typedef struct looker {
     atomic_int asked, stop_after; /* how often; 0: never stops */
-    atomic_int half_way;          /* reports of a run that has begun and not finished any replication */
+    atomic_int half_way; /* reports of a run that has begun and not finished any replication */
     double share;
     int orderly;
 } looker;
@@ -404,13 +411,16 @@ static void see(void *context, const oltr_progress *p)
 {
     looker *l = context;
     l->orderly &= p->share >= l->share && p->share <= 1 && p->rounds <= p->rounds_total &&
-                  p->rounds_done <= p->rounds && p->rounds_total == (uint64_t)ROUNDS * 2 * p->total &&
+                  p->rounds_done <= p->rounds &&
+                  p->rounds_total == (uint64_t)ROUNDS * 2 * p->total &&
                   (p->share < 1) == (p->rounds < p->rounds_total);
     l->share = p->share;
-    atomic_fetch_add(&l->half_way, p->done == 0 && p->rounds > 0 && p->share > 0 && p->seconds_left >= 0);
+    atomic_fetch_add(&l->half_way,
+                     p->done == 0 && p->rounds > 0 && p->share > 0 && p->seconds_left >= 0);
 }
 
-static looker *watching; /* the one of the run that is on; users of slow_scan() wait for its reports */
+static looker
+    *watching; /* the one of the run that is on; users of slow_scan() wait for its reports */
 
 static void pause_ms(long ms)
 {
@@ -419,8 +429,8 @@ static void pause_ms(long ms)
 }
 
 /* Rounds of at least 5 ms; before the last of them somebody must have heard of the first. */
-static uint32_t slow_scan(const oltr_world *world, const oltr_instance *truth, const oltr_rng *round,
-                          const oltr_ranking *shown, double *reward)
+static uint32_t slow_scan(const oltr_world *world, const oltr_instance *truth,
+                          const oltr_rng *round, const oltr_ranking *shown, double *reward)
 {
     pause_ms(5);
     if (round->counter[1] == ROUNDS - 1) /* the round, low word */
@@ -439,12 +449,15 @@ static void long_rounds_are_asked_about_and_told_of(void **state)
     s.clicks.scan = slow_scan;
     s.e.replications = 1;
     watching = &l;
-    oltr_run_options options = {.threads = 1, .progress = see, .every = 0.02, .stop = ask, .context = &l};
+    oltr_run_options options = {
+        .threads = 1, .progress = see, .every = 0.02, .stop = ask, .context = &l};
     oltr_results *r = oltr_results_new(&s.e, 1, NULL);
     assert_int_equal(oltr_run(&s.e, 1, &options, r, NULL), OLTR_OK);
     watching = NULL;
-    assert_true(l.asked >=
-                2 * ROUNDS / 8); /* rounds of 5 ms: at most four between two looks, when the clock is right */
+    assert_true(
+        l.asked >=
+        2 * ROUNDS /
+            8); /* rounds of 5 ms: at most four between two looks, when the clock is right */
     assert_true(l.half_way > 0);
     assert_true(l.orderly);
     assert_true(l.share >= 1);
@@ -461,7 +474,8 @@ static void a_long_replication_can_be_stopped(void **state)
     set_stage(&s, "gts");
     s.clicks.scan = slow_scan;
     s.e.replications = 1;
-    oltr_run_options options = {.threads = 1, .progress = see, .every = 0.02, .stop = ask, .context = &l};
+    oltr_run_options options = {
+        .threads = 1, .progress = see, .every = 0.02, .stop = ask, .context = &l};
     oltr_results *r = oltr_results_new(&s.e, 1, NULL);
     assert_int_equal(oltr_run(&s.e, 1, &options, r, NULL), OLTR_EINTERRUPTED);
     assert_int_equal(l.asked, 20);
@@ -522,7 +536,10 @@ static void drawing_many_items_asks(void **state)
         double *room = calloc(3 * MANY, sizeof *room), theta = 0;
         float *drawn = calloc(MANY, sizeof *drawn);
         int asked = 0;
-        oltr_world world = {.kind = kinds[k], .n_items = MANY, .clicks = k == 3 ? "abandon" : "cascade", .dim = k > 0};
+        oltr_world world = {.kind = kinds[k],
+                            .n_items = MANY,
+                            .clicks = k == 3 ? "abandon" : "cascade",
+                            .dim = k > 0};
         oltr_instance out = {.n_items = MANY,
                              .attraction = room,
                              .a = room + MANY,
@@ -533,15 +550,18 @@ static void drawing_many_items_asks(void **state)
                              .stop = always,
                              .stop_context = &asked};
         assert_true(room && drawn);
-        assert_int_equal(world_ops_of(kinds[k], NULL)->draw(&world, 1, 1, &out, NULL), OLTR_EINTERRUPTED);
+        assert_int_equal(world_ops_of(kinds[k], NULL)->draw(&world, 1, 1, &out, NULL),
+                         OLTR_EINTERRUPTED);
         assert_int_equal(asked, 1);
-        assert_true(k > 0 ? drawn[0] > 0 && drawn[MANY - 1] == 0 : room[0] > 0 && room[MANY - 1] == 0);
+        assert_true(k > 0 ? drawn[0] > 0 && drawn[MANY - 1] == 0
+                          : room[0] > 0 && room[MANY - 1] == 0);
         free(room);
         free(drawn);
     }
 }
 
-/* ---- the best and the worst list ------------------------------------------------------------------------ */
+/* ---- the best and the worst list
+ * ------------------------------------------------------------------------ */
 
 static int falling(const void *a, const void *b)
 {
@@ -570,7 +590,8 @@ static void extremes_are_those_of_a_sort(void **state)
     }
 }
 
-/* ---- saturated worlds ----------------------------------------------------------------------------------- */
+/* ---- saturated worlds
+ * ----------------------------------------------------------------------------------- */
 
 static uint32_t saturated(double other, const char *clicks, uint32_t *replications)
 {
@@ -578,15 +599,16 @@ static uint32_t saturated(double other, const char *clicks, uint32_t *replicatio
     static const uint64_t last[] = {50};
     oltr_contestant c = {.label = "x"};
     assert_int_equal(oltr_settings_init(&c.settings, "gts", ITEMS, NULL), OLTR_OK);
-    oltr_experiment e = {.seed = 1,
-                         .rounds = 50,
-                         .slots = SLOTS,
-                         .replications = 3,
-                         .n_checkpoints = 1,
-                         .checkpoint = last,
-                         .world = {.kind = "fixed", .n_items = ITEMS, .clicks = clicks, .attraction = attraction},
-                         .n_policies = 1,
-                         .policy = &c};
+    oltr_experiment e = {
+        .seed = 1,
+        .rounds = 50,
+        .slots = SLOTS,
+        .replications = 3,
+        .n_checkpoints = 1,
+        .checkpoint = last,
+        .world = {.kind = "fixed", .n_items = ITEMS, .clicks = clicks, .attraction = attraction},
+        .n_policies = 1,
+        .policy = &c};
     oltr_results *r = oltr_results_new(&e, 1, NULL);
     assert_int_equal(oltr_run(&e, 1, NULL, r, NULL), OLTR_OK);
     uint32_t count = oltr_results_saturated(r, 0);

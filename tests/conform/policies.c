@@ -1,8 +1,10 @@
-/* policies.c - what every policy promises, whoever it is: one suite over the whole catalogue in all its settings.
+/* policies.c - what every policy promises, whoever it is: one suite over the whole catalogue in all
+ * its settings.
  *
- * A policy's own tests show that it is the algorithm of its paper.  This file shows that it is a policy: that lists are lists, that a const
- * policy stays as it was, that what was saved, merged or faded is what the header says, and that bad input is refused by name and leaves no trace.
- * Each check runs on each variant of fixtures.h as a test of its own.
+ * A policy's own tests show that it is the algorithm of its paper.  This file shows that it is a
+ * policy: that lists are lists, that a const policy stays as it was, that what was saved, merged or
+ * faded is what the header says, and that bad input is refused by name and leaves no trace. Each
+ * check runs on each variant of fixtures.h as a test of its own.
  */
 #include "conform/format.h"
 #include "conform/suite.h"
@@ -29,15 +31,18 @@ static void expect_refused(const oltr_settings *s, oltr_status wanted)
     assert_true(strlen(error.msg) > 10);
 }
 
-/* ---- lists ---------------------------------------------------------------------------------------------- */
+/* ---- lists
+ * ---------------------------------------------------------------------------------------------- */
 
-static void rank_and_check(const oltr_policy *p, const oltr_query *query, uint64_t round, uint32_t k)
+static void rank_and_check(const oltr_policy *p, const oltr_query *query, uint64_t round,
+                           uint32_t k)
 {
     uint32_t item[MOST_ITEMS], again[MOST_ITEMS], n = oltr_policy_settings(p)->n_items;
     double score[MOST_ITEMS];
     expect(rank_at(p, query, round, k, item, score), OLTR_OK);
     assert_valid_list(query, n, k, item, score);
-    expect(rank_at(p, query, round, k, again, NULL), OLTR_OK); /* same generator, same list; scores are optional */
+    expect(rank_at(p, query, round, k, again, NULL),
+           OLTR_OK); /* same generator, same list; scores are optional */
     assert_memory_equal(item, again, k * sizeof *item);
 }
 
@@ -151,7 +156,8 @@ static void bad_candidates_are_refused(void **state)
     oltr_policy *p = new_policy(*state, 5);
     uint32_t item[8], twice[3] = {1, 2, 1}, beyond[3] = {0, 5, 1}, far[2] = {0, UINT32_MAX},
                       many[6] = {0, 1, 2, 3, 4, 0};
-    oltr_query repeated = {3, twice}, outside = {3, beyond}, off = {2, far}, more = {6, NULL}, longer = {6, many};
+    oltr_query repeated = {3, twice}, outside = {3, beyond}, off = {2, far}, more = {6, NULL},
+               longer = {6, many};
     expect(rank_at(p, &repeated, 1, 1, item, NULL), OLTR_EITEM);
     expect(rank_at(p, &outside, 1, 1, item, NULL), OLTR_EITEM);
     expect(rank_at(p, &off, 1, 1, item, NULL), OLTR_EITEM);
@@ -248,7 +254,8 @@ static void a_foreign_scratch_is_harmless(void **state)
             continue;
         oltr_policy *q = new_policy(&other, N);
         oltr_scratch *scratch = oltr_scratch_new(q);
-        oltr_status status = oltr_rank(p, NULL, oltr_rng_at(oltr_rng_make(7, 3), 0, 1), scratch, &out);
+        oltr_status status =
+            oltr_rank(p, NULL, oltr_rng_at(oltr_rng_make(7, 3), 0, 1), scratch, &out);
         assert_true(status == OLTR_OK || status == OLTR_ESCRATCH);
         if (status == OLTR_OK)
             assert_memory_equal(item, wanted, sizeof item);
@@ -258,7 +265,8 @@ static void a_foreign_scratch_is_harmless(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- learning ------------------------------------------------------------------------------------------- */
+/* ---- learning
+ * ------------------------------------------------------------------------------------------- */
 
 static void rounds_are_counted(void **state)
 {
@@ -267,15 +275,16 @@ static void rounds_are_counted(void **state)
     oltr_ranking shown = {2, item, NULL};
     oltr_feedback nothing = {0, NULL};
     assert_int_equal(oltr_policy_rounds(p), 0);
-    expect(oltr_learn(p, NULL, &shown, &nothing), OLTR_OK); /* nobody looked: a round all the same */
+    expect(oltr_learn(p, NULL, &shown, &nothing),
+           OLTR_OK); /* nobody looked: a round all the same */
     assert_int_equal(oltr_policy_rounds(p), 1);
     learn_many(p, 1, 9);
     assert_int_equal(oltr_policy_rounds(p), 10);
     oltr_policy_free(p);
 }
 
-static void refuse(oltr_policy *p, const oltr_query *query, const oltr_ranking *shown, const oltr_feedback *seen,
-                   oltr_status wanted)
+static void refuse(oltr_policy *p, const oltr_query *query, const oltr_ranking *shown,
+                   const oltr_feedback *seen, oltr_status wanted)
 {
     image before = image_of(p);
     expect(oltr_learn(p, query, shown, seen), wanted);
@@ -310,8 +319,8 @@ static void bad_rewards_are_refused(void **state)
 static void bad_lists_are_not_learned(void **state)
 {
     oltr_policy *p = new_policy(*state, 6);
-    uint32_t twice[3] = {3, 1, 3}, beyond[3] = {0, 1, 6}, fine[7] = {3, 1, 5, 0, 2, 4, 4}, some[2] = {3, 1},
-             same[2] = {3, 3};
+    uint32_t twice[3] = {3, 1, 3}, beyond[3] = {0, 1, 6}, fine[7] = {3, 1, 5, 0, 2, 4, 4},
+             some[2] = {3, 1}, same[2] = {3, 3};
     double reward[7] = {0, 0, 0, 0, 0, 0, 0};
     oltr_feedback seen = {2, reward}, four = {4, reward}, blind = {1, NULL};
     oltr_ranking repeated = {3, twice, NULL}, outside = {3, beyond, NULL}, good = {3, fine, NULL},
@@ -336,7 +345,8 @@ static void bad_lists_are_not_learned(void **state)
     oltr_policy_free(p);
 }
 
-/* An item that was no candidate is not learned from, whether the candidates are named or the first so many. */
+/* An item that was no candidate is not learned from, whether the candidates are named or the first
+ * so many. */
 static void strangers_in_a_list_are_refused(void **state)
 {
     oltr_policy *p = new_policy(*state, 6);
@@ -368,7 +378,8 @@ static void the_state_stays_sound(void **state)
         event e = {.k = 1 + below(&d, N)};
         double score[N];
         oltr_ranking shown = {e.k, e.item, score};
-        expect(oltr_rank(p, NULL, oltr_rng_at(oltr_rng_make(1, 2), 0, round), scratch, &shown), OLTR_OK);
+        expect(oltr_rank(p, NULL, oltr_rng_at(oltr_rng_make(1, 2), 0, round), scratch, &shown),
+               OLTR_OK);
         assert_valid_list(NULL, N, e.k, e.item, score);
         draw_feedback(&d, v->info->rewards, &e);
         expect(learn_event(p, &e), OLTR_OK);
@@ -380,7 +391,8 @@ static void the_state_stays_sound(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- saving, merging, fading ---------------------------------------------------------------------------- */
+/* ---- saving, merging, fading
+ * ---------------------------------------------------------------------------- */
 
 static void a_copy_goes_on_alike(void **state)
 {
@@ -512,7 +524,8 @@ static void strangers_do_not_merge(void **state)
     }
     for (uint32_t i = 0; i < v->info->n_params; i++) {
         oltr_settings s = settings_of(v, 12, &priors);
-        s.value[i] = s.value[i] > s.info->params[i].min ? s.info->params[i].min : s.info->params[i].max;
+        s.value[i] =
+            s.value[i] > s.info->params[i].min ? s.info->params[i].min : s.info->params[i].max;
         refuse_merge_of(p, &s);
     }
     oltr_settings more = settings_of(v, 13, &priors);
@@ -575,7 +588,8 @@ static void assert_alive(const oltr_policy *old)
     oltr_policy_free(p);
 }
 
-/* Doubling brings a clock to 2^47 rounds in no time; lists and beliefs must still be lists and beliefs. */
+/* Doubling brings a clock to 2^47 rounds in no time; lists and beliefs must still be lists and
+ * beliefs. */
 static void a_long_life(void **state)
 {
     const variant *v = *state;
@@ -599,7 +613,8 @@ static void assert_faded(const image *x, const image *y, double keep)
     assert_int_equal(a.sums, b.sums);
     for (uint32_t i = 0; i < a.sums; i++)
         for (size_t j = 0; j < a.sum[i].n; j++) {
-            double was = number_at(x->byte + a.sum[i].value + 8 * j), is = number_at(y->byte + b.sum[i].value + 8 * j);
+            double was = number_at(x->byte + a.sum[i].value + 8 * j),
+                   is = number_at(y->byte + b.sum[i].value + 8 * j);
             assert_true(is >= was * keep && is <= was * keep);
         }
 }
@@ -665,7 +680,8 @@ static void bad_fading_is_refused(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- predicting ----------------------------------------------------------------------------------------- */
+/* ---- predicting
+ * ----------------------------------------------------------------------------------------- */
 
 static void assert_good_predictions(const oltr_policy *p)
 {
@@ -735,7 +751,8 @@ static void huge_rewards(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- memory of the caller ------------------------------------------------------------------------------- */
+/* ---- memory of the caller
+ * ------------------------------------------------------------------------------- */
 
 static void the_callers_memory_will_do(void **state)
 {
@@ -778,7 +795,8 @@ static void bad_memory_is_refused(void **state)
     free(room);
 }
 
-/* ---- settings by hand, and bad priors ------------------------------------------------------------------- */
+/* ---- settings by hand, and bad priors
+ * ------------------------------------------------------------------- */
 
 static void settings_by_hand_are_checked(void **state)
 {
@@ -795,7 +813,8 @@ static void settings_by_hand_are_checked(void **state)
     expect_refused(NULL, OLTR_EINVAL);
     for (uint32_t i = 0; i < v->info->n_params; i++) {
         const oltr_param *p = &v->info->params[i];
-        const double bad[] = {p->max + fabs(p->max) + 1, p->min - fabs(p->min) - 1, (double)NAN, (double)INFINITY};
+        const double bad[] = {p->max + fabs(p->max) + 1, p->min - fabs(p->min) - 1, (double)NAN,
+                              (double)INFINITY};
         for (size_t j = 0; j < sizeof bad / sizeof *bad; j++) {
             s = good;
             s.value[i] = bad[j];
@@ -804,7 +823,8 @@ static void settings_by_hand_are_checked(void **state)
     }
 }
 
-/* Half a choice is none: a policy made with it could be saved, but its snapshot would be refused. */
+/* Half a choice is none: a policy made with it could be saved, but its snapshot would be
+ * refused. */
 static void whole_numbers_are_whole(void **state)
 {
     const variant *v = *state;
@@ -864,10 +884,11 @@ static void assert_usable(oltr_policy *p, double first, double second)
         assert_int_equal(rank_at(p, NULL, round, N, item, score), OLTR_OK);
         oltr_predict(p, NULL, mean, sd);
         for (uint32_t i = 0; i < N; i++)
-            if (item[i] >= N || !(i ? score[i] <= score[i - 1] : score[i] >= score[i]) || !isfinite(mean[i]) ||
-                !isfinite(sd[i]) || sd[i] < 0)
-                fail_msg("prior (%g, %g): slot %u has item %u of %d, score %g; item %u has mean %g, sd %g", first,
-                         second, i, item[i], N, score[i], i, mean[i], sd[i]);
+            if (item[i] >= N || !(i ? score[i] <= score[i - 1] : score[i] >= score[i]) ||
+                !isfinite(mean[i]) || !isfinite(sd[i]) || sd[i] < 0)
+                fail_msg("prior (%g, %g): slot %u has item %u of %d, score %g; item %u has mean "
+                         "%g, sd %g",
+                         first, second, i, item[i], N, score[i], i, mean[i], sd[i]);
         assert_valid_list(NULL, N, N, item, score);
         learn_many(p, round, 2);
         assert_swift(begun, "a few rounds with an extreme prior");
@@ -913,19 +934,22 @@ static void the_prior_is_copied(void **state)
     oltr_policy_free(q);
 }
 
-/* ---- the catalogue and settings as text: one test a kind -------------------------------------------------- */
+/* ---- the catalogue and settings as text: one test a kind
+ * -------------------------------------------------- */
 
 static void the_entry_is_complete(void **state)
 {
     const oltr_policy_info *info = *state;
     oltr_error error;
-    assert_true(strlen(info->name) && strlen(info->title) && strlen(info->source) && strlen(info->summary));
+    assert_true(strlen(info->name) && strlen(info->title) && strlen(info->source) &&
+                strlen(info->summary));
     assert_ptr_equal(oltr_policy_info_by_name(info->name, &error), info);
     assert_true(info->n_params <= OLTR_MAX_PARAMS);
     assert_int_equal(info->uses_prior != 0, param_index(info, "prior") < info->n_params);
     for (uint32_t i = 0; i < info->n_params; i++) {
         const oltr_param *p = &info->params[i];
-        assert_true(strlen(p->name) && strlen(p->help) && p->min <= p->initial && p->initial <= p->max);
+        assert_true(strlen(p->name) && strlen(p->help) && p->min <= p->initial &&
+                    p->initial <= p->max);
         assert_int_equal(param_index(info, p->name), i);
         assert_int_equal(p->choices != NULL, p->type == OLTR_CHOICE);
         for (uint32_t c = 0; p->choices && c <= (uint32_t)p->max; c++)
@@ -954,7 +978,8 @@ static void typos_are_understood(void **state)
     oltr_error error;
     for (int cut = 0; cut < 2; cut++) {
         misspell(info->name, cut, typo);
-        snprintf(hint, sizeof hint, "did you mean '%s", cut ? "" : info->name); /* cut off, it may be near two */
+        snprintf(hint, sizeof hint, "did you mean '%s",
+                 cut ? "" : info->name); /* cut off, it may be near two */
         expect(oltr_settings_init(&s, typo, 5, &error), OLTR_EKIND);
         assert_non_null(strstr(error.msg, hint));
         assert_null(oltr_policy_info_by_name(typo, &error));
@@ -989,8 +1014,9 @@ static void set_and_refuse(oltr_settings *s, const char *name, const char *text)
 static void bad_values_are_refused(void **state)
 {
     const oltr_policy_info *info = *state;
-    static const char *const nonsense[] = {"",   "x",     "1x",  "nan",  "inf", "-inf", "1 2", "1e999",
-                                           "0x", "none?", "1,5", "true", "--1", " ",    "1..2"};
+    static const char *const nonsense[] = {"",     "x",    "1x",    "nan", "inf",
+                                           "-inf", "1 2",  "1e999", "0x",  "none?",
+                                           "1,5",  "true", "--1",   " ",   "1..2"};
     oltr_settings s;
     char text[64];
     oltr_settings_init(&s, info->name, 5, NULL);
@@ -1082,7 +1108,8 @@ static void missing_arguments_of_settings(void **state)
     assert_null(oltr_policy_info_at(oltr_policy_count()));
 }
 
-/* ---- the status codes ----------------------------------------------------------------------------------- */
+/* ---- the status codes
+ * ----------------------------------------------------------------------------------- */
 
 /* Where the codes are provoked that this file does not provoke. */
 static const struct {
@@ -1121,7 +1148,8 @@ static void every_status_has_words(void **state)
         assert_true(strncmp(oltr_status_name((oltr_status)s), "OLTR_", 5) == 0);
         assert_true(strlen(oltr_strerror((oltr_status)s)) >= 2);
         for (int other = 0; other < s; other++)
-            assert_string_not_equal(oltr_strerror((oltr_status)s), oltr_strerror((oltr_status)other));
+            assert_string_not_equal(oltr_strerror((oltr_status)s),
+                                    oltr_strerror((oltr_status)other));
     }
     assert_non_null(oltr_strerror(OLTR_STATUS_COUNT)); /* what is no code has words too */
     assert_non_null(oltr_strerror((oltr_status)-1));
@@ -1129,7 +1157,8 @@ static void every_status_has_words(void **state)
     assert_true(strlen(oltr_version()) >= 5);
 }
 
-/* ---- the suite ------------------------------------------------------------------------------------------ */
+/* ---- the suite
+ * ------------------------------------------------------------------------------------------ */
 
 static void add_lists(suite *s)
 {

@@ -1,7 +1,9 @@
-/* settings.c - settings that somebody filled in by hand: one check for all of them, before any code of a policy reads one.
+/* settings.c - settings that somebody filled in by hand: one check for all of them, before any code
+ * of a policy reads one.
  *
- * Junk in values, items and features beyond every bound, structs of another size, a prior that would not be read.  Each must
- * be refused with a status and a sentence, at once, and whatever is not read must not matter.
+ * Junk in values, items and features beyond every bound, structs of another size, a prior that
+ * would not be read.  Each must be refused with a status and a sentence, at once, and whatever is
+ * not read must not matter.
  */
 #include "conform/suite.h"
 
@@ -22,8 +24,8 @@ static void expect_refused(const oltr_settings *s, oltr_status wanted, const cha
     assert_int_equal(oltr_policy_bytes(s, &error), 0);
     assert_swift(begun, "the size of a policy");
     if (error.code != wanted || !strstr(error.msg, words))
-        fail_msg("%s: '%s', wanted %s with '%s'", oltr_status_name(error.code), error.msg, oltr_status_name(wanted),
-                 words);
+        fail_msg("%s: '%s', wanted %s with '%s'", oltr_status_name(error.code), error.msg,
+                 oltr_status_name(wanted), words);
     assert_null(oltr_policy_new(s, &error));
     assert_int_equal(error.code, wanted);
 }
@@ -40,7 +42,8 @@ static void expect_taken(const oltr_settings *s)
 /* One limit on items, and nothing before it hangs, wraps or takes memory. */
 static void items_have_one_limit(void **state)
 {
-    static const uint32_t beyond[] = {0, (1u << 28) + 1, 1u << 29, 1u << 30, 3u << 30, UINT32_MAX - 1, UINT32_MAX};
+    static const uint32_t beyond[] = {0,        (1u << 28) + 1, 1u << 29,  1u << 30,
+                                      3u << 30, UINT32_MAX - 1, UINT32_MAX};
     oltr_settings s = plain(*state);
     for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
         oltr_error error = {OLTR_OK, ""};
@@ -67,7 +70,8 @@ static void features_have_a_limit(void **state)
 
 static void values_are_checked(void **state)
 {
-    const double junk[] = {(double)NAN, -(double)NAN, (double)INFINITY, -(double)INFINITY, 1e308, -1e308, 1e6 + 0.5};
+    const double junk[] = {(double)NAN, -(double)NAN, (double)INFINITY, -(double)INFINITY,
+                           1e308,       -1e308,       1e6 + 0.5};
     oltr_settings s = plain(*state);
     for (uint32_t i = 0; i < s.info->n_params; i++)
         for (size_t j = 0; j < sizeof junk / sizeof *junk; j++) {
@@ -92,7 +96,8 @@ static void choices_beyond_the_table(void **state)
     const double beyond[] = {-1, 0.5, 9, 1e6, 4294967296.0, -0.001};
     oltr_settings s = plain(*state);
     for (uint32_t i = 0; i < s.info->n_params; i++)
-        for (size_t j = 0; s.info->params[i].type == OLTR_CHOICE && j < sizeof beyond / sizeof *beyond; j++) {
+        for (size_t j = 0;
+             s.info->params[i].type == OLTR_CHOICE && j < sizeof beyond / sizeof *beyond; j++) {
             char text[64];
             double held = s.value[i];
             s.value[i] = beyond[j];
@@ -195,7 +200,8 @@ static void numbers_are_set_as_texts_are(void **state)
             assert_int_equal(oltr_settings_set(&t, p->name, text, &error), OLTR_OK);
             assert_memory_equal(&s.value[i], &t.value[i], sizeof s.value[i]);
         }
-        const double bad[] = {p->min - fabs(p->min) - 1, p->max + fabs(p->max) + 1, (double)NAN, (double)INFINITY};
+        const double bad[] = {p->min - fabs(p->min) - 1, p->max + fabs(p->max) + 1, (double)NAN,
+                              (double)INFINITY};
         for (size_t j = 0; j < 4; j++)
             assert_int_equal(oltr_settings_set_number(&s, p->name, bad[j], &error), OLTR_EVALUE);
         if (p->type != OLTR_REAL)

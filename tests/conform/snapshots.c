@@ -1,8 +1,9 @@
 /* snapshots.c - a snapshot comes from a disk or a network, so nothing in it may be believed.
  *
- * First the accidents: cut short, one bit wrong, bytes too many, another file, a newer version.  Then malice: snapshots whose checksum is right and
- * whose content is not.  Every one must be refused with a named status and words, and none may crash, for every policy.  What is taken in the
- * end must be a policy like any other.
+ * First the accidents: cut short, one bit wrong, bytes too many, another file, a newer version.
+ * Then malice: snapshots whose checksum is right and whose content is not.  Every one must be
+ * refused with a named status and words, and none may crash, for every policy.  What is taken in
+ * the end must be a policy like any other.
  */
 #include "conform/format.h"
 #include "conform/suite.h"
@@ -51,7 +52,10 @@ static void expect_load(const unsigned char *byte, size_t size, oltr_status want
         fail_msg("got %s, wanted %s", oltr_status_name(got), oltr_status_name(wanted));
 }
 
-/* ---- saving ----------------------------------------------------------------------------------------------- */
+/* ---- saving
+ *
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static void room_is_respected(void **state)
 {
@@ -101,7 +105,8 @@ static void the_format_is_as_described(void **state)
     free(m.byte);
 }
 
-/* ---- accidents -------------------------------------------------------------------------------------------- */
+/* ---- accidents
+ * -------------------------------------------------------------------------------------------- */
 
 static void cut_short(void **state)
 {
@@ -177,7 +182,9 @@ static void another_version(void **state)
     image m = make_image(*state, ITEMS);
     for (size_t i = 0; i < sizeof newer / sizeof *newer; i++) {
         set_little(m.byte + AT_VERSION, 4, newer[i]);
-        expect_load(m.byte, m.size, OLTR_EVERSION); /* before the checksum, which a newer version may do otherwise */
+        expect_load(
+            m.byte, m.size,
+            OLTR_EVERSION); /* before the checksum, which a newer version may do otherwise */
         seal(m.byte, m.size);
         expect_load(m.byte, m.size, OLTR_EVERSION);
     }
@@ -205,7 +212,8 @@ static void another_file(void **state)
     free(m.byte);
 }
 
-/* ---- malice: each forgery changes a good snapshot, which is then sealed again -------------------------------- */
+/* ---- malice: each forgery changes a good snapshot, which is then sealed again
+ * -------------------------------- */
 
 /* Puts `n` bytes (NULL: zeros) where `gone` bytes stood. */
 static void splice(image *m, size_t at, size_t gone, const void *bytes, size_t n)
@@ -226,12 +234,14 @@ static void expect_forged(const image *m, oltr_status wanted, oltr_status or_els
     seal(forged.byte, forged.size);
     oltr_status got = load_status(forged.byte, forged.size, words);
     if (got != wanted && got != or_else)
-        fail_msg("%s: got %s (%s), wanted %s", what, oltr_status_name(got), words, oltr_status_name(wanted));
+        fail_msg("%s: got %s (%s), wanted %s", what, oltr_status_name(got), words,
+                 oltr_status_name(wanted));
     free(forged.byte);
 }
 
 /* The snapshot with one little-endian number replaced. */
-static void expect_field(const image *m, size_t at, int bytes, uint64_t value, oltr_status or_else, const char *what)
+static void expect_field(const image *m, size_t at, int bytes, uint64_t value, oltr_status or_else,
+                         const char *what)
 {
     image forged = copy_image(m);
     set_little(forged.byte + at, bytes, value);
@@ -239,7 +249,8 @@ static void expect_field(const image *m, size_t at, int bytes, uint64_t value, o
     free(forged.byte);
 }
 
-static void expect_number(const image *m, size_t at, double value, oltr_status wanted, const char *what)
+static void expect_number(const image *m, size_t at, double value, oltr_status wanted,
+                          const char *what)
 {
     image forged = copy_image(m);
     set_number(forged.byte + at, value);
@@ -260,10 +271,12 @@ static void lies_about_lengths(void **state)
             expect_field(&m, a.n_sums, 4, lies[i], OLTR_ECORRUPT, "number of sums");
         for (uint32_t p = 0; p < a.params; p++)
             if (lies[i] != strlen(a.param[p].text))
-                expect_field(&m, a.param[p].name, 4, lies[i], OLTR_ECORRUPT, "length of a parameter's name");
+                expect_field(&m, a.param[p].name, 4, lies[i], OLTR_ECORRUPT,
+                             "length of a parameter's name");
         for (uint32_t s = 0; s < a.sums; s++)
             if (lies[i] != strlen(a.sum[s].text))
-                expect_field(&m, a.sum[s].name, 4, lies[i], OLTR_ECORRUPT, "length of a sum's name");
+                expect_field(&m, a.sum[s].name, 4, lies[i], OLTR_ECORRUPT,
+                             "length of a sum's name");
     }
     free(m.byte);
 }
@@ -281,7 +294,8 @@ static void lies_about_counts(void **state)
     expect_field(&m, a.rounds, 8, UINT64_MAX, OLTR_ESTATE, "rounds without end");
     expect_field(&m, a.rounds, 8, (uint64_t)1 << 63, OLTR_ESTATE, "rounds without end");
     for (uint32_t s = 0; s < a.sums; s++) {
-        static const uint64_t lies[] = {0, 1u << 20, (uint64_t)1 << 32, (uint64_t)1 << 61, UINT64_MAX};
+        static const uint64_t lies[] = {0, 1u << 20, (uint64_t)1 << 32, (uint64_t)1 << 61,
+                                        UINT64_MAX};
         for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
             expect_field(&m, a.sum[s].count, 8, lies[i], OLTR_ECORRUPT, "length of a sum");
         expect_field(&m, a.sum[s].count, 8, a.sum[s].n + 1, OLTR_ECORRUPT, "length of a sum");
@@ -404,7 +418,8 @@ static const field *sum_named(const anatomy *a, const char *name)
     return NULL;
 }
 
-/* Per-item counts: fewer than no observations, fewer than no clicks, more clicks than observations. */
+/* Per-item counts: fewer than no observations, fewer than no clicks, more clicks than
+ * observations. */
 static void impossible_counts(void **state)
 {
     const variant *v = *state;
@@ -418,7 +433,8 @@ static void impossible_counts(void **state)
         if (v->info->rewards == OLTR_REALS)
             continue;
         expect_number(&m, s->value + 8 * i, -1, OLTR_ESTATE, "negative clicks");
-        expect_number(&m, s->value + 8 * i, number_at(m.byte + n->value + 8 * i) + 1, OLTR_ESTATE, "too many clicks");
+        expect_number(&m, s->value + 8 * i, number_at(m.byte + n->value + 8 * i) + 1, OLTR_ESTATE,
+                      "too many clicks");
         expect_number(&m, s->value + 8 * i, 1e300, OLTR_ESTATE, "too many clicks");
     }
     free(m.byte);
@@ -448,8 +464,10 @@ static void impossible_comparisons(void **state)
     assert_true(wins && decided && relation);
     for (size_t pair = 0; pair < wins->n; pair++) {
         double most = number_at(m.byte + decided->value + 8 * pair);
-        expect_number(&m, wins->value + 8 * pair, most + 1, OLTR_ESTATE, "more wins than comparisons");
-        expect_number(&m, wins->value + 8 * pair, -most - 1, OLTR_ESTATE, "more losses than comparisons");
+        expect_number(&m, wins->value + 8 * pair, most + 1, OLTR_ESTATE,
+                      "more wins than comparisons");
+        expect_number(&m, wins->value + 8 * pair, -most - 1, OLTR_ESTATE,
+                      "more losses than comparisons");
         expect_number(&m, decided->value + 8 * pair, -1, OLTR_ESTATE, "fewer than no comparisons");
         expect_number(&m, relation->value + 8 * pair, 2, OLTR_ESTATE, "a relation that is none");
         expect_number(&m, relation->value + 8 * pair, -0.5, OLTR_ESTATE, "a relation that is none");
@@ -457,7 +475,8 @@ static void impossible_comparisons(void **state)
     free(m.byte);
 }
 
-/* ---- what is taken, is a policy ------------------------------------------------------------------------------ */
+/* ---- what is taken, is a policy
+ * ------------------------------------------------------------------------------ */
 
 static void assert_policy(oltr_policy *p)
 {
@@ -480,7 +499,8 @@ static void assert_policy(oltr_policy *p)
     oltr_policy_free(copy);
 }
 
-/* The last round that can be learned can be saved and loaded, and the one behind it is refused and changes nothing. */
+/* The last round that can be learned can be saved and loaded, and the one behind it is refused and
+ * changes nothing. */
 static void rounds_have_an_end(void **state)
 {
     image m = make_image(*state, ITEMS);
@@ -506,7 +526,8 @@ static void rounds_have_an_end(void **state)
     free(m.byte);
 }
 
-/* As many observations as a snapshot may claim: it learns, saves and loads; what two of them add up to is refused whole. */
+/* As many observations as a snapshot may claim: it learns, saves and loads; what two of them add up
+ * to is refused whole. */
 static void counts_have_an_end(void **state)
 {
     image m = make_image(*state, ITEMS);
@@ -530,7 +551,8 @@ static void counts_have_an_end(void **state)
     free(m.byte);
 }
 
-/* Random changes of one to three bytes, sealed.  The number of items stays: what it costs is memory.c's affair. */
+/* Random changes of one to three bytes, sealed.  The number of items stays: what it costs is
+ * memory.c's affair. */
 static void random_forgeries(void **state)
 {
     image m = make_image(*state, ITEMS);
@@ -539,7 +561,8 @@ static void random_forgeries(void **state)
     for (int n = 0; n < 600; n++) {
         image forged = copy_image(&m);
         for (uint32_t change = 1 + below(&d, 3); change > 0; change--)
-            forged.byte[AT_KIND + below(&d, (uint32_t)(a.checksum - AT_KIND))] ^= (unsigned char)(1u << below(&d, 8));
+            forged.byte[AT_KIND + below(&d, (uint32_t)(a.checksum - AT_KIND))] ^=
+                (unsigned char)(1u << below(&d, 8));
         set_little(forged.byte + a.items, 4, ITEMS);
         seal(forged.byte, forged.size);
         oltr_policy *p = oltr_load(forged.byte, forged.size, NULL);
@@ -554,7 +577,8 @@ static void random_forgeries(void **state)
 /* One number replaced by the worst there are. */
 static void try_numbers(const image *m, size_t at)
 {
-    static const double worst[] = {0, -0.0, 5e-324, 1e-300, 1e-30, 0.5, -1, 1e6, 1e15, 1e30, -1e30, 1e100, 1e308};
+    static const double worst[] = {0,   -0.0, 5e-324, 1e-300, 1e-30, 0.5,  -1,
+                                   1e6, 1e15, 1e30,   -1e30,  1e100, 1e308};
     for (size_t i = 0; i < sizeof worst / sizeof *worst; i++) {
         image forged = copy_image(m);
         set_number(forged.byte + at, worst[i]);

@@ -1,4 +1,5 @@
-/* suite.h - a cmocka group that is put together at run time, because only the catalogue knows what there is to test.
+/* suite.h - a cmocka group that is put together at run time, because only the catalogue knows what
+ * there is to test.
  *
  * Each pair of a check and a subject becomes a test of its own, so that a failure names both.
  */
@@ -15,7 +16,8 @@ typedef struct suite {
     char name[MOST_TESTS][224];
 } suite;
 
-static inline void add_test(suite *s, const char *check, const char *subject, CMUnitTestFunction run, const void *state)
+static inline void add_test(suite *s, const char *check, const char *subject,
+                            CMUnitTestFunction run, const void *state)
 {
     union {
         const void *given;
@@ -28,8 +30,8 @@ static inline void add_test(suite *s, const char *check, const char *subject, CM
 }
 
 /* `run` on every variant that `applies` to (NULL: all). */
-static inline void add_for_variants(suite *s, const variant_list *list, const char *check, CMUnitTestFunction run,
-                                    int (*applies)(const variant *))
+static inline void add_for_variants(suite *s, const variant_list *list, const char *check,
+                                    CMUnitTestFunction run, int (*applies)(const variant *))
 {
     for (uint32_t i = 0; i < list->n; i++)
         if (!applies || applies(&list->at[i]))

@@ -1,7 +1,9 @@
-/* threads.c - one policy may be ranked with by many threads at once, and policies do not know of each other.
+/* threads.c - one policy may be ranked with by many threads at once, and policies do not know of
+ * each other.
  *
- * The header promises it; here threads do it, and must get what one thread gets.  Equal lists can hide a race that did no harm today, so the test
- * earns its keep under the thread sanitizer, which reports the race itself.
+ * The header promises it; here threads do it, and must get what one thread gets.  Equal lists can
+ * hide a race that did no harm today, so the test earns its keep under the thread sanitizer, which
+ * reports the race itself.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "conform/suite.h"
@@ -12,7 +14,8 @@ enum { ITEMS = 30, SLOTS = 10, LISTS = 200, MOST_THREADS = 4 };
 
 static variant_list variants;
 
-/* ---- readers of one policy ------------------------------------------------------------------------------------ */
+/* ---- readers of one policy
+ * ------------------------------------------------------------------------------------ */
 
 typedef struct shift {
     const oltr_policy *policy;
@@ -37,7 +40,8 @@ static void read_on(shift *s)
     oltr_query few = {SLOTS + 2, some};
     for (uint32_t n = 0; n < LISTS; n++) {
         oltr_ranking out = {SLOTS, s->list[n], NULL};
-        s->failures += oltr_rank(s->policy, n % 2 ? &few : NULL, generator(n), scratch, &out) != OLTR_OK;
+        s->failures +=
+            oltr_rank(s->policy, n % 2 ? &few : NULL, generator(n), scratch, &out) != OLTR_OK;
     }
     oltr_predict(s->policy, NULL, s->mean, s->sd);
     oltr_save(s->policy, s->image, sizeof s->image, &s->written);
@@ -102,7 +106,8 @@ static void many_readers(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- learners of their own policies ----------------------------------------------------------------------------- */
+/* ---- learners of their own policies
+ * ----------------------------------------------------------------------------- */
 
 typedef struct career {
     const variant *v;
@@ -110,7 +115,8 @@ typedef struct career {
     image end;
 } career;
 
-/* A whole life from new to saved, ranking and learning; asserts must stay out of threads, so it counts on its image. */
+/* A whole life from new to saved, ranking and learning; asserts must stay out of threads, so it
+ * counts on its image. */
 static void *live(void *context)
 {
     career *c = context;

@@ -1,11 +1,14 @@
-/* worlds.c - an experiment is a function of its description: every world and click model, through the public simulator.
+/* worlds.c - an experiment is a function of its description: every world and click model, through
+ * the public simulator.
  *
- * The same bits come out for any number of threads, for a run that was stopped and resumed in memory or from a file, and for a policy whoever else
- * takes part.  Where the expected result has a closed form, the simulator must meet it.  A file of partial results is believed only when it is whole
- * and belongs to this very experiment.  Seeds are fixed; each statistical bound is five standard errors (false alarm < 6e-7).
+ * The same bits come out for any number of threads, for a run that was stopped and resumed in
+ * memory or from a file, and for a policy whoever else takes part.  Where the expected result has a
+ * closed form, the simulator must meet it.  A file of partial results is believed only when it is
+ * whole and belongs to this very experiment.  Seeds are fixed; each statistical bound is five
+ * standard errors (false alarm < 6e-7).
  */
 #define _POSIX_C_SOURCE 200809L
-#include "world/world.h" /* first: its fail() is another than cmocka's */
+#include "lab/world/world.h" /* first: its fail() is another than cmocka's */
 
 #include "conform/format.h"
 #include "conform/suite.h"
@@ -19,9 +22,11 @@
 enum { ITEMS = 8, SLOTS = 3, MOST_POLICIES = 32, MOST_POINTS = 2, MARKS = 5 };
 static const uint64_t marks[MARKS] = {1, 3, 10, 50, 120};
 static const double attraction[ITEMS] = {0.1, 0.4, 0.05, 0.3, 0.25, 0.6, 0, 0.15};
-static const double shape_a[ITEMS] = {1, 4, 1, 3, 2, 6, 0.5, 2}, shape_b[ITEMS] = {9, 6, 19, 7, 8, 4, 9.5, 8};
+static const double shape_a[ITEMS] = {1, 4, 1, 3, 2, 6, 0.5, 2},
+                    shape_b[ITEMS] = {9, 6, 19, 7, 8, 4, 9.5, 8};
 
-/* ---- settings in which every world is run --------------------------------------------------------------------- */
+/* ---- settings in which every world is run
+ * --------------------------------------------------------------------- */
 
 typedef struct scene {
     const char *name;
@@ -31,14 +36,26 @@ typedef struct scene {
 
 static const scene scenes[] = {
     {"beta", {.kind = "beta", .n_items = ITEMS}, 1},
-    {"beta, few shapes shared", {.kind = "beta", .n_items = ITEMS, .a_max = 3, .instances_per_prior = 2}, 1},
-    {"beta, given prior", {.kind = "beta", .n_items = ITEMS, .prior_a = shape_a, .prior_b = shape_b}, 1},
+    {"beta, few shapes shared",
+     {.kind = "beta", .n_items = ITEMS, .a_max = 3, .instances_per_prior = 2},
+     1},
+    {"beta, given prior",
+     {.kind = "beta", .n_items = ITEMS, .prior_a = shape_a, .prior_b = shape_b},
+     1},
     {"beta, wrong prior",
-     {.kind = "beta", .n_items = ITEMS, .prior_a = shape_a, .prior_b = shape_b, .misspecification = 2.5},
+     {.kind = "beta",
+      .n_items = ITEMS,
+      .prior_a = shape_a,
+      .prior_b = shape_b,
+      .misspecification = 2.5},
      1},
     {"fixed", {.kind = "fixed", .n_items = ITEMS, .attraction = attraction}, 0},
     {"fixed, given prior",
-     {.kind = "fixed", .n_items = ITEMS, .attraction = attraction, .prior_a = shape_a, .prior_b = shape_b},
+     {.kind = "fixed",
+      .n_items = ITEMS,
+      .attraction = attraction,
+      .prior_a = shape_a,
+      .prior_b = shape_b},
      1},
     {"fixed, impatient users",
      {.kind = "fixed", .n_items = ITEMS, .attraction = attraction, .examined_without_click = 2},
@@ -93,7 +110,8 @@ static void set_stage(stage *s, const scene *from, const char *clicks)
     snprintf(s->name, sizeof s->name, "%s, %s clicks", from->name, clicks);
 }
 
-/* ---- running and comparing -------------------------------------------------------------------------------------- */
+/* ---- running and comparing
+ * -------------------------------------------------------------------------------------- */
 
 static oltr_results *new_results(const oltr_experiment *points, uint32_t n)
 {
@@ -127,7 +145,8 @@ static void assert_same_outcome(oltr_outcome x, oltr_outcome y)
     assert_int_equal(x.replications, y.replications);
 }
 
-static void assert_same_results(const oltr_experiment *points, uint32_t n, const oltr_results *x, const oltr_results *y)
+static void assert_same_results(const oltr_experiment *points, uint32_t n, const oltr_results *x,
+                                const oltr_results *y)
 {
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < points[i].n_policies; j++)
@@ -135,7 +154,8 @@ static void assert_same_results(const oltr_experiment *points, uint32_t n, const
                 assert_same_outcome(oltr_results_at(x, i, j, m), oltr_results_at(y, i, j, m));
 }
 
-/* ---- what holds on every stage ---------------------------------------------------------------------------------- */
+/* ---- what holds on every stage
+ * ---------------------------------------------------------------------------------- */
 
 static void any_number_of_threads(void **state)
 {
@@ -160,9 +180,11 @@ static void curves_are_curves(void **state)
             oltr_outcome before = {0};
             for (uint32_t m = 0; m < MARKS; m++) {
                 oltr_outcome now = oltr_results_at(r, i, j, m), first = oltr_results_at(r, i, 0, m);
-                assert_true(now.regret >= before.regret && now.reward >= before.reward && now.regret_se >= 0);
+                assert_true(now.regret >= before.regret && now.reward >= before.reward &&
+                            now.regret_se >= 0);
                 assert_true(now.regret + now.reward <= (double)marks[m] * (1 + 1e-9));
-                assert_true(fabs(now.regret + now.reward - first.regret - first.reward) < 1e-9 * (double)marks[m]);
+                assert_true(fabs(now.regret + now.reward - first.regret - first.reward) <
+                            1e-9 * (double)marks[m]);
                 assert_int_equal(now.replications, s->point[i].replications);
                 before = now;
             }
@@ -213,7 +235,8 @@ static void a_seed_is_a_seed(void **state)
     oltr_results_free(different);
 }
 
-/* ---- stopping and going on ---------------------------------------------------------------------------------------- */
+/* ---- stopping and going on
+ * ---------------------------------------------------------------------------------------- */
 
 typedef struct watch {
     atomic_long until_stop; /* how often `stop` still says no; workers may ask at once */
@@ -230,7 +253,8 @@ static int stop_later(void *context)
 static void see_progress(void *context, const oltr_progress *p)
 {
     watch *w = context;
-    w->orderly &= p->done >= w->done && p->done <= p->total && p->results != NULL && p->seconds >= 0;
+    w->orderly &=
+        p->done >= w->done && p->done <= p->total && p->results != NULL && p->seconds >= 0;
     w->done = p->done;
     w->total = p->total;
     w->calls++;
@@ -247,7 +271,8 @@ static void lengthen(const stage *s, oltr_experiment points[MOST_POINTS])
 }
 
 /* Runs on until the end, stopped again and again; returns how often. */
-static int run_in_pieces(const oltr_experiment *points, oltr_results *r, uint32_t threads, long patience)
+static int run_in_pieces(const oltr_experiment *points, oltr_results *r, uint32_t threads,
+                         long patience)
 {
     oltr_error error = {OLTR_OK, ""};
     for (int pieces = 0; pieces < 1000; pieces++) {
@@ -312,7 +337,8 @@ static void resumed_from_a_file(void **state)
     int pieces = 0;
     for (; status == OLTR_EINTERRUPTED && pieces < 200; pieces++) {
         watch w = {.until_stop = 50 + 20 * pieces, .orderly = 1};
-        oltr_run_options options = {.threads = 2, .partial = path, .stop = stop_later, .context = &w};
+        oltr_run_options options = {
+            .threads = 2, .partial = path, .stop = stop_later, .context = &w};
         oltr_results_free(piece);
         piece = new_results(points, MOST_POINTS);
         if (pieces)
@@ -337,14 +363,16 @@ static void saved_and_loaded(void **state)
     assert_int_equal(oltr_results_load(copy, path, NULL), OLTR_OK);
     assert_same_results(s->point, MOST_POINTS, whole, copy);
     oltr_run_options options = {.threads = 1};
-    assert_int_equal(oltr_run(s->point, MOST_POINTS, &options, copy, NULL), OLTR_OK); /* nothing is left to do */
+    assert_int_equal(oltr_run(s->point, MOST_POINTS, &options, copy, NULL),
+                     OLTR_OK); /* nothing is left to do */
     assert_same_results(s->point, MOST_POINTS, whole, copy);
     oltr_results_free(whole);
     oltr_results_free(copy);
     unlink(path);
 }
 
-/* ---- files of partial results ------------------------------------------------------------------------------------- */
+/* ---- files of partial results
+ * ------------------------------------------------------------------------------------- */
 
 static image read_file(const char *path)
 {
@@ -386,7 +414,8 @@ static oltr_contestant contestant(const char *kind, const char *label)
 }
 
 /* The file is refused, by that name, and `r` is what it was. */
-static oltr_status load_refused(oltr_results *r, const oltr_experiment *e, const oltr_results *before, const char *path)
+static oltr_status load_refused(oltr_results *r, const oltr_experiment *e,
+                                const oltr_results *before, const char *path)
 {
     oltr_error error = {OLTR_OK, ""};
     oltr_status status = oltr_results_load(r, path, &error);
@@ -409,15 +438,17 @@ static void damaged_files(void **state)
     for (size_t size = 0; size < good.size; size++) {
         write_file(path, good.byte, size);
         oltr_status status = load_refused(r, &e, empty, path);
-        assert_true(status == OLTR_ECHECKSUM || status == OLTR_ETRUNCATED || (size < 8 && status == OLTR_EMAGIC));
+        assert_true(status == OLTR_ECHECKSUM || status == OLTR_ETRUNCATED ||
+                    (size < 8 && status == OLTR_EMAGIC));
     }
     for (size_t bit = 0; bit < 8 * good.size; bit++) {
         good.byte[bit / 8] ^= (unsigned char)(1u << bit % 8);
         write_file(path, good.byte, good.size);
         oltr_status status = load_refused(r, &e, empty, path);
         good.byte[bit / 8] ^= (unsigned char)(1u << bit % 8);
-        assert_true(bit / 8 < 8 ? status == OLTR_EMAGIC
-                                : status == OLTR_ECHECKSUM || (bit / 8 < 12 && status == OLTR_EVERSION));
+        assert_true(bit / 8 < 8
+                        ? status == OLTR_EMAGIC
+                        : status == OLTR_ECHECKSUM || (bit / 8 < 12 && status == OLTR_EVERSION));
     }
     write_file(path, good.byte, good.size);
     assert_int_equal(oltr_results_load(r, path, NULL), OLTR_OK);
@@ -456,11 +487,13 @@ static void newer_and_longer_files(void **state)
 }
 
 /* A whole file of an experiment that differs in one thing. */
-static void refuse_foreign(const oltr_experiment *e, const oltr_experiment *foreign, const char *what)
+static void refuse_foreign(const oltr_experiment *e, const oltr_experiment *foreign,
+                           const char *what)
 {
     char path[64];
     temp_path(path);
-    oltr_results *theirs = run(foreign, 1, 1), *ours = new_results(e, 1), *empty = new_results(e, 1);
+    oltr_results *theirs = run(foreign, 1, 1), *ours = new_results(e, 1),
+                 *empty = new_results(e, 1);
     assert_int_equal(oltr_results_save(theirs, path, NULL), OLTR_OK);
     oltr_status status = load_refused(ours, e, empty, path);
     if (status != OLTR_EMISMATCH)
@@ -477,7 +510,8 @@ static void foreign_files(void **state)
     oltr_contestant c[2] = {contestant("gts", "x"), contestant("gts", "y")}, other;
     oltr_experiment e = small_experiment(c), f;
     static const double moved[ITEMS] = {0.1, 0.4, 0.05, 0.3, 0.25, 0.6, 0, 0.16};
-#define DIFFERING(...) f = e, other = c[0], f.policy = &other, __VA_ARGS__, refuse_foreign(&e, &f, #__VA_ARGS__)
+#define DIFFERING(...)                                                                             \
+    f = e, other = c[0], f.policy = &other, __VA_ARGS__, refuse_foreign(&e, &f, #__VA_ARGS__)
     DIFFERING(f.seed++);
     DIFFERING(f.rounds++);
     DIFFERING(f.slots++);
@@ -516,7 +550,8 @@ static void files_that_cannot_be(void **state)
     assert_int_equal(oltr_results_load(NULL, path, NULL), OLTR_EINVAL);
     assert_int_equal(oltr_results_load(r, NULL, NULL), OLTR_EINVAL);
     assert_int_equal(mkdir(path, 0700), 0);
-    assert_int_equal(load_refused(r, &e, empty, path), OLTR_EIO); /* a folder is not read as a file of any length */
+    assert_int_equal(load_refused(r, &e, empty, path),
+                     OLTR_EIO); /* a folder is not read as a file of any length */
     assert_int_equal(oltr_results_save(r, path, NULL), OLTR_EIO);
     rmdir(path);
     oltr_results_free(r);
@@ -533,7 +568,8 @@ static void a_stopped_run_that_cannot_be_kept(void **state)
     e.rounds = 100000;
     oltr_results *r = new_results(&e, 1);
     watch w = {.until_stop = 0, .orderly = 1};
-    oltr_run_options options = {.threads = 1, .partial = "/nowhere/at/all", .stop = stop_later, .context = &w};
+    oltr_run_options options = {
+        .threads = 1, .partial = "/nowhere/at/all", .stop = stop_later, .context = &w};
     assert_int_equal(oltr_run(&e, 1, &options, r, NULL), OLTR_EIO);
     oltr_results_free(r);
 }
@@ -569,9 +605,13 @@ static void foreign_results(void **state)
     oltr_results_free(r);
 }
 
-/* ---- closed forms --------------------------------------------------------------------------------------------------- */
+/* ---- closed forms
+ *
+ * ---------------------------------------------------------------------------------------------------
+ */
 
-/* The mean of prod (1 - nu) over all lists of k out of n items: an elementary symmetric polynomial over a binomial. */
+/* The mean of prod (1 - nu) over all lists of k out of n items: an elementary symmetric polynomial
+ * over a binomial. */
 static double mean_no_click(const double *nu, uint32_t n, uint32_t k)
 {
     double sum[ITEMS + 1] = {1}, lists = 1;
@@ -624,24 +664,29 @@ static void the_ensemble_earns_what_its_list_earns(void **state)
     oltr_contestant c = contestant("ensemble", "x");
     oltr_experiment e = small_experiment(&c);
     assert_int_equal(oltr_settings_set(&c.settings, "prior", "full", NULL), OLTR_OK);
-    e.world.prior_a = shape_a; /* the best by its mean are 5 (0.6) and 1 (0.4): 0.6 and 0.4 in truth */
+    e.world.prior_a =
+        shape_a; /* the best by its mean are 5 (0.6) and 1 (0.4): 0.6 and 0.4 in truth */
     e.world.prior_b = shape_b;
-    static const double wrong_a[ITEMS] = {9, 1, 8, 1, 1, 1, 1, 1}, wrong_b[ITEMS] = {1, 9, 2, 9, 9, 9, 9, 9};
+    static const double wrong_a[ITEMS] = {9, 1, 8, 1, 1, 1, 1, 1},
+                        wrong_b[ITEMS] = {1, 9, 2, 9, 9, 9, 9, 9};
     oltr_experiment misled = e;
     misled.world.prior_a = wrong_a; /* the best seem 0 and 2 */
     misled.world.prior_b = wrong_b;
     oltr_results *right = run(&e, 1, 1), *wrong = run(&misled, 1, 1);
     for (uint32_t m = 0; m < 3; m++) {
         oltr_outcome o = oltr_results_at(right, 0, 0, m), w = oltr_results_at(wrong, 0, 0, m);
-        assert_true(fabs(o.reward - (1 - 0.4 * 0.6) * (double)marks[m]) < 1e-9 && fabs(o.regret) < 1e-9);
+        assert_true(fabs(o.reward - (1 - 0.4 * 0.6) * (double)marks[m]) < 1e-9 &&
+                    fabs(o.regret) < 1e-9);
         assert_true(fabs(w.reward - (1 - 0.9 * 0.95) * (double)marks[m]) < 1e-9);
-        assert_true(fabs(w.regret - (0.9 * 0.95 - 0.4 * 0.6) * (double)marks[m]) < 1e-9 && w.regret_se < 1e-9);
+        assert_true(fabs(w.regret - (0.9 * 0.95 - 0.4 * 0.6) * (double)marks[m]) < 1e-9 &&
+                    w.regret_se < 1e-9);
     }
     oltr_results_free(right);
     oltr_results_free(wrong);
 }
 
-/* Independent Beta items: the mean reward of a uniform list is that of the means.  One replication a seed, so that the test has the spread. */
+/* Independent Beta items: the mean reward of a uniform list is that of the means.  One replication
+ * a seed, so that the test has the spread. */
 static void the_beta_world_has_its_means(void **state)
 {
     (void)state;
@@ -654,8 +699,11 @@ static void the_beta_world_has_its_means(void **state)
         oltr_experiment e = small_experiment(&c);
         e.seed = seed;
         e.replications = 1;
-        e.world =
-            (oltr_world){.kind = "beta", .n_items = ITEMS, .clicks = "cascade", .prior_a = shape_a, .prior_b = shape_b};
+        e.world = (oltr_world){.kind = "beta",
+                               .n_items = ITEMS,
+                               .clicks = "cascade",
+                               .prior_a = shape_a,
+                               .prior_b = shape_b};
         e.world.misspecification = 0.25; /* what policies are told does not move the truth */
         oltr_results *r = run(&e, 1, 1);
         double reward = oltr_results_at(r, 0, 0, 2).reward / 10;
@@ -668,7 +716,8 @@ static void the_beta_world_has_its_means(void **state)
     assert_true(fabs(mean - (1 - mean_no_click(nu, ITEMS, 2))) < 5 * se);
 }
 
-/* Told nothing: shapes are drawn from 1..10 with b = 10, so the mean attraction is the mean of a/(a+10). */
+/* Told nothing: shapes are drawn from 1..10 with b = 10, so the mean attraction is the mean of
+ * a/(a+10). */
 static void the_beta_world_draws_its_shapes(void **state)
 {
     (void)state;
@@ -683,7 +732,8 @@ static void the_beta_world_draws_its_shapes(void **state)
             e.seed = seed;
             e.slots = 1;
             e.replications = 1;
-            e.world = (oltr_world){.kind = "beta", .n_items = ITEMS, .clicks = "cascade", .a_max = most};
+            e.world =
+                (oltr_world){.kind = "beta", .n_items = ITEMS, .clicks = "cascade", .a_max = most};
             oltr_results *r = run(&e, 1, 1);
             double reward = oltr_results_at(r, 0, 0, 2).reward / 10;
             sum += reward;
@@ -719,7 +769,10 @@ static void zeros_are_defaults(void **state)
     oltr_results_free(beyond);
 }
 
-/* ---- the runner's twin ------------------------------------------------------------------------------------------------ */
+/* ---- the runner's twin
+ *
+ * ------------------------------------------------------------------------------------------------
+ */
 
 /* What is true in one replication, and what policies are told of it. */
 typedef struct truth {
@@ -738,7 +791,8 @@ static truth draw_truth(const oltr_experiment *e, uint64_t replication)
     return t;
 }
 
-/* Whether the user of round t likes the item: asked with nothing else on the list, so it cannot depend on the list. */
+/* Whether the user of round t likes the item: asked with nothing else on the list, so it cannot
+ * depend on the list. */
 static int pleases(const oltr_experiment *e, truth *t, oltr_rng user, uint32_t item)
 {
     instance same = {.n_items = ITEMS, .attraction = t->nu, .a = t->a, .b = t->b};
@@ -748,7 +802,8 @@ static int pleases(const oltr_experiment *e, truth *t, oltr_rng user, uint32_t i
     return reward > 0;
 }
 
-/* The cascade, word for word: from the top to the first item that pleases; without one, as far as users look. */
+/* The cascade, word for word: from the top to the first item that pleases; without one, as far as
+ * users look. */
 static void scan_list(const oltr_experiment *e, truth *t, oltr_rng user, event *out)
 {
     uint32_t look = e->world.examined_without_click;
@@ -771,7 +826,8 @@ static double no_click(const truth *t, const event *e)
 }
 
 /* One policy through one replication; returns its regret, and its reward in *reward. */
-static double play_twin(const oltr_experiment *e, const oltr_settings *settings, uint64_t replication, double *reward)
+static double play_twin(const oltr_experiment *e, const oltr_settings *settings,
+                        uint64_t replication, double *reward)
 {
     truth t = draw_truth(e, replication);
     oltr_settings s = *settings;
@@ -785,7 +841,8 @@ static double play_twin(const oltr_experiment *e, const oltr_settings *settings,
     for (uint64_t round = 1; round <= e->rounds; round++) {
         event shown = {.k = e->slots};
         oltr_ranking list = {e->slots, shown.item, NULL};
-        assert_int_equal(oltr_rank(p, NULL, oltr_rng_at(rng, STREAM_POLICY, round), scratch, &list), OLTR_OK);
+        assert_int_equal(oltr_rank(p, NULL, oltr_rng_at(rng, STREAM_POLICY, round), scratch, &list),
+                         OLTR_OK);
         scan_list(e, &t, oltr_rng_at(rng, STREAM_USERS, round), &shown);
         assert_int_equal(learn_event(p, &shown), OLTR_OK);
         regret += no_click(&t, &shown) - best;
@@ -796,7 +853,8 @@ static double play_twin(const oltr_experiment *e, const oltr_settings *settings,
     return regret;
 }
 
-/* A run is its definition: what each policy loses against these users, in these worlds, replication by replication. */
+/* A run is its definition: what each policy loses against these users, in these worlds, replication
+ * by replication. */
 static void a_run_is_its_definition(void **state)
 {
     const stage *s = *state;
@@ -814,18 +872,22 @@ static void a_run_is_its_definition(void **state)
         double variance = fmax(0, (squares - sum * sum / n) / (n - 1));
         if (fabs(o.regret - sum / n) > 1e-9 || fabs(o.reward - rewards / n) > 1e-9 ||
             fabs(o.regret_se - sqrt(variance / n)) > 1e-6)
-            fail_msg("%s: regret %.12g (se %.9g) instead of %.12g (%.9g)", e->policy[j].label, o.regret, o.regret_se,
-                     sum / n, sqrt(variance / n));
+            fail_msg("%s: regret %.12g (se %.9g) instead of %.12g (%.9g)", e->policy[j].label,
+                     o.regret, o.regret_se, sum / n, sqrt(variance / n));
     }
     oltr_results_free(r);
 }
 
-/* ---- users ------------------------------------------------------------------------------------------------------------ */
+/* ---- users
+ *
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
-/* Four items, two slots; three never please, the last always does, and an unseen-first policy.  If its first list has the last item, the second
- * round goes to items still unseen and misses it; if not, and users look at both slots, the second list is the two unseen, the last among them.  So
- * two rounds cost exactly 1.  If users look at one slot only, three are unseen after a list without a click, and the last is left out with
- * probability 1/3: two rounds cost 1 + 1/6 in the mean. */
+/* Four items, two slots; three never please, the last always does, and an unseen-first policy.  If
+ * its first list has the last item, the second round goes to items still unseen and misses it; if
+ * not, and users look at both slots, the second list is the two unseen, the last among them.  So
+ * two rounds cost exactly 1.  If users look at one slot only, three are unseen after a list without
+ * a click, and the last is left out with probability 1/3: two rounds cost 1 + 1/6 in the mean. */
 static void impatient_users_see_less(void **state)
 {
     (void)state;
@@ -833,8 +895,12 @@ static void impatient_users_see_less(void **state)
     static const uint64_t two[2] = {1, 2};
     oltr_contestant c = {.label = "x"};
     assert_int_equal(oltr_settings_init(&c.settings, "cascade-ucb1", 4, NULL), OLTR_OK);
-    oltr_experiment e = {
-        .seed = 3, .rounds = 2, .slots = 2, .replications = 2000, .n_checkpoints = 2, .checkpoint = two};
+    oltr_experiment e = {.seed = 3,
+                         .rounds = 2,
+                         .slots = 2,
+                         .replications = 2000,
+                         .n_checkpoints = 2,
+                         .checkpoint = two};
     e.world = (oltr_world){.kind = "fixed", .n_items = 4, .clicks = "cascade", .attraction = last};
     e.n_policies = 1;
     e.policy = &c;
@@ -843,14 +909,17 @@ static void impatient_users_see_less(void **state)
         oltr_results *r = run(&e, 1, 2);
         oltr_outcome first = oltr_results_at(r, 0, 0, 0), second = oltr_results_at(r, 0, 0, 1);
         assert_true(fabs(first.regret - 0.5) < 5 * 0.5 / sqrt(2000));
-        assert_true(look == 1 ? fabs(second.regret - 7.0 / 6) < 5 * second.regret_se : fabs(second.regret - 1) < 1e-12);
+        assert_true(look == 1 ? fabs(second.regret - 7.0 / 6) < 5 * second.regret_se
+                              : fabs(second.regret - 1) < 1e-12);
         oltr_results_free(r);
     }
 }
 
-/* Users leave at their first click, and what stands below it is not seen.  Three items, two slots; the first pleases always, the others never; unseen
- * first.  After the list (pleasing, other) two are unseen and fill the second list, which costs 1.  After (other, pleasing) one is unseen, and the
- * second place is the pleasing one's: nothing is lost.  After (other, other) 1 is lost, and then nothing.  Each has probability 1/3. */
+/* Users leave at their first click, and what stands below it is not seen.  Three items, two slots;
+ * the first pleases always, the others never; unseen first.  After the list (pleasing, other) two
+ * are unseen and fill the second list, which costs 1.  After (other, pleasing) one is unseen, and
+ * the second place is the pleasing one's: nothing is lost.  After (other, other) 1 is lost, and
+ * then nothing.  Each has probability 1/3. */
 static void users_leave_at_a_click(void **state)
 {
     (void)state;
@@ -858,15 +927,20 @@ static void users_leave_at_a_click(void **state)
     static const uint64_t two[2] = {1, 2};
     oltr_contestant c = {.label = "x"};
     assert_int_equal(oltr_settings_init(&c.settings, "cascade-ucb1", 3, NULL), OLTR_OK);
-    oltr_experiment e = {
-        .seed = 4, .rounds = 2, .slots = 2, .replications = 3000, .n_checkpoints = 2, .checkpoint = two};
+    oltr_experiment e = {.seed = 4,
+                         .rounds = 2,
+                         .slots = 2,
+                         .replications = 3000,
+                         .n_checkpoints = 2,
+                         .checkpoint = two};
     e.world = (oltr_world){.kind = "fixed", .n_items = 3, .clicks = "cascade", .attraction = nu};
     e.n_policies = 1;
     e.policy = &c;
     oltr_results *r = run(&e, 1, 1);
     oltr_outcome first = oltr_results_at(r, 0, 0, 0), second = oltr_results_at(r, 0, 0, 1);
-    assert_true(fabs(first.regret - 1.0 / 3) < 5 * first.regret_se);   /* the list of both others */
-    assert_true(fabs(second.regret - 2.0 / 3) < 5 * second.regret_se); /* and 1/3 for the pleasing one on top */
+    assert_true(fabs(first.regret - 1.0 / 3) < 5 * first.regret_se); /* the list of both others */
+    assert_true(fabs(second.regret - 2.0 / 3) <
+                5 * second.regret_se); /* and 1/3 for the pleasing one on top */
     oltr_results_free(r);
 }
 
@@ -880,18 +954,25 @@ static void a_wrong_prior_misleads_who_listens(void **state)
     assert_int_equal(oltr_settings_set(&c[1].settings, "prior", "full", NULL), OLTR_OK);
     for (int i = 0; i < 2; i++) {
         points[i].n_policies = 3;
-        points[i].world =
-            (oltr_world){.kind = "beta", .n_items = ITEMS, .clicks = "cascade", .prior_a = shape_a, .prior_b = shape_b};
+        points[i].world = (oltr_world){.kind = "beta",
+                                       .n_items = ITEMS,
+                                       .clicks = "cascade",
+                                       .prior_a = shape_a,
+                                       .prior_b = shape_b};
         points[i].world.misspecification = 3.5 * i;
     }
     oltr_results *r = run(points, 2, 1);
     assert_same_outcome(oltr_results_at(r, 0, 0, 2), oltr_results_at(r, 1, 0, 2));
     assert_same_outcome(oltr_results_at(r, 0, 2, 2), oltr_results_at(r, 1, 2, 2));
-    assert_false(same_double(oltr_results_at(r, 0, 1, 2).regret, oltr_results_at(r, 1, 1, 2).regret));
+    assert_false(
+        same_double(oltr_results_at(r, 0, 1, 2).regret, oltr_results_at(r, 1, 1, 2).regret));
     oltr_results_free(r);
 }
 
-/* ---- checkpoints -------------------------------------------------------------------------------------------------------- */
+/* ---- checkpoints
+ *
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static int contains(const uint64_t *x, uint32_t n, uint64_t value)
 {
@@ -917,27 +998,32 @@ static void checkpoints_are_as_described(void **state)
             for (uint64_t power = 1; power <= rounds[r]; power *= 10)
                 assert_true(contains(out, n, power));
             assert_true(out[n - 1] == rounds[r]);
-            for (uint64_t i = 1; i <= counts[c]; i++) { /* evenly: one near each i/count of the way */
+            for (uint64_t i = 1; i <= counts[c];
+                 i++) { /* evenly: one near each i/count of the way */
                 uint64_t even = (uint64_t)((double)rounds[r] * (double)i / counts[c]);
                 assert_true(even < 1 || contains(out, n, even) || contains(out, n, even + 1));
             }
             uint64_t part[3] = {0, 0, 777};
             few = oltr_checkpoints(rounds[r], counts[c], part, 2);
-            assert_true(few == n && part[0] == out[0] && (n < 2 || part[1] == out[1]) && part[2] == 777);
+            assert_true(few == n && part[0] == out[0] && (n < 2 || part[1] == out[1]) &&
+                        part[2] == 777);
         }
     assert_int_equal(oltr_checkpoints(0, 10, out, 2000), 0);
 }
 
-/* ---- what an experiment must be --------------------------------------------------------------------------------------------- */
+/* ---- what an experiment must be
+ * --------------------------------------------------------------------------------------------- */
 
 static void refuse(const oltr_experiment *e, oltr_status wanted, const char *what)
 {
     oltr_error error = {OLTR_OK, ""};
     oltr_status status = oltr_experiment_check(e, &error);
     if (status != wanted || error.code != wanted || strlen(error.msg) < 10)
-        fail_msg("%s: %s and '%s', wanted %s", what, oltr_status_name(status), error.msg, oltr_status_name(wanted));
+        fail_msg("%s: %s and '%s', wanted %s", what, oltr_status_name(status), error.msg,
+                 oltr_status_name(wanted));
     if (oltr_experiment_check(e, NULL) != wanted)
-        fail_msg("%s: %s without an error to fill in", what, oltr_status_name(oltr_experiment_check(e, NULL)));
+        fail_msg("%s: %s without an error to fill in", what,
+                 oltr_status_name(oltr_experiment_check(e, NULL)));
     oltr_results *r = oltr_results_new(e, 1, &error);
     if (r) { /* or the run itself says so */
         assert_int_equal(oltr_run(e, 1, &(oltr_run_options){.threads = 1}, r, NULL), wanted);
@@ -945,12 +1031,14 @@ static void refuse(const oltr_experiment *e, oltr_status wanted, const char *wha
     }
 }
 
-#define REFUSED(wanted, change) e = good, c = fine, e.policy = &c, change, refuse(&e, wanted, #change)
+#define REFUSED(wanted, change)                                                                    \
+    e = good, c = fine, e.policy = &c, change, refuse(&e, wanted, #change)
 
 static void bad_numbers_are_refused(void **state)
 {
     (void)state;
-    static const uint64_t falling[3] = {5, 3, 10}, twice[3] = {3, 3, 10}, zero[3] = {0, 3, 10}, beyond[3] = {1, 3, 11};
+    static const uint64_t falling[3] = {5, 3, 10}, twice[3] = {3, 3, 10}, zero[3] = {0, 3, 10},
+                          beyond[3] = {1, 3, 11};
     oltr_contestant fine = contestant("gts", "x"), c;
     oltr_experiment good = small_experiment(&fine), e;
     assert_int_equal(oltr_experiment_check(&good, NULL), OLTR_OK);
@@ -1002,7 +1090,8 @@ static void bad_worlds_are_refused(void **state)
 static void bad_world_priors_are_refused(void **state)
 {
     (void)state;
-    const double none[ITEMS] = {1, 1, 1, 0, 1, 1, 1, 1}, nan_[ITEMS] = {1, 1, 1, 1, 1, 1, 1, (double)NAN};
+    const double none[ITEMS] = {1, 1, 1, 0, 1, 1, 1, 1},
+                 nan_[ITEMS] = {1, 1, 1, 1, 1, 1, 1, (double)NAN};
     oltr_contestant fine = contestant("gts", "x"), c;
     oltr_experiment good = small_experiment(&fine), e;
     for (int kind = 0; kind < 2; kind++) {
@@ -1036,7 +1125,10 @@ static void untold_policies_are_refused(void **state)
     }
 }
 
-/* ---- the suite ------------------------------------------------------------------------------------------------------------- */
+/* ---- the suite
+ *
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
 static void every_world_has_a_scene(void **state)
 {
@@ -1063,7 +1155,8 @@ static void add_stages(suite *all, const stage *s)
     add_test(all, "company_changes_nothing", s->name, company_changes_nothing, s);
     add_test(all, "a_seed_is_a_seed", s->name, a_seed_is_a_seed, s);
     add_test(all, "stopped_and_resumed", s->name, stopped_and_resumed, s);
-    add_test(all, "short_replications_can_be_stopped", s->name, short_replications_can_be_stopped, s);
+    add_test(all, "short_replications_can_be_stopped", s->name, short_replications_can_be_stopped,
+             s);
     add_test(all, "resumed_from_a_file", s->name, resumed_from_a_file, s);
     add_test(all, "saved_and_loaded", s->name, saved_and_loaded, s);
 }
@@ -1099,10 +1192,12 @@ int main(void)
     static stage stages[SCENES * 8];
     uint32_t n = 0;
     for (uint32_t c = 0; c < oltr_clicks_count(); c++) /* real rewards are in contextual_worlds.c */
-        for (size_t i = 0; i < SCENES && strcmp(oltr_clicks_at(c)->name, "abandon") != 0; i++, n++) {
+        for (size_t i = 0; i < SCENES && strcmp(oltr_clicks_at(c)->name, "abandon") != 0;
+             i++, n++) {
             set_stage(&stages[n], &scenes[i], oltr_clicks_at(c)->name);
             add_stages(&all, &stages[n]);
         }
     add_singles(&all);
-    return cmocka_run_group_tests_name("an experiment is a function of its description", all.test, NULL, NULL);
+    return cmocka_run_group_tests_name("an experiment is a function of its description", all.test,
+                                       NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* driver.c - runs a fuzz target without a fuzzer: every file of its corpus, and a few thousand changes of each kind, always the same ones.
+/* driver.c - runs a fuzz target without a fuzzer: every file of its corpus, and a few thousand
+ * changes of each kind, always the same ones.
  *
  * So that what a fuzzer once found stays found in every ordinary test run, with any compiler.
  * usage: driver CORPUS_DIR [CHANGES]
@@ -82,9 +83,10 @@ static size_t put_extreme(uint8_t *x, size_t size, size_t at)
                                      ~0ull,
                                      0x7FF0000000000000,
                                      0x7FF8000000000000};
-    static const char *const texts[] = {
-        "-1",   "1e308", "nan", "99999999999999999999", "0", "1e-308", "[]", "{}", "null", "~", "\"", ": ",
-        "\n- ", "&a",    "*a"};
+    static const char *const texts[] = {"-1",   "1e308",  "nan", "99999999999999999999",
+                                        "0",    "1e-308", "[]",  "{}",
+                                        "null", "~",      "\"",  ": ",
+                                        "\n- ", "&a",     "*a"};
     if (below(2)) {
         uint64_t word = words[below(sizeof words / sizeof *words)];
         for (size_t i = 0, n = 1u << below(4); i < n && at + i < size; i++)
@@ -111,7 +113,9 @@ static size_t change(uint8_t *x, size_t size, const input *other)
         return size;
     case 1: /* a digit, a letter, or anything */
         if (size)
-            x[at] = (uint8_t)(below(3) ? x[at] >= '0' && x[at] <= '9' ? '0' + below(10) : ' ' + below(95) : below(256));
+            x[at] = (uint8_t)(below(3)
+                                  ? x[at] >= '0' && x[at] <= '9' ? '0' + below(10) : ' ' + below(95)
+                                  : below(256));
         return size;
     case 2:
         return resize_at(x, size, at, n, 0);
@@ -119,7 +123,8 @@ static size_t change(uint8_t *x, size_t size, const input *other)
         return resize_at(x, size, at, 0, n);
     case 4: /* a piece of another */
         if (other->size) {
-            size_t from = below((uint32_t)other->size), length = other->size - from < 64 ? other->size - from : 64;
+            size_t from = below((uint32_t)other->size),
+                   length = other->size - from < 64 ? other->size - from : 64;
             length = length < MOST_BYTES - at ? length : MOST_BYTES - at;
             memcpy(x + at, other->byte + from, length);
             return at + length > size ? at + length : size;

@@ -1,5 +1,6 @@
-/* fuzz_cache.c - any bytes as a dataset file: as they are, and with length and digests made right, so that the search is not spent on guessing them.
- * What is taken must be a dataset that saves to the same bytes, but for what is told of a text.
+/* fuzz_cache.c - any bytes as a dataset file: as they are, and with length and digests made right,
+ * so that the search is not spent on guessing them. What is taken must be a dataset that saves to
+ * the same bytes, but for what is told of a text.
  */
 #define _GNU_SOURCE 1
 #include "target.h"
@@ -11,7 +12,7 @@
 #include <oltr/sim.h>
 
 #include "conform/format.h"
-#include "data/digest.h"
+#include "lab/data/digest.h"
 
 static char path[64], again[] = "/tmp/oltr-fuzz-XXXXXX";
 
@@ -32,13 +33,15 @@ static void write_file(const uint8_t *data, size_t size)
         atexit(forget_file);
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     }
-    must_hold(ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size, "it can be written");
+    must_hold(ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size,
+              "it can be written");
 }
 
 static void check_dataset(const oltr_dataset *d)
 {
     must_hold(d->n_queries > 0 && d->n_rows >= d->n_queries && d->dim > 0, "a dataset has rows");
-    must_hold(d->first_row[0] == 0 && d->first_row[d->n_queries] == d->n_rows, "queries cover the rows");
+    must_hold(d->first_row[0] == 0 && d->first_row[d->n_queries] == d->n_rows,
+              "queries cover the rows");
     for (uint32_t q = 0; q < d->n_queries; q++)
         must_hold(d->first_row[q] < d->first_row[q + 1], "a query has rows");
     uint32_t grades = 0;
@@ -76,7 +79,8 @@ static void seal_all(uint8_t *bytes, size_t size)
 {
     enum { HEADER = 512 };
     uint64_t q = little(bytes + 24, 4), rows = little(bytes + 28, 4), dim = little(bytes + 32, 4);
-    const uint64_t length[] = {8 * q, 4 * (q + 1), rows, rows * dim < (1u << 20) ? 4 * rows * dim : 1u << 30};
+    const uint64_t length[] = {8 * q, 4 * (q + 1), rows,
+                               rows * dim < (1u << 20) ? 4 * rows * dim : 1u << 30};
     uint64_t at = HEADER;
     set_little(bytes + 16, 8, size);
     for (int i = 0; i < 4; i++) {

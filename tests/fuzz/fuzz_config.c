@@ -1,7 +1,8 @@
-/* fuzz_config.c - any bytes as an experiment file: read and checked whole, or refused with words; never run. */
+/* fuzz_config.c - any bytes as an experiment file: read and checked whole, or refused with words;
+ * never run. */
 #include "target.h"
 
-#include "config.h"
+#include "app/config/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -14,14 +15,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(exact, data, size);
     oltr_status status = config_parse("fuzz.yaml", exact, size, &none, &config, &error);
     if (status == OLTR_OK) {
-        must_hold(config.kind == CONFIG_CONCENTRATION || config.n_points > 0, "an experiment has points");
+        must_hold(config.kind == CONFIG_CONCENTRATION || config.n_points > 0,
+                  "an experiment has points");
         for (uint32_t i = 0; config.kind == CONFIG_REGRET && i < config.n_points; i++)
-            must_hold(config_needs_data(&config, i) || oltr_experiment_check(&config.points[i], NULL) == OLTR_OK,
+            must_hold(config_needs_data(&config, i) ||
+                          oltr_experiment_check(&config.points[i], NULL) == OLTR_OK,
                       "what was read can be run");
     } else {
         must_hold(error.code == status && error.msg[0] != 0, "a refusal has a code and words");
     }
-    /* the library's call takes what the program takes, but for figures, claims and the kind that simulates nothing */
+    /* the library's call takes what the program takes, but for figures, claims and the kind that
+     * simulates nothing */
     oltr_plan *plan = oltr_plan_parse("fuzz.yaml", exact, size, NULL, 0, &error);
     must_hold(plan || error.msg[0] != 0, "a refusal has words");
     must_hold(plan || status != OLTR_OK || config.kind == CONFIG_CONCENTRATION,

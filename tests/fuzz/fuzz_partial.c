@@ -1,7 +1,9 @@
 /* fuzz_partial.c - any bytes as a file of partial results.
  *
- * The first byte says how the rest is used: even, as the file itself; odd, as changes (xor) to a good file whose checksum is then made right, so that
- * the search gets past the checksum and the digest of the experiment.  Refused or taken, the results must stay readable, and whatever was taken must save.
+ * The first byte says how the rest is used: even, as the file itself; odd, as changes (xor) to a
+ * good file whose checksum is then made right, so that the search gets past the checksum and the
+ * digest of the experiment.  Refused or taken, the results must stay readable, and whatever was
+ * taken must save.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "conform/format.h"
@@ -20,7 +22,8 @@ static size_t good_size;
 static void write_file(const uint8_t *data, size_t size)
 {
     FILE *file = fopen(path, "wb");
-    must_hold(file && fwrite(data, 1, size, file) == size && fclose(file) == 0, "the temporary file can be written");
+    must_hold(file && fwrite(data, 1, size, file) == size && fclose(file) == 0,
+              "the temporary file can be written");
 }
 
 static size_t read_file(uint8_t *out)
@@ -62,7 +65,8 @@ static void prepare(const oltr_experiment *e)
     close(file);
     atexit(forget_file);
     oltr_results *r = oltr_results_new(e, 1, NULL);
-    must_hold(r && oltr_run(e, 1, &(oltr_run_options){.threads = 1}, r, NULL) == OLTR_OK, "the good run");
+    must_hold(r && oltr_run(e, 1, &(oltr_run_options){.threads = 1}, r, NULL) == OLTR_OK,
+              "the good run");
     must_hold(oltr_results_save(r, path, NULL) == OLTR_OK, "the good file");
     good_size = read_file(good);
     oltr_results_free(r);
@@ -74,13 +78,15 @@ static void try_file(const oltr_experiment *e)
     oltr_results *r = oltr_results_new(e, 1, NULL);
     must_hold(r != NULL, "results");
     oltr_status status = oltr_results_load(r, path, &error);
-    must_hold(status == error.code && (status == OLTR_OK || error.msg[0]), "a refusal has a code and words");
+    must_hold(status == error.code && (status == OLTR_OK || error.msg[0]),
+              "a refusal has a code and words");
     for (uint32_t m = 0; m < e->n_checkpoints; m++) {
         oltr_outcome o = oltr_results_at(r, 0, 0, m);
         must_hold(o.replications <= e->replications && o.regret_se >= 0, "outcomes are outcomes");
     }
     if (status == OLTR_OK)
-        must_hold(oltr_run(e, 1, &(oltr_run_options){.threads = 1}, r, NULL) == OLTR_OK, "what was taken can go on");
+        must_hold(oltr_run(e, 1, &(oltr_run_options){.threads = 1}, r, NULL) == OLTR_OK,
+                  "what was taken can go on");
     oltr_results_free(r);
 }
 

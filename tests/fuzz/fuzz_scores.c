@@ -1,7 +1,7 @@
-/* fuzz_scores.c - any bytes as a file of scores for a small dataset: taken whole, or refused with words; what is taken writes and reads back
- * to the same bits. */
+/* fuzz_scores.c - any bytes as a file of scores for a small dataset: taken whole, or refused with
+ * words; what is taken writes and reads back to the same bits. */
 #define _POSIX_C_SOURCE 200809L
-#include "ranker/scores.h"
+#include "scorer/scores.h"
 #include "target.h"
 
 #include <unistd.h>
@@ -23,7 +23,8 @@ static void write_file(const uint8_t *data, size_t size)
         made = 1;
     }
     FILE *file = fopen(path, "wb");
-    must_hold(file && fwrite(data, 1, size, file) == size && fclose(file) == 0, "the temporary file can be written");
+    must_hold(file && fwrite(data, 1, size, file) == size && fclose(file) == 0,
+              "the temporary file can be written");
 }
 
 static void try_again(const scores *s, const oltr_dataset *d)
@@ -34,7 +35,8 @@ static void try_again(const scores *s, const oltr_dataset *d)
         must_hold(s->score[i] >= 0 && s->score[i] <= 1, "a score is a probability");
     must_hold(scores_write_csv(s, d, path, NULL) == OLTR_OK, "what was read can be written");
     must_hold(scores_read_csv(path, d, &again, NULL) == OLTR_OK, "and read again");
-    must_hold(again.n_models == s->n_models && memcmp(again.score, s->score, n * sizeof *s->score) == 0,
+    must_hold(again.n_models == s->n_models &&
+                  memcmp(again.score, s->score, n * sizeof *s->score) == 0,
               "to the same bits");
     scores_free(&again);
 }
@@ -45,15 +47,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const uint32_t first_row[] = {0, 2, 3};
     static const uint8_t grade[3] = {0, 1, 2};
     static const float x[3] = {0, 1, 2};
-    const oltr_dataset d = {
-        .n_queries = 2, .n_rows = 3, .dim = 1, .query = query, .first_row = first_row, .grade = grade, .x = x};
+    const oltr_dataset d = {.n_queries = 2,
+                            .n_rows = 3,
+                            .dim = 1,
+                            .query = query,
+                            .first_row = first_row,
+                            .grade = grade,
+                            .x = x};
     scores s;
     oltr_error error = {OLTR_OK, ""};
     write_file(data, size);
     if (scores_read_csv(path, &d, &s, &error) == OLTR_OK)
         try_again(&s, &d);
     else
-        must_hold(error.code != OLTR_OK && error.msg[0] != 0 && s.score == NULL, "a refusal has a code and words");
+        must_hold(error.code != OLTR_OK && error.msg[0] != 0 && s.score == NULL,
+                  "a refusal has a code and words");
     scores_free(&s);
     return 0;
 }

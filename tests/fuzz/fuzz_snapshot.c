@@ -1,8 +1,8 @@
-/* fuzz_snapshot.c - any bytes into oltr_load(); what it takes must be a policy that ranks, learns, predicts numbers, merges with
- * its own copy, and saves to bytes that load again.
+/* fuzz_snapshot.c - any bytes into oltr_load(); what it takes must be a policy that ranks, learns,
+ * predicts numbers, merges with its own copy, and saves to bytes that load again.
  *
- * Each input is tried as it is, and once more with length and checksum made right, so that the search is not spent on guessing
- * a CRC: the semantic checks are what is attacked.
+ * Each input is tried as it is, and once more with length and checksum made right, so that the
+ * search is not spent on guessing a CRC: the semantic checks are what is attacked.
  */
 #include "conform/format.h"
 #include "target.h"
@@ -10,16 +10,18 @@
 #include <math.h>
 #include <oltr/oltr.h>
 
-static void try_list(const oltr_policy *p, const oltr_query *query, uint32_t n, uint32_t k, uint32_t *item,
-                     double *score)
+static void try_list(const oltr_policy *p, const oltr_query *query, uint32_t n, uint32_t k,
+                     uint32_t *item, double *score)
 {
     oltr_scratch *scratch = oltr_scratch_new(p);
     unsigned char *shown = calloc(n, 1);
     oltr_ranking list = {k, item, score};
     if (scratch && shown) {
-        must_hold(oltr_rank(p, query, oltr_rng_make(1, 2), scratch, &list) == OLTR_OK, "a loaded policy ranks");
+        must_hold(oltr_rank(p, query, oltr_rng_make(1, 2), scratch, &list) == OLTR_OK,
+                  "a loaded policy ranks");
         for (uint32_t slot = 0; slot < k; slot++) {
-            must_hold(item[slot] < n && !shown[item[slot]], "a list has distinct items of the policy");
+            must_hold(item[slot] < n && !shown[item[slot]],
+                      "a list has distinct items of the policy");
             must_hold(slot == 0 ? score[slot] >= score[slot] : score[slot] <= score[slot - 1],
                       "scores fall, and are numbers");
             shown[item[slot]] = 1;
@@ -75,7 +77,8 @@ static void try_reading(const oltr_policy *p, const oltr_query *query)
     uint32_t n = query->n_items, k = n < MOST_LIST ? n : MOST_LIST, item[MOST_LIST];
     double score[MOST_LIST];
     oltr_error error;
-    oltr_check(p, &error); /* a forged factor may be far from its sums: the check says so, and nothing crashes */
+    oltr_check(p, &error); /* a forged factor may be far from its sums: the check says so, and
+                              nothing crashes */
     try_list(p, query, n, k, item, score);
     try_predicting(p, *query);
     try_saving(p);
@@ -92,7 +95,8 @@ static void try_learning(oltr_policy *p, const oltr_query *query)
     oltr_feedback seen = {k, reward};
     uint64_t before = oltr_policy_rounds(p);
     oltr_status status = oltr_learn(p, query, &list, &seen);
-    must_hold(status == OLTR_OK || (status == OLTR_ESTATE && before == (uint64_t)1 << 49), "a loaded policy learns");
+    must_hold(status == OLTR_OK || (status == OLTR_ESTATE && before == (uint64_t)1 << 49),
+              "a loaded policy learns");
     must_hold(oltr_policy_rounds(p) == before + (status == OLTR_OK), "a lesson counts once");
 }
 
@@ -102,7 +106,8 @@ static void try_merging(oltr_policy *p, const oltr_query *query)
     if (!copy)
         return;
     oltr_status status = oltr_merge(p, copy);
-    must_hold(status == OLTR_OK || status == OLTR_EUNSUPPORTED || status == OLTR_ESTATE || status == OLTR_ENOMEM,
+    must_hold(status == OLTR_OK || status == OLTR_EUNSUPPORTED || status == OLTR_ESTATE ||
+                  status == OLTR_ENOMEM,
               "a policy merges with its copy, or what it has learned is too much");
     if (status == OLTR_OK)
         try_reading(p, query);
@@ -132,12 +137,14 @@ static int try_bytes(const uint8_t *data, size_t size)
     int loaded = p != NULL;
     if (p && oltr_policy_settings(p)->n_items <= 4096 && oltr_policy_settings(p)->dim <= 64)
         try_policy(p);
-    must_hold(loaded || (error.code != OLTR_OK && error.msg[0] != 0), "a refusal has a code and words");
+    must_hold(loaded || (error.code != OLTR_OK && error.msg[0] != 0),
+              "a refusal has a code and words");
     oltr_policy_free(p);
     return loaded;
 }
 
-/* Where number `i` of all values, prior, sums and derived numbers of a good snapshot stands; 0 beyond the last. */
+/* Where number `i` of all values, prior, sums and derived numbers of a good snapshot stands; 0
+ * beyond the last. */
 static size_t place_of(const anatomy *a, size_t n_items, size_t i)
 {
     if (i < a->params)
@@ -156,12 +163,14 @@ static size_t place_of(const anatomy *a, size_t n_items, size_t i)
     return 0;
 }
 
-/* A good snapshot with one or two of its numbers at the ends of what they can be.  Which ones follows from the bytes. */
+/* A good snapshot with one or two of its numbers at the ends of what they can be.  Which ones
+ * follows from the bytes. */
 static void try_extremes(uint8_t *byte, size_t size)
 {
-    static const double extreme[] = {0,      -0.0,  1,      -1,     0.5,   1e-300, 5e-324, 1e6,  1e12,  1e15,
-                                     2e15,   1e26,  1e30,   -1e30,  1e45,  -1e45,  1e57,   1e59, -1e59, 1.5e308,
-                                     -1e308, 1e-30, 0x1p49, 0x1p53, -1e-9, 1e9,    -1e9,   3,    1e20,  -1e20};
+    static const double extreme[] = {0,     -0.0, 1,     -1,      0.5,    1e-300, 5e-324, 1e6,
+                                     1e12,  1e15, 2e15,  1e26,    1e30,   -1e30,  1e45,   -1e45,
+                                     1e57,  1e59, -1e59, 1.5e308, -1e308, 1e-30,  0x1p49, 0x1p53,
+                                     -1e-9, 1e9,  -1e9,  3,       1e20,   -1e20};
     enum { TRIES = 6, EXTREMES = sizeof extreme / sizeof *extreme };
     anatomy a = dissect(byte, size);
     size_t n_items = (size_t)little(byte + a.items, 4), numbers = 0;

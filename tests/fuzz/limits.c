@@ -1,4 +1,5 @@
-/* limits.c - bounds for the sanitizers' allocators: beyond them malloc returns NULL, as it does on a small machine. */
+/* limits.c - bounds for the sanitizers' allocators: beyond them malloc returns NULL, as it does on
+ * a small machine. */
 #include "target.h"
 
 const char *__asan_default_options(void)

@@ -1,5 +1,6 @@
-/* make_corpus.c - writes the seeds of the binary fuzz targets: always the same bytes, so that a change of a format shows as a change of these files.
- * usage: make_corpus CORPUS_DIR      (the folders snapshot/, partial/ and cache/ in it; config/ and reader/ are written by hand)
+/* make_corpus.c - writes the seeds of the binary fuzz targets: always the same bytes, so that a
+ * change of a format shows as a change of these files. usage: make_corpus CORPUS_DIR      (the
+ * folders snapshot/, partial/ and cache/ in it; config/ and reader/ are written by hand)
  */
 #include "conform/fixtures.h"
 #include "conform/format.h"
@@ -54,7 +55,8 @@ static void write_context_snapshot(const char *folder, const oltr_policy_info *i
 /* Even: the file itself.  Odd: changes to a good one. */
 static void write_partials(const char *folder)
 {
-    static const unsigned char untouched[] = {1}, magic_only[] = {0, 'O', 'L', 'T', 'R', 'P', 'A', 'R', 'T'},
+    static const unsigned char untouched[] = {1},
+                               magic_only[] = {0, 'O', 'L', 'T', 'R', 'P', 'A', 'R', 'T'},
                                empty[] = {0};
     unsigned char version[16] = {1}, replications[32] = {1}, sums[120] = {1};
     version[9] = 3;
@@ -80,7 +82,9 @@ static void write_caches(const char *folder)
     static const struct {
         const char *name;
         uint32_t n_queries, n_rows, dim;
-    } shapes[] = {{"cache/two-features", 3, 6, 2}, {"cache/one-feature", 3, 6, 1}, {"cache/one-row", 1, 2, 4}};
+    } shapes[] = {{"cache/two-features", 3, 6, 2},
+                  {"cache/one-feature", 3, 6, 1},
+                  {"cache/one-row", 1, 2, 4}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         char path[600];
         oltr_dataset d = {.n_queries = shapes[i].n_queries,

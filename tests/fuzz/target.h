@@ -1,7 +1,8 @@
 /* target.h - what all fuzz targets share: the entry point, and a bound on memory.
  *
- * A claim of a billion items must be answered with a status.  That the machine survives the question is asked here: single allocations are bounded
- * (by the sanitizers where there are some, else by the driver), and the library must live with a refusal.
+ * A claim of a billion items must be answered with a status.  That the machine survives the
+ * question is asked here: single allocations are bounded (by the sanitizers where there are some,
+ * else by the driver), and the library must live with a refusal.
  */
 #ifndef FUZZ_TARGET_H
 #define FUZZ_TARGET_H

@@ -1,15 +1,17 @@
-/* beta.c - the Beta draws have the law of their shapes: the double one of the worlds and the float32 log-odds of the rankings.
+/* beta.c - the Beta draws have the law of their shapes: the double one of the worlds and the
+ * float32 log-odds of the rankings.
  *
- * The float32 sampler has a fast path, a squeeze, retries, and a power for shapes below 1; a mistake in any of them bends the law a
- * little for some shapes only.  So a grid of shapes is looked at, in log-odds, where both ends of (0,1) can be seen.
- * Fixed seeds; false alarms: see stat.h.
+ * The float32 sampler has a fast path, a squeeze, retries, and a power for shapes below 1; a
+ * mistake in any of them bends the law a little for some shapes only.  So a grid of shapes is
+ * looked at, in log-odds, where both ends of (0,1) can be seen. Fixed seeds; false alarms: see
+ * stat.h.
  */
 #include <stdio.h>
 
 #include "stat.h"
 #include "oracle.h"
 #include "shapes.h"
-#include "rng/philox.h"
+#include "engine/rng/philox.h"
 
 enum { N = 1 << 16, ITEMS = 1 << 12 }; /* N times EFFORT draws */
 
@@ -34,7 +36,8 @@ static const double shapes[][2] = {
 };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
-/* ---- the law of log-odds --------------------------------------------------------------------------------- */
+/* ---- the law of log-odds
+ * --------------------------------------------------------------------------------- */
 
 /* P(L <= l); below -600, P(X <= x) = x^a / (a B(a,b)). */
 static double odds_cdf(double l, const double *shape)
@@ -78,7 +81,8 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ---- the double sampler ---------------------------------------------------------------------------------- */
+/* ---- the double sampler
+ * ---------------------------------------------------------------------------------- */
 
 static size_t fill_scalar(const double *shape, uint64_t replication)
 {
@@ -116,7 +120,8 @@ static void scalar_draws_have_their_log_odds(void **state)
     for (int s = 0; s < N_SHAPES; s++) {
         char what[64];
         const double *shape = shapes[s];
-        if (shape[0] < 0.1 || shape[1] < 1 || shape[0] / shape[1] > 1e4) /* draws must not round to 0 or 1 */
+        if (shape[0] < 0.1 || shape[1] < 1 ||
+            shape[0] / shape[1] > 1e4) /* draws must not round to 0 or 1 */
             continue;
         stat_law law = law_of_log_odds(shape[0], shape[1]);
         size_t n = fill_scalar(shape, 100 + (uint64_t)s);
@@ -132,7 +137,8 @@ static void scalar_draws_have_their_log_odds(void **state)
 static void tiny_shapes_give_the_right_shares(void **state)
 {
     (void)state;
-    static const double tiny[][2] = {{1e-3, 1e-3}, {1e-3, 2e-3}, {1e-2, 1e-2}, {1e-3, 5}, {5, 1e-3}};
+    static const double tiny[][2] = {
+        {1e-3, 1e-3}, {1e-3, 2e-3}, {1e-2, 1e-2}, {1e-3, 5}, {5, 1e-3}};
     static const double limits[] = {1e-300, 1e-100, 1e-6, 0.5, 0.999};
     for (size_t s = 0; s < sizeof tiny / sizeof *tiny; s++) {
         size_t n = fill_scalar(tiny[s], 200 + s);
@@ -161,7 +167,8 @@ static void extreme_shapes_give_draws_in_the_interval(void **state)
         }
 }
 
-/* ---- the float32 sampler --------------------------------------------------------------------------------- */
+/* ---- the float32 sampler
+ * --------------------------------------------------------------------------------- */
 
 /* ITEMS items of the same shapes, in as many rounds as it takes. */
 static size_t fill_scores(const double *shape, uint64_t replication)
@@ -190,7 +197,8 @@ static void scores_are_the_log_odds_of_their_shapes(void **state)
         char what[64];
         stat_law law = law_of_log_odds(shapes[s][0], shapes[s][1]);
         size_t n = fill_scores(shapes[s], (uint64_t)s);
-        (void)snprintf(what, sizeof what, "beta_scores of Beta(%g, %g)", shapes[s][0], shapes[s][1]);
+        (void)snprintf(what, sizeof what, "beta_scores of Beta(%g, %g)", shapes[s][0],
+                       shapes[s][1]);
         check_moments(what, draws, n, &law);
         sort_doubles(draws, n);
         check_ks(what, draws, n, odds_cdf, shapes[s]);
@@ -198,7 +206,8 @@ static void scores_are_the_log_odds_of_their_shapes(void **state)
     }
 }
 
-/* Of a Beta(a,b) of vanishing shapes nothing is left but whether it is 1, with probability a / (a + b). */
+/* Of a Beta(a,b) of vanishing shapes nothing is left but whether it is 1, with probability a / (a +
+ * b). */
 static void vanishing_shapes_give_the_right_shares(void **state)
 {
     (void)state;
@@ -219,7 +228,10 @@ static void vanishing_shapes_give_the_right_shares(void **state)
 static void scores_of_mixed_shapes_are_those_of_each(void **state)
 {
     (void)state;
-    enum { ROUNDS = (1 << 12) * EFFORT, ROOM = (N_SHAPES + NORMAL_GROUP) / NORMAL_GROUP * NORMAL_GROUP };
+    enum {
+        ROUNDS = (1 << 12) * EFFORT,
+        ROOM = (N_SHAPES + NORMAL_GROUP) / NORMAL_GROUP * NORMAL_GROUP
+    };
     double *column = exactly((size_t)N_SHAPES * ROUNDS, sizeof *column);
     float score[ROOM];
     uint32_t todo[ROOM];

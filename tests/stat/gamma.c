@@ -1,7 +1,8 @@
 /* gamma.c - the gamma draws have the law of their shape, below 1, at 1, and far above.
  *
- * The sampler changes its method at shape 1 and rejects some proposals, so each shape is looked at by itself, on its own scale and on that
- * of its logarithm, where small shapes show their lower tail.  Fixed seeds; false alarms: see stat.h.
+ * The sampler changes its method at shape 1 and rejects some proposals, so each shape is looked at
+ * by itself, on its own scale and on that of its logarithm, where small shapes show their lower
+ * tail.  Fixed seeds; false alarms: see stat.h.
  */
 #include <stdio.h>
 
@@ -13,7 +14,8 @@ enum { N = 1 << 16 }; /* times EFFORT */
 static const double shapes[] = {0.01, 0.1, 0.5, 0.999, 1, 1.001, 1.5, 2, 10, 1000, 1e6};
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
-/* Wilson and Hilferty (1931): for large shapes, the cube root is normal.  GSL is wrong in the first digit for some x there. */
+/* Wilson and Hilferty (1931): for large shapes, the cube root is normal.  GSL is wrong in the first
+ * digit for some x there. */
 static double large_shape_z(double x, double shape)
 {
     return (cbrt(x / shape) - 1 + 1 / (9 * shape)) * sqrt(9 * shape);

@@ -1,16 +1,18 @@
-/* independence.c - draws that should have nothing to do with each other do not: items, rounds, streams, replications, seeds, forks, and
- * the two normals of a Box-Muller pair.
+/* independence.c - draws that should have nothing to do with each other do not: items, rounds,
+ * streams, replications, seeds, forks, and the two normals of a Box-Muller pair.
  *
- * Each draw alone can be perfect while two of them share a word.  Looked at are products of draws (signs and sizes) and products of
- * their squares (sizes alone: two normals of one radius would show there).  Fixed seeds; false alarms: see stat.h.
+ * Each draw alone can be perfect while two of them share a word.  Looked at are products of draws
+ * (signs and sizes) and products of their squares (sizes alone: two normals of one radius would
+ * show there).  Fixed seeds; false alarms: see stat.h.
  */
 #include "stat.h"
 #include "shapes.h"
-#include "rng/float_math.h"
+#include "engine/rng/float_math.h"
 
 enum { WIDTH = 64, ROUNDS = 1 << 13, DRAWS = 1 << 16 }; /* ROUNDS and DRAWS times EFFORT */
 
-/* ---- correlations of standardised draws ------------------------------------------------------------------ */
+/* ---- correlations of standardised draws
+ * ------------------------------------------------------------------ */
 
 /* Sums of x y and of (x^2 - 1)(y^2 - 1) over n independent pairs of the law. */
 typedef struct pair_sums {
@@ -32,7 +34,8 @@ static void check_unrelated(const char *what, const pair_sums *l, size_t n, cons
               square_skew * square_skew, n);
 }
 
-/* ---- items of one round ---------------------------------------------------------------------------------- */
+/* ---- items of one round
+ * ---------------------------------------------------------------------------------- */
 
 typedef void fill_round(uint64_t round, double *z);
 
@@ -115,9 +118,13 @@ static void beta_scores_of_items_are_unrelated(void **state)
     items_are_unrelated("beta_scores of two items", fill_beta, &law);
 }
 
-/* ---- rounds ---------------------------------------------------------------------------------------------- */
+/* ---- rounds
+ * ---------------------------------------------------------------------------------------------- */
 
-enum { LAGS = 4, SHIFTS = 3 }; /* the next rounds, and there the item itself and its next neighbours */
+enum {
+    LAGS = 4,
+    SHIFTS = 3
+}; /* the next rounds, and there the item itself and its next neighbours */
 
 static void rounds_are_unrelated(const char *what, fill_round *draw, const stat_law *law, size_t n)
 {
@@ -142,13 +149,15 @@ static void scores_of_successive_rounds_are_unrelated(void **state)
     (void)state;
     stat_law normal = law_of_normal(), odds = law_of_log_odds(BETA_A, BETA_B);
     stat_law small = law_of_log_odds(SMALL_A, SMALL_B);
-    rounds_are_unrelated("gauss_scores of two rounds", fill_gauss, &normal, (size_t)ROUNDS * EFFORT);
+    rounds_are_unrelated("gauss_scores of two rounds", fill_gauss, &normal,
+                         (size_t)ROUNDS * EFFORT);
     rounds_are_unrelated("beta_scores of two rounds", fill_beta, &odds, (size_t)ROUNDS * EFFORT);
     rounds_are_unrelated("beta_scores of small shapes of two rounds", fill_small_beta, &small,
                          (size_t)ROUNDS * 8); /* their tails are too long for fewer */
 }
 
-/* ---- generators ------------------------------------------------------------------------------------------ */
+/* ---- generators
+ * ------------------------------------------------------------------------------------------ */
 
 static void generators_are_unrelated(const char *what, oltr_rng left, oltr_rng right)
 {
@@ -165,10 +174,12 @@ static void neighbouring_generators_are_unrelated(void **state)
     oltr_rng rng = oltr_rng_make(10, 20);
     generators_are_unrelated("streams", oltr_rng_at(rng, 0, 5), oltr_rng_at(rng, 1, 5));
     generators_are_unrelated("rounds", oltr_rng_at(rng, 1, 5), oltr_rng_at(rng, 1, 6));
-    generators_are_unrelated("rounds 2^32 apart", oltr_rng_at(rng, 1, 5), oltr_rng_at(rng, 1, 5 + ((uint64_t)1 << 32)));
+    generators_are_unrelated("rounds 2^32 apart", oltr_rng_at(rng, 1, 5),
+                             oltr_rng_at(rng, 1, 5 + ((uint64_t)1 << 32)));
     generators_are_unrelated("replications", oltr_rng_make(10, 20), oltr_rng_make(10, 21));
     generators_are_unrelated("seeds", oltr_rng_make(10, 20), oltr_rng_make(11, 20));
-    generators_are_unrelated("seed and replication exchanged", oltr_rng_make(10, 20), oltr_rng_make(20, 10));
+    generators_are_unrelated("seed and replication exchanged", oltr_rng_make(10, 20),
+                             oltr_rng_make(20, 10));
     generators_are_unrelated("forks", oltr_rng_fork(rng, 1), oltr_rng_fork(rng, 2));
     generators_are_unrelated("a fork and its parent", rng, oltr_rng_fork(rng, 0));
 }
@@ -204,8 +215,8 @@ static void the_two_normals_of_a_pair_are_unrelated(void **state)
         uint32_t word = oltr_rng_u32(&rng);
         box_muller(word, oltr_rng_u32(&rng), &z0, &z1);
         add_pair(&pair, (double)z0, (double)z1);
-        double turn =
-            atan2((double)z1, (double)z0) / 6.28318530717958647693 + 0.5; /* of two normals the angle is uniform */
+        double turn = atan2((double)z1, (double)z0) / 6.28318530717958647693 +
+                      0.5; /* of two normals the angle is uniform */
         sector[(unsigned)(turn * 64) % 64]++;
     }
     check_unrelated("a Box-Muller pair", &pair, (size_t)DRAWS * EFFORT, &law);

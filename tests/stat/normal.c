@@ -1,12 +1,13 @@
-/* normal.c - the normal draws are normal: the double one of the worlds and the float32 one of the rankings.
+/* normal.c - the normal draws are normal: the double one of the worlds and the float32 one of the
+ * rankings.
  *
- * Thompson sampling explores by its tails, so those are counted out to five standard deviations.  Fixed seeds; false alarms: see
- * stat.h.
+ * Thompson sampling explores by its tails, so those are counted out to five standard deviations.
+ * Fixed seeds; false alarms: see stat.h.
  */
 #include "stat.h"
-#include "rng/float_math.h"
-#include "rng/philox.h"
-#include "rng/sample.h"
+#include "engine/rng/float_math.h"
+#include "engine/rng/philox.h"
+#include "engine/rng/sample.h"
 
 enum { N = 1 << 17, ITEMS = 1 << 12 }; /* N times EFFORT draws */
 
@@ -22,7 +23,8 @@ static double normal_complement(double x, const double *parameters)
     return gsl_cdf_ugaussian_Q(x);
 }
 
-/* ---- where draws come from ------------------------------------------------------------------------------- */
+/* ---- where draws come from
+ * ------------------------------------------------------------------------------- */
 
 typedef void fill(double *x, size_t n, uint64_t round);
 
@@ -82,7 +84,8 @@ static void fill_second_of_pair(double *x, size_t n, uint64_t round)
     }
 }
 
-/* ---- moments and law ------------------------------------------------------------------------------------- */
+/* ---- moments and law
+ * ------------------------------------------------------------------------------------- */
 
 static void is_normal(const char *what, fill *draw)
 {
@@ -122,7 +125,8 @@ static void both_normals_of_a_pair_are_normal(void **state)
     is_normal("the second of box_muller", fill_second_of_pair);
 }
 
-/* ---- far tails ------------------------------------------------------------------------------------------- */
+/* ---- far tails
+ * ------------------------------------------------------------------------------------------- */
 
 enum { SIGMAS = 4 }; /* beyond 3, 4, 5 and 6 */
 
@@ -161,7 +165,8 @@ static void score_tails_are_right_out_to_six_sigma(void **state)
     far_tails_are_right("gauss_scores", fill_scores, 160 * EFFORT);
 }
 
-/* ---- mean and standard deviation ------------------------------------------------------------------------- */
+/* ---- mean and standard deviation
+ * ------------------------------------------------------------------------- */
 
 static void scores_are_shifted_and_scaled(void **state)
 {

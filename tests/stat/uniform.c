@@ -1,10 +1,11 @@
-/* uniform.c - the uniform draws from which all others are made: their bits, their interval, and fairness on 0..n-1.
+/* uniform.c - the uniform draws from which all others are made: their bits, their interval, and
+ * fairness on 0..n-1.
  *
- * A remainder instead of a multiplication, or a lost low bit, would bias every choice among n by a little.  Fixed seeds;
- * false alarms: see stat.h.
+ * A remainder instead of a multiplication, or a lost low bit, would bias every choice among n by a
+ * little.  Fixed seeds; false alarms: see stat.h.
  */
 #include "stat.h"
-#include "rng/philox.h"
+#include "engine/rng/philox.h"
 
 enum { N = 1 << 17 }; /* times EFFORT */
 
@@ -67,7 +68,8 @@ static void uniform_low_digits_are_fair(void **state)
     unsigned count[64] = {0};
     oltr_rng rng = oltr_rng_make(4, 1);
     for (int i = 0; i < N * EFFORT; i++)
-        count[(uint32_t)(oltr_rng_uniform(&rng) * 0x1p26) % 64]++; /* bits 21 to 26 of the fraction */
+        count[(uint32_t)(oltr_rng_uniform(&rng) * 0x1p26) %
+              64]++; /* bits 21 to 26 of the fraction */
     check_uniform_cells("digits of uniform", count, 64);
 }
 

@@ -1,8 +1,10 @@
-/* bits.c - digests of what every policy of the catalogue does with fixed seeds: its lists, its scores, what it predicts and what
- * it saves.  scripts/cross compares the output of two machines line by line.
+/* bits.c - digests of what every policy of the catalogue does with fixed seeds: its lists, its
+ * scores, what it predicts and what it saves.  scripts/cross compares the output of two machines
+ * line by line.
  *
- * A policy plays ROUNDS rounds at its defaults, and once more for every other value of its choices.  Features, priors and clicks
- * come from integers, +, -, *, / and sqrt alone, so that a difference is the engine's.
+ * A policy plays ROUNDS rounds at its defaults, and once more for every other value of its choices.
+ * Features, priors and clicks come from integers, +, -, *, / and sqrt alone, so that a difference
+ * is the engine's.
  */
 #include <oltr/oltr.h>
 
@@ -13,7 +15,8 @@
 
 enum { ITEMS = 43, SLOTS = 5, DIM = 11, ROUNDS = 300 };
 
-/* ---- input ---------------------------------------------------------------------------------------------- */
+/* ---- input
+ * ---------------------------------------------------------------------------------------------- */
 
 /* SplitMix64 */
 static double unit(uint64_t *state)
@@ -37,7 +40,8 @@ static void draw_features(uint64_t *state, float *x)
     }
 }
 
-/* ---- digests -------------------------------------------------------------------------------------------- */
+/* ---- digests
+ * -------------------------------------------------------------------------------------------- */
 
 /* FNV-1a, byte by byte from the lowest, whatever the order of the machine. */
 static void add_word(uint64_t *digest, uint64_t word)
@@ -79,7 +83,8 @@ static uint64_t digest_of_belief(const oltr_policy *policy, const oltr_query *qu
     return digest;
 }
 
-/* ---- rounds --------------------------------------------------------------------------------------------- */
+/* ---- rounds
+ * --------------------------------------------------------------------------------------------- */
 
 typedef struct player {
     oltr_policy *policy;
@@ -97,7 +102,8 @@ static void play_round(player *p, uint64_t t, float *x)
     oltr_feedback seen = {.n_examined = 1 + (uint32_t)(unit(&p->state) * SLOTS), .reward = reward};
     if (p->query.x && t % 3 == 0)
         draw_features(&p->state, x);
-    if (oltr_rank(p->policy, &p->query, oltr_rng_at(oltr_rng_make(7, 1), 0, t), p->scratch, &list) != OLTR_OK)
+    if (oltr_rank(p->policy, &p->query, oltr_rng_at(oltr_rng_make(7, 1), 0, t), p->scratch,
+                  &list) != OLTR_OK)
         exit(1);
     for (uint32_t i = 0; i < SLOTS; i++) {
         add_word(&p->lists, item[i]);
@@ -130,8 +136,8 @@ static void play(const oltr_settings *settings, const char *name)
     for (size_t i = 0; i < sizeof shown_at / sizeof *shown_at; i++) {
         for (; t <= shown_at[i]; t++)
             play_round(&p, t, x);
-        printf("%s round %d: lists %016llx scores %016llx belief %016llx snapshot %016llx\n", name, (int)shown_at[i],
-               (unsigned long long)p.lists, (unsigned long long)p.scores,
+        printf("%s round %d: lists %016llx scores %016llx belief %016llx snapshot %016llx\n", name,
+               (int)shown_at[i], (unsigned long long)p.lists, (unsigned long long)p.scores,
                (unsigned long long)digest_of_belief(p.policy, &p.query),
                (unsigned long long)digest_of_snapshot(p.policy));
     }
@@ -139,7 +145,8 @@ static void play(const oltr_settings *settings, const char *name)
     oltr_policy_free(p.policy);
 }
 
-/* ---- the catalogue -------------------------------------------------------------------------------------- */
+/* ---- the catalogue
+ * -------------------------------------------------------------------------------------- */
 
 static oltr_settings settings_of(const oltr_policy_info *info)
 {
@@ -185,7 +192,8 @@ int main(void)
             settings.prior = (oltr_prior){NULL, NULL, NULL, NULL};
         play(&settings, info->name);
         for (uint32_t j = 0; j < info->n_params; j++)
-            for (uint32_t c = 0; info->params[j].type == OLTR_CHOICE && info->params[j].choices[c]; c++)
+            for (uint32_t c = 0; info->params[j].type == OLTR_CHOICE && info->params[j].choices[c];
+                 c++)
                 if (c < info->params[j].initial || c > info->params[j].initial)
                     play_choice(info, j, c);
     }

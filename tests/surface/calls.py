@@ -2,7 +2,7 @@
 """What the library must not do, read from its object files.
 
 A library that prints, exits, reads the environment or keeps something in a global is a library that a server cannot embed.  So no object of it may
-call such a function (files are read and written by src/base/file.c and the readers of src/data alone), and none may define a variable that can be written.
+call such a function (files are read and written by src/engine/base/file.c and the readers of src/lab/data alone), and none may define a variable that can be written.
 
 usage: calls.py NM OBJDUMP ARCHIVE            exit status 77: built with a sanitizer or for coverage, which add both
 """

@@ -1,14 +1,17 @@
-/* base.c - the ground floor: status texts, error sentences, the arena's plan, and the bytes of every file format.
+/* base.c - the ground floor: status texts, error sentences, the arena's plan, and the bytes of
+ * every file format.
  *
- * All formats and all cold calls stand on these few functions, so each promise of their headers is provoked here once.
+ * All formats and all cold calls stand on these few functions, so each promise of their headers is
+ * provoked here once.
  */
 #include "unit.h"
-#include "base/bytes.h"
-#include "base/error.h"
-#include "base/layout.h"
-#include "base/memory.h"
+#include "engine/base/bytes.h"
+#include "engine/base/error.h"
+#include "engine/base/layout.h"
+#include "engine/base/memory.h"
 
-/* ---- status ---------------------------------------------------------------------------------------------- */
+/* ---- status
+ * ---------------------------------------------------------------------------------------------- */
 
 static void every_status_has_its_own_name_and_text(void **state)
 {
@@ -58,7 +61,8 @@ static void the_version_begins_with_three_numbers(void **state)
     }
 }
 
-/* ---- error sentences ------------------------------------------------------------------------------------- */
+/* ---- error sentences
+ * ------------------------------------------------------------------------------------- */
 
 static void fail_fills_the_error_and_returns_the_code(void **state)
 {
@@ -96,7 +100,8 @@ typedef struct entry {
     const char *name;
     double other;
 } entry;
-static const entry entries[] = {{"random", 1}, {"ts-beta", 2}, {"cascade-ucb1", 3}, {"cascade-klucb", 4}};
+static const entry entries[] = {
+    {"random", 1}, {"ts-beta", 2}, {"cascade-ucb1", 3}, {"cascade-klucb", 4}};
 
 static const char *nearest(const char *word)
 {
@@ -126,7 +131,8 @@ static void a_strange_word_finds_nothing(void **state)
     assert_null(nearest_name("random", entries, 0, sizeof *entries));
 }
 
-/* ---- the arena's plan ------------------------------------------------------------------------------------ */
+/* ---- the arena's plan
+ * ------------------------------------------------------------------------------------ */
 
 static void the_plan_puts_arrays_side_by_side_and_aligned(void **state)
 {
@@ -159,7 +165,8 @@ static void the_plan_wastes_less_than_a_line_per_array(void **state)
 static void a_size_that_does_not_fit_is_an_overflow(void **state)
 {
     (void)state;
-    static const size_t counts[] = {SIZE_MAX, SIZE_MAX / 8 + 1, SIZE_MAX / 2, SIZE_MAX / 4 + 1}, sizes[] = {1, 8, 2, 8};
+    static const size_t counts[] = {SIZE_MAX, SIZE_MAX / 8 + 1, SIZE_MAX / 2, SIZE_MAX / 4 + 1},
+                        sizes[] = {1, 8, 2, 8};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         layout plan = {128, 0};
         layout_take(&plan, counts[i], sizes[i]);
@@ -178,7 +185,10 @@ static void a_sum_that_does_not_fit_is_an_overflow_that_stays(void **state)
     assert_int_equal(plan.overflow, 1);
 }
 
-/* ---- bytes ----------------------------------------------------------------------------------------------- */
+/* ---- bytes
+ *
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static const double round_trip[] = {0.0, -0.0, 1.5, -1e300, 5e-324, INFINITY, -INFINITY, NAN};
 enum { ROUND_TRIP = sizeof round_trip / sizeof *round_trip };
@@ -214,7 +224,8 @@ static void what_is_written_is_read_back_to_the_bit(void **state)
 static void numbers_are_little_endian(void **state)
 {
     (void)state;
-    static const unsigned char expected[] = {4, 3, 2, 1, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0xF8, 0x3F};
+    static const unsigned char expected[] = {4, 3, 2, 1, 8, 7, 6, 5, 4,    3,
+                                             2, 1, 0, 0, 0, 0, 0, 0, 0xF8, 0x3F};
     unsigned char buffer[sizeof expected];
     const double one_and_a_half = 1.5;
     writer w = {buffer, sizeof buffer, 0};
@@ -302,7 +313,8 @@ static void a_length_that_lies_is_refused(void **state)
     }
 }
 
-/* ---- the checksum ---------------------------------------------------------------------------------------- */
+/* ---- the checksum
+ * ---------------------------------------------------------------------------------------- */
 
 static void the_checksum_is_crc64_xz(void **state)
 {
@@ -371,7 +383,8 @@ static void every_burst_of_up_to_64_bits_changes_the_checksum(void **state)
     fill(bytes, sizeof bytes, &from);
     uint64_t right = crc64(bytes, sizeof bytes);
     for (int i = 0; i < 10000 * EFFORT; i++) {
-        size_t length = 1 + next_below(&from, 64), start = next_below(&from, (uint32_t)(8 * sizeof bytes - length + 1));
+        size_t length = 1 + next_below(&from, 64),
+               start = next_below(&from, (uint32_t)(8 * sizeof bytes - length + 1));
         uint64_t pattern = next_bits(&from);
         flip_burst(bytes, start, length, pattern);
         assert_true(crc64(bytes, sizeof bytes) != right);
@@ -380,14 +393,16 @@ static void every_burst_of_up_to_64_bits_changes_the_checksum(void **state)
     assert_true(crc64(bytes, sizeof bytes) == right);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------- */
+/* ---- memory
+ * ---------------------------------------------------------------------------------------------- */
 
 static void memory_is_aligned_and_zero(void **state)
 {
     (void)state;
     for (size_t bytes = 1; bytes < 100000; bytes = bytes * 3 + 1) {
         unsigned char *block[3];
-        for (int i = 0; i < 3; i++) { /* several at once, so that the C library has no choice but odd places */
+        for (int i = 0; i < 3;
+             i++) { /* several at once, so that the C library has no choice but odd places */
             block[i] = memory_take(NULL, bytes);
             assert_non_null(block[i]);
             assert_int_equal((uintptr_t)block[i] % LAYOUT_ALIGN, 0);

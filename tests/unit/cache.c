@@ -1,5 +1,6 @@
-/* cache.c - the binary form of a dataset: what is written comes back, what was touched is refused, what lies is refused, and the cache beside a text
- * is taken when it is of that text and at no other time.
+/* cache.c - the binary form of a dataset: what is written comes back, what was touched is refused,
+ * what lies is refused, and the cache beside a text is taken when it is of that text and at no
+ * other time.
  */
 #define _GNU_SOURCE 1
 #include "texts.h"
@@ -9,9 +10,10 @@
 #include <time.h>
 
 #include "conform/format.h"
-#include "data/digest.h"
+#include "lab/data/digest.h"
 
-static const char *const small = "2 qid:11 1:0.5 2:-3 3:1e9\n0 qid:11 2:1\n1 qid:4 3:7 # x\n\n4 qid:90 1:1e99 1:2\n";
+static const char *const small =
+    "2 qid:11 1:0.5 2:-3 3:1e9\n0 qid:11 2:1\n1 qid:4 3:7 # x\n\n4 qid:90 1:1e99 1:2\n";
 
 /* Bytes of a saved dataset; *path is where they are. */
 static unsigned char *saved(size_t *n, oltr_dataset **dataset)
@@ -23,7 +25,8 @@ static unsigned char *saved(size_t *n, oltr_dataset **dataset)
     return read_bytes(path_of("small.saved"), n);
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------- */
+/* ---- the file
+ * ------------------------------------------------------------------------------------------- */
 
 static void a_saved_dataset_comes_back(void **state)
 {
@@ -33,7 +36,8 @@ static void a_saved_dataset_comes_back(void **state)
     oltr_read_report r;
     unsigned char *bytes = saved(&n, &d);
     for (uint32_t threads = 1; threads <= 7; threads += 3) {
-        oltr_dataset *back = must_read(path_of("small.saved"), &(oltr_read_options){.threads = threads}, &r);
+        oltr_dataset *back =
+            must_read(path_of("small.saved"), &(oltr_read_options){.threads = threads}, &r);
         assert_same_dataset(d, back);
         assert_int_equal(r.from_cache, 1);
         assert_int_equal((uintptr_t)back->x % 64, 0);
@@ -69,11 +73,17 @@ static void a_large_one_comes_back_with_any_threads(void **state)
     }
     for (uint32_t i = 0; i < ROWS * DIM; i++)
         x[i] = (float)next_unit(&from);
-    oltr_dataset mine = {
-        .n_queries = ROWS / 10, .n_rows = ROWS, .dim = DIM, .query = query, .first_row = first, .grade = grade, .x = x};
+    oltr_dataset mine = {.n_queries = ROWS / 10,
+                         .n_rows = ROWS,
+                         .dim = DIM,
+                         .query = query,
+                         .first_row = first,
+                         .grade = grade,
+                         .x = x};
     assert_int_equal(oltr_dataset_save(&mine, path_of("large.saved"), NULL), OLTR_OK);
     for (uint32_t threads = 1; threads <= 7; threads += 3) {
-        oltr_dataset *d = must_read(path_of("large.saved"), &(oltr_read_options){.threads = threads}, NULL);
+        oltr_dataset *d =
+            must_read(path_of("large.saved"), &(oltr_read_options){.threads = threads}, NULL);
         assert_same_dataset(d, &mine);
         oltr_dataset_free(d);
     }
@@ -83,8 +93,8 @@ static void a_large_one_comes_back_with_any_threads(void **state)
         size_t at = (size_t)(next_bits(&from) % n);
         unsigned char bit = (unsigned char)(1u << next_below(&from, 8));
         bytes[at] ^= bit;
-        assert_null(
-            oltr_dataset_read(write_bytes("flipped", bytes, n), &(oltr_read_options){.threads = 2}, NULL, NULL));
+        assert_null(oltr_dataset_read(write_bytes("flipped", bytes, n),
+                                      &(oltr_read_options){.threads = 2}, NULL, NULL));
         bytes[at] ^= bit;
     }
     free(bytes);
@@ -138,7 +148,8 @@ static void every_flipped_bit_is_refused(void **state)
     oltr_dataset_free(d);
 }
 
-/* ---- lies under a right checksum ------------------------------------------------------------------------ */
+/* ---- lies under a right checksum
+ * ------------------------------------------------------------------------ */
 
 /* Places of docs/formats.md. */
 enum {
@@ -227,7 +238,8 @@ static void lies_are_refused(void **state)
         for (int j = 0; j < 4; j++)
             set_little(bytes + first_row + 4 * (size_t)j, 4, rows[i][j]);
         seal_all(bytes);
-        expect_lie(bytes, n, OLTR_ECORRUPT, i < 2 ? "do not cover its rows" : "a query has no rows");
+        expect_lie(bytes, n, OLTR_ECORRUPT,
+                   i < 2 ? "do not cover its rows" : "a query has no rows");
     }
     memcpy(bytes, good, n);
     bytes[grade + 4] = 1; /* between two sections */
@@ -258,8 +270,13 @@ static void what_cannot_be_saved_is_refused(void **state)
     static const uint32_t first[] = {0, 1, 2}, empty[] = {0, 2, 2};
     static const uint8_t grade[] = {0, 1};
     static const float x[] = {1, 2}, bad[] = {1, INFINITY};
-    oltr_dataset d = {
-        .n_queries = 2, .n_rows = 2, .dim = 1, .query = query, .first_row = first, .grade = grade, .x = x};
+    oltr_dataset d = {.n_queries = 2,
+                      .n_rows = 2,
+                      .dim = 1,
+                      .query = query,
+                      .first_row = first,
+                      .grade = grade,
+                      .x = x};
     oltr_error error;
     assert_int_equal(oltr_dataset_save(&d, path_of("mine"), NULL), OLTR_OK);
     assert_int_equal(oltr_dataset_save(NULL, path_of("mine"), NULL), OLTR_EINVAL);
@@ -283,13 +300,15 @@ static void a_file_has_more_features_than_allowed(void **state)
     size_t n;
     oltr_error error;
     free(saved(&n, &d));
-    assert_null(oltr_dataset_read(path_of("small.saved"), &(oltr_read_options){.most_features = 2}, NULL, &error));
+    assert_null(oltr_dataset_read(path_of("small.saved"), &(oltr_read_options){.most_features = 2},
+                                  NULL, &error));
     assert_int_equal(error.code, OLTR_EDATA);
     assert_non_null(strstr(error.msg, "has 3 features, more than the 2 allowed"));
     oltr_dataset_free(d);
 }
 
-/* ---- beside a text -------------------------------------------------------------------------------------- */
+/* ---- beside a text
+ * -------------------------------------------------------------------------------------- */
 
 static int opened_from_cache(const char *path, const oltr_read_options *options)
 {
@@ -333,7 +352,8 @@ static void the_cache_is_taken_when_it_is_of_the_text(void **state)
     assert_true(opened_from_cache(path, NULL));
 }
 
-/* A change in a place that no sample meets, the time set back: only who reads all of the text can see it. */
+/* A change in a place that no sample meets, the time set back: only who reads all of the text can
+ * see it. */
 static void a_checked_text_hides_no_change(void **state)
 {
     (void)state;
@@ -408,7 +428,8 @@ static void options_that_would_read_otherwise_do_not_take_it(void **state)
 {
     (void)state;
     oltr_error error;
-    oltr_read_options lenient = {.lenient = 1}, narrow = {.lenient = 1, .most_features = 7}, strict = {.lenient = 0};
+    oltr_read_options lenient = {.lenient = 1}, narrow = {.lenient = 1, .most_features = 7},
+                      strict = {.lenient = 0};
     const char *path = write_text("options", "0 qid:1 1:1\n0 qid:1 8:1\nx\n");
     assert_false(opened_from_cache(path, &lenient));
     assert_true(opened_from_cache(path, &lenient));
@@ -448,7 +469,8 @@ static void a_place_that_cannot_be_written_is_no_error(void **state)
     assert_false(opened_from_cache(path, NULL));
     assert_false(opened_from_cache(path, NULL));
     char command[200];
-    snprintf(command, sizeof command, "test -z \"$(ls %s | grep '\\.tmp$')\"", folder); /* and leaves nothing behind */
+    snprintf(command, sizeof command, "test -z \"$(ls %s | grep '\\.tmp$')\"",
+             folder); /* and leaves nothing behind */
     assert_int_equal(system(command), 0);
 }
 

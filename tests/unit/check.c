@@ -1,9 +1,10 @@
-/* check.c - the measures of a prior, on priors whose quality is known: the truth itself, the base rate, and a prior that is sure of itself and
- * wrong.  Sizes and errors are compared with slow twins.
+/* check.c - the measures of a prior, on priors whose quality is known: the truth itself, the base
+ * rate, and a prior that is sure of itself and wrong.  Sizes and errors are compared with slow
+ * twins.
  */
 #include "judged.h"
 
-#include "ranker/check.h"
+#include "scorer/prior_quality.h"
 
 static double attraction[GRADES];
 
@@ -107,10 +108,12 @@ static void certainty_is_seen_through(void **state)
         error += (m - truth) * (m - truth);
     }
     prior_check c = run(d, &s);
-    assert_true(near(c.spread_size, possible / between - 1, 1e-6 * c.spread_size) && c.spread_size > 1000);
+    assert_true(near(c.spread_size, possible / between - 1, 1e-6 * c.spread_size) &&
+                c.spread_size > 1000);
     assert_true(near(c.honest_size, fmax(0, possible / error - 1), 1e-6) && c.honest_size < 1);
     assert_true(c.mean.ndcg[2] < c.random.ndcg[2] && c.log_loss > c.log_loss_base);
-    assert_true(c.calibration_error > 0.3 && c.worth == 0 && c.helps_until == 0); /* 1/2 is nearer to the truth */
+    assert_true(c.calibration_error > 0.3 && c.worth == 0 &&
+                c.helps_until == 0); /* 1/2 is nearer to the truth */
     scores_free(&s);
     oltr_dataset_free(d);
 }
@@ -122,8 +125,9 @@ static double slow_error(const oltr_dataset *d, const scores *s, uint32_t seen, 
     for (uint32_t row = 0; row < d->n_rows; row++) {
         double t = attraction[d->grade[row]], m = s ? (double)s->score[row] : 0.5;
         for (uint32_t clicks = 0; clicks <= seen; clicks++) {
-            double chance = exp(lgamma(seen + 1.0) - lgamma(clicks + 1.0) - lgamma(seen - clicks + 1.0)) *
-                            pow(t, clicks) * pow(1 - t, seen - clicks);
+            double chance =
+                exp(lgamma(seen + 1.0) - lgamma(clicks + 1.0) - lgamma(seen - clicks + 1.0)) *
+                pow(t, clicks) * pow(1 - t, seen - clicks);
             sum += chance * pow((size * m + clicks) / (size + seen) - t, 2);
         }
     }
@@ -147,7 +151,8 @@ static void errors_are_expectations(void **state)
         assert_true(near(c.error[i].prior, slow_error(d, &s, check_points[i], 1), 1e-6));
         assert_true(near(c.error[i].base, slow_error(d, &base, check_points[i], 1), 1e-6));
         assert_true(near(c.error[i].flat, slow_error(d, NULL, check_points[i], 2), 1e-6));
-        assert_true(near(c.error[i].honest, slow_error(d, &s, check_points[i], c.honest_size), 1e-6));
+        assert_true(
+            near(c.error[i].honest, slow_error(d, &s, check_points[i], c.honest_size), 1e-6));
         better += c.error[i].flat < c.error[i].prior && better == 0;
     }
     for (uint32_t seen = 0; seen < c.worth && seen < 50; seen++)

@@ -1,14 +1,16 @@
-/* clock_series.c - the series that stand in for the inverses give the inverses' values, and time is cut without gap or overlap.
+/* clock_series.c - the series that stand in for the inverses give the inverses' values, and time is
+ * cut without gap or overlap.
  *
- * Between two observations of an item its index is read from a polynomial.  A segment that overlaps another, or a series that is trusted
- * where it has not converged, would change rankings by a little, in some rounds, for some items: nobody would ever find it from
- * outside.
+ * Between two observations of an item its index is read from a polynomial.  A segment that overlaps
+ * another, or a series that is trusted where it has not converged, would change rankings by a
+ * little, in some rounds, for some items: nobody would ever find it from outside.
  */
 #include "unit.h"
-#include "math/clock_series.h"
-#include "math/special.h"
+#include "engine/special/clock_series.h"
+#include "engine/special/special.h"
 
-/* ---- the slow variables ---------------------------------------------------------------------------------- */
+/* ---- the slow variables
+ * ---------------------------------------------------------------------------------- */
 
 static double log_time(uint64_t t)
 {
@@ -31,7 +33,8 @@ static const char *const slow_name[] = {"log t", "log t + 3 log log t", "log t +
 enum { N_SLOW = 3 };
 static const uint64_t HORIZON = 10000000;
 
-/* ---- segments -------------------------------------------------------------------------------------------- */
+/* ---- segments
+ * -------------------------------------------------------------------------------------------- */
 
 static void same_segment(const clock_segment *left, const clock_segment *right)
 {
@@ -53,7 +56,8 @@ static void segments_tile_the_rounds(void **state)
             expected = segment.last + 1;
             count++;
         }
-        print_message("%s: %d segments up to round %llu\n", slow_name[v], count, (unsigned long long)HORIZON);
+        print_message("%s: %d segments up to round %llu\n", slow_name[v], count,
+                      (unsigned long long)HORIZON);
     }
 }
 
@@ -113,7 +117,8 @@ static void segments_go_on_to_the_last_round(void **state)
         }
 }
 
-/* ---- series ---------------------------------------------------------------------------------------------- */
+/* ---- series
+ * ---------------------------------------------------------------------------------------------- */
 
 static double value_at(const clock_series *series, double x)
 {
@@ -126,7 +131,8 @@ static double value_at(const clock_series *series, double x)
 /* Up to 40 rounds of a segment: its ends, its middle, and evenly between. */
 static uint64_t round_of(const clock_segment *segment, uint64_t i, uint64_t n)
 {
-    return n == 1 ? segment->first : segment->first + (segment->last - segment->first) * i / (n - 1);
+    return n == 1 ? segment->first
+                  : segment->first + (segment->last - segment->first) * i / (n - 1);
 }
 
 static uint64_t rounds_of(const clock_segment *segment)
@@ -153,18 +159,21 @@ static int quantile_series_holds(double a, double b, const clock_segment *segmen
     uint64_t n = rounds_of(segment);
     for (uint64_t i = 0; i < n; i++) {
         uint64_t t = round_of(segment, i, n);
-        double got = value_at(&series, log_time(t)), right = beta_quantile_upper(a, b, 1 / (double)t);
+        double got = value_at(&series, log_time(t)),
+               right = beta_quantile_upper(a, b, 1 / (double)t);
         if (!(fabs(got - right) <= 1e-9))
-            FAIL_WITH("quantile_series(%.17g, %.17g) on rounds %llu..%llu: %.17g at %llu, right is %.17g", a, b,
-                      (unsigned long long)segment->first, (unsigned long long)segment->last, got, (unsigned long long)t,
-                      right);
+            FAIL_WITH(
+                "quantile_series(%.17g, %.17g) on rounds %llu..%llu: %.17g at %llu, right is %.17g",
+                a, b, (unsigned long long)segment->first, (unsigned long long)segment->last, got,
+                (unsigned long long)t, right);
     }
     return 1;
 }
 
 static void report(const char *what, int held, int asked)
 {
-    print_message("%s: %d of %d refused (%.2f%%)\n", what, asked - held, asked, 100.0 * (asked - held) / asked);
+    print_message("%s: %d of %d refused (%.2f%%)\n", what, asked - held, asked,
+                  100.0 * (asked - held) / asked);
 }
 
 static void quantile_series_equals_the_quantile_over_all_shapes(void **state)
@@ -210,7 +219,8 @@ static void quantile_series_equals_the_quantile_in_every_segment(void **state)
     }
 }
 
-static int kl_series_holds(double n, double p, const clock_segment *segment, slow_variable *variable)
+static int kl_series_holds(double n, double p, const clock_segment *segment,
+                           slow_variable *variable)
 {
     clock_series series;
     if (!kl_series(n, p, segment, &series))
@@ -220,9 +230,9 @@ static int kl_series_holds(double n, double p, const clock_segment *segment, slo
         uint64_t t = round_of(segment, i, rounds);
         double got = value_at(&series, variable(t)), right = kl_upper(p, variable(t) / n);
         if (!(fabs(got - right) <= 1e-10))
-            FAIL_WITH("kl_series(%.17g, %.17g) on rounds %llu..%llu: %.17g at %llu, right is %.17g", n, p,
-                      (unsigned long long)segment->first, (unsigned long long)segment->last, got, (unsigned long long)t,
-                      right);
+            FAIL_WITH("kl_series(%.17g, %.17g) on rounds %llu..%llu: %.17g at %llu, right is %.17g",
+                      n, p, (unsigned long long)segment->first, (unsigned long long)segment->last,
+                      got, (unsigned long long)t, right);
     }
     return 1;
 }
@@ -263,7 +273,8 @@ static void kl_series_equals_the_bound_for_fading_counts(void **state)
     int held = 0, asked = 2000 * EFFORT;
     for (int i = 0; i < asked; i++) { /* sums multiplied by forgetting are no whole numbers */
         clock_segment segment = draw_segment(&from, released_budget);
-        held += kl_series_holds(log_uniform(&from, 1e-3, 1e6), next_unit(&from), &segment, released_budget);
+        held += kl_series_holds(log_uniform(&from, 1e-3, 1e6), next_unit(&from), &segment,
+                                released_budget);
     }
     report("counts 1e-3..1e6", held, asked);
 }
@@ -273,7 +284,8 @@ static void equal_arguments_give_equal_bits(void **state)
     (void)state;
     source from = {6};
     for (int i = 0; i < 2000; i++) {
-        clock_segment segment = draw_segment(&from, log_time), same = clock_segment_of(segment.last, log_time);
+        clock_segment segment = draw_segment(&from, log_time),
+                      same = clock_segment_of(segment.last, log_time);
         double a = draw_shape(&from), b = draw_shape(&from), p = next_unit(&from);
         clock_series first, second;
         memset(&first, 0, sizeof first);

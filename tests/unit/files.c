@@ -1,4 +1,5 @@
-/* files.c - a file under its name is always whole, whoever writes it at the same time, and whoever was killed while writing.
+/* files.c - a file under its name is always whole, whoever writes it at the same time, and whoever
+ * was killed while writing.
  */
 #define _GNU_SOURCE 1
 #include "texts.h"
@@ -11,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/file.h"
+#include "engine/base/file.h"
 
 static size_t count_files(void)
 {
@@ -67,10 +68,13 @@ static void a_place_that_cannot_be_written_to_is_named(void **state)
     assert_false(beside_open(&b, "/no/such/folder/x", 0600));
     assert_int_equal(errno, ENOENT);
     oltr_error error;
-    assert_int_equal(bytes_write("/no/such/folder/x", (const unsigned char *)"x", 1, &error), OLTR_EIO);
+    assert_int_equal(bytes_write("/no/such/folder/x", (const unsigned char *)"x", 1, &error),
+                     OLTR_EIO);
     assert_string_equal(error.msg, "cannot write /no/such/folder/x: No such file or directory");
-    assert_int_equal(mkdir(path_of("taken"), 0700), 0); /* a folder in its place: seen when it is renamed */
-    assert_int_equal(bytes_write(path_of("taken"), (const unsigned char *)"x", 1, &error), OLTR_EIO);
+    assert_int_equal(mkdir(path_of("taken"), 0700),
+                     0); /* a folder in its place: seen when it is renamed */
+    assert_int_equal(bytes_write(path_of("taken"), (const unsigned char *)"x", 1, &error),
+                     OLTR_EIO);
     assert_int_equal(count_files(), 1);
     rmdir(path_of("taken"));
 }
@@ -102,7 +106,8 @@ static void what_the_killed_leave_is_removed_by_the_next(void **state)
     const char *path = path_of("target");
     for (int i = 0; i < 3; i++)
         be_killed_while_writing(path);
-    assert_int_equal(count_files(), 1); /* each but the first removed what the one before had left */
+    assert_int_equal(count_files(),
+                     1); /* each but the first removed what the one before had left */
     write_text("target.123.tmp", "of an older version");
     must_write(path, "whole");
     assert_holds(path, "whole");
@@ -114,7 +119,8 @@ static void what_the_killed_leave_is_removed_by_the_next(void **state)
     unlink(path);
 }
 
-/* As the cache of a text that nobody may write.  The superuser may all the same, so the test must be another. */
+/* As the cache of a text that nobody may write.  The superuser may all the same, so the test must
+ * be another. */
 static void what_nobody_may_write_is_removed_too(void **state)
 {
     (void)state;
@@ -150,9 +156,10 @@ static void without_a_folder_in_the_path(void **state)
 static void nothing_else_is_removed(void **state)
 {
     (void)state;
-    static const char *const other[] = {"target.tmp",  "target.12x.tmp",  "target.1-.tmp", "target.1-2.tmp.txt",
-                                        "target.1-2",  "xtarget.1.tmp",   "target2.1.tmp", "target.-1.tmp",
-                                        "target..tmp", "target.1-2-3.tmp"};
+    static const char *const other[] = {"target.tmp",         "target.12x.tmp", "target.1-.tmp",
+                                        "target.1-2.tmp.txt", "target.1-2",     "xtarget.1.tmp",
+                                        "target2.1.tmp",      "target.-1.tmp",  "target..tmp",
+                                        "target.1-2-3.tmp"};
     const char *path = path_of("target");
     beside b;
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)

@@ -1,12 +1,12 @@
 /* float_math.c - the float functions of the samplers against the double ones of libm.
  *
- * The statistical tests could not see an error of a few units in the last place, or a wrong value at the one word in 2^32 where
- * a range reduction turns over; these look at every such corner.
+ * The statistical tests could not see an error of a few units in the last place, or a wrong value
+ * at the one word in 2^32 where a range reduction turns over; these look at every such corner.
  */
 #include <float.h>
 
 #include "unit.h"
-#include "rng/float_math.h"
+#include "engine/rng/float_math.h"
 
 static const double PI_HALF = 1.57079632679489661923;
 
@@ -39,7 +39,8 @@ static void log_float_is_within_two_units_in_the_last_place(void **state)
 static void log_float_holds_where_its_range_reduction_turns_over(void **state)
 {
     (void)state;
-    static const float corners[] = {FLT_MIN, 0x1p-32f, 0.5f, 0.70710678f, 1, 1.41421356f, 2, FLT_MAX};
+    static const float corners[] = {FLT_MIN, 0x1p-32f,    0.5f, 0.70710678f,
+                                    1,       1.41421356f, 2,    FLT_MAX};
     for (size_t i = 0; i < sizeof corners / sizeof *corners; i++) {
         float below = corners[i], above = corners[i];
         for (int step = 0; step < 100; step++) {
@@ -63,14 +64,16 @@ static void uniform_float_lies_in_the_half_open_interval(void **state)
     assert_true(uniform_float(0) == 0x1p-32f);
     for (int i = 0; i < 100000; i++) {
         uint32_t word = next_word(&from);
-        assert_true(fabs((double)uniform_float(word) - ((double)(word >> 1) + 0.5) * 0x1p-31) <= 0x1p-24);
+        assert_true(fabs((double)uniform_float(word) - ((double)(word >> 1) + 0.5) * 0x1p-31) <=
+                    0x1p-24);
     }
 }
 
 /* Relative to the logarithm itself: near 1, where it is near 0, and near 0, where it is largest. */
 static void log_uniform_is_near(uint32_t word)
 {
-    double right = log(((double)(word >> 1) + 0.5) * 0x1p-31), found = (double)log_uniform_float(word);
+    double right = log(((double)(word >> 1) + 0.5) * 0x1p-31),
+           found = (double)log_uniform_float(word);
     if (!(fabs(found / right - 1) <= 4e-7))
         FAIL_WITH("log_uniform_float(%08x) is %a, right is %a", word, found, right);
 }
@@ -87,7 +90,8 @@ static void log_uniform_float_is_exact_at_both_ends(void **state)
         uint32_t word = next_word(&from);
         log_uniform_is_near(word);
         log_uniform_is_near(~(word >> next_below(&from, 32)));
-        log_uniform_is_near(0xB504F333u + (word >> 20) - 2048); /* where one formula takes over from the other */
+        log_uniform_is_near(0xB504F333u + (word >> 20) -
+                            2048); /* where one formula takes over from the other */
     }
 }
 
@@ -98,9 +102,10 @@ static void normals_are_those_of_box_and_muller(uint32_t word0, uint32_t word1)
     double radius = sqrt(-2 * log((double)uniform_float(word0)));
     double angle = ((double)(word1 >> 30) + (double)(int32_t)(word1 << 2) * 0x1p-32) * PI_HALF;
     double tolerance = 4e-7 * radius + 1e-30;
-    if (!(fabs((double)z0 - radius * cos(angle)) <= tolerance && fabs((double)z1 - radius * sin(angle)) <= tolerance))
-        FAIL_WITH("box_muller(%08x, %08x) is %a, %a, right is %a, %a", word0, word1, (double)z0, (double)z1,
-                  radius * cos(angle), radius * sin(angle));
+    if (!(fabs((double)z0 - radius * cos(angle)) <= tolerance &&
+          fabs((double)z1 - radius * sin(angle)) <= tolerance))
+        FAIL_WITH("box_muller(%08x, %08x) is %a, %a, right is %a, %a", word0, word1, (double)z0,
+                  (double)z1, radius * cos(angle), radius * sin(angle));
 }
 
 static void box_muller_agrees_with_the_formula(void **state)

@@ -1,13 +1,13 @@
-/* generate.c - generated data: the same bytes everywhere (pinned), sizes and label shares as documented, learnable; and the text
- * of a dataset, which must be read back equal to the bit. */
+/* generate.c - generated data: the same bytes everywhere (pinned), sizes and label shares as
+ * documented, learnable; and the text of a dataset, which must be read back equal to the bit. */
 #define _GNU_SOURCE 1
-#include "data/generate.h"
+#include "lab/data/generate.h"
 
 #include <float.h>
 
-#include "base/bytes.h"
-#include "data/dataset.h"
-#include "data/write_text.h"
+#include "engine/base/bytes.h"
+#include "lab/data/dataset.h"
+#include "lab/data/write_text.h"
 #include "texts.h"
 
 static const char *const path = "generate.test.txt";
@@ -21,7 +21,8 @@ static oltr_dataset *made(const char *shape, const char *split, uint32_t n_queri
     return d;
 }
 
-/* ---- the bytes ------------------------------------------------------------------------------------------ */
+/* ---- the bytes
+ * ------------------------------------------------------------------------------------------ */
 
 /* Every machine, compiler and kernel must make these. */
 static void bytes_are_pinned(void **state)
@@ -43,8 +44,8 @@ static void bytes_are_pinned(void **state)
         unsigned char *bytes = read_bytes(path, &size);
         uint64_t crc = crc64(bytes, size);
         if (crc != pinned[i].crc)
-            FAIL_WITH("%s %s seed %d: the text is now 0x%016llx", pinned[i].shape, pinned[i].split, (int)pinned[i].seed,
-                      (unsigned long long)crc);
+            FAIL_WITH("%s %s seed %d: the text is now 0x%016llx", pinned[i].shape, pinned[i].split,
+                      (int)pinned[i].seed, (unsigned long long)crc);
         free(bytes);
         oltr_dataset_free(d);
     }
@@ -80,7 +81,8 @@ static void queries_stand_alone(void **state)
     (void)state;
     static const uint32_t begin[] = {0, 1, 2, 3}, middle[] = {4, 5, 6};
     oltr_dataset *all = made("web30k", "train", 9, 3), *few = made("web30k", "train", 4, 3);
-    oltr_dataset *first = dataset_pick(all, begin, 4, NULL), *picked = dataset_pick(all, middle, 3, NULL);
+    oltr_dataset *first = dataset_pick(all, begin, 4, NULL),
+                 *picked = dataset_pick(all, middle, 3, NULL);
     oltr_dataset *part = dataset_generate_part("web30k", "train", 4, 3, 3, NULL);
     assert_same_dataset(few, first);
     assert_same_dataset(part, picked);
@@ -93,7 +95,8 @@ static void queries_stand_alone(void **state)
         oltr_dataset_free(sets[i]);
 }
 
-/* ---- the facts ------------------------------------------------------------------------------------------ */
+/* ---- the facts
+ * ------------------------------------------------------------------------------------------ */
 
 typedef struct facts {
     const char *shape;
@@ -136,7 +139,8 @@ static void facts_are_as_documented(void **state)
     check_facts(&istella);
 }
 
-/* ---- how hard it is ------------------------------------------------------------------------------------- */
+/* ---- how hard it is
+ * ------------------------------------------------------------------------------------- */
 
 static double gain(const oltr_dataset *d, uint32_t row)
 {
@@ -175,7 +179,8 @@ static double ndcg(const oltr_dataset *d, const double *score)
     return sum / n;
 }
 
-/* No better than chance, one good feature, many of them in a plain sum: each step must be worth something, none all. */
+/* No better than chance, one good feature, many of them in a plain sum: each step must be worth
+ * something, none all. */
 static void relevance_shows_in_the_features(void **state)
 {
     (void)state;
@@ -189,7 +194,8 @@ static void relevance_shows_in_the_features(void **state)
         one[i] = (double)x[107]; /* BM25 of the title */
         for (uint32_t j = 105; j < 110; j++)
             many[i] += log1p(fabs((double)x[j]));
-        many[i] += 0.5 * log1p((double)x[134]) + 0.5 * log1p((double)x[135]) + 0.2 * log1p((double)x[127]);
+        many[i] +=
+            0.5 * log1p((double)x[134]) + 0.5 * log1p((double)x[135]) + 0.2 * log1p((double)x[127]);
     }
     double a = ndcg(d, chance), b = ndcg(d, one), c = ndcg(d, many);
     if (!(a > 0.15 && a < 0.22 && b > 0.28 && b < 0.37 && c > b + 0.04 && c < 0.5))
@@ -200,7 +206,8 @@ static void relevance_shows_in_the_features(void **state)
     oltr_dataset_free(d);
 }
 
-/* ---- numbers -------------------------------------------------------------------------------------------- */
+/* ---- numbers
+ * -------------------------------------------------------------------------------------------- */
 
 static void number_is(float x, const char *want)
 {
@@ -241,7 +248,8 @@ static void numbers_read_back(void **state)
     }
 }
 
-/* ---- refusals ------------------------------------------------------------------------------------------- */
+/* ---- refusals
+ * ------------------------------------------------------------------------------------------- */
 
 static void refusals(void **state)
 {

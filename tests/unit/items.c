@@ -3,7 +3,7 @@
  * A loaded or merged state is trusted once this check has passed, so each way to break it is tried.
  */
 #include "unit.h"
-#include "posterior/beta_items.h"
+#include "engine/posterior/beta_items.h"
 
 enum { ITEMS = 5 };
 

@@ -1,14 +1,15 @@
 /* kernels.c - every vector kernel returns the bits of its plain C twin.
  *
- * That is what makes a run the same on every machine: the twin can be read, the kernel only has to agree, on random and on
- * malicious input alike.  Arrays are exactly as long as the headers ask, so that a sanitizer sees a read too far.
+ * That is what makes a run the same on every machine: the twin can be read, the kernel only has to
+ * agree, on random and on malicious input alike.  Arrays are exactly as long as the headers ask, so
+ * that a sanitizer sees a read too far.
  */
 #include <float.h>
 
 #include "shapes.h"
-#include "base/cpu.h"
-#include "math/topk.h"
-#include "rng/philox.h"
+#include "engine/kernels/cpu.h"
+#include "engine/select/topk.h"
+#include "engine/rng/philox.h"
 
 enum { LARGE = 10000, LARGEST_SMALL = 300 };
 
@@ -34,10 +35,12 @@ static void same_floats(const char *what, size_t n, const float *left, const flo
 {
     for (size_t i = 0; i < n; i++)
         if (memcmp(&left[i], &right[i], sizeof(float)) != 0)
-            FAIL_WITH("%s: entry %zu of %zu is %a and %a", what, i, n, (double)left[i], (double)right[i]);
+            FAIL_WITH("%s: entry %zu of %zu is %a and %a", what, i, n, (double)left[i],
+                      (double)right[i]);
 }
 
-/* ---- Gaussian scores ------------------------------------------------------------------------------------- */
+/* ---- Gaussian scores
+ * ------------------------------------------------------------------------------------- */
 
 static const float extreme_mean[] = {0,       -0.0f,    FLT_TRUE_MIN, -FLT_MIN, 1,
                                      FLT_MAX, -FLT_MAX, INFINITY,     1e-20f,   16777216};
@@ -48,7 +51,8 @@ static const float extreme_sd[] = {0, FLT_TRUE_MIN, 1, FLT_MAX, 1e30f, 1e-30f, F
 static void draw_beliefs(source *from, int extreme, size_t n, float *mean, float *sd)
 {
     for (size_t i = 0; i < padded(n); i++) {
-        mean[i] = extreme ? extreme_mean[next_below(from, LENGTH(extreme_mean))] : (float)(2 * next_unit(from) - 1);
+        mean[i] = extreme ? extreme_mean[next_below(from, LENGTH(extreme_mean))]
+                          : (float)(2 * next_unit(from) - 1);
         sd[i] = extreme ? extreme_sd[next_below(from, LENGTH(extreme_sd))] : (float)next_unit(from);
     }
 }
@@ -60,7 +64,8 @@ typedef struct gauss_case {
 
 static gauss_case gauss_case_new(source *from, int extreme, size_t n)
 {
-    gauss_case c = {exactly(padded(n), sizeof(float)), exactly(padded(n), sizeof(float)), exactly(n, sizeof(uint32_t))};
+    gauss_case c = {exactly(padded(n), sizeof(float)), exactly(padded(n), sizeof(float)),
+                    exactly(n, sizeof(uint32_t))};
     draw_beliefs(from, extreme, n, c.mean, c.sd);
     return c;
 }
@@ -72,8 +77,8 @@ static void gauss_case_free(gauss_case *c)
     free(c->item);
 }
 
-static void gauss_subset_is_part_of_the_whole(gauss_case *c, source *from, const oltr_rng *rng, size_t n,
-                                              const float *whole)
+static void gauss_subset_is_part_of_the_whole(gauss_case *c, source *from, const oltr_rng *rng,
+                                              size_t n, const float *whole)
 {
     size_t m = draw_subset(from, c->item, n);
     float *part = exactly(m, sizeof(float)), *expected = exactly(m, sizeof(float));
@@ -117,7 +122,8 @@ static void a_longer_list_does_not_change_the_draws_of_its_beginning(void **stat
     gauss_case_free(&c);
 }
 
-/* ---- directions ------------------------------------------------------------------------------------------ */
+/* ---- directions
+ * ------------------------------------------------------------------------------------------ */
 
 /* Number m of a round, by the layout that sample.c promises. */
 static float uniform_at(const oltr_rng *rng, uint64_t m)
@@ -128,9 +134,10 @@ static float uniform_at(const oltr_rng *rng, uint64_t m)
     return (float)((double)(word[m / 8 % 4] >> 1) * 0x1p-31 + 0x1p-32);
 }
 
-/* The rows are the uniforms at length 1, within five roundings of a float; the products are theirs. */
-static void check_rows(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim, const double *theta, const float *x,
-                       const double *product)
+/* The rows are the uniforms at length 1, within five roundings of a float; the products are
+ * theirs. */
+static void check_rows(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim,
+                       const double *theta, const float *x, const double *product)
 {
     for (size_t i = 0; i < n; i++, x += dim) {
         double square = 0, sum = 0, size = 0;
@@ -150,7 +157,8 @@ static void check_rows(const oltr_rng *rng, uint64_t first, size_t n, uint32_t d
 static void check_directions(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim)
 {
     float *plain = exactly(n * dim, sizeof(float)), *vector = exactly(n * dim, sizeof(float));
-    double *theta = exactly(dim, sizeof(double)), *one = exactly(n, sizeof(double)), *two = exactly(n, sizeof(double));
+    double *theta = exactly(dim, sizeof(double)), *one = exactly(n, sizeof(double)),
+           *two = exactly(n, sizeof(double));
     source from = {dim};
     for (uint32_t j = 0; j < dim; j++)
         theta[j] = 2 * next_unit(&from) - 1;
@@ -193,7 +201,8 @@ static void directions_go_on_beyond_all_positions_of_a_purpose(void **state)
     }
 }
 
-/* ---- beta scores ----------------------------------------------------------------------------------------- */
+/* ---- beta scores
+ * ----------------------------------------------------------------------------------------- */
 
 typedef enum shape_kind {
     USUAL_SHAPES,
@@ -269,7 +278,8 @@ static void beta_scores_of_extreme_shapes_are_finite(void **state)
         beta_scores(&rng, &view, NULL, N, todo, out);
         for (size_t i = 0; i < N; i++)
             if (!isfinite(out[i]))
-                FAIL_WITH("Beta(%g, %g) gives %g", shape[i / SHAPES], shape[i % SHAPES], (double)out[i]);
+                FAIL_WITH("Beta(%g, %g) gives %g", shape[i / SHAPES], shape[i % SHAPES],
+                          (double)out[i]);
     }
     shapes_free(&s);
 }
@@ -295,7 +305,8 @@ static void the_padding_of_beta_scores_is_minus_infinity(void **state)
     }
 }
 
-/* ---- plain against AVX2 ---------------------------------------------------------------------------------- */
+/* ---- plain against AVX2
+ * ---------------------------------------------------------------------------------- */
 
 #if OLTR_HAVE_AVX2
 
@@ -349,13 +360,17 @@ static void normals_ahead_are_those_of_their_round(void **state)
     c = gauss_case_new(&from, 0, N);
     for (uint64_t call = 0, round = 0xFFFFFFFF - 2 * STEADY; call < 50 * STEADY; call++) {
         float plain[NORMAL_GROUP], vector[NORMAL_GROUP];
-        uint32_t what = call < 4 * STEADY ? 100 : next_below(&from, 101); /* first long past the end of the low half */
+        uint32_t what = call < 4 * STEADY
+                            ? 100
+                            : next_below(&from, 101); /* first long past the end of the low half */
         round += what < 2 ? 3 : what < 4 ? 0 : what < 6 ? -(uint64_t)2 : 1;
         oltr_rng rng = oltr_rng_at(oltr_rng_make(3, what == 6), what == 7, round);
         standard_normals_plain(&rng, N, plain);
-        same_floats("normals made ahead", N, plain, standard_normals_ahead(&rng, &ahead, N, vector));
+        same_floats("normals made ahead", N, plain,
+                    standard_normals_ahead(&rng, &ahead, N, vector));
         if (call / STEADY % 2)
-            same_floats("the same once more", N, plain, standard_normals_ahead(&rng, &ahead, N, vector));
+            same_floats("the same once more", N, plain,
+                        standard_normals_ahead(&rng, &ahead, N, vector));
         if (what % 2)
             continue;
         rng = oltr_rng_at(rng, what == 7, ++round);
@@ -442,9 +457,10 @@ static picks picks_new(uint32_t k)
 static void same_picks(const char *what, size_t n, uint32_t k, picks *left, picks *right)
 {
     for (uint32_t i = 0; i < k; i++)
-        if (left->position[i] != right->position[i] || memcmp(&left->score[i], &right->score[i], sizeof(double)) != 0)
-            FAIL_WITH("%s: slot %u of %u from %zu is %u (%a) and %u (%a)", what, i, k, n, left->position[i],
-                      left->score[i], right->position[i], right->score[i]);
+        if (left->position[i] != right->position[i] ||
+            memcmp(&left->score[i], &right->score[i], sizeof(double)) != 0)
+            FAIL_WITH("%s: slot %u of %u from %zu is %u (%a) and %u (%a)", what, i, k, n,
+                      left->position[i], left->score[i], right->position[i], right->score[i]);
     free(left->position);
     free(left->score);
     free(right->position);
@@ -531,7 +547,8 @@ static void topk_avx2_equals_plain_for_zeros_of_either_sign(void **state)
         compare_topk(&from, ZEROS, n, 1 + next_below(&from, (uint32_t)n));
 }
 
-/* Scores whose order is in their last bits, or of either sign, or equal: where to look for a wrong list. */
+/* Scores whose order is in their last bits, or of either sign, or equal: where to look for a wrong
+ * list. */
 static float draw_mean(source *from, uint32_t kind)
 {
     switch (kind) {
@@ -552,7 +569,8 @@ static float draw_mean(source *from, uint32_t kind)
 static uint32_t fused_decides(source *from, uint32_t kind, size_t n, uint32_t k)
 {
     enum { UNTOUCHED = 77 };
-    float z[NORMAL_GROUP], mean[NORMAL_GROUP], sd[NORMAL_GROUP], score[NORMAL_GROUP], best[NORMAL_GROUP];
+    float z[NORMAL_GROUP], mean[NORMAL_GROUP], sd[NORMAL_GROUP], score[NORMAL_GROUP],
+        best[NORMAL_GROUP];
     uint32_t plain[3], fused[3] = {UNTOUCHED, UNTOUCHED, UNTOUCHED};
     oltr_rng rng = some_rng(next_bits(from) >> 16);
     standard_normals_plain(&rng, NORMAL_GROUP, z);
@@ -565,8 +583,8 @@ static uint32_t fused_decides(source *from, uint32_t kind, size_t n, uint32_t k)
     int decided = topk_gauss_avx512(z, mean, sd, k, fused);
     for (uint32_t slot = 0; slot < 3; slot++)
         if (fused[slot] != (decided && slot < k ? plain[slot] : UNTOUCHED))
-            FAIL_WITH("kind %u: slot %u of %u from %zu is %u, and should be %u", kind, slot, k, n, fused[slot],
-                      decided && slot < k ? plain[slot] : UNTOUCHED);
+            FAIL_WITH("kind %u: slot %u of %u from %zu is %u, and should be %u", kind, slot, k, n,
+                      fused[slot], decided && slot < k ? plain[slot] : UNTOUCHED);
     return (uint32_t)decided;
 }
 
@@ -582,7 +600,8 @@ static void topk_gauss_avx512_is_right_where_it_decides(void **state)
         for (uint32_t k = 1; k <= 3; k++) {
             uint32_t decided = 0;
             for (uint32_t round = 0; round < ROUNDS; round++)
-                decided += fused_decides(&from, kind, kind == 0 ? 30 : k + next_below(&from, 33 - k), k);
+                decided +=
+                    fused_decides(&from, kind, kind == 0 ? 30 : k + next_below(&from, 33 - k), k);
             if (kind == 0)
                 assert_in_range(decided, ROUNDS * 99 / 100, ROUNDS);
             if (kind == 4)
@@ -596,7 +615,8 @@ static int say_what_is_skipped(void **state)
 {
     (void)state;
     if (!cpu_has_avx2())
-        print_message("no AVX2 on this machine or in this build: the comparisons of kernels are skipped\n");
+        print_message(
+            "no AVX2 on this machine or in this build: the comparisons of kernels are skipped\n");
     return 0;
 }
 

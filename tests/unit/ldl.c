@@ -1,11 +1,12 @@
-/* The growing factor: kernels against their twins bit by bit, certificates recomputed in long double, LAPACK, hostile numbers. */
+/* The growing factor: kernels against their twins bit by bit, certificates recomputed in long
+ * double, LAPACK, hostile numbers. */
 #define _POSIX_C_SOURCE 200809L
 #include "regression.h"
 
 #include <float.h>
 
-#include "base/cpu.h"
-#include "math/ldl_kernels.h"
+#include "engine/kernels/cpu.h"
+#include "engine/kernels/ldl_kernels.h"
 
 static uint32_t sizes(uint32_t index)
 {
@@ -14,7 +15,10 @@ static uint32_t sizes(uint32_t index)
 }
 enum { N_SIZES = 43, MOST_ROWS = 9, ITEMS = 29 };
 
-/* ---- twins ------------------------------------------------------------------------------------------------- */
+/* ---- twins
+ *
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /* One factor and its sums, kept by one set of kernels. */
 typedef struct side {
@@ -25,7 +29,8 @@ typedef struct side {
 
 static side side_of(const ldl_kernels *kernels, uint32_t dim)
 {
-    size_t most = ldl_update_work(dim) > ldl_quadratic_work(dim) ? ldl_update_work(dim) : ldl_quadratic_work(dim);
+    size_t most = ldl_update_work(dim) > ldl_quadratic_work(dim) ? ldl_update_work(dim)
+                                                                 : ldl_quadratic_work(dim);
     side s = {kernels,
               room_for_doubles(ldl_doubles(dim)),
               room_for_doubles((size_t)dim * (dim + 1) / 2),
@@ -54,13 +59,15 @@ static void assert_same_sides(const side *a, const side *b, const char *what)
     uint32_t d = a->factor.dim;
     int same = !memcmp(a->memory, b->memory, ldl_doubles(d) * sizeof(double)) &&
                !memcmp(a->gram, b->gram, (size_t)d * (d + 1) / 2 * sizeof(double)) &&
-               !memcmp(a->moment, b->moment, d * sizeof(double)) && !memcmp(a->theta, b->theta, d * sizeof(double)) &&
+               !memcmp(a->moment, b->moment, d * sizeof(double)) &&
+               !memcmp(a->theta, b->theta, d * sizeof(double)) &&
                !memcmp(a->out, b->out, ITEMS * sizeof(double));
     if (!same)
         fail_msg("%s at dim %u: the kernel and its twin differ", what, d);
 }
 
-static void add_rows_to_both(side s[2], oltr_rng *rng, const float *x, size_t stride, uint32_t n, int weighted)
+static void add_rows_to_both(side s[2], oltr_rng *rng, const float *x, size_t stride, uint32_t n,
+                             int weighted)
 {
     const float *row[MOST_ROWS];
     double y[MOST_ROWS], weight[MOST_ROWS];
@@ -70,12 +77,14 @@ static void add_rows_to_both(side s[2], oltr_rng *rng, const float *x, size_t st
         weight[k] = oltr_rng_below(rng, 5) ? 3 * oltr_rng_uniform(rng) : 0;
     }
     for (int i = 0; i < 2; i++) {
-        s[i].kernels->gram_add(s[i].gram, s[i].moment, s[i].factor.dim, row, y, weighted ? weight : NULL, n);
+        s[i].kernels->gram_add(s[i].gram, s[i].moment, s[i].factor.dim, row, y,
+                               weighted ? weight : NULL, n);
         s[i].kernels->update(&s[i].factor, row, y, weighted ? weight : NULL, n, s[i].work);
     }
     assert_same_sides(&s[0], &s[1], "update");
     for (int i = 0; i < 2; i++)
-        s[i].kernels->learn(&s[i].factor, s[i].gram, s[i].moment, row, y, weighted ? weight : NULL, n, s[i].work);
+        s[i].kernels->learn(&s[i].factor, s[i].gram, s[i].moment, row, y, weighted ? weight : NULL,
+                            n, s[i].work);
     assert_same_sides(&s[0], &s[1], "learn");
 }
 
@@ -131,7 +140,8 @@ static void compare_twins(const ldl_kernels *kernels, uint32_t dim, oltr_rng *rn
     for (int i = 0; i < 2; i++)
         assert_int_equal(s[i].kernels->factor(&s[i].factor, s[i].gram, s[i].moment, 0.25, 0), 1);
     assert_same_sides(&s[0], &s[1], "factor");
-    add_rows_to_both(s, rng, x, stride, 3, 0); /* what factor leaves above the diagonal does not disturb */
+    add_rows_to_both(s, rng, x, stride, 3,
+                     0); /* what factor leaves above the diagonal does not disturb */
     use_both(s, x, stride, ITEMS);
     free(x);
     side_free(&s[0]);
@@ -154,7 +164,8 @@ static void test_kernels_equal_their_twins(void **unused)
 /* Differences that cancel to 0, -0, denormals and numbers of very different size. */
 static void test_twins_agree_on_strange_rows(void **unused)
 {
-    static const float strange[] = {0, -0.0f, 1, -1, 1e30f, -1e30f, 1e-30f, 1e-42f, -1e-45f, 3, FLT_MAX, FLT_MIN};
+    static const float strange[] = {0,      -0.0f,  1,       -1, 1e30f,   -1e30f,
+                                    1e-30f, 1e-42f, -1e-45f, 3,  FLT_MAX, FLT_MIN};
     (void)unused;
     if (!cpu_has_avx2())
         skip();
@@ -175,7 +186,8 @@ static void test_twins_agree_on_strange_rows(void **unused)
     }
 }
 
-/* ---- certificates -------------------------------------------------------------------------------------------- */
+/* ---- certificates
+ * -------------------------------------------------------------------------------------------- */
 
 /* Sums and factor of `rows` random rows with rewards. */
 typedef struct model {
@@ -223,7 +235,8 @@ static void model_free(model *m)
     free(m->work);
 }
 
-/* The largest error of L D L' against V and of L D u against b, recomputed here: relative to the diagonal, as ldl.h says. */
+/* The largest error of L D L' against V and of L D u against b, recomputed here: relative to the
+ * diagonal, as ldl.h says. */
 static double certificate(const model *m)
 {
     const ldl *f = &m->factor;
@@ -246,7 +259,8 @@ static double certificate(const model *m)
 
 static double reported_error(const model *m)
 {
-    double worst = ldl_moment_error(&m->factor, m->gram, m->moment, m->ridge, ldl_explained(&m->factor), m->work);
+    double worst = ldl_moment_error(&m->factor, m->gram, m->moment, m->ridge,
+                                    ldl_explained(&m->factor), m->work);
     for (uint32_t j = 0; j < m->dim; j++)
         worst = fmax(worst, ldl_column_error(&m->factor, m->gram, m->ridge, j, m->work));
     return worst;
@@ -268,8 +282,9 @@ static void test_factor_times_its_transpose_is_the_matrix(void **unused)
     }
 }
 
-/* A row that multiplies a pivot by 1e20 must not leave behind the digits of what was there before: features of ordinary size, and now and then, one by one or
- * in one batch, one that is `length` times as large. */
+/* A row that multiplies a pivot by 1e20 must not leave behind the digits of what was there before:
+ * features of ordinary size, and now and then, one by one or in one batch, one that is `length`
+ * times as large. */
 static void test_rows_of_very_different_size(void **unused)
 {
     static const float length[] = {1e2F, 1e4F, 1e6F, 1e10F, 1e15F, 1e30F};
@@ -289,7 +304,8 @@ static void test_rows_of_very_different_size(void **unused)
             }
             double error = certificate(&m);
             if (!(error < 1e-12))
-                fail_msg("dim %u, features of %g: the factor is %g from the sums", dim, (double)length[i], error);
+                fail_msg("dim %u, features of %g: the factor is %g from the sums", dim,
+                         (double)length[i], error);
             free(x);
             model_free(&m);
         }
@@ -311,7 +327,8 @@ static void test_errors_are_noticed(void **unused)
         *places[i] = right;
     }
     m.factor.l[3 * m.factor.stride + 21] *= 1 + 1e-6;
-    assert_true(ldl_moment_error(&m.factor, m.gram, m.moment, m.ridge, ldl_explained(&m.factor), m.work) > 1e-9);
+    assert_true(ldl_moment_error(&m.factor, m.gram, m.moment, m.ridge, ldl_explained(&m.factor),
+                                 m.work) > 1e-9);
     model_free(&m);
 }
 
@@ -328,7 +345,8 @@ static void test_reset_is_the_ridge(void **unused)
     model_free(&fresh);
 }
 
-/* ---- against LAPACK -------------------------------------------------------------------------------------------- */
+/* ---- against LAPACK
+ * -------------------------------------------------------------------------------------------- */
 
 static void compare_with_lapack(const model *m)
 {
@@ -358,7 +376,8 @@ static void test_estimate_and_variance_equal_lapack(void **unused)
     (void)unused;
     oltr_rng rng = oltr_rng_make(6, 0);
     for (uint32_t i = 0; i < N_SIZES; i++) {
-        model m = model_of(&rng, sizes(i), i % 3 == 0 ? sizes(i) / 2 + 1 : 2 * sizes(i) + 1, i % 2 ? 1e-4 : 1);
+        model m = model_of(&rng, sizes(i), i % 3 == 0 ? sizes(i) / 2 + 1 : 2 * sizes(i) + 1,
+                           i % 2 ? 1e-4 : 1);
         compare_with_lapack(&m);
         assert_int_equal(ldl_factor(&m.factor, m.gram, m.moment, m.ridge), 1);
         compare_with_lapack(&m);
@@ -394,8 +413,9 @@ static void test_sample_is_on_its_ellipsoid(void **unused)
     }
 }
 
-/* w = C'(theta - mean) / scale with V = C C' by LAPACK must be standard normal.  100000 draws at dim 6: 21 moments of second order and 6 of the first, each
- * within 6 standard errors; a right sampler fails with probability below 27 * 2e-9 * 1.5 (the skewness of the chi-square) < 1e-7. */
+/* w = C'(theta - mean) / scale with V = C C' by LAPACK must be standard normal.  100000 draws at
+ * dim 6: 21 moments of second order and 6 of the first, each within 6 standard errors; a right
+ * sampler fails with probability below 27 * 2e-9 * 1.5 (the skewness of the chi-square) < 1e-7. */
 static void test_sample_has_the_covariance(void **unused)
 {
     enum { D = 6, DRAWS = 100000 };
@@ -425,14 +445,16 @@ static void test_sample_has_the_covariance(void **unused)
     for (int i = 0; i < D; i++) {
         assert_true(fabs(first[i]) < 6 * sqrt(DRAWS));
         for (int j = 0; j <= i; j++)
-            assert_true(fabs(second[i][j] - (i == j ? DRAWS : 0)) < 6 * sqrt(i == j ? 2.0 * DRAWS : DRAWS));
+            assert_true(fabs(second[i][j] - (i == j ? DRAWS : 0)) <
+                        6 * sqrt(i == j ? 2.0 * DRAWS : DRAWS));
     }
     free(c);
     free(right);
     model_free(&m);
 }
 
-/* ---- sums and products -------------------------------------------------------------------------------------------- */
+/* ---- sums and products
+ * -------------------------------------------------------------------------------------------- */
 
 static void test_sums_are_exact_products_added_in_order(void **unused)
 {
@@ -476,14 +498,15 @@ static void test_rows_times_is_the_product(void **unused)
     }
 }
 
-/* More rows than the caches hold are read in another order; the products are the same bits, and what is not finite is seen
- * in the last row as well. */
+/* More rows than the caches hold are read in another order; the products are the same bits, and
+ * what is not finite is seen in the last row as well. */
 static void compare_streams(const ldl_kernels *kernels, uint32_t dim, size_t gap, oltr_rng *rng)
 {
     uint32_t n = LDL_STREAM_FLOATS / dim + 3, odd = oltr_rng_below(rng, n);
     size_t stride = dim + gap;
     float *x = room(n * stride, sizeof *x);
-    double *theta = room_for_doubles(dim), *ours = room_for_doubles(n), *plain = room_for_doubles(n);
+    double *theta = room_for_doubles(dim), *ours = room_for_doubles(n),
+           *plain = room_for_doubles(n);
     for (size_t i = 0; i < n * stride; i++)
         x[i] = (float)((i * 2654435761u >> 7) & 0xFFFF) * 0x1p-15F - 1;
     x[odd * stride] = 1e6F;
@@ -514,7 +537,8 @@ static void test_streams_give_the_same_bits(void **unused)
     }
 }
 
-/* ---- what cannot be factored ----------------------------------------------------------------------------------------- */
+/* ---- what cannot be factored
+ * ----------------------------------------------------------------------------------------- */
 
 /* Every set of kernels this machine can run, the plain one first. */
 static const ldl_kernels *any_set(int i, uint32_t dim)
@@ -541,7 +565,8 @@ static void expect_within(const float *x, uint32_t dim, uint32_t strange_row, in
         assert_int_equal(k->rows_within(x, dim, all, ITEMS, dim, 1e6F), strange_is_within);
         assert_int_equal(k->rows_within(x, dim, others, n, dim, 1e6F), 1);
         assert_int_equal(k->rows_within(x, dim, NULL, strange_row, dim, 1e6F), 1);
-        assert_int_equal(k->rows_within(x, dim, NULL, strange_row + 1, dim, 1e6F), strange_is_within);
+        assert_int_equal(k->rows_within(x, dim, NULL, strange_row + 1, dim, 1e6F),
+                         strange_is_within);
     }
 }
 
@@ -554,7 +579,8 @@ static void expect_finite(const float *x, uint32_t dim, uint32_t strange_row, in
         const ldl_kernels *k = any_set(set, dim);
         assert_int_equal(k->rows_times(x, dim, ITEMS, dim, theta, out), strange_is_finite);
         assert_int_equal(k->rows_times(x, dim, strange_row, dim, theta, out), 1);
-        assert_int_equal(k->rows_times(x, dim, strange_row + 1, dim, theta, out), strange_is_finite);
+        assert_int_equal(k->rows_times(x, dim, strange_row + 1, dim, theta, out),
+                         strange_is_finite);
     }
     free(theta);
 }
@@ -580,8 +606,8 @@ static void test_strange_features_are_seen(void **unused)
 
 static void test_what_is_not_positive_definite_is_refused(void **unused)
 {
-    static const double indefinite[] = {1, 2, 1}, negative[] = {-1, 0, 1}, empty[] = {0, 0, 0}, nan[] = {1, NAN, 1},
-                        infinite[] = {1, 0, INFINITY};
+    static const double indefinite[] = {1, 2, 1}, negative[] = {-1, 0, 1}, empty[] = {0, 0, 0},
+                        nan[] = {1, NAN, 1}, infinite[] = {1, 0, INFINITY};
     static const double *const bad[] = {indefinite, negative, nan, infinite};
     double memory[64] __attribute__((aligned(64)));
     (void)unused;
@@ -596,7 +622,8 @@ static void test_what_is_not_positive_definite_is_refused(void **unused)
     assert_true(ldl_factor_nearby(&f, empty, NULL, 1e-300) == 0);
 }
 
-/* Rows of 1e30 swallow a ridge of 1e-4 in the sums: no factor of the sums as they are, but one nearby. */
+/* Rows of 1e30 swallow a ridge of 1e-4 in the sums: no factor of the sums as they are, but one
+ * nearby. */
 static void test_a_swallowed_ridge_is_survived(void **unused)
 {
     (void)unused;

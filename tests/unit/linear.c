@@ -1,7 +1,8 @@
-/* The linear posterior: batch ridge regression by LAPACK after any sequence of updates, drift, healing, and what its checks refuse. */
+/* The linear posterior: batch ridge regression by LAPACK after any sequence of updates, drift,
+ * healing, and what its checks refuse. */
 #define _POSIX_C_SOURCE 200809L
-#include "math/ldl_kernels.h"
-#include "posterior/linear.h"
+#include "engine/kernels/ldl_kernels.h"
+#include "engine/posterior/linear.h"
 
 #include <float.h>
 
@@ -42,7 +43,8 @@ typedef struct slow {
 
 static slow slow_of(uint32_t dim)
 {
-    return (slow){dim, room((size_t)dim * (dim + 1) / 2, sizeof(long double)), room(dim, sizeof(long double))};
+    return (slow){dim, room((size_t)dim * (dim + 1) / 2, sizeof(long double)),
+                  room(dim, sizeof(long double))};
 }
 
 static void slow_add(slow *s, const float *x, double y, double weight)
@@ -60,7 +62,8 @@ static void assert_is_ridge_regression(const belief *b, const slow *s, const flo
     uint32_t d = b->p.dim;
     double *gram = room_for_doubles((size_t)d * (d + 1) / 2), *moment = room_for_doubles(d),
            *theta = room_for_doubles(d);
-    double *mean = room_for_doubles(n), *variance = room_for_doubles(n), *work = room_for_doubles(linear_work(d));
+    double *mean = room_for_doubles(n), *variance = room_for_doubles(n),
+           *work = room_for_doubles(linear_work(d));
     for (size_t i = 0; i < (size_t)d * (d + 1) / 2; i++)
         gram[i] = (double)s->gram[i];
     for (size_t i = 0; i < d; i++)
@@ -78,7 +81,8 @@ static void assert_is_ridge_regression(const belief *b, const slow *s, const flo
             expected += (double)x[(size_t)i * d + j] * right[j];
         assert_true(fabs(mean[i] - expected) < 1e-9 * (fabs(expected) + 1e-3));
         if (!(fabs(variance[i] / spread - 1) < 1e-9))
-            fail_msg("dim %u, ridge %g: variance %g instead of %g", d, b->p.ridge, variance[i], spread);
+            fail_msg("dim %u, ridge %g: variance %g instead of %g", d, b->p.ridge, variance[i],
+                     spread);
     }
     linear_predict(b->state, &b->p, x, d, n, variance, NULL, work);
     assert_memory_equal(mean, variance, n * sizeof *mean);
@@ -94,8 +98,10 @@ static void assert_is_ridge_regression(const belief *b, const slow *s, const flo
     free(right);
 }
 
-/* `rounds` rounds of 1 to 6 rows out of `items`, so that rows repeat, and with few items that there are fewer of them than dimensions. */
-static void play(uint32_t dim, double ridge, uint32_t items, uint32_t rounds, int weighted, oltr_rng *rng)
+/* `rounds` rounds of 1 to 6 rows out of `items`, so that rows repeat, and with few items that there
+ * are fewer of them than dimensions. */
+static void play(uint32_t dim, double ridge, uint32_t items, uint32_t rounds, int weighted,
+                 oltr_rng *rng)
 {
     belief b = belief_of(dim, ridge);
     slow s = slow_of(dim);
@@ -154,7 +160,8 @@ static void test_nothing_learned_is_the_prior(void **unused)
     free(b.state);
 }
 
-/* 15000 rounds of 3 rows out of 120 in 136 dimensions, ridge 1e-4: the factor kept by updates beside one made anew from the sums. */
+/* 15000 rounds of 3 rows out of 120 in 136 dimensions, ridge 1e-4: the factor kept by updates
+ * beside one made anew from the sums. */
 static void test_does_not_drift(void **unused)
 {
     enum { D = 136, L = 120, ROUNDS = 15000 };
@@ -162,7 +169,8 @@ static void test_does_not_drift(void **unused)
     oltr_rng rng = oltr_rng_make(22, 0);
     belief b = belief_of(D, 1e-4);
     float *x = room(L * D, sizeof *x);
-    double *kept = room_for_doubles(2 * L), *fresh = room_for_doubles(2 * L), *work = room_for_doubles(linear_work(D));
+    double *kept = room_for_doubles(2 * L), *fresh = room_for_doubles(2 * L),
+           *work = room_for_doubles(linear_work(D));
     random_rows(&rng, x, L, D, D);
     for (int t = 0; t < ROUNDS; t++) {
         const float *row[3];
@@ -228,7 +236,8 @@ static void test_a_hurt_factor_heals(void **unused)
     free(b.state);
 }
 
-/* Without rewards the right-hand side tells nothing: an error is noticed when its column comes round. */
+/* Without rewards the right-hand side tells nothing: an error is noticed when its column comes
+ * round. */
 static void test_every_column_comes_round(void **unused)
 {
     (void)unused;
@@ -257,7 +266,8 @@ static void test_impossible_sums_are_refused(void **unused)
         assert_int_equal(linear_check(hurt.state, &hurt.p, &error), OLTR_OK);
         gram_of(&hurt)[packed_column(7, i)] = values[i % 3];
         assert_int_equal(linear_check(hurt.state, &hurt.p, &error), OLTR_ESTATE);
-        assert_non_null(strstr(error.msg, i ? "cannot be" : "feature 0: a sum of squares of -1 cannot be"));
+        assert_non_null(
+            strstr(error.msg, i ? "cannot be" : "feature 0: a sum of squares of -1 cannot be"));
         linear_refresh(hurt.state, &hurt.p); /* must not crash, whatever it believes then */
         free(hurt.state);
     }
@@ -269,8 +279,9 @@ static void test_impossible_sums_are_refused(void **unused)
     *element = right;
     moment_of(&b)[6] = INFINITY;
     assert_int_equal(linear_check(b.state, &b.p, &error), OLTR_ESTATE);
-    assert_string_equal(error.msg,
-                        "feature 6: a sum of feature times reward of inf beside squares of 6.7865 cannot be");
+    assert_string_equal(
+        error.msg,
+        "feature 6: a sum of feature times reward of inf beside squares of 6.7865 cannot be");
     free(b.state);
 }
 
@@ -284,7 +295,8 @@ static void test_sums_that_cannot_be_together_are_refused(void **unused)
     double *gram = gram_of(&b);
     for (size_t j = 0; j < 7; j++)
         for (size_t i = j + 1; i < 7; i++)
-            gram[packed_column(7, j) + i - j] = -0.9 * sqrt(gram[packed_column(7, j)] * gram[packed_column(7, i)]);
+            gram[packed_column(7, j) + i - j] =
+                -0.9 * sqrt(gram[packed_column(7, j)] * gram[packed_column(7, i)]);
     assert_int_equal(linear_check(b.state, &b.p, &error), OLTR_ESTATE);
     assert_non_null(strstr(error.msg, "not those of any rows"));
     linear_refresh(b.state, &b.p);
@@ -292,7 +304,8 @@ static void test_sums_that_cannot_be_together_are_refused(void **unused)
     free(b.state);
 }
 
-/* Sums that have swallowed the ridge: the factor is that of sums with a raised diagonal, which both checks and the watch over drift know. */
+/* Sums that have swallowed the ridge: the factor is that of sums with a raised diagonal, which both
+ * checks and the watch over drift know. */
 static void test_a_swallowed_ridge_is_lived_with(void **unused)
 {
     enum { D = 16 };
@@ -363,7 +376,8 @@ static void test_overflow_is_reported(void **unused)
     free(b.state);
 }
 
-/* ---- no life is called broken, and what is broken is found ------------------------------------------------------- */
+/* ---- no life is called broken, and what is broken is found
+ * ------------------------------------------------------- */
 
 /* Rewards of 1e30 that cancel leave rounding of 1e14 in b where the exact sum is 0. */
 static void test_cancelled_rewards_are_no_fault(void **unused)
@@ -434,7 +448,8 @@ static void learn_wildly(wild_life *l, oltr_rng *rng)
         wild_row(rng, l->pool + at * dim, l->pool, l->in_pool, dim);
         l->in_pool += l->in_pool < WILD_POOL;
         row[k] = l->pool + oltr_rng_below(rng, l->in_pool) * dim;
-        y[k] = (oltr_rng_below(rng, 2) ? 1 : -1) * (oltr_rng_below(rng, 3) ? l->reward : oltr_rng_uniform(rng));
+        y[k] = (oltr_rng_below(rng, 2) ? 1 : -1) *
+               (oltr_rng_below(rng, 3) ? l->reward : oltr_rng_uniform(rng));
         weight[k] = pow(10, 6 * oltr_rng_uniform(rng) - 3);
     }
     linear_add(l->b.state, &l->b.p, row, y, oltr_rng_below(rng, 2) ? weight : NULL, n);
@@ -465,13 +480,15 @@ static void test_no_life_is_called_broken(void **unused)
                 forget_all(&l.b, oltr_rng_below(&rng, 2) ? oltr_rng_uniform(&rng) : 1e-150);
             if (linear_check_within(l.b.state, &l.b.p, &limits, &error) != OLTR_OK ||
                 linear_check_factor(l.b.state, &l.b.p, &error) != OLTR_OK)
-                fail_msg("life %u, dim %u, ridge %g, round %u: %s", life, l.b.p.dim, l.b.p.ridge, t, error.msg);
+                fail_msg("life %u, dim %u, ridge %g, round %u: %s", life, l.b.p.dim, l.b.p.ridge, t,
+                         error.msg);
         }
         end_of_life(&l);
     }
 }
 
-/* The size that an error of one number must have to matter: 1e-6 of the largest its place can hold. */
+/* The size that an error of one number must have to matter: 1e-6 of the largest its place can
+ * hold. */
 static double noticeable(const belief *b, uint32_t r, uint32_t j)
 {
     double own = gram_of(b)[packed_column(b->p.dim, j)] + b->p.ridge, other = b->p.watch.squares;
@@ -492,14 +509,16 @@ static void test_every_wrong_number_is_found(void **unused)
         ldl f = linear_factor(l.b.state, &l.b.p);
         uint32_t d = f.dim, j = oltr_rng_below(&rng, d), r = j + 1 + oltr_rng_below(&rng, d - j);
         double *places[] = {f.l + j * f.stride + r, f.d + j, gram_of(&l.b) + packed_column(d, j),
-                            r < d ? gram_of(&l.b) + packed_column(d, j) + r - j : moment_of(&l.b) + j};
-        double by[] = {noticeable(&l.b, r, j) / f.d[j], noticeable(&l.b, j, j), noticeable(&l.b, j, j),
-                       noticeable(&l.b, r, j)};
+                            r < d ? gram_of(&l.b) + packed_column(d, j) + r - j
+                                  : moment_of(&l.b) + j};
+        double by[] = {noticeable(&l.b, r, j) / f.d[j], noticeable(&l.b, j, j),
+                       noticeable(&l.b, j, j), noticeable(&l.b, r, j)};
         for (int i = 0; i < 4; i++) {
             double right = *places[i];
             *places[i] += (oltr_rng_below(&rng, 2) ? 1 : -1) * by[i];
             if (linear_check_factor(l.b.state, &l.b.p, NULL) != OLTR_ESTATE)
-                fail_msg("life %u, dim %u: place %d (%u, %u) wrong by %g and not found", life, d, i, r, j, by[i]);
+                fail_msg("life %u, dim %u: place %d (%u, %u) wrong by %g and not found", life, d, i,
+                         r, j, by[i]);
             *places[i] = right;
         }
         assert_int_equal(linear_check_factor(l.b.state, &l.b.p, NULL), OLTR_OK);
@@ -532,7 +551,8 @@ static void test_sums_beyond_the_limits_are_refused(void **unused)
     free(b.state);
 }
 
-/* Two features that are one, after some 10^10 rows: rounding has carried the sums beyond what Cauchy and Schwarz allow exact ones. */
+/* Two features that are one, after some 10^10 rows: rounding has carried the sums beyond what
+ * Cauchy and Schwarz allow exact ones. */
 static void test_strayed_sums_are_lived_with(void **unused)
 {
     (void)unused;
@@ -550,7 +570,10 @@ static void test_strayed_sums_are_lived_with(void **unused)
     free(b.state);
 }
 
-/* ---- exact copies ------------------------------------------------------------------------------------------------ */
+/* ---- exact copies
+ *
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static const char *const derived_names[LINEAR_DERIVED] = {"factor", "pivot", "watch"};
 
@@ -623,9 +646,10 @@ static void test_a_copy_goes_on_to_the_same_bits(void **unused)
 
 static void test_impossible_factors_are_refused(void **unused)
 {
-    static const linear_watch bad[] = {{-1, 0, 0, 1},  {256, 0, 0, 1},   {0.5, 0, 0, 1},  {NAN, 0, 0, 1}, {0, 7, 0, 1},
-                                       {0, -1, 0, 1},  {0, 0, -1, 1},    {0, 0, 0.02, 1}, {0, 0, NAN, 1}, {0, 0, 0, -1},
-                                       {0, 0, 0, NAN}, {0, 0, 0, 1e300}, {0, 0, 0, 1e181}};
+    static const linear_watch bad[] = {
+        {-1, 0, 0, 1},  {256, 0, 0, 1},   {0.5, 0, 0, 1},  {NAN, 0, 0, 1}, {0, 7, 0, 1},
+        {0, -1, 0, 1},  {0, 0, -1, 1},    {0, 0, 0.02, 1}, {0, 0, NAN, 1}, {0, 0, 0, -1},
+        {0, 0, 0, NAN}, {0, 0, 0, 1e300}, {0, 0, 0, 1e181}};
     static const double pivots[] = {0, -1, NAN, 1e-300};
     (void)unused;
     oltr_rng rng = oltr_rng_make(35, 0);

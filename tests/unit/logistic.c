@@ -1,8 +1,8 @@
 /* logistic.c - the logistic posterior against a slow solver of its own: damped Newton from zero in
  * long double, on the plain sums. */
-#include "posterior/logistic.h"
-#include "base/cpu.h"
-#include "posterior/logistic_kernels.h"
+#include "engine/posterior/logistic.h"
+#include "engine/kernels/cpu.h"
+#include "engine/kernels/logistic_kernels.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -113,7 +113,8 @@ static long double log1pexp(long double z)
 
 /* The log posterior, its gradient and (lower triangle, row-major) minus its Hessian; the last two
  * may be NULL. */
-static long double log_posterior(const sums *a, const long double *theta, long double *gradient, long double *hessian)
+static long double log_posterior(const sums *a, const long double *theta, long double *gradient,
+                                 long double *hessian)
 {
     uint32_t d = a->dim;
     long double value = 0;
@@ -123,7 +124,8 @@ static long double log_posterior(const sums *a, const long double *theta, long d
     }
     for (uint32_t i = 0; i < d; i++) {
         for (uint32_t j = 0; j <= i; j++) {
-            long double p = a->precision ? a->precision[(size_t)j * d - (size_t)j * (j - 1) / 2 + (i - j)] : 0;
+            long double p =
+                a->precision ? a->precision[(size_t)j * d - (size_t)j * (j - 1) / 2 + (i - j)] : 0;
             p += i == j ? a->lambda : 0;
             value -= (i == j ? 0.5L : 1) * p * theta[i] * theta[j];
             if (gradient) {
@@ -238,8 +240,10 @@ static double factor_distance(const subject *s)
         for (uint32_t j = 0; j <= i; j++) {
             long double v = 0;
             for (uint32_t k = 0; k <= j; k++)
-                v += (long double)(i == k ? 1 : f.l[k * f.stride + i]) * f.d[k] * (j == k ? 1 : f.l[k * f.stride + j]);
-            worst = fmax(worst, (double)(fabsl(v - h[i * d + j]) / sqrtl(h[i * d + i] * h[j * d + j])));
+                v += (long double)(i == k ? 1 : f.l[k * f.stride + i]) * f.d[k] *
+                     (j == k ? 1 : f.l[k * f.stride + j]);
+            worst =
+                fmax(worst, (double)(fabsl(v - h[i * d + j]) / sqrtl(h[i * d + i] * h[j * d + j])));
         }
     return worst;
 }
@@ -251,7 +255,8 @@ static void test_sigmoid(void **unused)
     (void)unused;
     assert_true(sigmoid(0) == 0.5);
     assert_true(sigmoid(745) == 1 && sigmoid(1e308) == 1 && sigmoid(INFINITY) == 1);
-    assert_true(sigmoid(-707) > 0 && sigmoid(-709) == 0 && sigmoid(-1e308) == 0 && sigmoid(-INFINITY) == 0);
+    assert_true(sigmoid(-707) > 0 && sigmoid(-709) == 0 && sigmoid(-1e308) == 0 &&
+                sigmoid(-INFINITY) == 0);
     for (double z = -707.9; z <= 740; z += 0.37) {
         long double mu = 1 / (1 + expl(-(long double)z));
         assert_true(fabsl(sigmoid(z) - mu) <= 8e-16L * mu);
@@ -264,11 +269,13 @@ static void test_sigmoid(void **unused)
 static void test_response_keeps_small_residuals(void **unused)
 {
     (void)unused;
-    double z[4] = {40, -40, 700, -700}, n[4] = {3, 3, 3, 3}, s[4] = {3, 0, 3, 0}, residual[4], curvature[4];
+    double z[4] = {40, -40, 700, -700}, n[4] = {3, 3, 3, 3}, s[4] = {3, 0, 3, 0}, residual[4],
+           curvature[4];
     respond(4, z, n, s, residual, curvature);
     for (int i = 0; i < 4; i++) {
         double small = 3 * exp(-fabs(z[i]));
-        assert_true(fabs(fabs(residual[i]) - small) <= 1e-13 * small && fabs(curvature[i] - small) <= 1e-13 * small);
+        assert_true(fabs(fabs(residual[i]) - small) <= 1e-13 * small &&
+                    fabs(curvature[i] - small) <= 1e-13 * small);
     }
 }
 
@@ -282,7 +289,10 @@ static void test_twins(void **unused)
         size_t rows = below(61);
         double scale = trial % 3 == 0 ? 1 : trial % 3 == 1 ? 100 : 1e200;
         for (size_t i = 0; i < 64; i++) {
-            z[i] = trial == 0 && i < 3 ? (i == 0 ? NAN : i == 1 ? INFINITY : -INFINITY) : scale * normal();
+            z[i] = trial == 0 && i < 3 ? (i == 0   ? NAN
+                                          : i == 1 ? INFINITY
+                                                   : -INFINITY)
+                                       : scale * normal();
             n[i] = below(1000);
             s[i] = floor(n[i] * uniform());
             share[i] = 1e-6 * uniform();
@@ -297,7 +307,8 @@ static void test_twins(void **unused)
             assert_true(isfinite(a[0][i]) && b[0][i] >= 0);
         for (size_t i = 0; i < rows; i++) {
             double off = i % 2 ? uniform() : fabs(n[i] - s[i]) / (s[i] + share[i]);
-            assert_int_equal(weights_near_plain(rows, n, s, share, off), weights_near_avx2(rows, n, s, share, off));
+            assert_int_equal(weights_near_plain(rows, n, s, share, off),
+                             weights_near_avx2(rows, n, s, share, off));
         }
         for (uint32_t dim = 1; dim <= 70; dim += 1 + below(3)) {
             size_t some = below(37);
@@ -356,7 +367,8 @@ static void test_weights_near(void **unused)
             now[odd] = NAN;
             assert_int_equal(weights_near(n, now, then, share, 10), odd == n);
         }
-    assert_true(weights_near(11, then, then, share, 0) && !weights_near(11, then, then, share, -0.1));
+    assert_true(weights_near(11, then, then, share, 0) &&
+                !weights_near(11, then, then, share, -0.1));
 }
 
 /* ---- the root */
@@ -374,7 +386,10 @@ static void play_round(subject *s, const float *x, uint32_t n, clicking how, con
         seen[i] = x + (size_t)below(n) * s->p.dim;
         for (uint32_t j = 0; j < s->p.dim; j++)
             z += (double)seen[i][j] * truth[j];
-        click[i] = how == ALL ? 1 : how == NONE ? 0 : how == SEPARABLE ? z > 0 : uniform() < 1 / (1 + exp(-z));
+        click[i] = how == ALL         ? 1
+                   : how == NONE      ? 0
+                   : how == SEPARABLE ? z > 0
+                                      : uniform() < 1 / (1 + exp(-z));
     }
     logistic_add(s->state, &s->p, seen, click, m);
 }
@@ -455,12 +470,13 @@ static void test_repeated_in_a_round(void **unused)
         learn_one(&single, seen[i], click[i]);
     }
     logistic_add(whole.state, &whole.p, seen, click, 200);
-    assert_true(whole.p.effort.entered >= 4 && whole.p.effort.entered <= 4 * 4); /* four rows, in batches of 64 */
+    assert_true(whole.p.effort.entered >= 4 &&
+                whole.p.effort.entered <= 4 * 4); /* four rows, in batches of 64 */
     assert_at_root(&whole);
     assert_at_root(&single);
     for (uint32_t j = 0; j < 5; j++)
-        assert_true(fabs(logistic_theta(whole.state, &whole.p)[j] - logistic_theta(single.state, &single.p)[j]) <
-                    2 * EXACT * 5);
+        assert_true(fabs(logistic_theta(whole.state, &whole.p)[j] -
+                         logistic_theta(single.state, &single.p)[j]) < 2 * EXACT * 5);
     logistic_add(whole.state, &whole.p, seen, click, 0); /* nothing is nothing */
     assert_at_root(&whole);
     free(whole.state);
@@ -481,7 +497,8 @@ static void test_nearly_dependent_features(void **unused)
         subject s = subject_new(3, 64, 1e-4, 0.1);
         for (uint32_t t = 0; t < 1500; t++) {
             const float *row = x + (size_t)below(20) * 3;
-            learn_one(&s, row, uniform() < 1 / (1 + exp(-0.2 * (double)row[2] - 0.1 * (double)row[0])));
+            learn_one(&s, row,
+                      uniform() < 1 / (1 + exp(-0.2 * (double)row[2] - 0.1 * (double)row[0])));
             if (t > 20)
                 assert_at_root(&s);
         }
@@ -604,7 +621,8 @@ static void test_effort(void **unused)
     assert_true(s.p.effort.solves == 18999);
     assert_true(s.p.effort.steps < 5 * s.p.effort.solves);
     assert_true(s.p.effort.refreshes < s.p.effort.solves / 20);
-    assert_true(s.p.effort.entered > s.p.effort.solves / 10 && s.p.effort.entered < s.p.effort.solves * 7 / 10);
+    assert_true(s.p.effort.entered > s.p.effort.solves / 10 &&
+                s.p.effort.entered < s.p.effort.solves * 7 / 10);
     assert_true(factor_distance(&s) < 0.12); /* however many updates it has seen */
     assert_at_root(&s);
     free(s.state);
@@ -641,7 +659,8 @@ static void test_lowered_weights(void **unused)
 {
     enum { N = 30, D = 11 };
     static float x[N * D];
-    double gram[D * (D + 1) / 2] = {0}, moment[D] = {0}, weight[N], none[N] = {0}, work[64 * D], column[D];
+    double gram[D * (D + 1) / 2] = {0}, moment[D] = {0}, weight[N], none[N] = {0}, work[64 * D],
+                              column[D];
     const float *row[N];
     (void)unused;
     seed = 25;
@@ -658,7 +677,8 @@ static void test_lowered_weights(void **unused)
     ldl_update(&f, row, none, weight, N, work);
     for (int trial = 0; trial < 1000; trial++) { /* up and down, as the weights of rows do */
         uint32_t i = below(N);
-        double target = weight[i] > 1 ? weight[i] * 1e-3 : 10 * uniform(), more = target - weight[i];
+        double target = weight[i] > 1 ? weight[i] * 1e-3 : 10 * uniform(),
+               more = target - weight[i];
         ldl_update(&f, row + i, none, &more, 1, work);
         weight[i] = target;
     }
@@ -714,7 +734,8 @@ static void test_absorb(void **unused)
         memcpy(pull, doubles_at(s.state, s.p.pull), sizeof pull);
         memcpy(theta, logistic_theta(s.state, &s.p), sizeof theta);
         const float *row = x + (size_t)oldest * D;
-        double z = 0, n = doubles_at(s.state, s.p.examined)[oldest], c = doubles_at(s.state, s.p.clicked)[oldest];
+        double z = 0, n = doubles_at(s.state, s.p.examined)[oldest],
+               c = doubles_at(s.state, s.p.clicked)[oldest];
         for (uint32_t j = 0; j < D; j++)
             z += (double)row[j] * theta[j];
         double mu = 1 / (1 + exp(-z)), w = n * mu * (1 - mu), v, work[64];
@@ -725,15 +746,18 @@ static void test_absorb(void **unused)
         learn_one(&s, x + (size_t)N * D, trial % 2);
         const double *p = doubles_at(s.state, s.p.precision), *q = doubles_at(s.state, s.p.pull);
         double exact = w;
-        w = (p[0] - precision[0]) / ((double)row[0] * (double)row[0]); /* that in the factor, if it is near enough */
+        w = (p[0] - precision[0]) /
+            ((double)row[0] * (double)row[0]); /* that in the factor, if it is near enough */
         assert_true(fabs(w - exact) <= 0.0201 * exact);
         for (uint32_t j = 0, at = 0; j < D; j++) {
             for (uint32_t i = j; i < D; i++, at++)
-                assert_true(fabs(p[at] - precision[at] - w * (double)row[i] * (double)row[j]) < 1e-11 * (1 + w));
-            assert_true(fabs(q[j] - pull[j] - (c - n * mu + ahead + w * z) * (double)row[j]) < 1e-11 * (1 + n));
+                assert_true(fabs(p[at] - precision[at] - w * (double)row[i] * (double)row[j]) <
+                            1e-11 * (1 + w));
+            assert_true(fabs(q[j] - pull[j] - (c - n * mu + ahead + w * z) * (double)row[j]) <
+                        1e-11 * (1 + n));
         }
-        assert_true(memcmp(floats_at(s.state, s.p.row) + (size_t)oldest * D, x + (size_t)N * D, D * sizeof(float)) ==
-                    0);
+        assert_true(memcmp(floats_at(s.state, s.p.row) + (size_t)oldest * D, x + (size_t)N * D,
+                           D * sizeof(float)) == 0);
         assert_at_root(&s);
 
         /* without the new observation and the look ahead, the old estimate is the root of the new
@@ -776,7 +800,8 @@ static void test_contexts_that_never_repeat(void **unused)
                     doubles_at(s.state, s.p.count)[1] == 500 * MAX_ROUND);
         assert_true(most < 150);
         double first = logistic_theta(s.state, &s.p)[0];
-        assert_true(first > 1.2 && first < 2.8); /* absorbed rows still teach: five deviations around 2 */
+        assert_true(first > 1.2 &&
+                    first < 2.8); /* absorbed rows still teach: five deviations around 2 */
         free(s.state);
     }
 }
@@ -787,7 +812,8 @@ static void test_merge(void **unused)
     (void)unused;
     seed = 60;
     random_rows(x, 20, 6, 2);
-    subject a = subject_new(6, 24, 1e-2, 0.1), b = subject_new(6, 40, 1e-2, 0), both = subject_new(6, 24, 1e-2, 0.1);
+    subject a = subject_new(6, 24, 1e-2, 0.1), b = subject_new(6, 40, 1e-2, 0),
+            both = subject_new(6, 24, 1e-2, 0.1);
     for (int t = 0; t < 200; t++) {
         const float *row = x + (size_t)(t < 100 ? below(12) : 8 + below(12)) * 6;
         double y = uniform() < 0.4;
@@ -797,14 +823,16 @@ static void test_merge(void **unused)
     logistic_merge(a.state, &a.p, b.state, &b.p);
     assert_at_root(&a);
     for (uint32_t j = 0; j < 6; j++)
-        assert_true(fabs(logistic_theta(a.state, &a.p)[j] - logistic_theta(both.state, &both.p)[j]) < 2 * EXACT * 5);
+        assert_true(fabs(logistic_theta(a.state, &a.p)[j] -
+                         logistic_theta(both.state, &both.p)[j]) < 2 * EXACT * 5);
     assert_true(doubles_at(a.state, a.p.count)[0] == doubles_at(both.state, both.p.count)[0]);
     assert_true(doubles_at(a.state, a.p.count)[1] == 200);
     subject empty = subject_new(6, 3, 1e-2, 0.1);
     logistic_merge(a.state, &a.p, empty.state, &empty.p);
     assert_at_root(&a);
     logistic_merge(empty.state, &empty.p, a.state, &a.p); /* most of it does not fit */
-    assert_true(doubles_at(empty.state, empty.p.count)[0] == 3 && doubles_at(empty.state, empty.p.count)[1] == 200);
+    assert_true(doubles_at(empty.state, empty.p.count)[0] == 3 &&
+                doubles_at(empty.state, empty.p.count)[1] == 200);
     assert_at_root(&empty);
     logistic_merge(b.state, &b.p, empty.state, &empty.p); /* absorbed sums add up too */
     assert_at_root(&b);
@@ -830,10 +858,12 @@ static void test_merge_into_less_room(void **unused)
         learn_one(&all, row, uniform() < 1 / (1 + exp(-(double)row[0] - 0.3 * (double)row[1])));
     }
     logistic_merge(few.state, &few.p, all.state, &all.p);
-    assert_true(doubles_at(few.state, few.p.count)[0] == 4 && doubles_at(few.state, few.p.count)[1] == 400);
+    assert_true(doubles_at(few.state, few.p.count)[0] == 4 &&
+                doubles_at(few.state, few.p.count)[1] == 400);
     assert_at_root(&few);
     for (uint32_t j = 0; j < 4; j++)
-        assert_true(fabs(logistic_theta(few.state, &few.p)[j] - logistic_theta(all.state, &all.p)[j]) < 0.1);
+        assert_true(fabs(logistic_theta(few.state, &few.p)[j] -
+                         logistic_theta(all.state, &all.p)[j]) < 0.1);
     free(all.state);
     free(few.state);
 }
@@ -873,7 +903,8 @@ static void test_merge_of_separable_data(void **unused)
     }
     assert_true(deviations(&all, &a) > 1); /* half of the data says something else */
     assert_int_equal(logistic_merge(a.state, &a.p, b.state, &b.p), OLTR_OK);
-    assert_true(doubles_at(a.state, a.p.count)[0] == ROOM && doubles_at(a.state, a.p.count)[1] == 2 * ROOM);
+    assert_true(doubles_at(a.state, a.p.count)[0] == ROOM &&
+                doubles_at(a.state, a.p.count)[1] == 2 * ROOM);
     double apart = deviations(&all, &a);
     if (!(apart <= 1e-6))
         fail_msg("%g deviations from the posterior of all rows", apart);
@@ -913,7 +944,8 @@ static void test_largest_counts(void **unused)
         assert_int_equal(logistic_check(a.state, &a.p, &error), OLTR_OK);
     }
     double clicked = doubles_at(a.state, a.p.clicked)[0];
-    assert_true(fabs(clicked - 0.25 * LOGISTIC_MOST_COUNT - 75) < 1); /* each click in place of a quarter of one */
+    assert_true(fabs(clicked - 0.25 * LOGISTIC_MOST_COUNT - 75) <
+                1); /* each click in place of a quarter of one */
     doubles_at(a.state, a.p.examined)[0] = 2 * LOGISTIC_MOST_COUNT;
     assert_int_equal(logistic_check(a.state, &a.p, &error), OLTR_ESTATE);
     free(a.state);
@@ -935,8 +967,10 @@ static subject copy_of(const subject *s)
     memcpy(copy.state, s->state, p->table); /* the sums come first */
     memcpy(doubles_at(copy.state, p->theta), doubles_at(s->state, p->theta),
            logistic_estimate(p->dim) * sizeof(double));
-    memcpy(doubles_at(copy.state, p->factor), doubles_at(s->state, p->factor), ldl_doubles(p->dim) * sizeof(double));
-    memcpy(doubles_at(copy.state, p->weight), doubles_at(s->state, p->weight), rows * sizeof(double));
+    memcpy(doubles_at(copy.state, p->factor), doubles_at(s->state, p->factor),
+           ldl_doubles(p->dim) * sizeof(double));
+    memcpy(doubles_at(copy.state, p->weight), doubles_at(s->state, p->weight),
+           rows * sizeof(double));
     memcpy(doubles_at(copy.state, p->score), doubles_at(s->state, p->score), rows * sizeof(double));
     copy.p.singles = UINT32_MAX;
     assert_int_equal(logistic_resume(copy.state, &copy.p, NULL), OLTR_OK);
@@ -952,7 +986,8 @@ static void assert_same_bits(const subject *a, const subject *b)
                         logistic_estimate(p->dim) * sizeof(double));
     assert_memory_equal(doubles_at(a->state, p->factor), doubles_at(b->state, p->factor),
                         ldl_doubles(p->dim) * sizeof(double));
-    assert_memory_equal(doubles_at(a->state, p->weight), doubles_at(b->state, p->weight), rows * sizeof(double));
+    assert_memory_equal(doubles_at(a->state, p->weight), doubles_at(b->state, p->weight),
+                        rows * sizeof(double));
 }
 
 /* A copy goes on to the same bits: with rows that repeat and rows that do not, absorbed, merged and
@@ -964,9 +999,11 @@ static void test_copies_go_on(void **unused)
     (void)unused;
     for (uint32_t trial = 0; trial < 90; trial++) {
         seed = 1000 + trial;
-        uint32_t dim = 1 + below(12), capacity = 1 + below(trial % 2 ? 10 : 200), window = 1 + below(capacity);
+        uint32_t dim = 1 + below(12), capacity = 1 + below(trial % 2 ? 10 : 200),
+                 window = 1 + below(capacity);
         layout l = {0, 0};
-        subject s = subject_new(dim, capacity, pow(10, -6 + 7 * uniform()), trial % 5 == 0 ? 0 : 0.5 * uniform());
+        subject s = subject_new(dim, capacity, pow(10, -6 + 7 * uniform()),
+                                trial % 5 == 0 ? 0 : 0.5 * uniform());
         s.p = logistic_plan(&l, dim, capacity, window, s.p.lambda, s.p.drift);
         s.p.thorough = trial % 3 ? capacity : below(window);
         logistic_refresh(s.state, &s.p);
@@ -1042,8 +1079,8 @@ static void test_forget(void **unused)
     for (int t = 0; t < 200; t++) {
         learn_one(&s, x + (size_t)below(20) * 6, uniform() < 0.4);
         if (t % 20 == 19) {
-            double n = doubles_at(s.state, s.p.examined)[3], p = doubles_at(s.state, s.p.precision)[0],
-                   q = doubles_at(s.state, s.p.pull)[2];
+            double n = doubles_at(s.state, s.p.examined)[3],
+                   p = doubles_at(s.state, s.p.precision)[0], q = doubles_at(s.state, s.p.pull)[2];
             logistic_forget(s.state, &s.p, 0.75);
             assert_true(doubles_at(s.state, s.p.examined)[3] == 0.75 * n &&
                         doubles_at(s.state, s.p.precision)[0] == 0.75 * p);
@@ -1101,7 +1138,8 @@ static void test_zero_has_no_sign(void **unused)
     subject s = subject_new(2, 4, 1, 0.1);
     learn_one(&s, minus, 1);
     learn_one(&s, plus, 0);
-    assert_true(doubles_at(s.state, s.p.count)[0] == 1 && doubles_at(s.state, s.p.examined)[0] == 2);
+    assert_true(doubles_at(s.state, s.p.count)[0] == 1 &&
+                doubles_at(s.state, s.p.examined)[0] == 2);
     floats_at(s.state, s.p.row)[0] = -0.0f; /* as another program may have written it */
     logistic_refresh(s.state, &s.p);
     learn_one(&s, plus, 0);
@@ -1198,7 +1236,8 @@ static void test_check_derived(void **unused)
         else if (i == 6)
             doubles_at(s.state, p->clicked)[0] += 1, says = "root";
         else
-            memset(words_in(s.state, p->table), 0, p->table_size * sizeof(uint32_t)), says = "table";
+            memset(words_in(s.state, p->table), 0, p->table_size * sizeof(uint32_t)),
+                says = "table";
         assert_int_equal(logistic_check_derived(s.state, p, &error), OLTR_ESTATE);
         if (!strstr(error.msg, says))
             fail_msg("damage %d: %s", i, error.msg);
@@ -1217,12 +1256,14 @@ static void test_plan(void **unused)
     layout huge = {SIZE_MAX / 4 - 1000, 0};
     logistic_plan(&huge, 500, 100000, 100000, 1, 0.1);
     assert_true(huge.overflow);
-    const size_t capacities[] = {(size_t)1 << 29, (size_t)1 << 30, (size_t)1 << 31, UINT32_MAX, SIZE_MAX / 2, SIZE_MAX};
+    const size_t capacities[] = {(size_t)1 << 29, (size_t)1 << 30, (size_t)1 << 31,
+                                 UINT32_MAX,      SIZE_MAX / 2,    SIZE_MAX};
     for (size_t i = 0; i < sizeof capacities / sizeof *capacities; i++) {
         layout large = {64, 0};
         p = logistic_plan(&large, 1, capacities[i], capacities[i], 1, 0.1);
-        assert_true(large.overflow || (p.capacity == capacities[i] && p.table_size / 2 >= capacities[i] &&
-                                       large.used / sizeof(float) > capacities[i]));
+        assert_true(large.overflow ||
+                    (p.capacity == capacities[i] && p.table_size / 2 >= capacities[i] &&
+                     large.used / sizeof(float) > capacities[i]));
         assert_int_equal(large.overflow, sizeof(size_t) < 8 || capacities[i] > (size_t)1 << 29);
     }
 }

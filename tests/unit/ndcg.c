@@ -1,8 +1,9 @@
-/* ndcg.c - NDCG against a slow twin that averages over the orders of equal scores one by one, and on lists whose value is known.
+/* ndcg.c - NDCG against a slow twin that averages over the orders of equal scores one by one, and
+ * on lists whose value is known.
  */
 #include "unit.h"
 
-#include "ranker/ndcg.h"
+#include "scorer/ndcg.h"
 
 static int near(double a, double b)
 {
@@ -26,7 +27,8 @@ static void knows_values(void **state)
     assert_true(near(ndcg_at(huge, 2, 10), 1));
 }
 
-/* The mean over all orders of n documents in which no document stands before one with a better score. */
+/* The mean over all orders of n documents in which no document stands before one with a better
+ * score. */
 static double slow(ranked *document, uint32_t n, uint32_t k)
 {
     uint32_t order[6] = {0};

@@ -1,10 +1,11 @@
 /* network.c - the gradient of the network against differences of its loss.
  *
- * The file under test is compiled here once more, in double precision, where a central difference agrees with a right gradient to eight
- * digits: a wrong sign, a forgotten factor or a transposed matrix cannot hide.
+ * The file under test is compiled here once more, in double precision, where a central difference
+ * agrees with a right gradient to eight digits: a wrong sign, a forgotten factor or a transposed
+ * matrix cannot hide.
  */
 #define NETWORK_DOUBLE
-#include "ranker/network.c"
+#include "scorer/network.c"
 
 #include "unit.h"
 
@@ -21,7 +22,8 @@ typedef struct bench {
 
 static bench make_bench(const uint32_t *hidden, uint32_t n_hidden, double drop)
 {
-    bench b = {.net = network_make(INPUTS, hidden, n_hidden), .drop = drop, .rng = oltr_rng_make(5, 6)};
+    bench b = {
+        .net = network_make(INPUTS, hidden, n_hidden), .drop = drop, .rng = oltr_rng_make(5, 6)};
     source from = {7};
     assert_true(pass_make(&b.pass, &b.net, ROWS));
     b.weight = exactly(network_weights(&b.net), sizeof *b.weight);
@@ -73,7 +75,8 @@ static void check_gradient(const uint32_t *hidden, uint32_t n_hidden, double dro
         double difference = (above - below) / (2 * h);
         large += fabs(difference) > 1e-3;
         if (!(fabs(difference - gradient[i]) <= 1e-8 + 1e-6 * fabs(difference)))
-            FAIL_WITH("weight %zu of %zu: gradient %.12g, difference %.12g", i, n, gradient[i], difference);
+            FAIL_WITH("weight %zu of %zu: gradient %.12g, difference %.12g", i, n, gradient[i],
+                      difference);
     }
     assert_true(large > n / 10); /* the test has seen something */
     free(gradient);
@@ -90,11 +93,13 @@ static void gradients_are_differences(void **state)
     }
 }
 
-/* A softmax does not care for a shift, so its gradient sums to 0; and scores of any size give numbers. */
+/* A softmax does not care for a shift, so its gradient sums to 0; and scores of any size give
+ * numbers. */
 static void loss_is_a_cross_entropy(void **state)
 {
     (void)state;
-    const double gain[] = {3, 0, 1}, even[] = {2, 2, 2}, wild[] = {1e300, -1e300, 0}, nothing[3] = {0};
+    const double gain[] = {3, 0, 1}, even[] = {2, 2, 2}, wild[] = {1e300, -1e300, 0},
+                 nothing[3] = {0};
     double g[3], shifted[] = {1002, 1002, 1002};
     assert_true(fabs(listwise_loss(gain, even, 3, 1, g) - log(3)) < 1e-12);
     assert_true(fabs(g[0] - (1.0 / 3 - 0.75)) < 1e-12 && fabs(g[1] - 1.0 / 3) < 1e-12);

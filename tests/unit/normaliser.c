@@ -1,11 +1,12 @@
-/* normaliser.c - the normaliser against a slow twin in double, against numbers worked out by hand, and against hostile files. */
-#include "data/normaliser.h"
+/* normaliser.c - the normaliser against a slow twin in double, against numbers worked out by hand,
+ * and against hostile files. */
+#include "lab/data/normaliser.h"
 
 #include <float.h>
 #include <stdio.h>
 
-#include "base/bytes.h"
-#include "data/dataset.h"
+#include "engine/base/bytes.h"
+#include "lab/data/dataset.h"
 #include "unit.h"
 
 enum { DIM = 7 };
@@ -27,7 +28,8 @@ static oltr_dataset *dataset_of(uint32_t n_queries, const uint32_t *documents, u
     return d;
 }
 
-/* Columns: 0 heavy-tailed, 1 sparse, 2 constant, 3 nearly constant, 4 small, 5 negative, 6 with markers. */
+/* Columns: 0 heavy-tailed, 1 sparse, 2 constant, 3 nearly constant, 4 small, 5 negative, 6 with
+ * markers. */
 static oltr_dataset *random_data(uint64_t seed)
 {
     static const uint32_t documents[] = {5, 1, 40, 17, 0, 63};
@@ -56,7 +58,8 @@ static int measured(float x)
     return fabsf(x) < FLT_MAX;
 }
 
-/* ---- standard ------------------------------------------------------------------------------------------- */
+/* ---- standard
+ * ------------------------------------------------------------------------------------------- */
 
 typedef struct slow_column {
     double mean, sd, low, high;
@@ -85,7 +88,8 @@ static slow_column slow_moments(const oltr_dataset *d, uint32_t j)
     return c;
 }
 
-static void slow_row(const slow_column *c, const float *x, const uint32_t *column, uint32_t dim, double *out)
+static void slow_row(const slow_column *c, const float *x, const uint32_t *column, uint32_t dim,
+                     double *out)
 {
     for (uint32_t i = 0; i < dim; i++) {
         const slow_column *k = &c[column[i]];
@@ -164,7 +168,8 @@ static void standard_by_hand(void **state)
         dataset_x(d)[i] = (float)(i % 2 ? 1 - e : e - 1);
     normaliser *n = normaliser_fit(d, NORMALISE_STANDARD, NULL);
     assert_non_null(n);
-    assert_true(fabs(n->mean[0]) < 1e-7 && fabs(n->sd[0] - 1) < 1e-7 && fabs(n->longest - 1) < 1e-7);
+    assert_true(fabs(n->mean[0]) < 1e-7 && fabs(n->sd[0] - 1) < 1e-7 &&
+                fabs(n->longest - 1) < 1e-7);
     oltr_dataset *to = normaliser_apply(n, d, NULL);
     for (int i = 0; i < 4; i++)
         assert_true(fabs(to->x[i] - (i % 2 ? -1 : 1)) < 1e-6);
@@ -175,7 +180,8 @@ static void standard_by_hand(void **state)
     oltr_dataset_free(d);
 }
 
-/* The largest floats change nothing for the rows without one, and take the place of the largest measurement. */
+/* The largest floats change nothing for the rows without one, and take the place of the largest
+ * measurement. */
 static void markers_do_not_poison(void **state)
 {
     (void)state;
@@ -208,7 +214,8 @@ static void markers_do_not_poison(void **state)
     oltr_dataset_free(marked);
 }
 
-/* ---- minmax and none ------------------------------------------------------------------------------------ */
+/* ---- minmax and none
+ * ------------------------------------------------------------------------------------ */
 
 static void minmax_is_its_slow_twin(void **state)
 {
@@ -229,7 +236,10 @@ static void minmax_is_its_slow_twin(void **state)
             }
             for (uint32_t i = d->first_row[q]; i < d->first_row[q + 1]; i++) {
                 float x = d->x[(size_t)i * DIM + kept[k]], z = to->x[(size_t)i * 6 + k];
-                double want = low > high ? 0 : !measured(x) ? 1 : high > low ? (x - low) / (high - low) : 0;
+                double want = low > high     ? 0
+                              : !measured(x) ? 1
+                              : high > low   ? (x - low) / (high - low)
+                                             : 0;
                 assert_true(fabs(z - want) < 1e-7);
             }
         }
@@ -252,7 +262,8 @@ static void none_changes_nothing(void **state)
     oltr_dataset_free(d);
 }
 
-/* ---- refusals ------------------------------------------------------------------------------------------- */
+/* ---- refusals
+ * ------------------------------------------------------------------------------------------- */
 
 static void refusals(void **state)
 {
@@ -289,7 +300,8 @@ static void refusals(void **state)
     oltr_dataset_free(other);
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------- */
+/* ---- files
+ * ---------------------------------------------------------------------------------------------- */
 
 static size_t read_back(unsigned char *bytes, size_t room)
 {

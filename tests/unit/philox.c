@@ -1,9 +1,11 @@
-/* philox.c - the generator gives the published words, and a draw is a function of where it stands and of nothing else.
+/* philox.c - the generator gives the published words, and a draw is a function of where it stands
+ * and of nothing else.
  *
- * Everything random in the engine, on any machine and any number of threads, rests on these two facts.
+ * Everything random in the engine, on any machine and any number of threads, rests on these two
+ * facts.
  */
 #include "unit.h"
-#include "rng/philox.h"
+#include "engine/rng/philox.h"
 
 #if __has_include(<Random123/philox.h>)
 #include <Random123/philox.h>
@@ -59,7 +61,8 @@ static void blocks_are_those_of_random123(void **state)
 #endif
 }
 
-/* ---- sequences ------------------------------------------------------------------------------------------- */
+/* ---- sequences
+ * ------------------------------------------------------------------------------------------- */
 
 static void the_generator_is_a_value_of_40_bytes(void **state)
 {
@@ -96,7 +99,8 @@ static void a_copy_has_the_same_future_wherever_it_is_taken(void **state)
     }
 }
 
-/* ---- the places of a generator --------------------------------------------------------------------------- */
+/* ---- the places of a generator
+ * --------------------------------------------------------------------------- */
 
 typedef struct words {
     uint32_t w[4];
@@ -115,7 +119,8 @@ static int compare_words(const void *left, const void *right)
     return memcmp(left, right, sizeof(words));
 }
 
-/* Keys have 64 bits: two of n unrelated generators agree with probability below n^2 / 2^65, here 1e-12. */
+/* Keys have 64 bits: two of n unrelated generators agree with probability below n^2 / 2^65, here
+ * 1e-12. */
 static void all_differ(words *block, size_t n)
 {
     qsort(block, n, sizeof *block, compare_words);
@@ -254,7 +259,8 @@ static void forks_have_rounds_of_their_own(void **state)
     all_differ(block, 2 * SIDE);
 }
 
-/* ---- words at a position --------------------------------------------------------------------------------- */
+/* ---- words at a position
+ * --------------------------------------------------------------------------------- */
 
 static void positions_and_purposes_of_a_round_have_different_words(void **state)
 {

@@ -11,12 +11,14 @@
 
 #include <oltr/plan.h>
 
-#define SMALL                                                                                                          \
-    "{\"rounds\": 50, \"slots\": 3, \"replications\": 4, \"checkpoints\": 5, "                                         \
-    "\"world\": {\"kind\": \"beta\", \"items\": 10}, "                                                                 \
-    "\"policies\": [{\"name\": \"GTS\", \"kind\": \"gts\", \"note\": \"as printed\"}, {\"kind\": \"ts-beta\"}]"
+#define SMALL                                                                                      \
+    "{\"rounds\": 50, \"slots\": 3, \"replications\": 4, \"checkpoints\": 5, "                     \
+    "\"world\": {\"kind\": \"beta\", \"items\": 10}, "                                             \
+    "\"policies\": [{\"name\": \"GTS\", \"kind\": \"gts\", \"note\": \"as printed\"}, {\"kind\": " \
+    "\"ts-beta\"}]"
 
-static oltr_plan *parse(const char *text, const oltr_override *overrides, uint32_t n, oltr_error *error)
+static oltr_plan *parse(const char *text, const oltr_override *overrides, uint32_t n,
+                        oltr_error *error)
 {
     *error = (oltr_error){OLTR_OK, ""};
     return oltr_plan_parse("folder/small.json", text, strlen(text), overrides, n, error);
@@ -31,7 +33,8 @@ static oltr_plan *good(const char *text)
     return plan;
 }
 
-static void refused(const char *text, const oltr_override *overrides, uint32_t n, const char *message)
+static void refused(const char *text, const oltr_override *overrides, uint32_t n,
+                    const char *message)
 {
     oltr_error error;
     assert_null(parse(text, overrides, n, &error));
@@ -64,20 +67,23 @@ static void json_is_read(void **state)
 
 static void compact_json_and_yaml_are_the_same(void **state)
 {
-    static const char yaml[] = "rounds: 50\nslots: 3\nreplications: 4\nworld: {kind: beta, items: 10}\n"
-                               "policies:\n  - kind: gts\n",
-                      json[] =
-                          "{\"rounds\":50,\"slots\":3,\"replications\":4,\"world\":{\"kind\":\"beta\",\"items\":10},"
-                          "\"policies\":[{\"kind\":\"gts\"}]}";
+    static const char yaml
+        [] = "rounds: 50\nslots: 3\nreplications: 4\nworld: {kind: beta, items: 10}\n"
+             "policies:\n  - kind: gts\n",
+    json[] =
+        "{\"rounds\":50,\"slots\":3,\"replications\":4,\"world\":{\"kind\":\"beta\",\"items\":10},"
+        "\"policies\":[{\"kind\":\"gts\"}]}";
     oltr_plan *one = good(yaml), *two = good(json);
     oltr_results *of_one = oltr_results_new(oltr_plan_points(one), 1, NULL),
                  *of_two = oltr_results_new(oltr_plan_points(two), 1, NULL);
     (void)state;
     assert_int_equal(oltr_run(oltr_plan_points(one), 1, NULL, of_one, NULL), OLTR_OK);
     assert_int_equal(oltr_run(oltr_plan_points(two), 1, NULL, of_two, NULL), OLTR_OK);
-    assert_int_equal(oltr_results_merge(of_one, of_two, NULL), OLTR_EMISMATCH); /* the same replications twice */
+    assert_int_equal(oltr_results_merge(of_one, of_two, NULL),
+                     OLTR_EMISMATCH); /* the same replications twice */
     uint32_t last = oltr_plan_points(one)->n_checkpoints - 1;
-    assert_true(oltr_results_at(of_one, 0, 0, last).regret == oltr_results_at(of_two, 0, 0, last).regret);
+    assert_true(oltr_results_at(of_one, 0, 0, last).regret ==
+                oltr_results_at(of_two, 0, 0, last).regret);
     oltr_results_free(of_one);
     oltr_results_free(of_two);
     oltr_plan_free(one);
@@ -86,7 +92,8 @@ static void compact_json_and_yaml_are_the_same(void **state)
 
 static void a_sweep_is_points(void **state)
 {
-    oltr_plan *plan = good(SMALL ", \"sweep\": {\"key\": \"world.items\", \"values\": [10, 20, 30]}}");
+    oltr_plan *plan =
+        good(SMALL ", \"sweep\": {\"key\": \"world.items\", \"values\": [10, 20, 30]}}");
     (void)state;
     assert_int_equal(oltr_plan_n_points(plan), 3);
     assert_string_equal(oltr_plan_sweep_key(plan), "world.items");
@@ -107,7 +114,8 @@ static void figures_and_claims_are_not_read(void **state)
 static void overrides_change_it(void **state)
 {
     char key[] = "policies.GTS.sigma", value[] = "0.25";
-    oltr_override override[] = {{.key = key, .value = value}, {.key = "checkpoints", .value = "[10, 50]"}};
+    oltr_override override[] = {{.key = key, .value = value},
+                                {.key = "checkpoints", .value = "[10, 50]"}};
     oltr_error error;
     oltr_plan *plan = parse(SMALL "}", override, 2, &error);
     (void)state;
@@ -127,14 +135,19 @@ static void errors_name_the_key_path(void **state)
     (void)state;
     refused("rounds: 5\nslots: 3\nreplications: 1\nworld:\n  kind: beta\n  items: ten\n", NULL, 0,
             "folder/small.json:6:10: world.items: must be a whole number, not `ten`");
-    refused("rounds: 5\nslots: 3\nreplications: 1\nworld: {kind: beta, items: 5}\npolicies: [{name: A, kind: gts, "
+    refused("rounds: 5\nslots: 3\nreplications: 1\nworld: {kind: beta, items: 5}\npolicies: "
+            "[{name: A, kind: gts, "
             "sigma: -1}]\n",
-            NULL, 0, "folder/small.json:5:40: policies.A.sigma: sigma must lie between 1e-06 and 1e+06, not at -1");
-    refused("rounds: 5\nslots: 1\nreplications: 1\nworld: {kind: fixed, attraction: [0.5, 2]}\n", NULL, 0,
-            "folder/small.json:4:40: world.attraction[1]: must be at most 1, not 2");
-    refused("[1]", NULL, 0, "folder/small.json:1:1: an experiment is a map of keys, like `rounds: 10000`");
+            NULL, 0,
+            "folder/small.json:5:40: policies.A.sigma: sigma must lie between 1e-06 and 1e+06, not "
+            "at -1");
+    refused("rounds: 5\nslots: 1\nreplications: 1\nworld: {kind: fixed, attraction: [0.5, 2]}\n",
+            NULL, 0, "folder/small.json:4:40: world.attraction[1]: must be at most 1, not 2");
+    refused("[1]", NULL, 0,
+            "folder/small.json:1:1: an experiment is a map of keys, like `rounds: 10000`");
     refused("kind: concentration", NULL, 0,
-            "folder/small.json:1:7: kind: an experiment of kind concentration simulates nothing; `oltr run` draws it");
+            "folder/small.json:1:7: kind: an experiment of kind concentration simulates nothing; "
+            "`oltr run` draws it");
 }
 
 static void overrides_are_blamed_by_their_text(void **state)
@@ -144,11 +157,13 @@ static void overrides_are_blamed_by_their_text(void **state)
                         unknown = {.key = "world.itmes", .value = "2"}, empty = {.key = "rounds"},
                         broken = {.key = "checkpoints", .value = "[1, x]"};
     (void)state;
-    refused(SMALL "}", &items, 1, "world.items=2: there are 3 slots, but the world has only 2 items to fill them");
+    refused(SMALL "}", &items, 1,
+            "world.items=2: there are 3 slots, but the world has only 2 items to fill them");
     refused(SMALL "}", &named, 1,
             "items=: world.items: there are 3 slots, but the world has only 2 items to fill them");
     refused(SMALL "}", &unknown, 1, "world.itmes=2: unknown key in world; did you mean `items`?");
-    refused(SMALL "}", &broken, 1, "checkpoints=[1, x]: checkpoints[1]: must be a whole number, not `x`");
+    refused(SMALL "}", &broken, 1,
+            "checkpoints=[1, x]: checkpoints[1]: must be a whole number, not `x`");
     refused(SMALL "}", &empty, 1, "override 1 lacks a key or a value");
     refused(SMALL "}", NULL, 1, "a name, a text and the overrides are needed");
 }
@@ -171,10 +186,14 @@ static void nothing_in_nothing_out(void **state)
     oltr_plan_free(NULL);
 }
 
-/* ---- data ----------------------------------------------------------------------------------------------- */
+/* ---- data
+ *
+ * -----------------------------------------------------------------------------------------------
+ */
 
-#define ON_DATA                                                                                                        \
-    "rounds: 20\nslots: 2\nreplications: 3\nworld: {kind: dataset, shape: web30k, rankers: 0, largest_grade: 4}\n"     \
+#define ON_DATA                                                                                    \
+    "rounds: 20\nslots: 2\nreplications: 3\nworld: {kind: dataset, shape: web30k, rankers: 0, "    \
+    "largest_grade: 4}\n"                                                                          \
     "policies: [{kind: gts}, {kind: lints}]\n"
 
 static const uint64_t query[] = {7, 9};
@@ -208,7 +227,8 @@ static void given_data_complete_it(void **state)
     oltr_error error = {OLTR_OK, ""};
     oltr_plan_data_given given = {.dataset = &two_queries};
     (void)state;
-    for (int again = 0; again < 2; again++) { /* replications are of each query, however often data are given */
+    for (int again = 0; again < 2;
+         again++) { /* replications are of each query, however often data are given */
         assert_int_equal(oltr_plan_give_data(plan, 0, &given, &error), OLTR_OK);
         const oltr_experiment *point = oltr_plan_points(plan);
         assert_int_equal(point->replications, 6);

@@ -1,9 +1,11 @@
-/* policy.c - what of a policy cannot be seen through the public calls: the stamps of its marks where they run out (a place that four thousand million requests lead to), and its room. */
-#include "policy/block.h"
+/* policy.c - what of a policy cannot be seen through the public calls: the stamps of its marks
+ * where they run out (a place that four thousand million requests lead to), and its room. */
+#include "engine/policy/block.h"
 
 #include "unit.h"
 
-static void learn_one(oltr_policy *p, const oltr_query *query, uint32_t first, uint32_t second, oltr_status wanted)
+static void learn_one(oltr_policy *p, const oltr_query *query, uint32_t first, uint32_t second,
+                      oltr_status wanted)
 {
     uint32_t item[2] = {first, second};
     double reward[2] = {0, 1};
@@ -22,7 +24,8 @@ static void learning_survives_the_end_of_the_stamps(void **state)
     for (uint32_t before = 0; before < 12; before++) {
         oltr_policy *p = oltr_policy_new(&s, NULL);
         assert_non_null(p);
-        for (uint32_t item = 0; item < 6; item++) /* marks that the new stamps must not be taken for */
+        for (uint32_t item = 0; item < 6;
+             item++) /* marks that the new stamps must not be taken for */
             words_in(p, p->marks)[item] = UINT32_MAX - before;
         learn_one(p, NULL, 0, 5, OLTR_OK);
         p->stamp = UINT32_MAX - before;
@@ -48,7 +51,8 @@ static uint32_t logts_bytes(const char *weights)
     return (uint32_t)oltr_policy_bytes(&s, NULL);
 }
 
-/* The second matrix of logts, its sum and its factor, are there only where weights are kept apart. */
+/* The second matrix of logts, its sum and its factor, are there only where weights are kept
+ * apart. */
 static void a_matrix_that_is_not_read_takes_no_room(void **state)
 {
     (void)state;

@@ -1,17 +1,19 @@
-/* prior.c - a prior is the same belief whether it is read as Beta shapes or as mean and standard deviation, and a wrong one is
- * refused in words.
+/* prior.c - a prior is the same belief whether it is read as Beta shapes or as mean and standard
+ * deviation, and a wrong one is refused in words.
  *
- * Offline priors come from other people's files; what is wrong with one must be said before the first list is shown.
+ * Offline priors come from other people's files; what is wrong with one must be said before the
+ * first list is shown.
  */
 #include "unit.h"
-#include "posterior/prior.h"
+#include "engine/posterior/item_prior.h"
 
 static int near(double got, double right, double tolerance)
 {
     return fabs(got - right) <= tolerance * fabs(right);
 }
 
-/* ---- one belief, two forms ------------------------------------------------------------------------------- */
+/* ---- one belief, two forms
+ * ------------------------------------------------------------------------------- */
 
 static void shapes_have_the_mean_and_sd_of_the_textbook(void **state)
 {
@@ -47,7 +49,8 @@ static void moments_survive_the_way_through_shapes(void **state)
     (void)state;
     source from = {3};
     for (int i = 0; i < 10000; i++) {
-        double mean = 0.001 + 0.998 * next_unit(&from), sd = sqrt(mean * (1 - mean)) * log_uniform(&from, 1e-3, 0.99);
+        double mean = 0.001 + 0.998 * next_unit(&from),
+               sd = sqrt(mean * (1 - mean)) * log_uniform(&from, 1e-3, 0.99);
         oltr_prior moments = {.mean = &mean, .sd = &sd};
         assert_true(prior_mean(&moments, 0) == mean && prior_sd(&moments, 0) == sd);
         double a = prior_a(&moments, 0), b = prior_b(&moments, 0);
@@ -87,7 +90,8 @@ static void a_prior_is_given_when_any_array_is(void **state)
     assert_true(prior_given(&moments));
 }
 
-/* ---- what is refused ------------------------------------------------------------------------------------- */
+/* ---- what is refused
+ * ------------------------------------------------------------------------------------- */
 
 static void is_refused(const oltr_prior *prior, uint32_t n, int beta)
 {
@@ -132,7 +136,8 @@ static void is_refused_wherever_it_stands(double first, double second, int momen
         }
         left[at] = first;
         right[at] = second;
-        oltr_prior prior = moments ? (oltr_prior){.mean = left, .sd = right} : (oltr_prior){.a = left, .b = right};
+        oltr_prior prior =
+            moments ? (oltr_prior){.mean = left, .sd = right} : (oltr_prior){.a = left, .b = right};
         is_refused(&prior, N, beta);
         if (at > 0) /* those before it are fine */
             assert_int_equal(prior_check(&prior, at, beta, NULL), OLTR_OK);
@@ -142,7 +147,8 @@ static void is_refused_wherever_it_stands(double first, double second, int momen
 static void shapes_that_are_not_positive_and_finite_are_refused(void **state)
 {
     (void)state;
-    static const double wrong[] = {0, -0.0, -1, -1e-300, (double)NAN, (double)INFINITY, -(double)INFINITY};
+    static const double wrong[] = {
+        0, -0.0, -1, -1e-300, (double)NAN, (double)INFINITY, -(double)INFINITY};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         for (int beta = 0; beta < 2; beta++) {
             is_refused_wherever_it_stands(wrong[i], 1, 0, beta);
@@ -175,7 +181,8 @@ static void moments_that_no_beta_has_are_refused_for_a_beta(void **state)
 static void moments_that_no_beta_has_are_fine_for_a_gaussian(void **state)
 {
     (void)state;
-    static const double fine[][2] = {{0, 0.1}, {1, 0.1}, {-0.5, 0.1}, {1e6, 0.1}, {0.5, 0.6}, {0, 1e3}};
+    static const double fine[][2] = {{0, 0.1},   {1, 0.1},   {-0.5, 0.1},
+                                     {1e6, 0.1}, {0.5, 0.6}, {0, 1e3}};
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
         oltr_prior prior = {.mean = &fine[i][0], .sd = &fine[i][1]};
         assert_int_equal(prior_check(&prior, 1, 0, NULL), OLTR_OK);
@@ -188,9 +195,10 @@ static void every_accepted_beta_prior_has_positive_finite_shapes(void **state)
     source from = {4};
     int accepted = 0;
     for (int i = 0; i < 100000; i++) { /* many of them at the edge of what a Beta can be */
-        double mean = next_below(&from, 2) ? log_uniform(&from, 1e-18, 1) : 1 - log_uniform(&from, 1e-18, 1);
-        double sd = sqrt(mean * (1 - mean)) *
-                    (next_below(&from, 2) ? log_uniform(&from, 1e-6, 1.1) : 1 - 1e-15 * next_unit(&from));
+        double mean =
+            next_below(&from, 2) ? log_uniform(&from, 1e-18, 1) : 1 - log_uniform(&from, 1e-18, 1);
+        double sd = sqrt(mean * (1 - mean)) * (next_below(&from, 2) ? log_uniform(&from, 1e-6, 1.1)
+                                                                    : 1 - 1e-15 * next_unit(&from));
         oltr_prior prior = {.mean = &mean, .sd = &sd};
         if (prior_check(&prior, 1, 1, NULL) != OLTR_OK)
             continue;

@@ -1,13 +1,14 @@
-/* ranker.c - rankers learn what is planted, are the same for a seed whatever the threads, live with absurd features, and say what is wrong
- * with data they cannot learn from.  Calibration finds a known curve and never turns an order round.
+/* ranker.c - rankers learn what is planted, are the same for a seed whatever the threads, live with
+ * absurd features, and say what is wrong with data they cannot learn from.  Calibration finds a
+ * known curve and never turns an order round.
  */
 #include "judged.h"
 
 #include <float.h>
 #include <stdatomic.h>
 
-#include "ranker/calibration.h"
-#include "ranker/check.h"
+#include "scorer/calibration.h"
+#include "scorer/prior_quality.h"
 
 static ranker_options quick(uint64_t seed)
 {
@@ -35,7 +36,8 @@ static ranker *train(const oltr_dataset *a, const oltr_dataset *b, const ranker_
     return r;
 }
 
-/* ---- learning ------------------------------------------------------------------------------------------- */
+/* ---- learning
+ * ------------------------------------------------------------------------------------------- */
 
 static void learns_what_is_planted(void **state)
 {
@@ -66,8 +68,8 @@ static void learns_what_is_planted(void **state)
     oltr_dataset_free(c);
 }
 
-static scores ensemble(const oltr_dataset *a, const oltr_dataset *b, const oltr_dataset *c, uint32_t threads,
-                       uint64_t seed)
+static scores ensemble(const oltr_dataset *a, const oltr_dataset *b, const oltr_dataset *c,
+                       uint32_t threads, uint64_t seed)
 {
     scores s;
     oltr_error error = {OLTR_OK, ""};
@@ -81,8 +83,10 @@ static scores ensemble(const oltr_dataset *a, const oltr_dataset *b, const oltr_
 static void threads_do_not_matter(void **state)
 {
     (void)state;
-    oltr_dataset *a = judged_queries(1, 12, 20, 6), *b = judged_queries(2, 6, 20, 6), *c = judged_queries(3, 5, 20, 6);
-    scores one = ensemble(a, b, c, 1, 9), four = ensemble(a, b, c, 4, 9), other = ensemble(a, b, c, 3, 10);
+    oltr_dataset *a = judged_queries(1, 12, 20, 6), *b = judged_queries(2, 6, 20, 6),
+                 *c = judged_queries(3, 5, 20, 6);
+    scores one = ensemble(a, b, c, 1, 9), four = ensemble(a, b, c, 4, 9),
+           other = ensemble(a, b, c, 3, 10);
     size_t bytes = (size_t)one.n_rows * one.n_models * sizeof *one.score;
     assert_int_equal(one.n_rows, c->n_rows);
     assert_memory_equal(one.score, four.score, bytes);
@@ -120,9 +124,11 @@ static void absurd_features_do_no_harm(void **state)
     oltr_dataset_free(b);
 }
 
-/* ---- refusals ------------------------------------------------------------------------------------------- */
+/* ---- refusals
+ * ------------------------------------------------------------------------------------------- */
 
-static void refuses(const oltr_dataset *a, const oltr_dataset *b, const ranker_options *o, const char *words)
+static void refuses(const oltr_dataset *a, const oltr_dataset *b, const ranker_options *o,
+                    const char *words)
 {
     oltr_error error = {OLTR_OK, ""};
     part p = all_of(a), v = all_of(b);
@@ -185,7 +191,8 @@ static void note(void *context, const scores_progress *p)
     watch *w = context;
     w->reports++;
     w->share = p->share;
-    assert_true(p->done <= p->models && p->share >= 0 && p->share <= 1 && p->ndcg >= 0 && p->ndcg <= 1);
+    assert_true(p->done <= p->models && p->share >= 0 && p->share <= 1 && p->ndcg >= 0 &&
+                p->ndcg <= 1);
 }
 
 static int stop_soon(void *context)
@@ -200,7 +207,8 @@ static void stops_when_asked(void **state)
     watch w = {0};
     scores s;
     oltr_error error = {OLTR_OK, ""};
-    scores_options o = {.models = 3, .threads = 2, .ranker = quick(1), .stop = stop_soon, .context = &w};
+    scores_options o = {
+        .models = 3, .threads = 2, .ranker = quick(1), .stop = stop_soon, .context = &w};
     assert_int_equal(scores_train(a, a, a, &o, &s, &error), OLTR_EINTERRUPTED);
     assert_null(s.score);
     o.stop = NULL;
@@ -213,7 +221,8 @@ static void stops_when_asked(void **state)
     oltr_dataset_free(a);
 }
 
-/* ---- calibration ---------------------------------------------------------------------------------------- */
+/* ---- calibration
+ * ---------------------------------------------------------------------------------------- */
 
 static void finds_a_known_curve(void **state)
 {
@@ -232,7 +241,9 @@ static void finds_a_known_curve(void **state)
         assert_true(i == 0 || calibrated(&c, score[i]) >= calibrated(&c, score[i - 1]));
     }
     for (int i = 0; i < N; i++)
-        target[i] = 1 - target[i]; /* the wrong way round: almost flat, at the base rate, and still rising */
+        target[i] =
+            1 -
+            target[i]; /* the wrong way round: almost flat, at the base rate, and still rising */
     c = calibration_fit(score, target, N);
     double mean = 0;
     for (int i = 0; i < N; i++)
@@ -252,7 +263,8 @@ static void calibration_stays_within_bounds(void **state)
     assert_true(calibrated(&c, -FLT_MAX) > 0 && calibrated(&c, FLT_MAX) < 1);
     assert_true(calibrated(&c, -5) < 0.05f && calibrated(&c, 5) > 0.95f);
     c = calibration_fit(apart, never, 4);
-    assert_true(isfinite(c.slope) && c.slope > 0 && calibrated(&c, 5) < 0.05f && calibrated(&c, 5) > 0);
+    assert_true(isfinite(c.slope) && c.slope > 0 && calibrated(&c, 5) < 0.05f &&
+                calibrated(&c, 5) > 0);
     c = calibration_fit(equal, truth, 4);
     assert_true(fabs((double)calibrated(&c, 2) - 0.5) < 1e-6);
     c = calibration_fit(equal, truth, 0);

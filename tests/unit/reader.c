@@ -1,5 +1,6 @@
-/* reader.c - text of judged documents: every rule of docs/formats.md, the last bit of every float, and the same bytes or the same first
- * error for any number of threads, any way in, and with and without vector kernels.
+/* reader.c - text of judged documents: every rule of docs/formats.md, the last bit of every float,
+ * and the same bytes or the same first error for any number of threads, any way in, and with and
+ * without vector kernels.
  */
 #define _GNU_SOURCE 1
 #include "texts.h"
@@ -8,11 +9,12 @@
 #include <float.h>
 #include <locale.h>
 
-#include "base/cpu.h"
-#include "data/line.h"
-#include "data/read.h"
+#include "engine/kernels/cpu.h"
+#include "lab/data/line.h"
+#include "lab/data/read.h"
 
-/* ---- numbers -------------------------------------------------------------------------------------------- */
+/* ---- numbers
+ * -------------------------------------------------------------------------------------------- */
 
 /* Digits, `n` of them. */
 static int put_digits(char *to, source *from, uint32_t n)
@@ -31,7 +33,8 @@ static int put_middle(char *to, size_t size, source *from)
     bits++;
     memcpy(&high, &bits, sizeof high);
     double middle = 0.5 * ((double)low + (double)high);
-    int n = snprintf(to, size, next_below(from, 2) ? "%.*g" : "%.*e", 7 + (int)next_below(from, 60), middle);
+    int n = snprintf(to, size, next_below(from, 2) ? "%.*g" : "%.*e", 7 + (int)next_below(from, 60),
+                     middle);
     return n;
 }
 
@@ -49,16 +52,20 @@ static void put_number(char *to, size_t size, source *from)
         n = put_digits(to, from, 1 + next_below(from, 20));
         break;
     case 1: /* as files have them */
-        n = snprintf(to, size, "%.*f", (int)next_below(from, 9), next_unit(from) * pow(10, next_below(from, 9)));
+        n = snprintf(to, size, "%.*f", (int)next_below(from, 9),
+                     next_unit(from) * pow(10, next_below(from, 9)));
         break;
     case 2:
-        n = snprintf(to, size, "%.*g", 1 + (int)next_below(from, 20), isfinite(any) ? fabs((double)any) : 0.5);
+        n = snprintf(to, size, "%.*g", 1 + (int)next_below(from, 20),
+                     isfinite(any) ? fabs((double)any) : 0.5);
         break;
     case 3:
-        n = snprintf(to, size, "%u.%ue%d", next_below(from, 1000), next_word(from), (int)next_below(from, 100) - 50);
+        n = snprintf(to, size, "%u.%ue%d", next_below(from, 1000), next_word(from),
+                     (int)next_below(from, 100) - 50);
         break;
     case 4:
-        n = snprintf(to, size, "%ue-%u", next_word(from), 30 + next_below(from, 30)); /* small, and too small */
+        n = snprintf(to, size, "%ue-%u", next_word(from),
+                     30 + next_below(from, 30)); /* small, and too small */
         break;
     case 5:
     case 6:
@@ -73,13 +80,15 @@ static void put_number(char *to, size_t size, source *from)
         n = snprintf(to, size, "0.%0*d%u", (int)next_below(from, 30), 0, next_word(from));
         break;
     case 9: /* integers around the middles of floats of 2^24 and more */
-        n = snprintf(to, size, "%llu%s", (unsigned long long)(next_bits(from) >> next_below(from, 60)),
+        n = snprintf(to, size, "%llu%s",
+                     (unsigned long long)(next_bits(from) >> next_below(from, 60)),
                      next_below(from, 2) ? ".0" : "");
         break;
     default:
         n = snprintf(to, size, "%s",
-                     (const char *[]){"0", "0.", ".0", ".5", "5.", "00012", "1e0", "1E+2", "0e99999999999", "16777217",
-                                      "1e38", "3.4028235e38", "3.4028236e38", "1e-45", "7e-46",
+                     (const char *[]){"0", "0.", ".0", ".5", "5.", "00012", "1e0", "1E+2",
+                                      "0e99999999999", "16777217", "1e38", "3.4028235e38",
+                                      "3.4028236e38", "1e-45", "7e-46",
                                       "0.000001"}[next_below(from, 16)]);
     }
     to[n] = 0;
@@ -125,20 +134,23 @@ static void rows_of_numbers_are_the_floats_of_strtof(void **state)
     char number[N][200], text[N * 220 + 400];
     void *c = make_c_locale();
     make_tables(&tables, N);
-    line_parser fast = {.most_features = N, .plain = !cpu_has_avx2(), .tables = &tables, .c = c}, slow = fast;
+    line_parser fast = {.most_features = N, .plain = !cpu_has_avx2(), .tables = &tables, .c = c},
+                slow = fast;
     slow.plain = 1;
     assert_true(parser_widen(&fast, N) && parser_widen(&slow, N));
     for (uint32_t r = 0; r < EFFORT * 5000; r++) {
         int n = snprintf(text, sizeof text, "3 qid:%u ", r);
-        uint32_t odd = next_below(&from, 8)
-                           ? N
-                           : next_below(&from, N); /* mostly what the kernel takes, and once what it refuses */
+        uint32_t odd =
+            next_below(&from, 8)
+                ? N
+                : next_below(&from, N); /* mostly what the kernel takes, and once what it refuses */
         for (uint32_t f = 0; f < N; f++) {
             if (f == odd || next_below(&from, 200) == 0)
                 put_number(number[f], sizeof number[f], &from);
             else
                 snprintf(number[f], sizeof number[f], "%s%.*f", next_below(&from, 3) ? "" : "-",
-                         (int)next_below(&from, 8), next_unit(&from) * pow(10, next_below(&from, 6)));
+                         (int)next_below(&from, 8),
+                         next_unit(&from) * pow(10, next_below(&from, 6)));
             n += snprintf(text + n, sizeof text - (size_t)n, "%u:%s ", f + 1, number[f]);
         }
         text[n - 1] = '\n';
@@ -148,7 +160,8 @@ static void rows_of_numbers_are_the_floats_of_strtof(void **state)
         fast.wait = 0; /* whatever was before */
         assert_int_equal(parse_line(&fast, text, text + n, text + n + 380, x, &a), LINE_ROW);
         assert_int_equal(parse_line(&slow, text, text + n, text + n, y, &b), LINE_ROW);
-        assert_true(a.next == text + n - 1 && b.next == a.next && a.query == r && a.grade == 3 && a.widest == N);
+        assert_true(a.next == text + n - 1 && b.next == a.next && a.query == r && a.grade == 3 &&
+                    a.widest == N);
         for (uint32_t f = 0; f < N; f++)
             assert_same_bits(x[f], clamped(number[f]), number[f]);
         assert_memory_equal(x, y, sizeof x);
@@ -165,14 +178,16 @@ static void a_locale_with_commas_changes_nothing(void **state)
     const char *const commas[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
     for (size_t i = 0; i < sizeof commas / sizeof *commas && !setlocale(LC_NUMERIC, commas[i]); i++)
         ;
-    oltr_dataset *d = must_read(write_text("comma", "1 qid:1 1:0.1234567890123456789 2:1.5e-30\n"), NULL, NULL);
+    oltr_dataset *d =
+        must_read(write_text("comma", "1 qid:1 1:0.1234567890123456789 2:1.5e-30\n"), NULL, NULL);
     setlocale(LC_NUMERIC, "C");
     assert_same_bits(d->x[0], 0.1234567890123456789f, "0.1234567890123456789");
     assert_same_bits(d->x[1], 1.5e-30f, "1.5e-30");
     oltr_dataset_free(d);
 }
 
-/* ---- what a line may be --------------------------------------------------------------------------------- */
+/* ---- what a line may be
+ * --------------------------------------------------------------------------------- */
 
 /* A text, and what it must be read as: one row after the other. */
 typedef struct sample {
@@ -183,8 +198,9 @@ typedef struct sample {
 
 static const sample good[] = {
     {"1 qid:7 1:0.5 2:3\n", 1, 2, "7/1: 0.5 3; "},
-    {"1 qid:7 1:0.5 2:3", 1, 2, "7/1: 0.5 3; "},                                   /* no newline at the end */
-    {"1 qid:7 1:0.5 2:3 \r\n0 qid:7 1:1 2:1\r\n", 2, 2, "7/1: 0.5 3; 7/0: 1 1; "}, /* CRLF, blanks at the end */
+    {"1 qid:7 1:0.5 2:3", 1, 2, "7/1: 0.5 3; "}, /* no newline at the end */
+    {"1 qid:7 1:0.5 2:3 \r\n0 qid:7 1:1 2:1\r\n", 2, 2,
+     "7/1: 0.5 3; 7/0: 1 1; "}, /* CRLF, blanks at the end */
     {"1\tqid:7\t1:0.5\t\t2:3\t\n", 1, 2, "7/1: 0.5 3; "},
     {"  1   qid:7   1:0.5    2:3\n", 1, 2, "7/1: 0.5 3; "},
     {"\n\n  \n\t\r\n1 qid:7 1:2\n\n", 1, 1, "7/1: 2; "},               /* blank lines */
@@ -194,7 +210,8 @@ static const sample good[] = {
     {"1 qid:7 3:2 1:4 2:6\n", 1, 3, "7/1: 4 6 2; "},                  /* unsorted features */
     {"1 qid:7 1:2 1:4\n", 1, 1, "7/1: 4; "},                          /* the last one counts */
     {"1 qid:7\n0 qid:7 2:1\n", 2, 2, "7/1: 0 0; 7/0: 0 1; "},         /* a row without features */
-    {"1 qid:7 1:1\n2 qid:5 1:2\n3 qid:7 1:3\n4 qid:5 1:4\n", 4, 1, "7/1: 1; 7/3: 3; 5/2: 2; 5/4: 4; "},
+    {"1 qid:7 1:1\n2 qid:5 1:2\n3 qid:7 1:3\n4 qid:5 1:4\n", 4, 1,
+     "7/1: 1; 7/3: 3; 5/2: 2; 5/4: 4; "},
     {"2.0 qid:7 1:1\n+3 qid:7 1:1\n255 qid:7 1:1\n1e1 qid:7 1:1\n-0 qid:7 1:1\n", 5, 1,
      "7/2: 1; 7/3: 1; 7/255: 1; 7/10: 1; 7/0: 1; "},
     {"0 qid:0 1:1\n0 qid:18446744073709551615 1:2\n0 qid:007 1:3\n", 3, 1,
@@ -212,9 +229,11 @@ static void put_meaning(const oltr_dataset *d, char *text, size_t size)
     int n = 0;
     for (uint32_t q = 0; q < d->n_queries; q++)
         for (uint32_t r = d->first_row[q]; r < d->first_row[q + 1]; r++) {
-            n += snprintf(text + n, size - (size_t)n, "%llu/%u:", (unsigned long long)d->query[q], d->grade[r]);
+            n += snprintf(text + n, size - (size_t)n, "%llu/%u:", (unsigned long long)d->query[q],
+                          d->grade[r]);
             for (uint32_t f = 0; f < d->dim; f++)
-                n += snprintf(text + n, size - (size_t)n, " %.9g", (double)d->x[(size_t)r * d->dim + f]);
+                n += snprintf(text + n, size - (size_t)n, " %.9g",
+                              (double)d->x[(size_t)r * d->dim + f]);
             n += snprintf(text + n, size - (size_t)n, "; ");
         }
 }
@@ -224,7 +243,8 @@ static void good_lines_are_read(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         oltr_dataset *d = must_read(write_text("good", good[i].text), NULL, NULL);
-        oltr_dataset *packed = must_read(write_gzip("good.gz", good[i].text, strlen(good[i].text)), NULL, NULL);
+        oltr_dataset *packed =
+            must_read(write_gzip("good.gz", good[i].text, strlen(good[i].text)), NULL, NULL);
         char meaning[1000];
         assert_int_equal(d->n_rows, good[i].rows);
         assert_int_equal(d->dim, good[i].dim);
@@ -242,9 +262,9 @@ static void what_was_odd_is_reported(void **state)
 {
     (void)state;
     oltr_read_report r;
-    oltr_dataset_free(must_read(
-        write_text("odd", "# c\n\n0 qid:1 1:1e50 2:1 2:2 1:-1e400\n1 qid:2 1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:8 9:9 3:3 \n"),
-        NULL, &r));
+    oltr_dataset_free(must_read(write_text("odd", "# c\n\n0 qid:1 1:1e50 2:1 2:2 1:-1e400\n1 qid:2 "
+                                                  "1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:8 9:9 3:3 \n"),
+                                NULL, &r));
     assert_int_equal(r.lines, 4);
     assert_int_equal(r.clamped, 2);
     assert_int_equal(r.duplicates, 3);
@@ -253,7 +273,8 @@ static void what_was_odd_is_reported(void **state)
     assert_int_equal(r.from_cache, 0);
 }
 
-/* ---- what it may not be --------------------------------------------------------------------------------- */
+/* ---- what it may not be
+ * --------------------------------------------------------------------------------- */
 
 typedef struct fault {
     const char *line;
@@ -351,12 +372,14 @@ static void bad_values_in_dense_rows_are_refused_with_their_place(void **state)
             for (uint32_t f = 1; f <= 20; f++) {
                 n += snprintf(text + n, sizeof text - (size_t)n, " %u:", f);
                 value = f == at ? n : value;
-                n += snprintf(text + n, sizeof text - (size_t)n, "%s", f == at ? values[i] : "0.125");
+                n += snprintf(text + n, sizeof text - (size_t)n, "%s",
+                              f == at ? values[i] : "0.125");
             }
             memset(text + n, ' ', 500); /* so that the kernel goes all the way */
             n += 500;
             text[n++] = '\n';
-            assert_null(oltr_dataset_read(write_bytes("dense", text, (size_t)n), NULL, NULL, &error));
+            assert_null(
+                oltr_dataset_read(write_bytes("dense", text, (size_t)n), NULL, NULL, &error));
             snprintf(column, sizeof column, "line 2, column %d:", value - begin + 1);
             if (!strstr(error.msg, column))
                 FAIL_WITH("value \"%s\" of feature %u: %s", values[i], at, error.msg);
@@ -370,7 +393,8 @@ static void a_limit_of_features_is_kept(void **state)
     const char *path = write_text("limit", "1 qid:1 1:1 9:1\n");
     oltr_read_options o = {.most_features = 8};
     assert_null(oltr_dataset_read(path, &o, NULL, &error));
-    assert_non_null(strstr(error.msg, "column 13: expected a feature id from 1 to 8, found \"9:1\""));
+    assert_non_null(
+        strstr(error.msg, "column 13: expected a feature id from 1 to 8, found \"9:1\""));
     o.most_features = 9;
     oltr_dataset_free(must_read(path, &o, NULL));
     path = write_text("limit", "1 qid:1 1048576:1\n");
@@ -388,14 +412,15 @@ static void lenient_counts_and_skips(void **state)
     (void)state;
     oltr_read_report r;
     oltr_read_options lenient = {.lenient = 1};
-    oltr_dataset *d =
-        must_read(write_text("lenient", "0 qid:1 1:1\n\n1 qid:1 1:nan 77:1\nx\n2 qid:2 2:2\n"), &lenient, &r);
+    oltr_dataset *d = must_read(
+        write_text("lenient", "0 qid:1 1:1\n\n1 qid:1 1:nan 77:1\nx\n2 qid:2 2:2\n"), &lenient, &r);
     oltr_dataset *same = must_read(write_text("same", "0 qid:1 1:1\n2 qid:2 2:2\n"), NULL, NULL);
     assert_same_dataset(d, same);
     assert_int_equal(r.lines, 5);
     assert_int_equal(r.skipped, 2);
     assert_int_equal(r.first_skipped_line, 3);
-    assert_string_equal(r.first_reason, "column 11: expected a finite number behind the colon, found \"nan\"");
+    assert_string_equal(r.first_reason,
+                        "column 11: expected a finite number behind the colon, found \"nan\"");
     oltr_dataset_free(d);
     oltr_dataset_free(same);
 }
@@ -406,10 +431,12 @@ static void nothing_is_an_error(void **state)
     static const struct {
         const char *text, *words;
         int lenient;
-    } empty[] = {{"", "has no row", 0},
-                 {"\n\n# only words\n", "has no row", 0},
-                 {"1 qid:1\n2 qid:1 # nothing\n", "has no row with a feature", 0},
-                 {"x\ny\n", "has no good row; 2 were skipped, the first in line 1, column 1: expected a grade", 1}};
+    } empty[] = {
+        {"", "has no row", 0},
+        {"\n\n# only words\n", "has no row", 0},
+        {"1 qid:1\n2 qid:1 # nothing\n", "has no row with a feature", 0},
+        {"x\ny\n",
+         "has no good row; 2 were skipped, the first in line 1, column 1: expected a grade", 1}};
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
         oltr_error error;
         oltr_read_options o = {.lenient = empty[i].lenient};
@@ -420,7 +447,8 @@ static void nothing_is_an_error(void **state)
     }
 }
 
-/* ---- many rows, many threads, every way in -------------------------------------------------------------- */
+/* ---- many rows, many threads, every way in
+ * -------------------------------------------------------------- */
 
 typedef struct text {
     char *at;
@@ -444,14 +472,16 @@ static void append(text *t, const char *words)
     append_bytes(t, words, strlen(words));
 }
 
-/* Judged documents with everything in them: dense and sparse rows, comments, blanks, queries that come back, wider rows later. */
+/* Judged documents with everything in them: dense and sparse rows, comments, blanks, queries that
+ * come back, wider rows later. */
 static text motley(uint64_t seed, uint32_t rows, uint32_t dim, uint32_t bad_every)
 {
     source from = {seed};
     text t = {NULL, 0, 0};
     char word[260];
     for (uint32_t r = 0; r < rows; r++) {
-        uint32_t wide = 1 + (uint32_t)((uint64_t)dim * (r + 1) / rows), sparse = next_below(&from, 3);
+        uint32_t wide = 1 + (uint32_t)((uint64_t)dim * (r + 1) / rows),
+                 sparse = next_below(&from, 3);
         wide = wide < dim ? wide : dim;
         snprintf(word, sizeof word, "%u qid:%u", next_below(&from, 5),
                  next_below(&from, 20) ? r / 9 : next_below(&from, 50));
@@ -463,7 +493,8 @@ static text motley(uint64_t seed, uint32_t rows, uint32_t dim, uint32_t bad_ever
                      sparse == 2 && r % 5 == 0 ? dim + 1 - f : f);
             append(&t, word);
             if (next_below(&from, 50))
-                snprintf(word, sizeof word, "%.*f", (int)next_below(&from, 7), 100 * next_unit(&from) - 20);
+                snprintf(word, sizeof word, "%.*f", (int)next_below(&from, 7),
+                         100 * next_unit(&from) - 20);
             else
                 put_number(word, sizeof word, &from);
             append(&t, word);
@@ -524,7 +555,8 @@ static void assert_is_obvious(const oltr_dataset *d, const text *t, uint32_t dim
             if (o.query[j] == o.query[i]) {
                 taken[j] = 1;
                 assert_int_equal(d->grade[row], o.grade[j]);
-                assert_memory_equal(d->x + (size_t)row * dim, o.x + (size_t)j * dim, dim * sizeof *o.x);
+                assert_memory_equal(d->x + (size_t)row * dim, o.x + (size_t)j * dim,
+                                    dim * sizeof *o.x);
                 row++;
             }
     }
@@ -574,13 +606,16 @@ static void any_threads_any_way_in_the_same_bytes(void **state)
     static const uint32_t shapes[][2] = {{4000, 60}, {9000, 20}, {600, 700}, {15000, 1}, {3, 4096}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         text t = motley(i + 1, shapes[i][0], shapes[i][1], 0);
-        const char *path = write_bytes("motley", t.at, t.n), *packed = write_gzip("motley.gz", t.at, t.n);
+        const char *path = write_bytes("motley", t.at, t.n),
+                   *packed = write_gzip("motley.gz", t.at, t.n);
         oltr_dataset *first = must_read(path, &(oltr_read_options){.threads = 1}, NULL);
         assert_is_obvious(first, &t, shapes[i][1]);
         static const uint32_t threads[] = {2, 7, 0};
         for (size_t j = 0; j < sizeof threads / sizeof *threads; j++) {
-            assert_same_and_free(must_read(path, &(oltr_read_options){.threads = threads[j]}, NULL), first);
-            assert_same_and_free(must_read(packed, &(oltr_read_options){.threads = threads[j]}, NULL), first);
+            assert_same_and_free(must_read(path, &(oltr_read_options){.threads = threads[j]}, NULL),
+                                 first);
+            assert_same_and_free(
+                must_read(packed, &(oltr_read_options){.threads = threads[j]}, NULL), first);
             assert_same_and_free(read_plain(path, threads[j]), first);
             assert_same_and_free(read_pipe(path, threads[j], NULL), first);
             assert_same_and_free(read_pipe(packed, threads[j], NULL), first);
@@ -594,7 +629,8 @@ static void the_first_error_is_the_same_for_any_threads(void **state)
 {
     (void)state;
     text t = motley(9, 8000, 40, 1700);
-    const char *path = write_bytes("faulty", t.at, t.n), *packed = write_gzip("faulty.gz", t.at, t.n);
+    const char *path = write_bytes("faulty", t.at, t.n),
+               *packed = write_gzip("faulty.gz", t.at, t.n);
     oltr_error first, error;
     assert_null(oltr_dataset_read(path, &(oltr_read_options){.threads = 1}, NULL, &first));
     uint32_t number = 1;
@@ -604,14 +640,17 @@ static void the_first_error_is_the_same_for_any_threads(void **state)
     snprintf(place, sizeof place, "line %u, column 7: ", number);
     assert_non_null(strstr(first.msg, place));
     for (uint32_t i = 0; i < 40; i++) {
-        assert_null(oltr_dataset_read(path, &(oltr_read_options){.threads = 2 + i % 6}, NULL, &error));
+        assert_null(
+            oltr_dataset_read(path, &(oltr_read_options){.threads = 2 + i % 6}, NULL, &error));
         assert_string_equal(error.msg, first.msg);
-        assert_null(oltr_dataset_read(packed, &(oltr_read_options){.threads = 2 + i % 6}, NULL, &error));
+        assert_null(
+            oltr_dataset_read(packed, &(oltr_read_options){.threads = 2 + i % 6}, NULL, &error));
         assert_string_equal(strstr(error.msg, ", line"), strstr(first.msg, ", line"));
     }
     oltr_read_report one, many;
     oltr_dataset *d = must_read(path, &(oltr_read_options){.threads = 1, .lenient = 1}, &one);
-    assert_same_and_free(must_read(path, &(oltr_read_options){.threads = 7, .lenient = 1}, &many), d);
+    assert_same_and_free(must_read(path, &(oltr_read_options){.threads = 7, .lenient = 1}, &many),
+                         d);
     assert_memory_equal(&one, &many, sizeof one);
     assert_int_equal(one.skipped, 4);
     assert_int_equal(one.first_skipped_line, number);
@@ -679,7 +718,8 @@ static void a_text_may_end_with_its_page(void **state)
     }
 }
 
-/* ---- files that cannot be read -------------------------------------------------------------------------- */
+/* ---- files that cannot be read
+ * -------------------------------------------------------------------------- */
 
 static void assert_refused(const char *path, oltr_status code, const char *words)
 {
@@ -706,8 +746,9 @@ static void what_is_no_text_is_called_that(void **state)
     snprintf(path, sizeof path, "%s/%.*s", folder, 240, name);
     write_bytes("short", "x", 1);
     assert_int_equal(rename(path_of("short"), path), 0);
-    assert_refused(path, OLTR_EDATA,
-                   "nnn, line 1, column 1: expected a grade"); /* a long path does not hide the place */
+    assert_refused(
+        path, OLTR_EDATA,
+        "nnn, line 1, column 1: expected a grade"); /* a long path does not hide the place */
 }
 
 static void damaged_gzip_is_refused(void **state)
@@ -718,7 +759,8 @@ static void damaged_gzip_is_refused(void **state)
     unsigned char *packed = read_bytes(write_gzip("whole.gz", t.at, t.n), &n);
     for (size_t cut = 3; cut < n; cut += 1 + n / 200)
         assert_null(oltr_dataset_read(write_bytes("cut.gz", packed, cut), NULL, NULL, NULL));
-    assert_refused(write_bytes("cut.gz", packed, n - 6), OLTR_EIO, "the compressed file is cut short");
+    assert_refused(write_bytes("cut.gz", packed, n - 6), OLTR_EIO,
+                   "the compressed file is cut short");
     packed[n - 6] ^= 1;
     assert_refused(write_bytes("flip.gz", packed, n), OLTR_EIO, "cannot read");
     packed[n - 6] ^= 1;
@@ -737,7 +779,8 @@ static void damaged_gzip_is_refused(void **state)
 }
 
 /* `tail` of n bytes behind so many members. */
-static const char *with_tail(const unsigned char *packed, size_t size, int members, const void *tail, size_t n)
+static const char *with_tail(const unsigned char *packed, size_t size, int members,
+                             const void *tail, size_t n)
 {
     unsigned char *all = exactly((size_t)members * size + n + 1, 1);
     for (int i = 0; i < members; i++)
@@ -768,8 +811,10 @@ static void what_follows_a_gzip_file_is_refused(void **state)
                      (size_t)members * n + tail[i].fault);
             assert_refused(path, OLTR_EIO, words);
         }
-    assert_refused(with_tail(packed, n, 1, "\x1F\x8B", 2), OLTR_EIO, "the compressed file is cut short");
-    assert_refused(with_tail(packed, n, 1, "\x1F\x8B\x07\0\0\0\0\0\0\3", 10), OLTR_EIO, "unknown compression method");
+    assert_refused(with_tail(packed, n, 1, "\x1F\x8B", 2), OLTR_EIO,
+                   "the compressed file is cut short");
+    assert_refused(with_tail(packed, n, 1, "\x1F\x8B\x07\0\0\0\0\0\0\3", 10), OLTR_EIO,
+                   "unknown compression method");
     free(packed);
     free(t.at);
 }

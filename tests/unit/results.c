@@ -1,5 +1,6 @@
-/* results.c - sums over replications against the textbook: means, standard errors, differences in pairs, and results put together from parts. */
-#include "sim/results.h"
+/* results.c - sums over replications against the textbook: means, standard errors, differences in
+ * pairs, and results put together from parts. */
+#include "lab/sim/results.h"
 
 #include "unit.h"
 
@@ -176,7 +177,8 @@ static void shards_of_a_run(void **state)
         assert_int_equal(oltr_results_merge(sum, part, NULL), OLTR_OK);
         oltr_results_free(part);
     }
-    memcpy(sum->point[0].ns, whole->point[0].ns, POLICIES * sizeof(uint64_t)); /* time is what may differ */
+    memcpy(sum->point[0].ns, whole->point[0].ns,
+           POLICIES * sizeof(uint64_t)); /* time is what may differ */
     pack(whole, &expected, &size);
     pack(sum, &found, &size);
     assert_memory_equal(found, expected, size);
@@ -188,7 +190,10 @@ static void shards_of_a_run(void **state)
     oltr_results_free(sum);
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------------- */
+/* ---- groups
+ *
+ * -------------------------------------------------------------------------------------------------
+ */
 
 enum { QUERIES = 3 };
 
@@ -208,8 +213,12 @@ static oltr_experiment grouped(oltr_contestant *policy)
 {
     oltr_experiment e = experiment(policy);
     e.replications = 4 * QUERIES;
-    e.world = (oltr_world){
-        .kind = "dataset", .n_items = 3, .clicks = "cascade", .dim = 1, .dataset = &data, .attraction = row_attraction};
+    e.world = (oltr_world){.kind = "dataset",
+                           .n_items = 3,
+                           .clicks = "cascade",
+                           .dim = 1,
+                           .dataset = &data,
+                           .attraction = row_attraction};
     for (uint32_t i = 0; i < POLICIES; i++)
         policy[i].settings.n_items = 3;
     return e;
@@ -241,12 +250,14 @@ static void errors_between_groups(void **state)
     for (uint32_t g = 0; g < QUERIES; g++) {
         by_the_book(inside[g], 4, &mean, &se);
         oltr_estimate own = oltr_results_in_group(r, 0, 1, g);
-        assert_true(fabs(own.mean - mean) < 1e-12 && fabs(own.se - se) < 1e-12 && own.replications == 4);
+        assert_true(fabs(own.mean - mean) < 1e-12 && fabs(own.se - se) < 1e-12 &&
+                    own.replications == 4);
     }
     oltr_results_free(r);
 }
 
-/* Through bytes and in parts, groups stay what they are; a file whose groups do not add up is refused. */
+/* Through bytes and in parts, groups stay what they are; a file whose groups do not add up is
+ * refused. */
 static void groups_in_parts(void **state)
 {
     oltr_contestant policy[POLICIES];
@@ -282,7 +293,8 @@ static void groups_in_parts(void **state)
     oltr_results_free(sum);
 }
 
-/* ---- reading out of range ------------------------------------------------------------------------------- */
+/* ---- reading out of range
+ * ------------------------------------------------------------------------------- */
 
 static int is_none(oltr_estimate e)
 {
@@ -307,13 +319,15 @@ static void reading_out_of_range(void **state)
         assert_true(is_no_outcome(oltr_results_at(r, n, 0, 0)));
         assert_true(is_none(oltr_results_pair(r, n, 0, 1, 0)));
         assert_true(is_none(oltr_results_in_group(r, n, 0, 0)));
-        assert_true(is_none(oltr_results_in_group(r, 0, 0, n))); /* a world without queries has one group */
+        assert_true(
+            is_none(oltr_results_in_group(r, 0, 0, n))); /* a world without queries has one group */
         assert_int_equal(oltr_results_groups(r, n), 0);
         assert_int_equal(oltr_results_saturated(r, n), 0);
         assert_true(isnan(oltr_results_ns_per_round(r, n, 0)));
         n = n == 1 ? POLICIES : n;
         assert_true(is_no_outcome(oltr_results_at(r, 0, n, 0)));
-        assert_true(is_none(oltr_results_pair(r, 0, n, 0, 0)) && is_none(oltr_results_pair(r, 0, 0, n, 0)));
+        assert_true(is_none(oltr_results_pair(r, 0, n, 0, 0)) &&
+                    is_none(oltr_results_pair(r, 0, 0, n, 0)));
         assert_true(is_none(oltr_results_pair(r, 0, n, n, 0)));
         assert_true(is_none(oltr_results_in_group(r, 0, n, 0)));
         assert_true(isnan(oltr_results_ns_per_round(r, 0, n)));

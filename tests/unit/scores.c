@@ -1,5 +1,5 @@
-/* scores.c - scores of offline models: the CSV file reads back to the bit, every way it can be wrong is named with its line, and the priors
- * made of them are what scores.h says.
+/* scores.c - scores of offline models: the CSV file reads back to the bit, every way it can be
+ * wrong is named with its line, and the priors made of them are what scores.h says.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "unit.h"
@@ -8,14 +8,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ranker/scores.h"
+#include "scorer/scores.h"
 
 static const uint64_t query[] = {16, 7, UINT64_MAX};
 static const uint32_t first_row[] = {0, 2, 3, 6};
 static const uint8_t grade[6] = {0, 1, 2, 0, 0, 4};
 static const float x[6] = {0};
-static const oltr_dataset data = {
-    .n_queries = 3, .n_rows = 6, .dim = 1, .query = query, .first_row = first_row, .grade = grade, .x = x};
+static const oltr_dataset data = {.n_queries = 3,
+                                  .n_rows = 6,
+                                  .dim = 1,
+                                  .query = query,
+                                  .first_row = first_row,
+                                  .grade = grade,
+                                  .x = x};
 
 static char path[64];
 
@@ -58,9 +63,10 @@ static void refuses(const char *text, size_t size, const char *words)
 static void reads_any_order(void **state)
 {
     (void)state;
-    static const char text[] = "\xEF\xBB\xBF\"query\", document,\"a \"\"quoted, one\"\"\"\r\n"
-                               "18446744073709551615,2,0.6\r\n7,0,+0\r\n16,1,-0\r\n\"16\",\"0\",\" 1e-3 \"\r\n"
-                               "\n18446744073709551615,0,1\n18446744073709551615,1,.25\n \n";
+    static const char text[] =
+        "\xEF\xBB\xBF\"query\", document,\"a \"\"quoted, one\"\"\"\r\n"
+        "18446744073709551615,2,0.6\r\n7,0,+0\r\n16,1,-0\r\n\"16\",\"0\",\" 1e-3 \"\r\n"
+        "\n18446744073709551615,0,1\n18446744073709551615,1,.25\n \n";
     scores s;
     oltr_error error = {OLTR_OK, ""};
     put(text, sizeof text - 1);
@@ -96,9 +102,11 @@ static void refuses_with_lines(void **state)
     REFUSES(HEAD "16,,0.5,0.5\n", ":2: document must be a whole number, not ``");
     REFUSES(HEAD "17,0,0.5,0.5\n", ":2: the data has no query 17");
     REFUSES(HEAD "16,2,0.5,0.5\n", ":2: query 16 has no document 2; it has 2, numbered from 0");
-    REFUSES(HEAD ROW1 "7,0,1,1\n" ROW1, ":4: document 0 of query 16 comes a second time; it was given in line 2");
+    REFUSES(HEAD ROW1 "7,0,1,1\n" ROW1,
+            ":4: document 0 of query 16 comes a second time; it was given in line 2");
     REFUSES(HEAD ROW1, "5 of the 6 documents have no score; the first is document 1 of query 16");
-    REFUSES(HEAD "16,0,0.5,1.01\n", ":2: the score of model 2 must be a number from 0 to 1, not `1.01`");
+    REFUSES(HEAD "16,0,0.5,1.01\n",
+            ":2: the score of model 2 must be a number from 0 to 1, not `1.01`");
     REFUSES(HEAD "16,0,-0.1,1\n", ":2: the score of model 1 must be a number from 0 to 1");
     REFUSES(HEAD "16,0,nan,1\n", "not `nan`");
     REFUSES(HEAD "16,0,inf,1\n", "not `inf`");

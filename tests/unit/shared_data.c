@@ -1,5 +1,6 @@
-/* shared_data.c - real files, read with the counts that their README tells.  They are no part of the product: without them this is skipped.
- * They are looked for in the folder OLTR_DATA names, or else in ../shared/data beside the source tree.
+/* shared_data.c - real files, read with the counts that their README tells.  They are no part of
+ * the product: without them this is skipped. They are looked for in the folder OLTR_DATA names, or
+ * else in ../shared/data beside the source tree.
  */
 #define _GNU_SOURCE 1
 #include "unit.h"
@@ -18,13 +19,20 @@ typedef struct facts {
 } facts;
 
 static const facts files[] = {
-    {"mslr-web30k/train.txt.gz", 5555, 54, 136, 4, 0, 0},     {"mslr-web30k/vali.txt.gz", 1734, 18, 136, 4, 0, 0},
-    {"mslr-web30k/test.txt.gz", 1900, 18, 136, 4, 0, 0},      {"mq2008/train.txt.gz", 9630, 471, 46, 2, 0, 0},
-    {"mq2008/vali.txt.gz", 2707, 157, 46, 2, 0, 0},           {"clueweb09/Fold1.txt.gz", 5309, 12, 42, 4, 0, 0},
-    {"clueweb09/Fold2.txt.gz", 5584, 12, 42, 4, 0, 0},        {"clueweb09/Fold3.txt.gz", 4686, 12, 42, 4, 0, 0},
-    {"fixtures/istella_dummy_train.txt", 5, 2, 220, 2, 5, 0}, {"fixtures/istella_dummy_test.txt", 6, 2, 220, 2, 6, 0},
-    {"fixtures/pytorchltr_dataset.txt", 39, 4, 45, 2, 0, 0},  {"fixtures/rankeval_svmlight_qid.txt", 4, 3, 33, 3, 0, 0},
-    {"fixtures/tfr_toy_train.txt", 119, 27, 136, 2, 0, 141},  {"fixtures/tfr_toy_vali.txt", 36, 9, 136, 2, 0, 39},
+    {"mslr-web30k/train.txt.gz", 5555, 54, 136, 4, 0, 0},
+    {"mslr-web30k/vali.txt.gz", 1734, 18, 136, 4, 0, 0},
+    {"mslr-web30k/test.txt.gz", 1900, 18, 136, 4, 0, 0},
+    {"mq2008/train.txt.gz", 9630, 471, 46, 2, 0, 0},
+    {"mq2008/vali.txt.gz", 2707, 157, 46, 2, 0, 0},
+    {"clueweb09/Fold1.txt.gz", 5309, 12, 42, 4, 0, 0},
+    {"clueweb09/Fold2.txt.gz", 5584, 12, 42, 4, 0, 0},
+    {"clueweb09/Fold3.txt.gz", 4686, 12, 42, 4, 0, 0},
+    {"fixtures/istella_dummy_train.txt", 5, 2, 220, 2, 5, 0},
+    {"fixtures/istella_dummy_test.txt", 6, 2, 220, 2, 6, 0},
+    {"fixtures/pytorchltr_dataset.txt", 39, 4, 45, 2, 0, 0},
+    {"fixtures/rankeval_svmlight_qid.txt", 4, 3, 33, 3, 0, 0},
+    {"fixtures/tfr_toy_train.txt", 119, 27, 136, 2, 0, 141},
+    {"fixtures/tfr_toy_vali.txt", 36, 9, 136, 2, 0, 39},
     {"fixtures/tfr_toy_test.txt", 36, 9, 136, 2, 0, 39},
 };
 
@@ -37,14 +45,16 @@ static void every_file_has_the_counts_of_its_readme(void **state)
         oltr_error error = {OLTR_OK, ""};
         oltr_read_report r;
         snprintf(path, sizeof path, "%s/%s", data, f->file);
-        oltr_dataset *d = oltr_dataset_read(path, &(oltr_read_options){.threads = 1 + (uint32_t)i % 3}, &r, &error);
+        oltr_dataset *d = oltr_dataset_read(
+            path, &(oltr_read_options){.threads = 1 + (uint32_t)i % 3}, &r, &error);
         if (!d)
             FAIL_WITH("%s", error.msg);
         uint32_t top = 0;
         for (uint32_t j = 0; j < d->n_rows; j++)
             top = d->grade[j] > top ? d->grade[j] : top;
         if (d->n_rows != f->rows || d->n_queries != f->queries || d->dim != f->dim || top != f->top)
-            FAIL_WITH("%s: %u rows, %u queries, %u features, grades to %u", path, d->n_rows, d->n_queries, d->dim, top);
+            FAIL_WITH("%s: %u rows, %u queries, %u features, grades to %u", path, d->n_rows,
+                      d->n_queries, d->dim, top);
         assert_int_equal(r.clamped, f->clamped);
         assert_int_equal(r.duplicates, f->duplicates);
         oltr_dataset_free(d);

@@ -1,7 +1,9 @@
-/* special.c - the special functions behind the upper bounds: forward functions against GSL, inverses by certificate.
+/* special.c - the special functions behind the upper bounds: forward functions against GSL,
+ * inverses by certificate.
  *
- * A certificate does not compare two inverses, which could share a mistake: it puts the answer back into the forward function and asks
- * whether the root lies within the promised distance.  Closed forms and plain bisection say it a second time.
+ * A certificate does not compare two inverses, which could share a mistake: it puts the answer back
+ * into the forward function and asks whether the root lies within the promised distance.  Closed
+ * forms and plain bisection say it a second time.
  */
 #include <float.h>
 #include <gsl/gsl_cdf.h>
@@ -10,7 +12,7 @@
 
 #include "unit.h"
 #include "oracle.h"
-#include "math/special.h"
+#include "engine/special/special.h"
 
 static int setup(void **state)
 {
@@ -30,7 +32,8 @@ static double draw_shape(source *from)
     return next_below(from, 5) ? log_uniform(from, 1e-3, 1e6) : round[next_below(from, 7)];
 }
 
-/* ---- log Gamma ------------------------------------------------------------------------------------------- */
+/* ---- log Gamma
+ * ------------------------------------------------------------------------------------------- */
 
 static void log_gamma_is_near(double x)
 {
@@ -59,7 +62,8 @@ static void log_gamma_of_a_whole_number_is_the_log_of_a_factorial(void **state)
     }
 }
 
-/* ---- the tails of Beta ----------------------------------------------------------------------------------- */
+/* ---- the tails of Beta
+ * ----------------------------------------------------------------------------------- */
 
 typedef struct beta_case {
     double a, b, x, y;
@@ -78,14 +82,15 @@ static beta_case draw_case(source *from)
     return c;
 }
 
-static void tails_are_near(const beta_case *c, oracle_tails right, double tolerance, double least, const char *judge)
+static void tails_are_near(const beta_case *c, oracle_tails right, double tolerance, double least,
+                           const char *judge)
 {
     double lower, upper;
     beta_tails(c->a, c->b, c->x, c->y, &lower, &upper);
     if (!(fabs(lower - right.lower) <= least + tolerance * right.lower &&
           fabs(upper - right.upper) <= least + tolerance * right.upper))
-        FAIL_WITH("beta_tails(%.17g, %.17g, %.17g) is %.17g, %.17g; %s says %.17g, %.17g", c->a, c->b, c->x, lower,
-                  upper, judge, right.lower, right.upper);
+        FAIL_WITH("beta_tails(%.17g, %.17g, %.17g) is %.17g, %.17g; %s says %.17g, %.17g", c->a,
+                  c->b, c->x, lower, upper, judge, right.lower, right.upper);
 }
 
 static void beta_tails_agree_with_gsl_where_it_answers(void **state)
@@ -171,11 +176,13 @@ static void beta_tails_of_large_shapes_keep_their_digits_near_the_ends(void **st
     (void)state;
     source from = {22};
     for (int i = 0; i < 5000; i++) {
-        beta_case c = {log_uniform(&from, 10, 30), log_uniform(&from, 10, 30), 1, log_uniform(&from, 1e-10, 1e-6)};
+        beta_case c = {log_uniform(&from, 10, 30), log_uniform(&from, 10, 30), 1,
+                       log_uniform(&from, 1e-10, 1e-6)};
         c.x = 1 - c.y;
         tails_are_near(&c, oracle_beta(c.a, c.b, c.x, c.y), 1e-9, 1e-320, "the continued fraction");
         beta_case mirrored = {c.b, c.a, c.y, c.x};
-        tails_are_near(&mirrored, oracle_beta(c.b, c.a, c.y, c.x), 1e-9, 1e-320, "the continued fraction");
+        tails_are_near(&mirrored, oracle_beta(c.b, c.a, c.y, c.x), 1e-9, 1e-320,
+                       "the continued fraction");
     }
 }
 
@@ -185,7 +192,8 @@ static void beta_power_is_the_density_times_x_y(void **state)
     source from = {7};
     for (int i = 0; i < 20000; i++) {
         beta_case c = draw_case(&from);
-        long double log_right = (long double)c.a * logl((long double)c.x) + (long double)c.b * logl((long double)c.y) -
+        long double log_right = (long double)c.a * logl((long double)c.x) +
+                                (long double)c.b * logl((long double)c.y) -
                                 oracle_log_beta(c.a, c.b);
         double right = (double)expl(log_right);
         if (right > 1e-30 && !(relative(beta_power(c.a, c.b, c.x, c.y), right) <= 1e-9))
@@ -194,13 +202,17 @@ static void beta_power_is_the_density_times_x_y(void **state)
     }
 }
 
-/* ---- the quantile ---------------------------------------------------------------------------------------- */
+/* ---- the quantile
+ * ---------------------------------------------------------------------------------------- */
 
-static const double X_TOLERANCE = 1e-9, TAIL_NOISE = 1e-11; /* the second: what the judge itself may be wrong by */
+static const double X_TOLERANCE = 1e-9,
+                    TAIL_NOISE = 1e-11; /* the second: what the judge itself may be wrong by */
 
-/* ---- shapes beyond 1e6, up to the largest that a prior may have ------------------------------------------- */
+/* ---- shapes beyond 1e6, up to the largest that a prior may have
+ * ------------------------------------------- */
 
-/* With b far above a, Beta(a,b) is a gamma law: P(X > x) = Q(a, -(b + (a-1)/2) log(1-x)), up to a share of about a^3 / (24 b^2), here below 1e-11. */
+/* With b far above a, Beta(a,b) is a gamma law: P(X > x) = Q(a, -(b + (a-1)/2) log(1-x)), up to a
+ * share of about a^3 / (24 b^2), here below 1e-11. */
 static void tails_beside_a_huge_shape_follow_the_gamma_law(void **state)
 {
     (void)state;
@@ -209,10 +221,13 @@ static void tails_beside_a_huge_shape_follow_the_gamma_law(void **state)
         double a = log_uniform(&from, 0.5, 1e3), b = log_uniform(&from, 1e10, 1e12), lower, upper;
         double x = fmax(a + sqrt(a) * (12 * next_unit(&from) - 6), a * next_unit(&from)) / b;
         beta_tails(a, b, x, 1 - x, &lower, &upper);
-        double z = -(b + (a - 1) / 2) * log1p(-x), right = gsl_cdf_gamma_Q(z, a, 1), left = gsl_cdf_gamma_P(z, a, 1);
-        if (!(fabs(upper - right) <= 1e-9 * right + 1e-300 && fabs(lower - left) <= 1e-9 * left + 1e-15))
-            FAIL_WITH("beta_tails(%.17g, %.17g, %.17g) is %.17g, %.17g; the gamma law says %.17g, %.17g", a, b, x,
-                      lower, upper, left, right);
+        double z = -(b + (a - 1) / 2) * log1p(-x), right = gsl_cdf_gamma_Q(z, a, 1),
+               left = gsl_cdf_gamma_P(z, a, 1);
+        if (!(fabs(upper - right) <= 1e-9 * right + 1e-300 &&
+              fabs(lower - left) <= 1e-9 * left + 1e-15))
+            FAIL_WITH(
+                "beta_tails(%.17g, %.17g, %.17g) is %.17g, %.17g; the gamma law says %.17g, %.17g",
+                a, b, x, lower, upper, left, right);
         beta_tails(b, a, 1 - x, x, &upper, &lower); /* mirrored */
         assert_true(fabs(upper - right) <= 1e-9 * right + 1e-300);
     }
@@ -224,7 +239,8 @@ static void tails_of_two_huge_shapes_agree_with_the_continued_fraction(void **st
     (void)state;
     source from = {32};
     for (int i = 0; i < 300; i++) {
-        double a = log_uniform(&from, 1e6, 1e8), b = a * log_uniform(&from, 0.1, 1), mean = a / (a + b);
+        double a = log_uniform(&from, 1e6, 1e8), b = a * log_uniform(&from, 0.1, 1),
+               mean = a / (a + b);
         double x = mean + sqrt(mean * (1 - mean) / (a + b)) * (12 * next_unit(&from) - 6);
         beta_case c = {a, b, x, 1 - x};
         tails_are_near(&c, oracle_beta(a, b, c.x, c.y), 1e-9, 1e-30, "the continued fraction");
@@ -237,7 +253,8 @@ static void tails_do_not_jump_where_the_method_changes(void **state)
     source from = {33};
     for (int i = 0; i < 2000; i++) {
         double b = log_uniform(&from, 0.5, 1e6), a = 1e6, mean = a / (a + b);
-        double x = fmin(mean + sqrt(mean * (1 - mean) / (a + b)) * (8 * next_unit(&from) - 6), 1 - 1e-9);
+        double x =
+            fmin(mean + sqrt(mean * (1 - mean) / (a + b)) * (8 * next_unit(&from) - 6), 1 - 1e-9);
         double below, above, upper;
         beta_tails(a * (1 - 1e-15), b, x, 1 - x, &below, &upper);
         beta_tails(a, b, x, 1 - x, &above, &upper);
@@ -249,7 +266,8 @@ static void quantiles_of_huge_shapes_have_their_closed_forms(void **state)
 {
     (void)state;
     source from = {34};
-    for (int i = 0; i < 20000; i++) { /* P(X > x) is (1-x)^b for a = 1 and (1-x)^b (1 + b x) for a = 2 */
+    for (int i = 0; i < 20000;
+         i++) { /* P(X > x) is (1-x)^b for a = 1 and (1-x)^b (1 + b x) for a = 2 */
         double b = log_uniform(&from, 1e6, 1e12), tail = log_uniform(&from, 1e-15, 0.5);
         assert_true(relative(beta_quantile_upper(1, b, tail), -expm1(log(tail) / b)) < 1e-9);
         double x = beta_quantile_upper(2, b, tail);
@@ -266,10 +284,12 @@ static void quantiles_of_huge_priors_follow_the_gamma_law(void **state)
         double a = log_uniform(&from, 1e-2, 1e3), b = log_uniform(&from, 1e10, 1e12),
                tail = log_uniform(&from, 1e-15, 0.3);
         double x = beta_quantile_upper(a, b, tail), z = -(b + (a - 1) / 2) * log1p(-x);
-        double above = gsl_cdf_gamma_Q(z * (1 - 1e-9), a, 1), below = gsl_cdf_gamma_Q(z * (1 + 1e-9), a, 1);
+        double above = gsl_cdf_gamma_Q(z * (1 - 1e-9), a, 1),
+               below = gsl_cdf_gamma_Q(z * (1 + 1e-9), a, 1);
         if (!(above >= tail * (1 - 1e-10) && below <= tail * (1 + 1e-10)))
-            FAIL_WITH("beta_quantile_upper(%.17g, %.17g, %.17g) is %.17g; the tails beside it are %.17g and %.17g", a,
-                      b, tail, x, above, below);
+            FAIL_WITH("beta_quantile_upper(%.17g, %.17g, %.17g) is %.17g; the tails beside it are "
+                      "%.17g and %.17g",
+                      a, b, tail, x, above, below);
     }
 }
 
@@ -284,8 +304,9 @@ static void quantile_is_certified(double a, double b, double tail)
     double x = beta_quantile_upper(a, b, tail);
     double above = upper_at(a, b, x - X_TOLERANCE), below = upper_at(a, b, x + X_TOLERANCE);
     if (!(x >= 0 && x <= 1) || above < tail * (1 - TAIL_NOISE) || below > tail * (1 + TAIL_NOISE))
-        FAIL_WITH("beta_quantile_upper(%.17g, %.17g, %.17g) is %.17g; the tails %.0e beside it are %.17g and %.17g", a,
-                  b, tail, x, X_TOLERANCE, above, below);
+        FAIL_WITH("beta_quantile_upper(%.17g, %.17g, %.17g) is %.17g; the tails %.0e beside it are "
+                  "%.17g and %.17g",
+                  a, b, tail, x, X_TOLERANCE, above, below);
 }
 
 static double draw_tail(source *from)
@@ -354,7 +375,8 @@ static void quantiles_fall_as_the_tail_grows(void **state)
         for (double tail = 1e-12; tail < 1; tail = tail < 0.2 ? tail * 1.5 : tail + 0.05) {
             double x = beta_quantile_upper(a, b, tail);
             if (!(x <= last + 1e-12))
-                FAIL_WITH("beta_quantile_upper(%.17g, %.17g, %.17g) is %.17g, above %.17g", a, b, tail, x, last);
+                FAIL_WITH("beta_quantile_upper(%.17g, %.17g, %.17g) is %.17g, above %.17g", a, b,
+                          tail, x, last);
             last = x;
         }
     }
@@ -378,23 +400,28 @@ static void near_points_know_their_tail(void **state)
     (void)state;
     source from = {13};
     for (int i = 0; i < 2000 * EFFORT; i++) {
-        double a = draw_shape(&from), b = draw_shape(&from), tail = log_uniform(&from, 1e-12, 0.5), slack = 0.01;
+        double a = draw_shape(&from), b = draw_shape(&from), tail = log_uniform(&from, 1e-12, 0.5),
+               slack = 0.01;
         beta_point point = beta_near(a, b, tail, slack);
         double upper = oracle_beta(a, b, point.x, point.y).upper;
-        int beyond = point.x < 1e-303 || point.y < 1e-303; /* the quantile is nearer to 0 or 1 than a double can be */
+        int beyond = point.x < 1e-303 ||
+                     point.y < 1e-303; /* the quantile is nearer to 0 or 1 than a double can be */
         int near = beyond || fabs(log(point.upper) - log(tail)) <= slack;
-        if (!near || !(relative(point.upper, upper) <= 1e-9) || !(fabs(point.x + point.y - 1) <= 1e-15))
-            FAIL_WITH("beta_near(%.17g, %.17g, %.17g): x %.17g, y %.17g, upper %.17g, right %.17g", a, b, tail, point.x,
-                      point.y, point.upper, upper);
+        if (!near || !(relative(point.upper, upper) <= 1e-9) ||
+            !(fabs(point.x + point.y - 1) <= 1e-15))
+            FAIL_WITH("beta_near(%.17g, %.17g, %.17g): x %.17g, y %.17g, upper %.17g, right %.17g",
+                      a, b, tail, point.x, point.y, point.upper, upper);
         assert_true(relative(point.power, beta_power(a, b, point.x, point.y)) <= 1e-9);
     }
 }
 
-/* ---- Bernoulli divergence -------------------------------------------------------------------------------- */
+/* ---- Bernoulli divergence
+ * -------------------------------------------------------------------------------- */
 
 static long double kl_slow(long double p, long double q)
 {
-    long double first = p > 0 ? p * logl(p / q) : 0, second = p < 1 ? (1 - p) * logl((1 - p) / (1 - q)) : 0;
+    long double first = p > 0 ? p * logl(p / q) : 0,
+                second = p < 1 ? (1 - p) * logl((1 - p) / (1 - q)) : 0;
     return first + second;
 }
 
@@ -427,7 +454,8 @@ static void kl_has_its_ends(void **state)
     assert_true(kl_bernoulli(1, 1) == 0);
 }
 
-/* ---- its inverse ----------------------------------------------------------------------------------------- */
+/* ---- its inverse
+ * ----------------------------------------------------------------------------------------- */
 
 /* Bisection on the distance to p, and on the distance to 1 when the root is near it. */
 static double kl_upper_slow(double p, double budget)
@@ -466,7 +494,8 @@ static void kl_upper_agrees_with_bisection(void **state)
         double p = draw_p(&from), budget = log_uniform(&from, 1e-12, 50);
         double got = kl_upper(p, budget), right = kl_upper_slow(p, budget);
         if (!(fabs(got - right) <= 1e-10 && got >= p && got <= 1))
-            FAIL_WITH("kl_upper(%.17g, %.17g) is %.17g, bisection says %.17g", p, budget, got, right);
+            FAIL_WITH("kl_upper(%.17g, %.17g) is %.17g, bisection says %.17g", p, budget, got,
+                      right);
     }
 }
 
@@ -512,7 +541,8 @@ static void near_points_know_their_divergence(void **state)
             continue;
         kl_point point = kl_near(p, budget, slack);
         double right = point.q < 1 ? (double)kl_slow(p, point.q) : point.kl;
-        double noise = 1e-14 + 1e-9 * right + 4e-16 * (1 - p) / (1 - point.q); /* the last: of q rounded near 1 */
+        double noise = 1e-14 + 1e-9 * right +
+                       4e-16 * (1 - p) / (1 - point.q); /* the last: of q rounded near 1 */
         if (!(fabs(point.kl - budget) <= slack * budget && fabs(point.kl - right) <= noise))
             FAIL_WITH("kl_near(%.17g, %.17g): q %.17g, kl %.17g", p, budget, point.q, point.kl);
     }
@@ -523,7 +553,8 @@ static void inverses_are_pure_functions(void **state)
     (void)state;
     source from = {21};
     for (int i = 0; i < 5000; i++) {
-        double a = draw_shape(&from), b = draw_shape(&from), tail = draw_tail(&from), p = draw_p(&from);
+        double a = draw_shape(&from), b = draw_shape(&from), tail = draw_tail(&from),
+               p = draw_p(&from);
         double x = beta_quantile_upper(a, b, tail), q = kl_upper(p, tail);
         (void)beta_quantile_upper(b, a, tail / 2);
         (void)kl_upper(p / 2, tail);

@@ -1,4 +1,5 @@
-/* texts.h - what the tests of readers share: a folder for files, files in it, and datasets compared to the bit. */
+/* texts.h - what the tests of readers share: a folder for files, files in it, and datasets compared
+ * to the bit. */
 #ifndef OLTR_TESTS_TEXTS_H
 #define OLTR_TESTS_TEXTS_H
 
@@ -87,7 +88,8 @@ static inline void assert_same_dataset(const oltr_dataset *a, const oltr_dataset
     assert_memory_equal(a->x, b->x, (size_t)a->n_rows * a->dim * sizeof *a->x);
 }
 
-static inline oltr_dataset *must_read(const char *path, const oltr_read_options *options, oltr_read_report *report)
+static inline oltr_dataset *must_read(const char *path, const oltr_read_options *options,
+                                      oltr_read_report *report)
 {
     oltr_error error = {OLTR_OK, ""};
     oltr_dataset *d = oltr_dataset_read(path, options, report, &error);

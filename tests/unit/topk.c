@@ -1,15 +1,16 @@
 /* topk.c - the K best against a plain sort, and ties against a fair lottery.
  *
- * A selection that prefers low indices among ties would show the same items forever while nothing is known of any of them, and no
- * regret curve would say why.  False alarms: see stat.h.
+ * A selection that prefers low indices among ties would show the same items forever while nothing
+ * is known of any of them, and no regret curve would say why.  False alarms: see stat.h.
  */
 #include "stat.h"
-#include "rng/sample.h"
-#include "math/topk.h"
+#include "engine/rng/sample.h"
+#include "engine/select/topk.h"
 
 enum { MOST = 1000 };
 
-/* ---- against a sort -------------------------------------------------------------------------------------- */
+/* ---- against a sort
+ * -------------------------------------------------------------------------------------- */
 
 static int compare_doubles(const void *left, const void *right)
 {
@@ -17,8 +18,8 @@ static int compare_doubles(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static void is_the_head_of_the_sorted(const double *x, size_t n, uint32_t k, const uint32_t *position,
-                                      const double *score)
+static void is_the_head_of_the_sorted(const double *x, size_t n, uint32_t k,
+                                      const uint32_t *position, const double *score)
 {
     double sorted[MOST];
     char seen[MOST] = {0};
@@ -35,10 +36,11 @@ static void is_the_head_of_the_sorted(const double *x, size_t n, uint32_t k, con
 }
 
 typedef void select_f32(float *, size_t, uint32_t, const oltr_rng *, float *, uint32_t *, double *);
-typedef void select_f64(double *, size_t, uint32_t, const oltr_rng *, double *, uint32_t *, double *);
+typedef void select_f64(double *, size_t, uint32_t, const oltr_rng *, double *, uint32_t *,
+                        double *);
 
-static void run_f32(select_f32 *select, const double *x, size_t n, uint32_t k, uint64_t round, uint32_t *position,
-                    double *score)
+static void run_f32(select_f32 *select, const double *x, size_t n, uint32_t k, uint64_t round,
+                    uint32_t *position, double *score)
 {
     float copy[MOST + NORMAL_GROUP], best[(MOST + NORMAL_GROUP) / 8 + 8];
     oltr_rng rng = oltr_rng_at(oltr_rng_make(1, 2), 3, round);
@@ -47,8 +49,8 @@ static void run_f32(select_f32 *select, const double *x, size_t n, uint32_t k, u
     select(copy, n, k, &rng, best, position, score);
 }
 
-static void run_f64(select_f64 *select, const double *x, size_t n, uint32_t k, uint64_t round, uint32_t *position,
-                    double *score)
+static void run_f64(select_f64 *select, const double *x, size_t n, uint32_t k, uint64_t round,
+                    uint32_t *position, double *score)
 {
     double copy[MOST + NORMAL_GROUP], best[(MOST + NORMAL_GROUP) / 8 + 8];
     oltr_rng rng = oltr_rng_at(oltr_rng_make(1, 2), 3, round);
@@ -128,11 +130,15 @@ static void the_selection_keeps_to_the_room_it_asks_for(void **state)
         topk_f64(x, n, 1, &rng, best, &position, NULL);
         for (size_t i = topk_room(n); i < topk_room(n) + 8; i++)
             if (best[i] != guard)
-                FAIL_WITH("topk_f64 of %zu scores writes best[%zu]; it has %zu", n, i, topk_room(n));
+                FAIL_WITH("topk_f64 of %zu scores writes best[%zu]; it has %zu", n, i,
+                          topk_room(n));
     }
 }
 
-/* ---- ties ------------------------------------------------------------------------------------------------ */
+/* ---- ties
+ *
+ * ------------------------------------------------------------------------------------------------
+ */
 
 enum { MOST_TIED = 6, MOST_ORDERS = 120 };
 
@@ -208,7 +214,8 @@ static void hold_lottery(const lottery *l)
     for (uint64_t round = 0; round < rounds; round++) {
         run_f32(topk_f32, x, l->n, l->first + l->taken, round, position, NULL);
         single[order_of(l, position)]++;
-        run_f64(topk_f64, x, l->n, l->first + l->taken, round + ((uint64_t)1 << 32), position, NULL);
+        run_f64(topk_f64, x, l->n, l->first + l->taken, round + ((uint64_t)1 << 32), position,
+                NULL);
         twice[order_of(l, position)]++;
     }
     check_uniform_cells(l->name, single, orders(l));

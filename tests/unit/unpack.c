@@ -1,5 +1,5 @@
-/* unpack.c - zlib without memory: told as such, and not as a file that cannot be read.  The linker puts the functions of
- * this file in front of zlib's (--wrap). */
+/* unpack.c - zlib without memory: told as such, and not as a file that cannot be read.  The linker
+ * puts the functions of this file in front of zlib's (--wrap). */
 #define _GNU_SOURCE 1
 #include "texts.h"
 

@@ -1,7 +1,8 @@
-/* wide.c - the integers of 128 bits: against the compiler's own where it has them, and known answers everywhere. */
+/* wide.c - the integers of 128 bits: against the compiler's own where it has them, and known
+ * answers everywhere. */
 #include "unit.h"
 
-#include "sim/wide.h"
+#include "lab/sim/wide.h"
 
 static void assert_wide(wide value, uint64_t high, uint64_t low)
 {
@@ -35,10 +36,12 @@ static void doubles_are_the_nearest(void **state)
     assert_true(wide_double(wide_of(INT64_MIN)) == -0x1p63);
     assert_true(wide_double((wide){0, 1}) == 0x1p64);
     assert_true(wide_double((wide){0, (uint64_t)1 << 63}) == -0x1p127);
-    assert_true(wide_double((wide){0x800, 1}) == 0x1p64);                            /* a tie, to even */
-    assert_true(wide_double((wide){0x801, 1}) == 0x1.0000000000001p64);              /* just above it */
-    assert_true(wide_double((wide){0x1800, 1}) == 0x1.0000000000002p64);             /* a tie, to even, upwards */
-    assert_true(wide_double((wide){1, 0x20000000000001u}) == 0x1.0000000000001p117); /* only the last bit decides */
+    assert_true(wide_double((wide){0x800, 1}) == 0x1p64);               /* a tie, to even */
+    assert_true(wide_double((wide){0x801, 1}) == 0x1.0000000000001p64); /* just above it */
+    assert_true(wide_double((wide){0x1800, 1}) ==
+                0x1.0000000000002p64); /* a tie, to even, upwards */
+    assert_true(wide_double((wide){1, 0x20000000000001u}) ==
+                0x1.0000000000001p117); /* only the last bit decides */
     assert_true(wide_double((wide){0, 0x20000000000001u}) == 0x1p117);
     assert_true(wide_double((wide){UINT64_MAX, UINT64_MAX >> 1}) == 0x1p127);
 }
@@ -78,7 +81,8 @@ static void the_same_as_the_compilers(void **state)
         wide a = any(&from), b = any(&from);
         native x = native_of(a), y = native_of(b);
         unsigned_native ux = (unsigned_native)x, uy = (unsigned_native)y;
-        uint32_t n = 1 + (uint32_t)next_bits(&from) / (1u << next_below(&from, 31)), bits = next_below(&from, 128);
+        uint32_t n = 1 + (uint32_t)next_bits(&from) / (1u << next_below(&from, 31)),
+                 bits = next_below(&from, 128);
         assert_same(wide_add(a, b), ux + uy);
         assert_same(wide_subtract(a, b), ux - uy);
         assert_same(wide_multiply(a, b), ux * uy);

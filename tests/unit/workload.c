@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "sim/workload.h"
+#include "lab/sim/workload.h"
 
 enum { POINTS = 3, POLICIES = 2, ROUNDS = 100, REPLICATIONS = 4 };
 
@@ -27,18 +27,20 @@ static void begin(stage *s, oltr_shard shard)
     for (uint32_t p = 0; p < POINTS; p++, items *= 100) {
         for (uint32_t i = 0; i < POLICIES; i++) {
             s->policy[p][i] = (oltr_contestant){.label = i ? "b" : "a"};
-            assert_int_equal(oltr_settings_init(&s->policy[p][i].settings, i ? "ts-beta" : "gts", items, NULL),
-                             OLTR_OK);
+            assert_int_equal(
+                oltr_settings_init(&s->policy[p][i].settings, i ? "ts-beta" : "gts", items, NULL),
+                OLTR_OK);
         }
-        s->point[p] = (oltr_experiment){.seed = 1,
-                                        .rounds = ROUNDS,
-                                        .slots = 3,
-                                        .replications = REPLICATIONS,
-                                        .n_checkpoints = 1,
-                                        .checkpoint = end,
-                                        .world = {.kind = "beta", .n_items = items, .clicks = "cascade"},
-                                        .n_policies = POLICIES,
-                                        .policy = s->policy[p]};
+        s->point[p] =
+            (oltr_experiment){.seed = 1,
+                              .rounds = ROUNDS,
+                              .slots = 3,
+                              .replications = REPLICATIONS,
+                              .n_checkpoints = 1,
+                              .checkpoint = end,
+                              .world = {.kind = "beta", .n_items = items, .clicks = "cascade"},
+                              .n_policies = POLICIES,
+                              .policy = s->policy[p]};
     }
     s->results = oltr_results_new(s->point, POINTS, NULL);
     assert_non_null(s->results);
@@ -84,7 +86,8 @@ static void large_points_weigh_more(void **state)
     assert_int_equal(p.rounds, p.rounds_total / 3);
     assert_int_equal(p.rounds_done, p.rounds);
     assert_true(p.share > 0 && p.share < 0.01);
-    double ratio = (guess_round(&s.point[1], 0) + guess_round(&s.point[2], 0)) / guess_round(&s.point[0], 0);
+    double ratio =
+        (guess_round(&s.point[1], 0) + guess_round(&s.point[2], 0)) / guess_round(&s.point[0], 0);
     assert_true(fabs(p.seconds_left - ratio) < 0.01 * ratio); /* one second for the first point */
 
     /* the second turns out to cost ten times the first */
@@ -92,7 +95,8 @@ static void large_points_weigh_more(void **state)
         workload_add(s.work, 1, i, ROUNDS, ROUNDS * 1000);
     p = report(&s, 3.5);
     double third = guess_round(&s.point[2], 0) / guess_round(&s.point[1], 0);
-    double left = 3.5 * (REPLICATIONS - 1 + REPLICATIONS * third) * 1000 / (REPLICATIONS * 100 + 1000);
+    double left =
+        3.5 * (REPLICATIONS - 1 + REPLICATIONS * third) * 1000 / (REPLICATIONS * 100 + 1000);
     assert_true(fabs(p.seconds_left - left) < 0.01 * left);
     finish(&s);
 }
@@ -156,8 +160,10 @@ static void earlier_replications_and_shards(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_known_at_first),       cmocka_unit_test(large_points_weigh_more),
-        cmocka_unit_test(policies_weigh_by_their_cost),    cmocka_unit_test(the_share_never_falls_and_ends_at_one),
+        cmocka_unit_test(nothing_is_known_at_first),
+        cmocka_unit_test(large_points_weigh_more),
+        cmocka_unit_test(policies_weigh_by_their_cost),
+        cmocka_unit_test(the_share_never_falls_and_ends_at_one),
         cmocka_unit_test(earlier_replications_and_shards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,97 @@
+/* command.h - the shape of the command line: one table of verbs, each with one table of options.
+ * Parsing, --help, `oltr help` and the manual page are all made from these tables, so they cannot
+ * disagree. */
+#ifndef OLTR_APP_ARGS_COMMAND_H
+#define OLTR_APP_ARGS_COMMAND_H
+
+#include <oltr/oltr.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum exit_code { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_STOPPED = 130 };
+
+struct option {
+    char letter;          /* '\0': none */
+    const char *name;     /* "output" for --output */
+    const char *argument; /* "DIR", or NULL: a switch */
+    const char *key;      /* the key of the experiment file that it overrides, or NULL */
+    const char *help;
+};
+
+struct given {
+    const struct option *option;
+    const char *value;
+};
+
+struct arguments {
+    const struct verb *verb;
+    uint32_t n_operands, n_given;
+    const char **operand; /* (n_operands) */
+    struct given *given;  /* (n_given) in the order of the command line */
+};
+
+/* A verb does something, or is a family of verbs that do: `data` has `data inspect`, whose name is
+ * both words. */
+struct verb {
+    const char *name;
+    const char *operands; /* "FILE" or "[NAME]"; of a family "COMMAND" */
+    uint32_t fewest, most;
+    const char *summary;                           /* one line */
+    const char *details;                           /* paragraphs separated by '\n' */
+    const struct option *options;                  /* ends with a name of NULL */
+    int (*run)(const struct arguments *arguments); /* NULL: a family */
+    const struct verb *members; /* of a family, ends with a name of NULL; else NULL */
+};
+enum { ANY_NUMBER = UINT16_MAX }; /* of operands: as `most` */
+
+extern const struct verb verbs[]; /* ends with a name of NULL */
+
+/* The options of each verb live beside its code. */
+extern const struct option run_options[], merge_options[], policies_options[], plot_options[],
+    report_options[], reproduce_options[], help_options[], no_options[];
+int cmd_run(const struct arguments *arguments);
+int cmd_merge(const struct arguments *arguments);
+int cmd_policies(const struct arguments *arguments);
+int cmd_plot(const struct arguments *arguments);
+int cmd_report(const struct arguments *arguments);
+int cmd_reproduce(const struct arguments *arguments);
+int cmd_version(const struct arguments *arguments);
+int cmd_help(const struct arguments *arguments);
+
+/* The program, from its words to its exit code. */
+int cli_main(int argc, char **argv);
+
+/* Reads the words behind the verb.  EXIT_OK, or EXIT_USAGE after saying what is wrong; free the
+ * result either way. */
+int arguments_parse(const struct verb *verb, int count, char **word, struct arguments *out);
+void arguments_free(struct arguments *arguments);
+/* The last value given for an option ("" for a switch), or NULL. */
+const char *arguments_value(const struct arguments *arguments, const char *name);
+
+/* The verb that the first words name, and in *used how many of them: `data inspect` takes two.  A
+ * family is found when the word behind its name is missing or an option.  NULL after saying what is
+ * wrong. */
+const struct verb *verb_find(uint32_t count, const char *const *word, uint32_t *used);
+
+bool is_folder(const char *path);
+/* Is there a folder of that name?  EXIT_USAGE after saying that there is none, or that it is no
+ * folder. */
+int need_folder(const char *path);
+
+/* "oltr: words" on standard error; returns `code`. */
+int complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same with the words of an error about something that the user has named: EXIT_USAGE, but
+ * EXIT_FAILED where the machine lacks something, and EXIT_STOPPED after Ctrl-C. */
+int complain_of(const oltr_error *error);
+
+void help_all(FILE *out);
+void help_verb(FILE *out, const struct verb *verb);
+void help_experiment(FILE *out);
+void help_man(FILE *out);
+/* Words folded at 78 columns; lines after the first begin with `indent` blanks.  `column`: where
+ * the first begins. */
+void help_fold(FILE *out, const char *words, int indent, int column);
+
+#endif

@@ -1,0 +1,190 @@
+/* progress.c - see progress.h. */
+#define _POSIX_C_SOURCE 200809L
+#include "app/run/progress.h"
+
+#include "app/run/shard.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { REGRETS_SHOWN = 4, LINE_SIZE = 512 };
+
+static uint32_t replications_of(const oltr_results *results, uint32_t point)
+{
+    return oltr_results_at(results, point, 0, 0).replications;
+}
+
+uint64_t progress_done(const struct config *config, const oltr_results *results)
+{
+    uint64_t done = 0;
+    for (uint32_t p = 0; p < config->n_points; p++) {
+        done += replications_of(results, p);
+    }
+    return done;
+}
+
+uint64_t progress_total(const struct config *config, oltr_shard shard)
+{
+    uint64_t total = 0;
+    for (uint32_t p = 0; p < config->n_points; p++) {
+        total += oltr_shard_replications(shard, config->points[p].replications);
+    }
+    return total;
+}
+
+struct progress progress_begin(const struct config *config)
+{
+    return (struct progress){config, isatty(STDERR_FILENO) == 1};
+}
+
+double progress_every(const struct progress *progress)
+{
+    return progress->terminal ? 0.25 : 10;
+}
+
+/* ---- the line
+ * ------------------------------------------------------------------------------------------- */
+
+struct line {
+    char text[LINE_SIZE];
+    size_t used, columns, width;
+};
+
+/* Adds a piece if all of it fits. */
+static bool add(struct line *line, const char *piece)
+{
+    size_t size = strlen(piece), columns = text_width(piece);
+    if (line->columns + columns > line->width || line->used + size + 1 > LINE_SIZE) {
+        return false;
+    }
+    memcpy(line->text + line->used, piece, size + 1);
+    line->used += size;
+    line->columns += columns;
+    return true;
+}
+
+static void rate_text(double rate, char *out, size_t size)
+{
+    static const char units[] = " kMG";
+    size_t unit = 0;
+    while (rate >= 1000 && unit < 3) {
+        rate /= 1000;
+        unit++;
+    }
+    if (unit == 0) {
+        (void)snprintf(out, size, "%.0f rounds/s", rate);
+    } else {
+        (void)snprintf(out, size, "%.3g%c rounds/s", rate, units[unit]);
+    }
+}
+
+void progress_time(double seconds, char *out, size_t size)
+{
+    if (!(seconds >= 0) || seconds > 1e7) {
+        (void)snprintf(out, size, "?");
+        return;
+    }
+    unsigned long s = (unsigned long)ceil(seconds);
+    if (s < 3600) {
+        (void)snprintf(out, size, "%lu:%02lu", s / 60, s % 60);
+    } else {
+        (void)snprintf(out, size, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
+    }
+}
+
+/* The point that is being worked on: the first that has begun and is not done, else the last that
+ * has begun. */
+static uint32_t current_point(const struct config *config, const oltr_results *results)
+{
+    uint32_t current = 0;
+    for (uint32_t p = 0; p < config->n_points; p++) {
+        uint32_t done = replications_of(results, p);
+        if (done > 0) {
+            current = p;
+        }
+        if (done > 0 && done < config->points[p].replications) {
+            break;
+        }
+    }
+    return current;
+}
+
+static void add_regrets(struct line *line, const struct config *config, const oltr_results *results)
+{
+    uint32_t p = current_point(config, results);
+    const oltr_experiment *point = &config->points[p];
+    char piece[LINE_SIZE];
+    if (replications_of(results, p) == 0) {
+        return;
+    }
+    if (config->sweep_key != NULL) {
+        (void)snprintf(piece, sizeof piece, "  [%.60s = %.40s]", config->sweep_key,
+                       config->sweep[p]);
+        if (!add(line, piece)) {
+            return;
+        }
+    }
+    for (uint32_t i = 0; i < point->n_policies && i < REGRETS_SHOWN; i++) {
+        double regret = oltr_results_at(results, p, i, point->n_checkpoints - 1).regret;
+        (void)snprintf(piece, sizeof piece, "%s %.120s %.4g", i == 0 ? "  regret:" : ",",
+                       point->policy[i].label, regret);
+        if (!add(line, piece)) {
+            return;
+        }
+    }
+}
+
+static size_t terminal_width(void)
+{
+    struct winsize size = {0};
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 10;
+    return known ? size.ws_col - 1U : 79;
+}
+
+static void make_line(const struct progress *progress, const oltr_progress *state,
+                      struct line *line)
+{
+    char piece[LINE_SIZE], rate[40], left[40];
+    double percent = 100 * state->share;
+    rate_text(state->seconds > 0 ? (double)state->rounds_done / state->seconds : 0, rate,
+              sizeof rate);
+    progress_time(state->seconds_left >= 0 ? state->seconds_left : HUGE_VAL, left, sizeof left);
+    (void)snprintf(piece, sizeof piece, percent < 10 ? "%3.1f%%" : "%3.0f%%",
+                   percent < 10 ? floor(10 * percent) / 10 : floor(percent));
+    (void)add(line, piece);
+    (void)snprintf(piece, sizeof piece, "  %" PRIu64 "/%" PRIu64 " replications", state->done,
+                   state->total);
+    (void)add(line, piece);
+    (void)snprintf(piece, sizeof piece, "  ETA %s", left);
+    (void)add(line, piece);
+    (void)snprintf(piece, sizeof piece, "  %s", rate);
+    (void)add(line, piece);
+    add_regrets(line, progress->config, state->results);
+}
+
+void progress_show(const struct progress *progress, const oltr_progress *state)
+{
+    struct line line = {.width = progress->terminal ? terminal_width() : 200};
+    if (!progress->terminal && state->done == state->total) {
+        return; /* the table is about to come */
+    }
+    make_line(progress, state, &line);
+    if (progress->terminal) {
+        (void)fprintf(stderr, "\r%s\033[K", line.text);
+    } else {
+        (void)fprintf(stderr, "oltr: %s\n", line.text);
+    }
+    (void)fflush(stderr);
+}
+
+void progress_end(const struct progress *progress)
+{
+    if (progress->terminal) {
+        (void)fputs("\r\033[K", stderr);
+        (void)fflush(stderr);
+    }
+}

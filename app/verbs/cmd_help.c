@@ -1,0 +1,38 @@
+/* cmd_help.c - `oltr help`: the overview, one verb, the experiment file, or the manual page. */
+#include "app/args/command.h"
+#include "engine/base/quote.h"
+
+#include <string.h>
+
+const struct option help_options[] = {
+    {0, "man", NULL, NULL, "print the manual page oltr(1) in troff"},
+    {0, NULL, NULL, NULL, NULL},
+};
+
+int cmd_help(const struct arguments *arguments)
+{
+    if (arguments_value(arguments, "man") != NULL) {
+        help_man(stdout);
+        return EXIT_OK;
+    }
+    if (arguments->n_operands == 0) {
+        help_all(stdout);
+        return EXIT_OK;
+    }
+    if (strcmp(arguments->operand[0], "experiment") == 0) {
+        help_experiment(stdout);
+        return EXIT_OK;
+    }
+    uint32_t used;
+    const struct verb *verb = verb_find(arguments->n_operands, arguments->operand, &used);
+    if (verb == NULL) {
+        return EXIT_USAGE;
+    }
+    if (used < arguments->n_operands) {
+        char word[SHOWN_SIZE];
+        return complain(EXIT_USAGE, "%s has no commands of its own, so none is called `%s`",
+                        verb->name, shown(arguments->operand[used], word));
+    }
+    help_verb(stdout, verb);
+    return EXIT_OK;
+}

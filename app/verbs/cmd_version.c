@@ -1,0 +1,11 @@
+/* cmd_version.c - `oltr version`. */
+#include "app/args/command.h"
+
+#include <oltr/oltr.h>
+
+int cmd_version(const struct arguments *arguments)
+{
+    (void)arguments;
+    (void)printf("oltr %s\n", oltr_version());
+    return EXIT_OK;
+}

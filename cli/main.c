@@ -1,7 +1,0 @@
-/* main.c - the program oltr. */
-#include "cli.h"
-
-int main(int argc, char **argv)
-{
-    return cli_main(argc, argv);
-}

@@ -1,0 +1,37 @@
+/* bytes.h - writing and reading of little-endian bytes with bounds, and the checksum over them.
+ *
+ * Both ends of every file format of the engine: a writer that counts when it has no room, and a
+ * reader that turns every length that lies into a sticky error instead of a read beyond the end.
+ */
+#ifndef OLTR_ENGINE_BASE_BYTES_H
+#define OLTR_ENGINE_BASE_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct writer {
+    unsigned char *at; /* NULL: only count */
+    size_t capacity;
+    size_t used; /* what was written, or would have been */
+} writer;
+
+typedef struct reader {
+    const unsigned char *at;
+    size_t left;
+    int failed; /* sticky: something did not fit */
+} reader;
+
+void put_bytes(writer *w, const void *bytes, size_t n);
+void put_u32(writer *w, uint32_t value);
+void put_u64(writer *w, uint64_t value);
+void put_f64s(writer *w, const double *value, size_t n);
+
+void get_bytes(reader *r, void *bytes, size_t n);
+uint32_t get_u32(reader *r);
+uint64_t get_u64(reader *r);
+void get_f64s(reader *r, double *value, size_t n);
+
+/* CRC-64/XZ: finds every burst of up to 64 flipped bits. */
+uint64_t crc64(const void *bytes, size_t n);
+
+#endif

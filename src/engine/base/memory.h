@@ -1,0 +1,16 @@
+/* memory.h - memory from the caller's hook, or from the C library. */
+#ifndef OLTR_ENGINE_BASE_MEMORY_H
+#define OLTR_ENGINE_BASE_MEMORY_H
+
+#include <oltr/oltr.h>
+
+/* `bytes` zeros aligned to LAYOUT_ALIGN, or NULL.  memory NULL, or one without `take`: from
+ * calloc(), which for large blocks gives pages that the system fills in only when they are first
+ * written. */
+void *memory_take(const oltr_memory *memory, size_t bytes);
+void memory_give(const oltr_memory *memory, void *block, size_t bytes); /* block may be NULL */
+
+/* Either both functions or none. */
+int memory_is_whole(const oltr_memory *memory);
+
+#endif

@@ -1,0 +1,23 @@
+/* quote.c - see shown.h.  Messages quote what people typed, and what they typed may be long or
+ * hostile to a terminal, so quoting goes through one function. */
+#include "engine/base/quote.h"
+
+#include "engine/base/text.h"
+
+#include <string.h>
+
+const char *shown(const char *text, char buffer[SHOWN_SIZE])
+{
+    static const char dots[] = "...";
+    size_t length = strlen(text), room = SHOWN_SIZE - sizeof dots;
+    size_t keep = length < SHOWN_SIZE ? length : text_cut(text, room);
+    for (size_t i = 0; i < keep; i++) {
+        unsigned char c = (unsigned char)text[i];
+        buffer[i] = c < 0x20 || c == 0x7F ? '?' : text[i];
+    }
+    memcpy(buffer + keep, dots, keep < length ? sizeof dots : 0);
+    if (keep == length) {
+        buffer[keep] = '\0';
+    }
+    return buffer;
+}

@@ -1,0 +1,11 @@
+/* quote.h - what people typed, made fit to be quoted in a message. */
+#ifndef OLTR_ENGINE_BASE_QUOTE_H
+#define OLTR_ENGINE_BASE_QUOTE_H
+
+#include "engine/base/error.h"
+
+/* `text` on one line, without control characters, never longer than the buffer. */
+enum { SHOWN_SIZE = 56 };
+const char *shown(const char *text, char buffer[SHOWN_SIZE]);
+
+#endif

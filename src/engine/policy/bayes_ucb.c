@@ -1,0 +1,142 @@
+/* bayes_ucb.c - Bayes-UCB with a Beta posterior (BayesUCB-Beta): Kveton, Meshi, Zoghi and Qin
+ * (2022), after Kaufmann (2018).
+ *
+ * Belief.  The attraction of item i is Beta(a_i + S_i, b_i + N_i - S_i). Rule.  Rank by the
+ * quantile of level 1 - 1/t, t counted from 1, show the K largest.  In round 1 the level is 0 and
+ * all tie: any list.
+ *
+ * Cost.  A quantile of every item every round would be nearly all the time of a simulation.  But
+ * between observations of an item only the level moves, so its quantile is kept as a power series
+ * in log t (index_cache.h): a round costs one or two incomplete beta functions for each examined
+ * item and eight multiplications for each other one.
+ */
+#include <math.h>
+
+#include "engine/special/special.h"
+#include "engine/policy/beta_policy.h"
+#include "engine/policy/index_cache.h"
+
+typedef struct bayes_ucb_state {
+    beta_items items; /* first: see beta_common.h */
+    index_cache index;
+    size_t bytes;
+} bayes_ucb_state;
+
+static bayes_ucb_state plan(uint32_t n_items)
+{
+    bayes_ucb_state p;
+    layout l = {align_up(sizeof p), 0};
+    p.items = beta_items_plan(&l, n_items);
+    p.index = index_cache_plan(&l, n_items);
+    p.bytes = l.overflow ? 0 : l.used;
+    return p;
+}
+
+static size_t state_bytes(const oltr_settings *settings)
+{
+    return plan(settings->n_items).bytes;
+}
+
+static double slow(uint64_t t)
+{
+    return log((double)t);
+}
+
+static int series(const void *state, uint32_t i, const clock_segment *segment, clock_series *out)
+{
+    const bayes_ucb_state *p = state;
+    return quantile_series(doubles_at(p, p->items.a)[i], doubles_at(p, p->items.b)[i], segment,
+                           out);
+}
+
+static double value(const void *state, uint32_t i, uint64_t t)
+{
+    const bayes_ucb_state *p = state;
+    return beta_quantile_upper(doubles_at(p, p->items.a)[i], doubles_at(p, p->items.b)[i],
+                               1 / (double)t);
+}
+
+static const index_rule rule = {slow, series, value};
+
+static void refresh(void *state, uint64_t t)
+{
+    bayes_ucb_state *p = state;
+    for (uint32_t i = 0; i < p->items.sums.n_items; i++)
+        beta_items_refresh(p, &p->items, i);
+    index_cache_update(p, &p->index, &rule, t, NULL, 0);
+}
+
+static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
+{
+    bayes_ucb_state *p = state;
+    *p = plan(settings->n_items);
+    oltr_status status = beta_init(state, settings, error);
+    if (status == OLTR_OK)
+        refresh(state, 1);
+    return status;
+}
+
+static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
+                        void *scratch, const oltr_ranking *out)
+{
+    const bayes_ucb_state *p = state;
+    double_scores s = double_scratch(scratch, p->items.sums.n_items);
+    index_cache_read(p, &p->index, &rule, t, from, s.score);
+    return show_best(s, from, rng, out);
+}
+
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
+{
+    bayes_ucb_state *p = state;
+    (void)from;
+    for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
+        item_sums_add(p, &p->items.sums, shown->item[slot], seen->reward[slot],
+                      weight_of_slot(seen, slot));
+        beta_items_refresh(p, &p->items, shown->item[slot]);
+    }
+    index_cache_update(p, &p->index, &rule, t, shown->item, seen->n_examined);
+    return OLTR_OK;
+}
+
+static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
+                              oltr_error *error)
+{
+    bayes_ucb_state *p = state;
+    oltr_status status = beta_renew(state, t, settings, item, error);
+    if (status == OLTR_OK)
+        index_cache_update(p, &p->index, &rule, t, &item, 1);
+    return status;
+}
+
+const policy_ops bayes_ucb_ops = {
+    .info = {.name = "bayes-ucb",
+             .title = "Bayes-UCB with a Beta posterior (BayesUCB-Beta)",
+             .source = "Kveton, Meshi, Zoghi, Qin: On the Value of Prior in Online Learning to "
+                       "Rank, AISTATS 2022",
+             .summary = "Ranks by the upper 1/t quantile of every item's Beta posterior.",
+             .rewards = OLTR_CLICKS,
+             .can_predict = 1,
+             .can_merge = 1,
+             .can_forget = 1,
+             .takes_weights = 1,
+             .by_item = 1,
+             .can_resize = 1,
+             .uses_prior = 1,
+             .exact_copy = 1,
+             .order_free = 1,
+             .n_params = BETA_PARAMS,
+             .params = beta_params},
+    .state_bytes = state_bytes,
+    .scratch_bytes = double_scratch_bytes,
+    .init = init,
+    .rank = rank,
+    .learn = learn,
+    .sums = list_item_sums,
+    .saved = item_sums_saved,
+    .overflows = item_sums_overflows,
+    .refresh = refresh,
+    .renew_item = renew_item,
+    .check = check_clicks,
+    .predict = beta_predict,
+};

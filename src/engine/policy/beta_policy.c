@@ -1,0 +1,74 @@
+/* beta_policy.c - see beta_common.h. */
+#include "engine/policy/beta_policy.h"
+
+#include <math.h>
+
+const oltr_param beta_params[BETA_PARAMS] = {
+    {"prior", OLTR_CHOICE, PRIOR_NONE, 0, 2, prior_choices,
+     "what is taken from the prior: nothing, its means only (weighing as much as a + b), or all of "
+     "it"},
+    {"a", OLTR_REAL, 1, 1e-3, 1e6, NULL,
+     "first shape of every item's Beta prior, where it is not taken from the prior"},
+    {"b", OLTR_REAL, 1, 1e-3, 1e6, NULL,
+     "second shape of every item's Beta prior, where it is not taken from the prior; with a = 1 "
+     "take 1 / the average "
+     "click rate"},
+};
+
+static void set_prior(void *state, const oltr_settings *settings, uint32_t i)
+{
+    const beta_items *p = state;
+    uint32_t take = choice(settings, BETA_PRIOR);
+    double a = param(settings, BETA_A), b = param(settings, BETA_B), weight = a + b;
+    if (take == PRIOR_MEAN) {
+        a = weight * prior_mean(&settings->prior, i);
+        b = fmax(weight - a,
+                 weight * 0x1p-54); /* a mean next to 1 may round to it, and 0 is no shape */
+    } else if (take == PRIOR_FULL) {
+        a = prior_a(&settings->prior, i);
+        b = prior_b(&settings->prior, i);
+    }
+    doubles_at(state, p->a0)[i] = a;
+    doubles_at(state, p->b0)[i] = b;
+}
+
+oltr_status beta_renew(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
+                       oltr_error *error)
+{
+    const beta_items *p = state;
+    oltr_status status =
+        require_item_prior(settings, choice(settings, BETA_PRIOR) != PRIOR_NONE, 1, item, error);
+    if (status == OLTR_OK)
+        status = item_sums_check_one(state, &p->sums, t, 1, item, error);
+    if (status != OLTR_OK)
+        return status;
+    set_prior(state, settings, item);
+    beta_items_refresh(state, p, item);
+    return OLTR_OK;
+}
+
+oltr_status beta_init(void *state, const oltr_settings *settings, oltr_error *error)
+{
+    uint32_t take = choice(settings, BETA_PRIOR);
+    oltr_status status = require_prior(settings, take != PRIOR_NONE, 1, error);
+    if (status != OLTR_OK)
+        return status;
+    for (uint32_t i = 0; i < settings->n_items; i++)
+        set_prior(state, settings, i);
+    return OLTR_OK;
+}
+
+oltr_status beta_predict(const void *state, uint64_t t, const candidates *from, double *mean,
+                         double *sd)
+{
+    const beta_items *p = state;
+    (void)t;
+    for (uint32_t j = 0; j < from->n; j++) {
+        double a = doubles_at(state, p->a)[candidate(from, j)],
+               b = doubles_at(state, p->b)[candidate(from, j)];
+        mean[j] = a / (a + b);
+        if (sd)
+            sd[j] = sqrt(a * b / (a + b + 1)) / (a + b);
+    }
+    return OLTR_OK;
+}

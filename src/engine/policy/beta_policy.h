@@ -1,0 +1,23 @@
+/* beta_policy.h - what the two policies on a Beta posterior share: their parameters, their prior,
+ * their prediction. */
+#ifndef OLTR_ENGINE_POLICY_BETA_POLICY_H
+#define OLTR_ENGINE_POLICY_BETA_POLICY_H
+
+#include "engine/policy/item_policy.h"
+#include "engine/posterior/beta_items.h"
+
+enum { BETA_PRIOR, BETA_A, BETA_B, BETA_PARAMS };
+extern const oltr_param beta_params[BETA_PARAMS];
+
+/* Sets the prior's shapes as the settings say.  The state begins with a beta_items. */
+oltr_status beta_init(void *state, const oltr_settings *settings, oltr_error *error);
+
+/* Checks one item's prior and sums, sets its prior's shapes, and derives those of its posterior. */
+oltr_status beta_renew(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
+                       oltr_error *error);
+
+/* Mean and standard deviation of the posterior. */
+oltr_status beta_predict(const void *state, uint64_t t, const candidates *from, double *mean,
+                         double *sd);
+
+#endif

@@ -1,0 +1,162 @@
+/* cascade_klucb.c - CascadeKL-UCB: Kveton, Szepesvari, Wen and Ashkan (ICML 2015).
+ *
+ * Rule.  Rank by the largest q with N_i kl(S_i/N_i, q) <= B(t), B(t) = log t + 3 log log t, kl the
+ * divergence of two Bernoulli distributions; show the K largest.  Items never examined come first
+ * (their bound is infinite).  While log log t is not positive, t < 3, the budget is 0.
+ *
+ * The released code has B(t) = log(t-1) + 3 log(log(t-1) + 1) (budget: released): it computes its
+ * bounds at the end of a round, by that round's number.
+ *
+ * Cost.  As with Bayes-UCB, only the budget moves between observations, so each bound is kept as a
+ * power series in it (index_cache.h): a round costs about two divergences for each examined item
+ * and eight multiplications for each other one.
+ */
+#include <math.h>
+
+#include "engine/special/special.h"
+#include "engine/policy/index_cache.h"
+
+enum { P_BUDGET, N_PARAMS };
+enum { PRINTED, RELEASED };
+static const char *const budgets[] = {"printed", "released", NULL};
+static const oltr_param params[N_PARAMS] = {
+    {"budget", OLTR_CHOICE, PRINTED, 0, 1, budgets,
+     "log t + 3 log log t, or the released code's log(t-1) + 3 log(log(t-1) + 1)"},
+};
+
+typedef struct klucb_state {
+    item_sums sums; /* first: see common.h */
+    index_cache index;
+    size_t bytes;
+    uint32_t budget;
+} klucb_state;
+
+static klucb_state plan(const oltr_settings *settings)
+{
+    klucb_state p = {.budget = choice(settings, P_BUDGET)};
+    layout l = {align_up(sizeof p), 0};
+    p.sums = item_sums_plan(&l, settings->n_items);
+    p.index = index_cache_plan(&l, settings->n_items);
+    p.bytes = l.overflow ? 0 : l.used;
+    return p;
+}
+
+static size_t state_bytes(const oltr_settings *settings)
+{
+    return plan(settings).bytes;
+}
+
+static double printed_budget(uint64_t t)
+{
+    return t < 3 ? 0 : log((double)t) + 3 * log(log((double)t));
+}
+
+static double released_budget(uint64_t t)
+{
+    double log_t = t > 1 ? log((double)(t - 1)) : 0;
+    return log_t + 3 * log1p(log_t);
+}
+
+static int series(const void *state, uint32_t i, const clock_segment *segment, clock_series *out)
+{
+    const klucb_state *p = state;
+    double n = doubles_at(p, p->sums.examined)[i], s = doubles_at(p, p->sums.reward)[i];
+    if (item_is_seen(n))
+        return kl_series(n, s / n, segment, out);
+    *out = (clock_series){.c = {INFINITY}};
+    return 1;
+}
+
+static double printed_value(const void *state, uint32_t i, uint64_t t)
+{
+    const klucb_state *p = state;
+    double n = doubles_at(p, p->sums.examined)[i], s = doubles_at(p, p->sums.reward)[i];
+    return item_is_seen(n) ? kl_upper(s / n, printed_budget(t) / n) : INFINITY;
+}
+
+static double released_value(const void *state, uint32_t i, uint64_t t)
+{
+    const klucb_state *p = state;
+    double n = doubles_at(p, p->sums.examined)[i], s = doubles_at(p, p->sums.reward)[i];
+    return item_is_seen(n) ? kl_upper(s / n, released_budget(t) / n) : INFINITY;
+}
+
+static const index_rule rules[] = {{printed_budget, series, printed_value},
+                                   {released_budget, series, released_value}};
+
+static void refresh(void *state, uint64_t t)
+{
+    klucb_state *p = state;
+    index_cache_update(p, &p->index, &rules[p->budget], t, NULL, 0);
+}
+
+static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
+{
+    (void)error;
+    *(klucb_state *)state = plan(settings);
+    refresh(state, 1);
+    return OLTR_OK;
+}
+
+static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
+                        void *scratch, const oltr_ranking *out)
+{
+    const klucb_state *p = state;
+    double_scores s = double_scratch(scratch, p->sums.n_items);
+    index_cache_read(p, &p->index, &rules[p->budget], t, from, s.score);
+    return show_best(s, from, rng, out);
+}
+
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
+{
+    klucb_state *p = state;
+    (void)from;
+    for (uint32_t slot = 0; slot < seen->n_examined; slot++)
+        item_sums_add(p, &p->sums, shown->item[slot], seen->reward[slot],
+                      weight_of_slot(seen, slot));
+    index_cache_update(p, &p->index, &rules[p->budget], t, shown->item, seen->n_examined);
+    return OLTR_OK;
+}
+
+static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
+                              oltr_error *error)
+{
+    klucb_state *p = state;
+    oltr_status status = item_sums_check_one(p, &p->sums, t, 1, item, error);
+    (void)settings;
+    if (status == OLTR_OK)
+        index_cache_update(p, &p->index, &rules[p->budget], t, &item, 1);
+    return status;
+}
+
+const policy_ops cascade_klucb_ops = {
+    .info = {.name = "cascade-klucb",
+             .title = "CascadeKL-UCB",
+             .source = "Kveton, Szepesvari, Wen, Ashkan: Cascading Bandits, ICML 2015",
+             .summary = "Ranks by the Kullback-Leibler upper confidence bound of every item's "
+                        "share of clicks.",
+             .rewards = OLTR_CLICKS,
+             .can_predict = 1,
+             .can_merge = 1,
+             .can_forget = 1,
+             .takes_weights = 1,
+             .by_item = 1,
+             .can_resize = 1,
+             .exact_copy = 1,
+             .order_free = 1,
+             .n_params = N_PARAMS,
+             .params = params},
+    .state_bytes = state_bytes,
+    .scratch_bytes = double_scratch_bytes,
+    .init = init,
+    .rank = rank,
+    .learn = learn,
+    .sums = list_item_sums,
+    .saved = item_sums_saved,
+    .overflows = item_sums_overflows,
+    .refresh = refresh,
+    .renew_item = renew_item,
+    .check = check_clicks,
+    .predict = predict_clicks,
+};

@@ -1,0 +1,262 @@
+/* cascade_woful.c - CascadeWOFUL: Vial, Sanghavi, Shakkottai and Srikant (NeurIPS 2022).
+ *
+ * Two ridge regressions.  The first, G_H = lambda_H I + sum x x', gives an upper bound on every
+ * attraction,
+ *     U_H(x) = x'theta_H + alpha_H sqrt(x'G_H^-1 x), clipped to [0,1].
+ * A click's variance is at most its attraction, so the second regression weighs each observation
+ * with w = 1 / max{U_H, 1/K} as U_H stood when the list was shown: G_B = lambda_B I + sum w x x',
+ * b_B = sum w x y, and the items are ranked by
+ *     U_B(x) = x'theta_B + alpha_B sqrt(x'G_B^-1 x).
+ * The radii (delta = 1/T, R = 1/2, lambda_H = 1, lambda_B = K):
+ *     alpha_H = sqrt(lambda_H) S + R sqrt(d log(1 + t K / (d lambda_H)) + 2 log(1/delta))
+ *     alpha_B = sqrt(lambda_B) S + 8 sqrt(d log(1 + t K^2 / (d lambda_B)) log(4 t^2 K^2 / delta)) +
+ * 4 sqrt(K) log(4 t^2 K^2 / delta) are a reconstruction from the published rate; their constants
+ * could not be checked against the paper.  They are far too wide in practice, hence `scale`, which
+ * multiplies both.
+ *
+ * The released code of the GTS paper (variant: released) is another algorithm.  Both regressions
+ * have noise 1/2 beside a prior variance of 1, which is a ridge of 1/4; alpha_H is the fixed width
+ * C of its CascadeLinUCB (cascade_linucb.c) and alpha_B is K C; U_H is taken after the round was
+ * learned, and is not clipped at 1; and the second regression learns a 0 for every item that was
+ * shown but not examined.  A comparison made with it says little about the algorithm.
+ */
+#include <math.h>
+
+#include "engine/policy/feature_rows.h"
+#include "engine/posterior/linear.h"
+
+enum { P_SCALE, P_S, P_SLOTS, P_HORIZON, P_VARIANT, P_NORM, N_PARAMS };
+enum { PRINTED, RELEASED };
+static const char *const variants[] = {"printed", "released", NULL};
+static const oltr_param params[N_PARAMS] = {
+    {"scale", OLTR_REAL, 1, 0, 1e6, NULL, "multiplies both radii"},
+    {"S", OLTR_REAL, 1, 0, 1e6, NULL,
+     "bound on the length of the true theta (not read by variant: released)"},
+    {"slots", OLTR_INTEGER, 3, 1, 1e6, NULL, "the length K of the lists it is made for"},
+    {"horizon", OLTR_INTEGER, 10000, 2, 1e15, NULL, "the number of rounds T; delta = 1/T"},
+    {"variant", OLTR_CHOICE, PRINTED, 0, 1, variants,
+     "as published, or as in the released code of the GTS paper"},
+    NORM_PARAM,
+};
+
+typedef struct woful {
+    linear plain, weighted; /* H and B */
+    context rows;
+    size_t theta,
+        work; /* offsets of (dim) doubles and of room for a quadratic form, for learning */
+    size_t bytes;
+    double scale, bound, slots, horizon; /* bound: S */
+    uint32_t variant;
+} woful;
+
+static woful plan(const oltr_settings *settings)
+{
+    woful p = {.variant = choice(settings, P_VARIANT)};
+    layout l = {align_up(sizeof p), 0};
+    p.scale = param(settings, P_SCALE);
+    p.bound = param(settings, P_S);
+    p.slots = param(settings, P_SLOTS);
+    p.horizon = param(settings, P_HORIZON);
+    p.plain = linear_plan(&l, settings->dim, p.variant == RELEASED ? 0.25 : 1);
+    p.weighted = linear_plan(&l, settings->dim, p.variant == RELEASED ? 0.25 : p.slots);
+    p.rows = context_plan(&l, settings, choice(settings, P_NORM));
+    p.theta = layout_take(&l, settings->dim, sizeof(double));
+    p.work = layout_take(&l, ldl_quadratic_work(settings->dim), sizeof(double));
+    p.bytes = l.overflow ? 0 : l.used;
+    return p;
+}
+
+static size_t state_bytes(const oltr_settings *settings)
+{
+    return plan(settings).bytes;
+}
+
+static void refresh(void *state, uint64_t t)
+{
+    woful *p = state;
+    (void)t;
+    linear_refresh(p, &p->plain);
+    linear_refresh(p, &p->weighted);
+}
+
+static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
+{
+    (void)error;
+    *(woful *)state = plan(settings);
+    refresh(state, 1);
+    return OLTR_OK;
+}
+
+static double released_width(const woful *p)
+{
+    double d = p->plain.dim;
+    return sqrt(d) + 0.5 * sqrt(d * log((1 + p->horizon) * p->horizon));
+}
+
+static double radius_plain(const woful *p, double t)
+{
+    double d = p->plain.dim;
+    if (p->variant == RELEASED)
+        return p->scale * released_width(p);
+    return p->scale * (p->bound + 0.5 * sqrt(d * log1p(t * p->slots / d) + 2 * log(p->horizon)));
+}
+
+static double radius_weighted(const woful *p, double t)
+{
+    double d = p->plain.dim, k = p->slots, log_term = log(4 * t * t * k * k * p->horizon);
+    if (p->variant == RELEASED)
+        return p->scale * k * released_width(p);
+    return p->scale * (sqrt(k) * p->bound + 8 * sqrt(d * log1p(t * k / d) * log_term) +
+                       4 * sqrt(k) * log_term);
+}
+
+static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
+                        void *scratch, const oltr_ranking *out)
+{
+    const woful *p = state;
+    context_scratch s = context_scratch_of(scratch, &p->rows);
+    ldl factor = linear_factor(p, &p->weighted);
+    ldl_sample(&factor, 0, NULL, s.theta);
+    oltr_status status = context_scores(&s, &p->rows, from, s.theta);
+    if (status != OLTR_OK)
+        return status;
+    context_widths(&s, &p->rows, from, &factor);
+    double alpha = radius_weighted(p, (double)t);
+    for (uint32_t j = 0; j < from->n; j++)
+        s.scores.score[j] += alpha * s.width[j];
+    return context_show(&s, &p->rows, from, rng, out);
+}
+
+/* 1 / max{U_H(x), 1/K} */
+static double weight_of(woful *p, const ldl *factor, const float *x, double alpha)
+{
+    double mean, square;
+    rows_times(x, p->plain.dim, 1, p->plain.dim, doubles_at(p, p->theta), &mean);
+    ldl_quadratic(factor, x, p->plain.dim, 1, &square, doubles_at(p, p->work));
+    double upper = mean + alpha * sqrt(square);
+    if (p->variant != RELEASED)
+        upper = fmin(upper, 1);
+    return 1 / fmax(upper, 1 / p->slots);
+}
+
+static void learn_plain(woful *p, const candidates *from, const oltr_ranking *shown,
+                        const oltr_feedback *seen)
+{
+    const float *x[LEARN_BATCH];
+    double y[LEARN_BATCH];
+    for (uint32_t start = 0; start < seen->n_examined; start += LEARN_BATCH) {
+        uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
+        linear_add(p, &p->plain, x, y, seen->weight ? seen->weight + start : NULL, n);
+    }
+}
+
+static void learn_weighted(woful *p, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                           const oltr_feedback *seen)
+{
+    const float *x[LEARN_BATCH];
+    double y[LEARN_BATCH], weight[LEARN_BATCH], alpha = radius_plain(p, (double)(t - 1));
+    ldl factor = linear_factor(p, &p->plain);
+    uint32_t end = p->variant == RELEASED ? shown->k : seen->n_examined;
+    ldl_sample(&factor, 0, NULL, doubles_at(p, p->theta));
+    for (uint32_t start = 0; start < end; start += LEARN_BATCH) {
+        uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, end, x, y);
+        for (uint32_t i = 0; i < n; i++)
+            weight[i] = weight_of(p, &factor, x[i], alpha) *
+                        (start + i < seen->n_examined ? weight_of_slot(seen, start + i) : 1);
+        linear_add(p, &p->weighted, x, y, weight, n);
+    }
+}
+
+/* The weighted regression learns first, while the plain one is still what it was when the list was
+ * shown.  In the released code it learns last. */
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
+{
+    woful *p = state;
+    if (p->variant == RELEASED)
+        learn_plain(p, from, shown, seen);
+    learn_weighted(p, t, from, shown, seen);
+    if (p->variant != RELEASED)
+        learn_plain(p, from, shown, seen);
+    return OLTR_OK;
+}
+
+static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
+{
+    const woful *p = state;
+    size_t d = p->plain.dim, packed = d * (d + 1) / 2;
+    out[0] = (sum_array){"gram", doubles_at(p, p->plain.gram), packed, NULL};
+    out[1] = (sum_array){"moment", doubles_at(p, p->plain.moment), d, NULL};
+    out[2] = (sum_array){"weighted-gram", doubles_at(p, p->weighted.gram), packed, NULL};
+    out[3] = (sum_array){"weighted-moment", doubles_at(p, p->weighted.moment), d, NULL};
+    return 4;
+}
+
+/* A weight of its own is at most K, that of the feedback beside it at most OLTR_MAX_WEIGHT. */
+static oltr_status check(const void *state, uint64_t t, oltr_error *error)
+{
+    const woful *p = state;
+    linear_limits plain = {context_most_rows(t), OLTR_MAX_WEIGHT, 1};
+    linear_limits weighted = {plain.rows, OLTR_MAX_WEIGHT * p->slots, 1};
+    oltr_status status = linear_check_within(p, &p->plain, &plain, error);
+    return status == OLTR_OK ? linear_check_within(p, &p->weighted, &weighted, error) : status;
+}
+
+static oltr_status check_derived(const void *state, oltr_error *error)
+{
+    const woful *p = state;
+    oltr_status status = linear_check_factor(p, &p->plain, error);
+    return status == OLTR_OK ? linear_check_factor(p, &p->weighted, error) : status;
+}
+
+static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
+{
+    static const char *const plain[LINEAR_DERIVED] = {"factor", "pivot", "watch"};
+    static const char *const weighted[LINEAR_DERIVED] = {"weighted-factor", "weighted-pivot",
+                                                         "weighted-watch"};
+    const woful *p = state;
+    uint32_t n = linear_list_derived(p, &p->plain, plain, out);
+    return n + linear_list_derived(p, &p->weighted, weighted, out + n);
+}
+
+static oltr_status resume(void *state, uint64_t t, oltr_error *error)
+{
+    woful *p = state;
+    (void)t;
+    oltr_status status = linear_resume(p, &p->plain, error);
+    return status == OLTR_OK ? linear_resume(p, &p->weighted, error) : status;
+}
+
+static int refuses(const void *state, const float *x)
+{
+    return context_refuses(&((const woful *)state)->rows, x);
+}
+
+const policy_ops cascade_woful_ops = {
+    .info = {.name = "cascade-woful",
+             .title = "CascadeWOFUL (C-WOFUL)",
+             .source = "Vial, Sanghavi, Shakkottai, Srikant: Minimax Regret for Cascading Bandits, "
+                       "NeurIPS 2022",
+             .summary =
+                 "Ranks by a variance-aware upper confidence bound of a weighted linear model.",
+             .rewards = OLTR_CLICKS,
+             .takes_weights = 1,
+             .contextual = 1,
+             .can_resize = 1,
+             .exact_copy = 1,
+             .n_params = N_PARAMS,
+             .params = params},
+    .state_bytes = state_bytes,
+    .scratch_bytes = context_scratch_bytes,
+    .init = init,
+    .rank = rank,
+    .learn = learn,
+    .sums = list_sums,
+    .saved = context_saved,
+    .refresh = refresh,
+    .check = check,
+    .refuses = refuses,
+    .check_derived = check_derived,
+    .derived = list_derived,
+    .resume = resume,
+};

@@ -1,0 +1,318 @@
+/* growth.c - items that come and go: another number of them, and the numbers of one.
+ *
+ * A policy of another size is a new block, into which the sums are copied.  What belongs to one
+ * item (info.by_item) is one number in each array of sums and a pair of the prior; renew_item()
+ * derives the rest of it.
+ */
+#include <stdlib.h>
+
+#include "engine/policy/block.h"
+
+/* ---- another number of items
+ * ---------------------------------------------------------------------------- */
+
+static int same_form(const oltr_prior *a, const oltr_prior *b)
+{
+    return !a->a == !b->a && !a->b == !b->b && !a->mean == !b->mean && !a->sd == !b->sd;
+}
+
+static const double *first_of(const oltr_prior *prior)
+{
+    return prior->a ? prior->a : prior->mean;
+}
+
+static const double *second_of(const oltr_prior *prior)
+{
+    return prior->a ? prior->b : prior->sd;
+}
+
+/* Is there a prior for the new items where one is needed, and only there? */
+static oltr_status check_new_prior(const oltr_settings *old, uint32_t n_items,
+                                   const oltr_prior *prior, oltr_error *error)
+{
+    static const oltr_prior none = {.a = NULL};
+    const oltr_prior *given = prior ? prior : &none;
+    int wanted = prior_given(&old->prior) && n_items > old->n_items;
+    if (!wanted && prior_given(given))
+        return fail(error, OLTR_EPRIOR, "%s",
+                    n_items > old->n_items
+                        ? "the policy was made without a prior: its new items have none either"
+                        : "there are no new items: leave out their prior");
+    if (!wanted)
+        return OLTR_OK;
+    if (!same_form(given, &old->prior))
+        return fail(error, OLTR_EPRIOR,
+                    "the policy was given a prior as %s: give the same for its %u new items",
+                    old->prior.a ? "a and b" : "mean and sd", n_items - old->n_items);
+    return prior_check(given, n_items - old->n_items, 0, error);
+}
+
+/* The prior of the items that stay, then that of the new ones. */
+static void join(double *to, const double *old, uint32_t kept, const double *more, uint32_t n_items)
+{
+    memcpy(to, old, kept * sizeof *to);
+    if (n_items > kept)
+        memcpy(to + kept, more, (n_items - kept) * sizeof *to);
+}
+
+static oltr_policy *make_resized(const oltr_policy *policy, uint32_t n_items,
+                                 const oltr_prior *prior, oltr_error *error)
+{
+    oltr_settings settings = policy->settings;
+    uint32_t kept = n_items < settings.n_items ? n_items : settings.n_items;
+    double *own = NULL;
+    size_t bytes = 2 * (size_t)n_items * sizeof *own;
+    if (prior_given(&settings.prior)) {
+        own = memory_take(settings.memory, bytes);
+        if (!own) {
+            fail(error, OLTR_ENOMEM, "no memory for the prior of %u items", n_items);
+            return NULL;
+        }
+        join(own, first_of(&settings.prior), kept, prior ? first_of(prior) : NULL, n_items);
+        join(own + n_items, second_of(&settings.prior), kept, prior ? second_of(prior) : NULL,
+             n_items);
+        settings.prior = settings.prior.a ? (oltr_prior){.a = own, .b = own + n_items}
+                                          : (oltr_prior){.mean = own, .sd = own + n_items};
+    }
+    settings.n_items = n_items;
+    oltr_policy *made = oltr_policy_new(&settings, error);
+    memory_give(settings.memory, own, own ? bytes : 0);
+    return made;
+}
+
+static void copy_array(const sum_array *to, const sum_array *from, size_t n)
+{
+    if (from->single)
+        memcpy(to->single, from->single, n * sizeof *to->single);
+    else if (!from->stride && n)
+        memcpy(to->value, from->value, n * sizeof *to->value);
+    for (size_t j = 0, columns = from->stride ? triangle_columns(n) : 0; j < columns; j++)
+        memcpy(triangle_column(to, j), triangle_column(from, j), (columns - j) * sizeof *to->value);
+}
+
+/* Copies arrays of equal lengths; one may hold the length of the next.  0 when one does not fit. */
+static int copy_arrays(uint32_t (*list)(const void *, sum_array *), void *to_state,
+                       const void *from_state)
+{
+    sum_array to[MAX_SUMS], from[MAX_SUMS];
+    uint32_t n = list(from_state, from);
+    for (uint32_t a = 0; a < n; a++) {
+        if (list(to_state, to) != n || to[a].n != from[a].n)
+            return 0;
+        copy_array(&to[a], &from[a], from[a].n);
+    }
+    return 1;
+}
+
+/* Returns how many items stay. */
+static uint32_t copy_items(oltr_policy *to, const oltr_policy *from)
+{
+    sum_array into[MAX_SUMS], sums[MAX_SUMS];
+    uint32_t n = from->ops->sums(policy_state(from), sums);
+    uint32_t a = to->settings.n_items, b = from->settings.n_items, kept = a < b ? a : b;
+    to->ops->sums(policy_state(to), into);
+    for (uint32_t i = 0; i < n; i++)
+        copy_array(&into[i], &sums[i], kept);
+    return kept;
+}
+
+/* In a policy that was just made, all is derived for items without observations in round 1.  The
+ * first item brings what depends on the round; then only those with observations are left.  A
+ * policy from outside may derive in other ways. */
+static oltr_status derive_items(oltr_policy *to, uint32_t kept, oltr_error *error)
+{
+    sum_array sums[MAX_SUMS];
+    uint32_t n = to->ops->sums(policy_state(to), sums);
+    oltr_status status = OLTR_OK;
+    if (to->ops->info.ops) {
+        to->ops->refresh(policy_state(to), to->rounds + 1);
+        return OLTR_OK;
+    }
+    for (uint32_t item = 0; status == OLTR_OK && item < kept; item++) {
+        int known = item == 0;
+        for (uint32_t a = 0; a < n; a++)
+            known |= !(fabs(sums[a].value[item]) <= 0);
+        if (known)
+            status =
+                to->ops->renew_item(policy_state(to), to->rounds + 1, &to->settings, item, error);
+    }
+    return status;
+}
+
+/* What was learned, and what is derived from it. */
+static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, oltr_error *error)
+{
+    const policy_ops *ops = from->ops;
+    to->rounds = from->rounds;
+    if (ops->info.by_item)
+        return derive_items(to, copy_items(to, from), error);
+    if (!copy_arrays(ops->sums, policy_state(to), policy_state(from)) ||
+        policy_check_sums(to, NULL) != OLTR_OK)
+        return fail(error, OLTR_EFULL,
+                    "%s of %u items has no room for what was learned: keep more items",
+                    ops->info.name, to->settings.n_items);
+    if (ops->derived && copy_arrays(ops->derived, policy_state(to), policy_state(from)))
+        return ops->resume(policy_state(to), to->rounds + 1, error);
+    ops->refresh(policy_state(to), to->rounds + 1);
+    return OLTR_OK;
+}
+
+oltr_status oltr_policy_resize(oltr_policy **policy, uint32_t n_items, const oltr_prior *prior,
+                               oltr_error *error)
+{
+    if (!policy || !*policy)
+        return fail(error, OLTR_EINVAL, "there is no policy to resize");
+    oltr_policy *old = *policy;
+    if (!old->ops->info.can_resize)
+        return fail(error, OLTR_EUNSUPPORTED,
+                    "%s cannot be resized: what it learns is not kept item by item",
+                    old->ops->info.name);
+    if (old->placed)
+        return fail(error, OLTR_EUNSUPPORTED,
+                    "a policy in memory of the caller cannot be resized: save it, or copy it");
+    oltr_status status = check_new_prior(&old->settings, n_items, prior, error);
+    if (status != OLTR_OK || n_items == old->settings.n_items)
+        return status;
+    oltr_error why = {OLTR_ENOMEM, "no memory for the new size"};
+    oltr_policy *made = make_resized(old, n_items, prior, &why);
+    if (!made)
+        return fail(error, why.code, "%s", why.msg);
+    status = carry_over(made, old, error);
+    *policy = status == OLTR_OK ? made : old;
+    oltr_policy_free(status == OLTR_OK ? old : made);
+    return status;
+}
+
+/* ---- one item
+ * ------------------------------------------------------------------------------------------- */
+
+/* Where the numbers of an item are: sums, then the pair of the prior, which is const only for those
+ * who may not change it. */
+typedef struct item_view {
+    uint32_t n, n_sums;
+    double *at[OLTR_MAX_ITEM_NUMBERS];
+} item_view;
+
+static item_view view_of(const oltr_policy *policy, uint32_t item)
+{
+    sum_array sums[MAX_SUMS];
+    item_view v = {.n = policy->ops->sums(policy_state(policy), sums)};
+    double *prior = doubles_at(policy, policy->prior);
+    v.n_sums = v.n;
+    for (uint32_t a = 0; a < v.n; a++)
+        v.at[a] = sums[a].value + item;
+    if (prior_given(&policy->settings.prior)) {
+        v.at[v.n++] = prior + item;
+        v.at[v.n++] = prior + policy->settings.n_items + item;
+    }
+    return v;
+}
+
+static oltr_status check_item(const oltr_policy *policy, uint32_t item, oltr_error *error)
+{
+    if (!policy)
+        return fail(error, OLTR_EINVAL, "there is no policy");
+    if (!policy->ops->info.by_item)
+        return fail(error, OLTR_EUNSUPPORTED, "%s does not keep what it learns item by item",
+                    policy->ops->info.name);
+    if (item >= policy->settings.n_items)
+        return fail(error, OLTR_EITEM, "item %u: the items are 0 to %u", item,
+                    policy->settings.n_items - 1);
+    return OLTR_OK;
+}
+
+oltr_status oltr_item_get(const oltr_policy *policy, uint32_t item, double *number,
+                          uint32_t capacity, uint32_t *n)
+{
+    oltr_status status = check_item(policy, item, NULL);
+    if (status != OLTR_OK)
+        return status;
+    if (!number || !n)
+        return OLTR_EINVAL;
+    item_view v = view_of(policy, item);
+    *n = v.n;
+    if (capacity < v.n)
+        return OLTR_EBUFFER;
+    for (uint32_t i = 0; i < v.n; i++)
+        number[i] = *v.at[i];
+    return OLTR_OK;
+}
+
+static void exchange(const item_view *v, double *number)
+{
+    for (uint32_t i = 0; i < v->n; i++) {
+        double held = *v->at[i];
+        *v->at[i] = number[i];
+        number[i] = held;
+    }
+}
+
+/* Writes the numbers, and has the rest derived; if they are refused, those that were there come
+ * back. */
+static oltr_status set_item(oltr_policy *policy, uint32_t item, double *number, oltr_error *error)
+{
+    item_view v = view_of(policy, item);
+    for (uint32_t i = 0; i < v.n; i++)
+        if (!(fabs(number[i]) <= LARGEST_SUM))
+            return fail(error, OLTR_ESTATE, "item %u: number %u is %g, and must be within %g", item,
+                        i, number[i], LARGEST_SUM);
+    exchange(&v, number);
+    oltr_status status = prior_given(&policy->settings.prior)
+                             ? prior_check_item(&policy->settings.prior, item, 0, error)
+                             : OLTR_OK;
+    if (status == OLTR_OK)
+        status = policy->ops->renew_item(policy_state(policy), policy->rounds + 1,
+                                         &policy->settings, item, error);
+    if (status != OLTR_OK)
+        exchange(&v, number);
+    return status;
+}
+
+oltr_status oltr_item_put(oltr_policy *policy, uint32_t item, const double *number, uint32_t n,
+                          oltr_error *error)
+{
+    double own[OLTR_MAX_ITEM_NUMBERS];
+    oltr_status status = check_item(policy, item, error);
+    if (status != OLTR_OK)
+        return status;
+    uint32_t wanted = view_of(policy, item).n;
+    if ((wanted && !number) || n != wanted)
+        return fail(error, OLTR_EINVAL,
+                    "an item of this policy has %u numbers, not %u; oltr_item_get() gives them",
+                    wanted, n);
+    for (uint32_t i = 0; i < n; i++)
+        own[i] = number[i];
+    return set_item(policy, item, own, error);
+}
+
+/* With the sums that it has, or with none; and with a prior of its own, where the pair is given. */
+static oltr_status renew(oltr_policy *policy, uint32_t item, const double *pair, int keep,
+                         oltr_error *error)
+{
+    double own[OLTR_MAX_ITEM_NUMBERS];
+    item_view v = view_of(policy, item);
+    for (uint32_t i = 0; i < v.n; i++)
+        own[i] = i < v.n_sums && !keep ? 0 : *v.at[i];
+    for (uint32_t i = 0; pair && i < 2; i++)
+        own[v.n_sums + i] = pair[i];
+    return set_item(policy, item, own, error);
+}
+
+oltr_status oltr_item_reset(oltr_policy *policy, uint32_t item, oltr_error *error)
+{
+    oltr_status status = check_item(policy, item, error);
+    return status == OLTR_OK ? renew(policy, item, NULL, 0, error) : status;
+}
+
+oltr_status oltr_item_renew(oltr_policy *policy, uint32_t item, double first, double second,
+                            int keep, oltr_error *error)
+{
+    const double pair[2] = {first, second};
+    oltr_status status = check_item(policy, item, error);
+    if (status != OLTR_OK)
+        return status;
+    if (!prior_given(&policy->settings.prior))
+        return fail(error, OLTR_EPRIOR,
+                    "the policy was made without a prior, and has none to renew");
+    return renew(policy, item, pair, keep, error);
+}

@@ -1,0 +1,374 @@
+/* gts.c - Gaussian Thompson sampling: Algorithm 1 of Azizi, Meshi, Zoghi and Karimzadehgan (AISTATS
+ * 2023).
+ *
+ * Belief.  The reward of item i is taken as N(nu_i, sigma^2), and nu_i a priori as N(mu0, s0).
+ * After N_i observations that sum to S_i it is N(m_i, v_i) with
+ *     1/v_i = 1/s0 + N_i/sigma^2        m_i = v_i (mu0/s0 + S_i/sigma^2).
+ * Rule.  Draw theta_i ~ N(m_i, v_i) for every item, show the K largest, best first.
+ *
+ * The paper's three names are three priors: GTS is N(0,1) for every item; GTS-Pmean takes mu0 from
+ * an outside prior and keeps s0 = 1; GTS-P takes both.  `prior: sd` (the outside variance around a
+ * mean of our own) is there for the paper's study of initial values.
+ *
+ * Where the paper is silent or slips: sigma has no value in it; we take 1/2, the largest standard
+ * deviation a click can have.  It prints N(mu0, sigma0) and writes a variance: sigma0^2 is meant.
+ * Sums run over past rounds only.
+ *
+ * The released code does something else (sampler: released).  GTS there draws from N(S_i/N_i, sd
+ * 1/max(1,N_i)): the standard deviation, not the variance, falls with 1/N, and the prior is never
+ * read.  GTS-Pmean there uses the posterior mean with sd 1/(N_i + 1), GTS-P the posterior; both
+ * with 1/(4 (2a + 1)) for the variance of a Beta(a,b) prior, which is its value at b = a only.
+ *
+ * Cost.  O(L) normals in float32 and a selection; learning is O(1) per examined item.  The
+ * posterior is kept in double precision, and its mean and standard deviation are copied to float32
+ * for the sampler.
+ */
+#include "engine/policy/item_policy.h"
+
+#include <math.h>
+
+enum { P_PRIOR, P_MEAN, P_SD, P_SIGMA, P_SAMPLER, N_PARAMS };
+enum { TAKE_NONE, TAKE_MEAN, TAKE_SD, TAKE_FULL };
+enum { POSTERIOR, RELEASED };
+
+static const char *const takes[] = {"none", "mean", "sd", "full", NULL};
+static const char *const samplers[] = {"posterior", "released", NULL};
+static const oltr_param params[N_PARAMS] = {
+    {"prior", OLTR_CHOICE, TAKE_NONE, 0, 3, takes,
+     "what is taken from the prior: nothing, its means (GTS-Pmean), its standard deviations, or "
+     "all of it (GTS-P)"},
+    {"mean", OLTR_REAL, 0, -1e6, 1e6, NULL,
+     "prior mean mu0 of every item, where it is not taken from the prior"},
+    {"sd", OLTR_REAL, 1, 1e-6, 1e6, NULL,
+     "prior standard deviation sigma0 of every item, where it is not taken from the prior"},
+    {"sigma", OLTR_REAL, 0.5, 1e-6, 1e6, NULL,
+     "standard deviation of a reward; for clicks at rate p about sqrt(p (1 - p)), 0.1 at 1 %; the "
+     "paper gives none"},
+    {"sampler", OLTR_CHOICE, POSTERIOR, 0, 1, samplers,
+     "draw from the posterior as printed, or with the standard deviation 1/n of the released code"},
+};
+
+/* Where a ranking keeps its scores: planned once, read every round. */
+typedef struct gts_scratch {
+    size_t score, best, bytes;
+} gts_scratch;
+
+static gts_scratch plan_scratch(uint32_t n_items)
+{
+    layout l = {0, 0};
+    gts_scratch s = {.score = layout_take(&l, padded(n_items), sizeof(float))};
+    s.best = layout_take(&l, topk_room(n_items), sizeof(float));
+    s.bytes = l.overflow ? 0 : l.used;
+    return s;
+}
+
+/* What an item's posterior starts from, and its width after one more observation.  That does not
+ * depend on the reward, and is known before it is needed: a division and a root would delay the
+ * next list after a click. */
+typedef struct gts_item {
+    double precision0, weighted0; /* 1/s0 and mu0/s0 */
+    double next_variance;         /* derived, where the posterior is sampled from */
+    float next_sd;                /* its root */
+} gts_item;
+
+typedef struct gts_state {
+    item_sums sums;
+    size_t item;     /* (nobody + 1) gts_item */
+    size_t mean, sd; /* (nobody + 1) floats: what is sampled from, derived; from n_items to nobody
+                        they are padding */
+    size_t nobody;   /* an item that is never shown: what unexamined slots would teach is written
+                        there, and never read */
+    size_t bytes;
+    gts_scratch scratch;
+    double precision; /* of one observation: 1/sigma^2 */
+    uint32_t sampler, take;
+} gts_state;
+
+static gts_state plan(const oltr_settings *settings)
+{
+    gts_state g = {.precision = 1 / (param(settings, P_SIGMA) * param(settings, P_SIGMA)),
+                   .sampler = choice(settings, P_SAMPLER),
+                   .take = choice(settings, P_PRIOR),
+                   .nobody = padded(settings->n_items),
+                   .scratch = plan_scratch(settings->n_items)};
+    layout l = {align_up(sizeof g), 0};
+    g.sums = (item_sums){settings->n_items, layout_take(&l, g.nobody + 1, sizeof(double)),
+                         layout_take(&l, g.nobody + 1, sizeof(double))};
+    g.item = layout_take(&l, g.nobody + 1, sizeof(gts_item));
+    g.mean = layout_take(&l, g.nobody + 1, sizeof(float));
+    g.sd = layout_take(&l, g.nobody + 1, sizeof(float));
+    g.bytes = l.overflow ? 0 : l.used;
+    return g;
+}
+
+static size_t state_bytes(const oltr_settings *settings)
+{
+    return plan(settings).bytes;
+}
+
+static gts_item *items_of(const gts_state *g)
+{
+    return (gts_item *)(void *)((unsigned char *)g + g->item);
+}
+
+static double variance_of(const gts_item *item, double n, double precision)
+{
+    return 1 / (item->precision0 + n * precision);
+}
+
+static double mean_of(const gts_item *item, double variance, double s, double precision)
+{
+    return variance * (item->weighted0 + s * precision);
+}
+
+typedef struct moments {
+    double mean, sd;
+} moments;
+
+static moments posterior(const gts_state *g, uint32_t i)
+{
+    const gts_item *item = &items_of(g)[i];
+    double variance = variance_of(item, doubles_at(g, g->sums.examined)[i], g->precision);
+    return (moments){mean_of(item, variance, doubles_at(g, g->sums.reward)[i], g->precision),
+                     sqrt(variance)};
+}
+
+static int samples_posterior(const gts_state *g)
+{
+    return g->sampler == POSTERIOR || g->take == TAKE_FULL;
+}
+
+static moments sampled_from(const gts_state *g, uint32_t i)
+{
+    if (samples_posterior(g))
+        return posterior(g, i);
+    double n = doubles_at(g, g->sums.examined)[i];
+    if (g->take == TAKE_NONE)
+        return (moments){item_is_seen(n) ? doubles_at(g, g->sums.reward)[i] / n : 0,
+                         1 / fmax(1, n)};
+    return (moments){posterior(g, i).mean, 1 / (n + 1)};
+}
+
+static void refresh_item(gts_state *g, uint32_t i)
+{
+    moments m = sampled_from(g, i);
+    floats_at(g, g->mean)[i] = (float)m.mean;
+    floats_at(g, g->sd)[i] = (float)m.sd;
+}
+
+/* The width after one more observation than n. */
+static void set_next_width(gts_item *item, double n, double precision)
+{
+    item->next_variance = variance_of(item, n + 1, precision);
+    item->next_sd = (float)sqrt(item->next_variance);
+}
+
+/* All that is derived from the item's sums. */
+static void derive_item(gts_state *g, uint32_t i)
+{
+    refresh_item(g, i);
+    if (samples_posterior(g))
+        set_next_width(&items_of(g)[i], doubles_at(g, g->sums.examined)[i], g->precision);
+}
+
+static void refresh(void *state, uint64_t t)
+{
+    gts_state *g = state;
+    (void)t;
+    for (uint32_t i = 0; i < g->sums.n_items; i++)
+        derive_item(g, i);
+    for (size_t i = g->sums.n_items; i < g->nobody; i++) {
+        floats_at(g, g->mean)[i] = -INFINITY; /* the padding is never shown */
+        floats_at(g, g->sd)[i] = 0;
+    }
+}
+
+/* The standard deviation the released code gives a Beta(a,b) prior. */
+static double released_sd(double a)
+{
+    return sqrt(1 / (4 * (2 * a + 1)));
+}
+
+static void set_prior(gts_state *g, const oltr_settings *settings, uint32_t i)
+{
+    int mean = g->take == TAKE_MEAN || g->take == TAKE_FULL,
+        sd = g->take == TAKE_SD || g->take == TAKE_FULL;
+    double mean0 = mean ? prior_mean(&settings->prior, i) : param(settings, P_MEAN);
+    double sd0 = sd ? prior_sd(&settings->prior, i) : param(settings, P_SD);
+    if (g->sampler == RELEASED && g->take != TAKE_NONE)
+        sd0 = released_sd(prior_a(&settings->prior, i));
+    items_of(g)[i].precision0 = 1 / (sd0 * sd0);
+    items_of(g)[i].weighted0 = mean0 * items_of(g)[i].precision0;
+}
+
+static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
+{
+    gts_state *g = state;
+    *g = plan(settings);
+    oltr_status status =
+        require_prior(settings, g->take != TAKE_NONE, g->sampler == RELEASED, error);
+    if (status != OLTR_OK)
+        return status;
+    for (uint32_t i = 0; i < settings->n_items; i++)
+        set_prior(g, settings, i);
+    refresh(g, 1);
+    return OLTR_OK;
+}
+
+static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
+                              oltr_error *error)
+{
+    gts_state *g = state;
+    oltr_status status =
+        require_item_prior(settings, g->take != TAKE_NONE, g->sampler == RELEASED, item, error);
+    if (status == OLTR_OK)
+        status = item_sums_check_one(state, &g->sums, t, 0, item, error);
+    if (status != OLTR_OK)
+        return status;
+    set_prior(g, settings, item);
+    derive_item(g, item);
+    return OLTR_OK;
+}
+
+static size_t scratch_bytes(const oltr_settings *settings)
+{
+    return plan_scratch(settings->n_items).bytes;
+}
+
+static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
+                        void *scratch, const oltr_ranking *out)
+{
+    const gts_state *g = state;
+    const float *mean = floats_at(g, g->mean), *sd = floats_at(g, g->sd);
+    float *score = floats_at(scratch, g->scratch.score);
+    int all = !from->item && from->n == g->sums.n_items;
+    (void)t;
+    if (all && !out->score &&
+        topk_gauss_ahead(rng, ahead_of(scratch), mean, sd, from->n, out->k, out->item))
+        return OLTR_OK;
+    gauss_scores_ahead(rng, ahead_of(scratch), mean, sd, from->item, from->n, score);
+    if (!all)
+        for (size_t j = from->n; j < padded(from->n); j++)
+            score[j] = -INFINITY;
+    topk_f32(score, from->n, out->k, rng, floats_at(scratch, g->scratch.best), out->item,
+             out->score);
+    places_to_items(from, out);
+    return OLTR_OK;
+}
+
+/* The index to update for a slot: its item if it was examined, else the unused item `nobody`;
+ * without a jump, see steady_slots. */
+static size_t learner(const gts_state *g, uint32_t item, uint32_t examined)
+{
+    return g->nobody ^ ((g->nobody ^ item) & -(size_t)examined);
+}
+
+static void learn_posterior(gts_state *g, const uint32_t *shown, uint32_t slots,
+                            const oltr_feedback *seen)
+{
+    double *n = doubles_at(g, g->sums.examined), *s = doubles_at(g, g->sums.reward),
+           precision = g->precision;
+    float *mean = floats_at(g, g->mean), *sd = floats_at(g, g->sd);
+    gts_item *items = items_of(g);
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        uint32_t i = shown[slot];
+        size_t to = learner(g, i, was_examined(seen, slot));
+        gts_item item = items[i];
+        double count = n[i] + 1, sum = s[i] + steady_reward(seen, slot);
+        mean[to] = (float)mean_of(&item, item.next_variance, sum, precision);
+        sd[to] = item.next_sd;
+        n[to] = count;
+        s[to] = sum;
+        set_next_width(&item, count, precision);
+        items[to].next_variance = item.next_variance;
+        items[to].next_sd = item.next_sd;
+    }
+}
+
+static void learn_released(gts_state *g, const uint32_t *shown, uint32_t slots,
+                           const oltr_feedback *seen)
+{
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        double examined = was_examined(seen, slot);
+        item_sums_gain(g, &g->sums, shown[slot], examined, examined * steady_reward(seen, slot));
+        refresh_item(g, shown[slot]);
+    }
+}
+
+static void learn_weighted(gts_state *g, const uint32_t *shown, const oltr_feedback *seen)
+{
+    for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
+        item_sums_add(g, &g->sums, shown[slot], seen->reward[slot], seen->weight[slot]);
+        derive_item(g, shown[slot]);
+    }
+}
+
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
+{
+    gts_state *g = state;
+    uint32_t slots = steady_slots(shown->k, seen->n_examined);
+    (void)t;
+    (void)from;
+    if (seen->weight)
+        learn_weighted(g, shown->item, seen);
+    else if (samples_posterior(g))
+        learn_posterior(g, shown->item, slots, seen);
+    else
+        learn_released(g, shown->item, slots, seen);
+    return OLTR_OK;
+}
+
+static oltr_status check(const void *state, uint64_t t, oltr_error *error)
+{
+    const gts_state *g = state;
+    return item_sums_check(state, &g->sums, t, 0, error);
+}
+
+static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean,
+                           double *sd)
+{
+    (void)t;
+    for (uint32_t j = 0; j < from->n; j++) {
+        moments m = sampled_from(state, candidate(from, j));
+        mean[j] = m.mean;
+        if (sd)
+            sd[j] = m.sd;
+    }
+    return OLTR_OK;
+}
+
+const policy_ops gts_ops = {
+    .info = {.name = "gts",
+             .title = "Gaussian Thompson sampling (GTS, GTS-Pmean, GTS-P)",
+             .source = "Azizi, Meshi, Zoghi, Karimzadehgan: Overcoming Prior Misspecification in "
+                       "Online Learning to "
+                       "Rank, 2023, Algorithm 1",
+             .summary = "Samples every item's value from its Gaussian posterior and shows the "
+                        "largest samples.",
+             .rewards = OLTR_REALS,
+             .can_predict = 1,
+             .can_merge = 1,
+             .can_forget = 1,
+             .takes_weights = 1,
+             .by_item = 1,
+             .can_resize = 1,
+             .uses_prior = 1,
+             .takes_moments = 1,
+             .exact_copy = 1,
+             .order_free = 1,
+             .n_params = N_PARAMS,
+             .params = params},
+    .state_bytes = state_bytes,
+    .scratch_bytes = scratch_bytes,
+    .init = init,
+    .rank = rank,
+    .learn = learn,
+    .sums = list_item_sums,
+    .saved = item_sums_saved,
+    .overflows = item_sums_overflows,
+    .refresh = refresh,
+    .renew_item = renew_item,
+    .check = check,
+    .predict = predict,
+};

@@ -1,0 +1,540 @@
+/* snapshot.c - a policy as bytes: its settings, its prior, its sums, and of a few kinds derived
+ * numbers.
+ *
+ * Little-endian, in this order:
+ *   "OLTRSNAP"  u32 version  u32 zero  u64 length of the whole snapshot
+ *   kind as text  u32 items  u32 dim  u64 rounds
+ *   u32 number of parameters, each: name as text, f64 value
+ *   u32 prior: 0 none, 1 shapes, 2 moments; then two arrays of f64 (items)
+ *   u32 number of sums, each: name as text, u64 count, f64 (count)
+ *   u32 number of derived arrays, each likewise; version 1 ends before it
+ *   u64 CRC-64 of all before it
+ * where a text is a u32 length and its bytes.
+ *
+ * Loading trusts no length and no value.  outline_of() walks the whole image before memory is
+ * taken: every count must fit the bytes that are there.  The policy and one scratch of it must fit
+ * the caller's bound.  The policy's own check then decides whether the sums are possible.  What is
+ * derived is either read and completed by resume(), or made anew by refresh(): neither refuses a
+ * policy because a solver stopped short of its tolerance; oltr_check() measures that.
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "engine/base/bytes.h"
+#include "engine/base/file.h"
+#include "engine/base/reads_prior.h"
+#include "engine/policy/block.h"
+
+static const char magic[8] = "OLTRSNAP";
+enum { VERSION = 2, HEADER = 8 + 4 + 4 + 8, CHECKSUM = 8, LONGEST_TEXT = LONGEST_NAME + 1 };
+enum { LOAD_MULTIPLE = 64 }; /* of the image's length, see oltr_load_options.most_bytes */
+
+static void put_text(writer *w, const char *text)
+{
+    put_u32(w, (uint32_t)strlen(text));
+    put_bytes(w, text, strlen(text));
+}
+
+static void put_settings(writer *w, const oltr_policy *policy)
+{
+    const oltr_settings *s = &policy->settings;
+    put_text(w, s->info->name);
+    put_u32(w, s->n_items);
+    put_u32(w, s->dim);
+    put_u64(w, policy->rounds);
+    put_u32(w, s->info->n_params);
+    for (uint32_t i = 0; i < s->info->n_params; i++) {
+        put_text(w, s->info->params[i].name);
+        put_f64s(w, &s->value[i], 1);
+    }
+    put_u32(w, s->prior.a ? 1 : s->prior.mean ? 2 : 0);
+    if (prior_given(&s->prior)) {
+        put_f64s(w, s->prior.a ? s->prior.a : s->prior.mean, s->n_items);
+        put_f64s(w, s->prior.a ? s->prior.b : s->prior.sd, s->n_items);
+    }
+}
+
+/* Feature rows are floats in memory and doubles here: one kind of number in the file. */
+static void put_sum(writer *w, const sum_array *sum)
+{
+    if (sum->stride && w->at) {
+        for (size_t j = 0, columns = triangle_columns(sum->n); j < columns; j++)
+            put_f64s(w, triangle_column(sum, j), columns - j);
+        return;
+    }
+    if (sum->value || !w->at) { /* counting needs no look at the numbers */
+        put_f64s(w, sum->value, sum->n);
+        return;
+    }
+    for (size_t i = 0; i < sum->n; i++) {
+        double wide = (double)sum->single[i];
+        put_f64s(w, &wide, 1);
+    }
+}
+
+static void put_arrays(writer *w, const sum_array *array, uint32_t n)
+{
+    put_u32(w, n);
+    for (uint32_t a = 0; a < n; a++) {
+        put_text(w, array[a].name);
+        put_u64(w, array[a].n);
+        put_sum(w, &array[a]);
+    }
+}
+
+static void put_all(writer *w, const oltr_policy *policy, uint64_t length)
+{
+    const policy_ops *ops = policy->ops;
+    sum_array array[MAX_SUMS];
+    put_bytes(w, magic, sizeof magic);
+    put_u32(w, VERSION);
+    put_u32(w, 0);
+    put_u64(w, length);
+    put_settings(w, policy);
+    put_arrays(w, array, ops->sums(policy_state(policy), array));
+    put_arrays(w, array, ops->derived ? ops->derived(policy_state(policy), array) : 0);
+}
+
+size_t oltr_save_bound(const oltr_policy *policy)
+{
+    writer count = {NULL, 0, 0};
+    if (!policy)
+        return 0;
+    put_all(&count, policy, 0);
+    return count.used + CHECKSUM;
+}
+
+oltr_status oltr_save(const oltr_policy *policy, void *buffer, size_t capacity, size_t *written)
+{
+    if (!policy || !buffer || !written)
+        return OLTR_EINVAL;
+    size_t length = oltr_save_bound(policy);
+    if (capacity < length)
+        return OLTR_EBUFFER;
+    writer w = {buffer, capacity, 0};
+    put_all(&w, policy, length);
+    put_u64(&w, crc64(buffer, w.used));
+    *written = w.used;
+    return OLTR_OK;
+}
+
+/* ---- loading
+ * -------------------------------------------------------------------------------------------- */
+
+static int get_text(reader *r, char text[LONGEST_TEXT])
+{
+    uint32_t n = get_u32(r);
+    if (n >= LONGEST_TEXT) {
+        r->failed = 1;
+        return 0;
+    }
+    get_bytes(r, text, n);
+    text[n] = 0;
+    return !r->failed && strlen(text) == n;
+}
+
+static oltr_status contradicts(oltr_error *error, const char *what)
+{
+    return fail(error, OLTR_ECORRUPT,
+                "the snapshot's checksum is right, but its %s is not one this oltr knows: it was "
+                "written by another "
+                "version or program",
+                what);
+}
+
+static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_error *error)
+{
+    reader r = {bytes, size, 0};
+    char found[sizeof magic];
+    get_bytes(&r, found, sizeof found);
+    if (size < sizeof magic || memcmp(found, magic, sizeof magic) != 0)
+        return fail(error, OLTR_EMAGIC,
+                    "this is not an oltr snapshot: it does not begin with OLTRSNAP");
+    uint32_t version = get_u32(&r), reserved = get_u32(&r);
+    uint64_t length = get_u64(&r);
+    if (r.failed)
+        return fail(error, OLTR_ETRUNCATED,
+                    "the snapshot is cut short: %zu bytes are not even its header", size);
+    if (version > VERSION)
+        return fail(
+            error, OLTR_EVERSION,
+            "the snapshot has format %u, this oltr reads up to %d: load it with a newer oltr",
+            version, VERSION);
+    if (length != size || size < HEADER + CHECKSUM)
+        return fail(error, OLTR_ETRUNCATED,
+                    "the snapshot is %zu bytes long, but says it has %llu: it is not whole", size,
+                    (unsigned long long)length);
+    reader end = {bytes + size - CHECKSUM, CHECKSUM, 0};
+    if (get_u64(&end) != crc64(bytes, size - CHECKSUM))
+        return fail(error, OLTR_ECHECKSUM,
+                    "the snapshot is damaged: its checksum does not match; take an older copy");
+    if (version < 1 || reserved != 0)
+        return contradicts(error, "header");
+    return OLTR_OK;
+}
+
+/* ---- the outline: where everything lies, found without taking memory */
+
+/* Arrays of numbers: sums, or derived ones. */
+typedef struct span {
+    reader at; /* at the first of them */
+    uint32_t arrays;
+    uint64_t numbers; /* in all of them */
+} span;
+
+typedef struct outline {
+    char kind[LONGEST_TEXT];
+    uint32_t version, n_items, dim, n_params, form; /* form of the prior */
+    uint64_t rounds;
+    reader params, prior; /* at the first of them */
+    span sums, derived;
+} outline;
+
+static void skip(reader *r, uint64_t n)
+{
+    if (r->failed || n > r->left) {
+        r->failed = 1;
+        return;
+    }
+    r->at += n;
+    r->left -= (size_t)n;
+}
+
+/* So many doubles are there, or the reader has failed. */
+static void skip_f64s(reader *r, uint64_t n)
+{
+    if (n > r->left / sizeof(double))
+        r->failed = 1;
+    else
+        skip(r, n * sizeof(double));
+}
+
+static int walk_params(reader *r, outline *o)
+{
+    char name[LONGEST_TEXT];
+    o->n_params = get_u32(r);
+    o->params = *r;
+    for (uint32_t i = 0; i < o->n_params && !r->failed; i++)
+        if (get_text(r, name))
+            skip_f64s(r, 1);
+        else
+            r->failed = 1;
+    return !r->failed && o->n_params <= OLTR_MAX_PARAMS;
+}
+
+static int walk_prior(reader *r, outline *o)
+{
+    o->form = get_u32(r);
+    o->prior = *r;
+    if (o->form != 0)
+        skip_f64s(r, 2 * (uint64_t)o->n_items);
+    return !r->failed && o->form <= 2;
+}
+
+static int walk_arrays(reader *r, span *s)
+{
+    char name[LONGEST_TEXT];
+    s->arrays = get_u32(r);
+    s->at = *r;
+    s->numbers = 0;
+    for (uint32_t a = 0; a < s->arrays && !r->failed; a++) {
+        uint64_t n = get_text(r, name) ? get_u64(r) : UINT64_MAX;
+        skip_f64s(r, n);
+        s->numbers += n;
+    }
+    return !r->failed && s->arrays <= MAX_SUMS;
+}
+
+/* Walks the body of an image of this version to its end. */
+static oltr_status outline_of(reader r, uint32_t version, outline *o, oltr_error *error)
+{
+    *o = (outline){.version = version};
+    if (!get_text(&r, o->kind))
+        return contradicts(error, "kind");
+    o->n_items = get_u32(&r);
+    o->dim = get_u32(&r);
+    o->rounds = get_u64(&r);
+    if (r.failed || o->rounds > MOST_ROUNDS)
+        return contradicts(error, "number of rounds");
+    if (!walk_params(&r, o))
+        return contradicts(error, "list of parameters");
+    if (!walk_prior(&r, o))
+        return contradicts(error, "prior");
+    if (!walk_arrays(&r, &o->sums))
+        return contradicts(error, "list of sums");
+    if (version > 1 && !walk_arrays(&r, &o->derived))
+        return contradicts(error, "list of derived numbers");
+    return r.left ? contradicts(error, "length") : OLTR_OK;
+}
+
+/* ---- what is in it */
+
+static oltr_status get_params(const outline *o, oltr_settings *settings, oltr_error *error)
+{
+    char name[LONGEST_TEXT];
+    reader r = o->params;
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < o->n_params; i++) {
+        double value;
+        uint32_t at = 0;
+        get_text(&r, name);
+        get_f64s(&r, &value, 1);
+        while (at < settings->info->n_params && strcmp(settings->info->params[at].name, name) != 0)
+            at++;
+        if (at == settings->info->n_params || seen >> at & 1)
+            return contradicts(error, "list of parameters");
+        if (!param_fits(&settings->info->params[at], value))
+            return contradicts(error, "value of a parameter");
+        seen |= 1u << at;
+        settings->value[at] = value;
+    }
+    return OLTR_OK;
+}
+
+static void get_sum(reader *r, const sum_array *sum)
+{
+    if (sum->value && !sum->stride)
+        get_f64s(r, sum->value, sum->n);
+    for (size_t j = 0, columns = sum->stride ? triangle_columns(sum->n) : 0; j < columns; j++)
+        get_f64s(r, triangle_column(sum, j), columns - j);
+    for (size_t i = 0; !sum->value && i < sum->n; i++) {
+        double wide;
+        get_f64s(r, &wide, 1);
+        sum->single[i] =
+            fabs(wide) <= FLT_MAX ? (float)wide : NAN; /* the policy's check refuses it */
+    }
+}
+
+/* Reads the arrays that `list` names into the state.  One may hold the length of the next. */
+static oltr_status get_arrays(const span *s, uint32_t (*list)(const void *, sum_array *),
+                              void *state, const char *what, oltr_error *error)
+{
+    sum_array array[MAX_SUMS];
+    char name[LONGEST_TEXT];
+    reader r = s->at;
+    uint32_t n = list(state, array);
+    for (uint32_t a = 0; a < n && s->arrays == n; a++) {
+        list(state, array);
+        if (!get_text(&r, name) || strcmp(name, array[a].name) != 0 || get_u64(&r) != array[a].n)
+            return contradicts(error, what);
+        get_sum(&r, &array[a]);
+    }
+    return r.failed || s->arrays != n ? contradicts(error, what) : OLTR_OK;
+}
+
+/* The settings without the prior.  `custom`: the policy that it must be, or NULL for one of the
+ * catalogue. */
+static oltr_status get_settings(const outline *o, const oltr_policy_ops *custom,
+                                oltr_settings *settings, oltr_error *error)
+{
+    oltr_status status = custom ? oltr_settings_init_custom(settings, custom, o->n_items, error)
+                                : oltr_settings_init(settings, o->kind, o->n_items, error);
+    if (status == OLTR_EINVAL)
+        return status;
+    if (status != OLTR_OK || strcmp(settings->info->name, o->kind) != 0)
+        return contradicts(error, "kind or number of items");
+    settings->dim = o->dim;
+    status = get_params(o, settings, error);
+    return status == OLTR_OK ? settings_check(settings, error) : status;
+}
+
+/* Format 1 kept a prior that was given to a policy which does not read it; it is left out. */
+static oltr_status leave_out_prior(outline *o, const oltr_settings *settings, oltr_error *error)
+{
+    if (o->form == 0 || prior_is_taken(settings))
+        return OLTR_OK;
+    o->form = 0;
+    return o->version == 1 ? OLTR_OK : contradicts(error, "prior");
+}
+
+/* ---- memory */
+
+/* Does the image hold the numbers that so many items or features must have, and do policy and
+ * scratch fit the bound? */
+static oltr_status check_claim(const outline *o, const oltr_settings *settings, size_t most,
+                               oltr_error *error)
+{
+    const policy_ops *ops = policy_ops_of(settings->info);
+    if (ops->saved && o->sums.numbers < ops->saved(settings))
+        return contradicts(error, "number of items or features");
+    size_t marks, own, prior = o->form ? 2 * sizeof(double) * (size_t)o->n_items : 0;
+    size_t block = oltr_policy_bytes(settings, error);
+    size_t scratch = scratch_block_bytes(settings, ops->scratch_bytes(settings), &marks, &own);
+    if (!block)
+        return OLTR_EITEM;
+    if (!scratch || block > most || scratch > most - block || 2 * prior > most - block - scratch)
+        return fail(error, OLTR_ENOMEM,
+                    "this %s with %u items and %u features takes %zu bytes and %zu for each "
+                    "ranking thread, more than "
+                    "the %zu allowed to a snapshot of its length: raise most_bytes of "
+                    "oltr_load_with() if you trust it",
+                    o->kind, o->n_items, o->dim, block, scratch, most);
+    return OLTR_OK;
+}
+
+/* A new policy with the settings and the prior of the image. */
+static oltr_policy *make_policy(const outline *o, oltr_settings *settings, oltr_error *error)
+{
+    size_t n = o->n_items, bytes = o->form ? 2 * n * sizeof(double) : 0;
+    double *numbers = bytes ? memory_take(settings->memory, bytes) : NULL;
+    reader r = o->prior;
+    if (bytes && !numbers) {
+        fail(error, OLTR_ENOMEM, "no memory for the snapshot's prior");
+        return NULL;
+    }
+    if (bytes)
+        get_f64s(&r, numbers, 2 * n);
+    if (o->form == 1)
+        settings->prior = (oltr_prior){.a = numbers, .b = numbers + n};
+    if (o->form == 2)
+        settings->prior = (oltr_prior){.mean = numbers, .sd = numbers + n};
+    oltr_policy *policy = oltr_policy_new(settings, error);
+    memory_give(settings->memory, numbers, bytes);
+    return policy;
+}
+
+/* Sums, then what is derived: read where the image has it, else made anew. */
+static oltr_status fill(oltr_policy *policy, const outline *o, oltr_error *error)
+{
+    const policy_ops *ops = policy->ops;
+    void *state = policy_state(policy);
+    policy->rounds = o->rounds;
+    oltr_status status = get_arrays(&o->sums, ops->sums, state, "list of sums", error);
+    if (status == OLTR_OK)
+        status = policy_check_sums(policy, error);
+    if (status != OLTR_OK)
+        return status;
+    if (!o->derived.arrays) {
+        ops->refresh(state, o->rounds + 1);
+        return OLTR_OK;
+    }
+    if (!ops->derived)
+        return contradicts(error, "list of derived numbers");
+    status = get_arrays(&o->derived, ops->derived, state, "list of derived numbers", error);
+    return status == OLTR_OK ? ops->resume(state, o->rounds + 1, error) : status;
+}
+
+static size_t most_bytes(const oltr_load_options *options, size_t size)
+{
+    size_t multiple = size <= SIZE_MAX / LOAD_MULTIPLE ? LOAD_MULTIPLE * size : SIZE_MAX;
+    if (options->most_bytes)
+        return options->most_bytes;
+    return multiple > OLTR_LOAD_BYTES ? multiple : OLTR_LOAD_BYTES;
+}
+
+static oltr_status check_options(const oltr_load_options *options, oltr_error *error)
+{
+    uint64_t any = options->reserved32;
+    for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
+        any |= options->reserved[i];
+    if (options->size > sizeof *options)
+        return fail(error, OLTR_EINVAL, "these load options of %u bytes were made for a newer oltr",
+                    options->size);
+    if ((options->size && options->size != sizeof *options) || any ||
+        !memory_is_whole(options->memory) || (options->custom_bytes && !options->custom))
+        return fail(error, OLTR_EINVAL,
+                    "load options begin as zeros: reserved members stay 0, a memory hook has take "
+                    "and give");
+    return OLTR_OK;
+}
+
+static oltr_policy *load(const void *buffer, size_t size, const oltr_load_options *options,
+                         oltr_error *error)
+{
+    const unsigned char *bytes = buffer;
+    outline o;
+    oltr_settings settings;
+    if (check_envelope(bytes, size, error) != OLTR_OK)
+        return NULL;
+    reader version = {bytes + sizeof magic, 4, 0},
+           body = {bytes + HEADER, size - HEADER - CHECKSUM, 0};
+    if (outline_of(body, get_u32(&version), &o, error) != OLTR_OK ||
+        get_settings(&o, options->ops, &settings, error) != OLTR_OK ||
+        leave_out_prior(&o, &settings, error) != OLTR_OK)
+        return NULL;
+    settings.memory = options->memory;
+    settings.custom = options->custom;
+    settings.custom_bytes = options->custom_bytes;
+    if (check_claim(&o, &settings, most_bytes(options, size), error) != OLTR_OK)
+        return NULL;
+    oltr_policy *policy = make_policy(&o, &settings, error);
+    if (policy && fill(policy, &o, error) != OLTR_OK) {
+        oltr_policy_free(policy);
+        return NULL;
+    }
+    return policy;
+}
+
+oltr_policy *oltr_load_with(const void *buffer, size_t size, const oltr_load_options *options,
+                            oltr_error *error)
+{
+    static const oltr_load_options defaults = {.size = sizeof defaults};
+    if (!buffer) {
+        fail(error, OLTR_EINVAL, "there is no snapshot to load");
+        return NULL;
+    }
+    if (options && check_options(options, error) != OLTR_OK)
+        return NULL;
+    return load(buffer, size, options ? options : &defaults, error);
+}
+
+oltr_policy *oltr_load(const void *buffer, size_t size, oltr_error *error)
+{
+    return oltr_load_with(buffer, size, NULL, error);
+}
+
+oltr_policy *oltr_load_custom(const oltr_policy_ops *ops, const void *buffer, size_t size,
+                              oltr_error *error)
+{
+    if (!ops) {
+        fail(error, OLTR_EINVAL, "the operations of the policy are needed to load it");
+        return NULL;
+    }
+    return oltr_load_with(
+        buffer, size, &(oltr_load_options){.size = sizeof(oltr_load_options), .ops = ops}, error);
+}
+
+/* ---- files
+ * ---------------------------------------------------------------------------------------------- */
+
+oltr_status oltr_save_file(const oltr_policy *policy, const char *path, oltr_error *error)
+{
+    if (!policy || !path)
+        return fail(error, OLTR_EINVAL, "a policy and the path of a file are needed to save it");
+    size_t size = oltr_save_bound(policy), written = 0;
+    unsigned char *image = memory_take(&policy->memory, size);
+    if (!image)
+        return fail(error, OLTR_ENOMEM, "no memory for the %zu bytes of the snapshot", size);
+    oltr_status status = oltr_save(policy, image, size, &written);
+    status = status == OLTR_OK ? bytes_write_durably(path, image, written, error)
+                               : fail(error, status, "%s", oltr_strerror(status));
+    memory_give(&policy->memory, image, size);
+    return status;
+}
+
+/* Features are 4 bytes in memory and 8 in a snapshot, and little else is larger there: a file of
+ * more than four times most_bytes holds no policy that would be taken, and is not read. */
+static size_t longest_file(const oltr_load_options *options)
+{
+    size_t most = options && options->most_bytes ? options->most_bytes : SIZE_MAX;
+    return most < SIZE_MAX / 16 ? 4 * most : SIZE_MAX / 4;
+}
+
+oltr_policy *oltr_load_file(const char *path, const oltr_load_options *options, oltr_error *error)
+{
+    const oltr_memory *memory = options ? options->memory : NULL;
+    unsigned char *image = NULL;
+    size_t size = 0, taken = 0;
+    if (!path) {
+        fail(error, OLTR_EINVAL, "the path of a snapshot is needed to load it");
+        return NULL;
+    }
+    if ((options && check_options(options, error) != OLTR_OK) ||
+        bytes_read_into(path, longest_file(options), memory, &image, &size, &taken, error) !=
+            OLTR_OK)
+        return NULL;
+    oltr_policy *policy = oltr_load_with(image, size, options, error);
+    memory_give(memory, image, taken);
+    return policy;
+}

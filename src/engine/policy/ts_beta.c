@@ -1,0 +1,182 @@
+/* ts_beta.c - Thompson sampling with a Beta posterior (TS-Beta): Kveton, Meshi, Zoghi and Qin
+ * (2022).
+ *
+ * Belief.  The attraction of item i is Beta(a_i + S_i, b_i + N_i - S_i). Rule.  Draw theta_i from
+ * it for every item, show the K largest.  With Beta(1,1) this is CTS, the cascade Thompson sampling
+ * of Zhong, Cheung and Tan.
+ *
+ * The draw is a ratio of two gammas (Marsaglia and Tsang 2000) in float32, eight items at a time.
+ * Items are ranked by the log-odds of theta, which orders them as theta does but keeps apart what
+ * rounds to 0 or 1; the score that is shown is theta.
+ *
+ * Cost.  O(L) pairs of gammas; learning is O(1) per examined item.
+ */
+#include "engine/policy/beta_policy.h"
+
+#include <math.h>
+
+/* Where a ranking keeps its scores: planned once, read every round. */
+typedef struct ts_beta_scratch {
+    size_t score, best, todo, bytes;
+} ts_beta_scratch;
+
+static ts_beta_scratch plan_scratch(uint32_t n_items)
+{
+    layout l = {0, 0};
+    ts_beta_scratch s = {.score = layout_take(&l, padded(n_items), sizeof(float))};
+    s.best = layout_take(&l, topk_room(n_items), sizeof(float));
+    s.todo = layout_take(&l, padded(n_items), sizeof(uint32_t));
+    s.bytes = l.overflow ? 0 : l.used;
+    return s;
+}
+
+typedef struct ts_beta_state {
+    beta_items items; /* first: see beta_common.h */
+    size_t ca, cb, da, db, log_da_db, pa,
+        pb;            /* (padded) floats of the sampler, derived: see beta_shapes */
+    uint32_t n_powers; /* items with a shape below 1, derived */
+    size_t bytes;
+    ts_beta_scratch scratch;
+} ts_beta_state;
+
+static ts_beta_state plan(uint32_t n_items)
+{
+    ts_beta_state p = {.n_powers = 0};
+    layout l = {align_up(sizeof p), 0};
+    p.items = beta_items_plan(&l, n_items);
+    p.ca = layout_take(&l, padded(n_items), sizeof(float));
+    p.cb = layout_take(&l, padded(n_items), sizeof(float));
+    p.da = layout_take(&l, padded(n_items), sizeof(float));
+    p.db = layout_take(&l, padded(n_items), sizeof(float));
+    p.log_da_db = layout_take(&l, padded(n_items), sizeof(float));
+    p.pa = layout_take(&l, padded(n_items), sizeof(float));
+    p.pb = layout_take(&l, padded(n_items), sizeof(float));
+    p.bytes = l.overflow ? 0 : l.used;
+    p.scratch = plan_scratch(n_items);
+    return p;
+}
+
+static size_t state_bytes(const oltr_settings *settings)
+{
+    return plan(settings->n_items).bytes;
+}
+
+static void refresh_item(ts_beta_state *p, uint32_t i)
+{
+    beta_items_refresh(p, &p->items, i);
+    beta_shape s = beta_shape_of(doubles_at(p, p->items.a)[i], doubles_at(p, p->items.b)[i]);
+    float *pa = floats_at(p, p->pa), *pb = floats_at(p, p->pb);
+    p->n_powers -= pa[i] > 0 || pb[i] > 0;
+    p->n_powers += s.pa > 0 || s.pb > 0;
+    pa[i] = s.pa;
+    pb[i] = s.pb;
+    floats_at(p, p->ca)[i] = s.ca;
+    floats_at(p, p->cb)[i] = s.cb;
+    floats_at(p, p->da)[i] = s.da;
+    floats_at(p, p->db)[i] = s.db;
+    floats_at(p, p->log_da_db)[i] = s.log_da_db;
+}
+
+static void refresh(void *state, uint64_t t)
+{
+    ts_beta_state *p = state;
+    (void)t;
+    p->n_powers = 0;
+    for (uint32_t i = 0; i < p->items.sums.n_items; i++) {
+        floats_at(p, p->pa)[i] = floats_at(p, p->pb)[i] = 0;
+        refresh_item(p, i);
+    }
+}
+
+static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
+{
+    ts_beta_state *p = state;
+    *p = plan(settings->n_items);
+    oltr_status status = beta_init(state, settings, error);
+    if (status == OLTR_OK)
+        refresh(state, 1);
+    return status;
+}
+
+static size_t scratch_bytes(const oltr_settings *settings)
+{
+    return plan_scratch(settings->n_items).bytes;
+}
+
+static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
+                        void *scratch, const oltr_ranking *out)
+{
+    const ts_beta_state *p = state;
+    float *score = floats_at(scratch, p->scratch.score);
+    beta_shapes shapes = {
+        floats_at(p, p->ca),        floats_at(p, p->cb), floats_at(p, p->da), floats_at(p, p->db),
+        floats_at(p, p->log_da_db), floats_at(p, p->pa), floats_at(p, p->pb), p->n_powers};
+    (void)t;
+    beta_scores(rng, &shapes, from->item, from->n, words_in(scratch, p->scratch.todo), score);
+    if (from->item)
+        for (size_t j = from->n; j < padded(from->n); j++)
+            score[j] = -INFINITY;
+    topk_f32(score, from->n, out->k, rng, floats_at(scratch, p->scratch.best), out->item,
+             out->score);
+    places_to_items(from, out);
+    if (out->score)
+        for (uint32_t slot = 0; slot < out->k; slot++)
+            out->score[slot] = 1 / (1 + exp(-out->score[slot]));
+    return OLTR_OK;
+}
+
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
+{
+    ts_beta_state *p = state;
+    (void)t;
+    (void)from;
+    for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
+        item_sums_add(p, &p->items.sums, shown->item[slot], seen->reward[slot],
+                      weight_of_slot(seen, slot));
+        refresh_item(p, shown->item[slot]);
+    }
+    return OLTR_OK;
+}
+
+static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
+                              oltr_error *error)
+{
+    oltr_status status = beta_renew(state, t, settings, item, error);
+    if (status == OLTR_OK)
+        refresh_item(state, item);
+    return status;
+}
+
+const policy_ops ts_beta_ops = {
+    .info = {.name = "ts-beta",
+             .title = "Thompson sampling with a Beta posterior (TS-Beta, CTS)",
+             .source = "Kveton, Meshi, Zoghi, Qin: On the Value of Prior in Online Learning to "
+                       "Rank, AISTATS 2022",
+             .summary = "Samples every item's attraction from its Beta posterior and shows the "
+                        "largest samples.",
+             .rewards = OLTR_CLICKS,
+             .can_predict = 1,
+             .can_merge = 1,
+             .can_forget = 1,
+             .takes_weights = 1,
+             .by_item = 1,
+             .can_resize = 1,
+             .uses_prior = 1,
+             .exact_copy = 1,
+             .order_free = 1,
+             .n_params = BETA_PARAMS,
+             .params = beta_params},
+    .state_bytes = state_bytes,
+    .scratch_bytes = scratch_bytes,
+    .init = init,
+    .rank = rank,
+    .learn = learn,
+    .sums = list_item_sums,
+    .saved = item_sums_saved,
+    .overflows = item_sums_overflows,
+    .refresh = refresh,
+    .renew_item = renew_item,
+    .check = check_clicks,
+    .predict = beta_predict,
+};

@@ -1,0 +1,58 @@
+/* items.h - what was seen of each item: how often it was examined, and the sum of its rewards.
+ *
+ * These two sums are the whole learned state of every policy without context.  Everything else
+ * (posterior means, quantiles, bounds) is derived from them and from the prior, so two states merge
+ * by addition and fade by multiplication.
+ */
+#ifndef OLTR_ENGINE_POSTERIOR_ITEMS_H
+#define OLTR_ENGINE_POSTERIOR_ITEMS_H
+
+#include "engine/base/error.h"
+#include "engine/base/layout.h"
+
+typedef struct item_sums {
+    uint32_t n_items;
+    size_t examined; /* offset of (n_items) doubles: N */
+    size_t reward;   /* offset of (n_items) doubles: S */
+} item_sums;
+
+static inline item_sums item_sums_plan(layout *l, uint32_t n_items)
+{
+    item_sums sums = {n_items, layout_take(l, n_items, sizeof(double)),
+                      layout_take(l, n_items, sizeof(double))};
+    return sums;
+}
+
+/* Was the item ever examined, as far as is not forgotten? */
+static inline int item_is_seen(double examined)
+{
+    return examined > 1e-9;
+}
+
+static inline void item_sums_gain(void *state, const item_sums *sums, uint32_t item,
+                                  double examined, double reward)
+{
+    doubles_at(state, sums->examined)[item] += examined;
+    doubles_at(state, sums->reward)[item] += reward;
+}
+
+/* `weight` observations of the same reward. */
+static inline void item_sums_add(void *state, const item_sums *sums, uint32_t item, double reward,
+                                 double weight)
+{
+    item_sums_gain(state, sums, item, weight, weight * reward);
+}
+
+/* Would another `weight` observations be more than item_sums_check() allows? */
+int item_sums_overflow(const void *state, const item_sums *sums, uint64_t t, uint32_t item,
+                       double weight);
+
+/* OLTR_ESTATE unless every N is from 0 to 1e15 + t, t the number of the next round, and no S is
+ * larger than N of the largest rewards; with clicks, 0 <= S <= N too.  A round adds 1 to N and to
+ * t: learning cannot break it. */
+oltr_status item_sums_check_one(const void *state, const item_sums *sums, uint64_t t, int clicks,
+                                uint32_t item, oltr_error *error);
+oltr_status item_sums_check(const void *state, const item_sums *sums, uint64_t t, int clicks,
+                            oltr_error *error);
+
+#endif

@@ -1,0 +1,77 @@
+/* cascade.c - the cascade model (Craswell et al. 2008): users scan from the top, click the first
+ * attractive item, and leave.
+ *
+ * Whether item i attracts the user of round t is decided by one word of the generator for (t, i),
+ * before any list is shown: policies that show the item to the same user get the same answer.  A
+ * list without a click was examined whole, or as far as the world says.
+ */
+#include "engine/rng/philox.h"
+#include "lab/world/world.h"
+
+static int attracts(const instance *truth, const oltr_rng *round, uint32_t item)
+{
+    uint32_t word[4];
+    words_at(round, item / 4, 0, word);
+    return uniform_of_word(word[item % 4]) < truth->attraction[item];
+}
+
+static uint32_t scan(const oltr_world *world, const instance *truth, const oltr_rng *round,
+                     const oltr_ranking *shown, double *reward)
+{
+    for (uint32_t slot = 0; slot < shown->k; slot++) {
+        reward[slot] = attracts(truth, round, shown->item[slot]);
+        if (reward[slot] > 0)
+            return slot + 1;
+    }
+    uint32_t given_up = world->examined_without_click;
+    return given_up && given_up < shown->k ? given_up : shown->k;
+}
+
+static oltr_status check(const oltr_world *world, oltr_error *error)
+{
+    (void)world;
+    (void)error;
+    return OLTR_OK;
+}
+
+static double value(const oltr_world *world, const instance *truth, const uint32_t *item,
+                    uint32_t k)
+{
+    double no_click = 1;
+    (void)world;
+    for (uint32_t slot = 0; slot < k; slot++)
+        no_click *= 1 - truth->attraction[item[slot]];
+    return 1 - no_click;
+}
+
+static double click_chance(const double *attraction, uint32_t k)
+{
+    double no_click = 1;
+    for (uint32_t i = 0; i < k; i++)
+        no_click *= 1 - attraction[i];
+    return 1 - no_click;
+}
+
+/* The k most attractive items. */
+static double best(const oltr_world *world, const instance *truth, uint32_t k)
+{
+    (void)world;
+    return click_chance(largest_attractions(truth, k), k);
+}
+
+/* The k least attractive ones. */
+static double worst(const oltr_world *world, const instance *truth, uint32_t k)
+{
+    (void)world;
+    return click_chance(smallest_attractions(truth, k), k);
+}
+
+const click_ops cascade_clicks = {
+    .info = {"cascade", "users scan from the top, click the first attractive item, and leave"},
+    .rewards = OLTR_CLICKS,
+    .check = check,
+    .scan = scan,
+    .value = value,
+    .best = best,
+    .worst = worst,
+};

@@ -1,0 +1,39 @@
+/* dataset.h - a dataset in memory: how one is made, and given back.
+ *
+ * The struct itself is public (sim.h): plain arrays.  Whoever makes one allocates it here and fills
+ * the arrays.
+ */
+#ifndef OLTR_LAB_DATA_DATASET_H
+#define OLTR_LAB_DATA_DATASET_H
+
+#include <oltr/sim.h>
+
+#include "engine/base/error.h"
+
+/* Room for the arrays of a dataset, all zero, in one block; NULL with the error set without
+ * memory. */
+oltr_dataset *dataset_new(uint32_t n_queries, uint32_t n_rows, uint32_t dim, oltr_error *error);
+
+/* The same around features that lie in pages of their own, which the dataset gives back when it is
+ * freed. */
+oltr_dataset *dataset_around(uint32_t n_queries, uint32_t n_rows, uint32_t dim, float *x,
+                             size_t map_size, oltr_error *error);
+/* A dataset whose arrays all lie in pages that it gives back when it is freed. */
+oltr_dataset *dataset_of_map(const oltr_dataset *arrays, void *map, size_t map_size,
+                             oltr_error *error);
+
+/* The arrays of a dataset of ours, to be filled. */
+uint64_t *dataset_query(oltr_dataset *dataset);
+uint32_t *dataset_first_row(oltr_dataset *dataset);
+uint8_t *dataset_grade(oltr_dataset *dataset);
+float *dataset_x(oltr_dataset *dataset);
+
+/* Some of the queries, in the given order, as a dataset of its own (a copy). */
+oltr_dataset *dataset_pick(const oltr_dataset *from, const uint32_t *query, uint32_t n_queries,
+                           oltr_error *error);
+
+/* In its place one with more features, those zero: sparse texts may end with another feature in
+ * each split. */
+oltr_status dataset_widen(oltr_dataset **data, uint32_t dim, oltr_error *error);
+
+#endif

@@ -1,0 +1,263 @@
+/* fields.c - see fields.h. */
+#include "lab/plan/fields.h"
+
+#include "engine/base/nearest.h"
+#include "engine/base/quote.h"
+#include "engine/base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool read_bad(const struct reader *reader, const struct node *where, const char *format, ...)
+{
+    char words[256];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    (void)tree_fail(where, reader->error, "%s", words);
+    return false;
+}
+
+bool read_no_memory(const struct reader *reader)
+{
+    (void)fail(reader->error, OLTR_ENOMEM,
+               "the experiment needs more memory than there is, or than oltr takes");
+    return false;
+}
+
+static bool is_scalar(const struct reader *reader, const struct node *node, const char *wanted)
+{
+    if (node->type != NODE_SCALAR) {
+        return read_bad(reader, node, "must be %s, not a %s", wanted,
+                        node->type == NODE_LIST ? "list" : "map");
+    }
+    if (node->text[0] == '\0' ||
+        (!node->quoted && (strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0))) {
+        return read_bad(reader, node, "has no value; it must be %s", wanted);
+    }
+    return true;
+}
+
+/* ---- maps
+ *
+ * -----------------------------------------------------------------------------------------------
+ */
+
+static bool is_known(const struct key *keys, const char *name)
+{
+    while (keys->name != NULL && strcmp(keys->name, name) != 0) {
+        keys++;
+    }
+    return keys->name != NULL;
+}
+
+/* The nearest key; if none is near, all of them, as far as they fit. */
+static bool unknown_key(const struct reader *reader, const struct node *entry, const char *section,
+                        const struct key *keys)
+{
+    struct nearest nearest = nearest_to(entry->key->text);
+    char hint[HINT_SIZE], list[128] = "";
+    size_t used = 0;
+    for (const struct key *key = keys; key->name != NULL; key++) {
+        nearest_offer(&nearest, key->name);
+        if (used + strlen(key->name) + 3 < sizeof list) {
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "",
+                                     key->name);
+        }
+    }
+    if (nearest.best != NULL) {
+        return read_bad(reader, entry->key, "unknown key in %s%s", section,
+                        nearest_hint(&nearest, hint));
+    }
+    return read_bad(reader, entry->key, "unknown key in %s; known are %s", section, list);
+}
+
+bool read_map_keys(const struct reader *reader, const struct node *map, const char *section,
+                   const struct key *keys)
+{
+    if (map->type != NODE_MAP) {
+        return read_bad(reader, map, "must be a map, like `%s: %s`", keys->name, keys->example);
+    }
+    for (const struct node *entry = map->first; entry != NULL; entry = entry->next) {
+        if (!is_known(keys, entry->key->text)) {
+            return unknown_key(reader, entry, section, keys);
+        }
+    }
+    return true;
+}
+
+bool read_required(const struct reader *reader, const struct node *map, const struct key *keys,
+                   const char *name, const struct node **out)
+{
+    *out = tree_get(map, name);
+    while (*out == NULL && keys->name != NULL && strcmp(keys->name, name) != 0) {
+        keys++;
+    }
+    return *out != NULL || read_bad(reader, map, "`%s` is missing; add it, for example `%s: %s`",
+                                    name, name, keys->example);
+}
+
+/* ---- numbers
+ * -------------------------------------------------------------------------------------------- */
+
+static bool not_a_number(const struct reader *reader, const struct node *node, const char *wanted)
+{
+    char value[SHOWN_SIZE];
+    bool grouped = strspn(node->text, "0123456789,_' ") == strlen(node->text);
+    const char *advice = node->quoted ? "; leave the quotes out"
+                         : grouped    ? "; write it without separators"
+                                      : "";
+    return read_bad(reader, node, "must be %s, not `%s`%s", wanted, shown(node->text, value),
+                    advice);
+}
+
+static bool out_of_range(const struct reader *reader, const struct node *node, double low,
+                         double high)
+{
+    char value[SHOWN_SIZE];
+    const char *side =
+        number_is_plain(node->text) && strtod(node->text, NULL) < low ? "at least" : "at most";
+    return read_bad(reader, node, "must be %s %.15g, not %s", side, side[3] == 'l' ? low : high,
+                    shown(node->text, value));
+}
+
+/* Whole numbers may be written like 1e6 as well, as long as a double holds them exactly. */
+static bool whole_value(const char *text, uint64_t *out)
+{
+    static const double EXACT = 9007199254740992.0;
+    errno = 0;
+    if (text[strspn(text, "0123456789")] == '\0') {
+        *out = strtoull(text, NULL, 10);
+        return errno == 0;
+    }
+    double value = strtod(text, NULL);
+    bool good = value >= 0 && value <= EXACT && floor(value) == value;
+    *out = good ? (uint64_t)value : 0;
+    return good;
+}
+
+bool read_whole(const struct reader *reader, const struct node *node, uint64_t low, uint64_t high,
+                uint64_t *out)
+{
+    static const char wanted[] = "a whole number";
+    if (!is_scalar(reader, node, wanted)) {
+        return false;
+    }
+    if (node->quoted || !number_is_plain(node->text)) {
+        return not_a_number(reader, node, wanted);
+    }
+    double value = strtod(node->text, NULL);
+    if (value < (double)low || value > (double)high) {
+        return out_of_range(reader, node, (double)low, (double)high);
+    }
+    if (!whole_value(node->text, out)) {
+        return floor(value) < value ? not_a_number(reader, node, wanted)
+                                    : out_of_range(reader, node, (double)low, (double)high);
+    }
+    return (*out >= low && *out <= high) || out_of_range(reader, node, (double)low, (double)high);
+}
+
+bool read_whole32(const struct reader *reader, const struct node *node, uint32_t low, uint32_t high,
+                  uint32_t *out)
+{
+    uint64_t value = 0;
+    bool good = read_whole(reader, node, low, high, &value);
+    *out = (uint32_t)value;
+    return good;
+}
+
+bool read_real(const struct reader *reader, const struct node *node, double low, double high,
+               double *out)
+{
+    static const char wanted[] = "a number";
+    if (!is_scalar(reader, node, wanted)) {
+        return false;
+    }
+    if (node->quoted || !number_is_plain(node->text)) {
+        return not_a_number(reader, node, wanted);
+    }
+    *out = strtod(node->text, NULL);
+    return (*out >= low && *out <= high) || out_of_range(reader, node, low, high);
+}
+
+bool read_truth(const struct reader *reader, const struct node *node, bool *out)
+{
+    char value[SHOWN_SIZE];
+    if (!is_scalar(reader, node, "true or false")) {
+        return false;
+    }
+    *out = strcmp(node->text, "true") == 0;
+    return *out || strcmp(node->text, "false") == 0 ||
+           read_bad(reader, node, "must be true or false, not `%s`", shown(node->text, value));
+}
+
+/* ---- text and lists
+ * ------------------------------------------------------------------------------------- */
+
+static bool read_text(const struct reader *reader, const struct node *node, size_t longest,
+                      const char **out)
+{
+    if (!is_scalar(reader, node, "text")) {
+        return false;
+    }
+    if (!text_is_line(node->text)) {
+        return read_bad(reader, node, "must be one line of UTF-8 text without control characters");
+    }
+    if (strlen(node->text) > longest) {
+        return read_bad(reader, node, "is longer than %zu bytes", longest);
+    }
+    *out = node->text;
+    return true;
+}
+
+bool read_line(const struct reader *reader, const struct node *node, const char **out)
+{
+    return read_text(reader, node, LONGEST_LINE, out);
+}
+
+bool read_paragraph(const struct reader *reader, const struct node *node, const char **out)
+{
+    return read_text(reader, node, LONGEST_PARAGRAPH, out);
+}
+
+bool read_path(const struct reader *reader, const struct node *node, const char **out)
+{
+    enum { LONGEST_PATH = 4000 };
+    return read_text(reader, node, LONGEST_PATH, out);
+}
+
+bool read_list(const struct reader *reader, const struct node *node)
+{
+    if (node->type != NODE_LIST) {
+        return read_bad(reader, node, "must be a list, like [1, 2]");
+    }
+    return (node->count > 0 && node->count < UINT32_MAX) ||
+           read_bad(reader, node, "the list is empty");
+}
+
+bool read_reals(const struct reader *reader, const struct node *node, double low, double high,
+                const double **out, uint32_t *count)
+{
+    if (!read_list(reader, node)) {
+        return false;
+    }
+    double *values = pool_get(reader->pool, node->count, sizeof *values);
+    if (values == NULL) {
+        return read_no_memory(reader);
+    }
+    *count = 0;
+    for (const struct node *entry = node->first; entry != NULL; entry = entry->next) {
+        if (!read_real(reader, entry, low, high, &values[*count])) {
+            return false;
+        }
+        ++*count;
+    }
+    *out = values;
+    return true;
+}

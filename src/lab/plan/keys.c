@@ -1,0 +1,199 @@
+/* keys.c - see keys.h. */
+#include "lab/plan/keys.h"
+
+#include <stddef.h>
+
+const struct key experiment_keys[] = {
+    {"title", "Synthetic non-contextual setting",
+     "the name of the experiment (default: the name of the file)"},
+    {"kind", "regret",
+     "regret: simulate and measure (default); concentration: compare posteriors, see below"},
+    {"seed", "1", "every random number follows from it (default 1)"},
+    {"rounds", "10000", "the horizon T"},
+    {"slots", "3", "how many items are shown in a round, K"},
+    {"replications", "400", "how often everything is repeated; with a dataset, on each query"},
+    {"checkpoints", "200",
+     "how many rounds are recorded, evenly and at powers of ten (default 200), or a list of "
+     "rounds"},
+    {"world", "{kind: beta, items: 30}", "the environment: items, and what users do"},
+    {"policies", "[{name: GTS, kind: gts}]", "the policies to compare"},
+    {"sweep", "{key: world.items, values: [10, 100]}",
+     "repeat all of it for each value of one key"},
+    {"figures", "[{file: fig-all}]", "what to draw (default: one figure `regret` of all policies)"},
+    {"claims", "[{says: GTS wins, tests: [{less: [GTS, TS-Beta]}]}]",
+     "what to judge by the results (default: nothing)"},
+    {NULL, NULL, NULL},
+};
+
+const struct key world_keys[] = {
+    {"kind", "beta",
+     "beta: drawn from Beta priors; fixed: given; linear, logistic, scalar: made from features; "
+     "dataset: the queries "
+     "of "
+     "a judged dataset"},
+    {"items", "30", "how many items there are, L; a fixed world counts its own"},
+    {"clicks", "cascade",
+     "the click model: cascade, or abandon for real rewards (default cascade; scalar: abandon)"},
+    {"no_click", "all",
+     "how many slots count as examined when nothing was clicked: all (default) or a number"},
+    {"misspecification", "0",
+     "c: policies get Beta(a+c, b-c) instead of the true prior (default 0)"},
+    {"prior", "{a: 1, b: 10}",
+     "the Beta parameters of the items (default for beta: a uniform on 1..a_max, b = 10)"},
+    {"a_max", "10", "the largest a that is drawn (default 10)"},
+    {"instances_per_prior", "20", "how many replications share one draw of all a (default 1)"},
+    {"attraction", "[0.2, 0.1, 0.05]", "fixed: the attraction of each item"},
+    {"levels", "[[2, 0.2], [14, 0.05]]", "fixed: the same in short, [count, value] pairs"},
+    {"features", "[[1, 0], [0.6, 0.8]]",
+     "fixed: one row of features for each item, for policies with context"},
+    {"dim", "5", "linear, logistic, scalar: how many features an item has (default 5)"},
+    {"contexts", "fixed",
+     "linear, logistic, scalar: features drawn once a replication (default), or `fresh` in each "
+     "round"},
+    {"theta", "cube",
+     "logistic, scalar: theta on the cube [0,1]^dim at length 1 (default), or on the `sphere`, any "
+     "sign"},
+    {"scale", "1", "linear, logistic, scalar: what x'theta is multiplied with (default 1)"},
+    {"data", "Fold1",
+     "dataset: a folder with train.txt, vali.txt and test.txt, each of them may be a .txt.gz; "
+     "without vali.txt a fifth "
+     "of the training queries serves.  --data sets it"},
+    {"shape", "web30k",
+     "dataset: without `data`, a set is generated in the shape of web30k or istella"},
+    {"generated", "{train: 200, vali: 50, test: 50}", "dataset: how many queries are generated"},
+    {"queries", "50",
+     "dataset: at most so many test queries are played, chosen by the seed (default: all)"},
+    {"grades", "err",
+     "dataset: how grades attract: err, (2^g - 1) / 2^largest (default), or for grades 0..4 "
+     "perfect, navigational, "
+     "informational, near-random"},
+    {"largest_grade", "4",
+     "dataset: where the scale of grades ends (default: at the largest of the data)"},
+    {"normalise", "standard",
+     "dataset: features squashed, standardised and of length at most 1 (default); minmax: to [0,1] "
+     "in each query; "
+     "none"},
+    {"rankers", "10",
+     "dataset: how many rankers are trained to make the prior (default 10; 0: no prior)"},
+    {"scores", "scores.csv",
+     "dataset: the prior from these scores, one row for each document of the test split"},
+    {"abandon", "0.3", "clicks abandon: the chance that a user leaves after a slot (default 0.3)"},
+    {"noise", "gauss",
+     "clicks abandon: rewards are Gaussian around their mean (default), or `beta` in (0,1)"},
+    {"noise_sd", "0.5", "clicks abandon: standard deviation of a reward (default 0.5)"},
+    {NULL, NULL, NULL},
+};
+
+const struct key prior_keys[] = {
+    {"a", "1", "one number, or a list with one for each item"},
+    {"b", "10", "the same"},
+    {NULL, NULL, NULL},
+};
+
+const struct key generated_keys[] = {
+    {"train", "200", "queries for the rankers and for scaling features (default 200)"},
+    {"vali", "50", "queries that end the training (default 50)"},
+    {"test", "50", "queries to be played (default 50)"},
+    {NULL, NULL, NULL},
+};
+
+const struct key policy_keys[] = {
+    {"name", "GTS", "the label in tables and figures (default: the kind)"},
+    {"kind", "gts", "which policy it is; `oltr policies` lists them"},
+    {"note", "samples with deviation 1/n",
+     "what is special about it, for a report (default: nothing)"},
+    {NULL, NULL, NULL},
+};
+
+const struct key sweep_keys[] = {
+    {"key", "world.misspecification", "any key that --set takes"},
+    {"values", "[0, 2, 4]", "its values, one after the other"},
+    {NULL, NULL, NULL},
+};
+
+const struct key figure_keys[] = {
+    {"file", "fig-stand", "the name of the files, without an ending"},
+    {"title", "Synthetic non-contextual setting",
+     "above the figure (default: the title of the experiment)"},
+    {"label", "fig:stand",
+     "the name of the figure in the paper, for a report (default: it is in no paper)"},
+    {"caption", "Cumulative regret.", "under the figure in a report (default: nothing)"},
+    {"policies", "[GTS, TS-Beta]", "which labels to show (default: all)"},
+    {"rounds", "1000", "the last round to show (default: all)"},
+    {"x", "round",
+     "round, or sweep: the last regret against the swept key (default when there is a sweep)"},
+    {"bands", "1",
+     "half the height of the error bands, in standard errors: 0, 1 (default), 2 or 3"},
+    {"bounds", "true", "draw the bound of Theorem 1, 22 K sqrt(L T) (default false)"},
+    {"log", "true", "logarithmic axes (default false)"},
+    {NULL, NULL, NULL},
+};
+
+const struct key concentration_keys[] = {
+    {"title", "Concentration of posteriors",
+     "the name of the experiment (default: the name of the file)"},
+    {"kind", "concentration",
+     "nothing is simulated: posteriors after the expected number of clicks"},
+    {"attraction", "[0.1, 0.5, 0.9]", "one panel for each"},
+    {"observations", "100", "how often the item was examined"},
+    {"sigma", "[1, 0.5]", "one Gaussian posterior for each"},
+    {"figures", "[{file: fig-bvsgpost}]",
+     "the name of the figure, and its title (default: fig-bvsgpost)"},
+    {"claims", "[{says: Beta is narrow, tests: [{less: [Beta, Gaussian (sigma 1)], measure: sd}]}]",
+     "what to judge by summary.csv (default: nothing)"},
+    {NULL, NULL, NULL},
+};
+
+const struct key panel_keys[] = {
+    {"file", "fig-bvsgpost", "the name of the files, without an ending"},
+    {"title", "Concentration of posteriors",
+     "above the figure (default: the title of the experiment)"},
+    {"label", "fig:stand",
+     "the name of the figure in the paper, for a report (default: it is in no paper)"},
+    {"caption", "Cumulative regret.", "under the figure in a report (default: nothing)"},
+    {NULL, NULL, NULL},
+};
+
+const struct key claim_keys[] = {
+    {"figure", "fig-stand", "the file of the figure it is about (default: none)"},
+    {"says", "GTS has less regret than TS-Beta", "the claim in words"},
+    {"tests", "[{of: printed, less: [GTS, TS-Beta]}]", "one for each reading of the claim"},
+    {NULL, NULL, NULL},
+};
+
+const struct key test_keys[] = {
+    {"of", "printed", "which reading it is (default: printed)"},
+    {"less", "[GTS, TS-Beta, Ensemble]", "the first has less regret than each of the others"},
+    {"more", "[TS-Cascade, GTS, TS-Beta]", "the first has more regret than each of the others"},
+    {"factor", "0.5", "less, more: than so many times theirs (default 1)"},
+    {"close", "[GTS, TS-Beta]", "each of the others is close to the first"},
+    {"within", "0.1", "close: so large a share of the first's regret (default 0.1)"},
+    {"untold", "nothing here can decide it",
+     "in place of less, more and close: why it cannot be told"},
+    {"round", "1000", "when (default: the last round)"},
+    {"from", "100", "at all checkpoints from this round on (default: only at `round`)"},
+    {"at", "8", "at this swept value, or attraction (default: at each of them)"},
+    {"against", "0", "each policy at `at` is compared with itself at this swept value"},
+    {"measure", "sd", "concentration: mean, sd, entropy, width95 or coverage95"},
+    {NULL, NULL, NULL},
+};
+
+const struct key_section key_sections[] = {
+    {"experiment", experiment_keys, NULL},
+    {"world", world_keys, NULL},
+    {"world.prior", prior_keys, NULL},
+    {"world.generated", generated_keys, NULL},
+    {"policies", policy_keys,
+     "Any parameter of that kind may follow; `oltr policies KIND` lists them. A parameter "
+     "`horizon` that is not given "
+     "is set to `rounds`, a parameter `slots` to `slots`."},
+    {"sweep", sweep_keys, NULL},
+    {"figures", figure_keys, NULL},
+    {"claims", claim_keys, NULL},
+    {"tests of a claim", test_keys,
+     "A test holds, or does not hold, by three standard errors of the paired difference; what lies "
+     "between cannot be "
+     "told."},
+    {"experiment of kind concentration", concentration_keys, NULL},
+    {NULL, NULL, NULL},
+};

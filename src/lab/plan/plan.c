@@ -1,0 +1,441 @@
+/* plan.c - see plan.h.
+ *
+ * A sweep is an experiment for each of its values, and each of them is the same file with one more
+ * override.  So the file is read once for every value, and a swept value is checked as strictly as
+ * a written one. */
+#include "lab/plan/plan_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/base/quote.h"
+#include "lab/plan/plan_parts.h"
+
+static const uint64_t LAST_ROUND =
+    (uint64_t)1 << 40; /* the engine's own limit, said here with line and column */
+
+/* ---- one point
+ * ------------------------------------------------------------------------------------------ */
+
+static bool read_checkpoint_list(const struct reader *reader, const struct node *list,
+                                 const struct node *rounds, oltr_experiment *point)
+{
+    if (!read_list(reader, list)) {
+        return false;
+    }
+    uint64_t *round =
+        list->count <= MOST_CHECKPOINTS ? pool_get(reader->pool, list->count, sizeof *round) : NULL;
+    if (round == NULL) {
+        return read_no_memory(reader);
+    }
+    point->checkpoint = round;
+    for (const struct node *entry = list->first; entry != NULL; entry = entry->next, round++) {
+        if (!read_whole(reader, entry, 1, LAST_ROUND, round)) {
+            return false;
+        }
+        if (*round > point->rounds) {
+            return read_bad(reader, tree_blame(entry, rounds),
+                            "checkpoint %s is beyond the last round, %llu; shorten the list or say "
+                            "--checkpoints 20",
+                            entry->text, (unsigned long long)point->rounds);
+        }
+        if (round > point->checkpoint && *round <= round[-1]) {
+            return read_bad(reader, entry, "checkpoints must rise: %s comes after %llu",
+                            entry->text, (unsigned long long)round[-1]);
+        }
+    }
+    point->n_checkpoints = (uint32_t)list->count;
+    return true;
+}
+
+static bool read_checkpoints(const struct reader *reader, const struct node *root,
+                             oltr_experiment *point)
+{
+    const struct node *node = tree_get(root, "checkpoints");
+    uint32_t wanted = 200;
+    if (node != NULL && node->type == NODE_LIST) {
+        return read_checkpoint_list(reader, node, tree_get(root, "rounds"), point);
+    }
+    if (node != NULL && !read_whole32(reader, node, 1, MOST_CHECKPOINTS, &wanted)) {
+        return false;
+    }
+    uint32_t count = oltr_checkpoints(point->rounds, wanted, NULL, 0);
+    uint64_t *round = pool_get(reader->pool, count, sizeof *round);
+    point->checkpoint = round;
+    point->n_checkpoints =
+        round == NULL ? 0 : oltr_checkpoints(point->rounds, wanted, round, count);
+    return (count > 0 && point->n_checkpoints == count) || read_no_memory(reader);
+}
+
+static bool read_counts(const struct reader *reader, const struct node *root,
+                        oltr_experiment *point)
+{
+    const struct node *rounds, *slots, *replications, *seed = tree_get(root, "seed");
+    point->seed = 1;
+    return (seed == NULL || read_whole(reader, seed, 0, UINT64_MAX, &point->seed)) &&
+           read_required(reader, root, experiment_keys, "rounds", &rounds) &&
+           read_whole(reader, rounds, 1, LAST_ROUND, &point->rounds) &&
+           read_required(reader, root, experiment_keys, "slots", &slots) &&
+           read_whole32(reader, slots, 1, MOST_ITEMS, &point->slots) &&
+           read_required(reader, root, experiment_keys, "replications", &replications) &&
+           read_whole32(reader, replications, 1, 1 << 22, &point->replications);
+}
+
+static bool slots_fit(const struct reader *reader, const struct node *root,
+                      const oltr_experiment *point)
+{
+    const struct node *world = tree_get(root, "world"), *items = tree_get(world, "items");
+    items = items != NULL                       ? items
+            : tree_get(world, "levels") != NULL ? tree_get(world, "levels")
+                                                : tree_get(world, "attraction");
+    return point->slots <= point->world.n_items || strcmp(point->world.kind, "dataset") == 0 ||
+           read_bad(reader, tree_blame(tree_get(root, "slots"), items),
+                    "there are %u slots, but the world has only %u item%s to fill them",
+                    point->slots, point->world.n_items, point->world.n_items == 1 ? "" : "s");
+}
+
+/* What is left to the engine to judge has no place in the file to point at. */
+static bool engine_agrees(const struct reader *reader, const struct node *root,
+                          const oltr_experiment *point)
+{
+    oltr_error error = {OLTR_OK, ""};
+    bool complete =
+        strcmp(point->world.kind, "dataset") != 0; /* asked again by oltr_plan_give_data() */
+    if (!complete || oltr_experiment_check(point, &error) == OLTR_OK) {
+        return true;
+    }
+    (void)fail(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
+    return false;
+}
+
+static bool read_point(const struct reader *reader, const struct node *root, oltr_experiment *point,
+                       oltr_data_plan *data)
+{
+    return read_map_keys(reader, root, "the experiment", experiment_keys) &&
+           read_counts(reader, root, point) && plan_world(reader, root, &point->world, data) &&
+           slots_fit(reader, root, point) &&
+           plan_no_click(reader, tree_get(root, "world"), point->slots,
+                         &point->world.examined_without_click) &&
+           read_checkpoints(reader, root, point) && plan_policies(reader, root, data, point) &&
+           engine_agrees(reader, root, point);
+}
+
+/* ---- the document
+ * --------------------------------------------------------------------------------------- */
+
+/* Overrides come from a command line, which need not be UTF-8, unlike what libyaml lets through. */
+static bool override_is_text(const struct reader *reader, const struct override *override)
+{
+    if (text_is_line(override->key) && text_is_line(override->value)) {
+        return true;
+    }
+    (void)fail(reader->error, OLTR_EVALUE, "%.40s: the key and the value must be UTF-8 text",
+               override->origin);
+    return false;
+}
+
+/* The file with its overrides, in a new tree. */
+static struct node *load(const struct reader *reader, const struct source *source)
+{
+    struct node *root =
+        tree_parse(reader->pool, source->name, source->text, source->length, reader->error);
+    if (root != NULL && root->type != NODE_MAP) {
+        (void)read_bad(reader, root, "an experiment is a map of keys, like `rounds: 10000`");
+        return NULL;
+    }
+    for (uint32_t i = 0; root != NULL && i < source->overrides.count; i++) {
+        const struct override *override = &source->overrides.item[i];
+        if (!override_is_text(reader, override) ||
+            tree_set(reader->pool, root, override, reader->error) != OLTR_OK) {
+            return NULL;
+        }
+    }
+    return root;
+}
+
+/* ---- the sweep
+ * ------------------------------------------------------------------------------------------ */
+
+/* Keys whose change would leave the points without a common table or figure. */
+static bool key_can_be_swept(const struct reader *reader, const struct node *key,
+                             const struct overrides *overrides)
+{
+    static const char *const never[] = {"title",  "kind",     "sweep", "figures",
+                                        "claims", "policies", "world"};
+    size_t length = strcspn(key->text, "."), whole = strlen(key->text);
+    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
+        bool section = strcmp(never[i], "policies") == 0 || strcmp(never[i], "world") == 0;
+        bool same = strlen(never[i]) == length && strncmp(never[i], key->text, length) == 0;
+        if (same && (!section || length == whole)) {
+            return read_bad(
+                reader, key,
+                "`%s` cannot be swept; take a key with a number or a word, like world.items",
+                never[i]);
+        }
+    }
+    if (whole > 5 && strcmp(key->text + whole - 5, ".name") == 0) {
+        return read_bad(reader, key,
+                        "names cannot be swept: every value must have the same policies");
+    }
+    for (uint32_t i = 0; i < overrides->count; i++) {
+        if (strcmp(overrides->item[i].key, key->text) == 0) {
+            return read_bad(reader, key,
+                            "the sweep sets this key, and so does %s; leave one of them out",
+                            overrides->item[i].origin);
+        }
+    }
+    return true;
+}
+
+static bool read_sweep_values(const struct reader *reader, const struct node *values,
+                              oltr_plan *plan)
+{
+    if (!read_list(reader, values)) {
+        return false;
+    }
+    if (values->count > MOST_POINTS) {
+        return read_bad(reader, values, "a sweep has at most %d values", MOST_POINTS);
+    }
+    const char **sweep = pool_get(reader->pool, values->count, sizeof *sweep);
+    if (sweep == NULL) {
+        return read_no_memory(reader);
+    }
+    plan->sweep = sweep;
+    for (const struct node *entry = values->first; entry != NULL;
+         entry = entry->next, plan->n_points++) {
+        if (!read_line(reader, entry, &sweep[plan->n_points])) {
+            return false;
+        }
+        for (uint32_t i = 0; i < plan->n_points; i++) {
+            if (strcmp(sweep[i], sweep[plan->n_points]) == 0) {
+                return read_bad(reader, entry, "`%.40s` is in the sweep twice", sweep[i]);
+            }
+        }
+    }
+    return true;
+}
+
+static bool read_sweep(const struct reader *reader, oltr_plan *plan)
+{
+    const struct node *sweep = tree_get(plan->root, "sweep"), *key, *values;
+    plan->n_points = sweep == NULL;
+    return sweep == NULL || (read_map_keys(reader, sweep, "sweep", sweep_keys) &&
+                             read_required(reader, sweep, sweep_keys, "key", &key) &&
+                             read_line(reader, key, &plan->sweep_key) &&
+                             key_can_be_swept(reader, key, &plan->source.overrides) &&
+                             read_required(reader, sweep, sweep_keys, "values", &values) &&
+                             read_sweep_values(reader, values, plan));
+}
+
+/* The file once more, with the i-th swept value in its place. */
+static struct node *load_swept(const struct reader *reader, const oltr_plan *plan, uint32_t i)
+{
+    const struct node *value = tree_get(tree_get(plan->root, "sweep"), "values")->first;
+    struct node *root = load(reader, &plan->source);
+    while (i-- > 0) {
+        value = value->next;
+    }
+    struct override override = {value->origin, plan->sweep_key, value->text, value->line,
+                                value->column};
+    if (root == NULL || tree_set(reader->pool, root, &override, reader->error) != OLTR_OK) {
+        return NULL;
+    }
+    return root;
+}
+
+static bool read_points(const struct reader *reader, oltr_plan *plan)
+{
+    plan->points = pool_get(reader->pool, plan->n_points, sizeof *plan->points);
+    plan->data = pool_get(reader->pool, plan->n_points, sizeof *plan->data);
+    plan->replications = pool_get(reader->pool, plan->n_points, sizeof *plan->replications);
+    if (plan->points == NULL || plan->data == NULL || plan->replications == NULL) {
+        return read_no_memory(reader);
+    }
+    for (uint32_t i = 0; i < plan->n_points; i++) {
+        const struct node *root =
+            plan->sweep_key == NULL ? plan->root : load_swept(reader, plan, i);
+        if (root == NULL || !read_point(reader, root, &plan->points[i], &plan->data[i])) {
+            return false;
+        }
+        plan->replications[i] = plan->points[i].replications;
+    }
+    return true;
+}
+
+/* ---- the whole
+ * ------------------------------------------------------------------------------------------ */
+
+/* The name of the file without folders and without its ending. */
+static const char *base_name(const struct reader *reader, const char *name)
+{
+    const char *slash = strrchr(name, '/'), *start = slash != NULL ? slash + 1 : name,
+               *dot = strrchr(start, '.');
+    size_t length = dot != NULL && dot > start ? (size_t)(dot - start) : strlen(start);
+    const char *copy =
+        pool_text(reader->pool, start, length < LONGEST_LINE ? length : LONGEST_LINE);
+    return copy != NULL && text_is_line(copy) && *copy != '\0' ? copy : "experiment";
+}
+
+static bool read_kind(const struct reader *reader, oltr_plan *plan)
+{
+    const struct node *node = tree_get(plan->root, "kind");
+    plan->kind = "regret";
+    if (node == NULL || !read_line(reader, node, &plan->kind)) {
+        return node == NULL;
+    }
+    return strcmp(plan->kind, "regret") == 0 || strcmp(plan->kind, "concentration") == 0 ||
+           read_bad(reader, node, "an experiment must be of kind regret or concentration");
+}
+
+static bool open_document(const struct reader *reader, oltr_plan *plan)
+{
+    plan->root = load(reader, &plan->source);
+    if (plan->root == NULL || !read_kind(reader, plan)) {
+        return false;
+    }
+    const struct node *title = tree_get(plan->root, "title");
+    plan->title = title == NULL ? base_name(reader, plan->source.name) : NULL;
+    return title == NULL || read_line(reader, title, &plan->title);
+}
+
+oltr_plan *plan_open(const char *name, const char *text, size_t length,
+                     const struct overrides *overrides, oltr_error *error)
+{
+    oltr_error own;
+    oltr_plan *plan = calloc(1, sizeof *plan);
+    if (plan == NULL) {
+        (void)fail(error, OLTR_ENOMEM, "out of memory");
+        return NULL;
+    }
+    plan->source = (struct source){name, text, length,
+                                   overrides != NULL ? *overrides : (struct overrides){0, NULL}};
+    struct reader reader = {&plan->pool, error != NULL ? error : &own};
+    if (!open_document(&reader, plan)) {
+        oltr_plan_free(plan);
+        return NULL;
+    }
+    return plan;
+}
+
+bool plan_read(oltr_plan *plan, oltr_error *error)
+{
+    oltr_error own;
+    struct reader reader = {&plan->pool, error != NULL ? error : &own};
+    bool good = read_map_keys(&reader, plan->root, "the experiment", experiment_keys) &&
+                read_sweep(&reader, plan) && read_points(&reader, plan) &&
+                plan_notes(&reader, plan->root, plan);
+    plan->source = (struct source){NULL, NULL, 0, {0, NULL}};
+    return good;
+}
+
+void oltr_plan_free(oltr_plan *plan)
+{
+    if (plan != NULL) {
+        pool_free(&plan->pool);
+    }
+    free(plan);
+}
+
+/* ---- the public calls
+ * ----------------------------------------------------------------------------------- */
+
+/* "world.items=100", or what the caller calls it, made fit for a message. */
+static const char *origin_of(const oltr_override *from, struct pool *pool)
+{
+    char text[2 * SHOWN_SIZE + 2], word[SHOWN_SIZE];
+    if (from->origin == NULL) {
+        (void)snprintf(text, sizeof text, "%.*s=%.*s", SHOWN_SIZE, from->key, SHOWN_SIZE,
+                       from->value);
+    }
+    const char *quoted = shown(from->origin != NULL ? from->origin : text, word);
+    return pool_text(pool, quoted, strlen(quoted));
+}
+
+static const struct override *own_overrides(const oltr_override *from, uint32_t count,
+                                            struct pool *pool, oltr_error *error)
+{
+    struct override *own = pool_get(pool, (size_t)count + 1, sizeof *own);
+    for (uint32_t i = 0; own != NULL && i < count; i++) {
+        if (from[i].key == NULL || from[i].value == NULL) {
+            (void)fail(error, OLTR_EINVAL, "override %u lacks a key or a value", i + 1);
+            return NULL;
+        }
+        own[i] = (struct override){
+            .origin = origin_of(&from[i], pool), .key = from[i].key, .value = from[i].value};
+        if (own[i].origin == NULL) {
+            own = NULL;
+        }
+    }
+    if (own == NULL) {
+        (void)fail(error, OLTR_ENOMEM, "out of memory");
+    }
+    return own;
+}
+
+static oltr_plan *parse(const char *name, const char *text, size_t length,
+                        const struct overrides *overrides, oltr_error *error)
+{
+    oltr_plan *plan = plan_open(name, text, length, overrides, error);
+    bool good = plan != NULL && strcmp(plan->kind, "regret") == 0;
+    if (plan != NULL && !good) {
+        (void)tree_fail(
+            tree_get(plan->root, "kind"), error,
+            "an experiment of kind concentration simulates nothing; `oltr run` draws it");
+    }
+    if (good && plan_read(plan, error)) {
+        return plan;
+    }
+    oltr_plan_free(plan);
+    return NULL;
+}
+
+oltr_plan *oltr_plan_parse(const char *name, const char *text, size_t length,
+                           const oltr_override *overrides, uint32_t n_overrides, oltr_error *error)
+{
+    struct pool pool = {NULL, 0};
+    oltr_plan *plan = NULL;
+    if (name == NULL || text == NULL || (overrides == NULL && n_overrides > 0)) {
+        (void)fail(error, OLTR_EINVAL, "a name, a text and the overrides are needed");
+        return NULL;
+    }
+    struct overrides own = {n_overrides, own_overrides(overrides, n_overrides, &pool, error)};
+    if (own.item != NULL) {
+        plan = parse(name, text, length, &own, error);
+    }
+    pool_free(&pool);
+    return plan;
+}
+
+const char *oltr_plan_title(const oltr_plan *plan)
+{
+    return plan != NULL ? plan->title : NULL;
+}
+
+uint32_t oltr_plan_n_points(const oltr_plan *plan)
+{
+    return plan != NULL ? plan->n_points : 0;
+}
+
+const oltr_experiment *oltr_plan_points(const oltr_plan *plan)
+{
+    return plan != NULL ? plan->points : NULL;
+}
+
+const char *oltr_plan_sweep_key(const oltr_plan *plan)
+{
+    return plan != NULL ? plan->sweep_key : NULL;
+}
+
+const char *oltr_plan_sweep_value(const oltr_plan *plan, uint32_t point)
+{
+    return plan != NULL && plan->sweep != NULL && point < plan->n_points ? plan->sweep[point]
+                                                                         : NULL;
+}
+
+const char *oltr_plan_note(const oltr_plan *plan, uint32_t policy)
+{
+    bool there = plan != NULL && plan->note != NULL && policy < plan->points[0].n_policies;
+    return there ? plan->note[policy] : NULL;
+}

@@ -1,0 +1,200 @@
+/* plan_policies.c - the section `policies`: what is compared.  Parameters are checked against the
+ * engine's own table. */
+#include "lab/plan/plan_parts.h"
+#include "engine/base/nearest.h"
+#include "engine/base/quote.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const oltr_param *find_param(const oltr_policy_info *info, const char *name)
+{
+    for (uint32_t i = 0; i < info->n_params; i++) {
+        if (strcmp(info->params[i].name, name) == 0) {
+            return &info->params[i];
+        }
+    }
+    return NULL;
+}
+
+static bool unknown_kind(const struct reader *reader, const struct node *node, const char *kind)
+{
+    char hint[HINT_SIZE], name[SHOWN_SIZE];
+    struct nearest nearest = nearest_to(kind);
+    for (uint32_t i = 0; i < oltr_policy_count(); i++) {
+        nearest_offer(&nearest, oltr_policy_info_at(i)->name);
+    }
+    bool near = nearest.best != NULL;
+    return read_bad(reader, node, "no policy is called `%s`%s", shown(kind, name),
+                    near ? nearest_hint(&nearest, hint) : "; `oltr policies` lists all of them");
+}
+
+static bool unknown_param(const struct reader *reader, const struct node *entry,
+                          const oltr_policy_info *info)
+{
+    char hint[HINT_SIZE], name[SHOWN_SIZE], help[HINT_SIZE];
+    struct nearest nearest = nearest_to(entry->key->text);
+    nearest_offer(&nearest, "name");
+    nearest_offer(&nearest, "kind");
+    nearest_offer(&nearest, "note");
+    for (uint32_t i = 0; i < info->n_params; i++) {
+        nearest_offer(&nearest, info->params[i].name);
+    }
+    (void)snprintf(help, sizeof help, "; `oltr policies %s` lists what it has", info->name);
+    return read_bad(reader, entry->key, "%s has no parameter `%s`%s", info->name,
+                    shown(entry->key->text, name),
+                    nearest.best != NULL ? nearest_hint(&nearest, hint) : help);
+}
+
+/* An error where a policy needs a prior and the world has none. */
+static bool told_nothing(const struct reader *reader, const struct node *entry,
+                         const oltr_world *world, const oltr_data_plan *data)
+{
+    bool asks = strcmp(entry->key->text, "prior") == 0 && strcmp(entry->text, "none") != 0;
+    bool fixed = strcmp(world->kind, "fixed") == 0, dataset = strcmp(world->kind, "dataset") == 0;
+    bool silent = strcmp(world->kind, "linear") == 0 || strcmp(world->kind, "scalar") == 0 ||
+                  (strcmp(world->kind, "logistic") == 0 && world->fresh_contexts) ||
+                  (dataset && data->scores == NULL && data->rankers == 0);
+    if (asks && ((fixed && world->prior_a == NULL) || silent)) {
+        char value[SHOWN_SIZE];
+        const struct node *root =
+            entry->parent->parent->parent; /* of policies, of a policy, of a parameter */
+        return read_bad(reader, tree_blame(entry, tree_get(tree_get(root, "world"), "kind")),
+                        "`prior: %s` needs a prior, and this world has none%s",
+                        shown(entry->text, value),
+                        fixed     ? "; add `prior: {a: 1, b: 10}` to it"
+                        : dataset ? "; give it `rankers: 10` or `scores: FILE`"
+                                  : "");
+    }
+    return true;
+}
+
+static bool set_param(const struct reader *reader, const struct node *entry,
+                      const oltr_world *world, const oltr_data_plan *data, oltr_settings *settings)
+{
+    const char *value;
+    oltr_error error = {OLTR_OK, ""};
+    if (find_param(settings->info, entry->key->text) == NULL) {
+        return unknown_param(reader, entry, settings->info);
+    }
+    if (!read_line(reader, entry, &value)) {
+        return false;
+    }
+    if (oltr_settings_set(settings, entry->key->text, value, &error) != OLTR_OK) {
+        return read_bad(reader, entry, "%s", error.msg);
+    }
+    return told_nothing(reader, entry, world, data);
+}
+
+/* `horizon` and `slots` of a policy are those of the experiment, unless the file sets them
+ * otherwise. */
+static bool set_default(const struct reader *reader, const struct node *map, const char *name,
+                        uint64_t number, oltr_settings *settings)
+{
+    char value[24];
+    oltr_error error = {OLTR_OK, ""};
+    if (find_param(settings->info, name) == NULL || tree_get(map, name) != NULL) {
+        return true;
+    }
+    (void)snprintf(value, sizeof value, "%" PRIu64, number);
+    return oltr_settings_set(settings, name, value, &error) == OLTR_OK ||
+           read_bad(reader, map, "`%s` cannot be set from the experiment: %s", name, error.msg);
+}
+
+static bool read_policy(const struct reader *reader, const struct node *map,
+                        const oltr_data_plan *data, const oltr_experiment *point,
+                        oltr_contestant *policy)
+{
+    const struct node *kind, *name = tree_get(map, "name"), *note = tree_get(map, "note");
+    const char *text;
+    oltr_error error = {OLTR_OK, ""};
+    if (map->type != NODE_MAP) {
+        return read_bad(reader, map, "a policy must be a map, like {name: GTS, kind: gts}");
+    }
+    if (!read_required(reader, map, policy_keys, "kind", &kind) ||
+        !read_line(reader, kind, &text)) {
+        return false;
+    }
+    if (oltr_policy_info_by_name(text, NULL) == NULL) {
+        return unknown_kind(reader, kind, text);
+    }
+    if (oltr_settings_init(&policy->settings, text, point->world.n_items, &error) != OLTR_OK) {
+        return read_bad(reader, kind, "%s", error.msg);
+    }
+    policy->label = text;
+    if (name != NULL && !read_line(reader, name, &policy->label)) {
+        return false;
+    }
+    for (const struct node *entry = map->first; entry != NULL; entry = entry->next) {
+        if (entry != name && entry != kind && entry != note &&
+            !set_param(reader, entry, &point->world, data, &policy->settings)) {
+            return false;
+        }
+    }
+    policy->settings.dim = point->world.dim;
+    return set_default(reader, map, "horizon", point->rounds, &policy->settings) &&
+           set_default(reader, map, "slots", point->slots, &policy->settings);
+}
+
+/* Two policies of one name could not be distinguished in the results. */
+static bool is_new_label(const struct reader *reader, const struct node *map,
+                         const oltr_contestant *policy, uint32_t i)
+{
+    char label[SHOWN_SIZE];
+    for (uint32_t j = 0; j < i; j++) {
+        if (strcmp(policy[j].label, policy[i].label) == 0) {
+            return read_bad(reader, map, "two policies are called `%s`; give each its own `name`",
+                            shown(policy[i].label, label));
+        }
+    }
+    return true;
+}
+
+bool plan_policies(const struct reader *reader, const struct node *root, const oltr_data_plan *data,
+                   oltr_experiment *point)
+{
+    const struct node *list;
+    if (!read_required(reader, root, experiment_keys, "policies", &list)) {
+        return false;
+    }
+    if (list->type == NODE_LIST && (list->count == 0 || list->count > MOST_POLICIES)) {
+        return read_bad(reader, list, "`policies` must have at least one entry and at most %d",
+                        MOST_POLICIES);
+    }
+    if (!read_list(reader, list)) {
+        return false;
+    }
+    oltr_contestant *policy = pool_get(reader->pool, list->count, sizeof *policy);
+    if (policy == NULL) {
+        return read_no_memory(reader);
+    }
+    uint32_t count = 0;
+    for (const struct node *map = list->first; map != NULL; map = map->next, count++) {
+        if (!read_policy(reader, map, data, point, &policy[count]) ||
+            !is_new_label(reader, map, policy, count)) {
+            return false;
+        }
+    }
+    point->policy = policy;
+    point->n_policies = count;
+    return true;
+}
+
+/* Notes do not change what is simulated, so they are read once, not for every point of a sweep. */
+bool plan_notes(const struct reader *reader, const struct node *root, oltr_plan *plan)
+{
+    const struct node *list = tree_get(root, "policies");
+    const char **note = pool_get(reader->pool, list->count, sizeof *note);
+    if (note == NULL) {
+        return read_no_memory(reader);
+    }
+    plan->note = note;
+    for (const struct node *map = list->first; map != NULL; map = map->next, note++) {
+        const struct node *node = tree_get(map, "note");
+        if (node != NULL && !read_paragraph(reader, node, note)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,44 @@
+/* pool.c - see pool.h. */
+#include "lab/plan/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct pool_block {
+    struct pool_block *next;
+    max_align_t memory[];
+};
+
+void *pool_get(struct pool *pool, size_t count, size_t size)
+{
+    if (size != 0 && count > (POOL_LIMIT - pool->used) / size) {
+        return NULL;
+    }
+    struct pool_block *block = calloc(1, sizeof *block + count * size);
+    if (block == NULL) {
+        return NULL;
+    }
+    block->next = pool->blocks;
+    pool->blocks = block;
+    pool->used += count * size;
+    return block->memory;
+}
+
+char *pool_text(struct pool *pool, const char *text, size_t length)
+{
+    char *copy = pool_get(pool, length + 1, 1);
+    if (copy != NULL) {
+        memcpy(copy, text, length);
+    }
+    return copy;
+}
+
+void pool_free(struct pool *pool)
+{
+    while (pool->blocks != NULL) {
+        struct pool_block *next = pool->blocks->next;
+        free(pool->blocks);
+        pool->blocks = next;
+    }
+    pool->used = 0;
+}

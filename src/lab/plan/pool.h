@@ -1,0 +1,23 @@
+/* pool.h - memory that is given back all at once.  A configuration is many small pieces with one
+ * life; a parser that fails half way frees them with one call. */
+#ifndef OLTR_LAB_PLAN_POOL_H
+#define OLTR_LAB_PLAN_POOL_H
+
+#include <stddef.h>
+
+struct pool_block;
+struct pool {
+    struct pool_block *blocks;
+    size_t used; /* bytes; a pool refuses to grow beyond POOL_LIMIT, so that no file can eat the
+                    machine */
+};
+
+#define POOL_LIMIT ((size_t)1 << 30)
+
+/* count * size zeroed bytes, aligned for anything; NULL when memory or the limit is reached. */
+void *pool_get(struct pool *pool, size_t count, size_t size);
+/* A copy of `length` bytes with a '\0' behind them, or NULL. */
+char *pool_text(struct pool *pool, const char *text, size_t length);
+void pool_free(struct pool *pool);
+
+#endif

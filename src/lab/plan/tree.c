@@ -1,0 +1,624 @@
+/* tree.c - see tree.h.  libyaml's events become nodes; nothing is copied twice and nothing recurses
+ * deeper than DEEPEST, whatever the file says. */
+#include "lab/plan/tree.h"
+
+#include "engine/base/nearest.h"
+#include "engine/base/quote.h"
+#include "engine/base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <yaml.h>
+
+enum {
+    DEEPEST = 16,     /* levels; an experiment needs five */
+    MOST_KEYS = 200,  /* in one map; looking for repeated keys is quadratic */
+    NAME_SHOWN = 100, /* bytes of a file name in a message; the rest must have room too */
+};
+
+/* ---- errors
+ * --------------------------------------------------------------------------------------------- */
+
+/* The end of a long name says more than its beginning. */
+static const char *short_name(const char *name)
+{
+    size_t length = strlen(name);
+    return length <= NAME_SHOWN ? name : name + length - NAME_SHOWN;
+}
+
+static oltr_status fail_at(const char *name, size_t line, size_t column, oltr_error *error,
+                           const char *words)
+{
+    if (line == 0) {
+        return fail(error, OLTR_EVALUE, "%s: %s", short_name(name), words);
+    }
+    return fail(error, OLTR_EVALUE, "%s:%zu:%zu: %s", short_name(name), line, column, words);
+}
+
+/* Entries of lists are called by the name that people gave them. */
+static const char *name_of(const struct node *entry)
+{
+    const struct node *name = tree_get(entry, "name");
+    if (name == NULL) {
+        name = tree_get(entry, "file");
+    }
+    if (name == NULL) {
+        name = tree_get(entry, "kind");
+    }
+    return name != NULL && name->type == NODE_SCALAR ? name->text : NULL;
+}
+
+static size_t place_in_list(const struct node *node)
+{
+    size_t place = 0;
+    for (const struct node *entry = node->parent->first; entry != NULL && entry != node;
+         entry = entry->next) {
+        place++;
+    }
+    return place;
+}
+
+const char *tree_path(const struct node *node, char path[PATH_SIZE])
+{
+    size_t used = 0;
+    path[0] = '\0';
+    if (node->parent == NULL) {
+        return path;
+    }
+    used = strlen(tree_path(node->parent, path));
+    bool in_list = node->parent->type == NODE_LIST;
+    const char *name = in_list ? name_of(node) : node->key != NULL ? node->key->text : node->text;
+    if (name != NULL) {
+        (void)snprintf(path + used, PATH_SIZE - used, "%s%s", used > 0 ? "." : "", name);
+    } else {
+        (void)snprintf(path + used, PATH_SIZE - used, "[%zu]", place_in_list(node));
+    }
+    return path;
+}
+
+const struct node *tree_blame(const struct node *first, const struct node *second)
+{
+    return first == NULL || (second != NULL && second->is_set && !first->is_set) ? second : first;
+}
+
+oltr_status tree_fail(const struct node *where, oltr_error *error, const char *format, ...)
+{
+    char words[256];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    char path[PATH_SIZE], quoted[SHOWN_SIZE], all[sizeof words + SHOWN_SIZE + 2];
+    (void)tree_path(where, path);
+    bool said = path[0] == '\0' ||
+                (where->line == 0 && strstr(where->origin, path) != NULL); /* --set world.items=2 */
+    (void)snprintf(all, sizeof all, "%s%s%s", said ? "" : shown(path, quoted), said ? "" : ": ",
+                   words);
+    return fail_at(where->origin, where->line, where->column, error, all);
+}
+
+/* ---- reading
+ * -------------------------------------------------------------------------------------------- */
+
+struct loader {
+    yaml_parser_t yaml;
+    struct pool *pool;
+    const char *name, *text;
+    size_t length;
+    const struct override *of; /* the override whose value is read; NULL: it is the file */
+    oltr_error *error;
+};
+
+static void *refuse(const struct loader *loader, yaml_mark_t mark, const char *words)
+{
+    const struct override *of = loader->of;
+    (void)fail_at(loader->name, of != NULL ? of->line : mark.line + 1,
+                  of != NULL ? of->column : mark.column + 1, loader->error, words);
+    return NULL;
+}
+
+static void *no_memory(const struct loader *loader)
+{
+    (void)fail(loader->error, OLTR_ENOMEM, "%s: out of memory, or larger than oltr reads",
+               short_name(loader->name));
+    return NULL;
+}
+
+/* libyaml counts bytes, not lines, when the encoding is broken. */
+static yaml_mark_t mark_of_offset(const char *text, size_t offset)
+{
+    yaml_mark_t mark = {0, 0, 0};
+    for (size_t i = 0; i < offset; i++) {
+        bool line_end = text[i] == '\n';
+        mark.line += line_end;
+        mark.column = line_end ? 0 : mark.column + 1;
+    }
+    return mark;
+}
+
+/* Is there a tab among the blanks that begin this line, from 0?  YAML takes none there, and libyaml
+ * does not say so. */
+static bool tab_indents(const struct loader *loader, size_t line, size_t *column)
+{
+    const char *at = loader->text, *end = at + loader->length;
+    for (; line > 0 && at < end; line--) {
+        const char *line_end = memchr(at, '\n', (size_t)(end - at));
+        at = line_end != NULL ? line_end + 1 : end;
+    }
+    for (*column = 0; at < end && (*at == ' ' || *at == '-'); at++) {
+        ++*column;
+    }
+    return at < end && *at == '\t';
+}
+
+static void *tab_error(const struct loader *loader, size_t line, size_t column)
+{
+    char words[96];
+    (void)snprintf(words, sizeof words, "line %zu uses a tab; YAML indents with spaces", line + 1);
+    return refuse(loader, (yaml_mark_t){0, line, column}, words);
+}
+
+static void *syntax_error(const struct loader *loader)
+{
+    const yaml_parser_t *yaml = &loader->yaml;
+    char words[160];
+    size_t line = yaml->problem_mark.line, column;
+    if (yaml->error == YAML_MEMORY_ERROR) {
+        return no_memory(loader);
+    }
+    if (yaml->error == YAML_READER_ERROR) {
+        (void)snprintf(words, sizeof words, "%s; save the file as UTF-8 text", yaml->problem);
+        return refuse(loader, mark_of_offset(loader->text, yaml->problem_offset), words);
+    }
+    for (size_t i = 0; i < 2 && i <= line;
+         i++) { /* the parser may notice it in the next line only */
+        if (tab_indents(loader, line - i, &column)) {
+            return tab_error(loader, line - i, column);
+        }
+    }
+    (void)snprintf(words, sizeof words, "YAML: %s%s%s", yaml->context != NULL ? yaml->context : "",
+                   yaml->context != NULL ? ", " : "",
+                   yaml->problem != NULL ? yaml->problem : "not understood");
+    return refuse(loader, yaml->problem_mark, words);
+}
+
+static bool next_event(struct loader *loader, yaml_event_t *event)
+{
+    if (yaml_parser_parse(&loader->yaml, event)) {
+        return true;
+    }
+    (void)syntax_error(loader);
+    return false;
+}
+
+static struct node *new_node(const struct loader *loader, enum node_type type, yaml_mark_t mark)
+{
+    struct node *node = pool_get(loader->pool, 1, sizeof *node);
+    if (node == NULL) {
+        return no_memory(loader);
+    }
+    node->type = type;
+    node->origin = loader->name;
+    node->line = loader->of != NULL ? loader->of->line : mark.line + 1;
+    node->column = loader->of != NULL ? loader->of->column : mark.column + 1;
+    node->is_set = loader->of != NULL;
+    return node;
+}
+
+static struct node *scalar_node(const struct loader *loader, const yaml_event_t *event)
+{
+    const char *value = (const char *)event->data.scalar.value;
+    size_t length = event->data.scalar.length;
+    if (memchr(value, '\0', length) != NULL) {
+        return refuse(loader, event->start_mark, "a zero byte in a value");
+    }
+    struct node *node = new_node(loader, NODE_SCALAR, event->start_mark);
+    if (node != NULL) {
+        node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+        node->text = pool_text(loader->pool, value, length);
+    }
+    return node == NULL || node->text != NULL ? node : no_memory(loader);
+}
+
+static void append(struct node *parent, struct node *child)
+{
+    if (parent->last != NULL) {
+        parent->last->next = child;
+    } else {
+        parent->first = child;
+    }
+    parent->last = child;
+    parent->count++;
+    child->parent = parent;
+}
+
+static bool check_key(const struct loader *loader, const struct node *map, const struct node *key,
+                      yaml_mark_t mark)
+{
+    char name[SHOWN_SIZE], words[SHOWN_SIZE + 64];
+    if (key->type != NODE_SCALAR) {
+        return refuse(loader, mark, "a key must be a word, not a list or a map") != NULL;
+    }
+    if (strcmp(key->text, "<<") == 0) {
+        return refuse(loader, mark, "merge keys (<<) are not supported; write the keys out") !=
+               NULL;
+    }
+    const struct node *earlier = tree_get(map, key->text);
+    if (earlier != NULL) {
+        (void)snprintf(words, sizeof words, "`%s` is here a second time (first in line %zu)",
+                       shown(key->text, name), earlier->key->line);
+        return refuse(loader, mark, words) != NULL;
+    }
+    return map->count < MOST_KEYS ||
+           refuse(loader, mark, "more keys in one map than any experiment has") != NULL;
+}
+
+static struct node *read_node(struct loader *loader, yaml_event_t *event, int depth);
+
+/* The next node of a list or map; *end is set instead when there is none. */
+static struct node *read_entry(struct loader *loader, int depth, bool *end)
+{
+    yaml_event_t event;
+    if (!next_event(loader, &event)) {
+        return NULL;
+    }
+    *end = event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
+    struct node *node = *end ? NULL : read_node(loader, &event, depth);
+    yaml_event_delete(&event);
+    return node;
+}
+
+static struct node *read_list(struct loader *loader, struct node *list, int depth)
+{
+    for (;;) {
+        bool end = false;
+        struct node *entry = read_entry(loader, depth, &end);
+        if (entry == NULL) {
+            return end ? list : NULL;
+        }
+        append(list, entry);
+    }
+}
+
+static struct node *read_map(struct loader *loader, struct node *map, int depth)
+{
+    for (;;) {
+        bool end = false;
+        struct node *key = read_entry(loader, depth, &end);
+        if (key == NULL) {
+            return end ? map : NULL;
+        }
+        yaml_mark_t mark = {0, key->line - 1, key->column - 1};
+        struct node *value =
+            check_key(loader, map, key, mark) ? read_entry(loader, depth, &end) : NULL;
+        if (value == NULL) {
+            return NULL;
+        }
+        value->key = key;
+        key->parent = map;
+        append(map, value);
+    }
+}
+
+static bool has_tag(const yaml_event_t *event)
+{
+    return (event->type == YAML_SCALAR_EVENT && event->data.scalar.tag != NULL) ||
+           (event->type == YAML_SEQUENCE_START_EVENT && event->data.sequence_start.tag != NULL) ||
+           (event->type == YAML_MAPPING_START_EVENT && event->data.mapping_start.tag != NULL);
+}
+
+static struct node *read_node(struct loader *loader, yaml_event_t *event, int depth)
+{
+    if (event->type == YAML_ALIAS_EVENT) {
+        return refuse(loader, event->start_mark,
+                      "aliases (*name) are not supported; write the value out");
+    }
+    if (has_tag(event)) {
+        return refuse(loader, event->start_mark, "tags (!name) are not supported; leave it out");
+    }
+    if (event->type == YAML_SCALAR_EVENT) {
+        return scalar_node(loader, event);
+    }
+    if (depth == DEEPEST) {
+        return refuse(loader, event->start_mark,
+                      "nested deeper than any experiment; is a bracket missing?");
+    }
+    bool list = event->type == YAML_SEQUENCE_START_EVENT;
+    struct node *node = new_node(loader, list ? NODE_LIST : NODE_MAP, event->start_mark);
+    if (node == NULL) {
+        return NULL;
+    }
+    node->flow = list ? event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE
+                      : event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
+    return list ? read_list(loader, node, depth + 1) : read_map(loader, node, depth + 1);
+}
+
+/* Takes the next event, which must be of this type; a document that is not there ends the
+ * stream. */
+static bool expect(struct loader *loader, yaml_event_type_t type, const char *words)
+{
+    yaml_event_t event;
+    if (!next_event(loader, &event)) {
+        return false;
+    }
+    bool good = event.type == type;
+    if (!good) {
+        (void)refuse(loader, event.start_mark, words);
+    }
+    yaml_event_delete(&event);
+    return good;
+}
+
+static struct node *read_document(struct loader *loader)
+{
+    bool end = false;
+    if (!expect(loader, YAML_STREAM_START_EVENT, "not a YAML file") ||
+        !expect(loader, YAML_DOCUMENT_START_EVENT,
+                "the file is empty; an experiment needs rounds, world and policies")) {
+        return NULL;
+    }
+    struct node *root = read_entry(loader, 0, &end);
+    if (root == NULL ||
+        !expect(loader, YAML_DOCUMENT_END_EVENT, "the document does not end here") ||
+        !expect(loader, YAML_STREAM_END_EVENT,
+                "a second document begins here; one file is one experiment")) {
+        return NULL;
+    }
+    return root;
+}
+
+static struct node *parse(struct pool *pool, const char *name, const char *text, size_t length,
+                          const struct override *of, oltr_error *error)
+{
+    struct loader loader = {.pool = pool, .text = text, .length = length, .of = of, .error = error};
+    loader.name = pool_text(pool, name, strlen(name));
+    if (loader.name == NULL || !yaml_parser_initialize(&loader.yaml)) {
+        (void)fail(error, OLTR_ENOMEM, "out of memory");
+        return NULL;
+    }
+    yaml_parser_set_encoding(&loader.yaml, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&loader.yaml, (const unsigned char *)text, length);
+    struct node *root = read_document(&loader);
+    yaml_parser_delete(&loader.yaml);
+    return root;
+}
+
+struct node *tree_parse(struct pool *pool, const char *name, const char *text, size_t length,
+                        oltr_error *error)
+{
+    return parse(pool, name, text, length, NULL, error);
+}
+
+/* ---- looking and setting
+ * -------------------------------------------------------------------------------- */
+
+struct node *tree_get(const struct node *map, const char *key)
+{
+    for (struct node *entry = map->first; map->type == NODE_MAP && entry != NULL;
+         entry = entry->next) {
+        if (strcmp(entry->key->text, key) == 0) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+static struct node *origin_node(struct pool *pool, const struct override *override,
+                                enum node_type type)
+{
+    struct node *node = pool_get(pool, 1, sizeof *node);
+    const char *origin =
+        pool_text(pool, override->origin, strlen(override->origin)); /* the override may go away */
+    node = origin != NULL ? node : NULL;
+    if (node != NULL) {
+        node->type = type;
+        node->origin = origin;
+        node->line = override->line;
+        node->column = override->column;
+        node->is_set = true;
+    }
+    return node;
+}
+
+/* Text that opens a bracket is YAML; all other text is a scalar without any quoting. */
+static struct node *value_node(struct pool *pool, const struct override *override,
+                               oltr_error *error)
+{
+    const char *value = override->value;
+    struct node *node;
+    if (value[0] == '[' || value[0] == '{') {
+        return parse(pool, override->origin, value, strlen(value), override, error);
+    }
+    node = origin_node(pool, override, NODE_SCALAR);
+    if (node != NULL) {
+        node->text = pool_text(pool, value, strlen(value));
+    }
+    if (node == NULL || node->text == NULL) {
+        (void)fail(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
+        return NULL;
+    }
+    return node;
+}
+
+/* The entry whose name begins the rest of the key; names may hold dots, so the longest wins. */
+static struct node *named_entry(const struct node *list, const char *rest, size_t *length)
+{
+    struct node *best = NULL;
+    *length = 0;
+    for (struct node *entry = list->first; entry != NULL; entry = entry->next) {
+        const char *name = name_of(entry);
+        size_t size = name == NULL ? 0 : strlen(name);
+        if (size > *length && strncmp(rest, name, size) == 0 && rest[size] == '.') {
+            best = entry;
+            *length = size;
+        }
+    }
+    return best;
+}
+
+static oltr_status no_such_entry(const struct node *list, const char *rest,
+                                 const struct override *override, oltr_error *error)
+{
+    char word[SHOWN_SIZE], hint[HINT_SIZE];
+    (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(rest, "."), rest);
+    struct nearest nearest = nearest_to(word);
+    for (const struct node *entry = list->first; entry != NULL; entry = entry->next) {
+        if (name_of(entry) != NULL) {
+            nearest_offer(&nearest, name_of(entry));
+        }
+    }
+    char words[256], name[SHOWN_SIZE];
+    bool bare = strchr(rest, '.') == NULL && list->first != NULL;
+    (void)snprintf(words, sizeof words,
+                   bare ? "`%s` needs a key behind a name, like policies.GTS.sigma%s"
+                        : "no entry is called `%s`%s",
+                   bare ? shown(override->key, name) : shown(word, name),
+                   nearest_hint(&nearest, hint));
+    return fail_at(override->origin, override->line, override->column, error, words);
+}
+
+static oltr_status set_in_map(struct pool *pool, struct node *map, const char *name, size_t length,
+                              struct node *value, const struct override *override,
+                              oltr_error *error)
+{
+    struct node *key = origin_node(pool, override, NODE_SCALAR);
+    if (key != NULL) {
+        key->text = pool_text(pool, name, length);
+    }
+    if (key == NULL || key->text == NULL) {
+        return fail(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
+    }
+    value->key = key;
+    key->parent = map;
+    value->parent = map;
+    for (struct node **link = &map->first; *link != NULL; link = &(*link)->next) {
+        if (strcmp((*link)->key->text, key->text) == 0) {
+            value->next = (*link)->next;
+            map->last = map->last == *link ? value : map->last;
+            *link = value;
+            return OLTR_OK;
+        }
+    }
+    append(map, value);
+    return OLTR_OK;
+}
+
+/* Steps into the map or list entry that the first part of `rest` names; NULL and an error if there
+ * is none. */
+static struct node *step_into(struct pool *pool, struct node *node, const char *rest,
+                              size_t *length, const struct override *override, oltr_error *error)
+{
+    if (node->type == NODE_LIST) {
+        struct node *entry = named_entry(node, rest, length);
+        if (entry == NULL) {
+            (void)no_such_entry(node, rest, override, error);
+        }
+        return entry;
+    }
+    char name[64];
+    *length = strcspn(rest, ".");
+    (void)snprintf(name, sizeof name, "%.*s", (int)*length, rest);
+    struct node *entry = tree_get(node, name);
+    if (entry == NULL) { /* a section the file leaves out, like world.prior */
+        entry = origin_node(pool, override, NODE_MAP);
+        if (entry == NULL ||
+            set_in_map(pool, node, rest, *length, entry, override, error) != OLTR_OK) {
+            (void)fail(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
+            return NULL;
+        }
+    }
+    return entry;
+}
+
+oltr_status tree_set(struct pool *pool, struct node *root, const struct override *override,
+                     oltr_error *error)
+{
+    struct node *node = root, *value = value_node(pool, override, error);
+    const char *rest = override->key;
+    if (value == NULL) {
+        return error->code;
+    }
+    while (node->type == NODE_LIST || (node->type == NODE_MAP && strchr(rest, '.') != NULL)) {
+        size_t length;
+        node = step_into(pool, node, rest, &length, override, error);
+        if (node == NULL) {
+            return error->code;
+        }
+        rest += length + 1;
+    }
+    if (node->type != NODE_MAP || *rest == '\0') {
+        return fail_at(override->origin, override->line, override->column, error,
+                       node->type != NODE_MAP ? "this key has no keys below it"
+                                              : "the key ends in a dot or is empty");
+    }
+    return set_in_map(pool, node, rest, strlen(rest), value, override, error);
+}
+
+/* ---- writing
+ * -------------------------------------------------------------------------------------------- */
+
+static int write_out(void *context, unsigned char *bytes, size_t size)
+{
+    struct text *out = context;
+    text_bytes(out, (const char *)bytes, size);
+    return !out->failed;
+}
+
+static bool emit_scalar(yaml_emitter_t *emitter, const struct node *node)
+{
+    yaml_event_t event;
+    yaml_scalar_style_t style =
+        node->quoted ? YAML_DOUBLE_QUOTED_SCALAR_STYLE : YAML_ANY_SCALAR_STYLE;
+    return yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)node->text,
+                                        (int)strlen(node->text), 1, 1, style) &&
+           yaml_emitter_emit(emitter, &event);
+}
+
+static bool emit_node(yaml_emitter_t *emitter, const struct node *node)
+{
+    if (node->type == NODE_SCALAR) {
+        return emit_scalar(emitter, node);
+    }
+    yaml_event_t event;
+    bool list = node->type == NODE_LIST;
+    bool good = list ? yaml_sequence_start_event_initialize(&event, NULL, NULL, 1,
+                                                            node->flow ? YAML_FLOW_SEQUENCE_STYLE
+                                                                       : YAML_BLOCK_SEQUENCE_STYLE)
+                     : yaml_mapping_start_event_initialize(&event, NULL, NULL, 1,
+                                                           node->flow ? YAML_FLOW_MAPPING_STYLE
+                                                                      : YAML_BLOCK_MAPPING_STYLE);
+    good = good && yaml_emitter_emit(emitter, &event);
+    for (const struct node *entry = node->first; good && entry != NULL; entry = entry->next) {
+        good = (list || emit_scalar(emitter, entry->key)) && emit_node(emitter, entry);
+    }
+    return good &&
+           (list ? yaml_sequence_end_event_initialize(&event)
+                 : yaml_mapping_end_event_initialize(&event)) &&
+           yaml_emitter_emit(emitter, &event);
+}
+
+static bool emit_document(yaml_emitter_t *emitter, const struct node *root)
+{
+    yaml_event_t event;
+    return yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING) &&
+           yaml_emitter_emit(emitter, &event) &&
+           yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1) &&
+           yaml_emitter_emit(emitter, &event) && emit_node(emitter, root) &&
+           yaml_document_end_event_initialize(&event, 1) && yaml_emitter_emit(emitter, &event) &&
+           yaml_stream_end_event_initialize(&event) && yaml_emitter_emit(emitter, &event);
+}
+
+bool tree_yaml(const struct node *root, struct text *out)
+{
+    yaml_emitter_t emitter;
+    if (!yaml_emitter_initialize(&emitter)) {
+        return false;
+    }
+    yaml_emitter_set_output(&emitter, write_out, out);
+    yaml_emitter_set_unicode(&emitter, 1);
+    yaml_emitter_set_width(&emitter, 100);
+    bool good = emit_document(&emitter, root);
+    yaml_emitter_delete(&emitter);
+    return good && !out->failed;
+}

@@ -1,0 +1,68 @@
+/* tree.h - a YAML document as a small tree.  Every node has its line and column, so that every
+ * error can name them.
+ *
+ * What experiments need of YAML is maps, lists and scalars.  Aliases, merge keys, tags and
+ * second documents are refused in words: a file should say what it means at the place where it
+ * means it. */
+#ifndef OLTR_LAB_PLAN_TREE_H
+#define OLTR_LAB_PLAN_TREE_H
+
+#include "lab/plan/pool.h"
+#include "engine/base/text.h"
+
+#include <oltr/oltr.h>
+#include <stdbool.h>
+
+enum node_type { NODE_SCALAR, NODE_LIST, NODE_MAP };
+
+struct node {
+    enum node_type type;
+    const char *origin;  /* the file, or the flag that set it */
+    size_t line, column; /* from 1; 0: it came from a flag */
+    struct node *parent; /* the list or map it is in, also of a key; NULL: the root */
+    struct node *key;    /* in a map: the scalar before the colon */
+    struct node *next;   /* the next entry of the same list or map */
+    const char *text;    /* of a scalar */
+    bool quoted;         /* of a scalar */
+    bool is_set;         /* by an override or a sweep, not by the file itself */
+    bool flow;           /* a list or map written in [] or {} */
+    struct node *first, *last;
+    size_t count; /* entries of a list or map */
+};
+
+/* One change of the document: a key like world.items or policies.GTS.sigma, and its new value. */
+struct override {
+    const char *origin; /* "--rounds": for messages */
+    const char *key, *value;
+    size_t line, column; /* 0 for flags; a swept value has its place in the file */
+};
+
+/* The root of the document, or NULL and an error that names file, line and column. */
+struct node *tree_parse(struct pool *pool, const char *name, const char *text, size_t length,
+                        oltr_error *error);
+
+/* The entry of a map, or NULL. */
+struct node *tree_get(const struct node *map, const char *key);
+
+/* Sets one key, adding it where it is missing.  Entries of a list are found by their `name` or
+ * `file`. */
+oltr_status tree_set(struct pool *pool, struct node *root, const struct override *override,
+                     oltr_error *error);
+
+/* Fills the error as "file:line:column: path: words" and returns its code, OLTR_EVALUE. */
+oltr_status tree_fail(const struct node *where, oltr_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Its path in the document, "policies.GTS.sigma" or "world.attraction[2]"; "" for the
+ * root.  Returns the buffer. */
+enum { PATH_SIZE = 160 };
+const char *tree_path(const struct node *node, char path[PATH_SIZE]);
+
+/* Which of two nodes that contradict each other is to blame: `second` if only that one was set
+ * by an override or a sweep. */
+const struct node *tree_blame(const struct node *first, const struct node *second);
+
+/* The tree as YAML. */
+bool tree_yaml(const struct node *root, struct text *out);
+
+#endif

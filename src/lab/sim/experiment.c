@@ -1,0 +1,97 @@
+/* experiment.c - what an experiment must be before it runs, and at which rounds its curves are
+ * recorded. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/base/error.h"
+#include "lab/sim/arena.h"
+
+enum {
+    MOST_REPLICATIONS = 1 << 22
+}; /* squares of 52-bit curves, so many times, still fit 128 bits */
+#define MOST_ROUNDS ((uint64_t)1 << 40)
+
+static oltr_status check_numbers(const oltr_experiment *e, oltr_error *error)
+{
+    if (e->rounds < 1 || e->rounds > MOST_ROUNDS)
+        return fail(error, OLTR_EINVAL, "rounds must be from 1 to 2^40");
+    if (e->replications < 1 || e->replications > MOST_REPLICATIONS)
+        return fail(error, OLTR_EINVAL, "replications must be from 1 to %d, not %u",
+                    MOST_REPLICATIONS, e->replications);
+    if (e->slots < 1 || e->slots > e->world.n_items)
+        return fail(error, OLTR_ESLOTS, "slots must be from 1 to the number of items (%u), not %u",
+                    e->world.n_items, e->slots);
+    if (e->slots > world_fewest(&e->world))
+        return fail(error, OLTR_ESLOTS,
+                    "a query of the dataset has only %u document%s for %u slots: leave out those "
+                    "with fewer than that",
+                    world_fewest(&e->world), world_fewest(&e->world) == 1 ? "" : "s", e->slots);
+    if (e->n_policies < 1 || !e->policy)
+        return fail(error, OLTR_EINVAL, "at least 1 policy is needed");
+    if (e->n_checkpoints < 1 || !e->checkpoint)
+        return fail(error, OLTR_EINVAL, "at least 1 checkpoint is needed");
+    for (uint32_t i = 0; i < e->n_checkpoints; i++)
+        if (e->checkpoint[i] < 1 || e->checkpoint[i] > e->rounds ||
+            (i && e->checkpoint[i] <= e->checkpoint[i - 1]))
+            return fail(
+                error, OLTR_EINVAL,
+                "checkpoints must rise from 1 to the number of rounds (%llu); %llu does not fit",
+                (unsigned long long)e->rounds, (unsigned long long)e->checkpoint[i]);
+    return OLTR_OK;
+}
+
+oltr_status oltr_experiment_check(const oltr_experiment *e, oltr_error *error)
+{
+    if (!e)
+        return fail(error, OLTR_EINVAL, "there is no experiment");
+    oltr_status status = world_check(&e->world, error);
+    if (status == OLTR_OK)
+        status = check_numbers(e, error);
+    for (uint32_t i = 0; status == OLTR_OK && i < e->n_policies; i++)
+        if (!e->policy[i].label || !e->policy[i].settings.info ||
+            e->policy[i].settings.n_items != e->world.n_items)
+            status = fail(error, OLTR_EINVAL,
+                          "policy %u lacks a label or settings for the world's %u items", i + 1,
+                          e->world.n_items);
+    if (status != OLTR_OK)
+        return status;
+    oltr_error why = {OLTR_OK, ""};
+    arena *probe =
+        arena_new(e, NULL, &why); /* makes every policy once, with the prior of replication 0 */
+    if (!probe)
+        return fail(error, why.code, "%s", why.msg);
+    arena_free(probe);
+    return OLTR_OK;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+uint32_t oltr_checkpoints(uint64_t rounds, uint32_t count, uint64_t *out, uint32_t capacity)
+{
+    uint64_t *all = malloc((count + 24u) * sizeof *all);
+    uint32_t n = 0, kept = 0;
+    if (!all || rounds < 1) {
+        free(all);
+        return 0;
+    }
+    for (uint64_t power = 1; power <= rounds && n < 20; power *= 10)
+        all[n++] = power;
+    for (uint32_t i = 1; i <= count; i++) {
+        uint64_t round = (uint64_t)llround((double)rounds * i / count);
+        all[n++] = round < 1 ? 1 : round;
+    }
+    all[n++] = rounds;
+    qsort(all, n, sizeof *all, ascending);
+    for (uint32_t i = 0; i < n; i++)
+        if (i == 0 || all[i] != all[i - 1]) {
+            if (kept < capacity)
+                out[kept] = all[i];
+            kept++;
+        }
+    free(all);
+    return kept;
+}

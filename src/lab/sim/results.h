@@ -1,0 +1,70 @@
+/* results.h - the sums behind regret curves, in exact integers.
+ *
+ * Adding doubles in another order gives other bits.  So each replication's curve is rounded once,
+ * to a multiple of 2^-scale, and from there on sums and sums of squares are integers of 128 bits:
+ * the order of threads, interruptions and merges cannot show.  The scale is chosen from the horizon
+ * so that 52 bits hold any curve; at 10,000 rounds and 3 slots one unit is 7e-12.
+ *
+ * Policies of one replication meet the same instance and the same users, so they are compared in
+ * pairs: the squares of their differences are summed too. Replications of a dataset fall into
+ * groups, its queries: two users of one query carry less information than two queries do, and
+ * standard errors are those between groups.
+ */
+#ifndef OLTR_LAB_SIM_RESULTS_H
+#define OLTR_LAB_SIM_RESULTS_H
+
+#include <oltr/sim.h>
+
+#include "lab/sim/wide.h"
+
+enum { CURVE_BITS = 52, WHOLE = 1, SATURATED = 2 };
+
+typedef struct tally {
+    wide regret, regret_squares, reward; /* over replications, in units of 2^-scale */
+} tally;
+
+typedef struct point_results {
+    uint32_t n_policies, n_checkpoints, replications, done;
+    uint32_t n_groups; /* replication r belongs to group r mod n_groups; 1: there are none */
+    int scale;
+    tally *at;             /* (n_policies, n_checkpoints) */
+    wide *pair_squares;    /* (pairs, n_checkpoints) of the differences of regret; pair_index() */
+    int64_t *group_regret; /* (n_groups, n_policies, n_checkpoints), where there are groups */
+    wide *group_squares; /* (n_groups, n_policies) at the last checkpoint, where there are groups */
+    uint32_t *group_done; /* (n_groups) */
+    int64_t *units;  /* (n_policies, n_checkpoints) scratch: the replication that is being added */
+    uint64_t *ns;    /* (n_policies) thread CPU nanoseconds */
+    uint64_t rounds; /* of the horizon */
+    unsigned char *whole; /* (replications) WHOLE where it is in the sums, and SATURATED where all
+                             lists were alike */
+} point_results;
+
+struct oltr_results {
+    uint32_t n_points;
+    point_results *point; /* (n_points) */
+    uint64_t digest;      /* of the experiment these are the results of */
+};
+
+/* How many pairs there are, and which one is (i, j), i < j < n. */
+static inline size_t pair_count(uint32_t n)
+{
+    return (size_t)n * (n - 1) / 2;
+}
+
+static inline size_t pair_index(uint32_t n, uint32_t i, uint32_t j)
+{
+    return (size_t)i * (2 * (size_t)n - i - 1) / 2 + (j - i - 1);
+}
+
+/* A number that differs for any two experiments that could differ in a result; 0 without memory. */
+uint64_t experiment_digest(const oltr_experiment *points, uint32_t n_points);
+
+/* One replication: curves of every policy, (n_policies, n_checkpoints) each, and the time each
+ * took. */
+void results_add(oltr_results *results, uint32_t point, uint32_t replication, const double *regret,
+                 const double *reward, const uint64_t *ns, int saturated);
+
+/* As if nothing had been done yet. */
+void results_clear(oltr_results *results);
+
+#endif

@@ -1,0 +1,308 @@
+/* run.c - all replications of all points, over threads.
+ *
+ * Workers take the next replication that is not done from one counter, play it in an arena of their
+ * own, and add its curves to the results under a lock.  Which worker plays what does not matter to
+ * the result (results.h).  The calling thread reports progress and writes the partial file until
+ * they are done.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lab/sim/arena.h"
+#include "lab/sim/results.h"
+#include "lab/sim/thread_hooks.h"
+#include "lab/sim/workload.h"
+
+typedef struct run {
+    const oltr_experiment *points;
+    const oltr_run_options *options;
+    oltr_results *results;
+    workload *work;
+    atomic_int ending;    /* a stop was requested, or a worker failed: all stop at the next look */
+    pthread_mutex_t lock; /* of all below, and of results */
+    pthread_cond_t changed;
+    uint32_t point, replication; /* the next to hand out */
+    uint32_t working;            /* threads that are not finished */
+    int stopped;
+    oltr_error error; /* code OK, or why a worker gave up */
+} run;
+
+typedef struct task {
+    uint32_t point, replication;
+} task;
+
+/* One thread. */
+typedef struct worker {
+    run *run;
+    arena *arena; /* of task.point, or NULL */
+    task task;
+} worker;
+
+static int stopped(void *context)
+{
+    run *r = ((worker *)context)->run;
+    if (!atomic_load_explicit(&r->ending, memory_order_relaxed) && r->options->stop &&
+        r->options->stop(r->options->context))
+        atomic_store_explicit(&r->ending, 1, memory_order_relaxed);
+    return atomic_load_explicit(&r->ending, memory_order_relaxed);
+}
+
+static void played(void *context, uint32_t policy, uint64_t rounds, uint64_t ns)
+{
+    const worker *w = context;
+    workload_add(w->run->work, w->task.point, policy, rounds, ns);
+}
+
+static int in_shard(oltr_shard shard, uint32_t replication)
+{
+    return shard.count < 2 || replication % shard.count == shard.index;
+}
+
+/* The next replication to play; 0 when there is none. */
+static int take(run *r, task *next)
+{
+    int found = 0;
+    pthread_mutex_lock(&r->lock);
+    while (!found && r->point < r->results->n_points && !r->stopped && r->error.code == OLTR_OK) {
+        const point_results *p = &r->results->point[r->point];
+        if (r->replication >= p->replications) {
+            r->point++;
+            r->replication = 0;
+            continue;
+        }
+        found = !p->whole[r->replication] && in_shard(r->options->shard, r->replication);
+        *next = (task){r->point, r->replication++};
+    }
+    pthread_mutex_unlock(&r->lock);
+    return found;
+}
+
+static void finish(worker *w)
+{
+    run *r = w->run;
+    const arena *a = w->arena;
+    pthread_mutex_lock(&r->lock);
+    results_add(r->results, w->task.point, w->task.replication, arena_regret(a), arena_reward(a),
+                arena_ns(a), arena_saturated(a));
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* Keeps the first reason: workers that stop because another one failed have none. */
+static void give_up(run *r, const oltr_error *why)
+{
+    pthread_mutex_lock(&r->lock);
+    if (why->code != OLTR_EINTERRUPTED && r->error.code == OLTR_OK)
+        r->error = *why;
+    r->stopped = 1;
+    atomic_store_explicit(&r->ending, 1, memory_order_relaxed);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* Plays the task in the arena of its point. */
+static oltr_status play(worker *w, uint32_t last_point, oltr_error *error)
+{
+    arena_watch watch = {stopped, played, w};
+    if (w->task.point != last_point) {
+        arena_free(w->arena);
+        w->arena = arena_new(&w->run->points[w->task.point], &watch, error);
+    }
+    if (!w->arena)
+        return error->code;
+    oltr_status status = arena_play(w->arena, w->task.replication, error);
+    error->code = status;
+    return status;
+}
+
+static void *work(void *context)
+{
+    run *r = context;
+    worker w = {.run = r};
+    uint32_t point = UINT32_MAX;
+    while (take(r, &w.task)) {
+        oltr_error error = {OLTR_OK, ""};
+        if (play(&w, point, &error) != OLTR_OK) {
+            give_up(r, &error);
+            break;
+        }
+        point = w.task.point;
+        finish(&w);
+    }
+    arena_free(w.arena);
+    pthread_mutex_lock(&r->lock);
+    r->working--;
+    pthread_cond_signal(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+static void *work_between_hooks(void *context)
+{
+    run *r = context;
+    uint32_t begun;
+    oltr_error why = {thread_hooks_begin(r->points, r->results->n_points, &begun),
+                      "a policy's thread_begin operation failed"};
+    if (why.code != OLTR_OK)
+        give_up(r, &why);
+    work(r); /* after a failure: takes nothing */
+    thread_hooks_end(r->points, r->results->n_points, begun);
+    return NULL;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Waits for a change or until `until`, on the clock of now(). */
+static void wait_until(run *r, double until)
+{
+    struct timespec t = {(time_t)until, (long)((until - (double)(time_t)until) * 1e9)};
+    pthread_cond_timedwait(&r->changed, &r->lock, &t);
+}
+
+static void report(const run *r, double since)
+{
+    oltr_progress p = {.seconds = now() - since, .results = r->results};
+    if (!r->options->progress)
+        return;
+    for (uint32_t i = 0; i < r->results->n_points; i++) {
+        p.done += r->results->point[i].done;
+        p.total += oltr_shard_replications(r->options->shard, r->results->point[i].replications);
+    }
+    workload_report(r->work, &p);
+    r->options->progress(r->options->context, &p);
+}
+
+enum { SECONDS_BETWEEN_SAVES = 10 };
+
+/* Called with the lock held; returns when all workers have finished.  The partial file is a
+ * precaution: a save that fails loses nothing that is in memory, so the run goes on and the next
+ * save tries again. */
+static void watch(run *r, double since)
+{
+    double every = r->options->every > 0.02 ? r->options->every : 0.02;
+    double next_report = since + every, next_save = since + SECONDS_BETWEEN_SAVES;
+    while (r->working) {
+        wait_until(r, next_report < next_save ? next_report : next_save);
+        double time = now();
+        if (time >= next_report) {
+            report(r, since);
+            next_report = time + every;
+        }
+        if (time >= next_save) {
+            if (r->options->partial)
+                (void)oltr_results_save(r->results, r->options->partial, NULL);
+            next_save = time + SECONDS_BETWEEN_SAVES;
+        }
+    }
+}
+
+static uint32_t start(run *r, pthread_t *thread, uint32_t n)
+{
+    uint32_t started = 0;
+    pthread_mutex_lock(&r->lock);
+    while (started < n && pthread_create(&thread[started], NULL, work_between_hooks, r) == 0)
+        started++;
+    r->working = started;
+    pthread_mutex_unlock(&r->lock);
+    return started;
+}
+
+static uint32_t thread_count(const oltr_run_options *options)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (options->threads)
+        return options->threads < 1024 ? options->threads : 1024;
+    return cores > 0 && cores < 1024 ? (uint32_t)cores : 1;
+}
+
+static oltr_status run_threads(run *r, oltr_error *error)
+{
+    uint32_t n = thread_count(r->options);
+    double since = now();
+    pthread_t *thread = calloc(n, sizeof *thread);
+    if (!thread)
+        return fail(error, OLTR_ENOMEM, "no memory for %u threads", n);
+    uint32_t started = start(r, thread, n);
+    pthread_mutex_lock(&r->lock);
+    oltr_status status = OLTR_OK;
+    watch(r, since);
+    report(r, since);
+    if (r->stopped && r->options->partial)
+        status = oltr_results_save(r->results, r->options->partial, error);
+    pthread_mutex_unlock(&r->lock);
+    for (uint32_t i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+    free(thread);
+    if (!started)
+        return fail(error, OLTR_ENOMEM, "no thread could be started");
+    return status;
+}
+
+static void init_wait(run *r)
+{
+    pthread_condattr_t attributes;
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&r->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+static oltr_status check(const oltr_experiment *points, uint32_t n_points,
+                         const oltr_run_options *options, const oltr_results *results,
+                         oltr_error *error)
+{
+    if (!points || !results || results->n_points != n_points)
+        return fail(error, OLTR_EINVAL,
+                    "results must be made for these points with oltr_results_new()");
+    if (options && options->size > sizeof *options)
+        return fail(error, OLTR_EINVAL,
+                    "these options are of a newer oltr: %zu bytes, and this one knows %zu",
+                    options->size, sizeof *options);
+    if (options && options->shard.count && options->shard.index >= options->shard.count)
+        return fail(error, OLTR_EINVAL, "shard %u of %u: the index must be below the count",
+                    options->shard.index, options->shard.count);
+    uint64_t digest = experiment_digest(points, n_points);
+    if (!digest)
+        return fail(error, OLTR_ENOMEM, "no memory to begin with");
+    if (digest != results->digest)
+        return fail(
+            error, OLTR_EMISMATCH,
+            "these are the results of another experiment; make new ones with oltr_results_new()");
+    return OLTR_OK;
+}
+
+oltr_status oltr_run(const oltr_experiment *points, uint32_t n_points,
+                     const oltr_run_options *options, oltr_results *results, oltr_error *error)
+{
+    static const oltr_run_options plain = {.threads = 0};
+    oltr_status status = check(points, n_points, options, results, error);
+    if (status != OLTR_OK)
+        return status;
+    run r = {.points = points,
+             .options = options ? options : &plain,
+             .results = results,
+             .error = {OLTR_OK, ""}};
+    r.work = workload_new(points, n_points, results, r.options->shard);
+    if (!r.work)
+        return fail(error, OLTR_ENOMEM, "no memory to begin with");
+    init_wait(&r);
+    status = run_threads(&r, error);
+    pthread_mutex_destroy(&r.lock);
+    pthread_cond_destroy(&r.changed);
+    workload_free(r.work);
+    if (status != OLTR_OK)
+        return status;
+    if (r.error.code != OLTR_OK)
+        return fail(error, r.error.code, "%s", r.error.msg);
+    if (r.stopped)
+        return fail(error, OLTR_EINTERRUPTED, "%s", oltr_strerror(OLTR_EINTERRUPTED));
+    return OLTR_OK;
+}

@@ -1,0 +1,61 @@
+/* beta_world.c - the world of the paper's non-contextual experiments: attraction i ~ Beta(a_i,
+ * b_i), a new draw each replication.
+ *
+ * Without a prior of its own, b_i = 10 and a_i is uniform on 1..a_max (10, as printed; the released
+ * code has 9).  The paper draws a 20 times, and for each of these the attractions 20 times:
+ * replications that share a draw of a are `instances_per_prior` in a row.
+ */
+#include "lab/world/world.h"
+
+enum { DEFAULT_B = 10, DEFAULT_A_MAX = 10 };
+
+static uint32_t a_max(const oltr_world *world)
+{
+    return world->a_max ? world->a_max : DEFAULT_A_MAX;
+}
+
+static oltr_status check(const oltr_world *world, oltr_error *error)
+{
+    if (world->dim)
+        return fail(
+            error, OLTR_EFEATURE,
+            "world beta has no features; use world linear, logistic, or fixed with features");
+    if (world->attraction)
+        return fail(error, OLTR_EINVAL,
+                    "world beta draws its attractions; use world fixed to give them");
+    if (!world->prior_a)
+        return check_told_prior(world, 1, DEFAULT_B, 0, error);
+    for (uint32_t i = 0; i < world->n_items; i++) {
+        oltr_status status =
+            check_told_prior(world, world->prior_a[i], world->prior_b[i], i, error);
+        if (status != OLTR_OK)
+            return status;
+    }
+    return OLTR_OK;
+}
+
+static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out,
+                        oltr_error *error)
+{
+    uint64_t sharing = world->instances_per_prior ? world->instances_per_prior : 1;
+    oltr_rng shapes = oltr_rng_at(oltr_rng_make(seed, replication / sharing), STREAM_PRIOR, 0);
+    oltr_rng own = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_INSTANCE, 0);
+    out->tells = 1;
+    (void)error;
+    for (uint32_t i = 0; i < world->n_items; i++) {
+        double a = world->prior_a ? world->prior_a[i] : 1 + oltr_rng_below(&shapes, a_max(world));
+        double b = world->prior_b ? world->prior_b[i] : DEFAULT_B;
+        out->attraction[i] = oltr_rng_beta(&own, a, b);
+        out->a[i] = a + world->misspecification;
+        out->b[i] = b - world->misspecification;
+        if (draw_stopped(out, i))
+            return OLTR_EINTERRUPTED;
+    }
+    return OLTR_OK;
+}
+
+const world_ops beta_world = {
+    .info = {"beta", "attractions drawn from Beta distributions, anew in each replication"},
+    .check = check,
+    .draw = draw,
+};

@@ -1,0 +1,134 @@
+/* dataset_world.c - the world of judged documents: one bandit for each query of a dataset.
+ *
+ * Replication r plays query r mod n_queries.  Its documents are the items, its rows their features;
+ * they are pointed at, never copied.  Attraction and prior stand in arrays over all rows of the
+ * dataset, made by whoever knows the grades and the models that scored the documents (grades.c, and
+ * the scores of rankers).
+ *
+ * There are two priors of one document: Beta(a,b), and a mean with a standard deviation.  They come
+ * from the same scores s_1..s_M but are not two forms of one belief: the paper takes Beta(sum s,
+ * sum (1 - s)), which trusts the mean as M clicks would, beside the spread of the scores
+ * themselves.  A policy gets the one that it asks for. A misspecification c moves Beta(a,b) to
+ * Beta(a+c, b-c), so its mean by c / (a+b); the other mean moves by as much and its deviation
+ * stays.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "lab/world/world.h"
+
+static oltr_status check_shape(const oltr_dataset *data, oltr_error *error)
+{
+    if (!data->n_queries || !data->query || !data->first_row || !data->grade ||
+        (data->dim && !data->x))
+        return fail(error, OLTR_EINVAL,
+                    "world dataset needs a dataset with at least 1 query, and all of its arrays");
+    for (uint32_t q = 0; q < data->n_queries; q++)
+        if (data->first_row[q + 1] <= data->first_row[q])
+            return fail(error, OLTR_EITEM,
+                        "query %llu of the dataset has no documents: leave it out",
+                        (unsigned long long)data->query[q]);
+    if (data->first_row[0] != 0 || data->first_row[data->n_queries] != data->n_rows)
+        return fail(error, OLTR_EINVAL,
+                    "the queries of the dataset must have its %u rows among them", data->n_rows);
+    return OLTR_OK;
+}
+
+static uint32_t most_documents(const oltr_dataset *data)
+{
+    uint32_t most = 0;
+    for (uint32_t q = 0; q < data->n_queries; q++) {
+        uint32_t n = data->first_row[q + 1] - data->first_row[q];
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+static oltr_status check_moments(const oltr_world *world, oltr_error *error)
+{
+    if (!world->prior_mean != !world->prior_sd)
+        return fail(error, OLTR_EPRIOR, "a world's prior needs both means and standard deviations");
+    for (uint32_t i = 0; world->prior_mean && i < world->dataset->n_rows; i++)
+        if (!isfinite(world->prior_mean[i]) ||
+            !(world->prior_sd[i] > 0 && isfinite(world->prior_sd[i])))
+            return fail(error, OLTR_EPRIOR,
+                        "row %u: mean %g with standard deviation %g is no prior; the deviation "
+                        "must be above 0",
+                        i, world->prior_mean[i], world->prior_sd[i]);
+    return OLTR_OK;
+}
+
+static oltr_status check_rows(const oltr_world *world, oltr_error *error)
+{
+    const oltr_dataset *data = world->dataset;
+    for (uint32_t i = 0; i < data->n_rows; i++) {
+        if (!(world->attraction[i] >= 0 && world->attraction[i] <= 1))
+            return fail(error, OLTR_EINVAL, "row %u: an attraction is a probability, not %g", i,
+                        world->attraction[i]);
+        if (world->prior_a &&
+            check_told_prior(world, world->prior_a[i], world->prior_b[i], i, error) != OLTR_OK)
+            return OLTR_EPRIOR;
+    }
+    for (size_t i = 0; i < (size_t)data->n_rows * data->dim; i++)
+        if (!isfinite(data->x[i]))
+            return fail(error, OLTR_EFEATURE, "row %zu: feature %zu is not finite", i / data->dim,
+                        i % data->dim);
+    return check_moments(world, error);
+}
+
+static oltr_status check(const oltr_world *world, oltr_error *error)
+{
+    if (!world->dataset || !world->attraction)
+        return fail(error, OLTR_EINVAL,
+                    "world dataset needs a dataset, and the attraction of each of its rows; a plan "
+                    "gets them by "
+                    "oltr_plan_give_data()");
+    if (world->features)
+        return fail(error, OLTR_EFEATURE,
+                    "world dataset has the features of its rows; use world fixed to give them");
+    if (!world->prior_a && (world->misspecification < 0 || world->misspecification > 0))
+        return fail(error, OLTR_EPRIOR, "there is no Beta prior to misspecify: give the world one");
+    oltr_status status = check_shape(world->dataset, error);
+    if (status != OLTR_OK)
+        return status;
+    uint32_t most = most_documents(world->dataset);
+    if (world->n_items != most || world->dim != world->dataset->dim)
+        return fail(error, OLTR_EITEM,
+                    "this dataset makes a world of %u items with %u features, not of %u with %u",
+                    most, world->dataset->dim, world->n_items, world->dim);
+    return check_rows(world, error);
+}
+
+static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out,
+                        oltr_error *error)
+{
+    const oltr_dataset *data = world->dataset;
+    uint32_t query = (uint32_t)(replication % data->n_queries);
+    uint32_t first = data->first_row[query];
+    double c = world->misspecification;
+    (void)seed;
+    (void)error;
+    out->n_items = data->first_row[query + 1] - first;
+    out->x = data->dim ? data->x + (size_t)first * data->dim : NULL;
+    out->tells = world->prior_a != NULL;
+    out->tells_moments = world->prior_mean != NULL;
+    memcpy(out->attraction, world->attraction + first, out->n_items * sizeof *out->attraction);
+    for (uint32_t i = 0; i < out->n_items; i++) {
+        double a = out->tells ? world->prior_a[first + i] : 0,
+               b = out->tells ? world->prior_b[first + i] : 0;
+        out->a[i] = a + c;
+        out->b[i] = b - c;
+        if (out->tells_moments) {
+            out->mean[i] = world->prior_mean[first + i] + (out->tells ? c / (a + b) : 0);
+            out->sd[i] = world->prior_sd[first + i];
+        }
+    }
+    return OLTR_OK;
+}
+
+const world_ops dataset_world = {
+    .info = {"dataset", "the queries of a dataset, one after the other; attractions from the "
+                        "grades of their documents"},
+    .check = check,
+    .draw = draw,
+};

@@ -1,0 +1,229 @@
+/* linear_world.c - worlds with features: attraction scale x'theta (linear), its logistic function
+ * (logistic), or a real mean reward (scalar).
+ *
+ * As in the paper, theta and the features are uniform on the cube [0,1]^dim and scaled to length 1.
+ * In its released code the logistic world's theta is uniform on the sphere instead, which lets
+ * attractions fall below one half: theta_on_sphere.  The paper's linear world is saturated, three
+ * items already give reward 0.9999: a scale of 0.25 makes it hard. Features are float32, as
+ * policies get them, and the truth is computed from these.  They are drawn once a replication, or
+ * anew in every round, the same for all policies.
+ *
+ * In the logistic world policies get the Beta prior of the paper: b = 10, a = 10 nu / (1 - nu),
+ * whose mean is the truth.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "engine/rng/sample.h"
+#include "lab/world/world.h"
+
+enum { PRIOR_B = 10, MOST_FEATURES = 4096 };
+
+static double scale_of(const oltr_world *world)
+{
+    return world->scale > 0 ? world->scale : 1;
+}
+
+static oltr_status check_features(const oltr_world *world, oltr_error *error)
+{
+    if (world->dim < 1 || world->dim > MOST_FEATURES)
+        return fail(error, OLTR_EFEATURE, "world %s needs a dim from 1 to %d features", world->kind,
+                    MOST_FEATURES);
+    if (world->attraction || world->features || world->prior_a)
+        return fail(
+            error, OLTR_EINVAL,
+            "world %s draws its own attractions, features and prior; use world fixed to give them",
+            world->kind);
+    if (!(world->scale >= 0 && isfinite(world->scale)))
+        return fail(error, OLTR_EINVAL, "the scale must be above 0, not %g", world->scale);
+    return OLTR_OK;
+}
+
+static oltr_status check_linear(const oltr_world *world, oltr_error *error)
+{
+    oltr_status status = check_features(world, error);
+    if (status != OLTR_OK)
+        return status;
+    if (scale_of(world) > 1 || world->theta_on_sphere)
+        return fail(error, OLTR_EINVAL,
+                    "attractions of world linear must be probabilities: scale at most 1, theta on "
+                    "the cube");
+    if (world->misspecification < 0 || world->misspecification > 0)
+        return fail(
+            error, OLTR_EPRIOR,
+            "world linear has no prior that could be misspecified; leave misspecification at 0");
+    return OLTR_OK;
+}
+
+static oltr_status check_scalar(const oltr_world *world, oltr_error *error)
+{
+    if (strcmp(world->clicks, "abandon") != 0)
+        return fail(error, OLTR_EINVAL,
+                    "world scalar has real rewards: its click model must be abandon, not %s",
+                    world->clicks);
+    if (world->misspecification < 0 || world->misspecification > 0)
+        return fail(
+            error, OLTR_EPRIOR,
+            "world scalar has no prior that could be misspecified; leave misspecification at 0");
+    return check_features(world, error);
+}
+
+static oltr_status check_logistic(const oltr_world *world, oltr_error *error)
+{
+    if (world->misspecification <= -1e-9 || world->misspecification >= PRIOR_B)
+        return fail(error, OLTR_EPRIOR, "a misspecification must lie in [0, %d) in world logistic",
+                    PRIOR_B);
+    return check_features(world, error);
+}
+
+/* A point of the cube or of the sphere, at length 1. */
+static void unit_vector(oltr_rng *rng, uint32_t dim, int sphere, double *out)
+{
+    double square = 0;
+    for (uint32_t i = 0; i < dim; i++) {
+        out[i] = sphere ? oltr_rng_normal(rng) : oltr_rng_uniform(rng);
+        square += out[i] * out[i];
+    }
+    for (uint32_t i = 0; i < dim; i++)
+        out[i] /= sqrt(square);
+}
+
+/* OLTR_EINTERRUPTED where the drawing was given up. */
+static oltr_status draw_features(oltr_rng *rng, instance *out)
+{
+    double row[MOST_FEATURES];
+    for (uint32_t i = 0; i < out->n_items; i++) {
+        if (draw_stopped(out, i))
+            return OLTR_EINTERRUPTED;
+        unit_vector(rng, out->dim, 0, row);
+        for (uint32_t j = 0; j < out->dim; j++)
+            out->drawn[(size_t)i * out->dim + j] = (float)row[j];
+    }
+    out->x = out->drawn;
+    return OLTR_OK;
+}
+
+/* scale x'theta of every item; a probability may exceed 1 by the rounding of its features only. */
+static void score_items(const oltr_world *world, instance *out)
+{
+    for (uint32_t i = 0; i < out->n_items; i++) {
+        double sum = 0;
+        for (uint32_t j = 0; j < out->dim; j++)
+            sum += (double)out->x[(size_t)i * out->dim + j] * out->theta[j];
+        out->attraction[i] = scale_of(world) * sum;
+    }
+}
+
+static void to_probabilities(instance *out)
+{
+    for (uint32_t i = 0; i < out->n_items; i++)
+        out->attraction[i] = out->attraction[i] < 0   ? 0
+                             : out->attraction[i] > 1 ? 1
+                                                      : out->attraction[i];
+}
+
+static void to_logistic(instance *out)
+{
+    for (uint32_t i = 0; i < out->n_items; i++)
+        out->attraction[i] = 1 / (1 + exp(-out->attraction[i]));
+}
+
+static int moves(const oltr_world *world)
+{
+    return world->fresh_contexts;
+}
+
+static oltr_status draw_scores(const oltr_world *world, uint64_t seed, uint64_t replication,
+                               instance *out, oltr_error *error)
+{
+    (void)error;
+    oltr_rng rng = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_INSTANCE, 0);
+    unit_vector(&rng, out->dim, world->theta_on_sphere, out->theta);
+    out->tells = 0;
+    if (draw_features(&rng, out) != OLTR_OK)
+        return OLTR_EINTERRUPTED;
+    score_items(world, out);
+    return OLTR_OK;
+}
+
+/* Runs every round, so by a vector kernel; its draws, and its order of summation, are not those of
+ * an instance. */
+static oltr_status advance_scores(const oltr_world *world, uint64_t seed, uint64_t replication,
+                                  uint64_t round, instance *truth, oltr_error *error)
+{
+    (void)error;
+    oltr_rng rng = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_CONTEXTS, round);
+    cube_directions(&rng, 0, truth->n_items, truth->dim, truth->theta, truth->drawn,
+                    truth->attraction);
+    truth->x = truth->drawn;
+    for (uint32_t i = 0; i < truth->n_items; i++)
+        truth->attraction[i] *= scale_of(world);
+    return OLTR_OK;
+}
+
+static oltr_status draw_linear(const oltr_world *world, uint64_t seed, uint64_t replication,
+                               instance *out, oltr_error *error)
+{
+    oltr_status status = draw_scores(world, seed, replication, out, error);
+    to_probabilities(out);
+    return status;
+}
+
+static oltr_status advance_linear(const oltr_world *world, uint64_t seed, uint64_t replication,
+                                  uint64_t round, instance *truth, oltr_error *error)
+{
+    advance_scores(world, seed, replication, round, truth, error);
+    to_probabilities(truth);
+    return OLTR_OK;
+}
+
+static oltr_status draw_logistic(const oltr_world *world, uint64_t seed, uint64_t replication,
+                                 instance *out, oltr_error *error)
+{
+    oltr_status status = draw_scores(world, seed, replication, out, error);
+    to_logistic(out);
+    out->tells =
+        !world->fresh_contexts; /* a prior for each item makes sense only while the items stay */
+    for (uint32_t i = 0; i < out->n_items; i++) {
+        double odds = fmin(out->attraction[i] / (1 - out->attraction[i]),
+                           1e9); /* a huge scale makes certainties */
+        out->a[i] = PRIOR_B * fmax(odds, 1e-9) + world->misspecification;
+        out->b[i] = PRIOR_B - world->misspecification;
+    }
+    return status;
+}
+
+static oltr_status advance_logistic(const oltr_world *world, uint64_t seed, uint64_t replication,
+                                    uint64_t round, instance *truth, oltr_error *error)
+{
+    advance_scores(world, seed, replication, round, truth, error);
+    to_logistic(truth);
+    return OLTR_OK;
+}
+
+const world_ops linear_world = {
+    .info = {"linear",
+             "attraction scale x'theta; theta and the features drawn in each replication"},
+    .check = check_linear,
+    .draw = draw_linear,
+    .moves = moves,
+    .advance = advance_linear,
+};
+
+const world_ops logistic_world = {
+    .info = {"logistic", "attraction 1 / (1 + exp(-scale x'theta)); theta and the features drawn "
+                         "in each replication"},
+    .check = check_logistic,
+    .draw = draw_logistic,
+    .moves = moves,
+    .advance = advance_logistic,
+};
+
+const world_ops scalar_world = {
+    .info = {"scalar",
+             "mean reward scale x'theta, seen with noise by users who leave after a random slot"},
+    .check = check_scalar,
+    .draw = draw_scores,
+    .moves = moves,
+    .advance = advance_scores,
+};

@@ -1,0 +1,93 @@
+/* claims.h - what the paper says of a figure, as a comparison that the results decide.
+ *
+ * A claim is a sentence and one test for each reading of the paper (as printed, as released).  A
+ * test compares the regret of policies, by the paired differences of the replications, and ends in
+ * one of three words: it holds when every comparison is met by more than three standard errors,
+ * does not hold when one is missed by more than three, and cannot be told otherwise. */
+#ifndef OLTR_REPORT_CLAIMS_CLAIMS_H
+#define OLTR_REPORT_CLAIMS_CLAIMS_H
+
+#include "engine/base/text.h"
+
+#include <oltr/oltr.h>
+#include <stdint.h>
+
+enum claim_relation {
+    CLAIM_LESS,  /* the first has less than `factor` times the regret of each of the others */
+    CLAIM_MORE,  /* the first has more than `factor` times the regret of each of the others */
+    CLAIM_CLOSE, /* each of the others is within the share `within` of the first */
+    CLAIM_UNTOLD /* nothing measured here can decide it; `reason` says why */
+};
+
+struct claim_test {
+    const char *of; /* which reading: "printed", "released" */
+    enum claim_relation relation;
+    uint32_t n_policies;
+    const char *
+        *policy; /* (n_policies) labels; posteriors in an experiment of kind concentration */
+    double factor, within;
+    uint64_t round;      /* 0: the last */
+    uint64_t from;       /* not 0: at every checkpoint from here to `round` */
+    const char *at;      /* the swept value, or the attraction; NULL: every one of them */
+    const char *against; /* not NULL: each policy at `at` is compared with itself at this value */
+    const char *measure; /* concentration: a column of its summary.csv; NULL otherwise */
+    const char *reason;  /* of CLAIM_UNTOLD */
+};
+
+struct claim {
+    const char *figure; /* the file of the figure it is about, or NULL */
+    const char *says;
+    uint32_t n_tests;
+    struct claim_test *test; /* (n_tests) */
+};
+
+enum {
+    CLAIM_LEAST_REPLICATIONS = 10
+}; /* with fewer, a standard error is itself too rough to decide anything */
+
+enum claim_verdict { CLAIM_HOLDS, CLAIM_FAILS, CLAIM_OPEN };
+
+/* One comparison: the first policy against another, or one against itself at two swept values.  Of
+ * many checkpoints it is the one that decides. */
+struct claim_comparison {
+    const char *policy, *other, *at, *against; /* at: "" without a sweep */
+    uint64_t round;
+    double value, other_value;
+    double difference, difference_se; /* value - other_value */
+    double margin, margin_se;         /* the claim is that this is below zero */
+    enum claim_verdict verdict;
+};
+
+struct claim_finding {
+    const struct claim *claim;
+    const struct claim_test *test;
+    enum claim_verdict verdict;
+    char reason[200]; /* why it cannot be told, where that is not noise; else "" */
+    uint32_t n_comparisons;
+    struct claim_comparison *comparison; /* (n_comparisons) */
+};
+
+struct claim_findings {
+    uint32_t count;
+    struct claim_finding *finding; /* (count) in the order of the experiment file */
+};
+
+struct folder;
+/* The strings of the findings live in the folder. */
+oltr_status claims_judge(const struct folder *folder, struct claim_findings *findings,
+                         oltr_error *error);
+void claims_free(struct claim_findings *findings);
+
+/* "less", "more", "close" */
+extern const char *const claim_relations[CLAIM_UNTOLD];
+const char *claim_word(enum claim_verdict verdict); /* "holds", "does not hold", "cannot be told" */
+
+/* One row for each comparison; `experiment` is the first column if it is not NULL. */
+void claims_heading(struct text *out, bool with_experiment);
+void claims_rows(const struct claim_findings *findings, const char *experiment, struct text *out);
+
+/* Judges the claims of a folder and writes them to its claims.csv; a folder without claims gets
+ * none. */
+oltr_status claims_folder(const char *path, oltr_error *error);
+
+#endif

@@ -1,0 +1,245 @@
+/* density_figure.c - the picture of density.csv: one panel for each attraction, the same scales in
+ * all of them, and one legend below. */
+#include "report/io/csv.h"
+#include "report/figures/density.h"
+#include "engine/base/quote.h"
+#include "report/figures/figure.h"
+#include "report/figures/gnuplot_text.h"
+#include "report/figures/style.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_COLUMNS = 4, MAX_PANELS = 8, MAX_POSTERIORS = 8, PANEL_WIDTH = 380, HEIGHT = 430 };
+
+struct row {
+    const char *attraction, *posterior;
+    double x, density;
+};
+
+/* panel p, posterior q, point i is row[(p * n_posteriors + q) * n_points + i] */
+struct panels {
+    struct row *row;
+    size_t count, n_panels, n_posteriors, n_points;
+    double high;
+};
+
+static const struct row *at(const struct panels *panels, size_t panel, size_t posterior,
+                            size_t point)
+{
+    return &panels->row[(panel * panels->n_posteriors + posterior) * panels->n_points + point];
+}
+
+/* ---- reading
+ * -------------------------------------------------------------------------------------------- */
+
+static bool parse(char *text, struct panels *panels)
+{
+    char *field[N_COLUMNS], *line = text;
+    bool good =
+        csv_record(&line, field, N_COLUMNS) == N_COLUMNS && strcmp(field[0], "attraction") == 0;
+    int count;
+    while (good && (count = csv_record(&line, field, N_COLUMNS)) != 0) {
+        good = count == N_COLUMNS && number_is_plain(field[0]) && text_is_line(field[1]) &&
+               number_is_plain(field[2]) && number_is_plain(field[3]);
+        if (good) {
+            struct row *row = &panels->row[panels->count++];
+            *row = (struct row){field[0], field[1], strtod(field[2], NULL), strtod(field[3], NULL)};
+            panels->high = fmax(panels->high, row->density);
+        }
+    }
+    return good && panels->count > 0;
+}
+
+/* The sizes, from the places where the names change. */
+static void measure(struct panels *panels)
+{
+    size_t series = 1, series_of_first = 1;
+    panels->n_panels = 1;
+    for (size_t i = 1; i < panels->count; i++) {
+        bool new_panel = strcmp(panels->row[i].attraction, panels->row[i - 1].attraction) != 0;
+        bool new_series =
+            new_panel || strcmp(panels->row[i].posterior, panels->row[i - 1].posterior) != 0;
+        panels->n_panels += new_panel;
+        series += new_series;
+        series_of_first += new_series && panels->n_panels == 1;
+    }
+    panels->n_posteriors = series_of_first;
+    panels->n_points = panels->count / series;
+}
+
+/* Every row must have the names that its place says. */
+static bool is_regular(const struct panels *panels)
+{
+    if (panels->n_panels > MAX_PANELS || panels->n_posteriors > MAX_POSTERIORS ||
+        panels->count != panels->n_panels * panels->n_posteriors * panels->n_points) {
+        return false;
+    }
+    for (size_t i = 0; i < panels->count; i++) {
+        size_t series = i / panels->n_points;
+        const struct row *first_panel = at(panels, 0, series % panels->n_posteriors, 0);
+        const struct row *first_row = at(panels, series / panels->n_posteriors, 0, 0);
+        if (strcmp(panels->row[i].posterior, first_panel->posterior) != 0 ||
+            strcmp(panels->row[i].attraction, first_row->attraction) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the data: for each panel its x and one column for each posterior
+ * ------------------------------------- */
+
+static size_t x_column(const struct panels *panels, size_t panel)
+{
+    return 1 + panel * (panels->n_posteriors + 1);
+}
+
+static void write_heading(const struct panels *panels, struct text *out)
+{
+    for (size_t p = 0; p < panels->n_panels; p++) {
+        text_printf(out, "%sx at %s", p > 0 ? "," : "", at(panels, p, 0, 0)->attraction);
+        for (size_t q = 0; q < panels->n_posteriors; q++) {
+            text_add(out, ",");
+            csv_field(out, at(panels, p, q, 0)->posterior);
+        }
+    }
+    text_add(out, "\n");
+}
+
+static void write_data(const struct panels *panels, struct text *out)
+{
+    write_heading(panels, out);
+    for (size_t i = 0; i < panels->n_points; i++) {
+        for (size_t p = 0; p < panels->n_panels; p++) {
+            text_printf(out, "%s%.9g", p > 0 ? "," : "", at(panels, p, 0, i)->x);
+            for (size_t q = 0; q < panels->n_posteriors; q++) {
+                text_printf(out, ",%.9g", at(panels, p, q, i)->density);
+            }
+        }
+        text_add(out, "\n");
+    }
+}
+
+/* ---- the script
+ * ----------------------------------------------------------------------------------------- */
+
+static void add_curves(const struct panels *panels, size_t panel, const struct style *style,
+                       struct text *out)
+{
+    text_add(out, "    plot ");
+    for (size_t pass = 0; pass < 2; pass++) { /* fills under lines */
+        for (size_t q = 0; q < panels->n_posteriors; q++) {
+            size_t x = x_column(panels, panel);
+            text_printf(out, "%sdata skip 1 using %zu:%zu with ",
+                        pass + q > 0 ? ", \\\n         " : "", x, x + 1 + q);
+            if (pass == 0) {
+                text_printf(out,
+                            "filledcurves y1=0 linecolor rgb '%s' fillstyle transparent solid 0.12 "
+                            "noborder",
+                            style[q].colour);
+            } else {
+                text_printf(out, "lines linecolor rgb '%s' linewidth width dashtype %s",
+                            style[q].colour, style[q].dash);
+            }
+            text_add(out, " notitle");
+        }
+    }
+    text_add(out, "\n");
+}
+
+static void add_panel(const struct panels *panels, size_t panel, const struct style *style,
+                      struct text *out)
+{
+    const struct row *first = at(panels, panel, 0, 0),
+                     *last = at(panels, panel, 0, panels->n_points - 1);
+    double left = 0.06, width = (1 - left - 0.02) / (double)panels->n_panels;
+    double from = left + width * (double)panel;
+    text_printf(out, "    set lmargin at screen %.4f\n    set rmargin at screen %.4f\n", from,
+                from + width - 0.025);
+    text_printf(out, "    set title 'ν = %s' font ',13'\n    set xrange [%.6g:%.6g]\n    ",
+                first->attraction, first->x, last->x);
+    figure_tics(out, 'x', first->x, last->x);
+    text_printf(out,
+                "    set arrow 1 from %s, graph 0 to %s, graph 1 nohead linecolor rgb '#666666' "
+                "linewidth 1 "
+                "dashtype (4,4) back\n",
+                first->attraction, first->attraction);
+    text_add(out, panel == 0 ? "    set ylabel 'posterior density'\n"
+                             : "    unset ylabel\n    set format y ''\n");
+    add_curves(panels, panel, style, out);
+}
+
+/* A last plot without axes carries the legend, below all panels. */
+static void add_legend(const struct panels *panels, const struct style *style, struct text *out)
+{
+    text_add(
+        out,
+        "    set lmargin at screen 0\n    set rmargin at screen 1\n    set bmargin at screen 0\n"
+        "    set tmargin at screen 0.11\n    unset title\n    unset xlabel\n    unset ylabel\n    "
+        "unset tics\n"
+        "    unset border\n    unset grid\n    unset arrow 1\n    unset label 1\n    set xrange "
+        "[0:1]\n"
+        "    set yrange [0:1]\n    set key at screen 0.5,0.055 center center horizontal maxrows 1 "
+        "Left reverse "
+        "samplen 3 "
+        "width 2\n    plot ");
+    for (size_t q = 0; q < panels->n_posteriors; q++) {
+        text_printf(out, "%sNaN with lines linecolor rgb '%s' linewidth width dashtype %s title ",
+                    q > 0 ? ", \\\n         " : "", style[q].colour, style[q].dash);
+        gnuplot_string(out, at(panels, 0, q, 0)->posterior);
+    }
+    text_add(out, "\n");
+}
+
+static void write_script(const char *file, const char *title, const struct panels *panels,
+                         struct text *out)
+{
+    struct style style[MAX_POSTERIORS];
+    const char *label[MAX_POSTERIORS];
+    for (size_t q = 0; q < panels->n_posteriors; q++) {
+        label[q] = at(panels, 0, q, 0)->posterior;
+    }
+    style_assign(label, panels->n_posteriors, style);
+    figure_head(out, file, title);
+    text_printf(out, "data  = '%s.csv'\nwidth = 2.2   # of the lines\n", file);
+    figure_formats(out, file, PANEL_WIDTH * (int)panels->n_panels, HEIGHT);
+    text_add(out, "    set multiplot title ");
+    gnuplot_string(out, title);
+    text_add(out, " font ',15'\n    unset key\n    set xlabel 'attraction'\n    set format y '%g'\n"
+                  "    set bmargin at screen 0.25\n    set tmargin at screen 0.80\n    set tics\n");
+    figure_look(out);
+    text_printf(out, "    set yrange [0:%.6g]\n    set ytics autofreq\n", panels->high * 1.06);
+    for (size_t p = 0; p < panels->n_panels; p++) {
+        add_panel(panels, p, style, out);
+    }
+    add_legend(panels, style, out);
+    text_add(out, "    unset multiplot\n}\nset output\n");
+}
+
+oltr_status density_script(const char *file, const char *title, char *density_text,
+                           struct text *script, struct text *data, oltr_error *error)
+{
+    size_t lines = 1;
+    for (const char *c = density_text; *c != '\0'; c++) {
+        lines += *c == '\n';
+    }
+    struct panels panels = {.row = calloc(lines, sizeof *panels.row)};
+    if (panels.row == NULL) {
+        return fail(error, OLTR_ENOMEM, "%s: out of memory", file);
+    }
+    bool good = parse(density_text, &panels);
+    if (good) {
+        measure(&panels);
+        good = is_regular(&panels);
+    }
+    if (good) {
+        write_script(file, title, &panels, script);
+        write_data(&panels, data);
+    }
+    free(panels.row);
+    return good ? OLTR_OK
+                : fail(error, OLTR_EDATA,
+                       "density.csv is broken; run the experiment again to get a good file");
+}

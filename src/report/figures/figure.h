@@ -1,0 +1,60 @@
+/* figure.h - a view of an experiment's results: which policies, which rounds, against what. */
+#ifndef OLTR_REPORT_FIGURES_FIGURE_H
+#define OLTR_REPORT_FIGURES_FIGURE_H
+
+#include "report/io/result_table.h"
+#include "engine/base/text.h"
+
+#include <stdbool.h>
+
+enum figure_x { FIGURE_ROUND, FIGURE_SWEEP };
+
+struct figure {
+    const char *file; /* the name without its ending */
+    const char *title;
+    const char
+        *label; /* the paper's name of the figure, "fig:stand"; NULL: it is not in the paper */
+    const char *caption; /* under the figure in a report; NULL: the title says it all */
+    uint32_t n_policies;
+    const char **policy; /* (n_policies) labels */
+    uint64_t rounds;     /* the last round shown; 0: all */
+    enum figure_x x;
+    int bands;   /* half the height of a band, in standard errors: 0..3 */
+    bool bounds; /* draw the bound of Theorem 1, 22 K sqrt(L t) */
+    bool log;    /* logarithmic axes */
+};
+
+/* What a figure needs to know of the experiment besides its rows. */
+struct figure_point {
+    const char *sweep; /* the swept value; "" without a sweep */
+    uint64_t rounds;
+    uint32_t slots, items;
+};
+
+struct figure_scene {
+    const char *sweep_key; /* NULL without a sweep */
+    uint32_t n_points;
+    const struct figure_point *point; /* (n_points) */
+    uint32_t queries; /* of judged data, between which the standard errors are; 0 where replications
+                         are all alike */
+    uint32_t n_policies;
+    const char *const *policy; /* (n_policies) all labels of the experiment, in its order */
+    const struct result_table *results;
+};
+
+/* A name for the files of a figure: plain, and not one of the other files that stand in the
+ * folder. */
+bool figure_name_is_good(const char *name);
+
+/* Writes the gnuplot script <file>.gp and its data <file>.csv into the two texts. */
+oltr_status figure_script(const struct figure *figure, const struct figure_scene *scene,
+                          struct text *script, struct text *data, oltr_error *error);
+
+/* Pieces shared with the other kind of figure. */
+void figure_head(struct text *out, const char *file, const char *title);
+void figure_look(struct text *out); /* border, grid, tics */
+void figure_formats(struct text *out, const char *file, int width,
+                    int height); /* opens the loop over svg, png, pdf */
+void figure_tics(struct text *out, char axis, double low, double high);
+
+#endif

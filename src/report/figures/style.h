@@ -1,0 +1,18 @@
+/* style.h - how a policy looks: one colour, dash and point for a label in every figure of the
+ * project. */
+#ifndef OLTR_REPORT_FIGURES_STYLE_H
+#define OLTR_REPORT_FIGURES_STYLE_H
+
+#include <stddef.h>
+
+struct style {
+    const char *colour; /* "#rrggbb" */
+    const char *dash;   /* a gnuplot dash type */
+    int point;          /* a gnuplot point type */
+};
+
+/* Styles for the labels of one experiment, in its order.  Labels the project knows have their fixed
+ * style; others get the first free ones, so the same experiment always looks the same. */
+void style_assign(const char *const *label, size_t count, struct style *style);
+
+#endif

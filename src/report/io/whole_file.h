@@ -1,0 +1,36 @@
+/* whole_file.h - whole files in, whole files out.  A file under its final name is always complete.
+ */
+#ifndef OLTR_REPORT_IO_WHOLE_FILE_H
+#define OLTR_REPORT_IO_WHOLE_FILE_H
+
+#include "engine/base/text.h"
+
+#include <oltr/oltr.h>
+#include <stdio.h>
+
+/* "folder/name" in new memory, or NULL. */
+char *file_join(const char *folder, const char *name);
+
+/* Reads all of an open stream, or of a file; `name` is for the message. */
+oltr_status file_read_stream(FILE *stream, const char *name, struct text *out, oltr_error *error);
+oltr_status file_read(const char *path, struct text *out, oltr_error *error);
+oltr_status file_read_in(const char *folder, const char *name, struct text *out, oltr_error *error);
+
+/* Writes under a temporary name in the same folder, flushes to disk, renames. */
+oltr_status file_write(const char *path, const struct text *content, oltr_error *error);
+oltr_status file_write_in(const char *folder, const char *name, const struct text *content,
+                          oltr_error *error);
+
+/* Makes the folder and those above it; a folder that is there already is fine. */
+oltr_status file_make_folder(const char *path, oltr_error *error);
+
+/* Can this file be written, or any file in this folder?  Asked before long work; writes one beside
+ * it and removes it. */
+oltr_status file_probe(const char *path, oltr_error *error);
+oltr_status file_probe_folder(const char *path, oltr_error *error);
+
+/* A name that is safe in a folder, a script and a URL: letters, digits, '_', and '.' or '-' but not
+ * first. */
+bool file_name_is_plain(const char *name);
+
+#endif

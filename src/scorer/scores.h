@@ -1,0 +1,83 @@
+/* scores.h - what offline models say of every document: the raw material of a prior.
+ *
+ * M models give each document a score in [0,1], the chance that it is attractive.  They come from
+ * the rankers of this folder, or from anywhere else as a CSV file:
+ *
+ *     query,document,xgboost,lightgbm
+ *     16,0,0.31,0.27
+ *     16,1,0.02,0.05
+ *
+ * `query` is the id of the query in the text of the dataset, `document` the place of the document
+ * among those of its query, from 0.  One row for every document, in any order; a header; any names
+ * for the models.
+ */
+#ifndef OLTR_SCORER_SCORES_H
+#define OLTR_SCORER_SCORES_H
+
+#include "scorer/scorer.h"
+
+enum { SCORES_MOST_MODELS = 1000 };
+
+typedef struct scores {
+    uint32_t n_rows, n_models;
+    float *score; /* (n_rows, n_models) row-major; each in [0,1] */
+} scores;
+
+/* Room for the scores, all zero. */
+oltr_status scores_new(uint32_t n_rows, uint32_t n_models, scores *out, oltr_error *error);
+void scores_free(scores *s); /* NULL, or all zero, is fine */
+
+/* Exactly the documents of the dataset, or an error that names the line.  The path "-" is standard
+ * input. */
+oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, scores *out,
+                            oltr_error *error);
+
+/* Whole or not at all; what is read back has the same bits.  The models are called m1, m2, ...  The
+ * path "-" is standard output. */
+oltr_status scores_write_csv(const scores *s, const oltr_dataset *dataset, const char *path,
+                             oltr_error *error);
+
+/* How far the training of an ensemble is. */
+typedef struct scores_progress {
+    uint32_t models, done; /* rankers asked for, and finished */
+    uint64_t epochs;       /* run so far, by all rankers */
+    double share; /* of the whole work, estimated: how many epochs a ranker takes is known when the
+                     first has ended */
+    double ndcg;  /* the mean of the best NDCG@10 on the validation queries so far, of the rankers
+                     that have one */
+    double seconds;
+} scores_progress;
+
+typedef struct scores_options {
+    uint32_t models, threads; /* rankers to train, and how many at a time */
+    ranker_options ranker;    /* its seed is the seed of the ensemble */
+    void (*progress)(void *context,
+                     const scores_progress *state); /* from the calling thread, and once when all is
+                                                       done; NULL: none */
+    double every;                                   /* seconds between two calls of it */
+    int (*stop)(void *context); /* from any thread; not 0: give up.  NULL: never */
+    void *context;
+} scores_options;
+
+/* Trains the rankers, each on a random half of the training queries, and scores every document of
+ * `test` with each of them.  The other half joins the validation queries for the calibration.  The
+ * scores do not depend on the number of threads. */
+oltr_status scores_train(const oltr_dataset *train, const oltr_dataset *vali,
+                         const oltr_dataset *test, const scores_options *options, scores *out,
+                         oltr_error *error);
+
+/* The prior of each document, from its M scores s_1 .. s_M, each first moved into [SCORE_MARGIN, 1
+ * - SCORE_MARGIN], because a model that says "never" or "always" would leave nothing to learn:
+ *
+ *   Beta(a, b)   a = s_1 + ... + s_M,  b = M - a     M observations' worth of belief
+ *   mean         a / M
+ *   sd           the standard deviation of the scores (divisor M - 1), at least SCORE_LEAST_SD:
+ * models of one kind agree more with each other than with the truth, and a belief without width
+ * could not learn.  With M = 1 there is no spread to see: the standard deviation of Beta(a, b).
+ *
+ * Each array has n_rows elements; any of them may be NULL. */
+#define SCORE_MARGIN 1e-3
+#define SCORE_LEAST_SD 1e-2
+void scores_prior(const scores *s, double *a, double *b, double *mean, double *sd);
+
+#endif

@@ -1,0 +1,437 @@
+/* scores_csv.c - scores as a CSV file: strict reading with line numbers, and writing that is whole
+ * or not at all.
+ *
+ * The file comes from other people's programs, so everything that can be wrong with it is said with
+ * its line: a document that the dataset does not have, one that comes twice or not at all, a value
+ * that is not a probability.  Either line end, a byte order mark, quoted fields and blank lines at
+ * the end are taken as they come out of spreadsheets, pandas and R.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "scorer/scores.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/file.h"
+
+/* ---- the queries of the dataset, by id
+ * ------------------------------------------------------------------ */
+
+typedef struct place {
+    uint64_t id;
+    uint32_t query;
+} place;
+
+static int by_id(const void *left, const void *right)
+{
+    const place *a = left, *b = right;
+    return a->id != b->id ? (a->id > b->id) - (a->id < b->id)
+                          : (a->query > b->query) - (a->query < b->query);
+}
+
+static place *index_queries(const oltr_dataset *d)
+{
+    place *index = malloc((d->n_queries > 0 ? d->n_queries : 1) * sizeof *index);
+    for (uint32_t q = 0; index && q < d->n_queries; q++)
+        index[q] = (place){d->query[q], q};
+    if (index)
+        qsort(index, d->n_queries, sizeof *index, by_id);
+    return index;
+}
+
+static const place *find_query(const place *index, uint32_t n, uint64_t id)
+{
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (index[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && index[low].id == id ? &index[low] : NULL;
+}
+
+/* ---- one line
+ * ------------------------------------------------------------------------------------------- */
+
+typedef struct csv {
+    const char *name; /* of the file */
+    FILE *stream;
+    char *text; /* the current line; fields are unquoted in place */
+    size_t capacity;
+    uint64_t line; /* its number, from 1 */
+    char *next;    /* the next field, or NULL behind the last */
+    oltr_error *error;
+} csv;
+
+static oltr_status broken(const csv *c, const char *what)
+{
+    return fail(c->error, OLTR_EVALUE, "%s:%" PRIu64 ": %s", c->name, c->line, what);
+}
+
+/* A field as it may be shown in a message: short, and without control characters. */
+enum { SHORT = 41 };
+static const char *shortened(const char *field, char out[SHORT])
+{
+    size_t n = 0;
+    for (; field[n] != '\0' && n < SHORT - 1; n++)
+        out[n] = (unsigned char)field[n] < 32 || field[n] == 127 ? '?' : field[n];
+    if (field[n] != '\0')
+        memcpy(out + SHORT - 4, "...", 3);
+    out[n] = '\0';
+    return out;
+}
+
+/* The next line; *more is 0 at the end of the file. */
+static oltr_status next_line(csv *c, int *more)
+{
+    errno = 0;
+    ssize_t length = getline(&c->text, &c->capacity, c->stream);
+    *more = length >= 0;
+    if (length < 0) {
+        if (ferror(c->stream) || errno == ENOMEM)
+            return fail(c->error, OLTR_EIO, "%s: cannot read it: %s", c->name, strerror(errno));
+        return OLTR_OK;
+    }
+    c->line++;
+    if (memchr(c->text, '\0', (size_t)length))
+        return broken(c, "a zero byte; this is not a text file");
+    while (length > 0 && (c->text[length - 1] == '\n' || c->text[length - 1] == '\r'))
+        c->text[--length] = '\0';
+    c->next = c->text;
+    return OLTR_OK;
+}
+
+/* Ends a quoted field, unquoted in place; NULL when its quote stays open or something follows
+ * it. */
+static char *unquote(char *from)
+{
+    char *to = from;
+    for (;; from++) {
+        if (*from == '\0')
+            return NULL;
+        if (*from == '"' && *++from != '"')
+            break;
+        *to++ = *from;
+    }
+    if (*from != '\0' && *from != ',')
+        return NULL;
+    char *end = from;
+    if (to < from)
+        *to = '\0';
+    return end;
+}
+
+/* The next field of the line; NULL when there is none, or (after an error) when it is broken. */
+static char *next_field(csv *c)
+{
+    char *field = c->next;
+    if (!field)
+        return NULL;
+    int quoted = *field == '"';
+    char *end = quoted ? unquote(++field) : field + strcspn(field, ",");
+    if (!end) {
+        (void)broken(c,
+                     "a quote that is not closed, or is followed by something else than a comma");
+        return NULL;
+    }
+    c->next = *end == ',' ? end + 1 : NULL;
+    *end = '\0';
+    return field;
+}
+
+static const char *trimmed(char *field)
+{
+    field += strspn(field, " \t");
+    size_t n = strlen(field);
+    while (n > 0 && (field[n - 1] == ' ' || field[n - 1] == '\t'))
+        field[--n] = '\0';
+    return field;
+}
+
+static int whole_number(const char *field, uint64_t *out)
+{
+    uint64_t value = 0;
+    if (*field == '\0')
+        return 0;
+    for (; *field != '\0'; field++) {
+        if (*field < '0' || *field > '9' || __builtin_mul_overflow(value, (uint64_t)10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*field - '0'), &value))
+            return 0;
+    }
+    *out = value;
+    return 1;
+}
+
+/* Decimal digits with at most one point and one exponent: what strtof() reads, but neither
+ * hexadecimal, nor "nan", nor "inf". */
+static int probability(const char *field, float *out)
+{
+    char *end;
+    if (*field == '\0' || field[strspn(field, "+-.0123456789eE")] != '\0')
+        return 0;
+    float value = strtof(field, &end);
+    if (end == field || *end != '\0' || !(value >= 0 && value <= 1))
+        return 0;
+    *out = value == 0 ? 0.0f : value; /* no minus zero */
+    return 1;
+}
+
+/* ---- the whole file
+ * ------------------------------------------------------------------------------------- */
+
+typedef struct reading {
+    csv csv;
+    const oltr_dataset *dataset;
+    place *index;      /* (n_queries) by id */
+    uint64_t *line_of; /* (n_rows) where a document was given; 0: not yet */
+    scores *out;
+} reading;
+
+static oltr_status read_header(reading *r)
+{
+    static const char expected[] =
+        "the header must be query,document and then one name for each model";
+    csv *c = &r->csv;
+    int more;
+    oltr_status status = next_line(c, &more);
+    if (status != OLTR_OK)
+        return status;
+    if (!more)
+        return fail(c->error, OLTR_EVALUE, "%s: the file is empty; %s", c->name, expected);
+    if (strncmp(c->text, "\xEF\xBB\xBF", 3) == 0)
+        c->next += 3;
+    uint32_t n = 0;
+    for (char *field; (field = next_field(c)) != NULL; n++) {
+        const char *name = trimmed(field);
+        if ((n == 0 && strcmp(name, "query") != 0) || (n == 1 && strcmp(name, "document") != 0) ||
+            *name == '\0' || n >= SCORES_MOST_MODELS + 2)
+            return broken(c, n >= SCORES_MOST_MODELS + 2 ? "more than 1000 models" : expected);
+    }
+    if (c->next)
+        return OLTR_EVALUE; /* next_field() has said why */
+    if (n < 3)
+        return broken(c, expected);
+    return scores_new(r->dataset->n_rows, n - 2, r->out, c->error);
+}
+
+static oltr_status bad_field(const csv *c, const char *column, const char *field,
+                             const char *expected)
+{
+    char word[SHORT];
+    return fail(c->error, OLTR_EVALUE, "%s:%" PRIu64 ": %s must be %s, not `%s`", c->name, c->line,
+                column, expected, shortened(field, word));
+}
+
+/* The two fields that say which document it is. */
+static oltr_status read_place(reading *r, uint32_t *row)
+{
+    csv *c = &r->csv;
+    const oltr_dataset *d = r->dataset;
+    uint64_t id, document;
+    char *first = next_field(c), *second = first ? next_field(c) : NULL;
+    if (!second)
+        return c->next ? OLTR_EVALUE : broken(c, "fewer fields than the header");
+    const char *query = trimmed(first), *number = trimmed(second);
+    if (!whole_number(query, &id))
+        return bad_field(c, "query", query, "a whole number");
+    if (!whole_number(number, &document))
+        return bad_field(c, "document", number, "a whole number");
+    const place *found = find_query(r->index, d->n_queries, id);
+    if (!found)
+        return fail(c->error, OLTR_EVALUE,
+                    "%s:%" PRIu64 ": the data has no query %" PRIu64
+                    "; are these the scores of another file?",
+                    c->name, c->line, id);
+    uint32_t documents = d->first_row[found->query + 1] - d->first_row[found->query];
+    if (document >= documents)
+        return fail(c->error, OLTR_EVALUE,
+                    "%s:%" PRIu64 ": query %" PRIu64 " has no document %" PRIu64
+                    "; it has %u, numbered from 0",
+                    c->name, c->line, id, document, documents);
+    *row = d->first_row[found->query] + (uint32_t)document;
+    if (r->line_of[*row] > 0)
+        return fail(c->error, OLTR_EVALUE,
+                    "%s:%" PRIu64 ": document %" PRIu64 " of query %" PRIu64
+                    " comes a second time; it was given in line %" PRIu64,
+                    c->name, c->line, document, id, r->line_of[*row]);
+    return OLTR_OK;
+}
+
+static oltr_status read_row(reading *r)
+{
+    csv *c = &r->csv;
+    uint32_t row = 0;
+    oltr_status status = read_place(r, &row);
+    if (status != OLTR_OK)
+        return status;
+    float *score = r->out->score + (size_t)row * r->out->n_models;
+    for (uint32_t m = 0; m < r->out->n_models; m++) {
+        char *field = next_field(c), column[32];
+        if (!field)
+            return c->next ? OLTR_EVALUE : broken(c, "fewer fields than the header");
+        const char *word = trimmed(field);
+        if (!probability(word, &score[m])) {
+            (void)snprintf(column, sizeof column, "the score of model %u", m + 1);
+            return bad_field(c, column, word, "a number from 0 to 1");
+        }
+    }
+    if (c->next)
+        return broken(c, "more fields than the header");
+    r->line_of[row] = c->line;
+    return OLTR_OK;
+}
+
+static int is_blank(const char *text)
+{
+    return text[strspn(text, " \t")] == '\0';
+}
+
+static oltr_status read_rows(reading *r)
+{
+    int more;
+    oltr_status status = next_line(&r->csv, &more);
+    while (status == OLTR_OK && more) {
+        if (!is_blank(r->csv.text))
+            status = read_row(r);
+        if (status == OLTR_OK)
+            status = next_line(&r->csv, &more);
+    }
+    return status;
+}
+
+static oltr_status check_complete(const reading *r)
+{
+    const oltr_dataset *d = r->dataset;
+    uint32_t missing = 0, query = 0, document = 0;
+    for (uint32_t q = d->n_queries; q-- > 0;) {
+        for (uint32_t row = d->first_row[q + 1]; row-- > d->first_row[q];) {
+            if (r->line_of[row] == 0) {
+                missing++;
+                query = q;
+                document = row - d->first_row[q];
+            }
+        }
+    }
+    if (missing == 0)
+        return OLTR_OK;
+    return fail(
+        r->csv.error, OLTR_EVALUE,
+        "%s: %u of the %u documents have no score; the first is document %u of query %" PRIu64,
+        r->csv.name, missing, d->n_rows, document, d->query[query]);
+}
+
+/* An id that two queries share cannot be told apart in the file. */
+static oltr_status check_index(const reading *r)
+{
+    for (uint32_t q = 1; q < r->dataset->n_queries; q++)
+        if (r->index[q].id == r->index[q - 1].id)
+            return fail(r->csv.error, OLTR_EVALUE, "the data has two queries with the id %" PRIu64,
+                        r->index[q].id);
+    return OLTR_OK;
+}
+
+static oltr_status read_all(reading *r)
+{
+    r->index = index_queries(r->dataset);
+    r->line_of = calloc(r->dataset->n_rows > 0 ? r->dataset->n_rows : 1, sizeof *r->line_of);
+    if (!r->index || !r->line_of)
+        return fail(r->csv.error, OLTR_ENOMEM, "%s: out of memory", r->csv.name);
+    oltr_status status = check_index(r);
+    if (status == OLTR_OK)
+        status = read_header(r);
+    if (status == OLTR_OK)
+        status = read_rows(r);
+    return status == OLTR_OK ? check_complete(r) : status;
+}
+
+oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, scores *out,
+                            oltr_error *error)
+{
+    *out = (scores){0, 0, NULL};
+    int is_stdin = strcmp(path, "-") == 0;
+    reading r = {
+        .csv = {.name = is_stdin ? "stdin" : path, .error = error}, .dataset = dataset, .out = out};
+    r.csv.stream = is_stdin ? stdin : fopen(path, "rb");
+    if (!r.csv.stream)
+        return fail(error, OLTR_EIO, "%s: cannot open it: %s", path, strerror(errno));
+    oltr_status status = read_all(&r);
+    if (!is_stdin)
+        (void)fclose(r.csv.stream); /* nothing was written: closing cannot lose anything */
+    free(r.csv.text);
+    free(r.index);
+    free(r.line_of);
+    if (status != OLTR_OK)
+        scores_free(out);
+    return status;
+}
+
+/* ---- writing
+ * -------------------------------------------------------------------------------------------- */
+
+static void write_rows(const scores *s, const oltr_dataset *d, FILE *out)
+{
+    (void)fputs("query,document", out);
+    for (uint32_t m = 0; m < s->n_models; m++)
+        (void)fprintf(out, ",m%u", m + 1);
+    (void)fputc('\n', out);
+    for (uint32_t q = 0; q < d->n_queries; q++) {
+        for (uint32_t row = d->first_row[q]; row < d->first_row[q + 1]; row++) {
+            (void)fprintf(out, "%" PRIu64 ",%u", d->query[q], row - d->first_row[q]);
+            for (uint32_t m = 0; m < s->n_models; m++)
+                (void)fprintf(out, ",%.9g", (double)s->score[(size_t)row * s->n_models + m]);
+            (void)fputc('\n', out);
+        }
+    }
+}
+
+/* Closes the file; 0 with errno set, or with errno 0 where the system gave no reason. */
+static int write_file(const scores *s, const oltr_dataset *d, FILE *file)
+{
+    if (!file)
+        return 0;
+    errno = 0;
+    write_rows(s, d, file);
+    int written = fflush(file) == 0 && !ferror(file) && flush_to_disk(fileno(file));
+    int reason = errno, closed = fclose(file) == 0;
+    if (!written)
+        errno = reason;
+    return written && closed;
+}
+
+static oltr_status cannot_write(const char *name, oltr_error *error)
+{
+    if (errno == ENOMEM)
+        return fail(error, OLTR_ENOMEM, "%s: out of memory", name);
+    return fail(error, OLTR_EIO, "%s: cannot write it: %s", name,
+                errno ? strerror(errno) : "the disk refused it");
+}
+
+oltr_status scores_write_csv(const scores *s, const oltr_dataset *dataset, const char *path,
+                             oltr_error *error)
+{
+    if (s->n_rows != dataset->n_rows)
+        return fail(error, OLTR_EMISMATCH, "%u scored documents do not belong to a dataset of %u",
+                    s->n_rows, dataset->n_rows);
+    if (strcmp(path, "-") == 0) {
+        errno = 0;
+        write_rows(s, dataset, stdout);
+        return fflush(stdout) == 0 && !ferror(stdout) ? OLTR_OK
+                                                      : cannot_write("standard output", error);
+    }
+    if (is_special(path))
+        return write_file(s, dataset, fopen(path, "wb")) ? OLTR_OK : cannot_write(path, error);
+    beside b;
+    if (!beside_open(&b, path, 0666))
+        return cannot_write(path, error);
+    if (write_file(s, dataset, beside_stream(&b)))
+        return beside_keep(&b, path) ? OLTR_OK : cannot_write(path, error);
+    beside_drop(&b);
+    return cannot_write(path, error);
+}
