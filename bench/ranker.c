@@ -334,14 +334,13 @@ int main(int argc, char **argv)
     const char *file[3] = {NULL, NULL, NULL};
     int n = 0, strict = 0;
     uint32_t seeds = 5;
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--strict") == 0)
             strict = 1;
         else if (strcmp(argv[i], "--seeds") == 0 && i + 1 < argc)
             seeds = (uint32_t)strtoul(argv[++i], NULL, 10);
         else if (n < 3)
             file[n++] = argv[i];
-    }
     if (n != 3 || seeds < 1 || seeds > MOST_SEEDS)
         die("usage: bench_ranker TRAIN VALI TEST [--seeds 1..%d] [--strict]", MOST_SEEDS);
     bench b = {must_read(file[0]), must_read(file[1]), must_read(file[2]), NULL, NULL};

@@ -19,14 +19,12 @@ int complain(int code, const char *format, ...)
 {
     va_list arguments;
     uint32_t rank = team_of_process()->rank;
-    if (rank > 0 && code == EXIT_USAGE) {
+    if (rank > 0 && code == EXIT_USAGE)
         return code; /* rank 0 was asked the same and says the same */
-    }
     va_start(arguments, format);
     (void)fputs("oltr: ", stderr);
-    if (rank > 0) {
+    if (rank > 0)
         (void)fprintf(stderr, "rank %u: ", (unsigned)rank);
-    }
     (void)vfprintf(stderr, format, arguments);
     (void)fputc('\n', stderr);
     va_end(arguments);
@@ -49,9 +47,8 @@ bool is_folder(const char *path)
 int need_folder(const char *path)
 {
     struct stat status;
-    if (stat(path, &status) != 0) {
+    if (stat(path, &status) != 0)
         return complain(EXIT_USAGE, "%s: cannot look into it: %s", path, strerror(errno));
-    }
     return S_ISDIR(status.st_mode)
                ? EXIT_OK
                : complain(EXIT_USAGE, "%s is a file; give the folder of results", path);
@@ -69,11 +66,9 @@ static const char *last_word(const struct verb *verb)
 
 static const struct verb *find_in(const struct verb *table, const char *word)
 {
-    for (const struct verb *verb = table; verb->name != NULL; verb++) {
-        if (strcmp(last_word(verb), word) == 0) {
+    for (const struct verb *verb = table; verb->name != NULL; verb++)
+        if (strcmp(last_word(verb), word) == 0)
             return verb;
-        }
-    }
     return NULL;
 }
 
@@ -83,9 +78,8 @@ static void unknown_verb(const struct verb *family, const char *name)
     char word[SHOWN_SIZE], hint[HINT_SIZE], help[64];
     struct nearest nearest = nearest_to(name);
     for (const struct verb *verb = family != NULL ? family->members : verbs; verb->name != NULL;
-         verb++) {
+         verb++)
         nearest_offer(&nearest, last_word(verb));
-    }
     (void)snprintf(help, sizeof help, "; `oltr help%s%s` lists them", family != NULL ? " " : "",
                    family != NULL ? family->name : "");
     (void)complain(EXIT_USAGE, "no command%s%s is called `%s`%s", family != NULL ? " of " : "",
@@ -97,9 +91,8 @@ const struct verb *verb_find(uint32_t count, const char *const *word, uint32_t *
 {
     const struct verb *verb = NULL, *family = NULL;
     for (*used = 0; *used < count && (verb == NULL || verb->members != NULL); (*used)++) {
-        if (verb != NULL && word[*used][0] == '-') {
+        if (verb != NULL && word[*used][0] == '-')
             break;
-        }
         family = verb;
         verb = find_in(family != NULL ? family->members : verbs, word[*used]);
         if (verb == NULL) {
@@ -115,21 +108,17 @@ const struct verb *verb_find(uint32_t count, const char *const *word, uint32_t *
 
 static const struct option *by_letter(const struct verb *verb, char letter)
 {
-    for (const struct option *option = verb->options; option->name != NULL; option++) {
-        if (option->letter == letter) {
+    for (const struct option *option = verb->options; option->name != NULL; option++)
+        if (option->letter == letter)
             return option;
-        }
-    }
     return letter == 'h' ? &help_option : NULL;
 }
 
 static const struct option *by_name(const struct verb *verb, const char *name, size_t length)
 {
-    for (const struct option *option = verb->options; option->name != NULL; option++) {
-        if (strlen(option->name) == length && strncmp(option->name, name, length) == 0) {
+    for (const struct option *option = verb->options; option->name != NULL; option++)
+        if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
             return option;
-        }
-    }
     return length == 4 && strncmp(name, "help", 4) == 0 ? &help_option : NULL;
 }
 
@@ -141,9 +130,8 @@ static int unknown_option(const struct verb *verb, const char *word)
     (void)shown(is_long ? word + 2 : word, bare);
     bare[strcspn(bare, "=")] = '\0';
     struct nearest nearest = nearest_to(bare);
-    for (const struct option *option = verb->options; is_long && option->name != NULL; option++) {
+    for (const struct option *option = verb->options; is_long && option->name != NULL; option++)
         nearest_offer(&nearest, option->name);
-    }
     if (nearest.best != NULL) {
         return complain(EXIT_USAGE, "%s has no option `%s`; did you mean `--%s`?", verb->name, name,
                         nearest.best);
@@ -165,9 +153,8 @@ static int take(struct arguments *out, struct words *words, const struct option 
                 const char *attached)
 {
     const char *value = "";
-    if (option->argument == NULL && attached != NULL) {
+    if (option->argument == NULL && attached != NULL)
         return complain(EXIT_USAGE, "--%s takes no value", option->name);
-    }
     if (option->argument != NULL) {
         value = attached != NULL           ? attached
                 : words->at < words->count ? words->word[words->at++]
@@ -185,9 +172,8 @@ static int take_long(struct arguments *out, struct words *words, const char *wor
 {
     size_t length = strcspn(word + 2, "=");
     const struct option *option = by_name(out->verb, word + 2, length);
-    if (option == NULL) {
+    if (option == NULL)
         return unknown_option(out->verb, word);
-    }
     return take(out, words, option, word[2 + length] == '=' ? word + 3 + length : NULL);
 }
 
@@ -197,12 +183,10 @@ static int take_letters(struct arguments *out, struct words *words, const char *
     int code = EXIT_OK;
     for (const char *letter = word + 1; code == EXIT_OK && *letter != '\0'; letter++) {
         const struct option *option = by_letter(out->verb, *letter);
-        if (option == NULL) {
+        if (option == NULL)
             return unknown_option(out->verb, word);
-        }
-        if (option->argument != NULL) {
+        if (option->argument != NULL)
             return take(out, words, option, letter[1] != '\0' ? letter + 1 : NULL);
-        }
         code = take(out, words, option, NULL);
     }
     return code;
@@ -228,16 +212,14 @@ static int check_operands(const struct arguments *arguments)
 {
     const struct verb *verb = arguments->verb;
     char word[SHOWN_SIZE];
-    if (arguments_value(arguments, "help") != NULL) {
+    if (arguments_value(arguments, "help") != NULL)
         return EXIT_OK;
-    }
     if (verb->members != NULL) {
         return complain(EXIT_USAGE, "%s needs a command behind it; `oltr help %s` lists them",
                         verb->name, verb->name);
     }
-    if (arguments->n_operands < verb->fewest) {
+    if (arguments->n_operands < verb->fewest)
         return missing_operand(arguments);
-    }
     if (arguments->n_operands > verb->most) {
         return complain(EXIT_USAGE, "%s does not know what to do with `%s`; usage: oltr %s%s%s",
                         verb->name, shown(arguments->operand[verb->most], word), verb->name,
@@ -258,24 +240,21 @@ int arguments_parse(const struct verb *verb, int count, char **word, struct argu
     int code = EXIT_OK;
     bool options = true;
     size_t letters = 0; /* no more options than letters, because -qq is two */
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         letters += strlen(word[i]);
-    }
     *out = (struct arguments){.verb = verb};
     out->operand = calloc((size_t)count + 1, sizeof *out->operand);
     out->given = calloc(letters + 1, sizeof *out->given);
-    if (out->operand == NULL || out->given == NULL) {
+    if (out->operand == NULL || out->given == NULL)
         return complain(EXIT_FAILED, "out of memory");
-    }
     while (code == EXIT_OK && words.at < words.count) {
         const char *next = words.word[words.at++];
-        if (!options || next[0] != '-' || next[1] == '\0') {
+        if (!options || next[0] != '-' || next[1] == '\0')
             out->operand[out->n_operands++] = next;
-        } else if (strcmp(next, "--") == 0) {
+        else if (strcmp(next, "--") == 0)
             options = false;
-        } else {
+        else
             code = next[1] == '-' ? take_long(out, &words, next) : take_letters(out, &words, next);
-        }
     }
     return code == EXIT_OK ? check_operands(out) : code;
 }
@@ -289,10 +268,8 @@ void arguments_free(struct arguments *arguments)
 const char *arguments_value(const struct arguments *arguments, const char *name)
 {
     const char *value = NULL;
-    for (uint32_t i = 0; i < arguments->n_given; i++) {
-        if (strcmp(arguments->given[i].option->name, name) == 0) {
+    for (uint32_t i = 0; i < arguments->n_given; i++)
+        if (strcmp(arguments->given[i].option->name, name) == 0)
             value = arguments->given[i].value;
-        }
-    }
     return value;
 }

@@ -74,9 +74,8 @@ void help_fold(FILE *out, const char *words, int indent, int column)
     for (;;) {
         words += strspn(words, " ");
         size_t length = strcspn(words, " ");
-        if (length == 0) {
+        if (length == 0)
             break;
-        }
         char word[256];
         (void)snprintf(word, sizeof word, "%.*s", (int)(length < 255 ? length : 255), words);
         int columns = (int)text_width(word);
@@ -126,9 +125,8 @@ static void entry(FILE *out, const char *name, const char *words)
 static void option_entry(FILE *out, const struct option *option)
 {
     char name[80], letter[8] = "    ";
-    if (option->letter != '\0') {
+    if (option->letter != '\0')
         (void)snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    }
     (void)snprintf(name, sizeof name, "%s--%s%s%s", letter, option->name,
                    option->argument != NULL ? " " : "",
                    option->argument != NULL ? option->argument : "");
@@ -162,9 +160,8 @@ void help_verb(FILE *out, const struct verb *verb)
         (void)fprintf(out, "\n`oltr help %s COMMAND` explains one of them.\n", verb->name);
     }
     (void)fputs("\noptions:\n", out);
-    for (const struct option *option = verb->options; option->name != NULL; option++) {
+    for (const struct option *option = verb->options; option->name != NULL; option++)
         option_entry(out, option);
-    }
     entry(out, "-h, --help", "print this help");
 }
 
@@ -176,9 +173,8 @@ void help_all(FILE *out)
     (void)fputs("\n`oltr help COMMAND` explains a command, `oltr help experiment` the experiment "
                 "file.\n\nexamples:\n",
                 out);
-    for (const struct pair *example = examples; example->name != NULL; example++) {
+    for (const struct pair *example = examples; example->name != NULL; example++)
         (void)fprintf(out, "  %s\n      %s\n", example->name, example->text);
-    }
 }
 
 void help_experiment(FILE *out)
@@ -205,9 +201,8 @@ static void troff(FILE *out, const char *text)
 {
     bool bold = false, start = true;
     for (; *text != '\0'; text++) {
-        if (start && (*text == '.' || *text == '\'')) {
+        if (start && (*text == '.' || *text == '\''))
             (void)fputs("\\&", out);
-        }
         start = *text == '\n';
         if (*text == '`') {
             bold = !bold;
@@ -243,9 +238,8 @@ static void man_pairs(FILE *out, const char *section, const struct pair *pair)
 static void man_option(FILE *out, const struct option *option)
 {
     (void)fputs(".TP\n", out);
-    if (option->letter != '\0') {
+    if (option->letter != '\0')
         (void)fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
-    }
     (void)fputs("\\fB\\-\\-", out);
     troff(out, option->name);
     (void)fprintf(out, "\\fR%s%s%s\n", option->argument != NULL ? " \\fI" : "",
@@ -278,13 +272,11 @@ static void man_verb(FILE *out, const struct verb *verb)
         troff(out, one);
         (void)fputs(*text != '\0' ? "\n.PP\n" : "\n", out);
     }
-    for (const struct option *option = verb->options; option->name != NULL; option++) {
+    for (const struct option *option = verb->options; option->name != NULL; option++)
         man_option(out, option);
-    }
     for (const struct verb *member = verb->members; member != NULL && member->name != NULL;
-         member++) {
+         member++)
         man_verb(out, member);
-    }
 }
 
 static void man_keys(FILE *out)
@@ -319,9 +311,8 @@ void help_man(FILE *out)
     (void)fputs(".SH DESCRIPTION\n", out);
     troff(out, description);
     (void)fputs("\n.SH COMMANDS\nEvery command takes \\fB\\-h\\fR and \\fB\\-\\-help\\fR.\n", out);
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++) {
+    for (const struct verb *verb = verbs; verb->name != NULL; verb++)
         man_verb(out, verb);
-    }
     man_keys(out);
     man_pairs(out, "FILES", files);
     man_pairs(out, "EXIT STATUS", exit_codes);

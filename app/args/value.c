@@ -12,9 +12,8 @@
 static bool parse_whole(const char *text, size_t length, uint64_t *out)
 {
     char digits[24], *end;
-    if (length == 0 || length >= sizeof digits || strspn(text, "0123456789") < length) {
+    if (length == 0 || length >= sizeof digits || strspn(text, "0123456789") < length)
         return false;
-    }
     memcpy(digits, text, length);
     digits[length] = '\0';
     errno = 0;
@@ -28,9 +27,8 @@ int value_whole(const struct arguments *arguments, const char *name, uint64_t lo
     const char *text = arguments_value(arguments, name);
     char word[SHOWN_SIZE];
     uint64_t value;
-    if (text == NULL) {
+    if (text == NULL)
         return EXIT_OK;
-    }
     if (!parse_whole(text, strlen(text), &value) || value < low || value > high) {
         return complain(EXIT_USAGE, "--%s must be a whole number from %llu to %llu, not `%s`", name,
                         (unsigned long long)low, (unsigned long long)high, shown(text, word));
@@ -53,9 +51,8 @@ int value_real(const struct arguments *arguments, const char *name, double low, 
 {
     const char *text = arguments_value(arguments, name);
     char *end, word[SHOWN_SIZE];
-    if (text == NULL) {
+    if (text == NULL)
         return EXIT_OK;
-    }
     double value = strtod(text, &end);
     if (end == text || *end != '\0' || text[strspn(text, "+-.0123456789eE")] != '\0' ||
         !(value >= low && value <= high)) {
@@ -73,20 +70,17 @@ int value_list32(const struct arguments *arguments, const char *name, uint32_t l
     char word[SHOWN_SIZE];
     uint32_t n = 0;
     bool good = true;
-    if (text == NULL) {
+    if (text == NULL)
         return EXIT_OK;
-    }
     for (const char *at = text; good; at++) {
         size_t length = strcspn(at, ",");
         uint64_t value = 0;
         good = n < most && parse_whole(at, length, &value) && value >= low && value <= high;
-        if (good) {
+        if (good)
             out[n++] = (uint32_t)value;
-        }
         at += length;
-        if (*at == '\0') {
+        if (*at == '\0')
             break;
-        }
     }
     if (!good) {
         return complain(EXIT_USAGE,

@@ -18,12 +18,10 @@ static void take_points(const oltr_plan *plan, struct config *config)
 static bool read_config(const struct reader *reader, struct config *config)
 {
     const struct node *root = config->root;
-    if (config->kind == CONFIG_CONCENTRATION) {
+    if (config->kind == CONFIG_CONCENTRATION)
         return config_concentration(reader, root, config) && config_claims(reader, root, config);
-    }
-    if (!plan_read(config->source, reader->error)) {
+    if (!plan_read(config->source, reader->error))
         return false;
-    }
     take_points(config->source, config);
     return config_figures(reader, root, config) && config_claims(reader, root, config);
 }
@@ -36,9 +34,8 @@ oltr_status config_parse(const char *name, const char *text, size_t length,
     struct reader reader = {&out->pool, error != NULL ? error : &own};
     reader.error->code = OLTR_OK;
     out->source = plan_open(name, text, length, overrides, reader.error);
-    if (out->source == NULL) {
+    if (out->source == NULL)
         return reader.error->code;
-    }
     out->title = out->source->title;
     out->root = out->source->root;
     out->kind =

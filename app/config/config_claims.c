@@ -25,17 +25,15 @@ static bool posterior_names(const struct reader *reader, const struct config *co
 {
     const struct concentration *c = &config->concentration;
     const char **name = pool_get(reader->pool, c->n_sigmas + 1, sizeof *name);
-    if (name == NULL) {
+    if (name == NULL)
         return read_no_memory(reader);
-    }
     name[0] = "Beta";
     for (uint32_t i = 0; i < c->n_sigmas; i++) {
         char label[64];
         int length = snprintf(label, sizeof label, "Gaussian (sigma %.9g)", c->sigma[i]);
         name[i + 1] = pool_text(reader->pool, label, (size_t)length);
-        if (name[i + 1] == NULL) {
+        if (name[i + 1] == NULL)
             return read_no_memory(reader);
-        }
     }
     *names = (struct names){c->n_sigmas + 1, name};
     return true;
@@ -43,17 +41,14 @@ static bool posterior_names(const struct reader *reader, const struct config *co
 
 static bool names_of(const struct reader *reader, const struct config *config, struct names *names)
 {
-    if (config->kind == CONFIG_CONCENTRATION) {
+    if (config->kind == CONFIG_CONCENTRATION)
         return posterior_names(reader, config, names);
-    }
     const oltr_experiment *point = &config->points[0];
     const char **name = pool_get(reader->pool, point->n_policies, sizeof *name);
-    if (name == NULL) {
+    if (name == NULL)
         return read_no_memory(reader);
-    }
-    for (uint32_t i = 0; i < point->n_policies; i++) {
+    for (uint32_t i = 0; i < point->n_policies; i++)
         name[i] = point->policy[i].label;
-    }
     *names = (struct names){point->n_policies, name};
     return true;
 }
@@ -64,9 +59,8 @@ static bool find_name(const struct reader *reader, const struct node *node,
     char hint[HINT_SIZE], name[SHOWN_SIZE];
     struct nearest nearest = nearest_to(node->text);
     for (uint32_t i = 0; i < names->count; i++) {
-        if (strcmp(names->name[i], node->text) == 0) {
+        if (strcmp(names->name[i], node->text) == 0)
             return true;
-        }
         nearest_offer(&nearest, names->name[i]);
     }
     return read_bad(reader, node, "no %s of this experiment is called `%s`%s", what,
@@ -76,28 +70,23 @@ static bool find_name(const struct reader *reader, const struct node *node,
 static bool read_names(const struct reader *reader, const struct node *list,
                        const struct names *names, struct claim_test *test)
 {
-    if (!read_list(reader, list)) {
+    if (!read_list(reader, list))
         return false;
-    }
     if (list->count > names->count) {
         return read_bad(reader, list,
                         "this list is longer than the list of all there is to compare");
     }
     test->policy = pool_get(reader->pool, list->count, sizeof *test->policy);
-    if (test->policy == NULL) {
+    if (test->policy == NULL)
         return read_no_memory(reader);
-    }
     for (const struct node *entry = list->first; entry != NULL;
          entry = entry->next, test->n_policies++) {
         if (!read_line(reader, entry, &test->policy[test->n_policies]) ||
-            !find_name(reader, entry, names, test->measure != NULL ? "posterior" : "policy")) {
+            !find_name(reader, entry, names, test->measure != NULL ? "posterior" : "policy"))
             return false;
-        }
-        for (uint32_t i = 0; i < test->n_policies; i++) {
-            if (strcmp(test->policy[i], entry->text) == 0) {
+        for (uint32_t i = 0; i < test->n_policies; i++)
+            if (strcmp(test->policy[i], entry->text) == 0)
                 return read_bad(reader, entry, "this name is in the list twice");
-            }
-        }
     }
     return true;
 }
@@ -117,9 +106,8 @@ static bool read_measure(const struct reader *reader, const struct node *map,
                 ? "a test of kind concentration needs a `measure`, like sd"
                 : "`measure` belongs to experiments of kind concentration; others measure regret");
     }
-    if (!wanted || !read_line(reader, node, &test->measure)) {
+    if (!wanted || !read_line(reader, node, &test->measure))
         return !wanted;
-    }
     struct names measures = {N_MEASURES, measure_names};
     return find_name(reader, node, &measures, "measure");
 }
@@ -129,9 +117,8 @@ static bool read_place(const struct reader *reader, const struct node *map,
 {
     const struct node *at = tree_get(map, "at"), *against = tree_get(map, "against");
     bool swept = config->sweep_key != NULL;
-    if (at != NULL && !swept && config->kind != CONFIG_CONCENTRATION) {
+    if (at != NULL && !swept && config->kind != CONFIG_CONCENTRATION)
         return read_bad(reader, at, "`at` names a swept value, and this experiment has no `sweep`");
-    }
     if (against != NULL && (at == NULL || !swept)) {
         return read_bad(reader, against,
                         "`against` needs a `sweep` in the experiment and an `at` beside it");
@@ -145,12 +132,10 @@ static bool read_when(const struct reader *reader, const struct node *map,
 {
     const struct node *round = tree_get(map, "round"), *from = tree_get(map, "from");
     const struct node *first = round != NULL ? round : from;
-    if (first != NULL && config->kind == CONFIG_CONCENTRATION) {
+    if (first != NULL && config->kind == CONFIG_CONCENTRATION)
         return read_bad(reader, first, "an experiment of kind concentration has no rounds");
-    }
-    if (from != NULL && tree_get(map, "against") != NULL) {
+    if (from != NULL && tree_get(map, "against") != NULL)
         return read_bad(reader, from, "`from` and `against` exclude each other");
-    }
     return (round == NULL || read_whole(reader, round, 1, INT64_MAX, &test->round)) &&
            (from == NULL || read_whole(reader, from, 1, INT64_MAX, &test->from));
 }
@@ -179,20 +164,17 @@ static bool read_relation(const struct reader *reader, const struct node *map,
                       *list = NULL;
     test->factor = 1;
     test->within = 0.1;
-    if (!find_relation(reader, map, &list, test)) {
+    if (!find_relation(reader, map, &list, test))
         return false;
-    }
     const struct node *stray = test->relation == CLAIM_CLOSE ? factor : within;
     if (stray != NULL) {
         return read_bad(reader, stray, "`%s` does not belong to `%s`", stray->key->text,
                         claim_relations[test->relation]);
     }
-    if (!read_names(reader, list, names, test)) {
+    if (!read_names(reader, list, names, test))
         return false;
-    }
-    if (test->n_policies < 2 && test->against == NULL) {
+    if (test->n_policies < 2 && test->against == NULL)
         return read_bad(reader, list, "there must be two names at least to compare");
-    }
     return (factor == NULL || read_real(reader, factor, 1e-6, 1e6, &test->factor)) &&
            (within == NULL || read_real(reader, within, 1e-6, 0.999, &test->within));
 }
@@ -200,11 +182,9 @@ static bool read_relation(const struct reader *reader, const struct node *map,
 static bool read_untold(const struct reader *reader, const struct node *map,
                         const struct node *untold, struct claim_test *test)
 {
-    for (const struct node *entry = map->first; entry != NULL; entry = entry->next) {
-        if (entry != untold && strcmp(entry->key->text, "of") != 0) {
+    for (const struct node *entry = map->first; entry != NULL; entry = entry->next)
+        if (entry != untold && strcmp(entry->key->text, "of") != 0)
             return read_bad(reader, entry->key, "beside `untold` only `of` makes sense");
-        }
-    }
     test->relation = CLAIM_UNTOLD;
     return read_line(reader, untold, &test->reason);
 }
@@ -213,17 +193,14 @@ static bool read_test(const struct reader *reader, const struct node *map,
                       const struct config *config, const struct names *names,
                       struct claim_test *test)
 {
-    if (!read_map_keys(reader, map, "a test", test_keys)) {
+    if (!read_map_keys(reader, map, "a test", test_keys))
         return false;
-    }
     const struct node *of = tree_get(map, "of"), *untold = tree_get(map, "untold");
     test->of = "printed";
-    if (of != NULL && !read_line(reader, of, &test->of)) {
+    if (of != NULL && !read_line(reader, of, &test->of))
         return false;
-    }
-    if (untold != NULL) {
+    if (untold != NULL)
         return read_untold(reader, map, untold, test);
-    }
     return read_measure(reader, map, config, test) && read_place(reader, map, config, test) &&
            read_when(reader, map, config, test) && read_relation(reader, map, names, test);
 }
@@ -234,16 +211,13 @@ static bool read_test(const struct reader *reader, const struct node *map,
 static bool read_claim_figure(const struct reader *reader, const struct node *node,
                               const struct config *config, struct claim *claim)
 {
-    if (!read_line(reader, node, &claim->figure)) {
+    if (!read_line(reader, node, &claim->figure))
         return false;
-    }
     const char **file = pool_get(reader->pool, config->n_figures + 1, sizeof *file);
-    if (file == NULL) {
+    if (file == NULL)
         return read_no_memory(reader);
-    }
-    for (uint32_t i = 0; i < config->n_figures; i++) {
+    for (uint32_t i = 0; i < config->n_figures; i++)
         file[i] = config->figures[i].file;
-    }
     return find_name(reader, node, &(struct names){config->n_figures, file}, "figure");
 }
 
@@ -254,25 +228,19 @@ static bool read_claim(const struct reader *reader, const struct node *map,
     if (!read_map_keys(reader, map, "a claim", claim_keys) ||
         !read_required(reader, map, claim_keys, "says", &says) ||
         !read_paragraph(reader, says, &claim->says) ||
-        !read_required(reader, map, claim_keys, "tests", &tests) || !read_list(reader, tests)) {
+        !read_required(reader, map, claim_keys, "tests", &tests) || !read_list(reader, tests))
         return false;
-    }
     if ((figure = tree_get(map, "figure")) != NULL &&
-        !read_claim_figure(reader, figure, config, claim)) {
+        !read_claim_figure(reader, figure, config, claim))
         return false;
-    }
-    if (tests->count > MOST_TESTS) {
+    if (tests->count > MOST_TESTS)
         return read_bad(reader, tests, "a claim has at most %d tests", MOST_TESTS);
-    }
     claim->test = pool_get(reader->pool, tests->count, sizeof *claim->test);
-    if (claim->test == NULL) {
+    if (claim->test == NULL)
         return read_no_memory(reader);
-    }
-    for (const struct node *test = tests->first; test != NULL; test = test->next) {
-        if (!read_test(reader, test, config, names, &claim->test[claim->n_tests++])) {
+    for (const struct node *test = tests->first; test != NULL; test = test->next)
+        if (!read_test(reader, test, config, names, &claim->test[claim->n_tests++]))
             return false;
-        }
-    }
     return true;
 }
 
@@ -280,24 +248,18 @@ bool config_claims(const struct reader *reader, const struct node *root, struct 
 {
     const struct node *list = tree_get(root, "claims");
     struct names names = {0, NULL};
-    if (list == NULL || (list->type == NODE_LIST && list->count == 0)) {
+    if (list == NULL || (list->type == NODE_LIST && list->count == 0))
         return true;
-    }
-    if (!read_list(reader, list) || !names_of(reader, config, &names)) {
+    if (!read_list(reader, list) || !names_of(reader, config, &names))
         return false;
-    }
-    if (list->count > MOST_CLAIMS) {
+    if (list->count > MOST_CLAIMS)
         return read_bad(reader, list, "an experiment has at most %d claims", MOST_CLAIMS);
-    }
     struct claim *claims = pool_get(reader->pool, list->count, sizeof *claims);
-    if (claims == NULL) {
+    if (claims == NULL)
         return read_no_memory(reader);
-    }
     config->claims = claims;
-    for (const struct node *map = list->first; map != NULL; map = map->next) {
-        if (!read_claim(reader, map, config, &names, &claims[config->n_claims++])) {
+    for (const struct node *map = list->first; map != NULL; map = map->next)
+        if (!read_claim(reader, map, config, &names, &claims[config->n_claims++]))
             return false;
-        }
-    }
     return true;
 }

@@ -15,20 +15,17 @@ static bool read_file(const struct reader *reader, const struct node *map,
 {
     const struct node *node;
     char name[SHOWN_SIZE];
-    if (!read_required(reader, map, figure_keys, "file", &node) || !read_line(reader, node, out)) {
+    if (!read_required(reader, map, figure_keys, "file", &node) || !read_line(reader, node, out))
         return false;
-    }
     if (!figure_name_is_good(*out)) {
         return read_bad(reader, node, "a figure cannot be called `%s`; %s", shown(*out, name),
                         file_name_is_plain(*out)
                             ? "a file of that name holds something else"
                             : "take letters, digits, `-`, `_` and `.`, no folder and no ending");
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(earlier[i].file, *out) == 0) {
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(earlier[i].file, *out) == 0)
             return read_bad(reader, node, "two figures are called `%s`", shown(*out, name));
-        }
-    }
     return true;
 }
 
@@ -37,11 +34,9 @@ static bool read_file(const struct reader *reader, const struct node *map,
 
 static bool has_label(const oltr_experiment *point, const char *label)
 {
-    for (uint32_t i = 0; i < point->n_policies; i++) {
-        if (strcmp(point->policy[i].label, label) == 0) {
+    for (uint32_t i = 0; i < point->n_policies; i++)
+        if (strcmp(point->policy[i].label, label) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -50,9 +45,8 @@ static bool unknown_label(const struct reader *reader, const struct node *node,
 {
     char hint[HINT_SIZE], name[SHOWN_SIZE];
     struct nearest nearest = nearest_to(node->text);
-    for (uint32_t i = 0; i < point->n_policies; i++) {
+    for (uint32_t i = 0; i < point->n_policies; i++)
         nearest_offer(&nearest, point->policy[i].label);
-    }
     return read_bad(reader, node, "no policy of this experiment is called `%s`%s",
                     shown(node->text, name), nearest_hint(&nearest, hint));
 }
@@ -62,17 +56,13 @@ static bool read_labels(const struct reader *reader, const struct node *list,
 {
     uint32_t count = 0;
     for (const struct node *entry = list->first; entry != NULL; entry = entry->next, count++) {
-        if (!read_line(reader, entry, &labels[count])) {
+        if (!read_line(reader, entry, &labels[count]))
             return false;
-        }
-        if (!has_label(point, labels[count])) {
+        if (!has_label(point, labels[count]))
             return unknown_label(reader, entry, point);
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            if (strcmp(labels[i], labels[count]) == 0) {
+        for (uint32_t i = 0; i < count; i++)
+            if (strcmp(labels[i], labels[count]) == 0)
                 return read_bad(reader, entry, "this policy is in the list twice");
-            }
-        }
     }
     return true;
 }
@@ -80,20 +70,16 @@ static bool read_labels(const struct reader *reader, const struct node *list,
 static bool read_shown_policies(const struct reader *reader, const struct node *list,
                                 const oltr_experiment *point, struct figure *figure)
 {
-    if (list != NULL && !read_list(reader, list)) {
+    if (list != NULL && !read_list(reader, list))
         return false;
-    }
-    if (list != NULL && list->count > point->n_policies) {
+    if (list != NULL && list->count > point->n_policies)
         return read_bad(reader, list, "this list is longer than the list of all policies");
-    }
     figure->n_policies = list != NULL ? (uint32_t)list->count : point->n_policies;
     figure->policy = pool_get(reader->pool, figure->n_policies, sizeof *figure->policy);
-    if (figure->policy == NULL) {
+    if (figure->policy == NULL)
         return read_no_memory(reader);
-    }
-    for (uint32_t i = 0; list == NULL && i < point->n_policies; i++) {
+    for (uint32_t i = 0; list == NULL && i < point->n_policies; i++)
         figure->policy[i] = point->policy[i].label;
-    }
     return list == NULL || read_labels(reader, list, point, figure->policy);
 }
 
@@ -105,13 +91,11 @@ static bool read_x(const struct reader *reader, const struct node *node, bool ha
 {
     const char *word;
     *x = has_sweep ? FIGURE_SWEEP : FIGURE_ROUND;
-    if (node == NULL || !read_line(reader, node, &word)) {
+    if (node == NULL || !read_line(reader, node, &word))
         return node == NULL;
-    }
     bool sweep = strcmp(word, "sweep") == 0;
-    if (!sweep && strcmp(word, "round") != 0) {
+    if (!sweep && strcmp(word, "round") != 0)
         return read_bad(reader, node, "must be round or sweep");
-    }
     *x = sweep ? FIGURE_SWEEP : FIGURE_ROUND;
     return !sweep || has_sweep ||
            read_bad(reader, node, "`x: sweep` needs a `sweep` in the experiment");
@@ -155,9 +139,8 @@ static bool read_figure(const struct reader *reader, const struct node *map,
 static bool default_figure(const struct reader *reader, struct config *config)
 {
     struct figure *figure = pool_get(reader->pool, 1, sizeof *figure);
-    if (figure == NULL) {
+    if (figure == NULL)
         return read_no_memory(reader);
-    }
     *figure = (struct figure){.file = "regret", .title = config->title, .bands = 1};
     figure->x = config->sweep_key != NULL ? FIGURE_SWEEP : FIGURE_ROUND;
     config->figures = figure;
@@ -168,28 +151,23 @@ static bool default_figure(const struct reader *reader, struct config *config)
 bool config_figures(const struct reader *reader, const struct node *root, struct config *config)
 {
     const struct node *list = tree_get(root, "figures");
-    if (list == NULL) {
+    if (list == NULL)
         return default_figure(reader, config);
-    }
-    if (list->type == NODE_LIST && list->count == 0) {
+    if (list->type == NODE_LIST && list->count == 0)
         return true; /* figures: [] asks for none */
-    }
-    if (!read_list(reader, list)) {
+    if (!read_list(reader, list))
         return false;
-    }
     struct figure *figures =
         list->count <= MOST_FIGURES ? pool_get(reader->pool, list->count, sizeof *figures) : NULL;
-    if (figures == NULL) {
+    if (figures == NULL)
         return read_no_memory(reader);
-    }
     config->figures = figures;
     for (const struct node *map = list->first; map != NULL; map = map->next, config->n_figures++) {
         struct figure *figure = &figures[config->n_figures];
         if (!read_map_keys(reader, map, "a figure", figure_keys) ||
             !read_file(reader, map, figures, config->n_figures, &figure->file) ||
-            !read_figure(reader, map, config, figure)) {
+            !read_figure(reader, map, config, figure))
             return false;
-        }
     }
     return true;
 }
@@ -201,21 +179,17 @@ static bool read_panel(const struct reader *reader, const struct node *root, str
 {
     const struct node *list = tree_get(root, "figures");
     struct figure *figure = pool_get(reader->pool, 1, sizeof *figure);
-    if (figure == NULL) {
+    if (figure == NULL)
         return read_no_memory(reader);
-    }
     *figure = (struct figure){.file = "fig-bvsgpost", .title = config->title, .bands = 1};
     config->figures = figure;
     config->n_figures = 1;
-    if (list == NULL) {
+    if (list == NULL)
         return true;
-    }
-    if (!read_list(reader, list)) {
+    if (!read_list(reader, list))
         return false;
-    }
-    if (list->count != 1) {
+    if (list->count != 1)
         return read_bad(reader, list, "an experiment of kind concentration has one figure");
-    }
     return read_map_keys(reader, list->first, "a figure", panel_keys) &&
            read_file(reader, list->first, NULL, 0, &figure->file) &&
            read_words(reader, list->first, figure);
@@ -229,9 +203,8 @@ bool config_concentration(const struct reader *reader, const struct node *root,
     if (!read_map_keys(reader, root, "an experiment of kind concentration", concentration_keys) ||
         !read_required(reader, root, concentration_keys, "attraction", &attraction) ||
         !read_required(reader, root, concentration_keys, "observations", &observations) ||
-        !read_required(reader, root, concentration_keys, "sigma", &sigma)) {
+        !read_required(reader, root, concentration_keys, "sigma", &sigma))
         return false;
-    }
     bool good = read_reals(reader, attraction, 0, 1, &c->attraction, &c->n_attractions) &&
                 read_whole32(reader, observations, 1, 100000, &c->observations) &&
                 read_reals(reader, sigma, 1e-6, 1e6, &c->sigma, &c->n_sigmas);

@@ -17,9 +17,8 @@ static json_t *scalar_json(const struct node *node)
     }
     json_t *real =
         number ? json_real(strtod(node->text, NULL)) : NULL; /* NULL: too large to be a number */
-    if (real != NULL) {
+    if (real != NULL)
         return real;
-    }
     bool truth =
         !node->quoted && (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0);
     return truth ? json_boolean(node->text[0] == 't') : json_string(node->text);
@@ -27,9 +26,8 @@ static json_t *scalar_json(const struct node *node)
 
 json_t *tree_json(const struct node *node)
 {
-    if (node->type == NODE_SCALAR) {
+    if (node->type == NODE_SCALAR)
         return scalar_json(node);
-    }
     json_t *json = node->type == NODE_LIST ? json_array() : json_object();
     for (const struct node *entry = node->first; json != NULL && entry != NULL;
          entry = entry->next) {

@@ -49,9 +49,8 @@ static unsigned char *receive_bytes(uint32_t rank, size_t *size)
     unsigned long long length = 0;
     MPI_Status status;
     if (MPI_Recv(&length, 1, MPI_UNSIGNED_LONG_LONG, (int)rank, TAG_SIZE, MPI_COMM_WORLD,
-                 &status) != MPI_SUCCESS) {
+                 &status) != MPI_SUCCESS)
         return NULL;
-    }
     unsigned char *bytes = malloc((size_t)length + 1);
     if (bytes == NULL) { /* the rest of the message is of no use to anybody */
         MPI_Abort(MPI_COMM_WORLD,
@@ -78,9 +77,8 @@ static bool is_run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     int rank = 0, size = 1, threads = 0, code = EXIT_OK;
-    if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads) != MPI_SUCCESS) {
+    if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads) != MPI_SUCCESS)
         return complain(EXIT_FAILED, "MPI does not start; is this run by mpirun?");
-    }
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
     struct team team = {(uint32_t)rank, (uint32_t)size, worst, send_bytes, receive_bytes};
@@ -89,9 +87,8 @@ int main(int argc, char **argv)
                          : EXIT_FAILED;
     } else if (is_run(argc, argv)) {
         team_join(&team);
-        if (rank > 0 && freopen("/dev/null", "w", stdout) == NULL) { /* rank 0 prints for all */
+        if (rank > 0 && freopen("/dev/null", "w", stdout) == NULL) /* rank 0 prints for all */
             (void)fclose(stdout);
-        }
         code = cli_main(argc, argv);
     } else if (rank == 0) {
         code = cli_main(argc, argv);

@@ -71,11 +71,10 @@ bool finished_same(const char *folder, const struct config *config, uint32_t thr
 static oltr_status remove_file(char *path, oltr_error *error)
 {
     oltr_status status = OLTR_OK;
-    if (path == NULL) {
+    if (path == NULL)
         status = fail(error, OLTR_ENOMEM, "out of memory");
-    } else if (unlink(path) != 0 && errno != ENOENT) {
+    else if (unlink(path) != 0 && errno != ENOENT)
         status = fail(error, OLTR_EIO, "%s: cannot remove it: %s", path, strerror(errno));
-    }
     free(path);
     return status;
 }
@@ -99,9 +98,8 @@ oltr_status finished_remove(const char *folder, oltr_error *error)
     oltr_status status = OLTR_OK;
     if (manifest_read(folder, &manifest, NULL) == OLTR_OK) {
         status = remove_figures(folder, &manifest, error);
-        for (size_t i = 0; status == OLTR_OK && i < N_TABLES; i++) {
+        for (size_t i = 0; status == OLTR_OK && i < N_TABLES; i++)
             status = remove_file(file_join(folder, tables[i]), error);
-        }
         if (status == OLTR_OK) { /* last: what it names can be removed by the next run if this one
                                     is killed here */
             status = remove_file(file_join(folder, "manifest.json"), error);

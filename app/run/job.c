@@ -56,9 +56,8 @@ static int read_config(const struct job *job, struct config *config)
     struct overrides overrides = {job->n_overrides, job->override};
     oltr_status status =
         is_stdin ? file_read_stream(stdin, name, &text, &error) : file_read(name, &text, &error);
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = config_parse(name, text.bytes, text.length, &overrides, config, &error);
-    }
     text_free(&text);
     return status == OLTR_OK ? EXIT_OK : complain_of(&error);
 }
@@ -145,15 +144,12 @@ static int load_partial(const struct job *job, const char *partial, oltr_results
                        "starting anew; what an earlier run left in %s is not used (--resume would)",
                        partial);
     }
-    if (!there && job->resume && !job->quiet) {
+    if (!there && job->resume && !job->quiet)
         (void)complain(0, "there is no %s to resume; starting from the beginning", partial);
-    }
-    if (!there || !job->resume || oltr_results_load(results, partial, &error) == OLTR_OK) {
+    if (!there || !job->resume || oltr_results_load(results, partial, &error) == OLTR_OK)
         return EXIT_OK;
-    }
-    if (job->watch != NULL) {
+    if (job->watch != NULL)
         return complain(EXIT_OK, "not resumed, but run from the beginning: %s", error.msg);
-    }
     return complain(EXIT_FAILED, "cannot resume: %s", error.msg);
 }
 
@@ -175,15 +171,12 @@ static int simulate(const struct job *job, const struct config *config, const ch
         .shard = shard_of(job),
     };
     oltr_status status = oltr_run(config->points, config->n_points, &options, results, &error);
-    if (shown) {
+    if (shown)
         progress_end(&progress);
-    }
-    if (status == OLTR_EINTERRUPTED && job->watch != NULL) {
+    if (status == OLTR_EINTERRUPTED && job->watch != NULL)
         return EXIT_STOPPED;
-    }
-    if (status == OLTR_EINTERRUPTED) {
+    if (status == OLTR_EINTERRUPTED)
         return interrupted(job, config, partial, results);
-    }
     return status == OLTR_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.msg);
 }
 
@@ -201,9 +194,8 @@ static oltr_results *make_results(const struct config *config)
 {
     oltr_error error = {OLTR_OK, ""};
     oltr_results *results = oltr_results_new(config->points, config->n_points, &error);
-    if (results == NULL) {
+    if (results == NULL)
         (void)complain(EXIT_FAILED, "%s", error.msg);
-    }
     return results;
 }
 
@@ -217,12 +209,10 @@ static int gather_from(const struct config *config, uint32_t rank, oltr_results 
     oltr_results *part = bytes != NULL ? make_results(config) : NULL;
     oltr_status status = OLTR_ENOMEM;
     (void)snprintf(name, sizeof name, "what rank %u sent", (unsigned)rank);
-    if (part != NULL) {
+    if (part != NULL)
         status = oltr_results_unpack(part, bytes, size, name, &error);
-    }
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = oltr_results_merge(results, part, &error);
-    }
     oltr_results_free(part);
     free(bytes);
     return status == OLTR_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.msg);
@@ -246,9 +236,8 @@ static int hand_over(const oltr_results *results)
 static int gather(const struct config *config, oltr_results *results)
 {
     int code = EXIT_OK;
-    if (!is_leader()) {
+    if (!is_leader())
         return hand_over(results);
-    }
     for (uint32_t rank = 1; rank < team_of_process()->size; rank++) {
         int got = gather_from(config, rank, results);
         code = got != EXIT_OK ? got : code;
@@ -260,9 +249,8 @@ static int merge_file(const struct config *config, const char *path, oltr_result
 {
     oltr_error error = {OLTR_OK, ""};
     oltr_results *part = make_results(config);
-    if (part == NULL) {
+    if (part == NULL)
         return EXIT_FAILED;
-    }
     oltr_status status = oltr_results_load(part, path, &error);
     if (status == OLTR_OK && oltr_results_merge(results, part, &error) != OLTR_OK) {
         oltr_results_free(part);
@@ -284,9 +272,8 @@ static int merge_folder(const struct config *config, const char *folder, oltr_re
 {
     DIR *open = opendir(folder);
     int code = EXIT_OK;
-    if (open == NULL) {
+    if (open == NULL)
         return complain(EXIT_USAGE, "cannot look into %s: %s", folder, strerror(errno));
-    }
     for (const struct dirent *entry; code == EXIT_OK && (entry = readdir(open)) != NULL;) {
         if (shard_is_file(entry->d_name)) {
             char *path = file_join(folder, entry->d_name);
@@ -305,9 +292,8 @@ static int merge_folders(const struct config *config, uint32_t n_folders, const 
 {
     uint32_t files = 0;
     int code = EXIT_OK;
-    for (uint32_t i = 0; code == EXIT_OK && i < n_folders; i++) {
+    for (uint32_t i = 0; code == EXIT_OK && i < n_folders; i++)
         code = merge_folder(config, folder[i], results, &files);
-    }
     uint64_t done = progress_done(config, results),
              total = progress_total(config, (oltr_shard){0, 0});
     if (code == EXIT_OK && files == 0) {
@@ -331,9 +317,8 @@ static int merge_folders(const struct config *config, uint32_t n_folders, const 
 static int draw(const struct run *run, uint32_t *drawn)
 {
     oltr_error error = {OLTR_OK, ""};
-    if (draw_folder(run->folder, may_go_on, drawn, &error) == OLTR_OK) {
+    if (draw_folder(run->folder, may_go_on, drawn, &error) == OLTR_OK)
         return EXIT_OK;
-    }
     return complain(error.code == OLTR_EINTERRUPTED ? EXIT_STOPPED : EXIT_FAILED,
                     "the results are in %s, but not all figures: %s", run->folder, error.msg);
 }
@@ -357,17 +342,14 @@ static int finish(const struct job *job, const struct run *run, const char *part
     uint32_t drawn = 0;
     if (finished_remove(run->folder, &error) != OLTR_OK || output_write(run, &error) != OLTR_OK) {
         (void)complain(EXIT_FAILED, "%s", error.msg);
-        if (partial != NULL) {
+        if (partial != NULL)
             keep_sums(run, partial);
-        }
         return EXIT_FAILED;
     }
-    if (partial != NULL && team_of_process()->size == 1) {
+    if (partial != NULL && team_of_process()->size == 1)
         remove_partial(partial);
-    }
-    if (run->results != NULL && !job->quiet) {
+    if (run->results != NULL && !job->quiet)
         output_table(run);
-    }
     int code = job->figures ? draw(run, &drawn) : EXIT_OK;
     if (!job->quiet && code == EXIT_OK) {
         (void)printf("results%s in %s\n",
@@ -386,9 +368,8 @@ static int finish_shard(const struct job *job, const struct run *run)
     char *path = shard_file(run->folder, job->shard);
     oltr_status status =
         path == NULL ? fail(&error, OLTR_ENOMEM, "out of memory") : output_experiment(run, &error);
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = oltr_results_save(run->results, path, &error);
-    }
     if (status == OLTR_OK && !job->quiet) {
         (void)printf("shard %u of %u is in %s; when all are done, `oltr merge` with their folders "
                      "puts them together\n",
@@ -413,9 +394,8 @@ static bool shard_is_there(const struct job *job)
 static int check_finished(const struct job *job, const struct config *config, struct run *run)
 {
     bool whole = finished_there(job->folder), shard = shard_is_there(job);
-    if (!whole && (!shard || job->resume)) {
+    if (!whole && (!shard || job->resume))
         return EXIT_OK; /* resume_shard() looks into a shard, when the data are there */
-    }
     if (!job->resume) {
         return complain(
             EXIT_USAGE,
@@ -440,12 +420,10 @@ static int say_finished(const struct job *job, const struct run *run)
 {
     uint32_t drawn = 0;
     int code = EXIT_OK;
-    if (!is_leader()) {
+    if (!is_leader())
         return EXIT_OK;
-    }
-    if (job->figures && !run->is_drawn) {
+    if (job->figures && !run->is_drawn)
         code = draw(run, &drawn);
-    }
     if (code == EXIT_OK && !job->quiet) {
         (void)printf("already finished: the results are in %s%s\n", run->folder,
                      drawn > 0 ? "; the figures are drawn" : "");
@@ -483,27 +461,23 @@ static int run_part(const struct job *job, struct run *run, const char *partial,
     double start = now();
     bool done = false;
     int code = resume_shard(job, results, &done);
-    if (done) {
+    if (done)
         return code; /* a team has no shards to resume */
-    }
     code = load_partial(job, partial, results);
     if (code == EXIT_OK) {
         stop_catch_signals();
         code = simulate(job, run->config, partial, results);
     }
     code = team->worst(code);
-    if (code == EXIT_OK && team->size > 1) {
+    if (code == EXIT_OK && team->size > 1)
         code = team->worst(gather(run->config, results));
-    }
     run->seconds = now() - start;
     run->results = results;
-    if (code == EXIT_OK && is_leader()) {
+    if (code == EXIT_OK && is_leader())
         code = job->shard.count > 0 ? finish_shard(job, run) : finish(job, run, partial);
-    }
     code = team->worst(code);
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK)
         remove_partial(partial);
-    }
     return code;
 }
 
@@ -512,12 +486,10 @@ static int run_regret(const struct job *job, struct run *run)
     char *partial = shard_partial(job->folder, shard_of(job));
     oltr_results *results = partial != NULL ? make_results(run->config) : NULL;
     int code = team_of_process()->worst(results != NULL ? EXIT_OK : EXIT_FAILED);
-    if (partial == NULL) {
+    if (partial == NULL)
         (void)complain(EXIT_FAILED, "out of memory");
-    }
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK)
         code = run_part(job, run, partial, results);
-    }
     oltr_results_free(results);
     free(partial);
     return code;
@@ -544,12 +516,10 @@ static int get_data(const struct job *job, const char *other, struct config *con
     struct prepare_options options = {job->folder, other, job->threads, job->quiet || !leader,
                                       leader};
     oltr_status status = leader ? prepare_data(config, &options, data, &error) : OLTR_OK;
-    if (team_of_process()->worst(status == OLTR_OK ? EXIT_OK : EXIT_FAILED) == EXIT_OK && !leader) {
+    if (team_of_process()->worst(status == OLTR_OK ? EXIT_OK : EXIT_FAILED) == EXIT_OK && !leader)
         status = prepare_data(config, &options, data, &error);
-    }
-    if (status == OLTR_EINTERRUPTED && job->watch != NULL) {
+    if (status == OLTR_EINTERRUPTED && job->watch != NULL)
         return EXIT_STOPPED; /* who looks on says it */
-    }
     return status == OLTR_OK ? EXIT_OK : complain_of(&error);
 }
 
@@ -559,21 +529,18 @@ static int begin(const struct job *job, struct config *config, struct run *run)
     oltr_error error = {OLTR_OK, ""};
     int code = read_config(job, config);
     *run = run_of(job, config);
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK)
         code = check_same_file(job, &run->keep_experiment);
-    }
     if (code == EXIT_OK && job->shard.count > 0 && config->kind != CONFIG_REGRET) {
         code = complain(EXIT_USAGE,
                         "this experiment simulates nothing that could be split into shards");
     }
-    if (code == EXIT_OK && !job->force) {
+    if (code == EXIT_OK && !job->force)
         code = check_finished(job, config, run);
-    }
     if (code == EXIT_OK && !run->is_finished &&
         (file_make_folder(job->folder, &error) != OLTR_OK ||
-         file_probe_folder(job->folder, &error) != OLTR_OK)) {
+         file_probe_folder(job->folder, &error) != OLTR_OK))
         code = complain(EXIT_FAILED, "%s", error.msg);
-    }
     return code;
 }
 
@@ -592,11 +559,10 @@ int job_run(const struct job *job)
         code = team_of_process()->worst(get_data(job, NULL, &config, &data));
         run.data = data;
     }
-    if (code == EXIT_OK && config.kind == CONFIG_REGRET) {
+    if (code == EXIT_OK && config.kind == CONFIG_REGRET)
         code = run_regret(job, &run);
-    } else if (code == EXIT_OK && is_leader()) {
+    else if (code == EXIT_OK && is_leader())
         code = finish(job, &run, NULL);
-    }
     config_free(&config);
     prepared_free(data);
     return code;
@@ -609,9 +575,8 @@ int job_merge(const struct job *job, uint32_t n_folders, const char *const *shar
     struct prepared *data = NULL;
     int code = begin(job, &config, &run);
     oltr_results *results = NULL;
-    if (code == EXIT_OK && config.kind != CONFIG_REGRET) {
+    if (code == EXIT_OK && config.kind != CONFIG_REGRET)
         code = complain(EXIT_USAGE, "%s simulates nothing: there is nothing to merge", job->file);
-    }
     if (code == EXIT_OK) {
         code = get_data(job, shards[0], &config, &data);
         run.data = data;

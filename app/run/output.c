@@ -41,9 +41,8 @@ static oltr_status write_queries(const struct run *run, oltr_error *error)
 {
     struct text content = {0};
     const struct config *config = run->config;
-    if (config->points[0].world.dataset == NULL) {
+    if (config->points[0].world.dataset == NULL)
         return OLTR_OK;
-    }
     queries_csv(config->points, config->n_points, config->sweep, run->results, &content);
     return write_text(run, "queries.csv", &content, error);
 }
@@ -51,24 +50,21 @@ static oltr_status write_queries(const struct run *run, oltr_error *error)
 static oltr_status write_density(const struct run *run, bool summary, oltr_error *error)
 {
     struct text content = {0};
-    if (summary) {
+    if (summary)
         density_summary(&run->config->concentration, &content);
-    } else {
+    else
         density_csv(&run->config->concentration, &content);
-    }
     return write_text(run, summary ? "summary.csv" : "density.csv", &content, error);
 }
 
 /* A title taken from the name of the file would be another one when the folder is run again. */
 static void add_title(const struct config *config, struct text *out)
 {
-    if (tree_get(config->root, "title") != NULL) {
+    if (tree_get(config->root, "title") != NULL)
         return;
-    }
     text_add(out, "title: '");
-    for (const char *c = config->title; *c != '\0'; c++) {
+    for (const char *c = config->title; *c != '\0'; c++)
         text_printf(out, "%s%c", *c == '\'' ? "'" : "", *c);
-    }
     text_add(out, "'\n");
 }
 
@@ -78,14 +74,12 @@ oltr_status output_experiment(const struct run *run, oltr_error *error)
 {
     struct text content = {0};
     char name[SHOWN_SIZE];
-    if (run->keep_experiment) {
+    if (run->keep_experiment)
         return OLTR_OK;
-    }
     text_printf(&content, "# The experiment of this folder as it was run: %s",
                 shown(run->file, name));
-    for (uint32_t i = 0; i < run->n_flags; i++) {
+    for (uint32_t i = 0; i < run->n_flags; i++)
         text_printf(&content, "%s%s", i == 0 ? " with " : ", ", shown(run->flag[i], name));
-    }
     text_add(&content, ".\n# `oltr run experiment.yaml` repeats it.\n");
     add_title(run->config, &content);
     if (!tree_yaml(run->config->root, &content)) {
@@ -133,21 +127,16 @@ oltr_status output_write(const struct run *run, oltr_error *error)
     oltr_status (*write)(const struct run *, bool, oltr_error *) =
         run->config->kind == CONFIG_REGRET ? write_results : write_density;
     oltr_status status = write(run, false, error);
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = write(run, true, error);
-    }
-    if (status == OLTR_OK && run->config->kind == CONFIG_REGRET) {
+    if (status == OLTR_OK && run->config->kind == CONFIG_REGRET)
         status = write_pairs(run, error);
-    }
-    if (status == OLTR_OK && run->config->kind == CONFIG_REGRET) {
+    if (status == OLTR_OK && run->config->kind == CONFIG_REGRET)
         status = write_queries(run, error);
-    }
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = output_experiment(run, error);
-    }
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = write_manifest(run, error);
-    }
     return status == OLTR_OK ? claims_folder(run->folder, error) : status;
 }
 
@@ -195,13 +184,11 @@ static void warn_if_saturated(const struct run *run, uint32_t p)
     const struct config *config = run->config;
     uint32_t done = oltr_results_at(run->results, p, 0, 0).replications;
     uint32_t saturated = oltr_results_saturated(run->results, p);
-    if (2 * (uint64_t)saturated <= done) {
+    if (2 * (uint64_t)saturated <= done)
         return;
-    }
     (void)printf("warning: ");
-    if (config->sweep_key != NULL) {
+    if (config->sweep_key != NULL)
         (void)printf("%s = %s: ", config->sweep_key, config->sweep[p]);
-    }
     (void)printf("%u of %u replication%s saturated: every list is as good as the best one, so no "
                  "policy can show regret.  "
                  "Take fewer slots, a world whose items differ more, or smaller attractions (like "
@@ -212,25 +199,21 @@ static void warn_if_saturated(const struct run *run, uint32_t p)
 void output_table(const struct run *run)
 {
     const struct config *config = run->config;
-    if (prepared_note(run->data) != NULL) {
+    if (prepared_note(run->data) != NULL)
         (void)printf("%s\n", prepared_note(run->data));
-    }
     size_t width = widest_label(&config->points[0]),
            value_width = config->sweep_key != NULL ? widest_value(config) : 0;
-    if (config->sweep_key != NULL) {
+    if (config->sweep_key != NULL)
         pad(config->sweep_key, value_width + 2);
-    }
     pad("policy", width);
     (void)printf("  %10s   %-8s  %9s\n", "regret", "(se)", "ns/round");
     for (uint32_t p = 0; p < config->n_points; p++) {
         for (uint32_t i = 0; i < config->points[p].n_policies; i++) {
-            if (config->sweep_key != NULL) {
+            if (config->sweep_key != NULL)
                 pad(i == 0 ? config->sweep[p] : "", value_width + 2);
-            }
             print_row(run, p, i, width);
         }
     }
-    for (uint32_t p = 0; p < config->n_points; p++) {
+    for (uint32_t p = 0; p < config->n_points; p++)
         warn_if_saturated(run, p);
-    }
 }

@@ -51,12 +51,10 @@ static oltr_status attractions_of(const oltr_data_plan *plan, const struct split
         return fail(error, OLTR_EVALUE,
                     "every document of the data has the grade 0: there is nothing to find");
     }
-    for (uint32_t g = 0; g < GRADES; g++) {
+    for (uint32_t g = 0; g < GRADES; g++)
         of_grade[g] = 0;
-    }
-    for (uint32_t g = 0; status == OLTR_OK && g <= splits->largest_grade; g++) {
+    for (uint32_t g = 0; status == OLTR_OK && g <= splits->largest_grade; g++)
         status = oltr_attraction_of_grade(plan->grades, g, *largest, &of_grade[g], error);
-    }
     return status;
 }
 
@@ -75,11 +73,9 @@ static uint32_t *choose_queries(const struct material *m, const oltr_dataset *te
 {
     uint32_t *fit = calloc((size_t)test->n_queries + 1, sizeof *fit), *place;
     *enough = 0;
-    for (uint32_t q = 0; fit != NULL && q < test->n_queries; q++) {
-        if (documents(test, q) >= m->slots) {
+    for (uint32_t q = 0; fit != NULL && q < test->n_queries; q++)
+        if (documents(test, q) >= m->slots)
             fit[(*enough)++] = q;
-        }
-    }
     *count = m->plan->queries > 0 && m->plan->queries < *enough ? m->plan->queries : *enough;
     place = calloc((size_t)*count + 1, sizeof *place);
     if (fit == NULL || place == NULL || *enough == 0) {
@@ -96,9 +92,8 @@ static uint32_t *choose_queries(const struct material *m, const oltr_dataset *te
         return NULL;
     }
     choose(m->seed, CHOOSE_QUERIES, *enough, *count, place);
-    for (uint32_t i = 0; i < *count; i++) {
+    for (uint32_t i = 0; i < *count; i++)
         place[i] = fit[place[i]];
-    }
     free(fit);
     return place;
 }
@@ -144,9 +139,8 @@ static oltr_status fill_material(struct material *m, const struct splits *splits
 {
     uint32_t count = 0;
     uint32_t *query = choose_queries(m, splits->test, &m->enough, &count, error);
-    if (query == NULL) {
+    if (query == NULL)
         return error->code;
-    }
     oltr_dataset *raw = dataset_pick(splits->test, query, count, error);
     normaliser_kind kind = NORMALISE_STANDARD;
     bool known =
@@ -191,15 +185,12 @@ static oltr_status make_material(struct material *m, const struct prepare_option
         m->digest = splits.digest;
         status = attractions_of(m->plan, &splits, of_grade, &m->largest_grade, error);
     }
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = belief_get(m->plan, &splits, of_grade, m->seed, options, number, &belief, error);
-    }
-    if (status == OLTR_OK && m->plan->scores != NULL) {
+    if (status == OLTR_OK && m->plan->scores != NULL)
         m->scores_digest = digest_of_scores(&belief);
-    }
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = fill_material(m, &splits, of_grade, &belief, error);
-    }
     scores_free(&belief);
     splits_free(&splits);
     return status;
@@ -232,10 +223,8 @@ static struct material *material_for(const struct config *config, uint32_t point
     *is_new = false;
     for (uint32_t i = 0; i < all->n_materials; i++) {
         struct material *m = &all->material[i];
-        if (m->seed == e->seed && m->slots == e->slots &&
-            same_plan(m->plan, &config->plan[point])) {
+        if (m->seed == e->seed && m->slots == e->slots && same_plan(m->plan, &config->plan[point]))
             return m;
-        }
     }
     struct material *m = &all->material[all->n_materials++];
     *m = (struct material){.plan = &config->plan[point], .seed = e->seed, .slots = e->slots};
@@ -261,15 +250,13 @@ static oltr_status complete_points(struct config *config, const struct prepare_o
 {
     oltr_status status = OLTR_OK;
     for (uint32_t i = 0; status == OLTR_OK && i < config->n_points; i++) {
-        if (!config_needs_data(config, i)) {
+        if (!config_needs_data(config, i))
             continue;
-        }
         bool is_new;
         struct material *m = material_for(config, i, all, &is_new);
         status = is_new ? make_material(m, options, all->n_materials, error) : OLTR_OK;
-        if (status == OLTR_OK) {
+        if (status == OLTR_OK)
             status = complete(config->source, i, m, error);
-        }
     }
     return status;
 }
@@ -300,9 +287,8 @@ static char *join(struct pool *pool, const char *text, const char *mark)
 {
     size_t size = strlen(text) + strlen(mark) + 1;
     char *joined = pool_get(pool, size, 1);
-    if (joined != NULL) {
+    if (joined != NULL)
         (void)snprintf(joined, size, "%s%s", text, mark);
-    }
     return joined;
 }
 
@@ -311,14 +297,12 @@ static oltr_status mark_figures(struct config *config, oltr_error *error)
 {
     static const char mark[] = " (generated data)";
     struct figure *figures = pool_get(&config->pool, config->n_figures, sizeof *figures);
-    if (figures == NULL) {
+    if (figures == NULL)
         return fail(error, OLTR_ENOMEM, "out of memory");
-    }
     for (uint32_t i = 0; i < config->n_figures; i++) {
         char *title = join(&config->pool, config->figures[i].title, mark);
-        if (title == NULL) {
+        if (title == NULL)
             return fail(error, OLTR_ENOMEM, "out of memory");
-        }
         figures[i] = config->figures[i];
         figures[i].title = title;
     }
@@ -332,14 +316,12 @@ static oltr_status mark_claims(struct config *config, oltr_error *error)
     static const char mark[] =
         " (Judged here on generated data, which decide nothing about the real set.)";
     struct claim *claims = pool_get(&config->pool, config->n_claims, sizeof *claims);
-    if (claims == NULL) {
+    if (claims == NULL)
         return fail(error, OLTR_ENOMEM, "out of memory");
-    }
     for (uint32_t i = 0; i < config->n_claims; i++) {
         char *says = join(&config->pool, config->claims[i].says, mark);
-        if (says == NULL) {
+        if (says == NULL)
             return fail(error, OLTR_ENOMEM, "out of memory");
-        }
         claims[i] = config->claims[i];
         claims[i].says = says;
     }
@@ -350,9 +332,8 @@ static oltr_status mark_claims(struct config *config, oltr_error *error)
 static bool any_generated(const struct prepared *all)
 {
     bool generated = false;
-    for (uint32_t i = 0; i < all->n_materials; i++) {
+    for (uint32_t i = 0; i < all->n_materials; i++)
         generated = generated || all->material[i].plan->folder == NULL;
-    }
     return generated;
 }
 
@@ -363,20 +344,17 @@ oltr_status prepare_data(struct config *config, const struct prepare_options *op
     error = error != NULL ? error : &own;
     *out = calloc(1, sizeof **out);
     struct prepared *all = *out;
-    if (all != NULL) {
+    if (all != NULL)
         all->material = calloc((size_t)config->n_points + 1, sizeof *all->material);
-    }
-    if (all == NULL || all->material == NULL) {
+    if (all == NULL || all->material == NULL)
         return fail(error, OLTR_ENOMEM, "out of memory");
-    }
     oltr_status status =
         config->kind == CONFIG_REGRET ? complete_points(config, options, all, error) : OLTR_OK;
     if (status == OLTR_OK && all->n_materials > 0) {
         write_note(all);
         status = any_generated(all) ? mark_figures(config, error) : OLTR_OK;
-        if (status == OLTR_OK && any_generated(all)) {
+        if (status == OLTR_OK && any_generated(all))
             status = mark_claims(config, error);
-        }
     }
     return status;
 }
@@ -392,9 +370,8 @@ void prepared_free(struct prepared *all)
         free(m->mean);
         free(m->sd);
     }
-    if (all != NULL) {
+    if (all != NULL)
         free(all->material);
-    }
     free(all);
 }
 
@@ -429,9 +406,8 @@ static json_t *material_json(const struct material *m)
 
 json_t *prepared_json(const struct prepared *all)
 {
-    if (prepared_note(all) == NULL) {
+    if (prepared_note(all) == NULL)
         return NULL;
-    }
     json_t *sets = json_array();
     for (uint32_t i = 0; i < all->n_materials; i++) {
         if (json_array_append_new(sets, material_json(&all->material[i])) != 0) {
@@ -459,9 +435,8 @@ static bool is_same_content(const struct material *m, uint32_t threads, const js
     struct splits splits;
     scores belief = {0};
     oltr_error why;
-    if (m->plan->folder == NULL && m->plan->scores == NULL) {
+    if (m->plan->folder == NULL && m->plan->scores == NULL)
         return json_is_object(set);
-    }
     oltr_read_options options = {.threads = threads, .check_text = 1, .stop = should_stop};
     bool same = splits_get(m->plan, m->seed, &options, &splits, &why) == OLTR_OK &&
                 has_digest(set, "digest", splits.digest);

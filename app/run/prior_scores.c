@@ -67,11 +67,10 @@ enum { CAUSE_LENGTH = 12 + 16 + 1 }; /* "oltr scores ", digits, and the space be
 /* "scores.csv", "scores-2.csv" */
 static void name_of(uint32_t number, const char *ending, char name[32])
 {
-    if (number == 1) {
+    if (number == 1)
         (void)snprintf(name, 32, "scores.%s", ending);
-    } else {
+    else
         (void)snprintf(name, 32, "scores-%" PRIu32 ".%s", number, ending);
-    }
 }
 
 /* Does the key in this folder begin with, or have, these many bytes of `key`? */
@@ -93,9 +92,8 @@ static bool take_kept(const char *folder, uint32_t number, uint64_t cause, const
     oltr_error why = {OLTR_OK, ""};
     char name[32], key[KEY_SIZE];
     key_of(cause, &(scores){0}, key);
-    if (folder == NULL || !has_key(folder, number, key, CAUSE_LENGTH)) {
+    if (folder == NULL || !has_key(folder, number, key, CAUSE_LENGTH))
         return false;
-    }
     name_of(number, "csv", name);
     char *path = file_join(folder, name);
     bool taken = path != NULL && scores_read_csv(path, test, out, &why) == OLTR_OK;
@@ -103,9 +101,8 @@ static bool take_kept(const char *folder, uint32_t number, uint64_t cause, const
         key_of(cause, out, key);
         taken = has_key(folder, number, key, strlen(key));
     }
-    if (!taken) {
+    if (!taken)
         scores_free(out);
-    }
     if (path != NULL && !quiet) {
         (void)complain(0,
                        taken ? "the scores in %s are of this very data and seed: taken as they are"
@@ -170,9 +167,8 @@ static oltr_status train(const oltr_data_plan *plan, const struct splits *s, con
     how.ranker.seed = seed;
     how.ranker.attraction = of_grade;
     oltr_status status = scores_train(s->train, s->vali, s->test, &how, out, error);
-    if (!options->quiet && terminal) {
+    if (!options->quiet && terminal)
         (void)fputs("\r\033[K", stderr);
-    }
     return status;
 }
 
@@ -186,23 +182,18 @@ oltr_status belief_get(const oltr_data_plan *plan, const struct splits *splits,
                        uint32_t number, scores *out, oltr_error *error)
 {
     *out = (scores){0};
-    if (plan->scores != NULL) {
+    if (plan->scores != NULL)
         return scores_read_csv(plan->scores, splits->test, out, error);
-    }
-    if (plan->rankers == 0) {
+    if (plan->rankers == 0)
         return OLTR_OK;
-    }
     uint64_t cause = cause_of(plan, splits, of_grade, seed);
-    for (uint32_t i = 1; i <= number; i++) { /* an earlier point of a sweep may have had the same */
+    for (uint32_t i = 1; i <= number; i++) /* an earlier point of a sweep may have had the same */
         if (take_kept(options->folder, i, cause, splits->test, options->quiet, out) ||
-            take_kept(options->other, i, cause, splits->test, options->quiet, out)) {
+            take_kept(options->other, i, cause, splits->test, options->quiet, out))
             return OLTR_OK;
-        }
-    }
     oltr_status status = train(plan, splits, of_grade, seed, options, out, error);
-    if (status == OLTR_OK && options->keep) {
+    if (status == OLTR_OK && options->keep)
         status = keep(options->folder, number, cause, splits->test, out, error);
-    }
     if (status != OLTR_OK) {
         scores_free(out);
         *out = (scores){0};

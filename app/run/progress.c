@@ -21,18 +21,16 @@ static uint32_t replications_of(const oltr_results *results, uint32_t point)
 uint64_t progress_done(const struct config *config, const oltr_results *results)
 {
     uint64_t done = 0;
-    for (uint32_t p = 0; p < config->n_points; p++) {
+    for (uint32_t p = 0; p < config->n_points; p++)
         done += replications_of(results, p);
-    }
     return done;
 }
 
 uint64_t progress_total(const struct config *config, oltr_shard shard)
 {
     uint64_t total = 0;
-    for (uint32_t p = 0; p < config->n_points; p++) {
+    for (uint32_t p = 0; p < config->n_points; p++)
         total += oltr_shard_replications(shard, config->points[p].replications);
-    }
     return total;
 }
 
@@ -58,9 +56,8 @@ struct line {
 static bool add(struct line *line, const char *piece)
 {
     size_t size = strlen(piece), columns = text_width(piece);
-    if (line->columns + columns > line->width || line->used + size + 1 > LINE_SIZE) {
+    if (line->columns + columns > line->width || line->used + size + 1 > LINE_SIZE)
         return false;
-    }
     memcpy(line->text + line->used, piece, size + 1);
     line->used += size;
     line->columns += columns;
@@ -75,11 +72,10 @@ static void rate_text(double rate, char *out, size_t size)
         rate /= 1000;
         unit++;
     }
-    if (unit == 0) {
+    if (unit == 0)
         (void)snprintf(out, size, "%.0f rounds/s", rate);
-    } else {
+    else
         (void)snprintf(out, size, "%.3g%c rounds/s", rate, units[unit]);
-    }
 }
 
 void progress_time(double seconds, char *out, size_t size)
@@ -89,11 +85,10 @@ void progress_time(double seconds, char *out, size_t size)
         return;
     }
     unsigned long s = (unsigned long)ceil(seconds);
-    if (s < 3600) {
+    if (s < 3600)
         (void)snprintf(out, size, "%lu:%02lu", s / 60, s % 60);
-    } else {
+    else
         (void)snprintf(out, size, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
-    }
 }
 
 /* The point that is being worked on: the first that has begun and is not done, else the last that
@@ -103,12 +98,10 @@ static uint32_t current_point(const struct config *config, const oltr_results *r
     uint32_t current = 0;
     for (uint32_t p = 0; p < config->n_points; p++) {
         uint32_t done = replications_of(results, p);
-        if (done > 0) {
+        if (done > 0)
             current = p;
-        }
-        if (done > 0 && done < config->points[p].replications) {
+        if (done > 0 && done < config->points[p].replications)
             break;
-        }
     }
     return current;
 }
@@ -118,23 +111,20 @@ static void add_regrets(struct line *line, const struct config *config, const ol
     uint32_t p = current_point(config, results);
     const oltr_experiment *point = &config->points[p];
     char piece[LINE_SIZE];
-    if (replications_of(results, p) == 0) {
+    if (replications_of(results, p) == 0)
         return;
-    }
     if (config->sweep_key != NULL) {
         (void)snprintf(piece, sizeof piece, "  [%.60s = %.40s]", config->sweep_key,
                        config->sweep[p]);
-        if (!add(line, piece)) {
+        if (!add(line, piece))
             return;
-        }
     }
     for (uint32_t i = 0; i < point->n_policies && i < REGRETS_SHOWN; i++) {
         double regret = oltr_results_at(results, p, i, point->n_checkpoints - 1).regret;
         (void)snprintf(piece, sizeof piece, "%s %.120s %.4g", i == 0 ? "  regret:" : ",",
                        point->policy[i].label, regret);
-        if (!add(line, piece)) {
+        if (!add(line, piece))
             return;
-        }
     }
 }
 
@@ -169,15 +159,13 @@ static void make_line(const struct progress *progress, const oltr_progress *stat
 void progress_show(const struct progress *progress, const oltr_progress *state)
 {
     struct line line = {.width = progress->terminal ? terminal_width() : 200};
-    if (!progress->terminal && state->done == state->total) {
+    if (!progress->terminal && state->done == state->total)
         return; /* the table is about to come */
-    }
     make_line(progress, state, &line);
-    if (progress->terminal) {
+    if (progress->terminal)
         (void)fprintf(stderr, "\r%s\033[K", line.text);
-    } else {
+    else
         (void)fprintf(stderr, "oltr: %s\n", line.text);
-    }
     (void)fflush(stderr);
 }
 

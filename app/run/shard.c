@@ -16,24 +16,20 @@ static uint32_t read_count(const char *text, const char **end)
     uint32_t value = 0;
     size_t digits = strspn(text, "0123456789");
     *end = text + digits;
-    if (digits == 0 || digits > 7 || *text == '0') {
+    if (digits == 0 || digits > 7 || *text == '0')
         return 0;
-    }
-    for (size_t i = 0; i < digits; i++) {
+    for (size_t i = 0; i < digits; i++)
         value = value * 10 + (uint32_t)(text[i] - '0');
-    }
     return value <= MOST_SHARDS ? value : 0;
 }
 
 static bool read_shard(const char *text, const char *between, const char *after, oltr_shard *out)
 {
     uint32_t number = read_count(text, &text), count = 0;
-    if (number > 0 && strncmp(text, between, strlen(between)) == 0) {
+    if (number > 0 && strncmp(text, between, strlen(between)) == 0)
         count = read_count(text + strlen(between), &text);
-    }
-    if (count == 0 || number > count || strcmp(text, after) != 0) {
+    if (count == 0 || number > count || strcmp(text, after) != 0)
         return false;
-    }
     *out = (oltr_shard){number - 1, count};
     return true;
 }

@@ -44,9 +44,8 @@ static char *find_text(const char *folder, const char *name, bool *no_memory)
         (void)snprintf(file, sizeof file, "%s%s", name, endings[i]);
         char *path = file_join(folder, file);
         *no_memory = path == NULL;
-        if (path == NULL || access(path, F_OK) == 0) {
+        if (path == NULL || access(path, F_OK) == 0)
             return path;
-        }
         free(path);
     }
     return NULL;
@@ -60,9 +59,8 @@ static oltr_status read_split(const char *folder, const char *name, bool optiona
     bool no_memory;
     char *path = find_text(folder, name, &no_memory);
     if (path == NULL) {
-        if (no_memory) {
+        if (no_memory)
             return fail(error, OLTR_ENOMEM, "out of memory");
-        }
         return optional ? OLTR_OK
                         : fail(error, OLTR_EIO,
                                "there is no %s.txt and no %s.txt.gz in the folder %.150s", name,
@@ -88,20 +86,17 @@ static oltr_status set_aside(uint64_t seed, struct splits *s, oltr_error *error)
                      : fail(error, OLTR_ENOMEM, "out of memory");
     }
     choose(seed, CHOOSE_VALI, n, count, vali);
-    for (uint32_t q = 0; q < n; q++) {
-        if (taken < count && vali[taken] == q) {
+    for (uint32_t q = 0; q < n; q++)
+        if (taken < count && vali[taken] == q)
             taken++;
-        } else {
+        else
             train[kept++] = q;
-        }
-    }
     s->vali = dataset_pick(s->train, vali, count, error);
     rest = s->vali != NULL ? dataset_pick(s->train, train, kept, error) : NULL;
     free(vali);
     free(train);
-    if (rest == NULL) {
+    if (rest == NULL)
         return OLTR_ENOMEM;
-    }
     oltr_dataset_free(s->train);
     s->train = rest;
     return OLTR_OK;
@@ -131,9 +126,8 @@ static oltr_status read_folder(const oltr_data_plan *plan, uint64_t seed,
     oltr_status status = OLTR_OK;
     for (size_t i = 0; status == OLTR_OK && i < 3; i++) {
         status = read_split(plan->folder, name[i], split[i] == &s->vali, options, split[i], error);
-        if (*split[i] != NULL && !add_to_digest(*split[i], options->threads, &s->digest)) {
+        if (*split[i] != NULL && !add_to_digest(*split[i], options->threads, &s->digest))
             status = fail(error, OLTR_ENOMEM, "out of memory");
-        }
     }
     return status == OLTR_OK && s->vali == NULL ? set_aside(seed, s, error) : status;
 }
@@ -144,9 +138,8 @@ static oltr_status read_folder(const oltr_data_plan *plan, uint64_t seed,
 static void look_at(const oltr_dataset *data, uint32_t *dim, uint32_t *largest)
 {
     *dim = data->dim > *dim ? data->dim : *dim;
-    for (uint32_t row = 0; row < data->n_rows; row++) {
+    for (uint32_t row = 0; row < data->n_rows; row++)
         *largest = data->grade[row] > *largest ? data->grade[row] : *largest;
-    }
 }
 
 static oltr_status make_alike(struct splits *s, oltr_error *error)
@@ -154,12 +147,10 @@ static oltr_status make_alike(struct splits *s, oltr_error *error)
     oltr_dataset **split[] = {&s->train, &s->vali, &s->test};
     uint32_t dim = 0;
     oltr_status status = OLTR_OK;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++)
         look_at(*split[i], &dim, &s->largest_grade);
-    }
-    for (size_t i = 0; status == OLTR_OK && i < 3; i++) {
+    for (size_t i = 0; status == OLTR_OK && i < 3; i++)
         status = dataset_widen(split[i], dim, error);
-    }
     return status;
 }
 
@@ -173,9 +164,8 @@ static oltr_status generate(const oltr_data_plan *plan, uint64_t seed, struct sp
     static const char *const name[] = {"train", "vali", "test"};
     for (size_t i = 0; i < 3; i++) {
         *split[i] = dataset_generate(plan->shape, name[i], plan->generated[i], seed, error);
-        if (*split[i] == NULL) {
+        if (*split[i] == NULL)
             return OLTR_ENOMEM;
-        }
     }
     return OLTR_OK;
 }
@@ -186,12 +176,10 @@ oltr_status splits_get(const oltr_data_plan *plan, uint64_t seed, const oltr_rea
     *out = (struct splits){0};
     oltr_status status = plan->folder != NULL ? read_folder(plan, seed, options, out, error)
                                               : generate(plan, seed, out, error);
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = make_alike(out, error);
-    }
-    if (status != OLTR_OK) {
+    if (status != OLTR_OK)
         splits_free(out);
-    }
     return status;
 }
 

@@ -62,9 +62,8 @@ static int read_request(const struct arguments *arguments, struct request *r)
             "--normalise needs --fit FILE, to keep what is fitted for the other splits%s",
             r->with != NULL ? "; the file of --with knows its own kind" : "");
     }
-    if (r->output == NULL && (r->fit != NULL || r->with != NULL)) {
+    if (r->output == NULL && (r->fit != NULL || r->with != NULL))
         return complain(EXIT_USAGE, "normalised rows need a file of their own: give -o FILE");
-    }
     if (r->output == NULL && (strcmp(r->input, "-") == 0 || is_special(r->input))) {
         return complain(EXIT_USAGE, "there is no place beside %s: give -o FILE",
                         strcmp(r->input, "-") == 0 ? "standard input" : "a pipe or a device");
@@ -77,17 +76,14 @@ static int read_request(const struct arguments *arguments, struct request *r)
 static int get_normaliser(const struct request *r, const oltr_dataset *rows, normaliser **out)
 {
     oltr_error error = {OLTR_OK, ""};
-    if (r->fit == NULL && r->with == NULL) {
+    if (r->fit == NULL && r->with == NULL)
         return EXIT_OK;
-    }
     *out =
         r->fit != NULL ? normaliser_fit(rows, r->kind, &error) : normaliser_load(r->with, &error);
-    if (*out == NULL) {
+    if (*out == NULL)
         return complain_of(&error);
-    }
-    if (r->fit != NULL && normaliser_save(*out, r->fit, &error) != OLTR_OK) {
+    if (r->fit != NULL && normaliser_save(*out, r->fit, &error) != OLTR_OK)
         return complain(EXIT_FAILED, "%s", error.msg);
-    }
     return EXIT_OK;
 }
 
@@ -95,13 +91,11 @@ static void say_dropped(const normaliser *n, const char *kept_in)
 {
     (void)printf("normaliser %s (%s): %u of %u feature%s kept", kept_in,
                  normaliser_kind_name(n->kind), n->dim, n->dim_in, plural_s(n->dim_in));
-    for (uint32_t j = 0, i = 0, dropped = 0; j < n->dim_in; j++) {
-        if (i < n->dim && n->column[i] == j) {
+    for (uint32_t j = 0, i = 0, dropped = 0; j < n->dim_in; j++)
+        if (i < n->dim && n->column[i] == j)
             i++;
-        } else {
+        else
             (void)printf("%s%u", dropped++ == 0 ? "; constant, so dropped: " : ", ", j + 1);
-        }
-    }
     (void)putchar('\n');
 }
 
@@ -114,9 +108,8 @@ static void say_size(const oltr_dataset *rows)
 static int write_rows(const struct request *r, const oltr_dataset *rows)
 {
     oltr_error error = {OLTR_OK, ""};
-    if (oltr_dataset_save(rows, r->output, &error) != OLTR_OK) {
+    if (oltr_dataset_save(rows, r->output, &error) != OLTR_OK)
         return complain(EXIT_FAILED, "%s", error.msg);
-    }
     if (!r->quiet) {
         (void)printf("%s: ", r->output);
         say_size(rows);
@@ -140,9 +133,8 @@ static int normalise_and_write(const struct request *r, oltr_dataset **rows)
     if (code == EXIT_OK && n != NULL) {
         oltr_dataset *changed = apply(n, rows, &error);
         code = changed != NULL ? write_rows(r, changed) : complain_of(&error);
-        if (code == EXIT_OK && !r->quiet) {
+        if (code == EXIT_OK && !r->quiet)
             say_dropped(n, r->fit != NULL ? r->fit : r->with);
-        }
         oltr_dataset_free(changed);
     } else if (code == EXIT_OK) {
         code = write_rows(r, *rows);
@@ -165,9 +157,8 @@ static bool has_cache(const struct request *r)
 static int say_cache(const struct request *r, const oltr_dataset *rows, const char *where,
                      bool taken)
 {
-    if (taken && access(where, F_OK) != 0) {
+    if (taken && access(where, F_OK) != 0)
         return complain(EXIT_USAGE, "%s is a dataset file already, and no text", r->input);
-    }
     if (!taken && !has_cache(r)) {
         return complain(EXIT_FAILED, "%s could not be written; give another place with -o FILE",
                         where);
@@ -185,9 +176,8 @@ static int make_cache(const struct request *r)
     oltr_error error = {OLTR_OK, ""};
     oltr_read_report report;
     oltr_dataset *rows = oltr_dataset_open(r->input, &r->options, &report, &error);
-    if (rows == NULL) {
+    if (rows == NULL)
         return complain_of(&error);
-    }
     data_say_report(r->input, &report);
     size_t size = strlen(r->input) + sizeof ".oltr";
     char *where = malloc(size);
@@ -209,20 +199,16 @@ int cmd_data_convert(const struct arguments *arguments)
     oltr_error error = {OLTR_OK, ""};
     oltr_read_report report;
     int code = read_request(arguments, &r);
-    if (code != EXIT_OK) {
+    if (code != EXIT_OK)
         return code;
-    }
-    if (r.output == NULL) {
+    if (r.output == NULL)
         return make_cache(&r);
-    }
     if (file_probe(r.output, &error) != OLTR_OK ||
-        (r.fit != NULL && file_probe(r.fit, &error) != OLTR_OK)) {
+        (r.fit != NULL && file_probe(r.fit, &error) != OLTR_OK))
         return complain(EXIT_FAILED, "%s", error.msg);
-    }
     oltr_dataset *rows = oltr_dataset_read(r.input, &r.options, &report, &error);
-    if (rows == NULL) {
+    if (rows == NULL)
         return complain_of(&error);
-    }
     data_say_report(r.input, &report);
     code = normalise_and_write(&r, &rows);
     oltr_dataset_free(rows);

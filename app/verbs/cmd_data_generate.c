@@ -65,9 +65,8 @@ static int check_names(const struct request *r)
 
 static void show(const struct request *r, const char *path, uint32_t done, uint32_t all)
 {
-    if (r->terminal && !r->quiet) {
+    if (r->terminal && !r->quiet)
         (void)fprintf(stderr, "\r%s: %u of %u queries\033[K", path, done, all);
-    }
 }
 
 static oltr_status write_queries(const struct request *r, const char *split, uint32_t queries,
@@ -78,9 +77,8 @@ static oltr_status write_queries(const struct request *r, const char *split, uin
     for (uint32_t done = 0; status == OLTR_OK && done < queries;) {
         uint32_t n = queries - done < AT_ONCE ? queries - done : AT_ONCE;
         oltr_dataset *part = dataset_generate_part(r->shape, split, done, n, r->seed, error);
-        if (part == NULL) {
+        if (part == NULL)
             return OLTR_ENOMEM;
-        }
         status = dataset_text_add(text, part, error);
         *rows += part->n_rows;
         done += n;
@@ -103,18 +101,15 @@ static int write_split(const struct request *r, const char *split, uint32_t quer
             dataset_text_close(text, status == OLTR_OK, status == OLTR_OK ? &error : NULL);
         status = status == OLTR_OK ? closed : status;
     }
-    if (r->terminal && !r->quiet) {
+    if (r->terminal && !r->quiet)
         (void)fputs("\r\033[K", stderr);
-    }
-    if (status != OLTR_OK) {
+    if (status != OLTR_OK)
         return complain(EXIT_FAILED, "%s", error.msg);
-    }
     if (!r->quiet) {
         (void)printf("%s: %u quer%s, %llu row%s\n", path, queries, plural_ies(queries),
                      (unsigned long long)rows, plural_s(rows));
-        if (fflush(stdout) != 0) {
+        if (fflush(stdout) != 0)
             return complain(EXIT_FAILED, "cannot write to standard output: %s", strerror(errno));
-        }
     }
     return EXIT_OK;
 }
@@ -124,9 +119,8 @@ static int write_split_in_folder(const struct request *r, const struct split *sp
     char name[16];
     (void)snprintf(name, sizeof name, "%s.txt", split->name);
     char *path = file_join(r->folder, name);
-    if (path == NULL) {
+    if (path == NULL)
         return complain(EXIT_FAILED, "out of memory");
-    }
     uint32_t queries = (r->queries + split->part - 1) / split->part;
     int code = write_split(r, split->name, queries, path);
     free(path);
@@ -139,13 +133,10 @@ int cmd_data_generate(const struct arguments *arguments)
     oltr_error error = {OLTR_OK, ""};
     int code = read_request(arguments, &r);
     code = code == EXIT_OK ? check_names(&r) : code;
-    if (code == EXIT_OK && file_make_folder(r.folder, &error) != OLTR_OK) {
+    if (code == EXIT_OK && file_make_folder(r.folder, &error) != OLTR_OK)
         code = complain(EXIT_FAILED, "%s", error.msg);
-    }
-    for (uint32_t i = 0; code == EXIT_OK && i < N_SPLITS; i++) {
-        if (r.only == NULL || strcmp(r.only, splits[i].name) == 0) {
+    for (uint32_t i = 0; code == EXIT_OK && i < N_SPLITS; i++)
+        if (r.only == NULL || strcmp(r.only, splits[i].name) == 0)
             code = write_split_in_folder(&r, &splits[i]);
-        }
-    }
     return code;
 }

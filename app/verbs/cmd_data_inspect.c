@@ -30,9 +30,8 @@ static int inspect_one(const char *file, const oltr_read_options *options, struc
     oltr_error error = {OLTR_OK, ""};
     *out = (struct inspected){.file = file};
     out->dataset = oltr_dataset_read(file, options, &out->report, &error);
-    if (out->dataset == NULL || describe(out->dataset, &out->description, &error) != OLTR_OK) {
+    if (out->dataset == NULL || describe(out->dataset, &out->description, &error) != OLTR_OK)
         return complain_of(&error);
-    }
     data_say_report(file, &out->report);
     return EXIT_OK;
 }
@@ -60,9 +59,8 @@ static void grouped(uint64_t n, char cell[CELL])
     char digits[24];
     int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n), at = 0;
     for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0) {
+        if (i > 0 && (length - i) % 3 == 0)
             cell[at++] = ',';
-        }
         cell[at++] = digits[i];
     }
     cell[at] = '\0';
@@ -194,21 +192,18 @@ static void print_labels(const struct inspected *at, uint32_t count)
 {
     for (int grade = 0; grade < DESCRIBED_GRADES; grade++) {
         bool used = false;
-        for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t i = 0; i < count; i++)
             used = used || at[i].description.grade[grade] > 0;
-        }
-        if (used) {
+        if (used)
             print_label(at, count, grade);
-        }
     }
 }
 
 static void print_table(const struct inspected *at, uint32_t count)
 {
     (void)printf("%*s", NAME_WIDTH, "");
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         (void)printf("  %*.*s", width_of(&at[i]), WIDEST, last_part(at[i].file));
-    }
     (void)putchar('\n');
     for (const struct fact *fact = facts; fact->name != NULL; fact++) {
         if (fact->cell == NULL) {
@@ -243,12 +238,10 @@ static json_t *description_json(const struct inspected *at)
 {
     const struct description *d = &at->description;
     json_t *labels = json_array(), *columns = json_array();
-    for (int grade = 0; grade <= d->largest_grade; grade++) {
+    for (int grade = 0; grade <= d->largest_grade; grade++)
         (void)json_array_append_new(labels, json_integer((json_int_t)d->grade[grade]));
-    }
-    for (uint32_t j = 0; j < d->dim; j++) {
+    for (uint32_t j = 0; j < d->dim; j++)
         (void)json_array_append_new(columns, column_json(&d->column[j], j + 1));
-    }
     return json_pack("{ss sI sI sI s{sI sf sf sI} so sI sf sI so}", "file", at->file, "rows",
                      (json_int_t)d->rows, "queries", (json_int_t)d->queries, "lines_skipped",
                      (json_int_t)at->report.skipped, "documents", "fewest", (json_int_t)d->fewest,
@@ -262,9 +255,8 @@ static int print_json(const struct inspected *at, uint32_t count)
 {
     json_t *all = json_array();
     bool good = all != NULL;
-    for (uint32_t i = 0; good && i < count; i++) {
+    for (uint32_t i = 0; good && i < count; i++)
         good = json_array_append_new(all, description_json(&at[i])) == 0;
-    }
     good = good && json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0;
     (void)putchar('\n');
     json_decref(all);
@@ -284,9 +276,8 @@ static void plain_name(const char *file, char name[NAME_SIZE])
                    strcmp(file, "-") == 0 ? "stdin" : last_part(file));
     char *stem = name + strlen("data-");
     stem[1 + strcspn(stem + 1, ".")] = '\0';
-    for (char *c = stem; *c != '\0'; c++) {
+    for (char *c = stem; *c != '\0'; c++)
         *c = strchr(plain, *c) != NULL ? *c : '_';
-    }
 }
 
 /* ... and a number, where an earlier file has the same name. */
@@ -319,9 +310,8 @@ static int draw_one(const struct inspected *at, const char *folder, const char *
                    plural_ies(at->description.queries));
     oltr_status status =
         data_figure_script(name, title, at->dataset, &at->description, &script, &data, &error);
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = gnuplot_draw(folder, name, &script, &data, &error);
-    }
     text_free(&script);
     text_free(&data);
     return status == OLTR_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.msg);
@@ -330,23 +320,19 @@ static int draw_one(const struct inspected *at, const char *folder, const char *
 static int draw(const struct inspected *at, uint32_t count, const char *folder, bool quiet)
 {
     oltr_error error = {OLTR_OK, ""};
-    if (*folder == '\0') {
+    if (*folder == '\0')
         return complain(EXIT_USAGE, "--output needs the name of a folder");
-    }
-    if (file_make_folder(folder, &error) != OLTR_OK) {
+    if (file_make_folder(folder, &error) != OLTR_OK)
         return complain(EXIT_FAILED, "%s", error.msg);
-    }
     int code = EXIT_OK;
     for (uint32_t i = 0; code == EXIT_OK && i < count; i++) {
         char name[NAME_SIZE];
         figure_name(at, i, name);
-        if (at[i].description.rows == 0) {
+        if (at[i].description.rows == 0)
             return complain(EXIT_USAGE, "%s has no rows to draw", at[i].file);
-        }
         code = draw_one(&at[i], folder, name);
-        if (code == EXIT_OK && !quiet) {
+        if (code == EXIT_OK && !quiet)
             (void)printf("%s/%s.png, .svg, .pdf\n", folder, name);
-        }
     }
     return code;
 }
@@ -359,20 +345,16 @@ int cmd_data_inspect(const struct arguments *arguments)
     const char *folder = arguments_value(arguments, "output");
     int code = data_read_options(arguments, &options);
     struct inspected *at = calloc(count, sizeof *at);
-    if (at == NULL) {
+    if (at == NULL)
         return complain(EXIT_FAILED, "out of memory");
-    }
-    for (uint32_t i = 0; code == EXIT_OK && i < count; i++) {
+    for (uint32_t i = 0; code == EXIT_OK && i < count; i++)
         code = inspect_one(arguments->operand[i], &options, &at[i]);
-    }
-    if (code == EXIT_OK && json) {
+    if (code == EXIT_OK && json)
         code = print_json(at, count);
-    } else if (code == EXIT_OK) {
+    else if (code == EXIT_OK)
         print_table(at, count);
-    }
-    if (code == EXIT_OK && folder != NULL) {
+    if (code == EXIT_OK && folder != NULL)
         code = draw(at, count, folder, json);
-    }
     for (uint32_t i = 0; i < count; i++) {
         description_free(&at[i].description);
         oltr_dataset_free(at[i].dataset);

@@ -25,9 +25,8 @@ int cmd_help(const struct arguments *arguments)
     }
     uint32_t used;
     const struct verb *verb = verb_find(arguments->n_operands, arguments->operand, &used);
-    if (verb == NULL) {
+    if (verb == NULL)
         return EXIT_USAGE;
-    }
     if (used < arguments->n_operands) {
         char word[SHOWN_SIZE];
         return complain(EXIT_USAGE, "%s has no commands of its own, so none is called `%s`",

@@ -16,19 +16,16 @@ const struct option merge_options[] = {
 int cmd_merge(const struct arguments *arguments)
 {
     const char *output = arguments_value(arguments, "output");
-    if (output != NULL && *output == '\0') {
+    if (output != NULL && *output == '\0')
         return complain(EXIT_USAGE, "--output needs the name of a folder");
-    }
     for (uint32_t i = 0; i < arguments->n_operands; i++) {
         int code = need_folder(arguments->operand[i]);
-        if (code != EXIT_OK) {
+        if (code != EXIT_OK)
             return code;
-        }
     }
     char *experiment = file_join(arguments->operand[0], "experiment.yaml");
-    if (experiment == NULL) {
+    if (experiment == NULL)
         return complain(EXIT_FAILED, "out of memory");
-    }
     struct job job = {
         .file = experiment,
         .folder = output != NULL ? output : arguments->operand[0],

@@ -16,12 +16,10 @@ static int check_folder(const char *path)
     struct folder folder;
     oltr_error error = {OLTR_OK, ""};
     int code = need_folder(path);
-    if (code == EXIT_OK && folder_read(path, &folder, &error) != OLTR_OK) {
+    if (code == EXIT_OK && folder_read(path, &folder, &error) != OLTR_OK)
         code = complain_of(&error);
-    }
-    if (code == EXIT_OK || error.code != OLTR_OK) {
+    if (code == EXIT_OK || error.code != OLTR_OK)
         folder_free(&folder);
-    }
     return code;
 }
 
@@ -31,15 +29,13 @@ int cmd_plot(const struct arguments *arguments)
     uint32_t drawn = 0;
     oltr_error error = {OLTR_OK, ""};
     int code = check_folder(folder);
-    if (code != EXIT_OK) {
+    if (code != EXIT_OK)
         return code;
-    }
     if (draw_folder(folder, NULL, &drawn, &error) != OLTR_OK) {
         return error.code == OLTR_EIO ? complain(EXIT_FAILED, "%s", error.msg)
                                       : complain_of(&error);
     }
-    if (arguments_value(arguments, "quiet") == NULL) {
+    if (arguments_value(arguments, "quiet") == NULL)
         (void)printf("%u figure%s drawn in %s\n", drawn, drawn == 1 ? "" : "s", folder);
-    }
     return EXIT_OK;
 }

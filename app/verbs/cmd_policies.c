@@ -25,9 +25,8 @@ static const char *rewards_of(const oltr_policy_info *info)
 
 static const char *default_of(const oltr_param *param, char text[VALUE_SIZE])
 {
-    if (param->type == OLTR_CHOICE) {
+    if (param->type == OLTR_CHOICE)
         return param->choices[(size_t)param->initial];
-    }
     (void)snprintf(text, VALUE_SIZE, "%.12g", param->initial);
     return text;
 }
@@ -86,9 +85,8 @@ static void param_markdown(const oltr_policy_info *info)
 
 static void print_list(bool markdown)
 {
-    if (markdown) {
+    if (markdown)
         (void)puts("| policy | title | rewards | summary |\n|---|---|---|---|");
-    }
     for (uint32_t i = 0; i < oltr_policy_count(); i++) {
         const oltr_policy_info *info = oltr_policy_info_at(i);
         if (markdown) {
@@ -101,9 +99,8 @@ static void print_list(bool markdown)
         (void)printf("%*s", INDENT, "");
         help_fold(stdout, info->summary, INDENT, INDENT);
     }
-    if (!markdown) {
+    if (!markdown)
         (void)puts("\n`oltr policies NAME` explains one of them with its parameters.");
-    }
 }
 
 static void field(const char *name, const char *value)
@@ -128,18 +125,16 @@ static void print_policy(const oltr_policy_info *info)
     field("summary", info->summary);
     field("can", abilities);
     (void)puts(info->n_params > 0 ? "\nparameters:" : "\nIt has no parameters.");
-    for (uint32_t i = 0; i < info->n_params; i++) {
+    for (uint32_t i = 0; i < info->n_params; i++)
         param_entry(&info->params[i]);
-    }
 }
 
 static int unknown_policy(const char *name)
 {
     char hint[HINT_SIZE], word[SHOWN_SIZE];
     struct nearest nearest = nearest_to(name);
-    for (uint32_t i = 0; i < oltr_policy_count(); i++) {
+    for (uint32_t i = 0; i < oltr_policy_count(); i++)
         nearest_offer(&nearest, oltr_policy_info_at(i)->name);
-    }
     return complain(EXIT_USAGE, "no policy is called `%s`%s", shown(name, word),
                     nearest.best != NULL ? nearest_hint(&nearest, hint)
                                          : "; `oltr policies` lists all of them");
@@ -153,13 +148,11 @@ int cmd_policies(const struct arguments *arguments)
         return EXIT_OK;
     }
     const oltr_policy_info *info = oltr_policy_info_by_name(arguments->operand[0], NULL);
-    if (info == NULL) {
+    if (info == NULL)
         return unknown_policy(arguments->operand[0]);
-    }
-    if (markdown) {
+    if (markdown)
         param_markdown(info);
-    } else {
+    else
         print_policy(info);
-    }
     return EXIT_OK;
 }

@@ -29,9 +29,8 @@ const struct option prior_check_options[] = {
 static void print_order(const char *name, const check_order *order)
 {
     (void)printf("%-34s", name);
-    for (int i = 0; i < CHECK_CUTS; i++) {
+    for (int i = 0; i < CHECK_CUTS; i++)
         (void)printf("   %.4f +- %.4f", order->ndcg[i], order->se[i]);
-    }
     (void)putchar('\n');
 }
 
@@ -39,9 +38,8 @@ static void print_orders(const prior_check *c)
 {
     char name[64];
     (void)printf("%-34s", "order (mean +- se over queries)");
-    for (int i = 0; i < CHECK_CUTS; i++) {
+    for (int i = 0; i < CHECK_CUTS; i++)
         (void)printf("   NDCG@%-11u", check_cuts[i]);
-    }
     (void)putchar('\n');
     print_order("  the prior: mean of the models", &c->mean);
     print_order("  one model, on average", &c->single);
@@ -75,11 +73,10 @@ static void print_bins(const prior_check *c)
 
 static void print_number(const char *before, double value, const char *after)
 {
-    if (isfinite(value)) {
+    if (isfinite(value))
         (void)printf("%s%.0f%s\n", before, value, after);
-    } else {
+    else
         (void)printf("%smore than %d%s\n", before, MOST_OBSERVATIONS, after);
-    }
 }
 
 static void print_verdict(const prior_check *c)
@@ -98,9 +95,8 @@ static void print_sizes(const prior_check *c)
     (void)printf("\nsize, in observations of a document\n"
                  "  claimed: a + b of Beta(a, b)       %.4g\n",
                  c->claimed_size);
-    if (isfinite(c->spread_size)) {
+    if (isfinite(c->spread_size))
         (void)printf("  by the spread between the models   %.3g\n", c->spread_size);
-    }
     (void)printf("  honest: by the errors on this data %.3g (%.3g for the base rate alone)\n",
                  c->honest_size, c->honest_base);
     print_number("worth     ", c->worth,
@@ -191,13 +187,10 @@ static int write_all(const struct arguments *arguments, const prior_check *c)
 {
     const char *folder = arguments_value(arguments, "output");
     oltr_error error = {OLTR_OK, ""};
-    if (folder == NULL) {
+    if (folder == NULL)
         return EXIT_OK;
-    }
-    if (file_make_folder(folder, &error) != OLTR_OK ||
-        write_measures(c, folder, &error) != OLTR_OK) {
+    if (file_make_folder(folder, &error) != OLTR_OK || write_measures(c, folder, &error) != OLTR_OK)
         return complain(EXIT_FAILED, "%s", error.msg);
-    }
     if (arguments_value(arguments, "no-figures") == NULL && draw(c, folder, &error) != OLTR_OK) {
         return complain(EXIT_FAILED, "the numbers are in %s, but not all figures: %s", folder,
                         error.msg);
@@ -214,15 +207,13 @@ static int check(const struct arguments *arguments, const oltr_dataset *data,
     oltr_error error = {OLTR_OK, ""};
     prior_check c;
     scores s;
-    if (scores_read_csv(arguments_value(arguments, "scores"), data, &s, &error) != OLTR_OK) {
+    if (scores_read_csv(arguments_value(arguments, "scores"), data, &s, &error) != OLTR_OK)
         return complain_of(&error);
-    }
     int code = prior_check_run(data, &s, attraction, &c, &error) == OLTR_OK ? EXIT_OK
                                                                             : complain_of(&error);
     scores_free(&s);
-    if (code == EXIT_OK && arguments_value(arguments, "quiet") == NULL) {
+    if (code == EXIT_OK && arguments_value(arguments, "quiet") == NULL)
         print_all(&c);
-    }
     return code == EXIT_OK ? write_all(arguments, &c) : code;
 }
 
@@ -232,12 +223,10 @@ int cmd_prior_check(const struct arguments *arguments)
     const char *mapping, *folder = arguments_value(arguments, "output");
     uint32_t threads, largest;
     oltr_dataset *data = NULL;
-    if (arguments_value(arguments, "scores") == NULL) {
+    if (arguments_value(arguments, "scores") == NULL)
         return complain(EXIT_USAGE, "prior check needs --scores FILE");
-    }
-    if (folder != NULL && *folder == '\0') {
+    if (folder != NULL && *folder == '\0')
         return complain(EXIT_USAGE, "--output needs the name of a folder");
-    }
     int code = value_threads(arguments, &threads);
     code = code != EXIT_OK ? code : prior_read(arguments, "data", threads, &data);
     code = code != EXIT_OK ? code

@@ -88,12 +88,10 @@ static int read_options(struct request *request)
 static int check_output(struct request *request)
 {
     const char *path = request->output = arguments_value(request->arguments, "output");
-    if (path == NULL || *path == '\0') {
+    if (path == NULL || *path == '\0')
         return complain(EXIT_USAGE, "prior train needs --output FILE for the scores");
-    }
-    if (strcmp(path, "-") == 0) {
+    if (strcmp(path, "-") == 0)
         return EXIT_OK;
-    }
     oltr_error error = {OLTR_OK, ""};
     return file_probe(path, &error) == OLTR_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.msg);
 }
@@ -103,14 +101,11 @@ static int make_alike(struct request *request)
 {
     oltr_error error = {OLTR_OK, ""};
     uint32_t dim = 0;
-    for (int i = 0; i < N_FILES; i++) {
+    for (int i = 0; i < N_FILES; i++)
         dim = request->data[i]->dim > dim ? request->data[i]->dim : dim;
-    }
-    for (int i = 0; i < N_FILES; i++) {
-        if (dataset_widen(&request->data[i], dim, &error) != OLTR_OK) {
+    for (int i = 0; i < N_FILES; i++)
+        if (dataset_widen(&request->data[i], dim, &error) != OLTR_OK)
             return complain(EXIT_FAILED, "%s", error.msg);
-        }
-    }
     return EXIT_OK;
 }
 
@@ -119,22 +114,17 @@ static int read_request(const struct arguments *arguments, struct request *reque
     *request = (struct request){.arguments = arguments,
                                 .quiet = arguments_value(arguments, "quiet") != NULL};
     int code = read_options(request);
-    for (int i = 0; code == EXIT_OK && i < N_FILES; i++) {
-        if (arguments_value(arguments, file_options[i]) == NULL) {
+    for (int i = 0; code == EXIT_OK && i < N_FILES; i++)
+        if (arguments_value(arguments, file_options[i]) == NULL)
             code = complain(EXIT_USAGE, "prior train needs --%s FILE", file_options[i]);
-        }
-    }
     code = code != EXIT_OK ? code : check_output(request);
-    for (int i = 0; code == EXIT_OK && i < N_FILES; i++) {
+    for (int i = 0; code == EXIT_OK && i < N_FILES; i++)
         code = prior_read(arguments, file_options[i], request->options.threads, &request->data[i]);
-    }
-    if (code != EXIT_OK) {
+    if (code != EXIT_OK)
         return code;
-    }
     code = make_alike(request);
-    if (code != EXIT_OK) {
+    if (code != EXIT_OK)
         return code;
-    }
     request->options.ranker.attraction = request->attraction;
     return prior_grades(arguments, (const oltr_dataset *const *)request->data, N_FILES,
                         request->attraction, &request->mapping, &request->largest_grade);
@@ -181,9 +171,8 @@ static json_t *settings_of(const struct request *request)
 {
     const ranker_options *r = &request->options.ranker;
     json_t *hidden = json_array();
-    for (uint32_t l = 0; l < r->n_hidden; l++) {
+    for (uint32_t l = 0; l < r->n_hidden; l++)
         (void)json_array_append_new(hidden, json_integer(r->hidden[l]));
-    }
     return json_pack("{s:i, s:o, s:s, s:i, s:o, s:i, s:i, s:i, s:f, s:f, s:f, s:b}", "models",
                      (int)request->options.models, "seed", whole(r->seed), "grades",
                      request->mapping, "largest_grade", (int)request->largest_grade, "hidden",
@@ -237,9 +226,8 @@ static void note_progress(void *context, const scores_progress *state)
 {
     struct ending *ending = context;
     ending->ndcg = state->ndcg;
-    if (!ending->quiet && (ending->terminal || state->done < state->models)) {
+    if (!ending->quiet && (ending->terminal || state->done < state->models))
         show_progress(&ending->terminal, state);
-    }
 }
 
 static int finish(const struct request *request, const scores *s, double ndcg)
@@ -247,9 +235,8 @@ static int finish(const struct request *request, const scores *s, double ndcg)
     oltr_error error = {OLTR_OK, ""};
     bool stream = strcmp(request->output, "-") == 0 ||
                   is_special(request->output); /* nothing can lie beside it */
-    if (scores_write_csv(s, request->data[TEST], request->output, &error) != OLTR_OK) {
+    if (scores_write_csv(s, request->data[TEST], request->output, &error) != OLTR_OK)
         return complain(EXIT_FAILED, "%s", error.msg);
-    }
     int code = stream ? EXIT_OK : write_manifest(request, ndcg);
     if (code == EXIT_OK && !request->quiet && !stream) {
         (void)printf("%u ranker%s, mean NDCG@10 on the validation queries %.4f\n"
@@ -274,12 +261,10 @@ static int train(struct request *request)
     stop_catch_signals();
     oltr_status status =
         scores_train(request->data[TRAIN], request->data[VALI], request->data[TEST], o, &s, &error);
-    if (ending.terminal && !request->quiet) {
+    if (ending.terminal && !request->quiet)
         (void)fputs("\r\033[K", stderr);
-    }
-    if (status == OLTR_EINTERRUPTED) {
+    if (status == OLTR_EINTERRUPTED)
         return complain(EXIT_STOPPED, "stopped; nothing was written");
-    }
     int code = status == OLTR_OK ? finish(request, &s, ending.ndcg) : complain_of(&error);
     scores_free(&s);
     return code;
@@ -289,11 +274,9 @@ int cmd_prior_train(const struct arguments *arguments)
 {
     struct request request;
     int code = read_request(arguments, &request);
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK)
         code = train(&request);
-    }
-    for (int i = 0; i < N_FILES; i++) {
+    for (int i = 0; i < N_FILES; i++)
         oltr_dataset_free(request.data[i]);
-    }
     return code;
 }

@@ -15,18 +15,15 @@ int cmd_report(const struct arguments *arguments)
     uint32_t missing = 0;
     struct report report;
     int code = need_folder(folder);
-    if (code != EXIT_OK) {
+    if (code != EXIT_OK)
         return code;
-    }
-    if (report_read(folder, &report, &error) != OLTR_OK) {
+    if (report_read(folder, &report, &error) != OLTR_OK)
         code = complain_of(&error);
-    } else if (report_write(&report, &missing, &error) != OLTR_OK) {
+    else if (report_write(&report, &missing, &error) != OLTR_OK)
         code = complain(EXIT_FAILED, "%s", error.msg);
-    }
     report_free(&report);
-    if (code != EXIT_OK) {
+    if (code != EXIT_OK)
         return code;
-    }
     if (missing > 0) {
         return complain(EXIT_FAILED,
                         "%s/index.html lacks %u figure%s that %s not drawn; `oltr plot` on the "
@@ -34,8 +31,7 @@ int cmd_report(const struct arguments *arguments)
                         folder, (unsigned)missing, missing > 1 ? "s" : "",
                         missing > 1 ? "were" : "was");
     }
-    if (arguments_value(arguments, "quiet") == NULL) {
+    if (arguments_value(arguments, "quiet") == NULL)
         (void)printf("the report is %s/index.html\n", folder);
-    }
     return EXIT_OK;
 }

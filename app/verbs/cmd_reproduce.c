@@ -97,14 +97,12 @@ static char *beside_program(const char *way)
 {
     char program[4096];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0) {
+    if (length <= 0)
         return NULL;
-    }
     program[length] = '\0';
     char *slash = strrchr(program, '/');
-    if (slash == NULL) {
+    if (slash == NULL)
         return NULL;
-    }
     *slash = '\0';
     return file_join(program, way);
 }
@@ -122,9 +120,8 @@ static int find_experiments(struct tour *tour)
         }
         free(path);
     }
-    if (asked == NULL) {
+    if (asked == NULL)
         tour->experiments = is_folder_of_experiments("experiments") ? strdup("experiments") : NULL;
-    }
     return tour->experiments != NULL
                ? EXIT_OK
                : complain(EXIT_USAGE, "the experiment files are not beside the program; say where "
@@ -136,11 +133,9 @@ static int find_experiments(struct tour *tour)
 
 static size_t place_of(const char *name)
 {
-    for (size_t i = 0; i < N_ORDERED; i++) {
-        if (strcmp(order[i], name) == 0) {
+    for (size_t i = 0; i < N_ORDERED; i++)
+        if (strcmp(order[i], name) == 0)
             return i;
-        }
-    }
     return N_ORDERED;
 }
 
@@ -154,9 +149,8 @@ static int by_order(const void *a, const void *b)
 static int add_part(struct tour *tour, const char *name, size_t length)
 {
     struct part *grown = realloc(tour->part, (tour->count + 1) * sizeof *tour->part);
-    if (grown == NULL) {
+    if (grown == NULL)
         return complain(EXIT_FAILED, "out of memory");
-    }
     tour->part = grown;
     struct part *part = &grown[tour->count++];
     memset(part, 0, sizeof *part);
@@ -164,9 +158,8 @@ static int add_part(struct tour *tour, const char *name, size_t length)
     part->folder = part->name == NULL ? NULL : file_join(tour->output, part->name);
     size_t size = strlen(tour->experiments) + length + 8;
     part->file = malloc(size);
-    if (part->folder == NULL || part->file == NULL) {
+    if (part->folder == NULL || part->file == NULL)
         return complain(EXIT_FAILED, "out of memory");
-    }
     (void)snprintf(part->file, size, "%s/%s.yaml", tour->experiments, part->name);
     return EXIT_OK;
 }
@@ -195,9 +188,8 @@ static int find_all(struct tour *tour)
         return complain(EXIT_USAGE, "%s: there is no experiment file (.yaml) in it",
                         tour->experiments);
     }
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK)
         qsort(tour->part, tour->count, sizeof *tour->part, by_order);
-    }
     return code;
 }
 
@@ -214,9 +206,8 @@ static int find_named(struct tour *tour)
                 shown(name, word));
         }
         int code = add_part(tour, name, strlen(name));
-        if (code != EXIT_OK) {
+        if (code != EXIT_OK)
             return code;
-        }
         if (access(tour->part[tour->count - 1].file, R_OK) != 0) {
             return complain(EXIT_USAGE, "there is no experiment `%s` in %s", shown(name, word),
                             tour->experiments);
@@ -258,18 +249,16 @@ static int read_part(const struct part *part, struct config *config)
     oltr_error error = {OLTR_OK, ""};
     struct overrides overrides = {part->n_overrides, part->override};
     oltr_status status = file_read(part->file, &text, &error);
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = config_parse(part->file, text.bytes, text.length, &overrides, config, &error);
-    }
     text_free(&text);
     return status == OLTR_OK ? EXIT_OK : complain(EXIT_USAGE, "%s", error.msg);
 }
 
 static bool plays_data(const struct config *config)
 {
-    if (config->kind != CONFIG_REGRET) {
+    if (config->kind != CONFIG_REGRET)
         return false;
-    }
     const struct node *kind = tree_get(tree_get(config->root, "world"), "kind");
     return kind != NULL && strcmp(kind->text, "dataset") == 0;
 }
@@ -372,9 +361,8 @@ static void show(void *context, const oltr_progress *state)
     double done = tour->done + share * part->work, fresh = done - tour->waited,
            spent = now() - tour->started;
     char left[40];
-    if (!tour->terminal && state->done == state->total) {
+    if (!tour->terminal && state->done == state->total)
         return; /* a line that says it is done follows */
-    }
     progress_time(fresh > 0 ? spent * (tour->total - done) / fresh : HUGE_VAL, left, sizeof left);
     (void)fprintf(stderr, "%s%3.0f%% of all  ETA %s  [%u/%u] %s %.0f%%%s",
                   tour->terminal ? "\r" : "oltr: ", floor(100 * done / tour->total), left,
@@ -444,9 +432,8 @@ static void do_part(struct tour *tour)
     struct part *part = &tour->part[tour->current];
     bool drawn = false, done = !part->failed && is_done(tour, part, &drawn);
     double start = now();
-    if (!part->failed && !(done && drawn)) {
+    if (!part->failed && !(done && drawn))
         part->failed = (done ? draw_again(part) : run_part(tour, part)) != EXIT_OK;
-    }
     clear_line(tour);
     if (!tour->quiet && !stop_asked()) {
         char time[40];
@@ -478,11 +465,9 @@ static void notice_of(const struct tour *tour, struct text *out)
         first = " ";
     }
     uint32_t count = 0;
-    for (uint32_t i = 0; i < tour->count; i++) {
-        if (tour->part[i].on_data && tour->part[i].data == NULL) {
+    for (uint32_t i = 0; i < tour->count; i++)
+        if (tour->part[i].on_data && tour->part[i].data == NULL)
             text_printf(out, "%s%s", count++ > 0 ? " and " : first, tour->part[i].name);
-        }
-    }
     if (count > 0) {
         text_printf(
             out,
@@ -536,9 +521,8 @@ static int write_report(const struct tour *tour, bool *written)
                report_read(tour->output, &report, &error) == OLTR_OK &&
                report_write(&report, &missing, &error) == OLTR_OK;
     report_free(&report);
-    if (!*written) {
+    if (!*written)
         return complain(EXIT_FAILED, "there is no report: %s", error.msg);
-    }
     return missing > 0 ? complain(EXIT_FAILED, "%u figure%s not drawn", (unsigned)missing,
                                   missing > 1 ? "s were" : " was")
                        : EXIT_OK;
@@ -555,12 +539,10 @@ static int read_request(struct tour *tour)
     tour->data = arguments_value(tour->arguments, "data");
     tour->output = output != NULL ? output : tour->quick ? "report-quick" : "report";
     tour->terminal = isatty(STDERR_FILENO) == 1;
-    if (*tour->output == '\0') {
+    if (*tour->output == '\0')
         return complain(EXIT_USAGE, "--output needs the name of a folder");
-    }
-    if (tour->data != NULL && access(tour->data, R_OK) != 0) {
+    if (tour->data != NULL && access(tour->data, R_OK) != 0)
         return complain(EXIT_USAGE, "--data %s: %s", tour->data, strerror(errno));
-    }
     int code = value_threads(tour->arguments, &tour->threads);
     return code == EXIT_OK ? find_experiments(tour) : code;
 }
@@ -597,12 +579,10 @@ static int run_all(struct tour *tour)
 {
     oltr_error error = {OLTR_OK, ""};
     if (file_make_folder(tour->output, &error) != OLTR_OK ||
-        file_probe_folder(tour->output, &error) != OLTR_OK) {
+        file_probe_folder(tour->output, &error) != OLTR_OK)
         return complain(EXIT_FAILED, "%s", error.msg);
-    }
-    if (!tour->quiet) {
+    if (!tour->quiet)
         announce(tour);
-    }
     uint32_t failed = 0;
     stop_catch_signals();
     tour->started = now();
@@ -610,18 +590,16 @@ static int run_all(struct tour *tour)
         do_part(tour);
         failed += tour->part[tour->current].failed;
     }
-    if (stop_asked()) {
+    if (stop_asked())
         return complain(EXIT_STOPPED, "stopped; the same command goes on from there");
-    }
     bool written;
     int code = write_report(tour, &written);
     if (failed > 0) {
         code = complain(EXIT_FAILED, "%u of %u experiment%s failed", (unsigned)failed,
                         (unsigned)tour->count, plural_s(tour->count));
     }
-    if (written && !tour->quiet) {
+    if (written && !tour->quiet)
         (void)printf("the report is %s/index.html\n", tour->output);
-    }
     return code;
 }
 
@@ -651,12 +629,10 @@ int cmd_reproduce(const struct arguments *arguments)
             "reproduce runs in one process; use `oltr`, or `oltr-mpi run` for one experiment");
     }
     int code = read_request(&tour);
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK)
         code = plan(&tour);
-    }
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK)
         code = run_all(&tour);
-    }
     tour_free(&tour);
     return code;
 }

@@ -50,9 +50,8 @@ struct request {
 
 static void request_free(struct request *request)
 {
-    for (uint32_t i = 0; request->flag != NULL && i < request->n_overrides; i++) {
+    for (uint32_t i = 0; request->flag != NULL && i < request->n_overrides; i++)
         free(request->flag[i]);
-    }
     free(request->flag);
     free(request->override);
     free(request->folder);
@@ -63,9 +62,8 @@ static char *flag_text(const struct given *given)
 {
     size_t size = strlen(given->option->name) + strlen(given->value) + 4;
     char *text = malloc(size);
-    if (text != NULL) {
+    if (text != NULL)
         (void)snprintf(text, size, "--%s %s", given->option->name, given->value);
-    }
     return text;
 }
 
@@ -75,9 +73,8 @@ static int add_override(struct request *request, const struct given *given)
     struct override *override = &request->override[request->n_overrides];
     char *flag = flag_text(given), word[SHOWN_SIZE];
     request->flag[request->n_overrides] = flag;
-    if (flag == NULL) {
+    if (flag == NULL)
         return complain(EXIT_FAILED, "out of memory");
-    }
     request->n_overrides++;
     const char *equals = strchr(given->value, '=');
     bool is_set = given->option->key == NULL;
@@ -90,9 +87,8 @@ static int add_override(struct request *request, const struct given *given)
                           : given->option->key;
     (void)shown(flag, word);
     const char *origin = pool_text(&request->pool, word, strlen(word));
-    if (key == NULL || origin == NULL) {
+    if (key == NULL || origin == NULL)
         return complain(EXIT_FAILED, "out of memory");
-    }
     *override = (struct override){
         .origin = origin, .key = key, .value = is_set ? equals + 1 : given->value};
     return EXIT_OK;
@@ -104,14 +100,12 @@ static int add_overrides(struct request *request)
     int code = EXIT_OK;
     request->override = calloc(arguments->n_given + 1, sizeof *request->override);
     request->flag = calloc(arguments->n_given + 1, sizeof *request->flag);
-    if (request->override == NULL || request->flag == NULL) {
+    if (request->override == NULL || request->flag == NULL)
         return complain(EXIT_FAILED, "out of memory");
-    }
     for (uint32_t i = 0; code == EXIT_OK && i < arguments->n_given; i++) {
         const struct given *given = &arguments->given[i];
-        if (given->option->key != NULL || strcmp(given->option->name, "set") == 0) {
+        if (given->option->key != NULL || strcmp(given->option->name, "set") == 0)
             code = add_override(request, given);
-        }
     }
     return code;
 }
@@ -156,17 +150,14 @@ static int read_request(const struct arguments *arguments, struct request *reque
     request->resume = arguments_value(arguments, "resume") != NULL;
     request->force = arguments_value(arguments, "force") != NULL;
     request->figures = arguments_value(arguments, "no-figures") == NULL;
-    if (output != NULL && *output == '\0') {
+    if (output != NULL && *output == '\0')
         return complain(EXIT_USAGE, "--output needs the name of a folder");
-    }
     request->folder = output != NULL ? strdup(output) : default_folder(request->file);
-    if (request->folder == NULL) {
+    if (request->folder == NULL)
         return complain(EXIT_FAILED, "out of memory");
-    }
     int code = value_threads(arguments, &request->threads);
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK)
         code = read_shard(request);
-    }
     return code == EXIT_OK ? add_overrides(request) : code;
 }
 
@@ -187,9 +178,8 @@ int cmd_run(const struct arguments *arguments)
         .override = request.override,
         .flag = (const char *const *)request.flag,
     };
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK)
         code = job_run(&job);
-    }
     request_free(&request);
     return code;
 }

@@ -40,13 +40,11 @@ int prior_read(const struct arguments *arguments, const char *option, uint32_t t
     oltr_read_report report = {0};
     oltr_read_options options = {.threads = threads,
                                  .lenient = arguments_value(arguments, "lenient") != NULL};
-    if (path == NULL) {
+    if (path == NULL)
         return complain(EXIT_USAGE, "%s needs --%s FILE", arguments->verb->name, option);
-    }
     *out = oltr_dataset_read(path, &options, &report, &error);
-    if (*out == NULL) {
+    if (*out == NULL)
         return complain_of(&error);
-    }
     if (report.skipped > 0) {
         (void)complain(0, "%s: %llu bad lines were skipped; the first is line %llu: %s", path,
                        (unsigned long long)report.skipped,
@@ -59,11 +57,9 @@ int prior_read(const struct arguments *arguments, const char *option, uint32_t t
 static uint32_t largest_grade(const oltr_dataset *const *data, uint32_t n_data)
 {
     uint32_t largest = 1;
-    for (uint32_t i = 0; i < n_data; i++) {
-        for (uint32_t row = 0; row < data[i]->n_rows; row++) {
+    for (uint32_t i = 0; i < n_data; i++)
+        for (uint32_t row = 0; row < data[i]->n_rows; row++)
             largest = data[i]->grade[row] > largest ? data[i]->grade[row] : largest;
-        }
-    }
     return largest;
 }
 
@@ -77,17 +73,14 @@ int prior_grades(const struct arguments *arguments, const oltr_dataset *const *d
     *mapping = given != NULL ? given : "err";
     *largest = strcmp(*mapping, "err") == 0 || in_data > 4 ? in_data : 4;
     int code = value_whole32(arguments, "largest-grade", 1, 30, largest);
-    if (code != EXIT_OK) {
+    if (code != EXIT_OK)
         return code;
-    }
     memset(attraction, 0, GRADES * sizeof *attraction);
     uint32_t last =
         in_data > *largest ? in_data : *largest; /* one beyond the scale must be refused */
-    for (uint32_t grade = 0; grade <= last; grade++) {
+    for (uint32_t grade = 0; grade <= last; grade++)
         if (oltr_attraction_of_grade(*mapping, grade, *largest, &attraction[grade], &error) !=
-            OLTR_OK) {
+            OLTR_OK)
             return complain(EXIT_USAGE, "%s", error.msg);
-        }
-    }
     return EXIT_OK;
 }

@@ -80,11 +80,10 @@ static int run_verb(const struct verb *verb, int count, char **word)
 {
     struct arguments arguments;
     int code = arguments_parse(verb, count, word, &arguments);
-    if (code == EXIT_OK && arguments_value(&arguments, "help") != NULL) {
+    if (code == EXIT_OK && arguments_value(&arguments, "help") != NULL)
         help_verb(stdout, verb);
-    } else if (code == EXIT_OK) {
+    else if (code == EXIT_OK)
         code = verb->run(&arguments);
-    }
     arguments_free(&arguments);
     return code;
 }
@@ -96,11 +95,10 @@ static int dispatch(int argc, char **argv)
         return EXIT_USAGE;
     }
     static char help[] = "help", version[] = "version";
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         argv[1] = help;
-    } else if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+    else if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
         argv[1] = version;
-    }
     uint32_t used;
     const struct verb *verb = verb_find((uint32_t)argc - 1, (const char *const *)argv + 1, &used);
     return verb != NULL ? run_verb(verb, argc - 1 - (int)used, argv + 1 + used) : EXIT_USAGE;
@@ -112,8 +110,7 @@ int cli_main(int argc, char **argv)
                                        message, not the end */
     int code = dispatch(argc, argv);
     errno = 0;
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_OK) {
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_OK)
         code = complain(EXIT_FAILED, "cannot write to standard output: %s", strerror(errno));
-    }
     return code;
 }

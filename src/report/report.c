@@ -26,11 +26,9 @@ static bool holds_manifest(const char *path)
 
 static struct report_experiment *find(struct report *report, const char *name)
 {
-    for (size_t i = 0; i < report->count; i++) {
-        if (strcmp(report->experiment[i].name, name) == 0) {
+    for (size_t i = 0; i < report->count; i++)
+        if (strcmp(report->experiment[i].name, name) == 0)
             return &report->experiment[i];
-        }
-    }
     return NULL;
 }
 
@@ -38,14 +36,12 @@ static struct report_experiment *find(struct report *report, const char *name)
 static struct report_experiment *add(struct report *report, const char *name)
 {
     struct report_experiment *known = find(report, name);
-    if (known != NULL) {
+    if (known != NULL)
         return known;
-    }
     struct report_experiment *grown =
         realloc(report->experiment, (report->count + 1) * sizeof *report->experiment);
-    if (grown == NULL) {
+    if (grown == NULL)
         return NULL;
-    }
     report->experiment = grown;
     struct report_experiment *fresh = &grown[report->count];
     memset(fresh, 0, sizeof *fresh);
@@ -64,15 +60,13 @@ static oltr_status read_about(struct report *report, oltr_error *error)
 {
     char *file = file_join(report->path, "report.json");
     json_error_t where = {0};
-    if (file == NULL) {
+    if (file == NULL)
         return fail(error, OLTR_ENOMEM, "%s: out of memory", report->path);
-    }
     bool there = access(file, F_OK) == 0;
     report->about = there ? json_load_file(file, JSON_REJECT_DUPLICATES, &where) : NULL;
     oltr_status status = OLTR_OK;
-    if (there && report->about == NULL) {
+    if (there && report->about == NULL)
         status = fail(error, OLTR_EIO, "%s:%d:%d: %s", file, where.line, where.column, where.text);
-    }
     free(file);
     return status;
 }
@@ -92,9 +86,8 @@ static oltr_status add_asked(struct report *report, oltr_error *error)
                         "%s/report.json: an experiment has no good name or trouble", report->path);
         }
         struct report_experiment *experiment = add(report, name);
-        if (experiment == NULL) {
+        if (experiment == NULL)
             return fail(error, OLTR_ENOMEM, "%s: out of memory", report->path);
-        }
         experiment->trouble = trouble;
     }
     return OLTR_OK;
@@ -110,17 +103,15 @@ static int by_name(const void *a, const void *b)
 static oltr_status add_found(struct report *report, oltr_error *error)
 {
     DIR *open = opendir(report->path);
-    if (open == NULL) {
+    if (open == NULL)
         return fail(error, OLTR_EIO, "%s: cannot look into it: %s", report->path, strerror(errno));
-    }
     size_t asked = report->count;
     bool room = true;
     for (const struct dirent *entry; room && (entry = readdir(open)) != NULL;) {
         char *path = file_join(report->path, entry->d_name);
         room = path != NULL;
-        if (room && file_name_is_plain(entry->d_name) && holds_manifest(path)) {
+        if (room && file_name_is_plain(entry->d_name) && holds_manifest(path))
             room = add(report, entry->d_name) != NULL;
-        }
         free(path);
     }
     (void)closedir(open);
@@ -148,15 +139,12 @@ oltr_status report_read(const char *path, struct report *report, oltr_error *err
     memset(report, 0, sizeof *report);
     report->path = path;
     oltr_status status = read_about(report, error);
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = add_asked(report, error);
-    }
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = add_found(report, error);
-    }
-    for (size_t i = 0; status == OLTR_OK && i < report->count; i++) {
+    for (size_t i = 0; status == OLTR_OK && i < report->count; i++)
         status = read_experiment(&report->experiment[i], error);
-    }
     if (status == OLTR_OK && report->count == 0) {
         return fail(error, OLTR_EIO,
                     "%s: no folder in it has a manifest.json; `oltr reproduce -o %s` fills it",
@@ -201,9 +189,8 @@ static void results_of_all(const struct report *report, bool last_only, struct t
         const struct result_table *results = &report->experiment[i].folder.results;
         for (size_t j = 0; j < results->count; j++) {
             const struct result_row *row = &results->row[j];
-            if (!last_only || result_last(results, row->sweep, row->policy) == row) {
+            if (!last_only || result_last(results, row->sweep, row->policy) == row)
                 add_result(report->experiment[i].name, row, out);
-            }
         }
     }
 }
@@ -211,9 +198,8 @@ static void results_of_all(const struct report *report, bool last_only, struct t
 static void claims_of_all(const struct report *report, struct text *out)
 {
     claims_heading(out, true);
-    for (size_t i = 0; i < report->count; i++) {
+    for (size_t i = 0; i < report->count; i++)
         claims_rows(&report->experiment[i].findings, report->experiment[i].name, out);
-    }
 }
 
 static oltr_status put(const struct report *report, const char *name, struct text *content,
@@ -249,12 +235,10 @@ oltr_status report_write(const struct report *report, uint32_t *missing, oltr_er
     struct text page = {0};
     *missing = 0;
     oltr_status status = write_tables(report, error);
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = page_write(report, &page, missing, error);
-    }
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = file_write_in(report->path, "index.html", &page, error);
-    }
     text_free(&page);
     return status;
 }

@@ -160,11 +160,10 @@ static int whole_number(const char *field, uint64_t *out)
     uint64_t value = 0;
     if (*field == '\0')
         return 0;
-    for (; *field != '\0'; field++) {
+    for (; *field != '\0'; field++)
         if (*field < '0' || *field > '9' || __builtin_mul_overflow(value, (uint64_t)10, &value) ||
             __builtin_add_overflow(value, (uint64_t)(*field - '0'), &value))
             return 0;
-    }
     *out = value;
     return 1;
 }

@@ -65,16 +65,14 @@ static struct outcome judged(const char *test)
     struct claim_findings findings;
     oltr_error error = {OLTR_OK, ""};
     put_manifest(test);
-    if (folder_read(path, &folder, &error) != OLTR_OK) {
+    if (folder_read(path, &folder, &error) != OLTR_OK)
         FAIL_WITH("%s", error.msg);
-    }
     assert_int_equal(claims_judge(&folder, &findings, &error), OLTR_OK);
     assert_int_equal(findings.count, 1);
     const struct claim_finding *finding = &findings.finding[0];
     struct outcome outcome = {.verdict = finding->verdict, .count = finding->n_comparisons};
-    if (finding->n_comparisons > 0) {
+    if (finding->n_comparisons > 0)
         outcome.first = finding->comparison[0];
-    }
     (void)snprintf(outcome.reason, sizeof outcome.reason, "%s", finding->reason);
     claims_free(&findings);
     folder_free(&folder);
@@ -222,9 +220,8 @@ static void broken_tables_are_refused(void **state)
 static int make_folder(void **state)
 {
     (void)state;
-    if (mkdtemp(path) == NULL) {
+    if (mkdtemp(path) == NULL)
         return -1;
-    }
     put("results.csv", results);
     put("pairs.csv", pairs);
     return 0;

@@ -40,9 +40,8 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
             size_t change = row[i - 1][j - 1] + (lower(a, i - 1) != lower(b, j - 1));
             row[i][j] = smaller(change, 1 + smaller(row[i - 1][j], row[i][j - 1]));
             if (i > 1 && j > 1 && lower(a, i - 1) == lower(b, j - 2) &&
-                lower(a, i - 2) == lower(b, j - 1)) {
+                lower(a, i - 2) == lower(b, j - 1))
                 row[i][j] = smaller(row[i][j], row[i - 2][j - 2] + 1);
-            }
         }
     }
     return row[n][m];
@@ -51,9 +50,8 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
 void nearest_offer(struct nearest *nearest, const char *known)
 {
     size_t n = strlen(nearest->word), m = strlen(known);
-    if (n == 0 || n > LONGEST || m > LONGEST) {
+    if (n == 0 || n > LONGEST || m > LONGEST)
         return;
-    }
     size_t d = distance(nearest->word, n, known, m);
     if (d < nearest->distance && d < m) {
         nearest->distance = d;
@@ -65,8 +63,7 @@ const char *nearest_hint(const struct nearest *nearest, char hint[HINT_SIZE])
 {
     char name[SHOWN_SIZE];
     hint[0] = '\0';
-    if (nearest->best != NULL) {
+    if (nearest->best != NULL)
         (void)snprintf(hint, HINT_SIZE, "; did you mean `%s`?", shown(nearest->best, name));
-    }
     return hint;
 }

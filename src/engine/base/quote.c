@@ -16,8 +16,7 @@ const char *shown(const char *text, char buffer[SHOWN_SIZE])
         buffer[i] = c < 0x20 || c == 0x7F ? '?' : text[i];
     }
     memcpy(buffer + keep, dots, keep < length ? sizeof dots : 0);
-    if (keep == length) {
+    if (keep == length)
         buffer[keep] = '\0';
-    }
     return buffer;
 }

@@ -15,9 +15,8 @@ bool text_reserve(struct text *text, size_t more)
         return false;
     }
     size_t need = text->length + more + 1;
-    if (need <= text->capacity) {
+    if (need <= text->capacity)
         return true;
-    }
     size_t capacity = need + need / 2 + 64;
     char *bytes = realloc(text->bytes, capacity);
     if (bytes == NULL) {
@@ -32,9 +31,8 @@ bool text_reserve(struct text *text, size_t more)
 
 void text_bytes(struct text *text, const char *bytes, size_t length)
 {
-    if (!text_reserve(text, length)) {
+    if (!text_reserve(text, length))
         return;
-    }
     memcpy(text->bytes + text->length, bytes, length);
     text->length += length;
     text->bytes[text->length] = '\0';
@@ -70,9 +68,8 @@ void text_free(struct text *text)
 size_t text_width(const char *string)
 {
     size_t width = 0;
-    for (; *string != '\0'; string++) {
+    for (; *string != '\0'; string++)
         width += ((unsigned char)*string & 0xC0U) != 0x80U;
-    }
     return width;
 }
 
@@ -84,14 +81,12 @@ size_t text_character(const char *string)
         uint32_t smallest;
     } forms[] = {{0x80, 0x00, 0}, {0xE0, 0xC0, 0x80}, {0xF0, 0xE0, 0x800}, {0xF8, 0xF0, 0x10000}};
     for (size_t more = 0; more < sizeof forms / sizeof forms[0]; more++) {
-        if ((at[0] & forms[more].mask) != forms[more].lead) {
+        if ((at[0] & forms[more].mask) != forms[more].lead)
             continue;
-        }
         uint32_t code = at[0] & (unsigned char)~forms[more].mask;
         for (size_t i = 1; i <= more; i++) {
-            if ((at[i] & 0xC0U) != 0x80U) {
+            if ((at[i] & 0xC0U) != 0x80U)
                 return 0;
-            }
             code = code << 6 | (at[i] & 0x3FU);
         }
         bool good =
@@ -104,12 +99,10 @@ size_t text_character(const char *string)
 size_t text_cut(const char *string, size_t limit)
 {
     size_t length = strnlen(string, limit + 1);
-    if (length <= limit) {
+    if (length <= limit)
         return length;
-    }
-    while (limit > 0 && ((unsigned char)string[limit] & 0xC0U) == 0x80U) {
+    while (limit > 0 && ((unsigned char)string[limit] & 0xC0U) == 0x80U)
         limit--;
-    }
     return limit;
 }
 
@@ -120,9 +113,8 @@ bool text_is_line(const char *string)
         size_t length = text_character((const char *)at);
         bool control =
             *at < 0x20 || *at == 0x7F || (*at == 0xC2 && at[1] < 0xA0); /* C0, delete, C1 */
-        if (length == 0 || control) {
+        if (length == 0 || control)
             return false;
-        }
         at += length;
     }
     return true;

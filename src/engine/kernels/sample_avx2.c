@@ -528,12 +528,11 @@ OLTR_TARGET_AVX2 static __attribute__((noinline)) size_t try_again(counters c, c
             (unsigned)_mm256_movemask_ps(_mm256_and_ps(p.plausible, _mm256_and_ps(a, b)));
         float value[LANES];
         _mm256_storeu_ps(value, log_odds8(&p, _mm256_i32gather_ps(s->log_da_db, i, 4)));
-        for (uint32_t l = 0; l < count; l++) {
+        for (uint32_t l = 0; l < count; l++)
             if (accepted >> l & 1)
                 out[here[l]] = value[l];
             else
                 todo[left++] = here[l];
-        }
     }
     return left;
 }

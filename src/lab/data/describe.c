@@ -26,9 +26,8 @@ static int by_size(const void *a, const void *b)
 
 static void measure_sizes(const oltr_dataset *d, uint32_t *size, struct description *out)
 {
-    for (uint32_t q = 0; q < d->n_queries; q++) {
+    for (uint32_t q = 0; q < d->n_queries; q++)
         size[q] = d->first_row[q + 1] - d->first_row[q];
-    }
     qsort(size, d->n_queries, sizeof *size, by_size);
     uint32_t n = d->n_queries;
     out->fewest = n > 0 ? size[0] : 0;
@@ -96,9 +95,8 @@ static void measure_quantiles(const oltr_dataset *d, uint32_t j, float *room,
     for (uint32_t i = 0; i < rows; i++) {
         uint32_t row = (uint32_t)((uint64_t)i * d->n_rows / rows);
         float x = d->x[(size_t)row * d->dim + j];
-        if (!is_beyond(x)) {
+        if (!is_beyond(x))
             room[n++] = x;
-        }
     }
     qsort(room, n, sizeof *room, by_value);
     if (n > 0) {
@@ -111,13 +109,11 @@ static void measure_quantiles(const oltr_dataset *d, uint32_t j, float *room,
 static void describe_columns(const oltr_dataset *d, float *room, bool *seen,
                              struct description *out)
 {
-    for (uint32_t j = 0; j < d->dim; j++) {
+    for (uint32_t j = 0; j < d->dim; j++)
         out->column[j].constant = out->column[j].constant_within = true;
-    }
     add_rows(d, out, seen);
-    for (uint32_t j = 0; j < d->dim; j++) {
+    for (uint32_t j = 0; j < d->dim; j++)
         measure_quantiles(d, j, room, &out->column[j]);
-    }
 }
 
 oltr_status describe(const oltr_dataset *d, struct description *out, oltr_error *error)
@@ -154,45 +150,40 @@ void description_free(struct description *description)
 uint32_t described_constants(const struct description *d)
 {
     uint32_t n = 0;
-    for (uint32_t j = 0; j < d->dim; j++) {
+    for (uint32_t j = 0; j < d->dim; j++)
         n += d->column[j].constant;
-    }
     return n;
 }
 
 uint32_t described_constants_within(const struct description *d)
 {
     uint32_t n = 0;
-    for (uint32_t j = 0; j < d->dim; j++) {
+    for (uint32_t j = 0; j < d->dim; j++)
         n += d->column[j].constant_within;
-    }
     return n;
 }
 
 uint32_t described_negative(const struct description *d)
 {
     uint32_t n = 0;
-    for (uint32_t j = 0; j < d->dim; j++) {
+    for (uint32_t j = 0; j < d->dim; j++)
         n += d->column[j].negative > 0;
-    }
     return n;
 }
 
 uint64_t described_beyond(const struct description *d)
 {
     uint64_t n = 0;
-    for (uint32_t j = 0; j < d->dim; j++) {
+    for (uint32_t j = 0; j < d->dim; j++)
         n += d->column[j].beyond;
-    }
     return n;
 }
 
 double described_zeros(const struct description *d)
 {
     double zeros = 0, values = (double)d->rows * d->dim;
-    for (uint32_t j = 0; j < d->dim; j++) {
+    for (uint32_t j = 0; j < d->dim; j++)
         zeros += (double)d->column[j].zeros;
-    }
     return values > 0 ? zeros / values : 0;
 }
 

@@ -148,12 +148,11 @@ int rows_claim(rows *r, const batch *b, uint64_t *first)
         return 0;
     if (b->n)
         memcpy(r->grade + r->n, b->grade, b->n);
-    for (uint32_t i = 0; i < b->n_runs; i++) {
+    for (uint32_t i = 0; i < b->n_runs; i++)
         if (r->n_runs && r->run[r->n_runs - 1].query == b->run[i].query)
             r->run[r->n_runs - 1].rows += b->run[i].rows;
         else
             r->run[r->n_runs++] = b->run[i];
-    }
     *first = r->n;
     r->n += b->n;
     return 1;
@@ -217,12 +216,11 @@ static place *order_runs(const rows *r, uint32_t *n_queries)
         p[i] = (place){r->run[i].query, i, i};
     qsort(p, r->n_runs, sizeof *p, by_query);
     *n_queries = 0;
-    for (size_t i = 0; i < r->n_runs; i++) {
+    for (size_t i = 0; i < r->n_runs; i++)
         if (i > 0 && p[i].query == p[i - 1].query)
             p[i].first = p[i - 1].first;
         else
             ++*n_queries;
-    }
     qsort(p, r->n_runs, sizeof *p, by_first);
     return p;
 }

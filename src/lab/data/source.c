@@ -32,13 +32,12 @@ int open_input(const char *path, struct stat *stat, oltr_error *error)
     int fd =
         strcmp(path, "-") == 0 ? fcntl(0, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
     short_name(path, name, sizeof name);
-    if (fd < 0 || fstat(fd, stat) != 0) {
+    if (fd < 0 || fstat(fd, stat) != 0)
         fail(error, OLTR_EIO, "cannot read %s: %s", name, strerror(errno));
-    } else if (S_ISDIR(stat->st_mode)) {
+    else if (S_ISDIR(stat->st_mode))
         fail(error, OLTR_EIO, "%s is a folder; give a file in it", name);
-    } else {
+    else
         return fd;
-    }
     if (fd >= 0)
         close(fd);
     return -1;

@@ -38,9 +38,8 @@ static bool is_scalar(const struct reader *reader, const struct node *node, cons
                         node->type == NODE_LIST ? "list" : "map");
     }
     if (node->text[0] == '\0' ||
-        (!node->quoted && (strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0))) {
+        (!node->quoted && (strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0)))
         return read_bad(reader, node, "has no value; it must be %s", wanted);
-    }
     return true;
 }
 
@@ -51,9 +50,8 @@ static bool is_scalar(const struct reader *reader, const struct node *node, cons
 
 static bool is_known(const struct key *keys, const char *name)
 {
-    while (keys->name != NULL && strcmp(keys->name, name) != 0) {
+    while (keys->name != NULL && strcmp(keys->name, name) != 0)
         keys++;
-    }
     return keys->name != NULL;
 }
 
@@ -81,14 +79,11 @@ static bool unknown_key(const struct reader *reader, const struct node *entry, c
 bool read_map_keys(const struct reader *reader, const struct node *map, const char *section,
                    const struct key *keys)
 {
-    if (map->type != NODE_MAP) {
+    if (map->type != NODE_MAP)
         return read_bad(reader, map, "must be a map, like `%s: %s`", keys->name, keys->example);
-    }
-    for (const struct node *entry = map->first; entry != NULL; entry = entry->next) {
-        if (!is_known(keys, entry->key->text)) {
+    for (const struct node *entry = map->first; entry != NULL; entry = entry->next)
+        if (!is_known(keys, entry->key->text))
             return unknown_key(reader, entry, section, keys);
-        }
-    }
     return true;
 }
 
@@ -96,9 +91,8 @@ bool read_required(const struct reader *reader, const struct node *map, const st
                    const char *name, const struct node **out)
 {
     *out = tree_get(map, name);
-    while (*out == NULL && keys->name != NULL && strcmp(keys->name, name) != 0) {
+    while (*out == NULL && keys->name != NULL && strcmp(keys->name, name) != 0)
         keys++;
-    }
     return *out != NULL || read_bad(reader, map, "`%s` is missing; add it, for example `%s: %s`",
                                     name, name, keys->example);
 }
@@ -146,16 +140,13 @@ bool read_whole(const struct reader *reader, const struct node *node, uint64_t l
                 uint64_t *out)
 {
     static const char wanted[] = "a whole number";
-    if (!is_scalar(reader, node, wanted)) {
+    if (!is_scalar(reader, node, wanted))
         return false;
-    }
-    if (node->quoted || !number_is_plain(node->text)) {
+    if (node->quoted || !number_is_plain(node->text))
         return not_a_number(reader, node, wanted);
-    }
     double value = strtod(node->text, NULL);
-    if (value < (double)low || value > (double)high) {
+    if (value < (double)low || value > (double)high)
         return out_of_range(reader, node, (double)low, (double)high);
-    }
     if (!whole_value(node->text, out)) {
         return floor(value) < value ? not_a_number(reader, node, wanted)
                                     : out_of_range(reader, node, (double)low, (double)high);
@@ -176,12 +167,10 @@ bool read_real(const struct reader *reader, const struct node *node, double low,
                double *out)
 {
     static const char wanted[] = "a number";
-    if (!is_scalar(reader, node, wanted)) {
+    if (!is_scalar(reader, node, wanted))
         return false;
-    }
-    if (node->quoted || !number_is_plain(node->text)) {
+    if (node->quoted || !number_is_plain(node->text))
         return not_a_number(reader, node, wanted);
-    }
     *out = strtod(node->text, NULL);
     return (*out >= low && *out <= high) || out_of_range(reader, node, low, high);
 }
@@ -189,9 +178,8 @@ bool read_real(const struct reader *reader, const struct node *node, double low,
 bool read_truth(const struct reader *reader, const struct node *node, bool *out)
 {
     char value[SHOWN_SIZE];
-    if (!is_scalar(reader, node, "true or false")) {
+    if (!is_scalar(reader, node, "true or false"))
         return false;
-    }
     *out = strcmp(node->text, "true") == 0;
     return *out || strcmp(node->text, "false") == 0 ||
            read_bad(reader, node, "must be true or false, not `%s`", shown(node->text, value));
@@ -203,15 +191,12 @@ bool read_truth(const struct reader *reader, const struct node *node, bool *out)
 static bool read_text(const struct reader *reader, const struct node *node, size_t longest,
                       const char **out)
 {
-    if (!is_scalar(reader, node, "text")) {
+    if (!is_scalar(reader, node, "text"))
         return false;
-    }
-    if (!text_is_line(node->text)) {
+    if (!text_is_line(node->text))
         return read_bad(reader, node, "must be one line of UTF-8 text without control characters");
-    }
-    if (strlen(node->text) > longest) {
+    if (strlen(node->text) > longest)
         return read_bad(reader, node, "is longer than %zu bytes", longest);
-    }
     *out = node->text;
     return true;
 }
@@ -234,9 +219,8 @@ bool read_path(const struct reader *reader, const struct node *node, const char 
 
 bool read_list(const struct reader *reader, const struct node *node)
 {
-    if (node->type != NODE_LIST) {
+    if (node->type != NODE_LIST)
         return read_bad(reader, node, "must be a list, like [1, 2]");
-    }
     return (node->count > 0 && node->count < UINT32_MAX) ||
            read_bad(reader, node, "the list is empty");
 }
@@ -244,18 +228,15 @@ bool read_list(const struct reader *reader, const struct node *node)
 bool read_reals(const struct reader *reader, const struct node *node, double low, double high,
                 const double **out, uint32_t *count)
 {
-    if (!read_list(reader, node)) {
+    if (!read_list(reader, node))
         return false;
-    }
     double *values = pool_get(reader->pool, node->count, sizeof *values);
-    if (values == NULL) {
+    if (values == NULL)
         return read_no_memory(reader);
-    }
     *count = 0;
     for (const struct node *entry = node->first; entry != NULL; entry = entry->next) {
-        if (!read_real(reader, entry, low, high, &values[*count])) {
+        if (!read_real(reader, entry, low, high, &values[*count]))
             return false;
-        }
         ++*count;
     }
     *out = values;

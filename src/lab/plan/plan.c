@@ -22,19 +22,16 @@ static const uint64_t LAST_ROUND =
 static bool read_checkpoint_list(const struct reader *reader, const struct node *list,
                                  const struct node *rounds, oltr_experiment *point)
 {
-    if (!read_list(reader, list)) {
+    if (!read_list(reader, list))
         return false;
-    }
     uint64_t *round =
         list->count <= MOST_CHECKPOINTS ? pool_get(reader->pool, list->count, sizeof *round) : NULL;
-    if (round == NULL) {
+    if (round == NULL)
         return read_no_memory(reader);
-    }
     point->checkpoint = round;
     for (const struct node *entry = list->first; entry != NULL; entry = entry->next, round++) {
-        if (!read_whole(reader, entry, 1, LAST_ROUND, round)) {
+        if (!read_whole(reader, entry, 1, LAST_ROUND, round))
             return false;
-        }
         if (*round > point->rounds) {
             return read_bad(reader, tree_blame(entry, rounds),
                             "checkpoint %s is beyond the last round, %llu; shorten the list or say "
@@ -55,12 +52,10 @@ static bool read_checkpoints(const struct reader *reader, const struct node *roo
 {
     const struct node *node = tree_get(root, "checkpoints");
     uint32_t wanted = 200;
-    if (node != NULL && node->type == NODE_LIST) {
+    if (node != NULL && node->type == NODE_LIST)
         return read_checkpoint_list(reader, node, tree_get(root, "rounds"), point);
-    }
-    if (node != NULL && !read_whole32(reader, node, 1, MOST_CHECKPOINTS, &wanted)) {
+    if (node != NULL && !read_whole32(reader, node, 1, MOST_CHECKPOINTS, &wanted))
         return false;
-    }
     uint32_t count = oltr_checkpoints(point->rounds, wanted, NULL, 0);
     uint64_t *round = pool_get(reader->pool, count, sizeof *round);
     point->checkpoint = round;
@@ -103,9 +98,8 @@ static bool engine_agrees(const struct reader *reader, const struct node *root,
     oltr_error error = {OLTR_OK, ""};
     bool complete =
         strcmp(point->world.kind, "dataset") != 0; /* asked again by oltr_plan_give_data() */
-    if (!complete || oltr_experiment_check(point, &error) == OLTR_OK) {
+    if (!complete || oltr_experiment_check(point, &error) == OLTR_OK)
         return true;
-    }
     (void)fail(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
     return false;
 }
@@ -128,9 +122,8 @@ static bool read_point(const struct reader *reader, const struct node *root, olt
 /* Overrides come from a command line, which need not be UTF-8, unlike what libyaml lets through. */
 static bool override_is_text(const struct reader *reader, const struct override *override)
 {
-    if (text_is_line(override->key) && text_is_line(override->value)) {
+    if (text_is_line(override->key) && text_is_line(override->value))
         return true;
-    }
     (void)fail(reader->error, OLTR_EVALUE, "%.40s: the key and the value must be UTF-8 text",
                override->origin);
     return false;
@@ -148,9 +141,8 @@ static struct node *load(const struct reader *reader, const struct source *sourc
     for (uint32_t i = 0; root != NULL && i < source->overrides.count; i++) {
         const struct override *override = &source->overrides.item[i];
         if (!override_is_text(reader, override) ||
-            tree_set(reader->pool, root, override, reader->error) != OLTR_OK) {
+            tree_set(reader->pool, root, override, reader->error) != OLTR_OK)
             return NULL;
-        }
     }
     return root;
 }
@@ -192,27 +184,21 @@ static bool key_can_be_swept(const struct reader *reader, const struct node *key
 static bool read_sweep_values(const struct reader *reader, const struct node *values,
                               oltr_plan *plan)
 {
-    if (!read_list(reader, values)) {
+    if (!read_list(reader, values))
         return false;
-    }
-    if (values->count > MOST_POINTS) {
+    if (values->count > MOST_POINTS)
         return read_bad(reader, values, "a sweep has at most %d values", MOST_POINTS);
-    }
     const char **sweep = pool_get(reader->pool, values->count, sizeof *sweep);
-    if (sweep == NULL) {
+    if (sweep == NULL)
         return read_no_memory(reader);
-    }
     plan->sweep = sweep;
     for (const struct node *entry = values->first; entry != NULL;
          entry = entry->next, plan->n_points++) {
-        if (!read_line(reader, entry, &sweep[plan->n_points])) {
+        if (!read_line(reader, entry, &sweep[plan->n_points]))
             return false;
-        }
-        for (uint32_t i = 0; i < plan->n_points; i++) {
-            if (strcmp(sweep[i], sweep[plan->n_points]) == 0) {
+        for (uint32_t i = 0; i < plan->n_points; i++)
+            if (strcmp(sweep[i], sweep[plan->n_points]) == 0)
                 return read_bad(reader, entry, "`%.40s` is in the sweep twice", sweep[i]);
-            }
-        }
     }
     return true;
 }
@@ -234,14 +220,12 @@ static struct node *load_swept(const struct reader *reader, const oltr_plan *pla
 {
     const struct node *value = tree_get(tree_get(plan->root, "sweep"), "values")->first;
     struct node *root = load(reader, &plan->source);
-    while (i-- > 0) {
+    while (i-- > 0)
         value = value->next;
-    }
     struct override override = {value->origin, plan->sweep_key, value->text, value->line,
                                 value->column};
-    if (root == NULL || tree_set(reader->pool, root, &override, reader->error) != OLTR_OK) {
+    if (root == NULL || tree_set(reader->pool, root, &override, reader->error) != OLTR_OK)
         return NULL;
-    }
     return root;
 }
 
@@ -250,15 +234,13 @@ static bool read_points(const struct reader *reader, oltr_plan *plan)
     plan->points = pool_get(reader->pool, plan->n_points, sizeof *plan->points);
     plan->data = pool_get(reader->pool, plan->n_points, sizeof *plan->data);
     plan->replications = pool_get(reader->pool, plan->n_points, sizeof *plan->replications);
-    if (plan->points == NULL || plan->data == NULL || plan->replications == NULL) {
+    if (plan->points == NULL || plan->data == NULL || plan->replications == NULL)
         return read_no_memory(reader);
-    }
     for (uint32_t i = 0; i < plan->n_points; i++) {
         const struct node *root =
             plan->sweep_key == NULL ? plan->root : load_swept(reader, plan, i);
-        if (root == NULL || !read_point(reader, root, &plan->points[i], &plan->data[i])) {
+        if (root == NULL || !read_point(reader, root, &plan->points[i], &plan->data[i]))
             return false;
-        }
         plan->replications[i] = plan->points[i].replications;
     }
     return true;
@@ -282,9 +264,8 @@ static bool read_kind(const struct reader *reader, oltr_plan *plan)
 {
     const struct node *node = tree_get(plan->root, "kind");
     plan->kind = "regret";
-    if (node == NULL || !read_line(reader, node, &plan->kind)) {
+    if (node == NULL || !read_line(reader, node, &plan->kind))
         return node == NULL;
-    }
     return strcmp(plan->kind, "regret") == 0 || strcmp(plan->kind, "concentration") == 0 ||
            read_bad(reader, node, "an experiment must be of kind regret or concentration");
 }
@@ -292,9 +273,8 @@ static bool read_kind(const struct reader *reader, oltr_plan *plan)
 static bool open_document(const struct reader *reader, oltr_plan *plan)
 {
     plan->root = load(reader, &plan->source);
-    if (plan->root == NULL || !read_kind(reader, plan)) {
+    if (plan->root == NULL || !read_kind(reader, plan))
         return false;
-    }
     const struct node *title = tree_get(plan->root, "title");
     plan->title = title == NULL ? base_name(reader, plan->source.name) : NULL;
     return title == NULL || read_line(reader, title, &plan->title);
@@ -332,9 +312,8 @@ bool plan_read(oltr_plan *plan, oltr_error *error)
 
 void oltr_plan_free(oltr_plan *plan)
 {
-    if (plan != NULL) {
+    if (plan != NULL)
         pool_free(&plan->pool);
-    }
     free(plan);
 }
 
@@ -364,13 +343,11 @@ static const struct override *own_overrides(const oltr_override *from, uint32_t 
         }
         own[i] = (struct override){
             .origin = origin_of(&from[i], pool), .key = from[i].key, .value = from[i].value};
-        if (own[i].origin == NULL) {
+        if (own[i].origin == NULL)
             own = NULL;
-        }
     }
-    if (own == NULL) {
+    if (own == NULL)
         (void)fail(error, OLTR_ENOMEM, "out of memory");
-    }
     return own;
 }
 
@@ -384,9 +361,8 @@ static oltr_plan *parse(const char *name, const char *text, size_t length,
             tree_get(plan->root, "kind"), error,
             "an experiment of kind concentration simulates nothing; `oltr run` draws it");
     }
-    if (good && plan_read(plan, error)) {
+    if (good && plan_read(plan, error))
         return plan;
-    }
     oltr_plan_free(plan);
     return NULL;
 }
@@ -401,9 +377,8 @@ oltr_plan *oltr_plan_parse(const char *name, const char *text, size_t length,
         return NULL;
     }
     struct overrides own = {n_overrides, own_overrides(overrides, n_overrides, &pool, error)};
-    if (own.item != NULL) {
+    if (own.item != NULL)
         plan = parse(name, text, length, &own, error);
-    }
     pool_free(&pool);
     return plan;
 }

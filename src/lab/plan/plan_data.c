@@ -14,13 +14,11 @@ static bool read_word(const struct reader *reader, const struct node *node,
 {
     const char *word;
     char name[SHOWN_SIZE], list[128] = "";
-    if (!read_line(reader, node, &word)) {
+    if (!read_line(reader, node, &word))
         return false;
-    }
     for (*out = 0; *out < count; ++*out) {
-        if (strcmp(word, words[*out]) == 0) {
+        if (strcmp(word, words[*out]) == 0)
             return true;
-        }
         size_t used = strlen(list);
         (void)snprintf(list + used, sizeof list - used, "%s%s",
                        *out == 0          ? ""
@@ -36,14 +34,12 @@ static bool read_generated(const struct reader *reader, const struct node *map,
 {
     static const uint32_t usual[3] = {200, 50, 50};
     memcpy(data->generated, usual, sizeof usual);
-    if (map == NULL || !read_map_keys(reader, map, "generated", generated_keys)) {
+    if (map == NULL || !read_map_keys(reader, map, "generated", generated_keys))
         return map == NULL;
-    }
     for (size_t i = 0; i < 3; i++) {
         const struct node *node = tree_get(map, generated_keys[i].name);
-        if (node != NULL && !read_whole32(reader, node, 2, MOST_QUERIES, &data->generated[i])) {
+        if (node != NULL && !read_whole32(reader, node, 2, MOST_QUERIES, &data->generated[i]))
             return false;
-        }
     }
     return true;
 }
@@ -58,10 +54,9 @@ static bool read_source(const struct reader *reader, const struct node *map, olt
                         "generate one");
     }
     if ((folder != NULL && !read_path(reader, folder, &data->folder)) ||
-        (shape != NULL && !plan_name(reader, shape, "shape of data", oltr_shape_count,
-                                     oltr_shape_at, &data->shape))) {
+        (shape != NULL &&
+         !plan_name(reader, shape, "shape of data", oltr_shape_count, oltr_shape_at, &data->shape)))
         return false;
-    }
     return read_generated(reader, tree_get(map, "generated"), data);
 }
 
@@ -77,9 +72,8 @@ static bool read_belief(const struct reader *reader, const struct node *map, olt
     const struct node *scores = tree_get(map, "scores"), *rankers = tree_get(map, "rankers");
     data->rankers = scores == NULL ? 10 : 0;
     if ((scores != NULL && !read_path(reader, scores, &data->scores)) ||
-        (rankers != NULL && !read_whole32(reader, rankers, 0, MOST_RANKERS, &data->rankers))) {
+        (rankers != NULL && !read_whole32(reader, rankers, 0, MOST_RANKERS, &data->rankers)))
         return false;
-    }
     return scores == NULL || data->rankers == 0 ||
            read_bad(reader, tree_blame(rankers->key, scores),
                     "`scores` are there already: leave `rankers` out, or make it 0 (--set "

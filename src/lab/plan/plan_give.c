@@ -40,20 +40,17 @@ static const double *attractions(struct pool *pool, const oltr_data_plan *plan,
                    data->n_rows);
         return NULL;
     }
-    for (uint32_t i = 0; plan->largest_grade == 0 && i < data->n_rows; i++) {
+    for (uint32_t i = 0; plan->largest_grade == 0 && i < data->n_rows; i++)
         largest = data->grade[i] > largest ? data->grade[i] : largest;
-    }
     if (largest == 0) {
         (void)fail(error, OLTR_EVALUE,
                    "every document of the data has the grade 0: there is nothing to find");
         return NULL;
     }
-    for (uint32_t i = 0; i < data->n_rows; i++) {
+    for (uint32_t i = 0; i < data->n_rows; i++)
         if (oltr_attraction_of_grade(plan->grades, data->grade[i], largest, &attraction[i],
-                                     error) != OLTR_OK) {
+                                     error) != OLTR_OK)
             return NULL;
-        }
-    }
     return attraction;
 }
 
@@ -74,9 +71,8 @@ static void fill_world(const oltr_plan_data_given *given, const double *attracti
 static oltr_status fit_policies(struct pool *pool, oltr_experiment *e, oltr_error *error)
 {
     oltr_contestant *policy = pool_get(pool, e->n_policies, sizeof *policy);
-    if (policy == NULL) {
+    if (policy == NULL)
         return fail(error, OLTR_ENOMEM, "out of memory");
-    }
     for (uint32_t i = 0; i < e->n_policies; i++) {
         policy[i] = e->policy[i];
         policy[i].settings.n_items = e->world.n_items;
@@ -106,26 +102,21 @@ oltr_status oltr_plan_give_data(oltr_plan *plan, uint32_t point, const oltr_plan
                     point);
     }
     const oltr_dataset *set = data != NULL ? data->dataset : NULL;
-    if (set == NULL || set->n_queries == 0 || set->first_row == NULL || set->grade == NULL) {
+    if (set == NULL || set->n_queries == 0 || set->first_row == NULL || set->grade == NULL)
         return fail(error, OLTR_EINVAL, "a dataset with at least 1 query is needed");
-    }
     oltr_experiment e = plan->points[point];
     const double *attraction = data->attraction != NULL
                                    ? data->attraction
                                    : attractions(&plan->pool, &plan->data[point], set, error);
-    if (attraction == NULL) {
+    if (attraction == NULL)
         return error != NULL ? error->code : OLTR_EVALUE;
-    }
     fill_world(data, attraction, &e.world);
     oltr_status status = fit_policies(&plan->pool, &e, error);
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = multiply(plan->replications[point], set->n_queries, &e.replications, error);
-    }
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = oltr_experiment_check(&e, error);
-    }
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         plan->points[point] = e;
-    }
     return status;
 }

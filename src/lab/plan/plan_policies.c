@@ -10,11 +10,9 @@
 
 static const oltr_param *find_param(const oltr_policy_info *info, const char *name)
 {
-    for (uint32_t i = 0; i < info->n_params; i++) {
-        if (strcmp(info->params[i].name, name) == 0) {
+    for (uint32_t i = 0; i < info->n_params; i++)
+        if (strcmp(info->params[i].name, name) == 0)
             return &info->params[i];
-        }
-    }
     return NULL;
 }
 
@@ -22,9 +20,8 @@ static bool unknown_kind(const struct reader *reader, const struct node *node, c
 {
     char hint[HINT_SIZE], name[SHOWN_SIZE];
     struct nearest nearest = nearest_to(kind);
-    for (uint32_t i = 0; i < oltr_policy_count(); i++) {
+    for (uint32_t i = 0; i < oltr_policy_count(); i++)
         nearest_offer(&nearest, oltr_policy_info_at(i)->name);
-    }
     bool near = nearest.best != NULL;
     return read_bad(reader, node, "no policy is called `%s`%s", shown(kind, name),
                     near ? nearest_hint(&nearest, hint) : "; `oltr policies` lists all of them");
@@ -38,9 +35,8 @@ static bool unknown_param(const struct reader *reader, const struct node *entry,
     nearest_offer(&nearest, "name");
     nearest_offer(&nearest, "kind");
     nearest_offer(&nearest, "note");
-    for (uint32_t i = 0; i < info->n_params; i++) {
+    for (uint32_t i = 0; i < info->n_params; i++)
         nearest_offer(&nearest, info->params[i].name);
-    }
     (void)snprintf(help, sizeof help, "; `oltr policies %s` lists what it has", info->name);
     return read_bad(reader, entry->key, "%s has no parameter `%s`%s", info->name,
                     shown(entry->key->text, name),
@@ -75,15 +71,12 @@ static bool set_param(const struct reader *reader, const struct node *entry,
 {
     const char *value;
     oltr_error error = {OLTR_OK, ""};
-    if (find_param(settings->info, entry->key->text) == NULL) {
+    if (find_param(settings->info, entry->key->text) == NULL)
         return unknown_param(reader, entry, settings->info);
-    }
-    if (!read_line(reader, entry, &value)) {
+    if (!read_line(reader, entry, &value))
         return false;
-    }
-    if (oltr_settings_set(settings, entry->key->text, value, &error) != OLTR_OK) {
+    if (oltr_settings_set(settings, entry->key->text, value, &error) != OLTR_OK)
         return read_bad(reader, entry, "%s", error.msg);
-    }
     return told_nothing(reader, entry, world, data);
 }
 
@@ -94,9 +87,8 @@ static bool set_default(const struct reader *reader, const struct node *map, con
 {
     char value[24];
     oltr_error error = {OLTR_OK, ""};
-    if (find_param(settings->info, name) == NULL || tree_get(map, name) != NULL) {
+    if (find_param(settings->info, name) == NULL || tree_get(map, name) != NULL)
         return true;
-    }
     (void)snprintf(value, sizeof value, "%" PRIu64, number);
     return oltr_settings_set(settings, name, value, &error) == OLTR_OK ||
            read_bad(reader, map, "`%s` cannot be set from the experiment: %s", name, error.msg);
@@ -109,29 +101,21 @@ static bool read_policy(const struct reader *reader, const struct node *map,
     const struct node *kind, *name = tree_get(map, "name"), *note = tree_get(map, "note");
     const char *text;
     oltr_error error = {OLTR_OK, ""};
-    if (map->type != NODE_MAP) {
+    if (map->type != NODE_MAP)
         return read_bad(reader, map, "a policy must be a map, like {name: GTS, kind: gts}");
-    }
-    if (!read_required(reader, map, policy_keys, "kind", &kind) ||
-        !read_line(reader, kind, &text)) {
+    if (!read_required(reader, map, policy_keys, "kind", &kind) || !read_line(reader, kind, &text))
         return false;
-    }
-    if (oltr_policy_info_by_name(text, NULL) == NULL) {
+    if (oltr_policy_info_by_name(text, NULL) == NULL)
         return unknown_kind(reader, kind, text);
-    }
-    if (oltr_settings_init(&policy->settings, text, point->world.n_items, &error) != OLTR_OK) {
+    if (oltr_settings_init(&policy->settings, text, point->world.n_items, &error) != OLTR_OK)
         return read_bad(reader, kind, "%s", error.msg);
-    }
     policy->label = text;
-    if (name != NULL && !read_line(reader, name, &policy->label)) {
+    if (name != NULL && !read_line(reader, name, &policy->label))
         return false;
-    }
-    for (const struct node *entry = map->first; entry != NULL; entry = entry->next) {
+    for (const struct node *entry = map->first; entry != NULL; entry = entry->next)
         if (entry != name && entry != kind && entry != note &&
-            !set_param(reader, entry, &point->world, data, &policy->settings)) {
+            !set_param(reader, entry, &point->world, data, &policy->settings))
             return false;
-        }
-    }
     policy->settings.dim = point->world.dim;
     return set_default(reader, map, "horizon", point->rounds, &policy->settings) &&
            set_default(reader, map, "slots", point->slots, &policy->settings);
@@ -155,27 +139,22 @@ bool plan_policies(const struct reader *reader, const struct node *root, const o
                    oltr_experiment *point)
 {
     const struct node *list;
-    if (!read_required(reader, root, experiment_keys, "policies", &list)) {
+    if (!read_required(reader, root, experiment_keys, "policies", &list))
         return false;
-    }
     if (list->type == NODE_LIST && (list->count == 0 || list->count > MOST_POLICIES)) {
         return read_bad(reader, list, "`policies` must have at least one entry and at most %d",
                         MOST_POLICIES);
     }
-    if (!read_list(reader, list)) {
+    if (!read_list(reader, list))
         return false;
-    }
     oltr_contestant *policy = pool_get(reader->pool, list->count, sizeof *policy);
-    if (policy == NULL) {
+    if (policy == NULL)
         return read_no_memory(reader);
-    }
     uint32_t count = 0;
-    for (const struct node *map = list->first; map != NULL; map = map->next, count++) {
+    for (const struct node *map = list->first; map != NULL; map = map->next, count++)
         if (!read_policy(reader, map, data, point, &policy[count]) ||
-            !is_new_label(reader, map, policy, count)) {
+            !is_new_label(reader, map, policy, count))
             return false;
-        }
-    }
     point->policy = policy;
     point->n_policies = count;
     return true;
@@ -186,15 +165,13 @@ bool plan_notes(const struct reader *reader, const struct node *root, oltr_plan 
 {
     const struct node *list = tree_get(root, "policies");
     const char **note = pool_get(reader->pool, list->count, sizeof *note);
-    if (note == NULL) {
+    if (note == NULL)
         return read_no_memory(reader);
-    }
     plan->note = note;
     for (const struct node *map = list->first; map != NULL; map = map->next, note++) {
         const struct node *node = tree_get(map, "note");
-        if (node != NULL && !read_paragraph(reader, node, note)) {
+        if (node != NULL && !read_paragraph(reader, node, note))
             return false;
-        }
     }
     return true;
 }

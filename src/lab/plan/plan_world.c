@@ -18,9 +18,8 @@ bool plan_name(const struct reader *reader, const struct node *node, const char 
     char hint[HINT_SIZE], list[128] = "", name[SHOWN_SIZE];
     size_t used = 0;
     const char *word;
-    if (!read_line(reader, node, &word)) {
+    if (!read_line(reader, node, &word))
         return false;
-    }
     struct nearest nearest = nearest_to(word);
     for (uint32_t i = 0; i < count(); i++) {
         if (strcmp(word, at(i)->name) == 0) {
@@ -44,9 +43,8 @@ bool plan_name(const struct reader *reader, const struct node *node, const char 
 static bool read_level(const struct reader *reader, const struct node *node, uint32_t *count,
                        double *value)
 {
-    if (node->type != NODE_LIST || node->count != 2) {
+    if (node->type != NODE_LIST || node->count != 2)
         return read_bad(reader, node, "a level must be a pair [count, value], like [14, 0.05]");
-    }
     return read_whole32(reader, node->first, 1, MOST_ITEMS, count) &&
            read_real(reader, node->last, 0, 1, value);
 }
@@ -55,29 +53,24 @@ static bool read_levels(const struct reader *reader, const struct node *levels, 
 {
     uint32_t count = 0, items = 0;
     double value = 0, *attraction;
-    if (!read_list(reader, levels)) {
+    if (!read_list(reader, levels))
         return false;
-    }
     for (const struct node *entry = levels->first; entry != NULL; entry = entry->next) {
-        if (!read_level(reader, entry, &count, &value)) {
+        if (!read_level(reader, entry, &count, &value))
             return false;
-        }
-        if (count > MOST_ITEMS - items) {
+        if (count > MOST_ITEMS - items)
             return read_bad(reader, entry, "the levels add up to more than %d items", MOST_ITEMS);
-        }
         items += count;
     }
     attraction = pool_get(reader->pool, items, sizeof *attraction);
-    if (attraction == NULL) {
+    if (attraction == NULL)
         return read_no_memory(reader);
-    }
     world->attraction = attraction;
     world->n_items = items;
     for (const struct node *entry = levels->first; entry != NULL; entry = entry->next) {
         (void)read_level(reader, entry, &count, &value); /* good already */
-        while (count-- > 0) {
+        while (count-- > 0)
             *attraction++ = value;
-        }
     }
     return true;
 }
@@ -97,9 +90,8 @@ static bool read_fixed(const struct reader *reader, const struct node *map, oltr
     bool good = levels != NULL
                     ? read_levels(reader, levels, world)
                     : read_reals(reader, attraction, 0, 1, &world->attraction, &world->n_items);
-    if (!good || items == NULL) {
+    if (!good || items == NULL)
         return good;
-    }
     return read_whole32(reader, items, 1, MOST_ITEMS, &said) &&
            (said == world->n_items ||
             read_bad(reader, tree_blame(items, levels != NULL ? levels : attraction),
@@ -127,12 +119,10 @@ static bool read_either(const struct reader *reader, const struct node *map, con
 {
     const struct node *node = tree_get(map, key);
     const char *word;
-    if (node == NULL) {
+    if (node == NULL)
         return true;
-    }
-    if (!read_line(reader, node, &word)) {
+    if (!read_line(reader, node, &word))
         return false;
-    }
     *out = strcmp(word, second) == 0;
     return *out || strcmp(word, first) == 0 ||
            read_bad(reader, node, "must be %s or %s", first, second);
@@ -143,16 +133,14 @@ static bool read_feature_row(const struct reader *reader, const struct node *row
 {
     const double *values;
     uint32_t count = 0;
-    if (!read_reals(reader, row, -MOST_FEATURE, MOST_FEATURE, &values, &count)) {
+    if (!read_reals(reader, row, -MOST_FEATURE, MOST_FEATURE, &values, &count))
         return false;
-    }
     if (count != dim) {
         return read_bad(reader, row, "this row has %u feature%s, the first one has %u", count,
                         count == 1 ? "" : "s", dim);
     }
-    for (uint32_t i = 0; i < dim; i++) {
+    for (uint32_t i = 0; i < dim; i++)
         out[i] = (float)values[i];
-    }
     return true;
 }
 
@@ -160,9 +148,8 @@ static bool read_feature_row(const struct reader *reader, const struct node *row
 static bool read_features(const struct reader *reader, const struct node *map, oltr_world *world)
 {
     const struct node *rows = tree_get(map, "features");
-    if (rows == NULL || !read_list(reader, rows)) {
+    if (rows == NULL || !read_list(reader, rows))
         return rows == NULL;
-    }
     if (rows->count != world->n_items || rows->first->type != NODE_LIST ||
         rows->first->count == 0) {
         return read_bad(reader, rows, "there must be one row [0.1, 0.9] for each of the %u items",
@@ -170,15 +157,12 @@ static bool read_features(const struct reader *reader, const struct node *map, o
     }
     world->dim = (uint32_t)rows->first->count;
     float *x = pool_get(reader->pool, (size_t)world->n_items * world->dim, sizeof *x);
-    if (x == NULL) {
+    if (x == NULL)
         return read_no_memory(reader);
-    }
     world->features = x;
-    for (const struct node *row = rows->first; row != NULL; row = row->next, x += world->dim) {
-        if (!read_feature_row(reader, row, world->dim, x)) {
+    for (const struct node *row = rows->first; row != NULL; row = row->next, x += world->dim)
+        if (!read_feature_row(reader, row, world->dim, x))
             return false;
-        }
-    }
     return true;
 }
 
@@ -283,15 +267,12 @@ static bool read_prior_number(const struct reader *reader, const struct node *no
                               uint32_t n_items, const double **out)
 {
     double value, *values = pool_get(reader->pool, n_items, sizeof *values);
-    if (values == NULL) {
+    if (values == NULL)
         return read_no_memory(reader);
-    }
-    if (!read_real(reader, node, 0, LARGEST, &value)) {
+    if (!read_real(reader, node, 0, LARGEST, &value))
         return false;
-    }
-    for (uint32_t i = 0; i < n_items; i++) {
+    for (uint32_t i = 0; i < n_items; i++)
         values[i] = value;
-    }
     *out = values;
     return true;
 }
@@ -302,18 +283,16 @@ static bool read_prior_side(const struct reader *reader, const struct node *node
 {
     bool good = node->type == NODE_LIST ? read_prior_list(reader, node, n_items, out)
                                         : read_prior_number(reader, node, n_items, out);
-    for (uint32_t i = 0; good && i < n_items; i++) {
+    for (uint32_t i = 0; good && i < n_items; i++)
         good = (*out)[i] > 0 || read_bad(reader, node, "a shape of a Beta prior must be above 0");
-    }
     return good;
 }
 
 static bool read_prior(const struct reader *reader, const struct node *map, oltr_world *world)
 {
     const struct node *prior = tree_get(map, "prior"), *a, *b, *drawn = tree_get(map, "a_max");
-    if (drawn == NULL) {
+    if (drawn == NULL)
         drawn = tree_get(map, "instances_per_prior");
-    }
     bool draws_prior = prior == NULL && strcmp(world->kind, "beta") == 0;
     if (drawn != NULL && !draws_prior) {
         return read_bad(reader, drawn->key,
@@ -341,16 +320,13 @@ static bool read_logistic_shift(const struct reader *reader, const struct node *
 static bool read_shift(const struct reader *reader, const struct node *map, oltr_world *world)
 {
     const struct node *node = tree_get(map, "misspecification");
-    if (node == NULL || !read_real(reader, node, -LARGEST, LARGEST, &world->misspecification)) {
+    if (node == NULL || !read_real(reader, node, -LARGEST, LARGEST, &world->misspecification))
         return node == NULL;
-    }
-    if (strcmp(world->kind, "dataset") == 0) {
+    if (strcmp(world->kind, "dataset") == 0)
         return true; /* its prior is not known yet */
-    }
     double c = world->misspecification, smallest_a = 1, smallest_b = 10;
-    if (strcmp(world->kind, "logistic") == 0) {
+    if (strcmp(world->kind, "logistic") == 0)
         return read_logistic_shift(reader, node, c);
-    }
     for (uint32_t i = 0; world->prior_a != NULL && i < world->n_items; i++) {
         smallest_a = i == 0 || world->prior_a[i] < smallest_a ? world->prior_a[i] : smallest_a;
         smallest_b = i == 0 || world->prior_b[i] < smallest_b ? world->prior_b[i] : smallest_b;
@@ -376,9 +352,8 @@ bool plan_no_click(const struct reader *reader, const struct node *world, uint32
 {
     const struct node *node = tree_get(world, "no_click");
     *out = 0;
-    if (node == NULL || (node->type == NODE_SCALAR && strcmp(node->text, "all") == 0)) {
+    if (node == NULL || (node->type == NODE_SCALAR && strcmp(node->text, "all") == 0))
         return true;
-    }
     return read_whole32(reader, node, 1, slots, out);
 }
 
@@ -390,24 +365,19 @@ bool plan_world(const struct reader *reader, const struct node *root, oltr_world
     if (!read_required(reader, root, experiment_keys, "world", &map) ||
         !read_map_keys(reader, map, "world", world_keys) ||
         !read_required(reader, map, world_keys, "kind", &kind) ||
-        !plan_name(reader, kind, "world", oltr_world_count, oltr_world_at, &world->kind)) {
+        !plan_name(reader, kind, "world", oltr_world_count, oltr_world_at, &world->kind))
         return false;
-    }
     clicks = tree_get(map, "clicks");
-    if (strcmp(world->kind, "scalar") == 0) {
+    if (strcmp(world->kind, "scalar") == 0)
         world->clicks = "abandon";
-    }
     if ((clicks != NULL && !plan_name(reader, clicks, "click model", oltr_clicks_count,
                                       oltr_clicks_at, &world->clicks)) ||
-        !keys_fit_kind(reader, map, world) || !read_rewards(reader, map, world)) {
+        !keys_fit_kind(reader, map, world) || !read_rewards(reader, map, world))
         return false;
-    }
-    if (strcmp(world->kind, "dataset") == 0) {
+    if (strcmp(world->kind, "dataset") == 0)
         return plan_data(reader, map, world, data) && read_shift(reader, map, world);
-    }
-    if (strcmp(world->kind, "fixed") != 0 && strcmp(world->kind, "beta") != 0) {
+    if (strcmp(world->kind, "fixed") != 0 && strcmp(world->kind, "beta") != 0)
         return read_drawn(reader, map, world) && read_shift(reader, map, world);
-    }
     return (strcmp(world->kind, "fixed") == 0
                 ? read_fixed(reader, map, world) && read_features(reader, map, world)
                 : read_beta(reader, map, world)) &&

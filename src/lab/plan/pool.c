@@ -11,13 +11,11 @@ struct pool_block {
 
 void *pool_get(struct pool *pool, size_t count, size_t size)
 {
-    if (size != 0 && count > (POOL_LIMIT - pool->used) / size) {
+    if (size != 0 && count > (POOL_LIMIT - pool->used) / size)
         return NULL;
-    }
     struct pool_block *block = calloc(1, sizeof *block + count * size);
-    if (block == NULL) {
+    if (block == NULL)
         return NULL;
-    }
     block->next = pool->blocks;
     pool->blocks = block;
     pool->used += count * size;
@@ -27,9 +25,8 @@ void *pool_get(struct pool *pool, size_t count, size_t size)
 char *pool_text(struct pool *pool, const char *text, size_t length)
 {
     char *copy = pool_get(pool, length + 1, 1);
-    if (copy != NULL) {
+    if (copy != NULL)
         memcpy(copy, text, length);
-    }
     return copy;
 }
 

@@ -30,9 +30,8 @@ static const char *short_name(const char *name)
 static oltr_status fail_at(const char *name, size_t line, size_t column, oltr_error *error,
                            const char *words)
 {
-    if (line == 0) {
+    if (line == 0)
         return fail(error, OLTR_EVALUE, "%s: %s", short_name(name), words);
-    }
     return fail(error, OLTR_EVALUE, "%s:%zu:%zu: %s", short_name(name), line, column, words);
 }
 
@@ -40,12 +39,10 @@ static oltr_status fail_at(const char *name, size_t line, size_t column, oltr_er
 static const char *name_of(const struct node *entry)
 {
     const struct node *name = tree_get(entry, "name");
-    if (name == NULL) {
+    if (name == NULL)
         name = tree_get(entry, "file");
-    }
-    if (name == NULL) {
+    if (name == NULL)
         name = tree_get(entry, "kind");
-    }
     return name != NULL && name->type == NODE_SCALAR ? name->text : NULL;
 }
 
@@ -53,9 +50,8 @@ static size_t place_in_list(const struct node *node)
 {
     size_t place = 0;
     for (const struct node *entry = node->parent->first; entry != NULL && entry != node;
-         entry = entry->next) {
+         entry = entry->next)
         place++;
-    }
     return place;
 }
 
@@ -63,17 +59,15 @@ const char *tree_path(const struct node *node, char path[PATH_SIZE])
 {
     size_t used = 0;
     path[0] = '\0';
-    if (node->parent == NULL) {
+    if (node->parent == NULL)
         return path;
-    }
     used = strlen(tree_path(node->parent, path));
     bool in_list = node->parent->type == NODE_LIST;
     const char *name = in_list ? name_of(node) : node->key != NULL ? node->key->text : node->text;
-    if (name != NULL) {
+    if (name != NULL)
         (void)snprintf(path + used, PATH_SIZE - used, "%s%s", used > 0 ? "." : "", name);
-    } else {
+    else
         (void)snprintf(path + used, PATH_SIZE - used, "[%zu]", place_in_list(node));
-    }
     return path;
 }
 
@@ -146,9 +140,8 @@ static bool tab_indents(const struct loader *loader, size_t line, size_t *column
         const char *line_end = memchr(at, '\n', (size_t)(end - at));
         at = line_end != NULL ? line_end + 1 : end;
     }
-    for (*column = 0; at < end && (*at == ' ' || *at == '-'); at++) {
+    for (*column = 0; at < end && (*at == ' ' || *at == '-'); at++)
         ++*column;
-    }
     return at < end && *at == '\t';
 }
 
@@ -164,19 +157,15 @@ static void *syntax_error(const struct loader *loader)
     const yaml_parser_t *yaml = &loader->yaml;
     char words[160];
     size_t line = yaml->problem_mark.line, column;
-    if (yaml->error == YAML_MEMORY_ERROR) {
+    if (yaml->error == YAML_MEMORY_ERROR)
         return no_memory(loader);
-    }
     if (yaml->error == YAML_READER_ERROR) {
         (void)snprintf(words, sizeof words, "%s; save the file as UTF-8 text", yaml->problem);
         return refuse(loader, mark_of_offset(loader->text, yaml->problem_offset), words);
     }
-    for (size_t i = 0; i < 2 && i <= line;
-         i++) { /* the parser may notice it in the next line only */
-        if (tab_indents(loader, line - i, &column)) {
+    for (size_t i = 0; i < 2 && i <= line; i++) /* the parser may notice it in the next line only */
+        if (tab_indents(loader, line - i, &column))
             return tab_error(loader, line - i, column);
-        }
-    }
     (void)snprintf(words, sizeof words, "YAML: %s%s%s", yaml->context != NULL ? yaml->context : "",
                    yaml->context != NULL ? ", " : "",
                    yaml->problem != NULL ? yaml->problem : "not understood");
@@ -185,9 +174,8 @@ static void *syntax_error(const struct loader *loader)
 
 static bool next_event(struct loader *loader, yaml_event_t *event)
 {
-    if (yaml_parser_parse(&loader->yaml, event)) {
+    if (yaml_parser_parse(&loader->yaml, event))
         return true;
-    }
     (void)syntax_error(loader);
     return false;
 }
@@ -195,9 +183,8 @@ static bool next_event(struct loader *loader, yaml_event_t *event)
 static struct node *new_node(const struct loader *loader, enum node_type type, yaml_mark_t mark)
 {
     struct node *node = pool_get(loader->pool, 1, sizeof *node);
-    if (node == NULL) {
+    if (node == NULL)
         return no_memory(loader);
-    }
     node->type = type;
     node->origin = loader->name;
     node->line = loader->of != NULL ? loader->of->line : mark.line + 1;
@@ -210,9 +197,8 @@ static struct node *scalar_node(const struct loader *loader, const yaml_event_t 
 {
     const char *value = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
-    if (memchr(value, '\0', length) != NULL) {
+    if (memchr(value, '\0', length) != NULL)
         return refuse(loader, event->start_mark, "a zero byte in a value");
-    }
     struct node *node = new_node(loader, NODE_SCALAR, event->start_mark);
     if (node != NULL) {
         node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
@@ -223,11 +209,10 @@ static struct node *scalar_node(const struct loader *loader, const yaml_event_t 
 
 static void append(struct node *parent, struct node *child)
 {
-    if (parent->last != NULL) {
+    if (parent->last != NULL)
         parent->last->next = child;
-    } else {
+    else
         parent->first = child;
-    }
     parent->last = child;
     parent->count++;
     child->parent = parent;
@@ -237,9 +222,8 @@ static bool check_key(const struct loader *loader, const struct node *map, const
                       yaml_mark_t mark)
 {
     char name[SHOWN_SIZE], words[SHOWN_SIZE + 64];
-    if (key->type != NODE_SCALAR) {
+    if (key->type != NODE_SCALAR)
         return refuse(loader, mark, "a key must be a word, not a list or a map") != NULL;
-    }
     if (strcmp(key->text, "<<") == 0) {
         return refuse(loader, mark, "merge keys (<<) are not supported; write the keys out") !=
                NULL;
@@ -260,9 +244,8 @@ static struct node *read_node(struct loader *loader, yaml_event_t *event, int de
 static struct node *read_entry(struct loader *loader, int depth, bool *end)
 {
     yaml_event_t event;
-    if (!next_event(loader, &event)) {
+    if (!next_event(loader, &event))
         return NULL;
-    }
     *end = event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
     struct node *node = *end ? NULL : read_node(loader, &event, depth);
     yaml_event_delete(&event);
@@ -274,9 +257,8 @@ static struct node *read_list(struct loader *loader, struct node *list, int dept
     for (;;) {
         bool end = false;
         struct node *entry = read_entry(loader, depth, &end);
-        if (entry == NULL) {
+        if (entry == NULL)
             return end ? list : NULL;
-        }
         append(list, entry);
     }
 }
@@ -286,15 +268,13 @@ static struct node *read_map(struct loader *loader, struct node *map, int depth)
     for (;;) {
         bool end = false;
         struct node *key = read_entry(loader, depth, &end);
-        if (key == NULL) {
+        if (key == NULL)
             return end ? map : NULL;
-        }
         yaml_mark_t mark = {0, key->line - 1, key->column - 1};
         struct node *value =
             check_key(loader, map, key, mark) ? read_entry(loader, depth, &end) : NULL;
-        if (value == NULL) {
+        if (value == NULL)
             return NULL;
-        }
         value->key = key;
         key->parent = map;
         append(map, value);
@@ -314,21 +294,18 @@ static struct node *read_node(struct loader *loader, yaml_event_t *event, int de
         return refuse(loader, event->start_mark,
                       "aliases (*name) are not supported; write the value out");
     }
-    if (has_tag(event)) {
+    if (has_tag(event))
         return refuse(loader, event->start_mark, "tags (!name) are not supported; leave it out");
-    }
-    if (event->type == YAML_SCALAR_EVENT) {
+    if (event->type == YAML_SCALAR_EVENT)
         return scalar_node(loader, event);
-    }
     if (depth == DEEPEST) {
         return refuse(loader, event->start_mark,
                       "nested deeper than any experiment; is a bracket missing?");
     }
     bool list = event->type == YAML_SEQUENCE_START_EVENT;
     struct node *node = new_node(loader, list ? NODE_LIST : NODE_MAP, event->start_mark);
-    if (node == NULL) {
+    if (node == NULL)
         return NULL;
-    }
     node->flow = list ? event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE
                       : event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
     return list ? read_list(loader, node, depth + 1) : read_map(loader, node, depth + 1);
@@ -339,13 +316,11 @@ static struct node *read_node(struct loader *loader, yaml_event_t *event, int de
 static bool expect(struct loader *loader, yaml_event_type_t type, const char *words)
 {
     yaml_event_t event;
-    if (!next_event(loader, &event)) {
+    if (!next_event(loader, &event))
         return false;
-    }
     bool good = event.type == type;
-    if (!good) {
+    if (!good)
         (void)refuse(loader, event.start_mark, words);
-    }
     yaml_event_delete(&event);
     return good;
 }
@@ -355,16 +330,14 @@ static struct node *read_document(struct loader *loader)
     bool end = false;
     if (!expect(loader, YAML_STREAM_START_EVENT, "not a YAML file") ||
         !expect(loader, YAML_DOCUMENT_START_EVENT,
-                "the file is empty; an experiment needs rounds, world and policies")) {
+                "the file is empty; an experiment needs rounds, world and policies"))
         return NULL;
-    }
     struct node *root = read_entry(loader, 0, &end);
     if (root == NULL ||
         !expect(loader, YAML_DOCUMENT_END_EVENT, "the document does not end here") ||
         !expect(loader, YAML_STREAM_END_EVENT,
-                "a second document begins here; one file is one experiment")) {
+                "a second document begins here; one file is one experiment"))
         return NULL;
-    }
     return root;
 }
 
@@ -396,11 +369,9 @@ struct node *tree_parse(struct pool *pool, const char *name, const char *text, s
 struct node *tree_get(const struct node *map, const char *key)
 {
     for (struct node *entry = map->first; map->type == NODE_MAP && entry != NULL;
-         entry = entry->next) {
-        if (strcmp(entry->key->text, key) == 0) {
+         entry = entry->next)
+        if (strcmp(entry->key->text, key) == 0)
             return entry;
-        }
-    }
     return NULL;
 }
 
@@ -427,13 +398,11 @@ static struct node *value_node(struct pool *pool, const struct override *overrid
 {
     const char *value = override->value;
     struct node *node;
-    if (value[0] == '[' || value[0] == '{') {
+    if (value[0] == '[' || value[0] == '{')
         return parse(pool, override->origin, value, strlen(value), override, error);
-    }
     node = origin_node(pool, override, NODE_SCALAR);
-    if (node != NULL) {
+    if (node != NULL)
         node->text = pool_text(pool, value, strlen(value));
-    }
     if (node == NULL || node->text == NULL) {
         (void)fail(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
         return NULL;
@@ -463,11 +432,9 @@ static oltr_status no_such_entry(const struct node *list, const char *rest,
     char word[SHOWN_SIZE], hint[HINT_SIZE];
     (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(rest, "."), rest);
     struct nearest nearest = nearest_to(word);
-    for (const struct node *entry = list->first; entry != NULL; entry = entry->next) {
-        if (name_of(entry) != NULL) {
+    for (const struct node *entry = list->first; entry != NULL; entry = entry->next)
+        if (name_of(entry) != NULL)
             nearest_offer(&nearest, name_of(entry));
-        }
-    }
     char words[256], name[SHOWN_SIZE];
     bool bare = strchr(rest, '.') == NULL && list->first != NULL;
     (void)snprintf(words, sizeof words,
@@ -483,12 +450,10 @@ static oltr_status set_in_map(struct pool *pool, struct node *map, const char *n
                               oltr_error *error)
 {
     struct node *key = origin_node(pool, override, NODE_SCALAR);
-    if (key != NULL) {
+    if (key != NULL)
         key->text = pool_text(pool, name, length);
-    }
-    if (key == NULL || key->text == NULL) {
+    if (key == NULL || key->text == NULL)
         return fail(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
-    }
     value->key = key;
     key->parent = map;
     value->parent = map;
@@ -511,9 +476,8 @@ static struct node *step_into(struct pool *pool, struct node *node, const char *
 {
     if (node->type == NODE_LIST) {
         struct node *entry = named_entry(node, rest, length);
-        if (entry == NULL) {
+        if (entry == NULL)
             (void)no_such_entry(node, rest, override, error);
-        }
         return entry;
     }
     char name[64];
@@ -536,15 +500,13 @@ oltr_status tree_set(struct pool *pool, struct node *root, const struct override
 {
     struct node *node = root, *value = value_node(pool, override, error);
     const char *rest = override->key;
-    if (value == NULL) {
+    if (value == NULL)
         return error->code;
-    }
     while (node->type == NODE_LIST || (node->type == NODE_MAP && strchr(rest, '.') != NULL)) {
         size_t length;
         node = step_into(pool, node, rest, &length, override, error);
-        if (node == NULL) {
+        if (node == NULL)
             return error->code;
-        }
         rest += length + 1;
     }
     if (node->type != NODE_MAP || *rest == '\0') {
@@ -577,9 +539,8 @@ static bool emit_scalar(yaml_emitter_t *emitter, const struct node *node)
 
 static bool emit_node(yaml_emitter_t *emitter, const struct node *node)
 {
-    if (node->type == NODE_SCALAR) {
+    if (node->type == NODE_SCALAR)
         return emit_scalar(emitter, node);
-    }
     yaml_event_t event;
     bool list = node->type == NODE_LIST;
     bool good = list ? yaml_sequence_start_event_initialize(&event, NULL, NULL, 1,
@@ -589,9 +550,8 @@ static bool emit_node(yaml_emitter_t *emitter, const struct node *node)
                                                            node->flow ? YAML_FLOW_MAPPING_STYLE
                                                                       : YAML_BLOCK_MAPPING_STYLE);
     good = good && yaml_emitter_emit(emitter, &event);
-    for (const struct node *entry = node->first; good && entry != NULL; entry = entry->next) {
+    for (const struct node *entry = node->first; good && entry != NULL; entry = entry->next)
         good = (list || emit_scalar(emitter, entry->key)) && emit_node(emitter, entry);
-    }
     return good &&
            (list ? yaml_sequence_end_event_initialize(&event)
                  : yaml_mapping_end_event_initialize(&event)) &&
@@ -612,9 +572,8 @@ static bool emit_document(yaml_emitter_t *emitter, const struct node *root)
 bool tree_yaml(const struct node *root, struct text *out)
 {
     yaml_emitter_t emitter;
-    if (!yaml_emitter_initialize(&emitter)) {
+    if (!yaml_emitter_initialize(&emitter))
         return false;
-    }
     yaml_emitter_set_output(&emitter, write_out, out);
     yaml_emitter_set_unicode(&emitter, 1);
     yaml_emitter_set_width(&emitter, 100);

@@ -72,9 +72,8 @@ static bool weigh(const struct means *m, double sign, double factor, struct clai
     double margin = sign * (m->difference + (1 - factor) * m->b),
            se = sqrt(margin_variance(m, factor));
     double above = errors_above(margin, se);
-    if (worst->any && above <= worst->above) {
+    if (worst->any && above <= worst->above)
         return false;
-    }
     *worst = (struct worst){true, above};
     out->margin = margin;
     out->margin_se = se;
@@ -125,9 +124,8 @@ static bool row_of(struct judge *judge, const char *policy, const char *sweep, u
     const struct result_table *results = &judge->folder->results;
     *out = round == 0 ? result_last(results, sweep, policy)
                       : result_find(results, sweep, policy, round);
-    if (*out == NULL) {
+    if (*out == NULL)
         return untold(judge, "%.60s was not recorded at round %" PRIu64, policy, round);
-    }
     return (*out)->replications >= CLAIM_LEAST_REPLICATIONS ||
            untold(judge, "%" PRIu32 " replication%s too few to tell", (*out)->replications,
                   (*out)->replications == 1 ? " is" : "s are");
@@ -138,10 +136,8 @@ static bool paired_means(struct judge *judge, const char *a, const char *b, cons
 {
     const struct result_row *first, *second;
     double se;
-    if (!row_of(judge, a, sweep, round, &first) ||
-        !row_of(judge, b, sweep, first->round, &second)) {
+    if (!row_of(judge, a, sweep, round, &first) || !row_of(judge, b, sweep, first->round, &second))
         return false;
-    }
     *m = (struct means){.a = first->regret, .b = second->regret};
     m->var_a = first->regret_se * first->regret_se;
     m->var_b = second->regret_se * second->regret_se;
@@ -160,9 +156,8 @@ static bool swept_means(struct judge *judge, const char *policy, const struct cl
 {
     const struct result_row *first, *second;
     if (!row_of(judge, policy, test->at, test->round, &first) ||
-        !row_of(judge, policy, test->against, first->round, &second)) {
+        !row_of(judge, policy, test->against, first->round, &second))
         return false;
-    }
     *m = (struct means){
         .a = first->regret, .b = second->regret, .difference = first->regret - second->regret};
     m->var_a = first->regret_se * first->regret_se;
@@ -193,9 +188,8 @@ static bool posterior_means(struct judge *judge, const char *a, const char *b,
 {
     *m = (struct means){0};
     if (!posterior_value(judge->folder, attraction, a, measure, &m->a) ||
-        !posterior_value(judge->folder, attraction, b, measure, &m->b)) {
+        !posterior_value(judge->folder, attraction, b, measure, &m->b))
         return untold(judge, "summary.csv has no %.60s of these posteriors", measure);
-    }
     m->difference = m->a - m->b;
     return true;
 }
@@ -215,12 +209,10 @@ static bool compare_from(struct judge *judge, const struct claim_test *test,
         struct means m;
         uint64_t round;
         if (strcmp(row->policy, out->policy) != 0 || strcmp(row->sweep, out->at) != 0 ||
-            row->round < test->from || (test->round != 0 && row->round > test->round)) {
+            row->round < test->from || (test->round != 0 && row->round > test->round))
             continue;
-        }
-        if (!paired_means(judge, out->policy, out->other, out->at, row->round, &m, &round)) {
+        if (!paired_means(judge, out->policy, out->other, out->at, row->round, &m, &round))
             return false;
-        }
         compare(test, &m, round, out, &worst);
         found = true;
     }
@@ -239,9 +231,8 @@ static bool compare_once(struct judge *judge, const struct claim_test *test,
                  : test->against != NULL ? swept_means(judge, out->policy, test, &m, &round)
                                          : paired_means(judge, out->policy, out->other, out->at,
                                                         test->round, &m, &round);
-    if (known) {
+    if (known)
         compare(test, &m, round, out, &worst);
-    }
     return known;
 }
 
@@ -254,9 +245,8 @@ static bool compare_at(struct judge *judge, const struct claim_test *test, const
         const char *first = test->against != NULL ? test->policy[i] : test->policy[0];
         *out = (struct claim_comparison){
             .policy = first, .other = test->policy[i], .at = at, .against = test->against};
-        if (!(test->from > 0 ? compare_from(judge, test, out) : compare_once(judge, test, out))) {
+        if (!(test->from > 0 ? compare_from(judge, test, out) : compare_once(judge, test, out)))
             return false;
-        }
         finding->n_comparisons++;
     }
     return true;
@@ -267,16 +257,13 @@ static uint32_t places_of(const struct folder *folder, const char **place)
 {
     uint32_t count = 0;
     if (!folder->manifest.is_concentration) {
-        for (; count < folder->manifest.scene.n_points; count++) {
+        for (; count < folder->manifest.scene.n_points; count++)
             place[count] = folder->manifest.scene.point[count].sweep;
-        }
         return count;
     }
-    for (size_t i = 0; i < folder->n_posteriors; i++) {
-        if (count == 0 || strcmp(place[count - 1], folder->posterior[i].attraction) != 0) {
+    for (size_t i = 0; i < folder->n_posteriors; i++)
+        if (count == 0 || strcmp(place[count - 1], folder->posterior[i].attraction) != 0)
             place[count++] = folder->posterior[i].attraction;
-        }
-    }
     return count;
 }
 
@@ -284,9 +271,8 @@ static enum claim_verdict verdict_of(const struct claim_finding *finding)
 {
     enum claim_verdict verdict = CLAIM_HOLDS;
     for (uint32_t i = 0; i < finding->n_comparisons; i++) {
-        if (finding->comparison[i].verdict == CLAIM_FAILS) {
+        if (finding->comparison[i].verdict == CLAIM_FAILS)
             return CLAIM_FAILS;
-        }
         verdict = finding->comparison[i].verdict == CLAIM_OPEN ? CLAIM_OPEN : verdict;
     }
     return verdict;
@@ -315,9 +301,8 @@ static bool judge_test(struct judge *judge, const struct claim_test *test)
         known = untold(judge, "nothing was measured at %.60s",
                        test->at != NULL ? test->at : "any place");
     }
-    if (known) {
+    if (known)
         finding->verdict = verdict_of(finding);
-    }
     free(place);
     return room;
 }
@@ -328,9 +313,8 @@ oltr_status claims_judge(const struct folder *folder, struct claim_findings *fin
     const struct manifest *manifest = &folder->manifest;
     size_t count = 0;
     memset(findings, 0, sizeof *findings);
-    for (uint32_t i = 0; i < manifest->n_claims; i++) {
+    for (uint32_t i = 0; i < manifest->n_claims; i++)
         count += manifest->claim[i].n_tests;
-    }
     findings->finding = calloc(count + 1, sizeof *findings->finding);
     bool room = findings->finding != NULL;
     for (uint32_t i = 0; room && i < manifest->n_claims; i++) {
@@ -346,9 +330,8 @@ oltr_status claims_judge(const struct folder *folder, struct claim_findings *fin
 
 void claims_free(struct claim_findings *findings)
 {
-    for (uint32_t i = 0; findings->finding != NULL && i < findings->count; i++) {
+    for (uint32_t i = 0; findings->finding != NULL && i < findings->count; i++)
         free(findings->finding[i].comparison);
-    }
     free(findings->finding);
     memset(findings, 0, sizeof *findings);
 }
@@ -373,9 +356,8 @@ static void add_field(struct text *out, const char *field)
 
 static void add_start(const struct claim_finding *finding, const char *experiment, struct text *out)
 {
-    if (experiment != NULL) {
+    if (experiment != NULL)
         add_field(out, experiment);
-    }
     add_field(out, finding->claim->figure);
     add_field(out, finding->claim->says);
     add_field(out, finding->test->of);
@@ -387,9 +369,8 @@ static void add_comparison(const struct claim_comparison *c, struct text *out)
 {
     add_field(out, c->at);
     add_field(out, c->against);
-    if (c->round > 0) {
+    if (c->round > 0)
         text_printf(out, "%" PRIu64, c->round);
-    }
     text_add(out, ",");
     add_field(out, c->policy);
     add_field(out, c->other);

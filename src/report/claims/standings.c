@@ -7,9 +7,8 @@
 static int by_regret(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
-    if (x->row->regret != y->row->regret) {
+    if (x->row->regret != y->row->regret)
         return x->row->regret < y->row->regret ? -1 : 1;
-    }
     return x->index < y->index ? -1 : 1;
 }
 
@@ -35,9 +34,8 @@ uint32_t rank_policies(const struct folder *folder, const char *sweep, struct ra
     }
     qsort(out, count, sizeof *out, by_regret);
     for (uint32_t i = 1; i < count; i++) {
-        for (uint32_t j = 0; j < i; j++) {
+        for (uint32_t j = 0; j < i; j++)
             out[i].rank += rank_is_clear(folder, sweep, &out[j], &out[i]);
-        }
         if (!pair_find(&folder->pairs, sweep, out[0].row->round, out[i].policy, out[0].policy,
                        &out[i].behind, &out[i].behind_se)) {
             out[i].behind =

@@ -34,24 +34,20 @@ static uint32_t bin_width(uint32_t most)
 {
     static const uint32_t lead[] = {1, 2, 5};
     for (uint32_t power = 1;; power *= 10) {
-        for (int i = 0; i < 3; i++) {
-            if (most / (lead[i] * power) < MOST_BINS) {
+        for (int i = 0; i < 3; i++)
+            if (most / (lead[i] * power) < MOST_BINS)
                 return lead[i] * power;
-            }
-        }
     }
 }
 
 static void write_sizes(const oltr_dataset *dataset, const struct description *d, struct text *out)
 {
     uint32_t width = bin_width(d->most), count[MOST_BINS] = {0};
-    for (uint32_t q = 0; q < dataset->n_queries; q++) {
+    for (uint32_t q = 0; q < dataset->n_queries; q++)
         count[(dataset->first_row[q + 1] - dataset->first_row[q]) / width]++;
-    }
     text_add(out, "\n\ndocuments,queries\n");
-    for (uint32_t i = 0; i <= d->most / width; i++) {
+    for (uint32_t i = 0; i <= d->most / width; i++)
         text_printf(out, "%.9g,%u\n", (i + (width > 1 ? 0.5 : 0)) * width, count[i]);
-    }
 }
 
 /* sign(x) log10(1 + |x|): decades, whatever the sign. */
@@ -86,9 +82,8 @@ static void panel(struct text *out, double left, double right, double bottom, do
 static void add_labels(const struct description *d, struct text *out)
 {
     double most = 0;
-    for (int g = 0; g <= d->largest_grade; g++) {
+    for (int g = 0; g <= d->largest_grade; g++)
         most = fmax(most, d->rows > 0 ? 100 * (double)d->grade[g] / d->rows : 0);
-    }
     panel(out, 0.085, 0.44, 0.69, 0.89);
     text_add(
         out,
@@ -129,12 +124,10 @@ static void add_sizes(const struct description *d, struct text *out)
 static void add_tic_pair(struct text *out, const char *label, double value, double low, double high)
 {
     double at = log10(1 + value);
-    if (at <= high) {
+    if (at <= high)
         text_printf(out, ", '%s' %.6g", label, at);
-    }
-    if (-at >= low) {
+    if (-at >= low)
         text_printf(out, ", '−%s' %.6g", label, -at);
-    }
 }
 
 /* Powers of ten, as many as are readable; in a narrow range what people read there. */

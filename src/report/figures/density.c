@@ -47,9 +47,8 @@ static double beta_sd(struct beta beta)
 
 static double beta_density(struct beta beta, double x)
 {
-    if (x > 0 && x < 1) {
+    if (x > 0 && x < 1)
         return beta_power(beta.a, beta.b, x, 1 - x) / (x * (1 - x));
-    }
     return x == 0 && beta.a == 1 ? beta.b : x == 1 && beta.b == 1 ? beta.a : 0;
 }
 
@@ -63,9 +62,8 @@ static double gauss_density(struct gauss gauss, double x)
 static double harmonic(double n)
 {
     double sum = 0;
-    for (double k = 1; k < n; k++) {
+    for (double k = 1; k < n; k++)
         sum += 1 / k;
-    }
     return sum;
 }
 
@@ -97,9 +95,8 @@ static int gauss_covers(struct gauss gauss, double nu)
 
 static double binomial(double n, double s, double nu)
 {
-    if (nu <= 0 || nu >= 1) {
+    if (nu <= 0 || nu >= 1)
         return s == (nu <= 0 ? 0 : n);
-    }
     return exp(log_gamma(n + 1) - log_gamma(s + 1) - log_gamma(n - s + 1) + s * log(nu) +
                (n - s) * log1p(-nu));
 }
@@ -127,11 +124,10 @@ static double clicks(const struct concentration *c, double nu)
 static void add_name(struct text *out, double nu, double sigma)
 {
     text_printf(out, "%.9g,", nu);
-    if (sigma > 0) {
+    if (sigma > 0)
         text_printf(out, "Gaussian (sigma %.9g)", sigma);
-    } else {
+    else
         text_add(out, "Beta");
-    }
 }
 
 /* Four deviations of the widest posterior: the same scale in every panel. */
@@ -141,9 +137,8 @@ static double half_width(const struct concentration *c)
     for (uint32_t i = 0; i < c->n_attractions; i++) {
         double s = clicks(c, c->attraction[i]);
         widest = fmax(widest, beta_sd(beta_after(c->observations, s)));
-        for (uint32_t j = 0; j < c->n_sigmas; j++) {
+        for (uint32_t j = 0; j < c->n_sigmas; j++)
             widest = fmax(widest, gauss_after(c->observations, s, c->sigma[j]).sd);
-        }
     }
     return 4 * widest;
 }
@@ -167,9 +162,8 @@ void density_csv(const struct concentration *c, struct text *out)
     text_add(out, "attraction,posterior,x,density\n");
     for (uint32_t i = 0; i < c->n_attractions; i++) {
         add_density(c, c->attraction[i], 0, half, out);
-        for (uint32_t j = 0; j < c->n_sigmas; j++) {
+        for (uint32_t j = 0; j < c->n_sigmas; j++)
             add_density(c, c->attraction[i], c->sigma[j], half, out);
-        }
     }
 }
 
@@ -199,8 +193,7 @@ void density_summary(const struct concentration *c, struct text *out)
     text_add(out, "attraction,posterior,mean,sd,entropy,width95,coverage95\n");
     for (uint32_t i = 0; i < c->n_attractions; i++) {
         summarise_beta(c, c->attraction[i], out);
-        for (uint32_t j = 0; j < c->n_sigmas; j++) {
+        for (uint32_t j = 0; j < c->n_sigmas; j++)
             summarise_gauss(c, c->attraction[i], c->sigma[j], out);
-        }
     }
 }

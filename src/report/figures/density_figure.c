@@ -73,17 +73,15 @@ static void measure(struct panels *panels)
 static bool is_regular(const struct panels *panels)
 {
     if (panels->n_panels > MAX_PANELS || panels->n_posteriors > MAX_POSTERIORS ||
-        panels->count != panels->n_panels * panels->n_posteriors * panels->n_points) {
+        panels->count != panels->n_panels * panels->n_posteriors * panels->n_points)
         return false;
-    }
     for (size_t i = 0; i < panels->count; i++) {
         size_t series = i / panels->n_points;
         const struct row *first_panel = at(panels, 0, series % panels->n_posteriors, 0);
         const struct row *first_row = at(panels, series / panels->n_posteriors, 0, 0);
         if (strcmp(panels->row[i].posterior, first_panel->posterior) != 0 ||
-            strcmp(panels->row[i].attraction, first_row->attraction) != 0) {
+            strcmp(panels->row[i].attraction, first_row->attraction) != 0)
             return false;
-        }
     }
     return true;
 }
@@ -114,9 +112,8 @@ static void write_data(const struct panels *panels, struct text *out)
     for (size_t i = 0; i < panels->n_points; i++) {
         for (size_t p = 0; p < panels->n_panels; p++) {
             text_printf(out, "%s%.9g", p > 0 ? "," : "", at(panels, p, 0, i)->x);
-            for (size_t q = 0; q < panels->n_posteriors; q++) {
+            for (size_t q = 0; q < panels->n_posteriors; q++)
                 text_printf(out, ",%.9g", at(panels, p, q, i)->density);
-            }
         }
         text_add(out, "\n");
     }
@@ -198,9 +195,8 @@ static void write_script(const char *file, const char *title, const struct panel
 {
     struct style style[MAX_POSTERIORS];
     const char *label[MAX_POSTERIORS];
-    for (size_t q = 0; q < panels->n_posteriors; q++) {
+    for (size_t q = 0; q < panels->n_posteriors; q++)
         label[q] = at(panels, 0, q, 0)->posterior;
-    }
     style_assign(label, panels->n_posteriors, style);
     figure_head(out, file, title);
     text_printf(out, "data  = '%s.csv'\nwidth = 2.2   # of the lines\n", file);
@@ -211,9 +207,8 @@ static void write_script(const char *file, const char *title, const struct panel
                   "    set bmargin at screen 0.25\n    set tmargin at screen 0.80\n    set tics\n");
     figure_look(out);
     text_printf(out, "    set yrange [0:%.6g]\n    set ytics autofreq\n", panels->high * 1.06);
-    for (size_t p = 0; p < panels->n_panels; p++) {
+    for (size_t p = 0; p < panels->n_panels; p++)
         add_panel(panels, p, style, out);
-    }
     add_legend(panels, style, out);
     text_add(out, "    unset multiplot\n}\nset output\n");
 }
@@ -222,13 +217,11 @@ oltr_status density_script(const char *file, const char *title, char *density_te
                            struct text *script, struct text *data, oltr_error *error)
 {
     size_t lines = 1;
-    for (const char *c = density_text; *c != '\0'; c++) {
+    for (const char *c = density_text; *c != '\0'; c++)
         lines += *c == '\n';
-    }
     struct panels panels = {.row = calloc(lines, sizeof *panels.row)};
-    if (panels.row == NULL) {
+    if (panels.row == NULL)
         return fail(error, OLTR_ENOMEM, "%s: out of memory", file);
-    }
     bool good = parse(density_text, &panels);
     if (good) {
         measure(&panels);

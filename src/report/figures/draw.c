@@ -13,9 +13,8 @@ static oltr_status draw_regret(const char *folder, const struct figure *figure,
 {
     struct text script = {0}, data = {0};
     oltr_status status = figure_script(figure, scene, &script, &data, error);
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = gnuplot_draw(folder, figure->file, &script, &data, error);
-    }
     text_free(&script);
     text_free(&data);
     return status;
@@ -25,12 +24,10 @@ static oltr_status draw_density(const char *folder, const struct figure *figure,
 {
     struct text script = {0}, data = {0}, density = {0};
     oltr_status status = file_read_in(folder, "density.csv", &density, error);
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = density_script(figure->file, figure->title, density.bytes, &script, &data, error);
-    }
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = gnuplot_draw(folder, figure->file, &script, &data, error);
-    }
     text_free(&density);
     text_free(&script);
     text_free(&data);
@@ -52,9 +49,8 @@ static oltr_status draw_all(const char *folder, const struct manifest *manifest,
             return fail(error, OLTR_EINTERRUPTED,
                         "stopped before all figures were drawn; `oltr plot %s` draws them", folder);
         }
-        if (status != OLTR_OK) {
+        if (status != OLTR_OK)
             return status;
-        }
         ++*drawn;
     }
     return OLTR_OK;
@@ -70,9 +66,8 @@ oltr_status draw_folder(const char *folder, int (*go_on)(void), uint32_t *drawn,
         status = result_table_read(folder, &results, error);
         manifest.scene.results = &results;
     }
-    if (status == OLTR_OK) {
+    if (status == OLTR_OK)
         status = draw_all(folder, &manifest, go_on, drawn, error);
-    }
     result_table_free(&results);
     manifest_free(&manifest);
     return status;

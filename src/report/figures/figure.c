@@ -44,11 +44,9 @@ bool figure_name_is_good(const char *name)
 {
     static const char *const taken[] = {"results", "summary", "manifest", "experiment", "density",
                                         "partial", "pairs",   "claims",   "queries"};
-    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
-        if (strcmp(name, taken[i]) == 0) {
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+        if (strcmp(name, taken[i]) == 0)
             return false;
-        }
-    }
     return file_name_is_plain(name);
 }
 
@@ -69,9 +67,8 @@ static void curve_add(struct drawing *drawing, struct curve *curve, double x,
     curve->x[curve->count] = x;
     curve->y[curve->count] = row->regret;
     curve->se[curve->count++] = row->regret_se;
-    if (row->replications < drawing->replications) {
+    if (row->replications < drawing->replications)
         drawing->replications = row->replications;
-    }
 }
 
 static bool row_is_of(const struct result_row *row, const char *policy, const char *sweep)
@@ -90,17 +87,14 @@ static bool curve_of_rounds(struct drawing *drawing, struct curve *curve, const 
 {
     const struct result_table *table = drawing->scene->results;
     size_t count = 0;
-    for (size_t i = 0; i < table->count; i++) {
+    for (size_t i = 0; i < table->count; i++)
         count += row_is_of(&table->row[i], policy, sweep);
-    }
-    if (!curve_reserve(curve, count)) {
+    if (!curve_reserve(curve, count))
         return false;
-    }
     for (size_t i = 0; i < table->count; i++) {
         const struct result_row *row = &table->row[i];
-        if (row_is_of(row, policy, sweep) && row->round <= last_round(drawing->figure)) {
+        if (row_is_of(row, policy, sweep) && row->round <= last_round(drawing->figure))
             curve_add(drawing, curve, (double)row->round, row);
-        }
     }
     return true;
 }
@@ -113,9 +107,8 @@ static const struct result_row *final_row(const struct drawing *drawing, const c
     for (size_t i = 0; i < table->count; i++) {
         const struct result_row *row = &table->row[i];
         if (row_is_of(row, policy, sweep) && row->round <= last_round(drawing->figure) &&
-            (last == NULL || row->round > last->round)) {
+            (last == NULL || row->round > last->round))
             last = row;
-        }
     }
     return last;
 }
@@ -130,15 +123,13 @@ static double sweep_place(const struct drawing *drawing, uint32_t position)
 /* The last regret of one policy over the sweep. */
 static bool curve_of_sweep(struct drawing *drawing, struct curve *curve, const char *policy)
 {
-    if (!curve_reserve(curve, drawing->scene->n_points)) {
+    if (!curve_reserve(curve, drawing->scene->n_points))
         return false;
-    }
     for (uint32_t i = 0; i < drawing->scene->n_points; i++) {
         const char *sweep = drawing->scene->point[drawing->order[i]].sweep;
         const struct result_row *row = final_row(drawing, policy, sweep);
-        if (row != NULL) {
+        if (row != NULL)
             curve_add(drawing, curve, sweep_place(drawing, i), row);
-        }
     }
     return true;
 }
@@ -148,9 +139,8 @@ static bool curve_of_sweep(struct drawing *drawing, struct curve *curve, const c
 static bool curve_of_bound(const struct drawing *drawing, struct curve *curve,
                            const struct curve *other)
 {
-    if (!curve_reserve(curve, other->count)) {
+    if (!curve_reserve(curve, other->count))
         return false;
-    }
     for (size_t i = 0; i < other->count; i++) {
         double bound = 0;
         for (uint32_t p = 0; p < drawing->scene->n_points; p++) {
@@ -176,9 +166,8 @@ static bool curve_of_bound(const struct drawing *drawing, struct curve *curve,
 
 static void drawing_free(struct drawing *drawing)
 {
-    for (size_t i = 0; drawing->curve != NULL && i < drawing->n_curves; i++) {
+    for (size_t i = 0; drawing->curve != NULL && i < drawing->n_curves; i++)
         free(drawing->curve[i].x);
-    }
     free(drawing->curve);
     free(drawing->order);
 }
@@ -189,16 +178,14 @@ static bool order_points(struct drawing *drawing)
     const struct figure_scene *scene = drawing->scene;
     drawing->order = calloc(scene->n_points, sizeof *drawing->order);
     drawing->numeric = true;
-    for (uint32_t p = 0; p < scene->n_points; p++) {
+    for (uint32_t p = 0; p < scene->n_points; p++)
         drawing->numeric = drawing->numeric && number_is_plain(scene->point[p].sweep);
-    }
     for (uint32_t p = 0; drawing->order != NULL && p < scene->n_points; p++) {
         uint32_t at = p;
         for (; drawing->numeric && at > 0; at--) {
             const char *before = scene->point[drawing->order[at - 1]].sweep;
-            if (strtod(before, NULL) <= strtod(scene->point[p].sweep, NULL)) {
+            if (strtod(before, NULL) <= strtod(scene->point[p].sweep, NULL))
                 break;
-            }
             drawing->order[at] = drawing->order[at - 1];
         }
         drawing->order[at] = p;
@@ -209,11 +196,9 @@ static bool order_points(struct drawing *drawing)
 static const struct style *style_in(const struct figure_scene *scene, const struct style *style,
                                     const char *policy)
 {
-    for (uint32_t i = 0; i < scene->n_policies; i++) {
-        if (strcmp(scene->policy[i], policy) == 0) {
+    for (uint32_t i = 0; i < scene->n_policies; i++)
+        if (strcmp(scene->policy[i], policy) == 0)
             return &style[i];
-        }
-    }
     return &style[0];
 }
 
@@ -257,9 +242,8 @@ static bool add_policy(struct drawing *drawing, const char *policy, const struct
         curve->order = drawing->n_curves++;
         curve->style = *style_in(scene, style, policy);
         name_curve(curve, policy, "", "");
-        if (over_rounds && scene->sweep_key != NULL) {
+        if (over_rounds && scene->sweep_key != NULL)
             name_swept_curve(drawing, curve, policy, p);
-        }
         made = over_rounds
                    ? curve_of_rounds(drawing, curve, policy, scene->point[drawing->order[p]].sweep)
                    : curve_of_sweep(drawing, curve, policy);
@@ -275,12 +259,10 @@ static bool add_curves(struct drawing *drawing)
     drawing->curve =
         calloc((size_t)figure->n_policies * scene->n_points + 1, sizeof *drawing->curve);
     bool made = style != NULL && drawing->curve != NULL && order_points(drawing);
-    if (made) {
+    if (made)
         style_assign(scene->policy, scene->n_policies, style);
-    }
-    for (uint32_t i = 0; made && i < figure->n_policies; i++) {
+    for (uint32_t i = 0; made && i < figure->n_policies; i++)
         made = add_policy(drawing, figure->policy[i], style);
-    }
     if (made && figure->bounds) {
         struct curve *bound = &drawing->curve[drawing->n_curves];
         bound->order = drawing->n_curves++;
@@ -292,12 +274,10 @@ static bool add_curves(struct drawing *drawing)
 
 static void widen(double *low, double *high, double value)
 {
-    if (value > 0 && (*low <= 0 || value < *low)) {
+    if (value > 0 && (*low <= 0 || value < *low))
         *low = value;
-    }
-    if (value > *high) {
+    if (value > *high)
         *high = value;
-    }
 }
 
 static void measure(struct drawing *drawing)
@@ -326,9 +306,8 @@ static double end_of(const struct curve *curve)
 static int by_end(const void *left, const void *right)
 {
     const struct curve *a = left, *b = right;
-    if (end_of(a) > end_of(b) || end_of(a) < end_of(b)) {
+    if (end_of(a) > end_of(b) || end_of(a) < end_of(b))
         return end_of(a) > end_of(b) ? -1 : 1;
-    }
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
@@ -347,9 +326,8 @@ static void grouped(double value, char *out, size_t size)
     }
     size_t at = 0;
     for (int i = 0; i < length && at + 2 < size; i++) {
-        if (i > 0 && (length - i) % 3 == 0) {
+        if (i > 0 && (length - i) % 3 == 0)
             out[at++] = ',';
-        }
         out[at++] = digits[i];
     }
     out[at] = '\0';
@@ -374,9 +352,8 @@ void figure_tics(struct text *out, char axis, double low, double high)
     double step = nice_step(high > low ? high - low : 1);
     text_printf(out, "set %ctics (", axis);
     double first = ceil(low / step - 1e-9);
-    for (int i = 0; i < 20 && (first + i) * step <= high * (1 + 1e-9); i++) {
+    for (int i = 0; i < 20 && (first + i) * step <= high * (1 + 1e-9); i++)
         add_tic(out, (first + i) * step, i == 0);
-    }
     text_add(out, ")\n");
 }
 
@@ -464,11 +441,9 @@ static const char *sweep_title(const char *key)
         {"slots", "slots K"},
         {"rounds", "rounds T"},
     };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(key, known[i].key) == 0) {
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(key, known[i].key) == 0)
             return known[i].title;
-        }
-    }
     return key;
 }
 
@@ -479,9 +454,8 @@ static uint64_t common_last_round(const struct drawing *drawing)
     uint64_t limit = last_round(drawing->figure), first = 0;
     for (uint32_t p = 0; p < scene->n_points; p++) {
         uint64_t rounds = scene->point[p].rounds < limit ? scene->point[p].rounds : limit;
-        if (p > 0 && rounds != first) {
+        if (p > 0 && rounds != first)
             return 0;
-        }
         first = rounds;
     }
     return first;
@@ -570,9 +544,8 @@ static void add_note(const struct drawing *drawing, struct text *out)
 static void add_band(const struct drawing *drawing, const struct curve *curve, size_t column,
                      struct text *out)
 {
-    if (curve->is_bound || drawing->figure->bands == 0) {
+    if (curve->is_bound || drawing->figure->bands == 0)
         return;
-    }
     if (drawing->figure->x == FIGURE_ROUND) {
         text_printf(
             out,
@@ -595,9 +568,8 @@ static void add_line(const struct drawing *drawing, const struct curve *curve, s
     text_printf(out,
                 "data skip 1 using 1:%zu with %s linecolor rgb '%s' linewidth width dashtype %s ",
                 column, marks ? "linespoints" : "lines", curve->style.colour, curve->style.dash);
-    if (marks) {
+    if (marks)
         text_printf(out, "pointtype %d pointsize 0.9 ", curve->style.point);
-    }
     text_add(out, "title ");
     gnuplot_string(out, curve->label);
 }
@@ -606,9 +578,8 @@ static void add_line(const struct drawing *drawing, const struct curve *curve, s
 static void add_plot(const struct drawing *drawing, struct text *out)
 {
     text_add(out, "    plot ");
-    for (size_t i = 0; i < drawing->n_curves; i++) {
+    for (size_t i = 0; i < drawing->n_curves; i++)
         add_band(drawing, &drawing->curve[i], 2 + 2 * i, out);
-    }
     for (size_t i = 0; i < drawing->n_curves; i++) {
         add_line(drawing, &drawing->curve[i], 2 + 2 * i, out);
         text_add(out, i + 1 < drawing->n_curves ? ", \\\n         " : "\n");
@@ -696,11 +667,9 @@ static bool write_data(const struct drawing *drawing, struct text *out)
 
 static const char *missing_policy(const struct drawing *drawing)
 {
-    for (uint32_t i = 0; i < drawing->n_curves; i++) {
-        if (drawing->curve[i].count == 0) {
+    for (uint32_t i = 0; i < drawing->n_curves; i++)
+        if (drawing->curve[i].count == 0)
             return drawing->curve[i].label;
-        }
-    }
     return NULL;
 }
 
@@ -720,9 +689,8 @@ oltr_status figure_script(const struct figure *figure, const struct figure_scene
         qsort(drawing.curve, drawing.n_curves, sizeof *drawing.curve, by_end);
         measure(&drawing);
         write_script(&drawing, script);
-        if (!write_data(&drawing, data) || script->failed || data->failed) {
+        if (!write_data(&drawing, data) || script->failed || data->failed)
             status = fail(error, OLTR_ENOMEM, "%s: out of memory", figure->file);
-        }
     }
     drawing_free(&drawing);
     return status;

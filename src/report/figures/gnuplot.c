@@ -33,9 +33,8 @@ static char *part_path(const char *folder, const char *name, const char *ending)
 {
     size_t size = strlen(folder) + strlen(name) + strlen(ending) + 3;
     char *path = malloc(size);
-    if (path != NULL) {
+    if (path != NULL)
         (void)snprintf(path, size, "%s/%s.%s", folder, name, ending);
-    }
     return path;
 }
 
@@ -48,13 +47,10 @@ static const char workshop_name[] = ".drawing-XXXXXX";
 static void remove_workshop(const char *workshop)
 {
     DIR *open_folder = opendir(workshop);
-    for (const struct dirent *entry;
-         open_folder != NULL && (entry = readdir(open_folder)) != NULL;) {
+    for (const struct dirent *entry; open_folder != NULL && (entry = readdir(open_folder)) != NULL;)
         (void)unlinkat(dirfd(open_folder), entry->d_name, 0); /* refused of `.` and `..` */
-    }
-    if (open_folder != NULL) {
+    if (open_folder != NULL)
         (void)closedir(open_folder);
-    }
     (void)rmdir(workshop);
 }
 
@@ -64,9 +60,8 @@ static int lock_workshop(const char *workshop, int how)
 {
     struct stat status;
     int locked, fd = open(workshop, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) {
+    if (fd < 0)
         return -1;
-    }
     do {
         locked = flock(fd, LOCK_EX | how);
     } while (locked != 0 && errno == EINTR);
@@ -93,9 +88,8 @@ static void remove_left_workshops(const char *folder)
         }
         free(workshop);
     }
-    if (open_folder != NULL) {
+    if (open_folder != NULL)
         (void)closedir(open_folder);
-    }
 }
 
 /* ---- the child
@@ -121,19 +115,16 @@ static void become_gnuplot(const char *workshop, char *const *command)
 static int run_gnuplot(const char *workshop, const char *name, int *status)
 {
     char script[128], program[] = "gnuplot", plain[] = "-d";
-    if (snprintf(script, sizeof script, "%s.gp", name) >= (int)sizeof script) {
+    if (snprintf(script, sizeof script, "%s.gp", name) >= (int)sizeof script)
         return ENAMETOOLONG;
-    }
     char *const command[] = {program, plain, script,
                              NULL}; /* -d: this picture, not the taste of a ~/.gnuplot */
     pid_t child = fork();
-    if (child == 0) {
+    if (child == 0)
         become_gnuplot(workshop, command);
-    }
     while (child > 0 && waitpid(child, status, 0) < 0) {
-        if (errno != EINTR) {
+        if (errno != EINTR)
             return errno;
-        }
         (void)kill(child, SIGTERM); /* we were asked to stop: so is gnuplot */
     }
     return child > 0 ? 0 : errno;
@@ -196,9 +187,8 @@ static oltr_status explain(const char *workshop, const char *folder, const char 
                     "`oltr plot` on the folder",
                     name);
     }
-    if (why == 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ) {
+    if (why == 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ)
         why = EFBIG;
-    }
     if (why != 0) {
         return fail(error, OLTR_EIO, "%s/%s: cannot write this figure: %s", folder, name,
                     strerror(why));
@@ -231,9 +221,8 @@ static bool has_end(int fd, const char *end)
           from = size > (off_t)sizeof tail ? size - (off_t)sizeof tail : 0;
     ssize_t got = pread(fd, tail, sizeof tail, from);
     size_t length = got > 0 ? (size_t)got : 0;
-    while (length > 0 && strchr(" \r\n", tail[length - 1]) != NULL) {
+    while (length > 0 && strchr(" \r\n", tail[length - 1]) != NULL)
         length--;
-    }
     return length >= wanted && length > 0 && memcmp(tail + length - wanted, end, wanted) == 0;
 }
 
@@ -258,9 +247,8 @@ static oltr_status settle_all(const char *workshop, const char *folder, const ch
     for (size_t i = 0; i < N_ENDINGS; i++) {
         int why = settle(workshop, name, endings[i]);
         int trouble = why == ENODATA ? write_trouble(workshop) : why;
-        if (trouble != 0) {
+        if (trouble != 0)
             return cannot_write(folder, name, endings[i], trouble, error);
-        }
         if (why != 0) {
             return fail(error, OLTR_EIO,
                         "%s.%s: gnuplot did not draw it; is this gnuplot built with cairo?", name,
@@ -285,9 +273,8 @@ static oltr_status put_in(const char *workshop, const char *folder, const char *
                           const char *ending, const struct text *content, oltr_error *error)
 {
     char *path = part_path(workshop, name, ending);
-    if (path == NULL) {
+    if (path == NULL)
         return fail(error, OLTR_ENOMEM, "%s: out of memory", name);
-    }
     errno = 0;
     oltr_status status = file_write(path, content, error);
     int why = errno;
@@ -300,21 +287,17 @@ static oltr_status draw_in(const char *workshop, const char *folder, const char 
 {
     int status = 0;
     oltr_status made = put_in(workshop, folder, name, "gp", script, error);
-    if (made == OLTR_OK) {
+    if (made == OLTR_OK)
         made = put_in(workshop, folder, name, "csv", data, error);
-    }
-    if (made != OLTR_OK) {
+    if (made != OLTR_OK)
         return made;
-    }
     int why = run_gnuplot(workshop, name, &status);
-    if (why != 0) {
+    if (why != 0)
         return fail(error, OLTR_EIO, "%s: cannot start gnuplot: %s", name, strerror(why));
-    }
     made = status == 0 ? settle_all(workshop, folder, name, error)
                        : explain(workshop, folder, name, status, error);
-    for (size_t i = 0; made == OLTR_OK && i < N_ENDINGS; i++) {
+    for (size_t i = 0; made == OLTR_OK && i < N_ENDINGS; i++)
         made = move_out(workshop, folder, name, endings[i], error);
-    }
     return made;
 }
 
@@ -347,14 +330,12 @@ oltr_status gnuplot_draw(const char *folder, const char *name, const struct text
     error = error != NULL ? error : &own;
     remove_left_workshops(folder);
     char *workshop = open_workshop(folder, name, &lock, error);
-    if (workshop == NULL) {
+    if (workshop == NULL)
         return error->code;
-    }
     oltr_status status = draw_in(workshop, folder, name, script, data, error);
     remove_workshop(workshop);
-    if (lock >= 0) {
+    if (lock >= 0)
         (void)close(lock);
-    }
     free(workshop);
     return status;
 }

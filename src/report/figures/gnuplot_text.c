@@ -16,17 +16,16 @@ static void add_character(struct text *out, const char *at, size_t length)
     bool is_noncharacter = length == 3 && memcmp(at, "\xEF\xBF", 2) == 0 &&
                            (unsigned char)at[2] >= 0xBE; /* U+FFFE, F */
     unsigned char c = (unsigned char)*at;
-    if (length == 0 || is_noncharacter) {
+    if (length == 0 || is_noncharacter)
         text_add(out, replacement); /* XML has no place for it */
-    } else if (c < 0x20 || c == 0x7F) {
+    else if (c < 0x20 || c == 0x7F)
         text_add(out, " ");
-    } else if (c == '"' || c == '\\') {
+    else if (c == '"' || c == '\\')
         text_printf(out, "\\%c", c);
-    } else if (c == '`') {
+    else if (c == '`')
         text_add(out, "\\140");
-    } else {
+    else
         text_bytes(out, at, length);
-    }
 }
 
 static void add_quoted(struct text *out, const char *string, bool double_percent)
@@ -35,9 +34,8 @@ static void add_quoted(struct text *out, const char *string, bool double_percent
     while (*string != '\0') {
         size_t length = text_character(string);
         add_character(out, string, length);
-        if (double_percent && *string == '%') {
+        if (double_percent && *string == '%')
             text_add(out, "%");
-        }
         string += length > 0 ? length : 1;
     }
     text_add(out, "\"");

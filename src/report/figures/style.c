@@ -98,21 +98,17 @@ enum {
 
 static const struct style *known_style(const char *label)
 {
-    for (size_t i = 0; i < N_KNOWN; i++) {
-        if (strcmp(known[i].label, label) == 0) {
+    for (size_t i = 0; i < N_KNOWN; i++)
+        if (strcmp(known[i].label, label) == 0)
             return &known[i].style;
-        }
-    }
     return NULL;
 }
 
 static bool taken(const char *colour, const struct style *style, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (style[i].colour != NULL && strcmp(style[i].colour, colour) == 0) {
+    for (size_t i = 0; i < count; i++)
+        if (style[i].colour != NULL && strcmp(style[i].colour, colour) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -124,12 +120,10 @@ void style_assign(const char *const *label, size_t count, struct style *style)
     }
     size_t next = 0;
     for (size_t i = 0; i < count; i++) {
-        if (style[i].colour != NULL) {
+        if (style[i].colour != NULL)
             continue;
-        }
-        while (next < N_FALLBACK && taken(fallback[next].colour, style, count)) {
+        while (next < N_FALLBACK && taken(fallback[next].colour, style, count))
             next++;
-        }
         style[i] =
             fallback[next %
                      N_FALLBACK]; /* more labels than colours: go round, the points still differ */

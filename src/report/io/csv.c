@@ -12,9 +12,8 @@ void csv_field(struct text *out, const char *field)
     text_add(out, "\"");
     for (; *field != '\0'; field++) {
         text_bytes(out, field, 1);
-        if (*field == '"') {
+        if (*field == '"')
             text_add(out, "\"");
-        }
     }
     text_add(out, "\"");
 }
@@ -25,20 +24,16 @@ static char *unquote(char *from)
 {
     char *to = from;
     for (;; from++) {
-        if (*from == '\0') {
+        if (*from == '\0')
             return NULL;
-        }
-        if (*from == '"' && *++from != '"') {
+        if (*from == '"' && *++from != '"')
             break;
-        }
         *to++ = *from;
     }
-    if (*from != '\0' && strchr(",\r\n", *from) == NULL) {
+    if (*from != '\0' && strchr(",\r\n", *from) == NULL)
         return NULL; /* something stands between the closing quote and the comma */
-    }
-    if (to < from) {
+    if (to < from)
         *to = '\0';
-    }
     return from;
 }
 
@@ -46,12 +41,10 @@ static char *unquote(char *from)
 static char *step(char *end, int *more)
 {
     *more = *end == ',';
-    if (*end == '\r' && end[1] == '\n') {
+    if (*end == '\r' && end[1] == '\n')
         *end++ = '\0';
-    }
-    if (*end != '\0') {
+    if (*end != '\0')
         *end++ = '\0';
-    }
     return end;
 }
 
@@ -59,15 +52,13 @@ int csv_record(char **at, char **field, int capacity)
 {
     int count = 0, more = **at != '\0';
     while (more) {
-        if (count == capacity) {
+        if (count == capacity)
             return -1;
-        }
         bool quoted = **at == '"';
         field[count++] = *at + quoted;
         char *end = quoted ? unquote(*at + 1) : *at + strcspn(*at, ",\r\n");
-        if (end == NULL) {
+        if (end == NULL)
             return -1;
-        }
         *at = step(end, &more);
     }
     return count;
@@ -76,8 +67,7 @@ int csv_record(char **at, char **field, int capacity)
 size_t csv_lines(const struct text *text)
 {
     size_t lines = 1;
-    for (size_t i = 0; i < text->length; i++) {
+    for (size_t i = 0; i < text->length; i++)
         lines += text->bytes[i] == '\n' || text->bytes[i] == '\r'; /* either alone ends a record */
-    }
     return lines;
 }

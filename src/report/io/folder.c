@@ -17,9 +17,8 @@ static bool is_heading(char **field, int count)
 {
     bool same = count == N_COLUMNS && strcmp(field[0], "attraction") == 0 &&
                 strcmp(field[1], "posterior") == 0;
-    for (int i = 0; same && i < N_MEASURES; i++) {
+    for (int i = 0; same && i < N_MEASURES; i++)
         same = strcmp(field[i + 2], measure_names[i]) == 0;
-    }
     return same;
 }
 
@@ -54,9 +53,8 @@ static oltr_status parse_posteriors(struct folder *folder, oltr_error *error)
 static oltr_status read_posteriors(struct folder *folder, oltr_error *error)
 {
     oltr_status status = file_read_in(folder->path, "summary.csv", &folder->memory, error);
-    if (status != OLTR_OK) {
+    if (status != OLTR_OK)
         return status;
-    }
     folder->posterior = calloc(csv_lines(&folder->memory), sizeof *folder->posterior);
     return folder->posterior != NULL ? parse_posteriors(folder, error)
                                      : fail(error, OLTR_ENOMEM, "%s: out of memory", folder->path);
@@ -72,9 +70,8 @@ static bool has_pairs(const char *path)
 
 static oltr_status read_tables(struct folder *folder, oltr_error *error)
 {
-    if (folder->manifest.is_concentration) {
+    if (folder->manifest.is_concentration)
         return read_posteriors(folder, error);
-    }
     oltr_status status = result_table_read(folder->path, &folder->results, error);
     folder->manifest.scene.results = &folder->results;
     return status == OLTR_OK && has_pairs(folder->path)

@@ -32,9 +32,8 @@ static json_t *any_string(const char *string)
 {
     json_t *json = json_string(string);
     char *plain = json == NULL ? strdup(string) : NULL;
-    for (char *at = plain; at != NULL && *at != '\0'; at++) {
+    for (char *at = plain; at != NULL && *at != '\0'; at++)
         *at = (unsigned char)*at < 0x80 ? *at : '?';
-    }
     json = plain != NULL ? json_string(plain) : json;
     free(plain);
     return json;
@@ -53,9 +52,8 @@ static json_t *now(void)
     char date[32] = "unknown";
     time_t seconds = time(NULL);
     struct tm utc;
-    if (gmtime_r(&seconds, &utc) != NULL) {
+    if (gmtime_r(&seconds, &utc) != NULL)
         (void)strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    }
     return json_string(date);
 }
 
@@ -83,18 +81,16 @@ static void processor_name(char *out, size_t size)
             (void)snprintf(out, size, "%s", colon + 1 + strspn(colon + 1, " "));
         }
     }
-    if (file != NULL) {
+    if (file != NULL)
         (void)fclose(file); /* it was only read */
-    }
 }
 
 static json_t *host(void)
 {
     struct utsname name;
     char processor[128];
-    if (uname(&name) != 0) {
+    if (uname(&name) != 0)
         return json_string("unknown");
-    }
     processor_name(processor, sizeof processor);
     return json_pack("{s:o, s:s, s:s, s:s, s:s, s:I}", "processor", any_string(processor), "name",
                      name.nodename, "system", name.sysname, "release", name.release, "machine",
@@ -107,9 +103,8 @@ static json_t *parameters(const oltr_settings *settings)
     for (uint32_t i = 0; object != NULL && i < settings->info->n_params; i++) {
         const oltr_param *param = &settings->info->params[i];
         char value[64] = "";
-        if (oltr_settings_get(settings, i, value, sizeof value) != OLTR_OK) {
+        if (oltr_settings_get(settings, i, value, sizeof value) != OLTR_OK)
             continue;
-        }
         json_t *json = param->type == OLTR_CHOICE    ? json_string(value)
                        : param->type == OLTR_INTEGER ? json_integer((json_int_t)settings->value[i])
                                                      : json_real(settings->value[i]);
@@ -156,9 +151,8 @@ static json_t *points_of(const struct manifest_record *record)
 static json_t *strings(const char *const *string, uint32_t count)
 {
     json_t *array = json_array();
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         array = with(array, any_string(string[i]));
-    }
     return array;
 }
 
@@ -180,9 +174,8 @@ static json_t *figures_of(const struct manifest_record *record)
 
 static json_t *test_of(const struct claim_test *test)
 {
-    if (test->relation == CLAIM_UNTOLD) {
+    if (test->relation == CLAIM_UNTOLD)
         return json_pack("{s:s, s:s}", "of", test->of, "untold", test->reason);
-    }
     bool close = test->relation == CLAIM_CLOSE;
     return json_pack("{s:s, s:o, s:f, s:o, s:o, s:s*, s:s*, s:s*}", "of", test->of,
                      claim_relations[test->relation],
@@ -198,9 +191,8 @@ static json_t *claims_of(const struct manifest_record *record)
     for (uint32_t i = 0; i < record->n_claims; i++) {
         const struct claim *claim = &record->claim[i];
         json_t *tests = json_array();
-        for (uint32_t j = 0; j < claim->n_tests; j++) {
+        for (uint32_t j = 0; j < claim->n_tests; j++)
             tests = with(tests, test_of(&claim->test[j]));
-        }
         array = with(array, json_pack("{s:s*, s:s, s:o}", "figure", claim->figure, "says",
                                       claim->says, "tests", tests));
     }
@@ -298,9 +290,8 @@ static bool read_point(const struct reader *reader, const json_t *json, struct f
     if (!is_line(json_object_get(json, "sweep")) ||
         !get_count(json, "rounds", 1, INT64_MAX, &rounds) ||
         !get_count(json, "slots", 1, UINT32_MAX, &slots) ||
-        !get_count(json, "items", 1, UINT32_MAX, &items)) {
+        !get_count(json, "items", 1, UINT32_MAX, &items))
         return broken(reader, "an entry of `points` has no good sweep, rounds, slots or items");
-    }
     point->sweep = json_string_value(json_object_get(json, "sweep"));
     point->rounds = (uint64_t)rounds;
     point->slots = (uint32_t)slots;
@@ -312,23 +303,19 @@ static bool read_policies(const struct reader *reader, const json_t *json,
                           struct manifest *manifest)
 {
     size_t count = json_array_size(json);
-    if (count == 0 || count > UINT32_MAX) {
+    if (count == 0 || count > UINT32_MAX)
         return broken(reader, "`points` has no policies");
-    }
     manifest->policy = calloc(count, sizeof *manifest->policy);
     manifest->note = calloc(count, sizeof *manifest->note);
-    if (manifest->policy == NULL || manifest->note == NULL) {
+    if (manifest->policy == NULL || manifest->note == NULL)
         return out_of_memory(reader);
-    }
     for (size_t i = 0; i < count; i++) {
         const json_t *name = json_object_get(json_array_get(json, i), "name");
-        if (!is_line(name)) {
+        if (!is_line(name))
             return broken(reader, "a policy has no good name");
-        }
         manifest->policy[i] = json_string_value(name);
-        if (!get_line(json_array_get(json, i), "note", &manifest->note[i])) {
+        if (!get_line(json_array_get(json, i), "note", &manifest->note[i]))
             return broken(reader, "the `note` of a policy is not text");
-        }
     }
     manifest->scene.policy = manifest->policy;
     manifest->scene.n_policies = (uint32_t)count;
@@ -352,24 +339,19 @@ static bool read_points(const struct reader *reader, struct manifest *manifest)
 {
     const json_t *points = json_object_get(manifest->json, "points");
     size_t count = json_array_size(points);
-    if (count == 0 || count > UINT32_MAX) {
+    if (count == 0 || count > UINT32_MAX)
         return broken(reader, "`points` is missing or empty");
-    }
     manifest->point = calloc(count, sizeof *manifest->point);
-    if (manifest->point == NULL) {
+    if (manifest->point == NULL)
         return out_of_memory(reader);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!read_point(reader, json_array_get(points, i), &manifest->point[i])) {
+    for (size_t i = 0; i < count; i++)
+        if (!read_point(reader, json_array_get(points, i), &manifest->point[i]))
             return false;
-        }
-    }
     manifest->scene.point = manifest->point;
     manifest->scene.n_points = (uint32_t)count;
     const json_t *key = json_object_get(manifest->json, "sweep_key");
-    if (!json_is_null(key) && !is_line(key)) {
+    if (!json_is_null(key) && !is_line(key))
         return broken(reader, "`sweep_key` is not text");
-    }
     manifest->scene.sweep_key = json_string_value(key);
     manifest->scene.queries = queries_of(json_object_get(manifest->json, "data"));
     return read_policies(reader, json_object_get(json_array_get(points, 0), "policies"), manifest);
@@ -380,17 +362,14 @@ static bool read_labels(const struct reader *reader, const json_t *json, const c
                         uint32_t *n_labels)
 {
     size_t count = json_array_size(json);
-    if (count == 0 || count > UINT32_MAX) {
+    if (count == 0 || count > UINT32_MAX)
         return broken(reader, "a figure or a claim has no `policies`");
-    }
     *label = calloc(count, sizeof **label);
-    if (*label == NULL) {
+    if (*label == NULL)
         return out_of_memory(reader);
-    }
     for (size_t i = 0; i < count; i++) {
-        if (!is_line(json_array_get(json, i))) {
+        if (!is_line(json_array_get(json, i)))
             return broken(reader, "a figure or a claim has a policy that is not text");
-        }
         (*label)[i] = json_string_value(json_array_get(json, i));
     }
     *n_labels = (uint32_t)count;
@@ -401,9 +380,8 @@ static bool read_figure_x(const struct reader *reader, const json_t *json, bool 
                           struct figure *figure)
 {
     const char *x = json_string_value(json_object_get(json, "x"));
-    if (x == NULL || (strcmp(x, "round") != 0 && strcmp(x, "sweep") != 0)) {
+    if (x == NULL || (strcmp(x, "round") != 0 && strcmp(x, "sweep") != 0))
         return broken(reader, "the `x` of a figure is neither round nor sweep");
-    }
     figure->x = strcmp(x, "round") == 0 ? FIGURE_ROUND : FIGURE_SWEEP;
     return figure->x == FIGURE_ROUND || has_sweep ||
            broken(reader, "a figure has `x`: sweep, but there is no sweep");
@@ -414,16 +392,13 @@ static bool read_figure(const struct reader *reader, const json_t *json,
 {
     json_int_t rounds, bands;
     const json_t *file = json_object_get(json, "file"), *title = json_object_get(json, "title");
-    if (!json_is_string(file) || !figure_name_is_good(json_string_value(file)) || !is_line(title)) {
+    if (!json_is_string(file) || !figure_name_is_good(json_string_value(file)) || !is_line(title))
         return broken(reader, "a figure has no good `file` or `title`");
-    }
-    if (!get_line(json, "label", &figure->label) || !get_line(json, "caption", &figure->caption)) {
+    if (!get_line(json, "label", &figure->label) || !get_line(json, "caption", &figure->caption))
         return broken(reader, "the `label` or `caption` of a figure is not text");
-    }
     if (!get_count(json, "rounds", 0, INT64_MAX, &rounds) ||
-        !get_count(json, "bands", 0, 3, &bands)) {
+        !get_count(json, "bands", 0, 3, &bands))
         return broken(reader, "a figure has no good `rounds` or `bands`");
-    }
     figure->file = json_string_value(file);
     figure->title = json_string_value(title);
     figure->rounds = (uint64_t)rounds;
@@ -440,19 +415,15 @@ static bool read_figures(const struct reader *reader, struct manifest *manifest)
 {
     const json_t *figures = json_object_get(manifest->json, "figures");
     size_t count = json_array_size(figures);
-    if (!json_is_array(figures) || count > UINT32_MAX) {
+    if (!json_is_array(figures) || count > UINT32_MAX)
         return broken(reader, "`figures` is missing");
-    }
     manifest->figure = calloc(count + 1, sizeof *manifest->figure);
-    if (manifest->figure == NULL) {
+    if (manifest->figure == NULL)
         return out_of_memory(reader);
-    }
     manifest->n_figures = (uint32_t)count;
-    for (size_t i = 0; i < count; i++) {
-        if (!read_figure(reader, json_array_get(figures, i), manifest, &manifest->figure[i])) {
+    for (size_t i = 0; i < count; i++)
+        if (!read_figure(reader, json_array_get(figures, i), manifest, &manifest->figure[i]))
             return false;
-        }
-    }
     return true;
 }
 
@@ -462,9 +433,8 @@ static bool read_test(const struct reader *reader, const json_t *json, struct cl
     json_int_t round = 0, from = 0;
     if (!get_line(json, "of", &test->of) || test->of == NULL ||
         !get_line(json, "untold", &test->reason) || !get_line(json, "at", &test->at) ||
-        !get_line(json, "against", &test->against) || !get_line(json, "measure", &test->measure)) {
+        !get_line(json, "against", &test->against) || !get_line(json, "measure", &test->measure))
         return broken(reader, "a test of a claim has a field that is not text");
-    }
     if (test->reason != NULL) {
         test->relation = CLAIM_UNTOLD;
         return true;
@@ -478,10 +448,8 @@ static bool read_test(const struct reader *reader, const json_t *json, struct cl
     test->within = json_number_value(json_object_get(json, "within"));
     if (!get_count(json, "round", 0, INT64_MAX, &round) ||
         !get_count(json, "from", 0, INT64_MAX, &from) ||
-        !((close ? test->within : test->factor) > 0) ||
-        (test->against != NULL && test->at == NULL)) {
+        !((close ? test->within : test->factor) > 0) || (test->against != NULL && test->at == NULL))
         return broken(reader, "a test of a claim has no good numbers");
-    }
     test->round = (uint64_t)round;
     test->from = (uint64_t)from;
     return read_labels(reader, policies, &test->policy, &test->n_policies);
@@ -492,18 +460,15 @@ static bool read_claim(const struct reader *reader, const json_t *json, struct c
     const json_t *tests = json_object_get(json, "tests");
     size_t count = json_array_size(tests);
     if (!get_line(json, "figure", &claim->figure) || !get_line(json, "says", &claim->says) ||
-        claim->says == NULL) {
+        claim->says == NULL)
         return broken(reader, "a claim has no good `figure` or `says`");
-    }
     claim->test = calloc(count + 1, sizeof *claim->test);
-    if (claim->test == NULL) {
+    if (claim->test == NULL)
         return out_of_memory(reader);
-    }
     for (size_t i = 0; i < count; i++) {
         claim->n_tests++;
-        if (!read_test(reader, json_array_get(tests, i), &claim->test[i])) {
+        if (!read_test(reader, json_array_get(tests, i), &claim->test[i]))
             return false;
-        }
     }
     return true;
 }
@@ -514,14 +479,12 @@ static bool read_claims(const struct reader *reader, struct manifest *manifest)
     const json_t *claims = json_object_get(manifest->json, "claims");
     size_t count = json_array_size(claims);
     manifest->claim = calloc(count + 1, sizeof *manifest->claim);
-    if (manifest->claim == NULL) {
+    if (manifest->claim == NULL)
         return out_of_memory(reader);
-    }
     for (size_t i = 0; i < count; i++) {
         manifest->n_claims++;
-        if (!read_claim(reader, json_array_get(claims, i), &manifest->claim[i])) {
+        if (!read_claim(reader, json_array_get(claims, i), &manifest->claim[i]))
             return false;
-        }
     }
     return true;
 }
@@ -529,9 +492,8 @@ static bool read_claims(const struct reader *reader, struct manifest *manifest)
 static bool read_kind(const struct reader *reader, struct manifest *manifest)
 {
     const char *kind = json_string_value(json_object_get(manifest->json, "kind"));
-    if (kind == NULL || (strcmp(kind, "regret") != 0 && strcmp(kind, "concentration") != 0)) {
+    if (kind == NULL || (strcmp(kind, "regret") != 0 && strcmp(kind, "concentration") != 0))
         return broken(reader, "`kind` is neither regret nor concentration");
-    }
     manifest->is_concentration = strcmp(kind, "concentration") == 0;
     return true;
 }
@@ -567,22 +529,19 @@ oltr_status manifest_read(const char *folder, struct manifest *manifest, oltr_er
 
 static void claim_free(struct claim *claim)
 {
-    for (uint32_t i = 0; claim->test != NULL && i < claim->n_tests; i++) {
+    for (uint32_t i = 0; claim->test != NULL && i < claim->n_tests; i++)
         free(claim->test[i].policy);
-    }
     free(claim->test);
 }
 
 void manifest_free(struct manifest *manifest)
 {
-    for (uint32_t i = 0; manifest->claim != NULL && i < manifest->n_claims; i++) {
+    for (uint32_t i = 0; manifest->claim != NULL && i < manifest->n_claims; i++)
         claim_free(&manifest->claim[i]);
-    }
     free(manifest->claim);
     free(manifest->note);
-    for (uint32_t i = 0; manifest->figure != NULL && i < manifest->n_figures; i++) {
+    for (uint32_t i = 0; manifest->figure != NULL && i < manifest->n_figures; i++)
         free(manifest->figure[i].policy);
-    }
     free(manifest->figure);
     free(manifest->point);
     free(manifest->policy);

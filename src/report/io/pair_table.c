@@ -16,18 +16,16 @@ enum { N_COLUMNS = sizeof columns / sizeof columns[0] };
 static bool is_heading(char **field, int count)
 {
     bool same = count == N_COLUMNS;
-    for (int i = 0; same && i < count; i++) {
+    for (int i = 0; same && i < count; i++)
         same = strcmp(field[i], columns[i]) == 0;
-    }
     return same;
 }
 
 static bool parse_row(char **field, struct pair_row *row)
 {
     if (!count_is_plain(field[1]) || !number_is_plain(field[4]) || !number_is_plain(field[5]) ||
-        !count_is_plain(field[6])) {
+        !count_is_plain(field[6]))
         return false;
-    }
     row->sweep = field[0];
     row->round = strtoull(field[1], NULL, 10);
     row->policy = field[2];
@@ -62,17 +60,15 @@ oltr_status pair_table_read(const char *folder, struct pair_table *table, oltr_e
 {
     memset(table, 0, sizeof *table);
     oltr_status status = file_read_in(folder, "pairs.csv", &table->memory, error);
-    if (status != OLTR_OK) {
+    if (status != OLTR_OK)
         return status;
-    }
     if (strlen(table->memory.bytes) != table->memory.length) {
         return fail(error, OLTR_EIO, "%s/pairs.csv: has zero bytes in it; it is not a text file",
                     folder);
     }
     table->row = calloc(csv_lines(&table->memory), sizeof *table->row);
-    if (table->row == NULL) {
+    if (table->row == NULL)
         return fail(error, OLTR_ENOMEM, "%s/pairs.csv: out of memory", folder);
-    }
     return parse_table(folder, table, error);
 }
 
@@ -88,9 +84,8 @@ bool pair_find(const struct pair_table *table, const char *sweep, uint64_t round
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct pair_row *row = &table->row[i];
-        if (row->round != round || strcmp(row->sweep, sweep) != 0) {
+        if (row->round != round || strcmp(row->sweep, sweep) != 0)
             continue;
-        }
         bool forth = strcmp(row->policy, policy) == 0 && strcmp(row->other, other) == 0;
         bool back = strcmp(row->policy, other) == 0 && strcmp(row->other, policy) == 0;
         if (forth || back) {

@@ -19,9 +19,8 @@ enum { N_COLUMNS = sizeof columns / sizeof columns[0] };
 
 static void add_heading(struct text *out)
 {
-    for (size_t i = 0; i < N_COLUMNS; i++) {
+    for (size_t i = 0; i < N_COLUMNS; i++)
         text_printf(out, "%s%c", columns[i], i + 1 < N_COLUMNS ? ',' : '\n');
-    }
 }
 
 /* Nine digits: more than any standard error justifies, few enough to be read. */
@@ -71,11 +70,9 @@ void pairs_csv(const oltr_experiment *points, uint32_t n_points, const char *con
 {
     text_add(out, "sweep,round,policy,other,difference,difference_se,replications\n");
     for (uint32_t p = 0; p < n_points; p++) {
-        for (uint32_t i = 0; i < points[p].n_policies; i++) {
-            for (uint32_t j = i + 1; j < points[p].n_policies; j++) {
+        for (uint32_t i = 0; i < points[p].n_policies; i++)
+            for (uint32_t j = i + 1; j < points[p].n_policies; j++)
                 add_pairs(&points[p], sweep != NULL ? sweep[p] : "", results, p, i, j, out);
-            }
-        }
     }
 }
 
@@ -97,12 +94,10 @@ void queries_csv(const oltr_experiment *points, uint32_t n_points, const char *c
                  const oltr_results *results, struct text *out)
 {
     text_add(out, "sweep,query,documents,policy,regret,regret_se,replications\n");
-    for (uint32_t p = 0; p < n_points; p++) {
+    for (uint32_t p = 0; p < n_points; p++)
         for (uint32_t q = 0;
-             points[p].world.dataset != NULL && q < points[p].world.dataset->n_queries; q++) {
+             points[p].world.dataset != NULL && q < points[p].world.dataset->n_queries; q++)
             add_query(&points[p], sweep != NULL ? sweep[p] : "", results, p, q, out);
-        }
-    }
 }
 
 /* ---- reading
@@ -111,9 +106,8 @@ void queries_csv(const oltr_experiment *points, uint32_t n_points, const char *c
 static bool parse_row(char **field, struct result_row *row)
 {
     if (!count_is_plain(field[2]) || !number_is_plain(field[3]) || !number_is_plain(field[4]) ||
-        !number_is_plain(field[5]) || !count_is_plain(field[6])) {
+        !number_is_plain(field[5]) || !count_is_plain(field[6]))
         return false;
-    }
     row->sweep = field[0];
     row->policy = field[1];
     row->round = strtoull(field[2], NULL, 10);
@@ -127,9 +121,8 @@ static bool parse_row(char **field, struct result_row *row)
 static bool is_heading(char **field, int count)
 {
     bool same = count == N_COLUMNS;
-    for (int i = 0; same && i < count; i++) {
+    for (int i = 0; same && i < count; i++)
         same = strcmp(field[i], columns[i]) == 0;
-    }
     return same;
 }
 
@@ -157,17 +150,15 @@ oltr_status result_table_read(const char *folder, struct result_table *table, ol
 {
     memset(table, 0, sizeof *table);
     oltr_status status = file_read_in(folder, "results.csv", &table->memory, error);
-    if (status != OLTR_OK) {
+    if (status != OLTR_OK)
         return status;
-    }
     if (strlen(table->memory.bytes) != table->memory.length) {
         return fail(error, OLTR_EIO, "%s/results.csv: has zero bytes in it; it is not a text file",
                     folder);
     }
     table->row = calloc(csv_lines(&table->memory), sizeof *table->row);
-    if (table->row == NULL) {
+    if (table->row == NULL)
         return fail(error, OLTR_ENOMEM, "%s/results.csv: out of memory", folder);
-    }
     return parse_table(folder, table, error);
 }
 
@@ -177,9 +168,8 @@ const struct result_row *result_find(const struct result_table *table, const cha
     for (size_t i = 0; i < table->count; i++) {
         const struct result_row *row = &table->row[i];
         if (row->round == round && strcmp(row->policy, policy) == 0 &&
-            strcmp(row->sweep, sweep) == 0) {
+            strcmp(row->sweep, sweep) == 0)
             return row;
-        }
     }
     return NULL;
 }
@@ -191,9 +181,8 @@ const struct result_row *result_last(const struct result_table *table, const cha
     for (size_t i = 0; i < table->count; i++) {
         const struct result_row *row = &table->row[i];
         if (strcmp(row->policy, policy) == 0 && strcmp(row->sweep, sweep) == 0 &&
-            (last == NULL || row->round > last->round)) {
+            (last == NULL || row->round > last->round))
             last = row;
-        }
     }
     return last;
 }

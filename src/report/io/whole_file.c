@@ -19,9 +19,8 @@ char *file_join(const char *folder, const char *name)
 {
     size_t size = strlen(folder) + strlen(name) + 2;
     char *path = malloc(size);
-    if (path != NULL) {
+    if (path != NULL)
         (void)snprintf(path, size, "%s/%s", folder, name);
-    }
     return path;
 }
 
@@ -33,9 +32,8 @@ oltr_status file_read_stream(FILE *stream, const char *name, struct text *out, o
     enum { CHUNK = 1 << 16 };
     size_t got;
     do {
-        if (!text_reserve(out, CHUNK)) {
+        if (!text_reserve(out, CHUNK))
             return fail(error, OLTR_ENOMEM, "%s: out of memory", name);
-        }
         got = fread(out->bytes + out->length, 1, CHUNK, stream);
         out->length += got;
         out->bytes[out->length] = '\0';
@@ -44,18 +42,16 @@ oltr_status file_read_stream(FILE *stream, const char *name, struct text *out, o
                         name, READ_LIMIT);
         }
     } while (got > 0);
-    if (ferror(stream)) {
+    if (ferror(stream))
         return fail(error, OLTR_EIO, "%s: cannot read it: %s", name, strerror(errno));
-    }
     return OLTR_OK;
 }
 
 oltr_status file_read(const char *path, struct text *out, oltr_error *error)
 {
     FILE *stream = fopen(path, "rb");
-    if (stream == NULL) {
+    if (stream == NULL)
         return fail(error, OLTR_EIO, "%s: cannot open it: %s", path, strerror(errno));
-    }
     oltr_status status = file_read_stream(stream, path, out, error);
     (void)fclose(stream); /* nothing was written: closing cannot lose anything */
     return status;
@@ -64,9 +60,8 @@ oltr_status file_read(const char *path, struct text *out, oltr_error *error)
 oltr_status file_read_in(const char *folder, const char *name, struct text *out, oltr_error *error)
 {
     char *path = file_join(folder, name);
-    if (path == NULL) {
+    if (path == NULL)
         return fail(error, OLTR_ENOMEM, "out of memory");
-    }
     oltr_status status = file_read(path, out, error);
     free(path);
     return status;
@@ -79,12 +74,10 @@ static bool write_all(int file, const char *bytes, size_t length)
 {
     while (length > 0) {
         ssize_t written = write(file, bytes, length);
-        if (written < 0 && errno == EINTR) {
+        if (written < 0 && errno == EINTR)
             continue;
-        }
-        if (written <= 0) {
+        if (written <= 0)
             return false;
-        }
         bytes += written;
         length -= (size_t)written;
     }
@@ -94,18 +87,15 @@ static bool write_all(int file, const char *bytes, size_t length)
 oltr_status file_write(const char *path, const struct text *content, oltr_error *error)
 {
     beside new = {-1, NULL};
-    if (content->failed) {
+    if (content->failed)
         return fail(error, OLTR_ENOMEM, "%s: out of memory", path);
-    }
     bool open = beside_open(&new, path, 0666) != 0;
     bool written =
         open && write_all(new.fd, content->bytes, content->length) && flush_to_disk(new.fd) != 0;
-    if (written && beside_keep(&new, path)) {
+    if (written && beside_keep(&new, path))
         return OLTR_OK;
-    }
-    if (open && !written) {
+    if (open && !written)
         beside_drop(&new);
-    }
     return errno == ENOMEM
                ? fail(error, OLTR_ENOMEM, "%s: out of memory", path)
                : fail(error, OLTR_EIO, "%s: cannot write it: %s", path, strerror(errno));
@@ -115,9 +105,8 @@ oltr_status file_write_in(const char *folder, const char *name, const struct tex
                           oltr_error *error)
 {
     char *path = file_join(folder, name);
-    if (path == NULL) {
+    if (path == NULL)
         return fail(error, OLTR_ENOMEM, "out of memory");
-    }
     oltr_status status = file_write(path, content, error);
     free(path);
     return status;
@@ -129,9 +118,8 @@ oltr_status file_write_in(const char *folder, const char *name, const struct tex
 static bool make_one_folder(const char *path)
 {
     struct stat status;
-    if (mkdir(path, 0777) == 0) {
+    if (mkdir(path, 0777) == 0)
         return true;
-    }
     int reason = errno;
     bool there = reason == EEXIST && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
     errno = there ? 0 : reason == EEXIST ? ENOTDIR : reason;
@@ -141,9 +129,8 @@ static bool make_one_folder(const char *path)
 oltr_status file_make_folder(const char *path, oltr_error *error)
 {
     char *part = strdup(path);
-    if (part == NULL) {
+    if (part == NULL)
         return fail(error, OLTR_ENOMEM, "%s: out of memory", path);
-    }
     bool made = *path != '\0';
     for (char *slash = part + 1; made && *part != '\0' && (slash = strchr(slash, '/')) != NULL;
          slash++) {
@@ -167,15 +154,12 @@ static int probe(const char *path)
     static const char zeros[BYTES];
     struct stat status;
     beside new = {-1, NULL};
-    if (is_special(path)) {
+    if (is_special(path))
         return 0;
-    }
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
         return EISDIR;
-    }
-    if (!beside_open(&new, path, 0666)) {
+    if (!beside_open(&new, path, 0666))
         return errno;
-    }
     int why = write_all(new.fd, zeros, BYTES) && flush_to_disk(new.fd) != 0 ? 0 : errno;
     beside_drop(&new);
     return why;
@@ -201,13 +185,10 @@ oltr_status file_probe_folder(const char *path, oltr_error *error)
 bool file_name_is_plain(const char *name)
 {
     size_t length = strlen(name);
-    if (length == 0 || length > 100 || name[0] == '.' || name[0] == '-') {
+    if (length == 0 || length > 100 || name[0] == '.' || name[0] == '-')
         return false;
-    }
-    for (size_t i = 0; i < length; i++) {
-        if (!isalnum((unsigned char)name[i]) && strchr("._-", name[i]) == NULL) {
+    for (size_t i = 0; i < length; i++)
+        if (!isalnum((unsigned char)name[i]) && strchr("._-", name[i]) == NULL)
             return false;
-        }
-    }
     return true;
 }

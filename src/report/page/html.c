@@ -14,9 +14,8 @@ void html_text(struct text *out, const char *words)
     } entities[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
     for (; *words != '\0'; words++) {
         const char *entity = NULL;
-        for (size_t i = 0; i < sizeof entities / sizeof entities[0]; i++) {
+        for (size_t i = 0; i < sizeof entities / sizeof entities[0]; i++)
             entity = entities[i].c == *words ? entities[i].entity : entity;
-        }
         text_bytes(out, entity != NULL ? entity : words, entity != NULL ? strlen(entity) : 1);
     }
 }
@@ -26,11 +25,10 @@ void html_json(struct text *out, const char *words)
     text_add(out, "\"");
     for (; *words != '\0'; words++) {
         unsigned char c = (unsigned char)*words;
-        if (c < 0x20 || strchr("\"\\<>&", *words) != NULL) {
+        if (c < 0x20 || strchr("\"\\<>&", *words) != NULL)
             text_printf(out, "\\u%04x", (unsigned)c);
-        } else {
+        else
             text_bytes(out, words, 1);
-        }
     }
     text_add(out, "\"");
 }
@@ -41,18 +39,16 @@ void html_svg(struct text *out, const char *svg)
     text_add(out, "data:image/svg+xml,");
     for (; *svg != '\0'; svg++) {
         bool blank = *svg == '\n' || *svg == '\t' || *svg == '\r' || *svg == ' ';
-        if (blank && (svg[1] == ' ' || svg[1] == '\n' || svg[1] == '\t')) {
+        if (blank && (svg[1] == ' ' || svg[1] == '\n' || svg[1] == '\t'))
             continue;
-        }
-        if (blank) {
+        if (blank)
             text_add(out, " ");
-        } else if (*svg == '"') {
+        else if (*svg == '"')
             text_add(out, "'");
-        } else if (strchr("%#&<>", *svg) != NULL) {
+        else if (strchr("%#&<>", *svg) != NULL)
             text_printf(out, "%%%02X", (unsigned)*svg);
-        } else {
+        else
             text_bytes(out, svg, 1);
-        }
     }
 }
 
@@ -101,9 +97,8 @@ void html_count(struct text *out, uint64_t count)
 {
     char digits[24];
     int length = snprintf(digits, sizeof digits, "%" PRIu64, count);
-    for (int i = 0; i < length; i++) {
+    for (int i = 0; i < length; i++)
         text_printf(out, "%s%c", i > 0 && (length - i) % 3 == 0 ? "," : "", digits[i]);
-    }
 }
 
 void html_seconds(struct text *out, double seconds)

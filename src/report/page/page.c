@@ -46,11 +46,9 @@ static void add_head(struct text *out)
 static uint32_t count_verdicts(const struct report *report, enum claim_verdict verdict)
 {
     uint32_t count = 0;
-    for (size_t i = 0; i < report->count; i++) {
-        for (uint32_t j = 0; j < report->experiment[i].findings.count; j++) {
+    for (size_t i = 0; i < report->count; i++)
+        for (uint32_t j = 0; j < report->experiment[i].findings.count; j++)
             count += report->experiment[i].findings.finding[j].verdict == verdict;
-        }
-    }
     return count;
 }
 
@@ -61,11 +59,9 @@ static double seconds_of(const struct report_experiment *experiment)
 
 static const struct report_experiment *first_there(const struct report *report)
 {
-    for (size_t i = 0; i < report->count; i++) {
-        if (report->experiment[i].there) {
+    for (size_t i = 0; i < report->count; i++)
+        if (report->experiment[i].there)
             return &report->experiment[i];
-        }
-    }
     return NULL;
 }
 
@@ -73,9 +69,8 @@ static const struct report_experiment *first_there(const struct report *report)
 static void add_machine(const struct report *report, struct text *out)
 {
     const struct report_experiment *first = first_there(report);
-    if (first == NULL) {
+    if (first == NULL)
         return;
-    }
     const json_t *manifest = manifest_of(first), *host = json_object_get(manifest, "host");
     const char *processor = field(host, "processor");
     text_add(out, "<p class=\"facts\">oltr ");
@@ -90,9 +85,8 @@ static void add_machine(const struct report *report, struct text *out)
     text_add(out, " · ");
     html_text(out, field(manifest, "date"));
     double seconds = 0;
-    for (size_t i = 0; i < report->count; i++) {
+    for (size_t i = 0; i < report->count; i++)
         seconds += report->experiment[i].there ? seconds_of(&report->experiment[i]) : 0;
-    }
     text_add(out, " · ");
     html_seconds(out, seconds);
     text_add(out, " of simulation</p>\n");
@@ -143,11 +137,9 @@ static void add_figure_links(const struct report *report, bool of_paper, struct 
     text_add(out, "<ul>");
     for (size_t i = 0; i < report->count; i++) {
         const struct manifest *manifest = &report->experiment[i].folder.manifest;
-        for (uint32_t j = 0; j < manifest->n_figures; j++) {
-            if ((manifest->figure[j].label != NULL) == of_paper) {
+        for (uint32_t j = 0; j < manifest->n_figures; j++)
+            if ((manifest->figure[j].label != NULL) == of_paper)
                 add_figure_link(&report->experiment[i], &manifest->figure[j], out);
-            }
-        }
     }
     text_add(out, "</ul>\n");
 }
@@ -157,9 +149,8 @@ static bool has_figures(const struct report *report, bool of_paper)
     bool found = false;
     for (size_t i = 0; i < report->count; i++) {
         const struct manifest *manifest = &report->experiment[i].folder.manifest;
-        for (uint32_t j = 0; j < manifest->n_figures; j++) {
+        for (uint32_t j = 0; j < manifest->n_figures; j++)
             found = found || (manifest->figure[j].label != NULL) == of_paper;
-        }
     }
     return found;
 }
@@ -184,11 +175,9 @@ static void add_navigation(const struct report *report, struct text *out)
 
 static const struct figure *figure_called(const struct manifest *manifest, const char *file)
 {
-    for (uint32_t i = 0; file != NULL && i < manifest->n_figures; i++) {
-        if (strcmp(manifest->figure[i].file, file) == 0) {
+    for (uint32_t i = 0; file != NULL && i < manifest->n_figures; i++)
+        if (strcmp(manifest->figure[i].file, file) == 0)
             return &manifest->figure[i];
-        }
-    }
     return NULL;
 }
 
@@ -300,13 +289,11 @@ static oltr_status add_experiment(const struct report_experiment *experiment, st
     }
     if (experiment->there) {
         add_setting(experiment, out);
-        for (uint32_t i = 0; status == OLTR_OK && i < manifest->n_figures; i++) {
+        for (uint32_t i = 0; status == OLTR_OK && i < manifest->n_figures; i++)
             status = page_figure(experiment, &manifest->figure[i], out, missing, error);
-        }
         page_claims(experiment, NULL, out);
-        if (status == OLTR_OK && !manifest->is_concentration && !page_ranking(experiment, out)) {
+        if (status == OLTR_OK && !manifest->is_concentration && !page_ranking(experiment, out))
             status = fail(error, OLTR_ENOMEM, "index.html: out of memory");
-        }
     }
     text_add(out, "</section>\n");
     return status;
@@ -321,9 +308,8 @@ static const char *time_of_paper(const struct report_experiment *experiment)
 {
     const struct manifest *manifest = &experiment->folder.manifest;
     bool of_paper = false;
-    for (uint32_t i = 0; i < manifest->n_figures; i++) {
+    for (uint32_t i = 0; i < manifest->n_figures; i++)
         of_paper = of_paper || manifest->figure[i].label != NULL;
-    }
     return !of_paper                        ? "not in the paper"
            : manifest->is_concentration     ? "nothing to simulate"
            : *data_note(experiment) != '\0' ? "not given"
@@ -359,9 +345,8 @@ static void add_runs(const struct report *report, struct text *out)
         "<th>experiment</th><th class=\"n\">time</th><th class=\"n\">threads</th><th "
         "class=\"n\">time × threads"
         "</th><th>the paper's time</th><th class=\"n\">replications</th></tr></thead><tbody>\n");
-    for (size_t i = 0; i < report->count; i++) {
+    for (size_t i = 0; i < report->count; i++)
         add_run(&report->experiment[i], out);
-    }
     text_add(out, "</tbody></table></div>\n<p>The paper gives about 5 minutes on 48 cores for each "
                   "synthetic experiment, that "
                   "is 4 hours of one core. Times are of the simulation, without drawing; of an "
@@ -399,9 +384,8 @@ oltr_status page_write(const struct report *report, struct text *out, uint32_t *
     add_navigation(report, out);
     text_add(out, "<main>\n");
     add_claims(report, out);
-    for (size_t i = 0; status == OLTR_OK && i < report->count; i++) {
+    for (size_t i = 0; status == OLTR_OK && i < report->count; i++)
         status = add_experiment(&report->experiment[i], out, missing, error);
-    }
     page_released(report, out);
     add_runs(report, out);
     add_foot(out);

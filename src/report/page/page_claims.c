@@ -59,9 +59,8 @@ static void add_self_criterion(const struct claim_test *test, struct text *out)
         text_printf(out, " and at %s within %g%%, of ", test->against, 100 * test->within);
     } else {
         text_printf(out, test->relation == CLAIM_LESS ? " below " : " above ");
-        if (test->factor != 1) {
+        if (test->factor != 1)
             text_printf(out, "%g × ", test->factor);
-        }
         text_add(out, "that at ");
         html_text(out, test->against);
         text_add(out, ", of ");
@@ -87,9 +86,8 @@ static void add_criterion(const struct claim_test *test, struct text *out)
     } else {
         html_text(out, test->policy[0]);
         text_add(out, test->relation == CLAIM_LESS ? " below " : " above ");
-        if (test->factor != 1) {
+        if (test->factor != 1)
             text_printf(out, "%g × ", test->factor);
-        }
         text_add(out, test->n_policies > 2 ? "each of " : "that of ");
         add_others(test, out);
     }
@@ -116,9 +114,8 @@ static void add_comparison(const struct claim_comparison *c, bool with_place, st
     text_add(out, "</td><td class=\"n\">");
     html_difference(out, c->difference, c->difference_se);
     text_add(out, "</td><td class=\"n\">");
-    if (c->other_value > 0 && c->value > 0) {
+    if (c->other_value > 0 && c->value > 0)
         text_printf(out, "%.2f", c->value / c->other_value);
-    }
     text_add(out, "</td><td>");
     page_verdict(out, c->verdict);
     text_add(out, "</td></tr>\n");
@@ -158,9 +155,8 @@ static void add_decision(const struct claim_comparison *c, bool with_place, stru
         text_add(out, " at ");
         html_text(out, c->at);
     }
-    if (c->other_value > 0 && c->value > 0) {
+    if (c->other_value > 0 && c->value > 0)
         text_printf(out, ", ratio %.2f", c->value / c->other_value);
-    }
     text_add(out, "</span>. ");
 }
 
@@ -173,9 +169,8 @@ static void add_comparisons(const struct claim_finding *finding, bool with_place
                 "class=\"n\">ratio</th>"
                 "<th>alone</th></tr></thead><tbody>\n",
                 (unsigned)finding->n_comparisons);
-    for (uint32_t i = 0; i < finding->n_comparisons; i++) {
+    for (uint32_t i = 0; i < finding->n_comparisons; i++)
         add_comparison(&finding->comparison[i], with_place, out);
-    }
     text_add(out, "</tbody></table></div></details>");
 }
 
@@ -199,9 +194,8 @@ static void add_finding(const struct report_experiment *experiment,
         text_add(out, finding->n_comparisons > 1 ? "Decided by " : "");
         add_decision(deciding(finding), with_place, out);
     }
-    if (finding->n_comparisons > 1) {
+    if (finding->n_comparisons > 1)
         add_comparisons(finding, with_place, out);
-    }
     text_add(out, "</li>\n");
 }
 
@@ -216,9 +210,8 @@ void page_claims(const struct report_experiment *experiment, const char *figure,
     const struct claim *open = NULL;
     for (uint32_t i = 0; i < experiment->findings.count; i++) {
         const struct claim_finding *finding = &experiment->findings.finding[i];
-        if (!belongs(finding, figure)) {
+        if (!belongs(finding, figure))
             continue;
-        }
         if (finding->claim != open) {
             text_add(out, open != NULL ? "</ul></section>\n" : "");
             text_add(out, "<section class=\"claim\"><p class=\"says\">");

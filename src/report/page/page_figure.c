@@ -50,25 +50,20 @@ static bool sheet_parse(struct sheet *sheet)
 {
     char *at = sheet->memory.bytes;
     size_t lines = csv_lines(&sheet->memory);
-    if (at == NULL || strlen(at) != sheet->memory.length) {
+    if (at == NULL || strlen(at) != sheet->memory.length)
         return false;
-    }
     sheet->columns = count_columns(at);
     sheet->cell = calloc(lines * (size_t)sheet->columns + 1, sizeof *sheet->cell);
     int count = sheet->cell == NULL ? 0 : csv_record(&at, sheet->cell, sheet->columns);
-    if (count != sheet->columns) {
+    if (count != sheet->columns)
         return false;
-    }
     while (*at != '\0') {
         char **row = sheet->cell + (sheet->rows + 1) * (size_t)sheet->columns;
-        if (csv_record(&at, row, sheet->columns) != sheet->columns) {
+        if (csv_record(&at, row, sheet->columns) != sheet->columns)
             return false;
-        }
-        for (int i = 0; i < sheet->columns; i++) {
-            if (row[i][0] != '\0' && !number_is_plain(row[i])) {
+        for (int i = 0; i < sheet->columns; i++)
+            if (row[i][0] != '\0' && !number_is_plain(row[i]))
                 return false;
-            }
-        }
         sheet->rows++;
     }
     return sheet->rows > 0;
@@ -124,18 +119,15 @@ static bool add_styles(const struct plot *plot, struct text *out)
     const char **label = calloc(count + 1, sizeof *label);
     struct style *style = calloc(count + 1, sizeof *style);
     bool room = label != NULL && style != NULL;
-    for (size_t i = 0; room && i < count; i++) {
+    for (size_t i = 0; room && i < count; i++)
         label[i] = own ? curve_label(plot, (int)i) : scene->policy[i];
-    }
-    if (room) {
+    if (room)
         style_assign(label, count, style);
-    }
     text_add(out, ",\"curves\":[");
     for (int i = 0; room && i < plot->curves; i++) {
         struct style found = {"#777777", "(2,3)", 0}; /* a bound is no policy */
-        for (size_t j = 0; j < count; j++) {
+        for (size_t j = 0; j < count; j++)
             found = strcmp(label[j], curve_label(plot, i)) == 0 ? style[j] : found;
-        }
         text_add(out, i > 0 ? ",{\"name\":" : "{\"name\":");
         html_json(out, curve_label(plot, i));
         text_printf(out, ",\"colour\":\"%s\",\"dash\":", found.colour);
@@ -150,11 +142,10 @@ static bool add_styles(const struct plot *plot, struct text *out)
 
 static void add_number(struct text *out, const char *cell)
 {
-    if (*cell == '\0') {
+    if (*cell == '\0')
         text_add(out, "null");
-    } else {
+    else
         text_printf(out, "%.5g", strtod(cell, NULL));
-    }
 }
 
 static void add_row(const struct plot *plot, size_t row, struct text *out)
@@ -188,13 +179,11 @@ static void add_ticks(const struct plot *plot, struct text *out)
 {
     const struct figure_scene *scene = &plot->folder->manifest.scene;
     if (plot->figure->x != FIGURE_SWEEP || scene->n_points != plot->sheet->rows ||
-        scene->n_points > 12) {
+        scene->n_points > 12)
         return;
-    }
     bool numeric = true;
-    for (uint32_t i = 0; i < scene->n_points; i++) {
+    for (uint32_t i = 0; i < scene->n_points; i++)
         numeric = numeric && number_is_plain(scene->point[i].sweep);
-    }
     text_add(out, ",\"ticks\":[");
     for (uint32_t i = 0; i < scene->n_points; i++) {
         double x =
@@ -341,11 +330,10 @@ static bool add_picture(const struct report_experiment *experiment, const struct
                         ? add_density_plots(folder, figure, sheet, out)
                         : add_regret_plot(folder, figure, sheet, out);
         out->failed = out->failed || !room;
-        if (folder->manifest.is_concentration) {
+        if (folder->manifest.is_concentration)
             describe_density(folder, &words);
-        } else {
+        else
             describe_regret(figure, sheet, &words);
-        }
         text_add(out, "<img class=\"still\" width=\"960\" src=\"");
         html_svg(out, svg.bytes);
         text_add(out, "\" alt=\"");

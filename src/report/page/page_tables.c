@@ -26,9 +26,8 @@ static void add_ranked(const struct folder *folder, const struct ranked *r, stru
     text_add(out, "</th><td class=\"n\">");
     html_estimate(out, r->row->regret, r->row->regret_se);
     text_add(out, "</td><td class=\"n\">");
-    if (r->behind != 0) {
+    if (r->behind != 0)
         html_difference(out, r->behind, r->behind_se);
-    }
     text_printf(out, "</td><td class=\"n\">%.0f</td></tr>\n", ns_per_round(folder, 0, r->index));
 }
 
@@ -43,9 +42,8 @@ static void add_ranking(const struct folder *folder, const struct ranked *ranked
         "<thead><tr><th class=\"n\">rank</th><th>policy</th><th class=\"n\">regret ± se</th>"
         "<th class=\"n\">behind the best</th><th class=\"n\">ns a "
         "round</th></tr></thead><tbody>\n");
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         add_ranked(folder, &ranked[i], out);
-    }
     text_add(out, "</tbody></table></div>\n");
 }
 
@@ -62,9 +60,8 @@ static void add_sweep_row(const struct folder *folder, uint32_t policy, const ch
             result_last(&folder->results, scene->point[p].sweep, scene->policy[policy]);
         bool is_best = best[p] != NULL && strcmp(best[p], scene->policy[policy]) == 0;
         text_add(out, is_best ? "<td class=\"n best\">" : "<td class=\"n\">");
-        if (row != NULL) {
+        if (row != NULL)
             html_estimate(out, row->regret, row->regret_se);
-        }
         text_add(out, "</td>");
     }
     text_add(out, "</tr>\n");
@@ -86,9 +83,8 @@ static void add_sweep_table(const struct folder *folder, const char *const *best
         text_add(out, "</th>");
     }
     text_add(out, "</tr></thead><tbody>\n");
-    for (uint32_t i = 0; i < scene->n_policies; i++) {
+    for (uint32_t i = 0; i < scene->n_policies; i++)
         add_sweep_row(folder, i, best, out);
-    }
     text_add(out, "</tbody></table></div>\n");
 }
 
@@ -138,9 +134,8 @@ static void add_pairs(const struct folder *folder, const char *sweep, const stru
         text_add(out, "<tr><th scope=\"row\">");
         html_text(out, ranked[i].policy);
         text_add(out, "</th>");
-        for (uint32_t j = 0; j < count; j++) {
+        for (uint32_t j = 0; j < count; j++)
             add_pair_cell(folder, sweep, &ranked[i], &ranked[j], out);
-        }
         text_add(out, "</tr>\n");
     }
     text_add(out, "</tbody></table></div></details>\n");
@@ -160,16 +155,13 @@ bool page_ranking(const struct report_experiment *experiment, struct text *out)
         best[p] = count > 1 && rank_is_clear(folder, sweep, &ranked[0], &ranked[1])
                       ? ranked[0].policy
                       : NULL;
-        if (scene->sweep_key == NULL) {
+        if (scene->sweep_key == NULL)
             add_ranking(folder, ranked, count, out);
-        }
-        if (folder->pairs.count > 0) {
+        if (folder->pairs.count > 0)
             add_pairs(folder, sweep, ranked, count, &pairs);
-        }
     }
-    if (room && scene->sweep_key != NULL) {
+    if (room && scene->sweep_key != NULL)
         add_sweep_table(folder, best, out);
-    }
     text_add(out, pairs.bytes != NULL ? pairs.bytes : "");
     room = room && !pairs.failed;
     text_free(&pairs);
@@ -187,15 +179,12 @@ static const char released[] = " (released)";
 static const char *printed_of(const struct figure_scene *scene, const char *label)
 {
     size_t length = strlen(label), tail = sizeof released - 1;
-    if (length <= tail || strcmp(label + length - tail, released) != 0) {
+    if (length <= tail || strcmp(label + length - tail, released) != 0)
         return NULL;
-    }
-    for (uint32_t i = 0; i < scene->n_policies; i++) {
+    for (uint32_t i = 0; i < scene->n_policies; i++)
         if (strlen(scene->policy[i]) == length - tail &&
-            strncmp(scene->policy[i], label, length - tail) == 0) {
+            strncmp(scene->policy[i], label, length - tail) == 0)
             return scene->policy[i];
-        }
-    }
     return NULL;
 }
 
@@ -209,9 +198,8 @@ static void add_released(const struct report_experiment *experiment, uint32_t po
     const struct result_row *a = result_last(&folder->results, sweep, printed);
     const struct result_row *b = result_last(&folder->results, sweep, label);
     double difference, se;
-    if (a == NULL || b == NULL) {
+    if (a == NULL || b == NULL)
         return;
-    }
     text_printf(out, "<tr><td><a href=\"#%s\">%s</a>", experiment->name, experiment->name);
     if (*sweep != '\0') {
         text_add(out, " at ");
@@ -224,9 +212,8 @@ static void add_released(const struct report_experiment *experiment, uint32_t po
     text_add(out, "</td><td class=\"n\">");
     html_estimate(out, b->regret, b->regret_se);
     text_add(out, "</td><td class=\"n\">");
-    if (pair_find(&folder->pairs, sweep, b->round, label, printed, &difference, &se)) {
+    if (pair_find(&folder->pairs, sweep, b->round, label, printed, &difference, &se))
         html_difference(out, difference, se);
-    }
     text_add(out, "</td></tr>\n");
 }
 
@@ -236,9 +223,8 @@ static void add_released_of(const struct report_experiment *experiment, uint32_t
 {
     const struct figure_scene *scene = &experiment->folder.manifest.scene;
     add_released(experiment, policy, 0, out);
-    if (scene->n_points > 1) {
+    if (scene->n_points > 1)
         add_released(experiment, policy, scene->n_points - 1, out);
-    }
 }
 
 /* Each disagreement is told once, however many experiments measure it. */
@@ -248,11 +234,9 @@ static bool told_before(const struct report *report, size_t experiment, uint32_t
     for (size_t i = 0; i <= experiment; i++) {
         const struct manifest *manifest = &report->experiment[i].folder.manifest;
         uint32_t end = i < experiment ? manifest->scene.n_policies : policy;
-        for (uint32_t j = 0; j < end; j++) {
-            if (manifest->note[j] != NULL && strcmp(manifest->note[j], note) == 0) {
+        for (uint32_t j = 0; j < end; j++)
+            if (manifest->note[j] != NULL && strcmp(manifest->note[j], note) == 0)
                 return true;
-            }
-        }
     }
     return false;
 }
@@ -289,11 +273,9 @@ void page_released(const struct report *report, struct text *out)
                   "se</th></tr></thead><tbody>\n");
     for (size_t i = 0; i < report->count; i++) {
         const struct figure_scene *scene = &report->experiment[i].folder.manifest.scene;
-        for (uint32_t j = 0; j < scene->n_policies; j++) {
-            if (printed_of(scene, scene->policy[j]) != NULL) {
+        for (uint32_t j = 0; j < scene->n_policies; j++)
+            if (printed_of(scene, scene->policy[j]) != NULL)
                 add_released_of(&report->experiment[i], j, out);
-            }
-        }
     }
     text_add(out, "</tbody></table></div>\n");
     add_notes(report, out);

@@ -33,9 +33,8 @@ static void add_words(struct text *out, const char *words)
                    {'^', "\\textasciicircum{}"}};
     for (; *words != '\0'; words++) {
         const char *tex = NULL;
-        for (size_t i = 0; i < sizeof special / sizeof special[0]; i++) {
+        for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
             tex = special[i].c == *words ? special[i].tex : tex;
-        }
         text_bytes(out, tex != NULL ? tex : words, tex != NULL ? strlen(tex) : 1);
     }
 }
@@ -56,11 +55,9 @@ struct column {
 
 static const struct ranked *find(const struct column *column, uint32_t policy)
 {
-    for (uint32_t i = 0; i < column->count; i++) {
-        if (column->ranked[i].index == policy) {
+    for (uint32_t i = 0; i < column->count; i++)
+        if (column->ranked[i].index == policy)
             return &column->ranked[i];
-        }
-    }
     return NULL;
 }
 
@@ -74,11 +71,10 @@ static void add_rows(const struct figure_scene *scene, const struct column *colu
         add_words(out, scene->policy[i]);
         for (uint32_t j = 0; j < n_columns; j++) {
             const struct ranked *ranked = find(&column[j], i);
-            if (ranked == NULL) {
+            if (ranked == NULL)
                 text_add(out, " & --");
-            } else {
+            else
                 add_cell(out, ranked, column[j].clear && ranked == column[j].ranked);
-            }
         }
         text_add(out, " \\\\\n");
     }
@@ -91,11 +87,10 @@ static void add_heading(const struct folder *folder, const struct column *column
     text_add(out, "  policy");
     for (uint32_t j = 0; j < n_columns; j++) {
         text_add(out, " & ");
-        if (scene->sweep_key != NULL) {
+        if (scene->sweep_key != NULL)
             add_words(out, scene->point[first + j].sweep);
-        } else if (column[j].count > 0) {
+        else if (column[j].count > 0)
             text_printf(out, "regret at $T = %" PRIu64 "$", column[j].ranked[0].row->round);
-        }
     }
     text_add(out, " \\\\\n  \\midrule\n");
 }
@@ -114,17 +109,15 @@ static void add_table(const struct report_experiment *experiment, const struct c
     }
     uint32_t queries = folder->manifest.scene.queries;
     text_add(out, ". Cumulative regret, mean $\\pm$ standard error ");
-    if (queries > 0) {
+    if (queries > 0)
         text_printf(out, "over %" PRIu32 " quer%s, ", queries, plural_ies(queries));
-    }
     uint32_t replications = column[0].count > 0 ? column[0].ranked[0].row->replications : 0;
     text_printf(out, "%s%" PRIu32 " replication%s.}\n", queries > 0 ? "" : "of ", replications,
                 plural_s(replications));
     text_printf(out, "  \\label{tab:%s%s}\n  \\begin{tabular}{l", experiment->name,
                 first > 0 ? "-more" : "");
-    for (uint32_t j = 0; j < n_columns; j++) {
+    for (uint32_t j = 0; j < n_columns; j++)
         text_add(out, "r");
-    }
     text_add(out, "}\n  \\toprule\n");
     add_heading(folder, column, first, n_columns, out);
     add_rows(&folder->manifest.scene, column, n_columns, out);
@@ -146,9 +139,8 @@ static bool add_columns(const struct report_experiment *experiment, uint32_t fir
             column[j].count > 1 &&
             rank_is_clear(&experiment->folder, sweep, &column[j].ranked[0], &column[j].ranked[1]);
     }
-    if (room != NULL) {
+    if (room != NULL)
         add_table(experiment, column, first, n_columns, out);
-    }
     free(room);
     return room != NULL;
 }
@@ -170,9 +162,8 @@ void latex_write(const struct report *report, struct text *out)
         for (uint32_t first = 0; first < points; first += COLUMNS_OF_A_TABLE) {
             uint32_t left = points - first;
             if (!add_columns(experiment, first,
-                             left < COLUMNS_OF_A_TABLE ? left : COLUMNS_OF_A_TABLE, out)) {
+                             left < COLUMNS_OF_A_TABLE ? left : COLUMNS_OF_A_TABLE, out))
                 out->failed = true;
-            }
         }
     }
 }
