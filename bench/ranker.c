@@ -72,8 +72,7 @@ static double print_line(const bench *b, const char *name)
     return last;
 }
 
-/* ---- single features
- * ------------------------------------------------------------------------------------ */
+/* ---- single features */
 
 /* The queries of both, as one dataset. */
 static oltr_dataset *joined(const oltr_dataset *a, const oltr_dataset *c)
@@ -103,8 +102,7 @@ static double feature_line(const bench *b, const oltr_dataset *chosen_on, const 
     return print_line(b, name);
 }
 
-/* ---- least squares
- * -------------------------------------------------------------------------------------- */
+/* ---- least squares */
 
 typedef struct linear {
     input_map map;
@@ -225,8 +223,7 @@ static double linear_lines(const bench *b, int all_inputs)
     return plain;
 }
 
-/* ---- neural
- * --------------------------------------------------------------------------------------------- */
+/* ---- neural */
 
 typedef struct moments {
     double sum[CUTS], squares[CUTS];
@@ -287,8 +284,7 @@ static void ensemble_line(const bench *b)
     scores_free(&s);
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 static uint32_t max_u32(uint32_t a, uint32_t b)
 {

@@ -54,8 +54,7 @@ int need_folder(const char *path)
                : complain(EXIT_USAGE, "%s is a file; give the folder of results", path);
 }
 
-/* ---- finding the verb
- * ----------------------------------------------------------------------------------- */
+/* ---- finding the verb */
 
 /* The word that is typed: the last one of the name. */
 static const char *last_word(const struct verb *verb)
@@ -103,8 +102,7 @@ const struct verb *verb_find(uint32_t count, const char *const *word, uint32_t *
     return verb;
 }
 
-/* ---- finding options
- * ------------------------------------------------------------------------------------ */
+/* ---- finding options */
 
 static const struct option *by_letter(const struct verb *verb, char letter)
 {
@@ -140,8 +138,7 @@ static int unknown_option(const struct verb *verb, const char *word)
                     name, verb->name);
 }
 
-/* ---- the words
- * ------------------------------------------------------------------------------------------ */
+/* ---- the words */
 
 struct words {
     int count, at;

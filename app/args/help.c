@@ -65,8 +65,7 @@ static const struct pair examples[] = {
     {NULL, NULL},
 };
 
-/* ---- on a terminal
- * -------------------------------------------------------------------------------------- */
+/* ---- on a terminal */
 
 void help_fold(FILE *out, const char *words, int indent, int column)
 {
@@ -193,8 +192,7 @@ void help_experiment(FILE *out)
     }
 }
 
-/* ---- as a manual page: man(7)
- * ---------------------------------------------------------------------------- */
+/* ---- as a manual page: man(7) */
 
 /* Text for troff: nothing in it is a request, an escape or a soft hyphen; `words` become bold. */
 static void troff(FILE *out, const char *text)

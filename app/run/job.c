@@ -33,8 +33,7 @@ static bool is_leader(void)
     return team_of_process()->rank == 0;
 }
 
-/* ---- the experiment
- * ------------------------------------------------------------------------------------- */
+/* ---- the experiment */
 
 static int read_config(const struct job *job, struct config *config)
 {
@@ -80,8 +79,7 @@ static int check_same_file(const struct job *job, bool *same)
     return EXIT_OK;
 }
 
-/* ---- the simulation
- * ------------------------------------------------------------------------------------- */
+/* ---- the simulation */
 
 /* A rank of a team has the shard of its number. */
 static oltr_shard shard_of(const struct job *job)
@@ -187,8 +185,7 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* ---- putting parts together
- * ------------------------------------------------------------------------------ */
+/* ---- putting parts together */
 
 static oltr_results *make_results(const struct config *config)
 {
@@ -311,8 +308,7 @@ static int merge_folders(const struct config *config, uint32_t n_folders, const 
     return code;
 }
 
-/* ---- the end
- * --------------------------------------------------------------------------------------------- */
+/* ---- the end */
 
 static int draw(const struct run *run, uint32_t *drawn)
 {
@@ -379,8 +375,7 @@ static int finish_shard(const struct job *job, const struct run *run)
     return status == OLTR_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.msg);
 }
 
-/* ---- an earlier run
- * -------------------------------------------------------------------------------------- */
+/* ---- an earlier run */
 
 static bool shard_is_there(const struct job *job)
 {
@@ -451,8 +446,7 @@ static int resume_shard(const struct job *job, oltr_results *results, bool *done
     return code;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 static int run_part(const struct job *job, struct run *run, const char *partial,
                     oltr_results *results)

@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- files
- * ---------------------------------------------------------------------------------------------- */
+/* ---- files */
 
 static oltr_status write_text(const struct run *run, const char *name, struct text *content,
                               oltr_error *error)
@@ -140,8 +139,7 @@ oltr_status output_write(const struct run *run, oltr_error *error)
     return status == OLTR_OK ? claims_folder(run->folder, error) : status;
 }
 
-/* ---- the table
- * ------------------------------------------------------------------------------------------ */
+/* ---- the table */
 
 static void pad(const char *text, size_t width)
 {

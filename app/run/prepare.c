@@ -37,10 +37,7 @@ struct prepared {
     char note[NOTE_SIZE];
 };
 
-/* ---- grades
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- grades */
 
 static oltr_status attractions_of(const oltr_data_plan *plan, const struct splits *splits,
                                   double of_grade[GRADES], uint32_t *largest, oltr_error *error)
@@ -58,8 +55,7 @@ static oltr_status attractions_of(const oltr_data_plan *plan, const struct split
     return status;
 }
 
-/* ---- queries
- * ---------------------------------------------------------------------------------------------- */
+/* ---- queries */
 
 static uint32_t documents(const oltr_dataset *data, uint32_t query)
 {
@@ -98,8 +94,7 @@ static uint32_t *choose_queries(const struct material *m, const oltr_dataset *te
     return place;
 }
 
-/* ---- one material
- * ------------------------------------------------------------------------------------------ */
+/* ---- one material */
 
 static oltr_status make_arrays(struct material *m, uint32_t n_rows, oltr_error *error)
 {
@@ -196,10 +191,7 @@ static oltr_status make_material(struct material *m, const struct prepare_option
     return status;
 }
 
-/* ---- points
- *
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- points */
 
 static bool same_text(const char *a, const char *b)
 {
@@ -261,8 +253,7 @@ static oltr_status complete_points(struct config *config, const struct prepare_o
     return status;
 }
 
-/* ---- what is said of it
- * ------------------------------------------------------------------------------------ */
+/* ---- what is said of it */
 
 static void write_note(struct prepared *all)
 {
@@ -418,8 +409,7 @@ json_t *prepared_json(const struct prepared *all)
     return json_pack("{s:s, s:o}", "note", all->note, "sets", sets);
 }
 
-/* ---- is it still the same?
- * --------------------------------------------------------------------------------- */
+/* ---- is it still the same? */
 
 static bool has_digest(const json_t *set, const char *key, uint64_t digest)
 {

@@ -20,10 +20,7 @@
 
 enum { KEY_SIZE = 64 };
 
-/* ---- the key
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- the key */
 
 static void put_split(writer *w, const oltr_dataset *data)
 {
@@ -61,8 +58,7 @@ static void key_of(uint64_t cause, const scores *s, char key[KEY_SIZE])
 
 enum { CAUSE_LENGTH = 12 + 16 + 1 }; /* "oltr scores ", digits, and the space behind them */
 
-/* ---- kept scores
- * -------------------------------------------------------------------------------------------- */
+/* ---- kept scores */
 
 /* "scores.csv", "scores-2.csv" */
 static void name_of(uint32_t number, const char *ending, char name[32])
@@ -133,10 +129,7 @@ static oltr_status keep(const char *folder, uint32_t number, uint64_t cause,
     return status;
 }
 
-/* ---- training
- *
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- training */
 
 static void show(void *context, const scores_progress *state)
 {
@@ -172,10 +165,7 @@ static oltr_status train(const oltr_data_plan *plan, const struct splits *s, con
     return status;
 }
 
-/* ---- the whole
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- the whole */
 
 oltr_status belief_get(const oltr_data_plan *plan, const struct splits *splits,
                        const double *of_grade, uint64_t seed, const struct prepare_options *options,

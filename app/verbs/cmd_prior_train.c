@@ -46,8 +46,7 @@ const struct option prior_train_options[] = {
     {0, NULL, NULL, NULL, NULL},
 };
 
-/* ---- the request
- * ---------------------------------------------------------------------------------------- */
+/* ---- the request */
 
 enum { TRAIN, VALI, TEST, N_FILES };
 static const char *const file_options[N_FILES] = {"train", "vali", "test"};
@@ -130,8 +129,7 @@ static int read_request(const struct arguments *arguments, struct request *reque
                         request->attraction, &request->mapping, &request->largest_grade);
 }
 
-/* ---- progress
- * ------------------------------------------------------------------------------------------- */
+/* ---- progress */
 
 static int should_stop(void *context)
 {
@@ -156,8 +154,7 @@ static void show_progress(void *context, const scores_progress *state)
     (void)fflush(stderr);
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 /* A seed may be larger than what JSON readers take for a whole number. */
 static json_t *whole(uint64_t value)

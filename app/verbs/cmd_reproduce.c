@@ -81,8 +81,7 @@ struct tour {
         waited; /* seconds: when this call began; share of `done` that it found finished */
 };
 
-/* ---- where the experiments are
- * -------------------------------------------------------------------------- */
+/* ---- where the experiments are */
 
 static bool is_folder_of_experiments(const char *path)
 {
@@ -128,8 +127,7 @@ static int find_experiments(struct tour *tour)
                                       "with --experiments");
 }
 
-/* ---- which ones
- * ----------------------------------------------------------------------------------------- */
+/* ---- which ones */
 
 static size_t place_of(const char *name)
 {
@@ -216,8 +214,7 @@ static int find_named(struct tour *tour)
     return EXIT_OK;
 }
 
-/* ---- what is changed in them
- * ---------------------------------------------------------------------------- */
+/* ---- what is changed in them */
 
 static bool set(struct part *part, const char *key, const char *value)
 {
@@ -343,8 +340,7 @@ static int plan_part(const struct tour *tour, struct part *part)
     return room ? EXIT_OK : complain(EXIT_FAILED, "out of memory");
 }
 
-/* ---- how far it is
- * -------------------------------------------------------------------------------------- */
+/* ---- how far it is */
 
 static double now(void)
 {
@@ -379,8 +375,7 @@ static void clear_line(const struct tour *tour)
     }
 }
 
-/* ---- one experiment
- * ------------------------------------------------------------------------------------- */
+/* ---- one experiment */
 
 /* The folder holds the results of this very configuration and data, by this version of the
  * program. */
@@ -449,8 +444,7 @@ static void do_part(struct tour *tour)
     tour->waited += done ? part->work : 0;
 }
 
-/* ---- the report
- * ----------------------------------------------------------------------------------------- */
+/* ---- the report */
 
 /* What the reader must know before the first number. */
 static void notice_of(const struct tour *tour, struct text *out)
@@ -528,8 +522,7 @@ static int write_report(const struct tour *tour, bool *written)
                        : EXIT_OK;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 static int read_request(struct tour *tour)
 {

@@ -32,8 +32,7 @@ const struct option run_options[] = {
     {0, NULL, NULL, NULL, NULL},
 };
 
-/* ---- the request
- * ---------------------------------------------------------------------------------------- */
+/* ---- the request */
 
 struct request {
     const struct arguments *arguments;

@@ -13,8 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what there is
- * -------------------------------------------------------------------------------------- */
+/* ---- what there is */
 
 static bool holds_manifest(const char *path)
 {
@@ -167,8 +166,7 @@ void report_free(struct report *report)
     memset(report, 0, sizeof *report);
 }
 
-/* ---- the tables
- * ----------------------------------------------------------------------------------------- */
+/* ---- the tables */
 
 static void add_result(const char *name, const struct result_row *row, struct text *out)
 {

@@ -22,8 +22,7 @@ struct ranker {
     double ndcg;
 };
 
-/* ---- options
- * -------------------------------------------------------------------------------------------- */
+/* ---- options */
 
 ranker_options ranker_defaults(void)
 {
@@ -61,8 +60,7 @@ oltr_status ranker_options_check(const ranker_options *o, oltr_error *error)
     return OLTR_OK;
 }
 
-/* ---- one training
- * --------------------------------------------------------------------------------------- */
+/* ---- one training */
 
 typedef struct training {
     const part *train, *vali;
@@ -159,8 +157,7 @@ static void training_free(training *t)
     pass_free(&t->pass);
 }
 
-/* ---- scoring
- * -------------------------------------------------------------------------------------------- */
+/* ---- scoring */
 
 /* The uncalibrated scores of query q; the pass has room for it. */
 static const float *score_query(const ranker *r, const float *weight, pass *p,
@@ -197,8 +194,7 @@ static double validate(training *t)
     return count > 0 ? sum / count : 0;
 }
 
-/* ---- learning
- * ------------------------------------------------------------------------------------------- */
+/* ---- learning */
 
 /* Fisher and Yates; the generator of the epoch. */
 static void shuffle(uint32_t *order, uint32_t n, oltr_rng rng)
@@ -296,8 +292,7 @@ static oltr_status learn(training *t)
     return OLTR_OK;
 }
 
-/* ---- calibrating
- * ---------------------------------------------------------------------------------------- */
+/* ---- calibrating */
 
 static uint8_t largest_grade(const part *p)
 {
@@ -346,8 +341,7 @@ static oltr_status calibrate(training *t, const part *spare)
     return done ? OLTR_OK : fail(t->error, OLTR_ENOMEM, "out of memory");
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 static oltr_status check_part(const part *p, uint32_t dim, const char *name, oltr_error *error)
 {

@@ -14,8 +14,7 @@
 
 static const char *const x_names[] = {"round", "sweep"};
 
-/* ---- writing
- * -------------------------------------------------------------------------------------------- */
+/* ---- writing */
 
 /* Adds an item, or gives the whole array up: a manifest with holes in it would lie. */
 static json_t *with(json_t *array, json_t *item)
@@ -240,8 +239,7 @@ oltr_status manifest_write(const char *folder, const struct manifest_record *rec
     return status;
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------- */
+/* ---- reading */
 
 struct reader {
     const char *folder;
