@@ -22,8 +22,7 @@ struct ranker {
     double ndcg;
 };
 
-/* ---- options
- * -------------------------------------------------------------------------------------------- */
+/* ---- options ---- */
 
 ranker_options ranker_defaults(void)
 {
@@ -61,8 +60,7 @@ oltr_status ranker_options_check(const ranker_options *o, oltr_error *error)
     return OLTR_OK;
 }
 
-/* ---- one training
- * --------------------------------------------------------------------------------------- */
+/* ---- one training ---- */
 
 typedef struct training {
     const part *train, *vali;
@@ -159,8 +157,7 @@ static void training_free(training *t)
     pass_free(&t->pass);
 }
 
-/* ---- scoring
- * -------------------------------------------------------------------------------------------- */
+/* ---- scoring ---- */
 
 /* The uncalibrated scores of query q; the pass has room for it. */
 static const float *score_query(const ranker *r, const float *weight, pass *p,
@@ -197,8 +194,7 @@ static double validate(training *t)
     return count > 0 ? sum / count : 0;
 }
 
-/* ---- learning
- * ------------------------------------------------------------------------------------------- */
+/* ---- learning ---- */
 
 /* Fisher and Yates; the generator of the epoch. */
 static void shuffle(uint32_t *order, uint32_t n, oltr_rng rng)
@@ -227,7 +223,7 @@ static void batch_gradient(training *t, const uint32_t *query, uint32_t n_querie
         uint32_t n = documents_of(d, query[i]), first = d->first_row[query[i]];
         for (uint32_t j = 0; j < n; j++)
             t->gain[j] = gain_of(d->grade[first + j]);
-        (void)listwise_loss(t->gain, score + at, n, 1.0 / n_queries, t->score_back + at);
+        listwise_loss(t->gain, score + at, n, 1.0 / n_queries, t->score_back + at);
         at += n;
     }
     network_backward(net, t->weight, &t->pass, rows, t->score_back, t->gradient);
@@ -281,8 +277,7 @@ static oltr_status learn(training *t)
         if (ndcg < 0)
             return fail(t->error, OLTR_EVALUE,
                         "the training runs away: after %u epochs the scores are no finite numbers; "
-                        "lower the rate or "
-                        "the decay",
+                        "lower the rate or the decay",
                         epoch);
         if (ndcg > t->r->ndcg) {
             t->r->ndcg = ndcg;
@@ -296,8 +291,7 @@ static oltr_status learn(training *t)
     return OLTR_OK;
 }
 
-/* ---- calibrating
- * ---------------------------------------------------------------------------------------- */
+/* ---- calibrating ---- */
 
 static uint8_t largest_grade(const part *p)
 {
@@ -346,8 +340,7 @@ static oltr_status calibrate(training *t, const part *spare)
     return done ? OLTR_OK : fail(t->error, OLTR_ENOMEM, "out of memory");
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole ---- */
 
 static oltr_status check_part(const part *p, uint32_t dim, const char *name, oltr_error *error)
 {
@@ -388,7 +381,7 @@ ranker *ranker_train(const part *train_part, const part *vali, const part *spare
 {
     ranker *r = calloc(1, sizeof *r);
     if (!r) {
-        (void)fail(error, OLTR_ENOMEM, "no memory to train a ranker");
+        fail(error, OLTR_ENOMEM, "no memory to train a ranker");
         return NULL;
     }
     training t = {.train = train_part,

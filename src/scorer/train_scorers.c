@@ -26,8 +26,7 @@ typedef struct ensemble {
     oltr_error error;
 } ensemble;
 
-/* ---- one ranker
- * ----------------------------------------------------------------------------------------- */
+/* ---- one ranker ---- */
 
 typedef struct model {
     ensemble *e;
@@ -84,8 +83,7 @@ static oltr_status train_one(model *m, oltr_error *error)
     return status;
 }
 
-/* ---- all of them
- * ---------------------------------------------------------------------------------------- */
+/* ---- all of them ---- */
 
 static int take(ensemble *e, model *m)
 {
@@ -129,13 +127,12 @@ static void *work(void *context)
     return NULL;
 }
 
-/* ---- reporting
- * ------------------------------------------------------------------------------------------ */
+/* ---- reporting ---- */
 
 static double now(void)
 {
     struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -169,7 +166,7 @@ static void wait_and_report(ensemble *e, double start)
         double until = o->progress ? next : now() + 1;
         struct timespec t = {(time_t)until, 0};
         t.tv_nsec = (long)((until - (double)t.tv_sec) * 1e9);
-        (void)pthread_cond_timedwait(&e->changed, &e->lock, &t);
+        pthread_cond_timedwait(&e->changed, &e->lock, &t);
         if (o->progress && now() >= next) {
             scores_progress s = state_of(e, now() - start);
             pthread_mutex_unlock(&e->lock);
@@ -198,10 +195,10 @@ static void run_threads(ensemble *e)
     e->working -= wanted - started;
     pthread_mutex_unlock(&e->lock);
     if (started == 0)
-        (void)fail(&e->error, OLTR_ENOMEM, "no thread can be started");
+        fail(&e->error, OLTR_ENOMEM, "no thread can be started");
     wait_and_report(e, start);
     for (uint32_t i = 0; i < started; i++)
-        (void)pthread_join(thread[i], NULL);
+        pthread_join(thread[i], NULL);
     free(thread);
 }
 
@@ -213,23 +210,23 @@ static int make_condition(pthread_cond_t *condition)
         return 0;
     int made = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
                pthread_cond_init(condition, &attributes) == 0;
-    (void)pthread_condattr_destroy(&attributes);
+    pthread_condattr_destroy(&attributes);
     return made;
 }
 
 static void run(ensemble *e)
 {
     if (pthread_mutex_init(&e->lock, NULL) != 0) {
-        (void)fail(&e->error, OLTR_ENOMEM, "no lock can be made");
+        fail(&e->error, OLTR_ENOMEM, "no lock can be made");
         return;
     }
     if (make_condition(&e->changed)) {
         run_threads(e);
-        (void)pthread_cond_destroy(&e->changed);
+        pthread_cond_destroy(&e->changed);
     } else {
-        (void)fail(&e->error, OLTR_ENOMEM, "no condition can be made");
+        fail(&e->error, OLTR_ENOMEM, "no condition can be made");
     }
-    (void)pthread_mutex_destroy(&e->lock);
+    pthread_mutex_destroy(&e->lock);
 }
 
 oltr_status scores_train(const oltr_dataset *train, const oltr_dataset *vali,
@@ -250,7 +247,7 @@ oltr_status scores_train(const oltr_dataset *train, const oltr_dataset *vali,
     if (e.epochs && e.ndcg)
         run(&e);
     else
-        (void)fail(&e.error, OLTR_ENOMEM, "out of memory");
+        fail(&e.error, OLTR_ENOMEM, "out of memory");
     free(e.epochs);
     free(e.ndcg);
     if (e.error.code == OLTR_OK)
