@@ -1,8 +1,8 @@
 /* prior_scores.c - see belief.h.
  *
- * Scores of trained rankers are kept as scores.csv in the folder of results, for --resume, for the
+ * Scores of trained scorers are kept as scores.csv in the folder of results, for --resume, for the
  * other shards of a run, and for people.  scores.key beside it has a checksum of all that they
- * follow from (data, seed, number of rankers, grades, version), and one of the scores themselves:
+ * follow from (data, seed, number of scorers, grades, version), and one of the scores themselves:
  * only scores for which both are the same are taken again, so neither a file that was changed by
  * hand nor one left by a run that was killed between the two can pass. */
 #define _POSIX_C_SOURCE 200809L
@@ -102,7 +102,7 @@ static bool take_kept(const char *folder, uint32_t number, uint64_t cause, const
     if (path && !quiet)
         complain(0,
                  taken ? "the scores in %s are of this very data and seed: taken as they are"
-                       : "%s cannot be used again, so rankers are trained anew",
+                       : "%s cannot be used again, so scorers are trained anew",
                  path);
     free(path);
     return taken;
@@ -133,7 +133,7 @@ static oltr_status keep(const char *folder, uint32_t number, uint64_t cause,
 static void show(void *context, const scores_progress *state)
 {
     const bool *terminal = context;
-    fprintf(stderr, "%straining rankers: %3.0f %%, %u of %u done, NDCG@10 %.3f%s",
+    fprintf(stderr, "%straining scorers: %3.0f %%, %u of %u done, NDCG@10 %.3f%s",
             *terminal ? "\r" : "oltr: ", 100 * state->share, state->done, state->models,
             state->ndcg, *terminal ? "\033[K" : "\n");
 }
@@ -151,13 +151,13 @@ static oltr_status train(const oltr_data_plan *plan, const struct splits *s, con
     bool terminal = isatty(STDERR_FILENO) == 1;
     scores_options how = {.models = plan->rankers,
                           .threads = options->threads,
-                          .ranker = ranker_defaults(),
+                          .scorer = scorer_defaults(),
                           .progress = options->quiet ? NULL : show,
                           .stop = should_stop,
                           .every = terminal ? 0.25 : 10,
                           .context = &terminal};
-    how.ranker.seed = seed;
-    how.ranker.attraction = of_grade;
+    how.scorer.seed = seed;
+    how.scorer.attraction = of_grade;
     oltr_status status = scores_train(s->train, s->vali, s->test, &how, out, error);
     if (!options->quiet && terminal)
         fputs("\r\033[K", stderr);

@@ -23,7 +23,7 @@ const struct option prior_train_options[] = {
     {0, "vali", "FILE", NULL, "the queries that say when to stop"},
     {0, "test", "FILE", NULL, "the queries whose documents are scored"},
     {'o', "output", "FILE", NULL, "where the scores go, as CSV; `-` is standard output"},
-    {0, "models", "N", NULL, "how many rankers are trained (default 10)"},
+    {0, "models", "N", NULL, "how many scorers are trained (default 10)"},
     {'s', "seed", "N", NULL, "the seed of all random numbers (default 1)"},
     {'j', "threads", "N", NULL,
      "how many are trained at a time (default, or 0: one for each processor)"},
@@ -65,8 +65,8 @@ static int read_options(struct request *request)
 {
     const struct arguments *given = request->arguments;
     scores_options *o = &request->options;
-    ranker_options *r = &o->ranker;
-    *r = ranker_defaults();
+    scorer_options *r = &o->scorer;
+    *r = scorer_defaults();
     o->models = 10;
     int code = value_whole32(given, "models", 1, SCORES_MOST_MODELS, &o->models);
     code = code != EXIT_OK ? code : value_whole(given, "seed", 0, UINT64_MAX, &r->seed);
@@ -122,7 +122,7 @@ static int read_request(const struct arguments *arguments, struct request *reque
     code = make_alike(request);
     if (code != EXIT_OK)
         return code;
-    request->options.ranker.attraction = request->attraction;
+    request->options.scorer.attraction = request->attraction;
     return prior_grades(arguments, (const oltr_dataset *const *)request->data, N_FILES,
                         request->attraction, &request->mapping, &request->largest_grade);
 }
@@ -144,7 +144,7 @@ static void show_progress(void *context, const scores_progress *state)
             (unsigned long)ceil(fmin(1e7, state->seconds * (1 - state->share) / state->share));
         snprintf(left, sizeof left, "%lu:%02lu", s / 60, s % 60);
     }
-    fprintf(stderr, "%s%3.0f%%  %u/%u rankers  ETA %s  %.3g epochs/s  NDCG@10 %.4f%s",
+    fprintf(stderr, "%s%3.0f%%  %u/%u scorers  ETA %s  %.3g epochs/s  NDCG@10 %.4f%s",
             *terminal ? "\r" : "oltr: ", floor(100 * state->share), state->done, state->models,
             left, state->seconds > 0 ? (double)state->epochs / state->seconds : 0, state->ndcg,
             *terminal ? "\033[K" : "\n");
@@ -163,7 +163,7 @@ static json_t *whole(uint64_t value)
 
 static json_t *settings_of(const struct request *request)
 {
-    const ranker_options *r = &request->options.ranker;
+    const scorer_options *r = &request->options.scorer;
     json_t *hidden = json_array();
     for (uint32_t l = 0; l < r->n_hidden; l++)
         json_array_append_new(hidden, json_integer(r->hidden[l]));
@@ -233,7 +233,7 @@ static int finish(const struct request *request, const scores *s, double ndcg)
         return complain(EXIT_FAILED, "%s", error.msg);
     int code = stream ? EXIT_OK : write_manifest(request, ndcg);
     if (code == EXIT_OK && !request->quiet && !stream)
-        printf("%u ranker%s, mean NDCG@10 on the validation queries %.4f\n"
+        printf("%u scorer%s, mean NDCG@10 on the validation queries %.4f\n"
                "scores of %u document%s in %s; see how good they are with\n"
                "    oltr prior check --data %s --scores %s\n",
                s->n_models, plural_s(s->n_models), ndcg, s->n_rows, plural_s(s->n_rows),

@@ -46,7 +46,7 @@ enum {
     TOUR_LEAST = 4,
     TOUR_QUERIES = 3,
     TOUR_ROUNDS = 300,
-    TOUR_RANKERS = 3
+    TOUR_SCORERS = 3
 };
 
 /* The order of the paper; what is not in it comes after, by name. */
@@ -306,8 +306,8 @@ static bool shrink(struct part *part, const struct config *config)
         return set_number(part, "replications", 1) &&
                set_number(part, "world.queries", TOUR_QUERIES) &&
                set_number(part, "rounds", TOUR_ROUNDS) &&
-               (config->plan[0].rankers <= TOUR_RANKERS ||
-                set_number(part, "world.rankers", TOUR_RANKERS)) &&
+               (config->plan[0].rankers <= TOUR_SCORERS ||
+                set_number(part, "world.rankers", TOUR_SCORERS)) &&
                (part->data || set(part, "world.generated", "{train: 12, vali: 4, test: 4}"));
     few = few < TOUR_LEAST ? TOUR_LEAST : few;
     return set_number(part, "replications", few < full ? few : full);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 const struct verb prior_verbs[] = {
-    {"prior train", "", 0, 0, "train rankers on judged queries, and score documents with them",
-     "Each ranker learns from a random half of the training queries; the validation queries say "
-     "when to stop.  Every document of the test file gets one score from each ranker, the chance "
+    {"prior train", "", 0, 0, "train scorers on judged queries, and score documents with them",
+     "Each scorer learns from a random half of the training queries; the validation queries say "
+     "when to stop.  Every document of the test file gets one score from each scorer, the chance "
      "that it attracts a click.  Together they are the prior of an online policy: `world.scores` "
      "of an experiment takes the file, and `oltr prior check` says how good it is.\n"
      "Files are LETOR / SVMlight text, plain or gzip.  The same seed gives the same scores for any "

@@ -62,7 +62,7 @@ oltr_status blas_load(oltr_error *error)
     pthread_once(&once, load);
     return blas_sgemm ? OLTR_OK
                       : fail(error, OLTR_EUNSUPPORTED,
-                             "rankers are trained with OpenBLAS, which cannot be loaded (Debian: "
+                             "scorers are trained with OpenBLAS, which cannot be loaded (Debian: "
                              "libopenblas0): %s",
                              reason);
 }

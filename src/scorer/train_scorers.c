@@ -1,6 +1,6 @@
-/* train_scorers.c - M rankers on random halves of the training queries, several at a time.
+/* train_scorers.c - M scorers on random halves of the training queries, several at a time.
  *
- * Ranker m is a function of (data, seed, m): its half, its start and its order of queries.  Which
+ * Scorer m is a function of (data, seed, m): its half, its start and its order of queries.  Which
  * thread trains it does not matter.  The calling thread waits and reports.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -26,7 +26,7 @@ typedef struct ensemble {
     oltr_error error;
 } ensemble;
 
-/* ---- one ranker ---- */
+/* ---- one scorer ---- */
 
 typedef struct model {
     ensemble *e;
@@ -48,7 +48,7 @@ static int should_stop(void *context)
     return o->stop && o->stop(o->context);
 }
 
-/* The training queries in random order: the first half of them is this ranker's. */
+/* The training queries in random order: the first half of them is this scorer's. */
 static uint32_t *draw_half(const oltr_dataset *d, oltr_rng rng)
 {
     uint32_t *order = malloc((d->n_queries + 1) * sizeof *order);
@@ -63,22 +63,22 @@ static uint32_t *draw_half(const oltr_dataset *d, oltr_rng rng)
 static oltr_status train_one(model *m, oltr_error *error)
 {
     ensemble *e = m->e;
-    ranker_options options = e->options->ranker;
+    scorer_options options = e->options->scorer;
     oltr_rng rng = oltr_rng_make(options.seed, m->number);
     uint32_t *order = draw_half(e->train, oltr_rng_at(rng, STREAM_HALF, 0)),
              half = (e->train->n_queries + 1) / 2;
     if (!order)
-        return fail(error, OLTR_ENOMEM, "no memory to train a ranker");
+        return fail(error, OLTR_ENOMEM, "no memory to train a scorer");
     options.seed = (uint64_t)oltr_rng_u32(&rng) << 32;
     options.seed |= oltr_rng_u32(&rng);
     part mine = {e->train, half, order}, vali = {e->vali, e->vali->n_queries, NULL};
     part others = {e->train, e->train->n_queries - half, order + half};
-    ranker_hooks hooks = {note_epoch, should_stop, m};
-    ranker *r = ranker_train(&mine, &vali, &others, &options, &hooks, error);
+    scorer_hooks hooks = {note_epoch, should_stop, m};
+    scorer *r = scorer_train(&mine, &vali, &others, &options, &hooks, error);
     oltr_status status =
-        r ? ranker_score(r, e->test, e->out->score + m->number, e->out->n_models, error)
+        r ? scorer_score(r, e->test, e->out->score + m->number, e->out->n_models, error)
           : error->code;
-    ranker_free(r);
+    scorer_free(r);
     free(order);
     return status;
 }
@@ -148,7 +148,7 @@ static scores_progress state_of(const ensemble *e, double seconds)
         begun += e->epochs[m] > 0;
     }
     s.ndcg = begun > 0 ? s.ndcg / begun : 0;
-    double expected = e->done > 0 ? (double)e->epochs_of_done / e->done : o->ranker.epochs;
+    double expected = e->done > 0 ? (double)e->epochs_of_done / e->done : o->scorer.epochs;
     double running = (double)(s.epochs - e->epochs_of_done),
            left = (o->models - e->done) * expected;
     double share =
