@@ -75,7 +75,7 @@ static const struct verb *find_in(const struct verb *table, const char *word)
 /* `family`: NULL for the commands of the program itself. */
 static void unknown_verb(const struct verb *family, const char *name)
 {
-    char word[SHOWN_SIZE], hint[HINT_SIZE], help[64];
+    char word[QUOTE_SIZE], hint[HINT_SIZE], help[64];
     struct nearest nearest = nearest_to(name);
     for (const struct verb *verb = family != NULL ? family->members : verbs; verb->name != NULL;
          verb++)
@@ -83,7 +83,7 @@ static void unknown_verb(const struct verb *family, const char *name)
     (void)snprintf(help, sizeof help, "; `oltr help%s%s` lists them", family != NULL ? " " : "",
                    family != NULL ? family->name : "");
     (void)complain(EXIT_USAGE, "no command%s%s is called `%s`%s", family != NULL ? " of " : "",
-                   family != NULL ? family->name : "", shown(name, word),
+                   family != NULL ? family->name : "", quote_input(name, word),
                    nearest.best != NULL ? nearest_hint(&nearest, hint) : help);
 }
 
@@ -124,10 +124,10 @@ static const struct option *by_name(const struct verb *verb, const char *name, s
 
 static int unknown_option(const struct verb *verb, const char *word)
 {
-    char name[SHOWN_SIZE], bare[SHOWN_SIZE];
+    char name[QUOTE_SIZE], bare[QUOTE_SIZE];
     bool is_long = word[0] == '-' && word[1] == '-';
-    (void)shown(word, name);
-    (void)shown(is_long ? word + 2 : word, bare);
+    (void)quote_input(word, name);
+    (void)quote_input(is_long ? word + 2 : word, bare);
     bare[strcspn(bare, "=")] = '\0';
     struct nearest nearest = nearest_to(bare);
     for (const struct option *option = verb->options; is_long && option->name != NULL; option++)
@@ -198,11 +198,11 @@ static int missing_operand(const struct arguments *arguments)
     const struct verb *verb = arguments->verb;
     const struct given *last =
         arguments->n_given > 0 ? &arguments->given[arguments->n_given - 1] : NULL;
-    char word[SHOWN_SIZE];
+    char word[QUOTE_SIZE];
     if (last != NULL && last->option->argument != NULL) {
         return complain(EXIT_USAGE, "%s needs %s: oltr %s %s; `%s` was taken as the value of --%s",
                         verb->name, verb->operands, verb->name, verb->operands,
-                        shown(last->value, word), last->option->name);
+                        quote_input(last->value, word), last->option->name);
     }
     return complain(EXIT_USAGE, "%s needs %s: oltr %s %s", verb->name, verb->operands, verb->name,
                     verb->operands);
@@ -211,7 +211,7 @@ static int missing_operand(const struct arguments *arguments)
 static int check_operands(const struct arguments *arguments)
 {
     const struct verb *verb = arguments->verb;
-    char word[SHOWN_SIZE];
+    char word[QUOTE_SIZE];
     if (arguments_value(arguments, "help") != NULL)
         return EXIT_OK;
     if (verb->members != NULL) {
@@ -222,7 +222,7 @@ static int check_operands(const struct arguments *arguments)
         return missing_operand(arguments);
     if (arguments->n_operands > verb->most) {
         return complain(EXIT_USAGE, "%s does not know what to do with `%s`; usage: oltr %s%s%s",
-                        verb->name, shown(arguments->operand[verb->most], word), verb->name,
+                        verb->name, quote_input(arguments->operand[verb->most], word), verb->name,
                         *verb->operands != '\0' ? " " : "", verb->operands);
     }
     for (uint32_t i = 0; i < arguments->n_operands; i++) {

@@ -108,7 +108,7 @@ static int may_go_on(void)
 
 static void remove_partial(const char *partial)
 {
-    beside_clean(partial);
+    temp_file_clean(partial);
     if (unlink(partial) != 0 && errno != ENOENT) {
         (void)complain(0, "%s is not needed any more, but cannot be removed: %s", partial,
                        strerror(errno));
@@ -366,8 +366,8 @@ static int finish_shard(const struct job *job, const struct run *run)
 {
     oltr_error error = {OLTR_OK, ""};
     char *path = shard_file(run->folder, job->shard);
-    oltr_status status =
-        path == NULL ? fail(&error, OLTR_ENOMEM, "out of memory") : output_experiment(run, &error);
+    oltr_status status = path == NULL ? set_error(&error, OLTR_ENOMEM, "out of memory")
+                                      : output_experiment(run, &error);
     if (status == OLTR_OK)
         status = oltr_results_save(run->results, path, &error);
     if (status == OLTR_OK && !job->quiet) {

@@ -69,7 +69,7 @@ static oltr_status train_one(model *m, oltr_error *error)
     uint32_t *order = draw_half(e->train, oltr_rng_at(rng, STREAM_HALF, 0)),
              half = (e->train->n_queries + 1) / 2;
     if (!order)
-        return fail(error, OLTR_ENOMEM, "no memory to train a ranker");
+        return set_error(error, OLTR_ENOMEM, "no memory to train a ranker");
     options.seed = (uint64_t)oltr_rng_u32(&rng) << 32;
     options.seed |= oltr_rng_u32(&rng);
     part mine = {e->train, half, order}, vali = {e->vali, e->vali->n_queries, NULL};
@@ -198,7 +198,7 @@ static void run_threads(ensemble *e)
     e->working -= wanted - started;
     pthread_mutex_unlock(&e->lock);
     if (started == 0)
-        (void)fail(&e->error, OLTR_ENOMEM, "no thread can be started");
+        (void)set_error(&e->error, OLTR_ENOMEM, "no thread can be started");
     wait_and_report(e, start);
     for (uint32_t i = 0; i < started; i++)
         (void)pthread_join(thread[i], NULL);
@@ -220,14 +220,14 @@ static int make_condition(pthread_cond_t *condition)
 static void run(ensemble *e)
 {
     if (pthread_mutex_init(&e->lock, NULL) != 0) {
-        (void)fail(&e->error, OLTR_ENOMEM, "no lock can be made");
+        (void)set_error(&e->error, OLTR_ENOMEM, "no lock can be made");
         return;
     }
     if (make_condition(&e->changed)) {
         run_threads(e);
         (void)pthread_cond_destroy(&e->changed);
     } else {
-        (void)fail(&e->error, OLTR_ENOMEM, "no condition can be made");
+        (void)set_error(&e->error, OLTR_ENOMEM, "no condition can be made");
     }
     (void)pthread_mutex_destroy(&e->lock);
 }
@@ -238,9 +238,9 @@ oltr_status scores_train(const oltr_dataset *train, const oltr_dataset *vali,
 {
     *out = (scores){0, 0, NULL};
     if (test->dim != train->dim)
-        return fail(error, OLTR_EMISMATCH,
-                    "the test queries have %u features, the training queries %u", test->dim,
-                    train->dim);
+        return set_error(error, OLTR_EMISMATCH,
+                         "the test queries have %u features, the training queries %u", test->dim,
+                         train->dim);
     oltr_status status = scores_new(test->n_rows, options->models, out, error);
     if (status != OLTR_OK)
         return status;
@@ -250,11 +250,11 @@ oltr_status scores_train(const oltr_dataset *train, const oltr_dataset *vali,
     if (e.epochs && e.ndcg)
         run(&e);
     else
-        (void)fail(&e.error, OLTR_ENOMEM, "out of memory");
+        (void)set_error(&e.error, OLTR_ENOMEM, "out of memory");
     free(e.epochs);
     free(e.ndcg);
     if (e.error.code == OLTR_OK)
         return OLTR_OK;
     scores_free(out);
-    return fail(error, e.error.code, "%s", e.error.msg);
+    return set_error(error, e.error.code, "%s", e.error.msg);
 }
