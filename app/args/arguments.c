@@ -74,14 +74,14 @@ static const struct verb *find_in(const struct verb *table, const char *word)
 /* `family`: NULL for the commands of the program itself. */
 static void unknown_verb(const struct verb *family, const char *name)
 {
-    char word[SHOWN_SIZE], hint[HINT_SIZE], help[64];
+    char word[QUOTE_SIZE], hint[HINT_SIZE], help[64];
     struct nearest nearest = nearest_to(name);
     for (const struct verb *verb = family ? family->members : verbs; verb->name; verb++)
         nearest_offer(&nearest, last_word(verb));
     snprintf(help, sizeof help, "; `oltr help%s%s` lists them", family ? " " : "",
              family ? family->name : "");
     complain(EXIT_USAGE, "no command%s%s is called `%s`%s", family ? " of " : "",
-             family ? family->name : "", shown(name, word),
+             family ? family->name : "", quote_input(name, word),
              nearest.best ? nearest_hint(&nearest, hint) : help);
 }
 
@@ -121,10 +121,10 @@ static const struct option *by_name(const struct verb *verb, const char *name, s
 
 static int unknown_option(const struct verb *verb, const char *word)
 {
-    char name[SHOWN_SIZE], bare[SHOWN_SIZE];
+    char name[QUOTE_SIZE], bare[QUOTE_SIZE];
     bool is_long = word[0] == '-' && word[1] == '-';
-    shown(word, name);
-    shown(is_long ? word + 2 : word, bare);
+    quote_input(word, name);
+    quote_input(is_long ? word + 2 : word, bare);
     bare[strcspn(bare, "=")] = '\0';
     struct nearest nearest = nearest_to(bare);
     for (const struct option *option = verb->options; is_long && option->name; option++)
@@ -190,11 +190,11 @@ static int missing_operand(const struct arguments *arguments)
     const struct verb *verb = arguments->verb;
     const struct given *last =
         arguments->n_given > 0 ? &arguments->given[arguments->n_given - 1] : NULL;
-    char word[SHOWN_SIZE];
+    char word[QUOTE_SIZE];
     if (last && last->option->argument)
         return complain(EXIT_USAGE, "%s needs %s: oltr %s %s; `%s` was taken as the value of --%s",
                         verb->name, verb->operands, verb->name, verb->operands,
-                        shown(last->value, word), last->option->name);
+                        quote_input(last->value, word), last->option->name);
     return complain(EXIT_USAGE, "%s needs %s: oltr %s %s", verb->name, verb->operands, verb->name,
                     verb->operands);
 }
@@ -202,7 +202,7 @@ static int missing_operand(const struct arguments *arguments)
 static int check_operands(const struct arguments *arguments)
 {
     const struct verb *verb = arguments->verb;
-    char word[SHOWN_SIZE];
+    char word[QUOTE_SIZE];
     if (arguments_has(arguments, "help"))
         return EXIT_OK;
     if (verb->members)
@@ -212,7 +212,7 @@ static int check_operands(const struct arguments *arguments)
         return missing_operand(arguments);
     if (arguments->n_operands > verb->most)
         return complain(EXIT_USAGE, "%s does not know what to do with `%s`; usage: oltr %s%s%s",
-                        verb->name, shown(arguments->operand[verb->most], word), verb->name,
+                        verb->name, quote_input(arguments->operand[verb->most], word), verb->name,
                         *verb->operands != '\0' ? " " : "", verb->operands);
     for (uint32_t i = 0; i < arguments->n_operands; i++) {
         if (*arguments->operand[i] == '\0')

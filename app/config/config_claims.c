@@ -55,7 +55,7 @@ static bool names_of(const struct reader *reader, const struct config *config, s
 static bool find_name(const struct reader *reader, const struct node *node,
                       const struct names *names, const char *what)
 {
-    char hint[HINT_SIZE], name[SHOWN_SIZE];
+    char hint[HINT_SIZE], name[QUOTE_SIZE];
     struct nearest nearest = nearest_to(node->text);
     for (uint32_t i = 0; i < names->count; i++) {
         if (strcmp(names->name[i], node->text) == 0)
@@ -63,7 +63,7 @@ static bool find_name(const struct reader *reader, const struct node *node,
         nearest_offer(&nearest, names->name[i]);
     }
     return read_bad(reader, node, "no %s of this experiment is called `%s`%s", what,
-                    shown(node->text, name), nearest_hint(&nearest, hint));
+                    quote_input(node->text, name), nearest_hint(&nearest, hint));
 }
 
 static bool read_names(const struct reader *reader, const struct node *list,

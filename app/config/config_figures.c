@@ -13,17 +13,17 @@ static bool read_file(const struct reader *reader, const struct node *map,
                       const struct figure *earlier, uint32_t count, const char **out)
 {
     const struct node *node;
-    char name[SHOWN_SIZE];
+    char name[QUOTE_SIZE];
     if (!read_required(reader, map, figure_keys, "file", &node) || !read_line(reader, node, out))
         return false;
     if (!figure_name_is_good(*out))
-        return read_bad(reader, node, "a figure cannot be called `%s`; %s", shown(*out, name),
+        return read_bad(reader, node, "a figure cannot be called `%s`; %s", quote_input(*out, name),
                         file_name_is_plain(*out)
                             ? "a file of that name holds something else"
                             : "take letters, digits, `-`, `_` and `.`, no folder and no ending");
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(earlier[i].file, *out) == 0)
-            return read_bad(reader, node, "two figures are called `%s`", shown(*out, name));
+            return read_bad(reader, node, "two figures are called `%s`", quote_input(*out, name));
     return true;
 }
 
@@ -40,12 +40,12 @@ static bool has_label(const oltr_experiment *point, const char *label)
 static bool unknown_label(const struct reader *reader, const struct node *node,
                           const oltr_experiment *point)
 {
-    char hint[HINT_SIZE], name[SHOWN_SIZE];
+    char hint[HINT_SIZE], name[QUOTE_SIZE];
     struct nearest nearest = nearest_to(node->text);
     for (uint32_t i = 0; i < point->n_policies; i++)
         nearest_offer(&nearest, point->policy[i].label);
     return read_bad(reader, node, "no policy of this experiment is called `%s`%s",
-                    shown(node->text, name), nearest_hint(&nearest, hint));
+                    quote_input(node->text, name), nearest_hint(&nearest, hint));
 }
 
 static bool read_labels(const struct reader *reader, const struct node *list,

@@ -72,9 +72,9 @@ static oltr_status remove_file(char *path, oltr_error *error)
 {
     oltr_status status = OLTR_OK;
     if (!path)
-        status = fail(error, OLTR_ENOMEM, "out of memory");
+        status = set_error(error, OLTR_ENOMEM, "out of memory");
     else if (unlink(path) != 0 && errno != ENOENT)
-        status = fail(error, OLTR_EIO, "%s: cannot remove it: %s", path, strerror(errno));
+        status = set_error(error, OLTR_EIO, "%s: cannot remove it: %s", path, strerror(errno));
     free(path);
     return status;
 }

@@ -104,7 +104,7 @@ static int may_go_on(void)
 
 static void remove_partial(const char *partial)
 {
-    beside_clean(partial);
+    temp_file_clean(partial);
     if (unlink(partial) != 0 && errno != ENOENT)
         complain(0, "%s is not needed any more, but cannot be removed: %s", partial,
                  strerror(errno));
@@ -353,7 +353,7 @@ static int finish_shard(const struct job *job, const struct run *run)
     oltr_error error = {OLTR_OK, ""};
     char *path = shard_file(run->folder, job->shard);
     oltr_status status =
-        !path ? fail(&error, OLTR_ENOMEM, "out of memory") : output_experiment(run, &error);
+        !path ? set_error(&error, OLTR_ENOMEM, "out of memory") : output_experiment(run, &error);
     if (status == OLTR_OK)
         status = oltr_results_save(run->results, path, &error);
     if (status == OLTR_OK && !job->quiet)

@@ -72,18 +72,18 @@ static void add_title(const struct config *config, struct text *out)
 oltr_status output_experiment(const struct run *run, oltr_error *error)
 {
     struct text content = {0};
-    char name[SHOWN_SIZE];
+    char name[QUOTE_SIZE];
     if (run->keep_experiment)
         return OLTR_OK;
     text_printf(&content, "# The experiment of this folder as it was run: %s",
-                shown(run->file, name));
+                quote_input(run->file, name));
     for (uint32_t i = 0; i < run->n_flags; i++)
-        text_printf(&content, "%s%s", i == 0 ? " with " : ", ", shown(run->flag[i], name));
+        text_printf(&content, "%s%s", i == 0 ? " with " : ", ", quote_input(run->flag[i], name));
     text_add(&content, ".\n# `oltr run experiment.yaml` repeats it.\n");
     add_title(run->config, &content);
     if (!tree_yaml(run->config->root, &content)) {
         text_free(&content);
-        return fail(error, OLTR_ENOMEM, "experiment.yaml: out of memory");
+        return set_error(error, OLTR_ENOMEM, "experiment.yaml: out of memory");
     }
     return write_text(run, "experiment.yaml", &content, error);
 }
@@ -115,7 +115,7 @@ static oltr_status write_manifest(const struct run *run, oltr_error *error)
     };
     bool whole = data || !prepared_note(run->data);
     oltr_status status = whole ? manifest_write(run->folder, &record, error)
-                               : fail(error, OLTR_ENOMEM, "manifest.json: out of memory");
+                               : set_error(error, OLTR_ENOMEM, "manifest.json: out of memory");
     json_decref(configuration);
     json_decref(data);
     return status;

@@ -45,8 +45,8 @@ static oltr_status attractions_of(const oltr_data_plan *plan, const struct split
     oltr_status status = OLTR_OK;
     *largest = plan->largest_grade > 0 ? plan->largest_grade : splits->largest_grade;
     if (*largest == 0)
-        return fail(error, OLTR_EVALUE,
-                    "every document of the data has the grade 0: there is nothing to find");
+        return set_error(error, OLTR_EVALUE,
+                         "every document of the data has the grade 0: there is nothing to find");
     for (uint32_t g = 0; g < GRADES; g++)
         of_grade[g] = 0;
     for (uint32_t g = 0; status == OLTR_OK && g <= splits->largest_grade; g++)
@@ -75,11 +75,12 @@ static uint32_t *choose_queries(const struct material *m, const oltr_dataset *te
     place = calloc((size_t)*count + 1, sizeof *place);
     if (!fit || !place || *enough == 0) {
         if (fit && place) {
-            fail(error, OLTR_ESLOTS,
-                 "none of the %u test queries has %u documents, one for each slot; lower `slots`",
-                 test->n_queries, m->slots);
+            set_error(
+                error, OLTR_ESLOTS,
+                "none of the %u test queries has %u documents, one for each slot; lower `slots`",
+                test->n_queries, m->slots);
         } else {
-            fail(error, OLTR_ENOMEM, "out of memory");
+            set_error(error, OLTR_ENOMEM, "out of memory");
         }
         free(fit);
         free(place);
@@ -103,8 +104,8 @@ static oltr_status make_arrays(struct material *m, uint32_t n_rows, oltr_error *
     m->sd = calloc((size_t)n_rows + 1, sizeof(double));
     return m->attraction && m->a && m->b && m->mean && m->sd
                ? OLTR_OK
-               : fail(error, OLTR_ENOMEM,
-                      "no memory for the attraction and the prior of %u documents", n_rows);
+               : set_error(error, OLTR_ENOMEM,
+                           "no memory for the attraction and the prior of %u documents", n_rows);
 }
 
 /* Attraction by grade; the prior from the scores of the test split, row by row. */
@@ -255,12 +256,12 @@ static oltr_status complete_points(struct config *config, const struct prepare_o
 static void write_note(struct prepared *all)
 {
     const struct material *m = &all->material[0];
-    char folder[SHOWN_SIZE];
+    char folder[QUOTE_SIZE];
     const char *name =
         m->plan->shape && strcmp(m->plan->shape, "istella") == 0 ? "Istella" : "Web30K";
     if (m->plan->folder) {
         snprintf(all->note, sizeof all->note, "data of %s: %u of %u test queries, %u features",
-                 shown(m->plan->folder, folder), m->played->n_queries, m->test_queries,
+                 quote_input(m->plan->folder, folder), m->played->n_queries, m->test_queries,
                  m->played->dim);
     } else {
         snprintf(all->note, sizeof all->note,
@@ -285,11 +286,11 @@ static oltr_status mark_figures(struct config *config, oltr_error *error)
     static const char mark[] = " (generated data)";
     struct figure *figures = pool_get(&config->pool, config->n_figures, sizeof *figures);
     if (!figures)
-        return fail(error, OLTR_ENOMEM, "out of memory");
+        return set_error(error, OLTR_ENOMEM, "out of memory");
     for (uint32_t i = 0; i < config->n_figures; i++) {
         char *title = join(&config->pool, config->figures[i].title, mark);
         if (!title)
-            return fail(error, OLTR_ENOMEM, "out of memory");
+            return set_error(error, OLTR_ENOMEM, "out of memory");
         figures[i] = config->figures[i];
         figures[i].title = title;
     }
@@ -304,11 +305,11 @@ static oltr_status mark_claims(struct config *config, oltr_error *error)
         " (Judged here on generated data, which decide nothing about the real set.)";
     struct claim *claims = pool_get(&config->pool, config->n_claims, sizeof *claims);
     if (!claims)
-        return fail(error, OLTR_ENOMEM, "out of memory");
+        return set_error(error, OLTR_ENOMEM, "out of memory");
     for (uint32_t i = 0; i < config->n_claims; i++) {
         char *says = join(&config->pool, config->claims[i].says, mark);
         if (!says)
-            return fail(error, OLTR_ENOMEM, "out of memory");
+            return set_error(error, OLTR_ENOMEM, "out of memory");
         claims[i] = config->claims[i];
         claims[i].says = says;
     }
@@ -334,7 +335,7 @@ oltr_status prepare_data(struct config *config, const struct prepare_options *op
     if (all)
         all->material = calloc((size_t)config->n_points + 1, sizeof *all->material);
     if (!all || !all->material)
-        return fail(error, OLTR_ENOMEM, "out of memory");
+        return set_error(error, OLTR_ENOMEM, "out of memory");
     oltr_status status =
         config->kind == CONFIG_REGRET ? complete_points(config, options, all, error) : OLTR_OK;
     if (status == OLTR_OK && all->n_materials > 0) {

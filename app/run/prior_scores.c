@@ -116,8 +116,8 @@ static oltr_status keep(const char *folder, uint32_t number, uint64_t cause,
     key_of(cause, s, key);
     name_of(number, "csv", name);
     char *path = file_join(folder, name);
-    oltr_status status =
-        path ? scores_write_csv(s, test, path, error) : fail(error, OLTR_ENOMEM, "out of memory");
+    oltr_status status = path ? scores_write_csv(s, test, path, error)
+                              : set_error(error, OLTR_ENOMEM, "out of memory");
     free(path);
     if (status == OLTR_OK) {
         name_of(number, "key", name);

@@ -58,16 +58,16 @@ static oltr_status read_split(const char *folder, const char *name, bool optiona
     char *path = find_text(folder, name, &no_memory);
     if (!path) {
         if (no_memory)
-            return fail(error, OLTR_ENOMEM, "out of memory");
+            return set_error(error, OLTR_ENOMEM, "out of memory");
         return optional ? OLTR_OK
-                        : fail(error, OLTR_EIO,
-                               "there is no %s.txt and no %s.txt.gz in the folder %.150s", name,
-                               name, folder);
+                        : set_error(error, OLTR_EIO,
+                                    "there is no %s.txt and no %s.txt.gz in the folder %.150s",
+                                    name, name, folder);
     }
     oltr_error why = {OLTR_EIO, "it cannot be read"};
     *out = oltr_dataset_open(path, options, NULL, &why);
     free(path);
-    return *out ? OLTR_OK : fail(error, why.code, "%s", why.msg);
+    return *out ? OLTR_OK : set_error(error, why.code, "%s", why.msg);
 }
 
 /* A fifth of the training queries, set aside. */
@@ -80,8 +80,8 @@ static oltr_status set_aside(uint64_t seed, struct splits *s, oltr_error *error)
     if (!vali || !train || n < 2) {
         free(vali);
         free(train);
-        return n < 2 ? fail(error, OLTR_EVALUE, "there are too few training queries: %u", n)
-                     : fail(error, OLTR_ENOMEM, "out of memory");
+        return n < 2 ? set_error(error, OLTR_EVALUE, "there are too few training queries: %u", n)
+                     : set_error(error, OLTR_ENOMEM, "out of memory");
     }
     choose(seed, CHOOSE_VALI, n, count, vali);
     for (uint32_t q = 0; q < n; q++)
@@ -125,7 +125,7 @@ static oltr_status read_folder(const oltr_data_plan *plan, uint64_t seed,
     for (size_t i = 0; status == OLTR_OK && i < 3; i++) {
         status = read_split(plan->folder, name[i], split[i] == &s->vali, options, split[i], error);
         if (*split[i] && !add_to_digest(*split[i], options->threads, &s->digest))
-            status = fail(error, OLTR_ENOMEM, "out of memory");
+            status = set_error(error, OLTR_ENOMEM, "out of memory");
     }
     return status == OLTR_OK && !s->vali ? set_aside(seed, s, error) : status;
 }

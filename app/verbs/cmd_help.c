@@ -28,9 +28,9 @@ int cmd_help(const struct arguments *arguments)
     if (!verb)
         return EXIT_USAGE;
     if (used < arguments->n_operands) {
-        char word[SHOWN_SIZE];
+        char word[QUOTE_SIZE];
         return complain(EXIT_USAGE, "%s has no commands of its own, so none is called `%s`",
-                        verb->name, shown(arguments->operand[used], word));
+                        verb->name, quote_input(arguments->operand[used], word));
     }
     help_verb(stdout, verb);
     return EXIT_OK;

@@ -128,11 +128,11 @@ static void print_policy(const oltr_policy_info *info)
 
 static int unknown_policy(const char *name)
 {
-    char hint[HINT_SIZE], word[SHOWN_SIZE];
+    char hint[HINT_SIZE], word[QUOTE_SIZE];
     struct nearest nearest = nearest_to(name);
     for (uint32_t i = 0; i < oltr_policy_count(); i++)
         nearest_offer(&nearest, oltr_policy_info_at(i)->name);
-    return complain(EXIT_USAGE, "no policy is called `%s`%s", shown(name, word),
+    return complain(EXIT_USAGE, "no policy is called `%s`%s", quote_input(name, word),
                     nearest.best ? nearest_hint(&nearest, hint)
                                  : "; `oltr policies` lists all of them");
 }

@@ -191,20 +191,20 @@ static int find_all(struct tour *tour)
 static int find_named(struct tour *tour)
 {
     const struct arguments *arguments = tour->arguments;
-    char word[SHOWN_SIZE];
+    char word[QUOTE_SIZE];
     for (uint32_t i = 0; i < arguments->n_operands; i++) {
         const char *name = arguments->operand[i];
         if (!file_name_is_plain(name))
             return complain(
                 EXIT_USAGE,
                 "`%s` is not the name of an experiment; give it without folder and ending",
-                shown(name, word));
+                quote_input(name, word));
         int code = add_part(tour, name, strlen(name));
         if (code != EXIT_OK)
             return code;
         if (access(tour->part[tour->count - 1].file, R_OK) != 0)
-            return complain(EXIT_USAGE, "there is no experiment `%s` in %s", shown(name, word),
-                            tour->experiments);
+            return complain(EXIT_USAGE, "there is no experiment `%s` in %s",
+                            quote_input(name, word), tour->experiments);
     }
     return EXIT_OK;
 }

@@ -70,7 +70,7 @@ static char *flag_text(const struct given *given)
 static int add_override(struct request *request, const struct given *given)
 {
     struct override *override = &request->override[request->n_overrides];
-    char *flag = flag_text(given), word[SHOWN_SIZE];
+    char *flag = flag_text(given), word[QUOTE_SIZE];
     request->flag[request->n_overrides] = flag;
     if (!flag)
         return complain(EXIT_FAILED, "out of memory");
@@ -79,11 +79,11 @@ static int add_override(struct request *request, const struct given *given)
     bool is_set = !given->option->key;
     if (is_set && (!equals || equals == given->value))
         return complain(EXIT_USAGE, "--set needs KEY=VALUE, like --set world.items=100, not `%s`",
-                        shown(given->value, word));
+                        quote_input(given->value, word));
     const char *key = is_set
                           ? pool_text(&request->pool, given->value, (size_t)(equals - given->value))
                           : given->option->key;
-    shown(flag, word);
+    quote_input(flag, word);
     const char *origin = pool_text(&request->pool, word, strlen(word));
     if (!key || !origin)
         return complain(EXIT_FAILED, "out of memory");
@@ -111,12 +111,12 @@ static int add_overrides(struct request *request)
 static int read_shard(struct request *request)
 {
     const char *text = arguments_value(request->arguments, "shard");
-    char word[SHOWN_SIZE];
+    char word[QUOTE_SIZE];
     if (text && !shard_parse(text, &request->shard))
         return complain(EXIT_USAGE,
                         "--shard must be I/N, part I of N parts, from 1/N to N/N and N at most "
                         "1000000, like 2/3; not `%s`",
-                        shown(text, word));
+                        quote_input(text, word));
     if (text && team_of_process()->size > 1)
         return complain(EXIT_USAGE,
                         "--shard is for runs without MPI; here every rank has a shard already");

@@ -48,15 +48,16 @@ oltr_status scorer_options_check(const scorer_options *o, oltr_error *error)
     for (uint32_t l = 0; good && l < o->n_hidden; l++)
         good = o->hidden[l] >= 1 && o->hidden[l] <= MOST_UNITS;
     if (!good)
-        return fail(error, OLTR_EVALUE, "a scorer has 1 to %d hidden layers of 1 to %d units",
-                    MOST_HIDDEN, MOST_UNITS);
+        return set_error(error, OLTR_EVALUE, "a scorer has 1 to %d hidden layers of 1 to %d units",
+                         MOST_HIDDEN, MOST_UNITS);
     if (o->epochs < 1 || o->patience < 1 || o->batch < 1 || o->batch > MOST_BATCH)
-        return fail(error, OLTR_EVALUE,
-                    "epochs and patience must be at least 1, and a batch 1 to %d queries",
-                    MOST_BATCH);
+        return set_error(error, OLTR_EVALUE,
+                         "epochs and patience must be at least 1, and a batch 1 to %d queries",
+                         MOST_BATCH);
     if (!within(o->rate, 1e-9, 1) || !within(o->decay, 0, 100) || !within(o->dropout, 0, 0.95))
-        return fail(error, OLTR_EVALUE,
-                    "the rate must be in [1e-9, 1], the decay in [0, 100], dropout in [0, 0.95]");
+        return set_error(
+            error, OLTR_EVALUE,
+            "the rate must be in [1e-9, 1], the decay in [0, 100], dropout in [0, 0.95]");
     return OLTR_OK;
 }
 
@@ -272,13 +273,14 @@ static oltr_status learn(training *t)
     for (uint32_t epoch = 1;
          epoch <= t->options->epochs && epoch <= t->r->epoch + t->options->patience; epoch++) {
         if (!run_epoch(t, t->order, useful, rng, epoch))
-            return fail(t->error, OLTR_EINTERRUPTED, "stopped before the scorer was trained");
+            return set_error(t->error, OLTR_EINTERRUPTED, "stopped before the scorer was trained");
         double ndcg = validate(t);
         if (ndcg < 0)
-            return fail(t->error, OLTR_EVALUE,
-                        "the training runs away: after %u epochs the scores are no finite numbers; "
-                        "lower the rate or the decay",
-                        epoch);
+            return set_error(
+                t->error, OLTR_EVALUE,
+                "the training runs away: after %u epochs the scores are no finite numbers; "
+                "lower the rate or the decay",
+                epoch);
         if (ndcg > t->r->ndcg) {
             t->r->ndcg = ndcg;
             t->r->epoch = epoch;
@@ -337,7 +339,7 @@ static oltr_status calibrate(training *t, const part *spare)
     int done = score && target;
     free(score);
     free(target);
-    return done ? OLTR_OK : fail(t->error, OLTR_ENOMEM, "out of memory");
+    return done ? OLTR_OK : set_error(t->error, OLTR_ENOMEM, "out of memory");
 }
 
 /* ---- the whole ---- */
@@ -345,14 +347,15 @@ static oltr_status calibrate(training *t, const part *spare)
 static oltr_status check_part(const part *p, uint32_t dim, const char *name, oltr_error *error)
 {
     if (p->data->dim != dim)
-        return fail(error, OLTR_EMISMATCH,
-                    "the %s queries have %u features, the training queries %u", name, p->data->dim,
-                    dim);
+        return set_error(error, OLTR_EMISMATCH,
+                         "the %s queries have %u features, the training queries %u", name,
+                         p->data->dim, dim);
     for (uint32_t i = 0; i < p->n_queries; i++)
         if (has_gain(p, i))
             return OLTR_OK;
-    return fail(error, OLTR_EVALUE, "none of the %u %s queries has a document with a grade above 0",
-                p->n_queries, name);
+    return set_error(error, OLTR_EVALUE,
+                     "none of the %u %s queries has a document with a grade above 0", p->n_queries,
+                     name);
 }
 
 static oltr_status train(training *t, const part *spare)
@@ -369,7 +372,7 @@ static oltr_status train(training *t, const part *spare)
         return status;
     t->r->net = network_make(t->r->map.width, o->hidden, o->n_hidden);
     if (!training_room(t, spare ? largest_of(spare) : 0))
-        return fail(t->error, OLTR_ENOMEM, "no memory to train a scorer");
+        return set_error(t->error, OLTR_ENOMEM, "no memory to train a scorer");
     status = blas_load(t->error);
     if (status == OLTR_OK)
         status = learn(t);
@@ -381,7 +384,7 @@ scorer *scorer_train(const part *train_part, const part *vali, const part *spare
 {
     scorer *r = calloc(1, sizeof *r);
     if (!r) {
-        fail(error, OLTR_ENOMEM, "no memory to train a scorer");
+        set_error(error, OLTR_ENOMEM, "no memory to train a scorer");
         return NULL;
     }
     training t = {.train = train_part,
@@ -412,11 +415,11 @@ oltr_status scorer_score(const scorer *r, const oltr_dataset *d, float *score, s
 {
     pass p;
     if (d->dim != r->map.dim)
-        return fail(error, OLTR_EMISMATCH,
-                    "the scorer was trained on %u features, this dataset has %u", r->map.dim,
-                    d->dim);
+        return set_error(error, OLTR_EMISMATCH,
+                         "the scorer was trained on %u features, this dataset has %u", r->map.dim,
+                         d->dim);
     if (!pass_make(&p, &r->net, most_documents(d)))
-        return fail(error, OLTR_ENOMEM, "no memory to score");
+        return set_error(error, OLTR_ENOMEM, "no memory to score");
     for (uint32_t q = 0; q < d->n_queries; q++) {
         const float *found = score_query(r, r->weight, &p, d, q);
         for (uint32_t i = 0; i < documents_of(d, q); i++)

@@ -68,7 +68,7 @@ static oltr_status train_one(model *m, oltr_error *error)
     uint32_t *order = draw_half(e->train, oltr_rng_at(rng, STREAM_HALF, 0)),
              half = (e->train->n_queries + 1) / 2;
     if (!order)
-        return fail(error, OLTR_ENOMEM, "no memory to train a scorer");
+        return set_error(error, OLTR_ENOMEM, "no memory to train a scorer");
     options.seed = (uint64_t)oltr_rng_u32(&rng) << 32;
     options.seed |= oltr_rng_u32(&rng);
     part mine = {e->train, half, order}, vali = {e->vali, e->vali->n_queries, NULL};
@@ -195,7 +195,7 @@ static void run_threads(ensemble *e)
     e->working -= wanted - started;
     pthread_mutex_unlock(&e->lock);
     if (started == 0)
-        fail(&e->error, OLTR_ENOMEM, "no thread can be started");
+        set_error(&e->error, OLTR_ENOMEM, "no thread can be started");
     wait_and_report(e, start);
     for (uint32_t i = 0; i < started; i++)
         pthread_join(thread[i], NULL);
@@ -217,14 +217,14 @@ static int make_condition(pthread_cond_t *condition)
 static void run(ensemble *e)
 {
     if (pthread_mutex_init(&e->lock, NULL) != 0) {
-        fail(&e->error, OLTR_ENOMEM, "no lock can be made");
+        set_error(&e->error, OLTR_ENOMEM, "no lock can be made");
         return;
     }
     if (make_condition(&e->changed)) {
         run_threads(e);
         pthread_cond_destroy(&e->changed);
     } else {
-        fail(&e->error, OLTR_ENOMEM, "no condition can be made");
+        set_error(&e->error, OLTR_ENOMEM, "no condition can be made");
     }
     pthread_mutex_destroy(&e->lock);
 }
@@ -235,9 +235,9 @@ oltr_status scores_train(const oltr_dataset *train, const oltr_dataset *vali,
 {
     *out = (scores){0, 0, NULL};
     if (test->dim != train->dim)
-        return fail(error, OLTR_EMISMATCH,
-                    "the test queries have %u features, the training queries %u", test->dim,
-                    train->dim);
+        return set_error(error, OLTR_EMISMATCH,
+                         "the test queries have %u features, the training queries %u", test->dim,
+                         train->dim);
     oltr_status status = scores_new(test->n_rows, options->models, out, error);
     if (status != OLTR_OK)
         return status;
@@ -247,11 +247,11 @@ oltr_status scores_train(const oltr_dataset *train, const oltr_dataset *vali,
     if (e.epochs && e.ndcg)
         run(&e);
     else
-        fail(&e.error, OLTR_ENOMEM, "out of memory");
+        set_error(&e.error, OLTR_ENOMEM, "out of memory");
     free(e.epochs);
     free(e.ndcg);
     if (e.error.code == OLTR_OK)
         return OLTR_OK;
     scores_free(out);
-    return fail(error, e.error.code, "%s", e.error.msg);
+    return set_error(error, e.error.code, "%s", e.error.msg);
 }

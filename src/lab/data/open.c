@@ -131,8 +131,8 @@ static oltr_dataset *take_file(int fd, const char *path, const oltr_read_options
     if (d && d->dim > options->most_features) {
         char name[128];
         short_name(path, name, sizeof name);
-        fail(error, OLTR_EDATA, "%s has %u features, more than the %u allowed (most_features)",
-             name, d->dim, options->most_features);
+        set_error(error, OLTR_EDATA, "%s has %u features, more than the %u allowed (most_features)",
+                  name, d->dim, options->most_features);
         oltr_dataset_free(d);
         return NULL;
     }
@@ -193,7 +193,8 @@ static int open_known(const char *path, struct stat *stat, file_kind *kind, oltr
     char name[128];
     short_name(path, name, sizeof name);
     close(fd);
-    fail(error, OLTR_EDATA, "%s is packed with %s; unpack it, or pack it with gzip", name, foreign);
+    set_error(error, OLTR_EDATA, "%s is packed with %s; unpack it, or pack it with gzip", name,
+              foreign);
     return -1;
 }
 
@@ -215,7 +216,7 @@ static oltr_status check(const char *path, const oltr_read_options *options, olt
     if (report)
         memset(report, 0, sizeof *report);
     if (!path)
-        return fail(error, OLTR_EINVAL, "a path is needed");
+        return set_error(error, OLTR_EINVAL, "a path is needed");
     return check_read_options(options, out, error);
 }
 
@@ -274,7 +275,7 @@ oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_options *optio
     char *cache = malloc(room);
     if (!cache) {
         close(fd);
-        fail(error, OLTR_ENOMEM, "no memory for a path");
+        set_error(error, OLTR_ENOMEM, "no memory for a path");
         return NULL;
     }
     snprintf(cache, room, "%s.oltr", path);
