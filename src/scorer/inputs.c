@@ -62,10 +62,10 @@ oltr_status input_map_fit(input_map *map, const part *train, oltr_error *error)
     map->mean = calloc(dim + 1, sizeof *map->mean);
     map->sd = calloc(dim + 1, sizeof *map->sd);
     if (!map->column || !map->mean || !map->sd)
-        return fail(error, OLTR_ENOMEM, "out of memory");
+        return set_error(error, OLTR_ENOMEM, "out of memory");
     keep_columns(map, add_rows(train, map->mean, map->sd));
     if (map->kept == 0)
-        return fail(
+        return set_error(
             error, OLTR_EVALUE,
             "no feature varies among the training documents; there is nothing to learn from");
     return OLTR_OK;

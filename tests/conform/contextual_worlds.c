@@ -8,7 +8,7 @@
  * and bands of 6 standard errors: together a false-alarm rate below 1e-7.
  */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
-#include "lab/world/world.h"    /* before cmocka, which has another fail() */
+#include "lab/world/world.h"
 
 #include "conform/context_fixtures.h"
 

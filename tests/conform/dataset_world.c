@@ -5,7 +5,7 @@
  * its query, its own form of the prior, and plain loops.  Seeds are fixed, everything compared is
  * exact but for the order of additions.
  */
-#include "lab/world/world.h" /* first: its fail() is another than cmocka's */
+#include "lab/world/world.h"
 
 #include "unit.h"
 

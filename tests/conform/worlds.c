@@ -8,7 +8,7 @@
  * standard errors (false alarm < 6e-7).
  */
 #define _POSIX_C_SOURCE 200809L
-#include "lab/world/world.h" /* first: its fail() is another than cmocka's */
+#include "lab/world/world.h"
 
 #include "conform/format.h"
 #include "conform/suite.h"

@@ -66,7 +66,7 @@ static void fail_fills_the_error_and_returns_the_code(void **state)
 {
     (void)state;
     oltr_error error;
-    assert_int_equal(fail(&error, OLTR_EVALUE, "%s is %d", "sigma", -3), OLTR_EVALUE);
+    assert_int_equal(set_error(&error, OLTR_EVALUE, "%s is %d", "sigma", -3), OLTR_EVALUE);
     assert_int_equal(error.code, OLTR_EVALUE);
     assert_string_equal(error.msg, "sigma is -3");
 }
@@ -74,7 +74,7 @@ static void fail_fills_the_error_and_returns_the_code(void **state)
 static void fail_accepts_no_error_object(void **state)
 {
     (void)state;
-    assert_int_equal(fail(NULL, OLTR_EIO, "nobody reads %d", 1), OLTR_EIO);
+    assert_int_equal(set_error(NULL, OLTR_EIO, "nobody reads %d", 1), OLTR_EIO);
 }
 
 static void fail_cuts_a_long_sentence_and_ends_it(void **state)
@@ -88,7 +88,7 @@ static void fail_cuts_a_long_sentence_and_ends_it(void **state)
         char guard[8];
     } box;
     memset(&box, 0x5A, sizeof box);
-    fail(&box.error, OLTR_EIO, "%s", text);
+    set_error(&box.error, OLTR_EIO, "%s", text);
     assert_int_equal(strlen(box.error.msg), sizeof box.error.msg - 1);
     for (size_t i = 0; i < sizeof box.guard; i++)
         assert_int_equal(box.guard[i], 0x5A);

@@ -6,7 +6,7 @@
 
 #include <float.h>
 
-#include "regression.h" /* after error.h: cmocka has a macro fail() */
+#include "regression.h"
 
 /* A posterior in memory of its own. */
 typedef struct belief {

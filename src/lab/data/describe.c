@@ -123,7 +123,7 @@ oltr_status describe(const oltr_dataset *d, struct description *out, oltr_error 
     out->column = calloc((size_t)d->dim + 1, sizeof *out->column);
     oltr_status status = OLTR_OK;
     if (size == NULL || room == NULL || seen == NULL || out->column == NULL) {
-        status = fail(error, OLTR_ENOMEM, "out of memory");
+        status = set_error(error, OLTR_ENOMEM, "out of memory");
         description_free(out);
     } else {
         measure_sizes(d, size, out);

@@ -300,7 +300,7 @@ oltr_dataset *rows_finish(rows *r, uint32_t dim, oltr_error *error)
     place *order = order_runs(r, &n_queries);
     oltr_dataset *d = NULL;
     if (!order || !regroup(r, order) || !resize(r, (size_t)r->n * dim * sizeof *r->x))
-        fail(error, OLTR_ENOMEM, "no memory to put the rows of each query together");
+        set_error(error, OLTR_ENOMEM, "no memory to put the rows of each query together");
     else
         d = dataset_around(n_queries, (uint32_t)r->n, dim, r->x, r->bytes, error);
     if (d) {

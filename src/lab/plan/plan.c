@@ -99,7 +99,7 @@ static bool engine_agrees(const struct reader *reader, const struct node *root,
         strcmp(point->world.kind, "dataset") != 0; /* asked again by oltr_plan_give_data() */
     if (!complete || oltr_experiment_check(point, &error) == OLTR_OK)
         return true;
-    (void)fail(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
+    (void)set_error(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
     return false;
 }
 
@@ -122,8 +122,8 @@ static bool override_is_text(const struct reader *reader, const struct override 
 {
     if (text_is_line(override->key) && text_is_line(override->value))
         return true;
-    (void)fail(reader->error, OLTR_EVALUE, "%.40s: the key and the value must be UTF-8 text",
-               override->origin);
+    (void)set_error(reader->error, OLTR_EVALUE, "%.40s: the key and the value must be UTF-8 text",
+                    override->origin);
     return false;
 }
 
@@ -282,7 +282,7 @@ oltr_plan *plan_open(const char *name, const char *text, size_t length,
     oltr_error own;
     oltr_plan *plan = calloc(1, sizeof *plan);
     if (plan == NULL) {
-        (void)fail(error, OLTR_ENOMEM, "out of memory");
+        (void)set_error(error, OLTR_ENOMEM, "out of memory");
         return NULL;
     }
     plan->source = (struct source){name, text, length,
@@ -318,12 +318,12 @@ void oltr_plan_free(oltr_plan *plan)
 /* "world.items=100", or what the caller calls it, made fit for a message. */
 static const char *origin_of(const oltr_override *from, struct pool *pool)
 {
-    char text[2 * SHOWN_SIZE + 2], word[SHOWN_SIZE];
+    char text[2 * QUOTE_SIZE + 2], word[QUOTE_SIZE];
     if (from->origin == NULL) {
-        (void)snprintf(text, sizeof text, "%.*s=%.*s", SHOWN_SIZE, from->key, SHOWN_SIZE,
+        (void)snprintf(text, sizeof text, "%.*s=%.*s", QUOTE_SIZE, from->key, QUOTE_SIZE,
                        from->value);
     }
-    const char *quoted = shown(from->origin != NULL ? from->origin : text, word);
+    const char *quoted = quote_input(from->origin != NULL ? from->origin : text, word);
     return pool_text(pool, quoted, strlen(quoted));
 }
 
@@ -333,7 +333,7 @@ static const struct override *own_overrides(const oltr_override *from, uint32_t 
     struct override *own = pool_get(pool, (size_t)count + 1, sizeof *own);
     for (uint32_t i = 0; own != NULL && i < count; i++) {
         if (from[i].key == NULL || from[i].value == NULL) {
-            (void)fail(error, OLTR_EINVAL, "override %u lacks a key or a value", i + 1);
+            (void)set_error(error, OLTR_EINVAL, "override %u lacks a key or a value", i + 1);
             return NULL;
         }
         own[i] = (struct override){
@@ -342,7 +342,7 @@ static const struct override *own_overrides(const oltr_override *from, uint32_t 
             own = NULL;
     }
     if (own == NULL)
-        (void)fail(error, OLTR_ENOMEM, "out of memory");
+        (void)set_error(error, OLTR_ENOMEM, "out of memory");
     return own;
 }
 
@@ -368,7 +368,7 @@ oltr_plan *oltr_plan_parse(const char *name, const char *text, size_t length,
     struct pool pool = {NULL, 0};
     oltr_plan *plan = NULL;
     if (name == NULL || text == NULL || (overrides == NULL && n_overrides > 0)) {
-        (void)fail(error, OLTR_EINVAL, "a name, a text and the overrides are needed");
+        (void)set_error(error, OLTR_EINVAL, "a name, a text and the overrides are needed");
         return NULL;
     }
     struct overrides own = {n_overrides, own_overrides(overrides, n_overrides, &pool, error)};

@@ -14,7 +14,7 @@ static const double LARGEST = 1e9; /* of a Beta parameter; beyond it the density
 bool plan_name(const struct reader *reader, const struct node *node, const char *what,
                uint32_t (*count)(void), const oltr_named *(*at)(uint32_t), const char **out)
 {
-    char hint[HINT_SIZE], list[128] = "", name[SHOWN_SIZE];
+    char hint[HINT_SIZE], list[128] = "", name[QUOTE_SIZE];
     size_t used = 0;
     const char *word;
     if (!read_line(reader, node, &word))
@@ -32,7 +32,7 @@ bool plan_name(const struct reader *reader, const struct node *node, const char 
         }
     }
     (void)nearest_hint(&nearest, hint);
-    return read_bad(reader, node, "no %s is called `%s`%s%s%s", what, shown(word, name), hint,
+    return read_bad(reader, node, "no %s is called `%s`%s%s%s", what, quote_input(word, name), hint,
                     nearest.best == NULL ? "; there are " : " There are ", list);
 }
 

@@ -163,7 +163,7 @@ static int make_point(point_results *p, const oltr_experiment *e)
 oltr_results *oltr_results_new(const oltr_experiment *points, uint32_t n_points, oltr_error *error)
 {
     if (!points || !n_points) {
-        fail(error, OLTR_EINVAL, "an experiment has at least one point");
+        set_error(error, OLTR_EINVAL, "an experiment has at least one point");
         return NULL;
     }
     for (uint32_t i = 0; i < n_points; i++)
@@ -182,7 +182,7 @@ oltr_results *oltr_results_new(const oltr_experiment *points, uint32_t n_points,
         made = make_point(&r->point[i], &points[i]);
     if (made)
         return r;
-    fail(error, OLTR_ENOMEM, "no memory for the results of %u points", n_points);
+    set_error(error, OLTR_ENOMEM, "no memory for the results of %u points", n_points);
     oltr_results_free(r);
     return NULL;
 }
@@ -321,15 +321,15 @@ static void merge_point(point_results *p, const point_results *from)
 oltr_status oltr_results_merge(oltr_results *into, const oltr_results *from, oltr_error *error)
 {
     if (!into || !from)
-        return fail(error, OLTR_EINVAL, "two results are needed to merge");
+        return set_error(error, OLTR_EINVAL, "two results are needed to merge");
     if (into->digest != from->digest)
-        return fail(error, OLTR_EMISMATCH,
-                    "these are results of two experiments, or of one with two settings");
+        return set_error(error, OLTR_EMISMATCH,
+                         "these are results of two experiments, or of one with two settings");
     for (uint32_t i = 0; i < into->n_points; i++)
         for (uint32_t j = 0; j < into->point[i].replications; j++)
             if (into->point[i].whole[j] && from->point[i].whole[j])
-                return fail(error, OLTR_EMISMATCH, "replication %u of point %u is in both results",
-                            j, i + 1);
+                return set_error(error, OLTR_EMISMATCH,
+                                 "replication %u of point %u is in both results", j, i + 1);
     for (uint32_t i = 0; i < into->n_points; i++)
         merge_point(&into->point[i], &from->point[i]);
     return OLTR_OK;

@@ -322,7 +322,7 @@ oltr_status claims_judge(const struct folder *folder, struct claim_findings *fin
             room = judge_test(&judge, judge.finding->test);
         }
     }
-    return room ? OLTR_OK : fail(error, OLTR_ENOMEM, "%s: out of memory", folder->path);
+    return room ? OLTR_OK : set_error(error, OLTR_ENOMEM, "%s: out of memory", folder->path);
 }
 
 void claims_free(struct claim_findings *findings)

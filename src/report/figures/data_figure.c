@@ -214,6 +214,6 @@ oltr_status data_figure_script(const char *file, const char *title, const oltr_d
     write_sizes(dataset, d, data);
     write_columns(d, data);
     write_script(file, title, d, script);
-    return script->failed || data->failed ? fail(error, OLTR_ENOMEM, "%s: out of memory", file)
+    return script->failed || data->failed ? set_error(error, OLTR_ENOMEM, "%s: out of memory", file)
                                           : OLTR_OK;
 }

@@ -218,7 +218,7 @@ oltr_status density_script(const char *file, const char *title, char *density_te
         lines += *c == '\n';
     struct panels panels = {.row = calloc(lines, sizeof *panels.row)};
     if (panels.row == NULL)
-        return fail(error, OLTR_ENOMEM, "%s: out of memory", file);
+        return set_error(error, OLTR_ENOMEM, "%s: out of memory", file);
     bool good = parse(density_text, &panels);
     if (good) {
         measure(&panels);
@@ -230,6 +230,6 @@ oltr_status density_script(const char *file, const char *title, char *density_te
     }
     free(panels.row);
     return good ? OLTR_OK
-                : fail(error, OLTR_EDATA,
-                       "density.csv is broken; run the experiment again to get a good file");
+                : set_error(error, OLTR_EDATA,
+                            "density.csv is broken; run the experiment again to get a good file");
 }

@@ -672,19 +672,19 @@ oltr_status figure_script(const struct figure *figure, const struct figure_scene
 {
     struct drawing drawing = {.figure = figure, .scene = scene, .replications = UINT32_MAX};
     oltr_status status = OLTR_OK;
-    char label[SHOWN_SIZE];
+    char label[QUOTE_SIZE];
     if (!add_curves(&drawing)) {
-        status = fail(error, OLTR_ENOMEM, "%s: out of memory", figure->file);
+        status = set_error(error, OLTR_ENOMEM, "%s: out of memory", figure->file);
     } else if (missing_policy(&drawing) != NULL) {
-        status = fail(error, OLTR_EINVAL,
-                      "%s: results.csv has no row of `%s` up to the last round of this figure",
-                      figure->file, shown(missing_policy(&drawing), label));
+        status = set_error(error, OLTR_EINVAL,
+                           "%s: results.csv has no row of `%s` up to the last round of this figure",
+                           figure->file, quote_input(missing_policy(&drawing), label));
     } else {
         qsort(drawing.curve, drawing.n_curves, sizeof *drawing.curve, by_end);
         measure(&drawing);
         write_script(&drawing, script);
         if (!write_data(&drawing, data) || script->failed || data->failed)
-            status = fail(error, OLTR_ENOMEM, "%s: out of memory", figure->file);
+            status = set_error(error, OLTR_ENOMEM, "%s: out of memory", figure->file);
     }
     drawing_free(&drawing);
     return status;

@@ -289,7 +289,7 @@ static oltr_status add_experiment(const struct report_experiment *experiment, st
             status = page_figure(experiment, &manifest->figure[i], out, missing, error);
         page_claims(experiment, NULL, out);
         if (status == OLTR_OK && !manifest->is_concentration && !page_ranking(experiment, out))
-            status = fail(error, OLTR_ENOMEM, "index.html: out of memory");
+            status = set_error(error, OLTR_ENOMEM, "index.html: out of memory");
     }
     text_add(out, "</section>\n");
     return status;
@@ -383,6 +383,7 @@ oltr_status page_write(const struct report *report, struct text *out, uint32_t *
     page_released(report, out);
     add_runs(report, out);
     add_foot(out);
-    return status == OLTR_OK && out->failed ? fail(error, OLTR_ENOMEM, "index.html: out of memory")
-                                            : status;
+    return status == OLTR_OK && out->failed
+               ? set_error(error, OLTR_ENOMEM, "index.html: out of memory")
+               : status;
 }

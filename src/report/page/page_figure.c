@@ -363,5 +363,5 @@ oltr_status page_figure(const struct report_experiment *experiment, const struct
     page_claims(experiment, figure->file, out);
     text_add(out, "</figure>\n");
     sheet_free(&sheet);
-    return out->failed ? fail(error, OLTR_ENOMEM, "index.html: out of memory") : OLTR_OK;
+    return out->failed ? set_error(error, OLTR_ENOMEM, "index.html: out of memory") : OLTR_OK;
 }
