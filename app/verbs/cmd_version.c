@@ -12,18 +12,17 @@ static void print_cpu(void)
 {
     const char *limit = getenv("OLTR_CPU"), *name;
     uint32_t known = 0;
-    (void)printf("cpu: %s found, %s used\n", oltr_cpu_name(oltr_cpu_found()),
-                 oltr_cpu_name(oltr_cpu()));
+    printf("cpu: %s found, %s used\n", oltr_cpu_name(oltr_cpu_found()), oltr_cpu_name(oltr_cpu()));
     while ((name = oltr_cpu_name(known)) && limit && strcmp(limit, name) != 0)
         known++;
     if (limit && *limit && !name)
-        (void)printf("OLTR_CPU is ignored: it must be plain, avx2, avx512 or neon\n");
+        printf("OLTR_CPU is ignored: it must be plain, avx2, avx512 or neon\n");
 }
 
 int cmd_version(const struct arguments *arguments)
 {
     (void)arguments;
-    (void)printf("oltr %s\n", oltr_version());
+    printf("oltr %s\n", oltr_version());
     print_cpu();
     return EXIT_OK;
 }

@@ -14,8 +14,7 @@ static uint32_t sizes(uint32_t index)
 }
 enum { N_SIZES = 43, ITEMS = 29 };
 
-/* ---- certificates
- * -------------------------------------------------------------------------------------------- */
+/* ---- certificates */
 
 /* Sums and factor of `rows` random rows with rewards. */
 typedef struct model {
@@ -173,8 +172,7 @@ static void test_reset_is_the_ridge(void **unused)
     model_free(&fresh);
 }
 
-/* ---- against LAPACK
- * -------------------------------------------------------------------------------------------- */
+/* ---- against LAPACK */
 
 static void compare_with_lapack(const model *m)
 {
@@ -281,8 +279,7 @@ static void test_sample_has_the_covariance(void **unused)
     model_free(&m);
 }
 
-/* ---- sums and products
- * -------------------------------------------------------------------------------------------- */
+/* ---- sums and products */
 
 static void test_sums_are_exact_products_added_in_order(void **unused)
 {
@@ -326,8 +323,7 @@ static void test_rows_times_is_the_product(void **unused)
     }
 }
 
-/* ---- what cannot be factored
- * ----------------------------------------------------------------------------------------- */
+/* ---- what cannot be factored */
 
 /* One feature of one row is strange: it is seen where that row is among those asked for. */
 static void expect_within(const float *x, uint32_t dim, uint32_t strange_row, int strange_is_within)

@@ -235,8 +235,7 @@ TARGET_AVX2 void gauss_scores_avx2(const oltr_rng *rng, const float *mean, const
         gauss_all(rng, mean, sd, n, out);
 }
 
-/* ---- directions
- * ----------------------------------------------------------------------------------------- */
+/* ---- directions */
 
 enum { SETS = 3, MANY = SETS * NORMAL_GROUP }; /* three sets of eight counters, 96 words */
 
@@ -438,10 +437,7 @@ TARGET_AVX2 void cube_directions_avx2(const oltr_rng *rng, uint64_t first, size_
     }
 }
 
-/* ---- Beta
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- Beta */
 
 typedef struct proposal {
     __m256 xa, xb, ta, tb, ua, ub;

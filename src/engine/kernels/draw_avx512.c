@@ -261,8 +261,7 @@ TARGET_AVX512 void gauss_scores_avx512(const oltr_rng *rng, const float *mean, c
     }
 }
 
-/* ---- ahead
- * ---------------------------------------------------------------------------------------------- */
+/* ---- ahead */
 
 /* The normals of AHEAD rounds from rng on. */
 TARGET_AVX512 static __attribute__((noinline)) void make_ahead(const oltr_rng *rng,

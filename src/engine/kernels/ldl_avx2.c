@@ -62,10 +62,7 @@ AVX2_INLINE __m256d lanes_below(__m256d rest, __m256d below, int i)
                     : rest;
 }
 
-/* ---- factor
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- factor */
 
 /* Takes the `n` finished columns from c on out of column j, from row `row` (a multiple of 4) on. */
 AVX2_INLINE void take_out(const ldl *f, size_t c, int n, size_t j, size_t row)
@@ -163,10 +160,7 @@ TARGET_AVX2 bool ldl_factor_avx2(const ldl *f, const double *gram, const double 
     return true;
 }
 
-/* ---- update
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- update */
 
 /* What four columns do to the rows below them: p_k -= p l, then l += beta p_k, column i and row of
  * x k. */
@@ -366,8 +360,7 @@ TARGET_AVX2 void ldl_update_avx2(const ldl *f, const float *const *x, const doub
     }
 }
 
-/* ---- substitution
- * ------------------------------------------------------------------------------------------- */
+/* ---- substitution */
 
 /* Four vectors, each to the sum of its lanes. */
 AVX2_INLINE __m256d sums_of(__m256d a, __m256d b, __m256d c, __m256d d)
@@ -507,8 +500,7 @@ TARGET_AVX2 void ldl_solve_avx2(const ldl *f, const double *rhs, double *x)
     back(f, x);
 }
 
-/* ---- many rows at once
- * ---------------------------------------------------------------------------------------- */
+/* ---- many rows at once */
 
 /* Four dimensions, from j on, of four items into four vectors of items. */
 AVX2_INLINE void load_items(const float *const item[4], size_t j, size_t left, __m256d out[4])
@@ -812,10 +804,7 @@ TARGET_AVX2 bool rows_within_avx2(const float *x, size_t stride, const uint32_t 
     return _mm256_testz_si256(_mm256_cmpgt_epi32(largest, limit), sign);
 }
 
-/* ---- the sums
- *
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- the sums */
 
 enum { TILE = 256 }; /* rows of gram whose x lie in double on the stack: 8 KiB */
 

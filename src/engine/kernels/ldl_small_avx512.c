@@ -48,10 +48,7 @@ AVX512_INLINE __m512d pick(sixteen from, __m512i lanes)
     return _mm512_permutex2var_pd(from.low, lanes, from.high);
 }
 
-/* ---- the sums
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- the sums */
 
 /* Where the elements of the packed triangle of 15 features stand.  The triangle of fewer features
  * is the end of this one, with as many taken off each number as features are missing. */
@@ -180,8 +177,7 @@ TARGET_AVX512 void gram_add_small_avx512(double *gram, double *moment, uint32_t 
 #undef PASS
 }
 
-/* ---- update and sums
- * ---------------------------------------------------------------------------------------- */
+/* ---- update and sums */
 
 /* The high lanes of a column.  Of up to 11 features they are four, and behind them lies the next
  * column: a load waits for a store whose addresses it overlaps, even in lanes that are masked off,
@@ -291,8 +287,7 @@ TARGET_AVX512 void learn_small_avx512(const ldl *f, double *gram, double *moment
         learn_all(f, gram, moment, x, y, weight, n_rows, 0);
 }
 
-/* ---- substitution
- * ------------------------------------------------------------------------------------------- */
+/* ---- substitution */
 
 /* Four vectors, each to the sum of its lanes. */
 AVX512_INLINE __m256d sums_of_four(const __m256d v[4])

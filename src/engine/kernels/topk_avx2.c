@@ -76,8 +76,7 @@ DEFINE_SEARCH(double, f64)
 #define NAME(part) part##_f64
 #include "engine/kernels/topk_body.h"
 
-/* ---- ranking by counting
- * --------------------------------------------------------------------------------
+/* ---- ranking by counting.
  *
  * The tournament waits for each slot's result before it can start the next.  For short lists, which
  * is nearly all of them, it is faster to compare everything with everything: the rank of a score is
@@ -197,8 +196,7 @@ AVX2_INLINE size_t collect(const float *x, size_t n, float bar, float *few, uint
     return count;
 }
 
-/* ---- the four best of 32
- * --------------------------------------------------------------------------------
+/* ---- the four best of 32.
  *
  * For the shortest lists a sorting network beats any search: four vectors are sorted lane by lane,
  * then lanes are merged, each merge keeping the best four of two sorted fours (the first half of a

@@ -149,8 +149,7 @@ TARGET_AVX512 void topk_f32_avx512(float *x, size_t n, uint32_t k, const oltr_rn
         score[slot] = (double)x[position[slot]];
 }
 
-/* ---- the four best of 32 doubles, as topk_avx2.c finds them, eight at a time
- * -------------------------------- */
+/* ---- the four best of 32 doubles, as topk_avx2.c finds them, eight at a time */
 
 typedef struct four64 {
     __m512d a, b, c, d; /* in each lane, falling from a to d */
