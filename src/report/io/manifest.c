@@ -15,8 +15,7 @@
 
 static const char *const x_names[] = {"round", "sweep"};
 
-/* ---- writing
- * -------------------------------------------------------------------------------------------- */
+/* ---- writing */
 
 /* A seed may be larger than what JSON readers take for a whole number. */
 static json_t *whole(uint64_t value)
@@ -206,8 +205,7 @@ oltr_status manifest_write(const char *folder, const struct manifest_record *rec
     return status;
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------- */
+/* ---- reading */
 
 struct reader {
     const char *folder;
@@ -216,15 +214,15 @@ struct reader {
 
 static bool broken(const struct reader *reader, const char *what)
 {
-    (void)fail(reader->error, OLTR_EIO,
-               "%s/manifest.json: %s; it was not written by oltr run, or was changed by hand",
-               reader->folder, what);
+    (void)set_error(reader->error, OLTR_EIO,
+                    "%s/manifest.json: %s; it was not written by oltr run, or was changed by hand",
+                    reader->folder, what);
     return false;
 }
 
 static bool out_of_memory(const struct reader *reader)
 {
-    (void)fail(reader->error, OLTR_ENOMEM, "%s/manifest.json: out of memory", reader->folder);
+    (void)set_error(reader->error, OLTR_ENOMEM, "%s/manifest.json: out of memory", reader->folder);
     return false;
 }
 
@@ -474,8 +472,8 @@ static bool read_json(const struct reader *reader, struct manifest *manifest)
         if (manifest->json == NULL && where.line < 1) {
             (void)out_of_memory(reader); /* the parser has no other reason to be without a place */
         } else if (manifest->json == NULL) {
-            (void)fail(reader->error, OLTR_EIO, "%s/manifest.json:%d:%d: %s", reader->folder,
-                       where.line, where.column, where.text);
+            (void)set_error(reader->error, OLTR_EIO, "%s/manifest.json:%d:%d: %s", reader->folder,
+                            where.line, where.column, where.text);
         }
     }
     text_free(&content);
