@@ -102,7 +102,7 @@ static void arena_free(arena *t)
 
 static const double rewards[ROWS] = {0, 0, 1};
 
-/* ---- the parts of a round ---- */
+/* ---- the parts of a round */
 
 static void play_update(arena *t)
 {
@@ -160,7 +160,7 @@ static void play_factor(arena *t)
     linear_refresh(t->state, &t->p);
 }
 
-/* ---- whole rounds ---- */
+/* ---- whole rounds */
 
 static void play_whole(arena *t)
 {
@@ -197,7 +197,7 @@ static void play_lapack(arena *t)
     play_top(t);
 }
 
-/* ---- comparing ---- */
+/* ---- comparing */
 
 /* A part or a round of an arena, as the context of a variant. */
 typedef struct work {
@@ -286,7 +286,7 @@ static uint32_t compare(workload w, uint32_t repetitions)
     return failures;
 }
 
-/* ---- drift ---- */
+/* ---- drift */
 
 /* Updates the factor at ridge 1e-4 without a refresh, then compares it with one computed anew from
  * the sums. */
@@ -325,7 +325,7 @@ static uint32_t drift(workload w, uint32_t rounds)
     return failures;
 }
 
-/* ---- the products of more rows than fit into a cache ---- */
+/* ---- the products of more rows than fit into a cache */
 
 /* The bound: one pass over the floats, added up in enough partial sums to be limited by memory. */
 typedef struct stream {
@@ -402,7 +402,7 @@ static uint32_t compare_stream(uint32_t rows, uint32_t dim, double at_least, uin
     return failures + (s.sink > 0 ? 0 : 1);
 }
 
-/* ---- the features of a round, drawn anew ---- */
+/* ---- the features of a round, drawn anew */
 
 /* A world with `contexts: fresh`, and the buffer for as many bare normals. */
 typedef struct drawing {

@@ -88,7 +88,7 @@ static void learner_restart(learner *a)
     memset(&a->p.effort, 0, sizeof a->p.effort);
 }
 
-/* ---- a recorded run of logts ---- */
+/* ---- a recorded run of logts */
 
 /* A direction: dim normals divided by their length. */
 static void draw_theta(double *theta, uint32_t dim)
@@ -203,7 +203,7 @@ static recording record(const workload *w)
     return s;
 }
 
-/* ---- the variants ---- */
+/* ---- the variants */
 
 typedef struct contestant {
     const char *name;
@@ -287,7 +287,7 @@ static bool compare(const workload *w, uint32_t repetitions)
     return good;
 }
 
-/* ---- rows that never repeat ---- */
+/* ---- rows that never repeat */
 
 enum { FRESH_SLOTS = 3, FRESH_PARTS = 5 };
 

@@ -31,7 +31,7 @@
 
 enum { FEATURES = 136, DOCUMENTS = 120 };
 
-/* ---- the text ---- */
+/* ---- the text */
 
 /* Features come in groups of five: body, anchor, title, url, whole page.  The share of zeros of
  * each. */
@@ -95,7 +95,7 @@ static void write_gzip(const char *from, const char *to)
         die("cannot write %s", to);
 }
 
-/* ---- the readers ---- */
+/* ---- the readers */
 
 typedef struct files {
     char text[512], gzip[512], cache[512];
@@ -227,7 +227,7 @@ static void play_touch(void *files_, uint32_t rounds)
     }
 }
 
-/* ---- rows of the table ---- */
+/* ---- rows of the table */
 
 enum { OURS, PLAIN, SCAN, CACHE, TOUCH, VARIANTS };
 
@@ -312,7 +312,7 @@ static void peak(table *t, const char *path, const char *name, bool as_stdin, ui
              "%.0f MB for a matrix of %.0f MB", 1e-6 * found[0], 1e-6 * found[1]);
 }
 
-/* ---- the program ---- */
+/* ---- the program */
 
 static const char *map_whole(const char *path, size_t *size)
 {

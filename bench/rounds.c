@@ -26,7 +26,7 @@ typedef struct options {
     bool strict;
 } options;
 
-/* ---- Gaussian Thompson sampling beside its own normals ---- */
+/* ---- Gaussian Thompson sampling beside its own normals */
 
 typedef struct normals {
     oltr_rng rng;
@@ -105,7 +105,7 @@ static void gts_10000(table *t, const options *o)
     gts_rows(t, o, 10000, 10, 1, 100, 1.7);
 }
 
-/* ---- policies beside plain C ---- */
+/* ---- policies beside plain C */
 
 static void twin_row(table *t, const options *o, const char *name, const char *kind,
                      score_items *scores, uint32_t rounds, double target)
@@ -216,7 +216,7 @@ static void bayes_ucb_quantiles(table *t, const options *o)
     agreement_rows(t, "bayes-ucb", twin_bayes_ucb, 1e-9);
 }
 
-/* ---- ranking and learning timed separately, one call at a time and many ---- */
+/* ---- ranking and learning timed separately, one call at a time and many */
 
 enum { BATCH = 512 };
 
@@ -353,7 +353,7 @@ static void plural_calls(table *t, const options *o)
     plural_rows(t, o, "ts-beta");
 }
 
-/* ---- candidates given by name (oltr_query.item) ---- */
+/* ---- candidates given by name (oltr_query.item) */
 
 enum { QUERIES = 32, MAX_CANDIDATES = 1000 };
 
@@ -436,7 +436,7 @@ static void candidates(table *t, const options *o)
     named_rows(t, o);
 }
 
-/* ---- snapshots ---- */
+/* ---- snapshots */
 
 static void snapshot_rows(table *t, const options *o, const char *kind)
 {
@@ -473,7 +473,7 @@ static void snapshots(table *t, const options *o)
     snapshot_rows(t, o, "bayes-ucb");
 }
 
-/* ---- the program ---- */
+/* ---- the program */
 
 typedef struct section {
     const char *name;

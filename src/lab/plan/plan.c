@@ -16,8 +16,7 @@
 static const uint64_t LAST_ROUND =
     (uint64_t)1 << 40; /* the engine's own limit, said here with line and column */
 
-/* ---- one point
- * ------------------------------------------------------------------------------------------ */
+/* ---- one point */
 
 static bool read_checkpoint_list(const struct reader *reader, const struct node *list,
                                  const struct node *rounds, oltr_experiment *point)
@@ -100,7 +99,7 @@ static bool engine_agrees(const struct reader *reader, const struct node *root,
         strcmp(point->world.kind, "dataset") != 0; /* asked again by oltr_plan_give_data() */
     if (!complete || oltr_experiment_check(point, &error) == OLTR_OK)
         return true;
-    (void)fail(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
+    (void)set_error(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
     return false;
 }
 
@@ -116,16 +115,15 @@ static bool read_point(const struct reader *reader, const struct node *root, olt
            engine_agrees(reader, root, point);
 }
 
-/* ---- the document
- * --------------------------------------------------------------------------------------- */
+/* ---- the document */
 
 /* Overrides come from a command line, which need not be UTF-8, unlike what libyaml lets through. */
 static bool override_is_text(const struct reader *reader, const struct override *override)
 {
     if (text_is_line(override->key) && text_is_line(override->value))
         return true;
-    (void)fail(reader->error, OLTR_EVALUE, "%.40s: the key and the value must be UTF-8 text",
-               override->origin);
+    (void)set_error(reader->error, OLTR_EVALUE, "%.40s: the key and the value must be UTF-8 text",
+                    override->origin);
     return false;
 }
 
@@ -147,8 +145,7 @@ static struct node *load(const struct reader *reader, const struct source *sourc
     return root;
 }
 
-/* ---- the sweep
- * ------------------------------------------------------------------------------------------ */
+/* ---- the sweep */
 
 /* Keys whose change would leave the points without a common table or figure. */
 static bool key_can_be_swept(const struct reader *reader, const struct node *key,
@@ -246,8 +243,7 @@ static bool read_points(const struct reader *reader, oltr_plan *plan)
     return true;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 /* The name of the file without folders and without its ending. */
 static const char *base_name(const struct reader *reader, const char *name)
@@ -286,7 +282,7 @@ oltr_plan *plan_open(const char *name, const char *text, size_t length,
     oltr_error own;
     oltr_plan *plan = calloc(1, sizeof *plan);
     if (plan == NULL) {
-        (void)fail(error, OLTR_ENOMEM, "out of memory");
+        (void)set_error(error, OLTR_ENOMEM, "out of memory");
         return NULL;
     }
     plan->source = (struct source){name, text, length,
@@ -317,18 +313,17 @@ void oltr_plan_free(oltr_plan *plan)
     free(plan);
 }
 
-/* ---- the public calls
- * ----------------------------------------------------------------------------------- */
+/* ---- the public calls */
 
 /* "world.items=100", or what the caller calls it, made fit for a message. */
 static const char *origin_of(const oltr_override *from, struct pool *pool)
 {
-    char text[2 * SHOWN_SIZE + 2], word[SHOWN_SIZE];
+    char text[2 * QUOTE_SIZE + 2], word[QUOTE_SIZE];
     if (from->origin == NULL) {
-        (void)snprintf(text, sizeof text, "%.*s=%.*s", SHOWN_SIZE, from->key, SHOWN_SIZE,
+        (void)snprintf(text, sizeof text, "%.*s=%.*s", QUOTE_SIZE, from->key, QUOTE_SIZE,
                        from->value);
     }
-    const char *quoted = shown(from->origin != NULL ? from->origin : text, word);
+    const char *quoted = quote_input(from->origin != NULL ? from->origin : text, word);
     return pool_text(pool, quoted, strlen(quoted));
 }
 
@@ -338,7 +333,7 @@ static const struct override *own_overrides(const oltr_override *from, uint32_t 
     struct override *own = pool_get(pool, (size_t)count + 1, sizeof *own);
     for (uint32_t i = 0; own != NULL && i < count; i++) {
         if (from[i].key == NULL || from[i].value == NULL) {
-            (void)fail(error, OLTR_EINVAL, "override %u lacks a key or a value", i + 1);
+            (void)set_error(error, OLTR_EINVAL, "override %u lacks a key or a value", i + 1);
             return NULL;
         }
         own[i] = (struct override){
@@ -347,7 +342,7 @@ static const struct override *own_overrides(const oltr_override *from, uint32_t 
             own = NULL;
     }
     if (own == NULL)
-        (void)fail(error, OLTR_ENOMEM, "out of memory");
+        (void)set_error(error, OLTR_ENOMEM, "out of memory");
     return own;
 }
 
@@ -373,7 +368,7 @@ oltr_plan *oltr_plan_parse(const char *name, const char *text, size_t length,
     struct pool pool = {NULL, 0};
     oltr_plan *plan = NULL;
     if (name == NULL || text == NULL || (overrides == NULL && n_overrides > 0)) {
-        (void)fail(error, OLTR_EINVAL, "a name, a text and the overrides are needed");
+        (void)set_error(error, OLTR_EINVAL, "a name, a text and the overrides are needed");
         return NULL;
     }
     struct overrides own = {n_overrides, own_overrides(overrides, n_overrides, &pool, error)};

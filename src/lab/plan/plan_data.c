@@ -13,7 +13,7 @@ static bool read_word(const struct reader *reader, const struct node *node,
                       const char *const *words, size_t count, size_t *out)
 {
     const char *word;
-    char name[SHOWN_SIZE], list[128] = "";
+    char name[QUOTE_SIZE], list[128] = "";
     if (!read_line(reader, node, &word))
         return false;
     for (*out = 0; *out < count; ++*out) {
@@ -26,7 +26,7 @@ static bool read_word(const struct reader *reader, const struct node *node,
                                           : " or ",
                        words[*out]);
     }
-    return read_bad(reader, node, "must be %s, not `%s`", list, shown(word, name));
+    return read_bad(reader, node, "must be %s, not `%s`", list, quote_input(word, name));
 }
 
 static bool read_generated(const struct reader *reader, const struct node *map,

@@ -18,19 +18,19 @@ static const oltr_param *find_param(const oltr_policy_info *info, const char *na
 
 static bool unknown_kind(const struct reader *reader, const struct node *node, const char *kind)
 {
-    char hint[HINT_SIZE], name[SHOWN_SIZE];
+    char hint[HINT_SIZE], name[QUOTE_SIZE];
     struct nearest nearest = nearest_to(kind);
     for (uint32_t i = 0; i < oltr_policy_count(); i++)
         nearest_offer(&nearest, oltr_policy_info_at(i)->name);
     bool near = nearest.best != NULL;
-    return read_bad(reader, node, "no policy is called `%s`%s", shown(kind, name),
+    return read_bad(reader, node, "no policy is called `%s`%s", quote_input(kind, name),
                     near ? nearest_hint(&nearest, hint) : "; `oltr policies` lists all of them");
 }
 
 static bool unknown_param(const struct reader *reader, const struct node *entry,
                           const oltr_policy_info *info)
 {
-    char hint[HINT_SIZE], name[SHOWN_SIZE], help[HINT_SIZE];
+    char hint[HINT_SIZE], name[QUOTE_SIZE], help[HINT_SIZE];
     struct nearest nearest = nearest_to(entry->key->text);
     nearest_offer(&nearest, "name");
     nearest_offer(&nearest, "kind");
@@ -39,7 +39,7 @@ static bool unknown_param(const struct reader *reader, const struct node *entry,
         nearest_offer(&nearest, info->params[i].name);
     (void)snprintf(help, sizeof help, "; `oltr policies %s` lists what it has", info->name);
     return read_bad(reader, entry->key, "%s has no parameter `%s`%s", info->name,
-                    shown(entry->key->text, name),
+                    quote_input(entry->key->text, name),
                     nearest.best != NULL ? nearest_hint(&nearest, hint) : help);
 }
 
@@ -53,12 +53,12 @@ static bool told_nothing(const struct reader *reader, const struct node *entry,
                   (strcmp(world->kind, "logistic") == 0 && world->fresh_contexts) ||
                   (dataset && data->scores == NULL && data->rankers == 0);
     if (asks && ((fixed && world->prior_a == NULL) || silent)) {
-        char value[SHOWN_SIZE];
+        char value[QUOTE_SIZE];
         const struct node *root =
             entry->parent->parent->parent; /* of policies, of a policy, of a parameter */
         return read_bad(reader, tree_blame(entry, tree_get(tree_get(root, "world"), "kind")),
                         "`prior: %s` needs a prior, and this world has none%s",
-                        shown(entry->text, value),
+                        quote_input(entry->text, value),
                         fixed     ? "; add `prior: {a: 1, b: 10}` to it"
                         : dataset ? "; give it `rankers: 10` or `scores: FILE`"
                                   : "");
@@ -125,11 +125,11 @@ static bool read_policy(const struct reader *reader, const struct node *map,
 static bool is_new_label(const struct reader *reader, const struct node *map,
                          const oltr_contestant *policy, uint32_t i)
 {
-    char label[SHOWN_SIZE];
+    char label[QUOTE_SIZE];
     for (uint32_t j = 0; j < i; j++) {
         if (strcmp(policy[j].label, policy[i].label) == 0) {
             return read_bad(reader, map, "two policies are called `%s`; give each its own `name`",
-                            shown(policy[i].label, label));
+                            quote_input(policy[i].label, label));
         }
     }
     return true;

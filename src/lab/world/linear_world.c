@@ -27,15 +27,15 @@ static double scale_of(const oltr_world *world)
 static oltr_status check_features(const oltr_world *world, oltr_error *error)
 {
     if (world->dim < 1 || world->dim > MOST_FEATURES)
-        return fail(error, OLTR_EFEATURE, "world %s needs a dim from 1 to %d features", world->kind,
-                    MOST_FEATURES);
+        return set_error(error, OLTR_EFEATURE, "world %s needs a dim from 1 to %d features",
+                         world->kind, MOST_FEATURES);
     if (world->attraction || world->features || world->prior_a)
-        return fail(
+        return set_error(
             error, OLTR_EINVAL,
             "world %s draws its own attractions, features and prior; use world fixed to give them",
             world->kind);
     if (!(world->scale >= 0 && isfinite(world->scale)))
-        return fail(error, OLTR_EINVAL, "the scale must be above 0, not %g", world->scale);
+        return set_error(error, OLTR_EINVAL, "the scale must be above 0, not %g", world->scale);
     return OLTR_OK;
 }
 
@@ -45,11 +45,12 @@ static oltr_status check_linear(const oltr_world *world, oltr_error *error)
     if (status != OLTR_OK)
         return status;
     if (scale_of(world) > 1 || world->theta_on_sphere)
-        return fail(error, OLTR_EINVAL,
-                    "attractions of world linear must be probabilities: scale at most 1, theta on "
-                    "the cube");
+        return set_error(
+            error, OLTR_EINVAL,
+            "attractions of world linear must be probabilities: scale at most 1, theta on "
+            "the cube");
     if (world->misspecification < 0 || world->misspecification > 0)
-        return fail(
+        return set_error(
             error, OLTR_EPRIOR,
             "world linear has no prior that could be misspecified; leave misspecification at 0");
     return OLTR_OK;
@@ -58,11 +59,11 @@ static oltr_status check_linear(const oltr_world *world, oltr_error *error)
 static oltr_status check_scalar(const oltr_world *world, oltr_error *error)
 {
     if (strcmp(world->clicks, "abandon") != 0)
-        return fail(error, OLTR_EINVAL,
-                    "world scalar has real rewards: its click model must be abandon, not %s",
-                    world->clicks);
+        return set_error(error, OLTR_EINVAL,
+                         "world scalar has real rewards: its click model must be abandon, not %s",
+                         world->clicks);
     if (world->misspecification < 0 || world->misspecification > 0)
-        return fail(
+        return set_error(
             error, OLTR_EPRIOR,
             "world scalar has no prior that could be misspecified; leave misspecification at 0");
     return check_features(world, error);
@@ -71,8 +72,8 @@ static oltr_status check_scalar(const oltr_world *world, oltr_error *error)
 static oltr_status check_logistic(const oltr_world *world, oltr_error *error)
 {
     if (world->misspecification <= -1e-9 || world->misspecification >= PRIOR_B)
-        return fail(error, OLTR_EPRIOR, "a misspecification must lie in [0, %d) in world logistic",
-                    PRIOR_B);
+        return set_error(error, OLTR_EPRIOR,
+                         "a misspecification must lie in [0, %d) in world logistic", PRIOR_B);
     return check_features(world, error);
 }
 

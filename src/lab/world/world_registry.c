@@ -37,8 +37,8 @@ static oltr_status unknown(const char *what, const char *name, const char *const
                            oltr_error *error)
 {
     const char *near = nearest_name(name, names, n, sizeof *names);
-    return fail(error, OLTR_EINVAL, "no %s is called '%s'; did you mean '%s'?", what, name,
-                near ? near : names[0]);
+    return set_error(error, OLTR_EINVAL, "no %s is called '%s'; did you mean '%s'?", what, name,
+                     near ? near : names[0]);
 }
 
 const world_ops *world_ops_of(const char *kind, oltr_error *error)
@@ -71,15 +71,16 @@ const world_ops *world_kind(const oltr_world *world, oltr_error *error)
     if (!own)
         return world_ops_of(world->kind, error);
     if (own->size > sizeof *own) {
-        fail(error, OLTR_EINVAL,
-             "the operations of this world are of a newer oltr: %zu bytes, and this one knows %zu",
-             own->size, sizeof *own);
+        set_error(
+            error, OLTR_EINVAL,
+            "the operations of this world are of a newer oltr: %zu bytes, and this one knows %zu",
+            own->size, sizeof *own);
         return NULL;
     }
     if (own->info.name && own->check && own->draw && !own->moves == !own->advance)
         return own;
-    fail(error, OLTR_EINVAL,
-         "a world of your own needs a name, check and draw, and moves together with advance");
+    set_error(error, OLTR_EINVAL,
+              "a world of your own needs a name, check and draw, and moves together with advance");
     return NULL;
 }
 
@@ -89,15 +90,16 @@ const click_ops *world_clicks(const oltr_world *world, oltr_error *error)
     if (!own)
         return click_ops_of(world->clicks, error);
     if (own->size > sizeof *own) {
-        fail(error, OLTR_EINVAL,
-             "the operations of this click model are of a newer oltr: %zu bytes, and this one "
-             "knows %zu",
-             own->size, sizeof *own);
+        set_error(error, OLTR_EINVAL,
+                  "the operations of this click model are of a newer oltr: %zu bytes, and this one "
+                  "knows %zu",
+                  own->size, sizeof *own);
         return NULL;
     }
     if (own->info.name && own->check && own->scan && own->value && own->best)
         return own;
-    fail(error, OLTR_EINVAL, "a click model of your own needs a name, check, scan, value and best");
+    set_error(error, OLTR_EINVAL,
+              "a click model of your own needs a name, check, scan, value and best");
     return NULL;
 }
 
@@ -108,22 +110,22 @@ oltr_status world_check(const oltr_world *world, oltr_error *error)
     if (!ops || !users)
         return OLTR_EINVAL;
     if (world->n_items < 1)
-        return fail(error, OLTR_EITEM, "a world needs at least 1 item");
+        return set_error(error, OLTR_EITEM, "a world needs at least 1 item");
     if (!isfinite(world->misspecification))
-        return fail(error, OLTR_EPRIOR, "the misspecification must be a finite number");
+        return set_error(error, OLTR_EPRIOR, "the misspecification must be a finite number");
     if (!world->prior_a != !world->prior_b)
-        return fail(error, OLTR_EPRIOR, "a world's prior needs both a and b");
+        return set_error(error, OLTR_EPRIOR, "a world's prior needs both a and b");
     if ((world->dataset || world->prior_mean || world->prior_sd) &&
         strcmp(ops->info.name, "dataset") != 0)
-        return fail(error, OLTR_EINVAL,
-                    "a dataset, and means and deviations of a prior, are for world dataset, not %s",
-                    ops->info.name);
+        return set_error(
+            error, OLTR_EINVAL,
+            "a dataset, and means and deviations of a prior, are for world dataset, not %s",
+            ops->info.name);
     oltr_status status = users->check(world, error);
     return status == OLTR_OK ? ops->check(world, error) : status;
 }
 
-/* ---- the queries of a dataset
- * ----------------------------------------------------------------------------- */
+/* ---- the queries of a dataset */
 
 uint32_t world_groups(const oltr_world *world)
 {
@@ -152,8 +154,7 @@ uint32_t world_fewest(const oltr_world *world)
     return fewest;
 }
 
-/* ---- the best and the worst items
- * ------------------------------------------------------------------------- */
+/* ---- the best and the worst items */
 
 /* Puts `key` into the heap of n numbers whose smallest is at the root, in place of that root. */
 static void replace_root(double *heap, uint32_t n, double key)
@@ -204,11 +205,13 @@ oltr_status check_told_prior(const oltr_world *world, double a, double b, uint32
 {
     double c = world->misspecification;
     if (!(isfinite(a) && isfinite(b) && a > 0 && b > 0))
-        return fail(error, OLTR_EPRIOR,
-                    "item %u: Beta(%g, %g) is no prior; both shapes must be above 0", item, a, b);
+        return set_error(error, OLTR_EPRIOR,
+                         "item %u: Beta(%g, %g) is no prior; both shapes must be above 0", item, a,
+                         b);
     if (!(a + c > 0 && b - c > 0))
-        return fail(error, OLTR_EPRIOR,
-                    "a misspecification of %g makes Beta(%g, %g) into Beta(%g, %g): no such prior",
-                    c, a, b, a + c, b - c);
+        return set_error(
+            error, OLTR_EPRIOR,
+            "a misspecification of %g makes Beta(%g, %g) into Beta(%g, %g): no such prior", c, a, b,
+            a + c, b - c);
     return OLTR_OK;
 }

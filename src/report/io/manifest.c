@@ -14,8 +14,7 @@
 
 static const char *const x_names[] = {"round", "sweep"};
 
-/* ---- writing
- * -------------------------------------------------------------------------------------------- */
+/* ---- writing */
 
 /* Adds an item, or gives the whole array up: a manifest with holes in it would lie. */
 static json_t *with(json_t *array, json_t *item)
@@ -229,7 +228,7 @@ oltr_status manifest_write(const char *folder, const struct manifest_record *rec
     struct text content = {0};
     oltr_status status;
     if (!is_json(dump)) {
-        status = fail(error, OLTR_ENOMEM, "manifest.json: out of memory");
+        status = set_error(error, OLTR_ENOMEM, "manifest.json: out of memory");
     } else {
         text_printf(&content, "%s\n", dump);
         status = file_write_in(folder, "manifest.json", &content, error);
@@ -240,8 +239,7 @@ oltr_status manifest_write(const char *folder, const struct manifest_record *rec
     return status;
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------- */
+/* ---- reading */
 
 struct reader {
     const char *folder;
@@ -250,15 +248,15 @@ struct reader {
 
 static bool broken(const struct reader *reader, const char *what)
 {
-    (void)fail(reader->error, OLTR_EIO,
-               "%s/manifest.json: %s; it was not written by oltr run, or was changed by hand",
-               reader->folder, what);
+    (void)set_error(reader->error, OLTR_EIO,
+                    "%s/manifest.json: %s; it was not written by oltr run, or was changed by hand",
+                    reader->folder, what);
     return false;
 }
 
 static bool out_of_memory(const struct reader *reader)
 {
-    (void)fail(reader->error, OLTR_ENOMEM, "%s/manifest.json: out of memory", reader->folder);
+    (void)set_error(reader->error, OLTR_ENOMEM, "%s/manifest.json: out of memory", reader->folder);
     return false;
 }
 
@@ -508,8 +506,8 @@ static bool read_json(const struct reader *reader, struct manifest *manifest)
         if (manifest->json == NULL && where.line < 1) {
             (void)out_of_memory(reader); /* the parser has no other reason to be without a place */
         } else if (manifest->json == NULL) {
-            (void)fail(reader->error, OLTR_EIO, "%s/manifest.json:%d:%d: %s", reader->folder,
-                       where.line, where.column, where.text);
+            (void)set_error(reader->error, OLTR_EIO, "%s/manifest.json:%d:%d: %s", reader->folder,
+                            where.line, where.column, where.text);
         }
     }
     text_free(&content);

@@ -15,7 +15,7 @@ void html_json(struct text *out, const char *words);
 /* Adds a picture as the content of a src attribute. */
 void html_svg(struct text *out, const char *svg);
 
-/* 116.43 +- 1.7 as "116.4 ± 1.7": as many digits as the error deserves; an exact number (se 0) with
+/* 116.43 +- 1.7 as "116.4 ± 1.7": as many digits as the error deserves; an exact number (se 0) has
  * four. */
 void html_estimate(struct text *out, double value, double se);
 /* The same with a sign, for differences. */

@@ -22,8 +22,7 @@ static const json_t *manifest_of(const struct report_experiment *experiment)
     return experiment->folder.manifest.json;
 }
 
-/* ---- the head
- * ------------------------------------------------------------------------------------------- */
+/* ---- the head */
 
 static void add_asset(struct text *out, const unsigned char *asset)
 {
@@ -119,8 +118,7 @@ static void add_top(const struct report *report, struct text *out)
                   "told.</p>\n</header>\n");
 }
 
-/* ---- the way around
- * ------------------------------------------------------------------------------------- */
+/* ---- the way around */
 
 static void add_figure_link(const struct report_experiment *experiment, const struct figure *figure,
                             struct text *out)
@@ -170,8 +168,7 @@ static void add_navigation(const struct report *report, struct text *out)
                   "released</a></li><li><a href=\"#runs\">What was run</a></li></ul></nav>\n");
 }
 
-/* ---- all claims
- * ----------------------------------------------------------------------------------------- */
+/* ---- all claims */
 
 static const struct figure *figure_called(const struct manifest *manifest, const char *file)
 {
@@ -225,8 +222,7 @@ static void add_claims(const struct report *report, struct text *out)
                   "with its numbers.</p></section>\n");
 }
 
-/* ---- one experiment
- * ------------------------------------------------------------------------------------- */
+/* ---- one experiment */
 
 /* What was said of the data set, if one was played: it may not be the real one. */
 static const char *data_note(const struct report_experiment *experiment)
@@ -293,14 +289,13 @@ static oltr_status add_experiment(const struct report_experiment *experiment, st
             status = page_figure(experiment, &manifest->figure[i], out, missing, error);
         page_claims(experiment, NULL, out);
         if (status == OLTR_OK && !manifest->is_concentration && !page_ranking(experiment, out))
-            status = fail(error, OLTR_ENOMEM, "index.html: out of memory");
+            status = set_error(error, OLTR_ENOMEM, "index.html: out of memory");
     }
     text_add(out, "</section>\n");
     return status;
 }
 
-/* ---- what was run
- * --------------------------------------------------------------------------------------- */
+/* ---- what was run */
 
 /* What the paper says of its time: a figure for its synthetic experiments, nothing for those on
  * data. */
@@ -359,8 +354,7 @@ static void add_runs(const struct report *report, struct text *out)
                   "tables)</p></section>\n");
 }
 
-/* ---- the foot
- * ------------------------------------------------------------------------------------------- */
+/* ---- the foot */
 
 static void add_foot(struct text *out)
 {
@@ -389,6 +383,7 @@ oltr_status page_write(const struct report *report, struct text *out, uint32_t *
     page_released(report, out);
     add_runs(report, out);
     add_foot(out);
-    return status == OLTR_OK && out->failed ? fail(error, OLTR_ENOMEM, "index.html: out of memory")
-                                            : status;
+    return status == OLTR_OK && out->failed
+               ? set_error(error, OLTR_ENOMEM, "index.html: out of memory")
+               : status;
 }

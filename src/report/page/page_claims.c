@@ -14,8 +14,7 @@ void page_verdict(struct text *out, enum claim_verdict verdict)
                 looks[verdict], signs[verdict], claim_word(verdict));
 }
 
-/* ---- what is compared
- * ----------------------------------------------------------------------------------- */
+/* ---- what is compared */
 
 static void add_others(const struct claim_test *test, struct text *out)
 {
@@ -94,8 +93,7 @@ static void add_criterion(const struct claim_test *test, struct text *out)
     add_place(test, out);
 }
 
-/* ---- what was found
- * ------------------------------------------------------------------------------------- */
+/* ---- what was found */
 
 static void add_comparison(const struct claim_comparison *c, bool with_place, struct text *out)
 {

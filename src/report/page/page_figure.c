@@ -18,8 +18,7 @@
 
 enum { MOST_ROWS = 160 }; /* of a plot: more than a screen can show apart */
 
-/* ---- the data file
- * -------------------------------------------------------------------------------------- */
+/* ---- the data file */
 
 struct sheet {
     struct text memory;
@@ -82,8 +81,7 @@ static const char *sheet_at(const struct sheet *sheet, size_t row, int column)
     return sheet->cell[(row + 1) * (size_t)sheet->columns + (size_t)column];
 }
 
-/* ---- the plot
- * ------------------------------------------------------------------------------------------- */
+/* ---- the plot */
 
 /* Columns of a sheet that are drawn together: x, then each curve with `step` columns, its error
  * second if step is 2. */
@@ -248,8 +246,7 @@ static bool add_density_plots(const struct folder *folder, const struct figure *
     return room;
 }
 
-/* ---- in words
- * ------------------------------------------------------------------------------------------- */
+/* ---- in words */
 
 static void describe_regret(const struct figure *figure, const struct sheet *sheet,
                             struct text *out)
@@ -280,8 +277,7 @@ static void describe_density(const struct folder *folder, struct text *out)
     text_add(out, ".");
 }
 
-/* ---- the figure
- * ----------------------------------------------------------------------------------------- */
+/* ---- the figure */
 
 void page_anchor(struct text *out, const char *experiment, const char *figure)
 {
@@ -367,5 +363,5 @@ oltr_status page_figure(const struct report_experiment *experiment, const struct
     page_claims(experiment, figure->file, out);
     text_add(out, "</figure>\n");
     sheet_free(&sheet);
-    return out->failed ? fail(error, OLTR_ENOMEM, "index.html: out of memory") : OLTR_OK;
+    return out->failed ? set_error(error, OLTR_ENOMEM, "index.html: out of memory") : OLTR_OK;
 }

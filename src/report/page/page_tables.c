@@ -16,8 +16,7 @@ static double ns_per_round(const struct folder *folder, uint32_t point, uint32_t
     return json_number_value(json_object_get(json_array_get(policies, policy), "ns_per_round"));
 }
 
-/* ---- ranking
- * -------------------------------------------------------------------------------------------- */
+/* ---- ranking */
 
 static void add_ranked(const struct folder *folder, const struct ranked *r, struct text *out)
 {
@@ -88,8 +87,7 @@ static void add_sweep_table(const struct folder *folder, const char *const *best
     text_add(out, "</tbody></table></div>\n");
 }
 
-/* ---- pairs
- * ---------------------------------------------------------------------------------------------- */
+/* ---- pairs */
 
 static void add_pair_cell(const struct folder *folder, const char *sweep, const struct ranked *row,
                           const struct ranked *column, struct text *out)
@@ -170,8 +168,7 @@ bool page_ranking(const struct report_experiment *experiment, struct text *out)
     return room;
 }
 
-/* ---- printed against released
- * --------------------------------------------------------------------------- */
+/* ---- printed against released */
 
 static const char released[] = " (released)";
 

@@ -1,14 +1,14 @@
-/* ranker.c - the NDCG of the neural ranker on judged queries it was not trained on, beside simpler
- * rankers.
+/* scorers.c - the NDCG of the neural scorer on judged queries it was not trained on, beside simpler
+ * scorers.
  *
- *   bench_ranker TRAIN VALI TEST [--seeds N] [--strict]
+ *   bench_scorers TRAIN VALI TEST [--seeds N] [--strict]
  *
  * Everything is chosen on TRAIN and VALI; TEST is only scored.  One line, for comparison, has the
- * feature that is best on TEST itself.  The linear rankers are least squares on the grade, over the
+ * feature that is best on TEST itself.  The linear scorers are least squares on the grade, over the
  * standardised features, and over the inputs of the network; a second pair has the ridge that is
- * best on VALI.  With --strict the exit code is 1 unless the mean over the seeds of a single ranker
+ * best on VALI.  With --strict the exit code is 1 unless the mean over the seeds of a single scorer
  * beats the best single feature and the least squares (without a ridge) in NDCG@10.  Then ten
- * rankers on random halves, timed.
+ * scorers on random halves, timed.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <lapacke.h>
@@ -77,7 +77,7 @@ static double print_line(const bench *b, const char *name)
     return last;
 }
 
-/* ---- single features ---- */
+/* ---- single features */
 
 /* One dataset of the queries of both. */
 static oltr_dataset *joined(const oltr_dataset *a, const oltr_dataset *c)
@@ -108,7 +108,7 @@ static double feature_line(const bench *b, const oltr_dataset *chosen_on, const 
     return print_line(b, name);
 }
 
-/* ---- least squares ---- */
+/* ---- least squares */
 
 typedef struct linear {
     input_map map;
@@ -227,7 +227,7 @@ static double linear_lines(const bench *b, bool all_inputs)
     return plain;
 }
 
-/* ---- neural ---- */
+/* ---- neural */
 
 typedef struct moments {
     double sum[CUTS], squares[CUTS];
@@ -237,10 +237,10 @@ static void add_seed(const bench *b, uint64_t seed, moments *m)
 {
     oltr_error error = {OLTR_OK, ""};
     part train = {b->train, b->train->n_queries, NULL}, vali = {b->vali, b->vali->n_queries, NULL};
-    ranker_options o = ranker_defaults();
+    scorer_options o = scorer_defaults();
     o.seed = seed;
-    ranker *r = ranker_train(&train, &vali, NULL, &o, NULL, &error);
-    if (!r || ranker_score(r, b->test, b->score, 1, &error) != OLTR_OK)
+    scorer *r = scorer_train(&train, &vali, NULL, &o, NULL, &error);
+    if (!r || scorer_score(r, b->test, b->score, 1, &error) != OLTR_OK)
         die("%s", error.msg);
     for (int i = 0; i < CUTS; i++) {
         double value = ndcg(b, b->test, check_cuts[i], NULL);
@@ -248,8 +248,8 @@ static void add_seed(const bench *b, uint64_t seed, moments *m)
         m->squares[i] += value * value;
     }
     fprintf(stderr, "seed %llu: epoch %u, validation %.4f\n", (unsigned long long)seed,
-            ranker_epoch(r), ranker_ndcg(r));
-    ranker_free(r);
+            scorer_epoch(r), scorer_ndcg(r));
+    scorer_free(r);
 }
 
 /* Mean over the seeds; the last column is the standard error over seeds of NDCG@10. */
@@ -258,7 +258,7 @@ static double neural_line(const bench *b, uint32_t seeds)
     moments m = {{0}, {0}};
     for (uint32_t seed = 1; seed <= seeds; seed++)
         add_seed(b, seed, &m);
-    printf("| **one neural ranker, mean over %u seeds** |", seeds);
+    printf("| **one neural scorer, mean over %u seeds** |", seeds);
     double mean = 0, se = 0;
     for (int i = 0; i < CUTS; i++) {
         mean = m.sum[i] / seeds;
@@ -273,7 +273,7 @@ static void ensemble_line(const bench *b)
 {
     oltr_error error = {OLTR_OK, ""};
     scores s;
-    scores_options o = {.models = 10, .threads = 2, .ranker = ranker_defaults()};
+    scores_options o = {.models = 10, .threads = 2, .scorer = scorer_defaults()};
     double start = now();
     if (scores_train(b->train, b->vali, b->test, &o, &s, &error) != OLTR_OK)
         die("%s", error.msg);
@@ -283,12 +283,12 @@ static void ensemble_line(const bench *b)
         for (uint32_t m = 0; m < s.n_models; m++)
             b->score[row] += s.score[(size_t)row * s.n_models + m];
     }
-    (void)print_line(b, "ten neural rankers on random halves, mean score");
-    printf("\nTen rankers trained in %.1f s of wall time by two threads.\n", seconds);
+    (void)print_line(b, "ten neural scorers on random halves, mean score");
+    printf("\nTen scorers trained in %.1f s of wall time by two threads.\n", seconds);
     scores_free(&s);
 }
 
-/* ---- the program ---- */
+/* ---- the program */
 
 static void make_room(bench *b)
 {
@@ -310,7 +310,7 @@ static bool run(const bench *b, uint32_t seeds)
            "document; equal scores "
            "count with the mean over their orders.\n\n",
            b->train->n_queries, b->vali->n_queries, b->test->n_queries, counted);
-    printf("| ranker | NDCG@1 | NDCG@5 | NDCG@10 | se of NDCG@10 over queries "
+    printf("| scorer | NDCG@1 | NDCG@5 | NDCG@10 | se of NDCG@10 over queries "
            "|\n|---|---|---|---|---|\n");
     (void)print_line(b, "random order");
     double feature = feature_line(b, known, "the training and validation queries");
@@ -336,7 +336,7 @@ int main(int argc, char **argv)
         else if (n < 3)
             file[n++] = argv[i];
     if (n != 3 || seeds < 1 || seeds > MOST_SEEDS)
-        die("usage: bench_ranker TRAIN VALI TEST [--seeds 1..%d] [--strict]", MOST_SEEDS);
+        die("usage: bench_scorers TRAIN VALI TEST [--seeds 1..%d] [--strict]", MOST_SEEDS);
     bench b = {must_read(file[0]), must_read(file[1]), must_read(file[2]), NULL, NULL};
     make_room(&b);
     bool good = run(&b, seeds);
