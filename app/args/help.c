@@ -1,6 +1,7 @@
 /* help.c - all help there is, made from the tables of verbs, options and keys. */
 #include "app/args/command.h"
 #include "lab/plan/keys.h"
+#include "lab/plan/pool.h"
 #include "engine/base/text.h"
 
 #include <oltr/oltr.h>
@@ -180,7 +181,9 @@ void help_all(FILE *out)
 void help_experiment(FILE *out)
 {
     help_fold(out, "An experiment is a YAML file.  Its keys, each with an example:", 0, 0);
-    for (const struct key_section *section = key_sections; section->title != NULL; section++) {
+    struct pool pool = {NULL, 0};
+    const struct key_section *section = key_sections(&pool);
+    for (; section != NULL && section->title != NULL; section++) {
         (void)fprintf(out, "\n%s:\n", section->title);
         for (const struct key *key = section->keys; key->name != NULL; key++) {
             (void)fprintf(out, "  %s: %s\n      ", key->name, key->example);
@@ -191,6 +194,7 @@ void help_experiment(FILE *out)
             help_fold(out, section->note, 2, 2);
         }
     }
+    pool_free(&pool);
 }
 
 /* ---- as a manual page: man(7)
@@ -282,7 +286,9 @@ static void man_verb(FILE *out, const struct verb *verb)
 static void man_keys(FILE *out)
 {
     (void)fputs(".SH EXPERIMENT FILE\nYAML, with these keys:\n", out);
-    for (const struct key_section *section = key_sections; section->title != NULL; section++) {
+    struct pool pool = {NULL, 0};
+    const struct key_section *section = key_sections(&pool);
+    for (; section != NULL && section->title != NULL; section++) {
         (void)fprintf(out, ".SS %s\n", section->title);
         for (const struct key *key = section->keys; key->name != NULL; key++) {
             (void)fputs(".TP\n\\fB", out);
@@ -299,6 +305,7 @@ static void man_keys(FILE *out)
             (void)fputc('\n', out);
         }
     }
+    pool_free(&pool);
 }
 
 void help_man(FILE *out)
