@@ -111,8 +111,7 @@ static void table_free(table *t)
 
 static const double rewards[ROWS] = {0, 0, 1};
 
-/* ---- the pieces
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the pieces */
 
 static void play_update(table *t)
 {
@@ -170,8 +169,7 @@ static void play_factor(table *t)
     linear_refresh(t->state, &t->p);
 }
 
-/* ---- whole rounds
- * -------------------------------------------------------------------------------------------- */
+/* ---- whole rounds */
 
 static void play_whole(table *t)
 {
@@ -208,10 +206,7 @@ static void play_lapack(table *t)
     play_top(t);
 }
 
-/* ---- measuring
- *
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- measuring */
 
 typedef struct variant {
     const char *name;
@@ -317,10 +312,7 @@ static int compare(workload w, int repetitions)
     return failures;
 }
 
-/* ---- drift
- *
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- drift */
 
 /* Rounds at ridge 1e-4 without a refresh, then the factor beside one made anew from the sums. */
 static int drift(workload w, uint32_t rounds)
@@ -358,8 +350,7 @@ static int drift(workload w, uint32_t rounds)
     return failures;
 }
 
-/* ---- the products of more rows than any cache holds
- * --------------------------------------------------------------- */
+/* ---- the products of more rows than any cache holds */
 
 /* What bounds them: the floats once from memory, added up in enough partial sums for the additions
  * not to matter. */
@@ -437,8 +428,7 @@ static int compare_stream(uint32_t rows, uint32_t dim, double at_least, int repe
     return failures + !(s.sink > 0);
 }
 
-/* ---- the features of a round, drawn anew
- * ---------------------------------------------------------------------------- */
+/* ---- the features of a round, drawn anew */
 
 /* A world with `contexts: fresh`, beside as many bare normals. */
 typedef struct drawing {

@@ -72,8 +72,7 @@ static double print_line(const bench *b, const char *name)
     return last;
 }
 
-/* ---- single features
- * ------------------------------------------------------------------------------------ */
+/* ---- single features */
 
 /* The queries of both, as one dataset. */
 static oltr_dataset *joined(const oltr_dataset *a, const oltr_dataset *c)
@@ -103,8 +102,7 @@ static double feature_line(const bench *b, const oltr_dataset *chosen_on, const 
     return print_line(b, name);
 }
 
-/* ---- least squares
- * -------------------------------------------------------------------------------------- */
+/* ---- least squares */
 
 typedef struct linear {
     input_map map;
@@ -225,8 +223,7 @@ static double linear_lines(const bench *b, int all_inputs)
     return plain;
 }
 
-/* ---- neural
- * --------------------------------------------------------------------------------------------- */
+/* ---- neural */
 
 typedef struct moments {
     double sum[CUTS], squares[CUTS];
@@ -236,10 +233,10 @@ static void add_seed(const bench *b, uint64_t seed, moments *m)
 {
     oltr_error error = {OLTR_OK, ""};
     part train = {b->train, b->train->n_queries, NULL}, vali = {b->vali, b->vali->n_queries, NULL};
-    ranker_options o = ranker_defaults();
+    scorer_options o = scorer_defaults();
     o.seed = seed;
-    ranker *r = ranker_train(&train, &vali, NULL, &o, NULL, &error);
-    if (!r || ranker_score(r, b->test, b->score, 1, &error) != OLTR_OK)
+    scorer *r = scorer_train(&train, &vali, NULL, &o, NULL, &error);
+    if (!r || scorer_score(r, b->test, b->score, 1, &error) != OLTR_OK)
         die("%s", error.msg);
     for (int i = 0; i < CUTS; i++) {
         double value = ndcg(b, b->test, check_cuts[i], NULL);
@@ -247,8 +244,8 @@ static void add_seed(const bench *b, uint64_t seed, moments *m)
         m->squares[i] += value * value;
     }
     fprintf(stderr, "seed %llu: epoch %u, validation %.4f\n", (unsigned long long)seed,
-            ranker_epoch(r), ranker_ndcg(r));
-    ranker_free(r);
+            scorer_epoch(r), scorer_ndcg(r));
+    scorer_free(r);
 }
 
 /* Mean over the seeds; the last column is the standard error over seeds of NDCG@10. */
@@ -272,7 +269,7 @@ static void ensemble_line(const bench *b)
 {
     oltr_error error = {OLTR_OK, ""};
     scores s;
-    scores_options o = {.models = 10, .threads = 2, .ranker = ranker_defaults()};
+    scores_options o = {.models = 10, .threads = 2, .scorer = scorer_defaults()};
     double start = now();
     if (scores_train(b->train, b->vali, b->test, &o, &s, &error) != OLTR_OK)
         die("%s", error.msg);
@@ -287,8 +284,7 @@ static void ensemble_line(const bench *b)
     scores_free(&s);
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 static uint32_t max_u32(uint32_t a, uint32_t b)
 {

@@ -31,8 +31,7 @@
 
 enum { FEATURES = 136, DOCUMENTS = 120 };
 
-/* ---- the text
- * ------------------------------------------------------------------------------------------- */
+/* ---- the text */
 
 /* The five streams of a page (body, anchor, title, url, whole) and how often a feature of one is
  * zero. */
@@ -96,8 +95,7 @@ static void write_gzip(const char *from, const char *to)
         die("cannot write %s", to);
 }
 
-/* ---- the readers
- * ---------------------------------------------------------------------------------------- */
+/* ---- the readers */
 
 typedef struct files {
     char text[512], gzip[512], cache[512];
@@ -231,8 +229,7 @@ static void play_touch(void *files_, uint32_t rounds)
     }
 }
 
-/* ---- rows of the table
- * ---------------------------------------------------------------------------------- */
+/* ---- rows of the table */
 
 enum { OURS, PLAIN, SCAN, CACHE, TOUCH, VARIANTS };
 
@@ -324,8 +321,7 @@ static void peak(table *t, const char *path, const char *name, int as_stdin, uin
     snprintf(r->note, TEXT, "%.0f MB for a matrix of %.0f MB", 1e-6 * found[0], 1e-6 * found[1]);
 }
 
-/* ---- the program
- * ---------------------------------------------------------------------------------------- */
+/* ---- the program */
 
 static const char *map_whole(const char *path, size_t *size)
 {

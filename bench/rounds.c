@@ -28,8 +28,7 @@ typedef struct options {
     int strict;
 } options;
 
-/* ---- Gaussian Thompson sampling against its own normals
- * ------------------------------------------------- */
+/* ---- Gaussian Thompson sampling against its own normals */
 
 typedef struct normals {
     oltr_rng rng;
@@ -113,8 +112,7 @@ static void gts_10000(table *t, const options *o)
     gts_rows(t, o, 10000, 10, 1, 100, 1.7);
 }
 
-/* ---- policies against their plain twins
- * ----------------------------------------------------------------- */
+/* ---- policies against their plain twins */
 
 static void twin_row(table *t, const options *o, const char *name, const char *kind,
                      score_items *scores, uint32_t rounds, double target)
@@ -231,8 +229,7 @@ static void bayes_ucb_quantiles(table *t, const options *o)
     agreement_rows(t, "bayes-ucb", twin_bayes_ucb, 1e-9);
 }
 
-/* ---- for information
- * ------------------------------------------------------------------------------------ */
+/* ---- for information */
 
 enum { BATCH = 512 };
 
@@ -397,8 +394,7 @@ static void snapshots(table *t, const options *o)
     snapshot_rows(t, o, "bayes-ucb");
 }
 
-/* ---- the program
- * ---------------------------------------------------------------------------------------- */
+/* ---- the program */
 
 typedef struct section {
     const char *name;

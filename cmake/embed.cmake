@@ -1,6 +1,7 @@
-# Turns text files into one C file of byte arrays, so that the program carries what a report needs and reads nothing at run time.
-# Usage: cmake -DOUT=assets.c "-DFILES=name=path;name=path" -P embed.cmake
-set(code "/* Made by cmake/embed.cmake. */\n#include \"report/page/assets.h\"\n\n")
+# Puts the template of a report into one C file, so that the program reads nothing at run time: every @name@ of TEMPLATE is
+# replaced by the file of that name, and @data@ divides the result into asset_page_before and asset_page_after.
+# Usage: cmake -DOUT=assets.c -DTEMPLATE=page.html "-DFILES=name=path;name=path" -P embed.cmake
+file(READ "${TEMPLATE}" page)
 foreach(entry IN LISTS FILES)
     string(FIND "${entry}" "=" at)
     string(SUBSTRING "${entry}" 0 ${at} name)
@@ -8,8 +9,21 @@ foreach(entry IN LISTS FILES)
     string(SUBSTRING "${entry}" ${at} -1 path)
     file(READ "${path}" text)
     string(REGEX REPLACE "\n(//|/\\*)# sourceMappingURL=[^\n]*" "" text "${text}") # the page must not ask for files it does not have
-    string(HEX "${text}" hex)
-    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
-    string(APPEND code "const unsigned char asset_${name}[] = {${bytes}0};\n")
+    if(name MATCHES "license") # plain text inside an element
+        string(REPLACE "&" "&amp;" text "${text}")
+        string(REPLACE "<" "&lt;" text "${text}")
+    endif()
+    string(REPLACE "@${name}@" "${text}" page "${page}")
+endforeach()
+
+set(code "/* Made by cmake/embed.cmake. */\n#include \"report/page/assets.h\"\n\n")
+string(FIND "${page}" "@data@" at)
+string(SUBSTRING "${page}" 0 ${at} before)
+math(EXPR at "${at} + 6")
+string(SUBSTRING "${page}" ${at} -1 after)
+foreach(part IN ITEMS before after)
+    string(HEX "${${part}}" hex)
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
+    string(APPEND code "const char asset_page_${part}[] = {${bytes}0};\n")
 endforeach()
 file(WRITE "${OUT}" "${code}")

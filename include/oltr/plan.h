@@ -58,10 +58,7 @@ OLTR_API const char *oltr_plan_sweep_value(const oltr_plan *plan, uint32_t point
 OLTR_API const char *oltr_plan_note(const oltr_plan *plan,
                                     uint32_t policy); /* its `note`; NULL without one */
 
-/* ---- data
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- data */
 
 /* What a world of kind dataset is to be made of. */
 typedef struct oltr_data_plan {

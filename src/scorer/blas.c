@@ -63,7 +63,7 @@ oltr_status blas_load(oltr_error *error)
     return blas_sgemm
                ? OLTR_OK
                : set_error(error, OLTR_EUNSUPPORTED,
-                           "rankers are trained with OpenBLAS, which cannot be loaded (Debian: "
+                           "scorers are trained with OpenBLAS, which cannot be loaded (Debian: "
                            "libopenblas0): %s",
                            reason);
 }

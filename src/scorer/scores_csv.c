@@ -19,8 +19,7 @@
 
 #include "engine/base/file.h"
 
-/* ---- the queries of the dataset, by id
- * ------------------------------------------------------------------ */
+/* ---- the queries of the dataset, by id */
 
 typedef struct place {
     uint64_t id;
@@ -57,8 +56,7 @@ static const place *find_query(const place *index, uint32_t n, uint64_t id)
     return low < n && index[low].id == id ? &index[low] : NULL;
 }
 
-/* ---- one line
- * ------------------------------------------------------------------------------------------- */
+/* ---- one line */
 
 typedef struct csv {
     const char *name; /* of the file */
@@ -138,8 +136,7 @@ static char *next_field(csv *c)
     int quoted = *field == '"';
     char *end = quoted ? unquote(++field) : field + strcspn(field, ",");
     if (!end) {
-        (void)broken(c,
-                     "a quote that is not closed, or is followed by something else than a comma");
+        broken(c, "a quote that is not closed, or is followed by something else than a comma");
         return NULL;
     }
     c->next = *end == ',' ? end + 1 : NULL;
@@ -183,8 +180,7 @@ static int probability(const char *field, float *out)
     return 1;
 }
 
-/* ---- the whole file
- * ------------------------------------------------------------------------------------- */
+/* ---- the whole file */
 
 typedef struct reading {
     csv csv;
@@ -208,7 +204,7 @@ static oltr_status read_header(reading *r)
     if (strncmp(c->text, "\xEF\xBB\xBF", 3) == 0)
         c->next += 3;
     uint32_t n = 0;
-    for (char *field; (field = next_field(c)) != NULL; n++) {
+    for (char *field; (field = next_field(c)); n++) {
         const char *name = trimmed(field);
         if ((n == 0 && strcmp(name, "query") != 0) || (n == 1 && strcmp(name, "document") != 0) ||
             *name == '\0' || n >= SCORES_MOST_MODELS + 2)
@@ -278,7 +274,7 @@ static oltr_status read_row(reading *r)
             return c->next ? OLTR_EVALUE : broken(c, "fewer fields than the header");
         const char *word = trimmed(field);
         if (!probability(word, &score[m])) {
-            (void)snprintf(column, sizeof column, "the score of model %u", m + 1);
+            snprintf(column, sizeof column, "the score of model %u", m + 1);
             return bad_field(c, column, word, "a number from 0 to 1");
         }
     }
@@ -363,7 +359,7 @@ oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, score
         return set_error(error, OLTR_EIO, "%s: cannot open it: %s", path, strerror(errno));
     oltr_status status = read_all(&r);
     if (!is_stdin)
-        (void)fclose(r.csv.stream); /* nothing was written: closing cannot lose anything */
+        fclose(r.csv.stream); /* nothing was written: closing cannot lose anything */
     free(r.csv.text);
     free(r.index);
     free(r.line_of);
@@ -372,21 +368,20 @@ oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, score
     return status;
 }
 
-/* ---- writing
- * -------------------------------------------------------------------------------------------- */
+/* ---- writing */
 
 static void write_rows(const scores *s, const oltr_dataset *d, FILE *out)
 {
-    (void)fputs("query,document", out);
+    fputs("query,document", out);
     for (uint32_t m = 0; m < s->n_models; m++)
-        (void)fprintf(out, ",m%u", m + 1);
-    (void)fputc('\n', out);
+        fprintf(out, ",m%u", m + 1);
+    fputc('\n', out);
     for (uint32_t q = 0; q < d->n_queries; q++) {
         for (uint32_t row = d->first_row[q]; row < d->first_row[q + 1]; row++) {
-            (void)fprintf(out, "%" PRIu64 ",%u", d->query[q], row - d->first_row[q]);
+            fprintf(out, "%" PRIu64 ",%u", d->query[q], row - d->first_row[q]);
             for (uint32_t m = 0; m < s->n_models; m++)
-                (void)fprintf(out, ",%.9g", (double)s->score[(size_t)row * s->n_models + m]);
-            (void)fputc('\n', out);
+                fprintf(out, ",%.9g", (double)s->score[(size_t)row * s->n_models + m]);
+            fputc('\n', out);
         }
     }
 }

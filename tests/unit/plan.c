@@ -186,10 +186,7 @@ static void nothing_in_nothing_out(void **state)
     oltr_plan_free(NULL);
 }
 
-/* ---- data
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- data */
 
 #define ON_DATA                                                                                    \
     "rounds: 20\nslots: 2\nreplications: 3\nworld: {kind: dataset, shape: web30k, rankers: 0, "    \

@@ -190,10 +190,7 @@ static void shards_of_a_run(void **state)
     oltr_results_free(sum);
 }
 
-/* ---- groups
- *
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- groups */
 
 enum { QUERIES = 3 };
 
@@ -293,8 +290,7 @@ static void groups_in_parts(void **state)
     oltr_results_free(sum);
 }
 
-/* ---- reading out of range
- * ------------------------------------------------------------------------------- */
+/* ---- reading out of range */
 
 static int is_none(oltr_estimate e)
 {

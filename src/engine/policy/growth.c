@@ -8,8 +8,7 @@
 #include "engine/policy/sum_arrays.h"
 #include "engine/posterior/item_prior.h"
 
-/* ---- another number of items
- * ---------------------------------------------------------------------------- */
+/* ---- another number of items */
 
 static bool same_form(const oltr_prior *a, const oltr_prior *b)
 {
@@ -178,8 +177,7 @@ oltr_status oltr_policy_resize(oltr_policy **policy, uint32_t n_items, const olt
     return status;
 }
 
-/* ---- one item
- * ------------------------------------------------------------------------------------------- */
+/* ---- one item */
 
 /* Where the numbers of an item are: sums, then the pair of the prior, which is const only for those
  * who may not change it. */

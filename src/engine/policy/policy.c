@@ -228,8 +228,7 @@ void oltr_scratch_free(oltr_scratch *scratch)
     memory_give(&memory, scratch, scratch->whole);
 }
 
-/* ---- sums: merging, forgetting, checking
- * ----------------------------------------------------------------- */
+/* ---- sums: merging, forgetting, checking */
 
 static bool same_prior(const oltr_policy *a, const oltr_policy *b)
 {

@@ -43,10 +43,7 @@ static bool is_scalar(const struct reader *reader, const struct node *node, cons
     return true;
 }
 
-/* ---- maps
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- maps */
 
 static bool is_known(const struct key *keys, const char *name)
 {
@@ -97,8 +94,7 @@ bool read_required(const struct reader *reader, const struct node *map, const st
                                     name, name, keys->example);
 }
 
-/* ---- numbers
- * -------------------------------------------------------------------------------------------- */
+/* ---- numbers */
 
 static bool not_a_number(const struct reader *reader, const struct node *node, const char *wanted)
 {
@@ -186,8 +182,7 @@ bool read_truth(const struct reader *reader, const struct node *node, bool *out)
                     quote_input(node->text, value));
 }
 
-/* ---- text and lists
- * ------------------------------------------------------------------------------------- */
+/* ---- text and lists */
 
 static bool read_text(const struct reader *reader, const struct node *node, size_t longest,
                       const char **out)

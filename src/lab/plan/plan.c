@@ -16,8 +16,7 @@
 static const uint64_t LAST_ROUND =
     (uint64_t)1 << 40; /* the engine's own limit, said here with line and column */
 
-/* ---- one point
- * ------------------------------------------------------------------------------------------ */
+/* ---- one point */
 
 static bool read_checkpoint_list(const struct reader *reader, const struct node *list,
                                  const struct node *rounds, oltr_experiment *point)
@@ -116,8 +115,7 @@ static bool read_point(const struct reader *reader, const struct node *root, olt
            engine_agrees(reader, root, point);
 }
 
-/* ---- the document
- * --------------------------------------------------------------------------------------- */
+/* ---- the document */
 
 /* Overrides come from a command line, which need not be UTF-8, unlike what libyaml lets through. */
 static bool override_is_text(const struct reader *reader, const struct override *override)
@@ -147,8 +145,7 @@ static struct node *load(const struct reader *reader, const struct source *sourc
     return root;
 }
 
-/* ---- the sweep
- * ------------------------------------------------------------------------------------------ */
+/* ---- the sweep */
 
 /* Keys whose change would leave the points without a common table or figure. */
 static bool key_can_be_swept(const struct reader *reader, const struct node *key,
@@ -246,8 +243,7 @@ static bool read_points(const struct reader *reader, oltr_plan *plan)
     return true;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 /* The name of the file without folders and without its ending. */
 static const char *base_name(const struct reader *reader, const char *name)
@@ -317,8 +313,7 @@ void oltr_plan_free(oltr_plan *plan)
     free(plan);
 }
 
-/* ---- the public calls
- * ----------------------------------------------------------------------------------- */
+/* ---- the public calls */
 
 /* "world.items=100", or what the caller calls it, made fit for a message. */
 static const char *origin_of(const oltr_override *from, struct pool *pool)

@@ -9,8 +9,7 @@
 static const double MOST_FEATURE = 1e6;
 static const double LARGEST = 1e9; /* of a Beta parameter; beyond it the density is a needle */
 
-/* ---- names from the engine's catalogues
- * ------------------------------------------------------------------ */
+/* ---- names from the engine's catalogues */
 
 bool plan_name(const struct reader *reader, const struct node *node, const char *what,
                uint32_t (*count)(void), const oltr_named *(*at)(uint32_t), const char **out)
@@ -37,8 +36,7 @@ bool plan_name(const struct reader *reader, const struct node *node, const char 
                     nearest.best == NULL ? "; there are " : " There are ", list);
 }
 
-/* ---- the items
- * ------------------------------------------------------------------------------------------ */
+/* ---- the items */
 
 static bool read_level(const struct reader *reader, const struct node *node, uint32_t *count,
                        double *value)
@@ -110,8 +108,7 @@ static bool read_beta(const struct reader *reader, const struct node *map, oltr_
             read_whole32(reader, shared, 1, UINT32_MAX, &world->instances_per_prior));
 }
 
-/* ---- features
- * ------------------------------------------------------------------------------------------- */
+/* ---- features */
 
 /* One of two words: false is the first. */
 static bool read_either(const struct reader *reader, const struct node *map, const char *key,
@@ -190,8 +187,7 @@ static bool read_rewards(const struct reader *reader, const struct node *map, ol
            read_either(reader, map, "noise", "gauss", "beta", &world->beta_noise);
 }
 
-/* ---- which key is for which world
- * ------------------------------------------------------------------------ */
+/* ---- which key is for which world */
 
 static const struct {
     const char *key, *kinds; /* kinds of worlds, or a click model */
@@ -248,8 +244,7 @@ static bool keys_fit_kind(const struct reader *reader, const struct node *map,
     return true;
 }
 
-/* ---- the prior
- * ------------------------------------------------------------------------------------------ */
+/* ---- the prior */
 
 static bool read_prior_list(const struct reader *reader, const struct node *node, uint32_t n_items,
                             const double **out)
@@ -344,8 +339,7 @@ static bool read_shift(const struct reader *reader, const struct node *map, oltr
                     smallest_a + c, smallest_b - c, -smallest_a, smallest_b);
 }
 
-/* ---- the section
- * ---------------------------------------------------------------------------------------- */
+/* ---- the section */
 
 bool plan_no_click(const struct reader *reader, const struct node *world, uint32_t slots,
                    uint32_t *out)

@@ -26,8 +26,7 @@ static int scale_of(const oltr_experiment *e)
     return scale < FINEST ? scale : FINEST;
 }
 
-/* ---- what the results belong to
- * -------------------------------------------------------------------------- */
+/* ---- what the results belong to */
 
 static void put_text(writer *w, const char *text)
 {
@@ -132,10 +131,7 @@ uint64_t experiment_digest(const oltr_experiment *points, uint32_t n_points)
     return digest;
 }
 
-/* ---- life
- *
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- life */
 
 static int make_groups(point_results *p)
 {
@@ -233,8 +229,7 @@ void results_clear(oltr_results *results)
     }
 }
 
-/* ---- adding
- * ---------------------------------------------------------------------------------------------- */
+/* ---- adding */
 
 static int64_t in_units(const point_results *p, double value)
 {
@@ -347,8 +342,7 @@ uint32_t oltr_shard_replications(oltr_shard shard, uint32_t replications)
     return replications > shard.index ? (replications - shard.index - 1) / shard.count + 1 : 0;
 }
 
-/* ---- reading
- * --------------------------------------------------------------------------------------------- */
+/* ---- reading */
 
 /* The sum of the squared distances from `centre` of n numbers with these sums, exactly: no
  * cancellation however large the mean. */

@@ -125,8 +125,7 @@ oltr_status world_check(const oltr_world *world, oltr_error *error)
     return status == OLTR_OK ? ops->check(world, error) : status;
 }
 
-/* ---- the queries of a dataset
- * ----------------------------------------------------------------------------- */
+/* ---- the queries of a dataset */
 
 uint32_t world_groups(const oltr_world *world)
 {
@@ -155,8 +154,7 @@ uint32_t world_fewest(const oltr_world *world)
     return fewest;
 }
 
-/* ---- the best and the worst items
- * ------------------------------------------------------------------------- */
+/* ---- the best and the worst items */
 
 /* Puts `key` into the heap of n numbers whose smallest is at the root, in place of that root. */
 static void replace_root(double *heap, uint32_t n, double key)
