@@ -373,8 +373,8 @@ static inline __attribute__((always_inline)) float sum_of(const float *x, size_t
     return sum;
 }
 
-#if OLTR_HAVE_AVX2
-OLTR_TARGET_AVX2 static float sum_of_avx2(const float *x, size_t n)
+#if OLTR_X86
+TARGET_AVX2 static float sum_of_avx2(const float *x, size_t n)
 {
     return sum_of(x, n);
 }
@@ -386,7 +386,8 @@ static double pass_over(stream *s)
 {
     const size_t n = (size_t)s->rows * s->dim;
     double start = thread_us();
-    s->sink += (double)(cpu_has_avx2() ? sum_of_avx2(s->x, n) : sum_of(s->x, n));
+    s->sink +=
+        (double)(oltr_cpu_found() != OLTR_CPU_PLAIN ? sum_of_avx2(s->x, n) : sum_of(s->x, n));
     return thread_us() - start;
 }
 
@@ -497,7 +498,7 @@ static int compare_drawing(uint32_t items, uint32_t dim, double at_most, int rep
  * the instructions our kernels use. */
 static void let_openblas_use_avx2(char **argv)
 {
-    if (cpu_has_avx2() && !getenv("OPENBLAS_CORETYPE") &&
+    if (oltr_cpu_found() != OLTR_CPU_PLAIN && !getenv("OPENBLAS_CORETYPE") &&
         !strcmp(openblas_get_corename(), "Prescott")) {
         setenv("OPENBLAS_CORETYPE", "Haswell", 1);
         execv("/proc/self/exe", argv);

@@ -9,7 +9,7 @@
  * (clock: released).
  */
 #include "engine/policy/click_rate.h"
-#include "engine/rng/philox.h"
+#include "engine/kernels/philox.h"
 
 enum { P_CLOCK, N_PARAMS };
 enum { PRINTED, RELEASED };

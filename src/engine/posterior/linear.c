@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "engine/limits.h"
-#include "engine/kernels/ldl_kernels.h"
+#include "engine/kernels/table.h"
 
 enum { CHECK_EVERY = 256 }; /* rows; a comparison costs about as much as the update of a round */
 

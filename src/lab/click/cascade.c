@@ -5,7 +5,7 @@
  * before any list is shown: policies that show the item to the same user get the same answer.  A
  * list without a click was examined whole, or as far as the world says.
  */
-#include "engine/rng/philox.h"
+#include "engine/kernels/philox.h"
 #include "lab/world/world.h"
 
 static int attracts(const instance *truth, const oltr_rng *round, uint32_t item)
