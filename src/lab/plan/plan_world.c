@@ -214,7 +214,8 @@ static bool read_shift(const struct reader *reader, const struct node *map,
     oltr_error error = {OLTR_OK, ""};
     if (!node || !read_real(reader, node, -LARGEST_SHAPE, LARGEST_SHAPE, &world->misspecification))
         return !node;
-    bool known = !(kind->traits & OLTR_WORLD_DATASET); /* else the prior comes with the data */
+    bool known =
+        kind->check && !(kind->traits & OLTR_WORLD_DATASET); /* its prior comes with data */
     return !known || kind->check(world, &error) != OLTR_EPRIOR ||
            read_bad(reader, node, "%s", error.msg);
 }
