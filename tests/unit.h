@@ -13,8 +13,6 @@
 #include <math.h>
 #include <cmocka.h>
 
-#undef fail /* the engine has a function of that name (base/error.h) */
-
 /* Prints like printf, then fails the test. */
 #define FAIL_WITH(...) (print_error(__VA_ARGS__), print_error("\n"), _fail(__FILE__, __LINE__))
 

@@ -6,6 +6,6 @@
 int cmd_version(const struct arguments *arguments)
 {
     (void)arguments;
-    (void)printf("oltr %s\n", oltr_version());
+    printf("oltr %s\n", oltr_version());
     return EXIT_OK;
 }

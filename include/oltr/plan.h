@@ -62,10 +62,7 @@ OLTR_API const char *oltr_plan_note(const oltr_plan *plan,
  * again.  Points of kind dataset need their data first. */
 OLTR_API oltr_results *oltr_plan_results(const oltr_plan *plan, oltr_error *error);
 
-/* ---- data
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- data */
 
 /* What a world of kind dataset is to be made of. */
 typedef struct oltr_data_plan {

@@ -58,8 +58,7 @@ typedef struct oltr_instance {
     void *reserved[4];
 } oltr_instance;
 
-/* ---- parameters
- * ------------------------------------------------------------------------------------------ */
+/* ---- parameters */
 
 /* One number that users choose.  The table of a world or a click model gives the keys that an
  * experiment file may have in its section `world`, their help and error messages, what `--set`
@@ -82,8 +81,7 @@ static inline double oltr_world_value(const oltr_world_param *params, const doub
     return values ? values[i] : params[i].about.initial;
 }
 
-/* ---- operations
- * ------------------------------------------------------------------------------------------ */
+/* ---- operations */
 
 /* What a world is given beyond its parameters, and what its attractions are.  Decides which of the
  * other keys its section `world` may have: all kinds without OLTR_WORLD_DATASET have `items`. */

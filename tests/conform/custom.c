@@ -3,7 +3,7 @@
  * The sharpest test there is: operations of the catalogue under another name must give the very
  * same results.
  */
-#include "lab/world/world.h" /* first: its fail() is another than cmocka's */
+#include "lab/world/world.h"
 
 #include "conform/suite.h"
 #include "engine/policy/ops.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h> /* after base/error.h: it makes a macro of `fail` */
+#include <cmocka.h>
 
 enum { MAX_DIM = 40, MAX_ROUND = 4 };
 static const double EXACT = 1e-8; /* what the header promises, relative to 1 + |theta| */

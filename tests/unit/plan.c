@@ -171,8 +171,7 @@ static void overrides_are_blamed_by_their_text(void **state)
     refused(SMALL "}", NULL, 1, "a name, a text and the overrides are needed");
 }
 
-/* ---- parameters of worlds and click models
- * -------------------------------------------------------------- */
+/* ---- parameters of worlds and click models */
 
 static void try_value(const char *kind, const char *clicks, const char *name, const char *value,
                       bool fits)
@@ -271,10 +270,7 @@ static void nothing_in_nothing_out(void **state)
     oltr_plan_free(NULL);
 }
 
-/* ---- data
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- data */
 
 #define ON_DATA                                                                                    \
     "rounds: 20\nslots: 2\nreplications: 3\nworld: {kind: dataset, shape: web30k, rankers: 0, "    \

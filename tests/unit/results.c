@@ -192,10 +192,7 @@ static void shards_of_a_run(void **state)
     oltr_results_free(sum);
 }
 
-/* ---- groups
- *
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- groups */
 
 enum { QUERIES = 3 };
 
@@ -295,8 +292,7 @@ static void groups_in_parts(void **state)
     oltr_results_free(sum);
 }
 
-/* ---- reading out of range
- * ------------------------------------------------------------------------------- */
+/* ---- reading out of range */
 
 static int is_none(oltr_estimate e)
 {
@@ -382,8 +378,7 @@ static void saturated_replications_are_kept(void **state)
     oltr_results_free(sum);
 }
 
-/* ---- parameters of a custom world
- * ----------------------------------------------------------------------- */
+/* ---- parameters of a custom world */
 
 static oltr_status check_nothing(const oltr_world *world, oltr_error *error)
 {

@@ -144,7 +144,7 @@ oltr_status require_prior(const oltr_settings *settings, int wanted, int beta, o
     if (!wanted)
         return OLTR_OK;
     if (!prior_given(&settings->prior))
-        return fail(
+        return set_error(
             error, OLTR_EPRIOR,
             "%s is to take its prior from outside, but none is given: give one, or set prior: none",
             settings->info->name);

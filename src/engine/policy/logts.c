@@ -290,8 +290,8 @@ static oltr_status check_rows(const logts *p, oltr_error *error)
     size_t n = rows_in_use(p);
     for (size_t i = 0; i < n * p->model.dim; i++)
         if (!(fabsf(floats_at(p, p->model.row)[i]) <= LARGEST_FEATURE))
-            return fail(error, OLTR_ESTATE, "row %zu: a feature of %g cannot be", i / p->model.dim,
-                        (double)floats_at(p, p->model.row)[i]);
+            return set_error(error, OLTR_ESTATE, "row %zu: a feature of %g cannot be",
+                             i / p->model.dim, (double)floats_at(p, p->model.row)[i]);
     return OLTR_OK;
 }
 

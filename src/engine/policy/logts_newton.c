@@ -218,9 +218,9 @@ static oltr_status check(const void *state, uint64_t t, oltr_error *error)
     linear_limits limits = {context_most_rows(t), 1, 0};
     double length = length_of_theta(p);
     if (!(length <= longest_theta(p) * (1 + 1e-9)))
-        return fail(error, OLTR_ESTATE,
-                    "weights of length %g cannot be: learning keeps them within %g", length,
-                    longest_theta(p));
+        return set_error(error, OLTR_ESTATE,
+                         "weights of length %g cannot be: learning keeps them within %g", length,
+                         longest_theta(p));
     return linear_check_within(p, &p->matrix, &limits, error);
 }
 

@@ -34,20 +34,21 @@ static block_plan plan_block(const oltr_settings *settings, const policy_ops *op
 static oltr_status check_settings(const oltr_settings *settings, oltr_error *error)
 {
     if (!settings || !policy_ops_of(settings->info))
-        return fail(error, OLTR_EINVAL,
-                    "settings are missing; make them with oltr_settings_init()");
+        return set_error(error, OLTR_EINVAL,
+                         "settings are missing; make them with oltr_settings_init()");
     oltr_status status = settings_check(settings, error);
     if (status != OLTR_OK || !prior_given(&settings->prior))
         return status;
     if (!settings->info->uses_prior)
-        return fail(error, OLTR_EPRIOR, "%s takes no prior: leave it out of the settings",
-                    settings->info->name);
+        return set_error(error, OLTR_EPRIOR, "%s takes no prior: leave it out of the settings",
+                         settings->info->name);
     if (!prior_is_taken(settings))
-        return fail(error, OLTR_EPRIOR,
-                    "a prior is given, but %s has `prior: none` and would not read it: set its "
-                    "parameter prior to full "
-                    "(or mean), or leave the prior out of the settings",
-                    settings->info->name);
+        return set_error(
+            error, OLTR_EPRIOR,
+            "a prior is given, but %s has `prior: none` and would not read it: set its "
+            "parameter prior to full "
+            "(or mean), or leave the prior out of the settings",
+            settings->info->name);
     return prior_check(&settings->prior, settings->n_items, 0, error);
 }
 
@@ -57,8 +58,8 @@ size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error)
         return 0;
     size_t bytes = plan_block(settings, policy_ops_of(settings->info)).bytes;
     if (!bytes)
-        fail(error, OLTR_EITEM, "%s cannot hold %u items in memory", settings->info->name,
-             settings->n_items);
+        set_error(error, OLTR_EITEM, "%s cannot hold %u items in memory", settings->info->name,
+                  settings->n_items);
     return bytes;
 }
 
@@ -125,8 +126,9 @@ oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *
     if (!needed)
         return NULL;
     if (!memory || (uintptr_t)memory % LAYOUT_ALIGN || bytes < needed) {
-        fail(error, OLTR_EINVAL, "the memory must be aligned to %d bytes and at least %zu long",
-             LAYOUT_ALIGN, needed);
+        set_error(error, OLTR_EINVAL,
+                  "the memory must be aligned to %d bytes and at least %zu long", LAYOUT_ALIGN,
+                  needed);
         return NULL;
     }
     memset(memory, 0, needed);
@@ -143,8 +145,8 @@ oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error)
         return NULL;
     void *zeros = memory_take(settings->memory, bytes);
     if (!zeros) {
-        fail(error, OLTR_ENOMEM, "no memory for %zu bytes of %s with %u items", bytes,
-             settings->info->name, settings->n_items);
+        set_error(error, OLTR_ENOMEM, "no memory for %zu bytes of %s with %u items", bytes,
+                  settings->info->name, settings->n_items);
         return NULL;
     }
     oltr_policy *policy = make(zeros, settings, error);
@@ -168,14 +170,15 @@ oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memo
                               oltr_error *error)
 {
     if (!policy || !memory_is_whole(memory)) {
-        fail(error, OLTR_EINVAL,
-             "a policy is needed to copy it, and a memory hook has both take and give, or is NULL");
+        set_error(
+            error, OLTR_EINVAL,
+            "a policy is needed to copy it, and a memory hook has both take and give, or is NULL");
         return NULL;
     }
     const oltr_memory *from = memory ? memory : &policy->memory;
     oltr_policy *copy = memory_take(from, policy->bytes);
     if (!copy) {
-        fail(error, OLTR_ENOMEM, "no memory for the %zu bytes of a copy", policy->bytes);
+        set_error(error, OLTR_ENOMEM, "no memory for the %zu bytes of a copy", policy->bytes);
         return NULL;
     }
     memcpy(copy, policy, policy->bytes);
@@ -235,8 +238,7 @@ void oltr_scratch_free(oltr_scratch *scratch)
     memory_give(&memory, scratch, scratch->whole);
 }
 
-/* ---- sums: merging, forgetting, checking
- * ----------------------------------------------------------------- */
+/* ---- sums: merging, forgetting, checking */
 
 static int same_prior(const oltr_policy *a, const oltr_policy *b)
 {
@@ -351,9 +353,9 @@ static oltr_status check_derived(const oltr_policy *policy, oltr_error *error)
     int same = memcmp(policy_state(copy), policy_state(policy), policy->bytes - policy->state) == 0;
     oltr_policy_free(copy);
     return same ? OLTR_OK
-                : fail(error, OLTR_ESTATE,
-                       "%s: what is derived from the sums does not follow from them",
-                       policy->ops->info.name);
+                : set_error(error, OLTR_ESTATE,
+                            "%s: what is derived from the sums does not follow from them",
+                            policy->ops->info.name);
 }
 
 /* Bounds that hold for every kind. */
@@ -364,7 +366,7 @@ static oltr_status check_sizes(const oltr_policy *policy, oltr_error *error)
     for (uint32_t a = 0; a < n; a++)
         for (size_t i = 0; sums[a].value && i < sums[a].n; i++)
             if (!(fabs(sums[a].value[i]) <= LARGEST_SUM))
-                return fail(
+                return set_error(
                     error, OLTR_ESTATE,
                     "%s: number %zu of '%s' is %g, and nothing that can be learned adds up to it",
                     policy->ops->info.name, i, sums[a].name, sums[a].value[i]);
@@ -381,7 +383,7 @@ oltr_status policy_check_sums(const oltr_policy *policy, oltr_error *error)
 oltr_status oltr_check(const oltr_policy *policy, oltr_error *error)
 {
     if (!policy)
-        return fail(error, OLTR_EINVAL, "there is no policy to check");
+        return set_error(error, OLTR_EINVAL, "there is no policy to check");
     oltr_status status = policy_check_sums(policy, error);
     return status == OLTR_OK ? check_derived(policy, error) : status;
 }

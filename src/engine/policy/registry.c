@@ -34,7 +34,7 @@ const oltr_policy_info *oltr_policy_info_by_name(const char *name, oltr_error *e
 {
     const char *names[COUNT];
     if (!name) {
-        fail(error, OLTR_EINVAL, "the name of a policy is missing");
+        set_error(error, OLTR_EINVAL, "the name of a policy is missing");
         return NULL;
     }
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -44,9 +44,9 @@ const oltr_policy_info *oltr_policy_info_by_name(const char *name, oltr_error *e
     }
     const char *near = nearest_name(name, names, COUNT, sizeof *names);
     if (near)
-        fail(error, OLTR_EKIND, "no policy is called '%s'; did you mean '%s'?", name, near);
+        set_error(error, OLTR_EKIND, "no policy is called '%s'; did you mean '%s'?", name, near);
     else
-        fail(error, OLTR_EKIND, "no policy is called '%s'; `oltr policies` lists them", name);
+        set_error(error, OLTR_EKIND, "no policy is called '%s'; `oltr policies` lists them", name);
     return NULL;
 }
 

@@ -269,9 +269,9 @@ static oltr_status check(const void *state, uint64_t t, oltr_error *error)
         int known = fabs(r[pair]) < 0.5 ? r[pair] >= 0 && r[pair] <= 0
                                         : fabs(r[pair]) >= 1 && fabs(r[pair]) <= 1;
         if (!(isfinite(decided[pair]) && fabs(wins[pair]) <= decided[pair] && known))
-            return fail(error, OLTR_ESTATE,
-                        "pair %zu: %g wins in %g decided rounds with relation %g cannot be", pair,
-                        wins[pair], decided[pair], r[pair]);
+            return set_error(error, OLTR_ESTATE,
+                             "pair %zu: %g wins in %g decided rounds with relation %g cannot be",
+                             pair, wins[pair], decided[pair], r[pair]);
     }
     return OLTR_OK;
 }

@@ -26,27 +26,30 @@ oltr_status prior_check_item(const oltr_prior *p, uint32_t i, int beta, oltr_err
     if (p->a) {
         if (!(p->a[i] >= LEAST_SHAPE && p->a[i] <= LARGEST_SHAPE && p->b[i] >= LEAST_SHAPE &&
               p->b[i] <= LARGEST_SHAPE))
-            return fail(error, OLTR_EPRIOR,
-                        "item %u: Beta(%g, %g) is no prior; both shapes must lie between %g and %g",
-                        i, p->a[i], p->b[i], LEAST_SHAPE, LARGEST_SHAPE);
+            return set_error(
+                error, OLTR_EPRIOR,
+                "item %u: Beta(%g, %g) is no prior; both shapes must lie between %g and %g", i,
+                p->a[i], p->b[i], LEAST_SHAPE, LARGEST_SHAPE);
         return OLTR_OK;
     }
     if (!(fabs(p->mean[i]) <= LARGEST_MOMENT && p->sd[i] >= 1 / LARGEST_MOMENT &&
           p->sd[i] <= LARGEST_MOMENT))
-        return fail(error, OLTR_EPRIOR,
-                    "item %u: mean %g with standard deviation %g is no prior; the mean must be "
-                    "within %g, the "
-                    "deviation between %g "
-                    "and that",
-                    i, p->mean[i], p->sd[i], LARGEST_MOMENT, 1 / LARGEST_MOMENT);
+        return set_error(
+            error, OLTR_EPRIOR,
+            "item %u: mean %g with standard deviation %g is no prior; the mean must be "
+            "within %g, the "
+            "deviation between %g "
+            "and that",
+            i, p->mean[i], p->sd[i], LARGEST_MOMENT, 1 / LARGEST_MOMENT);
     double total = concentration(p->mean[i], p->sd[i]);
     if (beta &&
         !(p->mean[i] > 0 && p->mean[i] < 1 && total >= LEAST_SHAPE && total <= LARGEST_SHAPE))
-        return fail(error, OLTR_EPRIOR,
-                    "item %u: no Beta distribution has mean %g and standard deviation %g; the mean "
-                    "must lie in (0,1) and "
-                    "the variance below mean (1 - mean)",
-                    i, p->mean[i], p->sd[i]);
+        return set_error(
+            error, OLTR_EPRIOR,
+            "item %u: no Beta distribution has mean %g and standard deviation %g; the mean "
+            "must lie in (0,1) and "
+            "the variance below mean (1 - mean)",
+            i, p->mean[i], p->sd[i]);
     return OLTR_OK;
 }
 
@@ -55,8 +58,8 @@ oltr_status prior_check(const oltr_prior *prior, uint32_t n_items, int beta, olt
     int shapes = prior->a && prior->b && !prior->mean && !prior->sd;
     int moments = prior->mean && prior->sd && !prior->a && !prior->b;
     if (!shapes && !moments)
-        return fail(error, OLTR_EPRIOR,
-                    "a prior is either a and b, or mean and sd: give both arrays of one pair");
+        return set_error(error, OLTR_EPRIOR,
+                         "a prior is either a and b, or mean and sd: give both arrays of one pair");
     for (uint32_t i = 0; i < n_items; i++) {
         oltr_status status = prior_check_item(prior, i, beta, error);
         if (status != OLTR_OK)

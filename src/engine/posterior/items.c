@@ -21,12 +21,12 @@ oltr_status item_sums_check_one(const void *state, const item_sums *sums, uint64
     double n = doubles_at(state, sums->examined)[item], s = doubles_at(state, sums->reward)[item];
     if (!(n >= 0 && n <= MOST_OBSERVATIONS + (double)t &&
           fabs(s) <= n * LARGEST_REWARD * (1 + 1e-9) + FORGOTTEN))
-        return fail(error, OLTR_ESTATE, "item %u: %g observations with rewards of %g cannot be",
-                    item, n, s);
+        return set_error(error, OLTR_ESTATE,
+                         "item %u: %g observations with rewards of %g cannot be", item, n, s);
     if (clicks &&
         !(s >= 0 && s <= n)) /* rounding is monotone: no sum, product or quotient breaks it */
-        return fail(error, OLTR_ESTATE, "item %u: %g clicks in %g observations cannot be", item, s,
-                    n);
+        return set_error(error, OLTR_ESTATE, "item %u: %g clicks in %g observations cannot be",
+                         item, s, n);
     return OLTR_OK;
 }
 

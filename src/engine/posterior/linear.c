@@ -144,12 +144,12 @@ static oltr_status check_column(const linear *p, const double *gram, double most
 {
     const double *column = gram + packed_column(p->dim, j) - j;
     if (!(column[j] >= 0 && column[j] <= most))
-        return fail(error, OLTR_ESTATE, "feature %u: a sum of squares of %g cannot be", j,
-                    column[j]);
+        return set_error(error, OLTR_ESTATE, "feature %u: a sum of squares of %g cannot be", j,
+                         column[j]);
     for (uint32_t i = j + 1; i < p->dim; i++) {
         double other = gram[packed_column(p->dim, i)];
         if (!(fabs(column[i]) <= length(column[j]) * length(other) * (1 + STRAY)))
-            return fail(
+            return set_error(
                 error, OLTR_ESTATE,
                 "features %u and %u: a sum of products of %g beside squares of %g and %g cannot be",
                 j, i, column[i], column[j], other);
@@ -163,14 +163,15 @@ static oltr_status check_together(const linear *p, const double *gram, oltr_erro
 {
     double *memory = aligned_alloc(LAYOUT_ALIGN, align_up(ldl_doubles(p->dim) * sizeof *memory));
     if (!memory)
-        return fail(error, OLTR_ENOMEM, "no memory to factor the sums of products");
+        return set_error(error, OLTR_ENOMEM, "no memory to factor the sums of products");
     ldl f = ldl_view(memory, p->dim);
     double lift = ldl_factor_nearby(&f, gram, NULL, p->ridge);
     free(memory);
     return lift >= 0
                ? OLTR_OK
-               : fail(error, OLTR_ESTATE,
-                      "the sums of products of features cannot be: they are not those of any rows");
+               : set_error(
+                     error, OLTR_ESTATE,
+                     "the sums of products of features cannot be: they are not those of any rows");
 }
 
 oltr_status linear_check_within(const void *state, const linear *p, const linear_limits *limits,
@@ -186,7 +187,7 @@ oltr_status linear_check_within(const void *state, const linear *p, const linear
         double square = gram[packed_column(p->dim, j)],
                most = limits ? length(square) * sqrt(weight) * limits->reward : DBL_MAX;
         if (!(fabs(moment[j]) <= most))
-            return fail(
+            return set_error(
                 error, OLTR_ESTATE,
                 "feature %u: a sum of feature times reward of %g beside squares of %g cannot be", j,
                 moment[j], square);
@@ -200,15 +201,15 @@ static oltr_status check_factor(const void *state, const linear *p, double most,
     ldl f = linear_factor(state, p);
     double worst = 0, *work = malloc(p->dim * sizeof *work);
     if (!work)
-        return fail(error, OLTR_ENOMEM, "no memory to compare the factor with the sums");
+        return set_error(error, OLTR_ENOMEM, "no memory to compare the factor with the sums");
     for (uint32_t j = 0; j < p->dim; j++)
         worst = fmax(worst, ldl_column_error(&f, gram, p->ridge, j, work));
     worst = fmax(worst - p->watch.lift, moment_error(state, p, &f, work));
     free(work);
     if (diagonal_is_healthy(&f) && worst <= most)
         return OLTR_OK;
-    return fail(error, OLTR_ESTATE, "the factor is %g away from the sums it must follow from",
-                worst);
+    return set_error(error, OLTR_ESTATE, "the factor is %g away from the sums it must follow from",
+                     worst);
 }
 
 oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *error)
@@ -216,10 +217,7 @@ oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *
     return check_factor(state, p, PROMISED, error);
 }
 
-/* ---- exact copies
- *
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- exact copies */
 
 uint32_t linear_list_derived(const void *state, const linear *p,
                              const char *const names[LINEAR_DERIVED],
@@ -257,20 +255,21 @@ oltr_status linear_resume(void *state, linear *p, oltr_error *error)
     if (!is_whole_below(w->rows, CHECK_EVERY) || !is_whole_below(w->column, p->dim) ||
         !(w->lift >= 0 && w->lift <= LDL_MOST_LIFT) ||
         !(w->squares >= 0 && w->squares <= MOST_EXPLAINED))
-        return fail(error, OLTR_ESTATE,
-                    "the watch over the factor cannot be: %g rows, column %g, lift %g, squares %g",
-                    w->rows, w->column, w->lift, w->squares);
+        return set_error(
+            error, OLTR_ESTATE,
+            "the watch over the factor cannot be: %g rows, column %g, lift %g, squares %g", w->rows,
+            w->column, w->lift, w->squares);
     for (uint32_t j = 0; j < p->dim; j++)
         if (!(f.d[j] >=
               0x1p-60 * p->ridge)) /* a row only adds, and a factorisation stops at 2^-52 */
-            return fail(error, OLTR_ESTATE,
-                        "pivot %u of the factor is %g, too little beside a ridge of %g", j, f.d[j],
-                        p->ridge);
+            return set_error(error, OLTR_ESTATE,
+                             "pivot %u of the factor is %g, too little beside a ridge of %g", j,
+                             f.d[j], p->ridge);
     if (!diagonal_is_healthy(&f) || !columns_are_finite(&f))
-        return fail(error, OLTR_ESTATE, "the factor holds something that is no number");
+        return set_error(error, OLTR_ESTATE, "the factor holds something that is no number");
     oltr_status status = check_factor(state, p, RESUMED, NULL);
     if (status == OLTR_ENOMEM)
-        return fail(error, OLTR_ENOMEM, "no memory to compare the factor with the sums");
+        return set_error(error, OLTR_ENOMEM, "no memory to compare the factor with the sums");
     if (status != OLTR_OK)
         linear_refresh(state, p);
     return OLTR_OK;

@@ -755,13 +755,14 @@ static oltr_status check_row(const void *state, const logistic *p, uint32_t r, o
            last = doubles_at(state, p->last)[r];
     const float *x = floats_at(state, p->row) + (size_t)r * p->dim;
     if (!(n >= 0 && n <= LOGISTIC_MOST_COUNT && s >= 0 && s <= n * (1 + 1e-12)))
-        return fail(error, OLTR_ESTATE, "row %u: %g clicks in %g observations cannot be", r, s, n);
+        return set_error(error, OLTR_ESTATE, "row %u: %g clicks in %g observations cannot be", r, s,
+                         n);
     if (!(last >= 0 && last <= doubles_at(state, p->count)[1]))
-        return fail(error, OLTR_ESTATE,
-                    "row %u: last examined at observation %g, which is yet to come", r, last);
+        return set_error(error, OLTR_ESTATE,
+                         "row %u: last examined at observation %g, which is yet to come", r, last);
     for (uint32_t j = 0; j < p->dim; j++)
         if (!isfinite(x[j]))
-            return fail(error, OLTR_ESTATE, "row %u: feature %u is %g", r, j, (double)x[j]);
+            return set_error(error, OLTR_ESTATE, "row %u: feature %u is %g", r, j, (double)x[j]);
     return OLTR_OK;
 }
 
@@ -770,23 +771,23 @@ oltr_status logistic_check(const void *state, const logistic *p, oltr_error *err
     const double *count = doubles_at(state, p->count), *precision = doubles_at(state, p->precision),
                  *pull = doubles_at(state, p->pull);
     if (!(count[0] >= 0 && count[0] <= p->capacity && count[0] == floor(count[0])))
-        return fail(error, OLTR_ESTATE, "%g rows where there is room for %u cannot be", count[0],
-                    p->capacity);
+        return set_error(error, OLTR_ESTATE, "%g rows where there is room for %u cannot be",
+                         count[0], p->capacity);
     if (!(count[1] >= 0 && count[1] <= LOGISTIC_MOST_OBSERVATIONS))
-        return fail(error, OLTR_ESTATE, "%g observations cannot be", count[1]);
+        return set_error(error, OLTR_ESTATE, "%g observations cannot be", count[1]);
     for (uint32_t r = 0; r < (uint32_t)count[0]; r++)
         if (check_row(state, p, r, error) != OLTR_OK)
             return OLTR_ESTATE;
     for (uint32_t j = 0; j < p->dim; j++) {
         if (!(fabs(pull[j]) <= LOGISTIC_MOST_SUM) || !(precision[0] >= 0))
-            return fail(error, OLTR_ESTATE,
-                        "absorbed rows: feature %u with a precision of %g and a pull of %g", j,
-                        precision[0], pull[j]);
+            return set_error(error, OLTR_ESTATE,
+                             "absorbed rows: feature %u with a precision of %g and a pull of %g", j,
+                             precision[0], pull[j]);
         for (uint32_t i = j; i < p->dim; i++)
             if (!(fabs(*precision++) <= LOGISTIC_MOST_SUM))
-                return fail(error, OLTR_ESTATE,
-                            "absorbed rows: a precision of %g of features %u and %u cannot be",
-                            precision[-1], i, j);
+                return set_error(error, OLTR_ESTATE,
+                                 "absorbed rows: a precision of %g of features %u and %u cannot be",
+                                 precision[-1], i, j);
     }
     return OLTR_OK;
 }
@@ -796,10 +797,10 @@ static oltr_status check_table(const void *state, const logistic *p, oltr_error 
     row_table t = table_of(state, p);
     if (!(doubles_at(state, p->theta)[2 * p->dim + 2] > 0) &&
         any_on_diagonal(doubles_at(state, p->precision), p->dim))
-        return fail(error, OLTR_ESTATE, "rows were absorbed, and the solver does not know it");
+        return set_error(error, OLTR_ESTATE, "rows were absorbed, and the solver does not know it");
     for (uint32_t r = 0; r < (uint32_t)doubles_at(state, p->count)[0]; r++)
         if (t.slot[find_slot(&t, t.row + (size_t)r * t.dim)] != r + 1)
-            return fail(error, OLTR_ESTATE, "row %u is not where the table looks for it", r);
+            return set_error(error, OLTR_ESTATE, "row %u is not where the table looks for it", r);
     return OLTR_OK;
 }
 
@@ -821,14 +822,14 @@ static oltr_status check_factor(model *m, oltr_error *error)
         memcpy(m->curvature, m->weight, m->rows * sizeof *m->curvature);
     else if (!weights_near(m->rows, m->curvature, m->weight, m->share,
                            1.5 * m->drift + NEAR_FACTOR))
-        return fail(error, OLTR_ESTATE,
-                    "a weight in the factor is too far from the curvature of its row");
+        return set_error(error, OLTR_ESTATE,
+                         "a weight in the factor is too far from the curvature of its row");
     model_hessian(m);
     for (uint32_t j = 0; j < m->dim; j++) {
         double distance = ldl_column_error(&m->factor, m->gram, m->lambda, j, m->step);
         if (!(m->factor.d[j] > 0) || !(distance <= allowed))
-            return fail(error, OLTR_ESTATE,
-                        "the factor is %g away from the curvature at feature %u", distance, j);
+            return set_error(error, OLTR_ESTATE,
+                             "the factor is %g away from the curvature at feature %u", distance, j);
     }
     return OLTR_OK;
 }
@@ -856,8 +857,8 @@ static oltr_status check_root(model *m, oltr_error *error)
     model_evaluate(m);
     for (uint32_t j = 0; j < m->dim; j++)
         if (!isfinite(m->theta[j]) || !isfinite(m->gradient[j]))
-            return fail(error, OLTR_ESTATE, "the estimate of feature %u is %g, which is no root", j,
-                        m->theta[j]);
+            return set_error(error, OLTR_ESTATE,
+                             "the estimate of feature %u is %g, which is no root", j, m->theta[j]);
     ldl_solve(&m->factor, m->gradient, m->step);
     double size = norm(m->step, m->dim), scale = 1 + norm(m->theta, m->dim), slope = 0;
     for (uint32_t j = 0; j < m->dim; j++)
@@ -867,8 +868,8 @@ static oltr_status check_root(model *m, oltr_error *error)
     if (size <= NEAR_ROOT * scale ||
         (slope >= 0 && sqrt(slope) <= allowed + rounding_deviations(m)))
         return OLTR_OK;
-    return fail(error, OLTR_ESTATE, "the estimate is %g away from the root of the score equation",
-                size);
+    return set_error(error, OLTR_ESTATE,
+                     "the estimate is %g away from the root of the score equation", size);
 }
 
 /* Root and factor, measured with a scratch of its own: the state is read only. */
@@ -879,7 +880,8 @@ static oltr_status check_solution(const void *state, const logistic *p, oltr_err
     double *work =
         aligned_alloc(LAYOUT_ALIGN, align_up((solver + respond_padded(rows)) * sizeof *work));
     if (!work)
-        return fail(error, OLTR_ENOMEM, "no memory to check the root of the score equation with");
+        return set_error(error, OLTR_ENOMEM,
+                         "no memory to check the root of the score equation with");
     logistic_effort none;
     model m = model_with(state, p, &none, work, rows, work + solver);
     oltr_status status = check_root(&m, error);
@@ -907,15 +909,15 @@ static oltr_status check_copied(const void *state, const logistic *p, oltr_error
     if (!is_within(theta, p->dim, -LOGISTIC_LONGEST_THETA, LOGISTIC_LONGEST_THETA) ||
         !is_within(theta + p->dim, p->dim, -DBL_MAX, DBL_MAX) ||
         !is_within(theta + 2 * p->dim, LOGISTIC_PATH, 0, MOST_SINCE))
-        return fail(error, OLTR_ESTATE, "the estimate is not one that learning can leave");
+        return set_error(error, OLTR_ESTATE, "the estimate is not one that learning can leave");
     if (!is_within(f.d, p->dim, 0x1p-60 * p->lambda, DBL_MAX) ||
         !is_within(f.l, p->dim * f.stride, -DBL_MAX, DBL_MAX))
-        return fail(error, OLTR_ESTATE,
-                    "the factor of the curvature is not one that learning can leave");
+        return set_error(error, OLTR_ESTATE,
+                         "the factor of the curvature is not one that learning can leave");
     if (!is_within(doubles_at(state, p->weight), rows, 0, LOGISTIC_MOST_COUNT) ||
         !is_within(doubles_at(state, p->score), rows, -DBL_MAX, DBL_MAX))
-        return fail(error, OLTR_ESTATE,
-                    "the weight or the score of a row is not one that learning can leave");
+        return set_error(error, OLTR_ESTATE,
+                         "the weight or the score of a row is not one that learning can leave");
     return OLTR_OK;
 }
 

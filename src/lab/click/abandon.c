@@ -32,12 +32,12 @@ static const world_param params[] = {
 static oltr_status check(const oltr_world *world, oltr_error *error)
 {
     if (!(world->abandon >= 0 && world->abandon < 1))
-        return fail(error, OLTR_EINVAL,
-                    "the chance to leave after a slot must be at least 0 and below 1, not %g",
-                    world->abandon);
+        return set_error(error, OLTR_EINVAL,
+                         "the chance to leave after a slot must be at least 0 and below 1, not %g",
+                         world->abandon);
     if (!(world->noise_sd >= 0 && isfinite(world->noise_sd)) ||
         (world->beta_noise && !(world->noise_sd > 0)))
-        return fail(
+        return set_error(
             error, OLTR_EINVAL,
             "the noise of a reward must have a standard deviation of 0 or more, above 0 for "
             "Beta rewards, not %g",

@@ -26,8 +26,8 @@ bool read_bad(const struct reader *reader, const struct node *where, const char 
 
 bool read_no_memory(const struct reader *reader)
 {
-    (void)fail(reader->error, OLTR_ENOMEM,
-               "the experiment needs more memory than there is, or than oltr takes");
+    (void)set_error(reader->error, OLTR_ENOMEM,
+                    "the experiment needs more memory than there is, or than oltr takes");
     return false;
 }
 
@@ -43,10 +43,7 @@ static bool is_scalar(const struct reader *reader, const struct node *node, cons
     return true;
 }
 
-/* ---- maps
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- maps */
 
 static bool is_known(const struct key *keys, const char *name)
 {
@@ -103,28 +100,27 @@ bool read_required(const struct reader *reader, const struct node *map, const st
                                     name, name, keys->example);
 }
 
-/* ---- numbers
- * -------------------------------------------------------------------------------------------- */
+/* ---- numbers */
 
 static bool not_a_number(const struct reader *reader, const struct node *node, const char *wanted)
 {
-    char value[SHOWN_SIZE];
+    char value[QUOTE_SIZE];
     bool grouped = strspn(node->text, "0123456789,_' ") == strlen(node->text);
     const char *advice = node->quoted ? "; leave the quotes out"
                          : grouped    ? "; write it without separators"
                                       : "";
-    return read_bad(reader, node, "must be %s, not `%s`%s", wanted, shown(node->text, value),
+    return read_bad(reader, node, "must be %s, not `%s`%s", wanted, quote_input(node->text, value),
                     advice);
 }
 
 static bool out_of_range(const struct reader *reader, const struct node *node, double low,
                          double high)
 {
-    char value[SHOWN_SIZE];
+    char value[QUOTE_SIZE];
     const char *side =
         number_is_plain(node->text) && strtod(node->text, NULL) < low ? "at least" : "at most";
     return read_bad(reader, node, "must be %s %.15g, not %s", side, side[3] == 'l' ? low : high,
-                    shown(node->text, value));
+                    quote_input(node->text, value));
 }
 
 /* Whole numbers may be written like 1e6 as well, as long as a double holds them exactly. */
@@ -183,16 +179,16 @@ bool read_real(const struct reader *reader, const struct node *node, double low,
 
 bool read_truth(const struct reader *reader, const struct node *node, bool *out)
 {
-    char value[SHOWN_SIZE];
+    char value[QUOTE_SIZE];
     if (!is_scalar(reader, node, "true or false"))
         return false;
     *out = strcmp(node->text, "true") == 0;
     return *out || strcmp(node->text, "false") == 0 ||
-           read_bad(reader, node, "must be true or false, not `%s`", shown(node->text, value));
+           read_bad(reader, node, "must be true or false, not `%s`",
+                    quote_input(node->text, value));
 }
 
-/* ---- text and lists
- * ------------------------------------------------------------------------------------- */
+/* ---- text and lists */
 
 static bool read_text(const struct reader *reader, const struct node *node, size_t longest,
                       const char **out)
@@ -234,7 +230,7 @@ bool read_word(const struct reader *reader, const struct node *node, const char 
                size_t *out)
 {
     const char *word = NULL;
-    char name[SHOWN_SIZE], list[128] = "";
+    char name[QUOTE_SIZE], list[128] = "";
     if (!read_line(reader, node, &word))
         return false;
     if (is_word(node, words, out))
@@ -245,7 +241,7 @@ bool read_word(const struct reader *reader, const struct node *node, const char 
                                  : words[i + 1] ? ", "
                                                 : " or ",
                                  words[i]);
-    return read_bad(reader, node, "must be %s, not `%s`", list, shown(word, name));
+    return read_bad(reader, node, "must be %s, not `%s`", list, quote_input(word, name));
 }
 
 bool read_list(const struct reader *reader, const struct node *node)

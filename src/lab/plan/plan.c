@@ -16,8 +16,7 @@
 #include "lab/sim/results.h"
 #include "lab/world/world.h"
 
-/* ---- one point
- * ------------------------------------------------------------------------------------------ */
+/* ---- one point */
 
 static bool read_checkpoint_list(const struct reader *reader, const struct node *list,
                                  const struct node *rounds, oltr_experiment *point)
@@ -109,7 +108,7 @@ static bool engine_agrees(const struct reader *reader, const struct node *root,
         !has_trait(&point->world, OLTR_WORLD_DATASET); /* else by oltr_plan_give_data() */
     if (!complete || oltr_experiment_check(point, &error) == OLTR_OK)
         return true;
-    (void)fail(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
+    (void)set_error(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
     return false;
 }
 
@@ -123,16 +122,15 @@ static bool read_point(const struct reader *reader, const struct node *root, olt
            engine_agrees(reader, root, point);
 }
 
-/* ---- the document
- * --------------------------------------------------------------------------------------- */
+/* ---- the document */
 
 /* Overrides come from a command line, which need not be UTF-8, unlike what libyaml lets through. */
 static bool override_is_text(const struct reader *reader, const struct override *override)
 {
     if (text_is_line(override->key) && text_is_line(override->value))
         return true;
-    (void)fail(reader->error, OLTR_EVALUE, "%.40s: the key and the value must be UTF-8 text",
-               override->origin);
+    (void)set_error(reader->error, OLTR_EVALUE, "%.40s: the key and the value must be UTF-8 text",
+                    override->origin);
     return false;
 }
 
@@ -154,8 +152,7 @@ static struct node *load(const struct reader *reader, const char *name, const ch
     return root;
 }
 
-/* ---- the sweep
- * ------------------------------------------------------------------------------------------ */
+/* ---- the sweep */
 
 /* Keys whose change would leave the points without a common table or figure. */
 static bool key_can_be_swept(const struct reader *reader, const struct node *key,
@@ -254,8 +251,7 @@ static bool read_points(const struct reader *reader, oltr_plan *plan)
     return true;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 /* The name of the file without folders and without its ending. */
 static const char *base_name(const struct reader *reader, const char *name)
@@ -291,7 +287,7 @@ oltr_plan *plan_open(const char *name, const char *text, size_t length,
     oltr_error own;
     oltr_plan *plan = calloc(1, sizeof *plan);
     if (plan == NULL) {
-        (void)fail(error, OLTR_ENOMEM, "out of memory");
+        (void)set_error(error, OLTR_ENOMEM, "out of memory");
         return NULL;
     }
     if (overrides)
@@ -322,18 +318,17 @@ void oltr_plan_free(oltr_plan *plan)
     free(plan);
 }
 
-/* ---- the public calls
- * ----------------------------------------------------------------------------------- */
+/* ---- the public calls */
 
 /* "world.items=100", or what the caller calls it, made fit for a message. */
 static const char *origin_of(const oltr_override *from, struct pool *pool)
 {
-    char text[2 * SHOWN_SIZE + 2], word[SHOWN_SIZE];
+    char text[2 * QUOTE_SIZE + 2], word[QUOTE_SIZE];
     if (from->origin == NULL) {
-        (void)snprintf(text, sizeof text, "%.*s=%.*s", SHOWN_SIZE, from->key, SHOWN_SIZE,
+        (void)snprintf(text, sizeof text, "%.*s=%.*s", QUOTE_SIZE, from->key, QUOTE_SIZE,
                        from->value);
     }
-    const char *quoted = shown(from->origin != NULL ? from->origin : text, word);
+    const char *quoted = quote_input(from->origin != NULL ? from->origin : text, word);
     return pool_text(pool, quoted, strlen(quoted));
 }
 
@@ -343,7 +338,7 @@ static const struct override *own_overrides(const oltr_override *from, uint32_t 
     struct override *own = pool_get(pool, (size_t)count + 1, sizeof *own);
     for (uint32_t i = 0; own != NULL && i < count; i++) {
         if (from[i].key == NULL || from[i].value == NULL) {
-            (void)fail(error, OLTR_EINVAL, "override %u lacks a key or a value", i + 1);
+            (void)set_error(error, OLTR_EINVAL, "override %u lacks a key or a value", i + 1);
             return NULL;
         }
         own[i] = (struct override){
@@ -352,7 +347,7 @@ static const struct override *own_overrides(const oltr_override *from, uint32_t 
             own = NULL;
     }
     if (own == NULL)
-        (void)fail(error, OLTR_ENOMEM, "out of memory");
+        (void)set_error(error, OLTR_ENOMEM, "out of memory");
     return own;
 }
 
@@ -378,7 +373,7 @@ oltr_plan *oltr_plan_parse(const char *name, const char *text, size_t length,
     struct pool pool = {NULL, 0};
     oltr_plan *plan = NULL;
     if (name == NULL || text == NULL || (overrides == NULL && n_overrides > 0)) {
-        (void)fail(error, OLTR_EINVAL, "a name, a text and the overrides are needed");
+        (void)set_error(error, OLTR_EINVAL, "a name, a text and the overrides are needed");
         return NULL;
     }
     struct overrides own = {n_overrides, own_overrides(overrides, n_overrides, &pool, error)};
@@ -391,13 +386,14 @@ oltr_plan *oltr_plan_parse(const char *name, const char *text, size_t length,
 oltr_results *oltr_plan_results(const oltr_plan *plan, oltr_error *error)
 {
     if (!plan) {
-        (void)fail(error, OLTR_EINVAL, "there is no plan");
+        (void)set_error(error, OLTR_EINVAL, "there is no plan");
         return NULL;
     }
     for (uint32_t i = 0; i < plan->n_points; i++)
         if (plan_needs_data(plan, i)) {
-            (void)fail(error, OLTR_EINVAL,
-                       "point %u has no data yet: give them with oltr_plan_give_data()", i + 1);
+            (void)set_error(error, OLTR_EINVAL,
+                            "point %u has no data yet: give them with oltr_plan_give_data()",
+                            i + 1);
             return NULL;
         }
     return results_of_checked(plan->points, plan->n_points, error);

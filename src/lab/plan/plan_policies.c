@@ -19,19 +19,19 @@ static const oltr_param *find_param(const oltr_policy_info *info, const char *na
 
 static bool unknown_kind(const struct reader *reader, const struct node *node, const char *kind)
 {
-    char hint[HINT_SIZE], name[SHOWN_SIZE];
+    char hint[HINT_SIZE], name[QUOTE_SIZE];
     struct nearest nearest = nearest_to(kind);
     for (uint32_t i = 0; i < oltr_policy_count(); i++)
         nearest_offer(&nearest, oltr_policy_info_at(i)->name);
     bool near = nearest.best != NULL;
-    return read_bad(reader, node, "no policy is called `%s`%s", shown(kind, name),
+    return read_bad(reader, node, "no policy is called `%s`%s", quote_input(kind, name),
                     near ? nearest_hint(&nearest, hint) : "; `oltr policies` lists all of them");
 }
 
 static bool unknown_param(const struct reader *reader, const struct node *entry,
                           const oltr_policy_info *info)
 {
-    char hint[HINT_SIZE], name[SHOWN_SIZE], help[HINT_SIZE];
+    char hint[HINT_SIZE], name[QUOTE_SIZE], help[HINT_SIZE];
     struct nearest nearest = nearest_to(entry->key->text);
     nearest_offer(&nearest, "name");
     nearest_offer(&nearest, "kind");
@@ -40,7 +40,7 @@ static bool unknown_param(const struct reader *reader, const struct node *entry,
         nearest_offer(&nearest, info->params[i].name);
     (void)snprintf(help, sizeof help, "; `oltr policies %s` lists what it has", info->name);
     return read_bad(reader, entry->key, "%s has no parameter `%s`%s", info->name,
-                    shown(entry->key->text, name),
+                    quote_input(entry->key->text, name),
                     nearest.best != NULL ? nearest_hint(&nearest, hint) : help);
 }
 
@@ -56,14 +56,14 @@ static bool world_gives_prior(const oltr_world *world, const oltr_data_plan *dat
 static bool prior_is_there(const struct reader *reader, const struct node *entry,
                            const oltr_world *world, const oltr_data_plan *data)
 {
-    char value[SHOWN_SIZE];
+    char value[QUOTE_SIZE];
     bool asks = strcmp(entry->key->text, "prior") == 0 && strcmp(entry->text, "none") != 0;
     if (!asks || world_gives_prior(world, data))
         return true;
     const struct node *root = entry->parent->parent->parent; /* above parameter, policy, list */
     return read_bad(
         reader, tree_blame(entry, tree_get(tree_get(root, "world"), "kind")),
-        "`prior: %s` needs a prior, and this world has none%s", shown(entry->text, value),
+        "`prior: %s` needs a prior, and this world has none%s", quote_input(entry->text, value),
         has_trait(world, OLTR_WORLD_PRIOR)     ? "; add `prior: {a: 1, b: 10}` to it"
         : has_trait(world, OLTR_WORLD_DATASET) ? "; give it `rankers: 10` or `scores: FILE`"
                                                : "");
@@ -128,11 +128,11 @@ static bool read_policy(const struct reader *reader, const struct node *map,
 static bool is_new_label(const struct reader *reader, const struct node *map,
                          const oltr_contestant *policy, uint32_t i)
 {
-    char label[SHOWN_SIZE];
+    char label[QUOTE_SIZE];
     for (uint32_t j = 0; j < i; j++) {
         if (strcmp(policy[j].label, policy[i].label) == 0) {
             return read_bad(reader, map, "two policies are called `%s`; give each its own `name`",
-                            shown(policy[i].label, label));
+                            quote_input(policy[i].label, label));
         }
     }
     return true;

@@ -13,13 +13,12 @@
 #include "lab/plan/world_keys.h"
 #include "lab/world/world.h"
 
-/* ---- names from the engine's catalogues
- * ------------------------------------------------------------------ */
+/* ---- names from the engine's catalogues */
 
 bool plan_name(const struct reader *reader, const struct node *node, const char *what,
                uint32_t (*count)(void), const oltr_named *(*at)(uint32_t), uint32_t *out)
 {
-    char hint[HINT_SIZE], list[128] = "", name[SHOWN_SIZE];
+    char hint[HINT_SIZE], list[128] = "", name[QUOTE_SIZE];
     size_t used = 0;
     const char *word;
     if (!read_line(reader, node, &word))
@@ -36,7 +35,7 @@ bool plan_name(const struct reader *reader, const struct node *node, const char 
         }
     }
     (void)nearest_hint(&nearest, hint);
-    return read_bad(reader, node, "no %s is called `%s`%s%s%s", what, shown(word, name), hint,
+    return read_bad(reader, node, "no %s is called `%s`%s%s%s", what, quote_input(word, name), hint,
                     nearest.best == NULL ? "; there are " : " There are ", list);
 }
 
@@ -45,8 +44,7 @@ bool has_trait(const oltr_world *world, uint32_t trait)
     return world_ops_of(world->kind, NULL)->traits & trait;
 }
 
-/* ---- the items
- * ------------------------------------------------------------------------------------------ */
+/* ---- the items */
 
 static bool read_level(const struct reader *reader, const struct node *node, uint32_t *count,
                        double *value)
@@ -108,8 +106,7 @@ static bool read_fixed(const struct reader *reader, const struct node *map, oltr
                      world->n_items));
 }
 
-/* ---- features
- * ------------------------------------------------------------------------------------------- */
+/* ---- features */
 
 static bool read_feature_row(const struct reader *reader, const struct node *row, uint32_t dim,
                              float *out)
@@ -150,8 +147,7 @@ static bool read_features(const struct reader *reader, const struct node *map, o
     return true;
 }
 
-/* ---- the prior
- * ------------------------------------------------------------------------------------------ */
+/* ---- the prior */
 
 static bool read_prior_list(const struct reader *reader, const struct node *node, uint32_t n_items,
                             const double **out)
@@ -220,8 +216,7 @@ static bool read_shift(const struct reader *reader, const struct node *map,
            read_bad(reader, node, "%s", error.msg);
 }
 
-/* ---- the section
- * ---------------------------------------------------------------------------------------- */
+/* ---- the section */
 
 /* The click model where none is named: the first that has the rewards of the world. */
 static const oltr_click_ops *usual_clicks(const oltr_world_ops *kind)

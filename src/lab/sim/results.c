@@ -26,8 +26,7 @@ static int scale_of(const oltr_experiment *e)
     return scale < FINEST ? scale : FINEST;
 }
 
-/* ---- what the results belong to
- * -------------------------------------------------------------------------- */
+/* ---- what the results belong to */
 
 static void put_text(writer *w, const char *text)
 {
@@ -149,10 +148,7 @@ uint64_t experiment_digest(const oltr_experiment *points, uint32_t n_points)
     return digest;
 }
 
-/* ---- life
- *
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- life */
 
 static int make_groups(point_results *p)
 {
@@ -184,7 +180,7 @@ static int make_point(point_results *p, const oltr_experiment *e)
 oltr_results *oltr_results_new(const oltr_experiment *points, uint32_t n_points, oltr_error *error)
 {
     if (!points || !n_points) {
-        fail(error, OLTR_EINVAL, "an experiment has at least one point");
+        set_error(error, OLTR_EINVAL, "an experiment has at least one point");
         return NULL;
     }
     for (uint32_t i = 0; i < n_points; i++)
@@ -209,7 +205,7 @@ oltr_results *results_of_checked(const oltr_experiment *points, uint32_t n_point
         made = make_point(&r->point[i], &points[i]);
     if (made)
         return r;
-    fail(error, OLTR_ENOMEM, "no memory for the results of %u points", n_points);
+    set_error(error, OLTR_ENOMEM, "no memory for the results of %u points", n_points);
     oltr_results_free(r);
     return NULL;
 }
@@ -256,8 +252,7 @@ void results_clear(oltr_results *results)
     }
 }
 
-/* ---- adding
- * ---------------------------------------------------------------------------------------------- */
+/* ---- adding */
 
 static int64_t in_units(const point_results *p, double value)
 {
@@ -349,15 +344,15 @@ static void merge_point(point_results *p, const point_results *from)
 oltr_status oltr_results_merge(oltr_results *into, const oltr_results *from, oltr_error *error)
 {
     if (!into || !from)
-        return fail(error, OLTR_EINVAL, "two results are needed to merge");
+        return set_error(error, OLTR_EINVAL, "two results are needed to merge");
     if (into->digest != from->digest)
-        return fail(error, OLTR_EMISMATCH,
-                    "these are results of two experiments, or of one with two settings");
+        return set_error(error, OLTR_EMISMATCH,
+                         "these are results of two experiments, or of one with two settings");
     for (uint32_t i = 0; i < into->n_points; i++)
         for (uint32_t j = 0; j < into->point[i].replications; j++)
             if (into->point[i].whole[j] && from->point[i].whole[j])
-                return fail(error, OLTR_EMISMATCH, "replication %u of point %u is in both results",
-                            j, i + 1);
+                return set_error(error, OLTR_EMISMATCH,
+                                 "replication %u of point %u is in both results", j, i + 1);
     for (uint32_t i = 0; i < into->n_points; i++)
         merge_point(&into->point[i], &from->point[i]);
     return OLTR_OK;
@@ -370,8 +365,7 @@ uint32_t oltr_shard_replications(oltr_shard shard, uint32_t replications)
     return replications > shard.index ? (replications - shard.index - 1) / shard.count + 1 : 0;
 }
 
-/* ---- reading
- * --------------------------------------------------------------------------------------------- */
+/* ---- reading */
 
 /* The sum of the squared distances from `centre` of n numbers with these sums, exactly: no
  * cancellation however large the mean. */

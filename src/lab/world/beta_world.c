@@ -28,12 +28,12 @@ static uint32_t a_max(const oltr_world *world)
 static oltr_status check(const oltr_world *world, oltr_error *error)
 {
     if (world->dim)
-        return fail(
+        return set_error(
             error, OLTR_EFEATURE,
             "world beta has no features; use world linear, logistic, or fixed with features");
     if (world->attraction)
-        return fail(error, OLTR_EINVAL,
-                    "world beta draws its attractions; use world fixed to give them");
+        return set_error(error, OLTR_EINVAL,
+                         "world beta draws its attractions; use world fixed to give them");
     if (!world->prior_a)
         return check_shifted_prior(world, 1, DEFAULT_B, 0, error);
     for (uint32_t i = 0; i < world->n_items; i++) {

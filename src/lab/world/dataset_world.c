@@ -19,16 +19,18 @@ static oltr_status check_shape(const oltr_dataset *data, oltr_error *error)
 {
     if (!data->n_queries || !data->query || !data->first_row || !data->grade ||
         (data->dim && !data->x))
-        return fail(error, OLTR_EINVAL,
-                    "world dataset needs a dataset with at least 1 query, and all of its arrays");
+        return set_error(
+            error, OLTR_EINVAL,
+            "world dataset needs a dataset with at least 1 query, and all of its arrays");
     for (uint32_t q = 0; q < data->n_queries; q++)
         if (data->first_row[q + 1] <= data->first_row[q])
-            return fail(error, OLTR_EITEM,
-                        "query %llu of the dataset has no documents: leave it out",
-                        (unsigned long long)data->query[q]);
+            return set_error(error, OLTR_EITEM,
+                             "query %llu of the dataset has no documents: leave it out",
+                             (unsigned long long)data->query[q]);
     if (data->first_row[0] != 0 || data->first_row[data->n_queries] != data->n_rows)
-        return fail(error, OLTR_EINVAL,
-                    "the queries of the dataset must have its %u rows among them", data->n_rows);
+        return set_error(error, OLTR_EINVAL,
+                         "the queries of the dataset must have its %u rows among them",
+                         data->n_rows);
     return OLTR_OK;
 }
 
@@ -63,14 +65,16 @@ uint32_t world_fewest(const oltr_world *world)
 static oltr_status check_moments(const oltr_world *world, oltr_error *error)
 {
     if (!world->prior_mean != !world->prior_sd)
-        return fail(error, OLTR_EPRIOR, "a world's prior needs both means and standard deviations");
+        return set_error(error, OLTR_EPRIOR,
+                         "a world's prior needs both means and standard deviations");
     for (uint32_t i = 0; world->prior_mean && i < world->dataset->n_rows; i++)
         if (!isfinite(world->prior_mean[i]) ||
             !(world->prior_sd[i] > 0 && isfinite(world->prior_sd[i])))
-            return fail(error, OLTR_EPRIOR,
-                        "row %u: mean %g with standard deviation %g is no prior; the deviation "
-                        "must be above 0",
-                        i, world->prior_mean[i], world->prior_sd[i]);
+            return set_error(
+                error, OLTR_EPRIOR,
+                "row %u: mean %g with standard deviation %g is no prior; the deviation "
+                "must be above 0",
+                i, world->prior_mean[i], world->prior_sd[i]);
     return OLTR_OK;
 }
 
@@ -79,40 +83,43 @@ static oltr_status check_rows(const oltr_world *world, oltr_error *error)
     const oltr_dataset *data = world->dataset;
     for (uint32_t i = 0; i < data->n_rows; i++) {
         if (!(world->attraction[i] >= 0 && world->attraction[i] <= 1))
-            return fail(error, OLTR_EINVAL, "row %u: an attraction is a probability, not %g", i,
-                        world->attraction[i]);
+            return set_error(error, OLTR_EINVAL, "row %u: an attraction is a probability, not %g",
+                             i, world->attraction[i]);
         if (world->prior_a &&
             check_shifted_prior(world, world->prior_a[i], world->prior_b[i], i, error) != OLTR_OK)
             return OLTR_EPRIOR;
     }
     for (size_t i = 0; i < (size_t)data->n_rows * data->dim; i++)
         if (!isfinite(data->x[i]))
-            return fail(error, OLTR_EFEATURE, "row %zu: feature %zu is not finite", i / data->dim,
-                        i % data->dim);
+            return set_error(error, OLTR_EFEATURE, "row %zu: feature %zu is not finite",
+                             i / data->dim, i % data->dim);
     return check_moments(world, error);
 }
 
 static oltr_status check(const oltr_world *world, oltr_error *error)
 {
     if (!world->dataset || !world->attraction)
-        return fail(error, OLTR_EINVAL,
-                    "world dataset needs a dataset, and the attraction of each of its rows; give "
-                    "them to a plan with oltr_plan_give_data()");
+        return set_error(
+            error, OLTR_EINVAL,
+            "world dataset needs a dataset, and the attraction of each of its rows; give "
+            "them to a plan with oltr_plan_give_data()");
     if (world->features)
-        return fail(error, OLTR_EFEATURE,
-                    "world dataset has the features of its rows; use world fixed to give them");
+        return set_error(
+            error, OLTR_EFEATURE,
+            "world dataset has the features of its rows; use world fixed to give them");
     if (!world->prior_a && is_shifted(world))
-        return fail(error, OLTR_EPRIOR,
-                    "this world has no Beta prior to misspecify: give it one, or leave "
-                    "misspecification at 0");
+        return set_error(error, OLTR_EPRIOR,
+                         "this world has no Beta prior to misspecify: give it one, or leave "
+                         "misspecification at 0");
     oltr_status status = check_shape(world->dataset, error);
     if (status != OLTR_OK)
         return status;
     uint32_t most = query_size(world->dataset, largest_query(world->dataset));
     if (world->n_items != most || world->dim != world->dataset->dim)
-        return fail(error, OLTR_EITEM,
-                    "this dataset makes a world of %u items with %u features, not of %u with %u",
-                    most, world->dataset->dim, world->n_items, world->dim);
+        return set_error(
+            error, OLTR_EITEM,
+            "this dataset makes a world of %u items with %u features, not of %u with %u", most,
+            world->dataset->dim, world->n_items, world->dim);
     return check_rows(world, error);
 }
 

@@ -7,21 +7,21 @@
 static oltr_status check(const oltr_world *world, oltr_error *error)
 {
     if (!world->attraction)
-        return fail(error, OLTR_EINVAL, "world fixed needs the attraction of every item");
+        return set_error(error, OLTR_EINVAL, "world fixed needs the attraction of every item");
     if (!world->prior_a && is_shifted(world))
-        return fail(
+        return set_error(
             error, OLTR_EPRIOR,
             "this world has no prior that could be wrong; add `prior: {a: 1, b: 10}` to it");
     if (!world->features != !world->dim)
-        return fail(error, OLTR_EFEATURE, "features and their number belong together");
+        return set_error(error, OLTR_EFEATURE, "features and their number belong together");
     for (size_t i = 0; i < (size_t)world->n_items * world->dim; i++)
         if (!isfinite(world->features[i]))
-            return fail(error, OLTR_EFEATURE, "item %zu: feature %zu is not finite", i / world->dim,
-                        i % world->dim);
+            return set_error(error, OLTR_EFEATURE, "item %zu: feature %zu is not finite",
+                             i / world->dim, i % world->dim);
     for (uint32_t i = 0; i < world->n_items; i++) {
         if (!(world->attraction[i] >= 0 && world->attraction[i] <= 1))
-            return fail(error, OLTR_EINVAL, "item %u: an attraction is a probability, not %g", i,
-                        world->attraction[i]);
+            return set_error(error, OLTR_EINVAL, "item %u: an attraction is a probability, not %g",
+                             i, world->attraction[i]);
         if (world->prior_a &&
             check_shifted_prior(world, world->prior_a[i], world->prior_b[i], i, error) != OLTR_OK)
             return OLTR_EPRIOR;

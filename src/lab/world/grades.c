@@ -41,19 +41,21 @@ oltr_status oltr_attraction_of_grade(const char *mapping, uint32_t grade, uint32
     if (found == MAPPINGS)
         return OLTR_EINVAL;
     if (!attraction)
-        return fail(error, OLTR_EINVAL, "there is no place for the attraction");
+        return set_error(error, OLTR_EINVAL, "there is no place for the attraction");
     const struct mapping *m = &mappings[found];
     if (largest < 1 || largest > LARGEST_GRADE)
-        return fail(error, OLTR_EVALUE, "the largest grade of a scale must be from 1 to %d, not %u",
-                    LARGEST_GRADE, largest);
+        return set_error(error, OLTR_EVALUE,
+                         "the largest grade of a scale must be from 1 to %d, not %u", LARGEST_GRADE,
+                         largest);
     if (!m->formula && largest != TABLE_GRADES - 1)
-        return fail(error, OLTR_EVALUE,
-                    "mapping %s is for grades from 0 to %d, and this scale ends at %u: take err, "
-                    "or set largest_grade to %d",
-                    mapping, TABLE_GRADES - 1, largest, TABLE_GRADES - 1);
+        return set_error(
+            error, OLTR_EVALUE,
+            "mapping %s is for grades from 0 to %d, and this scale ends at %u: take err, "
+            "or set largest_grade to %d",
+            mapping, TABLE_GRADES - 1, largest, TABLE_GRADES - 1);
     if (grade > largest)
-        return fail(error, OLTR_EVALUE, "a document has the grade %u, and the scale ends at %u",
-                    grade, largest);
+        return set_error(error, OLTR_EVALUE,
+                         "a document has the grade %u, and the scale ends at %u", grade, largest);
     *attraction = m->formula ? ldexp((double)((UINT64_C(1) << grade) - 1), -(int)largest)
                              : m->of_grade[grade];
     return OLTR_OK;

@@ -50,15 +50,15 @@ static double scale_of(const oltr_world *world)
 static oltr_status check_features(const oltr_world *world, oltr_error *error)
 {
     if (world->dim < 1 || world->dim > MOST_FEATURES)
-        return fail(error, OLTR_EFEATURE, "world %s needs a dim from 1 to %d features", world->kind,
-                    MOST_FEATURES);
+        return set_error(error, OLTR_EFEATURE, "world %s needs a dim from 1 to %d features",
+                         world->kind, MOST_FEATURES);
     if (world->attraction || world->features || world->prior_a)
-        return fail(
+        return set_error(
             error, OLTR_EINVAL,
             "world %s draws its own attractions, features and prior; use world fixed to give them",
             world->kind);
     if (!(world->scale >= 0 && isfinite(world->scale)))
-        return fail(error, OLTR_EINVAL, "the scale must be above 0, not %g", world->scale);
+        return set_error(error, OLTR_EINVAL, "the scale must be above 0, not %g", world->scale);
     return OLTR_OK;
 }
 
@@ -66,9 +66,10 @@ static oltr_status check_no_shift(const oltr_world *world, oltr_error *error)
 {
     if (!is_shifted(world))
         return OLTR_OK;
-    return fail(error, OLTR_EPRIOR,
-                "world %s has no prior that could be misspecified; leave misspecification at 0",
-                world->kind);
+    return set_error(
+        error, OLTR_EPRIOR,
+        "world %s has no prior that could be misspecified; leave misspecification at 0",
+        world->kind);
 }
 
 static oltr_status check_linear(const oltr_world *world, oltr_error *error)
@@ -77,9 +78,10 @@ static oltr_status check_linear(const oltr_world *world, oltr_error *error)
     if (status != OLTR_OK)
         return status;
     if (scale_of(world) > 1 || world->theta_on_sphere)
-        return fail(error, OLTR_EINVAL,
-                    "attractions of world linear must be probabilities: scale at most 1, theta on "
-                    "the cube");
+        return set_error(
+            error, OLTR_EINVAL,
+            "attractions of world linear must be probabilities: scale at most 1, theta on "
+            "the cube");
     return check_no_shift(world, error);
 }
 
@@ -92,10 +94,11 @@ static oltr_status check_scalar(const oltr_world *world, oltr_error *error)
 static oltr_status check_logistic(const oltr_world *world, oltr_error *error)
 {
     if (world->misspecification <= -1e-9 || world->misspecification >= PRIOR_B)
-        return fail(error, OLTR_EPRIOR,
-                    "policies of a logistic world would get Beta(a%+g, %g) with an a that may be "
-                    "near 0; keep misspecification at 0 or above, and below %d",
-                    world->misspecification, PRIOR_B - world->misspecification, PRIOR_B);
+        return set_error(
+            error, OLTR_EPRIOR,
+            "policies of a logistic world would get Beta(a%+g, %g) with an a that may be "
+            "near 0; keep misspecification at 0 or above, and below %d",
+            world->misspecification, PRIOR_B - world->misspecification, PRIOR_B);
     return check_features(world, error);
 }
 

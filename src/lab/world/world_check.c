@@ -10,9 +10,10 @@ static oltr_status check_size(const char *what, size_t size, size_t known, oltr_
 {
     if (size <= known)
         return OLTR_OK;
-    return fail(error, OLTR_EINVAL,
-                "the operations of this %s are of a newer oltr: %zu bytes, and this one knows %zu",
-                what, size, known);
+    return set_error(
+        error, OLTR_EINVAL,
+        "the operations of this %s are of a newer oltr: %zu bytes, and this one knows %zu", what,
+        size, known);
 }
 
 const world_ops *world_kind(const oltr_world *world, oltr_error *error)
@@ -24,8 +25,8 @@ const world_ops *world_kind(const oltr_world *world, oltr_error *error)
         return NULL;
     if (own->info.name && own->draw && !own->moves == !own->advance)
         return own;
-    fail(error, OLTR_EINVAL,
-         "a world of your own needs a name and draw, and moves together with advance");
+    set_error(error, OLTR_EINVAL,
+              "a world of your own needs a name and draw, and moves together with advance");
     return NULL;
 }
 
@@ -38,7 +39,7 @@ const click_ops *world_clicks(const oltr_world *world, oltr_error *error)
         return NULL;
     if (own->info.name && own->scan && own->value && own->best)
         return own;
-    fail(error, OLTR_EINVAL, "a click model of your own needs a name, scan, value and best");
+    set_error(error, OLTR_EINVAL, "a click model of your own needs a name, scan, value and best");
     return NULL;
 }
 
@@ -59,9 +60,9 @@ static oltr_status check_values(const char *name, const world_param *params, uin
 {
     for (uint32_t i = 0; values && i < n; i++)
         if (!params[i].field && !value_fits(&params[i].about, values[i]))
-            return fail(error, OLTR_EINVAL, "%s: %s must be from %g to %g%s, not %g", name,
-                        params[i].about.name, params[i].about.min, params[i].about.max,
-                        params[i].about.type == OLTR_REAL ? "" : " and whole", values[i]);
+            return set_error(error, OLTR_EINVAL, "%s: %s must be from %g to %g%s, not %g", name,
+                             params[i].about.name, params[i].about.min, params[i].about.max,
+                             params[i].about.type == OLTR_REAL ? "" : " and whole", values[i]);
     return OLTR_OK;
 }
 
@@ -72,20 +73,21 @@ oltr_status world_check(const oltr_world *world, oltr_error *error)
     if (!kind || !clicks)
         return OLTR_EINVAL;
     if (world->n_items < 1)
-        return fail(error, OLTR_EITEM, "a world needs at least 1 item");
+        return set_error(error, OLTR_EITEM, "a world needs at least 1 item");
     if (!isfinite(world->misspecification))
-        return fail(error, OLTR_EPRIOR, "the misspecification must be a finite number");
+        return set_error(error, OLTR_EPRIOR, "the misspecification must be a finite number");
     if (!world->prior_a != !world->prior_b)
-        return fail(error, OLTR_EPRIOR, "a world's prior needs both a and b");
+        return set_error(error, OLTR_EPRIOR, "a world's prior needs both a and b");
     if ((world->dataset || world->prior_mean || world->prior_sd) &&
         !(kind->traits & OLTR_WORLD_DATASET))
-        return fail(error, OLTR_EINVAL,
-                    "a dataset, and means and deviations of a prior, are for world dataset, not %s",
-                    kind->info.name);
+        return set_error(
+            error, OLTR_EINVAL,
+            "a dataset, and means and deviations of a prior, are for world dataset, not %s",
+            kind->info.name);
     if (kind->traits & OLTR_WORLD_REALS && clicks->rewards != OLTR_REALS)
-        return fail(error, OLTR_EINVAL,
-                    "world %s has real rewards: its click model must be abandon, not %s",
-                    kind->info.name, clicks->info.name);
+        return set_error(error, OLTR_EINVAL,
+                         "world %s has real rewards: its click model must be abandon, not %s",
+                         kind->info.name, clicks->info.name);
     oltr_status status =
         check_values(kind->info.name, kind->params, kind->n_params, world->kind_values, error);
     if (status == OLTR_OK)
@@ -106,12 +108,13 @@ oltr_status check_shifted_prior(const oltr_world *world, double a, double b, uin
 {
     double c = world->misspecification;
     if (!(isfinite(a) && isfinite(b) && a > 0 && b > 0))
-        return fail(error, OLTR_EPRIOR,
-                    "item %u: Beta(%g, %g) is no prior; both shapes must be above 0", item, a, b);
+        return set_error(error, OLTR_EPRIOR,
+                         "item %u: Beta(%g, %g) is no prior; both shapes must be above 0", item, a,
+                         b);
     if (!(a + c > 0 && b - c > 0))
-        return fail(error, OLTR_EPRIOR,
-                    "policies would get Beta(%g, %g), and there is no such prior: keep "
-                    "misspecification between %g and %g",
-                    a + c, b - c, -a, b);
+        return set_error(error, OLTR_EPRIOR,
+                         "policies would get Beta(%g, %g), and there is no such prior: keep "
+                         "misspecification between %g and %g",
+                         a + c, b - c, -a, b);
     return OLTR_OK;
 }

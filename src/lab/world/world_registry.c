@@ -66,8 +66,8 @@ uint32_t named_index(const char *what, const char *name, uint32_t count,
             return i;
         nearest_offer(&nearest, at(i)->name);
     }
-    fail(error, OLTR_EINVAL, "no %s is called '%s'; did you mean '%s'?", what, nearest.word,
-         nearest.best ? nearest.best : at(0)->name);
+    set_error(error, OLTR_EINVAL, "no %s is called '%s'; did you mean '%s'?", what, nearest.word,
+              nearest.best ? nearest.best : at(0)->name);
     return count;
 }
 

@@ -17,8 +17,7 @@
 
 enum { WIDTH = 1000, HEIGHT = 860, MOST_BINS = 40 };
 
-/* ---- the data
- * ------------------------------------------------------------------------------------------- */
+/* ---- the data */
 
 static void write_labels(const struct description *d, struct text *out)
 {
@@ -67,8 +66,7 @@ static void write_columns(const struct description *d, struct text *out)
     }
 }
 
-/* ---- the script
- * ----------------------------------------------------------------------------------------- */
+/* ---- the script */
 
 static void panel(struct text *out, double left, double right, double bottom, double top)
 {
@@ -216,6 +214,6 @@ oltr_status data_figure_script(const char *file, const char *title, const oltr_d
     write_sizes(dataset, d, data);
     write_columns(d, data);
     write_script(file, title, d, script);
-    return script->failed || data->failed ? fail(error, OLTR_ENOMEM, "%s: out of memory", file)
+    return script->failed || data->failed ? set_error(error, OLTR_ENOMEM, "%s: out of memory", file)
                                           : OLTR_OK;
 }

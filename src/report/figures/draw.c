@@ -46,8 +46,9 @@ static oltr_status draw_all(const char *folder, const struct manifest *manifest,
                          : draw_regret(folder, figure, &manifest->scene, error);
         }
         if (go_on != NULL && !go_on()) { /* gnuplot has had the same signal, whatever it says */
-            return fail(error, OLTR_EINTERRUPTED,
-                        "stopped before all figures were drawn; `oltr plot %s` draws them", folder);
+            return set_error(error, OLTR_EINTERRUPTED,
+                             "stopped before all figures were drawn; `oltr plot %s` draws them",
+                             folder);
         }
         if (status != OLTR_OK)
             return status;

@@ -45,9 +45,9 @@ static oltr_status parse_posteriors(struct folder *folder, oltr_error *error)
         folder->n_posteriors += good;
     }
     return good ? OLTR_OK
-                : fail(error, OLTR_EIO,
-                       "%s/summary.csv: record %zu is not what oltr run writes; run it again",
-                       folder->path, folder->n_posteriors + 1);
+                : set_error(error, OLTR_EIO,
+                            "%s/summary.csv: record %zu is not what oltr run writes; run it again",
+                            folder->path, folder->n_posteriors + 1);
 }
 
 static oltr_status read_posteriors(struct folder *folder, oltr_error *error)
@@ -56,8 +56,9 @@ static oltr_status read_posteriors(struct folder *folder, oltr_error *error)
     if (status != OLTR_OK)
         return status;
     folder->posterior = calloc(csv_lines(&folder->memory), sizeof *folder->posterior);
-    return folder->posterior != NULL ? parse_posteriors(folder, error)
-                                     : fail(error, OLTR_ENOMEM, "%s: out of memory", folder->path);
+    return folder->posterior != NULL
+               ? parse_posteriors(folder, error)
+               : set_error(error, OLTR_ENOMEM, "%s: out of memory", folder->path);
 }
 
 static bool has_pairs(const char *path)

@@ -40,13 +40,13 @@ static oltr_status parse_table(const char *folder, struct pair_table *table, olt
 {
     char *field[N_COLUMNS], *at = table->memory.bytes;
     if (!is_heading(field, csv_record(&at, field, N_COLUMNS))) {
-        return fail(error, OLTR_EIO, "%s/pairs.csv: line 1 is not the heading that oltr run writes",
-                    folder);
+        return set_error(error, OLTR_EIO,
+                         "%s/pairs.csv: line 1 is not the heading that oltr run writes", folder);
     }
     int count;
     while ((count = csv_record(&at, field, N_COLUMNS)) != 0) {
         if (count != N_COLUMNS || !parse_row(field, &table->row[table->count])) {
-            return fail(
+            return set_error(
                 error, OLTR_EIO,
                 "%s/pairs.csv: record %zu is broken; run the experiment again to get a good file",
                 folder, table->count + 2);
@@ -63,12 +63,12 @@ oltr_status pair_table_read(const char *folder, struct pair_table *table, oltr_e
     if (status != OLTR_OK)
         return status;
     if (strlen(table->memory.bytes) != table->memory.length) {
-        return fail(error, OLTR_EIO, "%s/pairs.csv: has zero bytes in it; it is not a text file",
-                    folder);
+        return set_error(error, OLTR_EIO,
+                         "%s/pairs.csv: has zero bytes in it; it is not a text file", folder);
     }
     table->row = calloc(csv_lines(&table->memory), sizeof *table->row);
     if (table->row == NULL)
-        return fail(error, OLTR_ENOMEM, "%s/pairs.csv: out of memory", folder);
+        return set_error(error, OLTR_ENOMEM, "%s/pairs.csv: out of memory", folder);
     return parse_table(folder, table, error);
 }
 

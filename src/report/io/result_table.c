@@ -14,8 +14,7 @@ static const char *const columns[] = {"sweep",     "policy", "round",       "reg
                                       "regret_se", "reward", "replications"};
 enum { N_COLUMNS = sizeof columns / sizeof columns[0] };
 
-/* ---- writing
- * -------------------------------------------------------------------------------------------- */
+/* ---- writing */
 
 static void add_heading(struct text *out)
 {
@@ -100,8 +99,7 @@ void queries_csv(const oltr_experiment *points, uint32_t n_points, const char *c
             add_query(&points[p], sweep != NULL ? sweep[p] : "", results, p, q, out);
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------- */
+/* ---- reading */
 
 static bool parse_row(char **field, struct result_row *row)
 {
@@ -130,13 +128,13 @@ static oltr_status parse_table(const char *folder, struct result_table *table, o
 {
     char *field[N_COLUMNS], *at = table->memory.bytes;
     if (!is_heading(field, csv_record(&at, field, N_COLUMNS))) {
-        return fail(error, OLTR_EIO,
-                    "%s/results.csv: line 1 is not the heading that oltr run writes", folder);
+        return set_error(error, OLTR_EIO,
+                         "%s/results.csv: line 1 is not the heading that oltr run writes", folder);
     }
     int count;
     while ((count = csv_record(&at, field, N_COLUMNS)) != 0) {
         if (count != N_COLUMNS || !parse_row(field, &table->row[table->count])) {
-            return fail(
+            return set_error(
                 error, OLTR_EIO,
                 "%s/results.csv: record %zu is broken; run the experiment again to get a good file",
                 folder, table->count + 2);
@@ -153,12 +151,12 @@ oltr_status result_table_read(const char *folder, struct result_table *table, ol
     if (status != OLTR_OK)
         return status;
     if (strlen(table->memory.bytes) != table->memory.length) {
-        return fail(error, OLTR_EIO, "%s/results.csv: has zero bytes in it; it is not a text file",
-                    folder);
+        return set_error(error, OLTR_EIO,
+                         "%s/results.csv: has zero bytes in it; it is not a text file", folder);
     }
     table->row = calloc(csv_lines(&table->memory), sizeof *table->row);
     if (table->row == NULL)
-        return fail(error, OLTR_ENOMEM, "%s/results.csv: out of memory", folder);
+        return set_error(error, OLTR_ENOMEM, "%s/results.csv: out of memory", folder);
     return parse_table(folder, table, error);
 }
 

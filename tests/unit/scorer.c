@@ -1,4 +1,4 @@
-/* ranker.c - rankers learn what is planted, are the same for a seed whatever the threads, live with
+/* scorer.c - scorers learn what is planted, are the same for a seed whatever the threads, live with
  * absurd features, and say what is wrong with data they cannot learn from.  Calibration finds a
  * known curve and never turns an order round.
  */
@@ -10,9 +10,9 @@
 #include "scorer/calibration.h"
 #include "scorer/prior_quality.h"
 
-static ranker_options quick(uint64_t seed)
+static scorer_options quick(uint64_t seed)
 {
-    ranker_options o = ranker_defaults();
+    scorer_options o = scorer_defaults();
     o.hidden[0] = 24;
     o.hidden[1] = 12;
     o.epochs = 40;
@@ -26,29 +26,28 @@ static part all_of(const oltr_dataset *d)
     return (part){d, d->n_queries, NULL};
 }
 
-static ranker *train(const oltr_dataset *a, const oltr_dataset *b, const ranker_options *o)
+static scorer *train(const oltr_dataset *a, const oltr_dataset *b, const scorer_options *o)
 {
     oltr_error error = {OLTR_OK, ""};
     part p = all_of(a), v = all_of(b);
-    ranker *r = ranker_train(&p, &v, NULL, o, NULL, &error);
+    scorer *r = scorer_train(&p, &v, NULL, o, NULL, &error);
     if (!r)
         FAIL_WITH("%s", error.msg);
     return r;
 }
 
-/* ---- learning
- * ------------------------------------------------------------------------------------------- */
+/* ---- learning */
 
 static void learns_what_is_planted(void **state)
 {
     (void)state;
     oltr_dataset *a = judged_queries(1, 60, 30, 8), *b = judged_queries(2, 20, 30, 8),
                  *c = judged_queries(3, 40, 30, 8);
-    ranker_options o = quick(4);
-    ranker *r = train(a, b, &o);
+    scorer_options o = quick(4);
+    scorer *r = train(a, b, &o);
     float *score = exactly(c->n_rows, sizeof *score);
     ranked *room = exactly(most_documents(c), sizeof *room);
-    assert_int_equal(ranker_score(r, c, score, 1, NULL), OLTR_OK);
+    assert_int_equal(scorer_score(r, c, score, 1, NULL), OLTR_OK);
     double learned = ndcg_mean(c, score, 1, 10, room, NULL, NULL);
     for (uint32_t row = 0; row < c->n_rows; row++)
         assert_true(score[row] > 0 && score[row] < 1);
@@ -57,10 +56,10 @@ static void learns_what_is_planted(void **state)
     best_feature(c, 10, score, room, &feature, &falls);
     feature_scores(c, feature, falls, score);
     double single = ndcg_mean(c, score, 1, 10, room, NULL, NULL);
-    assert_true(ranker_epoch(r) >= 1 && ranker_epoch(r) <= o.epochs && ranker_ndcg(r) > 0);
+    assert_true(scorer_epoch(r) >= 1 && scorer_epoch(r) <= o.epochs && scorer_ndcg(r) > 0);
     if (!(learned > single + 0.1 && learned > 0.6)) /* 0.87 and 0.48 when this was written */
         FAIL_WITH("NDCG@10 %.3f; the best feature has %.3f", learned, single);
-    ranker_free(r);
+    scorer_free(r);
     free(score);
     free(room);
     oltr_dataset_free(a);
@@ -73,8 +72,8 @@ static scores ensemble(const oltr_dataset *a, const oltr_dataset *b, const oltr_
 {
     scores s;
     oltr_error error = {OLTR_OK, ""};
-    scores_options o = {.models = 4, .threads = threads, .ranker = quick(seed)};
-    o.ranker.epochs = 4;
+    scores_options o = {.models = 4, .threads = threads, .scorer = quick(seed)};
+    o.scorer.epochs = 4;
     if (scores_train(a, b, c, &o, &s, &error) != OLTR_OK)
         FAIL_WITH("%s", error.msg);
     return s;
@@ -111,28 +110,27 @@ static void absurd_features_do_no_harm(void **state)
         dataset_x(a)[(size_t)i * 6 + 3] = absurd[i];
         dataset_x(b)[(size_t)i * 6 + i % 6] = absurd[i];
     }
-    ranker_options o = quick(4);
+    scorer_options o = quick(4);
     o.epochs = 10;
-    ranker *r = train(a, b, &o);
+    scorer *r = train(a, b, &o);
     float *score = exactly(b->n_rows, sizeof *score);
-    assert_int_equal(ranker_score(r, b, score, 1, NULL), OLTR_OK);
+    assert_int_equal(scorer_score(r, b, score, 1, NULL), OLTR_OK);
     for (uint32_t row = 0; row < b->n_rows; row++)
         assert_true(score[row] > 0 && score[row] < 1); /* not NaN */
     free(score);
-    ranker_free(r);
+    scorer_free(r);
     oltr_dataset_free(a);
     oltr_dataset_free(b);
 }
 
-/* ---- refusals
- * ------------------------------------------------------------------------------------------- */
+/* ---- refusals */
 
-static void refuses(const oltr_dataset *a, const oltr_dataset *b, const ranker_options *o,
+static void refuses(const oltr_dataset *a, const oltr_dataset *b, const scorer_options *o,
                     const char *words)
 {
     oltr_error error = {OLTR_OK, ""};
     part p = all_of(a), v = all_of(b);
-    assert_null(ranker_train(&p, &v, NULL, o, NULL, &error));
+    assert_null(scorer_train(&p, &v, NULL, o, NULL, &error));
     if (error.code == OLTR_OK || !strstr(error.msg, words))
         FAIL_WITH("expected `%s`, got `%s`", words, error.msg);
 }
@@ -144,7 +142,7 @@ static void says_what_is_wrong(void **state)
     oltr_dataset *flat = judged_queries(3, 6, 10, 4), *dull = judged_queries(4, 6, 10, 1);
     memset(dataset_grade(flat), 0, flat->n_rows);
     memset(dataset_grade(dull), 1, dull->n_rows);
-    ranker_options good = quick(1), o;
+    scorer_options good = quick(1), o;
     refuses(a, wide, &good, "the validation queries have 5 features, the training queries 4");
     refuses(flat, a, &good, "none of the 6 training queries has a document with a grade above 0");
     refuses(a, flat, &good, "none of the 6 validation queries has a document with a grade above 0");
@@ -160,14 +158,14 @@ static void says_what_is_wrong(void **state)
     o = good, o.dropout = 1;
     refuses(a, a, &o, "dropout in [0, 0.95]");
     oltr_error error = {OLTR_OK, ""};
-    ranker *r = train(a, a, &good);
+    scorer *r = train(a, a, &good);
     float score[64];
-    assert_int_equal(ranker_score(r, wide, score, 1, &error), OLTR_EMISMATCH);
+    assert_int_equal(scorer_score(r, wide, score, 1, &error), OLTR_EMISMATCH);
     assert_non_null(strstr(error.msg, "trained on 4 features, this dataset has 5"));
-    ranker_free(r);
-    ranker_free(NULL);
+    scorer_free(r);
+    scorer_free(NULL);
     scores s;
-    scores_options e = {.models = 2, .threads = 2, .ranker = good};
+    scores_options e = {.models = 2, .threads = 2, .scorer = good};
     assert_int_equal(scores_train(a, a, wide, &e, &s, &error), OLTR_EMISMATCH);
     assert_int_equal(scores_train(a, flat, a, &e, &s, &error), OLTR_EVALUE);
     assert_non_null(strstr(error.msg, "validation queries"));
@@ -208,21 +206,20 @@ static void stops_when_asked(void **state)
     scores s;
     oltr_error error = {OLTR_OK, ""};
     scores_options o = {
-        .models = 3, .threads = 2, .ranker = quick(1), .stop = stop_soon, .context = &w};
+        .models = 3, .threads = 2, .scorer = quick(1), .stop = stop_soon, .context = &w};
     assert_int_equal(scores_train(a, a, a, &o, &s, &error), OLTR_EINTERRUPTED);
     assert_null(s.score);
     o.stop = NULL;
     o.progress = note;
     o.every = 0;
-    o.ranker.epochs = 3;
+    o.scorer.epochs = 3;
     assert_int_equal(scores_train(a, a, a, &o, &s, &error), OLTR_OK);
     assert_true(w.reports > 0);
     scores_free(&s);
     oltr_dataset_free(a);
 }
 
-/* ---- calibration
- * ---------------------------------------------------------------------------------------- */
+/* ---- calibration */
 
 static void finds_a_known_curve(void **state)
 {
