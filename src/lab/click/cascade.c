@@ -36,13 +36,6 @@ static uint32_t scan(const oltr_world *world, const instance *truth, const oltr_
     return examined && examined < shown->k ? examined : shown->k;
 }
 
-static oltr_status check(const oltr_world *world, oltr_error *error)
-{
-    (void)world;
-    (void)error;
-    return OLTR_OK;
-}
-
 static double value(const oltr_world *world, const instance *truth, const uint32_t *item,
                     uint32_t k)
 {
@@ -78,7 +71,6 @@ static double worst(const oltr_world *world, const instance *truth, uint32_t k)
 const click_ops cascade_clicks = {
     .info = {"cascade", "users scan from the top, click the first attractive item, and leave"},
     .rewards = OLTR_CLICKS,
-    .check = check,
     .scan = scan,
     .value = value,
     .best = best,

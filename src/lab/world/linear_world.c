@@ -165,12 +165,6 @@ static int logistic_prior(const oltr_world *world)
     return !world->fresh_contexts;
 }
 
-static int no_prior(const oltr_world *world)
-{
-    (void)world;
-    return 0;
-}
-
 static oltr_status draw_scores(const oltr_world *world, uint64_t seed, uint64_t replication,
                                instance *out, oltr_error *error)
 {
@@ -247,7 +241,6 @@ const world_ops linear_world = {
     .advance = advance_linear,
     .params = params,
     .n_params = N_PARAMS - 1,
-    .gives_prior = no_prior,
 };
 
 const world_ops logistic_world = {
@@ -273,5 +266,4 @@ const world_ops scalar_world = {
     .params = params,
     .n_params = N_PARAMS,
     .traits = OLTR_WORLD_REALS,
-    .gives_prior = no_prior,
 };
