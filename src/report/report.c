@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "report/io/csv.h"
 #include "report/io/whole_file.h"
+#include "report/page/page.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -178,7 +179,7 @@ static void add_result(const char *name, const struct result_row *row, struct te
     csv_field(out, row->sweep);
     text_add(out, ",");
     csv_field(out, row->policy);
-    text_printf(out, ",%" PRIu64 ",%.9g,%.9g,%.9g,%" PRIu32 "\n", row->round, row->regret,
+    text_printf(out, ",%" PRIu64 ",%.9g,%.9g,%.9g,%" PRIu64 "\n", row->round, row->regret,
                 row->regret_se, row->reward, row->replications);
 }
 
@@ -190,7 +191,7 @@ static void results_of_all(const struct report *report, bool last_only, struct t
         const struct result_table *results = &report->experiment[i].folder.results;
         for (size_t j = 0; j < results->count; j++) {
             const struct result_row *row = &results->row[j];
-            if (!last_only || result_last(results, row->sweep, row->policy) == row)
+            if (!last_only || result_last(results, row->sweep, row->policy, 0) == row)
                 add_result(report->experiment[i].name, row, out);
         }
     }
@@ -233,13 +234,7 @@ static oltr_status write_tables(const struct report *report, oltr_error *error)
 
 oltr_status report_write(const struct report *report, uint32_t *missing, oltr_error *error)
 {
-    struct text page = {0};
     *missing = 0;
     oltr_status status = write_tables(report, error);
-    if (status == OLTR_OK)
-        status = page_write(report, &page, missing, error);
-    if (status == OLTR_OK)
-        status = file_write_in(report->path, "index.html", &page, error);
-    text_free(&page);
-    return status;
+    return status == OLTR_OK ? page_write(report, missing, error) : status;
 }
