@@ -203,6 +203,46 @@ LANES_INLINE m8 f8_equal(f8 a, f8 b)
     return _mm256_cmp_ps(a, b, _CMP_EQ_OQ);
 }
 
+LANES_INLINE m8 f8_reaches(f8 a, f8 b) /* a >= b */
+{
+    return _mm256_cmp_ps(a, b, _CMP_GE_OQ);
+}
+
+/* Every lane's neighbour at a distance of 1, 2 or 4. */
+LANES_INLINE f8 f8_swap_1(f8 x)
+{
+    return _mm256_permute_ps(x, 0xB1);
+}
+
+LANES_INLINE f8 f8_swap_2(f8 x)
+{
+    return _mm256_permute_ps(x, 0x4E);
+}
+
+LANES_INLINE f8 f8_swap_4(f8 x)
+{
+    return _mm256_permute2f128_ps(x, x, 1);
+}
+
+LANES_INLINE float f8_largest(f8 x)
+{
+    __m128 h = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    h = _mm_max_ps(h, _mm_movehl_ps(h, h));
+    return _mm_cvtss_f32(_mm_max_ss(h, _mm_movehdup_ps(h)));
+}
+
+LANES_INLINE float f8_least(f8 x)
+{
+    __m128 h = _mm_min_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    h = _mm_min_ps(h, _mm_movehl_ps(h, h));
+    return _mm_cvtss_f32(_mm_min_ss(h, _mm_movehdup_ps(h)));
+}
+
+LANES_INLINE w8 m8_words(m8 x) /* all bits of a lane, or none */
+{
+    return _mm256_castps_si256(x);
+}
+
 LANES_INLINE m8 m8_of_signs(w8 x) /* the lanes whose highest bit is set */
 {
     return _mm256_castsi256_ps(x);
@@ -327,6 +367,37 @@ LANES_INLINE d4 d4_add(d4 a, d4 b)
 LANES_INLINE d4 d4_fma(d4 a, d4 b, d4 c) /* a b + c */
 {
     return _mm256_fmadd_pd(a, b, c);
+}
+
+LANES_INLINE d4 d4_max(d4 a, d4 b)
+{
+    return _mm256_max_pd(a, b);
+}
+
+LANES_INLINE d4 d4_min(d4 a, d4 b)
+{
+    return _mm256_min_pd(a, b);
+}
+
+LANES_INLINE d4 d4_swap_1(d4 x)
+{
+    return _mm256_permute_pd(x, 5);
+}
+
+LANES_INLINE d4 d4_swap_2(d4 x)
+{
+    return _mm256_permute2f128_pd(x, x, 1);
+}
+
+LANES_INLINE double d4_largest(d4 x)
+{
+    __m128d h = _mm_max_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
+    return _mm_cvtsd_f64(_mm_max_sd(h, _mm_unpackhi_pd(h, h)));
+}
+
+LANES_INLINE uint32_t d4_equal_bits(d4 a, d4 b) /* bit i: lanes i are equal */
+{
+    return (uint32_t)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_EQ_OQ));
 }
 
 LANES_INLINE double d4_sum(d4 x) /* (0 + 1) + (2 + 3) */

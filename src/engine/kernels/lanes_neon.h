@@ -217,6 +217,42 @@ LANES_INLINE m8 f8_equal(f8 x, f8 y)
     return (m8){vceqq_f32(x.a, y.a), vceqq_f32(x.b, y.b)};
 }
 
+LANES_INLINE m8 f8_reaches(f8 x, f8 y)
+{
+    return (m8){vcgeq_f32(x.a, y.a), vcgeq_f32(x.b, y.b)};
+}
+
+/* Every lane's neighbour at a distance of 1, 2 or 4. */
+LANES_INLINE f8 f8_swap_1(f8 x)
+{
+    return (f8){vrev64q_f32(x.a), vrev64q_f32(x.b)};
+}
+
+LANES_INLINE f8 f8_swap_2(f8 x)
+{
+    return (f8){vextq_f32(x.a, x.a, 2), vextq_f32(x.b, x.b, 2)};
+}
+
+LANES_INLINE f8 f8_swap_4(f8 x)
+{
+    return (f8){x.b, x.a};
+}
+
+LANES_INLINE float f8_largest(f8 x)
+{
+    return vmaxvq_f32(vmaxq_f32(x.a, x.b));
+}
+
+LANES_INLINE float f8_least(f8 x)
+{
+    return vminvq_f32(vminq_f32(x.a, x.b));
+}
+
+LANES_INLINE w8 m8_words(m8 x) /* all bits of a lane, or none */
+{
+    return x;
+}
+
 LANES_INLINE m8 m8_of_signs(w8 x) /* the lanes whose highest bit is set */
 {
     return (m8){vcltzq_s32(vreinterpretq_s32_u32(x.a)), vcltzq_s32(vreinterpretq_s32_u32(x.b))};
@@ -332,6 +368,38 @@ LANES_INLINE d4 d4_add(d4 x, d4 y)
 LANES_INLINE d4 d4_fma(d4 x, d4 y, d4 z) /* x y + z */
 {
     return (d4){vfmaq_f64(z.a, x.a, y.a), vfmaq_f64(z.b, x.b, y.b)};
+}
+
+LANES_INLINE d4 d4_max(d4 x, d4 y)
+{
+    return (d4){vmaxq_f64(x.a, y.a), vmaxq_f64(x.b, y.b)};
+}
+
+LANES_INLINE d4 d4_min(d4 x, d4 y)
+{
+    return (d4){vminq_f64(x.a, y.a), vminq_f64(x.b, y.b)};
+}
+
+LANES_INLINE d4 d4_swap_1(d4 x)
+{
+    return (d4){vextq_f64(x.a, x.a, 1), vextq_f64(x.b, x.b, 1)};
+}
+
+LANES_INLINE d4 d4_swap_2(d4 x)
+{
+    return (d4){x.b, x.a};
+}
+
+LANES_INLINE double d4_largest(d4 x)
+{
+    return vmaxvq_f64(vmaxq_f64(x.a, x.b));
+}
+
+LANES_INLINE uint32_t d4_equal_bits(d4 x, d4 y) /* bit i: lanes i are equal */
+{
+    uint64x2_t a = vceqq_f64(x.a, y.a), b = vceqq_f64(x.b, y.b);
+    return (uint32_t)((vgetq_lane_u64(a, 0) & 1) | (vgetq_lane_u64(a, 1) & 2) |
+                      (vgetq_lane_u64(b, 0) & 4) | (vgetq_lane_u64(b, 1) & 8));
 }
 
 LANES_INLINE double d4_sum(d4 x) /* (0 + 1) + (2 + 3) */
