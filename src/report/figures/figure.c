@@ -259,43 +259,21 @@ static void write_heading(const struct drawing *drawing, struct text *out)
     text_add(out, "\n");
 }
 
-/* The smallest x that some curve has not written yet; false when all are through. */
-static bool next_x(const struct drawing *drawing, const size_t *at, double *x)
+static void write_data(struct drawing *drawing, struct text *out)
 {
-    bool found = false;
-    for (size_t i = 0; i < drawing->n_curves; i++) {
-        const struct curve *curve = &drawing->curve[i];
-        if (at[i] < curve->count && (!found || curve->point[at[i]].x < *x)) {
-            *x = curve->point[at[i]].x;
-            found = true;
-        }
-    }
-    return found;
-}
-
-/* Curves need not have the same x values: what one of them lacks is left empty. */
-static bool write_data(const struct drawing *drawing, struct text *out)
-{
-    size_t *at = calloc(drawing->n_curves + 1, sizeof *at);
-    double x = 0;
+    double x;
     write_heading(drawing, out);
-    while (at != NULL && next_x(drawing, at, &x)) {
+    while (drawing_next(drawing, &x)) {
         text_printf(out, "%.12g", x);
         for (size_t i = 0; i < drawing->n_curves; i++) {
-            const struct curve *curve = &drawing->curve[i];
-            const struct curve_point *point = &curve->point[at[i]];
-            if (at[i] < curve->count && point->x <= x) {
-                text_printf(out, ",%.9g,%.9g", point->y, point->se);
-                at[i]++;
-            } else {
+            const struct curve_point *here = drawing->curve[i].here;
+            if (here)
+                text_printf(out, ",%.9g,%.9g", here->y, here->se);
+            else
                 text_add(out, ",,");
-            }
         }
         text_add(out, "\n");
     }
-    bool written = at != NULL;
-    free(at);
-    return written;
 }
 
 /* ---- the figure */
@@ -307,7 +285,8 @@ oltr_status figure_script(const struct figure *figure, const struct figure_scene
     oltr_status status = drawing_make(&drawing, figure, scene, error);
     if (status == OLTR_OK) {
         write_script(&drawing, script);
-        if (!write_data(&drawing, data) || script->failed || data->failed)
+        write_data(&drawing, data);
+        if (script->failed || data->failed)
             status = set_error(error, OLTR_ENOMEM, "%s: out of memory", figure->file);
     }
     drawing_free(&drawing);

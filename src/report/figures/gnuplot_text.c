@@ -35,7 +35,7 @@ static void add_character(struct text *out, const char *at, size_t length)
 static void add_quoted(struct text *out, const char *string, bool double_percent)
 {
     text_add(out, "\"");
-    while (*string != '\0') {
+    while (*string) {
         size_t length = text_character(string);
         add_character(out, string, length);
         if (double_percent && *string == '%')

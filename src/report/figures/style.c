@@ -107,7 +107,7 @@ static const struct style *known_style(const char *label)
 static bool taken(const char *colour, const struct style *style, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (style[i].colour != NULL && strcmp(style[i].colour, colour) == 0)
+        if (style[i].colour && strcmp(style[i].colour, colour) == 0)
             return true;
     return false;
 }
@@ -116,11 +116,11 @@ void style_assign(const char *const *label, size_t count, struct style *style)
 {
     for (size_t i = 0; i < count; i++) {
         const struct style *fixed = known_style(label[i]);
-        style[i] = fixed != NULL ? *fixed : (struct style){NULL, NULL, 0};
+        style[i] = fixed ? *fixed : (struct style){NULL, NULL, 0};
     }
     size_t next = 0;
     for (size_t i = 0; i < count; i++) {
-        if (style[i].colour != NULL)
+        if (style[i].colour)
             continue;
         while (next < N_FALLBACK && taken(fallback[next].colour, style, count))
             next++;

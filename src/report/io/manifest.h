@@ -45,7 +45,6 @@ struct manifest {
     struct figure *figure; /* (n_figures) */
     struct figure_point *point;
     const char **policy;
-    const char **note; /* (policies) or NULL for each */
     uint32_t n_claims;
     struct claim *claim; /* (n_claims) */
 };
