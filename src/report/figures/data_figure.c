@@ -1,11 +1,11 @@
 /* data_figure.c - see data_figure.h.
  *
- * Four panels.  Above, the share of each label and how many documents queries have.  Below, one
- * thin column for each feature: where its values lie (90 % of them, and the median, on a
- * logarithmic scale that knows both signs), and how many of them are 0.
+ * Four panels.  Above: the share of each label, and the number of documents of a query.  Below, one
+ * thin column for each feature: the range of its values (all, the middle 90 %, the median, on a
+ * logarithmic scale with both signs), and the share of zeros.
  *
- * The data is one CSV of three tables, separated by two blank lines each, which gnuplot calls index
- * 0, 1, 2. */
+ * The data is one CSV file of three tables with two blank lines between them; gnuplot calls them
+ * index 0, 1, 2. */
 #include "report/figures/data_figure.h"
 
 #include "report/figures/figure.h"
@@ -49,7 +49,7 @@ static void write_sizes(const oltr_dataset *dataset, const struct description *d
         text_printf(out, "%.9g,%u\n", (i + (width > 1 ? 0.5 : 0)) * width, count[i]);
 }
 
-/* sign(x) log10(1 + |x|): decades, whatever the sign. */
+/* sign(x) log10(1 + |x|): decades of either sign. */
 static double decades(float x)
 {
     return copysign(log10(1 + fabs((double)x)), (double)x);
@@ -128,7 +128,7 @@ static void add_tic_pair(struct text *out, const char *label, double value, doub
         text_printf(out, ", '−%s' %.6g", label, -at);
 }
 
-/* Powers of ten, as many as are readable; in a narrow range what people read there. */
+/* Powers of ten, as many as are readable; round numbers in a narrow range. */
 static void add_value_tics(const struct description *d, struct text *out)
 {
     static const char *const power[] = {"",    "10",  "100", "10³", "10⁴",

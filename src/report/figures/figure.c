@@ -1,9 +1,8 @@
 /* figure.c - see figure.h.
  *
- * Two files come out: <file>.csv, one column of means and one of standard errors for each curve,
- * and <file>.gp, a short script that a person can restyle: the width of the bands, the colours and
- * the titles stand in plain sight.  The legend stands beside the plot, in the order in which the
- * curves end, so the eye can go straight across. */
+ * <file>.csv has a column of means and one of standard errors for each curve.  <file>.gp is a short
+ * script that people can edit: the width of the bands, the colours and the titles are easy to find.
+ * The legend is beside the plot, in the order of the ends of the curves. */
 #include "report/figures/figure.h"
 
 #include "engine/base/error.h"
@@ -126,7 +125,7 @@ static void add_y_axis(const struct drawing *drawing, struct text *out)
     }
 }
 
-/* Swept numbers above zero follow the wish for logarithmic axes; words and zeros cannot. */
+/* A logarithmic axis is possible for swept numbers above zero only. */
 static void add_sweep_axis(const struct drawing *drawing, struct text *out)
 {
     double low = drawing->x_low, high = drawing->x_high;
@@ -155,7 +154,7 @@ static void add_x_axis(const struct drawing *drawing, struct text *out)
     }
 }
 
-/* What the band is, small, in the corner: a figure is often seen without its page. */
+/* The meaning of the bands, small, in the corner: a figure is often seen without its page. */
 static void add_note(const struct drawing *drawing, struct text *out)
 {
     int bands = drawing->figure->bands;
@@ -210,7 +209,7 @@ static void add_line(const struct drawing *drawing, const struct curve *curve, s
     gnuplot_string(out, curve->label);
 }
 
-/* The bands go under all lines. */
+/* The bands first: lines are drawn over them. */
 static void add_plot(const struct drawing *drawing, struct text *out)
 {
     text_add(out, "    plot ");

@@ -1,4 +1,4 @@
-/* prior_figure.c - see prior_figure.h. */
+/* prior_figure.c - see prior_figure.h.  Both scripts share their first and last lines. */
 #include "report/figures/prior_figure.h"
 
 #include "report/figures/figure.h"

@@ -1,8 +1,8 @@
 /* style.c - see style.h.
  *
- * The colours are those of Okabe and Ito, which people with any kind of colour vision can tell
- * apart, without their yellow (too pale for a line on white), continued with Paul Tol's "muted"
- * ones.  Colour is never the only sign: each label has its own dash and point as well. */
+ * The colours are those of Okabe and Ito, which people with any kind of colour vision can
+ * distinguish, without their yellow (too pale on white), then Paul Tol's "muted" ones.  Labels also
+ * differ by dash and point. */
 #include "report/figures/style.h"
 
 #include <stdbool.h>
@@ -81,8 +81,7 @@ static const struct {
     {"GTS-P (released)", {PURPLE, DOTTED, 8}},
     {"Beta", {BLUE, SOLID, 13}},
     {"Gaussian (sigma 1)", {WINE, DASH_DOT, 4}},
-    {"Gaussian (sigma 0.5)",
-     {VERMILLION, DASHED, 7}}, /* dashed, because it lies on the Beta where nu is 0.5 */
+    {"Gaussian (sigma 0.5)", {VERMILLION, DASHED, 7}}, /* dashed: equals the Beta at nu = 0.5 */
 };
 
 static const struct style fallback[] = {
@@ -124,9 +123,7 @@ void style_assign(const char *const *label, size_t count, struct style *style)
             continue;
         while (next < N_FALLBACK && taken(fallback[next].colour, style, count))
             next++;
-        style[i] =
-            fallback[next %
-                     N_FALLBACK]; /* more labels than colours: go round, the points still differ */
+        style[i] = fallback[next % N_FALLBACK]; /* with more labels than colours, points differ */
         style[i].point += next >= N_FALLBACK;
         next++;
     }

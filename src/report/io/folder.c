@@ -1,4 +1,5 @@
-/* folder.c - see folder.h. */
+/* folder.c - see folder.h.  A simulation has results.csv and mostly pairs.csv; an experiment of
+ * kind concentration has only its posteriors in summary.csv. */
 #include "report/io/folder.h"
 
 #include "report/io/whole_file.h"

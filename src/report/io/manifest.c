@@ -1,5 +1,5 @@
-/* manifest.c - see manifest.h.  A manifest is read by people, by notebooks, and by `oltr plot`
- * after somebody edited it: every field is checked on the way in. */
+/* manifest.c - see manifest.h.  People may edit a manifest and then run `oltr plot`, so every field
+ * is checked when it is read. */
 #define _POSIX_C_SOURCE 200809L
 #include "report/io/manifest.h"
 
@@ -46,7 +46,7 @@ static json_t *compiler(void)
 #endif
 }
 
-/* What Linux calls the processor; "" where it does not say. */
+/* The name of the processor on Linux; "" elsewhere. */
 static void processor_name(char *out, size_t size)
 {
     char line[256];

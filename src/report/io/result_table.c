@@ -1,5 +1,5 @@
-/* result_table.c - see result_table.h.  The columns are a promise to other people's scripts: they
- * never change order. */
+/* result_table.c - see result_table.h.  Other people's scripts read these columns: they never
+ * change order. */
 #include "report/io/result_table.h"
 
 #include <inttypes.h>

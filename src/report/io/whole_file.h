@@ -1,5 +1,4 @@
-/* whole_file.h - whole files in, whole files out.  A file under its final name is always complete.
- */
+/* whole_file.h - reads and writes whole files.  A file under its final name is always complete. */
 #ifndef OLTR_REPORT_IO_WHOLE_FILE_H
 #define OLTR_REPORT_IO_WHOLE_FILE_H
 
