@@ -78,11 +78,11 @@ oltr_status density_read(const char *folder, struct density_panels *panels, oltr
     panels->row = panels->file.row;
     panels->count = panels->file.count;
     measure(panels);
-    return is_regular(panels) ? OLTR_OK
-                              : set_error(error, OLTR_EDATA,
-                                          "%s/density.csv is broken; run the experiment again to "
-                                          "get a good file",
-                                          folder);
+    return is_regular(panels)
+               ? OLTR_OK
+               : set_error(error, OLTR_EDATA,
+                           "%s/density.csv is broken; run the experiment again to get a good file",
+                           folder);
 }
 
 void density_styles(const struct density_panels *panels, struct style style[MAX_POSTERIORS])
@@ -165,8 +165,7 @@ static void add_panel(const struct density_panels *panels, size_t panel, const s
     gnuplot_tics(out, 'x', first->x, last->x);
     text_printf(out,
                 "    set arrow 1 from %s, graph 0 to %s, graph 1 nohead linecolor rgb '#666666' "
-                "linewidth 1 "
-                "dashtype (4,4) back\n",
+                "linewidth 1 dashtype (4,4) back\n",
                 first->attraction, first->attraction);
     text_add(out, panel == 0 ? "    set ylabel 'posterior density'\n"
                              : "    unset ylabel\n    set format y ''\n");
@@ -185,9 +184,7 @@ static void add_legend(const struct density_panels *panels, const struct style *
         "    unset border\n    unset grid\n    unset arrow 1\n    unset label 1\n    set xrange "
         "[0:1]\n"
         "    set yrange [0:1]\n    set key at screen 0.5,0.055 center center horizontal maxrows 1 "
-        "Left reverse "
-        "samplen 3 "
-        "width 2\n    plot ");
+        "Left reverse samplen 3 width 2\n    plot ");
     for (size_t q = 0; q < panels->n_posteriors; q++) {
         text_printf(out, "%sNaN with lines linecolor rgb '%s' linewidth width dashtype %s title ",
                     q > 0 ? ", \\\n         " : "", style[q].colour, style[q].dash);

@@ -188,11 +188,10 @@ static void add_band(const struct drawing *drawing, const struct curve *curve, s
             "linecolor rgb '%s' fillstyle transparent solid 0.2 noborder notitle, \\\n         ",
             column, column + 1, column, column + 1, curve->style.colour);
     } else {
-        text_printf(
-            out,
-            "data skip 1 using 1:%zu:(bands*$%zu) with yerrorbars linecolor rgb '%s' linewidth 1.2 "
-            "pointtype 0 notitle, \\\n         ",
-            column, column + 1, curve->style.colour);
+        text_printf(out,
+                    "data skip 1 using 1:%zu:(bands*$%zu) with yerrorbars linecolor rgb '%s' "
+                    "linewidth 1.2 pointtype 0 notitle, \\\n         ",
+                    column, column + 1, curve->style.colour);
     }
 }
 

@@ -126,8 +126,8 @@ void gnuplot_formats(struct text *out, const char *file, int width, int height)
     text_printf(out,
                 "\ndo for [format in 'svg png pdf'] {\n"
                 "    if (format eq 'svg') {\n"
-                "        set terminal svg size %d,%d background 'white' noenhanced "
-                "font 'DejaVu Sans,Verdana,Helvetica,sans-serif,13'\n    }\n"
+                "        set terminal svg size %d,%d background 'white' noenhanced font 'DejaVu "
+                "Sans,Verdana,Helvetica,sans-serif,13'\n    }\n"
                 "    if (format eq 'png') {\n"
                 "        set terminal pngcairo size %d,%d noenhanced font 'DejaVu Sans,12' "
                 "fontscale 1.75 linewidth 2 pointscale 2\n    }\n"
