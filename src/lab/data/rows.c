@@ -264,7 +264,7 @@ static int permute(rows *r, uint32_t *from)
         from[at] = at;
     }
     free(kept);
-    return kept != NULL;
+    return kept;
 }
 
 static int regroup(rows *r, const place *order)

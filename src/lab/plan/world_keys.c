@@ -69,7 +69,7 @@ static uint32_t owners(const char *key, bool of_clicks, char list[OWNERS_SIZE])
         found++;
     }
     if (last && used < OWNERS_SIZE)
-        (void)snprintf(list + used, OWNERS_SIZE - used, "%s%s", used ? " or " : "", last);
+        snprintf(list + used, OWNERS_SIZE - used, "%s%s", used ? " or " : "", last);
     return found;
 }
 
@@ -212,9 +212,9 @@ static const char *copy(struct section *section, const char *text)
 static void value_text(const oltr_param *param, char text[32])
 {
     bool word = param->choices && (param->type == OLTR_CHOICE || param->initial < param->min);
-    (void)snprintf(text, 32, "%.15g", param->initial);
+    snprintf(text, 32, "%.15g", param->initial);
     if (word)
-        (void)snprintf(text, 32, "%s", param->choices[(size_t)param->initial]);
+        snprintf(text, 32, "%s", param->choices[(size_t)param->initial]);
 }
 
 static void add_key(void *context, const struct key *key, const oltr_param *param)
@@ -231,9 +231,9 @@ static void add_key(void *context, const struct key *key, const oltr_param *para
         (void)owners(name, true, list);
     if (param)
         value_text(param, value);
-    (void)snprintf(help, sizeof help, "%s%s%s%s%s%s%s", of_clicks ? "clicks " : "",
-                   of_all ? "" : list, of_all ? "" : ": ", key ? key->help : param->help,
-                   param ? " (default " : "", value, param ? ")" : "");
+    snprintf(help, sizeof help, "%s%s%s%s%s%s%s", of_clicks ? "clicks " : "", of_all ? "" : list,
+             of_all ? "" : ": ", key ? key->help : param->help, param ? " (default " : "", value,
+             param ? ")" : "");
     if (section->count + 1 < KEYS_SIZE)
         section->keys[section->count++] =
             (struct key){name, key ? key->example : copy(section, value), copy(section, help)};
