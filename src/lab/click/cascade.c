@@ -5,7 +5,7 @@
  * before any list is shown: policies that show the item to the same user get the same answer.  A
  * list without a click was examined whole, or its first `no_click` slots.
  */
-#include "engine/rng/philox.h"
+#include "engine/kernels/philox.h"
 #include "lab/lab_limits.h"
 #include "lab/world/world.h"
 
