@@ -1,5 +1,7 @@
-# Puts the template of a report into one C file, so that the program reads nothing at run time: every @name@ of TEMPLATE is
-# replaced by the file of that name, and @data@ divides the result into asset_page_before and asset_page_after.
+# Writes the template of a report page into one C file, so that the program reads no file for it at
+# run time.  Every @name@ of TEMPLATE is replaced by the file of that name; @data@ divides the
+# result into asset_page_before and asset_page_after.
+#
 # Usage: cmake -DOUT=assets.c -DTEMPLATE=page.html "-DFILES=name=path;name=path" -P embed.cmake
 file(READ "${TEMPLATE}" page)
 foreach(entry IN LISTS FILES)
@@ -8,7 +10,8 @@ foreach(entry IN LISTS FILES)
     math(EXPR at "${at} + 1")
     string(SUBSTRING "${entry}" ${at} -1 path)
     file(READ "${path}" text)
-    string(REGEX REPLACE "\n(//|/\\*)# sourceMappingURL=[^\n]*" "" text "${text}") # the page must not ask for files it does not have
+    # A source map would make the browser ask for a file that the page does not have.
+    string(REGEX REPLACE "\n(//|/\\*)# sourceMappingURL=[^\n]*" "" text "${text}")
     if(name MATCHES "license") # plain text inside an element
         string(REPLACE "&" "&amp;" text "${text}")
         string(REPLACE "<" "&lt;" text "${text}")
@@ -16,7 +19,7 @@ foreach(entry IN LISTS FILES)
     string(REPLACE "@${name}@" "${text}" page "${page}")
 endforeach()
 
-set(code "/* Made by cmake/embed.cmake. */\n#include \"report/page/assets.h\"\n\n")
+set(code "/* Written by cmake/embed.cmake. */\n#include \"report/page/assets.h\"\n\n")
 string(FIND "${page}" "@data@" at)
 string(SUBSTRING "${page}" 0 ${at} before)
 math(EXPR at "${at} + 6")

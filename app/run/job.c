@@ -185,7 +185,7 @@ static double now(void)
 static oltr_results *make_results(const struct config *config)
 {
     oltr_error error = {OLTR_OK, ""};
-    oltr_results *results = oltr_results_new(config->points, config->n_points, &error);
+    oltr_results *results = oltr_plan_results(config->source, &error);
     if (!results)
         complain(EXIT_FAILED, "%s", error.msg);
     return results;

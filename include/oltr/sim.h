@@ -128,7 +128,11 @@ typedef struct oltr_world {
     const void *custom;  /* what they need to know */
     size_t custom_bytes; /* how much of it decides results: partial results of other bytes are
                             refused */
-    const void *reserved[6];
+
+    /* The parameters of the kind and of the click model that have no field above, in the order of
+     * their tables (world_ops.h), or NULL: the defaults. */
+    const double *kind_values, *click_values;
+    const void *reserved[4];
 } oltr_world;
 
 typedef struct oltr_named {

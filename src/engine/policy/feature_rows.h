@@ -7,7 +7,7 @@
 #define OLTR_ENGINE_POLICY_FEATURE_ROWS_H
 
 #include "engine/linalg/ldl.h"
-#include "engine/policy/scores.h"
+#include "engine/policy/candidate_scores.h"
 
 enum { NORM_ACCEPT, NORM_SCALE, NORM_REFUSE };
 extern const char *const norm_choices[];

@@ -4,7 +4,7 @@
 #ifndef OLTR_ENGINE_POLICY_ITEM_POLICY_H
 #define OLTR_ENGINE_POLICY_ITEM_POLICY_H
 
-#include "engine/policy/scores.h"
+#include "engine/policy/candidate_scores.h"
 #include "engine/posterior/item_prior.h"
 #include "engine/posterior/items.h"
 

@@ -2,7 +2,7 @@
 #ifndef OLTR_ENGINE_POLICY_NO_LEARNING_H
 #define OLTR_ENGINE_POLICY_NO_LEARNING_H
 
-#include "engine/policy/scores.h"
+#include "engine/policy/candidate_scores.h"
 
 #define NO_LEARNING_INFO                                                                           \
     .rewards = OLTR_REALS, .can_merge = 1, .can_forget = 1, .takes_weights = 1, .by_item = 1,      \

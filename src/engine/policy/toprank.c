@@ -17,7 +17,7 @@
  * Cost.  A click touches the pairs of one block, O(L); a new edge renews the blocks, O(L^2). Memory
  * is O(L^2), by the nature of the method.
  */
-#include "engine/policy/scores.h"
+#include "engine/policy/candidate_scores.h"
 
 enum { P_HORIZON, P_RULE, N_PARAMS };
 enum { PRINTED, RELEASED };

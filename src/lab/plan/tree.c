@@ -372,6 +372,35 @@ struct node *tree_get(const struct node *map, const char *key)
     return NULL;
 }
 
+/* Texts are shared: they do not change. */
+static struct node *copy_below(struct pool *pool, const struct node *from, struct node *parent)
+{
+    struct node *to = pool_get(pool, 1, sizeof *to);
+    if (!to)
+        return NULL;
+    *to = *from;
+    to->parent = parent;
+    to->next = to->first = to->last = NULL;
+    to->count = 0;
+    if (from->key) {
+        to->key = copy_below(pool, from->key, parent);
+        if (!to->key)
+            return NULL;
+    }
+    for (const struct node *entry = from->first; entry; entry = entry->next) {
+        struct node *copied = copy_below(pool, entry, to);
+        if (!copied)
+            return NULL;
+        append(to, copied);
+    }
+    return to;
+}
+
+struct node *tree_copy(struct pool *pool, const struct node *root)
+{
+    return copy_below(pool, root, NULL);
+}
+
 static struct node *origin_node(struct pool *pool, const struct override *override,
                                 enum node_type type)
 {

@@ -1,5 +1,6 @@
-/* scores.c - see scores.h; the public form of it for policies outside the library is at the end. */
-#include "engine/policy/scores.h"
+/* candidate_scores.c - see scores.h; the public form of it for policies outside the library is at
+ * the end. */
+#include "engine/policy/candidate_scores.h"
 
 size_t scores_bytes(const oltr_settings *settings)
 {

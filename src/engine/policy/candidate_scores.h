@@ -1,10 +1,10 @@
-/* scores.h - a double score for each candidate, and the list of the best of them.
+/* candidate_scores.h - a double score for each candidate, and the list of the best of them.
  *
  * The scratch of a policy that ranks by scores begins with them: first the scores, then the group
  * maxima of select/topk.h.  A policy's own arrays may follow.
  */
-#ifndef OLTR_ENGINE_POLICY_SCORES_H
-#define OLTR_ENGINE_POLICY_SCORES_H
+#ifndef OLTR_ENGINE_POLICY_CANDIDATE_SCORES_H
+#define OLTR_ENGINE_POLICY_CANDIDATE_SCORES_H
 
 #include "engine/policy/ops.h"
 #include "engine/select/topk.h"
