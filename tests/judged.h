@@ -1,4 +1,4 @@
-/* judged.h - small datasets with a planted truth, for the tests of rankers and priors. */
+/* judged.h - small datasets with a planted truth, for the tests of scorers and priors. */
 #ifndef OLTR_TESTS_JUDGED_H
 #define OLTR_TESTS_JUDGED_H
 

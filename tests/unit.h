@@ -16,11 +16,6 @@
 
 #include "support/dice.h"
 
-#undef fail /* the engine has a function of that name (base/error.h) */
-#undef fail_msg
-
-/* Prints like printf, then fails the test. */
-#define fail_msg(...) (print_error(__VA_ARGS__), print_error("\n"), _fail(__FILE__, __LINE__))
 #define FAIL_WITH fail_msg
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -22,11 +22,11 @@ int complain(int code, const char *format, ...)
     if (rank > 0 && code == EXIT_USAGE)
         return code; /* rank 0 was asked the same and says the same */
     va_start(arguments, format);
-    (void)fputs("oltr: ", stderr);
+    fputs("oltr: ", stderr);
     if (rank > 0)
-        (void)fprintf(stderr, "rank %u: ", (unsigned)rank);
-    (void)vfprintf(stderr, format, arguments);
-    (void)fputc('\n', stderr);
+        fprintf(stderr, "rank %u: ", (unsigned)rank);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
     va_end(arguments);
     return code;
 }
@@ -54,19 +54,18 @@ int need_folder(const char *path)
                : complain(EXIT_USAGE, "%s is a file; give the folder of results", path);
 }
 
-/* ---- finding the verb
- * ----------------------------------------------------------------------------------- */
+/* ---- finding the verb */
 
 /* The word that is typed: the last one of the name. */
 static const char *last_word(const struct verb *verb)
 {
     const char *blank = strrchr(verb->name, ' ');
-    return blank != NULL ? blank + 1 : verb->name;
+    return blank ? blank + 1 : verb->name;
 }
 
 static const struct verb *find_in(const struct verb *table, const char *word)
 {
-    for (const struct verb *verb = table; verb->name != NULL; verb++)
+    for (const struct verb *verb = table; verb->name; verb++)
         if (strcmp(last_word(verb), word) == 0)
             return verb;
     return NULL;
@@ -75,27 +74,26 @@ static const struct verb *find_in(const struct verb *table, const char *word)
 /* `family`: NULL for the commands of the program itself. */
 static void unknown_verb(const struct verb *family, const char *name)
 {
-    char word[SHOWN_SIZE], hint[HINT_SIZE], help[64];
+    char word[QUOTE_SIZE], hint[HINT_SIZE], help[64];
     struct nearest nearest = nearest_to(name);
-    for (const struct verb *verb = family != NULL ? family->members : verbs; verb->name != NULL;
-         verb++)
+    for (const struct verb *verb = family ? family->members : verbs; verb->name; verb++)
         nearest_offer(&nearest, last_word(verb));
-    (void)snprintf(help, sizeof help, "; `oltr help%s%s` lists them", family != NULL ? " " : "",
-                   family != NULL ? family->name : "");
-    (void)complain(EXIT_USAGE, "no command%s%s is called `%s`%s", family != NULL ? " of " : "",
-                   family != NULL ? family->name : "", shown(name, word),
-                   nearest.best != NULL ? nearest_hint(&nearest, hint) : help);
+    snprintf(help, sizeof help, "; `oltr help%s%s` lists them", family ? " " : "",
+             family ? family->name : "");
+    complain(EXIT_USAGE, "no command%s%s is called `%s`%s", family ? " of " : "",
+             family ? family->name : "", quote_input(name, word),
+             nearest.best ? nearest_hint(&nearest, hint) : help);
 }
 
 const struct verb *verb_find(uint32_t count, const char *const *word, uint32_t *used)
 {
     const struct verb *verb = NULL, *family = NULL;
-    for (*used = 0; *used < count && (verb == NULL || verb->members != NULL); (*used)++) {
-        if (verb != NULL && word[*used][0] == '-')
+    for (*used = 0; *used < count && (!verb || verb->members); (*used)++) {
+        if (verb && word[*used][0] == '-')
             break;
         family = verb;
-        verb = find_in(family != NULL ? family->members : verbs, word[*used]);
-        if (verb == NULL) {
+        verb = find_in(family ? family->members : verbs, word[*used]);
+        if (!verb) {
             unknown_verb(family, word[*used]);
             return NULL;
         }
@@ -103,12 +101,11 @@ const struct verb *verb_find(uint32_t count, const char *const *word, uint32_t *
     return verb;
 }
 
-/* ---- finding options
- * ------------------------------------------------------------------------------------ */
+/* ---- finding options */
 
 static const struct option *by_letter(const struct verb *verb, char letter)
 {
-    for (const struct option *option = verb->options; option->name != NULL; option++)
+    for (const struct option *option = verb->options; option->name; option++)
         if (option->letter == letter)
             return option;
     return letter == 'h' ? &help_option : NULL;
@@ -116,7 +113,7 @@ static const struct option *by_letter(const struct verb *verb, char letter)
 
 static const struct option *by_name(const struct verb *verb, const char *name, size_t length)
 {
-    for (const struct option *option = verb->options; option->name != NULL; option++)
+    for (const struct option *option = verb->options; option->name; option++)
         if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
             return option;
     return length == 4 && strncmp(name, "help", 4) == 0 ? &help_option : NULL;
@@ -124,24 +121,22 @@ static const struct option *by_name(const struct verb *verb, const char *name, s
 
 static int unknown_option(const struct verb *verb, const char *word)
 {
-    char name[SHOWN_SIZE], bare[SHOWN_SIZE];
+    char name[QUOTE_SIZE], bare[QUOTE_SIZE];
     bool is_long = word[0] == '-' && word[1] == '-';
-    (void)shown(word, name);
-    (void)shown(is_long ? word + 2 : word, bare);
+    quote_input(word, name);
+    quote_input(is_long ? word + 2 : word, bare);
     bare[strcspn(bare, "=")] = '\0';
     struct nearest nearest = nearest_to(bare);
-    for (const struct option *option = verb->options; is_long && option->name != NULL; option++)
+    for (const struct option *option = verb->options; is_long && option->name; option++)
         nearest_offer(&nearest, option->name);
-    if (nearest.best != NULL) {
+    if (nearest.best)
         return complain(EXIT_USAGE, "%s has no option `%s`; did you mean `--%s`?", verb->name, name,
                         nearest.best);
-    }
     return complain(EXIT_USAGE, "%s has no option `%s`; `oltr help %s` lists them", verb->name,
                     name, verb->name);
 }
 
-/* ---- the words
- * ------------------------------------------------------------------------------------------ */
+/* ---- the words */
 
 struct words {
     int count, at;
@@ -153,16 +148,13 @@ static int take(struct arguments *out, struct words *words, const struct option 
                 const char *attached)
 {
     const char *value = "";
-    if (option->argument == NULL && attached != NULL)
+    if (!option->argument && attached)
         return complain(EXIT_USAGE, "--%s takes no value", option->name);
-    if (option->argument != NULL) {
-        value = attached != NULL           ? attached
-                : words->at < words->count ? words->word[words->at++]
-                                           : NULL;
-        if (value == NULL) {
+    if (option->argument) {
+        value = attached ? attached : words->at < words->count ? words->word[words->at++] : NULL;
+        if (!value)
             return complain(EXIT_USAGE, "--%s needs a value: --%s %s", option->name, option->name,
                             option->argument);
-        }
     }
     out->given[out->n_given++] = (struct given){option, value};
     return EXIT_OK;
@@ -172,7 +164,7 @@ static int take_long(struct arguments *out, struct words *words, const char *wor
 {
     size_t length = strcspn(word + 2, "=");
     const struct option *option = by_name(out->verb, word + 2, length);
-    if (option == NULL)
+    if (!option)
         return unknown_option(out->verb, word);
     return take(out, words, option, word[2 + length] == '=' ? word + 3 + length : NULL);
 }
@@ -183,9 +175,9 @@ static int take_letters(struct arguments *out, struct words *words, const char *
     int code = EXIT_OK;
     for (const char *letter = word + 1; code == EXIT_OK && *letter != '\0'; letter++) {
         const struct option *option = by_letter(out->verb, *letter);
-        if (option == NULL)
+        if (!option)
             return unknown_option(out->verb, word);
-        if (option->argument != NULL)
+        if (option->argument)
             return take(out, words, option, letter[1] != '\0' ? letter + 1 : NULL);
         code = take(out, words, option, NULL);
     }
@@ -198,12 +190,11 @@ static int missing_operand(const struct arguments *arguments)
     const struct verb *verb = arguments->verb;
     const struct given *last =
         arguments->n_given > 0 ? &arguments->given[arguments->n_given - 1] : NULL;
-    char word[SHOWN_SIZE];
-    if (last != NULL && last->option->argument != NULL) {
+    char word[QUOTE_SIZE];
+    if (last && last->option->argument)
         return complain(EXIT_USAGE, "%s needs %s: oltr %s %s; `%s` was taken as the value of --%s",
                         verb->name, verb->operands, verb->name, verb->operands,
-                        shown(last->value, word), last->option->name);
-    }
+                        quote_input(last->value, word), last->option->name);
     return complain(EXIT_USAGE, "%s needs %s: oltr %s %s", verb->name, verb->operands, verb->name,
                     verb->operands);
 }
@@ -211,25 +202,22 @@ static int missing_operand(const struct arguments *arguments)
 static int check_operands(const struct arguments *arguments)
 {
     const struct verb *verb = arguments->verb;
-    char word[SHOWN_SIZE];
-    if (arguments_value(arguments, "help") != NULL)
+    char word[QUOTE_SIZE];
+    if (arguments_has(arguments, "help"))
         return EXIT_OK;
-    if (verb->members != NULL) {
+    if (verb->members)
         return complain(EXIT_USAGE, "%s needs a command behind it; `oltr help %s` lists them",
                         verb->name, verb->name);
-    }
     if (arguments->n_operands < verb->fewest)
         return missing_operand(arguments);
-    if (arguments->n_operands > verb->most) {
+    if (arguments->n_operands > verb->most)
         return complain(EXIT_USAGE, "%s does not know what to do with `%s`; usage: oltr %s%s%s",
-                        verb->name, shown(arguments->operand[verb->most], word), verb->name,
+                        verb->name, quote_input(arguments->operand[verb->most], word), verb->name,
                         *verb->operands != '\0' ? " " : "", verb->operands);
-    }
     for (uint32_t i = 0; i < arguments->n_operands; i++) {
-        if (*arguments->operand[i] == '\0') {
+        if (*arguments->operand[i] == '\0')
             return complain(EXIT_USAGE, "%s was given an empty name; usage: oltr %s %s", verb->name,
                             verb->name, verb->operands);
-        }
     }
     return EXIT_OK;
 }
@@ -245,7 +233,7 @@ int arguments_parse(const struct verb *verb, int count, char **word, struct argu
     *out = (struct arguments){.verb = verb};
     out->operand = calloc((size_t)count + 1, sizeof *out->operand);
     out->given = calloc(letters + 1, sizeof *out->given);
-    if (out->operand == NULL || out->given == NULL)
+    if (!out->operand || !out->given)
         return complain(EXIT_FAILED, "out of memory");
     while (code == EXIT_OK && words.at < words.count) {
         const char *next = words.word[words.at++];
@@ -272,4 +260,9 @@ const char *arguments_value(const struct arguments *arguments, const char *name)
         if (strcmp(arguments->given[i].option->name, name) == 0)
             value = arguments->given[i].value;
     return value;
+}
+
+bool arguments_has(const struct arguments *arguments, const char *name)
+{
+    return arguments_value(arguments, name);
 }

@@ -69,6 +69,8 @@ int arguments_parse(const struct verb *verb, int count, char **word, struct argu
 void arguments_free(struct arguments *arguments);
 /* The last value given for an option ("" for a switch), or NULL. */
 const char *arguments_value(const struct arguments *arguments, const char *name);
+/* Was the option given? */
+bool arguments_has(const struct arguments *arguments, const char *name);
 
 /* The verb that the first words name, and in *used how many of them: `data inspect` takes two.  A
  * family is found when the word behind its name is missing or an option.  NULL after saying what is

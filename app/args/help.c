@@ -1,6 +1,7 @@
 /* help.c - all help there is, made from the tables of verbs, options and keys. */
 #include "app/args/command.h"
 #include "lab/plan/keys.h"
+#include "lab/plan/pool.h"
 #include "engine/base/text.h"
 
 #include <oltr/oltr.h>
@@ -10,29 +11,26 @@ enum { WIDTH = 78, HELP_COLUMN = 26, PARAGRAPH_SIZE = 1024 };
 
 static const char about[] = "learn to rank from clicks, and measure how well it is learned";
 
-static const char description[] = "oltr runs experiments in online learning to rank: policies show "
-                                  "lists of items to simulated users, learn from "
-                                  "their clicks, and are compared by their cumulative regret.  An "
-                                  "experiment is a YAML file; its results are CSV and "
-                                  "JSON files and figures in a folder.  The same seed gives the "
-                                  "same bytes for any number of threads.";
+static const char description[] =
+    "oltr runs experiments in online learning to rank: policies show lists of items to simulated "
+    "users, learn from their clicks, and are compared by their cumulative regret.  An experiment "
+    "is a YAML file; its results are CSV and JSON files and figures in a folder.  The same seed "
+    "gives the same bytes for any number of threads.";
 
 struct pair {
     const char *name, *text;
 };
 
 static const struct pair files[] = {
-    {"results.csv",
-     "one row per swept value, policy and recorded round: sweep, policy, round, regret, regret_se, "
-     "reward, replications"},
+    {"results.csv", "one row per swept value, policy and recorded round: sweep, policy, round, "
+                    "regret, regret_se, reward, replications"},
     {"summary.csv", "the rows of the last recorded round"},
     {"pairs.csv", "the difference between every two policies, replication by replication, with its "
                   "standard error"},
     {"queries.csv", "the regret on each query, where a dataset is played"},
     {"claims.csv", "the claims of the experiment with their verdicts, where it has any"},
     {"manifest.json", "what was run: effective configuration, seed, version, compiler, host, "
-                      "seconds, nanoseconds per "
-                      "round of each policy, figures"},
+                      "seconds, nanoseconds per round of each policy, figures"},
     {"experiment.yaml", "the effective experiment; `oltr run` on it repeats the run"},
     {"FIGURE.svg, .png, .pdf", "each figure, with its script FIGURE.gp and its data FIGURE.csv"},
     {"density.csv", "of an experiment of kind concentration, instead of results.csv"},
@@ -43,9 +41,9 @@ static const struct pair files[] = {
 static const struct pair exit_codes[] = {
     {"0", "it worked"},
     {"1", "it failed: memory, the disk, gnuplot, a partial file that does not fit"},
-    {"2", "it was asked the wrong thing: an unknown option, a file or folder that is not there or "
-          "not of the right "
-          "kind, a finished folder without --force, a mistake in the experiment file"},
+    {"2",
+     "it was asked the wrong thing: an unknown option, a file or folder that is not there or not "
+     "of the right kind, a finished folder without --force, a mistake in the experiment file"},
     {"130", "it was stopped by Ctrl-C (or by SIGTERM)"},
     {NULL, NULL},
 };
@@ -65,8 +63,7 @@ static const struct pair examples[] = {
     {NULL, NULL},
 };
 
-/* ---- on a terminal
- * -------------------------------------------------------------------------------------- */
+/* ---- on a terminal */
 
 void help_fold(FILE *out, const char *words, int indent, int column)
 {
@@ -77,26 +74,26 @@ void help_fold(FILE *out, const char *words, int indent, int column)
         if (length == 0)
             break;
         char word[256];
-        (void)snprintf(word, sizeof word, "%.*s", (int)(length < 255 ? length : 255), words);
+        snprintf(word, sizeof word, "%.*s", (int)(length < 255 ? length : 255), words);
         int columns = (int)text_width(word);
         if (!first && column + 1 + columns > WIDTH) {
-            (void)fprintf(out, "\n%*s", indent, "");
+            fprintf(out, "\n%*s", indent, "");
             column = indent;
             first = true;
         }
-        (void)fprintf(out, "%s%s", first ? "" : " ", word);
+        fprintf(out, "%s%s", first ? "" : " ", word);
         column += columns + !first;
         first = false;
         words += length;
     }
-    (void)fputc('\n', out);
+    fputc('\n', out);
 }
 
 /* Copies the first paragraph of `text`; returns where the next begins. */
 static const char *paragraph(const char *text, char one[PARAGRAPH_SIZE])
 {
     size_t length = strcspn(text, "\n");
-    (void)snprintf(one, PARAGRAPH_SIZE, "%.*s", (int)length, text);
+    snprintf(one, PARAGRAPH_SIZE, "%.*s", (int)length, text);
     return text + length + (text[length] == '\n');
 }
 
@@ -105,7 +102,7 @@ static void paragraphs(FILE *out, const char *text)
     char one[PARAGRAPH_SIZE];
     while (*text != '\0') {
         text = paragraph(text, one);
-        (void)fputc('\n', out);
+        fputc('\n', out);
         help_fold(out, one, 0, 0);
     }
 }
@@ -115,10 +112,10 @@ static void entry(FILE *out, const char *name, const char *words)
 {
     int used = fprintf(out, "  %s", name);
     if (used + 2 > HELP_COLUMN) {
-        (void)fputc('\n', out);
+        fputc('\n', out);
         used = 0;
     }
-    (void)fprintf(out, "%*s", HELP_COLUMN - used, "");
+    fprintf(out, "%*s", HELP_COLUMN - used, "");
     help_fold(out, words, HELP_COLUMN, HELP_COLUMN);
 }
 
@@ -126,75 +123,75 @@ static void option_entry(FILE *out, const struct option *option)
 {
     char name[80], letter[8] = "    ";
     if (option->letter != '\0')
-        (void)snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    (void)snprintf(name, sizeof name, "%s--%s%s%s", letter, option->name,
-                   option->argument != NULL ? " " : "",
-                   option->argument != NULL ? option->argument : "");
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    snprintf(name, sizeof name, "%s--%s%s%s", letter, option->name, option->argument ? " " : "",
+             option->argument ? option->argument : "");
     entry(out, name, option->help);
 }
 
 /* "name operands   summary" of all verbs of a table that do something. */
 static void verb_entries(FILE *out, const struct verb *table)
 {
-    for (const struct verb *verb = table; verb->name != NULL; verb++) {
+    for (const struct verb *verb = table; verb->name; verb++) {
         char name[64];
-        if (verb->members != NULL) {
+        if (verb->members) {
             verb_entries(out, verb->members);
             continue;
         }
-        (void)snprintf(name, sizeof name, "%s %s", verb->name, verb->operands);
+        snprintf(name, sizeof name, "%s %s", verb->name, verb->operands);
         entry(out, name, verb->summary);
     }
 }
 
 void help_verb(FILE *out, const struct verb *verb)
 {
-    (void)fprintf(out, "usage: oltr %s%s%s%s\n\n", verb->name, *verb->operands != '\0' ? " " : "",
-                  verb->operands,
-                  verb->options->name != NULL || verb->members != NULL ? " [options]" : "");
+    fprintf(out, "usage: oltr %s%s%s%s\n\n", verb->name, *verb->operands != '\0' ? " " : "",
+            verb->operands, verb->options->name || verb->members ? " [options]" : "");
     help_fold(out, verb->summary, 0, 0);
     paragraphs(out, verb->details);
-    if (verb->members != NULL) {
-        (void)fputs("\ncommands:\n", out);
+    if (verb->members) {
+        fputs("\ncommands:\n", out);
         verb_entries(out, verb->members);
-        (void)fprintf(out, "\n`oltr help %s COMMAND` explains one of them.\n", verb->name);
+        fprintf(out, "\n`oltr help %s COMMAND` explains one of them.\n", verb->name);
     }
-    (void)fputs("\noptions:\n", out);
-    for (const struct option *option = verb->options; option->name != NULL; option++)
+    fputs("\noptions:\n", out);
+    for (const struct option *option = verb->options; option->name; option++)
         option_entry(out, option);
     entry(out, "-h, --help", "print this help");
 }
 
 void help_all(FILE *out)
 {
-    (void)fprintf(out, "oltr %s - %s\n\nusage: oltr COMMAND [options]\n\ncommands:\n",
-                  oltr_version(), about);
+    fprintf(out, "oltr %s - %s\n\nusage: oltr COMMAND [options]\n\ncommands:\n", oltr_version(),
+            about);
     verb_entries(out, verbs);
-    (void)fputs("\n`oltr help COMMAND` explains a command, `oltr help experiment` the experiment "
-                "file.\n\nexamples:\n",
-                out);
-    for (const struct pair *example = examples; example->name != NULL; example++)
-        (void)fprintf(out, "  %s\n      %s\n", example->name, example->text);
+    fputs("\n`oltr help COMMAND` explains a command, `oltr help experiment` the experiment "
+          "file.\n\nexamples:\n",
+          out);
+    for (const struct pair *example = examples; example->name; example++)
+        fprintf(out, "  %s\n      %s\n", example->name, example->text);
 }
 
 void help_experiment(FILE *out)
 {
     help_fold(out, "An experiment is a YAML file.  Its keys, each with an example:", 0, 0);
-    for (const struct key_section *section = key_sections; section->title != NULL; section++) {
-        (void)fprintf(out, "\n%s:\n", section->title);
-        for (const struct key *key = section->keys; key->name != NULL; key++) {
-            (void)fprintf(out, "  %s: %s\n      ", key->name, key->example);
+    struct pool pool = {NULL, 0};
+    const struct key_section *section = key_sections(&pool);
+    for (; section && section->title; section++) {
+        fprintf(out, "\n%s:\n", section->title);
+        for (const struct key *key = section->keys; key->name; key++) {
+            fprintf(out, "  %s: %s\n      ", key->name, key->example);
             help_fold(out, key->help, 6, 6);
         }
-        if (section->note != NULL) {
-            (void)fputs("  ", out);
+        if (section->note) {
+            fputs("  ", out);
             help_fold(out, section->note, 2, 2);
         }
     }
+    pool_free(&pool);
 }
 
-/* ---- as a manual page: man(7)
- * ---------------------------------------------------------------------------- */
+/* ---- as a manual page: man(7) */
 
 /* Text for troff: nothing in it is a request, an escape or a soft hyphen; `words` become bold. */
 static void troff(FILE *out, const char *text)
@@ -202,116 +199,117 @@ static void troff(FILE *out, const char *text)
     bool bold = false, start = true;
     for (; *text != '\0'; text++) {
         if (start && (*text == '.' || *text == '\''))
-            (void)fputs("\\&", out);
+            fputs("\\&", out);
         start = *text == '\n';
         if (*text == '`') {
             bold = !bold;
-            (void)fputs(bold ? "\\fB" : "\\fR", out);
+            fputs(bold ? "\\fB" : "\\fR", out);
         } else if (*text == '\\') {
-            (void)fputs("\\e", out);
+            fputs("\\e", out);
         } else if (*text == '-') {
-            (void)fputs("\\-", out);
+            fputs("\\-", out);
         } else if (*text == '\'') {
-            (void)fputs("\\(aq", out);
+            fputs("\\(aq", out);
         } else if (*text == '^') {
-            (void)fputs("\\(ha", out);
+            fputs("\\(ha", out);
         } else if (*text == '~') {
-            (void)fputs("\\(ti", out);
+            fputs("\\(ti", out);
         } else {
-            (void)fputc(*text, out);
+            fputc(*text, out);
         }
     }
 }
 
 static void man_pairs(FILE *out, const char *section, const struct pair *pair)
 {
-    (void)fprintf(out, ".SH %s\n", section);
-    for (; pair->name != NULL; pair++) {
-        (void)fputs(".TP\n\\fB", out);
+    fprintf(out, ".SH %s\n", section);
+    for (; pair->name; pair++) {
+        fputs(".TP\n\\fB", out);
         troff(out, pair->name);
-        (void)fputs("\\fR\n", out);
+        fputs("\\fR\n", out);
         troff(out, pair->text);
-        (void)fputc('\n', out);
+        fputc('\n', out);
     }
 }
 
 static void man_option(FILE *out, const struct option *option)
 {
-    (void)fputs(".TP\n", out);
+    fputs(".TP\n", out);
     if (option->letter != '\0')
-        (void)fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
-    (void)fputs("\\fB\\-\\-", out);
+        fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
+    fputs("\\fB\\-\\-", out);
     troff(out, option->name);
-    (void)fprintf(out, "\\fR%s%s%s\n", option->argument != NULL ? " \\fI" : "",
-                  option->argument != NULL ? option->argument : "",
-                  option->argument != NULL ? "\\fR" : "");
+    fprintf(out, "\\fR%s%s%s\n", option->argument ? " \\fI" : "",
+            option->argument ? option->argument : "", option->argument ? "\\fR" : "");
     troff(out, option->help);
-    (void)fputc('\n', out);
+    fputc('\n', out);
 }
 
 static void man_synopsis(FILE *out, const struct verb *table)
 {
-    for (const struct verb *verb = table; verb->name != NULL; verb++) {
-        if (verb->members != NULL) {
+    for (const struct verb *verb = table; verb->name; verb++) {
+        if (verb->members) {
             man_synopsis(out, verb->members);
             continue;
         }
-        (void)fprintf(out, "%s\\fBoltr %s\\fR %s%s\n", verb == verbs ? "" : ".br\n", verb->name,
-                      verb->operands, verb->options->name != NULL ? " [\\fIoptions\\fR]" : "");
+        fprintf(out, "%s\\fBoltr %s\\fR %s%s\n", verb == verbs ? "" : ".br\n", verb->name,
+                verb->operands, verb->options->name ? " [\\fIoptions\\fR]" : "");
     }
 }
 
 static void man_verb(FILE *out, const struct verb *verb)
 {
-    (void)fprintf(out, ".SS oltr %s %s\n", verb->name, verb->operands);
+    fprintf(out, ".SS oltr %s %s\n", verb->name, verb->operands);
     troff(out, verb->summary);
-    (void)fputs(*verb->details != '\0' ? "\n.PP\n" : "\n", out);
+    fputs(*verb->details != '\0' ? "\n.PP\n" : "\n", out);
     for (const char *text = verb->details; *text != '\0';) {
         char one[PARAGRAPH_SIZE];
         text = paragraph(text, one);
         troff(out, one);
-        (void)fputs(*text != '\0' ? "\n.PP\n" : "\n", out);
+        fputs(*text != '\0' ? "\n.PP\n" : "\n", out);
     }
-    for (const struct option *option = verb->options; option->name != NULL; option++)
+    for (const struct option *option = verb->options; option->name; option++)
         man_option(out, option);
-    for (const struct verb *member = verb->members; member != NULL && member->name != NULL;
-         member++)
+    for (const struct verb *member = verb->members; member && member->name; member++)
         man_verb(out, member);
 }
 
 static void man_keys(FILE *out)
 {
-    (void)fputs(".SH EXPERIMENT FILE\nYAML, with these keys:\n", out);
-    for (const struct key_section *section = key_sections; section->title != NULL; section++) {
-        (void)fprintf(out, ".SS %s\n", section->title);
-        for (const struct key *key = section->keys; key->name != NULL; key++) {
-            (void)fputs(".TP\n\\fB", out);
+    fputs(".SH EXPERIMENT FILE\nYAML, with these keys:\n", out);
+    struct pool pool = {NULL, 0};
+    const struct key_section *section = key_sections(&pool);
+    for (; section && section->title; section++) {
+        fprintf(out, ".SS %s\n", section->title);
+        for (const struct key *key = section->keys; key->name; key++) {
+            fputs(".TP\n\\fB", out);
             troff(out, key->name);
-            (void)fputs("\\fR: ", out);
+            fputs("\\fR: ", out);
             troff(out, key->example);
-            (void)fputc('\n', out);
+            fputc('\n', out);
             troff(out, key->help);
-            (void)fputc('\n', out);
+            fputc('\n', out);
         }
-        if (section->note != NULL) {
-            (void)fputs(".PP\n", out);
+        if (section->note) {
+            fputs(".PP\n", out);
             troff(out, section->note);
-            (void)fputc('\n', out);
+            fputc('\n', out);
         }
     }
+    pool_free(&pool);
 }
 
 void help_man(FILE *out)
 {
-    (void)fprintf(out, ".TH OLTR 1 \"\" \"oltr %s\" \"User Commands\"\n.SH NAME\noltr \\- ",
-                  oltr_version());
+    fprintf(out, ".TH OLTR 1 \"\" \"oltr %s\" \"User Commands\"\n.SH NAME\noltr \\- ",
+            oltr_version());
     troff(out, about);
-    (void)fputs("\n.SH SYNOPSIS\n", out);
+    fputs("\n.SH SYNOPSIS\n", out);
     man_synopsis(out, verbs);
-    (void)fputs(".SH DESCRIPTION\n", out);
+    fputs(".SH DESCRIPTION\n", out);
     troff(out, description);
-    (void)fputs("\n.SH COMMANDS\nEvery command takes \\fB\\-h\\fR and \\fB\\-\\-help\\fR.\n", out);
-    for (const struct verb *verb = verbs; verb->name != NULL; verb++)
+    fputs("\n.SH COMMANDS\nEvery command takes \\fB\\-h\\fR and \\fB\\-\\-help\\fR.\n", out);
+    for (const struct verb *verb = verbs; verb->name; verb++)
         man_verb(out, verb);
     man_keys(out);
     man_pairs(out, "FILES", files);

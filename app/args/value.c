@@ -25,14 +25,13 @@ int value_whole(const struct arguments *arguments, const char *name, uint64_t lo
                 uint64_t *out)
 {
     const char *text = arguments_value(arguments, name);
-    char word[SHOWN_SIZE];
+    char word[QUOTE_SIZE];
     uint64_t value;
-    if (text == NULL)
+    if (!text)
         return EXIT_OK;
-    if (!parse_whole(text, strlen(text), &value) || value < low || value > high) {
+    if (!parse_whole(text, strlen(text), &value) || value < low || value > high)
         return complain(EXIT_USAGE, "--%s must be a whole number from %llu to %llu, not `%s`", name,
-                        (unsigned long long)low, (unsigned long long)high, shown(text, word));
-    }
+                        (unsigned long long)low, (unsigned long long)high, quote_input(text, word));
     *out = value;
     return EXIT_OK;
 }
@@ -50,15 +49,14 @@ int value_real(const struct arguments *arguments, const char *name, double low, 
                double *out)
 {
     const char *text = arguments_value(arguments, name);
-    char *end, word[SHOWN_SIZE];
-    if (text == NULL)
+    char *end, word[QUOTE_SIZE];
+    if (!text)
         return EXIT_OK;
     double value = strtod(text, &end);
     if (end == text || *end != '\0' || text[strspn(text, "+-.0123456789eE")] != '\0' ||
-        !(value >= low && value <= high)) {
+        !(value >= low && value <= high))
         return complain(EXIT_USAGE, "--%s must be a number from %g to %g, not `%s`", name, low,
-                        high, shown(text, word));
-    }
+                        high, quote_input(text, word));
     *out = value;
     return EXIT_OK;
 }
@@ -67,10 +65,10 @@ int value_list32(const struct arguments *arguments, const char *name, uint32_t l
                  uint32_t most, uint32_t *out, uint32_t *count)
 {
     const char *text = arguments_value(arguments, name);
-    char word[SHOWN_SIZE];
+    char word[QUOTE_SIZE];
     uint32_t n = 0;
     bool good = true;
-    if (text == NULL)
+    if (!text)
         return EXIT_OK;
     for (const char *at = text; good; at++) {
         size_t length = strcspn(at, ",");
@@ -82,11 +80,10 @@ int value_list32(const struct arguments *arguments, const char *name, uint32_t l
         if (*at == '\0')
             break;
     }
-    if (!good) {
+    if (!good)
         return complain(EXIT_USAGE,
                         "--%s must be 1 to %u whole numbers from %u to %u, like 64,32, not `%s`",
-                        name, most, low, high, shown(text, word));
-    }
+                        name, most, low, high, quote_input(text, word));
     *count = n;
     return EXIT_OK;
 }

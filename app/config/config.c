@@ -31,10 +31,10 @@ oltr_status config_parse(const char *name, const char *text, size_t length,
 {
     oltr_error own;
     memset(out, 0, sizeof *out);
-    struct reader reader = {&out->pool, error != NULL ? error : &own};
+    struct reader reader = {&out->pool, error ? error : &own};
     reader.error->code = OLTR_OK;
     out->source = plan_open(name, text, length, overrides, reader.error);
-    if (out->source == NULL)
+    if (!out->source)
         return reader.error->code;
     out->title = out->source->title;
     out->root = out->source->root;

@@ -11,8 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- names
- * ---------------------------------------------------------------------------------------------- */
+/* ---- names */
 
 /* The names a test may use: labels of policies, or of posteriors. */
 struct names {
@@ -25,14 +24,14 @@ static bool posterior_names(const struct reader *reader, const struct config *co
 {
     const struct concentration *c = &config->concentration;
     const char **name = pool_get(reader->pool, c->n_sigmas + 1, sizeof *name);
-    if (name == NULL)
+    if (!name)
         return read_no_memory(reader);
     name[0] = "Beta";
     for (uint32_t i = 0; i < c->n_sigmas; i++) {
         char label[64];
         int length = snprintf(label, sizeof label, "Gaussian (sigma %.9g)", c->sigma[i]);
         name[i + 1] = pool_text(reader->pool, label, (size_t)length);
-        if (name[i + 1] == NULL)
+        if (!name[i + 1])
             return read_no_memory(reader);
     }
     *names = (struct names){c->n_sigmas + 1, name};
@@ -45,7 +44,7 @@ static bool names_of(const struct reader *reader, const struct config *config, s
         return posterior_names(reader, config, names);
     const oltr_experiment *point = &config->points[0];
     const char **name = pool_get(reader->pool, point->n_policies, sizeof *name);
-    if (name == NULL)
+    if (!name)
         return read_no_memory(reader);
     for (uint32_t i = 0; i < point->n_policies; i++)
         name[i] = point->policy[i].label;
@@ -56,7 +55,7 @@ static bool names_of(const struct reader *reader, const struct config *config, s
 static bool find_name(const struct reader *reader, const struct node *node,
                       const struct names *names, const char *what)
 {
-    char hint[HINT_SIZE], name[SHOWN_SIZE];
+    char hint[HINT_SIZE], name[QUOTE_SIZE];
     struct nearest nearest = nearest_to(node->text);
     for (uint32_t i = 0; i < names->count; i++) {
         if (strcmp(names->name[i], node->text) == 0)
@@ -64,7 +63,7 @@ static bool find_name(const struct reader *reader, const struct node *node,
         nearest_offer(&nearest, names->name[i]);
     }
     return read_bad(reader, node, "no %s of this experiment is called `%s`%s", what,
-                    shown(node->text, name), nearest_hint(&nearest, hint));
+                    quote_input(node->text, name), nearest_hint(&nearest, hint));
 }
 
 static bool read_names(const struct reader *reader, const struct node *list,
@@ -72,17 +71,15 @@ static bool read_names(const struct reader *reader, const struct node *list,
 {
     if (!read_list(reader, list))
         return false;
-    if (list->count > names->count) {
+    if (list->count > names->count)
         return read_bad(reader, list,
                         "this list is longer than the list of all there is to compare");
-    }
     test->policy = pool_get(reader->pool, list->count, sizeof *test->policy);
-    if (test->policy == NULL)
+    if (!test->policy)
         return read_no_memory(reader);
-    for (const struct node *entry = list->first; entry != NULL;
-         entry = entry->next, test->n_policies++) {
+    for (const struct node *entry = list->first; entry; entry = entry->next, test->n_policies++) {
         if (!read_line(reader, entry, &test->policy[test->n_policies]) ||
-            !find_name(reader, entry, names, test->measure != NULL ? "posterior" : "policy"))
+            !find_name(reader, entry, names, test->measure ? "posterior" : "policy"))
             return false;
         for (uint32_t i = 0; i < test->n_policies; i++)
             if (strcmp(test->policy[i], entry->text) == 0)
@@ -91,21 +88,19 @@ static bool read_names(const struct reader *reader, const struct node *list,
     return true;
 }
 
-/* ---- a test
- * --------------------------------------------------------------------------------------------- */
+/* ---- a test */
 
 static bool read_measure(const struct reader *reader, const struct node *map,
                          const struct config *config, struct claim_test *test)
 {
     const struct node *node = tree_get(map, "measure");
     bool wanted = config->kind == CONFIG_CONCENTRATION;
-    if (wanted != (node != NULL)) {
+    if (wanted == !node)
         return read_bad(
-            reader, node != NULL ? node : map,
+            reader, node ? node : map,
             wanted
                 ? "a test of kind concentration needs a `measure`, like sd"
                 : "`measure` belongs to experiments of kind concentration; others measure regret");
-    }
     if (!wanted || !read_line(reader, node, &test->measure))
         return !wanted;
     struct names measures = {N_MEASURES, measure_names};
@@ -116,28 +111,27 @@ static bool read_place(const struct reader *reader, const struct node *map,
                        const struct config *config, struct claim_test *test)
 {
     const struct node *at = tree_get(map, "at"), *against = tree_get(map, "against");
-    bool swept = config->sweep_key != NULL;
-    if (at != NULL && !swept && config->kind != CONFIG_CONCENTRATION)
+    bool swept = config->sweep_key;
+    if (at && !swept && config->kind != CONFIG_CONCENTRATION)
         return read_bad(reader, at, "`at` names a swept value, and this experiment has no `sweep`");
-    if (against != NULL && (at == NULL || !swept)) {
+    if (against && (!at || !swept))
         return read_bad(reader, against,
                         "`against` needs a `sweep` in the experiment and an `at` beside it");
-    }
-    return (at == NULL || read_line(reader, at, &test->at)) &&
-           (against == NULL || read_line(reader, against, &test->against));
+    return (!at || read_line(reader, at, &test->at)) &&
+           (!against || read_line(reader, against, &test->against));
 }
 
 static bool read_when(const struct reader *reader, const struct node *map,
                       const struct config *config, struct claim_test *test)
 {
     const struct node *round = tree_get(map, "round"), *from = tree_get(map, "from");
-    const struct node *first = round != NULL ? round : from;
-    if (first != NULL && config->kind == CONFIG_CONCENTRATION)
+    const struct node *first = round ? round : from;
+    if (first && config->kind == CONFIG_CONCENTRATION)
         return read_bad(reader, first, "an experiment of kind concentration has no rounds");
-    if (from != NULL && tree_get(map, "against") != NULL)
+    if (from && tree_get(map, "against"))
         return read_bad(reader, from, "`from` and `against` exclude each other");
-    return (round == NULL || read_whole(reader, round, 1, INT64_MAX, &test->round)) &&
-           (from == NULL || read_whole(reader, from, 1, INT64_MAX, &test->from));
+    return (!round || read_whole(reader, round, 1, INT64_MAX, &test->round)) &&
+           (!from || read_whole(reader, from, 1, INT64_MAX, &test->from));
 }
 
 /* Which of the relations the test has; exactly one of them must be there. */
@@ -147,7 +141,7 @@ static bool find_relation(const struct reader *reader, const struct node *map,
     uint32_t count = 0;
     for (int i = 0; i < CLAIM_UNTOLD; i++) {
         const struct node *node = tree_get(map, claim_relations[i]);
-        if (node != NULL) {
+        if (node) {
             test->relation = (enum claim_relation)i;
             *list = node;
             count++;
@@ -167,22 +161,21 @@ static bool read_relation(const struct reader *reader, const struct node *map,
     if (!find_relation(reader, map, &list, test))
         return false;
     const struct node *stray = test->relation == CLAIM_CLOSE ? factor : within;
-    if (stray != NULL) {
+    if (stray)
         return read_bad(reader, stray, "`%s` does not belong to `%s`", stray->key->text,
                         claim_relations[test->relation]);
-    }
     if (!read_names(reader, list, names, test))
         return false;
-    if (test->n_policies < 2 && test->against == NULL)
+    if (test->n_policies < 2 && !test->against)
         return read_bad(reader, list, "there must be two names at least to compare");
-    return (factor == NULL || read_real(reader, factor, 1e-6, 1e6, &test->factor)) &&
-           (within == NULL || read_real(reader, within, 1e-6, 0.999, &test->within));
+    return (!factor || read_real(reader, factor, 1e-6, 1e6, &test->factor)) &&
+           (!within || read_real(reader, within, 1e-6, 0.999, &test->within));
 }
 
 static bool read_untold(const struct reader *reader, const struct node *map,
                         const struct node *untold, struct claim_test *test)
 {
-    for (const struct node *entry = map->first; entry != NULL; entry = entry->next)
+    for (const struct node *entry = map->first; entry; entry = entry->next)
         if (entry != untold && strcmp(entry->key->text, "of") != 0)
             return read_bad(reader, entry->key, "beside `untold` only `of` makes sense");
     test->relation = CLAIM_UNTOLD;
@@ -197,16 +190,15 @@ static bool read_test(const struct reader *reader, const struct node *map,
         return false;
     const struct node *of = tree_get(map, "of"), *untold = tree_get(map, "untold");
     test->of = "printed";
-    if (of != NULL && !read_line(reader, of, &test->of))
+    if (of && !read_line(reader, of, &test->of))
         return false;
-    if (untold != NULL)
+    if (untold)
         return read_untold(reader, map, untold, test);
     return read_measure(reader, map, config, test) && read_place(reader, map, config, test) &&
            read_when(reader, map, config, test) && read_relation(reader, map, names, test);
 }
 
-/* ---- claims
- * --------------------------------------------------------------------------------------------- */
+/* ---- claims */
 
 static bool read_claim_figure(const struct reader *reader, const struct node *node,
                               const struct config *config, struct claim *claim)
@@ -214,7 +206,7 @@ static bool read_claim_figure(const struct reader *reader, const struct node *no
     if (!read_line(reader, node, &claim->figure))
         return false;
     const char **file = pool_get(reader->pool, config->n_figures + 1, sizeof *file);
-    if (file == NULL)
+    if (!file)
         return read_no_memory(reader);
     for (uint32_t i = 0; i < config->n_figures; i++)
         file[i] = config->figures[i].file;
@@ -230,15 +222,14 @@ static bool read_claim(const struct reader *reader, const struct node *map,
         !read_paragraph(reader, says, &claim->says) ||
         !read_required(reader, map, claim_keys, "tests", &tests) || !read_list(reader, tests))
         return false;
-    if ((figure = tree_get(map, "figure")) != NULL &&
-        !read_claim_figure(reader, figure, config, claim))
+    if ((figure = tree_get(map, "figure")) && !read_claim_figure(reader, figure, config, claim))
         return false;
     if (tests->count > MOST_TESTS)
         return read_bad(reader, tests, "a claim has at most %d tests", MOST_TESTS);
     claim->test = pool_get(reader->pool, tests->count, sizeof *claim->test);
-    if (claim->test == NULL)
+    if (!claim->test)
         return read_no_memory(reader);
-    for (const struct node *test = tests->first; test != NULL; test = test->next)
+    for (const struct node *test = tests->first; test; test = test->next)
         if (!read_test(reader, test, config, names, &claim->test[claim->n_tests++]))
             return false;
     return true;
@@ -248,17 +239,17 @@ bool config_claims(const struct reader *reader, const struct node *root, struct 
 {
     const struct node *list = tree_get(root, "claims");
     struct names names = {0, NULL};
-    if (list == NULL || (list->type == NODE_LIST && list->count == 0))
+    if (!list || (list->type == NODE_LIST && list->count == 0))
         return true;
     if (!read_list(reader, list) || !names_of(reader, config, &names))
         return false;
     if (list->count > MOST_CLAIMS)
         return read_bad(reader, list, "an experiment has at most %d claims", MOST_CLAIMS);
     struct claim *claims = pool_get(reader->pool, list->count, sizeof *claims);
-    if (claims == NULL)
+    if (!claims)
         return read_no_memory(reader);
     config->claims = claims;
-    for (const struct node *map = list->first; map != NULL; map = map->next)
+    for (const struct node *map = list->first; map; map = map->next)
         if (!read_claim(reader, map, config, &names, &claims[config->n_claims++]))
             return false;
     return true;

@@ -7,30 +7,27 @@
 
 #include <string.h>
 
-/* ---- files
- * ---------------------------------------------------------------------------------------------- */
+/* ---- files */
 
 static bool read_file(const struct reader *reader, const struct node *map,
                       const struct figure *earlier, uint32_t count, const char **out)
 {
     const struct node *node;
-    char name[SHOWN_SIZE];
+    char name[QUOTE_SIZE];
     if (!read_required(reader, map, figure_keys, "file", &node) || !read_line(reader, node, out))
         return false;
-    if (!figure_name_is_good(*out)) {
-        return read_bad(reader, node, "a figure cannot be called `%s`; %s", shown(*out, name),
+    if (!figure_name_is_good(*out))
+        return read_bad(reader, node, "a figure cannot be called `%s`; %s", quote_input(*out, name),
                         file_name_is_plain(*out)
                             ? "a file of that name holds something else"
                             : "take letters, digits, `-`, `_` and `.`, no folder and no ending");
-    }
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(earlier[i].file, *out) == 0)
-            return read_bad(reader, node, "two figures are called `%s`", shown(*out, name));
+            return read_bad(reader, node, "two figures are called `%s`", quote_input(*out, name));
     return true;
 }
 
-/* ---- policies
- * ------------------------------------------------------------------------------------------- */
+/* ---- policies */
 
 static bool has_label(const oltr_experiment *point, const char *label)
 {
@@ -43,19 +40,19 @@ static bool has_label(const oltr_experiment *point, const char *label)
 static bool unknown_label(const struct reader *reader, const struct node *node,
                           const oltr_experiment *point)
 {
-    char hint[HINT_SIZE], name[SHOWN_SIZE];
+    char hint[HINT_SIZE], name[QUOTE_SIZE];
     struct nearest nearest = nearest_to(node->text);
     for (uint32_t i = 0; i < point->n_policies; i++)
         nearest_offer(&nearest, point->policy[i].label);
     return read_bad(reader, node, "no policy of this experiment is called `%s`%s",
-                    shown(node->text, name), nearest_hint(&nearest, hint));
+                    quote_input(node->text, name), nearest_hint(&nearest, hint));
 }
 
 static bool read_labels(const struct reader *reader, const struct node *list,
                         const oltr_experiment *point, const char **labels)
 {
     uint32_t count = 0;
-    for (const struct node *entry = list->first; entry != NULL; entry = entry->next, count++) {
+    for (const struct node *entry = list->first; entry; entry = entry->next, count++) {
         if (!read_line(reader, entry, &labels[count]))
             return false;
         if (!has_label(point, labels[count]))
@@ -70,29 +67,28 @@ static bool read_labels(const struct reader *reader, const struct node *list,
 static bool read_shown_policies(const struct reader *reader, const struct node *list,
                                 const oltr_experiment *point, struct figure *figure)
 {
-    if (list != NULL && !read_list(reader, list))
+    if (list && !read_list(reader, list))
         return false;
-    if (list != NULL && list->count > point->n_policies)
+    if (list && list->count > point->n_policies)
         return read_bad(reader, list, "this list is longer than the list of all policies");
-    figure->n_policies = list != NULL ? (uint32_t)list->count : point->n_policies;
+    figure->n_policies = list ? (uint32_t)list->count : point->n_policies;
     figure->policy = pool_get(reader->pool, figure->n_policies, sizeof *figure->policy);
-    if (figure->policy == NULL)
+    if (!figure->policy)
         return read_no_memory(reader);
-    for (uint32_t i = 0; list == NULL && i < point->n_policies; i++)
+    for (uint32_t i = 0; !list && i < point->n_policies; i++)
         figure->policy[i] = point->policy[i].label;
-    return list == NULL || read_labels(reader, list, point, figure->policy);
+    return !list || read_labels(reader, list, point, figure->policy);
 }
 
-/* ---- figures
- * -------------------------------------------------------------------------------------------- */
+/* ---- figures */
 
 static bool read_x(const struct reader *reader, const struct node *node, bool has_sweep,
                    enum figure_x *x)
 {
     const char *word;
     *x = has_sweep ? FIGURE_SWEEP : FIGURE_ROUND;
-    if (node == NULL || !read_line(reader, node, &word))
-        return node == NULL;
+    if (!node || !read_line(reader, node, &word))
+        return !node;
     bool sweep = strcmp(word, "sweep") == 0;
     if (!sweep && strcmp(word, "round") != 0)
         return read_bad(reader, node, "must be round or sweep");
@@ -106,9 +102,9 @@ static bool read_words(const struct reader *reader, const struct node *map, stru
 {
     const struct node *title = tree_get(map, "title"), *label = tree_get(map, "label"),
                       *caption = tree_get(map, "caption");
-    return (title == NULL || read_line(reader, title, &figure->title)) &&
-           (label == NULL || read_line(reader, label, &figure->label)) &&
-           (caption == NULL || read_paragraph(reader, caption, &figure->caption));
+    return (!title || read_line(reader, title, &figure->title)) &&
+           (!label || read_line(reader, label, &figure->label)) &&
+           (!caption || read_paragraph(reader, caption, &figure->caption));
 }
 
 static bool read_figure(const struct reader *reader, const struct node *map,
@@ -121,17 +117,16 @@ static bool read_figure(const struct reader *reader, const struct node *map,
     bool good =
         read_words(reader, map, figure) &&
         read_shown_policies(reader, tree_get(map, "policies"), &config->points[0], figure) &&
-        (rounds == NULL || read_whole(reader, rounds, 1, INT64_MAX, &figure->rounds)) &&
-        read_x(reader, tree_get(map, "x"), config->sweep_key != NULL, &figure->x) &&
-        (bands == NULL || read_whole32(reader, bands, 0, 3, &band)) &&
-        (bounds == NULL || read_truth(reader, bounds, &figure->bounds)) &&
-        (logs == NULL || read_truth(reader, logs, &figure->log));
+        (!rounds || read_whole(reader, rounds, 1, INT64_MAX, &figure->rounds)) &&
+        read_x(reader, tree_get(map, "x"), config->sweep_key, &figure->x) &&
+        (!bands || read_whole32(reader, bands, 0, 3, &band)) &&
+        (!bounds || read_truth(reader, bounds, &figure->bounds)) &&
+        (!logs || read_truth(reader, logs, &figure->log));
     figure->bands = (int)band;
-    if (good && rounds != NULL && figure->rounds < config->points[0].checkpoint[0]) {
+    if (good && rounds && figure->rounds < config->points[0].checkpoint[0])
         return read_bad(reader, rounds,
                         "the figure would end before the first checkpoint, round %llu",
                         (unsigned long long)config->points[0].checkpoint[0]);
-    }
     return good;
 }
 
@@ -139,10 +134,10 @@ static bool read_figure(const struct reader *reader, const struct node *map,
 static bool default_figure(const struct reader *reader, struct config *config)
 {
     struct figure *figure = pool_get(reader->pool, 1, sizeof *figure);
-    if (figure == NULL)
+    if (!figure)
         return read_no_memory(reader);
     *figure = (struct figure){.file = "regret", .title = config->title, .bands = 1};
-    figure->x = config->sweep_key != NULL ? FIGURE_SWEEP : FIGURE_ROUND;
+    figure->x = config->sweep_key ? FIGURE_SWEEP : FIGURE_ROUND;
     config->figures = figure;
     config->n_figures = 1;
     return read_shown_policies(reader, NULL, &config->points[0], figure);
@@ -151,7 +146,7 @@ static bool default_figure(const struct reader *reader, struct config *config)
 bool config_figures(const struct reader *reader, const struct node *root, struct config *config)
 {
     const struct node *list = tree_get(root, "figures");
-    if (list == NULL)
+    if (!list)
         return default_figure(reader, config);
     if (list->type == NODE_LIST && list->count == 0)
         return true; /* figures: [] asks for none */
@@ -159,10 +154,10 @@ bool config_figures(const struct reader *reader, const struct node *root, struct
         return false;
     struct figure *figures =
         list->count <= MOST_FIGURES ? pool_get(reader->pool, list->count, sizeof *figures) : NULL;
-    if (figures == NULL)
+    if (!figures)
         return read_no_memory(reader);
     config->figures = figures;
-    for (const struct node *map = list->first; map != NULL; map = map->next, config->n_figures++) {
+    for (const struct node *map = list->first; map; map = map->next, config->n_figures++) {
         struct figure *figure = &figures[config->n_figures];
         if (!read_map_keys(reader, map, "a figure", figure_keys) ||
             !read_file(reader, map, figures, config->n_figures, &figure->file) ||
@@ -172,19 +167,18 @@ bool config_figures(const struct reader *reader, const struct node *root, struct
     return true;
 }
 
-/* ---- concentration
- * -------------------------------------------------------------------------------------- */
+/* ---- concentration */
 
 static bool read_panel(const struct reader *reader, const struct node *root, struct config *config)
 {
     const struct node *list = tree_get(root, "figures");
     struct figure *figure = pool_get(reader->pool, 1, sizeof *figure);
-    if (figure == NULL)
+    if (!figure)
         return read_no_memory(reader);
     *figure = (struct figure){.file = "fig-bvsgpost", .title = config->title, .bands = 1};
     config->figures = figure;
     config->n_figures = 1;
-    if (list == NULL)
+    if (!list)
         return true;
     if (!read_list(reader, list))
         return false;
@@ -208,9 +202,8 @@ bool config_concentration(const struct reader *reader, const struct node *root,
     bool good = read_reals(reader, attraction, 0, 1, &c->attraction, &c->n_attractions) &&
                 read_whole32(reader, observations, 1, 100000, &c->observations) &&
                 read_reals(reader, sigma, 1e-6, 1e6, &c->sigma, &c->n_sigmas);
-    if (good && (c->n_attractions > 6 || c->n_sigmas > 6)) {
+    if (good && (c->n_attractions > 6 || c->n_sigmas > 6))
         return read_bad(reader, c->n_attractions > 6 ? attraction : sigma,
                         "at most 6 fit into one figure");
-    }
     return good && read_panel(reader, root, config);
 }

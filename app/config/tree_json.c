@@ -17,7 +17,7 @@ static json_t *scalar_json(const struct node *node)
     }
     json_t *real =
         number ? json_real(strtod(node->text, NULL)) : NULL; /* NULL: too large to be a number */
-    if (real != NULL)
+    if (real)
         return real;
     bool truth =
         !node->quoted && (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0);
@@ -29,8 +29,7 @@ json_t *tree_json(const struct node *node)
     if (node->type == NODE_SCALAR)
         return scalar_json(node);
     json_t *json = node->type == NODE_LIST ? json_array() : json_object();
-    for (const struct node *entry = node->first; json != NULL && entry != NULL;
-         entry = entry->next) {
+    for (const struct node *entry = node->first; json && entry; entry = entry->next) {
         json_t *value = tree_json(entry);
         int failed = node->type == NODE_LIST ? json_array_append_new(json, value)
                                              : json_object_set_new(json, entry->key->text, value);

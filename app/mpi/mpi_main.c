@@ -37,10 +37,9 @@ static bool send_bytes(const void *bytes, size_t size)
     const unsigned char *at = bytes;
     bool good =
         MPI_Send(&length, 1, MPI_UNSIGNED_LONG_LONG, 0, TAG_SIZE, MPI_COMM_WORLD) == MPI_SUCCESS;
-    for (size_t done = 0; good && done < size; done += (size_t)piece_of(size - done)) {
+    for (size_t done = 0; good && done < size; done += (size_t)piece_of(size - done))
         good = MPI_Send(at + done, piece_of(size - done), MPI_BYTE, 0, TAG_BYTES, MPI_COMM_WORLD) ==
                MPI_SUCCESS;
-    }
     return good;
 }
 
@@ -52,7 +51,7 @@ static unsigned char *receive_bytes(uint32_t rank, size_t *size)
                  &status) != MPI_SUCCESS)
         return NULL;
     unsigned char *bytes = malloc((size_t)length + 1);
-    if (bytes == NULL) { /* the rest of the message is of no use to anybody */
+    if (!bytes) { /* the rest of the message is of no use to anybody */
         MPI_Abort(MPI_COMM_WORLD,
                   complain(EXIT_FAILED, "no memory for the results of rank %u", (unsigned)rank));
         return NULL;
@@ -79,20 +78,20 @@ int main(int argc, char **argv)
     int rank = 0, size = 1, threads = 0, code = EXIT_OK;
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads) != MPI_SUCCESS)
         return complain(EXIT_FAILED, "MPI does not start; is this run by mpirun?");
-    (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
     struct team team = {(uint32_t)rank, (uint32_t)size, worst, send_bytes, receive_bytes};
     if (threads < MPI_THREAD_FUNNELED) {
         code = rank == 0 ? complain(EXIT_FAILED, "this MPI cannot be used by programs with threads")
                          : EXIT_FAILED;
     } else if (is_run(argc, argv)) {
         team_join(&team);
-        if (rank > 0 && freopen("/dev/null", "w", stdout) == NULL) /* rank 0 prints for all */
-            (void)fclose(stdout);
+        if (rank > 0 && !freopen("/dev/null", "w", stdout)) /* rank 0 prints for all */
+            fclose(stdout);
         code = cli_main(argc, argv);
     } else if (rank == 0) {
         code = cli_main(argc, argv);
     }
-    (void)MPI_Finalize();
+    MPI_Finalize();
     return code;
 }

@@ -23,7 +23,7 @@ enum {
 bool finished_there(const char *folder)
 {
     char *path = file_join(folder, "manifest.json");
-    bool there = path != NULL && access(path, F_OK) == 0;
+    bool there = path && access(path, F_OK) == 0;
     free(path);
     return there;
 }
@@ -32,7 +32,7 @@ bool finished_there(const char *folder)
 static char *figure_path(const char *folder, const struct figure *figure, const char *ending)
 {
     char name[128];
-    (void)snprintf(name, sizeof name, "%.100s.%s", figure->file, ending);
+    snprintf(name, sizeof name, "%.100s.%s", figure->file, ending);
     return file_join(folder, name);
 }
 
@@ -42,7 +42,7 @@ static bool figures_there(const struct manifest *manifest, const char *folder)
     for (uint32_t i = 0; i < manifest->n_figures; i++) {
         for (size_t j = 0; there && j < N_ENDINGS; j++) {
             char *path = figure_path(folder, &manifest->figure[i], figure_endings[j]);
-            there = path != NULL && access(path, F_OK) == 0;
+            there = path && access(path, F_OK) == 0;
             free(path);
         }
     }
@@ -57,7 +57,7 @@ bool finished_same(const char *folder, const struct config *config, uint32_t thr
     if (same) {
         json_t *configuration = tree_json(config->root);
         const char *version = json_string_value(json_object_get(manifest.json, "oltr"));
-        same = configuration != NULL && version != NULL && strcmp(version, oltr_version()) == 0 &&
+        same = configuration && version && strcmp(version, oltr_version()) == 0 &&
                json_equal(configuration, json_object_get(manifest.json, "configuration")) &&
                prepared_before(config, threads, json_object_get(manifest.json, "data"));
         *drawn = same && figures_there(&manifest, folder);
@@ -71,10 +71,10 @@ bool finished_same(const char *folder, const struct config *config, uint32_t thr
 static oltr_status remove_file(char *path, oltr_error *error)
 {
     oltr_status status = OLTR_OK;
-    if (path == NULL)
-        status = fail(error, OLTR_ENOMEM, "out of memory");
+    if (!path)
+        status = set_error(error, OLTR_ENOMEM, "out of memory");
     else if (unlink(path) != 0 && errno != ENOENT)
-        status = fail(error, OLTR_EIO, "%s: cannot remove it: %s", path, strerror(errno));
+        status = set_error(error, OLTR_EIO, "%s: cannot remove it: %s", path, strerror(errno));
     free(path);
     return status;
 }
@@ -84,10 +84,9 @@ static oltr_status remove_figures(const char *folder, const struct manifest *man
 {
     oltr_status status = OLTR_OK;
     for (uint32_t i = 0; i < manifest->n_figures; i++) {
-        for (size_t j = 0; status == OLTR_OK && j < N_ENDINGS; j++) {
+        for (size_t j = 0; status == OLTR_OK && j < N_ENDINGS; j++)
             status =
                 remove_file(figure_path(folder, &manifest->figure[i], figure_endings[j]), error);
-        }
     }
     return status;
 }

@@ -33,8 +33,7 @@ static bool is_leader(void)
     return team_of_process()->rank == 0;
 }
 
-/* ---- the experiment
- * ------------------------------------------------------------------------------------- */
+/* ---- the experiment */
 
 static int read_config(const struct job *job, struct config *config)
 {
@@ -48,11 +47,10 @@ static int read_config(const struct job *job, struct config *config)
                               "only one rank gets the standard input: give the name of a file")
                    : EXIT_USAGE;
     }
-    if (!is_stdin && is_folder(job->file)) {
+    if (!is_stdin && is_folder(job->file))
         return complain(EXIT_USAGE,
                         "%s is a folder; give the experiment file, like %s/experiment.yaml",
                         job->file, job->file);
-    }
     struct overrides overrides = {job->n_overrides, job->override};
     oltr_status status =
         is_stdin ? file_read_stream(stdin, name, &text, &error) : file_read(name, &text, &error);
@@ -68,20 +66,18 @@ static int check_same_file(const struct job *job, bool *same)
 {
     struct stat input, output;
     char *path = file_join(job->folder, "experiment.yaml");
-    *same = path != NULL && stat(job->file, &input) == 0 && stat(path, &output) == 0 &&
+    *same = path && stat(job->file, &input) == 0 && stat(path, &output) == 0 &&
             input.st_dev == output.st_dev && input.st_ino == output.st_ino;
     free(path);
-    if (*same && job->n_overrides > 0) {
+    if (*same && job->n_overrides > 0)
         return complain(
             EXIT_USAGE,
             "%s would be overwritten by its changed copy; choose another folder with --output",
             job->file);
-    }
     return EXIT_OK;
 }
 
-/* ---- the simulation
- * ------------------------------------------------------------------------------------- */
+/* ---- the simulation */
 
 /* A rank of a team has the shard of its number. */
 static oltr_shard shard_of(const struct job *job)
@@ -108,11 +104,10 @@ static int may_go_on(void)
 
 static void remove_partial(const char *partial)
 {
-    beside_clean(partial);
-    if (unlink(partial) != 0 && errno != ENOENT) {
-        (void)complain(0, "%s is not needed any more, but cannot be removed: %s", partial,
-                       strerror(errno));
-    }
+    temp_file_clean(partial);
+    if (unlink(partial) != 0 && errno != ENOENT)
+        complain(0, "%s is not needed any more, but cannot be removed: %s", partial,
+                 strerror(errno));
 }
 
 static int interrupted(const struct job *job, const struct config *config, const char *partial,
@@ -139,16 +134,14 @@ static int load_partial(const struct job *job, const char *partial, oltr_results
 {
     oltr_error error = {OLTR_OK, ""};
     bool there = access(partial, F_OK) == 0;
-    if (there && !job->resume && !job->quiet) {
-        (void)complain(0,
-                       "starting anew; what an earlier run left in %s is not used (--resume would)",
-                       partial);
-    }
+    if (there && !job->resume && !job->quiet)
+        complain(0, "starting anew; what an earlier run left in %s is not used (--resume would)",
+                 partial);
     if (!there && job->resume && !job->quiet)
-        (void)complain(0, "there is no %s to resume; starting from the beginning", partial);
+        complain(0, "there is no %s to resume; starting from the beginning", partial);
     if (!there || !job->resume || oltr_results_load(results, partial, &error) == OLTR_OK)
         return EXIT_OK;
-    if (job->watch != NULL)
+    if (job->watch)
         return complain(EXIT_OK, "not resumed, but run from the beginning: %s", error.msg);
     return complain(EXIT_FAILED, "cannot resume: %s", error.msg);
 }
@@ -162,18 +155,18 @@ static int simulate(const struct job *job, const struct config *config, const ch
     oltr_run_options options = {
         .threads = job->threads,
         .partial = partial,
-        .progress = job->watch != NULL ? job->watch->progress
-                    : shown            ? show_progress
-                                       : NULL,
-        .every = job->watch != NULL ? job->watch->every : progress_every(&progress),
+        .progress = job->watch ? job->watch->progress
+                    : shown    ? show_progress
+                               : NULL,
+        .every = job->watch ? job->watch->every : progress_every(&progress),
         .stop = should_stop,
-        .context = job->watch != NULL ? job->watch->context : &progress,
+        .context = job->watch ? job->watch->context : &progress,
         .shard = shard_of(job),
     };
     oltr_status status = oltr_run(config->points, config->n_points, &options, results, &error);
     if (shown)
         progress_end(&progress);
-    if (status == OLTR_EINTERRUPTED && job->watch != NULL)
+    if (status == OLTR_EINTERRUPTED && job->watch)
         return EXIT_STOPPED;
     if (status == OLTR_EINTERRUPTED)
         return interrupted(job, config, partial, results);
@@ -183,19 +176,18 @@ static int simulate(const struct job *job, const struct config *config, const ch
 static double now(void)
 {
     struct timespec time = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* ---- putting parts together
- * ------------------------------------------------------------------------------ */
+/* ---- putting parts together */
 
 static oltr_results *make_results(const struct config *config)
 {
     oltr_error error = {OLTR_OK, ""};
-    oltr_results *results = oltr_results_new(config->points, config->n_points, &error);
-    if (results == NULL)
-        (void)complain(EXIT_FAILED, "%s", error.msg);
+    oltr_results *results = oltr_plan_results(config->source, &error);
+    if (!results)
+        complain(EXIT_FAILED, "%s", error.msg);
     return results;
 }
 
@@ -206,10 +198,10 @@ static int gather_from(const struct config *config, uint32_t rank, oltr_results 
     char name[40];
     size_t size = 0;
     unsigned char *bytes = team_of_process()->receive(rank, &size);
-    oltr_results *part = bytes != NULL ? make_results(config) : NULL;
+    oltr_results *part = bytes ? make_results(config) : NULL;
     oltr_status status = OLTR_ENOMEM;
-    (void)snprintf(name, sizeof name, "what rank %u sent", (unsigned)rank);
-    if (part != NULL)
+    snprintf(name, sizeof name, "what rank %u sent", (unsigned)rank);
+    if (part)
         status = oltr_results_unpack(part, bytes, size, name, &error);
     if (status == OLTR_OK)
         status = oltr_results_merge(results, part, &error);
@@ -222,7 +214,7 @@ static int hand_over(const oltr_results *results)
 {
     size_t size = oltr_results_size(results);
     unsigned char *bytes = malloc(size);
-    if (bytes == NULL) { /* rank 0 waits for something */
+    if (!bytes) { /* rank 0 waits for something */
         (void)team_of_process()->send("", 0);
         return complain(EXIT_FAILED, "out of memory");
     }
@@ -249,7 +241,7 @@ static int merge_file(const struct config *config, const char *path, oltr_result
 {
     oltr_error error = {OLTR_OK, ""};
     oltr_results *part = make_results(config);
-    if (part == NULL)
+    if (!part)
         return EXIT_FAILED;
     oltr_status status = oltr_results_load(part, path, &error);
     if (status == OLTR_OK && oltr_results_merge(results, part, &error) != OLTR_OK) {
@@ -257,13 +249,12 @@ static int merge_file(const struct config *config, const char *path, oltr_result
         return complain(EXIT_FAILED, "%s: %s; give every shard once", path, error.msg);
     }
     oltr_results_free(part);
-    if (status == OLTR_EMISMATCH) {
-        return complain(EXIT_FAILED,
-                        "%s is a shard of another experiment, of this one with other settings, or "
-                        "of data that have "
-                        "changed; run it again with the experiment.yaml of the first folder",
-                        path);
-    }
+    if (status == OLTR_EMISMATCH)
+        return complain(
+            EXIT_FAILED,
+            "%s is a shard of another experiment, of this one with other settings, or of data that "
+            "have changed; run it again with the experiment.yaml of the first folder",
+            path);
     return status == OLTR_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.msg);
 }
 
@@ -272,18 +263,18 @@ static int merge_folder(const struct config *config, const char *folder, oltr_re
 {
     DIR *open = opendir(folder);
     int code = EXIT_OK;
-    if (open == NULL)
+    if (!open)
         return complain(EXIT_USAGE, "cannot look into %s: %s", folder, strerror(errno));
-    for (const struct dirent *entry; code == EXIT_OK && (entry = readdir(open)) != NULL;) {
+    for (const struct dirent *entry; code == EXIT_OK && (entry = readdir(open));) {
         if (shard_is_file(entry->d_name)) {
             char *path = file_join(folder, entry->d_name);
-            code = path != NULL ? merge_file(config, path, results)
-                                : complain(EXIT_FAILED, "out of memory");
+            code =
+                path ? merge_file(config, path, results) : complain(EXIT_FAILED, "out of memory");
             free(path);
             ++*files;
         }
     }
-    (void)closedir(open);
+    closedir(open);
     return code;
 }
 
@@ -296,23 +287,20 @@ static int merge_folders(const struct config *config, uint32_t n_folders, const 
         code = merge_folder(config, folder[i], results, &files);
     uint64_t done = progress_done(config, results),
              total = progress_total(config, (oltr_shard){0, 0});
-    if (code == EXIT_OK && files == 0) {
+    if (code == EXIT_OK && files == 0)
         return complain(
             EXIT_USAGE,
             "there is no shard-1-of-2.oltr or the like; `oltr run --shard 1/2` makes them");
-    }
-    if (code == EXIT_OK && done < total) {
+    if (code == EXIT_OK && done < total)
         return complain(
             EXIT_FAILED,
             "%llu of %llu replication%s missing: run the other shards, and name their folders",
             (unsigned long long)(total - done), (unsigned long long)total,
             total == 1 ? " is" : "s are");
-    }
     return code;
 }
 
-/* ---- the end
- * --------------------------------------------------------------------------------------------- */
+/* ---- the end */
 
 static int draw(const struct run *run, uint32_t *drawn)
 {
@@ -327,12 +315,11 @@ static int draw(const struct run *run, uint32_t *drawn)
  * one's partial file. */
 static void keep_sums(const struct run *run, const char *partial)
 {
-    if (team_of_process()->size == 1 && oltr_results_save(run->results, partial, NULL) == OLTR_OK) {
-        (void)complain(
+    if (team_of_process()->size == 1 && oltr_results_save(run->results, partial, NULL) == OLTR_OK)
+        complain(
             0,
             "what was simulated is kept in %s; the same command with --resume writes the results",
             partial);
-    }
 }
 
 /* Writes, draws, and says where everything is.  `partial`: NULL where nothing was simulated. */
@@ -341,23 +328,22 @@ static int finish(const struct job *job, const struct run *run, const char *part
     oltr_error error = {OLTR_OK, ""};
     uint32_t drawn = 0;
     if (finished_remove(run->folder, &error) != OLTR_OK || output_write(run, &error) != OLTR_OK) {
-        (void)complain(EXIT_FAILED, "%s", error.msg);
-        if (partial != NULL)
+        complain(EXIT_FAILED, "%s", error.msg);
+        if (partial)
             keep_sums(run, partial);
         return EXIT_FAILED;
     }
-    if (partial != NULL && team_of_process()->size == 1)
+    if (partial && team_of_process()->size == 1)
         remove_partial(partial);
-    if (run->results != NULL && !job->quiet)
+    if (run->results && !job->quiet)
         output_table(run);
     int code = job->figures ? draw(run, &drawn) : EXIT_OK;
-    if (!job->quiet && code == EXIT_OK) {
-        (void)printf("results%s in %s\n",
-                     drawn == 1  ? " and 1 figure"
-                     : drawn > 1 ? " and figures"
-                                 : "",
-                     run->folder);
-    }
+    if (!job->quiet && code == EXIT_OK)
+        printf("results%s in %s\n",
+               drawn == 1  ? " and 1 figure"
+               : drawn > 1 ? " and figures"
+                           : "",
+               run->folder);
     return code;
 }
 
@@ -367,25 +353,23 @@ static int finish_shard(const struct job *job, const struct run *run)
     oltr_error error = {OLTR_OK, ""};
     char *path = shard_file(run->folder, job->shard);
     oltr_status status =
-        path == NULL ? fail(&error, OLTR_ENOMEM, "out of memory") : output_experiment(run, &error);
+        !path ? set_error(&error, OLTR_ENOMEM, "out of memory") : output_experiment(run, &error);
     if (status == OLTR_OK)
         status = oltr_results_save(run->results, path, &error);
-    if (status == OLTR_OK && !job->quiet) {
-        (void)printf("shard %u of %u is in %s; when all are done, `oltr merge` with their folders "
-                     "puts them together\n",
-                     (unsigned)job->shard.index + 1, (unsigned)job->shard.count, path);
-    }
+    if (status == OLTR_OK && !job->quiet)
+        printf("shard %u of %u is in %s; when all are done, `oltr merge` with their folders puts "
+               "them together\n",
+               (unsigned)job->shard.index + 1, (unsigned)job->shard.count, path);
     free(path);
     return status == OLTR_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.msg);
 }
 
-/* ---- an earlier run
- * -------------------------------------------------------------------------------------- */
+/* ---- an earlier run */
 
 static bool shard_is_there(const struct job *job)
 {
     char *path = job->shard.count > 0 ? shard_file(job->folder, job->shard) : NULL;
-    bool there = path != NULL && access(path, F_OK) == 0;
+    bool there = path && access(path, F_OK) == 0;
     free(path);
     return there;
 }
@@ -396,22 +380,18 @@ static int check_finished(const struct job *job, const struct config *config, st
     bool whole = finished_there(job->folder), shard = shard_is_there(job);
     if (!whole && (!shard || job->resume))
         return EXIT_OK; /* resume_shard() looks into a shard, when the data are there */
-    if (!job->resume) {
-        return complain(
-            EXIT_USAGE,
-            "%s holds the results of a finished %s: choose another folder with --output, or "
-            "replace them with --force",
-            job->folder, whole ? "run" : "shard");
-    }
+    if (!job->resume)
+        return complain(EXIT_USAGE,
+                        "%s holds the results of a finished %s: choose another folder with "
+                        "--output, or replace them with --force",
+                        job->folder, whole ? "run" : "shard");
     run->is_finished = true;
-    if (!finished_same(job->folder, config, job->threads, &run->is_drawn)) {
-        return complain(
-            EXIT_USAGE,
-            "%s holds the finished results of another experiment, of other settings or data, or of "
-            "another "
-            "version of oltr: choose another folder with --output, or replace them with --force",
-            job->folder);
-    }
+    if (!finished_same(job->folder, config, job->threads, &run->is_drawn))
+        return complain(EXIT_USAGE,
+                        "%s holds the finished results of another experiment, of other settings or "
+                        "data, or of another version of oltr: choose another folder with --output, "
+                        "or replace them with --force",
+                        job->folder);
     return EXIT_OK;
 }
 
@@ -424,10 +404,9 @@ static int say_finished(const struct job *job, const struct run *run)
         return EXIT_OK;
     if (job->figures && !run->is_drawn)
         code = draw(run, &drawn);
-    if (code == EXIT_OK && !job->quiet) {
-        (void)printf("already finished: the results are in %s%s\n", run->folder,
-                     drawn > 0 ? "; the figures are drawn" : "");
-    }
+    if (code == EXIT_OK && !job->quiet)
+        printf("already finished: the results are in %s%s\n", run->folder,
+               drawn > 0 ? "; the figures are drawn" : "");
     return code;
 }
 
@@ -438,21 +417,20 @@ static int resume_shard(const struct job *job, oltr_results *results, bool *done
     int code = EXIT_OK;
     *done = job->resume && !job->force && shard_is_there(job);
     char *path = *done ? shard_file(job->folder, job->shard) : NULL;
-    if (*done && (path == NULL || oltr_results_load(results, path, &error) != OLTR_OK)) {
+    if (*done && (!path || oltr_results_load(results, path, &error) != OLTR_OK)) {
         code =
             complain(EXIT_USAGE,
                      "%s; choose another folder with --output, or replace the shard with --force",
-                     path != NULL ? error.msg : "out of memory");
+                     path ? error.msg : "out of memory");
     } else if (*done && !job->quiet) {
-        (void)printf("already finished: shard %u of %u is in %s\n", (unsigned)job->shard.index + 1,
-                     (unsigned)job->shard.count, path);
+        printf("already finished: shard %u of %u is in %s\n", (unsigned)job->shard.index + 1,
+               (unsigned)job->shard.count, path);
     }
     free(path);
     return code;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 static int run_part(const struct job *job, struct run *run, const char *partial,
                     oltr_results *results)
@@ -484,10 +462,10 @@ static int run_part(const struct job *job, struct run *run, const char *partial,
 static int run_regret(const struct job *job, struct run *run)
 {
     char *partial = shard_partial(job->folder, shard_of(job));
-    oltr_results *results = partial != NULL ? make_results(run->config) : NULL;
-    int code = team_of_process()->worst(results != NULL ? EXIT_OK : EXIT_FAILED);
-    if (partial == NULL)
-        (void)complain(EXIT_FAILED, "out of memory");
+    oltr_results *results = partial ? make_results(run->config) : NULL;
+    int code = team_of_process()->worst(results ? EXIT_OK : EXIT_FAILED);
+    if (!partial)
+        complain(EXIT_FAILED, "out of memory");
     if (code == EXIT_OK)
         code = run_part(job, run, partial, results);
     oltr_results_free(results);
@@ -518,7 +496,7 @@ static int get_data(const struct job *job, const char *other, struct config *con
     oltr_status status = leader ? prepare_data(config, &options, data, &error) : OLTR_OK;
     if (team_of_process()->worst(status == OLTR_OK ? EXIT_OK : EXIT_FAILED) == EXIT_OK && !leader)
         status = prepare_data(config, &options, data, &error);
-    if (status == OLTR_EINTERRUPTED && job->watch != NULL)
+    if (status == OLTR_EINTERRUPTED && job->watch)
         return EXIT_STOPPED; /* who looks on says it */
     return status == OLTR_OK ? EXIT_OK : complain_of(&error);
 }
@@ -531,10 +509,9 @@ static int begin(const struct job *job, struct config *config, struct run *run)
     *run = run_of(job, config);
     if (code == EXIT_OK)
         code = check_same_file(job, &run->keep_experiment);
-    if (code == EXIT_OK && job->shard.count > 0 && config->kind != CONFIG_REGRET) {
+    if (code == EXIT_OK && job->shard.count > 0 && config->kind != CONFIG_REGRET)
         code = complain(EXIT_USAGE,
                         "this experiment simulates nothing that could be split into shards");
-    }
     if (code == EXIT_OK && !job->force)
         code = check_finished(job, config, run);
     if (code == EXIT_OK && !run->is_finished &&
@@ -583,7 +560,7 @@ int job_merge(const struct job *job, uint32_t n_folders, const char *const *shar
     }
     if (code == EXIT_OK) {
         results = make_results(&config);
-        code = results != NULL ? merge_folders(&config, n_folders, shards, results) : EXIT_FAILED;
+        code = results ? merge_folders(&config, n_folders, shards, results) : EXIT_FAILED;
     }
     if (code == EXIT_OK) {
         run.results = results;

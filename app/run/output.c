@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- files
- * ---------------------------------------------------------------------------------------------- */
+/* ---- files */
 
 static oltr_status write_text(const struct run *run, const char *name, struct text *content,
                               oltr_error *error)
@@ -41,7 +40,7 @@ static oltr_status write_queries(const struct run *run, oltr_error *error)
 {
     struct text content = {0};
     const struct config *config = run->config;
-    if (config->points[0].world.dataset == NULL)
+    if (!config->points[0].world.dataset)
         return OLTR_OK;
     queries_csv(config->points, config->n_points, config->sweep, run->results, &content);
     return write_text(run, "queries.csv", &content, error);
@@ -60,7 +59,7 @@ static oltr_status write_density(const struct run *run, bool summary, oltr_error
 /* A title taken from the name of the file would be another one when the folder is run again. */
 static void add_title(const struct config *config, struct text *out)
 {
-    if (tree_get(config->root, "title") != NULL)
+    if (tree_get(config->root, "title"))
         return;
     text_add(out, "title: '");
     for (const char *c = config->title; *c != '\0'; c++)
@@ -73,18 +72,18 @@ static void add_title(const struct config *config, struct text *out)
 oltr_status output_experiment(const struct run *run, oltr_error *error)
 {
     struct text content = {0};
-    char name[SHOWN_SIZE];
+    char name[QUOTE_SIZE];
     if (run->keep_experiment)
         return OLTR_OK;
     text_printf(&content, "# The experiment of this folder as it was run: %s",
-                shown(run->file, name));
+                quote_input(run->file, name));
     for (uint32_t i = 0; i < run->n_flags; i++)
-        text_printf(&content, "%s%s", i == 0 ? " with " : ", ", shown(run->flag[i], name));
+        text_printf(&content, "%s%s", i == 0 ? " with " : ", ", quote_input(run->flag[i], name));
     text_add(&content, ".\n# `oltr run experiment.yaml` repeats it.\n");
     add_title(run->config, &content);
     if (!tree_yaml(run->config->root, &content)) {
         text_free(&content);
-        return fail(error, OLTR_ENOMEM, "experiment.yaml: out of memory");
+        return set_error(error, OLTR_ENOMEM, "experiment.yaml: out of memory");
     }
     return write_text(run, "experiment.yaml", &content, error);
 }
@@ -114,9 +113,9 @@ static oltr_status write_manifest(const struct run *run, oltr_error *error)
         .n_claims = config->n_claims,
         .claim = config->claims,
     };
-    bool whole = data != NULL || prepared_note(run->data) == NULL;
+    bool whole = data || !prepared_note(run->data);
     oltr_status status = whole ? manifest_write(run->folder, &record, error)
-                               : fail(error, OLTR_ENOMEM, "manifest.json: out of memory");
+                               : set_error(error, OLTR_ENOMEM, "manifest.json: out of memory");
     json_decref(configuration);
     json_decref(data);
     return status;
@@ -140,13 +139,12 @@ oltr_status output_write(const struct run *run, oltr_error *error)
     return status == OLTR_OK ? claims_folder(run->folder, error) : status;
 }
 
-/* ---- the table
- * ------------------------------------------------------------------------------------------ */
+/* ---- the table */
 
 static void pad(const char *text, size_t width)
 {
     size_t columns = text_width(text);
-    (void)printf("%s%*s", text, (int)(columns < width ? width - columns : 0), "");
+    printf("%s%*s", text, (int)(columns < width ? width - columns : 0), "");
 }
 
 static size_t widest_label(const oltr_experiment *point)
@@ -174,8 +172,8 @@ static void print_row(const struct run *run, uint32_t p, uint32_t i, size_t widt
     const oltr_experiment *point = &run->config->points[p];
     oltr_outcome outcome = oltr_results_at(run->results, p, i, point->n_checkpoints - 1);
     pad(point->policy[i].label, width);
-    (void)printf("  %10.2f ± %-8.2f  %9.0f\n", outcome.regret, outcome.regret_se,
-                 oltr_results_ns_per_round(run->results, p, i));
+    printf("  %10.2f ± %-8.2f  %9.0f\n", outcome.regret, outcome.regret_se,
+           oltr_results_ns_per_round(run->results, p, i));
 }
 
 /* Results that say nothing about a policy must not look like those of a perfect one. */
@@ -186,30 +184,29 @@ static void warn_if_saturated(const struct run *run, uint32_t p)
     uint32_t saturated = oltr_results_saturated(run->results, p);
     if (2 * (uint64_t)saturated <= done)
         return;
-    (void)printf("warning: ");
-    if (config->sweep_key != NULL)
-        (void)printf("%s = %s: ", config->sweep_key, config->sweep[p]);
-    (void)printf("%u of %u replication%s saturated: every list is as good as the best one, so no "
-                 "policy can show regret.  "
-                 "Take fewer slots, a world whose items differ more, or smaller attractions (like "
-                 "world.scale 0.25).\n",
-                 (unsigned)saturated, (unsigned)done, done == 1 ? " is" : "s are");
+    printf("warning: ");
+    if (config->sweep_key)
+        printf("%s = %s: ", config->sweep_key, config->sweep[p]);
+    printf("%u of %u replication%s saturated: every list is as good as the best one, so no policy "
+           "can show regret.  Take fewer slots, a world whose items differ more, or smaller "
+           "attractions (like world.scale 0.25).\n",
+           (unsigned)saturated, (unsigned)done, done == 1 ? " is" : "s are");
 }
 
 void output_table(const struct run *run)
 {
     const struct config *config = run->config;
-    if (prepared_note(run->data) != NULL)
-        (void)printf("%s\n", prepared_note(run->data));
+    if (prepared_note(run->data))
+        printf("%s\n", prepared_note(run->data));
     size_t width = widest_label(&config->points[0]),
-           value_width = config->sweep_key != NULL ? widest_value(config) : 0;
-    if (config->sweep_key != NULL)
+           value_width = config->sweep_key ? widest_value(config) : 0;
+    if (config->sweep_key)
         pad(config->sweep_key, value_width + 2);
     pad("policy", width);
-    (void)printf("  %10s   %-8s  %9s\n", "regret", "(se)", "ns/round");
+    printf("  %10s   %-8s  %9s\n", "regret", "(se)", "ns/round");
     for (uint32_t p = 0; p < config->n_points; p++) {
         for (uint32_t i = 0; i < config->points[p].n_policies; i++) {
-            if (config->sweep_key != NULL)
+            if (config->sweep_key)
                 pad(i == 0 ? config->sweep[p] : "", value_width + 2);
             print_row(run, p, i, width);
         }

@@ -37,20 +37,16 @@ struct prepared {
     char note[NOTE_SIZE];
 };
 
-/* ---- grades
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- grades */
 
 static oltr_status attractions_of(const oltr_data_plan *plan, const struct splits *splits,
                                   double of_grade[GRADES], uint32_t *largest, oltr_error *error)
 {
     oltr_status status = OLTR_OK;
     *largest = plan->largest_grade > 0 ? plan->largest_grade : splits->largest_grade;
-    if (*largest == 0) {
-        return fail(error, OLTR_EVALUE,
-                    "every document of the data has the grade 0: there is nothing to find");
-    }
+    if (*largest == 0)
+        return set_error(error, OLTR_EVALUE,
+                         "every document of the data has the grade 0: there is nothing to find");
     for (uint32_t g = 0; g < GRADES; g++)
         of_grade[g] = 0;
     for (uint32_t g = 0; status == OLTR_OK && g <= splits->largest_grade; g++)
@@ -58,8 +54,7 @@ static oltr_status attractions_of(const oltr_data_plan *plan, const struct split
     return status;
 }
 
-/* ---- queries
- * ---------------------------------------------------------------------------------------------- */
+/* ---- queries */
 
 static uint32_t documents(const oltr_dataset *data, uint32_t query)
 {
@@ -73,19 +68,19 @@ static uint32_t *choose_queries(const struct material *m, const oltr_dataset *te
 {
     uint32_t *fit = calloc((size_t)test->n_queries + 1, sizeof *fit), *place;
     *enough = 0;
-    for (uint32_t q = 0; fit != NULL && q < test->n_queries; q++)
+    for (uint32_t q = 0; fit && q < test->n_queries; q++)
         if (documents(test, q) >= m->slots)
             fit[(*enough)++] = q;
     *count = m->plan->queries > 0 && m->plan->queries < *enough ? m->plan->queries : *enough;
     place = calloc((size_t)*count + 1, sizeof *place);
-    if (fit == NULL || place == NULL || *enough == 0) {
-        if (fit != NULL && place != NULL) {
-            (void)fail(
+    if (!fit || !place || *enough == 0) {
+        if (fit && place) {
+            set_error(
                 error, OLTR_ESLOTS,
                 "none of the %u test queries has %u documents, one for each slot; lower `slots`",
                 test->n_queries, m->slots);
         } else {
-            (void)fail(error, OLTR_ENOMEM, "out of memory");
+            set_error(error, OLTR_ENOMEM, "out of memory");
         }
         free(fit);
         free(place);
@@ -98,8 +93,7 @@ static uint32_t *choose_queries(const struct material *m, const oltr_dataset *te
     return place;
 }
 
-/* ---- one material
- * ------------------------------------------------------------------------------------------ */
+/* ---- one material */
 
 static oltr_status make_arrays(struct material *m, uint32_t n_rows, oltr_error *error)
 {
@@ -108,10 +102,10 @@ static oltr_status make_arrays(struct material *m, uint32_t n_rows, oltr_error *
     m->b = calloc((size_t)n_rows + 1, sizeof(double));
     m->mean = calloc((size_t)n_rows + 1, sizeof(double));
     m->sd = calloc((size_t)n_rows + 1, sizeof(double));
-    return m->attraction != NULL && m->a != NULL && m->b != NULL && m->mean != NULL && m->sd != NULL
+    return m->attraction && m->a && m->b && m->mean && m->sd
                ? OLTR_OK
-               : fail(error, OLTR_ENOMEM,
-                      "no memory for the attraction and the prior of %u documents", n_rows);
+               : set_error(error, OLTR_ENOMEM,
+                           "no memory for the attraction and the prior of %u documents", n_rows);
 }
 
 /* Attraction by grade; the prior from the scores of the test split, row by row. */
@@ -139,15 +133,14 @@ static oltr_status fill_material(struct material *m, const struct splits *splits
 {
     uint32_t count = 0;
     uint32_t *query = choose_queries(m, splits->test, &m->enough, &count, error);
-    if (query == NULL)
+    if (!query)
         return error->code;
     oltr_dataset *raw = dataset_pick(splits->test, query, count, error);
     normaliser_kind kind = NORMALISE_STANDARD;
-    bool known =
-        raw != NULL && normaliser_kind_by_name(m->plan->normalise, &kind, error) == OLTR_OK;
+    bool known = raw && normaliser_kind_by_name(m->plan->normalise, &kind, error) == OLTR_OK;
     normaliser *scale = known ? normaliser_fit(splits->train, kind, error) : NULL;
-    m->played = scale != NULL ? normaliser_apply(scale, raw, error) : NULL;
-    oltr_status status = m->played != NULL ? make_arrays(m, m->played->n_rows, error) : error->code;
+    m->played = scale ? normaliser_apply(scale, raw, error) : NULL;
+    oltr_status status = m->played ? make_arrays(m, m->played->n_rows, error) : error->code;
     if (status == OLTR_OK) {
         m->raw_dim = raw->dim;
         m->test_queries = splits->test->n_queries;
@@ -187,7 +180,7 @@ static oltr_status make_material(struct material *m, const struct prepare_option
     }
     if (status == OLTR_OK)
         status = belief_get(m->plan, &splits, of_grade, m->seed, options, number, &belief, error);
-    if (status == OLTR_OK && m->plan->scores != NULL)
+    if (status == OLTR_OK && m->plan->scores)
         m->scores_digest = digest_of_scores(&belief);
     if (status == OLTR_OK)
         status = fill_material(m, &splits, of_grade, &belief, error);
@@ -196,14 +189,11 @@ static oltr_status make_material(struct material *m, const struct prepare_option
     return status;
 }
 
-/* ---- points
- *
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- points */
 
 static bool same_text(const char *a, const char *b)
 {
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+    return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 static bool same_plan(const oltr_data_plan *a, const oltr_data_plan *b)
@@ -261,25 +251,23 @@ static oltr_status complete_points(struct config *config, const struct prepare_o
     return status;
 }
 
-/* ---- what is said of it
- * ------------------------------------------------------------------------------------ */
+/* ---- what is said of it */
 
 static void write_note(struct prepared *all)
 {
     const struct material *m = &all->material[0];
-    char folder[SHOWN_SIZE];
+    char folder[QUOTE_SIZE];
     const char *name =
-        m->plan->shape != NULL && strcmp(m->plan->shape, "istella") == 0 ? "Istella" : "Web30K";
-    if (m->plan->folder != NULL) {
-        (void)snprintf(
-            all->note, sizeof all->note, "data of %s: %u of %u test queries, %u features",
-            shown(m->plan->folder, folder), m->played->n_queries, m->test_queries, m->played->dim);
+        m->plan->shape && strcmp(m->plan->shape, "istella") == 0 ? "Istella" : "Web30K";
+    if (m->plan->folder) {
+        snprintf(all->note, sizeof all->note, "data of %s: %u of %u test queries, %u features",
+                 quote_input(m->plan->folder, folder), m->played->n_queries, m->test_queries,
+                 m->played->dim);
     } else {
-        (void)snprintf(all->note, sizeof all->note,
-                       "GENERATED data in the shape of %s (%u queries, %u features), not the real "
-                       "set: --data DIR "
-                       "takes that",
-                       name, m->played->n_queries, m->played->dim);
+        snprintf(all->note, sizeof all->note,
+                 "GENERATED data in the shape of %s (%u queries, %u features), not the real set: "
+                 "--data DIR takes that",
+                 name, m->played->n_queries, m->played->dim);
     }
 }
 
@@ -287,8 +275,8 @@ static char *join(struct pool *pool, const char *text, const char *mark)
 {
     size_t size = strlen(text) + strlen(mark) + 1;
     char *joined = pool_get(pool, size, 1);
-    if (joined != NULL)
-        (void)snprintf(joined, size, "%s%s", text, mark);
+    if (joined)
+        snprintf(joined, size, "%s%s", text, mark);
     return joined;
 }
 
@@ -297,12 +285,12 @@ static oltr_status mark_figures(struct config *config, oltr_error *error)
 {
     static const char mark[] = " (generated data)";
     struct figure *figures = pool_get(&config->pool, config->n_figures, sizeof *figures);
-    if (figures == NULL)
-        return fail(error, OLTR_ENOMEM, "out of memory");
+    if (!figures)
+        return set_error(error, OLTR_ENOMEM, "out of memory");
     for (uint32_t i = 0; i < config->n_figures; i++) {
         char *title = join(&config->pool, config->figures[i].title, mark);
-        if (title == NULL)
-            return fail(error, OLTR_ENOMEM, "out of memory");
+        if (!title)
+            return set_error(error, OLTR_ENOMEM, "out of memory");
         figures[i] = config->figures[i];
         figures[i].title = title;
     }
@@ -316,12 +304,12 @@ static oltr_status mark_claims(struct config *config, oltr_error *error)
     static const char mark[] =
         " (Judged here on generated data, which decide nothing about the real set.)";
     struct claim *claims = pool_get(&config->pool, config->n_claims, sizeof *claims);
-    if (claims == NULL)
-        return fail(error, OLTR_ENOMEM, "out of memory");
+    if (!claims)
+        return set_error(error, OLTR_ENOMEM, "out of memory");
     for (uint32_t i = 0; i < config->n_claims; i++) {
         char *says = join(&config->pool, config->claims[i].says, mark);
-        if (says == NULL)
-            return fail(error, OLTR_ENOMEM, "out of memory");
+        if (!says)
+            return set_error(error, OLTR_ENOMEM, "out of memory");
         claims[i] = config->claims[i];
         claims[i].says = says;
     }
@@ -333,7 +321,7 @@ static bool any_generated(const struct prepared *all)
 {
     bool generated = false;
     for (uint32_t i = 0; i < all->n_materials; i++)
-        generated = generated || all->material[i].plan->folder == NULL;
+        generated = generated || !all->material[i].plan->folder;
     return generated;
 }
 
@@ -341,13 +329,13 @@ oltr_status prepare_data(struct config *config, const struct prepare_options *op
                          struct prepared **out, oltr_error *error)
 {
     oltr_error own = {OLTR_OK, ""};
-    error = error != NULL ? error : &own;
+    error = error ? error : &own;
     *out = calloc(1, sizeof **out);
     struct prepared *all = *out;
-    if (all != NULL)
+    if (all)
         all->material = calloc((size_t)config->n_points + 1, sizeof *all->material);
-    if (all == NULL || all->material == NULL)
-        return fail(error, OLTR_ENOMEM, "out of memory");
+    if (!all || !all->material)
+        return set_error(error, OLTR_ENOMEM, "out of memory");
     oltr_status status =
         config->kind == CONFIG_REGRET ? complete_points(config, options, all, error) : OLTR_OK;
     if (status == OLTR_OK && all->n_materials > 0) {
@@ -361,7 +349,7 @@ oltr_status prepare_data(struct config *config, const struct prepare_options *op
 
 void prepared_free(struct prepared *all)
 {
-    for (uint32_t i = 0; all != NULL && all->material != NULL && i < all->n_materials; i++) {
+    for (uint32_t i = 0; all && all->material && i < all->n_materials; i++) {
         struct material *m = &all->material[i];
         oltr_dataset_free(m->played);
         free(m->attraction);
@@ -370,20 +358,20 @@ void prepared_free(struct prepared *all)
         free(m->mean);
         free(m->sd);
     }
-    if (all != NULL)
+    if (all)
         free(all->material);
     free(all);
 }
 
 const char *prepared_note(const struct prepared *all)
 {
-    return all != NULL && all->n_materials > 0 ? all->note : NULL;
+    return all && all->n_materials > 0 ? all->note : NULL;
 }
 
 /* In hexadecimal; NULL for 0, where nothing was read. */
 static const char *digits_of(uint64_t digest, char digits[DIGEST_SIZE])
 {
-    (void)snprintf(digits, DIGEST_SIZE, "%016" PRIx64, digest);
+    snprintf(digits, DIGEST_SIZE, "%016" PRIx64, digest);
     return digest != 0 ? digits : NULL;
 }
 
@@ -392,8 +380,8 @@ static json_t *material_json(const struct material *m)
     char digest[DIGEST_SIZE], scores_digest[DIGEST_SIZE];
     return json_pack("{s:b, s:s?, s:s?, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:s, "
                      "s:s?, s:s?, s:I}",
-                     "generated", m->plan->folder == NULL, "folder", m->plan->folder, "shape",
-                     m->plan->folder == NULL ? m->plan->shape : NULL, "digest",
+                     "generated", !m->plan->folder, "folder", m->plan->folder, "shape",
+                     !m->plan->folder ? m->plan->shape : NULL, "digest",
                      digits_of(m->digest, digest), "test_queries", (json_int_t)m->test_queries,
                      "queries_with_enough_documents", (json_int_t)m->enough, "queries",
                      (json_int_t)m->played->n_queries, "queries_without_a_better_list",
@@ -406,7 +394,7 @@ static json_t *material_json(const struct material *m)
 
 json_t *prepared_json(const struct prepared *all)
 {
-    if (prepared_note(all) == NULL)
+    if (!prepared_note(all))
         return NULL;
     json_t *sets = json_array();
     for (uint32_t i = 0; i < all->n_materials; i++) {
@@ -418,15 +406,13 @@ json_t *prepared_json(const struct prepared *all)
     return json_pack("{s:s, s:o}", "note", all->note, "sets", sets);
 }
 
-/* ---- is it still the same?
- * --------------------------------------------------------------------------------- */
+/* ---- is it still the same? */
 
 static bool has_digest(const json_t *set, const char *key, uint64_t digest)
 {
     char digits[DIGEST_SIZE];
     const char *kept = json_string_value(json_object_get(set, key));
-    return digits_of(digest, digits) == NULL ? kept == NULL
-                                             : kept != NULL && strcmp(kept, digits) == 0;
+    return !digits_of(digest, digits) ? !kept : kept && strcmp(kept, digits) == 0;
 }
 
 /* Reads what this material is made of, and compares it with what the manifest has. */
@@ -435,15 +421,14 @@ static bool is_same_content(const struct material *m, uint32_t threads, const js
     struct splits splits;
     scores belief = {0};
     oltr_error why;
-    if (m->plan->folder == NULL && m->plan->scores == NULL)
+    if (!m->plan->folder && !m->plan->scores)
         return json_is_object(set);
     oltr_read_options options = {.threads = threads, .check_text = 1, .stop = should_stop};
     bool same = splits_get(m->plan, m->seed, &options, &splits, &why) == OLTR_OK &&
                 has_digest(set, "digest", splits.digest);
-    if (same && m->plan->scores != NULL) {
+    if (same && m->plan->scores)
         same = scores_read_csv(m->plan->scores, splits.test, &belief, &why) == OLTR_OK &&
                has_digest(set, "scores_digest", digest_of_scores(&belief));
-    }
     scores_free(&belief);
     splits_free(&splits);
     return same;
@@ -453,7 +438,7 @@ bool prepared_before(const struct config *config, uint32_t threads, const json_t
 {
     const json_t *sets = json_object_get(data, "sets");
     struct prepared all = {.material = calloc((size_t)config->n_points + 1, sizeof *all.material)};
-    bool same = all.material != NULL;
+    bool same = all.material;
     for (uint32_t i = 0; same && i < config->n_points; i++) {
         bool is_new = false;
         const struct material *m =

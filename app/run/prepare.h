@@ -1,4 +1,4 @@
-/* prepare.h - from the plan of an experiment to the experiment: data read or generated, rankers
+/* prepare.h - from the plan of an experiment to the experiment: data read or generated, scorers
  * trained, worlds filled in.
  *
  * An experiment file is read without looking at any other file (config.h).  Worlds of kind dataset
@@ -9,7 +9,7 @@
 #include "app/config/config.h"
 
 struct prepare_options {
-    const char *folder; /* where scores are kept: those of trained rankers are there when they are
+    const char *folder; /* where scores are kept: those of trained scorers are there when they are
                            needed again */
     const char *other;  /* another folder that may have them, or NULL */
     uint32_t threads;   /* 0: all cores */

@@ -1,8 +1,8 @@
 /* prior_scores.c - see belief.h.
  *
- * Scores of trained rankers are kept as scores.csv in the folder of results, for --resume, for the
+ * Scores of trained scorers are kept as scores.csv in the folder of results, for --resume, for the
  * other shards of a run, and for people.  scores.key beside it has a checksum of all that they
- * follow from (data, seed, number of rankers, grades, version), and one of the scores themselves:
+ * follow from (data, seed, number of scorers, grades, version), and one of the scores themselves:
  * only scores for which both are the same are taken again, so neither a file that was changed by
  * hand nor one left by a run that was killed between the two can pass. */
 #define _POSIX_C_SOURCE 200809L
@@ -20,10 +20,7 @@
 
 enum { KEY_SIZE = 64 };
 
-/* ---- the key
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- the key */
 
 static void put_split(writer *w, const oltr_dataset *data)
 {
@@ -56,21 +53,20 @@ static uint64_t cause_of(const oltr_data_plan *plan, const struct splits *s, con
 static void key_of(uint64_t cause, const scores *s, char key[KEY_SIZE])
 {
     uint64_t own = crc64(s->score, (size_t)s->n_rows * s->n_models * sizeof *s->score);
-    (void)snprintf(key, KEY_SIZE, "oltr scores %016" PRIx64 " %016" PRIx64 "\n", cause, own);
+    snprintf(key, KEY_SIZE, "oltr scores %016" PRIx64 " %016" PRIx64 "\n", cause, own);
 }
 
 enum { CAUSE_LENGTH = 12 + 16 + 1 }; /* "oltr scores ", digits, and the space behind them */
 
-/* ---- kept scores
- * -------------------------------------------------------------------------------------------- */
+/* ---- kept scores */
 
 /* "scores.csv", "scores-2.csv" */
 static void name_of(uint32_t number, const char *ending, char name[32])
 {
     if (number == 1)
-        (void)snprintf(name, 32, "scores.%s", ending);
+        snprintf(name, 32, "scores.%s", ending);
     else
-        (void)snprintf(name, 32, "scores-%" PRIu32 ".%s", number, ending);
+        snprintf(name, 32, "scores-%" PRIu32 ".%s", number, ending);
 }
 
 /* Does the key in this folder begin with, or have, these many bytes of `key`? */
@@ -92,23 +88,22 @@ static bool take_kept(const char *folder, uint32_t number, uint64_t cause, const
     oltr_error why = {OLTR_OK, ""};
     char name[32], key[KEY_SIZE];
     key_of(cause, &(scores){0}, key);
-    if (folder == NULL || !has_key(folder, number, key, CAUSE_LENGTH))
+    if (!folder || !has_key(folder, number, key, CAUSE_LENGTH))
         return false;
     name_of(number, "csv", name);
     char *path = file_join(folder, name);
-    bool taken = path != NULL && scores_read_csv(path, test, out, &why) == OLTR_OK;
+    bool taken = path && scores_read_csv(path, test, out, &why) == OLTR_OK;
     if (taken) {
         key_of(cause, out, key);
         taken = has_key(folder, number, key, strlen(key));
     }
     if (!taken)
         scores_free(out);
-    if (path != NULL && !quiet) {
-        (void)complain(0,
-                       taken ? "the scores in %s are of this very data and seed: taken as they are"
-                             : "%s cannot be used again, so rankers are trained anew",
-                       path);
-    }
+    if (path && !quiet)
+        complain(0,
+                 taken ? "the scores in %s are of this very data and seed: taken as they are"
+                       : "%s cannot be used again, so scorers are trained anew",
+                 path);
     free(path);
     return taken;
 }
@@ -121,8 +116,8 @@ static oltr_status keep(const char *folder, uint32_t number, uint64_t cause,
     key_of(cause, s, key);
     name_of(number, "csv", name);
     char *path = file_join(folder, name);
-    oltr_status status = path != NULL ? scores_write_csv(s, test, path, error)
-                                      : fail(error, OLTR_ENOMEM, "out of memory");
+    oltr_status status = path ? scores_write_csv(s, test, path, error)
+                              : set_error(error, OLTR_ENOMEM, "out of memory");
     free(path);
     if (status == OLTR_OK) {
         name_of(number, "key", name);
@@ -133,17 +128,14 @@ static oltr_status keep(const char *folder, uint32_t number, uint64_t cause,
     return status;
 }
 
-/* ---- training
- *
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- training */
 
 static void show(void *context, const scores_progress *state)
 {
     const bool *terminal = context;
-    (void)fprintf(stderr, "%straining rankers: %3.0f %%, %u of %u done, NDCG@10 %.3f%s",
-                  *terminal ? "\r" : "oltr: ", 100 * state->share, state->done, state->models,
-                  state->ndcg, *terminal ? "\033[K" : "\n");
+    fprintf(stderr, "%straining scorers: %3.0f %%, %u of %u done, NDCG@10 %.3f%s",
+            *terminal ? "\r" : "oltr: ", 100 * state->share, state->done, state->models,
+            state->ndcg, *terminal ? "\033[K" : "\n");
 }
 
 static int should_stop(void *context)
@@ -159,30 +151,27 @@ static oltr_status train(const oltr_data_plan *plan, const struct splits *s, con
     bool terminal = isatty(STDERR_FILENO) == 1;
     scores_options how = {.models = plan->rankers,
                           .threads = options->threads,
-                          .ranker = ranker_defaults(),
+                          .scorer = scorer_defaults(),
                           .progress = options->quiet ? NULL : show,
                           .stop = should_stop,
                           .every = terminal ? 0.25 : 10,
                           .context = &terminal};
-    how.ranker.seed = seed;
-    how.ranker.attraction = of_grade;
+    how.scorer.seed = seed;
+    how.scorer.attraction = of_grade;
     oltr_status status = scores_train(s->train, s->vali, s->test, &how, out, error);
     if (!options->quiet && terminal)
-        (void)fputs("\r\033[K", stderr);
+        fputs("\r\033[K", stderr);
     return status;
 }
 
-/* ---- the whole
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- the whole */
 
 oltr_status belief_get(const oltr_data_plan *plan, const struct splits *splits,
                        const double *of_grade, uint64_t seed, const struct prepare_options *options,
                        uint32_t number, scores *out, oltr_error *error)
 {
     *out = (scores){0};
-    if (plan->scores != NULL)
+    if (plan->scores)
         return scores_read_csv(plan->scores, splits->test, out, error);
     if (plan->rankers == 0)
         return OLTR_OK;

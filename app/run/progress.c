@@ -44,8 +44,7 @@ double progress_every(const struct progress *progress)
     return progress->terminal ? 0.25 : 10;
 }
 
-/* ---- the line
- * ------------------------------------------------------------------------------------------- */
+/* ---- the line */
 
 struct line {
     char text[LINE_SIZE];
@@ -73,22 +72,22 @@ static void rate_text(double rate, char *out, size_t size)
         unit++;
     }
     if (unit == 0)
-        (void)snprintf(out, size, "%.0f rounds/s", rate);
+        snprintf(out, size, "%.0f rounds/s", rate);
     else
-        (void)snprintf(out, size, "%.3g%c rounds/s", rate, units[unit]);
+        snprintf(out, size, "%.3g%c rounds/s", rate, units[unit]);
 }
 
 void progress_time(double seconds, char *out, size_t size)
 {
     if (!(seconds >= 0) || seconds > 1e7) {
-        (void)snprintf(out, size, "?");
+        snprintf(out, size, "?");
         return;
     }
     unsigned long s = (unsigned long)ceil(seconds);
     if (s < 3600)
-        (void)snprintf(out, size, "%lu:%02lu", s / 60, s % 60);
+        snprintf(out, size, "%lu:%02lu", s / 60, s % 60);
     else
-        (void)snprintf(out, size, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
+        snprintf(out, size, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
 }
 
 /* The point that is being worked on: the first that has begun and is not done, else the last that
@@ -113,16 +112,15 @@ static void add_regrets(struct line *line, const struct config *config, const ol
     char piece[LINE_SIZE];
     if (replications_of(results, p) == 0)
         return;
-    if (config->sweep_key != NULL) {
-        (void)snprintf(piece, sizeof piece, "  [%.60s = %.40s]", config->sweep_key,
-                       config->sweep[p]);
+    if (config->sweep_key) {
+        snprintf(piece, sizeof piece, "  [%.60s = %.40s]", config->sweep_key, config->sweep[p]);
         if (!add(line, piece))
             return;
     }
     for (uint32_t i = 0; i < point->n_policies && i < REGRETS_SHOWN; i++) {
         double regret = oltr_results_at(results, p, i, point->n_checkpoints - 1).regret;
-        (void)snprintf(piece, sizeof piece, "%s %.120s %.4g", i == 0 ? "  regret:" : ",",
-                       point->policy[i].label, regret);
+        snprintf(piece, sizeof piece, "%s %.120s %.4g", i == 0 ? "  regret:" : ",",
+                 point->policy[i].label, regret);
         if (!add(line, piece))
             return;
     }
@@ -143,16 +141,16 @@ static void make_line(const struct progress *progress, const oltr_progress *stat
     rate_text(state->seconds > 0 ? (double)state->rounds_done / state->seconds : 0, rate,
               sizeof rate);
     progress_time(state->seconds_left >= 0 ? state->seconds_left : HUGE_VAL, left, sizeof left);
-    (void)snprintf(piece, sizeof piece, percent < 10 ? "%3.1f%%" : "%3.0f%%",
-                   percent < 10 ? floor(10 * percent) / 10 : floor(percent));
-    (void)add(line, piece);
-    (void)snprintf(piece, sizeof piece, "  %" PRIu64 "/%" PRIu64 " replications", state->done,
-                   state->total);
-    (void)add(line, piece);
-    (void)snprintf(piece, sizeof piece, "  ETA %s", left);
-    (void)add(line, piece);
-    (void)snprintf(piece, sizeof piece, "  %s", rate);
-    (void)add(line, piece);
+    snprintf(piece, sizeof piece, percent < 10 ? "%3.1f%%" : "%3.0f%%",
+             percent < 10 ? floor(10 * percent) / 10 : floor(percent));
+    add(line, piece);
+    snprintf(piece, sizeof piece, "  %" PRIu64 "/%" PRIu64 " replications", state->done,
+             state->total);
+    add(line, piece);
+    snprintf(piece, sizeof piece, "  ETA %s", left);
+    add(line, piece);
+    snprintf(piece, sizeof piece, "  %s", rate);
+    add(line, piece);
     add_regrets(line, progress->config, state->results);
 }
 
@@ -163,16 +161,16 @@ void progress_show(const struct progress *progress, const oltr_progress *state)
         return; /* the table is about to come */
     make_line(progress, state, &line);
     if (progress->terminal)
-        (void)fprintf(stderr, "\r%s\033[K", line.text);
+        fprintf(stderr, "\r%s\033[K", line.text);
     else
-        (void)fprintf(stderr, "oltr: %s\n", line.text);
-    (void)fflush(stderr);
+        fprintf(stderr, "oltr: %s\n", line.text);
+    fflush(stderr);
 }
 
 void progress_end(const struct progress *progress)
 {
     if (progress->terminal) {
-        (void)fputs("\r\033[K", stderr);
-        (void)fflush(stderr);
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
     }
 }

@@ -43,10 +43,10 @@ static char *file_of(const char *folder, const char *what, oltr_shard shard)
 {
     char name[64];
     if (shard.count == 0) {
-        (void)snprintf(name, sizeof name, "%s.oltr", what);
+        snprintf(name, sizeof name, "%s.oltr", what);
     } else {
-        (void)snprintf(name, sizeof name, "%s-%" PRIu32 "-of-%" PRIu32 ".oltr", what,
-                       shard.index + 1, shard.count);
+        snprintf(name, sizeof name, "%s-%" PRIu32 "-of-%" PRIu32 ".oltr", what, shard.index + 1,
+                 shard.count);
     }
     return file_join(folder, name);
 }

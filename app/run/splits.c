@@ -15,8 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- choosing
- * -------------------------------------------------------------------------------------------- */
+/* ---- choosing */
 
 /* Selection sampling (Fan, Muller and Rezucha 1962): number i is taken with chance (still wanted) /
  * (still to come). */
@@ -31,8 +30,7 @@ void choose(uint64_t seed, uint64_t purpose, uint32_t n, uint32_t count, uint32_
     }
 }
 
-/* ---- from a folder
- * --------------------------------------------------------------------------------------- */
+/* ---- from a folder */
 
 /* folder/name.txt or folder/name.txt.gz; NULL where neither is. */
 static char *find_text(const char *folder, const char *name, bool *no_memory)
@@ -41,10 +39,10 @@ static char *find_text(const char *folder, const char *name, bool *no_memory)
     *no_memory = false;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         char file[32];
-        (void)snprintf(file, sizeof file, "%s%s", name, endings[i]);
+        snprintf(file, sizeof file, "%s%s", name, endings[i]);
         char *path = file_join(folder, file);
-        *no_memory = path == NULL;
-        if (path == NULL || access(path, F_OK) == 0)
+        *no_memory = !path;
+        if (!path || access(path, F_OK) == 0)
             return path;
         free(path);
     }
@@ -58,18 +56,18 @@ static oltr_status read_split(const char *folder, const char *name, bool optiona
 {
     bool no_memory;
     char *path = find_text(folder, name, &no_memory);
-    if (path == NULL) {
+    if (!path) {
         if (no_memory)
-            return fail(error, OLTR_ENOMEM, "out of memory");
+            return set_error(error, OLTR_ENOMEM, "out of memory");
         return optional ? OLTR_OK
-                        : fail(error, OLTR_EIO,
-                               "there is no %s.txt and no %s.txt.gz in the folder %.150s", name,
-                               name, folder);
+                        : set_error(error, OLTR_EIO,
+                                    "there is no %s.txt and no %s.txt.gz in the folder %.150s",
+                                    name, name, folder);
     }
     oltr_error why = {OLTR_EIO, "it cannot be read"};
     *out = oltr_dataset_open(path, options, NULL, &why);
     free(path);
-    return *out != NULL ? OLTR_OK : fail(error, why.code, "%s", why.msg);
+    return *out ? OLTR_OK : set_error(error, why.code, "%s", why.msg);
 }
 
 /* A fifth of the training queries, set aside. */
@@ -79,11 +77,11 @@ static oltr_status set_aside(uint64_t seed, struct splits *s, oltr_error *error)
     uint32_t *vali = calloc((size_t)n + 1, sizeof *vali),
              *train = calloc((size_t)n + 1, sizeof *train);
     oltr_dataset *rest = NULL;
-    if (vali == NULL || train == NULL || n < 2) {
+    if (!vali || !train || n < 2) {
         free(vali);
         free(train);
-        return n < 2 ? fail(error, OLTR_EVALUE, "there are too few training queries: %u", n)
-                     : fail(error, OLTR_ENOMEM, "out of memory");
+        return n < 2 ? set_error(error, OLTR_EVALUE, "there are too few training queries: %u", n)
+                     : set_error(error, OLTR_ENOMEM, "out of memory");
     }
     choose(seed, CHOOSE_VALI, n, count, vali);
     for (uint32_t q = 0; q < n; q++)
@@ -92,10 +90,10 @@ static oltr_status set_aside(uint64_t seed, struct splits *s, oltr_error *error)
         else
             train[kept++] = q;
     s->vali = dataset_pick(s->train, vali, count, error);
-    rest = s->vali != NULL ? dataset_pick(s->train, train, kept, error) : NULL;
+    rest = s->vali ? dataset_pick(s->train, train, kept, error) : NULL;
     free(vali);
     free(train);
-    if (rest == NULL)
+    if (!rest)
         return OLTR_ENOMEM;
     oltr_dataset_free(s->train);
     s->train = rest;
@@ -126,14 +124,13 @@ static oltr_status read_folder(const oltr_data_plan *plan, uint64_t seed,
     oltr_status status = OLTR_OK;
     for (size_t i = 0; status == OLTR_OK && i < 3; i++) {
         status = read_split(plan->folder, name[i], split[i] == &s->vali, options, split[i], error);
-        if (*split[i] != NULL && !add_to_digest(*split[i], options->threads, &s->digest))
-            status = fail(error, OLTR_ENOMEM, "out of memory");
+        if (*split[i] && !add_to_digest(*split[i], options->threads, &s->digest))
+            status = set_error(error, OLTR_ENOMEM, "out of memory");
     }
-    return status == OLTR_OK && s->vali == NULL ? set_aside(seed, s, error) : status;
+    return status == OLTR_OK && !s->vali ? set_aside(seed, s, error) : status;
 }
 
-/* ---- one number of features
- * ------------------------------------------------------------------------------- */
+/* ---- one number of features */
 
 static void look_at(const oltr_dataset *data, uint32_t *dim, uint32_t *largest)
 {
@@ -154,8 +151,7 @@ static oltr_status make_alike(struct splits *s, oltr_error *error)
     return status;
 }
 
-/* ---- the whole
- * -------------------------------------------------------------------------------------------- */
+/* ---- the whole */
 
 static oltr_status generate(const oltr_data_plan *plan, uint64_t seed, struct splits *s,
                             oltr_error *error)
@@ -164,7 +160,7 @@ static oltr_status generate(const oltr_data_plan *plan, uint64_t seed, struct sp
     static const char *const name[] = {"train", "vali", "test"};
     for (size_t i = 0; i < 3; i++) {
         *split[i] = dataset_generate(plan->shape, name[i], plan->generated[i], seed, error);
-        if (*split[i] == NULL)
+        if (!*split[i])
             return OLTR_ENOMEM;
     }
     return OLTR_OK;
@@ -174,8 +170,8 @@ oltr_status splits_get(const oltr_data_plan *plan, uint64_t seed, const oltr_rea
                        struct splits *out, oltr_error *error)
 {
     *out = (struct splits){0};
-    oltr_status status = plan->folder != NULL ? read_folder(plan, seed, options, out, error)
-                                              : generate(plan, seed, out, error);
+    oltr_status status = plan->folder ? read_folder(plan, seed, options, out, error)
+                                      : generate(plan, seed, out, error);
     if (status == OLTR_OK)
         status = make_alike(out, error);
     if (status != OLTR_OK)

@@ -22,9 +22,9 @@ void stop_catch_signals(void)
     memset(&action, 0, sizeof action);
     action.sa_handler = ask_to_stop;
     action.sa_flags = (int)SA_RESETHAND;
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
 }
 
 bool stop_asked(void)

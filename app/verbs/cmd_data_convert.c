@@ -16,8 +16,7 @@ const struct option data_convert_options[] = {
      "where the result goes (default: the cache FILE.oltr beside the text)"},
     {0, "normalise", "KIND", NULL,
      "with --fit: standard (the default: sign(x) log(1+|x|), centred, scaled, rows no longer than "
-     "1), minmax (to 0..1 "
-     "within each query) or none"},
+     "1), minmax (to 0..1 within each query) or none"},
     {0, "fit", "FILE", NULL, "fit a normaliser on these rows, keep it in this file, and apply it"},
     {0, "with", "FILE", NULL, "apply the normaliser of this file"},
     {'j', "threads", "N", NULL, "how many threads read (default, or 0: one for each processor)"},
@@ -38,9 +37,8 @@ static int read_kind(const char *name, normaliser_kind *kind)
 {
     oltr_error error = {OLTR_OK, ""};
     *kind = NORMALISE_STANDARD;
-    return name == NULL || normaliser_kind_by_name(name, kind, &error) == OLTR_OK
-               ? EXIT_OK
-               : complain_of(&error);
+    return !name || normaliser_kind_by_name(name, kind, &error) == OLTR_OK ? EXIT_OK
+                                                                           : complain_of(&error);
 }
 
 static int read_request(const struct arguments *arguments, struct request *r)
@@ -50,24 +48,21 @@ static int read_request(const struct arguments *arguments, struct request *r)
                           .output = arguments_value(arguments, "output"),
                           .fit = arguments_value(arguments, "fit"),
                           .with = arguments_value(arguments, "with"),
-                          .quiet = arguments_value(arguments, "quiet") != NULL};
-    if (r->fit != NULL && r->with != NULL) {
+                          .quiet = arguments_has(arguments, "quiet")};
+    if (r->fit && r->with)
         return complain(
             EXIT_USAGE,
             "--fit makes a normaliser and --with takes one that is there; give one of them");
-    }
-    if (kind != NULL && r->fit == NULL) {
+    if (kind && !r->fit)
         return complain(
             EXIT_USAGE,
             "--normalise needs --fit FILE, to keep what is fitted for the other splits%s",
-            r->with != NULL ? "; the file of --with knows its own kind" : "");
-    }
-    if (r->output == NULL && (r->fit != NULL || r->with != NULL))
+            r->with ? "; the file of --with knows its own kind" : "");
+    if (!r->output && (r->fit || r->with))
         return complain(EXIT_USAGE, "normalised rows need a file of their own: give -o FILE");
-    if (r->output == NULL && (strcmp(r->input, "-") == 0 || is_special(r->input))) {
+    if (!r->output && (strcmp(r->input, "-") == 0 || is_special(r->input)))
         return complain(EXIT_USAGE, "there is no place beside %s: give -o FILE",
                         strcmp(r->input, "-") == 0 ? "standard input" : "a pipe or a device");
-    }
     int code = read_kind(kind, &r->kind);
     return code == EXIT_OK ? data_read_options(arguments, &r->options) : code;
 }
@@ -76,33 +71,32 @@ static int read_request(const struct arguments *arguments, struct request *r)
 static int get_normaliser(const struct request *r, const oltr_dataset *rows, normaliser **out)
 {
     oltr_error error = {OLTR_OK, ""};
-    if (r->fit == NULL && r->with == NULL)
+    if (!r->fit && !r->with)
         return EXIT_OK;
-    *out =
-        r->fit != NULL ? normaliser_fit(rows, r->kind, &error) : normaliser_load(r->with, &error);
-    if (*out == NULL)
+    *out = r->fit ? normaliser_fit(rows, r->kind, &error) : normaliser_load(r->with, &error);
+    if (!*out)
         return complain_of(&error);
-    if (r->fit != NULL && normaliser_save(*out, r->fit, &error) != OLTR_OK)
+    if (r->fit && normaliser_save(*out, r->fit, &error) != OLTR_OK)
         return complain(EXIT_FAILED, "%s", error.msg);
     return EXIT_OK;
 }
 
 static void say_dropped(const normaliser *n, const char *kept_in)
 {
-    (void)printf("normaliser %s (%s): %u of %u feature%s kept", kept_in,
-                 normaliser_kind_name(n->kind), n->dim, n->dim_in, plural_s(n->dim_in));
+    printf("normaliser %s (%s): %u of %u feature%s kept", kept_in, normaliser_kind_name(n->kind),
+           n->dim, n->dim_in, plural_s(n->dim_in));
     for (uint32_t j = 0, i = 0, dropped = 0; j < n->dim_in; j++)
         if (i < n->dim && n->column[i] == j)
             i++;
         else
-            (void)printf("%s%u", dropped++ == 0 ? "; constant, so dropped: " : ", ", j + 1);
-    (void)putchar('\n');
+            printf("%s%u", dropped++ == 0 ? "; constant, so dropped: " : ", ", j + 1);
+    putchar('\n');
 }
 
 static void say_size(const oltr_dataset *rows)
 {
-    (void)printf("%u row%s of %u feature%s, %u quer%s\n", rows->n_rows, plural_s(rows->n_rows),
-                 rows->dim, plural_s(rows->dim), rows->n_queries, plural_ies(rows->n_queries));
+    printf("%u row%s of %u feature%s, %u quer%s\n", rows->n_rows, plural_s(rows->n_rows), rows->dim,
+           plural_s(rows->dim), rows->n_queries, plural_ies(rows->n_queries));
 }
 
 static int write_rows(const struct request *r, const oltr_dataset *rows)
@@ -111,7 +105,7 @@ static int write_rows(const struct request *r, const oltr_dataset *rows)
     if (oltr_dataset_save(rows, r->output, &error) != OLTR_OK)
         return complain(EXIT_FAILED, "%s", error.msg);
     if (!r->quiet) {
-        (void)printf("%s: ", r->output);
+        printf("%s: ", r->output);
         say_size(rows);
     }
     return EXIT_OK;
@@ -130,11 +124,11 @@ static int normalise_and_write(const struct request *r, oltr_dataset **rows)
     oltr_error error = {OLTR_OK, ""};
     normaliser *n = NULL;
     int code = get_normaliser(r, *rows, &n);
-    if (code == EXIT_OK && n != NULL) {
+    if (code == EXIT_OK && n) {
         oltr_dataset *changed = apply(n, rows, &error);
-        code = changed != NULL ? write_rows(r, changed) : complain_of(&error);
+        code = changed ? write_rows(r, changed) : complain_of(&error);
         if (code == EXIT_OK && !r->quiet)
-            say_dropped(n, r->fit != NULL ? r->fit : r->with);
+            say_dropped(n, r->fit ? r->fit : r->with);
         oltr_dataset_free(changed);
     } else if (code == EXIT_OK) {
         code = write_rows(r, *rows);
@@ -148,7 +142,7 @@ static bool has_cache(const struct request *r)
 {
     oltr_read_report report;
     oltr_dataset *rows = oltr_dataset_open(r->input, &r->options, &report, NULL);
-    bool taken = rows != NULL && report.from_cache;
+    bool taken = rows && report.from_cache;
     oltr_dataset_free(rows);
     return taken;
 }
@@ -159,12 +153,11 @@ static int say_cache(const struct request *r, const oltr_dataset *rows, const ch
 {
     if (taken && access(where, F_OK) != 0)
         return complain(EXIT_USAGE, "%s is a dataset file already, and no text", r->input);
-    if (!taken && !has_cache(r)) {
+    if (!taken && !has_cache(r))
         return complain(EXIT_FAILED, "%s could not be written; give another place with -o FILE",
                         where);
-    }
     if (!r->quiet) {
-        (void)printf("%s%s: ", where, taken ? " is up to date" : "");
+        printf("%s%s: ", where, taken ? " is up to date" : "");
         say_size(rows);
     }
     return EXIT_OK;
@@ -176,17 +169,17 @@ static int make_cache(const struct request *r)
     oltr_error error = {OLTR_OK, ""};
     oltr_read_report report;
     oltr_dataset *rows = oltr_dataset_open(r->input, &r->options, &report, &error);
-    if (rows == NULL)
+    if (!rows)
         return complain_of(&error);
     data_say_report(r->input, &report);
     size_t size = strlen(r->input) + sizeof ".oltr";
     char *where = malloc(size);
     int code = EXIT_FAILED;
-    if (where != NULL) {
-        (void)snprintf(where, size, "%s.oltr", r->input);
+    if (where) {
+        snprintf(where, size, "%s.oltr", r->input);
         code = say_cache(r, rows, where, report.from_cache);
     } else {
-        (void)complain(EXIT_FAILED, "out of memory");
+        complain(EXIT_FAILED, "out of memory");
     }
     free(where);
     oltr_dataset_free(rows);
@@ -201,13 +194,12 @@ int cmd_data_convert(const struct arguments *arguments)
     int code = read_request(arguments, &r);
     if (code != EXIT_OK)
         return code;
-    if (r.output == NULL)
+    if (!r.output)
         return make_cache(&r);
-    if (file_probe(r.output, &error) != OLTR_OK ||
-        (r.fit != NULL && file_probe(r.fit, &error) != OLTR_OK))
+    if (file_probe(r.output, &error) != OLTR_OK || (r.fit && file_probe(r.fit, &error) != OLTR_OK))
         return complain(EXIT_FAILED, "%s", error.msg);
     oltr_dataset *rows = oltr_dataset_read(r.input, &r.options, &report, &error);
-    if (rows == NULL)
+    if (!rows)
         return complain_of(&error);
     data_say_report(r.input, &report);
     code = normalise_and_write(&r, &rows);

@@ -43,11 +43,11 @@ static int read_request(const struct arguments *arguments, struct request *r)
     enum { MOST_QUERIES = 100000000 };
     const char *folder = arguments_value(arguments, "output");
     *r = (struct request){.shape = arguments->operand[0],
-                          .folder = folder != NULL ? folder : arguments->operand[0],
+                          .folder = folder ? folder : arguments->operand[0],
                           .only = arguments_value(arguments, "split"),
                           .queries = 300,
                           .seed = 1,
-                          .quiet = arguments_value(arguments, "quiet") != NULL,
+                          .quiet = arguments_has(arguments, "quiet"),
                           .terminal = isatty(STDERR_FILENO) == 1};
     int code = value_whole32(arguments, "queries", 1, MOST_QUERIES, &r->queries);
     return code == EXIT_OK ? value_whole(arguments, "seed", 0, UINT64_MAX, &r->seed) : code;
@@ -58,15 +58,15 @@ static int check_names(const struct request *r)
 {
     oltr_error error = {OLTR_OK, ""};
     oltr_dataset *none =
-        dataset_generate(r->shape, r->only != NULL ? r->only : "train", 0, r->seed, &error);
+        dataset_generate(r->shape, r->only ? r->only : "train", 0, r->seed, &error);
     oltr_dataset_free(none);
-    return none != NULL ? EXIT_OK : complain_of(&error);
+    return none ? EXIT_OK : complain_of(&error);
 }
 
 static void show(const struct request *r, const char *path, uint32_t done, uint32_t all)
 {
     if (r->terminal && !r->quiet)
-        (void)fprintf(stderr, "\r%s: %u of %u queries\033[K", path, done, all);
+        fprintf(stderr, "\r%s: %u of %u queries\033[K", path, done, all);
 }
 
 static oltr_status write_queries(const struct request *r, const char *split, uint32_t queries,
@@ -77,7 +77,7 @@ static oltr_status write_queries(const struct request *r, const char *split, uin
     for (uint32_t done = 0; status == OLTR_OK && done < queries;) {
         uint32_t n = queries - done < AT_ONCE ? queries - done : AT_ONCE;
         oltr_dataset *part = dataset_generate_part(r->shape, split, done, n, r->seed, error);
-        if (part == NULL)
+        if (!part)
             return OLTR_ENOMEM;
         status = dataset_text_add(text, part, error);
         *rows += part->n_rows;
@@ -95,19 +95,19 @@ static int write_split(const struct request *r, const char *split, uint32_t quer
     uint64_t rows = 0;
     dataset_text *text = dataset_text_open(path, &error);
     oltr_status status =
-        text != NULL ? write_queries(r, split, queries, path, text, &rows, &error) : OLTR_EIO;
-    if (text != NULL) {
+        text ? write_queries(r, split, queries, path, text, &rows, &error) : OLTR_EIO;
+    if (text) {
         oltr_status closed =
             dataset_text_close(text, status == OLTR_OK, status == OLTR_OK ? &error : NULL);
         status = status == OLTR_OK ? closed : status;
     }
     if (r->terminal && !r->quiet)
-        (void)fputs("\r\033[K", stderr);
+        fputs("\r\033[K", stderr);
     if (status != OLTR_OK)
         return complain(EXIT_FAILED, "%s", error.msg);
     if (!r->quiet) {
-        (void)printf("%s: %u quer%s, %llu row%s\n", path, queries, plural_ies(queries),
-                     (unsigned long long)rows, plural_s(rows));
+        printf("%s: %u quer%s, %llu row%s\n", path, queries, plural_ies(queries),
+               (unsigned long long)rows, plural_s(rows));
         if (fflush(stdout) != 0)
             return complain(EXIT_FAILED, "cannot write to standard output: %s", strerror(errno));
     }
@@ -117,9 +117,9 @@ static int write_split(const struct request *r, const char *split, uint32_t quer
 static int write_split_in_folder(const struct request *r, const struct split *split)
 {
     char name[16];
-    (void)snprintf(name, sizeof name, "%s.txt", split->name);
+    snprintf(name, sizeof name, "%s.txt", split->name);
     char *path = file_join(r->folder, name);
-    if (path == NULL)
+    if (!path)
         return complain(EXIT_FAILED, "out of memory");
     uint32_t queries = (r->queries + split->part - 1) / split->part;
     int code = write_split(r, split->name, queries, path);
@@ -136,7 +136,7 @@ int cmd_data_generate(const struct arguments *arguments)
     if (code == EXIT_OK && file_make_folder(r.folder, &error) != OLTR_OK)
         code = complain(EXIT_FAILED, "%s", error.msg);
     for (uint32_t i = 0; code == EXIT_OK && i < N_SPLITS; i++)
-        if (r.only == NULL || strcmp(r.only, splits[i].name) == 0)
+        if (!r.only || strcmp(r.only, splits[i].name) == 0)
             code = write_split_in_folder(&r, &splits[i]);
     return code;
 }

@@ -30,21 +30,20 @@ static int inspect_one(const char *file, const oltr_read_options *options, struc
     oltr_error error = {OLTR_OK, ""};
     *out = (struct inspected){.file = file};
     out->dataset = oltr_dataset_read(file, options, &out->report, &error);
-    if (out->dataset == NULL || describe(out->dataset, &out->description, &error) != OLTR_OK)
+    if (!out->dataset || describe(out->dataset, &out->description, &error) != OLTR_OK)
         return complain_of(&error);
     data_say_report(file, &out->report);
     return EXIT_OK;
 }
 
-/* ---- the table: one line for each fact, one column for each file
- * ------------------------------------------ */
+/* ---- the table: one line for each fact, one column for each file */
 
 enum { CELL = 40, NAME_WIDTH = 26, NARROWEST = 12, WIDEST = 24 };
 
 static const char *last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+    return slash && slash[1] != '\0' ? slash + 1 : path;
 }
 
 static int width_of(const struct inspected *at)
@@ -68,7 +67,7 @@ static void grouped(uint64_t n, char cell[CELL])
 
 static void real(double x, char cell[CELL])
 {
-    (void)snprintf(cell, CELL, "%.6g", x);
+    snprintf(cell, CELL, "%.6g", x);
 }
 
 /* Many files write a fact under its name; a fact is a function from a file to a cell. */
@@ -94,7 +93,7 @@ static void fact_median(const struct inspected *at, char cell[CELL])
 
 static void fact_mean(const struct inspected *at, char cell[CELL])
 {
-    (void)snprintf(cell, CELL, "%.2f", at->description.mean);
+    snprintf(cell, CELL, "%.2f", at->description.mean);
 }
 
 static void fact_most(const struct inspected *at, char cell[CELL])
@@ -129,7 +128,7 @@ static void fact_negative(const struct inspected *at, char cell[CELL])
 
 static void fact_zeros(const struct inspected *at, char cell[CELL])
 {
-    (void)snprintf(cell, CELL, "%.2f %%", 100 * described_zeros(&at->description));
+    snprintf(cell, CELL, "%.2f %%", 100 * described_zeros(&at->description));
 }
 
 static void fact_beyond(const struct inspected *at, char cell[CELL])
@@ -176,15 +175,15 @@ static const struct fact {
 
 static void print_label(const struct inspected *at, uint32_t count, int grade)
 {
-    (void)printf("label %-*d", NAME_WIDTH - 6, grade);
+    printf("label %-*d", NAME_WIDTH - 6, grade);
     for (uint32_t i = 0; i < count; i++) {
         const struct description *d = &at[i].description;
         char cell[CELL];
-        (void)snprintf(cell, sizeof cell, "%.2f %%",
-                       d->rows > 0 ? 100 * (double)d->grade[grade] / d->rows : 0);
-        (void)printf("  %*s", width_of(&at[i]), cell);
+        snprintf(cell, sizeof cell, "%.2f %%",
+                 d->rows > 0 ? 100 * (double)d->grade[grade] / d->rows : 0);
+        printf("  %*s", width_of(&at[i]), cell);
     }
-    (void)putchar('\n');
+    putchar('\n');
 }
 
 /* Every label that stands in one of the files. */
@@ -201,29 +200,26 @@ static void print_labels(const struct inspected *at, uint32_t count)
 
 static void print_table(const struct inspected *at, uint32_t count)
 {
-    (void)printf("%*s", NAME_WIDTH, "");
+    printf("%*s", NAME_WIDTH, "");
     for (uint32_t i = 0; i < count; i++)
-        (void)printf("  %*.*s", width_of(&at[i]), WIDEST, last_part(at[i].file));
-    (void)putchar('\n');
-    for (const struct fact *fact = facts; fact->name != NULL; fact++) {
-        if (fact->cell == NULL) {
+        printf("  %*.*s", width_of(&at[i]), WIDEST, last_part(at[i].file));
+    putchar('\n');
+    for (const struct fact *fact = facts; fact->name; fact++) {
+        if (!fact->cell) {
             print_labels(at, count);
             continue;
         }
-        (void)printf("%-*s", NAME_WIDTH, fact->name);
+        printf("%-*s", NAME_WIDTH, fact->name);
         for (uint32_t i = 0; i < count; i++) {
             char cell[CELL];
             fact->cell(&at[i], cell);
-            (void)printf("  %*s", width_of(&at[i]), cell);
+            printf("  %*s", width_of(&at[i]), cell);
         }
-        (void)putchar('\n');
+        putchar('\n');
     }
 }
 
-/* ---- JSON
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- JSON */
 
 static json_t *column_json(const struct described_column *c, uint32_t number)
 {
@@ -239,9 +235,9 @@ static json_t *description_json(const struct inspected *at)
     const struct description *d = &at->description;
     json_t *labels = json_array(), *columns = json_array();
     for (int grade = 0; grade <= d->largest_grade; grade++)
-        (void)json_array_append_new(labels, json_integer((json_int_t)d->grade[grade]));
+        json_array_append_new(labels, json_integer((json_int_t)d->grade[grade]));
     for (uint32_t j = 0; j < d->dim; j++)
-        (void)json_array_append_new(columns, column_json(&d->column[j], j + 1));
+        json_array_append_new(columns, column_json(&d->column[j], j + 1));
     return json_pack("{ss sI sI sI s{sI sf sf sI} so sI sf sI so}", "file", at->file, "rows",
                      (json_int_t)d->rows, "queries", (json_int_t)d->queries, "lines_skipped",
                      (json_int_t)at->report.skipped, "documents", "fewest", (json_int_t)d->fewest,
@@ -254,17 +250,16 @@ static json_t *description_json(const struct inspected *at)
 static int print_json(const struct inspected *at, uint32_t count)
 {
     json_t *all = json_array();
-    bool good = all != NULL;
+    bool good = all;
     for (uint32_t i = 0; good && i < count; i++)
         good = json_array_append_new(all, description_json(&at[i])) == 0;
     good = good && json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0;
-    (void)putchar('\n');
+    putchar('\n');
     json_decref(all);
     return good ? EXIT_OK : complain(EXIT_FAILED, "cannot print the JSON");
 }
 
-/* ---- pictures
- * ------------------------------------------------------------------------------------------- */
+/* ---- pictures */
 
 enum { NAME_SIZE = 80 };
 
@@ -272,12 +267,11 @@ enum { NAME_SIZE = 80 };
 static void plain_name(const char *file, char name[NAME_SIZE])
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-    (void)snprintf(name, NAME_SIZE, "data-%.48s",
-                   strcmp(file, "-") == 0 ? "stdin" : last_part(file));
+    snprintf(name, NAME_SIZE, "data-%.48s", strcmp(file, "-") == 0 ? "stdin" : last_part(file));
     char *stem = name + strlen("data-");
     stem[1 + strcspn(stem + 1, ".")] = '\0';
     for (char *c = stem; *c != '\0'; c++)
-        *c = strchr(plain, *c) != NULL ? *c : '_';
+        *c = strchr(plain, *c) ? *c : '_';
 }
 
 /* ... and a number, where an earlier file has the same name. */
@@ -292,7 +286,7 @@ static void figure_name(const struct inspected *at, uint32_t number, char name[N
     }
     if (before > 0) {
         size_t length = strlen(name);
-        (void)snprintf(name + length, NAME_SIZE - length, "-%u", before + 1);
+        snprintf(name + length, NAME_SIZE - length, "-%u", before + 1);
     }
 }
 
@@ -304,10 +298,10 @@ static int draw_one(const struct inspected *at, const char *folder, const char *
     grouped(at->description.rows, rows);
     grouped(at->description.queries, queries);
     const char *file = last_part(at->file);
-    (void)snprintf(title, sizeof title, "%.*s: %s row%s of %u feature%s, %s quer%s",
-                   (int)text_cut(file, 60), file, rows, plural_s(at->description.rows),
-                   at->description.dim, plural_s(at->description.dim), queries,
-                   plural_ies(at->description.queries));
+    snprintf(title, sizeof title, "%.*s: %s row%s of %u feature%s, %s quer%s",
+             (int)text_cut(file, 60), file, rows, plural_s(at->description.rows),
+             at->description.dim, plural_s(at->description.dim), queries,
+             plural_ies(at->description.queries));
     oltr_status status =
         data_figure_script(name, title, at->dataset, &at->description, &script, &data, &error);
     if (status == OLTR_OK)
@@ -332,7 +326,7 @@ static int draw(const struct inspected *at, uint32_t count, const char *folder, 
             return complain(EXIT_USAGE, "%s has no rows to draw", at[i].file);
         code = draw_one(&at[i], folder, name);
         if (code == EXIT_OK && !quiet)
-            (void)printf("%s/%s.png, .svg, .pdf\n", folder, name);
+            printf("%s/%s.png, .svg, .pdf\n", folder, name);
     }
     return code;
 }
@@ -341,11 +335,11 @@ int cmd_data_inspect(const struct arguments *arguments)
 {
     oltr_read_options options;
     uint32_t count = arguments->n_operands;
-    bool json = arguments_value(arguments, "json") != NULL;
+    bool json = arguments_has(arguments, "json");
     const char *folder = arguments_value(arguments, "output");
     int code = data_read_options(arguments, &options);
     struct inspected *at = calloc(count, sizeof *at);
-    if (at == NULL)
+    if (!at)
         return complain(EXIT_FAILED, "out of memory");
     for (uint32_t i = 0; code == EXIT_OK && i < count; i++)
         code = inspect_one(arguments->operand[i], &options, &at[i]);
@@ -353,7 +347,7 @@ int cmd_data_inspect(const struct arguments *arguments)
         code = print_json(at, count);
     else if (code == EXIT_OK)
         print_table(at, count);
-    if (code == EXIT_OK && folder != NULL)
+    if (code == EXIT_OK && folder)
         code = draw(at, count, folder, json);
     for (uint32_t i = 0; i < count; i++) {
         description_free(&at[i].description);

@@ -11,7 +11,7 @@ const struct option help_options[] = {
 
 int cmd_help(const struct arguments *arguments)
 {
-    if (arguments_value(arguments, "man") != NULL) {
+    if (arguments_has(arguments, "man")) {
         help_man(stdout);
         return EXIT_OK;
     }
@@ -25,12 +25,12 @@ int cmd_help(const struct arguments *arguments)
     }
     uint32_t used;
     const struct verb *verb = verb_find(arguments->n_operands, arguments->operand, &used);
-    if (verb == NULL)
+    if (!verb)
         return EXIT_USAGE;
     if (used < arguments->n_operands) {
-        char word[SHOWN_SIZE];
+        char word[QUOTE_SIZE];
         return complain(EXIT_USAGE, "%s has no commands of its own, so none is called `%s`",
-                        verb->name, shown(arguments->operand[used], word));
+                        verb->name, quote_input(arguments->operand[used], word));
     }
     help_verb(stdout, verb);
     return EXIT_OK;

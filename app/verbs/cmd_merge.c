@@ -16,7 +16,7 @@ const struct option merge_options[] = {
 int cmd_merge(const struct arguments *arguments)
 {
     const char *output = arguments_value(arguments, "output");
-    if (output != NULL && *output == '\0')
+    if (output && *output == '\0')
         return complain(EXIT_USAGE, "--output needs the name of a folder");
     for (uint32_t i = 0; i < arguments->n_operands; i++) {
         int code = need_folder(arguments->operand[i]);
@@ -24,14 +24,14 @@ int cmd_merge(const struct arguments *arguments)
             return code;
     }
     char *experiment = file_join(arguments->operand[0], "experiment.yaml");
-    if (experiment == NULL)
+    if (!experiment)
         return complain(EXIT_FAILED, "out of memory");
     struct job job = {
         .file = experiment,
-        .folder = output != NULL ? output : arguments->operand[0],
-        .quiet = arguments_value(arguments, "quiet") != NULL,
-        .force = arguments_value(arguments, "force") != NULL,
-        .figures = arguments_value(arguments, "no-figures") == NULL,
+        .folder = output ? output : arguments->operand[0],
+        .quiet = arguments_has(arguments, "quiet"),
+        .force = arguments_has(arguments, "force"),
+        .figures = !arguments_has(arguments, "no-figures"),
         .threads = 1,
     };
     int code = job_merge(&job, arguments->n_operands, arguments->operand);

@@ -31,11 +31,10 @@ int cmd_plot(const struct arguments *arguments)
     int code = check_folder(folder);
     if (code != EXIT_OK)
         return code;
-    if (draw_folder(folder, NULL, &drawn, &error) != OLTR_OK) {
+    if (draw_folder(folder, NULL, &drawn, &error) != OLTR_OK)
         return error.code == OLTR_EIO ? complain(EXIT_FAILED, "%s", error.msg)
                                       : complain_of(&error);
-    }
-    if (arguments_value(arguments, "quiet") == NULL)
-        (void)printf("%u figure%s drawn in %s\n", drawn, drawn == 1 ? "" : "s", folder);
+    if (!arguments_has(arguments, "quiet"))
+        printf("%u figure%s drawn in %s\n", drawn, drawn == 1 ? "" : "s", folder);
     return EXIT_OK;
 }

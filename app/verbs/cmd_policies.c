@@ -20,14 +20,13 @@ static const char *rewards_of(const oltr_policy_info *info)
     return info->rewards == OLTR_CLICKS ? "clicks" : "reals";
 }
 
-/* ---- parameters
- * ----------------------------------------------------------------------------------------- */
+/* ---- parameters */
 
 static const char *default_of(const oltr_param *param, char text[VALUE_SIZE])
 {
     if (param->type == OLTR_CHOICE)
         return param->choices[(size_t)param->initial];
-    (void)snprintf(text, VALUE_SIZE, "%.12g", param->initial);
+    snprintf(text, VALUE_SIZE, "%.12g", param->initial);
     return text;
 }
 
@@ -39,20 +38,19 @@ static const char *values_of(const oltr_param *param, char text[VALUE_SIZE])
     text[0] = '\0';
     if (param->type == OLTR_CHOICE) {
         for (const char *const *choice = param->choices;
-             *choice != NULL && used + strlen(*choice) + 3 < VALUE_SIZE; choice++) {
+             *choice && used + strlen(*choice) + 3 < VALUE_SIZE; choice++)
             used += (size_t)snprintf(text + used, VALUE_SIZE - used, "%s%s", used > 0 ? ", " : "",
                                      *choice);
-        }
         return text;
     }
     const char *kind = param->type == OLTR_INTEGER ? "whole, " : "";
     if (fabs(param->min) < FAR && fabs(param->max) < FAR) {
-        (void)snprintf(text, VALUE_SIZE, "%s%.9g to %.9g", kind, param->min, param->max);
+        snprintf(text, VALUE_SIZE, "%s%.9g to %.9g", kind, param->min, param->max);
     } else if (fabs(param->min) < FAR) {
-        (void)snprintf(text, VALUE_SIZE, "%sat least %.9g", kind, param->min);
+        snprintf(text, VALUE_SIZE, "%sat least %.9g", kind, param->min);
     } else {
-        (void)snprintf(text, VALUE_SIZE, "%s",
-                       param->type == OLTR_INTEGER ? "any whole number" : "any number");
+        snprintf(text, VALUE_SIZE, "%s",
+                 param->type == OLTR_INTEGER ? "any whole number" : "any number");
     }
     return text;
 }
@@ -60,95 +58,94 @@ static const char *values_of(const oltr_param *param, char text[VALUE_SIZE])
 static void param_entry(const oltr_param *param)
 {
     char initial[VALUE_SIZE], values[VALUE_SIZE];
-    (void)printf("  %-14s ", param->name);
+    printf("  %-14s ", param->name);
     help_fold(stdout, param->help, 17, 17);
-    (void)printf("%17s%s; default %s\n", "", values_of(param, values), default_of(param, initial));
+    printf("%17s%s; default %s\n", "", values_of(param, values), default_of(param, initial));
 }
 
 static void param_markdown(const oltr_policy_info *info)
 {
     char initial[VALUE_SIZE], values[VALUE_SIZE];
     if (info->n_params == 0) {
-        (void)puts("This policy has no parameters.");
+        puts("This policy has no parameters.");
         return;
     }
-    (void)puts("| parameter | default | values | meaning |\n|---|---|---|---|");
+    puts("| parameter | default | values | meaning |\n|---|---|---|---|");
     for (uint32_t i = 0; i < info->n_params; i++) {
         const oltr_param *param = &info->params[i];
-        (void)printf("| `%s` | %s | %s | %s |\n", param->name, default_of(param, initial),
-                     values_of(param, values), param->help);
+        printf("| `%s` | %s | %s | %s |\n", param->name, default_of(param, initial),
+               values_of(param, values), param->help);
     }
 }
 
-/* ---- policies
- * ------------------------------------------------------------------------------------------- */
+/* ---- policies */
 
 static void print_list(bool markdown)
 {
     if (markdown)
-        (void)puts("| policy | title | rewards | summary |\n|---|---|---|---|");
+        puts("| policy | title | rewards | summary |\n|---|---|---|---|");
     for (uint32_t i = 0; i < oltr_policy_count(); i++) {
         const oltr_policy_info *info = oltr_policy_info_at(i);
         if (markdown) {
-            (void)printf("| `%s` | %s | %s | %s |\n", info->name, info->title, rewards_of(info),
-                         info->summary);
+            printf("| `%s` | %s | %s | %s |\n", info->name, info->title, rewards_of(info),
+                   info->summary);
             continue;
         }
-        (void)printf("%-15s %-7s ", info->name, rewards_of(info));
+        printf("%-15s %-7s ", info->name, rewards_of(info));
         help_fold(stdout, info->title, INDENT, INDENT);
-        (void)printf("%*s", INDENT, "");
+        printf("%*s", INDENT, "");
         help_fold(stdout, info->summary, INDENT, INDENT);
     }
     if (!markdown)
-        (void)puts("\n`oltr policies NAME` explains one of them with its parameters.");
+        puts("\n`oltr policies NAME` explains one of them with its parameters.");
 }
 
 static void field(const char *name, const char *value)
 {
-    (void)printf("%-9s ", name);
+    printf("%-9s ", name);
     help_fold(stdout, value, 10, 10);
 }
 
 static void print_policy(const oltr_policy_info *info)
 {
     char abilities[VALUE_SIZE];
-    (void)snprintf(abilities, sizeof abilities, "accepts %s%s%s%s%s%s%s%s",
-                   info->rewards == OLTR_CLICKS ? "clicks (0 or 1)" : "any real reward",
-                   info->contextual ? ", needs features" : "",
-                   info->uses_prior ? ", takes a prior" : "", info->can_predict ? ", predicts" : "",
-                   info->can_merge ? ", merges" : "", info->can_forget ? ", forgets" : "",
-                   info->exact_copy ? ", copies go on to the same bits" : "",
-                   info->order_free ? ", learns the same in any order" : "");
+    snprintf(abilities, sizeof abilities, "accepts %s%s%s%s%s%s%s%s",
+             info->rewards == OLTR_CLICKS ? "clicks (0 or 1)" : "any real reward",
+             info->contextual ? ", needs features" : "", info->uses_prior ? ", takes a prior" : "",
+             info->can_predict ? ", predicts" : "", info->can_merge ? ", merges" : "",
+             info->can_forget ? ", forgets" : "",
+             info->exact_copy ? ", copies go on to the same bits" : "",
+             info->order_free ? ", learns the same in any order" : "");
     field("name", info->name);
     field("title", info->title);
     field("source", info->source);
     field("summary", info->summary);
     field("can", abilities);
-    (void)puts(info->n_params > 0 ? "\nparameters:" : "\nIt has no parameters.");
+    puts(info->n_params > 0 ? "\nparameters:" : "\nIt has no parameters.");
     for (uint32_t i = 0; i < info->n_params; i++)
         param_entry(&info->params[i]);
 }
 
 static int unknown_policy(const char *name)
 {
-    char hint[HINT_SIZE], word[SHOWN_SIZE];
+    char hint[HINT_SIZE], word[QUOTE_SIZE];
     struct nearest nearest = nearest_to(name);
     for (uint32_t i = 0; i < oltr_policy_count(); i++)
         nearest_offer(&nearest, oltr_policy_info_at(i)->name);
-    return complain(EXIT_USAGE, "no policy is called `%s`%s", shown(name, word),
-                    nearest.best != NULL ? nearest_hint(&nearest, hint)
-                                         : "; `oltr policies` lists all of them");
+    return complain(EXIT_USAGE, "no policy is called `%s`%s", quote_input(name, word),
+                    nearest.best ? nearest_hint(&nearest, hint)
+                                 : "; `oltr policies` lists all of them");
 }
 
 int cmd_policies(const struct arguments *arguments)
 {
-    bool markdown = arguments_value(arguments, "markdown") != NULL;
+    bool markdown = arguments_has(arguments, "markdown");
     if (arguments->n_operands == 0) {
         print_list(markdown);
         return EXIT_OK;
     }
     const oltr_policy_info *info = oltr_policy_info_by_name(arguments->operand[0], NULL);
-    if (info == NULL)
+    if (!info)
         return unknown_policy(arguments->operand[0]);
     if (markdown)
         param_markdown(info);

@@ -23,114 +23,110 @@ const struct option prior_check_options[] = {
     {0, NULL, NULL, NULL, NULL},
 };
 
-/* ---- for people
- * ----------------------------------------------------------------------------------------- */
+/* ---- for people */
 
 static void print_order(const char *name, const check_order *order)
 {
-    (void)printf("%-34s", name);
+    printf("%-34s", name);
     for (int i = 0; i < CHECK_CUTS; i++)
-        (void)printf("   %.4f +- %.4f", order->ndcg[i], order->se[i]);
-    (void)putchar('\n');
+        printf("   %.4f +- %.4f", order->ndcg[i], order->se[i]);
+    putchar('\n');
 }
 
 static void print_orders(const prior_check *c)
 {
     char name[64];
-    (void)printf("%-34s", "order (mean +- se over queries)");
+    printf("%-34s", "order (mean +- se over queries)");
     for (int i = 0; i < CHECK_CUTS; i++)
-        (void)printf("   NDCG@%-11u", check_cuts[i]);
-    (void)putchar('\n');
+        printf("   NDCG@%-11u", check_cuts[i]);
+    putchar('\n');
     print_order("  the prior: mean of the models", &c->mean);
     print_order("  one model, on average", &c->single);
-    (void)snprintf(name, sizeof name, "  best single feature: %u, %s", c->feature_id,
-                   c->feature_falls ? "falling" : "rising");
+    snprintf(name, sizeof name, "  best single feature: %u, %s", c->feature_id,
+             c->feature_falls ? "falling" : "rising");
     print_order(name, &c->feature);
     print_order("  random order", &c->random);
 }
 
 static void print_losses(const prior_check *c)
 {
-    (void)printf("\nlog-loss, in nats a document\n"
-                 "  the prior                             %.5f\n"
-                 "  best single feature, calibrated here  %.5f\n"
-                 "  base rate for every document          %.5f\n"
-                 "  the attraction itself                 %.5f\n",
-                 c->log_loss, c->log_loss_feature, c->log_loss_base, c->log_loss_truth);
+    printf("\nlog-loss, in nats a document\n"
+           "  the prior                             %.5f\n"
+           "  best single feature, calibrated here  %.5f\n"
+           "  base rate for every document          %.5f\n"
+           "  the attraction itself                 %.5f\n",
+           c->log_loss, c->log_loss_feature, c->log_loss_base, c->log_loss_truth);
 }
 
 static void print_bins(const prior_check *c)
 {
-    (void)printf("\ncalibration: mean score %.4f, mean attraction %.4f, mean error %.4f\n"
-                 "  scores from       to  documents  mean score  mean attraction\n",
-                 c->mean_score, c->base_rate, c->calibration_error);
+    printf("\ncalibration: mean score %.4f, mean attraction %.4f, mean error %.4f\n"
+           "  scores from       to  documents  mean score  mean attraction\n",
+           c->mean_score, c->base_rate, c->calibration_error);
     for (uint32_t i = 0; i < c->n_bins; i++) {
         const check_bin *b = &c->bin[i];
-        (void)printf("  %11.4f %8.4f  %9u  %10.4f  %8.4f +- %.4f\n", b->low, b->high, b->n,
-                     b->score, b->attraction, b->se);
+        printf("  %11.4f %8.4f  %9u  %10.4f  %8.4f +- %.4f\n", b->low, b->high, b->n, b->score,
+               b->attraction, b->se);
     }
 }
 
 static void print_number(const char *before, double value, const char *after)
 {
     if (isfinite(value))
-        (void)printf("%s%.0f%s\n", before, value, after);
+        printf("%s%.0f%s\n", before, value, after);
     else
-        (void)printf("%smore than %d%s\n", before, MOST_OBSERVATIONS, after);
+        printf("%smore than %d%s\n", before, MOST_OBSERVATIONS, after);
 }
 
 static void print_verdict(const prior_check *c)
 {
     if (c->claimed_size > 1.5 * c->honest_size) {
-        (void)printf("It claims more than its errors on this data allow: it has to be unlearned "
-                     "where it is wrong.\n"
-                     "`prior: mean` of a policy takes its means without its certainty.\n");
+        printf("It claims more than its errors on this data allow: it has to be unlearned where it "
+               "is wrong.\n"
+               "`prior: mean` of a policy takes its means without its certainty.\n");
     } else {
-        (void)printf("It claims no more than its errors on this data allow.\n");
+        printf("It claims no more than its errors on this data allow.\n");
     }
 }
 
 static void print_sizes(const prior_check *c)
 {
-    (void)printf("\nsize, in observations of a document\n"
-                 "  claimed: a + b of Beta(a, b)       %.4g\n",
-                 c->claimed_size);
+    printf("\nsize, in observations of a document\n"
+           "  claimed: a + b of Beta(a, b)       %.4g\n",
+           c->claimed_size);
     if (isfinite(c->spread_size))
-        (void)printf("  by the spread between the models   %.3g\n", c->spread_size);
-    (void)printf("  honest: by the errors on this data %.3g (%.3g for the base rate alone)\n",
-                 c->honest_size, c->honest_base);
+        printf("  by the spread between the models   %.3g\n", c->spread_size);
+    printf("  honest: by the errors on this data %.3g (%.3g for the base rate alone)\n",
+           c->honest_size, c->honest_base);
     print_number("worth     ", c->worth,
                  " observations of each document without a prior, Beta(1,1)");
     print_number("better    than Beta(1,1) for ", c->helps_until, " observations of each document");
-    (void)printf("forgotten as Beta(a, b): half after %.0f observations of a document, nine tenths "
-                 "after %.0f\n"
-                 "          as mean and sd (gts): half after %.0f, in the median\n",
-                 c->claimed_size, 9 * c->claimed_size, c->gauss_half);
+    printf("forgotten as Beta(a, b): half after %.0f observations of a document, nine tenths after "
+           "%.0f\n"
+           "          as mean and sd (gts): half after %.0f, in the median\n",
+           c->claimed_size, 9 * c->claimed_size, c->gauss_half);
     print_verdict(c);
 }
 
 static void print_all(const prior_check *c)
 {
-    (void)printf("%u document%s of %u quer%s, %u of them with a relevant document (only those have "
-                 "an NDCG); %u "
-                 "model%s\n\n",
-                 c->n_rows, plural_s(c->n_rows), c->n_queries, plural_ies(c->n_queries),
-                 c->n_counted, c->n_models, plural_s(c->n_models));
+    printf("%u document%s of %u quer%s, %u of them with a relevant document (only those have an "
+           "NDCG); %u model%s\n\n",
+           c->n_rows, plural_s(c->n_rows), c->n_queries, plural_ies(c->n_queries), c->n_counted,
+           c->n_models, plural_s(c->n_models));
     print_orders(c);
     print_losses(c);
     print_bins(c);
     print_sizes(c);
 }
 
-/* ---- for programs
- * --------------------------------------------------------------------------------------- */
+/* ---- for programs */
 
 static void add_order(struct text *out, const char *name, const check_order *order)
 {
-    for (int i = 0; i < CHECK_CUTS; i++) {
+    for (int i = 0; i < CHECK_CUTS; i++)
         text_printf(out, "ndcg@%u,%s,%.9g\nndcg@%u_se,%s,%.9g\n", check_cuts[i], name,
                     order->ndcg[i], check_cuts[i], name, order->se[i]);
-    }
 }
 
 static oltr_status write_measures(const prior_check *c, const char *folder, oltr_error *error)
@@ -187,19 +183,17 @@ static int write_all(const struct arguments *arguments, const prior_check *c)
 {
     const char *folder = arguments_value(arguments, "output");
     oltr_error error = {OLTR_OK, ""};
-    if (folder == NULL)
+    if (!folder)
         return EXIT_OK;
     if (file_make_folder(folder, &error) != OLTR_OK || write_measures(c, folder, &error) != OLTR_OK)
         return complain(EXIT_FAILED, "%s", error.msg);
-    if (arguments_value(arguments, "no-figures") == NULL && draw(c, folder, &error) != OLTR_OK) {
+    if (!arguments_has(arguments, "no-figures") && draw(c, folder, &error) != OLTR_OK)
         return complain(EXIT_FAILED, "the numbers are in %s, but not all figures: %s", folder,
                         error.msg);
-    }
     return EXIT_OK;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 static int check(const struct arguments *arguments, const oltr_dataset *data,
                  const double *attraction)
@@ -212,7 +206,7 @@ static int check(const struct arguments *arguments, const oltr_dataset *data,
     int code = prior_check_run(data, &s, attraction, &c, &error) == OLTR_OK ? EXIT_OK
                                                                             : complain_of(&error);
     scores_free(&s);
-    if (code == EXIT_OK && arguments_value(arguments, "quiet") == NULL)
+    if (code == EXIT_OK && !arguments_has(arguments, "quiet"))
         print_all(&c);
     return code == EXIT_OK ? write_all(arguments, &c) : code;
 }
@@ -223,9 +217,9 @@ int cmd_prior_check(const struct arguments *arguments)
     const char *mapping, *folder = arguments_value(arguments, "output");
     uint32_t threads, largest;
     oltr_dataset *data = NULL;
-    if (arguments_value(arguments, "scores") == NULL)
+    if (!arguments_value(arguments, "scores"))
         return complain(EXIT_USAGE, "prior check needs --scores FILE");
-    if (folder != NULL && *folder == '\0')
+    if (folder && *folder == '\0')
         return complain(EXIT_USAGE, "--output needs the name of a folder");
     int code = value_threads(arguments, &threads);
     code = code != EXIT_OK ? code : prior_read(arguments, "data", threads, &data);

@@ -23,14 +23,13 @@ const struct option prior_train_options[] = {
     {0, "vali", "FILE", NULL, "the queries that say when to stop"},
     {0, "test", "FILE", NULL, "the queries whose documents are scored"},
     {'o', "output", "FILE", NULL, "where the scores go, as CSV; `-` is standard output"},
-    {0, "models", "N", NULL, "how many rankers are trained (default 10)"},
+    {0, "models", "N", NULL, "how many scorers are trained (default 10)"},
     {'s', "seed", "N", NULL, "the seed of all random numbers (default 1)"},
     {'j', "threads", "N", NULL,
      "how many are trained at a time (default, or 0: one for each processor)"},
     {0, "grades", "NAME", NULL,
      "how grades attract: err (default), perfect, navigational, informational or near-random; the "
-     "scores are "
-     "calibrated to it"},
+     "scores are calibrated to it"},
     {0, "largest-grade", "N", NULL,
      "where the scale of grades ends (default: at the largest of the data)"},
     {0, "hidden", "N,N", NULL, "units of the hidden layers, one to three of them (default 64,32)"},
@@ -46,8 +45,7 @@ const struct option prior_train_options[] = {
     {0, NULL, NULL, NULL, NULL},
 };
 
-/* ---- the request
- * ---------------------------------------------------------------------------------------- */
+/* ---- the request */
 
 enum { TRAIN, VALI, TEST, N_FILES };
 static const char *const file_options[N_FILES] = {"train", "vali", "test"};
@@ -67,8 +65,8 @@ static int read_options(struct request *request)
 {
     const struct arguments *given = request->arguments;
     scores_options *o = &request->options;
-    ranker_options *r = &o->ranker;
-    *r = ranker_defaults();
+    scorer_options *r = &o->scorer;
+    *r = scorer_defaults();
     o->models = 10;
     int code = value_whole32(given, "models", 1, SCORES_MOST_MODELS, &o->models);
     code = code != EXIT_OK ? code : value_whole(given, "seed", 0, UINT64_MAX, &r->seed);
@@ -88,7 +86,7 @@ static int read_options(struct request *request)
 static int check_output(struct request *request)
 {
     const char *path = request->output = arguments_value(request->arguments, "output");
-    if (path == NULL || *path == '\0')
+    if (!path || *path == '\0')
         return complain(EXIT_USAGE, "prior train needs --output FILE for the scores");
     if (strcmp(path, "-") == 0)
         return EXIT_OK;
@@ -111,11 +109,10 @@ static int make_alike(struct request *request)
 
 static int read_request(const struct arguments *arguments, struct request *request)
 {
-    *request = (struct request){.arguments = arguments,
-                                .quiet = arguments_value(arguments, "quiet") != NULL};
+    *request = (struct request){.arguments = arguments, .quiet = arguments_has(arguments, "quiet")};
     int code = read_options(request);
     for (int i = 0; code == EXIT_OK && i < N_FILES; i++)
-        if (arguments_value(arguments, file_options[i]) == NULL)
+        if (!arguments_value(arguments, file_options[i]))
             code = complain(EXIT_USAGE, "prior train needs --%s FILE", file_options[i]);
     code = code != EXIT_OK ? code : check_output(request);
     for (int i = 0; code == EXIT_OK && i < N_FILES; i++)
@@ -125,13 +122,12 @@ static int read_request(const struct arguments *arguments, struct request *reque
     code = make_alike(request);
     if (code != EXIT_OK)
         return code;
-    request->options.ranker.attraction = request->attraction;
+    request->options.scorer.attraction = request->attraction;
     return prior_grades(arguments, (const oltr_dataset *const *)request->data, N_FILES,
                         request->attraction, &request->mapping, &request->largest_grade);
 }
 
-/* ---- progress
- * ------------------------------------------------------------------------------------------- */
+/* ---- progress */
 
 static int should_stop(void *context)
 {
@@ -146,39 +142,37 @@ static void show_progress(void *context, const scores_progress *state)
     if (state->share > 0) {
         unsigned long s =
             (unsigned long)ceil(fmin(1e7, state->seconds * (1 - state->share) / state->share));
-        (void)snprintf(left, sizeof left, "%lu:%02lu", s / 60, s % 60);
+        snprintf(left, sizeof left, "%lu:%02lu", s / 60, s % 60);
     }
-    (void)fprintf(stderr, "%s%3.0f%%  %u/%u rankers  ETA %s  %.3g epochs/s  NDCG@10 %.4f%s",
-                  *terminal ? "\r" : "oltr: ", floor(100 * state->share), state->done,
-                  state->models, left,
-                  state->seconds > 0 ? (double)state->epochs / state->seconds : 0, state->ndcg,
-                  *terminal ? "\033[K" : "\n");
-    (void)fflush(stderr);
+    fprintf(stderr, "%s%3.0f%%  %u/%u scorers  ETA %s  %.3g epochs/s  NDCG@10 %.4f%s",
+            *terminal ? "\r" : "oltr: ", floor(100 * state->share), state->done, state->models,
+            left, state->seconds > 0 ? (double)state->epochs / state->seconds : 0, state->ndcg,
+            *terminal ? "\033[K" : "\n");
+    fflush(stderr);
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 /* A seed may be larger than what JSON readers take for a whole number. */
 static json_t *whole(uint64_t value)
 {
     char digits[24];
-    (void)snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
     return value <= INT64_MAX ? json_integer((json_int_t)value) : json_string(digits);
 }
 
 static json_t *settings_of(const struct request *request)
 {
-    const ranker_options *r = &request->options.ranker;
+    const scorer_options *r = &request->options.scorer;
     json_t *hidden = json_array();
     for (uint32_t l = 0; l < r->n_hidden; l++)
-        (void)json_array_append_new(hidden, json_integer(r->hidden[l]));
+        json_array_append_new(hidden, json_integer(r->hidden[l]));
     return json_pack("{s:i, s:o, s:s, s:i, s:o, s:i, s:i, s:i, s:f, s:f, s:f, s:b}", "models",
                      (int)request->options.models, "seed", whole(r->seed), "grades",
                      request->mapping, "largest_grade", (int)request->largest_grade, "hidden",
                      hidden, "epochs", (int)r->epochs, "patience", (int)r->patience, "batch",
                      (int)r->batch, "rate", r->rate, "decay", r->decay, "dropout", r->dropout,
-                     "lenient", arguments_value(request->arguments, "lenient") != NULL);
+                     "lenient", arguments_has(request->arguments, "lenient"));
 }
 
 /* SCORES.json beside the scores: what made them. */
@@ -192,20 +186,20 @@ static int write_manifest(const struct request *request, double ndcg)
             json_pack("{s:s%, s:i, s:i, s:i}", "file", path, strlen(path), "queries",
                       (int)request->data[i]->n_queries, "documents", (int)request->data[i]->n_rows,
                       "features", (int)request->data[i]->dim);
-        (void)json_object_set_new(files, file_options[i], file != NULL ? file : json_null());
+        json_object_set_new(files, file_options[i], file ? file : json_null());
     }
     json_t *all = json_pack("{s:s, s:s, s:o, s:o, s:f}", "made_by", "oltr prior train", "version",
                             oltr_version(), "data", files, "settings", settings_of(request),
                             "validation_ndcg10", ndcg);
-    char *words = all != NULL ? json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
+    char *words = all ? json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
     struct text text = {0};
-    text_add(&text, words != NULL ? words : "");
+    text_add(&text, words ? words : "");
     text_add(&text, "\n");
     size_t size = strlen(request->output) + 8;
     char *path = malloc(size);
-    oltr_status status = words != NULL && path != NULL ? OLTR_OK : OLTR_ENOMEM;
+    oltr_status status = words && path ? OLTR_OK : OLTR_ENOMEM;
     if (status == OLTR_OK) {
-        (void)snprintf(path, size, "%s.json", request->output);
+        snprintf(path, size, "%s.json", request->output);
         status = file_write(path, &text, &error);
     }
     text_free(&text);
@@ -238,13 +232,12 @@ static int finish(const struct request *request, const scores *s, double ndcg)
     if (scores_write_csv(s, request->data[TEST], request->output, &error) != OLTR_OK)
         return complain(EXIT_FAILED, "%s", error.msg);
     int code = stream ? EXIT_OK : write_manifest(request, ndcg);
-    if (code == EXIT_OK && !request->quiet && !stream) {
-        (void)printf("%u ranker%s, mean NDCG@10 on the validation queries %.4f\n"
-                     "scores of %u document%s in %s; see how good they are with\n"
-                     "    oltr prior check --data %s --scores %s\n",
-                     s->n_models, plural_s(s->n_models), ndcg, s->n_rows, plural_s(s->n_rows),
-                     request->output, arguments_value(request->arguments, "test"), request->output);
-    }
+    if (code == EXIT_OK && !request->quiet && !stream)
+        printf("%u scorer%s, mean NDCG@10 on the validation queries %.4f\n"
+               "scores of %u document%s in %s; see how good they are with\n"
+               "    oltr prior check --data %s --scores %s\n",
+               s->n_models, plural_s(s->n_models), ndcg, s->n_rows, plural_s(s->n_rows),
+               request->output, arguments_value(request->arguments, "test"), request->output);
     return code;
 }
 
@@ -262,7 +255,7 @@ static int train(struct request *request)
     oltr_status status =
         scores_train(request->data[TRAIN], request->data[VALI], request->data[TEST], o, &s, &error);
     if (ending.terminal && !request->quiet)
-        (void)fputs("\r\033[K", stderr);
+        fputs("\r\033[K", stderr);
     if (status == OLTR_EINTERRUPTED)
         return complain(EXIT_STOPPED, "stopped; nothing was written");
     int code = status == OLTR_OK ? finish(request, &s, ending.ndcg) : complain_of(&error);

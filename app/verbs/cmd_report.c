@@ -24,14 +24,13 @@ int cmd_report(const struct arguments *arguments)
     report_free(&report);
     if (code != EXIT_OK)
         return code;
-    if (missing > 0) {
+    if (missing > 0)
         return complain(EXIT_FAILED,
                         "%s/index.html lacks %u figure%s that %s not drawn; `oltr plot` on the "
                         "folders draws them",
                         folder, (unsigned)missing, missing > 1 ? "s" : "",
                         missing > 1 ? "were" : "was");
-    }
-    if (arguments_value(arguments, "quiet") == NULL)
-        (void)printf("the report is %s/index.html\n", folder);
+    if (!arguments_has(arguments, "quiet"))
+        printf("the report is %s/index.html\n", folder);
     return EXIT_OK;
 }

@@ -46,7 +46,7 @@ enum {
     TOUR_LEAST = 4,
     TOUR_QUERIES = 3,
     TOUR_ROUNDS = 300,
-    TOUR_RANKERS = 3
+    TOUR_SCORERS = 3
 };
 
 /* The order of the paper; what is not in it comes after, by name. */
@@ -81,13 +81,12 @@ struct tour {
         waited; /* seconds: when this call began; share of `done` that it found finished */
 };
 
-/* ---- where the experiments are
- * -------------------------------------------------------------------------- */
+/* ---- where the experiments are */
 
 static bool is_folder_of_experiments(const char *path)
 {
-    char *file = path == NULL ? NULL : file_join(path, "noncontextual.yaml");
-    bool there = file != NULL && access(file, R_OK) == 0;
+    char *file = !path ? NULL : file_join(path, "noncontextual.yaml");
+    bool there = file && access(file, R_OK) == 0;
     free(file);
     return there;
 }
@@ -101,7 +100,7 @@ static char *beside_program(const char *way)
         return NULL;
     program[length] = '\0';
     char *slash = strrchr(program, '/');
-    if (slash == NULL)
+    if (!slash)
         return NULL;
     *slash = '\0';
     return file_join(program, way);
@@ -111,8 +110,8 @@ static int find_experiments(struct tour *tour)
 {
     static const char *const ways[] = {"../share/oltr/experiments", "../../experiments"};
     const char *asked = arguments_value(tour->arguments, "experiments");
-    tour->experiments = asked != NULL ? strdup(asked) : NULL;
-    for (size_t i = 0; asked == NULL && i < sizeof ways / sizeof ways[0]; i++) {
+    tour->experiments = asked ? strdup(asked) : NULL;
+    for (size_t i = 0; !asked && i < sizeof ways / sizeof ways[0]; i++) {
         char *path = beside_program(ways[i]);
         if (is_folder_of_experiments(path)) {
             tour->experiments = path;
@@ -120,16 +119,14 @@ static int find_experiments(struct tour *tour)
         }
         free(path);
     }
-    if (asked == NULL)
+    if (!asked)
         tour->experiments = is_folder_of_experiments("experiments") ? strdup("experiments") : NULL;
-    return tour->experiments != NULL
-               ? EXIT_OK
-               : complain(EXIT_USAGE, "the experiment files are not beside the program; say where "
-                                      "with --experiments");
+    return tour->experiments ? EXIT_OK
+                             : complain(EXIT_USAGE, "the experiment files are not beside the "
+                                                    "program; say where with --experiments");
 }
 
-/* ---- which ones
- * ----------------------------------------------------------------------------------------- */
+/* ---- which ones */
 
 static size_t place_of(const char *name)
 {
@@ -149,18 +146,18 @@ static int by_order(const void *a, const void *b)
 static int add_part(struct tour *tour, const char *name, size_t length)
 {
     struct part *grown = realloc(tour->part, (tour->count + 1) * sizeof *tour->part);
-    if (grown == NULL)
+    if (!grown)
         return complain(EXIT_FAILED, "out of memory");
     tour->part = grown;
     struct part *part = &grown[tour->count++];
     memset(part, 0, sizeof *part);
     part->name = strndup(name, length);
-    part->folder = part->name == NULL ? NULL : file_join(tour->output, part->name);
+    part->folder = !part->name ? NULL : file_join(tour->output, part->name);
     size_t size = strlen(tour->experiments) + length + 8;
     part->file = malloc(size);
-    if (part->folder == NULL || part->file == NULL)
+    if (!part->folder || !part->file)
         return complain(EXIT_FAILED, "out of memory");
-    (void)snprintf(part->file, size, "%s/%s.yaml", tour->experiments, part->name);
+    snprintf(part->file, size, "%s/%s.yaml", tour->experiments, part->name);
     return EXIT_OK;
 }
 
@@ -175,19 +172,17 @@ static int find_all(struct tour *tour)
 {
     DIR *open = opendir(tour->experiments);
     int code = EXIT_OK;
-    if (open == NULL) {
+    if (!open)
         return complain(EXIT_USAGE, "%s: cannot look into it: %s", tour->experiments,
                         strerror(errno));
-    }
-    for (const struct dirent *entry; code == EXIT_OK && (entry = readdir(open)) != NULL;) {
+    for (const struct dirent *entry; code == EXIT_OK && (entry = readdir(open));) {
         size_t length = experiment_name(entry->d_name);
         code = length > 0 ? add_part(tour, entry->d_name, length) : EXIT_OK;
     }
-    (void)closedir(open);
-    if (code == EXIT_OK && tour->count == 0) {
+    closedir(open);
+    if (code == EXIT_OK && tour->count == 0)
         return complain(EXIT_USAGE, "%s: there is no experiment file (.yaml) in it",
                         tour->experiments);
-    }
     if (code == EXIT_OK)
         qsort(tour->part, tour->count, sizeof *tour->part, by_order);
     return code;
@@ -196,39 +191,36 @@ static int find_all(struct tour *tour)
 static int find_named(struct tour *tour)
 {
     const struct arguments *arguments = tour->arguments;
-    char word[SHOWN_SIZE];
+    char word[QUOTE_SIZE];
     for (uint32_t i = 0; i < arguments->n_operands; i++) {
         const char *name = arguments->operand[i];
-        if (!file_name_is_plain(name)) {
+        if (!file_name_is_plain(name))
             return complain(
                 EXIT_USAGE,
                 "`%s` is not the name of an experiment; give it without folder and ending",
-                shown(name, word));
-        }
+                quote_input(name, word));
         int code = add_part(tour, name, strlen(name));
         if (code != EXIT_OK)
             return code;
-        if (access(tour->part[tour->count - 1].file, R_OK) != 0) {
-            return complain(EXIT_USAGE, "there is no experiment `%s` in %s", shown(name, word),
-                            tour->experiments);
-        }
+        if (access(tour->part[tour->count - 1].file, R_OK) != 0)
+            return complain(EXIT_USAGE, "there is no experiment `%s` in %s",
+                            quote_input(name, word), tour->experiments);
     }
     return EXIT_OK;
 }
 
-/* ---- what is changed in them
- * ---------------------------------------------------------------------------- */
+/* ---- what is changed in them */
 
 static bool set(struct part *part, const char *key, const char *value)
 {
     size_t size = strlen(key) + strlen(value) + 8;
     char *flag = malloc(size), *copy = strdup(value);
-    if (part->n_overrides == MOST_FLAGS || flag == NULL || copy == NULL) {
+    if (part->n_overrides == MOST_FLAGS || !flag || !copy) {
         free(flag);
         free(copy);
         return false;
     }
-    (void)snprintf(flag, size, "--set %s=%s", key, value);
+    snprintf(flag, size, "--set %s=%s", key, value);
     part->flag[part->n_overrides] = flag;
     part->value[part->n_overrides] = copy;
     part->override[part->n_overrides++] =
@@ -239,7 +231,7 @@ static bool set(struct part *part, const char *key, const char *value)
 static bool set_number(struct part *part, const char *key, uint64_t value)
 {
     char digits[24];
-    (void)snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
     return set(part, key, digits);
 }
 
@@ -260,7 +252,7 @@ static bool plays_data(const struct config *config)
     if (config->kind != CONFIG_REGRET)
         return false;
     const struct node *kind = tree_get(tree_get(config->root, "world"), "kind");
-    return kind != NULL && strcmp(kind->text, "dataset") == 0;
+    return kind && strcmp(kind->text, "dataset") == 0;
 }
 
 /* What a round of everybody costs, roughly, in nanoseconds: only the ratio between experiments
@@ -296,29 +288,27 @@ static double work_of(const struct config *config)
 static bool set_data(const struct tour *tour, const struct config *config, struct part *part)
 {
     const char *own = config->plan[0].folder;
-    char *folder = tour->data == NULL ? NULL : file_join(tour->data, part->name);
-    part->data_is_told = folder != NULL && access(folder, R_OK) == 0;
+    char *folder = !tour->data ? NULL : file_join(tour->data, part->name);
+    part->data_is_told = folder && access(folder, R_OK) == 0;
     if (part->data_is_told) {
         part->data = folder;
         return set(part, "world.data", folder);
     }
     free(folder);
-    part->data = own != NULL ? strdup(own) : NULL;
-    return own == NULL || part->data != NULL;
+    part->data = own ? strdup(own) : NULL;
+    return !own || part->data;
 }
 
 static bool shrink(struct part *part, const struct config *config)
 {
     uint32_t full = config->points[0].replications, few = full / TOUR_SHARE;
-    if (part->on_data) {
+    if (part->on_data)
         return set_number(part, "replications", 1) &&
                set_number(part, "world.queries", TOUR_QUERIES) &&
                set_number(part, "rounds", TOUR_ROUNDS) &&
-               (config->plan[0].rankers <= TOUR_RANKERS ||
-                set_number(part, "world.rankers", TOUR_RANKERS)) &&
-               (part->data != NULL ||
-                set(part, "world.generated", "{train: 12, vali: 4, test: 4}"));
-    }
+               (config->plan[0].rankers <= TOUR_SCORERS ||
+                set_number(part, "world.rankers", TOUR_SCORERS)) &&
+               (part->data || set(part, "world.generated", "{train: 12, vali: 4, test: 4}"));
     few = few < TOUR_LEAST ? TOUR_LEAST : few;
     return set_number(part, "replications", few < full ? few : full);
 }
@@ -334,22 +324,20 @@ static int plan_part(const struct tour *tour, struct part *part)
         room = (!part->on_data || set_data(tour, &config, part)) &&
                (!tour->quick || shrink(part, &config));
     }
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK)
         part->work =
             work_of(&config) / (tour->quick && config.kind == CONFIG_REGRET ? TOUR_SHARE : 1);
-    }
     config_free(&config);
     part->failed = code != EXIT_OK;
     return room ? EXIT_OK : complain(EXIT_FAILED, "out of memory");
 }
 
-/* ---- how far it is
- * -------------------------------------------------------------------------------------- */
+/* ---- how far it is */
 
 static double now(void)
 {
     struct timespec time = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
@@ -364,23 +352,22 @@ static void show(void *context, const oltr_progress *state)
     if (!tour->terminal && state->done == state->total)
         return; /* a line that says it is done follows */
     progress_time(fresh > 0 ? spent * (tour->total - done) / fresh : HUGE_VAL, left, sizeof left);
-    (void)fprintf(stderr, "%s%3.0f%% of all  ETA %s  [%u/%u] %s %.0f%%%s",
-                  tour->terminal ? "\r" : "oltr: ", floor(100 * done / tour->total), left,
-                  (unsigned)tour->current + 1, (unsigned)tour->count, part->name,
-                  floor(100 * share), tour->terminal ? "\033[K" : "\n");
-    (void)fflush(stderr);
+    fprintf(stderr, "%s%3.0f%% of all  ETA %s  [%u/%u] %s %.0f%%%s",
+            tour->terminal ? "\r" : "oltr: ", floor(100 * done / tour->total), left,
+            (unsigned)tour->current + 1, (unsigned)tour->count, part->name, floor(100 * share),
+            tour->terminal ? "\033[K" : "\n");
+    fflush(stderr);
 }
 
 static void clear_line(const struct tour *tour)
 {
     if (tour->terminal && !tour->quiet) {
-        (void)fputs("\r\033[K", stderr);
-        (void)fflush(stderr);
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
     }
 }
 
-/* ---- one experiment
- * ------------------------------------------------------------------------------------- */
+/* ---- one experiment */
 
 /* The folder holds the results of this very configuration and data, by this version of the
  * program. */
@@ -438,35 +425,34 @@ static void do_part(struct tour *tour)
     if (!tour->quiet && !stop_asked()) {
         char time[40];
         progress_time(now() - start, time, sizeof time);
-        (void)printf("%-18s %s%s\n", part->name,
-                     part->failed    ? "FAILED"
-                     : done && drawn ? "was done before"
-                                     : "done in ",
-                     part->failed || (done && drawn) ? "" : time);
-        (void)fflush(stdout);
+        printf("%-18s %s%s\n", part->name,
+               part->failed    ? "FAILED"
+               : done && drawn ? "was done before"
+                               : "done in ",
+               part->failed || (done && drawn) ? "" : time);
+        fflush(stdout);
     }
     tour->done += part->work;
     tour->waited += done ? part->work : 0;
 }
 
-/* ---- the report
- * ----------------------------------------------------------------------------------------- */
+/* ---- the report */
 
 /* What the reader must know before the first number. */
 static void notice_of(const struct tour *tour, struct text *out)
 {
     const char *first = "";
     if (tour->quick) {
-        text_printf(out,
-                    "This is a tour: a %dth of the replications, and less of the data sets, so the "
-                    "numbers are rough and many "
-                    "claims cannot be told. `oltr reproduce` runs it all.",
-                    TOUR_SHARE);
+        text_printf(
+            out,
+            "This is a tour: a %dth of the replications, and less of the data sets, so the numbers "
+            "are rough and many claims cannot be told. `oltr reproduce` runs it all.",
+            TOUR_SHARE);
         first = " ";
     }
     uint32_t count = 0;
     for (uint32_t i = 0; i < tour->count; i++)
-        if (tour->part[i].on_data && tour->part[i].data == NULL)
+        if (tour->part[i].on_data && !tour->part[i].data)
             text_printf(out, "%s%s", count++ > 0 ? " and " : first, tour->part[i].name);
     if (count > 0) {
         text_printf(
@@ -476,7 +462,7 @@ static void notice_of(const struct tour *tour, struct text *out)
         first = " ";
     }
     for (uint32_t i = 0; i < tour->count; i++) {
-        if (tour->part[i].data != NULL) {
+        if (tour->part[i].data) {
             text_printf(out, "%s%s plays %s.", first, tour->part[i].name, tour->part[i].data);
             first = " ";
         }
@@ -492,17 +478,17 @@ static oltr_status write_about(const struct tour *tour, oltr_error *error)
         const struct part *part = &tour->part[i];
         const char *trouble =
             part->failed ? "It failed when it was run last; the program said why." : NULL;
-        (void)json_array_append_new(
-            experiments, json_pack("{s:s, s:s*}", "name", part->name, "trouble", trouble));
+        json_array_append_new(experiments,
+                              json_pack("{s:s, s:s*}", "name", part->name, "trouble", trouble));
     }
     json_t *about =
         json_pack("{s:s, s:b, s:s, s:o}", "oltr", oltr_version(), "quick", (int)tour->quick,
-                  "notice", notice.bytes != NULL ? notice.bytes : "", "experiments", experiments);
-    char *dump = about == NULL ? NULL : json_dumps(about, JSON_INDENT(2));
-    text_add(&content, dump != NULL ? dump : "");
+                  "notice", notice.bytes ? notice.bytes : "", "experiments", experiments);
+    char *dump = !about ? NULL : json_dumps(about, JSON_INDENT(2));
+    text_add(&content, dump ? dump : "");
     text_add(&content, "\n");
-    content.failed = content.failed || notice.failed || dump == NULL ||
-                     json_array_size(experiments) != tour->count;
+    content.failed =
+        content.failed || notice.failed || !dump || json_array_size(experiments) != tour->count;
     oltr_status status = file_write_in(tour->output, "report.json", &content, error);
     free(dump);
     json_decref(about);
@@ -528,20 +514,19 @@ static int write_report(const struct tour *tour, bool *written)
                        : EXIT_OK;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 static int read_request(struct tour *tour)
 {
     const char *output = arguments_value(tour->arguments, "output");
-    tour->quick = arguments_value(tour->arguments, "quick") != NULL;
-    tour->quiet = arguments_value(tour->arguments, "quiet") != NULL;
+    tour->quick = arguments_has(tour->arguments, "quick");
+    tour->quiet = arguments_has(tour->arguments, "quiet");
     tour->data = arguments_value(tour->arguments, "data");
-    tour->output = output != NULL ? output : tour->quick ? "report-quick" : "report";
+    tour->output = output ? output : tour->quick ? "report-quick" : "report";
     tour->terminal = isatty(STDERR_FILENO) == 1;
     if (*tour->output == '\0')
         return complain(EXIT_USAGE, "--output needs the name of a folder");
-    if (tour->data != NULL && access(tour->data, R_OK) != 0)
+    if (tour->data && access(tour->data, R_OK) != 0)
         return complain(EXIT_USAGE, "--data %s: %s", tour->data, strerror(errno));
     int code = value_threads(tour->arguments, &tour->threads);
     return code == EXIT_OK ? find_experiments(tour) : code;
@@ -550,18 +535,17 @@ static int read_request(struct tour *tour)
 static int plan(struct tour *tour)
 {
     int code = tour->arguments->n_operands > 0 ? find_named(tour) : find_all(tour);
-    bool used = tour->data == NULL;
+    bool used = !tour->data;
     for (uint32_t i = 0; code == EXIT_OK && i < tour->count; i++) {
         code = plan_part(tour, &tour->part[i]);
         tour->total += tour->part[i].work;
         used = used || tour->part[i].data_is_told;
     }
-    if (code == EXIT_OK && !used) {
+    if (code == EXIT_OK && !used)
         return complain(EXIT_USAGE,
                         "--data %s: no experiment finds its data there; it needs the folders "
                         "web30k and istella",
                         tour->data);
-    }
     return code;
 }
 
@@ -569,9 +553,9 @@ static void announce(const struct tour *tour)
 {
     struct text notice = {0};
     notice_of(tour, &notice);
-    (void)printf("%u experiment%s into %s. %s\n", (unsigned)tour->count, plural_s(tour->count),
-                 tour->output, notice.bytes != NULL ? notice.bytes : "");
-    (void)fflush(stdout);
+    printf("%u experiment%s into %s. %s\n", (unsigned)tour->count, plural_s(tour->count),
+           tour->output, notice.bytes ? notice.bytes : "");
+    fflush(stdout);
     text_free(&notice);
 }
 
@@ -594,12 +578,11 @@ static int run_all(struct tour *tour)
         return complain(EXIT_STOPPED, "stopped; the same command goes on from there");
     bool written;
     int code = write_report(tour, &written);
-    if (failed > 0) {
+    if (failed > 0)
         code = complain(EXIT_FAILED, "%u of %u experiment%s failed", (unsigned)failed,
                         (unsigned)tour->count, plural_s(tour->count));
-    }
     if (written && !tour->quiet)
-        (void)printf("the report is %s/index.html\n", tour->output);
+        printf("the report is %s/index.html\n", tour->output);
     return code;
 }
 
@@ -623,11 +606,10 @@ static void tour_free(struct tour *tour)
 int cmd_reproduce(const struct arguments *arguments)
 {
     struct tour tour = {.arguments = arguments};
-    if (team_of_process()->size > 1) {
+    if (team_of_process()->size > 1)
         return complain(
             EXIT_USAGE,
             "reproduce runs in one process; use `oltr`, or `oltr-mpi run` for one experiment");
-    }
     int code = read_request(&tour);
     if (code == EXIT_OK)
         code = plan(&tour);

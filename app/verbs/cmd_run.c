@@ -32,8 +32,7 @@ const struct option run_options[] = {
     {0, NULL, NULL, NULL, NULL},
 };
 
-/* ---- the request
- * ---------------------------------------------------------------------------------------- */
+/* ---- the request */
 
 struct request {
     const struct arguments *arguments;
@@ -50,7 +49,7 @@ struct request {
 
 static void request_free(struct request *request)
 {
-    for (uint32_t i = 0; request->flag != NULL && i < request->n_overrides; i++)
+    for (uint32_t i = 0; request->flag && i < request->n_overrides; i++)
         free(request->flag[i]);
     free(request->flag);
     free(request->override);
@@ -62,8 +61,8 @@ static char *flag_text(const struct given *given)
 {
     size_t size = strlen(given->option->name) + strlen(given->value) + 4;
     char *text = malloc(size);
-    if (text != NULL)
-        (void)snprintf(text, size, "--%s %s", given->option->name, given->value);
+    if (text)
+        snprintf(text, size, "--%s %s", given->option->name, given->value);
     return text;
 }
 
@@ -71,23 +70,22 @@ static char *flag_text(const struct given *given)
 static int add_override(struct request *request, const struct given *given)
 {
     struct override *override = &request->override[request->n_overrides];
-    char *flag = flag_text(given), word[SHOWN_SIZE];
+    char *flag = flag_text(given), word[QUOTE_SIZE];
     request->flag[request->n_overrides] = flag;
-    if (flag == NULL)
+    if (!flag)
         return complain(EXIT_FAILED, "out of memory");
     request->n_overrides++;
     const char *equals = strchr(given->value, '=');
-    bool is_set = given->option->key == NULL;
-    if (is_set && (equals == NULL || equals == given->value)) {
+    bool is_set = !given->option->key;
+    if (is_set && (!equals || equals == given->value))
         return complain(EXIT_USAGE, "--set needs KEY=VALUE, like --set world.items=100, not `%s`",
-                        shown(given->value, word));
-    }
+                        quote_input(given->value, word));
     const char *key = is_set
                           ? pool_text(&request->pool, given->value, (size_t)(equals - given->value))
                           : given->option->key;
-    (void)shown(flag, word);
+    quote_input(flag, word);
     const char *origin = pool_text(&request->pool, word, strlen(word));
-    if (key == NULL || origin == NULL)
+    if (!key || !origin)
         return complain(EXIT_FAILED, "out of memory");
     *override = (struct override){
         .origin = origin, .key = key, .value = is_set ? equals + 1 : given->value};
@@ -100,11 +98,11 @@ static int add_overrides(struct request *request)
     int code = EXIT_OK;
     request->override = calloc(arguments->n_given + 1, sizeof *request->override);
     request->flag = calloc(arguments->n_given + 1, sizeof *request->flag);
-    if (request->override == NULL || request->flag == NULL)
+    if (!request->override || !request->flag)
         return complain(EXIT_FAILED, "out of memory");
     for (uint32_t i = 0; code == EXIT_OK && i < arguments->n_given; i++) {
         const struct given *given = &arguments->given[i];
-        if (given->option->key != NULL || strcmp(given->option->name, "set") == 0)
+        if (given->option->key || strcmp(given->option->name, "set") == 0)
             code = add_override(request, given);
     }
     return code;
@@ -113,32 +111,29 @@ static int add_overrides(struct request *request)
 static int read_shard(struct request *request)
 {
     const char *text = arguments_value(request->arguments, "shard");
-    char word[SHOWN_SIZE];
-    if (text != NULL && !shard_parse(text, &request->shard)) {
+    char word[QUOTE_SIZE];
+    if (text && !shard_parse(text, &request->shard))
         return complain(EXIT_USAGE,
                         "--shard must be I/N, part I of N parts, from 1/N to N/N and N at most "
                         "1000000, like 2/3; not `%s`",
-                        shown(text, word));
-    }
-    if (text != NULL && team_of_process()->size > 1) {
+                        quote_input(text, word));
+    if (text && team_of_process()->size > 1)
         return complain(EXIT_USAGE,
                         "--shard is for runs without MPI; here every rank has a shard already");
-    }
     return EXIT_OK;
 }
 
 /* out/ and the name of the file without folders and ending. */
 static char *default_folder(const char *file)
 {
-    const char *slash = strrchr(file, '/'), *start = slash != NULL ? slash + 1 : file,
+    const char *slash = strrchr(file, '/'), *start = slash ? slash + 1 : file,
                *dot = strrchr(start, '.');
-    size_t length = dot != NULL && dot > start ? (size_t)(dot - start) : strlen(start);
+    size_t length = dot && dot > start ? (size_t)(dot - start) : strlen(start);
     bool is_stdin = strcmp(file, "-") == 0;
     char *folder = malloc(length + 16);
-    if (folder != NULL) {
-        (void)snprintf(folder, length + 16, "out/%.*s", is_stdin ? 5 : (int)length,
-                       is_stdin ? "stdin" : start);
-    }
+    if (folder)
+        snprintf(folder, length + 16, "out/%.*s", is_stdin ? 5 : (int)length,
+                 is_stdin ? "stdin" : start);
     return folder;
 }
 
@@ -146,14 +141,14 @@ static int read_request(const struct arguments *arguments, struct request *reque
 {
     const char *output = arguments_value(arguments, "output");
     *request = (struct request){.arguments = arguments, .file = arguments->operand[0]};
-    request->quiet = arguments_value(arguments, "quiet") != NULL;
-    request->resume = arguments_value(arguments, "resume") != NULL;
-    request->force = arguments_value(arguments, "force") != NULL;
-    request->figures = arguments_value(arguments, "no-figures") == NULL;
-    if (output != NULL && *output == '\0')
+    request->quiet = arguments_has(arguments, "quiet");
+    request->resume = arguments_has(arguments, "resume");
+    request->force = arguments_has(arguments, "force");
+    request->figures = !arguments_has(arguments, "no-figures");
+    if (output && *output == '\0')
         return complain(EXIT_USAGE, "--output needs the name of a folder");
-    request->folder = output != NULL ? strdup(output) : default_folder(request->file);
-    if (request->folder == NULL)
+    request->folder = output ? strdup(output) : default_folder(request->file);
+    if (!request->folder)
         return complain(EXIT_FAILED, "out of memory");
     int code = value_threads(arguments, &request->threads);
     if (code == EXIT_OK)

@@ -8,8 +8,7 @@ const struct verb data_verbs[] = {
     {"data inspect", "FILE...", 1, ANY_NUMBER,
      "say what is in files of judged queries, as a table and a picture",
      "FILE is LETOR or SVMlight text with `qid:`, plain or gzip, `-` for standard input, or a file "
-     "that `oltr data "
-     "convert` wrote.\n"
+     "that `oltr data convert` wrote.\n"
      "Constant features have one value in all rows.  Values beyond float32, like 1.8e308, count as "
      "`too large`.",
      data_inspect_options, cmd_data_inspect, NULL},
@@ -23,11 +22,8 @@ const struct verb data_verbs[] = {
      data_convert_options, cmd_data_convert, NULL},
     {"data generate", "SHAPE", 1, 1, "make up a data set of the shape of a real one, from a seed",
      "SHAPE is `web30k` (136 features, about 120 documents a query) or `istella` (220 features, "
-     "about 316).  Writes "
-     "train.txt, "
-     "vali.txt and test.txt into the folder.  A seed gives the same bytes on every machine, and "
-     "fewer queries are the "
-     "first of more.",
+     "about 316).  Writes train.txt, vali.txt and test.txt into the folder.  A seed gives the same "
+     "bytes on every machine, and fewer queries are the first of more.",
      data_generate_options, cmd_data_generate, NULL},
     {NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
@@ -35,7 +31,7 @@ const struct verb data_verbs[] = {
 int data_read_options(const struct arguments *arguments, oltr_read_options *options)
 {
     enum { MOST_FEATURES = 1 << 20 };
-    *options = (oltr_read_options){.lenient = arguments_value(arguments, "lenient") != NULL};
+    *options = (oltr_read_options){.lenient = arguments_has(arguments, "lenient")};
     int code = value_threads(arguments, &options->threads);
     return code != EXIT_OK ? code
                            : value_whole32(arguments, "most-features", 1, MOST_FEATURES,
@@ -44,16 +40,14 @@ int data_read_options(const struct arguments *arguments, oltr_read_options *opti
 
 void data_say_report(const char *file, const oltr_read_report *report)
 {
-    if (report->skipped > 0) {
-        (void)complain(0, "%s: %llu of %llu line%s skipped, the first is line %llu: %s", file,
-                       (unsigned long long)report->skipped, (unsigned long long)report->lines,
-                       plural_s(report->lines), (unsigned long long)report->first_skipped_line,
-                       report->first_reason);
-    }
-    if (report->duplicates > 0) {
-        (void)complain(0, "%s: %llu feature%s twice in %s row; the last value counts", file,
-                       (unsigned long long)report->duplicates,
-                       report->duplicates == 1 ? " stands" : "s stand",
-                       report->duplicates == 1 ? "its" : "their");
-    }
+    if (report->skipped > 0)
+        complain(0, "%s: %llu of %llu line%s skipped, the first is line %llu: %s", file,
+                 (unsigned long long)report->skipped, (unsigned long long)report->lines,
+                 plural_s(report->lines), (unsigned long long)report->first_skipped_line,
+                 report->first_reason);
+    if (report->duplicates > 0)
+        complain(0, "%s: %llu feature%s twice in %s row; the last value counts", file,
+                 (unsigned long long)report->duplicates,
+                 report->duplicates == 1 ? " stands" : "s stand",
+                 report->duplicates == 1 ? "its" : "their");
 }

@@ -7,27 +7,20 @@
 #include <string.h>
 
 const struct verb prior_verbs[] = {
-    {"prior train", "", 0, 0, "train rankers on judged queries, and score documents with them",
-     "Each ranker learns from a random half of the training queries; the validation queries say "
-     "when to stop.  Every "
-     "document of the test file gets one score from each ranker, the chance that it attracts a "
-     "click.  Together they "
-     "are the prior of an online policy: `world.scores` of an experiment takes the file, and `oltr "
-     "prior check` says "
-     "how good it is.\n"
+    {"prior train", "", 0, 0, "train scorers on judged queries, and score documents with them",
+     "Each scorer learns from a random half of the training queries; the validation queries say "
+     "when to stop.  Every document of the test file gets one score from each scorer, the chance "
+     "that it attracts a click.  Together they are the prior of an online policy: `world.scores` "
+     "of an experiment takes the file, and `oltr prior check` says how good it is.\n"
      "Files are LETOR / SVMlight text, plain or gzip.  The same seed gives the same scores for any "
-     "number of threads.  "
-     "Ctrl-C stops; a file under its final name is always whole.",
+     "number of threads.  Ctrl-C stops; a file under its final name is always whole.",
      prior_train_options, cmd_prior_train, NULL},
     {"prior check", "", 0, 0, "measure how good scores are as a prior, on judged documents",
      "Is the order good: NDCG, beside a random order and the best single feature.  Are the "
-     "probabilities honest: "
-     "log-loss, calibration, and the number of observations that the prior may claim to be worth.  "
-     "With -o also as "
-     "files, with figures.\n"
+     "probabilities honest: log-loss, calibration, and the number of observations that the prior "
+     "may claim to be worth.  With -o also as files, with figures.\n"
      "The scores may come from anywhere: a CSV file with the columns query,document and one for "
-     "each model, one row "
-     "for each document, `document` counting from 0 within its query.",
+     "each model, one row for each document, `document` counting from 0 within its query.",
      prior_check_options, cmd_prior_check, NULL},
     {NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
@@ -39,17 +32,16 @@ int prior_read(const struct arguments *arguments, const char *option, uint32_t t
     oltr_error error = {OLTR_OK, ""};
     oltr_read_report report = {0};
     oltr_read_options options = {.threads = threads,
-                                 .lenient = arguments_value(arguments, "lenient") != NULL};
-    if (path == NULL)
+                                 .lenient = arguments_has(arguments, "lenient")};
+    if (!path)
         return complain(EXIT_USAGE, "%s needs --%s FILE", arguments->verb->name, option);
     *out = oltr_dataset_read(path, &options, &report, &error);
-    if (*out == NULL)
+    if (!*out)
         return complain_of(&error);
-    if (report.skipped > 0) {
-        (void)complain(0, "%s: %llu bad lines were skipped; the first is line %llu: %s", path,
-                       (unsigned long long)report.skipped,
-                       (unsigned long long)report.first_skipped_line, report.first_reason);
-    }
+    if (report.skipped > 0)
+        complain(0, "%s: %llu bad lines were skipped; the first is line %llu: %s", path,
+                 (unsigned long long)report.skipped, (unsigned long long)report.first_skipped_line,
+                 report.first_reason);
     return (*out)->n_rows > 0 ? EXIT_OK
                               : complain(EXIT_USAGE, "%s: there is no document in it", path);
 }
@@ -70,7 +62,7 @@ int prior_grades(const struct arguments *arguments, const oltr_dataset *const *d
     oltr_error error = {OLTR_OK, ""};
     uint32_t in_data = largest_grade(data, n_data);
     const char *given = arguments_value(arguments, "grades");
-    *mapping = given != NULL ? given : "err";
+    *mapping = given ? given : "err";
     *largest = strcmp(*mapping, "err") == 0 || in_data > 4 ? in_data : 4;
     int code = value_whole32(arguments, "largest-grade", 1, 30, largest);
     if (code != EXIT_OK)

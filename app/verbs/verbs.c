@@ -14,44 +14,34 @@ const struct option no_options[] = {{0, NULL, NULL, NULL, NULL}};
 const struct verb verbs[] = {
     {"run", "FILE", 1, 1, "run an experiment and write its results and figures",
      "FILE is an experiment in YAML, or `-` for standard input; `oltr help experiment` explains "
-     "its keys.  Flags "
-     "override "
-     "the file.\n"
+     "its keys.  Flags override the file.\n"
      "The results go to a folder (see -o).  Ctrl-C stops a run and keeps what is done; `--resume` "
-     "goes on from there "
-     "and ends with the same bytes as a run that was never stopped.  A second Ctrl-C ends it at "
-     "once.\n"
+     "goes on from there and ends with the same bytes as a run that was never stopped.  A second "
+     "Ctrl-C ends it at once.\n"
      "The results of a finished run are not overwritten: `--resume` says that it is finished, "
      "`--force` replaces them.",
      run_options, cmd_run, NULL},
     {"reproduce", "[EXPERIMENT...]", 0, ANY_NUMBER,
      "run every experiment of the paper and write a report",
      "Runs all experiments, or those that are named, one folder each, and writes index.html: every "
-     "figure, what the "
-     "paper "
-     "says of it, and whether it is so.  Without --data the experiments on Web30K and Istella run "
-     "on generated data of "
-     "the "
-     "same shape, and the report says so.\n"
+     "figure, what the paper says of it, and whether it is so.  Without --data the experiments on "
+     "Web30K and Istella run on generated data of the same shape, and the report says so.\n"
      "Ctrl-C stops it and keeps what is done; the same command goes on from there.  What is "
-     "finished is not run again. "
-     " "
-     "An experiment that fails does not stop the others; the exit code is 1 then.",
+     "finished is not run again.  An experiment that fails does not stop the others; the exit code "
+     "is 1 then.",
      reproduce_options, cmd_reproduce, NULL},
     {"merge", "DIR...", 1, ANY_NUMBER, "put the shards of a run together",
      "Each DIR is the folder of one or more runs with --shard, all of the same experiment; "
-     "together they must hold "
-     "every "
-     "shard once.  The results are the same bytes as those of one run.",
+     "together they must hold every shard once.  The results are the same bytes as those of one "
+     "run.",
      merge_options, cmd_merge, NULL},
     {"policies", "[NAME]", 0, 1, "list the policies, or explain one with its parameters",
      "The names are those that `kind` of a policy takes in an experiment file.", policies_options,
      cmd_policies, NULL},
     {"plot", "DIR", 1, 1, "draw the figures of a folder of results again",
      "Reads results.csv (or density.csv) and manifest.json of the folder and nothing else; nothing "
-     "is simulated.  To "
-     "change a figure, edit its entry in manifest.json and plot, or edit its .gp script and run "
-     "gnuplot on it.",
+     "is simulated.  To change a figure, edit its entry in manifest.json and plot, or edit its .gp "
+     "script and run gnuplot on it.",
      plot_options, cmd_plot, NULL},
     {"data", "COMMAND", 0, 0, "look at files of judged queries, convert them, make them up",
      "A data set is text with one judged document a line: its grade, its query, its features "
@@ -63,11 +53,8 @@ const struct verb verbs[] = {
      no_options, NULL, prior_verbs},
     {"report", "DIR", 1, 1, "write the page and the tables of a report again",
      "DIR holds folders of results, as `oltr reproduce` leaves them.  Writes index.html (a page "
-     "that needs no network "
-     "and no "
-     "server), results.csv, summary.csv, claims.csv and summary.tex (booktabs) from the files in "
-     "them; nothing is "
-     "simulated.",
+     "that needs no network and no server), results.csv, summary.csv, claims.csv and summary.tex "
+     "(booktabs) from the files in them; nothing is simulated.",
      report_options, cmd_report, NULL},
     {"version", "", 0, 0, "print the version", "", no_options, cmd_version, NULL},
     {"help", "[COMMAND]", 0, 2, "explain a command, or the experiment file",
@@ -80,7 +67,7 @@ static int run_verb(const struct verb *verb, int count, char **word)
 {
     struct arguments arguments;
     int code = arguments_parse(verb, count, word, &arguments);
-    if (code == EXIT_OK && arguments_value(&arguments, "help") != NULL)
+    if (code == EXIT_OK && arguments_has(&arguments, "help"))
         help_verb(stdout, verb);
     else if (code == EXIT_OK)
         code = verb->run(&arguments);
@@ -101,12 +88,12 @@ static int dispatch(int argc, char **argv)
         argv[1] = version;
     uint32_t used;
     const struct verb *verb = verb_find((uint32_t)argc - 1, (const char *const *)argv + 1, &used);
-    return verb != NULL ? run_verb(verb, argc - 1 - (int)used, argv + 1 + used) : EXIT_USAGE;
+    return verb ? run_verb(verb, argc - 1 - (int)used, argv + 1 + used) : EXIT_USAGE;
 }
 
 int cli_main(int argc, char **argv)
 {
-    (void)signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is an error of the write, with a
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is an error of the write, with a
                                        message, not the end */
     int code = dispatch(argc, argv);
     errno = 0;

@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "report/io/csv.h"
 #include "report/io/whole_file.h"
+#include "report/page/page.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,8 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what there is
- * -------------------------------------------------------------------------------------- */
+/* ---- what there is */
 
 static bool holds_manifest(const char *path)
 {
@@ -61,12 +61,13 @@ static oltr_status read_about(struct report *report, oltr_error *error)
     char *file = file_join(report->path, "report.json");
     json_error_t where = {0};
     if (file == NULL)
-        return fail(error, OLTR_ENOMEM, "%s: out of memory", report->path);
+        return set_error(error, OLTR_ENOMEM, "%s: out of memory", report->path);
     bool there = access(file, F_OK) == 0;
     report->about = there ? json_load_file(file, JSON_REJECT_DUPLICATES, &where) : NULL;
     oltr_status status = OLTR_OK;
     if (there && report->about == NULL)
-        status = fail(error, OLTR_EIO, "%s:%d:%d: %s", file, where.line, where.column, where.text);
+        status =
+            set_error(error, OLTR_EIO, "%s:%d:%d: %s", file, where.line, where.column, where.text);
     free(file);
     return status;
 }
@@ -82,12 +83,13 @@ static oltr_status add_asked(struct report *report, oltr_error *error)
         const char *trouble = json_string_value(json_object_get(entry, "trouble"));
         if (name == NULL || !file_name_is_plain(name) ||
             (trouble != NULL && !text_is_line(trouble))) {
-            return fail(error, OLTR_EIO,
-                        "%s/report.json: an experiment has no good name or trouble", report->path);
+            return set_error(error, OLTR_EIO,
+                             "%s/report.json: an experiment has no good name or trouble",
+                             report->path);
         }
         struct report_experiment *experiment = add(report, name);
         if (experiment == NULL)
-            return fail(error, OLTR_ENOMEM, "%s: out of memory", report->path);
+            return set_error(error, OLTR_ENOMEM, "%s: out of memory", report->path);
         experiment->trouble = trouble;
     }
     return OLTR_OK;
@@ -104,7 +106,8 @@ static oltr_status add_found(struct report *report, oltr_error *error)
 {
     DIR *open = opendir(report->path);
     if (open == NULL)
-        return fail(error, OLTR_EIO, "%s: cannot look into it: %s", report->path, strerror(errno));
+        return set_error(error, OLTR_EIO, "%s: cannot look into it: %s", report->path,
+                         strerror(errno));
     size_t asked = report->count;
     bool room = true;
     for (const struct dirent *entry; room && (entry = readdir(open)) != NULL;) {
@@ -119,7 +122,7 @@ static oltr_status add_found(struct report *report, oltr_error *error)
         qsort(report->experiment + asked, report->count - asked, sizeof *report->experiment,
               by_name);
     }
-    return room ? OLTR_OK : fail(error, OLTR_ENOMEM, "%s: out of memory", report->path);
+    return room ? OLTR_OK : set_error(error, OLTR_ENOMEM, "%s: out of memory", report->path);
 }
 
 static oltr_status read_experiment(struct report_experiment *experiment, oltr_error *error)
@@ -146,9 +149,9 @@ oltr_status report_read(const char *path, struct report *report, oltr_error *err
     for (size_t i = 0; status == OLTR_OK && i < report->count; i++)
         status = read_experiment(&report->experiment[i], error);
     if (status == OLTR_OK && report->count == 0) {
-        return fail(error, OLTR_EIO,
-                    "%s: no folder in it has a manifest.json; `oltr reproduce -o %s` fills it",
-                    path, path);
+        return set_error(error, OLTR_EIO,
+                         "%s: no folder in it has a manifest.json; `oltr reproduce -o %s` fills it",
+                         path, path);
     }
     return status;
 }
@@ -167,8 +170,7 @@ void report_free(struct report *report)
     memset(report, 0, sizeof *report);
 }
 
-/* ---- the tables
- * ----------------------------------------------------------------------------------------- */
+/* ---- the tables */
 
 static void add_result(const char *name, const struct result_row *row, struct text *out)
 {
@@ -177,7 +179,7 @@ static void add_result(const char *name, const struct result_row *row, struct te
     csv_field(out, row->sweep);
     text_add(out, ",");
     csv_field(out, row->policy);
-    text_printf(out, ",%" PRIu64 ",%.9g,%.9g,%.9g,%" PRIu32 "\n", row->round, row->regret,
+    text_printf(out, ",%" PRIu64 ",%.9g,%.9g,%.9g,%" PRIu64 "\n", row->round, row->regret,
                 row->regret_se, row->reward, row->replications);
 }
 
@@ -189,7 +191,7 @@ static void results_of_all(const struct report *report, bool last_only, struct t
         const struct result_table *results = &report->experiment[i].folder.results;
         for (size_t j = 0; j < results->count; j++) {
             const struct result_row *row = &results->row[j];
-            if (!last_only || result_last(results, row->sweep, row->policy) == row)
+            if (!last_only || result_last(results, row->sweep, row->policy, 0) == row)
                 add_result(report->experiment[i].name, row, out);
         }
     }
@@ -232,13 +234,7 @@ static oltr_status write_tables(const struct report *report, oltr_error *error)
 
 oltr_status report_write(const struct report *report, uint32_t *missing, oltr_error *error)
 {
-    struct text page = {0};
     *missing = 0;
     oltr_status status = write_tables(report, error);
-    if (status == OLTR_OK)
-        status = page_write(report, &page, missing, error);
-    if (status == OLTR_OK)
-        status = file_write_in(report->path, "index.html", &page, error);
-    text_free(&page);
-    return status;
+    return status == OLTR_OK ? page_write(report, missing, error) : status;
 }

@@ -60,9 +60,10 @@ oltr_status blas_load(oltr_error *error)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load);
-    return blas_sgemm ? OLTR_OK
-                      : fail(error, OLTR_EUNSUPPORTED,
-                             "rankers are trained with OpenBLAS, which cannot be loaded (Debian: "
-                             "libopenblas0): %s",
-                             reason);
+    return blas_sgemm
+               ? OLTR_OK
+               : set_error(error, OLTR_EUNSUPPORTED,
+                           "scorers are trained with OpenBLAS, which cannot be loaded (Debian: "
+                           "libopenblas0): %s",
+                           reason);
 }

@@ -1,4 +1,4 @@
-/* blas.h - the matrix product of OpenBLAS, loaded when a ranker is trained.
+/* blas.h - the matrix product of OpenBLAS, loaded when a scorer is trained.
  *
  * OpenBLAS is not linked, because a linked one starts a thread for every processor before main(),
  * in programs that train nothing too: memory and threads are spent, and where memory is short the
@@ -10,7 +10,7 @@
 
 #include "engine/base/error.h"
 
-/* Loads OpenBLAS with one thread, the caller's: the rankers are the threads, and a product that
+/* Loads OpenBLAS with one thread, the caller's: the scorers are the threads, and a product that
  * were split further would have sums that depend on the number of processors.  May be called often
  * and by several threads. */
 oltr_status blas_load(oltr_error *error);

@@ -2,9 +2,9 @@
  *
  *   chance = 1 / (1 + exp(-(slope score + offset)))
  *
- * The two numbers minimise the cross-entropy to the targets, on queries the ranker was not trained
+ * The two numbers minimise the cross-entropy to the targets, on queries the scorer was not trained
  * on.  The slope is kept positive: a calibration that turned an order round would hide that the
- * ranker is worthless, so such a ranker gets an almost flat one instead.
+ * scorer is worthless, so such a scorer gets an almost flat one instead.
  */
 #ifndef OLTR_SCORER_CALIBRATION_H
 #define OLTR_SCORER_CALIBRATION_H

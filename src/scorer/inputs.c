@@ -18,8 +18,7 @@ static double limited(double z)
     return fmin(fmax(z, -INPUT_LIMIT), INPUT_LIMIT);
 }
 
-/* ---- fitting
- * -------------------------------------------------------------------------------------------- */
+/* ---- fitting */
 
 /* Welford's mean and sum of squares of each column, one row after the other. */
 static uint64_t add_rows(const part *train, double *mean, double *squares)
@@ -63,10 +62,10 @@ oltr_status input_map_fit(input_map *map, const part *train, oltr_error *error)
     map->mean = calloc(dim + 1, sizeof *map->mean);
     map->sd = calloc(dim + 1, sizeof *map->sd);
     if (!map->column || !map->mean || !map->sd)
-        return fail(error, OLTR_ENOMEM, "out of memory");
+        return set_error(error, OLTR_ENOMEM, "out of memory");
     keep_columns(map, add_rows(train, map->mean, map->sd));
     if (map->kept == 0)
-        return fail(
+        return set_error(
             error, OLTR_EVALUE,
             "no feature varies among the training documents; there is nothing to learn from");
     return OLTR_OK;
@@ -80,8 +79,7 @@ void input_map_free(input_map *map)
     *map = (input_map){0};
 }
 
-/* ---- applying
- * ------------------------------------------------------------------------------------------- */
+/* ---- applying */
 
 /* One column of a query: squashed values at out[row * width], standardised in place, and again
  * within the query beside it. */

@@ -21,8 +21,7 @@ typedef struct checking {
     prior_check *out;
 } checking;
 
-/* ---- order
- * ---------------------------------------------------------------------------------------------- */
+/* ---- order */
 
 static check_order order_of(const checking *c, const float *score, size_t stride)
 {
@@ -91,8 +90,7 @@ static void check_orders(checking *c)
     out->feature_id = feature + 1;
 }
 
-/* ---- probabilities
- * -------------------------------------------------------------------------------------- */
+/* ---- probabilities */
 
 static double cross_entropy(double truth, double chance)
 {
@@ -175,8 +173,7 @@ static int check_calibration(checking *c)
     return 1;
 }
 
-/* ---- sizes
- * ---------------------------------------------------------------------------------------------- */
+/* ---- sizes */
 
 static double variance_between(const checking *c, uint32_t row)
 {
@@ -276,8 +273,7 @@ static void check_worth(checking *c)
     }
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 static oltr_status check_all(checking *c, oltr_error *error)
 {
@@ -286,7 +282,7 @@ static oltr_status check_all(checking *c, oltr_error *error)
     c->score = malloc(c->data->n_rows * sizeof *c->score);
     c->room = malloc(most_documents(c->data) * sizeof *c->room);
     if (!c->mean || !c->truth || !c->score || !c->room)
-        return fail(error, OLTR_ENOMEM, "no memory to check %u documents", c->data->n_rows);
+        return set_error(error, OLTR_ENOMEM, "no memory to check %u documents", c->data->n_rows);
     scores_prior(c->scores, NULL, NULL, c->mean, NULL);
     for (uint32_t row = 0; row < c->data->n_rows; row++)
         c->truth[row] = c->attraction[c->data->grade[row]];
@@ -295,7 +291,7 @@ static oltr_status check_all(checking *c, oltr_error *error)
     check_sizes(c);
     check_worth(c);
     return check_calibration(c) && check_gauss(c) ? OLTR_OK
-                                                  : fail(error, OLTR_ENOMEM, "out of memory");
+                                                  : set_error(error, OLTR_ENOMEM, "out of memory");
 }
 
 oltr_status prior_check_run(const oltr_dataset *dataset, const scores *s, const double *attraction,
@@ -304,8 +300,9 @@ oltr_status prior_check_run(const oltr_dataset *dataset, const scores *s, const 
     *out = (prior_check){
         .n_queries = dataset->n_queries, .n_rows = dataset->n_rows, .n_models = s->n_models};
     if (dataset->n_rows == 0 || s->n_rows != dataset->n_rows)
-        return fail(error, OLTR_EMISMATCH, "%u scored documents do not belong to a dataset of %u",
-                    s->n_rows, dataset->n_rows);
+        return set_error(error, OLTR_EMISMATCH,
+                         "%u scored documents do not belong to a dataset of %u", s->n_rows,
+                         dataset->n_rows);
     checking c = {.data = dataset, .scores = s, .attraction = attraction, .out = out};
     oltr_status status = check_all(&c, error);
     free(c.mean);

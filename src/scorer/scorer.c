@@ -1,4 +1,4 @@
-/* scorer.c - see ranker.h. */
+/* scorer.c - see scorer.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "scorer/scorer.h"
 
@@ -13,7 +13,7 @@
 enum { STREAM_START, STREAM_ORDER, STREAM_DROP }; /* what draws are for */
 enum { STOP_AT = 10, MOST_UNITS = 4096, MOST_BATCH = 1024 };
 
-struct ranker {
+struct scorer {
     input_map map;
     network net;
     float *weight; /* (network_weights) */
@@ -22,12 +22,11 @@ struct ranker {
     double ndcg;
 };
 
-/* ---- options
- * -------------------------------------------------------------------------------------------- */
+/* ---- options */
 
-ranker_options ranker_defaults(void)
+scorer_options scorer_defaults(void)
 {
-    return (ranker_options){.n_hidden = 2,
+    return (scorer_options){.n_hidden = 2,
                             .hidden = {64, 32},
                             .epochs = 100,
                             .patience = 20,
@@ -43,32 +42,32 @@ static int within(double value, double low, double high)
     return value >= low && value <= high; /* false for NaN */
 }
 
-oltr_status ranker_options_check(const ranker_options *o, oltr_error *error)
+oltr_status scorer_options_check(const scorer_options *o, oltr_error *error)
 {
     int good = o->n_hidden >= 1 && o->n_hidden <= MOST_HIDDEN;
     for (uint32_t l = 0; good && l < o->n_hidden; l++)
         good = o->hidden[l] >= 1 && o->hidden[l] <= MOST_UNITS;
     if (!good)
-        return fail(error, OLTR_EVALUE, "a ranker has 1 to %d hidden layers of 1 to %d units",
-                    MOST_HIDDEN, MOST_UNITS);
+        return set_error(error, OLTR_EVALUE, "a scorer has 1 to %d hidden layers of 1 to %d units",
+                         MOST_HIDDEN, MOST_UNITS);
     if (o->epochs < 1 || o->patience < 1 || o->batch < 1 || o->batch > MOST_BATCH)
-        return fail(error, OLTR_EVALUE,
-                    "epochs and patience must be at least 1, and a batch 1 to %d queries",
-                    MOST_BATCH);
+        return set_error(error, OLTR_EVALUE,
+                         "epochs and patience must be at least 1, and a batch 1 to %d queries",
+                         MOST_BATCH);
     if (!within(o->rate, 1e-9, 1) || !within(o->decay, 0, 100) || !within(o->dropout, 0, 0.95))
-        return fail(error, OLTR_EVALUE,
-                    "the rate must be in [1e-9, 1], the decay in [0, 100], dropout in [0, 0.95]");
+        return set_error(
+            error, OLTR_EVALUE,
+            "the rate must be in [1e-9, 1], the decay in [0, 100], dropout in [0, 0.95]");
     return OLTR_OK;
 }
 
-/* ---- one training
- * --------------------------------------------------------------------------------------- */
+/* ---- one training */
 
 typedef struct training {
     const part *train, *vali;
-    const ranker_options *options;
-    const ranker_hooks *hooks;
-    ranker *r;
+    const scorer_options *options;
+    const scorer_hooks *hooks;
+    scorer *r;
     size_t n;                                          /* weights */
     float *weight, *gradient, *moment, *square, *best; /* (n) */
     pass pass;
@@ -159,11 +158,10 @@ static void training_free(training *t)
     pass_free(&t->pass);
 }
 
-/* ---- scoring
- * -------------------------------------------------------------------------------------------- */
+/* ---- scoring */
 
 /* The uncalibrated scores of query q; the pass has room for it. */
-static const float *score_query(const ranker *r, const float *weight, pass *p,
+static const float *score_query(const scorer *r, const float *weight, pass *p,
                                 const oltr_dataset *d, uint32_t q)
 {
     inputs_of(&r->map, d, q, p->layer[0]);
@@ -197,8 +195,7 @@ static double validate(training *t)
     return count > 0 ? sum / count : 0;
 }
 
-/* ---- learning
- * ------------------------------------------------------------------------------------------- */
+/* ---- learning */
 
 /* Fisher and Yates; the generator of the epoch. */
 static void shuffle(uint32_t *order, uint32_t n, oltr_rng rng)
@@ -227,7 +224,7 @@ static void batch_gradient(training *t, const uint32_t *query, uint32_t n_querie
         uint32_t n = documents_of(d, query[i]), first = d->first_row[query[i]];
         for (uint32_t j = 0; j < n; j++)
             t->gain[j] = gain_of(d->grade[first + j]);
-        (void)listwise_loss(t->gain, score + at, n, 1.0 / n_queries, t->score_back + at);
+        listwise_loss(t->gain, score + at, n, 1.0 / n_queries, t->score_back + at);
         at += n;
     }
     network_backward(net, t->weight, &t->pass, rows, t->score_back, t->gradient);
@@ -276,14 +273,14 @@ static oltr_status learn(training *t)
     for (uint32_t epoch = 1;
          epoch <= t->options->epochs && epoch <= t->r->epoch + t->options->patience; epoch++) {
         if (!run_epoch(t, t->order, useful, rng, epoch))
-            return fail(t->error, OLTR_EINTERRUPTED, "stopped before the ranker was trained");
+            return set_error(t->error, OLTR_EINTERRUPTED, "stopped before the scorer was trained");
         double ndcg = validate(t);
         if (ndcg < 0)
-            return fail(t->error, OLTR_EVALUE,
-                        "the training runs away: after %u epochs the scores are no finite numbers; "
-                        "lower the rate or "
-                        "the decay",
-                        epoch);
+            return set_error(
+                t->error, OLTR_EVALUE,
+                "the training runs away: after %u epochs the scores are no finite numbers; "
+                "lower the rate or the decay",
+                epoch);
         if (ndcg > t->r->ndcg) {
             t->r->ndcg = ndcg;
             t->r->epoch = epoch;
@@ -296,8 +293,7 @@ static oltr_status learn(training *t)
     return OLTR_OK;
 }
 
-/* ---- calibrating
- * ---------------------------------------------------------------------------------------- */
+/* ---- calibrating */
 
 static uint8_t largest_grade(const part *p)
 {
@@ -343,29 +339,29 @@ static oltr_status calibrate(training *t, const part *spare)
     int done = score && target;
     free(score);
     free(target);
-    return done ? OLTR_OK : fail(t->error, OLTR_ENOMEM, "out of memory");
+    return done ? OLTR_OK : set_error(t->error, OLTR_ENOMEM, "out of memory");
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 static oltr_status check_part(const part *p, uint32_t dim, const char *name, oltr_error *error)
 {
     if (p->data->dim != dim)
-        return fail(error, OLTR_EMISMATCH,
-                    "the %s queries have %u features, the training queries %u", name, p->data->dim,
-                    dim);
+        return set_error(error, OLTR_EMISMATCH,
+                         "the %s queries have %u features, the training queries %u", name,
+                         p->data->dim, dim);
     for (uint32_t i = 0; i < p->n_queries; i++)
         if (has_gain(p, i))
             return OLTR_OK;
-    return fail(error, OLTR_EVALUE, "none of the %u %s queries has a document with a grade above 0",
-                p->n_queries, name);
+    return set_error(error, OLTR_EVALUE,
+                     "none of the %u %s queries has a document with a grade above 0", p->n_queries,
+                     name);
 }
 
 static oltr_status train(training *t, const part *spare)
 {
-    const ranker_options *o = t->options;
-    oltr_status status = ranker_options_check(o, t->error);
+    const scorer_options *o = t->options;
+    oltr_status status = scorer_options_check(o, t->error);
     if (status == OLTR_OK)
         status = check_part(t->train, t->train->data->dim, "training", t->error);
     if (status == OLTR_OK)
@@ -376,19 +372,19 @@ static oltr_status train(training *t, const part *spare)
         return status;
     t->r->net = network_make(t->r->map.width, o->hidden, o->n_hidden);
     if (!training_room(t, spare ? largest_of(spare) : 0))
-        return fail(t->error, OLTR_ENOMEM, "no memory to train a ranker");
+        return set_error(t->error, OLTR_ENOMEM, "no memory to train a scorer");
     status = blas_load(t->error);
     if (status == OLTR_OK)
         status = learn(t);
     return status == OLTR_OK ? calibrate(t, spare) : status;
 }
 
-ranker *ranker_train(const part *train_part, const part *vali, const part *spare,
-                     const ranker_options *options, const ranker_hooks *hooks, oltr_error *error)
+scorer *scorer_train(const part *train_part, const part *vali, const part *spare,
+                     const scorer_options *options, const scorer_hooks *hooks, oltr_error *error)
 {
-    ranker *r = calloc(1, sizeof *r);
+    scorer *r = calloc(1, sizeof *r);
     if (!r) {
-        (void)fail(error, OLTR_ENOMEM, "no memory to train a ranker");
+        set_error(error, OLTR_ENOMEM, "no memory to train a scorer");
         return NULL;
     }
     training t = {.train = train_part,
@@ -401,11 +397,11 @@ ranker *ranker_train(const part *train_part, const part *vali, const part *spare
     training_free(&t);
     if (status == OLTR_OK)
         return r;
-    ranker_free(r);
+    scorer_free(r);
     return NULL;
 }
 
-void ranker_free(ranker *r)
+void scorer_free(scorer *r)
 {
     if (!r)
         return;
@@ -414,16 +410,16 @@ void ranker_free(ranker *r)
     free(r);
 }
 
-oltr_status ranker_score(const ranker *r, const oltr_dataset *d, float *score, size_t stride,
+oltr_status scorer_score(const scorer *r, const oltr_dataset *d, float *score, size_t stride,
                          oltr_error *error)
 {
     pass p;
     if (d->dim != r->map.dim)
-        return fail(error, OLTR_EMISMATCH,
-                    "the ranker was trained on %u features, this dataset has %u", r->map.dim,
-                    d->dim);
+        return set_error(error, OLTR_EMISMATCH,
+                         "the scorer was trained on %u features, this dataset has %u", r->map.dim,
+                         d->dim);
     if (!pass_make(&p, &r->net, most_documents(d)))
-        return fail(error, OLTR_ENOMEM, "no memory to score");
+        return set_error(error, OLTR_ENOMEM, "no memory to score");
     for (uint32_t q = 0; q < d->n_queries; q++) {
         const float *found = score_query(r, r->weight, &p, d, q);
         for (uint32_t i = 0; i < documents_of(d, q); i++)
@@ -433,12 +429,12 @@ oltr_status ranker_score(const ranker *r, const oltr_dataset *d, float *score, s
     return OLTR_OK;
 }
 
-uint32_t ranker_epoch(const ranker *r)
+uint32_t scorer_epoch(const scorer *r)
 {
     return r->epoch;
 }
 
-double ranker_ndcg(const ranker *r)
+double scorer_ndcg(const scorer *r)
 {
     return r->ndcg;
 }

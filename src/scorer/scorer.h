@@ -1,4 +1,4 @@
-/* scorer.h - a neural ranker: trained offline on judged queries, it says of a document how likely
+/* scorer.h - a neural scorer: trained offline on judged queries, it says of a document how likely
  * it is to attract a click.
  *
  * A feed-forward network (network.h) over the inputs of inputs.h, trained with the listwise softmax
@@ -18,7 +18,7 @@
 
 enum { GRADES = 256 };
 
-typedef struct ranker_options {
+typedef struct scorer_options {
     uint32_t n_hidden, hidden[MOST_HIDDEN]; /* units of each hidden layer */
     uint32_t epochs, patience; /* at most so many; end after so many without a better one */
     uint32_t batch;            /* queries of one step */
@@ -27,34 +27,34 @@ typedef struct ranker_options {
     uint64_t seed;
     const double *attraction; /* (GRADES) what the scores are calibrated to; NULL: (2^g - 1) /
                                  2^(largest grade) */
-} ranker_options;
+} scorer_options;
 
-ranker_options ranker_defaults(void);
-oltr_status ranker_options_check(const ranker_options *options, oltr_error *error);
+scorer_options scorer_defaults(void);
+oltr_status scorer_options_check(const scorer_options *options, oltr_error *error);
 
-typedef struct ranker ranker;
+typedef struct scorer scorer;
 
 /* What to call while training; any of them may be NULL. */
-typedef struct ranker_hooks {
+typedef struct scorer_hooks {
     void (*epoch)(void *context, uint32_t epoch,
                   double ndcg); /* after each epoch, from 1: the best NDCG@10 so far */
     int (*stop)(void *context); /* not 0: give up, OLTR_EINTERRUPTED */
     void *context;
-} ranker_hooks;
+} scorer_hooks;
 
 /* `vali` decides when to stop; it and `spare` (NULL, or more queries that are not trained on) serve
  * the calibration.  NULL with the error set when a part has nothing to learn from, or features of
  * another number. */
-ranker *ranker_train(const part *train, const part *vali, const part *spare,
-                     const ranker_options *options, const ranker_hooks *hooks, oltr_error *error);
-void ranker_free(ranker *r);
+scorer *scorer_train(const part *train, const part *vali, const part *spare,
+                     const scorer_options *options, const scorer_hooks *hooks, oltr_error *error);
+void scorer_free(scorer *r);
 
 /* The chance of each row, strictly within (0,1), at score[row * stride]. */
-oltr_status ranker_score(const ranker *r, const oltr_dataset *dataset, float *score, size_t stride,
+oltr_status scorer_score(const scorer *r, const oltr_dataset *dataset, float *score, size_t stride,
                          oltr_error *error);
 
 /* The epoch that was kept, and its NDCG@10 on the validation queries. */
-uint32_t ranker_epoch(const ranker *r);
-double ranker_ndcg(const ranker *r);
+uint32_t scorer_epoch(const scorer *r);
+double scorer_ndcg(const scorer *r);
 
 #endif

@@ -9,11 +9,11 @@ oltr_status scores_new(uint32_t n_rows, uint32_t n_models, scores *out, oltr_err
     *out = (scores){n_rows, n_models, NULL};
     size_t rows = n_rows > 0 ? n_rows : 1; /* so that an empty set is not a failure of calloc */
     if (n_models == 0 || n_models > SCORES_MOST_MODELS)
-        return fail(error, OLTR_EINVAL, "there must be 1 to %d models, not %u", SCORES_MOST_MODELS,
-                    n_models);
+        return set_error(error, OLTR_EINVAL, "there must be 1 to %d models, not %u",
+                         SCORES_MOST_MODELS, n_models);
     out->score = calloc(rows, n_models * sizeof(float));
     if (!out->score)
-        return fail(error, OLTR_ENOMEM, "no memory for %u x %u scores", n_rows, n_models);
+        return set_error(error, OLTR_ENOMEM, "no memory for %u x %u scores", n_rows, n_models);
     return OLTR_OK;
 }
 

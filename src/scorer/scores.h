@@ -1,7 +1,7 @@
 /* scores.h - what offline models say of every document: the raw material of a prior.
  *
  * M models give each document a score in [0,1], the chance that it is attractive.  They come from
- * the rankers of this folder, or from anywhere else as a CSV file:
+ * the scorers of this folder, or from anywhere else as a CSV file:
  *
  *     query,document,xgboost,lightgbm
  *     16,0,0.31,0.27
@@ -39,18 +39,18 @@ oltr_status scores_write_csv(const scores *s, const oltr_dataset *dataset, const
 
 /* How far the training of an ensemble is. */
 typedef struct scores_progress {
-    uint32_t models, done; /* rankers asked for, and finished */
-    uint64_t epochs;       /* run so far, by all rankers */
-    double share; /* of the whole work, estimated: how many epochs a ranker takes is known when the
+    uint32_t models, done; /* scorers asked for, and finished */
+    uint64_t epochs;       /* run so far, by all scorers */
+    double share; /* of the whole work, estimated: how many epochs a scorer takes is known when the
                      first has ended */
-    double ndcg;  /* the mean of the best NDCG@10 on the validation queries so far, of the rankers
+    double ndcg;  /* the mean of the best NDCG@10 on the validation queries so far, of the scorers
                      that have one */
     double seconds;
 } scores_progress;
 
 typedef struct scores_options {
-    uint32_t models, threads; /* rankers to train, and how many at a time */
-    ranker_options ranker;    /* its seed is the seed of the ensemble */
+    uint32_t models, threads; /* scorers to train, and how many at a time */
+    scorer_options scorer;    /* its seed is the seed of the ensemble */
     void (*progress)(void *context,
                      const scores_progress *state); /* from the calling thread, and once when all is
                                                        done; NULL: none */
@@ -59,7 +59,7 @@ typedef struct scores_options {
     void *context;
 } scores_options;
 
-/* Trains the rankers, each on a random half of the training queries, and scores every document of
+/* Trains the scorers, each on a random half of the training queries, and scores every document of
  * `test` with each of them.  The other half joins the validation queries for the calibration.  The
  * scores do not depend on the number of threads. */
 oltr_status scores_train(const oltr_dataset *train, const oltr_dataset *vali,

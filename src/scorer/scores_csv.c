@@ -19,8 +19,7 @@
 
 #include "engine/base/file.h"
 
-/* ---- the queries of the dataset, by id
- * ------------------------------------------------------------------ */
+/* ---- the queries of the dataset, by id */
 
 typedef struct place {
     uint64_t id;
@@ -57,8 +56,7 @@ static const place *find_query(const place *index, uint32_t n, uint64_t id)
     return low < n && index[low].id == id ? &index[low] : NULL;
 }
 
-/* ---- one line
- * ------------------------------------------------------------------------------------------- */
+/* ---- one line */
 
 typedef struct csv {
     const char *name; /* of the file */
@@ -72,7 +70,7 @@ typedef struct csv {
 
 static oltr_status broken(const csv *c, const char *what)
 {
-    return fail(c->error, OLTR_EVALUE, "%s:%" PRIu64 ": %s", c->name, c->line, what);
+    return set_error(c->error, OLTR_EVALUE, "%s:%" PRIu64 ": %s", c->name, c->line, what);
 }
 
 /* A field as it may be shown in a message: short, and without control characters. */
@@ -96,7 +94,8 @@ static oltr_status next_line(csv *c, int *more)
     *more = length >= 0;
     if (length < 0) {
         if (ferror(c->stream) || errno == ENOMEM)
-            return fail(c->error, OLTR_EIO, "%s: cannot read it: %s", c->name, strerror(errno));
+            return set_error(c->error, OLTR_EIO, "%s: cannot read it: %s", c->name,
+                             strerror(errno));
         return OLTR_OK;
     }
     c->line++;
@@ -137,8 +136,7 @@ static char *next_field(csv *c)
     int quoted = *field == '"';
     char *end = quoted ? unquote(++field) : field + strcspn(field, ",");
     if (!end) {
-        (void)broken(c,
-                     "a quote that is not closed, or is followed by something else than a comma");
+        broken(c, "a quote that is not closed, or is followed by something else than a comma");
         return NULL;
     }
     c->next = *end == ',' ? end + 1 : NULL;
@@ -182,8 +180,7 @@ static int probability(const char *field, float *out)
     return 1;
 }
 
-/* ---- the whole file
- * ------------------------------------------------------------------------------------- */
+/* ---- the whole file */
 
 typedef struct reading {
     csv csv;
@@ -203,11 +200,11 @@ static oltr_status read_header(reading *r)
     if (status != OLTR_OK)
         return status;
     if (!more)
-        return fail(c->error, OLTR_EVALUE, "%s: the file is empty; %s", c->name, expected);
+        return set_error(c->error, OLTR_EVALUE, "%s: the file is empty; %s", c->name, expected);
     if (strncmp(c->text, "\xEF\xBB\xBF", 3) == 0)
         c->next += 3;
     uint32_t n = 0;
-    for (char *field; (field = next_field(c)) != NULL; n++) {
+    for (char *field; (field = next_field(c)); n++) {
         const char *name = trimmed(field);
         if ((n == 0 && strcmp(name, "query") != 0) || (n == 1 && strcmp(name, "document") != 0) ||
             *name == '\0' || n >= SCORES_MOST_MODELS + 2)
@@ -224,8 +221,8 @@ static oltr_status bad_field(const csv *c, const char *column, const char *field
                              const char *expected)
 {
     char word[SHORT];
-    return fail(c->error, OLTR_EVALUE, "%s:%" PRIu64 ": %s must be %s, not `%s`", c->name, c->line,
-                column, expected, shortened(field, word));
+    return set_error(c->error, OLTR_EVALUE, "%s:%" PRIu64 ": %s must be %s, not `%s`", c->name,
+                     c->line, column, expected, shortened(field, word));
 }
 
 /* The two fields that say which document it is. */
@@ -244,22 +241,22 @@ static oltr_status read_place(reading *r, uint32_t *row)
         return bad_field(c, "document", number, "a whole number");
     const place *found = find_query(r->index, d->n_queries, id);
     if (!found)
-        return fail(c->error, OLTR_EVALUE,
-                    "%s:%" PRIu64 ": the data has no query %" PRIu64
-                    "; are these the scores of another file?",
-                    c->name, c->line, id);
+        return set_error(c->error, OLTR_EVALUE,
+                         "%s:%" PRIu64 ": the data has no query %" PRIu64
+                         "; are these the scores of another file?",
+                         c->name, c->line, id);
     uint32_t documents = d->first_row[found->query + 1] - d->first_row[found->query];
     if (document >= documents)
-        return fail(c->error, OLTR_EVALUE,
-                    "%s:%" PRIu64 ": query %" PRIu64 " has no document %" PRIu64
-                    "; it has %u, numbered from 0",
-                    c->name, c->line, id, document, documents);
+        return set_error(c->error, OLTR_EVALUE,
+                         "%s:%" PRIu64 ": query %" PRIu64 " has no document %" PRIu64
+                         "; it has %u, numbered from 0",
+                         c->name, c->line, id, document, documents);
     *row = d->first_row[found->query] + (uint32_t)document;
     if (r->line_of[*row] > 0)
-        return fail(c->error, OLTR_EVALUE,
-                    "%s:%" PRIu64 ": document %" PRIu64 " of query %" PRIu64
-                    " comes a second time; it was given in line %" PRIu64,
-                    c->name, c->line, document, id, r->line_of[*row]);
+        return set_error(c->error, OLTR_EVALUE,
+                         "%s:%" PRIu64 ": document %" PRIu64 " of query %" PRIu64
+                         " comes a second time; it was given in line %" PRIu64,
+                         c->name, c->line, document, id, r->line_of[*row]);
     return OLTR_OK;
 }
 
@@ -277,7 +274,7 @@ static oltr_status read_row(reading *r)
             return c->next ? OLTR_EVALUE : broken(c, "fewer fields than the header");
         const char *word = trimmed(field);
         if (!probability(word, &score[m])) {
-            (void)snprintf(column, sizeof column, "the score of model %u", m + 1);
+            snprintf(column, sizeof column, "the score of model %u", m + 1);
             return bad_field(c, column, word, "a number from 0 to 1");
         }
     }
@@ -320,7 +317,7 @@ static oltr_status check_complete(const reading *r)
     }
     if (missing == 0)
         return OLTR_OK;
-    return fail(
+    return set_error(
         r->csv.error, OLTR_EVALUE,
         "%s: %u of the %u documents have no score; the first is document %u of query %" PRIu64,
         r->csv.name, missing, d->n_rows, document, d->query[query]);
@@ -331,8 +328,8 @@ static oltr_status check_index(const reading *r)
 {
     for (uint32_t q = 1; q < r->dataset->n_queries; q++)
         if (r->index[q].id == r->index[q - 1].id)
-            return fail(r->csv.error, OLTR_EVALUE, "the data has two queries with the id %" PRIu64,
-                        r->index[q].id);
+            return set_error(r->csv.error, OLTR_EVALUE,
+                             "the data has two queries with the id %" PRIu64, r->index[q].id);
     return OLTR_OK;
 }
 
@@ -341,7 +338,7 @@ static oltr_status read_all(reading *r)
     r->index = index_queries(r->dataset);
     r->line_of = calloc(r->dataset->n_rows > 0 ? r->dataset->n_rows : 1, sizeof *r->line_of);
     if (!r->index || !r->line_of)
-        return fail(r->csv.error, OLTR_ENOMEM, "%s: out of memory", r->csv.name);
+        return set_error(r->csv.error, OLTR_ENOMEM, "%s: out of memory", r->csv.name);
     oltr_status status = check_index(r);
     if (status == OLTR_OK)
         status = read_header(r);
@@ -359,10 +356,10 @@ oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, score
         .csv = {.name = is_stdin ? "stdin" : path, .error = error}, .dataset = dataset, .out = out};
     r.csv.stream = is_stdin ? stdin : fopen(path, "rb");
     if (!r.csv.stream)
-        return fail(error, OLTR_EIO, "%s: cannot open it: %s", path, strerror(errno));
+        return set_error(error, OLTR_EIO, "%s: cannot open it: %s", path, strerror(errno));
     oltr_status status = read_all(&r);
     if (!is_stdin)
-        (void)fclose(r.csv.stream); /* nothing was written: closing cannot lose anything */
+        fclose(r.csv.stream); /* nothing was written: closing cannot lose anything */
     free(r.csv.text);
     free(r.index);
     free(r.line_of);
@@ -371,21 +368,20 @@ oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, score
     return status;
 }
 
-/* ---- writing
- * -------------------------------------------------------------------------------------------- */
+/* ---- writing */
 
 static void write_rows(const scores *s, const oltr_dataset *d, FILE *out)
 {
-    (void)fputs("query,document", out);
+    fputs("query,document", out);
     for (uint32_t m = 0; m < s->n_models; m++)
-        (void)fprintf(out, ",m%u", m + 1);
-    (void)fputc('\n', out);
+        fprintf(out, ",m%u", m + 1);
+    fputc('\n', out);
     for (uint32_t q = 0; q < d->n_queries; q++) {
         for (uint32_t row = d->first_row[q]; row < d->first_row[q + 1]; row++) {
-            (void)fprintf(out, "%" PRIu64 ",%u", d->query[q], row - d->first_row[q]);
+            fprintf(out, "%" PRIu64 ",%u", d->query[q], row - d->first_row[q]);
             for (uint32_t m = 0; m < s->n_models; m++)
-                (void)fprintf(out, ",%.9g", (double)s->score[(size_t)row * s->n_models + m]);
-            (void)fputc('\n', out);
+                fprintf(out, ",%.9g", (double)s->score[(size_t)row * s->n_models + m]);
+            fputc('\n', out);
         }
     }
 }
@@ -407,17 +403,18 @@ static int write_file(const scores *s, const oltr_dataset *d, FILE *file)
 static oltr_status cannot_write(const char *name, oltr_error *error)
 {
     if (errno == ENOMEM)
-        return fail(error, OLTR_ENOMEM, "%s: out of memory", name);
-    return fail(error, OLTR_EIO, "%s: cannot write it: %s", name,
-                errno ? strerror(errno) : "the disk refused it");
+        return set_error(error, OLTR_ENOMEM, "%s: out of memory", name);
+    return set_error(error, OLTR_EIO, "%s: cannot write it: %s", name,
+                     errno ? strerror(errno) : "the disk refused it");
 }
 
 oltr_status scores_write_csv(const scores *s, const oltr_dataset *dataset, const char *path,
                              oltr_error *error)
 {
     if (s->n_rows != dataset->n_rows)
-        return fail(error, OLTR_EMISMATCH, "%u scored documents do not belong to a dataset of %u",
-                    s->n_rows, dataset->n_rows);
+        return set_error(error, OLTR_EMISMATCH,
+                         "%u scored documents do not belong to a dataset of %u", s->n_rows,
+                         dataset->n_rows);
     if (strcmp(path, "-") == 0) {
         errno = 0;
         write_rows(s, dataset, stdout);
@@ -426,11 +423,11 @@ oltr_status scores_write_csv(const scores *s, const oltr_dataset *dataset, const
     }
     if (is_special(path))
         return write_file(s, dataset, fopen(path, "wb")) ? OLTR_OK : cannot_write(path, error);
-    beside b;
-    if (!beside_open(&b, path, 0666))
+    temp_file b;
+    if (!temp_file_open(&b, path, 0666))
         return cannot_write(path, error);
-    if (write_file(s, dataset, beside_stream(&b)))
-        return beside_keep(&b, path) ? OLTR_OK : cannot_write(path, error);
-    beside_drop(&b);
+    if (write_file(s, dataset, temp_file_stream(&b)))
+        return temp_file_keep(&b, path) ? OLTR_OK : cannot_write(path, error);
+    temp_file_drop(&b);
     return cannot_write(path, error);
 }

@@ -1,6 +1,6 @@
-/* train_scorers.c - M rankers on random halves of the training queries, several at a time.
+/* train_scorers.c - M scorers on random halves of the training queries, several at a time.
  *
- * Ranker m is a function of (data, seed, m): its half, its start and its order of queries.  Which
+ * Scorer m is a function of (data, seed, m): its half, its start and its order of queries.  Which
  * thread trains it does not matter.  The calling thread waits and reports.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -26,8 +26,7 @@ typedef struct ensemble {
     oltr_error error;
 } ensemble;
 
-/* ---- one ranker
- * ----------------------------------------------------------------------------------------- */
+/* ---- one scorer */
 
 typedef struct model {
     ensemble *e;
@@ -49,7 +48,7 @@ static int should_stop(void *context)
     return o->stop && o->stop(o->context);
 }
 
-/* The training queries in random order: the first half of them is this ranker's. */
+/* The training queries in random order: the first half of them is this scorer's. */
 static uint32_t *draw_half(const oltr_dataset *d, oltr_rng rng)
 {
     uint32_t *order = malloc((d->n_queries + 1) * sizeof *order);
@@ -64,28 +63,27 @@ static uint32_t *draw_half(const oltr_dataset *d, oltr_rng rng)
 static oltr_status train_one(model *m, oltr_error *error)
 {
     ensemble *e = m->e;
-    ranker_options options = e->options->ranker;
+    scorer_options options = e->options->scorer;
     oltr_rng rng = oltr_rng_make(options.seed, m->number);
     uint32_t *order = draw_half(e->train, oltr_rng_at(rng, STREAM_HALF, 0)),
              half = (e->train->n_queries + 1) / 2;
     if (!order)
-        return fail(error, OLTR_ENOMEM, "no memory to train a ranker");
+        return set_error(error, OLTR_ENOMEM, "no memory to train a scorer");
     options.seed = (uint64_t)oltr_rng_u32(&rng) << 32;
     options.seed |= oltr_rng_u32(&rng);
     part mine = {e->train, half, order}, vali = {e->vali, e->vali->n_queries, NULL};
     part others = {e->train, e->train->n_queries - half, order + half};
-    ranker_hooks hooks = {note_epoch, should_stop, m};
-    ranker *r = ranker_train(&mine, &vali, &others, &options, &hooks, error);
+    scorer_hooks hooks = {note_epoch, should_stop, m};
+    scorer *r = scorer_train(&mine, &vali, &others, &options, &hooks, error);
     oltr_status status =
-        r ? ranker_score(r, e->test, e->out->score + m->number, e->out->n_models, error)
+        r ? scorer_score(r, e->test, e->out->score + m->number, e->out->n_models, error)
           : error->code;
-    ranker_free(r);
+    scorer_free(r);
     free(order);
     return status;
 }
 
-/* ---- all of them
- * ---------------------------------------------------------------------------------------- */
+/* ---- all of them */
 
 static int take(ensemble *e, model *m)
 {
@@ -129,13 +127,12 @@ static void *work(void *context)
     return NULL;
 }
 
-/* ---- reporting
- * ------------------------------------------------------------------------------------------ */
+/* ---- reporting */
 
 static double now(void)
 {
     struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -151,7 +148,7 @@ static scores_progress state_of(const ensemble *e, double seconds)
         begun += e->epochs[m] > 0;
     }
     s.ndcg = begun > 0 ? s.ndcg / begun : 0;
-    double expected = e->done > 0 ? (double)e->epochs_of_done / e->done : o->ranker.epochs;
+    double expected = e->done > 0 ? (double)e->epochs_of_done / e->done : o->scorer.epochs;
     double running = (double)(s.epochs - e->epochs_of_done),
            left = (o->models - e->done) * expected;
     double share =
@@ -169,7 +166,7 @@ static void wait_and_report(ensemble *e, double start)
         double until = o->progress ? next : now() + 1;
         struct timespec t = {(time_t)until, 0};
         t.tv_nsec = (long)((until - (double)t.tv_sec) * 1e9);
-        (void)pthread_cond_timedwait(&e->changed, &e->lock, &t);
+        pthread_cond_timedwait(&e->changed, &e->lock, &t);
         if (o->progress && now() >= next) {
             scores_progress s = state_of(e, now() - start);
             pthread_mutex_unlock(&e->lock);
@@ -198,10 +195,10 @@ static void run_threads(ensemble *e)
     e->working -= wanted - started;
     pthread_mutex_unlock(&e->lock);
     if (started == 0)
-        (void)fail(&e->error, OLTR_ENOMEM, "no thread can be started");
+        set_error(&e->error, OLTR_ENOMEM, "no thread can be started");
     wait_and_report(e, start);
     for (uint32_t i = 0; i < started; i++)
-        (void)pthread_join(thread[i], NULL);
+        pthread_join(thread[i], NULL);
     free(thread);
 }
 
@@ -213,23 +210,23 @@ static int make_condition(pthread_cond_t *condition)
         return 0;
     int made = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
                pthread_cond_init(condition, &attributes) == 0;
-    (void)pthread_condattr_destroy(&attributes);
+    pthread_condattr_destroy(&attributes);
     return made;
 }
 
 static void run(ensemble *e)
 {
     if (pthread_mutex_init(&e->lock, NULL) != 0) {
-        (void)fail(&e->error, OLTR_ENOMEM, "no lock can be made");
+        set_error(&e->error, OLTR_ENOMEM, "no lock can be made");
         return;
     }
     if (make_condition(&e->changed)) {
         run_threads(e);
-        (void)pthread_cond_destroy(&e->changed);
+        pthread_cond_destroy(&e->changed);
     } else {
-        (void)fail(&e->error, OLTR_ENOMEM, "no condition can be made");
+        set_error(&e->error, OLTR_ENOMEM, "no condition can be made");
     }
-    (void)pthread_mutex_destroy(&e->lock);
+    pthread_mutex_destroy(&e->lock);
 }
 
 oltr_status scores_train(const oltr_dataset *train, const oltr_dataset *vali,
@@ -238,9 +235,9 @@ oltr_status scores_train(const oltr_dataset *train, const oltr_dataset *vali,
 {
     *out = (scores){0, 0, NULL};
     if (test->dim != train->dim)
-        return fail(error, OLTR_EMISMATCH,
-                    "the test queries have %u features, the training queries %u", test->dim,
-                    train->dim);
+        return set_error(error, OLTR_EMISMATCH,
+                         "the test queries have %u features, the training queries %u", test->dim,
+                         train->dim);
     oltr_status status = scores_new(test->n_rows, options->models, out, error);
     if (status != OLTR_OK)
         return status;
@@ -250,11 +247,11 @@ oltr_status scores_train(const oltr_dataset *train, const oltr_dataset *vali,
     if (e.epochs && e.ndcg)
         run(&e);
     else
-        (void)fail(&e.error, OLTR_ENOMEM, "out of memory");
+        set_error(&e.error, OLTR_ENOMEM, "out of memory");
     free(e.epochs);
     free(e.ndcg);
     if (e.error.code == OLTR_OK)
         return OLTR_OK;
     scores_free(out);
-    return fail(error, e.error.code, "%s", e.error.msg);
+    return set_error(error, e.error.code, "%s", e.error.msg);
 }

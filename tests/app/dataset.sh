@@ -1,4 +1,4 @@
-# dataset.sh - the whole pipeline, small: a set generated or read, two rankers trained, bandits on each query; the same bytes for any number of
+# dataset.sh - the whole pipeline, small: a set generated or read, two scorers trained, bandits on each query; the same bytes for any number of
 # threads, from kept scores, from shards, and from a folder of texts.
 . "$(dirname "$0")/common.bash"
 
@@ -61,7 +61,7 @@ grep -qF 'standard error over 4 queries, 8 replications' one/fig-tiny.gp || fail
 [ "$(tail -n +2 one/queries.csv | wc -l)" = 20 ] || fail "not 4 x 5 rows"
 [ "$(tail -n +2 one/scores.csv | cut -d, -f1 | sort -u | wc -l)" = 5 ] || fail "scores are not of the whole test split"
 
-# --- the same bytes: two threads, another folder (rankers trained anew), its own experiment.yaml, kept scores
+# --- the same bytes: two threads, another folder (scorers trained anew), its own experiment.yaml, kept scores
 expect 0 "" "$OLTR" run tiny.yaml -o two -j 2 --no-figures -q
 results one two
 same one/scores.csv two/scores.csv
@@ -86,7 +86,7 @@ cp -r shards changed
 expect 0 "" "$OLTR" run tiny.yaml -o changed --shard 2/3 -q --set world.normalise=minmax --force
 expect 1 'is a shard of another experiment, of this one with other settings, or of data that have changed' "$OLTR" merge changed -o bad
 
-# --- another seed: other queries, other rankers; nothing of the old ones is taken
+# --- another seed: other queries, other scorers; nothing of the old ones is taken
 expect 0 "" "$OLTR" run tiny.yaml -o one -s 4 --no-figures -j 1 --force
 grep -q 'taken as they are' said && fail "scores of another seed were taken"
 cmp -s one/scores.csv two/scores.csv && fail "another seed has the same scores"
@@ -94,23 +94,23 @@ cmp -s one/scores.csv two/scores.csv && fail "another seed has the same scores"
 # --- damaged scores are not used
 cp -r two hurt
 sed -i '3d' hurt/scores.csv
-expect 0 'cannot be used again, so rankers are trained anew' "$OLTR" run tiny.yaml -o hurt --no-figures --force
+expect 0 'cannot be used again, so scorers are trained anew' "$OLTR" run tiny.yaml -o hurt --no-figures --force
 results two hurt
 same two/scores.csv hurt/scores.csv
 
 # --- and neither are those of another seed under the old key, as a run leaves them that is killed between the two files
 cp -r two mixed
 cp one/scores.csv mixed/scores.csv
-expect 0 'cannot be used again, so rankers are trained anew' "$OLTR" run tiny.yaml -o mixed --no-figures --force
+expect 0 'cannot be used again, so scorers are trained anew' "$OLTR" run tiny.yaml -o mixed --no-figures --force
 results two mixed
 
 # --- a sweep over something else than the data prepares them once; over the grades, once for each
 tiny | { cat; echo 'sweep: {key: policies.GTS-P.sigma, values: [0.25, 0.5]}'; } >sigma.yaml
 expect 0 "" "$OLTR" run sigma.yaml -o sigma --no-figures -q --force
-[ ! -e sigma/scores-2.csv ] || fail "the rankers were trained twice"
+[ ! -e sigma/scores-2.csv ] || fail "the scorers were trained twice"
 tiny | { cat; echo 'sweep: {key: world.normalise, values: [standard, minmax]}'; } >scale.yaml
 expect 0 'the scores in scale/scores.csv are of this very data' "$OLTR" run scale.yaml -o scale --no-figures --force
-[ ! -e scale/scores-2.csv ] || fail "the rankers were trained twice for two scales of features"
+[ ! -e scale/scores-2.csv ] || fail "the scorers were trained twice for two scales of features"
 tiny | { cat; echo 'sweep: {key: world.grades, values: [err, navigational]}'; } >grades.yaml
 expect 0 "" "$OLTR" run grades.yaml -o grades --no-figures -q --force --set world.largest_grade=4
 there grades/scores.csv grades/scores-2.csv
@@ -148,7 +148,7 @@ cmp -s read/scores.csv part-out/scores.csv && fail "validation queries make no d
 expect 2 '`prior: full` needs a prior, and this world has none; give it `rankers: 10`' "$OLTR" run tiny.yaml -o none --set world.rankers=0
 tiny | sed 's/rankers: 2/rankers: 0/; s/, prior: [a-z]*//; /Ensemble/d' >none.yaml
 expect 0 "" "$OLTR" run none.yaml -o none --no-figures -q
-[ ! -e none/scores.csv ] || fail "there are scores without rankers"
+[ ! -e none/scores.csv ] || fail "there are scores without scorers"
 
 # --- mistakes of the data
 expect 2 'there is no train.txt and no train.txt.gz in the folder nowhere' "$OLTR" run tiny.yaml -o bad --data nowhere

@@ -1,4 +1,4 @@
-# prior.sh - training rankers and checking priors from the command line: the same bytes for any number of threads, nothing half written, and
+# prior.sh - training scorers and checking priors from the command line: the same bytes for any number of threads, nothing half written, and
 # words for what is wrong.
 . "$(dirname "$0")/common.bash"
 
@@ -26,7 +26,7 @@ rows=$(zcat test.txt.gz | wc -l)
 
 # training
 expect 0 'see how good they are with' "$OLTR" prior train $files -o a.csv --models 3 --epochs 20 -j 1 --seed 5
-grep -q '3 rankers, mean NDCG@10 on the validation queries 0\.[5-9]' said || fail "the rankers learned nothing"
+grep -q '3 scorers, mean NDCG@10 on the validation queries 0\.[5-9]' said || fail "the scorers learned nothing"
 [ "$(wc -l <a.csv)" -eq $((rows + 1)) ] || fail "not one row for each document"
 [ "$(head -1 a.csv)" = query,document,m1,m2,m3 ] || fail "the header"
 awk -F, 'NR > 1 && ($3 <= 0 || $3 >= 1 || $5 <= 0 || $5 >= 1) { exit 1 }' a.csv || fail "a score is not within (0,1)"

@@ -43,17 +43,17 @@ static void must_write(const char *path, const char *words)
 static void a_file_is_kept_or_dropped(void **state)
 {
     (void)state;
-    beside b;
+    temp_file b;
     const char *path = path_of("kept");
-    assert_true(beside_open(&b, path, 0600));
+    assert_true(temp_file_open(&b, path, 0600));
     assert_int_equal(write(b.fd, "whole", 5), 5);
     assert_int_not_equal(access(path, F_OK), 0);
-    assert_true(beside_keep(&b, path));
+    assert_true(temp_file_keep(&b, path));
     assert_holds(path, "whole");
-    assert_true(beside_open(&b, path, 0600));
+    assert_true(temp_file_open(&b, path, 0600));
     assert_int_equal(write(b.fd, "half", 4), 4);
     errno = 77;
-    beside_drop(&b);
+    temp_file_drop(&b);
     assert_int_equal(errno, 77);
     assert_holds(path, "whole");
     assert_int_equal(count_files(), 1);
@@ -63,9 +63,9 @@ static void a_file_is_kept_or_dropped(void **state)
 static void a_place_that_cannot_be_written_to_is_named(void **state)
 {
     (void)state;
-    beside b;
+    temp_file b;
     errno = 0;
-    assert_false(beside_open(&b, "/no/such/folder/x", 0600));
+    assert_false(temp_file_open(&b, "/no/such/folder/x", 0600));
     assert_int_equal(errno, ENOENT);
     oltr_error error;
     assert_int_equal(bytes_write("/no/such/folder/x", (const unsigned char *)"x", 1, &error),
@@ -85,8 +85,8 @@ static void be_killed_while_writing_as(const char *path, unsigned mode)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        beside b;
-        if (beside_open(&b, path, mode) && write(b.fd, "ha", 2) == 2)
+        temp_file b;
+        if (temp_file_open(&b, path, mode) && write(b.fd, "ha", 2) == 2)
             raise(SIGKILL);
         _exit(1);
     }
@@ -114,7 +114,7 @@ static void what_the_killed_leave_is_removed_by_the_next(void **state)
     assert_int_equal(count_files(), 1);
     be_killed_while_writing(path);
     assert_int_equal(count_files(), 2);
-    beside_clean(path);
+    temp_file_clean(path);
     assert_int_equal(count_files(), 1);
     unlink(path);
 }
@@ -131,7 +131,7 @@ static void what_nobody_may_write_is_removed_too(void **state)
         skip();
     be_killed_while_writing_as(path, 0444);
     assert_int_equal(count_files(), 1);
-    beside_clean(path);
+    temp_file_clean(path);
     assert_int_equal(count_files(), 0);
     if (super)
         assert_true(seteuid(0) == 0 && chmod(folder, 0700) == 0);
@@ -149,7 +149,7 @@ static void without_a_folder_in_the_path(void **state)
     unlink("bare");
     assert_int_equal(chdir(back), 0);
     free(back);
-    beside_clean("/x"); /* looks into the root folder, and finds nothing */
+    temp_file_clean("/x"); /* looks into the root folder, and finds nothing */
 }
 
 /* Those who are still at it, and files of other names. */
@@ -161,16 +161,16 @@ static void nothing_else_is_removed(void **state)
                                         "target2.1.tmp",      "target.-1.tmp",  "target..tmp",
                                         "target.1-2-3.tmp"};
     const char *path = path_of("target");
-    beside b;
+    temp_file b;
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
         write_text(other[i], "mine");
     assert_int_equal(mkdir(path_of("target.5.tmp"), 0700), 0);
     assert_int_equal(mkfifo(path_of("target.6.tmp"), 0700), 0);
     assert_int_equal(symlink("target.tmp", path_of("target.7.tmp")), 0);
-    assert_true(beside_open(&b, path, 0600));
+    assert_true(temp_file_open(&b, path, 0600));
     must_write(path, "in between");
     assert_holds(path, "in between");
-    assert_true(beside_keep(&b, path));
+    assert_true(temp_file_keep(&b, path));
     assert_holds(path, "");
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
         assert_int_equal(unlink(path_of(other[i])), 0);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-oltr_status fail(oltr_error *error, oltr_status code, const char *format, ...)
+oltr_status set_error(oltr_error *error, oltr_status code, const char *format, ...)
 {
     if (error) {
         va_list args;

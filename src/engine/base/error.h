@@ -5,8 +5,8 @@
 #include <oltr/oltr.h>
 
 /* Fills *error (which may be NULL) and returns the code, so that a check is one line: return
- * fail(...). */
-oltr_status fail(oltr_error *error, oltr_status code, const char *format, ...)
+ * set_error(...). */
+oltr_status set_error(oltr_error *error, oltr_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The name in `names` (n of them, `stride` bytes apart, each a const char *) nearest to `word`, or

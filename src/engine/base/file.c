@@ -96,11 +96,10 @@ char *follow_links(const char *path)
     return at;
 }
 
-/* ---- beside
- * --------------------------------------------------------------------------------------------- */
+/* ---- beside */
 
 /* Is this NAME.123-4.tmp, or NAME.123.tmp? */
-static int is_beside(const char *entry, const char *name)
+static int is_temp_file(const char *entry, const char *name)
 {
     size_t n = strlen(name);
     if (strncmp(entry, name, n) != 0 || entry[n] != '.')
@@ -153,14 +152,14 @@ static void clean(const char *path, char *room)
     room[length] = 0;
     DIR *folder = opendir(slash ? room : ".");
     for (const struct dirent *entry; folder && (entry = readdir(folder));)
-        if (is_beside(entry->d_name, name))
+        if (is_temp_file(entry->d_name, name))
             remove_if_left(dirfd(folder), entry->d_name);
     if (folder)
         closedir(folder);
     errno = why;
 }
 
-void beside_clean(const char *path)
+void temp_file_clean(const char *path)
 {
     char *room = malloc(strlen(path) + 1);
     if (room)
@@ -182,11 +181,11 @@ static int lock_new(int fd)
     return -1;
 }
 
-int beside_open(beside *b, const char *path, unsigned mode)
+int temp_file_open(temp_file *b, const char *path, unsigned mode)
 {
     enum { TRIES = 100 };
     size_t room = strlen(path) + 64;
-    *b = (beside){-1, malloc(room)};
+    *b = (temp_file){-1, malloc(room)};
     if (b->name)
         clean(path, b->name);
     errno = b->name ? EEXIST : ENOMEM;
@@ -207,7 +206,7 @@ int beside_open(beside *b, const char *path, unsigned mode)
     return 0;
 }
 
-FILE *beside_stream(const beside *b)
+FILE *temp_file_stream(const temp_file *b)
 {
     int fd = fcntl(b->fd, F_DUPFD_CLOEXEC, 0); /* b->fd keeps the lock */
     FILE *stream = fd >= 0 ? fdopen(fd, "wb") : NULL;
@@ -221,36 +220,35 @@ FILE *beside_stream(const beside *b)
 
 /* What a full disk says when a file is closed must be heard before it is renamed, and the lock must
  * stay until after. */
-int beside_keep(beside *b, const char *path)
+int temp_file_keep(temp_file *b, const char *path)
 {
     int fd = fcntl(b->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0 || close(fd) != 0 || rename(b->name, path) != 0) {
-        beside_drop(b);
+        temp_file_drop(b);
         return 0;
     }
     close(b->fd);
     free(b->name);
-    *b = (beside){-1, NULL};
+    *b = (temp_file){-1, NULL};
     return 1;
 }
 
-void beside_drop(beside *b)
+void temp_file_drop(temp_file *b)
 {
     int why = errno;
     unlink(b->name);
     close(b->fd);
     free(b->name);
-    *b = (beside){-1, NULL};
+    *b = (temp_file){-1, NULL};
     errno = why;
 }
 
-/* ---- new files
- * ------------------------------------------------------------------------------------------ */
+/* ---- new files */
 
 static oltr_status cannot_write(const char *path, oltr_error *error)
 {
-    return fail(error, errno == ENOMEM ? OLTR_ENOMEM : OLTR_EIO, "cannot write %s: %s", path,
-                strerror(errno));
+    return set_error(error, errno == ENOMEM ? OLTR_ENOMEM : OLTR_EIO, "cannot write %s: %s", path,
+                     strerror(errno));
 }
 
 /* Two processes that write one file write it one after the other, each whole. */
@@ -261,11 +259,11 @@ static FILE *open_stream(new_file *file)
         return fopen(file->path, "wb");
     unsigned mode = stat(file->path, &old) == 0 ? old.st_mode & 0666
                                                 : 0666; /* no more open than the file it replaces */
-    if (!beside_open(&file->beside, file->path, mode))
+    if (!temp_file_open(&file->temp, file->path, mode))
         return NULL;
-    FILE *stream = beside_stream(&file->beside);
+    FILE *stream = temp_file_stream(&file->temp);
     if (!stream)
-        beside_drop(&file->beside);
+        temp_file_drop(&file->temp);
     return stream;
 }
 
@@ -291,7 +289,7 @@ oltr_status new_file_add(new_file *file, const void *bytes, size_t size, oltr_er
  * come to stand for a file that is not there yet. */
 static int finish_stream(const new_file *file, int keep)
 {
-    int flushed = !keep || !file->beside.name ||
+    int flushed = !keep || !file->temp.name ||
                   (fflush(file->stream) == 0 && flush_to_disk(fileno(file->stream)));
     int why = errno;
     int closed = fclose(file->stream) == 0;
@@ -304,10 +302,10 @@ oltr_status new_file_close(new_file *file, int keep, oltr_error *error)
 {
     oltr_status status = OLTR_OK;
     int good = finish_stream(file, keep);
-    if (keep && (!good || (file->beside.name && !beside_keep(&file->beside, file->path))))
+    if (keep && (!good || (file->temp.name && !temp_file_keep(&file->temp, file->path))))
         status = cannot_write(file->path, error);
-    if (file->beside.name)
-        beside_drop(&file->beside);
+    if (file->temp.name)
+        temp_file_drop(&file->temp);
     free(file->path);
     *file = (new_file){0};
     return status;
@@ -340,7 +338,7 @@ oltr_status bytes_write_durably(const char *path, const unsigned char *bytes, si
 
 static oltr_status cannot_read(const char *path, const char *why, oltr_error *error)
 {
-    return fail(error, OLTR_EIO, "cannot read %s: %s", path, why);
+    return set_error(error, OLTR_EIO, "cannot read %s: %s", path, why);
 }
 
 /* Opens an ordinary file and finds its length. */
@@ -377,7 +375,8 @@ static oltr_status open_to_read(const char *path, size_t most, FILE **file, size
 static oltr_status finish_reading(const char *path, FILE *file, unsigned char *bytes, size_t *size,
                                   oltr_error *error)
 {
-    oltr_status status = bytes ? OLTR_OK : fail(error, OLTR_ENOMEM, "no memory to read %s", path);
+    oltr_status status =
+        bytes ? OLTR_OK : set_error(error, OLTR_ENOMEM, "no memory to read %s", path);
     if (bytes) {
         errno = 0;
         *size = fread(bytes, 1, *size, file);

@@ -30,22 +30,24 @@ int flush_folder_of(const char *path); /* the entry of a file that was renamed *
  * open.  A killed process leaves it unlocked; the next writer of the same path removes it.  The
  * lock decides, not the number of the process, which means nothing on another machine or container
  * that shares the folder.  Where the file system has no locks nothing is removed. */
-typedef struct beside {
+typedef struct temp_file {
     int fd;
     char *name;
-} beside;
-int beside_open(beside *b, const char *path, unsigned mode); /* 0 with errno set */
-FILE *beside_stream(const beside *b); /* close it before the file is kept; NULL with errno set */
-int beside_keep(beside *b, const char *path); /* renames it; 0 with errno set, and it is gone */
-void beside_drop(beside *b);                  /* leaves errno alone */
-void beside_clean(const char *path);          /* removes what others have left */
+} temp_file;
+int temp_file_open(temp_file *b, const char *path, unsigned mode); /* 0 with errno set */
+FILE *
+temp_file_stream(const temp_file *b); /* close it before the file is kept; NULL with errno set */
+int temp_file_keep(temp_file *b,
+                   const char *path);   /* renames it; 0 with errno set, and it is gone */
+void temp_file_drop(temp_file *b);      /* leaves errno alone */
+void temp_file_clean(const char *path); /* removes what others have left */
 
 /* Piece by piece: written beside the path, and renamed when it is closed to be kept.  What is
  * special is written into. */
 typedef struct new_file {
     FILE *stream;
     char *path;
-    beside beside; /* name NULL: it is written into */
+    temp_file temp; /* name NULL: it is written into */
 } new_file;
 oltr_status new_file_open(new_file *file, const char *path, oltr_error *error);
 oltr_status new_file_add(new_file *file, const void *bytes, size_t size, oltr_error *error);

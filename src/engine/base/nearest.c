@@ -61,9 +61,9 @@ void nearest_offer(struct nearest *nearest, const char *known)
 
 const char *nearest_hint(const struct nearest *nearest, char hint[HINT_SIZE])
 {
-    char name[SHOWN_SIZE];
+    char name[QUOTE_SIZE];
     hint[0] = '\0';
     if (nearest->best != NULL)
-        (void)snprintf(hint, HINT_SIZE, "; did you mean `%s`?", shown(nearest->best, name));
+        (void)snprintf(hint, HINT_SIZE, "; did you mean `%s`?", quote_input(nearest->best, name));
     return hint;
 }

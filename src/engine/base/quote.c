@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-const char *shown(const char *text, char buffer[SHOWN_SIZE])
+const char *quote_input(const char *text, char buffer[QUOTE_SIZE])
 {
     static const char dots[] = "...";
-    size_t length = strlen(text), room = SHOWN_SIZE - sizeof dots;
-    size_t keep = length < SHOWN_SIZE ? length : text_cut(text, room);
+    size_t length = strlen(text), room = QUOTE_SIZE - sizeof dots;
+    size_t keep = length < QUOTE_SIZE ? length : text_cut(text, room);
     for (size_t i = 0; i < keep; i++) {
         unsigned char c = (unsigned char)text[i];
         buffer[i] = c < 0x20 || c == 0x7F ? '?' : text[i];

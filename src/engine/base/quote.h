@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 
 /* `text` on one line, without control characters, never longer than the buffer. */
-enum { SHOWN_SIZE = 56 };
-const char *shown(const char *text, char buffer[SHOWN_SIZE]);
+enum { QUOTE_SIZE = 56 };
+const char *quote_input(const char *text, char buffer[QUOTE_SIZE]);
 
 #endif

@@ -4,26 +4,15 @@
  * item (info.by_item) is one number in each array of sums and a pair of the prior; renew_item()
  * derives the rest of it.
  */
-#include <stdlib.h>
-
 #include "engine/policy/block.h"
+#include "engine/policy/sum_arrays.h"
+#include "engine/posterior/item_prior.h"
 
-/* ---- another number of items
- * ---------------------------------------------------------------------------- */
+/* ---- another number of items */
 
-static int same_form(const oltr_prior *a, const oltr_prior *b)
+static bool same_form(const oltr_prior *a, const oltr_prior *b)
 {
     return !a->a == !b->a && !a->b == !b->b && !a->mean == !b->mean && !a->sd == !b->sd;
-}
-
-static const double *first_of(const oltr_prior *prior)
-{
-    return prior->a ? prior->a : prior->mean;
-}
-
-static const double *second_of(const oltr_prior *prior)
-{
-    return prior->a ? prior->b : prior->sd;
 }
 
 /* Is there a prior for the new items where one is needed, and only there? */
@@ -32,18 +21,18 @@ static oltr_status check_new_prior(const oltr_settings *old, uint32_t n_items,
 {
     static const oltr_prior none = {.a = NULL};
     const oltr_prior *given = prior ? prior : &none;
-    int wanted = prior_given(&old->prior) && n_items > old->n_items;
+    bool wanted = prior_given(&old->prior) && n_items > old->n_items;
     if (!wanted && prior_given(given))
-        return fail(error, OLTR_EPRIOR, "%s",
-                    n_items > old->n_items
-                        ? "the policy was made without a prior: its new items have none either"
-                        : "there are no new items: leave out their prior");
+        return set_error(error, OLTR_EPRIOR, "%s",
+                         n_items > old->n_items
+                             ? "the policy was made without a prior: its new items have none either"
+                             : "there are no new items: leave out their prior");
     if (!wanted)
         return OLTR_OK;
     if (!same_form(given, &old->prior))
-        return fail(error, OLTR_EPRIOR,
-                    "the policy was given a prior as %s: give the same for its %u new items",
-                    old->prior.a ? "a and b" : "mean and sd", n_items - old->n_items);
+        return set_error(error, OLTR_EPRIOR,
+                         "the policy was given a prior as %s: give the same for its %u new items",
+                         old->prior.a ? "a and b" : "mean and sd", n_items - old->n_items);
     return prior_check(given, n_items - old->n_items, 0, error);
 }
 
@@ -65,14 +54,13 @@ static oltr_policy *make_resized(const oltr_policy *policy, uint32_t n_items,
     if (prior_given(&settings.prior)) {
         own = memory_take(settings.memory, bytes);
         if (!own) {
-            fail(error, OLTR_ENOMEM, "no memory for the prior of %u items", n_items);
+            set_error(error, OLTR_ENOMEM, "no memory for the prior of %u items", n_items);
             return NULL;
         }
-        join(own, first_of(&settings.prior), kept, prior ? first_of(prior) : NULL, n_items);
-        join(own + n_items, second_of(&settings.prior), kept, prior ? second_of(prior) : NULL,
+        join(own, prior_first(&settings.prior), kept, prior ? prior_first(prior) : NULL, n_items);
+        join(own + n_items, prior_second(&settings.prior), kept, prior ? prior_second(prior) : NULL,
              n_items);
-        settings.prior = settings.prior.a ? (oltr_prior){.a = own, .b = own + n_items}
-                                          : (oltr_prior){.mean = own, .sd = own + n_items};
+        settings.prior = prior_at(&settings.prior, own, n_items);
     }
     settings.n_items = n_items;
     oltr_policy *made = oltr_policy_new(&settings, error);
@@ -80,28 +68,34 @@ static oltr_policy *make_resized(const oltr_policy *policy, uint32_t n_items,
     return made;
 }
 
+/* The first n numbers; of a triangle all. */
 static void copy_array(const sum_array *to, const sum_array *from, size_t n)
 {
+    size_t pieces = sum_pieces(from);
     if (from->single)
         memcpy(to->single, from->single, n * sizeof *to->single);
     else if (!from->stride && n)
         memcpy(to->value, from->value, n * sizeof *to->value);
-    for (size_t j = 0, columns = from->stride ? triangle_columns(n) : 0; j < columns; j++)
-        memcpy(triangle_column(to, j), triangle_column(from, j), (columns - j) * sizeof *to->value);
+    for (size_t j = 0; from->stride && j < pieces; j++) {
+        sum_piece piece = sum_piece_at(from, pieces, j);
+        memcpy(sum_piece_at(to, pieces, j).value, piece.value, piece.n * sizeof *piece.value);
+    }
 }
 
-/* Copies arrays of equal lengths; one may hold the length of the next.  0 when one does not fit. */
-static int copy_arrays(uint32_t (*list)(const void *, sum_array *), void *to_state,
-                       const void *from_state)
+/* Copies arrays of equal lengths; one may hold the length of the next.  false when one does not
+ * fit.
+ */
+static bool copy_arrays(uint32_t (*list)(const void *, sum_array *), void *to_state,
+                        const void *from_state)
 {
     sum_array to[MAX_SUMS], from[MAX_SUMS];
     uint32_t n = list(from_state, from);
     for (uint32_t a = 0; a < n; a++) {
         if (list(to_state, to) != n || to[a].n != from[a].n)
-            return 0;
+            return false;
         copy_array(&to[a], &from[a], from[a].n);
     }
-    return 1;
+    return true;
 }
 
 /* Returns how many items stay. */
@@ -129,7 +123,7 @@ static oltr_status derive_items(oltr_policy *to, uint32_t kept, oltr_error *erro
         return OLTR_OK;
     }
     for (uint32_t item = 0; status == OLTR_OK && item < kept; item++) {
-        int known = item == 0;
+        bool known = item == 0;
         for (uint32_t a = 0; a < n; a++)
             known |= !(fabs(sums[a].value[item]) <= 0);
         if (known)
@@ -148,9 +142,9 @@ static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, oltr_err
         return derive_items(to, copy_items(to, from), error);
     if (!copy_arrays(ops->sums, policy_state(to), policy_state(from)) ||
         policy_check_sums(to, NULL) != OLTR_OK)
-        return fail(error, OLTR_EFULL,
-                    "%s of %u items has no room for what was learned: keep more items",
-                    ops->info.name, to->settings.n_items);
+        return set_error(error, OLTR_EFULL,
+                         "%s of %u items has no room for what was learned: keep more items",
+                         ops->info.name, to->settings.n_items);
     if (ops->derived && copy_arrays(ops->derived, policy_state(to), policy_state(from)))
         return ops->resume(policy_state(to), to->rounds + 1, error);
     ops->refresh(policy_state(to), to->rounds + 1);
@@ -161,30 +155,29 @@ oltr_status oltr_policy_resize(oltr_policy **policy, uint32_t n_items, const olt
                                oltr_error *error)
 {
     if (!policy || !*policy)
-        return fail(error, OLTR_EINVAL, "there is no policy to resize");
+        return set_error(error, OLTR_EINVAL, "there is no policy to resize");
     oltr_policy *old = *policy;
     if (!old->ops->info.can_resize)
-        return fail(error, OLTR_EUNSUPPORTED,
-                    "%s cannot be resized: what it learns is not kept item by item",
-                    old->ops->info.name);
+        return set_error(error, OLTR_EUNSUPPORTED,
+                         "%s cannot be resized: what it learns is not kept item by item",
+                         old->ops->info.name);
     if (old->placed)
-        return fail(error, OLTR_EUNSUPPORTED,
-                    "a policy in memory of the caller cannot be resized: save it, or copy it");
+        return set_error(error, OLTR_EUNSUPPORTED,
+                         "a policy in memory of the caller cannot be resized: save it, or copy it");
     oltr_status status = check_new_prior(&old->settings, n_items, prior, error);
     if (status != OLTR_OK || n_items == old->settings.n_items)
         return status;
     oltr_error why = {OLTR_ENOMEM, "no memory for the new size"};
     oltr_policy *made = make_resized(old, n_items, prior, &why);
     if (!made)
-        return fail(error, why.code, "%s", why.msg);
+        return set_error(error, why.code, "%s", why.msg);
     status = carry_over(made, old, error);
     *policy = status == OLTR_OK ? made : old;
     oltr_policy_free(status == OLTR_OK ? old : made);
     return status;
 }
 
-/* ---- one item
- * ------------------------------------------------------------------------------------------- */
+/* ---- one item */
 
 /* Where the numbers of an item are: sums, then the pair of the prior, which is const only for those
  * who may not change it. */
@@ -211,13 +204,13 @@ static item_view view_of(const oltr_policy *policy, uint32_t item)
 static oltr_status check_item(const oltr_policy *policy, uint32_t item, oltr_error *error)
 {
     if (!policy)
-        return fail(error, OLTR_EINVAL, "there is no policy");
+        return set_error(error, OLTR_EINVAL, "there is no policy");
     if (!policy->ops->info.by_item)
-        return fail(error, OLTR_EUNSUPPORTED, "%s does not keep what it learns item by item",
-                    policy->ops->info.name);
+        return set_error(error, OLTR_EUNSUPPORTED, "%s does not keep what it learns item by item",
+                         policy->ops->info.name);
     if (item >= policy->settings.n_items)
-        return fail(error, OLTR_EITEM, "item %u: the items are 0 to %u", item,
-                    policy->settings.n_items - 1);
+        return set_error(error, OLTR_EITEM, "item %u: the items are 0 to %u", item,
+                         policy->settings.n_items - 1);
     return OLTR_OK;
 }
 
@@ -254,8 +247,8 @@ static oltr_status set_item(oltr_policy *policy, uint32_t item, double *number, 
     item_view v = view_of(policy, item);
     for (uint32_t i = 0; i < v.n; i++)
         if (!(fabs(number[i]) <= LARGEST_SUM))
-            return fail(error, OLTR_ESTATE, "item %u: number %u is %g, and must be within %g", item,
-                        i, number[i], LARGEST_SUM);
+            return set_error(error, OLTR_ESTATE, "item %u: number %u is %g, and must be within %g",
+                             item, i, number[i], LARGEST_SUM);
     exchange(&v, number);
     oltr_status status = prior_given(&policy->settings.prior)
                              ? prior_check_item(&policy->settings.prior, item, 0, error)
@@ -277,9 +270,9 @@ oltr_status oltr_item_put(oltr_policy *policy, uint32_t item, const double *numb
         return status;
     uint32_t wanted = view_of(policy, item).n;
     if ((wanted && !number) || n != wanted)
-        return fail(error, OLTR_EINVAL,
-                    "an item of this policy has %u numbers, not %u; oltr_item_get() gives them",
-                    wanted, n);
+        return set_error(
+            error, OLTR_EINVAL,
+            "an item of this policy has %u numbers, not %u; oltr_item_get() gives them", wanted, n);
     for (uint32_t i = 0; i < n; i++)
         own[i] = number[i];
     return set_item(policy, item, own, error);
@@ -312,7 +305,7 @@ oltr_status oltr_item_renew(oltr_policy *policy, uint32_t item, double first, do
     if (status != OLTR_OK)
         return status;
     if (!prior_given(&policy->settings.prior))
-        return fail(error, OLTR_EPRIOR,
-                    "the policy was made without a prior, and has none to renew");
+        return set_error(error, OLTR_EPRIOR,
+                         "the policy was made without a prior, and has none to renew");
     return renew(policy, item, pair, keep, error);
 }

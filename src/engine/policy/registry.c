@@ -1,7 +1,5 @@
 /* registry.c - all policies of the catalogue, one line each. */
-#include <string.h>
-
-#include "engine/policy/ops.h"
+#include "engine/policy/settings.h"
 
 extern const policy_ops gts_ops, ts_beta_ops, bayes_ucb_ops, ts_cascade_ops, cascade_ucb1_ops,
     cascade_klucb_ops, cascade_ucbv_ops, toprank_ops, lints_ops, logts_ops, logts_newton_ops,
@@ -34,7 +32,7 @@ const oltr_policy_info *oltr_policy_info_by_name(const char *name, oltr_error *e
 {
     const char *names[COUNT];
     if (!name) {
-        fail(error, OLTR_EINVAL, "the name of a policy is missing");
+        set_error(error, OLTR_EINVAL, "the name of a policy is missing");
         return NULL;
     }
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -44,9 +42,9 @@ const oltr_policy_info *oltr_policy_info_by_name(const char *name, oltr_error *e
     }
     const char *near = nearest_name(name, names, COUNT, sizeof *names);
     if (near)
-        fail(error, OLTR_EKIND, "no policy is called '%s'; did you mean '%s'?", name, near);
+        set_error(error, OLTR_EKIND, "no policy is called '%s'; did you mean '%s'?", name, near);
     else
-        fail(error, OLTR_EKIND, "no policy is called '%s'; `oltr policies` lists them", name);
+        set_error(error, OLTR_EKIND, "no policy is called '%s'; `oltr policies` lists them", name);
     return NULL;
 }
 

@@ -1,18 +1,15 @@
 /* settings.c - parameters of a policy as text: set by name within bounds, and read back. */
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "engine/policy/ops.h"
 #include "engine/base/memory.h"
+#include "engine/policy/settings.h"
 
 static oltr_status check_items(uint32_t n_items, oltr_error *error)
 {
     if (n_items < 1 || n_items > MOST_POLICY_ITEMS)
-        return fail(error, OLTR_EITEM, "a policy needs 1 to %d items, not %u", MOST_POLICY_ITEMS,
-                    n_items);
+        return set_error(error, OLTR_EITEM, "a policy needs 1 to %d items, not %u",
+                         MOST_POLICY_ITEMS, n_items);
     return OLTR_OK;
 }
 
@@ -29,23 +26,24 @@ static int is_zero(const void *bytes, size_t n)
 static oltr_status check_layout(const oltr_settings *settings, oltr_error *error)
 {
     if (settings->size > sizeof *settings)
-        return fail(
+        return set_error(
             error, OLTR_EINVAL,
             "these settings of %u bytes were made for a newer oltr, which knows more than %zu",
             settings->size, sizeof *settings);
     if (settings->size != 0 && settings->size != sizeof *settings)
-        return fail(error, OLTR_EINVAL,
-                    "settings of %u bytes are none; make them with oltr_settings_init()",
-                    settings->size);
+        return set_error(error, OLTR_EINVAL,
+                         "settings of %u bytes are none; make them with oltr_settings_init()",
+                         settings->size);
     if (settings->reserved32 || !is_zero(settings->reserved, sizeof settings->reserved) ||
         !is_zero(settings->prior.reserved, sizeof settings->prior.reserved))
-        return fail(error, OLTR_EINVAL,
-                    "reserved members of the settings must be 0; begin with oltr_settings_init()");
+        return set_error(
+            error, OLTR_EINVAL,
+            "reserved members of the settings must be 0; begin with oltr_settings_init()");
     if (settings->custom_bytes && !settings->custom)
-        return fail(error, OLTR_EINVAL, "custom_bytes is %zu, but there is nothing at custom",
-                    settings->custom_bytes);
+        return set_error(error, OLTR_EINVAL, "custom_bytes is %zu, but there is nothing at custom",
+                         settings->custom_bytes);
     if (!memory_is_whole(settings->memory))
-        return fail(error, OLTR_EINVAL, "a memory hook needs both take and give");
+        return set_error(error, OLTR_EINVAL, "a memory hook needs both take and give");
     return OLTR_OK;
 }
 
@@ -54,10 +52,10 @@ static oltr_status check_values(const oltr_settings *settings, oltr_error *error
     const oltr_policy_info *info = settings->info;
     for (uint32_t i = 0; i < info->n_params; i++)
         if (!param_fits(&info->params[i], settings->value[i]))
-            return fail(error, OLTR_EVALUE, "%s must be a %s between %g and %g, not %g",
-                        info->params[i].name,
-                        info->params[i].type == OLTR_REAL ? "number" : "whole number",
-                        info->params[i].min, info->params[i].max, settings->value[i]);
+            return set_error(error, OLTR_EVALUE, "%s must be a %s between %g and %g, not %g",
+                             info->params[i].name,
+                             info->params[i].type == OLTR_REAL ? "number" : "whole number",
+                             info->params[i].min, info->params[i].max, settings->value[i]);
     return OLTR_OK;
 }
 
@@ -70,9 +68,9 @@ oltr_status settings_check(const oltr_settings *settings, oltr_error *error)
     if (status != OLTR_OK)
         return status;
     if (info->contextual && (settings->dim < 1 || settings->dim > MOST_FEATURES))
-        return fail(error, OLTR_EFEATURE,
-                    "%s ranks by features: give it a dim from 1 to %d, not %u", info->name,
-                    MOST_FEATURES, settings->dim);
+        return set_error(error, OLTR_EFEATURE,
+                         "%s ranks by features: give it a dim from 1 to %d, not %u", info->name,
+                         MOST_FEATURES, settings->dim);
     return check_values(settings, error);
 }
 
@@ -92,7 +90,7 @@ oltr_status oltr_settings_init(oltr_settings *settings, const char *kind, uint32
                                oltr_error *error)
 {
     if (!settings)
-        return fail(error, OLTR_EINVAL, "there are no settings to fill in");
+        return set_error(error, OLTR_EINVAL, "there are no settings to fill in");
     const oltr_policy_info *info = oltr_policy_info_by_name(kind, error);
     if (!info)
         return kind ? OLTR_EKIND : OLTR_EINVAL;
@@ -159,10 +157,10 @@ oltr_status oltr_settings_init_custom(oltr_settings *settings, const oltr_policy
                                       uint32_t n_items, oltr_error *error)
 {
     if (!settings || !ops)
-        return fail(error, OLTR_EINVAL, "settings and the operations of a policy are needed");
+        return set_error(error, OLTR_EINVAL, "settings and the operations of a policy are needed");
     const char *lack = missing(ops);
     if (lack)
-        return fail(error, OLTR_EINVAL, "the policy lacks %s", lack);
+        return set_error(error, OLTR_EINVAL, "the policy lacks %s", lack);
     return fill_in(settings, &ops->info, n_items, error);
 }
 
@@ -172,11 +170,11 @@ static oltr_status unknown_param(const oltr_policy_info *info, const char *name,
                                                      sizeof info->params[0])
                                       : NULL;
     if (near)
-        return fail(error, OLTR_EPARAM, "%s has no parameter '%s'; did you mean '%s'?", info->name,
-                    name, near);
-    return fail(error, OLTR_EPARAM,
-                "%s has no parameter '%s'; `oltr policies %s` lists what it has", info->name, name,
-                info->name);
+        return set_error(error, OLTR_EPARAM, "%s has no parameter '%s'; did you mean '%s'?",
+                         info->name, name, near);
+    return set_error(error, OLTR_EPARAM,
+                     "%s has no parameter '%s'; `oltr policies %s` lists what it has", info->name,
+                     name, info->name);
 }
 
 static oltr_status set_choice(const oltr_param *p, const char *text, double *value,
@@ -191,7 +189,7 @@ static oltr_status set_choice(const oltr_param *p, const char *text, double *val
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", p->choices[i]);
     }
-    return fail(error, OLTR_EVALUE, "%s must be one of %s, not '%s'", p->name, list, text);
+    return set_error(error, OLTR_EVALUE, "%s must be one of %s, not '%s'", p->name, list, text);
 }
 
 /* A number that may stand for this parameter; `text` is how the caller wrote it, or NULL. */
@@ -202,12 +200,12 @@ static oltr_status set_value(const oltr_param *p, double x, const char *text, do
     snprintf(shown, sizeof shown, "%.17g", x);
     text = text ? text : shown;
     if (!isfinite(x))
-        return fail(error, OLTR_EVALUE, "%s must be a number, not '%s'", p->name, text);
+        return set_error(error, OLTR_EVALUE, "%s must be a number, not '%s'", p->name, text);
     if (p->type != OLTR_REAL && (x < rint(x) || x > rint(x)))
-        return fail(error, OLTR_EVALUE, "%s must be a whole number, not '%s'", p->name, text);
+        return set_error(error, OLTR_EVALUE, "%s must be a whole number, not '%s'", p->name, text);
     if (x < p->min || x > p->max)
-        return fail(error, OLTR_EVALUE, "%s must lie between %g and %g, not at %s", p->name, p->min,
-                    p->max, text);
+        return set_error(error, OLTR_EVALUE, "%s must lie between %g and %g, not at %s", p->name,
+                         p->min, p->max, text);
     *value = x;
     return OLTR_OK;
 }
@@ -218,12 +216,11 @@ static oltr_status set_number(const oltr_param *p, const char *text, double *val
     char *end;
     double x = strtod(text, &end);
     if (end == text || *end)
-        return fail(error, OLTR_EVALUE, "%s must be a number, not '%s'", p->name, text);
+        return set_error(error, OLTR_EVALUE, "%s must be a number, not '%s'", p->name, text);
     return set_value(p, x, text, value, error);
 }
 
-/* The index of a parameter, or n_params. */
-static uint32_t param_named(const oltr_policy_info *info, const char *name)
+uint32_t param_named(const oltr_policy_info *info, const char *name)
 {
     uint32_t i = 0;
     while (i < info->n_params && strcmp(name, info->params[i].name) != 0)
@@ -235,8 +232,8 @@ oltr_status oltr_settings_set(oltr_settings *settings, const char *name, const c
                               oltr_error *error)
 {
     if (!settings || !policy_ops_of(settings->info) || !name || !text)
-        return fail(error, OLTR_EINVAL,
-                    "settings, the name of a parameter and its value are needed");
+        return set_error(error, OLTR_EINVAL,
+                         "settings, the name of a parameter and its value are needed");
     const oltr_policy_info *info = settings->info;
     uint32_t i = param_named(info, name);
     if (i == info->n_params)
@@ -249,8 +246,8 @@ oltr_status oltr_settings_set_number(oltr_settings *settings, const char *name, 
                                      oltr_error *error)
 {
     if (!settings || !policy_ops_of(settings->info) || !name)
-        return fail(error, OLTR_EINVAL,
-                    "settings, the name of a parameter and its value are needed");
+        return set_error(error, OLTR_EINVAL,
+                         "settings, the name of a parameter and its value are needed");
     const oltr_policy_info *info = settings->info;
     uint32_t i = param_named(info, name);
     if (i == info->n_params)

@@ -18,13 +18,14 @@
  * policy because a solver stopped short of its tolerance; oltr_check() measures that.
  */
 #include <float.h>
-#include <math.h>
-#include <string.h>
 
 #include "engine/base/bytes.h"
 #include "engine/base/file.h"
 #include "engine/base/reads_prior.h"
 #include "engine/policy/block.h"
+#include "engine/policy/settings.h"
+#include "engine/policy/sum_arrays.h"
+#include "engine/posterior/item_prior.h"
 
 static const char magic[8] = "OLTRSNAP";
 enum { VERSION = 2, HEADER = 8 + 4 + 4 + 8, CHECKSUM = 8, LONGEST_TEXT = LONGEST_NAME + 1 };
@@ -50,24 +51,23 @@ static void put_settings(writer *w, const oltr_policy *policy)
     }
     put_u32(w, s->prior.a ? 1 : s->prior.mean ? 2 : 0);
     if (prior_given(&s->prior)) {
-        put_f64s(w, s->prior.a ? s->prior.a : s->prior.mean, s->n_items);
-        put_f64s(w, s->prior.a ? s->prior.b : s->prior.sd, s->n_items);
+        put_f64s(w, prior_first(&s->prior), s->n_items);
+        put_f64s(w, prior_second(&s->prior), s->n_items);
     }
 }
 
-/* Feature rows are floats in memory and doubles here: one kind of number in the file. */
+/* Feature rows are floats in memory and doubles here: one kind of number in the file.  A writer
+ * that counts needs no numbers. */
 static void put_sum(writer *w, const sum_array *sum)
 {
-    if (sum->stride && w->at) {
-        for (size_t j = 0, columns = triangle_columns(sum->n); j < columns; j++)
-            put_f64s(w, triangle_column(sum, j), columns - j);
-        return;
+    size_t pieces = w->at ? sum_pieces(sum) : 0;
+    if (!w->at)
+        put_f64s(w, NULL, sum->n);
+    for (size_t j = 0; j < pieces; j++) {
+        sum_piece piece = sum_piece_at(sum, pieces, j);
+        put_f64s(w, piece.value, piece.n);
     }
-    if (sum->value || !w->at) { /* counting needs no look at the numbers */
-        put_f64s(w, sum->value, sum->n);
-        return;
-    }
-    for (size_t i = 0; i < sum->n; i++) {
+    for (size_t i = 0; w->at && !sum->value && i < sum->n; i++) {
         double wide = (double)sum->single[i];
         put_f64s(w, &wide, 1);
     }
@@ -119,8 +119,7 @@ oltr_status oltr_save(const oltr_policy *policy, void *buffer, size_t capacity, 
     return OLTR_OK;
 }
 
-/* ---- loading
- * -------------------------------------------------------------------------------------------- */
+/* ---- loading */
 
 static int get_text(reader *r, char text[LONGEST_TEXT])
 {
@@ -136,11 +135,12 @@ static int get_text(reader *r, char text[LONGEST_TEXT])
 
 static oltr_status contradicts(oltr_error *error, const char *what)
 {
-    return fail(error, OLTR_ECORRUPT,
-                "the snapshot's checksum is right, but its %s is not one this oltr knows: it was "
-                "written by another "
-                "version or program",
-                what);
+    return set_error(
+        error, OLTR_ECORRUPT,
+        "the snapshot's checksum is right, but its %s is not one this oltr knows: it was "
+        "written by another "
+        "version or program",
+        what);
 }
 
 static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_error *error)
@@ -149,26 +149,27 @@ static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_
     char found[sizeof magic];
     get_bytes(&r, found, sizeof found);
     if (size < sizeof magic || memcmp(found, magic, sizeof magic) != 0)
-        return fail(error, OLTR_EMAGIC,
-                    "this is not an oltr snapshot: it does not begin with OLTRSNAP");
+        return set_error(error, OLTR_EMAGIC,
+                         "this is not an oltr snapshot: it does not begin with OLTRSNAP");
     uint32_t version = get_u32(&r), reserved = get_u32(&r);
     uint64_t length = get_u64(&r);
     if (r.failed)
-        return fail(error, OLTR_ETRUNCATED,
-                    "the snapshot is cut short: %zu bytes are not even its header", size);
+        return set_error(error, OLTR_ETRUNCATED,
+                         "the snapshot is cut short: %zu bytes are not even its header", size);
     if (version > VERSION)
-        return fail(
+        return set_error(
             error, OLTR_EVERSION,
             "the snapshot has format %u, this oltr reads up to %d: load it with a newer oltr",
             version, VERSION);
     if (length != size || size < HEADER + CHECKSUM)
-        return fail(error, OLTR_ETRUNCATED,
-                    "the snapshot is %zu bytes long, but says it has %llu: it is not whole", size,
-                    (unsigned long long)length);
+        return set_error(error, OLTR_ETRUNCATED,
+                         "the snapshot is %zu bytes long, but says it has %llu: it is not whole",
+                         size, (unsigned long long)length);
     reader end = {bytes + size - CHECKSUM, CHECKSUM, 0};
     if (get_u64(&end) != crc64(bytes, size - CHECKSUM))
-        return fail(error, OLTR_ECHECKSUM,
-                    "the snapshot is damaged: its checksum does not match; take an older copy");
+        return set_error(
+            error, OLTR_ECHECKSUM,
+            "the snapshot is damaged: its checksum does not match; take an older copy");
     if (version < 1 || reserved != 0)
         return contradicts(error, "header");
     return OLTR_OK;
@@ -277,11 +278,9 @@ static oltr_status get_params(const outline *o, oltr_settings *settings, oltr_er
     uint32_t seen = 0;
     for (uint32_t i = 0; i < o->n_params; i++) {
         double value;
-        uint32_t at = 0;
         get_text(&r, name);
         get_f64s(&r, &value, 1);
-        while (at < settings->info->n_params && strcmp(settings->info->params[at].name, name) != 0)
-            at++;
+        uint32_t at = param_named(settings->info, name);
         if (at == settings->info->n_params || seen >> at & 1)
             return contradicts(error, "list of parameters");
         if (!param_fits(&settings->info->params[at], value))
@@ -292,17 +291,18 @@ static oltr_status get_params(const outline *o, oltr_settings *settings, oltr_er
     return OLTR_OK;
 }
 
+/* A number that no float holds becomes NaN, which the policy's check refuses. */
 static void get_sum(reader *r, const sum_array *sum)
 {
-    if (sum->value && !sum->stride)
-        get_f64s(r, sum->value, sum->n);
-    for (size_t j = 0, columns = sum->stride ? triangle_columns(sum->n) : 0; j < columns; j++)
-        get_f64s(r, triangle_column(sum, j), columns - j);
+    size_t pieces = sum_pieces(sum);
+    for (size_t j = 0; j < pieces; j++) {
+        sum_piece piece = sum_piece_at(sum, pieces, j);
+        get_f64s(r, piece.value, piece.n);
+    }
     for (size_t i = 0; !sum->value && i < sum->n; i++) {
         double wide;
         get_f64s(r, &wide, 1);
-        sum->single[i] =
-            fabs(wide) <= FLT_MAX ? (float)wide : NAN; /* the policy's check refuses it */
+        sum->single[i] = fabs(wide) <= FLT_MAX ? (float)wide : NAN;
     }
 }
 
@@ -356,7 +356,7 @@ static oltr_status check_claim(const outline *o, const oltr_settings *settings, 
                                oltr_error *error)
 {
     const policy_ops *ops = policy_ops_of(settings->info);
-    if (ops->saved && o->sums.numbers < ops->saved(settings))
+    if (ops->min_saved_numbers && o->sums.numbers < ops->min_saved_numbers(settings))
         return contradicts(error, "number of items or features");
     size_t marks, own, prior = o->form ? 2 * sizeof(double) * (size_t)o->n_items : 0;
     size_t block = oltr_policy_bytes(settings, error);
@@ -364,12 +364,12 @@ static oltr_status check_claim(const outline *o, const oltr_settings *settings, 
     if (!block)
         return OLTR_EITEM;
     if (!scratch || block > most || scratch > most - block || 2 * prior > most - block - scratch)
-        return fail(error, OLTR_ENOMEM,
-                    "this %s with %u items and %u features takes %zu bytes and %zu for each "
-                    "ranking thread, more than "
-                    "the %zu allowed to a snapshot of its length: raise most_bytes of "
-                    "oltr_load_with() if you trust it",
-                    o->kind, o->n_items, o->dim, block, scratch, most);
+        return set_error(error, OLTR_ENOMEM,
+                         "this %s with %u items and %u features takes %zu bytes and %zu for each "
+                         "ranking thread, more than "
+                         "the %zu allowed to a snapshot of its length: raise most_bytes of "
+                         "oltr_load_with() if you trust it",
+                         o->kind, o->n_items, o->dim, block, scratch, most);
     return OLTR_OK;
 }
 
@@ -380,7 +380,7 @@ static oltr_policy *make_policy(const outline *o, oltr_settings *settings, oltr_
     double *numbers = bytes ? memory_take(settings->memory, bytes) : NULL;
     reader r = o->prior;
     if (bytes && !numbers) {
-        fail(error, OLTR_ENOMEM, "no memory for the snapshot's prior");
+        set_error(error, OLTR_ENOMEM, "no memory for the snapshot's prior");
         return NULL;
     }
     if (bytes)
@@ -429,13 +429,15 @@ static oltr_status check_options(const oltr_load_options *options, oltr_error *e
     for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
         any |= options->reserved[i];
     if (options->size > sizeof *options)
-        return fail(error, OLTR_EINVAL, "these load options of %u bytes were made for a newer oltr",
-                    options->size);
+        return set_error(error, OLTR_EINVAL,
+                         "these load options of %u bytes were made for a newer oltr",
+                         options->size);
     if ((options->size && options->size != sizeof *options) || any ||
         !memory_is_whole(options->memory) || (options->custom_bytes && !options->custom))
-        return fail(error, OLTR_EINVAL,
-                    "load options begin as zeros: reserved members stay 0, a memory hook has take "
-                    "and give");
+        return set_error(
+            error, OLTR_EINVAL,
+            "load options begin as zeros: reserved members stay 0, a memory hook has take "
+            "and give");
     return OLTR_OK;
 }
 
@@ -471,7 +473,7 @@ oltr_policy *oltr_load_with(const void *buffer, size_t size, const oltr_load_opt
 {
     static const oltr_load_options defaults = {.size = sizeof defaults};
     if (!buffer) {
-        fail(error, OLTR_EINVAL, "there is no snapshot to load");
+        set_error(error, OLTR_EINVAL, "there is no snapshot to load");
         return NULL;
     }
     if (options && check_options(options, error) != OLTR_OK)
@@ -488,27 +490,27 @@ oltr_policy *oltr_load_custom(const oltr_policy_ops *ops, const void *buffer, si
                               oltr_error *error)
 {
     if (!ops) {
-        fail(error, OLTR_EINVAL, "the operations of the policy are needed to load it");
+        set_error(error, OLTR_EINVAL, "the operations of the policy are needed to load it");
         return NULL;
     }
     return oltr_load_with(
         buffer, size, &(oltr_load_options){.size = sizeof(oltr_load_options), .ops = ops}, error);
 }
 
-/* ---- files
- * ---------------------------------------------------------------------------------------------- */
+/* ---- files */
 
 oltr_status oltr_save_file(const oltr_policy *policy, const char *path, oltr_error *error)
 {
     if (!policy || !path)
-        return fail(error, OLTR_EINVAL, "a policy and the path of a file are needed to save it");
+        return set_error(error, OLTR_EINVAL,
+                         "a policy and the path of a file are needed to save it");
     size_t size = oltr_save_bound(policy), written = 0;
     unsigned char *image = memory_take(&policy->memory, size);
     if (!image)
-        return fail(error, OLTR_ENOMEM, "no memory for the %zu bytes of the snapshot", size);
+        return set_error(error, OLTR_ENOMEM, "no memory for the %zu bytes of the snapshot", size);
     oltr_status status = oltr_save(policy, image, size, &written);
     status = status == OLTR_OK ? bytes_write_durably(path, image, written, error)
-                               : fail(error, status, "%s", oltr_strerror(status));
+                               : set_error(error, status, "%s", oltr_strerror(status));
     memory_give(&policy->memory, image, size);
     return status;
 }
@@ -527,7 +529,7 @@ oltr_policy *oltr_load_file(const char *path, const oltr_load_options *options, 
     unsigned char *image = NULL;
     size_t size = 0, taken = 0;
     if (!path) {
-        fail(error, OLTR_EINVAL, "the path of a snapshot is needed to load it");
+        set_error(error, OLTR_EINVAL, "the path of a snapshot is needed to load it");
         return NULL;
     }
     if ((options && check_options(options, error) != OLTR_OK) ||

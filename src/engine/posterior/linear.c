@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "engine/limits.h"
-#include "engine/kernels/ldl_kernels.h"
+#include "engine/kernels/table.h"
 
 enum { CHECK_EVERY = 256 }; /* rows; a comparison costs about as much as the update of a round */
 
@@ -34,8 +34,6 @@ static const double RESUMED = 5e-10;
 /* How far rounding may carry sums beyond what exact ones can be: 2^-54 a row at the worst, so that
  * 10^12 rows are covered. */
 static const double STRAY = 1e-4;
-static const double FORGOTTEN =
-    1e-290; /* sums of squares of this size are nothing: what is left was forgotten */
 static const double MOST_EXPLAINED =
     1e180; /* b'V^-1 b of any sums within the limits is less, and its square root finite */
 
@@ -81,7 +79,7 @@ static int diagonal_is_healthy(const ldl *f)
 static double moment_error(const void *state, const linear *p, const ldl *f, double *work)
 {
     const double *gram = doubles_at(state, p->gram), *moment = doubles_at(state, p->moment);
-    double squares = p->watch.squares + FORGOTTEN;
+    double squares = p->watch.squares + FORGOTTEN_SUM;
     for (size_t j = 0; j < p->dim; j++)
         squares =
             fmax(squares, moment[j] * moment[j] / (gram[packed_column(p->dim, j)] + p->ridge));
@@ -121,21 +119,21 @@ size_t linear_work(uint32_t dim)
     return ceil4(dim) + ldl_quadratic_work(dim);
 }
 
-void linear_predict(const void *state, const linear *p, const float *x, size_t stride, uint32_t n,
-                    double *mean, double *variance, double *work)
+void linear_predict_with(const ldl *factor, const double *theta, const float *x, size_t stride,
+                         uint32_t n, double *mean, double *variance, double *work)
 {
-    ldl f = linear_factor(state, p);
-    ldl_sample(&f, 0, NULL, work);
-    rows_times(x, stride, n, p->dim, work, mean);
+    if (!theta)
+        ldl_sample(factor, 0, NULL, work);
+    rows_times(x, stride, n, factor->dim, theta ? theta : work, mean);
     if (variance)
-        ldl_quadratic(&f, x, stride, n, variance, work + ceil4(p->dim));
+        ldl_quadratic(factor, x, stride, n, variance, work + ceil4(factor->dim));
 }
 
 /* sqrt(sum w x_j^2), the length of a feature over all rows; above 0 even where forgetting has left
  * nothing of the squares but something of the products. */
 static double length(double square)
 {
-    return sqrt(square + FORGOTTEN);
+    return sqrt(square + FORGOTTEN_SUM);
 }
 
 /* Cauchy and Schwarz: |sum x_i x_j| <= sqrt(sum x_i^2 sum x_j^2). */
@@ -144,12 +142,12 @@ static oltr_status check_column(const linear *p, const double *gram, double most
 {
     const double *column = gram + packed_column(p->dim, j) - j;
     if (!(column[j] >= 0 && column[j] <= most))
-        return fail(error, OLTR_ESTATE, "feature %u: a sum of squares of %g cannot be", j,
-                    column[j]);
+        return set_error(error, OLTR_ESTATE, "feature %u: a sum of squares of %g cannot be", j,
+                         column[j]);
     for (uint32_t i = j + 1; i < p->dim; i++) {
         double other = gram[packed_column(p->dim, i)];
         if (!(fabs(column[i]) <= length(column[j]) * length(other) * (1 + STRAY)))
-            return fail(
+            return set_error(
                 error, OLTR_ESTATE,
                 "features %u and %u: a sum of products of %g beside squares of %g and %g cannot be",
                 j, i, column[i], column[j], other);
@@ -163,14 +161,15 @@ static oltr_status check_together(const linear *p, const double *gram, oltr_erro
 {
     double *memory = aligned_alloc(LAYOUT_ALIGN, align_up(ldl_doubles(p->dim) * sizeof *memory));
     if (!memory)
-        return fail(error, OLTR_ENOMEM, "no memory to factor the sums of products");
+        return set_error(error, OLTR_ENOMEM, "no memory to factor the sums of products");
     ldl f = ldl_view(memory, p->dim);
     double lift = ldl_factor_nearby(&f, gram, NULL, p->ridge);
     free(memory);
     return lift >= 0
                ? OLTR_OK
-               : fail(error, OLTR_ESTATE,
-                      "the sums of products of features cannot be: they are not those of any rows");
+               : set_error(
+                     error, OLTR_ESTATE,
+                     "the sums of products of features cannot be: they are not those of any rows");
 }
 
 oltr_status linear_check_within(const void *state, const linear *p, const linear_limits *limits,
@@ -186,7 +185,7 @@ oltr_status linear_check_within(const void *state, const linear *p, const linear
         double square = gram[packed_column(p->dim, j)],
                most = limits ? length(square) * sqrt(weight) * limits->reward : DBL_MAX;
         if (!(fabs(moment[j]) <= most))
-            return fail(
+            return set_error(
                 error, OLTR_ESTATE,
                 "feature %u: a sum of feature times reward of %g beside squares of %g cannot be", j,
                 moment[j], square);
@@ -200,15 +199,15 @@ static oltr_status check_factor(const void *state, const linear *p, double most,
     ldl f = linear_factor(state, p);
     double worst = 0, *work = malloc(p->dim * sizeof *work);
     if (!work)
-        return fail(error, OLTR_ENOMEM, "no memory to compare the factor with the sums");
+        return set_error(error, OLTR_ENOMEM, "no memory to compare the factor with the sums");
     for (uint32_t j = 0; j < p->dim; j++)
         worst = fmax(worst, ldl_column_error(&f, gram, p->ridge, j, work));
     worst = fmax(worst - p->watch.lift, moment_error(state, p, &f, work));
     free(work);
     if (diagonal_is_healthy(&f) && worst <= most)
         return OLTR_OK;
-    return fail(error, OLTR_ESTATE, "the factor is %g away from the sums it must follow from",
-                worst);
+    return set_error(error, OLTR_ESTATE, "the factor is %g away from the sums it must follow from",
+                     worst);
 }
 
 oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *error)
@@ -216,10 +215,7 @@ oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *
     return check_factor(state, p, PROMISED, error);
 }
 
-/* ---- exact copies
- *
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- exact copies */
 
 uint32_t linear_list_derived(const void *state, const linear *p,
                              const char *const names[LINEAR_DERIVED],
@@ -257,20 +253,21 @@ oltr_status linear_resume(void *state, linear *p, oltr_error *error)
     if (!is_whole_below(w->rows, CHECK_EVERY) || !is_whole_below(w->column, p->dim) ||
         !(w->lift >= 0 && w->lift <= LDL_MOST_LIFT) ||
         !(w->squares >= 0 && w->squares <= MOST_EXPLAINED))
-        return fail(error, OLTR_ESTATE,
-                    "the watch over the factor cannot be: %g rows, column %g, lift %g, squares %g",
-                    w->rows, w->column, w->lift, w->squares);
+        return set_error(
+            error, OLTR_ESTATE,
+            "the watch over the factor cannot be: %g rows, column %g, lift %g, squares %g", w->rows,
+            w->column, w->lift, w->squares);
     for (uint32_t j = 0; j < p->dim; j++)
         if (!(f.d[j] >=
               0x1p-60 * p->ridge)) /* a row only adds, and a factorisation stops at 2^-52 */
-            return fail(error, OLTR_ESTATE,
-                        "pivot %u of the factor is %g, too little beside a ridge of %g", j, f.d[j],
-                        p->ridge);
+            return set_error(error, OLTR_ESTATE,
+                             "pivot %u of the factor is %g, too little beside a ridge of %g", j,
+                             f.d[j], p->ridge);
     if (!diagonal_is_healthy(&f) || !columns_are_finite(&f))
-        return fail(error, OLTR_ESTATE, "the factor holds something that is no number");
+        return set_error(error, OLTR_ESTATE, "the factor holds something that is no number");
     oltr_status status = check_factor(state, p, RESUMED, NULL);
     if (status == OLTR_ENOMEM)
-        return fail(error, OLTR_ENOMEM, "no memory to compare the factor with the sums");
+        return set_error(error, OLTR_ENOMEM, "no memory to compare the factor with the sums");
     if (status != OLTR_OK)
         linear_refresh(state, p);
     return OLTR_OK;

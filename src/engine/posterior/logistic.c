@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/kernels/logistic_kernels.h"
+#include "engine/kernels/table.h"
 #include "engine/posterior/logistic_model.h"
 
 /* What logistic_check_derived calls a root: so near to it relative to 1 + |theta|, or in posterior
@@ -34,7 +34,7 @@ static const double NEAR_FOLLOWED =
  * the climb puts right what is left. */
 static const double WORTHWHILE = 1.004;
 
-/* Rows that are absorbed at once, where the window is not small; a multiple of RESPOND_LANES. */
+/* Rows that are absorbed at once, where the window is not small; a multiple of RESIDUAL_LANES. */
 enum { ABSORB_ROWS = 8 };
 
 /* A row is absorbed with the weight it has in the factor where that is as near as this to its own,
@@ -48,10 +48,10 @@ double sigmoid(double z)
 {
     /* the residual of a row examined once and not clicked is -mu: the same bits here as in the
      * solver */
-    const double score[RESPOND_LANES] = {z}, examined[RESPOND_LANES] = {1},
-                 clicked[RESPOND_LANES] = {0};
-    double residual[RESPOND_LANES], curvature[RESPOND_LANES];
-    respond(1, score, examined, clicked, residual, curvature);
+    const double score[RESIDUAL_LANES] = {z}, examined[RESIDUAL_LANES] = {1},
+                 clicked[RESIDUAL_LANES] = {0};
+    double residual[RESIDUAL_LANES], curvature[RESIDUAL_LANES];
+    KERNEL(logistic_residuals)(1, score, examined, clicked, residual, curvature);
     return -residual[0];
 }
 
@@ -77,7 +77,7 @@ logistic logistic_plan(layout *l, uint32_t dim, size_t capacity, size_t window, 
     p.capacity = (uint32_t)capacity;
     p.window = (uint32_t)(window < capacity ? window : capacity);
     p.thorough = p.capacity;
-    size_t rows = respond_padded(capacity), packed = (size_t)dim * ((size_t)dim + 1) / 2;
+    size_t rows = residuals_padded(capacity), packed = (size_t)dim * ((size_t)dim + 1) / 2;
     p.count = layout_take(l, 2, sizeof(double));
     p.row = layout_take(l, capacity * dim, sizeof(float));
     p.examined = layout_take(l, rows, sizeof(double));
@@ -297,7 +297,7 @@ static absorption absorption_of(const model *m, const uint32_t *row, uint32_t n)
         examined[i] = m->examined[row[i]];
         clicked[i] = m->clicked[row[i]];
     }
-    respond(n, a.score, examined, clicked, a.residual, a.weight);
+    KERNEL(logistic_residuals)(n, a.score, examined, clicked, a.residual, a.weight);
     return a;
 }
 
@@ -313,7 +313,7 @@ static void look_ahead(model *m, absorption *a, uint32_t n)
         double less = 0.5 * a->weight[i] * (1 - 2 * sigmoid(a->score[i])) * fmin(v, 1);
         a->residual[i] -= less;
         less = -less;
-        rows_pull(a->x[i], 1, m->dim, &less, m->gradient);
+        KERNEL(linear_terms)(a->x[i], 1, m->dim, &less, m->gradient);
     }
 }
 
@@ -332,7 +332,7 @@ static void absorb(void *state, const logistic *p, model *m, const uint32_t *row
     gram_add(doubles_at(state, p->precision), m->nothing, m->dim, a.x, none, a.weight, n);
     for (uint32_t i = 0; i < n; i++) {
         double pull = a.residual[i] + a.weight[i] * a.score[i];
-        rows_pull(a.x[i], 1, m->dim, &pull, doubles_at(state, p->pull));
+        KERNEL(linear_terms)(a.x[i], 1, m->dim, &pull, doubles_at(state, p->pull));
         steady(state, p, m, a.x[i], a.weight[i]);
         doubles_at(state, p->examined)[row[i]] = doubles_at(state, p->clicked)[row[i]] =
             m->weight[row[i]] = 0;
@@ -381,15 +381,15 @@ static void intake_flush(intake *in)
     model *m = &in->m;
     double score[MODEL_BATCH], residual[MODEL_BATCH], each[MODEL_BATCH], weight[MODEL_BATCH];
     uint32_t row[MODEL_BATCH], gained = 0;
-    for (uint32_t i = 0; i < respond_padded(in->n); i++) {
+    for (uint32_t i = 0; i < residuals_padded(in->n); i++) {
         score[i] = i < in->n ? m->score[in->row[i]] : 0;
         in->click[i] = i < in->n ? in->click[i] : 0;
         in->times[i] = i < in->n ? in->times[i] : 1;
     }
-    respond(in->n, score, in->times, in->click, residual, each);
+    KERNEL(logistic_residuals)(in->n, score, in->times, in->click, residual, each);
     for (uint32_t i = 0; i < in->n; i++) {
         uint32_t r = in->row[i];
-        rows_pull(m->row + (size_t)r * m->dim, 1, m->dim, residual + i, m->gradient);
+        KERNEL(linear_terms)(m->row + (size_t)r * m->dim, 1, m->dim, residual + i, m->gradient);
         double all = m->examined[r] * (each[i] / in->times[i]);
         if (all > WORTHWHILE * m->weight[r]) {
             row[gained] = r;
@@ -755,13 +755,14 @@ static oltr_status check_row(const void *state, const logistic *p, uint32_t r, o
            last = doubles_at(state, p->last)[r];
     const float *x = floats_at(state, p->row) + (size_t)r * p->dim;
     if (!(n >= 0 && n <= LOGISTIC_MOST_COUNT && s >= 0 && s <= n * (1 + 1e-12)))
-        return fail(error, OLTR_ESTATE, "row %u: %g clicks in %g observations cannot be", r, s, n);
+        return set_error(error, OLTR_ESTATE, "row %u: %g clicks in %g observations cannot be", r, s,
+                         n);
     if (!(last >= 0 && last <= doubles_at(state, p->count)[1]))
-        return fail(error, OLTR_ESTATE,
-                    "row %u: last examined at observation %g, which is yet to come", r, last);
+        return set_error(error, OLTR_ESTATE,
+                         "row %u: last examined at observation %g, which is yet to come", r, last);
     for (uint32_t j = 0; j < p->dim; j++)
         if (!isfinite(x[j]))
-            return fail(error, OLTR_ESTATE, "row %u: feature %u is %g", r, j, (double)x[j]);
+            return set_error(error, OLTR_ESTATE, "row %u: feature %u is %g", r, j, (double)x[j]);
     return OLTR_OK;
 }
 
@@ -770,23 +771,23 @@ oltr_status logistic_check(const void *state, const logistic *p, oltr_error *err
     const double *count = doubles_at(state, p->count), *precision = doubles_at(state, p->precision),
                  *pull = doubles_at(state, p->pull);
     if (!(count[0] >= 0 && count[0] <= p->capacity && count[0] == floor(count[0])))
-        return fail(error, OLTR_ESTATE, "%g rows where there is room for %u cannot be", count[0],
-                    p->capacity);
+        return set_error(error, OLTR_ESTATE, "%g rows where there is room for %u cannot be",
+                         count[0], p->capacity);
     if (!(count[1] >= 0 && count[1] <= LOGISTIC_MOST_OBSERVATIONS))
-        return fail(error, OLTR_ESTATE, "%g observations cannot be", count[1]);
+        return set_error(error, OLTR_ESTATE, "%g observations cannot be", count[1]);
     for (uint32_t r = 0; r < (uint32_t)count[0]; r++)
         if (check_row(state, p, r, error) != OLTR_OK)
             return OLTR_ESTATE;
     for (uint32_t j = 0; j < p->dim; j++) {
         if (!(fabs(pull[j]) <= LOGISTIC_MOST_SUM) || !(precision[0] >= 0))
-            return fail(error, OLTR_ESTATE,
-                        "absorbed rows: feature %u with a precision of %g and a pull of %g", j,
-                        precision[0], pull[j]);
+            return set_error(error, OLTR_ESTATE,
+                             "absorbed rows: feature %u with a precision of %g and a pull of %g", j,
+                             precision[0], pull[j]);
         for (uint32_t i = j; i < p->dim; i++)
             if (!(fabs(*precision++) <= LOGISTIC_MOST_SUM))
-                return fail(error, OLTR_ESTATE,
-                            "absorbed rows: a precision of %g of features %u and %u cannot be",
-                            precision[-1], i, j);
+                return set_error(error, OLTR_ESTATE,
+                                 "absorbed rows: a precision of %g of features %u and %u cannot be",
+                                 precision[-1], i, j);
     }
     return OLTR_OK;
 }
@@ -796,10 +797,10 @@ static oltr_status check_table(const void *state, const logistic *p, oltr_error 
     row_table t = table_of(state, p);
     if (!(doubles_at(state, p->theta)[2 * p->dim + 2] > 0) &&
         any_on_diagonal(doubles_at(state, p->precision), p->dim))
-        return fail(error, OLTR_ESTATE, "rows were absorbed, and the solver does not know it");
+        return set_error(error, OLTR_ESTATE, "rows were absorbed, and the solver does not know it");
     for (uint32_t r = 0; r < (uint32_t)doubles_at(state, p->count)[0]; r++)
         if (t.slot[find_slot(&t, t.row + (size_t)r * t.dim)] != r + 1)
-            return fail(error, OLTR_ESTATE, "row %u is not where the table looks for it", r);
+            return set_error(error, OLTR_ESTATE, "row %u is not where the table looks for it", r);
     return OLTR_OK;
 }
 
@@ -819,16 +820,16 @@ static oltr_status check_factor(model *m, oltr_error *error)
     double allowed = 1.5 * m->drift / (1 - m->drift) + NEAR_FACTOR;
     if (m->followed) /* weights may be off by any amount: the factor is that of its own */
         memcpy(m->curvature, m->weight, m->rows * sizeof *m->curvature);
-    else if (!weights_near(m->rows, m->curvature, m->weight, m->share,
-                           1.5 * m->drift + NEAR_FACTOR))
-        return fail(error, OLTR_ESTATE,
-                    "a weight in the factor is too far from the curvature of its row");
+    else if (!KERNEL(weights_near)(m->rows, m->curvature, m->weight, m->share,
+                                   1.5 * m->drift + NEAR_FACTOR))
+        return set_error(error, OLTR_ESTATE,
+                         "a weight in the factor is too far from the curvature of its row");
     model_hessian(m);
     for (uint32_t j = 0; j < m->dim; j++) {
         double distance = ldl_column_error(&m->factor, m->gram, m->lambda, j, m->step);
         if (!(m->factor.d[j] > 0) || !(distance <= allowed))
-            return fail(error, OLTR_ESTATE,
-                        "the factor is %g away from the curvature at feature %u", distance, j);
+            return set_error(error, OLTR_ESTATE,
+                             "the factor is %g away from the curvature at feature %u", distance, j);
     }
     return OLTR_OK;
 }
@@ -856,8 +857,8 @@ static oltr_status check_root(model *m, oltr_error *error)
     model_evaluate(m);
     for (uint32_t j = 0; j < m->dim; j++)
         if (!isfinite(m->theta[j]) || !isfinite(m->gradient[j]))
-            return fail(error, OLTR_ESTATE, "the estimate of feature %u is %g, which is no root", j,
-                        m->theta[j]);
+            return set_error(error, OLTR_ESTATE,
+                             "the estimate of feature %u is %g, which is no root", j, m->theta[j]);
     ldl_solve(&m->factor, m->gradient, m->step);
     double size = norm(m->step, m->dim), scale = 1 + norm(m->theta, m->dim), slope = 0;
     for (uint32_t j = 0; j < m->dim; j++)
@@ -867,8 +868,8 @@ static oltr_status check_root(model *m, oltr_error *error)
     if (size <= NEAR_ROOT * scale ||
         (slope >= 0 && sqrt(slope) <= allowed + rounding_deviations(m)))
         return OLTR_OK;
-    return fail(error, OLTR_ESTATE, "the estimate is %g away from the root of the score equation",
-                size);
+    return set_error(error, OLTR_ESTATE,
+                     "the estimate is %g away from the root of the score equation", size);
 }
 
 /* Root and factor, measured with a scratch of its own: the state is read only. */
@@ -877,9 +878,10 @@ static oltr_status check_solution(const void *state, const logistic *p, oltr_err
     uint32_t rows = (uint32_t)doubles_at(state, p->count)[0];
     size_t solver = model_work(p->dim, rows);
     double *work =
-        aligned_alloc(LAYOUT_ALIGN, align_up((solver + respond_padded(rows)) * sizeof *work));
+        aligned_alloc(LAYOUT_ALIGN, align_up((solver + residuals_padded(rows)) * sizeof *work));
     if (!work)
-        return fail(error, OLTR_ENOMEM, "no memory to check the root of the score equation with");
+        return set_error(error, OLTR_ENOMEM,
+                         "no memory to check the root of the score equation with");
     logistic_effort none;
     model m = model_with(state, p, &none, work, rows, work + solver);
     oltr_status status = check_root(&m, error);
@@ -907,15 +909,15 @@ static oltr_status check_copied(const void *state, const logistic *p, oltr_error
     if (!is_within(theta, p->dim, -LOGISTIC_LONGEST_THETA, LOGISTIC_LONGEST_THETA) ||
         !is_within(theta + p->dim, p->dim, -DBL_MAX, DBL_MAX) ||
         !is_within(theta + 2 * p->dim, LOGISTIC_PATH, 0, MOST_SINCE))
-        return fail(error, OLTR_ESTATE, "the estimate is not one that learning can leave");
+        return set_error(error, OLTR_ESTATE, "the estimate is not one that learning can leave");
     if (!is_within(f.d, p->dim, 0x1p-60 * p->lambda, DBL_MAX) ||
         !is_within(f.l, p->dim * f.stride, -DBL_MAX, DBL_MAX))
-        return fail(error, OLTR_ESTATE,
-                    "the factor of the curvature is not one that learning can leave");
+        return set_error(error, OLTR_ESTATE,
+                         "the factor of the curvature is not one that learning can leave");
     if (!is_within(doubles_at(state, p->weight), rows, 0, LOGISTIC_MOST_COUNT) ||
         !is_within(doubles_at(state, p->score), rows, -DBL_MAX, DBL_MAX))
-        return fail(error, OLTR_ESTATE,
-                    "the weight or the score of a row is not one that learning can leave");
+        return set_error(error, OLTR_ESTATE,
+                         "the weight or the score of a row is not one that learning can leave");
     return OLTR_OK;
 }
 

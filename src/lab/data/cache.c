@@ -62,8 +62,7 @@ static void swap_section(int section, unsigned char *bytes, const plan *p)
         }
 }
 
-/* ---- the header
- * ----------------------------------------------------------------------------------------- */
+/* ---- the header */
 
 typedef struct header {
     uint64_t total;
@@ -133,8 +132,7 @@ static void get_header(const unsigned char *bytes, header *h)
     get_bytes(&r, o->report.first_reason, sizeof o->report.first_reason);
 }
 
-/* ---- writing
- * -------------------------------------------------------------------------------------------- */
+/* ---- writing */
 
 static int write_all(int fd, const void *bytes, size_t n)
 {
@@ -176,12 +174,12 @@ static int write_into(const char *path, const unsigned char *head,
 static int write_beside(const char *path, mode_t mode, int flush, const unsigned char *head,
                         const void *const section[SECTIONS], const plan *p)
 {
-    beside b;
-    if (!beside_open(&b, path, mode))
+    temp_file b;
+    if (!temp_file_open(&b, path, mode))
         return 0;
     if (write_sections(b.fd, head, section, p) && (!flush || flush_to_disk(b.fd)))
-        return beside_keep(&b, path);
-    beside_drop(&b);
+        return temp_file_keep(&b, path);
+    temp_file_drop(&b);
     return 0;
 }
 
@@ -194,8 +192,8 @@ static oltr_status write_file(const char *path, mode_t mode, int flush, const un
     int why = errno;
     short_name(path, name, sizeof name);
     if (!ok && why == ENOMEM)
-        return fail(error, OLTR_ENOMEM, "no memory to write %s", name);
-    return ok ? OLTR_OK : fail(error, OLTR_EIO, "cannot write %s: %s", name, strerror(why));
+        return set_error(error, OLTR_ENOMEM, "no memory to write %s", name);
+    return ok ? OLTR_OK : set_error(error, OLTR_EIO, "cannot write %s: %s", name, strerror(why));
 }
 
 /* What a file must hold to be taken back. */
@@ -231,10 +229,10 @@ static oltr_status write_sealed(header *h, const plan *p, const void *const sect
     int finite = 1;
     for (int i = 0; i < SECTIONS; i++)
         if (!digest_all(section[i], p->bytes[i], 1, i == 3 ? &finite : NULL, &h->digest[i]))
-            return fail(error, OLTR_ENOMEM, "no memory to save a dataset");
+            return set_error(error, OLTR_ENOMEM, "no memory to save a dataset");
     if (!finite)
-        return fail(error, OLTR_EINVAL,
-                    "this dataset cannot be saved: a feature is not a finite number");
+        return set_error(error, OLTR_EINVAL,
+                         "this dataset cannot be saved: a feature is not a finite number");
     put_header(h, bytes);
     return write_file(path, mode, flush, bytes, section, p, error);
 }
@@ -251,17 +249,16 @@ oltr_status cache_write(const oltr_dataset *d, const cache_origin *origin, const
                 .dim = d->dim,
                 .origin = *origin};
     if (fault)
-        return fail(error, OLTR_EINVAL, "this dataset cannot be saved: %s", fault);
+        return set_error(error, OLTR_EINVAL, "this dataset cannot be saved: %s", fault);
     unsigned char *copy = big_endian() ? swapped_copy(&p, section) : NULL;
     if (big_endian() && !copy)
-        return fail(error, OLTR_ENOMEM, "no memory to save a dataset");
+        return set_error(error, OLTR_ENOMEM, "no memory to save a dataset");
     oltr_status status = write_sealed(&h, &p, section, path, mode, flush, error);
     free(copy);
     return status;
 }
 
-/* ---- mapping
- * -------------------------------------------------------------------------------------------- */
+/* ---- mapping */
 
 static int all_zero(const unsigned char *bytes, size_t n)
 {
@@ -277,18 +274,19 @@ static oltr_status check_header(const unsigned char *bytes, size_t size, const c
 {
     reader r = {bytes + 8, 4, 0}, last = {bytes + CACHE_HEADER - 8, 8, 0};
     if (size < 8 || memcmp(bytes, CACHE_MAGIC, 8) != 0)
-        return fail(error, OLTR_EMAGIC, "%s is no dataset file", name);
+        return set_error(error, OLTR_EMAGIC, "%s is no dataset file", name);
     if (size < CACHE_HEADER)
-        return fail(error, OLTR_ETRUNCATED, "%s is cut short; make it anew from the text", name);
+        return set_error(error, OLTR_ETRUNCATED, "%s is cut short; make it anew from the text",
+                         name);
     if (get_u32(&r) > CACHE_VERSION)
-        return fail(error, OLTR_EVERSION,
-                    "%s was written by a newer oltr; make it anew from the text", name);
+        return set_error(error, OLTR_EVERSION,
+                         "%s was written by a newer oltr; make it anew from the text", name);
     get_header(bytes, h);
     if (h->total != size)
-        return fail(error, OLTR_ETRUNCATED,
-                    "%s is cut short or has bytes too many; make it anew from the text", name);
+        return set_error(error, OLTR_ETRUNCATED,
+                         "%s is cut short or has bytes too many; make it anew from the text", name);
     if (get_u64(&last) != digest(bytes, CACHE_HEADER - 8))
-        return fail(error, OLTR_ECHECKSUM, "%s is damaged; make it anew from the text", name);
+        return set_error(error, OLTR_ECHECKSUM, "%s is damaged; make it anew from the text", name);
     return OLTR_OK;
 }
 
@@ -307,8 +305,8 @@ static oltr_status check_counts(const unsigned char *bytes, const header *h, con
     for (int i = 0; sound && i < SECTIONS; i++)
         sound = all_zero(bytes + p->at[i] + p->bytes[i], align_up(p->bytes[i]) - p->bytes[i]);
     return sound ? OLTR_OK
-                 : fail(error, OLTR_ECORRUPT, "%s contradicts itself: its counts are impossible",
-                        name);
+                 : set_error(error, OLTR_ECORRUPT,
+                             "%s contradicts itself: its counts are impossible", name);
 }
 
 static oltr_status check_sections(const unsigned char *bytes, const header *h, const plan *p,
@@ -318,13 +316,14 @@ static oltr_status check_sections(const unsigned char *bytes, const header *h, c
     for (int i = 0; i < SECTIONS; i++) {
         uint64_t found = 0;
         if (!digest_all(bytes + p->at[i], p->bytes[i], threads, i == 3 ? &finite : NULL, &found))
-            return fail(error, OLTR_ENOMEM, "no memory to check %s", name);
+            return set_error(error, OLTR_ENOMEM, "no memory to check %s", name);
         if (found != h->digest[i])
-            return fail(error, OLTR_ECHECKSUM, "%s is damaged; make it anew from the text", name);
+            return set_error(error, OLTR_ECHECKSUM, "%s is damaged; make it anew from the text",
+                             name);
     }
     return finite ? OLTR_OK
-                  : fail(error, OLTR_ECORRUPT,
-                         "%s contradicts itself: a feature is not a finite number", name);
+                  : set_error(error, OLTR_ECORRUPT,
+                              "%s contradicts itself: a feature is not a finite number", name);
 }
 
 /* Takes the map, or gives it back. */
@@ -338,7 +337,7 @@ static oltr_dataset *dataset_in(unsigned char *map, size_t size, const header *h
     arrays.x = (const float *)(const void *)(map + p->at[3]);
     const char *fault = fault_of(&arrays);
     if (fault)
-        fail(error, OLTR_ECORRUPT, "%s contradicts itself: %s", name, fault);
+        set_error(error, OLTR_ECORRUPT, "%s contradicts itself: %s", name, fault);
     return fault ? NULL : dataset_of_map(&arrays, map, size, error);
 }
 
@@ -372,14 +371,14 @@ oltr_dataset *cache_map(int fd, const char *path, uint32_t threads, cache_wanted
     char name[128];
     short_name(path, name, sizeof name);
     if (fstat(fd, &stat) != 0 || stat.st_size <= 0 || (uint64_t)stat.st_size > SIZE_MAX / 2) {
-        fail(error, OLTR_ETRUNCATED, "%s is empty or cannot be mapped", name);
+        set_error(error, OLTR_ETRUNCATED, "%s is empty or cannot be mapped", name);
         return NULL;
     }
     size_t size =
         (size_t)stat.st_size; /* private and writable: who changes a dataset changes its copy */
     unsigned char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     if (map == MAP_FAILED) {
-        fail(error, OLTR_EIO, "cannot map %s: %s", name, strerror(errno));
+        set_error(error, OLTR_EIO, "cannot map %s: %s", name, strerror(errno));
         return NULL;
     }
     oltr_dataset *d = checked(map, size, name, threads, wanted, context, origin, error);
@@ -393,6 +392,6 @@ oltr_status oltr_dataset_save(const oltr_dataset *dataset, const char *path, olt
     cache_origin none;
     memset(&none, 0, sizeof none);
     if (!dataset || !path)
-        return fail(error, OLTR_EINVAL, "a dataset and a path are needed");
+        return set_error(error, OLTR_EINVAL, "a dataset and a path are needed");
     return cache_write(dataset, &none, path, 0666, 1, error);
 }

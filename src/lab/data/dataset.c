@@ -17,7 +17,7 @@ typedef struct holder {
 
 static void *no_memory(uint32_t n_rows, uint32_t dim, oltr_error *error)
 {
-    fail(error, OLTR_ENOMEM, "no memory for a dataset of %u rows of %u features", n_rows, dim);
+    set_error(error, OLTR_ENOMEM, "no memory for a dataset of %u rows of %u features", n_rows, dim);
     return NULL;
 }
 

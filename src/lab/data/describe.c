@@ -15,8 +15,7 @@ static bool differ(float a, float b)
     return a < b || a > b;
 }
 
-/* ---- queries and labels
- * --------------------------------------------------------------------------------- */
+/* ---- queries and labels */
 
 static int by_size(const void *a, const void *b)
 {
@@ -49,8 +48,7 @@ static void count_grades(const oltr_dataset *d, struct description *out)
     }
 }
 
-/* ---- columns
- * -------------------------------------------------------------------------------------------- */
+/* ---- columns */
 
 static void add_value(struct described_column *c, float x, bool *seen)
 {
@@ -125,7 +123,7 @@ oltr_status describe(const oltr_dataset *d, struct description *out, oltr_error 
     out->column = calloc((size_t)d->dim + 1, sizeof *out->column);
     oltr_status status = OLTR_OK;
     if (size == NULL || room == NULL || seen == NULL || out->column == NULL) {
-        status = fail(error, OLTR_ENOMEM, "out of memory");
+        status = set_error(error, OLTR_ENOMEM, "out of memory");
         description_free(out);
     } else {
         measure_sizes(d, size, out);
@@ -144,8 +142,7 @@ void description_free(struct description *description)
     description->column = NULL;
 }
 
-/* ---- over all columns
- * ----------------------------------------------------------------------------------- */
+/* ---- over all columns */
 
 uint32_t described_constants(const struct description *d)
 {

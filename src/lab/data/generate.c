@@ -26,7 +26,7 @@
 #include "engine/base/nearest.h"
 #include "lab/data/dataset.h"
 #include "lab/data/shapes.h"
-#include "engine/rng/sample.h"
+#include "engine/kernels/table.h"
 
 enum { STREAM_QUERY = 0, STREAM_DOCUMENT = 1 };
 /* the numbers of the normals of a document: first the hidden ones, then one for each feature */
@@ -71,13 +71,12 @@ static double power_of_two(double x)
     return sum * scale;
 }
 
-/* ---- queries
- * -------------------------------------------------------------------------------------------- */
+/* ---- queries */
 
 static void query_normals(const recipe *r, uint32_t q, float z[NORMAL_GROUP])
 {
     oltr_rng at = oltr_rng_at(r->rng, STREAM_QUERY, q);
-    standard_normals(&at, QUERY_NORMALS, z);
+    KERNEL_AT(standard_normals, oltr_cpu())(&at, QUERY_NORMALS, z);
 }
 
 /* Log-normal around the mean, never 0. */
@@ -90,8 +89,7 @@ static uint32_t documents_of(const recipe *r, const float *z)
     return n < 1 ? 1 : n > r->shape->most_documents ? r->shape->most_documents : (uint32_t)n;
 }
 
-/* ---- documents
- * ------------------------------------------------------------------------------------------ */
+/* ---- documents */
 
 static double hidden_relevance(const shape *s, const float *query, const float *z)
 {
@@ -166,7 +164,7 @@ static void make_document(const recipe *r, uint32_t q, uint32_t number, const fl
     float z[NORMALS];
     double view[MAX_STREAMS];
     oltr_rng at = oltr_rng_at(r->rng, STREAM_DOCUMENT, (uint64_t)q << 16 | number);
-    standard_normals(&at, FIRST_FEATURE + r->shape->dim, z);
+    KERNEL_AT(standard_normals, oltr_cpu())(&at, FIRST_FEATURE + r->shape->dim, z);
     *grade = grade_of(r->shape, hidden_relevance(r->shape, query, z));
     for (uint32_t i = 0; i < r->shape->n_streams; i++)
         view[i] = view_of(r->shape, i, z);
@@ -174,8 +172,7 @@ static void make_document(const recipe *r, uint32_t q, uint32_t number, const fl
         x[j] = (float)feature_value(&r->column[j], hidden_value(r, j, query, view, z));
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 const char *dataset_shape_name(uint32_t index)
 {
@@ -207,9 +204,9 @@ static oltr_status find_shape(const char *name, const shape **found, oltr_error 
             return OLTR_OK;
         }
     }
-    return fail(error, OLTR_EVALUE, "no shape is called `%.40s`; %s%s", name,
-                nearest.best ? "did you mean " : "there are web30k and istella",
-                nearest.best ? nearest.best : "");
+    return set_error(error, OLTR_EVALUE, "no shape is called `%.40s`; %s%s", name,
+                     nearest.best ? "did you mean " : "there are web30k and istella",
+                     nearest.best ? nearest.best : "");
 }
 
 static oltr_status find_split(const char *name, uint32_t *split, oltr_error *error)
@@ -217,8 +214,8 @@ static oltr_status find_split(const char *name, uint32_t *split, oltr_error *err
     for (*split = 0; *split < N_SPLITS; (*split)++)
         if (strcmp(split_name[*split], name) == 0)
             return OLTR_OK;
-    return fail(error, OLTR_EVALUE, "no split is called `%.40s`; there are train, vali and test",
-                name);
+    return set_error(error, OLTR_EVALUE,
+                     "no split is called `%.40s`; there are train, vali and test", name);
 }
 
 static void fill_weights(recipe *r)
@@ -241,8 +238,8 @@ static oltr_dataset *room(const recipe *r, uint32_t first, uint32_t n_queries, o
         n_rows += documents_of(r, query);
     }
     if (n_rows > UINT32_MAX) {
-        fail(error, OLTR_EINVAL, "%u queries are too many: a data set holds up to 2^32 - 1 rows",
-             n_queries);
+        set_error(error, OLTR_EINVAL,
+                  "%u queries are too many: a data set holds up to 2^32 - 1 rows", n_queries);
         return NULL;
     }
     return dataset_new(n_queries, (uint32_t)n_rows, r->shape->dim, error);
@@ -270,7 +267,7 @@ oltr_dataset *dataset_generate_part(const char *shape_name, const char *split, u
         find_split(split, &r.split, error) != OLTR_OK)
         return NULL;
     if (n_queries > UINT32_MAX - first) {
-        fail(error, OLTR_EINVAL, "a split has no more than 2^32 - 1 queries");
+        set_error(error, OLTR_EINVAL, "a split has no more than 2^32 - 1 queries");
         return NULL;
     }
     r.rng = oltr_rng_make(seed, (uint64_t)(r.shape - shapes) * N_SPLITS + r.split);

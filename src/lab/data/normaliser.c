@@ -27,8 +27,8 @@ oltr_status normaliser_kind_by_name(const char *name, normaliser_kind *kind, olt
             *kind = (normaliser_kind)i;
             return OLTR_OK;
         }
-    return fail(error, OLTR_EVALUE,
-                "no normaliser is called `%.40s`; there are standard, minmax and none", name);
+    return set_error(error, OLTR_EVALUE,
+                     "no normaliser is called `%.40s`; there are standard, minmax and none", name);
 }
 
 /* As large as the largest float: no measurement, see normaliser.h. */
@@ -47,8 +47,7 @@ static const float *row_of(const oltr_dataset *d, uint32_t row)
     return d->x + (size_t)row * d->dim;
 }
 
-/* ---- memory
- * --------------------------------------------------------------------------------------------- */
+/* ---- memory */
 
 normaliser *normaliser_new(normaliser_kind kind, uint32_t dim_in, uint32_t dim, oltr_error *error)
 {
@@ -61,7 +60,7 @@ normaliser *normaliser_new(normaliser_kind kind, uint32_t dim_in, uint32_t dim, 
     size_t high = layout_take(&l, moments, sizeof(double));
     unsigned char *block = l.overflow ? NULL : calloc(1, l.used);
     if (!block) {
-        fail(error, OLTR_ENOMEM, "no memory for a normaliser of %u features", dim);
+        set_error(error, OLTR_ENOMEM, "no memory for a normaliser of %u features", dim);
         return NULL;
     }
     normaliser *n = (normaliser *)(void *)block;
@@ -81,8 +80,7 @@ void normaliser_free(normaliser *n)
     free(n);
 }
 
-/* ---- standard
- * ------------------------------------------------------------------------------------------- */
+/* ---- standard */
 
 typedef struct moments {
     uint64_t count;
@@ -160,7 +158,7 @@ static normaliser *fit_standard(const oltr_dataset *train, oltr_error *error)
 {
     moments *m = calloc((size_t)train->dim + 1, sizeof *m);
     if (!m) {
-        fail(error, OLTR_ENOMEM, "no memory to fit a normaliser of %u features", train->dim);
+        set_error(error, OLTR_ENOMEM, "no memory to fit a normaliser of %u features", train->dim);
         return NULL;
     }
     add_rows(m, train);
@@ -196,8 +194,7 @@ static void apply_standard(const normaliser *n, const oltr_dataset *from, float 
     }
 }
 
-/* ---- minmax
- * --------------------------------------------------------------------------------------------- */
+/* ---- minmax */
 
 typedef struct range {
     double low, high; /* of the measurements of a query; low > high: there are none */
@@ -266,8 +263,7 @@ static void apply_minmax(const normaliser *n, const oltr_dataset *from, float *t
         }
 }
 
-/* ---- all kinds
- * ------------------------------------------------------------------------------------------ */
+/* ---- all kinds */
 
 static normaliser *fit_none(const oltr_dataset *train, oltr_error *error)
 {
@@ -281,16 +277,17 @@ static oltr_status check_numbers(const oltr_dataset *d, oltr_error *error)
 {
     for (size_t i = 0; i < (size_t)d->n_rows * d->dim; i++)
         if (isnan(d->x[i]))
-            return fail(error, OLTR_EFEATURE, "row %zu: feature %zu is not a number",
-                        i / d->dim + 1, i % d->dim + 1);
+            return set_error(error, OLTR_EFEATURE, "row %zu: feature %zu is not a number",
+                             i / d->dim + 1, i % d->dim + 1);
     return OLTR_OK;
 }
 
 normaliser *normaliser_fit(const oltr_dataset *train, normaliser_kind kind, oltr_error *error)
 {
     if (train->n_rows == 0 || train->dim == 0) {
-        fail(error, OLTR_EINVAL, "there is nothing to fit a normaliser on: %u rows of %u features",
-             train->n_rows, train->dim);
+        set_error(error, OLTR_EINVAL,
+                  "there is nothing to fit a normaliser on: %u rows of %u features", train->n_rows,
+                  train->dim);
         return NULL;
     }
     if (check_numbers(train, error) != OLTR_OK)
@@ -299,8 +296,9 @@ normaliser *normaliser_fit(const oltr_dataset *train, normaliser_kind kind, oltr
                     : kind == NORMALISE_MINMAX ? fit_minmax(train, error)
                                                : fit_none(train, error);
     if (n && n->dim == 0) {
-        fail(error, OLTR_EFEATURE, "every feature is constant%s, so none is left to learn from",
-             kind == NORMALISE_MINMAX ? " within every query" : "");
+        set_error(error, OLTR_EFEATURE,
+                  "every feature is constant%s, so none is left to learn from",
+                  kind == NORMALISE_MINMAX ? " within every query" : "");
         normaliser_free(n);
         return NULL;
     }
@@ -315,9 +313,9 @@ static void apply_none(const normaliser *n, const oltr_dataset *from, float *to)
 oltr_dataset *normaliser_apply(const normaliser *n, const oltr_dataset *from, oltr_error *error)
 {
     if (from->dim != n->dim_in) {
-        fail(error, OLTR_EMISMATCH,
-             "the normaliser was fitted on %u features, and these rows have %u", n->dim_in,
-             from->dim);
+        set_error(error, OLTR_EMISMATCH,
+                  "the normaliser was fitted on %u features, and these rows have %u", n->dim_in,
+                  from->dim);
         return NULL;
     }
     if (check_numbers(from, error) != OLTR_OK)

@@ -45,7 +45,7 @@ oltr_status normaliser_save(const normaliser *n, const char *path, oltr_error *e
     size_t size = HEAD + n->dim * bytes_a_column(n->kind) + TAIL;
     unsigned char *bytes = malloc(size);
     if (!bytes)
-        return fail(error, OLTR_ENOMEM, "no memory to save a normaliser");
+        return set_error(error, OLTR_ENOMEM, "no memory to save a normaliser");
     writer w = {bytes, size, 0};
     put_normaliser(&w, n);
     put_u64(&w, crc64(bytes, w.used));
@@ -99,13 +99,13 @@ static oltr_status check_frame(const char *path, const unsigned char *bytes, siz
     char found[sizeof magic];
     get_bytes(&head, found, sizeof found);
     if (head.failed || memcmp(found, magic, sizeof magic) != 0)
-        return fail(error, OLTR_EMAGIC,
-                    "%s is not a normaliser; make one with `oltr data convert --fit`", path);
+        return set_error(error, OLTR_EMAGIC,
+                         "%s is not a normaliser; make one with `oltr data convert --fit`", path);
     if (get_u32(&head) > VERSION)
-        return fail(error, OLTR_EVERSION, "%s was written by a newer oltr", path);
+        return set_error(error, OLTR_EVERSION, "%s was written by a newer oltr", path);
     if (size < HEAD + TAIL || get_u64(&tail) != crc64(bytes, size - TAIL))
-        return fail(error, OLTR_ECHECKSUM, "%s is damaged or cut short; fit the normaliser again",
-                    path);
+        return set_error(error, OLTR_ECHECKSUM,
+                         "%s is damaged or cut short; fit the normaliser again", path);
     return OLTR_OK;
 }
 
@@ -124,7 +124,7 @@ static normaliser *parse(const char *path, const unsigned char *bytes, size_t si
     if (n)
         get_normaliser(&r, n);
     if (!n || !good_columns(n) || !good_moments(n)) {
-        fail(error, OLTR_ECORRUPT, "%s contradicts itself; fit the normaliser again", path);
+        set_error(error, OLTR_ECORRUPT, "%s contradicts itself; fit the normaliser again", path);
         normaliser_free(n);
         return NULL;
     }

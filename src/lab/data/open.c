@@ -22,8 +22,7 @@
 #include "lab/data/digest.h"
 #include "lab/data/read.h"
 
-/* ---- what a text is
- * ------------------------------------------------------------------------------------- */
+/* ---- what a text is */
 
 enum { PIECES = 32, PIECE = 4096 };
 
@@ -91,8 +90,7 @@ static int is_settled(const struct stat *stat)
     return age > (stat->st_mtim.tv_nsec ? 0.1 : 3.0);
 }
 
-/* ---- is it the cache of this text?
- * ---------------------------------------------------------------------- */
+/* ---- is it the cache of this text? */
 
 typedef struct question {
     int fd;
@@ -131,8 +129,8 @@ static oltr_dataset *take_file(int fd, const char *path, const oltr_read_options
     if (d && d->dim > options->most_features) {
         char name[128];
         short_name(path, name, sizeof name);
-        fail(error, OLTR_EDATA, "%s has %u features, more than the %u allowed (most_features)",
-             name, d->dim, options->most_features);
+        set_error(error, OLTR_EDATA, "%s has %u features, more than the %u allowed (most_features)",
+                  name, d->dim, options->most_features);
         oltr_dataset_free(d);
         return NULL;
     }
@@ -143,8 +141,7 @@ static oltr_dataset *take_file(int fd, const char *path, const oltr_read_options
     return d;
 }
 
-/* ---- making the cache
- * ----------------------------------------------------------------------------------- */
+/* ---- making the cache */
 
 static int same_file(const struct stat *a, const struct stat *b)
 {
@@ -177,8 +174,7 @@ static void leave_cache(const oltr_dataset *d, const char *path, const char *cac
         close(fd);
 }
 
-/* ---- the interface
- * -------------------------------------------------------------------------------------- */
+/* ---- the interface */
 
 /* An open input, with what it is; -1 with the error set. */
 static int open_known(const char *path, struct stat *stat, file_kind *kind, oltr_error *error)
@@ -193,7 +189,8 @@ static int open_known(const char *path, struct stat *stat, file_kind *kind, oltr
     char name[128];
     short_name(path, name, sizeof name);
     close(fd);
-    fail(error, OLTR_EDATA, "%s is packed with %s; unpack it, or pack it with gzip", name, foreign);
+    set_error(error, OLTR_EDATA, "%s is packed with %s; unpack it, or pack it with gzip", name,
+              foreign);
     return -1;
 }
 
@@ -215,7 +212,7 @@ static oltr_status check(const char *path, const oltr_read_options *options, olt
     if (report)
         memset(report, 0, sizeof *report);
     if (!path)
-        return fail(error, OLTR_EINVAL, "a path is needed");
+        return set_error(error, OLTR_EINVAL, "a path is needed");
     return check_read_options(options, out, error);
 }
 
@@ -274,7 +271,7 @@ oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_options *optio
     char *cache = malloc(room);
     if (!cache) {
         close(fd);
-        fail(error, OLTR_ENOMEM, "no memory for a path");
+        set_error(error, OLTR_ENOMEM, "no memory for a path");
         return NULL;
     }
     snprintf(cache, room, "%s.oltr", path);

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/kernels/cpu.h"
+#include "lab/data/dense.h"
 #include "lab/data/cache.h"
 #include "lab/data/line.h"
 #include "lab/data/rows.h"
@@ -60,8 +60,7 @@ typedef struct worker {
     oltr_read_report found; /* in this block; lines count from its beginning */
 } worker;
 
-/* ---- into the matrix, in turn
- * ----------------------------------------------------------------------------- */
+/* ---- into the matrix, in turn */
 
 /* Returns with the lock, when all blocks before are in; 0 when the reading has stopped. */
 static int wait_for_turn(worker *w)
@@ -83,8 +82,8 @@ static void stop(reading *r, const oltr_error *error)
 static void stop_without_memory(reading *r)
 {
     oltr_error error;
-    fail(&error, OLTR_ENOMEM, "no memory for the rows of %s: %llu so far, of %u features",
-         r->source.name, (unsigned long long)r->rows.n, r->dim);
+    set_error(&error, OLTR_ENOMEM, "no memory for the rows of %s: %llu so far, of %u features",
+              r->source.name, (unsigned long long)r->rows.n, r->dim);
     stop(r, &error);
 }
 
@@ -103,8 +102,8 @@ static int claim(worker *w, uint64_t *first)
     reading *r = w->r;
     if (r->rows.n + w->batch.n > UINT32_MAX) {
         oltr_error error;
-        fail(&error, OLTR_EDATA, "%s has more rows than the %u a dataset can hold", r->source.name,
-             UINT32_MAX);
+        set_error(&error, OLTR_EDATA, "%s has more rows than the %u a dataset can hold",
+                  r->source.name, UINT32_MAX);
         stop(r, &error);
         return 0;
     }
@@ -175,8 +174,7 @@ static int give_up_memory(worker *w)
     return 0;
 }
 
-/* ---- lines
- * ---------------------------------------------------------------------------------------------- */
+/* ---- lines */
 
 /* Stops at the line that was begun last, unless a block before has stopped. */
 static int stop_at_line(worker *w, unsigned long long column, const char *words)
@@ -184,8 +182,8 @@ static int stop_at_line(worker *w, unsigned long long column, const char *words)
     reading *r = w->r;
     if (wait_for_turn(w)) {
         oltr_error error;
-        fail(&error, OLTR_EDATA, "%s, line %llu, column %llu: %s", r->source.name,
-             (unsigned long long)(r->report.lines + w->found.lines), column, words);
+        set_error(&error, OLTR_EDATA, "%s, line %llu, column %llu: %s", r->source.name,
+                  (unsigned long long)(r->report.lines + w->found.lines), column, words);
         stop(r, &error);
     }
     pthread_mutex_unlock(&r->lock);
@@ -269,8 +267,7 @@ static int parse_block(worker *w)
     return put_batch(w, 1);
 }
 
-/* ---- workers
- * -------------------------------------------------------------------------------------------- */
+/* ---- workers */
 
 /* The next block: 1, 0 at the end or when stopped. */
 static int take_block(worker *w)
@@ -286,13 +283,14 @@ static int take_block(worker *w)
     if (got < 0)
         return give_up(w, &error);
     if (got > 0 && r->stop && r->stop(r->context)) {
-        fail(&error, OLTR_EINTERRUPTED, "stopped while reading %s", r->source.name);
+        set_error(&error, OLTR_EINTERRUPTED, "stopped while reading %s", r->source.name);
         return give_up(w, &error);
     }
     if (got > 0 && w->ticket == 0 && w->block.end - w->block.text >= 8 &&
         memcmp(w->block.text, CACHE_MAGIC, 8) == 0) { /* of a stream: files were looked at before */
-        fail(&error, OLTR_EIO, "%s is a dataset cache, which is mapped and not read; give its path",
-             r->source.name);
+        set_error(&error, OLTR_EIO,
+                  "%s is a dataset cache, which is mapped and not read; give its path",
+                  r->source.name);
         return give_up(w, &error);
     }
     return got;
@@ -303,7 +301,7 @@ static void *work(void *reading_)
     reading *r = reading_;
     worker w = {.r = r,
                 .parser = {.most_features = r->most_features,
-                           .plain = r->plain || !cpu_has_avx2(),
+                           .plain = r->plain || !dense_is_fast(),
                            .tables = r->tables,
                            .c = r->c}};
     int going = take_block(&w);
@@ -358,13 +356,13 @@ static oltr_dataset *result(reading *r, oltr_error *error)
     if (r->rows.n == 0 || r->dim == 0) {
         const oltr_read_report *all = &r->report;
         if (all->skipped)
-            fail(error, OLTR_EDATA,
-                 "%s has no good row; %llu were skipped, the first in line %llu, %.*s",
-                 r->source.name, (unsigned long long)all->skipped,
-                 (unsigned long long)all->first_skipped_line, 60, all->first_reason);
+            set_error(error, OLTR_EDATA,
+                      "%s has no good row; %llu were skipped, the first in line %llu, %.*s",
+                      r->source.name, (unsigned long long)all->skipped,
+                      (unsigned long long)all->first_skipped_line, 60, all->first_reason);
         else
-            fail(error, OLTR_EDATA, "%s has no row%s", r->source.name,
-                 r->rows.n ? " with a feature" : "");
+            set_error(error, OLTR_EDATA, "%s has no row%s", r->source.name,
+                      r->rows.n ? " with a feature" : "");
         return NULL;
     }
     return rows_finish(&r->rows, r->dim, error);
@@ -385,7 +383,7 @@ static oltr_dataset *read_source(reading *r, uint32_t threads, oltr_read_report 
         work_together(r, useful_threads(r, threads));
         d = result(r, error);
     } else {
-        fail(error, OLTR_ENOMEM, "no memory to read %s", r->source.name);
+        set_error(error, OLTR_ENOMEM, "no memory to read %s", r->source.name);
     }
     if (report)
         *report = r->report;
@@ -399,8 +397,7 @@ static oltr_dataset *read_source(reading *r, uint32_t threads, oltr_read_report 
     return d;
 }
 
-/* ---- the interface
- * -------------------------------------------------------------------------------------- */
+/* ---- the interface */
 
 enum { DEFAULT_FEATURES = 4096, MOST_FEATURES = 1 << 20 };
 
@@ -409,12 +406,12 @@ oltr_status check_read_options(const oltr_read_options *options, oltr_read_optio
 {
     *out = options ? *options : (oltr_read_options){0};
     if (out->size > sizeof *out)
-        return fail(error, OLTR_EINVAL,
-                    "these options are of a newer oltr: %zu bytes, and this one knows %zu",
-                    out->size, sizeof *out);
+        return set_error(error, OLTR_EINVAL,
+                         "these options are of a newer oltr: %zu bytes, and this one knows %zu",
+                         out->size, sizeof *out);
     out->most_features = out->most_features ? out->most_features : DEFAULT_FEATURES;
     if (out->most_features > MOST_FEATURES)
-        return fail(error, OLTR_EINVAL, "most_features can be at most %d", MOST_FEATURES);
+        return set_error(error, OLTR_EINVAL, "most_features can be at most %d", MOST_FEATURES);
     return OLTR_OK;
 }
 

@@ -9,8 +9,7 @@
 
 #include "lab/data/dataset.h"
 
-/* ---- batches
- * -------------------------------------------------------------------------------------------- */
+/* ---- batches */
 
 int batch_shape(batch *b, uint32_t width)
 {
@@ -52,8 +51,7 @@ void batch_keep(batch *b, uint64_t query, uint8_t grade)
         b->run[b->n_runs++] = (run){query, 1};
 }
 
-/* ---- growing
- * -------------------------------------------------------------------------------------------- */
+/* ---- growing */
 
 enum { HUGE_FROM = 8 << 20 };
 
@@ -172,8 +170,7 @@ void rows_copy(rows *r, const batch *b, uint64_t first)
     }
 }
 
-/* ---- the dataset
- * ---------------------------------------------------------------------------------------- */
+/* ---- the dataset */
 
 static void narrow_rows(rows *r, uint32_t dim)
 {
@@ -303,7 +300,7 @@ oltr_dataset *rows_finish(rows *r, uint32_t dim, oltr_error *error)
     place *order = order_runs(r, &n_queries);
     oltr_dataset *d = NULL;
     if (!order || !regroup(r, order) || !resize(r, (size_t)r->n * dim * sizeof *r->x))
-        fail(error, OLTR_ENOMEM, "no memory to put the rows of each query together");
+        set_error(error, OLTR_ENOMEM, "no memory to put the rows of each query together");
     else
         d = dataset_around(n_queries, (uint32_t)r->n, dim, r->x, r->bytes, error);
     if (d) {

@@ -12,8 +12,7 @@
 
 #include "lab/data/cache.h"
 
-/* ---- files
- * ---------------------------------------------------------------------------------------------- */
+/* ---- files */
 
 void short_name(const char *path, char *name, size_t size)
 {
@@ -33,9 +32,9 @@ int open_input(const char *path, struct stat *stat, oltr_error *error)
         strcmp(path, "-") == 0 ? fcntl(0, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
     short_name(path, name, sizeof name);
     if (fd < 0 || fstat(fd, stat) != 0)
-        fail(error, OLTR_EIO, "cannot read %s: %s", name, strerror(errno));
+        set_error(error, OLTR_EIO, "cannot read %s: %s", name, strerror(errno));
     else if (S_ISDIR(stat->st_mode))
-        fail(error, OLTR_EIO, "%s is a folder; give a file in it", name);
+        set_error(error, OLTR_EIO, "%s is a folder; give a file in it", name);
     else
         return fd;
     if (fd >= 0)
@@ -71,21 +70,20 @@ file_kind kind_of(int fd, const char **foreign)
     return FILE_TEXT;
 }
 
-/* ---- opening
- * -------------------------------------------------------------------------------------------- */
+/* ---- opening */
 
 static oltr_status map_file(text_source *s, int fd, const struct stat *stat, oltr_error *error)
 {
     s->size = (uint64_t)stat->st_size;
     if (s->size > SIZE_MAX / 2) {
         close(fd);
-        return fail(error, OLTR_ENOMEM, "%s is too large for this machine", s->name);
+        return set_error(error, OLTR_ENOMEM, "%s is too large for this machine", s->name);
     }
     void *map = mmap(NULL, (size_t)s->size, PROT_READ, MAP_PRIVATE, fd, 0);
     int why = errno;
     close(fd);
     if (map == MAP_FAILED)
-        return fail(error, OLTR_EIO, "cannot map %s: %s", s->name, strerror(why));
+        return set_error(error, OLTR_EIO, "cannot map %s: %s", s->name, strerror(why));
     madvise(map, (size_t)s->size, MADV_SEQUENTIAL);
     s->map = map;
     return OLTR_OK;
@@ -100,7 +98,7 @@ oltr_status source_open(text_source *s, const char *path, int fd, const struct s
         lseek(fd, 0, SEEK_CUR) == 0)
         return map_file(s, fd, stat, error);
     s->stream = unpack_open(fd);
-    return s->stream ? OLTR_OK : fail(error, OLTR_ENOMEM, "no memory to read %s", s->name);
+    return s->stream ? OLTR_OK : set_error(error, OLTR_ENOMEM, "no memory to read %s", s->name);
 }
 
 void source_close(text_source *s)
@@ -112,8 +110,7 @@ void source_close(text_source *s)
     memset(s, 0, sizeof *s);
 }
 
-/* ---- blocks
- * --------------------------------------------------------------------------------------------- */
+/* ---- blocks */
 
 static int next_of_map(text_source *s, block *b)
 {
@@ -151,8 +148,8 @@ static int fill(text_source *s, char *buffer, size_t *n, size_t wanted, oltr_err
         const char *why;
         ptrdiff_t got = unpack_read(s->stream, buffer + *n, wanted - *n, &why);
         if (got < 0) {
-            fail(error, unpack_lacks_memory(s->stream) ? OLTR_ENOMEM : OLTR_EIO,
-                 "cannot read %s: %s", s->name, why);
+            set_error(error, unpack_lacks_memory(s->stream) ? OLTR_ENOMEM : OLTR_EIO,
+                      "cannot read %s: %s", s->name, why);
             return 0;
         }
         s->ended = got == 0;
@@ -168,7 +165,7 @@ static int keep_rest(text_source *s, block *b, size_t n, oltr_error *error)
     size_t whole = newline ? (size_t)(newline + 1 - b->buffer) : n;
     s->rest_size = n - whole;
     if (!make_room(&s->rest, &s->rest_room, s->rest_size)) {
-        fail(error, OLTR_ENOMEM, "no memory to read %s", s->name);
+        set_error(error, OLTR_ENOMEM, "no memory to read %s", s->name);
         return 0;
     }
     if (s->rest_size)
@@ -186,7 +183,7 @@ static int next_of_stream(text_source *s, block *b, oltr_error *error)
     size_t n = s->rest_size, wanted = n > BLOCK_BYTES ? 2 * n : BLOCK_BYTES;
     for (;; wanted *= 2) {
         if (!make_room(&b->buffer, &b->room, wanted + BLOCK_PAD)) {
-            fail(error, OLTR_ENOMEM, "no memory to read %s", s->name);
+            set_error(error, OLTR_ENOMEM, "no memory to read %s", s->name);
             return -1;
         }
         if (s->rest_size)

@@ -9,8 +9,7 @@
 
 #include "engine/base/file.h"
 
-/* ---- numbers
- * -------------------------------------------------------------------------------------------- */
+/* ---- numbers */
 
 enum { MOST_DECIMALS = 6 };
 
@@ -103,8 +102,7 @@ size_t write_number(float x, char *to)
     return signbit(x) ? 2 : 1;
 }
 
-/* ---- the file
- * ------------------------------------------------------------------------------------------- */
+/* ---- the file */
 
 struct dataset_text {
     new_file file;
@@ -116,7 +114,7 @@ dataset_text *dataset_text_open(const char *path, oltr_error *error)
 {
     dataset_text *text = calloc(1, sizeof *text);
     if (!text) {
-        fail(error, OLTR_ENOMEM, "no memory to write %s", path);
+        set_error(error, OLTR_ENOMEM, "no memory to write %s", path);
         return NULL;
     }
     if (new_file_open(&text->file, path, error) != OLTR_OK) {
@@ -131,7 +129,7 @@ static oltr_status room_for(dataset_text *text, uint32_t dim, oltr_error *error)
     size_t room = 64 + (size_t)dim * (12 + NUMBER_ROOM); /* " id:" and a number each */
     char *line = room > text->room ? realloc(text->line, room) : text->line;
     if (!line)
-        return fail(error, OLTR_ENOMEM, "no memory to write a row of %u features", dim);
+        return set_error(error, OLTR_ENOMEM, "no memory to write a row of %u features", dim);
     text->line = line;
     text->room = room > text->room ? room : text->room;
     return OLTR_OK;
@@ -159,8 +157,9 @@ static oltr_status check_finite(const oltr_dataset *d, uint32_t row, oltr_error 
 {
     for (uint32_t j = 0; j < d->dim; j++)
         if (!isfinite(d->x[(size_t)row * d->dim + j]))
-            return fail(error, OLTR_EFEATURE,
-                        "row %u: feature %u is not finite and cannot be written", row + 1, j + 1);
+            return set_error(error, OLTR_EFEATURE,
+                             "row %u: feature %u is not finite and cannot be written", row + 1,
+                             j + 1);
     return OLTR_OK;
 }
 

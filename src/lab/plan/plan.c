@@ -1,8 +1,8 @@
 /* plan.c - see plan.h.
  *
- * A sweep is an experiment for each of its values, and each of them is the same file with one more
- * override.  So the file is read once for every value, and a swept value is checked as strictly as
- * a written one. */
+ * The text is parsed once, into a tree.  Each value of a sweep is one more override in a copy of
+ * that tree, and each point is read from its copy: so a swept value is checked as strictly as a
+ * written one. */
 #include "lab/plan/plan_internal.h"
 
 #include <stdio.h>
@@ -11,13 +11,12 @@
 
 #include "engine/base/error.h"
 #include "engine/base/quote.h"
+#include "lab/lab_limits.h"
 #include "lab/plan/plan_parts.h"
+#include "lab/sim/results.h"
+#include "lab/world/world.h"
 
-static const uint64_t LAST_ROUND =
-    (uint64_t)1 << 40; /* the engine's own limit, said here with line and column */
-
-/* ---- one point
- * ------------------------------------------------------------------------------------------ */
+/* ---- one point */
 
 static bool read_checkpoint_list(const struct reader *reader, const struct node *list,
                                  const struct node *rounds, oltr_experiment *point)
@@ -30,7 +29,7 @@ static bool read_checkpoint_list(const struct reader *reader, const struct node 
         return read_no_memory(reader);
     point->checkpoint = round;
     for (const struct node *entry = list->first; entry != NULL; entry = entry->next, round++) {
-        if (!read_whole(reader, entry, 1, LAST_ROUND, round))
+        if (!read_whole(reader, entry, 1, LONGEST_HORIZON, round))
             return false;
         if (*round > point->rounds) {
             return read_bad(reader, tree_blame(entry, rounds),
@@ -71,11 +70,11 @@ static bool read_counts(const struct reader *reader, const struct node *root,
     point->seed = 1;
     return (seed == NULL || read_whole(reader, seed, 0, UINT64_MAX, &point->seed)) &&
            read_required(reader, root, experiment_keys, "rounds", &rounds) &&
-           read_whole(reader, rounds, 1, LAST_ROUND, &point->rounds) &&
+           read_whole(reader, rounds, 1, LONGEST_HORIZON, &point->rounds) &&
            read_required(reader, root, experiment_keys, "slots", &slots) &&
-           read_whole32(reader, slots, 1, MOST_ITEMS, &point->slots) &&
+           read_whole32(reader, slots, 1, MOST_WORLD_ITEMS, &point->slots) &&
            read_required(reader, root, experiment_keys, "replications", &replications) &&
-           read_whole32(reader, replications, 1, 1 << 22, &point->replications);
+           read_whole32(reader, replications, 1, MOST_REPLICATIONS, &point->replications);
 }
 
 static bool slots_fit(const struct reader *reader, const struct node *root,
@@ -85,10 +84,19 @@ static bool slots_fit(const struct reader *reader, const struct node *root,
     items = items != NULL                       ? items
             : tree_get(world, "levels") != NULL ? tree_get(world, "levels")
                                                 : tree_get(world, "attraction");
-    return point->slots <= point->world.n_items || strcmp(point->world.kind, "dataset") == 0 ||
+    return point->slots <= point->world.n_items || has_trait(&point->world, OLTR_WORLD_DATASET) ||
            read_bad(reader, tree_blame(tree_get(root, "slots"), items),
                     "there are %u slots, but the world has only %u item%s to fill them",
                     point->slots, point->world.n_items, point->world.n_items == 1 ? "" : "s");
+}
+
+/* Of the click model cascade: more slots than are shown cannot be examined. */
+static bool no_click_fits(const struct reader *reader, const struct node *root,
+                          oltr_experiment *point)
+{
+    const struct node *node = tree_get(tree_get(root, "world"), "no_click");
+    return point->world.examined_without_click <= point->slots ||
+           read_whole32(reader, node, 1, point->slots, &point->world.examined_without_click);
 }
 
 /* What is left to the engine to judge has no place in the file to point at. */
@@ -97,10 +105,10 @@ static bool engine_agrees(const struct reader *reader, const struct node *root,
 {
     oltr_error error = {OLTR_OK, ""};
     bool complete =
-        strcmp(point->world.kind, "dataset") != 0; /* asked again by oltr_plan_give_data() */
+        !has_trait(&point->world, OLTR_WORLD_DATASET); /* else by oltr_plan_give_data() */
     if (!complete || oltr_experiment_check(point, &error) == OLTR_OK)
         return true;
-    (void)fail(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
+    (void)set_error(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
     return false;
 }
 
@@ -109,37 +117,34 @@ static bool read_point(const struct reader *reader, const struct node *root, olt
 {
     return read_map_keys(reader, root, "the experiment", experiment_keys) &&
            read_counts(reader, root, point) && plan_world(reader, root, &point->world, data) &&
-           slots_fit(reader, root, point) &&
-           plan_no_click(reader, tree_get(root, "world"), point->slots,
-                         &point->world.examined_without_click) &&
+           slots_fit(reader, root, point) && no_click_fits(reader, root, point) &&
            read_checkpoints(reader, root, point) && plan_policies(reader, root, data, point) &&
            engine_agrees(reader, root, point);
 }
 
-/* ---- the document
- * --------------------------------------------------------------------------------------- */
+/* ---- the document */
 
 /* Overrides come from a command line, which need not be UTF-8, unlike what libyaml lets through. */
 static bool override_is_text(const struct reader *reader, const struct override *override)
 {
     if (text_is_line(override->key) && text_is_line(override->value))
         return true;
-    (void)fail(reader->error, OLTR_EVALUE, "%.40s: the key and the value must be UTF-8 text",
-               override->origin);
+    (void)set_error(reader->error, OLTR_EVALUE, "%.40s: the key and the value must be UTF-8 text",
+                    override->origin);
     return false;
 }
 
-/* The file with its overrides, in a new tree. */
-static struct node *load(const struct reader *reader, const struct source *source)
+/* The document with its overrides. */
+static struct node *load(const struct reader *reader, const char *name, const char *text,
+                         size_t length, const struct overrides *overrides)
 {
-    struct node *root =
-        tree_parse(reader->pool, source->name, source->text, source->length, reader->error);
-    if (root != NULL && root->type != NODE_MAP) {
+    struct node *root = tree_parse(reader->pool, name, text, length, reader->error);
+    if (root && root->type != NODE_MAP) {
         (void)read_bad(reader, root, "an experiment is a map of keys, like `rounds: 10000`");
         return NULL;
     }
-    for (uint32_t i = 0; root != NULL && i < source->overrides.count; i++) {
-        const struct override *override = &source->overrides.item[i];
+    for (uint32_t i = 0; root && i < overrides->count; i++) {
+        const struct override *override = &overrides->item[i];
         if (!override_is_text(reader, override) ||
             tree_set(reader->pool, root, override, reader->error) != OLTR_OK)
             return NULL;
@@ -147,8 +152,7 @@ static struct node *load(const struct reader *reader, const struct source *sourc
     return root;
 }
 
-/* ---- the sweep
- * ------------------------------------------------------------------------------------------ */
+/* ---- the sweep */
 
 /* Keys whose change would leave the points without a common table or figure. */
 static bool key_can_be_swept(const struct reader *reader, const struct node *key,
@@ -210,44 +214,44 @@ static bool read_sweep(const struct reader *reader, oltr_plan *plan)
     return sweep == NULL || (read_map_keys(reader, sweep, "sweep", sweep_keys) &&
                              read_required(reader, sweep, sweep_keys, "key", &key) &&
                              read_line(reader, key, &plan->sweep_key) &&
-                             key_can_be_swept(reader, key, &plan->source.overrides) &&
+                             key_can_be_swept(reader, key, &plan->overrides) &&
                              read_required(reader, sweep, sweep_keys, "values", &values) &&
                              read_sweep_values(reader, values, plan));
 }
 
-/* The file once more, with the i-th swept value in its place. */
-static struct node *load_swept(const struct reader *reader, const oltr_plan *plan, uint32_t i)
+/* The document with one swept value in its place. */
+static const struct node *sweep_to(const struct reader *reader, const oltr_plan *plan,
+                                   const struct node *value)
 {
-    const struct node *value = tree_get(tree_get(plan->root, "sweep"), "values")->first;
-    struct node *root = load(reader, &plan->source);
-    while (i-- > 0)
-        value = value->next;
+    struct node *root = tree_copy(reader->pool, plan->root);
     struct override override = {value->origin, plan->sweep_key, value->text, value->line,
                                 value->column};
-    if (root == NULL || tree_set(reader->pool, root, &override, reader->error) != OLTR_OK)
-        return NULL;
-    return root;
+    if (!root)
+        (void)read_no_memory(reader);
+    return root && tree_set(reader->pool, root, &override, reader->error) == OLTR_OK ? root : NULL;
 }
 
 static bool read_points(const struct reader *reader, oltr_plan *plan)
 {
+    const struct node *root = plan->root, *sweep = tree_get(root, "sweep"),
+                      *value = sweep ? tree_get(sweep, "values")->first : NULL;
     plan->points = pool_get(reader->pool, plan->n_points, sizeof *plan->points);
     plan->data = pool_get(reader->pool, plan->n_points, sizeof *plan->data);
     plan->replications = pool_get(reader->pool, plan->n_points, sizeof *plan->replications);
-    if (plan->points == NULL || plan->data == NULL || plan->replications == NULL)
+    if (!plan->points || !plan->data || !plan->replications)
         return read_no_memory(reader);
     for (uint32_t i = 0; i < plan->n_points; i++) {
-        const struct node *root =
-            plan->sweep_key == NULL ? plan->root : load_swept(reader, plan, i);
-        if (root == NULL || !read_point(reader, root, &plan->points[i], &plan->data[i]))
+        if (value)
+            root = sweep_to(reader, plan, value);
+        if (!root || !read_point(reader, root, &plan->points[i], &plan->data[i]))
             return false;
         plan->replications[i] = plan->points[i].replications;
+        value = value ? value->next : NULL;
     }
     return true;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 /* The name of the file without folders and without its ending. */
 static const char *base_name(const struct reader *reader, const char *name)
@@ -270,14 +274,11 @@ static bool read_kind(const struct reader *reader, oltr_plan *plan)
            read_bad(reader, node, "an experiment must be of kind regret or concentration");
 }
 
-static bool open_document(const struct reader *reader, oltr_plan *plan)
+static bool read_title(const struct reader *reader, const char *name, oltr_plan *plan)
 {
-    plan->root = load(reader, &plan->source);
-    if (plan->root == NULL || !read_kind(reader, plan))
-        return false;
     const struct node *title = tree_get(plan->root, "title");
-    plan->title = title == NULL ? base_name(reader, plan->source.name) : NULL;
-    return title == NULL || read_line(reader, title, &plan->title);
+    plan->title = title ? NULL : base_name(reader, name);
+    return !title || read_line(reader, title, &plan->title);
 }
 
 oltr_plan *plan_open(const char *name, const char *text, size_t length,
@@ -286,17 +287,17 @@ oltr_plan *plan_open(const char *name, const char *text, size_t length,
     oltr_error own;
     oltr_plan *plan = calloc(1, sizeof *plan);
     if (plan == NULL) {
-        (void)fail(error, OLTR_ENOMEM, "out of memory");
+        (void)set_error(error, OLTR_ENOMEM, "out of memory");
         return NULL;
     }
-    plan->source = (struct source){name, text, length,
-                                   overrides != NULL ? *overrides : (struct overrides){0, NULL}};
-    struct reader reader = {&plan->pool, error != NULL ? error : &own};
-    if (!open_document(&reader, plan)) {
-        oltr_plan_free(plan);
-        return NULL;
-    }
-    return plan;
+    if (overrides)
+        plan->overrides = *overrides;
+    struct reader reader = {&plan->pool, error ? error : &own};
+    plan->root = load(&reader, name, text, length, &plan->overrides);
+    if (plan->root && read_kind(&reader, plan) && read_title(&reader, name, plan))
+        return plan;
+    oltr_plan_free(plan);
+    return NULL;
 }
 
 bool plan_read(oltr_plan *plan, oltr_error *error)
@@ -306,7 +307,7 @@ bool plan_read(oltr_plan *plan, oltr_error *error)
     bool good = read_map_keys(&reader, plan->root, "the experiment", experiment_keys) &&
                 read_sweep(&reader, plan) && read_points(&reader, plan) &&
                 plan_notes(&reader, plan->root, plan);
-    plan->source = (struct source){NULL, NULL, 0, {0, NULL}};
+    plan->overrides = (struct overrides){0, NULL};
     return good;
 }
 
@@ -317,18 +318,17 @@ void oltr_plan_free(oltr_plan *plan)
     free(plan);
 }
 
-/* ---- the public calls
- * ----------------------------------------------------------------------------------- */
+/* ---- the public calls */
 
 /* "world.items=100", or what the caller calls it, made fit for a message. */
 static const char *origin_of(const oltr_override *from, struct pool *pool)
 {
-    char text[2 * SHOWN_SIZE + 2], word[SHOWN_SIZE];
+    char text[2 * QUOTE_SIZE + 2], word[QUOTE_SIZE];
     if (from->origin == NULL) {
-        (void)snprintf(text, sizeof text, "%.*s=%.*s", SHOWN_SIZE, from->key, SHOWN_SIZE,
+        (void)snprintf(text, sizeof text, "%.*s=%.*s", QUOTE_SIZE, from->key, QUOTE_SIZE,
                        from->value);
     }
-    const char *quoted = shown(from->origin != NULL ? from->origin : text, word);
+    const char *quoted = quote_input(from->origin != NULL ? from->origin : text, word);
     return pool_text(pool, quoted, strlen(quoted));
 }
 
@@ -338,7 +338,7 @@ static const struct override *own_overrides(const oltr_override *from, uint32_t 
     struct override *own = pool_get(pool, (size_t)count + 1, sizeof *own);
     for (uint32_t i = 0; own != NULL && i < count; i++) {
         if (from[i].key == NULL || from[i].value == NULL) {
-            (void)fail(error, OLTR_EINVAL, "override %u lacks a key or a value", i + 1);
+            (void)set_error(error, OLTR_EINVAL, "override %u lacks a key or a value", i + 1);
             return NULL;
         }
         own[i] = (struct override){
@@ -347,7 +347,7 @@ static const struct override *own_overrides(const oltr_override *from, uint32_t 
             own = NULL;
     }
     if (own == NULL)
-        (void)fail(error, OLTR_ENOMEM, "out of memory");
+        (void)set_error(error, OLTR_ENOMEM, "out of memory");
     return own;
 }
 
@@ -373,7 +373,7 @@ oltr_plan *oltr_plan_parse(const char *name, const char *text, size_t length,
     struct pool pool = {NULL, 0};
     oltr_plan *plan = NULL;
     if (name == NULL || text == NULL || (overrides == NULL && n_overrides > 0)) {
-        (void)fail(error, OLTR_EINVAL, "a name, a text and the overrides are needed");
+        (void)set_error(error, OLTR_EINVAL, "a name, a text and the overrides are needed");
         return NULL;
     }
     struct overrides own = {n_overrides, own_overrides(overrides, n_overrides, &pool, error)};
@@ -381,6 +381,22 @@ oltr_plan *oltr_plan_parse(const char *name, const char *text, size_t length,
         plan = parse(name, text, length, &own, error);
     pool_free(&pool);
     return plan;
+}
+
+oltr_results *oltr_plan_results(const oltr_plan *plan, oltr_error *error)
+{
+    if (!plan) {
+        (void)set_error(error, OLTR_EINVAL, "there is no plan");
+        return NULL;
+    }
+    for (uint32_t i = 0; i < plan->n_points; i++)
+        if (plan_needs_data(plan, i)) {
+            (void)set_error(error, OLTR_EINVAL,
+                            "point %u has no data yet: give them with oltr_plan_give_data()",
+                            i + 1);
+            return NULL;
+        }
+    return results_of_checked(plan->points, plan->n_points, error);
 }
 
 const char *oltr_plan_title(const oltr_plan *plan)

@@ -1,32 +1,19 @@
 /* plan_give.c - oltr_plan_give_data(): completes a world of kind dataset with its data. */
-#include <string.h>
-
 #include "engine/base/error.h"
 #include "lab/plan/plan_parts.h"
-
-enum { MOST_REPLICATIONS = 1 << 22 };
+#include "lab/world/world.h"
 
 bool plan_needs_data(const oltr_plan *plan, uint32_t point)
 {
     const oltr_world *world = &plan->points[point].world;
-    return strcmp(world->kind, "dataset") == 0 && world->dataset == NULL;
+    return has_trait(world, OLTR_WORLD_DATASET) && !world->dataset;
 }
 
 const oltr_data_plan *oltr_plan_data(const oltr_plan *plan, uint32_t point)
 {
-    bool there = plan != NULL && point < plan->n_points &&
-                 strcmp(plan->points[point].world.kind, "dataset") == 0;
+    bool there =
+        plan && point < plan->n_points && has_trait(&plan->points[point].world, OLTR_WORLD_DATASET);
     return there ? &plan->data[point] : NULL;
-}
-
-static uint32_t most_documents(const oltr_dataset *data)
-{
-    uint32_t most = 0;
-    for (uint32_t q = 0; q < data->n_queries; q++) {
-        uint32_t n = data->first_row[q + 1] - data->first_row[q];
-        most = n > most ? n : most;
-    }
-    return most;
 }
 
 /* By the grades of the rows, as the text says they are to be read. */
@@ -36,15 +23,15 @@ static const double *attractions(struct pool *pool, const oltr_data_plan *plan,
     double *attraction = pool_get(pool, (size_t)data->n_rows + 1, sizeof *attraction);
     uint32_t largest = plan->largest_grade;
     if (attraction == NULL) {
-        (void)fail(error, OLTR_ENOMEM, "no memory for the attraction of %u documents",
-                   data->n_rows);
+        (void)set_error(error, OLTR_ENOMEM, "no memory for the attraction of %u documents",
+                        data->n_rows);
         return NULL;
     }
     for (uint32_t i = 0; plan->largest_grade == 0 && i < data->n_rows; i++)
         largest = data->grade[i] > largest ? data->grade[i] : largest;
     if (largest == 0) {
-        (void)fail(error, OLTR_EVALUE,
-                   "every document of the data has the grade 0: there is nothing to find");
+        (void)set_error(error, OLTR_EVALUE,
+                        "every document of the data has the grade 0: there is nothing to find");
         return NULL;
     }
     for (uint32_t i = 0; i < data->n_rows; i++)
@@ -59,7 +46,7 @@ static void fill_world(const oltr_plan_data_given *given, const double *attracti
 {
     world->dataset = given->dataset;
     world->attraction = attraction;
-    world->n_items = most_documents(given->dataset);
+    world->n_items = query_size(given->dataset, largest_query(given->dataset));
     world->dim = given->dataset->dim;
     world->prior_a = given->prior_a;
     world->prior_b = given->prior_b;
@@ -72,7 +59,7 @@ static oltr_status fit_policies(struct pool *pool, oltr_experiment *e, oltr_erro
 {
     oltr_contestant *policy = pool_get(pool, e->n_policies, sizeof *policy);
     if (policy == NULL)
-        return fail(error, OLTR_ENOMEM, "out of memory");
+        return set_error(error, OLTR_ENOMEM, "out of memory");
     for (uint32_t i = 0; i < e->n_policies; i++) {
         policy[i] = e->policy[i];
         policy[i].settings.n_items = e->world.n_items;
@@ -86,9 +73,10 @@ static oltr_status fit_policies(struct pool *pool, oltr_experiment *e, oltr_erro
 static oltr_status multiply(uint32_t of_each, uint32_t queries, uint32_t *all, oltr_error *error)
 {
     if ((uint64_t)of_each * queries > MOST_REPLICATIONS) {
-        return fail(error, OLTR_EVALUE,
-                    "%u replications of %u queries are more than %d runs; take fewer of either",
-                    of_each, queries, MOST_REPLICATIONS);
+        return set_error(
+            error, OLTR_EVALUE,
+            "%u replications of %u queries are more than %d runs; take fewer of either", of_each,
+            queries, MOST_REPLICATIONS);
     }
     *all = of_each * queries;
     return OLTR_OK;
@@ -98,12 +86,12 @@ oltr_status oltr_plan_give_data(oltr_plan *plan, uint32_t point, const oltr_plan
                                 oltr_error *error)
 {
     if (plan == NULL || oltr_plan_data(plan, point) == NULL) {
-        return fail(error, OLTR_EINVAL, "this plan has no point %u with a world of kind dataset",
-                    point);
+        return set_error(error, OLTR_EINVAL,
+                         "this plan has no point %u with a world of kind dataset", point);
     }
     const oltr_dataset *set = data != NULL ? data->dataset : NULL;
     if (set == NULL || set->n_queries == 0 || set->first_row == NULL || set->grade == NULL)
-        return fail(error, OLTR_EINVAL, "a dataset with at least 1 query is needed");
+        return set_error(error, OLTR_EINVAL, "a dataset with at least 1 query is needed");
     oltr_experiment e = plan->points[point];
     const double *attraction = data->attraction != NULL
                                    ? data->attraction

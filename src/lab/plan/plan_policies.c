@@ -1,6 +1,7 @@
 /* plan_policies.c - the section `policies`: what is compared.  Parameters are checked against the
  * engine's own table. */
 #include "lab/plan/plan_parts.h"
+#include "lab/world/world.h"
 #include "engine/base/nearest.h"
 #include "engine/base/quote.h"
 
@@ -18,19 +19,19 @@ static const oltr_param *find_param(const oltr_policy_info *info, const char *na
 
 static bool unknown_kind(const struct reader *reader, const struct node *node, const char *kind)
 {
-    char hint[HINT_SIZE], name[SHOWN_SIZE];
+    char hint[HINT_SIZE], name[QUOTE_SIZE];
     struct nearest nearest = nearest_to(kind);
     for (uint32_t i = 0; i < oltr_policy_count(); i++)
         nearest_offer(&nearest, oltr_policy_info_at(i)->name);
     bool near = nearest.best != NULL;
-    return read_bad(reader, node, "no policy is called `%s`%s", shown(kind, name),
+    return read_bad(reader, node, "no policy is called `%s`%s", quote_input(kind, name),
                     near ? nearest_hint(&nearest, hint) : "; `oltr policies` lists all of them");
 }
 
 static bool unknown_param(const struct reader *reader, const struct node *entry,
                           const oltr_policy_info *info)
 {
-    char hint[HINT_SIZE], name[SHOWN_SIZE], help[HINT_SIZE];
+    char hint[HINT_SIZE], name[QUOTE_SIZE], help[HINT_SIZE];
     struct nearest nearest = nearest_to(entry->key->text);
     nearest_offer(&nearest, "name");
     nearest_offer(&nearest, "kind");
@@ -39,31 +40,33 @@ static bool unknown_param(const struct reader *reader, const struct node *entry,
         nearest_offer(&nearest, info->params[i].name);
     (void)snprintf(help, sizeof help, "; `oltr policies %s` lists what it has", info->name);
     return read_bad(reader, entry->key, "%s has no parameter `%s`%s", info->name,
-                    shown(entry->key->text, name),
+                    quote_input(entry->key->text, name),
                     nearest.best != NULL ? nearest_hint(&nearest, hint) : help);
 }
 
-/* An error where a policy needs a prior and the world has none. */
-static bool told_nothing(const struct reader *reader, const struct node *entry,
-                         const oltr_world *world, const oltr_data_plan *data)
+static bool world_gives_prior(const oltr_world *world, const oltr_data_plan *data)
 {
+    const oltr_world_ops *kind = world_ops_of(world->kind, NULL);
+    if (kind->traits & OLTR_WORLD_DATASET)
+        return data->scores || data->rankers > 0;
+    return kind->gives_prior && kind->gives_prior(world);
+}
+
+/* An error where a policy needs a prior and the world has none. */
+static bool prior_is_there(const struct reader *reader, const struct node *entry,
+                           const oltr_world *world, const oltr_data_plan *data)
+{
+    char value[QUOTE_SIZE];
     bool asks = strcmp(entry->key->text, "prior") == 0 && strcmp(entry->text, "none") != 0;
-    bool fixed = strcmp(world->kind, "fixed") == 0, dataset = strcmp(world->kind, "dataset") == 0;
-    bool silent = strcmp(world->kind, "linear") == 0 || strcmp(world->kind, "scalar") == 0 ||
-                  (strcmp(world->kind, "logistic") == 0 && world->fresh_contexts) ||
-                  (dataset && data->scores == NULL && data->rankers == 0);
-    if (asks && ((fixed && world->prior_a == NULL) || silent)) {
-        char value[SHOWN_SIZE];
-        const struct node *root =
-            entry->parent->parent->parent; /* of policies, of a policy, of a parameter */
-        return read_bad(reader, tree_blame(entry, tree_get(tree_get(root, "world"), "kind")),
-                        "`prior: %s` needs a prior, and this world has none%s",
-                        shown(entry->text, value),
-                        fixed     ? "; add `prior: {a: 1, b: 10}` to it"
-                        : dataset ? "; give it `rankers: 10` or `scores: FILE`"
-                                  : "");
-    }
-    return true;
+    if (!asks || world_gives_prior(world, data))
+        return true;
+    const struct node *root = entry->parent->parent->parent; /* above parameter, policy, list */
+    return read_bad(
+        reader, tree_blame(entry, tree_get(tree_get(root, "world"), "kind")),
+        "`prior: %s` needs a prior, and this world has none%s", quote_input(entry->text, value),
+        has_trait(world, OLTR_WORLD_PRIOR)     ? "; add `prior: {a: 1, b: 10}` to it"
+        : has_trait(world, OLTR_WORLD_DATASET) ? "; give it `rankers: 10` or `scores: FILE`"
+                                               : "");
 }
 
 static bool set_param(const struct reader *reader, const struct node *entry,
@@ -77,7 +80,7 @@ static bool set_param(const struct reader *reader, const struct node *entry,
         return false;
     if (oltr_settings_set(settings, entry->key->text, value, &error) != OLTR_OK)
         return read_bad(reader, entry, "%s", error.msg);
-    return told_nothing(reader, entry, world, data);
+    return prior_is_there(reader, entry, world, data);
 }
 
 /* `horizon` and `slots` of a policy are those of the experiment, unless the file sets them
@@ -125,11 +128,11 @@ static bool read_policy(const struct reader *reader, const struct node *map,
 static bool is_new_label(const struct reader *reader, const struct node *map,
                          const oltr_contestant *policy, uint32_t i)
 {
-    char label[SHOWN_SIZE];
+    char label[QUOTE_SIZE];
     for (uint32_t j = 0; j < i; j++) {
         if (strcmp(policy[j].label, policy[i].label) == 0) {
             return read_bad(reader, map, "two policies are called `%s`; give each its own `name`",
-                            shown(policy[i].label, label));
+                            quote_input(policy[i].label, label));
         }
     }
     return true;
@@ -141,9 +144,9 @@ bool plan_policies(const struct reader *reader, const struct node *root, const o
     const struct node *list;
     if (!read_required(reader, root, experiment_keys, "policies", &list))
         return false;
-    if (list->type == NODE_LIST && (list->count == 0 || list->count > MOST_POLICIES)) {
+    if (list->type == NODE_LIST && (list->count == 0 || list->count > MOST_CONTESTANTS)) {
         return read_bad(reader, list, "`policies` must have at least one entry and at most %d",
-                        MOST_POLICIES);
+                        MOST_CONTESTANTS);
     }
     if (!read_list(reader, list))
         return false;

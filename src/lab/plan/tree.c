@@ -17,8 +17,7 @@ enum {
     NAME_SHOWN = 100, /* bytes of a file name in a message; the rest must have room too */
 };
 
-/* ---- errors
- * --------------------------------------------------------------------------------------------- */
+/* ---- errors */
 
 /* The end of a long name says more than its beginning. */
 static const char *short_name(const char *name)
@@ -31,8 +30,8 @@ static oltr_status fail_at(const char *name, size_t line, size_t column, oltr_er
                            const char *words)
 {
     if (line == 0)
-        return fail(error, OLTR_EVALUE, "%s: %s", short_name(name), words);
-    return fail(error, OLTR_EVALUE, "%s:%zu:%zu: %s", short_name(name), line, column, words);
+        return set_error(error, OLTR_EVALUE, "%s: %s", short_name(name), words);
+    return set_error(error, OLTR_EVALUE, "%s:%zu:%zu: %s", short_name(name), line, column, words);
 }
 
 /* Entries of lists are called by the name that people gave them. */
@@ -83,17 +82,16 @@ oltr_status tree_fail(const struct node *where, oltr_error *error, const char *f
     va_start(arguments, format);
     (void)vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);
-    char path[PATH_SIZE], quoted[SHOWN_SIZE], all[sizeof words + SHOWN_SIZE + 2];
+    char path[PATH_SIZE], quoted[QUOTE_SIZE], all[sizeof words + QUOTE_SIZE + 2];
     (void)tree_path(where, path);
     bool said = path[0] == '\0' ||
                 (where->line == 0 && strstr(where->origin, path) != NULL); /* --set world.items=2 */
-    (void)snprintf(all, sizeof all, "%s%s%s", said ? "" : shown(path, quoted), said ? "" : ": ",
-                   words);
+    (void)snprintf(all, sizeof all, "%s%s%s", said ? "" : quote_input(path, quoted),
+                   said ? "" : ": ", words);
     return fail_at(where->origin, where->line, where->column, error, all);
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------- */
+/* ---- reading */
 
 struct loader {
     yaml_parser_t yaml;
@@ -114,8 +112,8 @@ static void *refuse(const struct loader *loader, yaml_mark_t mark, const char *w
 
 static void *no_memory(const struct loader *loader)
 {
-    (void)fail(loader->error, OLTR_ENOMEM, "%s: out of memory, or larger than oltr reads",
-               short_name(loader->name));
+    (void)set_error(loader->error, OLTR_ENOMEM, "%s: out of memory, or larger than oltr reads",
+                    short_name(loader->name));
     return NULL;
 }
 
@@ -221,7 +219,7 @@ static void append(struct node *parent, struct node *child)
 static bool check_key(const struct loader *loader, const struct node *map, const struct node *key,
                       yaml_mark_t mark)
 {
-    char name[SHOWN_SIZE], words[SHOWN_SIZE + 64];
+    char name[QUOTE_SIZE], words[QUOTE_SIZE + 64];
     if (key->type != NODE_SCALAR)
         return refuse(loader, mark, "a key must be a word, not a list or a map") != NULL;
     if (strcmp(key->text, "<<") == 0) {
@@ -231,7 +229,7 @@ static bool check_key(const struct loader *loader, const struct node *map, const
     const struct node *earlier = tree_get(map, key->text);
     if (earlier != NULL) {
         (void)snprintf(words, sizeof words, "`%s` is here a second time (first in line %zu)",
-                       shown(key->text, name), earlier->key->line);
+                       quote_input(key->text, name), earlier->key->line);
         return refuse(loader, mark, words) != NULL;
     }
     return map->count < MOST_KEYS ||
@@ -347,7 +345,7 @@ static struct node *parse(struct pool *pool, const char *name, const char *text,
     struct loader loader = {.pool = pool, .text = text, .length = length, .of = of, .error = error};
     loader.name = pool_text(pool, name, strlen(name));
     if (loader.name == NULL || !yaml_parser_initialize(&loader.yaml)) {
-        (void)fail(error, OLTR_ENOMEM, "out of memory");
+        (void)set_error(error, OLTR_ENOMEM, "out of memory");
         return NULL;
     }
     yaml_parser_set_encoding(&loader.yaml, YAML_UTF8_ENCODING);
@@ -363,8 +361,7 @@ struct node *tree_parse(struct pool *pool, const char *name, const char *text, s
     return parse(pool, name, text, length, NULL, error);
 }
 
-/* ---- looking and setting
- * -------------------------------------------------------------------------------- */
+/* ---- looking and setting */
 
 struct node *tree_get(const struct node *map, const char *key)
 {
@@ -373,6 +370,35 @@ struct node *tree_get(const struct node *map, const char *key)
         if (strcmp(entry->key->text, key) == 0)
             return entry;
     return NULL;
+}
+
+/* Texts are shared: they do not change. */
+static struct node *copy_below(struct pool *pool, const struct node *from, struct node *parent)
+{
+    struct node *to = pool_get(pool, 1, sizeof *to);
+    if (!to)
+        return NULL;
+    *to = *from;
+    to->parent = parent;
+    to->next = to->first = to->last = NULL;
+    to->count = 0;
+    if (from->key) {
+        to->key = copy_below(pool, from->key, parent);
+        if (!to->key)
+            return NULL;
+    }
+    for (const struct node *entry = from->first; entry; entry = entry->next) {
+        struct node *copied = copy_below(pool, entry, to);
+        if (!copied)
+            return NULL;
+        append(to, copied);
+    }
+    return to;
+}
+
+struct node *tree_copy(struct pool *pool, const struct node *root)
+{
+    return copy_below(pool, root, NULL);
 }
 
 static struct node *origin_node(struct pool *pool, const struct override *override,
@@ -404,7 +430,7 @@ static struct node *value_node(struct pool *pool, const struct override *overrid
     if (node != NULL)
         node->text = pool_text(pool, value, strlen(value));
     if (node == NULL || node->text == NULL) {
-        (void)fail(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
+        (void)set_error(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
         return NULL;
     }
     return node;
@@ -429,18 +455,18 @@ static struct node *named_entry(const struct node *list, const char *rest, size_
 static oltr_status no_such_entry(const struct node *list, const char *rest,
                                  const struct override *override, oltr_error *error)
 {
-    char word[SHOWN_SIZE], hint[HINT_SIZE];
+    char word[QUOTE_SIZE], hint[HINT_SIZE];
     (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(rest, "."), rest);
     struct nearest nearest = nearest_to(word);
     for (const struct node *entry = list->first; entry != NULL; entry = entry->next)
         if (name_of(entry) != NULL)
             nearest_offer(&nearest, name_of(entry));
-    char words[256], name[SHOWN_SIZE];
+    char words[256], name[QUOTE_SIZE];
     bool bare = strchr(rest, '.') == NULL && list->first != NULL;
     (void)snprintf(words, sizeof words,
                    bare ? "`%s` needs a key behind a name, like policies.GTS.sigma%s"
                         : "no entry is called `%s`%s",
-                   bare ? shown(override->key, name) : shown(word, name),
+                   bare ? quote_input(override->key, name) : quote_input(word, name),
                    nearest_hint(&nearest, hint));
     return fail_at(override->origin, override->line, override->column, error, words);
 }
@@ -453,7 +479,7 @@ static oltr_status set_in_map(struct pool *pool, struct node *map, const char *n
     if (key != NULL)
         key->text = pool_text(pool, name, length);
     if (key == NULL || key->text == NULL)
-        return fail(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
+        return set_error(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
     value->key = key;
     key->parent = map;
     value->parent = map;
@@ -488,7 +514,7 @@ static struct node *step_into(struct pool *pool, struct node *node, const char *
         entry = origin_node(pool, override, NODE_MAP);
         if (entry == NULL ||
             set_in_map(pool, node, rest, *length, entry, override, error) != OLTR_OK) {
-            (void)fail(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
+            (void)set_error(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
             return NULL;
         }
     }
@@ -517,8 +543,7 @@ oltr_status tree_set(struct pool *pool, struct node *root, const struct override
     return set_in_map(pool, node, rest, strlen(rest), value, override, error);
 }
 
-/* ---- writing
- * -------------------------------------------------------------------------------------------- */
+/* ---- writing */
 
 static int write_out(void *context, unsigned char *bytes, size_t size)
 {

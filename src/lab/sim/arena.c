@@ -91,8 +91,8 @@ static int make_memory(arena *a)
 
 static oltr_status blame(const arena *a, uint32_t policy, const oltr_error *why, oltr_error *error)
 {
-    return fail(error, why->code, "policy %s: %.200s", a->experiment->policy[policy].label,
-                why->msg);
+    return set_error(error, why->code, "policy %s: %.200s", a->experiment->policy[policy].label,
+                     why->msg);
 }
 
 /* The bytes of the largest policy. */
@@ -102,11 +102,11 @@ static oltr_status measure_policies(arena *a, oltr_error *error)
         oltr_error why = {OLTR_EINVAL, ""};
         oltr_settings settings = settings_in(a, i);
         if (settings.info->contextual && !settings.dim)
-            return fail(error, OLTR_EFEATURE,
-                        "policy %s: %s ranks by features, and this world has none: take world "
-                        "linear, logistic, "
-                        "scalar, or dataset or fixed with features",
-                        a->experiment->policy[i].label, settings.info->name);
+            return set_error(error, OLTR_EFEATURE,
+                             "policy %s: %s ranks by features, and this world has none: take world "
+                             "linear, logistic, "
+                             "scalar, or dataset or fixed with features",
+                             a->experiment->policy[i].label, settings.info->name);
         size_t bytes = oltr_policy_bytes(&settings, &why);
         if (!bytes)
             return blame(a, i, &why, error);
@@ -124,30 +124,31 @@ static oltr_status make_policies(arena *a, oltr_error *error)
         return status;
     a->policy_memory = aligned_alloc(ALIGNMENT, a->policy_bytes);
     if (!a->policy_memory)
-        return fail(error, OLTR_ENOMEM, "no memory for a policy of %zu bytes", a->policy_bytes);
+        return set_error(error, OLTR_ENOMEM, "no memory for a policy of %zu bytes",
+                         a->policy_bytes);
     for (uint32_t i = 0; i < a->experiment->n_policies; i++) {
         oltr_settings settings = settings_in(a, i);
         oltr_policy *policy = oltr_policy_place(a->policy_memory, a->policy_bytes, &settings, &why);
         if (policy && settings.info->rewards == OLTR_CLICKS && a->clicks->rewards == OLTR_REALS) {
             oltr_policy_free(policy);
-            return fail(error, OLTR_EREWARD,
-                        "policy %s learns from clicks only, and this world gives real rewards: "
-                        "leave it out",
-                        a->experiment->policy[i].label);
+            return set_error(
+                error, OLTR_EREWARD,
+                "policy %s learns from clicks only, and this world gives real rewards: "
+                "leave it out",
+                a->experiment->policy[i].label);
         }
         if (!policy)
             return blame(a, i, &why, error);
         a->scratch[i] = oltr_scratch_new(policy);
         oltr_policy_free(policy); /* ends it; the memory stays */
         if (!a->scratch[i])
-            return fail(error, OLTR_ENOMEM, "no memory to rank with policy %s",
-                        a->experiment->policy[i].label);
+            return set_error(error, OLTR_ENOMEM, "no memory to rank with policy %s",
+                             a->experiment->policy[i].label);
     }
     return OLTR_OK;
 }
 
-/* ---- the world
- * ------------------------------------------------------------------------------------------ */
+/* ---- the world */
 
 static oltr_status world_failed(const arena *a, oltr_status status, uint64_t round,
                                 const oltr_error *why, oltr_error *error)
@@ -157,9 +158,9 @@ static oltr_status world_failed(const arena *a, oltr_status status, uint64_t rou
         snprintf(at, sizeof at, ", round %llu", (unsigned long long)round);
     if (status == OLTR_EINTERRUPTED)
         return status;
-    return fail(error, status, "world %.40s failed in replication %llu%s: %.150s",
-                a->world->info.name, (unsigned long long)a->replication, at,
-                why->msg[0] ? why->msg : oltr_strerror(status));
+    return set_error(error, status, "world %.40s failed in replication %llu%s: %.150s",
+                     a->world->info.name, (unsigned long long)a->replication, at,
+                     why->msg[0] ? why->msg : oltr_strerror(status));
 }
 
 static oltr_status draw(arena *a, uint64_t replication, oltr_error *error)
@@ -176,9 +177,9 @@ static oltr_status draw(arena *a, uint64_t replication, oltr_error *error)
         return world_failed(a, status, 0, &why, error);
     if (a->truth.dim != e->world.dim || a->truth.n_items < e->slots ||
         a->truth.n_items > e->world.n_items) {
-        fail(&why, OLTR_EITEM,
-             "draw() left %u items with %u features, where there must be %u to %u with %u",
-             a->truth.n_items, a->truth.dim, e->slots, e->world.n_items, e->world.dim);
+        set_error(&why, OLTR_EITEM,
+                  "draw() left %u items with %u features, where there must be %u to %u with %u",
+                  a->truth.n_items, a->truth.dim, e->slots, e->world.n_items, e->world.dim);
         return world_failed(a, why.code, 0, &why, error);
     }
     return OLTR_OK;
@@ -197,23 +198,20 @@ static oltr_status advance(arena *a, uint64_t t, oltr_error *error)
     oltr_status status = a->world->advance(&e->world, e->seed, a->replication, t, &a->truth, &why);
     if (status == OLTR_OK && (a->truth.dim != e->world.dim || a->truth.n_items < e->slots ||
                               a->truth.n_items > a->drawn_items))
-        status =
-            fail(&why, OLTR_EITEM,
-                 "advance() left %u items with %u features, where there must be %u to %u with %u",
-                 a->truth.n_items, a->truth.dim, e->slots, a->drawn_items, e->world.dim);
+        status = set_error(
+            &why, OLTR_EITEM,
+            "advance() left %u items with %u features, where there must be %u to %u with %u",
+            a->truth.n_items, a->truth.dim, e->slots, a->drawn_items, e->world.dim);
     return status == OLTR_OK ? status : world_failed(a, status, t, &why, error);
 }
 
-/* ---- life
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- life */
 
 arena *arena_new(const oltr_experiment *experiment, const arena_watch *watch, oltr_error *error)
 {
     arena *a = calloc(1, sizeof *a);
     if (!a) {
-        fail(error, OLTR_ENOMEM, "no memory for a simulation");
+        set_error(error, OLTR_ENOMEM, "no memory for a simulation");
         return NULL;
     }
     a->experiment = experiment;
@@ -226,15 +224,15 @@ arena *arena_new(const oltr_experiment *experiment, const arena_watch *watch, ol
         a->world->thread_begin ? a->world->thread_begin(&experiment->world) : OLTR_OK;
     a->begun = status == OLTR_OK;
     if (!a->begun)
-        fail(error, status, "world %.40s: thread_begin failed: %s", a->world->info.name,
-             oltr_strerror(status));
+        set_error(error, status, "world %.40s: thread_begin failed: %s", a->world->info.name,
+                  oltr_strerror(status));
     else if (!make_memory(a))
-        status = fail(error, OLTR_ENOMEM, "no memory for a world of %u items",
-                      experiment->world.n_items);
+        status = set_error(error, OLTR_ENOMEM, "no memory for a world of %u items",
+                           experiment->world.n_items);
     if (status == OLTR_OK) /* room for the largest instance is room for all */
         status = draw(a, world_largest(&experiment->world), error);
     if (status == OLTR_EINTERRUPTED)
-        fail(error, status, "%s", oltr_strerror(status));
+        set_error(error, status, "%s", oltr_strerror(status));
     if (status == OLTR_OK)
         status = make_policies(a, error);
     if (status == OLTR_OK)
@@ -269,10 +267,7 @@ void arena_free(arena *a)
     free(a);
 }
 
-/* ---- time
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- time */
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -312,8 +307,7 @@ static int look(arena *a, uint32_t policy)
     return a->watch.stop && a->watch.stop(a->watch.context);
 }
 
-/* ---- rounds
- * --------------------------------------------------------------------------------------------- */
+/* ---- rounds */
 
 /* Rank, scan, learn: one round of one policy. */
 static oltr_status play_round(arena *a, oltr_policy *policy, oltr_scratch *scratch, oltr_rng rng,
@@ -335,17 +329,18 @@ static oltr_status play_round(arena *a, oltr_policy *policy, oltr_scratch *scrat
 static oltr_status policy_failed(const arena *a, uint32_t policy, oltr_status status,
                                  oltr_error *error)
 {
-    return fail(error, status, "policy %s cannot play on in replication %llu: %s",
-                a->experiment->policy[policy].label, (unsigned long long)a->replication,
-                oltr_strerror(status));
+    return set_error(error, status, "policy %s cannot play on in replication %llu: %s",
+                     a->experiment->policy[policy].label, (unsigned long long)a->replication,
+                     oltr_strerror(status));
 }
 
 static oltr_status not_finite(const arena *a, double best, double value, oltr_error *error)
 {
-    return fail(error, OLTR_EVALUE,
-                "click model %.40s gave %g for a list and %g for the best one in replication %llu: "
-                "both must be finite",
-                a->clicks->info.name, value, best, (unsigned long long)a->replication);
+    return set_error(
+        error, OLTR_EVALUE,
+        "click model %.40s gave %g for a list and %g for the best one in replication %llu: "
+        "both must be finite",
+        a->clicks->info.name, value, best, (unsigned long long)a->replication);
 }
 
 /* One policy through all rounds. */

@@ -4,36 +4,34 @@
 #include <stdlib.h>
 
 #include "engine/base/error.h"
+#include "lab/lab_limits.h"
 #include "lab/sim/arena.h"
-
-enum {
-    MOST_REPLICATIONS = 1 << 22
-}; /* squares of 52-bit curves, so many times, still fit 128 bits */
-#define MOST_ROUNDS ((uint64_t)1 << 40)
 
 static oltr_status check_numbers(const oltr_experiment *e, oltr_error *error)
 {
-    if (e->rounds < 1 || e->rounds > MOST_ROUNDS)
-        return fail(error, OLTR_EINVAL, "rounds must be from 1 to 2^40");
+    if (e->rounds < 1 || e->rounds > LONGEST_HORIZON)
+        return set_error(error, OLTR_EINVAL, "rounds must be from 1 to 2^40");
     if (e->replications < 1 || e->replications > MOST_REPLICATIONS)
-        return fail(error, OLTR_EINVAL, "replications must be from 1 to %d, not %u",
-                    MOST_REPLICATIONS, e->replications);
+        return set_error(error, OLTR_EINVAL, "replications must be from 1 to %d, not %u",
+                         MOST_REPLICATIONS, e->replications);
     if (e->slots < 1 || e->slots > e->world.n_items)
-        return fail(error, OLTR_ESLOTS, "slots must be from 1 to the number of items (%u), not %u",
-                    e->world.n_items, e->slots);
+        return set_error(error, OLTR_ESLOTS,
+                         "slots must be from 1 to the number of items (%u), not %u",
+                         e->world.n_items, e->slots);
     if (e->slots > world_fewest(&e->world))
-        return fail(error, OLTR_ESLOTS,
-                    "a query of the dataset has only %u document%s for %u slots: leave out those "
-                    "with fewer than that",
-                    world_fewest(&e->world), world_fewest(&e->world) == 1 ? "" : "s", e->slots);
+        return set_error(
+            error, OLTR_ESLOTS,
+            "a query of the dataset has only %u document%s for %u slots: leave out those "
+            "with fewer than that",
+            world_fewest(&e->world), world_fewest(&e->world) == 1 ? "" : "s", e->slots);
     if (e->n_policies < 1 || !e->policy)
-        return fail(error, OLTR_EINVAL, "at least 1 policy is needed");
+        return set_error(error, OLTR_EINVAL, "at least 1 policy is needed");
     if (e->n_checkpoints < 1 || !e->checkpoint)
-        return fail(error, OLTR_EINVAL, "at least 1 checkpoint is needed");
+        return set_error(error, OLTR_EINVAL, "at least 1 checkpoint is needed");
     for (uint32_t i = 0; i < e->n_checkpoints; i++)
         if (e->checkpoint[i] < 1 || e->checkpoint[i] > e->rounds ||
             (i && e->checkpoint[i] <= e->checkpoint[i - 1]))
-            return fail(
+            return set_error(
                 error, OLTR_EINVAL,
                 "checkpoints must rise from 1 to the number of rounds (%llu); %llu does not fit",
                 (unsigned long long)e->rounds, (unsigned long long)e->checkpoint[i]);
@@ -43,23 +41,23 @@ static oltr_status check_numbers(const oltr_experiment *e, oltr_error *error)
 oltr_status oltr_experiment_check(const oltr_experiment *e, oltr_error *error)
 {
     if (!e)
-        return fail(error, OLTR_EINVAL, "there is no experiment");
+        return set_error(error, OLTR_EINVAL, "there is no experiment");
     oltr_status status = world_check(&e->world, error);
     if (status == OLTR_OK)
         status = check_numbers(e, error);
     for (uint32_t i = 0; status == OLTR_OK && i < e->n_policies; i++)
         if (!e->policy[i].label || !e->policy[i].settings.info ||
             e->policy[i].settings.n_items != e->world.n_items)
-            status = fail(error, OLTR_EINVAL,
-                          "policy %u lacks a label or settings for the world's %u items", i + 1,
-                          e->world.n_items);
+            status = set_error(error, OLTR_EINVAL,
+                               "policy %u lacks a label or settings for the world's %u items",
+                               i + 1, e->world.n_items);
     if (status != OLTR_OK)
         return status;
     oltr_error why = {OLTR_OK, ""};
     arena *probe =
         arena_new(e, NULL, &why); /* makes every policy once, with the prior of replication 0 */
     if (!probe)
-        return fail(error, why.code, "%s", why.msg);
+        return set_error(error, why.code, "%s", why.msg);
     arena_free(probe);
     return OLTR_OK;
 }

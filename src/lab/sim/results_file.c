@@ -102,11 +102,11 @@ void oltr_results_pack(const oltr_results *results, void *bytes)
 oltr_status oltr_results_save(const oltr_results *results, const char *path, oltr_error *error)
 {
     if (!results || !path)
-        return fail(error, OLTR_EINVAL, "results and a path are needed");
+        return set_error(error, OLTR_EINVAL, "results and a path are needed");
     size_t size = oltr_results_size(results);
     unsigned char *bytes = malloc(size);
     if (!bytes)
-        return fail(error, OLTR_ENOMEM, "no memory to save the results");
+        return set_error(error, OLTR_ENOMEM, "no memory to save the results");
     oltr_results_pack(results, bytes);
     oltr_status status = bytes_write(path, bytes, size, error);
     free(bytes);
@@ -124,20 +124,21 @@ static oltr_status check_bytes(const oltr_results *results, const char *path,
     char found[sizeof magic];
     get_bytes(&head, found, sizeof found);
     if (head.failed || memcmp(found, magic, sizeof magic) != 0)
-        return fail(error, OLTR_EMAGIC, "%s is not a file of partial results", path);
+        return set_error(error, OLTR_EMAGIC, "%s is not a file of partial results", path);
     uint32_t version = get_u32(&head);
     uint64_t digest = get_u64(&head);
     if (version > VERSION)
-        return fail(error, OLTR_EVERSION, "%s was written by a newer oltr", path);
+        return set_error(error, OLTR_EVERSION, "%s was written by a newer oltr", path);
     if (head.failed || get_u64(&tail) != crc64(bytes, size - 8))
-        return fail(error, OLTR_ECHECKSUM,
-                    "%s is damaged or cut short; delete it and run from the start", path);
+        return set_error(error, OLTR_ECHECKSUM,
+                         "%s is damaged or cut short; delete it and run from the start", path);
     if (digest != results->digest || size != oltr_results_size(results))
-        return fail(error, OLTR_EMISMATCH,
-                    "%s belongs to another experiment, or to this one with other settings; run "
-                    "without resuming, or with the "
-                    "settings of before",
-                    path);
+        return set_error(
+            error, OLTR_EMISMATCH,
+            "%s belongs to another experiment, or to this one with other settings; run "
+            "without resuming, or with the "
+            "settings of before",
+            path);
     return OLTR_OK;
 }
 
@@ -196,16 +197,16 @@ static oltr_status take_bytes(oltr_results *results, const unsigned char *bytes,
     if (good)
         return OLTR_OK;
     results_clear(results);
-    return fail(error, OLTR_ECORRUPT,
-                "%s holds sums that no run could have written; delete it and run from the start",
-                name);
+    return set_error(
+        error, OLTR_ECORRUPT,
+        "%s holds sums that no run could have written; delete it and run from the start", name);
 }
 
 oltr_status oltr_results_unpack(oltr_results *results, const void *bytes, size_t size,
                                 const char *name, oltr_error *error)
 {
     if (!results || !bytes || !name)
-        return fail(error, OLTR_EINVAL, "results, bytes and a name are needed");
+        return set_error(error, OLTR_EINVAL, "results, bytes and a name are needed");
     oltr_status status = check_bytes(results, name, bytes, size, error);
     return status == OLTR_OK ? take_bytes(results, bytes, size, name, error) : status;
 }
@@ -213,7 +214,7 @@ oltr_status oltr_results_unpack(oltr_results *results, const void *bytes, size_t
 oltr_status oltr_results_load(oltr_results *results, const char *path, oltr_error *error)
 {
     if (!results || !path)
-        return fail(error, OLTR_EINVAL, "results and a path are needed");
+        return set_error(error, OLTR_EINVAL, "results and a path are needed");
     size_t size = 0;
     unsigned char *bytes = NULL;
     oltr_status status = bytes_read(path, LARGEST_FILE, &bytes, &size, error);

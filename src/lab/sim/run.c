@@ -228,7 +228,7 @@ static oltr_status run_threads(run *r, oltr_error *error)
     double since = now();
     pthread_t *thread = calloc(n, sizeof *thread);
     if (!thread)
-        return fail(error, OLTR_ENOMEM, "no memory for %u threads", n);
+        return set_error(error, OLTR_ENOMEM, "no memory for %u threads", n);
     uint32_t started = start(r, thread, n);
     pthread_mutex_lock(&r->lock);
     oltr_status status = OLTR_OK;
@@ -241,7 +241,7 @@ static oltr_status run_threads(run *r, oltr_error *error)
         pthread_join(thread[i], NULL);
     free(thread);
     if (!started)
-        return fail(error, OLTR_ENOMEM, "no thread could be started");
+        return set_error(error, OLTR_ENOMEM, "no thread could be started");
     return status;
 }
 
@@ -260,20 +260,20 @@ static oltr_status check(const oltr_experiment *points, uint32_t n_points,
                          oltr_error *error)
 {
     if (!points || !results || results->n_points != n_points)
-        return fail(error, OLTR_EINVAL,
-                    "results must be made for these points with oltr_results_new()");
+        return set_error(error, OLTR_EINVAL,
+                         "results must be made for these points with oltr_results_new()");
     if (options && options->size > sizeof *options)
-        return fail(error, OLTR_EINVAL,
-                    "these options are of a newer oltr: %zu bytes, and this one knows %zu",
-                    options->size, sizeof *options);
+        return set_error(error, OLTR_EINVAL,
+                         "these options are of a newer oltr: %zu bytes, and this one knows %zu",
+                         options->size, sizeof *options);
     if (options && options->shard.count && options->shard.index >= options->shard.count)
-        return fail(error, OLTR_EINVAL, "shard %u of %u: the index must be below the count",
-                    options->shard.index, options->shard.count);
+        return set_error(error, OLTR_EINVAL, "shard %u of %u: the index must be below the count",
+                         options->shard.index, options->shard.count);
     uint64_t digest = experiment_digest(points, n_points);
     if (!digest)
-        return fail(error, OLTR_ENOMEM, "no memory to begin with");
+        return set_error(error, OLTR_ENOMEM, "no memory to begin with");
     if (digest != results->digest)
-        return fail(
+        return set_error(
             error, OLTR_EMISMATCH,
             "these are the results of another experiment; make new ones with oltr_results_new()");
     return OLTR_OK;
@@ -292,7 +292,7 @@ oltr_status oltr_run(const oltr_experiment *points, uint32_t n_points,
              .error = {OLTR_OK, ""}};
     r.work = workload_new(points, n_points, results, r.options->shard);
     if (!r.work)
-        return fail(error, OLTR_ENOMEM, "no memory to begin with");
+        return set_error(error, OLTR_ENOMEM, "no memory to begin with");
     init_wait(&r);
     status = run_threads(&r, error);
     pthread_mutex_destroy(&r.lock);
@@ -301,8 +301,8 @@ oltr_status oltr_run(const oltr_experiment *points, uint32_t n_points,
     if (status != OLTR_OK)
         return status;
     if (r.error.code != OLTR_OK)
-        return fail(error, r.error.code, "%s", r.error.msg);
+        return set_error(error, r.error.code, "%s", r.error.msg);
     if (r.stopped)
-        return fail(error, OLTR_EINTERRUPTED, "%s", oltr_strerror(OLTR_EINTERRUPTED));
+        return set_error(error, OLTR_EINTERRUPTED, "%s", oltr_strerror(OLTR_EINTERRUPTED));
     return OLTR_OK;
 }

@@ -43,8 +43,7 @@ const char *claim_word(enum claim_verdict verdict)
     return words[verdict];
 }
 
-/* ---- one comparison
- * ------------------------------------------------------------------------------------- */
+/* ---- one comparison */
 
 static double margin_variance(const struct means *m, double factor)
 {
@@ -104,8 +103,7 @@ static void compare(const struct claim_test *test, const struct means *m, uint64
     }
 }
 
-/* ---- where the numbers come from
- * ------------------------------------------------------------------------ */
+/* ---- where the numbers come from */
 
 static bool untold(struct judge *judge, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -122,12 +120,12 @@ static bool row_of(struct judge *judge, const char *policy, const char *sweep, u
                    const struct result_row **out)
 {
     const struct result_table *results = &judge->folder->results;
-    *out = round == 0 ? result_last(results, sweep, policy)
+    *out = round == 0 ? result_last(results, sweep, policy, 0)
                       : result_find(results, sweep, policy, round);
     if (*out == NULL)
         return untold(judge, "%.60s was not recorded at round %" PRIu64, policy, round);
     return (*out)->replications >= CLAIM_LEAST_REPLICATIONS ||
-           untold(judge, "%" PRIu32 " replication%s too few to tell", (*out)->replications,
+           untold(judge, "%" PRIu64 " replication%s too few to tell", (*out)->replications,
                   (*out)->replications == 1 ? " is" : "s are");
 }
 
@@ -194,8 +192,7 @@ static bool posterior_means(struct judge *judge, const char *a, const char *b,
     return true;
 }
 
-/* ---- one test
- * ------------------------------------------------------------------------------------------- */
+/* ---- one test */
 
 /* All checkpoints from test->from to test->round; the worst decides. */
 static bool compare_from(struct judge *judge, const struct claim_test *test,
@@ -325,7 +322,7 @@ oltr_status claims_judge(const struct folder *folder, struct claim_findings *fin
             room = judge_test(&judge, judge.finding->test);
         }
     }
-    return room ? OLTR_OK : fail(error, OLTR_ENOMEM, "%s: out of memory", folder->path);
+    return room ? OLTR_OK : set_error(error, OLTR_ENOMEM, "%s: out of memory", folder->path);
 }
 
 void claims_free(struct claim_findings *findings)
@@ -336,8 +333,7 @@ void claims_free(struct claim_findings *findings)
     memset(findings, 0, sizeof *findings);
 }
 
-/* ---- the file
- * ------------------------------------------------------------------------------------------- */
+/* ---- the file */
 
 void claims_heading(struct text *out, bool with_experiment)
 {

@@ -17,8 +17,7 @@
 
 enum { WIDTH = 1000, HEIGHT = 860, MOST_BINS = 40 };
 
-/* ---- the data
- * ------------------------------------------------------------------------------------------- */
+/* ---- the data */
 
 static void write_labels(const struct description *d, struct text *out)
 {
@@ -67,8 +66,7 @@ static void write_columns(const struct description *d, struct text *out)
     }
 }
 
-/* ---- the script
- * ----------------------------------------------------------------------------------------- */
+/* ---- the script */
 
 static void panel(struct text *out, double left, double right, double bottom, double top)
 {
@@ -189,19 +187,19 @@ static void add_columns(const struct description *d, struct text *out)
 static void write_script(const char *file, const char *title, const struct description *d,
                          struct text *out)
 {
-    figure_head(out, file, title);
+    gnuplot_head(out, file, title);
     text_printf(out,
                 "unset title\ndata   = '%s.csv'\nblue   = '#2B83BA'\npale   = '#CFE0EC'\norange = "
                 "'#D55E00'\n"
                 "dot    = %.2f   # the size of a median\n",
                 file, fmin(0.8, 0.25 + 15.0 / d->dim));
-    figure_formats(out, file, WIDTH, HEIGHT);
+    gnuplot_formats(out, file, WIDTH, HEIGHT);
     text_add(out, "    set multiplot title ");
     gnuplot_string(out, title);
     text_add(
         out,
         " font ',15'\n    unset key\n    set tics\n    set boxwidth 0.72\n    set format x '%g'\n");
-    figure_look(out);
+    gnuplot_look(out);
     add_labels(d, out);
     add_sizes(d, out);
     add_columns(d, out);
@@ -216,6 +214,6 @@ oltr_status data_figure_script(const char *file, const char *title, const oltr_d
     write_sizes(dataset, d, data);
     write_columns(d, data);
     write_script(file, title, d, script);
-    return script->failed || data->failed ? fail(error, OLTR_ENOMEM, "%s: out of memory", file)
+    return script->failed || data->failed ? set_error(error, OLTR_ENOMEM, "%s: out of memory", file)
                                           : OLTR_OK;
 }

@@ -38,8 +38,7 @@ static char *part_path(const char *folder, const char *name, const char *ending)
     return path;
 }
 
-/* ---- the workshop
- * --------------------------------------------------------------------------------------- */
+/* ---- the workshop */
 
 static const char workshop_name[] = ".drawing-XXXXXX";
 
@@ -92,8 +91,7 @@ static void remove_left_workshops(const char *folder)
         (void)closedir(open_folder);
 }
 
-/* ---- the child
- * ------------------------------------------------------------------------------------------ */
+/* ---- the child */
 
 /* Only calls that are safe after fork.  Does not return. */
 static void become_gnuplot(const char *workshop, char *const *command)
@@ -130,8 +128,7 @@ static int run_gnuplot(const char *workshop, const char *name, int *status)
     return child > 0 ? 0 : errno;
 }
 
-/* ---- why there is no figure
- * ------------------------------------------------------------------------------ */
+/* ---- why there is no figure */
 
 /* Can more be written there?  0, or the reason why not: gnuplot does not tell it. */
 static int write_trouble(const char *workshop)
@@ -158,18 +155,18 @@ static int write_trouble(const char *workshop)
 static oltr_status cannot_write(const char *folder, const char *name, const char *ending, int why,
                                 oltr_error *error)
 {
-    return fail(error, why == ENOMEM ? OLTR_ENOMEM : OLTR_EIO, "%s/%s.%s: cannot write it: %s",
-                folder, name, ending, strerror(why));
+    return set_error(error, why == ENOMEM ? OLTR_ENOMEM : OLTR_EIO, "%s/%s.%s: cannot write it: %s",
+                     folder, name, ending, strerror(why));
 }
 
 /* What gnuplot said last, on one line. */
-static void last_words(const char *workshop, char line[2 * SHOWN_SIZE])
+static void last_words(const char *workshop, char line[2 * QUOTE_SIZE])
 {
     struct text log = {0};
-    (void)snprintf(line, 2 * SHOWN_SIZE, "it said nothing");
+    (void)snprintf(line, 2 * QUOTE_SIZE, "it said nothing");
     if (file_read_in(workshop, log_name, &log, NULL) == OLTR_OK && log.length > 0) {
         const char *last = strstr(log.bytes, "line ");
-        (void)snprintf(line, 2 * SHOWN_SIZE, "%.100s", last != NULL ? last : log.bytes);
+        (void)snprintf(line, 2 * QUOTE_SIZE, "%.100s", last != NULL ? last : log.bytes);
         line[strcspn(line, "\r\n")] = '\0';
     }
     text_free(&log);
@@ -178,31 +175,30 @@ static void last_words(const char *workshop, char line[2 * SHOWN_SIZE])
 static oltr_status explain(const char *workshop, const char *folder, const char *name, int status,
                            oltr_error *error)
 {
-    char line[2 * SHOWN_SIZE];
+    char line[2 * QUOTE_SIZE];
     int why = write_trouble(workshop);
     if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND) {
-        return fail(error, OLTR_EIO,
-                    "%s: no figure, because gnuplot is not on the PATH; install it (Debian: "
-                    "gnuplot-nox) and run "
-                    "`oltr plot` on the folder",
-                    name);
+        return set_error(error, OLTR_EIO,
+                         "%s: no figure, because gnuplot is not on the PATH; install it (Debian: "
+                         "gnuplot-nox) and run "
+                         "`oltr plot` on the folder",
+                         name);
     }
     if (why == 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ)
         why = EFBIG;
     if (why != 0) {
-        return fail(error, OLTR_EIO, "%s/%s: cannot write this figure: %s", folder, name,
-                    strerror(why));
+        return set_error(error, OLTR_EIO, "%s/%s: cannot write this figure: %s", folder, name,
+                         strerror(why));
     }
     if (WIFSIGNALED(status)) {
-        return fail(error, OLTR_EIO, "%s: gnuplot was ended by signal %d (%s)", name,
-                    WTERMSIG(status), strsignal(WTERMSIG(status)));
+        return set_error(error, OLTR_EIO, "%s: gnuplot was ended by signal %d (%s)", name,
+                         WTERMSIG(status), strsignal(WTERMSIG(status)));
     }
     last_words(workshop, line);
-    return fail(error, OLTR_EIO, "%s: gnuplot failed: %s", name, line);
+    return set_error(error, OLTR_EIO, "%s: gnuplot failed: %s", name, line);
 }
 
-/* ---- the parent
- * ----------------------------------------------------------------------------------------- */
+/* ---- the parent */
 
 /* The last bytes of a whole file of each format; what follows them is blank. */
 static const char *end_of(const char *ending)
@@ -250,9 +246,9 @@ static oltr_status settle_all(const char *workshop, const char *folder, const ch
         if (trouble != 0)
             return cannot_write(folder, name, endings[i], trouble, error);
         if (why != 0) {
-            return fail(error, OLTR_EIO,
-                        "%s.%s: gnuplot did not draw it; is this gnuplot built with cairo?", name,
-                        endings[i]);
+            return set_error(error, OLTR_EIO,
+                             "%s.%s: gnuplot did not draw it; is this gnuplot built with cairo?",
+                             name, endings[i]);
         }
     }
     return OLTR_OK;
@@ -274,7 +270,7 @@ static oltr_status put_in(const char *workshop, const char *folder, const char *
 {
     char *path = part_path(workshop, name, ending);
     if (path == NULL)
-        return fail(error, OLTR_ENOMEM, "%s: out of memory", name);
+        return set_error(error, OLTR_ENOMEM, "%s: out of memory", name);
     errno = 0;
     oltr_status status = file_write(path, content, error);
     int why = errno;
@@ -293,7 +289,7 @@ static oltr_status draw_in(const char *workshop, const char *folder, const char 
         return made;
     int why = run_gnuplot(workshop, name, &status);
     if (why != 0)
-        return fail(error, OLTR_EIO, "%s: cannot start gnuplot: %s", name, strerror(why));
+        return set_error(error, OLTR_EIO, "%s: cannot start gnuplot: %s", name, strerror(why));
     made = status == 0 ? settle_all(workshop, folder, name, error)
                        : explain(workshop, folder, name, status, error);
     for (size_t i = 0; made == OLTR_OK && i < N_ENDINGS; i++)
@@ -311,9 +307,9 @@ static char *open_workshop(const char *folder, const char *name, int *lock, oltr
         free(workshop);
         workshop = file_join(folder, workshop_name);
         if (workshop == NULL || mkdtemp(workshop) == NULL) {
-            (void)(workshop == NULL ? fail(error, OLTR_ENOMEM, "%s: out of memory", name)
-                                    : fail(error, OLTR_EIO, "%s: cannot draw there: %s", folder,
-                                           strerror(errno)));
+            (void)(workshop == NULL ? set_error(error, OLTR_ENOMEM, "%s: out of memory", name)
+                                    : set_error(error, OLTR_EIO, "%s: cannot draw there: %s",
+                                                folder, strerror(errno)));
             free(workshop);
             return NULL;
         }

@@ -24,8 +24,7 @@ char *file_join(const char *folder, const char *name)
     return path;
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------- */
+/* ---- reading */
 
 oltr_status file_read_stream(FILE *stream, const char *name, struct text *out, oltr_error *error)
 {
@@ -33,17 +32,18 @@ oltr_status file_read_stream(FILE *stream, const char *name, struct text *out, o
     size_t got;
     do {
         if (!text_reserve(out, CHUNK))
-            return fail(error, OLTR_ENOMEM, "%s: out of memory", name);
+            return set_error(error, OLTR_ENOMEM, "%s: out of memory", name);
         got = fread(out->bytes + out->length, 1, CHUNK, stream);
         out->length += got;
         out->bytes[out->length] = '\0';
         if (out->length > READ_LIMIT) {
-            return fail(error, OLTR_EIO, "%s: larger than %d bytes; this cannot be the right file",
-                        name, READ_LIMIT);
+            return set_error(error, OLTR_EIO,
+                             "%s: larger than %d bytes; this cannot be the right file", name,
+                             READ_LIMIT);
         }
     } while (got > 0);
     if (ferror(stream))
-        return fail(error, OLTR_EIO, "%s: cannot read it: %s", name, strerror(errno));
+        return set_error(error, OLTR_EIO, "%s: cannot read it: %s", name, strerror(errno));
     return OLTR_OK;
 }
 
@@ -51,7 +51,7 @@ oltr_status file_read(const char *path, struct text *out, oltr_error *error)
 {
     FILE *stream = fopen(path, "rb");
     if (stream == NULL)
-        return fail(error, OLTR_EIO, "%s: cannot open it: %s", path, strerror(errno));
+        return set_error(error, OLTR_EIO, "%s: cannot open it: %s", path, strerror(errno));
     oltr_status status = file_read_stream(stream, path, out, error);
     (void)fclose(stream); /* nothing was written: closing cannot lose anything */
     return status;
@@ -61,14 +61,13 @@ oltr_status file_read_in(const char *folder, const char *name, struct text *out,
 {
     char *path = file_join(folder, name);
     if (path == NULL)
-        return fail(error, OLTR_ENOMEM, "out of memory");
+        return set_error(error, OLTR_ENOMEM, "out of memory");
     oltr_status status = file_read(path, out, error);
     free(path);
     return status;
 }
 
-/* ---- writing
- * -------------------------------------------------------------------------------------------- */
+/* ---- writing */
 
 static bool write_all(int file, const char *bytes, size_t length)
 {
@@ -86,19 +85,19 @@ static bool write_all(int file, const char *bytes, size_t length)
 
 oltr_status file_write(const char *path, const struct text *content, oltr_error *error)
 {
-    beside new = {-1, NULL};
+    temp_file new = {-1, NULL};
     if (content->failed)
-        return fail(error, OLTR_ENOMEM, "%s: out of memory", path);
-    bool open = beside_open(&new, path, 0666) != 0;
+        return set_error(error, OLTR_ENOMEM, "%s: out of memory", path);
+    bool open = temp_file_open(&new, path, 0666) != 0;
     bool written =
         open && write_all(new.fd, content->bytes, content->length) && flush_to_disk(new.fd) != 0;
-    if (written && beside_keep(&new, path))
+    if (written && temp_file_keep(&new, path))
         return OLTR_OK;
     if (open && !written)
-        beside_drop(&new);
+        temp_file_drop(&new);
     return errno == ENOMEM
-               ? fail(error, OLTR_ENOMEM, "%s: out of memory", path)
-               : fail(error, OLTR_EIO, "%s: cannot write it: %s", path, strerror(errno));
+               ? set_error(error, OLTR_ENOMEM, "%s: out of memory", path)
+               : set_error(error, OLTR_EIO, "%s: cannot write it: %s", path, strerror(errno));
 }
 
 oltr_status file_write_in(const char *folder, const char *name, const struct text *content,
@@ -106,14 +105,13 @@ oltr_status file_write_in(const char *folder, const char *name, const struct tex
 {
     char *path = file_join(folder, name);
     if (path == NULL)
-        return fail(error, OLTR_ENOMEM, "out of memory");
+        return set_error(error, OLTR_ENOMEM, "out of memory");
     oltr_status status = file_write(path, content, error);
     free(path);
     return status;
 }
 
-/* ---- folders and names
- * ---------------------------------------------------------------------------------- */
+/* ---- folders and names */
 
 static bool make_one_folder(const char *path)
 {
@@ -130,7 +128,7 @@ oltr_status file_make_folder(const char *path, oltr_error *error)
 {
     char *part = strdup(path);
     if (part == NULL)
-        return fail(error, OLTR_ENOMEM, "%s: out of memory", path);
+        return set_error(error, OLTR_ENOMEM, "%s: out of memory", path);
     bool made = *path != '\0';
     for (char *slash = part + 1; made && *part != '\0' && (slash = strchr(slash, '/')) != NULL;
          slash++) {
@@ -141,8 +139,8 @@ oltr_status file_make_folder(const char *path, oltr_error *error)
     made = made && make_one_folder(part);
     free(part);
     if (!made) {
-        return fail(error, OLTR_EIO, "%s: cannot make this folder: %s", path,
-                    *path == '\0' ? "its name is empty" : strerror(errno));
+        return set_error(error, OLTR_EIO, "%s: cannot make this folder: %s", path,
+                         *path == '\0' ? "its name is empty" : strerror(errno));
     }
     return OLTR_OK;
 }
@@ -153,15 +151,15 @@ static int probe(const char *path)
     enum { BYTES = 4096 }; /* a full disk may still have room for a name */
     static const char zeros[BYTES];
     struct stat status;
-    beside new = {-1, NULL};
+    temp_file new = {-1, NULL};
     if (is_special(path))
         return 0;
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
         return EISDIR;
-    if (!beside_open(&new, path, 0666))
+    if (!temp_file_open(&new, path, 0666))
         return errno;
     int why = write_all(new.fd, zeros, BYTES) && flush_to_disk(new.fd) != 0 ? 0 : errno;
-    beside_drop(&new);
+    temp_file_drop(&new);
     return why;
 }
 
@@ -169,7 +167,7 @@ oltr_status file_probe(const char *path, oltr_error *error)
 {
     int why = probe(path);
     return why == 0 ? OLTR_OK
-                    : fail(error, OLTR_EIO, "%s: cannot write it: %s", path, strerror(why));
+                    : set_error(error, OLTR_EIO, "%s: cannot write it: %s", path, strerror(why));
 }
 
 oltr_status file_probe_folder(const char *path, oltr_error *error)
@@ -178,8 +176,8 @@ oltr_status file_probe_folder(const char *path, oltr_error *error)
     int why = name != NULL ? probe(name) : ENOMEM;
     free(name);
     return why == 0 ? OLTR_OK
-                    : fail(error, OLTR_EIO, "%s: cannot write into this folder: %s", path,
-                           strerror(why));
+                    : set_error(error, OLTR_EIO, "%s: cannot write into this folder: %s", path,
+                                strerror(why));
 }
 
 bool file_name_is_plain(const char *name)
