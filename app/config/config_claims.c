@@ -40,9 +40,9 @@ static bool posterior_names(const struct reader *reader, const struct config *co
 
 static bool names_of(const struct reader *reader, const struct config *config, struct names *names)
 {
-    if (config->kind == CONFIG_CONCENTRATION)
+    if (config->is_concentration)
         return posterior_names(reader, config, names);
-    const oltr_experiment *point = &config->points[0];
+    const oltr_experiment *point = &config->plan->points[0];
     const char **name = pool_get(reader->pool, point->n_policies, sizeof *name);
     if (!name)
         return read_no_memory(reader);
@@ -94,7 +94,7 @@ static bool read_measure(const struct reader *reader, const struct node *map,
                          const struct config *config, struct claim_test *test)
 {
     const struct node *node = tree_get(map, "measure");
-    bool wanted = config->kind == CONFIG_CONCENTRATION;
+    bool wanted = config->is_concentration;
     if (wanted == !node)
         return read_bad(
             reader, node ? node : map,
@@ -111,8 +111,8 @@ static bool read_place(const struct reader *reader, const struct node *map,
                        const struct config *config, struct claim_test *test)
 {
     const struct node *at = tree_get(map, "at"), *against = tree_get(map, "against");
-    bool swept = config->sweep_key;
-    if (at && !swept && config->kind != CONFIG_CONCENTRATION)
+    bool swept = config->plan->sweep_key;
+    if (at && !swept && !config->is_concentration)
         return read_bad(reader, at, "`at` names a swept value, and this experiment has no `sweep`");
     if (against && (!at || !swept))
         return read_bad(reader, against,
@@ -126,7 +126,7 @@ static bool read_when(const struct reader *reader, const struct node *map,
 {
     const struct node *round = tree_get(map, "round"), *from = tree_get(map, "from");
     const struct node *first = round ? round : from;
-    if (first && config->kind == CONFIG_CONCENTRATION)
+    if (first && config->is_concentration)
         return read_bad(reader, first, "an experiment of kind concentration has no rounds");
     if (from && tree_get(map, "against"))
         return read_bad(reader, from, "`from` and `against` exclude each other");

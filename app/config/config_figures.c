@@ -113,20 +113,20 @@ static bool read_figure(const struct reader *reader, const struct node *map,
     const struct node *rounds = tree_get(map, "rounds"), *bands = tree_get(map, "bands");
     const struct node *bounds = tree_get(map, "bounds"), *logs = tree_get(map, "log");
     uint32_t band = 1;
-    figure->title = config->title;
+    figure->title = config->plan->title;
     bool good =
         read_words(reader, map, figure) &&
-        read_shown_policies(reader, tree_get(map, "policies"), &config->points[0], figure) &&
+        read_shown_policies(reader, tree_get(map, "policies"), &config->plan->points[0], figure) &&
         (!rounds || read_whole(reader, rounds, 1, INT64_MAX, &figure->rounds)) &&
-        read_x(reader, tree_get(map, "x"), config->sweep_key, &figure->x) &&
+        read_x(reader, tree_get(map, "x"), config->plan->sweep_key, &figure->x) &&
         (!bands || read_whole32(reader, bands, 0, 3, &band)) &&
         (!bounds || read_truth(reader, bounds, &figure->bounds)) &&
         (!logs || read_truth(reader, logs, &figure->log));
     figure->bands = (int)band;
-    if (good && rounds && figure->rounds < config->points[0].checkpoint[0])
+    if (good && rounds && figure->rounds < config->plan->points[0].checkpoint[0])
         return read_bad(reader, rounds,
                         "the figure would end before the first checkpoint, round %llu",
-                        (unsigned long long)config->points[0].checkpoint[0]);
+                        (unsigned long long)config->plan->points[0].checkpoint[0]);
     return good;
 }
 
@@ -136,11 +136,11 @@ static bool default_figure(const struct reader *reader, struct config *config)
     struct figure *figure = pool_get(reader->pool, 1, sizeof *figure);
     if (!figure)
         return read_no_memory(reader);
-    *figure = (struct figure){.file = "regret", .title = config->title, .bands = 1};
-    figure->x = config->sweep_key ? FIGURE_SWEEP : FIGURE_ROUND;
+    *figure = (struct figure){.file = "regret", .title = config->plan->title, .bands = 1};
+    figure->x = config->plan->sweep_key ? FIGURE_SWEEP : FIGURE_ROUND;
     config->figures = figure;
     config->n_figures = 1;
-    return read_shown_policies(reader, NULL, &config->points[0], figure);
+    return read_shown_policies(reader, NULL, &config->plan->points[0], figure);
 }
 
 bool config_figures(const struct reader *reader, const struct node *root, struct config *config)
@@ -175,7 +175,7 @@ static bool read_panel(const struct reader *reader, const struct node *root, str
     struct figure *figure = pool_get(reader->pool, 1, sizeof *figure);
     if (!figure)
         return read_no_memory(reader);
-    *figure = (struct figure){.file = "fig-bvsgpost", .title = config->title, .bands = 1};
+    *figure = (struct figure){.file = "fig-bvsgpost", .title = config->plan->title, .bands = 1};
     config->figures = figure;
     config->n_figures = 1;
     if (!list)

@@ -1,9 +1,9 @@
-/* splits.h - the data of a plan: training, validation and test queries, read from a folder or
- * generated. */
+/* splits.h - the three parts of a data set, read from a folder or generated: training, validation
+ * and test queries. */
 #ifndef OLTR_APP_RUN_SPLITS_H
 #define OLTR_APP_RUN_SPLITS_H
 
-#include "app/config/config.h"
+#include <oltr/plan.h>
 
 struct splits {
     oltr_dataset *train, *vali, *test; /* features of one number in all three */

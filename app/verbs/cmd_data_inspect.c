@@ -308,16 +308,14 @@ static int draw_one(const struct inspected *at, const char *folder, const char *
         status = gnuplot_draw(folder, name, &script, &data, &error);
     text_free(&script);
     text_free(&data);
-    return status == OLTR_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.msg);
+    return status == OLTR_OK ? EXIT_OK : complain_failed(&error);
 }
 
 static int draw(const struct inspected *at, uint32_t count, const char *folder, bool quiet)
 {
     oltr_error error = {OLTR_OK, ""};
-    if (*folder == '\0')
-        return complain(EXIT_USAGE, "--output needs the name of a folder");
     if (file_make_folder(folder, &error) != OLTR_OK)
-        return complain(EXIT_FAILED, "%s", error.msg);
+        return complain_failed(&error);
     int code = EXIT_OK;
     for (uint32_t i = 0; code == EXIT_OK && i < count; i++) {
         char name[NAME_SIZE];
@@ -340,7 +338,7 @@ int cmd_data_inspect(const struct arguments *arguments)
     int code = data_read_options(arguments, &options);
     struct inspected *at = calloc(count, sizeof *at);
     if (!at)
-        return complain(EXIT_FAILED, "out of memory");
+        return complain_no_memory();
     for (uint32_t i = 0; code == EXIT_OK && i < count; i++)
         code = inspect_one(arguments->operand[i], &options, &at[i]);
     if (code == EXIT_OK && json)

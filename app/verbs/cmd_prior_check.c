@@ -186,7 +186,7 @@ static int write_all(const struct arguments *arguments, const prior_check *c)
     if (!folder)
         return EXIT_OK;
     if (file_make_folder(folder, &error) != OLTR_OK || write_measures(c, folder, &error) != OLTR_OK)
-        return complain(EXIT_FAILED, "%s", error.msg);
+        return complain_failed(&error);
     if (!arguments_has(arguments, "no-figures") && draw(c, folder, &error) != OLTR_OK)
         return complain(EXIT_FAILED, "the numbers are in %s, but not all figures: %s", folder,
                         error.msg);
@@ -214,13 +214,11 @@ static int check(const struct arguments *arguments, const oltr_dataset *data,
 int cmd_prior_check(const struct arguments *arguments)
 {
     double attraction[GRADES];
-    const char *mapping, *folder = arguments_value(arguments, "output");
+    const char *mapping;
     uint32_t threads, largest;
     oltr_dataset *data = NULL;
     if (!arguments_value(arguments, "scores"))
         return complain(EXIT_USAGE, "prior check needs --scores FILE");
-    if (folder && *folder == '\0')
-        return complain(EXIT_USAGE, "--output needs the name of a folder");
     int code = value_threads(arguments, &threads);
     code = code != EXIT_OK ? code : prior_read(arguments, "data", threads, &data);
     code = code != EXIT_OK ? code

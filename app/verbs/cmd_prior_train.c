@@ -91,7 +91,7 @@ static int check_output(struct request *request)
     if (strcmp(path, "-") == 0)
         return EXIT_OK;
     oltr_error error = {OLTR_OK, ""};
-    return file_probe(path, &error) == OLTR_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.msg);
+    return file_probe(path, &error) == OLTR_OK ? EXIT_OK : complain_failed(&error);
 }
 
 /* Sparse texts may end with another feature each; the missing ones are 0. */
@@ -103,7 +103,7 @@ static int make_alike(struct request *request)
         dim = request->data[i]->dim > dim ? request->data[i]->dim : dim;
     for (int i = 0; i < N_FILES; i++)
         if (dataset_widen(&request->data[i], dim, &error) != OLTR_OK)
-            return complain(EXIT_FAILED, "%s", error.msg);
+            return complain_failed(&error);
     return EXIT_OK;
 }
 
@@ -128,12 +128,6 @@ static int read_request(const struct arguments *arguments, struct request *reque
 }
 
 /* ---- progress ---- */
-
-static int should_stop(void *context)
-{
-    (void)context;
-    return stop_asked();
-}
 
 static void show_progress(void *context, const scores_progress *state)
 {
@@ -230,7 +224,7 @@ static int finish(const struct request *request, const scores *s, double ndcg)
     bool stream = strcmp(request->output, "-") == 0 ||
                   is_special(request->output); /* nothing can lie beside it */
     if (scores_write_csv(s, request->data[TEST], request->output, &error) != OLTR_OK)
-        return complain(EXIT_FAILED, "%s", error.msg);
+        return complain_failed(&error);
     int code = stream ? EXIT_OK : write_manifest(request, ndcg);
     if (code == EXIT_OK && !request->quiet && !stream)
         printf("%u scorer%s, mean NDCG@10 on the validation queries %.4f\n"

@@ -3,13 +3,8 @@
 #ifndef OLTR_APP_VERBS_PRIOR_FAMILY_H
 #define OLTR_APP_VERBS_PRIOR_FAMILY_H
 
-#include "app/args/command.h"
+#include "app/verbs/verbs.h"
 #include "scorer/scores.h"
-
-extern const struct verb prior_verbs[]; /* ends with a name of NULL */
-extern const struct option prior_train_options[], prior_check_options[];
-int cmd_prior_train(const struct arguments *arguments);
-int cmd_prior_check(const struct arguments *arguments);
 
 /* The dataset that an option names (one that must be given); says on standard error what was
  * skipped. */

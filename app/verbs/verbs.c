@@ -1,15 +1,13 @@
 /* verbs.c - the table of verbs, and the program from its words to its exit code: finds the verb,
- * reads its options, runs it.  See cli.h for the shape of the tables. */
+ * reads its options, runs it.  See command.h for the shape of the tables. */
 #define _POSIX_C_SOURCE 200809L
-#include "app/args/command.h"
-#include "app/verbs/data_family.h"
-#include "app/verbs/prior_family.h"
+#include "app/verbs/verbs.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 
-const struct option no_options[] = {{0, NULL, NULL, NULL, NULL}};
+static const struct option no_options[] = {{0, NULL, NULL, NULL, NULL}};
 
 const struct verb verbs[] = {
     {"run", "FILE", 1, 1, "run an experiment and write its results and figures",

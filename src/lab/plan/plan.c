@@ -129,7 +129,16 @@ static bool override_is_text(const struct reader *reader, const struct override 
     return false;
 }
 
-/* The file with its overrides, in a new tree. */
+static bool apply(const struct reader *reader, struct node *root, const struct overrides *overrides)
+{
+    for (uint32_t i = 0; i < overrides->count; i++)
+        if (!override_is_text(reader, &overrides->item[i]) ||
+            tree_set(reader->pool, root, &overrides->item[i], reader->error) != OLTR_OK)
+            return false;
+    return true;
+}
+
+/* The file in a new tree, without its overrides. */
 static struct node *load(const struct reader *reader, const struct source *source)
 {
     struct node *root =
@@ -137,12 +146,6 @@ static struct node *load(const struct reader *reader, const struct source *sourc
     if (root != NULL && root->type != NODE_MAP) {
         (void)read_bad(reader, root, "an experiment is a map of keys, like `rounds: 10000`");
         return NULL;
-    }
-    for (uint32_t i = 0; root != NULL && i < source->overrides.count; i++) {
-        const struct override *override = &source->overrides.item[i];
-        if (!override_is_text(reader, override) ||
-            tree_set(reader->pool, root, override, reader->error) != OLTR_OK)
-            return NULL;
     }
     return root;
 }
@@ -224,7 +227,8 @@ static struct node *load_swept(const struct reader *reader, const oltr_plan *pla
         value = value->next;
     struct override override = {value->origin, plan->sweep_key, value->text, value->line,
                                 value->column};
-    if (root == NULL || tree_set(reader->pool, root, &override, reader->error) != OLTR_OK)
+    if (root == NULL || !apply(reader, root, &plan->source.overrides) ||
+        tree_set(reader->pool, root, &override, reader->error) != OLTR_OK)
         return NULL;
     return root;
 }
@@ -270,18 +274,7 @@ static bool read_kind(const struct reader *reader, oltr_plan *plan)
            read_bad(reader, node, "an experiment must be of kind regret or concentration");
 }
 
-static bool open_document(const struct reader *reader, oltr_plan *plan)
-{
-    plan->root = load(reader, &plan->source);
-    if (plan->root == NULL || !read_kind(reader, plan))
-        return false;
-    const struct node *title = tree_get(plan->root, "title");
-    plan->title = title == NULL ? base_name(reader, plan->source.name) : NULL;
-    return title == NULL || read_line(reader, title, &plan->title);
-}
-
-oltr_plan *plan_open(const char *name, const char *text, size_t length,
-                     const struct overrides *overrides, oltr_error *error)
+oltr_plan *plan_open(const char *name, const char *text, size_t length, oltr_error *error)
 {
     oltr_error own;
     oltr_plan *plan = calloc(1, sizeof *plan);
@@ -289,14 +282,27 @@ oltr_plan *plan_open(const char *name, const char *text, size_t length,
         (void)set_error(error, OLTR_ENOMEM, "out of memory");
         return NULL;
     }
-    plan->source = (struct source){name, text, length,
-                                   overrides != NULL ? *overrides : (struct overrides){0, NULL}};
     struct reader reader = {&plan->pool, error != NULL ? error : &own};
-    if (!open_document(&reader, plan)) {
+    plan->source = (struct source){name, text, length, {0, NULL}};
+    plan->root = load(&reader, &plan->source);
+    if (plan->root == NULL) {
         oltr_plan_free(plan);
         return NULL;
     }
     return plan;
+}
+
+bool plan_override(oltr_plan *plan, const struct overrides *overrides, oltr_error *error)
+{
+    oltr_error own;
+    struct reader reader = {&plan->pool, error != NULL ? error : &own};
+    if (overrides != NULL)
+        plan->source.overrides = *overrides;
+    if (!apply(&reader, plan->root, &plan->source.overrides) || !read_kind(&reader, plan))
+        return false;
+    const struct node *title = tree_get(plan->root, "title");
+    plan->title = title == NULL ? base_name(&reader, plan->source.name) : NULL;
+    return title == NULL || read_line(&reader, title, &plan->title);
 }
 
 bool plan_read(oltr_plan *plan, oltr_error *error)
@@ -354,9 +360,10 @@ static const struct override *own_overrides(const oltr_override *from, uint32_t 
 static oltr_plan *parse(const char *name, const char *text, size_t length,
                         const struct overrides *overrides, oltr_error *error)
 {
-    oltr_plan *plan = plan_open(name, text, length, overrides, error);
-    bool good = plan != NULL && strcmp(plan->kind, "regret") == 0;
-    if (plan != NULL && !good) {
+    oltr_plan *plan = plan_open(name, text, length, error);
+    bool known = plan != NULL && plan_override(plan, overrides, error);
+    bool good = known && strcmp(plan->kind, "regret") == 0;
+    if (known && !good) {
         (void)tree_fail(
             tree_get(plan->root, "kind"), error,
             "an experiment of kind concentration simulates nothing; `oltr run` draws it");
