@@ -1,4 +1,4 @@
-# The front door.  `make help` lists what it opens; CMake does the work.
+# The usual commands; `make help` lists them.  CMake does the work.
 .PHONY: help setup build reproduce quick test bench check fmt docs clean
 .DEFAULT_GOAL := help
 JOBS := $(shell nproc)
@@ -7,19 +7,19 @@ OLTR := build/release/oltr
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## install what a build and the tests need from Debian's packages
+setup: ## install the Debian packages for building and testing
 	@scripts/setup test
 
 build: ## build the release: build/release/oltr and the libraries
 	@scripts/setup build
-	@cmake --preset release -DBUILD_TESTING=OFF -DOLTR_BENCH=OFF > build-release.log 2>&1 || { cat build-release.log; rm -f build-release.log; exit 1; }
-	@rm -f build-release.log
+	@log=$$(mktemp); cmake --preset release -DBUILD_TESTING=OFF -DOLTR_BENCH=OFF > $$log 2>&1 || \
+		{ cat $$log; rm -f $$log; exit 1; }; rm -f $$log
 	@cmake --build build/release -j $(JOBS)
 
-reproduce: build ## every experiment of the paper and a report, report/index.html; DATA=DIR for your own data sets
+reproduce: build ## run every experiment and write report/index.html; DATA=DIR: with your data sets
 	@$(OLTR) reproduce -o report $(if $(DATA),--data $(DATA))
 
-quick: build ## the same as a tour of half a minute, report-quick/index.html
+quick: build ## the same with small experiments, half a minute: report-quick/index.html
 	@$(OLTR) reproduce --quick -o report-quick $(if $(DATA),--data $(DATA))
 
 test: ## build for development and run all tests
@@ -28,11 +28,11 @@ test: ## build for development and run all tests
 	cmake --build build/dev -j $(JOBS)
 	@scripts/test build/dev -j $(JOBS)
 
-bench: ## measure speed against bare normals, numpy and GSL
+bench: ## measure speed, beside bare normals, plain C, numpy, LAPACK and GSL
 	@scripts/setup bench
 	@bench/run
 
-check: ## formatting, then all tests under the sanitizers, and a few minutes of fuzzing
+check: ## check formatting, run the tests under the sanitizers, fuzz for a few minutes
 	@scripts/setup test
 	@scripts/format --check
 	@scripts/sanitize asan
@@ -43,9 +43,9 @@ fmt: ## format all C files
 	@scripts/setup test
 	@scripts/format
 
-docs: build ## write the parameter tables of docs/algorithms from the catalogue, and the README's results from docs/results.csv
+docs: build ## write the parameter tables of docs/algorithms and the results in README.md
 	@scripts/parameters
 	@scripts/readme
 
-clean: ## remove all that was built
+clean: ## remove builds, reports and results
 	rm -rf build report report-quick out

@@ -1,28 +1,28 @@
-/* logistic.c - the logistic posterior against a full Newton solve in every round, over recorded
- * rounds of LogTS.
+/* logistic.c - the logistic posterior beside a full Newton solve in every round, over recorded
+ * rounds of logts.
  *
- * A run of Thompson sampling is played once and its observations are written down; then each
- * variant replays them from an empty state, finding the rows in the same table, in turn, and the
- * ratio of thread CPU times is taken within a repetition, so that what disturbs one variant
- * disturbs its neighbour.  While the run is played, the root is compared with a fully converged
- * Newton solve at 50 checkpoints.
+ * A run of Thompson sampling is played once and its observations are recorded.  Then each variant
+ * replays them from an empty state, in turn, with the same lookup of rows, and the ratio of thread
+ * CPU times is taken within a repetition: both variants were disturbed alike.  While the run is
+ * recorded, the root is compared with a fully converged Newton solve at 50 checkpoints.
  *
- * Then whole rounds of logts with features that never repeat, beside logts-newton, which keeps no
- * history, in turn within each round: the ratio of their times, and whether it is the same after
- * many rounds as after few.
+ * The second part plays whole rounds of logts with features that never repeat, beside logts-newton,
+ * which keeps no history, in turn within each round.  It prints the ratio of their times, and the
+ * time of the last fifth of the rounds over that of the second fifth: of each policy by itself, and
+ * of logts relative to logts-newton, which cancels disturbances that both have.
  *
- *   bench_logistic [repetitions, default 15] [a word for more variants]
- *   bench_logistic --quick     does it run?  One repetition of a twentieth of the rounds, no target
+ *   bench_logistic [repetitions, default 15] [any word: more variants]
+ *   bench_logistic --quick     to see whether it runs: one repetition, few rounds, no targets
  *   bench_logistic --fresh [repetitions, default 3]     the second part alone
  */
-#define _POSIX_C_SOURCE 200809L
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "engine/posterior/logistic.h"
+#include "measure.h"
 
 enum { CHECKPOINTS = 50, MAX_LIST = 16 };
 
@@ -30,25 +30,25 @@ typedef struct workload {
     const char *name;
     uint32_t dim, n_items, list, rounds;
     double lambda, drift;
-    double offset; /* added to the true theta along the mean row: how much the items attract at
-                      large */
-    double target; /* the least ratio that is good enough */
+    double
+        offset; /* added to the true theta along the mean row; raises or lowers all click rates */
+    double target; /* the ratio must be at least this */
 } workload;
 
-typedef struct story {
+typedef struct recording {
     workload w;
     float *x;        /* (n_items, dim) */
-    uint32_t *begin; /* (rounds + 1) where a round's observations begin */
+    uint32_t *begin; /* (rounds + 1) the first observation of each round */
     uint32_t *item;  /* (observations) */
     double *click;   /* (observations) */
     double worst;    /* error of the root at the checkpoints, relative to 1 + |theta| */
-} story;
+} recording;
 
-typedef struct player {
+typedef struct learner {
     logistic p;
     size_t bytes;
     void *state;
-} player;
+} learner;
 
 static uint64_t seed = 1;
 
@@ -71,62 +71,54 @@ static double normal(void)
     return r * cos(6.283185307179586 * uniform());
 }
 
-static void *room(size_t n, size_t size)
+static learner learner_new(const workload *w)
 {
-    size_t bytes = (n * size + 63) / 64 * 64;
-    void *memory = aligned_alloc(64, bytes ? bytes : 64);
-    if (!memory) {
-        fprintf(stderr, "bench_logistic: out of memory\n");
-        exit(1);
-    }
-    memset(memory, 0, bytes);
-    return memory;
-}
-
-static player player_new(const workload *w)
-{
-    player a;
+    learner a;
     layout l = {0, 0};
     a.p = logistic_plan(&l, w->dim, w->n_items, w->n_items, w->lambda, w->drift);
     a.bytes = l.used;
-    a.state = room(l.used, 1);
+    a.state = array_of(l.used, 1);
     return a;
 }
 
-static void player_restart(player *a)
+static void learner_restart(learner *a)
 {
     memset(a->state, 0, a->bytes);
     logistic_refresh(a->state, &a->p);
     memset(&a->p.effort, 0, sizeof a->p.effort);
 }
 
-/* ---- a run of LogTS */
+/* ---- a recorded run of logts */
 
-static void draw_world(story *s, double *truth)
+/* A direction: dim normals divided by their length. */
+static void draw_theta(double *theta, uint32_t dim)
 {
-    const workload *w = &s->w;
-    double length = 0;
-    for (uint32_t j = 0; j < w->dim; j++) {
-        truth[j] = normal();
-        length += truth[j] * truth[j];
+    double square = 0;
+    for (uint32_t j = 0; j < dim; j++) {
+        theta[j] = normal();
+        square += theta[j] * theta[j];
     }
-    for (uint32_t j = 0; j < w->dim; j++)
-        truth[j] = truth[j] / sqrt(length) + w->offset / sqrt(w->dim);
-    for (uint32_t i = 0; i < w->n_items; i++) {
-        float *x = s->x + (size_t)i * w->dim;
+    for (uint32_t j = 0; j < dim; j++)
+        theta[j] /= sqrt(square);
+}
+
+/* n rows of length 1 with positive features. */
+static void draw_rows(float *x, uint32_t n, uint32_t dim)
+{
+    for (uint32_t i = 0; i < n; i++, x += dim) {
         double square = 0;
-        for (uint32_t j = 0; j < w->dim; j++) {
+        for (uint32_t j = 0; j < dim; j++) {
             x[j] = (float)uniform();
             square += (double)x[j] * (double)x[j];
         }
-        for (uint32_t j = 0; j < w->dim; j++)
+        for (uint32_t j = 0; j < dim; j++)
             x[j] = (float)((double)x[j] / sqrt(square));
     }
 }
 
-/* Shows the best K under a sample of theta; writes what the user examined and clicked.  Returns how
- * many. */
-static uint32_t play_round(const story *s, const player *a, const double *truth, double *theta,
+/* Shows the best K under a sample of theta.  Writes the items that the user examined, and whether
+ * each was clicked; returns their number. */
+static uint32_t play_round(const recording *s, const learner *a, const double *truth, double *theta,
                            double *score, uint32_t *item, double *click)
 {
     const workload *w = &s->w;
@@ -156,7 +148,7 @@ static uint32_t play_round(const story *s, const player *a, const double *truth,
 
 typedef void adder(void *state, logistic *p, const float *const *x, const double *y, uint32_t n);
 
-static void learn_round(player *a, const story *s, uint32_t t, adder *add)
+static void learn_round(learner *a, const recording *s, uint32_t t, adder *add)
 {
     const float *x[MAX_LIST];
     uint32_t n = s->begin[t + 1] - s->begin[t];
@@ -165,7 +157,7 @@ static void learn_round(player *a, const story *s, uint32_t t, adder *add)
     add(a->state, &a->p, x, s->click + s->begin[t], n);
 }
 
-static double distance_to_root(const player *a, player *exact)
+static double distance_to_root(const learner *a, learner *exact)
 {
     double error = 0, size = 0;
     memcpy(exact->state, a->state, a->bytes);
@@ -180,19 +172,22 @@ static double distance_to_root(const player *a, player *exact)
     return sqrt(error) / (1 + sqrt(size));
 }
 
-static story record(const workload *w)
+static recording record(const workload *w)
 {
     size_t most = (size_t)w->rounds * w->list;
-    story s = {.w = *w,
-               .x = room((size_t)w->n_items * w->dim, sizeof(float)),
-               .begin = room(w->rounds + 1, sizeof(uint32_t))};
-    double *truth = room(w->dim, sizeof(double)), *theta = room(w->dim, sizeof(double));
-    double *score = room(w->n_items > w->dim ? w->n_items : w->dim, sizeof(double));
-    player a = player_new(w), exact = player_new(w);
-    s.item = room(most, sizeof(uint32_t));
-    s.click = room(most, sizeof(double));
-    draw_world(&s, truth);
-    player_restart(&a);
+    recording s = {.w = *w,
+                   .x = array_of((size_t)w->n_items * w->dim, sizeof(float)),
+                   .begin = array_of(w->rounds + 1, sizeof(uint32_t))};
+    double *truth = array_of(w->dim, sizeof(double)), *theta = array_of(w->dim, sizeof(double));
+    double *score = array_of(w->n_items > w->dim ? w->n_items : w->dim, sizeof(double));
+    learner a = learner_new(w), exact = learner_new(w);
+    s.item = array_of(most, sizeof(uint32_t));
+    s.click = array_of(most, sizeof(double));
+    draw_theta(truth, w->dim);
+    for (uint32_t j = 0; j < w->dim; j++)
+        truth[j] += w->offset / sqrt(w->dim);
+    draw_rows(s.x, w->n_items, w->dim);
+    learner_restart(&a);
     for (uint32_t t = 0; t < w->rounds; t++) {
         s.begin[t + 1] = s.begin[t] + play_round(&s, &a, truth, theta, score, s.item + s.begin[t],
                                                  s.click + s.begin[t]);
@@ -210,84 +205,51 @@ static story record(const workload *w)
 
 /* ---- the variants */
 
-static void replay_fast(player *a, const story *s, uint32_t from, uint32_t to)
-{
-    for (uint32_t t = from; t < to; t++)
-        learn_round(a, s, t, logistic_add);
-}
-
-/* The same rows found and counted, then the full solve. */
-static void replay_plainly(player *a, const story *s, uint32_t from, uint32_t to)
-{
-    for (uint32_t t = from; t < to; t++)
-        learn_round(a, s, t, logistic_add_plainly);
-}
-
-typedef struct variant {
+typedef struct contestant {
     const char *name;
-    void (*replay)(player *, const story *, uint32_t from, uint32_t to);
-    player player;
-    double *whole, *second; /* (repetitions) microseconds a round: of all, of the second half */
-} variant;
+    adder *add;
+    learner learner;
+    double whole[MAX_REPETITIONS], second[MAX_REPETITIONS]; /* us per round: all, second half */
+} contestant;
 
 static double microseconds(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+    return 1e-3 * (double)thread_ns();
 }
 
-static void run(variant *v, const story *s, uint32_t repetition)
+static double replay(contestant *v, const recording *s, uint32_t from, uint32_t to)
+{
+    double start = microseconds();
+    for (uint32_t t = from; t < to; t++)
+        learn_round(&v->learner, s, t, v->add);
+    return microseconds() - start;
+}
+
+static void run(contestant *v, const recording *s, uint32_t repetition)
 {
     uint32_t half = s->w.rounds / 2;
-    player_restart(&v->player);
-    double start = microseconds();
-    v->replay(&v->player, s, 0, half);
-    double middle = microseconds();
-    v->replay(&v->player, s, half, s->w.rounds);
-    double end = microseconds();
-    v->whole[repetition] = (end - start) / s->w.rounds;
-    v->second[repetition] = (end - middle) / (s->w.rounds - half);
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    learner_restart(&v->learner);
+    double first = replay(v, s, 0, half), second = replay(v, s, half, s->w.rounds);
+    v->whole[repetition] = (first + second) / s->w.rounds;
+    v->second[repetition] = second / (s->w.rounds - half);
 }
 
 static double median(const double *x, uint32_t n)
 {
-    double *sorted = room(n, sizeof *sorted);
-    memcpy(sorted, x, n * sizeof *x);
-    qsort(sorted, n, sizeof *sorted, ascending);
-    double middle = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-    free(sorted);
-    return middle;
+    return spread_of(x, n).median;
 }
 
 static double median_ratio(const double *above, const double *below, uint32_t n)
 {
-    double *ratio = room(n, sizeof *ratio);
+    double ratio[MAX_REPETITIONS];
     for (uint32_t i = 0; i < n; i++)
         ratio[i] = above[i] / below[i];
-    double middle = median(ratio, n);
-    free(ratio);
-    return middle;
+    return median(ratio, n);
 }
 
-static variant variant_new(const char *name,
-                           void (*replay)(player *, const story *, uint32_t, uint32_t),
-                           const workload *w, uint32_t repetitions)
+static void report(const contestant *v, const recording *s, uint32_t repetitions)
 {
-    variant v = {name, replay, player_new(w), room(repetitions, sizeof(double)),
-                 room(repetitions, sizeof(double))};
-    return v;
-}
-
-static void report(const variant *v, const story *s, uint32_t repetitions)
-{
-    const logistic_effort *e = &v->player.p.effort;
+    const logistic_effort *e = &v->learner.p.effort;
     double rounds = s->w.rounds;
     printf("  %-8s %8.2f us/round (second half %8.2f)  steps %.2f  halvings %.3f  refreshes %.3f  "
            "adjustments %.3f a "
@@ -297,11 +259,12 @@ static void report(const variant *v, const story *s, uint32_t repetitions)
            (double)e->adjustments / rounds);
 }
 
-static int compare(const workload *w, uint32_t repetitions)
+static bool compare(const workload *w, uint32_t repetitions)
 {
-    story s = record(w);
-    variant fast = variant_new("reused", replay_fast, w, repetitions),
-            plain = variant_new("Newton", replay_plainly, w, repetitions);
+    static contestant fast, plain;
+    recording s = record(w);
+    fast = (contestant){.name = "reused", .add = logistic_add, .learner = learner_new(w)};
+    plain = (contestant){.name = "Newton", .add = logistic_add_plainly, .learner = learner_new(w)};
     printf("%s: %.2f items observed a round, root error at %d checkpoints <= %.1e\n", w->name,
            (double)s.begin[w->rounds] / w->rounds, CHECKPOINTS, s.worst);
     for (uint32_t i = 0; i < repetitions; i++) {
@@ -309,22 +272,18 @@ static int compare(const workload *w, uint32_t repetitions)
         run(i % 2 ? &plain : &fast, &s, i);
     }
     double ratio = median_ratio(plain.whole, fast.whole, repetitions);
-    int good = ratio >= w->target && s.worst <= 1e-8;
+    bool good = ratio >= w->target && s.worst <= 1e-8;
     report(&fast, &s, repetitions);
     report(&plain, &s, repetitions);
-    printf("  ratio    %8.2f (second half %.2f), wanted %.1f: %s\n", ratio,
+    printf("  ratio    %8.2f (second half %.2f), at least %.1f: %s\n", ratio,
            median_ratio(plain.second, fast.second, repetitions), w->target,
            good ? "reached" : "MISSED");
     free(s.x);
     free(s.begin);
     free(s.item);
     free(s.click);
-    for (int i = 0; i < 2; i++) {
-        variant *v = i ? &plain : &fast;
-        free(v->player.state);
-        free(v->whole);
-        free(v->second);
-    }
+    free(fast.learner.state);
+    free(plain.learner.state);
     return good;
 }
 
@@ -335,47 +294,32 @@ enum { FRESH_SLOTS = 3, FRESH_PARTS = 5 };
 typedef struct fresh_workload {
     const char *name;
     uint32_t dim, n_items, rounds;
-    double most;      /* the largest ratio to logts-newton that is good enough, over all rounds */
-    double most_late; /* the largest ratio of the last fifth of the rounds to the second */
+    double most;      /* time over that of logts-newton, at most */
+    double most_late; /* the same in the last fifth over the same in the second fifth, at most */
 } fresh_workload;
 
-typedef struct contender {
+typedef struct fresh_policy {
     oltr_policy *policy;
     oltr_scratch *scratch;
     double part[FRESH_PARTS]; /* microseconds a round */
-} contender;
+} fresh_policy;
 
-static contender contender_new(const char *kind, const fresh_workload *w)
+static fresh_policy fresh_policy_new(const char *kind, const fresh_workload *w)
 {
     oltr_settings settings;
-    contender c = {.policy = NULL};
+    fresh_policy c = {.policy = NULL};
     if (oltr_settings_init(&settings, kind, w->n_items, NULL) == OLTR_OK) {
         settings.dim = w->dim;
         c.policy = oltr_policy_new(&settings, NULL);
         c.scratch = oltr_scratch_new(c.policy);
     }
-    if (!c.scratch) {
-        fprintf(stderr, "bench_logistic: no %s\n", kind);
-        exit(1);
-    }
+    if (!c.scratch)
+        die("cannot make the policy %s", kind);
     return c;
 }
 
-static void draw_rows(float *x, uint32_t n, uint32_t dim)
-{
-    for (uint32_t i = 0; i < n; i++, x += dim) {
-        double square = 0;
-        for (uint32_t j = 0; j < dim; j++) {
-            x[j] = (float)uniform();
-            square += (double)x[j] * (double)x[j];
-        }
-        for (uint32_t j = 0; j < dim; j++)
-            x[j] = (float)((double)x[j] / sqrt(square));
-    }
-}
-
-/* A list is shown and all of it examined; returns the microseconds of both calls. */
-static double fresh_round(contender *c, const oltr_query *query, const double *truth,
+/* Ranks, lets the user examine all slots, learns.  Returns the microseconds of both calls. */
+static double fresh_round(fresh_policy *c, const oltr_query *query, const double *truth,
                           const double *luck, uint64_t t)
 {
     uint32_t item[FRESH_SLOTS];
@@ -395,22 +339,17 @@ static double fresh_round(contender *c, const oltr_query *query, const double *t
     return spent + (microseconds() - start);
 }
 
-static void play_fresh(const fresh_workload *w, contender *a, contender *b)
+static void play_fresh(const fresh_workload *w, fresh_policy *a, fresh_policy *b)
 {
-    float *x = room((size_t)w->n_items * w->dim, sizeof *x);
-    double *truth = room(w->dim, sizeof *truth), length = 0;
+    float *x = array_of((size_t)w->n_items * w->dim, sizeof *x);
+    double *truth = array_of(w->dim, sizeof *truth);
     oltr_query query = {.n_items = w->n_items, .dim = w->dim, .x = x};
-    for (uint32_t j = 0; j < w->dim; j++) {
-        truth[j] = normal();
-        length += truth[j] * truth[j];
-    }
-    for (uint32_t j = 0; j < w->dim; j++)
-        truth[j] /= sqrt(length);
+    draw_theta(truth, w->dim);
     for (uint32_t t = 0; t < w->rounds; t++) {
         const double luck[FRESH_SLOTS] = {uniform(), uniform(), uniform()};
         draw_rows(x, w->n_items, w->dim);
         for (int turn = 0; turn < 2; turn++) {
-            contender *c = (t + (uint32_t)turn) % 2 ? a : b;
+            fresh_policy *c = (t + (uint32_t)turn) % 2 ? a : b;
             uint32_t part = (uint32_t)((uint64_t)t * FRESH_PARTS / w->rounds);
             c->part[part] += fresh_round(c, &query, truth, luck, t + 1) * FRESH_PARTS / w->rounds;
         }
@@ -427,42 +366,57 @@ static double mean_of(const double *part)
     return sum / FRESH_PARTS;
 }
 
-static int compare_fresh(const fresh_workload *w, uint32_t repetitions)
+/* The time of the last fifth of the rounds over that of the second fifth. */
+static double flatness(const fresh_policy *c)
 {
-    double *ratio = room(repetitions, sizeof *ratio), *late = room(repetitions, sizeof *late);
-    double *own = room(repetitions, sizeof *own), *other = room(repetitions, sizeof *other);
+    return c->part[FRESH_PARTS - 1] / c->part[1];
+}
+
+static void fresh_policy_free(fresh_policy *c)
+{
+    oltr_scratch_free(c->scratch);
+    oltr_policy_free(c->policy);
+}
+
+static bool compare_fresh(const fresh_workload *w, uint32_t repetitions)
+{
+    enum { OWN, OTHER, RATIO, OWN_LATE, OTHER_LATE, LATE, FIGURES };
+    static double x[FIGURES][MAX_REPETITIONS];
+    double m[FIGURES];
     for (uint32_t i = 0; i < repetitions; i++) {
-        contender a = contender_new("logts", w), b = contender_new("logts-newton", w);
+        fresh_policy a = fresh_policy_new("logts", w), b = fresh_policy_new("logts-newton", w);
         play_fresh(w, &a, &b);
-        own[i] = mean_of(a.part);
-        other[i] = mean_of(b.part);
-        ratio[i] = own[i] / other[i];
-        late[i] = (a.part[FRESH_PARTS - 1] / b.part[FRESH_PARTS - 1]) / (a.part[1] / b.part[1]);
-        oltr_scratch_free(a.scratch);
-        oltr_scratch_free(b.scratch);
-        oltr_policy_free(a.policy);
-        oltr_policy_free(b.policy);
+        x[OWN][i] = mean_of(a.part);
+        x[OTHER][i] = mean_of(b.part);
+        x[RATIO][i] = x[OWN][i] / x[OTHER][i];
+        x[OWN_LATE][i] = flatness(&a);
+        x[OTHER_LATE][i] = flatness(&b);
+        x[LATE][i] = flatness(&a) / flatness(&b);
+        fresh_policy_free(&a);
+        fresh_policy_free(&b);
     }
-    int good = median(ratio, repetitions) <= w->most && median(late, repetitions) <= w->most_late;
-    printf("%s: logts %.1f us/round, logts-newton %.1f over %u rounds\n", w->name,
-           median(own, repetitions), median(other, repetitions), w->rounds);
-    printf("  ratio    %8.2f, at most %.1f; last fifth to second fifth %.2f, at most %.1f: %s\n",
-           median(ratio, repetitions), w->most, median(late, repetitions), w->most_late,
-           good ? "reached" : "MISSED");
-    free(ratio);
-    free(late);
-    free(own);
-    free(other);
+    for (int i = 0; i < FIGURES; i++)
+        m[i] = median(x[i], repetitions);
+    bool good = m[RATIO] <= w->most && m[LATE] <= w->most_late;
+    printf("%s: logts %.1f us/round, logts-newton %.1f over %u rounds\n", w->name, m[OWN], m[OTHER],
+           w->rounds);
+    printf("  ratio    %8.2f, at most %.1f\n", m[RATIO], w->most);
+    printf(
+        "  rounds %u to %u over rounds %u to %u: logts %.2f, logts-newton %.2f, logts relative to "
+        "logts-newton %.2f, at most %.1f: %s\n",
+        w->rounds / FRESH_PARTS * (FRESH_PARTS - 1) + 1, w->rounds, w->rounds / FRESH_PARTS + 1,
+        w->rounds / FRESH_PARTS * 2, m[OWN_LATE], m[OTHER_LATE], m[LATE], w->most_late,
+        good ? "reached" : "MISSED");
     return good;
 }
 
-static int compare_all_fresh(uint32_t repetitions, int quick)
+static bool compare_all_fresh(uint32_t repetitions, bool quick)
 {
     static const fresh_workload workloads[] = {
         {"fresh rows, d=136 L=120 K=3", 136, 120, 5000, 3, 1.2},
         {"fresh rows, d=600 L=120 K=3", 600, 120, 5000, 4, 1.2},
     };
-    int good = 1;
+    bool good = true;
     for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
         fresh_workload w = workloads[i];
         if (quick) {
@@ -486,12 +440,16 @@ int main(int argc, char **argv)
         {"d=136 L=1000 K=10", 136, 1000, 10, 2000, 1e-4, 0.1, -0.7, 5},
         {"d=5 L=20 K=3, lambda 1", 5, 20, 3, 10000, 1, 0.1, 0, 1},
     };
-    if (argc > 1 && strcmp(argv[1], "--fresh") == 0)
-        return !compare_all_fresh(argc > 2 ? (uint32_t)atoi(argv[2]) : 3, 0);
-    int quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
-    uint32_t repetitions = quick ? 1 : argc > 1 ? (uint32_t)atoi(argv[1]) : 15;
-    int good = repetitions > 0;
-    for (size_t i = 0; repetitions > 0 && i < sizeof workloads / sizeof *workloads; i++) {
+    bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
+    bool fresh_only = argc > 1 && strcmp(argv[1], "--fresh") == 0;
+    const char *number = quick ? "1" : !fresh_only ? argv[1] : argc > 2 ? argv[2] : "3";
+    uint32_t repetitions = number ? (uint32_t)strtoul(number, NULL, 10) : 15;
+    if (repetitions < 1 || repetitions > MAX_REPETITIONS)
+        die("usage: bench_logistic [repetitions [more]] | --quick | --fresh [repetitions]");
+    if (fresh_only)
+        return !compare_all_fresh(repetitions, false);
+    bool good = true;
+    for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
         workload w = workloads[i];
         if (quick) {
             w.rounds /= 20;
@@ -499,8 +457,7 @@ int main(int argc, char **argv)
         }
         good &= compare(&w, repetitions);
     }
-    if (repetitions > 0)
-        good &= compare_all_fresh(repetitions < 15 ? 1 : repetitions / 5, quick);
+    good &= compare_all_fresh(repetitions < 15 ? 1 : repetitions / 5, quick);
     for (size_t i = 0; argc > 2 && i < sizeof more / sizeof *more; i++)
         compare(&more[i], repetitions);
     return !good;

@@ -24,7 +24,7 @@ static void play_once(variant *v, uint32_t repetition)
 
 void measure(variant *v, uint32_t n, uint32_t repetitions)
 {
-    for (uint32_t i = 0; i < n; i++) /* caches and branch predictors, not measured */
+    for (uint32_t i = 0; i < n; i++) /* warm up caches and branch predictors */
         play_once(&v[i], 0);
     for (uint32_t r = 0; r < repetitions; r++)
         for (uint32_t i = 0; i < n; i++)
@@ -49,10 +49,8 @@ spread spread_of(const double *x, uint32_t n)
 
 spread ratio(const variant *above, const variant *below, uint32_t repetitions)
 {
-    double x[MAX_REPETITIONS];
-    for (uint32_t r = 0; r < repetitions; r++)
-        x[r] = above->ns[r] / below->ns[r];
-    return spread_of(x, repetitions);
+    static const variant zero;
+    return ratio_without(above, &zero, below, repetitions);
 }
 
 spread ratio_without(const variant *above, const variant *minus, const variant *below,
@@ -67,6 +65,15 @@ spread ratio_without(const variant *above, const variant *minus, const variant *
 double median_ns(const variant *v, uint32_t repetitions)
 {
     return spread_of(v->ns, repetitions).median;
+}
+
+void *array_of(size_t n, size_t size)
+{
+    size_t bytes = (n * size + 127) / 64 * 64; /* never 0 */
+    void *memory = aligned_alloc(64, bytes);
+    if (!memory)
+        die("out of memory");
+    return memset(memory, 0, bytes);
 }
 
 void die(const char *format, ...)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How the engine's rounds compare with the same rounds in numpy and scipy.
+"""Rounds without features: the time in numpy and scipy over the time of the engine.
 
-Both are timed in this process, in thread CPU time and in turn, repetition by repetition: the engine through the shared
-library of bench/helper.c, numpy by the twins below.  What is printed is the median of the ratios within repetitions.
+Both are timed in this process, in thread CPU time and in turn: the engine through bench/helper.c,
+numpy by the classes below.  Each ratio is taken within a repetition; the median is printed.
 
     numpy_rounds.py LIBRARY [--repetitions N] [--json FILE] [--strict]
 
-The twins do what a good numpy programmer would do: no Python loop over items, the posterior kept up to date instead
-of recomputed, in-place draws where they help.  All learn WARMUP rounds before they are timed.
+The numpy code is written to be fast: no Python loop over items, the posterior updated instead of
+recomputed, in-place draws where they help.  All learn WARMUP rounds before they are timed.
 """
 import argparse
 import ctypes
@@ -28,7 +28,7 @@ def thread_ns():
 
 
 class World:
-    """The paper's: attraction i ~ Beta(a_i, 10), a_i uniform on 1..10; users scan, click once, and leave."""
+    """The paper's: attraction i ~ Beta(a_i, 10), a_i uniform on 1..10; users click once at most."""
 
     def __init__(self, rng, items):
         self.rng = rng
@@ -71,7 +71,7 @@ class Gts:
 
 
 class GtsBatched:
-    """The same, all replications in one array program; float32, as the engine samples."""
+    """The same with all replications in one array; float32, as the engine samples."""
 
     replications = REPLICATIONS
 
@@ -107,7 +107,7 @@ class GtsBatched:
 
 
 class Counting:
-    """What the policies on counts share: a score of every item, the best shown, the counts kept."""
+    """Policies on counts: scores() of all items, the K best shown, clicks counted."""
 
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)
@@ -181,7 +181,8 @@ def compare(engine, row, repetitions):
     theirs, ours = np.array(pairs).T
     low, median, high = np.percentile(theirs / ours, [25, 50, 75])
     return {"name": name, "low": low, "median": median, "high": high, "target": target,
-            "pass": target is None or median >= target, "numpy_ns": np.median(theirs), "ours_ns": np.median(ours)}
+            "pass": target is None or median >= target, "numpy_ns": np.median(theirs),
+            "ours_ns": np.median(ours)}
 
 
 # name, policy, twin, rounds of the twin in one repetition, target
@@ -199,8 +200,8 @@ def show(results):
     for r in results:
         target = f">= {r['target']}" if r["target"] else ""
         verdict = "" if r["target"] is None else "pass" if r["pass"] else "**MISS**"
-        print(f"| {r['name']} | {r['median']:.3g} | {r['low']:.3g} - {r['high']:.3g} | {target} | {verdict} | "
-              f"{r['numpy_ns']:.0f} ns / {r['ours_ns']:.0f} ns |")
+        print(f"| {r['name']} | {r['median']:.3g} | {r['low']:.3g} - {r['high']:.3g} | {target} | "
+              f"{verdict} | {r['numpy_ns']:.0f} ns / {r['ours_ns']:.0f} ns |")
 
 
 def main():
@@ -215,7 +216,8 @@ def main():
     show(results)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({"repetitions": options.repetitions, "rows": results}, file, indent=1, default=bool)
+            json.dump({"repetitions": options.repetitions, "rows": results}, file, indent=1,
+                      default=bool)
     sys.exit(options.strict and not all(r["pass"] for r in results))
 
 

@@ -5,50 +5,35 @@
 #include <string.h>
 
 #include "measure.h"
+#include "twins.h"
 
 enum { STREAM_RANK, STREAM_WORLD };
 
-static void *array_of(size_t n, size_t size)
-{
-    void *memory = calloc(n, size);
-    if (!memory)
-        die("out of memory");
-    return memory;
-}
-
-field field_new(uint32_t n_items, uint64_t seed)
+static item_world world_new(uint32_t n_items, uint64_t seed)
 {
     oltr_rng rng = oltr_rng_at(oltr_rng_make(seed, 0), STREAM_WORLD, 0);
-    field f = {.n_items = n_items,
-               .a = array_of(n_items, sizeof(double)),
-               .b = array_of(n_items, sizeof(double)),
-               .threshold = array_of(n_items, sizeof(uint32_t)),
-               .word = array_of(WORDS + MAX_SLOTS, sizeof(uint32_t))};
+    item_world w = {.n_items = n_items,
+                    .a = array_of(n_items, sizeof(double)),
+                    .b = array_of(n_items, sizeof(double)),
+                    .threshold = array_of(n_items, sizeof(uint32_t)),
+                    .word = array_of(WORDS + MAX_SLOTS, sizeof(uint32_t))};
     for (uint32_t i = 0; i < n_items; i++) {
-        f.a[i] = 1 + oltr_rng_below(&rng, 10);
-        f.b[i] = 10;
-        f.threshold[i] = (uint32_t)(oltr_rng_beta(&rng, f.a[i], f.b[i]) * 0x1p32);
+        w.a[i] = 1 + oltr_rng_below(&rng, 10);
+        w.b[i] = 10;
+        w.threshold[i] = (uint32_t)(oltr_rng_beta(&rng, w.a[i], w.b[i]) * 0x1p32);
     }
     for (uint32_t i = 0; i < WORDS + MAX_SLOTS; i++)
-        f.word[i] = oltr_rng_u32(&rng);
-    return f;
+        w.word[i] = oltr_rng_u32(&rng);
+    return w;
 }
 
-void field_free(field *f)
-{
-    free(f->a);
-    free(f->b);
-    free(f->threshold);
-    free(f->word);
-}
-
-static int takes_whole_prior(const char *kind)
+static bool takes_whole_prior(const char *kind)
 {
     return strcmp(kind, "ts-beta") == 0 || strcmp(kind, "bayes-ucb") == 0 ||
            strcmp(kind, "ensemble") == 0;
 }
 
-static oltr_policy *policy_new(const char *kind, const field *world)
+static oltr_policy *policy_new(const char *kind, const item_world *world)
 {
     oltr_error error;
     oltr_settings settings;
@@ -65,77 +50,95 @@ static oltr_policy *policy_new(const char *kind, const field *world)
     return policy;
 }
 
-player *player_new(const char *kind, uint32_t n_items, uint32_t k, uint64_t seed)
+oltr_feedback player_scan(player *p)
 {
-    if (k < 1 || k > MAX_SLOTS || k > n_items)
-        die("a player shows from 1 to %d items, no more than there are", MAX_SLOTS);
-    player *p = array_of(1, sizeof *p);
-    p->world = field_new(n_items, seed);
-    p->policy = policy_new(kind, &p->world);
-    p->scratch = oltr_scratch_new(p->policy);
-    if (!p->scratch)
-        die("out of memory");
-    p->rng = oltr_rng_make(seed, 1);
-    p->t = 1;
-    p->shown = (oltr_ranking){.k = k, .item = p->item};
-    return p;
+    return (oltr_feedback){scan(&p->world, p->t, p->item, p->k, p->reward), p->reward};
 }
 
-void player_free(player *p)
-{
-    field_free(&p->world);
-    oltr_scratch_free(p->scratch);
-    oltr_policy_free(p->policy);
-    free(p);
-}
-
-void player_round(player *p)
+static void engine_round(player *p)
 {
     const oltr_query *query = p->query ? &p->query[p->t % p->n_queries] : NULL;
+    oltr_ranking shown = {.k = p->k, .item = p->item};
     oltr_status ranked =
-        oltr_rank(p->policy, query, oltr_rng_at(p->rng, STREAM_RANK, p->t), p->scratch, &p->shown);
-    oltr_feedback seen = {scan(&p->world, p->t, p->item, p->shown.k, p->reward), p->reward};
-    oltr_status learned = oltr_learn(p->policy, query, &p->shown, &seen);
+        oltr_rank(p->policy, query, oltr_rng_at(p->rng, STREAM_RANK, p->t), p->scratch, &shown);
+    oltr_feedback seen = player_scan(p);
+    oltr_status learned = oltr_learn(p->policy, query, &shown, &seen);
     if (ranked != OLTR_OK || learned != OLTR_OK)
         die("a round failed: %s", oltr_strerror(ranked != OLTR_OK ? ranked : learned));
     p->t++;
 }
 
-crew crew_new(const char *kind, uint32_t n_items, uint32_t k, uint32_t n, uint32_t warmup)
+player *player_start(uint32_t n_items, uint32_t k, uint64_t seed)
 {
-    crew c = {n, array_of(n, sizeof *c.player)};
-    for (uint32_t i = 0; i < n; i++) {
-        c.player[i] = player_new(kind, n_items, k, i + 1);
-        for (uint32_t t = 0; t < warmup; t++)
-            player_round(c.player[i]);
-    }
-    return c;
+    if (k < 1 || k > MAX_SLOTS || k > n_items)
+        die("%u slots for %u items: need 1 to %d slots, and at least as many items", k, n_items,
+            MAX_SLOTS);
+    player *p = array_of(1, sizeof *p);
+    p->world = world_new(n_items, seed);
+    p->t = 1;
+    p->k = k;
+    return p;
 }
 
-void crew_free(crew *c)
+player *player_new(const char *kind, uint32_t n_items, uint32_t k, uint64_t seed)
 {
-    for (uint32_t i = 0; i < c->n; i++)
-        player_free(c->player[i]);
-    free(c->player);
+    player *p = player_start(n_items, k, seed);
+    p->round = engine_round;
+    p->policy = policy_new(kind, &p->world);
+    p->scratch = oltr_scratch_new(p->policy);
+    if (!p->scratch)
+        die("out of memory");
+    p->rng = oltr_rng_make(seed, 1);
+    return p;
 }
 
-void play_rounds(void *crew_, uint32_t rounds)
+void player_free(player *p)
 {
-    const crew *c = crew_;
-    for (uint32_t i = 0; i < c->n; i++)
-        for (uint32_t r = 0; r < rounds / c->n; r++)
-            player_round(c->player[i]);
+    void *arrays[] = {p->world.a, p->world.b, p->world.threshold, p->world.word, p->n,
+                      p->s,       p->score};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        free(arrays[i]);
+    oltr_scratch_free(p->scratch);
+    oltr_policy_free(p->policy);
+    twin_gsl_free(p->gsl);
+    free(p);
 }
 
-void play_users(void *crew_, uint32_t rounds)
+group group_new(const char *kind, score_items *scores, uint32_t n_items, uint32_t k, uint32_t n,
+                uint32_t warmup)
 {
-    const crew *c = crew_;
+    group g = {n, array_of(n, sizeof *g.player)};
+    for (uint32_t i = 0; i < n; i++)
+        g.player[i] =
+            scores ? twin_new(scores, n_items, k, i + 1) : player_new(kind, n_items, k, i + 1);
+    play_rounds(&g, n * warmup);
+    return g;
+}
+
+void group_free(group *g)
+{
+    for (uint32_t i = 0; i < g->n; i++)
+        player_free(g->player[i]);
+    free(g->player);
+}
+
+void play_rounds(void *group_, uint32_t rounds)
+{
+    const group *g = group_;
+    for (uint32_t i = 0; i < g->n; i++)
+        for (uint32_t r = 0; r < rounds / g->n; r++)
+            g->player[i]->round(g->player[i]);
+}
+
+void play_users(void *group_, uint32_t rounds)
+{
+    const group *g = group_;
     static volatile uint32_t sink;
     uint32_t examined = 0;
-    for (uint32_t i = 0; i < c->n; i++)
-        for (uint32_t r = 0; r < rounds / c->n; r++) {
-            player *p = c->player[i];
-            examined += scan(&p->world, p->t + r, p->item, p->shown.k, p->reward);
+    for (uint32_t i = 0; i < g->n; i++)
+        for (uint32_t r = 0; r < rounds / g->n; r++) {
+            player *p = g->player[i];
+            examined += scan(&p->world, p->t + r, p->item, p->k, p->reward);
         }
     sink = examined;
     (void)sink;

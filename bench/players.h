@@ -1,9 +1,11 @@
-/* players.h - who is timed: policies of the engine, played through the public interface against
- * users who cost next to nothing.
+/* players.h - what is timed: a policy of the engine, called through the public interface, with
+ * simulated users that cost almost nothing.
  *
- * The world is the paper's (attraction i ~ Beta(a_i, 10), a_i uniform on 1..10), but its users draw
- * from a table of random words and decide without a branch, so that a round is the engine's work
- * and little else.
+ * The attractions are the paper's: item i has Beta(a_i, 10), a_i uniform on 1..10.  The users take
+ * their random words from a table and decide without a branch, so that nearly all the time of a
+ * round is the engine's.
+ *
+ * A player can also be a plain policy (twins.h), which the engine is compared with.
  */
 #ifndef OLTR_BENCH_PLAYERS_H
 #define OLTR_BENCH_PLAYERS_H
@@ -12,62 +14,73 @@
 
 enum { WORDS = 1 << 14, MAX_SLOTS = 64 };
 
-typedef struct field {
+typedef struct item_world {
     uint32_t n_items;
-    double *a, *b;       /* (n_items) the prior of each attraction */
-    uint32_t *threshold; /* (n_items) a word below it is a click */
+    double *a, *b;       /* (n_items) Beta(a, b) is the prior of an attraction */
+    uint32_t *threshold; /* (n_items) a random word below it is a click */
     uint32_t *word;      /* (WORDS + MAX_SLOTS) */
-} field;
-
-field field_new(uint32_t n_items, uint64_t seed);
-void field_free(field *f);
+} item_world;
 
 /* The user of round t: fills reward[] of all k slots and returns how many were examined. */
-static inline uint32_t scan(const field *f, uint64_t t, const uint32_t *item, uint32_t k,
+static inline uint32_t scan(const item_world *w, uint64_t t, const uint32_t *item, uint32_t k,
                             double *reward)
 {
-    static const double as_reward[] = {0, 1}; /* a load, where a conversion might become a jump */
-    const uint32_t *word = f->word + (t * k) % WORDS;
-    uint64_t clicks = (uint64_t)1 << (k - 1); /* without a click the list is examined to its end */
+    static const double as_reward[] = {0, 1}; /* a load: a conversion may compile to a jump */
+    const uint32_t *word = w->word + (t * k) % WORDS;
+    uint64_t clicks = (uint64_t)1 << (k - 1); /* without a click all k slots are examined */
     for (uint32_t slot = 0; slot < k; slot++) {
-        uint64_t click = ((uint64_t)word[slot] - f->threshold[item[slot]]) >>
-                         63; /* the borrow: the word is below */
+        /* The borrow of the subtraction: 1 when the word is below the threshold. */
+        uint64_t click = ((uint64_t)word[slot] - w->threshold[item[slot]]) >> 63;
         reward[slot] = as_reward[click];
         clicks |= click << slot;
     }
     return (uint32_t)__builtin_ctzll(clicks) + 1;
 }
 
-typedef struct player {
-    field world;
+typedef struct player player;
+typedef void score_items(player *p); /* fills p->score */
+
+struct player {
+    item_world world;
+    uint64_t t; /* the next round */
+    uint32_t k;
+    uint32_t item[MAX_SLOTS];
+    double reward[MAX_SLOTS];
+    void (*round)(player *p);
+    /* a policy of the engine */
     oltr_policy *policy;
     oltr_scratch *scratch;
     oltr_rng rng;
-    uint64_t t; /* the next round */
-    oltr_ranking shown;
-    uint32_t item[MAX_SLOTS];
-    double reward[MAX_SLOTS];
-    const oltr_query *query; /* (n_queries) one after the other, or NULL: all items */
+    const oltr_query *query; /* (n_queries) used in turn; NULL: all items */
     uint32_t n_queries;
-} player;
+    /* a plain policy */
+    score_items *scores;
+    double *n, *s; /* (n_items) times examined, times clicked */
+    double *score; /* (n_items) */
+    void *gsl;     /* gsl_rng of twin_ts_beta */
+};
 
-/* Policies that can take a prior whole (ts-beta, bayes-ucb, ensemble) are told the true one; gts
- * starts from its own. */
+/* The world of `seed` and round 1; the callers below add the policy. */
+player *player_start(uint32_t n_items, uint32_t k, uint64_t seed);
+
+/* ts-beta, bayes-ucb and ensemble get the true prior; the others their default. */
 player *player_new(const char *kind, uint32_t n_items, uint32_t k, uint64_t seed);
 void player_free(player *p);
-void player_round(player *p);
+oltr_feedback player_scan(player *p); /* of the list in p->item, in round t */
 
-/* Several players of one kind, each in a world of its own: one world alone may be a lucky one. */
-typedef struct crew {
+/* n players with seeds 1 to n: in one world alone the items may be unusually easy or hard. */
+typedef struct group {
     uint32_t n;
     player **player; /* (n) */
-} crew;
+} group;
 
-crew crew_new(const char *kind, uint32_t n_items, uint32_t k, uint32_t n, uint32_t warmup);
-void crew_free(crew *c);
+/* Each has played `warmup` rounds.  With `scores` plain policies, else those of `kind`. */
+group group_new(const char *kind, score_items *scores, uint32_t n_items, uint32_t k, uint32_t n,
+                uint32_t warmup);
+void group_free(group *g);
 
-/* Variants for measure(): `rounds` are shared out among the players of a crew. */
-void play_rounds(void *crew_, uint32_t rounds);
-void play_users(void *crew_, uint32_t rounds); /* the users alone, with the lists that stand */
+/* Variants for measure(): each player plays rounds / n rounds. */
+void play_rounds(void *group_, uint32_t rounds);
+void play_users(void *group_, uint32_t rounds); /* the users alone, with the last lists */
 
 #endif

@@ -1,11 +1,11 @@
-/* reader.c - how fast text becomes a dataset, against a plain reader, a bare scan of the same
+/* reader.c - how fast a text is read into a dataset, beside a plain reader, a bare scan of the same
  * bytes, and a memory map.
  *
  *   bench_reader [--repetitions N] [--rows N] [--keep FILE] [--json FILE] [--strict]
  *
  * The text is made here, in the shape of MSLR-WEB30K: 136 dense features of which a third are zero,
- * integers, six decimals, logarithms below zero, a blank at the end of each line.  One thread,
- * thread CPU time, page cache warm; two threads by the clock on the wall.
+ * integers, six decimals, negative logarithms, a blank at the end of each line.  One thread is
+ * measured in thread CPU time, two threads in wall time, both with a warm page cache.
  */
 #define _GNU_SOURCE 1
 #include <fcntl.h>
@@ -31,11 +31,10 @@
 
 enum { FEATURES = 136, DOCUMENTS = 120 };
 
-/* ---- the text
- * ------------------------------------------------------------------------------------------- */
+/* ---- the text */
 
-/* The five streams of a page (body, anchor, title, url, whole) and how often a feature of one is
- * zero. */
+/* Features come in groups of five: body, anchor, title, url, whole page.  The share of zeros of
+ * each. */
 static const double zero_share[5] = {0.10, 0.87, 0.33, 0.62, 0.07};
 
 static int put_value(char *to, size_t size, uint32_t feature, oltr_rng *rng)
@@ -96,18 +95,16 @@ static void write_gzip(const char *from, const char *to)
         die("cannot write %s", to);
 }
 
-/* ---- the readers
- * ---------------------------------------------------------------------------------------- */
+/* ---- the readers */
 
 typedef struct files {
     char text[512], gzip[512], cache[512];
     const char *map; /* the text, in memory */
     size_t size;
-    const char *cache_map;
     size_t cache_size;
 } files;
 
-static uint64_t sink; /* what was computed, so that it is */
+static uint64_t sink; /* uses the results, so that the compiler keeps the work */
 
 static oltr_dataset *read_or_die(const char *path, uint32_t threads)
 {
@@ -137,7 +134,7 @@ static void play_cache(void *files_, uint32_t rounds)
     }
 }
 
-/* One line the way most programs do it. */
+/* One line, parsed with strtol and strtod. */
 static void plain_line(char *line, float *x, uint8_t *grade, uint64_t *query)
 {
     char *at = line;
@@ -153,7 +150,6 @@ static void plain_line(char *line, float *x, uint8_t *grade, uint64_t *query)
     }
 }
 
-/* getline, strtol, strtod. */
 static void play_plain(void *files_, uint32_t rounds)
 {
     for (uint32_t i = 0; i < rounds; i++) {
@@ -168,7 +164,7 @@ static void play_plain(void *files_, uint32_t rounds)
                 rows = rows ? 2 * rows : 1024;
                 x = realloc(x, rows * FEATURES * sizeof *x);
                 if (!x)
-                    die("no memory");
+                    die("out of memory");
             }
             memset(x + n * FEATURES, 0, FEATURES * sizeof *x);
             plain_line(line, x + n * FEATURES, &grade, &query);
@@ -183,7 +179,7 @@ static void play_plain(void *files_, uint32_t rounds)
     }
 }
 
-/* Finds every blank, colon and newline, and does nothing with it. */
+/* Finds every blank, colon and newline and adds up their positions. */
 static void play_scan(void *files_, uint32_t rounds)
 {
     const files *f = files_;
@@ -231,43 +227,38 @@ static void play_touch(void *files_, uint32_t rounds)
     }
 }
 
-/* ---- rows of the table
- * ---------------------------------------------------------------------------------- */
+/* ---- rows of the table */
 
 enum { OURS, PLAIN, SCAN, CACHE, TOUCH, VARIANTS };
+
+static double mb_per_s(size_t bytes, const variant *v, uint32_t repetitions)
+{
+    return 1e3 * (double)bytes / median_ns(v, repetitions);
+}
 
 static void speed(table *t, files *f, uint32_t repetitions)
 {
     static variant v[VARIANTS];
     void (*const play[])(void *, uint32_t) = {play_ours, play_plain, play_scan, play_cache,
                                               play_touch};
-    static const uint32_t rounds[] = {6, 1, 6, 12,
-                                      12}; /* of like length; a virtual machine gives memory back
-                                              when it rests, and has to fetch it again */
+    /* About equal times.  A virtual machine gives memory back during pauses and must fetch it
+     * again, so no variant may be much longer than the others. */
+    static const uint32_t rounds[] = {6, 1, 6, 12, 12};
     for (int i = 0; i < VARIANTS; i++)
         v[i] = (variant){.play = play[i], .context = f, .rounds = rounds[i]};
     measure(v, VARIANTS, repetitions);
-    row *r = table_add(t, "", "getline and strtod / ours, one thread");
-    r->value = ratio(&v[PLAIN], &v[OURS], repetitions);
-    r->sense = AT_LEAST;
-    r->target = 6;
-    snprintf(r->note, TEXT, "%.0f and %.0f MB/s",
-             1e3 * (double)f->size / median_ns(&v[PLAIN], repetitions),
-             1e3 * (double)f->size / median_ns(&v[OURS], repetitions));
-    r = table_add(t, "", "bare delimiter scan / ours, one thread");
-    r->value = ratio(&v[SCAN], &v[OURS], repetitions);
-    r->sense = AT_LEAST;
-    r->target = 0.35;
-    snprintf(r->note, TEXT, "the scan: %.0f MB/s",
-             1e3 * (double)f->size / median_ns(&v[SCAN], repetitions));
-    r = table_add(t, "", "map and touch / load of the cache, one thread");
-    r->value = ratio(&v[TOUCH], &v[CACHE], repetitions);
-    r->sense = AT_LEAST;
-    r->target = 0.5;
-    snprintf(r->note, TEXT, "checked to the last bit; the load: %.0f MB/s of floats",
-             1e3 * (double)f->cache_size / median_ns(&v[CACHE], repetitions));
-    r = table_add(t, "", "text / cache");
-    r->value = ratio(&v[OURS], &v[CACHE], repetitions);
+    row *r = table_add(t, "", ratio(&v[PLAIN], &v[OURS], repetitions), AT_LEAST, 6,
+                       "getline and strtod / ours, one thread");
+    row_note(r, "%.0f and %.0f MB/s", mb_per_s(f->size, &v[PLAIN], repetitions),
+             mb_per_s(f->size, &v[OURS], repetitions));
+    r = table_add(t, "", ratio(&v[SCAN], &v[OURS], repetitions), AT_LEAST, 0.35,
+                  "bare delimiter scan / ours, one thread");
+    row_note(r, "the scan: %.0f MB/s", mb_per_s(f->size, &v[SCAN], repetitions));
+    r = table_add(t, "", ratio(&v[TOUCH], &v[CACHE], repetitions), AT_LEAST, 0.5,
+                  "map and touch / load of the cache, one thread");
+    row_note(r, "every byte checked; the load: %.0f MB/s of floats",
+             mb_per_s(f->cache_size, &v[CACHE], repetitions));
+    table_add(t, "", ratio(&v[OURS], &v[CACHE], repetitions), NO_TARGET, 0, "text / cache");
 }
 
 static double wall(const char *path, uint32_t threads)
@@ -286,19 +277,18 @@ static void gain(table *t, const char *path, const char *name, uint32_t repetiti
         double one = wall(path, 1);
         gains[i] = one / wall(path, 2);
     }
-    row *r = table_add(t, "", name);
-    r->value = spread_of(gains, repetitions);
-    snprintf(r->note, TEXT, "by the clock on the wall; other programs on the machine eat it");
+    row_note(table_add(t, "", spread_of(gains, repetitions), NO_TARGET, 0, "%s", name),
+             "wall time; smaller when other programs run");
 }
 
-/* The most memory a process of its own needs to read the file, text in it and all, over the size of
+/* Peak memory of a separate process that reads the file, text buffers included, over the size of
  * the matrix. */
-static void peak(table *t, const char *path, const char *name, int as_stdin, uint32_t threads)
+static void peak(table *t, const char *path, const char *name, bool as_stdin, uint32_t threads)
 {
     int pipe_[2];
     double found[2] = {0, 0};
     if (pipe(pipe_) != 0)
-        die("no pipe");
+        die("cannot make a pipe");
     pid_t child = fork();
     if (child == 0) {
         struct rusage before, after;
@@ -317,15 +307,12 @@ static void peak(table *t, const char *path, const char *name, int as_stdin, uin
         die("the reading process failed");
     close(pipe_[0]);
     close(pipe_[1]);
-    row *r = table_add(t, "", name);
-    r->value = (spread){found[0] / found[1], found[0] / found[1], found[0] / found[1]};
-    r->sense = AT_MOST;
-    r->target = 1.5;
-    snprintf(r->note, TEXT, "%.0f MB for a matrix of %.0f MB", 1e-6 * found[0], 1e-6 * found[1]);
+    double share = found[0] / found[1];
+    row_note(table_add(t, "", (spread){share, share, share}, AT_MOST, 1.5, "%s", name),
+             "%.0f MB for a matrix of %.0f MB", 1e-6 * found[0], 1e-6 * found[1]);
 }
 
-/* ---- the program
- * ---------------------------------------------------------------------------------------- */
+/* ---- the program */
 
 static const char *map_whole(const char *path, size_t *size)
 {
@@ -365,11 +352,11 @@ int main(int argc, char **argv)
     char folder[] = "/tmp/oltr-bench-XXXXXX";
     const char *keep = NULL, *json = NULL;
     uint32_t repetitions = 15, rows = 90000;
-    int strict = 0;
+    bool strict = false;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--strict") == 0)
-            strict = 1;
+            strict = true;
         else if (strcmp(argv[i], "--repetitions") == 0 && ++i)
             repetitions = (uint32_t)strtoul(value, NULL, 10);
         else if (strcmp(argv[i], "--rows") == 0 && ++i)
@@ -385,14 +372,14 @@ int main(int argc, char **argv)
     if (repetitions < 1 || repetitions > MAX_REPETITIONS || rows < 1)
         die("--repetitions takes 1 to %d, --rows at least 1", MAX_REPETITIONS);
     if (!mkdtemp(folder))
-        die("no temporary folder");
+        die("cannot make a folder in /tmp");
     make_files(&f, folder, keep, rows);
-    peak(&t, f.text, "peak memory / matrix, text, one thread", 0, 1);
-    peak(&t, f.text, "peak memory / matrix, text, two threads", 0, 2);
-    peak(&t, f.gzip, "peak memory / matrix, gzip, two threads", 0, 2);
-    peak(&t, f.text, "peak memory / matrix, pipe, two threads", 1, 2);
+    peak(&t, f.text, "peak memory / matrix, text, one thread", false, 1);
+    peak(&t, f.text, "peak memory / matrix, text, two threads", false, 2);
+    peak(&t, f.gzip, "peak memory / matrix, gzip, two threads", false, 2);
+    peak(&t, f.text, "peak memory / matrix, pipe, two threads", true, 2);
     f.map = map_whole(f.text, &f.size);
-    f.cache_map = map_whole(f.cache, &f.cache_size);
+    (void)map_whole(f.cache, &f.cache_size);
     speed(&t, &f, repetitions);
     gain(&t, f.text, "one thread / two threads, text", repetitions);
     gain(&t, f.gzip, "one thread / two threads, gzip", repetitions < 5 ? repetitions : 5);

@@ -1,35 +1,32 @@
-/* rounds.c - how long a round takes, against the least it could take and against the same round
- * written plainly.
+/* rounds.c - how long a round takes, beside a lower bound and beside plain C.
  *
- * A round is oltr_rank, a user, oltr_learn, by policies that have learned for WARMUP rounds.  The
- * rows with a target compare it with
- *   - the bare normals of the same generator, below which no Gaussian sampling of every item can
- * go;
- *   - plain C of the same policy (twins.h), whose indices it must reproduce.
- * The other rows are for information: all policies with ranking and learning apart, subset queries,
- * snapshots.
+ * A round is oltr_rank, a user, oltr_learn, by policies that have learned for WARMUP rounds.  Rows
+ * with a target compare it with
+ *   - the bare normals of the same generator: sampling every item cannot take less;
+ *   - plain C of the same policy (twins.h), whose indices the engine must reproduce.
+ * Rows without a target: all policies, with ranking and learning timed separately; named
+ * candidates; the plural calls; snapshots.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/rng/sample.h"
 #include "measure.h"
 #include "players.h"
-#include "engine/rng/sample.h"
 #include "table.h"
 #include "twins.h"
 
-enum { WARMUP = 2000, TEAM = 8, REPETITIONS = 25, MIN_REPETITIONS = 15 };
+enum { WARMUP = 2000, GROUP = 8, REPETITIONS = 25, MIN_REPETITIONS = 15 };
 
 typedef struct options {
     uint32_t repetitions;
     const char *json, *only;
-    int strict;
+    bool strict;
 } options;
 
-/* ---- Gaussian Thompson sampling against its own normals
- * ------------------------------------------------- */
+/* ---- Gaussian Thompson sampling beside its own normals */
 
 typedef struct normals {
     oltr_rng rng;
@@ -37,18 +34,10 @@ typedef struct normals {
     float *mean, *sd, *out; /* (padded) */
 } normals;
 
-static float *floats_new(size_t n)
-{
-    float *x = aligned_alloc(64, (n * sizeof *x + 63) / 64 * 64);
-    if (!x)
-        die("out of memory");
-    return x;
-}
-
 static normals normals_new(size_t n)
 {
-    normals b = {oltr_rng_at(oltr_rng_make(1, 1), 0, 1), n, floats_new(padded(n)),
-                 floats_new(padded(n)), floats_new(padded(n))};
+    normals b = {oltr_rng_at(oltr_rng_make(1, 1), 0, 1), n, array_of(padded(n), sizeof(float)),
+                 array_of(padded(n), sizeof(float)), array_of(padded(n), sizeof(float))};
     for (size_t i = 0; i < padded(n); i++) {
         b.mean[i] = 0.3f;
         b.sd[i] = 0.1f;
@@ -72,40 +61,43 @@ static void play_normals(void *normals_, uint32_t rounds)
     }
 }
 
-static void gts_rows(table *t, const options *o, uint32_t n_items, uint32_t k, uint32_t team,
+/* A row with the ratio of two variants, and their times as its note. */
+static void ratio_row(table *t, const options *o, const variant *above, const variant *below,
+                      sense bound, double target, const char *name)
+{
+    row *r = table_add(t, "", ratio(above, below, o->repetitions), bound, target, "%s", name);
+    row_note(r, "%.0f ns / %.0f ns", median_ns(above, o->repetitions),
+             median_ns(below, o->repetitions));
+}
+
+static void gts_rows(table *t, const options *o, uint32_t n_items, uint32_t k, uint32_t n_players,
                      uint32_t rounds, double target)
 {
     static variant v[3];
     char name[TEXT];
-    crew c = crew_new("gts", n_items, k, team, WARMUP);
+    group g = group_new("gts", NULL, n_items, k, n_players, WARMUP);
     normals bare = normals_new(n_items);
-    v[0] = (variant){.play = play_rounds, .context = &c, .rounds = rounds};
+    v[0] = (variant){.play = play_rounds, .context = &g, .rounds = rounds};
     v[1] = (variant){.play = play_normals, .context = &bare, .rounds = rounds};
-    v[2] = (variant){.play = play_users, .context = &c, .rounds = rounds};
+    v[2] = (variant){.play = play_users, .context = &g, .rounds = rounds};
     measure(v, 3, o->repetitions);
     snprintf(name, sizeof name, "gts L=%u K=%u: round / bare normals", n_items, k);
-    row *r = table_add(t, "", name);
-    r->value = ratio(&v[0], &v[1], o->repetitions);
-    r->sense = AT_MOST;
-    r->target = target;
-    snprintf(r->note, sizeof r->note, "%.0f ns / %.0f ns", median_ns(&v[0], o->repetitions),
-             median_ns(&v[1], o->repetitions));
-    snprintf(name, sizeof name, "gts L=%u K=%u: the same without the users", n_items, k);
-    r = table_add(t, "", name);
-    r->value = ratio_without(&v[0], &v[2], &v[1], o->repetitions);
-    snprintf(r->note, sizeof r->note, "users: %.1f ns", median_ns(&v[2], o->repetitions));
+    ratio_row(t, o, &v[0], &v[1], AT_MOST, target, name);
+    row *r = table_add(t, "", ratio_without(&v[0], &v[2], &v[1], o->repetitions), NO_TARGET, 0,
+                       "gts L=%u K=%u: the same without the users", n_items, k);
+    row_note(r, "users: %.1f ns", median_ns(&v[2], o->repetitions));
     normals_free(&bare);
-    crew_free(&c);
+    group_free(&g);
 }
 
 static void gts_30(table *t, const options *o)
 {
-    gts_rows(t, o, 30, 3, TEAM, 16000, 2.5);
+    gts_rows(t, o, 30, 3, GROUP, 16000, 2.5);
 }
 
 static void gts_120(table *t, const options *o)
 {
-    gts_rows(t, o, 120, 10, TEAM, 4000, 3);
+    gts_rows(t, o, 120, 10, GROUP, 4000, 3);
 }
 
 static void gts_10000(table *t, const options *o)
@@ -113,100 +105,93 @@ static void gts_10000(table *t, const options *o)
     gts_rows(t, o, 10000, 10, 1, 100, 1.7);
 }
 
-/* ---- policies against their plain twins
- * ----------------------------------------------------------------- */
+/* ---- policies beside plain C */
 
 static void twin_row(table *t, const options *o, const char *name, const char *kind,
                      score_items *scores, uint32_t rounds, double target)
 {
     static variant v[2];
-    crew c = crew_new(kind, 30, 3, TEAM, WARMUP);
-    twins plain = twins_new(scores, 30, 3, TEAM, WARMUP);
-    v[0] = (variant){.play = play_twins, .context = &plain, .rounds = rounds};
-    v[1] = (variant){.play = play_rounds, .context = &c, .rounds = rounds};
+    group engine = group_new(kind, NULL, 30, 3, GROUP, WARMUP);
+    group plain = group_new(NULL, scores, 30, 3, GROUP, WARMUP);
+    v[0] = (variant){.play = play_rounds, .context = &plain, .rounds = rounds};
+    v[1] = (variant){.play = play_rounds, .context = &engine, .rounds = rounds};
     measure(v, 2, o->repetitions);
-    row *r = table_add(t, "", name);
-    r->value = ratio(&v[0], &v[1], o->repetitions);
-    r->sense = AT_LEAST;
-    r->target = target;
-    snprintf(r->note, sizeof r->note, "%.0f ns / %.0f ns", median_ns(&v[0], o->repetitions),
-             median_ns(&v[1], o->repetitions));
-    twins_free(&plain);
-    crew_free(&c);
+    ratio_row(t, o, &v[0], &v[1], AT_LEAST, target, name);
+    group_free(&plain);
+    group_free(&engine);
 }
 
 typedef struct agreement {
-    double error;                   /* largest difference of an index */
-    uint32_t rounds, ties, strange; /* compared; with tied items exchanged; with another list */
+    double error;              /* largest difference of an index */
+    uint32_t rounds;           /* compared */
+    uint32_t tied, other_list; /* rounds with tied items exchanged; with another list */
 } agreement;
 
-/* The twin's index is a pure function of the counts: what is tied is tied to the bit. */
-static int tied(const twin *t, uint32_t i, uint32_t j)
+/* The plain index is a function of the counts alone, so items with equal counts tie exactly. */
+static bool tied(const player *plain, uint32_t i, uint32_t j)
 {
-    return t->score[i] >= t->score[j] && t->score[i] <= t->score[j];
+    return plain->score[i] >= plain->score[j] && plain->score[i] <= plain->score[j];
 }
 
-/* All indices of the round, read by showing all items. */
-static void compare_round(agreement *a, const player *p, twin *t)
+/* Reads all indices of the round by ranking all items. */
+static void compare_round(agreement *a, const player *p, player *plain)
 {
     uint32_t all[MAX_SLOTS];
     double score[MAX_SLOTS];
-    int exchanged = 0, strange = 0;
+    bool exchanged = false, other_list = false;
     oltr_ranking everything = {p->world.n_items, all, score};
     if (oltr_rank(p->policy, NULL, p->rng, p->scratch, &everything) != OLTR_OK)
-        die("the list of all items failed");
-    twin_rank(t);
+        die("the ranking of all items failed");
+    twin_rank(plain);
     for (uint32_t j = 0; j < p->world.n_items; j++) {
-        double other = t->score[all[j]];
+        double other = plain->score[all[j]];
         if (isfinite(other) || isfinite(score[j]))
             a->error = fmax(a->error, fabs(score[j] - other));
     }
-    for (uint32_t slot = 0; slot < t->k; slot++)
-        if (all[slot] != t->item[slot]) {
-            exchanged = 1;
-            strange |= !tied(t, all[slot], t->item[slot]);
+    for (uint32_t slot = 0; slot < plain->k; slot++)
+        if (all[slot] != plain->item[slot]) {
+            exchanged = true;
+            other_list |= !tied(plain, all[slot], plain->item[slot]);
         }
     a->rounds++;
-    a->ties += (uint32_t)(exchanged && !strange);
-    a->strange += (uint32_t)strange;
+    a->tied += exchanged && !other_list;
+    a->other_list += other_list;
 }
 
-/* The twin looks over the policy's shoulder: it learns from the same lists. */
+/* The plain policy learns from the lists that the engine shows. */
 static agreement agree(const char *kind, score_items *scores)
 {
     enum { LAST = 12000, EVERY = 37 };
     agreement a = {0, 0, 0, 0};
-    for (uint64_t seed = 1; seed <= TEAM; seed++) {
-        player *p = player_new(kind, 30, 3, seed);
-        twin *t = twin_new(scores, 30, 3, seed);
+    for (uint64_t seed = 1; seed <= GROUP; seed++) {
+        player *p = player_new(kind, 30, 3, seed), *plain = twin_new(scores, 30, 3, seed);
         while (p->t <= LAST) {
             if (p->t % EVERY == 0 || p->t < EVERY)
-                compare_round(&a, p, t);
-            player_round(p);
-            twin_learn(t, p->item, scan(&p->world, p->t - 1, p->item, t->k, t->reward), t->reward);
+                compare_round(&a, p, plain);
+            p->round(p);
+            uint32_t examined = scan(&p->world, p->t - 1, p->item, p->k, plain->reward);
+            twin_learn(plain, p->item, (oltr_feedback){examined, plain->reward});
         }
-        twin_free(t);
+        player_free(plain);
         player_free(p);
     }
     return a;
 }
 
+static spread exactly(double x)
+{
+    return (spread){x, x, x};
+}
+
 static void agreement_rows(table *t, const char *kind, score_items *scores, double tolerance)
 {
-    char name[TEXT];
     agreement a = agree(kind, scores);
-    snprintf(name, sizeof name, "%s L=30: largest difference of an index", kind);
-    row *r = table_add(t, "", name);
-    r->value = (spread){a.error, a.error, a.error};
-    r->sense = AT_MOST;
-    r->target = tolerance;
-    snprintf(r->note, sizeof r->note, "in %u rounds of 1 to 12,000", a.rounds);
-    snprintf(name, sizeof name, "%s L=30: rounds with another list", kind);
-    r = table_add(t, "", name);
-    r->value = (spread){a.strange, a.strange, a.strange};
-    r->sense = AT_MOST;
-    r->target = 0;
-    snprintf(r->note, sizeof r->note, "and %u with exactly tied items exchanged", a.ties);
+    row *r = table_add(t, "", exactly(a.error), AT_MOST, tolerance,
+                       "%s L=30: largest difference of an index", kind);
+    row_note(r, "in %u rounds of 1 to 12,000", a.rounds);
+    r = table_add(t, "", exactly(a.other_list), AT_MOST, 0, "%s L=30: rounds with another list",
+                  kind);
+    row_note(r, "and %u with exactly tied items exchanged", a.tied);
 }
 
 static void ts_beta_gsl(table *t, const options *o)
@@ -220,85 +205,109 @@ static void ts_beta_gsl(table *t, const options *o)
 static void klucb_bisection(table *t, const options *o)
 {
     twin_row(t, o, "cascade-klucb L=30 K=3: bisection / ours", "cascade-klucb", twin_klucb,
-             TEAM * 400, 40);
+             GROUP * 400, 40);
     agreement_rows(t, "cascade-klucb", twin_klucb, 1e-10);
 }
 
 static void bayes_ucb_quantiles(table *t, const options *o)
 {
     twin_row(t, o, "bayes-ucb L=30 K=3: all quantiles / ours", "bayes-ucb", twin_bayes_ucb,
-             TEAM * 400, 12);
+             GROUP * 400, 12);
     agreement_rows(t, "bayes-ucb", twin_bayes_ucb, 1e-9);
 }
 
-/* ---- for information
- * ------------------------------------------------------------------------------------ */
+/* ---- ranking and learning timed separately, one call at a time and many */
 
 enum { BATCH = 512 };
 
-/* Lists shown before any of them is learned from, as a server with delayed feedback does. */
+/* BATCH lists are ranked, then all are learned from, as a server with delayed feedback does. */
 typedef struct batch {
     player *player;
-    uint32_t item[BATCH][MAX_SLOTS];
-    double reward[BATCH][MAX_SLOTS];
+    uint32_t item[BATCH * MAX_SLOTS]; /* (BATCH, k) */
+    double reward[BATCH * MAX_SLOTS]; /* (BATCH, k) */
     uint32_t examined[BATCH];
 } batch;
 
-static void rank_batch(void *batch_, uint32_t rounds)
+static void rank_singly(batch *b)
 {
-    batch *b = batch_;
     player *p = b->player;
     oltr_status bad = OLTR_OK;
-    for (uint32_t r = 0; r < rounds; r++) {
-        oltr_ranking shown = {p->shown.k, b->item[r], NULL};
+    for (uint32_t r = 0; r < BATCH; r++) {
+        oltr_ranking shown = {.k = p->k, .item = b->item + r * p->k};
         bad |= oltr_rank(p->policy, NULL, oltr_rng_at(p->rng, 0, p->t + r), p->scratch, &shown);
     }
     if (bad != OLTR_OK)
         die("a ranking failed");
 }
 
-static void learn_batch(void *batch_, uint32_t rounds)
+static void learn_singly(batch *b)
 {
-    batch *b = batch_;
     player *p = b->player;
     oltr_status bad = OLTR_OK;
-    for (uint32_t r = 0; r < rounds; r++) {
-        oltr_ranking shown = {p->shown.k, b->item[r], NULL};
-        oltr_feedback seen = {b->examined[r], b->reward[r]};
+    for (uint32_t r = 0; r < BATCH; r++) {
+        oltr_ranking shown = {.k = p->k, .item = b->item + r * p->k};
+        oltr_feedback seen = {b->examined[r], b->reward + r * p->k};
         bad |= oltr_learn(p->policy, NULL, &shown, &seen);
     }
     if (bad != OLTR_OK)
         die("learning failed");
 }
 
-static double timed(void (*play)(void *, uint32_t), void *context, uint32_t rounds)
+static void rank_many(batch *b)
+{
+    player *p = b->player;
+    if (oltr_rank_many(p->policy, NULL, p->rng, 0, p->t, p->scratch, BATCH, p->k, b->item, NULL,
+                       NULL) != OLTR_OK)
+        die("oltr_rank_many failed");
+}
+
+static void learn_many(batch *b)
+{
+    oltr_lessons lessons = {.n = BATCH,
+                            .k = b->player->k,
+                            .item = b->item,
+                            .n_examined = b->examined,
+                            .reward = b->reward};
+    if (oltr_learn_many(b->player->policy, NULL, &lessons, NULL) != OLTR_OK)
+        die("oltr_learn_many failed");
+}
+
+static double timed(void (*play)(batch *), batch *b)
 {
     uint64_t start = thread_ns();
-    play(context, rounds);
-    return (double)(thread_ns() - start) / rounds;
+    play(b);
+    return (double)(thread_ns() - start) / BATCH;
+}
+
+/* Ranks, lets the users scan, learns.  Nanoseconds per list of both calls. */
+static void time_batch(batch *b, void (*rank)(batch *), void (*learn)(batch *), double *rank_ns,
+                       double *learn_ns)
+{
+    player *p = b->player;
+    *rank_ns = timed(rank, b);
+    for (uint32_t r = 0; r < BATCH; r++)
+        b->examined[r] = scan(&p->world, p->t + r, b->item + r * p->k, p->k, b->reward + r * p->k);
+    *learn_ns = timed(learn, b);
+    p->t += BATCH;
 }
 
 static void policy_row(table *t, const options *o, const char *kind, uint32_t n_items, uint32_t k)
 {
     static batch b;
     static double round[MAX_REPETITIONS], rank[MAX_REPETITIONS], learn[MAX_REPETITIONS];
-    char name[TEXT];
-    crew c = crew_new(kind, n_items, k, 1, WARMUP);
-    b.player = c.player[0];
+    group g = group_new(kind, NULL, n_items, k, 1, WARMUP);
+    b.player = g.player[0];
     for (uint32_t i = 0; i < o->repetitions; i++) {
-        round[i] = timed(play_rounds, &c, BATCH);
-        rank[i] = timed(rank_batch, &b, BATCH);
-        for (uint32_t r = 0; r < BATCH; r++)
-            b.examined[r] = scan(&b.player->world, b.player->t + r, b.item[r], k, b.reward[r]);
-        learn[i] = timed(learn_batch, &b, BATCH);
-        b.player->t += BATCH;
+        uint64_t start = thread_ns();
+        play_rounds(&g, BATCH);
+        round[i] = (double)(thread_ns() - start) / BATCH;
+        time_batch(&b, rank_singly, learn_singly, &rank[i], &learn[i]);
     }
-    snprintf(name, sizeof name, "%s L=%u K=%u: round", kind, n_items, k);
-    row *r = table_add(t, "ns", name);
-    r->value = spread_of(round, o->repetitions);
-    snprintf(r->note, sizeof r->note, "rank %.0f ns, learn %.0f ns",
-             spread_of(rank, o->repetitions).median, spread_of(learn, o->repetitions).median);
-    crew_free(&c);
+    row *r = table_add(t, "ns", spread_of(round, o->repetitions), NO_TARGET, 0,
+                       "%s L=%u K=%u: round", kind, n_items, k);
+    row_note(r, "rank %.0f ns, learn %.0f ns", spread_of(rank, o->repetitions).median,
+             spread_of(learn, o->repetitions).median);
+    group_free(&g);
 }
 
 static void all_policies(table *t, const options *o)
@@ -312,83 +321,150 @@ static void all_policies(table *t, const options *o)
     policy_row(t, o, "bayes-ucb", 120, 10);
 }
 
-enum { QUERIES = 32, MOST_CANDIDATES = 128 };
-
-/* Distinct candidates: one from each of `n` stretches of equal length. */
-static void draw_candidates(oltr_rng *rng, uint32_t n_items, uint32_t n, uint32_t *out)
+/* The loop of single calls over the plural call, on two players with the same seed. */
+static void plural_rows(table *t, const options *o, const char *kind)
 {
-    uint32_t stretch = n_items / n;
-    for (uint32_t j = 0; j < n; j++)
-        out[j] = j * stretch + oltr_rng_below(rng, stretch);
+    static batch b[2];
+    static variant single_rank, many_rank, single_learn, many_learn;
+    group g[2] = {group_new(kind, NULL, 30, 3, 1, WARMUP), group_new(kind, NULL, 30, 3, 1, WARMUP)};
+    char name[TEXT];
+    for (int i = 0; i < 2; i++)
+        b[i].player = g[i].player[0];
+    for (uint32_t r = 0; r < o->repetitions; r++)
+        for (uint32_t turn = 0; turn < 2; turn++)
+            if ((r + turn) % 2)
+                time_batch(&b[0], rank_singly, learn_singly, &single_rank.ns[r],
+                           &single_learn.ns[r]);
+            else
+                time_batch(&b[1], rank_many, learn_many, &many_rank.ns[r], &many_learn.ns[r]);
+    if (memcmp(b[0].item, b[1].item, sizeof b[0].item) != 0)
+        die("oltr_rank_many and oltr_rank show different lists");
+    snprintf(name, sizeof name, "%s L=30 K=3: %d oltr_rank / one oltr_rank_many", kind, BATCH);
+    ratio_row(t, o, &single_rank, &many_rank, NO_TARGET, 0, name);
+    snprintf(name, sizeof name, "%s L=30 K=3: %d oltr_learn / one oltr_learn_many", kind, BATCH);
+    ratio_row(t, o, &single_learn, &many_learn, NO_TARGET, 0, name);
+    group_free(&g[0]);
+    group_free(&g[1]);
+}
+
+static void plural_calls(table *t, const options *o)
+{
+    plural_rows(t, o, "gts");
+    plural_rows(t, o, "ts-beta");
+}
+
+/* ---- candidates given by name (oltr_query.item) */
+
+enum { QUERIES = 32, MAX_CANDIDATES = 1000 };
+
+/* A group of one gts player, whose QUERIES queries name n of its n_items items. */
+typedef struct named {
+    group group;
+    uint32_t item[QUERIES][MAX_CANDIDATES];
+    oltr_query query[QUERIES];
+} named;
+
+/* Distinct candidates: one from each of n stretches of equal length.  n 0: no query, all items. */
+static void named_start(named *c, uint32_t n_items, uint32_t n, uint32_t k)
+{
+    oltr_rng rng = oltr_rng_make(2, 2);
+    c->group = group_new("gts", NULL, n_items, k, 1, 0);
+    for (uint32_t q = 0; n > 0 && q < QUERIES; q++) {
+        uint32_t stretch = n_items / n;
+        for (uint32_t j = 0; j < n; j++)
+            c->item[q][j] = j * stretch + oltr_rng_below(&rng, stretch);
+        c->query[q] = (oltr_query){n, c->item[q]};
+    }
+    c->group.player[0]->query = n > 0 ? c->query : NULL;
+    c->group.player[0]->n_queries = QUERIES;
+    play_rounds(&c->group, WARMUP);
+}
+
+/* Ranks without learning. */
+static void play_rank(void *group_, uint32_t rounds)
+{
+    player *p = ((group *)group_)->player[0];
+    oltr_ranking shown = {.k = p->k, .item = p->item};
+    oltr_status bad = OLTR_OK;
+    for (uint32_t r = 0; r < rounds; r++)
+        bad |= oltr_rank(p->policy, p->query ? &p->query[r % p->n_queries] : NULL,
+                         oltr_rng_at(p->rng, 0, p->t + r), p->scratch, &shown);
+    if (bad != OLTR_OK)
+        die("a ranking failed");
 }
 
 static void subset_row(table *t, const options *o, uint32_t n_items, uint32_t n, uint32_t k)
 {
     static variant v;
-    static uint32_t item[QUERIES][MOST_CANDIDATES];
-    oltr_query query[QUERIES];
-    char name[TEXT];
-    oltr_rng rng = oltr_rng_make(2, 2);
-    crew c = crew_new("gts", n_items, k, 1, 0);
-    for (uint32_t q = 0; q < QUERIES; q++) {
-        draw_candidates(&rng, n_items, n, item[q]);
-        query[q] = (oltr_query){n, item[q]};
-    }
-    c.player[0]->query = query;
-    c.player[0]->n_queries = QUERIES;
-    play_rounds(&c, WARMUP);
-    v = (variant){.play = play_rounds, .context = &c, .rounds = 2000};
+    static named c;
+    named_start(&c, n_items, n, k);
+    v = (variant){.play = play_rounds, .context = &c.group, .rounds = 2000};
     measure(&v, 1, o->repetitions);
-    snprintf(name, sizeof name, "gts, %u candidates of L=%u, K=%u: round", n, n_items, k);
-    row *r = table_add(t, "ns", name);
-    r->value = spread_of(v.ns, o->repetitions);
-    crew_free(&c);
+    table_add(t, "ns", spread_of(v.ns, o->repetitions), NO_TARGET, 0,
+              "gts, %u candidates of L=%u, K=%u: round", n, n_items, k);
+    group_free(&c.group);
 }
 
-static void subsets(table *t, const options *o)
+/* The same with 30 candidates and with all items named, over all items without a query. */
+static void named_rows(table *t, const options *o)
+{
+    enum { ITEMS = 1000, CASES = 3 };
+    static const uint32_t n_named[CASES] = {0, 30, ITEMS};
+    static variant v[2 * CASES]; /* for each case: rank, round */
+    static named c[CASES];
+    char name[TEXT];
+    for (int i = 0; i < CASES; i++) {
+        named_start(&c[i], ITEMS, n_named[i], 3);
+        v[2 * i] = (variant){.play = play_rank, .context = &c[i].group, .rounds = 1000};
+        v[2 * i + 1] = (variant){.play = play_rounds, .context = &c[i].group, .rounds = 1000};
+    }
+    measure(v, 2 * CASES, o->repetitions);
+    for (int i = 1; i < CASES; i++) {
+        snprintf(name, sizeof name, "gts L=1000 K=3: rank %u named / rank all", n_named[i]);
+        ratio_row(t, o, &v[2 * i], &v[0], NO_TARGET, 0, name);
+        snprintf(name, sizeof name, "gts L=1000 K=3: round of %u named / round of all", n_named[i]);
+        ratio_row(t, o, &v[2 * i + 1], &v[1], NO_TARGET, 0, name);
+    }
+    for (int i = 0; i < CASES; i++)
+        group_free(&c[i].group);
+}
+
+static void candidates(table *t, const options *o)
 {
     subset_row(t, o, 1000, 30, 3);
     subset_row(t, o, 10000, 120, 10);
+    named_rows(t, o);
 }
 
-static void *snapshot_of(const oltr_policy *policy, size_t *size)
-{
-    void *buffer = malloc(oltr_save_bound(policy));
-    if (!buffer || oltr_save(policy, buffer, oltr_save_bound(policy), size) != OLTR_OK)
-        die("a snapshot failed");
-    return buffer;
-}
+/* ---- snapshots */
 
 static void snapshot_rows(table *t, const options *o, const char *kind)
 {
     static double save[MAX_REPETITIONS], load[MAX_REPETITIONS];
-    char name[2][TEXT];
-    crew c = crew_new(kind, 100000, 10, 1, 100);
-    const oltr_policy *policy = c.player[0]->policy;
-    size_t size = 0;
-    void *buffer = snapshot_of(policy, &size);
+    group g = group_new(kind, NULL, 100000, 10, 1, 100);
+    const oltr_policy *policy = g.player[0]->policy;
+    size_t size = 0, bound = oltr_save_bound(policy);
+    void *buffer = array_of(bound, 1);
     for (uint32_t i = 0; i < o->repetitions; i++) {
         uint64_t start = thread_ns();
-        if (oltr_save(policy, buffer, size, &size) != OLTR_OK)
-            die("a snapshot failed");
+        if (oltr_save(policy, buffer, bound, &size) != OLTR_OK)
+            die("a snapshot could not be saved");
         uint64_t middle = thread_ns();
         oltr_policy *again = oltr_load(buffer, size, NULL);
         uint64_t end = thread_ns();
         if (!again)
-            die("a snapshot cannot be loaded");
+            die("a snapshot could not be loaded");
         oltr_policy_free(again);
         save[i] = 1e3 * (double)size / (double)(middle - start);
         load[i] = 1e3 * (double)size / (double)(end - middle);
     }
-    snprintf(name[0], TEXT, "%s L=100000: snapshot saved", kind);
-    snprintf(name[1], TEXT, "%s L=100000: snapshot loaded", kind);
     for (int i = 0; i < 2; i++) {
-        row *r = table_add(t, "MB/s", name[i]);
-        r->value = spread_of(i ? load : save, o->repetitions);
-        snprintf(r->note, sizeof r->note, "%.1f MB", 1e-6 * (double)size);
+        row *r = table_add(t, "MB/s", spread_of(i ? load : save, o->repetitions), NO_TARGET, 0,
+                           "%s L=100000: snapshot %s", kind, i ? "loaded" : "saved");
+        row_note(r, "%.1f MB", 1e-6 * (double)size);
     }
     free(buffer);
-    crew_free(&c);
+    group_free(&g);
 }
 
 static void snapshots(table *t, const options *o)
@@ -397,8 +473,7 @@ static void snapshots(table *t, const options *o)
     snapshot_rows(t, o, "bayes-ucb");
 }
 
-/* ---- the program
- * ---------------------------------------------------------------------------------------- */
+/* ---- the program */
 
 typedef struct section {
     const char *name;
@@ -408,7 +483,8 @@ typedef struct section {
 static const section sections[] = {
     {"gts-30", gts_30},         {"gts-120", gts_120},       {"gts-10000", gts_10000},
     {"ts-beta", ts_beta_gsl},   {"klucb", klucb_bisection}, {"bayes-ucb", bayes_ucb_quantiles},
-    {"policies", all_policies}, {"subsets", subsets},       {"snapshots", snapshots},
+    {"policies", all_policies}, {"plural", plural_calls},   {"candidates", candidates},
+    {"snapshots", snapshots},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
@@ -417,7 +493,8 @@ static void usage(void)
     puts("usage: bench_rounds [--repetitions N | --quick] [--only SECTION] [--json FILE] "
          "[--strict]\n\n"
          "  --repetitions N   how often each comparison is repeated, 15 to 1000 (25)\n"
-         "  --quick           once: does it run?  Its numbers mean little\n"
+         "  --quick           once: one repetition, to see whether it runs; the numbers mean "
+         "little\n"
          "  --only SECTION    one of the sections below\n"
          "  --json FILE       write the rows there too\n"
          "  --strict          exit with 1 when a target is missed\n\n"
@@ -441,13 +518,13 @@ static options read_options(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(argv[i], "--strict") == 0)
-            o.strict = 1;
+            o.strict = true;
         else if (strcmp(argv[i], "--quick") == 0)
             o.repetitions = 1;
         else if (strcmp(argv[i], "--help") == 0)
             usage();
         else if (!value)
-            die("%s is no option, or lacks its value; see --help", argv[i]);
+            die("unknown option %s, or its value is missing; see --help", argv[i]);
         else if (strcmp(argv[i], "--repetitions") == 0)
             o.repetitions = repetitions_of(argv[++i]);
         else if (strcmp(argv[i], "--json") == 0)
@@ -455,7 +532,7 @@ static options read_options(int argc, char **argv)
         else if (strcmp(argv[i], "--only") == 0)
             o.only = argv[++i];
         else
-            die("%s is no option; see --help", argv[i]);
+            die("unknown option %s; see --help", argv[i]);
     }
     return o;
 }
@@ -464,14 +541,14 @@ int main(int argc, char **argv)
 {
     static table t;
     options o = read_options(argc, argv);
-    int known = 0;
+    bool known = false;
     for (int i = 0; i < SECTIONS; i++)
         if (!o.only || strcmp(o.only, sections[i].name) == 0) {
             sections[i].run(&t, &o);
-            known = 1;
+            known = true;
         }
     if (!known)
-        die("no section is called %s; see --help", o.only);
+        die("there is no section %s; see --help", o.only);
     table_print(&t);
     if (o.json)
         table_write_json(&t, o.json, o.repetitions);

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Does a bench run to its end and print the table it is made for?
+# Tests that a bench runs to its end and prints what it should.
 #
-#   runs.sh TEXT COMMAND...        TEXT: what must stand in one of its lines
+#   runs.sh TEXT COMMAND...        fails unless COMMAND succeeds and one of its lines has TEXT
 #
-# Exit code 77, skipped: it needs a python3 with numpy and scipy, and there is none.
+# Exit code 77 (skipped): COMMAND is python3, which has no numpy or no scipy.
 set -uo pipefail
 text=$1 && shift
 if [ "${1##*/}" = python3 ] && ! "$1" -c 'import numpy, scipy' 2>/dev/null; then
@@ -11,4 +11,4 @@ if [ "${1##*/}" = python3 ] && ! "$1" -c 'import numpy, scipy' 2>/dev/null; then
     exit 77
 fi
 out=$("$@") || { echo "$out" && echo "exit code $? of $*" && exit 1; }
-grep -qF -- "$text" <<<"$out" || { echo "$out" && echo "nothing above says: $text" && exit 1; }
+grep -qF -- "$text" <<<"$out" || { echo "$out" && echo "missing in the output: $text" && exit 1; }

@@ -1,35 +1,47 @@
 /* table.c - see table.h. */
 #include "table.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
-row *table_add(table *t, const char *unit, const char *name)
+row *table_add(table *t, const char *unit, spread value, sense bound, double target,
+               const char *format, ...)
 {
     if (t->n == MAX_ROWS)
         die("more than %d rows", MAX_ROWS);
     row *r = &t->row[t->n++];
-    *r = (row){.sense = NO_TARGET};
-    snprintf(r->name, sizeof r->name, "%s", name);
-    snprintf(r->unit, sizeof r->unit, "%s", unit);
+    *r = (row){.unit = unit, .value = value, .bound = bound, .target = target};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(r->name, sizeof r->name, format, arguments);
+    va_end(arguments);
     return r;
 }
 
-int row_passes(const row *r)
+void row_note(row *r, const char *format, ...)
 {
-    if (r->sense == AT_MOST)
-        return r->value.median <= r->target;
-    return r->sense == NO_TARGET || r->value.median >= r->target;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(r->note, sizeof r->note, format, arguments);
+    va_end(arguments);
 }
 
-int table_passes(const table *t)
+static bool row_passes(const row *r)
+{
+    if (r->bound == AT_MOST)
+        return r->value.median <= r->target;
+    return r->bound == NO_TARGET || r->value.median >= r->target;
+}
+
+bool table_passes(const table *t)
 {
     for (uint32_t i = 0; i < t->n; i++)
         if (!row_passes(&t->row[i]))
-            return 0;
-    return 1;
+            return false;
+    return true;
 }
 
-/* Three digits or more, without an exponent. */
+/* Two or three digits for most values; an exponent only below 0.001. */
 static const char *number(double x, char *text, size_t size)
 {
     double large = x < 0 ? -x : x;
@@ -46,11 +58,11 @@ static void print_row(const row *r)
     printf("| %s | %s%s%s | %s - %s | ", r->name, number(r->value.median, median, sizeof median),
            r->unit[0] ? " " : "", r->unit, number(r->value.low, low, sizeof low),
            number(r->value.high, high, sizeof high));
-    if (r->sense == NO_TARGET)
+    if (r->bound == NO_TARGET)
         printf(" | | ");
     else
         printf("%s %s | %s | ",
-               r->sense == AT_MOST ? "<=" : ">=", number(r->target, target, sizeof target),
+               r->bound == AT_MOST ? "<=" : ">=", number(r->target, target, sizeof target),
                row_passes(r) ? "pass" : "**MISS**");
     printf("%s |\n", r->note);
 }
@@ -77,7 +89,7 @@ void table_write_json(const table *t, const char *path, uint32_t repetitions)
                 "\"high\": %.9g, ",
                 i ? "," : "", r->name, r->unit, r->value.low, r->value.median, r->value.high);
         fprintf(file, "\"target\": %.9g, \"sense\": \"%s\", \"pass\": %s, \"note\": \"%s\"}",
-                r->target, senses[r->sense], row_passes(r) ? "true" : "false", r->note);
+                r->target, senses[r->bound], row_passes(r) ? "true" : "false", r->note);
     }
     fputs("\n]}\n", file);
     if (fclose(file) != 0)

@@ -30,32 +30,32 @@ static double bisect(double p, double budget)
     return 0.5 * (low + high);
 }
 
-void twin_klucb(twin *t)
+void twin_klucb(player *p)
 {
-    double log_t = log((double)t->t), budget = t->t < 3 ? 0 : log_t + 3 * log(log_t);
-    for (uint32_t i = 0; i < t->world.n_items; i++)
-        t->score[i] = t->n[i] > 0 ? bisect(t->s[i] / t->n[i], budget / t->n[i]) : INFINITY;
+    double log_t = log((double)p->t), budget = p->t < 3 ? 0 : log_t + 3 * log(log_t);
+    for (uint32_t i = 0; i < p->world.n_items; i++)
+        p->score[i] = p->n[i] > 0 ? bisect(p->s[i] / p->n[i], budget / p->n[i]) : INFINITY;
 }
 
-void twin_bayes_ucb(twin *t)
+void twin_bayes_ucb(player *p)
 {
-    const field *w = &t->world;
+    const item_world *w = &p->world;
     for (uint32_t i = 0; i < w->n_items; i++)
-        t->score[i] =
-            beta_quantile_upper(w->a[i] + t->s[i], w->b[i] + t->n[i] - t->s[i], 1 / (double)t->t);
+        p->score[i] =
+            beta_quantile_upper(w->a[i] + p->s[i], w->b[i] + p->n[i] - p->s[i], 1 / (double)p->t);
 }
 
 #ifdef OLTR_BENCH_GSL
-int twins_have_gsl(void)
+bool twins_have_gsl(void)
 {
-    return 1;
+    return true;
 }
 
-void twin_ts_beta(twin *t)
+void twin_ts_beta(player *p)
 {
-    const field *w = &t->world;
+    const item_world *w = &p->world;
     for (uint32_t i = 0; i < w->n_items; i++)
-        t->score[i] = gsl_ran_beta(t->gsl, w->a[i] + t->s[i], w->b[i] + t->n[i] - t->s[i]);
+        p->score[i] = gsl_ran_beta(p->gsl, w->a[i] + p->s[i], w->b[i] + p->n[i] - p->s[i]);
 }
 
 static void *gsl_new(void)
@@ -63,19 +63,20 @@ static void *gsl_new(void)
     return gsl_rng_alloc(gsl_rng_mt19937);
 }
 
-static void gsl_free(void *gsl)
+void twin_gsl_free(void *gsl)
 {
-    gsl_rng_free(gsl);
+    if (gsl)
+        gsl_rng_free(gsl);
 }
 #else
-int twins_have_gsl(void)
+bool twins_have_gsl(void)
 {
-    return 0;
+    return false;
 }
 
-void twin_ts_beta(twin *t)
+void twin_ts_beta(player *p)
 {
-    (void)t;
+    (void)p;
     die("this build has no GSL");
 }
 
@@ -84,97 +85,55 @@ static void *gsl_new(void)
     return NULL;
 }
 
-static void gsl_free(void *gsl)
+void twin_gsl_free(void *gsl)
 {
     (void)gsl;
 }
 #endif
 
-twin *twin_new(score_items *scores, uint32_t n_items, uint32_t k, uint64_t seed)
-{
-    twin *t = calloc(1, sizeof *t);
-    if (!t || k < 1 || k > MAX_SLOTS || k > n_items)
-        die("no twin of %u items with %u slots", n_items, k);
-    *t = (twin){
-        .world = field_new(n_items, seed), .scores = scores, .t = 1, .k = k, .gsl = gsl_new()};
-    t->n = calloc(n_items, sizeof(double));
-    t->s = calloc(n_items, sizeof(double));
-    t->score = calloc(n_items, sizeof(double));
-    if (!t->n || !t->s || !t->score)
-        die("out of memory");
-    return t;
-}
-
-void twin_free(twin *t)
-{
-    field_free(&t->world);
-    gsl_free(t->gsl);
-    free(t->n);
-    free(t->s);
-    free(t->score);
-    free(t);
-}
-
 /* The k best by insertion; of equal scores the first. */
-void twin_rank(twin *t)
+void twin_rank(player *p)
 {
     double best[MAX_SLOTS];
-    t->scores(t);
-    for (uint32_t slot = 0; slot < t->k; slot++)
+    p->scores(p);
+    for (uint32_t slot = 0; slot < p->k; slot++)
         best[slot] = -INFINITY;
-    for (uint32_t i = 0; i < t->world.n_items; i++) {
-        uint32_t slot = t->k;
-        if (!(t->score[i] > best[slot - 1]))
+    for (uint32_t i = 0; i < p->world.n_items; i++) {
+        uint32_t slot = p->k;
+        if (!(p->score[i] > best[slot - 1]))
             continue;
-        for (slot--; slot > 0 && t->score[i] > best[slot - 1]; slot--) {
+        for (slot--; slot > 0 && p->score[i] > best[slot - 1]; slot--) {
             best[slot] = best[slot - 1];
-            t->item[slot] = t->item[slot - 1];
+            p->item[slot] = p->item[slot - 1];
         }
-        best[slot] = t->score[i];
-        t->item[slot] = i;
+        best[slot] = p->score[i];
+        p->item[slot] = i;
     }
 }
 
-void twin_learn(twin *t, const uint32_t *item, uint32_t examined, const double *reward)
+void twin_learn(player *p, const uint32_t *item, oltr_feedback seen)
 {
-    for (uint32_t slot = 0; slot < examined; slot++) {
-        t->n[item[slot]] += 1;
-        t->s[item[slot]] += reward[slot];
+    for (uint32_t slot = 0; slot < seen.n_examined; slot++) {
+        p->n[item[slot]] += 1;
+        p->s[item[slot]] += seen.reward[slot];
     }
-    t->t++;
+    p->t++;
 }
 
-static void twin_round(twin *t)
+static void twin_round(player *p)
 {
-    twin_rank(t);
-    uint32_t examined = scan(&t->world, t->t, t->item, t->k, t->reward);
-    twin_learn(t, t->item, examined, t->reward);
+    twin_rank(p);
+    twin_learn(p, p->item, player_scan(p));
 }
 
-twins twins_new(score_items *scores, uint32_t n_items, uint32_t k, uint32_t n, uint32_t warmup)
+player *twin_new(score_items *scores, uint32_t n_items, uint32_t k, uint64_t seed)
 {
-    twins c = {n, calloc(n, sizeof *c.twin)};
-    if (!c.twin)
-        die("out of memory");
-    for (uint32_t i = 0; i < n; i++) {
-        c.twin[i] = twin_new(scores, n_items, k, i + 1);
-        for (uint32_t t = 0; t < warmup; t++)
-            twin_round(c.twin[i]);
-    }
-    return c;
-}
-
-void twins_free(twins *c)
-{
-    for (uint32_t i = 0; i < c->n; i++)
-        twin_free(c->twin[i]);
-    free(c->twin);
-}
-
-void play_twins(void *twins_, uint32_t rounds)
-{
-    const twins *c = twins_;
-    for (uint32_t i = 0; i < c->n; i++)
-        for (uint32_t r = 0; r < rounds / c->n; r++)
-            twin_round(c->twin[i]);
+    player *p = player_start(n_items, k, seed);
+    p->round = twin_round;
+    p->scores = scores;
+    p->n = array_of(n_items, sizeof(double));
+    p->s = array_of(n_items, sizeof(double));
+    p->score = array_of(n_items, sizeof(double));
+    p->gsl = gsl_new();
+    return p;
 }

@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- the policy
- * ------------------------------------------------------------------------------------------ */
+/* ---- the policy */
 
 enum { P_EPSILON, N_PARAMS };
 static const oltr_param params[N_PARAMS] = {
@@ -154,8 +153,7 @@ static const oltr_policy_ops greedy_ops = {
     .renew_item = renew_item,
 };
 
-/* ---- an experiment with it
- * --------------------------------------------------------------------------------- */
+/* ---- an experiment with it */
 
 enum { ITEMS = 30, POLICIES = 3 };
 

@@ -14,8 +14,7 @@ typedef struct seasons {
     double satisfied;
 } seasons;
 
-/* ---- the world
- * ------------------------------------------------------------------------------------------- */
+/* ---- the world */
 
 static oltr_status check_world(const oltr_world *world, oltr_error *error)
 {
@@ -68,8 +67,7 @@ static const oltr_world_ops seasons_world = {
     .advance = advance,
 };
 
-/* ---- the users
- * ------------------------------------------------------------------------------------------- */
+/* ---- the users */
 
 static oltr_status check_users(const oltr_world *world, oltr_error *error)
 {
@@ -138,8 +136,7 @@ static const oltr_click_ops dependent_clicks = {
     .best = best,
 };
 
-/* ---- an experiment in it
- * --------------------------------------------------------------------------------- */
+/* ---- an experiment in it */
 
 enum { ITEMS = 12, POLICIES = 2 };
 

@@ -40,8 +40,7 @@ int main(void)
     printf("%s\n", error.msg);
 
     oltr_plan *plan = oltr_plan_parse("two.json", text, strlen(text), &shorter, 1, &error);
-    oltr_results *results =
-        plan ? oltr_results_new(oltr_plan_points(plan), oltr_plan_n_points(plan), &error) : NULL;
+    oltr_results *results = plan ? oltr_plan_results(plan, &error) : NULL;
     oltr_status status = OLTR_EINVAL;
     if (results)
         status = oltr_run(oltr_plan_points(plan), oltr_plan_n_points(plan), NULL, results, &error);

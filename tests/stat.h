@@ -34,8 +34,7 @@ static inline int stat_setup(void **state)
     return 0;
 }
 
-/* ---- thresholds
- * ------------------------------------------------------------------------------------------ */
+/* ---- thresholds */
 
 /* |Z| exceeds it with probability alpha. */
 static inline double z_threshold(double alpha)
@@ -63,8 +62,7 @@ static inline double sum_threshold(double skew, size_t n, double alpha)
     return z;
 }
 
-/* ---- comparisons
- * ----------------------------------------------------------------------------------------- */
+/* ---- comparisons */
 
 static inline void check_within(const char *what, const char *detail, double value,
                                 double threshold)
@@ -115,8 +113,7 @@ static inline void check_uniform_cells(const char *what, const unsigned *count, 
                   chance);
 }
 
-/* ---- Kolmogorov-Smirnov
- * ---------------------------------------------------------------------------------- */
+/* ---- Kolmogorov-Smirnov */
 
 typedef double (*stat_cdf)(double x, const double *parameters);
 
@@ -174,8 +171,7 @@ static inline void check_ks(const char *what, const double *x, size_t n, stat_cd
     check_within(what, "the Kolmogorov-Smirnov distance", worst, ks_threshold(n, ALPHA));
 }
 
-/* ---- moments
- * --------------------------------------------------------------------------------------------- */
+/* ---- moments */
 
 enum { LAW_ORDERS = 12 }; /* the skewness of a fourth power needs twelve moments */
 

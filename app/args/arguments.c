@@ -11,7 +11,7 @@
 
 static const struct option help_option = {'h', "help", NULL, NULL, "print this help"};
 
-/* ---- finding the verb ---- */
+/* ---- finding the verb */
 
 /* The word that is typed: the last one of the name. */
 static const char *last_word(const struct verb *verb)
@@ -58,7 +58,7 @@ const struct verb *verb_find(uint32_t count, const char *const *word, uint32_t *
     return verb;
 }
 
-/* ---- finding options ---- */
+/* ---- finding options */
 
 static const struct option *by_letter(const struct verb *verb, char letter)
 {
@@ -93,7 +93,7 @@ static int unknown_option(const struct verb *verb, const char *word)
                     name, verb->name);
 }
 
-/* ---- the words ---- */
+/* ---- the words */
 
 struct words {
     int count, at;

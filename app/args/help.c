@@ -1,6 +1,7 @@
 /* help.c - all help there is, made from the tables of verbs, options and keys. */
 #include "app/args/command.h"
 #include "lab/plan/keys.h"
+#include "lab/plan/pool.h"
 #include "engine/base/text.h"
 
 #include <oltr/oltr.h>
@@ -62,7 +63,7 @@ static const struct pair examples[] = {
     {NULL, NULL},
 };
 
-/* ---- on a terminal ---- */
+/* ---- on a terminal */
 
 void help_fold(FILE *out, const char *words, int indent, int column)
 {
@@ -174,7 +175,9 @@ void help_all(FILE *out)
 void help_experiment(FILE *out)
 {
     help_fold(out, "An experiment is a YAML file.  Its keys, each with an example:", 0, 0);
-    for (const struct key_section *section = key_sections; section->title; section++) {
+    struct pool pool = {NULL, 0};
+    const struct key_section *section = key_sections(&pool);
+    for (; section && section->title; section++) {
         fprintf(out, "\n%s:\n", section->title);
         for (const struct key *key = section->keys; key->name; key++) {
             fprintf(out, "  %s: %s\n      ", key->name, key->example);
@@ -185,9 +188,10 @@ void help_experiment(FILE *out)
             help_fold(out, section->note, 2, 2);
         }
     }
+    pool_free(&pool);
 }
 
-/* ---- as a manual page: man(7) ---- */
+/* ---- as a manual page: man(7) */
 
 /* Text for troff: nothing in it is a request, an escape or a soft hyphen; `words` become bold. */
 static void troff(FILE *out, const char *text)
@@ -273,7 +277,9 @@ static void man_verb(FILE *out, const struct verb *verb)
 static void man_keys(FILE *out)
 {
     fputs(".SH EXPERIMENT FILE\nYAML, with these keys:\n", out);
-    for (const struct key_section *section = key_sections; section->title; section++) {
+    struct pool pool = {NULL, 0};
+    const struct key_section *section = key_sections(&pool);
+    for (; section && section->title; section++) {
         fprintf(out, ".SS %s\n", section->title);
         for (const struct key *key = section->keys; key->name; key++) {
             fputs(".TP\n\\fB", out);
@@ -290,6 +296,7 @@ static void man_keys(FILE *out)
             fputc('\n', out);
         }
     }
+    pool_free(&pool);
 }
 
 void help_man(FILE *out)

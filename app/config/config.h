@@ -23,7 +23,7 @@ struct config {
  * to do".  config_free() must follow, also after an error. */
 oltr_status config_open(const char *name, const char *text, size_t length, struct config *config,
                         oltr_error *error);
-/* Applies the overrides to an opened document and reads all of it.  The text must still exist. */
+/* Applies the overrides to an opened document, and reads and checks all of it. */
 oltr_status config_read(struct config *config, const struct overrides *overrides,
                         oltr_error *error);
 void config_free(struct config *config);

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- names ---- */
+/* ---- names */
 
 /* The names a test may use: labels of policies, or of posteriors. */
 struct names {
@@ -88,7 +88,7 @@ static bool read_names(const struct reader *reader, const struct node *list,
     return true;
 }
 
-/* ---- a test ---- */
+/* ---- a test */
 
 static bool read_measure(const struct reader *reader, const struct node *map,
                          const struct config *config, struct claim_test *test)
@@ -198,7 +198,7 @@ static bool read_test(const struct reader *reader, const struct node *map,
            read_when(reader, map, config, test) && read_relation(reader, map, names, test);
 }
 
-/* ---- claims ---- */
+/* ---- claims */
 
 static bool read_claim_figure(const struct reader *reader, const struct node *node,
                               const struct config *config, struct claim *claim)

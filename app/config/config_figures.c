@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* ---- files ---- */
+/* ---- files */
 
 static bool read_file(const struct reader *reader, const struct node *map,
                       const struct figure *earlier, uint32_t count, const char **out)
@@ -27,7 +27,7 @@ static bool read_file(const struct reader *reader, const struct node *map,
     return true;
 }
 
-/* ---- policies ---- */
+/* ---- policies */
 
 static bool has_label(const oltr_experiment *point, const char *label)
 {
@@ -80,7 +80,7 @@ static bool read_shown_policies(const struct reader *reader, const struct node *
     return !list || read_labels(reader, list, point, figure->policy);
 }
 
-/* ---- figures ---- */
+/* ---- figures */
 
 static bool read_x(const struct reader *reader, const struct node *node, bool has_sweep,
                    enum figure_x *x)
@@ -167,7 +167,7 @@ bool config_figures(const struct reader *reader, const struct node *root, struct
     return true;
 }
 
-/* ---- concentration ---- */
+/* ---- concentration */
 
 static bool read_panel(const struct reader *reader, const struct node *root, struct config *config)
 {

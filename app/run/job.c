@@ -22,7 +22,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- before the simulation ---- */
+/* ---- before the simulation */
 
 int job_read(struct job *job)
 {
@@ -118,7 +118,7 @@ static int get_data(struct job *job, const char *other)
     return status == OLTR_OK ? EXIT_OK : complain_of(&error);
 }
 
-/* ---- after the simulation ---- */
+/* ---- after the simulation */
 
 static int draw(const struct job *job, uint32_t *drawn)
 {
@@ -177,7 +177,7 @@ static int finish_shard(const struct job *job)
     return status == OLTR_OK ? EXIT_OK : complain_failed(&error);
 }
 
-/* ---- an earlier run ---- */
+/* ---- an earlier run */
 
 /* What --resume does with a run that is finished: draws what is missing. */
 static int say_finished(const struct job *job)
@@ -212,7 +212,7 @@ static int resume_shard(const struct job *job)
     return code;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole */
 
 static int run_regret(struct job *job)
 {

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- tables ---- */
+/* ---- tables */
 
 static void fill_results(const struct job *job, struct text *out)
 {
@@ -77,7 +77,7 @@ static oltr_status write_tables(const struct job *job, oltr_error *error)
     return status;
 }
 
-/* ---- experiment and manifest ---- */
+/* ---- experiment and manifest */
 
 /* A title taken from the name of the file would be another one when the folder is run again. */
 static void add_title(const oltr_plan *plan, struct text *out)
@@ -148,7 +148,7 @@ oltr_status output_write(const struct job *job, oltr_error *error)
     return status == OLTR_OK ? claims_folder(job->folder, error) : status;
 }
 
-/* ---- on the screen ---- */
+/* ---- on the screen */
 
 static void pad(const char *text, size_t width)
 {

@@ -34,7 +34,7 @@ struct prepared {
     char note[NOTE_SIZE];
 };
 
-/* ---- grades ---- */
+/* ---- grades */
 
 static oltr_status attractions_of(const oltr_data_plan *plan, const struct splits *splits,
                                   double of_grade[GRADES], uint32_t *largest, oltr_error *error)
@@ -51,7 +51,7 @@ static oltr_status attractions_of(const oltr_data_plan *plan, const struct split
     return status;
 }
 
-/* ---- queries ---- */
+/* ---- queries */
 
 static uint32_t documents(const oltr_dataset *data, uint32_t query)
 {
@@ -83,7 +83,7 @@ static uint32_t *choose_queries(struct data_set *m, const oltr_dataset *test, ui
     return place;
 }
 
-/* ---- one data set ---- */
+/* ---- one data set */
 
 static oltr_status make_arrays(struct data_set *m, uint32_t n_rows, oltr_error *error)
 {
@@ -173,7 +173,7 @@ static oltr_status make_set(struct data_set *m, const struct job *job, const cha
     return status;
 }
 
-/* ---- points ---- */
+/* ---- points */
 
 static bool same_text(const char *a, const char *b)
 {
@@ -235,7 +235,7 @@ static oltr_status complete_points(struct job *job, const char *other, oltr_erro
     return status;
 }
 
-/* ---- notes about the data ---- */
+/* ---- notes about the data */
 
 static void write_note(struct prepared *all)
 {
@@ -356,7 +356,7 @@ json_t *prepared_json(const struct prepared *all)
     return json_pack("{s:s, s:o}", "note", all->note, "sets", sets);
 }
 
-/* ---- is it still the same? ---- */
+/* ---- is it still the same? */
 
 static bool has_digest(const json_t *set, const char *key, uint64_t digest)
 {

@@ -21,7 +21,7 @@
 
 enum { KEY_SIZE = 64, NAME_SIZE = 32 };
 
-/* ---- the key ---- */
+/* ---- the key */
 
 static void put_split(writer *w, const oltr_dataset *data)
 {
@@ -58,7 +58,7 @@ static void key_of(uint64_t cause, const scores *s, char key[KEY_SIZE])
 
 enum { CAUSE_LENGTH = 12 + 16 + 1 }; /* "oltr scores ", digits, and the space behind them */
 
-/* ---- kept scores ---- */
+/* ---- kept scores */
 
 /* "scores.csv", "scores-2.csv" */
 static const char *name_of(uint32_t number, const char *ending, char name[NAME_SIZE])
@@ -125,7 +125,7 @@ static oltr_status keep(const struct score_source *source, uint64_t cause, const
     return status;
 }
 
-/* ---- training ---- */
+/* ---- training */
 
 static void show(void *context, const scores_progress *state)
 {
@@ -155,7 +155,7 @@ static oltr_status train(const struct score_source *source, bool quiet, scores *
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole */
 
 /* In a team the leader writes; the others only look for what it wrote. */
 oltr_status prior_scores_get(const struct score_source *source, scores *out, oltr_error *error)

@@ -50,7 +50,7 @@ double progress_every(const struct progress *progress)
     return progress->terminal ? 0.25 : 10;
 }
 
-/* ---- the line ---- */
+/* ---- the line */
 
 struct line {
     char text[LINE_SIZE];

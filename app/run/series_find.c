@@ -20,7 +20,7 @@ static const char *const order[] = {"noncontextual", "misspecification", "prior-
                                     "linear-hard",   "logistic-sphere",  "scalar"};
 enum { N_ORDERED = sizeof order / sizeof order[0] };
 
-/* ---- the folder ---- */
+/* ---- the folder */
 
 /* The folder of the program, without the name of the program; false where the system has no
  * /proc. */
@@ -60,7 +60,7 @@ static int find_folder(struct series *series)
                     "--experiments DIR");
 }
 
-/* ---- the experiments ---- */
+/* ---- the experiments */
 
 static size_t place_of(const char *name)
 {

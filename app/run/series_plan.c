@@ -16,7 +16,7 @@
 
 enum { QUICK_LEAST = 4, QUICK_QUERIES = 3, QUICK_ROUNDS = 300, QUICK_SCORERS = 3 };
 
-/* ---- overrides ---- */
+/* ---- overrides */
 
 static bool set(struct series *series, struct series_item *item, const char *key, const char *value)
 {
@@ -105,7 +105,7 @@ static bool choose_overrides(struct series *series, struct series_item *item)
             (on_data ? shrink_data(series, item, root) : shrink(series, item, root)));
 }
 
-/* ---- cost ---- */
+/* ---- cost */
 
 /* The cost of a round of all policies, in nanoseconds, roughly: only the ratio between experiments
  * matters.  The size of a data set is not known before it is read. */
@@ -134,7 +134,7 @@ static double work_of(const oltr_plan *plan)
     return work;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole */
 
 /* After a mistake in the file the item has failed, and the series goes on. */
 static oltr_status read_item(struct series *series, struct series_item *item, oltr_error *error)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---- progress ---- */
+/* ---- progress */
 
 static void show(void *context, const oltr_progress *state)
 {
@@ -31,7 +31,7 @@ static void show(void *context, const oltr_progress *state)
     fflush(stderr);
 }
 
-/* ---- one experiment ---- */
+/* ---- one experiment */
 
 static void run_item(struct series *series, struct series_item *item)
 {
@@ -62,7 +62,7 @@ static void run_item(struct series *series, struct series_item *item)
     job_free(job);
 }
 
-/* ---- the report ---- */
+/* ---- the report */
 
 /* What the reader must know before the first number. */
 static void add_notice(const struct series *series, struct text *out)
@@ -142,7 +142,7 @@ static int write_report(const struct series *series, bool *written)
                        : EXIT_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole */
 
 static void announce(const struct series *series)
 {

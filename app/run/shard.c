@@ -76,7 +76,7 @@ bool shard_is_there(const struct job *job)
     return there;
 }
 
-/* ---- merging ---- */
+/* ---- merging */
 
 static bool is_shard_file(const char *name)
 {

@@ -16,8 +16,7 @@
 oltr_results *results_for(const struct job *job)
 {
     oltr_error error = {OLTR_OK, ""};
-    const oltr_plan *plan = job->config.plan;
-    oltr_results *results = oltr_results_new(plan->points, plan->n_points, &error);
+    oltr_results *results = oltr_plan_results(job->config.plan, &error);
     if (!results)
         complain_failed(&error);
     return results;
@@ -29,7 +28,7 @@ oltr_shard shard_of(const struct job *job)
     return team->size > 1 ? (oltr_shard){team->rank, team->size} : job->shard;
 }
 
-/* ---- the partial file ---- */
+/* ---- the partial file */
 
 void remove_partial(const char *partial)
 {
@@ -72,7 +71,7 @@ static int interrupted(const struct job *job, const char *partial)
                     total);
 }
 
-/* ---- this process ---- */
+/* ---- this process */
 
 static int run_shard(struct job *job, const char *partial)
 {
@@ -100,7 +99,7 @@ static int run_shard(struct job *job, const char *partial)
     return status == OLTR_OK ? EXIT_OK : complain_failed(&error);
 }
 
-/* ---- all ranks ---- */
+/* ---- all ranks */
 
 /* Adds what rank `rank` sends. */
 static int gather_from(const struct job *job, uint32_t rank)

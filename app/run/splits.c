@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- choosing ---- */
+/* ---- choosing */
 
 /* Selection sampling (Fan, Muller and Rezucha 1962): number i is taken with chance (still wanted) /
  * (still to come). */
@@ -30,7 +30,7 @@ void choose(uint64_t seed, uint64_t purpose, uint32_t n, uint32_t count, uint32_
     }
 }
 
-/* ---- from a folder ---- */
+/* ---- from a folder */
 
 /* folder/name.txt or folder/name.txt.gz; NULL where neither is. */
 static char *find_text(const char *folder, const char *name, bool *no_memory)
@@ -130,7 +130,7 @@ static oltr_status read_folder(const oltr_data_plan *plan, uint64_t seed,
     return status == OLTR_OK && !s->vali ? set_aside(seed, s, error) : status;
 }
 
-/* ---- one number of features ---- */
+/* ---- one number of features */
 
 static void look_at(const oltr_dataset *data, uint32_t *dim, uint32_t *largest)
 {
@@ -151,7 +151,7 @@ static oltr_status make_alike(struct splits *s, oltr_error *error)
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole */
 
 static oltr_status generate(const oltr_data_plan *plan, uint64_t seed, struct splits *s,
                             oltr_error *error)

@@ -36,7 +36,7 @@ static int inspect_one(const char *file, const oltr_read_options *options, struc
     return EXIT_OK;
 }
 
-/* ---- the table: one line for each fact, one column for each file ---- */
+/* ---- the table: one line for each fact, one column for each file */
 
 enum { CELL = 40, NAME_WIDTH = 26, NARROWEST = 12, WIDEST = 24 };
 
@@ -219,7 +219,7 @@ static void print_table(const struct inspected *at, uint32_t count)
     }
 }
 
-/* ---- JSON ---- */
+/* ---- JSON */
 
 static json_t *column_json(const struct described_column *c, uint32_t number)
 {
@@ -259,7 +259,7 @@ static int print_json(const struct inspected *at, uint32_t count)
     return good ? EXIT_OK : complain(EXIT_FAILED, "cannot print the JSON");
 }
 
-/* ---- pictures ---- */
+/* ---- pictures */
 
 enum { NAME_SIZE = 80 };
 

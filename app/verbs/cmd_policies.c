@@ -20,7 +20,7 @@ static const char *rewards_of(const oltr_policy_info *info)
     return info->rewards == OLTR_CLICKS ? "clicks" : "reals";
 }
 
-/* ---- parameters ---- */
+/* ---- parameters */
 
 static const char *default_of(const oltr_param *param, char text[VALUE_SIZE])
 {
@@ -78,7 +78,7 @@ static void param_markdown(const oltr_policy_info *info)
     }
 }
 
-/* ---- policies ---- */
+/* ---- policies */
 
 static void print_list(bool markdown)
 {

@@ -23,7 +23,7 @@ const struct option prior_check_options[] = {
     {0, NULL, NULL, NULL, NULL},
 };
 
-/* ---- for people ---- */
+/* ---- for people */
 
 static void print_order(const char *name, const check_order *order)
 {
@@ -120,7 +120,7 @@ static void print_all(const prior_check *c)
     print_sizes(c);
 }
 
-/* ---- for programs ---- */
+/* ---- for programs */
 
 static void add_order(struct text *out, const char *name, const check_order *order)
 {
@@ -193,7 +193,7 @@ static int write_all(const struct arguments *arguments, const prior_check *c)
     return EXIT_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole */
 
 static int check(const struct arguments *arguments, const oltr_dataset *data,
                  const double *attraction)

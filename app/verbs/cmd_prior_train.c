@@ -45,7 +45,7 @@ const struct option prior_train_options[] = {
     {0, NULL, NULL, NULL, NULL},
 };
 
-/* ---- the request ---- */
+/* ---- the request */
 
 enum { TRAIN, VALI, TEST, N_FILES };
 static const char *const file_options[N_FILES] = {"train", "vali", "test"};
@@ -127,7 +127,7 @@ static int read_request(const struct arguments *arguments, struct request *reque
                         request->attraction, &request->mapping, &request->largest_grade);
 }
 
-/* ---- progress ---- */
+/* ---- progress */
 
 static void show_progress(void *context, const scores_progress *state)
 {
@@ -145,7 +145,7 @@ static void show_progress(void *context, const scores_progress *state)
     fflush(stderr);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole */
 
 /* A seed may be larger than what JSON readers take for a whole number. */
 static json_t *whole(uint64_t value)

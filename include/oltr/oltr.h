@@ -35,8 +35,7 @@
 extern "C" {
 #endif
 
-/* ---- status and errors
- * ---------------------------------------------------------------------------------- */
+/* ---- status and errors */
 
 /* name, text */
 #define OLTR_STATUS_LIST(X)                                                                        \
@@ -93,8 +92,7 @@ OLTR_API const char *oltr_strerror(oltr_status status);
 OLTR_API const char *oltr_status_name(oltr_status status); /* "OLTR_ESLOTS" */
 OLTR_API const char *oltr_version(void);
 
-/* ---- memory
- * --------------------------------------------------------------------------------------------- */
+/* ---- memory */
 
 /* Where memory comes from, for programs that count or bound it.  take: `bytes` bytes aligned to
  * `align` (a power of two, at most 64), of any content, or NULL when there are none; give: returns
@@ -106,8 +104,7 @@ typedef struct oltr_memory {
     void *with;
 } oltr_memory;
 
-/* ---- random numbers
- * ------------------------------------------------------------------------------------- */
+/* ---- random numbers */
 
 /* Philox4x32-10 (Salmon et al. 2011) as a value.  A draw is a pure function of (seed, replication,
  * stream, round, position): copy the value and you copy the future. */
@@ -132,8 +129,7 @@ OLTR_API double oltr_rng_normal(oltr_rng *rng);  /* N(0,1) */
 OLTR_API double oltr_rng_gamma(oltr_rng *rng, double shape);
 OLTR_API double oltr_rng_beta(oltr_rng *rng, double a, double b);
 
-/* ---- the catalogue of policies
- * -------------------------------------------------------------------------- */
+/* ---- the catalogue of policies */
 
 typedef enum oltr_param_type { OLTR_REAL, OLTR_INTEGER, OLTR_CHOICE } oltr_param_type;
 
@@ -183,8 +179,7 @@ OLTR_API uint32_t oltr_policy_count(void);
 OLTR_API const oltr_policy_info *oltr_policy_info_at(uint32_t index);
 OLTR_API const oltr_policy_info *oltr_policy_info_by_name(const char *name, oltr_error *error);
 
-/* ---- settings
- * ------------------------------------------------------------------------------------------- */
+/* ---- settings */
 
 /* What is believed before the first click, item by item: Beta(a,b), or a mean and a standard
  * deviation.  Each pair is (n_items) long; give one pair, leave the other NULL.  The arrays are
@@ -227,8 +222,7 @@ OLTR_API oltr_status oltr_settings_set_number(oltr_settings *settings, const cha
 OLTR_API oltr_status oltr_settings_get(const oltr_settings *settings, uint32_t index, char *text,
                                        size_t size);
 
-/* ---- one round
- * ------------------------------------------------------------------------------------------ */
+/* ---- one round */
 
 /* Structs of this section end in room for later versions.  It must be zero, as it is after an
  * initialiser that does not mention it ({10, item, NULL} is a ranking); a call with anything else
@@ -285,8 +279,7 @@ typedef struct oltr_lessons {
     const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_lessons;
 
-/* ---- policies
- * ------------------------------------------------------------------------------------------- */
+/* ---- policies */
 
 typedef struct oltr_policy oltr_policy;
 typedef struct oltr_scratch oltr_scratch;
@@ -379,8 +372,7 @@ OLTR_API oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from);
 OLTR_API oltr_status oltr_forget(oltr_policy *policy, double keep);
 OLTR_API oltr_status oltr_check(const oltr_policy *policy, oltr_error *error);
 
-/* ---- snapshots
- * ------------------------------------------------------------------------------------------ */
+/* ---- snapshots */
 
 OLTR_API size_t oltr_save_bound(const oltr_policy *policy);
 OLTR_API oltr_status oltr_save(const oltr_policy *policy, void *buffer, size_t capacity,

@@ -1,11 +1,11 @@
 /* plan.h - experiments described by text: the YAML files of `oltr run`, or JSON, which is YAML.
  *
  * oltr_plan_parse() reads and checks the whole description and touches no file.  It returns an
- * array of oltr_experiment, one for each swept value, for oltr_results_new() and oltr_run():
+ * array of oltr_experiment, one for each swept value, for oltr_run():
  *
  *   oltr_plan *plan = oltr_plan_parse("mine", text, length, NULL, 0, &error);
  *   const oltr_experiment *points = oltr_plan_points(plan);
- *   oltr_results *results = oltr_results_new(points, oltr_plan_n_points(plan), &error);
+ *   oltr_results *results = oltr_plan_results(plan, &error);
  *   oltr_run(points, oltr_plan_n_points(plan), NULL, results, &error);
  *
  * Part of liboltr-lab.  docs/experiment-file.md explains the keys.  `figures` and `claims` are
@@ -58,10 +58,11 @@ OLTR_API const char *oltr_plan_sweep_value(const oltr_plan *plan, uint32_t point
 OLTR_API const char *oltr_plan_note(const oltr_plan *plan,
                                     uint32_t policy); /* its `note`; NULL without one */
 
-/* ---- data
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* Empty results for the points of the plan.  The same as oltr_results_new(), but nothing is checked
+ * again.  Points of kind dataset need their data first. */
+OLTR_API oltr_results *oltr_plan_results(const oltr_plan *plan, oltr_error *error);
+
+/* ---- data */
 
 /* What a world of kind dataset is to be made of. */
 typedef struct oltr_data_plan {
@@ -91,7 +92,7 @@ typedef struct oltr_plan_data_given {
 } oltr_plan_data_given;
 
 /* Completes the point: items, features, attractions, prior; the replications of the text count
- * for each query.  The points change in place, so give all data before oltr_results_new().  On
+ * for each query.  The points change in place, so give all data before oltr_plan_results().  On
  * error the point is as it was. */
 OLTR_API oltr_status oltr_plan_give_data(oltr_plan *plan, uint32_t point,
                                          const oltr_plan_data_given *data, oltr_error *error);

@@ -20,8 +20,7 @@
 extern "C" {
 #endif
 
-/* ---- datasets
- * ------------------------------------------------------------------------------------------- */
+/* ---- datasets */
 
 /* Judged documents, query by query.  Rows of one query follow each other, in the order of the text;
  * queries in the order of their first line. */
@@ -77,8 +76,7 @@ OLTR_API oltr_status oltr_dataset_save(const oltr_dataset *dataset, const char *
 OLTR_API oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_options *options,
                                          oltr_read_report *report, oltr_error *error);
 
-/* ---- worlds
- * --------------------------------------------------------------------------------------------- */
+/* ---- worlds */
 
 /* The environment: which items attract users.
  *   beta      attraction i ~ Beta(a_i, b_i), a new draw each replication
@@ -130,7 +128,11 @@ typedef struct oltr_world {
     const void *custom;  /* what they need to know */
     size_t custom_bytes; /* how much of it decides results: partial results of other bytes are
                             refused */
-    const void *reserved[6];
+
+    /* The parameters of the kind and of the click model that have no field above, in the order of
+     * their tables (world_ops.h), or NULL: the defaults. */
+    const double *kind_values, *click_values;
+    const void *reserved[4];
 } oltr_world;
 
 typedef struct oltr_named {
@@ -153,8 +155,7 @@ OLTR_API oltr_status oltr_attraction_of_grade(const char *mapping, uint32_t grad
 OLTR_API uint32_t oltr_shape_count(void);
 OLTR_API const oltr_named *oltr_shape_at(uint32_t index);
 
-/* ---- experiments
- * ---------------------------------------------------------------------------------------- */
+/* ---- experiments */
 
 typedef struct oltr_contestant {
     const char *label;      /* in tables and figures */
@@ -184,8 +185,7 @@ OLTR_API oltr_status oltr_experiment_check(const oltr_experiment *experiment, ol
 OLTR_API uint32_t oltr_checkpoints(uint64_t rounds, uint32_t count, uint64_t *out,
                                    uint32_t capacity);
 
-/* ---- results
- * -------------------------------------------------------------------------------------------- */
+/* ---- results */
 
 typedef struct oltr_outcome {
     double regret;         /* mean over replications of the cumulative pseudo-regret */
@@ -246,8 +246,7 @@ OLTR_API oltr_status oltr_results_unpack(oltr_results *results, const void *byte
 OLTR_API oltr_status oltr_results_merge(oltr_results *into, const oltr_results *from,
                                         oltr_error *error);
 
-/* ---- the runner
- * ----------------------------------------------------------------------------------------- */
+/* ---- the runner */
 
 typedef struct oltr_progress {
     uint64_t done, total; /* replications, over all points; of the shard */

@@ -58,6 +58,43 @@ typedef struct oltr_instance {
     void *reserved[4];
 } oltr_instance;
 
+/* ---- parameters
+ * ------------------------------------------------------------------------------------------ */
+
+/* One number that users choose.  The table of a world or a click model gives the keys that an
+ * experiment file may have in its section `world`, their help and error messages, what `--set`
+ * accepts, and which numbers a file of partial results belongs to. */
+typedef struct oltr_world_param {
+    /* The choices of an integer are words for 0, 1, ... below its `min`: {"all", NULL} allows
+     * `no_click: all` for 0.  Two kinds may share a name if they mean the same by it. */
+    oltr_param about;
+    /* 0: the number is in kind_values or click_values of the world; read it with
+     * oltr_world_value().  Else offsetof() its own field of oltr_world: a double for a real, a
+     * uint32_t for an integer, an int for a choice. */
+    size_t field;
+    int zero_is_default; /* 0 in that field means the default */
+} oltr_world_param;
+
+/* Parameter i of a table; `values` are the kind_values or click_values of the world. */
+static inline double oltr_world_value(const oltr_world_param *params, const double *values,
+                                      uint32_t i)
+{
+    return values ? values[i] : params[i].about.initial;
+}
+
+/* ---- operations
+ * ------------------------------------------------------------------------------------------ */
+
+/* What a world is given beyond its parameters, and what its attractions are.  Decides which of the
+ * other keys its section `world` may have: all kinds without OLTR_WORLD_DATASET have `items`. */
+enum {
+    OLTR_WORLD_PRIOR = 1,        /* prior_a and prior_b */
+    OLTR_WORLD_ATTRACTION = 2,   /* attraction, and features */
+    OLTR_WORLD_DATASET = 4,      /* dataset, and what belongs to its rows */
+    OLTR_WORLD_MISSPECIFIED = 8, /* misspecification shifts the Beta prior that policies get */
+    OLTR_WORLD_REALS = 16 /* means of any sign and size: only for click models of OLTR_REALS */
+};
+
 typedef struct oltr_world_ops {
     oltr_named info;
     /* What can be wrong with it; policies and counts are checked already. */
@@ -77,8 +114,12 @@ typedef struct oltr_world_ops {
      * ends with its status and thread_end() is not called. */
     oltr_status (*thread_begin)(const oltr_world *world);
     void (*thread_end)(const oltr_world *world);
-    size_t size; /* sizeof(oltr_world_ops); 0 means that of version 0.1 */
-    void (*reserved[4])(void);
+    size_t size;                    /* sizeof(oltr_world_ops); 0 means that of version 0.1 */
+    const oltr_world_param *params; /* (n_params), or NULL */
+    uint32_t n_params, traits;      /* traits: a sum of OLTR_WORLD_... */
+    /* OPTIONAL: do policies get a prior from this world?  NULL: it is known after draw() only. */
+    int (*gives_prior)(const oltr_world *world);
+    void (*reserved[1])(void);
 } oltr_world_ops;
 
 typedef struct oltr_click_ops {
@@ -97,9 +138,15 @@ typedef struct oltr_click_ops {
     /* OPTIONAL: the smallest of any list of k items.  Where it is there, replications in which
      * every list is as good as any other are counted: oltr_results_saturated(). */
     double (*worst)(const oltr_world *world, const oltr_instance *truth, uint32_t k);
-    size_t size; /* sizeof(oltr_click_ops); 0 means that of version 0.1 */
-    void (*reserved[4])(void);
+    size_t size;                    /* sizeof(oltr_click_ops); 0 means that of version 0.1 */
+    const oltr_world_param *params; /* (n_params), or NULL */
+    uint32_t n_params;
+    void (*reserved[2])(void);
 } oltr_click_ops;
+
+/* Those of the catalogue, in the order of oltr_world_at() and oltr_clicks_at(); NULL beyond. */
+OLTR_API const oltr_world_ops *oltr_world_ops_at(uint32_t index);
+OLTR_API const oltr_click_ops *oltr_click_ops_at(uint32_t index);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "report/io/csv.h"
 #include "report/io/whole_file.h"
+#include "report/page/page.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,8 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what there is
- * -------------------------------------------------------------------------------------- */
+/* ---- what there is */
 
 static bool holds_manifest(const char *path)
 {
@@ -170,8 +170,7 @@ void report_free(struct report *report)
     memset(report, 0, sizeof *report);
 }
 
-/* ---- the tables
- * ----------------------------------------------------------------------------------------- */
+/* ---- the tables */
 
 static void add_result(const char *name, const struct result_row *row, struct text *out)
 {
@@ -235,13 +234,7 @@ static oltr_status write_tables(const struct report *report, oltr_error *error)
 
 oltr_status report_write(const struct report *report, uint32_t *missing, oltr_error *error)
 {
-    struct text page = {0};
     *missing = 0;
     oltr_status status = write_tables(report, error);
-    if (status == OLTR_OK)
-        status = page_write(report, &page, missing, error);
-    if (status == OLTR_OK)
-        status = file_write_in(report->path, "index.html", &page, error);
-    text_free(&page);
-    return status;
+    return status == OLTR_OK ? page_write(report, missing, error) : status;
 }

@@ -29,13 +29,11 @@ struct report {
 oltr_status report_read(const char *path, struct report *report, oltr_error *error);
 void report_free(struct report *report);
 
-/* Writes index.html, results.csv, summary.csv, claims.csv and summary.tex into the folder.
- * *missing: how many figures could not be shown. */
+/* Writes index.html, page.json, results.csv, summary.csv, claims.csv and summary.tex into the
+ * folder. *missing: the number of figures that were not drawn. */
 oltr_status report_write(const struct report *report, uint32_t *missing, oltr_error *error);
 
-/* The page, and the tables for LaTeX. */
-oltr_status page_write(const struct report *report, struct text *out, uint32_t *missing,
-                       oltr_error *error);
+/* The tables for LaTeX. */
 void latex_write(const struct report *report, struct text *out);
 
 #endif

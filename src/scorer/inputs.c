@@ -18,7 +18,7 @@ static double limited(double z)
     return fmin(fmax(z, -INPUT_LIMIT), INPUT_LIMIT);
 }
 
-/* ---- fitting ---- */
+/* ---- fitting */
 
 /* Welford's mean and sum of squares of each column, one row after the other. */
 static uint64_t add_rows(const part *train, double *mean, double *squares)
@@ -79,7 +79,7 @@ void input_map_free(input_map *map)
     *map = (input_map){0};
 }
 
-/* ---- applying ---- */
+/* ---- applying */
 
 /* One column of a query: squashed values at out[row * width], standardised in place, and again
  * within the query beside it. */

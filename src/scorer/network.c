@@ -36,7 +36,7 @@ void network_start(const network *n, oltr_rng rng, real *weight)
     }
 }
 
-/* ---- room ---- */
+/* ---- room */
 
 int pass_make(pass *p, const network *n, uint32_t rows)
 {
@@ -65,7 +65,7 @@ void pass_free(pass *p)
     *p = (pass){0};
 }
 
-/* ---- forward ---- */
+/* ---- forward */
 
 static void rectify(real *value, size_t n)
 {
@@ -105,7 +105,7 @@ void network_forward(const network *n, const real *weight, pass *p, uint32_t n_r
     }
 }
 
-/* ---- backward ---- */
+/* ---- backward */
 
 static void add_rows(const real *from, uint32_t n_rows, uint32_t width, real *sum)
 {
@@ -137,7 +137,7 @@ void network_backward(const network *n, const real *weight, pass *p, uint32_t n_
     }
 }
 
-/* ---- the loss ---- */
+/* ---- the loss */
 
 double listwise_loss(const double *gain, const real *score, uint32_t n, double scale,
                      real *gradient)

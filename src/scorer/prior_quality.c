@@ -21,7 +21,7 @@ typedef struct checking {
     prior_check *out;
 } checking;
 
-/* ---- order ---- */
+/* ---- order */
 
 static check_order order_of(const checking *c, const float *score, size_t stride)
 {
@@ -90,7 +90,7 @@ static void check_orders(checking *c)
     out->feature_id = feature + 1;
 }
 
-/* ---- probabilities ---- */
+/* ---- probabilities */
 
 static double cross_entropy(double truth, double chance)
 {
@@ -173,7 +173,7 @@ static int check_calibration(checking *c)
     return 1;
 }
 
-/* ---- sizes ---- */
+/* ---- sizes */
 
 static double variance_between(const checking *c, uint32_t row)
 {
@@ -273,7 +273,7 @@ static void check_worth(checking *c)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the whole */
 
 static oltr_status check_all(checking *c, oltr_error *error)
 {

@@ -22,7 +22,7 @@ struct scorer {
     double ndcg;
 };
 
-/* ---- options ---- */
+/* ---- options */
 
 scorer_options scorer_defaults(void)
 {
@@ -61,7 +61,7 @@ oltr_status scorer_options_check(const scorer_options *o, oltr_error *error)
     return OLTR_OK;
 }
 
-/* ---- one training ---- */
+/* ---- one training */
 
 typedef struct training {
     const part *train, *vali;
@@ -158,7 +158,7 @@ static void training_free(training *t)
     pass_free(&t->pass);
 }
 
-/* ---- scoring ---- */
+/* ---- scoring */
 
 /* The uncalibrated scores of query q; the pass has room for it. */
 static const float *score_query(const scorer *r, const float *weight, pass *p,
@@ -195,7 +195,7 @@ static double validate(training *t)
     return count > 0 ? sum / count : 0;
 }
 
-/* ---- learning ---- */
+/* ---- learning */
 
 /* Fisher and Yates; the generator of the epoch. */
 static void shuffle(uint32_t *order, uint32_t n, oltr_rng rng)
@@ -293,7 +293,7 @@ static oltr_status learn(training *t)
     return OLTR_OK;
 }
 
-/* ---- calibrating ---- */
+/* ---- calibrating */
 
 static uint8_t largest_grade(const part *p)
 {
@@ -342,7 +342,7 @@ static oltr_status calibrate(training *t, const part *spare)
     return done ? OLTR_OK : set_error(t->error, OLTR_ENOMEM, "out of memory");
 }
 
-/* ---- the whole ---- */
+/* ---- the whole */
 
 static oltr_status check_part(const part *p, uint32_t dim, const char *name, oltr_error *error)
 {

@@ -19,7 +19,7 @@
 
 #include "engine/base/file.h"
 
-/* ---- the queries of the dataset, by id ---- */
+/* ---- the queries of the dataset, by id */
 
 typedef struct place {
     uint64_t id;
@@ -56,7 +56,7 @@ static const place *find_query(const place *index, uint32_t n, uint64_t id)
     return low < n && index[low].id == id ? &index[low] : NULL;
 }
 
-/* ---- one line ---- */
+/* ---- one line */
 
 typedef struct csv {
     const char *name; /* of the file */
@@ -180,7 +180,7 @@ static int probability(const char *field, float *out)
     return 1;
 }
 
-/* ---- the whole file ---- */
+/* ---- the whole file */
 
 typedef struct reading {
     csv csv;
@@ -368,7 +368,7 @@ oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, score
     return status;
 }
 
-/* ---- writing ---- */
+/* ---- writing */
 
 static void write_rows(const scores *s, const oltr_dataset *d, FILE *out)
 {

@@ -26,7 +26,7 @@ typedef struct ensemble {
     oltr_error error;
 } ensemble;
 
-/* ---- one scorer ---- */
+/* ---- one scorer */
 
 typedef struct model {
     ensemble *e;
@@ -83,7 +83,7 @@ static oltr_status train_one(model *m, oltr_error *error)
     return status;
 }
 
-/* ---- all of them ---- */
+/* ---- all of them */
 
 static int take(ensemble *e, model *m)
 {
@@ -127,7 +127,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* ---- reporting ---- */
+/* ---- reporting */
 
 static double now(void)
 {

@@ -101,7 +101,7 @@ change 'prior: must be a map' 's/items: 10/items: 10\n  prior: 3/'
 change '`a_max` is for worlds of kind beta without `prior`' 's/items: 10/items: 10\n  a_max: 3\n  prior: {a: 1, b: 1}/'
 change 'instances_per_prior: must be at least 1' 's/items: 10/items: 10\n  instances_per_prior: 0/'
 change 'policies would get Beta(11, 0)' 's/items: 10/items: 10\n  misspecification: 10/'
-small | sed 's/kind: beta/kind: logistic\n  dim: 2\n  misspecification: -1/; /clicks:/d' | bad 'policies of a logistic world would get Beta(a-1, 11) with an a that may be near 0; keep it at 0 or above, and below 10'
+small | sed 's/kind: beta/kind: logistic\n  dim: 2\n  misspecification: -1/; /clicks:/d' | bad 'policies of a logistic world would get Beta(a-1, 11) with an a that may be near 0; keep misspecification at 0 or above, and below 10'
 small | sed 's/kind: beta/kind: logistic\n  dim: 2\n  misspecification: 10/; /clicks:/d' | bad 'Beta(a+10, 0)'
 change 'policies would get Beta(5, -3)' 's/items: 10/items: 10\n  misspecification: 4\n  prior: {a: 1, b: 1}/'
 

@@ -33,13 +33,13 @@ printf 'title: Posteriors\nkind: concentration\nattraction: [0.1, 0.5]\nobservat
 expect 0 "4 experiments into r" "$OLTR" reproduce --experiments ex -o r -j 2
 grep -q 'the report is r/index.html' said || fail "does not say where the report is"
 [ "$(grep -c 'done in' said)" -eq 4 ] || fail "four lines, one an experiment"
-there r/index.html r/results.csv r/summary.csv r/claims.csv r/summary.tex r/report.json r/noncontextual/one.pdf
+there r/index.html r/page.json r/results.csv r/summary.csv r/claims.csv r/summary.tex r/report.json r/noncontextual/one.pdf
 no_leftovers r
 if command -v python3 >/dev/null; then
     expect 0 "" python3 "$CHECK" r
 fi
 # the order is that of the paper, then by name
-[ "$(grep -o 'class="experiment" id="[a-z]*' r/index.html | sed 's/.*"//' | tr '\n' ' ')" = "noncontextual misspecification concentration zebra " ] ||
+[ "$(grep -o '{"name":"[a-z]*","standings"' r/page.json | cut -d'"' -f4 | tr '\n' ' ')" = "noncontextual misspecification concentration zebra " ] ||
     fail "another order"
 head -1 r/results.csv | grep -qx 'experiment,sweep,policy,round,regret,regret_se,reward,replications' || fail "heading of results.csv"
 [ "$(sed 1d r/summary.csv | wc -l)" -eq $(($(cat r/*/summary.csv | grep -vc '^sweep,\|^attraction,\|^0\.[15],'))) ] || fail "summary.csv has other rows than the folders"
@@ -48,13 +48,15 @@ grep '^noncontextual,' r/results.csv | cmp -s - want || fail "results.csv is not
 grep -q '^noncontextual,one,TS-Beta <i>wins</i> & that' r/claims.csv || fail "claims.csv"
 # nothing of the files is obeyed by a browser
 grep -q '<b>not bold\|<i>wins\|<img src=x\|<script>alert' r/index.html && fail "words of a file became part of the page"
-grep -q '&lt;b&gt;not bold&lt;/b&gt; &amp; &quot;quoted&quot;' r/index.html || fail "the caption is not shown"
+grep -qF '\u003cb>not bold\u003c/b> & \"quoted\"' r/index.html || fail "the caption is not in the page"
 
 # the report alone, again: the same bytes
 cp r/index.html before.html
+cp r/page.json before.json
 cp r/summary.tex before.tex
 expect 0 "the report is r/index.html" "$OLTR" report r
 same r/index.html before.html
+same r/page.json before.json
 same r/summary.tex before.tex
 # what is done is left alone
 expect 0 "was done before" "$OLTR" reproduce --experiments ex -o r
@@ -88,7 +90,7 @@ rm ex/broken.yaml
 # a quick run
 expect 0 "This is a quick run" "$OLTR" reproduce --experiments ex --quick -o quick zebra
 grep -q '"replications": 4,' quick/zebra/manifest.json || fail "a quick run of full length"
-grep -q 'class="notice">This is a quick run' quick/index.html || fail "the page does not say that it is a quick run"
+grep -q '"notice":"This is a quick run' quick/index.html || fail "the page does not say that it is a quick run"
 [ ! -e report ] || fail "made a folder nobody asked for"
 
 # stopped and resumed: the same bytes as never stopped

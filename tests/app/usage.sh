@@ -28,7 +28,7 @@ expect 2 'data needs a command behind it; `oltr help data` lists them' "$OLTR" d
 expect 2 'no command of data is called `inspct`; did you mean `inspect`?' "$OLTR" data inspct
 expect 2 'no command of data is called `zzzzzzzz`; `oltr help data` lists them' "$OLTR" help data zzzzzzzz
 expect 0 "world.misspecification" "$OLTR" help experiment
-expect 0 "instances_per_prior: 20" "$OLTR" help experiment
+expect 0 "instances_per_prior: 1" "$OLTR" help experiment
 
 # wrong words
 expect 2 'no command is called `rum`; did you mean `run`?' "$OLTR" rum

@@ -16,8 +16,7 @@ static void expect(oltr_status got, oltr_status wanted)
         fail_msg("got %s, wanted %s", oltr_status_name(got), oltr_status_name(wanted));
 }
 
-/* ---- lists
- * ---------------------------------------------------------------------------------------------- */
+/* ---- lists */
 
 static int is_candidate(const request *r, uint32_t item)
 {
@@ -145,8 +144,7 @@ static void the_state_stays_sound(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- bad requests
- * --------------------------------------------------------------------------------------- */
+/* ---- bad requests */
 
 /* Neither ranked nor learned from, and the policy is as it was. */
 static void refuse_round(oltr_policy *p, const oltr_query *query, oltr_status wanted)
@@ -395,8 +393,7 @@ static void settings_need_a_dimension(void **state)
     assert_int_not_equal(error.code, OLTR_OK);
 }
 
-/* ---- saving, merging, fading
- * ---------------------------------------------------------------------------- */
+/* ---- saving, merging, fading */
 
 static int is_logts(const variant *v)
 {
@@ -644,8 +641,7 @@ static void bad_forgetting_is_refused(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- rows longer than 1
- * --------------------------------------------------------------------------------- */
+/* ---- rows longer than 1 */
 
 /* Every row at length 1, or at `length`. */
 static void stretch(request *r, double length)
@@ -790,8 +786,7 @@ static void long_rows_are_accepted(void **state)
     oltr_policy_free(q);
 }
 
-/* ---- snapshots: nothing in them is believed
- * -------------------------------------------------------------- */
+/* ---- snapshots: nothing in them is believed */
 
 static image make_image(const variant *v)
 {
@@ -1074,8 +1069,7 @@ static void forged_numbers(void **state)
     free(m.byte);
 }
 
-/* ---- memory: none is asked for in rank and learn
- * --------------------------------------------------------- */
+/* ---- memory: none is asked for in rank and learn */
 
 static _Thread_local int allocations; /* calls of this thread since it was last set to zero */
 
@@ -1144,8 +1138,7 @@ static void rank_and_learn_ask_for_no_memory(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- the history of logts: rows that repeat, and rows that do not
- * ------------------------------------------ */
+/* ---- the history of logts: rows that repeat, and rows that do not */
 
 static double rows_in(const oltr_policy *p, size_t *size)
 {
@@ -1218,8 +1211,7 @@ static void rows_that_never_repeat_are_absorbed(void **state)
     oltr_policy_free(some);
 }
 
-/* ---- the suite
- * ------------------------------------------------------------------------------------------ */
+/* ---- the suite */
 
 static void add_rounds(suite *s)
 {

@@ -12,8 +12,7 @@
 
 enum { L = 12, K = 3, ROUNDS = 150, MOST_SEEN = ROUNDS * K };
 
-/* ---- dense linear algebra, d = 4
- * ------------------------------------------------------------------------- */
+/* ---- dense linear algebra, d = 4 */
 
 typedef struct matrix {
     double at[DIM][DIM];
@@ -81,8 +80,7 @@ static double form(const matrix *m, const double *x, const double *y)
     return dot(x, z);
 }
 
-/* ---- the twin: all that was examined, in order, and the clock
- * --------------------------------------------- */
+/* ---- the twin: all that was examined, in order, and the clock */
 
 typedef struct seen {
     double x[DIM], y;
@@ -168,8 +166,7 @@ static belief zong_belief(const twin *w, uint32_t k)
     return b;
 }
 
-/* ---- logistic
- * --------------------------------------------------------------------------------------------- */
+/* ---- logistic */
 
 static double loss(const twin *w, double lambda, const double *theta)
 {
@@ -276,8 +273,7 @@ static belief newton_step_belief(const twin *w, uint32_t k)
     return b;
 }
 
-/* ---- cascade-woful
- * ---------------------------------------------------------------------------------------- */
+/* ---- cascade-woful */
 
 /* Theorem 2 of Abbasi-Yadkori, Pal and Szepesvari as the released code has it: lambda = 1, R = 1/2,
  * S = sqrt(d), delta = 1/T, rows of length 1. */
@@ -358,8 +354,7 @@ static double linucb_score(const twin *w, const double *x, uint32_t k)
     return fmin(1, dot(b.mean, x) + c * sqrt(form(&b.precision, x, x)));
 }
 
-/* ---- rounds for both
- * -------------------------------------------------------------------------------------- */
+/* ---- rounds for both */
 
 typedef struct stage {
     oltr_query query;
@@ -445,8 +440,7 @@ static void play(oltr_policy *p, twin *w, stage *g, dice *d, int changing)
         OLTR_OK);
 }
 
-/* ---- samplers: what is predicted
- * ------------------------------------------------------------------------- */
+/* ---- samplers: what is predicted */
 
 typedef struct law {
     const char *kind;
@@ -517,8 +511,7 @@ static void predictions_are_the_definition(void **state)
     }
 }
 
-/* ---- samplers: what is sampled
- * --------------------------------------------------------------------------- */
+/* ---- samplers: what is sampled */
 
 /* Sums of the sampled scores of four candidates, and of their products. */
 typedef struct moments {
@@ -589,8 +582,7 @@ static void scores_follow_the_law(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- indices
- * ---------------------------------------------------------------------------------------------- */
+/* ---- indices */
 
 typedef double index_rule(const twin *, const double *x, uint32_t k);
 
@@ -657,8 +649,7 @@ static void ties_are_broken_evenly(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- the suite: which settings, by name
- * ------------------------------------------------------------------- */
+/* ---- the suite: which settings, by name */
 
 static variant_list samplers, indices;
 

@@ -20,8 +20,7 @@ enum { N = 10, SLOTS = 3, D = 4, CHECKPOINTS = 3, MOST_POLICIES = 8 };
 
 static const uint64_t checkpoints[CHECKPOINTS] = {7, 50, 120};
 
-/* ---- worlds and experiments
- * ------------------------------------------------------------------------------- */
+/* ---- worlds and experiments */
 
 typedef struct setup {
     const char *name;
@@ -148,8 +147,7 @@ static void assert_same_results(const plan *p, const oltr_results *x, const oltr
         }
 }
 
-/* ---- the same bits
- * ---------------------------------------------------------------------------------------- */
+/* ---- the same bits */
 
 static void threads_change_nothing(void **state)
 {
@@ -275,8 +273,7 @@ static void equals_fare_alike(void **state)
     oltr_results_free(r);
 }
 
-/* ---- the truth
- * -------------------------------------------------------------------------------------------- */
+/* ---- the truth */
 
 typedef struct truth {
     double attraction[N], a[N], b[N], theta[D];
@@ -419,8 +416,7 @@ static void features_are_directions_of_the_cube(void **state)
     assert_true(fabs(alike - n * 0.5) < 6 * sqrt(n * 0.5));
 }
 
-/* ---- the regret of chance has a closed form
- * --------------------------------------------------------------- */
+/* ---- the regret of chance has a closed form */
 
 static int falling(const void *a, const void *b)
 {
@@ -509,8 +505,7 @@ static void learning_helps(void **state)
     oltr_results_free(r);
 }
 
-/* ---- what is refused
- * -------------------------------------------------------------------------------------- */
+/* ---- what is refused */
 
 /* Refused by the check and by the runner, with the word in the text. */
 static void refuse(const plan *p, const char *word)
@@ -652,8 +647,7 @@ static void clicks_only_policies_refuse_reals(void **state)
     }
 }
 
-/* ---- the suite
- * -------------------------------------------------------------------------------------------- */
+/* ---- the suite */
 
 static void on_setups(suite *s, const char *check, CMUnitTestFunction test,
                       int (*applies)(const setup *))

@@ -16,8 +16,7 @@
 
 enum { ITEMS = 12, DIM = 5, SLOTS = 3, ROUNDS = 240, COPIES = 3, POOL = 40 };
 
-/* ---- subjects: each kind as it is, and in the settings that take another way through learning
- * ---------------- */
+/* ---- subjects: each kind as it is, and in the settings that take another way through learning */
 
 typedef struct subject {
     const char *kind, *name, *value; /* one parameter, or NULL */
@@ -75,8 +74,7 @@ static oltr_policy *make(const subject *s, const oltr_memory *memory)
     return p;
 }
 
-/* ---- lessons: rows from a pool, so that some repeat; every policy meets the same ones
- * ---------------------------- */
+/* ---- lessons: rows from a pool, so that some repeat; every policy meets the same ones */
 
 typedef struct lesson {
     float x[ITEMS][DIM];
@@ -138,8 +136,7 @@ static list rank_all(const oltr_policy *p, lesson *l, uint64_t round)
     return out;
 }
 
-/* ---- exact copies
- * ------------------------------------------------------------------------------------------- */
+/* ---- exact copies */
 
 static oltr_policy *copied(const oltr_policy *p, uint32_t how)
 {
@@ -219,10 +216,7 @@ static void a_copy_has_the_same_snapshot(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- order
- *
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- order */
 
 static int order_matters(const subject *s)
 {
@@ -255,10 +249,7 @@ static void order_is_free_where_it_is_said(void **state)
         fail_msg("%s: the order does not matter, but the catalogue does not say so", s->title);
 }
 
-/* ---- format 1
- *
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- format 1 */
 
 static void assert_predicts(const oltr_policy *p, const char *name, FILE *expected)
 {
@@ -367,10 +358,7 @@ static void derived_numbers_are_not_believed(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- files
- *
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- files */
 
 static char folder[] = "/tmp/oltr-copies-XXXXXX";
 

@@ -122,8 +122,7 @@ static int same(oltr_outcome x, oltr_outcome y)
            x.replications == y.replications;
 }
 
-/* ---- the twin
- * --------------------------------------------------------------------------------------------- */
+/* ---- the twin */
 
 /* The chance that none of the k best attracts. */
 static double best_no_click(const double *nu, uint32_t n, uint32_t k)
@@ -238,8 +237,7 @@ static void any_number_of_threads(void **state)
     oltr_results_free(one);
 }
 
-/* ---- one instance
- * ------------------------------------------------------------------------------------------ */
+/* ---- one instance */
 
 static void an_instance_is_a_query(void **state)
 {
@@ -281,8 +279,7 @@ static void other_worlds_are_one_group(void **state)
     assert_int_equal(world_largest(&w), 0);
 }
 
-/* ---- what is refused
- * ---------------------------------------------------------------------------------------- */
+/* ---- what is refused */
 
 /* A good experiment after one change, and the words that the refusal must have. */
 #define REFUSED(status, words, change)                                                             \
@@ -380,10 +377,7 @@ static void the_digest_knows_the_data(void **state)
     remove(path);
 }
 
-/* ---- grades
- *
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- grades */
 
 static double of_grade(const char *mapping, uint32_t grade, uint32_t largest)
 {

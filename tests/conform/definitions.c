@@ -22,8 +22,7 @@ static int is_kind(const variant *v, const char *name)
     return strcmp(v->info->name, name) == 0;
 }
 
-/* ---- the twin: counts, and the prior as the settings mean it
- * ---------------------------------------------- */
+/* ---- the twin: counts, and the prior as the settings mean it */
 
 typedef struct twin {
     const variant *v;
@@ -64,8 +63,7 @@ static double share(const twin *w, int i)
     return w->n[i] > 0 ? w->s[i] / w->n[i] : 0;
 }
 
-/* ---- indices
- * ---------------------------------------------------------------------------------------------- */
+/* ---- indices */
 
 static double ucb1_index(const twin *w, int i)
 {
@@ -258,8 +256,7 @@ static void indices_follow_the_clock(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- TS-Cascade: one normal for all
- * ----------------------------------------------------------------------- */
+/* ---- TS-Cascade: one normal for all */
 
 static int is_ts_cascade(const variant *v)
 {
@@ -307,8 +304,7 @@ static void one_normal_for_all(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- laws: a sample against a distribution function
- * --------------------------------------------------------- */
+/* ---- laws: a sample against a distribution function */
 
 enum { DRAWS = 20000 };
 
@@ -387,10 +383,7 @@ static void the_common_normal_is_normal(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- samplers
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- samplers */
 
 static double gts_released_variance(int i)
 {
@@ -582,10 +575,7 @@ static int is_ts_beta_to_sample(const variant *v)
     return is_kind(v, "ts-beta") && all_default_numbers(v);
 }
 
-/* ---- TopRank
- *
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- TopRank */
 
 typedef struct top_twin {
     double horizon;
@@ -760,8 +750,7 @@ static void toprank_with_subsets(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- ties: every order of equals is as likely as any other
- * --------------------------------------------------- */
+/* ---- ties: every order of equals is as likely as any other */
 
 enum { EQUALS = 9, SHOWN = 4, LISTS = 27000 };
 
@@ -874,8 +863,7 @@ static void a_mean_that_rounds_to_1_is_believed(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- the suite
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the suite */
 
 int main(void)
 {

@@ -20,8 +20,7 @@
 static variant_list variants;
 static prior_arrays priors;
 
-/* ---- the allocator, watched
- * --------------------------------------------------------------------------------- */
+/* ---- the allocator, watched */
 
 static atomic_long taken, freed,
     until_failure = -1; /* until_failure: calls that still succeed; negative: all do */
@@ -96,8 +95,7 @@ void __wrap_free(void *block)
     __real_free(block);
 }
 
-/* ---- no allocation in a round
- * -------------------------------------------------------------------------------- */
+/* ---- no allocation in a round */
 
 static void one_round(oltr_policy *p, const oltr_query *query, oltr_scratch *scratch,
                       uint64_t round, event *e)
@@ -153,8 +151,7 @@ static void refusals_do_not_allocate(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- reading does not write
- * ------------------------------------------------------------------------------------ */
+/* ---- reading does not write */
 
 static void read_everything(const oltr_policy *p, unsigned char *buffer, size_t size)
 {
@@ -198,8 +195,7 @@ static void reading_does_not_write(void **state)
     munmap(memory, room);
 }
 
-/* ---- what is taken is given back
- * ------------------------------------------------------------------------------- */
+/* ---- what is taken is given back */
 
 static void live_a_life(const variant *v)
 {
@@ -313,8 +309,7 @@ static void a_claim_is_no_payment(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- a hook for memory
- * ------------------------------------------------------------------------------------------- */
+/* ---- a hook for memory */
 
 enum { MOST_BLOCKS = 64, HOOKED_ITEMS = 12, HOOKED_DIM = 4 };
 
@@ -498,8 +493,7 @@ static void a_hook_is_all_there_is(void **state)
     free(h.saved.byte);
 }
 
-/* ---- loads within bounds
- * ------------------------------------------------------------------------------------------ */
+/* ---- loads within bounds */
 
 /* Loads with a bound; what is taken for the policy, and then for a scratch, stays within it. */
 static oltr_status load_within(const image *m, size_t most, size_t *peak)
@@ -692,8 +686,7 @@ static void files_without_memory(void **state)
     unlink(path);
 }
 
-/* ---- the simulator without memory
- * ------------------------------------------------------------------------------- */
+/* ---- the simulator without memory */
 
 static const uint64_t checkpoints[] = {1, 5, 10};
 

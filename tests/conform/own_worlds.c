@@ -21,8 +21,7 @@ enum { ITEMS = 6, DIM = 6, SLOTS = 2, ROUNDS = 200, REPLICATIONS = 4 };
 
 static const uint64_t end[] = {ROUNDS};
 
-/* ---- a world with all that can change
- * ------------------------------------------------------------------- */
+/* ---- a world with all that can change */
 
 /* What it does; oltr_world.custom. */
 typedef struct plan {
@@ -151,8 +150,7 @@ static uint32_t scan(const oltr_world *world, const oltr_instance *truth, const 
     return click_ops_of("cascade", NULL)->scan(world, truth, round, shown, reward);
 }
 
-/* ---- experiments in it
- * ---------------------------------------------------------------------------------- */
+/* ---- experiments in it */
 
 typedef struct stage {
     plan plan;
@@ -200,8 +198,7 @@ static double regret_of(const oltr_results *r, uint32_t policy)
     return oltr_results_at(r, 0, policy, 0).regret;
 }
 
-/* ---- what may change
- * ------------------------------------------------------------------------------------ */
+/* ---- what may change */
 
 static void rows_that_are_pointed_at_are_those_that_are_ranked(void **state)
 {
@@ -267,8 +264,7 @@ static void threads_are_begun_and_ended(void **state)
     oltr_results_free(r);
 }
 
-/* ---- how they fail
- * -------------------------------------------------------------------------------------- */
+/* ---- how they fail */
 
 /* The run ends with this status and these words, and keeps no half of a replication. */
 static void run_fails(const stage *s, oltr_status status, const char *words)
@@ -391,7 +387,7 @@ static void options_of_another_size(void **state)
     oltr_results_free(r);
 }
 
-/* ---- stopping and progress --------------------------------------------------- */
+/* ---- stopping and progress */
 
 typedef struct looker {
     atomic_int asked, stop_after; /* how often; 0: never stops */
@@ -560,8 +556,7 @@ static void drawing_many_items_asks(void **state)
     }
 }
 
-/* ---- the best and the worst list
- * ------------------------------------------------------------------------ */
+/* ---- the best and the worst list */
 
 static int falling(const void *a, const void *b)
 {
@@ -590,8 +585,7 @@ static void extremes_are_those_of_a_sort(void **state)
     }
 }
 
-/* ---- saturated worlds
- * ----------------------------------------------------------------------------------- */
+/* ---- saturated worlds */
 
 static uint32_t saturated(double other, const char *clicks, uint32_t *replications)
 {

@@ -31,8 +31,7 @@ static void expect_refused(const oltr_settings *s, oltr_status wanted)
     assert_true(strlen(error.msg) > 10);
 }
 
-/* ---- lists
- * ---------------------------------------------------------------------------------------------- */
+/* ---- lists */
 
 static void rank_and_check(const oltr_policy *p, const oltr_query *query, uint64_t round,
                            uint32_t k)
@@ -265,8 +264,7 @@ static void a_foreign_scratch_is_harmless(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- learning
- * ------------------------------------------------------------------------------------------- */
+/* ---- learning */
 
 static void rounds_are_counted(void **state)
 {
@@ -391,8 +389,7 @@ static void the_state_stays_sound(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- saving, merging, fading
- * ---------------------------------------------------------------------------- */
+/* ---- saving, merging, fading */
 
 static void a_copy_goes_on_alike(void **state)
 {
@@ -680,8 +677,7 @@ static void bad_fading_is_refused(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- predicting
- * ----------------------------------------------------------------------------------------- */
+/* ---- predicting */
 
 static void assert_good_predictions(const oltr_policy *p)
 {
@@ -751,8 +747,7 @@ static void huge_rewards(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- memory of the caller
- * ------------------------------------------------------------------------------- */
+/* ---- memory of the caller */
 
 static void the_callers_memory_will_do(void **state)
 {
@@ -795,8 +790,7 @@ static void bad_memory_is_refused(void **state)
     free(room);
 }
 
-/* ---- settings by hand, and bad priors
- * ------------------------------------------------------------------- */
+/* ---- settings by hand, and bad priors */
 
 static void settings_by_hand_are_checked(void **state)
 {
@@ -934,8 +928,7 @@ static void the_prior_is_copied(void **state)
     oltr_policy_free(q);
 }
 
-/* ---- the catalogue and settings as text: one test a kind
- * -------------------------------------------------- */
+/* ---- the catalogue and settings as text: one test a kind */
 
 static void the_entry_is_complete(void **state)
 {
@@ -1108,8 +1101,7 @@ static void missing_arguments_of_settings(void **state)
     assert_null(oltr_policy_info_at(oltr_policy_count()));
 }
 
-/* ---- the status codes
- * ----------------------------------------------------------------------------------- */
+/* ---- the status codes */
 
 /* Where the codes are provoked that this file does not provoke. */
 static const struct {
@@ -1157,8 +1149,7 @@ static void every_status_has_words(void **state)
     assert_true(strlen(oltr_version()) >= 5);
 }
 
-/* ---- the suite
- * ------------------------------------------------------------------------------------------ */
+/* ---- the suite */
 
 static void add_lists(suite *s)
 {

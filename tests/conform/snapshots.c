@@ -52,10 +52,7 @@ static void expect_load(const unsigned char *byte, size_t size, oltr_status want
         fail_msg("got %s, wanted %s", oltr_status_name(got), oltr_status_name(wanted));
 }
 
-/* ---- saving
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- saving */
 
 static void room_is_respected(void **state)
 {
@@ -105,8 +102,7 @@ static void the_format_is_as_described(void **state)
     free(m.byte);
 }
 
-/* ---- accidents
- * -------------------------------------------------------------------------------------------- */
+/* ---- accidents */
 
 static void cut_short(void **state)
 {
@@ -212,8 +208,7 @@ static void another_file(void **state)
     free(m.byte);
 }
 
-/* ---- malice: each forgery changes a good snapshot, which is then sealed again
- * -------------------------------- */
+/* ---- malice: each forgery changes a good snapshot, which is then sealed again */
 
 /* Puts `n` bytes (NULL: zeros) where `gone` bytes stood. */
 static void splice(image *m, size_t at, size_t gone, const void *bytes, size_t n)
@@ -475,8 +470,7 @@ static void impossible_comparisons(void **state)
     free(m.byte);
 }
 
-/* ---- what is taken, is a policy
- * ------------------------------------------------------------------------------ */
+/* ---- what is taken, is a policy */
 
 static void assert_policy(oltr_policy *p)
 {

@@ -14,8 +14,7 @@ enum { ITEMS = 30, SLOTS = 10, LISTS = 200, MOST_THREADS = 4 };
 
 static variant_list variants;
 
-/* ---- readers of one policy
- * ------------------------------------------------------------------------------------ */
+/* ---- readers of one policy */
 
 typedef struct shift {
     const oltr_policy *policy;
@@ -106,8 +105,7 @@ static void many_readers(void **state)
     oltr_policy_free(p);
 }
 
-/* ---- learners of their own policies
- * ----------------------------------------------------------------------------- */
+/* ---- learners of their own policies */
 
 typedef struct career {
     const variant *v;

@@ -25,8 +25,7 @@ static const double attraction[ITEMS] = {0.1, 0.4, 0.05, 0.3, 0.25, 0.6, 0, 0.15
 static const double shape_a[ITEMS] = {1, 4, 1, 3, 2, 6, 0.5, 2},
                     shape_b[ITEMS] = {9, 6, 19, 7, 8, 4, 9.5, 8};
 
-/* ---- settings in which every world is run
- * --------------------------------------------------------------------- */
+/* ---- settings in which every world is run */
 
 typedef struct scene {
     const char *name;
@@ -110,8 +109,7 @@ static void set_stage(stage *s, const scene *from, const char *clicks)
     snprintf(s->name, sizeof s->name, "%s, %s clicks", from->name, clicks);
 }
 
-/* ---- running and comparing
- * -------------------------------------------------------------------------------------- */
+/* ---- running and comparing */
 
 static oltr_results *new_results(const oltr_experiment *points, uint32_t n)
 {
@@ -154,8 +152,7 @@ static void assert_same_results(const oltr_experiment *points, uint32_t n, const
                 assert_same_outcome(oltr_results_at(x, i, j, m), oltr_results_at(y, i, j, m));
 }
 
-/* ---- what holds on every stage
- * ---------------------------------------------------------------------------------- */
+/* ---- what holds on every stage */
 
 static void any_number_of_threads(void **state)
 {
@@ -235,8 +232,7 @@ static void a_seed_is_a_seed(void **state)
     oltr_results_free(different);
 }
 
-/* ---- stopping and going on
- * ---------------------------------------------------------------------------------------- */
+/* ---- stopping and going on */
 
 typedef struct watch {
     atomic_long until_stop; /* how often `stop` still says no; workers may ask at once */
@@ -371,8 +367,7 @@ static void saved_and_loaded(void **state)
     unlink(path);
 }
 
-/* ---- files of partial results
- * ------------------------------------------------------------------------------------- */
+/* ---- files of partial results */
 
 static image read_file(const char *path)
 {
@@ -605,10 +600,7 @@ static void foreign_results(void **state)
     oltr_results_free(r);
 }
 
-/* ---- closed forms
- *
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- closed forms */
 
 /* The mean of prod (1 - nu) over all lists of k out of n items: an elementary symmetric polynomial
  * over a binomial. */
@@ -769,10 +761,7 @@ static void zeros_are_defaults(void **state)
     oltr_results_free(beyond);
 }
 
-/* ---- the runner's twin
- *
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- the runner's twin */
 
 /* What is true in one replication, and what policies are told of it. */
 typedef struct truth {
@@ -878,10 +867,7 @@ static void a_run_is_its_definition(void **state)
     oltr_results_free(r);
 }
 
-/* ---- users
- *
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- users */
 
 /* Four items, two slots; three never please, the last always does, and an unseen-first policy.  If
  * its first list has the last item, the second round goes to items still unseen and misses it; if
@@ -969,10 +955,7 @@ static void a_wrong_prior_misleads_who_listens(void **state)
     oltr_results_free(r);
 }
 
-/* ---- checkpoints
- *
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- checkpoints */
 
 static int contains(const uint64_t *x, uint32_t n, uint64_t value)
 {
@@ -1011,8 +994,7 @@ static void checkpoints_are_as_described(void **state)
     assert_int_equal(oltr_checkpoints(0, 10, out, 2000), 0);
 }
 
-/* ---- what an experiment must be
- * --------------------------------------------------------------------------------------------- */
+/* ---- what an experiment must be */
 
 static void refuse(const oltr_experiment *e, oltr_status wanted, const char *what)
 {
@@ -1125,10 +1107,7 @@ static void untold_policies_are_refused(void **state)
     }
 }
 
-/* ---- the suite
- *
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- the suite */
 
 static void every_world_has_a_scene(void **state)
 {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Opens a report in a headless Chromium as a reader would: no error in the console, nothing from the network, every figure
-visible, hover, keys, legend and zoom work, in light and dark, on a phone, on paper and without JavaScript.
+visible, hover, keys, legend and zoom work, in light and dark, on a phone and on paper; every link of the drawn page leads
+somewhere; words of a file are shown and not obeyed; and without JavaScript the page says where the numbers are.
 
 Exit code 77: no Chromium or no python3-websocket here.
 usage: browser.py REPORT_DIR PICTURES_DIR
@@ -10,6 +11,7 @@ import pathlib
 import shutil
 import sys
 
+import check
 from chrome import Chrome
 
 # What is drawn on a chart's canvas: how many of its pixels are not the background.
@@ -129,24 +131,56 @@ class Reader:
         self.look(".figure", "paper")
         self.chrome.media("light")
 
+    def document(self, report):
+        """What the scripts have made is a whole document: links, names, a text in place of each picture, no handlers."""
+        faults, page = check.check_document(report, self.chrome.js("document.documentElement.outerHTML"))
+        self.faults += faults
+        for figure in page.figures:
+            self.expect(figure["plots"] > 0, f"{figure['id']}: no plot")
+            self.expect(figure["alt"] and len(figure["alt"]) >= 40, f"{figure['id']}: no text in place of the picture")
+        self.expect(self.chrome.js("document.querySelector('#failure').hidden"), "the page says that it could not be drawn")
+
+    def order(self, names):
+        """The experiments are in the order of report.json."""
+        found = self.chrome.js("[...document.querySelectorAll('.experiment')].map(e => e.id)")
+        self.expect(found == names, f"experiments {found}, expected {names}")
+
+    def hostile_words(self):
+        """Markup in a title, a label, a caption, a claim is shown letter by letter (browser.sh has the file)."""
+        words = self.chrome.js("document.querySelector('#hostile').innerText")
+        for shown in ("</script><script>obeyed = 1</script>", "<!-- <script> \u2028 title", "<img src=x onerror='obeyed = 1'>", "<b>bold</b> & \"quoted\""):
+            self.expect(shown in words, f"not shown: {shown}")
+        self.expect(self.chrome.js("typeof obeyed") == "undefined", "words of a file were obeyed")
+        self.expect(self.chrome.js("document.querySelectorAll('#hostile :is(b:not(.reading), i, img:not(.still), script)').length") == 0, "words of a file became elements")
+
     def without_javascript(self, url):
         self.chrome.call("Emulation.setScriptExecutionDisabled", value=True)
         self.chrome.call("Page.navigate", url=url)
-        self.chrome.wait("document.readyState === 'complete' && document.querySelectorAll('.figure').length > 0")
-        shown = "[...document.querySelectorAll('.figure img')].every(e => e.getBoundingClientRect().height > 100 && e.complete && e.naturalWidth > 100)"
-        self.chrome.wait(shown)
+        self.chrome.wait("document.readyState === 'complete' && document.querySelector('noscript') !== null")
         self.expect(self.chrome.js("typeof oltrReport") == "undefined", "scripts ran although they are off")
-        self.chrome.js("document.querySelector('.figure').scrollIntoView({behavior: 'instant'})")
+        said = self.chrome.js("document.body.innerText")
+        self.expect("JavaScript" in said and "Printed against released" not in said, "without JavaScript the page does not say so")
+        seen = self.chrome.js("[...document.querySelectorAll('a[href$=csv]')].filter(e => e.getBoundingClientRect().height > 0).map(e => e.getAttribute('href'))")
+        self.expect({"results.csv", "summary.csv", "claims.csv"} <= set(seen), f"without JavaScript no links to the tables, only {seen}")
         self.chrome.picture(self.pictures / "no-javascript.png")
         self.chrome.call("Emulation.setScriptExecutionDisabled", value=False)
 
+    def fragment(self, url):
+        """A link to a figure leads to it, although the figure is drawn after the page is read."""
+        self.chrome.open(url + "#runs")
+        self.chrome.wait("Math.abs(document.querySelector('#runs').getBoundingClientRect().bottom) < innerHeight + 200", 5)
 
-def read(reader, url):
+
+def read(reader, report):
+    url = (report / "index.html").as_uri()
     chrome = reader.chrome
     chrome.media("light")
     chrome.size(1280, 900)
     chrome.open(url)
     chrome.picture(reader.pictures / "light-top.png")
+    reader.document(report)
+    reader.order(["noncontextual", "misspecification", "concentration", "hostile"])
+    reader.hostile_words()
     reader.every_figure_is_live()
     reader.hover()
     reader.legend()
@@ -167,6 +201,7 @@ def read(reader, url):
     chrome.size(1280, 900)
     reader.paper()
     reader.quiet("with JavaScript")
+    reader.fragment(url)
     reader.without_javascript(url)
     reader.quiet("without JavaScript")
 
@@ -186,7 +221,7 @@ def main():
     chrome = Chrome(program)
     try:
         reader = Reader(chrome, pictures)
-        read(reader, (report / "index.html").as_uri())
+        read(reader, report)
     finally:
         chrome.close()
     for fault in reader.faults:

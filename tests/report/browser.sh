@@ -1,5 +1,5 @@
-# browser.sh - runs a tour of three experiments of the project, and looks at its report without and with a browser.
-# The experiments are found beside the program, as a user finds them.  usage: browser.sh OLTR WORKDIR PYTHON
+# browser.sh - runs a tour of three experiments of the project and one whose words look like markup, and looks at the report
+# without and with a browser.  usage: browser.sh OLTR WORKDIR PYTHON
 set -eu
 oltr=$(realpath "$1")
 here=$(realpath "$(dirname "$0")")
@@ -8,6 +8,23 @@ cd "$2"
 command -v chromium >/dev/null || { echo "skipped: no chromium"; exit 77; }
 export PYTHONDONTWRITEBYTECODE=1
 rm -rf tour
-"$oltr" reproduce --quick -q -o tour noncontextual misspecification concentration
+"$oltr" reproduce --quick -q -o tour noncontextual misspecification concentration # found beside the program, as a user finds them
+cat >hostile.yaml <<'YAML'
+title: "<!-- <script> \u2028 title"
+world: {kind: beta, items: 10}
+slots: 2
+rounds: 100
+replications: 3
+seed: 7
+policies:
+  - {kind: gts, name: "</script><script>obeyed = 1</script>"}
+  - {kind: random, name: "Random"}
+figures:
+  - {file: one, title: "<i>slanted</i>", caption: "<b>bold</b> & \"quoted\""}
+claims:
+  - {figure: one, says: "<img src=x onerror='obeyed = 1'>", tests: [{of: "<i>x</i>", untold: "</ul></section>"}]}
+YAML
+"$oltr" run hostile.yaml -q -o tour/hostile
+"$oltr" report tour >/dev/null
 "$3" "$here/check.py" tour
 exec "$3" "$here/browser.py" tour pictures

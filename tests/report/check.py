@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks a report without a browser: every link leads somewhere, every figure has its data and its words, nothing comes from
-the network, every element is closed, and summary.tex is a set of whole tables.
+"""Checks a report without a browser: the static page and page.json, which draws it, are whole; every figure has its data, its
+picture and its files; nothing comes from the network; and summary.tex is a set of whole tables.
+check_document() checks HTML: the static page here, and in browser.py the document that the scripts have made of it.
 
 usage: check.py REPORT_DIR
 """
@@ -22,8 +23,8 @@ ABROAD = {"https://arxiv.org/abs/2301.10651"}  # the paper itself; a link, never
 class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__(convert_charrefs=True)
-        self.stack, self.ids, self.links, self.faults = [], [], [], []
-        self.figures, self.data = [], None
+        self.stack, self.ids, self.links, self.figures, self.faults = [], [], [], [], []
+        self.inside, self.data = False, ""
 
     def fault(self, words):
         self.faults.append(f"line {self.getpos()[0]}: {words}")
@@ -33,12 +34,14 @@ class Page(html.parser.HTMLParser):
         if "id" in attrs:
             self.ids.append(attrs["id"])
         if tag == "figure":
-            self.figures.append({"id": attrs.get("id"), "plots": [], "alt": None})
+            self.figures.append({"id": attrs.get("id"), "plots": 0, "alt": None})
         if tag == "img":
             if not (attrs.get("src") or "").startswith("data:image/svg+xml,"):
                 self.fault("a picture that is not in the page")
             if self.figures:
                 self.figures[-1]["alt"] = attrs.get("alt")
+        if "plot" in (attrs.get("class") or "").split():
+            self.figures[-1]["plots"] += 1
         for key in ("href", "src"):
             if attrs.get(key) and not attrs[key].startswith("data:"):
                 self.links.append((self.getpos()[0], tag, attrs[key]))
@@ -46,19 +49,15 @@ class Page(html.parser.HTMLParser):
             self.fault(f"<{tag}> has a handler in its attributes")
         if tag not in VOID:
             self.stack.append(tag)
-        if tag == "script" and attrs.get("type") == "application/json":
-            self.data = ""
+        self.inside = tag == "script" and attrs.get("type") == "application/json"
 
     def handle_endtag(self, tag):
         if not self.stack or self.stack.pop() != tag:
             self.fault(f"</{tag}> closes nothing")
-        if tag == "script" and self.data is not None:
-            self.figures[-1]["plots"].append(json.loads(self.data))
-            self.data = None
+        self.inside = False
 
     def handle_data(self, data):
-        if self.data is not None:
-            self.data += data
+        self.data += data if self.inside else ""
 
 
 def check_links(folder, page):
@@ -79,40 +78,59 @@ def check_links(folder, page):
     return faults
 
 
-def check_figure(figure):
-    name, faults = figure["id"], []
-    if not figure["alt"] or len(figure["alt"]) < 40:
-        faults.append(f"{name}: no text in place of the picture")
-    if not figure["plots"]:
-        faults.append(f"{name}: no data")
-    for plot in figure["plots"]:
-        width = 1 + len(plot["curves"]) * (2 if plot["errors"] else 1)
-        if len(plot["rows"]) < 2 or not plot["curves"]:
-            faults.append(f"{name}: an empty plot")
-        if any(len(row) != width for row in plot["rows"]):
-            faults.append(f"{name}: rows of different lengths")
-        if any(value is None for value in plot["rows"][-1]):
-            faults.append(f"{name}: a curve without an end")
-        if any(not re.fullmatch(r"#[0-9A-F]{6}", c["colour"]) for c in plot["curves"]):
-            faults.append(f"{name}: a curve without a colour")
-    return faults
-
-
-def check_page(folder):
-    text = (folder / "index.html").read_text(encoding="utf-8")
+def check_document(folder, text):
+    """Faults of a document, and the parsed page."""
     page = Page()
     page.feed(text)
     page.close()
     faults = page.faults + check_links(folder, page)
     faults += [f"{i} is the name of two elements" for i in set(page.ids) if page.ids.count(i) > 1]
     faults += [f"<{tag}> is never closed" for tag in page.stack]
-    manifests = [json.loads(p.read_text()) for p in sorted(folder.glob("*/manifest.json"))]
-    wanted = sum(len(m["figures"]) for m in manifests)
-    if len(page.figures) != wanted or wanted == 0:
-        faults.append(f"{len(page.figures)} figures in the page, {wanted} in the folders")
-    for figure in page.figures:
-        faults += check_figure(figure)
-    for words in ("Permission is hereby granted", "prefers-color-scheme: dark", "@media print"):
+    return faults, page
+
+
+def check_plot(name, plot):
+    faults = []
+    width = 1 + len(plot["curves"]) * (2 if plot["errors"] else 1)
+    if len(plot["rows"]) < 2 or not plot["curves"]:
+        faults.append(f"{name}: an empty plot")
+    if any(len(row) != width for row in plot["rows"]):
+        faults.append(f"{name}: rows of different lengths")
+    if any(value is None for value in plot["rows"][-1]):
+        faults.append(f"{name}: a curve without an end")
+    if any(not re.fullmatch(r"#[0-9A-F]{6}", c["colour"]) for c in plot["curves"]):
+        faults.append(f"{name}: a curve without a colour")
+    return faults
+
+
+def check_figure(folder, experiment, figure, drawn):
+    name = f"{experiment}-{figure['file']}"
+    if not drawn or not drawn["plots"] or not re.search(r"<svg.*</svg>", drawn["svg"], re.S):
+        return [f"{name}: no data or no picture"]
+    faults = [fault for plot in drawn["plots"] for fault in check_plot(name, plot)]
+    for ending in ("csv", "svg", "pdf", "png", "gp"):
+        file = folder / experiment / f"{figure['file']}.{ending}"
+        if not file.is_file() or file.stat().st_size == 0:
+            faults.append(f"{file} is missing or empty")
+    return faults
+
+
+def check_page(folder):
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    faults, page = check_document(folder, text)
+    if page.data != (folder / "page.json").read_text(encoding="utf-8"):
+        faults.append("page.json is not the data in the page")
+    wanted, count = sum(len(json.loads(p.read_text())["figures"]) for p in folder.glob("*/manifest.json")), 0
+    for experiment in json.loads(page.data)["experiments"]:
+        run = experiment.get("run", {"figures": [], "claims": []})
+        if [len(tests) for tests in experiment["findings"]] != [len(claim["tests"]) for claim in run["claims"]]:
+            faults.append(f"{experiment['name']}: not a finding for each test")
+        for figure, drawn in zip(run["figures"], experiment["figures"], strict=True):
+            faults += check_figure(folder, experiment["name"], figure, drawn)
+            count += 1
+    if count != wanted or wanted == 0:
+        faults.append(f"{count} figures in the page, {wanted} in the folders")
+    for words in ("Permission is hereby granted", "prefers-color-scheme: dark", "@media print", "<noscript>"):
         if words not in text:
             faults.append(f"the page lacks `{words}`")
     return faults

@@ -36,8 +36,7 @@ static const double shapes[][2] = {
 };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
-/* ---- the law of log-odds
- * --------------------------------------------------------------------------------- */
+/* ---- the law of log-odds */
 
 /* P(L <= l); below -600, P(X <= x) = x^a / (a B(a,b)). */
 static double odds_cdf(double l, const double *shape)
@@ -81,8 +80,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ---- the double sampler
- * ---------------------------------------------------------------------------------- */
+/* ---- the double sampler */
 
 static size_t fill_scalar(const double *shape, uint64_t replication)
 {
@@ -167,8 +165,7 @@ static void extreme_shapes_give_draws_in_the_interval(void **state)
         }
 }
 
-/* ---- the float32 sampler
- * --------------------------------------------------------------------------------- */
+/* ---- the float32 sampler */
 
 /* ITEMS items of the same shapes, in as many rounds as it takes. */
 static size_t fill_scores(const double *shape, uint64_t replication)

@@ -11,8 +11,7 @@
 
 enum { WIDTH = 64, ROUNDS = 1 << 13, DRAWS = 1 << 16 }; /* ROUNDS and DRAWS times EFFORT */
 
-/* ---- correlations of standardised draws
- * ------------------------------------------------------------------ */
+/* ---- correlations of standardised draws */
 
 /* Sums of x y and of (x^2 - 1)(y^2 - 1) over n independent pairs of the law. */
 typedef struct pair_sums {
@@ -34,8 +33,7 @@ static void check_unrelated(const char *what, const pair_sums *l, size_t n, cons
               square_skew * square_skew, n);
 }
 
-/* ---- items of one round
- * ---------------------------------------------------------------------------------- */
+/* ---- items of one round */
 
 typedef void fill_round(uint64_t round, double *z);
 
@@ -118,8 +116,7 @@ static void beta_scores_of_items_are_unrelated(void **state)
     items_are_unrelated("beta_scores of two items", fill_beta, &law);
 }
 
-/* ---- rounds
- * ---------------------------------------------------------------------------------------------- */
+/* ---- rounds */
 
 enum {
     LAGS = 4,
@@ -156,8 +153,7 @@ static void scores_of_successive_rounds_are_unrelated(void **state)
                          (size_t)ROUNDS * 8); /* their tails are too long for fewer */
 }
 
-/* ---- generators
- * ------------------------------------------------------------------------------------------ */
+/* ---- generators */
 
 static void generators_are_unrelated(const char *what, oltr_rng left, oltr_rng right)
 {

@@ -23,8 +23,7 @@ static double normal_complement(double x, const double *parameters)
     return gsl_cdf_ugaussian_Q(x);
 }
 
-/* ---- where draws come from
- * ------------------------------------------------------------------------------- */
+/* ---- where draws come from */
 
 typedef void fill(double *x, size_t n, uint64_t round);
 
@@ -84,8 +83,7 @@ static void fill_second_of_pair(double *x, size_t n, uint64_t round)
     }
 }
 
-/* ---- moments and law
- * ------------------------------------------------------------------------------------- */
+/* ---- moments and law */
 
 static void is_normal(const char *what, fill *draw)
 {
@@ -125,8 +123,7 @@ static void both_normals_of_a_pair_are_normal(void **state)
     is_normal("the second of box_muller", fill_second_of_pair);
 }
 
-/* ---- far tails
- * ------------------------------------------------------------------------------------------- */
+/* ---- far tails */
 
 enum { SIGMAS = 4 }; /* beyond 3, 4, 5 and 6 */
 
@@ -165,8 +162,7 @@ static void score_tails_are_right_out_to_six_sigma(void **state)
     far_tails_are_right("gauss_scores", fill_scores, 160 * EFFORT);
 }
 
-/* ---- mean and standard deviation
- * ------------------------------------------------------------------------- */
+/* ---- mean and standard deviation */
 
 static void scores_are_shifted_and_scaled(void **state)
 {

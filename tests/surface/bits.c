@@ -15,8 +15,7 @@
 
 enum { ITEMS = 43, SLOTS = 5, DIM = 11, ROUNDS = 300 };
 
-/* ---- input
- * ---------------------------------------------------------------------------------------------- */
+/* ---- input */
 
 /* SplitMix64 */
 static double unit(uint64_t *state)
@@ -40,8 +39,7 @@ static void draw_features(uint64_t *state, float *x)
     }
 }
 
-/* ---- digests
- * -------------------------------------------------------------------------------------------- */
+/* ---- digests */
 
 /* FNV-1a, byte by byte from the lowest, whatever the order of the machine. */
 static void add_word(uint64_t *digest, uint64_t word)
@@ -83,8 +81,7 @@ static uint64_t digest_of_belief(const oltr_policy *policy, const oltr_query *qu
     return digest;
 }
 
-/* ---- rounds
- * --------------------------------------------------------------------------------------------- */
+/* ---- rounds */
 
 typedef struct player {
     oltr_policy *policy;
@@ -145,8 +142,7 @@ static void play(const oltr_settings *settings, const char *name)
     oltr_policy_free(p.policy);
 }
 
-/* ---- the catalogue
- * -------------------------------------------------------------------------------------- */
+/* ---- the catalogue */
 
 static oltr_settings settings_of(const oltr_policy_info *info)
 {

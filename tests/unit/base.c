@@ -10,8 +10,7 @@
 #include "engine/base/layout.h"
 #include "engine/base/memory.h"
 
-/* ---- status
- * ---------------------------------------------------------------------------------------------- */
+/* ---- status */
 
 static void every_status_has_its_own_name_and_text(void **state)
 {
@@ -61,8 +60,7 @@ static void the_version_begins_with_three_numbers(void **state)
     }
 }
 
-/* ---- error sentences
- * ------------------------------------------------------------------------------------- */
+/* ---- error sentences */
 
 static void fail_fills_the_error_and_returns_the_code(void **state)
 {
@@ -131,8 +129,7 @@ static void a_strange_word_finds_nothing(void **state)
     assert_null(nearest_name("random", entries, 0, sizeof *entries));
 }
 
-/* ---- the arena's plan
- * ------------------------------------------------------------------------------------ */
+/* ---- the arena's plan */
 
 static void the_plan_puts_arrays_side_by_side_and_aligned(void **state)
 {
@@ -185,10 +182,7 @@ static void a_sum_that_does_not_fit_is_an_overflow_that_stays(void **state)
     assert_int_equal(plan.overflow, 1);
 }
 
-/* ---- bytes
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- bytes */
 
 static const double round_trip[] = {0.0, -0.0, 1.5, -1e300, 5e-324, INFINITY, -INFINITY, NAN};
 enum { ROUND_TRIP = sizeof round_trip / sizeof *round_trip };
@@ -313,8 +307,7 @@ static void a_length_that_lies_is_refused(void **state)
     }
 }
 
-/* ---- the checksum
- * ---------------------------------------------------------------------------------------- */
+/* ---- the checksum */
 
 static void the_checksum_is_crc64_xz(void **state)
 {
@@ -393,8 +386,7 @@ static void every_burst_of_up_to_64_bits_changes_the_checksum(void **state)
     assert_true(crc64(bytes, sizeof bytes) == right);
 }
 
-/* ---- memory
- * ---------------------------------------------------------------------------------------------- */
+/* ---- memory */
 
 static void memory_is_aligned_and_zero(void **state)
 {

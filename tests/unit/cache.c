@@ -25,8 +25,7 @@ static unsigned char *saved(size_t *n, oltr_dataset **dataset)
     return read_bytes(path_of("small.saved"), n);
 }
 
-/* ---- the file
- * ------------------------------------------------------------------------------------------- */
+/* ---- the file */
 
 static void a_saved_dataset_comes_back(void **state)
 {
@@ -148,8 +147,7 @@ static void every_flipped_bit_is_refused(void **state)
     oltr_dataset_free(d);
 }
 
-/* ---- lies under a right checksum
- * ------------------------------------------------------------------------ */
+/* ---- lies under a right checksum */
 
 /* Places of docs/formats.md. */
 enum {
@@ -307,8 +305,7 @@ static void a_file_has_more_features_than_allowed(void **state)
     oltr_dataset_free(d);
 }
 
-/* ---- beside a text
- * -------------------------------------------------------------------------------------- */
+/* ---- beside a text */
 
 static int opened_from_cache(const char *path, const oltr_read_options *options)
 {

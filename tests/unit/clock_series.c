@@ -9,8 +9,7 @@
 #include "engine/special/clock_series.h"
 #include "engine/special/special.h"
 
-/* ---- the slow variables
- * ---------------------------------------------------------------------------------- */
+/* ---- the slow variables */
 
 static double log_time(uint64_t t)
 {
@@ -33,8 +32,7 @@ static const char *const slow_name[] = {"log t", "log t + 3 log log t", "log t +
 enum { N_SLOW = 3 };
 static const uint64_t HORIZON = 10000000;
 
-/* ---- segments
- * -------------------------------------------------------------------------------------------- */
+/* ---- segments */
 
 static void same_segment(const clock_segment *left, const clock_segment *right)
 {
@@ -117,8 +115,7 @@ static void segments_go_on_to_the_last_round(void **state)
         }
 }
 
-/* ---- series
- * ---------------------------------------------------------------------------------------------- */
+/* ---- series */
 
 static double value_at(const clock_series *series, double x)
 {

@@ -21,8 +21,7 @@ static oltr_dataset *made(const char *shape, const char *split, uint32_t n_queri
     return d;
 }
 
-/* ---- the bytes
- * ------------------------------------------------------------------------------------------ */
+/* ---- the bytes */
 
 /* Every machine, compiler and kernel must make these. */
 static void bytes_are_pinned(void **state)
@@ -95,8 +94,7 @@ static void queries_stand_alone(void **state)
         oltr_dataset_free(sets[i]);
 }
 
-/* ---- the facts
- * ------------------------------------------------------------------------------------------ */
+/* ---- the facts */
 
 typedef struct facts {
     const char *shape;
@@ -139,8 +137,7 @@ static void facts_are_as_documented(void **state)
     check_facts(&istella);
 }
 
-/* ---- how hard it is
- * ------------------------------------------------------------------------------------- */
+/* ---- how hard it is */
 
 static double gain(const oltr_dataset *d, uint32_t row)
 {
@@ -206,8 +203,7 @@ static void relevance_shows_in_the_features(void **state)
     oltr_dataset_free(d);
 }
 
-/* ---- numbers
- * -------------------------------------------------------------------------------------------- */
+/* ---- numbers */
 
 static void number_is(float x, const char *want)
 {
@@ -248,8 +244,7 @@ static void numbers_read_back(void **state)
     }
 }
 
-/* ---- refusals
- * ------------------------------------------------------------------------------------------- */
+/* ---- refusals */
 
 static void refusals(void **state)
 {

@@ -39,8 +39,7 @@ static void same_floats(const char *what, size_t n, const float *left, const flo
                       (double)right[i]);
 }
 
-/* ---- Gaussian scores
- * ------------------------------------------------------------------------------------- */
+/* ---- Gaussian scores */
 
 static const float extreme_mean[] = {0,       -0.0f,    FLT_TRUE_MIN, -FLT_MIN, 1,
                                      FLT_MAX, -FLT_MAX, INFINITY,     1e-20f,   16777216};
@@ -122,8 +121,7 @@ static void a_longer_list_does_not_change_the_draws_of_its_beginning(void **stat
     gauss_case_free(&c);
 }
 
-/* ---- directions
- * ------------------------------------------------------------------------------------------ */
+/* ---- directions */
 
 /* Number m of a round, by the layout that sample.c promises. */
 static float uniform_at(const oltr_rng *rng, uint64_t m)
@@ -201,8 +199,7 @@ static void directions_go_on_beyond_all_positions_of_a_purpose(void **state)
     }
 }
 
-/* ---- beta scores
- * ----------------------------------------------------------------------------------------- */
+/* ---- beta scores */
 
 typedef enum shape_kind {
     USUAL_SHAPES,
@@ -305,8 +302,7 @@ static void the_padding_of_beta_scores_is_minus_infinity(void **state)
     }
 }
 
-/* ---- plain against AVX2
- * ---------------------------------------------------------------------------------- */
+/* ---- plain against AVX2 */
 
 #if OLTR_HAVE_AVX2
 

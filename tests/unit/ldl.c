@@ -15,10 +15,7 @@ static uint32_t sizes(uint32_t index)
 }
 enum { N_SIZES = 43, MOST_ROWS = 9, ITEMS = 29 };
 
-/* ---- twins
- *
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- twins */
 
 /* One factor and its sums, kept by one set of kernels. */
 typedef struct side {
@@ -186,8 +183,7 @@ static void test_twins_agree_on_strange_rows(void **unused)
     }
 }
 
-/* ---- certificates
- * -------------------------------------------------------------------------------------------- */
+/* ---- certificates */
 
 /* Sums and factor of `rows` random rows with rewards. */
 typedef struct model {
@@ -345,8 +341,7 @@ static void test_reset_is_the_ridge(void **unused)
     model_free(&fresh);
 }
 
-/* ---- against LAPACK
- * -------------------------------------------------------------------------------------------- */
+/* ---- against LAPACK */
 
 static void compare_with_lapack(const model *m)
 {
@@ -453,8 +448,7 @@ static void test_sample_has_the_covariance(void **unused)
     model_free(&m);
 }
 
-/* ---- sums and products
- * -------------------------------------------------------------------------------------------- */
+/* ---- sums and products */
 
 static void test_sums_are_exact_products_added_in_order(void **unused)
 {
@@ -537,8 +531,7 @@ static void test_streams_give_the_same_bits(void **unused)
     }
 }
 
-/* ---- what cannot be factored
- * ----------------------------------------------------------------------------------------- */
+/* ---- what cannot be factored */
 
 /* Every set of kernels this machine can run, the plain one first. */
 static const ldl_kernels *any_set(int i, uint32_t dim)

@@ -376,8 +376,7 @@ static void test_overflow_is_reported(void **unused)
     free(b.state);
 }
 
-/* ---- no life is called broken, and what is broken is found
- * ------------------------------------------------------- */
+/* ---- no life is called broken, and what is broken is found */
 
 /* Rewards of 1e30 that cancel leave rounding of 1e14 in b where the exact sum is 0. */
 static void test_cancelled_rewards_are_no_fault(void **unused)
@@ -570,10 +569,7 @@ static void test_strayed_sums_are_lived_with(void **unused)
     free(b.state);
 }
 
-/* ---- exact copies
- *
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- exact copies */
 
 static const char *const derived_names[LINEAR_DERIVED] = {"factor", "pivot", "watch"};
 

@@ -58,8 +58,7 @@ static int measured(float x)
     return fabsf(x) < FLT_MAX;
 }
 
-/* ---- standard
- * ------------------------------------------------------------------------------------------- */
+/* ---- standard */
 
 typedef struct slow_column {
     double mean, sd, low, high;
@@ -214,8 +213,7 @@ static void markers_do_not_poison(void **state)
     oltr_dataset_free(marked);
 }
 
-/* ---- minmax and none
- * ------------------------------------------------------------------------------------ */
+/* ---- minmax and none */
 
 static void minmax_is_its_slow_twin(void **state)
 {
@@ -262,8 +260,7 @@ static void none_changes_nothing(void **state)
     oltr_dataset_free(d);
 }
 
-/* ---- refusals
- * ------------------------------------------------------------------------------------------- */
+/* ---- refusals */
 
 static void refusals(void **state)
 {
@@ -300,8 +297,7 @@ static void refusals(void **state)
     oltr_dataset_free(other);
 }
 
-/* ---- files
- * ---------------------------------------------------------------------------------------------- */
+/* ---- files */
 
 static size_t read_back(unsigned char *bytes, size_t room)
 {

@@ -61,8 +61,7 @@ static void blocks_are_those_of_random123(void **state)
 #endif
 }
 
-/* ---- sequences
- * ------------------------------------------------------------------------------------------- */
+/* ---- sequences */
 
 static void the_generator_is_a_value_of_40_bytes(void **state)
 {
@@ -99,8 +98,7 @@ static void a_copy_has_the_same_future_wherever_it_is_taken(void **state)
     }
 }
 
-/* ---- the places of a generator
- * --------------------------------------------------------------------------- */
+/* ---- the places of a generator */
 
 typedef struct words {
     uint32_t w[4];
@@ -259,8 +257,7 @@ static void forks_have_rounds_of_their_own(void **state)
     all_differ(block, 2 * SIDE);
 }
 
-/* ---- words at a position
- * --------------------------------------------------------------------------------- */
+/* ---- words at a position */
 
 static void positions_and_purposes_of_a_round_have_different_words(void **state)
 {

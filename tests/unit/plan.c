@@ -2,14 +2,17 @@
  * text is wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include <oltr/plan.h>
+#include <oltr/world_ops.h>
 
 #define SMALL                                                                                      \
     "{\"rounds\": 50, \"slots\": 3, \"replications\": 4, \"checkpoints\": 5, "                     \
@@ -168,6 +171,86 @@ static void overrides_are_blamed_by_their_text(void **state)
     refused(SMALL "}", NULL, 1, "a name, a text and the overrides are needed");
 }
 
+/* ---- parameters of worlds and click models
+ * -------------------------------------------------------------- */
+
+static void try_value(const char *kind, const char *clicks, const char *name, const char *value,
+                      bool fits)
+{
+    char text[256];
+    oltr_override overrides[] = {{.key = "world.clicks", .value = clicks},
+                                 {.key = name, .value = value}};
+    oltr_error error;
+    (void)snprintf(text, sizeof text,
+                   "{rounds: 5, slots: 2, replications: 1, world: {kind: %s, items: 4}, "
+                   "policies: [{kind: random}]}",
+                   kind);
+    oltr_plan *plan = parse(text, overrides, 2, &error);
+    if (!plan != !fits)
+        fail_msg("%s, %s: %s=%s: %s", kind, clicks, name, value, error.msg);
+    assert_true(fits || strncmp(error.msg, name, strlen(name)) == 0);
+    oltr_plan_free(plan);
+}
+
+/* The bounds are those of the table, the words its choices; a step beyond is refused by name. */
+static void try_param(const char *kind, const char *clicks, const oltr_param *param)
+{
+    char name[64], value[64];
+    double step = param->type == OLTR_REAL ? 1e-3 : 1, high = param->max;
+    (void)snprintf(name, sizeof name, "world.%s", param->name);
+    for (uint32_t i = 0; param->choices && param->choices[i]; i++)
+        try_value(kind, clicks, name, param->choices[i], true);
+    try_value(kind, clicks, name, "nonsense", false);
+    if (param->type == OLTR_CHOICE)
+        return;
+    if (strcmp(param->name, "no_click") == 0)
+        high = 2; /* the slots of the experiment */
+    if (strcmp(kind, "linear") == 0 && strcmp(param->name, "scale") == 0)
+        high = 1; /* attractions are probabilities */
+    const double tried[] = {param->min, high, param->min - step};
+    for (size_t i = 0; i < 3; i++) {
+        (void)snprintf(value, sizeof value, "%.15g", tried[i]);
+        try_value(kind, clicks, name, value, i < 2);
+    }
+    (void)snprintf(value, sizeof value, "%.15g", param->max * (1 + 1e-9) + step);
+    try_value(kind, clicks, name, value, false);
+}
+
+static void every_parameter_is_a_key(void **state)
+{
+    uint32_t tried = 0;
+    (void)state;
+    for (uint32_t i = 0; i < oltr_world_count(); i++) {
+        const oltr_world_ops *kind = oltr_world_ops_at(i);
+        const char *clicks = kind->traits & OLTR_WORLD_REALS ? "abandon" : "cascade";
+        for (uint32_t j = 0; j < kind->n_params; j++, tried++)
+            try_param(kind->info.name, clicks, &kind->params[j].about);
+    }
+    for (uint32_t i = 0; i < oltr_clicks_count(); i++)
+        for (uint32_t j = 0; j < oltr_click_ops_at(i)->n_params; j++, tried++)
+            try_param("beta", oltr_clicks_at(i)->name, &oltr_click_ops_at(i)->params[j].about);
+    assert_true(tried >= 17);
+    assert_null(oltr_world_ops_at(oltr_world_count()));
+    assert_null(oltr_click_ops_at(oltr_clicks_count()));
+}
+
+static void keys_of_others_are_refused(void **state)
+{
+    const oltr_override dim = {.key = "world.dim", .value = "3"},
+                        noise = {.key = "world.noise_sd", .value = "3"},
+                        far = {.key = "world.qqqqqqqq", .value = "3"};
+    (void)state;
+    refused(SMALL "}", &dim, 1,
+            "world.dim=3: `dim` belongs to a world of kind linear, logistic or scalar; this one is "
+            "beta");
+    refused(SMALL "}", &noise, 1,
+            "world.noise_sd=3: `noise_sd` belongs to the click model abandon; this world has "
+            "cascade");
+    refused(SMALL "}", &far, 1,
+            "world.qqqqqqqq=3: unknown key in world; `oltr help experiment` lists those that there "
+            "are");
+}
+
 static void nothing_in_nothing_out(void **state)
 {
     oltr_error error = {OLTR_OK, ""};
@@ -183,13 +266,12 @@ static void nothing_in_nothing_out(void **state)
     assert_null(oltr_plan_note(NULL, 0));
     assert_null(oltr_plan_data(NULL, 0));
     assert_int_equal(oltr_plan_give_data(NULL, 0, NULL, &error), OLTR_EINVAL);
+    assert_null(oltr_plan_results(NULL, &error));
+    assert_string_equal(error.msg, "there is no plan");
     oltr_plan_free(NULL);
 }
 
-/* ---- data
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- data */
 
 #define ON_DATA                                                                                    \
     "rounds: 20\nslots: 2\nreplications: 3\nworld: {kind: dataset, shape: web30k, rankers: 0, "    \
@@ -218,6 +300,8 @@ static void data_must_be_given(void **state)
     assert_null(oltr_results_new(oltr_plan_points(plan), 1, &error));
     assert_non_null(strstr(error.msg, "world dataset needs a dataset"));
     assert_non_null(strstr(error.msg, "oltr_plan_give_data()"));
+    assert_null(oltr_plan_results(plan, &error));
+    assert_string_equal(error.msg, "point 1 has no data yet: give them with oltr_plan_give_data()");
     oltr_plan_free(plan);
 }
 
@@ -237,7 +321,7 @@ static void given_data_complete_it(void **state)
         assert_true(point->world.attraction[2] == 15.0 / 16);
         assert_int_equal(point->policy[1].settings.n_items, 3);
     }
-    oltr_results *results = oltr_results_new(oltr_plan_points(plan), 1, &error);
+    oltr_results *results = oltr_plan_results(plan, &error);
     assert_int_equal(oltr_run(oltr_plan_points(plan), 1, NULL, results, &error), OLTR_OK);
     assert_int_equal(oltr_results_groups(results, 0), 2);
     oltr_results_free(results);
@@ -275,6 +359,8 @@ int main(void)
         cmocka_unit_test(overrides_change_it),
         cmocka_unit_test(errors_name_the_key_path),
         cmocka_unit_test(overrides_are_blamed_by_their_text),
+        cmocka_unit_test(every_parameter_is_a_key),
+        cmocka_unit_test(keys_of_others_are_refused),
         cmocka_unit_test(nothing_in_nothing_out),
         cmocka_unit_test(data_must_be_given),
         cmocka_unit_test(given_data_complete_it),

@@ -12,8 +12,7 @@ static int near(double got, double right, double tolerance)
     return fabs(got - right) <= tolerance * fabs(right);
 }
 
-/* ---- one belief, two forms
- * ------------------------------------------------------------------------------- */
+/* ---- one belief, two forms */
 
 static void shapes_have_the_mean_and_sd_of_the_textbook(void **state)
 {
@@ -90,8 +89,7 @@ static void a_prior_is_given_when_any_array_is(void **state)
     assert_true(prior_given(&moments));
 }
 
-/* ---- what is refused
- * ------------------------------------------------------------------------------------- */
+/* ---- what is refused */
 
 static void is_refused(const oltr_prior *prior, uint32_t n, int beta)
 {

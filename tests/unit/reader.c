@@ -13,8 +13,7 @@
 #include "lab/data/line.h"
 #include "lab/data/read.h"
 
-/* ---- numbers
- * -------------------------------------------------------------------------------------------- */
+/* ---- numbers */
 
 /* Digits, `n` of them. */
 static int put_digits(char *to, source *from, uint32_t n)
@@ -186,8 +185,7 @@ static void a_locale_with_commas_changes_nothing(void **state)
     oltr_dataset_free(d);
 }
 
-/* ---- what a line may be
- * --------------------------------------------------------------------------------- */
+/* ---- what a line may be */
 
 /* A text, and what it must be read as: one row after the other. */
 typedef struct sample {
@@ -273,8 +271,7 @@ static void what_was_odd_is_reported(void **state)
     assert_int_equal(r.from_cache, 0);
 }
 
-/* ---- what it may not be
- * --------------------------------------------------------------------------------- */
+/* ---- what it may not be */
 
 typedef struct fault {
     const char *line;
@@ -447,8 +444,7 @@ static void nothing_is_an_error(void **state)
     }
 }
 
-/* ---- many rows, many threads, every way in
- * -------------------------------------------------------------- */
+/* ---- many rows, many threads, every way in */
 
 typedef struct text {
     char *at;
@@ -718,8 +714,7 @@ static void a_text_may_end_with_its_page(void **state)
     }
 }
 
-/* ---- files that cannot be read
- * -------------------------------------------------------------------------- */
+/* ---- files that cannot be read */
 
 static void assert_refused(const char *path, oltr_status code, const char *words)
 {

@@ -2,6 +2,8 @@
  * pairs, and results put together from parts. */
 #include "lab/sim/results.h"
 
+#include <oltr/world_ops.h>
+
 #include "unit.h"
 
 #include <math.h>
@@ -190,10 +192,7 @@ static void shards_of_a_run(void **state)
     oltr_results_free(sum);
 }
 
-/* ---- groups
- *
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- groups */
 
 enum { QUERIES = 3 };
 
@@ -293,8 +292,7 @@ static void groups_in_parts(void **state)
     oltr_results_free(sum);
 }
 
-/* ---- reading out of range
- * ------------------------------------------------------------------------------- */
+/* ---- reading out of range */
 
 static int is_none(oltr_estimate e)
 {
@@ -380,6 +378,75 @@ static void saturated_replications_are_kept(void **state)
     oltr_results_free(sum);
 }
 
+/* ---- parameters of a custom world
+ * ----------------------------------------------------------------------- */
+
+static oltr_status check_nothing(const oltr_world *world, oltr_error *error)
+{
+    (void)world;
+    (void)error;
+    return OLTR_OK;
+}
+
+static const char *const words[] = {"one", "two", NULL};
+static const oltr_world_param params[] = {
+    {{"level", OLTR_REAL, 0.25, 0, 1, NULL, ""}, 0, 0},
+    {{"count", OLTR_INTEGER, 3, 2, 9, NULL, ""}, 0, 0},
+    {{"which", OLTR_CHOICE, 1, 0, 1, words, ""}, 0, 0},
+};
+
+/* All attractions are `level`. */
+static oltr_status draw_level(const oltr_world *world, uint64_t seed, uint64_t replication,
+                              oltr_instance *out, oltr_error *error)
+{
+    (void)seed;
+    (void)replication;
+    (void)error;
+    for (uint32_t i = 0; i < out->n_items; i++)
+        out->attraction[i] = oltr_world_value(params, world->kind_values, 0);
+    return OLTR_OK;
+}
+
+static const oltr_world_ops level_world = {.info = {"level", ""},
+                                           .check = check_nothing,
+                                           .draw = draw_level,
+                                           .params = params,
+                                           .n_params = 3};
+
+/* The mean reward of a round after `values`, for two slots; negative if they are refused. */
+static double reward_with(const double *values, uint64_t *digest, oltr_error *error)
+{
+    oltr_contestant policy[POLICIES];
+    oltr_experiment e = experiment(policy);
+    e.world = (oltr_world){
+        .n_items = ITEMS, .clicks = "cascade", .custom_kind = &level_world, .kind_values = values};
+    oltr_results *r = oltr_results_new(&e, 1, error);
+    if (!r)
+        return -1;
+    assert_int_equal(oltr_run(&e, 1, NULL, r, error), OLTR_OK);
+    double reward = oltr_results_at(r, 0, 0, MARKS - 1).reward / (double)e.rounds;
+    *digest = r->digest;
+    oltr_results_free(r);
+    return reward;
+}
+
+static void custom_parameters_count(void **state)
+{
+    static const double same[] = {0.25, 3, 1}, other[] = {0.5, 3, 1},
+                        bad[][3] = {{1.5, 3, 1},  {NAN, 3, 1},   {0.5, 1, 1},
+                                    {0.5, 10, 1}, {0.5, 2.5, 1}, {0.5, 3, 2}};
+    uint64_t of_defaults, of_same, of_other;
+    oltr_error error = {OLTR_OK, ""};
+    (void)state;
+    assert_true(fabs(reward_with(NULL, &of_defaults, &error) - (1 - 0.75 * 0.75)) < 1e-9);
+    assert_true(fabs(reward_with(same, &of_same, &error) - (1 - 0.75 * 0.75)) < 1e-9);
+    assert_true(fabs(reward_with(other, &of_other, &error) - 0.75) < 1e-9);
+    assert_true(of_defaults == of_same && of_same != of_other);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_true(reward_with(bad[i], &of_other, &error) < 0);
+    assert_string_equal(error.msg, "level: which must be from 0 to 1 and whole, not 2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +459,7 @@ int main(void)
         cmocka_unit_test(reading_out_of_range),
         cmocka_unit_test(reading_nothing),
         cmocka_unit_test(saturated_replications_are_kept),
+        cmocka_unit_test(custom_parameters_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

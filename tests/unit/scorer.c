@@ -36,8 +36,7 @@ static scorer *train(const oltr_dataset *a, const oltr_dataset *b, const scorer_
     return r;
 }
 
-/* ---- learning
- * ------------------------------------------------------------------------------------------- */
+/* ---- learning */
 
 static void learns_what_is_planted(void **state)
 {
@@ -124,8 +123,7 @@ static void absurd_features_do_no_harm(void **state)
     oltr_dataset_free(b);
 }
 
-/* ---- refusals
- * ------------------------------------------------------------------------------------------- */
+/* ---- refusals */
 
 static void refuses(const oltr_dataset *a, const oltr_dataset *b, const scorer_options *o,
                     const char *words)
@@ -221,8 +219,7 @@ static void stops_when_asked(void **state)
     oltr_dataset_free(a);
 }
 
-/* ---- calibration
- * ---------------------------------------------------------------------------------------- */
+/* ---- calibration */
 
 static void finds_a_known_curve(void **state)
 {

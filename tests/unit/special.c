@@ -32,8 +32,7 @@ static double draw_shape(source *from)
     return next_below(from, 5) ? log_uniform(from, 1e-3, 1e6) : round[next_below(from, 7)];
 }
 
-/* ---- log Gamma
- * ------------------------------------------------------------------------------------------- */
+/* ---- log Gamma */
 
 static void log_gamma_is_near(double x)
 {
@@ -62,8 +61,7 @@ static void log_gamma_of_a_whole_number_is_the_log_of_a_factorial(void **state)
     }
 }
 
-/* ---- the tails of Beta
- * ----------------------------------------------------------------------------------- */
+/* ---- the tails of Beta */
 
 typedef struct beta_case {
     double a, b, x, y;
@@ -202,14 +200,12 @@ static void beta_power_is_the_density_times_x_y(void **state)
     }
 }
 
-/* ---- the quantile
- * ---------------------------------------------------------------------------------------- */
+/* ---- the quantile */
 
 static const double X_TOLERANCE = 1e-9,
                     TAIL_NOISE = 1e-11; /* the second: what the judge itself may be wrong by */
 
-/* ---- shapes beyond 1e6, up to the largest that a prior may have
- * ------------------------------------------- */
+/* ---- shapes beyond 1e6, up to the largest that a prior may have */
 
 /* With b far above a, Beta(a,b) is a gamma law: P(X > x) = Q(a, -(b + (a-1)/2) log(1-x)), up to a
  * share of about a^3 / (24 b^2), here below 1e-11. */
@@ -415,8 +411,7 @@ static void near_points_know_their_tail(void **state)
     }
 }
 
-/* ---- Bernoulli divergence
- * -------------------------------------------------------------------------------- */
+/* ---- Bernoulli divergence */
 
 static long double kl_slow(long double p, long double q)
 {
@@ -454,8 +449,7 @@ static void kl_has_its_ends(void **state)
     assert_true(kl_bernoulli(1, 1) == 0);
 }
 
-/* ---- its inverse
- * ----------------------------------------------------------------------------------------- */
+/* ---- its inverse */
 
 /* Bisection on the distance to p, and on the distance to 1 when the root is near it. */
 static double kl_upper_slow(double p, double budget)

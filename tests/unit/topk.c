@@ -9,8 +9,7 @@
 
 enum { MOST = 1000 };
 
-/* ---- against a sort
- * -------------------------------------------------------------------------------------- */
+/* ---- against a sort */
 
 static int compare_doubles(const void *left, const void *right)
 {
@@ -135,10 +134,7 @@ static void the_selection_keeps_to_the_room_it_asks_for(void **state)
     }
 }
 
-/* ---- ties
- *
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- ties */
 
 enum { MOST_TIED = 6, MOST_ORDERS = 120 };
 

@@ -96,8 +96,7 @@ char *follow_links(const char *path)
     return at;
 }
 
-/* ---- beside
- * --------------------------------------------------------------------------------------------- */
+/* ---- beside */
 
 /* Is this NAME.123-4.tmp, or NAME.123.tmp? */
 static int is_temp_file(const char *entry, const char *name)
@@ -244,8 +243,7 @@ void temp_file_drop(temp_file *b)
     errno = why;
 }
 
-/* ---- new files
- * ------------------------------------------------------------------------------------------ */
+/* ---- new files */
 
 static oltr_status cannot_write(const char *path, oltr_error *error)
 {

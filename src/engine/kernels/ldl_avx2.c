@@ -67,10 +67,7 @@ KERNEL __m256d lanes_below(__m256d rest, __m256d below, int i)
                     : rest;
 }
 
-/* ---- factor
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- factor */
 
 /* Takes the `n` finished columns from c on out of column j, from row `row` (a multiple of 4) on. */
 KERNEL void take_out(const ldl *f, size_t c, int n, size_t j, size_t row)
@@ -168,10 +165,7 @@ OLTR_TARGET_AVX2 static int factor(const ldl *f, const double *gram, const doubl
     return 1;
 }
 
-/* ---- update
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- update */
 
 /* What four columns do to the rows below them: p_k -= p l, then l += beta p_k, column i and row of
  * x k. */
@@ -371,8 +365,7 @@ OLTR_TARGET_AVX2 static void update(const ldl *f, const float *const *x, const d
     }
 }
 
-/* ---- substitution
- * ------------------------------------------------------------------------------------------- */
+/* ---- substitution */
 
 /* Four vectors, each to the sum of its lanes. */
 KERNEL __m256d sums_of(__m256d a, __m256d b, __m256d c, __m256d d)
@@ -512,8 +505,7 @@ OLTR_TARGET_AVX2 static void solve(const ldl *f, const double *rhs, double *x)
     back(f, x);
 }
 
-/* ---- many rows at once
- * ---------------------------------------------------------------------------------------- */
+/* ---- many rows at once */
 
 /* Four dimensions, from j on, of four items into four vectors of items. */
 KERNEL void load_items(const float *const item[4], size_t j, size_t left, __m256d out[4])
@@ -831,10 +823,7 @@ OLTR_TARGET_AVX2 static int rows_within_avx2(const float *x, size_t stride, cons
     return _mm256_testz_si256(_mm256_cmpgt_epi32(largest, limit), sign);
 }
 
-/* ---- the sums
- *
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- the sums */
 
 enum { TILE = 256 }; /* rows of gram whose x lie in double on the stack: 8 KiB */
 

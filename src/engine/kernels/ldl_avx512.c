@@ -26,8 +26,7 @@ KERNEL __m512d load_floats(const float *x, __mmask8 lanes)
     return _mm512_cvtps_pd(_mm256_maskz_loadu_ps(lanes, x));
 }
 
-/* ---- many rows
- * ---------------------------------------------------------------------------------------------- */
+/* ---- many rows */
 
 /* Two rows' partial sums, each four even and four odd, to four of each. */
 KERNEL __m512d even_and_odd(__m512d a, __m512d b)
@@ -108,10 +107,7 @@ OLTR_TARGET_AVX512 int rows_within_avx512(const float *x, size_t stride, const u
     return !_mm512_cmpgt_epi32_mask(largest, limit);
 }
 
-/* ---- the sums
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- the sums */
 
 enum { TILE = 256 }; /* rows of gram whose x lie in double on the stack */
 

@@ -52,10 +52,7 @@ KERNEL __m512d pick(sixteen from, __m512i lanes)
     return _mm512_permutex2var_pd(from.low, lanes, from.high);
 }
 
-/* ---- the sums
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- the sums */
 
 /* Where the elements of the packed triangle of 15 features stand.  The triangle of fewer features
  * is the end of this one, with as many taken off each number as features are missing. */
@@ -184,8 +181,7 @@ OLTR_TARGET_AVX512 void gram_add_few_avx512(double *gram, double *moment, uint32
 #undef PASS
 }
 
-/* ---- update and sums
- * ---------------------------------------------------------------------------------------- */
+/* ---- update and sums */
 
 /* The high lanes of a column.  Of up to 11 features they are four, and behind them lies the next
  * column: a load waits for a store whose addresses it overlaps, even in lanes that are masked off,
@@ -301,8 +297,7 @@ OLTR_TARGET_AVX512 void update_few_avx512(const ldl *f, const float *const *x, c
     learn_few_avx512(f, NULL, NULL, x, y, weight, n_rows, work);
 }
 
-/* ---- substitution
- * ------------------------------------------------------------------------------------------- */
+/* ---- substitution */
 
 /* Four vectors, each to the sum of its lanes. */
 KERNEL __m256d sums_of_four(const __m256d v[4])

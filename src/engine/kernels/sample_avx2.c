@@ -240,8 +240,7 @@ OLTR_TARGET_AVX2 void gauss_scores_avx2(const oltr_rng *rng, const float *mean, 
         gauss_all(rng, mean, sd, n, out);
 }
 
-/* ---- directions
- * ----------------------------------------------------------------------------------------- */
+/* ---- directions */
 
 enum { SETS = 3, MANY = SETS * NORMAL_GROUP }; /* three sets of eight counters, 96 words */
 
@@ -444,10 +443,7 @@ OLTR_TARGET_AVX2 void cube_directions_avx2(const oltr_rng *rng, uint64_t first, 
     }
 }
 
-/* ---- Beta
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- Beta */
 
 typedef struct proposal {
     __m256 xa, xb, ta, tb, ua, ub;

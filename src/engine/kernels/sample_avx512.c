@@ -263,8 +263,7 @@ OLTR_TARGET_AVX512 void gauss_scores_avx512(const oltr_rng *rng, const float *me
     }
 }
 
-/* ---- ahead
- * ---------------------------------------------------------------------------------------------- */
+/* ---- ahead */
 
 /* The normals of AHEAD rounds from rng on. */
 OLTR_TARGET_AVX512 static __attribute__((noinline)) void make_ahead(const oltr_rng *rng,

@@ -99,8 +99,7 @@ DEFINE_SEARCH(double, f64)
 #define NTH_EQUAL nth_f64
 #include "engine/kernels/topk_body.h"
 
-/* ---- ranking by counting
- * --------------------------------------------------------------------------------
+/* ---- ranking by counting.
  *
  * The tournament waits for each slot's result before it can start the next.  For short lists, which
  * is nearly all of them, it is faster to compare everything with everything: the rank of a score is
@@ -220,8 +219,7 @@ KERNEL size_t collect(const float *x, size_t n, float bar, float *few, uint32_t 
     return count;
 }
 
-/* ---- the four best of 32
- * --------------------------------------------------------------------------------
+/* ---- the four best of 32.
  *
  * For the shortest lists a sorting network beats any search: four vectors are sorted lane by lane,
  * then lanes are merged, each merge keeping the best four of two sorted fours (the first half of a

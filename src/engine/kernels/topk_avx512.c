@@ -143,8 +143,7 @@ OLTR_TARGET_AVX512 int topk_gauss_avx512(const float *z, const float *mean, cons
                     position);
 }
 
-/* ---- ranking floats by counting, as topk_avx2.c does it: see there
- * ----------------------------------------- */
+/* ---- ranking floats by counting, as topk_avx2.c does it: see there */
 
 enum {
     LANES_F32 = 16,
@@ -258,8 +257,7 @@ OLTR_TARGET_AVX512 void topk_f32_avx512(float *x, size_t n, uint32_t k, const ol
             score[slot] = (double)x[position[slot]];
 }
 
-/* ---- ranking doubles by counting, as topk_avx2.c does floats: see there
- * ------------------------------------- */
+/* ---- ranking doubles by counting, as topk_avx2.c does floats: see there */
 
 enum { COUNTING_K = 16, VECTORS = FEW / 8 };
 
@@ -369,8 +367,7 @@ by_counting(const double *x, size_t n, uint32_t k, uint32_t *position, double *s
     return place_ranks(&ranks, k, few, where, position, score);
 }
 
-/* ---- the four best of 32 doubles, as topk_avx2.c finds them, eight at a time
- * -------------------------------- */
+/* ---- the four best of 32 doubles, as topk_avx2.c finds them, eight at a time */
 
 typedef struct four64 {
     __m512d a, b, c, d; /* in each lane, falling from a to d */

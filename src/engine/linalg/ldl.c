@@ -15,10 +15,7 @@ static const ldl_kernels *kernels(uint32_t dim)
     return cpu_has_avx2() ? &ldl_avx2 : &ldl_plain;
 }
 
-/* ---- memory
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- memory */
 
 size_t ldl_doubles(uint32_t dim)
 {
@@ -32,10 +29,7 @@ void ldl_reset(const ldl *f, double ridge)
         f->d[j] = j < f->dim ? ridge : 1;
 }
 
-/* ---- factor
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- factor */
 
 /* Column j of V and of b into the rows j..dim of l; everything else in the column is 0. */
 static void load_column(const ldl *f, const double *gram, const double *moment, double diagonal,
@@ -89,10 +83,7 @@ double ldl_factor_nearby(const ldl *f, const double *gram, const double *moment,
     return -1;
 }
 
-/* ---- update
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- update */
 
 /* One row through L.  p: (dim + 1) the row and its reward, destroyed. */
 static void update_one_plain(const ldl *f, double *p, double alpha)
@@ -135,8 +126,7 @@ void ldl_update(const ldl *f, const float *const *x, const double *y, const doub
     kernels(f->dim)->update(f, x, y, weight, n_rows, work);
 }
 
-/* ---- substitution
- * ------------------------------------------------------------------------------------------- */
+/* ---- substitution */
 
 static double sum_of_8(const double a[2][4])
 {
@@ -203,8 +193,7 @@ void ldl_solve(const ldl *f, const double *rhs, double *x)
     kernels(f->dim)->solve(f, rhs, x);
 }
 
-/* ---- many rows at once
- * ---------------------------------------------------------------------------------------- */
+/* ---- many rows at once */
 
 static void quadratic_plain(const ldl *f, const float *x, size_t stride, uint32_t n, double *out,
                             double *work)
@@ -306,10 +295,7 @@ void ldl_learn(const ldl *f, double *gram, double *moment, const float *const *x
     kernels(f->dim)->learn(f, gram, moment, x, y, weight, n_rows, work);
 }
 
-/* ---- drift
- *
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- drift */
 
 /* error / scale, where a scale of 0 forgives no error. */
 static double relative(double error, double scale)
@@ -366,10 +352,7 @@ double ldl_moment_error(const ldl *f, const double *gram, const double *moment, 
     return worst;
 }
 
-/* ---- the sets
- *
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- the sets */
 
 #define PLAIN                                                                                      \
     {                                                                                              \

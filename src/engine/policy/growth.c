@@ -8,8 +8,7 @@
 
 #include "engine/policy/block.h"
 
-/* ---- another number of items
- * ---------------------------------------------------------------------------- */
+/* ---- another number of items */
 
 static int same_form(const oltr_prior *a, const oltr_prior *b)
 {
@@ -183,8 +182,7 @@ oltr_status oltr_policy_resize(oltr_policy **policy, uint32_t n_items, const olt
     return status;
 }
 
-/* ---- one item
- * ------------------------------------------------------------------------------------------- */
+/* ---- one item */
 
 /* Where the numbers of an item are: sums, then the pair of the prior, which is const only for those
  * who may not change it. */

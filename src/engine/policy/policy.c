@@ -238,8 +238,7 @@ void oltr_scratch_free(oltr_scratch *scratch)
     memory_give(&memory, scratch, scratch->whole);
 }
 
-/* ---- sums: merging, forgetting, checking
- * ----------------------------------------------------------------- */
+/* ---- sums: merging, forgetting, checking */
 
 static int same_prior(const oltr_policy *a, const oltr_policy *b)
 {

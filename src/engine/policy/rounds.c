@@ -23,8 +23,7 @@
 #define RARE static __attribute__((noinline, cold))
 #define UNLIKELY(condition) __builtin_expect(condition, 0)
 
-/* ---- marks
- * ---------------------------------------------------------------------------------------------- */
+/* ---- marks */
 
 /* The first of n new stamps; when they run out, all marks are wiped. */
 static uint32_t new_stamps(const item_marks *marks, uint32_t n)
@@ -118,8 +117,7 @@ HOT int good_shown_items(const candidates *from, const item_marks *marks, const 
     return in_range_and_distinct(shown->item, shown->k, from->n, marks);
 }
 
-/* ---- queries
- * -------------------------------------------------------------------------------------------- */
+/* ---- queries */
 
 /* Member by member: a literal is cleared by overlapping stores, which the reads then have to wait
  * for. */
@@ -184,8 +182,7 @@ static int good_shown_rows(const oltr_policy *policy, const candidates *from,
     return 1;
 }
 
-/* ---- ranking
- * -------------------------------------------------------------------------------------------- */
+/* ---- ranking */
 
 /* Everything that is the same for all lists of one query. */
 HOT oltr_status check_ranking_query(const oltr_policy *policy, const oltr_query *query, uint32_t k,
@@ -259,8 +256,7 @@ oltr_status oltr_rank_many(const oltr_policy *policy, const oltr_query *query, o
     return status;
 }
 
-/* ---- feedback
- * ------------------------------------------------------------------------------------------- */
+/* ---- feedback */
 
 HOT int good_rewards(const oltr_policy *policy, uint32_t k, const oltr_feedback *feedback)
 {
@@ -320,8 +316,7 @@ HOT oltr_status check_feedback(const oltr_policy *policy, const oltr_ranking *sh
     return good_rewards(policy, shown->k, feedback) ? OLTR_OK : OLTR_EREWARD;
 }
 
-/* ---- learning
- * ------------------------------------------------------------------------------------------- */
+/* ---- learning */
 
 /* Everything that is the same for all lists of one query: the candidates are good, and marked where
  * they are named. */
@@ -504,8 +499,7 @@ oltr_status oltr_learn_many(oltr_policy *policy, const oltr_query *query,
     return status;
 }
 
-/* ---- prediction
- * ----------------------------------------------------------------------------------------- */
+/* ---- prediction */
 
 oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean,
                          double *sd)

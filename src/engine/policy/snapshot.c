@@ -119,8 +119,7 @@ oltr_status oltr_save(const oltr_policy *policy, void *buffer, size_t capacity, 
     return OLTR_OK;
 }
 
-/* ---- loading
- * -------------------------------------------------------------------------------------------- */
+/* ---- loading */
 
 static int get_text(reader *r, char text[LONGEST_TEXT])
 {
@@ -499,8 +498,7 @@ oltr_policy *oltr_load_custom(const oltr_policy_ops *ops, const void *buffer, si
         buffer, size, &(oltr_load_options){.size = sizeof(oltr_load_options), .ops = ops}, error);
 }
 
-/* ---- files
- * ---------------------------------------------------------------------------------------------- */
+/* ---- files */
 
 oltr_status oltr_save_file(const oltr_policy *policy, const char *path, oltr_error *error)
 {

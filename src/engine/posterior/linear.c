@@ -217,10 +217,7 @@ oltr_status linear_check_factor(const void *state, const linear *p, oltr_error *
     return check_factor(state, p, PROMISED, error);
 }
 
-/* ---- exact copies
- *
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- exact copies */
 
 uint32_t linear_list_derived(const void *state, const linear *p,
                              const char *const names[LINEAR_DERIVED],

@@ -13,8 +13,21 @@
 #include "lab/world/world.h"
 
 enum { PURPOSE_REWARD, PURPOSE_LEAVE };
-#define LEAST_CONCENTRATION                                                                        \
-    0.1 /* of a Beta reward whose standard deviation is asked to be larger than any Beta has */
+#define LEAST_CONCENTRATION 0.1 /* of a Beta reward whose noise_sd is larger than any Beta has */
+
+static const char *const noises[] = {"gauss", "beta", NULL};
+static const world_param params[] = {
+    {{"abandon", OLTR_REAL, 0.3, 0, 0.999999, NULL, "the chance that a user leaves after a slot"},
+     offsetof(oltr_world, abandon),
+     0},
+    {{"noise", OLTR_CHOICE, 0, 0, 1, noises,
+      "how rewards vary around their mean: `gauss`, or `beta` in (0,1)"},
+     offsetof(oltr_world, beta_noise),
+     0},
+    {{"noise_sd", OLTR_REAL, 0.5, 0, 1e6, NULL, "standard deviation of a reward; above 0 for beta"},
+     offsetof(oltr_world, noise_sd),
+     0},
+};
 
 static oltr_status check(const oltr_world *world, oltr_error *error)
 {
@@ -24,9 +37,11 @@ static oltr_status check(const oltr_world *world, oltr_error *error)
                          world->abandon);
     if (!(world->noise_sd >= 0 && isfinite(world->noise_sd)) ||
         (world->beta_noise && !(world->noise_sd > 0)))
-        return set_error(error, OLTR_EINVAL,
-                         "the noise of a reward must be a standard deviation, not %g",
-                         world->noise_sd);
+        return set_error(
+            error, OLTR_EINVAL,
+            "the noise of a reward must have a standard deviation of 0 or more, above 0 for "
+            "Beta rewards, not %g",
+            world->noise_sd);
     return OLTR_OK;
 }
 
@@ -103,4 +118,6 @@ const click_ops abandon_clicks = {
     .value = value,
     .best = best,
     .worst = worst,
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
 };

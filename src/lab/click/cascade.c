@@ -3,12 +3,21 @@
  *
  * Whether item i attracts the user of round t is decided by one word of the generator for (t, i),
  * before any list is shown: policies that show the item to the same user get the same answer.  A
- * list without a click was examined whole, or as far as the world says.
+ * list without a click was examined whole, or its first `no_click` slots.
  */
 #include "engine/rng/philox.h"
+#include "lab/lab_limits.h"
 #include "lab/world/world.h"
 
-static int attracts(const instance *truth, const oltr_rng *round, uint32_t item)
+static const char *const all_slots[] = {"all", NULL};
+static const world_param params[] = {
+    {{"no_click", OLTR_INTEGER, 0, 1, MOST_WORLD_ITEMS, all_slots,
+      "how many slots count as examined when nothing was clicked; at most `slots`"},
+     offsetof(oltr_world, examined_without_click),
+     0},
+};
+
+static bool attracts(const instance *truth, const oltr_rng *round, uint32_t item)
 {
     uint32_t word[4];
     words_at(round, item / 4, 0, word);
@@ -23,8 +32,8 @@ static uint32_t scan(const oltr_world *world, const instance *truth, const oltr_
         if (reward[slot] > 0)
             return slot + 1;
     }
-    uint32_t given_up = world->examined_without_click;
-    return given_up && given_up < shown->k ? given_up : shown->k;
+    uint32_t examined = world->examined_without_click;
+    return examined && examined < shown->k ? examined : shown->k;
 }
 
 static oltr_status check(const oltr_world *world, oltr_error *error)
@@ -74,4 +83,6 @@ const click_ops cascade_clicks = {
     .value = value,
     .best = best,
     .worst = worst,
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
 };

@@ -62,8 +62,7 @@ static void swap_section(int section, unsigned char *bytes, const plan *p)
         }
 }
 
-/* ---- the header
- * ----------------------------------------------------------------------------------------- */
+/* ---- the header */
 
 typedef struct header {
     uint64_t total;
@@ -133,8 +132,7 @@ static void get_header(const unsigned char *bytes, header *h)
     get_bytes(&r, o->report.first_reason, sizeof o->report.first_reason);
 }
 
-/* ---- writing
- * -------------------------------------------------------------------------------------------- */
+/* ---- writing */
 
 static int write_all(int fd, const void *bytes, size_t n)
 {
@@ -260,8 +258,7 @@ oltr_status cache_write(const oltr_dataset *d, const cache_origin *origin, const
     return status;
 }
 
-/* ---- mapping
- * -------------------------------------------------------------------------------------------- */
+/* ---- mapping */
 
 static int all_zero(const unsigned char *bytes, size_t n)
 {

@@ -15,8 +15,7 @@ static bool differ(float a, float b)
     return a < b || a > b;
 }
 
-/* ---- queries and labels
- * --------------------------------------------------------------------------------- */
+/* ---- queries and labels */
 
 static int by_size(const void *a, const void *b)
 {
@@ -49,8 +48,7 @@ static void count_grades(const oltr_dataset *d, struct description *out)
     }
 }
 
-/* ---- columns
- * -------------------------------------------------------------------------------------------- */
+/* ---- columns */
 
 static void add_value(struct described_column *c, float x, bool *seen)
 {
@@ -144,8 +142,7 @@ void description_free(struct description *description)
     description->column = NULL;
 }
 
-/* ---- over all columns
- * ----------------------------------------------------------------------------------- */
+/* ---- over all columns */
 
 uint32_t described_constants(const struct description *d)
 {

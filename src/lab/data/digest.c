@@ -58,8 +58,7 @@ uint64_t digest_of_digests(uint64_t *part, size_t n)
     return digest(part, n * sizeof *part);
 }
 
-/* ---- many chunks
- * ---------------------------------------------------------------------------------------- */
+/* ---- many chunks */
 
 typedef struct job {
     const unsigned char *bytes;

@@ -71,8 +71,7 @@ static double power_of_two(double x)
     return sum * scale;
 }
 
-/* ---- queries
- * -------------------------------------------------------------------------------------------- */
+/* ---- queries */
 
 static void query_normals(const recipe *r, uint32_t q, float z[NORMAL_GROUP])
 {
@@ -90,8 +89,7 @@ static uint32_t documents_of(const recipe *r, const float *z)
     return n < 1 ? 1 : n > r->shape->most_documents ? r->shape->most_documents : (uint32_t)n;
 }
 
-/* ---- documents
- * ------------------------------------------------------------------------------------------ */
+/* ---- documents */
 
 static double hidden_relevance(const shape *s, const float *query, const float *z)
 {
@@ -174,8 +172,7 @@ static void make_document(const recipe *r, uint32_t q, uint32_t number, const fl
         x[j] = (float)feature_value(&r->column[j], hidden_value(r, j, query, view, z));
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 const char *dataset_shape_name(uint32_t index)
 {

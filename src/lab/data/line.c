@@ -40,8 +40,7 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* ---- numbers
- * -------------------------------------------------------------------------------------------- */
+/* ---- numbers */
 
 enum { MOST_DIGITS = 15, MOST_POWER = 22 };
 
@@ -156,8 +155,7 @@ static int is_not_finite(const char *at, const char *end)
     return memcmp(word, "nan", 3) == 0 || memcmp(word, "inf", 3) == 0;
 }
 
-/* ---- the parts of a line
- * -------------------------------------------------------------------------------- */
+/* ---- the parts of a line */
 
 static line_kind bad(line *out, const char *at, line_fault what)
 {
@@ -389,8 +387,7 @@ void make_tables(line_tables *t, uint32_t most_features)
                   form % DENSE_LANES);
 }
 
-/* ---- words for faults
- * ----------------------------------------------------------------------------------- */
+/* ---- words for faults */
 
 /* What stands at the fault, shortened, and without bytes that would upset a terminal. */
 static void quote(const char *at, const char *end, char *text, size_t size)

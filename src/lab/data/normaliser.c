@@ -47,8 +47,7 @@ static const float *row_of(const oltr_dataset *d, uint32_t row)
     return d->x + (size_t)row * d->dim;
 }
 
-/* ---- memory
- * --------------------------------------------------------------------------------------------- */
+/* ---- memory */
 
 normaliser *normaliser_new(normaliser_kind kind, uint32_t dim_in, uint32_t dim, oltr_error *error)
 {
@@ -81,8 +80,7 @@ void normaliser_free(normaliser *n)
     free(n);
 }
 
-/* ---- standard
- * ------------------------------------------------------------------------------------------- */
+/* ---- standard */
 
 typedef struct moments {
     uint64_t count;
@@ -196,8 +194,7 @@ static void apply_standard(const normaliser *n, const oltr_dataset *from, float 
     }
 }
 
-/* ---- minmax
- * --------------------------------------------------------------------------------------------- */
+/* ---- minmax */
 
 typedef struct range {
     double low, high; /* of the measurements of a query; low > high: there are none */
@@ -266,8 +263,7 @@ static void apply_minmax(const normaliser *n, const oltr_dataset *from, float *t
         }
 }
 
-/* ---- all kinds
- * ------------------------------------------------------------------------------------------ */
+/* ---- all kinds */
 
 static normaliser *fit_none(const oltr_dataset *train, oltr_error *error)
 {

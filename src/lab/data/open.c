@@ -22,8 +22,7 @@
 #include "lab/data/digest.h"
 #include "lab/data/read.h"
 
-/* ---- what a text is
- * ------------------------------------------------------------------------------------- */
+/* ---- what a text is */
 
 enum { PIECES = 32, PIECE = 4096 };
 
@@ -91,8 +90,7 @@ static int is_settled(const struct stat *stat)
     return age > (stat->st_mtim.tv_nsec ? 0.1 : 3.0);
 }
 
-/* ---- is it the cache of this text?
- * ---------------------------------------------------------------------- */
+/* ---- is it the cache of this text? */
 
 typedef struct question {
     int fd;
@@ -143,8 +141,7 @@ static oltr_dataset *take_file(int fd, const char *path, const oltr_read_options
     return d;
 }
 
-/* ---- making the cache
- * ----------------------------------------------------------------------------------- */
+/* ---- making the cache */
 
 static int same_file(const struct stat *a, const struct stat *b)
 {
@@ -177,8 +174,7 @@ static void leave_cache(const oltr_dataset *d, const char *path, const char *cac
         close(fd);
 }
 
-/* ---- the interface
- * -------------------------------------------------------------------------------------- */
+/* ---- the interface */
 
 /* An open input, with what it is; -1 with the error set. */
 static int open_known(const char *path, struct stat *stat, file_kind *kind, oltr_error *error)

@@ -60,8 +60,7 @@ typedef struct worker {
     oltr_read_report found; /* in this block; lines count from its beginning */
 } worker;
 
-/* ---- into the matrix, in turn
- * ----------------------------------------------------------------------------- */
+/* ---- into the matrix, in turn */
 
 /* Returns with the lock, when all blocks before are in; 0 when the reading has stopped. */
 static int wait_for_turn(worker *w)
@@ -175,8 +174,7 @@ static int give_up_memory(worker *w)
     return 0;
 }
 
-/* ---- lines
- * ---------------------------------------------------------------------------------------------- */
+/* ---- lines */
 
 /* Stops at the line that was begun last, unless a block before has stopped. */
 static int stop_at_line(worker *w, unsigned long long column, const char *words)
@@ -269,8 +267,7 @@ static int parse_block(worker *w)
     return put_batch(w, 1);
 }
 
-/* ---- workers
- * -------------------------------------------------------------------------------------------- */
+/* ---- workers */
 
 /* The next block: 1, 0 at the end or when stopped. */
 static int take_block(worker *w)
@@ -400,8 +397,7 @@ static oltr_dataset *read_source(reading *r, uint32_t threads, oltr_read_report 
     return d;
 }
 
-/* ---- the interface
- * -------------------------------------------------------------------------------------- */
+/* ---- the interface */
 
 enum { DEFAULT_FEATURES = 4096, MOST_FEATURES = 1 << 20 };
 

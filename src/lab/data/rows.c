@@ -9,8 +9,7 @@
 
 #include "lab/data/dataset.h"
 
-/* ---- batches
- * -------------------------------------------------------------------------------------------- */
+/* ---- batches */
 
 int batch_shape(batch *b, uint32_t width)
 {
@@ -52,8 +51,7 @@ void batch_keep(batch *b, uint64_t query, uint8_t grade)
         b->run[b->n_runs++] = (run){query, 1};
 }
 
-/* ---- growing
- * -------------------------------------------------------------------------------------------- */
+/* ---- growing */
 
 enum { HUGE_FROM = 8 << 20 };
 
@@ -172,8 +170,7 @@ void rows_copy(rows *r, const batch *b, uint64_t first)
     }
 }
 
-/* ---- the dataset
- * ---------------------------------------------------------------------------------------- */
+/* ---- the dataset */
 
 static void narrow_rows(rows *r, uint32_t dim)
 {

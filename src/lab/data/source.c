@@ -12,8 +12,7 @@
 
 #include "lab/data/cache.h"
 
-/* ---- files
- * ---------------------------------------------------------------------------------------------- */
+/* ---- files */
 
 void short_name(const char *path, char *name, size_t size)
 {
@@ -71,8 +70,7 @@ file_kind kind_of(int fd, const char **foreign)
     return FILE_TEXT;
 }
 
-/* ---- opening
- * -------------------------------------------------------------------------------------------- */
+/* ---- opening */
 
 static oltr_status map_file(text_source *s, int fd, const struct stat *stat, oltr_error *error)
 {
@@ -112,8 +110,7 @@ void source_close(text_source *s)
     memset(s, 0, sizeof *s);
 }
 
-/* ---- blocks
- * --------------------------------------------------------------------------------------------- */
+/* ---- blocks */
 
 static int next_of_map(text_source *s, block *b)
 {

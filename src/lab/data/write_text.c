@@ -9,8 +9,7 @@
 
 #include "engine/base/file.h"
 
-/* ---- numbers
- * -------------------------------------------------------------------------------------------- */
+/* ---- numbers */
 
 enum { MOST_DECIMALS = 6 };
 
@@ -103,8 +102,7 @@ size_t write_number(float x, char *to)
     return signbit(x) ? 2 : 1;
 }
 
-/* ---- the file
- * ------------------------------------------------------------------------------------------- */
+/* ---- the file */
 
 struct dataset_text {
     new_file file;

@@ -43,10 +43,7 @@ static bool is_scalar(const struct reader *reader, const struct node *node, cons
     return true;
 }
 
-/* ---- maps
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- maps */
 
 static bool is_known(const struct key *keys, const char *name)
 {
@@ -76,11 +73,17 @@ static bool unknown_key(const struct reader *reader, const struct node *entry, c
     return read_bad(reader, entry->key, "unknown key in %s; known are %s", section, list);
 }
 
+bool read_is_map(const struct reader *reader, const struct node *node, const struct key *keys)
+{
+    return node->type == NODE_MAP ||
+           read_bad(reader, node, "must be a map, like `%s: %s`", keys->name, keys->example);
+}
+
 bool read_map_keys(const struct reader *reader, const struct node *map, const char *section,
                    const struct key *keys)
 {
-    if (map->type != NODE_MAP)
-        return read_bad(reader, map, "must be a map, like `%s: %s`", keys->name, keys->example);
+    if (!read_is_map(reader, map, keys))
+        return false;
     for (const struct node *entry = map->first; entry != NULL; entry = entry->next)
         if (!is_known(keys, entry->key->text))
             return unknown_key(reader, entry, section, keys);
@@ -97,8 +100,7 @@ bool read_required(const struct reader *reader, const struct node *map, const st
                                     name, name, keys->example);
 }
 
-/* ---- numbers
- * -------------------------------------------------------------------------------------------- */
+/* ---- numbers */
 
 static bool not_a_number(const struct reader *reader, const struct node *node, const char *wanted)
 {
@@ -186,8 +188,7 @@ bool read_truth(const struct reader *reader, const struct node *node, bool *out)
                     quote_input(node->text, value));
 }
 
-/* ---- text and lists
- * ------------------------------------------------------------------------------------- */
+/* ---- text and lists */
 
 static bool read_text(const struct reader *reader, const struct node *node, size_t longest,
                       const char **out)
@@ -214,8 +215,33 @@ bool read_paragraph(const struct reader *reader, const struct node *node, const 
 
 bool read_path(const struct reader *reader, const struct node *node, const char **out)
 {
-    enum { LONGEST_PATH = 4000 };
     return read_text(reader, node, LONGEST_PATH, out);
+}
+
+bool is_word(const struct node *node, const char *const *words, size_t *out)
+{
+    for (*out = 0; node->type == NODE_SCALAR && words && words[*out]; ++*out)
+        if (strcmp(node->text, words[*out]) == 0)
+            return true;
+    return false;
+}
+
+bool read_word(const struct reader *reader, const struct node *node, const char *const *words,
+               size_t *out)
+{
+    const char *word = NULL;
+    char name[QUOTE_SIZE], list[128] = "";
+    if (!read_line(reader, node, &word))
+        return false;
+    if (is_word(node, words, out))
+        return true;
+    for (size_t i = 0, used = 0; words[i] && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+                                 i == 0         ? ""
+                                 : words[i + 1] ? ", "
+                                                : " or ",
+                                 words[i]);
+    return read_bad(reader, node, "must be %s, not `%s`", list, quote_input(word, name));
 }
 
 bool read_list(const struct reader *reader, const struct node *node)

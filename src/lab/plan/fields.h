@@ -3,6 +3,7 @@
 #ifndef OLTR_LAB_PLAN_FIELDS_H
 #define OLTR_LAB_PLAN_FIELDS_H
 
+#include "lab/lab_limits.h"
 #include "lab/plan/keys.h"
 #include "lab/plan/tree.h"
 
@@ -15,6 +16,7 @@ bool read_bad(const struct reader *reader, const struct node *where, const char 
     __attribute__((format(printf, 3, 4)));
 bool read_no_memory(const struct reader *reader);
 
+bool read_is_map(const struct reader *reader, const struct node *node, const struct key *keys);
 /* A map in which every key is known. */
 bool read_map_keys(const struct reader *reader, const struct node *map, const char *section,
                    const struct key *keys);
@@ -30,13 +32,16 @@ bool read_real(const struct reader *reader, const struct node *node, double low,
                double *out);
 bool read_truth(const struct reader *reader, const struct node *node, bool *out);
 /* One line of text, not empty, at most LONGEST_LINE bytes. */
-enum { LONGEST_LINE = 120 };
 bool read_line(const struct reader *reader, const struct node *node, const char **out);
 /* The same, as long as a paragraph. */
-enum { LONGEST_PARAGRAPH = 1000 };
 bool read_paragraph(const struct reader *reader, const struct node *node, const char **out);
 /* The name of a file or a folder: the same, but longer. */
 bool read_path(const struct reader *reader, const struct node *node, const char **out);
+/* One of some words, which end with NULL; *out is its place among them. */
+bool read_word(const struct reader *reader, const struct node *node, const char *const *words,
+               size_t *out);
+/* Is it one of them?  No words, if they are NULL. */
+bool is_word(const struct node *node, const char *const *words, size_t *out);
 /* A list of numbers, not empty. */
 bool read_reals(const struct reader *reader, const struct node *node, double low, double high,
                 const double **out, uint32_t *count);

@@ -1,7 +1,10 @@
 /* keys.c - see keys.h. */
 #include "lab/plan/keys.h"
 
-#include <stddef.h>
+#include <string.h>
+
+#include "lab/plan/pool.h"
+#include "lab/plan/world_keys.h"
 
 const struct key experiment_keys[] = {
     {"title", "Synthetic non-contextual setting",
@@ -25,62 +28,57 @@ const struct key experiment_keys[] = {
     {NULL, NULL, NULL},
 };
 
-const struct key world_keys[] = {
-    {"kind", "beta",
-     "beta: drawn from Beta priors; fixed: given; linear, logistic, scalar: made from features; "
-     "dataset: the queries "
-     "of "
-     "a judged dataset"},
-    {"items", "30", "how many items there are, L; a fixed world counts its own"},
+const struct key kind_keys[] = {
+    {"kind", "beta", "where the attractions of items come from; the kinds are listed below"},
     {"clicks", "cascade",
-     "the click model: cascade, or abandon for real rewards (default cascade; scalar: abandon)"},
-    {"no_click", "all",
-     "how many slots count as examined when nothing was clicked: all (default) or a number"},
+     "the click model: what users do with a list (default cascade; of worlds with real rewards "
+     "abandon)"},
+    {NULL, NULL, NULL},
+};
+
+const struct key item_keys[] = {
+    {"items", "30", "how many items there are, L; a fixed world counts its own"},
+    {NULL, NULL, NULL},
+};
+
+const struct key shift_keys[] = {
     {"misspecification", "0",
-     "c: policies get Beta(a+c, b-c) instead of the true prior (default 0)"},
+     "policies get Beta(a+c, b-c) instead of the true prior, c being this number (default 0)"},
+    {NULL, NULL, NULL},
+};
+
+const struct key given_prior_keys[] = {
     {"prior", "{a: 1, b: 10}",
      "the Beta parameters of the items (default for beta: a uniform on 1..a_max, b = 10)"},
-    {"a_max", "10", "the largest a that is drawn (default 10)"},
-    {"instances_per_prior", "20", "how many replications share one draw of all a (default 1)"},
-    {"attraction", "[0.2, 0.1, 0.05]", "fixed: the attraction of each item"},
-    {"levels", "[[2, 0.2], [14, 0.05]]", "fixed: the same in short, [count, value] pairs"},
+    {NULL, NULL, NULL},
+};
+
+const struct key attraction_keys[] = {
+    {"attraction", "[0.2, 0.1, 0.05]", "the attraction of each item"},
+    {"levels", "[[2, 0.2], [14, 0.05]]", "the same in short, [count, value] pairs"},
     {"features", "[[1, 0], [0.6, 0.8]]",
-     "fixed: one row of features for each item, for policies with context"},
-    {"dim", "5", "linear, logistic, scalar: how many features an item has (default 5)"},
-    {"contexts", "fixed",
-     "linear, logistic, scalar: features drawn once a replication (default), or `fresh` in each "
-     "round"},
-    {"theta", "cube",
-     "logistic, scalar: theta on the cube [0,1]^dim at length 1 (default), or on the `sphere`, any "
-     "sign"},
-    {"scale", "1", "linear, logistic, scalar: what x'theta is multiplied with (default 1)"},
+     "one row of features for each item, for policies with context"},
+    {NULL, NULL, NULL},
+};
+
+const struct key dataset_keys[] = {
     {"data", "Fold1",
-     "dataset: a folder with train.txt, vali.txt and test.txt, each of them may be a .txt.gz; "
-     "without vali.txt a fifth "
-     "of the training queries serves.  --data sets it"},
-    {"shape", "web30k",
-     "dataset: without `data`, a set is generated in the shape of web30k or istella"},
-    {"generated", "{train: 200, vali: 50, test: 50}", "dataset: how many queries are generated"},
+     "a folder with train.txt, vali.txt and test.txt, each of them may be a .txt.gz; without "
+     "vali.txt a fifth of the training queries serves.  --data sets it"},
+    {"shape", "web30k", "without `data`, a set is generated in the shape of web30k or istella"},
+    {"generated", "{train: 200, vali: 50, test: 50}", "how many queries are generated"},
     {"queries", "50",
-     "dataset: at most so many test queries are played, chosen by the seed (default: all)"},
+     "at most this many test queries are played, chosen by the seed (default all)"},
     {"grades", "err",
-     "dataset: how grades attract: err, (2^g - 1) / 2^largest (default), or for grades 0..4 "
-     "perfect, navigational, "
-     "informational, near-random"},
-    {"largest_grade", "4",
-     "dataset: where the scale of grades ends (default: at the largest of the data)"},
+     "how grades attract: err, (2^g - 1) / 2^largest (default), or for grades 0..4 perfect, "
+     "navigational, informational, near-random"},
+    {"largest_grade", "4", "where the scale of grades ends (default: at the largest of the data)"},
     {"normalise", "standard",
-     "dataset: features squashed, standardised and of length at most 1 (default); minmax: to [0,1] "
-     "in each query; "
-     "none"},
-    {"rankers", "10",
-     "dataset: how many rankers are trained to make the prior (default 10; 0: no prior)"},
+     "features squashed, standardised and of length at most 1 (default); minmax: to [0,1] in each "
+     "query; none"},
+    {"rankers", "10", "how many rankers are trained to make the prior (default 10; 0: no prior)"},
     {"scores", "scores.csv",
-     "dataset: the prior from these scores, one row for each document of the test split"},
-    {"abandon", "0.3", "clicks abandon: the chance that a user leaves after a slot (default 0.3)"},
-    {"noise", "gauss",
-     "clicks abandon: rewards are Gaussian around their mean (default), or `beta` in (0,1)"},
-    {"noise_sd", "0.5", "clicks abandon: standard deviation of a reward (default 0.5)"},
+     "the prior from these scores, one row for each document of the test split"},
     {NULL, NULL, NULL},
 };
 
@@ -178,22 +176,29 @@ const struct key test_keys[] = {
     {NULL, NULL, NULL},
 };
 
-const struct key_section key_sections[] = {
-    {"experiment", experiment_keys, NULL},
-    {"world", world_keys, NULL},
-    {"world.prior", prior_keys, NULL},
-    {"world.generated", generated_keys, NULL},
-    {"policies", policy_keys,
-     "Any parameter of that kind may follow; `oltr policies KIND` lists them. A parameter "
-     "`horizon` that is not given "
-     "is set to `rounds`, a parameter `slots` to `slots`."},
-    {"sweep", sweep_keys, NULL},
-    {"figures", figure_keys, NULL},
-    {"claims", claim_keys, NULL},
-    {"tests of a claim", test_keys,
-     "A test holds, or does not hold, by three standard errors of the paired difference; what lies "
-     "between cannot be "
-     "told."},
-    {"experiment of kind concentration", concentration_keys, NULL},
-    {NULL, NULL, NULL},
-};
+const struct key_section *key_sections(struct pool *pool)
+{
+    static const struct key_section sections[] = {
+        {"experiment", experiment_keys, NULL},
+        {"world", NULL, NULL},
+        {"world.prior", prior_keys, NULL},
+        {"world.generated", generated_keys, NULL},
+        {"policies", policy_keys,
+         "Any parameter of that kind may follow; `oltr policies KIND` lists them. A parameter "
+         "`horizon` that is not given is set to `rounds`, a parameter `slots` to `slots`."},
+        {"sweep", sweep_keys, NULL},
+        {"figures", figure_keys, NULL},
+        {"claims", claim_keys, NULL},
+        {"tests of a claim", test_keys,
+         "A test holds, or does not hold, by three standard errors of the paired difference; in "
+         "between it is inconclusive."},
+        {"experiment of kind concentration", concentration_keys, NULL},
+        {NULL, NULL, NULL},
+    };
+    struct key_section *all = pool_get(pool, 1, sizeof sections);
+    if (!all)
+        return NULL;
+    memcpy(all, sections, sizeof sections);
+    all[1].keys = world_section(pool, &all[1].note);
+    return all[1].keys ? all : NULL;
+}

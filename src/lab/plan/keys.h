@@ -1,5 +1,6 @@
 /* keys.h - every key an experiment file may have, once: for checking, for "did you mean", and for
- * the help. */
+ * the help.  Parameters of worlds and click models are in their own tables (oltr/world_ops.h);
+ * world_keys.c joins them with the keys below. */
 #ifndef OLTR_LAB_PLAN_KEYS_H
 #define OLTR_LAB_PLAN_KEYS_H
 
@@ -15,11 +16,16 @@ struct key_section {
     const char *note;       /* or NULL */
 };
 
-extern const struct key experiment_keys[], world_keys[], prior_keys[], generated_keys[],
-    policy_keys[], sweep_keys[], figure_keys[], concentration_keys[], panel_keys[], claim_keys[],
-    test_keys[];
+extern const struct key experiment_keys[], prior_keys[], generated_keys[], policy_keys[],
+    sweep_keys[], figure_keys[], concentration_keys[], panel_keys[], claim_keys[], test_keys[];
+/* Of the section `world`: of every kind; of those that are given a number of items; of those with
+ * one of the traits OLTR_WORLD_... */
+extern const struct key kind_keys[], item_keys[], shift_keys[], given_prior_keys[],
+    attraction_keys[], dataset_keys[];
 
-/* All sections in the order in which they are explained; ends with a title of NULL. */
-extern const struct key_section key_sections[];
+/* All sections in the order in which they are explained, in the pool; ends with a title of NULL.
+ * NULL without memory. */
+struct pool;
+const struct key_section *key_sections(struct pool *pool);
 
 #endif

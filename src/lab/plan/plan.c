@@ -1,8 +1,8 @@
 /* plan.c - see plan.h.
  *
- * A sweep is an experiment for each of its values, and each of them is the same file with one more
- * override.  So the file is read once for every value, and a swept value is checked as strictly as
- * a written one. */
+ * The text is parsed once, into a tree.  Each value of a sweep is one more override in a copy of
+ * that tree, and each point is read from its copy: so a swept value is checked as strictly as a
+ * written one. */
 #include "lab/plan/plan_internal.h"
 
 #include <stdio.h>
@@ -11,13 +11,12 @@
 
 #include "engine/base/error.h"
 #include "engine/base/quote.h"
+#include "lab/lab_limits.h"
 #include "lab/plan/plan_parts.h"
+#include "lab/sim/results.h"
+#include "lab/world/world.h"
 
-static const uint64_t LAST_ROUND =
-    (uint64_t)1 << 40; /* the engine's own limit, said here with line and column */
-
-/* ---- one point
- * ------------------------------------------------------------------------------------------ */
+/* ---- one point */
 
 static bool read_checkpoint_list(const struct reader *reader, const struct node *list,
                                  const struct node *rounds, oltr_experiment *point)
@@ -30,7 +29,7 @@ static bool read_checkpoint_list(const struct reader *reader, const struct node 
         return read_no_memory(reader);
     point->checkpoint = round;
     for (const struct node *entry = list->first; entry != NULL; entry = entry->next, round++) {
-        if (!read_whole(reader, entry, 1, LAST_ROUND, round))
+        if (!read_whole(reader, entry, 1, LONGEST_HORIZON, round))
             return false;
         if (*round > point->rounds) {
             return read_bad(reader, tree_blame(entry, rounds),
@@ -71,11 +70,11 @@ static bool read_counts(const struct reader *reader, const struct node *root,
     point->seed = 1;
     return (seed == NULL || read_whole(reader, seed, 0, UINT64_MAX, &point->seed)) &&
            read_required(reader, root, experiment_keys, "rounds", &rounds) &&
-           read_whole(reader, rounds, 1, LAST_ROUND, &point->rounds) &&
+           read_whole(reader, rounds, 1, LONGEST_HORIZON, &point->rounds) &&
            read_required(reader, root, experiment_keys, "slots", &slots) &&
-           read_whole32(reader, slots, 1, MOST_ITEMS, &point->slots) &&
+           read_whole32(reader, slots, 1, MOST_WORLD_ITEMS, &point->slots) &&
            read_required(reader, root, experiment_keys, "replications", &replications) &&
-           read_whole32(reader, replications, 1, 1 << 22, &point->replications);
+           read_whole32(reader, replications, 1, MOST_REPLICATIONS, &point->replications);
 }
 
 static bool slots_fit(const struct reader *reader, const struct node *root,
@@ -85,10 +84,19 @@ static bool slots_fit(const struct reader *reader, const struct node *root,
     items = items != NULL                       ? items
             : tree_get(world, "levels") != NULL ? tree_get(world, "levels")
                                                 : tree_get(world, "attraction");
-    return point->slots <= point->world.n_items || strcmp(point->world.kind, "dataset") == 0 ||
+    return point->slots <= point->world.n_items || has_trait(&point->world, OLTR_WORLD_DATASET) ||
            read_bad(reader, tree_blame(tree_get(root, "slots"), items),
                     "there are %u slots, but the world has only %u item%s to fill them",
                     point->slots, point->world.n_items, point->world.n_items == 1 ? "" : "s");
+}
+
+/* Of the click model cascade: more slots than are shown cannot be examined. */
+static bool no_click_fits(const struct reader *reader, const struct node *root,
+                          oltr_experiment *point)
+{
+    const struct node *node = tree_get(tree_get(root, "world"), "no_click");
+    return point->world.examined_without_click <= point->slots ||
+           read_whole32(reader, node, 1, point->slots, &point->world.examined_without_click);
 }
 
 /* What is left to the engine to judge has no place in the file to point at. */
@@ -97,7 +105,7 @@ static bool engine_agrees(const struct reader *reader, const struct node *root,
 {
     oltr_error error = {OLTR_OK, ""};
     bool complete =
-        strcmp(point->world.kind, "dataset") != 0; /* asked again by oltr_plan_give_data() */
+        !has_trait(&point->world, OLTR_WORLD_DATASET); /* else by oltr_plan_give_data() */
     if (!complete || oltr_experiment_check(point, &error) == OLTR_OK)
         return true;
     (void)set_error(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
@@ -109,15 +117,12 @@ static bool read_point(const struct reader *reader, const struct node *root, olt
 {
     return read_map_keys(reader, root, "the experiment", experiment_keys) &&
            read_counts(reader, root, point) && plan_world(reader, root, &point->world, data) &&
-           slots_fit(reader, root, point) &&
-           plan_no_click(reader, tree_get(root, "world"), point->slots,
-                         &point->world.examined_without_click) &&
+           slots_fit(reader, root, point) && no_click_fits(reader, root, point) &&
            read_checkpoints(reader, root, point) && plan_policies(reader, root, data, point) &&
            engine_agrees(reader, root, point);
 }
 
-/* ---- the document
- * --------------------------------------------------------------------------------------- */
+/* ---- the document */
 
 /* Overrides come from a command line, which need not be UTF-8, unlike what libyaml lets through. */
 static bool override_is_text(const struct reader *reader, const struct override *override)
@@ -129,29 +134,7 @@ static bool override_is_text(const struct reader *reader, const struct override 
     return false;
 }
 
-static bool apply(const struct reader *reader, struct node *root, const struct overrides *overrides)
-{
-    for (uint32_t i = 0; i < overrides->count; i++)
-        if (!override_is_text(reader, &overrides->item[i]) ||
-            tree_set(reader->pool, root, &overrides->item[i], reader->error) != OLTR_OK)
-            return false;
-    return true;
-}
-
-/* The file in a new tree, without its overrides. */
-static struct node *load(const struct reader *reader, const struct source *source)
-{
-    struct node *root =
-        tree_parse(reader->pool, source->name, source->text, source->length, reader->error);
-    if (root != NULL && root->type != NODE_MAP) {
-        (void)read_bad(reader, root, "an experiment is a map of keys, like `rounds: 10000`");
-        return NULL;
-    }
-    return root;
-}
-
-/* ---- the sweep
- * ------------------------------------------------------------------------------------------ */
+/* ---- the sweep */
 
 /* Keys whose change would leave the points without a common table or figure. */
 static bool key_can_be_swept(const struct reader *reader, const struct node *key,
@@ -213,45 +196,44 @@ static bool read_sweep(const struct reader *reader, oltr_plan *plan)
     return sweep == NULL || (read_map_keys(reader, sweep, "sweep", sweep_keys) &&
                              read_required(reader, sweep, sweep_keys, "key", &key) &&
                              read_line(reader, key, &plan->sweep_key) &&
-                             key_can_be_swept(reader, key, &plan->source.overrides) &&
+                             key_can_be_swept(reader, key, &plan->overrides) &&
                              read_required(reader, sweep, sweep_keys, "values", &values) &&
                              read_sweep_values(reader, values, plan));
 }
 
-/* The file once more, with the i-th swept value in its place. */
-static struct node *load_swept(const struct reader *reader, const oltr_plan *plan, uint32_t i)
+/* The document with one swept value in its place. */
+static const struct node *sweep_to(const struct reader *reader, const oltr_plan *plan,
+                                   const struct node *value)
 {
-    const struct node *value = tree_get(tree_get(plan->root, "sweep"), "values")->first;
-    struct node *root = load(reader, &plan->source);
-    while (i-- > 0)
-        value = value->next;
+    struct node *root = tree_copy(reader->pool, plan->root);
     struct override override = {value->origin, plan->sweep_key, value->text, value->line,
                                 value->column};
-    if (root == NULL || !apply(reader, root, &plan->source.overrides) ||
-        tree_set(reader->pool, root, &override, reader->error) != OLTR_OK)
-        return NULL;
-    return root;
+    if (!root)
+        (void)read_no_memory(reader);
+    return root && tree_set(reader->pool, root, &override, reader->error) == OLTR_OK ? root : NULL;
 }
 
 static bool read_points(const struct reader *reader, oltr_plan *plan)
 {
+    const struct node *root = plan->root, *sweep = tree_get(root, "sweep"),
+                      *value = sweep ? tree_get(sweep, "values")->first : NULL;
     plan->points = pool_get(reader->pool, plan->n_points, sizeof *plan->points);
     plan->data = pool_get(reader->pool, plan->n_points, sizeof *plan->data);
     plan->replications = pool_get(reader->pool, plan->n_points, sizeof *plan->replications);
-    if (plan->points == NULL || plan->data == NULL || plan->replications == NULL)
+    if (!plan->points || !plan->data || !plan->replications)
         return read_no_memory(reader);
     for (uint32_t i = 0; i < plan->n_points; i++) {
-        const struct node *root =
-            plan->sweep_key == NULL ? plan->root : load_swept(reader, plan, i);
-        if (root == NULL || !read_point(reader, root, &plan->points[i], &plan->data[i]))
+        if (value)
+            root = sweep_to(reader, plan, value);
+        if (!root || !read_point(reader, root, &plan->points[i], &plan->data[i]))
             return false;
         plan->replications[i] = plan->points[i].replications;
+        value = value ? value->next : NULL;
     }
     return true;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole */
 
 /* The name of the file without folders and without its ending. */
 static const char *base_name(const struct reader *reader, const char *name)
@@ -274,35 +256,44 @@ static bool read_kind(const struct reader *reader, oltr_plan *plan)
            read_bad(reader, node, "an experiment must be of kind regret or concentration");
 }
 
+static bool read_title(const struct reader *reader, oltr_plan *plan)
+{
+    const struct node *title = tree_get(plan->root, "title");
+    plan->title = title ? NULL : base_name(reader, plan->root->origin);
+    return !title || read_line(reader, title, &plan->title);
+}
+
 oltr_plan *plan_open(const char *name, const char *text, size_t length, oltr_error *error)
 {
     oltr_error own;
     oltr_plan *plan = calloc(1, sizeof *plan);
-    if (plan == NULL) {
-        (void)set_error(error, OLTR_ENOMEM, "out of memory");
+    if (!plan) {
+        set_error(error, OLTR_ENOMEM, "out of memory");
         return NULL;
     }
-    struct reader reader = {&plan->pool, error != NULL ? error : &own};
-    plan->source = (struct source){name, text, length, {0, NULL}};
-    plan->root = load(&reader, &plan->source);
-    if (plan->root == NULL) {
-        oltr_plan_free(plan);
-        return NULL;
-    }
-    return plan;
+    struct reader reader = {&plan->pool, error ? error : &own};
+    plan->root = tree_parse(reader.pool, name, text, length, reader.error);
+    if (plan->root && plan->root->type == NODE_MAP)
+        return plan;
+    if (plan->root)
+        read_bad(&reader, plan->root, "an experiment is a map of keys, like `rounds: 10000`");
+    oltr_plan_free(plan);
+    return NULL;
 }
 
 bool plan_override(oltr_plan *plan, const struct overrides *overrides, oltr_error *error)
 {
     oltr_error own;
-    struct reader reader = {&plan->pool, error != NULL ? error : &own};
-    if (overrides != NULL)
-        plan->source.overrides = *overrides;
-    if (!apply(&reader, plan->root, &plan->source.overrides) || !read_kind(&reader, plan))
-        return false;
-    const struct node *title = tree_get(plan->root, "title");
-    plan->title = title == NULL ? base_name(&reader, plan->source.name) : NULL;
-    return title == NULL || read_line(&reader, title, &plan->title);
+    struct reader reader = {&plan->pool, error ? error : &own};
+    if (overrides)
+        plan->overrides = *overrides;
+    for (uint32_t i = 0; i < plan->overrides.count; i++) {
+        const struct override *override = &plan->overrides.item[i];
+        if (!override_is_text(&reader, override) ||
+            tree_set(reader.pool, plan->root, override, reader.error) != OLTR_OK)
+            return false;
+    }
+    return read_kind(&reader, plan) && read_title(&reader, plan);
 }
 
 bool plan_read(oltr_plan *plan, oltr_error *error)
@@ -312,7 +303,7 @@ bool plan_read(oltr_plan *plan, oltr_error *error)
     bool good = read_map_keys(&reader, plan->root, "the experiment", experiment_keys) &&
                 read_sweep(&reader, plan) && read_points(&reader, plan) &&
                 plan_notes(&reader, plan->root, plan);
-    plan->source = (struct source){NULL, NULL, 0, {0, NULL}};
+    plan->overrides = (struct overrides){0, NULL};
     return good;
 }
 
@@ -323,8 +314,7 @@ void oltr_plan_free(oltr_plan *plan)
     free(plan);
 }
 
-/* ---- the public calls
- * ----------------------------------------------------------------------------------- */
+/* ---- the public calls */
 
 /* "world.items=100", or what the caller calls it, made fit for a message. */
 static const char *origin_of(const oltr_override *from, struct pool *pool)
@@ -361,7 +351,7 @@ static oltr_plan *parse(const char *name, const char *text, size_t length,
                         const struct overrides *overrides, oltr_error *error)
 {
     oltr_plan *plan = plan_open(name, text, length, error);
-    bool known = plan != NULL && plan_override(plan, overrides, error);
+    bool known = plan && plan_override(plan, overrides, error);
     bool good = known && strcmp(plan->kind, "regret") == 0;
     if (known && !good) {
         (void)tree_fail(
@@ -388,6 +378,22 @@ oltr_plan *oltr_plan_parse(const char *name, const char *text, size_t length,
         plan = parse(name, text, length, &own, error);
     pool_free(&pool);
     return plan;
+}
+
+oltr_results *oltr_plan_results(const oltr_plan *plan, oltr_error *error)
+{
+    if (!plan) {
+        (void)set_error(error, OLTR_EINVAL, "there is no plan");
+        return NULL;
+    }
+    for (uint32_t i = 0; i < plan->n_points; i++)
+        if (plan_needs_data(plan, i)) {
+            (void)set_error(error, OLTR_EINVAL,
+                            "point %u has no data yet: give them with oltr_plan_give_data()",
+                            i + 1);
+            return NULL;
+        }
+    return results_of_checked(plan->points, plan->n_points, error);
 }
 
 const char *oltr_plan_title(const oltr_plan *plan)

@@ -1,33 +1,9 @@
 /* plan_data.c - what a world of kind dataset is to be made of.  No file is touched here. */
 #include "lab/plan/plan_parts.h"
 
-#include "engine/base/quote.h"
-
-#include <stdio.h>
 #include <string.h>
 
-enum { MOST_QUERIES = 1000000, LARGEST_GRADE = 30, MOST_RANKERS = 1000 };
-
-/* One of some words; *out is its number. */
-static bool read_word(const struct reader *reader, const struct node *node,
-                      const char *const *words, size_t count, size_t *out)
-{
-    const char *word;
-    char name[QUOTE_SIZE], list[128] = "";
-    if (!read_line(reader, node, &word))
-        return false;
-    for (*out = 0; *out < count; ++*out) {
-        if (strcmp(word, words[*out]) == 0)
-            return true;
-        size_t used = strlen(list);
-        (void)snprintf(list + used, sizeof list - used, "%s%s",
-                       *out == 0          ? ""
-                       : *out + 1 < count ? ", "
-                                          : " or ",
-                       words[*out]);
-    }
-    return read_bad(reader, node, "must be %s, not `%s`", list, quote_input(word, name));
-}
+#include "lab/world/world.h"
 
 static bool read_generated(const struct reader *reader, const struct node *map,
                            oltr_data_plan *data)
@@ -47,24 +23,27 @@ static bool read_generated(const struct reader *reader, const struct node *map,
 static bool read_source(const struct reader *reader, const struct node *map, oltr_data_plan *data)
 {
     const struct node *folder = tree_get(map, "data"), *shape = tree_get(map, "shape");
-    if (folder == NULL && shape == NULL) {
+    uint32_t at;
+    if (!folder && !shape)
         return read_bad(reader, map,
                         "a dataset needs `data: DIR`, a folder with train.txt and test.txt, or "
-                        "`shape: web30k` to "
-                        "generate one");
-    }
-    if ((folder != NULL && !read_path(reader, folder, &data->folder)) ||
-        (shape != NULL &&
-         !plan_name(reader, shape, "shape of data", oltr_shape_count, oltr_shape_at, &data->shape)))
+                        "`shape: web30k` to generate one");
+    if (folder && !read_path(reader, folder, &data->folder))
         return false;
+    if (shape) {
+        if (!plan_name(reader, shape, "shape of data", oltr_shape_count, oltr_shape_at, &at))
+            return false;
+        data->shape = oltr_shape_at(at)->name;
+    }
     return read_generated(reader, tree_get(map, "generated"), data);
 }
 
 static bool read_queries(const struct reader *reader, const struct node *node, uint32_t *out)
 {
-    bool all = node == NULL || (node->type == NODE_SCALAR && strcmp(node->text, "all") == 0);
+    static const char *const all[] = {"all", NULL};
+    size_t word;
     *out = 0;
-    return all || read_whole32(reader, node, 1, MOST_QUERIES, out);
+    return !node || is_word(node, all, &word) || read_whole32(reader, node, 1, MOST_QUERIES, out);
 }
 
 static bool read_belief(const struct reader *reader, const struct node *map, oltr_data_plan *data)
@@ -83,20 +62,21 @@ static bool read_belief(const struct reader *reader, const struct node *map, olt
 bool plan_data(const struct reader *reader, const struct node *map, oltr_world *world,
                oltr_data_plan *data)
 {
-    static const char *const normalisers[] = {"standard", "minmax", "none"};
+    static const char *const normalisers[] = {"standard", "minmax", "none", NULL};
     const struct node *normalise = tree_get(map, "normalise"), *grades = tree_get(map, "grades"),
                       *largest = tree_get(map, "largest_grade");
     size_t kind = 0;
+    uint32_t mapping = 0;
     world->n_items = 1; /* until the data are there */
-    data->grades = "err";
     bool good = read_source(reader, map, data) &&
                 read_queries(reader, tree_get(map, "queries"), &data->queries) &&
-                (grades == NULL || plan_name(reader, grades, "mapping of grades",
-                                             oltr_mapping_count, oltr_mapping_at, &data->grades)) &&
+                (!grades || plan_name(reader, grades, "mapping of grades", oltr_mapping_count,
+                                      oltr_mapping_at, &mapping)) &&
                 (largest == NULL ||
                  read_whole32(reader, largest, 1, LARGEST_GRADE, &data->largest_grade)) &&
-                (normalise == NULL || read_word(reader, normalise, normalisers, 3, &kind)) &&
+                (normalise == NULL || read_word(reader, normalise, normalisers, &kind)) &&
                 read_belief(reader, map, data);
-    data->normalise = normalisers[kind < 3 ? kind : 0];
+    data->normalise = good ? normalisers[kind] : NULL;
+    data->grades = oltr_mapping_at(mapping)->name;
     return good;
 }

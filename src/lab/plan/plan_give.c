@@ -1,32 +1,19 @@
 /* plan_give.c - oltr_plan_give_data(): completes a world of kind dataset with its data. */
-#include <string.h>
-
 #include "engine/base/error.h"
 #include "lab/plan/plan_parts.h"
-
-enum { MOST_REPLICATIONS = 1 << 22 };
+#include "lab/world/world.h"
 
 bool plan_needs_data(const oltr_plan *plan, uint32_t point)
 {
     const oltr_world *world = &plan->points[point].world;
-    return strcmp(world->kind, "dataset") == 0 && world->dataset == NULL;
+    return has_trait(world, OLTR_WORLD_DATASET) && !world->dataset;
 }
 
 const oltr_data_plan *oltr_plan_data(const oltr_plan *plan, uint32_t point)
 {
-    bool there = plan != NULL && point < plan->n_points &&
-                 strcmp(plan->points[point].world.kind, "dataset") == 0;
+    bool there =
+        plan && point < plan->n_points && has_trait(&plan->points[point].world, OLTR_WORLD_DATASET);
     return there ? &plan->data[point] : NULL;
-}
-
-static uint32_t most_documents(const oltr_dataset *data)
-{
-    uint32_t most = 0;
-    for (uint32_t q = 0; q < data->n_queries; q++) {
-        uint32_t n = data->first_row[q + 1] - data->first_row[q];
-        most = n > most ? n : most;
-    }
-    return most;
 }
 
 /* By the grades of the rows, as the text says they are to be read. */
@@ -59,7 +46,7 @@ static void fill_world(const oltr_plan_data_given *given, const double *attracti
 {
     world->dataset = given->dataset;
     world->attraction = attraction;
-    world->n_items = most_documents(given->dataset);
+    world->n_items = query_size(given->dataset, largest_query(given->dataset));
     world->dim = given->dataset->dim;
     world->prior_a = given->prior_a;
     world->prior_b = given->prior_b;

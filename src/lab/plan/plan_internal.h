@@ -2,8 +2,8 @@
  * <oltr/plan.h>.
  *
  * The program reads figures and claims from the same document, and `oltr reproduce` chooses its
- * overrides by what the document has; so opening it, changing it and reading its points are three
- * steps. */
+ * overrides by the keys that the document has.  So it is opened, changed and read in three steps.
+ */
 #ifndef OLTR_LAB_PLAN_PLAN_INTERNAL_H
 #define OLTR_LAB_PLAN_PLAN_INTERNAL_H
 
@@ -22,25 +22,21 @@ struct oltr_plan {
     const char *kind;  /* "regret" or "concentration" */
     struct node *root; /* the effective document: the file with its overrides */
     uint32_t n_points;
-    oltr_experiment *points;  /* (n_points) */
-    uint32_t *replications;   /* (n_points) as the text has them; of a dataset, of each query */
-    oltr_data_plan *data;     /* (n_points) of worlds of kind dataset; of others all zero */
-    const char *sweep_key;    /* NULL without a sweep */
-    const char *const *sweep; /* (n_points) the swept values, or NULL */
-    const char *const *note;  /* (policies of a point) what is special about each, or NULL */
-    struct source {
-        const char *name, *text;
-        size_t length;
-        struct overrides overrides;
-    } source;         /* what was parsed; of the caller, gone after plan_read() */
-    struct pool pool; /* owns everything above */
+    oltr_experiment *points;    /* (n_points) */
+    uint32_t *replications;     /* (n_points) as the text has them; of a dataset, of each query */
+    oltr_data_plan *data;       /* (n_points) of worlds of kind dataset; of others all zero */
+    const char *sweep_key;      /* NULL without a sweep */
+    const char *const *sweep;   /* (n_points) the swept values, or NULL */
+    const char *const *note;    /* (policies of a point) what is special about each, or NULL */
+    struct overrides overrides; /* of the caller, gone after plan_read() */
+    struct pool pool;           /* owns everything above */
 };
 
-/* The document, without its points.  NULL with the error set when it cannot be read. */
+/* The document alone.  NULL with the error set when it cannot be read. */
 oltr_plan *plan_open(const char *name, const char *text, size_t length, oltr_error *error);
 /* Changes an opened document by the overrides (NULL: none), and reads its kind and title. */
 bool plan_override(oltr_plan *plan, const struct overrides *overrides, oltr_error *error);
-/* The points of an opened plan of kind regret; the text and the overrides must still be there. */
+/* The points of an opened plan of kind regret; the overrides must still be there. */
 bool plan_read(oltr_plan *plan, oltr_error *error);
 
 /* Does this point's world still have to be made? */

@@ -1,6 +1,7 @@
 /* plan_policies.c - the section `policies`: what is compared.  Parameters are checked against the
  * engine's own table. */
 #include "lab/plan/plan_parts.h"
+#include "lab/world/world.h"
 #include "engine/base/nearest.h"
 #include "engine/base/quote.h"
 
@@ -43,27 +44,29 @@ static bool unknown_param(const struct reader *reader, const struct node *entry,
                     nearest.best != NULL ? nearest_hint(&nearest, hint) : help);
 }
 
-/* An error where a policy needs a prior and the world has none. */
-static bool told_nothing(const struct reader *reader, const struct node *entry,
-                         const oltr_world *world, const oltr_data_plan *data)
+static bool world_gives_prior(const oltr_world *world, const oltr_data_plan *data)
 {
+    const oltr_world_ops *kind = world_ops_of(world->kind, NULL);
+    if (kind->traits & OLTR_WORLD_DATASET)
+        return data->scores || data->rankers > 0;
+    return !kind->gives_prior || kind->gives_prior(world);
+}
+
+/* An error where a policy needs a prior and the world has none. */
+static bool prior_is_there(const struct reader *reader, const struct node *entry,
+                           const oltr_world *world, const oltr_data_plan *data)
+{
+    char value[QUOTE_SIZE];
     bool asks = strcmp(entry->key->text, "prior") == 0 && strcmp(entry->text, "none") != 0;
-    bool fixed = strcmp(world->kind, "fixed") == 0, dataset = strcmp(world->kind, "dataset") == 0;
-    bool silent = strcmp(world->kind, "linear") == 0 || strcmp(world->kind, "scalar") == 0 ||
-                  (strcmp(world->kind, "logistic") == 0 && world->fresh_contexts) ||
-                  (dataset && data->scores == NULL && data->rankers == 0);
-    if (asks && ((fixed && world->prior_a == NULL) || silent)) {
-        char value[QUOTE_SIZE];
-        const struct node *root =
-            entry->parent->parent->parent; /* of policies, of a policy, of a parameter */
-        return read_bad(reader, tree_blame(entry, tree_get(tree_get(root, "world"), "kind")),
-                        "`prior: %s` needs a prior, and this world has none%s",
-                        quote_input(entry->text, value),
-                        fixed     ? "; add `prior: {a: 1, b: 10}` to it"
-                        : dataset ? "; give it `rankers: 10` or `scores: FILE`"
-                                  : "");
-    }
-    return true;
+    if (!asks || world_gives_prior(world, data))
+        return true;
+    const struct node *root = entry->parent->parent->parent; /* above parameter, policy, list */
+    return read_bad(
+        reader, tree_blame(entry, tree_get(tree_get(root, "world"), "kind")),
+        "`prior: %s` needs a prior, and this world has none%s", quote_input(entry->text, value),
+        has_trait(world, OLTR_WORLD_PRIOR)     ? "; add `prior: {a: 1, b: 10}` to it"
+        : has_trait(world, OLTR_WORLD_DATASET) ? "; give it `rankers: 10` or `scores: FILE`"
+                                               : "");
 }
 
 static bool set_param(const struct reader *reader, const struct node *entry,
@@ -77,7 +80,7 @@ static bool set_param(const struct reader *reader, const struct node *entry,
         return false;
     if (oltr_settings_set(settings, entry->key->text, value, &error) != OLTR_OK)
         return read_bad(reader, entry, "%s", error.msg);
-    return told_nothing(reader, entry, world, data);
+    return prior_is_there(reader, entry, world, data);
 }
 
 /* `horizon` and `slots` of a policy are those of the experiment, unless the file sets them
@@ -141,9 +144,9 @@ bool plan_policies(const struct reader *reader, const struct node *root, const o
     const struct node *list;
     if (!read_required(reader, root, experiment_keys, "policies", &list))
         return false;
-    if (list->type == NODE_LIST && (list->count == 0 || list->count > MOST_POLICIES)) {
+    if (list->type == NODE_LIST && (list->count == 0 || list->count > MOST_CONTESTANTS)) {
         return read_bad(reader, list, "`policies` must have at least one entry and at most %d",
-                        MOST_POLICIES);
+                        MOST_CONTESTANTS);
     }
     if (!read_list(reader, list))
         return false;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/lab_limits.h"
+
 struct pool_block {
     struct pool_block *next;
     max_align_t memory[];
@@ -13,7 +15,7 @@ struct pool_block {
 
 void *pool_get(struct pool *pool, size_t count, size_t size)
 {
-    if (size != 0 && count > (POOL_LIMIT - pool->used) / size)
+    if (size != 0 && count > (LARGEST_PLAN - pool->used) / size)
         return NULL;
     struct pool_block *block = calloc(1, sizeof *block + count * size);
     if (block == NULL)

@@ -8,11 +8,8 @@
 struct pool_block;
 struct pool {
     struct pool_block *blocks;
-    size_t used; /* bytes; a pool refuses to grow beyond POOL_LIMIT, so that no file can eat the
-                    machine */
+    size_t used; /* bytes, at most LARGEST_PLAN */
 };
-
-#define POOL_LIMIT ((size_t)1 << 30)
 
 /* count * size zeroed bytes, aligned for anything; NULL when memory or the limit is reached. */
 void *pool_get(struct pool *pool, size_t count, size_t size);

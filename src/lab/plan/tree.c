@@ -17,8 +17,7 @@ enum {
     NAME_SHOWN = 100, /* bytes of a file name in a message; the rest must have room too */
 };
 
-/* ---- errors
- * --------------------------------------------------------------------------------------------- */
+/* ---- errors */
 
 /* The end of a long name says more than its beginning. */
 static const char *short_name(const char *name)
@@ -92,8 +91,7 @@ oltr_status tree_fail(const struct node *where, oltr_error *error, const char *f
     return fail_at(where->origin, where->line, where->column, error, all);
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------- */
+/* ---- reading */
 
 struct loader {
     yaml_parser_t yaml;
@@ -363,8 +361,7 @@ struct node *tree_parse(struct pool *pool, const char *name, const char *text, s
     return parse(pool, name, text, length, NULL, error);
 }
 
-/* ---- looking and setting
- * -------------------------------------------------------------------------------- */
+/* ---- looking and setting */
 
 struct node *tree_get(const struct node *map, const char *key)
 {
@@ -373,6 +370,35 @@ struct node *tree_get(const struct node *map, const char *key)
         if (strcmp(entry->key->text, key) == 0)
             return entry;
     return NULL;
+}
+
+/* Texts are shared: they do not change. */
+static struct node *copy_below(struct pool *pool, const struct node *from, struct node *parent)
+{
+    struct node *to = pool_get(pool, 1, sizeof *to);
+    if (!to)
+        return NULL;
+    *to = *from;
+    to->parent = parent;
+    to->next = to->first = to->last = NULL;
+    to->count = 0;
+    if (from->key) {
+        to->key = copy_below(pool, from->key, parent);
+        if (!to->key)
+            return NULL;
+    }
+    for (const struct node *entry = from->first; entry; entry = entry->next) {
+        struct node *copied = copy_below(pool, entry, to);
+        if (!copied)
+            return NULL;
+        append(to, copied);
+    }
+    return to;
+}
+
+struct node *tree_copy(struct pool *pool, const struct node *root)
+{
+    return copy_below(pool, root, NULL);
 }
 
 static struct node *origin_node(struct pool *pool, const struct override *override,
@@ -517,8 +543,7 @@ oltr_status tree_set(struct pool *pool, struct node *root, const struct override
     return set_in_map(pool, node, rest, strlen(rest), value, override, error);
 }
 
-/* ---- writing
- * -------------------------------------------------------------------------------------------- */
+/* ---- writing */
 
 static int write_out(void *context, unsigned char *bytes, size_t size)
 {

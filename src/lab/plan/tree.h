@@ -44,6 +44,9 @@ struct node *tree_parse(struct pool *pool, const char *name, const char *text, s
 /* The entry of a map, or NULL. */
 struct node *tree_get(const struct node *map, const char *key);
 
+/* A copy that can be changed without a change of the original; NULL without memory. */
+struct node *tree_copy(struct pool *pool, const struct node *root);
+
 /* Sets one key, adding it where it is missing.  Entries of a list are found by their `name` or
  * `file`. */
 oltr_status tree_set(struct pool *pool, struct node *root, const struct override *override,

@@ -148,8 +148,7 @@ static oltr_status make_policies(arena *a, oltr_error *error)
     return OLTR_OK;
 }
 
-/* ---- the world
- * ------------------------------------------------------------------------------------------ */
+/* ---- the world */
 
 static oltr_status world_failed(const arena *a, oltr_status status, uint64_t round,
                                 const oltr_error *why, oltr_error *error)
@@ -206,10 +205,7 @@ static oltr_status advance(arena *a, uint64_t t, oltr_error *error)
     return status == OLTR_OK ? status : world_failed(a, status, t, &why, error);
 }
 
-/* ---- life
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- life */
 
 arena *arena_new(const oltr_experiment *experiment, const arena_watch *watch, oltr_error *error)
 {
@@ -271,10 +267,7 @@ void arena_free(arena *a)
     free(a);
 }
 
-/* ---- time
- *
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- time */
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -314,8 +307,7 @@ static int look(arena *a, uint32_t policy)
     return a->watch.stop && a->watch.stop(a->watch.context);
 }
 
-/* ---- rounds
- * --------------------------------------------------------------------------------------------- */
+/* ---- rounds */
 
 /* Rank, scan, learn: one round of one policy. */
 static oltr_status play_round(arena *a, oltr_policy *policy, oltr_scratch *scratch, oltr_rng rng,

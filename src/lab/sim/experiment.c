@@ -4,16 +4,12 @@
 #include <stdlib.h>
 
 #include "engine/base/error.h"
+#include "lab/lab_limits.h"
 #include "lab/sim/arena.h"
-
-enum {
-    MOST_REPLICATIONS = 1 << 22
-}; /* squares of 52-bit curves, so many times, still fit 128 bits */
-#define MOST_ROUNDS ((uint64_t)1 << 40)
 
 static oltr_status check_numbers(const oltr_experiment *e, oltr_error *error)
 {
-    if (e->rounds < 1 || e->rounds > MOST_ROUNDS)
+    if (e->rounds < 1 || e->rounds > LONGEST_HORIZON)
         return set_error(error, OLTR_EINVAL, "rounds must be from 1 to 2^40");
     if (e->replications < 1 || e->replications > MOST_REPLICATIONS)
         return set_error(error, OLTR_EINVAL, "replications must be from 1 to %d, not %u",

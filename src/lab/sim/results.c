@@ -26,8 +26,7 @@ static int scale_of(const oltr_experiment *e)
     return scale < FINEST ? scale : FINEST;
 }
 
-/* ---- what the results belong to
- * -------------------------------------------------------------------------- */
+/* ---- what the results belong to */
 
 static void put_text(writer *w, const char *text)
 {
@@ -51,6 +50,16 @@ static void put_features(writer *w, const oltr_world *world)
     for (size_t i = 0; world->features && i < (size_t)world->n_items * world->dim; i++) {
         double feature = (double)world->features[i];
         put_f64s(w, &feature, 1);
+    }
+}
+
+/* Parameters without a field of their own. */
+static void put_values(writer *w, const world_param *params, uint32_t n, const double *values)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        double value = oltr_world_value(params, values, i);
+        if (!params[i].field)
+            put_f64s(w, &value, 1);
     }
 }
 
@@ -78,6 +87,8 @@ static void put_policy(writer *w, const oltr_contestant *c)
     }
 }
 
+/* Every field of a world has its place here, whatever the kind.  A new parameter needs none: it is
+ * in kind_values or click_values. */
 static void put_experiment(writer *w, const oltr_experiment *e)
 {
     const world_ops *kind = world_kind(&e->world, NULL);
@@ -89,7 +100,8 @@ static void put_experiment(writer *w, const oltr_experiment *e)
     put_u32(w, e->n_checkpoints);
     for (uint32_t i = 0; i < e->n_checkpoints; i++)
         put_u64(w, e->checkpoint[i]);
-    put_text(w, kind ? kind->info.name : "");
+    put_text(w,
+             kind ? kind->info.name : ""); /* oltr_run() may get other points than were checked */
     put_u32(w, e->world.n_items);
     put_text(w, clicks ? clicks->info.name : "");
     put_u32(w, e->world.examined_without_click);
@@ -107,6 +119,10 @@ static void put_experiment(writer *w, const oltr_experiment *e)
         put_dataset(w, e->world.dataset);
     put_u64(w, e->world.custom_bytes);
     put_bytes(w, e->world.custom, e->world.custom_bytes);
+    if (kind)
+        put_values(w, kind->params, kind->n_params, e->world.kind_values);
+    if (clicks)
+        put_values(w, clicks->params, clicks->n_params, e->world.click_values);
     put_u32(w, e->n_policies);
     for (uint32_t i = 0; i < e->n_policies; i++)
         put_policy(w, &e->policy[i]);
@@ -132,10 +148,7 @@ uint64_t experiment_digest(const oltr_experiment *points, uint32_t n_points)
     return digest;
 }
 
-/* ---- life
- *
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- life */
 
 static int make_groups(point_results *p)
 {
@@ -173,6 +186,12 @@ oltr_results *oltr_results_new(const oltr_experiment *points, uint32_t n_points,
     for (uint32_t i = 0; i < n_points; i++)
         if (oltr_experiment_check(&points[i], error) != OLTR_OK)
             return NULL;
+    return results_of_checked(points, n_points, error);
+}
+
+oltr_results *results_of_checked(const oltr_experiment *points, uint32_t n_points,
+                                 oltr_error *error)
+{
     oltr_results *r = calloc(1, sizeof *r);
     if (r)
         r->point = calloc(n_points, sizeof *r->point);
@@ -233,8 +252,7 @@ void results_clear(oltr_results *results)
     }
 }
 
-/* ---- adding
- * ---------------------------------------------------------------------------------------------- */
+/* ---- adding */
 
 static int64_t in_units(const point_results *p, double value)
 {
@@ -347,8 +365,7 @@ uint32_t oltr_shard_replications(oltr_shard shard, uint32_t replications)
     return replications > shard.index ? (replications - shard.index - 1) / shard.count + 1 : 0;
 }
 
-/* ---- reading
- * --------------------------------------------------------------------------------------------- */
+/* ---- reading */
 
 /* The sum of the squared distances from `centre` of n numbers with these sums, exactly: no
  * cancellation however large the mean. */

@@ -59,6 +59,10 @@ static inline size_t pair_index(uint32_t n, uint32_t i, uint32_t j)
 /* A number that differs for any two experiments that could differ in a result; 0 without memory. */
 uint64_t experiment_digest(const oltr_experiment *points, uint32_t n_points);
 
+/* oltr_results_new() of points that oltr_experiment_check() has accepted. */
+oltr_results *results_of_checked(const oltr_experiment *points, uint32_t n_points,
+                                 oltr_error *error);
+
 /* One replication: curves of every policy, (n_policies, n_checkpoints) each, and the time each
  * took. */
 void results_add(oltr_results *results, uint32_t point, uint32_t replication, const double *regret,

@@ -9,6 +9,17 @@
 
 enum { DEFAULT_B = 10, DEFAULT_A_MAX = 10 };
 
+static const world_param params[] = {
+    {{"a_max", OLTR_INTEGER, DEFAULT_A_MAX, 1, 1e6, NULL,
+      "the largest a: without `prior`, each a is drawn uniformly from 1 to a_max, and b is 10"},
+     offsetof(oltr_world, a_max),
+     1},
+    {{"instances_per_prior", OLTR_INTEGER, 1, 1, UINT32_MAX, NULL,
+      "without `prior`, this many replications in a row share one draw of all a"},
+     offsetof(oltr_world, instances_per_prior),
+     1},
+};
+
 static uint32_t a_max(const oltr_world *world)
 {
     return world->a_max ? world->a_max : DEFAULT_A_MAX;
@@ -24,10 +35,10 @@ static oltr_status check(const oltr_world *world, oltr_error *error)
         return set_error(error, OLTR_EINVAL,
                          "world beta draws its attractions; use world fixed to give them");
     if (!world->prior_a)
-        return check_told_prior(world, 1, DEFAULT_B, 0, error);
+        return check_shifted_prior(world, 1, DEFAULT_B, 0, error);
     for (uint32_t i = 0; i < world->n_items; i++) {
         oltr_status status =
-            check_told_prior(world, world->prior_a[i], world->prior_b[i], i, error);
+            check_shifted_prior(world, world->prior_a[i], world->prior_b[i], i, error);
         if (status != OLTR_OK)
             return status;
     }
@@ -54,8 +65,18 @@ static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replica
     return OLTR_OK;
 }
 
+static int gives_prior(const oltr_world *world)
+{
+    (void)world;
+    return 1;
+}
+
 const world_ops beta_world = {
     .info = {"beta", "attractions drawn from Beta distributions, anew in each replication"},
     .check = check,
     .draw = draw,
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
+    .traits = OLTR_WORLD_PRIOR | OLTR_WORLD_MISSPECIFIED,
+    .gives_prior = gives_prior,
 };

@@ -1,16 +1,14 @@
 /* dataset_world.c - the world of judged documents: one bandit for each query of a dataset.
  *
  * Replication r plays query r mod n_queries.  Its documents are the items, its rows their features;
- * they are pointed at, never copied.  Attraction and prior stand in arrays over all rows of the
- * dataset, made by whoever knows the grades and the models that scored the documents (grades.c, and
- * the scores of rankers).
+ * they are pointed at, never copied.  Attraction and prior are arrays over all rows of the dataset,
+ * made from the grades (grades.c) and from the scores of offline models.
  *
  * There are two priors of one document: Beta(a,b), and a mean with a standard deviation.  They come
- * from the same scores s_1..s_M but are not two forms of one belief: the paper takes Beta(sum s,
- * sum (1 - s)), which trusts the mean as M clicks would, beside the spread of the scores
- * themselves.  A policy gets the one that it asks for. A misspecification c moves Beta(a,b) to
- * Beta(a+c, b-c), so its mean by c / (a+b); the other mean moves by as much and its deviation
- * stays.
+ * from the same scores s_1..s_M but are two different priors: the paper takes Beta(sum s, sum (1 -
+ * s)), which trusts the mean as M clicks would, and the spread of the scores themselves.  A policy
+ * gets the form that it takes.  A misspecification c moves Beta(a,b) to Beta(a+c, b-c), so its mean
+ * by c / (a+b); the other mean moves by as much, and its deviation stays.
  */
 #include <math.h>
 #include <string.h>
@@ -36,14 +34,32 @@ static oltr_status check_shape(const oltr_dataset *data, oltr_error *error)
     return OLTR_OK;
 }
 
-static uint32_t most_documents(const oltr_dataset *data)
+uint32_t largest_query(const oltr_dataset *data)
 {
-    uint32_t most = 0;
-    for (uint32_t q = 0; q < data->n_queries; q++) {
-        uint32_t n = data->first_row[q + 1] - data->first_row[q];
-        most = n > most ? n : most;
-    }
-    return most;
+    uint32_t largest = 0;
+    for (uint32_t q = 1; q < data->n_queries; q++)
+        if (query_size(data, q) > query_size(data, largest))
+            largest = q;
+    return largest;
+}
+
+uint32_t world_groups(const oltr_world *world)
+{
+    return world->dataset ? world->dataset->n_queries : 1;
+}
+
+uint64_t world_largest(const oltr_world *world)
+{
+    return world->dataset ? largest_query(world->dataset) : 0;
+}
+
+uint32_t world_fewest(const oltr_world *world)
+{
+    const oltr_dataset *data = world->dataset;
+    uint32_t fewest = world->n_items;
+    for (uint32_t q = 0; data && q < data->n_queries; q++)
+        fewest = query_size(data, q) < fewest ? query_size(data, q) : fewest;
+    return fewest;
 }
 
 static oltr_status check_moments(const oltr_world *world, oltr_error *error)
@@ -70,7 +86,7 @@ static oltr_status check_rows(const oltr_world *world, oltr_error *error)
             return set_error(error, OLTR_EINVAL, "row %u: an attraction is a probability, not %g",
                              i, world->attraction[i]);
         if (world->prior_a &&
-            check_told_prior(world, world->prior_a[i], world->prior_b[i], i, error) != OLTR_OK)
+            check_shifted_prior(world, world->prior_a[i], world->prior_b[i], i, error) != OLTR_OK)
             return OLTR_EPRIOR;
     }
     for (size_t i = 0; i < (size_t)data->n_rows * data->dim; i++)
@@ -85,20 +101,20 @@ static oltr_status check(const oltr_world *world, oltr_error *error)
     if (!world->dataset || !world->attraction)
         return set_error(
             error, OLTR_EINVAL,
-            "world dataset needs a dataset, and the attraction of each of its rows; a plan "
-            "gets them by "
-            "oltr_plan_give_data()");
+            "world dataset needs a dataset, and the attraction of each of its rows; give "
+            "them to a plan with oltr_plan_give_data()");
     if (world->features)
         return set_error(
             error, OLTR_EFEATURE,
             "world dataset has the features of its rows; use world fixed to give them");
-    if (!world->prior_a && (world->misspecification < 0 || world->misspecification > 0))
+    if (!world->prior_a && is_shifted(world))
         return set_error(error, OLTR_EPRIOR,
-                         "there is no Beta prior to misspecify: give the world one");
+                         "this world has no Beta prior to misspecify: give it one, or leave "
+                         "misspecification at 0");
     oltr_status status = check_shape(world->dataset, error);
     if (status != OLTR_OK)
         return status;
-    uint32_t most = most_documents(world->dataset);
+    uint32_t most = query_size(world->dataset, largest_query(world->dataset));
     if (world->n_items != most || world->dim != world->dataset->dim)
         return set_error(
             error, OLTR_EITEM,
@@ -139,4 +155,5 @@ const world_ops dataset_world = {
                         "grades of their documents"},
     .check = check,
     .draw = draw,
+    .traits = OLTR_WORLD_DATASET | OLTR_WORLD_MISSPECIFIED,
 };

@@ -8,8 +8,10 @@ static oltr_status check(const oltr_world *world, oltr_error *error)
 {
     if (!world->attraction)
         return set_error(error, OLTR_EINVAL, "world fixed needs the attraction of every item");
-    if (!world->prior_a && (world->misspecification < 0 || world->misspecification > 0))
-        return set_error(error, OLTR_EPRIOR, "there is no prior to misspecify: give the world one");
+    if (!world->prior_a && is_shifted(world))
+        return set_error(
+            error, OLTR_EPRIOR,
+            "this world has no prior that could be wrong; add `prior: {a: 1, b: 10}` to it");
     if (!world->features != !world->dim)
         return set_error(error, OLTR_EFEATURE, "features and their number belong together");
     for (size_t i = 0; i < (size_t)world->n_items * world->dim; i++)
@@ -21,7 +23,7 @@ static oltr_status check(const oltr_world *world, oltr_error *error)
             return set_error(error, OLTR_EINVAL, "item %u: an attraction is a probability, not %g",
                              i, world->attraction[i]);
         if (world->prior_a &&
-            check_told_prior(world, world->prior_a[i], world->prior_b[i], i, error) != OLTR_OK)
+            check_shifted_prior(world, world->prior_a[i], world->prior_b[i], i, error) != OLTR_OK)
             return OLTR_EPRIOR;
     }
     return OLTR_OK;
@@ -45,8 +47,15 @@ static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replica
     return OLTR_OK;
 }
 
+static int gives_prior(const oltr_world *world)
+{
+    return world->prior_a != NULL;
+}
+
 const world_ops fixed_world = {
     .info = {"fixed", "attractions as given, the same in every replication"},
     .check = check,
     .draw = draw,
+    .traits = OLTR_WORLD_PRIOR | OLTR_WORLD_ATTRACTION | OLTR_WORLD_MISSPECIFIED,
+    .gives_prior = gives_prior,
 };

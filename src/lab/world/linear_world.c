@@ -12,12 +12,35 @@
  * whose mean is the truth.
  */
 #include <math.h>
-#include <string.h>
 
+#include "engine/limits.h"
 #include "engine/rng/sample.h"
 #include "lab/world/world.h"
 
-enum { PRIOR_B = 10, MOST_FEATURES = 4096 };
+enum { PRIOR_B = 10 };
+
+static const char *const contexts[] = {"fixed", "fresh", NULL};
+static const char *const thetas[] = {"cube", "sphere", NULL};
+
+/* World linear has all but the last: its attractions must be probabilities. */
+static const world_param params[] = {
+    {{"dim", OLTR_INTEGER, 5, 1, MOST_FEATURES, NULL, "how many features an item has"},
+     offsetof(oltr_world, dim),
+     0},
+    {{"contexts", OLTR_CHOICE, 0, 0, 1, contexts,
+      "when features are drawn: `fixed`, once a replication, or `fresh`, anew in each round"},
+     offsetof(oltr_world, fresh_contexts),
+     0},
+    {{"scale", OLTR_REAL, 1, 1e-9, 1e6, NULL,
+      "what x'theta is multiplied with; at most 1 in world linear"},
+     offsetof(oltr_world, scale),
+     0},
+    {{"theta", OLTR_CHOICE, 0, 0, 1, thetas,
+      "where theta is drawn from: the `cube` [0,1]^dim, scaled to length 1, or the unit `sphere`"},
+     offsetof(oltr_world, theta_on_sphere),
+     0},
+};
+enum { N_PARAMS = sizeof params / sizeof *params };
 
 static double scale_of(const oltr_world *world)
 {
@@ -39,6 +62,16 @@ static oltr_status check_features(const oltr_world *world, oltr_error *error)
     return OLTR_OK;
 }
 
+static oltr_status check_no_shift(const oltr_world *world, oltr_error *error)
+{
+    if (!is_shifted(world))
+        return OLTR_OK;
+    return set_error(
+        error, OLTR_EPRIOR,
+        "world %s has no prior that could be misspecified; leave misspecification at 0",
+        world->kind);
+}
+
 static oltr_status check_linear(const oltr_world *world, oltr_error *error)
 {
     oltr_status status = check_features(world, error);
@@ -49,36 +82,28 @@ static oltr_status check_linear(const oltr_world *world, oltr_error *error)
             error, OLTR_EINVAL,
             "attractions of world linear must be probabilities: scale at most 1, theta on "
             "the cube");
-    if (world->misspecification < 0 || world->misspecification > 0)
-        return set_error(
-            error, OLTR_EPRIOR,
-            "world linear has no prior that could be misspecified; leave misspecification at 0");
-    return OLTR_OK;
+    return check_no_shift(world, error);
 }
 
 static oltr_status check_scalar(const oltr_world *world, oltr_error *error)
 {
-    if (strcmp(world->clicks, "abandon") != 0)
-        return set_error(error, OLTR_EINVAL,
-                         "world scalar has real rewards: its click model must be abandon, not %s",
-                         world->clicks);
-    if (world->misspecification < 0 || world->misspecification > 0)
-        return set_error(
-            error, OLTR_EPRIOR,
-            "world scalar has no prior that could be misspecified; leave misspecification at 0");
-    return check_features(world, error);
+    oltr_status status = check_no_shift(world, error);
+    return status == OLTR_OK ? check_features(world, error) : status;
 }
 
 static oltr_status check_logistic(const oltr_world *world, oltr_error *error)
 {
     if (world->misspecification <= -1e-9 || world->misspecification >= PRIOR_B)
-        return set_error(error, OLTR_EPRIOR,
-                         "a misspecification must lie in [0, %d) in world logistic", PRIOR_B);
+        return set_error(
+            error, OLTR_EPRIOR,
+            "policies of a logistic world would get Beta(a%+g, %g) with an a that may be "
+            "near 0; keep misspecification at 0 or above, and below %d",
+            world->misspecification, PRIOR_B - world->misspecification, PRIOR_B);
     return check_features(world, error);
 }
 
 /* A point of the cube or of the sphere, at length 1. */
-static void unit_vector(oltr_rng *rng, uint32_t dim, int sphere, double *out)
+static void unit_vector(oltr_rng *rng, uint32_t dim, bool sphere, double *out)
 {
     double square = 0;
     for (uint32_t i = 0; i < dim; i++) {
@@ -89,14 +114,14 @@ static void unit_vector(oltr_rng *rng, uint32_t dim, int sphere, double *out)
         out[i] /= sqrt(square);
 }
 
-/* OLTR_EINTERRUPTED where the drawing was given up. */
+/* OLTR_EINTERRUPTED where the run was stopped. */
 static oltr_status draw_features(oltr_rng *rng, instance *out)
 {
     double row[MOST_FEATURES];
     for (uint32_t i = 0; i < out->n_items; i++) {
         if (draw_stopped(out, i))
             return OLTR_EINTERRUPTED;
-        unit_vector(rng, out->dim, 0, row);
+        unit_vector(rng, out->dim, false, row);
         for (uint32_t j = 0; j < out->dim; j++)
             out->drawn[(size_t)i * out->dim + j] = (float)row[j];
     }
@@ -134,12 +159,24 @@ static int moves(const oltr_world *world)
     return world->fresh_contexts;
 }
 
+/* A prior for each item makes sense only while the items stay the same. */
+static int logistic_prior(const oltr_world *world)
+{
+    return !world->fresh_contexts;
+}
+
+static int no_prior(const oltr_world *world)
+{
+    (void)world;
+    return 0;
+}
+
 static oltr_status draw_scores(const oltr_world *world, uint64_t seed, uint64_t replication,
                                instance *out, oltr_error *error)
 {
     (void)error;
     oltr_rng rng = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_INSTANCE, 0);
-    unit_vector(&rng, out->dim, world->theta_on_sphere, out->theta);
+    unit_vector(&rng, out->dim, world->theta_on_sphere != 0, out->theta);
     out->tells = 0;
     if (draw_features(&rng, out) != OLTR_OK)
         return OLTR_EINTERRUPTED;
@@ -183,8 +220,7 @@ static oltr_status draw_logistic(const oltr_world *world, uint64_t seed, uint64_
 {
     oltr_status status = draw_scores(world, seed, replication, out, error);
     to_logistic(out);
-    out->tells =
-        !world->fresh_contexts; /* a prior for each item makes sense only while the items stay */
+    out->tells = logistic_prior(world);
     for (uint32_t i = 0; i < out->n_items; i++) {
         double odds = fmin(out->attraction[i] / (1 - out->attraction[i]),
                            1e9); /* a huge scale makes certainties */
@@ -209,6 +245,9 @@ const world_ops linear_world = {
     .draw = draw_linear,
     .moves = moves,
     .advance = advance_linear,
+    .params = params,
+    .n_params = N_PARAMS - 1,
+    .gives_prior = no_prior,
 };
 
 const world_ops logistic_world = {
@@ -218,6 +257,10 @@ const world_ops logistic_world = {
     .draw = draw_logistic,
     .moves = moves,
     .advance = advance_logistic,
+    .params = params,
+    .n_params = N_PARAMS,
+    .traits = OLTR_WORLD_MISSPECIFIED,
+    .gives_prior = logistic_prior,
 };
 
 const world_ops scalar_world = {
@@ -227,4 +270,8 @@ const world_ops scalar_world = {
     .draw = draw_scores,
     .moves = moves,
     .advance = advance_scores,
+    .params = params,
+    .n_params = N_PARAMS,
+    .traits = OLTR_WORLD_REALS,
+    .gives_prior = no_prior,
 };

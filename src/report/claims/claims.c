@@ -43,8 +43,7 @@ const char *claim_word(enum claim_verdict verdict)
     return words[verdict];
 }
 
-/* ---- one comparison
- * ------------------------------------------------------------------------------------- */
+/* ---- one comparison */
 
 static double margin_variance(const struct means *m, double factor)
 {
@@ -104,8 +103,7 @@ static void compare(const struct claim_test *test, const struct means *m, uint64
     }
 }
 
-/* ---- where the numbers come from
- * ------------------------------------------------------------------------ */
+/* ---- where the numbers come from */
 
 static bool untold(struct judge *judge, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -194,8 +192,7 @@ static bool posterior_means(struct judge *judge, const char *a, const char *b,
     return true;
 }
 
-/* ---- one test
- * ------------------------------------------------------------------------------------------- */
+/* ---- one test */
 
 /* All checkpoints from test->from to test->round; the worst decides. */
 static bool compare_from(struct judge *judge, const struct claim_test *test,
@@ -336,8 +333,7 @@ void claims_free(struct claim_findings *findings)
     memset(findings, 0, sizeof *findings);
 }
 
-/* ---- the file
- * ------------------------------------------------------------------------------------------- */
+/* ---- the file */
 
 void claims_heading(struct text *out, bool with_experiment)
 {

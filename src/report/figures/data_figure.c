@@ -17,8 +17,7 @@
 
 enum { WIDTH = 1000, HEIGHT = 860, MOST_BINS = 40 };
 
-/* ---- the data
- * ------------------------------------------------------------------------------------------- */
+/* ---- the data */
 
 static void write_labels(const struct description *d, struct text *out)
 {
@@ -67,8 +66,7 @@ static void write_columns(const struct description *d, struct text *out)
     }
 }
 
-/* ---- the script
- * ----------------------------------------------------------------------------------------- */
+/* ---- the script */
 
 static void panel(struct text *out, double left, double right, double bottom, double top)
 {

@@ -17,8 +17,7 @@
 static const double TAIL = 0.025, NORMAL_975 = 1.959963984540054, PI = 3.14159265358979323846;
 enum { HALF_GRID = 180 }; /* points on each side of the attraction */
 
-/* ---- the two posteriors
- * --------------------------------------------------------------------------------- */
+/* ---- the two posteriors */
 
 struct beta {
     double a, b;
@@ -78,8 +77,7 @@ static double gauss_entropy(struct gauss gauss)
     return 0.5 * log(2 * PI * exp(1) * gauss.sd * gauss.sd);
 }
 
-/* ---- coverage
- * ------------------------------------------------------------------------------------------- */
+/* ---- coverage */
 
 static int beta_covers(struct beta beta, double nu)
 {
@@ -113,8 +111,7 @@ static double coverage(double n, double nu, double sigma)
     return sum;
 }
 
-/* ---- the tables
- * ----------------------------------------------------------------------------------------- */
+/* ---- the tables */
 
 static double clicks(const struct concentration *c, double nu)
 {

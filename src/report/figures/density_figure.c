@@ -31,8 +31,7 @@ static const struct row *at(const struct panels *panels, size_t panel, size_t po
     return &panels->row[(panel * panels->n_posteriors + posterior) * panels->n_points + point];
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------- */
+/* ---- reading */
 
 static bool parse(char *text, struct panels *panels)
 {
@@ -86,8 +85,7 @@ static bool is_regular(const struct panels *panels)
     return true;
 }
 
-/* ---- the data: for each panel its x and one column for each posterior
- * ------------------------------------- */
+/* ---- the data: for each panel its x and one column for each posterior */
 
 static size_t x_column(const struct panels *panels, size_t panel)
 {
@@ -119,8 +117,7 @@ static void write_data(const struct panels *panels, struct text *out)
     }
 }
 
-/* ---- the script
- * ----------------------------------------------------------------------------------------- */
+/* ---- the script */
 
 static void add_curves(const struct panels *panels, size_t panel, const struct style *style,
                        struct text *out)

@@ -50,8 +50,7 @@ bool figure_name_is_good(const char *name)
     return file_name_is_plain(name);
 }
 
-/* ---- curves
- * --------------------------------------------------------------------------------------------- */
+/* ---- curves */
 
 static bool curve_reserve(struct curve *curve, size_t count)
 {
@@ -161,8 +160,7 @@ static bool curve_of_bound(const struct drawing *drawing, struct curve *curve,
     return true;
 }
 
-/* ---- the drawing
- * ---------------------------------------------------------------------------------------- */
+/* ---- the drawing */
 
 static void drawing_free(struct drawing *drawing)
 {
@@ -311,8 +309,7 @@ static int by_end(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* ---- numbers on the axes
- * -------------------------------------------------------------------------------- */
+/* ---- numbers on the axes */
 
 /* 10000 as "10,000"; numbers that are not whole, or small, as they are. */
 static void grouped(double value, char *out, size_t size)
@@ -391,8 +388,7 @@ static void sweep_tics(const struct drawing *drawing, struct text *out)
     text_add(out, ")\n");
 }
 
-/* ---- the script
- * ----------------------------------------------------------------------------------------- */
+/* ---- the script */
 
 void figure_head(struct text *out, const char *file, const char *title)
 {
@@ -607,8 +603,7 @@ static void write_script(const struct drawing *drawing, struct text *out)
     add_plot(drawing, out);
 }
 
-/* ---- the data
- * ------------------------------------------------------------------------------------------- */
+/* ---- the data */
 
 static void write_heading(const struct drawing *drawing, struct text *out)
 {
@@ -662,8 +657,7 @@ static bool write_data(const struct drawing *drawing, struct text *out)
     return written;
 }
 
-/* ---- the figure
- * ----------------------------------------------------------------------------------------- */
+/* ---- the figure */
 
 static const char *missing_policy(const struct drawing *drawing)
 {

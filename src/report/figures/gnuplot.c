@@ -38,8 +38,7 @@ static char *part_path(const char *folder, const char *name, const char *ending)
     return path;
 }
 
-/* ---- the workshop
- * --------------------------------------------------------------------------------------- */
+/* ---- the workshop */
 
 static const char workshop_name[] = ".drawing-XXXXXX";
 
@@ -92,8 +91,7 @@ static void remove_left_workshops(const char *folder)
         (void)closedir(open_folder);
 }
 
-/* ---- the child
- * ------------------------------------------------------------------------------------------ */
+/* ---- the child */
 
 /* Only calls that are safe after fork.  Does not return. */
 static void become_gnuplot(const char *workshop, char *const *command)
@@ -130,8 +128,7 @@ static int run_gnuplot(const char *workshop, const char *name, int *status)
     return child > 0 ? 0 : errno;
 }
 
-/* ---- why there is no figure
- * ------------------------------------------------------------------------------ */
+/* ---- why there is no figure */
 
 /* Can more be written there?  0, or the reason why not: gnuplot does not tell it. */
 static int write_trouble(const char *workshop)
@@ -201,8 +198,7 @@ static oltr_status explain(const char *workshop, const char *folder, const char 
     return set_error(error, OLTR_EIO, "%s: gnuplot failed: %s", name, line);
 }
 
-/* ---- the parent
- * ----------------------------------------------------------------------------------------- */
+/* ---- the parent */
 
 /* The last bytes of a whole file of each format; what follows them is blank. */
 static const char *end_of(const char *ending)

@@ -4,6 +4,7 @@
 #include "report/io/manifest.h"
 
 #include "engine/base/quote.h"
+#include "report/io/json_text.h"
 #include "report/io/whole_file.h"
 
 #include <stdlib.h>
@@ -14,30 +15,7 @@
 
 static const char *const x_names[] = {"round", "sweep"};
 
-/* ---- writing
- * -------------------------------------------------------------------------------------------- */
-
-/* Adds an item, or gives the whole array up: a manifest with holes in it would lie. */
-static json_t *with(json_t *array, json_t *item)
-{
-    if (json_array_append_new(array, item) != 0) {
-        json_decref(array);
-        return NULL;
-    }
-    return array;
-}
-
-/* Names of files come as the system has them, which need not be UTF-8. */
-static json_t *any_string(const char *string)
-{
-    json_t *json = json_string(string);
-    char *plain = json == NULL ? strdup(string) : NULL;
-    for (char *at = plain; at != NULL && *at != '\0'; at++)
-        *at = (unsigned char)*at < 0x80 ? *at : '?';
-    json = plain != NULL ? json_string(plain) : json;
-    free(plain);
-    return json;
-}
+/* ---- writing */
 
 /* A seed may be larger than what JSON readers take for a whole number. */
 static json_t *whole(uint64_t value)
@@ -92,9 +70,10 @@ static json_t *host(void)
     if (uname(&name) != 0)
         return json_string("unknown");
     processor_name(processor, sizeof processor);
-    return json_pack("{s:o, s:s, s:s, s:s, s:s, s:I}", "processor", any_string(processor), "name",
-                     name.nodename, "system", name.sysname, "release", name.release, "machine",
-                     name.machine, "processors", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN));
+    return json_pack("{s:o, s:s, s:s, s:s, s:s, s:I}", "processor", json_any_string(processor),
+                     "name", name.nodename, "system", name.sysname, "release", name.release,
+                     "machine", name.machine, "processors",
+                     (json_int_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static json_t *parameters(const oltr_settings *settings)
@@ -123,11 +102,11 @@ static json_t *policies_of(const struct manifest_record *record, uint32_t p)
     for (uint32_t i = 0; i < point->n_policies; i++) {
         const oltr_contestant *policy = &point->policy[i];
         const char *note = oltr_plan_note(record->plan, i);
-        array =
-            with(array, json_pack("{s:s, s:s, s:o, s:f, s:s*}", "name", policy->label, "kind",
-                                  policy->settings.info->name, "parameters",
-                                  parameters(&policy->settings), "ns_per_round",
-                                  oltr_results_ns_per_round(record->results, p, i), "note", note));
+        array = json_with(array, json_pack("{s:s, s:s, s:o, s:f, s:s*}", "name", policy->label,
+                                           "kind", policy->settings.info->name, "parameters",
+                                           parameters(&policy->settings), "ns_per_round",
+                                           oltr_results_ns_per_round(record->results, p, i), "note",
+                                           note));
     }
     return array;
 }
@@ -138,12 +117,12 @@ static json_t *points_of(const struct manifest_record *record)
     for (uint32_t p = 0; p < oltr_plan_n_points(record->plan); p++) {
         const oltr_experiment *point = &oltr_plan_points(record->plan)[p];
         const char *value = oltr_plan_sweep_value(record->plan, p);
-        array = with(
-            array, json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:o}", "sweep",
-                             value != NULL ? value : "", "seed", whole(point->seed), "rounds",
-                             whole(point->rounds), "slots", (json_int_t)point->slots, "items",
-                             (json_int_t)point->world.n_items, "replications",
-                             (json_int_t)point->replications, "policies", policies_of(record, p)));
+        array = json_with(array, json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:o}", "sweep",
+                                           value ? value : "", "seed", whole(point->seed), "rounds",
+                                           whole(point->rounds), "slots", (json_int_t)point->slots,
+                                           "items", (json_int_t)point->world.n_items,
+                                           "replications", (json_int_t)point->replications,
+                                           "policies", policies_of(record, p)));
     }
     return array;
 }
@@ -152,7 +131,7 @@ static json_t *strings(const char *const *string, uint32_t count)
 {
     json_t *array = json_array();
     for (uint32_t i = 0; i < count; i++)
-        array = with(array, any_string(string[i]));
+        array = json_with(array, json_any_string(string[i]));
     return array;
 }
 
@@ -161,7 +140,7 @@ static json_t *figures_of(const struct manifest_record *record)
     json_t *array = json_array();
     for (uint32_t i = 0; i < record->n_figures; i++) {
         const struct figure *figure = &record->figure[i];
-        array = with(
+        array = json_with(
             array,
             json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:s, s:i, s:b, s:b}", "file", figure->file,
                       "title", figure->title, "label", figure->label, "caption", figure->caption,
@@ -192,9 +171,9 @@ static json_t *claims_of(const struct manifest_record *record)
         const struct claim *claim = &record->claim[i];
         json_t *tests = json_array();
         for (uint32_t j = 0; j < claim->n_tests; j++)
-            tests = with(tests, test_of(&claim->test[j]));
-        array = with(array, json_pack("{s:s*, s:s, s:o}", "figure", claim->figure, "says",
-                                      claim->says, "tests", tests));
+            tests = json_with(tests, test_of(&claim->test[j]));
+        array = json_with(array, json_pack("{s:s*, s:s, s:o}", "figure", claim->figure, "says",
+                                           claim->says, "tests", tests));
     }
     return array;
 }
@@ -206,43 +185,28 @@ static json_t *manifest_json(const struct manifest_record *record)
     return json_pack(
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:s?, s:O, s:O*, s:o, s:o, s:o}",
         "oltr", oltr_version(), "kind", kind, "title", oltr_plan_title(record->plan), "file",
-        any_string(record->file), "flags", strings(record->flag, record->n_flags), "date", now(),
-        "compiler", compiler(), "host", host(), "threads", (json_int_t)record->threads, "seconds",
-        record->seconds, "sweep_key", oltr_plan_sweep_key(record->plan), "configuration",
+        json_any_string(record->file), "flags", strings(record->flag, record->n_flags), "date",
+        now(), "compiler", compiler(), "host", host(), "threads", (json_int_t)record->threads,
+        "seconds", record->seconds, "sweep_key", oltr_plan_sweep_key(record->plan), "configuration",
         record->configuration, "data", record->data, "points", points_of(record), "figures",
         figures_of(record), "claims", claims_of(record));
-}
-
-/* jansson does not notice when memory runs out while it writes a key: what it wrote must be
- * readable. */
-static bool is_json(const char *dump)
-{
-    json_t *again = dump == NULL ? NULL : json_loads(dump, 0, NULL);
-    json_decref(again);
-    return again != NULL;
 }
 
 oltr_status manifest_write(const char *folder, const struct manifest_record *record,
                            oltr_error *error)
 {
-    json_t *json = record->configuration == NULL ? NULL : manifest_json(record);
-    char *dump = json == NULL ? NULL : json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-    struct text content = {0};
-    oltr_status status;
-    if (!is_json(dump)) {
-        status = set_error(error, OLTR_ENOMEM, "manifest.json: out of memory");
-    } else {
-        text_printf(&content, "%s\n", dump);
-        status = file_write_in(folder, "manifest.json", &content, error);
-    }
+    json_t *json = record->configuration ? manifest_json(record) : NULL;
+    char *dump = json_text(json, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    struct text content = {.failed = !dump};
+    text_printf(&content, "%s\n", dump ? dump : "");
+    oltr_status status = file_write_in(folder, "manifest.json", &content, error);
     text_free(&content);
     free(dump);
     json_decref(json);
     return status;
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------- */
+/* ---- reading */
 
 struct reader {
     const char *folder;

@@ -14,8 +14,7 @@ static const char *const columns[] = {"sweep",     "policy", "round",       "reg
                                       "regret_se", "reward", "replications"};
 enum { N_COLUMNS = sizeof columns / sizeof columns[0] };
 
-/* ---- writing
- * -------------------------------------------------------------------------------------------- */
+/* ---- writing */
 
 static void add_heading(struct text *out)
 {
@@ -100,8 +99,7 @@ void queries_csv(const oltr_experiment *points, uint32_t n_points, const char *c
             add_query(&points[p], sweep != NULL ? sweep[p] : "", results, p, q, out);
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------- */
+/* ---- reading */
 
 static bool parse_row(char **field, struct result_row *row)
 {

@@ -24,8 +24,7 @@ char *file_join(const char *folder, const char *name)
     return path;
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------- */
+/* ---- reading */
 
 oltr_status file_read_stream(FILE *stream, const char *name, struct text *out, oltr_error *error)
 {
@@ -68,8 +67,7 @@ oltr_status file_read_in(const char *folder, const char *name, struct text *out,
     return status;
 }
 
-/* ---- writing
- * -------------------------------------------------------------------------------------------- */
+/* ---- writing */
 
 static bool write_all(int file, const char *bytes, size_t length)
 {
@@ -113,8 +111,7 @@ oltr_status file_write_in(const char *folder, const char *name, const struct tex
     return status;
 }
 
-/* ---- folders and names
- * ---------------------------------------------------------------------------------- */
+/* ---- folders and names */
 
 static bool make_one_folder(const char *path)
 {

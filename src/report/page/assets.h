@@ -1,10 +1,8 @@
-/* assets.h - files that the build puts into the program: the style and script of a report, and
- * dygraphs with its license, from Debian's package.  Each ends with a zero byte, so each is a
- * string. */
+/* assets.h - the template of a report, with style, scripts and dygraphs in it.  The build puts it
+ * into the program (cmake/embed.cmake).  The data goes between the two parts. */
 #ifndef OLTR_REPORT_PAGE_ASSETS_H
 #define OLTR_REPORT_PAGE_ASSETS_H
 
-extern const unsigned char asset_page_css[], asset_page_js[], asset_dygraph_css[],
-    asset_dygraph_js[], asset_dygraph_license[];
+extern const char asset_page_before[], asset_page_after[];
 
 #endif

@@ -1,210 +1,356 @@
-/* page.js - makes the plots of a report live: hover or arrow keys show values, the legend switches curves, drag or buttons zoom.
- * Without it, the drawn figures stand in their place. */
-(function () {
-  'use strict';
-  var dark = window.matchMedia('(prefers-color-scheme: dark)');
-  var charts = [];
+/* page.js - draws the report from the JSON inside the page (page.json: docs/formats.md has its fields).
+ *
+ * Titles, labels and captions come from files that anybody may have written: they become text nodes and attribute values,
+ * never markup.  Numbers are written as text here and nowhere else. */
 
-  function element(name, attributes, words) {
-    var e = document.createElement(name);
-    Object.keys(attributes || {}).forEach(function (key) { e.setAttribute(key, attributes[key]); });
-    if (words !== undefined) e.textContent = words;
-    return e;
+/* An element; children are elements, texts, or lists of them; null and '' are left out. */
+function element(name, attributes = {}, ...children) {
+  const e = document.createElement(name);
+  Object.entries(attributes).forEach(([key, value]) => e.setAttribute(key, value));
+  e.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== ''));
+  return e;
+}
+
+const link = (href, ...words) => element('a', { href }, ...words);
+const cell = (...words) => element('td', {}, ...words);
+const numberCell = (...words) => element('td', { class: 'n' }, ...words);
+const rowHead = (...words) => element('th', { scope: 'row' }, ...words);
+const row = (...cells) => element('tr', {}, ...cells);
+
+/* ---- numbers as text ---- */
+
+/* toFixed() of a number >= 0 with ties to even, as in the tables that C writes.  A tie is an odd multiple of 2^-(digits+1). */
+function fixed(value, digits) {
+  const below = Math.floor(value * 10 ** digits), tie = value * 2 ** (digits + 1) % 2 === 1;
+  return (tie && below % 2 === 0 ? below / 10 ** digits : value).toFixed(digits);
+}
+
+/* 116.43 with error 1.7 as "116.4 ± 1.7": the digits that the error justifies.  An exact number (no error) has four. */
+function estimate(value, error, sign = '') {
+  if (value === null) return '';
+  const digits = error > 0 ? Math.min(6, Math.max(1, -Math.floor(Math.log10(error)))) : 0;
+  const size = error > 0 ? fixed(Math.abs(value), digits) : String(Number(Math.abs(value).toPrecision(4)));
+  return (Number(size) === 0 ? '' : value < 0 ? '−' : sign) + size + (error > 0 ? ` ± ${fixed(error, digits)}` : '');
+}
+
+const difference = (value, error) => estimate(value, error, '+');
+const count = n => Number(n).toLocaleString('en');
+const factor = x => String(Number(x.toPrecision(6)));
+const plural = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
+
+function seconds(time) {
+  const s = Number(time) || 0;
+  if (s < 59.5) return `${s.toFixed(s < 9.95 ? 1 : 0)} s`;
+  return `${Math.floor(Math.round(s) / 60)} min ${Math.round(s) % 60} s`;
+}
+
+/* A number without an error, on an axis or in a legend. */
+function plainNumber(value) {
+  const size = Math.abs(value);
+  return value === 0 ? '0' : size >= 1e7 || size < 1e-4 ? value.toExponential(2)
+    : value.toLocaleString('en', { maximumFractionDigits: size >= 100 ? 1 : size >= 1 ? 2 : 4 });
+}
+
+/* ---- one experiment ---- */
+
+const anchor = (experiment, figure) => figure ? `${experiment.name}-${figure.file}` : experiment.name;
+const titleOf = figure => figure.label || figure.file;
+const figuresOf = experiment => experiment.run ? experiment.run.figures : [];
+const policiesOf = ({ run }) => run && run.points ? run.points[0].policies : []; /* the same at all points */
+const files = (...links) => element('p', { class: 'files' }, links.map(a => [a, ' ']));
+
+function setting(experiment) {
+  const { run, name } = experiment, point = run.points && run.points[0];
+  const file = (path, words) => [link(`${name}/${path}`, words), ' '];
+  return element('p', { class: 'facts' },
+    point ? ['world ', element('code', {}, run.world.kind), ` · ${count(point.items)} items, ${point.slots} slots · ${count(point.rounds)} rounds, `,
+      `${plural(point.replications, 'replication')} · `] : null,
+    `${seconds(run.seconds)} on ${run.threads} threads · `, file('experiment.yaml', 'experiment file'),
+    file(run.kind === 'concentration' ? 'density.csv' : 'results.csv', 'results'), file('summary.csv', 'summary'), file('manifest.json', 'manifest'));
+}
+
+function drawExperiment(experiment) {
+  const run = experiment.run, section = element('section', { class: 'experiment', id: anchor(experiment) });
+  section.append(element('h2', {}, run && run.title || experiment.name));
+  if (experiment.trouble) section.append(element('p', { class: 'trouble' }, experiment.trouble));
+  if (run) {
+    if (run.note) section.append(element('p', { class: 'notice' }, run.note));
+    section.append(setting(experiment), ...run.figures.map((figure, i) => drawFigure(experiment, figure, experiment.figures[i])),
+      ...drawClaims(experiment, null), ...drawStandings(experiment));
   }
+  return section;
+}
 
-  /* On a dark page, colours that would drown in it are lightened; all others are those of the drawn figures. */
-  function shade(colour) {
-    if (!dark.matches) return colour;
-    var part = [1, 3, 5].map(function (i) { return parseInt(colour.substr(i, 2), 16); });
-    var light = (0.299 * part[0] + 0.587 * part[1] + 0.114 * part[2]) / 255;
-    var mix = light < 0.2 ? 0.72 : light < 0.45 ? 0.38 : 0;
-    return 'rgb(' + part.map(function (c) { return Math.round(c + (255 - c) * mix); }).join(',') + ')';
+/* ---- figures ---- */
+
+/* The content of a figure as a sentence, for readers who cannot see it. */
+function inWords(experiment, figure, plots) {
+  if (experiment.posteriors.length > 0) {
+    const deviations = experiment.posteriors.map(p => `${p.posterior} at ${p.attraction} ${fixed(p.sd, 3)}`).join(', ');
+    return `Posterior densities of one item, a panel for each attraction. Standard deviations: ${deviations}.`;
   }
+  const { rows, curves } = plots[0], last = rows[rows.length - 1], swept = figure.x === 'sweep';
+  const ends = curves.map((c, i) => `${c.name} ${estimate(last[1 + 2 * i], last[2 + 2 * i])}`).join(', ');
+  return `${swept ? 'Final cumulative regret against the swept value' : 'Cumulative regret against rounds'}, from ${rows[0][0]} to ${last[0]}. ` +
+    `At ${last[0]}, from the highest: ${ends}.`;
+}
 
-  function variable(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+/* A sweep of few values has a tick at each. */
+function ticksOf(experiment, figure, plot) {
+  const values = figure.x === 'sweep' ? experiment.run.points.map(point => point.sweep) : [];
+  if (values.length !== plot.rows.length || values.length > 12) return null;
+  const numeric = values.every(v => /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(v));
+  return values.map((v, i) => [numeric ? Number(v) : plot.rows[i][0], v]);
+}
 
-  function number(value) {
-    if (value === 0) return '0';
-    var size = Math.abs(value);
-    return size >= 1e7 || size < 1e-4 ? value.toExponential(2)
-      : value.toLocaleString('en', { maximumFractionDigits: size >= 100 ? 1 : size >= 1 ? 2 : 4 });
+function drawPicture(experiment, figure, { svg, plots }) {
+  const words = inWords(experiment, figure, plots);
+  const places = plots.map(plot => element('div', { class: 'plot' }, plots.length > 1 ? element('p', { class: 'panel-title' }, plot.title) : null));
+  return [places, element('img', { class: 'still', width: 960, alt: words, src: 'data:image/svg+xml,' + encodeURIComponent(svg) }),
+    element('figcaption', {}, figure.caption, element('details', { class: 'words' }, element('summary', {}, 'In words'), element('p', {}, words))),
+    files(...[['csv', 'data'], ['svg', 'SVG'], ['pdf', 'PDF'], ['png', 'PNG'], ['gp', 'gnuplot script']].map(
+      ([ending, name]) => link(`${experiment.name}/${figure.file}.${ending}`, name)), link(`${experiment.name}/experiment.yaml`, 'experiment file'))];
+}
+
+const charts = [], interactive = new Map(); /* of each figure that is not started yet, its plots */
+
+function drawFigure(experiment, figure, drawn) {
+  const label = element('span', { class: figure.label ? 'label' : 'label beyond' }, figure.label || 'not in the paper');
+  const box = element('figure', { class: 'figure', id: anchor(experiment, figure) }, element('h3', {}, figure.title, ' ', label),
+    drawn ? drawPicture(experiment, figure, drawn)
+      : element('p', { class: 'trouble' }, 'This figure was not drawn; ', element('code', {}, 'oltr plot'), ' on its folder draws it.'),
+    drawClaims(experiment, figure.file));
+  if (!drawn) return box;
+  box.classList.toggle('several', drawn.plots.length > 1);
+  interactive.set(box, drawn.plots.map(plot => Object.assign({}, plot,
+    { bands: figure.bands, log: figure.log, marks: figure.x === 'sweep', ticks: ticksOf(experiment, figure, plot) })));
+  return box;
+}
+
+/* Puts the interactive plots in place of the drawn picture. */
+function startFigure(box) {
+  const plots = interactive.get(box);
+  if (!interactive.delete(box)) return;
+  box.classList.add('live');
+  try {
+    box.querySelectorAll('.plot').forEach((place, i) => charts.push(new Chart(place, plots[i])));
+  } catch (trouble) {
+    box.classList.remove('live'); /* the drawn picture is shown again */
+    console.error(trouble);
   }
+}
 
-  /* As many digits as the error deserves, like everywhere on the page. */
-  function estimate(value, error) {
-    if (value === null || !error) return value === null ? '' : number(value);
-    var digits = Math.min(6, Math.max(1, -Math.floor(Math.log10(error))));
-    return value.toFixed(digits) + ' ± ' + error.toFixed(digits);
+/* ---- claims ---- */
+
+const verdicts = { holds: ['✓', 'holds', 'hold'], fails: ['✗', 'does not hold', 'do not hold'], inconclusive: ['?', 'inconclusive', 'inconclusive'] };
+
+function verdict(name) { /* colour is never the only sign */
+  return element('span', { class: `verdict ${name}` }, element('span', { 'aria-hidden': 'true' }, verdicts[name][0]), ` ${verdicts[name][1]}`);
+}
+
+const measures = { width95: 'width of the 95% interval', coverage95: 'coverage of the 95% interval', sd: 'standard deviation' };
+const listed = names => names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names[names.length - 1]}` : names.join('');
+
+/* The criterion of a test as a sentence: the meaning given to "competes closely". */
+function criterion(test) {
+  const policies = test.less || test.more || test.close, others = policies.slice(1), percent = factor(100 * (test.within || 0));
+  const relation = `${test.less ? 'below' : 'above'} ${test.factor !== 1 && !test.close ? `${factor(test.factor)} × ` : ''}`;
+  if (test.against !== undefined) {
+    const all = policies[0] + (others.length > 0 ? `, ${listed(others)}` : '');
+    return `regret at ${test.at} ` + (test.close ? `and at ${test.against} within ${percent}%, of ${all}` : `${relation}that at ${test.against}, of ${all}`);
   }
+  return `${test.measure ? measures[test.measure] || test.measure : 'regret'} of ` +
+    (test.close ? `${listed(others)} within ${percent}% of ${policies[0]}` : `${policies[0]} ${relation}${others.length > 1 ? 'each of' : 'that of'} ${listed(others)}`) +
+    (test.from > 0 ? `, at every checkpoint from round ${count(test.from)}` : '') +
+    (test.round > 0 ? `${test.from > 0 ? ' to' : ', at round'} ${count(test.round)}` : '') + (test.at !== undefined ? `, at ${test.at}` : '');
+}
 
-  function rowsOf(data) {
-    if (!data.errors) return data.rows;
-    return data.rows.map(function (row) {
-      var out = [row[0]];
-      for (var i = 1; i < row.length; i += 2) out.push(row[i] === null ? null : [row[i], row[i + 1] || 0]);
-      return out;
-    });
-  }
+const ratio = c => c.value > 0 && c.other_value > 0 ? fixed(c.value / c.other_value, 2) : '';
 
-  function swatch(curve) {
-    var svg = '<svg viewBox="0 0 34 10" width="34" height="10" aria-hidden="true"><line x1="0" y1="5" x2="34" y2="5" stroke-width="2.6" stroke="' +
-      shade(curve.colour) + '"' + (curve.dash ? ' stroke-dasharray="' + curve.dash.map(Number).join(' ') + '"' : '') + '/></svg>';
-    var span = element('span');
-    span.innerHTML = svg;
-    return span;
-  }
+/* The comparison that decides lies furthest on the side that the claim denies; exact numbers have no errors. */
+function deciding(comparisons) {
+  const above = c => c.margin_se > 0 ? c.margin / c.margin_se : c.margin;
+  return comparisons.reduce((worst, c) => above(c) > above(worst) ? c : worst);
+}
 
-  function Chart(box, data) {
-    this.data = data;
-    this.rows = rowsOf(data);
-    this.row = -1;
-    if (box.parentNode.querySelectorAll('.plot').length > 1) {
-      box.parentNode.classList.add('several');
-      box.appendChild(element('p', { 'class': 'panel-title' }, data.title));
-    }
-    this.area = element('div', { 'class': 'chart', tabindex: '0', role: 'application',
-      'aria-label': data.title + '. Left and right arrows read values, plus and minus zoom, Escape shows all.' });
-    box.appendChild(this.area);
-    box.appendChild(this.legend());
-    this.graph = new Dygraph(this.area, this.rows, this.options());
-    this.area.addEventListener('keydown', this.key.bind(this));
-    this.read(-1);
-  }
+function decision(comparisons, withPlace) {
+  const c = deciding(comparisons), found = difference(c.difference, c.difference_se);
+  return [comparisons.length > 1 ? 'Decided by ' : '', element('span', { class: 'found' },
+    c.policy, c.against !== undefined ? `: ${found}` : ` − ${c.other} = ${found}`, withPlace ? ` at ${c.at}` : '', ratio(c) && `, ratio ${ratio(c)}`), '. '];
+}
 
-  Chart.prototype.options = function () {
-    var data = this.data, self = this, series = {}, model = Object.assign({}, Dygraph.defaultInteractionModel);
-    ['touchstart', 'touchmove', 'touchend', 'touchcancel'].forEach(function (name) { delete model[name]; }); /* a finger scrolls the page; a tap reads */
-    data.curves.forEach(function (curve) {
-      series[curve.name] = { color: shade(curve.colour), strokePattern: curve.dash || null };
-    });
-    var x = { axisLabelFormatter: number, valueFormatter: number, drawGrid: true, axisLabelWidth: 60 };
-    if (data.ticks) x.ticker = function () { return data.ticks.map(function (t) { return { v: t[0], label: t[1] }; }); };
-    if (data.log) x.logscale = true;
-    var first = data.rows[0][0], last = data.rows[data.rows.length - 1][0], margin = data.marks ? (last - first || 1) * 0.04 : 0;
-    return {
-      labels: [data.x].concat(data.curves.map(function (c) { return c.name; })), series: series, legend: 'never', interactionModel: model,
-      errorBars: data.errors, sigma: data.bands, fillAlpha: 0.18, strokeWidth: 2, highlightCircleSize: 4, connectSeparatedPoints: true,
-      drawPoints: data.marks, pointSize: 3.5, rightGap: 24, xlabel: data.x === 'world.misspecification' ? 'misspecification c' : data.x, ylabel: data.y, xLabelHeight: 16, yLabelWidth: 16,
-      dateWindow: data.marks ? [first - margin, last + margin] : null, xRangePad: data.marks ? 0 : 4, includeZero: !data.log, logscale: data.log,
-      gridLineColor: variable('--grid'), axisLineColor: variable('--line'), axes: { x: x, y: { axisLabelFormatter: number, axisLabelWidth: 52 } },
-      highlightSeriesOpts: { strokeWidth: 3.5, highlightCircleSize: 5 }, highlightSeriesBackgroundAlpha: 1,
-      highlightCallback: function (event, at, points, row, name) { self.read(row, name); },
-      unhighlightCallback: function () { self.read(-1); },
-      zoomCallback: function () { self.reset.disabled = !self.graph.isZoomed(); }
-    };
-  };
+function comparisonTable(comparisons, withPlace) {
+  const rows = comparisons.map(c => row(
+    cell(c.policy, c.against !== undefined || withPlace ? ` at ${c.at}` : ''), cell(c.other, c.against !== undefined ? ` at ${c.against}` : ''),
+    numberCell(difference(c.difference, c.difference_se)), numberCell(ratio(c)), cell(verdict(c.verdict))));
+  return element('details', {}, element('summary', {}, `all ${comparisons.length} comparisons`),
+    table('numbers', null, ['policy', 'against', ['difference ± se'], ['ratio'], 'alone'], rows));
+}
 
-  Chart.prototype.legend = function () {
-    var self = this, box = element('div', { 'class': 'legend' }), set = element('fieldset'), entries = element('div', { 'class': 'entries' });
-    this.title = element('legend', { 'aria-live': 'polite' });
-    set.appendChild(this.title);
-    this.entries = this.data.curves.map(function (curve, i) {
-      var label = element('label'), input = element('input', { type: 'checkbox', checked: '' }), value = element('output');
-      label.appendChild(input);
-      label.appendChild(swatch(curve));
-      label.appendChild(element('span', {}, curve.name));
-      label.appendChild(value);
-      input.addEventListener('change', function () { self.show(i, input.checked); });
-      entries.appendChild(label);
-      return { label: label, input: input, value: value };
-    });
-    set.appendChild(entries);
-    box.appendChild(set);
-    box.appendChild(this.buttons());
-    return box;
-  };
+function drawFinding(experiment, test, finding) {
+  const withPlace = test.at === undefined && Boolean(experiment.run.sweep_key || test.measure), { comparisons } = finding;
+  return element('li', {}, verdict(finding.verdict), ' ', element('b', { class: 'reading' }, test.of), ': ',
+    test.untold === undefined ? `${criterion(test)}. ` : '', finding.reason,
+    comparisons.length > 0 ? decision(comparisons, withPlace) : null, comparisons.length > 1 ? comparisonTable(comparisons, withPlace) : null);
+}
 
-  Chart.prototype.buttons = function () {
-    var self = this, box = element('div', { 'class': 'buttons' });
-    function button(words, hint, act) {
-      var b = element('button', { type: 'button', title: hint, 'aria-label': hint }, words);
-      b.addEventListener('click', act);
-      box.appendChild(b);
-      return b;
-    }
-    button('+', 'Zoom in', function () { self.zoom(0.5); });
-    button('−', 'Zoom out', function () { self.zoom(2); });
-    this.reset = button('Reset', 'Reset the zoom', function () { self.zoomOut(); });
-    this.reset.disabled = true;
-    button('All', 'Show all curves', function () { self.showAll(true); });
-    button('None', 'Hide all curves', function () { self.showAll(false); });
-    return box;
-  };
+/* The claims that have tests, each with the findings of its tests. */
+const claimsOf = ({ run, findings }) => findings.map((found, i) => ({ claim: run.claims[i], findings: found })).filter(c => c.findings.length > 0);
 
-  Chart.prototype.show = function (i, on) {
-    this.entries[i].input.checked = on;
-    this.entries[i].label.classList.toggle('off', !on);
-    this.graph.setVisibility(i, on);
-  };
+/* The claims about one figure; figure null: those about none. */
+function drawClaims(experiment, figure) {
+  return claimsOf(experiment).filter(({ claim }) => (claim.figure || null) === figure).map(({ claim, findings }) =>
+    element('section', { class: 'claim' }, element('p', { class: 'says' }, claim.says),
+      element('ul', {}, findings.map((finding, i) => drawFinding(experiment, claim.tests[i], finding)))));
+}
 
-  Chart.prototype.showAll = function (on) { for (var i = 0; i < this.entries.length; i++) this.show(i, on); };
+/* ---- tables ---- */
 
-  /* The values at one row beside the names; row -1: those at the end. */
-  Chart.prototype.read = function (row, name) {
-    var data = this.data, at = row < 0 ? data.rows.length - 1 : row, step = data.errors ? 2 : 1, label;
-    this.row = row;
-    label = data.ticks ? (data.ticks.filter(function (t) { return t[0] === data.rows[at][0]; })[0] || [0, number(data.rows[at][0])])[1] : number(data.rows[at][0]);
-    this.title.textContent = row < 0 && !data.errors ? '' : (data.x === 'world.misspecification' ? 'c' : data.x) + ' ' + (data.ticks ? '= ' : '') + label;
-    this.entries.forEach(function (entry, i) {
-      var value = data.rows[at][1 + i * step];
-      entry.value.textContent = row < 0 && !data.errors ? '' : estimate(value, data.errors ? data.rows[at][2 + i * step] : 0);
-      entry.label.classList.toggle('near', row >= 0 && data.curves[i].name === name);
-    });
-  };
+/* Heads in brackets are of columns of numbers. */
+function table(kind, caption, heads, rows) {
+  return element('div', { class: 'wide' }, element('table', { class: kind }, caption,
+    element('thead', {}, row(heads.map(head => Array.isArray(head) ? element('th', { class: 'n' }, head) : element('th', {}, head)))),
+    element('tbody', {}, rows)));
+}
 
-  Chart.prototype.zoom = function (factor) {
-    var range = this.graph.xAxisRange(), all = this.graph.xAxisExtremes(), middle = this.row >= 0 ? this.data.rows[this.row][0] : (range[0] + range[1]) / 2;
-    var half = (range[1] - range[0]) * factor / 2, low = Math.max(all[0], middle - half), high = Math.min(all[1], low + 2 * half);
-    if (high - low >= (all[1] - all[0]) * 0.999) return this.zoomOut();
-    this.graph.updateOptions({ dateWindow: [Math.max(all[0], high - 2 * half), high] });
-    this.reset.disabled = false;
-  };
+function rankingTable(experiment, { policies }) {
+  const costs = new Map(policiesOf(experiment).map(policy => [policy.name, policy.ns_per_round]));
+  const caption = element('caption', {}, `Ranking at round ${count(policies.length > 0 ? policies[0].round : 0)}. ` +
+    'Policies share a rank if their difference is within three standard errors.');
+  return table('ranking', caption, [['rank'], 'policy', ['regret ± se'], ['behind the best'], ['ns a round']], policies.map(p => row(numberCell(p.rank),
+    rowHead(p.policy), numberCell(estimate(p.regret, p.regret_se)), numberCell(p.behind === 0 ? '' : difference(p.behind, p.behind_se)),
+    numberCell(fixed(Number(costs.get(p.policy)), 0)))));
+}
 
-  Chart.prototype.zoomOut = function () {
-    this.graph.resetZoom();
-    if (this.data.marks) this.graph.updateOptions({ dateWindow: this.options().dateWindow });
-    this.reset.disabled = true;
-  };
+function sweepTable(experiment) {
+  const { run, standings } = experiment;
+  const caption = element('caption', {}, 'Final regret ± se against ', element('code', {}, run.sweep_key),
+    '; bold where the best is more than three standard errors ahead of the next.');
+  const rows = policiesOf(experiment).map(({ name }) => row(rowHead(name), standings.map(({ policies, clear }) => {
+    const at = policies.findIndex(p => p.policy === name), found = policies[at];
+    return element('td', { class: clear && at === 0 ? 'n best' : 'n' }, found ? estimate(found.regret, found.regret_se) : '');
+  })));
+  return table('ranking', caption, ['policy', ...run.points.map(point => [point.sweep])], rows);
+}
 
-  Chart.prototype.key = function (event) {
-    var last = this.rows.length - 1, row = this.row, keys = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 };
-    if (event.key in keys) row = row < 0 ? (keys[event.key] > 0 ? 0 : last) : Math.min(last, Math.max(0, row + keys[event.key]));
-    else if (event.key === 'Home') row = 0;
-    else if (event.key === 'End') row = last;
-    else if (event.key === '+' || event.key === '=') { this.zoom(0.5); event.preventDefault(); return; }
-    else if (event.key === '-') { this.zoom(2); event.preventDefault(); return; }
-    else if (event.key === 'Escape') { this.graph.clearSelection(); this.zoomOut(); this.read(-1); return; }
-    else return;
-    event.preventDefault();
-    this.graph.setSelection(row);
-    this.read(row);
-  };
+function pairCell(pair, isSelf) {
+  if (!pair) return isSelf ? element('td', { class: 'n self' }, '·') : cell();
+  const clear = Math.abs(pair[0]) > 3 * pair[1];
+  return element('td', { class: clear ? (pair[0] < 0 ? 'n better' : 'n worse') : 'n' }, difference(...pair));
+}
 
-  Chart.prototype.recolour = function () {
-    var self = this, options = this.options();
-    this.graph.updateOptions({ series: options.series, gridLineColor: options.gridLineColor, axisLineColor: options.axisLineColor });
-    this.entries.forEach(function (entry, i) { entry.label.replaceChild(swatch(self.data.curves[i]), entry.label.children[1]); });
-  };
+function pairTable(sweep, { policies, pairs }) {
+  const heads = element('thead', {}, row(cell(), policies.map(p => element('th', { scope: 'col' }, p.policy))));
+  const rows = policies.map((p, i) => row(rowHead(p.policy), pairs[i].map((pair, j) => pairCell(pair, i === j))));
+  return element('details', { class: 'pairs' }, element('summary', {}, 'Every policy against every other', sweep && `, at ${sweep}`),
+    element('p', {}, 'Regret of the row minus regret of the column, ± its standard error, paired by replication. Coloured beyond three standard errors.'),
+    element('div', { class: 'wide' }, element('table', { class: 'matrix' }, heads, element('tbody', {}, rows))));
+}
 
-  function start(figure) {
-    if (figure.dataset.started) return;
-    figure.dataset.started = 'yes';
-    figure.classList.add('live');
-    try {
-      figure.querySelectorAll('.plot').forEach(function (box) {
-        charts.push(new Chart(box, JSON.parse(box.querySelector('script').textContent)));
-      });
-    } catch (trouble) {
-      figure.classList.remove('live'); /* the drawn figure comes back */
-      console.error(trouble);
-    }
-  }
+function drawStandings(experiment) {
+  const { run, standings } = experiment;
+  if (!run.points) return [];
+  return [run.sweep_key ? sweepTable(experiment) : rankingTable(experiment, standings[0]),
+    ...standings.map((standing, i) => standing.pairs ? pairTable(run.points[i].sweep, standing) : '')];
+}
 
-  var figures = Array.prototype.filter.call(document.querySelectorAll('.figure'), function (f) { return f.querySelector('.plot'); });
-  var watcher = new IntersectionObserver(function (entries) {
-    entries.forEach(function (entry) { if (entry.isIntersecting) { watcher.unobserve(entry.target); start(entry.target); } });
-  }, { rootMargin: '600px' });
-  figures.forEach(function (figure) { watcher.observe(figure); });
-  dark.addEventListener('change', function () { charts.forEach(function (chart) { chart.recolour(); }); });
-  window.oltrReport = { startAll: function () { figures.forEach(start); }, charts: charts };
-})();
+/* Every policy "X (released)" beside its "X"; of a sweep, the two ends. */
+function releasedRows(experiment) {
+  const { run, standings } = experiment, names = policiesOf(experiment).map(p => p.name);
+  return names.filter(name => name.endsWith(' (released)') && names.includes(name.slice(0, -11))).flatMap(name =>
+    [...new Set([0, standings.length - 1])].map(point => {
+      const { policies, pairs } = standings[point], sweep = run.points[point].sweep;
+      const printed = policies.findIndex(p => p.policy === name.slice(0, -11)), released = policies.findIndex(p => p.policy === name);
+      if (printed < 0 || released < 0) return '';
+      const regret = at => numberCell(estimate(policies[at].regret, policies[at].regret_se)), pair = pairs && pairs[released][printed];
+      return row(cell(link(`#${experiment.name}`, experiment.name), sweep && ` at ${sweep}`), rowHead(policies[printed].policy),
+        regret(printed), regret(released), numberCell(pair ? difference(...pair) : ''));
+    }));
+}
+
+/* Each note once, however many experiments have it. */
+function noteEntries(experiments) {
+  const seen = new Set();
+  return experiments.flatMap(policiesOf).filter(({ note }) => note && !seen.has(note) && seen.add(note))
+    .flatMap(({ name, note }) => [element('dt', {}, name), element('dd', {}, note)]);
+}
+
+function paperTime({ run }) {
+  return !run.figures.some(figure => figure.label) ? 'not in the paper' : !run.points ? 'nothing to simulate' : run.note ? 'not given' : 'about 5 min on 48 cores';
+}
+
+function runRow(experiment) {
+  const { name, run } = experiment, head = rowHead(link(`#${name}`, name));
+  return !run ? row(head, numberCell(), cell(), cell(), cell(experiment.trouble), cell())
+    : row(head, numberCell(seconds(run.seconds)), numberCell(run.threads), numberCell(seconds(run.threads * run.seconds)), cell(paperTime(experiment)),
+      numberCell(count(run.points ? run.points[0].replications : 0)));
+}
+
+/* One row for each reading; the first has the figure and the words of the claim. */
+function claimRows(experiment) {
+  return claimsOf(experiment).flatMap(({ claim, findings }) => {
+    const figure = figuresOf(experiment).find(f => f.file === claim.figure), name = figure ? titleOf(figure) : experiment.name;
+    const shared = [link(`#${anchor(experiment, figure)}`, name), claim.says].map(words => element('td', { rowspan: findings.length }, words));
+    return findings.map((finding, i) => element('tr', i > 0 ? { class: 'same' } : {}, i > 0 ? null : shared,
+      cell(claim.tests[i].of), cell(verdict(finding.verdict))));
+  });
+}
+
+/* ---- the page ---- */
+
+/* Machine and program of the first experiment: all ran in one go. */
+function machine(experiments) {
+  const runs = experiments.map(experiment => experiment.run).filter(Boolean), [first] = runs;
+  if (!first) return '';
+  const host = first.host, total = runs.reduce((sum, run) => sum + run.seconds, 0);
+  return `oltr ${first.oltr}, ${first.compiler} · ${host.processor || host.machine || 'unknown machine'}, ${host.processors || 0} processors, ${host.system || ''} · ` +
+    `${first.date} · ${seconds(total)} of simulation`;
+}
+
+function score(experiments) {
+  const found = experiments.flatMap(experiment => experiment.findings).flat().map(finding => finding.verdict);
+  return Object.entries(verdicts).flatMap(([name, [sign, , word]]) =>
+    [element('span', { class: `verdict ${name}` }, `${sign} ${found.filter(v => v === name).length} ${word}`), ' ']);
+}
+
+/* The list of figures, above the tables. */
+function navigation(experiments, ofPaper) {
+  const entries = experiments.flatMap(experiment => figuresOf(experiment).filter(figure => Boolean(figure.label) === ofPaper)
+    .map(figure => element('li', {}, link(`#${anchor(experiment, figure)}`, titleOf(figure)))));
+  return entries.length > 0 ? [element('p', {}, ofPaper ? 'Figures of the paper' : 'Beyond the paper'), element('ul', {}, entries)] : [];
+}
+
+function drawPage({ notice, experiments }) {
+  const find = selector => document.querySelector(selector), body = id => find(`#${id} tbody`);
+  find('#notice').textContent = notice || '';
+  find('#notice').hidden = !notice;
+  find('#machine').textContent = machine(experiments);
+  find('#score').append(...score(experiments));
+  find('nav').prepend(...navigation(experiments, true), ...navigation(experiments, false));
+  body('claims').append(...experiments.flatMap(claimRows));
+  find('#claims').after(...experiments.map(drawExperiment));
+  body('released').append(...experiments.flatMap(releasedRows));
+  find('#released dl').append(...noteEntries(experiments));
+  body('runs').append(...experiments.map(runRow));
+  find('nav').hidden = find('main').hidden = false;
+}
+
+/* Plots are made when they come near the screen. */
+function watchFigures() {
+  const watcher = new IntersectionObserver(seen => seen.filter(entry => entry.isIntersecting).forEach(entry => {
+    watcher.unobserve(entry.target);
+    startFigure(entry.target);
+  }), { rootMargin: '600px' });
+  [...interactive.keys()].forEach(figure => watcher.observe(figure));
+  dark.addEventListener('change', () => charts.forEach(chart => chart.recolour()));
+}
+
+try {
+  drawPage(JSON.parse(document.getElementById('data').textContent));
+  watchFigures();
+  if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+} catch (trouble) {
+  document.getElementById('failure').hidden = false;
+  throw trouble;
+}
+window.oltrReport = { startAll: () => [...interactive.keys()].forEach(startFigure), charts };

@@ -1,26 +1,27 @@
-/* ranker.c - is the neural ranker worth its training?  NDCG on judged queries that it has never
- * seen, beside simpler rankers.
+/* scorers.c - the NDCG of the neural scorer on judged queries it was not trained on, beside simpler
+ * scorers.
  *
- *   bench_ranker TRAIN VALI TEST [--seeds N] [--strict]
+ *   bench_scorers TRAIN VALI TEST [--seeds N] [--strict]
  *
- * Everything is chosen on TRAIN and VALI, TEST is only scored; one line shows the best feature with
- * hindsight, for comparison.  The linear rankers are least squares on the grade, over the
+ * Everything is chosen on TRAIN and VALI; TEST is only scored.  One line, for comparison, has the
+ * feature that is best on TEST itself.  The linear scorers are least squares on the grade, over the
  * standardised features, and over the inputs of the network; a second pair has the ridge that is
- * best on VALI.  With --strict the exit code is 1 unless the mean over the seeds of a single ranker
+ * best on VALI.  With --strict the exit code is 1 unless the mean over the seeds of a single scorer
  * beats the best single feature and the least squares (without a ridge) in NDCG@10.  Then ten
- * rankers on random halves, timed.
+ * scorers on random halves, timed.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <lapacke.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "measure.h"
 #include "lab/data/dataset.h"
+#include "measure.h"
 #include "scorer/prior_quality.h"
 
 enum { CUTS = CHECK_CUTS, MOST_SEEDS = 100, RIDGES = 9 };
@@ -38,13 +39,6 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void *must_have(void *memory)
-{
-    if (!memory)
-        die("out of memory");
-    return memory;
-}
-
 static oltr_dataset *must_read(const char *path)
 {
     oltr_error error = {OLTR_OK, ""};
@@ -52,6 +46,17 @@ static oltr_dataset *must_read(const char *path)
     if (!d)
         die("%s", error.msg);
     return d;
+}
+
+static uint32_t max_u32(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint32_t longest_query(const bench *b)
+{
+    return max_u32(max_u32(most_documents(b->train), most_documents(b->vali)),
+                   most_documents(b->test));
 }
 
 static double ndcg(const bench *b, const oltr_dataset *d, uint32_t k, double *se)
@@ -72,14 +77,14 @@ static double print_line(const bench *b, const char *name)
     return last;
 }
 
-/* ---- single features
- * ------------------------------------------------------------------------------------ */
+/* ---- single features */
 
-/* The queries of both, as one dataset. */
+/* One dataset of the queries of both. */
 static oltr_dataset *joined(const oltr_dataset *a, const oltr_dataset *c)
 {
-    oltr_dataset *d =
-        must_have(dataset_new(a->n_queries + c->n_queries, a->n_rows + c->n_rows, a->dim, NULL));
+    oltr_dataset *d = dataset_new(a->n_queries + c->n_queries, a->n_rows + c->n_rows, a->dim, NULL);
+    if (!d)
+        die("out of memory");
     memcpy(dataset_x(d), a->x, (size_t)a->n_rows * a->dim * sizeof *a->x);
     memcpy(dataset_x(d) + (size_t)a->n_rows * a->dim, c->x,
            (size_t)c->n_rows * a->dim * sizeof *a->x);
@@ -103,8 +108,7 @@ static double feature_line(const bench *b, const oltr_dataset *chosen_on, const 
     return print_line(b, name);
 }
 
-/* ---- least squares
- * -------------------------------------------------------------------------------------- */
+/* ---- least squares */
 
 typedef struct linear {
     input_map map;
@@ -128,23 +132,21 @@ static void add_query(linear *l, const oltr_dataset *d, uint32_t q, double mean_
     }
 }
 
-static linear linear_make(const bench *b, int all_inputs)
+static linear linear_make(const bench *b, bool all_inputs)
 {
     linear l = {.input = NULL};
     part train = {b->train, b->train->n_queries, NULL};
     oltr_error error = {OLTR_OK, ""};
     double mean = 0;
-    uint32_t most = most_documents(b->train);
-    most = most_documents(b->vali) > most ? most_documents(b->vali) : most;
-    most = most_documents(b->test) > most ? most_documents(b->test) : most;
+    uint32_t most = longest_query(b);
     if (input_map_fit(&l.map, &train, &error) != OLTR_OK)
         die("%s", error.msg);
     l.width = all_inputs ? l.map.width : l.map.kept;
-    l.gram = must_have(calloc((size_t)l.width * l.width, sizeof *l.gram));
-    l.solved = must_have(calloc((size_t)l.width * l.width, sizeof *l.gram));
-    l.xy = must_have(calloc(l.width, sizeof *l.xy));
-    l.weight = must_have(calloc(l.width, sizeof *l.weight));
-    l.input = must_have(calloc((size_t)most * l.map.width, sizeof *l.input));
+    l.gram = array_of((size_t)l.width * l.width, sizeof *l.gram);
+    l.solved = array_of((size_t)l.width * l.width, sizeof *l.gram);
+    l.xy = array_of(l.width, sizeof *l.xy);
+    l.weight = array_of(l.width, sizeof *l.weight);
+    l.input = array_of((size_t)most * l.map.width, sizeof *l.input);
     for (uint32_t row = 0; row < b->train->n_rows; row++)
         mean += (double)b->train->grade[row] / b->train->n_rows;
     for (uint32_t q = 0; q < b->train->n_queries; q++)
@@ -162,8 +164,8 @@ static void linear_free(linear *l)
     free(l->input);
 }
 
-/* `ridge` is a share of the number of rows; the smallest makes collinear features solvable and
- * changes nothing else. */
+/* Solves with ridge * n_rows on the diagonal.  LEAST_RIDGE is only large enough for collinear
+ * features to have a solution. */
 static void linear_solve(linear *l, double ridge, uint32_t n_rows)
 {
     memcpy(l->solved, l->gram, (size_t)l->width * l->width * sizeof *l->gram);
@@ -190,9 +192,9 @@ static void linear_score(linear *l, const oltr_dataset *d, float *score)
 
 #define LEAST_RIDGE 1e-9
 
-static double best_ridge(const bench *b, linear *l)
+static double choose_ridge(const bench *b, linear *l)
 {
-    double best = -1, kept = LEAST_RIDGE;
+    double best = -1, best_ridge = LEAST_RIDGE;
     for (int i = 0; i < RIDGES; i++) {
         double ridge = pow(10, i - 6);
         linear_solve(l, ridge, b->train->n_rows);
@@ -200,14 +202,14 @@ static double best_ridge(const bench *b, linear *l)
         double value = ndcg(b, b->vali, 10, NULL);
         if (value > best) {
             best = value;
-            kept = ridge;
+            best_ridge = ridge;
         }
     }
-    return kept;
+    return best_ridge;
 }
 
 /* Two lines; returns the NDCG@10 of the first, without a ridge. */
-static double linear_lines(const bench *b, int all_inputs)
+static double linear_lines(const bench *b, bool all_inputs)
 {
     linear l = linear_make(b, all_inputs);
     const char *what = all_inputs ? "the inputs of the network" : "standardised features";
@@ -215,7 +217,7 @@ static double linear_lines(const bench *b, int all_inputs)
     linear_solve(&l, LEAST_RIDGE, b->train->n_rows);
     linear_score(&l, b->test, b->score);
     (void)snprintf(name, sizeof name, "linear least squares, %s", what);
-    double plain = print_line(b, name), ridge = best_ridge(b, &l);
+    double plain = print_line(b, name), ridge = choose_ridge(b, &l);
     linear_solve(&l, ridge, b->train->n_rows);
     linear_score(&l, b->test, b->score);
     (void)snprintf(name, sizeof name,
@@ -225,8 +227,7 @@ static double linear_lines(const bench *b, int all_inputs)
     return plain;
 }
 
-/* ---- neural
- * --------------------------------------------------------------------------------------------- */
+/* ---- neural */
 
 typedef struct moments {
     double sum[CUTS], squares[CUTS];
@@ -257,7 +258,7 @@ static double neural_line(const bench *b, uint32_t seeds)
     moments m = {{0}, {0}};
     for (uint32_t seed = 1; seed <= seeds; seed++)
         add_seed(b, seed, &m);
-    printf("| **one neural ranker, mean over %u seeds** |", seeds);
+    printf("| **one neural scorer, mean over %u seeds** |", seeds);
     double mean = 0, se = 0;
     for (int i = 0; i < CUTS; i++) {
         mean = m.sum[i] / seeds;
@@ -282,31 +283,23 @@ static void ensemble_line(const bench *b)
         for (uint32_t m = 0; m < s.n_models; m++)
             b->score[row] += s.score[(size_t)row * s.n_models + m];
     }
-    (void)print_line(b, "ten neural rankers on random halves, mean score");
-    printf("\nTen rankers trained in %.1f s of wall time by two threads.\n", seconds);
+    (void)print_line(b, "ten neural scorers on random halves, mean score");
+    printf("\nTen scorers trained in %.1f s of wall time by two threads.\n", seconds);
     scores_free(&s);
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
-
-static uint32_t max_u32(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
+/* ---- the program */
 
 static void make_room(bench *b)
 {
     uint32_t rows = max_u32(b->train->n_rows + b->vali->n_rows, b->test->n_rows);
-    uint32_t most = max_u32(max_u32(most_documents(b->train), most_documents(b->vali)),
-                            most_documents(b->test));
     if (b->train->dim != b->vali->dim || b->train->dim != b->test->dim)
         die("the three files have different numbers of features");
-    b->score = must_have(malloc((rows + 1) * sizeof *b->score));
-    b->room = must_have(malloc((most + 1) * sizeof *b->room));
+    b->score = array_of((rows + 1), sizeof *b->score);
+    b->room = array_of((longest_query(b) + 1), sizeof *b->room);
 }
 
-static int run(const bench *b, uint32_t seeds)
+static bool run(const bench *b, uint32_t seeds)
 {
     uint32_t counted;
     oltr_dataset *known = joined(b->train, b->vali);
@@ -317,12 +310,12 @@ static int run(const bench *b, uint32_t seeds)
            "document; equal scores "
            "count with the mean over their orders.\n\n",
            b->train->n_queries, b->vali->n_queries, b->test->n_queries, counted);
-    printf("| ranker | NDCG@1 | NDCG@5 | NDCG@10 | se of NDCG@10 over queries "
+    printf("| scorer | NDCG@1 | NDCG@5 | NDCG@10 | se of NDCG@10 over queries "
            "|\n|---|---|---|---|---|\n");
     (void)print_line(b, "random order");
     double feature = feature_line(b, known, "the training and validation queries");
     (void)feature_line(b, b->test, "the test queries themselves");
-    double squares = linear_lines(b, 0), wide = linear_lines(b, 1);
+    double squares = linear_lines(b, false), wide = linear_lines(b, true);
     double neural = neural_line(b, seeds);
     ensemble_line(b);
     oltr_dataset_free(known);
@@ -332,20 +325,21 @@ static int run(const bench *b, uint32_t seeds)
 int main(int argc, char **argv)
 {
     const char *file[3] = {NULL, NULL, NULL};
-    int n = 0, strict = 0;
+    int n = 0;
+    bool strict = false;
     uint32_t seeds = 5;
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--strict") == 0)
-            strict = 1;
+            strict = true;
         else if (strcmp(argv[i], "--seeds") == 0 && i + 1 < argc)
             seeds = (uint32_t)strtoul(argv[++i], NULL, 10);
         else if (n < 3)
             file[n++] = argv[i];
     if (n != 3 || seeds < 1 || seeds > MOST_SEEDS)
-        die("usage: bench_ranker TRAIN VALI TEST [--seeds 1..%d] [--strict]", MOST_SEEDS);
+        die("usage: bench_scorers TRAIN VALI TEST [--seeds 1..%d] [--strict]", MOST_SEEDS);
     bench b = {must_read(file[0]), must_read(file[1]), must_read(file[2]), NULL, NULL};
     make_room(&b);
-    int good = run(&b, seeds);
+    bool good = run(&b, seeds);
     oltr_dataset_free(b.train);
     oltr_dataset_free(b.vali);
     oltr_dataset_free(b.test);

@@ -1,0 +1,48 @@
+/* attractions.c - the largest and the smallest attractions of an instance, for the value of the
+ * best and the worst list.  One pass with a heap of k numbers: O(n log k), no memory of its own. */
+#include <math.h>
+
+#include "lab/world/world.h"
+
+/* Puts `key` into the heap of n numbers whose smallest is at the root, in place of that root. */
+static void replace_root(double *heap, uint32_t n, double key)
+{
+    uint32_t at = 0;
+    for (uint32_t child = 1; child < n; child = 2 * at + 1) {
+        child += child + 1 < n && heap[child + 1] < heap[child];
+        if (!(heap[child] < key))
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = key;
+}
+
+/* The k largest of sign * attraction, falling: a heap of the best so far, then sorted in place. */
+static const double *extremes(const instance *truth, uint32_t k, double sign)
+{
+    double *heap = truth->room;
+    for (uint32_t i = 0; i < k; i++)
+        heap[i] = -INFINITY;
+    for (uint32_t i = 0; i < truth->n_items; i++)
+        if (!(sign * truth->attraction[i] <= heap[0]))
+            replace_root(heap, k, sign * truth->attraction[i]);
+    for (uint32_t n = k; n > 1; n--) {
+        double smallest = heap[0];
+        replace_root(heap, n - 1, heap[n - 1]);
+        heap[n - 1] = smallest;
+    }
+    for (uint32_t i = 0; i < k; i++)
+        heap[i] *= sign;
+    return heap;
+}
+
+const double *largest_attractions(const instance *truth, uint32_t k)
+{
+    return extremes(truth, k, 1);
+}
+
+const double *smallest_attractions(const instance *truth, uint32_t k)
+{
+    return extremes(truth, k, -1);
+}

@@ -1,0 +1,121 @@
+/* world_check.c - what can be wrong with a world of any kind.  What can be wrong with one kind is
+ * checked in its own file. */
+#include <math.h>
+#include <string.h>
+
+#include "lab/world/world.h"
+
+/* Operations that a program brings along may have been compiled with a later header. */
+static oltr_status check_size(const char *what, size_t size, size_t known, oltr_error *error)
+{
+    if (size <= known)
+        return OLTR_OK;
+    return set_error(
+        error, OLTR_EINVAL,
+        "the operations of this %s are of a newer oltr: %zu bytes, and this one knows %zu", what,
+        size, known);
+}
+
+const world_ops *world_kind(const oltr_world *world, oltr_error *error)
+{
+    const world_ops *own = world->custom_kind;
+    if (!own)
+        return world_ops_of(world->kind, error);
+    if (check_size("world", own->size, sizeof *own, error) != OLTR_OK)
+        return NULL;
+    if (own->info.name && own->check && own->draw && !own->moves == !own->advance)
+        return own;
+    set_error(error, OLTR_EINVAL,
+              "a world of your own needs a name, check and draw, and moves together with advance");
+    return NULL;
+}
+
+const click_ops *world_clicks(const oltr_world *world, oltr_error *error)
+{
+    const click_ops *own = world->custom_clicks;
+    if (!own)
+        return click_ops_of(world->clicks, error);
+    if (check_size("click model", own->size, sizeof *own, error) != OLTR_OK)
+        return NULL;
+    if (own->info.name && own->check && own->scan && own->value && own->best)
+        return own;
+    set_error(error, OLTR_EINVAL,
+              "a click model of your own needs a name, check, scan, value and best");
+    return NULL;
+}
+
+static bool value_fits(const oltr_param *param, double value)
+{
+    uint32_t words = 0;
+    while (param->choices && param->choices[words])
+        words++;
+    if (param->type == OLTR_REAL)
+        return value >= param->min && value <= param->max;
+    bool in_range = param->type == OLTR_INTEGER && value >= param->min && value <= param->max;
+    return floor(value) >= value && (in_range || (value >= 0 && value < words));
+}
+
+/* Numbers without a field of their own are checked by the table; a field, by its world. */
+static oltr_status check_values(const char *name, const world_param *params, uint32_t n,
+                                const double *values, oltr_error *error)
+{
+    for (uint32_t i = 0; values && i < n; i++)
+        if (!params[i].field && !value_fits(&params[i].about, values[i]))
+            return set_error(error, OLTR_EINVAL, "%s: %s must be from %g to %g%s, not %g", name,
+                             params[i].about.name, params[i].about.min, params[i].about.max,
+                             params[i].about.type == OLTR_REAL ? "" : " and whole", values[i]);
+    return OLTR_OK;
+}
+
+oltr_status world_check(const oltr_world *world, oltr_error *error)
+{
+    const world_ops *kind = world_kind(world, error);
+    const click_ops *clicks = kind ? world_clicks(world, error) : NULL;
+    if (!kind || !clicks)
+        return OLTR_EINVAL;
+    if (world->n_items < 1)
+        return set_error(error, OLTR_EITEM, "a world needs at least 1 item");
+    if (!isfinite(world->misspecification))
+        return set_error(error, OLTR_EPRIOR, "the misspecification must be a finite number");
+    if (!world->prior_a != !world->prior_b)
+        return set_error(error, OLTR_EPRIOR, "a world's prior needs both a and b");
+    if ((world->dataset || world->prior_mean || world->prior_sd) &&
+        !(kind->traits & OLTR_WORLD_DATASET))
+        return set_error(
+            error, OLTR_EINVAL,
+            "a dataset, and means and deviations of a prior, are for world dataset, not %s",
+            kind->info.name);
+    if (kind->traits & OLTR_WORLD_REALS && clicks->rewards != OLTR_REALS)
+        return set_error(error, OLTR_EINVAL,
+                         "world %s has real rewards: its click model must be abandon, not %s",
+                         kind->info.name, clicks->info.name);
+    oltr_status status =
+        check_values(kind->info.name, kind->params, kind->n_params, world->kind_values, error);
+    if (status == OLTR_OK)
+        status = check_values(clicks->info.name, clicks->params, clicks->n_params,
+                              world->click_values, error);
+    if (status == OLTR_OK)
+        status = clicks->check(world, error);
+    return status == OLTR_OK ? kind->check(world, error) : status;
+}
+
+bool is_shifted(const oltr_world *world)
+{
+    return world->misspecification < 0 || world->misspecification > 0;
+}
+
+oltr_status check_shifted_prior(const oltr_world *world, double a, double b, uint32_t item,
+                                oltr_error *error)
+{
+    double c = world->misspecification;
+    if (!(isfinite(a) && isfinite(b) && a > 0 && b > 0))
+        return set_error(error, OLTR_EPRIOR,
+                         "item %u: Beta(%g, %g) is no prior; both shapes must be above 0", item, a,
+                         b);
+    if (!(a + c > 0 && b - c > 0))
+        return set_error(error, OLTR_EPRIOR,
+                         "policies would get Beta(%g, %g), and there is no such prior: keep "
+                         "misspecification between %g and %g",
+                         a + c, b - c, -a, b);
+    return OLTR_OK;
+}

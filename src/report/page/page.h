@@ -1,0 +1,18 @@
+/* page.h - index.html and its data. */
+#ifndef OLTR_REPORT_PAGE_PAGE_H
+#define OLTR_REPORT_PAGE_PAGE_H
+
+#include "report/report.h"
+
+/* Everything that the page shows (docs/formats.md, page.json); NULL without memory.  *missing
+ * counts the figures that were not drawn. */
+json_t *page_json(const struct report *report, uint32_t *missing);
+
+/* The interactive plots of one figure, from its data file; NULL if the file is missing or broken,
+ * or without memory. */
+json_t *page_plots(const struct report_experiment *experiment, const struct figure *figure);
+
+/* Writes page.json, and index.html with the same JSON inside. */
+oltr_status page_write(const struct report *report, uint32_t *missing, oltr_error *error);
+
+#endif

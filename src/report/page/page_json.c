@@ -1,0 +1,232 @@
+/* page_json.c - results, claims and texts of a report as one JSON value.
+ *
+ * Per experiment: the fields of its manifest that the page shows, the standings at each swept
+ * value, the findings of each claim, and the plots and the drawn SVG of each figure.  Numbers stay
+ * numbers; page.js writes them as text. */
+#include "report/page/page.h"
+
+#include "report/claims/standings.h"
+#include "report/io/json_text.h"
+#include "report/io/whole_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A file may hold 1e999; JSON has no infinity. */
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* ---- standings ---- */
+
+static json_t *ranked_json(const struct ranked *r)
+{
+    return json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "policy", r->policy, "rank",
+                     (json_int_t)r->rank, "round", (json_int_t)r->row->round, "regret",
+                     number(r->row->regret), "regret_se", number(r->row->regret_se), "behind",
+                     number(r->behind), "behind_se", number(r->behind_se));
+}
+
+/* Regret of policy i minus that of policy j, with its standard error; null where there is none. */
+static json_t *pairs_json(const struct folder *folder, const char *sweep,
+                          const struct ranked *ranked, uint32_t count)
+{
+    json_t *rows = json_array();
+    for (uint32_t i = 0; i < count; i++) {
+        json_t *row = json_array();
+        for (uint32_t j = 0; j < count; j++) {
+            double difference, se;
+            bool known = i != j && pair_find(&folder->pairs, sweep, ranked[i].row->round,
+                                             ranked[i].policy, ranked[j].policy, &difference, &se);
+            row = json_with(row, known ? json_pack("[o, o]", number(difference), number(se))
+                                       : json_null());
+        }
+        rows = json_with(rows, row);
+    }
+    return rows;
+}
+
+static json_t *standing_json(const struct folder *folder, const char *sweep, struct ranked *ranked)
+{
+    uint32_t count = rank_policies(folder, sweep, ranked);
+    json_t *policies = json_array();
+    for (uint32_t i = 0; i < count; i++)
+        policies = json_with(policies, ranked_json(&ranked[i]));
+    bool clear = count > 1 && rank_is_clear(folder, sweep, &ranked[0], &ranked[1]);
+    json_t *pairs =
+        folder->pairs.count > 0 ? pairs_json(folder, sweep, ranked, count) : json_null();
+    return json_pack("{s:o, s:b, s:o}", "policies", policies, "clear", clear, "pairs", pairs);
+}
+
+static json_t *standings_json(const struct folder *folder)
+{
+    const struct figure_scene *scene = &folder->manifest.scene;
+    struct ranked *ranked = calloc(scene->n_policies + 1, sizeof *ranked);
+    json_t *array = ranked ? json_array() : NULL;
+    for (uint32_t p = 0; array && p < scene->n_points; p++)
+        array = json_with(array, standing_json(folder, scene->point[p].sweep, ranked));
+    free(ranked);
+    return array;
+}
+
+static json_t *posteriors_json(const struct folder *folder)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < folder->n_posteriors; i++) {
+        const struct posterior_row *row = &folder->posterior[i];
+        json_t *object = json_pack("{s:o, s:o}", "attraction", json_any_string(row->attraction),
+                                   "posterior", json_any_string(row->posterior));
+        for (int j = 0; object && j < N_MEASURES; j++)
+            (void)json_object_set_new(object, measure_names[j], number(row->value[j]));
+        array = json_with(array, object);
+    }
+    return array;
+}
+
+/* ---- claims ---- */
+
+static const char *const verdict_names[] = {"holds", "fails", "inconclusive"};
+
+static json_t *comparison_json(const struct claim_comparison *c)
+{
+    return json_pack("{s:s, s:s, s:s, s:s*, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "policy",
+                     c->policy, "other", c->other, "at", c->at, "against", c->against, "round",
+                     (json_int_t)c->round, "value", number(c->value), "other_value",
+                     number(c->other_value), "difference", number(c->difference), "difference_se",
+                     number(c->difference_se), "margin", number(c->margin), "margin_se",
+                     number(c->margin_se), "verdict", verdict_names[c->verdict]);
+}
+
+static json_t *finding_json(const struct claim_finding *finding)
+{
+    json_t *comparisons = json_array();
+    for (uint32_t i = 0; i < finding->n_comparisons; i++)
+        comparisons = json_with(comparisons, comparison_json(&finding->comparison[i]));
+    return json_pack("{s:s, s:s, s:o}", "verdict", verdict_names[finding->verdict], "reason",
+                     finding->reason, "comparisons", comparisons);
+}
+
+/* A list for each claim, in it a finding for each test. */
+static json_t *findings_json(const struct report_experiment *experiment)
+{
+    const struct manifest *manifest = &experiment->folder.manifest;
+    const struct claim_finding *next = experiment->findings.finding;
+    json_t *claims = json_array();
+    for (uint32_t i = 0; i < manifest->n_claims; i++) {
+        json_t *tests = json_array();
+        for (uint32_t j = 0; j < manifest->claim[i].n_tests; j++)
+            tests = json_with(tests, finding_json(next++));
+        claims = json_with(claims, tests);
+    }
+    return claims;
+}
+
+/* ---- figures ---- */
+
+/* Runs of blanks mean the same as one in XML; without them the picture is a fifth smaller. */
+static void squeeze(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++)
+        if (!strchr(" \t\r\n", *from))
+            *to++ = *from;
+        else if (to > text && to[-1] != ' ')
+            *to++ = ' ';
+    *to = '\0';
+}
+
+/* The plots and the picture of a figure; null if one of its files is missing. */
+static json_t *figure_json(const struct report_experiment *experiment, const struct figure *figure,
+                           uint32_t *missing)
+{
+    struct text svg = {0};
+    char name[128];
+    json_t *plots = page_plots(experiment, figure);
+    bool drawn = plots && snprintf(name, sizeof name, "%s.svg", figure->file) < (int)sizeof name &&
+                 file_read_in(experiment->path, name, &svg, NULL) == OLTR_OK && svg.length > 0;
+    if (drawn)
+        squeeze(svg.bytes);
+    json_t *json = drawn
+                       ? json_pack("{s:O, s:o}", "plots", plots, "svg", json_any_string(svg.bytes))
+                       : json_null();
+    *missing += !drawn;
+    json_decref(plots);
+    text_free(&svg);
+    return json;
+}
+
+static json_t *figures_json(const struct report_experiment *experiment, uint32_t *missing)
+{
+    const struct manifest *manifest = &experiment->folder.manifest;
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < manifest->n_figures; i++)
+        array = json_with(array, figure_json(experiment, &manifest->figure[i], missing));
+    return array;
+}
+
+/* ---- experiments ---- */
+
+/* The fields of an object that it has; `key` ends with NULL. */
+static json_t *fields(const json_t *from, const char *const *key)
+{
+    json_t *to = json_object();
+    for (; to && *key; key++) {
+        json_t *value = json_object_get(from, *key);
+        if (value && json_object_set(to, *key, value) != 0) {
+            json_decref(to);
+            to = NULL;
+        }
+    }
+    return to;
+}
+
+/* What the page shows of a manifest.  Names of files and machines stay in the manifest: a page is
+ * sent to other people. */
+static json_t *run_json(const struct manifest *manifest)
+{
+    static const char *const about[] = {"oltr",     "kind",    "title",   "date",
+                                        "compiler", "threads", "seconds", "sweep_key",
+                                        "figures",  "claims",  NULL};
+    static const char *const machine[] = {"processor", "machine", "processors", "system", NULL};
+    static const char *const world[] = {"kind", NULL};
+    const json_t *all = manifest->json;
+    json_t *points = manifest->is_concentration ? NULL : json_object_get(all, "points");
+    json_t *run = fields(all, about);
+    json_t *more = json_pack(
+        "{s:o, s:o, s:O*, s:O*}", "host", fields(json_object_get(all, "host"), machine), "world",
+        fields(json_object_get(json_object_get(all, "configuration"), "world"), world), "note",
+        json_object_get(json_object_get(all, "data"), "note"), "points", points);
+    if (!more || json_object_update(run, more) != 0) {
+        json_decref(run);
+        run = NULL;
+    }
+    json_decref(more);
+    return run;
+}
+
+static json_t *experiment_json(const struct report_experiment *experiment, uint32_t *missing)
+{
+    const struct folder *folder = &experiment->folder;
+    json_t *json = json_pack("{s:s, s:s*, s:o, s:o, s:o, s:o}", "name", experiment->name, "trouble",
+                             experiment->trouble, "standings", standings_json(folder), "posteriors",
+                             posteriors_json(folder), "findings", findings_json(experiment),
+                             "figures", figures_json(experiment, missing));
+    if (json && experiment->there &&
+        json_object_set_new(json, "run", run_json(&folder->manifest)) != 0) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
+}
+
+json_t *page_json(const struct report *report, uint32_t *missing)
+{
+    json_t *experiments = json_array();
+    for (size_t i = 0; i < report->count; i++)
+        experiments = json_with(experiments, experiment_json(&report->experiment[i], missing));
+    return json_pack("{s:s, s:O*, s:o}", "oltr", oltr_version(), "notice",
+                     json_object_get(report->about, "notice"), "experiments", experiments);
+}
