@@ -8,6 +8,7 @@
 #include "engine/base/quote.h"
 #include "lab/data/dataset.h"
 #include "lab/data/normaliser.h"
+#include "report/io/json_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -347,12 +348,8 @@ json_t *prepared_json(const struct prepared *all)
     if (!prepared_note(all))
         return NULL;
     json_t *sets = json_array();
-    for (uint32_t i = 0; i < all->n_sets; i++) {
-        if (json_array_append_new(sets, set_json(&all->set[i])) != 0) {
-            json_decref(sets);
-            return NULL;
-        }
-    }
+    for (uint32_t i = 0; i < all->n_sets; i++)
+        sets = json_with(sets, set_json(&all->set[i]));
     return json_pack("{s:s, s:o}", "note", all->note, "sets", sets);
 }
 

@@ -5,6 +5,7 @@
 #include "app/args/complain.h"
 #include "app/run/progress.h"
 #include "app/run/stop.h"
+#include "report/io/json_text.h"
 #include "report/io/whole_file.h"
 #include "report/report.h"
 
@@ -106,17 +107,15 @@ static oltr_status write_about(const struct series *series, oltr_error *error)
         const struct series_item *item = &series->item[i];
         const char *trouble =
             item->failed ? "It failed when it was run last; the program said why." : NULL;
-        json_array_append_new(experiments,
-                              json_pack("{s:s, s:s*}", "name", item->name, "trouble", trouble));
+        experiments = json_with(experiments,
+                                json_pack("{s:s, s:s*}", "name", item->name, "trouble", trouble));
     }
     json_t *about =
         json_pack("{s:s, s:b, s:s, s:o}", "oltr", oltr_version(), "quick", (int)series->quick,
                   "notice", notice.bytes ? notice.bytes : "", "experiments", experiments);
-    char *dump = about ? json_dumps(about, JSON_INDENT(2)) : NULL;
-    text_add(&content, dump ? dump : "");
-    text_add(&content, "\n");
-    content.failed =
-        content.failed || notice.failed || !dump || json_array_size(experiments) != series->count;
+    char *dump = json_text(about, JSON_INDENT(2));
+    text_printf(&content, "%s\n", dump ? dump : "");
+    content.failed = content.failed || notice.failed || !dump;
     oltr_status status = file_write_in(series->output, "report.json", &content, error);
     free(dump);
     json_decref(about);

@@ -2,8 +2,9 @@
  * JSON, and one picture each. */
 #include "app/verbs/data_family.h"
 #include "report/figures/data_figure.h"
-#include "report/io/whole_file.h"
 #include "report/figures/gnuplot.h"
+#include "report/io/json_text.h"
+#include "report/io/whole_file.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -235,9 +236,9 @@ static json_t *description_json(const struct inspected *at)
     const struct description *d = &at->description;
     json_t *labels = json_array(), *columns = json_array();
     for (int grade = 0; grade <= d->largest_grade; grade++)
-        json_array_append_new(labels, json_integer((json_int_t)d->grade[grade]));
+        labels = json_with(labels, json_integer((json_int_t)d->grade[grade]));
     for (uint32_t j = 0; j < d->dim; j++)
-        json_array_append_new(columns, column_json(&d->column[j], j + 1));
+        columns = json_with(columns, column_json(&d->column[j], j + 1));
     return json_pack("{ss sI sI sI s{sI sf sf sI} so sI sf sI so}", "file", at->file, "rows",
                      (json_int_t)d->rows, "queries", (json_int_t)d->queries, "lines_skipped",
                      (json_int_t)at->report.skipped, "documents", "fewest", (json_int_t)d->fewest,
@@ -250,10 +251,9 @@ static json_t *description_json(const struct inspected *at)
 static int print_json(const struct inspected *at, uint32_t count)
 {
     json_t *all = json_array();
-    bool good = all;
-    for (uint32_t i = 0; good && i < count; i++)
-        good = json_array_append_new(all, description_json(&at[i])) == 0;
-    good = good && json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0;
+    for (uint32_t i = 0; i < count; i++)
+        all = json_with(all, description_json(&at[i]));
+    bool good = all && json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0;
     putchar('\n');
     json_decref(all);
     return good ? EXIT_OK : complain(EXIT_FAILED, "cannot print the JSON");

@@ -215,16 +215,16 @@ int cmd_prior_check(const struct arguments *arguments)
 {
     double attraction[GRADES];
     const char *mapping;
-    uint32_t threads, largest;
+    uint32_t largest;
     oltr_dataset *data = NULL;
-    if (!arguments_value(arguments, "scores"))
+    if (!arguments_has(arguments, "scores"))
         return complain(EXIT_USAGE, "prior check needs --scores FILE");
-    int code = value_threads(arguments, &threads);
-    code = code != EXIT_OK ? code : prior_read(arguments, "data", threads, &data);
-    code = code != EXIT_OK ? code
-                           : prior_grades(arguments, (const oltr_dataset *const *)&data, 1,
-                                          attraction, &mapping, &largest);
-    code = code != EXIT_OK ? code : check(arguments, data, attraction);
+    int code = prior_read(arguments, "data", &data);
+    if (code == EXIT_OK)
+        code = prior_grades(arguments, (const oltr_dataset *const *)&data, 1, attraction, &mapping,
+                            &largest);
+    if (code == EXIT_OK)
+        code = check(arguments, data, attraction);
     oltr_dataset_free(data);
     return code;
 }

@@ -1,4 +1,4 @@
-/* data_family.h - the family `oltr data`: its members, and what they share. */
+/* data_family.h - what the commands of `oltr data` and `oltr prior` share. */
 #ifndef OLTR_APP_VERBS_DATA_FAMILY_H
 #define OLTR_APP_VERBS_DATA_FAMILY_H
 
@@ -8,7 +8,7 @@
 
 /* --threads, --lenient and --most-features. */
 int data_read_options(const struct arguments *arguments, oltr_read_options *options);
-/* Says what reading met: skipped lines and features that stood twice. */
+/* Says what was wrong with a file that was read: skipped lines and repeated features. */
 void data_say_report(const char *file, const oltr_read_report *report);
 
 #endif
