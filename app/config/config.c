@@ -16,11 +16,13 @@ oltr_status config_open(const char *name, const char *text, size_t length, struc
 static bool read_sections(const struct reader *reader, struct config *config)
 {
     const struct node *root = config->plan->root;
+    struct names names;
     config->is_concentration = strcmp(config->plan->kind, "concentration") == 0;
     bool good = config->is_concentration ? config_concentration(reader, root, config)
-                                         : plan_read(config->plan, reader->error) &&
-                                               config_figures(reader, root, config);
-    return good && config_claims(reader, root, config);
+                                         : plan_read(config->plan, reader->error);
+    return good && config_names(reader, config, &names) &&
+           (config->is_concentration || config_figures(reader, root, &names, config)) &&
+           config_claims(reader, root, &names, config);
 }
 
 oltr_status config_read(struct config *config, const struct overrides *overrides, oltr_error *error)

@@ -1,5 +1,5 @@
-/* cmd_data_inspect.c - `oltr data inspect`: files of judged queries side by side in a table, as
- * JSON, and one picture each. */
+/* cmd_data_inspect.c - `oltr data inspect`: a table of files of judged queries with one column for
+ * each file, the same as JSON, and a picture of each file. */
 #include "app/verbs/data_family.h"
 #include "report/figures/data_figure.h"
 #include "report/figures/gnuplot.h"
@@ -37,7 +37,7 @@ static int inspect_one(const char *file, const oltr_read_options *options, struc
     return EXIT_OK;
 }
 
-/* ---- the table: one line for each fact, one column for each file */
+/* ---- the table */
 
 enum { CELL = 40, NAME_WIDTH = 26, NARROWEST = 12, WIDEST = 24 };
 
@@ -66,113 +66,46 @@ static void grouped(uint64_t n, char cell[CELL])
     cell[at] = '\0';
 }
 
-static void real(double x, char cell[CELL])
-{
-    snprintf(cell, CELL, "%.6g", x);
-}
-
-/* Many files write a fact under its name; a fact is a function from a file to a cell. */
-static void fact_rows(const struct inspected *at, char cell[CELL])
-{
-    grouped(at->description.rows, cell);
-}
-
-static void fact_queries(const struct inspected *at, char cell[CELL])
-{
-    grouped(at->description.queries, cell);
-}
-
-static void fact_fewest(const struct inspected *at, char cell[CELL])
-{
-    grouped(at->description.fewest, cell);
-}
-
-static void fact_median(const struct inspected *at, char cell[CELL])
-{
-    real(at->description.median, cell);
-}
-
-static void fact_mean(const struct inspected *at, char cell[CELL])
-{
-    snprintf(cell, CELL, "%.2f", at->description.mean);
-}
-
-static void fact_most(const struct inspected *at, char cell[CELL])
-{
-    grouped(at->description.most, cell);
-}
-
-static void fact_without(const struct inspected *at, char cell[CELL])
-{
-    grouped(at->description.queries_without, cell);
-}
-
-static void fact_features(const struct inspected *at, char cell[CELL])
-{
-    grouped(at->description.dim, cell);
-}
-
-static void fact_constant(const struct inspected *at, char cell[CELL])
-{
-    grouped(described_constants(&at->description), cell);
-}
-
-static void fact_constant_within(const struct inspected *at, char cell[CELL])
-{
-    grouped(described_constants_within(&at->description), cell);
-}
-
-static void fact_negative(const struct inspected *at, char cell[CELL])
-{
-    grouped(described_negative(&at->description), cell);
-}
-
-static void fact_zeros(const struct inspected *at, char cell[CELL])
-{
-    snprintf(cell, CELL, "%.2f %%", 100 * described_zeros(&at->description));
-}
-
-static void fact_beyond(const struct inspected *at, char cell[CELL])
-{
-    grouped(described_beyond(&at->description), cell);
-}
-
-static void fact_low(const struct inspected *at, char cell[CELL])
-{
-    float low, high;
-    described_range(&at->description, &low, &high);
-    real((double)low, cell);
-}
-
-static void fact_high(const struct inspected *at, char cell[CELL])
-{
-    float low, high;
-    described_range(&at->description, &low, &high);
-    real((double)high, cell);
-}
-
-static const struct fact {
-    const char *name;
-    void (*cell)(const struct inspected *at, char cell[CELL]); /* NULL: the labels stand here */
-} facts[] = {
-    {"rows", fact_rows},
-    {"queries", fact_queries},
-    {"documents, fewest", fact_fewest},
-    {"           median", fact_median},
-    {"           mean", fact_mean},
-    {"           most", fact_most},
-    {"label", NULL},
-    {"queries with labels 0 only", fact_without},
-    {"features", fact_features},
-    {"  constant", fact_constant},
-    {"  constant within queries", fact_constant_within},
-    {"  with negative values", fact_negative},
-    {"values that are 0", fact_zeros},
-    {"values too large", fact_beyond},
-    {"smallest value", fact_low},
-    {"largest value", fact_high},
-    {NULL, NULL},
+enum { N_FACTS = 15, LABELS_BEFORE = 6 /* the shares of the labels come before this fact */ };
+static const char *const facts[N_FACTS] = {
+    "rows",
+    "queries",
+    "documents, fewest",
+    "           median",
+    "           mean",
+    "           most",
+    "queries with labels 0 only",
+    "features",
+    "  constant",
+    "  constant within queries",
+    "  with negative values",
+    "values that are 0",
+    "values too large",
+    "smallest value",
+    "largest value",
 };
+
+/* The cells of one file, in the order of facts[]. */
+static void fill_cells(const struct description *d, char cell[N_FACTS][CELL])
+{
+    float low, high;
+    described_range(d, &low, &high);
+    grouped(d->rows, cell[0]);
+    grouped(d->queries, cell[1]);
+    grouped(d->fewest, cell[2]);
+    snprintf(cell[3], CELL, "%.6g", d->median);
+    snprintf(cell[4], CELL, "%.2f", d->mean);
+    grouped(d->most, cell[5]);
+    grouped(d->queries_without, cell[6]);
+    grouped(d->dim, cell[7]);
+    grouped(described_constants(d), cell[8]);
+    grouped(described_constants_within(d), cell[9]);
+    grouped(described_negative(d), cell[10]);
+    snprintf(cell[11], CELL, "%.2f %%", 100 * described_zeros(d));
+    grouped(described_beyond(d), cell[12]);
+    snprintf(cell[13], CELL, "%.6g", (double)low);
+    snprintf(cell[14], CELL, "%.6g", (double)high);
+}
 
 static void print_label(const struct inspected *at, uint32_t count, int grade)
 {
@@ -187,7 +120,7 @@ static void print_label(const struct inspected *at, uint32_t count, int grade)
     putchar('\n');
 }
 
-/* Every label that stands in one of the files. */
+/* Every label that one of the files has. */
 static void print_labels(const struct inspected *at, uint32_t count)
 {
     for (int grade = 0; grade < DESCRIBED_GRADES; grade++) {
@@ -205,16 +138,14 @@ static void print_table(const struct inspected *at, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         printf("  %*.*s", width_of(&at[i]), WIDEST, last_part(at[i].file));
     putchar('\n');
-    for (const struct fact *fact = facts; fact->name; fact++) {
-        if (!fact->cell) {
+    for (int fact = 0; fact < N_FACTS; fact++) {
+        if (fact == LABELS_BEFORE)
             print_labels(at, count);
-            continue;
-        }
-        printf("%-*s", NAME_WIDTH, fact->name);
+        printf("%-*s", NAME_WIDTH, facts[fact]);
         for (uint32_t i = 0; i < count; i++) {
-            char cell[CELL];
-            fact->cell(&at[i], cell);
-            printf("  %*s", width_of(&at[i]), cell);
+            char cell[N_FACTS][CELL];
+            fill_cells(&at[i].description, cell);
+            printf("  %*s", width_of(&at[i]), cell[fact]);
         }
         putchar('\n');
     }
@@ -263,7 +194,7 @@ static int print_json(const struct inspected *at, uint32_t count)
 
 enum { NAME_SIZE = 80 };
 
-/* "data-" and the name of the file without folder and endings, made plain. */
+/* "data-" and the name of the file without folder and endings; other characters become '_'. */
 static void plain_name(const char *file, char name[NAME_SIZE])
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";

@@ -4,11 +4,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "app/args/value.h"
 #include "app/run/progress.h"
+#include "app/run/splits.h"
 #include "app/run/stop.h"
 #include "app/verbs/prior_family.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-#include "lab/data/dataset.h"
 #include "report/io/json_text.h"
 #include "report/io/whole_file.h"
 
@@ -48,16 +48,12 @@ const struct option prior_train_options[] = {
 
 /* ---- the request */
 
-enum { TRAIN, VALI, TEST, N_FILES };
-static const char *const file_options[N_FILES] = {"train", "vali", "test"};
-
 struct request {
     const struct arguments *arguments;
-    const char *output, *mapping;
+    const char *output;
     bool quiet, terminal;
-    uint32_t largest_grade;
-    oltr_dataset *data[N_FILES];
-    double attraction[GRADES];
+    struct splits data;
+    struct prior_grades grades;
     scores_options options;
     double ndcg; /* of the last progress */
 };
@@ -97,37 +93,25 @@ static int check_output(struct request *request)
     return file_probe(path, &error) == OLTR_OK ? EXIT_OK : complain_failed(&error);
 }
 
-/* Sparse texts may end at different features; missing ones are 0. */
-static int make_alike(struct request *request)
-{
-    oltr_error error = {OLTR_OK, ""};
-    uint32_t dim = 0;
-    for (int i = 0; i < N_FILES; i++)
-        dim = request->data[i]->dim > dim ? request->data[i]->dim : dim;
-    for (int i = 0; i < N_FILES; i++)
-        if (dataset_widen(&request->data[i], dim, &error) != OLTR_OK)
-            return complain_failed(&error);
-    return EXIT_OK;
-}
-
 static int read_request(struct request *request)
 {
+    static const char *const file_options[] = {"train", "vali", "test"};
+    oltr_dataset **data[] = {&request->data.train, &request->data.vali, &request->data.test};
     const struct arguments *arguments = request->arguments;
+    oltr_error error = {OLTR_OK, ""};
     int code = read_options(request);
-    for (int i = 0; code == EXIT_OK && i < N_FILES; i++)
+    for (int i = 0; code == EXIT_OK && i < 3; i++)
         if (!arguments_has(arguments, file_options[i]))
             code = complain(EXIT_USAGE, "prior train needs --%s FILE", file_options[i]);
     if (code == EXIT_OK)
         code = check_output(request);
-    for (int i = 0; code == EXIT_OK && i < N_FILES; i++)
-        code = prior_read(arguments, file_options[i], &request->data[i]);
-    if (code == EXIT_OK)
-        code = make_alike(request);
-    request->options.scorer.attraction = request->attraction;
-    return code == EXIT_OK
-               ? prior_grades(arguments, (const oltr_dataset *const *)request->data, N_FILES,
-                              request->attraction, &request->mapping, &request->largest_grade)
-               : code;
+    for (int i = 0; code == EXIT_OK && i < 3; i++)
+        code = prior_read(arguments, file_options[i], data[i]);
+    if (code == EXIT_OK && splits_align(&request->data, &error) != OLTR_OK)
+        code = complain_failed(&error);
+    request->options.scorer.attraction = request->grades.attraction;
+    return code == EXIT_OK ? prior_grades(arguments, request->data.largest_grade, &request->grades)
+                           : code;
 }
 
 /* ---- the manifest of the scores */
@@ -148,25 +132,28 @@ static json_t *settings_of(const struct request *request)
         hidden = json_with(hidden, json_integer(r->hidden[l]));
     return json_pack("{s:i, s:o, s:s, s:i, s:o, s:i, s:i, s:i, s:f, s:f, s:f, s:b}", "models",
                      (int)request->options.models, "seed", whole(r->seed), "grades",
-                     request->mapping, "largest_grade", (int)request->largest_grade, "hidden",
-                     hidden, "epochs", (int)r->epochs, "patience", (int)r->patience, "batch",
-                     (int)r->batch, "rate", r->rate, "decay", r->decay, "dropout", r->dropout,
-                     "lenient", arguments_has(request->arguments, "lenient"));
+                     request->grades.mapping, "largest_grade", (int)request->grades.largest,
+                     "hidden", hidden, "epochs", (int)r->epochs, "patience", (int)r->patience,
+                     "batch", (int)r->batch, "rate", r->rate, "decay", r->decay, "dropout",
+                     r->dropout, "lenient", arguments_has(request->arguments, "lenient"));
+}
+
+static json_t *file_json(const struct request *request, const char *option, const oltr_dataset *d)
+{
+    const char *path = arguments_value(request->arguments, option);
+    json_t *json = json_pack("{s:s, s:i, s:i, s:i}", "file", path, "queries", (int)d->n_queries,
+                             "documents", (int)d->n_rows, "features", (int)d->dim);
+    return json ? json : json_null(); /* a path that is not UTF-8 */
 }
 
 /* SCORES.json beside the scores: data and settings. */
 static int write_manifest(const struct request *request)
 {
     oltr_error error = {OLTR_OK, ""};
-    json_t *files = json_object();
-    for (int i = 0; i < N_FILES; i++) {
-        const char *path = arguments_value(request->arguments, file_options[i]);
-        const oltr_dataset *d = request->data[i];
-        json_t *file =
-            json_pack("{s:s%, s:i, s:i, s:i}", "file", path, strlen(path), "queries",
-                      (int)d->n_queries, "documents", (int)d->n_rows, "features", (int)d->dim);
-        json_object_set_new(files, file_options[i], file ? file : json_null());
-    }
+    json_t *files =
+        json_pack("{s:o, s:o, s:o}", "train", file_json(request, "train", request->data.train),
+                  "vali", file_json(request, "vali", request->data.vali), "test",
+                  file_json(request, "test", request->data.test));
     json_t *all = json_pack("{s:s, s:s, s:o, s:o, s:f}", "made_by", "oltr prior train", "version",
                             oltr_version(), "data", files, "settings", settings_of(request),
                             "validation_ndcg10", request->ndcg);
@@ -205,7 +192,7 @@ static int finish(const struct request *request, const scores *s)
 {
     oltr_error error = {OLTR_OK, ""};
     bool stream = strcmp(request->output, "-") == 0 || is_special(request->output);
-    if (scores_write_csv(s, request->data[TEST], request->output, &error) != OLTR_OK)
+    if (scores_write_csv(s, request->data.test, request->output, &error) != OLTR_OK)
         return complain_failed(&error);
     int code = stream ? EXIT_OK : write_manifest(request);
     if (code == EXIT_OK && !request->quiet && !stream)
@@ -228,7 +215,7 @@ static int train(struct request *request)
     o->context = request;
     stop_catch_signals();
     oltr_status status =
-        scores_train(request->data[TRAIN], request->data[VALI], request->data[TEST], o, &s, &error);
+        scores_train(request->data.train, request->data.vali, request->data.test, o, &s, &error);
     if (request->terminal && !request->quiet)
         fputs("\r\033[K", stderr);
     if (status == OLTR_EINTERRUPTED)
@@ -246,7 +233,6 @@ int cmd_prior_train(const struct arguments *arguments)
     int code = read_request(&request);
     if (code == EXIT_OK)
         code = train(&request);
-    for (int i = 0; i < N_FILES; i++)
-        oltr_dataset_free(request.data[i]);
+    splits_free(&request.data);
     return code;
 }

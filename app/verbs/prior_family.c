@@ -44,32 +44,21 @@ int prior_read(const struct arguments *arguments, const char *option, oltr_datas
     return (*out)->n_rows > 0 ? EXIT_OK : complain(EXIT_USAGE, "%s has no documents", path);
 }
 
-static uint32_t largest_grade(const oltr_dataset *const *data, uint32_t n_data)
-{
-    uint32_t largest = 1;
-    for (uint32_t i = 0; i < n_data; i++)
-        for (uint32_t row = 0; row < data[i]->n_rows; row++)
-            largest = data[i]->grade[row] > largest ? data[i]->grade[row] : largest;
-    return largest;
-}
-
-int prior_grades(const struct arguments *arguments, const oltr_dataset *const *data,
-                 uint32_t n_data, double attraction[GRADES], const char **mapping,
-                 uint32_t *largest)
+int prior_grades(const struct arguments *arguments, uint32_t largest_in_data,
+                 struct prior_grades *out)
 {
     oltr_error error = {OLTR_OK, ""};
-    uint32_t in_data = largest_grade(data, n_data);
     const char *given = arguments_value(arguments, "grades");
-    *mapping = given ? given : "err";
-    *largest = strcmp(*mapping, "err") == 0 || in_data > 4 ? in_data : 4;
-    int code = value_whole32(arguments, "largest-grade", 1, 30, largest);
+    uint32_t in_data = largest_in_data > 0 ? largest_in_data : 1;
+    *out = (struct prior_grades){.mapping = given ? given : "err"};
+    out->largest = strcmp(out->mapping, "err") == 0 || in_data > 4 ? in_data : 4;
+    int code = value_whole32(arguments, "largest-grade", 1, 30, &out->largest);
     if (code != EXIT_OK)
         return code;
-    memset(attraction, 0, GRADES * sizeof *attraction);
-    uint32_t last = in_data > *largest ? in_data : *largest; /* a grade above *largest: an error */
+    uint32_t last = in_data > out->largest ? in_data : out->largest; /* above the scale: an error */
     for (uint32_t grade = 0; grade <= last; grade++)
-        if (oltr_attraction_of_grade(*mapping, grade, *largest, &attraction[grade], &error) !=
-            OLTR_OK)
+        if (oltr_attraction_of_grade(out->mapping, grade, out->largest, &out->attraction[grade],
+                                     &error) != OLTR_OK)
             return complain(EXIT_USAGE, "%s", error.msg);
     return EXIT_OK;
 }

@@ -11,8 +11,12 @@ int prior_read(const struct arguments *arguments, const char *option, oltr_datas
 
 /* The attraction of each grade by --grades and --largest-grade.  By default the scale ends at the
  * largest grade of the data, for the tables of grades 0..4 at 4.  Unused grades are 0. */
-int prior_grades(const struct arguments *arguments, const oltr_dataset *const *data,
-                 uint32_t n_data, double attraction[GRADES], const char **mapping,
-                 uint32_t *largest);
+struct prior_grades {
+    const char *mapping; /* of --grades */
+    uint32_t largest;
+    double attraction[GRADES];
+};
+int prior_grades(const struct arguments *arguments, uint32_t largest_in_data,
+                 struct prior_grades *out);
 
 #endif
