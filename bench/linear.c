@@ -347,8 +347,8 @@ static inline __attribute__((always_inline)) float sum_of(const float *x, size_t
     return sum;
 }
 
-#if OLTR_HAVE_AVX2
-OLTR_TARGET_AVX2 static float sum_of_avx2(const float *x, size_t n)
+#if OLTR_X86
+TARGET_AVX2 static float sum_of_avx2(const float *x, size_t n)
 {
     return sum_of(x, n);
 }
@@ -361,7 +361,8 @@ static void play_sum(void *stream_, uint32_t rounds)
     stream *s = stream_;
     const size_t n = (size_t)s->rows * s->dim;
     for (; rounds; rounds--)
-        s->sink += (double)(cpu_has_avx2() ? sum_of_avx2(s->x, n) : sum_of(s->x, n));
+        s->sink +=
+            (double)(oltr_cpu_found() != OLTR_CPU_PLAIN ? sum_of_avx2(s->x, n) : sum_of(s->x, n));
 }
 
 static void play_products(void *stream_, uint32_t rounds)
@@ -467,7 +468,7 @@ static uint32_t compare_drawing(uint32_t items, uint32_t dim, double at_most, ui
  * again with the core type that has the instructions our kernels use. */
 static void let_openblas_use_avx2(char **argv)
 {
-    if (cpu_has_avx2() && !getenv("OPENBLAS_CORETYPE") &&
+    if (oltr_cpu_found() != OLTR_CPU_PLAIN && !getenv("OPENBLAS_CORETYPE") &&
         !strcmp(openblas_get_corename(), "Prescott")) {
         setenv("OPENBLAS_CORETYPE", "Haswell", 1);
         execv("/proc/self/exe", argv);

@@ -372,6 +372,21 @@ OLTR_API oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from);
 OLTR_API oltr_status oltr_forget(oltr_policy *policy, double keep);
 OLTR_API oltr_status oltr_check(const oltr_policy *policy, oltr_error *error);
 
+/* ---- the processor */
+
+/* The vector instructions that the library uses.  Every choice gives the same bits and differs in
+ * speed alone.  At the start they are the best that the processor has, or less where the
+ * environment variable OLTR_CPU names less ("plain", "avx2", "avx512" or "neon"; any other value is
+ * ignored). */
+enum { OLTR_CPU_PLAIN, OLTR_CPU_AVX2, OLTR_CPU_AVX512, OLTR_CPU_NEON };
+OLTR_API uint32_t oltr_cpu(void); /* those in use */
+OLTR_API uint32_t
+oltr_cpu_found(void); /* the best that this processor has and this build can use */
+OLTR_API const char *oltr_cpu_name(uint32_t cpu); /* as in OLTR_CPU; NULL for an unknown number */
+/* Uses the best that was found, but nothing above `most`, and returns it.  A `most` of another kind
+ * of processor is no limit.  May be called at any time. */
+OLTR_API uint32_t oltr_cpu_limit(uint32_t most);
+
 /* ---- snapshots */
 
 OLTR_API size_t oltr_save_bound(const oltr_policy *policy);

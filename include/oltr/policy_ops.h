@@ -96,15 +96,15 @@ typedef struct oltr_policy_ops {
     /* OPTIONAL.  predict: NULL where info says it cannot; sd may be NULL; OLTR_ENOMEM where it
      * needs room of its own. merge, forget: NULL means that all sums add up, and fade, number by
      * number. check_derived: NULL means that refresh() gives the very bytes that learn() leaves. */
-    size_t (*saved)(const oltr_settings *settings); /* at least so many numbers are in a snapshot's
-                                                       sums; NULL: none */
+    /* The least number of numbers in the sums of a snapshot; NULL means 0. */
+    size_t (*min_saved_numbers)(const oltr_settings *settings);
     oltr_status (*predict)(const void *state, uint64_t t, const oltr_candidates *from, double *mean,
                            double *sd);
     oltr_status (*merge)(
         void *state, const void *from); /* may fail: it works on a copy, taken over on OLTR_OK */
     void (*forget)(void *state, double keep);
-    int (*refuses)(const void *state,
-                   const float *x); /* a policy with context: is this row against its settings? */
+    /* A policy with context: 1 when its settings reject this row of features. */
+    int (*row_rejected)(const void *state, const float *x);
     /* Would learning these weights, in any order, take a sum beyond what check() allows in round t?
      * Not asked without weights.  Slots that a mask leaves out are not to be counted. */
     int (*overflows)(const void *state, uint64_t t, const oltr_ranking *shown,

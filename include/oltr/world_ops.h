@@ -58,8 +58,7 @@ typedef struct oltr_instance {
     void *reserved[4];
 } oltr_instance;
 
-/* ---- parameters
- * ------------------------------------------------------------------------------------------ */
+/* ---- parameters */
 
 /* One number that users choose.  The table of a world or a click model gives the keys that an
  * experiment file may have in its section `world`, their help and error messages, what `--set`
@@ -82,8 +81,7 @@ static inline double oltr_world_value(const oltr_world_param *params, const doub
     return values ? values[i] : params[i].about.initial;
 }
 
-/* ---- operations
- * ------------------------------------------------------------------------------------------ */
+/* ---- operations */
 
 /* What a world is given beyond its parameters, and what its attractions are.  Decides which of the
  * other keys its section `world` may have: all kinds without OLTR_WORLD_DATASET have `items`. */
@@ -97,7 +95,8 @@ enum {
 
 typedef struct oltr_world_ops {
     oltr_named info;
-    /* What can be wrong with it; policies and counts are checked already. */
+    /* OPTIONAL: what can be wrong with it; policies, counts, and parameters without a field of
+     * their own are checked already. */
     oltr_status (*check)(const oltr_world *world, oltr_error *error);
     /* Fills the arrays of `out`; may set n_items to fewer than the world has, but not below the
      * number of slots.  Anything but OLTR_OK ends the run with that status and the words in
@@ -117,7 +116,8 @@ typedef struct oltr_world_ops {
     size_t size;                    /* sizeof(oltr_world_ops); 0 means that of version 0.1 */
     const oltr_world_param *params; /* (n_params), or NULL */
     uint32_t n_params, traits;      /* traits: a sum of OLTR_WORLD_... */
-    /* OPTIONAL: do policies get a prior from this world?  NULL: it is known after draw() only. */
+    /* OPTIONAL: do policies get a prior from this world?  NULL: no.  An experiment file is checked
+     * by it; what counts in a run is `tells` and `tells_moments`. */
     int (*gives_prior)(const oltr_world *world);
     void (*reserved[1])(void);
 } oltr_world_ops;
@@ -125,6 +125,7 @@ typedef struct oltr_world_ops {
 typedef struct oltr_click_ops {
     oltr_named info;
     oltr_rewards rewards;
+    /* OPTIONAL: what can be wrong with the world for these users. */
     oltr_status (*check)(const oltr_world *world, oltr_error *error);
     /* What a user does with the list: fills reward[] of the examined slots and returns how many
      * those are.  More than shown->k of them end the run with an error. */

@@ -26,7 +26,7 @@ enum {
 #define LONGEST_HORIZON ((uint64_t)1 << 40)
 
 /* Of a shape of a Beta prior; the density of a larger one is a needle. */
-#define LARGEST_SHAPE 1e9
+#define LARGEST_WORLD_NUMBER 1e9
 
 /* Bytes of an experiment in memory, so that no file can use up all of it. */
 #define LARGEST_PLAN ((size_t)1 << 30)

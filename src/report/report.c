@@ -179,7 +179,7 @@ static void add_result(const char *name, const struct result_row *row, struct te
     csv_field(out, row->sweep);
     text_add(out, ",");
     csv_field(out, row->policy);
-    text_printf(out, ",%" PRIu64 ",%.9g,%.9g,%.9g,%" PRIu32 "\n", row->round, row->regret,
+    text_printf(out, ",%" PRIu64 ",%.9g,%.9g,%.9g,%" PRIu64 "\n", row->round, row->regret,
                 row->regret_se, row->reward, row->replications);
 }
 
@@ -191,7 +191,7 @@ static void results_of_all(const struct report *report, bool last_only, struct t
         const struct result_table *results = &report->experiment[i].folder.results;
         for (size_t j = 0; j < results->count; j++) {
             const struct result_row *row = &results->row[j];
-            if (!last_only || result_last(results, row->sweep, row->policy) == row)
+            if (!last_only || result_last(results, row->sweep, row->policy, 0) == row)
                 add_result(report->experiment[i].name, row, out);
         }
     }

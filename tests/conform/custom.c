@@ -161,7 +161,7 @@ static void a_world_from_outside_plays_as_its_twin(void **state)
     mine.world.custom_bytes = 0;
     world.draw = NULL;
     assert_int_equal(oltr_experiment_check(&mine, &error), OLTR_EINVAL);
-    assert_non_null(strstr(error.msg, "check and draw"));
+    assert_non_null(strstr(error.msg, "a name and draw"));
     world.draw = world_ops_of("beta", NULL)->draw;
     clicks.best = NULL;
     assert_int_equal(oltr_experiment_check(&mine, &error), OLTR_EINVAL);

@@ -11,7 +11,7 @@
 #include "stat.h"
 #include "oracle.h"
 #include "shapes.h"
-#include "engine/rng/philox.h"
+#include "engine/kernels/philox.h"
 
 enum { N = 1 << 16, ITEMS = 1 << 12 }; /* N times EFFORT draws */
 

@@ -7,7 +7,7 @@
  */
 #include "stat.h"
 #include "shapes.h"
-#include "engine/rng/float_math.h"
+#include "engine/kernels/float_math.h"
 
 enum { WIDTH = 64, ROUNDS = 1 << 13, DRAWS = 1 << 16 }; /* ROUNDS and DRAWS times EFFORT */
 

@@ -5,8 +5,8 @@
  * Fixed seeds; false alarms: see stat.h.
  */
 #include "stat.h"
-#include "engine/rng/float_math.h"
-#include "engine/rng/philox.h"
+#include "engine/kernels/float_math.h"
+#include "engine/kernels/philox.h"
 #include "engine/rng/sample.h"
 
 enum { N = 1 << 17, ITEMS = 1 << 12 }; /* N times EFFORT draws */

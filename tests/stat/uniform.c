@@ -5,7 +5,7 @@
  * little.  Fixed seeds; false alarms: see stat.h.
  */
 #include "stat.h"
-#include "engine/rng/philox.h"
+#include "engine/kernels/philox.h"
 
 enum { N = 1 << 17 }; /* times EFFORT */
 

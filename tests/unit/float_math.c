@@ -6,7 +6,7 @@
 #include <float.h>
 
 #include "unit.h"
-#include "engine/rng/float_math.h"
+#include "engine/kernels/float_math.h"
 
 static const double PI_HALF = 1.57079632679489661923;
 

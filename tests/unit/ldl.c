@@ -1,187 +1,18 @@
-/* The growing factor: kernels against their twins bit by bit, certificates recomputed in long
- * double, LAPACK, hostile numbers. */
+/* The growing factor: certificates recomputed in long double, LAPACK, hostile numbers.
+ * tests/kernels compares the versions of its kernels with each other. */
 #define _POSIX_C_SOURCE 200809L
 #include "regression.h"
 
 #include <float.h>
 
-#include "engine/kernels/cpu.h"
-#include "engine/kernels/ldl_kernels.h"
+#include "engine/linalg/ldl.h"
 
 static uint32_t sizes(uint32_t index)
 {
     static const uint32_t large[] = {46, 136, 220};
     return index < 40 ? index + 1 : large[index - 40];
 }
-enum { N_SIZES = 43, MOST_ROWS = 9, ITEMS = 29 };
-
-/* ---- twins */
-
-/* One factor and its sums, kept by one set of kernels. */
-typedef struct side {
-    const ldl_kernels *kernels;
-    double *memory, *gram, *moment, *work, *theta, *out;
-    ldl factor;
-} side;
-
-static side side_of(const ldl_kernels *kernels, uint32_t dim)
-{
-    size_t most = ldl_update_work(dim) > ldl_quadratic_work(dim) ? ldl_update_work(dim)
-                                                                 : ldl_quadratic_work(dim);
-    side s = {kernels,
-              room_for_doubles(ldl_doubles(dim)),
-              room_for_doubles((size_t)dim * (dim + 1) / 2),
-              room_for_doubles(dim),
-              room_for_doubles(most),
-              room_for_doubles(dim),
-              room_for_doubles(ITEMS),
-              {0}};
-    s.factor = ldl_view(s.memory, dim);
-    ldl_reset(&s.factor, 0.25);
-    return s;
-}
-
-static void side_free(side *s)
-{
-    free(s->memory);
-    free(s->gram);
-    free(s->moment);
-    free(s->work);
-    free(s->theta);
-    free(s->out);
-}
-
-static void assert_same_sides(const side *a, const side *b, const char *what)
-{
-    uint32_t d = a->factor.dim;
-    int same = !memcmp(a->memory, b->memory, ldl_doubles(d) * sizeof(double)) &&
-               !memcmp(a->gram, b->gram, (size_t)d * (d + 1) / 2 * sizeof(double)) &&
-               !memcmp(a->moment, b->moment, d * sizeof(double)) &&
-               !memcmp(a->theta, b->theta, d * sizeof(double)) &&
-               !memcmp(a->out, b->out, ITEMS * sizeof(double));
-    if (!same)
-        fail_msg("%s at dim %u: the kernel and its twin differ", what, d);
-}
-
-static void add_rows_to_both(side s[2], oltr_rng *rng, const float *x, size_t stride, uint32_t n,
-                             int weighted)
-{
-    const float *row[MOST_ROWS];
-    double y[MOST_ROWS], weight[MOST_ROWS];
-    for (uint32_t k = 0; k < n; k++) {
-        row[k] = x + oltr_rng_below(rng, ITEMS) * stride;
-        y[k] = oltr_rng_normal(rng);
-        weight[k] = oltr_rng_below(rng, 5) ? 3 * oltr_rng_uniform(rng) : 0;
-    }
-    for (int i = 0; i < 2; i++) {
-        s[i].kernels->gram_add(s[i].gram, s[i].moment, s[i].factor.dim, row, y,
-                               weighted ? weight : NULL, n);
-        s[i].kernels->update(&s[i].factor, row, y, weighted ? weight : NULL, n, s[i].work);
-    }
-    assert_same_sides(&s[0], &s[1], "update");
-    for (int i = 0; i < 2; i++)
-        s[i].kernels->learn(&s[i].factor, s[i].gram, s[i].moment, row, y, weighted ? weight : NULL,
-                            n, s[i].work);
-    assert_same_sides(&s[0], &s[1], "learn");
-}
-
-static void sample_with_both(side s[2], oltr_rng *rng)
-{
-    uint32_t dim = s[0].factor.dim;
-    float *z = room_for_floats(dim);
-    for (uint32_t j = 0; j < dim; j++)
-        z[j] = (float)oltr_rng_normal(rng);
-    for (int with = 0; with < 2; with++) {
-        for (int i = 0; i < 2; i++)
-            s[i].kernels->sample(&s[i].factor, 0.3, with ? z : NULL, s[i].theta);
-        assert_same_sides(&s[0], &s[1], "sample");
-    }
-    free(z);
-}
-
-static void use_both(side s[2], const float *x, size_t stride, uint32_t n)
-{
-    for (int i = 0; i < 2; i++)
-        s[i].kernels->solve(&s[i].factor, s[i].moment, s[i].theta);
-    assert_same_sides(&s[0], &s[1], "solve");
-    for (int i = 0; i < 2; i++)
-        s[i].kernels->rows_times(x, stride, n, s[i].factor.dim, s[i].theta, s[i].out);
-    assert_same_sides(&s[0], &s[1], "rows_times");
-    for (int i = 0; i < 2; i++)
-        s[i].kernels->quadratic(&s[i].factor, x, stride, n, s[i].out, s[i].work);
-    assert_same_sides(&s[0], &s[1], "quadratic");
-}
-
-static int vector_sets(void)
-{
-    return cpu_has_avx512() ? 3 : 1;
-}
-
-static const ldl_kernels *vector_set(int i, uint32_t dim)
-{
-    return i == 0 ? &ldl_avx2 : i == 1 || dim > LDL_FEW ? &ldl_avx512 : &ldl_few_avx512;
-}
-
-static void compare_twins(const ldl_kernels *kernels, uint32_t dim, oltr_rng *rng)
-{
-    side s[2] = {side_of(&ldl_plain, dim), side_of(kernels, dim)};
-    size_t stride = dim + oltr_rng_below(rng, 3);
-    float *x = room(ITEMS * stride - (stride - dim), sizeof *x);
-    random_rows(rng, x, ITEMS, dim, stride);
-    memset(x, 0, dim * sizeof *x); /* one row of zeros */
-    for (uint32_t n = 1; n <= MOST_ROWS; n++)
-        add_rows_to_both(s, rng, x, stride, n, n % 2);
-    for (uint32_t n = 1; n <= ITEMS; n += n < 6 ? 1 : 4)
-        use_both(s, x + (ITEMS - n) * stride, stride, n);
-    sample_with_both(s, rng);
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(s[i].kernels->factor(&s[i].factor, s[i].gram, s[i].moment, 0.25, 0), 1);
-    assert_same_sides(&s[0], &s[1], "factor");
-    add_rows_to_both(s, rng, x, stride, 3,
-                     0); /* what factor leaves above the diagonal does not disturb */
-    use_both(s, x, stride, ITEMS);
-    free(x);
-    side_free(&s[0]);
-    side_free(&s[1]);
-}
-
-static void test_kernels_equal_their_twins(void **unused)
-{
-    (void)unused;
-    if (!cpu_has_avx2())
-        skip();
-    oltr_rng rng = oltr_rng_make(1, 0);
-    for (int set = 0; set < vector_sets(); set++) {
-        for (uint32_t i = 0; i < N_SIZES; i++)
-            compare_twins(vector_set(set, sizes(i)), sizes(i), &rng);
-        compare_twins(vector_set(set, 301), 301, &rng); /* more than a tile of gram_add */
-    }
-}
-
-/* Differences that cancel to 0, -0, denormals and numbers of very different size. */
-static void test_twins_agree_on_strange_rows(void **unused)
-{
-    static const float strange[] = {0,      -0.0f,  1,       -1, 1e30f,   -1e30f,
-                                    1e-30f, 1e-42f, -1e-45f, 3,  FLT_MAX, FLT_MIN};
-    (void)unused;
-    if (!cpu_has_avx2())
-        skip();
-    oltr_rng rng = oltr_rng_make(2, 0);
-    for (int i = 0; i < 40 * vector_sets(); i++) {
-        uint32_t dim = sizes((uint32_t)i % 40);
-        side s[2] = {side_of(&ldl_plain, dim), side_of(vector_set(i / 40, dim), dim)};
-        float *x = room((size_t)ITEMS * dim, sizeof *x);
-        for (uint32_t j = 0; j < ITEMS * dim; j++)
-            x[j] = strange[oltr_rng_below(&rng, sizeof strange / sizeof *strange)];
-        for (uint32_t n = 1; n <= MOST_ROWS; n++)
-            add_rows_to_both(s, &rng, x, dim, n, n % 2);
-        use_both(s, x, dim, ITEMS);
-        sample_with_both(s, &rng);
-        free(x);
-        side_free(&s[0]);
-        side_free(&s[1]);
-    }
-}
+enum { N_SIZES = 43, ITEMS = 29 };
 
 /* ---- certificates */
 
@@ -492,59 +323,9 @@ static void test_rows_times_is_the_product(void **unused)
     }
 }
 
-/* More rows than the caches hold are read in another order; the products are the same bits, and
- * what is not finite is seen in the last row as well. */
-static void compare_streams(const ldl_kernels *kernels, uint32_t dim, size_t gap, oltr_rng *rng)
-{
-    uint32_t n = LDL_STREAM_FLOATS / dim + 3, odd = oltr_rng_below(rng, n);
-    size_t stride = dim + gap;
-    float *x = room(n * stride, sizeof *x);
-    double *theta = room_for_doubles(dim), *ours = room_for_doubles(n),
-           *plain = room_for_doubles(n);
-    for (size_t i = 0; i < n * stride; i++)
-        x[i] = (float)((i * 2654435761u >> 7) & 0xFFFF) * 0x1p-15F - 1;
-    x[odd * stride] = 1e6F;
-    for (uint32_t j = 0; j < dim; j++)
-        theta[j] = oltr_rng_normal(rng);
-    assert_int_equal(kernels->rows_times(x, stride, n, dim, theta, ours), 1);
-    assert_int_equal(ldl_plain.rows_times(x, stride, n, dim, theta, plain), 1);
-    assert_memory_equal(ours, plain, n * sizeof *ours);
-    x[(n - 1) * stride + dim - 1] = NAN;
-    assert_int_equal(kernels->rows_times(x, stride, n, dim, theta, ours), 0);
-    assert_memory_equal(ours, plain, (n - 1) * sizeof *ours);
-    free(x);
-    free(theta);
-    free(ours);
-    free(plain);
-}
-
-static void test_streams_give_the_same_bits(void **unused)
-{
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(21, 0);
-    if (!cpu_has_avx2())
-        skip();
-    for (int i = 0; i < vector_sets(); i++) {
-        compare_streams(vector_set(i, 136), 136, 0, &rng);
-        compare_streams(vector_set(i, 29), 29, 2, &rng);
-        compare_streams(vector_set(i, 510), 510, 40, &rng);
-    }
-}
-
 /* ---- what cannot be factored */
 
-/* Every set of kernels this machine can run, the plain one first. */
-static const ldl_kernels *any_set(int i, uint32_t dim)
-{
-    return i ? vector_set(i - 1, dim) : &ldl_plain;
-}
-
-static int any_sets(void)
-{
-    return cpu_has_avx2() ? 1 + vector_sets() : 1;
-}
-
-/* One feature of one row is strange: do the kernels see it where they look, and only there? */
+/* One feature of one row is strange: it is seen where that row is among those asked for. */
 static void expect_within(const float *x, uint32_t dim, uint32_t strange_row, int strange_is_within)
 {
     uint32_t others[ITEMS], all[ITEMS], n = 0;
@@ -553,14 +334,10 @@ static void expect_within(const float *x, uint32_t dim, uint32_t strange_row, in
         if (r != strange_row)
             others[n++] = r;
     }
-    for (int set = 0; set < any_sets(); set++) {
-        const ldl_kernels *k = any_set(set, dim);
-        assert_int_equal(k->rows_within(x, dim, all, ITEMS, dim, 1e6F), strange_is_within);
-        assert_int_equal(k->rows_within(x, dim, others, n, dim, 1e6F), 1);
-        assert_int_equal(k->rows_within(x, dim, NULL, strange_row, dim, 1e6F), 1);
-        assert_int_equal(k->rows_within(x, dim, NULL, strange_row + 1, dim, 1e6F),
-                         strange_is_within);
-    }
+    assert_int_equal(rows_within(x, dim, all, ITEMS, dim, 1e6F), strange_is_within);
+    assert_true(rows_within(x, dim, others, n, dim, 1e6F));
+    assert_true(rows_within(x, dim, NULL, strange_row, dim, 1e6F));
+    assert_int_equal(rows_within(x, dim, NULL, strange_row + 1, dim, 1e6F), strange_is_within);
 }
 
 static void expect_finite(const float *x, uint32_t dim, uint32_t strange_row, int strange_is_finite)
@@ -568,13 +345,9 @@ static void expect_finite(const float *x, uint32_t dim, uint32_t strange_row, in
     double *theta = room_for_doubles(dim), out[ITEMS];
     for (uint32_t j = 0; j < dim; j++)
         theta[j] = 1;
-    for (int set = 0; set < any_sets(); set++) {
-        const ldl_kernels *k = any_set(set, dim);
-        assert_int_equal(k->rows_times(x, dim, ITEMS, dim, theta, out), strange_is_finite);
-        assert_int_equal(k->rows_times(x, dim, strange_row, dim, theta, out), 1);
-        assert_int_equal(k->rows_times(x, dim, strange_row + 1, dim, theta, out),
-                         strange_is_finite);
-    }
+    assert_int_equal(rows_times(x, dim, ITEMS, dim, theta, out), strange_is_finite);
+    assert_true(rows_times(x, dim, strange_row, dim, theta, out));
+    assert_int_equal(rows_times(x, dim, strange_row + 1, dim, theta, out), strange_is_finite);
     free(theta);
 }
 
@@ -666,8 +439,6 @@ static void test_hostile_rows_leave_a_positive_diagonal(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernels_equal_their_twins),
-        cmocka_unit_test(test_twins_agree_on_strange_rows),
         cmocka_unit_test(test_factor_times_its_transpose_is_the_matrix),
         cmocka_unit_test(test_rows_of_very_different_size),
         cmocka_unit_test(test_errors_are_noticed),
@@ -677,7 +448,6 @@ int main(void)
         cmocka_unit_test(test_sample_has_the_covariance),
         cmocka_unit_test(test_sums_are_exact_products_added_in_order),
         cmocka_unit_test(test_rows_times_is_the_product),
-        cmocka_unit_test(test_streams_give_the_same_bits),
         cmocka_unit_test(test_strange_features_are_seen),
         cmocka_unit_test(test_what_is_not_positive_definite_is_refused),
         cmocka_unit_test(test_a_swallowed_ridge_is_survived),

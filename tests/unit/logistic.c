@@ -1,8 +1,7 @@
 /* logistic.c - the logistic posterior against a slow solver of its own: damped Newton from zero in
  * long double, on the plain sums. */
 #include "engine/posterior/logistic.h"
-#include "engine/kernels/cpu.h"
-#include "engine/kernels/logistic_kernels.h"
+#include "engine/kernels/table.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -271,7 +270,7 @@ static void test_response_keeps_small_residuals(void **unused)
     (void)unused;
     double z[4] = {40, -40, 700, -700}, n[4] = {3, 3, 3, 3}, s[4] = {3, 0, 3, 0}, residual[4],
            curvature[4];
-    respond(4, z, n, s, residual, curvature);
+    KERNEL(logistic_residuals)(4, z, n, s, residual, curvature);
     for (int i = 0; i < 4; i++) {
         double small = 3 * exp(-fabs(z[i]));
         assert_true(fabs(fabs(residual[i]) - small) <= 1e-13 * small &&
@@ -279,55 +278,9 @@ static void test_response_keeps_small_residuals(void **unused)
     }
 }
 
-static void test_twins(void **unused)
-{
-    static double z[64], n[64], s[64], a[2][64], b[2][64], share[64];
-    static float x[37 * 70];
-    (void)unused;
-    seed = 1;
-    for (int trial = 0; trial < 200; trial++) {
-        size_t rows = below(61);
-        double scale = trial % 3 == 0 ? 1 : trial % 3 == 1 ? 100 : 1e200;
-        for (size_t i = 0; i < 64; i++) {
-            z[i] = trial == 0 && i < 3 ? (i == 0   ? NAN
-                                          : i == 1 ? INFINITY
-                                                   : -INFINITY)
-                                       : scale * normal();
-            n[i] = below(1000);
-            s[i] = floor(n[i] * uniform());
-            share[i] = 1e-6 * uniform();
-        }
-        respond_plain(rows, z, n, s, a[0], b[0]);
-        for (int wide = 0; wide <= cpu_has_avx512(); wide++) {
-            (wide ? respond_avx512 : respond_avx2)(rows, z, n, s, a[1], b[1]);
-            assert_memory_equal(a[0], a[1], rows * sizeof(double));
-            assert_memory_equal(b[0], b[1], rows * sizeof(double));
-        }
-        for (size_t i = 0; i < rows; i++)
-            assert_true(isfinite(a[0][i]) && b[0][i] >= 0);
-        for (size_t i = 0; i < rows; i++) {
-            double off = i % 2 ? uniform() : fabs(n[i] - s[i]) / (s[i] + share[i]);
-            assert_int_equal(weights_near_plain(rows, n, s, share, off),
-                             weights_near_avx2(rows, n, s, share, off));
-        }
-        for (uint32_t dim = 1; dim <= 70; dim += 1 + below(3)) {
-            size_t some = below(37);
-            random_rows(x, 37, dim, 1);
-            for (uint32_t j = 0; j < dim && j < 64; j++)
-                a[0][j] = a[1][j] = normal();
-            if (dim > 64)
-                continue;
-            rows_pull_plain(x, some, dim, z, a[0]);
-            rows_pull_avx2(x, some, dim, z, a[1]);
-            if (scale < 1e100 && trial > 0)
-                assert_memory_equal(a[0], a[1], dim * sizeof(double));
-        }
-    }
-}
-
 static void test_product_of_a_packed_matrix(void **unused)
 {
-    static double a[70 * 71 / 2], x[70], out[3][70];
+    static double a[70 * 71 / 2], x[70], out[2][70];
     (void)unused;
     seed = 2;
     for (uint32_t dim = 1; dim <= 70; dim++) {
@@ -335,18 +288,16 @@ static void test_product_of_a_packed_matrix(void **unused)
             a[i] = normal();
         for (uint32_t j = 0; j < dim; j++) {
             x[j] = normal();
-            out[0][j] = out[1][j] = out[2][j] = normal();
+            out[0][j] = out[1][j] = normal();
         }
-        subtract_product_plain(out[0], a, x, dim);
-        subtract_product_avx2(out[1], a, x, dim);
-        assert_memory_equal(out[0], out[1], dim * sizeof(double));
+        KERNEL(subtract_product)(out[0], a, x, dim);
         for (uint32_t j = 0, at = 0; j < dim; j++)
             for (uint32_t i = j; i < dim; i++, at++) {
-                out[2][i] -= a[at] * x[j];
-                out[2][j] -= i == j ? 0 : a[at] * x[i];
+                out[1][i] -= a[at] * x[j];
+                out[1][j] -= i == j ? 0 : a[at] * x[i];
             }
         for (uint32_t j = 0; j < dim; j++)
-            assert_true(fabs(out[0][j] - out[2][j]) < 1e-12);
+            assert_true(fabs(out[0][j] - out[1][j]) < 1e-12);
     }
 }
 
@@ -362,13 +313,13 @@ static void test_weights_near(void **unused)
                 share[i] = 1;
                 now[i] = i == odd ? odd % 2 ? 9 : 5 : 7.5;
             }
-            assert_int_equal(weights_near(n, now, then, share, 0.24), odd == n);
-            assert_true(weights_near(n, now, then, share, 0.25));
+            assert_int_equal(KERNEL(weights_near)(n, now, then, share, 0.24), odd == n);
+            assert_true(KERNEL(weights_near)(n, now, then, share, 0.25));
             now[odd] = NAN;
-            assert_int_equal(weights_near(n, now, then, share, 10), odd == n);
+            assert_int_equal(KERNEL(weights_near)(n, now, then, share, 10), odd == n);
         }
-    assert_true(weights_near(11, then, then, share, 0) &&
-                !weights_near(11, then, then, share, -0.1));
+    assert_true(KERNEL(weights_near)(11, then, then, share, 0) &&
+                !KERNEL(weights_near)(11, then, then, share, -0.1));
 }
 
 /* ---- the root */
@@ -1273,7 +1224,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sigmoid),
         cmocka_unit_test(test_response_keeps_small_residuals),
-        cmocka_unit_test(test_twins),
         cmocka_unit_test(test_product_of_a_packed_matrix),
         cmocka_unit_test(test_weights_near),
         cmocka_unit_test(test_root),

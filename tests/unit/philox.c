@@ -5,7 +5,7 @@
  * facts.
  */
 #include "unit.h"
-#include "engine/rng/philox.h"
+#include "engine/kernels/philox.h"
 
 #if __has_include(<Random123/philox.h>)
 #include <Random123/philox.h>

@@ -171,8 +171,7 @@ static void overrides_are_blamed_by_their_text(void **state)
     refused(SMALL "}", NULL, 1, "a name, a text and the overrides are needed");
 }
 
-/* ---- parameters of worlds and click models
- * -------------------------------------------------------------- */
+/* ---- parameters of worlds and click models */
 
 static void try_value(const char *kind, const char *clicks, const char *name, const char *value,
                       bool fits)

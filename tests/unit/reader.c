@@ -9,7 +9,7 @@
 #include <float.h>
 #include <locale.h>
 
-#include "engine/kernels/cpu.h"
+#include "lab/data/dense.h"
 #include "lab/data/line.h"
 #include "lab/data/read.h"
 
@@ -133,7 +133,7 @@ static void rows_of_numbers_are_the_floats_of_strtof(void **state)
     char number[N][200], text[N * 220 + 400];
     void *c = make_c_locale();
     make_tables(&tables, N);
-    line_parser fast = {.most_features = N, .plain = !cpu_has_avx2(), .tables = &tables, .c = c},
+    line_parser fast = {.most_features = N, .plain = !dense_is_fast(), .tables = &tables, .c = c},
                 slow = fast;
     slow.plain = 1;
     assert_true(parser_widen(&fast, N) && parser_widen(&slow, N));

@@ -378,8 +378,7 @@ static void saturated_replications_are_kept(void **state)
     oltr_results_free(sum);
 }
 
-/* ---- parameters of a custom world
- * ----------------------------------------------------------------------- */
+/* ---- parameters of a custom world */
 
 static oltr_status check_nothing(const oltr_world *world, oltr_error *error)
 {

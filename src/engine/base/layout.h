@@ -1,12 +1,13 @@
-/* layout.h - the arena: all memory of an object in one block, sized before it is made.
+/* layout.h - all memory of an object in one block, sized before it is made.
  *
- * An object plans its arrays once, as offsets from its own beginning.  The same plan gives the size
- * and the places, so the two can never disagree, nothing else ever allocates, and an object holds
- * no pointer into itself.
+ * An object plans its arrays once, as offsets from its own beginning.  One plan gives both the size
+ * and the places, so they agree; nothing else allocates; and an object holds no pointer into
+ * itself, so that it can be copied byte by byte.
  */
 #ifndef OLTR_ENGINE_BASE_LAYOUT_H
 #define OLTR_ENGINE_BASE_LAYOUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +15,7 @@ enum { LAYOUT_ALIGN = 64 }; /* a cache line, and enough for any vector load */
 
 typedef struct layout {
     size_t used;
-    int overflow; /* the size does not fit: `used` means nothing */
+    bool overflow; /* the size does not fit in memory: `used` means nothing */
 } layout;
 
 static inline size_t align_up(size_t n)
@@ -28,11 +29,17 @@ static inline size_t layout_take(layout *l, size_t count, size_t size)
     size_t bytes, end, at = l->used;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 4 ||
         __builtin_add_overflow(at, align_up(bytes), &end) || end > SIZE_MAX / 4) {
-        l->overflow = 1;
+        l->overflow = true;
         return 0;
     }
     l->used = end;
     return at;
+}
+
+/* The size of the whole block; 0 when it does not fit in memory. */
+static inline size_t layout_bytes(const layout *l)
+{
+    return l->overflow ? 0 : l->used;
 }
 
 static inline double *doubles_at(const void *base, size_t offset)

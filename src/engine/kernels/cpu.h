@@ -1,14 +1,17 @@
-/* cpu.h - which kernels this machine can run.
+/* cpu.h - which vector instructions this build has kernels for, and which of them are in use.
  *
- * Every vector kernel has a plain C twin that returns the same bits, so the answer changes the
- * speed and nothing else.  OLTR_PLAIN builds the library without vector kernels (the tests compare
- * the two builds).  AVX-512 is for the few kernels that gain by it; a machine that has it has AVX2
- * too.
+ * Every kernel has a plain C twin that returns the same bits, so the choice changes the speed and
+ * nothing else.  The choice is one variable, in cpu.c, set by oltr_cpu_limit() or OLTR_CPU; a call
+ * of a kernel reads it once.  OLTR_PLAIN builds the library without vector kernels.
  */
 #ifndef OLTR_ENGINE_KERNELS_CPU_H
 #define OLTR_ENGINE_KERNELS_CPU_H
 
 #include <float.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <oltr/oltr.h>
 
 /* The twins agree because every float and double operation is rounded to its own type
  * (docs/numerics.md). */
@@ -19,34 +22,32 @@ _Static_assert(
 _Static_assert(FLT_RADIX == 2 && FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53,
                "float and double must be those of IEEE 754");
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(OLTR_PLAIN)
-#define OLTR_HAVE_AVX2 1
-#define OLTR_TARGET_AVX2 __attribute__((target("avx2,fma,bmi,popcnt,lzcnt")))
-static inline int cpu_has_avx2(void)
-{
-    return __builtin_cpu_supports("avx2") &&
-           __builtin_cpu_supports("fma"); /* every such machine has BMI too */
-}
-#define OLTR_HAVE_AVX512 1
-#define OLTR_TARGET_AVX512                                                                         \
-    __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,bmi,popcnt,lzcnt")))
-static inline int cpu_has_avx512(void)
-{
-    return __builtin_cpu_supports("avx512vl") !=
-           0; /* every such machine has F, BW and DQ too, and AVX2 */
-}
-#else
-#define OLTR_HAVE_AVX2 0
-#define OLTR_HAVE_AVX512 0
-static inline int cpu_has_avx2(void)
-{
-    return 0;
-}
-
-static inline int cpu_has_avx512(void)
-{
-    return 0;
-}
+#define OLTR_X86 0
+#define OLTR_ARM64 0
+#if defined(__GNUC__) && !defined(OLTR_PLAIN)
+#if defined(__x86_64__)
+#undef OLTR_X86
+#define OLTR_X86 1
+#elif defined(__aarch64__)
+#undef OLTR_ARM64
+#define OLTR_ARM64 1
 #endif
+#endif
+
+#define TARGET_AVX2 __attribute__((target("avx2,fma,bmi,popcnt,lzcnt")))
+#define TARGET_AVX512                                                                              \
+    __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,bmi,popcnt,lzcnt")))
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define AVX2_INLINE TARGET_AVX2 ALWAYS_INLINE
+#define AVX512_INLINE TARGET_AVX512 ALWAYS_INLINE
+
+/* What oltr_cpu() returns, without a call: for the hot path of liboltr.  liboltr-lab holds copies
+ * of some kernels but not this variable, and calls oltr_cpu(). */
+extern __attribute__((visibility("hidden"))) atomic_uint cpu_used;
+static inline uint32_t cpu_in_use(void)
+{
+    return atomic_load_explicit(&cpu_used, memory_order_relaxed);
+}
 
 #endif

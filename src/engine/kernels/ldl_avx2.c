@@ -7,42 +7,37 @@
  * divisions); what is below it is many independent ones.  The update runs the chain of the next
  * block between the pieces of the work below this one, so that neither waits for the other.
  */
-#include "engine/linalg/ldl.h"
+#include "engine/kernels/table.h"
 
-#include "engine/kernels/cpu.h"
-
-#if OLTR_HAVE_AVX2
+#if OLTR_X86
 
 #include <immintrin.h>
 #include <math.h>
 #include <string.h>
 
-#include "engine/kernels/ldl_kernels.h"
-#include "engine/kernels/some_avx2.h"
-
-#define KERNEL OLTR_TARGET_AVX2 static inline __attribute__((always_inline))
+#include "engine/kernels/partial_avx2.h"
 
 /* The first n of four lanes, n = 0..4. */
-KERNEL __m256i first_lanes(size_t n)
+AVX2_INLINE __m256i first_lanes(size_t n)
 {
     static const int64_t lanes[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
     return _mm256_loadu_si256((const __m256i *)(const void *)(lanes + 4 - n));
 }
 
 /* The first n of four floats, n = 0..4. */
-KERNEL __m128i first_floats(size_t n)
+AVX2_INLINE __m128i first_floats(size_t n)
 {
     static const int32_t lanes[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
     return _mm_loadu_si128((const __m128i *)(const void *)(lanes + 4 - n));
 }
 
-KERNEL __m256d load_floats(const float *x, size_t left)
+AVX2_INLINE __m256d load_floats(const float *x, size_t left)
 {
     return _mm256_cvtps_pd(left >= 4 ? _mm_loadu_ps(x) : _mm_maskload_ps(x, first_floats(left)));
 }
 
 /* Lane i in all four; i is a constant where this is inlined. */
-KERNEL __m256d lane(__m256d v, int i)
+AVX2_INLINE __m256d lane(__m256d v, int i)
 {
     return i == 0   ? _mm256_permute4x64_pd(v, 0x00)
            : i == 1 ? _mm256_permute4x64_pd(v, 0x55)
@@ -51,7 +46,7 @@ KERNEL __m256d lane(__m256d v, int i)
 }
 
 /* The lanes above i from `above`, the others from `rest`. */
-KERNEL __m256d lanes_above(__m256d rest, __m256d above, int i)
+AVX2_INLINE __m256d lanes_above(__m256d rest, __m256d above, int i)
 {
     return i == 0   ? _mm256_blend_pd(rest, above, 0xE)
            : i == 1 ? _mm256_blend_pd(rest, above, 0xC)
@@ -59,7 +54,7 @@ KERNEL __m256d lanes_above(__m256d rest, __m256d above, int i)
                     : rest;
 }
 
-KERNEL __m256d lanes_below(__m256d rest, __m256d below, int i)
+AVX2_INLINE __m256d lanes_below(__m256d rest, __m256d below, int i)
 {
     return i == 3   ? _mm256_blend_pd(rest, below, 0x7)
            : i == 2 ? _mm256_blend_pd(rest, below, 0x3)
@@ -70,7 +65,7 @@ KERNEL __m256d lanes_below(__m256d rest, __m256d below, int i)
 /* ---- factor */
 
 /* Takes the `n` finished columns from c on out of column j, from row `row` (a multiple of 4) on. */
-KERNEL void take_out(const ldl *f, size_t c, int n, size_t j, size_t row)
+AVX2_INLINE void take_out(const ldl *f, size_t c, int n, size_t j, size_t row)
 {
     const double *left = f->l + c * f->stride;
     double *l = f->l + j * f->stride;
@@ -86,7 +81,7 @@ KERNEL void take_out(const ldl *f, size_t c, int n, size_t j, size_t row)
 }
 
 /* The same for the four columns from j on (a multiple of 4), and four finished ones. */
-KERNEL void take_out_16(ldl f, size_t c, size_t j)
+AVX2_INLINE void take_out_16(ldl f, size_t c, size_t j)
 {
     __m256d t[4][4];
     for (size_t i = 0; i < 4; i++)
@@ -110,11 +105,11 @@ KERNEL void take_out_16(ldl f, size_t c, size_t j)
 
 /* Column j has lost all columns before it: its pivot and its multipliers.  The rows up to j become
  * 0. */
-KERNEL int finish_column(const ldl *f, size_t j, double whole)
+AVX2_INLINE bool finish_column(const ldl *f, size_t j, double whole)
 {
     double *l = f->l + j * f->stride, pivot = l[j];
     if (!pivot_is_positive(pivot, whole))
-        return 0;
+        return false;
     f->d[j] = pivot;
     __m256d inverse = _mm256_set1_pd(1 / pivot);
     size_t row = j & ~(size_t)3;
@@ -123,10 +118,10 @@ KERNEL int finish_column(const ldl *f, size_t j, double whole)
                      _mm256_andnot_pd(keep, _mm256_mul_pd(_mm256_loadu_pd(l + row), inverse)));
     for (size_t r = row + 4; r <= f->dim; r += 4)
         _mm256_storeu_pd(l + r, _mm256_mul_pd(_mm256_loadu_pd(l + r), inverse));
-    return 1;
+    return true;
 }
 
-KERNEL int factor_block(const ldl *f, const double *gram, double ridge, double lift, size_t c)
+AVX2_INLINE bool factor_block(const ldl *f, const double *gram, double ridge, double lift, size_t c)
 {
     for (size_t j = c; j < c + 4 && j < f->dim; j++) {
         if (j == c + 1)
@@ -136,13 +131,13 @@ KERNEL int factor_block(const ldl *f, const double *gram, double ridge, double l
         else if (j == c + 3)
             take_out(f, c, 3, j, c);
         if (!finish_column(f, j, (gram[packed_column(f->dim, j)] + ridge) * (1 + lift)))
-            return 0;
+            return false;
     }
-    return 1;
+    return true;
 }
 
-OLTR_TARGET_AVX2 static int factor(const ldl *f, const double *gram, const double *moment,
-                                   double ridge, double lift)
+TARGET_AVX2 bool ldl_factor_avx2(const ldl *f, const double *gram, const double *moment,
+                                 double ridge, double lift)
 {
     for (size_t j = 0; j < f->dim; j++) {
         double *l = f->l + j * f->stride;
@@ -153,7 +148,7 @@ OLTR_TARGET_AVX2 static int factor(const ldl *f, const double *gram, const doubl
     }
     for (size_t c = 0; c < f->dim; c += 4) {
         if (!factor_block(f, gram, ridge, lift, c))
-            return 0;
+            return false;
         size_t j = c + 4;
         for (; j + 4 <= f->dim; j += 4)
             take_out_16(*f, c, j);
@@ -162,7 +157,7 @@ OLTR_TARGET_AVX2 static int factor(const ldl *f, const double *gram, const doubl
     }
     for (size_t j = f->dim; j < ceil4(f->dim); j++)
         f->d[j] = 1;
-    return 1;
+    return true;
 }
 
 /* ---- update */
@@ -172,11 +167,11 @@ OLTR_TARGET_AVX2 static int factor(const ldl *f, const double *gram, const doubl
 typedef struct steps {
     __m256d p[4][UPDATE_ROWS], beta[4][UPDATE_ROWS];
     double gamma[4][UPDATE_ROWS]; /* of a steep step, else -1 */
-    int steep;                    /* one of them is */
+    bool steep;                   /* one of them is */
 } steps;
 
 /* Column c + i through its four rows c..c+3, which `p` holds: makes the column's steps. */
-KERNEL void make_step(ldl f, size_t c, int i, __m256d *p, double *alpha, int n, steps *s)
+AVX2_INLINE void make_step(ldl f, size_t c, int i, __m256d *p, double *alpha, int n, steps *s)
 {
     double *at = f.l + (c + (size_t)i) * f.stride + c, d = f.d[c + (size_t)i];
     __m256d before = _mm256_loadu_pd(at), l = before;
@@ -185,7 +180,7 @@ KERNEL void make_step(ldl f, size_t c, int i, __m256d *p, double *alpha, int n, 
         double x = _mm256_cvtsd_f64(pj), a = alpha[k] * x;
         double sum = fma(a, x, d), inverse = 1 / sum;
         double gamma = d * inverse;
-        int steep = is_steep(d, sum);
+        bool steep = is_steep(d, sum);
         __m256d beta = _mm256_set1_pd(a * inverse), old = p[k];
         alpha[k] *= gamma;
         d = sum;
@@ -204,7 +199,7 @@ KERNEL void make_step(ldl f, size_t c, int i, __m256d *p, double *alpha, int n, 
 }
 
 /* The same as take_many_steps where a step is steep: seldom, so small rather than fast. */
-OLTR_TARGET_AVX2 static __attribute__((noinline)) void
+TARGET_AVX2 static __attribute__((noinline)) void
 take_steep_steps(ldl f, size_t c, size_t row, size_t end, double *work, int n, const steps *s)
 {
     for (; row < end; row += 4)
@@ -226,8 +221,8 @@ take_steep_steps(ldl f, size_t c, size_t row, size_t end, double *work, int n, c
 }
 
 /* The steps of the columns c..c+3 on `vectors` (1 or 2) times four rows from `row` on. */
-KERNEL void take_steps(ldl f, size_t c, size_t row, int vectors, double *work, int n,
-                       const steps *s)
+AVX2_INLINE void take_steps(ldl f, size_t c, size_t row, int vectors, double *work, int n,
+                            const steps *s)
 {
     __m256d p[UPDATE_ROWS][2];
     double *l = f.l + c * f.stride + row;
@@ -253,8 +248,8 @@ KERNEL void take_steps(ldl f, size_t c, size_t row, int vectors, double *work, i
             _mm256_storeu_pd(work + (size_t)k * f.stride + 4 * v, p[k][v]);
 }
 
-KERNEL size_t take_many_steps(ldl f, size_t c, size_t row, size_t end, double *work, int n,
-                              const steps *s)
+AVX2_INLINE size_t take_many_steps(ldl f, size_t c, size_t row, size_t end, double *work, int n,
+                                   const steps *s)
 {
     if (__builtin_expect(s->steep, 0)) {
         take_steep_steps(f, c, row, end, work, n, s);
@@ -272,24 +267,24 @@ KERNEL size_t take_many_steps(ldl f, size_t c, size_t row, size_t end, double *w
 }
 
 /* One column of the block at c + 4, then a part of what the block at c still has to do. */
-KERNEL size_t step_and_steps(ldl f, size_t c, int i, size_t row, size_t stop, __m256d *p,
-                             double *alpha, double *work, int n, const steps *now, steps *next)
+AVX2_INLINE size_t step_and_steps(ldl f, size_t c, int i, size_t row, size_t stop, __m256d *p,
+                                  double *alpha, double *work, int n, const steps *now, steps *next)
 {
     if (c + 4 + (size_t)i < f.dim)
         make_step(f, c + 4, i, p, alpha, n, next);
     return row < stop ? take_many_steps(f, c, row, stop, work, n, now) : row;
 }
 
-/* KERNEL.  n rows (a constant) through L.  work: (n, stride) the rows, rewards behind them, then
+/* Kernel: n rows (a constant) through L.  work: (n, stride) the rows, rewards behind them, then
  * zeros. */
-KERNEL void update_rows(ldl f, double *work, double *alpha, int n)
+AVX2_INLINE void update_rows(ldl f, double *work, double *alpha, int n)
 {
     const size_t end = ceil4((size_t)f.dim + 1);
     steps both[2];
     __m256d p[UPDATE_ROWS];
     for (int k = 0; k < n; k++)
         p[k] = _mm256_loadu_pd(work + (size_t)k * f.stride);
-    both[0].steep = 0;
+    both[0].steep = false;
     make_step(f, 0, 0, p, alpha, n, &both[0]);
     if (f.dim > 1)
         make_step(f, 0, 1, p, alpha, n, &both[0]);
@@ -300,7 +295,7 @@ KERNEL void update_rows(ldl f, double *work, double *alpha, int n)
     for (size_t c = 0; c + 4 < end; c += 4) {
         const steps *now = &both[c / 4 % 2];
         steps *next = &both[(c / 4 + 1) % 2];
-        next->steep = 0;
+        next->steep = false;
         take_many_steps(f, c, c + 4, c + 8, work, n, now);
         for (int k = 0; k < n; k++)
             p[k] = _mm256_loadu_pd(work + (size_t)k * f.stride + c + 4);
@@ -315,29 +310,29 @@ KERNEL void update_rows(ldl f, double *work, double *alpha, int n)
     }
 }
 
-OLTR_TARGET_AVX2 static void update_1(const ldl *f, double *work, double *alpha)
+TARGET_AVX2 static void update_1(const ldl *f, double *work, double *alpha)
 {
     update_rows(*f, work, alpha, 1);
 }
 
-OLTR_TARGET_AVX2 static void update_2(const ldl *f, double *work, double *alpha)
+TARGET_AVX2 static void update_2(const ldl *f, double *work, double *alpha)
 {
     update_rows(*f, work, alpha, 2);
 }
 
-OLTR_TARGET_AVX2 static void update_3(const ldl *f, double *work, double *alpha)
+TARGET_AVX2 static void update_3(const ldl *f, double *work, double *alpha)
 {
     update_rows(*f, work, alpha, 3);
 }
 
-OLTR_TARGET_AVX2 static void update_4(const ldl *f, double *work, double *alpha)
+TARGET_AVX2 static void update_4(const ldl *f, double *work, double *alpha)
 {
     update_rows(*f, work, alpha, 4);
 }
 
 /* The row x, its reward, and zeros up to the stride: in whole vectors, which can be read at once
  * where pieces of one could not. */
-KERNEL void load_row(const float *x, double y, uint32_t dim, size_t stride, double *p)
+AVX2_INLINE void load_row(const float *x, double y, uint32_t dim, size_t stride, double *p)
 {
     size_t r = 0, left = dim & 3;
     for (; r + 4 <= dim; r += 4)
@@ -349,8 +344,8 @@ KERNEL void load_row(const float *x, double y, uint32_t dim, size_t stride, doub
         _mm256_storeu_pd(p + r, _mm256_setzero_pd());
 }
 
-OLTR_TARGET_AVX2 static void update(const ldl *f, const float *const *x, const double *y,
-                                    const double *weight, uint32_t n_rows, double *work)
+TARGET_AVX2 void ldl_update_avx2(const ldl *f, const float *const *x, const double *y,
+                                 const double *weight, uint32_t n_rows, double *work)
 {
     static void (*const update_n[])(const ldl *, double *, double *) = {update_1, update_2,
                                                                         update_3, update_4};
@@ -368,14 +363,14 @@ OLTR_TARGET_AVX2 static void update(const ldl *f, const float *const *x, const d
 /* ---- substitution */
 
 /* Four vectors, each to the sum of its lanes. */
-KERNEL __m256d sums_of(__m256d a, __m256d b, __m256d c, __m256d d)
+AVX2_INLINE __m256d sums_of(__m256d a, __m256d b, __m256d c, __m256d d)
 {
     __m256d ab = _mm256_hadd_pd(a, b), cd = _mm256_hadd_pd(c, d);
     return _mm256_add_pd(_mm256_permute2f128_pd(ab, cd, 0x20),
                          _mm256_permute2f128_pd(ab, cd, 0x31));
 }
 
-KERNEL void transpose(__m256d m[4])
+AVX2_INLINE void transpose(__m256d m[4])
 {
     __m256d a = _mm256_unpacklo_pd(m[0], m[1]), b = _mm256_unpackhi_pd(m[0], m[1]);
     __m256d c = _mm256_unpacklo_pd(m[2], m[3]), d = _mm256_unpackhi_pd(m[2], m[3]);
@@ -387,7 +382,7 @@ KERNEL void transpose(__m256d m[4])
 
 /* The triangle of the n columns from c on, last column first; x: what is left of the right-hand
  * side. */
-KERNEL __m256d back_triangle(const ldl *f, size_t c, size_t n, __m256d x)
+AVX2_INLINE __m256d back_triangle(const ldl *f, size_t c, size_t n, __m256d x)
 {
     __m256d row[4];
     for (size_t i = 0; i < 4; i++)
@@ -407,7 +402,7 @@ typedef struct beginning {
     double scale;
 } beginning;
 
-KERNEL __m256d begin_block(const ldl *f, const beginning *from, size_t c, size_t n)
+AVX2_INLINE __m256d begin_block(const ldl *f, const beginning *from, size_t c, size_t n)
 {
     if (from->x)
         return load_some(from->x + c, n);
@@ -422,9 +417,9 @@ KERNEL __m256d begin_block(const ldl *f, const beginning *from, size_t c, size_t
     return _mm256_fmadd_pd(_mm256_set1_pd(from->scale), noise, u);
 }
 
-/* KERNEL.  x = L^-T of the beginning.  The dots of four columns at a time; the rows found last are
+/* Kernel: x = L^-T of the beginning.  The dots of four columns at a time; the rows found last are
  * used last, so that the long part never waits for them. */
-KERNEL void back_from(const ldl *f, const beginning *from, double *x)
+AVX2_INLINE void back_from(const ldl *f, const beginning *from, double *x)
 {
     const size_t whole = f->dim & ~(size_t)3, rest = f->dim - whole, s = f->stride;
     __m256d tail = _mm256_setzero_pd();
@@ -458,12 +453,12 @@ KERNEL void back_from(const ldl *f, const beginning *from, double *x)
     }
 }
 
-OLTR_TARGET_AVX2 static void back(const ldl *f, double *x)
+TARGET_AVX2 static void back(const ldl *f, double *x)
 {
     back_from(f, &(beginning){x, NULL, 0}, x);
 }
 
-OLTR_TARGET_AVX2 static void sample(const ldl *f, double scale, const float *z, double *theta)
+TARGET_AVX2 void ldl_sample_avx2(const ldl *f, double scale, const float *z, double *theta)
 {
     if (z)
         back_from(f, &(beginning){NULL, z, scale}, theta);
@@ -471,7 +466,7 @@ OLTR_TARGET_AVX2 static void sample(const ldl *f, double scale, const float *z, 
         back_from(f, &(beginning){NULL, NULL, 0}, theta);
 }
 
-OLTR_TARGET_AVX2 static void forward(const ldl *f, double *x)
+TARGET_AVX2 static void forward(const ldl *f, double *x)
 {
     for (size_t c = 0; c < f->dim; c += 4) {
         const double *l = f->l + c * f->stride;
@@ -495,7 +490,7 @@ OLTR_TARGET_AVX2 static void forward(const ldl *f, double *x)
     }
 }
 
-OLTR_TARGET_AVX2 static void solve(const ldl *f, const double *rhs, double *x)
+TARGET_AVX2 void ldl_solve_avx2(const ldl *f, const double *rhs, double *x)
 {
     if (x != rhs)
         memcpy(x, rhs, f->dim * sizeof *x);
@@ -508,7 +503,7 @@ OLTR_TARGET_AVX2 static void solve(const ldl *f, const double *rhs, double *x)
 /* ---- many rows at once */
 
 /* Four dimensions, from j on, of four items into four vectors of items. */
-KERNEL void load_items(const float *const item[4], size_t j, size_t left, __m256d out[4])
+AVX2_INLINE void load_items(const float *const item[4], size_t j, size_t left, __m256d out[4])
 {
     for (size_t i = 0; i < 4; i++)
         out[i] = load_floats(item[i] + j, left);
@@ -517,8 +512,8 @@ KERNEL void load_items(const float *const item[4], size_t j, size_t left, __m256
 
 /* Takes the first `end` columns out of four rows of L times 4 v items, which stay in registers
  * meanwhile.  l: their place in column 0. */
-KERNEL void take_out_of_items(const double *l, size_t stride, size_t end, const double *w, int v,
-                              __m256d e[4][3])
+AVX2_INLINE void take_out_of_items(const double *l, size_t stride, size_t end, const double *w,
+                                   int v, __m256d e[4][3])
 {
     __m256d own[4][3];
     for (int i = 0; i < 4; i++)
@@ -539,9 +534,9 @@ KERNEL void take_out_of_items(const double *l, size_t stride, size_t end, const 
             e[i][q] = own[i][q];
 }
 
-/* KERNEL.  4 v items side by side, v <= 3 a constant: w_r (r, 4 v) = (L^-1 x)_r. */
-KERNEL void quadratic_items(const ldl *f, const float *const *item, int v, const double *inverse,
-                            double *w, __m256d *sum)
+/* Kernel: 4 v items side by side, v <= 3 a constant: w_r (r, 4 v) = (L^-1 x)_r. */
+AVX2_INLINE void quadratic_items(const ldl *f, const float *const *item, int v,
+                                 const double *inverse, double *w, __m256d *sum)
 {
     const size_t width = 4 * (size_t)v, stride = f->stride;
     for (int q = 0; q < v; q++)
@@ -571,8 +566,8 @@ KERNEL void quadratic_items(const ldl *f, const float *const *item, int v, const
     }
 }
 
-OLTR_TARGET_AVX2 static void quadratic_12(const ldl *f, const float *const *item,
-                                          const double *inverse, double *w, double *out)
+TARGET_AVX2 static void quadratic_12(const ldl *f, const float *const *item, const double *inverse,
+                                     double *w, double *out)
 {
     __m256d sum[3];
     quadratic_items(f, item, 3, inverse, w, sum);
@@ -580,16 +575,16 @@ OLTR_TARGET_AVX2 static void quadratic_12(const ldl *f, const float *const *item
         _mm256_storeu_pd(out + 4 * q, sum[q]);
 }
 
-OLTR_TARGET_AVX2 static void quadratic_4(const ldl *f, const float *const *item,
-                                         const double *inverse, double *w, double *out)
+TARGET_AVX2 static void quadratic_4(const ldl *f, const float *const *item, const double *inverse,
+                                    double *w, double *out)
 {
     __m256d sum[1];
     quadratic_items(f, item, 1, inverse, w, sum);
     _mm256_storeu_pd(out, sum[0]);
 }
 
-OLTR_TARGET_AVX2 static void quadratic(const ldl *f, const float *x, size_t stride, uint32_t n,
-                                       double *out, double *work)
+TARGET_AVX2 void ldl_quadratic_avx2(const ldl *f, const float *x, size_t stride, uint32_t n,
+                                    double *out, double *work)
 {
     double *inverse = work, *w = work + ceil4(f->dim), result[QUADRATIC_ITEMS];
     for (size_t j = 0; j < f->dim; j++)
@@ -606,19 +601,18 @@ OLTR_TARGET_AVX2 static void quadratic(const ldl *f, const float *x, size_t stri
 }
 
 enum {
-    CACHE_LINE = 64, /* bytes */
-    LINE_FLOATS = CACHE_LINE / 4,
+    CACHE_LINE = 64,                /* bytes */
     STREAM_AHEAD = 16 * CACHE_LINE, /* between 8 and 24 lines the speed hardly depends on it */
 };
 
 /* What lies `ahead` bytes behind x, which may be beyond the rows: a prefetch reads nothing. */
-KERNEL void fetch_ahead(const float *x, size_t ahead)
+AVX2_INLINE void fetch_ahead(const float *x, size_t ahead)
 {
     _mm_prefetch((const char *)((uintptr_t)x + ahead), _MM_HINT_T0);
 }
 
 /* Eight features of a row. */
-KERNEL void add_8(const float *row, const double *theta, __m256d *even, __m256d *odd)
+AVX2_INLINE void add_8(const float *row, const double *theta, __m256d *even, __m256d *odd)
 {
     *even = _mm256_fmadd_pd(_mm256_cvtps_pd(_mm_loadu_ps(row)), _mm256_loadu_pd(theta), *even);
     *odd =
@@ -626,8 +620,8 @@ KERNEL void add_8(const float *row, const double *theta, __m256d *even, __m256d 
 }
 
 /* The last features of n rows, at most four: some lanes of `sum`. */
-KERNEL void add_last(const float *x, size_t stride, int n, const double *theta, size_t left,
-                     __m256d sum[])
+AVX2_INLINE void add_last(const float *x, size_t stride, int n, const double *theta, size_t left,
+                          __m256d sum[])
 {
     const __m128i lanes = first_floats(left);
     const __m256d t = load_some(theta, left);
@@ -636,9 +630,9 @@ KERNEL void add_last(const float *x, size_t stride, int n, const double *theta, 
                                  sum[i]);
 }
 
-/* KERNEL.  n rows of floats (1 or 4, a constant) times theta: four partial sums of each. */
-KERNEL void partial_sums(const float *x, size_t stride, int n, uint32_t dim, const double *theta,
-                         size_t ahead, __m256d sum[])
+/* Kernel: n rows of floats (1 or 4, a constant) times theta: four partial sums of each. */
+AVX2_INLINE void partial_sums(const float *x, size_t stride, int n, uint32_t dim,
+                              const double *theta, size_t ahead, __m256d sum[])
 {
     __m256d even[4], odd[4];
     for (int i = 0; i < n; i++)
@@ -666,7 +660,7 @@ KERNEL void partial_sums(const float *x, size_t stride, int n, uint32_t dim, con
 
 /* Four rows side by side, the next four fetched ahead: the fastest while the rows come from a
  * cache. */
-KERNEL __m256d four_rows(const float *x, size_t stride, uint32_t dim, const double *theta)
+AVX2_INLINE __m256d four_rows(const float *x, size_t stride, uint32_t dim, const double *theta)
 {
     __m256d sum[4];
     partial_sums(x, stride, 4, dim, theta, 4 * stride * sizeof *x, sum);
@@ -675,7 +669,7 @@ KERNEL __m256d four_rows(const float *x, size_t stride, uint32_t dim, const doub
 
 /* Four rows one after the other: memory is read at almost twice the rate of four rows side by side,
  * because the processor's own prefetchers follow one stream of addresses better than four. */
-KERNEL __m256d four_streamed(const float *x, size_t stride, uint32_t dim, const double *theta)
+AVX2_INLINE __m256d four_streamed(const float *x, size_t stride, uint32_t dim, const double *theta)
 {
     __m256d sum[4];
     for (size_t i = 0; i < 4; i++)
@@ -683,7 +677,7 @@ KERNEL __m256d four_streamed(const float *x, size_t stride, uint32_t dim, const 
     return sums_of(sum[0], sum[1], sum[2], sum[3]);
 }
 
-KERNEL double one_row(const float *x, uint32_t dim, const double *theta)
+AVX2_INLINE double one_row(const float *x, uint32_t dim, const double *theta)
 {
     __m256d sum, zero = _mm256_setzero_pd();
     partial_sums(x, 0, 1, dim, theta, 0, &sum);
@@ -691,12 +685,12 @@ KERNEL double one_row(const float *x, uint32_t dim, const double *theta)
 }
 
 /* Adds 0 to `wrong` where all four numbers are finite, else NaN. */
-KERNEL __m256d note_finite(__m256d wrong, __m256d x)
+AVX2_INLINE __m256d note_finite(__m256d wrong, __m256d x)
 {
     return _mm256_or_pd(wrong, _mm256_sub_pd(x, x));
 }
 
-KERNEL int was_finite(__m256d wrong)
+AVX2_INLINE bool was_finite(__m256d wrong)
 {
     return _mm256_testz_si256(_mm256_castpd_si256(wrong), _mm256_castpd_si256(wrong));
 }
@@ -705,7 +699,8 @@ enum { SHORT = 16 }; /* features */
 
 /* A row of at most 16 features, in `blocks` vectors of four (a constant), the last of which has
  * only some lanes; or theta likewise. */
-KERNEL __m256d short_row_times(const float *x, const __m256d theta[4], size_t blocks, __m128i last)
+AVX2_INLINE __m256d short_row_times(const float *x, const __m256d theta[4], size_t blocks,
+                                    __m128i last)
 {
     __m256d sum[2] = {_mm256_setzero_pd(), _mm256_setzero_pd()};
     for (size_t b = 0; b < blocks; b++)
@@ -716,10 +711,10 @@ KERNEL __m256d short_row_times(const float *x, const __m256d theta[4], size_t bl
     return _mm256_add_pd(sum[0], sum[1]);
 }
 
-/* KERNEL.  n such rows; theta stays in registers.  Of the last four rows, the last one stands in
+/* Kernel: n such rows; theta stays in registers.  Of the last four rows, the last one stands in
  * for those that are not there. */
-KERNEL int short_rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim,
-                            const double *theta, double *out, size_t blocks)
+AVX2_INLINE bool short_rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim,
+                                  const double *theta, double *out, size_t blocks)
 {
     const size_t left = dim - 4 * (blocks - 1);
     const __m128i last = first_floats(left);
@@ -743,18 +738,18 @@ KERNEL int short_rows_times(const float *x, size_t stride, uint32_t n, uint32_t 
     return was_finite(wrong);
 }
 
-OLTR_TARGET_AVX2 static int short_rows_times_avx2(const float *x, size_t stride, uint32_t n,
-                                                  uint32_t dim, const double *theta, double *out)
+TARGET_AVX2 static bool short_rows_times_avx2(const float *x, size_t stride, uint32_t n,
+                                              uint32_t dim, const double *theta, double *out)
 {
     return dim > 12  ? short_rows_times(x, stride, n, dim, theta, out, 4)
            : dim > 8 ? short_rows_times(x, stride, n, dim, theta, out, 3)
            : dim > 4 ? short_rows_times(x, stride, n, dim, theta, out, 2)
-                     : short_rows_times(x, stride, n, dim, theta, out, 1);
+                     : short_rows_times(x, stride, n, dim, theta, out, true);
 }
 
-/* KERNEL.  `streamed` is a constant. */
-KERNEL int long_rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim,
-                           const double *theta, double *out, int streamed)
+/* Kernel: `streamed` is a constant. */
+AVX2_INLINE bool long_rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim,
+                                 const double *theta, double *out, bool streamed)
 {
     __m256d wrong = _mm256_setzero_pd();
     uint32_t i = 0;
@@ -772,38 +767,24 @@ KERNEL int long_rows_times(const float *x, size_t stride, uint32_t n, uint32_t d
     return was_finite(wrong);
 }
 
-/* More than the caches hold, and without gaps to speak of. */
-static int is_stream(size_t stride, uint32_t n, uint32_t dim)
+TARGET_AVX2 static bool stream_times(const float *x, size_t stride, uint32_t n, uint32_t dim,
+                                     const double *theta, double *out)
 {
-    return (uint64_t)n * dim > LDL_STREAM_FLOATS && stride <= dim + LINE_FLOATS;
+    return long_rows_times(x, stride, n, dim, theta, out, true);
 }
 
-OLTR_TARGET_AVX2 static int stream_times(const float *x, size_t stride, uint32_t n, uint32_t dim,
-                                         const double *theta, double *out)
-{
-    return long_rows_times(x, stride, n, dim, theta, out, 1);
-}
-
-OLTR_TARGET_AVX2 static int rows_times_avx2(const float *x, size_t stride, uint32_t n, uint32_t dim,
-                                            const double *theta, double *out)
+TARGET_AVX2 bool rows_times_avx2(const float *x, size_t stride, uint32_t n, uint32_t dim,
+                                 const double *theta, double *out)
 {
     if (dim <= SHORT)
         return short_rows_times_avx2(x, stride, n, dim, theta, out);
-    if (is_stream(stride, n, dim))
+    if (rows_are_streamed(stride, n, dim))
         return stream_times(x, stride, n, dim, theta, out);
-    return long_rows_times(x, stride, n, dim, theta, out, 0);
+    return long_rows_times(x, stride, n, dim, theta, out, false);
 }
 
-/* Memory is the bound of a stream, not the width of the vectors: the same kernel with AVX-512. */
-static int rows_times_wide(const float *x, size_t stride, uint32_t n, uint32_t dim,
-                           const double *theta, double *out)
-{
-    return (dim > SHORT && is_stream(stride, n, dim) ? stream_times : rows_times_avx512)(
-        x, stride, n, dim, theta, out);
-}
-
-OLTR_TARGET_AVX2 static int rows_within_avx2(const float *x, size_t stride, const uint32_t *row,
-                                             uint32_t n, uint32_t dim, float most)
+TARGET_AVX2 bool rows_within_avx2(const float *x, size_t stride, const uint32_t *row, uint32_t n,
+                                  uint32_t dim, float most)
 {
     const __m256i sign = _mm256_set1_epi32(INT32_MIN),
                   limit = _mm256_castps_si256(_mm256_set1_ps(most));
@@ -833,7 +814,7 @@ typedef struct tile {
 } tile;
 
 /* Element (i, j) gains t_k x_k, one k after the other. */
-KERNEL void add_element(double *g, const double *t, const tile *rows, size_t i, int n)
+AVX2_INLINE void add_element(double *g, const double *t, const tile *rows, size_t i, int n)
 {
     __m128d sum = _mm_load_sd(g);
     for (int k = 0; k < n; k++)
@@ -843,8 +824,8 @@ KERNEL void add_element(double *g, const double *t, const tile *rows, size_t i, 
 
 /* Rows from..to of the columns j..j+3; column q begins, if it had a row 0, at g[q].  Four columns
  * share what is loaded of x. */
-KERNEL void add_columns(double *const g[4], double t[4][UPDATE_ROWS], const tile *rows, size_t from,
-                        size_t to, int n)
+AVX2_INLINE void add_columns(double *const g[4], double t[4][UPDATE_ROWS], const tile *rows,
+                             size_t from, size_t to, int n)
 {
     double *g0 = g[0], *g1 = g[1], *g2 = g[2], *g3 = g[3];
     const double *x = rows->x[0];
@@ -874,8 +855,8 @@ KERNEL void add_columns(double *const g[4], double t[4][UPDATE_ROWS], const tile
 }
 
 /* The columns j..j+3 (those there are) of the tile whose rows end before `to`. */
-KERNEL void add_block(double *gram, uint32_t dim, const float *const *x, const double *weight,
-                      int n, size_t j, const tile *rows, size_t to)
+AVX2_INLINE void add_block(double *gram, uint32_t dim, const float *const *x, const double *weight,
+                           int n, size_t j, const tile *rows, size_t to)
 {
     double *g[4], t[4][UPDATE_ROWS];
     for (size_t q = 0; q < 4 && j + q < dim; q++) {
@@ -889,8 +870,8 @@ KERNEL void add_block(double *gram, uint32_t dim, const float *const *x, const d
         add_columns(g, t, rows, j >= rows->base ? j + 4 : rows->base, to, n);
 }
 
-KERNEL void add_tile(double *gram, uint32_t dim, const float *const *x, const double *weight, int n,
-                     size_t base, size_t to)
+AVX2_INLINE void add_tile(double *gram, uint32_t dim, const float *const *x, const double *weight,
+                          int n, size_t base, size_t to)
 {
     tile rows;
     rows.base = base;
@@ -901,8 +882,8 @@ KERNEL void add_tile(double *gram, uint32_t dim, const float *const *x, const do
         add_block(gram, dim, x, weight, n, j, &rows, to);
 }
 
-KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *const *x,
-                     const double *y, const double *weight, int n)
+AVX2_INLINE void add_rows(double *gram, double *moment, uint32_t dim, const float *const *x,
+                          const double *y, const double *weight, int n)
 {
     for (size_t base = 0; base < dim; base += TILE)
         add_tile(gram, dim, x, weight, n, base, base + TILE < dim ? base + TILE : dim);
@@ -915,9 +896,8 @@ KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *co
     }
 }
 
-OLTR_TARGET_AVX2 static void gram_add_avx2(double *gram, double *moment, uint32_t dim,
-                                           const float *const *x, const double *y,
-                                           const double *weight, uint32_t n_rows)
+TARGET_AVX2 void gram_add_avx2(double *gram, double *moment, uint32_t dim, const float *const *x,
+                               const double *y, const double *weight, uint32_t n_rows)
 {
 #define PASS(k, n) add_rows(gram, moment, dim, x + (k), y + (k), weight ? weight + (k) : NULL, n)
     IN_PASSES(n_rows, PASS);
@@ -925,29 +905,12 @@ OLTR_TARGET_AVX2 static void gram_add_avx2(double *gram, double *moment, uint32_
 }
 
 /* The factor comes last: what of it is still near, the sample of the next round reads first. */
-static void learn(const ldl *f, double *gram, double *moment, const float *const *x,
-                  const double *y, const double *weight, uint32_t n_rows, double *work)
+void ldl_learn_avx2(const ldl *f, double *gram, double *moment, const float *const *x,
+                    const double *y, const double *weight, uint32_t n_rows, double *work)
 {
     gram_add_avx2(gram, moment, f->dim, x, y, weight, n_rows);
-    update(f, x, y, weight, n_rows, work);
+    ldl_update_avx2(f, x, y, weight, n_rows, work);
 }
-
-static void learn_avx512(const ldl *f, double *gram, double *moment, const float *const *x,
-                         const double *y, const double *weight, uint32_t n_rows, double *work)
-{
-    gram_add_avx512(gram, moment, f->dim, x, y, weight, n_rows);
-    update(f, x, y, weight, n_rows, work);
-}
-
-const ldl_kernels ldl_avx2 = {factor,       update,    learn,           sample,
-                              solve,        quadratic, rows_times_avx2, rows_within_avx2,
-                              gram_add_avx2};
-const ldl_kernels ldl_avx512 = {factor,         update,    learn_avx512,    sample,
-                                solve,          quadratic, rows_times_wide, rows_within_avx512,
-                                gram_add_avx512};
-const ldl_kernels ldl_few_avx512 = {
-    factor,    update_few_avx512,     learn_few_avx512,   sample_few_avx512,  solve_few_avx512,
-    quadratic, short_rows_times_avx2, rows_within_avx512, gram_add_few_avx512};
 
 #else
 typedef int no_avx2; /* an empty translation unit is not C */

@@ -5,23 +5,19 @@
  * A vector may begin and end with lanes that are masked off, so that columns and rows of any length
  * need no other code for their ends.
  */
-#include "engine/kernels/ldl_kernels.h"
+#include "engine/kernels/table.h"
 
-#include "engine/kernels/cpu.h"
-
-#if OLTR_HAVE_AVX512
+#if OLTR_X86
 
 #include <immintrin.h>
 
-#define KERNEL OLTR_TARGET_AVX512 static inline __attribute__((always_inline))
-
 /* The first n of eight lanes, or all. */
-KERNEL __mmask8 first_lanes(size_t n)
+AVX512_INLINE __mmask8 first_lanes(size_t n)
 {
     return (__mmask8)(n < 8 ? (1u << n) - 1 : 0xFF);
 }
 
-KERNEL __m512d load_floats(const float *x, __mmask8 lanes)
+AVX512_INLINE __m512d load_floats(const float *x, __mmask8 lanes)
 {
     return _mm512_cvtps_pd(_mm256_maskz_loadu_ps(lanes, x));
 }
@@ -29,13 +25,13 @@ KERNEL __m512d load_floats(const float *x, __mmask8 lanes)
 /* ---- many rows */
 
 /* Two rows' partial sums, each four even and four odd, to four of each. */
-KERNEL __m512d even_and_odd(__m512d a, __m512d b)
+AVX512_INLINE __m512d even_and_odd(__m512d a, __m512d b)
 {
     return _mm512_add_pd(_mm512_shuffle_f64x2(a, b, 0x44), _mm512_shuffle_f64x2(a, b, 0xEE));
 }
 
 /* Four rows' partial sums to their four sums. */
-KERNEL __m256d sums_of(const __m512d sum[4])
+AVX512_INLINE __m256d sums_of(const __m512d sum[4])
 {
     __m512d a = even_and_odd(sum[0], sum[1]), b = even_and_odd(sum[2], sum[3]);
     __m512d pairs = _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
@@ -45,13 +41,14 @@ KERNEL __m256d sums_of(const __m512d sum[4])
                                  0xD8); /* rows 0, 2, 1, 3 in their order */
 }
 
-KERNEL __mmask8 not_finite(__m256d x)
+AVX512_INLINE __mmask8 not_finite(__m256d x)
 {
     return _mm256_fpclass_pd_mask(x, 0x99); /* NaN of either kind, infinity of either sign */
 }
 
-/* KERNEL.  n rows of floats (1 or 4, a constant) times theta. */
-KERNEL __m256d rows_times_n(const float *x, size_t stride, int n, uint32_t dim, const double *theta)
+/* Kernel: n rows of floats (1 or 4, a constant) times theta. */
+AVX512_INLINE __m256d rows_times_n(const float *x, size_t stride, int n, uint32_t dim,
+                                   const double *theta)
 {
     __m512d sum[4];
     size_t j = 0;
@@ -71,8 +68,8 @@ KERNEL __m256d rows_times_n(const float *x, size_t stride, int n, uint32_t dim, 
     return sums_of(sum);
 }
 
-OLTR_TARGET_AVX512 int rows_times_avx512(const float *x, size_t stride, uint32_t n, uint32_t dim,
-                                         const double *theta, double *out)
+TARGET_AVX512 static bool wide_rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim,
+                                          const double *theta, double *out)
 {
     uint32_t i = 0;
     __mmask8 bad = 0;
@@ -89,8 +86,8 @@ OLTR_TARGET_AVX512 int rows_times_avx512(const float *x, size_t stride, uint32_t
     return !bad;
 }
 
-OLTR_TARGET_AVX512 int rows_within_avx512(const float *x, size_t stride, const uint32_t *row,
-                                          uint32_t n, uint32_t dim, float most)
+TARGET_AVX512 bool rows_within_avx512(const float *x, size_t stride, const uint32_t *row,
+                                      uint32_t n, uint32_t dim, float most)
 {
     const __m512i unsigned_bits = _mm512_set1_epi32(INT32_MAX),
                   limit = _mm512_castps_si512(_mm512_set1_ps(most));
@@ -123,14 +120,14 @@ typedef struct columns {
     __m512d t[4][UPDATE_ROWS];
 } columns;
 
-KERNEL void load_columns(const columns *c, const __mmask8 lanes[4], size_t i, __m512d sum[4])
+AVX512_INLINE void load_columns(const columns *c, const __mmask8 lanes[4], size_t i, __m512d sum[4])
 {
     for (int q = 0; q < 4; q++)
         sum[q] = _mm512_maskz_loadu_pd(lanes[q], c->g[q] + i);
 }
 
-KERNEL void add_to_columns(const columns *c, const __mmask8 lanes[4], const tile *rows, size_t i,
-                           int n, __m512d sum[4])
+AVX512_INLINE void add_to_columns(const columns *c, const __mmask8 lanes[4], const tile *rows,
+                                  size_t i, int n, __m512d sum[4])
 {
     for (int k = 0; k < n; k++) {
         __m512d x = _mm512_loadu_pd(&rows->x[k][i - rows->base]);
@@ -144,8 +141,8 @@ KERNEL void add_to_columns(const columns *c, const __mmask8 lanes[4], const tile
 /* The columns j..j+3, those there are, of the tile.  Columns lie end to end, and a load waits for a
  * store whose addresses it overlaps, even in lanes that are masked off: so what has masked lanes,
  * the first eight rows and the last, is loaded before anything is stored. */
-KERNEL void add_block(double *gram, uint32_t dim, const float *const *x, const double *weight,
-                      int n, size_t j, const tile *rows)
+AVX512_INLINE void add_block(double *gram, uint32_t dim, const float *const *x,
+                             const double *weight, int n, size_t j, const tile *rows)
 {
     columns c;
     static const __mmask8 all[4] = {0xFF, 0xFF, 0xFF, 0xFF};
@@ -174,8 +171,8 @@ KERNEL void add_block(double *gram, uint32_t dim, const float *const *x, const d
         add_to_columns(&c, last, rows, end, n, tail);
 }
 
-KERNEL void add_moment(double *moment, uint32_t dim, const float *const *x, const double *y,
-                       const double *weight, int n)
+AVX512_INLINE void add_moment(double *moment, uint32_t dim, const float *const *x, const double *y,
+                              const double *weight, int n)
 {
     for (size_t j = 0; j < dim; j += 8) {
         __mmask8 lanes = first_lanes(dim - j);
@@ -189,8 +186,8 @@ KERNEL void add_moment(double *moment, uint32_t dim, const float *const *x, cons
     }
 }
 
-KERNEL void add_to_gram(double *gram, uint32_t dim, const float *const *x, const double *weight,
-                        int n)
+AVX512_INLINE void add_to_gram(double *gram, uint32_t dim, const float *const *x,
+                               const double *weight, int n)
 {
     tile rows;
     for (rows.base = 0; rows.base < dim; rows.base = rows.to) {
@@ -205,20 +202,68 @@ KERNEL void add_to_gram(double *gram, uint32_t dim, const float *const *x, const
     }
 }
 
-KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *const *x,
-                     const double *y, const double *weight, int n)
+AVX512_INLINE void add_rows(double *gram, double *moment, uint32_t dim, const float *const *x,
+                            const double *y, const double *weight, int n)
 {
     add_to_gram(gram, dim, x, weight, n);
     add_moment(moment, dim, x, y, weight, n);
 }
 
-OLTR_TARGET_AVX512 void gram_add_avx512(double *gram, double *moment, uint32_t dim,
+TARGET_AVX512 static void wide_gram_add(double *gram, double *moment, uint32_t dim,
                                         const float *const *x, const double *y,
                                         const double *weight, uint32_t n_rows)
 {
 #define PASS(k, n) add_rows(gram, moment, dim, x + (k), y + (k), weight ? weight + (k) : NULL, n)
     IN_PASSES(n_rows, PASS);
 #undef PASS
+}
+
+/* ---- by the number of features ---- */
+
+/* Rows of at most 15 features fill no vector of eight, and memory is the bound of a stream. */
+bool rows_times_avx512(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta,
+                       double *out)
+{
+    if (dim <= LDL_SMALL || (dim > LINE_FLOATS && rows_are_streamed(stride, n, dim)))
+        return rows_times_avx2(x, stride, n, dim, theta, out);
+    return wide_rows_times(x, stride, n, dim, theta, out);
+}
+
+void gram_add_avx512(double *gram, double *moment, uint32_t dim, const float *const *x,
+                     const double *y, const double *weight, uint32_t n_rows)
+{
+    (dim <= LDL_SMALL ? gram_add_small_avx512 : wide_gram_add)(gram, moment, dim, x, y, weight,
+                                                               n_rows);
+}
+
+void ldl_update_avx512(const ldl *f, const float *const *x, const double *y, const double *weight,
+                       uint32_t n_rows, double *work)
+{
+    if (f->dim <= LDL_SMALL)
+        learn_small_avx512(f, NULL, NULL, x, y, weight, n_rows, work);
+    else
+        ldl_update_avx2(f, x, y, weight, n_rows, work);
+}
+
+void ldl_learn_avx512(const ldl *f, double *gram, double *moment, const float *const *x,
+                      const double *y, const double *weight, uint32_t n_rows, double *work)
+{
+    if (f->dim <= LDL_SMALL) {
+        learn_small_avx512(f, gram, moment, x, y, weight, n_rows, work);
+        return;
+    }
+    wide_gram_add(gram, moment, f->dim, x, y, weight, n_rows);
+    ldl_update_avx2(f, x, y, weight, n_rows, work);
+}
+
+void ldl_sample_avx512(const ldl *f, double scale, const float *z, double *theta)
+{
+    (f->dim <= LDL_SMALL ? sample_small_avx512 : ldl_sample_avx2)(f, scale, z, theta);
+}
+
+void ldl_solve_avx512(const ldl *f, const double *rhs, double *x)
+{
+    (f->dim <= LDL_SMALL ? solve_small_avx512 : ldl_solve_avx2)(f, rhs, x);
 }
 
 #else

@@ -1,26 +1,22 @@
-/* logistic_kernels.c - response, pull and nearness, see logistic_kernels.h.
+/* logistic_kernels.c - residuals, linear terms and nearness, see logistic_kernels.h.
  *
  * The exponential is our own: exp(-a) = 2^k exp(r) with |r| <= ln(2)/2 and the Taylor polynomial of
  * degree 13, whose remainder is 4e-18.  It has no branch and no table, costs a few nanoseconds for
  * four, and, unlike the C library's, gives the same bits on every machine.
  */
-#include "engine/kernels/logistic_kernels.h"
+#include "engine/kernels/table.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "engine/kernels/cpu.h"
-
-#if OLTR_HAVE_AVX2
-#include "engine/kernels/some_avx2.h"
+#if OLTR_X86
+#include "engine/kernels/partial_avx2.h"
 #endif
 
 typedef double four __attribute__((vector_size(32)));
 typedef uint64_t four_words __attribute__((vector_size(32)));
 typedef double eight __attribute__((vector_size(64)));
 typedef uint64_t eight_words __attribute__((vector_size(64)));
-
-#define BODY static inline __attribute__((always_inline))
 
 /* e^-708 is about the smallest normal number, and what is beyond counts as 0 */
 #define LOWEST 708.0
@@ -30,7 +26,7 @@ typedef uint64_t eight_words __attribute__((vector_size(64)));
 #define ROUNDING 0x1.8p52 /* adding it rounds to an integer, which is then in the low bits */
 
 /* c becomes a b + c.  By address, for without AVX there is no settled way to pass such vectors. */
-BODY four *fma_fours(const four *a, const four *b, four *c)
+ALWAYS_INLINE four *fma_fours(const four *a, const four *b, four *c)
 {
     for (int i = 0; i < 4; i++)
         (*c)[i] = fma((*a)[i], (*b)[i], (*c)[i]);
@@ -38,17 +34,17 @@ BODY four *fma_fours(const four *a, const four *b, four *c)
 }
 
 #define TARGET
-#define LANES 4
+#define WIDTH 4
 #define VECTOR four
 #define WORDS four_words
 #define FMA(a, b, c) (*fma_fours((four[]){a}, (four[]){b}, (four[]){c}))
-#define RESPOND respond_fours
-#include "engine/kernels/respond_body.h"
+#define RESIDUALS residuals_of_fours
+#include "engine/kernels/residuals_body.h"
 
 /* Kernel: without an early exit, because the position of the first weight that is off is
  * unpredictable. */
-BODY int weights_near_body(size_t n, const double *now, const double *then, const double *share,
-                           double off)
+ALWAYS_INLINE bool weights_near_body(size_t n, const double *now, const double *then,
+                                     const double *share, double off)
 {
     const four allowed = (four){0} + off;
     const four_words sign = (four_words){0} + 0x8000000000000000u;
@@ -69,7 +65,8 @@ BODY int weights_near_body(size_t n, const double *now, const double *then, cons
 
 /* Kernel: one column below its diagonal: n elements a, with x below, out -= a x_j; returns the sum
  * of a x. */
-BODY double column_product(double *out, const double *a, const double *x, size_t n, double xj)
+ALWAYS_INLINE double column_product(double *out, const double *a, const double *x, size_t n,
+                                    double xj)
 {
     four even = {0}, odd = {0};
     const four by = (four){0} + xj;
@@ -98,7 +95,8 @@ BODY double column_product(double *out, const double *a, const double *x, size_t
     return sum;
 }
 
-BODY void subtract_product_body(double *out, const double *packed, const double *x, uint32_t dim)
+ALWAYS_INLINE void subtract_product_body(double *out, const double *packed, const double *x,
+                                         uint32_t dim)
 {
     for (uint32_t j = 0; j < dim; packed += dim - j, j++) {
         double sum = column_product(out + j + 1, packed + 1, x + j + 1, dim - j - 1, x[j]);
@@ -106,13 +104,13 @@ BODY void subtract_product_body(double *out, const double *packed, const double 
     }
 }
 
-void respond_plain(size_t n, const double *z, const double *examined, const double *clicked,
-                   double *residual, double *curvature)
+void logistic_residuals_plain(size_t n, const double *z, const double *examined,
+                              const double *clicked, double *residual, double *curvature)
 {
-    respond_fours(0, respond_padded(n), z, examined, clicked, residual, curvature);
+    residuals_of_fours(0, residuals_padded(n), z, examined, clicked, residual, curvature);
 }
 
-void rows_pull_plain(const float *x, size_t n, uint32_t dim, const double *c, double *out)
+void linear_terms_plain(const float *x, size_t n, uint32_t dim, const double *c, double *out)
 {
     for (uint32_t j = 0; j < dim; j++) {
         double sum[2] = {out[j], 0};
@@ -122,8 +120,8 @@ void rows_pull_plain(const float *x, size_t n, uint32_t dim, const double *c, do
     }
 }
 
-int weights_near_plain(size_t n, const double *now, const double *then, const double *share,
-                       double off)
+bool weights_near_plain(size_t n, const double *now, const double *then, const double *share,
+                        double off)
 {
     return weights_near_body(n, now, then, share, off);
 }
@@ -133,43 +131,44 @@ void subtract_product_plain(double *out, const double *packed, const double *x, 
     subtract_product_body(out, packed, x, dim);
 }
 
-#if OLTR_HAVE_AVX2
+#if OLTR_X86
 
-#define TARGET OLTR_TARGET_AVX2
-#define LANES 4
+#define TARGET TARGET_AVX2
+#define WIDTH 4
 #define VECTOR four
 #define WORDS four_words
 #define FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
-#define RESPOND respond_fours_fused
-#include "engine/kernels/respond_body.h"
+#define RESIDUALS residuals_of_fours_fused
+#include "engine/kernels/residuals_body.h"
 
-OLTR_TARGET_AVX2 void respond_avx2(size_t n, const double *z, const double *examined,
-                                   const double *clicked, double *residual, double *curvature)
+TARGET_AVX2 void logistic_residuals_avx2(size_t n, const double *z, const double *examined,
+                                         const double *clicked, double *residual, double *curvature)
 {
-    respond_fours_fused(0, respond_padded(n), z, examined, clicked, residual, curvature);
+    residuals_of_fours_fused(0, residuals_padded(n), z, examined, clicked, residual, curvature);
 }
 
-#define TARGET OLTR_TARGET_AVX512
-#define LANES 8
+#define TARGET TARGET_AVX512
+#define WIDTH 8
 #define VECTOR eight
 #define WORDS eight_words
 #define FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
-#define RESPOND respond_eights
-#include "engine/kernels/respond_body.h"
+#define RESIDUALS residuals_of_eights
+#include "engine/kernels/residuals_body.h"
 
 /* Vectors of eight, and one of four where that is enough. */
-OLTR_TARGET_AVX512 void respond_avx512(size_t n, const double *z, const double *examined,
-                                       const double *clicked, double *residual, double *curvature)
+TARGET_AVX512 void logistic_residuals_avx512(size_t n, const double *z, const double *examined,
+                                             const double *clicked, double *residual,
+                                             double *curvature)
 {
-    size_t all = respond_padded(n),
-           i = respond_eights(0, all, z, examined, clicked, residual, curvature);
-    respond_fours_fused(i, all, z, examined, clicked, residual, curvature);
+    size_t all = residuals_padded(n),
+           i = residuals_of_eights(0, all, z, examined, clicked, residual, curvature);
+    residuals_of_fours_fused(i, all, z, examined, clicked, residual, curvature);
 }
 
 /* Kernel: c times one row of `vectors` times four columns joins the sums; the last vector has
  * `last` columns. */
-OLTR_TARGET_AVX2 BODY void pull_row(const float *x, const double *c, __m256d sum[4], int vectors,
-                                    int last, __m128i mask)
+AVX2_INLINE void add_row(const float *x, const double *c, __m256d sum[4], int vectors, int last,
+                         __m128i mask)
 {
     const __m256d weight = _mm256_broadcast_sd(c);
     const float *tail = x + 4 * (vectors - 1);
@@ -182,8 +181,8 @@ OLTR_TARGET_AVX2 BODY void pull_row(const float *x, const double *c, __m256d sum
 
 /* Kernel: `vectors` (a constant) times four columns at once, summed in registers over all rows,
  * even ones and odd ones. */
-OLTR_TARGET_AVX2 BODY void pull_columns(const float *x, size_t n, uint32_t dim, const double *c,
-                                        double *out, int vectors, int last)
+AVX2_INLINE void add_columns(const float *x, size_t n, uint32_t dim, const double *c, double *out,
+                             int vectors, int last)
 {
     static const int32_t lanes[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
     const __m128i mask = _mm_loadu_si128((const __m128i *)(const void *)(lanes + 4 - last));
@@ -194,104 +193,51 @@ OLTR_TARGET_AVX2 BODY void pull_columns(const float *x, size_t n, uint32_t dim, 
         odd[v] = _mm256_setzero_pd();
     }
     for (; r + 2 <= n; r += 2, x += 2 * (size_t)dim) {
-        pull_row(x, c + r, even, vectors, last, mask);
-        pull_row(x + dim, c + r + 1, odd, vectors, last, mask);
+        add_row(x, c + r, even, vectors, last, mask);
+        add_row(x + dim, c + r + 1, odd, vectors, last, mask);
     }
     if (r < n)
-        pull_row(x, c + r, even, vectors, last, mask);
+        add_row(x, c + r, even, vectors, last, mask);
     for (int v = 0; v < vectors; v++)
         store_some(out + 4 * v, _mm256_add_pd(even[v], odd[v]), v + 1 < vectors ? 4 : (size_t)last);
 }
 
-OLTR_TARGET_AVX2 void rows_pull_avx2(const float *x, size_t n, uint32_t dim, const double *c,
-                                     double *out)
+TARGET_AVX2 void linear_terms_avx2(const float *x, size_t n, uint32_t dim, const double *c,
+                                   double *out)
 {
     uint32_t j = 0;
     for (; dim - j > 16; j += 16)
-        pull_columns(x + j, n, dim, c, out + j, 4, 4);
+        add_columns(x + j, n, dim, c, out + j, 4, 4);
     uint32_t left = dim - j;
     int last = left % 4 ? (int)(left % 4) : 4;
     switch ((left + 3) / 4) {
     case 1:
-        pull_columns(x + j, n, dim, c, out + j, 1, last);
+        add_columns(x + j, n, dim, c, out + j, 1, last);
         break;
     case 2:
-        pull_columns(x + j, n, dim, c, out + j, 2, last);
+        add_columns(x + j, n, dim, c, out + j, 2, last);
         break;
     case 3:
-        pull_columns(x + j, n, dim, c, out + j, 3, last);
+        add_columns(x + j, n, dim, c, out + j, 3, last);
         break;
     case 4:
-        pull_columns(x + j, n, dim, c, out + j, 4, last);
+        add_columns(x + j, n, dim, c, out + j, 4, last);
         break;
     default: /* nothing left */
         break;
     }
 }
 
-OLTR_TARGET_AVX2 int weights_near_avx2(size_t n, const double *now, const double *then,
-                                       const double *share, double off)
+TARGET_AVX2 bool weights_near_avx2(size_t n, const double *now, const double *then,
+                                   const double *share, double off)
 {
     return weights_near_body(n, now, then, share, off);
 }
 
-OLTR_TARGET_AVX2 void subtract_product_avx2(double *out, const double *packed, const double *x,
-                                            uint32_t dim)
+TARGET_AVX2 void subtract_product_avx2(double *out, const double *packed, const double *x,
+                                       uint32_t dim)
 {
     subtract_product_body(out, packed, x, dim);
 }
 
-#else
-
-void subtract_product_avx2(double *out, const double *packed, const double *x, uint32_t dim)
-{
-    subtract_product_plain(out, packed, x, dim);
-}
-
-void respond_avx512(size_t n, const double *z, const double *examined, const double *clicked,
-                    double *residual, double *curvature)
-{
-    respond_plain(n, z, examined, clicked, residual, curvature);
-}
-
-void respond_avx2(size_t n, const double *z, const double *examined, const double *clicked,
-                  double *residual, double *curvature)
-{
-    respond_plain(n, z, examined, clicked, residual, curvature);
-}
-
-void rows_pull_avx2(const float *x, size_t n, uint32_t dim, const double *c, double *out)
-{
-    rows_pull_plain(x, n, dim, c, out);
-}
-
-int weights_near_avx2(size_t n, const double *now, const double *then, const double *share,
-                      double off)
-{
-    return weights_near_plain(n, now, then, share, off);
-}
-
 #endif
-
-void respond(size_t n, const double *z, const double *examined, const double *clicked,
-             double *residual, double *curvature)
-{
-    (cpu_has_avx512() ? respond_avx512
-     : cpu_has_avx2() ? respond_avx2
-                      : respond_plain)(n, z, examined, clicked, residual, curvature);
-}
-
-void rows_pull(const float *x, size_t n, uint32_t dim, const double *c, double *out)
-{
-    (cpu_has_avx2() ? rows_pull_avx2 : rows_pull_plain)(x, n, dim, c, out);
-}
-
-int weights_near(size_t n, const double *now, const double *then, const double *share, double off)
-{
-    return (cpu_has_avx2() ? weights_near_avx2 : weights_near_plain)(n, now, then, share, off);
-}
-
-void subtract_product(double *out, const double *packed, const double *x, uint32_t dim)
-{
-    (cpu_has_avx2() ? subtract_product_avx2 : subtract_product_plain)(out, packed, x, dim);
-}

@@ -1,19 +1,14 @@
 /* topk_avx2.c - the selection with vectors of eight floats or four doubles. */
-#include "engine/select/topk.h"
+#include "engine/kernels/table.h"
 
-#include "engine/kernels/cpu.h"
-
-#if OLTR_HAVE_AVX2
+#if OLTR_X86
 
 #include <immintrin.h>
 #include <math.h>
 
-#include "engine/rng/philox.h"
-#include "engine/rng/sample.h"
+#include "engine/kernels/philox.h"
 
-#define KERNEL OLTR_TARGET_AVX2 static inline __attribute__((always_inline))
-
-KERNEL float max_f32(const float *x, size_t n)
+AVX2_INLINE float max_f32(const float *x, size_t n)
 {
     __m256 m = _mm256_loadu_ps(x);
     for (size_t i = 8; i < n; i += 8)
@@ -24,13 +19,13 @@ KERNEL float max_f32(const float *x, size_t n)
     return _mm_cvtss_f32(h);
 }
 
-KERNEL unsigned equal_f32(const float *x, float v)
+AVX2_INLINE unsigned equal_f32(const float *x, float v)
 {
     return (unsigned)_mm256_movemask_ps(
         _mm256_cmp_ps(_mm256_loadu_ps(x), _mm256_set1_ps(v), _CMP_EQ_OQ));
 }
 
-KERNEL double max_f64(const double *x, size_t n)
+AVX2_INLINE double max_f64(const double *x, size_t n)
 {
     __m256d m = _mm256_max_pd(_mm256_loadu_pd(x), _mm256_loadu_pd(x + 4));
     for (size_t i = 8; i < n; i += 8)
@@ -39,7 +34,7 @@ KERNEL double max_f64(const double *x, size_t n)
     return _mm_cvtsd_f64(_mm_max_sd(h, _mm_unpackhi_pd(h, h)));
 }
 
-KERNEL unsigned equal_f64(const double *x, double v)
+AVX2_INLINE unsigned equal_f64(const double *x, double v)
 {
     __m256d low = _mm256_cmp_pd(_mm256_loadu_pd(x), _mm256_set1_pd(v), _CMP_EQ_OQ);
     __m256d high = _mm256_cmp_pd(_mm256_loadu_pd(x + 4), _mm256_set1_pd(v), _CMP_EQ_OQ);
@@ -48,14 +43,14 @@ KERNEL unsigned equal_f64(const double *x, double v)
 
 /* COUNT_EQUAL and NTH_EQUAL over masks of eight */
 #define DEFINE_SEARCH(type, suffix)                                                                \
-    KERNEL size_t count_##suffix(const type *x, size_t n, type v)                                  \
+    AVX2_INLINE size_t count_##suffix(const type *x, size_t n, type v)                             \
     {                                                                                              \
         size_t count = 0;                                                                          \
         for (size_t i = 0; i < n; i += 8)                                                          \
             count += (size_t)__builtin_popcount(equal_##suffix(x + i, v));                         \
         return count;                                                                              \
     }                                                                                              \
-    KERNEL size_t nth_##suffix(const type *x, size_t n, type v, size_t j)                          \
+    AVX2_INLINE size_t nth_##suffix(const type *x, size_t n, type v, size_t j)                     \
     {                                                                                              \
         for (size_t i = 0; i < n; i += 8) {                                                        \
             unsigned mask = equal_##suffix(x + i, v);                                              \
@@ -73,30 +68,12 @@ KERNEL unsigned equal_f64(const double *x, double v)
 DEFINE_SEARCH(float, f32)
 DEFINE_SEARCH(double, f64)
 
-#define TARGET_PICK OLTR_TARGET_AVX2
-#define TARGET OLTR_TARGET_AVX2 static
+#define TARGET TARGET_AVX2
 #define REAL float
-#define SELECT tournament_f32
-#define SELECT_PICK pick_f32
-#define MAX_OF max_f32
-#define COUNT_EQUAL count_f32
-#define NTH_EQUAL nth_f32
+#define NAME(part) part##_f32
 #include "engine/kernels/topk_body.h"
-#undef TARGET
-#undef REAL
-#undef SELECT
-#undef SELECT_PICK
-#undef MAX_OF
-#undef COUNT_EQUAL
-#undef NTH_EQUAL
-
-#define TARGET OLTR_TARGET_AVX2 static
 #define REAL double
-#define SELECT tournament_f64
-#define SELECT_PICK pick_f64
-#define MAX_OF max_f64
-#define COUNT_EQUAL count_f64
-#define NTH_EQUAL nth_f64
+#define NAME(part) part##_f64
 #include "engine/kernels/topk_body.h"
 
 /* ---- ranking by counting.
@@ -117,13 +94,13 @@ typedef struct ranks32 {
     __m256i a, b, c, d;
 } ranks32;
 
-KERNEL __m256i one_more(__m256i rank, __m256 other, __m256 x)
+AVX2_INLINE __m256i one_more(__m256i rank, __m256 other, __m256 x)
 {
     return _mm256_sub_epi32(rank, _mm256_castps_si256(_mm256_cmp_ps(other, x, _CMP_GT_OQ)));
 }
 
 /* ranks of x[0..31] among x[0..n-1], n <= 32 */
-KERNEL ranks32 count_ranks(const float *x, size_t n)
+AVX2_INLINE ranks32 count_ranks(const float *x, size_t n)
 {
     __m256 va = _mm256_loadu_ps(x), vb = _mm256_loadu_ps(x + 8), vc = _mm256_loadu_ps(x + 16),
            vd = _mm256_loadu_ps(x + 24);
@@ -139,21 +116,21 @@ KERNEL ranks32 count_ranks(const float *x, size_t n)
     return (ranks32){a, b, c, d};
 }
 
-KERNEL uint32_t bits8(__m256i rank, uint32_t k)
+AVX2_INLINE uint32_t bits8(__m256i rank, uint32_t k)
 {
     return (uint32_t)_mm256_movemask_ps(
         _mm256_castsi256_ps(_mm256_cmpgt_epi32(_mm256_set1_epi32((int)k), rank)));
 }
 
 /* Bit i: rank i of 32 is below k. */
-KERNEL uint32_t ranks_below(const ranks32 *r, uint32_t k)
+AVX2_INLINE uint32_t ranks_below(const ranks32 *r, uint32_t k)
 {
     return bits8(r->a, k) | bits8(r->b, k) << 8 | bits8(r->c, k) << 16 | bits8(r->d, k) << 24;
 }
 
 /* Writes the places of ranks 0..k-1; 0 when ties leave a rank without a holder. */
-KERNEL int place_ranks(const ranks32 *ranks, uint32_t k, const float *x, const uint32_t *where,
-                       uint32_t *position, double *score)
+AVX2_INLINE int place_ranks(const ranks32 *ranks, uint32_t k, const float *x, const uint32_t *where,
+                            uint32_t *position, double *score)
 {
     uint32_t rank[FOLD], mask = ranks_below(ranks, k);
     if ((uint32_t)__builtin_popcount(mask) != k)
@@ -173,7 +150,7 @@ KERNEL int place_ranks(const ranks32 *ranks, uint32_t k, const float *x, const u
     return held == ((uint64_t)1 << k) - 1;
 }
 
-KERNEL __m256 least_below(__m256i rank, const float *x, uint32_t k)
+AVX2_INLINE __m256 least_below(__m256i rank, const float *x, uint32_t k)
 {
     __m256i below = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)k), rank);
     return _mm256_blendv_ps(_mm256_set1_ps(INFINITY), _mm256_loadu_ps(x),
@@ -181,7 +158,7 @@ KERNEL __m256 least_below(__m256i rank, const float *x, uint32_t k)
 }
 
 /* The largest value that at least k of the 32 maxima reach. */
-KERNEL float bar_of(const float *fold, uint32_t k)
+AVX2_INLINE float bar_of(const float *fold, uint32_t k)
 {
     ranks32 r = count_ranks(fold, FOLD);
     __m256 least = _mm256_min_ps(
@@ -193,7 +170,7 @@ KERNEL float bar_of(const float *fold, uint32_t k)
     return _mm_cvtss_f32(h);
 }
 
-KERNEL uint32_t reach_32(const float *x, __m256 bar)
+AVX2_INLINE uint32_t reach_32(const float *x, __m256 bar)
 {
     uint32_t mask = 0;
     for (int q = 0; q < 4; q++)
@@ -204,7 +181,7 @@ KERNEL uint32_t reach_32(const float *x, __m256 bar)
 }
 
 /* How many of the n scores reach the bar; the first 32 of them go to `few` and `where`. */
-KERNEL size_t collect(const float *x, size_t n, float bar, float *few, uint32_t *where)
+AVX2_INLINE size_t collect(const float *x, size_t n, float bar, float *few, uint32_t *where)
 {
     size_t count = 0;
     for (size_t i = 0; i < n; i += FOLD)
@@ -232,7 +209,7 @@ typedef struct four32 {
     __m256 a, b, c, d; /* in each lane, falling from a to d */
 } four32;
 
-KERNEL four32 merged32(four32 x, four32 y)
+AVX2_INLINE four32 merged32(four32 x, four32 y)
 {
     __m256 a = _mm256_max_ps(x.a, y.d), b = _mm256_max_ps(x.b, y.c);
     __m256 c = _mm256_max_ps(x.c, y.b), d = _mm256_max_ps(x.d, y.a);
@@ -242,7 +219,7 @@ KERNEL four32 merged32(four32 x, four32 y)
                     _mm256_min_ps(ca, db)};
 }
 
-KERNEL four32 sorted32(const float *x)
+AVX2_INLINE four32 sorted32(const float *x)
 {
     __m256 a = _mm256_loadu_ps(x), b = _mm256_loadu_ps(x + 8), c = _mm256_loadu_ps(x + 16),
            d = _mm256_loadu_ps(x + 24);
@@ -253,7 +230,7 @@ KERNEL four32 sorted32(const float *x)
                     _mm256_min_ps(ba, dc)};
 }
 
-KERNEL uint32_t where_equal32(const float *x, __m256 top)
+AVX2_INLINE uint32_t where_equal32(const float *x, __m256 top)
 {
     uint32_t mask = 0;
 #pragma GCC unroll 4
@@ -265,14 +242,14 @@ KERNEL uint32_t where_equal32(const float *x, __m256 top)
 }
 
 /* Notes the place in a mask of equal scores; not 0 when there are several. */
-KERNEL uint32_t note_place(uint32_t mask, uint32_t *position)
+AVX2_INLINE uint32_t note_place(uint32_t mask, uint32_t *position)
 {
     *position = (uint32_t)__builtin_ctz(mask);
     return mask & (mask - 1);
 }
 
 /* The k <= 4 best of 32; 0 on a tie. */
-KERNEL int by_sorting32(const float *x, uint32_t k, uint32_t *position, double *score)
+AVX2_INLINE int by_sorting32(const float *x, uint32_t k, uint32_t *position, double *score)
 {
     four32 t = sorted32(x);
     t = merged32(
@@ -294,7 +271,7 @@ KERNEL int by_sorting32(const float *x, uint32_t k, uint32_t *position, double *
     return !twice;
 }
 
-KERNEL int by_counting(const float *x, size_t n, uint32_t k, uint32_t *position, double *score)
+AVX2_INLINE int by_counting(const float *x, size_t n, uint32_t k, uint32_t *position, double *score)
 {
     if (n <= FOLD && k <= SORTING_K)
         return by_sorting32(x, k, position, score);
@@ -323,7 +300,7 @@ typedef struct four64 {
     __m256d a, b, c, d;
 } four64;
 
-KERNEL four64 merged64(four64 x, four64 y)
+AVX2_INLINE four64 merged64(four64 x, four64 y)
 {
     __m256d a = _mm256_max_pd(x.a, y.d), b = _mm256_max_pd(x.b, y.c), c = _mm256_max_pd(x.c, y.b),
             d = _mm256_max_pd(x.d, y.a);
@@ -333,7 +310,7 @@ KERNEL four64 merged64(four64 x, four64 y)
                     _mm256_min_pd(ca, db)};
 }
 
-KERNEL four64 sorted64(const double *x)
+AVX2_INLINE four64 sorted64(const double *x)
 {
     __m256d a = _mm256_loadu_pd(x), b = _mm256_loadu_pd(x + 4), c = _mm256_loadu_pd(x + 8),
             d = _mm256_loadu_pd(x + 12);
@@ -344,7 +321,7 @@ KERNEL four64 sorted64(const double *x)
     return (four64){first, _mm256_max_pd(p, q), _mm256_min_pd(p, q), last};
 }
 
-KERNEL uint32_t where_equal64(const double *x, __m256d top)
+AVX2_INLINE uint32_t where_equal64(const double *x, __m256d top)
 {
     uint32_t mask = 0;
 #pragma GCC unroll 8
@@ -356,7 +333,7 @@ KERNEL uint32_t where_equal64(const double *x, __m256d top)
 }
 
 /* The k <= 4 best of 32; 0 on a tie. */
-KERNEL int by_sorting64(const double *x, uint32_t k, uint32_t *position, double *score)
+AVX2_INLINE int by_sorting64(const double *x, uint32_t k, uint32_t *position, double *score)
 {
     four64 t = merged64(sorted64(x), sorted64(x + 16));
     t = merged64(
@@ -376,8 +353,8 @@ KERNEL int by_sorting64(const double *x, uint32_t k, uint32_t *position, double 
     return !twice;
 }
 
-OLTR_TARGET_AVX2 void topk_f64_avx2(double *x, size_t n, uint32_t k, const oltr_rng *rng,
-                                    double *best, uint32_t *position, double *score)
+TARGET_AVX2 void topk_f64_avx2(double *x, size_t n, uint32_t k, const oltr_rng *rng, double *best,
+                               uint32_t *position, double *score)
 {
     if (n > FOLD || k > SORTING_K || !by_sorting64(x, k, position, score))
         tournament_f64(x, n, k, rng, best, position, score);
@@ -385,8 +362,8 @@ OLTR_TARGET_AVX2 void topk_f64_avx2(double *x, size_t n, uint32_t k, const oltr_
 
 enum { COUNTING_K = 16 }; /* beyond, too many scores reach the bar */
 
-OLTR_TARGET_AVX2 void topk_f32_avx2(float *x, size_t n, uint32_t k, const oltr_rng *rng,
-                                    float *best, uint32_t *position, double *score)
+TARGET_AVX2 void topk_f32_avx2(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best,
+                               uint32_t *position, double *score)
 {
     if (k > COUNTING_K || !by_counting(x, n, k, position, score))
         tournament_f32(x, n, k, rng, best, position, score);

@@ -5,21 +5,14 @@
  * last five bits, so that nothing has to be looked up in the end.  That decides all but the lists
  * where scores agree in all other bits: these are left to topk_avx2.c.  The vectors have 256 bits:
  * those of 512 would leave one of three ports idle.
- *
- * More slots or scores are ranked by counting.
  */
-#include "engine/select/topk.h"
+#include "engine/kernels/table.h"
 
-#include "engine/kernels/cpu.h"
-
-#if OLTR_HAVE_AVX512
+#if OLTR_X86
 
 #include <immintrin.h>
-#include <math.h>
 
-#define KERNEL OLTR_TARGET_AVX512 static inline __attribute__((always_inline))
-
-enum { FEW = 32, SORTING_K = 4 };
+enum { SMALL = 32, SORTING_K = 4 };
 enum {
     XOR_OF_AND = 0x78,
     THIS_OR_THAT = 0xD8
@@ -31,7 +24,7 @@ typedef struct four {
 
 /* The best four of two sorted fours, lane by lane: the first half of a bitonic merge and its
  * clean-up. */
-KERNEL four merged(four x, four y)
+AVX512_INLINE four merged(four x, four y)
 {
     __m256i a = _mm256_max_epi32(x.a, y.d), b = _mm256_max_epi32(x.b, y.c);
     __m256i c = _mm256_max_epi32(x.c, y.b), d = _mm256_max_epi32(x.d, y.a);
@@ -42,7 +35,7 @@ KERNEL four merged(four x, four y)
 }
 
 /* Eight sorted fours of 32. */
-KERNEL four sorted(four x)
+AVX512_INLINE four sorted(four x)
 {
     __m256i ab = _mm256_max_epi32(x.a, x.b), ba = _mm256_min_epi32(x.a, x.b);
     __m256i cd = _mm256_max_epi32(x.c, x.d), dc = _mm256_min_epi32(x.c, x.d);
@@ -52,7 +45,7 @@ KERNEL four sorted(four x)
 }
 
 /* The four best of 32, in the first lane. */
-KERNEL four best_four(four t)
+AVX512_INLINE four best_four(four t)
 {
     t = sorted(t);
     t = merged(t, (four){_mm256_permute4x64_epi64(t.a, 0x4E), _mm256_permute4x64_epi64(t.b, 0x4E),
@@ -64,7 +57,7 @@ KERNEL four best_four(four t)
 }
 
 /* The first values of a, b, c and d. */
-KERNEL __m128i first_lane(four t)
+AVX512_INLINE __m128i first_lane(four t)
 {
     __m128i ab = _mm_unpacklo_epi32(_mm256_castsi256_si128(t.a), _mm256_castsi256_si128(t.b));
     __m128i cd = _mm_unpacklo_epi32(_mm256_castsi256_si128(t.c), _mm256_castsi256_si128(t.d));
@@ -73,7 +66,7 @@ KERNEL __m128i first_lane(four t)
 
 /* A float's bits, the last five of them giving way to its place.  As integers, those of positive
  * floats are in their order, and above all others; with `any_sign`, all are in their order. */
-KERNEL __m256i with_place(__m256 score, int first, int any_sign)
+AVX512_INLINE __m256i with_place(__m256 score, int first, bool any_sign)
 {
     const __m256i place =
         _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(first));
@@ -81,25 +74,25 @@ KERNEL __m256i with_place(__m256 score, int first, int any_sign)
     if (any_sign)
         bits = _mm256_ternarylogic_epi32(bits, _mm256_srai_epi32(bits, 31),
                                          _mm256_set1_epi32(INT32_MAX), XOR_OF_AND);
-    return _mm256_ternarylogic_epi32(bits, place, _mm256_set1_epi32(FEW - 1), THIS_OR_THAT);
+    return _mm256_ternarylogic_epi32(bits, place, _mm256_set1_epi32(SMALL - 1), THIS_OR_THAT);
 }
 
-KERNEL uint32_t reach8(__m256i x, __m256i bar)
+AVX512_INLINE uint32_t reach8(__m256i x, __m256i bar)
 {
     return (uint32_t)__builtin_popcount(_cvtmask8_u32(_mm256_cmpge_epi32_mask(x, bar)));
 }
 
 /* How many of 32 are no smaller than the fourth of the best, or close to it. */
-KERNEL uint32_t reach_fourth(four x, __m128i best)
+AVX512_INLINE uint32_t reach_fourth(four x, __m128i best)
 {
     __m256i bar = _mm256_broadcastd_epi32(_mm_shuffle_epi32(best, 0xFF));
-    bar = _mm256_sub_epi32(bar, _mm256_set1_epi32(2 * FEW - 1));
+    bar = _mm256_sub_epi32(bar, _mm256_set1_epi32(2 * SMALL - 1));
     return reach8(x.a, bar) + reach8(x.b, bar) + reach8(x.c, bar) + reach8(x.d, bar);
 }
 
-KERNEL void write_places(__m128i best, uint32_t k, uint32_t *position)
+AVX512_INLINE void write_places(__m128i best, uint32_t k, uint32_t *position)
 {
-    best = _mm_and_si128(best, _mm_set1_epi32(FEW - 1));
+    best = _mm_and_si128(best, _mm_set1_epi32(SMALL - 1));
     position[0] = (uint32_t)_mm_cvtsi128_si32(best);
     if (k > 1)
         position[1] = (uint32_t)_mm_extract_epi32(best, 1);
@@ -112,10 +105,10 @@ KERNEL void write_places(__m128i best, uint32_t k, uint32_t *position)
 /* The places of the k <= 4 best of 32; without `any_sign`, k <= 3, and these must be positive.  0,
  * and nothing written, unless their first bits tell them apart, and from the next: what lies within
  * 64 of one another may be equal, zeros of either sign among them. */
-KERNEL int few_best(__m256 a, __m256 b, __m256 c, __m256 d, int any_sign, uint32_t k,
-                    uint32_t *position)
+AVX512_INLINE bool small_best(__m256 a, __m256 b, __m256 c, __m256 d, bool any_sign, uint32_t k,
+                              uint32_t *position)
 {
-    const __m128i apart = _mm_set1_epi32(2 * FEW);
+    const __m128i apart = _mm_set1_epi32(2 * SMALL);
     four x = {with_place(a, 0, any_sign), with_place(b, 8, any_sign), with_place(c, 16, any_sign),
               with_place(d, 24, any_sign)};
     __m128i best = first_lane(best_four(x)),
@@ -125,246 +118,35 @@ KERNEL int few_best(__m256 a, __m256 b, __m256 c, __m256 d, int any_sign, uint32
         close |= _mm_cmplt_epi32_mask(best, apart);
     if (_cvtmask8_u32(close) & ((1u << (k < 4 ? k : 3)) - 1) ||
         (k == 4 && reach_fourth(x, best) != 4))
-        return 0;
+        return false;
     write_places(best, k, position);
-    return 1;
+    return true;
 }
 
-KERNEL __m256 gauss8(const float *z, const float *mean, const float *sd)
+AVX512_INLINE __m256 gauss8(const float *z, const float *mean, const float *sd)
 {
     return _mm256_fmadd_ps(_mm256_loadu_ps(sd), _mm256_loadu_ps(z), _mm256_loadu_ps(mean));
 }
 
-OLTR_TARGET_AVX512 int topk_gauss_avx512(const float *z, const float *mean, const float *sd,
-                                         uint32_t k, uint32_t *position)
+TARGET_AVX512 bool topk_gauss_avx512(const float *z, const float *mean, const float *sd, uint32_t k,
+                                     uint32_t *position)
 {
-    return few_best(gauss8(z, mean, sd), gauss8(z + 8, mean + 8, sd + 8),
-                    gauss8(z + 16, mean + 16, sd + 16), gauss8(z + 24, mean + 24, sd + 24), 0, k,
-                    position);
+    return small_best(gauss8(z, mean, sd), gauss8(z + 8, mean + 8, sd + 8),
+                      gauss8(z + 16, mean + 16, sd + 16), gauss8(z + 24, mean + 24, sd + 24), false,
+                      k, position);
 }
 
-/* ---- ranking floats by counting, as topk_avx2.c does it: see there */
-
-enum {
-    LANES_F32 = 16,
-    BAR_K = 10
-}; /* of 16 maxima the tenth is reached by some 15 scores; further down, by too many */
-
-KERNEL __m512i sixteen_from(int first)
+TARGET_AVX512 void topk_f32_avx512(float *x, size_t n, uint32_t k, const oltr_rng *rng, float *best,
+                                   uint32_t *position, double *score)
 {
-    const __m512i place = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    return _mm512_add_epi32(place, _mm512_set1_epi32(first));
-}
-
-KERNEL __m512i one_more(__m512i rank, float other, __m512 x)
-{
-    return _mm512_mask_add_epi32(rank, _mm512_cmp_ps_mask(_mm512_set1_ps(other), x, _CMP_GT_OQ),
-                                 rank, _mm512_set1_epi32(1));
-}
-
-/* The largest value that at least k of 16 maxima reach. */
-KERNEL float bar_of_maxima(__m512 fold, uint32_t k)
-{
-    float each[LANES_F32];
-    __m512i rank = _mm512_setzero_si512();
-    _mm512_storeu_ps(each, fold);
-#pragma GCC unroll 16
-    for (int j = 0; j < LANES_F32; j++)
-        rank = one_more(rank, each[j], fold);
-    return _mm512_mask_reduce_min_ps(_mm512_cmplt_epi32_mask(rank, _mm512_set1_epi32((int)k)),
-                                     fold);
-}
-
-/* How many of the scores reach the bar; as many of them as are surely fewer than 32 + 16 go to
- * `few` and `where`. */
-KERNEL size_t reaching(const float *x, size_t n, float bar, float *few, uint32_t *where)
-{
-    size_t count = 0;
-    __m512i place = sixteen_from(0);
-    for (size_t i = 0; i < n && count <= FEW; i += LANES_F32) {
-        __m512 v = _mm512_loadu_ps(x + i);
-        __mmask16 mask = _mm512_cmp_ps_mask(v, _mm512_set1_ps(bar), _CMP_GE_OQ);
-        _mm512_storeu_ps(few + count, _mm512_maskz_compress_ps(mask, v));
-        _mm512_storeu_si512(where + count, _mm512_maskz_compress_epi32(mask, place));
-        place = _mm512_add_epi32(place, _mm512_set1_epi32(LANES_F32));
-        count += (size_t)__builtin_popcount(mask);
-    }
-    return count;
-}
-
-/* position[rank] = to, where the mask is set.  The call is a macro without optimisation, and
- * converts the mask in a way that compilers warn of. */
-KERNEL void scatter16(uint32_t *position, __mmask16 mask, __m512i rank, __m512i to)
-{
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-    _mm512_mask_i32scatter_epi32(position, mask, rank, to, sizeof *position);
-#pragma GCC diagnostic pop
-}
-
-/* The k best of count <= 32 scores, the rest of the 32 being -infinity; `where` they stand, or
- * NULL: one after the other.  Ranks that ties share are too small, and so is their sum: then 0. */
-KERNEL int place_by_rank(const float *x, size_t count, const uint32_t *where, uint32_t k,
-                         uint32_t *position)
-{
-    __m512 low = _mm512_loadu_ps(x), high = _mm512_loadu_ps(x + LANES_F32);
-    __m512i a = _mm512_setzero_si512(), b = a, slots = _mm512_set1_epi32((int)k);
-    for (size_t j = 0; j < count; j++) {
-        a = one_more(a, x[j], low);
-        b = one_more(b, x[j], high);
-    }
-    __mmask16 first = _mm512_cmplt_epi32_mask(a, slots), second = _mm512_cmplt_epi32_mask(b, slots);
-    uint32_t sum = (uint32_t)(_mm512_mask_reduce_add_epi32(first, a) +
-                              _mm512_mask_reduce_add_epi32(second, b));
-    if ((uint32_t)__builtin_popcount((uint32_t)first | (uint32_t)second << 16) != k ||
-        2 * sum != k * (k - 1))
-        return 0;
-    __m512i to = where ? _mm512_loadu_si512(where) : sixteen_from(0);
-    scatter16(position, first, a, to);
-    to = where ? _mm512_loadu_si512(where + LANES_F32) : sixteen_from(LANES_F32);
-    scatter16(position, second, b, to);
-    return 1;
-}
-
-/* The places of the k <= 10 best of more than 32; 0 when topk_avx2.c must decide. */
-KERNEL int by_counting_f32(const float *x, size_t n, uint32_t k, uint32_t *position)
-{
-    float few[FEW + LANES_F32];
-    uint32_t where[FEW + LANES_F32];
-    __m512 fold = _mm512_loadu_ps(x);
-    for (size_t i = LANES_F32; i < n; i += LANES_F32)
-        fold = _mm512_max_ps(fold, _mm512_loadu_ps(x + i));
-    size_t count = reaching(x, n, bar_of_maxima(fold, k), few, where);
-    if (count > FEW)
-        return 0;
-    for (size_t i = count; i < FEW; i++)
-        few[i] = -INFINITY;
-    return place_by_rank(few, count, where, k, position);
-}
-
-OLTR_TARGET_AVX512 void topk_f32_avx512(float *x, size_t n, uint32_t k, const oltr_rng *rng,
-                                        float *best, uint32_t *position, double *score)
-{
-    int done = n <= FEW && k <= SORTING_K
-                   ? few_best(_mm256_loadu_ps(x), _mm256_loadu_ps(x + 8), _mm256_loadu_ps(x + 16),
-                              _mm256_loadu_ps(x + 24), 1, k, position)
-               : n <= FEW ? place_by_rank(x, n, NULL, k, position)
-                          : k <= BAR_K && by_counting_f32(x, n, k, position);
-    if (!done)
+    if (n > SMALL || k > SORTING_K ||
+        !small_best(_mm256_loadu_ps(x), _mm256_loadu_ps(x + 8), _mm256_loadu_ps(x + 16),
+                    _mm256_loadu_ps(x + 24), true, k, position)) {
         topk_f32_avx2(x, n, k, rng, best, position, score);
-    else
-        for (uint32_t slot = 0; score && slot < k; slot++)
-            score[slot] = (double)x[position[slot]];
-}
-
-/* ---- ranking doubles by counting, as topk_avx2.c does floats: see there */
-
-enum { COUNTING_K = 16, VECTORS = FEW / 8 };
-
-typedef struct ranks32 {
-    __m512i r[VECTORS];
-} ranks32;
-
-/* ranks of x[0..31] among x[0..n-1], n <= 32 */
-KERNEL ranks32 count_ranks(const double *x, size_t n)
-{
-    ranks32 ranks;
-    __m512d v[VECTORS];
-#pragma GCC unroll 4
-    for (int q = 0; q < VECTORS; q++) {
-        v[q] = _mm512_loadu_pd(x + 8 * q);
-        ranks.r[q] = _mm512_setzero_si512();
+        return;
     }
-    for (size_t j = 0; j < n; j++) {
-        __m512d other = _mm512_set1_pd(x[j]);
-#pragma GCC unroll 4
-        for (int q = 0; q < VECTORS; q++)
-            ranks.r[q] =
-                _mm512_mask_add_epi64(ranks.r[q], _mm512_cmp_pd_mask(other, v[q], _CMP_GT_OQ),
-                                      ranks.r[q], _mm512_set1_epi64(1));
-    }
-    return ranks;
-}
-
-/* Bit i: rank i of 32 is below k. */
-KERNEL uint32_t ranks_below(const ranks32 *ranks, uint32_t k)
-{
-    uint32_t mask = 0;
-#pragma GCC unroll 4
-    for (int q = 0; q < VECTORS; q++)
-        mask |= (uint32_t)_mm512_cmplt_epi64_mask(ranks->r[q], _mm512_set1_epi64(k)) << (8 * q);
-    return mask;
-}
-
-/* The largest value that at least k of the 32 maxima reach. */
-KERNEL double bar_of(const double *fold, uint32_t k)
-{
-    ranks32 ranks = count_ranks(fold, FEW);
-    uint32_t mask = ranks_below(&ranks, k);
-    __m512d least = _mm512_set1_pd(INFINITY);
-#pragma GCC unroll 4
-    for (int q = 0; q < VECTORS; q++)
-        least = _mm512_mask_min_pd(least, (__mmask8)(mask >> (8 * q)), least,
-                                   _mm512_loadu_pd(fold + 8 * q));
-    return _mm512_reduce_min_pd(least);
-}
-
-/* How many of the scores reach the bar; as many of them as are surely fewer than 32 + 8 go to `few`
- * and `where`. */
-KERNEL size_t collect(const double *x, size_t n, double bar, double *few, uint64_t *where)
-{
-    size_t count = 0;
-    __m512i place = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-    for (size_t i = 0; i < n && count <= FEW; i += 8) {
-        __m512d v = _mm512_loadu_pd(x + i);
-        __mmask8 mask = _mm512_cmp_pd_mask(v, _mm512_set1_pd(bar), _CMP_GE_OQ);
-        _mm512_storeu_pd(few + count, _mm512_maskz_compress_pd(mask, v));
-        _mm512_storeu_si512(where + count, _mm512_maskz_compress_epi64(mask, place));
-        place = _mm512_add_epi64(place, _mm512_set1_epi64(8));
-        count += (size_t)__builtin_popcount(mask);
-    }
-    return count;
-}
-
-/* Writes the places of ranks 0..k-1; 0 when ties leave a rank without a holder. */
-KERNEL int place_ranks(const ranks32 *ranks, uint32_t k, const double *x, const uint64_t *where,
-                       uint32_t *position, double *score)
-{
-    uint64_t rank[FEW], held = 0;
-    uint32_t mask = ranks_below(ranks, k);
-    if ((uint32_t)__builtin_popcount(mask) != k)
-        return 0;
-    for (int q = 0; q < VECTORS; q++)
-        _mm512_storeu_si512(rank + 8 * q, ranks->r[q]);
-    for (; mask; mask &= mask - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(mask);
-        held |= (uint64_t)1 << rank[i];
-        position[rank[i]] = (uint32_t)where[i];
-        if (score)
-            score[rank[i]] = x[i];
-    }
-    return held == ((uint64_t)1 << k) - 1;
-}
-
-/* The k <= 16 best of n > 32; 0 when the tournament must decide. */
-OLTR_TARGET_AVX512 static __attribute__((noinline)) int
-by_counting(const double *x, size_t n, uint32_t k, uint32_t *position, double *score)
-{
-    double fold[FEW], few[FEW + 16];
-    uint64_t where[FEW + 16];
-    for (size_t q = 0; q < FEW; q += 8) {
-        __m512d m = _mm512_loadu_pd(x + q);
-        for (size_t i = FEW; i < n; i += FEW)
-            m = _mm512_max_pd(m, _mm512_loadu_pd(x + i + q));
-        _mm512_storeu_pd(fold + q, m);
-    }
-    size_t count = collect(x, n, bar_of(fold, k), few, where);
-    if (count > FEW)
-        return 0;
-    for (size_t i = count; i < FEW; i++)
-        few[i] = -INFINITY;
-    ranks32 ranks = count_ranks(few, count);
-    return place_ranks(&ranks, k, few, where, position, score);
+    for (uint32_t slot = 0; score && slot < k; slot++)
+        score[slot] = (double)x[position[slot]];
 }
 
 /* ---- the four best of 32 doubles, as topk_avx2.c finds them, eight at a time */
@@ -373,7 +155,7 @@ typedef struct four64 {
     __m512d a, b, c, d; /* in each lane, falling from a to d */
 } four64;
 
-KERNEL four64 merged64(four64 x, four64 y)
+AVX512_INLINE four64 merged64(four64 x, four64 y)
 {
     __m512d a = _mm512_max_pd(x.a, y.d), b = _mm512_max_pd(x.b, y.c);
     __m512d c = _mm512_max_pd(x.c, y.b), d = _mm512_max_pd(x.d, y.a);
@@ -384,7 +166,7 @@ KERNEL four64 merged64(four64 x, four64 y)
 }
 
 /* Eight sorted fours of 32. */
-KERNEL four64 sorted64(const __m512d x[4])
+AVX512_INLINE four64 sorted64(const __m512d x[4])
 {
     __m512d ab = _mm512_max_pd(x[0], x[1]), ba = _mm512_min_pd(x[0], x[1]);
     __m512d cd = _mm512_max_pd(x[2], x[3]), dc = _mm512_min_pd(x[2], x[3]);
@@ -394,7 +176,7 @@ KERNEL four64 sorted64(const __m512d x[4])
 }
 
 /* The place of the value in lane 0; `twice` is not 0 when there are several. */
-KERNEL uint32_t place_of64(__m512d value, const __m512d x[4], uint32_t *twice)
+AVX512_INLINE uint32_t place_of64(__m512d value, const __m512d x[4], uint32_t *twice)
 {
     __m512d top = _mm512_broadcastsd_pd(_mm512_castpd512_pd128(value));
     __mmask16 low = _mm512_kunpackb(_mm512_cmp_pd_mask(x[1], top, _CMP_EQ_OQ),
@@ -408,7 +190,8 @@ KERNEL uint32_t place_of64(__m512d value, const __m512d x[4], uint32_t *twice)
 
 /* The k <= 4 best of 32; 0 on a tie.  Scores were stored four at a time, and a longer load would
  * have to wait for that. */
-KERNEL int by_sorting64(const double *score_of, uint32_t k, uint32_t *position, double *score)
+AVX512_INLINE bool by_sorting64(const double *score_of, uint32_t k, uint32_t *position,
+                                double *score)
 {
     __m512d x[4];
     uint32_t twice = 0;
@@ -435,12 +218,10 @@ KERNEL int by_sorting64(const double *score_of, uint32_t k, uint32_t *position, 
     return !twice;
 }
 
-OLTR_TARGET_AVX512 void topk_f64_avx512(double *x, size_t n, uint32_t k, const oltr_rng *rng,
-                                        double *best, uint32_t *position, double *score)
+TARGET_AVX512 void topk_f64_avx512(double *x, size_t n, uint32_t k, const oltr_rng *rng,
+                                   double *best, uint32_t *position, double *score)
 {
-    if (n <= FEW && k <= SORTING_K && by_sorting64(x, k, position, score))
-        return;
-    if (n <= FEW || k > COUNTING_K || !by_counting(x, n, k, position, score))
+    if (n > SMALL || k > SORTING_K || !by_sorting64(x, k, position, score))
         topk_f64_avx2(x, n, k, rng, best, position, score);
 }
 

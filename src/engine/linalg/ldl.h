@@ -14,26 +14,14 @@
 #ifndef OLTR_ENGINE_LINALG_LDL_H
 #define OLTR_ENGINE_LINALG_LDL_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-typedef struct ldl {
-    uint32_t dim;
-    size_t stride; /* doubles from one column of l to the next: at least dim + 1, a multiple of 4 */
-    double *l; /* (dim, stride) column j: rows j+1..dim hold L, the last of them u; rows 0..j mean
-                  nothing but are finite */
-    double *d; /* (dim) the diagonal of D */
-} ldl;
-
-/* Columns 4 KiB apart would fall on the same few cache lines; a stride that is an odd multiple of 4
- * spreads them. */
-static inline size_t ldl_stride(uint32_t dim)
-{
-    return (((size_t)dim / 4 + 1) | 1) * 4;
-}
+#include "engine/kernels/table.h"
 
 /* How many doubles l and d take together, and the view of such memory (aligned to 64 bytes). */
-size_t ldl_doubles(uint32_t dim);
+static inline size_t ldl_doubles(uint32_t dim)
+{
+    return dim * ldl_stride(dim) + ceil4(dim);
+}
+
 static inline ldl ldl_view(double *memory, uint32_t dim)
 {
     size_t stride = ldl_stride(dim);
@@ -46,7 +34,11 @@ void ldl_reset(const ldl *f, double ridge);
 /* V = gram + ridge I from scratch, b = moment.  gram: packed lower triangle by columns, (dim
  * (dim+1) / 2).  Returns 0, and leaves f useless, if V is not positive definite to working
  * precision.  moment NULL means 0. */
-int ldl_factor(const ldl *f, const double *gram, const double *moment, double ridge);
+static inline bool ldl_factor(const ldl *f, const double *gram, const double *moment, double ridge)
+{
+    return KERNEL(ldl_factor)(f, gram, moment, ridge, 0);
+}
+
 /* The same for a gram that is a sum of squares but for its rounding: where that swallows the ridge,
  * the diagonal is raised by as small a factor 1 + lift as makes V positive definite.  Returns the
  * lift, 0 as a rule and at most LDL_MOST_LIFT, or a negative number if V is not finite or not
@@ -57,21 +49,41 @@ double ldl_factor_nearby(const ldl *f, const double *gram, const double *moment,
 
 /* V += sum_k w_k x_k x_k', b += sum_k w_k x_k y_k over n_rows rows; x: (n_rows) pointers to (dim)
  * floats; weight NULL means all 1. work: room for ldl_update_work(dim) doubles. */
-size_t ldl_update_work(uint32_t dim);
-void ldl_update(const ldl *f, const float *const *x, const double *y, const double *weight,
-                uint32_t n_rows, double *work);
+static inline size_t ldl_update_work(uint32_t dim)
+{
+    return UPDATE_ROWS * ldl_stride(dim);
+}
+
+static inline void ldl_update(const ldl *f, const float *const *x, const double *y,
+                              const double *weight, uint32_t n_rows, double *work)
+{
+    KERNEL(ldl_update)(f, x, y, weight, n_rows, work);
+}
 
 /* theta = V^-1 b + scale L^-T D^-1/2 z; z NULL: the estimate alone.  theta: (dim). */
-void ldl_sample(const ldl *f, double scale, const float *z, double *theta);
+static inline void ldl_sample(const ldl *f, double scale, const float *z, double *theta)
+{
+    KERNEL(ldl_sample)(f, scale, z, theta);
+}
 
 /* x = V^-1 rhs for any right-hand side; x may be rhs. */
-void ldl_solve(const ldl *f, const double *rhs, double *x);
+static inline void ldl_solve(const ldl *f, const double *rhs, double *x)
+{
+    KERNEL(ldl_solve)(f, rhs, x);
+}
 
 /* out[i] = x_i' V^-1 x_i for n rows, `stride` floats apart.  work: room for ldl_quadratic_work(dim)
  * doubles. */
-size_t ldl_quadratic_work(uint32_t dim);
-void ldl_quadratic(const ldl *f, const float *x, size_t stride, uint32_t n, double *out,
-                   double *work);
+static inline size_t ldl_quadratic_work(uint32_t dim)
+{
+    return (QUADRATIC_ITEMS + 1) * ceil4(dim);
+}
+
+static inline void ldl_quadratic(const ldl *f, const float *x, size_t stride, uint32_t n,
+                                 double *out, double *work)
+{
+    KERNEL(ldl_quadratic)(f, x, stride, n, out, work);
+}
 
 /* What drift has done: the largest error of column j of L D L', from its diagonal down, against V =
  * gram + ridge I, and of L D u against b = moment. Element (r, j) counts relative to sqrt(V_rr
@@ -88,22 +100,34 @@ double ldl_explained(const ldl *f);
 
 /* out[i] = sum_j x_ij theta_j for n rows, `stride` floats apart.  Returns 1 when all of them are
  * finite. */
-int rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta,
-               double *out);
+static inline bool rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim,
+                              const double *theta, double *out)
+{
+    return KERNEL(rows_times)(x, stride, n, dim, theta, out);
+}
 
 /* 1 when all features of n rows, those that `row` names or, where it is NULL, the first, are finite
  * and within +-most. */
-int rows_within(const float *x, size_t stride, const uint32_t *row, uint32_t n, uint32_t dim,
-                float most);
+static inline bool rows_within(const float *x, size_t stride, const uint32_t *row, uint32_t n,
+                               uint32_t dim, float most)
+{
+    return KERNEL(rows_within)(x, stride, row, n, dim, most);
+}
 
 /* gram += sum_k w_k x_k x_k' (packed lower triangle by columns), moment += sum_k w_k x_k y_k.
  * Products of two floats are exact in double, so with weight NULL the sums are the same bits
  * whatever the instruction set. */
-void gram_add(double *gram, double *moment, uint32_t dim, const float *const *x, const double *y,
-              const double *weight, uint32_t n_rows);
+static inline void gram_add(double *gram, double *moment, uint32_t dim, const float *const *x,
+                            const double *y, const double *weight, uint32_t n_rows)
+{
+    KERNEL(gram_add)(gram, moment, dim, x, y, weight, n_rows);
+}
 
 /* Both at once: ldl_update() and gram_add(). */
-void ldl_learn(const ldl *f, double *gram, double *moment, const float *const *x, const double *y,
-               const double *weight, uint32_t n_rows, double *work);
+static inline void ldl_learn(const ldl *f, double *gram, double *moment, const float *const *x,
+                             const double *y, const double *weight, uint32_t n_rows, double *work)
+{
+    KERNEL(ldl_learn)(f, gram, moment, x, y, weight, n_rows, work);
+}
 
 #endif

@@ -10,14 +10,12 @@
  * in log t (index_cache.h): a round costs one or two incomplete beta functions for each examined
  * item and eight multiplications for each other one.
  */
-#include <math.h>
-
 #include "engine/special/special.h"
 #include "engine/policy/beta_policy.h"
 #include "engine/policy/index_cache.h"
 
 typedef struct bayes_ucb_state {
-    beta_items items; /* first: see beta_common.h */
+    beta_items items; /* first: see beta_policy.h */
     index_cache index;
     size_t bytes;
 } bayes_ucb_state;
@@ -28,7 +26,7 @@ static bayes_ucb_state plan(uint32_t n_items)
     layout l = {align_up(sizeof p), 0};
     p.items = beta_items_plan(&l, n_items);
     p.index = index_cache_plan(&l, n_items);
-    p.bytes = l.overflow ? 0 : l.used;
+    p.bytes = layout_bytes(&l);
     return p;
 }
 
@@ -42,7 +40,7 @@ static double slow(uint64_t t)
     return log((double)t);
 }
 
-static int series(const void *state, uint32_t i, const clock_segment *segment, clock_series *out)
+static bool series(const void *state, uint32_t i, const clock_segment *segment, clock_series *out)
 {
     const bayes_ucb_state *p = state;
     return quantile_series(doubles_at(p, p->items.a)[i], doubles_at(p, p->items.b)[i], segment,
@@ -80,7 +78,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                         void *scratch, const oltr_ranking *out)
 {
     const bayes_ucb_state *p = state;
-    double_scores s = double_scratch(scratch, p->items.sums.n_items);
+    double_scores s = scores_in(scratch, p->items.sums.n_items);
     index_cache_read(p, &p->index, &rule, t, from, s.score);
     return show_best(s, from, rng, out);
 }
@@ -90,11 +88,9 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
 {
     bayes_ucb_state *p = state;
     (void)from;
-    for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
-        item_sums_add(p, &p->items.sums, shown->item[slot], seen->reward[slot],
-                      weight_of_slot(seen, slot));
+    item_policy_add(state, shown, seen);
+    for (uint32_t slot = 0; slot < seen->n_examined; slot++)
         beta_items_refresh(p, &p->items, shown->item[slot]);
-    }
     index_cache_update(p, &p->index, &rule, t, shown->item, seen->n_examined);
     return OLTR_OK;
 }
@@ -116,25 +112,16 @@ const policy_ops bayes_ucb_ops = {
                        "Rank, AISTATS 2022",
              .summary = "Ranks by the upper 1/t quantile of every item's Beta posterior.",
              .rewards = OLTR_CLICKS,
-             .can_predict = 1,
-             .can_merge = 1,
-             .can_forget = 1,
-             .takes_weights = 1,
-             .by_item = 1,
-             .can_resize = 1,
+             ITEM_POLICY_INFO,
              .uses_prior = 1,
-             .exact_copy = 1,
-             .order_free = 1,
              .n_params = BETA_PARAMS,
              .params = beta_params},
+    ITEM_POLICY_OPS,
     .state_bytes = state_bytes,
-    .scratch_bytes = double_scratch_bytes,
+    .scratch_bytes = scores_bytes,
     .init = init,
     .rank = rank,
     .learn = learn,
-    .sums = list_item_sums,
-    .saved = item_sums_saved,
-    .overflows = item_sums_overflows,
     .refresh = refresh,
     .renew_item = renew_item,
     .check = check_clicks,

@@ -1,7 +1,5 @@
-/* beta_policy.c - see beta_common.h. */
+/* beta_policy.c - see beta_policy.h. */
 #include "engine/policy/beta_policy.h"
-
-#include <math.h>
 
 const oltr_param beta_params[BETA_PARAMS] = {
     {"prior", OLTR_CHOICE, PRIOR_NONE, 0, 2, prior_choices,
@@ -11,8 +9,7 @@ const oltr_param beta_params[BETA_PARAMS] = {
      "first shape of every item's Beta prior, where it is not taken from the prior"},
     {"b", OLTR_REAL, 1, 1e-3, 1e6, NULL,
      "second shape of every item's Beta prior, where it is not taken from the prior; with a = 1 "
-     "take 1 / the average "
-     "click rate"},
+     "take 1 / the average click rate"},
 };
 
 static void set_prior(void *state, const oltr_settings *settings, uint32_t i)
@@ -22,8 +19,7 @@ static void set_prior(void *state, const oltr_settings *settings, uint32_t i)
     double a = param(settings, BETA_A), b = param(settings, BETA_B), weight = a + b;
     if (take == PRIOR_MEAN) {
         a = weight * prior_mean(&settings->prior, i);
-        b = fmax(weight - a,
-                 weight * 0x1p-54); /* a mean next to 1 may round to it, and 0 is no shape */
+        b = fmax(weight - a, weight * 0x1p-54); /* above 0, even where the mean rounds to 1 */
     } else if (take == PRIOR_FULL) {
         a = prior_a(&settings->prior, i);
         b = prior_b(&settings->prior, i);
@@ -37,9 +33,9 @@ oltr_status beta_renew(void *state, uint64_t t, const oltr_settings *settings, u
 {
     const beta_items *p = state;
     oltr_status status =
-        require_item_prior(settings, choice(settings, BETA_PRIOR) != PRIOR_NONE, 1, item, error);
+        require_item_prior(settings, choice(settings, BETA_PRIOR) != PRIOR_NONE, true, item, error);
     if (status == OLTR_OK)
-        status = item_sums_check_one(state, &p->sums, t, 1, item, error);
+        status = item_sums_check_one(state, &p->sums, t, true, item, error);
     if (status != OLTR_OK)
         return status;
     set_prior(state, settings, item);
@@ -50,7 +46,7 @@ oltr_status beta_renew(void *state, uint64_t t, const oltr_settings *settings, u
 oltr_status beta_init(void *state, const oltr_settings *settings, oltr_error *error)
 {
     uint32_t take = choice(settings, BETA_PRIOR);
-    oltr_status status = require_prior(settings, take != PRIOR_NONE, 1, error);
+    oltr_status status = require_prior(settings, take != PRIOR_NONE, true, error);
     if (status != OLTR_OK)
         return status;
     for (uint32_t i = 0; i < settings->n_items; i++)

@@ -1,5 +1,6 @@
-/* block.h - the header of a policy's block of memory; policy.c makes it, snapshot.c writes it
- * down. */
+/* block.h - the blocks of memory behind oltr_policy and oltr_scratch, and what the files that work
+ * on them share: policy.c makes them, rounds.c plays, snapshot.c saves and loads, growth.c resizes.
+ */
 #ifndef OLTR_ENGINE_POLICY_BLOCK_H
 #define OLTR_ENGINE_POLICY_BLOCK_H
 
@@ -16,41 +17,17 @@ struct oltr_policy {
     size_t bytes;           /* of the whole block */
     size_t scratch_bytes;   /* that a ranking needs */
     uint32_t stamp;         /* of the marks that find a repeated item */
-    uint32_t placed;        /* 1: the block is the caller's */
+    bool placed;            /* the memory is the caller's */
     oltr_memory memory;     /* where the block is from; without functions: the C library */
 };
 
 struct oltr_scratch {
-    size_t bytes; /* for the policy's own use, after the marks and the normals made ahead */
+    size_t bytes; /* for the policy's own use, after the marks and the prefetched normals */
     uint32_t n_items, stamp;
     size_t marks, own;
     size_t whole; /* bytes of the block */
     oltr_memory memory;
 };
-
-/* How many columns a triangle of n numbers has, and where column j of one begins
- * (oltr_sum_array). */
-static inline size_t triangle_columns(size_t n)
-{
-    size_t columns = 0;
-    while (columns * (columns + 1) / 2 < n)
-        columns++;
-    return columns;
-}
-
-static inline double *triangle_column(const sum_array *sum, size_t j)
-{
-    return sum->value + j * sum->stride + j + 1;
-}
-
-/* The longest list that may come with a mask. */
-static inline uint32_t masked_slots(const oltr_settings *settings)
-{
-    return settings->n_items < OLTR_MAX_MASKED ? settings->n_items : OLTR_MAX_MASKED;
-}
-
-/* rounds.c: of the room for such a list, compacted. */
-size_t compact_room_bytes(const oltr_settings *settings);
 
 static inline void *policy_state(const oltr_policy *policy)
 {
@@ -58,11 +35,35 @@ static inline void *policy_state(const oltr_policy *policy)
 }
 
 /* Bytes of a scratch whose policy needs `own_bytes` of it, and where in it the marks and that part
- * lie; 0 when the size does not fit. */
+ * lie; 0 when the size does not fit in memory. */
 size_t scratch_block_bytes(const oltr_settings *settings, size_t own_bytes, size_t *marks,
                            size_t *own);
 
+/* The longest list that may come with a mask, and the room for it, compacted (rounds.c). */
+static inline uint32_t masked_slots(const oltr_settings *settings)
+{
+    return settings->n_items < OLTR_MAX_MASKED ? settings->n_items : OLTR_MAX_MASKED;
+}
+size_t compact_room_bytes(const oltr_settings *settings);
+
 /* OLTR_ESTATE unless its sums are what learning can leave. */
 oltr_status policy_check_sums(const oltr_policy *policy, oltr_error *error);
+
+/* The two arrays of a prior that is given; and a prior of the same form whose arrays lie at `to`,
+ * the second after the first. */
+static inline const double *prior_first(const oltr_prior *prior)
+{
+    return prior->a ? prior->a : prior->mean;
+}
+
+static inline const double *prior_second(const oltr_prior *prior)
+{
+    return prior->a ? prior->b : prior->sd;
+}
+
+static inline oltr_prior prior_at(const oltr_prior *like, const double *to, size_t n)
+{
+    return like->a ? (oltr_prior){.a = to, .b = to + n} : (oltr_prior){.mean = to, .sd = to + n};
+}
 
 #endif

@@ -11,8 +11,6 @@
  * power series in it (index_cache.h): a round costs about two divergences for each examined item
  * and eight multiplications for each other one.
  */
-#include <math.h>
-
 #include "engine/special/special.h"
 #include "engine/policy/index_cache.h"
 
@@ -25,7 +23,7 @@ static const oltr_param params[N_PARAMS] = {
 };
 
 typedef struct klucb_state {
-    item_sums sums; /* first: see common.h */
+    item_sums sums; /* first: see item_policy.h */
     index_cache index;
     size_t bytes;
     uint32_t budget;
@@ -37,7 +35,7 @@ static klucb_state plan(const oltr_settings *settings)
     layout l = {align_up(sizeof p), 0};
     p.sums = item_sums_plan(&l, settings->n_items);
     p.index = index_cache_plan(&l, settings->n_items);
-    p.bytes = l.overflow ? 0 : l.used;
+    p.bytes = layout_bytes(&l);
     return p;
 }
 
@@ -57,32 +55,26 @@ static double released_budget(uint64_t t)
     return log_t + 3 * log1p(log_t);
 }
 
-static int series(const void *state, uint32_t i, const clock_segment *segment, clock_series *out)
+static bool series(const void *state, uint32_t i, const clock_segment *segment, clock_series *out)
 {
     const klucb_state *p = state;
     double n = doubles_at(p, p->sums.examined)[i], s = doubles_at(p, p->sums.reward)[i];
     if (item_is_seen(n))
         return kl_series(n, s / n, segment, out);
     *out = (clock_series){.c = {INFINITY}};
-    return 1;
+    return true;
 }
 
-static double printed_value(const void *state, uint32_t i, uint64_t t)
+static double value(const void *state, uint32_t i, uint64_t t)
 {
     const klucb_state *p = state;
     double n = doubles_at(p, p->sums.examined)[i], s = doubles_at(p, p->sums.reward)[i];
-    return item_is_seen(n) ? kl_upper(s / n, printed_budget(t) / n) : INFINITY;
+    double budget = p->budget == RELEASED ? released_budget(t) : printed_budget(t);
+    return item_is_seen(n) ? kl_upper(s / n, budget / n) : INFINITY;
 }
 
-static double released_value(const void *state, uint32_t i, uint64_t t)
-{
-    const klucb_state *p = state;
-    double n = doubles_at(p, p->sums.examined)[i], s = doubles_at(p, p->sums.reward)[i];
-    return item_is_seen(n) ? kl_upper(s / n, released_budget(t) / n) : INFINITY;
-}
-
-static const index_rule rules[] = {{printed_budget, series, printed_value},
-                                   {released_budget, series, released_value}};
+static const index_rule rules[] = {{printed_budget, series, value},
+                                   {released_budget, series, value}};
 
 static void refresh(void *state, uint64_t t)
 {
@@ -102,7 +94,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                         void *scratch, const oltr_ranking *out)
 {
     const klucb_state *p = state;
-    double_scores s = double_scratch(scratch, p->sums.n_items);
+    double_scores s = scores_in(scratch, p->sums.n_items);
     index_cache_read(p, &p->index, &rules[p->budget], t, from, s.score);
     return show_best(s, from, rng, out);
 }
@@ -112,9 +104,7 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
 {
     klucb_state *p = state;
     (void)from;
-    for (uint32_t slot = 0; slot < seen->n_examined; slot++)
-        item_sums_add(p, &p->sums, shown->item[slot], seen->reward[slot],
-                      weight_of_slot(seen, slot));
+    item_policy_add(state, shown, seen);
     index_cache_update(p, &p->index, &rules[p->budget], t, shown->item, seen->n_examined);
     return OLTR_OK;
 }
@@ -123,7 +113,7 @@ static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *sett
                               oltr_error *error)
 {
     klucb_state *p = state;
-    oltr_status status = item_sums_check_one(p, &p->sums, t, 1, item, error);
+    oltr_status status = item_sums_check_one(p, &p->sums, t, true, item, error);
     (void)settings;
     if (status == OLTR_OK)
         index_cache_update(p, &p->index, &rules[p->budget], t, &item, 1);
@@ -137,24 +127,15 @@ const policy_ops cascade_klucb_ops = {
              .summary = "Ranks by the Kullback-Leibler upper confidence bound of every item's "
                         "share of clicks.",
              .rewards = OLTR_CLICKS,
-             .can_predict = 1,
-             .can_merge = 1,
-             .can_forget = 1,
-             .takes_weights = 1,
-             .by_item = 1,
-             .can_resize = 1,
-             .exact_copy = 1,
-             .order_free = 1,
+             ITEM_POLICY_INFO,
              .n_params = N_PARAMS,
              .params = params},
+    ITEM_POLICY_OPS,
     .state_bytes = state_bytes,
-    .scratch_bytes = double_scratch_bytes,
+    .scratch_bytes = scores_bytes,
     .init = init,
     .rank = rank,
     .learn = learn,
-    .sums = list_item_sums,
-    .saved = item_sums_saved,
-    .overflows = item_sums_overflows,
     .refresh = refresh,
     .renew_item = renew_item,
     .check = check_clicks,

@@ -8,8 +8,6 @@
  * log(t-1)), 2) / sqrt(N_i) (bonus: released): it computes its bounds at the end of a round, by
  * that round's number.
  */
-#include <math.h>
-
 #include "engine/policy/click_rate.h"
 
 enum { P_ALPHA, P_BONUS, N_PARAMS };
@@ -24,29 +22,27 @@ static const oltr_param params[N_PARAMS] = {
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
-    share_state *p = state;
     (void)error;
-    *p = share_plan(settings);
-    p->constant = param(settings, P_ALPHA);
-    p->variant = choice(settings, P_BONUS);
-    share_refresh(state, 1);
-    return OLTR_OK;
+    return click_rate_init(state, settings,
+                           (click_rate_state){.unseen = INFINITY,
+                                              .alpha = param(settings, P_ALPHA),
+                                              .variant = choice(settings, P_BONUS)});
 }
 
 /* The term under the root, times N. */
-static double budget(const share_state *p, uint64_t t)
+static double budget(const click_rate_state *p, uint64_t t)
 {
     double log_t = t > 1 ? log((double)(t - 1)) : 0;
-    return p->variant == RELEASED ? fmax(2 * log_t, 4) : p->constant * log_t;
+    return p->variant == RELEASED ? fmax(2 * log_t, 4) : p->alpha * log_t;
 }
 
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
                         void *scratch, const oltr_ranking *out)
 {
-    share_view v = share_candidates(state, from, scratch);
+    click_rate_view v = click_rate_candidates(state, from, scratch);
     double bound = budget(state, t);
     for (uint32_t j = 0; j < from->n; j++)
-        v.out.score[j] = v.share[j] + sqrt(bound * v.weight[j]);
+        v.out.score[j] = v.rate[j] + sqrt(bound * v.weight[j]);
     return show_best(v.out, from, rng, out);
 }
 
@@ -57,26 +53,10 @@ const policy_ops cascade_ucb1_ops = {
              .summary =
                  "Ranks by Hoeffding's upper confidence bound of every item's share of clicks.",
              .rewards = OLTR_CLICKS,
-             .can_predict = 1,
-             .can_merge = 1,
-             .can_forget = 1,
-             .takes_weights = 1,
-             .by_item = 1,
-             .can_resize = 1,
-             .exact_copy = 1,
-             .order_free = 1,
+             ITEM_POLICY_INFO,
              .n_params = N_PARAMS,
              .params = params},
-    .state_bytes = share_state_bytes,
-    .scratch_bytes = share_scratch_bytes,
+    CLICK_RATE_OPS,
     .init = init,
     .rank = rank,
-    .learn = share_learn,
-    .sums = list_item_sums,
-    .saved = item_sums_saved,
-    .overflows = item_sums_overflows,
-    .refresh = share_refresh,
-    .renew_item = share_renew,
-    .check = check_clicks,
-    .predict = predict_clicks,
 };

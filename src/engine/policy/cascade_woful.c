@@ -20,10 +20,7 @@
  * learned, and is not clipped at 1; and the second regression learns a 0 for every item that was
  * shown but not examined.  A comparison made with it says little about the algorithm.
  */
-#include <math.h>
-
-#include "engine/policy/feature_rows.h"
-#include "engine/posterior/linear.h"
+#include "engine/policy/linear_policy.h"
 
 enum { P_SCALE, P_S, P_SLOTS, P_HORIZON, P_VARIANT, P_NORM, N_PARAMS };
 enum { PRINTED, RELEASED };
@@ -40,10 +37,10 @@ static const oltr_param params[N_PARAMS] = {
 };
 
 typedef struct woful {
-    linear plain, weighted; /* H and B */
-    context rows;
-    size_t theta,
-        work; /* offsets of (dim) doubles and of room for a quadratic form, for learning */
+    linear_policy plain; /* H */
+    linear weighted;     /* B */
+    size_t theta;        /* offset of (dim) doubles: theta_H while learning */
+    size_t work;         /* offset of room for a quadratic form while learning */
     size_t bytes;
     double scale, bound, slots, horizon; /* bound: S */
     uint32_t variant;
@@ -51,18 +48,18 @@ typedef struct woful {
 
 static woful plan(const oltr_settings *settings)
 {
-    woful p = {.variant = choice(settings, P_VARIANT)};
-    layout l = {align_up(sizeof p), 0};
-    p.scale = param(settings, P_SCALE);
-    p.bound = param(settings, P_S);
-    p.slots = param(settings, P_SLOTS);
-    p.horizon = param(settings, P_HORIZON);
-    p.plain = linear_plan(&l, settings->dim, p.variant == RELEASED ? 0.25 : 1);
-    p.weighted = linear_plan(&l, settings->dim, p.variant == RELEASED ? 0.25 : p.slots);
-    p.rows = context_plan(&l, settings, choice(settings, P_NORM));
+    woful p = {.variant = choice(settings, P_VARIANT),
+               .scale = param(settings, P_SCALE),
+               .bound = param(settings, P_S),
+               .slots = param(settings, P_SLOTS),
+               .horizon = param(settings, P_HORIZON)};
+    layout l = {align_up(sizeof p), false};
+    bool released = p.variant == RELEASED;
+    p.plain = linear_policy_plan(&l, settings, released ? 0.25 : 1, choice(settings, P_NORM));
+    p.weighted = linear_plan(&l, settings->dim, released ? 0.25 : p.slots);
     p.theta = layout_take(&l, settings->dim, sizeof(double));
     p.work = layout_take(&l, ldl_quadratic_work(settings->dim), sizeof(double));
-    p.bytes = l.overflow ? 0 : l.used;
+    p.bytes = layout_bytes(&l);
     return p;
 }
 
@@ -73,10 +70,8 @@ static size_t state_bytes(const oltr_settings *settings)
 
 static void refresh(void *state, uint64_t t)
 {
-    woful *p = state;
-    (void)t;
-    linear_refresh(p, &p->plain);
-    linear_refresh(p, &p->weighted);
+    linear_policy_refresh(state, t);
+    linear_refresh(state, &((woful *)state)->weighted);
 }
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
@@ -89,13 +84,13 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
 
 static double released_width(const woful *p)
 {
-    double d = p->plain.dim;
+    double d = p->plain.model.dim;
     return sqrt(d) + 0.5 * sqrt(d * log((1 + p->horizon) * p->horizon));
 }
 
 static double radius_plain(const woful *p, double t)
 {
-    double d = p->plain.dim;
+    double d = p->plain.model.dim;
     if (p->variant == RELEASED)
         return p->scale * released_width(p);
     return p->scale * (p->bound + 0.5 * sqrt(d * log1p(t * p->slots / d) + 2 * log(p->horizon)));
@@ -103,7 +98,7 @@ static double radius_plain(const woful *p, double t)
 
 static double radius_weighted(const woful *p, double t)
 {
-    double d = p->plain.dim, k = p->slots, log_term = log(4 * t * t * k * k * p->horizon);
+    double d = p->plain.model.dim, k = p->slots, log_term = log(4 * t * t * k * k * p->horizon);
     if (p->variant == RELEASED)
         return p->scale * k * released_width(p);
     return p->scale * (sqrt(k) * p->bound + 8 * sqrt(d * log1p(t * k / d) * log_term) +
@@ -114,56 +109,39 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                         void *scratch, const oltr_ranking *out)
 {
     const woful *p = state;
-    context_scratch s = context_scratch_of(scratch, &p->rows);
     ldl factor = linear_factor(p, &p->weighted);
-    ldl_sample(&factor, 0, NULL, s.theta);
-    oltr_status status = context_scores(&s, &p->rows, from, s.theta);
-    if (status != OLTR_OK)
-        return status;
-    context_widths(&s, &p->rows, from, &factor);
-    double alpha = radius_weighted(p, (double)t);
-    for (uint32_t j = 0; j < from->n; j++)
-        s.scores.score[j] += alpha * s.width[j];
-    return context_show(&s, &p->rows, from, rng, out);
+    return rank_by_upper_bound(&p->plain.rows, &factor, radius_weighted(p, (double)t), INFINITY,
+                               from, rng, scratch, out);
 }
 
 /* 1 / max{U_H(x), 1/K} */
 static double weight_of(woful *p, const ldl *factor, const float *x, double alpha)
 {
+    uint32_t dim = p->weighted.dim;
     double mean, square;
-    rows_times(x, p->plain.dim, 1, p->plain.dim, doubles_at(p, p->theta), &mean);
-    ldl_quadratic(factor, x, p->plain.dim, 1, &square, doubles_at(p, p->work));
+    rows_times(x, dim, 1, dim, doubles_at(p, p->theta), &mean);
+    ldl_quadratic(factor, x, dim, 1, &square, doubles_at(p, p->work));
     double upper = mean + alpha * sqrt(square);
     if (p->variant != RELEASED)
         upper = fmin(upper, 1);
     return 1 / fmax(upper, 1 / p->slots);
 }
 
-static void learn_plain(woful *p, const candidates *from, const oltr_ranking *shown,
-                        const oltr_feedback *seen)
-{
-    const float *x[LEARN_BATCH];
-    double y[LEARN_BATCH];
-    for (uint32_t start = 0; start < seen->n_examined; start += LEARN_BATCH) {
-        uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
-        linear_add(p, &p->plain, x, y, seen->weight ? seen->weight + start : NULL, n);
-    }
-}
-
 static void learn_weighted(woful *p, uint64_t t, const candidates *from, const oltr_ranking *shown,
                            const oltr_feedback *seen)
 {
-    const float *x[LEARN_BATCH];
-    double y[LEARN_BATCH], weight[LEARN_BATCH], alpha = radius_plain(p, (double)(t - 1));
-    ldl factor = linear_factor(p, &p->plain);
+    double weight[LEARN_BATCH], alpha = radius_plain(p, (double)(t - 1));
+    ldl factor = linear_factor(p, &p->plain.model);
     uint32_t end = p->variant == RELEASED ? shown->k : seen->n_examined;
+    row_batch b;
     ldl_sample(&factor, 0, NULL, doubles_at(p, p->theta));
-    for (uint32_t start = 0; start < end; start += LEARN_BATCH) {
-        uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, end, x, y);
-        for (uint32_t i = 0; i < n; i++)
-            weight[i] = weight_of(p, &factor, x[i], alpha) *
-                        (start + i < seen->n_examined ? weight_of_slot(seen, start + i) : 1);
-        linear_add(p, &p->weighted, x, y, weight, n);
+    for (batch_begin(&b); batch_next(&b, p, &p->plain.rows, from, shown, seen, end);) {
+        for (uint32_t i = 0; i < b.n; i++) {
+            uint32_t slot = b.start + i;
+            weight[i] = weight_of(p, &factor, b.x[i], alpha) *
+                        (slot < seen->n_examined ? weight_of_slot(seen, slot) : 1);
+        }
+        linear_add(p, &p->weighted, b.x, b.y, weight, b.n);
     }
 }
 
@@ -174,62 +152,51 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
 {
     woful *p = state;
     if (p->variant == RELEASED)
-        learn_plain(p, from, shown, seen);
+        linear_policy_learn(state, t, from, shown, seen);
     learn_weighted(p, t, from, shown, seen);
     if (p->variant != RELEASED)
-        learn_plain(p, from, shown, seen);
+        linear_policy_learn(state, t, from, shown, seen);
     return OLTR_OK;
 }
 
 static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
 {
     const woful *p = state;
-    size_t d = p->plain.dim, packed = d * (d + 1) / 2;
-    out[0] = (sum_array){"gram", doubles_at(p, p->plain.gram), packed, NULL};
-    out[1] = (sum_array){"moment", doubles_at(p, p->plain.moment), d, NULL};
-    out[2] = (sum_array){"weighted-gram", doubles_at(p, p->weighted.gram), packed, NULL};
+    size_t d = p->weighted.dim;
+    linear_policy_sums(state, out);
+    out[2] = (sum_array){"weighted-gram", doubles_at(p, p->weighted.gram), d * (d + 1) / 2, NULL};
     out[3] = (sum_array){"weighted-moment", doubles_at(p, p->weighted.moment), d, NULL};
     return 4;
 }
 
-/* A weight of its own is at most K, that of the feedback beside it at most OLTR_MAX_WEIGHT. */
+/* The policy's own weight is at most K, that of the feedback at most OLTR_MAX_WEIGHT. */
 static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const woful *p = state;
-    linear_limits plain = {context_most_rows(t), OLTR_MAX_WEIGHT, 1};
-    linear_limits weighted = {plain.rows, OLTR_MAX_WEIGHT * p->slots, 1};
-    oltr_status status = linear_check_within(p, &p->plain, &plain, error);
+    linear_limits weighted = {most_rows_before(t), OLTR_MAX_WEIGHT * p->slots, 1};
+    oltr_status status = linear_policy_check(state, t, error);
     return status == OLTR_OK ? linear_check_within(p, &p->weighted, &weighted, error) : status;
 }
 
 static oltr_status check_derived(const void *state, oltr_error *error)
 {
-    const woful *p = state;
-    oltr_status status = linear_check_factor(p, &p->plain, error);
-    return status == OLTR_OK ? linear_check_factor(p, &p->weighted, error) : status;
+    oltr_status status = linear_policy_check_derived(state, error);
+    return status == OLTR_OK ? linear_check_factor(state, &((const woful *)state)->weighted, error)
+                             : status;
 }
 
 static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
 {
-    static const char *const plain[LINEAR_DERIVED] = {"factor", "pivot", "watch"};
-    static const char *const weighted[LINEAR_DERIVED] = {"weighted-factor", "weighted-pivot",
-                                                         "weighted-watch"};
-    const woful *p = state;
-    uint32_t n = linear_list_derived(p, &p->plain, plain, out);
-    return n + linear_list_derived(p, &p->weighted, weighted, out + n);
+    static const char *const names[LINEAR_DERIVED] = {"weighted-factor", "weighted-pivot",
+                                                      "weighted-watch"};
+    uint32_t n = linear_policy_derived(state, out);
+    return n + linear_list_derived(state, &((const woful *)state)->weighted, names, out + n);
 }
 
 static oltr_status resume(void *state, uint64_t t, oltr_error *error)
 {
-    woful *p = state;
-    (void)t;
-    oltr_status status = linear_resume(p, &p->plain, error);
-    return status == OLTR_OK ? linear_resume(p, &p->weighted, error) : status;
-}
-
-static int refuses(const void *state, const float *x)
-{
-    return context_refuses(&((const woful *)state)->rows, x);
+    oltr_status status = linear_policy_resume(state, t, error);
+    return status == OLTR_OK ? linear_resume(state, &((woful *)state)->weighted, error) : status;
 }
 
 const policy_ops cascade_woful_ops = {
@@ -247,15 +214,15 @@ const policy_ops cascade_woful_ops = {
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,
-    .scratch_bytes = context_scratch_bytes,
+    .scratch_bytes = feature_scratch_bytes,
     .init = init,
     .rank = rank,
     .learn = learn,
     .sums = list_sums,
-    .saved = context_saved,
+    .min_saved_numbers = feature_min_saved,
     .refresh = refresh,
     .check = check,
-    .refuses = refuses,
+    .row_rejected = linear_policy_row_rejected,
     .check_derived = check_derived,
     .derived = list_derived,
     .resume = resume,

@@ -1,93 +1,93 @@
-/* click_rate.c - see shares.h. */
+/* click_rate.c - see click_rate.h. */
 #include "engine/policy/click_rate.h"
 
-#include <math.h>
-
-share_state share_plan(const oltr_settings *settings)
+static click_rate_state plan(const oltr_settings *settings, click_rate_state p)
 {
-    share_state p = {.extra = 0, .unseen = INFINITY};
-    layout l = {align_up(sizeof p), 0};
+    layout l = {align_up(sizeof p), false};
     p.sums = item_sums_plan(&l, settings->n_items);
-    p.share = layout_take(&l, settings->n_items, sizeof(double));
+    p.rate = layout_take(&l, settings->n_items, sizeof(double));
     p.weight = layout_take(&l, settings->n_items, sizeof(double));
-    p.bytes = l.overflow ? 0 : l.used;
+    p.bytes = layout_bytes(&l);
     return p;
 }
 
-size_t share_state_bytes(const oltr_settings *settings)
+size_t click_rate_bytes(const oltr_settings *settings)
 {
-    return share_plan(settings).bytes;
+    return plan(settings, (click_rate_state){.extra = 0}).bytes;
 }
 
-static void refresh_item(share_state *p, uint32_t i)
+static void refresh_item(click_rate_state *p, uint32_t i)
 {
     double n = doubles_at(p, p->sums.examined)[i], s = doubles_at(p, p->sums.reward)[i];
-    doubles_at(p, p->share)[i] = item_is_seen(n) ? s / n : p->unseen;
+    doubles_at(p, p->rate)[i] = item_is_seen(n) ? s / n : p->unseen;
     doubles_at(p, p->weight)[i] = item_is_seen(n + p->extra) ? 1 / (n + p->extra) : 0;
 }
 
-void share_refresh(void *state, uint64_t t)
+void click_rate_refresh(void *state, uint64_t t)
 {
-    share_state *p = state;
+    click_rate_state *p = state;
     (void)t;
     for (uint32_t i = 0; i < p->sums.n_items; i++)
         refresh_item(p, i);
 }
 
-oltr_status share_renew(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
-                        oltr_error *error)
+oltr_status click_rate_init(void *state, const oltr_settings *settings, click_rate_state own)
 {
-    share_state *p = state;
-    oltr_status status = item_sums_check_one(p, &p->sums, t, 1, item, error);
+    *(click_rate_state *)state = plan(settings, own);
+    click_rate_refresh(state, 1);
+    return OLTR_OK;
+}
+
+oltr_status click_rate_renew(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
+                             oltr_error *error)
+{
+    click_rate_state *p = state;
+    oltr_status status = item_sums_check_one(p, &p->sums, t, true, item, error);
     (void)settings;
     if (status == OLTR_OK)
         refresh_item(p, item);
     return status;
 }
 
-oltr_status share_learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
-                        const oltr_feedback *seen)
+oltr_status click_rate_learn(void *state, uint64_t t, const candidates *from,
+                             const oltr_ranking *shown, const oltr_feedback *seen)
 {
-    share_state *p = state;
-    (void)t;
-    (void)from;
-    for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
-        item_sums_add(p, &p->sums, shown->item[slot], seen->reward[slot],
-                      weight_of_slot(seen, slot));
-        refresh_item(p, shown->item[slot]);
-    }
+    (void)t, (void)from;
+    item_policy_add(state, shown, seen);
+    for (uint32_t slot = 0; slot < seen->n_examined; slot++)
+        refresh_item(state, shown->item[slot]);
     return OLTR_OK;
 }
 
-static layout plan_scratch(uint32_t n_items, size_t *share, size_t *weight)
+static layout plan_scratch(uint32_t n_items, size_t *rate, size_t *weight)
 {
-    oltr_settings only = {.n_items = n_items};
-    layout l = {align_up(double_scratch_bytes(&only)), 0};
-    l.overflow = l.used == 0;
-    *share = layout_take(&l, n_items, sizeof(double));
+    size_t best;
+    layout l = scores_plan(n_items, &best);
+    *rate = layout_take(&l, n_items, sizeof(double));
     *weight = layout_take(&l, n_items, sizeof(double));
     return l;
 }
 
-size_t share_scratch_bytes(const oltr_settings *settings)
+size_t click_rate_scratch_bytes(const oltr_settings *settings)
 {
-    size_t share, weight;
-    layout l = plan_scratch(settings->n_items, &share, &weight);
-    return l.overflow ? 0 : l.used;
+    size_t rate, weight;
+    layout l = plan_scratch(settings->n_items, &rate, &weight);
+    return layout_bytes(&l);
 }
 
-share_view share_candidates(const share_state *p, const candidates *from, void *scratch)
+click_rate_view click_rate_candidates(const click_rate_state *p, const candidates *from,
+                                      void *scratch)
 {
-    const double *all_shares = doubles_at(p, p->share), *all_weights = doubles_at(p, p->weight);
-    double_scores out = double_scratch(scratch, p->sums.n_items);
+    const double *all_rates = doubles_at(p, p->rate), *all_weights = doubles_at(p, p->weight);
+    double_scores out = scores_in(scratch, p->sums.n_items);
+    size_t rate_at, weight_at;
     if (!from->item)
-        return (share_view){all_shares, all_weights, out};
-    size_t share, weight;
-    plan_scratch(p->sums.n_items, &share, &weight);
-    double *some_shares = doubles_at(scratch, share), *some_weights = doubles_at(scratch, weight);
+        return (click_rate_view){all_rates, all_weights, out};
+    plan_scratch(p->sums.n_items, &rate_at, &weight_at);
+    double *rate = doubles_at(scratch, rate_at), *weight = doubles_at(scratch, weight_at);
     for (uint32_t j = 0; j < from->n; j++) {
-        some_shares[j] = all_shares[from->item[j]];
-        some_weights[j] = all_weights[from->item[j]];
+        rate[j] = all_rates[from->item[j]];
+        weight[j] = all_weights[from->item[j]];
     }
-    return (share_view){some_shares, some_weights, out};
+    return (click_rate_view){rate, weight, out};
 }

@@ -5,7 +5,8 @@
  * (rule: map).  The released code ranks by a alone (rule: released), which is the same order only
  * where a + b is the same for all items.  Without a prior all items tie.
  */
-#include "engine/policy/item_policy.h"
+#include "engine/policy/no_learning.h"
+#include "engine/posterior/item_prior.h"
 
 enum { P_PRIOR, P_RULE, N_PARAMS };
 enum { MEAN, MAP, RELEASED };
@@ -29,7 +30,7 @@ static ensemble_state plan(uint32_t n_items)
     ensemble_state p = {.n_items = n_items};
     layout l = {align_up(sizeof p), 0};
     p.score = layout_take(&l, n_items, sizeof(double));
-    p.bytes = l.overflow ? 0 : l.used;
+    p.bytes = layout_bytes(&l);
     return p;
 }
 
@@ -77,7 +78,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                         void *scratch, const oltr_ranking *out)
 {
     const ensemble_state *p = state;
-    double_scores s = double_scratch(scratch, p->n_items);
+    double_scores s = scores_in(scratch, p->n_items);
     (void)t;
     for (uint32_t j = 0; j < from->n; j++)
         s.score[j] = doubles_at(p, p->score)[candidate(from, j)];
@@ -90,24 +91,13 @@ const policy_ops ensemble_ops = {
              .source = "Kveton, Meshi, Zoghi, Qin: On the Value of Prior in Online Learning to "
                        "Rank, AISTATS 2022",
              .summary = "Shows the fixed list of the prior and never learns.",
-             .rewards = OLTR_REALS,
-             .can_merge = 1,
-             .can_forget = 1,
-             .takes_weights = 1,
-             .by_item = 1,
-             .can_resize = 1,
+             NO_LEARNING_INFO,
              .uses_prior = 1,
-             .exact_copy = 1,
-             .order_free = 1,
              .n_params = N_PARAMS,
              .params = params},
+    NO_LEARNING_OPS,
     .state_bytes = state_bytes,
-    .scratch_bytes = double_scratch_bytes,
     .init = init,
     .rank = rank,
-    .learn = learn_nothing,
-    .sums = list_no_sums,
-    .refresh = refresh_nothing,
     .renew_item = renew_item,
-    .check = check_nothing,
 };

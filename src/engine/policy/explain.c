@@ -135,7 +135,7 @@ static oltr_status explain_row(const refusal *r, uint32_t row, double largest)
                 r->error, r->status,
                 "candidate %u (item %u): feature %u is %g, and must be a number of at most %g", row,
                 item, f, (double)x[f], (double)LARGEST_FEATURE);
-    if (r->policy->ops->refuses && r->policy->ops->refuses(policy_state(r->policy), x))
+    if (r->policy->ops->row_rejected && r->policy->ops->row_rejected(policy_state(r->policy), x))
         return set_error(
             r->error, r->status,
             "candidate %u (item %u): its features are longer than 1, which norm: refuse "

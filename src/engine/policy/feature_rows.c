@@ -1,38 +1,42 @@
-/* feature_rows.c - see context.h. */
+/* feature_rows.c - see feature_rows.h. */
 #include "engine/policy/feature_rows.h"
 
-#include <math.h>
+#include <stdlib.h>
 
+#include "engine/posterior/linear.h"
 #include "engine/posterior/logistic.h"
 
 const char *const norm_choices[] = {"accept", "scale", "refuse", NULL};
 
 #define SLACK 1e-6 /* a row scaled to length 1 in float32 may come out a little longer */
 
-size_t context_saved(const oltr_settings *settings)
+size_t feature_min_saved(const oltr_settings *settings)
 {
     return (size_t)settings->dim * (settings->dim + 1) / 2;
 }
 
-static context_offsets plan_scratch(uint32_t n_items, uint32_t dim)
+static feature_scratch_plan plan_scratch(uint32_t n_items, uint32_t dim)
 {
-    layout l = {0, 0};
-    context_offsets p = {.score = layout_take(&l, padded(n_items), sizeof(double))};
-    p.best = layout_take(&l, topk_room(n_items), sizeof(double));
+    feature_scratch_plan p = {.score = 0};
+    layout l = scores_plan(n_items, &p.best);
     p.width = layout_take(&l, n_items, sizeof(double));
     p.theta = layout_take(&l, dim, sizeof(double));
     p.single = layout_take(&l, padded(dim), sizeof(float));
     p.work = layout_take(&l, ldl_quadratic_work(dim), sizeof(double));
-    p.bytes = l.overflow ? 0 : l.used;
+    p.bytes = layout_bytes(&l);
     return p;
 }
 
-context context_plan(layout *l, const oltr_settings *settings, uint32_t norm)
+feature_rows feature_rows_plan(layout *l, const oltr_settings *settings, uint32_t norm)
 {
-    context c = {settings->n_items, settings->dim, norm, 0,
-                 plan_scratch(settings->n_items, settings->dim)};
-    c.rows = layout_take(l, (size_t)LEARN_BATCH * settings->dim, sizeof(float));
-    return c;
+    return (feature_rows){settings->n_items, settings->dim, norm,
+                          layout_take(l, (size_t)LEARN_BATCH * settings->dim, sizeof(float)),
+                          plan_scratch(settings->n_items, settings->dim)};
+}
+
+size_t feature_scratch_bytes(const oltr_settings *settings)
+{
+    return plan_scratch(settings->n_items, settings->dim).bytes;
 }
 
 static double length_of(const float *x, uint32_t dim)
@@ -43,56 +47,47 @@ static double length_of(const float *x, uint32_t dim)
     return sqrt(square);
 }
 
-int context_refuses(const context *c, const float *x)
+bool row_is_too_long(const feature_rows *rows, const float *x)
 {
-    return c->norm == NORM_REFUSE && !(length_of(x, c->dim) <= 1 + SLACK);
+    return rows->norm == NORM_REFUSE && !(length_of(x, rows->dim) <= 1 + SLACK);
 }
 
-static const float *shortened(void *state, const context *c, const float *x, uint32_t slot)
+/* ---- learning */
+
+static const float *scaled(void *state, const feature_rows *rows, const float *x, uint32_t i)
 {
-    double length = c->norm == NORM_SCALE ? length_of(x, c->dim) : 0;
+    double length = rows->norm == NORM_SCALE ? length_of(x, rows->dim) : 0;
     if (!(length > 1 + SLACK))
         return x;
-    float *copy = floats_at(state, c->rows) + (size_t)slot * c->dim;
-    for (uint32_t i = 0; i < c->dim; i++)
-        copy[i] = (float)((double)x[i] / length);
+    float *copy = floats_at(state, rows->scaled) + (size_t)i * rows->dim;
+    for (uint32_t j = 0; j < rows->dim; j++)
+        copy[j] = (float)((double)x[j] / length);
     return copy;
 }
 
-uint32_t context_gather(void *state, const context *c, const candidates *from,
-                        const oltr_ranking *shown, const oltr_feedback *seen, uint32_t start,
-                        uint32_t end, const float *x[LEARN_BATCH], double y[LEARN_BATCH])
+bool batch_next(row_batch *b, void *state, const feature_rows *rows, const candidates *from,
+                const oltr_ranking *shown, const oltr_feedback *seen, uint32_t end)
 {
-    uint32_t n = 0;
-    for (uint32_t slot = start; slot < end && n < LEARN_BATCH; slot++, n++) {
+    b->start += b->n;
+    b->n = 0;
+    b->weight = seen->weight ? seen->weight + b->start : NULL;
+    for (uint32_t slot = b->start; slot < end && b->n < LEARN_BATCH; slot++, b->n++) {
         uint32_t row = row_of_item(from, shown->item[slot]);
-        x[n] = shortened(state, c, from->x + row * from->stride, n);
-        y[n] = slot < seen->n_examined ? seen->reward[slot] : 0;
+        b->x[b->n] = scaled(state, rows, from->x + row * from->stride, b->n);
+        b->y[b->n] = slot < seen->n_examined ? seen->reward[slot] : 0;
     }
-    return n;
+    return b->n > 0;
 }
 
-/* ---- scratch */
+/* ---- ranking */
 
-size_t context_scratch_bytes(const oltr_settings *settings)
+/* What scaling the rows does to values that are proportional to them: those of rows longer than 1
+ * are divided by the length.  OLTR_EFEATURE for a row that is refused. */
+static oltr_status scale_values(const feature_rows *rows, const candidates *from, double *value)
 {
-    return plan_scratch(settings->n_items, settings->dim).bytes;
-}
-
-/* ---- scoring */
-
-void context_sample(const context_scratch *s, const context *c, const ldl *factor, double scale,
-                    const oltr_rng *rng)
-{
-    const float *z = standard_normals_ahead(rng, s->ahead, c->dim, s->single);
-    ldl_sample(factor, scale, z, s->theta);
-}
-
-oltr_status context_shorten(const context *c, const candidates *from, double *value)
-{
-    for (uint32_t j = 0; c->norm != NORM_ACCEPT && j < from->n; j++) {
-        double length = length_of(from->x + j * from->stride, c->dim);
-        if (c->norm == NORM_REFUSE && !(length <= 1 + SLACK))
+    for (uint32_t j = 0; rows->norm != NORM_ACCEPT && j < from->n; j++) {
+        double length = length_of(from->x + j * from->stride, rows->dim);
+        if (rows->norm == NORM_REFUSE && !(length <= 1 + SLACK))
             return OLTR_EFEATURE;
         if (length > 1 + SLACK)
             value[j] /= length;
@@ -100,41 +95,101 @@ oltr_status context_shorten(const context *c, const candidates *from, double *va
     return OLTR_OK;
 }
 
-oltr_status context_scores(const context_scratch *s, const context *c, const candidates *from,
-                           const double *theta)
+/* x'theta of every candidate. */
+static oltr_status score_rows(const feature_rows *rows, const candidates *from, const double *theta,
+                              double *score)
 {
-    double *score = s->scores.score;
-    if (!rows_times(from->x, from->stride, from->n, c->dim, theta, score))
+    if (!rows_times(from->x, from->stride, from->n, rows->dim, theta, score))
         return OLTR_EFEATURE; /* theta is finite, so a feature is not */
-    return context_shorten(c, from, score);
+    return scale_values(rows, from, score);
 }
 
-void context_widths(const context_scratch *s, const context *c, const candidates *from,
-                    const ldl *factor)
+static oltr_status show_scored(const feature_rows *rows, const candidates *from,
+                               const oltr_rng *rng, void *scratch, const oltr_ranking *out)
 {
-    ldl_quadratic(factor, from->x, from->stride, from->n, s->width, s->work);
-    for (uint32_t j = 0; j < from->n; j++)
-        s->width[j] = sqrt(s->width[j]);
-    context_shorten(c, from, s->width);
-}
-
-oltr_status context_show(const context_scratch *s, const context *c, const candidates *from,
-                         const oltr_rng *rng, const oltr_ranking *out)
-{
-    show_best(s->scores, &(candidates){.n = from->n}, rng, out); /* places, not yet items */
-    int bounded = rows_within(from->x, from->stride, out->item, out->k, c->dim, LARGEST_FEATURE);
+    double_scores s = {doubles_at(scratch, rows->scratch.score),
+                       doubles_at(scratch, rows->scratch.best)};
+    show_best(s, &(candidates){.n = from->n}, rng, out); /* places, not yet items */
+    bool good = rows_within(from->x, from->stride, out->item, out->k, rows->dim, LARGEST_FEATURE);
     places_to_items(from, out);
-    return bounded ? OLTR_OK : OLTR_EFEATURE;
+    return good ? OLTR_OK : OLTR_EFEATURE;
 }
 
-oltr_status context_click_moments(const context *c, const candidates *from, double spread,
-                                  double *mean, double *sd)
+oltr_status rank_by_sample(const feature_rows *rows, const ldl *factor, const double *center,
+                           double spread, const candidates *from, const oltr_rng *rng,
+                           void *scratch, const oltr_ranking *out)
 {
-    oltr_status status = context_shorten(c, from, mean);
+    double *theta = doubles_at(scratch, rows->scratch.theta);
+    const float *z = standard_normals_ahead(rng, ahead_of(scratch), rows->dim,
+                                            floats_at(scratch, rows->scratch.single));
+    ldl_sample(factor, spread, z, theta);
+    for (uint32_t i = 0; center && i < rows->dim; i++)
+        theta[i] += center[i];
+    oltr_status status = score_rows(rows, from, theta, doubles_at(scratch, rows->scratch.score));
+    return status == OLTR_OK ? show_scored(rows, from, rng, scratch, out) : status;
+}
+
+oltr_status rank_by_upper_bound(const feature_rows *rows, const ldl *factor, double width,
+                                double most, const candidates *from, const oltr_rng *rng,
+                                void *scratch, const oltr_ranking *out)
+{
+    double *theta = doubles_at(scratch, rows->scratch.theta);
+    double *score = doubles_at(scratch, rows->scratch.score);
+    double *deviation = doubles_at(scratch, rows->scratch.width);
+    ldl_sample(factor, 0, NULL, theta);
+    oltr_status status = score_rows(rows, from, theta, score);
+    if (status != OLTR_OK)
+        return status;
+    ldl_quadratic(factor, from->x, from->stride, from->n, deviation,
+                  doubles_at(scratch, rows->scratch.work));
+    for (uint32_t j = 0; j < from->n; j++)
+        deviation[j] = sqrt(deviation[j]);
+    scale_values(rows, from, deviation);
+    for (uint32_t j = 0; j < from->n; j++) {
+        double bound = score[j] + width * deviation[j];
+        score[j] = bound < most ? bound : most;
+    }
+    return show_scored(rows, from, rng, scratch, out);
+}
+
+/* ---- prediction */
+
+/* x'theta and x'V^-1 x, of rows as they are. */
+static oltr_status moments(const feature_rows *rows, const ldl *factor, const double *theta,
+                           const candidates *from, double *mean, double *variance)
+{
+    double *work = malloc(linear_work(rows->dim) * sizeof *work);
+    if (!work)
+        return OLTR_ENOMEM;
+    linear_predict_with(factor, theta, from->x, from->stride, from->n, mean, variance, work);
+    free(work);
+    return OLTR_OK;
+}
+
+oltr_status predict_scores(const feature_rows *rows, const ldl *factor, const double *theta,
+                           double spread, const candidates *from, double *mean, double *sd)
+{
+    oltr_status status = moments(rows, factor, theta, from, mean, sd);
+    if (status != OLTR_OK)
+        return status;
+    for (uint32_t j = 0; sd && j < from->n; j++)
+        sd[j] = spread * sqrt(sd[j]);
+    if (sd)
+        scale_values(rows, from, sd);
+    return scale_values(rows, from, mean);
+}
+
+oltr_status predict_chances(const feature_rows *rows, const ldl *factor, const double *theta,
+                            double spread, const candidates *from, double *mean, double *sd)
+{
+    oltr_status status = moments(rows, factor, theta, from, mean, sd);
+    if (status != OLTR_OK)
+        return status;
+    status = scale_values(rows, from, mean);
     for (uint32_t j = 0; sd && j < from->n; j++)
         sd[j] = spread * sqrt(sd[j]) * sigmoid(mean[j]) * sigmoid(-mean[j]);
     if (sd)
-        context_shorten(c, from, sd);
+        scale_values(rows, from, sd);
     for (uint32_t j = 0; j < from->n; j++)
         mean[j] = sigmoid(mean[j]);
     return status;

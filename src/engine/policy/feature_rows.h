@@ -1,14 +1,13 @@
-/* feature_rows.h - what the policies with context share: rows of features in, scores of candidates
- * out.
+/* feature_rows.h - the candidates of policies with context: rows of features in, a list out.
  *
- * The paper assumes |x| <= 1.  What happens to a longer row is the parameter `norm`: it is taken as
- * it is, shortened to length 1, or refused.
+ * The paper assumes |x| <= 1.  The parameter `norm` decides about a longer row: it is accepted as
+ * it is, scaled to length 1, or refused.
  */
 #ifndef OLTR_ENGINE_POLICY_FEATURE_ROWS_H
 #define OLTR_ENGINE_POLICY_FEATURE_ROWS_H
 
 #include "engine/linalg/ldl.h"
-#include "engine/policy/item_policy.h"
+#include "engine/policy/candidate_scores.h"
 
 enum { NORM_ACCEPT, NORM_SCALE, NORM_REFUSE };
 extern const char *const norm_choices[];
@@ -18,89 +17,78 @@ extern const char *const norm_choices[];
             "a row of features longer than 1 is taken as it is, shortened to length 1, or refused" \
     }
 
-enum { LEARN_BATCH = 32 }; /* rows gathered at once */
-
-/* Where a ranking keeps what: planned once, read every round. */
-typedef struct context_offsets {
+/* Offsets of the arrays of a ranking in its scratch: planned once, read every round. */
+typedef struct feature_scratch_plan {
     size_t score, best, width, theta, single, work, bytes;
-} context_offsets;
+} feature_scratch_plan;
 
-typedef struct context {
+typedef struct feature_rows {
     uint32_t n_items, dim, norm;
-    size_t rows; /* offset of (LEARN_BATCH, dim) floats: shortened copies */
-    context_offsets scratch;
-} context;
+    size_t scaled; /* offset of (LEARN_BATCH, dim) floats: copies of rows, scaled to length 1 */
+    feature_scratch_plan scratch;
+} feature_rows;
 
-/* A snapshot holds at least one triangle of x x' (policy_ops.saved). */
-size_t context_saved(const oltr_settings *settings);
+feature_rows feature_rows_plan(layout *l, const oltr_settings *settings, uint32_t norm);
+size_t feature_scratch_bytes(const oltr_settings *settings);
 
-context context_plan(layout *l, const oltr_settings *settings, uint32_t norm);
+/* min_saved_numbers: a snapshot holds at least one triangle of x x'. */
+size_t feature_min_saved(const oltr_settings *settings);
 
-/* How many rows can have been learned before round t: a list is no longer than there are items. Not
- * of this policy, because it may have had more of them than it has now. */
-static inline double context_most_rows(uint64_t t)
+/* The most rows that can have been learned before round t: a list is no longer than there are
+ * items.  MOST_POLICY_ITEMS, because the policy may have had more items than it has now. */
+static inline double most_rows_before(uint64_t t)
 {
     return (double)(t - 1) * MOST_POLICY_ITEMS;
 }
 
-/* 1 when the row is against the settings. */
-int context_refuses(const context *c, const float *x);
+/* Whether `norm` refuses this row. */
+bool row_is_too_long(const feature_rows *rows, const float *x);
 
-/* Rows and rewards of up to LEARN_BATCH of the slots start..end-1; returns how many.  Rows are
- * shortened where the settings say so; the reward of a slot that was not examined is 0. */
-uint32_t context_gather(void *state, const context *c, const candidates *from,
-                        const oltr_ranking *shown, const oltr_feedback *seen, uint32_t start,
-                        uint32_t end, const float *x[LEARN_BATCH], double y[LEARN_BATCH]);
+/* ---- learning: the rows of a list, LEARN_BATCH at a time */
 
-/* ---- scratch of a ranking */
+enum { LEARN_BATCH = 32 };
 
-typedef struct context_scratch {
-    double_scores scores; /* score: (padded(n_items)) */
-    double *width;        /* (n_items) */
-    double *theta;        /* (dim) */
-    float *single;        /* (padded(dim)) standard normals */
-    double *work;         /* ldl_quadratic_work(dim) */
-    normals_ahead *ahead;
-} context_scratch;
+typedef struct row_batch {
+    uint32_t start, n; /* slots start..start+n-1 */
+    const float *x[LEARN_BATCH];
+    double y[LEARN_BATCH];
+    const double *weight; /* of the examined slots from `start` on, or NULL: all 1 */
+} row_batch;
 
-size_t context_scratch_bytes(const oltr_settings *settings);
-static inline context_scratch context_scratch_of(void *scratch, const context *c)
+static inline void batch_begin(row_batch *b)
 {
-    const context_offsets *at = &c->scratch;
-    return (context_scratch){{doubles_at(scratch, at->score), doubles_at(scratch, at->best)},
-                             doubles_at(scratch, at->width),
-                             doubles_at(scratch, at->theta),
-                             floats_at(scratch, at->single),
-                             doubles_at(scratch, at->work),
-                             ahead_of(scratch)};
+    b->start = b->n = 0;
 }
 
-/* theta ~ N(V^-1 b, scale^2 V^-1), into s.theta. */
-void context_sample(const context_scratch *s, const context *c, const ldl *factor, double scale,
-                    const oltr_rng *rng);
+/* The next rows and rewards of the slots below `end`; false when none are left.  Rows are scaled
+ * where the settings say so; the reward of a slot that was not examined is 0. */
+bool batch_next(row_batch *b, void *state, const feature_rows *rows, const candidates *from,
+                const oltr_ranking *shown, const oltr_feedback *seen, uint32_t end);
 
-/* x'theta of every candidate, of its shortened row where the settings say so, into
- * s.scores.score. */
-oltr_status context_scores(const context_scratch *s, const context *c, const candidates *from,
-                           const double *theta);
+/* ---- ranking
+ *
+ * OLTR_EFEATURE when a candidate has a feature that is not finite or a row that `norm` refuses, or
+ * when a shown one has a feature that oltr_learn() would refuse: only those of the list are
+ * checked, because a check of every feature would cost as much as scoring it. */
 
-/* What shortening does to a value that grows with the row: divided by |x| where that is above 1.
- * OLTR_EFEATURE for a row that is refused. */
-oltr_status context_shorten(const context *c, const candidates *from, double *value);
+/* By x'theta, theta ~ N(center + V^-1 b, spread^2 V^-1).  center NULL means 0. */
+oltr_status rank_by_sample(const feature_rows *rows, const ldl *factor, const double *center,
+                           double spread, const candidates *from, const oltr_rng *rng,
+                           void *scratch, const oltr_ranking *out);
 
-/* sqrt(x'V^-1 x) of every candidate, likewise, into s.width. */
-void context_widths(const context_scratch *s, const context *c, const candidates *from,
-                    const ldl *factor);
+/* By min{x'V^-1 b + width sqrt(x'V^-1 x), most}. */
+oltr_status rank_by_upper_bound(const feature_rows *rows, const ldl *factor, double width,
+                                double most, const candidates *from, const oltr_rng *rng,
+                                void *scratch, const oltr_ranking *out);
 
-/* Shows the best of the scored candidates.  OLTR_EFEATURE when one of them has a feature that
- * oltr_learn() would refuse: only those of the list are looked at, because looking at every feature
- * would cost as much as scoring it. */
-oltr_status context_show(const context_scratch *s, const context *c, const candidates *from,
-                         const oltr_rng *rng, const oltr_ranking *out);
+/* ---- prediction; sd may be NULL */
 
-/* Turns x'theta and x'V^-1 x of a logistic model into the chance of a click and its standard
- * deviation to first order; sd may be NULL. */
-oltr_status context_click_moments(const context *c, const candidates *from, double spread,
-                                  double *mean, double *sd);
+/* Mean x'theta and its standard deviation spread sqrt(x'V^-1 x); theta NULL means V^-1 b. */
+oltr_status predict_scores(const feature_rows *rows, const ldl *factor, const double *theta,
+                           double spread, const candidates *from, double *mean, double *sd);
+
+/* The chance of a click mu(x'theta), and its standard deviation to first order. */
+oltr_status predict_chances(const feature_rows *rows, const ldl *factor, const double *theta,
+                            double spread, const candidates *from, double *mean, double *sd);
 
 #endif

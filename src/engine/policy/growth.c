@@ -4,25 +4,15 @@
  * item (info.by_item) is one number in each array of sums and a pair of the prior; renew_item()
  * derives the rest of it.
  */
-#include <stdlib.h>
-
 #include "engine/policy/block.h"
+#include "engine/policy/sum_arrays.h"
+#include "engine/posterior/item_prior.h"
 
 /* ---- another number of items */
 
-static int same_form(const oltr_prior *a, const oltr_prior *b)
+static bool same_form(const oltr_prior *a, const oltr_prior *b)
 {
     return !a->a == !b->a && !a->b == !b->b && !a->mean == !b->mean && !a->sd == !b->sd;
-}
-
-static const double *first_of(const oltr_prior *prior)
-{
-    return prior->a ? prior->a : prior->mean;
-}
-
-static const double *second_of(const oltr_prior *prior)
-{
-    return prior->a ? prior->b : prior->sd;
 }
 
 /* Is there a prior for the new items where one is needed, and only there? */
@@ -31,7 +21,7 @@ static oltr_status check_new_prior(const oltr_settings *old, uint32_t n_items,
 {
     static const oltr_prior none = {.a = NULL};
     const oltr_prior *given = prior ? prior : &none;
-    int wanted = prior_given(&old->prior) && n_items > old->n_items;
+    bool wanted = prior_given(&old->prior) && n_items > old->n_items;
     if (!wanted && prior_given(given))
         return set_error(error, OLTR_EPRIOR, "%s",
                          n_items > old->n_items
@@ -67,11 +57,10 @@ static oltr_policy *make_resized(const oltr_policy *policy, uint32_t n_items,
             set_error(error, OLTR_ENOMEM, "no memory for the prior of %u items", n_items);
             return NULL;
         }
-        join(own, first_of(&settings.prior), kept, prior ? first_of(prior) : NULL, n_items);
-        join(own + n_items, second_of(&settings.prior), kept, prior ? second_of(prior) : NULL,
+        join(own, prior_first(&settings.prior), kept, prior ? prior_first(prior) : NULL, n_items);
+        join(own + n_items, prior_second(&settings.prior), kept, prior ? prior_second(prior) : NULL,
              n_items);
-        settings.prior = settings.prior.a ? (oltr_prior){.a = own, .b = own + n_items}
-                                          : (oltr_prior){.mean = own, .sd = own + n_items};
+        settings.prior = prior_at(&settings.prior, own, n_items);
     }
     settings.n_items = n_items;
     oltr_policy *made = oltr_policy_new(&settings, error);
@@ -79,28 +68,34 @@ static oltr_policy *make_resized(const oltr_policy *policy, uint32_t n_items,
     return made;
 }
 
+/* The first n numbers; of a triangle all. */
 static void copy_array(const sum_array *to, const sum_array *from, size_t n)
 {
+    size_t pieces = sum_pieces(from);
     if (from->single)
         memcpy(to->single, from->single, n * sizeof *to->single);
     else if (!from->stride && n)
         memcpy(to->value, from->value, n * sizeof *to->value);
-    for (size_t j = 0, columns = from->stride ? triangle_columns(n) : 0; j < columns; j++)
-        memcpy(triangle_column(to, j), triangle_column(from, j), (columns - j) * sizeof *to->value);
+    for (size_t j = 0; from->stride && j < pieces; j++) {
+        sum_piece piece = sum_piece_at(from, pieces, j);
+        memcpy(sum_piece_at(to, pieces, j).value, piece.value, piece.n * sizeof *piece.value);
+    }
 }
 
-/* Copies arrays of equal lengths; one may hold the length of the next.  0 when one does not fit. */
-static int copy_arrays(uint32_t (*list)(const void *, sum_array *), void *to_state,
-                       const void *from_state)
+/* Copies arrays of equal lengths; one may hold the length of the next.  false when one does not
+ * fit.
+ */
+static bool copy_arrays(uint32_t (*list)(const void *, sum_array *), void *to_state,
+                        const void *from_state)
 {
     sum_array to[MAX_SUMS], from[MAX_SUMS];
     uint32_t n = list(from_state, from);
     for (uint32_t a = 0; a < n; a++) {
         if (list(to_state, to) != n || to[a].n != from[a].n)
-            return 0;
+            return false;
         copy_array(&to[a], &from[a], from[a].n);
     }
-    return 1;
+    return true;
 }
 
 /* Returns how many items stay. */
@@ -128,7 +123,7 @@ static oltr_status derive_items(oltr_policy *to, uint32_t kept, oltr_error *erro
         return OLTR_OK;
     }
     for (uint32_t item = 0; status == OLTR_OK && item < kept; item++) {
-        int known = item == 0;
+        bool known = item == 0;
         for (uint32_t a = 0; a < n; a++)
             known |= !(fabs(sums[a].value[item]) <= 0);
         if (known)

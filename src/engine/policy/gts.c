@@ -1,9 +1,10 @@
 /* gts.c - Gaussian Thompson sampling: Algorithm 1 of Azizi, Meshi, Zoghi and Karimzadehgan (AISTATS
  * 2023).
  *
- * Belief.  The reward of item i is taken as N(nu_i, sigma^2), and nu_i a priori as N(mu0, s0).
- * After N_i observations that sum to S_i it is N(m_i, v_i) with
+ * Belief.  The reward of item i is N(nu_i, sigma^2), and nu_i a priori N(mu0, s0).  After N_i
+ * observations that sum to S_i, nu_i is N(m_i, v_i) with
  *     1/v_i = 1/s0 + N_i/sigma^2        m_i = v_i (mu0/s0 + S_i/sigma^2).
+ *
  * Rule.  Draw theta_i ~ N(m_i, v_i) for every item, show the K largest, best first.
  *
  * The paper's three names are three priors: GTS is N(0,1) for every item; GTS-Pmean takes mu0 from
@@ -24,8 +25,7 @@
  * for the sampler.
  */
 #include "engine/policy/item_policy.h"
-
-#include <math.h>
+#include "engine/policy/slots.h"
 
 enum { P_PRIOR, P_MEAN, P_SD, P_SIGMA, P_SAMPLER, N_PARAMS };
 enum { TAKE_NONE, TAKE_MEAN, TAKE_SD, TAKE_FULL };
@@ -58,13 +58,13 @@ static gts_scratch plan_scratch(uint32_t n_items)
     layout l = {0, 0};
     gts_scratch s = {.score = layout_take(&l, padded(n_items), sizeof(float))};
     s.best = layout_take(&l, topk_room(n_items), sizeof(float));
-    s.bytes = l.overflow ? 0 : l.used;
+    s.bytes = layout_bytes(&l);
     return s;
 }
 
-/* What an item's posterior starts from, and its width after one more observation.  That does not
- * depend on the reward, and is known before it is needed: a division and a root would delay the
- * next list after a click. */
+/* What an item's posterior starts from, and its width after one more observation.  The width does
+ * not depend on the reward, so it is computed ahead: a division and a root would delay the next
+ * list after a click. */
 typedef struct gts_item {
     double precision0, weighted0; /* 1/s0 and mu0/s0 */
     double next_variance;         /* derived, where the posterior is sampled from */
@@ -73,11 +73,10 @@ typedef struct gts_item {
 
 typedef struct gts_state {
     item_sums sums;
-    size_t item;     /* (nobody + 1) gts_item */
-    size_t mean, sd; /* (nobody + 1) floats: what is sampled from, derived; from n_items to nobody
-                        they are padding */
-    size_t nobody;   /* an item that is never shown: what unexamined slots would teach is written
-                        there, and never read */
+    size_t item;       /* (dummy_item + 1) gts_item */
+    size_t mean, sd;   /* (dummy_item + 1) floats: what is sampled from, derived; padding from
+                          n_items on */
+    size_t dummy_item; /* never shown: slots that were not examined write there */
     size_t bytes;
     gts_scratch scratch;
     double precision; /* of one observation: 1/sigma^2 */
@@ -89,15 +88,15 @@ static gts_state plan(const oltr_settings *settings)
     gts_state g = {.precision = 1 / (param(settings, P_SIGMA) * param(settings, P_SIGMA)),
                    .sampler = choice(settings, P_SAMPLER),
                    .take = choice(settings, P_PRIOR),
-                   .nobody = padded(settings->n_items),
+                   .dummy_item = padded(settings->n_items),
                    .scratch = plan_scratch(settings->n_items)};
     layout l = {align_up(sizeof g), 0};
-    g.sums = (item_sums){settings->n_items, layout_take(&l, g.nobody + 1, sizeof(double)),
-                         layout_take(&l, g.nobody + 1, sizeof(double))};
-    g.item = layout_take(&l, g.nobody + 1, sizeof(gts_item));
-    g.mean = layout_take(&l, g.nobody + 1, sizeof(float));
-    g.sd = layout_take(&l, g.nobody + 1, sizeof(float));
-    g.bytes = l.overflow ? 0 : l.used;
+    g.sums = (item_sums){settings->n_items, layout_take(&l, g.dummy_item + 1, sizeof(double)),
+                         layout_take(&l, g.dummy_item + 1, sizeof(double))};
+    g.item = layout_take(&l, g.dummy_item + 1, sizeof(gts_item));
+    g.mean = layout_take(&l, g.dummy_item + 1, sizeof(float));
+    g.sd = layout_take(&l, g.dummy_item + 1, sizeof(float));
+    g.bytes = layout_bytes(&l);
     return g;
 }
 
@@ -133,7 +132,7 @@ static moments posterior(const gts_state *g, uint32_t i)
                      sqrt(variance)};
 }
 
-static int samples_posterior(const gts_state *g)
+static bool samples_posterior(const gts_state *g)
 {
     return g->sampler == POSTERIOR || g->take == TAKE_FULL;
 }
@@ -177,7 +176,7 @@ static void refresh(void *state, uint64_t t)
     (void)t;
     for (uint32_t i = 0; i < g->sums.n_items; i++)
         derive_item(g, i);
-    for (size_t i = g->sums.n_items; i < g->nobody; i++) {
+    for (size_t i = g->sums.n_items; i < g->dummy_item; i++) {
         floats_at(g, g->mean)[i] = -INFINITY; /* the padding is never shown */
         floats_at(g, g->sd)[i] = 0;
     }
@@ -191,10 +190,10 @@ static double released_sd(double a)
 
 static void set_prior(gts_state *g, const oltr_settings *settings, uint32_t i)
 {
-    int mean = g->take == TAKE_MEAN || g->take == TAKE_FULL,
-        sd = g->take == TAKE_SD || g->take == TAKE_FULL;
-    double mean0 = mean ? prior_mean(&settings->prior, i) : param(settings, P_MEAN);
-    double sd0 = sd ? prior_sd(&settings->prior, i) : param(settings, P_SD);
+    bool take_mean = g->take == TAKE_MEAN || g->take == TAKE_FULL;
+    bool take_sd = g->take == TAKE_SD || g->take == TAKE_FULL;
+    double mean0 = take_mean ? prior_mean(&settings->prior, i) : param(settings, P_MEAN);
+    double sd0 = take_sd ? prior_sd(&settings->prior, i) : param(settings, P_SD);
     if (g->sampler == RELEASED && g->take != TAKE_NONE)
         sd0 = released_sd(prior_a(&settings->prior, i));
     items_of(g)[i].precision0 = 1 / (sd0 * sd0);
@@ -222,7 +221,7 @@ static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *sett
     oltr_status status =
         require_item_prior(settings, g->take != TAKE_NONE, g->sampler == RELEASED, item, error);
     if (status == OLTR_OK)
-        status = item_sums_check_one(state, &g->sums, t, 0, item, error);
+        status = item_sums_check_one(state, &g->sums, t, false, item, error);
     if (status != OLTR_OK)
         return status;
     set_prior(g, settings, item);
@@ -241,7 +240,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     const gts_state *g = state;
     const float *mean = floats_at(g, g->mean), *sd = floats_at(g, g->sd);
     float *score = floats_at(scratch, g->scratch.score);
-    int all = !from->item && from->n == g->sums.n_items;
+    bool all = !from->item && from->n == g->sums.n_items;
     (void)t;
     if (all && !out->score &&
         topk_gauss_ahead(rng, ahead_of(scratch), mean, sd, from->n, out->k, out->item))
@@ -256,11 +255,11 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     return OLTR_OK;
 }
 
-/* The index to update for a slot: its item if it was examined, else the unused item `nobody`;
- * without a jump, see steady_slots. */
-static size_t learner(const gts_state *g, uint32_t item, uint32_t examined)
+/* The item to update for a slot: its own if it was examined, else dummy_item; without a jump
+ * (slots.h). */
+static size_t item_to_update(const gts_state *g, uint32_t item, uint32_t examined)
 {
-    return g->nobody ^ ((g->nobody ^ item) & -(size_t)examined);
+    return g->dummy_item ^ ((g->dummy_item ^ item) & -(size_t)examined);
 }
 
 static void learn_posterior(gts_state *g, const uint32_t *shown, uint32_t slots,
@@ -272,9 +271,9 @@ static void learn_posterior(gts_state *g, const uint32_t *shown, uint32_t slots,
     gts_item *items = items_of(g);
     for (uint32_t slot = 0; slot < slots; slot++) {
         uint32_t i = shown[slot];
-        size_t to = learner(g, i, was_examined(seen, slot));
+        size_t to = item_to_update(g, i, was_examined(seen, slot));
         gts_item item = items[i];
-        double count = n[i] + 1, sum = s[i] + steady_reward(seen, slot);
+        double count = n[i] + 1, sum = s[i] + branchless_reward(seen, slot);
         mean[to] = (float)mean_of(&item, item.next_variance, sum, precision);
         sd[to] = item.next_sd;
         n[to] = count;
@@ -290,7 +289,8 @@ static void learn_released(gts_state *g, const uint32_t *shown, uint32_t slots,
 {
     for (uint32_t slot = 0; slot < slots; slot++) {
         double examined = was_examined(seen, slot);
-        item_sums_gain(g, &g->sums, shown[slot], examined, examined * steady_reward(seen, slot));
+        item_sums_gain(g, &g->sums, shown[slot], examined,
+                       examined * branchless_reward(seen, slot));
         refresh_item(g, shown[slot]);
     }
 }
@@ -307,7 +307,7 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
                          const oltr_feedback *seen)
 {
     gts_state *g = state;
-    uint32_t slots = steady_slots(shown->k, seen->n_examined);
+    uint32_t slots = branchless_slots(shown->k, seen->n_examined);
     (void)t;
     (void)from;
     if (seen->weight)
@@ -322,7 +322,7 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
 static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const gts_state *g = state;
-    return item_sums_check(state, &g->sums, t, 0, error);
+    return item_sums_check(state, &g->sums, t, false, error);
 }
 
 static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean,
@@ -347,26 +347,17 @@ const policy_ops gts_ops = {
              .summary = "Samples every item's value from its Gaussian posterior and shows the "
                         "largest samples.",
              .rewards = OLTR_REALS,
-             .can_predict = 1,
-             .can_merge = 1,
-             .can_forget = 1,
-             .takes_weights = 1,
-             .by_item = 1,
-             .can_resize = 1,
+             ITEM_POLICY_INFO,
              .uses_prior = 1,
              .takes_moments = 1,
-             .exact_copy = 1,
-             .order_free = 1,
              .n_params = N_PARAMS,
              .params = params},
+    ITEM_POLICY_OPS,
     .state_bytes = state_bytes,
     .scratch_bytes = scratch_bytes,
     .init = init,
     .rank = rank,
     .learn = learn,
-    .sums = list_item_sums,
-    .saved = item_sums_saved,
-    .overflows = item_sums_overflows,
     .refresh = refresh,
     .renew_item = renew_item,
     .check = check,

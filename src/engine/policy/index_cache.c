@@ -28,7 +28,7 @@ static void renew(void *state, index_cache *cache, const index_rule *rule, uint3
 void index_cache_update(void *state, index_cache *cache, const index_rule *rule, uint64_t t,
                         const uint32_t *item, uint32_t n)
 {
-    int inside = cache->segment.first <= t && t <= cache->segment.last;
+    bool inside = cache->segment.first <= t && t <= cache->segment.last;
     if (inside && item) {
         for (uint32_t j = 0; j < n; j++)
             renew(state, cache, rule, item[j]);
@@ -40,25 +40,21 @@ void index_cache_update(void *state, index_cache *cache, const index_rule *rule,
         renew(state, cache, rule, i);
 }
 
-/* Horner's rule down the columns of all items at once. */
-static void read_all(const double *center, const double *term, size_t n_items, double slow,
-                     double *restrict out)
-{
-    for (size_t i = 0; i < n_items; i++) {
-        double x = slow - center[i], value = term[(SERIES_TERMS - 1) * n_items + i];
-        for (size_t k = SERIES_TERMS - 1; k-- > 0;)
-            value = value * x + term[k * n_items + i];
-        out[i] = value;
-    }
-}
-
-static double read_one(const double *center, const double *term, size_t n_items, double slow,
-                       uint32_t i)
+/* Horner's rule; inlined, so that a loop over all items runs down the columns in vectors. */
+static inline double read_one(const double *center, const double *term, size_t n_items, double slow,
+                              size_t i)
 {
     double x = slow - center[i], value = term[(SERIES_TERMS - 1) * n_items + i];
     for (size_t k = SERIES_TERMS - 1; k-- > 0;)
         value = value * x + term[k * n_items + i];
     return value;
+}
+
+static void read_all(const double *center, const double *term, size_t n_items, double slow,
+                     double *restrict out)
+{
+    for (size_t i = 0; i < n_items; i++)
+        out[i] = read_one(center, term, n_items, slow, i);
 }
 
 void index_cache_read(const void *state, const index_cache *cache, const index_rule *rule,

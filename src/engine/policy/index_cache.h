@@ -1,5 +1,5 @@
-/* index_cache.h - the indices of all items as series of the clock (math/clock_series.h), kept for
- * one segment of it.
+/* index_cache.h - the indices of all items as series of the clock (special/clock_series.h), kept
+ * for one segment of it.
  *
  * Derived state of bayes-ucb and cascade-klucb.  The policy gives the slow variable and a function
  * that makes one item's series; the cache keeps them as columns, so that reading all indices is one
@@ -15,18 +15,17 @@ typedef struct index_cache {
     uint32_t n_items;
     size_t center;    /* (n_items) doubles */
     size_t term;      /* (SERIES_TERMS, n_items) doubles */
-    size_t exact;     /* (n_items) words: 1 where no series holds and the index is computed at every
-                         reading */
+    size_t exact;     /* (n_items) words: 1 where no series converges and every reading computes */
     uint32_t n_exact; /* how many of those */
     clock_segment segment;
 } index_cache;
 
-/* What the policy knows: its slow variable, and the index of an item as a series and as a number. A
- * series may be refused (0); the number is asked for then. */
+/* The policy's part: its slow variable, and the index of an item as a series and as a number.
+ * `series` returns false where no series converges; then `value` is used. */
 typedef struct index_rule {
     double (*slow)(uint64_t t);
-    int (*series)(const void *state, uint32_t item, const clock_segment *segment,
-                  clock_series *out);
+    bool (*series)(const void *state, uint32_t item, const clock_segment *segment,
+                   clock_series *out);
     double (*value)(const void *state, uint32_t item, uint64_t t);
 } index_rule;
 

@@ -1,60 +1,35 @@
-/* item_policy.h - what most policies share: per-item sums as the first member of their state, and a
- * double score for each candidate.
- *
- * The functions are operations of policy_ops for states that begin with an item_sums.
+/* item_policy.h - operations of the policies whose state begins with an item_sums: per-item sums
+ * of observations and rewards.
  */
 #ifndef OLTR_ENGINE_POLICY_ITEM_POLICY_H
 #define OLTR_ENGINE_POLICY_ITEM_POLICY_H
 
-#include "engine/select/topk.h"
-#include "engine/policy/ops.h"
-#include "engine/rng/sample.h"
+#include "engine/policy/candidate_scores.h"
+#include "engine/posterior/item_prior.h"
+#include "engine/posterior/items.h"
 
-/* ---- scratch: scores of one ranking, and the tournament's maxima */
+/* What all of them promise in their info. */
+#define ITEM_POLICY_INFO                                                                           \
+    .can_predict = 1, .can_merge = 1, .can_forget = 1, .takes_weights = 1, .by_item = 1,           \
+    .can_resize = 1, .exact_copy = 1, .order_free = 1
 
-size_t double_scratch_bytes(const oltr_settings *settings);
+/* The operations that are the same for all of them. */
+#define ITEM_POLICY_OPS                                                                            \
+    .sums = item_policy_sums, .min_saved_numbers = item_policy_min_saved,                          \
+    .overflows = item_policy_overflows
 
-typedef struct double_scores {
-    double *score; /* (padded(n)) */
-    double *best;
-} double_scores;
-double_scores double_scratch(void *scratch, uint32_t n_items);
+uint32_t item_policy_sums(const void *state, sum_array out[MAX_SUMS]);
+size_t item_policy_min_saved(const oltr_settings *settings);
+int item_policy_overflows(const void *state, uint64_t t, const oltr_ranking *shown,
+                          const oltr_feedback *seen);
 
-/* Pads the scores of all candidates, and shows the best of them.  Always OLTR_OK. */
-oltr_status show_best(double_scores s, const candidates *from, const oltr_rng *rng,
-                      const oltr_ranking *out);
+/* Adds the rewards of the examined slots to the sums. */
+void item_policy_add(void *state, const oltr_ranking *shown, const oltr_feedback *seen);
 
-/* Turns places among the candidates into items. */
-void places_to_items(const candidates *from, const oltr_ranking *out);
-
-/* ---- operations for states that begin with item_sums */
-
-uint32_t list_item_sums(const void *state, sum_array out[MAX_SUMS]);
-size_t item_sums_saved(const oltr_settings *settings);
-int item_sums_overflows(const void *state, uint64_t t, const oltr_ranking *shown,
-                        const oltr_feedback *seen);
+/* check, of policies that learn from clicks. */
 oltr_status check_clicks(const void *state, uint64_t t, oltr_error *error);
-/* The share of clicks, and its binomial standard error; of an unseen item 0 and 1/2. */
+/* predict: the share of clicks, and its binomial standard error; of an unseen item 0 and 1/2. */
 oltr_status predict_clicks(const void *state, uint64_t t, const candidates *from, double *mean,
                            double *sd);
-
-/* ---- operations of policies that learn nothing */
-
-oltr_status learn_nothing(void *state, uint64_t t, const candidates *from,
-                          const oltr_ranking *shown, const oltr_feedback *seen);
-uint32_t list_no_sums(const void *state, sum_array out[MAX_SUMS]);
-void refresh_nothing(void *state, uint64_t t);
-oltr_status check_nothing(const void *state, uint64_t t, oltr_error *error);
-
-/* ---- the parameter that says what a policy takes from the prior */
-
-enum { PRIOR_NONE, PRIOR_MEAN, PRIOR_FULL };
-extern const char *const prior_choices[];
-
-/* The same of one item: the settings hold a prior if it is `wanted`. */
-oltr_status require_item_prior(const oltr_settings *settings, int wanted, int beta, uint32_t item,
-                               oltr_error *error);
-/* OLTR_EPRIOR when `wanted` and the settings hold none, or a bad one. */
-oltr_status require_prior(const oltr_settings *settings, int wanted, int beta, oltr_error *error);
 
 #endif

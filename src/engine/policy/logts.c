@@ -31,11 +31,7 @@
  * for the scores.  Where more rows were seen once than the first of these numbers, at most two
  * steps and a bounded amount of work on the factor.
  */
-#include <math.h>
-#include <stdlib.h>
-
-#include "engine/policy/feature_rows.h"
-#include "engine/posterior/linear.h"
+#include "engine/policy/linear_policy.h"
 #include "engine/posterior/logistic.h"
 
 enum { P_LAMBDA, P_WEIGHTS, P_SCALE, P_S, P_SIGMA, P_HORIZON, P_DRIFT, P_ROWS, P_NORM, N_PARAMS };
@@ -57,18 +53,18 @@ static const oltr_param params[N_PARAMS] = {
      "how far a weight may move before the factor is put right (weights: fresh)"},
     {"rows", OLTR_INTEGER, 0, 0, 1e6, NULL,
      "distinct feature rows kept exactly, older ones are absorbed; 0 means all that repeat and the "
-     "newest of the "
-     "others"},
+     "newest of the others"},
     NORM_PARAM,
 };
 
 typedef struct logts {
     logistic model;
-    linear matrix; /* of stale or no weights; its moment stays 0.  Not there with fresh ones */
-    context rows;
+    linear matrix; /* of stale or no weights, unused with fresh ones; its moment stays 0 */
+    feature_rows rows;
     size_t bytes;
     uint32_t weights, scale;
-    double sigma, bound, log_delta, kappa; /* bound: sqrt(lambda) S; log_delta: log(1/delta) */
+    theory_width theory;
+    double kappa;
 } logts;
 
 enum {
@@ -103,22 +99,20 @@ static size_t window_of(const oltr_settings *settings)
 
 static logts plan(const oltr_settings *settings)
 {
-    double horizon = param(settings, P_HORIZON), e = exp(-param(settings, P_S));
+    double lambda = param(settings, P_LAMBDA), e = exp(-param(settings, P_S));
     logts p = {.weights = choice(settings, P_WEIGHTS), .scale = choice(settings, P_SCALE)};
-    layout l = {align_up(sizeof p), 0};
+    layout l = {align_up(sizeof p), false};
     size_t window = window_of(settings);
-    p.model = logistic_plan(&l, settings->dim, capacity_of(settings, window), window,
-                            param(settings, P_LAMBDA),
+    p.model = logistic_plan(&l, settings->dim, capacity_of(settings, window), window, lambda,
                             p.weights == FRESH ? param(settings, P_DRIFT) : 0.5);
     if (!(param(settings, P_ROWS) > 0))
         p.model.thorough = (uint32_t)thorough_of(settings);
     if (p.weights != FRESH)
-        p.matrix = linear_plan(&l, settings->dim, param(settings, P_LAMBDA));
-    p.rows = context_plan(&l, settings, choice(settings, P_NORM));
-    p.bytes = l.overflow ? 0 : l.used;
-    p.sigma = param(settings, P_SIGMA);
-    p.bound = sqrt(param(settings, P_LAMBDA)) * param(settings, P_S);
-    p.log_delta = log(horizon) + log(log2(horizon) + 2);
+        p.matrix = linear_plan(&l, settings->dim, lambda);
+    p.rows = feature_rows_plan(&l, settings, choice(settings, P_NORM));
+    p.bytes = layout_bytes(&l);
+    p.theory = theory_width_of(settings->dim, lambda, param(settings, P_S),
+                               param(settings, P_SIGMA), param(settings, P_HORIZON));
     p.kappa = e / ((1 + e) * (1 + e));
     return p;
 }
@@ -147,13 +141,7 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
 
 static double spread(const logts *p, uint64_t t)
 {
-    if (p->scale == UNIT)
-        return 1;
-    double log_delta = p->log_delta + log(2) * fmax(1, ceil(log2((double)t)));
-    double beta = p->sigma * p->sigma *
-                      sqrt(p->model.dim * log1p((double)t / p->model.lambda) + 2 * log_delta) +
-                  p->bound;
-    return beta / p->kappa;
+    return p->scale == UNIT ? 1 : theory_beta(&p->theory, t) / p->kappa;
 }
 
 static ldl factor_of(const logts *p)
@@ -165,14 +153,9 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                         void *scratch, const oltr_ranking *out)
 {
     const logts *p = state;
-    context_scratch s = context_scratch_of(scratch, &p->rows);
     ldl factor = factor_of(p); /* its right-hand side is 0: the sample is noise around 0 */
-    const double *center = logistic_theta(p, &p->model);
-    context_sample(&s, &p->rows, &factor, spread(p, t), rng);
-    for (uint32_t i = 0; i < p->model.dim; i++)
-        s.theta[i] += center[i];
-    oltr_status status = context_scores(&s, &p->rows, from, s.theta);
-    return status == OLTR_OK ? context_show(&s, &p->rows, from, rng, out) : status;
+    return rank_by_sample(&p->rows, &factor, logistic_theta(p, &p->model), spread(p, t), from, rng,
+                          scratch, out);
 }
 
 /* The matrix of stale weights grows by mu (1 - mu) x x' at the estimate with which the list was
@@ -192,18 +175,13 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
                          const oltr_feedback *seen)
 {
     logts *p = state;
-    const float *x[LEARN_BATCH];
-    double y[LEARN_BATCH];
+    row_batch b;
     (void)t;
-    for (uint32_t start = 0; p->weights != FRESH && start < seen->n_examined;
-         start += LEARN_BATCH) {
-        uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
-        grow_matrix(p, x, seen->weight ? seen->weight + start : NULL, n);
-    }
-    for (uint32_t start = 0; start < seen->n_examined; start += LEARN_BATCH) {
-        uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
-        logistic_add_weighted(p, &p->model, x, y, seen->weight ? seen->weight + start : NULL, n);
-    }
+    if (p->weights != FRESH)
+        for (batch_begin(&b); batch_next(&b, p, &p->rows, from, shown, seen, seen->n_examined);)
+            grow_matrix(p, b.x, b.weight, b.n);
+    for (batch_begin(&b); batch_next(&b, p, &p->rows, from, shown, seen, seen->n_examined);)
+        logistic_add_weighted(p, &p->model, b.x, b.y, b.weight, b.n);
     return OLTR_OK;
 }
 
@@ -320,58 +298,44 @@ static oltr_status check_derived(const void *state, oltr_error *error)
                                                     : status;
 }
 
-static int refuses(const void *state, const float *x)
+static int row_rejected(const void *state, const float *x)
 {
-    return context_refuses(&((const logts *)state)->rows, x);
+    return row_is_too_long(&((const logts *)state)->rows, x);
 }
 
-/* The chance of a click, and its standard deviation to first order. */
 static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean,
                            double *sd)
 {
     const logts *p = state;
     ldl factor = factor_of(p);
-    double *work = malloc(ldl_quadratic_work(p->model.dim) * sizeof *work);
-    if (!work)
-        return OLTR_ENOMEM;
-    rows_times(from->x, from->stride, from->n, p->model.dim, logistic_theta(p, &p->model), mean);
-    if (sd)
-        ldl_quadratic(&factor, from->x, from->stride, from->n, sd, work);
-    free(work);
-    return context_click_moments(&p->rows, from, spread(p, t), mean, sd);
+    return predict_chances(&p->rows, &factor, logistic_theta(p, &p->model), spread(p, t), from,
+                           mean, sd);
 }
 
 const policy_ops logts_ops = {
     .info = {.name = "logts",
              .title = "Logistic Thompson sampling (LogTS-LTR)",
              .source = "Azizi, Meshi, Zoghi, Karimzadehgan: Overcoming Prior Misspecification in "
-                       "Online Learning to "
-                       "Rank, 2023, Algorithm 3",
+                       "Online Learning to Rank, 2023, Algorithm 3",
              .summary = "Samples the weights of a logistic model from its Laplace posterior and "
                         "shows the largest scores.",
              .rewards = OLTR_CLICKS,
-             .can_predict = 1,
-             .can_merge = 1,
-             .can_forget = 1,
-             .takes_weights = 1,
-             .exact_copy = 1,
-             .contextual = 1,
-             .can_resize = 1,
+             LINEAR_POLICY_INFO,
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,
-    .scratch_bytes = context_scratch_bytes,
+    .scratch_bytes = feature_scratch_bytes,
     .init = init,
     .rank = rank,
     .learn = learn,
     .sums = list_sums,
-    .saved = context_saved,
+    .min_saved_numbers = feature_min_saved,
     .refresh = refresh,
     .check = check,
     .predict = predict,
     .merge = merge,
     .forget = forget,
-    .refuses = refuses,
+    .row_rejected = row_rejected,
     .check_derived = check_derived,
     .derived = list_derived,
     .resume = resume,

@@ -25,11 +25,7 @@
  * v = 1 is printed.  The analyses it builds on keep |theta_hat| below a bound: `clip`. The released
  * code has no such policy.
  */
-#include <math.h>
-#include <stdlib.h>
-
-#include "engine/policy/feature_rows.h"
-#include "engine/posterior/linear.h"
+#include "engine/policy/linear_policy.h"
 #include "engine/posterior/logistic.h"
 
 enum { P_ALPHA, P_V, P_SLOTS, P_CLIP, P_STEP, P_NORM, N_PARAMS };
@@ -47,15 +43,10 @@ static const oltr_param params[N_PARAMS] = {
     NORM_PARAM,
 };
 
-/* Without clip.  A step moves theta_hat by at most alpha / sqrt(K), so that no life of 2^49 rounds
- * comes near. */
-static const double LONGEST_THETA = 1e30;
-
 typedef struct logts_newton {
-    linear matrix; /* its moment stays 0 */
-    context rows;
-    size_t theta; /* offset of (dim) doubles: theta_hat, learned */
-    size_t step;  /* offset of (dim) doubles: room */
+    linear_policy matrix; /* V; its moment stays 0 */
+    size_t theta;         /* offset of (dim) doubles: theta_hat, learned */
+    size_t step;          /* offset of (dim) doubles: room */
     size_t bytes;
     double alpha, v, clip;
     uint32_t kind; /* of step */
@@ -67,12 +58,11 @@ static logts_newton plan(const oltr_settings *settings)
                       .v = param(settings, P_V),
                       .clip = param(settings, P_CLIP),
                       .kind = choice(settings, P_STEP)};
-    layout l = {align_up(sizeof p), 0};
-    p.matrix = linear_plan(&l, settings->dim, param(settings, P_SLOTS));
-    p.rows = context_plan(&l, settings, choice(settings, P_NORM));
+    layout l = {align_up(sizeof p), false};
+    p.matrix = linear_policy_plan(&l, settings, param(settings, P_SLOTS), choice(settings, P_NORM));
     p.theta = layout_take(&l, settings->dim, sizeof(double));
     p.step = layout_take(&l, settings->dim, sizeof(double));
-    p.bytes = l.overflow ? 0 : l.used;
+    p.bytes = layout_bytes(&l);
     return p;
 }
 
@@ -81,18 +71,11 @@ static size_t state_bytes(const oltr_settings *settings)
     return plan(settings).bytes;
 }
 
-static void refresh(void *state, uint64_t t)
-{
-    logts_newton *p = state;
-    (void)t;
-    linear_refresh(p, &p->matrix);
-}
-
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
     (void)error;
     *(logts_newton *)state = plan(settings);
-    refresh(state, 1);
+    linear_policy_refresh(state, 1);
     return OLTR_OK;
 }
 
@@ -100,26 +83,22 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                         void *scratch, const oltr_ranking *out)
 {
     const logts_newton *p = state;
-    context_scratch s = context_scratch_of(scratch, &p->rows);
-    ldl factor = linear_factor(p, &p->matrix);
+    ldl factor = linear_factor(p, &p->matrix.model);
     (void)t;
-    context_sample(&s, &p->rows, &factor, p->v, rng);
-    for (uint32_t i = 0; i < p->rows.dim; i++)
-        s.theta[i] += doubles_at(p, p->theta)[i];
-    oltr_status status = context_scores(&s, &p->rows, from, s.theta);
-    return status == OLTR_OK ? context_show(&s, &p->rows, from, rng, out) : status;
+    return rank_by_sample(&p->matrix.rows, &factor, doubles_at(p, p->theta), p->v, from, rng,
+                          scratch, out);
 }
 
 static double longest_theta(const logts_newton *p)
 {
-    return p->clip > 0 ? p->clip : LONGEST_THETA;
+    return p->clip > 0 ? p->clip : LONGEST_NEWTON_THETA;
 }
 
 static double length_of_theta(const logts_newton *p)
 {
     const double *theta = doubles_at(p, p->theta);
     double square = 0;
-    for (uint32_t i = 0; i < p->rows.dim; i++)
+    for (uint32_t i = 0; i < p->matrix.model.dim; i++)
         square += theta[i] * theta[i];
     return sqrt(square);
 }
@@ -128,16 +107,16 @@ static void clip(logts_newton *p)
 {
     double *theta = doubles_at(p, p->theta), length = length_of_theta(p);
     double shrink = length > longest_theta(p) ? longest_theta(p) / length : 1;
-    for (uint32_t i = 0; shrink < 1 && i < p->rows.dim; i++)
+    for (uint32_t i = 0; shrink < 1 && i < p->matrix.model.dim; i++)
         theta[i] *= shrink;
 }
 
 /* V^-1 x into the room for a step. */
 static double *direction(logts_newton *p, const float *x)
 {
-    ldl factor = linear_factor(p, &p->matrix);
+    ldl factor = linear_factor(p, &p->matrix.model);
     double *step = doubles_at(p, p->step);
-    for (uint32_t i = 0; i < p->rows.dim; i++)
+    for (uint32_t i = 0; i < p->matrix.model.dim; i++)
         step[i] = (double)x[i];
     ldl_solve(&factor, step, step);
     return step;
@@ -146,7 +125,7 @@ static double *direction(logts_newton *p, const float *x)
 static void move(logts_newton *p, double length)
 {
     double *theta = doubles_at(p, p->theta), *step = doubles_at(p, p->step);
-    for (uint32_t i = 0; i < p->rows.dim; i++)
+    for (uint32_t i = 0; i < p->matrix.model.dim; i++)
         theta[i] += length * step[i];
     clip(p);
 }
@@ -171,9 +150,9 @@ static void printed_step(logts_newton *p, const float *x, double sign)
 {
     const double zero = 0;
     double z;
-    linear_add(p, &p->matrix, &x, &zero, NULL, 1);
+    linear_add(p, &p->matrix.model, &x, &zero, NULL, 1);
     direction(p, x);
-    rows_times(x, p->rows.dim, 1, p->rows.dim, doubles_at(p, p->theta), &z);
+    rows_times(x, p->matrix.model.dim, 1, p->matrix.model.dim, doubles_at(p, p->theta), &z);
     move(p, p->alpha * sigmoid(-sign * z) * sign);
 }
 
@@ -181,33 +160,30 @@ static void exact_step(logts_newton *p, const float *x, double sign)
 {
     const double zero = 0;
     double z, q;
-    rows_times(x, p->rows.dim, 1, p->rows.dim, doubles_at(p, p->theta), &z);
-    rows_times(x, p->rows.dim, 1, p->rows.dim, direction(p, x), &q);
+    rows_times(x, p->matrix.model.dim, 1, p->matrix.model.dim, doubles_at(p, p->theta), &z);
+    rows_times(x, p->matrix.model.dim, 1, p->matrix.model.dim, direction(p, x), &q);
     double a = margin_after(sign * z, fmax(q, 0)), weight = sigmoid(a) * sigmoid(-a);
     move(p, sign * sigmoid(-a));
-    linear_add(p, &p->matrix, &x, &zero, &weight, 1);
+    linear_add(p, &p->matrix.model, &x, &zero, &weight, 1);
 }
 
 static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
                          const oltr_feedback *seen)
 {
     logts_newton *p = state;
-    const float *x[LEARN_BATCH];
-    double y[LEARN_BATCH];
+    row_batch b;
     (void)t;
-    for (uint32_t start = 0; start < seen->n_examined; start += LEARN_BATCH) {
-        uint32_t n = context_gather(p, &p->rows, from, shown, seen, start, seen->n_examined, x, y);
-        for (uint32_t i = 0; i < n; i++)
-            (p->kind == EXACT ? exact_step : printed_step)(p, x[i], y[i] > 0.5 ? 1 : -1);
-    }
+    for (batch_begin(&b); batch_next(&b, p, &p->matrix.rows, from, shown, seen, seen->n_examined);)
+        for (uint32_t i = 0; i < b.n; i++)
+            (p->kind == EXACT ? exact_step : printed_step)(p, b.x[i], b.y[i] > 0.5 ? 1 : -1);
     return OLTR_OK;
 }
 
 static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
 {
     const logts_newton *p = state;
-    size_t d = p->rows.dim;
-    out[0] = (sum_array){"gram", doubles_at(p, p->matrix.gram), d * (d + 1) / 2, NULL};
+    size_t d = p->matrix.model.dim;
+    out[0] = (sum_array){"gram", doubles_at(p, p->matrix.model.gram), d * (d + 1) / 2, NULL};
     out[1] = (sum_array){"theta", doubles_at(p, p->theta), d, NULL};
     return 2;
 }
@@ -215,63 +191,29 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
 static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const logts_newton *p = state;
-    linear_limits limits = {context_most_rows(t), 1, 0};
+    linear_limits limits = {most_rows_before(t), 1, 0};
     double length = length_of_theta(p);
     if (!(length <= longest_theta(p) * (1 + 1e-9)))
         return set_error(error, OLTR_ESTATE,
-                         "weights of length %g cannot be: learning keeps them within %g", length,
-                         longest_theta(p));
-    return linear_check_within(p, &p->matrix, &limits, error);
+                         "weights of length %g are impossible: learning keeps them within %g",
+                         length, longest_theta(p));
+    return linear_check_within(p, &p->matrix.model, &limits, error);
 }
 
-static oltr_status check_derived(const void *state, oltr_error *error)
-{
-    const logts_newton *p = state;
-    return linear_check_factor(p, &p->matrix, error);
-}
-
-static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
-{
-    static const char *const names[LINEAR_DERIVED] = {"factor", "pivot", "watch"};
-    const logts_newton *p = state;
-    return linear_list_derived(p, &p->matrix, names, out);
-}
-
-static oltr_status resume(void *state, uint64_t t, oltr_error *error)
-{
-    logts_newton *p = state;
-    (void)t;
-    return linear_resume(p, &p->matrix, error);
-}
-
-static int refuses(const void *state, const float *x)
-{
-    return context_refuses(&((const logts_newton *)state)->rows, x);
-}
-
-/* The chance of a click, and its standard deviation to first order. */
 static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean,
                            double *sd)
 {
     const logts_newton *p = state;
-    ldl factor = linear_factor(p, &p->matrix);
-    double *work = malloc(ldl_quadratic_work(p->rows.dim) * sizeof *work);
+    ldl factor = linear_factor(p, &p->matrix.model);
     (void)t;
-    if (!work)
-        return OLTR_ENOMEM;
-    rows_times(from->x, from->stride, from->n, p->rows.dim, doubles_at(p, p->theta), mean);
-    if (sd)
-        ldl_quadratic(&factor, from->x, from->stride, from->n, sd, work);
-    free(work);
-    return context_click_moments(&p->rows, from, p->v, mean, sd);
+    return predict_chances(&p->matrix.rows, &factor, doubles_at(p, p->theta), p->v, from, mean, sd);
 }
 
 const policy_ops logts_newton_ops = {
     .info = {.name = "logts-newton",
              .title = "Logistic Thompson sampling with Newton steps (LogTS-Newton)",
              .source = "Azizi, Meshi, Zoghi, Karimzadehgan: Overcoming Prior Misspecification in "
-                       "Online Learning to "
-                       "Rank, 2023, Algorithm 4",
+                       "Online Learning to Rank, 2023, Algorithm 4",
              .summary = "Logistic Thompson sampling that takes one Newton step per observation and "
                         "keeps no history.",
              .rewards = OLTR_CLICKS,
@@ -281,18 +223,14 @@ const policy_ops logts_newton_ops = {
              .exact_copy = 1,
              .n_params = N_PARAMS,
              .params = params},
+    LINEAR_FACTOR_OPS,
     .state_bytes = state_bytes,
-    .scratch_bytes = context_scratch_bytes,
     .init = init,
     .rank = rank,
     .learn = learn,
     .sums = list_sums,
-    .saved = context_saved,
-    .refresh = refresh,
+    .refresh = linear_policy_refresh,
+    .resume = linear_policy_resume,
     .check = check,
     .predict = predict,
-    .refuses = refuses,
-    .check_derived = check_derived,
-    .derived = list_derived,
-    .resume = resume,
 };

@@ -4,13 +4,11 @@
  * One block of memory holds its header, a copy of the prior, the marks that find a repeated item,
  * the room for a compacted list, and the state of the policy.
  */
-#include "engine/policy/ops.h"
-
-#include <math.h>
-#include <string.h>
+#include "engine/policy/block.h"
 
 #include "engine/base/reads_prior.h"
-#include "engine/policy/block.h"
+#include "engine/policy/settings.h"
+#include "engine/posterior/item_prior.h"
 
 typedef struct block_plan {
     size_t prior, marks, room, state, bytes;
@@ -18,7 +16,7 @@ typedef struct block_plan {
 
 static block_plan plan_block(const oltr_settings *settings, const policy_ops *ops)
 {
-    layout l = {align_up(sizeof(oltr_policy)), 0};
+    layout l = {align_up(sizeof(oltr_policy)), false};
     block_plan b;
     size_t state_bytes = ops->state_bytes(settings);
     b.prior = layout_take(&l, prior_given(&settings->prior) ? 2 * (size_t)settings->n_items : 0,
@@ -63,21 +61,12 @@ size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error)
     return bytes;
 }
 
-/* A prior of the same form whose numbers lie at `to`: the first array of the pair, then the
- * second. */
-static oltr_prior prior_at(const oltr_prior *prior, const double *to, uint32_t n)
+static oltr_prior copy_prior(const oltr_prior *prior, double *to, uint32_t n)
 {
     if (!prior_given(prior))
         return (oltr_prior){.a = NULL};
-    return prior->a ? (oltr_prior){.a = to, .b = to + n} : (oltr_prior){.mean = to, .sd = to + n};
-}
-
-static oltr_prior copy_prior(const oltr_prior *prior, double *to, uint32_t n)
-{
-    if (prior_given(prior)) {
-        memcpy(to, prior->a ? prior->a : prior->mean, n * sizeof *to);
-        memcpy(to + n, prior->a ? prior->b : prior->sd, n * sizeof *to);
-    }
+    memcpy(to, prior_first(prior), n * sizeof *to);
+    memcpy(to + n, prior_second(prior), n * sizeof *to);
     return prior_at(prior, to, n);
 }
 
@@ -134,7 +123,7 @@ oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *
     memset(memory, 0, needed);
     oltr_policy *policy = make(memory, settings, error);
     if (policy)
-        policy->placed = 1;
+        policy->placed = true;
     return policy;
 }
 
@@ -183,10 +172,11 @@ oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memo
     }
     memcpy(copy, policy, policy->bytes);
     copy->memory = *from;
-    copy->placed = 0;
+    copy->placed = false;
     copy->settings.memory = from->take ? &copy->memory : NULL;
-    copy->settings.prior = prior_at(&policy->settings.prior, doubles_at(copy, policy->prior),
-                                    policy->settings.n_items);
+    if (prior_given(&policy->settings.prior))
+        copy->settings.prior = prior_at(&policy->settings.prior, doubles_at(copy, policy->prior),
+                                        policy->settings.n_items);
     if (copy->ops->copied)
         copy->ops->copied(policy_state(copy));
     return copy;
@@ -205,11 +195,11 @@ uint64_t oltr_policy_rounds(const oltr_policy *policy)
 size_t scratch_block_bytes(const oltr_settings *settings, size_t own_bytes, size_t *marks,
                            size_t *own)
 {
-    layout l = {align_up(sizeof(oltr_scratch)), 0};
+    layout l = {align_up(sizeof(oltr_scratch)), false};
     *marks = layout_take(&l, settings->n_items, sizeof(uint32_t));
     *own = layout_take(&l, sizeof(normals_ahead), 1) + sizeof(normals_ahead);
     layout_take(&l, own_bytes, 1);
-    return l.overflow ? 0 : l.used;
+    return layout_bytes(&l);
 }
 
 oltr_scratch *oltr_scratch_new(const oltr_policy *policy)
@@ -240,25 +230,23 @@ void oltr_scratch_free(oltr_scratch *scratch)
 
 /* ---- sums: merging, forgetting, checking */
 
-static int same_prior(const oltr_policy *a, const oltr_policy *b)
+static bool same_prior(const oltr_policy *a, const oltr_policy *b)
 {
     const oltr_prior *p = &a->settings.prior, *q = &b->settings.prior;
     size_t bytes = a->settings.n_items * sizeof(double);
     if (!prior_given(p) || !prior_given(q))
         return prior_given(p) == prior_given(q);
-    if (!p->a != !q->a)
-        return 0;
-    return p->a ? !memcmp(p->a, q->a, bytes) && !memcmp(p->b, q->b, bytes)
-                : !memcmp(p->mean, q->mean, bytes) && !memcmp(p->sd, q->sd, bytes);
+    return !p->a == !q->a && !memcmp(prior_first(p), prior_first(q), bytes) &&
+           !memcmp(prior_second(p), prior_second(q), bytes);
 }
 
-static int same_custom(const oltr_settings *a, const oltr_settings *b)
+static bool same_custom(const oltr_settings *a, const oltr_settings *b)
 {
     return a->custom_bytes == b->custom_bytes &&
            (!a->custom_bytes || !memcmp(a->custom, b->custom, a->custom_bytes));
 }
 
-static int same_settings(const oltr_policy *a, const oltr_policy *b)
+static bool same_settings(const oltr_policy *a, const oltr_policy *b)
 {
     return a->ops == b->ops && a->settings.n_items == b->settings.n_items &&
            a->settings.dim == b->settings.dim &&
@@ -350,7 +338,8 @@ static oltr_status check_derived(const oltr_policy *policy, oltr_error *error)
     if (!copy)
         return OLTR_ENOMEM;
     copy->ops->refresh(policy_state(copy), copy->rounds + 1);
-    int same = memcmp(policy_state(copy), policy_state(policy), policy->bytes - policy->state) == 0;
+    bool same =
+        memcmp(policy_state(copy), policy_state(policy), policy->bytes - policy->state) == 0;
     oltr_policy_free(copy);
     return same ? OLTR_OK
                 : set_error(error, OLTR_ESTATE,

@@ -1,5 +1,5 @@
-/* random.c - a list drawn uniformly from all lists: what any policy must beat. */
-#include "engine/policy/item_policy.h"
+/* random.c - a list drawn uniformly from all lists: the baseline that any policy must beat. */
+#include "engine/policy/no_learning.h"
 
 typedef struct random_state {
     uint32_t n_items;
@@ -22,7 +22,7 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
                         void *scratch, const oltr_ranking *out)
 {
-    double_scores s = double_scratch(scratch, ((const random_state *)state)->n_items);
+    double_scores s = scores_in(scratch, ((const random_state *)state)->n_items);
     (void)t;
     for (uint32_t j = 0; j < from->n; j++)
         s.score[j] = 0;
@@ -32,11 +32,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
                               oltr_error *error)
 {
-    (void)state;
-    (void)t;
-    (void)settings;
-    (void)item;
-    (void)error;
+    (void)state, (void)t, (void)settings, (void)item, (void)error;
     return OLTR_OK;
 }
 
@@ -45,21 +41,10 @@ const policy_ops random_ops = {
              .title = "Random",
              .source = "the baseline of baselines",
              .summary = "Shows a list drawn uniformly at random and never learns.",
-             .rewards = OLTR_REALS,
-             .can_merge = 1,
-             .can_forget = 1,
-             .takes_weights = 1,
-             .by_item = 1,
-             .can_resize = 1,
-             .exact_copy = 1,
-             .order_free = 1},
+             NO_LEARNING_INFO},
+    NO_LEARNING_OPS,
     .state_bytes = state_bytes,
-    .scratch_bytes = double_scratch_bytes,
     .init = init,
     .rank = rank,
-    .learn = learn_nothing,
-    .sums = list_no_sums,
-    .refresh = refresh_nothing,
     .renew_item = renew_item,
-    .check = check_nothing,
 };

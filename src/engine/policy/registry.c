@@ -1,7 +1,5 @@
 /* registry.c - all policies of the catalogue, one line each. */
-#include <string.h>
-
-#include "engine/policy/ops.h"
+#include "engine/policy/settings.h"
 
 extern const policy_ops gts_ops, ts_beta_ops, bayes_ucb_ops, ts_cascade_ops, cascade_ucb1_ops,
     cascade_klucb_ops, cascade_ucbv_ops, toprank_ops, lints_ops, logts_ops, logts_newton_ops,

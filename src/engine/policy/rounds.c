@@ -159,8 +159,9 @@ static int good_rows(const oltr_policy *policy, const candidates *from, const ui
 {
     if (!rows_within(from->x, from->stride, row, n, policy->settings.dim, LARGEST_FEATURE))
         return 0;
-    for (uint32_t i = 0; policy->ops->refuses && i < n; i++)
-        if (policy->ops->refuses(policy_state(policy), from->x + (row ? row[i] : i) * from->stride))
+    for (uint32_t i = 0; policy->ops->row_rejected && i < n; i++)
+        if (policy->ops->row_rejected(policy_state(policy),
+                                      from->x + (row ? row[i] : i) * from->stride))
             return 0;
     return 1;
 }
@@ -262,8 +263,8 @@ HOT int good_rewards(const oltr_policy *policy, uint32_t k, const oltr_feedback 
 {
     int clicks = policy->ops->info.rewards == OLTR_CLICKS;
     uint64_t bad = 0;
-    for (uint32_t slot = 0, slots = steady_slots(k, feedback->n_examined); slot < slots; slot++)
-        bad |= bad_reward(steady_reward(feedback, slot), clicks);
+    for (uint32_t slot = 0, slots = branchless_slots(k, feedback->n_examined); slot < slots; slot++)
+        bad |= bad_reward(branchless_reward(feedback, slot), clicks);
     return !bad;
 }
 

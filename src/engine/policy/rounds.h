@@ -5,6 +5,7 @@
 #define OLTR_ENGINE_POLICY_ROUNDS_H
 
 #include "engine/policy/block.h"
+#include "engine/policy/slots.h"
 
 /* One word for each item.  A word below `*last + 1` means nothing to a check that has taken new
  * stamps. */

@@ -1,12 +1,9 @@
 /* settings.c - parameters of a policy as text: set by name within bounds, and read back. */
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "engine/policy/ops.h"
 #include "engine/base/memory.h"
+#include "engine/policy/settings.h"
 
 static oltr_status check_items(uint32_t n_items, oltr_error *error)
 {
@@ -223,8 +220,7 @@ static oltr_status set_number(const oltr_param *p, const char *text, double *val
     return set_value(p, x, text, value, error);
 }
 
-/* The index of a parameter, or n_params. */
-static uint32_t param_named(const oltr_policy_info *info, const char *name)
+uint32_t param_named(const oltr_policy_info *info, const char *name)
 {
     uint32_t i = 0;
     while (i < info->n_params && strcmp(name, info->params[i].name) != 0)

@@ -18,13 +18,14 @@
  * policy because a solver stopped short of its tolerance; oltr_check() measures that.
  */
 #include <float.h>
-#include <math.h>
-#include <string.h>
 
 #include "engine/base/bytes.h"
 #include "engine/base/file.h"
 #include "engine/base/reads_prior.h"
 #include "engine/policy/block.h"
+#include "engine/policy/settings.h"
+#include "engine/policy/sum_arrays.h"
+#include "engine/posterior/item_prior.h"
 
 static const char magic[8] = "OLTRSNAP";
 enum { VERSION = 2, HEADER = 8 + 4 + 4 + 8, CHECKSUM = 8, LONGEST_TEXT = LONGEST_NAME + 1 };
@@ -50,24 +51,23 @@ static void put_settings(writer *w, const oltr_policy *policy)
     }
     put_u32(w, s->prior.a ? 1 : s->prior.mean ? 2 : 0);
     if (prior_given(&s->prior)) {
-        put_f64s(w, s->prior.a ? s->prior.a : s->prior.mean, s->n_items);
-        put_f64s(w, s->prior.a ? s->prior.b : s->prior.sd, s->n_items);
+        put_f64s(w, prior_first(&s->prior), s->n_items);
+        put_f64s(w, prior_second(&s->prior), s->n_items);
     }
 }
 
-/* Feature rows are floats in memory and doubles here: one kind of number in the file. */
+/* Feature rows are floats in memory and doubles here: one kind of number in the file.  A writer
+ * that counts needs no numbers. */
 static void put_sum(writer *w, const sum_array *sum)
 {
-    if (sum->stride && w->at) {
-        for (size_t j = 0, columns = triangle_columns(sum->n); j < columns; j++)
-            put_f64s(w, triangle_column(sum, j), columns - j);
-        return;
+    size_t pieces = w->at ? sum_pieces(sum) : 0;
+    if (!w->at)
+        put_f64s(w, NULL, sum->n);
+    for (size_t j = 0; j < pieces; j++) {
+        sum_piece piece = sum_piece_at(sum, pieces, j);
+        put_f64s(w, piece.value, piece.n);
     }
-    if (sum->value || !w->at) { /* counting needs no look at the numbers */
-        put_f64s(w, sum->value, sum->n);
-        return;
-    }
-    for (size_t i = 0; i < sum->n; i++) {
+    for (size_t i = 0; w->at && !sum->value && i < sum->n; i++) {
         double wide = (double)sum->single[i];
         put_f64s(w, &wide, 1);
     }
@@ -278,11 +278,9 @@ static oltr_status get_params(const outline *o, oltr_settings *settings, oltr_er
     uint32_t seen = 0;
     for (uint32_t i = 0; i < o->n_params; i++) {
         double value;
-        uint32_t at = 0;
         get_text(&r, name);
         get_f64s(&r, &value, 1);
-        while (at < settings->info->n_params && strcmp(settings->info->params[at].name, name) != 0)
-            at++;
+        uint32_t at = param_named(settings->info, name);
         if (at == settings->info->n_params || seen >> at & 1)
             return contradicts(error, "list of parameters");
         if (!param_fits(&settings->info->params[at], value))
@@ -293,17 +291,18 @@ static oltr_status get_params(const outline *o, oltr_settings *settings, oltr_er
     return OLTR_OK;
 }
 
+/* A number that no float holds becomes NaN, which the policy's check refuses. */
 static void get_sum(reader *r, const sum_array *sum)
 {
-    if (sum->value && !sum->stride)
-        get_f64s(r, sum->value, sum->n);
-    for (size_t j = 0, columns = sum->stride ? triangle_columns(sum->n) : 0; j < columns; j++)
-        get_f64s(r, triangle_column(sum, j), columns - j);
+    size_t pieces = sum_pieces(sum);
+    for (size_t j = 0; j < pieces; j++) {
+        sum_piece piece = sum_piece_at(sum, pieces, j);
+        get_f64s(r, piece.value, piece.n);
+    }
     for (size_t i = 0; !sum->value && i < sum->n; i++) {
         double wide;
         get_f64s(r, &wide, 1);
-        sum->single[i] =
-            fabs(wide) <= FLT_MAX ? (float)wide : NAN; /* the policy's check refuses it */
+        sum->single[i] = fabs(wide) <= FLT_MAX ? (float)wide : NAN;
     }
 }
 
@@ -357,7 +356,7 @@ static oltr_status check_claim(const outline *o, const oltr_settings *settings, 
                                oltr_error *error)
 {
     const policy_ops *ops = policy_ops_of(settings->info);
-    if (ops->saved && o->sums.numbers < ops->saved(settings))
+    if (ops->min_saved_numbers && o->sums.numbers < ops->min_saved_numbers(settings))
         return contradicts(error, "number of items or features");
     size_t marks, own, prior = o->form ? 2 * sizeof(double) * (size_t)o->n_items : 0;
     size_t block = oltr_policy_bytes(settings, error);

@@ -17,14 +17,10 @@
  * Cost.  A click touches the pairs of one block, O(L); a new edge renews the blocks, O(L^2). Memory
  * is O(L^2), by the nature of the method.
  */
-#include <math.h>
-#include <string.h>
-
-#include "engine/policy/item_policy.h"
+#include "engine/policy/candidate_scores.h"
 
 enum { P_HORIZON, P_RULE, N_PARAMS };
 enum { PRINTED, RELEASED };
-enum { MOST_COMPARED = 20000 }; /* 4.8 GB of pairs */
 static const char *const rules[] = {"printed", "released", NULL};
 static const oltr_param params[N_PARAMS] = {
     {"horizon", OLTR_INTEGER, 10000, 2, 1e15, NULL,
@@ -39,7 +35,7 @@ typedef struct toprank_state {
     size_t decided;   /* (pairs) doubles: N_ij */
     size_t relation;  /* (pairs) doubles: 1 where i beats j, -1 where j beats i, else 0 */
     size_t block;     /* (n_items) words: the block of every item, derived */
-    size_t some;      /* (n_items) words: blocks of a subset, while it is learned from */
+    size_t partial;   /* (n_items) words: blocks of a subset, while it is learned from */
     size_t beaten_by; /* (n_items) words: room for partition() */
     size_t bytes;
     double log_scale; /* log(c / delta); released: log(horizon) */
@@ -56,16 +52,16 @@ static toprank_state plan(const oltr_settings *settings)
     p.decided = layout_take(&l, pairs, sizeof(double));
     p.relation = layout_take(&l, pairs, sizeof(double));
     p.block = layout_take(&l, p.n_items, sizeof(uint32_t));
-    p.some = layout_take(&l, p.n_items, sizeof(uint32_t));
+    p.partial = layout_take(&l, p.n_items, sizeof(uint32_t));
     p.beaten_by = layout_take(&l, p.n_items, sizeof(uint32_t));
-    p.bytes = l.overflow ? 0 : l.used;
+    p.bytes = layout_bytes(&l);
     p.log_scale = p.rule == RELEASED ? log_horizon : log(c) + log_horizon;
     return p;
 }
 
 static size_t state_bytes(const oltr_settings *settings)
 {
-    return settings->n_items <= MOST_COMPARED ? plan(settings).bytes : 0;
+    return settings->n_items <= MOST_COMPARED_ITEMS ? plan(settings).bytes : 0;
 }
 
 /* Where the pair {i, j} lies; the sign of its antisymmetric entries as seen from i. */
@@ -76,7 +72,7 @@ static size_t pair_of(const toprank_state *p, uint32_t i, uint32_t j, double *si
     return low * (2 * (size_t)p->n_items - low - 1) / 2 + (high - low - 1);
 }
 
-static int beats(const toprank_state *p, uint32_t i, uint32_t j)
+static bool beats(const toprank_state *p, uint32_t i, uint32_t j)
 {
     double sign;
     size_t pair = pair_of(p, i, j, &sign);
@@ -117,7 +113,7 @@ static void partition(const toprank_state *p, const candidates *from, uint32_t *
 /* What partition() leaves in its room is no part of the state. */
 static void clear_room(toprank_state *p)
 {
-    memset(words_in(p, p->some), 0, p->n_items * sizeof(uint32_t));
+    memset(words_in(p, p->partial), 0, p->n_items * sizeof(uint32_t));
     memset(words_in(p, p->beaten_by), 0, p->n_items * sizeof(uint32_t));
 }
 
@@ -144,11 +140,11 @@ typedef struct toprank_scratch {
 
 static toprank_scratch plan_scratch(uint32_t n_items)
 {
-    oltr_settings only = {.n_items = n_items};
-    layout l = {align_up(double_scratch_bytes(&only)), 0};
+    size_t best;
+    layout l = scores_plan(n_items, &best);
     toprank_scratch s = {.block = layout_take(&l, n_items, sizeof(uint32_t))};
     s.beaten_by = layout_take(&l, n_items, sizeof(uint32_t));
-    s.bytes = l.overflow ? 0 : l.used;
+    s.bytes = layout_bytes(&l);
     return s;
 }
 
@@ -157,7 +153,7 @@ static size_t scratch_bytes(const oltr_settings *settings)
     return plan_scratch(settings->n_items).bytes;
 }
 
-static int is_all(const toprank_state *p, const candidates *from)
+static bool is_all(const toprank_state *p, const candidates *from)
 {
     return !from->item && from->n == p->n_items;
 }
@@ -166,7 +162,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                         void *scratch, const oltr_ranking *out)
 {
     const toprank_state *p = state;
-    double_scores s = double_scratch(scratch, p->n_items);
+    double_scores s = scores_in(scratch, p->n_items);
     toprank_scratch own = plan_scratch(p->n_items);
     const uint32_t *block = words_in(p, p->block);
     (void)t;
@@ -179,16 +175,16 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     return show_best(s, from, rng, out);
 }
 
-/* 1 where the pair's sums, as seen from its first item, make it the winner. */
-static int wins_pair(const toprank_state *p, double wins, double decided)
+/* True where the pair's sums, as seen from its first item, make it the winner. */
+static bool wins_pair(const toprank_state *p, double wins, double decided)
 {
     if (p->rule == RELEASED)
         return wins > 2 * sqrt((decided + 1) * p->log_scale);
     return decided > 0 && wins >= sqrt(2 * decided * (p->log_scale + 0.5 * log(decided)));
 }
 
-/* Counts a click on i against j; 1 when the relation changed. */
-static int count_against(toprank_state *p, uint32_t i, uint32_t j)
+/* Counts a click on i against j; true when the relation changed. */
+static bool count_against(toprank_state *p, uint32_t i, uint32_t j)
 {
     double sign, *relation, before;
     size_t pair = pair_of(p, i, j, &sign);
@@ -204,20 +200,20 @@ static int count_against(toprank_state *p, uint32_t i, uint32_t j)
     return *relation < before || *relation > before;
 }
 
-static int was_clicked(const oltr_ranking *shown, const oltr_feedback *seen, uint32_t item)
+static bool was_clicked(const oltr_ranking *shown, const oltr_feedback *seen, uint32_t item)
 {
     for (uint32_t slot = 0; slot < seen->n_examined; slot++)
         if (shown->item[slot] == item)
             return seen->reward[slot] > 0;
-    return 0;
+    return false;
 }
 
-/* Counts the click in this slot against the rest of its block; 1 when the relation changed. */
-static int learn_click(toprank_state *p, const candidates *from, const uint32_t *block,
-                       const oltr_ranking *shown, const oltr_feedback *seen, uint32_t slot)
+/* Counts the click in this slot against the rest of its block; true when the relation changed. */
+static bool learn_click(toprank_state *p, const candidates *from, const uint32_t *block,
+                        const oltr_ranking *shown, const oltr_feedback *seen, uint32_t slot)
 {
     uint32_t clicked = shown->item[slot], place = row_of_item(from, clicked);
-    int changed = 0;
+    bool changed = false;
     for (uint32_t j = 0; j < from->n; j++)
         if (block[j] == block[place] && j != place && !was_clicked(shown, seen, candidate(from, j)))
             changed |= count_against(p, clicked, candidate(from, j));
@@ -229,10 +225,10 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
 {
     toprank_state *p = state;
     const uint32_t *block = words_in(p, p->block);
-    int changed = 0;
+    bool changed = false;
     if (!is_all(p, from)) {
-        partition(p, from, words_in(p, p->beaten_by), words_in(p, p->some));
-        block = words_in(p, p->some);
+        partition(p, from, words_in(p, p->beaten_by), words_in(p, p->partial));
+        block = words_in(p, p->partial);
     }
     for (uint32_t slot = 0; slot < seen->n_examined; slot++)
         if (seen->reward[slot] > 0)
@@ -254,7 +250,7 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     return 3;
 }
 
-static size_t saved(const oltr_settings *settings)
+static size_t min_saved_numbers(const oltr_settings *settings)
 {
     return 3 * ((size_t)settings->n_items * (settings->n_items - 1) / 2);
 }
@@ -266,8 +262,8 @@ static oltr_status check(const void *state, uint64_t t, oltr_error *error)
     const double *wins = doubles_at(p, p->wins), *decided = doubles_at(p, p->decided),
                  *r = doubles_at(p, p->relation);
     for (size_t pair = 0; pair < (size_t)p->n_items * (p->n_items - 1) / 2; pair++) {
-        int known = fabs(r[pair]) < 0.5 ? r[pair] >= 0 && r[pair] <= 0
-                                        : fabs(r[pair]) >= 1 && fabs(r[pair]) <= 1;
+        bool known = fabs(r[pair]) < 0.5 ? r[pair] >= 0 && r[pair] <= 0
+                                         : fabs(r[pair]) >= 1 && fabs(r[pair]) <= 1;
         if (!(isfinite(decided[pair]) && fabs(wins[pair]) <= decided[pair] && known))
             return set_error(error, OLTR_ESTATE,
                              "pair %zu: %g wins in %g decided rounds with relation %g cannot be",
@@ -295,7 +291,7 @@ const policy_ops toprank_ops = {
     .rank = rank,
     .learn = learn,
     .sums = list_sums,
-    .saved = saved,
+    .min_saved_numbers = min_saved_numbers,
     .refresh = refresh,
     .check = check,
 };

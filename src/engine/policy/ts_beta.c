@@ -13,8 +13,6 @@
  */
 #include "engine/policy/beta_policy.h"
 
-#include <math.h>
-
 /* Where a ranking keeps its scores: planned once, read every round. */
 typedef struct ts_beta_scratch {
     size_t score, best, todo, bytes;
@@ -26,14 +24,14 @@ static ts_beta_scratch plan_scratch(uint32_t n_items)
     ts_beta_scratch s = {.score = layout_take(&l, padded(n_items), sizeof(float))};
     s.best = layout_take(&l, topk_room(n_items), sizeof(float));
     s.todo = layout_take(&l, padded(n_items), sizeof(uint32_t));
-    s.bytes = l.overflow ? 0 : l.used;
+    s.bytes = layout_bytes(&l);
     return s;
 }
 
 typedef struct ts_beta_state {
-    beta_items items; /* first: see beta_common.h */
-    size_t ca, cb, da, db, log_da_db, pa,
-        pb;            /* (padded) floats of the sampler, derived: see beta_shapes */
+    beta_items items; /* first: see beta_policy.h */
+    /* (padded) floats of the sampler, derived: see beta_shapes */
+    size_t ca, cb, da, db, log_da_db, pa, pb;
     uint32_t n_powers; /* items with a shape below 1, derived */
     size_t bytes;
     ts_beta_scratch scratch;
@@ -51,7 +49,7 @@ static ts_beta_state plan(uint32_t n_items)
     p.log_da_db = layout_take(&l, padded(n_items), sizeof(float));
     p.pa = layout_take(&l, padded(n_items), sizeof(float));
     p.pb = layout_take(&l, padded(n_items), sizeof(float));
-    p.bytes = l.overflow ? 0 : l.used;
+    p.bytes = layout_bytes(&l);
     p.scratch = plan_scratch(n_items);
     return p;
 }
@@ -129,13 +127,10 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
                          const oltr_feedback *seen)
 {
     ts_beta_state *p = state;
-    (void)t;
-    (void)from;
-    for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
-        item_sums_add(p, &p->items.sums, shown->item[slot], seen->reward[slot],
-                      weight_of_slot(seen, slot));
+    (void)t, (void)from;
+    item_policy_add(state, shown, seen);
+    for (uint32_t slot = 0; slot < seen->n_examined; slot++)
         refresh_item(p, shown->item[slot]);
-    }
     return OLTR_OK;
 }
 
@@ -156,25 +151,16 @@ const policy_ops ts_beta_ops = {
              .summary = "Samples every item's attraction from its Beta posterior and shows the "
                         "largest samples.",
              .rewards = OLTR_CLICKS,
-             .can_predict = 1,
-             .can_merge = 1,
-             .can_forget = 1,
-             .takes_weights = 1,
-             .by_item = 1,
-             .can_resize = 1,
+             ITEM_POLICY_INFO,
              .uses_prior = 1,
-             .exact_copy = 1,
-             .order_free = 1,
              .n_params = BETA_PARAMS,
              .params = beta_params},
+    ITEM_POLICY_OPS,
     .state_bytes = state_bytes,
     .scratch_bytes = scratch_bytes,
     .init = init,
     .rank = rank,
     .learn = learn,
-    .sums = list_item_sums,
-    .saved = item_sums_saved,
-    .overflows = item_sums_overflows,
     .refresh = refresh,
     .renew_item = renew_item,
     .check = check_clicks,

@@ -8,10 +8,8 @@
  * The released code of the GTS paper counts its rounds from 0, so that log t stands for log(t+1)
  * (clock: released).
  */
-#include <math.h>
-
 #include "engine/policy/click_rate.h"
-#include "engine/rng/philox.h"
+#include "engine/kernels/philox.h"
 
 enum { P_CLOCK, N_PARAMS };
 enum { PRINTED, RELEASED };
@@ -23,27 +21,22 @@ static const oltr_param params[N_PARAMS] = {
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
-    share_state *p = state;
     (void)error;
-    *p = share_plan(settings);
-    p->extra = 1;
-    p->unseen = 0;
-    p->variant = choice(settings, P_CLOCK);
-    share_refresh(state, 1);
-    return OLTR_OK;
+    return click_rate_init(state, settings,
+                           (click_rate_state){.extra = 1, .variant = choice(settings, P_CLOCK)});
 }
 
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
                         void *scratch, const oltr_ranking *out)
 {
-    const share_state *p = state;
-    share_view v = share_candidates(p, from, scratch);
+    const click_rate_state *p = state;
+    click_rate_view v = click_rate_candidates(p, from, scratch);
     double log_t = log((double)t + (p->variant == PRINTED));
     oltr_rng own = *rng;
     double z = oltr_rng_normal(&own);
     for (uint32_t j = 0; j < from->n; j++) {
-        double spread = log_t * v.weight[j], root = sqrt(v.share[j] * (1 - v.share[j]) * spread);
-        v.out.score[j] = v.share[j] + z * (root > spread ? root : spread);
+        double spread = log_t * v.weight[j], root = sqrt(v.rate[j] * (1 - v.rate[j]) * spread);
+        v.out.score[j] = v.rate[j] + z * (root > spread ? root : spread);
     }
     return show_best(v.out, from, rng, out);
 }
@@ -57,26 +50,10 @@ const policy_ops ts_cascade_ops = {
          .summary =
              "Shifts every item's share of clicks by one shared normal times its confidence width.",
          .rewards = OLTR_CLICKS,
-         .can_predict = 1,
-         .can_merge = 1,
-         .can_forget = 1,
-         .takes_weights = 1,
-         .by_item = 1,
-         .can_resize = 1,
-         .exact_copy = 1,
-         .order_free = 1,
+         ITEM_POLICY_INFO,
          .n_params = N_PARAMS,
          .params = params},
-    .state_bytes = share_state_bytes,
-    .scratch_bytes = share_scratch_bytes,
+    CLICK_RATE_OPS,
     .init = init,
     .rank = rank,
-    .learn = share_learn,
-    .sums = list_item_sums,
-    .saved = item_sums_saved,
-    .overflows = item_sums_overflows,
-    .refresh = share_refresh,
-    .renew_item = share_renew,
-    .check = check_clicks,
-    .predict = predict_clicks,
 };

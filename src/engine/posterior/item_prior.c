@@ -4,13 +4,11 @@
 #include <math.h>
 #include <stddef.h>
 
-#define LEAST_SHAPE 1e-9
-#define LARGEST_SHAPE 1e12
-#define LARGEST_MOMENT                                                                             \
-    1e9 /* of a mean, and 1e-9 the least of a standard deviation: squares and quotients stay       \
-           numbers */
+#include "engine/limits.h"
 
-int prior_given(const oltr_prior *prior)
+const char *const prior_choices[] = {"none", "mean", "full", NULL};
+
+bool prior_given(const oltr_prior *prior)
 {
     return prior->a || prior->b || prior->mean || prior->sd;
 }
@@ -21,51 +19,52 @@ static double concentration(double mean, double sd)
     return mean * (1 - mean) / (sd * sd) - 1;
 }
 
-oltr_status prior_check_item(const oltr_prior *p, uint32_t i, int beta, oltr_error *error)
+static bool is_shape(double value)
 {
-    if (p->a) {
-        if (!(p->a[i] >= LEAST_SHAPE && p->a[i] <= LARGEST_SHAPE && p->b[i] >= LEAST_SHAPE &&
-              p->b[i] <= LARGEST_SHAPE))
-            return set_error(
-                error, OLTR_EPRIOR,
-                "item %u: Beta(%g, %g) is no prior; both shapes must lie between %g and %g", i,
-                p->a[i], p->b[i], LEAST_SHAPE, LARGEST_SHAPE);
+    return value >= LEAST_SHAPE && value <= LARGEST_SHAPE;
+}
+
+static oltr_status check_shapes(double a, double b, uint32_t i, oltr_error *error)
+{
+    if (is_shape(a) && is_shape(b))
         return OLTR_OK;
-    }
-    if (!(fabs(p->mean[i]) <= LARGEST_MOMENT && p->sd[i] >= 1 / LARGEST_MOMENT &&
-          p->sd[i] <= LARGEST_MOMENT))
-        return set_error(
-            error, OLTR_EPRIOR,
-            "item %u: mean %g with standard deviation %g is no prior; the mean must be "
-            "within %g, the "
-            "deviation between %g "
-            "and that",
-            i, p->mean[i], p->sd[i], LARGEST_MOMENT, 1 / LARGEST_MOMENT);
-    double total = concentration(p->mean[i], p->sd[i]);
-    if (beta &&
-        !(p->mean[i] > 0 && p->mean[i] < 1 && total >= LEAST_SHAPE && total <= LARGEST_SHAPE))
-        return set_error(
-            error, OLTR_EPRIOR,
-            "item %u: no Beta distribution has mean %g and standard deviation %g; the mean "
-            "must lie in (0,1) and "
-            "the variance below mean (1 - mean)",
-            i, p->mean[i], p->sd[i]);
+    return set_error(error, OLTR_EPRIOR,
+                     "item %u: Beta(%g, %g) is no prior; both shapes must lie between %g and %g", i,
+                     a, b, LEAST_SHAPE, LARGEST_SHAPE);
+}
+
+static oltr_status check_moments(double mean, double sd, bool beta, uint32_t i, oltr_error *error)
+{
+    if (!(fabs(mean) <= LARGEST_MOMENT && sd >= 1 / LARGEST_MOMENT && sd <= LARGEST_MOMENT))
+        return set_error(error, OLTR_EPRIOR,
+                         "item %u: mean %g with standard deviation %g is no prior; the mean must "
+                         "be within %g, the deviation between %g and that",
+                         i, mean, sd, LARGEST_MOMENT, 1 / LARGEST_MOMENT);
+    if (beta && !(mean > 0 && mean < 1 && is_shape(concentration(mean, sd))))
+        return set_error(error, OLTR_EPRIOR,
+                         "item %u: no Beta distribution has mean %g and standard deviation %g; the "
+                         "mean must lie in (0,1) and the variance below mean (1 - mean)",
+                         i, mean, sd);
     return OLTR_OK;
 }
 
-oltr_status prior_check(const oltr_prior *prior, uint32_t n_items, int beta, oltr_error *error)
+oltr_status prior_check_item(const oltr_prior *p, uint32_t i, bool beta, oltr_error *error)
 {
-    int shapes = prior->a && prior->b && !prior->mean && !prior->sd;
-    int moments = prior->mean && prior->sd && !prior->a && !prior->b;
+    return p->a ? check_shapes(p->a[i], p->b[i], i, error)
+                : check_moments(p->mean[i], p->sd[i], beta, i, error);
+}
+
+oltr_status prior_check(const oltr_prior *prior, uint32_t n_items, bool beta, oltr_error *error)
+{
+    bool shapes = prior->a && prior->b && !prior->mean && !prior->sd;
+    bool moments = prior->mean && prior->sd && !prior->a && !prior->b;
+    oltr_status status = OLTR_OK;
     if (!shapes && !moments)
         return set_error(error, OLTR_EPRIOR,
                          "a prior is either a and b, or mean and sd: give both arrays of one pair");
-    for (uint32_t i = 0; i < n_items; i++) {
-        oltr_status status = prior_check_item(prior, i, beta, error);
-        if (status != OLTR_OK)
-            return status;
-    }
-    return OLTR_OK;
+    for (uint32_t i = 0; status == OLTR_OK && i < n_items; i++)
+        status = prior_check_item(prior, i, beta, error);
+    return status;
 }
 
 double prior_mean(const oltr_prior *p, uint32_t i)
@@ -89,4 +88,22 @@ double prior_a(const oltr_prior *p, uint32_t i)
 double prior_b(const oltr_prior *p, uint32_t i)
 {
     return p->b ? p->b[i] : (1 - p->mean[i]) * concentration(p->mean[i], p->sd[i]);
+}
+
+oltr_status require_prior(const oltr_settings *settings, bool needed, bool beta, oltr_error *error)
+{
+    if (!needed)
+        return OLTR_OK;
+    if (!prior_given(&settings->prior))
+        return set_error(
+            error, OLTR_EPRIOR,
+            "%s is to take its prior from outside, but none is given: give one, or set prior: none",
+            settings->info->name);
+    return prior_check(&settings->prior, settings->n_items, beta, error);
+}
+
+oltr_status require_item_prior(const oltr_settings *settings, bool needed, bool beta, uint32_t item,
+                               oltr_error *error)
+{
+    return needed ? prior_check_item(&settings->prior, item, beta, error) : OLTR_OK;
 }

@@ -18,13 +18,12 @@ typedef struct item_sums {
 
 static inline item_sums item_sums_plan(layout *l, uint32_t n_items)
 {
-    item_sums sums = {n_items, layout_take(l, n_items, sizeof(double)),
-                      layout_take(l, n_items, sizeof(double))};
-    return sums;
+    return (item_sums){n_items, layout_take(l, n_items, sizeof(double)),
+                       layout_take(l, n_items, sizeof(double))};
 }
 
-/* Was the item ever examined, as far as is not forgotten? */
-static inline int item_is_seen(double examined)
+/* False for an item that was never examined, or whose observations were forgotten. */
+static inline bool item_is_seen(double examined)
 {
     return examined > 1e-9;
 }
@@ -43,16 +42,16 @@ static inline void item_sums_add(void *state, const item_sums *sums, uint32_t it
     item_sums_gain(state, sums, item, weight, weight * reward);
 }
 
-/* Would another `weight` observations be more than item_sums_check() allows? */
-int item_sums_overflow(const void *state, const item_sums *sums, uint64_t t, uint32_t item,
-                       double weight);
+/* Whether another `weight` observations would be more than item_sums_check() allows. */
+bool item_sums_overflow(const void *state, const item_sums *sums, uint64_t t, uint32_t item,
+                        double weight);
 
-/* OLTR_ESTATE unless every N is from 0 to 1e15 + t, t the number of the next round, and no S is
- * larger than N of the largest rewards; with clicks, 0 <= S <= N too.  A round adds 1 to N and to
- * t: learning cannot break it. */
-oltr_status item_sums_check_one(const void *state, const item_sums *sums, uint64_t t, int clicks,
+/* OLTR_ESTATE unless every N is from 0 to MOST_OBSERVATIONS + t, t the number of the next round,
+ * and no S is larger than N of the largest rewards; with clicks, 0 <= S <= N too.  A round adds 1
+ * to N and to t, so learning keeps the bound. */
+oltr_status item_sums_check_one(const void *state, const item_sums *sums, uint64_t t, bool clicks,
                                 uint32_t item, oltr_error *error);
-oltr_status item_sums_check(const void *state, const item_sums *sums, uint64_t t, int clicks,
+oltr_status item_sums_check(const void *state, const item_sums *sums, uint64_t t, bool clicks,
                             oltr_error *error);
 
 #endif

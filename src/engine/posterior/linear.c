@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "engine/limits.h"
-#include "engine/kernels/ldl_kernels.h"
+#include "engine/kernels/table.h"
 
 enum { CHECK_EVERY = 256 }; /* rows; a comparison costs about as much as the update of a round */
 
@@ -34,8 +34,6 @@ static const double RESUMED = 5e-10;
 /* How far rounding may carry sums beyond what exact ones can be: 2^-54 a row at the worst, so that
  * 10^12 rows are covered. */
 static const double STRAY = 1e-4;
-static const double FORGOTTEN =
-    1e-290; /* sums of squares of this size are nothing: what is left was forgotten */
 static const double MOST_EXPLAINED =
     1e180; /* b'V^-1 b of any sums within the limits is less, and its square root finite */
 
@@ -81,7 +79,7 @@ static int diagonal_is_healthy(const ldl *f)
 static double moment_error(const void *state, const linear *p, const ldl *f, double *work)
 {
     const double *gram = doubles_at(state, p->gram), *moment = doubles_at(state, p->moment);
-    double squares = p->watch.squares + FORGOTTEN;
+    double squares = p->watch.squares + FORGOTTEN_SUM;
     for (size_t j = 0; j < p->dim; j++)
         squares =
             fmax(squares, moment[j] * moment[j] / (gram[packed_column(p->dim, j)] + p->ridge));
@@ -121,21 +119,21 @@ size_t linear_work(uint32_t dim)
     return ceil4(dim) + ldl_quadratic_work(dim);
 }
 
-void linear_predict(const void *state, const linear *p, const float *x, size_t stride, uint32_t n,
-                    double *mean, double *variance, double *work)
+void linear_predict_with(const ldl *factor, const double *theta, const float *x, size_t stride,
+                         uint32_t n, double *mean, double *variance, double *work)
 {
-    ldl f = linear_factor(state, p);
-    ldl_sample(&f, 0, NULL, work);
-    rows_times(x, stride, n, p->dim, work, mean);
+    if (!theta)
+        ldl_sample(factor, 0, NULL, work);
+    rows_times(x, stride, n, factor->dim, theta ? theta : work, mean);
     if (variance)
-        ldl_quadratic(&f, x, stride, n, variance, work + ceil4(p->dim));
+        ldl_quadratic(factor, x, stride, n, variance, work + ceil4(factor->dim));
 }
 
 /* sqrt(sum w x_j^2), the length of a feature over all rows; above 0 even where forgetting has left
  * nothing of the squares but something of the products. */
 static double length(double square)
 {
-    return sqrt(square + FORGOTTEN);
+    return sqrt(square + FORGOTTEN_SUM);
 }
 
 /* Cauchy and Schwarz: |sum x_i x_j| <= sqrt(sum x_i^2 sum x_j^2). */

@@ -51,11 +51,17 @@ static inline ldl linear_factor(const void *state, const linear *p)
     return ldl_view(doubles_at(state, p->factor), p->dim);
 }
 
-/* Mean x'theta_hat and variance x'V^-1 x of n rows.  work: room for linear_work(dim) doubles;
- * variance may be NULL. */
+/* Mean x'theta and variance x'V^-1 x of n rows; theta NULL means V^-1 b.  work: room for
+ * linear_work(dim) doubles; variance may be NULL. */
 size_t linear_work(uint32_t dim);
-void linear_predict(const void *state, const linear *p, const float *x, size_t stride, uint32_t n,
-                    double *mean, double *variance, double *work);
+void linear_predict_with(const ldl *factor, const double *theta, const float *x, size_t stride,
+                         uint32_t n, double *mean, double *variance, double *work);
+static inline void linear_predict(const void *state, const linear *p, const float *x, size_t stride,
+                                  uint32_t n, double *mean, double *variance, double *work)
+{
+    ldl factor = linear_factor(state, p);
+    linear_predict_with(&factor, NULL, x, stride, n, mean, variance, work);
+}
 
 /* What sums can be: those of at most `rows` rows of weights up to `weight` and rewards up to
  * `reward`, either way. */

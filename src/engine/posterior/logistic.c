@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/kernels/logistic_kernels.h"
+#include "engine/kernels/table.h"
 #include "engine/posterior/logistic_model.h"
 
 /* What logistic_check_derived calls a root: so near to it relative to 1 + |theta|, or in posterior
@@ -34,7 +34,7 @@ static const double NEAR_FOLLOWED =
  * the climb puts right what is left. */
 static const double WORTHWHILE = 1.004;
 
-/* Rows that are absorbed at once, where the window is not small; a multiple of RESPOND_LANES. */
+/* Rows that are absorbed at once, where the window is not small; a multiple of RESIDUAL_LANES. */
 enum { ABSORB_ROWS = 8 };
 
 /* A row is absorbed with the weight it has in the factor where that is as near as this to its own,
@@ -48,10 +48,10 @@ double sigmoid(double z)
 {
     /* the residual of a row examined once and not clicked is -mu: the same bits here as in the
      * solver */
-    const double score[RESPOND_LANES] = {z}, examined[RESPOND_LANES] = {1},
-                 clicked[RESPOND_LANES] = {0};
-    double residual[RESPOND_LANES], curvature[RESPOND_LANES];
-    respond(1, score, examined, clicked, residual, curvature);
+    const double score[RESIDUAL_LANES] = {z}, examined[RESIDUAL_LANES] = {1},
+                 clicked[RESIDUAL_LANES] = {0};
+    double residual[RESIDUAL_LANES], curvature[RESIDUAL_LANES];
+    KERNEL(logistic_residuals)(1, score, examined, clicked, residual, curvature);
     return -residual[0];
 }
 
@@ -77,7 +77,7 @@ logistic logistic_plan(layout *l, uint32_t dim, size_t capacity, size_t window, 
     p.capacity = (uint32_t)capacity;
     p.window = (uint32_t)(window < capacity ? window : capacity);
     p.thorough = p.capacity;
-    size_t rows = respond_padded(capacity), packed = (size_t)dim * ((size_t)dim + 1) / 2;
+    size_t rows = residuals_padded(capacity), packed = (size_t)dim * ((size_t)dim + 1) / 2;
     p.count = layout_take(l, 2, sizeof(double));
     p.row = layout_take(l, capacity * dim, sizeof(float));
     p.examined = layout_take(l, rows, sizeof(double));
@@ -297,7 +297,7 @@ static absorption absorption_of(const model *m, const uint32_t *row, uint32_t n)
         examined[i] = m->examined[row[i]];
         clicked[i] = m->clicked[row[i]];
     }
-    respond(n, a.score, examined, clicked, a.residual, a.weight);
+    KERNEL(logistic_residuals)(n, a.score, examined, clicked, a.residual, a.weight);
     return a;
 }
 
@@ -313,7 +313,7 @@ static void look_ahead(model *m, absorption *a, uint32_t n)
         double less = 0.5 * a->weight[i] * (1 - 2 * sigmoid(a->score[i])) * fmin(v, 1);
         a->residual[i] -= less;
         less = -less;
-        rows_pull(a->x[i], 1, m->dim, &less, m->gradient);
+        KERNEL(linear_terms)(a->x[i], 1, m->dim, &less, m->gradient);
     }
 }
 
@@ -332,7 +332,7 @@ static void absorb(void *state, const logistic *p, model *m, const uint32_t *row
     gram_add(doubles_at(state, p->precision), m->nothing, m->dim, a.x, none, a.weight, n);
     for (uint32_t i = 0; i < n; i++) {
         double pull = a.residual[i] + a.weight[i] * a.score[i];
-        rows_pull(a.x[i], 1, m->dim, &pull, doubles_at(state, p->pull));
+        KERNEL(linear_terms)(a.x[i], 1, m->dim, &pull, doubles_at(state, p->pull));
         steady(state, p, m, a.x[i], a.weight[i]);
         doubles_at(state, p->examined)[row[i]] = doubles_at(state, p->clicked)[row[i]] =
             m->weight[row[i]] = 0;
@@ -381,15 +381,15 @@ static void intake_flush(intake *in)
     model *m = &in->m;
     double score[MODEL_BATCH], residual[MODEL_BATCH], each[MODEL_BATCH], weight[MODEL_BATCH];
     uint32_t row[MODEL_BATCH], gained = 0;
-    for (uint32_t i = 0; i < respond_padded(in->n); i++) {
+    for (uint32_t i = 0; i < residuals_padded(in->n); i++) {
         score[i] = i < in->n ? m->score[in->row[i]] : 0;
         in->click[i] = i < in->n ? in->click[i] : 0;
         in->times[i] = i < in->n ? in->times[i] : 1;
     }
-    respond(in->n, score, in->times, in->click, residual, each);
+    KERNEL(logistic_residuals)(in->n, score, in->times, in->click, residual, each);
     for (uint32_t i = 0; i < in->n; i++) {
         uint32_t r = in->row[i];
-        rows_pull(m->row + (size_t)r * m->dim, 1, m->dim, residual + i, m->gradient);
+        KERNEL(linear_terms)(m->row + (size_t)r * m->dim, 1, m->dim, residual + i, m->gradient);
         double all = m->examined[r] * (each[i] / in->times[i]);
         if (all > WORTHWHILE * m->weight[r]) {
             row[gained] = r;
@@ -820,8 +820,8 @@ static oltr_status check_factor(model *m, oltr_error *error)
     double allowed = 1.5 * m->drift / (1 - m->drift) + NEAR_FACTOR;
     if (m->followed) /* weights may be off by any amount: the factor is that of its own */
         memcpy(m->curvature, m->weight, m->rows * sizeof *m->curvature);
-    else if (!weights_near(m->rows, m->curvature, m->weight, m->share,
-                           1.5 * m->drift + NEAR_FACTOR))
+    else if (!KERNEL(weights_near)(m->rows, m->curvature, m->weight, m->share,
+                                   1.5 * m->drift + NEAR_FACTOR))
         return set_error(error, OLTR_ESTATE,
                          "a weight in the factor is too far from the curvature of its row");
     model_hessian(m);
@@ -878,7 +878,7 @@ static oltr_status check_solution(const void *state, const logistic *p, oltr_err
     uint32_t rows = (uint32_t)doubles_at(state, p->count)[0];
     size_t solver = model_work(p->dim, rows);
     double *work =
-        aligned_alloc(LAYOUT_ALIGN, align_up((solver + respond_padded(rows)) * sizeof *work));
+        aligned_alloc(LAYOUT_ALIGN, align_up((solver + residuals_padded(rows)) * sizeof *work));
     if (!work)
         return set_error(error, OLTR_ENOMEM,
                          "no memory to check the root of the score equation with");

@@ -51,7 +51,7 @@ typedef struct model {
 size_t model_work(uint32_t dim, uint32_t capacity);
 model model_of(const void *state, const logistic *p, logistic_effort *effort);
 /* The same with a scratch of the caller's for all that is not kept: model_work(dim, rows) doubles
- * and `score`, (respond_padded(rows)) doubles. */
+ * and `score`, (residuals_padded(rows)) doubles. */
 model model_with(const void *state, const logistic *p, logistic_effort *effort, double *work,
                  uint32_t rows, double *score);
 

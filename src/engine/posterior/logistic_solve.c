@@ -51,7 +51,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/kernels/logistic_kernels.h"
+#include "engine/kernels/table.h"
 
 enum {
     MAX_STEPS = 400, /* a bound, not a plan: met only where huge features leave doubles no room */
@@ -114,7 +114,7 @@ static double *take(double *base, size_t *used, size_t n)
 
 static size_t place_scratch(model *m, double *base, uint32_t dim, uint32_t capacity)
 {
-    size_t rows = respond_padded(capacity), used = 0;
+    size_t rows = residuals_padded(capacity), used = 0;
     m->incoming = (float *)(void *)take(base, &used, ((size_t)dim + 1) / 2);
     m->residual = take(base, &used, rows);
     m->curvature = take(base, &used, rows);
@@ -176,12 +176,12 @@ model model_with(const void *state, const logistic *p, logistic_effort *effort, 
 /* The gradient at theta, with residual and curvature; the scores at theta are known. */
 static void evaluate_scored(model *m, const double *theta, const double *score, double *gradient)
 {
-    respond(m->rows, score, m->examined, m->clicked, m->residual, m->curvature);
+    KERNEL(logistic_residuals)(m->rows, score, m->examined, m->clicked, m->residual, m->curvature);
     for (uint32_t j = 0; j < m->dim; j++)
         gradient[j] = m->pull[j] - m->lambda * theta[j];
     if (*m->absorbed > 0)
-        subtract_product(gradient, m->precision, theta, m->dim);
-    rows_pull(m->row, m->rows, m->dim, m->residual, gradient);
+        KERNEL(subtract_product)(gradient, m->precision, theta, m->dim);
+    KERNEL(linear_terms)(m->row, m->rows, m->dim, m->residual, gradient);
 }
 
 static void evaluate_at(model *m, const double *theta, double *score, double *gradient)
@@ -314,7 +314,7 @@ double model_share(const model *m, const float *x)
  * cannot matter, however much it changes. */
 static int is_near(const model *m, double off)
 {
-    return weights_near(m->rows, m->curvature, m->weight, m->share, off);
+    return KERNEL(weights_near)(m->rows, m->curvature, m->weight, m->share, off);
 }
 
 /* The rows whose weights are off by more than `drift`, or more of them than `most`; returns how
@@ -402,7 +402,7 @@ static double shorten(model *m, double slope)
            bend = m->lambda * dot(m->step, m->step, d);
     if (*m->absorbed > 0) {
         memset(m->gradient_next, 0, d * sizeof *m->gradient_next);
-        subtract_product(m->gradient_next, m->precision, m->step, d);
+        KERNEL(subtract_product)(m->gradient_next, m->precision, m->step, d);
         prior += dot(m->theta, m->gradient_next, d);
         bend -= dot(m->step, m->gradient_next, d);
     }
@@ -411,7 +411,8 @@ static double shorten(model *m, double slope)
         m->effort->halvings++;
         for (uint32_t r = 0; r < m->rows; r++)
             m->score_next[r] = m->score[r] + length * m->move[r];
-        respond(m->rows, m->score_next, m->examined, m->clicked, m->residual, m->curvature);
+        KERNEL(logistic_residuals)
+        (m->rows, m->score_next, m->examined, m->clicked, m->residual, m->curvature);
         double slope_end = prior - length * bend + dot(m->residual, m->move, m->rows);
         if (certainly_rises(slope, slope_end, length * largest))
             return length;

@@ -5,7 +5,7 @@
  * double precision and serve the worlds and the rare slow paths; the draws of a ranking are in
  * sample.c, many items at a time.
  */
-#include "engine/rng/philox.h"
+#include "engine/kernels/philox.h"
 
 #include <float.h>
 #include <math.h>

@@ -9,7 +9,7 @@
  */
 #include <math.h>
 
-#include "engine/rng/philox.h"
+#include "engine/kernels/philox.h"
 #include "lab/world/world.h"
 
 enum { PURPOSE_REWARD, PURPOSE_LEAVE };

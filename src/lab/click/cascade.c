@@ -5,7 +5,7 @@
  * before any list is shown: policies that show the item to the same user get the same answer.  A
  * list without a click was examined whole, or its first `no_click` slots.
  */
-#include "engine/rng/philox.h"
+#include "engine/kernels/philox.h"
 #include "lab/lab_limits.h"
 #include "lab/world/world.h"
 
@@ -34,13 +34,6 @@ static uint32_t scan(const oltr_world *world, const instance *truth, const oltr_
     }
     uint32_t examined = world->examined_without_click;
     return examined && examined < shown->k ? examined : shown->k;
-}
-
-static oltr_status check(const oltr_world *world, oltr_error *error)
-{
-    (void)world;
-    (void)error;
-    return OLTR_OK;
 }
 
 static double value(const oltr_world *world, const instance *truth, const uint32_t *item,
@@ -78,7 +71,6 @@ static double worst(const oltr_world *world, const instance *truth, uint32_t k)
 const click_ops cascade_clicks = {
     .info = {"cascade", "users scan from the top, click the first attractive item, and leave"},
     .rewards = OLTR_CLICKS,
-    .check = check,
     .scan = scan,
     .value = value,
     .best = best,

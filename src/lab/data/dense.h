@@ -8,8 +8,11 @@
 #ifndef OLTR_LAB_DATA_DENSE_H
 #define OLTR_LAB_DATA_DENSE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include <oltr/oltr.h>
 
 #include "lab/data/line.h"
 
@@ -29,5 +32,12 @@ enum { DENSE_GROUP = 8, DENSE_REACH = 128 + LONGEST_KEY + 32 };
  * *at. */
 uint32_t dense_avx2(const line_tables *t, const char **at, const char *readable, uint32_t most,
                     float *x);
+
+/* Whether the processor, and the limit set for it, allow the function above. */
+static inline bool dense_is_fast(void)
+{
+    uint32_t cpu = oltr_cpu();
+    return cpu == OLTR_CPU_AVX2 || cpu == OLTR_CPU_AVX512;
+}
 
 #endif

@@ -13,11 +13,9 @@
 
 #include "engine/kernels/cpu.h"
 
-#if OLTR_HAVE_AVX2
+#if OLTR_X86
 
 #include <immintrin.h>
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /* What is wrong with the values so far. */
 typedef struct faults {
@@ -43,7 +41,7 @@ typedef struct blanks {
 } blanks;
 
 /* Adds those of 64 bytes. */
-OLTR_TARGET_AVX2 ALWAYS_INLINE void scan(blanks *b)
+AVX2_INLINE void scan(blanks *b)
 {
     const char *p = b->text + b->scanned;
     const __m256i blank = _mm256_set1_epi8(' ');
@@ -64,7 +62,7 @@ OLTR_TARGET_AVX2 ALWAYS_INLINE void scan(blanks *b)
 
 /* Forgets the blanks of `used` values, at most a group is left; and looks further, if there is text
  * to look at. */
-OLTR_TARGET_AVX2 ALWAYS_INLINE int refill(blanks *b, uint32_t used, const char *readable)
+AVX2_INLINE int refill(blanks *b, uint32_t used, const char *readable)
 {
     memmove(b->at, b->at + used, (DENSE_GROUP + 1) * sizeof *b->at);
     b->n -= used;
@@ -76,8 +74,8 @@ OLTR_TARGET_AVX2 ALWAYS_INLINE int refill(blanks *b, uint32_t used, const char *
 }
 
 /* The value between two blanks. */
-OLTR_TARGET_AVX2 ALWAYS_INLINE found take(const line_tables *t, const key *k, const char *text,
-                                          const uint32_t *at, faults *f)
+AVX2_INLINE found take(const line_tables *t, const key *k, const char *text, const uint32_t *at,
+                       faults *f)
 {
     const char *start = text + at[0] + 1, *p = start + k->length;
     uint64_t head;
@@ -94,13 +92,13 @@ OLTR_TARGET_AVX2 ALWAYS_INLINE found take(const line_tables *t, const key *k, co
         t->divisor[form]};
 }
 
-OLTR_TARGET_AVX2 ALWAYS_INLINE __m256i pair(__m128i a, __m128i b)
+AVX2_INLINE __m256i pair(__m128i a, __m128i b)
 {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
 }
 
 /* Sixteen digits of two values -> four integers of four digits each. */
-OLTR_TARGET_AVX2 ALWAYS_INLINE __m256i fours(__m256i digit, faults *f)
+AVX2_INLINE __m256i fours(__m256i digit, faults *f)
 {
     f->digits = _mm256_max_epu8(f->digits, digit);
     __m256i two = _mm256_maddubs_epi16(digit, _mm256_set1_epi16(0x010A)); /* 10 a + b */
@@ -108,7 +106,7 @@ OLTR_TARGET_AVX2 ALWAYS_INLINE __m256i fours(__m256i digit, faults *f)
 }
 
 /* Four values as floats. */
-OLTR_TARGET_AVX2 ALWAYS_INLINE __m128 round_four(const found *v, faults *f)
+AVX2_INLINE __m128 round_four(const found *v, faults *f)
 {
     __m256i even = fours(pair(v[0].digit, v[2].digit), f),
             odd = fours(pair(v[1].digit, v[3].digit), f);
@@ -126,21 +124,21 @@ OLTR_TARGET_AVX2 ALWAYS_INLINE __m128 round_four(const found *v, faults *f)
     return _mm256_cvtpd_ps(value);
 }
 
-OLTR_TARGET_AVX2 ALWAYS_INLINE int is_right(const faults *f)
+AVX2_INLINE int is_right(const faults *f)
 {
     __m256i not_digits = _mm256_subs_epu8(f->digits, _mm256_set1_epi8(9)),
             any = _mm256_or_si256(not_digits, f->middles);
     return f->keys == 0 && _mm256_testz_si256(any, any);
 }
 
-OLTR_TARGET_AVX2 ALWAYS_INLINE faults no_faults(void)
+AVX2_INLINE faults no_faults(void)
 {
     return (faults){0, _mm256_setzero_si256(), _mm256_setzero_si256()};
 }
 
 /* Four features between the blanks at[0] to at[4]. */
-OLTR_TARGET_AVX2 ALWAYS_INLINE void take_four(const line_tables *t, const key *k, const char *text,
-                                              const uint32_t *at, float *x, faults *f)
+AVX2_INLINE void take_four(const line_tables *t, const key *k, const char *text, const uint32_t *at,
+                           float *x, faults *f)
 {
     found v[4];
     v[0] = take(t, k, text, at, f);
@@ -150,8 +148,8 @@ OLTR_TARGET_AVX2 ALWAYS_INLINE void take_four(const line_tables *t, const key *k
     _mm_storeu_ps(x, round_four(v, f));
 }
 
-OLTR_TARGET_AVX2 uint32_t dense_avx2(const line_tables *t, const char **at, const char *readable,
-                                     uint32_t most, float *x)
+TARGET_AVX2 uint32_t dense_avx2(const line_tables *t, const char **at, const char *readable,
+                                uint32_t most, float *x)
 {
     blanks b;
     uint32_t done = 0, used = 0;
@@ -191,7 +189,7 @@ OLTR_TARGET_AVX2 uint32_t dense_avx2(const line_tables *t, const char **at, cons
 
 #else
 
-/* Never called: cpu_has_avx2() is 0 in such a build. */
+/* Never called: dense_is_fast() is false in such a build. */
 uint32_t dense_avx2(const line_tables *t, const char **at, const char *readable, uint32_t most,
                     float *x)
 {

@@ -26,7 +26,7 @@
 #include "engine/base/nearest.h"
 #include "lab/data/dataset.h"
 #include "lab/data/shapes.h"
-#include "engine/rng/sample.h"
+#include "engine/kernels/table.h"
 
 enum { STREAM_QUERY = 0, STREAM_DOCUMENT = 1 };
 /* the numbers of the normals of a document: first the hidden ones, then one for each feature */
@@ -76,7 +76,7 @@ static double power_of_two(double x)
 static void query_normals(const recipe *r, uint32_t q, float z[NORMAL_GROUP])
 {
     oltr_rng at = oltr_rng_at(r->rng, STREAM_QUERY, q);
-    standard_normals(&at, QUERY_NORMALS, z);
+    KERNEL_AT(standard_normals, oltr_cpu())(&at, QUERY_NORMALS, z);
 }
 
 /* Log-normal around the mean, never 0. */
@@ -164,7 +164,7 @@ static void make_document(const recipe *r, uint32_t q, uint32_t number, const fl
     float z[NORMALS];
     double view[MAX_STREAMS];
     oltr_rng at = oltr_rng_at(r->rng, STREAM_DOCUMENT, (uint64_t)q << 16 | number);
-    standard_normals(&at, FIRST_FEATURE + r->shape->dim, z);
+    KERNEL_AT(standard_normals, oltr_cpu())(&at, FIRST_FEATURE + r->shape->dim, z);
     *grade = grade_of(r->shape, hidden_relevance(r->shape, query, z));
     for (uint32_t i = 0; i < r->shape->n_streams; i++)
         view[i] = view_of(r->shape, i, z);

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/kernels/cpu.h"
+#include "lab/data/dense.h"
 #include "lab/data/cache.h"
 #include "lab/data/line.h"
 #include "lab/data/rows.h"
@@ -301,7 +301,7 @@ static void *work(void *reading_)
     reading *r = reading_;
     worker w = {.r = r,
                 .parser = {.most_features = r->most_features,
-                           .plain = r->plain || !cpu_has_avx2(),
+                           .plain = r->plain || !dense_is_fast(),
                            .tables = r->tables,
                            .c = r->c}};
     int going = take_block(&w);

@@ -49,7 +49,7 @@ static bool world_gives_prior(const oltr_world *world, const oltr_data_plan *dat
     const oltr_world_ops *kind = world_ops_of(world->kind, NULL);
     if (kind->traits & OLTR_WORLD_DATASET)
         return data->scores || data->rankers > 0;
-    return !kind->gives_prior || kind->gives_prior(world);
+    return kind->gives_prior && kind->gives_prior(world);
 }
 
 /* An error where a policy needs a prior and the world has none. */

@@ -153,7 +153,7 @@ static bool read_prior_list(const struct reader *reader, const struct node *node
                             const double **out)
 {
     uint32_t count = 0;
-    return read_reals(reader, node, 0, LARGEST_SHAPE, out, &count) &&
+    return read_reals(reader, node, 0, LARGEST_WORLD_NUMBER, out, &count) &&
            (count == n_items ||
             read_bad(reader, node,
                      "the list has %u number%s, and the world %u item%s; give one number for all, "
@@ -167,7 +167,7 @@ static bool read_prior_number(const struct reader *reader, const struct node *no
     double value, *values = pool_get(reader->pool, n_items, sizeof *values);
     if (values == NULL)
         return read_no_memory(reader);
-    if (!read_real(reader, node, 0, LARGEST_SHAPE, &value))
+    if (!read_real(reader, node, 0, LARGEST_WORLD_NUMBER, &value))
         return false;
     for (uint32_t i = 0; i < n_items; i++)
         values[i] = value;
@@ -208,9 +208,11 @@ static bool read_shift(const struct reader *reader, const struct node *map,
 {
     const struct node *node = tree_get(map, "misspecification");
     oltr_error error = {OLTR_OK, ""};
-    if (!node || !read_real(reader, node, -LARGEST_SHAPE, LARGEST_SHAPE, &world->misspecification))
+    if (!node || !read_real(reader, node, -LARGEST_WORLD_NUMBER, LARGEST_WORLD_NUMBER,
+                            &world->misspecification))
         return !node;
-    bool known = !(kind->traits & OLTR_WORLD_DATASET); /* else the prior comes with the data */
+    bool known =
+        kind->check && !(kind->traits & OLTR_WORLD_DATASET); /* its prior comes with data */
     return !known || kind->check(world, &error) != OLTR_EPRIOR ||
            read_bad(reader, node, "%s", error.msg);
 }

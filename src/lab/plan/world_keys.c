@@ -12,8 +12,7 @@
 
 enum { OWNERS_SIZE = 160, KEYS_SIZE = 100 };
 
-/* ---- who has which key
- * ---------------------------------------------------------------------------------- */
+/* ---- who has which key */
 
 static const struct part {
     const struct key *keys;
@@ -90,8 +89,7 @@ static void each_key(void (*visit)(void *context, const struct key *, const oltr
             visit(context, NULL, &oltr_click_ops_at(i)->params[j].about);
 }
 
-/* ---- checking
- * ------------------------------------------------------------------------------------------- */
+/* ---- checking */
 
 static void offer(void *nearest, const struct key *key, const oltr_param *param)
 {
@@ -127,8 +125,7 @@ bool world_keys_fit(const struct reader *reader, const struct node *map, const o
     return true;
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------- */
+/* ---- reading */
 
 static bool read_param(const struct reader *reader, const struct node *node,
                        const oltr_param *param, double *out)
@@ -196,8 +193,7 @@ bool read_world_params(const struct reader *reader, const struct node *map,
            read_table(reader, map, kind->params, kind->n_params, world, &world->kind_values);
 }
 
-/* ---- the help
- * ------------------------------------------------------------------------------------------- */
+/* ---- the help */
 
 struct section {
     struct pool *pool;

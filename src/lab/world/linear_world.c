@@ -13,8 +13,8 @@
  */
 #include <math.h>
 
+#include "engine/kernels/table.h"
 #include "engine/limits.h"
-#include "engine/rng/sample.h"
 #include "lab/world/world.h"
 
 enum { PRIOR_B = 10 };
@@ -165,12 +165,6 @@ static int logistic_prior(const oltr_world *world)
     return !world->fresh_contexts;
 }
 
-static int no_prior(const oltr_world *world)
-{
-    (void)world;
-    return 0;
-}
-
 static oltr_status draw_scores(const oltr_world *world, uint64_t seed, uint64_t replication,
                                instance *out, oltr_error *error)
 {
@@ -191,8 +185,8 @@ static oltr_status advance_scores(const oltr_world *world, uint64_t seed, uint64
 {
     (void)error;
     oltr_rng rng = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_CONTEXTS, round);
-    cube_directions(&rng, 0, truth->n_items, truth->dim, truth->theta, truth->drawn,
-                    truth->attraction);
+    KERNEL_AT(cube_directions, oltr_cpu())
+    (&rng, 0, truth->n_items, truth->dim, truth->theta, truth->drawn, truth->attraction);
     truth->x = truth->drawn;
     for (uint32_t i = 0; i < truth->n_items; i++)
         truth->attraction[i] *= scale_of(world);
@@ -247,7 +241,6 @@ const world_ops linear_world = {
     .advance = advance_linear,
     .params = params,
     .n_params = N_PARAMS - 1,
-    .gives_prior = no_prior,
 };
 
 const world_ops logistic_world = {
@@ -273,5 +266,4 @@ const world_ops scalar_world = {
     .params = params,
     .n_params = N_PARAMS,
     .traits = OLTR_WORLD_REALS,
-    .gives_prior = no_prior,
 };

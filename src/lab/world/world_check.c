@@ -23,10 +23,10 @@ const world_ops *world_kind(const oltr_world *world, oltr_error *error)
         return world_ops_of(world->kind, error);
     if (check_size("world", own->size, sizeof *own, error) != OLTR_OK)
         return NULL;
-    if (own->info.name && own->check && own->draw && !own->moves == !own->advance)
+    if (own->info.name && own->draw && !own->moves == !own->advance)
         return own;
     set_error(error, OLTR_EINVAL,
-              "a world of your own needs a name, check and draw, and moves together with advance");
+              "a world of your own needs a name and draw, and moves together with advance");
     return NULL;
 }
 
@@ -37,10 +37,9 @@ const click_ops *world_clicks(const oltr_world *world, oltr_error *error)
         return click_ops_of(world->clicks, error);
     if (check_size("click model", own->size, sizeof *own, error) != OLTR_OK)
         return NULL;
-    if (own->info.name && own->check && own->scan && own->value && own->best)
+    if (own->info.name && own->scan && own->value && own->best)
         return own;
-    set_error(error, OLTR_EINVAL,
-              "a click model of your own needs a name, check, scan, value and best");
+    set_error(error, OLTR_EINVAL, "a click model of your own needs a name, scan, value and best");
     return NULL;
 }
 
@@ -94,9 +93,9 @@ oltr_status world_check(const oltr_world *world, oltr_error *error)
     if (status == OLTR_OK)
         status = check_values(clicks->info.name, clicks->params, clicks->n_params,
                               world->click_values, error);
-    if (status == OLTR_OK)
+    if (status == OLTR_OK && clicks->check)
         status = clicks->check(world, error);
-    return status == OLTR_OK ? kind->check(world, error) : status;
+    return status == OLTR_OK && kind->check ? kind->check(world, error) : status;
 }
 
 bool is_shifted(const oltr_world *world)

@@ -4,23 +4,27 @@
 #include "engine/base/nearest.h"
 #include "lab/world/world.h"
 
-extern const world_ops beta_world, fixed_world, linear_world, logistic_world, scalar_world,
-    dataset_world;
-extern const click_ops cascade_clicks, abandon_clicks;
+#define WORLD_LIST(X)                                                                              \
+    X(beta_world)                                                                                  \
+    X(fixed_world)                                                                                 \
+    X(linear_world)                                                                                \
+    X(logistic_world)                                                                              \
+    X(scalar_world)                                                                                \
+    X(dataset_world)
 
-static const world_ops *const worlds[] = {
-    &beta_world,                    /* */
-    &fixed_world,                   /* */
-    &linear_world,                  /* */
-    &logistic_world, &scalar_world, /* */
-    &dataset_world,
-};
+#define CLICK_LIST(X)                                                                              \
+    X(cascade_clicks)                                                                              \
+    X(abandon_clicks)
 
-static const click_ops *const clicks[] = {
-    &cascade_clicks,
-    &abandon_clicks,
-};
+#define DECLARE_WORLD(name) extern const world_ops name;
+#define DECLARE_CLICKS(name) extern const click_ops name;
+#define ADDRESS(name) &name,
 
+WORLD_LIST(DECLARE_WORLD)
+CLICK_LIST(DECLARE_CLICKS)
+
+static const world_ops *const worlds[] = {WORLD_LIST(ADDRESS)};
+static const click_ops *const clicks[] = {CLICK_LIST(ADDRESS)};
 enum { WORLDS = sizeof worlds / sizeof *worlds, CLICKS = sizeof clicks / sizeof *clicks };
 
 uint32_t oltr_world_count(void)

@@ -120,12 +120,12 @@ static bool row_of(struct judge *judge, const char *policy, const char *sweep, u
                    const struct result_row **out)
 {
     const struct result_table *results = &judge->folder->results;
-    *out = round == 0 ? result_last(results, sweep, policy)
+    *out = round == 0 ? result_last(results, sweep, policy, 0)
                       : result_find(results, sweep, policy, round);
     if (*out == NULL)
         return untold(judge, "%.60s was not recorded at round %" PRIu64, policy, round);
     return (*out)->replications >= CLAIM_LEAST_REPLICATIONS ||
-           untold(judge, "%" PRIu32 " replication%s too few to tell", (*out)->replications,
+           untold(judge, "%" PRIu64 " replication%s too few to tell", (*out)->replications,
                   (*out)->replications == 1 ? " is" : "s are");
 }
 

@@ -26,7 +26,7 @@ uint32_t rank_policies(const struct folder *folder, const char *sweep, struct ra
     const struct figure_scene *scene = &folder->manifest.scene;
     uint32_t count = 0;
     for (uint32_t i = 0; i < scene->n_policies; i++) {
-        const struct result_row *row = result_last(&folder->results, sweep, scene->policy[i]);
+        const struct result_row *row = result_last(&folder->results, sweep, scene->policy[i], 0);
         if (row != NULL) {
             out[count++] =
                 (struct ranked){.policy = scene->policy[i], .index = i, .row = row, .rank = 1};

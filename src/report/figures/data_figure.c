@@ -187,19 +187,19 @@ static void add_columns(const struct description *d, struct text *out)
 static void write_script(const char *file, const char *title, const struct description *d,
                          struct text *out)
 {
-    figure_head(out, file, title);
+    gnuplot_head(out, file, title);
     text_printf(out,
                 "unset title\ndata   = '%s.csv'\nblue   = '#2B83BA'\npale   = '#CFE0EC'\norange = "
                 "'#D55E00'\n"
                 "dot    = %.2f   # the size of a median\n",
                 file, fmin(0.8, 0.25 + 15.0 / d->dim));
-    figure_formats(out, file, WIDTH, HEIGHT);
+    gnuplot_formats(out, file, WIDTH, HEIGHT);
     text_add(out, "    set multiplot title ");
     gnuplot_string(out, title);
     text_add(
         out,
         " font ',15'\n    unset key\n    set tics\n    set boxwidth 0.72\n    set format x '%g'\n");
-    figure_look(out);
+    gnuplot_look(out);
     add_labels(d, out);
     add_sizes(d, out);
     add_columns(d, out);

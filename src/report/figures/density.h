@@ -3,9 +3,7 @@
 #ifndef OLTR_REPORT_FIGURES_DENSITY_H
 #define OLTR_REPORT_FIGURES_DENSITY_H
 
-#include "engine/base/text.h"
-
-#include <oltr/oltr.h>
+#include "report/figures/figure.h"
 
 struct concentration {
     uint32_t n_attractions;
@@ -21,9 +19,9 @@ void density_csv(const struct concentration *concentration, struct text *out);
 /* attraction,posterior,mean,sd,entropy,width95,coverage95 */
 void density_summary(const struct concentration *concentration, struct text *out);
 
-/* The script of the figure, one panel for each attraction, and its data, from the text of
- * density.csv (which is changed while it is read). */
-oltr_status density_script(const char *file, const char *title, char *density_text,
-                           struct text *script, struct text *data, oltr_error *error);
+/* The script of the figure, one panel for each attraction, and its data, from the density.csv of a
+ * folder. */
+oltr_status density_script(const char *folder, const struct figure *figure, struct text *script,
+                           struct text *data, oltr_error *error);
 
 #endif

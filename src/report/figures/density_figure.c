@@ -11,16 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_COLUMNS = 4, MAX_PANELS = 8, MAX_POSTERIORS = 8, PANEL_WIDTH = 380, HEIGHT = 430 };
+enum { MAX_PANELS = 8, MAX_POSTERIORS = 8, PANEL_WIDTH = 380, HEIGHT = 430 };
 
 struct row {
     const char *attraction, *posterior;
     double x, density;
 };
 
+static const struct csv_column columns[] = {
+    {"attraction", CSV_TEXT, offsetof(struct row, attraction)},
+    {"posterior", CSV_TEXT, offsetof(struct row, posterior)},
+    {"x", CSV_NUMBER, offsetof(struct row, x)},
+    {"density", CSV_NUMBER, offsetof(struct row, density)}};
+
 /* panel p, posterior q, point i is row[(p * n_posteriors + q) * n_points + i] */
 struct panels {
-    struct row *row;
+    const struct row *row;
     size_t count, n_panels, n_posteriors, n_points;
     double high;
 };
@@ -32,24 +38,6 @@ static const struct row *at(const struct panels *panels, size_t panel, size_t po
 }
 
 /* ---- reading */
-
-static bool parse(char *text, struct panels *panels)
-{
-    char *field[N_COLUMNS], *line = text;
-    bool good =
-        csv_record(&line, field, N_COLUMNS) == N_COLUMNS && strcmp(field[0], "attraction") == 0;
-    int count;
-    while (good && (count = csv_record(&line, field, N_COLUMNS)) != 0) {
-        good = count == N_COLUMNS && number_is_plain(field[0]) && text_is_line(field[1]) &&
-               number_is_plain(field[2]) && number_is_plain(field[3]);
-        if (good) {
-            struct row *row = &panels->row[panels->count++];
-            *row = (struct row){field[0], field[1], strtod(field[2], NULL), strtod(field[3], NULL)};
-            panels->high = fmax(panels->high, row->density);
-        }
-    }
-    return good && panels->count > 0;
-}
 
 /* The sizes, from the places where the names change. */
 static void measure(struct panels *panels)
@@ -64,6 +52,8 @@ static void measure(struct panels *panels)
         series += new_series;
         series_of_first += new_series && panels->n_panels == 1;
     }
+    for (size_t i = 0; i < panels->count; i++)
+        panels->high = fmax(panels->high, panels->row[i].density);
     panels->n_posteriors = series_of_first;
     panels->n_points = panels->count / series;
 }
@@ -71,15 +61,18 @@ static void measure(struct panels *panels)
 /* Every row must have the names that its place says. */
 static bool is_regular(const struct panels *panels)
 {
-    if (panels->n_panels > MAX_PANELS || panels->n_posteriors > MAX_POSTERIORS ||
+    if (panels->count == 0 || panels->n_panels > MAX_PANELS ||
+        panels->n_posteriors > MAX_POSTERIORS ||
         panels->count != panels->n_panels * panels->n_posteriors * panels->n_points)
         return false;
     for (size_t i = 0; i < panels->count; i++) {
         size_t series = i / panels->n_points;
+        const struct row *row = &panels->row[i];
         const struct row *first_panel = at(panels, 0, series % panels->n_posteriors, 0);
         const struct row *first_row = at(panels, series / panels->n_posteriors, 0, 0);
-        if (strcmp(panels->row[i].posterior, first_panel->posterior) != 0 ||
-            strcmp(panels->row[i].attraction, first_row->attraction) != 0)
+        if (!number_is_plain(row->attraction) || !text_is_line(row->posterior) ||
+            strcmp(row->posterior, first_panel->posterior) != 0 ||
+            strcmp(row->attraction, first_row->attraction) != 0)
             return false;
     }
     return true;
@@ -154,7 +147,7 @@ static void add_panel(const struct panels *panels, size_t panel, const struct st
                 from + width - 0.025);
     text_printf(out, "    set title 'ν = %s' font ',13'\n    set xrange [%.6g:%.6g]\n    ",
                 first->attraction, first->x, last->x);
-    figure_tics(out, 'x', first->x, last->x);
+    gnuplot_tics(out, 'x', first->x, last->x);
     text_printf(out,
                 "    set arrow 1 from %s, graph 0 to %s, graph 1 nohead linecolor rgb '#666666' "
                 "linewidth 1 "
@@ -195,14 +188,14 @@ static void write_script(const char *file, const char *title, const struct panel
     for (size_t q = 0; q < panels->n_posteriors; q++)
         label[q] = at(panels, 0, q, 0)->posterior;
     style_assign(label, panels->n_posteriors, style);
-    figure_head(out, file, title);
+    gnuplot_head(out, file, title);
     text_printf(out, "data  = '%s.csv'\nwidth = 2.2   # of the lines\n", file);
-    figure_formats(out, file, PANEL_WIDTH * (int)panels->n_panels, HEIGHT);
+    gnuplot_formats(out, file, PANEL_WIDTH * (int)panels->n_panels, HEIGHT);
     text_add(out, "    set multiplot title ");
     gnuplot_string(out, title);
     text_add(out, " font ',15'\n    unset key\n    set xlabel 'attraction'\n    set format y '%g'\n"
                   "    set bmargin at screen 0.25\n    set tmargin at screen 0.80\n    set tics\n");
-    figure_look(out);
+    gnuplot_look(out);
     text_printf(out, "    set yrange [0:%.6g]\n    set ytics autofreq\n", panels->high * 1.06);
     for (size_t p = 0; p < panels->n_panels; p++)
         add_panel(panels, p, style, out);
@@ -210,26 +203,24 @@ static void write_script(const char *file, const char *title, const struct panel
     text_add(out, "    unset multiplot\n}\nset output\n");
 }
 
-oltr_status density_script(const char *file, const char *title, char *density_text,
-                           struct text *script, struct text *data, oltr_error *error)
+oltr_status density_script(const char *folder, const struct figure *figure, struct text *script,
+                           struct text *data, oltr_error *error)
 {
-    size_t lines = 1;
-    for (const char *c = density_text; *c != '\0'; c++)
-        lines += *c == '\n';
-    struct panels panels = {.row = calloc(lines, sizeof *panels.row)};
-    if (panels.row == NULL)
-        return set_error(error, OLTR_ENOMEM, "%s: out of memory", file);
-    bool good = parse(density_text, &panels);
-    if (good) {
+    struct csv_rows rows;
+    oltr_status status = csv_read(folder, "density.csv", columns, sizeof columns / sizeof *columns,
+                                  sizeof(struct row), &rows, error);
+    struct panels panels = {.row = rows.row, .count = rows.count};
+    if (status == OLTR_OK) {
         measure(&panels);
-        good = is_regular(&panels);
+        if (!is_regular(&panels))
+            status = set_error(
+                error, OLTR_EDATA,
+                "%s/density.csv is broken; run the experiment again to get a good file", folder);
     }
-    if (good) {
-        write_script(file, title, &panels, script);
+    if (status == OLTR_OK) {
+        write_script(figure->file, figure->title, &panels, script);
         write_data(&panels, data);
     }
-    free(panels.row);
-    return good ? OLTR_OK
-                : set_error(error, OLTR_EDATA,
-                            "density.csv is broken; run the experiment again to get a good file");
+    csv_free(&rows);
+    return status;
 }

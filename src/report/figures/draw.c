@@ -8,27 +8,15 @@
 #include "report/figures/gnuplot.h"
 #include "report/io/manifest.h"
 
-static oltr_status draw_regret(const char *folder, const struct figure *figure,
-                               const struct figure_scene *scene, oltr_error *error)
+static oltr_status draw_one(const char *folder, const struct manifest *manifest,
+                            const struct figure *figure, oltr_error *error)
 {
     struct text script = {0}, data = {0};
-    oltr_status status = figure_script(figure, scene, &script, &data, error);
+    oltr_status status = manifest->is_concentration
+                             ? density_script(folder, figure, &script, &data, error)
+                             : figure_script(figure, &manifest->scene, &script, &data, error);
     if (status == OLTR_OK)
         status = gnuplot_draw(folder, figure->file, &script, &data, error);
-    text_free(&script);
-    text_free(&data);
-    return status;
-}
-
-static oltr_status draw_density(const char *folder, const struct figure *figure, oltr_error *error)
-{
-    struct text script = {0}, data = {0}, density = {0};
-    oltr_status status = file_read_in(folder, "density.csv", &density, error);
-    if (status == OLTR_OK)
-        status = density_script(figure->file, figure->title, density.bytes, &script, &data, error);
-    if (status == OLTR_OK)
-        status = gnuplot_draw(folder, figure->file, &script, &data, error);
-    text_free(&density);
     text_free(&script);
     text_free(&data);
     return status;
@@ -37,22 +25,16 @@ static oltr_status draw_density(const char *folder, const struct figure *figure,
 static oltr_status draw_all(const char *folder, const struct manifest *manifest, int (*go_on)(void),
                             uint32_t *drawn, oltr_error *error)
 {
-    for (uint32_t i = 0; i < manifest->n_figures; i++) {
-        const struct figure *figure = &manifest->figure[i];
+    for (; *drawn < manifest->n_figures; ++*drawn) {
         oltr_status status = OLTR_OK;
-        if (go_on == NULL || go_on()) {
-            status = manifest->is_concentration
-                         ? draw_density(folder, figure, error)
-                         : draw_regret(folder, figure, &manifest->scene, error);
-        }
-        if (go_on != NULL && !go_on()) { /* gnuplot has had the same signal, whatever it says */
+        if (!go_on || go_on())
+            status = draw_one(folder, manifest, &manifest->figure[*drawn], error);
+        if (go_on && !go_on()) /* gnuplot got the same signal, so its own message does not matter */
             return set_error(error, OLTR_EINTERRUPTED,
                              "stopped before all figures were drawn; `oltr plot %s` draws them",
                              folder);
-        }
         if (status != OLTR_OK)
             return status;
-        ++*drawn;
     }
     return OLTR_OK;
 }
@@ -69,7 +51,7 @@ oltr_status draw_folder(const char *folder, int (*go_on)(void), uint32_t *drawn,
     }
     if (status == OLTR_OK)
         status = draw_all(folder, &manifest, go_on, drawn, error);
-    result_table_free(&results);
+    csv_free(&results.file);
     manifest_free(&manifest);
     return status;
 }

@@ -50,11 +50,4 @@ bool figure_name_is_good(const char *name);
 oltr_status figure_script(const struct figure *figure, const struct figure_scene *scene,
                           struct text *script, struct text *data, oltr_error *error);
 
-/* Pieces shared with the other kind of figure. */
-void figure_head(struct text *out, const char *file, const char *title);
-void figure_look(struct text *out); /* border, grid, tics */
-void figure_formats(struct text *out, const char *file, int width,
-                    int height); /* opens the loop over svg, png, pdf */
-void figure_tics(struct text *out, char axis, double low, double high);
-
 #endif

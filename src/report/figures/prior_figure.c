@@ -12,13 +12,13 @@ enum { SIDE = 560, WIDTH = 860, HEIGHT = 480 };
 
 static void begin(struct text *out, const char *file, const char *title, int width, int height)
 {
-    figure_head(out, file, title);
+    gnuplot_head(out, file, title);
     text_printf(out, "data  = '%s.csv'\nwidth = 2.2   # of the lines\n", file);
-    figure_formats(out, file, width, height);
+    gnuplot_formats(out, file, width, height);
     text_add(out, "    set title ");
     gnuplot_string(out, title);
     text_add(out, " font ',15'\n");
-    figure_look(out);
+    gnuplot_look(out);
 }
 
 static oltr_status finish(const char *folder, const char *file, struct text *script,

@@ -4,7 +4,6 @@
 #define OLTR_REPORT_IO_FOLDER_H
 
 #include "report/io/manifest.h"
-#include "report/io/pair_table.h"
 #include "report/io/result_table.h"
 
 /* One posterior of an experiment without simulation: a row of its summary.csv. */
@@ -20,11 +19,10 @@ struct folder {
     const char *path; /* borrowed */
     struct manifest manifest;
     struct result_table results; /* empty without a simulation */
-    struct pair_table
-        pairs; /* empty where the folder has no pairs.csv (one policy, or an older oltr) */
+    struct pair_table pairs;     /* empty without pairs.csv (one policy, or an older oltr) */
     size_t n_posteriors;
-    struct posterior_row *posterior; /* (n_posteriors) */
-    struct text memory;              /* what the strings of the posteriors point into */
+    const struct posterior_row *posterior; /* (n_posteriors) */
+    struct csv_rows posteriors;
 };
 
 oltr_status folder_read(const char *path, struct folder *folder, oltr_error *error);

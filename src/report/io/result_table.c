@@ -1,26 +1,32 @@
-/* result_table.c - see results.h.  The columns are a promise to other people's scripts: they never
- * change order. */
+/* result_table.c - see result_table.h.  The columns are a promise to other people's scripts: they
+ * never change order. */
 #include "report/io/result_table.h"
 
-#include "report/io/csv.h"
-#include "engine/base/quote.h"
-#include "report/io/whole_file.h"
-
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const char *const columns[] = {"sweep",     "policy", "round",       "regret",
-                                      "regret_se", "reward", "replications"};
-enum { N_COLUMNS = sizeof columns / sizeof columns[0] };
+#define RESULT(kind, name)                                                                         \
+    {                                                                                              \
+#name, kind, offsetof(struct result_row, name)                                             \
+    }
+static const struct csv_column result_columns[] = {
+    RESULT(CSV_TEXT, sweep),        RESULT(CSV_TEXT, policy),      RESULT(CSV_COUNT, round),
+    RESULT(CSV_NUMBER, regret),     RESULT(CSV_NUMBER, regret_se), RESULT(CSV_NUMBER, reward),
+    RESULT(CSV_COUNT, replications)};
+#define PAIR(kind, name)                                                                           \
+    {                                                                                              \
+#name, kind, offsetof(struct pair_row, name)                                               \
+    }
+static const struct csv_column pair_columns[] = {
+    PAIR(CSV_TEXT, sweep),        PAIR(CSV_COUNT, round),       PAIR(CSV_TEXT, policy),
+    PAIR(CSV_TEXT, other),        PAIR(CSV_NUMBER, difference), PAIR(CSV_NUMBER, difference_se),
+    PAIR(CSV_COUNT, replications)};
+enum {
+    RESULT_COLUMNS = sizeof result_columns / sizeof *result_columns,
+    PAIR_COLUMNS = sizeof pair_columns / sizeof *pair_columns
+};
 
 /* ---- writing */
-
-static void add_heading(struct text *out)
-{
-    for (size_t i = 0; i < N_COLUMNS; i++)
-        text_printf(out, "%s%c", columns[i], i + 1 < N_COLUMNS ? ',' : '\n');
-}
 
 /* Nine digits: more than any standard error justifies, few enough to be read. */
 static void add_row(struct text *out, const char *sweep, const char *label, uint64_t round,
@@ -36,7 +42,7 @@ static void add_row(struct text *out, const char *sweep, const char *label, uint
 void results_csv(const oltr_experiment *points, uint32_t n_points, const char *const *sweep,
                  const oltr_results *results, bool last_only, struct text *out)
 {
-    add_heading(out);
+    csv_heading(out, result_columns, RESULT_COLUMNS);
     for (uint32_t p = 0; p < n_points; p++) {
         const oltr_experiment *point = &points[p];
         for (uint32_t i = 0; i < point->n_policies; i++) {
@@ -67,7 +73,7 @@ static void add_pairs(const oltr_experiment *point, const char *sweep, const olt
 void pairs_csv(const oltr_experiment *points, uint32_t n_points, const char *const *sweep,
                const oltr_results *results, struct text *out)
 {
-    text_add(out, "sweep,round,policy,other,difference,difference_se,replications\n");
+    csv_heading(out, pair_columns, PAIR_COLUMNS);
     for (uint32_t p = 0; p < n_points; p++) {
         for (uint32_t i = 0; i < points[p].n_policies; i++)
             for (uint32_t j = i + 1; j < points[p].n_policies; j++)
@@ -101,93 +107,65 @@ void queries_csv(const oltr_experiment *points, uint32_t n_points, const char *c
 
 /* ---- reading */
 
-static bool parse_row(char **field, struct result_row *row)
-{
-    if (!count_is_plain(field[2]) || !number_is_plain(field[3]) || !number_is_plain(field[4]) ||
-        !number_is_plain(field[5]) || !count_is_plain(field[6]))
-        return false;
-    row->sweep = field[0];
-    row->policy = field[1];
-    row->round = strtoull(field[2], NULL, 10);
-    row->regret = strtod(field[3], NULL);
-    row->regret_se = strtod(field[4], NULL);
-    row->reward = strtod(field[5], NULL);
-    row->replications = (uint32_t)strtoull(field[6], NULL, 10);
-    return true;
-}
-
-static bool is_heading(char **field, int count)
-{
-    bool same = count == N_COLUMNS;
-    for (int i = 0; same && i < count; i++)
-        same = strcmp(field[i], columns[i]) == 0;
-    return same;
-}
-
-static oltr_status parse_table(const char *folder, struct result_table *table, oltr_error *error)
-{
-    char *field[N_COLUMNS], *at = table->memory.bytes;
-    if (!is_heading(field, csv_record(&at, field, N_COLUMNS))) {
-        return set_error(error, OLTR_EIO,
-                         "%s/results.csv: line 1 is not the heading that oltr run writes", folder);
-    }
-    int count;
-    while ((count = csv_record(&at, field, N_COLUMNS)) != 0) {
-        if (count != N_COLUMNS || !parse_row(field, &table->row[table->count])) {
-            return set_error(
-                error, OLTR_EIO,
-                "%s/results.csv: record %zu is broken; run the experiment again to get a good file",
-                folder, table->count + 2);
-        }
-        table->count++;
-    }
-    return OLTR_OK;
-}
-
 oltr_status result_table_read(const char *folder, struct result_table *table, oltr_error *error)
 {
-    memset(table, 0, sizeof *table);
-    oltr_status status = file_read_in(folder, "results.csv", &table->memory, error);
-    if (status != OLTR_OK)
-        return status;
-    if (strlen(table->memory.bytes) != table->memory.length) {
-        return set_error(error, OLTR_EIO,
-                         "%s/results.csv: has zero bytes in it; it is not a text file", folder);
-    }
-    table->row = calloc(csv_lines(&table->memory), sizeof *table->row);
-    if (table->row == NULL)
-        return set_error(error, OLTR_ENOMEM, "%s/results.csv: out of memory", folder);
-    return parse_table(folder, table, error);
+    oltr_status status = csv_read(folder, "results.csv", result_columns, RESULT_COLUMNS,
+                                  sizeof *table->row, &table->file, error);
+    table->row = table->file.row;
+    table->count = table->file.count;
+    return status;
+}
+
+oltr_status pair_table_read(const char *folder, struct pair_table *table, oltr_error *error)
+{
+    oltr_status status = csv_read(folder, "pairs.csv", pair_columns, PAIR_COLUMNS,
+                                  sizeof *table->row, &table->file, error);
+    table->row = table->file.row;
+    table->count = table->file.count;
+    return status;
+}
+
+static bool is_of(const struct result_row *row, const char *sweep, const char *policy)
+{
+    return strcmp(row->policy, policy) == 0 && strcmp(row->sweep, sweep) == 0;
 }
 
 const struct result_row *result_find(const struct result_table *table, const char *sweep,
                                      const char *policy, uint64_t round)
 {
-    for (size_t i = 0; i < table->count; i++) {
-        const struct result_row *row = &table->row[i];
-        if (row->round == round && strcmp(row->policy, policy) == 0 &&
-            strcmp(row->sweep, sweep) == 0)
-            return row;
-    }
+    for (size_t i = 0; i < table->count; i++)
+        if (table->row[i].round == round && is_of(&table->row[i], sweep, policy))
+            return &table->row[i];
     return NULL;
 }
 
 const struct result_row *result_last(const struct result_table *table, const char *sweep,
-                                     const char *policy)
+                                     const char *policy, uint64_t limit)
 {
     const struct result_row *last = NULL;
     for (size_t i = 0; i < table->count; i++) {
         const struct result_row *row = &table->row[i];
-        if (strcmp(row->policy, policy) == 0 && strcmp(row->sweep, sweep) == 0 &&
-            (last == NULL || row->round > last->round))
+        if ((limit == 0 || row->round <= limit) && (!last || row->round > last->round) &&
+            is_of(row, sweep, policy))
             last = row;
     }
     return last;
 }
 
-void result_table_free(struct result_table *table)
+bool pair_find(const struct pair_table *table, const char *sweep, uint64_t round,
+               const char *policy, const char *other, double *difference, double *difference_se)
 {
-    free(table->row);
-    text_free(&table->memory);
-    memset(table, 0, sizeof *table);
+    for (size_t i = 0; i < table->count; i++) {
+        const struct pair_row *row = &table->row[i];
+        if (row->round != round || strcmp(row->sweep, sweep) != 0)
+            continue;
+        bool forth = strcmp(row->policy, policy) == 0 && strcmp(row->other, other) == 0;
+        bool back = strcmp(row->policy, other) == 0 && strcmp(row->other, policy) == 0;
+        if (forth || back) {
+            *difference = forth ? row->difference : -row->difference;
+            *difference_se = row->difference_se;
+            return true;
+        }
+    }
+    return false;
 }

@@ -1,23 +1,38 @@
-/* result_table.h - results.csv and summary.csv: one row per swept value, policy and checkpoint;
- * pairs.csv: one per pair of policies; queries.csv: one per query. */
+/* result_table.h - the tables of a folder of results: results.csv and summary.csv (one row per
+ * swept value, policy and checkpoint), pairs.csv (one per pair of policies), queries.csv (one per
+ * query).
+ *
+ * Policies of a replication meet the same instance and the same users, so the difference of two has
+ * a smaller error than either. */
 #ifndef OLTR_REPORT_IO_RESULT_TABLE_H
 #define OLTR_REPORT_IO_RESULT_TABLE_H
 
-#include "engine/base/text.h"
+#include "report/io/csv.h"
 
 #include <oltr/sim.h>
 
 struct result_row {
     const char *sweep, *policy;
-    uint64_t round;
+    uint64_t round, replications;
     double regret, regret_se, reward;
-    uint32_t replications;
 };
 
 struct result_table {
     size_t count;
-    struct result_row *row; /* (count) in the order of the file */
-    struct text memory;     /* what the strings point into */
+    const struct result_row *row; /* (count) in the order of the file */
+    struct csv_rows file;
+};
+
+struct pair_row {
+    const char *sweep, *policy, *other;
+    uint64_t round, replications;
+    double difference, difference_se; /* mean over replications of regret(policy) - regret(other) */
+};
+
+struct pair_table {
+    size_t count;
+    const struct pair_row *row; /* (count) in the order of the file */
+    struct csv_rows file;
 };
 
 /* Adds the heading and all rows, or only those of the last checkpoints.  sweep: (n_points), or NULL
@@ -33,14 +48,20 @@ void pairs_csv(const oltr_experiment *points, uint32_t n_points, const char *con
 void queries_csv(const oltr_experiment *points, uint32_t n_points, const char *const *sweep,
                  const oltr_results *results, struct text *out);
 
-/* Reads folder/results.csv back. */
+/* Reads folder/results.csv and folder/pairs.csv; csv_free(&table->file) either way. */
 oltr_status result_table_read(const char *folder, struct result_table *table, oltr_error *error);
-void result_table_free(struct result_table *table);
+oltr_status pair_table_read(const char *folder, struct pair_table *table, oltr_error *error);
 
-/* The row of one policy at one checkpoint, and at its last one; NULL: there is none. */
+/* The row of one policy at one checkpoint, and at its last one up to round `limit` (0: any); NULL:
+ * there is none. */
 const struct result_row *result_find(const struct result_table *table, const char *sweep,
                                      const char *policy, uint64_t round);
 const struct result_row *result_last(const struct result_table *table, const char *sweep,
-                                     const char *policy);
+                                     const char *policy, uint64_t limit);
+
+/* regret(policy) - regret(other) and its standard error, whichever way round the file has them;
+ * false: not there. */
+bool pair_find(const struct pair_table *table, const char *sweep, uint64_t round,
+               const char *policy, const char *other, double *difference, double *difference_se);
 
 #endif

@@ -111,8 +111,8 @@ static void add_table(const struct report_experiment *experiment, const struct c
     text_add(out, ". Cumulative regret, mean $\\pm$ standard error ");
     if (queries > 0)
         text_printf(out, "over %" PRIu32 " quer%s, ", queries, plural_ies(queries));
-    uint32_t replications = column[0].count > 0 ? column[0].ranked[0].row->replications : 0;
-    text_printf(out, "%s%" PRIu32 " replication%s.}\n", queries > 0 ? "" : "of ", replications,
+    uint64_t replications = column[0].count > 0 ? column[0].ranked[0].row->replications : 0;
+    text_printf(out, "%s%" PRIu64 " replication%s.}\n", queries > 0 ? "" : "of ", replications,
                 plural_s(replications));
     text_printf(out, "  \\label{tab:%s%s}\n  \\begin{tabular}{l", experiment->name,
                 first > 0 ? "-more" : "");

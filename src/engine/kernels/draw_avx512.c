@@ -4,28 +4,24 @@
  * Eight counters fill the 64-bit halves of one vector as the 32x32->64 multiplication wants them;
  * Box and Muller then take the 16 pairs of words at once.
  */
-#include "engine/rng/sample.h"
+#include "engine/kernels/table.h"
 
-#include "engine/kernels/cpu.h"
-
-#if OLTR_HAVE_AVX512
+#if OLTR_X86
 
 #include <immintrin.h>
 #include <string.h>
 
-#include "engine/rng/float_math.h"
-#include "engine/rng/philox.h"
-
-#define KERNEL OLTR_TARGET_AVX512 static inline __attribute__((always_inline))
+#include "engine/kernels/float_math.h"
+#include "engine/kernels/philox.h"
 
 enum { XOR3 = 0x96, XOR_OF_AND = 0x78 }; /* a ^ b ^ c and a ^ (b & c), as tables of eight bits */
 
-KERNEL __m512i splat_word(uint32_t x)
+AVX512_INLINE __m512i splat_word(uint32_t x)
 {
     return _mm512_set1_epi32((int)x);
 }
 
-KERNEL __m512 splat(float x)
+AVX512_INLINE __m512 splat(float x)
 {
     return _mm512_set1_ps(x);
 }
@@ -35,7 +31,7 @@ typedef struct round_keys {
     _Alignas(64) uint32_t k0[16], k1[16];
 } round_keys;
 
-KERNEL round_keys keys_of(const oltr_rng *rng)
+AVX512_INLINE round_keys keys_of(const oltr_rng *rng)
 {
     const __m512i round = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     round_keys k;
@@ -55,14 +51,14 @@ typedef struct counters {
     __m512i position, round, purpose, stream;
 } counters;
 
-KERNEL counters counters_of(const oltr_rng *rng)
+AVX512_INLINE counters counters_of(const oltr_rng *rng)
 {
     return (counters){_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), splat_word(rng->counter[1]),
                       splat_word(rng->counter[2] & 0xFFFF0000u), splat_word(rng->counter[3])};
 }
 
 /* One step of Philox for eight counters. */
-KERNEL void philox_step(__m512i c[4], __m512i m0, __m512i m1, __m512i k0, __m512i k1)
+AVX512_INLINE void philox_step(__m512i c[4], __m512i m0, __m512i m1, __m512i k0, __m512i k1)
 {
     __m512i p0 = _mm512_mul_epu32(c[0], m0), p1 = _mm512_mul_epu32(c[2], m1);
     c[0] = _mm512_ternarylogic_epi32(_mm512_srli_epi64(p1, 32), c[1], k0, XOR3);
@@ -77,12 +73,12 @@ KERNEL void philox_step(__m512i c[4], __m512i m0, __m512i m1, __m512i k0, __m512
 enum { MOST = 4 };
 #define EACH _Pragma("GCC unroll 4") for (int i = 0; i < n; i++)
 
-KERNEL void fma_each(int n, __m512 x[], const __m512 by[], float plus)
+AVX512_INLINE void fma_each(int n, __m512 x[], const __m512 by[], float plus)
 {
     EACH x[i] = _mm512_fmadd_ps(x[i], by[i], splat(plus));
 }
 
-KERNEL void log_each(int n, __m512 x[])
+AVX512_INLINE void log_each(int n, __m512 x[])
 {
     __m512i exponent[MOST];
     __m512 t[MOST], square[MOST], p[MOST];
@@ -104,7 +100,7 @@ KERNEL void log_each(int n, __m512 x[])
     EACH x[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(exponent[i]), splat(LOG_LN2), p[i]);
 }
 
-KERNEL void radius_each(int n, const __m512i word[], __m512 r[])
+AVX512_INLINE void radius_each(int n, const __m512i word[], __m512 r[])
 {
     EACH r[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_srli_epi32(word[i], 1)), splat(0x1p-31f),
                                 splat(0x1p-32f));
@@ -113,7 +109,7 @@ KERNEL void radius_each(int n, const __m512i word[], __m512 r[])
 }
 
 /* The sine and the cosine of the part of the angle within its quadrant. */
-KERNEL void angle_each(int n, const __m512i word[], __m512 s[], __m512 c[])
+AVX512_INLINE void angle_each(int n, const __m512i word[], __m512 s[], __m512 c[])
 {
     __m512 f[MOST], z[MOST];
     EACH f[i] = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_slli_epi32(word[i], 2)), splat(0x1p-32f));
@@ -129,15 +125,15 @@ KERNEL void angle_each(int n, const __m512i word[], __m512 s[], __m512 c[])
     EACH s[i] = _mm512_mul_ps(f[i], s[i]);
 }
 
-KERNEL __m512 turned(__m512 radius, __m512 x, __m512i word)
+AVX512_INLINE __m512 turned(__m512 radius, __m512 x, __m512i word)
 {
     const __m512i top = splat_word(0x80000000u);
     return _mm512_mul_ps(radius, _mm512_castsi512_ps(_mm512_ternarylogic_epi32(
                                      _mm512_castps_si512(x), word, top, XOR_OF_AND)));
 }
 
-KERNEL void box_muller_each(int n, const __m512i word0[], const __m512i word1[], __m512 z0[],
-                            __m512 z1[])
+AVX512_INLINE void box_muller_each(int n, const __m512i word0[], const __m512i word1[], __m512 z0[],
+                                   __m512 z1[])
 {
     const __m512i quarter = splat_word(0x40000000u);
     __m512 r[MOST], s[MOST], c[MOST];
@@ -153,7 +149,7 @@ KERNEL void box_muller_each(int n, const __m512i word0[], const __m512i word1[],
 }
 
 /* The words of n times eight counters to the normals of n times 32 items, in their order. */
-KERNEL void normals_each(int n, __m512i c[][4], __m512 z[][2])
+AVX512_INLINE void normals_each(int n, __m512i c[][4], __m512 z[][2])
 {
     const __m512i low =
         _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -169,7 +165,7 @@ KERNEL void normals_each(int n, __m512i c[][4], __m512 z[][2])
     }
 }
 
-KERNEL void philox_each(int n, __m512i c[][4], const round_keys *k)
+AVX512_INLINE void philox_each(int n, __m512i c[][4], const round_keys *k)
 {
 #pragma GCC unroll 10
     for (int step = 0; step < PHILOX_ROUNDS; step++)
@@ -179,8 +175,8 @@ KERNEL void philox_each(int n, __m512i c[][4], const round_keys *k)
 
 /* The normals of n times 32 items, each time `groups` groups of counters and `rounds` rounds
  * further on. */
-KERNEL void normals_from(int n, const counters *start, int groups, int rounds, const round_keys *k,
-                         __m512 z[][2])
+AVX512_INLINE void normals_from(int n, const counters *start, int groups, int rounds,
+                                const round_keys *k, __m512 z[][2])
 {
     __m512i c[MOST][4];
     EACH
@@ -194,7 +190,7 @@ KERNEL void normals_from(int n, const counters *start, int groups, int rounds, c
     normals_each(n, c, z);
 }
 
-KERNEL void store_each(int n, __m512 z[][2], float *out)
+AVX512_INLINE void store_each(int n, __m512 z[][2], float *out)
 {
     EACH
     {
@@ -203,12 +199,12 @@ KERNEL void store_each(int n, __m512 z[][2], float *out)
     }
 }
 
-KERNEL void next_groups(counters *c, int groups)
+AVX512_INLINE void next_groups(counters *c, int groups)
 {
     c->position = _mm512_add_epi64(c->position, _mm512_set1_epi64(groups * LANES));
 }
 
-OLTR_TARGET_AVX512 void standard_normals_avx512(const oltr_rng *rng, size_t n, float *out)
+TARGET_AVX512 void standard_normals_avx512(const oltr_rng *rng, size_t n, float *out)
 {
     round_keys k = keys_of(rng);
     counters c = counters_of(rng);
@@ -220,8 +216,8 @@ OLTR_TARGET_AVX512 void standard_normals_avx512(const oltr_rng *rng, size_t n, f
     }
 }
 
-KERNEL void gauss_groups(int n, const counters *c, const round_keys *k, const float *mean,
-                         const float *sd, float *out)
+AVX512_INLINE void gauss_groups(int n, const counters *c, const round_keys *k, const float *mean,
+                                const float *sd, float *out)
 {
     __m512 z[MOST][2];
     normals_from(n, c, 1, 0, k, z);
@@ -234,7 +230,7 @@ KERNEL void gauss_groups(int n, const counters *c, const round_keys *k, const fl
     store_each(n, z, out);
 }
 
-OLTR_TARGET_AVX512 static __attribute__((noinline)) void
+TARGET_AVX512 static __attribute__((noinline)) void
 gauss_many(const oltr_rng *rng, const float *mean, const float *sd, size_t n, float *out)
 {
     round_keys k = keys_of(rng);
@@ -251,10 +247,12 @@ gauss_many(const oltr_rng *rng, const float *mean, const float *sd, size_t n, fl
 }
 
 /* One group by itself: what a loop keeps in registers would be put there for nothing. */
-OLTR_TARGET_AVX512 void gauss_scores_avx512(const oltr_rng *rng, const float *mean, const float *sd,
-                                            size_t n, float *out)
+TARGET_AVX512 void gauss_scores_avx512(const oltr_rng *rng, const float *mean, const float *sd,
+                                       const uint32_t *item, size_t n, float *out)
 {
-    if (n <= NORMAL_GROUP) {
+    if (item) {
+        gauss_scores_avx2(rng, mean, sd, item, n, out);
+    } else if (n <= NORMAL_GROUP) {
         round_keys k = keys_of(rng);
         counters c = counters_of(rng);
         gauss_groups(1, &c, &k, mean, sd, out);
@@ -266,8 +264,8 @@ OLTR_TARGET_AVX512 void gauss_scores_avx512(const oltr_rng *rng, const float *me
 /* ---- ahead */
 
 /* The normals of AHEAD rounds from rng on. */
-OLTR_TARGET_AVX512 static __attribute__((noinline)) void make_ahead(const oltr_rng *rng,
-                                                                    float z[][NORMAL_GROUP])
+TARGET_AVX512 static __attribute__((noinline)) void make_ahead(const oltr_rng *rng,
+                                                               float z[][NORMAL_GROUP])
 {
     round_keys k = keys_of(rng);
     counters c = counters_of(rng);
@@ -280,7 +278,7 @@ OLTR_TARGET_AVX512 static __attribute__((noinline)) void make_ahead(const oltr_r
     }
 }
 
-KERNEL uint64_t two_words(const uint32_t *word)
+AVX512_INLINE uint64_t two_words(const uint32_t *word)
 {
     uint64_t both;
     memcpy(&both, word, sizeof both);
@@ -289,7 +287,7 @@ KERNEL uint64_t two_words(const uint32_t *word)
 
 /* The same key, stream and round?  In small pieces: a vector load of what was just written in
  * pieces has to wait for it. */
-KERNEL int same_round(const oltr_rng *a, const oltr_rng *b)
+AVX512_INLINE int same_round(const oltr_rng *a, const oltr_rng *b)
 {
     return !((two_words(a->key) ^ two_words(b->key)) |
              (two_words(a->counter + 2) ^ two_words(b->counter + 2)) |
@@ -298,7 +296,7 @@ KERNEL int same_round(const oltr_rng *a, const oltr_rng *b)
 
 /* Is this the generator that was asked for last?  0 where that is not known: before normals are
  * made ahead. */
-KERNEL int is_last(const oltr_rng *rng, const normals_ahead *ahead)
+AVX512_INLINE int is_last(const oltr_rng *rng, const normals_ahead *ahead)
 {
     oltr_rng last = ahead->next;
     last.counter[1]--;
@@ -307,8 +305,8 @@ KERNEL int is_last(const oltr_rng *rng, const normals_ahead *ahead)
 
 /* Another generator than was expected, or the first that was.  The last one once more is common: a
  * list that could not be picked is ranked by its scores. */
-OLTR_TARGET_AVX512 static __attribute__((noinline)) const float *
-begin(const oltr_rng *rng, int expected, normals_ahead *ahead)
+TARGET_AVX512 static __attribute__((noinline)) const float *begin(const oltr_rng *rng, int expected,
+                                                                  normals_ahead *ahead)
 {
     float *own = ahead->z[2 * AHEAD - 1];
     if (!expected && is_last(rng, ahead))
@@ -323,7 +321,7 @@ begin(const oltr_rng *rng, int expected, normals_ahead *ahead)
 }
 
 /* The normals of the first 32 items; those of the next rounds too when calls come in order. */
-KERNEL const float *first_normals(const oltr_rng *rng, normals_ahead *ahead)
+AVX512_INLINE const float *first_normals(const oltr_rng *rng, normals_ahead *ahead)
 {
     int expected = same_round(rng, &ahead->next);
     uint32_t at = ahead->at;
@@ -336,14 +334,13 @@ KERNEL const float *first_normals(const oltr_rng *rng, normals_ahead *ahead)
     return ahead->z[at - 1];
 }
 
-OLTR_TARGET_AVX512 const float *standard_normals_ahead_avx512(const oltr_rng *rng,
-                                                              normals_ahead *ahead)
+TARGET_AVX512 const float *prefetched_normals_avx512(const oltr_rng *rng, normals_ahead *ahead)
 {
     return first_normals(rng, ahead);
 }
 
-OLTR_TARGET_AVX512 void gauss_scores_ahead_avx512(const oltr_rng *rng, normals_ahead *ahead,
-                                                  const float *mean, const float *sd, float *out)
+TARGET_AVX512 void prefetched_scores_avx512(const oltr_rng *rng, normals_ahead *ahead,
+                                            const float *mean, const float *sd, float *out)
 {
     const float *z = first_normals(rng, ahead);
     for (size_t i = 0; i < NORMAL_GROUP; i += 16)

@@ -1,17 +1,17 @@
-/* respond_body.h - the response to the scores of n rows, LANES at a time; included for each length
- * of a vector, and for each way to fuse.
+/* residuals_body.h - residuals and curvatures of n rows from their scores, WIDTH at a time;
+ * included for each length of a vector, and for each way to fuse.
  *
- * VECTOR, WORDS: LANES doubles, and as many words of 64 bits.  FMA: a b + c of three vectors,
- * rounded once.  RESPOND: the name of the function, TARGET: for which machines it is.  Rows from i
- * on that fill no vector are left; returns i.
+ * VECTOR, WORDS: WIDTH doubles, and as many words of 64 bits.  FMA: a b + c of three vectors,
+ * rounded once.  RESIDUALS: the name of the function, TARGET: for which machines it is.  Rows from
+ * i on that fill no vector are left; returns i.
  */
 #define ALL(x) ((VECTOR){0} + (x)) /* not for -0.0 */
 
-TARGET BODY size_t RESPOND(size_t i, size_t n, const double *z, const double *examined,
-                           const double *clicked, double *residual, double *curvature)
+TARGET ALWAYS_INLINE size_t RESIDUALS(size_t i, size_t n, const double *z, const double *examined,
+                                      const double *clicked, double *residual, double *curvature)
 {
     const WORDS sign = (WORDS){0} + 0x8000000000000000u;
-    for (; i + LANES <= n; i += LANES) {
+    for (; i + WIDTH <= n; i += WIDTH) {
         VECTOR score, seen, hits;
         memcpy(&score, z + i, sizeof score);
         memcpy(&seen, examined + i, sizeof seen);
@@ -39,8 +39,8 @@ TARGET BODY size_t RESPOND(size_t i, size_t n, const double *z, const double *ex
         WORDS positive = (WORDS)(score >= ALL(0.0));
         VECTOR mu = (VECTOR)(((WORDS)large & positive) | ((WORDS)small & ~positive));
         VECTOR rest = (VECTOR)(((WORDS)small & positive) | ((WORDS)large & ~positive));
-        VECTOR pull = FMA(hits, rest, (hits - seen) * mu), weight = seen * (large * small);
-        memcpy(residual + i, &pull, sizeof pull);
+        VECTOR misfit = FMA(hits, rest, (hits - seen) * mu), weight = seen * (large * small);
+        memcpy(residual + i, &misfit, sizeof misfit);
         memcpy(curvature + i, &weight, sizeof weight);
     }
     return i;
@@ -48,8 +48,8 @@ TARGET BODY size_t RESPOND(size_t i, size_t n, const double *z, const double *ex
 
 #undef ALL
 #undef TARGET
-#undef LANES
+#undef WIDTH
 #undef VECTOR
 #undef WORDS
 #undef FMA
-#undef RESPOND
+#undef RESIDUALS

@@ -1,18 +1,13 @@
-/* sample_avx2.c - the samplers eight items at a time.  The same operations in the same order as
- * sample.c and float_math.h, so the same bits; tests/unit/kernels.c compares them.
- */
-#include "engine/rng/sample.h"
+/* draw_avx2.c - the draws eight items at a time: the operations of draw_plain.c and float_math.h in
+ * the same order. */
+#include "engine/kernels/table.h"
 
-#include "engine/kernels/cpu.h"
-
-#if OLTR_HAVE_AVX2
+#if OLTR_X86
 
 #include <immintrin.h>
 
-#include "engine/rng/float_math.h"
-#include "engine/rng/philox.h"
-
-#define KERNEL OLTR_TARGET_AVX2 static inline __attribute__((always_inline))
+#include "engine/kernels/float_math.h"
+#include "engine/kernels/philox.h"
 
 typedef struct words8 {
     __m256i w[4];
@@ -24,7 +19,7 @@ typedef struct counters {
     uint32_t k0, k1;
 } counters;
 
-KERNEL counters counters_of(const oltr_rng *rng, uint32_t purpose)
+AVX2_INLINE counters counters_of(const oltr_rng *rng, uint32_t purpose)
 {
     return (counters){_mm256_set1_epi32((int)rng->counter[1]),
                       _mm256_set1_epi32((int)((rng->counter[2] & 0xFFFF0000u) | purpose)),
@@ -33,7 +28,7 @@ KERNEL counters counters_of(const oltr_rng *rng, uint32_t purpose)
 
 /* Philox4x32-10 of eight positions.  Even and odd lanes go apart, each word in the low half of 64
  * bits, as the 32x32->64 multiplication wants it; what is left in the high halves is never read. */
-KERNEL words8 philox8(counters c, __m256i position)
+AVX2_INLINE words8 philox8(counters c, __m256i position)
 {
     const __m256i m0 = _mm256_set1_epi32((int)PHILOX_M0), m1 = _mm256_set1_epi32((int)PHILOX_M1);
     __m256i e0 = position, o0 = _mm256_srli_epi64(position, 32);
@@ -61,12 +56,12 @@ KERNEL words8 philox8(counters c, __m256i position)
                      _mm256_blend_epi32(e3, _mm256_slli_epi64(o3, 32), 0xAA)}};
 }
 
-KERNEL __m256 splat(float x)
+AVX2_INLINE __m256 splat(float x)
 {
     return _mm256_set1_ps(x);
 }
 
-KERNEL __m256 log_p8(__m256 t)
+AVX2_INLINE __m256 log_p8(__m256 t)
 {
     __m256 p = _mm256_fmadd_ps(splat(LOG_P6), t, splat(LOG_P5));
     p = _mm256_fmadd_ps(p, t, splat(LOG_P4));
@@ -76,7 +71,7 @@ KERNEL __m256 log_p8(__m256 t)
     return _mm256_fmadd_ps(p, t, splat(LOG_P0));
 }
 
-KERNEL __m256 log8(__m256 x)
+AVX2_INLINE __m256 log8(__m256 x)
 {
     __m256i bits = _mm256_castps_si256(x);
     __m256i exponent =
@@ -88,13 +83,13 @@ KERNEL __m256 log8(__m256 x)
     return _mm256_fmadd_ps(_mm256_cvtepi32_ps(exponent), splat(LOG_LN2), log_m);
 }
 
-KERNEL __m256 uniform8(__m256i word)
+AVX2_INLINE __m256 uniform8(__m256i word)
 {
     return _mm256_fmadd_ps(_mm256_cvtepi32_ps(_mm256_srli_epi32(word, 1)), splat(0x1p-31f),
                            splat(0x1p-32f));
 }
 
-KERNEL void box_muller8(__m256i word0, __m256i word1, __m256 *z0, __m256 *z1)
+AVX2_INLINE void box_muller8(__m256i word0, __m256i word1, __m256 *z0, __m256 *z1)
 {
     const __m256i top = _mm256_set1_epi32((int)0x80000000u);
     __m256 radius = _mm256_sqrt_ps(_mm256_mul_ps(splat(-2), log8(uniform8(word0))));
@@ -115,13 +110,13 @@ KERNEL void box_muller8(__m256i word0, __m256i word1, __m256 *z0, __m256 *z1)
     *z1 = _mm256_mul_ps(radius, _mm256_xor_ps(y, _mm256_castsi256_ps(sign1)));
 }
 
-KERNEL __m256i lanes(void)
+AVX2_INLINE __m256i lanes(void)
 {
     return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
 }
 
-KERNEL void gauss_group(counters c, __m256i position, const float *mean, const float *sd,
-                        float *out)
+AVX2_INLINE void gauss_group(counters c, __m256i position, const float *mean, const float *sd,
+                             float *out)
 {
     words8 w = philox8(c, position);
     __m256 z[4];
@@ -134,8 +129,8 @@ KERNEL void gauss_group(counters c, __m256i position, const float *mean, const f
     }
 }
 
-OLTR_TARGET_AVX2 static __attribute__((noinline)) void
-gauss_many(const oltr_rng *rng, const float *mean, const float *sd, size_t n, float *out)
+TARGET_AVX2 static __attribute__((noinline)) void gauss_many(const oltr_rng *rng, const float *mean,
+                                                             const float *sd, size_t n, float *out)
 {
     counters c = counters_of(rng, 0);
     __m256i position = lanes();
@@ -145,8 +140,8 @@ gauss_many(const oltr_rng *rng, const float *mean, const float *sd, size_t n, fl
     }
 }
 
-OLTR_TARGET_AVX2 static __attribute__((noinline)) void
-gauss_all(const oltr_rng *rng, const float *mean, const float *sd, size_t n, float *out)
+TARGET_AVX2 static __attribute__((noinline)) void gauss_all(const oltr_rng *rng, const float *mean,
+                                                            const float *sd, size_t n, float *out)
 {
     if (n <= NORMAL_GROUP)
         gauss_group(counters_of(rng, 0), lanes(), mean, sd, out);
@@ -154,7 +149,7 @@ gauss_all(const oltr_rng *rng, const float *mean, const float *sd, size_t n, flo
         gauss_many(rng, mean, sd, n, out);
 }
 
-OLTR_TARGET_AVX2 void standard_normals_avx2(const oltr_rng *rng, size_t n, float *out)
+TARGET_AVX2 void standard_normals_avx2(const oltr_rng *rng, size_t n, float *out)
 {
     counters c = counters_of(rng, 0);
     __m256i position = lanes();
@@ -171,7 +166,7 @@ OLTR_TARGET_AVX2 void standard_normals_avx2(const oltr_rng *rng, size_t n, float
 
 /* The normals of eight items anywhere: one block each, of which the item's own pair of words is
  * taken. */
-KERNEL __m256 normals_of(counters c, __m256i item)
+AVX2_INLINE __m256 normals_of(counters c, __m256i item)
 {
     __m256i position = _mm256_add_epi32(_mm256_slli_epi32(_mm256_srli_epi32(item, 5), 3),
                                         _mm256_and_si256(item, _mm256_set1_epi32(LANES - 1)));
@@ -189,7 +184,7 @@ KERNEL __m256 normals_of(counters c, __m256i item)
 }
 
 /* The first `n` of eight indices, the rest repeating the first. */
-KERNEL __m256i load_items(const uint32_t *item, size_t n)
+AVX2_INLINE __m256i load_items(const uint32_t *item, size_t n)
 {
     if (n >= LANES)
         return _mm256_loadu_si256((const __m256i *)(const void *)item);
@@ -199,7 +194,7 @@ KERNEL __m256i load_items(const uint32_t *item, size_t n)
     return _mm256_loadu_si256((const __m256i *)(const void *)eight);
 }
 
-KERNEL __m256 load_some(const float *from, size_t n)
+AVX2_INLINE __m256 load_some(const float *from, size_t n)
 {
     if (n >= LANES)
         return _mm256_loadu_ps(from);
@@ -208,7 +203,7 @@ KERNEL __m256 load_some(const float *from, size_t n)
     return _mm256_loadu_ps(eight);
 }
 
-KERNEL void store_some(float *out, __m256 x, size_t n)
+AVX2_INLINE void store_some(float *out, __m256 x, size_t n)
 {
     if (n >= LANES) {
         _mm256_storeu_ps(out, x);
@@ -219,8 +214,8 @@ KERNEL void store_some(float *out, __m256 x, size_t n)
     memcpy(out, eight, n * sizeof *out);
 }
 
-OLTR_TARGET_AVX2 static void gauss_some(const oltr_rng *rng, const float *mean, const float *sd,
-                                        const uint32_t *item, size_t n, float *out)
+TARGET_AVX2 static void gauss_some(const oltr_rng *rng, const float *mean, const float *sd,
+                                   const uint32_t *item, size_t n, float *out)
 {
     counters c = counters_of(rng, 0);
     for (size_t j = 0; j < n; j += LANES) {
@@ -231,8 +226,8 @@ OLTR_TARGET_AVX2 static void gauss_some(const oltr_rng *rng, const float *mean, 
     }
 }
 
-OLTR_TARGET_AVX2 void gauss_scores_avx2(const oltr_rng *rng, const float *mean, const float *sd,
-                                        const uint32_t *item, size_t n, float *out)
+TARGET_AVX2 void gauss_scores_avx2(const oltr_rng *rng, const float *mean, const float *sd,
+                                   const uint32_t *item, size_t n, float *out)
 {
     if (item)
         gauss_some(rng, mean, sd, item, n, out);
@@ -268,7 +263,7 @@ static many_counters many_counters_of(const oltr_rng *rng, uint32_t purpose)
     return c;
 }
 
-KERNEL __m256i splat_word(uint32_t word)
+AVX2_INLINE __m256i splat_word(uint32_t word)
 {
     return _mm256_set1_epi32((int)word);
 }
@@ -277,7 +272,7 @@ typedef struct product8 {
     __m256i high, low;
 } product8;
 
-KERNEL product8 multiply8(__m256i x, uint32_t by)
+AVX2_INLINE product8 multiply8(__m256i x, uint32_t by)
 {
     const __m256i m = splat_word(by);
     __m256i even = _mm256_mul_epu32(x, m), odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), m);
@@ -285,14 +280,14 @@ KERNEL product8 multiply8(__m256i x, uint32_t by)
                       _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA)};
 }
 
-KERNEL __m256i xor3(__m256i x, __m256i y, __m256i z)
+AVX2_INLINE __m256i xor3(__m256i x, __m256i y, __m256i z)
 {
     return _mm256_xor_si256(x, _mm256_xor_si256(y, z));
 }
 
 /* The words of philox8() of 24 positions.  A word of eight counters is one vector, so that three
  * sets fit the registers; while one set waits for its multiplications, the others go on. */
-KERNEL void philox24(const many_counters *c, __m256i position, words8 w[SETS])
+AVX2_INLINE void philox24(const many_counters *c, __m256i position, words8 w[SETS])
 {
     for (int s = 0; s < SETS; s++) { /* the first two rounds */
         product8 p0 =
@@ -315,7 +310,7 @@ KERNEL void philox24(const many_counters *c, __m256i position, words8 w[SETS])
     }
 }
 
-KERNEL void uniform_groups(const many_counters *c, __m256i position, float *out)
+AVX2_INLINE void uniform_groups(const many_counters *c, __m256i position, float *out)
 {
     words8 w[SETS];
     philox24(c, position, w);
@@ -325,8 +320,8 @@ KERNEL void uniform_groups(const many_counters *c, __m256i position, float *out)
 }
 
 /* The n uniforms from a counter on, all of one purpose. */
-OLTR_TARGET_AVX2 static __attribute__((noinline)) void
-uniform_run(const oltr_rng *rng, uint64_t counter, size_t n, float *out)
+TARGET_AVX2 static __attribute__((noinline)) void uniform_run(const oltr_rng *rng, uint64_t counter,
+                                                              size_t n, float *out)
 {
     const many_counters c = many_counters_of(rng, (uint32_t)(counter >> 32));
     __m256i position = _mm256_add_epi32(lanes(), splat_word((uint32_t)counter));
@@ -356,19 +351,19 @@ static void uniforms(const oltr_rng *rng, uint64_t first, size_t n, float *out)
 }
 
 /* Some of four floats: the first n < 4. */
-KERNEL __m128i first_lanes(size_t n)
+AVX2_INLINE __m128i first_lanes(size_t n)
 {
     static const int32_t lane[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
     return _mm_loadu_si128((const __m128i *)(const void *)(lane + 4 - n));
 }
 
-KERNEL __m256d add_square(__m256d sum, __m128 x)
+AVX2_INLINE __m256d add_square(__m256d sum, __m128 x)
 {
     __m256d wide = _mm256_cvtps_pd(x);
     return _mm256_fmadd_pd(wide, wide, sum);
 }
 
-KERNEL double sum_of_parts(const __m256d part[4])
+AVX2_INLINE double sum_of_parts(const __m256d part[4])
 {
     __m256d four = _mm256_add_pd(_mm256_add_pd(part[0], part[1]), _mm256_add_pd(part[2], part[3]));
     __m256d pairs = _mm256_hadd_pd(four, four);
@@ -376,7 +371,7 @@ KERNEL double sum_of_parts(const __m256d part[4])
         _mm_add_sd(_mm256_castpd256_pd128(pairs), _mm256_extractf128_pd(pairs, 1)));
 }
 
-KERNEL double sum_of_squares(const float *row, size_t dim)
+AVX2_INLINE double sum_of_squares(const float *row, size_t dim)
 {
     __m256d part[4];
     size_t j = 0;
@@ -394,14 +389,14 @@ KERNEL double sum_of_squares(const float *row, size_t dim)
 }
 
 /* Four numbers of a row times `by`, and what they add to the product with theta. */
-KERNEL __m256d scale_four(float *row, __m128 by, const double *theta, __m256d sum)
+AVX2_INLINE __m256d scale_four(float *row, __m128 by, const double *theta, __m256d sum)
 {
     __m128 x = _mm_mul_ps(_mm_loadu_ps(row), by);
     _mm_storeu_ps(row, x);
     return _mm256_fmadd_pd(_mm256_cvtps_pd(x), _mm256_loadu_pd(theta), sum);
 }
 
-KERNEL __m256d scale_some(float *row, __m128 by, const double *theta, size_t n, __m256d sum)
+AVX2_INLINE __m256d scale_some(float *row, __m128 by, const double *theta, size_t n, __m256d sum)
 {
     const __m128i lane = first_lanes(n);
     __m128 x = _mm_mul_ps(_mm_maskload_ps(row, lane), by);
@@ -410,7 +405,7 @@ KERNEL __m256d scale_some(float *row, __m128 by, const double *theta, size_t n, 
                            _mm256_maskload_pd(theta, _mm256_cvtepi32_epi64(lane)), sum);
 }
 
-KERNEL double scale_row(float *row, size_t dim, float factor, const double *theta)
+AVX2_INLINE double scale_row(float *row, size_t dim, float factor, const double *theta)
 {
     const __m128 by = _mm_set1_ps(factor);
     __m256d part[4];
@@ -428,9 +423,8 @@ KERNEL double scale_row(float *row, size_t dim, float factor, const double *thet
     return sum_of_parts(part);
 }
 
-OLTR_TARGET_AVX2 void cube_directions_avx2(const oltr_rng *rng, uint64_t first, size_t n,
-                                           uint32_t dim, const double *theta, float *out,
-                                           double *product)
+TARGET_AVX2 void cube_directions_avx2(const oltr_rng *rng, uint64_t first, size_t n, uint32_t dim,
+                                      const double *theta, float *out, double *product)
 {
     for (size_t i = 0; i < n; i += DIRECTION_ROWS, out += (size_t)DIRECTION_ROWS * dim) {
         const size_t rows = n - i < DIRECTION_ROWS ? n - i : DIRECTION_ROWS;
@@ -451,7 +445,7 @@ typedef struct proposal {
     __m256 squeezed;  /* accepted by the squeeze alone */
 } proposal;
 
-KERNEL __m256 squeeze8(__m256 t, __m256 x, __m256 u)
+AVX2_INLINE __m256 squeeze8(__m256 t, __m256 x, __m256 u)
 {
     __m256 tx = _mm256_mul_ps(t, x);
     __m256 bound = _mm256_fmadd_ps(_mm256_mul_ps(splat(-SQUEEZE), tx), tx, splat(1));
@@ -459,7 +453,7 @@ KERNEL __m256 squeeze8(__m256 t, __m256 x, __m256 u)
                          _mm256_cmp_ps(u, bound, _CMP_LT_OQ));
 }
 
-KERNEL proposal propose_from(words8 w, __m256 ca, __m256 cb)
+AVX2_INLINE proposal propose_from(words8 w, __m256 ca, __m256 cb)
 {
     proposal p;
     box_muller8(w.w[0], w.w[1], &p.xa, &p.xb);
@@ -473,18 +467,18 @@ KERNEL proposal propose_from(words8 w, __m256 ca, __m256 cb)
     return p;
 }
 
-KERNEL proposal propose(counters c, __m256i item, __m256 ca, __m256 cb)
+AVX2_INLINE proposal propose(counters c, __m256i item, __m256 ca, __m256 cb)
 {
     return propose_from(philox8(c, item), ca, cb);
 }
 
-KERNEL __m256 log_odds8(const proposal *p, __m256 log_da_db)
+AVX2_INLINE __m256 log_odds8(const proposal *p, __m256 log_da_db)
 {
     __m256 ratio = _mm256_div_ps(_mm256_add_ps(splat(1), p->ta), _mm256_add_ps(splat(1), p->tb));
     return _mm256_fmadd_ps(splat(3), log8(ratio), log_da_db);
 }
 
-KERNEL __m256 acceptance8(__m256 d, __m256 t)
+AVX2_INLINE __m256 acceptance8(__m256 d, __m256 t)
 {
     __m256 cube = _mm256_mul_ps(_mm256_mul_ps(t, t), t);
     __m256 near = _mm256_and_ps(_mm256_cmp_ps(t, splat(LOG_T_MIN), _CMP_GT_OQ),
@@ -496,17 +490,16 @@ KERNEL __m256 acceptance8(__m256 d, __m256 t)
     return _mm256_mul_ps(d, _mm256_blendv_ps(outer, inner, near));
 }
 
-KERNEL __m256 accepts8(__m256 d, __m256 t, __m256 x, __m256 u)
+AVX2_INLINE __m256 accepts8(__m256 d, __m256 t, __m256 x, __m256 u)
 {
     return _mm256_or_ps(squeeze8(t, x, u), _mm256_cmp_ps(log8(u), acceptance8(d, t), _CMP_LT_OQ));
 }
 
 /* Candidates in `todo` (n of them): one attempt with the whole test.  Those rejected stay, in
  * order; returns how many. */
-OLTR_TARGET_AVX2 static __attribute__((noinline)) size_t try_again(counters c, const beta_shapes *s,
-                                                                   const uint32_t *item,
-                                                                   uint32_t *todo, size_t n,
-                                                                   float *out)
+TARGET_AVX2 static __attribute__((noinline)) size_t try_again(counters c, const beta_shapes *s,
+                                                              const uint32_t *item, uint32_t *todo,
+                                                              size_t n, float *out)
 {
     size_t left = 0;
     for (size_t j = 0; j < n; j += LANES) {
@@ -534,7 +527,7 @@ OLTR_TARGET_AVX2 static __attribute__((noinline)) size_t try_again(counters c, c
 }
 
 /* One candidate, attempts 0..7 at once; 0 when all are rejected. */
-OLTR_TARGET_AVX2 static __attribute__((noinline)) int
+TARGET_AVX2 static __attribute__((noinline)) int
 try_eight(const oltr_rng *rng, const beta_shapes *s, uint32_t i, float *out)
 {
     counters c = counters_of(rng, 0);
@@ -566,7 +559,7 @@ static size_t try_few(const oltr_rng *rng, const beta_shapes *s, const uint32_t 
     return left;
 }
 
-KERNEL __m256 log_uniform8(__m256i word)
+AVX2_INLINE __m256 log_uniform8(__m256i word)
 {
     __m256i rest = _mm256_xor_si256(word, _mm256_set1_epi32(-1));
     __m256 t = _mm256_xor_ps(uniform8(rest), splat(-0.0f)), square = _mm256_mul_ps(t, t);
@@ -577,7 +570,7 @@ KERNEL __m256 log_uniform8(__m256i word)
 }
 
 /* Takes back that shapes below 1 were raised. */
-OLTR_TARGET_AVX2 static __attribute__((noinline)) void
+TARGET_AVX2 static __attribute__((noinline)) void
 add_powers(counters c, const beta_shapes *s, const uint32_t *item, size_t n, float *out)
 {
     for (size_t j = 0; j < n; j += LANES) {
@@ -596,7 +589,7 @@ add_powers(counters c, const beta_shapes *s, const uint32_t *item, size_t n, flo
     }
 }
 
-KERNEL __m256i load_word(const uint32_t *word)
+AVX2_INLINE __m256i load_word(const uint32_t *word)
 {
     return _mm256_load_si256((const __m256i *)(const void *)word);
 }
@@ -604,10 +597,9 @@ KERNEL __m256i load_word(const uint32_t *word)
 /* First pass: all items, 32 at a time, accepted where the squeeze is enough, as it nearly always
  * is.  The others are listed in todo.  The words are made before the proposals, because the two
  * together do not fit the registers. */
-OLTR_TARGET_AVX2 static __attribute__((noinline)) size_t first_pass(counters c,
-                                                                    const beta_shapes *s,
-                                                                    const uint32_t *item, size_t n,
-                                                                    uint32_t *todo, float *out)
+TARGET_AVX2 static __attribute__((noinline)) size_t first_pass(counters c, const beta_shapes *s,
+                                                               const uint32_t *item, size_t n,
+                                                               uint32_t *todo, float *out)
 {
     size_t left = 0;
     _Alignas(32) uint32_t words[4][4][LANES];
@@ -647,8 +639,8 @@ OLTR_TARGET_AVX2 static __attribute__((noinline)) size_t first_pass(counters c,
     return left;
 }
 
-OLTR_TARGET_AVX2 void beta_scores_avx2(const oltr_rng *rng, const beta_shapes *shapes,
-                                       const uint32_t *item, size_t n, uint32_t *todo, float *out)
+TARGET_AVX2 void beta_scores_avx2(const oltr_rng *rng, const beta_shapes *shapes,
+                                  const uint32_t *item, size_t n, uint32_t *todo, float *out)
 {
     size_t left = first_pass(counters_of(rng, 0), shapes, item, n, todo, out);
     if (left <= FEW)

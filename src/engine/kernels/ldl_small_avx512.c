@@ -1,5 +1,5 @@
-/* ldl_few_avx512.c - the kernels of ldl.h for at most 15 features.  The operations and their order
- * are those of ldl_kernels.h, so the bits are those of the twins in ldl.c; tests/unit/ldl.c
+/* ldl_small_avx512.c - the kernels of ldl.h for at most 15 features.  The operations and their
+ * order are those of ldl_kernels.h, so the bits are those of the twins in ldl.c; tests/unit/ldl.c
  * compares them.
  *
  * A row with its reward fits in two vectors of eight doubles, and so does a column of L.  A round
@@ -7,20 +7,16 @@
  * before), and what surrounds the chain costs more than the arithmetic: so everything stays in
  * registers, and lanes that are not there are masked off.
  */
-#include "engine/kernels/ldl_kernels.h"
+#include "engine/kernels/table.h"
 
-#include "engine/kernels/cpu.h"
-
-#if OLTR_HAVE_AVX512
+#if OLTR_X86
 
 #include <immintrin.h>
 
-#include "engine/kernels/some_avx2.h"
-
-#define KERNEL OLTR_TARGET_AVX512 static inline __attribute__((always_inline))
+#include "engine/kernels/partial_avx2.h"
 
 /* The first n of eight lanes, or all. */
-KERNEL __mmask8 first_lanes(size_t n)
+AVX512_INLINE __mmask8 first_lanes(size_t n)
 {
     return (__mmask8)(n < 8 ? (1u << n) - 1 : 0xFF);
 }
@@ -36,18 +32,18 @@ typedef struct shape {
     size_t far;
 } shape;
 
-KERNEL shape shape_of(uint32_t dim)
+AVX512_INLINE shape shape_of(uint32_t dim)
 {
     return (shape){first_lanes(dim), dim > 8 ? first_lanes(dim - 8) : 0, dim > 8 ? 8 : 0};
 }
 
-KERNEL sixteen load_row(const float *x, shape s)
+AVX512_INLINE sixteen load_row(const float *x, shape s)
 {
     return (sixteen){_mm512_cvtps_pd(_mm256_maskz_loadu_ps(s.low, x)),
                      _mm512_cvtps_pd(_mm256_maskz_loadu_ps(s.high, x + s.far))};
 }
 
-KERNEL __m512d pick(sixteen from, __m512i lanes)
+AVX512_INLINE __m512d pick(sixteen from, __m512i lanes)
 {
     return _mm512_permutex2var_pd(from.low, lanes, from.high);
 }
@@ -56,7 +52,7 @@ KERNEL __m512d pick(sixteen from, __m512i lanes)
 
 /* Where the elements of the packed triangle of 15 features stand.  The triangle of fewer features
  * is the end of this one, with as many taken off each number as features are missing. */
-enum { ELEMENTS = LDL_FEW * (LDL_FEW + 1) / 2 };
+enum { ELEMENTS = LDL_SMALL * (LDL_SMALL + 1) / 2 };
 /* clang-format off */
 static const uint8_t row_of[ELEMENTS + 8] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
@@ -93,7 +89,7 @@ static const uint8_t column_of[ELEMENTS + 8] = {
 /* clang-format on */
 
 /* Eight numbers of a table, less `missing`. */
-KERNEL __m512i load_places(const uint8_t *at, __m512i missing)
+AVX512_INLINE __m512i load_places(const uint8_t *at, __m512i missing)
 {
     return _mm512_sub_epi64(
         _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(const void *)at)), missing);
@@ -107,25 +103,25 @@ typedef struct triangle {
     __mmask8 last; /* lanes of the last eight elements that are there */
 } triangle;
 
-KERNEL triangle triangle_of(double *gram, uint32_t dim)
+AVX512_INLINE triangle triangle_of(double *gram, uint32_t dim)
 {
     size_t elements = dim * (dim + 1) / 2;
     return (triangle){gram, elements, ELEMENTS - elements,
-                      _mm512_set1_epi64((long long)(LDL_FEW - dim)), first_lanes(elements % 8)};
+                      _mm512_set1_epi64((long long)(LDL_SMALL - dim)), first_lanes(elements % 8)};
 }
 
 /* n rows, read to be learned. */
-typedef struct few_rows {
+typedef struct small_rows {
     shape s;
     sixteen x[UPDATE_ROWS], weighted[UPDATE_ROWS];
     __m512d y[UPDATE_ROWS];
     __m128d weight[UPDATE_ROWS];
-} few_rows;
+} small_rows;
 
-KERNEL few_rows read_rows(uint32_t dim, const float *const *x, const double *y,
-                          const double *weight, int n)
+AVX512_INLINE small_rows read_rows(uint32_t dim, const float *const *x, const double *y,
+                                   const double *weight, int n)
 {
-    few_rows r;
+    small_rows r;
     r.s = shape_of(dim);
     for (int k = 0; k < n; k++) {
         r.x[k] = load_row(x[k], r.s);
@@ -138,7 +134,7 @@ KERNEL few_rows read_rows(uint32_t dim, const float *const *x, const double *y,
 }
 
 /* What the elements e..e+7, those there are, gain by n rows (a constant). */
-KERNEL void add_elements(const triangle *t, size_t e, const few_rows *r, int n)
+AVX512_INLINE void add_elements(const triangle *t, size_t e, const small_rows *r, int n)
 {
     __mmask8 lanes = e + 8 <= t->elements ? 0xFF : t->last;
     __m512i i = load_places(row_of + t->skipped + e, t->missing);
@@ -149,7 +145,7 @@ KERNEL void add_elements(const triangle *t, size_t e, const few_rows *r, int n)
     _mm512_mask_storeu_pd(t->gram + e, lanes, sum);
 }
 
-KERNEL void add_moment(double *moment, const few_rows *r, int n)
+AVX512_INLINE void add_moment(double *moment, const small_rows *r, int n)
 {
     sixteen sum = {_mm512_maskz_loadu_pd(r->s.low, moment),
                    _mm512_maskz_loadu_pd(r->s.high, moment + r->s.far)};
@@ -161,10 +157,10 @@ KERNEL void add_moment(double *moment, const few_rows *r, int n)
     _mm512_mask_storeu_pd(moment + r->s.far, r->s.high, sum.high);
 }
 
-KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *const *x,
-                     const double *y, const double *weight, int n)
+AVX512_INLINE void add_rows(double *gram, double *moment, uint32_t dim, const float *const *x,
+                            const double *y, const double *weight, int n)
 {
-    const few_rows r = read_rows(dim, x, y, weight, n);
+    const small_rows r = read_rows(dim, x, y, weight, n);
     const triangle t = triangle_of(gram, dim);
     add_moment(moment, &r, n);
 #pragma GCC unroll 1
@@ -172,9 +168,9 @@ KERNEL void add_rows(double *gram, double *moment, uint32_t dim, const float *co
         add_elements(&t, e, &r, n);
 }
 
-OLTR_TARGET_AVX512 void gram_add_few_avx512(double *gram, double *moment, uint32_t dim,
-                                            const float *const *x, const double *y,
-                                            const double *weight, uint32_t n_rows)
+TARGET_AVX512 void gram_add_small_avx512(double *gram, double *moment, uint32_t dim,
+                                         const float *const *x, const double *y,
+                                         const double *weight, uint32_t n_rows)
 {
 #define PASS(k, n) add_rows(gram, moment, dim, x + (k), y + (k), weight ? weight + (k) : NULL, n)
     IN_PASSES(n_rows, PASS);
@@ -186,13 +182,13 @@ OLTR_TARGET_AVX512 void gram_add_few_avx512(double *gram, double *moment, uint32
 /* The high lanes of a column.  Of up to 11 features they are four, and behind them lies the next
  * column: a load waits for a store whose addresses it overlaps, even in lanes that are masked off,
  * so there the vector is no longer than that. */
-KERNEL __m512d load_high(const double *at, __mmask8 lanes, int wide)
+AVX512_INLINE __m512d load_high(const double *at, __mmask8 lanes, int wide)
 {
     return wide ? _mm512_maskz_loadu_pd(lanes, at)
                 : _mm512_castpd256_pd512(_mm256_maskz_loadu_pd(lanes, at));
 }
 
-KERNEL void store_high(double *at, __mmask8 lanes, int wide, __m512d v)
+AVX512_INLINE void store_high(double *at, __mmask8 lanes, int wide, __m512d v)
 {
     if (wide)
         _mm512_mask_storeu_pd(at, lanes, v);
@@ -202,8 +198,8 @@ KERNEL void store_high(double *at, __mmask8 lanes, int wide, __m512d v)
 
 /* Column j, all n rows (a constant) of p through it.  From j = 7 on a column has nothing in its low
  * lanes. */
-KERNEL void update_column(ldl f, size_t j, uint32_t below, int has_low, int wide, sixteen *p,
-                          __m128d *alpha, int n)
+AVX512_INLINE void update_column(ldl f, size_t j, uint32_t below, int has_low, int wide, sixteen *p,
+                                 __m128d *alpha, int n)
 {
     double *at = f.l + j * f.stride;
     const __m512i lane = _mm512_set1_epi64((long long)j);
@@ -239,13 +235,13 @@ KERNEL void update_column(ldl f, size_t j, uint32_t below, int has_low, int wide
     store_high(at + 8, (__mmask8)(below >> 8), wide, l.high);
 }
 
-/* KERNEL.  n rows (a constant), each with its reward behind it, through L and, where gram is not
+/* Kernel: n rows (a constant), each with its reward behind it, through L and, where gram is not
  * NULL, into the sums.  While a column waits for its divisions, eight elements of the sums are
  * added; there are always columns enough. */
-KERNEL void learn_rows(ldl f, double *gram, double *moment, const float *const *x, const double *y,
-                       const double *weight, int n, int wide)
+AVX512_INLINE void learn_rows(ldl f, double *gram, double *moment, const float *const *x,
+                              const double *y, const double *weight, int n, int wide)
 {
-    const few_rows r = read_rows(f.dim, x, y, weight, n);
+    const small_rows r = read_rows(f.dim, x, y, weight, n);
     const triangle sums = triangle_of(gram, f.dim);
     const size_t elements = gram ? sums.elements : 0;
     const uint32_t reward = 1u << f.dim;
@@ -271,8 +267,8 @@ KERNEL void learn_rows(ldl f, double *gram, double *moment, const float *const *
     }
 }
 
-KERNEL void learn_all(const ldl *f, double *gram, double *moment, const float *const *x,
-                      const double *y, const double *weight, uint32_t n_rows, int wide)
+AVX512_INLINE void learn_all(const ldl *f, double *gram, double *moment, const float *const *x,
+                             const double *y, const double *weight, uint32_t n_rows, int wide)
 {
 #define PASS(k, n)                                                                                 \
     learn_rows(*f, gram, moment, x + (k), y + (k), weight ? weight + (k) : NULL, n, wide)
@@ -280,9 +276,9 @@ KERNEL void learn_all(const ldl *f, double *gram, double *moment, const float *c
 #undef PASS
 }
 
-OLTR_TARGET_AVX512 void learn_few_avx512(const ldl *f, double *gram, double *moment,
-                                         const float *const *x, const double *y,
-                                         const double *weight, uint32_t n_rows, double *work)
+TARGET_AVX512 void learn_small_avx512(const ldl *f, double *gram, double *moment,
+                                      const float *const *x, const double *y, const double *weight,
+                                      uint32_t n_rows, double *work)
 {
     (void)work;
     if (f->dim > 11)
@@ -291,16 +287,10 @@ OLTR_TARGET_AVX512 void learn_few_avx512(const ldl *f, double *gram, double *mom
         learn_all(f, gram, moment, x, y, weight, n_rows, 0);
 }
 
-OLTR_TARGET_AVX512 void update_few_avx512(const ldl *f, const float *const *x, const double *y,
-                                          const double *weight, uint32_t n_rows, double *work)
-{
-    learn_few_avx512(f, NULL, NULL, x, y, weight, n_rows, work);
-}
-
 /* ---- substitution */
 
 /* Four vectors, each to the sum of its lanes. */
-KERNEL __m256d sums_of_four(const __m256d v[4])
+AVX512_INLINE __m256d sums_of_four(const __m256d v[4])
 {
     __m256d a = _mm256_hadd_pd(v[0], v[1]), b = _mm256_hadd_pd(v[2], v[3]);
     return _mm256_add_pd(_mm256_permute2f128_pd(a, b, 0x20), _mm256_permute2f128_pd(a, b, 0x31));
@@ -310,7 +300,8 @@ KERNEL __m256d sums_of_four(const __m256d v[4])
  * column[i][4b], and l[i] begins there.  The elements of x that others wait for are broadcast first
  * and then lose in all lanes what they lose in x, for a broadcast takes as long as a
  * subtraction. */
-KERNEL __m256d back_triangle(const double *const column[4], size_t b, const __m256d l[4], __m256d x)
+AVX512_INLINE __m256d back_triangle(const double *const column[4], size_t b, const __m256d l[4],
+                                    __m256d x)
 {
     const __m256d last = _mm256_permute4x64_pd(x, 0xFF);
     __m256d third = _mm256_permute4x64_pd(x, 0xAA), second = _mm256_permute4x64_pd(x, 0x55);
@@ -325,9 +316,9 @@ KERNEL __m256d back_triangle(const double *const column[4], size_t b, const __m2
     return _mm256_mask3_fnmadd_pd(_mm256_permute2f128_pd(p, q, 0x20), second, x, 1);
 }
 
-/* KERNEL.  x = L^-T x, x in `blocks` (1..4, a constant) vectors of four.  A column that is not
+/* Kernel: x = L^-T x, x in `blocks` (1..4, a constant) vectors of four.  A column that is not
  * there is one of zeros. */
-KERNEL void back_blocks(ldl f, size_t blocks, __m256d x[4])
+AVX512_INLINE void back_blocks(ldl f, size_t blocks, __m256d x[4])
 {
 #pragma GCC unroll 4
     for (size_t b = blocks; b-- > 0;) {
@@ -352,7 +343,7 @@ KERNEL void back_blocks(ldl f, size_t blocks, __m256d x[4])
     }
 }
 
-KERNEL void back_and_store(const ldl *f, size_t blocks, __m256d x[4], double *out)
+AVX512_INLINE void back_and_store(const ldl *f, size_t blocks, __m256d x[4], double *out)
 {
     const size_t last = blocks - 1;
     back_blocks(*f, blocks, x);
@@ -362,7 +353,7 @@ KERNEL void back_and_store(const ldl *f, size_t blocks, __m256d x[4], double *ou
 }
 
 /* x: four vectors of four, those that are not there unread. */
-KERNEL void back_few(const ldl *f, __m256d x[4], double *out)
+AVX512_INLINE void back_small(const ldl *f, __m256d x[4], double *out)
 {
     if (f->dim > 12)
         back_and_store(f, 4, x, out);
@@ -375,7 +366,7 @@ KERNEL void back_few(const ldl *f, __m256d x[4], double *out)
 }
 
 /* u of the four columns from c on, with noise where there is any. */
-KERNEL __m256d begin_block(const ldl *f, double scale, const float *z, size_t c)
+AVX512_INLINE __m256d begin_block(const ldl *f, double scale, const float *z, size_t c)
 {
     if (c >= f->dim)
         return _mm256_setzero_pd();
@@ -390,17 +381,17 @@ KERNEL __m256d begin_block(const ldl *f, double scale, const float *z, size_t c)
     return _mm256_fmadd_pd(_mm256_set1_pd(scale), noise, x);
 }
 
-OLTR_TARGET_AVX512 void sample_few_avx512(const ldl *f, double scale, const float *z, double *theta)
+TARGET_AVX512 void sample_small_avx512(const ldl *f, double scale, const float *z, double *theta)
 {
     __m256d x[4];
     for (size_t b = 0; b < 4; b++)
         x[b] = begin_block(f, scale, z, 4 * b);
-    back_few(f, x, theta);
+    back_small(f, x, theta);
 }
 
 /* x = L^-1 x, column by column, four of them in a block.  As in back_triangle, their x_j are
  * broadcast at once and lose in all lanes what they lose in x. */
-KERNEL sixteen forward(const ldl *f, sixteen x)
+AVX512_INLINE sixteen forward(const ldl *f, sixteen x)
 {
     uint32_t below = (1u << f->dim) - 1; /* the elements from x_j on */
 #pragma GCC unroll 1
@@ -423,7 +414,7 @@ KERNEL sixteen forward(const ldl *f, sixteen x)
 }
 
 /* Four elements, from c on, divided by d; those that are not there stay. */
-KERNEL __m256d divided(const ldl *f, __m256d x, size_t c)
+AVX512_INLINE __m256d divided(const ldl *f, __m256d x, size_t c)
 {
     const __mmask8 here = f->dim > c ? first_lanes(f->dim - c) & 0xF : 0;
     return _mm256_mask_div_pd(x, here, x, _mm256_maskz_loadu_pd(here, f->d + c));
@@ -431,14 +422,14 @@ KERNEL __m256d divided(const ldl *f, __m256d x, size_t c)
 
 /* Eight elements from c on, in two halves: so they were stored a moment ago, and a load of what two
  * stores have written waits until both are through. */
-KERNEL __m512d load_halves(const double *x, uint32_t dim, size_t c)
+AVX512_INLINE __m512d load_halves(const double *x, uint32_t dim, size_t c)
 {
     return _mm512_insertf64x4(_mm512_castpd256_pd512(load_some(x + c, dim - c)),
                               load_some(x + c + 4, dim > c + 4 ? dim - c - 4 : 0), 1);
 }
 
 /* The last block is divided first, for the way back begins there. */
-OLTR_TARGET_AVX512 void solve_few_avx512(const ldl *f, const double *rhs, double *x)
+TARGET_AVX512 void solve_small_avx512(const ldl *f, const double *rhs, double *x)
 {
     sixteen v = {load_halves(rhs, f->dim, 0),
                  f->dim > 8 ? load_halves(rhs, f->dim, 8) : _mm512_setzero_pd()};
@@ -451,7 +442,7 @@ OLTR_TARGET_AVX512 void solve_few_avx512(const ldl *f, const double *rhs, double
         block[2] = divided(f, block[2], 8);
     block[1] = divided(f, block[1], 4);
     block[0] = divided(f, block[0], 0);
-    back_few(f, block, x);
+    back_small(f, block, x);
 }
 
 #else

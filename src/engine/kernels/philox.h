@@ -9,8 +9,8 @@
  *   counter[2]  round, next 16 bits (high half) and purpose (low half)
  *   counter[3]  stream
  */
-#ifndef OLTR_ENGINE_RNG_PHILOX_H
-#define OLTR_ENGINE_RNG_PHILOX_H
+#ifndef OLTR_ENGINE_KERNELS_PHILOX_H
+#define OLTR_ENGINE_KERNELS_PHILOX_H
 
 #include <oltr/oltr.h>
 

@@ -6,8 +6,8 @@
  * polynomials are least-maximum fits made for this file, within 4e-8 of the functions; with the
  * rounding of each step the results are within 1.5e-7.
  */
-#ifndef OLTR_ENGINE_RNG_FLOAT_MATH_H
-#define OLTR_ENGINE_RNG_FLOAT_MATH_H
+#ifndef OLTR_ENGINE_KERNELS_FLOAT_MATH_H
+#define OLTR_ENGINE_KERNELS_FLOAT_MATH_H
 
 #include <math.h>
 #include <stdint.h>

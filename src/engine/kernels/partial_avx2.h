@@ -4,8 +4,8 @@
  * written, and a processor hands what was stored to the next load without waiting for the cache
  * only if it was not stored under a mask and the load is no longer than the store.
  */
-#ifndef OLTR_ENGINE_KERNELS_SOME_AVX2_H
-#define OLTR_ENGINE_KERNELS_SOME_AVX2_H
+#ifndef OLTR_ENGINE_KERNELS_PARTIAL_AVX2_H
+#define OLTR_ENGINE_KERNELS_PARTIAL_AVX2_H
 
 #include <immintrin.h>
 #include <stddef.h>
@@ -13,8 +13,7 @@
 #include "engine/kernels/cpu.h"
 
 /* Four doubles from x, those from `left` on being 0 and not read. */
-OLTR_TARGET_AVX2 static inline __attribute__((always_inline)) __m256d load_some(const double *x,
-                                                                                size_t left)
+AVX2_INLINE __m256d load_some(const double *x, size_t left)
 {
     if (left >= 4)
         return _mm256_loadu_pd(x);
@@ -23,8 +22,7 @@ OLTR_TARGET_AVX2 static inline __attribute__((always_inline)) __m256d load_some(
     return _mm256_insertf128_pd(_mm256_castpd128_pd256(low), high, 1);
 }
 
-OLTR_TARGET_AVX2 static inline __attribute__((always_inline)) void store_some(double *x, __m256d v,
-                                                                              size_t left)
+AVX2_INLINE void store_some(double *x, __m256d v, size_t left)
 {
     const __m128d low = _mm256_castpd256_pd128(v);
     if (left >= 4)

@@ -1,0 +1,39 @@
+/* no_learning.h - operations of the policies that learn nothing. */
+#ifndef OLTR_ENGINE_POLICY_NO_LEARNING_H
+#define OLTR_ENGINE_POLICY_NO_LEARNING_H
+
+#include "engine/policy/candidate_scores.h"
+
+#define NO_LEARNING_INFO                                                                           \
+    .rewards = OLTR_REALS, .can_merge = 1, .can_forget = 1, .takes_weights = 1, .by_item = 1,      \
+    .can_resize = 1, .exact_copy = 1, .order_free = 1
+
+#define NO_LEARNING_OPS                                                                            \
+    .scratch_bytes = scores_bytes, .learn = learn_nothing, .sums = list_no_sums,                   \
+    .refresh = refresh_nothing, .check = check_nothing
+
+static oltr_status learn_nothing(void *state, uint64_t t, const candidates *from,
+                                 const oltr_ranking *shown, const oltr_feedback *seen)
+{
+    (void)state, (void)t, (void)from, (void)shown, (void)seen;
+    return OLTR_OK;
+}
+
+static uint32_t list_no_sums(const void *state, sum_array out[MAX_SUMS])
+{
+    (void)state, (void)out;
+    return 0;
+}
+
+static void refresh_nothing(void *state, uint64_t t)
+{
+    (void)state, (void)t;
+}
+
+static oltr_status check_nothing(const void *state, uint64_t t, oltr_error *error)
+{
+    (void)state, (void)t, (void)error;
+    return OLTR_OK;
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* curves.h - the curves of a figure: which rows of the results, under which names, in which
+ * colours. */
+#ifndef OLTR_REPORT_FIGURES_CURVES_H
+#define OLTR_REPORT_FIGURES_CURVES_H
+
+#include "report/figures/figure.h"
+#include "report/figures/style.h"
+
+enum { CURVE_LABEL_SIZE = 200 };
+
+struct curve {
+    char label[CURVE_LABEL_SIZE];
+    struct style style;
+    bool is_bound;
+    size_t order; /* among the curves, before sorting */
+    size_t count, capacity;
+    struct curve_point {
+        double x, y, se;
+    } * point; /* (count) x ascending */
+};
+
+struct drawing {
+    const struct figure *figure;
+    const struct figure_scene *scene;
+    bool numeric;    /* the swept values are numbers */
+    uint32_t *order; /* (n_points) the points by ascending swept value */
+    size_t n_curves;
+    struct curve *curve;  /* (n_curves) the highest end first */
+    double y_low, y_high; /* of all that is drawn; y_low is the smallest above zero */
+    double x_low, x_high;
+    uint64_t replications; /* the fewest of any point drawn */
+};
+
+/* Free the drawing either way. */
+oltr_status drawing_make(struct drawing *drawing, const struct figure *figure,
+                         const struct figure_scene *scene, oltr_error *error);
+void drawing_free(struct drawing *drawing);
+
+/* The x of a point of the sweep: its number, or its position in the list. */
+double sweep_place(const struct drawing *drawing, uint32_t position);
+
+#endif

@@ -1,0 +1,196 @@
+/* draws.c - the checks of draw_kernels.h. */
+#include <float.h>
+
+#include "harness.h"
+#include "shapes.h"
+
+enum { LARGE = 10000, LARGEST_SMALL = 300 };
+
+/* Lengths 1..300, then `large` times a long one. */
+static size_t length_of(int i)
+{
+    return i < LARGEST_SMALL ? (size_t)i + 1 : LARGE;
+}
+
+void check_standard_normals(uint32_t cpu)
+{
+    source from = {1};
+    for (int i = 0; i < LARGEST_SMALL + 2 * EFFORT; i++) {
+        size_t n = length_of(i);
+        void *out[2];
+        oltr_rng rng = generator(&from);
+        describe("n %zu", n);
+        guarded_pair(out, padded(n), sizeof(float), NULL);
+        standard_normals_plain(&rng, n, out[0]);
+        KERNEL_AT(standard_normals, cpu)(&rng, n, out[1]);
+        same_floats("a normal", out[0], out[1], padded(n));
+        release();
+    }
+}
+
+/* Ordinary beliefs, or the ends of what a float can hold. */
+static void random_beliefs(source *from, bool strange, size_t n, float *mean, float *sd)
+{
+    for (size_t i = 0; i < n; i++) {
+        mean[i] = strange ? strange_float(from) : (float)(2 * next_unit(from) - 1);
+        sd[i] = strange ? fabsf(strange_float(from)) : (float)next_unit(from);
+    }
+    if (strange && next_below(from, 2))
+        mean[next_below(from, (uint32_t)n)] = INFINITY;
+}
+
+void check_gauss_scores(uint32_t cpu)
+{
+    source from = {2};
+    for (int i = 0; i < 2 * LARGEST_SMALL + 10 * EFFORT; i++) {
+        size_t n = length_of(i / 2), room = padded(n);
+        float *mean = guarded(room, sizeof *mean), *sd = guarded(room, sizeof *sd);
+        uint32_t *item = guarded(n, sizeof *item);
+        size_t m = random_subset(&from, item, n);
+        void *all[2], *list[2];
+        oltr_rng rng = generator(&from);
+        describe("n %zu, list of %zu, strange %d", n, m, i % 2);
+        random_beliefs(&from, i % 2, room, mean, sd);
+        guarded_pair(all, room, sizeof(float), NULL);
+        guarded_pair(list, m, sizeof(float), NULL);
+        for (int v = 0; v < 2; v++) {
+            gauss_scores_fn *scores = v ? KERNEL_AT(gauss_scores, cpu) : gauss_scores_plain;
+            scores(&rng, mean, sd, NULL, n, all[v]);
+            scores(&rng, mean, sd, item, m, list[v]);
+        }
+        same_floats("a score", all[0], all[1], room);
+        same_floats("a score of the list", list[0], list[1], m);
+        release();
+    }
+}
+
+/* Rounds in order past the end of the low 32 bits, then mixed with rounds before, after, and of
+ * other generators. */
+static oltr_rng next_round(source *from, uint64_t *round, int call)
+{
+    uint32_t what = call < 160 ? 100 : next_below(from, 101);
+    *round += what < 2 ? 3 : what < 4 ? 0 : what < 6 ? -(uint64_t)2 : 1;
+    return oltr_rng_at(oltr_rng_make(3, what == 6), what == 7, *round);
+}
+
+void check_prefetched_normals(uint32_t cpu)
+{
+    source from = {3};
+    normals_ahead *ahead = guarded_aligned(1, sizeof *ahead);
+    uint64_t round = 0xFFFFFFFF - 80;
+    for (int call = 0; call < 2000; call++) {
+        float twin[NORMAL_GROUP];
+        oltr_rng rng = next_round(&from, &round, call);
+        describe("call %d", call);
+        standard_normals_plain(&rng, NORMAL_GROUP, twin);
+        for (int again = 0; again <= call / 40 % 2; again++)
+            same_floats("a normal", twin, KERNEL_AT(prefetched_normals, cpu)(&rng, ahead),
+                        NORMAL_GROUP);
+    }
+}
+
+void check_prefetched_scores(uint32_t cpu)
+{
+    source from = {4};
+    normals_ahead *ahead = guarded_aligned(1, sizeof *ahead);
+    float *mean = guarded(NORMAL_GROUP, sizeof *mean), *sd = guarded(NORMAL_GROUP, sizeof *sd);
+    uint64_t round = 0xFFFFFFFF - 80;
+    void *out[2];
+    guarded_pair(out, NORMAL_GROUP, sizeof(float), NULL);
+    for (int call = 0; call < 2000; call++) {
+        oltr_rng rng = next_round(&from, &round, call);
+        describe("call %d", call);
+        random_beliefs(&from, call % 2, NORMAL_GROUP, mean, sd);
+        gauss_scores_plain(&rng, mean, sd, NULL, NORMAL_GROUP, out[0]);
+        KERNEL_AT(prefetched_scores, cpu)(&rng, ahead, mean, sd, out[1]);
+        same_floats("a score", out[0], out[1], NORMAL_GROUP);
+    }
+}
+
+enum { SHAPE_KINDS = 5 };
+
+static double random_shape(source *from, uint32_t kind)
+{
+    static const double mixed[] = {1e-3, 0.5, 1 - 1e-16, 1, 1 + 1e-15, 1.0001, 1.5, 2, 100, 1e6};
+    switch (kind) {
+    case 0:
+        return 1 + next_below(from, 50);
+    case 1:
+        return log_uniform(from, 1e-3, 1);
+    case 2:
+        return log_uniform(from, 1e3, 1e6);
+    case 3:
+        return next_below(from, 2) ? log_uniform(from, 1e-300, 1) : log_uniform(from, 1, 1e15);
+    default:
+        return mixed[next_below(from, LENGTH(mixed))];
+    }
+}
+
+static void compare_beta(source *from, uint32_t cpu, size_t n, uint32_t kind)
+{
+    shape_arrays s = shapes_new(n);
+    for (size_t i = 0; i < n; i++)
+        shapes_set(&s, i, random_shape(from, kind), random_shape(from, kind));
+    beta_shapes shapes = shapes_view(&s);
+    uint32_t *item = guarded(n, sizeof *item), *todo = guarded(padded(n), sizeof *todo);
+    size_t m = random_subset(from, item, n);
+    oltr_rng rng = generator(from);
+    void *all[2], *list[2];
+    describe("n %zu, list of %zu, kind %u", n, m, kind);
+    guarded_pair(all, padded(n), sizeof(float), NULL);
+    guarded_pair(list, m, sizeof(float), NULL);
+    for (int v = 0; v < 2; v++) {
+        beta_scores_fn *scores = v ? KERNEL_AT(beta_scores, cpu) : beta_scores_plain;
+        scores(&rng, &shapes, NULL, n, todo, all[v]);
+        scores(&rng, &shapes, item, m, todo, list[v]);
+    }
+    same_floats("a score", all[0], all[1], padded(n));
+    same_floats("a score of the list", list[0], list[1], m);
+    shapes_free(&s);
+    release();
+}
+
+void check_beta_scores(uint32_t cpu)
+{
+    source from = {5};
+    for (size_t n = 1; n <= LARGEST_SMALL; n++)
+        for (uint32_t kind = 0; kind < SHAPE_KINDS; kind++)
+            compare_beta(&from, cpu, n, kind);
+    for (uint32_t i = 0; i < 5 * EFFORT; i++)
+        compare_beta(&from, cpu, LARGE, i % SHAPE_KINDS);
+}
+
+static void compare_directions(source *from, uint32_t cpu, uint64_t first, size_t n, uint32_t dim)
+{
+    double *theta = guarded(dim, sizeof *theta);
+    void *x[2], *product[2];
+    oltr_rng rng = generator(from);
+    describe("rows %zu, features %u", n, dim);
+    for (uint32_t j = 0; j < dim; j++)
+        theta[j] = 2 * next_unit(from) - 1;
+    guarded_pair(x, n * dim, sizeof(float), NULL);
+    guarded_pair(product, n, sizeof(double), NULL);
+    cube_directions_plain(&rng, first, n, dim, theta, x[0], product[0]);
+    KERNEL_AT(cube_directions, cpu)(&rng, first, n, dim, theta, x[1], product[1]);
+    same_floats("a feature", x[0], x[1], n * dim);
+    same_doubles("a product", product[0], product[1], n);
+    release();
+}
+
+void check_cube_directions(uint32_t cpu)
+{
+    static const size_t rows[] = {1, 2, 5, 31, 32, 33, 70};
+    static const uint32_t dims[] = {67, 136, 220, 1000}, beyond[] = {3, 136, 4096};
+    source from = {6};
+    for (size_t r = 0; r < LENGTH(rows); r++) {
+        for (uint32_t dim = 1; dim <= 40; dim++)
+            compare_directions(&from, cpu, 0, rows[r], dim);
+        for (size_t d = 0; d < LENGTH(dims); d++)
+            compare_directions(&from, cpu, 32 * (uint64_t)d, rows[r], dims[d]);
+    }
+    for (size_t d = 0; d < LENGTH(beyond); d++) { /* 2^34 numbers use up one purpose */
+        uint64_t last = (UINT64_C(1) << 34) / beyond[d] / 32 * 32;
+        compare_directions(&from, cpu, last - 32, 96, beyond[d]);
+        compare_directions(&from, cpu, 2 * last, 40, beyond[d]);
+    }
+}
