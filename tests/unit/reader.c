@@ -477,7 +477,7 @@ static text motley(uint64_t seed, uint32_t rows, uint32_t dim, uint32_t bad_ever
     char word[260];
     for (uint32_t r = 0; r < rows; r++) {
         uint32_t wide = 1 + (uint32_t)((uint64_t)dim * (r + 1) / rows),
-                 sparse = next_below(&from, 3);
+                 sparse = r + 1 < rows ? next_below(&from, 3) : 0; /* the last row has all */
         wide = wide < dim ? wide : dim;
         snprintf(word, sizeof word, "%u qid:%u", next_below(&from, 5),
                  next_below(&from, 20) ? r / 9 : next_below(&from, 50));
