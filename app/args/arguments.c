@@ -3,56 +3,13 @@
  * same. */
 #define _POSIX_C_SOURCE 200809L
 #include "app/args/command.h"
-#include "app/run/team.h"
 #include "engine/base/nearest.h"
 #include "engine/base/quote.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const struct option help_option = {'h', "help", NULL, NULL, "print this help"};
-
-int complain(int code, const char *format, ...)
-{
-    va_list arguments;
-    uint32_t rank = team_of_process()->rank;
-    if (rank > 0 && code == EXIT_USAGE)
-        return code; /* rank 0 was asked the same and says the same */
-    va_start(arguments, format);
-    fputs("oltr: ", stderr);
-    if (rank > 0)
-        fprintf(stderr, "rank %u: ", (unsigned)rank);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    return code;
-}
-
-int complain_of(const oltr_error *error)
-{
-    bool machine = error->code == OLTR_ENOMEM || error->code == OLTR_EUNSUPPORTED;
-    bool stopped = error->code == OLTR_EINTERRUPTED;
-    return complain(stopped ? EXIT_STOPPED : machine ? EXIT_FAILED : EXIT_USAGE, "%s", error->msg);
-}
-
-bool is_folder(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-int need_folder(const char *path)
-{
-    struct stat status;
-    if (stat(path, &status) != 0)
-        return complain(EXIT_USAGE, "%s: cannot look into it: %s", path, strerror(errno));
-    return S_ISDIR(status.st_mode)
-               ? EXIT_OK
-               : complain(EXIT_USAGE, "%s is a file; give the folder of results", path);
-}
 
 /* ---- finding the verb */
 
@@ -156,6 +113,8 @@ static int take(struct arguments *out, struct words *words, const struct option 
             return complain(EXIT_USAGE, "--%s needs a value: --%s %s", option->name, option->name,
                             option->argument);
     }
+    if (option->argument && strcmp(option->argument, "DIR") == 0 && *value == '\0')
+        return complain(EXIT_USAGE, "--%s needs the name of a folder", option->name);
     out->given[out->n_given++] = (struct given){option, value};
     return EXIT_OK;
 }
@@ -234,7 +193,7 @@ int arguments_parse(const struct verb *verb, int count, char **word, struct argu
     out->operand = calloc((size_t)count + 1, sizeof *out->operand);
     out->given = calloc(letters + 1, sizeof *out->given);
     if (!out->operand || !out->given)
-        return complain(EXIT_FAILED, "out of memory");
+        return complain_no_memory();
     while (code == EXIT_OK && words.at < words.count) {
         const char *next = words.word[words.at++];
         if (!options || next[0] != '-' || next[1] == '\0')

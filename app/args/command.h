@@ -4,13 +4,9 @@
 #ifndef OLTR_APP_ARGS_COMMAND_H
 #define OLTR_APP_ARGS_COMMAND_H
 
-#include <oltr/oltr.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "app/args/complain.h"
 
-enum exit_code { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_STOPPED = 130 };
+#include <stdint.h>
 
 struct option {
     char letter;          /* '\0': none */
@@ -46,22 +42,7 @@ struct verb {
 };
 enum { ANY_NUMBER = UINT16_MAX }; /* of operands: as `most` */
 
-extern const struct verb verbs[]; /* ends with a name of NULL */
-
-/* The options of each verb live beside its code. */
-extern const struct option run_options[], merge_options[], policies_options[], plot_options[],
-    report_options[], reproduce_options[], help_options[], no_options[];
-int cmd_run(const struct arguments *arguments);
-int cmd_merge(const struct arguments *arguments);
-int cmd_policies(const struct arguments *arguments);
-int cmd_plot(const struct arguments *arguments);
-int cmd_report(const struct arguments *arguments);
-int cmd_reproduce(const struct arguments *arguments);
-int cmd_version(const struct arguments *arguments);
-int cmd_help(const struct arguments *arguments);
-
-/* The program, from its words to its exit code. */
-int cli_main(int argc, char **argv);
+extern const struct verb verbs[]; /* the table of the program (verbs.c); ends with a name of NULL */
 
 /* Reads the words behind the verb.  EXIT_OK, or EXIT_USAGE after saying what is wrong; free the
  * result either way. */
@@ -76,17 +57,6 @@ bool arguments_has(const struct arguments *arguments, const char *name);
  * family is found when the word behind its name is missing or an option.  NULL after saying what is
  * wrong. */
 const struct verb *verb_find(uint32_t count, const char *const *word, uint32_t *used);
-
-bool is_folder(const char *path);
-/* Is there a folder of that name?  EXIT_USAGE after saying that there is none, or that it is no
- * folder. */
-int need_folder(const char *path);
-
-/* "oltr: words" on standard error; returns `code`. */
-int complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same with the words of an error about something that the user has named: EXIT_USAGE, but
- * EXIT_FAILED where the machine lacks something, and EXIT_STOPPED after Ctrl-C. */
-int complain_of(const oltr_error *error);
 
 void help_all(FILE *out);
 void help_verb(FILE *out, const struct verb *verb);

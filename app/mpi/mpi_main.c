@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/args/command.h"
+#include "app/verbs/verbs.h"
 #include "app/run/team.h"
 
 enum {
@@ -86,6 +86,7 @@ int main(int argc, char **argv)
                          : EXIT_FAILED;
     } else if (is_run(argc, argv)) {
         team_join(&team);
+        complain_as_rank((unsigned)rank);
         if (rank > 0 && !freopen("/dev/null", "w", stdout)) /* rank 0 prints for all */
             fclose(stdout);
         code = cli_main(argc, argv);

@@ -77,7 +77,7 @@ static int get_normaliser(const struct request *r, const oltr_dataset *rows, nor
     if (!*out)
         return complain_of(&error);
     if (r->fit && normaliser_save(*out, r->fit, &error) != OLTR_OK)
-        return complain(EXIT_FAILED, "%s", error.msg);
+        return complain_failed(&error);
     return EXIT_OK;
 }
 
@@ -103,7 +103,7 @@ static int write_rows(const struct request *r, const oltr_dataset *rows)
 {
     oltr_error error = {OLTR_OK, ""};
     if (oltr_dataset_save(rows, r->output, &error) != OLTR_OK)
-        return complain(EXIT_FAILED, "%s", error.msg);
+        return complain_failed(&error);
     if (!r->quiet) {
         printf("%s: ", r->output);
         say_size(rows);
@@ -179,7 +179,7 @@ static int make_cache(const struct request *r)
         snprintf(where, size, "%s.oltr", r->input);
         code = say_cache(r, rows, where, report.from_cache);
     } else {
-        complain(EXIT_FAILED, "out of memory");
+        complain_no_memory();
     }
     free(where);
     oltr_dataset_free(rows);
@@ -197,7 +197,7 @@ int cmd_data_convert(const struct arguments *arguments)
     if (!r.output)
         return make_cache(&r);
     if (file_probe(r.output, &error) != OLTR_OK || (r.fit && file_probe(r.fit, &error) != OLTR_OK))
-        return complain(EXIT_FAILED, "%s", error.msg);
+        return complain_failed(&error);
     oltr_dataset *rows = oltr_dataset_read(r.input, &r.options, &report, &error);
     if (!rows)
         return complain_of(&error);

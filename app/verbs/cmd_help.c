@@ -1,5 +1,5 @@
 /* cmd_help.c - `oltr help`: the overview, one verb, the experiment file, or the manual page. */
-#include "app/args/command.h"
+#include "app/verbs/verbs.h"
 #include "engine/base/quote.h"
 #include "lab/plan/world_keys.h"
 

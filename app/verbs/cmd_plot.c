@@ -1,5 +1,5 @@
 /* cmd_plot.c - `oltr plot`: the figures of a folder, from its files alone. */
-#include "app/args/command.h"
+#include "app/verbs/verbs.h"
 #include "report/figures/draw.h"
 #include "report/io/folder.h"
 
@@ -32,8 +32,7 @@ int cmd_plot(const struct arguments *arguments)
     if (code != EXIT_OK)
         return code;
     if (draw_folder(folder, NULL, &drawn, &error) != OLTR_OK)
-        return error.code == OLTR_EIO ? complain(EXIT_FAILED, "%s", error.msg)
-                                      : complain_of(&error);
+        return error.code == OLTR_EIO ? complain_failed(&error) : complain_of(&error);
     if (!arguments_has(arguments, "quiet"))
         printf("%u figure%s drawn in %s\n", drawn, drawn == 1 ? "" : "s", folder);
     return EXIT_OK;

@@ -38,7 +38,7 @@ void network_start(const network *n, oltr_rng rng, real *weight)
 
 /* ---- room */
 
-int pass_make(pass *p, const network *n, uint32_t rows)
+bool pass_make(pass *p, const network *n, uint32_t rows)
 {
     size_t all = 0, widest = 1;
     for (uint32_t l = 0; l <= n->n_layers; l++) {
@@ -48,7 +48,7 @@ int pass_make(pass *p, const network *n, uint32_t rows)
     *p = (pass){.rows = rows,
                 .block = malloc((all + 2 * widest) * (rows > 0 ? rows : 1) * sizeof(real))};
     if (!p->block)
-        return 0;
+        return false;
     real *at = p->block;
     for (uint32_t l = 0; l <= n->n_layers; l++) {
         p->layer[l] = at;
@@ -56,7 +56,7 @@ int pass_make(pass *p, const network *n, uint32_t rows)
     }
     p->back[0] = at;
     p->back[1] = at + (size_t)rows * widest;
-    return 1;
+    return true;
 }
 
 void pass_free(pass *p)

@@ -77,7 +77,7 @@ line rows 3
 printf '1 qid:1 1:3\nwhat is this\n0 qid:1 1:4 1:5\n' >bad.txt
 expect 2 'bad.txt, line 2, column 1' "$OLTR" data inspect bad.txt
 expect 0 'bad.txt: 1 of 3 lines skipped, the first is line 2' "$OLTR" data inspect --lenient bad.txt
-grep -q "1 feature stands twice in its row" said || fail "a duplicate feature was not named"
+grep -q "1 repeated feature; the last value of a row counts" said || fail "a duplicate feature was not named"
 expect 2 'no-such.txt' "$OLTR" data inspect no-such.txt
 expect 2 'data inspect needs FILE...' "$OLTR" data inspect
 expect 2 '--most-features must be' "$OLTR" data inspect tiny.txt --most-features 0

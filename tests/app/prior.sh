@@ -25,7 +25,7 @@ files="--train train.txt --vali vali.txt --test test.txt.gz"
 rows=$(zcat test.txt.gz | wc -l)
 
 # training
-expect 0 'see how good they are with' "$OLTR" prior train $files -o a.csv --models 3 --epochs 20 -j 1 --seed 5
+expect 0 'measure how good they are with' "$OLTR" prior train $files -o a.csv --models 3 --epochs 20 -j 1 --seed 5
 grep -q '3 scorers, mean NDCG@10 on the validation queries 0\.[5-9]' said || fail "the scorers learned nothing"
 [ "$(wc -l <a.csv)" -eq $((rows + 1)) ] || fail "not one row for each document"
 [ "$(head -1 a.csv)" = query,document,m1,m2,m3 ] || fail "the header"

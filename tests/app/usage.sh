@@ -70,8 +70,8 @@ expect 2 'data inspect was given an empty name' "$OLTR" data inspect ''
 # what is not there, or not of the right kind, is a wrong request: 2
 small >x.yaml
 for verb in plot report merge; do
-    expect 2 'nowhere: cannot look into it: No such file' "$OLTR" $verb nowhere
-    expect 2 'x.yaml is a file; give the folder of results' "$OLTR" $verb x.yaml
+    expect 2 'nowhere: cannot be opened: No such file' "$OLTR" $verb nowhere
+    expect 2 'x.yaml is a file; give a folder of results' "$OLTR" $verb x.yaml
     expect 2 'folder' "$OLTR" $verb folder
 done
 for shard in 0/3 4/3 3 a/b /3 3/ 1/1000001 1/99999999999 -1/3 1/3/3; do
