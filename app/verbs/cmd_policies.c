@@ -1,5 +1,5 @@
-/* cmd_policies.c - `oltr policies`: the engine's catalogue, for people and as the tables of the
- * documentation. */
+/* cmd_policies.c - `oltr policies`: the catalogue of the engine, as text or as the Markdown tables
+ * of the documentation. */
 #include "app/verbs/verbs.h"
 #include "engine/base/nearest.h"
 #include "engine/base/quote.h"
@@ -30,7 +30,7 @@ static const char *default_of(const oltr_param *param, char text[VALUE_SIZE])
     return text;
 }
 
-/* "none, mean, full" or "0 to 1"; a bound so far out that it bounds nothing is left out. */
+/* "none, mean, full" or "0 to 1"; bounds beyond 1e15 are left out. */
 static const char *values_of(const oltr_param *param, char text[VALUE_SIZE])
 {
     static const double FAR = 1e15;
