@@ -197,40 +197,41 @@ void help_experiment(FILE *out)
 /* Text for troff: dots, quotes, backslashes and hyphens are escaped; `words` become bold. */
 static void troff(FILE *out, const char *text)
 {
+    static const char special[] = "\\-'^~";
+    static const char *const escape[] = {"\\e", "\\-", "\\(aq", "\\(ha", "\\(ti"};
     bool bold = false, start = true;
     for (; *text != '\0'; text++) {
+        const char *found = strchr(special, *text);
         if (start && (*text == '.' || *text == '\''))
             fputs("\\&", out);
         start = *text == '\n';
-        if (*text == '`') {
-            bold = !bold;
+        bold = bold != (*text == '`');
+        if (*text == '`')
             fputs(bold ? "\\fB" : "\\fR", out);
-        } else if (*text == '\\') {
-            fputs("\\e", out);
-        } else if (*text == '-') {
-            fputs("\\-", out);
-        } else if (*text == '\'') {
-            fputs("\\(aq", out);
-        } else if (*text == '^') {
-            fputs("\\(ha", out);
-        } else if (*text == '~') {
-            fputs("\\(ti", out);
-        } else {
+        else if (found)
+            fputs(escape[found - special], out);
+        else
             fputc(*text, out);
-        }
     }
+}
+
+/* An entry of a list: a bold name, and its text below. */
+static void man_entry(FILE *out, const char *name, const char *example, const char *text)
+{
+    fputs(".TP\n\\fB", out);
+    troff(out, name);
+    fputs(*example != '\0' ? "\\fR: " : "\\fR", out);
+    troff(out, example);
+    fputc('\n', out);
+    troff(out, text);
+    fputc('\n', out);
 }
 
 static void man_pairs(FILE *out, const char *section, const struct pair *pair)
 {
     fprintf(out, ".SH %s\n", section);
-    for (; pair->name; pair++) {
-        fputs(".TP\n\\fB", out);
-        troff(out, pair->name);
-        fputs("\\fR\n", out);
-        troff(out, pair->text);
-        fputc('\n', out);
-    }
+    for (; pair->name; pair++)
+        man_entry(out, pair->name, "", pair->text);
 }
 
 static void man_option(FILE *out, const struct option *option)
@@ -240,8 +241,10 @@ static void man_option(FILE *out, const struct option *option)
         fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
     fputs("\\fB\\-\\-", out);
     troff(out, option->name);
-    fprintf(out, "\\fR%s%s%s\n", option->argument ? " \\fI" : "",
-            option->argument ? option->argument : "", option->argument ? "\\fR" : "");
+    fputs("\\fR", out);
+    if (option->argument)
+        fprintf(out, " \\fI%s\\fR", option->argument);
+    fputc('\n', out);
     troff(out, option->help);
     fputc('\n', out);
 }
@@ -282,15 +285,8 @@ static void man_keys(FILE *out)
     const struct key_section *section = key_sections(&pool);
     for (; section && section->title; section++) {
         fprintf(out, ".SS %s\n", section->title);
-        for (const struct key *key = section->keys; key->name; key++) {
-            fputs(".TP\n\\fB", out);
-            troff(out, key->name);
-            fputs("\\fR: ", out);
-            troff(out, key->example);
-            fputc('\n', out);
-            troff(out, key->help);
-            fputc('\n', out);
-        }
+        for (const struct key *key = section->keys; key->name; key++)
+            man_entry(out, key->name, key->example, key->help);
         if (section->note) {
             fputs(".PP\n", out);
             troff(out, section->note);
