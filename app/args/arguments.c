@@ -1,6 +1,5 @@
-/* arguments.c - the words of a command line against the table of a verb.  Options may stand before
- * or behind operands; `--` ends them; `-oDIR`, `-o DIR`, `--output DIR` and `--output=DIR` are the
- * same. */
+/* arguments.c - parses a command line by the table of a verb.  Options may come before or after
+ * operands; `--` ends them; `-oDIR`, `-o DIR`, `--output DIR` and `--output=DIR` are the same. */
 #define _POSIX_C_SOURCE 200809L
 #include "app/args/command.h"
 #include "engine/base/nearest.h"
@@ -143,7 +142,7 @@ static int take_letters(struct arguments *out, struct words *words, const char *
     return code;
 }
 
-/* In `run --rounds my.yaml` the file was taken as the value of the option. */
+/* In `run --rounds my.yaml` the file is the value of the option. */
 static int missing_operand(const struct arguments *arguments)
 {
     const struct verb *verb = arguments->verb;
@@ -165,19 +164,18 @@ static int check_operands(const struct arguments *arguments)
     if (arguments_has(arguments, "help"))
         return EXIT_OK;
     if (verb->members)
-        return complain(EXIT_USAGE, "%s needs a command behind it; `oltr help %s` lists them",
+        return complain(EXIT_USAGE, "%s needs a command after it; `oltr help %s` lists them",
                         verb->name, verb->name);
     if (arguments->n_operands < verb->fewest)
         return missing_operand(arguments);
     if (arguments->n_operands > verb->most)
-        return complain(EXIT_USAGE, "%s does not know what to do with `%s`; usage: oltr %s%s%s",
-                        verb->name, quote_input(arguments->operand[verb->most], word), verb->name,
+        return complain(EXIT_USAGE, "`%s` is one word too many; usage: oltr %s%s%s",
+                        quote_input(arguments->operand[verb->most], word), verb->name,
                         *verb->operands != '\0' ? " " : "", verb->operands);
-    for (uint32_t i = 0; i < arguments->n_operands; i++) {
+    for (uint32_t i = 0; i < arguments->n_operands; i++)
         if (*arguments->operand[i] == '\0')
             return complain(EXIT_USAGE, "%s was given an empty name; usage: oltr %s %s", verb->name,
                             verb->name, verb->operands);
-    }
     return EXIT_OK;
 }
 
@@ -186,7 +184,7 @@ int arguments_parse(const struct verb *verb, int count, char **word, struct argu
     struct words words = {count, 0, word};
     int code = EXIT_OK;
     bool options = true;
-    size_t letters = 0; /* no more options than letters, because -qq is two */
+    size_t letters = 0; /* the largest number of options: -qq is two */
     for (int i = 0; i < count; i++)
         letters += strlen(word[i]);
     *out = (struct arguments){.verb = verb};

@@ -194,7 +194,7 @@ static int say_finished(const struct job *job)
     return code;
 }
 
-/* Of a shard that is finished already: it must be one of this very experiment. */
+/* A finished shard must be one of this experiment. */
 static int resume_shard(const struct job *job)
 {
     oltr_error error = {OLTR_OK, ""};

@@ -16,63 +16,32 @@
 
 /* ---- tables */
 
-static void fill_results(const struct job *job, struct text *out)
-{
-    const oltr_plan *plan = job->config.plan;
-    results_csv(plan->points, plan->n_points, plan->sweep, job->results, false, out);
-}
+enum { N_TABLES = 4 };
 
-static void fill_summary(const struct job *job, struct text *out)
-{
-    const oltr_plan *plan = job->config.plan;
-    results_csv(plan->points, plan->n_points, plan->sweep, job->results, true, out);
-}
-
-static void fill_pairs(const struct job *job, struct text *out)
-{
-    const oltr_plan *plan = job->config.plan;
-    pairs_csv(plan->points, plan->n_points, plan->sweep, job->results, out);
-}
-
-static void fill_queries(const struct job *job, struct text *out)
-{
-    const oltr_plan *plan = job->config.plan;
-    if (plan->points[0].world.dataset)
-        queries_csv(plan->points, plan->n_points, plan->sweep, job->results, out);
-}
-
-static void fill_density(const struct job *job, struct text *out)
-{
-    density_csv(&job->config.concentration, out);
-}
-
-static void fill_density_summary(const struct job *job, struct text *out)
-{
-    density_summary(&job->config.concentration, out);
-}
-
-static const struct table {
-    const char *name;
-    void (*fill)(const struct job *job, struct text *out);
-} regret_tables[] = {{"results.csv", fill_results},
-                     {"summary.csv", fill_summary},
-                     {"pairs.csv", fill_pairs},
-                     {"queries.csv", fill_queries},
-                     {NULL, NULL}},
-  density_tables[] = {
-      {"density.csv", fill_density}, {"summary.csv", fill_density_summary}, {NULL, NULL}};
-
-/* A table without content is not written. */
 static oltr_status write_tables(const struct job *job, oltr_error *error)
 {
+    static const char *const regret[N_TABLES] = {"results.csv", "summary.csv", "pairs.csv",
+                                                 "queries.csv"};
+    static const char *const density[N_TABLES] = {"density.csv", "summary.csv"};
+    const oltr_plan *plan = job->config.plan;
+    const char *const *name = job->config.is_concentration ? density : regret;
+    struct text content[N_TABLES] = {{0}};
     oltr_status status = OLTR_OK;
-    const struct table *table = job->config.is_concentration ? density_tables : regret_tables;
-    for (; status == OLTR_OK && table->name; table++) {
-        struct text content = {0};
-        table->fill(job, &content);
-        if (content.length > 0 || content.failed)
-            status = file_write_in(job->folder, table->name, &content, error);
-        text_free(&content);
+    if (job->config.is_concentration) {
+        density_csv(&job->config.concentration, &content[0]);
+        density_summary(&job->config.concentration, &content[1]);
+    } else {
+        results_csv(plan->points, plan->n_points, plan->sweep, job->results, false, &content[0]);
+        results_csv(plan->points, plan->n_points, plan->sweep, job->results, true, &content[1]);
+        pairs_csv(plan->points, plan->n_points, plan->sweep, job->results, &content[2]);
+        if (plan->points[0].world.dataset)
+            queries_csv(plan->points, plan->n_points, plan->sweep, job->results, &content[3]);
+    }
+    for (int i = 0; i < N_TABLES; i++) {
+        bool filled = content[i].length > 0 || content[i].failed;
+        if (status == OLTR_OK && filled)
+            status = file_write_in(job->folder, name[i], &content[i], error);
+        text_free(&content[i]);
     }
     return status;
 }

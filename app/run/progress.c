@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -58,8 +59,13 @@ struct line {
 };
 
 /* Adds a piece if all of it fits. */
-static bool add(struct line *line, const char *piece)
+__attribute__((format(printf, 2, 3))) static bool add(struct line *line, const char *format, ...)
 {
+    char piece[LINE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(piece, sizeof piece, format, arguments);
+    va_end(arguments);
     size_t size = strlen(piece), columns = text_width(piece);
     if (line->columns + columns > line->width || line->used + size + 1 > LINE_SIZE)
         return false;
@@ -115,19 +121,13 @@ static void add_regrets(struct line *line, const oltr_plan *plan, const oltr_res
 {
     uint32_t p = current_point(plan, results);
     const oltr_experiment *point = &plan->points[p];
-    char piece[LINE_SIZE];
-    if (replications_of(results, p) == 0)
+    if (replications_of(results, p) == 0 ||
+        (plan->sweep_key && !add(line, "  [%.60s = %.40s]", plan->sweep_key, plan->sweep[p])))
         return;
-    if (plan->sweep_key) {
-        snprintf(piece, sizeof piece, "  [%.60s = %.40s]", plan->sweep_key, plan->sweep[p]);
-        if (!add(line, piece))
-            return;
-    }
     for (uint32_t i = 0; i < point->n_policies && i < REGRETS_SHOWN; i++) {
         double regret = oltr_results_at(results, p, i, point->n_checkpoints - 1).regret;
-        snprintf(piece, sizeof piece, "%s %.120s %.4g", i == 0 ? "  regret:" : ",",
-                 point->policy[i].label, regret);
-        if (!add(line, piece))
+        if (!add(line, "%s %.120s %.4g", i == 0 ? "  regret:" : ",", point->policy[i].label,
+                 regret))
             return;
     }
 }
@@ -142,21 +142,18 @@ static size_t terminal_width(void)
 static void make_line(const struct progress *progress, const oltr_progress *state,
                       struct line *line)
 {
-    char piece[LINE_SIZE], rate[40], left[40];
+    char rate[40], left[40];
     double percent = 100 * state->share;
     rate_text(state->seconds > 0 ? (double)state->rounds_done / state->seconds : 0, rate,
               sizeof rate);
     progress_time(state->seconds_left >= 0 ? state->seconds_left : HUGE_VAL, left, sizeof left);
-    snprintf(piece, sizeof piece, percent < 10 ? "%3.1f%%" : "%3.0f%%",
-             percent < 10 ? floor(10 * percent) / 10 : floor(percent));
-    add(line, piece);
-    snprintf(piece, sizeof piece, "  %" PRIu64 "/%" PRIu64 " replications", state->done,
-             state->total);
-    add(line, piece);
-    snprintf(piece, sizeof piece, "  ETA %s", left);
-    add(line, piece);
-    snprintf(piece, sizeof piece, "  %s", rate);
-    add(line, piece);
+    if (percent < 10)
+        add(line, "%3.1f%%", floor(10 * percent) / 10);
+    else
+        add(line, "%3.0f%%", floor(percent));
+    add(line, "  %" PRIu64 "/%" PRIu64 " replications", state->done, state->total);
+    add(line, "  ETA %s", left);
+    add(line, "  %s", rate);
     add_regrets(line, progress->plan, state->results);
 }
 
@@ -165,7 +162,7 @@ void progress_show(void *context, const oltr_progress *state)
     const struct progress *progress = context;
     struct line line = {.width = progress->terminal ? terminal_width() : 200};
     if (!progress->terminal && state->done == state->total)
-        return; /* the table is about to come */
+        return; /* the table follows */
     make_line(progress, state, &line);
     if (progress->terminal)
         fprintf(stderr, "\r%s\033[K", line.text);

@@ -22,30 +22,18 @@ enum { N_ORDERED = sizeof order / sizeof order[0] };
 
 /* ---- the folder */
 
-/* The folder of the program, without the name of the program; false where the system has no
- * /proc. */
-static bool program_folder(char folder[4096])
-{
-    ssize_t length = readlink("/proc/self/exe", folder, 4095);
-    folder[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        *slash = '\0';
-    return slash;
-}
-
 /* Where the program was installed, where it was built, or the current folder. */
 static int find_folder(struct series *series)
 {
-    static const char *const ways[] = {"../share/oltr/experiments", "../../experiments"};
+    static const char *const ways[] = {"/../share/oltr/experiments", "/../../experiments"};
     char program[4096];
-    bool known = program_folder(program);
-    for (size_t i = 0; i <= sizeof ways / sizeof ways[0]; i++) {
-        bool last = i == sizeof ways / sizeof ways[0];
-        if (!last && !known)
-            continue;
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(program, '/');
+    for (size_t i = slash ? 0 : 2; i < 3; i++) {
         const char *folder =
-            last ? "experiments" : pool_printf(&series->pool, "%s/%s", program, ways[i]);
+            i == 2 ? "experiments"
+                   : pool_printf(&series->pool, "%.*s%s", (int)(slash - program), program, ways[i]);
         const char *file =
             folder ? pool_printf(&series->pool, "%s/noncontextual.yaml", folder) : NULL;
         if (!file)

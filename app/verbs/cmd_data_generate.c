@@ -1,5 +1,5 @@
-/* cmd_data_generate.c - `oltr data generate`: the splits of a made-up data set, a few queries at a
- * time, so that the size of a set is bounded by the disk and not by the memory. */
+/* cmd_data_generate.c - `oltr data generate`: writes the splits of a generated data set, a few
+ * queries at a time, so that memory does not limit its size. */
 #define _POSIX_C_SOURCE 200809L
 #include "app/verbs/data_family.h"
 #include "lab/data/generate.h"
@@ -15,11 +15,11 @@
 const struct option data_generate_options[] = {
     {'o', "output", "DIR", NULL, "the folder of the three files (default: SHAPE)"},
     {0, "queries", "N", NULL,
-     "queries of train.txt (default: 300); vali.txt and test.txt have a third of it each, as the "
-     "real sets have"},
-    {'s', "seed", "N", NULL, "the seed of everything (default: 1)"},
+     "queries of train.txt (default: 300); vali.txt and test.txt have a third of it each, as in "
+     "the real sets"},
+    {'s', "seed", "N", NULL, "the seed of all random numbers (default: 1)"},
     {0, "split", "NAME", NULL, "write only train, vali or test"},
-    {'q', "quiet", NULL, NULL, "say nothing but errors"},
+    {'q', "quiet", NULL, NULL, "only errors"},
     {0, NULL, NULL, NULL, NULL},
 };
 

@@ -12,9 +12,10 @@
 
 const struct option data_inspect_options[] = {
     {'o', "output", "DIR", NULL, "draw a picture of each file into this folder"},
-    {'j', "threads", "N", NULL, "how many threads read (default, or 0: one for each processor)"},
+    {'j', "threads", "N", NULL,
+     "the number of threads that read (default, or 0: one for each processor)"},
     {0, "lenient", NULL, NULL, "skip bad lines and count them, instead of stopping at the first"},
-    {0, "most-features", "N", NULL, "the largest feature id that is allowed (default: 4096)"},
+    {0, "most-features", "N", NULL, "the largest feature number that is allowed (default: 4096)"},
     {0, "json", NULL, NULL, "print everything as JSON, with a list of all features"},
     {0, NULL, NULL, NULL, NULL},
 };
@@ -205,7 +206,7 @@ static void plain_name(const char *file, char name[NAME_SIZE])
         *c = strchr(plain, *c) ? *c : '_';
 }
 
-/* ... and a number, where an earlier file has the same name. */
+/* The same with a number, where an earlier file has the same name. */
 static void figure_name(const struct inspected *at, uint32_t number, char name[NAME_SIZE])
 {
     char other[NAME_SIZE];

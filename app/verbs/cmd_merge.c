@@ -1,9 +1,10 @@
-/* cmd_merge.c - `oltr merge`: the shards of a run, put together to the same bytes as one run. */
+/* cmd_merge.c - `oltr merge`: adds up the shards of a run, to the same bytes as those of one run.
+ */
 #include "app/run/job.h"
 #include "app/verbs/verbs.h"
 
 const struct option merge_options[] = {
-    {'o', "output", "DIR", NULL, "where the results go (default: the first folder)"},
+    {'o', "output", "DIR", NULL, "the folder for the results (default: the first folder)"},
     {0, "force", NULL, NULL, "replace the results of a finished run, and remove its figures"},
     {0, "no-figures", NULL, NULL, "draw nothing"},
     {'q', "quiet", NULL, NULL, "no table; only errors"},

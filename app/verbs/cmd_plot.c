@@ -1,4 +1,4 @@
-/* cmd_plot.c - `oltr plot`: the figures of a folder, from its files alone. */
+/* cmd_plot.c - `oltr plot`: draws the figures of a folder again, from its files alone. */
 #include "app/verbs/verbs.h"
 #include "report/figures/draw.h"
 #include "report/io/folder.h"
@@ -6,11 +6,11 @@
 #include <oltr/oltr.h>
 
 const struct option plot_options[] = {
-    {'q', "quiet", NULL, NULL, "say nothing but errors"},
+    {'q', "quiet", NULL, NULL, "only errors"},
     {0, NULL, NULL, NULL, NULL},
 };
 
-/* What is wrong with the files is wrong with the request; what goes wrong from there on is not. */
+/* Files that cannot be read are a mistake in the request; later failures are not. */
 static int check_folder(const char *path)
 {
     struct folder folder;

@@ -82,12 +82,10 @@ static void print_number(const char *before, double value, const char *after)
 
 static void print_verdict(const prior_check *c)
 {
-    if (c->claimed_size > 1.5 * c->honest_size) {
-        printf("It is more certain than its errors on this data allow.\n"
-               "`prior: mean` of a policy uses its means without its certainty.\n");
-    } else {
-        printf("It is no more certain than its errors on this data allow.\n");
-    }
+    bool too_certain = c->claimed_size > 1.5 * c->honest_size;
+    puts(too_certain ? "It is more certain than its errors on this data allow.\n"
+                       "`prior: mean` of a policy uses its means without its certainty."
+                     : "It is no more certain than its errors on this data allow.");
 }
 
 static void print_sizes(const prior_check *c)
@@ -102,9 +100,9 @@ static void print_sizes(const prior_check *c)
     print_number("worth     ", c->worth,
                  " observations of each document without a prior, Beta(1,1)");
     print_number("better    than Beta(1,1) for ", c->helps_until, " observations of each document");
-    printf("forgotten as Beta(a, b): half after %.0f observations of a document, nine tenths after "
-           "%.0f\n"
-           "          as mean and sd (gts): half after %.0f, in the median\n",
+    printf("weight    in the posterior mean, as Beta(a, b): one half after %.0f observations of a "
+           "document, one tenth after %.0f\n"
+           "          as mean and sd (gts): one half after %.0f, in the median\n",
            c->claimed_size, 9 * c->claimed_size, c->gauss_half);
     print_verdict(c);
 }
@@ -166,14 +164,12 @@ static oltr_status draw(const prior_check *c, const char *folder, oltr_error *er
 {
     struct prior_bin bin[CHECK_BINS];
     struct prior_error point[CHECK_POINTS];
-    for (uint32_t i = 0; i < c->n_bins; i++) {
+    for (uint32_t i = 0; i < c->n_bins; i++)
         bin[i] =
             (struct prior_bin){c->bin[i].score, c->bin[i].attraction, c->bin[i].se, c->bin[i].n};
-    }
-    for (int i = 0; i < CHECK_POINTS; i++) {
+    for (int i = 0; i < CHECK_POINTS; i++)
         point[i] = (struct prior_error){check_points[i], c->error[i].prior, c->error[i].honest,
                                         c->error[i].base, c->error[i].flat};
-    }
     oltr_status status = prior_draw_calibration(folder, bin, c->n_bins, error);
     return status == OLTR_OK ? prior_draw_errors(folder, point, CHECK_POINTS, c->claimed_size,
                                                  c->honest_size, error)

@@ -1,4 +1,4 @@
-/* cmd_report.c - `oltr report`: writes the page and the tables of a report again, from the files in
+/* cmd_report.c - `oltr report`: writes the page and the tables of a report again, from the files of
  * its folder. */
 #include "app/verbs/verbs.h"
 #include "report/report.h"

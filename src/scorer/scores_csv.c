@@ -28,9 +28,8 @@ typedef struct place {
 
 static int by_id(const void *left, const void *right)
 {
-    const place *a = left, *b = right;
-    return a->id != b->id ? (a->id > b->id) - (a->id < b->id)
-                          : (a->query > b->query) - (a->query < b->query);
+    uint64_t a = ((const place *)left)->id, b = ((const place *)right)->id;
+    return (a > b) - (a < b);
 }
 
 static place *index_queries(const oltr_dataset *d)
@@ -41,19 +40,6 @@ static place *index_queries(const oltr_dataset *d)
     if (index)
         qsort(index, d->n_queries, sizeof *index, by_id);
     return index;
-}
-
-static const place *find_query(const place *index, uint32_t n, uint64_t id)
-{
-    uint32_t low = 0, high = n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (index[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < n && index[low].id == id ? &index[low] : NULL;
 }
 
 /* ---- one line */
@@ -226,7 +212,7 @@ static oltr_status read_place(reading *r, uint32_t *row)
         return bad_field(c, "query", query, "a whole number");
     if (!whole_number(number, &document))
         return bad_field(c, "document", number, "a whole number");
-    const place *found = find_query(r->index, d->n_queries, id);
+    const place *found = bsearch(&(place){id, 0}, r->index, d->n_queries, sizeof *r->index, by_id);
     if (!found)
         return set_error(c->error, OLTR_EVALUE,
                          "%s:%" PRIu64 ": the data has no query %" PRIu64
@@ -310,7 +296,7 @@ static oltr_status check_complete(const reading *r)
         r->csv.name, missing, d->n_rows, document, d->query[query]);
 }
 
-/* An id that two queries share cannot be told apart in the file. */
+/* The file names queries by their id, so no two may have the same. */
 static oltr_status check_index(const reading *r)
 {
     for (uint32_t q = 1; q < r->dataset->n_queries; q++)

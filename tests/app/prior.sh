@@ -72,7 +72,7 @@ expect 0 '' "$OLTR" prior check --data test.txt.gz --scores shuffled.csv -o agai
 same again/prior.csv plain/prior.csv
 
 # what is wrong
-expect 2 'prior needs a command behind it' "$OLTR" prior
+expect 2 'prior needs a command after it' "$OLTR" prior
 expect 2 'did you mean `train`?' "$OLTR" prior trian
 expect 2 'prior train needs --train FILE' "$OLTR" prior train
 expect 2 'prior train needs --vali FILE' "$OLTR" prior train --train train.txt
