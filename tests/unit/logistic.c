@@ -244,7 +244,6 @@ static double factor_distance(const subject *s)
 
 static void test_sigmoid(void **unused)
 {
-    (void)unused;
     assert_true(sigmoid(0) == 0.5);
     assert_true(sigmoid(745) == 1 && sigmoid(1e308) == 1 && sigmoid(INFINITY) == 1);
     assert_true(sigmoid(-707) > 0 && sigmoid(-709) == 0 && sigmoid(-1e308) == 0 &&
@@ -260,7 +259,6 @@ static void test_sigmoid(void **unused)
 
 static void test_response_keeps_small_residuals(void **unused)
 {
-    (void)unused;
     double z[4] = {40, -40, 700, -700}, n[4] = {3, 3, 3, 3}, s[4] = {3, 0, 3, 0}, residual[4],
            curvature[4];
     KERNEL(logistic_residuals)(4, z, n, s, residual, curvature);
@@ -274,7 +272,6 @@ static void test_response_keeps_small_residuals(void **unused)
 static void test_product_of_a_packed_matrix(void **unused)
 {
     static double a[70 * 71 / 2], x[70], out[2][70];
-    (void)unused;
     from.state = 2;
     for (uint32_t dim = 1; dim <= 70; dim++) {
         for (uint32_t i = 0; i < dim * (dim + 1) / 2; i++)
@@ -298,7 +295,6 @@ static void test_product_of_a_packed_matrix(void **unused)
 static void test_weights_near(void **unused)
 {
     double now[12], then[12], share[12]; /* one more than are looked at */
-    (void)unused;
     for (size_t n = 0; n <= 11; n++)
         for (size_t odd = 0; odd <= n; odd++) {
             for (size_t i = 0; i < 12; i++) {
@@ -357,7 +353,6 @@ static void test_root(void **unused)
 {
     static const double lambdas[] = {1e-4, 1e-2, 1, 10};
     static float x[60 * MAX_DIM];
-    (void)unused;
     for (uint32_t trial = 0; trial < 48; trial++) {
         from.state = 100 + trial;
         uint32_t dim = 1 + below(&from, 20), n = 1 + below(&from, 60);
@@ -371,7 +366,6 @@ static void test_root(void **unused)
 static void test_fewer_rows_than_dimensions(void **unused)
 {
     static float x[6 * MAX_DIM];
-    (void)unused;
     from.state = 7;
     subject s = subject_new(30, 16, 1e-4, 0.1);
     random_rows(x, 6, 30, 1);
@@ -384,7 +378,6 @@ static void test_fewer_rows_than_dimensions(void **unused)
 static void test_one_row(void **unused)
 {
     const float x = 1, zero[3] = {0, -0.0f, 0};
-    (void)unused;
     subject s = subject_new(1, 1, 1e-4, 0.1);
     for (int i = 0; i < 50; i++) {
         learn_one(&s, &x, i % 5 == 0);
@@ -404,7 +397,6 @@ static void test_repeated_in_a_round(void **unused)
     static float x[4 * 5];
     const float *seen[200];
     double click[200];
-    (void)unused;
     from.state = 9;
     random_rows(x, 4, 5, 2);
     subject whole = subject_new(5, 8, 0.01, 0.1), single = subject_new(5, 8, 0.01, 0.1);
@@ -432,7 +424,6 @@ static void test_repeated_in_a_round(void **unused)
 static void test_nearly_dependent_features(void **unused)
 {
     static float x[20 * 3];
-    (void)unused;
     for (uint32_t trial = 0; trial < 4; trial++) {
         from.state = 77777 * (trial + 1);
         random_rows(x, 20, 3, 10);
@@ -455,7 +446,6 @@ static void test_nearly_dependent_features(void **unused)
 static void test_huge_features(void **unused)
 {
     static float x[40 * 12];
-    (void)unused;
     for (uint32_t trial = 0; trial < 8; trial++) {
         from.state = 300 + trial;
         oltr_error error;
@@ -482,7 +472,6 @@ static void test_huge_features_absorbed(void **unused)
 {
     static float x[8 * 16];
     double truth[16];
-    (void)unused;
     for (uint32_t trial = 0; trial < 60; trial++) {
         from.state = 400 + trial;
         uint32_t dim = 9 + below(&from, 8), n = 3 + below(&from, 6);
@@ -503,7 +492,6 @@ static void test_huge_features_absorbed(void **unused)
 static void test_small_drift_of_huge_features(void **unused)
 {
     static float x[40 * 6];
-    (void)unused;
     for (uint32_t trial = 0; trial < 30; trial++) {
         from.state = 500 + trial;
         uint32_t dim = 1 + below(&from, 6);
@@ -522,7 +510,6 @@ static void test_small_drift_of_huge_features(void **unused)
 static void test_large_features_exactly(void **unused)
 {
     static float x[40 * 8];
-    (void)unused;
     from.state = 12;
     random_rows(x, 40, 8, 1e4);
     subject s = subject_new(8, 40, 1e-2, 0.1);
@@ -533,7 +520,6 @@ static void test_large_features_exactly(void **unused)
 static void test_plain_solver(void **unused)
 {
     static float x[20 * 6];
-    (void)unused;
     from.state = 13;
     random_rows(x, 20, 6, 2);
     subject s = subject_new(6, 20, 1e-4, 0.1);
@@ -553,7 +539,6 @@ static void test_plain_solver(void **unused)
 static void test_effort(void **unused)
 {
     static float x[30 * 10];
-    (void)unused;
     from.state = 14;
     random_rows(x, 30, 10, 1);
     subject s = subject_new(10, 64, 1e-4, 0.1);
@@ -585,7 +570,6 @@ static void test_factor(void **unused)
 {
     static const double drifts[] = {0, 0.01, 0.1, 0.5};
     static float x[40 * 9];
-    (void)unused;
     for (int k = 0; k < 4; k++) {
         from.state = 20;
         random_rows(x, 40, 9, 3);
@@ -613,7 +597,6 @@ static void test_lowered_weights(void **unused)
     double gram[D * (D + 1) / 2] = {0}, moment[D] = {0}, weight[N], none[N] = {0}, work[64 * D],
                               column[D];
     const float *row[N];
-    (void)unused;
     from.state = 25;
     random_rows(x, N, D, 1);
     for (uint32_t i = 0; i < N; i++) {
@@ -644,7 +627,6 @@ static void test_lowered_weights(void **unused)
 static void test_refresh(void **unused)
 {
     static float x[25 * 7];
-    (void)unused;
     from.state = 30;
     random_rows(x, 25, 7, 2);
     subject s = subject_new(7, 12, 1e-3, 0.1); /* some rows are absorbed */
@@ -672,7 +654,6 @@ static void test_absorb(void **unused)
 {
     enum { N = 6, D = 4 };
     static float x[(N + 1) * D];
-    (void)unused;
     for (uint32_t trial = 0; trial < 20; trial++) {
         from.state = 40 + trial;
         random_rows(x, N + 1, D, 3);
@@ -728,7 +709,6 @@ static void test_absorb(void **unused)
 static void test_contexts_that_never_repeat(void **unused)
 {
     static float x[MAX_ROUND * 8];
-    (void)unused;
     for (uint32_t capacity = 1; capacity <= 16; capacity *= 2) {
         from.state = 50 + capacity;
         subject s = subject_new(8, capacity, 1e-2, 0.1);
@@ -759,7 +739,6 @@ static void test_contexts_that_never_repeat(void **unused)
 static void test_merge(void **unused)
 {
     static float x[20 * 6];
-    (void)unused;
     from.state = 60;
     random_rows(x, 20, 6, 2);
     subject a = subject_new(6, 24, 1e-2, 0.1), b = subject_new(6, 40, 1e-2, 0),
@@ -797,7 +776,6 @@ static void test_merge(void **unused)
 static void test_merge_into_less_room(void **unused)
 {
     static float x[40 * 4];
-    (void)unused;
     from.state = 65;
     random_rows(x, 40, 4, 2);
     subject all = subject_new(4, 64, 1e-2, 0.1), few = subject_new(4, 4, 1e-2, 0.1);
@@ -836,7 +814,6 @@ static void test_merge_of_separable_data(void **unused)
 {
     enum { D = 60, ROOM = 100 };
     static float x[2 * ROOM * D];
-    (void)unused;
     from.state = 66;
     random_rows(x, 2 * ROOM, D, 3);
     subject a = subject_new(D, ROOM, 1e-4, 0.1), b = subject_new(D, ROOM, 1e-4, 0.1),
@@ -867,7 +844,6 @@ static void test_largest_counts(void **unused)
 {
     const float x[2] = {1, 0.5f};
     oltr_error error;
-    (void)unused;
     subject a = subject_new(2, 4, 1, 0.1), b = subject_new(2, 4, 1, 0.1);
     for (int i = 0; i < 2; i++) {
         learn_one(i ? &b : &a, x, 1);
@@ -941,7 +917,6 @@ static void test_copies_go_on(void **unused)
 {
     static float x[60 * 12], fresh[12];
     oltr_error error = {0};
-    (void)unused;
     for (uint32_t trial = 0; trial < 90; trial++) {
         from.state = 1000 + trial;
         uint32_t dim = 1 + below(&from, 12), capacity = 1 + below(&from, trial % 2 ? 10 : 200),
@@ -985,7 +960,6 @@ static void test_copies_go_on(void **unused)
 static void test_copies_of_nothing_possible(void **unused)
 {
     float x[2] = {1, 0.5f};
-    (void)unused;
     subject s = subject_new(2, 4, 1, 0.1);
     learn_one(&s, x, 1);
     ldl f = logistic_factor(s.state, &s.p);
@@ -1017,7 +991,6 @@ static void test_copies_of_nothing_possible(void **unused)
 static void test_forget(void **unused)
 {
     static float x[20 * 6];
-    (void)unused;
     from.state = 70;
     random_rows(x, 20, 6, 2);
     subject s = subject_new(6, 10, 1e-2, 0.1);
@@ -1048,7 +1021,6 @@ static void test_many_rows(void **unused)
 {
     enum { N = 5000, CAPACITY = 3000 };
     static float x[N * 3];
-    (void)unused;
     from.state = 80;
     for (uint32_t i = 0; i < N; i++) { /* rows that differ in few bits */
         x[i * 3] = (float)(i % 17);
@@ -1079,7 +1051,6 @@ static void test_many_rows(void **unused)
 static void test_zero_has_no_sign(void **unused)
 {
     const float plus[2] = {0, 1}, minus[2] = {-0.0f, 1};
-    (void)unused;
     subject s = subject_new(2, 4, 1, 0.1);
     learn_one(&s, minus, 1);
     learn_one(&s, plus, 0);
@@ -1107,7 +1078,6 @@ static subject healthy(void)
 
 static void test_check(void **unused)
 {
-    (void)unused;
     subject s = healthy();
     const logistic *p = &s.p;
     const struct {
@@ -1153,7 +1123,6 @@ static void test_check(void **unused)
 
 static void test_check_derived(void **unused)
 {
-    (void)unused;
     subject s = healthy();
     const logistic *p = &s.p;
     oltr_error error;
@@ -1193,7 +1162,6 @@ static void test_check_derived(void **unused)
 static void test_plan(void **unused)
 {
     layout l = {64, 0};
-    (void)unused;
     logistic p = logistic_plan(&l, 5, 100, 100, 1, 0.1);
     assert_false(l.overflow);
     assert_true(p.count == 64 && p.table_size == 256 && l.used > p.work);
