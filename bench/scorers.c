@@ -1,5 +1,5 @@
-/* scorers.c - the NDCG of the neural scorer on judged queries it was not trained on, beside simpler
- * scorers.
+/* scorers.c - the NDCG of the neural scorer on judged queries it was not trained on, compared
+ * with simpler scorers.
  *
  *   bench_scorers TRAIN VALI TEST [--seeds N] [--strict]
  *

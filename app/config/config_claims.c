@@ -56,7 +56,7 @@ static bool find_relation(const struct reader *reader, const struct node *map,
                           const struct node **list, struct claim_test *test)
 {
     uint32_t count = 0;
-    for (int i = 0; i < CLAIM_UNTOLD; i++) {
+    for (int i = 0; i < N_CLAIM_RELATIONS; i++) {
         const struct node *node = tree_get(map, claim_relations[i]);
         if (node) {
             test->relation = (enum claim_relation)i;
@@ -96,7 +96,7 @@ static bool read_untold(const struct reader *reader, const struct node *map,
     for (const struct node *entry = map->first; entry; entry = entry->next)
         if (entry != untold && strcmp(entry->key->text, "of") != 0)
             return read_bad(reader, entry->key, "beside `untold` only `of` makes sense");
-    test->relation = CLAIM_UNTOLD;
+    test->relation = CLAIM_UNDECIDABLE;
     return read_line(reader, untold, &test->reason);
 }
 

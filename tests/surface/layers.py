@@ -37,7 +37,7 @@ USES = {
     "app/args": BASE | {"lab/plan"},
     "app/config": BASE | {"lab/plan", "report"},
     "app/run": BASE | {"lab/data", "lab/plan", "report", "scorer", "app/args", "app/config"},
-    "app/verbs": BASE | {"lab/data", "report", "scorer", "app/args", "app/run"},
+    "app/verbs": BASE | {"lab/data", "lab/plan", "report", "scorer", "app/args", "app/run"},
     "app/mpi": {"app/run", "app/verbs"},
     "app": {"app/verbs"},
     # what others compile with

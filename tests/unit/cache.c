@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "conform/format.h"
+#include "support/snapshot.h"
 #include "lab/data/digest.h"
 
 static const char *const small =

@@ -18,7 +18,7 @@ void *pool_get(struct pool *pool, size_t count, size_t size)
     if (size != 0 && count > (LARGEST_PLAN - pool->used) / size)
         return NULL;
     struct pool_block *block = calloc(1, sizeof *block + count * size);
-    if (block == NULL)
+    if (!block)
         return NULL;
     block->next = pool->blocks;
     pool->blocks = block;
@@ -29,7 +29,7 @@ void *pool_get(struct pool *pool, size_t count, size_t size)
 char *pool_text(struct pool *pool, const char *text, size_t length)
 {
     char *copy = pool_get(pool, length + 1, 1);
-    if (copy != NULL)
+    if (copy)
         memcpy(copy, text, length);
     return copy;
 }
@@ -50,7 +50,7 @@ char *pool_printf(struct pool *pool, const char *format, ...)
 
 void pool_free(struct pool *pool)
 {
-    while (pool->blocks != NULL) {
+    while (pool->blocks) {
         struct pool_block *next = pool->blocks->next;
         free(pool->blocks);
         pool->blocks = next;

@@ -13,7 +13,7 @@ typedef struct arena arena;
 
 /* What an arena calls while it plays, about every 20 ms. */
 typedef struct arena_watch {
-    int (*stop)(void *context); /* NULL, or non-zero: give up */
+    int (*stop)(void *context); /* NULL, or non-zero: stop */
     /* NULL, or gets the rounds that a policy has played since the last call, and their time */
     void (*played)(void *context, uint32_t policy, uint64_t rounds, uint64_t ns);
     void *context;
@@ -35,6 +35,6 @@ const double *arena_regret(const arena *a);
 const double *arena_reward(const arena *a);
 const uint64_t *arena_ns(const arena *a);
 /* Was every list as good as any other? */
-int arena_saturated(const arena *a);
+bool arena_saturated(const arena *a);
 
 #endif

@@ -1,5 +1,5 @@
-/* manifest.h - manifest.json: what was run, by which program, where and how fast; and what `oltr
- * plot` needs to draw the figures again. */
+/* manifest.h - manifest.json: what was run, by which program, on which machine, how fast, and all
+ * that `oltr plot` needs to draw the figures again. */
 #ifndef OLTR_REPORT_IO_MANIFEST_H
 #define OLTR_REPORT_IO_MANIFEST_H
 
@@ -29,16 +29,15 @@ struct manifest_record {
 oltr_status manifest_write(const char *folder, const struct manifest_record *record,
                            oltr_error *error);
 
-/* What is read back: enough to draw. */
+/* What is read back. */
 struct manifest {
-    json_t *json; /* the strings live in here */
+    json_t *json; /* owns the strings */
     bool is_concentration;
     struct figure_scene scene; /* without its results */
     uint32_t n_figures;
     struct figure *figure; /* (n_figures) */
     struct figure_point *point;
     const char **policy;
-    const char **note; /* (policies) or NULL for each */
     uint32_t n_claims;
     struct claim *claim; /* (n_claims) */
 };
