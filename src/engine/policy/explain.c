@@ -1,14 +1,13 @@
-/* explain.c - which slot, item, candidate or feature a refused call of rank or learn was refused
- * for.
+/* explain.c - the slot, item, candidate or feature for which rank or learn refused a call.
  *
- * The status is that of the checks in rounds.c; this file only finds the place, slowly and plainly,
+ * The status comes from the checks in rounds.c; this file only finds the place, by a plain search
  * in the order of those checks.
  */
 #include <stdlib.h>
 
 #include "engine/policy/rounds.h"
 
-/* A call and what was said about it. */
+/* A call and its status. */
 typedef struct refusal {
     const oltr_policy *policy;
     const oltr_query *query;
@@ -19,6 +18,11 @@ typedef struct refusal {
     oltr_status status;
     oltr_error *error;
 } refusal;
+
+static oltr_status explain_plainly(const refusal *r)
+{
+    return set_error(r->error, r->status, "%s", oltr_strerror(r->status));
+}
 
 /* ---- arguments that are missing */
 
@@ -92,7 +96,7 @@ static oltr_status explain_items(const refusal *r)
     if (r->from.item && explain_list(r, r->from.item, r->from.n, n_items, "candidate") != OLTR_OK)
         return r->status;
     if (!r->feedback)
-        return set_error(r->error, r->status, "%s", oltr_strerror(r->status));
+        return explain_plainly(r);
     if (explain_list(r, r->ranking->item, r->ranking->k, r->from.item ? n_items : r->from.n,
                      "slot") != OLTR_OK)
         return r->status;
@@ -101,7 +105,7 @@ static oltr_status explain_items(const refusal *r)
             return set_error(r->error, r->status,
                              "slot %u shows item %u, which is not among the %u candidates", slot,
                              r->ranking->item[slot], r->from.n);
-    return set_error(r->error, r->status, "%s", oltr_strerror(r->status));
+    return explain_plainly(r);
 }
 
 /* ---- features */
@@ -157,7 +161,7 @@ static oltr_status explain_features(const refusal *r)
         if (row != UINT32_MAX && explain_row(r, row, (double)LARGEST_FEATURE) != OLTR_OK)
             return r->status;
     }
-    return set_error(r->error, r->status, "%s", oltr_strerror(r->status));
+    return explain_plainly(r);
 }
 
 /* ---- slots */
@@ -182,12 +186,12 @@ static oltr_status explain_examined(const refusal *r)
         if (seen->examined[slot] > 1)
             return set_error(r->error, r->status, "slot %u: the mask holds %u, and must be 0 or 1",
                              slot, (unsigned)seen->examined[slot]);
-    return set_error(r->error, r->status, "%s", oltr_strerror(r->status));
+    return explain_plainly(r);
 }
 
 static oltr_status explain_reward(const refusal *r, uint32_t slot)
 {
-    int clicks = r->policy->ops->info.rewards == OLTR_CLICKS;
+    bool clicks = r->policy->ops->info.rewards == OLTR_CLICKS;
     double reward = r->feedback->reward[slot];
     uint32_t item = r->ranking->item[slot];
     if (bad_reward(reward, clicks) && clicks)
@@ -211,7 +215,7 @@ static oltr_status explain_rewards(const refusal *r)
     for (uint32_t slot = 0; slot < seen->n_examined; slot++)
         if ((!seen->examined || seen->examined[slot]) && explain_reward(r, slot) != OLTR_OK)
             return r->status;
-    return set_error(r->error, r->status, "%s", oltr_strerror(r->status));
+    return explain_plainly(r);
 }
 
 /* ---- the rest */
@@ -234,12 +238,7 @@ static oltr_status explain_state(const refusal *r)
                 "slot %u (item %u): with another %g its observations are more than can be kept",
                 slot, list.item[0], one.weight[0]);
     }
-    return set_error(r->error, r->status, "%s", oltr_strerror(r->status));
-}
-
-static oltr_status explain_plainly(const refusal *r)
-{
-    return set_error(r->error, r->status, "%s", oltr_strerror(r->status));
+    return explain_plainly(r);
 }
 
 /* What can be wrong with a ranking and with a lesson alike. */
@@ -280,7 +279,7 @@ static oltr_status explain_lesson(const refusal *r)
     case OLTR_EUNSUPPORTED:
         return set_error(
             r->error, r->status,
-            "%s does not learn from weights; takes_weights in the catalogue says who does",
+            "%s does not learn from weights; use a policy with takes_weights in the catalogue",
             r->policy->ops->info.name);
     default:
         return explain_list_and_query(r);
@@ -298,7 +297,7 @@ oltr_status oltr_explain_rank(const oltr_policy *policy, const oltr_query *query
     if (r.status != OLTR_OK)
         return explain_list_and_query(&r);
     r.status = rank_checked(policy, &from, &rng, scratch, ranking);
-    int known = r.status == OLTR_OK || (r.status == OLTR_EFEATURE && policy->ops->info.contextual);
+    bool known = r.status == OLTR_OK || (r.status == OLTR_EFEATURE && policy->ops->info.contextual);
     return known ? explain_list_and_query(&r) : explain_plainly(&r);
 }
 
