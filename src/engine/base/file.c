@@ -27,17 +27,27 @@ bool flush_to_disk(int fd)
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
 }
 
-bool flush_folder_of(const char *path)
+/* The folder of a path in new memory, and its last part; NULL with errno set. */
+static char *folder_of(const char *path, const char **name)
 {
     const char *slash = strrchr(path, '/');
-    size_t length = !slash ? 1 : slash == path ? 1 : (size_t)(slash - path);
+    size_t length = slash && slash > path ? (size_t)(slash - path) : 1;
     char *folder = malloc(length + 1);
-    if (!folder) {
-        errno = ENOMEM;
-        return false;
+    *name = slash ? slash + 1 : path;
+    errno = ENOMEM;
+    if (folder) {
+        memcpy(folder, slash ? path : ".", length);
+        folder[length] = 0;
     }
-    memcpy(folder, slash ? path : ".", length);
-    folder[length] = 0;
+    return folder;
+}
+
+bool flush_folder_of(const char *path)
+{
+    const char *name;
+    char *folder = folder_of(path, &name);
+    if (!folder)
+        return false;
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool good = fd >= 0 ? flush_to_disk(fd)
                         : errno == EACCES; /* a folder may allow new files and no reading */
@@ -97,7 +107,7 @@ char *follow_links(const char *path)
     return at;
 }
 
-/* ---- beside */
+/* ---- temporary files */
 
 /* Whether this is NAME.123-4.tmp, or NAME.123.tmp. */
 static bool is_temp_file(const char *entry, const char *name)
@@ -143,29 +153,19 @@ static void remove_if_left(int folder, const char *entry)
     close(fd);
 }
 
-/* `room` is for a copy of the path. */
-static void clean(const char *path, char *room)
+void temp_file_clean(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t length = !slash ? 0 : slash == path ? 1 : (size_t)(slash - path);
     int why = errno;
-    memcpy(room, path, length);
-    room[length] = 0;
-    DIR *folder = opendir(slash ? room : ".");
+    const char *name;
+    char *path_of_folder = folder_of(path, &name);
+    DIR *folder = path_of_folder ? opendir(path_of_folder) : NULL;
     for (const struct dirent *entry; folder && (entry = readdir(folder));)
         if (is_temp_file(entry->d_name, name))
             remove_if_left(dirfd(folder), entry->d_name);
     if (folder)
         closedir(folder);
+    free(path_of_folder);
     errno = why;
-}
-
-void temp_file_clean(const char *path)
-{
-    char *room = malloc(strlen(path) + 1);
-    if (room)
-        clean(path, room);
-    free(room);
 }
 
 /* Locks a new file, where the file system can; -1 if another process removed it before that. */
@@ -187,8 +187,7 @@ bool temp_file_open(temp_file *b, const char *path, unsigned mode)
     enum { TRIES = 100 };
     size_t room = strlen(path) + 64;
     *b = (temp_file){-1, malloc(room)};
-    if (b->name)
-        clean(path, b->name);
+    temp_file_clean(path);
     errno = b->name ? EEXIST : ENOMEM;
     for (int i = 0; b->name && b->fd < 0 && errno == EEXIST && i < TRIES; i++) {
         snprintf(b->name, room, "%s.%ld-%d.tmp", path, (long)getpid(), i);

@@ -43,9 +43,8 @@ static oltr_status check_settings(const oltr_settings *settings, oltr_error *err
     if (!prior_is_taken(settings))
         return set_error(
             error, OLTR_EPRIOR,
-            "a prior is given, but %s has `prior: none` and would not read it: set its "
-            "parameter prior to full "
-            "(or mean), or leave the prior out of the settings",
+            "a prior is given, but %s has `prior: none` and would not read it: set its parameter "
+            "prior to full (or mean), or leave the prior out of the settings",
             settings->info->name);
     return prior_check(&settings->prior, settings->n_items, 0, error);
 }

@@ -185,17 +185,25 @@ static bool good_shown_rows(const oltr_policy *policy, const candidates *from,
 
 /* ---- ranking */
 
+/* What ranking and learning require of a query alike; fills in *from. */
+HOT oltr_status check_query(const oltr_policy *policy, const oltr_query *query, uint32_t k,
+                            candidates *from)
+{
+    set_candidates(from, policy, query);
+    oltr_status status = check_candidates(policy, query, from);
+    if (status != OLTR_OK)
+        return status;
+    return k < 1 || k > from->n ? OLTR_ESLOTS : OLTR_OK;
+}
+
 /* Everything that is the same for all lists of one query. */
 HOT oltr_status check_ranking_query(const oltr_policy *policy, const oltr_query *query, uint32_t k,
                                     oltr_scratch *scratch, candidates *from)
 {
     uint32_t n_items = policy->settings.n_items;
-    set_candidates(from, policy, query);
-    oltr_status status = check_candidates(policy, query, from);
+    oltr_status status = check_query(policy, query, k, from);
     if (status != OLTR_OK)
         return status;
-    if (k < 1 || k > from->n)
-        return OLTR_ESLOTS;
     if (scratch->n_items < n_items || scratch->bytes < policy->scratch_bytes)
         return OLTR_ESCRATCH;
     if (!from->item)
@@ -324,14 +332,9 @@ HOT oltr_status check_feedback(const oltr_policy *policy, const oltr_ranking *sh
 HOT oltr_status check_learning_query(const oltr_policy *policy, const item_marks *marks,
                                      const oltr_query *query, uint32_t k, candidates *from)
 {
-    set_candidates(from, policy, query);
-    oltr_status status = check_candidates(policy, query, from);
-    if (status != OLTR_OK)
+    oltr_status status = check_query(policy, query, k, from);
+    if (status != OLTR_OK || !from->item)
         return status;
-    if (k < 1 || k > from->n)
-        return OLTR_ESLOTS;
-    if (!from->item)
-        return OLTR_OK;
     from->mark = marks->word;
     from->base = new_stamps(marks, 2 * from->n);
     return mark_rows(from, marks, from->base) ? OLTR_OK : OLTR_EITEM;

@@ -135,12 +135,10 @@ static bool get_text(reader *r, char text[LONGEST_TEXT])
 
 static oltr_status contradicts(oltr_error *error, const char *what)
 {
-    return set_error(
-        error, OLTR_ECORRUPT,
-        "the snapshot's checksum is right, but its %s is not one this oltr knows: it was "
-        "written by another "
-        "version or program",
-        what);
+    return set_error(error, OLTR_ECORRUPT,
+                     "the snapshot's checksum is right, but its %s is not one this oltr knows: it "
+                     "was written by another version or program",
+                     what);
 }
 
 static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_error *error)
@@ -365,9 +363,8 @@ static oltr_status check_claim(const outline *o, const oltr_settings *settings, 
     if (!scratch || block > most || scratch > most - block || 2 * prior > most - block - scratch)
         return set_error(error, OLTR_ENOMEM,
                          "this %s with %u items and %u features takes %zu bytes and %zu for each "
-                         "ranking thread, more than "
-                         "the %zu allowed to a snapshot of its length: raise most_bytes of "
-                         "oltr_load_with() if you trust it",
+                         "ranking thread, more than the %zu allowed to a snapshot of its length: "
+                         "raise most_bytes of oltr_load_with() if you trust it",
                          o->kind, o->n_items, o->dim, block, scratch, most);
     return OLTR_OK;
 }
@@ -431,10 +428,9 @@ static oltr_status check_options(const oltr_load_options *options, oltr_error *e
                          options->size);
     if ((options->size && options->size != sizeof *options) || any ||
         !memory_is_whole(options->memory) || (options->custom_bytes && !options->custom))
-        return set_error(
-            error, OLTR_EINVAL,
-            "load options begin as zeros: reserved members stay 0, a memory hook has take "
-            "and give");
+        return set_error(error, OLTR_EINVAL,
+                         "load options begin as zeros: reserved members stay 0, a memory hook has "
+                         "take and give");
     return OLTR_OK;
 }
 

@@ -282,8 +282,7 @@ const policy_ops toprank_ops = {
         {.name = "toprank",
          .title = "TopRank",
          .source = "Lattimore, Kveton, Li, Szepesvari: TopRank: A Practical Algorithm for Online "
-                   "Stochastic "
-                   "Ranking, NeurIPS 2018",
+                   "Stochastic Ranking, NeurIPS 2018",
          .summary =
              "Sorts the items into blocks by pairwise comparisons and shuffles within the blocks.",
          .rewards = OLTR_CLICKS,
