@@ -1,35 +1,22 @@
 /* corners.c - states that only odd histories lead to: rewards that cancel, everything forgotten,
- * very long lists, a check after every round.
+ * very long lists, a check after every round, rows that never repeat.
  *
  * All through the public interface, as a program would get there.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <oltr/oltr.h>
+#include "conform/fixtures.h"
 
 enum { MOST = 40 };
 
+/* `key` is a parameter to set, or NULL. */
 static oltr_policy *make(const char *kind, uint32_t items, uint32_t dim, const char *key,
                          const char *value)
 {
-    oltr_settings settings;
-    oltr_error error = {0};
-    assert_int_equal(oltr_settings_init(&settings, kind, items, &error), OLTR_OK);
-    settings.dim = dim;
+    variant v = variant_of(kind);
+    oltr_settings s = settings_for(&v, items);
+    s.dim = dim;
     if (key)
-        assert_int_equal(oltr_settings_set(&settings, key, value, &error), OLTR_OK);
-    oltr_policy *policy = oltr_policy_new(&settings, &error);
-    if (!policy)
-        fail_msg("%s: %s", kind, error.msg);
-    return policy;
+        expect(oltr_settings_set(&s, key, value, NULL), OLTR_OK);
+    return policy_from(&s);
 }
 
 /* One item is shown and examined. */
@@ -39,42 +26,26 @@ static void learn_one(oltr_policy *policy, uint32_t item, const float *x, uint32
     oltr_query query = {.n_items = 2, .dim = dim, .x = x};
     oltr_ranking list = {1, &item, NULL};
     oltr_feedback seen = {1, &reward};
-    assert_int_equal(oltr_learn(policy, &query, &list, &seen), OLTR_OK);
-}
-
-static void *saved(const oltr_policy *policy, size_t *size)
-{
-    void *bytes = malloc(oltr_save_bound(policy));
-    assert_non_null(bytes);
-    assert_int_equal(oltr_save(policy, bytes, oltr_save_bound(policy), size), OLTR_OK);
-    return bytes;
+    expect(oltr_learn(policy, &query, &list, &seen), OLTR_OK);
 }
 
 /* The check passes, and what it saves it can load. */
 static void assert_healthy(const oltr_policy *policy)
 {
-    oltr_error error = {0};
-    size_t size;
-    if (oltr_check(policy, &error) != OLTR_OK)
-        fail_msg("%s", error.msg);
-    void *bytes = saved(policy, &size);
-    oltr_policy *again = oltr_load(bytes, size, &error);
-    if (!again)
-        fail_msg("%s", error.msg);
-    oltr_policy_free(again);
-    free(bytes);
+    assert_sound(policy);
+    oltr_policy_free(copy_of(policy));
 }
 
 static void test_rewards_that_cancel(void **unused)
 {
     static const char *const kinds[] = {"lints", "cascade-lints", "lints-cascade"};
     (void)unused;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    for (size_t k = 0; k < COUNT(kinds); k++)
         for (uint32_t dim = 1; dim <= 8; dim++) {
             float x[2 * 8];
-            oltr_rng rng = oltr_rng_make(k, dim);
+            dice d = {10 * k + dim};
             for (uint32_t j = 0; j < 2 * dim; j++)
-                x[j] = (float)oltr_rng_normal(&rng) / 4;
+                x[j] = (float)normal(&d) / 4;
             oltr_policy *policy = make(kinds[k], 2, dim, NULL, NULL);
             if (oltr_policy_info_by_name(kinds[k], NULL)->rewards == OLTR_REALS) {
                 learn_one(policy, 0, x, dim, 1);
@@ -104,18 +75,18 @@ static void test_forgotten_for_good(void **unused)
     learn_one(rows, 0, x, 3, 1);
     for (int t = 0; t < 7500; t++) {
         if (t % 7 == 0)
-            assert_int_equal(oltr_forget(items, 0.5), OLTR_OK);
+            expect(oltr_forget(items, 0.5), OLTR_OK);
         learn_one(items, 1, NULL, 0, 1);
-        assert_int_equal(oltr_forget(idle, 0.9), OLTR_OK);
+        expect(oltr_forget(idle, 0.9), OLTR_OK);
         learn_one(features, 1, x, 3, 1);
-        assert_int_equal(oltr_forget(features, 0.9), OLTR_OK);
+        expect(oltr_forget(features, 0.9), OLTR_OK);
         if (t % 50 == 0 || t > 6700) {
             assert_healthy(items);
             assert_healthy(idle);
             assert_healthy(features);
         }
     }
-    assert_int_equal(oltr_forget(rows, 1e-300), OLTR_OK);
+    expect(oltr_forget(rows, 1e-300), OLTR_OK);
     assert_healthy(rows);
     oltr_policy_free(items);
     oltr_policy_free(idle);
@@ -141,8 +112,8 @@ static void test_stale_weights_of_a_long_list(void **unused)
             click[i] = 1;
         }
         oltr_policy *policy = make("logts", MOST, 1, "weights", "stale");
-        assert_int_equal(oltr_learn(policy, &query, &list, &seen), OLTR_OK);
-        assert_int_equal(oltr_predict(policy, &query, mean, sd), OLTR_OK);
+        expect(oltr_learn(policy, &query, &list, &seen), OLTR_OK);
+        expect(oltr_predict(policy, &query, mean, sd), OLTR_OK);
         double precision = pow(mean[0] * (1 - mean[0]) / sd[0], 2);
         assert_true(fabs(precision - (1e-4 + k / 4.0)) < 1e-6 * precision);
         oltr_policy_free(policy);
@@ -152,12 +123,12 @@ static void test_stale_weights_of_a_long_list(void **unused)
 /* Looking at a policy leaves it as it is, and all that it will do. */
 static void test_check_changes_nothing(void **unused)
 {
-    enum { ITEMS = 20, DIM = 4, SLOTS = 3 };
+    enum { SLOTS = 3 };
     float x[ITEMS * DIM];
     (void)unused;
-    oltr_rng rng = oltr_rng_make(3, 0);
+    dice d = {3};
     for (uint32_t j = 0; j < ITEMS * DIM; j++)
-        x[j] = (float)oltr_rng_normal(&rng) / 2;
+        x[j] = (float)normal(&d) / 2;
     oltr_policy *watched = make("logts", ITEMS, DIM, "rows", "8"),
                 *alone = make("logts", ITEMS, DIM, "rows", "8");
     oltr_scratch *scratch = oltr_scratch_new(alone);
@@ -167,24 +138,17 @@ static void test_check_changes_nothing(void **unused)
         uint32_t item[SLOTS], other[SLOTS];
         double score[SLOTS], same[SLOTS], click[SLOTS];
         oltr_ranking list = {SLOTS, item, score}, again = {SLOTS, other, same};
-        oltr_rng user = oltr_rng_at(oltr_rng_make(4, 0), 1, t);
-        assert_int_equal(oltr_rank(alone, &query, oltr_rng_at(rng, 0, t), scratch, &list), OLTR_OK);
-        assert_int_equal(oltr_rank(watched, &query, oltr_rng_at(rng, 0, t), scratch, &again),
-                         OLTR_OK);
+        expect(oltr_rank(alone, &query, rng_of(t), scratch, &list), OLTR_OK);
+        expect(oltr_rank(watched, &query, rng_of(t), scratch, &again), OLTR_OK);
         assert_memory_equal(score, same, sizeof score);
         for (uint32_t k = 0; k < SLOTS; k++)
-            click[k] = oltr_rng_uniform(&user) < 0.2 + 0.3 * (x[item[k] * DIM] > 0);
+            click[k] = unit(&d) < 0.2 + 0.3 * (x[item[k] * DIM] > 0);
         oltr_feedback seen = {SLOTS, click};
-        assert_int_equal(oltr_learn(alone, &query, &list, &seen), OLTR_OK);
-        assert_int_equal(oltr_learn(watched, &query, &list, &seen), OLTR_OK);
+        expect(oltr_learn(alone, &query, &list, &seen), OLTR_OK);
+        expect(oltr_learn(watched, &query, &list, &seen), OLTR_OK);
         assert_healthy(watched);
     }
-    size_t size[2];
-    void *bytes[2] = {saved(alone, &size[0]), saved(watched, &size[1])};
-    assert_int_equal(size[0], size[1]);
-    assert_memory_equal(bytes[0], bytes[1], size[0]);
-    free(bytes[0]);
-    free(bytes[1]);
+    assert_true(same_state(alone, watched));
     oltr_scratch_free(scratch);
     oltr_policy_free(alone);
     oltr_policy_free(watched);
@@ -195,26 +159,26 @@ static void test_check_changes_nothing(void **unused)
  * number falls within a round. */
 static void lose_single_rows(uint64_t seed)
 {
-    enum { ITEMS = 5, DIM = 5, ROUNDS = 200 };
-    oltr_policy *policy = make("logts", ITEMS, DIM, "lambda", "0.0001");
-    oltr_rng rng = oltr_rng_make(seed, 0);
+    enum { L = 5, D = 5, ROUNDS = 200 };
+    oltr_policy *policy = make("logts", L, D, "lambda", "0.0001");
+    dice d = {seed};
     for (int round = 1; round <= ROUNDS; round++) {
-        float x[ITEMS * DIM];
-        uint32_t item[ITEMS];
-        double reward[ITEMS], weight[ITEMS];
-        for (int i = 0; i < ITEMS * DIM; i++)
-            x[i] = (float)(0.9 * oltr_rng_uniform(&rng) - 0.45);
-        for (uint32_t i = 0; i < ITEMS; i++) {
+        float x[L * D];
+        uint32_t item[L];
+        double reward[L], weight[L];
+        for (int i = 0; i < L * D; i++)
+            x[i] = (float)(0.9 * unit(&d) - 0.45);
+        for (uint32_t i = 0; i < L; i++) {
             item[i] = i;
-            reward[i] = oltr_rng_below(&rng, 3) == 0;
-            weight[i] = 0.5 + oltr_rng_uniform(&rng);
+            reward[i] = one_in(&d, 3);
+            weight[i] = 0.5 + unit(&d);
         }
-        oltr_query query = {.n_items = ITEMS, .dim = DIM, .x = x};
-        oltr_ranking list = {.k = ITEMS, .item = item};
-        oltr_feedback seen = {.n_examined = ITEMS, .reward = reward, .weight = weight};
-        assert_int_equal(oltr_learn(policy, &query, &list, &seen), OLTR_OK);
+        oltr_query query = {.n_items = L, .dim = D, .x = x};
+        oltr_ranking list = {.k = L, .item = item};
+        oltr_feedback seen = {.n_examined = L, .reward = reward, .weight = weight};
+        expect(oltr_learn(policy, &query, &list, &seen), OLTR_OK);
         if (round % 10 == 0)
-            assert_int_equal(oltr_forget(policy, oltr_rng_uniform(&rng)), OLTR_OK);
+            expect(oltr_forget(policy, unit(&d)), OLTR_OK);
         assert_healthy(policy);
     }
     oltr_policy_free(policy);
@@ -227,6 +191,73 @@ static void test_fewer_single_rows_within_a_round(void **unused)
         lose_single_rows(seed);
 }
 
+static size_t saved_size(const oltr_policy *p)
+{
+    image m = image_of(p);
+    free(m.byte);
+    return m.size;
+}
+
+/* rows: N keeps N rows, also where N is 1: one more row makes the snapshot longer by one row. */
+static void test_rows_are_counted(void **unused)
+{
+    static const char *const rows[] = {"1", "2", "3"};
+    size_t size[3];
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        oltr_policy *p = make("logts", ITEMS, DIM, "rows", rows[i]);
+        learn_rows(p, 1, 20, NEVER_AGAIN);
+        size[i] = saved_size(p);
+        oltr_policy_free(p);
+    }
+    assert_true(size[1] > size[0]);
+    assert_int_equal(size[2] - size[1], size[1] - size[0]);
+}
+
+enum { WIDE = 100, WINDOW = 300, SHOWN = 3 }; /* features, three single rows for each */
+
+/* Rows that were never seen; the same ones for the same rounds. */
+static void learn_fresh_rows(oltr_policy *p, uint64_t first, uint64_t rounds)
+{
+    static float x[SHOWN * WIDE];
+    uint32_t item[SHOWN] = {0, 1, 2};
+    double click[SHOWN];
+    oltr_query query = {.n_items = SHOWN, .dim = WIDE, .x = x};
+    for (uint64_t t = first; t < first + rounds; t++) {
+        dice d = {t};
+        for (uint32_t j = 0; j < SHOWN * WIDE; j++)
+            x[j] = (float)normal(&d) / 10;
+        for (uint32_t k = 0; k < SHOWN; k++)
+            click[k] = unit(&d) < 1 / (1 + exp(-3.0 * (double)x[k * WIDE]));
+        expect(oltr_learn(p, &query, &(oltr_ranking){SHOWN, item, NULL},
+                          &(oltr_feedback){SHOWN, click}),
+               OLTR_OK);
+    }
+}
+
+/* Rows that never repeat fill a window, and its size does not depend on the number of rounds.  The
+ * rounds after that do bounded work: sound, and followed by a copy to the bit. */
+static void test_window_of_fresh_rows(void **unused)
+{
+    oltr_policy *p = make("logts", SHOWN, WIDE, NULL, NULL);
+    (void)unused;
+    learn_fresh_rows(p, 1, WINDOW / SHOWN - 1);
+    size_t early = saved_size(p);
+    learn_fresh_rows(p, WINDOW / SHOWN, 1);
+    size_t late = saved_size(p);
+    assert_true((late - early) / SHOWN >= WIDE * sizeof(double));
+    oltr_policy *copy = copy_of(p);
+    for (uint64_t t = 1; t <= 5; t++) {
+        learn_fresh_rows(p, t * 1000, 40);
+        learn_fresh_rows(copy, t * 1000, 40);
+        assert_sound(p);
+        assert_int_equal(saved_size(p), late);
+        assert_true(same_state(p, copy));
+    }
+    oltr_policy_free(p);
+    oltr_policy_free(copy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +266,8 @@ int main(void)
         cmocka_unit_test(test_stale_weights_of_a_long_list),
         cmocka_unit_test(test_check_changes_nothing),
         cmocka_unit_test(test_fewer_single_rows_within_a_round),
+        cmocka_unit_test(test_rows_are_counted),
+        cmocka_unit_test(test_window_of_fresh_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

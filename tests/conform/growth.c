@@ -4,41 +4,19 @@
  * was made that way from the beginning: the same snapshot, and the same lists.  What is refused
  * changes nothing.
  */
-#include "conform/suite.h"
+#include "conform/fixtures.h"
 
-enum { FEW = 12, MANY = 40, DIM = 4, K = 5, ROUNDS = 80 };
+enum { FEW = 12, MANY = 40, K = 5, ROUNDS = 80 };
 
-static prior_arrays priors;
-
-/* The prior of the items from `first` on. */
-static oltr_prior prior_from(prior_form form, uint32_t first)
+static oltr_policy *make(const oltr_policy_info *info, uint32_t n_items, prior_form form)
 {
-    oltr_prior p = prior_of(&priors, form);
-    if (form == SHAPES)
-        p = (oltr_prior){.a = priors.a + first, .b = priors.b + first};
-    if (form == MOMENTS)
-        p = (oltr_prior){.mean = priors.mean + first, .sd = priors.sd + first};
-    return p;
+    variant v = with_prior(plain_variant(info), form);
+    return policy_of(&v, n_items);
 }
 
-static oltr_settings settings_for(const oltr_policy_info *info, uint32_t n_items, prior_form form)
+static oltr_policy *make_named(const char *kind, uint32_t n_items, prior_form form)
 {
-    oltr_settings s;
-    assert_int_equal(oltr_settings_init(&s, info->name, n_items, NULL), OLTR_OK);
-    s.dim = info->contextual ? DIM : 0;
-    if (form != NO_PRIOR && info->uses_prior) {
-        assert_int_equal(oltr_settings_set(&s, "prior", "full", NULL), OLTR_OK);
-        s.prior = prior_from(form, 0);
-    }
-    return s;
-}
-
-static oltr_policy *policy_of(const oltr_policy_info *info, uint32_t n_items, prior_form form)
-{
-    oltr_settings s = settings_for(info, n_items, form);
-    oltr_policy *p = oltr_policy_new(&s, NULL);
-    assert_non_null(p);
-    return p;
+    return make(oltr_policy_info_by_name(kind, NULL), n_items, form);
 }
 
 /* The same lessons, from the items below n, for any policy that has them. */
@@ -47,39 +25,22 @@ static void teach(oltr_policy *p, uint64_t seed, uint32_t n)
     const oltr_policy_info *info = oltr_policy_settings(p)->info;
     dice d = {seed};
     for (uint32_t t = 0; t < ROUNDS; t++) {
-        uint32_t item[K];
-        float x[MANY * DIM];
-        double reward[K];
-        draw_items(&d, n, K, item);
-        for (uint32_t i = 0; i < MANY * DIM; i++)
-            x[i] = (float)below(&d, 17) / 8 - 1;
-        for (uint32_t s = 0; s < K; s++)
-            reward[s] = draw_reward(&d, info->rewards, item[s]);
-        oltr_query query = {
-            .n_items = n, .dim = info->contextual ? DIM : 0, .x = info->contextual ? x : NULL};
-        oltr_ranking shown = {.k = K, .item = item};
-        oltr_feedback seen = {.n_examined = below(&d, K + 1), .reward = reward};
-        assert_int_equal(oltr_learn(p, &query, &shown, &seen), OLTR_OK);
+        request r = {.query = {.n_items = n}, .asked = &r.query, .k = K};
+        draw_items(&d, n, K, r.shown);
+        if (info->contextual) {
+            r.query = (oltr_query){n, NULL, DIM, STRIDE, r.x};
+            fill_rows(&r, &d, FROM_POOL);
+        }
+        draw_feedback(&d, info->rewards, &r);
+        expect(learn_request(p, &r), OLTR_OK);
     }
 }
 
 static void assert_same(const oltr_policy *p, const oltr_policy *q)
 {
-    const oltr_settings *s = oltr_policy_settings(p);
-    uint32_t x[K], y[K];
-    float row[MANY * DIM];
-    oltr_error error = {OLTR_OK, ""};
-    for (uint32_t i = 0; i < MANY * DIM; i++)
-        row[i] = (float)(i % 11) / 8;
-    oltr_query query = {.n_items = s->n_items, .dim = s->dim, .x = s->dim ? row : NULL};
-    if (oltr_check(p, &error) != OLTR_OK)
-        fail_msg("%s", error.msg);
+    assert_sound(p);
     assert_true(same_state(p, q));
-    for (uint64_t round = 0; round < 5; round++) {
-        assert_int_equal(rank_at(p, &query, round, K, x, NULL), OLTR_OK);
-        assert_int_equal(rank_at(q, &query, round, K, y, NULL), OLTR_OK);
-        assert_memory_equal(x, y, sizeof x);
-    }
+    assert_same_lists(p, q);
 }
 
 /* ---- another size */
@@ -87,8 +48,8 @@ static void assert_same(const oltr_policy *p, const oltr_policy *q)
 static void resize_as_if_made_so(const oltr_policy_info *info, prior_form form, uint32_t from,
                                  uint32_t to)
 {
-    oltr_policy *p = policy_of(info, from, form), *q = policy_of(info, to, form);
-    oltr_prior more = prior_from(info->uses_prior ? form : NO_PRIOR, from);
+    oltr_policy *p = make(info, from, form), *q = make(info, to, form);
+    oltr_prior more = prior_from(known_prior(), info->uses_prior ? form : NO_PRIOR, from);
     uint32_t both = from < to ? from : to;
     oltr_error error = {OLTR_OK, ""};
     teach(p, 1, both);
@@ -121,26 +82,23 @@ static void refuse_resize(oltr_policy **p, uint32_t n, const oltr_prior *prior, 
     oltr_policy *before = *p;
     image x = image_of(*p);
     oltr_error error = {OLTR_OK, ""};
-    assert_int_equal(oltr_policy_resize(p, n, prior, &error), wanted);
-    if (!strstr(error.msg, words))
-        fail_msg("'%s' does not say '%s'", error.msg, words);
-    image y = image_of(*p);
-    assert_true(*p == before && same_image(x, y));
-    free(x.byte);
-    free(y.byte);
+    expect_error(oltr_policy_resize(p, n, prior, &error), &error, wanted, words);
+    assert_ptr_equal(*p, before);
+    assert_unchanged(*p, x);
 }
 
 static void resizes_that_cannot_be(void **state)
 {
     double bad_a[MANY] = {0}, bad_b[MANY] = {0};
-    oltr_prior shapes = prior_from(SHAPES, FEW), moments = prior_from(MOMENTS, FEW),
-               bad = {.a = bad_a, .b = bad_b};
-    oltr_settings s = settings_for(oltr_policy_info_by_name("gts", NULL), FEW, NO_PRIOR);
+    oltr_prior shapes = prior_from(known_prior(), SHAPES, FEW),
+               moments = prior_from(known_prior(), MOMENTS, FEW), bad = {.a = bad_a, .b = bad_b};
+    variant gts = variant_of("gts");
+    oltr_settings s = settings_for(&gts, FEW);
     oltr_error error;
     (void)state;
-    oltr_policy *p = policy_of(oltr_policy_info_by_name("ts-beta", NULL), FEW, SHAPES);
-    oltr_policy *plain = policy_of(oltr_policy_info_by_name("gts", NULL), FEW, NO_PRIOR);
-    oltr_policy *pairs = policy_of(oltr_policy_info_by_name("toprank", NULL), FEW, NO_PRIOR);
+    oltr_policy *p = make_named("ts-beta", FEW, SHAPES);
+    oltr_policy *plain = make_named("gts", FEW, NO_PRIOR);
+    oltr_policy *pairs = make_named("toprank", FEW, NO_PRIOR);
     size_t bytes = oltr_policy_bytes(&s, NULL);
     void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
     oltr_policy *placed = oltr_policy_place(memory, bytes, &s, NULL);
@@ -152,7 +110,7 @@ static void resizes_that_cannot_be(void **state)
     refuse_resize(&plain, MANY, &moments, OLTR_EPRIOR, "without a prior");
     refuse_resize(&pairs, MANY, NULL, OLTR_EUNSUPPORTED, "toprank cannot be resized");
     refuse_resize(&placed, MANY, NULL, OLTR_EUNSUPPORTED, "memory of the caller");
-    assert_int_equal(oltr_policy_resize(NULL, MANY, NULL, &error), OLTR_EINVAL);
+    expect(oltr_policy_resize(NULL, MANY, NULL, &error), OLTR_EINVAL);
     oltr_policy_free(placed); /* leaves the memory alone */
     free(memory);
     oltr_policy_free(p);
@@ -163,81 +121,17 @@ static void resizes_that_cannot_be(void **state)
 /* logts of fewer items has room for fewer rows. */
 static void what_was_learned_must_fit(void **state)
 {
-    oltr_settings s = settings_for(oltr_policy_info_by_name("logts", NULL), 400, NO_PRIOR);
+    oltr_policy *p = make_named("logts", 400, NO_PRIOR);
     oltr_error error = {OLTR_OK, ""};
     (void)state;
-    oltr_policy *p = oltr_policy_new(&s, &error);
-    assert_non_null(p);
     for (uint64_t seed = 1; seed < 25; seed++)
         teach(p, seed, MANY);
-    image x = image_of(p);
+    image before = image_of(p);
     oltr_status status = oltr_policy_resize(&p, FEW, NULL, &error);
-    image y = image_of(p);
-    assert_true(status == OLTR_OK || (status == OLTR_EFULL && same_image(x, y)));
-    assert_int_equal(oltr_check(p, NULL), OLTR_OK);
-    free(x.byte);
-    free(y.byte);
+    bool same = same_images(before, image_of(p));
+    assert_true(status == OLTR_OK || (status == OLTR_EFULL && same));
+    assert_sound(p);
     oltr_policy_free(p);
-}
-
-/* ---- memory that ends */
-
-typedef struct purse {
-    long left, out;
-} purse;
-
-static void *take(void *with, size_t bytes, size_t align)
-{
-    purse *p = with;
-    if (p->left-- <= 0)
-        return NULL;
-    p->out++;
-    return aligned_alloc(align, (bytes + align - 1) / align * align);
-}
-
-static void give(void *with, void *memory, size_t bytes)
-{
-    (void)bytes;
-    ((purse *)with)->out -= memory != NULL;
-    free(memory);
-}
-
-static void without_memory_nothing_changes(void **state)
-{
-    const oltr_policy_info *info = *state;
-    purse own = {1000, 0};
-    oltr_memory hook = {take, give, &own};
-    oltr_settings s = settings_for(info, FEW, SHAPES);
-    s.memory = &hook;
-    oltr_policy *p = oltr_policy_new(&s, NULL), *q = oltr_policy_new(&s, NULL);
-    oltr_prior more = prior_from(info->uses_prior ? SHAPES : NO_PRIOR, FEW);
-    assert_true(p && q);
-    teach(p, 1, FEW);
-    teach(q, 2, FEW);
-    for (int merging = 0; merging < 2; merging++)
-        for (long left = 0, status = OLTR_ENOMEM; status == OLTR_ENOMEM; left++) {
-            image x = image_of(p);
-            own.left = left;
-            if (merging)
-                status = (long)oltr_merge(p, q);
-            else
-                status = (long)oltr_policy_resize(&p, FEW + 3, &more, NULL);
-            if (!merging && status == OLTR_OK) {
-                own.left = 1000;
-                assert_int_equal(oltr_policy_resize(&p, FEW, NULL, NULL), OLTR_OK);
-            }
-            own.left = 1000;
-            image y = image_of(p);
-            assert_true(status == OLTR_OK || same_image(x, y));
-            assert_true(left < 20);
-            free(x.byte);
-            free(y.byte);
-            if (merging && !info->can_merge)
-                break;
-        }
-    oltr_policy_free(p);
-    oltr_policy_free(q);
-    assert_int_equal(own.out, 0);
 }
 
 /* ---- one item */
@@ -245,7 +139,7 @@ static void without_memory_nothing_changes(void **state)
 static uint32_t numbers_of(const oltr_policy *p, uint32_t item, double *number)
 {
     uint32_t n = 0;
-    assert_int_equal(oltr_item_get(p, item, number, OLTR_MAX_ITEM_NUMBERS, &n), OLTR_OK);
+    expect(oltr_item_get(p, item, number, OLTR_MAX_ITEM_NUMBERS, &n), OLTR_OK);
     return n;
 }
 
@@ -254,12 +148,12 @@ static void numbers_are_all_there_is(void **state)
 {
     const oltr_policy_info *info = *state;
     for (prior_form form = NO_PRIOR; info->by_item && form <= MOMENTS; form++) {
-        oltr_policy *p = policy_of(info, FEW, form), *q = policy_of(info, FEW, form);
+        oltr_policy *p = make(info, FEW, form), *q = make(info, FEW, form);
         double number[OLTR_MAX_ITEM_NUMBERS];
         teach(p, 3, FEW);
         teach(q, 4, FEW); /* as many rounds */
         for (uint32_t i = 0; i < FEW; i++)
-            assert_int_equal(oltr_item_put(q, i, number, numbers_of(p, i, number), NULL), OLTR_OK);
+            expect(oltr_item_put(q, i, number, numbers_of(p, i, number), NULL), OLTR_OK);
         assert_same(p, q);
         oltr_policy_free(p);
         oltr_policy_free(q);
@@ -271,15 +165,15 @@ static void removal_is_a_swap_with_the_last(void **state)
 {
     const oltr_policy_info *info = *state;
     for (prior_form form = NO_PRIOR; info->by_item && form <= MOMENTS; form++) {
-        oltr_policy *p = policy_of(info, FEW, form);
+        oltr_policy *p = make(info, FEW, form);
         double last[OLTR_MAX_ITEM_NUMBERS], now[OLTR_MAX_ITEM_NUMBERS];
         teach(p, 5, FEW);
         uint32_t n = numbers_of(p, FEW - 1, last);
-        assert_int_equal(oltr_item_put(p, 2, last, n, NULL), OLTR_OK);
-        assert_int_equal(oltr_policy_resize(&p, FEW - 1, NULL, NULL), OLTR_OK);
+        expect(oltr_item_put(p, 2, last, n, NULL), OLTR_OK);
+        expect(oltr_policy_resize(&p, FEW - 1, NULL, NULL), OLTR_OK);
         assert_int_equal(numbers_of(p, 2, now), n);
         assert_memory_equal(now, last, n * sizeof *now);
-        assert_int_equal(oltr_check(p, NULL), OLTR_OK);
+        assert_sound(p);
         teach(p, 6, FEW - 1);
         oltr_policy_free(p);
     }
@@ -289,16 +183,16 @@ static void a_reset_item_has_its_prior_and_nothing_else(void **state)
 {
     const oltr_policy_info *info = *state;
     for (prior_form form = NO_PRIOR; info->by_item && form <= MOMENTS; form++) {
-        oltr_policy *p = policy_of(info, FEW, form), *fresh = policy_of(info, FEW, form);
+        oltr_policy *p = make(info, FEW, form), *fresh = make(info, FEW, form);
         double x[OLTR_MAX_ITEM_NUMBERS], y[OLTR_MAX_ITEM_NUMBERS];
         teach(p, 7, FEW);
         for (uint32_t i = 0; i < FEW; i += 3) {
-            assert_int_equal(oltr_item_reset(p, i, NULL), OLTR_OK);
+            expect(oltr_item_reset(p, i, NULL), OLTR_OK);
             uint32_t n = numbers_of(p, i, x);
             assert_int_equal(numbers_of(fresh, i, y), n);
             assert_memory_equal(x, y, n * sizeof *x);
         }
-        assert_int_equal(oltr_check(p, NULL), OLTR_OK);
+        assert_sound(p);
         oltr_policy_free(p);
         oltr_policy_free(fresh);
     }
@@ -310,21 +204,22 @@ static void a_renewed_item_is_as_if_made_so(void **state)
 {
     const oltr_policy_info *info = *state;
     for (prior_form form = SHAPES; info->by_item && info->uses_prior && form <= MOMENTS; form++) {
-        oltr_settings s = settings_for(info, FEW, form);
-        prior_arrays own = priors;
+        variant v = with_prior(plain_variant(info), form);
+        oltr_settings s = settings_for(&v, FEW);
+        prior_arrays own = *known_prior();
         own.a[4] = 3.5;
         own.b[4] = 2.25;
         own.mean[4] = 0.625;
         own.sd[4] = 0.125;
-        s.prior = prior_of(&own, form);
-        oltr_policy *p = policy_of(info, FEW, form), *q = oltr_policy_new(&s, NULL);
+        s.prior = prior_from(&own, form, 0);
+        oltr_policy *p = make(info, FEW, form), *q = oltr_policy_new(&s, NULL);
         double first = form == SHAPES ? 3.5 : 0.625, second = form == SHAPES ? 2.25 : 0.125;
         teach(p, 8, FEW);
         teach(q, 8, FEW);
-        assert_int_equal(oltr_item_renew(p, 4, first, second, 1, NULL), OLTR_OK);
+        expect(oltr_item_renew(p, 4, first, second, 1, NULL), OLTR_OK);
         assert_same(p, q);
-        assert_int_equal(oltr_item_renew(p, 4, first, second, 0, NULL), OLTR_OK);
-        assert_int_equal(oltr_item_reset(q, 4, NULL), OLTR_OK);
+        expect(oltr_item_renew(p, 4, first, second, 0, NULL), OLTR_OK);
+        expect(oltr_item_reset(q, 4, NULL), OLTR_OK);
         assert_same(p, q);
         oltr_policy_free(p);
         oltr_policy_free(q);
@@ -334,31 +229,27 @@ static void a_renewed_item_is_as_if_made_so(void **state)
 static void refuse_put(oltr_policy *p, uint32_t item, const double *number, uint32_t n,
                        oltr_status wanted)
 {
-    image x = image_of(p);
+    image before = image_of(p);
     oltr_error error = {OLTR_OK, ""};
-    assert_int_equal(oltr_item_put(p, item, number, n, &error), wanted);
-    assert_int_equal(error.code, wanted);
+    expect_error(oltr_item_put(p, item, number, n, &error), &error, wanted, "");
     assert_true(strlen(error.msg) > 0);
-    image y = image_of(p);
-    assert_true(same_image(x, y));
-    assert_int_equal(oltr_check(p, NULL), OLTR_OK);
-    free(x.byte);
-    free(y.byte);
+    assert_unchanged(p, before);
+    assert_sound(p);
 }
 
 static void impossible_items_are_refused(void **state)
 {
     const oltr_policy_info *info = *state;
-    oltr_policy *p = policy_of(info, FEW, SHAPES);
+    oltr_policy *p = make(info, FEW, SHAPES);
     double good[OLTR_MAX_ITEM_NUMBERS] = {0}, bad[OLTR_MAX_ITEM_NUMBERS];
     uint32_t n = 99;
     oltr_error error = {OLTR_OK, ""};
     teach(p, 9, FEW);
     if (!info->by_item) {
-        assert_int_equal(oltr_item_get(p, 0, good, 1, &n), OLTR_EUNSUPPORTED);
+        expect(oltr_item_get(p, 0, good, 1, &n), OLTR_EUNSUPPORTED);
         refuse_put(p, 0, good, 2, OLTR_EUNSUPPORTED);
-        assert_int_equal(oltr_item_reset(p, 0, &error), OLTR_EUNSUPPORTED);
-        assert_int_equal(oltr_item_renew(p, 0, 1, 1, 1, &error), OLTR_EUNSUPPORTED);
+        expect(oltr_item_reset(p, 0, &error), OLTR_EUNSUPPORTED);
+        expect(oltr_item_renew(p, 0, 1, 1, 1, &error), OLTR_EUNSUPPORTED);
         oltr_policy_free(p);
         return;
     }
@@ -376,35 +267,24 @@ static void impossible_items_are_refused(void **state)
         refuse_put(p, 1, bad, n, i + 2 >= n && info->uses_prior ? OLTR_EPRIOR : OLTR_ESTATE);
     }
     if (n)
-        assert_int_equal(oltr_item_get(p, 1, bad, n - 1, &n), OLTR_EBUFFER);
-    assert_int_equal(oltr_item_get(p, FEW, bad, n, &n), OLTR_EITEM);
-    assert_int_equal(oltr_item_get(p, 1, bad, n, NULL), OLTR_EINVAL);
-    assert_int_equal(oltr_item_renew(p, 1, -1, 1, 1, &error), OLTR_EPRIOR);
-    assert_int_equal(oltr_item_reset(NULL, 1, &error), OLTR_EINVAL);
+        expect(oltr_item_get(p, 1, bad, n - 1, &n), OLTR_EBUFFER);
+    expect(oltr_item_get(p, FEW, bad, n, &n), OLTR_EITEM);
+    expect(oltr_item_get(p, 1, bad, n, NULL), OLTR_EINVAL);
+    expect(oltr_item_renew(p, 1, -1, 1, 1, &error), OLTR_EPRIOR);
+    expect(oltr_item_reset(NULL, 1, &error), OLTR_EINVAL);
     oltr_policy_free(p);
 }
-
-/* ---- the suite */
-
-static void add_for_all(suite *s, const char *check, CMUnitTestFunction run)
-{
-    for (uint32_t i = 0; i < oltr_policy_count(); i++)
-        add_test(s, check, oltr_policy_info_at(i)->name, run, oltr_policy_info_at(i));
-}
-#define ON_ALL(s, f) add_for_all(s, #f, f)
 
 int main(void)
 {
     static suite s;
-    fill_prior(&priors);
-    ON_ALL(&s, a_resized_policy_is_as_if_made_so);
-    add_test(&s, "resizes_that_cannot_be", "several", resizes_that_cannot_be, NULL);
-    add_test(&s, "what_was_learned_must_fit", "logts", what_was_learned_must_fit, NULL);
-    ON_ALL(&s, without_memory_nothing_changes);
-    ON_ALL(&s, numbers_are_all_there_is);
-    ON_ALL(&s, removal_is_a_swap_with_the_last);
-    ON_ALL(&s, a_reset_item_has_its_prior_and_nothing_else);
-    ON_ALL(&s, a_renewed_item_is_as_if_made_so);
-    ON_ALL(&s, impossible_items_are_refused);
+    ON_KINDS(&s, a_resized_policy_is_as_if_made_so);
+    ONCE(&s, resizes_that_cannot_be);
+    ONCE(&s, what_was_learned_must_fit);
+    ON_KINDS(&s, numbers_are_all_there_is);
+    ON_KINDS(&s, removal_is_a_swap_with_the_last);
+    ON_KINDS(&s, a_reset_item_has_its_prior_and_nothing_else);
+    ON_KINDS(&s, a_renewed_item_is_as_if_made_so);
+    ON_KINDS(&s, impossible_items_are_refused);
     return cmocka_run_group_tests_name("growth", s.test, NULL, NULL);
 }

@@ -1,14 +1,13 @@
-/* memory.c - who may allocate, who may write, and what happens when there is no memory.
+/* memory.c - which calls allocate, which write, and what happens when there is no memory.
  *
  * A page is ranked in microseconds: one malloc in rank or learn would be a lock, a page fault or a
  * leak in the hot path of every server.  So the allocator is wrapped by the linker (see
- * CMakeLists.txt) and counted: none in a round, as many freed as taken, none larger than what a
- * snapshot's bytes can justify, and each single one refused in turn.  That ranking only reads is
- * shown by the hardware: the policy lies in a page that must not be written.
+ * CMakeLists.txt) and counted: no call in a round, as many freed as taken, none larger than the
+ * bytes of a snapshot justify, and each single one refused in turn.  That ranking only reads is
+ * shown by the hardware: the policy is in a page that must not be written.
  */
 #define _DEFAULT_SOURCE 1
-#include "conform/format.h"
-#include "conform/suite.h"
+#include "conform/fixtures.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -18,7 +17,6 @@
 #include <oltr/sim.h>
 
 static variant_list variants;
-static prior_arrays priors;
 
 /* ---- the allocator, watched */
 
@@ -31,23 +29,25 @@ void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *old, size_t size);
 void *__real_aligned_alloc(size_t alignment, size_t size);
+int __real_posix_memalign(void **out, size_t alignment, size_t size);
 char *__real_strdup(const char *text);
 void __real_free(void *block);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
+int __wrap_posix_memalign(void **out, size_t alignment, size_t size);
 char *__wrap_strdup(const char *text);
 void __wrap_free(void *block);
 
-static int granted(size_t size)
+static bool granted(size_t size)
 {
     if (size > largest)
         largest = size;
-    int refused = size >= forbidden;
+    bool refused = size >= forbidden;
     if (!refused && until_failure >= 0 && atomic_fetch_sub(&until_failure, 1) <= 0) {
         until_failure = 0; /* and so do all that follow */
-        refused = 1;
+        refused = true;
     }
     if (refused)
         errno = ENOMEM;
@@ -84,6 +84,13 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
     return granted(size) ? counted(__real_aligned_alloc(alignment, size)) : NULL;
 }
 
+int __wrap_posix_memalign(void **out, size_t alignment, size_t size)
+{
+    int status = granted(size) ? __real_posix_memalign(out, alignment, size) : ENOMEM;
+    taken += status == 0;
+    return status;
+}
+
 char *__wrap_strdup(const char *text)
 {
     return granted(strlen(text) + 1) ? counted(__real_strdup(text)) : NULL;
@@ -97,36 +104,30 @@ void __wrap_free(void *block)
 
 /* ---- no allocation in a round */
 
-static void one_round(oltr_policy *p, const oltr_query *query, oltr_scratch *scratch,
-                      uint64_t round, event *e)
+static void one_round(oltr_policy *p, oltr_scratch *scratch, uint64_t round, request *r)
 {
-    oltr_ranking shown = {e->k, e->item, NULL};
-    oltr_feedback seen = {e->n_examined, e->reward};
+    oltr_ranking shown = {r->k, r->shown, NULL};
     long before = taken, back = freed;
-    oltr_status ranked =
-        oltr_rank(p, query, oltr_rng_at(oltr_rng_make(1, 1), 0, round), scratch, &shown);
-    oltr_status learned = oltr_learn(p, query, &shown, &seen);
-    assert_int_equal(taken, before);
-    assert_int_equal(freed, back);
-    assert_true(ranked == OLTR_OK && learned == OLTR_OK);
+    oltr_status ranked = oltr_rank(p, r->asked, rng_of(round), scratch, &shown);
+    oltr_status learned = learn_request(p, r);
+    if (taken != before || freed != back || ranked != OLTR_OK || learned != OLTR_OK)
+        fail_msg("round %u: %ld allocations, %ld freed, %s, %s", (uint32_t)round, taken - before,
+                 freed - back, oltr_status_name(ranked), oltr_status_name(learned));
 }
 
 static void rounds_do_not_allocate(void **state)
 {
     static const uint32_t sizes[] = {1, 2, 9, 64, 300};
-    const variant *v = *state;
     dice d = {71};
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        uint32_t n = sizes[s], some[MOST_ITEMS];
-        oltr_policy *p = new_policy(v, n);
+    for (size_t s = 0; s < COUNT(sizes); s++) {
+        oltr_policy *p = policy_of(*state, sizes[s]);
+        long before = taken;
         oltr_scratch *scratch = oltr_scratch_new(p);
-        for (uint64_t round = 0; round < 60; round++) {
-            oltr_query query = {1 + below(&d, n), some};
-            draw_items(&d, n, query.n_items, some);
-            event all = draw_event(&d, v->info->rewards, n),
-                  few = draw_event(&d, v->info->rewards, query.n_items);
-            one_round(p, NULL, scratch, round, &all);
-            one_round(p, &query, scratch, round, &few);
+        assert_true(taken > before); /* the counter counts */
+        for (uint64_t round = 0; round < 100; round++) {
+            request r;
+            draw_request(&d, p, round % 2 ? FROM_POOL : NEVER_AGAIN, &r);
+            one_round(p, scratch, round, &r);
         }
         oltr_scratch_free(scratch);
         oltr_policy_free(p);
@@ -136,16 +137,17 @@ static void rounds_do_not_allocate(void **state)
 /* Refusals are part of the hot path too. */
 static void refusals_do_not_allocate(void **state)
 {
-    oltr_policy *p = new_policy(*state, 5);
+    oltr_policy *p = new_policy(*state);
     oltr_scratch *scratch = oltr_scratch_new(p);
-    uint32_t item[6] = {0, 1, 2, 3, 4, 4};
-    double reward[6] = {(double)NAN, 0, 0, 0, 0, 0};
-    oltr_ranking six = {6, item, NULL}, two = {2, item, NULL};
-    oltr_feedback bad = {1, reward}, many = {3, reward};
+    request r;
+    whole_request(p, &r);
+    r.reward[0] = (double)NAN;
+    oltr_ranking many = {ITEMS + 1, r.shown, NULL}, two = {2, r.shown, NULL};
+    oltr_feedback bad = {1, r.reward}, more = {3, r.reward};
     long before = taken;
-    assert_int_equal(oltr_rank(p, NULL, oltr_rng_make(1, 1), scratch, &six), OLTR_ESLOTS);
-    assert_int_equal(oltr_learn(p, NULL, &two, &bad), OLTR_EREWARD);
-    assert_int_equal(oltr_learn(p, NULL, &two, &many), OLTR_EEXAMINED);
+    expect(oltr_rank(p, r.asked, oltr_rng_make(1, 1), scratch, &many), OLTR_ESLOTS);
+    expect(oltr_learn(p, r.asked, &two, &bad), OLTR_EREWARD);
+    expect(oltr_learn(p, r.asked, &two, &more), OLTR_EEXAMINED);
     assert_int_equal(taken, before);
     oltr_scratch_free(scratch);
     oltr_policy_free(p);
@@ -155,51 +157,50 @@ static void refusals_do_not_allocate(void **state)
 
 static void read_everything(const oltr_policy *p, unsigned char *buffer, size_t size)
 {
-    enum { N = 40 };
-    uint32_t item[N], some[3] = {9, 4, 39};
-    double mean[N], sd[N];
-    oltr_query three = {3, some};
+    dice d = {9};
     for (uint64_t round = 0; round < 20; round++) {
-        assert_int_equal(rank_at(p, NULL, round, N, item, NULL), OLTR_OK);
-        assert_int_equal(rank_at(p, &three, round, 2, item, NULL), OLTR_OK);
+        request r;
+        draw_request(&d, p, NEVER_AGAIN, &r);
+        expect(rank_with(p, r.asked, round, r.query.n_items, r.shown, NULL), OLTR_OK);
+        assert_numbers(p, r.asked, "what was learned");
     }
-    oltr_predict(p, NULL, mean, sd);
-    assert_int_equal(oltr_check(p, NULL), OLTR_OK);
-    assert_int_equal(oltr_save(p, buffer, size, &size), OLTR_OK);
+    assert_sound(p);
+    expect(oltr_save(p, buffer, size, &size), OLTR_OK);
     assert_int_equal(oltr_policy_rounds(p), 100);
-    assert_int_equal(oltr_policy_settings(p)->n_items, N);
+    assert_int_equal(oltr_policy_settings(p)->n_items, ITEMS);
 }
 
 static void reading_does_not_write(void **state)
 {
     const variant *v = *state;
-    oltr_settings s = settings_of(v, 40, &priors);
+    oltr_settings s = settings_for(v, ITEMS);
     size_t bytes = oltr_policy_bytes(&s, NULL), page = (size_t)sysconf(_SC_PAGESIZE),
            room = (bytes + page - 1) / page * page;
     void *memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
-    oltr_policy *p = oltr_policy_place(memory, bytes, &s, NULL), *source = new_policy(v, 40);
+    oltr_policy *p = oltr_policy_place(memory, bytes, &s, NULL), *other = new_policy(v);
     learn_many(p, 3, 100);
-    learn_many(source, 3, 100);
+    learn_many(other, 3, 100);
     size_t bound = oltr_save_bound(p);
     unsigned char *buffer = malloc(bound), *before = malloc(bytes);
     memcpy(before, memory, bytes);
     assert_int_equal(mprotect(memory, room, PROT_READ), 0); /* from here on a write is a signal */
     read_everything(p, buffer, bound);
     if (v->info->can_merge)
-        assert_int_equal(oltr_merge(source, p), OLTR_OK); /* what is merged from is read, too */
+        expect(oltr_merge(other, p), OLTR_OK); /* the policy that is merged from is read, too */
     assert_memory_equal(before, memory, bytes);
     free(buffer);
     free(before);
-    oltr_policy_free(source);
+    oltr_policy_free(other);
     munmap(memory, room);
 }
 
 /* ---- what is taken is given back */
 
-static void live_a_life(const variant *v)
+static void everything_is_given_back(void **state)
 {
-    oltr_policy *p = new_policy(v, 12), *copy = copy_of(p);
+    long before = taken - freed;
+    oltr_policy *p = new_policy(*state), *copy = copy_of(p);
     oltr_scratch *scratch = oltr_scratch_new(p);
     oltr_check(p, NULL);
     oltr_merge(p, copy);
@@ -207,12 +208,6 @@ static void live_a_life(const variant *v)
     oltr_scratch_free(scratch);
     oltr_policy_free(copy);
     oltr_policy_free(p);
-}
-
-static void everything_is_given_back(void **state)
-{
-    long before = taken - freed;
-    live_a_life(*state);
     assert_int_equal(taken - freed, before);
 }
 
@@ -224,11 +219,11 @@ static int with_failures(oltr_status (*step)(const void *context), const void *c
         long before = taken - freed;
         until_failure = n;
         oltr_status status = step(context);
-        int failed = until_failure == 0;
+        bool failed = until_failure == 0;
         until_failure = -1;
         assert_int_equal(taken - freed, before);
         if (!failed || status == OLTR_OK) {
-            assert_int_equal(status, OLTR_OK);
+            expect(status, OLTR_OK);
             return refused;
         }
         if (status != OLTR_ENOMEM)
@@ -272,9 +267,8 @@ static oltr_status check_one(const void *context)
 
 static void policies_without_memory(void **state)
 {
-    const variant *v = *state;
-    oltr_settings s = settings_of(v, 12, &priors);
-    oltr_policy *p = new_policy(v, 12);
+    oltr_settings s = settings_for(*state, ITEMS);
+    oltr_policy *p = new_policy(*state);
     image m = image_of(p);
     assert_int_equal(with_failures(make_one, &s), 1);
     assert_true(with_failures(load_one, &m) >= 1);
@@ -284,20 +278,19 @@ static void policies_without_memory(void **state)
     oltr_policy_free(p);
 }
 
-/* A snapshot that claims millions of items must have the bytes to show for it before memory is
- * spent. */
-static void a_claim_is_no_payment(void **state)
+/* A snapshot that claims millions of items must have the bytes of them before memory is taken. */
+static void a_claim_needs_its_bytes(void **state)
 {
     static const uint32_t claims[] = {1u << 16, 1u << 20, 1u << 24, 1u << 27, 1u << 28};
-    oltr_policy *p = new_policy(*state, 3);
+    oltr_policy *p = policy_of(*state, 3);
     image m = image_of(p);
-    anatomy a = dissect(m.byte, m.size);
-    for (size_t i = 0; i < sizeof claims / sizeof *claims && (a.sums || a.form); i++) {
+    anatomy a = dissect_image(&m);
+    for (size_t i = 0; i < COUNT(claims) && (a.sums || a.form); i++) {
         oltr_error error = {OLTR_OK, ""};
         set_little(m.byte + a.items, 4, claims[i]);
         seal(m.byte, m.size);
         largest = 0;
-        forbidden = 1 << 28; /* so that a failure of this test does not take the machine with it */
+        forbidden = 1 << 28; /* where this test fails, it must not take all memory */
         oltr_policy *loaded = oltr_load(m.byte, m.size, &error);
         forbidden = SIZE_MAX;
         if (loaded || (error.code != OLTR_ECORRUPT && error.code != OLTR_EITEM) || largest > 100000)
@@ -311,13 +304,13 @@ static void a_claim_is_no_payment(void **state)
 
 /* ---- a hook for memory */
 
-enum { MOST_BLOCKS = 64, HOOKED_ITEMS = 12, HOOKED_DIM = 4 };
+enum { MOST_BLOCKS = 64 };
 
-/* A hook that knows every block it has handed out, and can refuse. */
+/* A hook with a list of the blocks it has handed out; it can refuse. */
 typedef struct purse {
     size_t held, peak, most; /* bytes; what would exceed `most` is refused */
     long until_refusal;      /* requests that still succeed; negative: all do */
-    int wrong; /* something was given back that was never taken, or with another size */
+    bool wrong;              /* a block was given back that was never taken, or with another size */
     struct {
         void *at;
         size_t bytes;
@@ -353,7 +346,7 @@ static void purse_give(void *with, void *memory, size_t bytes)
             __real_free(memory);
             return;
         }
-    p->wrong = 1;
+    p->wrong = true;
 }
 
 static purse new_purse(size_t most)
@@ -361,34 +354,21 @@ static purse new_purse(size_t most)
     return (purse){.most = most, .until_refusal = -1};
 }
 
+/* With a prior, where the kind takes one. */
 static oltr_settings hooked_settings(const oltr_policy_info *info, const oltr_memory *memory)
 {
-    oltr_settings s;
-    assert_int_equal(oltr_settings_init(&s, info->name, HOOKED_ITEMS, NULL), OLTR_OK);
-    s.dim = info->contextual ? HOOKED_DIM : 0;
+    variant v = with_prior(plain_variant(info), SHAPES);
+    oltr_settings s = settings_for(&v, ITEMS);
     s.memory = memory;
-    if (info->uses_prior) {
-        assert_int_equal(oltr_settings_set(&s, "prior", "full", NULL), OLTR_OK);
-        s.prior = prior_of(&priors, SHAPES);
-    }
     return s;
 }
 
-/* A policy of every kind that has learned a little. */
+/* A policy that has learned a little. */
 static oltr_policy *hooked_policy(const oltr_policy_info *info, const oltr_memory *memory)
 {
-    static const float x[HOOKED_ITEMS][HOOKED_DIM] = {
-        {1, 0, 0.5f, 0}, {0, 1, 0, 0}, {0.5f, -1, 0, 0.25f}};
     oltr_settings s = hooked_settings(info, memory);
-    oltr_policy *p = oltr_policy_new(&s, NULL);
-    uint32_t item[] = {2, 0, 1};
-    double reward[] = {0, 1, 0};
-    oltr_query query = {.n_items = HOOKED_ITEMS, .dim = s.dim, .x = x[0]};
-    oltr_ranking shown = {3, item, NULL};
-    oltr_feedback seen = {3, reward};
-    assert_non_null(p);
-    for (int t = 0; t < 5; t++)
-        assert_int_equal(oltr_learn(p, &query, &shown, &seen), OLTR_OK);
+    oltr_policy *p = policy_from(&s);
+    learn_many(p, 1, 5);
     return p;
 }
 
@@ -451,7 +431,7 @@ static void a_hook_gives_and_refuses(void **state)
         assert_int_equal(taken - freed, before);
         assert_false(money.wrong);
     }
-    assert_int_equal(status, OLTR_OK);
+    expect(status, OLTR_OK);
     assert_true(refused > 4); /* policy, scratch, loaded, copy, and none refused */
     free(h.saved.byte);
 }
@@ -493,6 +473,34 @@ static void a_hook_is_all_there_is(void **state)
     free(h.saved.byte);
 }
 
+/* A resize or a merge for which there is no memory changes nothing. */
+static void without_memory_nothing_changes(void **state)
+{
+    const oltr_policy_info *info = *state;
+    purse money = new_purse(SIZE_MAX);
+    oltr_memory hook = {purse_take, purse_give, &money};
+    oltr_policy *p = hooked_policy(info, &hook), *q = hooked_policy(info, &hook);
+    oltr_prior more = prior_from(known_prior(), info->uses_prior ? SHAPES : NO_PRIOR, ITEMS);
+    for (int merging = 0; merging < 2; merging++) {
+        oltr_status status = OLTR_ENOMEM;
+        for (long left = 0; status == OLTR_ENOMEM; left++) {
+            image before = image_of(p);
+            money.until_refusal = left;
+            status = merging ? oltr_merge(p, q) : oltr_policy_resize(&p, ITEMS + 3, &more, NULL);
+            money.until_refusal = -1;
+            if (!merging && status == OLTR_OK)
+                expect(oltr_policy_resize(&p, ITEMS, NULL, NULL), OLTR_OK);
+            bool same = same_images(before, image_of(p));
+            assert_true(status == OLTR_OK || same);
+            assert_true(left < 20);
+        }
+    }
+    oltr_policy_free(p);
+    oltr_policy_free(q);
+    assert_int_equal(money.held, 0);
+    assert_false(money.wrong);
+}
+
 /* ---- loads within bounds */
 
 /* Loads with a bound; what is taken for the policy, and then for a scratch, stays within it. */
@@ -520,9 +528,9 @@ static void claims_stay_within_the_bound(void **state)
     const oltr_policy_info *info = *state;
     oltr_policy *p = hooked_policy(info, NULL);
     image m = image_of(p);
-    anatomy a = dissect(m.byte, m.size);
-    for (size_t c = 0; c < sizeof claims / sizeof *claims; c++)
-        for (size_t b = 0; b < sizeof bounds / sizeof *bounds; b++) {
+    anatomy a = dissect_image(&m);
+    for (size_t c = 0; c < COUNT(claims); c++)
+        for (size_t b = 0; b < COUNT(bounds); b++) {
             size_t peak;
             set_little(m.byte + a.items, 4, claims[c]);
             seal(m.byte, m.size);
@@ -554,7 +562,7 @@ static void a_bound_is_not_more_than_the_need(void **state)
     oltr_memory memory = {purse_take, purse_give, &money};
     oltr_policy *copy = oltr_policy_copy(p, &memory, NULL);
     oltr_scratch *scratch = oltr_scratch_new(copy);
-    size_t prior = oltr_policy_settings(p)->prior.a ? 2 * sizeof(double) * HOOKED_ITEMS : 0;
+    size_t prior = oltr_policy_settings(p)->prior.a ? 2 * sizeof(double) * ITEMS : 0;
     assert_true(money.held <= need && need <= money.held + 2 * prior);
     oltr_scratch_free(scratch);
     oltr_policy_free(copy);
@@ -575,23 +583,23 @@ static void bombs_are_defused(void **state)
                  {"logts", 1u << 27, 0},       {"logts", 1u << 26, 1e6},
                  {"lints", 1u << 28, 0},       {"cascade-woful", 1u << 28, 0},
                  {"logts-newton", 1u << 28, 0}};
-    for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++) {
+    for (size_t i = 0; i < COUNT(bombs); i++) {
         oltr_settings s;
         oltr_error error = {OLTR_OK, ""};
         oltr_settings_init(&s, bombs[i].kind, 3, NULL);
         s.dim = s.info->contextual ? 1 : 0;
         if (bombs[i].rows > 0)
-            assert_int_equal(oltr_settings_set_number(&s, "rows", bombs[i].rows, NULL), OLTR_OK);
+            expect(oltr_settings_set_number(&s, "rows", bombs[i].rows, NULL), OLTR_OK);
         oltr_policy *p = oltr_policy_new(&s, NULL);
         image m = image_of(p);
         oltr_policy_free(p);
-        set_little(m.byte + dissect(m.byte, m.size).items, 4, bombs[i].items);
+        set_little(m.byte + dissect_image(&m).items, 4, bombs[i].items);
         seal(m.byte, m.size);
         assert_true(m.size < 1000);
         largest = 0;
         assert_null(oltr_load(m.byte, m.size, &error));
-        int named = error.code == OLTR_EITEM ||
-                    (error.code == OLTR_ENOMEM && strstr(error.msg, "most_bytes"));
+        bool named = error.code == OLTR_EITEM ||
+                     (error.code == OLTR_ENOMEM && strstr(error.msg, "most_bytes"));
         if (!named || largest > 0)
             fail_msg("%s with %u items: %s (%s) after a request for %zu bytes", bombs[i].kind,
                      bombs[i].items, oltr_status_name(error.code), error.msg, (size_t)largest);
@@ -604,9 +612,9 @@ static void lies_cost_nothing(void **state)
 {
     oltr_policy *p = hooked_policy(*state, NULL);
     image m = image_of(p);
-    anatomy a = dissect(m.byte, m.size);
+    anatomy a = dissect_image(&m);
     const size_t places[] = {a.n_params, a.n_sums, a.n_derived, a.prior};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    for (size_t i = 0; i < COUNT(places); i++) {
         uint64_t held = little(m.byte + places[i], 4);
         uint64_t first =
             places[i] == a.prior ? 3 : held + 1; /* 1 and 2 are both forms of a prior */
@@ -642,12 +650,12 @@ static void bad_load_options_are_refused(void **state)
                                      {.reserved32 = 1},
                                      {.reserved = {0, 0, 0, 1}},
                                      {.memory = &half}};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         oltr_error error = {OLTR_OK, ""};
         assert_null(oltr_load_with(m.byte, m.size, &bad[i], &error));
-        assert_int_equal(error.code, OLTR_EINVAL);
+        expect(error.code, OLTR_EINVAL);
         assert_null(oltr_load_file("/no/such/file", &bad[i], &error));
-        assert_int_equal(error.code, OLTR_EINVAL);
+        expect(error.code, OLTR_EINVAL);
     }
     oltr_policy *q = oltr_load_with(m.byte, m.size, &(oltr_load_options){0}, NULL);
     assert_non_null(q);
@@ -783,29 +791,23 @@ static void checkpoints_without_memory(void **state)
 int main(void)
 {
     static suite all;
-    fill_prior(&priors);
     list_variants(&variants);
     ON_VARIANTS(&all, &variants, rounds_do_not_allocate);
     ON_VARIANTS(&all, &variants, refusals_do_not_allocate);
     ON_VARIANTS(&all, &variants, reading_does_not_write);
     ON_VARIANTS(&all, &variants, everything_is_given_back);
     ON_VARIANTS(&all, &variants, policies_without_memory);
-    ON_VARIANTS(&all, &variants, a_claim_is_no_payment);
-    for (uint32_t i = 0; i < oltr_policy_count(); i++) {
-        const oltr_policy_info *info = oltr_policy_info_at(i);
-        add_test(&all, "a_hook_gives_and_refuses", info->name, a_hook_gives_and_refuses, info);
-        add_test(&all, "a_hook_is_all_there_is", info->name, a_hook_is_all_there_is, info);
-        add_test(&all, "claims_stay_within_the_bound", info->name, claims_stay_within_the_bound,
-                 info);
-        add_test(&all, "a_bound_is_not_more_than_the_need", info->name,
-                 a_bound_is_not_more_than_the_need, info);
-        add_test(&all, "lies_cost_nothing", info->name, lies_cost_nothing, info);
-    }
-    add_test(&all, "bombs_are_defused", "oltr_load", bombs_are_defused, NULL);
-    add_test(&all, "bad_load_options_are_refused", "oltr_load_with", bad_load_options_are_refused,
-             NULL);
-    add_test(&all, "files_without_memory", "oltr_save_file", files_without_memory, NULL);
-    add_test(&all, "the_simulator_without_memory", "sim.h", the_simulator_without_memory, NULL);
-    add_test(&all, "checkpoints_without_memory", "sim.h", checkpoints_without_memory, NULL);
+    ON_SOME_VARIANTS(&all, &variants, a_claim_needs_its_bytes, has_no_features);
+    ON_KINDS(&all, a_hook_gives_and_refuses);
+    ON_KINDS(&all, a_hook_is_all_there_is);
+    ON_KINDS(&all, without_memory_nothing_changes);
+    ON_KINDS(&all, claims_stay_within_the_bound);
+    ON_KINDS(&all, a_bound_is_not_more_than_the_need);
+    ON_KINDS(&all, lies_cost_nothing);
+    ONCE(&all, bombs_are_defused);
+    ONCE(&all, bad_load_options_are_refused);
+    ONCE(&all, files_without_memory);
+    ONCE(&all, the_simulator_without_memory);
+    ONCE(&all, checkpoints_without_memory);
     return cmocka_run_group_tests_name("memory", all.test, NULL, NULL);
 }

@@ -1,12 +1,14 @@
-/* suite.h - a cmocka group that is put together at run time, because only the catalogue knows what
+/* suite.h - a cmocka group that is put together at run time, because the catalogue decides what
  * there is to test.
  *
- * Each pair of a check and a subject becomes a test of its own, so that a failure names both.
+ * Each pair of a check and a subject is a test of its own, so that a failure names both.
  */
 #ifndef CONFORM_SUITE_H
 #define CONFORM_SUITE_H
 
-#include "conform/fixtures.h"
+#include "unit.h"
+
+#include <oltr/oltr.h>
 
 enum { MOST_TESTS = 6000 };
 
@@ -29,24 +31,31 @@ static inline void add_test(suite *s, const char *check, const char *subject,
     s->n++;
 }
 
-/* `run` on every variant that `applies` to (NULL: all). */
-static inline void add_for_variants(suite *s, const variant_list *list, const char *check,
-                                    CMUnitTestFunction run, int (*applies)(const variant *))
-{
-    for (uint32_t i = 0; i < list->n; i++)
-        if (!applies || applies(&list->at[i]))
-            add_test(s, check, list->at[i].name, run, &list->at[i]);
-}
-
 static inline void add_for_kinds(suite *s, const char *check, CMUnitTestFunction run)
 {
     for (uint32_t i = 0; i < oltr_policy_count(); i++)
-        if (!oltr_policy_info_at(i)->contextual)
-            add_test(s, check, oltr_policy_info_at(i)->name, run, oltr_policy_info_at(i));
+        add_test(s, check, oltr_policy_info_at(i)->name, run, oltr_policy_info_at(i));
 }
 
-#define ON_VARIANTS(s, list, f) add_for_variants(s, list, #f, f, NULL)
-#define ON_SOME_VARIANTS(s, list, f, applies) add_for_variants(s, list, #f, f, applies)
 #define ON_KINDS(s, f) add_for_kinds(s, #f, f)
+#define ONCE(s, f) add_test(s, #f, "once", f, NULL)
+
+/* ---- expectations */
+
+static inline void expect(oltr_status got, oltr_status wanted)
+{
+    if (got != wanted)
+        fail_msg("got %s, expected %s", oltr_status_name(got), oltr_status_name(wanted));
+}
+
+/* The status, its copy in the error, and a part of the text. */
+static inline void expect_error(oltr_status got, const oltr_error *error, oltr_status wanted,
+                                const char *words)
+{
+    expect(got, wanted);
+    expect(error->code, wanted);
+    if (!strstr(error->msg, words))
+        fail_msg("expected '%s' in '%s'", words, error->msg);
+}
 
 #endif

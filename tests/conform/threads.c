@@ -1,105 +1,88 @@
-/* threads.c - one policy may be ranked with by many threads at once, and policies do not know of
- * each other.
+/* threads.c - many threads may rank with one policy at once, and policies share nothing.
  *
- * The header promises it; here threads do it, and must get what one thread gets.  Equal lists can
- * hide a race that did no harm today, so the test earns its keep under the thread sanitizer, which
- * reports the race itself.
+ * Threads must get what one thread gets.  Equal results can hide a race that did no harm this time:
+ * the thread sanitizer reports the race itself.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "conform/suite.h"
+#include "conform/fixtures.h"
 
 #include <pthread.h>
 
-enum { ITEMS = 30, SLOTS = 10, LISTS = 200, MOST_THREADS = 4 };
+enum { LISTS = 60, MOST_THREADS = 4 };
 
 static variant_list variants;
 
 /* ---- readers of one policy */
 
-typedef struct shift {
+typedef struct reader {
     const oltr_policy *policy;
     pthread_barrier_t *together; /* NULL: alone */
-    uint32_t list[LISTS][SLOTS];
-    double mean[ITEMS], sd[ITEMS];
-    size_t written;
-    unsigned char image[1 << 14];
+    uint32_t list[LISTS][ITEMS];
+    double mean[LISTS][ITEMS], sd[LISTS][ITEMS];
+    image saved;
     int failures;
-} shift;
+} reader;
 
-static oltr_rng generator(uint32_t n)
+/* Everything that a const policy can do.  Failures are counted: asserts belong to the main thread.
+ */
+static void *read_on(void *context)
 {
-    return oltr_rng_at(oltr_rng_make(3, 4), 0, n);
-}
-
-/* Ranks all and some, predicts, saves: everything a const policy can do. */
-static void read_on(shift *s)
-{
-    oltr_scratch *scratch = oltr_scratch_new(s->policy);
-    const uint32_t some[SLOTS + 2] = {3, 29, 7, 11, 0, 25, 14, 1, 8, 20, 5, 17};
-    oltr_query few = {SLOTS + 2, some};
+    reader *r = context;
+    oltr_scratch *scratch = oltr_scratch_new(r->policy);
+    dice d = {15};
+    if (r->together)
+        pthread_barrier_wait(r->together);
     for (uint32_t n = 0; n < LISTS; n++) {
-        oltr_ranking out = {SLOTS, s->list[n], NULL};
-        s->failures +=
-            oltr_rank(s->policy, n % 2 ? &few : NULL, generator(n), scratch, &out) != OLTR_OK;
+        request q;
+        draw_request(&d, r->policy, NEVER_AGAIN, &q);
+        oltr_ranking out = {q.query.n_items, r->list[n], NULL};
+        r->failures += oltr_rank(r->policy, q.asked, rng_of(n), scratch, &out) != OLTR_OK;
+        oltr_predict(r->policy, q.asked, r->mean[n], r->sd[n]);
     }
-    oltr_predict(s->policy, NULL, s->mean, s->sd);
-    oltr_save(s->policy, s->image, sizeof s->image, &s->written);
-    s->failures += oltr_check(s->policy, NULL) != OLTR_OK;
-    oltr_policy *copy = oltr_policy_copy(s->policy, NULL, NULL);
-    s->failures += !copy;
+    r->failures += oltr_check(r->policy, NULL) != OLTR_OK;
+    oltr_policy *copy = oltr_policy_copy(r->policy, NULL, NULL);
+    r->failures += !copy;
+    r->saved = image_of(r->policy);
     oltr_policy_free(copy);
     oltr_scratch_free(scratch);
-}
-
-static void *reader(void *context)
-{
-    shift *s = context;
-    if (s->together)
-        pthread_barrier_wait(s->together);
-    read_on(s);
     return NULL;
 }
 
-static void assert_same_shift(const shift *x, const shift *y)
+static void read_with(const oltr_policy *p, uint32_t threads, const reader *alone)
 {
-    assert_int_equal(y->failures, 0);
-    assert_memory_equal(x->list, y->list, sizeof x->list);
-    assert_memory_equal(x->mean, y->mean, sizeof x->mean);
-    assert_memory_equal(x->sd, y->sd, sizeof x->sd);
-    assert_true(x->written > 0);
-    assert_int_equal(x->written, y->written);
-    assert_memory_equal(x->image, y->image, x->written);
-}
-
-static void read_with(const oltr_policy *p, uint32_t threads, const shift *alone)
-{
-    static shift shifts[MOST_THREADS];
+    static reader r[MOST_THREADS];
     pthread_t id[MOST_THREADS];
     pthread_barrier_t together;
     pthread_barrier_init(&together, NULL, threads);
-    memset(shifts, 0, sizeof shifts);
+    memset(r, 0, sizeof r);
     for (uint32_t i = 0; i < threads; i++) {
-        shifts[i].policy = p;
-        shifts[i].together = &together;
-        assert_int_equal(pthread_create(&id[i], NULL, reader, &shifts[i]), 0);
+        r[i].policy = p;
+        r[i].together = &together;
+        assert_int_equal(pthread_create(&id[i], NULL, read_on, &r[i]), 0);
     }
     for (uint32_t i = 0; i < threads; i++)
         assert_int_equal(pthread_join(id[i], NULL), 0);
-    for (uint32_t i = 0; i < threads; i++)
-        assert_same_shift(alone, &shifts[i]);
+    for (uint32_t i = 0; i < threads; i++) {
+        assert_int_equal(r[i].failures, 0);
+        assert_memory_equal(r[i].list, alone->list, sizeof alone->list);
+        assert_memory_equal(r[i].mean, alone->mean, sizeof alone->mean);
+        assert_memory_equal(r[i].sd, alone->sd, sizeof alone->sd);
+        assert_true(same_images(r[i].saved, copy_image(&alone->saved)));
+    }
     pthread_barrier_destroy(&together);
 }
 
 static void many_readers(void **state)
 {
-    static shift alone;
-    oltr_policy *p = new_policy(*state, ITEMS);
+    static reader alone;
+    oltr_policy *p = new_policy(*state);
     for (uint64_t part = 0; part < 2; part++) {
         memset(&alone, 0, sizeof alone);
         alone.policy = p;
-        reader(&alone);
-        read_with(p, 2, &alone);
-        read_with(p, 4, &alone);
+        read_on(&alone);
+        assert_int_equal(alone.failures, 0);
+        read_with(p, part ? 4 : 2, &alone);
+        free(alone.saved.byte);
         learn_many(p, part, 100);
     }
     oltr_policy_free(p);
@@ -107,38 +90,27 @@ static void many_readers(void **state)
 
 /* ---- learners of their own policies */
 
-typedef struct career {
+typedef struct learner {
     const variant *v;
     uint64_t seed;
     image end;
-} career;
+} learner;
 
-/* A whole life from new to saved, ranking and learning; asserts must stay out of threads, so it
- * counts on its image. */
+/* A whole life: made, ranking and learning, saved. */
 static void *live(void *context)
 {
-    career *c = context;
-    prior_arrays priors;
-    fill_prior(&priors);
-    oltr_settings s;
-    if (oltr_settings_init(&s, c->v->info->name, ITEMS, NULL) != OLTR_OK)
-        return NULL;
-    memcpy(s.value, c->v->value, sizeof s.value);
-    s.prior = prior_of(&priors, c->v->form);
-    oltr_policy *p = oltr_policy_new(&s, NULL);
+    learner *l = context;
+    oltr_policy *p = new_policy(l->v);
     oltr_scratch *scratch = oltr_scratch_new(p);
-    dice d = {c->seed};
+    dice d = {l->seed};
     for (uint32_t round = 0; round < LISTS; round++) {
-        event e = {.k = SLOTS};
-        oltr_ranking shown = {SLOTS, e.item, NULL};
-        oltr_feedback seen = {0, e.reward};
-        oltr_rank(p, NULL, generator(round), scratch, &shown);
-        draw_feedback(&d, c->v->info->rewards, &e);
-        seen.n_examined = e.n_examined;
-        oltr_learn(p, NULL, &shown, &seen);
+        request r;
+        draw_request(&d, p, FROM_POOL, &r);
+        oltr_rank(p, r.asked, rng_of(round), scratch, &(oltr_ranking){r.k, r.shown, NULL});
+        draw_feedback(&d, l->v->info->rewards, &r);
+        learn_request(p, &r);
     }
-    c->end.byte = malloc(oltr_save_bound(p));
-    oltr_save(p, c->end.byte, oltr_save_bound(p), &c->end.size);
+    l->end = image_of(p);
     oltr_scratch_free(scratch);
     oltr_policy_free(p);
     return NULL;
@@ -146,27 +118,26 @@ static void *live(void *context)
 
 static void independent_learners(void **state)
 {
-    career alone[MOST_THREADS], at_once[MOST_THREADS];
+    learner alone[MOST_THREADS], at_once[MOST_THREADS];
     pthread_t id[MOST_THREADS];
     for (uint32_t i = 0; i < MOST_THREADS; i++) {
-        alone[i] = at_once[i] = (career){*state, 100 + i, {0, NULL}};
+        alone[i] = at_once[i] = (learner){*state, 100 + i, {0, NULL}};
         live(&alone[i]);
     }
     for (uint32_t i = 0; i < MOST_THREADS; i++)
         assert_int_equal(pthread_create(&id[i], NULL, live, &at_once[i]), 0);
     for (uint32_t i = 0; i < MOST_THREADS; i++)
         assert_int_equal(pthread_join(id[i], NULL), 0);
-    for (uint32_t i = 0; i < MOST_THREADS; i++) {
-        assert_true(same_image(alone[i].end, at_once[i].end));
-        free(alone[i].end.byte);
-        free(at_once[i].end.byte);
-    }
+    for (uint32_t i = 0; i < MOST_THREADS; i++)
+        assert_true(same_images(alone[i].end, at_once[i].end));
 }
 
 int main(void)
 {
     static suite all;
     list_variants(&variants);
+    known_prior(); /* both are filled before there are threads */
+    pool_row(0);
     ON_VARIANTS(&all, &variants, many_readers);
     ON_VARIANTS(&all, &variants, independent_learners);
     return cmocka_run_group_tests_name("threads", all.test, NULL, NULL);

@@ -5,11 +5,13 @@
  * usage: driver CORPUS_DIR [CHANGES]
  */
 #define _DEFAULT_SOURCE 1
+#include "support/dice.h"
 #include "target.h"
 
 #include <dirent.h>
 #include <sys/resource.h>
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 enum { MOST_FILES = 256, MOST_BYTES = 1 << 16 };
 
 typedef struct input {
@@ -18,14 +20,11 @@ typedef struct input {
     uint8_t *byte;
 } input;
 
-static uint64_t state = 1;
+static dice changes_of = {1};
 
-static uint32_t below(uint32_t n) /* splitmix64 */
+static uint32_t draw(uint32_t n)
 {
-    uint64_t z = state += 0x9E3779B97F4A7C15u;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return (uint32_t)(((z ^ z >> 31) >> 32) * n >> 32);
+    return below(&changes_of, n);
 }
 
 static int by_name(const void *x, const void *y)
@@ -50,7 +49,7 @@ static uint32_t read_corpus(const char *folder, input *out)
 {
     uint32_t n = 0;
     DIR *dir = opendir(folder);
-    must_hold(dir != NULL, "the corpus is there");
+    must_hold(dir, "the corpus is there");
     for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir))
         if (entry->d_name[0] != '.' && n < MOST_FILES)
             out[n++] = read_input(folder, entry->d_name);
@@ -87,14 +86,14 @@ static size_t put_extreme(uint8_t *x, size_t size, size_t at)
                                         "0",    "1e-308", "[]",  "{}",
                                         "null", "~",      "\"",  ": ",
                                         "\n- ", "&a",     "*a"};
-    if (below(2)) {
-        uint64_t word = words[below(sizeof words / sizeof *words)];
-        for (size_t i = 0, n = 1u << below(4); i < n && at + i < size; i++)
+    if (draw(2)) {
+        uint64_t word = words[draw(COUNT(words))];
+        for (size_t i = 0, n = 1u << draw(4); i < n && at + i < size; i++)
             x[at + i] = (uint8_t)(word >> 8 * i);
         return size;
     }
-    const char *text = texts[below(sizeof texts / sizeof *texts)];
-    size_t n = strlen(text), gone = below(4);
+    const char *text = texts[draw(COUNT(texts))];
+    size_t n = strlen(text), gone = draw(4);
     gone = gone < size - at ? gone : size - at;
     size_t now = resize_at(x, size, at, gone, n);
     if (now == size - gone + n)
@@ -104,18 +103,18 @@ static size_t put_extreme(uint8_t *x, size_t size, size_t at)
 
 static size_t change(uint8_t *x, size_t size, const input *other)
 {
-    size_t at = size ? below((uint32_t)size) : 0, n = 1 + below(2) * below(16);
+    size_t at = size ? draw((uint32_t)size) : 0, n = 1 + draw(2) * draw(16);
     n = n < size - at ? n : size - at;
-    switch (below(6)) {
+    switch (draw(6)) {
     case 0:
         if (size)
-            x[at] ^= (uint8_t)(1u << below(8));
+            x[at] ^= (uint8_t)(1u << draw(8));
         return size;
     case 1: /* a digit, a letter, or anything */
         if (size)
-            x[at] = (uint8_t)(below(3)
-                                  ? x[at] >= '0' && x[at] <= '9' ? '0' + below(10) : ' ' + below(95)
-                                  : below(256));
+            x[at] =
+                (uint8_t)(draw(3) ? x[at] >= '0' && x[at] <= '9' ? '0' + draw(10) : ' ' + draw(95)
+                                  : draw(256));
         return size;
     case 2:
         return resize_at(x, size, at, n, 0);
@@ -123,7 +122,7 @@ static size_t change(uint8_t *x, size_t size, const input *other)
         return resize_at(x, size, at, 0, n);
     case 4: /* a piece of another */
         if (other->size) {
-            size_t from = below((uint32_t)other->size),
+            size_t from = draw((uint32_t)other->size),
                    length = other->size - from < 64 ? other->size - from : 64;
             length = length < MOST_BYTES - at ? length : MOST_BYTES - at;
             memcpy(x + at, other->byte + from, length);
@@ -141,8 +140,8 @@ static void run_changes(const input *in, const input *all, uint32_t n_all, uint3
     for (uint32_t i = 0; i < changes; i++) {
         size_t size = in->size;
         memcpy(room, in->byte, size);
-        for (uint32_t step = 1 + below(2) * below(3); step > 0; step--)
-            size = change(room, size, &all[below(n_all)]);
+        for (uint32_t step = 1 + draw(2) * draw(3); step > 0; step--)
+            size = change(room, size, &all[draw(n_all)]);
         LLVMFuzzerTestOneInput(room, size);
     }
 }

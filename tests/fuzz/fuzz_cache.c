@@ -11,7 +11,7 @@
 
 #include <oltr/sim.h>
 
-#include "conform/format.h"
+#include "support/snapshot.h"
 #include "lab/data/digest.h"
 
 static char path[64], again[] = "/tmp/oltr-fuzz-XXXXXX";

@@ -6,7 +6,7 @@
  * taken must save.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "conform/format.h"
+#include "support/snapshot.h"
 #include "target.h"
 
 #include <unistd.h>

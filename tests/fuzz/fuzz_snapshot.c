@@ -4,7 +4,8 @@
  * Each input is tried as it is, and once more with length and checksum made right, so that the
  * search is not spent on guessing a CRC: the semantic checks are what is attacked.
  */
-#include "conform/format.h"
+#include "support/dice.h"
+#include "support/snapshot.h"
 #include "target.h"
 
 #include <math.h>
@@ -39,7 +40,7 @@ static void try_saving(const oltr_policy *p)
         must_hold(oltr_save(p, first, bound, &size) == OLTR_OK, "a loaded policy saves");
         oltr_error error = {OLTR_OK, ""};
         oltr_policy *copy = oltr_load(first, size, &error);
-        must_hold(copy != NULL, error.code == OLTR_OK ? "what was saved loads" : error.msg);
+        must_hold(copy, error.code == OLTR_OK ? "what was saved loads" : error.msg);
         must_hold(oltr_save(copy, second, bound, &again) == OLTR_OK && size == again &&
                       memcmp(first, second, size) == 0,
                   "a copy is a copy");
@@ -130,11 +131,11 @@ static void try_policy(oltr_policy *p)
 }
 
 /* Whether it was loaded. */
-static int try_bytes(const uint8_t *data, size_t size)
+static bool try_bytes(const uint8_t *data, size_t size)
 {
     oltr_error error = {OLTR_OK, ""};
     oltr_policy *p = oltr_load(data, size, &error);
-    int loaded = p != NULL;
+    bool loaded = p;
     if (p && oltr_policy_settings(p)->n_items <= 4096 && oltr_policy_settings(p)->dim <= 64)
         try_policy(p);
     must_hold(loaded || (error.code != OLTR_OK && error.msg[0] != 0),
@@ -174,18 +175,17 @@ static void try_extremes(uint8_t *byte, size_t size)
     enum { TRIES = 6, EXTREMES = sizeof extreme / sizeof *extreme };
     anatomy a = dissect(byte, size);
     size_t n_items = (size_t)little(byte + a.items, 4), numbers = 0;
-    uint64_t entropy = slow_crc64(byte, size);
+    dice d = {slow_crc64(byte, size)};
     while (place_of(&a, n_items, numbers))
         numbers++;
     for (int i = 0; i < TRIES && numbers; i++) {
         size_t place[2];
         double held[2];
         for (int j = 0; j < 2; j++) {
-            entropy = entropy * 6364136223846793005u + 1442695040888963407u;
-            place[j] = place_of(&a, n_items, (size_t)(entropy >> 33) % numbers);
+            place[j] = place_of(&a, n_items, below(&d, (uint32_t)numbers));
             held[j] = number_at(byte + place[j]);
             if (j == 0 || i % 2)
-                set_number(byte + place[j], extreme[(entropy >> 20) % EXTREMES]);
+                set_number(byte + place[j], extreme[below(&d, EXTREMES)]);
         }
         seal(byte, size);
         try_bytes(byte, size);

@@ -1,11 +1,13 @@
 /* make_corpus.c - writes the seeds of the binary fuzz targets: always the same bytes, so that a
- * change of a format shows as a change of these files. usage: make_corpus CORPUS_DIR      (the
- * folders snapshot/, partial/ and cache/ in it; config/ and reader/ are written by hand)
+ * change of a format shows as a change of these files.
+ *
+ * usage: make_corpus CORPUS_DIR    (writes its folders snapshot/, partial/ and cache/; config/,
+ *                                   reader/ and scores/ are written by hand)
  */
-#include "conform/fixtures.h"
-#include "conform/format.h"
+#include "support/snapshot.h"
 
 #include <oltr/sim.h>
+#include <stdio.h>
 
 static void write_seed(const char *folder, const char *name, const unsigned char *byte, size_t size)
 {
@@ -15,41 +17,48 @@ static void write_seed(const char *folder, const char *name, const unsigned char
     must(file && fwrite(byte, 1, size, file) == size && fclose(file) == 0);
 }
 
-static void write_snapshot(const char *folder, const variant *v, const char *suffix)
-{
-    char name[200];
-    oltr_policy *p = new_policy(v, 3);
-    learn_many(p, 1, 12);
-    image m = image_of(p);
-    snprintf(name, sizeof name, "snapshot/%s%s", v->info->name, suffix);
-    write_seed(folder, name, m.byte, m.size);
-    free(m.byte);
-    oltr_policy_free(p);
-}
-
-/* A policy with context that has learned from a few rows. */
-static void write_context_snapshot(const char *folder, const oltr_policy_info *info)
+/* A policy that has learned from a few lists; with a prior where one is given. */
+static void write_snapshot(const char *folder, const oltr_policy_info *info, const char *suffix,
+                           oltr_prior prior)
 {
     static const float x[] = {0.5f, 0.1f, -0.3f, 0.6f, 0.2f, -0.4f};
+    static unsigned char byte[1 << 16];
     char name[200];
+    size_t size = 0;
     oltr_settings s;
     must(oltr_settings_init(&s, info->name, 3, NULL) == OLTR_OK);
-    s.dim = 2;
+    s.dim = info->contextual ? 2 : 0;
+    s.prior = prior;
+    if (*suffix)
+        must(oltr_settings_set(&s, "prior", "full", NULL) == OLTR_OK);
     oltr_policy *p = oltr_policy_new(&s, NULL);
-    must(p != NULL);
+    must(p);
     for (uint32_t t = 0; t < 12; t++) {
         uint32_t item[] = {t % 3, (t + 1) % 3};
         double reward[] = {t % 2, t % 5 == 0};
-        oltr_query query = {.n_items = 3, .dim = 2, .x = x};
+        oltr_query query = {.n_items = 3, .dim = s.dim, .x = x};
         oltr_ranking shown = {2, item, NULL};
         oltr_feedback seen = {2, reward};
         must(oltr_learn(p, &query, &shown, &seen) == OLTR_OK);
     }
-    image m = image_of(p);
-    snprintf(name, sizeof name, "snapshot/%s", info->name);
-    write_seed(folder, name, m.byte, m.size);
-    free(m.byte);
+    must(oltr_save(p, byte, sizeof byte, &size) == OLTR_OK);
+    snprintf(name, sizeof name, "snapshot/%s%s", info->name, suffix);
+    write_seed(folder, name, byte, size);
     oltr_policy_free(p);
+}
+
+static void write_snapshots(const char *folder)
+{
+    static const double first[] = {2, 3.5, 9}, second[] = {8, 4, 2}, mean[] = {0.2, 0.5, 0.75},
+                        sd[] = {0.125, 0.25, 0.0625};
+    for (uint32_t i = 0; i < oltr_policy_count(); i++) {
+        const oltr_policy_info *info = oltr_policy_info_at(i);
+        write_snapshot(folder, info, "", (oltr_prior){0});
+        if (!info->uses_prior)
+            continue;
+        write_snapshot(folder, info, "-shapes", (oltr_prior){.a = first, .b = second});
+        write_snapshot(folder, info, "-moments", (oltr_prior){.mean = mean, .sd = sd});
+    }
 }
 
 /* Even: the file itself.  Odd: changes to a good one. */
@@ -102,22 +111,7 @@ static void write_caches(const char *folder)
 int main(int argc, char **argv)
 {
     must(argc == 2);
-    for (uint32_t i = 0; i < oltr_policy_count(); i++) {
-        if (oltr_policy_info_at(i)->contextual) {
-            write_context_snapshot(argv[1], oltr_policy_info_at(i));
-            continue;
-        }
-        variant v = plain_variant(oltr_policy_info_at(i));
-        write_snapshot(argv[1], &v, "");
-        if (!v.info->uses_prior)
-            continue;
-        uint32_t prior = param_index(v.info, "prior");
-        v.value[prior] = v.info->params[prior].max;
-        v.form = SHAPES;
-        write_snapshot(argv[1], &v, "-shapes");
-        v.form = MOMENTS;
-        write_snapshot(argv[1], &v, "-moments");
-    }
+    write_snapshots(argv[1]);
     write_partials(argv[1]);
     write_caches(argv[1]);
     return 0;

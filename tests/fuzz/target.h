@@ -1,12 +1,13 @@
 /* target.h - what all fuzz targets share: the entry point, and a bound on memory.
  *
- * A claim of a billion items must be answered with a status.  That the machine survives the
- * question is asked here: single allocations are bounded (by the sanitizers where there are some,
- * else by the driver), and the library must live with a refusal.
+ * Input that claims a billion items must be refused with a status.  Single allocations are bounded
+ * (by the sanitizers where there are some, else by the driver), and the library must handle a
+ * refusal.
  */
 #ifndef FUZZ_TARGET_H
 #define FUZZ_TARGET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,8 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void);
 const char *__tsan_default_options(void);
 
-/* Aborts with words: what a fuzzer keeps the input for. */
-static inline void must_hold(int holds, const char *what)
+/* Aborts with a message; a fuzzer then keeps the input. */
+static inline void must_hold(bool holds, const char *what)
 {
     if (!holds) {
         fprintf(stderr, "fuzz: %s\n", what);

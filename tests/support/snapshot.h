@@ -1,28 +1,29 @@
-/* format.h - a second reading of the snapshot format, to look into snapshots and to forge them.
+/* snapshot.h - a second reader of the snapshot format, to look into snapshots and to forge them.
  *
- * Written from the description of the format and shares no code with the library, so a change of
- * the bytes on disk cannot go unseen.
+ * Written from the description of the format; it shares no code with the library, so that a test
+ * notices any change of the bytes on disk.
  */
-#ifndef CONFORM_FORMAT_H
-#define CONFORM_FORMAT_H
+#ifndef OLTR_TESTS_SNAPSHOT_H
+#define OLTR_TESTS_SNAPSHOT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { AT_VERSION = 8, AT_RESERVED = 12, AT_LENGTH = 16, AT_KIND = 24, MOST_FIELDS = 16 };
 
+/* One parameter or array: offsets of the length of its name, of its count (arrays only) and of its
+ * first number; and how many numbers there are. */
 typedef struct field {
-    size_t name;  /* where its name's length stands */
-    size_t count; /* of a sum: where its count stands */
-    size_t value; /* where its first number stands */
-    uint64_t n;   /* how many numbers */
+    size_t name, count, value;
+    uint64_t n;
     char text[64];
 } field;
 
-/* Where everything stands in one snapshot. */
+/* The offset of each part of one snapshot. */
 typedef struct anatomy {
-    size_t items, rounds, n_params, prior, prior_values, n_sums, n_derived, checksum;
+    size_t items, dim, rounds, n_params, prior, prior_values, n_sums, n_derived, checksum;
     uint32_t params, sums, derived, form;
     field param[MOST_FIELDS], sum[MOST_FIELDS], derived_array[MOST_FIELDS];
 } anatomy;
@@ -57,25 +58,30 @@ static inline void set_number(unsigned char *at, double x)
 }
 
 /* Not an assert: it must not vanish in a release build. */
-static inline void must(int holds)
+static inline void must(bool holds)
 {
     if (!holds)
         abort();
 }
 
-/* CRC-64/XZ, bit by bit. */
+/* CRC-64/XZ, four bits at a time. */
 static inline uint64_t slow_crc64(const unsigned char *at, size_t n)
 {
-    uint64_t crc = ~(uint64_t)0;
+    uint64_t crc = ~(uint64_t)0, table[16];
+    for (uint32_t i = 0; i < 16; i++) {
+        table[i] = i;
+        for (int bit = 0; bit < 4; bit++)
+            table[i] = table[i] & 1 ? table[i] >> 1 ^ 0xC96C5795D7870F42u : table[i] >> 1;
+    }
     for (size_t i = 0; i < n; i++) {
         crc ^= at[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc & 1 ? crc >> 1 ^ 0xC96C5795D7870F42u : crc >> 1;
+        crc = crc >> 4 ^ table[crc & 15];
+        crc = crc >> 4 ^ table[crc & 15];
     }
     return ~crc;
 }
 
-/* Makes the length and the checksum right again. */
+/* Sets the length and the checksum to what they must be. */
 static inline void seal(unsigned char *byte, size_t size)
 {
     set_little(byte + AT_LENGTH, 8, size);
@@ -108,7 +114,7 @@ static inline size_t read_params(const unsigned char *byte, size_t at, anatomy *
     return at;
 }
 
-/* Arrays with names and counts, from where their number stands. */
+/* Arrays with names and counts; `at` is the offset of their number.  Returns where they end. */
 static inline size_t read_arrays(const unsigned char *byte, size_t at, uint32_t *n, field *array)
 {
     *n = (uint32_t)little(byte + at, 4);
@@ -125,14 +131,15 @@ static inline size_t read_arrays(const unsigned char *byte, size_t at, uint32_t 
     return at;
 }
 
-/* Dissects a snapshot that is known to be good. */
+/* Dissects a snapshot that is known to be good, of format 1 or 2. */
 static inline anatomy dissect(const unsigned char *byte, size_t size)
 {
     anatomy a;
     char kind[64];
     memset(&a, 0, sizeof a);
     a.items = read_text(byte, AT_KIND, kind);
-    a.rounds = a.items + 8; /* the number of features lies between */
+    a.dim = a.items + 4;
+    a.rounds = a.dim + 4;
     a.prior = read_params(byte, a.rounds + 8, &a);
     a.form = (uint32_t)little(byte + a.prior, 4);
     a.prior_values = a.prior + 4;
@@ -143,6 +150,15 @@ static inline anatomy dissect(const unsigned char *byte, size_t size)
         a.checksum = read_arrays(byte, a.n_derived, &a.derived, a.derived_array);
     must(a.checksum + 8 == size);
     return a;
+}
+
+/* The sum of that name, or NULL. */
+static inline const field *sum_named(const anatomy *a, const char *name)
+{
+    for (uint32_t s = 0; s < a->sums; s++)
+        if (strcmp(a->sum[s].text, name) == 0)
+            return &a->sum[s];
+    return NULL;
 }
 
 #endif

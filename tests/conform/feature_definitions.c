@@ -1,4 +1,4 @@
-/* contextual_definitions.c - is each policy with context the algorithm that its paper defines?
+/* feature_definitions.c - is each policy with features the algorithm that its paper defines?
  *
  * The twin here keeps the whole history and nothing else.  Before every round it builds its
  * matrices from scratch, inverts them by elimination, solves the score equation by Newton's method
@@ -8,7 +8,7 @@
  * statistical its seed is fixed: 19 laws of 4 means and 10 covariances, each rejected beyond 7
  * standard errors, which has a false-alarm rate below 1e-8 in all.
  */
-#include "conform/context_fixtures.h"
+#include "conform/fixtures.h"
 
 enum { L = 12, K = 3, ROUNDS = 150, MOST_SEEN = ROUNDS * K };
 
@@ -64,6 +64,11 @@ static void solve(matrix m, const double *b, double *out)
     }
 }
 
+static double logistic_of(double z)
+{
+    return 1 / (1 + exp(-z));
+}
+
 static double dot(const double *x, const double *y)
 {
     double sum = 0;
@@ -86,7 +91,7 @@ typedef struct seen {
     double x[DIM], y;
     double weight; /* of cascade-woful's second regression */
     double stale;  /* mu (1 - mu) at the estimate of its own round */
-    int examined;  /* or only shown */
+    bool examined; /* or only shown */
 } seen;
 
 typedef struct twin {
@@ -151,7 +156,7 @@ static belief lints_cascade_belief(const twin *w, uint32_t k)
 /* M = I + sigma^-2 sum x x', theta = sigma^-2 M^-1 B, literally. */
 static belief zong_belief(const twin *w, uint32_t k)
 {
-    int half =
+    bool half =
         is_kind(w->v, "cascade-linucb") && chosen(w->v, "width", "released"); /* its sigma is 1/2 */
     double sigma = half ? 0.5 : param_of(w->v, "sigma"), precision = 1 / (sigma * sigma),
            moment[DIM] = {0};
@@ -285,7 +290,7 @@ static double released_width(const variant *v)
 
 /* What both of its index policies do with a regression: gram = I + 4 sum w x x', moment = 4 sum w x
  * y, and a bound that divides the inverse by sigma^2 = 1/4. */
-static double released_bound(const twin *w, const double *x, int weighted, double width)
+static double released_bound(const twin *w, const double *x, bool weighted, double width)
 {
     double moment[DIM] = {0}, mean[DIM];
     matrix gram = times_identity(1);
@@ -312,7 +317,7 @@ static void woful_radii(const twin *w, double *first, double *second)
 }
 
 /* U_H, before and U_B after the weights: which of the two. */
-static double woful_index(const twin *w, const double *x, int weighted)
+static double woful_index(const twin *w, const double *x, bool weighted)
 {
     double alpha[2], moment[DIM] = {0}, mean[DIM];
     matrix g = times_identity(weighted ? param_of(w->v, "slots") : 1);
@@ -365,12 +370,12 @@ typedef struct stage {
 } stage;
 
 /* The features of round t: the first of the pool, or new ones. */
-static void set_stage(stage *g, dice *d, int changing)
+static void set_stage(stage *g, dice *d, bool changing)
 {
     g->query = (oltr_query){L, NULL, DIM, DIM, g->x};
     for (uint32_t j = 0; j < L; j++) {
         if (changing)
-            draw_row(d, DIM, g->x + j * DIM);
+            draw_row(d, g->x + j * DIM);
         else
             memcpy(g->x + j * DIM, pool_row(j), DIM * sizeof(float));
         for (uint32_t i = 0; i < DIM; i++)
@@ -406,8 +411,8 @@ static void weigh(twin *w, const stage *g, uint32_t first, uint32_t end)
 static void teach_twin(twin *w, const stage *g, uint32_t n_examined, const double *reward)
 {
     double theta[DIM] = {0};
-    int woful = is_kind(w->v, "cascade-woful"),
-        after = woful && chosen(w->v, "variant", "released");
+    bool woful = is_kind(w->v, "cascade-woful"),
+         after = woful && chosen(w->v, "variant", "released");
     uint32_t first = w->n, end = first + (woful ? K : n_examined);
     if (is_kind(w->v, "logts"))
         newton(w, param_of(w->v, "lambda"), theta);
@@ -428,16 +433,15 @@ static void teach_twin(twin *w, const stage *g, uint32_t n_examined, const doubl
 }
 
 /* One round for both: the engine ranks, the user clicks, both learn. */
-static void play(oltr_policy *p, twin *w, stage *g, dice *d, int changing)
+static void play(oltr_policy *p, twin *w, stage *g, dice *d, bool changing)
 {
     double reward[K];
     set_stage(g, d, changing);
-    assert_int_equal(rank_with(p, &g->query, w->t, K, g->item, g->score), OLTR_OK);
+    expect(rank_with(p, &g->query, w->t, K, g->item, g->score), OLTR_OK);
     uint32_t n = draw_clicks(g, d, reward);
     teach_twin(w, g, n, reward);
-    assert_int_equal(
-        oltr_learn(p, &g->query, &(oltr_ranking){K, g->item, NULL}, &(oltr_feedback){n, reward}),
-        OLTR_OK);
+    expect(oltr_learn(p, &g->query, &(oltr_ranking){K, g->item, NULL}, &(oltr_feedback){n, reward}),
+           OLTR_OK);
 }
 
 /* ---- samplers: what is predicted */
@@ -445,7 +449,7 @@ static void play(oltr_policy *p, twin *w, stage *g, dice *d, int changing)
 typedef struct law {
     const char *kind;
     belief (*of)(const twin *, uint32_t k);
-    int clicks;      /* predicts mu(x'theta), not x'theta */
+    bool clicks;     /* predicts mu(x'theta), not x'theta */
     double mean, sd; /* tolerances, relative */
 } law;
 
@@ -477,7 +481,7 @@ static void assert_prediction(const oltr_policy *p, const twin *w, const stage *
 {
     const law *rule = law_of(w->v);
     double mean[L], sd[L], allowed = sd_tolerance(w->v, rule);
-    assert_int_equal(oltr_predict(p, &g->query, mean, sd), OLTR_OK);
+    expect(oltr_predict(p, &g->query, mean, sd), OLTR_OK);
     for (uint32_t j = 0; j < L; j++) {
         double m = dot(b->mean, g->wide[j]),
                s = b->spread * sqrt(form(&b->precision, g->wide[j], g->wide[j]));
@@ -495,12 +499,10 @@ static void predictions_are_the_definition(void **state)
 {
     const variant *v = *state;
     for (int changing = 0; changing < 2; changing++) {
-        oltr_settings s = settings_of(v, L, DIM);
-        oltr_policy *p = oltr_policy_new(&s, NULL);
+        oltr_policy *p = policy_of(v, L);
         twin w = {.v = v, .t = 1};
         stage g;
         dice d = {100};
-        assert_non_null(p);
         while (w.t <= ROUNDS) {
             set_stage(&g, &(dice){d.state}, changing);
             belief b = law_of(v)->of(&w, 1);
@@ -530,7 +532,7 @@ static moments sample_scores(const oltr_policy *p, const stage *g, const double 
         uint32_t item[DIM];
         double score[DIM], off[DIM];
         oltr_ranking out = {DIM, item, score};
-        assert_int_equal(oltr_rank(p, &four, rng_of(1000 + round), scratch, &out), OLTR_OK);
+        expect(oltr_rank(p, &four, rng_of(1000 + round), scratch, &out), OLTR_OK);
         for (int s = 0; s < DIM; s++)
             off[item[s]] = score[s] - expected[item[s]];
         for (int i = 0; i < DIM; i++) {
@@ -563,8 +565,7 @@ static void scores_follow_the_law(void **state)
 {
     enum { SAMPLES = 40000 };
     const variant *v = *state;
-    oltr_settings s = settings_of(v, L, DIM);
-    oltr_policy *p = oltr_policy_new(&s, NULL);
+    oltr_policy *p = policy_of(v, L);
     twin w = {.v = v, .t = 1};
     stage g;
     dice d = {101};
@@ -590,7 +591,7 @@ typedef double index_rule(const twin *, const double *x, uint32_t k);
 static void assert_top(const twin *w, const stage *g, index_rule *rule)
 {
     double lowest = INFINITY;
-    unsigned char shown[L] = {0};
+    bool shown[L] = {false};
     for (uint32_t s = 0; s < K; s++) {
         double u = rule(w, g->wide[g->item[s]], K);
         if (!near(g->score[s], u, 1e-9))
@@ -598,7 +599,7 @@ static void assert_top(const twin *w, const stage *g, index_rule *rule)
                      g->score[s], u);
         assert_true(s == 0 || g->score[s] <= g->score[s - 1]);
         lowest = fmin(lowest, u);
-        shown[g->item[s]] = 1;
+        shown[g->item[s]] = true;
     }
     for (uint32_t i = 0; i < L; i++)
         if (!shown[i] && rule(w, g->wide[i], K) > lowest + 1e-9 * fmax(1, fabs(lowest)))
@@ -610,15 +611,14 @@ static void lists_are_the_definition(void **state)
 {
     const variant *v = *state;
     for (int changing = 0; changing < 2; changing++) {
-        oltr_settings s = settings_of(v, L, DIM);
-        oltr_policy *p = oltr_policy_new(&s, NULL);
+        oltr_policy *p = policy_of(v, L);
         twin w = {.v = v, .t = 1};
         stage g;
         dice d = {102};
         while (w.t <= ROUNDS) {
             dice same = d;
             set_stage(&g, &same, changing);
-            assert_int_equal(rank_with(p, &g.query, w.t, K, g.item, g.score), OLTR_OK);
+            expect(rank_with(p, &g.query, w.t, K, g.item, g.score), OLTR_OK);
             assert_top(&w, &g, is_kind(v, "cascade-woful") ? woful_score : linucb_score);
             play(p, &w, &g, &d, changing);
         }
@@ -632,13 +632,12 @@ static void ties_are_broken_evenly(void **state)
 {
     enum { SAMPLES = 6000 };
     const variant *v = *state;
-    oltr_settings s = settings_of(v, L, DIM);
-    oltr_policy *p = oltr_policy_new(&s, NULL);
+    oltr_policy *p = policy_of(v, L);
     stage g;
     double count[L] = {0}, chi = 0;
     set_stage(&g, &(dice){1}, 0);
     for (uint64_t round = 0; round < SAMPLES; round++) {
-        assert_int_equal(rank_with(p, &g.query, round, 1, g.item, g.score), OLTR_OK);
+        expect(rank_with(p, &g.query, round, 1, g.item, g.score), OLTR_OK);
         assert_true(g.score[0] >= 1 && g.score[0] <= 1);
         count[g.item[0]] += 1;
     }
@@ -704,12 +703,12 @@ static void list_indices(void)
                 with(with(with_choice(woful, "variant", "released"), "scale", 0.02), "slots", 5));
 }
 
-static int can_predict(const variant *v)
+static bool can_predict(const variant *v)
 {
     return v->info->can_predict;
 }
 
-static int is_wide(const variant *v)
+static bool is_wide(const variant *v)
 {
     return is_kind(v, "cascade-linucb") && !chosen(v, "width", "given");
 }

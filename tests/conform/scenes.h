@@ -1,0 +1,266 @@
+/* scenes.h - every world with every click model that it can have, and the policies that can play
+ * there.
+ *
+ * A scene is the description of a world; a stage is an experiment in it.  Small sizes: a test runs
+ * many of them.
+ */
+#ifndef CONFORM_SCENES_H
+#define CONFORM_SCENES_H
+
+#include "conform/fixtures.h"
+#include "lab/world/world.h"
+
+#include <oltr/sim.h>
+#include <unistd.h>
+
+enum { N = 8, SLOTS = 3, MOST_POLICIES = 32, MARKS = 5 };
+
+static const uint64_t marks[MARKS] = {1, 3, 10, 50, 120};
+static const double attraction[N] = {0.1, 0.4, 0.05, 0.3, 0.25, 0.6, 0, 0.15};
+static const double shape_a[N] = {1, 4, 1, 3, 2, 6, 0.5, 2},
+                    shape_b[N] = {9, 6, 19, 7, 8, 4, 9.5, 8};
+static const float features[N * DIM] = {0.5F,  0.1F, -0.3F, 0.4F, 0.2F,  0.6F,  0.1F,  -0.2F,
+                                        -0.4F, 0.3F, 0.7F,  0.1F, 0.3F,  0.3F,  0.3F,  0.3F,
+                                        0.8F,  0,    0,     0.1F, -0.1F, 0.2F,  -0.5F, 0.6F,
+                                        0.1F,  0.9F, 0,     0.2F, 0.6F,  -0.4F, 0.2F,  0.5F};
+
+typedef struct scene {
+    const char *name;
+    oltr_world world;
+    bool tells; /* policies get a prior from it */
+} scene;
+
+#define GIVEN .attraction = attraction
+#define PRIOR .prior_a = shape_a, .prior_b = shape_b
+#define WITH_FEATURES .dim = DIM, .clicks = "cascade"
+#define ABANDONED .dim = DIM, .clicks = "abandon"
+static const scene scenes[] = {
+    {"beta", {.kind = "beta"}, true},
+    {"beta, few shapes shared", {.kind = "beta", .a_max = 3, .instances_per_prior = 2}, true},
+    {"beta, given prior", {.kind = "beta", PRIOR}, true},
+    {"beta, wrong prior", {.kind = "beta", PRIOR, .misspecification = 2.5}, true},
+    {"fixed", {.kind = "fixed", GIVEN}, false},
+    {"fixed, given prior", {.kind = "fixed", GIVEN, PRIOR}, true},
+    {"fixed, impatient users", {.kind = "fixed", GIVEN, .examined_without_click = 2}, false},
+    {"fixed, features", {.kind = "fixed", GIVEN, WITH_FEATURES, .features = features}, false},
+    {"linear", {.kind = "linear", WITH_FEATURES, .scale = 0.3}, false},
+    {"linear, fresh", {.kind = "linear", WITH_FEATURES, .scale = 0.3, .fresh_contexts = 1}, false},
+    {"logistic", {.kind = "logistic", WITH_FEATURES}, false},
+    {"logistic, sphere",
+     {.kind = "logistic", WITH_FEATURES, .theta_on_sphere = 1, .scale = 3},
+     false},
+    {"logistic, fresh",
+     {.kind = "logistic", WITH_FEATURES, .theta_on_sphere = 1, .fresh_contexts = 1, .scale = 5},
+     false},
+    {"scalar", {.kind = "scalar", ABANDONED, .abandon = 0.2, .noise_sd = 0.5}, false},
+    {"scalar, fresh",
+     {.kind = "scalar",
+      ABANDONED,
+      .abandon = 0.1,
+      .noise_sd = 0.3,
+      .theta_on_sphere = 1,
+      .fresh_contexts = 1,
+      .scale = 2},
+     false},
+    {"scalar, beta noise",
+     {.kind = "scalar", ABANDONED, .abandon = 0.3, .noise_sd = 0.2, .beta_noise = 1},
+     false},
+};
+enum { SCENES = sizeof scenes / sizeof *scenes };
+
+static inline oltr_world world_of(const scene *s)
+{
+    oltr_world world = s->world;
+    world.n_items = N;
+    if (!world.clicks)
+        world.clicks = "cascade";
+    return world;
+}
+
+static inline const scene *scene_named(const char *name)
+{
+    for (size_t i = 0; i < SCENES; i++)
+        if (strcmp(scenes[i].name, name) == 0)
+            return &scenes[i];
+    fail_msg("there is no scene %s", name);
+    return NULL;
+}
+
+static inline bool is_scalar(const scene *s)
+{
+    return strcmp(s->world.kind, "scalar") == 0;
+}
+
+static inline bool draws_features(const scene *s)
+{
+    return s->world.dim && !s->world.features;
+}
+
+/* ---- experiments */
+
+typedef struct stage {
+    const scene *scene;
+    oltr_contestant policy[MOST_POLICIES];
+    char label[MOST_POLICIES][64];
+    oltr_experiment e;
+} stage;
+
+static inline oltr_contestant *add_policy(stage *s, const char *kind)
+{
+    uint32_t n = s->e.n_policies++;
+    oltr_contestant *c = &s->policy[n];
+    assert_true(n < MOST_POLICIES);
+    expect(oltr_settings_init(&c->settings, kind, N, NULL), OLTR_OK);
+    c->settings.dim = c->settings.info->contextual ? s->e.world.dim : 0;
+    snprintf(s->label[n], sizeof s->label[n], "%s %u", kind, n);
+    c->label = s->label[n];
+    return c;
+}
+
+/* Fills in place: the experiment points to its stage. */
+static inline void set_stage(stage *s, const scene *from)
+{
+    memset(s, 0, sizeof *s);
+    s->scene = from;
+    s->e = (oltr_experiment){.seed = 11,
+                             .rounds = marks[MARKS - 1],
+                             .slots = SLOTS,
+                             .replications = 9,
+                             .n_checkpoints = MARKS,
+                             .checkpoint = marks,
+                             .world = world_of(from),
+                             .policy = s->policy};
+}
+
+/* A stage of ten rounds with one policy. */
+static inline void set_small_stage(stage *s, const char *name, const char *kind)
+{
+    set_stage(s, scene_named(name));
+    s->e.seed = 5;
+    s->e.rounds = 10;
+    s->e.slots = 2;
+    s->e.replications = 4;
+    s->e.n_checkpoints = 3;
+    add_policy(s, kind);
+}
+
+/* Every kind that fits: with features where there are some, else without; also with all that it
+ * takes from a prior. */
+static inline void add_policies(stage *s)
+{
+    for (uint32_t i = 0; i < oltr_policy_count(); i++) {
+        const oltr_policy_info *info = oltr_policy_info_at(i);
+        if ((info->contextual != 0) != (s->e.world.dim > 0) ||
+            (is_scalar(s->scene) && info->rewards == OLTR_CLICKS))
+            continue;
+        add_policy(s, info->name);
+        if (s->scene->tells && info->uses_prior)
+            expect(oltr_settings_set(&add_policy(s, info->name)->settings, "prior", "full", NULL),
+                   OLTR_OK);
+    }
+}
+
+static inline oltr_results *new_results(const oltr_experiment *points, uint32_t n)
+{
+    oltr_error error = {OLTR_OK, ""};
+    oltr_results *r = oltr_results_new(points, n, &error);
+    if (!r)
+        fail_msg("%s", error.msg);
+    return r;
+}
+
+static inline oltr_results *run(const oltr_experiment *points, uint32_t n, uint32_t threads)
+{
+    oltr_error error = {OLTR_OK, ""};
+    oltr_results *r = new_results(points, n);
+    oltr_run_options options = {.threads = threads};
+    if (oltr_run(points, n, &options, r, &error) != OLTR_OK)
+        fail_msg("%s", error.msg);
+    return r;
+}
+
+static inline bool same_double(double x, double y)
+{
+    return memcmp(&x, &y, sizeof x) == 0;
+}
+
+static inline bool same_outcome(oltr_outcome x, oltr_outcome y)
+{
+    return same_double(x.regret, y.regret) && same_double(x.regret_se, y.regret_se) &&
+           same_double(x.reward, y.reward) && x.replications == y.replications;
+}
+
+static inline void assert_same_results(const oltr_experiment *points, uint32_t n,
+                                       const oltr_results *x, const oltr_results *y)
+{
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < points[i].n_policies; j++)
+            for (uint32_t m = 0; m < points[i].n_checkpoints; m++)
+                if (!same_outcome(oltr_results_at(x, i, j, m), oltr_results_at(y, i, j, m)))
+                    fail_msg("point %u, %s: the results differ at checkpoint %u", i,
+                             points[i].policy[j].label, m);
+}
+
+/* A path at which there is no file. */
+static inline void temp_path(char path[64])
+{
+    snprintf(path, 64, "/tmp/oltr-conform-XXXXXX");
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    unlink(path);
+}
+
+/* ---- the truth of one replication */
+
+typedef struct truth {
+    double attraction[N], a[N], b[N], theta[DIM];
+    float x[N * DIM];
+    oltr_instance as;
+} truth;
+
+static inline void draw_truth(const oltr_world *world, uint64_t seed, uint64_t replication,
+                              truth *out)
+{
+    memset(out, 0, sizeof *out);
+    out->as = (oltr_instance){.n_items = N,
+                              .attraction = out->attraction,
+                              .a = out->a,
+                              .b = out->b,
+                              .dim = world->dim,
+                              .drawn = out->x,
+                              .theta = out->theta};
+    world_ops_of(world->kind, NULL)->draw(world, seed, replication, &out->as, NULL);
+}
+
+static inline void advance(const oltr_world *world, uint64_t seed, uint64_t replication,
+                           uint64_t round, truth *out)
+{
+    const oltr_world_ops *ops = world_ops_of(world->kind, NULL);
+    if (ops->moves && ops->moves(world))
+        ops->advance(world, seed, replication, round, &out->as, NULL);
+}
+
+static inline int falling(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* The chance that none of the k most attractive items is clicked. */
+static inline double best_no_click(const double *nu, uint32_t k)
+{
+    double product = 1, sorted[N];
+    memcpy(sorted, nu, sizeof sorted);
+    qsort(sorted, N, sizeof *sorted, falling);
+    for (uint32_t slot = 0; slot < k; slot++)
+        product *= 1 - sorted[slot];
+    return product;
+}
+
+#define ON_SCENES(all, f, applies)                                                                 \
+    for (size_t at = 0; at < SCENES; at++)                                                         \
+        if (applies(&scenes[at]))                                                                  \
+    add_test(all, #f, scenes[at].name, f, &scenes[at])
+
+#endif
