@@ -28,7 +28,7 @@ test: ## build for development and run all tests
 	cmake --build build/dev -j $(JOBS)
 	@scripts/test build/dev -j $(JOBS)
 
-bench: ## measure speed, beside bare normals, plain C, numpy, LAPACK and GSL
+bench: ## measure speed, compared with bare normals, plain C, numpy, LAPACK and GSL
 	@scripts/setup bench
 	@bench/run
 

@@ -1,11 +1,11 @@
-/* linear.c - a round of linear Thompson sampling and its parts, beside a round that factors V anew
- * with LAPACK.
+/* linear.c - a round of linear Thompson sampling and its parts, compared with a round that factors
+ * V anew with LAPACK.
  *
  * A round learns 3 rows, draws theta, scores L items and selects the K best.  The LAPACK round does
  * the same work in the usual way: three dsyr into V, a copy of its lower triangle, dpotrf, one
  * dtrsv for the estimate and one for the sample, dgemv over the items in double, and our own
- * normals and top-K.  Two more comparisons: the products of a million rows beside a bare pass over
- * their floats, and the features of a round drawn anew beside as many bare normals.  Times and
+ * normals and top-K.  Two more comparisons: the products of a million rows with a bare pass over
+ * their floats, and the features of a round drawn anew with as many bare normals.  Times and
  * ratios are taken as measure.h says.
  *
  *   bench_linear [repetitions, default 15] [rounds of the drift run, default 300000]

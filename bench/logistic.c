@@ -1,12 +1,12 @@
-/* logistic.c - the logistic posterior beside a full Newton solve in every round, over recorded
- * rounds of logts.
+/* logistic.c - the logistic posterior compared with a full Newton solve in every round, over
+ * recorded rounds of logts.
  *
  * A run of Thompson sampling is played once and its observations are recorded.  Then each variant
  * replays them from an empty state, in turn, with the same lookup of rows, and the ratio of thread
  * CPU times is taken within a repetition: both variants were disturbed alike.  While the run is
  * recorded, the root is compared with a fully converged Newton solve at 50 checkpoints.
  *
- * The second part plays whole rounds of logts with features that never repeat, beside logts-newton,
+ * The second part plays whole rounds of logts with features that never repeat, and of logts-newton,
  * which keeps no history, in turn within each round.  It prints the ratio of their times, and the
  * time of the last fifth of the rounds over that of the second fifth: of each policy by itself, and
  * of logts relative to logts-newton, which cancels disturbances that both have.

@@ -1,5 +1,5 @@
-/* reader.c - how fast a text is read into a dataset, beside a plain reader, a bare scan of the same
- * bytes, and a memory map.
+/* reader.c - how fast a text is read into a dataset, compared with a plain reader, a bare scan of
+ * the same bytes, and a memory map.
  *
  *   bench_reader [--repetitions N] [--rows N] [--keep FILE] [--json FILE] [--strict]
  *

@@ -1,4 +1,4 @@
-/* rounds.c - how long a round takes, beside a lower bound and beside plain C.
+/* rounds.c - how long a round takes, compared with a lower bound and with plain C.
  *
  * A round is oltr_rank, a user, oltr_learn, by policies that have learned for WARMUP rounds.  Rows
  * with a target compare it with
@@ -26,7 +26,7 @@ typedef struct options {
     bool strict;
 } options;
 
-/* ---- Gaussian Thompson sampling beside its own normals */
+/* ---- Gaussian Thompson sampling compared with its own normals */
 
 typedef struct normals {
     oltr_rng rng;
@@ -105,7 +105,7 @@ static void gts_10000(table *t, const options *o)
     gts_rows(t, o, 10000, 10, 1, 100, 1.7);
 }
 
-/* ---- policies beside plain C */
+/* ---- policies compared with plain C */
 
 static void twin_row(table *t, const options *o, const char *name, const char *kind,
                      score_items *scores, uint32_t rounds, double target)

@@ -1,14 +1,15 @@
-/* custom_policy.c - a policy of your own, outside the library, beside those of the catalogue.
+/* custom_policy.c - a policy outside the library, used like those of the catalogue.
  *
  * Epsilon-greedy: mostly show the items with the largest share of clicks so far, and with
  * probability epsilon a list drawn at random.  It learns two sums per item, how often it was
- * examined and clicked; snapshots, merging, forgetting and another number of items come from naming
- * these sums.  What the program knows beside the parameters, here whether a random list may be
- * shown at all, comes as settings.custom.
+ * examined and clicked; the library then provides snapshots, merging, forgetting and
+ * resizing.  Data that are not parameters, here whether a random list may be shown at all, are
+ * passed in settings.custom.
  */
 #include <oltr/policy_ops.h>
 #include <oltr/sim.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,7 +22,7 @@ static const oltr_param params[N_PARAMS] = {
 
 /* What the policy shares with the program. */
 typedef struct rules {
-    int explore; /* 0: never a random list */
+    bool explore; /* false: never a random list */
 } rules;
 
 typedef struct greedy {
@@ -49,7 +50,7 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
     return OLTR_OK;
 }
 
-/* An item that nobody has seen gets 1: it is tried before any other. */
+/* An unseen item gets 1, so it is tried before all others. */
 static double share(const greedy *p, uint32_t item)
 {
     double examined = p->sum[item], clicked = p->sum[p->n_items + item];
@@ -62,7 +63,7 @@ static oltr_status rank(const void *state, uint64_t t, const oltr_candidates *fr
     const greedy *p = state;
     double *score = oltr_scores(scratch);
     oltr_rng coin = oltr_rng_fork(*rng, 1); /* ties are broken by *rng itself */
-    int explores = p->rules->explore && oltr_rng_uniform(&coin) < p->epsilon;
+    bool explores = p->rules->explore && oltr_rng_uniform(&coin) < p->epsilon;
     (void)t;
     for (uint32_t j = 0; j < from->n; j++)
         score[j] = explores ? 0 : share(p, from->item ? from->item[j] : j);

@@ -1,14 +1,14 @@
-/* custom_world.c - a world and a click model of your own, outside the library.
+/* custom_world.c - a world and a click model outside the library.
  *
- * The world has seasons: every `length` rounds other items are attractive, so what was learned has
- * to be unlearned.  The users follow the dependent click model: they may click several items, and
- * leave when a click has satisfied them, with probability `satisfied`.
+ * The world has seasons: every `length` rounds other items are attractive, so policies must forget
+ * what they have learned.  The users follow the dependent click model: they may click several
+ * items, and leave when a click has satisfied them, with probability `satisfied`.
  */
 #include <oltr/world_ops.h>
 
 #include <stdio.h>
 
-/* What both need to know: oltr_world.custom. */
+/* The data of both, passed in oltr_world.custom. */
 typedef struct seasons {
     uint64_t length;
     double satisfied;
@@ -38,7 +38,7 @@ static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replica
 {
     (void)world;
     (void)error;
-    out->tells = 0; /* policies are told no prior */
+    out->tells = 0; /* policies get no prior */
     draw_season(seed, replication, 0, out);
     return OLTR_OK;
 }

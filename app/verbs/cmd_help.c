@@ -1,13 +1,27 @@
 /* cmd_help.c - `oltr help`: the overview, one verb, the experiment file, or the manual page. */
-#include "app/args/command.h"
+#include "app/verbs/verbs.h"
 #include "engine/base/quote.h"
+#include "lab/plan/world_keys.h"
 
 #include <string.h>
 
 const struct option help_options[] = {
     {0, "man", NULL, NULL, "print the manual page oltr(1) in troff"},
+    {0, "markdown", NULL, NULL,
+     "with `experiment`: print the parameters of worlds and click models as a table in Markdown"},
     {0, NULL, NULL, NULL, NULL},
 };
+
+static int print_world_params(void)
+{
+    struct text table = {0};
+    world_param_table(&table);
+    if (!table.failed)
+        fputs(table.bytes, stdout);
+    bool failed = table.failed;
+    text_free(&table);
+    return failed ? complain(EXIT_FAILED, "out of memory") : EXIT_OK;
+}
 
 int cmd_help(const struct arguments *arguments)
 {
@@ -20,6 +34,8 @@ int cmd_help(const struct arguments *arguments)
         return EXIT_OK;
     }
     if (strcmp(arguments->operand[0], "experiment") == 0) {
+        if (arguments_has(arguments, "markdown"))
+            return print_world_params();
         help_experiment(stdout);
         return EXIT_OK;
     }

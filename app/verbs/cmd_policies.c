@@ -1,11 +1,11 @@
 /* cmd_policies.c - `oltr policies`: the engine's catalogue, for people and as the tables of the
  * documentation. */
-#include "app/args/command.h"
+#include "app/verbs/verbs.h"
 #include "engine/base/nearest.h"
 #include "engine/base/quote.h"
+#include "lab/plan/param_text.h"
 
 #include <oltr/oltr.h>
-#include <math.h>
 #include <string.h>
 
 const struct option policies_options[] = {
@@ -13,7 +13,7 @@ const struct option policies_options[] = {
     {0, NULL, NULL, NULL, NULL},
 };
 
-enum { VALUE_SIZE = 160, INDENT = 24 };
+enum { INDENT = 24 };
 
 static const char *rewards_of(const oltr_policy_info *info)
 {
@@ -22,50 +22,17 @@ static const char *rewards_of(const oltr_policy_info *info)
 
 /* ---- parameters */
 
-static const char *default_of(const oltr_param *param, char text[VALUE_SIZE])
-{
-    if (param->type == OLTR_CHOICE)
-        return param->choices[(size_t)param->initial];
-    snprintf(text, VALUE_SIZE, "%.12g", param->initial);
-    return text;
-}
-
-/* "none, mean, full" or "0 to 1"; a bound so far out that it bounds nothing is left out. */
-static const char *values_of(const oltr_param *param, char text[VALUE_SIZE])
-{
-    static const double FAR = 1e15;
-    size_t used = 0;
-    text[0] = '\0';
-    if (param->type == OLTR_CHOICE) {
-        for (const char *const *choice = param->choices;
-             *choice && used + strlen(*choice) + 3 < VALUE_SIZE; choice++)
-            used += (size_t)snprintf(text + used, VALUE_SIZE - used, "%s%s", used > 0 ? ", " : "",
-                                     *choice);
-        return text;
-    }
-    const char *kind = param->type == OLTR_INTEGER ? "whole, " : "";
-    if (fabs(param->min) < FAR && fabs(param->max) < FAR) {
-        snprintf(text, VALUE_SIZE, "%s%.9g to %.9g", kind, param->min, param->max);
-    } else if (fabs(param->min) < FAR) {
-        snprintf(text, VALUE_SIZE, "%sat least %.9g", kind, param->min);
-    } else {
-        snprintf(text, VALUE_SIZE, "%s",
-                 param->type == OLTR_INTEGER ? "any whole number" : "any number");
-    }
-    return text;
-}
-
 static void param_entry(const oltr_param *param)
 {
-    char initial[VALUE_SIZE], values[VALUE_SIZE];
+    char initial[PARAM_TEXT_SIZE], values[PARAM_TEXT_SIZE];
     printf("  %-14s ", param->name);
     help_fold(stdout, param->help, 17, 17);
-    printf("%17s%s; default %s\n", "", values_of(param, values), default_of(param, initial));
+    printf("%17s%s; default %s\n", "", param_values(param, values), param_default(param, initial));
 }
 
 static void param_markdown(const oltr_policy_info *info)
 {
-    char initial[VALUE_SIZE], values[VALUE_SIZE];
+    char initial[PARAM_TEXT_SIZE], values[PARAM_TEXT_SIZE];
     if (info->n_params == 0) {
         puts("This policy has no parameters.");
         return;
@@ -73,8 +40,8 @@ static void param_markdown(const oltr_policy_info *info)
     puts("| parameter | default | values | meaning |\n|---|---|---|---|");
     for (uint32_t i = 0; i < info->n_params; i++) {
         const oltr_param *param = &info->params[i];
-        printf("| `%s` | %s | %s | %s |\n", param->name, default_of(param, initial),
-               values_of(param, values), param->help);
+        printf("| `%s` | %s | %s | %s |\n", param->name, param_default(param, initial),
+               param_values(param, values), param->help);
     }
 }
 
@@ -108,7 +75,7 @@ static void field(const char *name, const char *value)
 
 static void print_policy(const oltr_policy_info *info)
 {
-    char abilities[VALUE_SIZE];
+    char abilities[PARAM_TEXT_SIZE];
     snprintf(abilities, sizeof abilities, "accepts %s%s%s%s%s%s%s%s",
              info->rewards == OLTR_CLICKS ? "clicks (0 or 1)" : "any real reward",
              info->contextual ? ", needs features" : "", info->uses_prior ? ", takes a prior" : "",

@@ -1,9 +1,8 @@
-/* report.h - a folder of folders: everything that `oltr reproduce` has run, as one page and as
- * tables for a paper.
+/* report.h - all experiments that `oltr reproduce` has run, as one page and as tables for a paper.
  *
- * A report is written from the files of the experiments' folders alone, and from report.json, which
- * says what was asked for.  So it can be written again at any time, and by hand-made folders
- * too. */
+ * A report is a folder of folders of results.  It is written from their files, and from
+ * report.json, the list of what was to be run; so it can be written again at any time, and for any
+ * folders that `oltr run` has made. */
 #ifndef OLTR_REPORT_REPORT_H
 #define OLTR_REPORT_REPORT_H
 

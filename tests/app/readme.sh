@@ -24,5 +24,5 @@ mkdir tour
 cp "$SOURCE/docs/results.csv" tour/summary.csv
 echo '{"quick": true}' >tour/report.json
 expect 1 'is a quick report' copy/scripts/readme "$PWD/tour"
-expect 1 'there is no ' copy/scripts/readme "$PWD/nowhere"
+expect 1 'summary.csv is missing' copy/scripts/readme "$PWD/nowhere"
 echo ok

@@ -10,8 +10,13 @@
 #include <float.h>
 #include <stdio.h>
 
-/* A sanitizer sees the first byte beyond an array; other builds look for changed guards. */
-#ifdef SLOW_BUILD
+/* AddressSanitizer sees the first byte beyond an array; other builds look for changed guards. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ADDRESSES_ARE_CHECKED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(ADDRESSES_ARE_CHECKED)
 enum { GUARD = 0 };
 #else
 enum { GUARD = 64 };
@@ -75,9 +80,9 @@ void guarded_pair(void *pair[2], size_t count, size_t size, const void *from)
 void release(void)
 {
     for (size_t i = 0; i < n_blocks; i++) {
-        for (size_t j = 0; j < GUARD; j++)
-            if (blocks[i].end[j] != (char)PATTERN)
-                fail_with("the memory behind an array", j);
+        for (const char *at = blocks[i].end; at < blocks[i].end + GUARD; at++)
+            if (*at != (char)PATTERN)
+                fail_with("the memory behind an array", (size_t)(at - blocks[i].end));
         free(blocks[i].memory);
     }
     n_blocks = 0;

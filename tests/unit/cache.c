@@ -203,7 +203,7 @@ static void lies_are_refused(void **state)
                   {8, 4, 2, OLTR_EVERSION, "newer oltr"},
                   {8, 4, 0, OLTR_ECORRUPT, "its counts are impossible"},
                   {12, 4, 2, OLTR_ECORRUPT, "impossible"},
-                  {AT_TOTAL, 8, 1 << 20, OLTR_ETRUNCATED, "cut short or has bytes too many"},
+                  {AT_TOTAL, 8, 1 << 20, OLTR_ETRUNCATED, "cut short or too long"},
                   {AT_QUERIES, 4, 0, OLTR_ECORRUPT, "impossible"},
                   {AT_QUERIES, 4, 0xFFFFFFFF, OLTR_ECORRUPT, "impossible"},
                   {AT_ROWS, 4, 0xFFFFFFFF, OLTR_ECORRUPT, "impossible"},

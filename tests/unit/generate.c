@@ -52,10 +52,10 @@ static void bytes_are_pinned(void **state)
 
 static void text_reads_back_equal(void **state)
 {
-    for (uint32_t i = 0; dataset_shape_name(i); i++) {
+    for (uint32_t i = 0; i < oltr_shape_count(); i++) {
         oltr_error error = {OLTR_OK, ""};
         oltr_read_report report;
-        oltr_dataset *d = made(dataset_shape_name(i), "vali", 12, 9);
+        oltr_dataset *d = made(oltr_shape_at(i)->name, "vali", 12, 9);
         assert_int_equal(dataset_write_text(d, path, NULL), OLTR_OK);
         oltr_dataset *back = oltr_dataset_read(path, NULL, &report, &error);
         if (!back)
@@ -65,7 +65,7 @@ static void text_reads_back_equal(void **state)
         for (size_t k = 0; k < (size_t)d->n_rows * d->dim; k++)
             markers += d->x[k] >= FLT_MAX;
         assert_int_equal(report.clamped, markers);
-        assert_true((markers > 0) == (strcmp(dataset_shape_name(i), "istella") == 0));
+        assert_true((markers > 0) == (strcmp(oltr_shape_at(i)->name, "istella") == 0));
         oltr_dataset_free(back);
         oltr_dataset_free(d);
     }

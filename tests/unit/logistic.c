@@ -2,6 +2,7 @@
  * long double, on the plain sums. */
 #include "unit.h"
 
+#include "engine/limits.h"
 #include "engine/kernels/table.h"
 #include "engine/posterior/logistic.h"
 
@@ -87,7 +88,7 @@ static sums sums_of(const subject *s)
                   doubles_at(s->state, p->examined),
                   doubles_at(s->state, p->clicked),
                   doubles_at(s->state, p->precision),
-                  doubles_at(s->state, p->pull)};
+                  doubles_at(s->state, p->linear_term)};
 }
 
 static long double row_score(const sums *a, uint32_t r, const long double *theta)
@@ -663,7 +664,7 @@ static void test_absorb(void **unused)
         uint32_t oldest = 40 % N; /* row 4 was examined before all others */
         double precision[D * (D + 1) / 2], pull[D], theta[D];
         memcpy(precision, doubles_at(s.state, s.p.precision), sizeof precision);
-        memcpy(pull, doubles_at(s.state, s.p.pull), sizeof pull);
+        memcpy(pull, doubles_at(s.state, s.p.linear_term), sizeof pull);
         memcpy(theta, theta_of(&s), sizeof theta);
         const float *row = x + (size_t)oldest * D;
         double z = 0, n = doubles_at(s.state, s.p.examined)[oldest],
@@ -676,7 +677,8 @@ static void test_absorb(void **unused)
         double ahead = -0.5 * w * (1 - 2 * mu) * fmin(v, 1);
 
         learn_one(&s, x + (size_t)N * D, trial % 2);
-        const double *p = doubles_at(s.state, s.p.precision), *q = doubles_at(s.state, s.p.pull);
+        const double *p = doubles_at(s.state, s.p.precision),
+                     *q = doubles_at(s.state, s.p.linear_term);
         double exact = w;
         w = (p[0] - precision[0]) /
             ((double)row[0] * (double)row[0]); /* that in the factor, if it is near enough */
@@ -697,7 +699,7 @@ static void test_absorb(void **unused)
         long double root[MAX_DIM];
         sums a = sums_of(&s);
         for (uint32_t j = 0; j < D; j++)
-            doubles_at(s.state, s.p.pull)[j] -= ahead * (double)row[j];
+            doubles_at(s.state, s.p.linear_term)[j] -= ahead * (double)row[j];
         doubles_at(s.state, s.p.examined)[oldest] = doubles_at(s.state, s.p.clicked)[oldest] = 0;
         exact_root(&a, root);
         for (uint32_t j = 0; j < D; j++)
@@ -847,8 +849,8 @@ static void test_largest_counts(void **unused)
     subject a = subject_new(2, 4, 1, 0.1), b = subject_new(2, 4, 1, 0.1);
     for (int i = 0; i < 2; i++) {
         learn_one(i ? &b : &a, x, 1);
-        doubles_at(i ? b.state : a.state, a.p.examined)[0] = 0.75 * LOGISTIC_MOST_COUNT;
-        doubles_at(i ? b.state : a.state, a.p.clicked)[0] = 0.25 * LOGISTIC_MOST_COUNT;
+        doubles_at(i ? b.state : a.state, a.p.examined)[0] = 0.75 * MOST_ROW_OBSERVATIONS;
+        doubles_at(i ? b.state : a.state, a.p.clicked)[0] = 0.25 * MOST_ROW_OBSERVATIONS;
         logistic_refresh(i ? b.state : a.state, i ? &b.p : &a.p);
     }
     void *before = malloc(a.bytes);
@@ -857,17 +859,17 @@ static void test_largest_counts(void **unused)
     assert_int_equal(logistic_merge(a.state, &a.p, b.state, &b.p), OLTR_ESTATE);
     assert_memory_equal(before, a.state, a.bytes);
     free(before);
-    doubles_at(a.state, a.p.examined)[0] = LOGISTIC_MOST_COUNT;
+    doubles_at(a.state, a.p.examined)[0] = MOST_ROW_OBSERVATIONS;
     logistic_refresh(a.state, &a.p);
     for (int i = 0; i < 100; i++) {
         learn_one(&a, x, 1);
-        assert_true(doubles_at(a.state, a.p.examined)[0] == LOGISTIC_MOST_COUNT);
+        assert_true(doubles_at(a.state, a.p.examined)[0] == MOST_ROW_OBSERVATIONS);
         assert_int_equal(logistic_check(a.state, &a.p, &error), OLTR_OK);
     }
     double clicked = doubles_at(a.state, a.p.clicked)[0];
-    assert_true(fabs(clicked - 0.25 * LOGISTIC_MOST_COUNT - 75) <
+    assert_true(fabs(clicked - 0.25 * MOST_ROW_OBSERVATIONS - 75) <
                 1); /* each click in place of a quarter of one */
-    doubles_at(a.state, a.p.examined)[0] = 2 * LOGISTIC_MOST_COUNT;
+    doubles_at(a.state, a.p.examined)[0] = 2 * MOST_ROW_OBSERVATIONS;
     assert_int_equal(logistic_check(a.state, &a.p, &error), OLTR_ESTATE);
     free(a.state);
     free(b.state);
@@ -893,7 +895,7 @@ static subject copy_of(const subject *s)
     memcpy(doubles_at(copy.state, p->weight), doubles_at(s->state, p->weight),
            rows * sizeof(double));
     memcpy(doubles_at(copy.state, p->score), doubles_at(s->state, p->score), rows * sizeof(double));
-    copy.p.singles = UINT32_MAX;
+    copy.p.n_singles = UINT32_MAX;
     assert_int_equal(logistic_resume(copy.state, &copy.p, NULL), OLTR_OK);
     return copy;
 }
@@ -998,11 +1000,12 @@ static void test_forget(void **unused)
         learn_one(&s, x + (size_t)below(&from, 20) * 6, unit(&from) < 0.4);
         if (t % 20 == 19) {
             double n = doubles_at(s.state, s.p.examined)[3],
-                   p = doubles_at(s.state, s.p.precision)[0], q = doubles_at(s.state, s.p.pull)[2];
+                   p = doubles_at(s.state, s.p.precision)[0],
+                   q = doubles_at(s.state, s.p.linear_term)[2];
             logistic_forget(s.state, &s.p, 0.75);
             assert_true(doubles_at(s.state, s.p.examined)[3] == 0.75 * n &&
                         doubles_at(s.state, s.p.precision)[0] == 0.75 * p);
-            assert_true(doubles_at(s.state, s.p.pull)[2] == 0.75 * q);
+            assert_true(doubles_at(s.state, s.p.linear_term)[2] == 0.75 * q);
             assert_at_root(&s);
         }
     }
@@ -1089,7 +1092,7 @@ static void test_check(void **unused)
         {p->count, -1, "rows"},
         {p->count, 2.5, "rows"},
         {p->count, NAN, "rows"},
-        {p->count + sizeof(double), INFINITY, "observations cannot be"},
+        {p->count + sizeof(double), INFINITY, "observations are impossible"},
         {p->count + sizeof(double), 3, "yet to come"},
         {p->examined, -1, "clicks in"},
         {p->examined, NAN, "clicks in"},
@@ -1101,7 +1104,7 @@ static void test_check(void **unused)
         {p->last, NAN, "yet to come"},
         {p->precision, -1e-9, "precision"},
         {p->precision + sizeof(double), NAN, "precision"},
-        {p->pull + sizeof(double), INFINITY, "pull"},
+        {p->linear_term + sizeof(double), INFINITY, "linear term"},
     };
     oltr_error error;
     for (size_t i = 0; i < COUNT(damage); i++) {

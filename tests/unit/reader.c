@@ -108,7 +108,7 @@ static void every_number_is_the_float_of_strtof(void **state)
     void *c = make_c_locale();
     for (uint32_t i = 0; i < EFFORT * 130000; i++) {
         char text[200];
-        int no_memory = 0;
+        bool no_memory = false;
         float value = 0;
         put_number(text, sizeof text, &from);
         const char *end = text + strlen(text);
@@ -780,7 +780,7 @@ static void what_follows_a_gzip_file_is_refused(void **state)
         for (int members = 1; members <= 2; members++) {
             char words[80];
             const char *path = with_tail(packed, n, members, tail[i].bytes, tail[i].n);
-            snprintf(words, sizeof words, "tail.gz: what stands from byte %zu on is not gzip",
+            snprintf(words, sizeof words, "tail.gz: the bytes from %zu on are not gzip",
                      (size_t)members * n + tail[i].fault);
             assert_refused(path, OLTR_EIO, words);
         }

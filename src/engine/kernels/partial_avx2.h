@@ -1,4 +1,4 @@
-/* some_avx2.h - four doubles of which only some are there.
+/* partial_avx2.h - four doubles of which only some are there.
  *
  * They come and go in pieces, not under a mask.  Short vectors are read a moment after they were
  * written, and a processor hands what was stored to the next load without waiting for the cache

@@ -19,14 +19,14 @@
 /* clang-format off */
 #define KERNEL_TABLE(ROW)                                         \
     /*  name                 on AVX2   on AVX-512  on NEON    */  \
-    ROW(standard_normals,    avx2,     avx512,     plain)         \
-    ROW(gauss_scores,        avx2,     avx512,     plain)         \
+    ROW(standard_normals,    avx2,     avx512,     neon)          \
+    ROW(gauss_scores,        avx2,     avx512,     neon)          \
     ROW(prefetched_normals,  plain,    avx512,     plain)         \
     ROW(prefetched_scores,   plain,    avx512,     plain)         \
-    ROW(beta_scores,         avx2,     avx2,       plain)         \
-    ROW(cube_directions,     avx2,     avx2,       plain)         \
-    ROW(topk_f32,            avx2,     avx512,     plain)         \
-    ROW(topk_f64,            avx2,     avx512,     plain)         \
+    ROW(beta_scores,         avx2,     avx2,       neon)          \
+    ROW(cube_directions,     avx2,     avx2,       neon)          \
+    ROW(topk_f32,            avx2,     avx512,     neon)          \
+    ROW(topk_f64,            avx2,     avx512,     neon)          \
     ROW(topk_gauss,          plain,    avx512,     plain)         \
     ROW(ldl_factor,          avx2,     avx2,       plain)         \
     ROW(ldl_update,          avx2,     avx512,     plain)         \

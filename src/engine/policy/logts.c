@@ -211,7 +211,7 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     out[3] = (sum_array){.name = "clicked", .value = doubles_at(p, m->clicked), .n = n};
     out[4] = (sum_array){.name = "last", .value = doubles_at(p, m->last), .n = n};
     out[5] = (sum_array){.name = "precision", .value = doubles_at(p, m->precision), .n = packed};
-    out[6] = (sum_array){.name = "pull", .value = doubles_at(p, m->pull), .n = d};
+    out[6] = (sum_array){.name = "pull", .value = doubles_at(p, m->linear_term), .n = d};
     out[7] =
         (sum_array){.name = "gram", .value = doubles_at(p, p->matrix.gram), .n = matrix_sums(p)};
     return 8;
@@ -283,7 +283,7 @@ static oltr_status check(const void *state, uint64_t t, oltr_error *error)
     linear absorbed = {.dim = p->model.dim,
                        .ridge = p->model.lambda,
                        .gram = p->model.precision,
-                       .moment = p->model.pull};
+                       .moment = p->model.linear_term};
     oltr_status status = logistic_check(p, &p->model, error);
     if (status == OLTR_OK)
         status = linear_check(p, &absorbed, error);

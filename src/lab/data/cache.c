@@ -21,10 +21,11 @@ enum { SECTIONS = 4 }; /* query, first_row, grade, x */
 static const size_t width[SECTIONS] = {sizeof(uint64_t), sizeof(uint32_t), sizeof(uint8_t),
                                        sizeof(float)};
 
-/* Where the sections lie.  Told by the counts alone: a file has no offsets that could lie. */
+/* Offsets of the sections.  They follow from the counts: a file has no offsets that could be
+ * wrong. */
 typedef struct plan {
     size_t at[SECTIONS], bytes[SECTIONS], total;
-    int overflow;
+    bool overflow;
 } plan;
 
 static plan plan_of(uint32_t n_queries, uint32_t n_rows, uint32_t dim)
@@ -41,8 +42,8 @@ static plan plan_of(uint32_t n_queries, uint32_t n_rows, uint32_t dim)
     return p;
 }
 
-/* Files are little-endian and, on machines that are so too, used where they lie. */
-static int big_endian(void)
+/* Files are little-endian; little-endian machines use them without a copy. */
+static bool big_endian(void)
 {
     const uint32_t one = 1;
     unsigned char first;
@@ -71,70 +72,74 @@ typedef struct header {
     cache_origin origin;
 } header;
 
-static void put_header(const header *h, unsigned char *bytes)
+/* Writes or reads a number of the header: exactly one of w and r is given. */
+static void field_u32(writer *w, reader *r, uint32_t *value)
 {
-    const cache_origin *o = &h->origin;
+    if (w)
+        put_u32(w, *value);
+    else
+        *value = get_u32(r);
+}
+
+static void field_u64(writer *w, reader *r, uint64_t *value)
+{
+    if (w)
+        put_u64(w, *value);
+    else
+        *value = get_u64(r);
+}
+
+/* All fields behind magic and version, in the order of the file. */
+static void header_fields(writer *w, reader *r, header *h)
+{
+    cache_origin *o = &h->origin;
+    field_u32(w, r, &o->known);
+    field_u64(w, r, &h->total);
+    field_u32(w, r, &h->n_queries);
+    field_u32(w, r, &h->n_rows);
+    field_u32(w, r, &h->dim);
+    field_u32(w, r, &o->settled);
+    for (int i = 0; i < SECTIONS; i++)
+        field_u64(w, r, &h->digest[i]);
+    field_u64(w, r, &o->size);
+    field_u64(w, r, &o->seconds);
+    field_u64(w, r, &o->nanoseconds);
+    field_u64(w, r, &o->sample);
+    field_u64(w, r, &o->content);
+    field_u32(w, r, &o->lenient);
+    field_u32(w, r, &o->most_features);
+    field_u64(w, r, &o->report.lines);
+    field_u64(w, r, &o->report.skipped);
+    field_u64(w, r, &o->report.first_skipped_line);
+    field_u64(w, r, &o->report.clamped);
+    field_u64(w, r, &o->report.duplicates);
+    if (w)
+        put_bytes(w, o->report.first_reason, sizeof o->report.first_reason);
+    else
+        get_bytes(r, o->report.first_reason, sizeof o->report.first_reason);
+}
+
+static void put_header(header *h, unsigned char *bytes)
+{
     writer w = {bytes, CACHE_HEADER, 0};
     memset(bytes, 0, CACHE_HEADER);
     put_bytes(&w, CACHE_MAGIC, 8);
     put_u32(&w, CACHE_VERSION);
-    put_u32(&w, o->known);
-    put_u64(&w, h->total);
-    put_u32(&w, h->n_queries);
-    put_u32(&w, h->n_rows);
-    put_u32(&w, h->dim);
-    put_u32(&w, o->settled);
-    for (int i = 0; i < SECTIONS; i++)
-        put_u64(&w, h->digest[i]);
-    put_u64(&w, o->size);
-    put_u64(&w, o->seconds);
-    put_u64(&w, o->nanoseconds);
-    put_u64(&w, o->sample);
-    put_u64(&w, o->content);
-    put_u32(&w, o->lenient);
-    put_u32(&w, o->most_features);
-    put_u64(&w, o->report.lines);
-    put_u64(&w, o->report.skipped);
-    put_u64(&w, o->report.first_skipped_line);
-    put_u64(&w, o->report.clamped);
-    put_u64(&w, o->report.duplicates);
-    put_bytes(&w, o->report.first_reason, sizeof o->report.first_reason);
+    header_fields(&w, NULL, h);
     w.used = CACHE_HEADER - 8;
     put_u64(&w, digest(bytes, CACHE_HEADER - 8));
 }
 
-/* The same fields in the same order. */
 static void get_header(const unsigned char *bytes, header *h)
 {
-    cache_origin *o = &h->origin;
     reader r = {bytes + 12, CACHE_HEADER - 12, 0};
     memset(h, 0, sizeof *h);
-    o->known = get_u32(&r);
-    h->total = get_u64(&r);
-    h->n_queries = get_u32(&r);
-    h->n_rows = get_u32(&r);
-    h->dim = get_u32(&r);
-    o->settled = get_u32(&r);
-    for (int i = 0; i < SECTIONS; i++)
-        h->digest[i] = get_u64(&r);
-    o->size = get_u64(&r);
-    o->seconds = get_u64(&r);
-    o->nanoseconds = get_u64(&r);
-    o->sample = get_u64(&r);
-    o->content = get_u64(&r);
-    o->lenient = get_u32(&r);
-    o->most_features = get_u32(&r);
-    o->report.lines = get_u64(&r);
-    o->report.skipped = get_u64(&r);
-    o->report.first_skipped_line = get_u64(&r);
-    o->report.clamped = get_u64(&r);
-    o->report.duplicates = get_u64(&r);
-    get_bytes(&r, o->report.first_reason, sizeof o->report.first_reason);
+    header_fields(NULL, &r, h);
 }
 
 /* ---- writing */
 
-static int write_all(int fd, const void *bytes, size_t n)
+static bool write_all(int fd, const void *bytes, size_t n)
 {
     const unsigned char *at = bytes;
     while (n > 0) {
@@ -142,53 +147,54 @@ static int write_all(int fd, const void *bytes, size_t n)
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
-            return 0;
+            return false;
         at += done;
         n -= (size_t)done;
     }
-    return 1;
+    return true;
 }
 
-static int write_sections(int fd, const unsigned char *head, const void *const section[SECTIONS],
-                          const plan *p)
+static bool write_sections(int fd, const unsigned char *head, const void *const section[SECTIONS],
+                           const plan *p)
 {
     static const unsigned char zero[LAYOUT_ALIGN] = {0};
-    int ok = write_all(fd, head, CACHE_HEADER);
+    bool ok = write_all(fd, head, CACHE_HEADER);
     for (int i = 0; ok && i < SECTIONS; i++)
         ok = write_all(fd, section[i], p->bytes[i]) &&
              write_all(fd, zero, align_up(p->bytes[i]) - p->bytes[i]);
     return ok;
 }
 
-static int write_into(const char *path, const unsigned char *head,
-                      const void *const section[SECTIONS], const plan *p)
+static bool write_into(const char *path, const unsigned char *head,
+                       const void *const section[SECTIONS], const plan *p)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
-    int ok = fd >= 0 && write_sections(fd, head, section, p), why = errno;
+    bool ok = fd >= 0 && write_sections(fd, head, section, p);
+    int why = errno;
     if (fd >= 0 && close(fd) != 0 && ok)
-        return 0;
+        return false;
     errno = why;
     return ok;
 }
 
-static int write_beside(const char *path, mode_t mode, int flush, const unsigned char *head,
-                        const void *const section[SECTIONS], const plan *p)
+static bool write_beside(const char *path, mode_t mode, bool flush, const unsigned char *head,
+                         const void *const section[SECTIONS], const plan *p)
 {
     temp_file b;
     if (!temp_file_open(&b, path, mode))
-        return 0;
+        return false;
     if (write_sections(b.fd, head, section, p) && (!flush || flush_to_disk(b.fd)))
         return temp_file_keep(&b, path);
     temp_file_drop(&b);
-    return 0;
+    return false;
 }
 
-static oltr_status write_file(const char *path, mode_t mode, int flush, const unsigned char *head,
+static oltr_status write_file(const char *path, mode_t mode, bool flush, const unsigned char *head,
                               const void *const section[SECTIONS], const plan *p, oltr_error *error)
 {
     char name[128];
-    int ok = is_special(path) ? write_into(path, head, section, p)
-                              : write_beside(path, mode, flush, head, section, p);
+    bool ok = is_special(path) ? write_into(path, head, section, p)
+                               : write_beside(path, mode, flush, head, section, p);
     int why = errno;
     short_name(path, name, sizeof name);
     if (!ok && why == ENOMEM)
@@ -196,7 +202,7 @@ static oltr_status write_file(const char *path, mode_t mode, int flush, const un
     return ok ? OLTR_OK : set_error(error, OLTR_EIO, "cannot write %s: %s", name, strerror(why));
 }
 
-/* What a file must hold to be taken back. */
+/* Why a dataset cannot be saved or loaded, or NULL. */
 static const char *fault_of(const oltr_dataset *d)
 {
     if (d->n_queries == 0 || d->n_rows == 0 || d->dim == 0)
@@ -223,10 +229,10 @@ static unsigned char *swapped_copy(const plan *p, const void *section[SECTIONS])
 }
 
 static oltr_status write_sealed(header *h, const plan *p, const void *const section[SECTIONS],
-                                const char *path, mode_t mode, int flush, oltr_error *error)
+                                const char *path, mode_t mode, bool flush, oltr_error *error)
 {
     unsigned char bytes[CACHE_HEADER];
-    int finite = 1;
+    bool finite = true;
     for (int i = 0; i < SECTIONS; i++)
         if (!digest_all(section[i], p->bytes[i], 1, i == 3 ? &finite : NULL, &h->digest[i]))
             return set_error(error, OLTR_ENOMEM, "no memory to save a dataset");
@@ -238,7 +244,7 @@ static oltr_status write_sealed(header *h, const plan *p, const void *const sect
 }
 
 oltr_status cache_write(const oltr_dataset *d, const cache_origin *origin, const char *path,
-                        mode_t mode, int flush, oltr_error *error)
+                        mode_t mode, bool flush, oltr_error *error)
 {
     const void *section[SECTIONS] = {d->query, d->first_row, d->grade, d->x};
     const char *fault = fault_of(d);
@@ -260,7 +266,7 @@ oltr_status cache_write(const oltr_dataset *d, const cache_origin *origin, const
 
 /* ---- mapping */
 
-static int all_zero(const unsigned char *bytes, size_t n)
+static bool all_zero(const unsigned char *bytes, size_t n)
 {
     unsigned char any = 0;
     for (size_t i = 0; i < n; i++)
@@ -268,7 +274,7 @@ static int all_zero(const unsigned char *bytes, size_t n)
     return any == 0;
 }
 
-/* Magic, version and length come first: a file of another kind is called that, and not damaged. */
+/* Magic, version and length first: a file of another kind is reported as that, not as damaged. */
 static oltr_status check_header(const unsigned char *bytes, size_t size, const char *name,
                                 header *h, oltr_error *error)
 {
@@ -276,32 +282,32 @@ static oltr_status check_header(const unsigned char *bytes, size_t size, const c
     if (size < 8 || memcmp(bytes, CACHE_MAGIC, 8) != 0)
         return set_error(error, OLTR_EMAGIC, "%s is no dataset file", name);
     if (size < CACHE_HEADER)
-        return set_error(error, OLTR_ETRUNCATED, "%s is cut short; make it anew from the text",
+        return set_error(error, OLTR_ETRUNCATED, "%s is cut short; make it again from the text",
                          name);
     if (get_u32(&r) > CACHE_VERSION)
         return set_error(error, OLTR_EVERSION,
-                         "%s was written by a newer oltr; make it anew from the text", name);
+                         "%s was written by a newer oltr; make it again from the text", name);
     get_header(bytes, h);
     if (h->total != size)
         return set_error(error, OLTR_ETRUNCATED,
-                         "%s is cut short or has bytes too many; make it anew from the text", name);
+                         "%s is cut short or too long; make it again from the text", name);
     if (get_u64(&last) != digest(bytes, CACHE_HEADER - 8))
-        return set_error(error, OLTR_ECHECKSUM, "%s is damaged; make it anew from the text", name);
+        return set_error(error, OLTR_ECHECKSUM, "%s is damaged; make it again from the text", name);
     return OLTR_OK;
 }
 
-/* What a right checksum does not promise. */
+/* A right checksum does not prove that the counts are possible. */
 static oltr_status check_counts(const unsigned char *bytes, const header *h, const plan *p,
                                 const char *name, oltr_error *error)
 {
     enum { FIELDS = 288 }; /* bytes of the header that mean something */
     const cache_origin *o = &h->origin;
     reader r = {bytes + 8, 4, 0};
-    int sound = get_u32(&r) == CACHE_VERSION &&
-                all_zero(bytes + FIELDS, CACHE_HEADER - 8 - FIELDS) && h->n_queries && h->n_rows &&
-                h->dim && !p->overflow && p->total == h->total && o->known <= 1 &&
-                o->settled <= 1 && o->lenient <= 1 &&
-                memchr(o->report.first_reason, 0, sizeof o->report.first_reason);
+    bool sound = get_u32(&r) == CACHE_VERSION &&
+                 all_zero(bytes + FIELDS, CACHE_HEADER - 8 - FIELDS) && h->n_queries && h->n_rows &&
+                 h->dim && !p->overflow && p->total == h->total && o->known <= 1 &&
+                 o->settled <= 1 && o->lenient <= 1 &&
+                 memchr(o->report.first_reason, 0, sizeof o->report.first_reason);
     for (int i = 0; sound && i < SECTIONS; i++)
         sound = all_zero(bytes + p->at[i] + p->bytes[i], align_up(p->bytes[i]) - p->bytes[i]);
     return sound ? OLTR_OK
@@ -312,13 +318,13 @@ static oltr_status check_counts(const unsigned char *bytes, const header *h, con
 static oltr_status check_sections(const unsigned char *bytes, const header *h, const plan *p,
                                   uint32_t threads, const char *name, oltr_error *error)
 {
-    int finite = 1;
+    bool finite = true;
     for (int i = 0; i < SECTIONS; i++) {
         uint64_t found = 0;
         if (!digest_all(bytes + p->at[i], p->bytes[i], threads, i == 3 ? &finite : NULL, &found))
             return set_error(error, OLTR_ENOMEM, "no memory to check %s", name);
         if (found != h->digest[i])
-            return set_error(error, OLTR_ECHECKSUM, "%s is damaged; make it anew from the text",
+            return set_error(error, OLTR_ECHECKSUM, "%s is damaged; make it again from the text",
                              name);
     }
     return finite ? OLTR_OK
@@ -326,7 +332,7 @@ static oltr_status check_sections(const unsigned char *bytes, const header *h, c
                               "%s contradicts itself: a feature is not a finite number", name);
 }
 
-/* Takes the map, or gives it back. */
+/* Takes the map; NULL with the error set leaves it to the caller. */
 static oltr_dataset *dataset_in(unsigned char *map, size_t size, const header *h, const plan *p,
                                 const char *name, oltr_error *error)
 {
@@ -375,7 +381,7 @@ oltr_dataset *cache_map(int fd, const char *path, uint32_t threads, cache_wanted
         return NULL;
     }
     size_t size =
-        (size_t)stat.st_size; /* private and writable: who changes a dataset changes its copy */
+        (size_t)stat.st_size; /* private: a change of the dataset does not reach the file */
     unsigned char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     if (map == MAP_FAILED) {
         set_error(error, OLTR_EIO, "cannot map %s: %s", name, strerror(errno));
@@ -393,5 +399,5 @@ oltr_status oltr_dataset_save(const oltr_dataset *dataset, const char *path, olt
     memset(&none, 0, sizeof none);
     if (!dataset || !path)
         return set_error(error, OLTR_EINVAL, "a dataset and a path are needed");
-    return cache_write(dataset, &none, path, 0666, 1, error);
+    return cache_write(dataset, &none, path, 0666, true, error);
 }

@@ -80,7 +80,7 @@ void oltr_dataset_free(oltr_dataset *dataset)
     free(h);
 }
 
-/* The arrays are const for readers; they lie in memory of the dataset, which is ours to write. */
+/* The arrays are const for readers; their memory was allocated here and may be written. */
 uint64_t *dataset_query(oltr_dataset *d)
 {
     return (uint64_t *)(uintptr_t)d->query;

@@ -1,6 +1,6 @@
-/* dataset.h - a dataset in memory: how one is made, and given back.
+/* dataset.h - a dataset in memory: how one is made and freed.
  *
- * The struct itself is public (sim.h): plain arrays.  Whoever makes one allocates it here and fills
+ * The struct itself is public (sim.h): plain arrays.  It is allocated here, and the caller fills
  * the arrays.
  */
 #ifndef OLTR_LAB_DATA_DATASET_H
@@ -14,15 +14,14 @@
  * memory. */
 oltr_dataset *dataset_new(uint32_t n_queries, uint32_t n_rows, uint32_t dim, oltr_error *error);
 
-/* The same around features that lie in pages of their own, which the dataset gives back when it is
- * freed. */
+/* The same with features in mapped pages, which are unmapped when the dataset is freed. */
 oltr_dataset *dataset_around(uint32_t n_queries, uint32_t n_rows, uint32_t dim, float *x,
                              size_t map_size, oltr_error *error);
-/* A dataset whose arrays all lie in pages that it gives back when it is freed. */
+/* A dataset whose arrays are all in mapped pages, unmapped when it is freed. */
 oltr_dataset *dataset_of_map(const oltr_dataset *arrays, void *map, size_t map_size,
                              oltr_error *error);
 
-/* The arrays of a dataset of ours, to be filled. */
+/* The arrays of a dataset that was made here, to be filled. */
 uint64_t *dataset_query(oltr_dataset *dataset);
 uint32_t *dataset_first_row(oltr_dataset *dataset);
 uint8_t *dataset_grade(oltr_dataset *dataset);
@@ -32,8 +31,8 @@ float *dataset_x(oltr_dataset *dataset);
 oltr_dataset *dataset_pick(const oltr_dataset *from, const uint32_t *query, uint32_t n_queries,
                            oltr_error *error);
 
-/* In its place one with more features, those zero: sparse texts may end with another feature in
- * each split. */
+/* Replaces it by one with more features, which are zero: sparse texts may have another largest
+ * feature in each split. */
 oltr_status dataset_widen(oltr_dataset **data, uint32_t dim, oltr_error *error);
 
 #endif

@@ -122,7 +122,7 @@ oltr_status describe(const oltr_dataset *d, struct description *out, oltr_error 
     bool *seen = calloc((size_t)d->dim + 1, sizeof *seen);
     out->column = calloc((size_t)d->dim + 1, sizeof *out->column);
     oltr_status status = OLTR_OK;
-    if (size == NULL || room == NULL || seen == NULL || out->column == NULL) {
+    if (!size || !room || !seen || !out->column) {
         status = set_error(error, OLTR_ENOMEM, "out of memory");
         description_free(out);
     } else {

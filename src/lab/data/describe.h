@@ -1,5 +1,5 @@
-/* describe.h - what is in a dataset, in numbers that people compare: sizes, label shares, and how
- * its columns are spread. */
+/* describe.h - statistics of a dataset: sizes, label shares, and the distribution of each column.
+ */
 #ifndef OLTR_LAB_DATA_DESCRIBE_H
 #define OLTR_LAB_DATA_DESCRIBE_H
 

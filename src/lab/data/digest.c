@@ -63,14 +63,14 @@ uint64_t digest_of_digests(uint64_t *part, size_t n)
 typedef struct job {
     const unsigned char *bytes;
     size_t n, n_chunks;
-    int check;
+    bool check;
     uint64_t *part; /* (n_chunks) */
     atomic_size_t next;
     atomic_int not_finite;
 } job;
 
 /* A float is finite unless all bits of its exponent are set. */
-static int all_finite(const unsigned char *bytes, size_t n)
+static bool all_finite(const unsigned char *bytes, size_t n)
 {
     uint32_t bad = 0;
     for (size_t i = 0; i + 4 <= n; i += 4) {
@@ -95,7 +95,7 @@ static void *work(void *job_)
     }
 }
 
-int digest_all(const void *bytes, size_t n, uint32_t threads, int *finite, uint64_t *result)
+bool digest_all(const void *bytes, size_t n, uint32_t threads, bool *finite, uint64_t *result)
 {
     job j = {.bytes = bytes,
              .n = n,
@@ -107,7 +107,7 @@ int digest_all(const void *bytes, size_t n, uint32_t threads, int *finite, uint6
     atomic_init(&j.not_finite, 0);
     j.part = malloc((j.n_chunks ? j.n_chunks : 1) * sizeof *j.part);
     if (!j.part)
-        return 0;
+        return false;
     while (n_helpers < MOST_HELPERS && n_helpers + 1 < threads &&
            (n_helpers + 1) * 4 < j.n_chunks &&
            pthread_create(&helper[n_helpers], NULL, work, &j) == 0)
@@ -119,5 +119,5 @@ int digest_all(const void *bytes, size_t n, uint32_t threads, int *finite, uint6
     if (finite)
         *finite = !atomic_load(&j.not_finite);
     free(j.part);
-    return 1;
+    return true;
 }

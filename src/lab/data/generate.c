@@ -1,18 +1,18 @@
 /* generate.c - see generate.h.
  *
- * The model.  A document has hidden standard normals: is it on the topic (t), how much authority
- * has its site (a), is it spam (s), how long is it (l), does it look better than it is.  Streams
- * (title, body, ...) see t through that guise and noise of their own; a feature sees its stream,
- * the length, the authority, the query, or how users clicked, again through noise, and turns the
- * sum into counts, ratios and flags with the zeros and the tails of its line in the table of the
- * shape.  The label is the hidden relevance
+ * The model.  A document has hidden standard normals: topicality (t), authority of its site (a),
+ * spam (s), length (l), and a bias that all its streams share.  A stream (title, body, ...) is t
+ * plus that bias plus noise of its own.  A feature is a sum of its stream, the length, the
+ * authority, the query or the clicks of users, plus noise; it becomes a count, a ratio or a flag
+ * with the zeros and the tails of its line in the table of the shape.  The label is the hidden
+ * relevance
  *
  *     u = t + 0.3 a + 0.5 t a - 0.8 max(0, s - 0.8) - 0.25 l^2 + query_weight q + noise e
  *
- * cut at four thresholds.  So features are redundant within a stream, none says much alone,
- * authority matters more for documents on the topic and very short and very long ones are worse (a
- * product and a square, which no linear ranker has), some queries have many good documents and some
- * have none, and a part of the label is beyond any ranker.
+ * cut at four thresholds.  So features are redundant within a stream, and none is strong alone;
+ * authority matters more for documents on the topic, and very short and very long ones are worse (a
+ * product and a square, which no linear ranker has); some queries have many good documents and some
+ * have none; and a part of the label cannot be predicted.
  *
  * Row i of query q draws its normals from one generator, at stream DOCUMENT and round (q, i):
  * bit-reproducible, see rng/sample.h.
@@ -32,7 +32,7 @@ enum { STREAM_QUERY = 0, STREAM_DOCUMENT = 1 };
 /* the numbers of the normals of a document: first the hidden ones, then one for each feature */
 enum {
     TOPIC,
-    GUISE,
+    BIAS,
     AUTHORITY,
     SPAM,
     LENGTH,
@@ -108,16 +108,16 @@ static uint8_t grade_of(const shape *s, double relevance)
     return grade;
 }
 
-/* What a stream shows: the topic, a guise that all streams share, and what is the stream's own. */
+/* The value of a stream: the topic, the bias that all streams share, and noise of its own. */
 static double view_of(const shape *s, uint32_t stream, const float *z)
 {
     double sight = s->sight[stream];
     return sight * (double)z[TOPIC] +
            sqrt(1 - sight * sight) *
-               (0.6 * (double)z[GUISE] + 0.8 * (double)z[FIRST_STREAM + stream]);
+               (0.6 * (double)z[BIAS] + 0.8 * (double)z[FIRST_STREAM + stream]);
 }
 
-/* Users click what is on the topic and known to them, and see more of it than any stream does. */
+/* Clicks depend on topic and authority, more than any stream does. */
 static double clicks_of(const float *z)
 {
     return 0.7 * (double)z[TOPIC] + 0.4 * (double)z[AUTHORITY] + 0.6 * (double)z[CLICKS];
@@ -172,35 +172,25 @@ static void make_document(const recipe *r, uint32_t q, uint32_t number, const fl
         x[j] = (float)feature_value(&r->column[j], hidden_value(r, j, query, view, z));
 }
 
-/* ---- the whole */
-
-const char *dataset_shape_name(uint32_t index)
-{
-    return shapes[index].name;
-}
-
-static const oltr_named shape_infos[] = {
-    {"web30k", "136 features, about 120 documents a query, the label shares of MSLR-WEB30K"},
-    {"istella", "220 features, about 316 documents a query, 96 % of them not relevant"},
-};
+/* ---- data sets */
 
 uint32_t oltr_shape_count(void)
 {
-    return sizeof shape_infos / sizeof *shape_infos;
+    return SHAPES;
 }
 
 const oltr_named *oltr_shape_at(uint32_t index)
 {
-    return index < oltr_shape_count() ? &shape_infos[index] : NULL;
+    return index < SHAPES ? &shapes[index].info : NULL;
 }
 
 static oltr_status find_shape(const char *name, const shape **found, oltr_error *error)
 {
     struct nearest nearest = nearest_to(name);
-    for (const shape *s = shapes; s->name; s++) {
-        nearest_offer(&nearest, s->name);
-        if (strcmp(s->name, name) == 0) {
-            *found = s;
+    for (uint32_t i = 0; i < SHAPES; i++) {
+        nearest_offer(&nearest, shapes[i].info.name);
+        if (strcmp(shapes[i].info.name, name) == 0) {
+            *found = &shapes[i];
             return OLTR_OK;
         }
     }
@@ -252,7 +242,7 @@ static void make_query(const recipe *r, uint32_t q, uint32_t place, oltr_dataset
     query_normals(r, q, query);
     uint32_t n = documents_of(r, query), first = to->first_row[place];
     dataset_query(to)[place] =
-        (uint64_t)q * N_SPLITS + r->split + 1; /* no id stands in two splits */
+        (uint64_t)q * N_SPLITS + r->split + 1; /* ids differ between splits */
     dataset_first_row(to)[place + 1] = first + n;
     for (uint32_t i = 0; i < n; i++)
         make_document(r, q, i, query, dataset_grade(to) + first + i,

@@ -2,8 +2,8 @@
  *
  * A number of at most 15 digits and a small exponent is an integer below 2^53 and a power of ten
  * that a double holds exactly: one division rounds it once.  Rounding the double to a float is a
- * second rounding, which goes wrong only if the first one has hit the middle between two floats;
- * such numbers, and all longer ones, are left to strtof.
+ * second rounding, which is wrong only if the first one gave the middle between two floats; such
+ * numbers, and all longer ones, are left to strtof.
  */
 #define _GNU_SOURCE 1
 #include "lab/data/line.h"
@@ -17,18 +17,18 @@
 
 #include "lab/data/dense.h"
 
-static int is_digit(char c)
+static bool is_digit(char c)
 {
     return (unsigned char)(c - '0') < 10;
 }
 
-static int is_blank(char c)
+static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
 /* Does a word of the line end here? */
-static int ends_word(const char *at, const char *end)
+static bool ends_word(const char *at, const char *end)
 {
     return at == end || is_blank(*at) || *at == '\n' || *at == '#';
 }
@@ -52,11 +52,11 @@ typedef struct decimal {
     uint64_t digits; /* the significant digits, as an integer */
     uint32_t n;      /* how many */
     int64_t power;   /* of ten */
-    int negative;
+    bool negative;
 } decimal;
 
 /* Digits, of which at least one of the number must be there: *any. */
-static const char *scan_digits(const char *at, const char *end, decimal *d, int *any)
+static const char *scan_digits(const char *at, const char *end, decimal *d, bool *any)
 {
     const char *from = at;
     for (; at < end && is_digit(*at); at++) {
@@ -71,12 +71,11 @@ static const char *scan_digits(const char *at, const char *end, decimal *d, int 
 
 static const char *scan_exponent(const char *at, const char *end, decimal *d)
 {
-    int negative = at < end && *at == '-', any = 0;
+    bool negative = at < end && *at == '-', any = false;
     int64_t power = 0;
     at += at < end && (*at == '-' || *at == '+');
-    for (; at < end && is_digit(*at); at++, any = 1)
-        power =
-            power < 1000000000 ? 10 * power + (*at - '0') : power; /* a text is shorter than that */
+    for (; at < end && is_digit(*at); at++, any = true)
+        power = power < 1000000000 ? 10 * power + (*at - '0') : power; /* no text is longer */
     d->power += negative ? -power : power;
     return any ? at : NULL;
 }
@@ -85,7 +84,7 @@ static const char *scan_exponent(const char *at, const char *end, decimal *d)
  * e. */
 static const char *scan_decimal(const char *at, const char *end, decimal *d)
 {
-    int any = 0;
+    bool any = false;
     *d = (decimal){.negative = at < end && *at == '-'};
     at += at < end && (*at == '-' || *at == '+');
     at = scan_digits(at, end, d, &any);
@@ -99,56 +98,56 @@ static const char *scan_decimal(const char *at, const char *end, decimal *d)
     return any ? at : NULL;
 }
 
-/* The float of a short decimal; 0 if it takes strtof. */
-static int float_of(const decimal *d, float *value)
+/* The float of a short decimal; false if only strtof can give it. */
+static bool float_of(const decimal *d, float *value)
 {
     if (d->n > MOST_DIGITS || d->power < -MOST_POWER || d->power > MOST_POWER)
-        return 0;
+        return false;
     double exact = (double)d->digits; /* below 2^53 */
     double x = d->power < 0 ? exact / power_of_ten[-d->power] : exact * power_of_ten[d->power];
     if (between_floats(x))
-        return 0;
+        return false;
     *value = (float)(d->negative ? -x : x);
-    return 1;
+    return true;
 }
 
 /* Any number, the exact way.  strtof needs something behind the number; at the end of the text
  * there may be nothing. */
-static int float_by_library(const char *at, const char *behind, const char *end, void *c,
-                            float *value)
+static bool float_by_library(const char *at, const char *behind, const char *end, void *c,
+                             float *value)
 {
     if (behind < end) {
         *value = strtof_l(at, NULL, c);
-        return 1;
+        return true;
     }
     size_t n = (size_t)(behind - at);
     char *copy = malloc(n + 1);
     if (!copy)
-        return 0;
+        return false;
     memcpy(copy, at, n);
     copy[n] = 0;
     *value = strtof_l(copy, NULL, c);
     free(copy);
-    return 1;
+    return true;
 }
 
-const char *parse_value(const char *at, const char *end, void *c, float *value, int *no_memory)
+const char *parse_value(const char *at, const char *end, void *c, float *value, bool *no_memory)
 {
     decimal d;
     const char *behind = scan_decimal(at, end, &d);
     if (!behind || !ends_word(behind, end))
         return NULL;
     if (!float_of(&d, value) && !float_by_library(at, behind, end, c, value))
-        *no_memory = 1;
+        *no_memory = true;
     return behind;
 }
 
-/* "nan", "-inf", ... : numbers for strtof, not for us. */
-static int is_not_finite(const char *at, const char *end)
+/* "nan", "-inf", ...: numbers of strtof that are not allowed here. */
+static bool is_not_finite(const char *at, const char *end)
 {
     at += at < end && (*at == '-' || *at == '+');
     if (end - at < 3)
-        return 0;
+        return false;
     char word[3];
     for (int i = 0; i < 3; i++)
         word[i] = (char)(at[i] | 0x20);
@@ -214,8 +213,8 @@ static line_kind parse_head(const char *at, const char *end, line *out)
     return LINE_ROW;
 }
 
-/* How far the digits at `at` go, for telling an id that is too large from no id at all. */
-static int is_integer_key(const char *at, const char *end)
+/* Digits and a colon: then an id is too large, else there is none. */
+static bool is_integer_key(const char *at, const char *end)
 {
     const char *from = at;
     while (at < end && is_digit(*at))
@@ -241,7 +240,7 @@ static line_kind parse_feature(line_parser *p, const char *at, const char *end, 
 {
     uint64_t id = 0;
     float value = 0;
-    int no_memory = 0;
+    bool no_memory = false;
     const char *colon = parse_integer(at, end, p->most_features, &id);
     if (!colon || id == 0 || colon == end || *colon != ':')
         return bad(out, at, is_integer_key(at, end) ? FAULT_ID : FAULT_FEATURE);
@@ -261,8 +260,8 @@ static const char *end_of_line(const char *at, const char *end)
     return newline ? newline : end;
 }
 
-/* The features that dense.h can read; rows that are not dense make it wait, the longer the more of
- * them there are. */
+/* The features that dense.h can read.  After a row that is not dense, dense.h is not tried for some
+ * rows, and for up to 64 of them after several. */
 static uint32_t take_dense(line_parser *p, const char *readable, float *x, line *out)
 {
     enum { MOST_PATIENCE = 64 };
@@ -316,16 +315,16 @@ line_kind parse_line(line_parser *p, const char *at, const char *end, const char
     return out->widest > p->width ? LINE_TOO_WIDE : LINE_ROW;
 }
 
-int parser_widen(line_parser *p, uint32_t width)
+bool parser_widen(line_parser *p, uint32_t width)
 {
     uint32_t *seen = calloc(width, sizeof *seen);
     if (!seen)
-        return 0;
+        return false;
     free(p->seen);
     p->seen = seen;
     p->width = width;
     p->now = 0;
-    return 1;
+    return true;
 }
 
 void *make_c_locale(void)
@@ -387,9 +386,9 @@ void make_tables(line_tables *t, uint32_t most_features)
                   form % DENSE_LANES);
 }
 
-/* ---- words for faults */
+/* ---- messages */
 
-/* What stands at the fault, shortened, and without bytes that would upset a terminal. */
+/* The text at the fault, shortened, and without control characters. */
 static void quote(const char *at, const char *end, char *text, size_t size)
 {
     size_t n = 0;

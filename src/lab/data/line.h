@@ -8,6 +8,7 @@
 #ifndef OLTR_LAB_DATA_LINE_H
 #define OLTR_LAB_DATA_LINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,8 +40,8 @@ typedef struct line_tables {
 
 typedef struct line_parser {
     uint32_t most_features;
-    int plain;      /* use no vector kernel */
-    uint32_t width; /* features that a row has room for, and that `seen` knows */
+    bool plain;     /* use no vector kernel */
+    uint32_t width; /* features that a row and `seen` have room for */
     uint32_t now;   /* the number of this row in `seen` */
     uint32_t *seen; /* (width) the last row that had the feature */
     uint32_t
@@ -71,7 +72,7 @@ typedef enum line_fault {
 typedef struct line {
     uint64_t query;
     uint32_t widest;              /* the largest feature id */
-    uint32_t clamped, duplicates; /* values beyond float32, and features that stood twice */
+    uint32_t clamped, duplicates; /* values beyond float32, and features that occur twice */
     uint8_t grade;
     const char *next;  /* the first character that was not read: the end of the line or of the text,
                           or the fault */
@@ -79,14 +80,14 @@ typedef struct line {
     line_fault what;
 } line;
 
-/* Tables for everybody who parses, and the C locale (NULL without memory). */
+/* Tables that all parsers share, and the C locale (NULL without memory). */
 void make_tables(line_tables *tables, uint32_t most_features);
 void *make_c_locale(void);
 void free_c_locale(void *c);
 
-/* Makes room for rows of `width` features; 0 without memory.  A parser begins as {.most_features,
- * .tables, .c}. */
-int parser_widen(line_parser *p, uint32_t width);
+/* Makes room for rows of `width` features; false without memory.  A parser begins as
+ * {.most_features, .tables, .c}. */
+bool parser_widen(line_parser *p, uint32_t width);
 
 /* Parses the line at `at`; `end` is the end of the text, of which a part of the line may be missing
  * only if the text ends there; bytes up to `readable` may be looked at.  On LINE_ROW `x` (width)
@@ -100,6 +101,6 @@ void describe_fault(const line *bad, const char *end, uint32_t most_features, ch
 
 /* A number of the text, as strtof() reads it: NULL, or the first character behind it.  For tests,
  * and for dense.h. */
-const char *parse_value(const char *at, const char *end, void *c, float *value, int *no_memory);
+const char *parse_value(const char *at, const char *end, void *c, float *value, bool *no_memory);
 
 #endif

@@ -1,12 +1,13 @@
 /* normaliser.c - see normaliser.h.
  *
- * Means and deviations are kept by Welford's recurrence, row after row, so that one pass over the
- * data does and a constant column has a deviation of exactly 0.
+ * Means and deviations by Welford's recurrence: one pass over the data, and a constant column has a
+ * deviation of exactly 0.
  */
 #include "lab/data/normaliser.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +32,8 @@ oltr_status normaliser_kind_by_name(const char *name, normaliser_kind *kind, olt
                      "no normaliser is called `%.40s`; there are standard, minmax and none", name);
 }
 
-/* As large as the largest float: no measurement, see normaliser.h. */
-static int is_marker(float x)
+/* As large as the largest float: no value, see normaliser.h. */
+static bool is_marker(float x)
 {
     return fabsf(x) >= FLT_MAX;
 }
@@ -169,8 +170,7 @@ static normaliser *fit_standard(const oltr_dataset *train, oltr_error *error)
     return n;
 }
 
-/* A row no longer than 1 once its elements are floats: the last bits of a sum of squares may say
- * more. */
+/* Shortens a row until its length, computed from its floats, is at most 1. */
 static void shorten(float *row, uint32_t dim)
 {
     for (;;) {
@@ -213,8 +213,8 @@ static range range_of(const oltr_dataset *d, uint32_t q, uint32_t j)
     return r;
 }
 
-/* Where x lies in the range; without any width everything lies at its lower end, but for a marker
- * above it. */
+/* The place of x in the range, from 0 to 1; in a range without width 0, but 1 for a positive
+ * marker. */
 static double placed(range r, float x)
 {
     if (r.low > r.high)
@@ -224,21 +224,21 @@ static double placed(range r, float x)
     return r.high > r.low ? ((double)x - r.low) / (r.high - r.low) : 0;
 }
 
-static int varies_in(const oltr_dataset *d, uint32_t q, uint32_t j)
+static bool varies_in(const oltr_dataset *d, uint32_t q, uint32_t j)
 {
     range r = range_of(d, q, j);
     for (uint32_t row = d->first_row[q]; row < d->first_row[q + 1]; row++)
         if (placed(r, row_of(d, row)[j]) > 0)
-            return 1;
-    return 0;
+            return true;
+    return false;
 }
 
-static int varies(const oltr_dataset *d, uint32_t j)
+static bool varies(const oltr_dataset *d, uint32_t j)
 {
     for (uint32_t q = 0; q < d->n_queries; q++)
         if (varies_in(d, q, j))
-            return 1;
-    return 0;
+            return true;
+    return false;
 }
 
 static normaliser *fit_minmax(const oltr_dataset *train, oltr_error *error)

@@ -1,18 +1,18 @@
-/* normaliser.h - features as learners want them: squashed, centred, scaled; fitted on the training
- * split, applied to all.
+/* normaliser.h - scales features; fitted on the training split, applied to all.
  *
- *   standard  sign(x) log(1 + |x|), then (value - mean) / sd of the training split, columns with sd
- * < 1e-6 dropped, and all rows divided by the largest norm of a training row, so that no row is
- * longer than 1 minmax    to [0,1] within each query; columns that are constant within every
- * training query are dropped none      as they are
+ * standard: sign(x) log(1 + |x|), then (value - mean) / sd of the training split; columns with sd
+ * below 1e-6 are dropped, and all rows are divided by the largest norm of a training row, so that
+ * no row is longer than 1.
+ * minmax: to [0,1] within each query; columns that are constant within every training query are
+ * dropped.
+ * none: no change.
  *
- * Real files hold values such as 1.8e308, which mean "there is none" and arrive here as the largest
- * float.  One of them would set the scale of its column, and of all rows through the norm.  So what
- * is as large as the largest float is no measurement: it counts for no mean, deviation or range,
- * and is then taken as the edge, the largest (or smallest) measurement of the column: of the
- * training split for `standard`, of the query for `minmax`.  Another split can hold what training
- * did not: values beyond the edges of a column are taken as the edge too, and a row that is still
- * longer than 1 is shortened to 1.
+ * Real files hold values such as 1.8e308 for "no value", which are read as the largest float.  One
+ * of them would set the scale of its column, and of all rows through the norm.  So the largest
+ * float is a marker: it does not count for a mean, deviation or range, and is replaced by the edge,
+ * the largest (or smallest) other value of the column: of the training split for `standard`, of the
+ * query for `minmax`.  Another split can have values beyond the edges of a column: they are moved
+ * to the edge too, and a row that is still longer than 1 is shortened to 1.
  */
 #ifndef OLTR_LAB_DATA_NORMALISER_H
 #define OLTR_LAB_DATA_NORMALISER_H

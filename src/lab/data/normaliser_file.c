@@ -1,10 +1,11 @@
 /* normaliser_file.c - a normaliser as bytes (docs/formats.md), so that what was fitted on one split
  * is applied to others later.
  *
- * A wrong normaliser ruins a run without a word, so besides the checksum everything is refused that
- * no fit could have given.
+ * A wrong normaliser would make results wrong without an error, so besides the checksum everything
+ * is refused that no fit can give.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,28 +55,27 @@ oltr_status normaliser_save(const normaliser *n, const char *path, oltr_error *e
     return status;
 }
 
-static int good_columns(const normaliser *n)
+static bool good_columns(const normaliser *n)
 {
     for (uint32_t i = 0; i < n->dim; i++)
         if (n->column[i] >= n->dim_in || (i > 0 && n->column[i] <= n->column[i - 1]))
-            return 0;
+            return false;
     return n->kind != NORMALISE_NONE || n->dim == n->dim_in;
 }
 
-/* Comparisons with what is not a number are false, so they are written to be true for what is
- * good. */
-static int good_moments(const normaliser *n)
+/* Comparisons with NaN are false, so each is written to be true for good numbers. */
+static bool good_moments(const normaliser *n)
 {
     if (!(n->longest > 0 && isfinite(n->longest)))
-        return 0;
+        return false;
     for (uint32_t i = 0; n->kind == NORMALISE_STANDARD && i < n->dim; i++) {
-        int ordered = n->low[i] <= n->mean[i] && n->mean[i] <= n->high[i];
-        int bounded = n->low[i] >= -LARGEST_SQUASHED && n->high[i] <= LARGEST_SQUASHED;
-        int wide = n->sd[i] >= NORMALISER_LEAST_SD && n->sd[i] <= n->high[i] - n->low[i];
+        bool ordered = n->low[i] <= n->mean[i] && n->mean[i] <= n->high[i];
+        bool bounded = n->low[i] >= -LARGEST_SQUASHED && n->high[i] <= LARGEST_SQUASHED;
+        bool wide = n->sd[i] >= NORMALISER_LEAST_SD && n->sd[i] <= n->high[i] - n->low[i];
         if (!ordered || !bounded || !wide)
-            return 0;
+            return false;
     }
-    return 1;
+    return true;
 }
 
 static void get_normaliser(reader *r, normaliser *n)
@@ -116,8 +116,8 @@ static normaliser *parse(const char *path, const unsigned char *bytes, size_t si
         return NULL;
     reader r = {bytes + sizeof magic, size - sizeof magic - TAIL, 0};
     uint32_t version = get_u32(&r), kind = get_u32(&r), dim_in = get_u32(&r), dim = get_u32(&r);
-    int fits = version == VERSION && kind < NORMALISER_KINDS && dim > 0 && dim <= dim_in &&
-               size - HEAD - TAIL == (size_t)dim * bytes_a_column((normaliser_kind)kind);
+    bool fits = version == VERSION && kind < NORMALISER_KINDS && dim > 0 && dim <= dim_in &&
+                size - HEAD - TAIL == (size_t)dim * bytes_a_column((normaliser_kind)kind);
     normaliser *n = NULL;
     if (fits && !(n = normaliser_new((normaliser_kind)kind, dim_in, dim, error)))
         return NULL;

@@ -1,13 +1,13 @@
-/* open.c - reading of a dataset by its path: a text, a file of ours, or a text through the cache
- * beside it.
+/* open.c - reading of a dataset by its path: a text, a binary dataset file, or a text through its
+ * cache PATH.oltr.
  *
- * When is PATH.oltr the cache of PATH?  When the size of the text is the recorded one, and
- *   - its time of change is too, that time lay well before the cache was begun (a file system's
- * clock is coarse: two changes within one tick look like one), and a sample of pieces of the text
- * has the recorded digest;
- *   - or, without such a time, all of the text has the recorded digest.
- * The second way reads the text but does not parse it; a copied or touched text keeps its cache so.
- * With `check_text` it is the only one.
+ * PATH.oltr is the cache of PATH if the size of the text is the recorded one, and
+ *   (a) its time of change is the recorded one too, that time was well before the cache was begun
+ *       (file systems have coarse clocks: two changes within one tick have one time), and a sample
+ *       of pieces of the text has the recorded digest; or
+ *   (b) all of the text has the recorded digest.
+ * Way (b) reads the text but does not parse it, so a copied or touched text keeps its cache.  With
+ * `check_text` it is the only one.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -27,23 +27,23 @@
 enum { PIECES = 32, PIECE = 4096 };
 
 /* Reads exactly n bytes. */
-static int read_at(int fd, unsigned char *to, size_t n, uint64_t at)
+static bool read_at(int fd, unsigned char *to, size_t n, uint64_t at)
 {
     while (n > 0) {
         ssize_t got = pread(fd, to, n, (off_t)at);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return 0;
+            return false;
         to += got;
         n -= (size_t)got;
         at += (uint64_t)got;
     }
-    return 1;
+    return true;
 }
 
-/* Evenly spread pieces, the first and the last bytes among them; 0 if the text cannot be read. */
-static int sample_digest(int fd, uint64_t size, uint64_t *result)
+/* Evenly spread pieces, with the first and the last bytes; false if the text cannot be read. */
+static bool sample_digest(int fd, uint64_t size, uint64_t *result)
 {
     unsigned char piece[PIECE];
     uint64_t part[PIECES];
@@ -51,20 +51,21 @@ static int sample_digest(int fd, uint64_t size, uint64_t *result)
     for (uint64_t i = 0; i < PIECES; i++) {
         uint64_t gap = size - n;
         if (!read_at(fd, piece, n, gap / (PIECES - 1) * i + gap % (PIECES - 1) * i / (PIECES - 1)))
-            return 0;
+            return false;
         part[i] = digest(piece, n);
     }
     *result = digest_of_digests(part, PIECES);
-    return 1;
+    return true;
 }
 
 /* As digest_all(), but through a small buffer: the text may be larger than the memory. */
-static int content_digest(int fd, uint64_t size, const oltr_read_options *options, uint64_t *result)
+static bool content_digest(int fd, uint64_t size, const oltr_read_options *options,
+                           uint64_t *result)
 {
     uint64_t n_chunks = (size + DIGEST_CHUNK - 1) / DIGEST_CHUNK;
     unsigned char *chunk = malloc(DIGEST_CHUNK);
     uint64_t *part = malloc((n_chunks ? (size_t)n_chunks : 1) * sizeof *part);
-    int ok = chunk && part;
+    bool ok = chunk && part;
     for (uint64_t i = 0; ok && i < n_chunks; i++) {
         uint64_t at = i * DIGEST_CHUNK;
         size_t n = size - at < DIGEST_CHUNK ? (size_t)(size - at) : DIGEST_CHUNK;
@@ -79,9 +80,9 @@ static int content_digest(int fd, uint64_t size, const oltr_read_options *option
     return ok;
 }
 
-/* A tick of a good file system is some milliseconds, that of a bad one two seconds; the bad ones
- * have no fractions. */
-static int is_settled(const struct stat *stat)
+/* Clocks of file systems tick every few milliseconds, or every one or two seconds; the latter have
+ * no fractions. */
+static bool is_settled(const struct stat *stat)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -98,28 +99,28 @@ typedef struct question {
     const oltr_read_options *options;
 } question;
 
-/* Would these options have read the same?  A text without bad lines is the same for all that allow
- * its features. */
-static int same_options(const cache_origin *o, const oltr_read_options *options)
+/* Would these options give the same dataset?  A text without bad lines gives the same one for all
+ * that allow its features. */
+static bool same_options(const cache_origin *o, const oltr_read_options *options)
 {
     if (o->report.skipped == 0)
-        return 1;
+        return true;
     return options->lenient && o->most_features == options->most_features;
 }
 
-static int is_of(const cache_origin *o, void *question_)
+static bool is_of(const cache_origin *o, void *question_)
 {
     const question *q = question_;
     uint64_t found = 0;
     if (!o->known || o->size != (uint64_t)q->stat->st_size || !same_options(o, q->options))
-        return 0;
+        return false;
     if (!q->options->check_text && o->settled && o->seconds == (uint64_t)q->stat->st_mtim.tv_sec &&
         o->nanoseconds == (uint64_t)q->stat->st_mtim.tv_nsec)
         return sample_digest(q->fd, o->size, &found) && found == o->sample;
     return content_digest(q->fd, o->size, q->options, &found) && found == o->content;
 }
 
-/* A file of ours under the rules of the options. */
+/* A binary dataset file, checked against the options. */
 static oltr_dataset *take_file(int fd, const char *path, const oltr_read_options *options,
                                question *q, oltr_read_report *report, oltr_error *error)
 {
@@ -143,16 +144,16 @@ static oltr_dataset *take_file(int fd, const char *path, const oltr_read_options
 
 /* ---- making the cache */
 
-static int same_file(const struct stat *a, const struct stat *b)
+static bool same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
            a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* Leaves the dataset beside its text for the next time, unless the text has changed meanwhile.
- * Nothing depends on it: a folder that cannot be written to stays as it is. */
-static void leave_cache(const oltr_dataset *d, const char *path, const char *cache,
+/* Writes the cache of a text, unless the text has changed meanwhile.  Failure is no error: the
+ * folder may be read-only. */
+static void write_cache(const oltr_dataset *d, const char *path, const char *cache,
                         const struct stat *before, const oltr_read_options *options,
                         const oltr_read_report *report)
 {
@@ -169,7 +170,7 @@ static void leave_cache(const oltr_dataset *d, const char *path, const char *cac
     if (fd >= 0 && sample_digest(fd, o.size, &o.sample) &&
         content_digest(fd, o.size, options, &o.content) && fstat(fd, &after) == 0 &&
         same_file(before, &after))
-        cache_write(d, &o, cache, before->st_mode & 0666, 0, NULL);
+        cache_write(d, &o, cache, before->st_mode & 0666, false, NULL);
     if (fd >= 0)
         close(fd);
 }
@@ -200,7 +201,7 @@ static oltr_dataset *read_open(const char *path, int fd, const struct stat *stat
                                oltr_error *error)
 {
     if (kind != FILE_CACHE)
-        return read_text(path, fd, stat, kind, options, 0, report, error);
+        return read_text(path, fd, stat, kind, options, false, report, error);
     oltr_dataset *d = take_file(fd, path, options, NULL, report, error);
     close(fd);
     return d;
@@ -216,18 +217,6 @@ static oltr_status check(const char *path, const oltr_read_options *options, olt
     return check_read_options(options, out, error);
 }
 
-oltr_dataset *oltr_dataset_read(const char *path, const oltr_read_options *options,
-                                oltr_read_report *report, oltr_error *error)
-{
-    struct stat stat;
-    oltr_read_options o;
-    file_kind kind = FILE_TEXT;
-    int fd = check(path, options, &o, report, error) == OLTR_OK
-                 ? open_known(path, &stat, &kind, error)
-                 : -1;
-    return fd < 0 ? NULL : read_open(path, fd, &stat, kind, &o, report, error);
-}
-
 /* Through the cache of a text; takes `fd`. */
 static oltr_dataset *open_text(const char *path, const char *cache, int fd, const struct stat *stat,
                                file_kind kind, const oltr_read_options *options,
@@ -238,24 +227,23 @@ static oltr_dataset *open_text(const char *path, const char *cache, int fd, cons
     oltr_dataset *d = NULL;
     int cached = open(cache, O_RDONLY | O_CLOEXEC);
     if (cached >= 0) {
-        d = take_file(cached, cache, options, &q, report,
-                      NULL); /* whatever is wrong with it, the text is right */
+        d = take_file(cached, cache, options, &q, report, NULL); /* after an error: from the text */
         close(cached);
     }
     if (d) {
         close(fd);
         return d;
     }
-    d = read_text(path, fd, stat, kind, options, 0, &mine, error);
+    d = read_text(path, fd, stat, kind, options, false, &mine, error);
     if (d)
-        leave_cache(d, path, cache, stat, options, &mine);
+        write_cache(d, path, cache, stat, options, &mine);
     if (report)
         *report = mine;
     return d;
 }
 
-oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_options *options,
-                                oltr_read_report *report, oltr_error *error)
+static oltr_dataset *open_path(const char *path, bool cached, const oltr_read_options *options,
+                               oltr_read_report *report, oltr_error *error)
 {
     struct stat stat;
     oltr_read_options o;
@@ -265,7 +253,7 @@ oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_options *optio
                  : -1;
     if (fd < 0)
         return NULL;
-    if (kind == FILE_CACHE || !S_ISREG(stat.st_mode) || strcmp(path, "-") == 0)
+    if (!cached || kind == FILE_CACHE || !S_ISREG(stat.st_mode) || strcmp(path, "-") == 0)
         return read_open(path, fd, &stat, kind, &o, report, error);
     size_t room = strlen(path) + sizeof ".oltr";
     char *cache = malloc(room);
@@ -278,4 +266,16 @@ oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_options *optio
     oltr_dataset *d = open_text(path, cache, fd, &stat, kind, &o, report, error);
     free(cache);
     return d;
+}
+
+oltr_dataset *oltr_dataset_read(const char *path, const oltr_read_options *options,
+                                oltr_read_report *report, oltr_error *error)
+{
+    return open_path(path, false, options, report, error);
+}
+
+oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_options *options,
+                                oltr_read_report *report, oltr_error *error)
+{
+    return open_path(path, true, options, report, error);
 }

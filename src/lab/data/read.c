@@ -1,11 +1,11 @@
-/* read.c - judged documents from LETOR / SVMlight text, by any number of threads, always the same
- * bytes and the same first error.
+/* read.c - judged documents from LETOR / SVMlight text, by any number of threads, always with the
+ * same bytes and the same first error.
  *
- * Workers take blocks of whole lines in turn and parse them, each into a batch of its own that
- * stays in its cache.  Batches go into the matrix in the order of the text: who is done waits until
- * all blocks before are in.  So rows, line numbers and the first bad line do not depend on the
- * threads.  Pages of text that were read are given back at once, and a batch is small: what is in
- * memory is the matrix and little else.
+ * Workers take blocks of whole lines and parse them, each into a batch that fits in its cache.
+ * Batches are added to the matrix in the order of the text: a worker blocks until all blocks before
+ * its own are in.  So rows, line numbers and the first bad line do not depend on the threads. Pages
+ * of the text are released as soon as they are parsed, and batches are small, so memory holds the
+ * matrix and little else.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "lab/data/read.h"
@@ -26,21 +26,21 @@ enum { MOST_THREADS = 256 };
 
 typedef struct reading {
     uint32_t most_features;
-    int lenient, plain;
-    int (*stop)(void *context); /* NULL, or non-zero: give up */
+    bool lenient, plain;
+    int (*stop)(void *context); /* NULL, or non-zero: stop */
     void *context;
     line_tables *tables;
     void *c; /* the C locale */
 
-    pthread_mutex_t taking; /* of the next three: who takes a block of the text */
+    pthread_mutex_t taking; /* of the next three: held to take a block of the text */
     text_source source;
     uint64_t tickets; /* blocks taken */
-    int ended;
+    bool ended;
 
-    pthread_mutex_t lock; /* of all below, but that rows_copy() needs `memory` only */
+    pthread_mutex_t lock; /* of all below; rows_copy() needs `memory` only */
     pthread_cond_t turned;
     uint64_t turn; /* the block that may go into the matrix */
-    int stopped;   /* something is wrong: `error` */
+    bool stopped;  /* `error` has the reason */
     oltr_error error;
     uint64_t bytes; /* text that is in the matrix */
     uint32_t dim;
@@ -62,8 +62,8 @@ typedef struct worker {
 
 /* ---- into the matrix, in turn */
 
-/* Returns with the lock, when all blocks before are in; 0 when the reading has stopped. */
-static int wait_for_turn(worker *w)
+/* Returns with the lock held, when all blocks before are in; false when the reading has stopped. */
+static bool wait_for_turn(worker *w)
 {
     reading *r = w->r;
     pthread_mutex_lock(&r->lock);
@@ -74,7 +74,7 @@ static int wait_for_turn(worker *w)
 
 static void stop(reading *r, const oltr_error *error)
 {
-    r->stopped = 1;
+    r->stopped = true;
     r->error = *error;
     pthread_cond_broadcast(&r->turned);
 }
@@ -95,9 +95,9 @@ static uint64_t expected_rows(const reading *r, const worker *w)
     return r->source.map ? (uint64_t)(1.03 * (double)n * ((double)r->source.size / bytes)) : 2 * n;
 }
 
-/* With the lock and in turn: a place for the batch.  Returns with `memory` held for reading, or 0
- * when stopped. */
-static int claim(worker *w, uint64_t *first)
+/* With the lock held and in turn: a place for the batch.  Returns with `memory` held for reading,
+ * or false when stopped. */
+static bool claim(worker *w, uint64_t *first)
 {
     reading *r = w->r;
     if (r->rows.n + w->batch.n > UINT32_MAX) {
@@ -105,9 +105,9 @@ static int claim(worker *w, uint64_t *first)
         set_error(&error, OLTR_EDATA, "%s has more rows than the %u a dataset can hold",
                   r->source.name, UINT32_MAX);
         stop(r, &error);
-        return 0;
+        return false;
     }
-    int ok = 1;
+    bool ok = true;
     if (!rows_have_room(&r->rows, &w->batch)) {
         pthread_rwlock_wrlock(&r->memory);
         ok = rows_grow(&r->rows, &w->batch, expected_rows(r, w));
@@ -115,13 +115,13 @@ static int claim(worker *w, uint64_t *first)
     }
     if (!ok || !rows_claim(&r->rows, &w->batch, first)) {
         stop_without_memory(r);
-        return 0;
+        return false;
     }
     pthread_rwlock_rdlock(&r->memory);
-    return 1;
+    return true;
 }
 
-/* Adds what was met in a block to what was met before it. */
+/* Adds the counts of a block to those of the text before it. */
 static void add_report(oltr_read_report *all, const oltr_read_report *more)
 {
     if (all->skipped == 0 && more->skipped > 0) {
@@ -134,13 +134,13 @@ static void add_report(oltr_read_report *all, const oltr_read_report *more)
     all->duplicates += more->duplicates;
 }
 
-/* Puts the batch into the matrix; with `last` the block is done and the next one has its turn.  0
- * when stopped. */
-static int put_batch(worker *w, int last)
+/* Puts the batch into the matrix; with `last` the block is done and the next one has its turn.
+ * False when stopped. */
+static bool put_batch(worker *w, bool last)
 {
     reading *r = w->r;
     uint64_t first = 0;
-    int ok = wait_for_turn(w) && claim(w, &first);
+    bool ok = wait_for_turn(w) && claim(w, &first);
     if (ok && last) {
         add_report(&r->report, &w->found);
         r->dim = w->dim > r->dim ? w->dim : r->dim;
@@ -150,34 +150,34 @@ static int put_batch(worker *w, int last)
     }
     pthread_mutex_unlock(&r->lock);
     if (!ok)
-        return 0;
+        return false;
     rows_copy(&r->rows, &w->batch, first);
     pthread_rwlock_unlock(&r->memory);
     w->batch.n = w->batch.n_runs = 0;
-    return 1;
+    return true;
 }
 
-/* The error of this block, unless one before it has one. */
-static int give_up(worker *w, const oltr_error *error)
+/* Stops with the error of this block, unless an earlier block has one.  Returns false. */
+static bool stop_with(worker *w, const oltr_error *error)
 {
     if (wait_for_turn(w))
         stop(w->r, error);
     pthread_mutex_unlock(&w->r->lock);
-    return 0;
+    return false;
 }
 
-static int give_up_memory(worker *w)
+static bool stop_for_memory(worker *w)
 {
     if (wait_for_turn(w))
         stop_without_memory(w->r);
     pthread_mutex_unlock(&w->r->lock);
-    return 0;
+    return false;
 }
 
 /* ---- lines */
 
 /* Stops at the line that was begun last, unless a block before has stopped. */
-static int stop_at_line(worker *w, unsigned long long column, const char *words)
+static bool stop_at_line(worker *w, unsigned long long column, const char *words)
 {
     reading *r = w->r;
     if (wait_for_turn(w)) {
@@ -187,11 +187,11 @@ static int stop_at_line(worker *w, unsigned long long column, const char *words)
         stop(r, &error);
     }
     pthread_mutex_unlock(&r->lock);
-    return 0;
+    return false;
 }
 
 /* A bad line: an error with its place, or counted. */
-static int meet_bad_line(worker *w, const char *begin, const line *bad)
+static bool handle_bad_line(worker *w, const char *begin, const line *bad)
 {
     char words[96];
     unsigned long long column = (unsigned long long)(bad->fault - begin) + 1;
@@ -203,20 +203,20 @@ static int meet_bad_line(worker *w, const char *begin, const line *bad)
         snprintf(w->found.first_reason, sizeof w->found.first_reason, "column %llu: %s", column,
                  words);
     }
-    return 1;
+    return true;
 }
 
-static int is_endless(const char *at, const char *end)
+static bool is_endless(const char *at, const char *end)
 {
-    return end - at > LONGEST_LINE && !memchr(at, '\n', LONGEST_LINE);
+    return end - at > LONGEST_TEXT_LINE && !memchr(at, '\n', LONGEST_TEXT_LINE);
 }
 
 /* Room for a row of `width` features; rows that are in the batch go first. */
-static int widen(worker *w, uint32_t width)
+static bool widen(worker *w, uint32_t width)
 {
-    if (w->batch.n > 0 && !put_batch(w, 0))
-        return 0;
-    return (parser_widen(&w->parser, width) && batch_shape(&w->batch, width)) || give_up_memory(w);
+    if (w->batch.n > 0 && !put_batch(w, false))
+        return false;
+    return (parser_widen(&w->parser, width) && batch_shape(&w->batch, width)) || stop_for_memory(w);
 }
 
 static void keep_row(worker *w, const line *l)
@@ -227,50 +227,50 @@ static void keep_row(worker *w, const line *l)
     w->found.duplicates += l->duplicates;
 }
 
-/* Parses the line at *at and moves there behind it; 0 when stopped. */
-static int take_line(worker *w, const char **at)
+/* Parses the line at *at and moves *at behind it; false when stopped. */
+static bool take_line(worker *w, const char **at)
 {
     const char *end = w->block.end;
     line l;
-    if (w->batch.n == w->batch.room && !put_batch(w, 0))
-        return 0;
+    if (w->batch.n == w->batch.room && !put_batch(w, false))
+        return false;
     w->found.lines++;
     if (is_endless(*at, end))
-        return stop_at_line(w, 1, "expected a line of at most 16 MiB; is this a text at all?");
+        return stop_at_line(w, 1, "expected a line of at most 16 MiB; is this file a text?");
     line_kind kind = parse_line(&w->parser, *at, end, w->block.readable, batch_row(&w->batch), &l);
     if (kind == LINE_TOO_WIDE) {
         if (!widen(w, l.widest))
-            return 0;
+            return false;
         kind = parse_line(&w->parser, *at, end, w->block.readable, batch_row(&w->batch), &l);
     }
     if (kind == LINE_NO_MEMORY)
-        return give_up_memory(w);
-    if (kind == LINE_BAD && !meet_bad_line(w, *at, &l))
-        return 0;
+        return stop_for_memory(w);
+    if (kind == LINE_BAD && !handle_bad_line(w, *at, &l))
+        return false;
     if (kind == LINE_ROW)
         keep_row(w, &l);
     const char *newline = l.next == end ? NULL : memchr(l.next, '\n', (size_t)(end - l.next));
     *at = newline ? newline + 1 : end;
-    return 1;
+    return true;
 }
 
-static int parse_block(worker *w)
+static bool parse_block(worker *w)
 {
     const char *at = w->block.text;
     memset(&w->found, 0, sizeof w->found);
     if (w->ticket == 0 && w->block.end - at >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0)
-        at += 3; /* the mark that some editors put before UTF-8 */
+        at += 3; /* a byte order mark */
     while (at < w->block.end)
         if (!take_line(w, &at))
-            return 0;
+            return false;
     source_done(&w->r->source, &w->block);
-    return put_batch(w, 1);
+    return put_batch(w, true);
 }
 
 /* ---- workers */
 
-/* The next block: 1, 0 at the end or when stopped. */
-static int take_block(worker *w)
+/* The next block; false at the end or when stopped. */
+static bool take_block(worker *w)
 {
     reading *r = w->r;
     oltr_error error = {OLTR_OK, ""};
@@ -281,17 +281,17 @@ static int take_block(worker *w)
     r->tickets += got != 0;
     pthread_mutex_unlock(&r->taking);
     if (got < 0)
-        return give_up(w, &error);
+        return stop_with(w, &error);
     if (got > 0 && r->stop && r->stop(r->context)) {
         set_error(&error, OLTR_EINTERRUPTED, "stopped while reading %s", r->source.name);
-        return give_up(w, &error);
+        return stop_with(w, &error);
     }
     if (got > 0 && w->ticket == 0 && w->block.end - w->block.text >= 8 &&
-        memcmp(w->block.text, CACHE_MAGIC, 8) == 0) { /* of a stream: files were looked at before */
+        memcmp(w->block.text, CACHE_MAGIC, 8) == 0) { /* a stream; files are checked when opened */
         set_error(&error, OLTR_EIO,
                   "%s is a dataset cache, which is mapped and not read; give its path",
                   r->source.name);
-        return give_up(w, &error);
+        return stop_with(w, &error);
     }
     return got;
 }
@@ -304,7 +304,7 @@ static void *work(void *reading_)
                            .plain = r->plain || !dense_is_fast(),
                            .tables = r->tables,
                            .c = r->c}};
-    int going = take_block(&w);
+    bool going = take_block(&w);
     if (going) {
         pthread_mutex_lock(&r->lock);
         uint32_t width = r->rows.stride;
@@ -334,7 +334,7 @@ static uint32_t useful_threads(const reading *r, uint32_t asked)
     return blocks < n ? (uint32_t)blocks : n;
 }
 
-/* This thread works too; threads that cannot be had are done without. */
+/* The calling thread works too; fewer threads do if not all can be started. */
 static void work_together(reading *r, uint32_t threads)
 {
     pthread_t thread[MOST_THREADS];
@@ -416,11 +416,11 @@ oltr_status check_read_options(const oltr_read_options *options, oltr_read_optio
 }
 
 oltr_dataset *read_text(const char *path, int fd, const struct stat *stat, file_kind kind,
-                        const oltr_read_options *options, int plain, oltr_read_report *report,
+                        const oltr_read_options *options, bool plain, oltr_read_report *report,
                         oltr_error *error)
 {
     reading r = {.most_features = options->most_features,
-                 .lenient = options->lenient,
+                 .lenient = options->lenient != 0,
                  .plain = plain,
                  .stop = options->stop,
                  .context = options->context};

@@ -11,13 +11,13 @@
 
 /* ---- batches */
 
-int batch_shape(batch *b, uint32_t width)
+bool batch_shape(batch *b, uint32_t width)
 {
     uint32_t room = BATCH_FLOATS / (width ? width : 1);
     room = room < 1 ? 1 : room > MOST_BATCH_ROWS ? MOST_BATCH_ROWS : room;
     b->n = b->n_runs = 0;
     if (b->x && b->width == width)
-        return 1;
+        return true;
     if (!b->grade)
         b->grade = malloc(MOST_BATCH_ROWS);
     if (!b->run)
@@ -55,39 +55,39 @@ void batch_keep(batch *b, uint64_t query, uint8_t grade)
 
 enum { HUGE_FROM = 8 << 20 };
 
-/* As many pages as hold `bytes`, with the old content in front; 0 without memory. */
-static int resize(rows *r, size_t bytes)
+/* As many pages as hold `bytes`, with the old content in front; false without memory. */
+static bool resize(rows *r, size_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     bytes = (bytes + page - 1) / page * page;
     if (bytes == r->bytes)
-        return 1;
+        return true;
     void *x = r->x ? mremap(r->x, r->bytes, bytes, MREMAP_MAYMOVE)
                    : mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (x == MAP_FAILED)
-        return 0;
+        return false;
     if (bytes >= HUGE_FROM)
-        madvise(x, bytes, MADV_HUGEPAGE); /* fewer faults; without it all works as well */
+        madvise(x, bytes, MADV_HUGEPAGE); /* fewer page faults; may fail */
     r->x = x;
     r->bytes = bytes;
-    return 1;
+    return true;
 }
 
-static int resize_for(rows *r, uint64_t capacity, uint32_t stride)
+static bool resize_for(rows *r, uint64_t capacity, uint32_t stride)
 {
     uint64_t floats, bytes;
     if (__builtin_mul_overflow(capacity, (uint64_t)stride, &floats) ||
         __builtin_mul_overflow(floats, 4u, &bytes) || bytes > SIZE_MAX / 4)
-        return 0;
+        return false;
     bytes = bytes ? bytes : 1;
     if (bytes > r->bytes && !resize(r, (size_t)bytes))
-        return 0;
+        return false;
     r->capacity = capacity;
-    return 1;
+    return true;
 }
 
-/* Wider rows, from the last one, so that none is overwritten before it has moved. */
+/* Widens rows from the last one on, so that none is overwritten before it has moved. */
 static void spread_rows(rows *r, uint32_t stride)
 {
     for (uint64_t i = r->n; i-- > 0;) {
@@ -98,52 +98,51 @@ static void spread_rows(rows *r, uint32_t stride)
     r->stride = stride;
 }
 
-int rows_have_room(const rows *r, const batch *b)
+bool rows_have_room(const rows *r, const batch *b)
 {
     return r->x && b->width <= r->stride && r->n + b->n <= r->capacity;
 }
 
-int rows_grow(rows *r, const batch *b, uint64_t expected)
+bool rows_grow(rows *r, const batch *b, uint64_t expected)
 {
     uint64_t need = r->n + b->n, more = r->capacity + r->capacity / 2;
     uint64_t capacity = need <= r->capacity ? r->capacity : need;
     uint32_t stride = r->stride;
-    if (b->width > stride) /* a quarter more than before, lest a text that grows by and by makes us
-                              move all each time */
+    if (b->width > stride) /* at least a quarter more, so that rows move O(log dim) times */
         stride = b->width > stride + stride / 4 ? b->width : stride + stride / 4;
     if (need > r->capacity) {
         more = more > expected ? more : expected;
         capacity = more > need ? more : need;
     }
     if (!resize_for(r, capacity, stride) && !resize_for(r, need, stride))
-        return 0;
+        return false;
     if (stride > r->stride)
         spread_rows(r, stride);
-    return 1;
+    return true;
 }
 
-static int make_room(void **array, size_t *room, size_t wanted, size_t size)
+static bool make_room(void **array, size_t *room, size_t wanted, size_t size)
 {
     if (wanted <= *room)
-        return 1;
+        return true;
     size_t larger = wanted + wanted / 2 + 64;
     void *moved = realloc(*array, larger * size);
     if (!moved)
-        return 0;
+        return false;
     *array = moved;
     *room = larger;
-    return 1;
+    return true;
 }
 
-int rows_claim(rows *r, const batch *b, uint64_t *first)
+bool rows_claim(rows *r, const batch *b, uint64_t *first)
 {
     void *grade = r->grade, *runs = r->run;
-    int ok = make_room(&grade, &r->grade_room, (size_t)r->n + b->n, sizeof *r->grade) &&
-             make_room(&runs, &r->run_room, r->n_runs + b->n_runs, sizeof *r->run);
+    bool ok = make_room(&grade, &r->grade_room, (size_t)r->n + b->n, sizeof *r->grade) &&
+              make_room(&runs, &r->run_room, r->n_runs + b->n_runs, sizeof *r->run);
     r->grade = grade;
     r->run = runs;
     if (!ok)
-        return 0;
+        return false;
     if (b->n)
         memcpy(r->grade + r->n, b->grade, b->n);
     for (uint32_t i = 0; i < b->n_runs; i++)
@@ -153,7 +152,7 @@ int rows_claim(rows *r, const batch *b, uint64_t *first)
             r->run[r->n_runs++] = b->run[i];
     *first = r->n;
     r->n += b->n;
-    return 1;
+    return true;
 }
 
 void rows_copy(rows *r, const batch *b, uint64_t first)
@@ -179,7 +178,7 @@ static void narrow_rows(rows *r, uint32_t dim)
     r->stride = dim;
 }
 
-/* A run and where it stands in the text. */
+/* A run and its place in the text. */
 typedef struct place {
     uint64_t query;
     size_t run;
@@ -241,8 +240,8 @@ static uint32_t *order_rows(const rows *r, const place *order)
     return from;
 }
 
-/* Moves the rows along the cycles of the permutation; `from` is used up. */
-static int permute(rows *r, uint32_t *from)
+/* Moves the rows along the cycles of the permutation; `from` is overwritten. */
+static bool permute(rows *r, uint32_t *from)
 {
     size_t width = r->stride * sizeof *r->x;
     float *kept = malloc(width ? width : 1);
@@ -267,15 +266,15 @@ static int permute(rows *r, uint32_t *from)
     return kept != NULL;
 }
 
-static int regroup(rows *r, const place *order)
+static bool regroup(rows *r, const place *order)
 {
     size_t i = 0;
     while (i < r->n_runs && order[i].run == i)
         i++;
     if (i == r->n_runs)
-        return 1; /* as it is in nearly every file */
+        return true; /* so in nearly every file */
     uint32_t *from = order_rows(r, order);
-    int ok = from && permute(r, from);
+    bool ok = from && permute(r, from);
     free(from);
     return ok;
 }
@@ -306,7 +305,7 @@ oltr_dataset *rows_finish(rows *r, uint32_t dim, oltr_error *error)
     if (d) {
         memcpy(dataset_grade(d), r->grade, (size_t)r->n);
         fill_queries(d, r, order);
-        r->x = NULL; /* the dataset has it */
+        r->x = NULL; /* now owned by the dataset */
     }
     free(order);
     return d;

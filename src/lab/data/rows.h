@@ -1,24 +1,26 @@
-/* rows.h - the rows of a text while it is read: a matrix that grows in both directions without ever
- * being there twice.
+/* rows.h - the rows of a text while it is read: a matrix that grows in both directions without a
+ * second copy.
  *
- * Neither the number of rows nor the number of features is known before the end.  The matrix lies
- * in pages of its own, which the system moves without copying when there must be more of them; only
- * a row that is wider than all before makes the others move.
+ * Neither the number of rows nor the number of features is known before the end.  The matrix is in
+ * mapped pages, which mremap() enlarges without copying; only a row that is wider than all before
+ * makes the others move.
  */
 #ifndef OLTR_LAB_DATA_ROWS_H
 #define OLTR_LAB_DATA_ROWS_H
+
+#include <stdbool.h>
 
 #include <oltr/sim.h>
 
 #include "engine/base/error.h"
 
-/* Rows of one query that stand together in the text. */
+/* Consecutive rows of one query in the text. */
 typedef struct run {
     uint64_t query;
     uint32_t rows;
 } run;
 
-/* Rows on their way from a parser into the matrix. */
+/* Rows that were parsed and are not in the matrix yet. */
 typedef struct batch {
     uint32_t n, room, width; /* rows, rows that fit, features of each */
     uint32_t n_runs;
@@ -39,19 +41,19 @@ typedef struct rows {
     size_t n_runs, grade_room, run_room;
 } rows;
 
-/* 0 without memory.  The batch is emptied. */
-int batch_shape(batch *b, uint32_t width);
+/* False without memory.  The batch is emptied. */
+bool batch_shape(batch *b, uint32_t width);
 void batch_free(batch *b);
 /* The next row of a batch that has room; batch_keep() makes it part of it. */
 float *batch_row(batch *b);
 void batch_keep(batch *b, uint64_t query, uint8_t grade);
 
 /* Is there room for these rows?  If not, rows_grow() makes it, for `expected` rows in all if it
- * can; 0 without memory.  Nobody may copy meanwhile. */
-int rows_have_room(const rows *r, const batch *b);
-int rows_grow(rows *r, const batch *b, uint64_t expected);
-/* Appends grades and runs, and returns the place for the features; 0 without memory. */
-int rows_claim(rows *r, const batch *b, uint64_t *first);
+ * can; false without memory.  No thread may copy meanwhile. */
+bool rows_have_room(const rows *r, const batch *b);
+bool rows_grow(rows *r, const batch *b, uint64_t expected);
+/* Appends grades and runs, and returns the place for the features; false without memory. */
+bool rows_claim(rows *r, const batch *b, uint64_t *first);
 /* Copies the features there; any number of threads at once. */
 void rows_copy(rows *r, const batch *b, uint64_t first);
 

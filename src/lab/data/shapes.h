@@ -3,21 +3,21 @@
 #ifndef OLTR_LAB_DATA_SHAPES_H
 #define OLTR_LAB_DATA_SHAPES_H
 
-#include <stdint.h>
+#include <oltr/sim.h>
 
 enum { MAX_COLUMNS = 220, MAX_STREAMS = 11, GRADES = 5 };
 
-/* What becomes of a feature's hidden value z, which is standard normal over all rows:
+/* How the hidden value z of a feature, standard normal over all rows, becomes its value:
  *   REAL    2^(mu + sigma z), rounded to six decimals; 0 where z < zero
  *   INT     the same, rounded to a whole number, at least 1
  *   UNIT    REAL, at most 1
  *   NEG     -2^(mu - sigma z), 0 where z > zero: a logarithm of a probability
  *   FLAG    1, or 0 where z < zero
- *   MARKED  REAL; where z < zero there is no value, and 1.8e308 stands for it
+ *   MARKED  REAL; 1.8e308, for "no value", where z < zero
  *   CONST   mu, always */
 enum column_kind { REAL, INT, UNIT, NEG, FLAG, MARKED, CONST };
 
-/* Which hidden quantities z is made of; what is missing to a variance of 1 is noise of its own. */
+/* The hidden quantities that z is made of; independent noise fills its variance up to 1. */
 enum { BY_VIEW, BY_LENGTH, BY_AUTHORITY, BY_QUERY, BY_CLICKS, N_WEIGHTS };
 
 /* All numbers are hundredths. */
@@ -28,7 +28,7 @@ typedef struct column {
 } column;
 
 typedef struct shape {
-    const char *name;
+    oltr_named info;
     uint32_t dim, n_streams;
     uint32_t mean_documents, most_documents;
     double spread;                   /* of the documents a query, in powers of two */
@@ -39,6 +39,7 @@ typedef struct shape {
     void (*columns)(column *column); /* fills dim of them */
 } shape;
 
-extern const shape shapes[]; /* ends with a name of NULL */
+enum { SHAPES = 2 };
+extern const shape shapes[SHAPES];
 
 #endif

@@ -128,21 +128,21 @@ static int next_of_map(text_source *s, block *b)
     return 1;
 }
 
-static int make_room(char **buffer, size_t *room, size_t wanted)
+static bool make_room(char **buffer, size_t *room, size_t wanted)
 {
     if (*room >= wanted)
-        return 1;
+        return true;
     char *larger = realloc(*buffer, wanted);
     if (!larger)
-        return 0;
+        return false;
     *buffer = larger;
     *room = wanted;
-    return 1;
+    return true;
 }
 
-/* Reads until the buffer has `wanted` bytes or the stream ends; *n is how many it has.  0 with the
- * error set. */
-static int fill(text_source *s, char *buffer, size_t *n, size_t wanted, oltr_error *error)
+/* Reads until the buffer has `wanted` bytes or the stream ends; *n is how many it has.  False with
+ * the error set. */
+static bool fill(text_source *s, char *buffer, size_t *n, size_t wanted, oltr_error *error)
 {
     while (*n < wanted && !s->ended) {
         const char *why;
@@ -150,23 +150,23 @@ static int fill(text_source *s, char *buffer, size_t *n, size_t wanted, oltr_err
         if (got < 0) {
             set_error(error, unpack_lacks_memory(s->stream) ? OLTR_ENOMEM : OLTR_EIO,
                       "cannot read %s: %s", s->name, why);
-            return 0;
+            return false;
         }
         s->ended = got == 0;
         *n += (size_t)got;
     }
-    return 1;
+    return true;
 }
 
-/* What stands behind the last newline waits for the next block. */
-static int keep_rest(text_source *s, block *b, size_t n, oltr_error *error)
+/* Keeps the bytes behind the last newline for the next block. */
+static bool keep_rest(text_source *s, block *b, size_t n, oltr_error *error)
 {
     const char *newline = s->ended ? NULL : memrchr(b->buffer, '\n', n);
     size_t whole = newline ? (size_t)(newline + 1 - b->buffer) : n;
     s->rest_size = n - whole;
     if (!make_room(&s->rest, &s->rest_room, s->rest_size)) {
         set_error(error, OLTR_ENOMEM, "no memory to read %s", s->name);
-        return 0;
+        return false;
     }
     if (s->rest_size)
         memcpy(s->rest, b->buffer + whole, s->rest_size);
@@ -175,7 +175,7 @@ static int keep_rest(text_source *s, block *b, size_t n, oltr_error *error)
     b->end = b->buffer + whole;
     b->readable = b->buffer + n + BLOCK_PAD;
     s->at += whole;
-    return 1;
+    return true;
 }
 
 static int next_of_stream(text_source *s, block *b, oltr_error *error)
@@ -191,7 +191,7 @@ static int next_of_stream(text_source *s, block *b, oltr_error *error)
         s->rest_size = 0;
         if (!fill(s, b->buffer, &n, wanted, error))
             return -1;
-        if (s->ended || n > LONGEST_LINE || memrchr(b->buffer, '\n', n))
+        if (s->ended || n > LONGEST_TEXT_LINE || memrchr(b->buffer, '\n', n))
             break;
     }
     return n == 0 ? 0 : keep_rest(s, b, n, error) ? 1 : -1;
@@ -210,5 +210,5 @@ void source_done(const text_source *s, const block *b)
     uintptr_t from = (uintptr_t)b->text & ~page, to = (uintptr_t)b->end & ~page;
     if (to > from)
         madvise((void *)from, to - from,
-                MADV_DONTNEED); /* the map is of a file: others that need a page get it again */
+                MADV_DONTNEED); /* a page that is needed again is read from the file again */
 }

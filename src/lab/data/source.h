@@ -1,8 +1,8 @@
 /* source.h - a text as blocks of whole lines: from a memory map, or from a stream (gzip, a pipe).
  *
- * A block of a map is a piece of the map itself.  A block of a stream is read into the buffer of
- * whoever asks, so that several threads can parse while one reads on.  Callers take turns: a source
- * has no lock of its own.
+ * A block of a map is a piece of the map itself.  A block of a stream is read into a buffer of the
+ * caller, so that several threads can parse while one reads on.  A source has no lock: one call at
+ * a time.
  */
 #ifndef OLTR_LAB_DATA_SOURCE_H
 #define OLTR_LAB_DATA_SOURCE_H
@@ -14,9 +14,9 @@
 #include "lab/data/unpack.h"
 
 enum {
-    BLOCK_BYTES = 1 << 18,  /* with the floats it makes, small enough for a second-level cache */
-    LONGEST_LINE = 1 << 24, /* nothing that we read has longer ones; a stream must stop somewhere */
-    BLOCK_PAD = 64          /* readable bytes behind a block of a stream */
+    BLOCK_BYTES = 1 << 18, /* with the floats it makes, small enough for a second-level cache */
+    LONGEST_TEXT_LINE = 1 << 24, /* far beyond real data; bounds the memory of a stream */
+    BLOCK_PAD = 64               /* readable bytes behind a block of a stream */
 };
 
 typedef struct text_source {
@@ -25,14 +25,13 @@ typedef struct text_source {
     uint64_t size;   /* of the map */
     uint64_t at;     /* the beginning of the next block; of a stream, how much was read */
     unpacker *stream;
-    char *rest; /* the beginning of the next block of a stream: a line that the last one had not
-                   whole */
+    char *rest; /* of a stream: the incomplete line at the end of the last block */
     size_t rest_size, rest_room;
-    int ended;
+    bool ended;
 } text_source;
 
 /* A piece of text that begins with a line and ends with one, unless that one is longer than
- * LONGEST_LINE. */
+ * LONGEST_TEXT_LINE. */
 typedef struct block {
     const char *text, *end;
     const char *readable; /* >= end: bytes up to here may be looked at */
@@ -45,8 +44,8 @@ typedef enum file_kind { FILE_TEXT, FILE_GZIP, FILE_CACHE, FILE_FOREIGN } file_k
 
 /* Opens a path for reading ("-": standard input), or -1 with the error set. */
 int open_input(const char *path, struct stat *stat, oltr_error *error);
-/* Looks at the first bytes of a regular file; *foreign is the name of a format that is none of
- * ours. */
+/* Looks at the first bytes of a regular file; *foreign is the name of a format that cannot be read
+ * here. */
 file_kind kind_of(int fd, const char **foreign);
 void short_name(const char *path, char *name, size_t size);
 

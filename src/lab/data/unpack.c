@@ -1,8 +1,8 @@
 /* unpack.c - see unpack.h.
  *
- * A gzip file is one member or several behind each other; what they hold is one text.  Zeros up to
- * the end of the file may follow, as tapes and block devices leave them and gzip takes them.
- * Anything else behind a member is an error, and so is a member that does not end.
+ * A gzip file is one or more members; together they hold one text.  Zeros up to the end of the file
+ * may follow, the padding of tapes and block devices, which gzip accepts too.  Anything else behind
+ * a member is an error, and so is a member that does not end.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "lab/data/unpack.h"
@@ -18,13 +18,14 @@
 
 enum {
     PACKED_BYTES = 1 << 17,
-    GZIP_WINDOW = 15 + 16 /* zlib: the largest window, and a header and checksum as gzip has them */
+    GZIP_WINDOW = 15 + 16 /* zlib: the largest window, with the header and checksum of gzip */
 };
 
 typedef enum place { AT_START, PLAIN, IN_MEMBER, BEHIND_MEMBER, IN_PADDING, AT_END } place;
 
 struct unpacker {
-    int fd, file_ended, inflating, lacks_memory; /* inflating: z is to be freed */
+    int fd;
+    bool file_ended, inflating, lacks_memory; /* inflating: z is to be freed */
     place place;
     uint64_t taken; /* bytes of the file that are no longer in `bytes` */
     z_stream z;     /* its input is what of `bytes` was not used yet */
@@ -54,8 +55,8 @@ void unpack_close(unpacker *u)
     free(u);
 }
 
-/* Puts more of the file behind what is left of the input; 0 if it cannot be read. */
-static int load(unpacker *u)
+/* Appends more of the file to the unused input; false if it cannot be read. */
+static bool load(unpacker *u)
 {
     ssize_t got;
     if (u->z.avail_in)
@@ -66,62 +67,53 @@ static int load(unpacker *u)
     while (got < 0 && errno == EINTR);
     if (got < 0) {
         snprintf(u->why, sizeof u->why, "%s", strerror(errno));
-        return 0;
+        return false;
     }
     u->file_ended = got == 0;
     u->taken += (uint64_t)got;
     u->z.avail_in += (unsigned)got;
-    return 1;
+    return true;
 }
 
-static int is_gzip(const unpacker *u)
+static bool is_gzip(const unpacker *u)
 {
     return u->z.avail_in >= 2 && u->z.next_in[0] == 0x1F && u->z.next_in[1] == 0x8B;
 }
 
-/* At least two bytes of input, unless the file ends before; 0 if it cannot be read. */
-static int see_two(unpacker *u)
+/* At least two bytes of input, unless the file ends before; false if it cannot be read. */
+static bool see_two(unpacker *u)
 {
     while (u->z.avail_in < 2 && !u->file_ended)
         if (!load(u))
-            return 0;
-    return 1;
+            return false;
+    return true;
 }
 
-static int begin_member(unpacker *u)
+static bool begin_member(unpacker *u)
 {
     int code = u->inflating ? inflateReset(&u->z) : inflateInit2(&u->z, GZIP_WINDOW);
     if (code != Z_OK) {
-        u->lacks_memory = 1;
+        u->lacks_memory = true;
         snprintf(u->why, sizeof u->why, "no memory to unpack it");
-        return 0;
+        return false;
     }
-    u->inflating = 1;
+    u->inflating = true;
     u->place = IN_MEMBER;
-    return 1;
+    return true;
 }
 
-static int start(unpacker *u)
+/* A member, or what else the file holds here. */
+static bool begin(unpacker *u, place otherwise)
 {
     if (!see_two(u))
-        return 0;
+        return false;
     if (is_gzip(u))
         return begin_member(u);
-    u->place = PLAIN;
-    return 1;
+    u->place = otherwise;
+    return true;
 }
 
-static int next_member(unpacker *u)
-{
-    if (!see_two(u))
-        return 0;
-    if (is_gzip(u))
-        return begin_member(u);
-    u->place = IN_PADDING;
-    return 1;
-}
-
-static int skip_padding(unpacker *u)
+static bool skip_padding(unpacker *u)
 {
     while (u->z.avail_in && *u->z.next_in == 0) {
         u->z.next_in++;
@@ -129,10 +121,10 @@ static int skip_padding(unpacker *u)
     }
     if (u->z.avail_in) {
         snprintf(u->why, sizeof u->why,
-                 "what stands from byte %llu on is not gzip; pack the text anew, or put gzip files "
-                 "only behind each other",
+                 "the bytes from %llu on are not gzip; compress the text again, or append only "
+                 "gzip files to it",
                  (unsigned long long)(u->taken - u->z.avail_in + 1));
-        return 0;
+        return false;
     }
     if (u->file_ended)
         u->place = AT_END;
@@ -140,11 +132,11 @@ static int skip_padding(unpacker *u)
 }
 
 /* Some bytes as they are, or the end. */
-static int take_plain(unpacker *u, void *to, size_t *n)
+static bool take_plain(unpacker *u, void *to, size_t *n)
 {
     if (u->z.avail_in == 0) {
         if (!u->file_ended && !load(u))
-            return 0;
+            return false;
         if (u->file_ended)
             u->place = AT_END;
     }
@@ -152,16 +144,16 @@ static int take_plain(unpacker *u, void *to, size_t *n)
     memcpy(to, u->z.next_in, *n);
     u->z.next_in += *n;
     u->z.avail_in -= (unsigned)*n;
-    return 1;
+    return true;
 }
 
 /* Some bytes of a member; none at its end and when more input is needed. */
-static int take_member(unpacker *u, void *to, size_t *n)
+static bool take_member(unpacker *u, void *to, size_t *n)
 {
     size_t room = *n < UINT_MAX ? *n : UINT_MAX;
     *n = 0;
     if (u->z.avail_in == 0 && !load(u))
-        return 0;
+        return false;
     u->z.next_out = to;
     u->z.avail_out = (unsigned)room;
     int code = inflate(&u->z, Z_NO_FLUSH);
@@ -171,7 +163,7 @@ static int take_member(unpacker *u, void *to, size_t *n)
     else if (code == Z_BUF_ERROR && u->file_ended)
         snprintf(u->why, sizeof u->why, "the compressed file is cut short");
     else if (code == Z_MEM_ERROR) {
-        u->lacks_memory = 1;
+        u->lacks_memory = true;
         snprintf(u->why, sizeof u->why, "no memory to unpack it");
     } else if (code != Z_OK && code != Z_BUF_ERROR)
         snprintf(u->why, sizeof u->why, "%s",
@@ -179,7 +171,7 @@ static int take_member(unpacker *u, void *to, size_t *n)
     return u->why[0] == 0;
 }
 
-int unpack_lacks_memory(const unpacker *u)
+bool unpack_lacks_memory(const unpacker *u)
 {
     return u->lacks_memory;
 }
@@ -187,12 +179,12 @@ int unpack_lacks_memory(const unpacker *u)
 ptrdiff_t unpack_read(unpacker *u, void *to, size_t n, const char **why)
 {
     size_t got = 0;
-    int ok = u->why[0] == 0;
+    bool ok = u->why[0] == 0;
     while (ok && got == 0 && u->place != AT_END) {
         if (u->place == AT_START)
-            ok = start(u);
+            ok = begin(u, PLAIN);
         else if (u->place == BEHIND_MEMBER)
-            ok = next_member(u);
+            ok = begin(u, IN_PADDING);
         else if (u->place == IN_PADDING)
             ok = skip_padding(u);
         else {

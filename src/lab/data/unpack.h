@@ -1,12 +1,13 @@
 /* unpack.h - the bytes of a stream, unpacked if it begins as a gzip file does.
  *
- * Why not gzread() of zlib: it passes over what stands behind a gzip member and is no other member,
- * and ends as if all were well.  A file to which lines were added unpacked, or whose second member
- * is damaged in its first bytes, would be read as a shorter text.
+ * gzread() of zlib ignores bytes behind a gzip member that are no other member, and reports
+ * success. A file to which plain lines were appended, or whose second member is damaged in its
+ * first bytes, would be read as a shorter text.  So this reader checks them.
  */
 #ifndef OLTR_LAB_DATA_UNPACK_H
 #define OLTR_LAB_DATA_UNPACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct unpacker unpacker;
@@ -15,10 +16,9 @@ typedef struct unpacker unpacker;
 unpacker *unpack_open(int fd);
 void unpack_close(unpacker *u);
 
-/* Up to n > 0 bytes: how many, 0 at the end, or -1 with *why set, which lives as long as the
- * unpacker. */
+/* Up to n > 0 bytes: how many, 0 at the end, or -1 with *why set, valid until unpack_close(). */
 ptrdiff_t unpack_read(unpacker *u, void *to, size_t n, const char **why);
-/* After -1: was it for want of memory? */
-int unpack_lacks_memory(const unpacker *u);
+/* After -1: was there no memory? */
+bool unpack_lacks_memory(const unpacker *u);
 
 #endif

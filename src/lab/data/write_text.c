@@ -177,7 +177,7 @@ oltr_status dataset_text_add(dataset_text *text, const oltr_dataset *d, oltr_err
     return status;
 }
 
-oltr_status dataset_text_close(dataset_text *text, int keep, oltr_error *error)
+oltr_status dataset_text_close(dataset_text *text, bool keep, oltr_error *error)
 {
     oltr_status status = new_file_close(&text->file, keep, error);
     free(text->line);

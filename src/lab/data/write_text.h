@@ -1,13 +1,14 @@
 /* write_text.h - a dataset as LETOR text: "grade qid:id 1:x 2:x ...", every feature of every row,
  * as the real files have it.
  *
- * Numbers are written so that they are read back equal to the bit, by exact rules without a locale:
- * the fewest decimals, up to six, that do; whole numbers whole; what needs more digits with nine of
- * them and an exponent.  The largest float, which stands for a value that no float can hold, is
- * written as 1.79769313486e+308.
+ * Numbers are written so that they are read back equal to the bit, in any locale: with the fewest
+ * decimals, up to six, that suffice; otherwise with nine digits and an exponent.  The largest
+ * float, which stands for a value beyond all floats, is written as 1.79769313486e+308.
  */
 #ifndef OLTR_LAB_DATA_WRITE_TEXT_H
 #define OLTR_LAB_DATA_WRITE_TEXT_H
+
+#include <stdbool.h>
 
 #include <oltr/sim.h>
 
@@ -15,11 +16,12 @@
 
 oltr_status dataset_write_text(const oltr_dataset *dataset, const char *path, oltr_error *error);
 
-/* The same piece by piece; the file has its name when it is closed.  `keep` 0 throws it away. */
+/* The same piece by piece; the file has its name when it is closed.  Without `keep` it throws it
+ * away. */
 typedef struct dataset_text dataset_text;
 dataset_text *dataset_text_open(const char *path, oltr_error *error);
 oltr_status dataset_text_add(dataset_text *text, const oltr_dataset *dataset, oltr_error *error);
-oltr_status dataset_text_close(dataset_text *text, int keep, oltr_error *error);
+oltr_status dataset_text_close(dataset_text *text, bool keep, oltr_error *error);
 
 /* One number, without a final '\0'; returns its length, at most NUMBER_ROOM.  `x` is finite. */
 enum { NUMBER_ROOM = 32 };

@@ -18,25 +18,24 @@ bool read_bad(const struct reader *reader, const struct node *where, const char 
     char words[256];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(words, sizeof words, format, arguments);
+    vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);
-    (void)tree_fail(where, reader->error, "%s", words);
+    tree_fail(where, reader->error, "%s", words);
     return false;
 }
 
 bool read_no_memory(const struct reader *reader)
 {
-    (void)set_error(reader->error, OLTR_ENOMEM,
-                    "the experiment needs more memory than there is, or than oltr takes");
+    set_error(reader->error, OLTR_ENOMEM,
+              "the experiment needs more memory than there is, or than oltr takes");
     return false;
 }
 
 static bool is_scalar(const struct reader *reader, const struct node *node, const char *wanted)
 {
-    if (node->type != NODE_SCALAR) {
+    if (node->type != NODE_SCALAR)
         return read_bad(reader, node, "must be %s, not a %s", wanted,
                         node->type == NODE_LIST ? "list" : "map");
-    }
     if (node->text[0] == '\0' ||
         (!node->quoted && (strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0)))
         return read_bad(reader, node, "has no value; it must be %s", wanted);
@@ -47,9 +46,9 @@ static bool is_scalar(const struct reader *reader, const struct node *node, cons
 
 static bool is_known(const struct key *keys, const char *name)
 {
-    while (keys->name != NULL && strcmp(keys->name, name) != 0)
+    while (keys->name && strcmp(keys->name, name) != 0)
         keys++;
-    return keys->name != NULL;
+    return keys->name;
 }
 
 /* The nearest key; if none is near, all of them, as far as they fit. */
@@ -59,17 +58,15 @@ static bool unknown_key(const struct reader *reader, const struct node *entry, c
     struct nearest nearest = nearest_to(entry->key->text);
     char hint[HINT_SIZE], list[128] = "";
     size_t used = 0;
-    for (const struct key *key = keys; key->name != NULL; key++) {
+    for (const struct key *key = keys; key->name; key++) {
         nearest_offer(&nearest, key->name);
-        if (used + strlen(key->name) + 3 < sizeof list) {
+        if (used + strlen(key->name) + 3 < sizeof list)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "",
                                      key->name);
-        }
     }
-    if (nearest.best != NULL) {
+    if (nearest.best)
         return read_bad(reader, entry->key, "unknown key in %s%s", section,
                         nearest_hint(&nearest, hint));
-    }
     return read_bad(reader, entry->key, "unknown key in %s; known are %s", section, list);
 }
 
@@ -84,7 +81,7 @@ bool read_map_keys(const struct reader *reader, const struct node *map, const ch
 {
     if (!read_is_map(reader, map, keys))
         return false;
-    for (const struct node *entry = map->first; entry != NULL; entry = entry->next)
+    for (const struct node *entry = map->first; entry; entry = entry->next)
         if (!is_known(keys, entry->key->text))
             return unknown_key(reader, entry, section, keys);
     return true;
@@ -94,10 +91,10 @@ bool read_required(const struct reader *reader, const struct node *map, const st
                    const char *name, const struct node **out)
 {
     *out = tree_get(map, name);
-    while (*out == NULL && keys->name != NULL && strcmp(keys->name, name) != 0)
+    while (!*out && keys->name && strcmp(keys->name, name) != 0)
         keys++;
-    return *out != NULL || read_bad(reader, map, "`%s` is missing; add it, for example `%s: %s`",
-                                    name, name, keys->example);
+    return *out || read_bad(reader, map, "`%s` is missing; add it, for example `%s: %s`", name,
+                            name, keys->example);
 }
 
 /* ---- numbers */
@@ -149,10 +146,9 @@ bool read_whole(const struct reader *reader, const struct node *node, uint64_t l
     double value = strtod(node->text, NULL);
     if (value < (double)low || value > (double)high)
         return out_of_range(reader, node, (double)low, (double)high);
-    if (!whole_value(node->text, out)) {
+    if (!whole_value(node->text, out))
         return floor(value) < value ? not_a_number(reader, node, wanted)
                                     : out_of_range(reader, node, (double)low, (double)high);
-    }
     return (*out >= low && *out <= high) || out_of_range(reader, node, (double)low, (double)high);
 }
 
@@ -258,10 +254,10 @@ bool read_reals(const struct reader *reader, const struct node *node, double low
     if (!read_list(reader, node))
         return false;
     double *values = pool_get(reader->pool, node->count, sizeof *values);
-    if (values == NULL)
+    if (!values)
         return read_no_memory(reader);
     *count = 0;
-    for (const struct node *entry = node->first; entry != NULL; entry = entry->next) {
+    for (const struct node *entry = node->first; entry; entry = entry->next) {
         if (!read_real(reader, entry, low, high, &values[*count]))
             return false;
         ++*count;

@@ -25,22 +25,20 @@ static bool read_checkpoint_list(const struct reader *reader, const struct node 
         return false;
     uint64_t *round =
         list->count <= MOST_CHECKPOINTS ? pool_get(reader->pool, list->count, sizeof *round) : NULL;
-    if (round == NULL)
+    if (!round)
         return read_no_memory(reader);
     point->checkpoint = round;
-    for (const struct node *entry = list->first; entry != NULL; entry = entry->next, round++) {
+    for (const struct node *entry = list->first; entry; entry = entry->next, round++) {
         if (!read_whole(reader, entry, 1, LONGEST_HORIZON, round))
             return false;
-        if (*round > point->rounds) {
+        if (*round > point->rounds)
             return read_bad(reader, tree_blame(entry, rounds),
-                            "checkpoint %s is beyond the last round, %llu; shorten the list or say "
+                            "checkpoint %s is beyond the last round, %llu; shorten the list or use "
                             "--checkpoints 20",
                             entry->text, (unsigned long long)point->rounds);
-        }
-        if (round > point->checkpoint && *round <= round[-1]) {
+        if (round > point->checkpoint && *round <= round[-1])
             return read_bad(reader, entry, "checkpoints must rise: %s comes after %llu",
                             entry->text, (unsigned long long)round[-1]);
-        }
     }
     point->n_checkpoints = (uint32_t)list->count;
     return true;
@@ -51,15 +49,14 @@ static bool read_checkpoints(const struct reader *reader, const struct node *roo
 {
     const struct node *node = tree_get(root, "checkpoints");
     uint32_t wanted = 200;
-    if (node != NULL && node->type == NODE_LIST)
+    if (node && node->type == NODE_LIST)
         return read_checkpoint_list(reader, node, tree_get(root, "rounds"), point);
-    if (node != NULL && !read_whole32(reader, node, 1, MOST_CHECKPOINTS, &wanted))
+    if (node && !read_whole32(reader, node, 1, MOST_CHECKPOINTS, &wanted))
         return false;
     uint32_t count = oltr_checkpoints(point->rounds, wanted, NULL, 0);
     uint64_t *round = pool_get(reader->pool, count, sizeof *round);
     point->checkpoint = round;
-    point->n_checkpoints =
-        round == NULL ? 0 : oltr_checkpoints(point->rounds, wanted, round, count);
+    point->n_checkpoints = !round ? 0 : oltr_checkpoints(point->rounds, wanted, round, count);
     return (count > 0 && point->n_checkpoints == count) || read_no_memory(reader);
 }
 
@@ -68,7 +65,7 @@ static bool read_counts(const struct reader *reader, const struct node *root,
 {
     const struct node *rounds, *slots, *replications, *seed = tree_get(root, "seed");
     point->seed = 1;
-    return (seed == NULL || read_whole(reader, seed, 0, UINT64_MAX, &point->seed)) &&
+    return (!seed || read_whole(reader, seed, 0, UINT64_MAX, &point->seed)) &&
            read_required(reader, root, experiment_keys, "rounds", &rounds) &&
            read_whole(reader, rounds, 1, LONGEST_HORIZON, &point->rounds) &&
            read_required(reader, root, experiment_keys, "slots", &slots) &&
@@ -81,9 +78,9 @@ static bool slots_fit(const struct reader *reader, const struct node *root,
                       const oltr_experiment *point)
 {
     const struct node *world = tree_get(root, "world"), *items = tree_get(world, "items");
-    items = items != NULL                       ? items
-            : tree_get(world, "levels") != NULL ? tree_get(world, "levels")
-                                                : tree_get(world, "attraction");
+    items = items                       ? items
+            : tree_get(world, "levels") ? tree_get(world, "levels")
+                                        : tree_get(world, "attraction");
     return point->slots <= point->world.n_items || has_trait(&point->world, OLTR_WORLD_DATASET) ||
            read_bad(reader, tree_blame(tree_get(root, "slots"), items),
                     "there are %u slots, but the world has only %u item%s to fill them",
@@ -99,16 +96,16 @@ static bool no_click_fits(const struct reader *reader, const struct node *root,
            read_whole32(reader, node, 1, point->slots, &point->world.examined_without_click);
 }
 
-/* What is left to the engine to judge has no place in the file to point at. */
-static bool engine_agrees(const struct reader *reader, const struct node *root,
-                          const oltr_experiment *point)
+/* The checks of the simulator; their errors have no place in the file. */
+static bool simulator_accepts(const struct reader *reader, const struct node *root,
+                              const oltr_experiment *point)
 {
     oltr_error error = {OLTR_OK, ""};
     bool complete =
         !has_trait(&point->world, OLTR_WORLD_DATASET); /* else by oltr_plan_give_data() */
     if (!complete || oltr_experiment_check(point, &error) == OLTR_OK)
         return true;
-    (void)set_error(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
+    set_error(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
     return false;
 }
 
@@ -119,37 +116,19 @@ static bool read_point(const struct reader *reader, const struct node *root, olt
            read_counts(reader, root, point) && plan_world(reader, root, &point->world, data) &&
            slots_fit(reader, root, point) && no_click_fits(reader, root, point) &&
            read_checkpoints(reader, root, point) && plan_policies(reader, root, data, point) &&
-           engine_agrees(reader, root, point);
+           simulator_accepts(reader, root, point);
 }
 
 /* ---- the document */
 
-/* Overrides come from a command line, which need not be UTF-8, unlike what libyaml lets through. */
+/* libyaml accepts UTF-8 only; overrides come from a command line, which may be anything. */
 static bool override_is_text(const struct reader *reader, const struct override *override)
 {
     if (text_is_line(override->key) && text_is_line(override->value))
         return true;
-    (void)set_error(reader->error, OLTR_EVALUE, "%.40s: the key and the value must be UTF-8 text",
-                    override->origin);
+    set_error(reader->error, OLTR_EVALUE, "%.40s: the key and the value must be UTF-8 text",
+              override->origin);
     return false;
-}
-
-/* The document with its overrides. */
-static struct node *load(const struct reader *reader, const char *name, const char *text,
-                         size_t length, const struct overrides *overrides)
-{
-    struct node *root = tree_parse(reader->pool, name, text, length, reader->error);
-    if (root && root->type != NODE_MAP) {
-        (void)read_bad(reader, root, "an experiment is a map of keys, like `rounds: 10000`");
-        return NULL;
-    }
-    for (uint32_t i = 0; root && i < overrides->count; i++) {
-        const struct override *override = &overrides->item[i];
-        if (!override_is_text(reader, override) ||
-            tree_set(reader->pool, root, override, reader->error) != OLTR_OK)
-            return NULL;
-    }
-    return root;
 }
 
 /* ---- the sweep */
@@ -164,24 +143,20 @@ static bool key_can_be_swept(const struct reader *reader, const struct node *key
     for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
         bool section = strcmp(never[i], "policies") == 0 || strcmp(never[i], "world") == 0;
         bool same = strlen(never[i]) == length && strncmp(never[i], key->text, length) == 0;
-        if (same && (!section || length == whole)) {
+        if (same && (!section || length == whole))
             return read_bad(
                 reader, key,
                 "`%s` cannot be swept; take a key with a number or a word, like world.items",
                 never[i]);
-        }
     }
-    if (whole > 5 && strcmp(key->text + whole - 5, ".name") == 0) {
+    if (whole > 5 && strcmp(key->text + whole - 5, ".name") == 0)
         return read_bad(reader, key,
                         "names cannot be swept: every value must have the same policies");
-    }
-    for (uint32_t i = 0; i < overrides->count; i++) {
-        if (strcmp(overrides->item[i].key, key->text) == 0) {
+    for (uint32_t i = 0; i < overrides->count; i++)
+        if (strcmp(overrides->item[i].key, key->text) == 0)
             return read_bad(reader, key,
                             "the sweep sets this key, and so does %s; leave one of them out",
                             overrides->item[i].origin);
-        }
-    }
     return true;
 }
 
@@ -193,11 +168,10 @@ static bool read_sweep_values(const struct reader *reader, const struct node *va
     if (values->count > MOST_POINTS)
         return read_bad(reader, values, "a sweep has at most %d values", MOST_POINTS);
     const char **sweep = pool_get(reader->pool, values->count, sizeof *sweep);
-    if (sweep == NULL)
+    if (!sweep)
         return read_no_memory(reader);
     plan->sweep = sweep;
-    for (const struct node *entry = values->first; entry != NULL;
-         entry = entry->next, plan->n_points++) {
+    for (const struct node *entry = values->first; entry; entry = entry->next, plan->n_points++) {
         if (!read_line(reader, entry, &sweep[plan->n_points]))
             return false;
         for (uint32_t i = 0; i < plan->n_points; i++)
@@ -210,13 +184,13 @@ static bool read_sweep_values(const struct reader *reader, const struct node *va
 static bool read_sweep(const struct reader *reader, oltr_plan *plan)
 {
     const struct node *sweep = tree_get(plan->root, "sweep"), *key, *values;
-    plan->n_points = sweep == NULL;
-    return sweep == NULL || (read_map_keys(reader, sweep, "sweep", sweep_keys) &&
-                             read_required(reader, sweep, sweep_keys, "key", &key) &&
-                             read_line(reader, key, &plan->sweep_key) &&
-                             key_can_be_swept(reader, key, &plan->overrides) &&
-                             read_required(reader, sweep, sweep_keys, "values", &values) &&
-                             read_sweep_values(reader, values, plan));
+    plan->n_points = !sweep;
+    return !sweep || (read_map_keys(reader, sweep, "sweep", sweep_keys) &&
+                      read_required(reader, sweep, sweep_keys, "key", &key) &&
+                      read_line(reader, key, &plan->sweep_key) &&
+                      key_can_be_swept(reader, key, &plan->overrides) &&
+                      read_required(reader, sweep, sweep_keys, "values", &values) &&
+                      read_sweep_values(reader, values, plan));
 }
 
 /* The document with one swept value in its place. */
@@ -227,7 +201,7 @@ static const struct node *sweep_to(const struct reader *reader, const oltr_plan 
     struct override override = {value->origin, plan->sweep_key, value->text, value->line,
                                 value->column};
     if (!root)
-        (void)read_no_memory(reader);
+        read_no_memory(reader);
     return root && tree_set(reader->pool, root, &override, reader->error) == OLTR_OK ? root : NULL;
 }
 
@@ -251,61 +225,74 @@ static bool read_points(const struct reader *reader, oltr_plan *plan)
     return true;
 }
 
-/* ---- the whole */
+/* ---- opening and reading */
 
 /* The name of the file without folders and without its ending. */
 static const char *base_name(const struct reader *reader, const char *name)
 {
-    const char *slash = strrchr(name, '/'), *start = slash != NULL ? slash + 1 : name,
+    const char *slash = strrchr(name, '/'), *start = slash ? slash + 1 : name,
                *dot = strrchr(start, '.');
-    size_t length = dot != NULL && dot > start ? (size_t)(dot - start) : strlen(start);
+    size_t length = dot && dot > start ? (size_t)(dot - start) : strlen(start);
     const char *copy =
         pool_text(reader->pool, start, length < LONGEST_LINE ? length : LONGEST_LINE);
-    return copy != NULL && text_is_line(copy) && *copy != '\0' ? copy : "experiment";
+    return copy && text_is_line(copy) && *copy != '\0' ? copy : "experiment";
 }
 
 static bool read_kind(const struct reader *reader, oltr_plan *plan)
 {
     const struct node *node = tree_get(plan->root, "kind");
     plan->kind = "regret";
-    if (node == NULL || !read_line(reader, node, &plan->kind))
-        return node == NULL;
+    if (!node || !read_line(reader, node, &plan->kind))
+        return !node;
     return strcmp(plan->kind, "regret") == 0 || strcmp(plan->kind, "concentration") == 0 ||
            read_bad(reader, node, "an experiment must be of kind regret or concentration");
 }
 
-static bool read_title(const struct reader *reader, const char *name, oltr_plan *plan)
+static bool read_title(const struct reader *reader, oltr_plan *plan)
 {
     const struct node *title = tree_get(plan->root, "title");
-    plan->title = title ? NULL : base_name(reader, name);
+    plan->title = title ? NULL : base_name(reader, plan->root->origin);
     return !title || read_line(reader, title, &plan->title);
 }
 
-oltr_plan *plan_open(const char *name, const char *text, size_t length,
-                     const struct overrides *overrides, oltr_error *error)
+oltr_plan *plan_open(const char *name, const char *text, size_t length, oltr_error *error)
 {
     oltr_error own;
     oltr_plan *plan = calloc(1, sizeof *plan);
-    if (plan == NULL) {
-        (void)set_error(error, OLTR_ENOMEM, "out of memory");
+    if (!plan) {
+        set_error(error, OLTR_ENOMEM, "out of memory");
         return NULL;
     }
-    if (overrides)
-        plan->overrides = *overrides;
     struct reader reader = {&plan->pool, error ? error : &own};
-    plan->root = load(&reader, name, text, length, &plan->overrides);
-    if (plan->root && read_kind(&reader, plan) && read_title(&reader, name, plan))
+    plan->root = tree_parse(reader.pool, name, text, length, reader.error);
+    if (plan->root && plan->root->type == NODE_MAP)
         return plan;
+    if (plan->root)
+        read_bad(&reader, plan->root, "an experiment is a map of keys, like `rounds: 10000`");
     oltr_plan_free(plan);
     return NULL;
+}
+
+bool plan_override(oltr_plan *plan, const struct overrides *overrides, oltr_error *error)
+{
+    oltr_error own;
+    struct reader reader = {&plan->pool, error ? error : &own};
+    if (overrides)
+        plan->overrides = *overrides;
+    for (uint32_t i = 0; i < plan->overrides.count; i++) {
+        const struct override *override = &plan->overrides.item[i];
+        if (!override_is_text(&reader, override) ||
+            tree_set(reader.pool, plan->root, override, reader.error) != OLTR_OK)
+            return false;
+    }
+    return read_kind(&reader, plan) && read_title(&reader, plan);
 }
 
 bool plan_read(oltr_plan *plan, oltr_error *error)
 {
     oltr_error own;
-    struct reader reader = {&plan->pool, error != NULL ? error : &own};
-    bool good = read_map_keys(&reader, plan->root, "the experiment", experiment_keys) &&
-                read_sweep(&reader, plan) && read_points(&reader, plan) &&
+    struct reader reader = {&plan->pool, error ? error : &own};
+    bool good = read_sweep(&reader, plan) && read_points(&reader, plan) &&
                 plan_notes(&reader, plan->root, plan);
     plan->overrides = (struct overrides){0, NULL};
     return good;
@@ -313,7 +300,7 @@ bool plan_read(oltr_plan *plan, oltr_error *error)
 
 void oltr_plan_free(oltr_plan *plan)
 {
-    if (plan != NULL)
+    if (plan)
         pool_free(&plan->pool);
     free(plan);
 }
@@ -324,11 +311,9 @@ void oltr_plan_free(oltr_plan *plan)
 static const char *origin_of(const oltr_override *from, struct pool *pool)
 {
     char text[2 * QUOTE_SIZE + 2], word[QUOTE_SIZE];
-    if (from->origin == NULL) {
-        (void)snprintf(text, sizeof text, "%.*s=%.*s", QUOTE_SIZE, from->key, QUOTE_SIZE,
-                       from->value);
-    }
-    const char *quoted = quote_input(from->origin != NULL ? from->origin : text, word);
+    if (!from->origin)
+        snprintf(text, sizeof text, "%.*s=%.*s", QUOTE_SIZE, from->key, QUOTE_SIZE, from->value);
+    const char *quoted = quote_input(from->origin ? from->origin : text, word);
     return pool_text(pool, quoted, strlen(quoted));
 }
 
@@ -336,31 +321,30 @@ static const struct override *own_overrides(const oltr_override *from, uint32_t 
                                             struct pool *pool, oltr_error *error)
 {
     struct override *own = pool_get(pool, (size_t)count + 1, sizeof *own);
-    for (uint32_t i = 0; own != NULL && i < count; i++) {
-        if (from[i].key == NULL || from[i].value == NULL) {
-            (void)set_error(error, OLTR_EINVAL, "override %u lacks a key or a value", i + 1);
+    for (uint32_t i = 0; own && i < count; i++) {
+        if (!from[i].key || !from[i].value) {
+            set_error(error, OLTR_EINVAL, "override %u lacks a key or a value", i + 1);
             return NULL;
         }
         own[i] = (struct override){
             .origin = origin_of(&from[i], pool), .key = from[i].key, .value = from[i].value};
-        if (own[i].origin == NULL)
+        if (!own[i].origin)
             own = NULL;
     }
-    if (own == NULL)
-        (void)set_error(error, OLTR_ENOMEM, "out of memory");
+    if (!own)
+        set_error(error, OLTR_ENOMEM, "out of memory");
     return own;
 }
 
 static oltr_plan *parse(const char *name, const char *text, size_t length,
                         const struct overrides *overrides, oltr_error *error)
 {
-    oltr_plan *plan = plan_open(name, text, length, overrides, error);
-    bool good = plan != NULL && strcmp(plan->kind, "regret") == 0;
-    if (plan != NULL && !good) {
-        (void)tree_fail(
-            tree_get(plan->root, "kind"), error,
-            "an experiment of kind concentration simulates nothing; `oltr run` draws it");
-    }
+    oltr_plan *plan = plan_open(name, text, length, error);
+    bool known = plan && plan_override(plan, overrides, error);
+    bool good = known && strcmp(plan->kind, "regret") == 0;
+    if (known && !good)
+        tree_fail(tree_get(plan->root, "kind"), error,
+                  "an experiment of kind concentration simulates nothing; `oltr run` draws it");
     if (good && plan_read(plan, error))
         return plan;
     oltr_plan_free(plan);
@@ -372,12 +356,12 @@ oltr_plan *oltr_plan_parse(const char *name, const char *text, size_t length,
 {
     struct pool pool = {NULL, 0};
     oltr_plan *plan = NULL;
-    if (name == NULL || text == NULL || (overrides == NULL && n_overrides > 0)) {
-        (void)set_error(error, OLTR_EINVAL, "a name, a text and the overrides are needed");
+    if (!name || !text || (!overrides && n_overrides > 0)) {
+        set_error(error, OLTR_EINVAL, "a name, a text and the overrides are needed");
         return NULL;
     }
     struct overrides own = {n_overrides, own_overrides(overrides, n_overrides, &pool, error)};
-    if (own.item != NULL)
+    if (own.item)
         plan = parse(name, text, length, &own, error);
     pool_free(&pool);
     return plan;
@@ -386,14 +370,13 @@ oltr_plan *oltr_plan_parse(const char *name, const char *text, size_t length,
 oltr_results *oltr_plan_results(const oltr_plan *plan, oltr_error *error)
 {
     if (!plan) {
-        (void)set_error(error, OLTR_EINVAL, "there is no plan");
+        set_error(error, OLTR_EINVAL, "there is no plan");
         return NULL;
     }
     for (uint32_t i = 0; i < plan->n_points; i++)
         if (plan_needs_data(plan, i)) {
-            (void)set_error(error, OLTR_EINVAL,
-                            "point %u has no data yet: give them with oltr_plan_give_data()",
-                            i + 1);
+            set_error(error, OLTR_EINVAL,
+                      "point %u has no data yet: give them with oltr_plan_give_data()", i + 1);
             return NULL;
         }
     return results_of_checked(plan->points, plan->n_points, error);
@@ -401,32 +384,31 @@ oltr_results *oltr_plan_results(const oltr_plan *plan, oltr_error *error)
 
 const char *oltr_plan_title(const oltr_plan *plan)
 {
-    return plan != NULL ? plan->title : NULL;
+    return plan ? plan->title : NULL;
 }
 
 uint32_t oltr_plan_n_points(const oltr_plan *plan)
 {
-    return plan != NULL ? plan->n_points : 0;
+    return plan ? plan->n_points : 0;
 }
 
 const oltr_experiment *oltr_plan_points(const oltr_plan *plan)
 {
-    return plan != NULL ? plan->points : NULL;
+    return plan ? plan->points : NULL;
 }
 
 const char *oltr_plan_sweep_key(const oltr_plan *plan)
 {
-    return plan != NULL ? plan->sweep_key : NULL;
+    return plan ? plan->sweep_key : NULL;
 }
 
 const char *oltr_plan_sweep_value(const oltr_plan *plan, uint32_t point)
 {
-    return plan != NULL && plan->sweep != NULL && point < plan->n_points ? plan->sweep[point]
-                                                                         : NULL;
+    return plan && plan->sweep && point < plan->n_points ? plan->sweep[point] : NULL;
 }
 
 const char *oltr_plan_note(const oltr_plan *plan, uint32_t policy)
 {
-    bool there = plan != NULL && plan->note != NULL && policy < plan->points[0].n_policies;
+    bool there = plan && plan->note && policy < plan->points[0].n_policies;
     return there ? plan->note[policy] : NULL;
 }

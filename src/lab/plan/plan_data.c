@@ -10,11 +10,11 @@ static bool read_generated(const struct reader *reader, const struct node *map,
 {
     static const uint32_t usual[3] = {200, 50, 50};
     memcpy(data->generated, usual, sizeof usual);
-    if (map == NULL || !read_map_keys(reader, map, "generated", generated_keys))
-        return map == NULL;
+    if (!map || !read_map_keys(reader, map, "generated", generated_keys))
+        return !map;
     for (size_t i = 0; i < 3; i++) {
         const struct node *node = tree_get(map, generated_keys[i].name);
-        if (node != NULL && !read_whole32(reader, node, 2, MOST_QUERIES, &data->generated[i]))
+        if (node && !read_whole32(reader, node, 2, MOST_QUERIES, &data->generated[i]))
             return false;
     }
     return true;
@@ -49,11 +49,11 @@ static bool read_queries(const struct reader *reader, const struct node *node, u
 static bool read_belief(const struct reader *reader, const struct node *map, oltr_data_plan *data)
 {
     const struct node *scores = tree_get(map, "scores"), *rankers = tree_get(map, "rankers");
-    data->rankers = scores == NULL ? 10 : 0;
-    if ((scores != NULL && !read_path(reader, scores, &data->scores)) ||
-        (rankers != NULL && !read_whole32(reader, rankers, 0, MOST_RANKERS, &data->rankers)))
+    data->rankers = !scores ? 10 : 0;
+    if ((scores && !read_path(reader, scores, &data->scores)) ||
+        (rankers && !read_whole32(reader, rankers, 0, MOST_RANKERS, &data->rankers)))
         return false;
-    return scores == NULL || data->rankers == 0 ||
+    return !scores || data->rankers == 0 ||
            read_bad(reader, tree_blame(rankers->key, scores),
                     "`scores` are there already: leave `rankers` out, or make it 0 (--set "
                     "world.rankers=0)");
@@ -68,14 +68,14 @@ bool plan_data(const struct reader *reader, const struct node *map, oltr_world *
     size_t kind = 0;
     uint32_t mapping = 0;
     world->n_items = 1; /* until the data are there */
-    bool good = read_source(reader, map, data) &&
-                read_queries(reader, tree_get(map, "queries"), &data->queries) &&
-                (!grades || plan_name(reader, grades, "mapping of grades", oltr_mapping_count,
-                                      oltr_mapping_at, &mapping)) &&
-                (largest == NULL ||
-                 read_whole32(reader, largest, 1, LARGEST_GRADE, &data->largest_grade)) &&
-                (normalise == NULL || read_word(reader, normalise, normalisers, &kind)) &&
-                read_belief(reader, map, data);
+    bool good =
+        read_source(reader, map, data) &&
+        read_queries(reader, tree_get(map, "queries"), &data->queries) &&
+        (!grades || plan_name(reader, grades, "mapping of grades", oltr_mapping_count,
+                              oltr_mapping_at, &mapping)) &&
+        (!largest || read_whole32(reader, largest, 1, LARGEST_GRADE, &data->largest_grade)) &&
+        (!normalise || read_word(reader, normalise, normalisers, &kind)) &&
+        read_belief(reader, map, data);
     data->normalise = good ? normalisers[kind] : NULL;
     data->grades = oltr_mapping_at(mapping)->name;
     return good;

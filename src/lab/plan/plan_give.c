@@ -16,22 +16,21 @@ const oltr_data_plan *oltr_plan_data(const oltr_plan *plan, uint32_t point)
     return there ? &plan->data[point] : NULL;
 }
 
-/* By the grades of the rows, as the text says they are to be read. */
+/* By the grades of the rows, with the mapping of the plan. */
 static const double *attractions(struct pool *pool, const oltr_data_plan *plan,
                                  const oltr_dataset *data, oltr_error *error)
 {
     double *attraction = pool_get(pool, (size_t)data->n_rows + 1, sizeof *attraction);
     uint32_t largest = plan->largest_grade;
-    if (attraction == NULL) {
-        (void)set_error(error, OLTR_ENOMEM, "no memory for the attraction of %u documents",
-                        data->n_rows);
+    if (!attraction) {
+        set_error(error, OLTR_ENOMEM, "no memory for the attraction of %u documents", data->n_rows);
         return NULL;
     }
     for (uint32_t i = 0; plan->largest_grade == 0 && i < data->n_rows; i++)
         largest = data->grade[i] > largest ? data->grade[i] : largest;
     if (largest == 0) {
-        (void)set_error(error, OLTR_EVALUE,
-                        "every document of the data has the grade 0: there is nothing to find");
+        set_error(error, OLTR_EVALUE,
+                  "every document of the data has the grade 0: no document is relevant");
         return NULL;
     }
     for (uint32_t i = 0; i < data->n_rows; i++)
@@ -58,7 +57,7 @@ static void fill_world(const oltr_plan_data_given *given, const double *attracti
 static oltr_status fit_policies(struct pool *pool, oltr_experiment *e, oltr_error *error)
 {
     oltr_contestant *policy = pool_get(pool, e->n_policies, sizeof *policy);
-    if (policy == NULL)
+    if (!policy)
         return set_error(error, OLTR_ENOMEM, "out of memory");
     for (uint32_t i = 0; i < e->n_policies; i++) {
         policy[i] = e->policy[i];
@@ -69,15 +68,14 @@ static oltr_status fit_policies(struct pool *pool, oltr_experiment *e, oltr_erro
     return OLTR_OK;
 }
 
-/* The text counts replications of each query, the engine all of them. */
+/* The text counts replications of each query, the simulator all of them. */
 static oltr_status multiply(uint32_t of_each, uint32_t queries, uint32_t *all, oltr_error *error)
 {
-    if ((uint64_t)of_each * queries > MOST_REPLICATIONS) {
+    if ((uint64_t)of_each * queries > MOST_REPLICATIONS)
         return set_error(
             error, OLTR_EVALUE,
             "%u replications of %u queries are more than %d runs; take fewer of either", of_each,
             queries, MOST_REPLICATIONS);
-    }
     *all = of_each * queries;
     return OLTR_OK;
 }
@@ -85,19 +83,18 @@ static oltr_status multiply(uint32_t of_each, uint32_t queries, uint32_t *all, o
 oltr_status oltr_plan_give_data(oltr_plan *plan, uint32_t point, const oltr_plan_data_given *data,
                                 oltr_error *error)
 {
-    if (plan == NULL || oltr_plan_data(plan, point) == NULL) {
+    if (!plan || !oltr_plan_data(plan, point))
         return set_error(error, OLTR_EINVAL,
                          "this plan has no point %u with a world of kind dataset", point);
-    }
-    const oltr_dataset *set = data != NULL ? data->dataset : NULL;
-    if (set == NULL || set->n_queries == 0 || set->first_row == NULL || set->grade == NULL)
+    const oltr_dataset *set = data ? data->dataset : NULL;
+    if (!set || set->n_queries == 0 || !set->first_row || !set->grade)
         return set_error(error, OLTR_EINVAL, "a dataset with at least 1 query is needed");
     oltr_experiment e = plan->points[point];
-    const double *attraction = data->attraction != NULL
+    const double *attraction = data->attraction
                                    ? data->attraction
                                    : attractions(&plan->pool, &plan->data[point], set, error);
-    if (attraction == NULL)
-        return error != NULL ? error->code : OLTR_EVALUE;
+    if (!attraction)
+        return error ? error->code : OLTR_EVALUE;
     fill_world(data, attraction, &e.world);
     oltr_status status = fit_policies(&plan->pool, &e, error);
     if (status == OLTR_OK)

@@ -23,7 +23,7 @@ static bool unknown_kind(const struct reader *reader, const struct node *node, c
     struct nearest nearest = nearest_to(kind);
     for (uint32_t i = 0; i < oltr_policy_count(); i++)
         nearest_offer(&nearest, oltr_policy_info_at(i)->name);
-    bool near = nearest.best != NULL;
+    bool near = nearest.best;
     return read_bad(reader, node, "no policy is called `%s`%s", quote_input(kind, name),
                     near ? nearest_hint(&nearest, hint) : "; `oltr policies` lists all of them");
 }
@@ -38,10 +38,10 @@ static bool unknown_param(const struct reader *reader, const struct node *entry,
     nearest_offer(&nearest, "note");
     for (uint32_t i = 0; i < info->n_params; i++)
         nearest_offer(&nearest, info->params[i].name);
-    (void)snprintf(help, sizeof help, "; `oltr policies %s` lists what it has", info->name);
+    snprintf(help, sizeof help, "; `oltr policies %s` lists what it has", info->name);
     return read_bad(reader, entry->key, "%s has no parameter `%s`%s", info->name,
                     quote_input(entry->key->text, name),
-                    nearest.best != NULL ? nearest_hint(&nearest, hint) : help);
+                    nearest.best ? nearest_hint(&nearest, hint) : help);
 }
 
 static bool world_gives_prior(const oltr_world *world, const oltr_data_plan *data)
@@ -74,7 +74,7 @@ static bool set_param(const struct reader *reader, const struct node *entry,
 {
     const char *value;
     oltr_error error = {OLTR_OK, ""};
-    if (find_param(settings->info, entry->key->text) == NULL)
+    if (!find_param(settings->info, entry->key->text))
         return unknown_param(reader, entry, settings->info);
     if (!read_line(reader, entry, &value))
         return false;
@@ -90,9 +90,9 @@ static bool set_default(const struct reader *reader, const struct node *map, con
 {
     char value[24];
     oltr_error error = {OLTR_OK, ""};
-    if (find_param(settings->info, name) == NULL || tree_get(map, name) != NULL)
+    if (!find_param(settings->info, name) || tree_get(map, name))
         return true;
-    (void)snprintf(value, sizeof value, "%" PRIu64, number);
+    snprintf(value, sizeof value, "%" PRIu64, number);
     return oltr_settings_set(settings, name, value, &error) == OLTR_OK ||
            read_bad(reader, map, "`%s` cannot be set from the experiment: %s", name, error.msg);
 }
@@ -108,14 +108,14 @@ static bool read_policy(const struct reader *reader, const struct node *map,
         return read_bad(reader, map, "a policy must be a map, like {name: GTS, kind: gts}");
     if (!read_required(reader, map, policy_keys, "kind", &kind) || !read_line(reader, kind, &text))
         return false;
-    if (oltr_policy_info_by_name(text, NULL) == NULL)
+    if (!oltr_policy_info_by_name(text, NULL))
         return unknown_kind(reader, kind, text);
     if (oltr_settings_init(&policy->settings, text, point->world.n_items, &error) != OLTR_OK)
         return read_bad(reader, kind, "%s", error.msg);
     policy->label = text;
-    if (name != NULL && !read_line(reader, name, &policy->label))
+    if (name && !read_line(reader, name, &policy->label))
         return false;
-    for (const struct node *entry = map->first; entry != NULL; entry = entry->next)
+    for (const struct node *entry = map->first; entry; entry = entry->next)
         if (entry != name && entry != kind && entry != note &&
             !set_param(reader, entry, &point->world, data, &policy->settings))
             return false;
@@ -130,10 +130,9 @@ static bool is_new_label(const struct reader *reader, const struct node *map,
 {
     char label[QUOTE_SIZE];
     for (uint32_t j = 0; j < i; j++) {
-        if (strcmp(policy[j].label, policy[i].label) == 0) {
+        if (strcmp(policy[j].label, policy[i].label) == 0)
             return read_bad(reader, map, "two policies are called `%s`; give each its own `name`",
                             quote_input(policy[i].label, label));
-        }
     }
     return true;
 }
@@ -144,17 +143,16 @@ bool plan_policies(const struct reader *reader, const struct node *root, const o
     const struct node *list;
     if (!read_required(reader, root, experiment_keys, "policies", &list))
         return false;
-    if (list->type == NODE_LIST && (list->count == 0 || list->count > MOST_CONTESTANTS)) {
+    if (list->type == NODE_LIST && (list->count == 0 || list->count > MOST_CONTESTANTS))
         return read_bad(reader, list, "`policies` must have at least one entry and at most %d",
                         MOST_CONTESTANTS);
-    }
     if (!read_list(reader, list))
         return false;
     oltr_contestant *policy = pool_get(reader->pool, list->count, sizeof *policy);
-    if (policy == NULL)
+    if (!policy)
         return read_no_memory(reader);
     uint32_t count = 0;
-    for (const struct node *map = list->first; map != NULL; map = map->next, count++)
+    for (const struct node *map = list->first; map; map = map->next, count++)
         if (!read_policy(reader, map, data, point, &policy[count]) ||
             !is_new_label(reader, map, policy, count))
             return false;
@@ -168,12 +166,12 @@ bool plan_notes(const struct reader *reader, const struct node *root, oltr_plan 
 {
     const struct node *list = tree_get(root, "policies");
     const char **note = pool_get(reader->pool, list->count, sizeof *note);
-    if (note == NULL)
+    if (!note)
         return read_no_memory(reader);
     plan->note = note;
-    for (const struct node *map = list->first; map != NULL; map = map->next, note++) {
+    for (const struct node *map = list->first; map; map = map->next, note++) {
         const struct node *node = tree_get(map, "note");
-        if (node != NULL && !read_paragraph(reader, node, note))
+        if (node && !read_paragraph(reader, node, note))
             return false;
     }
     return true;

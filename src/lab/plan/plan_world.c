@@ -29,14 +29,13 @@ bool plan_name(const struct reader *reader, const struct node *node, const char 
         if (strcmp(word, at(i)->name) == 0)
             return true;
         nearest_offer(&nearest, at(i)->name);
-        if (used + strlen(at(i)->name) + 3 < sizeof list) {
+        if (used + strlen(at(i)->name) + 3 < sizeof list)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "",
                                      at(i)->name);
-        }
     }
-    (void)nearest_hint(&nearest, hint);
+    nearest_hint(&nearest, hint);
     return read_bad(reader, node, "no %s is called `%s`%s%s%s", what, quote_input(word, name), hint,
-                    nearest.best == NULL ? "; there are " : " There are ", list);
+                    !nearest.best ? "; there are " : " There are ", list);
 }
 
 bool has_trait(const oltr_world *world, uint32_t trait)
@@ -61,7 +60,7 @@ static bool read_levels(const struct reader *reader, const struct node *levels, 
     double value = 0, *attraction;
     if (!read_list(reader, levels))
         return false;
-    for (const struct node *entry = levels->first; entry != NULL; entry = entry->next) {
+    for (const struct node *entry = levels->first; entry; entry = entry->next) {
         if (!read_level(reader, entry, &count, &value))
             return false;
         if (count > MOST_WORLD_ITEMS - items)
@@ -70,11 +69,11 @@ static bool read_levels(const struct reader *reader, const struct node *levels, 
         items += count;
     }
     attraction = pool_get(reader->pool, items, sizeof *attraction);
-    if (attraction == NULL)
+    if (!attraction)
         return read_no_memory(reader);
     world->attraction = attraction;
     world->n_items = items;
-    for (const struct node *entry = levels->first; entry != NULL; entry = entry->next) {
+    for (const struct node *entry = levels->first; entry; entry = entry->next) {
         (void)read_level(reader, entry, &count, &value); /* good already */
         while (count-- > 0)
             *attraction++ = value;
@@ -88,20 +87,18 @@ static bool read_fixed(const struct reader *reader, const struct node *map, oltr
     const struct node *attraction = tree_get(map, "attraction"), *levels = tree_get(map, "levels");
     const struct node *items = tree_get(map, "items");
     uint32_t said = 0;
-    if ((attraction == NULL) == (levels == NULL)) {
+    if ((!attraction) == (!levels))
         return read_bad(
             reader, map,
             "a fixed world needs either `attraction: [0.2, 0.1]` or `levels: [[2, 0.2]]`%s",
-            attraction == NULL ? "" : ", not both");
-    }
-    bool good = levels != NULL
-                    ? read_levels(reader, levels, world)
-                    : read_reals(reader, attraction, 0, 1, &world->attraction, &world->n_items);
-    if (!good || items == NULL)
+            !attraction ? "" : ", not both");
+    bool good = levels ? read_levels(reader, levels, world)
+                       : read_reals(reader, attraction, 0, 1, &world->attraction, &world->n_items);
+    if (!good || !items)
         return good;
     return read_whole32(reader, items, 1, MOST_WORLD_ITEMS, &said) &&
            (said == world->n_items ||
-            read_bad(reader, tree_blame(items, levels != NULL ? levels : attraction),
+            read_bad(reader, tree_blame(items, levels ? levels : attraction),
                      "`items` is %u, but the attractions are %u; leave `items` out", said,
                      world->n_items));
 }
@@ -116,10 +113,9 @@ static bool read_feature_row(const struct reader *reader, const struct node *row
     if (!read_reals(reader, row, -(double)LARGEST_FEATURE, (double)LARGEST_FEATURE, &values,
                     &count))
         return false;
-    if (count != dim) {
+    if (count != dim)
         return read_bad(reader, row, "this row has %u feature%s, the first one has %u", count,
                         count == 1 ? "" : "s", dim);
-    }
     for (uint32_t i = 0; i < dim; i++)
         out[i] = (float)values[i];
     return true;
@@ -129,8 +125,8 @@ static bool read_feature_row(const struct reader *reader, const struct node *row
 static bool read_features(const struct reader *reader, const struct node *map, oltr_world *world)
 {
     const struct node *rows = tree_get(map, "features");
-    if (rows == NULL || !read_list(reader, rows))
-        return rows == NULL;
+    if (!rows || !read_list(reader, rows))
+        return !rows;
     if (rows->count != world->n_items || rows->first->type != NODE_LIST ||
         rows->first->count == 0) {
         return read_bad(reader, rows, "there must be one row [0.1, 0.9] for each of the %u items",
@@ -138,10 +134,10 @@ static bool read_features(const struct reader *reader, const struct node *map, o
     }
     world->dim = (uint32_t)rows->first->count;
     float *x = pool_get(reader->pool, (size_t)world->n_items * world->dim, sizeof *x);
-    if (x == NULL)
+    if (!x)
         return read_no_memory(reader);
     world->features = x;
-    for (const struct node *row = rows->first; row != NULL; row = row->next, x += world->dim)
+    for (const struct node *row = rows->first; row; row = row->next, x += world->dim)
         if (!read_feature_row(reader, row, world->dim, x))
             return false;
     return true;
@@ -165,7 +161,7 @@ static bool read_prior_number(const struct reader *reader, const struct node *no
                               uint32_t n_items, const double **out)
 {
     double value, *values = pool_get(reader->pool, n_items, sizeof *values);
-    if (values == NULL)
+    if (!values)
         return read_no_memory(reader);
     if (!read_real(reader, node, 0, LARGEST_WORLD_NUMBER, &value))
         return false;

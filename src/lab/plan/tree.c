@@ -1,5 +1,5 @@
-/* tree.c - see tree.h.  libyaml's events become nodes; nothing is copied twice and nothing recurses
- * deeper than DEEPEST, whatever the file says. */
+/* tree.c - see tree.h.  The events of libyaml become nodes.  Recursion is at most DEEPEST levels
+ * deep, whatever the file contains. */
 #include "lab/plan/tree.h"
 
 #include "engine/base/nearest.h"
@@ -19,7 +19,7 @@ enum {
 
 /* ---- errors */
 
-/* The end of a long name says more than its beginning. */
+/* The end of a long name, which identifies the file. */
 static const char *short_name(const char *name)
 {
     size_t length = strlen(name);
@@ -38,17 +38,17 @@ static oltr_status fail_at(const char *name, size_t line, size_t column, oltr_er
 static const char *name_of(const struct node *entry)
 {
     const struct node *name = tree_get(entry, "name");
-    if (name == NULL)
+    if (!name)
         name = tree_get(entry, "file");
-    if (name == NULL)
+    if (!name)
         name = tree_get(entry, "kind");
-    return name != NULL && name->type == NODE_SCALAR ? name->text : NULL;
+    return name && name->type == NODE_SCALAR ? name->text : NULL;
 }
 
 static size_t place_in_list(const struct node *node)
 {
     size_t place = 0;
-    for (const struct node *entry = node->parent->first; entry != NULL && entry != node;
+    for (const struct node *entry = node->parent->first; entry && entry != node;
          entry = entry->next)
         place++;
     return place;
@@ -58,21 +58,21 @@ const char *tree_path(const struct node *node, char path[PATH_SIZE])
 {
     size_t used = 0;
     path[0] = '\0';
-    if (node->parent == NULL)
+    if (!node->parent)
         return path;
     used = strlen(tree_path(node->parent, path));
     bool in_list = node->parent->type == NODE_LIST;
-    const char *name = in_list ? name_of(node) : node->key != NULL ? node->key->text : node->text;
-    if (name != NULL)
-        (void)snprintf(path + used, PATH_SIZE - used, "%s%s", used > 0 ? "." : "", name);
+    const char *name = in_list ? name_of(node) : node->key ? node->key->text : node->text;
+    if (name)
+        snprintf(path + used, PATH_SIZE - used, "%s%s", used > 0 ? "." : "", name);
     else
-        (void)snprintf(path + used, PATH_SIZE - used, "[%zu]", place_in_list(node));
+        snprintf(path + used, PATH_SIZE - used, "[%zu]", place_in_list(node));
     return path;
 }
 
 const struct node *tree_blame(const struct node *first, const struct node *second)
 {
-    return first == NULL || (second != NULL && second->is_set && !first->is_set) ? second : first;
+    return !first || (second && second->is_set && !first->is_set) ? second : first;
 }
 
 oltr_status tree_fail(const struct node *where, oltr_error *error, const char *format, ...)
@@ -80,14 +80,14 @@ oltr_status tree_fail(const struct node *where, oltr_error *error, const char *f
     char words[256];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(words, sizeof words, format, arguments);
+    vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);
     char path[PATH_SIZE], quoted[QUOTE_SIZE], all[sizeof words + QUOTE_SIZE + 2];
-    (void)tree_path(where, path);
+    tree_path(where, path);
     bool said = path[0] == '\0' ||
-                (where->line == 0 && strstr(where->origin, path) != NULL); /* --set world.items=2 */
-    (void)snprintf(all, sizeof all, "%s%s%s", said ? "" : quote_input(path, quoted),
-                   said ? "" : ": ", words);
+                (where->line == 0 && strstr(where->origin, path)); /* --set world.items=2 */
+    snprintf(all, sizeof all, "%s%s%s", said ? "" : quote_input(path, quoted), said ? "" : ": ",
+             words);
     return fail_at(where->origin, where->line, where->column, error, all);
 }
 
@@ -105,15 +105,15 @@ struct loader {
 static void *refuse(const struct loader *loader, yaml_mark_t mark, const char *words)
 {
     const struct override *of = loader->of;
-    (void)fail_at(loader->name, of != NULL ? of->line : mark.line + 1,
-                  of != NULL ? of->column : mark.column + 1, loader->error, words);
+    fail_at(loader->name, of ? of->line : mark.line + 1, of ? of->column : mark.column + 1,
+            loader->error, words);
     return NULL;
 }
 
 static void *no_memory(const struct loader *loader)
 {
-    (void)set_error(loader->error, OLTR_ENOMEM, "%s: out of memory, or larger than oltr reads",
-                    short_name(loader->name));
+    set_error(loader->error, OLTR_ENOMEM, "%s: out of memory, or larger than oltr reads",
+              short_name(loader->name));
     return NULL;
 }
 
@@ -129,14 +129,14 @@ static yaml_mark_t mark_of_offset(const char *text, size_t offset)
     return mark;
 }
 
-/* Is there a tab among the blanks that begin this line, from 0?  YAML takes none there, and libyaml
- * does not say so. */
+/* Is there a tab in the indentation of this line, from 0?  YAML forbids it, and the message of
+ * libyaml does not mention it. */
 static bool tab_indents(const struct loader *loader, size_t line, size_t *column)
 {
     const char *at = loader->text, *end = at + loader->length;
     for (; line > 0 && at < end; line--) {
         const char *line_end = memchr(at, '\n', (size_t)(end - at));
-        at = line_end != NULL ? line_end + 1 : end;
+        at = line_end ? line_end + 1 : end;
     }
     for (*column = 0; at < end && (*at == ' ' || *at == '-'); at++)
         ++*column;
@@ -146,7 +146,7 @@ static bool tab_indents(const struct loader *loader, size_t line, size_t *column
 static void *tab_error(const struct loader *loader, size_t line, size_t column)
 {
     char words[96];
-    (void)snprintf(words, sizeof words, "line %zu uses a tab; YAML indents with spaces", line + 1);
+    snprintf(words, sizeof words, "line %zu uses a tab; YAML indents with spaces", line + 1);
     return refuse(loader, (yaml_mark_t){0, line, column}, words);
 }
 
@@ -158,15 +158,14 @@ static void *syntax_error(const struct loader *loader)
     if (yaml->error == YAML_MEMORY_ERROR)
         return no_memory(loader);
     if (yaml->error == YAML_READER_ERROR) {
-        (void)snprintf(words, sizeof words, "%s; save the file as UTF-8 text", yaml->problem);
+        snprintf(words, sizeof words, "%s; save the file as UTF-8 text", yaml->problem);
         return refuse(loader, mark_of_offset(loader->text, yaml->problem_offset), words);
     }
     for (size_t i = 0; i < 2 && i <= line; i++) /* the parser may notice it in the next line only */
         if (tab_indents(loader, line - i, &column))
             return tab_error(loader, line - i, column);
-    (void)snprintf(words, sizeof words, "YAML: %s%s%s", yaml->context != NULL ? yaml->context : "",
-                   yaml->context != NULL ? ", " : "",
-                   yaml->problem != NULL ? yaml->problem : "not understood");
+    snprintf(words, sizeof words, "YAML: %s%s%s", yaml->context ? yaml->context : "",
+             yaml->context ? ", " : "", yaml->problem ? yaml->problem : "not understood");
     return refuse(loader, yaml->problem_mark, words);
 }
 
@@ -181,13 +180,13 @@ static bool next_event(struct loader *loader, yaml_event_t *event)
 static struct node *new_node(const struct loader *loader, enum node_type type, yaml_mark_t mark)
 {
     struct node *node = pool_get(loader->pool, 1, sizeof *node);
-    if (node == NULL)
+    if (!node)
         return no_memory(loader);
     node->type = type;
     node->origin = loader->name;
-    node->line = loader->of != NULL ? loader->of->line : mark.line + 1;
-    node->column = loader->of != NULL ? loader->of->column : mark.column + 1;
-    node->is_set = loader->of != NULL;
+    node->line = loader->of ? loader->of->line : mark.line + 1;
+    node->column = loader->of ? loader->of->column : mark.column + 1;
+    node->is_set = loader->of;
     return node;
 }
 
@@ -195,19 +194,19 @@ static struct node *scalar_node(const struct loader *loader, const yaml_event_t 
 {
     const char *value = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
-    if (memchr(value, '\0', length) != NULL)
+    if (memchr(value, '\0', length))
         return refuse(loader, event->start_mark, "a zero byte in a value");
     struct node *node = new_node(loader, NODE_SCALAR, event->start_mark);
-    if (node != NULL) {
+    if (node) {
         node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
         node->text = pool_text(loader->pool, value, length);
     }
-    return node == NULL || node->text != NULL ? node : no_memory(loader);
+    return !node || node->text ? node : no_memory(loader);
 }
 
 static void append(struct node *parent, struct node *child)
 {
-    if (parent->last != NULL)
+    if (parent->last)
         parent->last->next = child;
     else
         parent->first = child;
@@ -221,19 +220,18 @@ static bool check_key(const struct loader *loader, const struct node *map, const
 {
     char name[QUOTE_SIZE], words[QUOTE_SIZE + 64];
     if (key->type != NODE_SCALAR)
-        return refuse(loader, mark, "a key must be a word, not a list or a map") != NULL;
-    if (strcmp(key->text, "<<") == 0) {
+        return refuse(loader, mark, "a key must be a word, not a list or a map");
+    if (strcmp(key->text, "<<") == 0)
         return refuse(loader, mark, "merge keys (<<) are not supported; write the keys out") !=
                NULL;
-    }
     const struct node *earlier = tree_get(map, key->text);
-    if (earlier != NULL) {
-        (void)snprintf(words, sizeof words, "`%s` is here a second time (first in line %zu)",
-                       quote_input(key->text, name), earlier->key->line);
-        return refuse(loader, mark, words) != NULL;
+    if (earlier) {
+        snprintf(words, sizeof words, "`%s` is here a second time (first in line %zu)",
+                 quote_input(key->text, name), earlier->key->line);
+        return refuse(loader, mark, words);
     }
     return map->count < MOST_KEYS ||
-           refuse(loader, mark, "more keys in one map than any experiment has") != NULL;
+           refuse(loader, mark, "more keys in one map than any experiment has");
 }
 
 static struct node *read_node(struct loader *loader, yaml_event_t *event, int depth);
@@ -255,7 +253,7 @@ static struct node *read_list(struct loader *loader, struct node *list, int dept
     for (;;) {
         bool end = false;
         struct node *entry = read_entry(loader, depth, &end);
-        if (entry == NULL)
+        if (!entry)
             return end ? list : NULL;
         append(list, entry);
     }
@@ -266,12 +264,12 @@ static struct node *read_map(struct loader *loader, struct node *map, int depth)
     for (;;) {
         bool end = false;
         struct node *key = read_entry(loader, depth, &end);
-        if (key == NULL)
+        if (!key)
             return end ? map : NULL;
         yaml_mark_t mark = {0, key->line - 1, key->column - 1};
         struct node *value =
             check_key(loader, map, key, mark) ? read_entry(loader, depth, &end) : NULL;
-        if (value == NULL)
+        if (!value)
             return NULL;
         value->key = key;
         key->parent = map;
@@ -281,28 +279,26 @@ static struct node *read_map(struct loader *loader, struct node *map, int depth)
 
 static bool has_tag(const yaml_event_t *event)
 {
-    return (event->type == YAML_SCALAR_EVENT && event->data.scalar.tag != NULL) ||
-           (event->type == YAML_SEQUENCE_START_EVENT && event->data.sequence_start.tag != NULL) ||
-           (event->type == YAML_MAPPING_START_EVENT && event->data.mapping_start.tag != NULL);
+    return (event->type == YAML_SCALAR_EVENT && event->data.scalar.tag) ||
+           (event->type == YAML_SEQUENCE_START_EVENT && event->data.sequence_start.tag) ||
+           (event->type == YAML_MAPPING_START_EVENT && event->data.mapping_start.tag);
 }
 
 static struct node *read_node(struct loader *loader, yaml_event_t *event, int depth)
 {
-    if (event->type == YAML_ALIAS_EVENT) {
+    if (event->type == YAML_ALIAS_EVENT)
         return refuse(loader, event->start_mark,
                       "aliases (*name) are not supported; write the value out");
-    }
     if (has_tag(event))
         return refuse(loader, event->start_mark, "tags (!name) are not supported; leave it out");
     if (event->type == YAML_SCALAR_EVENT)
         return scalar_node(loader, event);
-    if (depth == DEEPEST) {
+    if (depth == DEEPEST)
         return refuse(loader, event->start_mark,
                       "nested deeper than any experiment; is a bracket missing?");
-    }
     bool list = event->type == YAML_SEQUENCE_START_EVENT;
     struct node *node = new_node(loader, list ? NODE_LIST : NODE_MAP, event->start_mark);
-    if (node == NULL)
+    if (!node)
         return NULL;
     node->flow = list ? event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE
                       : event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
@@ -318,7 +314,7 @@ static bool expect(struct loader *loader, yaml_event_type_t type, const char *wo
         return false;
     bool good = event.type == type;
     if (!good)
-        (void)refuse(loader, event.start_mark, words);
+        refuse(loader, event.start_mark, words);
     yaml_event_delete(&event);
     return good;
 }
@@ -331,8 +327,7 @@ static struct node *read_document(struct loader *loader)
                 "the file is empty; an experiment needs rounds, world and policies"))
         return NULL;
     struct node *root = read_entry(loader, 0, &end);
-    if (root == NULL ||
-        !expect(loader, YAML_DOCUMENT_END_EVENT, "the document does not end here") ||
+    if (!root || !expect(loader, YAML_DOCUMENT_END_EVENT, "the document does not end here") ||
         !expect(loader, YAML_STREAM_END_EVENT,
                 "a second document begins here; one file is one experiment"))
         return NULL;
@@ -344,8 +339,8 @@ static struct node *parse(struct pool *pool, const char *name, const char *text,
 {
     struct loader loader = {.pool = pool, .text = text, .length = length, .of = of, .error = error};
     loader.name = pool_text(pool, name, strlen(name));
-    if (loader.name == NULL || !yaml_parser_initialize(&loader.yaml)) {
-        (void)set_error(error, OLTR_ENOMEM, "out of memory");
+    if (!loader.name || !yaml_parser_initialize(&loader.yaml)) {
+        set_error(error, OLTR_ENOMEM, "out of memory");
         return NULL;
     }
     yaml_parser_set_encoding(&loader.yaml, YAML_UTF8_ENCODING);
@@ -365,8 +360,7 @@ struct node *tree_parse(struct pool *pool, const char *name, const char *text, s
 
 struct node *tree_get(const struct node *map, const char *key)
 {
-    for (struct node *entry = map->first; map->type == NODE_MAP && entry != NULL;
-         entry = entry->next)
+    for (struct node *entry = map->first; map->type == NODE_MAP && entry; entry = entry->next)
         if (strcmp(entry->key->text, key) == 0)
             return entry;
     return NULL;
@@ -407,8 +401,8 @@ static struct node *origin_node(struct pool *pool, const struct override *overri
     struct node *node = pool_get(pool, 1, sizeof *node);
     const char *origin =
         pool_text(pool, override->origin, strlen(override->origin)); /* the override may go away */
-    node = origin != NULL ? node : NULL;
-    if (node != NULL) {
+    node = origin ? node : NULL;
+    if (node) {
         node->type = type;
         node->origin = origin;
         node->line = override->line;
@@ -427,10 +421,10 @@ static struct node *value_node(struct pool *pool, const struct override *overrid
     if (value[0] == '[' || value[0] == '{')
         return parse(pool, override->origin, value, strlen(value), override, error);
     node = origin_node(pool, override, NODE_SCALAR);
-    if (node != NULL)
+    if (node)
         node->text = pool_text(pool, value, strlen(value));
-    if (node == NULL || node->text == NULL) {
-        (void)set_error(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
+    if (!node || !node->text) {
+        set_error(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
         return NULL;
     }
     return node;
@@ -441,9 +435,9 @@ static struct node *named_entry(const struct node *list, const char *rest, size_
 {
     struct node *best = NULL;
     *length = 0;
-    for (struct node *entry = list->first; entry != NULL; entry = entry->next) {
+    for (struct node *entry = list->first; entry; entry = entry->next) {
         const char *name = name_of(entry);
-        size_t size = name == NULL ? 0 : strlen(name);
+        size_t size = !name ? 0 : strlen(name);
         if (size > *length && strncmp(rest, name, size) == 0 && rest[size] == '.') {
             best = entry;
             *length = size;
@@ -456,18 +450,18 @@ static oltr_status no_such_entry(const struct node *list, const char *rest,
                                  const struct override *override, oltr_error *error)
 {
     char word[QUOTE_SIZE], hint[HINT_SIZE];
-    (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(rest, "."), rest);
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(rest, "."), rest);
     struct nearest nearest = nearest_to(word);
-    for (const struct node *entry = list->first; entry != NULL; entry = entry->next)
-        if (name_of(entry) != NULL)
+    for (const struct node *entry = list->first; entry; entry = entry->next)
+        if (name_of(entry))
             nearest_offer(&nearest, name_of(entry));
     char words[256], name[QUOTE_SIZE];
-    bool bare = strchr(rest, '.') == NULL && list->first != NULL;
-    (void)snprintf(words, sizeof words,
-                   bare ? "`%s` needs a key behind a name, like policies.GTS.sigma%s"
-                        : "no entry is called `%s`%s",
-                   bare ? quote_input(override->key, name) : quote_input(word, name),
-                   nearest_hint(&nearest, hint));
+    bool bare = !strchr(rest, '.') && list->first;
+    snprintf(words, sizeof words,
+             bare ? "`%s` needs a key behind a name, like policies.GTS.sigma%s"
+                  : "no entry is called `%s`%s",
+             bare ? quote_input(override->key, name) : quote_input(word, name),
+             nearest_hint(&nearest, hint));
     return fail_at(override->origin, override->line, override->column, error, words);
 }
 
@@ -476,14 +470,14 @@ static oltr_status set_in_map(struct pool *pool, struct node *map, const char *n
                               oltr_error *error)
 {
     struct node *key = origin_node(pool, override, NODE_SCALAR);
-    if (key != NULL)
+    if (key)
         key->text = pool_text(pool, name, length);
-    if (key == NULL || key->text == NULL)
+    if (!key || !key->text)
         return set_error(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
     value->key = key;
     key->parent = map;
     value->parent = map;
-    for (struct node **link = &map->first; *link != NULL; link = &(*link)->next) {
+    for (struct node **link = &map->first; *link; link = &(*link)->next) {
         if (strcmp((*link)->key->text, key->text) == 0) {
             value->next = (*link)->next;
             map->last = map->last == *link ? value : map->last;
@@ -502,19 +496,18 @@ static struct node *step_into(struct pool *pool, struct node *node, const char *
 {
     if (node->type == NODE_LIST) {
         struct node *entry = named_entry(node, rest, length);
-        if (entry == NULL)
+        if (!entry)
             (void)no_such_entry(node, rest, override, error);
         return entry;
     }
     char name[64];
     *length = strcspn(rest, ".");
-    (void)snprintf(name, sizeof name, "%.*s", (int)*length, rest);
+    snprintf(name, sizeof name, "%.*s", (int)*length, rest);
     struct node *entry = tree_get(node, name);
-    if (entry == NULL) { /* a section the file leaves out, like world.prior */
+    if (!entry) { /* a section the file leaves out, like world.prior */
         entry = origin_node(pool, override, NODE_MAP);
-        if (entry == NULL ||
-            set_in_map(pool, node, rest, *length, entry, override, error) != OLTR_OK) {
-            (void)set_error(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
+        if (!entry || set_in_map(pool, node, rest, *length, entry, override, error) != OLTR_OK) {
+            set_error(error, OLTR_ENOMEM, "%s: out of memory", override->origin);
             return NULL;
         }
     }
@@ -526,20 +519,19 @@ oltr_status tree_set(struct pool *pool, struct node *root, const struct override
 {
     struct node *node = root, *value = value_node(pool, override, error);
     const char *rest = override->key;
-    if (value == NULL)
+    if (!value)
         return error->code;
-    while (node->type == NODE_LIST || (node->type == NODE_MAP && strchr(rest, '.') != NULL)) {
+    while (node->type == NODE_LIST || (node->type == NODE_MAP && strchr(rest, '.'))) {
         size_t length;
         node = step_into(pool, node, rest, &length, override, error);
-        if (node == NULL)
+        if (!node)
             return error->code;
         rest += length + 1;
     }
-    if (node->type != NODE_MAP || *rest == '\0') {
+    if (node->type != NODE_MAP || *rest == '\0')
         return fail_at(override->origin, override->line, override->column, error,
                        node->type != NODE_MAP ? "this key has no keys below it"
                                               : "the key ends in a dot or is empty");
-    }
     return set_in_map(pool, node, rest, strlen(rest), value, override, error);
 }
 
@@ -575,7 +567,7 @@ static bool emit_node(yaml_emitter_t *emitter, const struct node *node)
                                                            node->flow ? YAML_FLOW_MAPPING_STYLE
                                                                       : YAML_BLOCK_MAPPING_STYLE);
     good = good && yaml_emitter_emit(emitter, &event);
-    for (const struct node *entry = node->first; good && entry != NULL; entry = entry->next)
+    for (const struct node *entry = node->first; good && entry; entry = entry->next)
         good = (list || emit_scalar(emitter, entry->key)) && emit_node(emitter, entry);
     return good &&
            (list ? yaml_sequence_end_event_initialize(&event)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/base/nearest.h"
+#include "lab/plan/param_text.h"
 
 enum { OWNERS_SIZE = 160, KEYS_SIZE = 100 };
 
@@ -69,7 +70,7 @@ static uint32_t owners(const char *key, bool of_clicks, char list[OWNERS_SIZE])
         found++;
     }
     if (last && used < OWNERS_SIZE)
-        (void)snprintf(list + used, OWNERS_SIZE - used, "%s%s", used ? " or " : "", last);
+        snprintf(list + used, OWNERS_SIZE - used, "%s%s", used ? " or " : "", last);
     return found;
 }
 
@@ -209,18 +210,10 @@ static const char *copy(struct section *section, const char *text)
     return copied;
 }
 
-static void value_text(const oltr_param *param, char text[32])
-{
-    bool word = param->choices && (param->type == OLTR_CHOICE || param->initial < param->min);
-    (void)snprintf(text, 32, "%.15g", param->initial);
-    if (word)
-        (void)snprintf(text, 32, "%s", param->choices[(size_t)param->initial]);
-}
-
 static void add_key(void *context, const struct key *key, const oltr_param *param)
 {
     struct section *section = context;
-    char list[OWNERS_SIZE], value[32] = "", help[512];
+    char list[OWNERS_SIZE], value[PARAM_TEXT_SIZE] = "", help[512];
     const char *name = key ? key->name : param->name;
     for (size_t i = 0; i < section->count; i++)
         if (strcmp(section->keys[i].name, name) == 0)
@@ -230,10 +223,10 @@ static void add_key(void *context, const struct key *key, const oltr_param *para
     if (of_clicks)
         (void)owners(name, true, list);
     if (param)
-        value_text(param, value);
-    (void)snprintf(help, sizeof help, "%s%s%s%s%s%s%s", of_clicks ? "clicks " : "",
-                   of_all ? "" : list, of_all ? "" : ": ", key ? key->help : param->help,
-                   param ? " (default " : "", value, param ? ")" : "");
+        param_default(param, value);
+    snprintf(help, sizeof help, "%s%s%s%s%s%s%s", of_clicks ? "clicks " : "", of_all ? "" : list,
+             of_all ? "" : ": ", key ? key->help : param->help, param ? " (default " : "", value,
+             param ? ")" : "");
     if (section->count + 1 < KEYS_SIZE)
         section->keys[section->count++] =
             (struct key){name, key ? key->example : copy(section, value), copy(section, help)};
@@ -259,4 +252,28 @@ const struct key *world_section(struct pool *pool, const char **note)
     section.failed |= text.failed;
     text_free(&text);
     return section.failed ? NULL : section.keys;
+}
+
+/* ---- the documentation */
+
+static void add_row(void *context, const struct key *key, const oltr_param *param)
+{
+    struct text *out = context;
+    char list[OWNERS_SIZE], initial[PARAM_TEXT_SIZE], values[PARAM_TEXT_SIZE], start[64];
+    if (key)
+        return;
+    snprintf(start, sizeof start, "| `%s` |", param->name);
+    if (out->bytes && strstr(out->bytes, start))
+        return; /* several kinds have it */
+    bool of_clicks = owners(param->name, false, list) == 0;
+    if (of_clicks)
+        owners(param->name, true, list);
+    text_printf(out, "%s %s%s | %s | %s | %s |\n", start, of_clicks ? "clicks " : "", list,
+                param_values(param, values), param_default(param, initial), param->help);
+}
+
+void world_param_table(struct text *out)
+{
+    text_add(out, "| key | of | values | default | meaning |\n|---|---|---|---|---|\n");
+    each_key(add_row, out);
 }

@@ -36,34 +36,34 @@ struct arena {
     pace pace;
     uint64_t replication;
     uint32_t drawn_items; /* n_items as draw() left it */
-    int saturated;
-    int begun; /* thread_begin() of the world has succeeded */
+    bool saturated;
+    bool begun; /* thread_begin() of the world has succeeded */
 };
 
 enum { LOOK_NS = 20000000, MOST_ROUNDS_A_LOOK = 256, ALIGNMENT = 64 };
 #define LEAST_REGRET 0.005 /* a smaller one is printed as 0.00 */
 
 /* Where the world has both forms of a prior, each policy gets the one that it takes. */
-static oltr_prior told_prior(const instance *truth, const oltr_settings *settings)
+static oltr_prior prior_for(const instance *truth, const oltr_settings *settings)
 {
-    int moments = truth->tells_moments && (settings->info->takes_moments || !truth->tells);
+    bool moments = truth->tells_moments && (settings->info->takes_moments || !truth->tells);
     if (!prior_is_taken(settings) || (!moments && !truth->tells))
         return (oltr_prior){NULL, NULL, NULL, NULL};
     return moments ? (oltr_prior){.mean = truth->mean, .sd = truth->sd}
                    : (oltr_prior){.a = truth->a, .b = truth->b};
 }
 
-/* For the instance of the moment: its items, its features, its prior. */
+/* For the present instance: its items, its features, its prior. */
 static oltr_settings settings_in(const arena *a, uint32_t policy)
 {
     oltr_settings settings = a->experiment->policy[policy].settings;
     settings.n_items = a->truth.n_items;
     settings.dim = a->truth.dim;
-    settings.prior = told_prior(&a->truth, &settings);
+    settings.prior = prior_for(&a->truth, &settings);
     return settings;
 }
 
-static int make_memory(arena *a)
+static bool make_memory(arena *a)
 {
     const oltr_experiment *e = a->experiment;
     size_t n = e->world.n_items, curve = (size_t)e->n_policies * e->n_checkpoints;
@@ -89,7 +89,8 @@ static int make_memory(arena *a)
            a->slot_reward && a->regret && a->reward && a->ns;
 }
 
-static oltr_status blame(const arena *a, uint32_t policy, const oltr_error *why, oltr_error *error)
+static oltr_status policy_error(const arena *a, uint32_t policy, const oltr_error *why,
+                                oltr_error *error)
 {
     return set_error(error, why->code, "policy %s: %.200s", a->experiment->policy[policy].label,
                      why->msg);
@@ -109,7 +110,7 @@ static oltr_status measure_policies(arena *a, oltr_error *error)
                              a->experiment->policy[i].label, settings.info->name);
         size_t bytes = oltr_policy_bytes(&settings, &why);
         if (!bytes)
-            return blame(a, i, &why, error);
+            return policy_error(a, i, &why, error);
         a->policy_bytes = bytes > a->policy_bytes ? bytes : a->policy_bytes;
     }
     return OLTR_OK;
@@ -138,7 +139,7 @@ static oltr_status make_policies(arena *a, oltr_error *error)
                 a->experiment->policy[i].label);
         }
         if (!policy)
-            return blame(a, i, &why, error);
+            return policy_error(a, i, &why, error);
         a->scratch[i] = oltr_scratch_new(policy);
         oltr_policy_free(policy); /* ends it; the memory stays */
         if (!a->scratch[i])
@@ -185,7 +186,7 @@ static oltr_status draw(arena *a, uint64_t replication, oltr_error *error)
     return OLTR_OK;
 }
 
-static int moves(const arena *a)
+static bool moves(const arena *a)
 {
     return a->world->moves && a->world->moves(&a->experiment->world);
 }
@@ -205,7 +206,7 @@ static oltr_status advance(arena *a, uint64_t t, oltr_error *error)
     return status == OLTR_OK ? status : world_failed(a, status, t, &why, error);
 }
 
-/* ---- life */
+/* ---- making and freeing */
 
 arena *arena_new(const oltr_experiment *experiment, const arena_watch *watch, oltr_error *error)
 {
@@ -281,8 +282,8 @@ static void pace_begin(pace *p)
     *p = (pace){clock_ns(CLOCK_MONOTONIC), 1, 1};
 }
 
-/* Reports the rounds since the last look; returns how long they took. */
-static uint64_t tell(arena *a, uint32_t policy)
+/* Reports the rounds since the last report; returns how long they took. */
+static uint64_t report_rounds(arena *a, uint32_t policy)
 {
     pace *p = &a->pace;
     uint64_t now = clock_ns(CLOCK_MONOTONIC), took = now - p->looked_ns;
@@ -293,12 +294,12 @@ static uint64_t tell(arena *a, uint32_t policy)
     return took;
 }
 
-/* Reports, and sets how many rounds to play until the next look: so many that they take about
- * LOOK_NS.  Non-zero to stop. */
-static int look(arena *a, uint32_t policy)
+/* Reports, and sets how many rounds to play until the next time: as many as take about LOOK_NS.
+ * True to stop. */
+static bool look(arena *a, uint32_t policy)
 {
     pace *p = &a->pace;
-    uint64_t took = tell(a, policy);
+    uint64_t took = report_rounds(a, policy);
     if (took > LOOK_NS)
         p->every = (uint32_t)fmax(1, (double)p->every * ((double)LOOK_NS / (double)took));
     else if (took < LOOK_NS / 2 && p->every < MOST_ROUNDS_A_LOOK)
@@ -352,7 +353,7 @@ static oltr_status play_policy(arena *a, oltr_policy *policy, uint32_t index, do
            *reward = a->reward + (size_t)index * e->n_checkpoints;
     double lost = 0, won = 0;
     uint32_t checkpoint = 0;
-    int moving = moves(a);
+    bool moving = moves(a);
     oltr_rng rng = oltr_rng_make(e->seed, a->replication);
     oltr_status status = OLTR_OK;
     for (uint64_t t = 1; t <= e->rounds; t++) {
@@ -380,8 +381,8 @@ static oltr_status play_policy(arena *a, oltr_policy *policy, uint32_t index, do
     return OLTR_OK;
 }
 
-/* Makes a policy for the instance of the moment, and plays it. */
-static oltr_status meet(arena *a, uint32_t index, double best, oltr_error *error)
+/* Makes a policy for the present instance, and plays it. */
+static oltr_status play_one(arena *a, uint32_t index, double best, oltr_error *error)
 {
     oltr_error why = {OLTR_OK, ""};
     pace_begin(&a->pace);
@@ -389,22 +390,22 @@ static oltr_status meet(arena *a, uint32_t index, double best, oltr_error *error
     oltr_settings settings = settings_in(a, index);
     oltr_policy *policy = oltr_policy_place(a->policy_memory, a->policy_bytes, &settings, &why);
     if (!policy)
-        return blame(a, index, &why, error);
+        return policy_error(a, index, &why, error);
     oltr_status status = play_policy(a, policy, index, best, error);
     oltr_policy_free(policy); /* ends it; the memory stays */
     if (status != OLTR_OK)
         return status;
     a->ns[index] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
-    tell(a, index);
+    report_rounds(a, index);
     return OLTR_OK;
 }
 
 /* Even the worst policy would lose less over all rounds than is printed. */
-static int is_saturated(const arena *a, double best)
+static bool is_saturated(const arena *a, double best)
 {
     const oltr_experiment *e = a->experiment;
     if (!a->clicks->worst)
-        return 0;
+        return false;
     return (double)e->rounds * (best - a->clicks->worst(&e->world, &a->truth, e->slots)) <
            LEAST_REGRET;
 }
@@ -423,27 +424,12 @@ oltr_status arena_play(arena *a, uint64_t replication, oltr_error *error)
         if (a->watch.stop && a->watch.stop(a->watch.context)) /* drawing may have taken long */
             return OLTR_EINTERRUPTED;
         if (status == OLTR_OK)
-            status = meet(a, i, best, error);
+            status = play_one(a, i, best, error);
     }
     return status;
 }
 
-int arena_saturated(const arena *a)
+curves arena_curves(const arena *a)
 {
-    return a->saturated;
-}
-
-const double *arena_regret(const arena *a)
-{
-    return a->regret;
-}
-
-const double *arena_reward(const arena *a)
-{
-    return a->reward;
-}
-
-const uint64_t *arena_ns(const arena *a)
-{
-    return a->ns;
+    return (curves){a->regret, a->reward, a->ns, a->saturated};
 }

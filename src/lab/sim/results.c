@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/bytes.h"
 #include "engine/base/error.h"
 #include "lab/world/world.h"
 
@@ -26,155 +25,35 @@ static int scale_of(const oltr_experiment *e)
     return scale < FINEST ? scale : FINEST;
 }
 
-/* ---- what the results belong to */
+/* ---- memory */
 
-static void put_text(writer *w, const char *text)
+static bool make_point(point_results *p, const oltr_experiment *e)
 {
-    put_u64(w, strlen(text));
-    put_bytes(w, text, strlen(text));
-}
-
-static void put_optional(writer *w, const double *x, size_t n)
-{
-    put_u32(w, x != NULL);
-    if (x)
-        put_f64s(w, x, n);
-}
-
-static void put_features(writer *w, const oltr_world *world)
-{
-    const double numbers[] = {world->dim,       world->fresh_contexts, world->theta_on_sphere,
-                              world->scale,     world->abandon,        world->noise_sd,
-                              world->beta_noise};
-    put_f64s(w, numbers, sizeof numbers / sizeof *numbers);
-    for (size_t i = 0; world->features && i < (size_t)world->n_items * world->dim; i++) {
-        double feature = (double)world->features[i];
-        put_f64s(w, &feature, 1);
-    }
-}
-
-/* Parameters without a field of their own. */
-static void put_values(writer *w, const world_param *params, uint32_t n, const double *values)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        double value = oltr_world_value(params, values, i);
-        if (!params[i].field)
-            put_f64s(w, &value, 1);
-    }
-}
-
-/* Rows are many: their checksum stands for them. */
-static void put_dataset(writer *w, const oltr_dataset *data)
-{
-    put_u32(w, data->n_queries);
-    put_u32(w, data->n_rows);
-    put_u32(w, data->dim);
-    for (uint32_t q = 0; q < data->n_queries; q++) {
-        put_u64(w, data->query[q]);
-        put_u32(w, data->first_row[q + 1]);
-    }
-    put_u64(w, w->at ? crc64(data->x, (size_t)data->n_rows * data->dim * sizeof *data->x) : 0);
-}
-
-static void put_policy(writer *w, const oltr_contestant *c)
-{
-    put_text(w, c->label);
-    put_text(w, c->settings.info->name);
-    put_f64s(w, c->settings.value, c->settings.info->n_params);
-    if (c->settings.custom_bytes) {
-        put_u64(w, c->settings.custom_bytes);
-        put_bytes(w, c->settings.custom, c->settings.custom_bytes);
-    }
-}
-
-/* Every field of a world has its place here, whatever the kind.  A new parameter needs none: it is
- * in kind_values or click_values. */
-static void put_experiment(writer *w, const oltr_experiment *e)
-{
-    const world_ops *kind = world_kind(&e->world, NULL);
-    const click_ops *clicks = world_clicks(&e->world, NULL);
-    put_u64(w, e->seed);
-    put_u64(w, e->rounds);
-    put_u32(w, e->slots);
-    put_u32(w, e->replications);
-    put_u32(w, e->n_checkpoints);
-    for (uint32_t i = 0; i < e->n_checkpoints; i++)
-        put_u64(w, e->checkpoint[i]);
-    put_text(w,
-             kind ? kind->info.name : ""); /* oltr_run() may get other points than were checked */
-    put_u32(w, e->world.n_items);
-    put_text(w, clicks ? clicks->info.name : "");
-    put_u32(w, e->world.examined_without_click);
-    put_f64s(w, &e->world.misspecification, 1);
-    size_t given = e->world.dataset ? e->world.dataset->n_rows : e->world.n_items;
-    put_optional(w, e->world.prior_a, given);
-    put_optional(w, e->world.prior_b, given);
-    put_optional(w, e->world.prior_mean, given);
-    put_optional(w, e->world.prior_sd, given);
-    put_u32(w, e->world.a_max);
-    put_u32(w, e->world.instances_per_prior);
-    put_optional(w, e->world.attraction, given);
-    put_features(w, &e->world);
-    if (e->world.dataset)
-        put_dataset(w, e->world.dataset);
-    put_u64(w, e->world.custom_bytes);
-    put_bytes(w, e->world.custom, e->world.custom_bytes);
-    if (kind)
-        put_values(w, kind->params, kind->n_params, e->world.kind_values);
-    if (clicks)
-        put_values(w, clicks->params, clicks->n_params, e->world.click_values);
-    put_u32(w, e->n_policies);
-    for (uint32_t i = 0; i < e->n_policies; i++)
-        put_policy(w, &e->policy[i]);
-}
-
-uint64_t experiment_digest(const oltr_experiment *points, uint32_t n_points)
-{
-    writer w = {NULL, 0, 0};
-    uint64_t digest = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        if (pass) {
-            w = (writer){malloc(w.used), w.used, 0};
-            if (!w.at)
-                return 0;
-        }
-        put_text(&w, oltr_version()); /* another version may play otherwise */
-        put_u32(&w, n_points);
-        for (uint32_t i = 0; i < n_points; i++)
-            put_experiment(&w, &points[i]);
-    }
-    digest = crc64(w.at, w.used) | 1;
-    free(w.at);
-    return digest;
-}
-
-/* ---- life */
-
-static int make_groups(point_results *p)
-{
-    size_t policies = (size_t)p->n_groups * p->n_policies;
-    p->group_regret = calloc(policies * p->n_checkpoints, sizeof *p->group_regret);
-    p->group_squares = calloc(policies, sizeof *p->group_squares);
-    p->group_done = calloc(p->n_groups, sizeof *p->group_done);
-    return p->group_regret && p->group_squares && p->group_done;
-}
-
-static int make_point(point_results *p, const oltr_experiment *e)
-{
+    size_t curve = (size_t)e->n_policies * e->n_checkpoints,
+           pairs = pair_count(e->n_policies) * e->n_checkpoints;
+    uint32_t groups = world_groups(&e->world);
     *p = (point_results){.n_policies = e->n_policies,
                          .n_checkpoints = e->n_checkpoints,
                          .replications = e->replications,
-                         .n_groups = world_groups(&e->world),
+                         .n_groups = groups,
+                         .group_curves = groups > 1 ? groups * curve : 0,
+                         .n_sums = TALLY * curve + pairs,
                          .scale = scale_of(e),
                          .rounds = e->rounds};
-    p->at = calloc((size_t)e->n_policies * e->n_checkpoints, sizeof *p->at);
-    p->pair_squares =
-        calloc(pair_count(e->n_policies) * e->n_checkpoints + 1, sizeof *p->pair_squares);
-    p->units = calloc((size_t)e->n_policies * e->n_checkpoints, sizeof *p->units);
+    size_t of_groups = groups > 1 ? (size_t)groups * e->n_policies : 0;
+    p->sums = calloc(p->n_sums + of_groups, sizeof *p->sums);
+    p->group_regret = calloc(p->group_curves + 1, sizeof *p->group_regret);
+    p->group_done = calloc(groups, sizeof *p->group_done);
+    p->units = calloc(curve, sizeof *p->units);
     p->ns = calloc(e->n_policies, sizeof *p->ns);
     p->whole = calloc(e->replications, 1);
-    return p->at && p->pair_squares && p->units && p->ns && p->whole &&
-           (p->n_groups == 1 || make_groups(p));
+    if (!p->sums || !p->group_regret || !p->group_done || !p->units || !p->ns || !p->whole)
+        return false;
+    p->at = (tally *)p->sums;
+    p->pair_squares = p->sums + TALLY * curve;
+    p->group_squares = p->sums + p->n_sums;
+    p->n_sums += of_groups;
+    return true;
 }
 
 oltr_results *oltr_results_new(const oltr_experiment *points, uint32_t n_points, oltr_error *error)
@@ -195,7 +74,7 @@ oltr_results *results_of_checked(const oltr_experiment *points, uint32_t n_point
     oltr_results *r = calloc(1, sizeof *r);
     if (r)
         r->point = calloc(n_points, sizeof *r->point);
-    int made = r && r->point;
+    bool made = r && r->point;
     if (made) {
         r->n_points = n_points;
         r->digest = experiment_digest(points, n_points);
@@ -216,10 +95,8 @@ void oltr_results_free(oltr_results *results)
         return;
     for (uint32_t i = 0; results->point && i < results->n_points; i++) {
         point_results *p = &results->point[i];
-        free(p->at);
-        free(p->pair_squares);
+        free(p->sums);
         free(p->group_regret);
-        free(p->group_squares);
         free(p->group_done);
         free(p->units);
         free(p->ns);
@@ -229,25 +106,15 @@ void oltr_results_free(oltr_results *results)
     free(results);
 }
 
-static void clear(void *array, size_t count, size_t size)
-{
-    if (array)
-        memset(array, 0, count * size);
-}
-
 void results_clear(oltr_results *results)
 {
     for (uint32_t i = 0; i < results->n_points; i++) {
         point_results *p = &results->point[i];
-        size_t policies = (size_t)p->n_groups * p->n_policies;
-        clear(p->at, (size_t)p->n_policies * p->n_checkpoints, sizeof *p->at);
-        clear(p->pair_squares, pair_count(p->n_policies) * p->n_checkpoints,
-              sizeof *p->pair_squares);
-        clear(p->group_regret, policies * p->n_checkpoints, sizeof *p->group_regret);
-        clear(p->group_squares, policies, sizeof *p->group_squares);
-        clear(p->group_done, p->n_groups, sizeof *p->group_done);
-        clear(p->ns, p->n_policies, sizeof *p->ns);
-        clear(p->whole, p->replications, 1);
+        memset(p->sums, 0, p->n_sums * sizeof *p->sums);
+        memset(p->group_regret, 0, p->group_curves * sizeof *p->group_regret);
+        memset(p->group_done, 0, p->n_groups * sizeof *p->group_done);
+        memset(p->ns, 0, p->n_policies * sizeof *p->ns);
+        memset(p->whole, 0, p->replications);
         p->done = 0;
     }
 }
@@ -293,47 +160,32 @@ static void add_to_group(point_results *p, uint32_t group)
     p->group_done[group]++;
 }
 
-void results_add(oltr_results *results, uint32_t point, uint32_t replication, const double *regret,
-                 const double *reward, const uint64_t *ns, int saturated)
+void results_add(oltr_results *results, uint32_t point, uint32_t replication, const curves *of)
 {
     point_results *p = &results->point[point];
     for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++) {
-        p->units[i] = in_units(p, regret[i]);
+        p->units[i] = in_units(p, of->regret[i]);
         add(&p->at[i].regret, wide_of(p->units[i]));
         add(&p->at[i].regret_squares, square(p->units[i]));
-        add(&p->at[i].reward, wide_of(in_units(p, reward[i])));
+        add(&p->at[i].reward, wide_of(in_units(p, of->reward[i])));
     }
     add_pairs(p);
     if (p->n_groups > 1)
         add_to_group(p, replication % p->n_groups);
     for (uint32_t i = 0; i < p->n_policies; i++)
-        p->ns[i] += ns[i];
-    p->whole[replication] = (unsigned char)(WHOLE | (saturated ? SATURATED : 0));
+        p->ns[i] += of->ns[i];
+    p->whole[replication] = (unsigned char)(WHOLE | (of->saturated ? SATURATED : 0));
     p->done++;
-}
-
-static void merge_groups(point_results *p, const point_results *from)
-{
-    size_t policies = (size_t)p->n_groups * p->n_policies;
-    for (size_t i = 0; i < policies * p->n_checkpoints; i++)
-        p->group_regret[i] += from->group_regret[i];
-    for (size_t i = 0; i < policies; i++)
-        add(&p->group_squares[i], from->group_squares[i]);
-    for (uint32_t i = 0; i < p->n_groups; i++)
-        p->group_done[i] += from->group_done[i];
 }
 
 static void merge_point(point_results *p, const point_results *from)
 {
-    for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++) {
-        add(&p->at[i].regret, from->at[i].regret);
-        add(&p->at[i].regret_squares, from->at[i].regret_squares);
-        add(&p->at[i].reward, from->at[i].reward);
-    }
-    for (size_t i = 0; i < pair_count(p->n_policies) * p->n_checkpoints; i++)
-        add(&p->pair_squares[i], from->pair_squares[i]);
-    if (p->n_groups > 1)
-        merge_groups(p, from);
+    for (size_t i = 0; i < p->n_sums; i++)
+        add(&p->sums[i], from->sums[i]);
+    for (size_t i = 0; i < p->group_curves; i++)
+        p->group_regret[i] += from->group_regret[i];
+    for (uint32_t i = 0; i < p->n_groups; i++)
+        p->group_done[i] += from->group_done[i];
     for (uint32_t i = 0; i < p->n_policies; i++)
         p->ns[i] += from->ns[i];
     for (uint32_t i = 0; i < p->replications; i++)
@@ -392,7 +244,7 @@ static oltr_estimate estimate(wide total, wide squares, uint32_t n, int scale)
                            .replications = n};
 }
 
-#define NOBODY UINT32_MAX
+static const uint32_t NO_OTHER = UINT32_MAX; /* a policy by itself, not compared with another */
 
 static double group_sum(const point_results *p, uint32_t group, uint32_t policy, uint32_t other,
                         uint32_t checkpoint)
@@ -400,7 +252,7 @@ static double group_sum(const point_results *p, uint32_t group, uint32_t policy,
     const int64_t *regret =
         p->group_regret + (size_t)group * p->n_policies * p->n_checkpoints + checkpoint;
     double sum = (double)regret[(size_t)policy * p->n_checkpoints];
-    return other == NOBODY ? sum : sum - (double)regret[(size_t)other * p->n_checkpoints];
+    return other == NO_OTHER ? sum : sum - (double)regret[(size_t)other * p->n_checkpoints];
 }
 
 /* The standard error of a mean over replications that come in groups, from the spread between
@@ -449,7 +301,7 @@ oltr_outcome oltr_results_at(const oltr_results *results, uint32_t point, uint32
     const tally *t = &p->at[(size_t)policy * p->n_checkpoints + checkpoint];
     oltr_estimate regret = estimate(t->regret, t->regret_squares, p->done, p->scale);
     return (oltr_outcome){.regret = regret.mean,
-                          .regret_se = between_groups(p, policy, NOBODY, checkpoint, regret.se),
+                          .regret_se = between_groups(p, policy, NO_OTHER, checkpoint, regret.se),
                           .reward = ldexp(wide_double(t->reward) / p->done, -p->scale),
                           .replications = p->done};
 }

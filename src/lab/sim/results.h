@@ -2,8 +2,8 @@
  *
  * Adding doubles in another order gives other bits.  So each replication's curve is rounded once,
  * to a multiple of 2^-scale, and from there on sums and sums of squares are integers of 128 bits:
- * the order of threads, interruptions and merges cannot show.  The scale is chosen from the horizon
- * so that 52 bits hold any curve; at 10,000 rounds and 3 slots one unit is 7e-12.
+ * the order of threads, interruptions and merges does not matter.  The scale is chosen from the
+ * horizon so that 52 bits hold any curve; at 10,000 rounds and 3 slots one unit is 7e-12.
  *
  * Policies of one replication meet the same instance and the same users, so they are compared in
  * pairs: the squares of their differences are summed too. Replications of a dataset fall into
@@ -13,30 +13,38 @@
 #ifndef OLTR_LAB_SIM_RESULTS_H
 #define OLTR_LAB_SIM_RESULTS_H
 
+#include <stdbool.h>
+
 #include <oltr/sim.h>
 
 #include "lab/sim/wide.h"
 
 enum { CURVE_BITS = 52, WHOLE = 1, SATURATED = 2 };
 
+/* Over replications, in units of 2^-scale. */
 typedef struct tally {
-    wide regret, regret_squares, reward; /* over replications, in units of 2^-scale */
+    wide regret, regret_squares, reward;
 } tally;
+enum { TALLY = sizeof(tally) / sizeof(wide) };
 
+/* The sums of one point.  All that are wide are in one array, `sums`: results are merged and
+ * cleared as one list of numbers, and read by the names below. */
 typedef struct point_results {
     uint32_t n_policies, n_checkpoints, replications, done;
     uint32_t n_groups; /* replication r belongs to group r mod n_groups; 1: there are none */
     int scale;
-    tally *at;             /* (n_policies, n_checkpoints) */
-    wide *pair_squares;    /* (pairs, n_checkpoints) of the differences of regret; pair_index() */
-    int64_t *group_regret; /* (n_groups, n_policies, n_checkpoints), where there are groups */
-    wide *group_squares; /* (n_groups, n_policies) at the last checkpoint, where there are groups */
-    uint32_t *group_done; /* (n_groups) */
-    int64_t *units;  /* (n_policies, n_checkpoints) scratch: the replication that is being added */
-    uint64_t *ns;    /* (n_policies) thread CPU nanoseconds */
     uint64_t rounds; /* of the horizon */
+    size_t n_sums, group_curves;
+    wide *sums;          /* (n_sums) the three arrays that follow, in this order */
+    tally *at;           /* (n_policies, n_checkpoints) */
+    wide *pair_squares;  /* (pairs, n_checkpoints) of the differences of regret; pair_index() */
+    wide *group_squares; /* (n_groups, n_policies) at the last checkpoint, where there are groups */
+    int64_t *group_regret; /* (n_groups, n_policies, n_checkpoints) = (group_curves), likewise */
+    uint32_t *group_done;  /* (n_groups) */
+    int64_t *units; /* (n_policies, n_checkpoints) scratch: the replication that is being added */
+    uint64_t *ns;   /* (n_policies) thread CPU nanoseconds */
     unsigned char *whole; /* (replications) WHOLE where it is in the sums, and SATURATED where all
-                             lists were alike */
+                             lists were equally good */
 } point_results;
 
 struct oltr_results {
@@ -63,10 +71,14 @@ uint64_t experiment_digest(const oltr_experiment *points, uint32_t n_points);
 oltr_results *results_of_checked(const oltr_experiment *points, uint32_t n_points,
                                  oltr_error *error);
 
-/* One replication: curves of every policy, (n_policies, n_checkpoints) each, and the time each
- * took. */
-void results_add(oltr_results *results, uint32_t point, uint32_t replication, const double *regret,
-                 const double *reward, const uint64_t *ns, int saturated);
+/* One replication. */
+typedef struct curves {
+    const double *regret, *reward; /* (n_policies, n_checkpoints) */
+    const uint64_t *ns;            /* (n_policies) thread CPU time */
+    bool saturated;                /* every list is as good as any other */
+} curves;
+
+void results_add(oltr_results *results, uint32_t point, uint32_t replication, const curves *of);
 
 /* As if nothing had been done yet. */
 void results_clear(oltr_results *results);

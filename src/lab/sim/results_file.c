@@ -1,8 +1,7 @@
-/* results_file.c - results as bytes: a run that is not finished keeps them in a file, a shard hands
- * them on.
+/* results_file.c - results as bytes, for the file of a run that is not finished and for shards.
  *
  * Magic, version, digest of the experiment, the sums, checksum; docs/formats.md has the layout.
- * Nothing in such a file is believed before it has been checked.
+ * Everything in such a file is checked before it is used.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,49 +26,42 @@ static wide get_wide(reader *r)
     return (wide){low, high};
 }
 
+static size_t first_group_sum(const point_results *p)
+{
+    return (size_t)(p->group_squares - p->sums);
+}
+
 static void put_point(writer *w, const point_results *p)
 {
-    size_t policies = p->n_groups > 1 ? (size_t)p->n_groups * p->n_policies : 0;
+    size_t groups = first_group_sum(p);
     put_bytes(w, p->whole, p->replications);
     for (uint32_t i = 0; i < p->n_policies; i++)
         put_u64(w, p->ns[i]);
-    for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++) {
-        put_wide(w, p->at[i].regret);
-        put_wide(w, p->at[i].regret_squares);
-        put_wide(w, p->at[i].reward);
-    }
-    for (size_t i = 0; i < pair_count(p->n_policies) * p->n_checkpoints; i++)
-        put_wide(w, p->pair_squares[i]);
-    for (size_t i = 0; i < policies * p->n_checkpoints; i++)
+    for (size_t i = 0; i < groups; i++)
+        put_wide(w, p->sums[i]);
+    for (size_t i = 0; i < p->group_curves; i++)
         put_u64(w, (uint64_t)p->group_regret[i]);
-    for (size_t i = 0; i < policies; i++)
-        put_wide(w, p->group_squares[i]);
+    for (size_t i = groups; i < p->n_sums; i++)
+        put_wide(w, p->sums[i]);
 }
 
 static void get_point(reader *r, point_results *p)
 {
-    size_t policies = p->n_groups > 1 ? (size_t)p->n_groups * p->n_policies : 0;
+    size_t groups = first_group_sum(p);
     get_bytes(r, p->whole, p->replications);
-    p->done = 0;
     for (uint32_t i = 0; i < p->replications; i++) {
         p->whole[i] &= p->whole[i] & WHOLE ? WHOLE | SATURATED : 0;
         p->done += p->whole[i] & WHOLE;
-        if (policies)
-            p->group_done[i % p->n_groups] += p->whole[i] & WHOLE;
+        p->group_done[i % p->n_groups] += p->whole[i] & WHOLE;
     }
     for (uint32_t i = 0; i < p->n_policies; i++)
         p->ns[i] = get_u64(r);
-    for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++) {
-        p->at[i].regret = get_wide(r);
-        p->at[i].regret_squares = get_wide(r);
-        p->at[i].reward = get_wide(r);
-    }
-    for (size_t i = 0; i < pair_count(p->n_policies) * p->n_checkpoints; i++)
-        p->pair_squares[i] = get_wide(r);
-    for (size_t i = 0; i < policies * p->n_checkpoints; i++)
+    for (size_t i = 0; i < groups; i++)
+        p->sums[i] = get_wide(r);
+    for (size_t i = 0; i < p->group_curves; i++)
         p->group_regret[i] = (int64_t)get_u64(r);
-    for (size_t i = 0; i < policies; i++)
-        p->group_squares[i] = get_wide(r);
+    for (size_t i = groups; i < p->n_sums; i++)
+        p->sums[i] = get_wide(r);
 }
 
 static void put_results(writer *w, const oltr_results *results)
@@ -143,22 +135,22 @@ static oltr_status check_bytes(const oltr_results *results, const char *path,
 }
 
 /* Could these be sums over n curves of CURVE_BITS bits? */
-static int sum_fits(wide sum, uint32_t n)
+static bool sum_fits(wide sum, uint32_t n)
 {
     wide most = wide_shifted(n, CURVE_BITS + 1);
     return !wide_less(sum, wide_negate(most)) && !wide_less(most, sum);
 }
 
-static int squares_fit(wide squares, uint32_t n)
+static bool squares_fit(wide squares, uint32_t n)
 {
     return !wide_negative(squares) && !wide_less(wide_shifted(n, 2 * CURVE_BITS), squares);
 }
 
 /* The groups must add up to the whole. */
-static int groups_fit(const point_results *p)
+static bool groups_fit(const point_results *p)
 {
     size_t curve = (size_t)p->n_policies * p->n_checkpoints;
-    int good = 1;
+    bool good = true;
     for (size_t i = 0; i < curve; i++) {
         wide total = wide_of(0);
         for (uint32_t g = 0; g < p->n_groups; g++) {
@@ -172,9 +164,9 @@ static int groups_fit(const point_results *p)
     return good;
 }
 
-static int plausible(const point_results *p)
+static bool plausible(const point_results *p)
 {
-    int good = 1;
+    bool good = true;
     for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++)
         good &= sum_fits(p->at[i].regret, p->done) && sum_fits(p->at[i].reward, p->done) &&
                 squares_fit(p->at[i].regret_squares, p->done);
@@ -188,7 +180,7 @@ static oltr_status take_bytes(oltr_results *results, const unsigned char *bytes,
 {
     size_t head = sizeof magic + 4 + 8;
     reader r = {bytes + head, size - head - 8, 0};
-    int good = 1;
+    bool good = true;
     results_clear(results);
     for (uint32_t i = 0; i < results->n_points; i++)
         get_point(&r, &results->point[i]);

@@ -27,8 +27,8 @@ typedef struct run {
     pthread_cond_t changed;
     uint32_t point, replication; /* the next to hand out */
     uint32_t working;            /* threads that are not finished */
-    int stopped;
-    oltr_error error; /* code OK, or why a worker gave up */
+    bool stopped;
+    oltr_error error; /* of the first worker that failed; code OK: none did */
 } run;
 
 typedef struct task {
@@ -57,15 +57,15 @@ static void played(void *context, uint32_t policy, uint64_t rounds, uint64_t ns)
     workload_add(w->run->work, w->task.point, policy, rounds, ns);
 }
 
-static int in_shard(oltr_shard shard, uint32_t replication)
+static bool in_shard(oltr_shard shard, uint32_t replication)
 {
     return shard.count < 2 || replication % shard.count == shard.index;
 }
 
-/* The next replication to play; 0 when there is none. */
-static int take(run *r, task *next)
+/* The next replication to play; false when there is none. */
+static bool take(run *r, task *next)
 {
-    int found = 0;
+    bool found = false;
     pthread_mutex_lock(&r->lock);
     while (!found && r->point < r->results->n_points && !r->stopped && r->error.code == OLTR_OK) {
         const point_results *p = &r->results->point[r->point];
@@ -84,20 +84,19 @@ static int take(run *r, task *next)
 static void finish(worker *w)
 {
     run *r = w->run;
-    const arena *a = w->arena;
+    curves of = arena_curves(w->arena);
     pthread_mutex_lock(&r->lock);
-    results_add(r->results, w->task.point, w->task.replication, arena_regret(a), arena_reward(a),
-                arena_ns(a), arena_saturated(a));
+    results_add(r->results, w->task.point, w->task.replication, &of);
     pthread_mutex_unlock(&r->lock);
 }
 
-/* Keeps the first reason: workers that stop because another one failed have none. */
-static void give_up(run *r, const oltr_error *why)
+/* Keeps the first error: workers that stop because another one failed have none. */
+static void end_run(run *r, const oltr_error *why)
 {
     pthread_mutex_lock(&r->lock);
     if (why->code != OLTR_EINTERRUPTED && r->error.code == OLTR_OK)
         r->error = *why;
-    r->stopped = 1;
+    r->stopped = true;
     atomic_store_explicit(&r->ending, 1, memory_order_relaxed);
     pthread_mutex_unlock(&r->lock);
 }
@@ -125,7 +124,7 @@ static void *work(void *context)
     while (take(r, &w.task)) {
         oltr_error error = {OLTR_OK, ""};
         if (play(&w, point, &error) != OLTR_OK) {
-            give_up(r, &error);
+            end_run(r, &error);
             break;
         }
         point = w.task.point;
@@ -146,8 +145,8 @@ static void *work_between_hooks(void *context)
     oltr_error why = {thread_hooks_begin(r->points, r->results->n_points, &begun),
                       "a policy's thread_begin operation failed"};
     if (why.code != OLTR_OK)
-        give_up(r, &why);
-    work(r); /* after a failure: takes nothing */
+        end_run(r, &why);
+    work(r); /* after a failure there is nothing to take */
     thread_hooks_end(r->points, r->results->n_points, begun);
     return NULL;
 }
@@ -197,7 +196,7 @@ static void watch(run *r, double since)
         }
         if (time >= next_save) {
             if (r->options->partial)
-                (void)oltr_results_save(r->results, r->options->partial, NULL);
+                oltr_results_save(r->results, r->options->partial, NULL);
             next_save = time + SECONDS_BETWEEN_SAVES;
         }
     }
@@ -271,7 +270,7 @@ static oltr_status check(const oltr_experiment *points, uint32_t n_points,
                          options->shard.index, options->shard.count);
     uint64_t digest = experiment_digest(points, n_points);
     if (!digest)
-        return set_error(error, OLTR_ENOMEM, "no memory to begin with");
+        return set_error(error, OLTR_ENOMEM, "no memory for a run");
     if (digest != results->digest)
         return set_error(
             error, OLTR_EMISMATCH,
@@ -292,7 +291,7 @@ oltr_status oltr_run(const oltr_experiment *points, uint32_t n_points,
              .error = {OLTR_OK, ""}};
     r.work = workload_new(points, n_points, results, r.options->shard);
     if (!r.work)
-        return set_error(error, OLTR_ENOMEM, "no memory to begin with");
+        return set_error(error, OLTR_ENOMEM, "no memory for a run");
     init_wait(&r);
     status = run_threads(&r, error);
     pthread_mutex_destroy(&r.lock);

@@ -1,22 +1,22 @@
 /* thread_hooks.c - see thread_hooks.h. */
 #include "lab/sim/thread_hooks.h"
 
-static int same_policy(const oltr_settings *a, const oltr_settings *b)
+static bool same_policy(const oltr_settings *a, const oltr_settings *b)
 {
     return a->info == b->info && a->custom == b->custom;
 }
 
-/* Has this policy of this point hooks, and is it the first such policy? */
-static int is_hooked(const oltr_experiment *points, uint32_t point, uint32_t policy)
+/* Has this policy hooks, and is it the first one of its kind? */
+static bool is_hooked(const oltr_experiment *points, uint32_t point, uint32_t policy)
 {
     const oltr_settings *s = &points[point].policy[policy].settings;
     if (!s->info->ops || (!s->info->ops->thread_begin && !s->info->ops->thread_end))
-        return 0;
+        return false;
     for (uint32_t p = 0; p <= point; p++)
         for (uint32_t i = 0; i < (p < point ? points[p].n_policies : policy); i++)
             if (same_policy(&points[p].policy[i].settings, s))
-                return 0;
-    return 1;
+                return false;
+    return true;
 }
 
 oltr_status thread_hooks_begin(const oltr_experiment *points, uint32_t n_points, uint32_t *begun)

@@ -2,6 +2,8 @@
 #ifndef OLTR_LAB_SIM_THREAD_HOOKS_H
 #define OLTR_LAB_SIM_THREAD_HOOKS_H
 
+#include <stdbool.h>
+
 #include <oltr/policy_ops.h>
 #include <oltr/sim.h>
 

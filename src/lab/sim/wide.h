@@ -8,6 +8,7 @@
 #define OLTR_LAB_SIM_WIDE_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct wide {
@@ -19,7 +20,7 @@ static inline wide wide_of(int64_t value)
     return (wide){(uint64_t)value, value < 0 ? UINT64_MAX : 0};
 }
 
-static inline int wide_negative(wide a)
+static inline bool wide_negative(wide a)
 {
     return a.high >> 63 != 0;
 }
@@ -64,13 +65,13 @@ static inline wide wide_shifted(uint64_t value, unsigned bits)
     return (wide){value << bits, bits ? value >> (64 - bits) : 0};
 }
 
-static inline int wide_less(wide a, wide b)
+static inline bool wide_less(wide a, wide b)
 {
     int64_t high_a = (int64_t)a.high, high_b = (int64_t)b.high;
     return high_a < high_b || (high_a == high_b && a.low < b.low);
 }
 
-static inline int wide_equal(wide a, wide b)
+static inline bool wide_equal(wide a, wide b)
 {
     return a.low == b.low && a.high == b.high;
 }

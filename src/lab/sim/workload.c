@@ -42,7 +42,7 @@ static uint64_t done_before(const oltr_results *results, uint32_t point, oltr_sh
     return done;
 }
 
-static int make_point(workload *w, uint32_t point, const oltr_results *results, oltr_shard shard)
+static bool make_point(workload *w, uint32_t point, const oltr_results *results, oltr_shard shard)
 {
     const oltr_experiment *e = &w->points[point];
     cell *cells = w->of_point[point] = calloc(e->n_policies, sizeof *cells);
@@ -54,14 +54,14 @@ static int make_point(workload *w, uint32_t point, const oltr_results *results, 
         cells[i].guess = guess_round(e, i);
     }
     w->most_policies = e->n_policies > w->most_policies ? e->n_policies : w->most_policies;
-    return cells != NULL;
+    return cells;
 }
 
 workload *workload_new(const oltr_experiment *points, uint32_t n_points,
                        const oltr_results *results, oltr_shard shard)
 {
     workload *w = calloc(1, sizeof *w);
-    int made = w && (w->of_point = calloc(n_points, sizeof *w->of_point)) != NULL;
+    bool made = w && (w->of_point = calloc(n_points, sizeof *w->of_point)) != NULL;
     if (made) {
         w->n_points = n_points;
         w->points = points;
@@ -152,7 +152,7 @@ void workload_report(workload *w, oltr_progress *progress)
             progress->rounds += c->before + rounds;
             progress->rounds_total += c->total;
         }
-    int ended = progress->rounds >= progress->rounds_total;
+    bool ended = progress->rounds >= progress->rounds_total;
     w->share = ended ? 1 : fmax(w->share, fmin((before + now) / all, 0.9999));
     progress->share = w->share;
     progress->seconds_left = ended     ? 0

@@ -1,9 +1,9 @@
-/* claims.h - what the paper says of a figure, as a comparison that the results decide.
+/* claims.h - what the paper says about a figure, as comparisons that the results decide.
  *
  * A claim is a sentence and one test for each reading of the paper (as printed, as released).  A
- * test compares the regret of policies, by the paired differences of the replications, and ends in
- * one of three words: it holds when every comparison is met by more than three standard errors,
- * does not hold when one is missed by more than three, and cannot be told otherwise. */
+ * test compares the regret of policies by the paired differences of the replications.  It holds if
+ * every comparison is met by more than three standard errors, does not hold if one is missed by
+ * more than three, and is inconclusive otherwise. */
 #ifndef OLTR_REPORT_CLAIMS_CLAIMS_H
 #define OLTR_REPORT_CLAIMS_CLAIMS_H
 
@@ -13,25 +13,25 @@
 #include <stdint.h>
 
 enum claim_relation {
-    CLAIM_LESS,  /* the first has less than `factor` times the regret of each of the others */
-    CLAIM_MORE,  /* the first has more than `factor` times the regret of each of the others */
-    CLAIM_CLOSE, /* each of the others is within the share `within` of the first */
-    CLAIM_UNTOLD /* nothing measured here can decide it; `reason` says why */
+    CLAIM_LESS,        /* the first has less than `factor` times the regret of each of the others */
+    CLAIM_MORE,        /* the first has more than `factor` times the regret of each of the others */
+    CLAIM_CLOSE,       /* each of the others is within the share `within` of the first */
+    CLAIM_UNDECIDABLE, /* nothing measured here can decide it; `reason` says why */
+    N_CLAIM_RELATIONS = CLAIM_UNDECIDABLE /* the relations that compare */
 };
 
 struct claim_test {
     const char *of; /* which reading: "printed", "released" */
     enum claim_relation relation;
     uint32_t n_policies;
-    const char *
-        *policy; /* (n_policies) labels; posteriors in an experiment of kind concentration */
+    const char **policy; /* (n_policies) labels; names of posteriors in kind concentration */
     double factor, within;
     uint64_t round;      /* 0: the last */
     uint64_t from;       /* not 0: at every checkpoint from here to `round` */
     const char *at;      /* the swept value, or the attraction; NULL: every one of them */
     const char *against; /* not NULL: each policy at `at` is compared with itself at this value */
     const char *measure; /* concentration: a column of its summary.csv; NULL otherwise */
-    const char *reason;  /* of CLAIM_UNTOLD */
+    const char *reason;  /* of CLAIM_UNDECIDABLE */
 };
 
 struct claim {
@@ -41,14 +41,13 @@ struct claim {
     struct claim_test *test; /* (n_tests) */
 };
 
-enum {
-    CLAIM_LEAST_REPLICATIONS = 10
-}; /* with fewer, a standard error is itself too rough to decide anything */
+/* With fewer replications a standard error is itself too rough to decide anything. */
+enum { CLAIM_LEAST_REPLICATIONS = 10 };
 
-enum claim_verdict { CLAIM_HOLDS, CLAIM_FAILS, CLAIM_OPEN };
+enum claim_verdict { CLAIM_HOLDS, CLAIM_FAILS, CLAIM_INCONCLUSIVE };
 
-/* One comparison: the first policy against another, or one against itself at two swept values.  Of
- * many checkpoints it is the one that decides. */
+/* The first policy against another, or a policy against itself at two swept values.  Of many
+ * checkpoints, the one that is worst for the claim. */
 struct claim_comparison {
     const char *policy, *other, *at, *against; /* at: "" without a sweep */
     uint64_t round;
@@ -62,7 +61,7 @@ struct claim_finding {
     const struct claim *claim;
     const struct claim_test *test;
     enum claim_verdict verdict;
-    char reason[200]; /* why it cannot be told, where that is not noise; else "" */
+    char reason[200]; /* why it is inconclusive, if not because of noise; else "" */
     uint32_t n_comparisons;
     struct claim_comparison *comparison; /* (n_comparisons) */
 };
@@ -73,21 +72,18 @@ struct claim_findings {
 };
 
 struct folder;
-/* The strings of the findings live in the folder. */
+/* The strings of the findings belong to the folder. */
 oltr_status claims_judge(const struct folder *folder, struct claim_findings *findings,
                          oltr_error *error);
 void claims_free(struct claim_findings *findings);
 
-/* "less", "more", "close" */
-extern const char *const claim_relations[CLAIM_UNTOLD];
-const char *claim_word(enum claim_verdict verdict); /* "holds", "does not hold", "cannot be told" */
+extern const char *const claim_relations[N_CLAIM_RELATIONS]; /* "less", "more", "close" */
 
 /* One row for each comparison; `experiment` is the first column if it is not NULL. */
 void claims_heading(struct text *out, bool with_experiment);
 void claims_rows(const struct claim_findings *findings, const char *experiment, struct text *out);
 
-/* Judges the claims of a folder and writes them to its claims.csv; a folder without claims gets
- * none. */
+/* Judges the claims of a folder and writes its claims.csv, if it has claims. */
 oltr_status claims_folder(const char *path, oltr_error *error);
 
 #endif

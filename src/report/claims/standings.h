@@ -1,5 +1,4 @@
-/* standings.h - who is better than whom: the order of the policies of an experiment, by the paired
- * differences. */
+/* standings.h - the order of the policies of an experiment, by the paired differences. */
 #ifndef OLTR_REPORT_CLAIMS_STANDINGS_H
 #define OLTR_REPORT_CLAIMS_STANDINGS_H
 

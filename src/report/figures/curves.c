@@ -255,6 +255,22 @@ oltr_status drawing_make(struct drawing *drawing, const struct figure *figure,
     return OLTR_OK;
 }
 
+bool drawing_next(struct drawing *drawing, double *x)
+{
+    bool found = false;
+    struct curve *end = drawing->curve + drawing->n_curves;
+    for (const struct curve *c = drawing->curve; c < end; c++)
+        if (c->read < c->count && (!found || c->point[c->read].x < *x)) {
+            *x = c->point[c->read].x;
+            found = true;
+        }
+    for (struct curve *c = drawing->curve; c < end; c++) {
+        c->here = c->read < c->count && c->point[c->read].x <= *x ? &c->point[c->read] : NULL;
+        c->read = !found ? 0 : c->read + (c->here ? 1 : 0);
+    }
+    return found;
+}
+
 void drawing_free(struct drawing *drawing)
 {
     for (size_t i = 0; drawing->curve && i < drawing->n_curves; i++)

@@ -8,15 +8,19 @@
 
 enum { CURVE_LABEL_SIZE = 200 };
 
+struct curve_point {
+    double x, y, se;
+};
+
 struct curve {
     char label[CURVE_LABEL_SIZE];
     struct style style;
     bool is_bound;
     size_t order; /* among the curves, before sorting */
     size_t count, capacity;
-    struct curve_point {
-        double x, y, se;
-    } * point; /* (count) x ascending */
+    struct curve_point *point;      /* (count) x ascending */
+    size_t read;                    /* points that drawing_next() has passed */
+    const struct curve_point *here; /* the point at its x, or NULL */
 };
 
 struct drawing {
@@ -35,6 +39,10 @@ struct drawing {
 oltr_status drawing_make(struct drawing *drawing, const struct figure *figure,
                          const struct figure_scene *scene, oltr_error *error);
 void drawing_free(struct drawing *drawing);
+
+/* Goes to the next x that some curve has, and sets `here` of each curve: curves need not have the
+ * same x values.  False at the end, and the next call begins again. */
+bool drawing_next(struct drawing *drawing, double *x);
 
 /* The x of a point of the sweep: its number, or its position in the list. */
 double sweep_place(const struct drawing *drawing, uint32_t position);

@@ -1,11 +1,11 @@
 /* data_figure.c - see data_figure.h.
  *
- * Four panels.  Above, the share of each label and how many documents queries have.  Below, one
- * thin column for each feature: where its values lie (90 % of them, and the median, on a
- * logarithmic scale that knows both signs), and how many of them are 0.
+ * Four panels.  Above: the share of each label, and the number of documents of a query.  Below, one
+ * thin column for each feature: the range of its values (all, the middle 90 %, the median, on a
+ * logarithmic scale with both signs), and the share of zeros.
  *
- * The data is one CSV of three tables, separated by two blank lines each, which gnuplot calls index
- * 0, 1, 2. */
+ * The data is one CSV file of three tables with two blank lines between them; gnuplot calls them
+ * index 0, 1, 2. */
 #include "report/figures/data_figure.h"
 
 #include "report/figures/figure.h"
@@ -49,7 +49,7 @@ static void write_sizes(const oltr_dataset *dataset, const struct description *d
         text_printf(out, "%.9g,%u\n", (i + (width > 1 ? 0.5 : 0)) * width, count[i]);
 }
 
-/* sign(x) log10(1 + |x|): decades, whatever the sign. */
+/* sign(x) log10(1 + |x|): decades of either sign. */
 static double decades(float x)
 {
     return copysign(log10(1 + fabs((double)x)), (double)x);
@@ -90,11 +90,10 @@ static void add_labels(const struct description *d, struct text *out)
                 "    set xrange [-0.6:%.1f]\n    set yrange [0:%.4g]\n    set xtics 1\n    set "
                 "ytics autofreq\n",
                 d->largest_grade + 0.6, most * 1.2);
-    text_add(out, "    plot data index 0 every ::1 using 1:3 with boxes linecolor rgb blue "
-                  "fillstyle solid 1 noborder, "
-                  "\\\n         data index 0 every ::1 using 1:3:(sprintf('%.3g %%', $3)) with "
-                  "labels offset 0,0.7 "
-                  "textcolor rgb '#333333' font ',11'\n");
+    text_add(out,
+             "    plot data index 0 every ::1 using 1:3 with boxes linecolor rgb blue fillstyle "
+             "solid 1 noborder, \\\n         data index 0 every ::1 using 1:3:(sprintf('%.3g %%', "
+             "$3)) with labels offset 0,0.7 textcolor rgb '#333333' font ',11'\n");
 }
 
 static void add_sizes(const struct description *d, struct text *out)
@@ -106,16 +105,12 @@ static void add_sizes(const struct description *d, struct text *out)
                 bin_width(d->most), (d->most / bin_width(d->most) + 1) * bin_width(d->most));
     text_printf(out,
                 "    set arrow 1 from %.6g, graph 0 to %.6g, graph 1 nohead linecolor rgb orange "
-                "linewidth 1.5 "
-                "dashtype (6,4) front\n"
+                "linewidth 1.5 dashtype (6,4) front\n"
                 "    set label 1 'mean %.1f' at %.6g, graph 0.92 left offset 0.8,0 textcolor rgb "
-                "orange font ',11' "
-                "front\n",
+                "orange font ',11' front\n",
                 d->mean, d->mean, d->mean, d->mean);
-    text_add(
-        out,
-        "    plot data index 1 every ::1 using 1:2 with boxes linecolor rgb blue fillstyle solid 1 "
-        "border rgb 'white'\n    unset arrow 1\n    unset label 1\n");
+    text_add(out, "    plot data index 1 every ::1 using 1:2 with boxes linecolor rgb blue "
+                  "fillstyle solid 1 border rgb 'white'\n    unset arrow 1\n    unset label 1\n");
 }
 
 /* A tic at the value and, with a minus sign, at its negative, where they are in the range. */
@@ -128,7 +123,7 @@ static void add_tic_pair(struct text *out, const char *label, double value, doub
         text_printf(out, ", '−%s' %.6g", label, -at);
 }
 
-/* Powers of ten, as many as are readable; in a narrow range what people read there. */
+/* Powers of ten, as many as are readable; round numbers in a narrow range. */
 static void add_value_tics(const struct description *d, struct text *out)
 {
     static const char *const power[] = {"",    "10",  "100", "10³", "10⁴",
@@ -157,17 +152,17 @@ static void add_boxes(struct text *out, int low, int high, const char *colour)
 {
     text_printf(out,
                 "data index 2 every ::1 using 1:%d:($1-0.4):($1+0.4):%d:%d with boxxyerror "
-                "linecolor rgb %s fillstyle "
-                "solid 1 noborder, \\\n         ",
+                "linecolor rgb %s fillstyle solid 1 noborder, \\\n         ",
                 low, low, high, colour);
 }
 
 static void add_columns(const struct description *d, struct text *out)
 {
     panel(out, 0.085, 0.975, 0.315, 0.555);
-    text_add(out, "    set title 'where the values of each feature lie: all of them, the middle 90 "
-                  "%, the median' font "
-                  "',13'\n    unset xlabel\n    set ylabel 'value'\n    set boxwidth 0.8\n");
+    text_add(
+        out,
+        "    set title 'where the values of each feature lie: all of them, the middle 90 %, the "
+        "median' font ',13'\n    unset xlabel\n    set ylabel 'value'\n    set boxwidth 0.8\n");
     text_printf(out, "    set xrange [0:%u]\n    set yrange [*:*]\n    set format x ''\n",
                 d->dim + 1);
     add_value_tics(d, out);

@@ -1,5 +1,4 @@
-/* data_figure.h - the picture of a dataset: its labels, its queries, and all its features at a
- * glance. */
+/* data_figure.h - the picture of a dataset: its labels, its queries and all its features. */
 #ifndef OLTR_REPORT_FIGURES_DATA_FIGURE_H
 #define OLTR_REPORT_FIGURES_DATA_FIGURE_H
 

@@ -11,28 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PANELS = 8, MAX_POSTERIORS = 8, PANEL_WIDTH = 380, HEIGHT = 430 };
-
-struct row {
-    const char *attraction, *posterior;
-    double x, density;
-};
+enum { MAX_PANELS = 8, PANEL_WIDTH = 380, HEIGHT = 430 };
 
 static const struct csv_column columns[] = {
-    {"attraction", CSV_TEXT, offsetof(struct row, attraction)},
-    {"posterior", CSV_TEXT, offsetof(struct row, posterior)},
-    {"x", CSV_NUMBER, offsetof(struct row, x)},
-    {"density", CSV_NUMBER, offsetof(struct row, density)}};
+    {"attraction", CSV_TEXT, offsetof(struct density_row, attraction)},
+    {"posterior", CSV_TEXT, offsetof(struct density_row, posterior)},
+    {"x", CSV_NUMBER, offsetof(struct density_row, x)},
+    {"density", CSV_NUMBER, offsetof(struct density_row, density)}};
 
-/* panel p, posterior q, point i is row[(p * n_posteriors + q) * n_points + i] */
-struct panels {
-    const struct row *row;
-    size_t count, n_panels, n_posteriors, n_points;
-    double high;
-};
-
-static const struct row *at(const struct panels *panels, size_t panel, size_t posterior,
-                            size_t point)
+const struct density_row *density_at(const struct density_panels *panels, size_t panel,
+                                     size_t posterior, size_t point)
 {
     return &panels->row[(panel * panels->n_posteriors + posterior) * panels->n_points + point];
 }
@@ -40,7 +28,7 @@ static const struct row *at(const struct panels *panels, size_t panel, size_t po
 /* ---- reading */
 
 /* The sizes, from the places where the names change. */
-static void measure(struct panels *panels)
+static void measure(struct density_panels *panels)
 {
     size_t series = 1, series_of_first = 1;
     panels->n_panels = 1;
@@ -59,7 +47,7 @@ static void measure(struct panels *panels)
 }
 
 /* Every row must have the names that its place says. */
-static bool is_regular(const struct panels *panels)
+static bool is_regular(const struct density_panels *panels)
 {
     if (panels->count == 0 || panels->n_panels > MAX_PANELS ||
         panels->n_posteriors > MAX_POSTERIORS ||
@@ -67,9 +55,11 @@ static bool is_regular(const struct panels *panels)
         return false;
     for (size_t i = 0; i < panels->count; i++) {
         size_t series = i / panels->n_points;
-        const struct row *row = &panels->row[i];
-        const struct row *first_panel = at(panels, 0, series % panels->n_posteriors, 0);
-        const struct row *first_row = at(panels, series / panels->n_posteriors, 0, 0);
+        const struct density_row *row = &panels->row[i];
+        const struct density_row *first_panel =
+            density_at(panels, 0, series % panels->n_posteriors, 0);
+        const struct density_row *first_row =
+            density_at(panels, series / panels->n_posteriors, 0, 0);
         if (!number_is_plain(row->attraction) || !text_is_line(row->posterior) ||
             strcmp(row->posterior, first_panel->posterior) != 0 ||
             strcmp(row->attraction, first_row->attraction) != 0)
@@ -78,33 +68,58 @@ static bool is_regular(const struct panels *panels)
     return true;
 }
 
+oltr_status density_read(const char *folder, struct density_panels *panels, oltr_error *error)
+{
+    memset(panels, 0, sizeof *panels);
+    oltr_status status = csv_read(folder, "density.csv", columns, sizeof columns / sizeof *columns,
+                                  sizeof *panels->row, &panels->file, error);
+    if (status != OLTR_OK)
+        return status;
+    panels->row = panels->file.row;
+    panels->count = panels->file.count;
+    measure(panels);
+    return is_regular(panels)
+               ? OLTR_OK
+               : set_error(error, OLTR_EDATA,
+                           "%s/density.csv is broken; run the experiment again to get a good file",
+                           folder);
+}
+
+void density_styles(const struct density_panels *panels, struct style style[MAX_POSTERIORS])
+{
+    const char *label[MAX_POSTERIORS];
+    for (size_t q = 0; q < panels->n_posteriors; q++)
+        label[q] = density_at(panels, 0, q, 0)->posterior;
+    style_assign(label, panels->n_posteriors, style);
+}
+
 /* ---- the data: for each panel its x and one column for each posterior */
 
-static size_t x_column(const struct panels *panels, size_t panel)
+static size_t x_column(const struct density_panels *panels, size_t panel)
 {
     return 1 + panel * (panels->n_posteriors + 1);
 }
 
-static void write_heading(const struct panels *panels, struct text *out)
+static void write_heading(const struct density_panels *panels, struct text *out)
 {
     for (size_t p = 0; p < panels->n_panels; p++) {
-        text_printf(out, "%sx at %s", p > 0 ? "," : "", at(panels, p, 0, 0)->attraction);
+        text_printf(out, "%sx at %s", p > 0 ? "," : "", density_at(panels, p, 0, 0)->attraction);
         for (size_t q = 0; q < panels->n_posteriors; q++) {
             text_add(out, ",");
-            csv_field(out, at(panels, p, q, 0)->posterior);
+            csv_field(out, density_at(panels, p, q, 0)->posterior);
         }
     }
     text_add(out, "\n");
 }
 
-static void write_data(const struct panels *panels, struct text *out)
+static void write_data(const struct density_panels *panels, struct text *out)
 {
     write_heading(panels, out);
     for (size_t i = 0; i < panels->n_points; i++) {
         for (size_t p = 0; p < panels->n_panels; p++) {
-            text_printf(out, "%s%.9g", p > 0 ? "," : "", at(panels, p, 0, i)->x);
+            text_printf(out, "%s%.9g", p > 0 ? "," : "", density_at(panels, p, 0, i)->x);
             for (size_t q = 0; q < panels->n_posteriors; q++)
-                text_printf(out, ",%.9g", at(panels, p, q, i)->density);
+                text_printf(out, ",%.9g", density_at(panels, p, q, i)->density);
         }
         text_add(out, "\n");
     }
@@ -112,7 +127,7 @@ static void write_data(const struct panels *panels, struct text *out)
 
 /* ---- the script */
 
-static void add_curves(const struct panels *panels, size_t panel, const struct style *style,
+static void add_curves(const struct density_panels *panels, size_t panel, const struct style *style,
                        struct text *out)
 {
     text_add(out, "    plot ");
@@ -136,11 +151,11 @@ static void add_curves(const struct panels *panels, size_t panel, const struct s
     text_add(out, "\n");
 }
 
-static void add_panel(const struct panels *panels, size_t panel, const struct style *style,
+static void add_panel(const struct density_panels *panels, size_t panel, const struct style *style,
                       struct text *out)
 {
-    const struct row *first = at(panels, panel, 0, 0),
-                     *last = at(panels, panel, 0, panels->n_points - 1);
+    const struct density_row *first = density_at(panels, panel, 0, 0),
+                             *last = density_at(panels, panel, 0, panels->n_points - 1);
     double left = 0.06, width = (1 - left - 0.02) / (double)panels->n_panels;
     double from = left + width * (double)panel;
     text_printf(out, "    set lmargin at screen %.4f\n    set rmargin at screen %.4f\n", from,
@@ -150,8 +165,7 @@ static void add_panel(const struct panels *panels, size_t panel, const struct st
     gnuplot_tics(out, 'x', first->x, last->x);
     text_printf(out,
                 "    set arrow 1 from %s, graph 0 to %s, graph 1 nohead linecolor rgb '#666666' "
-                "linewidth 1 "
-                "dashtype (4,4) back\n",
+                "linewidth 1 dashtype (4,4) back\n",
                 first->attraction, first->attraction);
     text_add(out, panel == 0 ? "    set ylabel 'posterior density'\n"
                              : "    unset ylabel\n    set format y ''\n");
@@ -159,7 +173,8 @@ static void add_panel(const struct panels *panels, size_t panel, const struct st
 }
 
 /* A last plot without axes carries the legend, below all panels. */
-static void add_legend(const struct panels *panels, const struct style *style, struct text *out)
+static void add_legend(const struct density_panels *panels, const struct style *style,
+                       struct text *out)
 {
     text_add(
         out,
@@ -169,25 +184,20 @@ static void add_legend(const struct panels *panels, const struct style *style, s
         "    unset border\n    unset grid\n    unset arrow 1\n    unset label 1\n    set xrange "
         "[0:1]\n"
         "    set yrange [0:1]\n    set key at screen 0.5,0.055 center center horizontal maxrows 1 "
-        "Left reverse "
-        "samplen 3 "
-        "width 2\n    plot ");
+        "Left reverse samplen 3 width 2\n    plot ");
     for (size_t q = 0; q < panels->n_posteriors; q++) {
         text_printf(out, "%sNaN with lines linecolor rgb '%s' linewidth width dashtype %s title ",
                     q > 0 ? ", \\\n         " : "", style[q].colour, style[q].dash);
-        gnuplot_string(out, at(panels, 0, q, 0)->posterior);
+        gnuplot_string(out, density_at(panels, 0, q, 0)->posterior);
     }
     text_add(out, "\n");
 }
 
-static void write_script(const char *file, const char *title, const struct panels *panels,
+static void write_script(const char *file, const char *title, const struct density_panels *panels,
                          struct text *out)
 {
     struct style style[MAX_POSTERIORS];
-    const char *label[MAX_POSTERIORS];
-    for (size_t q = 0; q < panels->n_posteriors; q++)
-        label[q] = at(panels, 0, q, 0)->posterior;
-    style_assign(label, panels->n_posteriors, style);
+    density_styles(panels, style);
     gnuplot_head(out, file, title);
     text_printf(out, "data  = '%s.csv'\nwidth = 2.2   # of the lines\n", file);
     gnuplot_formats(out, file, PANEL_WIDTH * (int)panels->n_panels, HEIGHT);
@@ -206,21 +216,12 @@ static void write_script(const char *file, const char *title, const struct panel
 oltr_status density_script(const char *folder, const struct figure *figure, struct text *script,
                            struct text *data, oltr_error *error)
 {
-    struct csv_rows rows;
-    oltr_status status = csv_read(folder, "density.csv", columns, sizeof columns / sizeof *columns,
-                                  sizeof(struct row), &rows, error);
-    struct panels panels = {.row = rows.row, .count = rows.count};
-    if (status == OLTR_OK) {
-        measure(&panels);
-        if (!is_regular(&panels))
-            status = set_error(
-                error, OLTR_EDATA,
-                "%s/density.csv is broken; run the experiment again to get a good file", folder);
-    }
+    struct density_panels panels;
+    oltr_status status = density_read(folder, &panels, error);
     if (status == OLTR_OK) {
         write_script(figure->file, figure->title, &panels, script);
         write_data(&panels, data);
     }
-    csv_free(&rows);
+    csv_free(&panels.file);
     return status;
 }

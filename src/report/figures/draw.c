@@ -1,10 +1,9 @@
-/* draw.c - see draw.h.  `oltr run` and `oltr plot` both end here, so a figure that is redrawn is
- * the figure that was drawn. */
+/* draw.c - see draw.h.  `oltr run` and `oltr plot` both draw by this file, so a redrawn figure is
+ * the same. */
 #include "report/figures/draw.h"
 
 #include "report/figures/density.h"
-#include "engine/base/quote.h"
-#include "report/io/whole_file.h"
+#include "engine/base/error.h"
 #include "report/figures/gnuplot.h"
 #include "report/io/manifest.h"
 

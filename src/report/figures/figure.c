@@ -1,9 +1,8 @@
 /* figure.c - see figure.h.
  *
- * Two files come out: <file>.csv, one column of means and one of standard errors for each curve,
- * and <file>.gp, a short script that a person can restyle: the width of the bands, the colours and
- * the titles stand in plain sight.  The legend stands beside the plot, in the order in which the
- * curves end, so the eye can go straight across. */
+ * <file>.csv has a column of means and one of standard errors for each curve.  <file>.gp is a short
+ * script that people can edit: the width of the bands, the colours and the titles are easy to find.
+ * The legend is beside the plot, in the order of the ends of the curves. */
 #include "report/figures/figure.h"
 
 #include "engine/base/error.h"
@@ -126,7 +125,7 @@ static void add_y_axis(const struct drawing *drawing, struct text *out)
     }
 }
 
-/* Swept numbers above zero follow the wish for logarithmic axes; words and zeros cannot. */
+/* A logarithmic axis is possible for swept numbers above zero only. */
 static void add_sweep_axis(const struct drawing *drawing, struct text *out)
 {
     double low = drawing->x_low, high = drawing->x_high;
@@ -155,7 +154,7 @@ static void add_x_axis(const struct drawing *drawing, struct text *out)
     }
 }
 
-/* What the band is, small, in the corner: a figure is often seen without its page. */
+/* The meaning of the bands, small, in the corner: a figure is often seen without its page. */
 static void add_note(const struct drawing *drawing, struct text *out)
 {
     int bands = drawing->figure->bands;
@@ -189,11 +188,10 @@ static void add_band(const struct drawing *drawing, const struct curve *curve, s
             "linecolor rgb '%s' fillstyle transparent solid 0.2 noborder notitle, \\\n         ",
             column, column + 1, column, column + 1, curve->style.colour);
     } else {
-        text_printf(
-            out,
-            "data skip 1 using 1:%zu:(bands*$%zu) with yerrorbars linecolor rgb '%s' linewidth 1.2 "
-            "pointtype 0 notitle, \\\n         ",
-            column, column + 1, curve->style.colour);
+        text_printf(out,
+                    "data skip 1 using 1:%zu:(bands*$%zu) with yerrorbars linecolor rgb '%s' "
+                    "linewidth 1.2 pointtype 0 notitle, \\\n         ",
+                    column, column + 1, curve->style.colour);
     }
 }
 
@@ -210,7 +208,7 @@ static void add_line(const struct drawing *drawing, const struct curve *curve, s
     gnuplot_string(out, curve->label);
 }
 
-/* The bands go under all lines. */
+/* The bands first: lines are drawn over them. */
 static void add_plot(const struct drawing *drawing, struct text *out)
 {
     text_add(out, "    plot ");
@@ -259,43 +257,21 @@ static void write_heading(const struct drawing *drawing, struct text *out)
     text_add(out, "\n");
 }
 
-/* The smallest x that some curve has not written yet; false when all are through. */
-static bool next_x(const struct drawing *drawing, const size_t *at, double *x)
+static void write_data(struct drawing *drawing, struct text *out)
 {
-    bool found = false;
-    for (size_t i = 0; i < drawing->n_curves; i++) {
-        const struct curve *curve = &drawing->curve[i];
-        if (at[i] < curve->count && (!found || curve->point[at[i]].x < *x)) {
-            *x = curve->point[at[i]].x;
-            found = true;
-        }
-    }
-    return found;
-}
-
-/* Curves need not have the same x values: what one of them lacks is left empty. */
-static bool write_data(const struct drawing *drawing, struct text *out)
-{
-    size_t *at = calloc(drawing->n_curves + 1, sizeof *at);
-    double x = 0;
+    double x;
     write_heading(drawing, out);
-    while (at != NULL && next_x(drawing, at, &x)) {
+    while (drawing_next(drawing, &x)) {
         text_printf(out, "%.12g", x);
         for (size_t i = 0; i < drawing->n_curves; i++) {
-            const struct curve *curve = &drawing->curve[i];
-            const struct curve_point *point = &curve->point[at[i]];
-            if (at[i] < curve->count && point->x <= x) {
-                text_printf(out, ",%.9g,%.9g", point->y, point->se);
-                at[i]++;
-            } else {
+            const struct curve_point *here = drawing->curve[i].here;
+            if (here)
+                text_printf(out, ",%.9g,%.9g", here->y, here->se);
+            else
                 text_add(out, ",,");
-            }
         }
         text_add(out, "\n");
     }
-    bool written = at != NULL;
-    free(at);
-    return written;
 }
 
 /* ---- the figure */
@@ -307,7 +283,8 @@ oltr_status figure_script(const struct figure *figure, const struct figure_scene
     oltr_status status = drawing_make(&drawing, figure, scene, error);
     if (status == OLTR_OK) {
         write_script(&drawing, script);
-        if (!write_data(&drawing, data) || script->failed || data->failed)
+        write_data(&drawing, data);
+        if (script->failed || data->failed)
             status = set_error(error, OLTR_ENOMEM, "%s: out of memory", figure->file);
     }
     drawing_free(&drawing);

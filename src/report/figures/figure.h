@@ -12,9 +12,8 @@ enum figure_x { FIGURE_ROUND, FIGURE_SWEEP };
 struct figure {
     const char *file; /* the name without its ending */
     const char *title;
-    const char
-        *label; /* the paper's name of the figure, "fig:stand"; NULL: it is not in the paper */
-    const char *caption; /* under the figure in a report; NULL: the title says it all */
+    const char *label;   /* in the paper, "fig:stand"; NULL: it is not in the paper */
+    const char *caption; /* under the figure in a report, or NULL */
     uint32_t n_policies;
     const char **policy; /* (n_policies) labels */
     uint64_t rounds;     /* the last round shown; 0: all */
@@ -24,7 +23,7 @@ struct figure {
     bool log;    /* logarithmic axes */
 };
 
-/* What a figure needs to know of the experiment besides its rows. */
+/* What a figure needs of the experiment besides its rows. */
 struct figure_point {
     const char *sweep; /* the swept value; "" without a sweep */
     uint64_t rounds;
@@ -35,15 +34,13 @@ struct figure_scene {
     const char *sweep_key; /* NULL without a sweep */
     uint32_t n_points;
     const struct figure_point *point; /* (n_points) */
-    uint32_t queries; /* of judged data, between which the standard errors are; 0 where replications
-                         are all alike */
+    uint32_t queries; /* of judged data, whose spread gives the standard errors; 0: no such data */
     uint32_t n_policies;
     const char *const *policy; /* (n_policies) all labels of the experiment, in its order */
     const struct result_table *results;
 };
 
-/* A name for the files of a figure: plain, and not one of the other files that stand in the
- * folder. */
+/* A name for the files of a figure: plain, and not the name of another file of the folder. */
 bool figure_name_is_good(const char *name);
 
 /* Writes the gnuplot script <file>.gp and its data <file>.csv into the two texts. */

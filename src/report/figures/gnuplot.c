@@ -1,10 +1,9 @@
 /* gnuplot.c - see gnuplot.h.
  *
- * gnuplot writes its output piece by piece, and does not notice when the disk is full.  So it works
- * in a folder of its own, inside the folder of the results, and the pictures are renamed into place
- * when each of them has its end and is on the disk.  No shell is involved.  The folder is locked
- * while it is needed; one that is not locked was left by a process that was killed, and is
- * removed. */
+ * gnuplot writes its output piece by piece and does not notice a full disk.  So it works in a
+ * scratch folder inside the folder of the results, and the pictures are renamed into place when
+ * each has its last bytes and is on the disk.  No shell is used.  The scratch folder is locked
+ * while it is in use; an unlocked one was left by a killed process and is removed. */
 #define _DEFAULT_SOURCE 1 /* flock */
 #include "report/figures/gnuplot.h"
 
@@ -25,40 +24,47 @@
 #include <unistd.h>
 
 static const char *const endings[] = {"gp", "csv", "svg", "png", "pdf"};
+static const char *const last_bytes[] = {"", "", "</svg>", "IEND\xAE\x42\x60\x82", "%%EOF"};
 enum { N_ENDINGS = sizeof endings / sizeof endings[0], NOT_FOUND = 127 };
 static const char log_name[] = "gnuplot.log";
+
+/* One figure to be drawn. */
+struct job {
+    const char *folder, *name, *scratch;
+    oltr_error *error;
+};
 
 /* "folder/name.ending" in new memory, or NULL. */
 static char *part_path(const char *folder, const char *name, const char *ending)
 {
     size_t size = strlen(folder) + strlen(name) + strlen(ending) + 3;
     char *path = malloc(size);
-    if (path != NULL)
+    if (path)
         (void)snprintf(path, size, "%s/%s.%s", folder, name, ending);
     return path;
 }
 
-/* ---- the workshop */
+/* ---- the scratch folder */
 
-static const char workshop_name[] = ".drawing-XXXXXX";
+static const char scratch_name[] = ".drawing-XXXXXX";
 
 /* Removes a folder with the files in it. */
-static void remove_workshop(const char *workshop)
+static void remove_scratch(const char *scratch)
 {
-    DIR *open_folder = opendir(workshop);
-    for (const struct dirent *entry; open_folder != NULL && (entry = readdir(open_folder)) != NULL;)
-        (void)unlinkat(dirfd(open_folder), entry->d_name, 0); /* refused of `.` and `..` */
-    if (open_folder != NULL)
-        (void)closedir(open_folder);
-    (void)rmdir(workshop);
+    DIR *files = opendir(scratch);
+    for (const struct dirent *entry; files && (entry = readdir(files));)
+        (void)unlinkat(dirfd(files), entry->d_name, 0); /* fails for `.` and `..` */
+    if (files)
+        (void)closedir(files);
+    (void)rmdir(scratch);
 }
 
-/* The folder, locked by this process; -1 if it is not there, or cannot be locked: with `how`
- * LOCK_NB, because another has it. */
-static int lock_workshop(const char *workshop, int how)
+/* Opens and locks the folder; -1 if it does not exist or cannot be locked.  how: LOCK_NB does not
+ * wait for another process that has the lock. */
+static int lock_scratch(const char *scratch, int how)
 {
     struct stat status;
-    int locked, fd = open(workshop, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int locked, fd = open(scratch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return -1;
     do {
@@ -71,37 +77,34 @@ static int lock_workshop(const char *workshop, int how)
     return fd;
 }
 
-static void remove_left_workshops(const char *folder)
+static void remove_stale_scratch(const char *folder)
 {
-    const size_t stem = strlen(workshop_name) - 6;
-    DIR *open_folder = opendir(folder);
-    for (const struct dirent *entry;
-         open_folder != NULL && (entry = readdir(open_folder)) != NULL;) {
-        bool is_one = strncmp(entry->d_name, workshop_name, stem) == 0 &&
-                      strlen(entry->d_name) == strlen(workshop_name);
-        char *workshop = is_one ? file_join(folder, entry->d_name) : NULL;
-        int lock = workshop != NULL ? lock_workshop(workshop, LOCK_NB) : -1;
+    const size_t stem = strlen(scratch_name) - 6;
+    DIR *files = opendir(folder);
+    for (const struct dirent *entry; files && (entry = readdir(files));) {
+        bool is_one = strncmp(entry->d_name, scratch_name, stem) == 0 &&
+                      strlen(entry->d_name) == strlen(scratch_name);
+        char *scratch = is_one ? file_join(folder, entry->d_name) : NULL;
+        int lock = scratch ? lock_scratch(scratch, LOCK_NB) : -1;
         if (lock >= 0) {
-            remove_workshop(workshop);
+            remove_scratch(scratch);
             (void)close(lock);
         }
-        free(workshop);
+        free(scratch);
     }
-    if (open_folder != NULL)
-        (void)closedir(open_folder);
+    if (files)
+        (void)closedir(files);
 }
 
 /* ---- the child */
 
 /* Only calls that are safe after fork.  Does not return. */
-static void become_gnuplot(const char *workshop, char *const *command)
+static void exec_gnuplot(const char *scratch, char *const *command)
 {
     int in = open("/dev/null", O_RDONLY);
-    bool ready = in >= 0 && dup2(in, STDIN_FILENO) >= 0 && chdir(workshop) == 0;
+    bool ready = in >= 0 && dup2(in, STDIN_FILENO) >= 0 && chdir(scratch) == 0;
     int log = ready ? open(log_name, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
-    (void)signal(
-        SIGXFSZ,
-        SIG_DFL); /* ignored in this program (cli_main); gnuplot would not notice a failed write */
+    (void)signal(SIGXFSZ, SIG_DFL); /* this program ignores it; gnuplot misses a failed write */
     if (log >= 0 && dup2(log, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0) {
         (void)execvp(command[0], command);
         _exit(errno == ENOENT || errno == EACCES ? NOT_FOUND : 126);
@@ -110,16 +113,15 @@ static void become_gnuplot(const char *workshop, char *const *command)
 }
 
 /* 0 and the status of waitpid(), or the reason why it could not be started. */
-static int run_gnuplot(const char *workshop, const char *name, int *status)
+static int run_gnuplot(const char *scratch, const char *name, int *status)
 {
     char script[128], program[] = "gnuplot", plain[] = "-d";
     if (snprintf(script, sizeof script, "%s.gp", name) >= (int)sizeof script)
         return ENAMETOOLONG;
-    char *const command[] = {program, plain, script,
-                             NULL}; /* -d: this picture, not the taste of a ~/.gnuplot */
+    char *const command[] = {program, plain, script, NULL}; /* -d: without ~/.gnuplot */
     pid_t child = fork();
     if (child == 0)
-        become_gnuplot(workshop, command);
+        exec_gnuplot(scratch, command);
     while (child > 0 && waitpid(child, status, 0) < 0) {
         if (errno != EINTR)
             return errno;
@@ -130,85 +132,60 @@ static int run_gnuplot(const char *workshop, const char *name, int *status)
 
 /* ---- why there is no figure */
 
-/* Can more be written there?  0, or the reason why not: gnuplot does not tell it. */
-static int write_trouble(const char *workshop)
+/* Can more be written there?  0, or the reason: gnuplot does not report it. */
+static int write_trouble(const char *scratch)
 {
     enum { ENOUGH = 1 << 16 }; /* more than is left where a picture was cut short */
-    static const char zeros[ENOUGH];
-    char *path = file_join(workshop, "room");
-    int fd = path != NULL ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
-    size_t done = 0;
-    ssize_t wrote = 1;
-    while (fd >= 0 && wrote > 0 && done < ENOUGH) {
-        wrote = write(fd, zeros + done, ENOUGH - done);
-        done += wrote > 0 ? (size_t)wrote : 0;
-    }
-    int why = fd >= 0 && done == ENOUGH && fsync(fd) == 0 ? 0 : errno;
-    if (fd >= 0) {
-        (void)unlink(path);
-        (void)close(fd);
-    }
+    char *path = file_join(scratch, "room");
+    int why = path ? file_trouble(path, ENOUGH) : ENOMEM;
     free(path);
     return why;
 }
 
-static oltr_status cannot_write(const char *folder, const char *name, const char *ending, int why,
-                                oltr_error *error)
+static oltr_status cannot_write(const struct job *job, const char *ending, int why)
 {
-    return set_error(error, why == ENOMEM ? OLTR_ENOMEM : OLTR_EIO, "%s/%s.%s: cannot write it: %s",
-                     folder, name, ending, strerror(why));
+    return set_error(job->error, why == ENOMEM ? OLTR_ENOMEM : OLTR_EIO,
+                     "%s/%s.%s: cannot write it: %s", job->folder, job->name, ending,
+                     strerror(why));
 }
 
-/* What gnuplot said last, on one line. */
-static void last_words(const char *workshop, char line[2 * QUOTE_SIZE])
+/* The first error that gnuplot printed, on one line. */
+static void first_message(const char *scratch, char line[2 * QUOTE_SIZE])
 {
     struct text log = {0};
     (void)snprintf(line, 2 * QUOTE_SIZE, "it said nothing");
-    if (file_read_in(workshop, log_name, &log, NULL) == OLTR_OK && log.length > 0) {
-        const char *last = strstr(log.bytes, "line ");
-        (void)snprintf(line, 2 * QUOTE_SIZE, "%.100s", last != NULL ? last : log.bytes);
+    if (file_read_in(scratch, log_name, &log, NULL) == OLTR_OK && log.length > 0) {
+        const char *first = strstr(log.bytes, "line ");
+        (void)snprintf(line, 2 * QUOTE_SIZE, "%.100s", first ? first : log.bytes);
         line[strcspn(line, "\r\n")] = '\0';
     }
     text_free(&log);
 }
 
-static oltr_status explain(const char *workshop, const char *folder, const char *name, int status,
-                           oltr_error *error)
+static oltr_status explain(const struct job *job, int status)
 {
     char line[2 * QUOTE_SIZE];
-    int why = write_trouble(workshop);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND) {
-        return set_error(error, OLTR_EIO,
+    int why = write_trouble(job->scratch), signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
+        return set_error(job->error, OLTR_EIO,
                          "%s: no figure, because gnuplot is not on the PATH; install it (Debian: "
-                         "gnuplot-nox) and run "
-                         "`oltr plot` on the folder",
-                         name);
-    }
-    if (why == 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ)
+                         "gnuplot-nox) and run `oltr plot` on the folder",
+                         job->name);
+    if (why == 0 && signal == SIGXFSZ)
         why = EFBIG;
-    if (why != 0) {
-        return set_error(error, OLTR_EIO, "%s/%s: cannot write this figure: %s", folder, name,
-                         strerror(why));
-    }
-    if (WIFSIGNALED(status)) {
-        return set_error(error, OLTR_EIO, "%s: gnuplot was ended by signal %d (%s)", name,
-                         WTERMSIG(status), strsignal(WTERMSIG(status)));
-    }
-    last_words(workshop, line);
-    return set_error(error, OLTR_EIO, "%s: gnuplot failed: %s", name, line);
+    if (why != 0)
+        return set_error(job->error, OLTR_EIO, "%s/%s: cannot write this figure: %s", job->folder,
+                         job->name, strerror(why));
+    if (signal != 0)
+        return set_error(job->error, OLTR_EIO, "%s: gnuplot was ended by signal %d (%s)", job->name,
+                         signal, strsignal(signal));
+    first_message(job->scratch, line);
+    return set_error(job->error, OLTR_EIO, "%s: gnuplot failed: %s", job->name, line);
 }
 
 /* ---- the parent */
 
-/* The last bytes of a whole file of each format; what follows them is blank. */
-static const char *end_of(const char *ending)
-{
-    return strcmp(ending, "svg") == 0   ? "</svg>"
-           : strcmp(ending, "png") == 0 ? "IEND\xAE\x42\x60\x82"
-           : strcmp(ending, "pdf") == 0 ? "%%EOF"
-                                        : "";
-}
-
+/* Does the file end with the last bytes of its format?  Blanks may follow them. */
 static bool has_end(int fd, const char *end)
 {
     char tail[64];
@@ -217,121 +194,110 @@ static bool has_end(int fd, const char *end)
           from = size > (off_t)sizeof tail ? size - (off_t)sizeof tail : 0;
     ssize_t got = pread(fd, tail, sizeof tail, from);
     size_t length = got > 0 ? (size_t)got : 0;
-    while (length > 0 && strchr(" \r\n", tail[length - 1]) != NULL)
+    while (length > 0 && strchr(" \r\n", tail[length - 1]))
         length--;
     return length >= wanted && length > 0 && memcmp(tail + length - wanted, end, wanted) == 0;
 }
 
-/* Is the file whole, and on the disk?  0, or a reason; ENODATA: it is not there, or without its
- * end. */
-static int settle(const char *workshop, const char *name, const char *ending)
+/* Is the file complete, and on the disk?  0, or a reason; ENODATA: it is missing or cut short. */
+static int check_file(const struct job *job, size_t i)
 {
-    char *path = part_path(workshop, name, ending);
-    int fd = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
-    int why = path == NULL ? ENOMEM : fd >= 0 ? 0 : errno == ENOENT ? ENODATA : errno;
+    char *path = part_path(job->scratch, job->name, endings[i]);
+    int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    int why = !path ? ENOMEM : fd >= 0 ? 0 : errno == ENOENT ? ENODATA : errno;
     if (fd >= 0) {
-        why = !has_end(fd, end_of(ending)) ? ENODATA : flush_to_disk(fd) ? 0 : errno;
+        why = !has_end(fd, last_bytes[i]) ? ENODATA : flush_to_disk(fd) ? 0 : errno;
         (void)close(fd);
     }
     free(path);
     return why;
 }
 
-static oltr_status settle_all(const char *workshop, const char *folder, const char *name,
-                              oltr_error *error)
+static oltr_status check_files(const struct job *job)
 {
     for (size_t i = 0; i < N_ENDINGS; i++) {
-        int why = settle(workshop, name, endings[i]);
-        int trouble = why == ENODATA ? write_trouble(workshop) : why;
+        int why = check_file(job, i), trouble = why == ENODATA ? write_trouble(job->scratch) : why;
         if (trouble != 0)
-            return cannot_write(folder, name, endings[i], trouble, error);
-        if (why != 0) {
-            return set_error(error, OLTR_EIO,
+            return cannot_write(job, endings[i], trouble);
+        if (why != 0)
+            return set_error(job->error, OLTR_EIO,
                              "%s.%s: gnuplot did not draw it; is this gnuplot built with cairo?",
-                             name, endings[i]);
-        }
+                             job->name, endings[i]);
     }
     return OLTR_OK;
 }
 
 /* Moves one finished file to its place. */
-static oltr_status move_out(const char *workshop, const char *folder, const char *name,
-                            const char *ending, oltr_error *error)
+static oltr_status move_out(const struct job *job, const char *ending)
 {
-    char *from = part_path(workshop, name, ending), *to = part_path(folder, name, ending);
-    int why = from == NULL || to == NULL ? ENOMEM : rename(from, to) == 0 ? 0 : errno;
+    char *from = part_path(job->scratch, job->name, ending),
+         *to = part_path(job->folder, job->name, ending);
+    int why = !from || !to ? ENOMEM : rename(from, to) == 0 ? 0 : errno;
     free(from);
     free(to);
-    return why == 0 ? OLTR_OK : cannot_write(folder, name, ending, why, error);
+    return why == 0 ? OLTR_OK : cannot_write(job, ending, why);
 }
 
-static oltr_status put_in(const char *workshop, const char *folder, const char *name,
-                          const char *ending, const struct text *content, oltr_error *error)
+static oltr_status put_in(const struct job *job, const char *ending, const struct text *content)
 {
-    char *path = part_path(workshop, name, ending);
-    if (path == NULL)
-        return set_error(error, OLTR_ENOMEM, "%s: out of memory", name);
+    char *path = part_path(job->scratch, job->name, ending);
     errno = 0;
-    oltr_status status = file_write(path, content, error);
-    int why = errno;
+    oltr_status status = path ? file_write(path, content, job->error) : OLTR_EIO;
+    int why = path ? errno : ENOMEM;
     free(path);
-    return status == OLTR_EIO ? cannot_write(folder, name, ending, why, error) : status;
+    return status == OLTR_EIO ? cannot_write(job, ending, why) : status;
 }
 
-static oltr_status draw_in(const char *workshop, const char *folder, const char *name,
-                           const struct text *script, const struct text *data, oltr_error *error)
+static oltr_status draw_in(const struct job *job, const struct text *script,
+                           const struct text *data)
 {
     int status = 0;
-    oltr_status made = put_in(workshop, folder, name, "gp", script, error);
+    oltr_status made = put_in(job, "gp", script);
     if (made == OLTR_OK)
-        made = put_in(workshop, folder, name, "csv", data, error);
+        made = put_in(job, "csv", data);
     if (made != OLTR_OK)
         return made;
-    int why = run_gnuplot(workshop, name, &status);
+    int why = run_gnuplot(job->scratch, job->name, &status);
     if (why != 0)
-        return set_error(error, OLTR_EIO, "%s: cannot start gnuplot: %s", name, strerror(why));
-    made = status == 0 ? settle_all(workshop, folder, name, error)
-                       : explain(workshop, folder, name, status, error);
+        return set_error(job->error, OLTR_EIO, "%s: cannot start gnuplot: %s", job->name,
+                         strerror(why));
+    made = status == 0 ? check_files(job) : explain(job, status);
     for (size_t i = 0; made == OLTR_OK && i < N_ENDINGS; i++)
-        made = move_out(workshop, folder, name, endings[i], error);
+        made = move_out(job, endings[i]);
     return made;
 }
 
-/* A new one, in new memory, and its lock: -1 where there are no locks, but then nobody takes it for
- * left either.  NULL with the error set. */
-static char *open_workshop(const char *folder, const char *name, int *lock, oltr_error *error)
+/* A new scratch folder, in new memory, and its lock; NULL with errno set.  *lock is -1 on a file
+ * system without locks, where nothing is taken for stale. */
+static char *open_scratch(const char *folder, int *lock)
 {
-    char *workshop = NULL;
-    do { /* again if it was taken for left before it was locked; who took it has the lock until it
-            is gone */
-        free(workshop);
-        workshop = file_join(folder, workshop_name);
-        if (workshop == NULL || mkdtemp(workshop) == NULL) {
-            (void)(workshop == NULL ? set_error(error, OLTR_ENOMEM, "%s: out of memory", name)
-                                    : set_error(error, OLTR_EIO, "%s: cannot draw there: %s",
-                                                folder, strerror(errno)));
-            free(workshop);
+    char *scratch = NULL;
+    do { /* again if another process removed it as stale before it was locked */
+        free(scratch);
+        scratch = file_join(folder, scratch_name);
+        if (!scratch || !mkdtemp(scratch)) {
+            free(scratch);
             return NULL;
         }
-        *lock = lock_workshop(workshop, 0);
-    } while (*lock < 0 && access(workshop, F_OK) != 0);
-    return workshop;
+        *lock = lock_scratch(scratch, 0);
+    } while (*lock < 0 && access(scratch, F_OK) != 0);
+    return scratch;
 }
 
 oltr_status gnuplot_draw(const char *folder, const char *name, const struct text *script,
                          const struct text *data, oltr_error *error)
 {
     int lock = -1;
-    oltr_error own = {OLTR_OK, ""};
-    error = error != NULL ? error : &own;
-    remove_left_workshops(folder);
-    char *workshop = open_workshop(folder, name, &lock, error);
-    if (workshop == NULL)
-        return error->code;
-    oltr_status status = draw_in(workshop, folder, name, script, data, error);
-    remove_workshop(workshop);
+    remove_stale_scratch(folder);
+    char *scratch = open_scratch(folder, &lock);
+    if (!scratch)
+        return set_error(error, errno == ENOMEM ? OLTR_ENOMEM : OLTR_EIO,
+                         "%s: cannot draw there: %s", folder, strerror(errno));
+    struct job job = {folder, name, scratch, error};
+    oltr_status status = draw_in(&job, script, data);
+    remove_scratch(scratch);
     if (lock >= 0)
         (void)close(lock);
-    free(workshop);
+    free(scratch);
     return status;
 }

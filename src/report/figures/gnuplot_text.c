@@ -1,10 +1,9 @@
 /* gnuplot_text.c - see gnuplot_text.h.
  *
- * Double quotes, because single quotes cannot hold every string: '''a' is read as the empty string
- * '' and something behind it.  Three characters mean something between double quotes: the quote,
- * the backslash and the backquote, which runs a command; the backquote has no escape of its own and
- * is written in octal.  The terminals are set to `noenhanced` (figure_formats), so braces, ^, _, &
- * and @ mean nothing. */
+ * Strings are in double quotes, because single quotes cannot hold every string: '''a' is read as
+ * the empty string '' and more text.  Three characters are special in double quotes: the quote, the
+ * backslash and the backquote, which runs a command; the backquote is written in octal.  The
+ * terminals are `noenhanced` (gnuplot_formats), so braces, ^, _, & and @ are plain characters. */
 #include "report/figures/gnuplot_text.h"
 
 #include <oltr/oltr.h>
@@ -21,7 +20,7 @@ static void add_character(struct text *out, const char *at, size_t length)
                            (unsigned char)at[2] >= 0xBE; /* U+FFFE, F */
     unsigned char c = (unsigned char)*at;
     if (length == 0 || is_noncharacter)
-        text_add(out, replacement); /* XML has no place for it */
+        text_add(out, replacement); /* XML does not allow it */
     else if (c < 0x20 || c == 0x7F)
         text_add(out, " ");
     else if (c == '"' || c == '\\')
@@ -35,7 +34,7 @@ static void add_character(struct text *out, const char *at, size_t length)
 static void add_quoted(struct text *out, const char *string, bool double_percent)
 {
     text_add(out, "\"");
-    while (*string != '\0') {
+    while (*string) {
         size_t length = text_character(string);
         add_character(out, string, length);
         if (double_percent && *string == '%')
@@ -120,15 +119,15 @@ void gnuplot_look(struct text *out)
                   "set grid xtics ytics back linetype 1 linecolor rgb '#E4E4E4' linewidth 0.8\n");
 }
 
-/* PNG has twice the dots of the SVG, for sharp text on any screen.  Each format has its own idea of
- * a point; the scales make them look alike. */
+/* PNG has twice the dots of the SVG, for sharp text on any screen.  The size of a point differs
+ * between the formats; the scales make them look alike. */
 void gnuplot_formats(struct text *out, const char *file, int width, int height)
 {
     text_printf(out,
                 "\ndo for [format in 'svg png pdf'] {\n"
                 "    if (format eq 'svg') {\n"
-                "        set terminal svg size %d,%d background 'white' noenhanced "
-                "font 'DejaVu Sans,Verdana,Helvetica,sans-serif,13'\n    }\n"
+                "        set terminal svg size %d,%d background 'white' noenhanced font 'DejaVu "
+                "Sans,Verdana,Helvetica,sans-serif,13'\n    }\n"
                 "    if (format eq 'png') {\n"
                 "        set terminal pngcairo size %d,%d noenhanced font 'DejaVu Sans,12' "
                 "fontscale 1.75 linewidth 2 pointscale 2\n    }\n"

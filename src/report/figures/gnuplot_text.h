@@ -1,5 +1,5 @@
-/* gnuplot_text.h - strings of other people in a gnuplot script: titles, labels of policies, swept
- * values, names of files. Every one of them goes through here. */
+/* gnuplot_text.h - pieces of a gnuplot script: strings from files (titles, labels, swept values),
+ * tics, and what all scripts have. */
 #ifndef OLTR_REPORT_FIGURES_GNUPLOT_TEXT_H
 #define OLTR_REPORT_FIGURES_GNUPLOT_TEXT_H
 

@@ -1,4 +1,4 @@
-/* prior_figure.c - see prior_figure.h. */
+/* prior_figure.c - see prior_figure.h.  Both scripts share their first and last lines. */
 #include "report/figures/prior_figure.h"
 
 #include "report/figures/figure.h"
@@ -44,17 +44,17 @@ oltr_status prior_draw_calibration(const char *folder, const struct prior_bin *b
     }
     high = fmin(1, high * 1.06);
     begin(&script, "calibration", "Calibration of the prior", SIDE, SIDE);
-    text_printf(&script,
-                "    set size square\n    set key top left Left reverse samplen 2\n"
-                "    set xlabel 'mean score'\n    set ylabel 'mean attraction'\n"
-                "    set xrange [0:%.6g]\n    set yrange [0:%.6g]\n    set xtics autofreq\n    set "
-                "ytics autofreq\n"
-                "    plot x with lines linecolor rgb '#666666' linewidth 1 dashtype (4,4) title "
-                "'calibrated', \\\n"
-                "         data skip 1 using 1:2:3 with yerrorbars linecolor rgb '#0072B2' "
-                "linewidth width pointtype 7 "
-                "pointsize 0.8 title 'a tenth of the documents ± 1 se'\n",
-                high, high);
+    text_printf(
+        &script,
+        "    set size square\n    set key top left Left reverse samplen 2\n"
+        "    set xlabel 'mean score'\n    set ylabel 'mean attraction'\n"
+        "    set xrange [0:%.6g]\n    set yrange [0:%.6g]\n    set xtics autofreq\n    set ytics "
+        "autofreq\n"
+        "    plot x with lines linecolor rgb '#666666' linewidth 1 dashtype (4,4) title "
+        "'calibrated', \\\n"
+        "         data skip 1 using 1:2:3 with yerrorbars linecolor rgb '#0072B2' linewidth width "
+        "pointtype 7 pointsize 0.8 title 'a tenth of the documents ± 1 se'\n",
+        high, high);
     return finish(folder, "calibration", &script, &data, error);
 }
 
@@ -63,8 +63,7 @@ static void add_curve(struct text *out, int column, const char *colour, const ch
 {
     text_printf(out,
                 "%sdata skip 1 using ($1 > 0 ? $1 : NaN):%d with lines linecolor rgb '%s' "
-                "linewidth width dashtype %s "
-                "title ",
+                "linewidth width dashtype %s title ",
                 column > 2 ? ", \\\n         " : "    plot ", column, colour, dash);
     gnuplot_string(out, title);
 }

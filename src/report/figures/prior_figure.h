@@ -1,4 +1,4 @@
-/* prior_figure.h - the two pictures of a prior: is it calibrated, and what is it worth. */
+/* prior_figure.h - two pictures of a prior: its calibration, and the error it saves. */
 #ifndef OLTR_REPORT_FIGURES_PRIOR_FIGURE_H
 #define OLTR_REPORT_FIGURES_PRIOR_FIGURE_H
 

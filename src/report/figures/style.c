@@ -1,8 +1,8 @@
 /* style.c - see style.h.
  *
- * The colours are those of Okabe and Ito, which people with any kind of colour vision can tell
- * apart, without their yellow (too pale for a line on white), continued with Paul Tol's "muted"
- * ones.  Colour is never the only sign: each label has its own dash and point as well. */
+ * The colours are those of Okabe and Ito, which people with any kind of colour vision can
+ * distinguish, without their yellow (too pale on white), then Paul Tol's "muted" ones.  Labels also
+ * differ by dash and point. */
 #include "report/figures/style.h"
 
 #include <stdbool.h>
@@ -81,8 +81,7 @@ static const struct {
     {"GTS-P (released)", {PURPLE, DOTTED, 8}},
     {"Beta", {BLUE, SOLID, 13}},
     {"Gaussian (sigma 1)", {WINE, DASH_DOT, 4}},
-    {"Gaussian (sigma 0.5)",
-     {VERMILLION, DASHED, 7}}, /* dashed, because it lies on the Beta where nu is 0.5 */
+    {"Gaussian (sigma 0.5)", {VERMILLION, DASHED, 7}}, /* dashed: equals the Beta at nu = 0.5 */
 };
 
 static const struct style fallback[] = {
@@ -107,7 +106,7 @@ static const struct style *known_style(const char *label)
 static bool taken(const char *colour, const struct style *style, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (style[i].colour != NULL && strcmp(style[i].colour, colour) == 0)
+        if (style[i].colour && strcmp(style[i].colour, colour) == 0)
             return true;
     return false;
 }
@@ -116,17 +115,15 @@ void style_assign(const char *const *label, size_t count, struct style *style)
 {
     for (size_t i = 0; i < count; i++) {
         const struct style *fixed = known_style(label[i]);
-        style[i] = fixed != NULL ? *fixed : (struct style){NULL, NULL, 0};
+        style[i] = fixed ? *fixed : (struct style){NULL, NULL, 0};
     }
     size_t next = 0;
     for (size_t i = 0; i < count; i++) {
-        if (style[i].colour != NULL)
+        if (style[i].colour)
             continue;
         while (next < N_FALLBACK && taken(fallback[next].colour, style, count))
             next++;
-        style[i] =
-            fallback[next %
-                     N_FALLBACK]; /* more labels than colours: go round, the points still differ */
+        style[i] = fallback[next % N_FALLBACK]; /* with more labels than colours, points differ */
         style[i].point += next >= N_FALLBACK;
         next++;
     }

@@ -1,5 +1,4 @@
-/* style.h - how a policy looks: one colour, dash and point for a label in every figure of the
- * project. */
+/* style.h - the colour, dash and point of a label, the same in every figure of the project. */
 #ifndef OLTR_REPORT_FIGURES_STYLE_H
 #define OLTR_REPORT_FIGURES_STYLE_H
 

@@ -28,7 +28,7 @@ static char *unquote(char *from)
 {
     char *to = from;
     for (;; from++) {
-        if (*from == '\0')
+        if (!*from)
             return NULL;
         if (*from == '"' && *++from != '"')
             break;
@@ -55,7 +55,7 @@ static char *step(char *end, bool *more)
 int csv_record(char **at, char **field, int capacity)
 {
     int count = 0;
-    bool more = **at != '\0';
+    bool more = **at;
     while (more) {
         if (count == capacity)
             return -1;

@@ -1,14 +1,10 @@
-/* folder.c - see folder.h. */
-#define _POSIX_C_SOURCE 200809L
+/* folder.c - see folder.h.  A simulation has results.csv and mostly pairs.csv; an experiment of
+ * kind concentration has only its posteriors in summary.csv. */
 #include "report/io/folder.h"
 
-#include "engine/base/error.h"
-#include "report/io/csv.h"
 #include "report/io/whole_file.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const char *const measure_names[N_MEASURES] = {"mean", "sd", "entropy", "width95", "coverage95"};
 
@@ -28,21 +24,13 @@ static oltr_status read_posteriors(struct folder *folder, oltr_error *error)
     return status;
 }
 
-static bool has_pairs(const char *path)
-{
-    char *file = file_join(path, "pairs.csv");
-    bool there = file != NULL && access(file, F_OK) == 0;
-    free(file);
-    return there;
-}
-
 static oltr_status read_tables(struct folder *folder, oltr_error *error)
 {
     if (folder->manifest.is_concentration)
         return read_posteriors(folder, error);
     oltr_status status = result_table_read(folder->path, &folder->results, error);
     folder->manifest.scene.results = &folder->results;
-    return status == OLTR_OK && has_pairs(folder->path)
+    return status == OLTR_OK && file_is_in(folder->path, "pairs.csv")
                ? pair_table_read(folder->path, &folder->pairs, error)
                : status;
 }

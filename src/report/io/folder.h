@@ -1,5 +1,4 @@
-/* folder.h - a folder of results with everything in it that a report needs, read once and
- * checked. */
+/* folder.h - the files of a folder of results that a report needs, read once and checked. */
 #ifndef OLTR_REPORT_IO_FOLDER_H
 #define OLTR_REPORT_IO_FOLDER_H
 

@@ -1,5 +1,5 @@
-/* manifest.c - see manifest.h.  A manifest is read by people, by notebooks, and by `oltr plot`
- * after somebody edited it: every field is checked on the way in. */
+/* manifest.c - see manifest.h.  People may edit a manifest and then run `oltr plot`, so every field
+ * is checked when it is read. */
 #define _POSIX_C_SOURCE 200809L
 #include "report/io/manifest.h"
 
@@ -46,20 +46,20 @@ static json_t *compiler(void)
 #endif
 }
 
-/* What Linux calls the processor; "" where it does not say. */
+/* The name of the processor on Linux; "" elsewhere. */
 static void processor_name(char *out, size_t size)
 {
     char line[256];
     FILE *file = fopen("/proc/cpuinfo", "r");
     *out = '\0';
-    while (file != NULL && *out == '\0' && fgets(line, sizeof line, file) != NULL) {
+    while (file && !*out && fgets(line, sizeof line, file) != NULL) {
         const char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) == 0 && colon != NULL) {
+        if (strncmp(line, "model name", 10) == 0 && colon) {
             line[strcspn(line, "\n")] = '\0';
             (void)snprintf(out, size, "%s", colon + 1 + strspn(colon + 1, " "));
         }
     }
-    if (file != NULL)
+    if (file)
         (void)fclose(file); /* it was only read */
 }
 
@@ -79,7 +79,7 @@ static json_t *host(void)
 static json_t *parameters(const oltr_settings *settings)
 {
     json_t *object = json_object();
-    for (uint32_t i = 0; object != NULL && i < settings->info->n_params; i++) {
+    for (uint32_t i = 0; object && i < settings->info->n_params; i++) {
         const oltr_param *param = &settings->info->params[i];
         char value[64] = "";
         if (oltr_settings_get(settings, i, value, sizeof value) != OLTR_OK)
@@ -97,11 +97,11 @@ static json_t *parameters(const oltr_settings *settings)
 
 static json_t *policies_of(const struct manifest_record *record, uint32_t p)
 {
-    const oltr_experiment *point = &record->points[p];
+    const oltr_experiment *point = &oltr_plan_points(record->plan)[p];
     json_t *array = json_array();
     for (uint32_t i = 0; i < point->n_policies; i++) {
         const oltr_contestant *policy = &point->policy[i];
-        const char *note = record->note != NULL ? record->note[i] : NULL;
+        const char *note = oltr_plan_note(record->plan, i);
         array = json_with(array, json_pack("{s:s, s:s, s:o, s:f, s:s*}", "name", policy->label,
                                            "kind", policy->settings.info->name, "parameters",
                                            parameters(&policy->settings), "ns_per_round",
@@ -114,15 +114,15 @@ static json_t *policies_of(const struct manifest_record *record, uint32_t p)
 static json_t *points_of(const struct manifest_record *record)
 {
     json_t *array = json_array();
-    for (uint32_t p = 0; p < record->n_points; p++) {
-        const oltr_experiment *point = &record->points[p];
+    for (uint32_t p = 0; p < oltr_plan_n_points(record->plan); p++) {
+        const oltr_experiment *point = &oltr_plan_points(record->plan)[p];
+        const char *value = oltr_plan_sweep_value(record->plan, p);
         array = json_with(array, json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:o}", "sweep",
-                                           record->sweep != NULL ? record->sweep[p] : "", "seed",
-                                           whole(point->seed), "rounds", whole(point->rounds),
-                                           "slots", (json_int_t)point->slots, "items",
-                                           (json_int_t)point->world.n_items, "replications",
-                                           (json_int_t)point->replications, "policies",
-                                           policies_of(record, p)));
+                                           value ? value : "", "seed", whole(point->seed), "rounds",
+                                           whole(point->rounds), "slots", (json_int_t)point->slots,
+                                           "items", (json_int_t)point->world.n_items,
+                                           "replications", (json_int_t)point->replications,
+                                           "policies", policies_of(record, p)));
     }
     return array;
 }
@@ -153,7 +153,7 @@ static json_t *figures_of(const struct manifest_record *record)
 
 static json_t *test_of(const struct claim_test *test)
 {
-    if (test->relation == CLAIM_UNTOLD)
+    if (test->relation == CLAIM_UNDECIDABLE)
         return json_pack("{s:s, s:s}", "of", test->of, "untold", test->reason);
     bool close = test->relation == CLAIM_CLOSE;
     return json_pack("{s:s, s:o, s:f, s:o, s:o, s:s*, s:s*, s:s*}", "of", test->of,
@@ -181,12 +181,13 @@ static json_t *claims_of(const struct manifest_record *record)
 /* NULL if memory ran out anywhere: json_pack() refuses a NULL part. */
 static json_t *manifest_json(const struct manifest_record *record)
 {
+    const char *kind = oltr_plan_n_points(record->plan) > 0 ? "regret" : "concentration";
     return json_pack(
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:s?, s:O, s:O*, s:o, s:o, s:o}",
-        "oltr", oltr_version(), "kind", record->kind, "title", record->title, "file",
+        "oltr", oltr_version(), "kind", kind, "title", oltr_plan_title(record->plan), "file",
         json_any_string(record->file), "flags", strings(record->flag, record->n_flags), "date",
         now(), "compiler", compiler(), "host", host(), "threads", (json_int_t)record->threads,
-        "seconds", record->seconds, "sweep_key", record->sweep_key, "configuration",
+        "seconds", record->seconds, "sweep_key", oltr_plan_sweep_key(record->plan), "configuration",
         record->configuration, "data", record->data, "points", points_of(record), "figures",
         figures_of(record), "claims", claims_of(record));
 }
@@ -226,64 +227,71 @@ static bool out_of_memory(const struct reader *reader)
     return false;
 }
 
-/* Labels and titles go into a script and onto a terminal. */
-static bool is_line(const json_t *json)
+/* ---- fields; *good becomes false if one is missing or wrong */
+
+/* Labels and titles go into a script and onto a terminal: one line of text. */
+static const char *line_in(const json_t *object, const char *key, bool *good)
 {
-    return json_is_string(json) && text_is_line(json_string_value(json));
+    const char *line = json_string_value(json_object_get(object, key));
+    *good = *good && line && text_is_line(line);
+    return line;
 }
 
-/* A line that may be missing: *out is NULL then. */
-static bool get_line(const json_t *object, const char *key, const char **out)
+/* A line that may be missing: NULL then. */
+static const char *line_or_null(const json_t *object, const char *key, bool *good)
 {
-    const json_t *json = json_object_get(object, key);
-    *out = json_string_value(json);
-    return json == NULL || is_line(json);
+    return json_object_get(object, key) ? line_in(object, key, good) : NULL;
 }
 
-static bool get_count(const json_t *object, const char *key, json_int_t low, json_int_t high,
-                      json_int_t *out)
+static uint64_t count_in(const json_t *object, const char *key, json_int_t low, json_int_t high,
+                         bool *good)
 {
     const json_t *json = json_object_get(object, key);
-    *out = json_integer_value(json);
-    return json_is_integer(json) && *out >= low && *out <= high;
+    json_int_t value = json_integer_value(json);
+    *good = *good && json_is_integer(json) && value >= low && value <= high;
+    return (uint64_t)value;
 }
+
+/* Room for what a list has, at least one entry if `what` is not NULL; NULL with the error set. */
+static void *room_for(const struct reader *reader, const json_t *list, size_t size, uint32_t *count,
+                      const char *what)
+{
+    size_t n = json_array_size(list);
+    if ((n == 0 && what) || n > UINT32_MAX) {
+        (void)broken(reader, what ? what : "a list is too long");
+        return NULL;
+    }
+    void *room = calloc(n + 1, size);
+    if (!room)
+        (void)out_of_memory(reader);
+    *count = room ? (uint32_t)n : 0;
+    return room;
+}
+
+/* ---- policies and points */
 
 static bool read_point(const struct reader *reader, const json_t *json, struct figure_point *point)
 {
-    json_int_t rounds, slots, items;
-    if (!is_line(json_object_get(json, "sweep")) ||
-        !get_count(json, "rounds", 1, INT64_MAX, &rounds) ||
-        !get_count(json, "slots", 1, UINT32_MAX, &slots) ||
-        !get_count(json, "items", 1, UINT32_MAX, &items))
-        return broken(reader, "an entry of `points` has no good sweep, rounds, slots or items");
-    point->sweep = json_string_value(json_object_get(json, "sweep"));
-    point->rounds = (uint64_t)rounds;
-    point->slots = (uint32_t)slots;
-    point->items = (uint32_t)items;
-    return true;
+    bool good = true;
+    point->sweep = line_in(json, "sweep", &good);
+    point->rounds = count_in(json, "rounds", 1, INT64_MAX, &good);
+    point->slots = (uint32_t)count_in(json, "slots", 1, UINT32_MAX, &good);
+    point->items = (uint32_t)count_in(json, "items", 1, UINT32_MAX, &good);
+    return good || broken(reader, "an entry of `points` has no good sweep, rounds, slots or items");
 }
 
 static bool read_policies(const struct reader *reader, const json_t *json,
                           struct manifest *manifest)
 {
-    size_t count = json_array_size(json);
-    if (count == 0 || count > UINT32_MAX)
-        return broken(reader, "`points` has no policies");
-    manifest->policy = calloc(count, sizeof *manifest->policy);
-    manifest->note = calloc(count, sizeof *manifest->note);
-    if (manifest->policy == NULL || manifest->note == NULL)
-        return out_of_memory(reader);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *name = json_object_get(json_array_get(json, i), "name");
-        if (!is_line(name))
-            return broken(reader, "a policy has no good name");
-        manifest->policy[i] = json_string_value(name);
-        if (!get_line(json_array_get(json, i), "note", &manifest->note[i]))
-            return broken(reader, "the `note` of a policy is not text");
-    }
+    bool good = true;
+    manifest->policy = room_for(reader, json, sizeof *manifest->policy, &manifest->scene.n_policies,
+                                "`points` has no policies");
     manifest->scene.policy = manifest->policy;
-    manifest->scene.n_policies = (uint32_t)count;
-    return true;
+    for (uint32_t i = 0; manifest->policy && i < manifest->scene.n_policies; i++) {
+        manifest->policy[i] = line_in(json_array_get(json, i), "name", &good);
+        (void)line_or_null(json_array_get(json, i), "note", &good);
+    }
+    return manifest->policy && (good || broken(reader, "a policy has no good `name` or `note`"));
 }
 
 /* The fewest queries of any data set that was played; 0 without one. */
@@ -301,189 +309,171 @@ static uint32_t queries_of(const json_t *data)
 
 static bool read_points(const struct reader *reader, struct manifest *manifest)
 {
-    const json_t *points = json_object_get(manifest->json, "points");
-    size_t count = json_array_size(points);
-    if (count == 0 || count > UINT32_MAX)
-        return broken(reader, "`points` is missing or empty");
-    manifest->point = calloc(count, sizeof *manifest->point);
-    if (manifest->point == NULL)
-        return out_of_memory(reader);
-    for (size_t i = 0; i < count; i++)
+    const json_t *points = json_object_get(manifest->json, "points"),
+                 *key = json_object_get(manifest->json, "sweep_key");
+    struct figure_scene *scene = &manifest->scene;
+    bool good = true;
+    manifest->point = room_for(reader, points, sizeof *manifest->point, &scene->n_points,
+                               "`points` is missing or empty");
+    scene->point = manifest->point;
+    if (!manifest->point)
+        return false;
+    for (uint32_t i = 0; i < scene->n_points; i++)
         if (!read_point(reader, json_array_get(points, i), &manifest->point[i]))
             return false;
-    manifest->scene.point = manifest->point;
-    manifest->scene.n_points = (uint32_t)count;
-    const json_t *key = json_object_get(manifest->json, "sweep_key");
-    if (!json_is_null(key) && !is_line(key))
-        return broken(reader, "`sweep_key` is not text");
-    manifest->scene.sweep_key = json_string_value(key);
-    manifest->scene.queries = queries_of(json_object_get(manifest->json, "data"));
-    return read_policies(reader, json_object_get(json_array_get(points, 0), "policies"), manifest);
+    scene->sweep_key = json_is_null(key) ? NULL : line_in(manifest->json, "sweep_key", &good);
+    scene->queries = queries_of(json_object_get(manifest->json, "data"));
+    return (good || broken(reader, "`sweep_key` is not text")) &&
+           read_policies(reader, json_object_get(json_array_get(points, 0), "policies"), manifest);
 }
+
+/* ---- figures and claims */
 
 /* A list of labels, as figures and claims have them. */
-static bool read_labels(const struct reader *reader, const json_t *json, const char ***label,
-                        uint32_t *n_labels)
+static const char **read_labels(const struct reader *reader, const json_t *json, uint32_t *count)
 {
-    size_t count = json_array_size(json);
-    if (count == 0 || count > UINT32_MAX)
-        return broken(reader, "a figure or a claim has no `policies`");
-    *label = calloc(count, sizeof **label);
-    if (*label == NULL)
-        return out_of_memory(reader);
-    for (size_t i = 0; i < count; i++) {
-        if (!is_line(json_array_get(json, i)))
-            return broken(reader, "a figure or a claim has a policy that is not text");
-        (*label)[i] = json_string_value(json_array_get(json, i));
+    const char **label =
+        room_for(reader, json, sizeof *label, count, "a figure or a claim has no `policies`");
+    bool good = true;
+    for (uint32_t i = 0; label && i < *count; i++) {
+        label[i] = json_string_value(json_array_get(json, i));
+        good = good && label[i] && text_is_line(label[i]);
     }
-    *n_labels = (uint32_t)count;
-    return true;
-}
-
-static bool read_figure_x(const struct reader *reader, const json_t *json, bool has_sweep,
-                          struct figure *figure)
-{
-    const char *x = json_string_value(json_object_get(json, "x"));
-    if (x == NULL || (strcmp(x, "round") != 0 && strcmp(x, "sweep") != 0))
-        return broken(reader, "the `x` of a figure is neither round nor sweep");
-    figure->x = strcmp(x, "round") == 0 ? FIGURE_ROUND : FIGURE_SWEEP;
-    return figure->x == FIGURE_ROUND || has_sweep ||
-           broken(reader, "a figure has `x`: sweep, but there is no sweep");
+    if (!good) {
+        (void)broken(reader, "a figure or a claim has a policy that is not text");
+        free(label);
+    }
+    return good ? label : NULL;
 }
 
 static bool read_figure(const struct reader *reader, const json_t *json,
                         const struct manifest *manifest, struct figure *figure)
 {
-    json_int_t rounds, bands;
-    const json_t *file = json_object_get(json, "file"), *title = json_object_get(json, "title");
-    if (!json_is_string(file) || !figure_name_is_good(json_string_value(file)) || !is_line(title))
+    bool good = true;
+    figure->file = line_in(json, "file", &good);
+    figure->title = line_in(json, "title", &good);
+    if (!good || !figure_name_is_good(figure->file))
         return broken(reader, "a figure has no good `file` or `title`");
-    if (!get_line(json, "label", &figure->label) || !get_line(json, "caption", &figure->caption))
+    figure->label = line_or_null(json, "label", &good);
+    figure->caption = line_or_null(json, "caption", &good);
+    if (!good)
         return broken(reader, "the `label` or `caption` of a figure is not text");
-    if (!get_count(json, "rounds", 0, INT64_MAX, &rounds) ||
-        !get_count(json, "bands", 0, 3, &bands))
-        return broken(reader, "a figure has no good `rounds` or `bands`");
-    figure->file = json_string_value(file);
-    figure->title = json_string_value(title);
-    figure->rounds = (uint64_t)rounds;
-    figure->bands = (int)bands;
+    figure->rounds = count_in(json, "rounds", 0, INT64_MAX, &good);
+    figure->bands = (int)count_in(json, "bands", 0, 3, &good);
     figure->bounds = json_is_true(json_object_get(json, "bounds"));
     figure->log = json_is_true(json_object_get(json, "log"));
-    return manifest->is_concentration ||
-           (read_figure_x(reader, json, manifest->scene.sweep_key != NULL, figure) &&
-            read_labels(reader, json_object_get(json, "policies"), &figure->policy,
-                        &figure->n_policies));
+    if (!good)
+        return broken(reader, "a figure has no good `rounds` or `bands`");
+    if (manifest->is_concentration)
+        return true;
+    const char *x = line_in(json, "x", &good);
+    figure->x = good && strcmp(x, x_names[FIGURE_SWEEP]) == 0 ? FIGURE_SWEEP : FIGURE_ROUND;
+    if (!good || strcmp(x, x_names[figure->x]) != 0)
+        return broken(reader, "the `x` of a figure is neither round nor sweep");
+    if (figure->x == FIGURE_SWEEP && !manifest->scene.sweep_key)
+        return broken(reader, "a figure has `x`: sweep, but there is no sweep");
+    figure->policy = read_labels(reader, json_object_get(json, "policies"), &figure->n_policies);
+    return figure->policy;
 }
 
 static bool read_figures(const struct reader *reader, struct manifest *manifest)
 {
-    const json_t *figures = json_object_get(manifest->json, "figures");
-    size_t count = json_array_size(figures);
-    if (!json_is_array(figures) || count > UINT32_MAX)
+    const json_t *list = json_object_get(manifest->json, "figures");
+    if (!json_is_array(list))
         return broken(reader, "`figures` is missing");
-    manifest->figure = calloc(count + 1, sizeof *manifest->figure);
-    if (manifest->figure == NULL)
-        return out_of_memory(reader);
-    manifest->n_figures = (uint32_t)count;
-    for (size_t i = 0; i < count; i++)
-        if (!read_figure(reader, json_array_get(figures, i), manifest, &manifest->figure[i]))
-            return false;
-    return true;
+    manifest->figure = room_for(reader, list, sizeof *manifest->figure, &manifest->n_figures, NULL);
+    bool read = manifest->figure;
+    for (uint32_t i = 0; read && i < manifest->n_figures; i++)
+        read = read_figure(reader, json_array_get(list, i), manifest, &manifest->figure[i]);
+    return read;
 }
 
 static bool read_test(const struct reader *reader, const json_t *json, struct claim_test *test)
 {
     const json_t *policies = NULL;
-    json_int_t round = 0, from = 0;
-    if (!get_line(json, "of", &test->of) || test->of == NULL ||
-        !get_line(json, "untold", &test->reason) || !get_line(json, "at", &test->at) ||
-        !get_line(json, "against", &test->against) || !get_line(json, "measure", &test->measure))
+    bool good = true;
+    test->of = line_in(json, "of", &good);
+    test->reason = line_or_null(json, "untold", &good);
+    test->at = line_or_null(json, "at", &good);
+    test->against = line_or_null(json, "against", &good);
+    test->measure = line_or_null(json, "measure", &good);
+    if (!good)
         return broken(reader, "a test of a claim has a field that is not text");
-    if (test->reason != NULL) {
-        test->relation = CLAIM_UNTOLD;
+    if (test->reason) {
+        test->relation = CLAIM_UNDECIDABLE;
         return true;
     }
-    for (int i = CLAIM_UNTOLD - 1; i >= 0 && policies == NULL; i--) {
+    for (int i = N_CLAIM_RELATIONS - 1; i >= 0 && !policies; i--) {
         policies = json_object_get(json, claim_relations[i]);
         test->relation = (enum claim_relation)i;
     }
-    bool close = test->relation == CLAIM_CLOSE;
     test->factor = json_number_value(json_object_get(json, "factor"));
     test->within = json_number_value(json_object_get(json, "within"));
-    if (!get_count(json, "round", 0, INT64_MAX, &round) ||
-        !get_count(json, "from", 0, INT64_MAX, &from) ||
-        !((close ? test->within : test->factor) > 0) || (test->against != NULL && test->at == NULL))
+    test->round = count_in(json, "round", 0, INT64_MAX, &good);
+    test->from = count_in(json, "from", 0, INT64_MAX, &good);
+    double limit = test->relation == CLAIM_CLOSE ? test->within : test->factor;
+    if (!good || !(limit > 0) || (test->against && !test->at))
         return broken(reader, "a test of a claim has no good numbers");
-    test->round = (uint64_t)round;
-    test->from = (uint64_t)from;
-    return read_labels(reader, policies, &test->policy, &test->n_policies);
+    test->policy = read_labels(reader, policies, &test->n_policies);
+    return test->policy;
 }
 
 static bool read_claim(const struct reader *reader, const json_t *json, struct claim *claim)
 {
     const json_t *tests = json_object_get(json, "tests");
-    size_t count = json_array_size(tests);
-    if (!get_line(json, "figure", &claim->figure) || !get_line(json, "says", &claim->says) ||
-        claim->says == NULL)
+    bool good = true;
+    claim->figure = line_or_null(json, "figure", &good);
+    claim->says = line_in(json, "says", &good);
+    if (!good)
         return broken(reader, "a claim has no good `figure` or `says`");
-    claim->test = calloc(count + 1, sizeof *claim->test);
-    if (claim->test == NULL)
-        return out_of_memory(reader);
-    for (size_t i = 0; i < count; i++) {
-        claim->n_tests++;
-        if (!read_test(reader, json_array_get(tests, i), &claim->test[i]))
-            return false;
-    }
-    return true;
+    claim->test = room_for(reader, tests, sizeof *claim->test, &claim->n_tests, NULL);
+    bool read = claim->test;
+    for (uint32_t i = 0; read && i < claim->n_tests; i++)
+        read = read_test(reader, json_array_get(tests, i), &claim->test[i]);
+    return read;
 }
 
 /* A manifest of an older oltr has no claims. */
 static bool read_claims(const struct reader *reader, struct manifest *manifest)
 {
-    const json_t *claims = json_object_get(manifest->json, "claims");
-    size_t count = json_array_size(claims);
-    manifest->claim = calloc(count + 1, sizeof *manifest->claim);
-    if (manifest->claim == NULL)
-        return out_of_memory(reader);
-    for (size_t i = 0; i < count; i++) {
-        manifest->n_claims++;
-        if (!read_claim(reader, json_array_get(claims, i), &manifest->claim[i]))
-            return false;
-    }
-    return true;
+    const json_t *list = json_object_get(manifest->json, "claims");
+    manifest->claim = room_for(reader, list, sizeof *manifest->claim, &manifest->n_claims, NULL);
+    bool read = manifest->claim;
+    for (uint32_t i = 0; read && i < manifest->n_claims; i++)
+        read = read_claim(reader, json_array_get(list, i), &manifest->claim[i]);
+    return read;
 }
+
+/* ---- the file */
 
 static bool read_kind(const struct reader *reader, struct manifest *manifest)
 {
     const char *kind = json_string_value(json_object_get(manifest->json, "kind"));
-    if (kind == NULL || (strcmp(kind, "regret") != 0 && strcmp(kind, "concentration") != 0))
-        return broken(reader, "`kind` is neither regret nor concentration");
-    manifest->is_concentration = strcmp(kind, "concentration") == 0;
-    return true;
+    manifest->is_concentration = kind && strcmp(kind, "concentration") == 0;
+    return manifest->is_concentration || (kind && strcmp(kind, "regret") == 0) ||
+           broken(reader, "`kind` is neither regret nor concentration");
 }
 
 static bool read_json(const struct reader *reader, struct manifest *manifest)
 {
     struct text content = {0};
     json_error_t where = {0};
-    bool read = file_read_in(reader->folder, "manifest.json", &content, reader->error) == OLTR_OK;
-    if (read) {
+    if (file_read_in(reader->folder, "manifest.json", &content, reader->error) == OLTR_OK) {
         manifest->json = json_loadb(content.bytes, content.length, JSON_REJECT_DUPLICATES, &where);
-        if (manifest->json == NULL && where.line < 1) {
-            (void)out_of_memory(reader); /* the parser has no other reason to be without a place */
-        } else if (manifest->json == NULL) {
+        if (!manifest->json && where.line < 1) /* the parser has no other error without a place */
+            (void)out_of_memory(reader);
+        else if (!manifest->json)
             (void)set_error(reader->error, OLTR_EIO, "%s/manifest.json:%d:%d: %s", reader->folder,
                             where.line, where.column, where.text);
-        }
     }
     text_free(&content);
-    return manifest->json != NULL;
+    return manifest->json;
 }
 
 oltr_status manifest_read(const char *folder, struct manifest *manifest, oltr_error *error)
 {
     oltr_error own = {OLTR_OK, ""};
-    struct reader reader = {folder, error != NULL ? error : &own};
+    struct reader reader = {folder, error ? error : &own};
     memset(manifest, 0, sizeof *manifest);
     bool read = read_json(&reader, manifest) && read_kind(&reader, manifest) &&
                 (manifest->is_concentration || read_points(&reader, manifest)) &&
@@ -491,21 +481,17 @@ oltr_status manifest_read(const char *folder, struct manifest *manifest, oltr_er
     return read ? OLTR_OK : reader.error->code;
 }
 
-static void claim_free(struct claim *claim)
-{
-    for (uint32_t i = 0; claim->test != NULL && i < claim->n_tests; i++)
-        free(claim->test[i].policy);
-    free(claim->test);
-}
-
 void manifest_free(struct manifest *manifest)
 {
-    for (uint32_t i = 0; manifest->claim != NULL && i < manifest->n_claims; i++)
-        claim_free(&manifest->claim[i]);
-    free(manifest->claim);
-    free(manifest->note);
-    for (uint32_t i = 0; manifest->figure != NULL && i < manifest->n_figures; i++)
+    for (uint32_t i = 0; i < manifest->n_claims; i++) {
+        struct claim *claim = &manifest->claim[i];
+        for (uint32_t j = 0; j < claim->n_tests; j++)
+            free(claim->test[j].policy);
+        free(claim->test);
+    }
+    for (uint32_t i = 0; i < manifest->n_figures; i++)
         free(manifest->figure[i].policy);
+    free(manifest->claim);
     free(manifest->figure);
     free(manifest->point);
     free(manifest->policy);

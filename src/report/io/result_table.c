@@ -1,5 +1,5 @@
-/* result_table.c - see result_table.h.  The columns are a promise to other people's scripts: they
- * never change order. */
+/* result_table.c - see result_table.h.  Other people's scripts read these columns: they never
+ * change order. */
 #include "report/io/result_table.h"
 
 #include <inttypes.h>
@@ -48,8 +48,8 @@ void results_csv(const oltr_experiment *points, uint32_t n_points, const char *c
         for (uint32_t i = 0; i < point->n_policies; i++) {
             for (uint32_t c = last_only ? point->n_checkpoints - 1 : 0; c < point->n_checkpoints;
                  c++) {
-                add_row(out, sweep != NULL ? sweep[p] : "", point->policy[i].label,
-                        point->checkpoint[c], oltr_results_at(results, p, i, c));
+                add_row(out, sweep ? sweep[p] : "", point->policy[i].label, point->checkpoint[c],
+                        oltr_results_at(results, p, i, c));
             }
         }
     }
@@ -77,7 +77,7 @@ void pairs_csv(const oltr_experiment *points, uint32_t n_points, const char *con
     for (uint32_t p = 0; p < n_points; p++) {
         for (uint32_t i = 0; i < points[p].n_policies; i++)
             for (uint32_t j = i + 1; j < points[p].n_policies; j++)
-                add_pairs(&points[p], sweep != NULL ? sweep[p] : "", results, p, i, j, out);
+                add_pairs(&points[p], sweep ? sweep[p] : "", results, p, i, j, out);
     }
 }
 
@@ -100,9 +100,8 @@ void queries_csv(const oltr_experiment *points, uint32_t n_points, const char *c
 {
     text_add(out, "sweep,query,documents,policy,regret,regret_se,replications\n");
     for (uint32_t p = 0; p < n_points; p++)
-        for (uint32_t q = 0;
-             points[p].world.dataset != NULL && q < points[p].world.dataset->n_queries; q++)
-            add_query(&points[p], sweep != NULL ? sweep[p] : "", results, p, q, out);
+        for (uint32_t q = 0; points[p].world.dataset && q < points[p].world.dataset->n_queries; q++)
+            add_query(&points[p], sweep ? sweep[p] : "", results, p, q, out);
 }
 
 /* ---- reading */

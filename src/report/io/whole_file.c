@@ -1,27 +1,34 @@
-/* whole_file.c - see files.h.  The results of a long run deserve care: every call that can fail is
- * checked, including the flush and the close, where a full disk shows up. */
+/* whole_file.c - see whole_file.h.  The results of a long run must not be lost: every call that can
+ * fail is checked, also the flush and the close, which report a full disk. */
 #define _POSIX_C_SOURCE 200809L
 #include "report/io/whole_file.h"
 
 #include "engine/base/file.h"
 #include "engine/base/quote.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { READ_LIMIT = 1 << 28 }; /* bytes; no input of this program is larger in good faith */
+enum { READ_LIMIT = 1 << 28 }; /* bytes; no file that this program reads is so large */
 
 char *file_join(const char *folder, const char *name)
 {
     size_t size = strlen(folder) + strlen(name) + 2;
     char *path = malloc(size);
-    if (path != NULL)
+    if (path)
         (void)snprintf(path, size, "%s/%s", folder, name);
     return path;
+}
+
+bool file_is_in(const char *folder, const char *name)
+{
+    char *path = file_join(folder, name);
+    bool there = path && access(path, F_OK) == 0;
+    free(path);
+    return there;
 }
 
 /* ---- reading */
@@ -36,11 +43,10 @@ oltr_status file_read_stream(FILE *stream, const char *name, struct text *out, o
         got = fread(out->bytes + out->length, 1, CHUNK, stream);
         out->length += got;
         out->bytes[out->length] = '\0';
-        if (out->length > READ_LIMIT) {
+        if (out->length > READ_LIMIT)
             return set_error(error, OLTR_EIO,
                              "%s: larger than %d bytes; this cannot be the right file", name,
                              READ_LIMIT);
-        }
     } while (got > 0);
     if (ferror(stream))
         return set_error(error, OLTR_EIO, "%s: cannot read it: %s", name, strerror(errno));
@@ -50,7 +56,7 @@ oltr_status file_read_stream(FILE *stream, const char *name, struct text *out, o
 oltr_status file_read(const char *path, struct text *out, oltr_error *error)
 {
     FILE *stream = fopen(path, "rb");
-    if (stream == NULL)
+    if (!stream)
         return set_error(error, OLTR_EIO, "%s: cannot open it: %s", path, strerror(errno));
     oltr_status status = file_read_stream(stream, path, out, error);
     (void)fclose(stream); /* nothing was written: closing cannot lose anything */
@@ -60,9 +66,8 @@ oltr_status file_read(const char *path, struct text *out, oltr_error *error)
 oltr_status file_read_in(const char *folder, const char *name, struct text *out, oltr_error *error)
 {
     char *path = file_join(folder, name);
-    if (path == NULL)
-        return set_error(error, OLTR_ENOMEM, "out of memory");
-    oltr_status status = file_read(path, out, error);
+    oltr_status status = path ? file_read(path, out, error)
+                              : set_error(error, OLTR_ENOMEM, "%s: out of memory", name);
     free(path);
     return status;
 }
@@ -104,9 +109,8 @@ oltr_status file_write_in(const char *folder, const char *name, const struct tex
                           oltr_error *error)
 {
     char *path = file_join(folder, name);
-    if (path == NULL)
-        return set_error(error, OLTR_ENOMEM, "out of memory");
-    oltr_status status = file_write(path, content, error);
+    oltr_status status = path ? file_write(path, content, error)
+                              : set_error(error, OLTR_ENOMEM, "%s: out of memory", name);
     free(path);
     return status;
 }
@@ -127,29 +131,24 @@ static bool make_one_folder(const char *path)
 oltr_status file_make_folder(const char *path, oltr_error *error)
 {
     char *part = strdup(path);
-    if (part == NULL)
+    if (!part)
         return set_error(error, OLTR_ENOMEM, "%s: out of memory", path);
-    bool made = *path != '\0';
-    for (char *slash = part + 1; made && *part != '\0' && (slash = strchr(slash, '/')) != NULL;
-         slash++) {
+    bool made = *path;
+    for (char *slash = part + 1; made && *part && (slash = strchr(slash, '/')) != NULL; slash++) {
         *slash = '\0';
         made = make_one_folder(part);
         *slash = '/';
     }
     made = made && make_one_folder(part);
     free(part);
-    if (!made) {
-        return set_error(error, OLTR_EIO, "%s: cannot make this folder: %s", path,
-                         *path == '\0' ? "its name is empty" : strerror(errno));
-    }
-    return OLTR_OK;
+    return made ? OLTR_OK
+                : set_error(error, OLTR_EIO, "%s: cannot make this folder: %s", path,
+                            *path ? strerror(errno) : "its name is empty");
 }
 
-/* The reason why no file of this name can be written, or 0. */
-static int probe(const char *path)
+int file_trouble(const char *path, size_t room)
 {
-    enum { BYTES = 4096 }; /* a full disk may still have room for a name */
-    static const char zeros[BYTES];
+    static const char zeros[1 << 16];
     struct stat status;
     temp_file new = {-1, NULL};
     if (is_special(path))
@@ -158,14 +157,17 @@ static int probe(const char *path)
         return EISDIR;
     if (!temp_file_open(&new, path, 0666))
         return errno;
-    int why = write_all(new.fd, zeros, BYTES) && flush_to_disk(new.fd) != 0 ? 0 : errno;
+    size_t length = room < sizeof zeros ? room : sizeof zeros;
+    int why = write_all(new.fd, zeros, length) && flush_to_disk(new.fd) != 0 ? 0 : errno;
     temp_file_drop(&new);
     return why;
 }
 
+enum { PROBE_BYTES = 4096 }; /* a full disk may still have room for a name */
+
 oltr_status file_probe(const char *path, oltr_error *error)
 {
-    int why = probe(path);
+    int why = file_trouble(path, PROBE_BYTES);
     return why == 0 ? OLTR_OK
                     : set_error(error, OLTR_EIO, "%s: cannot write it: %s", path, strerror(why));
 }
@@ -173,7 +175,7 @@ oltr_status file_probe(const char *path, oltr_error *error)
 oltr_status file_probe_folder(const char *path, oltr_error *error)
 {
     char *name = file_join(path, "probe");
-    int why = name != NULL ? probe(name) : ENOMEM;
+    int why = name ? file_trouble(name, PROBE_BYTES) : ENOMEM;
     free(name);
     return why == 0 ? OLTR_OK
                     : set_error(error, OLTR_EIO, "%s: cannot write into this folder: %s", path,
@@ -182,11 +184,7 @@ oltr_status file_probe_folder(const char *path, oltr_error *error)
 
 bool file_name_is_plain(const char *name)
 {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     size_t length = strlen(name);
-    if (length == 0 || length > 100 || name[0] == '.' || name[0] == '-')
-        return false;
-    for (size_t i = 0; i < length; i++)
-        if (!isalnum((unsigned char)name[i]) && strchr("._-", name[i]) == NULL)
-            return false;
-    return true;
+    return length > 0 && length <= 100 && !strchr(".-", name[0]) && strspn(name, plain) == length;
 }

@@ -8,8 +8,8 @@
  * counts the figures that were not drawn. */
 json_t *page_json(const struct report *report, uint32_t *missing);
 
-/* The interactive plots of one figure, from its data file; NULL if the file is missing or broken,
- * or without memory. */
+/* The interactive plots of one figure; NULL if the results do not have its curves, or without
+ * memory. */
 json_t *page_plots(const struct report_experiment *experiment, const struct figure *figure);
 
 /* Writes page.json, and index.html with the same JSON inside. */

@@ -1,89 +1,32 @@
-/* page_plots.c - the interactive plots of a figure, from the figure's own data file.
+/* page_plots.c - the interactive plots of a figure: the curves that gnuplot draws, as JSON.
  *
- * The file of a regret figure has x and then a mean and a standard error for each curve: one plot.
- * That of a density figure has, for each attraction, "x at 0.1" and then a column for each
- * posterior: one plot for each attraction. */
+ * A regret figure is one plot, with a mean and a standard error for each curve.  A density figure
+ * is one plot for each attraction, with a density for each posterior. */
 #include "report/page/page.h"
 
-#include "report/figures/style.h"
-#include "report/io/csv.h"
+#include "report/figures/curves.h"
+#include "report/figures/density.h"
 #include "report/io/json_text.h"
-#include "report/io/whole_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_ROWS = 160 }; /* of a plot; a screen shows no more of them apart */
 
-/* ---- the data file ---- */
-
-struct sheet {
-    struct text memory;
-    int columns;
-    size_t rows;
-    char **cell; /* (1 + rows, columns): the heading first */
-};
-
-static void sheet_free(struct sheet *sheet)
+/* Five digits are enough for a curve; the last row is also printed. */
+static bool is_shown(size_t row, size_t rows)
 {
-    free(sheet->cell);
-    text_free(&sheet->memory);
+    size_t every = (rows + MOST_ROWS - 1) / MOST_ROWS;
+    return row % every == 0 || row < 5 || row + 1 == rows;
 }
 
-static int count_columns(const char *text)
+/* The array with a number of so many digits. */
+static json_t *with_number(json_t *array, double value, int digits)
 {
-    int count = 1;
-    bool quoted = false;
-    for (; *text && (quoted || !strchr("\r\n", *text)); text++) {
-        quoted ^= *text == '"';
-        count += *text == ',' && !quoted;
-    }
-    return count;
-}
-
-/* Reads a table of numbers with a heading; false if it is not one. */
-static bool sheet_parse(struct sheet *sheet)
-{
-    char *at = sheet->memory.bytes;
-    size_t lines = csv_lines(&sheet->memory);
-    if (!at || strlen(at) != sheet->memory.length)
-        return false;
-    sheet->columns = count_columns(at);
-    sheet->cell = calloc(lines * (size_t)sheet->columns + 1, sizeof *sheet->cell);
-    if (!sheet->cell || csv_record(&at, sheet->cell, sheet->columns) != sheet->columns)
-        return false;
-    while (*at) {
-        char **row = sheet->cell + ++sheet->rows * (size_t)sheet->columns;
-        if (csv_record(&at, row, sheet->columns) != sheet->columns)
-            return false;
-        for (int i = 0; i < sheet->columns; i++)
-            if (*row[i] && !number_is_plain(row[i]))
-                return false;
-    }
-    return sheet->rows > 0;
-}
-
-static bool sheet_read(const char *folder, const char *figure, struct sheet *sheet)
-{
-    char name[128];
-    return snprintf(name, sizeof name, "%s.csv", figure) < (int)sizeof name &&
-           file_read_in(folder, name, &sheet->memory, NULL) == OLTR_OK && sheet_parse(sheet);
-}
-
-/* ---- one plot ---- */
-
-/* Columns that are drawn together: x, then `step` columns for each curve. */
-struct plot {
-    const struct sheet *sheet;
-    const struct figure_scene *scene;
-    int x, first, curves, step;
-    const char *title, *x_title, *y_title;
-};
-
-static const char *curve_label(const struct plot *plot, int curve)
-{
-    return plot->sheet->cell[plot->first + curve * plot->step];
+    char rounded[40];
+    (void)snprintf(rounded, sizeof rounded, "%.*g", digits, value);
+    json_t *number = json_real(strtod(rounded, NULL));
+    return json_with(array, number ? number : json_null()); /* JSON has no infinity */
 }
 
 /* A gnuplot dash "(12,4)" as [12,4]; null: solid. */
@@ -95,108 +38,90 @@ static json_t *dash_json(const char *dash)
     return array;
 }
 
-/* The colours of the drawn figure, which belong to the labels of the whole experiment. */
-static json_t *curves_json(const struct plot *plot)
+static json_t *curve_json(const char *name, const struct style *style)
 {
-    bool own = plot->scene->n_policies == 0; /* posteriors */
-    size_t count = own ? (size_t)plot->curves : plot->scene->n_policies;
-    const char **label = calloc(count + 1, sizeof *label);
-    struct style *style = calloc(count + 1, sizeof *style);
-    json_t *array = label && style ? json_array() : NULL;
-    for (size_t i = 0; array && i < count; i++)
-        label[i] = own ? curve_label(plot, (int)i) : plot->scene->policy[i];
-    if (array)
-        style_assign(label, count, style);
-    for (int i = 0; array && i < plot->curves; i++) {
-        struct style found = {"#777777", "(2,3)", 0}; /* a bound is no policy */
-        for (size_t j = 0; j < count; j++)
-            found = strcmp(label[j], curve_label(plot, i)) == 0 ? style[j] : found;
-        array = json_with(array, json_pack("{s:o, s:s, s:o}", "name",
-                                           json_any_string(curve_label(plot, i)), "colour",
-                                           found.colour, "dash", dash_json(found.dash)));
+    return json_pack("{s:o, s:s, s:o}", "name", json_any_string(name), "colour", style->colour,
+                     "dash", dash_json(style->dash));
+}
+
+static json_t *plot_json(const char *title, const char *x, const char *y, bool errors,
+                         json_t *curves, json_t *rows)
+{
+    return json_pack("{s:o, s:o, s:s, s:b, s:o, s:o}", "title", json_any_string(title), "x",
+                     json_any_string(x), "y", y, "errors", errors, "curves", curves, "rows", rows);
+}
+
+/* ---- regret */
+
+static json_t *row_json(const struct drawing *drawing, double x, int digits)
+{
+    json_t *row = with_number(json_array(), x, 9);
+    for (size_t i = 0; i < drawing->n_curves; i++) {
+        const struct curve_point *here = drawing->curve[i].here;
+        row = here ? with_number(with_number(row, here->y, digits), here->se, digits)
+                   : json_with(json_with(row, json_null()), json_null());
     }
-    free(label);
-    free(style);
-    return array;
+    return row;
 }
 
-/* A cell with so many digits; an empty one is null. */
-static json_t *cell_json(const char *cell, int digits)
+static json_t *regret_plots(const struct figure *figure, const struct figure_scene *scene)
 {
-    char rounded[40];
-    (void)snprintf(rounded, sizeof rounded, "%.*g", digits, strtod(cell, NULL));
-    json_t *number = *cell ? json_real(strtod(rounded, NULL)) : NULL;
-    return number ? number : json_null();
+    struct drawing drawing;
+    json_t *curves = json_array(), *rows = json_array();
+    bool made = drawing_make(&drawing, figure, scene, NULL) == OLTR_OK, sweep = figure->x;
+    size_t count = 0, at = 0;
+    double x;
+    for (size_t i = 0; made && i < drawing.n_curves; i++)
+        curves = json_with(curves, curve_json(drawing.curve[i].label, &drawing.curve[i].style));
+    while (made && drawing_next(&drawing, &x))
+        count++;
+    for (; made && drawing_next(&drawing, &x); at++)
+        if (is_shown(at, count))
+            rows = json_with(rows, row_json(&drawing, x, at + 1 == count ? 9 : 5));
+    drawing_free(&drawing);
+    json_t *plot =
+        plot_json(figure->title, sweep ? scene->sweep_key : "round",
+                  sweep ? "final cumulative regret" : "cumulative regret", true, curves, rows);
+    return json_with(json_array(), made ? plot : NULL);
 }
 
-/* Every row, or so many that no difference is seen; always the first ones and the last.  Five
- * digits are enough for a curve; the last row is also printed. */
-static json_t *rows_json(const struct plot *plot)
+/* ---- densities */
+
+static json_t *density_plot(const struct density_panels *panels, size_t panel)
 {
-    const struct sheet *sheet = plot->sheet;
-    size_t every = (sheet->rows + MOST_ROWS - 1) / MOST_ROWS;
-    json_t *rows = json_array();
-    for (size_t i = 0; i < sheet->rows; i++) {
-        bool last = i + 1 == sheet->rows;
-        if (i % every != 0 && !last && i >= 5)
+    struct style style[MAX_POSTERIORS];
+    char title[80];
+    json_t *curves = json_array(), *rows = json_array();
+    density_styles(panels, style);
+    for (size_t q = 0; q < panels->n_posteriors; q++)
+        curves = json_with(curves, curve_json(density_at(panels, 0, q, 0)->posterior, &style[q]));
+    for (size_t i = 0; i < panels->n_points; i++) {
+        if (!is_shown(i, panels->n_points))
             continue;
-        char **cell = sheet->cell + (i + 1) * (size_t)sheet->columns;
-        json_t *row = json_with(json_array(), cell_json(cell[plot->x], 9));
-        for (int j = 0; j < plot->curves * plot->step; j++)
-            row = json_with(row, cell_json(cell[plot->first + j], last ? 9 : 5));
+        json_t *row = with_number(json_array(), density_at(panels, panel, 0, i)->x, 9);
+        for (size_t q = 0; q < panels->n_posteriors; q++)
+            row = with_number(row, density_at(panels, panel, q, i)->density,
+                              i + 1 == panels->n_points ? 9 : 5);
         rows = json_with(rows, row);
     }
-    return rows;
+    (void)snprintf(title, sizeof title, "attraction %.40s",
+                   density_at(panels, panel, 0, 0)->attraction);
+    return plot_json(title, "attraction", "density", false, curves, rows);
 }
 
-static json_t *plot_json(const struct plot *plot)
+static json_t *density_plots(const char *folder)
 {
-    return json_pack("{s:o, s:o, s:s, s:b, s:o, s:o}", "title", json_any_string(plot->title), "x",
-                     json_any_string(plot->x_title), "y", plot->y_title, "errors", plot->step == 2,
-                     "curves", curves_json(plot), "rows", rows_json(plot));
-}
-
-/* ---- the plots of a figure ---- */
-
-static json_t *regret_plots(const struct figure_scene *scene, const struct figure *figure,
-                            const struct sheet *sheet)
-{
-    struct plot plot = {.sheet = sheet,
-                        .scene = scene,
-                        .first = 1,
-                        .curves = (sheet->columns - 1) / 2,
-                        .step = 2,
-                        .title = figure->title,
-                        .x_title = sheet->cell[0]};
-    plot.y_title = figure->x == FIGURE_SWEEP ? "final cumulative regret" : "cumulative regret";
-    return json_with(json_array(), plot_json(&plot));
-}
-
-static json_t *density_plots(const struct figure_scene *scene, const struct sheet *sheet)
-{
-    static const char mark[] = "x at ";
-    json_t *plots = json_array();
-    for (int x = 0, next; x < sheet->columns; x = next) {
-        for (next = x + 1; next < sheet->columns && strncmp(sheet->cell[next], mark, 5) != 0;)
-            next++;
-        bool marked = strncmp(sheet->cell[x], mark, 5) == 0;
-        char title[80];
-        (void)snprintf(title, sizeof title, "attraction %.40s", sheet->cell[x] + (marked ? 5 : 0));
-        struct plot plot = {sheet, scene,        x,        x + 1, next - x - 1, 1,
-                            title, "attraction", "density"};
-        plots = json_with(plots, plot_json(&plot));
-    }
+    struct density_panels panels;
+    json_t *plots = density_read(folder, &panels, NULL) == OLTR_OK ? json_array() : NULL;
+    for (size_t p = 0; plots && p < panels.n_panels; p++)
+        plots = json_with(plots, density_plot(&panels, p));
+    csv_free(&panels.file);
     return plots;
 }
 
 json_t *page_plots(const struct report_experiment *experiment, const struct figure *figure)
 {
     const struct manifest *manifest = &experiment->folder.manifest;
-    struct sheet sheet = {0};
-    json_t *plots = NULL;
-    if (sheet_read(experiment->path, figure->file, &sheet))
-        plots = manifest->is_concentration ? density_plots(&manifest->scene, &sheet)
-                                           : regret_plots(&manifest->scene, figure, &sheet);
-    sheet_free(&sheet);
-    return plots;
+    return manifest->is_concentration ? density_plots(experiment->path)
+                                      : regret_plots(figure, &manifest->scene);
 }

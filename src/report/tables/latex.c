@@ -1,5 +1,4 @@
-/* latex.c - summary.tex: the last regrets of every experiment as booktabs tables, ready to be put
- * into a paper.
+/* latex.c - summary.tex: the last regrets of every experiment as booktabs tables for a paper.
  *
  * The best of a column is bold where the paired difference to the next one is more than three
  * standard errors. */
@@ -15,27 +14,17 @@
 
 enum { COLUMNS_OF_A_TABLE = 9 };
 
-/* Labels come from files; LaTeX takes ten characters for orders. */
+/* Adds text from a file; ten characters have a meaning in LaTeX. */
 static void add_words(struct text *out, const char *words)
 {
-    static const struct {
-        char c;
-        const char *tex;
-    } special[] = {{'\\', "\\textbackslash{}"},
-                   {'{', "\\{"},
-                   {'}', "\\}"},
-                   {'$', "\\$"},
-                   {'&', "\\&"},
-                   {'#', "\\#"},
-                   {'_', "\\_"},
-                   {'%', "\\%"},
-                   {'~', "\\textasciitilde{}"},
-                   {'^', "\\textasciicircum{}"}};
-    for (; *words != '\0'; words++) {
-        const char *tex = NULL;
-        for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
-            tex = special[i].c == *words ? special[i].tex : tex;
-        text_bytes(out, tex != NULL ? tex : words, tex != NULL ? strlen(tex) : 1);
+    static const char special[] = "\\{}$&#_%~^";
+    static const char *const tex[] = {
+        "\\textbackslash{}",  "\\{", "\\}", "\\$", "\\&", "\\#", "\\_", "\\%", "\\textasciitilde{}",
+        "\\textasciicircum{}"};
+    for (; *words; words++) {
+        const char *found = strchr(special, *words);
+        text_bytes(out, found ? tex[found - special] : words,
+                   found ? strlen(tex[found - special]) : 1);
     }
 }
 
@@ -65,13 +54,11 @@ static void add_rows(const struct figure_scene *scene, const struct column *colu
                      uint32_t n_columns, struct text *out)
 {
     for (uint32_t i = 0; i < scene->n_policies; i++) {
-        text_add(
-            out,
-            "  {}"); /* a label may begin with a bracket, which \\ would take for its argument */
+        text_add(out, "  {}"); /* else \\ takes a bracket of the label for its argument */
         add_words(out, scene->policy[i]);
         for (uint32_t j = 0; j < n_columns; j++) {
             const struct ranked *ranked = find(&column[j], i);
-            if (ranked == NULL)
+            if (!ranked)
                 text_add(out, " & --");
             else
                 add_cell(out, ranked, column[j].clear && ranked == column[j].ranked);
@@ -87,7 +74,7 @@ static void add_heading(const struct folder *folder, const struct column *column
     text_add(out, "  policy");
     for (uint32_t j = 0; j < n_columns; j++) {
         text_add(out, " & ");
-        if (scene->sweep_key != NULL)
+        if (scene->sweep_key)
             add_words(out, scene->point[first + j].sweep);
         else if (column[j].count > 0)
             text_printf(out, "regret at $T = %" PRIu64 "$", column[j].ranked[0].row->round);
@@ -101,8 +88,8 @@ static void add_table(const struct report_experiment *experiment, const struct c
     const struct folder *folder = &experiment->folder;
     const char *title = json_string_value(json_object_get(folder->manifest.json, "title"));
     text_add(out, "\\begin{table}[t]\n  \\centering\n  \\caption{");
-    add_words(out, title != NULL ? title : experiment->name);
-    if (folder->manifest.scene.sweep_key != NULL) {
+    add_words(out, title ? title : experiment->name);
+    if (folder->manifest.scene.sweep_key) {
         text_add(out, "; columns: \\texttt{");
         add_words(out, folder->manifest.scene.sweep_key);
         text_add(out, "}");
@@ -131,7 +118,7 @@ static bool add_columns(const struct report_experiment *experiment, uint32_t fir
     const struct figure_scene *scene = &experiment->folder.manifest.scene;
     struct column column[COLUMNS_OF_A_TABLE] = {{0, NULL, false}};
     struct ranked *room = calloc((size_t)n_columns * scene->n_policies + 1, sizeof *room);
-    for (uint32_t j = 0; room != NULL && j < n_columns; j++) {
+    for (uint32_t j = 0; room && j < n_columns; j++) {
         const char *sweep = scene->point[first + j].sweep;
         column[j].ranked = room + (size_t)j * scene->n_policies;
         column[j].count = rank_policies(&experiment->folder, sweep, column[j].ranked);
@@ -139,21 +126,20 @@ static bool add_columns(const struct report_experiment *experiment, uint32_t fir
             column[j].count > 1 &&
             rank_is_clear(&experiment->folder, sweep, &column[j].ranked[0], &column[j].ranked[1]);
     }
-    if (room != NULL)
+    if (room)
         add_table(experiment, column, first, n_columns, out);
+    bool made = room;
     free(room);
-    return room != NULL;
+    return made;
 }
 
 void latex_write(const struct report *report, struct text *out)
 {
-    text_printf(
-        out,
-        "%% summary.tex - written by oltr %s; \\usepackage{booktabs}, then \\input this file.\n"
-        "%% The best of a column is bold where its paired difference to the next is more than "
-        "three standard "
-        "errors.\n\n",
-        oltr_version());
+    text_printf(out,
+                "%% summary.tex - written by oltr %s; \\usepackage{booktabs}, then \\input this "
+                "file.\n%% The best of a column is bold where its paired difference to the next is "
+                "more than three standard errors.\n\n",
+                oltr_version());
     for (size_t i = 0; i < report->count; i++) {
         const struct report_experiment *experiment = &report->experiment[i];
         uint32_t points = experiment->there && !experiment->folder.manifest.is_concentration

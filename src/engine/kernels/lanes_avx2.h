@@ -1,0 +1,410 @@
+/* lanes_avx2.h - the operations of lanes.h in AVX2. */
+#ifndef OLTR_ENGINE_KERNELS_LANES_AVX2_H
+#define OLTR_ENGINE_KERNELS_LANES_AVX2_H
+
+#include <immintrin.h>
+
+#include "engine/kernels/cpu.h"
+#include "engine/kernels/philox.h"
+
+#define VERSION(name) name##_avx2
+#define LANES_TARGET TARGET_AVX2
+#define LANES_INLINE AVX2_INLINE
+
+typedef __m256 f8;
+typedef __m256i w8;
+typedef __m256 m8;
+typedef __m256d d4;
+typedef __m128 f4;
+
+/* ---- words */
+
+LANES_INLINE w8 w8_all(uint32_t x)
+{
+    return _mm256_set1_epi32((int)x);
+}
+
+LANES_INLINE w8 w8_count(void) /* 0, 1, ..., 7 */
+{
+    return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+LANES_INLINE w8 w8_load(const uint32_t *x)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)x);
+}
+
+LANES_INLINE void w8_store(uint32_t *x, w8 v)
+{
+    _mm256_storeu_si256((__m256i *)(void *)x, v);
+}
+
+LANES_INLINE w8 w8_add(w8 a, w8 b)
+{
+    return _mm256_add_epi32(a, b);
+}
+
+LANES_INLINE w8 w8_sub(w8 a, w8 b)
+{
+    return _mm256_sub_epi32(a, b);
+}
+
+LANES_INLINE w8 w8_and(w8 a, w8 b)
+{
+    return _mm256_and_si256(a, b);
+}
+
+LANES_INLINE w8 w8_xor(w8 a, w8 b)
+{
+    return _mm256_xor_si256(a, b);
+}
+
+/* Shifts by a constant. */
+#define w8_left(x, n) _mm256_slli_epi32(x, n)
+#define w8_right(x, n) _mm256_srli_epi32(x, n)
+#define w8_right_signed(x, n) _mm256_srai_epi32(x, n)
+
+/* The high and the low words of the products of 64 bits with a constant. */
+typedef struct products {
+    w8 high, low;
+} products;
+
+LANES_INLINE products w8_multiply(w8 x, uint32_t by)
+{
+    const w8 m = w8_all(by);
+    w8 even = _mm256_mul_epu32(x, m), odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), m);
+    return (products){_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA),
+                      _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA)};
+}
+
+/* Philox4x32-10 of eight counters c, in place; c[1] and c[3] are the same in all lanes.  Even and
+ * odd lanes go apart, each word in the low half of 64 bits, where the 32x32->64 multiplication
+ * needs it; the high halves are never read. */
+LANES_INLINE void philox8(w8 c[4], uint32_t key0, uint32_t key1)
+{
+    const w8 m0 = w8_all(PHILOX_M0), m1 = w8_all(PHILOX_M1);
+    const w8 step0 = w8_all(PHILOX_W0), step1 = w8_all(PHILOX_W1);
+    w8 e0 = c[0], e1 = c[1], e2 = c[2], e3 = c[3], k0 = w8_all(key0), k1 = w8_all(key1);
+    w8 o0 = _mm256_srli_epi64(e0, 32), o1 = e1, o2 = _mm256_srli_epi64(e2, 32), o3 = e3;
+    for (uint32_t i = 0; i < PHILOX_ROUNDS; i++) {
+        w8 pe0 = _mm256_mul_epu32(e0, m0), pe1 = _mm256_mul_epu32(e2, m1);
+        w8 po0 = _mm256_mul_epu32(o0, m0), po1 = _mm256_mul_epu32(o2, m1);
+        e0 = w8_xor(_mm256_srli_epi64(pe1, 32), w8_xor(e1, k0));
+        o0 = w8_xor(_mm256_srli_epi64(po1, 32), w8_xor(o1, k0));
+        e2 = w8_xor(_mm256_srli_epi64(pe0, 32), w8_xor(e3, k1));
+        o2 = w8_xor(_mm256_srli_epi64(po0, 32), w8_xor(o3, k1));
+        e1 = pe1;
+        o1 = po1;
+        e3 = pe0;
+        o3 = po0;
+        k0 = w8_add(k0, step0);
+        k1 = w8_add(k1, step1);
+    }
+    c[0] = _mm256_blend_epi32(e0, _mm256_slli_epi64(o0, 32), 0xAA);
+    c[1] = _mm256_blend_epi32(e1, _mm256_slli_epi64(o1, 32), 0xAA);
+    c[2] = _mm256_blend_epi32(e2, _mm256_slli_epi64(o2, 32), 0xAA);
+    c[3] = _mm256_blend_epi32(e3, _mm256_slli_epi64(o3, 32), 0xAA);
+}
+
+/* ---- floats */
+
+LANES_INLINE f8 f8_all(float x)
+{
+    return _mm256_set1_ps(x);
+}
+
+LANES_INLINE f8 f8_load(const float *x)
+{
+    return _mm256_loadu_ps(x);
+}
+
+LANES_INLINE void f8_store(float *x, f8 v)
+{
+    _mm256_storeu_ps(x, v);
+}
+
+LANES_INLINE f8 f8_gather(const float *x, w8 i)
+{
+    return _mm256_i32gather_ps(x, i, sizeof *x);
+}
+
+LANES_INLINE f8 f8_of_signed(w8 x)
+{
+    return _mm256_cvtepi32_ps(x);
+}
+
+LANES_INLINE f8 f8_of_bits(w8 x)
+{
+    return _mm256_castsi256_ps(x);
+}
+
+LANES_INLINE w8 f8_bits(f8 x)
+{
+    return _mm256_castps_si256(x);
+}
+
+LANES_INLINE f8 f8_add(f8 a, f8 b)
+{
+    return _mm256_add_ps(a, b);
+}
+
+LANES_INLINE f8 f8_sub(f8 a, f8 b)
+{
+    return _mm256_sub_ps(a, b);
+}
+
+LANES_INLINE f8 f8_mul(f8 a, f8 b)
+{
+    return _mm256_mul_ps(a, b);
+}
+
+LANES_INLINE f8 f8_div(f8 a, f8 b)
+{
+    return _mm256_div_ps(a, b);
+}
+
+LANES_INLINE f8 f8_sqrt(f8 x)
+{
+    return _mm256_sqrt_ps(x);
+}
+
+LANES_INLINE f8 f8_fma(f8 a, f8 b, f8 c) /* a b + c */
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+LANES_INLINE f8 f8_fms(f8 a, f8 b, f8 c) /* a b - c */
+{
+    return _mm256_fmsub_ps(a, b, c);
+}
+
+LANES_INLINE f8 f8_neg(f8 x)
+{
+    return _mm256_xor_ps(x, _mm256_set1_ps(-0.0f));
+}
+
+LANES_INLINE f8 f8_max(f8 a, f8 b)
+{
+    return _mm256_max_ps(a, b);
+}
+
+LANES_INLINE f8 f8_min(f8 a, f8 b)
+{
+    return _mm256_min_ps(a, b);
+}
+
+LANES_INLINE m8 f8_greater(f8 a, f8 b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_GT_OQ);
+}
+
+LANES_INLINE m8 f8_equal(f8 a, f8 b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_EQ_OQ);
+}
+
+LANES_INLINE m8 f8_reaches(f8 a, f8 b) /* a >= b */
+{
+    return _mm256_cmp_ps(a, b, _CMP_GE_OQ);
+}
+
+/* Every lane's neighbour at a distance of 1, 2 or 4. */
+LANES_INLINE f8 f8_swap_1(f8 x)
+{
+    return _mm256_permute_ps(x, 0xB1);
+}
+
+LANES_INLINE f8 f8_swap_2(f8 x)
+{
+    return _mm256_permute_ps(x, 0x4E);
+}
+
+LANES_INLINE f8 f8_swap_4(f8 x)
+{
+    return _mm256_permute2f128_ps(x, x, 1);
+}
+
+LANES_INLINE float f8_largest(f8 x)
+{
+    __m128 h = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    h = _mm_max_ps(h, _mm_movehl_ps(h, h));
+    return _mm_cvtss_f32(_mm_max_ss(h, _mm_movehdup_ps(h)));
+}
+
+LANES_INLINE float f8_least(f8 x)
+{
+    __m128 h = _mm_min_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    h = _mm_min_ps(h, _mm_movehl_ps(h, h));
+    return _mm_cvtss_f32(_mm_min_ss(h, _mm_movehdup_ps(h)));
+}
+
+LANES_INLINE w8 m8_words(m8 x) /* all bits of a lane, or none */
+{
+    return _mm256_castps_si256(x);
+}
+
+LANES_INLINE m8 m8_of_signs(w8 x) /* the lanes whose highest bit is set */
+{
+    return _mm256_castsi256_ps(x);
+}
+
+LANES_INLINE m8 m8_and(m8 a, m8 b)
+{
+    return _mm256_and_ps(a, b);
+}
+
+LANES_INLINE m8 m8_or(m8 a, m8 b)
+{
+    return _mm256_or_ps(a, b);
+}
+
+LANES_INLINE f8 f8_select(m8 where, f8 yes, f8 no)
+{
+    return _mm256_blendv_ps(no, yes, where);
+}
+
+LANES_INLINE uint32_t m8_bits(m8 x) /* bit i: lane i */
+{
+    return (uint32_t)_mm256_movemask_ps(x);
+}
+
+/* ---- four floats, four doubles */
+
+LANES_INLINE f4 f4_all(float x)
+{
+    return _mm_set1_ps(x);
+}
+
+LANES_INLINE f4 f4_load(const float *x)
+{
+    return _mm_loadu_ps(x);
+}
+
+LANES_INLINE void f4_store(float *x, f4 v)
+{
+    _mm_storeu_ps(x, v);
+}
+
+LANES_INLINE __m128i f4_first(size_t n)
+{
+    static const int32_t lanes[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+    return _mm_loadu_si128((const __m128i *)(const void *)(lanes + 4 - n));
+}
+
+/* The first n <= 4, the others being 0 and not read, or not written. */
+LANES_INLINE f4 f4_load_first(const float *x, size_t n)
+{
+    return _mm_maskload_ps(x, f4_first(n));
+}
+
+LANES_INLINE void f4_store_first(float *x, f4 v, size_t n)
+{
+    _mm_maskstore_ps(x, f4_first(n), v);
+}
+
+LANES_INLINE f4 f4_mul(f4 a, f4 b)
+{
+    return _mm_mul_ps(a, b);
+}
+
+LANES_INLINE d4 d4_of_floats(f4 x)
+{
+    return _mm256_cvtps_pd(x);
+}
+
+LANES_INLINE d4 d4_all(double x)
+{
+    return _mm256_set1_pd(x);
+}
+
+LANES_INLINE d4 d4_load(const double *x)
+{
+    return _mm256_loadu_pd(x);
+}
+
+LANES_INLINE void d4_store(double *x, d4 v)
+{
+    _mm256_storeu_pd(x, v);
+}
+
+/* The first n of four, those from n on being 0 and not read; n may be more than 4.  In pieces and
+ * not under a mask: short vectors are read a moment after they were written, and a processor hands
+ * a store to the next load before it is in the cache only if neither has a mask and the load is no
+ * longer than the store. */
+LANES_INLINE d4 d4_load_first(const double *x, size_t n)
+{
+    if (n >= 4)
+        return _mm256_loadu_pd(x);
+    __m128d low = n == 0 ? _mm_setzero_pd() : n == 1 ? _mm_load_sd(x) : _mm_loadu_pd(x);
+    __m128d high = n == 3 ? _mm_load_sd(x + 2) : _mm_setzero_pd();
+    return _mm256_insertf128_pd(_mm256_castpd128_pd256(low), high, 1);
+}
+
+/* The same under a mask: without a branch, for what was written long ago. */
+LANES_INLINE d4 d4_load_masked(const double *x, size_t n)
+{
+    return _mm256_maskload_pd(x, _mm256_cvtepi32_epi64(f4_first(n)));
+}
+
+LANES_INLINE void d4_store_first(double *x, d4 v, size_t n)
+{
+    const __m128d low = _mm256_castpd256_pd128(v);
+    if (n >= 4)
+        _mm256_storeu_pd(x, v);
+    else if (n == 1)
+        _mm_store_sd(x, low);
+    else if (n >= 2)
+        _mm_storeu_pd(x, low);
+    if (n == 3)
+        _mm_store_sd(x + 2, _mm256_extractf128_pd(v, 1));
+}
+
+LANES_INLINE d4 d4_add(d4 a, d4 b)
+{
+    return _mm256_add_pd(a, b);
+}
+
+LANES_INLINE d4 d4_fma(d4 a, d4 b, d4 c) /* a b + c */
+{
+    return _mm256_fmadd_pd(a, b, c);
+}
+
+LANES_INLINE d4 d4_max(d4 a, d4 b)
+{
+    return _mm256_max_pd(a, b);
+}
+
+LANES_INLINE d4 d4_min(d4 a, d4 b)
+{
+    return _mm256_min_pd(a, b);
+}
+
+LANES_INLINE d4 d4_swap_1(d4 x)
+{
+    return _mm256_permute_pd(x, 5);
+}
+
+LANES_INLINE d4 d4_swap_2(d4 x)
+{
+    return _mm256_permute2f128_pd(x, x, 1);
+}
+
+LANES_INLINE double d4_largest(d4 x)
+{
+    __m128d h = _mm_max_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
+    return _mm_cvtsd_f64(_mm_max_sd(h, _mm_unpackhi_pd(h, h)));
+}
+
+LANES_INLINE uint32_t d4_equal_bits(d4 a, d4 b) /* bit i: lanes i are equal */
+{
+    return (uint32_t)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_EQ_OQ));
+}
+
+LANES_INLINE double d4_sum(d4 x) /* (0 + 1) + (2 + 3) */
+{
+    d4 pairs = _mm256_hadd_pd(x, x);
+    return _mm_cvtsd_f64(
+        _mm_add_sd(_mm256_castpd256_pd128(pairs), _mm256_extractf128_pd(pairs, 1)));
+}
+
+#endif
