@@ -67,7 +67,7 @@ static inline void check_within(const char *what, const char *detail, double val
 {
     stat_comparisons++;
     if (!(fabs(value) <= threshold))
-        FAIL_WITH("%s: %s is %g, allowed is %g", what, detail, value, threshold);
+        fail_msg("%s: %s is %g, allowed is %g", what, detail, value, threshold);
 }
 
 /* A standardised sum of n terms. */
@@ -91,7 +91,7 @@ static inline void check_count(const char *what, const char *detail, unsigned co
     double high = count == 0 ? 1 : expected > 0 ? gsl_cdf_poisson_Q(count - 1, expected) : 0;
     stat_comparisons++;
     if (!(low >= ALPHA / 2 && high >= ALPHA / 2))
-        FAIL_WITH("%s: %u events %s, expected are %g", what, count, detail, expected);
+        fail_msg("%s: %u events %s, expected are %g", what, count, detail, expected);
 }
 
 /* Counts of `cells` equally likely outcomes; expects many of each. */
@@ -107,8 +107,8 @@ static inline void check_uniform_cells(const char *what, const unsigned *count, 
     stat_comparisons++;
     double chance = gsl_cdf_chisq_Q(squares, (double)cells - 1);
     if (!(chance >= ALPHA))
-        FAIL_WITH("%s: chi-square %g with %zu cells has probability %g", what, squares, cells,
-                  chance);
+        fail_msg("%s: chi-square %g with %zu cells has probability %g", what, squares, cells,
+                 chance);
 }
 
 /* ---- Kolmogorov-Smirnov */

@@ -87,8 +87,8 @@ static uint32_t unguard(void)
 static void few_passes(const char *kind, uint32_t touched)
 {
     if (touched > MOST_PASSES * guarded.n_pages)
-        FAIL_WITH("%s: oltr_learn touched %u pages of a list of %u: more than %u passes over it",
-                  kind, (unsigned)touched, (unsigned)guarded.n_pages, (unsigned)MOST_PASSES);
+        fail_msg("%s: oltr_learn touched %u pages of a list of %u: more than %u passes over it",
+                 kind, (unsigned)touched, (unsigned)guarded.n_pages, (unsigned)MOST_PASSES);
 }
 
 /* Learns from the K items that lie last in the list of all items. */
@@ -133,7 +133,7 @@ static void candidates_are_read_a_few_times(void **state)
             settings.dim = DIM;
         oltr_policy *policy = oltr_policy_new(&settings, &error);
         if (!policy)
-            FAIL_WITH("%s: %s", info->name, error.msg);
+            fail_msg("%s: %s", info->name, error.msg);
         for (uint32_t round = 0; round < 3; round++)
             one_lesson(policy, info->contextual ? x : NULL);
         oltr_policy_free(policy);

@@ -34,7 +34,7 @@ static const double shapes[][2] = {
     {0.8, 0.8},   {0.9, 1e3},
     {0.99, 0.05}, {0.999999, 0.999999},
 };
-enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+enum { N_SHAPES = COUNT(shapes) };
 
 /* ---- the law of log-odds */
 
@@ -134,9 +134,9 @@ static void tiny_shapes_give_the_right_shares(void **state)
     static const double tiny[][2] = {
         {1e-3, 1e-3}, {1e-3, 2e-3}, {1e-2, 1e-2}, {1e-3, 5}, {5, 1e-3}};
     static const double limits[] = {1e-300, 1e-100, 1e-6, 0.5, 0.999};
-    for (size_t s = 0; s < sizeof tiny / sizeof *tiny; s++) {
+    for (size_t s = 0; s < COUNT(tiny); s++) {
         size_t n = fill_scalar(tiny[s], 200 + s);
-        for (size_t l = 0; l < sizeof limits / sizeof *limits; l++) {
+        for (size_t l = 0; l < COUNT(limits); l++) {
             unsigned above = 0;
             for (size_t i = 0; i < n; i++)
                 above += draws[i] > limits[l];
@@ -155,7 +155,7 @@ static void extreme_shapes_give_draws_in_the_interval(void **state)
             for (int draw = 0; draw < 1000; draw++) {
                 double x = oltr_rng_beta(&rng, extreme[i], extreme[j]);
                 if (!(x >= 0 && x <= 1))
-                    FAIL_WITH("oltr_rng_beta(%g, %g) gives %g", extreme[i], extreme[j], x);
+                    fail_msg("oltr_rng_beta(%g, %g) gives %g", extreme[i], extreme[j], x);
             }
         }
 }
@@ -204,7 +204,7 @@ static void vanishing_shapes_give_the_right_shares(void **state)
     static const double tiny[][2] = {{1e-10, 3e-10},   {1e-30, 1e-30},   {1e-40, 4e-40},
                                      {2e-300, 1e-300}, {1e-200, 1e-300}, {1e-12, 0.5},
                                      {1e-310, 3e-310}, {5e-324, 5e-324}, {1, 5e-324}};
-    for (size_t s = 0; s < sizeof tiny / sizeof *tiny; s++) {
+    for (size_t s = 0; s < COUNT(tiny); s++) {
         size_t n = fill_scores(tiny[s], 300 + s);
         unsigned above = 0;
         for (size_t i = 0; i < n; i++)

@@ -12,7 +12,7 @@
 enum { N = 1 << 16 }; /* times EFFORT */
 
 static const double shapes[] = {0.01, 0.1, 0.5, 0.999, 1, 1.001, 1.5, 2, 10, 1000, 1e6};
-enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+enum { N_SHAPES = COUNT(shapes) };
 
 /* Wilson and Hilferty (1931): for large shapes, the cube root is normal.  GSL is wrong in the first
  * digit for some x there. */
@@ -109,9 +109,9 @@ static void tiny_shapes_give_the_right_share_of_tiny_draws(void **state)
 {
     static const double tiny[] = {1e-3, 1e-2, 0.05};
     static const double limits[] = {1e-300, 1e-100, 1e-10, 1e-3, 1};
-    for (size_t s = 0; s < sizeof tiny / sizeof *tiny; s++) {
+    for (size_t s = 0; s < COUNT(tiny); s++) {
         size_t n = fill(draws, tiny[s], 200 + s);
-        for (size_t l = 0; l < sizeof limits / sizeof *limits; l++) {
+        for (size_t l = 0; l < COUNT(limits); l++) {
             unsigned above = 0;
             for (size_t i = 0; i < n; i++)
                 above += draws[i] > limits[l];
@@ -124,7 +124,7 @@ static void tiny_shapes_give_the_right_share_of_tiny_draws(void **state)
 static void extreme_shapes_give_finite_draws(void **state)
 {
     static const double extreme[] = {1e-300, 1e-10, 1e9, 1e15, 1e300};
-    for (size_t s = 0; s < sizeof extreme / sizeof *extreme; s++) {
+    for (size_t s = 0; s < COUNT(extreme); s++) {
         oltr_rng rng = oltr_rng_make(3, s);
         for (int i = 0; i < 10000; i++) {
             double x = oltr_rng_gamma(&rng, extreme[s]);

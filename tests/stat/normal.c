@@ -126,7 +126,7 @@ static void far_tails_are_right(const char *what, fill *draw, uint64_t blocks)
     static const char *const below[] = {"below -3", "below -4", "below -5", "below -6"};
     static const char *const above[] = {"above 3", "above 4", "above 5", "above 6"};
     static double x[1 << 16];
-    const size_t n = sizeof x / sizeof *x;
+    const size_t n = COUNT(x);
     unsigned low[SIGMAS] = {0}, high[SIGMAS] = {0};
     for (uint64_t block = 0; block < blocks; block++) {
         draw(x, n, 100 + block);

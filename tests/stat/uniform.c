@@ -71,7 +71,7 @@ static void uniform_low_digits_are_fair(void **state)
 static void below_is_fair(void **state)
 {
     static const uint32_t sizes[] = {2, 3, 5, 6, 7, 10, 12, 16, 100, 255, 256, 257, 1000};
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    for (size_t s = 0; s < COUNT(sizes); s++) {
         unsigned count[1000] = {0};
         oltr_rng rng = oltr_rng_make(5, sizes[s]);
         for (int i = 0; i < N * EFFORT; i++) {
@@ -86,7 +86,7 @@ static void below_is_fair(void **state)
 static void below_is_fair_for_numbers_near_the_word_size(void **state)
 {
     static const uint32_t sizes[] = {0x80000001u, 0xC0000000u, 0xAAAAAAABu, UINT32_MAX};
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    for (size_t s = 0; s < COUNT(sizes); s++) {
         unsigned thirds[3] = {0}, remainders[3] = {0};
         oltr_rng rng = oltr_rng_make(6, sizes[s]);
         for (int i = 0; i < N * EFFORT; i++) {
@@ -110,7 +110,7 @@ static void below_one_is_zero(void **state)
 static void ties_pick_each_of_n_equally(void **state)
 {
     static const uint32_t sizes[] = {2, 3, 7, 100};
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    for (size_t s = 0; s < COUNT(sizes); s++) {
         unsigned by_round[100] = {0}, by_slot[100] = {0};
         oltr_rng base = oltr_rng_make(8, 1);
         for (uint32_t i = 0; i < N * EFFORT / 2; i++) {

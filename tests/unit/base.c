@@ -31,7 +31,7 @@ static void every_status_has_its_own_name_and_text(void **state)
 static void a_status_out_of_range_still_has_a_name_and_a_text(void **state)
 {
     const int strange[] = {-1, OLTR_STATUS_COUNT, OLTR_STATUS_COUNT + 1, INT32_MAX, INT32_MIN};
-    for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) {
+    for (size_t i = 0; i < COUNT(strange); i++) {
         assert_non_null(oltr_status_name((oltr_status)strange[i]));
         assert_non_null(oltr_strerror((oltr_status)strange[i]));
         assert_true(strlen(oltr_status_name((oltr_status)strange[i])) > 0);
@@ -97,7 +97,7 @@ static const entry entries[] = {
 
 static const char *nearest(const char *word)
 {
-    return nearest_name(word, entries, sizeof entries / sizeof *entries, sizeof *entries);
+    return nearest_name(word, entries, COUNT(entries), sizeof *entries);
 }
 
 static void a_misspelt_name_finds_the_right_one(void **state)
@@ -128,7 +128,7 @@ static void the_plan_puts_arrays_side_by_side_and_aligned(void **state)
     static const size_t counts[] = {1, 0, 7, 64, 65, 1000, 3}, sizes[] = {8, 4, 1, 1, 1, 24, 4};
     layout plan = {0, 0};
     size_t end = 0;
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    for (size_t i = 0; i < COUNT(counts); i++) {
         size_t at = layout_take(&plan, counts[i], sizes[i]);
         assert_int_equal(at % LAYOUT_ALIGN, 0);
         assert_true(at >= end);
@@ -153,7 +153,7 @@ static void a_size_that_does_not_fit_is_an_overflow(void **state)
 {
     static const size_t counts[] = {SIZE_MAX, SIZE_MAX / 8 + 1, SIZE_MAX / 2, SIZE_MAX / 4 + 1},
                         sizes[] = {1, 8, 2, 8};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    for (size_t i = 0; i < COUNT(counts); i++) {
         layout plan = {128, 0};
         layout_take(&plan, counts[i], sizes[i]);
         assert_int_equal(plan.overflow, 1);
@@ -173,7 +173,7 @@ static void a_sum_that_does_not_fit_is_an_overflow_that_stays(void **state)
 /* ---- bytes */
 
 static const double round_trip[] = {0.0, -0.0, 1.5, -1e300, 5e-324, INFINITY, -INFINITY, NAN};
-enum { ROUND_TRIP = sizeof round_trip / sizeof *round_trip };
+enum { ROUND_TRIP = COUNT(round_trip) };
 
 static void put_everything(writer *w)
 {
@@ -308,15 +308,15 @@ static uint64_t crc64_slow(const unsigned char *bytes, size_t n)
     return ~crc;
 }
 
-static void fill(unsigned char *bytes, size_t n, source *from)
+static void fill(unsigned char *bytes, size_t n, dice *from)
 {
     for (size_t i = 0; i < n; i++)
-        bytes[i] = (unsigned char)next_below(from, 256);
+        bytes[i] = (unsigned char)below(from, 256);
 }
 
 static void the_checksum_agrees_with_the_bitwise_one_at_every_length_and_alignment(void **state)
 {
-    source from = {1};
+    dice from = {1};
     unsigned char bytes[300];
     fill(bytes, sizeof bytes, &from);
     for (size_t start = 0; start < 8; start++)
@@ -326,7 +326,7 @@ static void the_checksum_agrees_with_the_bitwise_one_at_every_length_and_alignme
 
 static void every_single_flipped_bit_changes_the_checksum(void **state)
 {
-    source from = {2};
+    dice from = {2};
     unsigned char bytes[1000];
     fill(bytes, sizeof bytes, &from);
     uint64_t right = crc64(bytes, sizeof bytes);
@@ -348,14 +348,14 @@ static void flip_burst(unsigned char *bytes, size_t start, size_t length, uint64
 
 static void every_burst_of_up_to_64_bits_changes_the_checksum(void **state)
 {
-    source from = {3};
+    dice from = {3};
     unsigned char bytes[200];
     fill(bytes, sizeof bytes, &from);
     uint64_t right = crc64(bytes, sizeof bytes);
     for (int i = 0; i < 10000 * EFFORT; i++) {
-        size_t length = 1 + next_below(&from, 64),
-               start = next_below(&from, (uint32_t)(8 * sizeof bytes - length + 1));
-        uint64_t pattern = next_bits(&from);
+        size_t length = 1 + below(&from, 64),
+               start = below(&from, (uint32_t)(8 * sizeof bytes - length + 1));
+        uint64_t pattern = roll(&from);
         flip_burst(bytes, start, length, pattern);
         assert_true(crc64(bytes, sizeof bytes) != right);
         flip_burst(bytes, start, length, pattern);

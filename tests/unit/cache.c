@@ -21,7 +21,7 @@ static unsigned char *saved(size_t *n, oltr_dataset **dataset)
     oltr_error error;
     *dataset = must_read(write_text("small", small), NULL, NULL);
     if (oltr_dataset_save(*dataset, path_of("small.saved"), &error) != OLTR_OK)
-        FAIL_WITH("%s", error.msg);
+        fail_msg("%s", error.msg);
     return read_bytes(path_of("small.saved"), n);
 }
 
@@ -62,14 +62,14 @@ static void a_large_one_comes_back_with_any_threads(void **state)
     uint32_t first[ROWS / 10 + 1];
     uint8_t *grade = exactly(ROWS, 1);
     float *x = exactly((size_t)ROWS * DIM, sizeof *x);
-    source from = {5};
+    dice from = {5};
     for (uint32_t q = 0; q <= ROWS / 10; q++) {
         first[q] = 10 * q;
         if (q < ROWS / 10)
-            query[q] = next_bits(&from);
+            query[q] = roll(&from);
     }
     for (uint32_t i = 0; i < ROWS * DIM; i++)
-        x[i] = (float)next_unit(&from);
+        x[i] = (float)unit(&from);
     oltr_dataset mine = {.n_queries = ROWS / 10,
                          .n_rows = ROWS,
                          .dim = DIM,
@@ -87,8 +87,8 @@ static void a_large_one_comes_back_with_any_threads(void **state)
     size_t n;
     unsigned char *bytes = read_bytes(path_of("large.saved"), &n);
     for (uint32_t i = 0; i < 60; i++) {
-        size_t at = (size_t)(next_bits(&from) % n);
-        unsigned char bit = (unsigned char)(1u << next_below(&from, 8));
+        size_t at = (size_t)(roll(&from) % n);
+        unsigned char bit = (unsigned char)(1u << below(&from, 8));
         bytes[at] ^= bit;
         assert_null(oltr_dataset_read(write_bytes("flipped", bytes, n),
                                       &(oltr_read_options){.threads = 2}, NULL, NULL));
@@ -131,7 +131,7 @@ static void every_flipped_bit_is_refused(void **state)
         unsigned char byte = (unsigned char)(bytes[bit / 8] ^ 1u << bit % 8);
         assert_int_equal(pwrite(fd, &byte, 1, (off_t)(bit / 8)), 1);
         if (oltr_dataset_read(path, NULL, NULL, &error))
-            FAIL_WITH("bit %zu of byte %zu can be flipped", bit % 8, bit / 8);
+            fail_msg("bit %zu of byte %zu can be flipped", bit % 8, bit / 8);
         assert_true(error.code != OLTR_OK && error.msg[0]);
         assert_int_equal(pwrite(fd, &bytes[bit / 8], 1, (off_t)(bit / 8)), 1);
     }
@@ -185,7 +185,7 @@ static void expect_lie(unsigned char *bytes, size_t n, oltr_status code, const c
     oltr_error error = {OLTR_OK, ""};
     assert_null(oltr_dataset_read(write_bytes("lie", bytes, n), NULL, NULL, &error));
     if (error.code != code || !strstr(error.msg, words))
-        FAIL_WITH("%s: %s, instead of %s", oltr_status_name(error.code), error.msg, words);
+        fail_msg("%s: %s, instead of %s", oltr_status_name(error.code), error.msg, words);
 }
 
 static void lies_are_refused(void **state)
@@ -214,7 +214,7 @@ static void lies_are_refused(void **state)
                   {AT_LENIENT, 4, 3, OLTR_ECORRUPT, "impossible"},
                   {AT_UNUSED, 1, 1, OLTR_ECORRUPT, "impossible"},
                   {AT_SEAL - 1, 1, 1, OLTR_ECORRUPT, "impossible"}};
-    for (size_t i = 0; i < sizeof header / sizeof *header; i++) {
+    for (size_t i = 0; i < COUNT(header); i++) {
         memcpy(bytes, good, n);
         set_little(bytes + header[i].at, header[i].size, header[i].value);
         set_little(bytes + AT_SEAL, 8, digest(bytes, AT_SEAL));
@@ -226,7 +226,7 @@ static void lies_are_refused(void **state)
     expect_lie(bytes, n, OLTR_ECORRUPT, "impossible");
     static const uint32_t rows[][4] = {{1, 2, 3, 4}, {0, 2, 3, 5},          {0, 2, 2, 4},
                                        {0, 3, 2, 4}, {0, 0xFFFFFFFF, 3, 4}, {0, 4, 4, 4}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         memcpy(bytes, good, n);
         for (int j = 0; j < 4; j++)
             set_little(bytes + first_row + 4 * (size_t)j, 4, rows[i][j]);
@@ -307,7 +307,7 @@ static int opened_from_cache(const char *path, const oltr_read_options *options)
     oltr_dataset *d = oltr_dataset_open(path, options, &r, &error);
     oltr_dataset *text = oltr_dataset_read(path, options, NULL, NULL);
     if (!d || !text)
-        FAIL_WITH("%s", error.msg);
+        fail_msg("%s", error.msg);
     assert_same_dataset(d, text);
     oltr_dataset_free(text);
     oltr_dataset_free(d);
@@ -496,10 +496,10 @@ static uint64_t slow_digest(const unsigned char *bytes, size_t n)
 static void the_digest_is_what_it_is_said_to_be(void **state)
 {
     unsigned char bytes[700] = {0};
-    source from = {8};
+    dice from = {8};
     for (size_t n = 0; n <= sizeof bytes; n++) {
         if (n)
-            bytes[n - 1] = (unsigned char)next_word(&from);
+            bytes[n - 1] = (unsigned char)roll32(&from);
         assert_true(digest(bytes, n) == slow_digest(bytes, n));
     }
     assert_true(digest("", 0) != digest("\0", 1));
@@ -508,7 +508,7 @@ static void the_digest_is_what_it_is_said_to_be(void **state)
     unsigned char part[4][8];
     uint64_t one = 0, many = 0;
     for (size_t i = 0; i < n; i++)
-        large[i] = (unsigned char)next_word(&from);
+        large[i] = (unsigned char)roll32(&from);
     for (size_t i = 0; i < 4; i++)
         set_little(part[i], 8, slow_digest(large + i * DIGEST_CHUNK, i < 3 ? DIGEST_CHUNK : 5));
     assert_true(digest_all(large, n, 1, NULL, &one) && digest_all(large, n, 5, NULL, &many));

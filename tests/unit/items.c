@@ -87,7 +87,7 @@ static void impossible_sums_are_refused_wherever_they_stand(void **state)
                                       {0, 1},
                                       {1, 1e300},
                                       {1e300, 0}};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    for (size_t i = 0; i < COUNT(wrong); i++)
         for (uint32_t item = 0; item < ITEMS; item++)
             for (int clicks = 0; clicks < 2; clicks++) {
                 sums_state s;
@@ -100,7 +100,7 @@ static void impossible_sums_are_refused_wherever_they_stand(void **state)
 static void more_clicks_than_views_are_refused_among_clicks_only(void **state)
 {
     static const double strange[][2] = {{1, 2}, {5, -1}};
-    for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) {
+    for (size_t i = 0; i < COUNT(strange); i++) {
         sums_state s;
         state_new(&s);
         set_sums(&s, 3, strange[i][0], strange[i][1]);

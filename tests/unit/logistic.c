@@ -938,17 +938,17 @@ static void test_copies_go_on(void **unused)
             learn_one(&s, row, y);
             learn_one(&copy, row, y);
             assert_same_bits(&s, &copy);
-            if (below(&from, 10) == 0 && logistic_check_derived(s.state, &s.p, &error) != OLTR_OK)
+            if (one_in(&from, 10) && logistic_check_derived(s.state, &s.p, &error) != OLTR_OK)
                 fail_msg("trial %u, round %u: %s", trial, t, error.msg);
-            if (below(&from, 20) == 0) {
+            if (one_in(&from, 20)) {
                 free(copy.state);
                 copy = copy_of(&s);
             }
-            if (below(&from, 50) == 0) {
+            if (one_in(&from, 50)) {
                 logistic_forget(s.state, &s.p, 0.7);
                 logistic_forget(copy.state, &copy.p, 0.7);
             }
-            if (below(&from, 50) == 0) {
+            if (one_in(&from, 50)) {
                 assert_int_equal(logistic_merge(s.state, &s.p, copy.state, &copy.p), OLTR_OK);
                 free(copy.state);
                 copy = copy_of(&s);

@@ -33,17 +33,17 @@ static oltr_dataset *dataset_of(uint32_t n_queries, const uint32_t *documents, u
 static oltr_dataset *random_data(uint64_t seed)
 {
     static const uint32_t documents[] = {5, 1, 40, 17, 0, 63};
-    source from = {seed};
+    dice from = {seed};
     oltr_dataset *d = dataset_of(6, documents, DIM);
     for (uint32_t i = 0; i < d->n_rows; i++) {
         float *x = dataset_x(d) + (size_t)i * DIM;
         x[0] = (float)log_uniform(&from, 1e-3, 1e8);
-        x[1] = next_below(&from, 20) == 0 ? (float)next_below(&from, 9) : 0;
+        x[1] = one_in(&from, 20) ? (float)below(&from, 9) : 0;
         x[2] = 3.5f;
-        x[3] = 100 + (float)next_below(&from, 2) * 0x1p-17f;
-        x[4] = (float)next_unit(&from);
-        x[5] = (float)-next_unit(&from) * 70;
-        x[6] = next_below(&from, 10) == 0 ? FLT_MAX : (float)next_unit(&from) * 5;
+        x[3] = 100 + (float)below(&from, 2) * 0x1p-17f;
+        x[4] = (float)unit(&from);
+        x[5] = (float)-unit(&from) * 70;
+        x[6] = one_in(&from, 10) ? FLT_MAX : (float)unit(&from) * 5;
     }
     return d;
 }
@@ -182,10 +182,10 @@ static void standard_by_hand(void **state)
 static void markers_do_not_poison(void **state)
 {
     static const uint32_t documents[] = {100};
-    source from = {5};
+    dice from = {5};
     oltr_dataset *clean = dataset_of(1, documents, 2), *marked = dataset_of(1, documents, 2);
     for (uint32_t i = 0; i < 100; i++) {
-        float a = (float)next_unit(&from), b = (float)next_unit(&from);
+        float a = (float)unit(&from), b = (float)unit(&from);
         dataset_x(clean)[2 * i] = dataset_x(marked)[2 * i] = i < 50 ? a : 0.25f;
         dataset_x(clean)[2 * i + 1] = dataset_x(marked)[2 * i + 1] = b;
     }
@@ -379,7 +379,7 @@ static void damaged_files_are_refused(void **state)
         {HEAD + 100, -1e9, OLTR_ECORRUPT},
         {HEAD + 140, 1e9, OLTR_ECORRUPT}, /* low, high */
     };
-    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+    for (size_t i = 0; i < COUNT(lies); i++) {
         memcpy(changed, bytes, size);
         put_double(changed + lies[i].at, lies[i].value);
         seal(changed, size);
@@ -398,7 +398,7 @@ static void damaged_files_are_refused(void **state)
         {HEAD, 1, OLTR_ECORRUPT}, {HEAD + 16, 7, OLTR_ECORRUPT},
         {0, 0, OLTR_EMAGIC},
     };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; i < COUNT(words); i++) {
         memcpy(changed, bytes, size);
         writer w = {changed + words[i].at, 4, 0};
         put_u32(&w, words[i].value);

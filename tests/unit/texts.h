@@ -92,7 +92,7 @@ static inline oltr_dataset *must_read(const char *path, const oltr_read_options 
     oltr_error error = {OLTR_OK, ""};
     oltr_dataset *d = oltr_dataset_read(path, options, report, &error);
     if (!d)
-        FAIL_WITH("%s", error.msg);
+        fail_msg("%s", error.msg);
     return d;
 }
 
