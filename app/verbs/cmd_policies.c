@@ -1,5 +1,5 @@
-/* cmd_policies.c - `oltr policies`: the catalogue of the engine, as text or as the Markdown tables
- * of the documentation. */
+/* cmd_policies.c - `oltr policies`: the engine's catalogue, for people and as the tables of the
+ * documentation. */
 #include "app/verbs/verbs.h"
 #include "engine/base/nearest.h"
 #include "engine/base/quote.h"

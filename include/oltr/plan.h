@@ -69,7 +69,7 @@ typedef struct oltr_data_plan {
     const char *folder; /* with train.txt, vali.txt and test.txt; NULL: generated */
     const char *shape;  /* of the generated set (oltr_shape_at()); NULL: none, there is a folder */
     uint32_t generated[3];  /* its queries for training, validation and testing */
-    uint32_t queries;       /* at most so many of the test queries are played; 0: all */
+    uint32_t queries;       /* at most this many test queries are played; 0: all */
     const char *grades;     /* how they become attractions: oltr_attraction_of_grade() */
     uint32_t largest_grade; /* where their scale ends; 0: at the largest of the data */
     uint32_t rankers;       /* how many are to be trained for the prior; 0: none */

@@ -11,10 +11,10 @@
 
 #include <oltr/oltr.h>
 
-/* Structs of this header that you fill in must be zero where nothing is said: `reserved` is room
- * for what later versions add, and zero means there what it means today.  Structs with a `size`
+/* Set all members of the structs of this header that you do not use to zero: `reserved` is room for
+ * later versions, where zero means the behaviour of today.  Structs with a `size`
  * can outgrow that room: it is sizeof the struct that your program was compiled with, or 0 for
- * that of version 0.1; a size that this library does not know is refused. */
+ * that of version 0.1; a larger size than that of this library is refused. */
 
 #ifdef __cplusplus
 extern "C" {
@@ -70,9 +70,9 @@ OLTR_API oltr_dataset *oltr_dataset_read(const char *path, const oltr_read_optio
 /* Writes the binary form, which is read by mapping it; every byte of it is under a checksum. */
 OLTR_API oltr_status oltr_dataset_save(const oltr_dataset *dataset, const char *path,
                                        oltr_error *error);
-/* Reads a text through the cache beside it, PATH.oltr: takes the cache if it is of this text
- * (docs/formats.md), else reads the text and leaves a cache for the next time.  A folder that
- * cannot be written to is no error. */
+/* Reads a text through its cache, PATH.oltr: uses the cache if it belongs to this text
+ * (docs/formats.md), else reads the text and writes the cache.  A folder that cannot be written to
+ * is no error. */
 OLTR_API oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_options *options,
                                          oltr_read_report *report, oltr_error *error);
 
@@ -83,9 +83,10 @@ OLTR_API oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_optio
  *   fixed     the attractions given, the same in every replication
  *   linear    attraction i = scale x_i'theta, theta and the features x_i drawn in each replication
  *   logistic  attraction i = 1 / (1 + exp(-scale x_i'theta))
- *   scalar    mean reward i = scale x_i'theta, seen with noise by users who leave after a random
- * slot dataset   replication r is query r mod n_queries of a dataset: its documents are the items,
- * its rows their features; attraction and prior are given for every row
+ *   scalar    mean reward i = scale x_i'theta, with noise; users leave after a random slot
+ *   dataset   replication r is query r mod n_queries of a dataset: its documents are the items, its
+ *             rows their features; attraction and prior are given for every row
+ * oltr/world_ops.h has the tables of their parameters.
  */
 typedef struct oltr_world {
     const char *kind;
@@ -125,7 +126,7 @@ typedef struct oltr_world {
     /* your own (world_ops.h), in place of `kind` and `clicks` */
     const struct oltr_world_ops *custom_kind;
     const struct oltr_click_ops *custom_clicks;
-    const void *custom;  /* what they need to know */
+    const void *custom;  /* data for them */
     size_t custom_bytes; /* how much of it decides results: partial results of other bytes are
                             refused */
 
@@ -151,7 +152,7 @@ OLTR_API const oltr_named *oltr_mapping_at(uint32_t index);
 OLTR_API oltr_status oltr_attraction_of_grade(const char *mapping, uint32_t grade, uint32_t largest,
                                               double *attraction, oltr_error *error);
 
-/* The shapes in which `oltr data generate` and worlds of kind dataset make up data sets. */
+/* The shapes of the data sets that `oltr data generate` and worlds of kind dataset generate. */
 OLTR_API uint32_t oltr_shape_count(void);
 OLTR_API const oltr_named *oltr_shape_at(uint32_t index);
 
@@ -227,7 +228,7 @@ OLTR_API oltr_estimate oltr_results_in_group(const oltr_results *results, uint32
 OLTR_API double oltr_results_ns_per_round(const oltr_results *results, uint32_t point,
                                           uint32_t policy);
 /* Replications so far in which the worst list is as good as the best one: over all rounds even
- * the worst policy would lose less than 0.005, so regret says nothing about a policy.  Worlds
+ * the worst policy would lose less than 0.005, so regret does not distinguish policies.  Worlds
  * whose features move are judged by their first instance. */
 OLTR_API uint32_t oltr_results_saturated(const oltr_results *results, uint32_t point);
 /* What is done so far, to a file and back (checksummed; a file of another experiment is

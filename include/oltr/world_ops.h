@@ -104,7 +104,7 @@ typedef struct oltr_world_ops {
     oltr_status (*draw)(const oltr_world *world, uint64_t seed, uint64_t replication,
                         oltr_instance *out, oltr_error *error);
     /* OPTIONAL: what changes from round to round (above), rounds counting from 1; advance() is
-     * called where moves() says so. */
+     * called where moves() returns non-zero. */
     int (*moves)(const oltr_world *world);
     oltr_status (*advance)(const oltr_world *world, uint64_t seed, uint64_t replication,
                            uint64_t round, oltr_instance *truth, oltr_error *error);

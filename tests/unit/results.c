@@ -45,7 +45,7 @@ static void add(oltr_results *r, uint32_t replication)
             regret[i * MARKS + m] = curve(replication, i, m);
             reward[i * MARKS + m] = 1 + curve(replication, i, m);
         }
-    results_add(r, 0, replication, regret, reward, ns, replication % 3 == 0);
+    results_add(r, 0, replication, &(curves){regret, reward, ns, replication % 3 == 0});
 }
 
 /* Mean and standard error of n numbers, by the book. */

@@ -145,8 +145,9 @@ static void earlier_replications_and_shards(void **state)
     uint64_t ns[POLICIES] = {1, 1};
     (void)state;
     begin(&s, (oltr_shard){0, 0});
-    results_add(s.results, 0, 0, regret, regret, ns, 0);
-    results_add(s.results, 0, 1, regret, regret, ns, 0);
+    const curves of = {regret, regret, ns, false};
+    results_add(s.results, 0, 0, &of);
+    results_add(s.results, 0, 1, &of);
     workload_free(s.work);
     s.work = workload_new(s.point, POINTS, s.results, (oltr_shard){1, 2});
     oltr_progress p = report(&s, 1);

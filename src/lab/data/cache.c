@@ -169,7 +169,8 @@ static bool write_into(const char *path, const unsigned char *head,
                        const void *const section[SECTIONS], const plan *p)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && write_sections(fd, head, section, p), why = errno;
+    bool ok = fd >= 0 && write_sections(fd, head, section, p);
+    int why = errno;
     if (fd >= 0 && close(fd) != 0 && ok)
         return false;
     errno = why;
@@ -281,17 +282,17 @@ static oltr_status check_header(const unsigned char *bytes, size_t size, const c
     if (size < 8 || memcmp(bytes, CACHE_MAGIC, 8) != 0)
         return set_error(error, OLTR_EMAGIC, "%s is no dataset file", name);
     if (size < CACHE_HEADER)
-        return set_error(error, OLTR_ETRUNCATED, "%s is cut short; make it anew from the text",
+        return set_error(error, OLTR_ETRUNCATED, "%s is cut short; make it again from the text",
                          name);
     if (get_u32(&r) > CACHE_VERSION)
         return set_error(error, OLTR_EVERSION,
-                         "%s was written by a newer oltr; make it anew from the text", name);
+                         "%s was written by a newer oltr; make it again from the text", name);
     get_header(bytes, h);
     if (h->total != size)
         return set_error(error, OLTR_ETRUNCATED,
-                         "%s is cut short or has bytes too many; make it anew from the text", name);
+                         "%s is cut short or too long; make it again from the text", name);
     if (get_u64(&last) != digest(bytes, CACHE_HEADER - 8))
-        return set_error(error, OLTR_ECHECKSUM, "%s is damaged; make it anew from the text", name);
+        return set_error(error, OLTR_ECHECKSUM, "%s is damaged; make it again from the text", name);
     return OLTR_OK;
 }
 
@@ -323,7 +324,7 @@ static oltr_status check_sections(const unsigned char *bytes, const header *h, c
         if (!digest_all(bytes + p->at[i], p->bytes[i], threads, i == 3 ? &finite : NULL, &found))
             return set_error(error, OLTR_ENOMEM, "no memory to check %s", name);
         if (found != h->digest[i])
-            return set_error(error, OLTR_ECHECKSUM, "%s is damaged; make it anew from the text",
+            return set_error(error, OLTR_ECHECKSUM, "%s is damaged; make it again from the text",
                              name);
     }
     return finite ? OLTR_OK

@@ -98,7 +98,7 @@ static const char *scan_decimal(const char *at, const char *end, decimal *d)
     return any ? at : NULL;
 }
 
-/* The float of a short decimal; 0 if it takes strtof. */
+/* The float of a short decimal; false if only strtof can give it. */
 static bool float_of(const decimal *d, float *value)
 {
     if (d->n > MOST_DIGITS || d->power < -MOST_POWER || d->power > MOST_POWER)

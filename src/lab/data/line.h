@@ -41,7 +41,7 @@ typedef struct line_tables {
 typedef struct line_parser {
     uint32_t most_features;
     bool plain;     /* use no vector kernel */
-    uint32_t width; /* features that a row has room for, and that `seen` knows */
+    uint32_t width; /* features that a row and `seen` have room for */
     uint32_t now;   /* the number of this row in `seen` */
     uint32_t *seen; /* (width) the last row that had the feature */
     uint32_t

@@ -217,18 +217,6 @@ static oltr_status check(const char *path, const oltr_read_options *options, olt
     return check_read_options(options, out, error);
 }
 
-oltr_dataset *oltr_dataset_read(const char *path, const oltr_read_options *options,
-                                oltr_read_report *report, oltr_error *error)
-{
-    struct stat stat;
-    oltr_read_options o;
-    file_kind kind = FILE_TEXT;
-    int fd = check(path, options, &o, report, error) == OLTR_OK
-                 ? open_known(path, &stat, &kind, error)
-                 : -1;
-    return fd < 0 ? NULL : read_open(path, fd, &stat, kind, &o, report, error);
-}
-
 /* Through the cache of a text; takes `fd`. */
 static oltr_dataset *open_text(const char *path, const char *cache, int fd, const struct stat *stat,
                                file_kind kind, const oltr_read_options *options,
@@ -254,8 +242,8 @@ static oltr_dataset *open_text(const char *path, const char *cache, int fd, cons
     return d;
 }
 
-oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_options *options,
-                                oltr_read_report *report, oltr_error *error)
+static oltr_dataset *open_path(const char *path, bool cached, const oltr_read_options *options,
+                               oltr_read_report *report, oltr_error *error)
 {
     struct stat stat;
     oltr_read_options o;
@@ -265,7 +253,7 @@ oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_options *optio
                  : -1;
     if (fd < 0)
         return NULL;
-    if (kind == FILE_CACHE || !S_ISREG(stat.st_mode) || strcmp(path, "-") == 0)
+    if (!cached || kind == FILE_CACHE || !S_ISREG(stat.st_mode) || strcmp(path, "-") == 0)
         return read_open(path, fd, &stat, kind, &o, report, error);
     size_t room = strlen(path) + sizeof ".oltr";
     char *cache = malloc(room);
@@ -278,4 +266,16 @@ oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_options *optio
     oltr_dataset *d = open_text(path, cache, fd, &stat, kind, &o, report, error);
     free(cache);
     return d;
+}
+
+oltr_dataset *oltr_dataset_read(const char *path, const oltr_read_options *options,
+                                oltr_read_report *report, oltr_error *error)
+{
+    return open_path(path, false, options, report, error);
+}
+
+oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_options *options,
+                                oltr_read_report *report, oltr_error *error)
+{
+    return open_path(path, true, options, report, error);
 }

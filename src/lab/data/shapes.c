@@ -2,7 +2,7 @@
  *
  * web30k: the columns are those of the feature list of MSLR-WEB30K: 25 statistics of five streams
  * (body, anchor, title, url, whole document), then eleven of the page itself.  Zero shares, medians
- * and spreads were measured in 9,189 real rows; the weights are ours.
+ * and spreads were measured in 9,189 real rows; the weights are chosen.
  *
  * istella: its features are not described anywhere, so eleven streams have the same twenty
  * statistics each, of the kinds that such sets have.  Known are the sizes, the share of zero

@@ -102,23 +102,14 @@ static bool begin_member(unpacker *u)
     return true;
 }
 
-static bool start(unpacker *u)
+/* A member, or what else the file holds here. */
+static bool begin(unpacker *u, place otherwise)
 {
     if (!see_two(u))
         return false;
     if (is_gzip(u))
         return begin_member(u);
-    u->place = PLAIN;
-    return true;
-}
-
-static bool next_member(unpacker *u)
-{
-    if (!see_two(u))
-        return false;
-    if (is_gzip(u))
-        return begin_member(u);
-    u->place = IN_PADDING;
+    u->place = otherwise;
     return true;
 }
 
@@ -191,9 +182,9 @@ ptrdiff_t unpack_read(unpacker *u, void *to, size_t n, const char **why)
     bool ok = u->why[0] == 0;
     while (ok && got == 0 && u->place != AT_END) {
         if (u->place == AT_START)
-            ok = start(u);
+            ok = begin(u, PLAIN);
         else if (u->place == BEHIND_MEMBER)
-            ok = next_member(u);
+            ok = begin(u, IN_PADDING);
         else if (u->place == IN_PADDING)
             ok = skip_padding(u);
         else {

@@ -33,7 +33,7 @@ static bool read_checkpoint_list(const struct reader *reader, const struct node 
             return false;
         if (*round > point->rounds)
             return read_bad(reader, tree_blame(entry, rounds),
-                            "checkpoint %s is beyond the last round, %llu; shorten the list or say "
+                            "checkpoint %s is beyond the last round, %llu; shorten the list or use "
                             "--checkpoints 20",
                             entry->text, (unsigned long long)point->rounds);
         if (round > point->checkpoint && *round <= round[-1])
@@ -96,9 +96,9 @@ static bool no_click_fits(const struct reader *reader, const struct node *root,
            read_whole32(reader, node, 1, point->slots, &point->world.examined_without_click);
 }
 
-/* What is left to the engine to judge has no place in the file to point at. */
-static bool engine_agrees(const struct reader *reader, const struct node *root,
-                          const oltr_experiment *point)
+/* The checks of the simulator; their errors have no place in the file. */
+static bool simulator_accepts(const struct reader *reader, const struct node *root,
+                              const oltr_experiment *point)
 {
     oltr_error error = {OLTR_OK, ""};
     bool complete =
@@ -116,12 +116,12 @@ static bool read_point(const struct reader *reader, const struct node *root, olt
            read_counts(reader, root, point) && plan_world(reader, root, &point->world, data) &&
            slots_fit(reader, root, point) && no_click_fits(reader, root, point) &&
            read_checkpoints(reader, root, point) && plan_policies(reader, root, data, point) &&
-           engine_agrees(reader, root, point);
+           simulator_accepts(reader, root, point);
 }
 
 /* ---- the document */
 
-/* Overrides come from a command line, which need not be UTF-8, unlike what libyaml lets through. */
+/* libyaml accepts UTF-8 only; overrides come from a command line, which may be anything. */
 static bool override_is_text(const struct reader *reader, const struct override *override)
 {
     if (text_is_line(override->key) && text_is_line(override->value))
@@ -152,12 +152,11 @@ static bool key_can_be_swept(const struct reader *reader, const struct node *key
     if (whole > 5 && strcmp(key->text + whole - 5, ".name") == 0)
         return read_bad(reader, key,
                         "names cannot be swept: every value must have the same policies");
-    for (uint32_t i = 0; i < overrides->count; i++) {
+    for (uint32_t i = 0; i < overrides->count; i++)
         if (strcmp(overrides->item[i].key, key->text) == 0)
             return read_bad(reader, key,
                             "the sweep sets this key, and so does %s; leave one of them out",
                             overrides->item[i].origin);
-    }
     return true;
 }
 
@@ -226,7 +225,7 @@ static bool read_points(const struct reader *reader, oltr_plan *plan)
     return true;
 }
 
-/* ---- the whole */
+/* ---- opening and reading */
 
 /* The name of the file without folders and without its ending. */
 static const char *base_name(const struct reader *reader, const char *name)
@@ -293,8 +292,7 @@ bool plan_read(oltr_plan *plan, oltr_error *error)
 {
     oltr_error own;
     struct reader reader = {&plan->pool, error ? error : &own};
-    bool good = read_map_keys(&reader, plan->root, "the experiment", experiment_keys) &&
-                read_sweep(&reader, plan) && read_points(&reader, plan) &&
+    bool good = read_sweep(&reader, plan) && read_points(&reader, plan) &&
                 plan_notes(&reader, plan->root, plan);
     plan->overrides = (struct overrides){0, NULL};
     return good;

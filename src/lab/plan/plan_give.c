@@ -16,7 +16,7 @@ const oltr_data_plan *oltr_plan_data(const oltr_plan *plan, uint32_t point)
     return there ? &plan->data[point] : NULL;
 }
 
-/* By the grades of the rows, as the text says they are to be read. */
+/* By the grades of the rows, with the mapping of the plan. */
 static const double *attractions(struct pool *pool, const oltr_data_plan *plan,
                                  const oltr_dataset *data, oltr_error *error)
 {
@@ -30,7 +30,7 @@ static const double *attractions(struct pool *pool, const oltr_data_plan *plan,
         largest = data->grade[i] > largest ? data->grade[i] : largest;
     if (largest == 0) {
         set_error(error, OLTR_EVALUE,
-                  "every document of the data has the grade 0: there is nothing to find");
+                  "every document of the data has the grade 0: no document is relevant");
         return NULL;
     }
     for (uint32_t i = 0; i < data->n_rows; i++)
@@ -68,7 +68,7 @@ static oltr_status fit_policies(struct pool *pool, oltr_experiment *e, oltr_erro
     return OLTR_OK;
 }
 
-/* The text counts replications of each query, the engine all of them. */
+/* The text counts replications of each query, the simulator all of them. */
 static oltr_status multiply(uint32_t of_each, uint32_t queries, uint32_t *all, oltr_error *error)
 {
     if ((uint64_t)of_each * queries > MOST_REPLICATIONS)

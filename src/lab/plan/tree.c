@@ -1,5 +1,5 @@
-/* tree.c - see tree.h.  libyaml's events become nodes; nothing is copied twice and nothing recurses
- * deeper than DEEPEST, whatever the file says. */
+/* tree.c - see tree.h.  The events of libyaml become nodes.  Recursion is at most DEEPEST levels
+ * deep, whatever the file contains. */
 #include "lab/plan/tree.h"
 
 #include "engine/base/nearest.h"
@@ -19,7 +19,7 @@ enum {
 
 /* ---- errors */
 
-/* The end of a long name says more than its beginning. */
+/* The end of a long name, which identifies the file. */
 static const char *short_name(const char *name)
 {
     size_t length = strlen(name);
@@ -129,8 +129,8 @@ static yaml_mark_t mark_of_offset(const char *text, size_t offset)
     return mark;
 }
 
-/* Is there a tab among the blanks that begin this line, from 0?  YAML takes none there, and libyaml
- * does not say so. */
+/* Is there a tab in the indentation of this line, from 0?  YAML forbids it, and the message of
+ * libyaml does not mention it. */
 static bool tab_indents(const struct loader *loader, size_t line, size_t *column)
 {
     const char *at = loader->text, *end = at + loader->length;

@@ -1,9 +1,8 @@
 /* tree.h - a YAML document as a small tree.  Every node has its line and column, so that every
  * error can name them.
  *
- * What experiments need of YAML is maps, lists and scalars.  Aliases, merge keys, tags and
- * second documents are refused in words: a file should say what it means at the place where it
- * means it. */
+ * Experiments need maps, lists and scalars.  Aliases, merge keys, tags and second documents are
+ * refused, so that every value is written where it is used. */
 #ifndef OLTR_LAB_PLAN_TREE_H
 #define OLTR_LAB_PLAN_TREE_H
 

@@ -429,22 +429,7 @@ oltr_status arena_play(arena *a, uint64_t replication, oltr_error *error)
     return status;
 }
 
-bool arena_saturated(const arena *a)
+curves arena_curves(const arena *a)
 {
-    return a->saturated;
-}
-
-const double *arena_regret(const arena *a)
-{
-    return a->regret;
-}
-
-const double *arena_reward(const arena *a)
-{
-    return a->reward;
-}
-
-const uint64_t *arena_ns(const arena *a)
-{
-    return a->ns;
+    return (curves){a->regret, a->reward, a->ns, a->saturated};
 }

@@ -7,6 +7,7 @@
 #ifndef OLTR_LAB_SIM_ARENA_H
 #define OLTR_LAB_SIM_ARENA_H
 
+#include "lab/sim/results.h"
 #include "lab/world/world.h"
 
 typedef struct arena arena;
@@ -24,17 +25,12 @@ typedef struct arena_watch {
 arena *arena_new(const oltr_experiment *experiment, const arena_watch *watch, oltr_error *error);
 void arena_free(arena *a);
 
-/* Plays all policies through one replication.  OLTR_EINTERRUPTED when `stop` said so before the
- * end; any other status but OK when the world or a policy could not play on, with the reason in
+/* Plays all policies through one replication.  OLTR_EINTERRUPTED when `stop` asked for it before
+ * the end; any other status but OK when the world or a policy could not play on, with the reason in
  * *error. */
 oltr_status arena_play(arena *a, uint64_t replication, oltr_error *error);
 
-/* The curves of the last replication, (n_policies, n_checkpoints) each, and the CPU time of each
- * policy. */
-const double *arena_regret(const arena *a);
-const double *arena_reward(const arena *a);
-const uint64_t *arena_ns(const arena *a);
-/* Was every list as good as any other? */
-bool arena_saturated(const arena *a);
+/* Of the last replication; the arrays belong to the arena. */
+curves arena_curves(const arena *a);
 
 #endif

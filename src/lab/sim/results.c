@@ -160,22 +160,21 @@ static void add_to_group(point_results *p, uint32_t group)
     p->group_done[group]++;
 }
 
-void results_add(oltr_results *results, uint32_t point, uint32_t replication, const double *regret,
-                 const double *reward, const uint64_t *ns, bool saturated)
+void results_add(oltr_results *results, uint32_t point, uint32_t replication, const curves *of)
 {
     point_results *p = &results->point[point];
     for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++) {
-        p->units[i] = in_units(p, regret[i]);
+        p->units[i] = in_units(p, of->regret[i]);
         add(&p->at[i].regret, wide_of(p->units[i]));
         add(&p->at[i].regret_squares, square(p->units[i]));
-        add(&p->at[i].reward, wide_of(in_units(p, reward[i])));
+        add(&p->at[i].reward, wide_of(in_units(p, of->reward[i])));
     }
     add_pairs(p);
     if (p->n_groups > 1)
         add_to_group(p, replication % p->n_groups);
     for (uint32_t i = 0; i < p->n_policies; i++)
-        p->ns[i] += ns[i];
-    p->whole[replication] = (unsigned char)(WHOLE | (saturated ? SATURATED : 0));
+        p->ns[i] += of->ns[i];
+    p->whole[replication] = (unsigned char)(WHOLE | (of->saturated ? SATURATED : 0));
     p->done++;
 }
 

@@ -71,10 +71,14 @@ uint64_t experiment_digest(const oltr_experiment *points, uint32_t n_points);
 oltr_results *results_of_checked(const oltr_experiment *points, uint32_t n_points,
                                  oltr_error *error);
 
-/* One replication: curves of every policy, (n_policies, n_checkpoints) each, and the time each
- * took. */
-void results_add(oltr_results *results, uint32_t point, uint32_t replication, const double *regret,
-                 const double *reward, const uint64_t *ns, bool saturated);
+/* One replication. */
+typedef struct curves {
+    const double *regret, *reward; /* (n_policies, n_checkpoints) */
+    const uint64_t *ns;            /* (n_policies) thread CPU time */
+    bool saturated;                /* every list is as good as any other */
+} curves;
+
+void results_add(oltr_results *results, uint32_t point, uint32_t replication, const curves *of);
 
 /* As if nothing had been done yet. */
 void results_clear(oltr_results *results);

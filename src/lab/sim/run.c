@@ -84,10 +84,9 @@ static bool take(run *r, task *next)
 static void finish(worker *w)
 {
     run *r = w->run;
-    const arena *a = w->arena;
+    curves of = arena_curves(w->arena);
     pthread_mutex_lock(&r->lock);
-    results_add(r->results, w->task.point, w->task.replication, arena_regret(a), arena_reward(a),
-                arena_ns(a), arena_saturated(a));
+    results_add(r->results, w->task.point, w->task.replication, &of);
     pthread_mutex_unlock(&r->lock);
 }
 

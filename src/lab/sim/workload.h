@@ -1,10 +1,10 @@
 /* workload.h - how much of a run is done, in rounds and in time.
  *
  * Policies and the points of a sweep differ in cost by factors of thousands, so a share of
- * rounds says little about time. What a round of each policy at each point costs is measured
- * while it is played.  What was not played yet is estimated: from the same policy at the last
- * measured point, times the ratio of two guesses by the settings (items, features, kind); without
- * such a point, from the guess times the ratio of measured to guessed time so far.
+ * rounds is not a share of time.  The time of a round of each policy at each point is measured.
+ * Where nothing was played yet, it is estimated: from the same policy at the last measured point,
+ * times the ratio of two guesses by the settings (items, features, kind); without such a point,
+ * from the guess times the ratio of measured to guessed time so far.
  */
 #ifndef OLTR_LAB_SIM_WORKLOAD_H
 #define OLTR_LAB_SIM_WORKLOAD_H
