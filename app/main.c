@@ -1,5 +1,5 @@
 /* main.c - the program oltr. */
-#include "app/args/command.h"
+#include "app/verbs/verbs.h"
 
 int main(int argc, char **argv)
 {

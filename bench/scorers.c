@@ -99,7 +99,7 @@ static oltr_dataset *joined(const oltr_dataset *a, const oltr_dataset *c)
 static double feature_line(const bench *b, const oltr_dataset *chosen_on, const char *where)
 {
     uint32_t feature;
-    int falls;
+    bool falls;
     char name[120];
     best_feature(chosen_on, 10, b->score, b->room, &feature, &falls);
     feature_scores(b->test, feature, falls, b->score);

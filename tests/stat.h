@@ -20,7 +20,6 @@ static unsigned stat_comparisons;
 
 static inline void stat_false_alarms(void **state)
 {
-    (void)state;
     print_message("%u comparisons at a false-alarm rate of %g each\n", stat_comparisons, ALPHA);
     assert_true(stat_comparisons > 0);
     assert_true(stat_comparisons * ALPHA <= 1e-6);
@@ -29,7 +28,6 @@ static inline void stat_false_alarms(void **state)
 /* GSL reports through return values; its default handler would end the process. */
 static inline int stat_setup(void **state)
 {
-    (void)state;
     gsl_set_error_handler_off();
     return 0;
 }

@@ -1,58 +1,14 @@
-/* arguments.c - the words of a command line against the table of a verb.  Options may stand before
- * or behind operands; `--` ends them; `-oDIR`, `-o DIR`, `--output DIR` and `--output=DIR` are the
- * same. */
+/* arguments.c - parses a command line by the table of a verb.  Options may come before or after
+ * operands; `--` ends them; `-oDIR`, `-o DIR`, `--output DIR` and `--output=DIR` are the same. */
 #define _POSIX_C_SOURCE 200809L
 #include "app/args/command.h"
-#include "app/run/team.h"
 #include "engine/base/nearest.h"
 #include "engine/base/quote.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const struct option help_option = {'h', "help", NULL, NULL, "print this help"};
-
-int complain(int code, const char *format, ...)
-{
-    va_list arguments;
-    uint32_t rank = team_of_process()->rank;
-    if (rank > 0 && code == EXIT_USAGE)
-        return code; /* rank 0 was asked the same and says the same */
-    va_start(arguments, format);
-    fputs("oltr: ", stderr);
-    if (rank > 0)
-        fprintf(stderr, "rank %u: ", (unsigned)rank);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    return code;
-}
-
-int complain_of(const oltr_error *error)
-{
-    bool machine = error->code == OLTR_ENOMEM || error->code == OLTR_EUNSUPPORTED;
-    bool stopped = error->code == OLTR_EINTERRUPTED;
-    return complain(stopped ? EXIT_STOPPED : machine ? EXIT_FAILED : EXIT_USAGE, "%s", error->msg);
-}
-
-bool is_folder(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-int need_folder(const char *path)
-{
-    struct stat status;
-    if (stat(path, &status) != 0)
-        return complain(EXIT_USAGE, "%s: cannot look into it: %s", path, strerror(errno));
-    return S_ISDIR(status.st_mode)
-               ? EXIT_OK
-               : complain(EXIT_USAGE, "%s is a file; give the folder of results", path);
-}
 
 /* ---- finding the verb */
 
@@ -156,6 +112,8 @@ static int take(struct arguments *out, struct words *words, const struct option 
             return complain(EXIT_USAGE, "--%s needs a value: --%s %s", option->name, option->name,
                             option->argument);
     }
+    if (option->argument && strcmp(option->argument, "DIR") == 0 && *value == '\0')
+        return complain(EXIT_USAGE, "--%s needs the name of a folder", option->name);
     out->given[out->n_given++] = (struct given){option, value};
     return EXIT_OK;
 }
@@ -184,7 +142,7 @@ static int take_letters(struct arguments *out, struct words *words, const char *
     return code;
 }
 
-/* In `run --rounds my.yaml` the file was taken as the value of the option. */
+/* In `run --rounds my.yaml` the file is the value of the option. */
 static int missing_operand(const struct arguments *arguments)
 {
     const struct verb *verb = arguments->verb;
@@ -206,19 +164,18 @@ static int check_operands(const struct arguments *arguments)
     if (arguments_has(arguments, "help"))
         return EXIT_OK;
     if (verb->members)
-        return complain(EXIT_USAGE, "%s needs a command behind it; `oltr help %s` lists them",
+        return complain(EXIT_USAGE, "%s needs a command after it; `oltr help %s` lists them",
                         verb->name, verb->name);
     if (arguments->n_operands < verb->fewest)
         return missing_operand(arguments);
     if (arguments->n_operands > verb->most)
-        return complain(EXIT_USAGE, "%s does not know what to do with `%s`; usage: oltr %s%s%s",
-                        verb->name, quote_input(arguments->operand[verb->most], word), verb->name,
+        return complain(EXIT_USAGE, "`%s` is one word too many; usage: oltr %s%s%s",
+                        quote_input(arguments->operand[verb->most], word), verb->name,
                         *verb->operands != '\0' ? " " : "", verb->operands);
-    for (uint32_t i = 0; i < arguments->n_operands; i++) {
+    for (uint32_t i = 0; i < arguments->n_operands; i++)
         if (*arguments->operand[i] == '\0')
             return complain(EXIT_USAGE, "%s was given an empty name; usage: oltr %s %s", verb->name,
                             verb->name, verb->operands);
-    }
     return EXIT_OK;
 }
 
@@ -227,14 +184,14 @@ int arguments_parse(const struct verb *verb, int count, char **word, struct argu
     struct words words = {count, 0, word};
     int code = EXIT_OK;
     bool options = true;
-    size_t letters = 0; /* no more options than letters, because -qq is two */
+    size_t letters = 0; /* the largest number of options: -qq is two */
     for (int i = 0; i < count; i++)
         letters += strlen(word[i]);
     *out = (struct arguments){.verb = verb};
     out->operand = calloc((size_t)count + 1, sizeof *out->operand);
     out->given = calloc(letters + 1, sizeof *out->given);
     if (!out->operand || !out->given)
-        return complain(EXIT_FAILED, "out of memory");
+        return complain_no_memory();
     while (code == EXIT_OK && words.at < words.count) {
         const char *next = words.word[words.at++];
         if (!options || next[0] != '-' || next[1] == '\0')

@@ -1,16 +1,11 @@
-/* command.h - the shape of the command line: one table of verbs, each with one table of options.
- * Parsing, --help, `oltr help` and the manual page are all made from these tables, so they cannot
- * disagree. */
+/* command.h - the command line: one table of verbs, each with one table of options.  The parser,
+ * --help, `oltr help` and the manual page use the same tables, so they agree. */
 #ifndef OLTR_APP_ARGS_COMMAND_H
 #define OLTR_APP_ARGS_COMMAND_H
 
-#include <oltr/oltr.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "app/args/complain.h"
 
-enum exit_code { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_STOPPED = 130 };
+#include <stdint.h>
 
 struct option {
     char letter;          /* '\0': none */
@@ -32,8 +27,8 @@ struct arguments {
     struct given *given;  /* (n_given) in the order of the command line */
 };
 
-/* A verb does something, or is a family of verbs that do: `data` has `data inspect`, whose name is
- * both words. */
+/* A verb has a function, or it is a family of verbs: `data` has `data inspect`, whose name is both
+ * words. */
 struct verb {
     const char *name;
     const char *operands; /* "FILE" or "[NAME]"; of a family "COMMAND" */
@@ -46,25 +41,10 @@ struct verb {
 };
 enum { ANY_NUMBER = UINT16_MAX }; /* of operands: as `most` */
 
-extern const struct verb verbs[]; /* ends with a name of NULL */
+extern const struct verb verbs[]; /* the table of the program (verbs.c); ends with a name of NULL */
 
-/* The options of each verb live beside its code. */
-extern const struct option run_options[], merge_options[], policies_options[], plot_options[],
-    report_options[], reproduce_options[], help_options[], no_options[];
-int cmd_run(const struct arguments *arguments);
-int cmd_merge(const struct arguments *arguments);
-int cmd_policies(const struct arguments *arguments);
-int cmd_plot(const struct arguments *arguments);
-int cmd_report(const struct arguments *arguments);
-int cmd_reproduce(const struct arguments *arguments);
-int cmd_version(const struct arguments *arguments);
-int cmd_help(const struct arguments *arguments);
-
-/* The program, from its words to its exit code. */
-int cli_main(int argc, char **argv);
-
-/* Reads the words behind the verb.  EXIT_OK, or EXIT_USAGE after saying what is wrong; free the
- * result either way. */
+/* Reads the words after the verb.  EXIT_OK, or EXIT_USAGE after a message; arguments_free() must
+ * follow. */
 int arguments_parse(const struct verb *verb, int count, char **word, struct arguments *out);
 void arguments_free(struct arguments *arguments);
 /* The last value given for an option ("" for a switch), or NULL. */
@@ -72,28 +52,16 @@ const char *arguments_value(const struct arguments *arguments, const char *name)
 /* Was the option given? */
 bool arguments_has(const struct arguments *arguments, const char *name);
 
-/* The verb that the first words name, and in *used how many of them: `data inspect` takes two.  A
- * family is found when the word behind its name is missing or an option.  NULL after saying what is
- * wrong. */
+/* The verb that the first words name; *used is their number: `data inspect` takes two.  A family is
+ * found when the word after its name is missing or an option.  NULL after a message. */
 const struct verb *verb_find(uint32_t count, const char *const *word, uint32_t *used);
-
-bool is_folder(const char *path);
-/* Is there a folder of that name?  EXIT_USAGE after saying that there is none, or that it is no
- * folder. */
-int need_folder(const char *path);
-
-/* "oltr: words" on standard error; returns `code`. */
-int complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same with the words of an error about something that the user has named: EXIT_USAGE, but
- * EXIT_FAILED where the machine lacks something, and EXIT_STOPPED after Ctrl-C. */
-int complain_of(const oltr_error *error);
 
 void help_all(FILE *out);
 void help_verb(FILE *out, const struct verb *verb);
 void help_experiment(FILE *out);
 void help_man(FILE *out);
-/* Words folded at 78 columns; lines after the first begin with `indent` blanks.  `column`: where
- * the first begins. */
+/* Prints text folded at 78 columns; lines after the first begin with `indent` blanks.  `column`:
+ * where the first line begins. */
 void help_fold(FILE *out, const char *words, int indent, int column);
 
 #endif

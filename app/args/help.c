@@ -1,4 +1,5 @@
-/* help.c - all help there is, made from the tables of verbs, options and keys. */
+/* help.c - the help on a terminal and the manual page, both made from the tables of verbs, options
+ * and keys. */
 #include "app/args/command.h"
 #include "lab/plan/keys.h"
 #include "lab/plan/pool.h"
@@ -9,7 +10,7 @@
 
 enum { WIDTH = 78, HELP_COLUMN = 26, PARAGRAPH_SIZE = 1024 };
 
-static const char about[] = "learn to rank from clicks, and measure how well it is learned";
+static const char about[] = "experiments in online learning to rank";
 
 static const char description[] =
     "oltr runs experiments in online learning to rank: policies show lists of items to simulated "
@@ -25,26 +26,26 @@ static const struct pair files[] = {
     {"results.csv", "one row per swept value, policy and recorded round: sweep, policy, round, "
                     "regret, regret_se, reward, replications"},
     {"summary.csv", "the rows of the last recorded round"},
-    {"pairs.csv", "the difference between every two policies, replication by replication, with its "
-                  "standard error"},
-    {"queries.csv", "the regret on each query, where a dataset is played"},
-    {"claims.csv", "the claims of the experiment with their verdicts, where it has any"},
+    {"pairs.csv",
+     "the difference between every two policies, paired by replication, with its standard error"},
+    {"queries.csv", "the regret on each query of a dataset"},
+    {"claims.csv", "the claims of the experiment with their verdicts"},
     {"manifest.json", "what was run: effective configuration, seed, version, compiler, host, "
                       "seconds, nanoseconds per round of each policy, figures"},
     {"experiment.yaml", "the effective experiment; `oltr run` on it repeats the run"},
     {"FIGURE.svg, .png, .pdf", "each figure, with its script FIGURE.gp and its data FIGURE.csv"},
     {"density.csv", "of an experiment of kind concentration, instead of results.csv"},
-    {"partial.oltr", "what is done so far of a run that was stopped; --resume goes on from it"},
+    {"partial.oltr", "the finished part of a run that was stopped; --resume goes on from it"},
     {NULL, NULL},
 };
 
 static const struct pair exit_codes[] = {
-    {"0", "it worked"},
-    {"1", "it failed: memory, the disk, gnuplot, a partial file that does not fit"},
-    {"2",
-     "it was asked the wrong thing: an unknown option, a file or folder that is not there or not "
-     "of the right kind, a finished folder without --force, a mistake in the experiment file"},
-    {"130", "it was stopped by Ctrl-C (or by SIGTERM)"},
+    {"0", "success"},
+    {"1",
+     "failure: out of memory, a full disk, an error of gnuplot, a partial file that does not fit"},
+    {"2", "a mistake in the request: an unknown option, a file or folder that does not exist or is "
+          "of the wrong kind, a finished folder without --force, a mistake in the experiment file"},
+    {"130", "stopped by Ctrl-C or SIGTERM"},
     {NULL, NULL},
 };
 
@@ -52,14 +53,14 @@ static const struct pair examples[] = {
     {"oltr run experiments/noncontextual.yaml",
      "Run an experiment; results and figures go to out/noncontextual."},
     {"oltr run my.yaml -o try1 --rounds 1000 --replications 20 -j 2",
-     "A quick look, with less of everything."},
+     "A short run, with fewer rounds and replications."},
     {"oltr run my.yaml --set world.items=100 --set policies.GTS.sigma=1",
-     "Change single keys without an editor."},
-    {"oltr run my.yaml --resume", "Go on after Ctrl-C."},
-    {"oltr policies gts", "What a policy is and which parameters it has."},
-    {"oltr plot out/noncontextual", "Draw the figures again, without running anything."},
+     "Change single keys of the file."},
+    {"oltr run my.yaml --resume", "Go on with a run that was stopped by Ctrl-C."},
+    {"oltr policies gts", "Explain a policy and its parameters."},
+    {"oltr plot out/noncontextual", "Draw the figures again; nothing is simulated."},
     {"oltr data inspect train.txt -o pictures",
-     "What is in a file of judged queries, as a table and a picture."},
+     "Describe a file of judged queries, as a table and a picture."},
     {NULL, NULL},
 };
 
@@ -193,43 +194,44 @@ void help_experiment(FILE *out)
 
 /* ---- as a manual page: man(7) */
 
-/* Text for troff: nothing in it is a request, an escape or a soft hyphen; `words` become bold. */
+/* Text for troff: dots, quotes, backslashes and hyphens are escaped; `words` become bold. */
 static void troff(FILE *out, const char *text)
 {
+    static const char special[] = "\\-'^~";
+    static const char *const escape[] = {"\\e", "\\-", "\\(aq", "\\(ha", "\\(ti"};
     bool bold = false, start = true;
     for (; *text != '\0'; text++) {
+        const char *found = strchr(special, *text);
         if (start && (*text == '.' || *text == '\''))
             fputs("\\&", out);
         start = *text == '\n';
-        if (*text == '`') {
-            bold = !bold;
+        bold = bold != (*text == '`');
+        if (*text == '`')
             fputs(bold ? "\\fB" : "\\fR", out);
-        } else if (*text == '\\') {
-            fputs("\\e", out);
-        } else if (*text == '-') {
-            fputs("\\-", out);
-        } else if (*text == '\'') {
-            fputs("\\(aq", out);
-        } else if (*text == '^') {
-            fputs("\\(ha", out);
-        } else if (*text == '~') {
-            fputs("\\(ti", out);
-        } else {
+        else if (found)
+            fputs(escape[found - special], out);
+        else
             fputc(*text, out);
-        }
     }
+}
+
+/* An entry of a list: a bold name, and its text below. */
+static void man_entry(FILE *out, const char *name, const char *example, const char *text)
+{
+    fputs(".TP\n\\fB", out);
+    troff(out, name);
+    fputs(*example != '\0' ? "\\fR: " : "\\fR", out);
+    troff(out, example);
+    fputc('\n', out);
+    troff(out, text);
+    fputc('\n', out);
 }
 
 static void man_pairs(FILE *out, const char *section, const struct pair *pair)
 {
     fprintf(out, ".SH %s\n", section);
-    for (; pair->name; pair++) {
-        fputs(".TP\n\\fB", out);
-        troff(out, pair->name);
-        fputs("\\fR\n", out);
-        troff(out, pair->text);
-        fputc('\n', out);
-    }
+    for (; pair->name; pair++)
+        man_entry(out, pair->name, "", pair->text);
 }
 
 static void man_option(FILE *out, const struct option *option)
@@ -239,8 +241,10 @@ static void man_option(FILE *out, const struct option *option)
         fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
     fputs("\\fB\\-\\-", out);
     troff(out, option->name);
-    fprintf(out, "\\fR%s%s%s\n", option->argument ? " \\fI" : "",
-            option->argument ? option->argument : "", option->argument ? "\\fR" : "");
+    fputs("\\fR", out);
+    if (option->argument)
+        fprintf(out, " \\fI%s\\fR", option->argument);
+    fputc('\n', out);
     troff(out, option->help);
     fputc('\n', out);
 }
@@ -281,15 +285,8 @@ static void man_keys(FILE *out)
     const struct key_section *section = key_sections(&pool);
     for (; section && section->title; section++) {
         fprintf(out, ".SS %s\n", section->title);
-        for (const struct key *key = section->keys; key->name; key++) {
-            fputs(".TP\n\\fB", out);
-            troff(out, key->name);
-            fputs("\\fR: ", out);
-            troff(out, key->example);
-            fputc('\n', out);
-            troff(out, key->help);
-            fputc('\n', out);
-        }
+        for (const struct key *key = section->keys; key->name; key++)
+            man_entry(out, key->name, key->example, key->help);
         if (section->note) {
             fputs(".PP\n", out);
             troff(out, section->note);

@@ -1,4 +1,4 @@
-/* value.c - see value.h. */
+/* value.c - numbers from text, checked against bounds; see value.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "app/args/value.h"
 

@@ -1,11 +1,10 @@
-/* value.h - the values of options: numbers within bounds, or a message that says which. */
+/* value.h - reads the values of options: numbers within bounds. */
 #ifndef OLTR_APP_ARGS_VALUE_H
 #define OLTR_APP_ARGS_VALUE_H
 
 #include "app/args/command.h"
 
-/* An option that was not given leaves *out as it is.  EXIT_OK, or EXIT_USAGE after saying what is
- * wrong. */
+/* EXIT_OK, or EXIT_USAGE after a message.  Without the option *out is unchanged. */
 int value_whole(const struct arguments *arguments, const char *name, uint64_t low, uint64_t high,
                 uint64_t *out);
 int value_whole32(const struct arguments *arguments, const char *name, uint32_t low, uint32_t high,
@@ -15,7 +14,7 @@ int value_real(const struct arguments *arguments, const char *name, double low, 
 /* Whole numbers with commas between them, at most `most`. */
 int value_list32(const struct arguments *arguments, const char *name, uint32_t low, uint32_t high,
                  uint32_t most, uint32_t *out, uint32_t *count);
-/* --threads: not given, or 0, is one for each processor. */
+/* --threads; without it, or with 0: the number of processors. */
 int value_threads(const struct arguments *arguments, uint32_t *out);
 
 #endif

@@ -1,56 +1,40 @@
-/* config.c - see config.h. */
+/* config.c - reads an experiment file section by section; see config.h. */
 #include "app/config/config.h"
 
 #include "app/config/config_parts.h"
 
 #include <string.h>
 
-static void take_points(const oltr_plan *plan, struct config *config)
+oltr_status config_open(const char *name, const char *text, size_t length, struct config *config,
+                        oltr_error *error)
 {
-    config->n_points = plan->n_points;
-    config->points = plan->points;
-    config->plan = plan->data;
-    config->sweep_key = plan->sweep_key;
-    config->sweep = plan->sweep;
-    config->note = plan->note;
+    memset(config, 0, sizeof *config);
+    config->plan = plan_open(name, text, length, error);
+    return config->plan ? OLTR_OK : error->code;
 }
 
-static bool read_config(const struct reader *reader, struct config *config)
+static bool read_sections(const struct reader *reader, struct config *config)
 {
-    const struct node *root = config->root;
-    if (config->kind == CONFIG_CONCENTRATION)
-        return config_concentration(reader, root, config) && config_claims(reader, root, config);
-    if (!plan_read(config->source, reader->error))
-        return false;
-    take_points(config->source, config);
-    return config_figures(reader, root, config) && config_claims(reader, root, config);
+    const struct node *root = config->plan->root;
+    struct names names;
+    config->is_concentration = strcmp(config->plan->kind, "concentration") == 0;
+    bool good = config->is_concentration ? config_concentration(reader, root, config)
+                                         : plan_read(config->plan, reader->error);
+    return good && config_names(reader, config, &names) &&
+           (config->is_concentration || config_figures(reader, root, &names, config)) &&
+           config_claims(reader, root, &names, config);
 }
 
-oltr_status config_parse(const char *name, const char *text, size_t length,
-                         const struct overrides *overrides, struct config *out, oltr_error *error)
+oltr_status config_read(struct config *config, const struct overrides *overrides, oltr_error *error)
 {
-    oltr_error own;
-    memset(out, 0, sizeof *out);
-    struct reader reader = {&out->pool, error ? error : &own};
-    reader.error->code = OLTR_OK;
-    out->source = plan_open(name, text, length, overrides, reader.error);
-    if (!out->source)
-        return reader.error->code;
-    out->title = out->source->title;
-    out->root = out->source->root;
-    out->kind =
-        strcmp(out->source->kind, "concentration") == 0 ? CONFIG_CONCENTRATION : CONFIG_REGRET;
-    return read_config(&reader, out) ? OLTR_OK : reader.error->code;
-}
-
-bool config_needs_data(const struct config *config, uint32_t point)
-{
-    return plan_needs_data(config->source, point);
+    struct reader reader = {&config->pool, error};
+    bool good = plan_override(config->plan, overrides, error) && read_sections(&reader, config);
+    return good ? OLTR_OK : error->code;
 }
 
 void config_free(struct config *config)
 {
-    oltr_plan_free(config->source);
+    oltr_plan_free(config->plan);
     pool_free(&config->pool);
     memset(config, 0, sizeof *config);
 }

@@ -1,92 +1,12 @@
-/* config_claims.c - the section `claims`: what is said of the figures, as comparisons that the
+/* config_claims.c - the section `claims`: statements about the figures, as comparisons that the
  * results decide.
  *
- * Labels and figures are checked here, with line and column.  Rounds and swept values are not: a
- * shorter run of the same file is no mistake, it only leaves the claim undecided. */
+ * Labels and figures are checked here, with line and column.  Rounds and swept values are not: in a
+ * shorter run of the same file the claim is inconclusive. */
 #include "app/config/config_parts.h"
-#include "engine/base/nearest.h"
 #include "report/io/folder.h"
-#include "engine/base/quote.h"
 
-#include <stdio.h>
 #include <string.h>
-
-/* ---- names */
-
-/* The names a test may use: labels of policies, or of posteriors. */
-struct names {
-    uint32_t count;
-    const char *const *name;
-};
-
-static bool posterior_names(const struct reader *reader, const struct config *config,
-                            struct names *names)
-{
-    const struct concentration *c = &config->concentration;
-    const char **name = pool_get(reader->pool, c->n_sigmas + 1, sizeof *name);
-    if (!name)
-        return read_no_memory(reader);
-    name[0] = "Beta";
-    for (uint32_t i = 0; i < c->n_sigmas; i++) {
-        char label[64];
-        int length = snprintf(label, sizeof label, "Gaussian (sigma %.9g)", c->sigma[i]);
-        name[i + 1] = pool_text(reader->pool, label, (size_t)length);
-        if (!name[i + 1])
-            return read_no_memory(reader);
-    }
-    *names = (struct names){c->n_sigmas + 1, name};
-    return true;
-}
-
-static bool names_of(const struct reader *reader, const struct config *config, struct names *names)
-{
-    if (config->kind == CONFIG_CONCENTRATION)
-        return posterior_names(reader, config, names);
-    const oltr_experiment *point = &config->points[0];
-    const char **name = pool_get(reader->pool, point->n_policies, sizeof *name);
-    if (!name)
-        return read_no_memory(reader);
-    for (uint32_t i = 0; i < point->n_policies; i++)
-        name[i] = point->policy[i].label;
-    *names = (struct names){point->n_policies, name};
-    return true;
-}
-
-static bool find_name(const struct reader *reader, const struct node *node,
-                      const struct names *names, const char *what)
-{
-    char hint[HINT_SIZE], name[QUOTE_SIZE];
-    struct nearest nearest = nearest_to(node->text);
-    for (uint32_t i = 0; i < names->count; i++) {
-        if (strcmp(names->name[i], node->text) == 0)
-            return true;
-        nearest_offer(&nearest, names->name[i]);
-    }
-    return read_bad(reader, node, "no %s of this experiment is called `%s`%s", what,
-                    quote_input(node->text, name), nearest_hint(&nearest, hint));
-}
-
-static bool read_names(const struct reader *reader, const struct node *list,
-                       const struct names *names, struct claim_test *test)
-{
-    if (!read_list(reader, list))
-        return false;
-    if (list->count > names->count)
-        return read_bad(reader, list,
-                        "this list is longer than the list of all there is to compare");
-    test->policy = pool_get(reader->pool, list->count, sizeof *test->policy);
-    if (!test->policy)
-        return read_no_memory(reader);
-    for (const struct node *entry = list->first; entry; entry = entry->next, test->n_policies++) {
-        if (!read_line(reader, entry, &test->policy[test->n_policies]) ||
-            !find_name(reader, entry, names, test->measure ? "posterior" : "policy"))
-            return false;
-        for (uint32_t i = 0; i < test->n_policies; i++)
-            if (strcmp(test->policy[i], entry->text) == 0)
-                return read_bad(reader, entry, "this name is in the list twice");
-    }
-    return true;
-}
 
 /* ---- a test */
 
@@ -94,25 +14,22 @@ static bool read_measure(const struct reader *reader, const struct node *map,
                          const struct config *config, struct claim_test *test)
 {
     const struct node *node = tree_get(map, "measure");
-    bool wanted = config->kind == CONFIG_CONCENTRATION;
+    bool wanted = config->is_concentration;
     if (wanted == !node)
         return read_bad(
             reader, node ? node : map,
             wanted
                 ? "a test of kind concentration needs a `measure`, like sd"
                 : "`measure` belongs to experiments of kind concentration; others measure regret");
-    if (!wanted || !read_line(reader, node, &test->measure))
-        return !wanted;
-    struct names measures = {N_MEASURES, measure_names};
-    return find_name(reader, node, &measures, "measure");
+    return !wanted || read_name(reader, node, N_MEASURES, measure_names, "measure", &test->measure);
 }
 
 static bool read_place(const struct reader *reader, const struct node *map,
                        const struct config *config, struct claim_test *test)
 {
     const struct node *at = tree_get(map, "at"), *against = tree_get(map, "against");
-    bool swept = config->sweep_key;
-    if (at && !swept && config->kind != CONFIG_CONCENTRATION)
+    bool swept = config->plan->sweep_key;
+    if (at && !swept && !config->is_concentration)
         return read_bad(reader, at, "`at` names a swept value, and this experiment has no `sweep`");
     if (against && (!at || !swept))
         return read_bad(reader, against,
@@ -126,7 +43,7 @@ static bool read_when(const struct reader *reader, const struct node *map,
 {
     const struct node *round = tree_get(map, "round"), *from = tree_get(map, "from");
     const struct node *first = round ? round : from;
-    if (first && config->kind == CONFIG_CONCENTRATION)
+    if (first && config->is_concentration)
         return read_bad(reader, first, "an experiment of kind concentration has no rounds");
     if (from && tree_get(map, "against"))
         return read_bad(reader, from, "`from` and `against` exclude each other");
@@ -164,10 +81,11 @@ static bool read_relation(const struct reader *reader, const struct node *map,
     if (stray)
         return read_bad(reader, stray, "`%s` does not belong to `%s`", stray->key->text,
                         claim_relations[test->relation]);
-    if (!read_names(reader, list, names, test))
+    if (!read_names(reader, list, names, test->measure ? "posterior" : "policy", &test->policy,
+                    &test->n_policies))
         return false;
     if (test->n_policies < 2 && !test->against)
-        return read_bad(reader, list, "there must be two names at least to compare");
+        return read_bad(reader, list, "a comparison needs at least two names");
     return (!factor || read_real(reader, factor, 1e-6, 1e6, &test->factor)) &&
            (!within || read_real(reader, within, 1e-6, 0.999, &test->within));
 }
@@ -203,14 +121,13 @@ static bool read_test(const struct reader *reader, const struct node *map,
 static bool read_claim_figure(const struct reader *reader, const struct node *node,
                               const struct config *config, struct claim *claim)
 {
-    if (!read_line(reader, node, &claim->figure))
-        return false;
-    const char **file = pool_get(reader->pool, config->n_figures + 1, sizeof *file);
+    const char **file = pool_get(reader->pool, config->n_figures, sizeof *file);
     if (!file)
         return read_no_memory(reader);
     for (uint32_t i = 0; i < config->n_figures; i++)
         file[i] = config->figures[i].file;
-    return find_name(reader, node, &(struct names){config->n_figures, file}, "figure");
+    return read_name(reader, node, config->n_figures, (const char *const *)file, "figure",
+                     &claim->figure);
 }
 
 static bool read_claim(const struct reader *reader, const struct node *map,
@@ -235,13 +152,13 @@ static bool read_claim(const struct reader *reader, const struct node *map,
     return true;
 }
 
-bool config_claims(const struct reader *reader, const struct node *root, struct config *config)
+bool config_claims(const struct reader *reader, const struct node *root, const struct names *names,
+                   struct config *config)
 {
     const struct node *list = tree_get(root, "claims");
-    struct names names = {0, NULL};
     if (!list || (list->type == NODE_LIST && list->count == 0))
         return true;
-    if (!read_list(reader, list) || !names_of(reader, config, &names))
+    if (!read_list(reader, list))
         return false;
     if (list->count > MOST_CLAIMS)
         return read_bad(reader, list, "an experiment has at most %d claims", MOST_CLAIMS);
@@ -250,7 +167,7 @@ bool config_claims(const struct reader *reader, const struct node *root, struct 
         return read_no_memory(reader);
     config->claims = claims;
     for (const struct node *map = list->first; map; map = map->next)
-        if (!read_claim(reader, map, config, &names, &claims[config->n_claims++]))
+        if (!read_claim(reader, map, config, names, &claims[config->n_claims++]))
             return false;
     return true;
 }

@@ -1,7 +1,6 @@
-/* config_figures.c - the section `figures`, and the experiment without a simulation that is one
- * figure. */
+/* config_figures.c - the section `figures`, and experiments of kind concentration, which are one
+ * figure without a simulation. */
 #include "app/config/config_parts.h"
-#include "engine/base/nearest.h"
 #include "engine/base/quote.h"
 #include "report/io/whole_file.h"
 
@@ -27,59 +26,6 @@ static bool read_file(const struct reader *reader, const struct node *map,
     return true;
 }
 
-/* ---- policies */
-
-static bool has_label(const oltr_experiment *point, const char *label)
-{
-    for (uint32_t i = 0; i < point->n_policies; i++)
-        if (strcmp(point->policy[i].label, label) == 0)
-            return true;
-    return false;
-}
-
-static bool unknown_label(const struct reader *reader, const struct node *node,
-                          const oltr_experiment *point)
-{
-    char hint[HINT_SIZE], name[QUOTE_SIZE];
-    struct nearest nearest = nearest_to(node->text);
-    for (uint32_t i = 0; i < point->n_policies; i++)
-        nearest_offer(&nearest, point->policy[i].label);
-    return read_bad(reader, node, "no policy of this experiment is called `%s`%s",
-                    quote_input(node->text, name), nearest_hint(&nearest, hint));
-}
-
-static bool read_labels(const struct reader *reader, const struct node *list,
-                        const oltr_experiment *point, const char **labels)
-{
-    uint32_t count = 0;
-    for (const struct node *entry = list->first; entry; entry = entry->next, count++) {
-        if (!read_line(reader, entry, &labels[count]))
-            return false;
-        if (!has_label(point, labels[count]))
-            return unknown_label(reader, entry, point);
-        for (uint32_t i = 0; i < count; i++)
-            if (strcmp(labels[i], labels[count]) == 0)
-                return read_bad(reader, entry, "this policy is in the list twice");
-    }
-    return true;
-}
-
-static bool read_shown_policies(const struct reader *reader, const struct node *list,
-                                const oltr_experiment *point, struct figure *figure)
-{
-    if (list && !read_list(reader, list))
-        return false;
-    if (list && list->count > point->n_policies)
-        return read_bad(reader, list, "this list is longer than the list of all policies");
-    figure->n_policies = list ? (uint32_t)list->count : point->n_policies;
-    figure->policy = pool_get(reader->pool, figure->n_policies, sizeof *figure->policy);
-    if (!figure->policy)
-        return read_no_memory(reader);
-    for (uint32_t i = 0; !list && i < point->n_policies; i++)
-        figure->policy[i] = point->policy[i].label;
-    return !list || read_labels(reader, list, point, figure->policy);
-}
-
 /* ---- figures */
 
 static bool read_x(const struct reader *reader, const struct node *node, bool has_sweep,
@@ -97,7 +43,7 @@ static bool read_x(const struct reader *reader, const struct node *node, bool ha
            read_bad(reader, node, "`x: sweep` needs a `sweep` in the experiment");
 }
 
-/* What is written beside a figure. */
+/* Title, label and caption. */
 static bool read_words(const struct reader *reader, const struct node *map, struct figure *figure)
 {
     const struct node *title = tree_get(map, "title"), *label = tree_get(map, "label"),
@@ -108,52 +54,63 @@ static bool read_words(const struct reader *reader, const struct node *map, stru
 }
 
 static bool read_figure(const struct reader *reader, const struct node *map,
-                        const struct config *config, struct figure *figure)
+                        const struct names *names, const struct config *config,
+                        struct figure *figure)
 {
     const struct node *rounds = tree_get(map, "rounds"), *bands = tree_get(map, "bands");
     const struct node *bounds = tree_get(map, "bounds"), *logs = tree_get(map, "log");
     uint32_t band = 1;
-    figure->title = config->title;
-    bool good =
-        read_words(reader, map, figure) &&
-        read_shown_policies(reader, tree_get(map, "policies"), &config->points[0], figure) &&
-        (!rounds || read_whole(reader, rounds, 1, INT64_MAX, &figure->rounds)) &&
-        read_x(reader, tree_get(map, "x"), config->sweep_key, &figure->x) &&
-        (!bands || read_whole32(reader, bands, 0, 3, &band)) &&
-        (!bounds || read_truth(reader, bounds, &figure->bounds)) &&
-        (!logs || read_truth(reader, logs, &figure->log));
+    const struct node *shown = tree_get(map, "policies");
+    figure->title = config->plan->title;
+    figure->policy = names->name;
+    figure->n_policies = names->count;
+    bool good = read_words(reader, map, figure) &&
+                (!shown || read_names(reader, shown, names, "policy", &figure->policy,
+                                      &figure->n_policies)) &&
+                (!rounds || read_whole(reader, rounds, 1, INT64_MAX, &figure->rounds)) &&
+                read_x(reader, tree_get(map, "x"), config->plan->sweep_key, &figure->x) &&
+                (!bands || read_whole32(reader, bands, 0, 3, &band)) &&
+                (!bounds || read_truth(reader, bounds, &figure->bounds)) &&
+                (!logs || read_truth(reader, logs, &figure->log));
     figure->bands = (int)band;
-    if (good && rounds && figure->rounds < config->points[0].checkpoint[0])
+    if (good && rounds && figure->rounds < config->plan->points[0].checkpoint[0])
         return read_bad(reader, rounds,
                         "the figure would end before the first checkpoint, round %llu",
-                        (unsigned long long)config->points[0].checkpoint[0]);
+                        (unsigned long long)config->plan->points[0].checkpoint[0]);
     return good;
 }
 
-/* A file that names no figure still gets one. */
-static bool default_figure(const struct reader *reader, struct config *config)
+/* Of a file without `figures`. */
+static bool default_figure(const struct reader *reader, const struct names *names,
+                           struct config *config)
 {
     struct figure *figure = pool_get(reader->pool, 1, sizeof *figure);
     if (!figure)
         return read_no_memory(reader);
-    *figure = (struct figure){.file = "regret", .title = config->title, .bands = 1};
-    figure->x = config->sweep_key ? FIGURE_SWEEP : FIGURE_ROUND;
+    *figure = (struct figure){.file = "regret",
+                              .title = config->plan->title,
+                              .bands = 1,
+                              .policy = names->name,
+                              .n_policies = names->count,
+                              .x = config->plan->sweep_key ? FIGURE_SWEEP : FIGURE_ROUND};
     config->figures = figure;
     config->n_figures = 1;
-    return read_shown_policies(reader, NULL, &config->points[0], figure);
+    return true;
 }
 
-bool config_figures(const struct reader *reader, const struct node *root, struct config *config)
+bool config_figures(const struct reader *reader, const struct node *root, const struct names *names,
+                    struct config *config)
 {
     const struct node *list = tree_get(root, "figures");
     if (!list)
-        return default_figure(reader, config);
+        return default_figure(reader, names, config);
     if (list->type == NODE_LIST && list->count == 0)
         return true; /* figures: [] asks for none */
     if (!read_list(reader, list))
         return false;
-    struct figure *figures =
-        list->count <= MOST_FIGURES ? pool_get(reader->pool, list->count, sizeof *figures) : NULL;
+    if (list->count > MOST_FIGURES)
+        return read_bad(reader, list, "an experiment has at most %d figures", MOST_FIGURES);
+    struct figure *figures = pool_get(reader->pool, list->count, sizeof *figures);
     if (!figures)
         return read_no_memory(reader);
     config->figures = figures;
@@ -161,7 +118,7 @@ bool config_figures(const struct reader *reader, const struct node *root, struct
         struct figure *figure = &figures[config->n_figures];
         if (!read_map_keys(reader, map, "a figure", figure_keys) ||
             !read_file(reader, map, figures, config->n_figures, &figure->file) ||
-            !read_figure(reader, map, config, figure))
+            !read_figure(reader, map, names, config, figure))
             return false;
     }
     return true;
@@ -175,7 +132,7 @@ static bool read_panel(const struct reader *reader, const struct node *root, str
     struct figure *figure = pool_get(reader->pool, 1, sizeof *figure);
     if (!figure)
         return read_no_memory(reader);
-    *figure = (struct figure){.file = "fig-bvsgpost", .title = config->title, .bands = 1};
+    *figure = (struct figure){.file = "fig-bvsgpost", .title = config->plan->title, .bands = 1};
     config->figures = figure;
     config->n_figures = 1;
     if (!list)

@@ -1,22 +1,18 @@
-/* mpi_main.c - the program oltr-mpi: `mpirun -n 4 oltr-mpi run FILE` spreads the replications of a
- * run over the ranks.
+/* mpi_main.c - the program oltr-mpi: `mpirun -n 4 oltr-mpi run FILE` divides the replications of a
+ * run among the ranks.
  *
- * The same program as oltr, whose processes form a team (team.h).  Every rank runs the shard of its
- * number with its own threads; rank 0 adds up and writes.  The sums are integers, so the results
- * are the same bytes for any number of ranks.
- */
+ * It is the program oltr with processes that form a team (team.h).  Each rank runs the shard of its
+ * number with its own threads; rank 0 adds up the results and writes them.  The sums are integers,
+ * so the results are the same bytes for any number of ranks. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/args/command.h"
 #include "app/run/team.h"
+#include "app/verbs/verbs.h"
 
-enum {
-    TAG_SIZE = 1,
-    TAG_BYTES = 2,
-    PIECE = 1 << 28
-}; /* MPI counts in int: large results go in pieces */
+enum { TAG_SIZE = 1, TAG_BYTES = 2 };
+enum { PIECE = 1 << 28 }; /* bytes of one message: the counts of MPI are ints */
 
 static int worst(int code)
 {
@@ -51,7 +47,7 @@ static unsigned char *receive_bytes(uint32_t rank, size_t *size)
                  &status) != MPI_SUCCESS)
         return NULL;
     unsigned char *bytes = malloc((size_t)length + 1);
-    if (!bytes) { /* the rest of the message is of no use to anybody */
+    if (!bytes) { /* the other ranks would wait for ever */
         MPI_Abort(MPI_COMM_WORLD,
                   complain(EXIT_FAILED, "no memory for the results of rank %u", (unsigned)rank));
         return NULL;
@@ -67,7 +63,7 @@ static unsigned char *receive_bytes(uint32_t rank, size_t *size)
     return bytes;
 }
 
-/* Anything but a run is the same on one rank, and is left to it. */
+/* Other commands are run by rank 0 alone. */
 static bool is_run(int argc, char **argv)
 {
     return argc > 1 && strcmp(argv[1], "run") == 0;
@@ -77,7 +73,7 @@ int main(int argc, char **argv)
 {
     int rank = 0, size = 1, threads = 0, code = EXIT_OK;
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads) != MPI_SUCCESS)
-        return complain(EXIT_FAILED, "MPI does not start; is this run by mpirun?");
+        return complain(EXIT_FAILED, "MPI does not start; start oltr-mpi with mpirun");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     struct team team = {(uint32_t)rank, (uint32_t)size, worst, send_bytes, receive_bytes};
@@ -86,6 +82,7 @@ int main(int argc, char **argv)
                          : EXIT_FAILED;
     } else if (is_run(argc, argv)) {
         team_join(&team);
+        complain_as_rank((unsigned)rank);
         if (rank > 0 && !freopen("/dev/null", "w", stdout)) /* rank 0 prints for all */
             fclose(stdout);
         code = cli_main(argc, argv);

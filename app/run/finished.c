@@ -1,11 +1,12 @@
-/* finished.c - see finished.h. */
+/* finished.c - compares a finished folder with a request, or clears it; see finished.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "app/run/finished.h"
 
-#include "engine/base/error.h"
+#include "app/config/tree_json.h"
 #include "app/run/prepare.h"
-#include "report/io/whole_file.h"
+#include "engine/base/error.h"
 #include "report/io/manifest.h"
+#include "report/io/whole_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ bool finished_same(const char *folder, const struct config *config, uint32_t thr
     bool same = manifest_read(folder, &manifest, NULL) == OLTR_OK;
     *drawn = false;
     if (same) {
-        json_t *configuration = tree_json(config->root);
+        json_t *configuration = tree_json(config->plan->root);
         const char *version = json_string_value(json_object_get(manifest.json, "oltr"));
         same = configuration && version && strcmp(version, oltr_version()) == 0 &&
                json_equal(configuration, json_object_get(manifest.json, "configuration")) &&
@@ -67,7 +68,7 @@ bool finished_same(const char *folder, const struct config *config, uint32_t thr
     return same;
 }
 
-/* Takes the path over. */
+/* Frees the path. */
 static oltr_status remove_file(char *path, oltr_error *error)
 {
     oltr_status status = OLTR_OK;
@@ -83,11 +84,10 @@ static oltr_status remove_figures(const char *folder, const struct manifest *man
                                   oltr_error *error)
 {
     oltr_status status = OLTR_OK;
-    for (uint32_t i = 0; i < manifest->n_figures; i++) {
+    for (uint32_t i = 0; i < manifest->n_figures; i++)
         for (size_t j = 0; status == OLTR_OK && j < N_ENDINGS; j++)
             status =
                 remove_file(figure_path(folder, &manifest->figure[i], figure_endings[j]), error);
-    }
     return status;
 }
 
@@ -99,10 +99,8 @@ oltr_status finished_remove(const char *folder, oltr_error *error)
         status = remove_figures(folder, &manifest, error);
         for (size_t i = 0; status == OLTR_OK && i < N_TABLES; i++)
             status = remove_file(file_join(folder, tables[i]), error);
-        if (status == OLTR_OK) { /* last: what it names can be removed by the next run if this one
-                                    is killed here */
+        if (status == OLTR_OK) /* last: after a kill before it, the next run repeats the removal */
             status = remove_file(file_join(folder, "manifest.json"), error);
-        }
     }
     manifest_free(&manifest);
     return status;

@@ -1,24 +1,25 @@
-/* prior_scores.c - see belief.h.
+/* prior_scores.c - reads, finds or trains the scores behind a prior; see prior_scores.h.
  *
  * Scores of trained scorers are kept as scores.csv in the folder of results, for --resume, for the
- * other shards of a run, and for people.  scores.key beside it has a checksum of all that they
- * follow from (data, seed, number of scorers, grades, version), and one of the scores themselves:
- * only scores for which both are the same are taken again, so neither a file that was changed by
- * hand nor one left by a run that was killed between the two can pass. */
+ * other shards of a run, and for people.  scores.key beside it holds two checksums: of everything
+ * that determines the scores (data, seed, number of scorers, grades, version), and of the scores
+ * themselves.  Scores are used again only if both agree.  So a file that was changed by hand, or
+ * was left by a run that was killed between the two writes, is not used. */
 #define _POSIX_C_SOURCE 200809L
 #include "app/run/prior_scores.h"
 
-#include "engine/base/bytes.h"
-#include "app/args/command.h"
-#include "report/io/whole_file.h"
+#include "app/args/complain.h"
 #include "app/run/stop.h"
+#include "app/run/team.h"
+#include "engine/base/bytes.h"
+#include "report/io/whole_file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_SIZE = 64 };
+enum { KEY_SIZE = 64, NAME_SIZE = 32 };
 
 /* ---- the key */
 
@@ -33,23 +34,22 @@ static void put_split(writer *w, const oltr_dataset *data)
     put_u64(w, crc64(data->x, (size_t)data->n_rows * data->dim * sizeof *data->x));
 }
 
-/* Of all that scores follow from. */
-static uint64_t cause_of(const oltr_data_plan *plan, const struct splits *s, const double *of_grade,
-                         uint64_t seed)
+/* The checksum of everything that determines the scores. */
+static uint64_t cause_of(const struct score_source *source)
 {
     unsigned char bytes[GRADES * 8 + 512];
     writer w = {bytes, sizeof bytes, 0};
     put_bytes(&w, oltr_version(), strlen(oltr_version()));
-    put_u32(&w, plan->rankers);
-    put_u64(&w, seed);
-    put_f64s(&w, of_grade, GRADES);
-    put_split(&w, s->train);
-    put_split(&w, s->vali);
-    put_split(&w, s->test);
+    put_u32(&w, source->plan->rankers);
+    put_u64(&w, source->seed);
+    put_f64s(&w, source->of_grade, GRADES);
+    put_split(&w, source->splits->train);
+    put_split(&w, source->splits->vali);
+    put_split(&w, source->splits->test);
     return crc64(bytes, w.used);
 }
 
-/* One line of text. */
+/* The content of scores.key: one line. */
 static void key_of(uint64_t cause, const scores *s, char key[KEY_SIZE])
 {
     uint64_t own = crc64(s->score, (size_t)s->n_rows * s->n_models * sizeof *s->score);
@@ -61,37 +61,36 @@ enum { CAUSE_LENGTH = 12 + 16 + 1 }; /* "oltr scores ", digits, and the space be
 /* ---- kept scores */
 
 /* "scores.csv", "scores-2.csv" */
-static void name_of(uint32_t number, const char *ending, char name[32])
+static const char *name_of(uint32_t number, const char *ending, char name[NAME_SIZE])
 {
     if (number == 1)
-        snprintf(name, 32, "scores.%s", ending);
+        snprintf(name, NAME_SIZE, "scores.%s", ending);
     else
-        snprintf(name, 32, "scores-%" PRIu32 ".%s", number, ending);
+        snprintf(name, NAME_SIZE, "scores-%" PRIu32 ".%s", number, ending);
+    return name;
 }
 
-/* Does the key in this folder begin with, or have, these many bytes of `key`? */
+/* Are the first `length` bytes of the kept key those of `key`? */
 static bool has_key(const char *folder, uint32_t number, const char *key, size_t length)
 {
-    char name[32];
+    char name[NAME_SIZE];
     struct text found = {0};
-    name_of(number, "key", name);
-    bool same = file_read_in(folder, name, &found, NULL) == OLTR_OK &&
+    bool same = file_read_in(folder, name_of(number, "key", name), &found, NULL) == OLTR_OK &&
                 found.length == strlen(key) && memcmp(found.bytes, key, length) == 0;
     text_free(&found);
     return same;
 }
 
-/* Did this folder have them? */
+/* Has the folder scores with this cause?  Then they are read. */
 static bool take_kept(const char *folder, uint32_t number, uint64_t cause, const oltr_dataset *test,
                       bool quiet, scores *out)
 {
     oltr_error why = {OLTR_OK, ""};
-    char name[32], key[KEY_SIZE];
+    char name[NAME_SIZE], key[KEY_SIZE];
     key_of(cause, &(scores){0}, key);
     if (!folder || !has_key(folder, number, key, CAUSE_LENGTH))
         return false;
-    name_of(number, "csv", name);
-    char *path = file_join(folder, name);
+    char *path = file_join(folder, name_of(number, "csv", name));
     bool taken = path && scores_read_csv(path, test, out, &why) == OLTR_OK;
     if (taken) {
         key_of(cause, out, key);
@@ -101,29 +100,27 @@ static bool take_kept(const char *folder, uint32_t number, uint64_t cause, const
         scores_free(out);
     if (path && !quiet)
         complain(0,
-                 taken ? "the scores in %s are of this very data and seed: taken as they are"
+                 taken ? "the scores in %s are of the same data and seed, and are used"
                        : "%s cannot be used again, so scorers are trained anew",
                  path);
     free(path);
     return taken;
 }
 
-static oltr_status keep(const char *folder, uint32_t number, uint64_t cause,
-                        const oltr_dataset *test, const scores *s, oltr_error *error)
+static oltr_status keep(const struct score_source *source, uint64_t cause, const scores *s,
+                        oltr_error *error)
 {
-    char name[32], key[KEY_SIZE];
+    const char *folder = source->job->folder;
+    char name[NAME_SIZE], key[KEY_SIZE];
     struct text content = {0};
-    key_of(cause, s, key);
-    name_of(number, "csv", name);
-    char *path = file_join(folder, name);
-    oltr_status status = path ? scores_write_csv(s, test, path, error)
+    char *path = file_join(folder, name_of(source->number, "csv", name));
+    oltr_status status = path ? scores_write_csv(s, source->splits->test, path, error)
                               : set_error(error, OLTR_ENOMEM, "out of memory");
     free(path);
-    if (status == OLTR_OK) {
-        name_of(number, "key", name);
-        text_add(&content, key);
-        status = file_write_in(folder, name, &content, error);
-    }
+    key_of(cause, s, key);
+    text_add(&content, key);
+    if (status == OLTR_OK)
+        status = file_write_in(folder, name_of(source->number, "key", name), &content, error);
     text_free(&content);
     return status;
 }
@@ -138,51 +135,46 @@ static void show(void *context, const scores_progress *state)
             state->ndcg, *terminal ? "\033[K" : "\n");
 }
 
-static int should_stop(void *context)
-{
-    (void)context;
-    return stop_asked();
-}
-
-static oltr_status train(const oltr_data_plan *plan, const struct splits *s, const double *of_grade,
-                         uint64_t seed, const struct prepare_options *options, scores *out,
+static oltr_status train(const struct score_source *source, bool quiet, scores *out,
                          oltr_error *error)
 {
+    const struct splits *s = source->splits;
     bool terminal = isatty(STDERR_FILENO) == 1;
-    scores_options how = {.models = plan->rankers,
-                          .threads = options->threads,
+    scores_options how = {.models = source->plan->rankers,
+                          .threads = source->job->threads,
                           .scorer = scorer_defaults(),
-                          .progress = options->quiet ? NULL : show,
+                          .progress = quiet ? NULL : show,
                           .stop = should_stop,
                           .every = terminal ? 0.25 : 10,
                           .context = &terminal};
-    how.scorer.seed = seed;
-    how.scorer.attraction = of_grade;
+    how.scorer.seed = source->seed;
+    how.scorer.attraction = source->of_grade;
     oltr_status status = scores_train(s->train, s->vali, s->test, &how, out, error);
-    if (!options->quiet && terminal)
+    if (!quiet && terminal)
         fputs("\r\033[K", stderr);
     return status;
 }
 
 /* ---- the whole */
 
-oltr_status belief_get(const oltr_data_plan *plan, const struct splits *splits,
-                       const double *of_grade, uint64_t seed, const struct prepare_options *options,
-                       uint32_t number, scores *out, oltr_error *error)
+/* In a team the leader writes; the others only look for what it wrote. */
+oltr_status prior_scores_get(const struct score_source *source, scores *out, oltr_error *error)
 {
+    const oltr_dataset *test = source->splits->test;
+    bool quiet = source->job->quiet || !team_leads();
     *out = (scores){0};
-    if (plan->scores)
-        return scores_read_csv(plan->scores, splits->test, out, error);
-    if (plan->rankers == 0)
+    if (source->plan->scores)
+        return scores_read_csv(source->plan->scores, test, out, error);
+    if (source->plan->rankers == 0)
         return OLTR_OK;
-    uint64_t cause = cause_of(plan, splits, of_grade, seed);
-    for (uint32_t i = 1; i <= number; i++) /* an earlier point of a sweep may have had the same */
-        if (take_kept(options->folder, i, cause, splits->test, options->quiet, out) ||
-            take_kept(options->other, i, cause, splits->test, options->quiet, out))
+    uint64_t cause = cause_of(source);
+    for (uint32_t i = 1; i <= source->number; i++) /* another point of a sweep may have the same */
+        if (take_kept(source->job->folder, i, cause, test, quiet, out) ||
+            take_kept(source->other, i, cause, test, quiet, out))
             return OLTR_OK;
-    oltr_status status = train(plan, splits, of_grade, seed, options, out, error);
-    if (status == OLTR_OK && options->keep)
-        status = keep(options->folder, number, cause, splits->test, out, error);
+    oltr_status status = train(source, quiet, out, error);
+    if (status == OLTR_OK && team_leads())
+        status = keep(source, cause, out, error);
     if (status != OLTR_OK) {
         scores_free(out);
         *out = (scores){0};

@@ -1,27 +1,29 @@
-/* progress.h - how far a run is: one line that rewrites itself on a terminal, plain lines now and
- * then elsewhere. */
+/* progress.h - how far a run is: on a terminal one line that is rewritten, elsewhere a line every
+ * ten seconds. */
 #ifndef OLTR_APP_RUN_PROGRESS_H
 #define OLTR_APP_RUN_PROGRESS_H
 
-#include "app/config/config.h"
+#include "lab/plan/plan_internal.h"
 
 struct progress {
-    const struct config *config;
+    const oltr_plan *plan;
     bool terminal;
 };
 
-struct progress progress_begin(const struct config *config);
+struct progress progress_begin(const oltr_plan *plan);
 /* Seconds between two reports. */
 double progress_every(const struct progress *progress);
-void progress_show(const struct progress *progress, const oltr_progress *state);
-/* Takes the rewriting line away. */
+/* A callback of oltr_run(); `progress` is a struct progress. */
+void progress_show(void *progress, const oltr_progress *state);
+/* Clears the line. */
 void progress_end(const struct progress *progress);
 
+double progress_now(void); /* seconds of a clock that never goes back */
 /* "2:05", "1:02:05", or "?" where it is not known. */
 void progress_time(double seconds, char *out, size_t size);
 
 /* Replications done, and asked for in a shard, over all points. */
-uint64_t progress_done(const struct config *config, const oltr_results *results);
-uint64_t progress_total(const struct config *config, oltr_shard shard);
+uint64_t progress_done(const oltr_plan *plan, const oltr_results *results);
+uint64_t progress_total(const oltr_plan *plan, oltr_shard shard);
 
 #endif

@@ -1,8 +1,8 @@
-/* splits.c - see splits.h.
+/* splits.c - reads or generates the three parts of a data set; see splits.h.
  *
- * A folder has train.txt, test.txt and, mostly, vali.txt, each of them plain or as .txt.gz. Istella
- * comes without validation queries: then a fifth of those for training, chosen by the seed, are set
- * aside.  Sparse texts may end with another feature in each split; the missing ones are zero. */
+ * A folder has train.txt, test.txt and usually vali.txt, each plain or as .txt.gz.  Without
+ * vali.txt (Istella has none), a fifth of the training queries, chosen by the seed, is used for
+ * validation. */
 #define _POSIX_C_SOURCE 200809L
 #include "app/run/splits.h"
 
@@ -17,8 +17,8 @@
 
 /* ---- choosing */
 
-/* Selection sampling (Fan, Muller and Rezucha 1962): number i is taken with chance (still wanted) /
- * (still to come). */
+/* Selection sampling (Fan, Muller and Rezucha 1962): number i is taken with probability
+ * (numbers still to take) / (numbers still to come). */
 void choose(uint64_t seed, uint64_t purpose, uint32_t n, uint32_t count, uint32_t *out)
 {
     oltr_rng rng = oltr_rng_fork(oltr_rng_make(seed, 0), purpose);
@@ -49,7 +49,7 @@ static char *find_text(const char *folder, const char *name, bool *no_memory)
     return NULL;
 }
 
-/* An optional split that is not there is no error: *out stays NULL. */
+/* If an optional split does not exist, *out stays NULL. */
 static oltr_status read_split(const char *folder, const char *name, bool optional,
                               const oltr_read_options *options, oltr_dataset **out,
                               oltr_error *error)
@@ -70,7 +70,7 @@ static oltr_status read_split(const char *folder, const char *name, bool optiona
     return *out ? OLTR_OK : set_error(error, why.code, "%s", why.msg);
 }
 
-/* A fifth of the training queries, set aside. */
+/* Moves a fifth of the training queries to the validation queries. */
 static oltr_status set_aside(uint64_t seed, struct splits *s, oltr_error *error)
 {
     uint32_t n = s->train->n_queries, kept = 0, taken = 0, count = n / 5 > 0 ? n / 5 : 1;
@@ -100,7 +100,7 @@ static oltr_status set_aside(uint64_t seed, struct splits *s, oltr_error *error)
     return OLTR_OK;
 }
 
-/* Makes the digest one of this split too, and of all before it. */
+/* Extends the digest by one split. */
 static bool add_to_digest(const oltr_dataset *data, uint32_t threads, uint64_t *all)
 {
     uint64_t part[8] = {*all, data->n_queries, data->n_rows, data->dim};
@@ -132,20 +132,24 @@ static oltr_status read_folder(const oltr_data_plan *plan, uint64_t seed,
 
 /* ---- one number of features */
 
-static void look_at(const oltr_dataset *data, uint32_t *dim, uint32_t *largest)
+uint32_t largest_grade_of(const oltr_dataset *data)
 {
-    *dim = data->dim > *dim ? data->dim : *dim;
+    uint32_t largest = 0;
     for (uint32_t row = 0; row < data->n_rows; row++)
-        *largest = data->grade[row] > *largest ? data->grade[row] : *largest;
+        largest = data->grade[row] > largest ? data->grade[row] : largest;
+    return largest;
 }
 
-static oltr_status make_alike(struct splits *s, oltr_error *error)
+oltr_status splits_align(struct splits *s, oltr_error *error)
 {
     oltr_dataset **split[] = {&s->train, &s->vali, &s->test};
     uint32_t dim = 0;
     oltr_status status = OLTR_OK;
-    for (size_t i = 0; i < 3; i++)
-        look_at(*split[i], &dim, &s->largest_grade);
+    for (size_t i = 0; i < 3; i++) {
+        uint32_t largest = largest_grade_of(*split[i]);
+        s->largest_grade = largest > s->largest_grade ? largest : s->largest_grade;
+        dim = (*split[i])->dim > dim ? (*split[i])->dim : dim;
+    }
     for (size_t i = 0; status == OLTR_OK && i < 3; i++)
         status = dataset_widen(split[i], dim, error);
     return status;
@@ -173,7 +177,7 @@ oltr_status splits_get(const oltr_data_plan *plan, uint64_t seed, const oltr_rea
     oltr_status status = plan->folder ? read_folder(plan, seed, options, out, error)
                                       : generate(plan, seed, out, error);
     if (status == OLTR_OK)
-        status = make_alike(out, error);
+        status = splits_align(out, error);
     if (status != OLTR_OK)
         splits_free(out);
     return status;

@@ -1,4 +1,4 @@
-/* stop.c - see stop.h. */
+/* stop.c - the signal handler; see stop.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "app/run/stop.h"
 
@@ -30,4 +30,10 @@ void stop_catch_signals(void)
 bool stop_asked(void)
 {
     return atomic_load(&asked) != 0;
+}
+
+int should_stop(void *unused)
+{
+    (void)unused;
+    return stop_asked();
 }

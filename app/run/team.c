@@ -1,17 +1,22 @@
-/* team.c - see team.h. */
+/* team.c - the team of this process; see team.h. */
 #include "app/run/team.h"
 
-static int my_own(int code)
+static int own_code(int code)
 {
     return code;
 }
 
-static const struct team alone = {.size = 1, .worst = my_own};
+static const struct team alone = {.size = 1, .worst = own_code};
 static const struct team *joined = &alone; /* set once, before anything runs */
 
 const struct team *team_of_process(void)
 {
     return joined;
+}
+
+bool team_leads(void)
+{
+    return joined->rank == 0;
 }
 
 void team_join(const struct team *team)

@@ -1,10 +1,8 @@
-/* team.h - the processes that share one run: this one alone, or the ranks of an MPI job
- * (mpi/main.c).
+/* team.h - the processes that share one run: this one alone, or the ranks of an MPI job (mpi/).
  *
- * Every member runs its shard; rank 0 gathers the results, writes and draws.  All members pass the
- * same barriers in the same order, and a member that has failed reports it there, so that the
- * others do not block for ever.
- */
+ * Every member simulates its shard; rank 0, the leader, gathers the results, writes and draws.  All
+ * members pass the same barriers in the same order, and a member that fails reports it there, so
+ * that no barrier blocks for ever. */
 #ifndef OLTR_APP_RUN_TEAM_H
 #define OLTR_APP_RUN_TEAM_H
 
@@ -15,13 +13,14 @@
 struct team {
     uint32_t rank, size;
     int (*worst)(int code);                       /* a barrier: the worst exit code of all */
-    bool (*send)(const void *bytes, size_t size); /* to rank 0 */
-    unsigned char *(*receive)(uint32_t rank,
-                              size_t *size); /* by rank 0; to be freed; NULL without memory */
+    bool (*send)(const void *bytes, size_t size); /* to the leader */
+    /* By the leader; the caller frees the bytes.  NULL without memory. */
+    unsigned char *(*receive)(uint32_t rank, size_t *size);
 };
 
-/* Whom this process works with; alone unless team_join() was called. */
+/* The team of this process: itself alone unless team_join() was called. */
 const struct team *team_of_process(void);
+bool team_leads(void); /* is this process the leader? */
 void team_join(const struct team *team);
 
 #endif

@@ -1,5 +1,5 @@
-/* cmd_data_convert.c - `oltr data convert`: text into the binary form, through a normaliser that is
- * fitted here or was before. */
+/* cmd_data_convert.c - `oltr data convert`: converts text to the binary form, and normalises it
+ * with a normaliser that is fitted here or was fitted before. */
 #define _POSIX_C_SOURCE 200809L
 #include "engine/base/file.h"
 #include "app/verbs/data_family.h"
@@ -13,16 +13,17 @@
 
 const struct option data_convert_options[] = {
     {'o', "output", "FILE", NULL,
-     "where the result goes (default: the cache FILE.oltr beside the text)"},
+     "the file for the result (default: the cache FILE.oltr beside the text)"},
     {0, "normalise", "KIND", NULL,
      "with --fit: standard (the default: sign(x) log(1+|x|), centred, scaled, rows no longer than "
      "1), minmax (to 0..1 within each query) or none"},
     {0, "fit", "FILE", NULL, "fit a normaliser on these rows, keep it in this file, and apply it"},
     {0, "with", "FILE", NULL, "apply the normaliser of this file"},
-    {'j', "threads", "N", NULL, "how many threads read (default, or 0: one for each processor)"},
+    {'j', "threads", "N", NULL,
+     "the number of threads that read (default, or 0: one for each processor)"},
     {0, "lenient", NULL, NULL, "skip bad lines and count them, instead of stopping at the first"},
-    {0, "most-features", "N", NULL, "the largest feature id that is allowed (default: 4096)"},
-    {'q', "quiet", NULL, NULL, "say nothing but errors"},
+    {0, "most-features", "N", NULL, "the largest feature number that is allowed (default: 4096)"},
+    {'q', "quiet", NULL, NULL, "only errors"},
     {0, NULL, NULL, NULL, NULL},
 };
 
@@ -52,22 +53,22 @@ static int read_request(const struct arguments *arguments, struct request *r)
     if (r->fit && r->with)
         return complain(
             EXIT_USAGE,
-            "--fit makes a normaliser and --with takes one that is there; give one of them");
+            "--fit makes a normaliser and --with uses an existing one; give only one of them");
     if (kind && !r->fit)
         return complain(
             EXIT_USAGE,
-            "--normalise needs --fit FILE, to keep what is fitted for the other splits%s",
-            r->with ? "; the file of --with knows its own kind" : "");
+            "--normalise needs --fit FILE, which keeps the normaliser for the other splits%s",
+            r->with ? "; the file of --with has its own kind" : "");
     if (!r->output && (r->fit || r->with))
         return complain(EXIT_USAGE, "normalised rows need a file of their own: give -o FILE");
     if (!r->output && (strcmp(r->input, "-") == 0 || is_special(r->input)))
-        return complain(EXIT_USAGE, "there is no place beside %s: give -o FILE",
+        return complain(EXIT_USAGE, "no cache can be written beside %s: give -o FILE",
                         strcmp(r->input, "-") == 0 ? "standard input" : "a pipe or a device");
     int code = read_kind(kind, &r->kind);
     return code == EXIT_OK ? data_read_options(arguments, &r->options) : code;
 }
 
-/* Fits and keeps, or loads; *out stays NULL when nothing was asked. */
+/* Fits and saves, or loads; *out stays NULL without --fit and --with. */
 static int get_normaliser(const struct request *r, const oltr_dataset *rows, normaliser **out)
 {
     oltr_error error = {OLTR_OK, ""};
@@ -77,7 +78,7 @@ static int get_normaliser(const struct request *r, const oltr_dataset *rows, nor
     if (!*out)
         return complain_of(&error);
     if (r->fit && normaliser_save(*out, r->fit, &error) != OLTR_OK)
-        return complain(EXIT_FAILED, "%s", error.msg);
+        return complain_failed(&error);
     return EXIT_OK;
 }
 
@@ -89,7 +90,7 @@ static void say_dropped(const normaliser *n, const char *kept_in)
         if (i < n->dim && n->column[i] == j)
             i++;
         else
-            printf("%s%u", dropped++ == 0 ? "; constant, so dropped: " : ", ", j + 1);
+            printf("%s%u", dropped++ == 0 ? "; dropped because constant: " : ", ", j + 1);
     putchar('\n');
 }
 
@@ -103,7 +104,7 @@ static int write_rows(const struct request *r, const oltr_dataset *rows)
 {
     oltr_error error = {OLTR_OK, ""};
     if (oltr_dataset_save(rows, r->output, &error) != OLTR_OK)
-        return complain(EXIT_FAILED, "%s", error.msg);
+        return complain_failed(&error);
     if (!r->quiet) {
         printf("%s: ", r->output);
         say_size(rows);
@@ -111,8 +112,7 @@ static int write_rows(const struct request *r, const oltr_dataset *rows)
     return EXIT_OK;
 }
 
-/* A sparse text may end before the last feature of the one that was fitted; the missing ones are
- * 0. */
+/* A sparse text may end before the last feature of the fitted one; missing features are 0. */
 static oltr_dataset *apply(const normaliser *n, oltr_dataset **rows, oltr_error *error)
 {
     return dataset_widen(rows, n->dim_in, error) == OLTR_OK ? normaliser_apply(n, *rows, error)
@@ -137,7 +137,7 @@ static int normalise_and_write(const struct request *r, oltr_dataset **rows)
     return code;
 }
 
-/* Would the next reader take the cache?  Reading without one is no error: here it is. */
+/* Does a reader use the cache?  Readers ignore a missing one; here it is an error. */
 static bool has_cache(const struct request *r)
 {
     oltr_read_report report;
@@ -147,14 +147,14 @@ static bool has_cache(const struct request *r)
     return taken;
 }
 
-/* What became of the cache at `where`. */
+/* Reports the state of the cache at `where`. */
 static int say_cache(const struct request *r, const oltr_dataset *rows, const char *where,
                      bool taken)
 {
     if (taken && access(where, F_OK) != 0)
-        return complain(EXIT_USAGE, "%s is a dataset file already, and no text", r->input);
+        return complain(EXIT_USAGE, "%s is a dataset file already, not text", r->input);
     if (!taken && !has_cache(r))
-        return complain(EXIT_FAILED, "%s could not be written; give another place with -o FILE",
+        return complain(EXIT_FAILED, "%s could not be written; give another file with -o FILE",
                         where);
     if (!r->quiet) {
         printf("%s%s: ", where, taken ? " is up to date" : "");
@@ -163,7 +163,7 @@ static int say_cache(const struct request *r, const oltr_dataset *rows, const ch
     return EXIT_OK;
 }
 
-/* The cache beside the text: reading through it makes it. */
+/* The cache beside the text is written by reading the text. */
 static int make_cache(const struct request *r)
 {
     oltr_error error = {OLTR_OK, ""};
@@ -179,7 +179,7 @@ static int make_cache(const struct request *r)
         snprintf(where, size, "%s.oltr", r->input);
         code = say_cache(r, rows, where, report.from_cache);
     } else {
-        complain(EXIT_FAILED, "out of memory");
+        complain_no_memory();
     }
     free(where);
     oltr_dataset_free(rows);
@@ -197,7 +197,7 @@ int cmd_data_convert(const struct arguments *arguments)
     if (!r.output)
         return make_cache(&r);
     if (file_probe(r.output, &error) != OLTR_OK || (r.fit && file_probe(r.fit, &error) != OLTR_OK))
-        return complain(EXIT_FAILED, "%s", error.msg);
+        return complain_failed(&error);
     oltr_dataset *rows = oltr_dataset_read(r.input, &r.options, &report, &error);
     if (!rows)
         return complain_of(&error);

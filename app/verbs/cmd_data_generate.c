@@ -1,5 +1,5 @@
-/* cmd_data_generate.c - `oltr data generate`: the splits of a made-up data set, a few queries at a
- * time, so that the size of a set is bounded by the disk and not by the memory. */
+/* cmd_data_generate.c - `oltr data generate`: writes the splits of a generated data set, a few
+ * queries at a time, so that memory does not limit its size. */
 #define _POSIX_C_SOURCE 200809L
 #include "app/verbs/data_family.h"
 #include "lab/data/generate.h"
@@ -15,11 +15,11 @@
 const struct option data_generate_options[] = {
     {'o', "output", "DIR", NULL, "the folder of the three files (default: SHAPE)"},
     {0, "queries", "N", NULL,
-     "queries of train.txt (default: 300); vali.txt and test.txt have a third of it each, as the "
-     "real sets have"},
-    {'s', "seed", "N", NULL, "the seed of everything (default: 1)"},
+     "queries of train.txt (default: 300); vali.txt and test.txt have a third of it each, as in "
+     "the real sets"},
+    {'s', "seed", "N", NULL, "the seed of all random numbers (default: 1)"},
     {0, "split", "NAME", NULL, "write only train, vali or test"},
-    {'q', "quiet", NULL, NULL, "say nothing but errors"},
+    {'q', "quiet", NULL, NULL, "only errors"},
     {0, NULL, NULL, NULL, NULL},
 };
 
@@ -104,7 +104,7 @@ static int write_split(const struct request *r, const char *split, uint32_t quer
     if (r->terminal && !r->quiet)
         fputs("\r\033[K", stderr);
     if (status != OLTR_OK)
-        return complain(EXIT_FAILED, "%s", error.msg);
+        return complain_failed(&error);
     if (!r->quiet) {
         printf("%s: %u quer%s, %llu row%s\n", path, queries, plural_ies(queries),
                (unsigned long long)rows, plural_s(rows));
@@ -120,7 +120,7 @@ static int write_split_in_folder(const struct request *r, const struct split *sp
     snprintf(name, sizeof name, "%s.txt", split->name);
     char *path = file_join(r->folder, name);
     if (!path)
-        return complain(EXIT_FAILED, "out of memory");
+        return complain_no_memory();
     uint32_t queries = (r->queries + split->part - 1) / split->part;
     int code = write_split(r, split->name, queries, path);
     free(path);
@@ -134,7 +134,7 @@ int cmd_data_generate(const struct arguments *arguments)
     int code = read_request(arguments, &r);
     code = code == EXIT_OK ? check_names(&r) : code;
     if (code == EXIT_OK && file_make_folder(r.folder, &error) != OLTR_OK)
-        code = complain(EXIT_FAILED, "%s", error.msg);
+        code = complain_failed(&error);
     for (uint32_t i = 0; code == EXIT_OK && i < N_SPLITS; i++)
         if (!r.only || strcmp(r.only, splits[i].name) == 0)
             code = write_split_in_folder(&r, &splits[i]);

@@ -1,9 +1,10 @@
-/* cmd_data_inspect.c - `oltr data inspect`: files of judged queries side by side in a table, as
- * JSON, and one picture each. */
+/* cmd_data_inspect.c - `oltr data inspect`: a table of files of judged queries with one column for
+ * each file, the same as JSON, and a picture of each file. */
 #include "app/verbs/data_family.h"
 #include "report/figures/data_figure.h"
-#include "report/io/whole_file.h"
 #include "report/figures/gnuplot.h"
+#include "report/io/json_text.h"
+#include "report/io/whole_file.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -11,9 +12,10 @@
 
 const struct option data_inspect_options[] = {
     {'o', "output", "DIR", NULL, "draw a picture of each file into this folder"},
-    {'j', "threads", "N", NULL, "how many threads read (default, or 0: one for each processor)"},
+    {'j', "threads", "N", NULL,
+     "the number of threads that read (default, or 0: one for each processor)"},
     {0, "lenient", NULL, NULL, "skip bad lines and count them, instead of stopping at the first"},
-    {0, "most-features", "N", NULL, "the largest feature id that is allowed (default: 4096)"},
+    {0, "most-features", "N", NULL, "the largest feature number that is allowed (default: 4096)"},
     {0, "json", NULL, NULL, "print everything as JSON, with a list of all features"},
     {0, NULL, NULL, NULL, NULL},
 };
@@ -36,7 +38,7 @@ static int inspect_one(const char *file, const oltr_read_options *options, struc
     return EXIT_OK;
 }
 
-/* ---- the table: one line for each fact, one column for each file */
+/* ---- the table */
 
 enum { CELL = 40, NAME_WIDTH = 26, NARROWEST = 12, WIDEST = 24 };
 
@@ -65,113 +67,46 @@ static void grouped(uint64_t n, char cell[CELL])
     cell[at] = '\0';
 }
 
-static void real(double x, char cell[CELL])
-{
-    snprintf(cell, CELL, "%.6g", x);
-}
-
-/* Many files write a fact under its name; a fact is a function from a file to a cell. */
-static void fact_rows(const struct inspected *at, char cell[CELL])
-{
-    grouped(at->description.rows, cell);
-}
-
-static void fact_queries(const struct inspected *at, char cell[CELL])
-{
-    grouped(at->description.queries, cell);
-}
-
-static void fact_fewest(const struct inspected *at, char cell[CELL])
-{
-    grouped(at->description.fewest, cell);
-}
-
-static void fact_median(const struct inspected *at, char cell[CELL])
-{
-    real(at->description.median, cell);
-}
-
-static void fact_mean(const struct inspected *at, char cell[CELL])
-{
-    snprintf(cell, CELL, "%.2f", at->description.mean);
-}
-
-static void fact_most(const struct inspected *at, char cell[CELL])
-{
-    grouped(at->description.most, cell);
-}
-
-static void fact_without(const struct inspected *at, char cell[CELL])
-{
-    grouped(at->description.queries_without, cell);
-}
-
-static void fact_features(const struct inspected *at, char cell[CELL])
-{
-    grouped(at->description.dim, cell);
-}
-
-static void fact_constant(const struct inspected *at, char cell[CELL])
-{
-    grouped(described_constants(&at->description), cell);
-}
-
-static void fact_constant_within(const struct inspected *at, char cell[CELL])
-{
-    grouped(described_constants_within(&at->description), cell);
-}
-
-static void fact_negative(const struct inspected *at, char cell[CELL])
-{
-    grouped(described_negative(&at->description), cell);
-}
-
-static void fact_zeros(const struct inspected *at, char cell[CELL])
-{
-    snprintf(cell, CELL, "%.2f %%", 100 * described_zeros(&at->description));
-}
-
-static void fact_beyond(const struct inspected *at, char cell[CELL])
-{
-    grouped(described_beyond(&at->description), cell);
-}
-
-static void fact_low(const struct inspected *at, char cell[CELL])
-{
-    float low, high;
-    described_range(&at->description, &low, &high);
-    real((double)low, cell);
-}
-
-static void fact_high(const struct inspected *at, char cell[CELL])
-{
-    float low, high;
-    described_range(&at->description, &low, &high);
-    real((double)high, cell);
-}
-
-static const struct fact {
-    const char *name;
-    void (*cell)(const struct inspected *at, char cell[CELL]); /* NULL: the labels stand here */
-} facts[] = {
-    {"rows", fact_rows},
-    {"queries", fact_queries},
-    {"documents, fewest", fact_fewest},
-    {"           median", fact_median},
-    {"           mean", fact_mean},
-    {"           most", fact_most},
-    {"label", NULL},
-    {"queries with labels 0 only", fact_without},
-    {"features", fact_features},
-    {"  constant", fact_constant},
-    {"  constant within queries", fact_constant_within},
-    {"  with negative values", fact_negative},
-    {"values that are 0", fact_zeros},
-    {"values too large", fact_beyond},
-    {"smallest value", fact_low},
-    {"largest value", fact_high},
-    {NULL, NULL},
+enum { N_FACTS = 15, LABELS_BEFORE = 6 /* the shares of the labels come before this fact */ };
+static const char *const facts[N_FACTS] = {
+    "rows",
+    "queries",
+    "documents, fewest",
+    "           median",
+    "           mean",
+    "           most",
+    "queries with labels 0 only",
+    "features",
+    "  constant",
+    "  constant within queries",
+    "  with negative values",
+    "values that are 0",
+    "values too large",
+    "smallest value",
+    "largest value",
 };
+
+/* The cells of one file, in the order of facts[]. */
+static void fill_cells(const struct description *d, char cell[N_FACTS][CELL])
+{
+    float low, high;
+    described_range(d, &low, &high);
+    grouped(d->rows, cell[0]);
+    grouped(d->queries, cell[1]);
+    grouped(d->fewest, cell[2]);
+    snprintf(cell[3], CELL, "%.6g", d->median);
+    snprintf(cell[4], CELL, "%.2f", d->mean);
+    grouped(d->most, cell[5]);
+    grouped(d->queries_without, cell[6]);
+    grouped(d->dim, cell[7]);
+    grouped(described_constants(d), cell[8]);
+    grouped(described_constants_within(d), cell[9]);
+    grouped(described_negative(d), cell[10]);
+    snprintf(cell[11], CELL, "%.2f %%", 100 * described_zeros(d));
+    grouped(described_beyond(d), cell[12]);
+    snprintf(cell[13], CELL, "%.6g", (double)low);
+    snprintf(cell[14], CELL, "%.6g", (double)high);
+}
 
 static void print_label(const struct inspected *at, uint32_t count, int grade)
 {
@@ -186,7 +121,7 @@ static void print_label(const struct inspected *at, uint32_t count, int grade)
     putchar('\n');
 }
 
-/* Every label that stands in one of the files. */
+/* Every label that one of the files has. */
 static void print_labels(const struct inspected *at, uint32_t count)
 {
     for (int grade = 0; grade < DESCRIBED_GRADES; grade++) {
@@ -204,16 +139,14 @@ static void print_table(const struct inspected *at, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         printf("  %*.*s", width_of(&at[i]), WIDEST, last_part(at[i].file));
     putchar('\n');
-    for (const struct fact *fact = facts; fact->name; fact++) {
-        if (!fact->cell) {
+    for (int fact = 0; fact < N_FACTS; fact++) {
+        if (fact == LABELS_BEFORE)
             print_labels(at, count);
-            continue;
-        }
-        printf("%-*s", NAME_WIDTH, fact->name);
+        printf("%-*s", NAME_WIDTH, facts[fact]);
         for (uint32_t i = 0; i < count; i++) {
-            char cell[CELL];
-            fact->cell(&at[i], cell);
-            printf("  %*s", width_of(&at[i]), cell);
+            char cell[N_FACTS][CELL];
+            fill_cells(&at[i].description, cell);
+            printf("  %*s", width_of(&at[i]), cell[fact]);
         }
         putchar('\n');
     }
@@ -235,9 +168,9 @@ static json_t *description_json(const struct inspected *at)
     const struct description *d = &at->description;
     json_t *labels = json_array(), *columns = json_array();
     for (int grade = 0; grade <= d->largest_grade; grade++)
-        json_array_append_new(labels, json_integer((json_int_t)d->grade[grade]));
+        labels = json_with(labels, json_integer((json_int_t)d->grade[grade]));
     for (uint32_t j = 0; j < d->dim; j++)
-        json_array_append_new(columns, column_json(&d->column[j], j + 1));
+        columns = json_with(columns, column_json(&d->column[j], j + 1));
     return json_pack("{ss sI sI sI s{sI sf sf sI} so sI sf sI so}", "file", at->file, "rows",
                      (json_int_t)d->rows, "queries", (json_int_t)d->queries, "lines_skipped",
                      (json_int_t)at->report.skipped, "documents", "fewest", (json_int_t)d->fewest,
@@ -250,10 +183,9 @@ static json_t *description_json(const struct inspected *at)
 static int print_json(const struct inspected *at, uint32_t count)
 {
     json_t *all = json_array();
-    bool good = all;
-    for (uint32_t i = 0; good && i < count; i++)
-        good = json_array_append_new(all, description_json(&at[i])) == 0;
-    good = good && json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0;
+    for (uint32_t i = 0; i < count; i++)
+        all = json_with(all, description_json(&at[i]));
+    bool good = all && json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0;
     putchar('\n');
     json_decref(all);
     return good ? EXIT_OK : complain(EXIT_FAILED, "cannot print the JSON");
@@ -263,7 +195,7 @@ static int print_json(const struct inspected *at, uint32_t count)
 
 enum { NAME_SIZE = 80 };
 
-/* "data-" and the name of the file without folder and endings, made plain. */
+/* "data-" and the name of the file without folder and endings; other characters become '_'. */
 static void plain_name(const char *file, char name[NAME_SIZE])
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
@@ -274,7 +206,7 @@ static void plain_name(const char *file, char name[NAME_SIZE])
         *c = strchr(plain, *c) ? *c : '_';
 }
 
-/* ... and a number, where an earlier file has the same name. */
+/* The same with a number, where an earlier file has the same name. */
 static void figure_name(const struct inspected *at, uint32_t number, char name[NAME_SIZE])
 {
     char other[NAME_SIZE];
@@ -308,16 +240,14 @@ static int draw_one(const struct inspected *at, const char *folder, const char *
         status = gnuplot_draw(folder, name, &script, &data, &error);
     text_free(&script);
     text_free(&data);
-    return status == OLTR_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.msg);
+    return status == OLTR_OK ? EXIT_OK : complain_failed(&error);
 }
 
 static int draw(const struct inspected *at, uint32_t count, const char *folder, bool quiet)
 {
     oltr_error error = {OLTR_OK, ""};
-    if (*folder == '\0')
-        return complain(EXIT_USAGE, "--output needs the name of a folder");
     if (file_make_folder(folder, &error) != OLTR_OK)
-        return complain(EXIT_FAILED, "%s", error.msg);
+        return complain_failed(&error);
     int code = EXIT_OK;
     for (uint32_t i = 0; code == EXIT_OK && i < count; i++) {
         char name[NAME_SIZE];
@@ -340,7 +270,7 @@ int cmd_data_inspect(const struct arguments *arguments)
     int code = data_read_options(arguments, &options);
     struct inspected *at = calloc(count, sizeof *at);
     if (!at)
-        return complain(EXIT_FAILED, "out of memory");
+        return complain_no_memory();
     for (uint32_t i = 0; code == EXIT_OK && i < count; i++)
         code = inspect_one(arguments->operand[i], &options, &at[i]);
     if (code == EXIT_OK && json)

@@ -1,5 +1,5 @@
 /* cmd_help.c - `oltr help`: the overview, one verb, the experiment file, or the manual page. */
-#include "app/args/command.h"
+#include "app/verbs/verbs.h"
 #include "engine/base/quote.h"
 #include "lab/plan/world_keys.h"
 
@@ -19,7 +19,7 @@ static int print_world_params(void)
     if (good)
         fputs(table.bytes, stdout);
     text_free(&table);
-    return good ? EXIT_OK : complain(EXIT_FAILED, "out of memory");
+    return good ? EXIT_OK : complain_no_memory();
 }
 
 int cmd_help(const struct arguments *arguments)

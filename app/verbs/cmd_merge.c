@@ -1,12 +1,10 @@
-/* cmd_merge.c - `oltr merge`: the shards of a run, put together to the same bytes as one run. */
-#include "app/args/command.h"
+/* cmd_merge.c - `oltr merge`: adds up the shards of a run, to the same bytes as those of one run.
+ */
 #include "app/run/job.h"
-#include "report/io/whole_file.h"
-
-#include <stdlib.h>
+#include "app/verbs/verbs.h"
 
 const struct option merge_options[] = {
-    {'o', "output", "DIR", NULL, "where the results go (default: the first folder)"},
+    {'o', "output", "DIR", NULL, "the folder for the results (default: the first folder)"},
     {0, "force", NULL, NULL, "replace the results of a finished run, and remove its figures"},
     {0, "no-figures", NULL, NULL, "draw nothing"},
     {'q', "quiet", NULL, NULL, "no table; only errors"},
@@ -15,26 +13,22 @@ const struct option merge_options[] = {
 
 int cmd_merge(const struct arguments *arguments)
 {
-    const char *output = arguments_value(arguments, "output");
-    if (output && *output == '\0')
-        return complain(EXIT_USAGE, "--output needs the name of a folder");
-    for (uint32_t i = 0; i < arguments->n_operands; i++) {
-        int code = need_folder(arguments->operand[i]);
-        if (code != EXIT_OK)
-            return code;
-    }
-    char *experiment = file_join(arguments->operand[0], "experiment.yaml");
-    if (!experiment)
-        return complain(EXIT_FAILED, "out of memory");
+    const char *output = arguments_value(arguments, "output"), *first = arguments->operand[0];
+    int code = EXIT_OK;
+    for (uint32_t i = 0; code == EXIT_OK && i < arguments->n_operands; i++)
+        code = need_folder(arguments->operand[i]);
+    if (code != EXIT_OK)
+        return code;
     struct job job = {
-        .file = experiment,
-        .folder = output ? output : arguments->operand[0],
+        .folder = output ? output : first,
         .quiet = arguments_has(arguments, "quiet"),
         .force = arguments_has(arguments, "force"),
         .figures = !arguments_has(arguments, "no-figures"),
         .threads = 1,
     };
-    int code = job_merge(&job, arguments->n_operands, arguments->operand);
-    free(experiment);
+    job.file = pool_printf(&job.pool, "%s/experiment.yaml", first);
+    code = job.file ? job_merge(&job, arguments->n_operands, arguments->operand)
+                    : complain_no_memory();
+    job_free(&job);
     return code;
 }

@@ -1,16 +1,16 @@
-/* cmd_plot.c - `oltr plot`: the figures of a folder, from its files alone. */
-#include "app/args/command.h"
+/* cmd_plot.c - `oltr plot`: draws the figures of a folder again, from its files alone. */
+#include "app/verbs/verbs.h"
 #include "report/figures/draw.h"
 #include "report/io/folder.h"
 
 #include <oltr/oltr.h>
 
 const struct option plot_options[] = {
-    {'q', "quiet", NULL, NULL, "say nothing but errors"},
+    {'q', "quiet", NULL, NULL, "only errors"},
     {0, NULL, NULL, NULL, NULL},
 };
 
-/* What is wrong with the files is wrong with the request; what goes wrong from there on is not. */
+/* Files that cannot be read are a mistake in the request; later failures are not. */
 static int check_folder(const char *path)
 {
     struct folder folder;
@@ -32,8 +32,7 @@ int cmd_plot(const struct arguments *arguments)
     if (code != EXIT_OK)
         return code;
     if (draw_folder(folder, NULL, &drawn, &error) != OLTR_OK)
-        return error.code == OLTR_EIO ? complain(EXIT_FAILED, "%s", error.msg)
-                                      : complain_of(&error);
+        return error.code == OLTR_EIO ? complain_failed(&error) : complain_of(&error);
     if (!arguments_has(arguments, "quiet"))
         printf("%u figure%s drawn in %s\n", drawn, drawn == 1 ? "" : "s", folder);
     return EXIT_OK;

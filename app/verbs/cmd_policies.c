@@ -1,6 +1,6 @@
 /* cmd_policies.c - `oltr policies`: the engine's catalogue, for people and as the tables of the
  * documentation. */
-#include "app/args/command.h"
+#include "app/verbs/verbs.h"
 #include "engine/base/nearest.h"
 #include "engine/base/quote.h"
 #include "lab/plan/param_text.h"

@@ -1,10 +1,10 @@
-/* cmd_prior_check.c - `oltr prior check`: scores and judged documents in, and in words, numbers and
- * pictures how good a prior they are. */
+/* cmd_prior_check.c - `oltr prior check`: measures how good scores are as a prior of judged
+ * documents, as text, as prior.csv and as figures. */
+#include "app/run/splits.h"
 #include "app/verbs/prior_family.h"
-#include "scorer/prior_quality.h"
-#include "report/io/whole_file.h"
 #include "report/figures/prior_figure.h"
-#include "app/args/value.h"
+#include "report/io/whole_file.h"
+#include "scorer/prior_quality.h"
 
 #include <math.h>
 
@@ -12,18 +12,20 @@ const struct option prior_check_options[] = {
     {0, "data", "FILE", NULL, "the judged documents, LETOR / SVMlight text, plain or gzip"},
     {0, "scores", "FILE", NULL, "their scores, CSV; `-` is standard input"},
     {'o', "output", "DIR", NULL, "write prior.csv and the figures there (default: only print)"},
-    {'j', "threads", "N", NULL, "how many threads read (default, or 0: one for each processor)"},
+    {'j', "threads", "N", NULL,
+     "the number of threads that read (default, or 0: one for each processor)"},
     {0, "grades", "NAME", NULL,
-     "how grades attract: err (default), perfect, navigational, informational or near-random"},
+     "the attraction of each grade: err (default), perfect, navigational, informational or "
+     "near-random"},
     {0, "largest-grade", "N", NULL,
-     "where the scale of grades ends (default: at the largest of the data)"},
+     "the end of the scale of grades (default: the largest of the data)"},
     {0, "lenient", NULL, NULL, "skip bad lines of the data, and count them"},
     {0, "no-figures", NULL, NULL, "draw nothing"},
     {'q', "quiet", NULL, NULL, "print nothing; only errors"},
     {0, NULL, NULL, NULL, NULL},
 };
 
-/* ---- for people */
+/* ---- text */
 
 static void print_order(const char *name, const check_order *order)
 {
@@ -80,13 +82,10 @@ static void print_number(const char *before, double value, const char *after)
 
 static void print_verdict(const prior_check *c)
 {
-    if (c->claimed_size > 1.5 * c->honest_size) {
-        printf("It claims more than its errors on this data allow: it has to be unlearned where it "
-               "is wrong.\n"
-               "`prior: mean` of a policy takes its means without its certainty.\n");
-    } else {
-        printf("It claims no more than its errors on this data allow.\n");
-    }
+    bool too_certain = c->claimed_size > 1.5 * c->honest_size;
+    puts(too_certain ? "It is more certain than its errors on this data allow.\n"
+                       "`prior: mean` of a policy uses its means without its certainty."
+                     : "It is no more certain than its errors on this data allow.");
 }
 
 static void print_sizes(const prior_check *c)
@@ -101,9 +100,9 @@ static void print_sizes(const prior_check *c)
     print_number("worth     ", c->worth,
                  " observations of each document without a prior, Beta(1,1)");
     print_number("better    than Beta(1,1) for ", c->helps_until, " observations of each document");
-    printf("forgotten as Beta(a, b): half after %.0f observations of a document, nine tenths after "
-           "%.0f\n"
-           "          as mean and sd (gts): half after %.0f, in the median\n",
+    printf("weight    in the posterior mean, as Beta(a, b): one half after %.0f observations of a "
+           "document, one tenth after %.0f\n"
+           "          as mean and sd (gts): one half after %.0f, in the median\n",
            c->claimed_size, 9 * c->claimed_size, c->gauss_half);
     print_verdict(c);
 }
@@ -120,7 +119,7 @@ static void print_all(const prior_check *c)
     print_sizes(c);
 }
 
-/* ---- for programs */
+/* ---- files */
 
 static void add_order(struct text *out, const char *name, const check_order *order)
 {
@@ -165,14 +164,12 @@ static oltr_status draw(const prior_check *c, const char *folder, oltr_error *er
 {
     struct prior_bin bin[CHECK_BINS];
     struct prior_error point[CHECK_POINTS];
-    for (uint32_t i = 0; i < c->n_bins; i++) {
+    for (uint32_t i = 0; i < c->n_bins; i++)
         bin[i] =
             (struct prior_bin){c->bin[i].score, c->bin[i].attraction, c->bin[i].se, c->bin[i].n};
-    }
-    for (int i = 0; i < CHECK_POINTS; i++) {
+    for (int i = 0; i < CHECK_POINTS; i++)
         point[i] = (struct prior_error){check_points[i], c->error[i].prior, c->error[i].honest,
                                         c->error[i].base, c->error[i].flat};
-    }
     oltr_status status = prior_draw_calibration(folder, bin, c->n_bins, error);
     return status == OLTR_OK ? prior_draw_errors(folder, point, CHECK_POINTS, c->claimed_size,
                                                  c->honest_size, error)
@@ -186,7 +183,7 @@ static int write_all(const struct arguments *arguments, const prior_check *c)
     if (!folder)
         return EXIT_OK;
     if (file_make_folder(folder, &error) != OLTR_OK || write_measures(c, folder, &error) != OLTR_OK)
-        return complain(EXIT_FAILED, "%s", error.msg);
+        return complain_failed(&error);
     if (!arguments_has(arguments, "no-figures") && draw(c, folder, &error) != OLTR_OK)
         return complain(EXIT_FAILED, "the numbers are in %s, but not all figures: %s", folder,
                         error.msg);
@@ -213,20 +210,15 @@ static int check(const struct arguments *arguments, const oltr_dataset *data,
 
 int cmd_prior_check(const struct arguments *arguments)
 {
-    double attraction[GRADES];
-    const char *mapping, *folder = arguments_value(arguments, "output");
-    uint32_t threads, largest;
+    struct prior_grades grades;
     oltr_dataset *data = NULL;
-    if (!arguments_value(arguments, "scores"))
+    if (!arguments_has(arguments, "scores"))
         return complain(EXIT_USAGE, "prior check needs --scores FILE");
-    if (folder && *folder == '\0')
-        return complain(EXIT_USAGE, "--output needs the name of a folder");
-    int code = value_threads(arguments, &threads);
-    code = code != EXIT_OK ? code : prior_read(arguments, "data", threads, &data);
-    code = code != EXIT_OK ? code
-                           : prior_grades(arguments, (const oltr_dataset *const *)&data, 1,
-                                          attraction, &mapping, &largest);
-    code = code != EXIT_OK ? code : check(arguments, data, attraction);
+    int code = prior_read(arguments, "data", &data);
+    if (code == EXIT_OK)
+        code = prior_grades(arguments, largest_grade_of(data), &grades);
+    if (code == EXIT_OK)
+        code = check(arguments, data, grades.attraction);
     oltr_dataset_free(data);
     return code;
 }

@@ -1,17 +1,17 @@
-/* cmd_prior_train.c - `oltr prior train`: judged queries in, a file of scores out.
+/* cmd_prior_train.c - `oltr prior train`: reads judged queries, trains scorers, writes scores.
  *
- * Everything that can be wrong with the request is found before the training begins, and nothing is
- * written before it ends. */
+ * Mistakes in the request are reported before the training; files are written after it. */
 #define _POSIX_C_SOURCE 200809L
-#include "engine/base/file.h"
-#include "lab/data/dataset.h"
-#include "app/verbs/prior_family.h"
-#include "report/io/whole_file.h"
-#include "engine/base/quote.h"
-#include "app/run/stop.h"
 #include "app/args/value.h"
+#include "app/run/progress.h"
+#include "app/run/splits.h"
+#include "app/run/stop.h"
+#include "app/verbs/prior_family.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "report/io/json_text.h"
+#include "report/io/whole_file.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,26 +20,27 @@
 
 const struct option prior_train_options[] = {
     {0, "train", "FILE", NULL, "the queries to learn from"},
-    {0, "vali", "FILE", NULL, "the queries that say when to stop"},
+    {0, "vali", "FILE", NULL, "the queries that decide when training ends"},
     {0, "test", "FILE", NULL, "the queries whose documents are scored"},
     {'o', "output", "FILE", NULL, "where the scores go, as CSV; `-` is standard output"},
-    {0, "models", "N", NULL, "how many scorers are trained (default 10)"},
+    {0, "models", "N", NULL, "the number of scorers (default 10)"},
     {'s', "seed", "N", NULL, "the seed of all random numbers (default 1)"},
     {'j', "threads", "N", NULL,
-     "how many are trained at a time (default, or 0: one for each processor)"},
+     "the number of scorers trained in parallel (default, or 0: one for each processor)"},
     {0, "grades", "NAME", NULL,
-     "how grades attract: err (default), perfect, navigational, informational or near-random; the "
-     "scores are calibrated to it"},
+     "the attraction of each grade: err (default), perfect, navigational, informational or "
+     "near-random; the scores are calibrated to it"},
     {0, "largest-grade", "N", NULL,
-     "where the scale of grades ends (default: at the largest of the data)"},
-    {0, "hidden", "N,N", NULL, "units of the hidden layers, one to three of them (default 64,32)"},
-    {0, "epochs", "N", NULL, "at most so many passes over the queries (default 100)"},
-    {0, "patience", "N", NULL, "end after so many passes without a better NDCG@10 (default 20)"},
+     "the end of the scale of grades (default: the largest of the data)"},
+    {0, "hidden", "N,N", NULL, "units of the one to three hidden layers (default 64,32)"},
+    {0, "epochs", "N", NULL, "the largest number of passes over the queries (default 100)"},
+    {0, "patience", "N", NULL,
+     "training ends after this many passes without a better NDCG@10 (default 20)"},
     {0, "batch", "N", NULL, "queries of one step (default 4)"},
     {0, "rate", "X", NULL, "the step size of Adam (default 0.001)"},
-    {0, "decay", "X", NULL,
-     "weight decay (default 3, which suits few queries; 0.01 for thousands)"},
-    {0, "dropout", "X", NULL, "the chance that a hidden unit is left out of a step (default 0.25)"},
+    {0, "decay", "X", NULL, "weight decay (default 3, good for few queries; 0.01 for thousands)"},
+    {0, "dropout", "X", NULL,
+     "the probability that a hidden unit is left out of a step (default 0.25)"},
     {0, "lenient", NULL, NULL, "skip bad lines of the files, and count them"},
     {'q', "quiet", NULL, NULL, "no progress and no summary; only errors"},
     {0, NULL, NULL, NULL, NULL},
@@ -47,20 +48,16 @@ const struct option prior_train_options[] = {
 
 /* ---- the request */
 
-enum { TRAIN, VALI, TEST, N_FILES };
-static const char *const file_options[N_FILES] = {"train", "vali", "test"};
-
 struct request {
     const struct arguments *arguments;
-    const char *output, *mapping;
-    bool quiet;
-    uint32_t largest_grade;
-    oltr_dataset *data[N_FILES];
-    double attraction[GRADES];
+    const char *output;
+    bool quiet, terminal;
+    struct splits data;
+    struct prior_grades grades;
     scores_options options;
+    double ndcg; /* of the last progress */
 };
 
-/* Options first; they cost nothing. */
 static int read_options(struct request *request)
 {
     const struct arguments *given = request->arguments;
@@ -68,21 +65,23 @@ static int read_options(struct request *request)
     scorer_options *r = &o->scorer;
     *r = scorer_defaults();
     o->models = 10;
-    int code = value_whole32(given, "models", 1, SCORES_MOST_MODELS, &o->models);
-    code = code != EXIT_OK ? code : value_whole(given, "seed", 0, UINT64_MAX, &r->seed);
-    code = code != EXIT_OK ? code : value_threads(given, &o->threads);
-    code = code != EXIT_OK
-               ? code
-               : value_list32(given, "hidden", 1, 4096, MOST_HIDDEN, r->hidden, &r->n_hidden);
-    code = code != EXIT_OK ? code : value_whole32(given, "epochs", 1, 1000000, &r->epochs);
-    code = code != EXIT_OK ? code : value_whole32(given, "patience", 1, 1000000, &r->patience);
-    code = code != EXIT_OK ? code : value_whole32(given, "batch", 1, 1024, &r->batch);
-    code = code != EXIT_OK ? code : value_real(given, "rate", 1e-9, 1, &r->rate);
-    code = code != EXIT_OK ? code : value_real(given, "decay", 0, 100, &r->decay);
-    return code != EXIT_OK ? code : value_real(given, "dropout", 0, 0.95, &r->dropout);
+    int code;
+    if ((code = value_whole32(given, "models", 1, SCORES_MOST_MODELS, &o->models)) ||
+        (code = value_whole(given, "seed", 0, UINT64_MAX, &r->seed)) ||
+        (code = value_threads(given, &o->threads)) ||
+        (code =
+             value_list32(given, "hidden", 1, MOST_UNITS, MOST_HIDDEN, r->hidden, &r->n_hidden)) ||
+        (code = value_whole32(given, "epochs", 1, 1000000, &r->epochs)) ||
+        (code = value_whole32(given, "patience", 1, 1000000, &r->patience)) ||
+        (code = value_whole32(given, "batch", 1, MOST_BATCH, &r->batch)) ||
+        (code = value_real(given, "rate", LEAST_RATE, 1, &r->rate)) ||
+        (code = value_real(given, "decay", 0, MOST_DECAY, &r->decay)) ||
+        (code = value_real(given, "dropout", 0, MOST_DROPOUT, &r->dropout)))
+        return code;
+    return EXIT_OK;
 }
 
-/* A folder that cannot be written to is better found before the training than after it. */
+/* Asked before the training: can the output be written? */
 static int check_output(struct request *request)
 {
     const char *path = request->output = arguments_value(request->arguments, "output");
@@ -91,69 +90,33 @@ static int check_output(struct request *request)
     if (strcmp(path, "-") == 0)
         return EXIT_OK;
     oltr_error error = {OLTR_OK, ""};
-    return file_probe(path, &error) == OLTR_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.msg);
+    return file_probe(path, &error) == OLTR_OK ? EXIT_OK : complain_failed(&error);
 }
 
-/* Sparse texts may end with another feature each; the missing ones are 0. */
-static int make_alike(struct request *request)
+static int read_request(struct request *request)
 {
+    static const char *const file_options[] = {"train", "vali", "test"};
+    oltr_dataset **data[] = {&request->data.train, &request->data.vali, &request->data.test};
+    const struct arguments *arguments = request->arguments;
     oltr_error error = {OLTR_OK, ""};
-    uint32_t dim = 0;
-    for (int i = 0; i < N_FILES; i++)
-        dim = request->data[i]->dim > dim ? request->data[i]->dim : dim;
-    for (int i = 0; i < N_FILES; i++)
-        if (dataset_widen(&request->data[i], dim, &error) != OLTR_OK)
-            return complain(EXIT_FAILED, "%s", error.msg);
-    return EXIT_OK;
-}
-
-static int read_request(const struct arguments *arguments, struct request *request)
-{
-    *request = (struct request){.arguments = arguments, .quiet = arguments_has(arguments, "quiet")};
     int code = read_options(request);
-    for (int i = 0; code == EXIT_OK && i < N_FILES; i++)
-        if (!arguments_value(arguments, file_options[i]))
+    for (int i = 0; code == EXIT_OK && i < 3; i++)
+        if (!arguments_has(arguments, file_options[i]))
             code = complain(EXIT_USAGE, "prior train needs --%s FILE", file_options[i]);
-    code = code != EXIT_OK ? code : check_output(request);
-    for (int i = 0; code == EXIT_OK && i < N_FILES; i++)
-        code = prior_read(arguments, file_options[i], request->options.threads, &request->data[i]);
-    if (code != EXIT_OK)
-        return code;
-    code = make_alike(request);
-    if (code != EXIT_OK)
-        return code;
-    request->options.scorer.attraction = request->attraction;
-    return prior_grades(arguments, (const oltr_dataset *const *)request->data, N_FILES,
-                        request->attraction, &request->mapping, &request->largest_grade);
+    if (code == EXIT_OK)
+        code = check_output(request);
+    for (int i = 0; code == EXIT_OK && i < 3; i++)
+        code = prior_read(arguments, file_options[i], data[i]);
+    if (code == EXIT_OK && splits_align(&request->data, &error) != OLTR_OK)
+        code = complain_failed(&error);
+    request->options.scorer.attraction = request->grades.attraction;
+    return code == EXIT_OK ? prior_grades(arguments, request->data.largest_grade, &request->grades)
+                           : code;
 }
 
-/* ---- progress */
+/* ---- the manifest of the scores */
 
-static int should_stop(void *context)
-{
-    (void)context;
-    return stop_asked();
-}
-
-static void show_progress(void *context, const scores_progress *state)
-{
-    const bool *terminal = context;
-    char left[32] = "?";
-    if (state->share > 0) {
-        unsigned long s =
-            (unsigned long)ceil(fmin(1e7, state->seconds * (1 - state->share) / state->share));
-        snprintf(left, sizeof left, "%lu:%02lu", s / 60, s % 60);
-    }
-    fprintf(stderr, "%s%3.0f%%  %u/%u scorers  ETA %s  %.3g epochs/s  NDCG@10 %.4f%s",
-            *terminal ? "\r" : "oltr: ", floor(100 * state->share), state->done, state->models,
-            left, state->seconds > 0 ? (double)state->epochs / state->seconds : 0, state->ndcg,
-            *terminal ? "\033[K" : "\n");
-    fflush(stderr);
-}
-
-/* ---- the whole */
-
-/* A seed may be larger than what JSON readers take for a whole number. */
+/* A seed above 2^63 is written as a string: JSON readers have no such integers. */
 static json_t *whole(uint64_t value)
 {
     char digits[24];
@@ -166,77 +129,77 @@ static json_t *settings_of(const struct request *request)
     const scorer_options *r = &request->options.scorer;
     json_t *hidden = json_array();
     for (uint32_t l = 0; l < r->n_hidden; l++)
-        json_array_append_new(hidden, json_integer(r->hidden[l]));
+        hidden = json_with(hidden, json_integer(r->hidden[l]));
     return json_pack("{s:i, s:o, s:s, s:i, s:o, s:i, s:i, s:i, s:f, s:f, s:f, s:b}", "models",
                      (int)request->options.models, "seed", whole(r->seed), "grades",
-                     request->mapping, "largest_grade", (int)request->largest_grade, "hidden",
-                     hidden, "epochs", (int)r->epochs, "patience", (int)r->patience, "batch",
-                     (int)r->batch, "rate", r->rate, "decay", r->decay, "dropout", r->dropout,
-                     "lenient", arguments_has(request->arguments, "lenient"));
+                     request->grades.mapping, "largest_grade", (int)request->grades.largest,
+                     "hidden", hidden, "epochs", (int)r->epochs, "patience", (int)r->patience,
+                     "batch", (int)r->batch, "rate", r->rate, "decay", r->decay, "dropout",
+                     r->dropout, "lenient", arguments_has(request->arguments, "lenient"));
 }
 
-/* SCORES.json beside the scores: what made them. */
-static int write_manifest(const struct request *request, double ndcg)
+static json_t *file_json(const struct request *request, const char *option, const oltr_dataset *d)
+{
+    const char *path = arguments_value(request->arguments, option);
+    json_t *json = json_pack("{s:s, s:i, s:i, s:i}", "file", path, "queries", (int)d->n_queries,
+                             "documents", (int)d->n_rows, "features", (int)d->dim);
+    return json ? json : json_null(); /* a path that is not UTF-8 */
+}
+
+/* SCORES.json beside the scores: data and settings. */
+static int write_manifest(const struct request *request)
 {
     oltr_error error = {OLTR_OK, ""};
-    json_t *files = json_object();
-    for (int i = 0; i < N_FILES; i++) {
-        const char *path = arguments_value(request->arguments, file_options[i]);
-        json_t *file =
-            json_pack("{s:s%, s:i, s:i, s:i}", "file", path, strlen(path), "queries",
-                      (int)request->data[i]->n_queries, "documents", (int)request->data[i]->n_rows,
-                      "features", (int)request->data[i]->dim);
-        json_object_set_new(files, file_options[i], file ? file : json_null());
-    }
+    json_t *files =
+        json_pack("{s:o, s:o, s:o}", "train", file_json(request, "train", request->data.train),
+                  "vali", file_json(request, "vali", request->data.vali), "test",
+                  file_json(request, "test", request->data.test));
     json_t *all = json_pack("{s:s, s:s, s:o, s:o, s:f}", "made_by", "oltr prior train", "version",
                             oltr_version(), "data", files, "settings", settings_of(request),
-                            "validation_ndcg10", ndcg);
-    char *words = all ? json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
-    struct text text = {0};
-    text_add(&text, words ? words : "");
-    text_add(&text, "\n");
-    size_t size = strlen(request->output) + 8;
-    char *path = malloc(size);
-    oltr_status status = words && path ? OLTR_OK : OLTR_ENOMEM;
-    if (status == OLTR_OK) {
-        snprintf(path, size, "%s.json", request->output);
-        status = file_write(path, &text, &error);
-    }
-    text_free(&text);
-    free(path);
-    free(words);
+                            "validation_ndcg10", request->ndcg);
+    char *dump = json_text(all, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    struct text path = {0}, content = {0};
+    text_printf(&path, "%s.json", request->output);
+    text_printf(&content, "%s\n", dump ? dump : "");
+    oltr_status status = dump && !path.failed ? file_write(path.bytes, &content, &error)
+                                              : set_error(&error, OLTR_ENOMEM, "out of memory");
+    text_free(&path);
+    text_free(&content);
+    free(dump);
     json_decref(all);
-    return status == OLTR_OK
-               ? EXIT_OK
-               : complain(EXIT_FAILED, "%s", error.msg[0] ? error.msg : "out of memory");
+    return status == OLTR_OK ? EXIT_OK : complain_failed(&error);
 }
 
-struct ending { /* the last progress, kept for the summary */
-    bool terminal, quiet;
-    double ndcg;
-};
+/* ---- training */
 
-static void note_progress(void *context, const scores_progress *state)
+static void show_progress(void *context, const scores_progress *state)
 {
-    struct ending *ending = context;
-    ending->ndcg = state->ndcg;
-    if (!ending->quiet && (ending->terminal || state->done < state->models))
-        show_progress(&ending->terminal, state);
+    struct request *request = context;
+    char left[40];
+    request->ndcg = state->ndcg;
+    if (request->quiet || (!request->terminal && state->done == state->models))
+        return;
+    progress_time(state->share > 0 ? state->seconds * (1 - state->share) / state->share : HUGE_VAL,
+                  left, sizeof left);
+    fprintf(stderr, "%s%3.0f%%  %u/%u scorers  ETA %s  %.3g epochs/s  NDCG@10 %.4f%s",
+            request->terminal ? "\r" : "oltr: ", floor(100 * state->share), state->done,
+            state->models, left, state->seconds > 0 ? (double)state->epochs / state->seconds : 0,
+            state->ndcg, request->terminal ? "\033[K" : "\n");
+    fflush(stderr);
 }
 
-static int finish(const struct request *request, const scores *s, double ndcg)
+static int finish(const struct request *request, const scores *s)
 {
     oltr_error error = {OLTR_OK, ""};
-    bool stream = strcmp(request->output, "-") == 0 ||
-                  is_special(request->output); /* nothing can lie beside it */
-    if (scores_write_csv(s, request->data[TEST], request->output, &error) != OLTR_OK)
-        return complain(EXIT_FAILED, "%s", error.msg);
-    int code = stream ? EXIT_OK : write_manifest(request, ndcg);
+    bool stream = strcmp(request->output, "-") == 0 || is_special(request->output);
+    if (scores_write_csv(s, request->data.test, request->output, &error) != OLTR_OK)
+        return complain_failed(&error);
+    int code = stream ? EXIT_OK : write_manifest(request);
     if (code == EXIT_OK && !request->quiet && !stream)
         printf("%u scorer%s, mean NDCG@10 on the validation queries %.4f\n"
-               "scores of %u document%s in %s; see how good they are with\n"
+               "scores of %u document%s are in %s; measure how good they are with\n"
                "    oltr prior check --data %s --scores %s\n",
-               s->n_models, plural_s(s->n_models), ndcg, s->n_rows, plural_s(s->n_rows),
+               s->n_models, plural_s(s->n_models), request->ndcg, s->n_rows, plural_s(s->n_rows),
                request->output, arguments_value(request->arguments, "test"), request->output);
     return code;
 }
@@ -244,32 +207,32 @@ static int finish(const struct request *request, const scores *s, double ndcg)
 static int train(struct request *request)
 {
     oltr_error error = {OLTR_OK, ""};
-    struct ending ending = {.terminal = isatty(STDERR_FILENO) == 1, .quiet = request->quiet};
     scores_options *o = &request->options;
     scores s;
-    o->progress = note_progress;
-    o->every = ending.terminal ? 0.25 : 10;
+    o->progress = show_progress;
+    o->every = request->terminal ? 0.25 : 10;
     o->stop = should_stop;
-    o->context = &ending;
+    o->context = request;
     stop_catch_signals();
     oltr_status status =
-        scores_train(request->data[TRAIN], request->data[VALI], request->data[TEST], o, &s, &error);
-    if (ending.terminal && !request->quiet)
+        scores_train(request->data.train, request->data.vali, request->data.test, o, &s, &error);
+    if (request->terminal && !request->quiet)
         fputs("\r\033[K", stderr);
     if (status == OLTR_EINTERRUPTED)
         return complain(EXIT_STOPPED, "stopped; nothing was written");
-    int code = status == OLTR_OK ? finish(request, &s, ending.ndcg) : complain_of(&error);
+    int code = status == OLTR_OK ? finish(request, &s) : complain_of(&error);
     scores_free(&s);
     return code;
 }
 
 int cmd_prior_train(const struct arguments *arguments)
 {
-    struct request request;
-    int code = read_request(arguments, &request);
+    struct request request = {.arguments = arguments,
+                              .quiet = arguments_has(arguments, "quiet"),
+                              .terminal = isatty(STDERR_FILENO) == 1};
+    int code = read_request(&request);
     if (code == EXIT_OK)
         code = train(&request);
-    for (int i = 0; i < N_FILES; i++)
-        oltr_dataset_free(request.data[i]);
+    splits_free(&request.data);
     return code;
 }

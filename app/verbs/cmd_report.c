@@ -1,6 +1,6 @@
-/* cmd_report.c - `oltr report`: writes the page and the tables of a report again, from the files in
+/* cmd_report.c - `oltr report`: writes the page and the tables of a report again, from the files of
  * its folder. */
-#include "app/args/command.h"
+#include "app/verbs/verbs.h"
 #include "report/report.h"
 
 const struct option report_options[] = {
@@ -20,7 +20,7 @@ int cmd_report(const struct arguments *arguments)
     if (report_read(folder, &report, &error) != OLTR_OK)
         code = complain_of(&error);
     else if (report_write(&report, &missing, &error) != OLTR_OK)
-        code = complain(EXIT_FAILED, "%s", error.msg);
+        code = complain_failed(&error);
     report_free(&report);
     if (code != EXIT_OK)
         return code;

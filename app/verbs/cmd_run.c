@@ -1,118 +1,76 @@
-/* cmd_run.c - `oltr run`: what the command line asks for, as a job (job.h). */
-#define _POSIX_C_SOURCE 200809L
-#include "app/args/command.h"
-#include "app/run/job.h"
-#include "engine/base/quote.h"
+/* cmd_run.c - `oltr run`: the command line as a job (app/run/job.h). */
+#include "app/args/value.h"
 #include "app/run/shard.h"
 #include "app/run/team.h"
-#include "app/args/value.h"
+#include "app/verbs/verbs.h"
+#include "engine/base/quote.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const struct option run_options[] = {
     {'o', "output", "DIR", NULL,
-     "where the results go (default: out/ and the name of FILE without its ending)"},
+     "the folder for the results (default: out/ and the name of FILE without its ending)"},
     {'s', "seed", "N", "seed", "the seed of all random numbers"},
-    {'j', "threads", "N", NULL, "how many threads work (default, or 0: one for each processor)"},
-    {'K', "slots", "N", "slots", "how many items are shown"},
-    {0, "rounds", "N", "rounds", "how many rounds are played"},
-    {0, "replications", "N", "replications", "how often everything is repeated"},
-    {0, "checkpoints", "N", "checkpoints", "how many rounds are recorded; or a list, [10, 100]"},
+    {'j', "threads", "N", NULL, "the number of threads (default, or 0: one for each processor)"},
+    {'K', "slots", "N", "slots", "the number of items shown in a round"},
+    {0, "rounds", "N", "rounds", "the number of rounds"},
+    {0, "replications", "N", "replications", "the number of repetitions with other random numbers"},
+    {0, "checkpoints", "N", "checkpoints",
+     "the number of recorded rounds, or a list like [10, 100]"},
     {0, "data", "DIR", "world.data",
      "the folder of a dataset: train.txt, vali.txt, test.txt (for worlds of kind dataset)"},
     {0, "set", "KEY=VALUE", NULL,
-     "set any key of the file, like world.items=100 or policies.GTS.sigma=1; may be given often"},
-    {0, "shard", "I/N", NULL, "run only part I of N, to be put together by `oltr merge`"},
+     "set any key of the file, like world.items=100 or policies.GTS.sigma=1; may be repeated"},
+    {0, "shard", "I/N", NULL, "run only part I of N; `oltr merge` adds up the parts"},
     {0, "resume", NULL, NULL,
-     "go on with a run that was stopped; one that is finished is left as it is"},
+     "go on with a run that was stopped; results of a finished run stay as they are"},
     {0, "force", NULL, NULL, "replace the results of a finished run, and remove its figures"},
     {0, "no-figures", NULL, NULL, "draw nothing"},
     {'q', "quiet", NULL, NULL, "no progress and no table; only errors"},
     {0, NULL, NULL, NULL, NULL},
 };
 
-/* ---- the request */
-
-struct request {
-    const struct arguments *arguments;
-    const char *file;
-    char *folder;
-    bool quiet, resume, force, figures;
-    uint32_t threads;
-    struct override *override; /* (n_overrides) what flags change in the file */
-    char **flag;               /* (n_overrides) the same in words: "--rounds 100" */
-    uint32_t n_overrides;
-    oltr_shard shard;
-    struct pool pool; /* the strings of the overrides */
-};
-
-static void request_free(struct request *request)
+/* "--set KEY=VALUE", or an option that sets a key of its own. */
+static int add_override(struct job *job, const struct given *given, struct override *override)
 {
-    for (uint32_t i = 0; request->flag && i < request->n_overrides; i++)
-        free(request->flag[i]);
-    free(request->flag);
-    free(request->override);
-    free(request->folder);
-    pool_free(&request->pool);
-}
-
-static char *flag_text(const struct given *given)
-{
-    size_t size = strlen(given->option->name) + strlen(given->value) + 4;
-    char *text = malloc(size);
-    if (text)
-        snprintf(text, size, "--%s %s", given->option->name, given->value);
-    return text;
-}
-
-/* "--set KEY=VALUE", or a flag that stands for a key. */
-static int add_override(struct request *request, const struct given *given)
-{
-    struct override *override = &request->override[request->n_overrides];
-    char *flag = flag_text(given), word[QUOTE_SIZE];
-    request->flag[request->n_overrides] = flag;
-    if (!flag)
-        return complain(EXIT_FAILED, "out of memory");
-    request->n_overrides++;
-    const char *equals = strchr(given->value, '=');
-    bool is_set = !given->option->key;
-    if (is_set && (!equals || equals == given->value))
+    const char *equals = strchr(given->value, '='), *key = given->option->key;
+    char word[QUOTE_SIZE];
+    const char *flag = pool_printf(&job->pool, "--%s %s", given->option->name, given->value);
+    const char *origin = flag ? pool_printf(&job->pool, "%s", quote_input(flag, word)) : NULL;
+    if (!key && (!equals || equals == given->value))
         return complain(EXIT_USAGE, "--set needs KEY=VALUE, like --set world.items=100, not `%s`",
                         quote_input(given->value, word));
-    const char *key = is_set
-                          ? pool_text(&request->pool, given->value, (size_t)(equals - given->value))
-                          : given->option->key;
-    quote_input(flag, word);
-    const char *origin = pool_text(&request->pool, word, strlen(word));
-    if (!key || !origin)
-        return complain(EXIT_FAILED, "out of memory");
-    *override = (struct override){
-        .origin = origin, .key = key, .value = is_set ? equals + 1 : given->value};
+    const char *value = key ? given->value : equals + 1;
+    if (!key)
+        key = pool_text(&job->pool, given->value, (size_t)(equals - given->value));
+    if (!origin || !key)
+        return complain_no_memory();
+    *override = (struct override){.origin = origin, .key = key, .value = value};
+    job->flag[job->overrides.count++] = flag;
     return EXIT_OK;
 }
 
-static int add_overrides(struct request *request)
+static int add_overrides(const struct arguments *arguments, struct job *job)
 {
-    const struct arguments *arguments = request->arguments;
+    struct override *override = pool_get(&job->pool, arguments->n_given, sizeof *override);
     int code = EXIT_OK;
-    request->override = calloc(arguments->n_given + 1, sizeof *request->override);
-    request->flag = calloc(arguments->n_given + 1, sizeof *request->flag);
-    if (!request->override || !request->flag)
-        return complain(EXIT_FAILED, "out of memory");
+    job->overrides.item = override;
+    job->flag = pool_get(&job->pool, arguments->n_given, sizeof *job->flag);
+    if (!override || !job->flag)
+        return complain_no_memory();
     for (uint32_t i = 0; code == EXIT_OK && i < arguments->n_given; i++) {
         const struct given *given = &arguments->given[i];
         if (given->option->key || strcmp(given->option->name, "set") == 0)
-            code = add_override(request, given);
+            code = add_override(job, given, &override[job->overrides.count]);
     }
     return code;
 }
 
-static int read_shard(struct request *request)
+static int read_shard(const struct arguments *arguments, struct job *job)
 {
-    const char *text = arguments_value(request->arguments, "shard");
+    const char *text = arguments_value(arguments, "shard");
     char word[QUOTE_SIZE];
-    if (text && !shard_parse(text, &request->shard))
+    if (text && !shard_parse(text, &job->shard))
         return complain(EXIT_USAGE,
                         "--shard must be I/N, part I of N parts, from 1/N to N/N and N at most "
                         "1000000, like 2/3; not `%s`",
@@ -124,57 +82,34 @@ static int read_shard(struct request *request)
 }
 
 /* out/ and the name of the file without folders and ending. */
-static char *default_folder(const char *file)
+static const char *default_folder(struct pool *pool, const char *file)
 {
     const char *slash = strrchr(file, '/'), *start = slash ? slash + 1 : file,
                *dot = strrchr(start, '.');
-    size_t length = dot && dot > start ? (size_t)(dot - start) : strlen(start);
-    bool is_stdin = strcmp(file, "-") == 0;
-    char *folder = malloc(length + 16);
-    if (folder)
-        snprintf(folder, length + 16, "out/%.*s", is_stdin ? 5 : (int)length,
-                 is_stdin ? "stdin" : start);
-    return folder;
-}
-
-static int read_request(const struct arguments *arguments, struct request *request)
-{
-    const char *output = arguments_value(arguments, "output");
-    *request = (struct request){.arguments = arguments, .file = arguments->operand[0]};
-    request->quiet = arguments_has(arguments, "quiet");
-    request->resume = arguments_has(arguments, "resume");
-    request->force = arguments_has(arguments, "force");
-    request->figures = !arguments_has(arguments, "no-figures");
-    if (output && *output == '\0')
-        return complain(EXIT_USAGE, "--output needs the name of a folder");
-    request->folder = output ? strdup(output) : default_folder(request->file);
-    if (!request->folder)
-        return complain(EXIT_FAILED, "out of memory");
-    int code = value_threads(arguments, &request->threads);
-    if (code == EXIT_OK)
-        code = read_shard(request);
-    return code == EXIT_OK ? add_overrides(request) : code;
+    if (strcmp(file, "-") == 0)
+        return "out/stdin";
+    return pool_printf(pool, "out/%.*s", (int)(dot && dot > start ? dot - start : 4096), start);
 }
 
 int cmd_run(const struct arguments *arguments)
 {
-    struct request request;
-    int code = read_request(arguments, &request);
     struct job job = {
-        .file = request.file,
-        .folder = request.folder,
-        .quiet = request.quiet,
-        .resume = request.resume,
-        .force = request.force,
-        .figures = request.figures,
-        .threads = request.threads,
-        .shard = request.shard,
-        .n_overrides = request.n_overrides,
-        .override = request.override,
-        .flag = (const char *const *)request.flag,
+        .file = arguments->operand[0],
+        .folder = arguments_value(arguments, "output"),
+        .quiet = arguments_has(arguments, "quiet"),
+        .resume = arguments_has(arguments, "resume"),
+        .force = arguments_has(arguments, "force"),
+        .figures = !arguments_has(arguments, "no-figures"),
     };
+    if (!job.folder)
+        job.folder = default_folder(&job.pool, job.file);
+    int code = job.folder ? value_threads(arguments, &job.threads) : complain_no_memory();
+    if (code == EXIT_OK)
+        code = read_shard(arguments, &job);
+    if (code == EXIT_OK)
+        code = add_overrides(arguments, &job);
     if (code == EXIT_OK)
         code = job_run(&job);
-    request_free(&request);
+    job_free(&job);
     return code;
 }

@@ -1,5 +1,5 @@
 /* cmd_version.c - `oltr version`. */
-#include "app/args/command.h"
+#include "app/verbs/verbs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,29 +1,29 @@
-/* data_family.c - see data.h. */
+/* data_family.c - the commands of `oltr data`, and the code that they share. */
 #include "app/verbs/data_family.h"
-#include "engine/base/text.h"
 
 #include "app/args/value.h"
+#include "engine/base/text.h"
 
 const struct verb data_verbs[] = {
     {"data inspect", "FILE...", 1, ANY_NUMBER,
-     "say what is in files of judged queries, as a table and a picture",
+     "describe files of judged queries, as a table and a picture",
      "FILE is LETOR or SVMlight text with `qid:`, plain or gzip, `-` for standard input, or a file "
      "that `oltr data convert` wrote.\n"
-     "Constant features have one value in all rows.  Values beyond float32, like 1.8e308, count as "
-     "`too large`.",
+     "A constant feature has one value in all rows.  Values beyond the range of float32, like "
+     "1.8e308, count as `too large`.",
      data_inspect_options, cmd_data_inspect, NULL},
     {"data convert", "FILE", 1, 1,
-     "turn text into a binary file that loads at once, normalised if you like",
-     "Without options the result is FILE.oltr, the cache that other commands use as long as the "
-     "text does not change.\n"
+     "convert text to a binary file that loads fast, and normalise it",
+     "Without options the result is FILE.oltr.  Other commands read this cache in place of the "
+     "text while the text is unchanged.\n"
      "To normalise, fit on the training split and apply to the others:\n"
      "`oltr data convert train.txt --fit norm.oltr -o train.oltr`\n"
      "`oltr data convert test.txt --with norm.oltr -o test.oltr`",
      data_convert_options, cmd_data_convert, NULL},
-    {"data generate", "SHAPE", 1, 1, "make up a data set of the shape of a real one, from a seed",
-     "SHAPE is `web30k` (136 features, about 120 documents a query) or `istella` (220 features, "
-     "about 316).  Writes train.txt, vali.txt and test.txt into the folder.  A seed gives the same "
-     "bytes on every machine, and fewer queries are the first of more.",
+    {"data generate", "SHAPE", 1, 1, "generate a data set of the shape of a real one",
+     "SHAPE is `web30k` (136 features, about 120 documents per query) or `istella` (220 features, "
+     "about 316).  Writes train.txt, vali.txt and test.txt into the folder.  The same seed gives "
+     "the same bytes on every machine.  A smaller set is the beginning of a larger one.",
      data_generate_options, cmd_data_generate, NULL},
     {NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
@@ -33,9 +33,9 @@ int data_read_options(const struct arguments *arguments, oltr_read_options *opti
     enum { MOST_FEATURES = 1 << 20 };
     *options = (oltr_read_options){.lenient = arguments_has(arguments, "lenient")};
     int code = value_threads(arguments, &options->threads);
-    return code != EXIT_OK ? code
-                           : value_whole32(arguments, "most-features", 1, MOST_FEATURES,
-                                           &options->most_features);
+    return code == EXIT_OK ? value_whole32(arguments, "most-features", 1, MOST_FEATURES,
+                                           &options->most_features)
+                           : code;
 }
 
 void data_say_report(const char *file, const oltr_read_report *report)
@@ -46,8 +46,6 @@ void data_say_report(const char *file, const oltr_read_report *report)
                  plural_s(report->lines), (unsigned long long)report->first_skipped_line,
                  report->first_reason);
     if (report->duplicates > 0)
-        complain(0, "%s: %llu feature%s twice in %s row; the last value counts", file,
-                 (unsigned long long)report->duplicates,
-                 report->duplicates == 1 ? " stands" : "s stand",
-                 report->duplicates == 1 ? "its" : "their");
+        complain(0, "%s: %llu repeated feature%s; the last value of a row counts", file,
+                 (unsigned long long)report->duplicates, plural_s(report->duplicates));
 }

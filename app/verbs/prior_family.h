@@ -1,26 +1,22 @@
 /* prior_family.h - what `oltr prior train` and `oltr prior check` share: reading judged files, and
- * what their grades mean. */
+ * the attractions of their grades. */
 #ifndef OLTR_APP_VERBS_PRIOR_FAMILY_H
 #define OLTR_APP_VERBS_PRIOR_FAMILY_H
 
-#include "app/args/command.h"
+#include "app/verbs/verbs.h"
 #include "scorer/scores.h"
 
-extern const struct verb prior_verbs[]; /* ends with a name of NULL */
-extern const struct option prior_train_options[], prior_check_options[];
-int cmd_prior_train(const struct arguments *arguments);
-int cmd_prior_check(const struct arguments *arguments);
+/* The dataset that an option names, which must be given; reports skipped lines. */
+int prior_read(const struct arguments *arguments, const char *option, oltr_dataset **out);
 
-/* The dataset that an option names (one that must be given); says on standard error what was
- * skipped. */
-int prior_read(const struct arguments *arguments, const char *option, uint32_t threads,
-               oltr_dataset **out);
-
-/* The attraction of each grade by --grades and --largest-grade; the scale ends at the largest grade
- * of the data when the option is not given (of the tables for grades 0..4, at 4).  Unused grades
- * are 0. */
-int prior_grades(const struct arguments *arguments, const oltr_dataset *const *data,
-                 uint32_t n_data, double attraction[GRADES], const char **mapping,
-                 uint32_t *largest);
+/* The attraction of each grade by --grades and --largest-grade.  By default the scale ends at the
+ * largest grade of the data, for the tables of grades 0..4 at 4.  Unused grades are 0. */
+struct prior_grades {
+    const char *mapping; /* of --grades */
+    uint32_t largest;
+    double attraction[GRADES];
+};
+int prior_grades(const struct arguments *arguments, uint32_t largest_in_data,
+                 struct prior_grades *out);
 
 #endif

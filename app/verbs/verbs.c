@@ -1,60 +1,59 @@
 /* verbs.c - the table of verbs, and the program from its words to its exit code: finds the verb,
- * reads its options, runs it.  See cli.h for the shape of the tables. */
+ * reads its options, runs it.  command.h explains the tables. */
 #define _POSIX_C_SOURCE 200809L
-#include "app/args/command.h"
-#include "app/verbs/data_family.h"
-#include "app/verbs/prior_family.h"
+#include "app/verbs/verbs.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 
-const struct option no_options[] = {{0, NULL, NULL, NULL, NULL}};
+static const struct option no_options[] = {{0, NULL, NULL, NULL, NULL}};
 
 const struct verb verbs[] = {
     {"run", "FILE", 1, 1, "run an experiment and write its results and figures",
      "FILE is an experiment in YAML, or `-` for standard input; `oltr help experiment` explains "
-     "its keys.  Flags override the file.\n"
-     "The results go to a folder (see -o).  Ctrl-C stops a run and keeps what is done; `--resume` "
-     "goes on from there and ends with the same bytes as a run that was never stopped.  A second "
-     "Ctrl-C ends it at once.\n"
-     "The results of a finished run are not overwritten: `--resume` says that it is finished, "
-     "`--force` replaces them.",
+     "its keys.  Options override the file.\n"
+     "The results go to a folder (see -o).  Ctrl-C stops a run and keeps the finished "
+     "replications; `--resume` goes on from there and gives the same bytes as a run that was never "
+     "stopped.  A second Ctrl-C ends the program at once.\n"
+     "Results of a finished run are not overwritten: with `--resume` they stay as they are, with "
+     "`--force` they are replaced.",
      run_options, cmd_run, NULL},
     {"reproduce", "[EXPERIMENT...]", 0, ANY_NUMBER,
      "run every experiment of the paper and write a report",
-     "Runs all experiments, or those that are named, one folder each, and writes index.html: every "
-     "figure, what the paper says of it, and whether it is so.  Without --data the experiments on "
-     "Web30K and Istella run on generated data of the same shape, and the report says so.\n"
-     "Ctrl-C stops it and keeps what is done; the same command goes on from there.  What is "
-     "finished is not run again.  An experiment that fails does not stop the others; the exit code "
-     "is 1 then.",
+     "Runs all experiments, or those that are named, each into its own folder, and writes "
+     "index.html: every figure, the claims of the paper about it, and whether they hold.  Without "
+     "--data the experiments on Web30K and Istella use generated data of the same shape, and the "
+     "report says so.\n"
+     "Ctrl-C stops it and keeps finished work; the same command goes on from there.  Finished "
+     "experiments are not run again.  If an experiment fails, the others still run, and the exit "
+     "code is 1.",
      reproduce_options, cmd_reproduce, NULL},
-    {"merge", "DIR...", 1, ANY_NUMBER, "put the shards of a run together",
-     "Each DIR is the folder of one or more runs with --shard, all of the same experiment; "
-     "together they must hold every shard once.  The results are the same bytes as those of one "
-     "run.",
+    {"merge", "DIR...", 1, ANY_NUMBER, "merge the shards of a run",
+     "Each DIR is the folder of one or more runs with --shard, all of the same experiment.  "
+     "Together they must hold every shard once.  The results are the same bytes as those of a "
+     "single run.",
      merge_options, cmd_merge, NULL},
     {"policies", "[NAME]", 0, 1, "list the policies, or explain one with its parameters",
-     "The names are those that `kind` of a policy takes in an experiment file.", policies_options,
-     cmd_policies, NULL},
+     "NAME is what `kind` of a policy takes in an experiment file.", policies_options, cmd_policies,
+     NULL},
     {"plot", "DIR", 1, 1, "draw the figures of a folder of results again",
-     "Reads results.csv (or density.csv) and manifest.json of the folder and nothing else; nothing "
-     "is simulated.  To change a figure, edit its entry in manifest.json and plot, or edit its .gp "
-     "script and run gnuplot on it.",
+     "Reads only results.csv (or density.csv) and manifest.json of the folder; nothing is "
+     "simulated.  To change a figure, edit its entry in manifest.json and plot again, or edit its "
+     ".gp script and run gnuplot on it.",
      plot_options, cmd_plot, NULL},
-    {"data", "COMMAND", 0, 0, "look at files of judged queries, convert them, make them up",
-     "A data set is text with one judged document a line: its grade, its query, its features "
+    {"data", "COMMAND", 0, 0, "inspect, convert or generate files of judged queries",
+     "A data set is text with one judged document per line: its grade, its query, its features "
      "(docs/data.md).",
      no_options, NULL, data_verbs},
-    {"prior", "COMMAND", 0, 0, "make a prior from judged queries, and see how good one is",
-     "A prior is what is believed of documents before the first click: the scores of offline "
-     "models.",
+    {"prior", "COMMAND", 0, 0, "make a prior from judged queries, or measure how good one is",
+     "A prior is what a policy assumes about documents before the first click: here, the scores of "
+     "offline models.",
      no_options, NULL, prior_verbs},
     {"report", "DIR", 1, 1, "write the page and the tables of a report again",
      "DIR holds folders of results, as `oltr reproduce` leaves them.  Writes index.html (a page "
      "that needs no network and no server), results.csv, summary.csv, claims.csv and summary.tex "
-     "(booktabs) from the files in them; nothing is simulated.",
+     "(booktabs) from their files; nothing is simulated.",
      report_options, cmd_report, NULL},
     {"version", "", 0, 0, "print the version", "", no_options, cmd_version, NULL},
     {"help", "[COMMAND]", 0, 2, "explain a command, or the experiment file",

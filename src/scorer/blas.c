@@ -1,4 +1,4 @@
-/* blas.c - see blas.h. */
+/* blas.c - loads OpenBLAS at run time; see blas.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "scorer/blas.h"
 
@@ -11,7 +11,6 @@
 __typeof__(cblas_sgemm) *blas_sgemm;
 static char reason[160]; /* why it is not loaded */
 
-/* POSIX gives functions and objects pointers of the same size, and dlsym one of the latter. */
 static void *find(void *library, const char *name)
 {
     void *found = dlsym(library, name);
@@ -27,13 +26,13 @@ static void resolve(void *library)
     void *set_threads = gemm ? find(library, "openblas_set_num_threads") : NULL;
     if (!set_threads)
         return;
-    memcpy(&set_num_threads, &set_threads, sizeof set_threads);
+    memcpy(&set_num_threads, &set_threads, sizeof set_threads); /* ISO C has no cast for this */
     memcpy(&blas_sgemm, &gemm, sizeof gemm);
     set_num_threads(1);
 }
 
-/* OpenBLAS reads OPENBLAS_NUM_THREADS when it is loaded: 1, or it would start threads at once.
- * Programs that we start find the variable as the user has set it. */
+/* OpenBLAS reads OPENBLAS_NUM_THREADS when it is loaded, and starts so many threads: 1 prevents it.
+ * The variable is restored for the programs that this one starts. */
 static void load(void)
 {
     static const char variable[] = "OPENBLAS_NUM_THREADS";
@@ -63,7 +62,7 @@ oltr_status blas_load(oltr_error *error)
     return blas_sgemm
                ? OLTR_OK
                : set_error(error, OLTR_EUNSUPPORTED,
-                           "scorers are trained with OpenBLAS, which cannot be loaded (Debian: "
+                           "training scorers needs OpenBLAS, which cannot be loaded (Debian: "
                            "libopenblas0): %s",
                            reason);
 }

@@ -1,8 +1,7 @@
 /* blas.h - the matrix product of OpenBLAS, loaded when a scorer is trained.
  *
- * OpenBLAS is not linked, because a linked one starts a thread for every processor before main(),
- * in programs that train nothing too: memory and threads are spent, and where memory is short the
- * program hangs in OpenBLAS at its exit. */
+ * OpenBLAS is not linked: a linked one starts a thread for every processor before main(), also in
+ * commands that train nothing, and hangs at exit where memory is short. */
 #ifndef OLTR_SCORER_BLAS_H
 #define OLTR_SCORER_BLAS_H
 
@@ -10,9 +9,9 @@
 
 #include "engine/base/error.h"
 
-/* Loads OpenBLAS with one thread, the caller's: the scorers are the threads, and a product that
- * were split further would have sums that depend on the number of processors.  May be called often
- * and by several threads. */
+/* Loads OpenBLAS with one thread.  The scorers run in parallel instead; sums of a product that is
+ * split over threads would depend on the number of processors.  Safe to call often and from several
+ * threads. */
 oltr_status blas_load(oltr_error *error);
 
 /* cblas_sgemm, after blas_load() has returned OLTR_OK. */

@@ -1,11 +1,12 @@
-/* calibration.c - see calibration.h.  The score is standardised first, so that Newton's steps are
- * well scaled. */
+/* calibration.c - fits slope and offset by damped Newton steps on the standardised score, which
+ * keeps the steps well scaled; see calibration.h. */
 #include "scorer/calibration.h"
 
 #include <math.h>
 
-#define RIDGE                                                                                      \
-    1e-3 /* a thousandth of an observation holds the slope where the targets can be separated */
+/* The weight of a thousandth of an observation keeps the slope finite where a threshold on the
+ * score separates the targets. */
+#define RIDGE 1e-3
 #define LEAST_SLOPE 1e-3 /* of the standardised score */
 enum { MOST_STEPS = 100 };
 
@@ -56,9 +57,9 @@ static slopes derive(const problem *p, double slope, double offset)
     return d;
 }
 
-/* Newton's step, halved until the cost falls; only the offset when the slope is held.  0 when
- * nothing falls any more. */
-static int step(const problem *p, int hold_slope, double *slope, double *offset)
+/* A Newton step, halved until the cost falls; only of the offset when the slope is held.  False
+ * when the cost falls no more. */
+static bool step(const problem *p, bool hold_slope, double *slope, double *offset)
 {
     slopes d = derive(p, *slope, *offset);
     double det = d.h00 * d.h11 - d.h01 * d.h01, here = cost(p, *slope, *offset);
@@ -72,7 +73,7 @@ static int step(const problem *p, int hold_slope, double *slope, double *offset)
             return fabs(size * ds) + fabs(size * doff) > 1e-10;
         }
     }
-    return 0;
+    return false;
 }
 
 static void measure(problem *p)
@@ -93,11 +94,11 @@ calibration calibration_fit(const float *score, const double *target, size_t n)
     problem p = {score, target, n, 0, 1};
     double slope = 0, offset = 0;
     measure(&p);
-    for (int i = 0; i < MOST_STEPS && step(&p, 0, &slope, &offset); i++)
+    for (int i = 0; i < MOST_STEPS && step(&p, false, &slope, &offset); i++)
         ;
     if (slope < LEAST_SLOPE) {
         slope = LEAST_SLOPE;
-        for (int i = 0; i < MOST_STEPS && step(&p, 1, &slope, &offset); i++)
+        for (int i = 0; i < MOST_STEPS && step(&p, true, &slope, &offset); i++)
             ;
     }
     return (calibration){slope / p.sd, offset - slope * p.mean / p.sd};

@@ -1,14 +1,14 @@
-/* calibration.h - from a score without a unit to the chance of being attractive (Platt 1999).
+/* calibration.h - from a score without a unit to the probability of a click (Platt 1999).
  *
  *   chance = 1 / (1 + exp(-(slope score + offset)))
  *
- * The two numbers minimise the cross-entropy to the targets, on queries the scorer was not trained
- * on.  The slope is kept positive: a calibration that turned an order round would hide that the
- * scorer is worthless, so such a scorer gets an almost flat one instead.
- */
+ * Slope and offset minimise the cross-entropy to the targets, on queries that the scorer was not
+ * trained on.  The slope is kept positive: a negative one would reverse the order and so hide that
+ * the scorer is worthless.  Such a scorer gets an almost flat calibration. */
 #ifndef OLTR_SCORER_CALIBRATION_H
 #define OLTR_SCORER_CALIBRATION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct calibration {

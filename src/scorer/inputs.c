@@ -1,4 +1,4 @@
-/* inputs.c - see inputs.h. */
+/* inputs.c - fits the standardisation and applies it to the documents of a query; see inputs.h. */
 #include "scorer/inputs.h"
 
 #include <float.h>
@@ -81,8 +81,8 @@ void input_map_free(input_map *map)
 
 /* ---- applying */
 
-/* One column of a query: squashed values at out[row * width], standardised in place, and again
- * within the query beside it. */
+/* One column of a query.  Takes squashed values at out[row * width]; standardises them in place,
+ * and within the query at out[row * width + kept]. */
 static void fill_column(const input_map *map, uint32_t k, uint32_t n, float *out)
 {
     double sum = 0, squares = 0;

@@ -1,16 +1,15 @@
-/* inputs.h - features as the network takes them.
+/* inputs.h - the inputs of the network, made from the features of a dataset.
  *
- * A feature x becomes sign(x) log(1 + |x|).  It comes in twice: standardised over the training
- * split, which tells how large it is at all, and standardised within its query, which tells how
- * large it is beside the documents it competes with.  Columns that are constant in the training
- * split (sd < 1e-6) are left out.  Standardised values end at +-INPUT_LIMIT and what is not finite
- * counts as the largest float of its sign (a NaN as 0): one absurd value can spoil its own document
- * only.
- */
+ * A feature x becomes sign(x) log(1 + |x|), and gives two inputs: it is standardised over the
+ * training split, and standardised within its query, which compares it with the other documents of
+ * the list.  Columns that are constant in the training split (sd < 1e-6) are left out.
+ * Standardised values are cut at +-INPUT_LIMIT; infinite values count as the largest float of their
+ * sign, a NaN as 0.  So an outlier affects its own document only. */
 #ifndef OLTR_SCORER_INPUTS_H
 #define OLTR_SCORER_INPUTS_H
 
 #include <oltr/sim.h>
+#include <stdbool.h>
 
 #include "engine/base/error.h"
 

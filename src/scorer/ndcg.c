@@ -1,4 +1,4 @@
-/* ndcg.c - see ndcg.h. */
+/* ndcg.c - NDCG of a query in O(n log n), and its mean over queries; see ndcg.h. */
 #include "scorer/ndcg.h"
 
 #include <math.h>
@@ -20,8 +20,7 @@ static int best_score_first(const void *left, const void *right)
     return (a < b) - (a > b);
 }
 
-/* Each group of equal scores takes its places together, and each of its places has the mean
- * gain. */
+/* Each document of a group of equal scores counts with the mean gain of the group. */
 static double dcg_at(const ranked *document, uint32_t n, uint32_t k)
 {
     double sum = 0;

@@ -1,13 +1,12 @@
-/* ndcg.h - how good an order is: normalised discounted cumulative gain.
+/* ndcg.h - the quality of an order: normalised discounted cumulative gain.
  *
- *   DCG@k = sum over the first k places of (2^grade - 1) / log2(1 + place),   NDCG@k = DCG@k / the
- * largest DCG@k of any order
+ *   DCG@k = sum over the first k places of (2^grade - 1) / log2(1 + place)
+ *   NDCG@k = DCG@k / the largest DCG@k of any order
  *
- * Documents with equal scores stand in no order; they count with the mean over all of their orders
- * (McSherry and Najork 2008), so that no score gains or loses by the order of the rows in a file. A
- * query without a relevant document (all grades 0) has no NDCG; it is left out of every mean here,
- * and the number of queries that count is reported.
- */
+ * Documents with equal scores count with the mean over all of their orders (McSherry and Najork
+ * 2008), so the order of the rows in a file does not matter.  A query without a relevant document
+ * (all grades 0) has no NDCG; it is left out of every mean, and the number of queries that count is
+ * reported. */
 #ifndef OLTR_SCORER_NDCG_H
 #define OLTR_SCORER_NDCG_H
 

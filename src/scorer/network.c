@@ -1,4 +1,5 @@
-/* network.c - see network.h. */
+/* network.c - forward pass, gradient and loss, on matrix products; see network.h.  A pass costs
+ * O(rows weights). */
 #include "scorer/network.h"
 
 #include <math.h>
@@ -38,7 +39,7 @@ void network_start(const network *n, oltr_rng rng, real *weight)
 
 /* ---- room */
 
-int pass_make(pass *p, const network *n, uint32_t rows)
+bool pass_make(pass *p, const network *n, uint32_t rows)
 {
     size_t all = 0, widest = 1;
     for (uint32_t l = 0; l <= n->n_layers; l++) {
@@ -48,7 +49,7 @@ int pass_make(pass *p, const network *n, uint32_t rows)
     *p = (pass){.rows = rows,
                 .block = malloc((all + 2 * widest) * (rows > 0 ? rows : 1) * sizeof(real))};
     if (!p->block)
-        return 0;
+        return false;
     real *at = p->block;
     for (uint32_t l = 0; l <= n->n_layers; l++) {
         p->layer[l] = at;
@@ -56,7 +57,7 @@ int pass_make(pass *p, const network *n, uint32_t rows)
     }
     p->back[0] = at;
     p->back[1] = at + (size_t)rows * widest;
-    return 1;
+    return true;
 }
 
 void pass_free(pass *p)
@@ -73,7 +74,7 @@ static void rectify(real *value, size_t n)
         value[i] = value[i] > 0 ? value[i] : 0;
 }
 
-/* One byte of the generator decides about one unit. */
+/* Dropout: one random byte decides on one unit. */
 static void leave_out(real *value, size_t n, uint32_t of_256, oltr_rng rng)
 {
     real scale = (real)256 / (real)(256 - of_256);
@@ -130,8 +131,7 @@ void network_backward(const network *n, const real *weight, pass *p, uint32_t n_
         real *before = p->back[l % 2];
         gemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n_rows, (int)in, (int)out, 1, delta,
              (int)out, weight + n->at[l], (int)out, 0, before, (int)in);
-        for (size_t i = 0; i < (size_t)n_rows * in;
-             i++) /* a unit that was left out or cut off has the value 0 */
+        for (size_t i = 0; i < (size_t)n_rows * in; i++) /* 0: left out, or cut by the rectifier */
             before[i] = p->layer[l][i] > 0 ? before[i] / p->keep : 0;
         delta = before;
     }
@@ -155,9 +155,9 @@ double listwise_loss(const double *gain, const real *score, uint32_t n, double s
         sum += exp((double)score[i] - largest);
     double log_sum = largest + log(sum);
     for (uint32_t i = 0; i < n; i++) {
-        double log_share = (double)score[i] - log_sum, wanted = gain[i] / gains;
-        loss -= wanted * log_share;
-        gradient[i] = (real)(scale * (exp(log_share) - wanted));
+        double log_share = (double)score[i] - log_sum, target = gain[i] / gains;
+        loss -= target * log_share;
+        gradient[i] = (real)(scale * (exp(log_share) - target));
     }
     return loss;
 }

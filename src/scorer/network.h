@@ -1,17 +1,17 @@
 /* network.h - a feed-forward network that gives each row of inputs a score, its gradient, and the
  * loss of a list.
  *
- * Hidden layers are rectified, the output is linear.  All weights lie in one array, layer after
+ * Hidden layers are rectified, the output is linear.  All weights are in one array, layer after
  * layer, each as a (inputs, outputs) row-major matrix and its (outputs) offsets; so the optimiser
- * sees one long vector.  The matrix products are OpenBLAS's.
+ * has one long vector.  OpenBLAS computes the matrix products.
  *
- * The file compiles for float, and with NETWORK_DOUBLE for double: in the tests, where the gradient
- * is compared with differences of the loss.
- */
+ * With NETWORK_DOUBLE the file compiles for double instead of float: the tests compare the gradient
+ * with differences of the loss. */
 #ifndef OLTR_SCORER_NETWORK_H
 #define OLTR_SCORER_NETWORK_H
 
 #include <oltr/oltr.h>
+#include <stdbool.h>
 
 #ifdef NETWORK_DOUBLE
 typedef double real;
@@ -39,14 +39,13 @@ void network_start(const network *n, oltr_rng rng, real *weight);
 /* Room for one pass over at most `rows` rows. */
 typedef struct pass {
     uint32_t rows;
-    real *layer[MOST_LAYERS +
-                1]; /* (rows, width): [0] the inputs, to be filled; the last one the scores */
-    real *back[2];  /* (rows, widest) the gradient on its way back */
+    real *layer[MOST_LAYERS + 1]; /* (rows, width): the inputs, to be filled; ...; the scores */
+    real *back[2];                /* (rows, widest) the gradient of two neighbouring layers */
     real *block;
     real keep; /* what the last forward pass kept of its hidden units */
 } pass;
 
-int pass_make(pass *p, const network *n, uint32_t rows); /* 0 without memory */
+bool pass_make(pass *p, const network *n, uint32_t rows); /* false without memory */
 void pass_free(pass *p);
 
 /* Scores the first n_rows rows of p->layer[0].  With drop > 0 each hidden unit is left out with

@@ -1,4 +1,5 @@
-/* prior_quality.c - see check.h. */
+/* prior_quality.c - computes the measures of prior_quality.h, each in one pass over the documents.
+ */
 #include "scorer/prior_quality.h"
 
 #include <float.h>
@@ -45,7 +46,7 @@ static check_order mean_of_models(const checking *c)
     return sum;
 }
 
-void feature_scores(const oltr_dataset *d, uint32_t feature, int falls, float *score)
+void feature_scores(const oltr_dataset *d, uint32_t feature, bool falls, float *score)
 {
     for (uint32_t row = 0; row < d->n_rows; row++) {
         float value = d->x[(size_t)row * d->dim + feature];
@@ -55,19 +56,19 @@ void feature_scores(const oltr_dataset *d, uint32_t feature, int falls, float *s
 }
 
 void best_feature(const oltr_dataset *d, uint32_t k, float *score, ranked *room, uint32_t *feature,
-                  int *falls)
+                  bool *falls)
 {
     double best = -1;
     *feature = 0;
-    *falls = 0;
+    *falls = false;
     for (uint32_t j = 0; j < d->dim; j++) {
         for (int down = 0; down < 2; down++) {
-            feature_scores(d, j, down, score);
+            feature_scores(d, j, down == 1, score);
             double value = ndcg_mean(d, score, 1, k, room, NULL, NULL);
             if (value > best) {
                 best = value;
                 *feature = j;
-                *falls = down;
+                *falls = down == 1;
             }
         }
     }
@@ -152,12 +153,12 @@ static check_bin bin_of(const checking *c, const keyed *document, uint32_t n)
     return bin;
 }
 
-static int check_calibration(checking *c)
+static bool check_calibration(checking *c)
 {
     uint32_t n = c->data->n_rows;
     keyed *document = malloc(n * sizeof *document);
     if (!document)
-        return 0;
+        return false;
     for (uint32_t row = 0; row < n; row++)
         document[row] = (keyed){c->mean[row], row};
     qsort(document, n, sizeof *document, smallest_first);
@@ -170,7 +171,7 @@ static int check_calibration(checking *c)
             fabs(c->out->bin[i].score - c->out->bin[i].attraction) * (to - from) / n;
     }
     free(document);
-    return 1;
+    return true;
 }
 
 /* ---- sizes */
@@ -208,24 +209,23 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static int check_gauss(checking *c)
+static bool check_gauss(checking *c)
 {
     uint32_t n = c->data->n_rows;
     double *sd = malloc(n * sizeof *sd);
     if (!sd)
-        return 0;
+        return false;
     scores_prior(c->scores, NULL, NULL, NULL, sd);
     qsort(sd, n, sizeof *sd, ascending);
     c->out->gauss_half = 0.25 / (sd[n / 2] * sd[n / 2]);
     free(sd);
-    return 1;
+    return true;
 }
 
 /* Means over the documents, enough for the error after any number of observations. */
 typedef struct errors {
-    double prior, base,
-        flat;     /* of the squared error of the prior mean, of the base rate, and of 1/2 */
-    double noise; /* of t (1 - t), the variance of one observation */
+    double prior, base, flat; /* squared error of the prior mean, of the base rate, and of 1/2 */
+    double noise;             /* t (1 - t), the variance of one observation */
 } errors;
 
 static errors mean_errors(const checking *c)
@@ -242,8 +242,8 @@ static errors mean_errors(const checking *c)
     return e;
 }
 
-/* Squared error of the posterior mean after `seen` observations, from a prior of this size that
- * errs by `off`. */
+/* Squared error of the posterior mean after `seen` observations, from a prior of this size with the
+ * squared error `off`. */
 static double error_after(double off, double size, double noise, double seen)
 {
     double share = seen > 0 ? size / (size + seen) : 1;
@@ -264,8 +264,7 @@ static void check_worth(checking *c)
                                       sqrt(error_after(e.flat, FLAT_SIZE, e.noise, seen))};
     }
     out->worth = out->helps_until = INFINITY;
-    for (uint32_t seen = MOST_OBSERVATIONS + 1;
-         seen-- > 0;) { /* downwards: the first number that holds is kept */
+    for (uint32_t seen = MOST_OBSERVATIONS + 1; seen-- > 0;) { /* the smallest one is kept */
         double flat = error_after(e.flat, FLAT_SIZE, e.noise, seen);
         out->worth = flat <= e.prior ? seen : out->worth;
         out->helps_until =
@@ -301,7 +300,7 @@ oltr_status prior_check_run(const oltr_dataset *dataset, const scores *s, const 
         .n_queries = dataset->n_queries, .n_rows = dataset->n_rows, .n_models = s->n_models};
     if (dataset->n_rows == 0 || s->n_rows != dataset->n_rows)
         return set_error(error, OLTR_EMISMATCH,
-                         "%u scored documents do not belong to a dataset of %u", s->n_rows,
+                         "there are scores of %u documents, but the dataset has %u", s->n_rows,
                          dataset->n_rows);
     checking c = {.data = dataset, .scores = s, .attraction = attraction, .out = out};
     oltr_status status = check_all(&c, error);

@@ -1,4 +1,4 @@
-/* scorer.c - see scorer.h. */
+/* scorer.c - training, calibration and scoring of one network; see scorer.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "scorer/scorer.h"
 
@@ -11,7 +11,7 @@
 #include "scorer/ndcg.h"
 
 enum { STREAM_START, STREAM_ORDER, STREAM_DROP }; /* what draws are for */
-enum { STOP_AT = 10, MOST_UNITS = 4096, MOST_BATCH = 1024 };
+enum { STOP_AT = 10 };                            /* NDCG@10 of the validation queries decides */
 
 struct scorer {
     input_map map;
@@ -37,14 +37,14 @@ scorer_options scorer_defaults(void)
                             .seed = 1};
 }
 
-static int within(double value, double low, double high)
+static bool within(double value, double low, double high)
 {
     return value >= low && value <= high; /* false for NaN */
 }
 
 oltr_status scorer_options_check(const scorer_options *o, oltr_error *error)
 {
-    int good = o->n_hidden >= 1 && o->n_hidden <= MOST_HIDDEN;
+    bool good = o->n_hidden >= 1 && o->n_hidden <= MOST_HIDDEN;
     for (uint32_t l = 0; good && l < o->n_hidden; l++)
         good = o->hidden[l] >= 1 && o->hidden[l] <= MOST_UNITS;
     if (!good)
@@ -54,10 +54,11 @@ oltr_status scorer_options_check(const scorer_options *o, oltr_error *error)
         return set_error(error, OLTR_EVALUE,
                          "epochs and patience must be at least 1, and a batch 1 to %d queries",
                          MOST_BATCH);
-    if (!within(o->rate, 1e-9, 1) || !within(o->decay, 0, 100) || !within(o->dropout, 0, 0.95))
-        return set_error(
-            error, OLTR_EVALUE,
-            "the rate must be in [1e-9, 1], the decay in [0, 100], dropout in [0, 0.95]");
+    if (!within(o->rate, LEAST_RATE, 1) || !within(o->decay, 0, MOST_DECAY) ||
+        !within(o->dropout, 0, MOST_DROPOUT))
+        return set_error(error, OLTR_EVALUE,
+                         "the rate must be in [%g, 1], the decay in [0, %g], dropout in [0, %g]",
+                         LEAST_RATE, MOST_DECAY, MOST_DROPOUT);
     return OLTR_OK;
 }
 
@@ -91,13 +92,13 @@ static uint32_t largest_of(const part *p)
     return most;
 }
 
-static int has_gain(const part *p, uint32_t i)
+static bool has_gain(const part *p, uint32_t i)
 {
     uint32_t q = part_query(p, i);
     for (uint32_t row = p->data->first_row[q]; row < p->data->first_row[q + 1]; row++)
         if (p->data->grade[row] > 0)
-            return 1;
-    return 0;
+            return true;
+    return false;
 }
 
 static uint32_t max_u32(uint32_t a, uint32_t b)
@@ -105,7 +106,7 @@ static uint32_t max_u32(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* The queries that have something to learn from, in the order of the part. */
+/* The queries with a relevant document, in the order of the part. */
 static uint32_t list_useful(const part *p, uint32_t *list)
 {
     uint32_t n = 0;
@@ -123,7 +124,7 @@ static uint64_t rows_of(const part *p)
     return n;
 }
 
-static int training_room(training *t, uint32_t spare_largest)
+static bool training_room(training *t, uint32_t spare_largest)
 {
     uint32_t largest = largest_of(t->train), batch = t->options->batch;
     t->room = max_u32(max_u32(largest, largest_of(t->vali)), spare_largest);
@@ -139,7 +140,7 @@ static int training_room(training *t, uint32_t spare_largest)
     t->r->weight = malloc(t->n * sizeof *t->r->weight);
     if (!t->weight || !t->gain || !t->score_back || !t->score || !t->ranked || !t->order ||
         !t->r->weight)
-        return 0;
+        return false;
     t->gradient = t->weight + t->n;
     t->moment = t->weight + 2 * t->n;
     t->square = t->weight + 3 * t->n;
@@ -169,15 +170,15 @@ static const float *score_query(const scorer *r, const float *weight, pass *p,
     return p->layer[r->net.n_layers];
 }
 
-static int all_finite(const float *x, uint32_t n)
+static bool all_finite(const float *x, uint32_t n)
 {
-    int finite = 1;
+    bool finite = true;
     for (uint32_t i = 0; i < n; i++)
-        finite &= isfinite(x[i]) != 0;
+        finite = finite && isfinite(x[i]);
     return finite;
 }
 
-/* The mean NDCG; below 0 when the scores are no numbers any more. */
+/* The mean NDCG; below 0 when scores are not finite. */
 static double validate(training *t)
 {
     const oltr_dataset *d = t->vali->data;
@@ -245,23 +246,23 @@ static void adam_step(training *t)
     }
 }
 
-static int should_stop(const training *t)
+static bool should_stop(const training *t)
 {
     return t->hooks && t->hooks->stop && t->hooks->stop(t->hooks->context);
 }
 
-/* One pass over the training queries; 0 when it was stopped. */
-static int run_epoch(training *t, uint32_t *query, uint32_t n, oltr_rng rng, uint32_t epoch)
+/* One pass over the training queries; false when it was stopped. */
+static bool run_epoch(training *t, uint32_t *query, uint32_t n, oltr_rng rng, uint32_t epoch)
 {
     shuffle(query, n, oltr_rng_at(rng, STREAM_ORDER, epoch));
     for (uint32_t at = 0; at < n; at += t->options->batch) {
         uint32_t size = n - at < t->options->batch ? n - at : t->options->batch;
         if (should_stop(t))
-            return 0;
+            return false;
         batch_gradient(t, query + at, size, oltr_rng_at(rng, STREAM_DROP, t->steps));
         adam_step(t);
     }
-    return 1;
+    return true;
 }
 
 static oltr_status learn(training *t)
@@ -336,7 +337,7 @@ static oltr_status calibrate(training *t, const part *spare)
         used += add_targets(t, spare, attraction, score + used, target + used);
         t->r->calibration = calibration_fit(score, target, used);
     }
-    int done = score && target;
+    bool done = score && target;
     free(score);
     free(target);
     return done ? OLTR_OK : set_error(t->error, OLTR_ENOMEM, "out of memory");

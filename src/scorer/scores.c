@@ -1,4 +1,4 @@
-/* scores.c - see scores.h: their memory, and the priors that are made of them. */
+/* scores.c - memory for scores, and the priors that are made of them; see scores.h. */
 #include "scorer/scores.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 oltr_status scores_new(uint32_t n_rows, uint32_t n_models, scores *out, oltr_error *error)
 {
     *out = (scores){n_rows, n_models, NULL};
-    size_t rows = n_rows > 0 ? n_rows : 1; /* so that an empty set is not a failure of calloc */
+    size_t rows = n_rows > 0 ? n_rows : 1; /* calloc(0) may return NULL */
     if (n_models == 0 || n_models > SCORES_MOST_MODELS)
         return set_error(error, OLTR_EINVAL, "there must be 1 to %d models, not %u",
                          SCORES_MOST_MODELS, n_models);

@@ -1,16 +1,15 @@
-/* scores.h - what offline models say of every document: the raw material of a prior.
+/* scores.h - scores of offline models for every document, from which priors are made.
  *
- * M models give each document a score in [0,1], the chance that it is attractive.  They come from
- * the scorers of this folder, or from anywhere else as a CSV file:
+ * M models give each document a score in [0,1], the probability that it attracts a click.  Scores
+ * come from the scorers of this folder, or from other programs as a CSV file:
  *
  *     query,document,xgboost,lightgbm
  *     16,0,0.31,0.27
  *     16,1,0.02,0.05
  *
  * `query` is the id of the query in the text of the dataset, `document` the place of the document
- * among those of its query, from 0.  One row for every document, in any order; a header; any names
- * for the models.
- */
+ * among those of its query, from 0.  There is a header with any names for the models, and one row
+ * for every document, in any order. */
 #ifndef OLTR_SCORER_SCORES_H
 #define OLTR_SCORER_SCORES_H
 
@@ -27,13 +26,13 @@ typedef struct scores {
 oltr_status scores_new(uint32_t n_rows, uint32_t n_models, scores *out, oltr_error *error);
 void scores_free(scores *s); /* NULL, or all zero, is fine */
 
-/* Exactly the documents of the dataset, or an error that names the line.  The path "-" is standard
- * input. */
+/* The file must have exactly the documents of the dataset; errors name the line.  The path "-" is
+ * standard input. */
 oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, scores *out,
                             oltr_error *error);
 
-/* Whole or not at all; what is read back has the same bits.  The models are called m1, m2, ...  The
- * path "-" is standard output. */
+/* Writes the file whole or not at all; reading it gives the same bits.  The models are called m1,
+ * m2, ...  The path "-" is standard output. */
 oltr_status scores_write_csv(const scores *s, const oltr_dataset *dataset, const char *path,
                              oltr_error *error);
 
@@ -41,21 +40,18 @@ oltr_status scores_write_csv(const scores *s, const oltr_dataset *dataset, const
 typedef struct scores_progress {
     uint32_t models, done; /* scorers asked for, and finished */
     uint64_t epochs;       /* run so far, by all scorers */
-    double share; /* of the whole work, estimated: how many epochs a scorer takes is known when the
-                     first has ended */
-    double ndcg;  /* the mean of the best NDCG@10 on the validation queries so far, of the scorers
-                     that have one */
+    double share;          /* of the whole work, estimated from the scorers that have ended */
+    double ndcg;           /* mean over the scorers of their best NDCG@10 on validation queries */
     double seconds;
 } scores_progress;
 
 typedef struct scores_options {
     uint32_t models, threads; /* scorers to train, and how many at a time */
     scorer_options scorer;    /* its seed is the seed of the ensemble */
-    void (*progress)(void *context,
-                     const scores_progress *state); /* from the calling thread, and once when all is
-                                                       done; NULL: none */
-    double every;                                   /* seconds between two calls of it */
-    int (*stop)(void *context); /* from any thread; not 0: give up.  NULL: never */
+    /* Called by the calling thread, and once when all is done; NULL: never. */
+    void (*progress)(void *context, const scores_progress *state);
+    double every;               /* seconds between two calls of it */
+    int (*stop)(void *context); /* called by any thread; not 0: give up.  NULL: never */
     void *context;
 } scores_options;
 
@@ -66,16 +62,16 @@ oltr_status scores_train(const oltr_dataset *train, const oltr_dataset *vali,
                          const oltr_dataset *test, const scores_options *options, scores *out,
                          oltr_error *error);
 
-/* The prior of each document, from its M scores s_1 .. s_M, each first moved into [SCORE_MARGIN, 1
- * - SCORE_MARGIN], because a model that says "never" or "always" would leave nothing to learn:
+/* The prior of each document from its M scores s_1 .. s_M:
  *
- *   Beta(a, b)   a = s_1 + ... + s_M,  b = M - a     M observations' worth of belief
+ *   Beta(a, b)   a = s_1 + ... + s_M,  b = M - a
  *   mean         a / M
- *   sd           the standard deviation of the scores (divisor M - 1), at least SCORE_LEAST_SD:
- * models of one kind agree more with each other than with the truth, and a belief without width
- * could not learn.  With M = 1 there is no spread to see: the standard deviation of Beta(a, b).
+ *   sd           the standard deviation of the scores (divisor M - 1), at least SCORE_LEAST_SD;
+ *                for M = 1 that of Beta(a, b)
  *
- * Each array has n_rows elements; any of them may be NULL. */
+ * Scores are first moved into [SCORE_MARGIN, 1 - SCORE_MARGIN], because a prior of exactly 0 or 1
+ * cannot learn.  SCORE_LEAST_SD has the same reason: models of one kind agree more with each other
+ * than with the truth.  Each array has n_rows elements; any of them may be NULL. */
 #define SCORE_MARGIN 1e-3
 #define SCORE_LEAST_SD 1e-2
 void scores_prior(const scores *s, double *a, double *b, double *mean, double *sd);

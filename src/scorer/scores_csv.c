@@ -1,11 +1,9 @@
-/* scores_csv.c - scores as a CSV file: strict reading with line numbers, and writing that is whole
- * or not at all.
+/* scores_csv.c - scores as a CSV file: strict reading, and writing that is whole or not at all.
  *
- * The file comes from other people's programs, so everything that can be wrong with it is said with
- * its line: a document that the dataset does not have, one that comes twice or not at all, a value
- * that is not a probability.  Either line end, a byte order mark, quoted fields and blank lines at
- * the end are taken as they come out of spreadsheets, pandas and R.
- */
+ * Other programs write these files, so every mistake is reported with its line: a document that the
+ * dataset does not have, one that comes twice or not at all, a value that is not a probability.
+ * Both line ends, a byte order mark, quoted fields and blank lines at the end are accepted, because
+ * spreadsheets, pandas and R write them.  Reading costs O(rows log queries). */
 #define _POSIX_C_SOURCE 200809L
 #include "scorer/scores.h"
 
@@ -18,6 +16,8 @@
 #include <unistd.h>
 
 #include "engine/base/file.h"
+#include "engine/base/quote.h"
+#include "engine/base/text.h"
 
 /* ---- the queries of the dataset, by id */
 
@@ -28,9 +28,8 @@ typedef struct place {
 
 static int by_id(const void *left, const void *right)
 {
-    const place *a = left, *b = right;
-    return a->id != b->id ? (a->id > b->id) - (a->id < b->id)
-                          : (a->query > b->query) - (a->query < b->query);
+    uint64_t a = ((const place *)left)->id, b = ((const place *)right)->id;
+    return (a > b) - (a < b);
 }
 
 static place *index_queries(const oltr_dataset *d)
@@ -41,19 +40,6 @@ static place *index_queries(const oltr_dataset *d)
     if (index)
         qsort(index, d->n_queries, sizeof *index, by_id);
     return index;
-}
-
-static const place *find_query(const place *index, uint32_t n, uint64_t id)
-{
-    uint32_t low = 0, high = n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (index[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < n && index[low].id == id ? &index[low] : NULL;
 }
 
 /* ---- one line */
@@ -73,21 +59,8 @@ static oltr_status broken(const csv *c, const char *what)
     return set_error(c->error, OLTR_EVALUE, "%s:%" PRIu64 ": %s", c->name, c->line, what);
 }
 
-/* A field as it may be shown in a message: short, and without control characters. */
-enum { SHORT = 41 };
-static const char *shortened(const char *field, char out[SHORT])
-{
-    size_t n = 0;
-    for (; field[n] != '\0' && n < SHORT - 1; n++)
-        out[n] = (unsigned char)field[n] < 32 || field[n] == 127 ? '?' : field[n];
-    if (field[n] != '\0')
-        memcpy(out + SHORT - 4, "...", 3);
-    out[n] = '\0';
-    return out;
-}
-
-/* The next line; *more is 0 at the end of the file. */
-static oltr_status next_line(csv *c, int *more)
+/* The next line; *more is false at the end of the file. */
+static oltr_status next_line(csv *c, bool *more)
 {
     errno = 0;
     ssize_t length = getline(&c->text, &c->capacity, c->stream);
@@ -133,7 +106,7 @@ static char *next_field(csv *c)
     char *field = c->next;
     if (!field)
         return NULL;
-    int quoted = *field == '"';
+    bool quoted = *field == '"';
     char *end = quoted ? unquote(++field) : field + strcspn(field, ",");
     if (!end) {
         broken(c, "a quote that is not closed, or is followed by something else than a comma");
@@ -153,31 +126,31 @@ static const char *trimmed(char *field)
     return field;
 }
 
-static int whole_number(const char *field, uint64_t *out)
+static bool whole_number(const char *field, uint64_t *out)
 {
     uint64_t value = 0;
     if (*field == '\0')
-        return 0;
+        return false;
     for (; *field != '\0'; field++)
         if (*field < '0' || *field > '9' || __builtin_mul_overflow(value, (uint64_t)10, &value) ||
             __builtin_add_overflow(value, (uint64_t)(*field - '0'), &value))
-            return 0;
+            return false;
     *out = value;
-    return 1;
+    return true;
 }
 
 /* Decimal digits with at most one point and one exponent: what strtof() reads, but neither
  * hexadecimal, nor "nan", nor "inf". */
-static int probability(const char *field, float *out)
+static bool probability(const char *field, float *out)
 {
     char *end;
     if (*field == '\0' || field[strspn(field, "+-.0123456789eE")] != '\0')
-        return 0;
+        return false;
     float value = strtof(field, &end);
     if (end == field || *end != '\0' || !(value >= 0 && value <= 1))
-        return 0;
+        return false;
     *out = value == 0 ? 0.0f : value; /* no minus zero */
-    return 1;
+    return true;
 }
 
 /* ---- the whole file */
@@ -195,7 +168,7 @@ static oltr_status read_header(reading *r)
     static const char expected[] =
         "the header must be query,document and then one name for each model";
     csv *c = &r->csv;
-    int more;
+    bool more;
     oltr_status status = next_line(c, &more);
     if (status != OLTR_OK)
         return status;
@@ -220,9 +193,9 @@ static oltr_status read_header(reading *r)
 static oltr_status bad_field(const csv *c, const char *column, const char *field,
                              const char *expected)
 {
-    char word[SHORT];
+    char word[QUOTE_SIZE];
     return set_error(c->error, OLTR_EVALUE, "%s:%" PRIu64 ": %s must be %s, not `%s`", c->name,
-                     c->line, column, expected, shortened(field, word));
+                     c->line, column, expected, quote_input(field, word));
 }
 
 /* The two fields that say which document it is. */
@@ -239,7 +212,7 @@ static oltr_status read_place(reading *r, uint32_t *row)
         return bad_field(c, "query", query, "a whole number");
     if (!whole_number(number, &document))
         return bad_field(c, "document", number, "a whole number");
-    const place *found = find_query(r->index, d->n_queries, id);
+    const place *found = bsearch(&(place){id, 0}, r->index, d->n_queries, sizeof *r->index, by_id);
     if (!found)
         return set_error(c->error, OLTR_EVALUE,
                          "%s:%" PRIu64 ": the data has no query %" PRIu64
@@ -284,14 +257,14 @@ static oltr_status read_row(reading *r)
     return OLTR_OK;
 }
 
-static int is_blank(const char *text)
+static bool is_blank(const char *text)
 {
     return text[strspn(text, " \t")] == '\0';
 }
 
 static oltr_status read_rows(reading *r)
 {
-    int more;
+    bool more;
     oltr_status status = next_line(&r->csv, &more);
     while (status == OLTR_OK && more) {
         if (!is_blank(r->csv.text))
@@ -323,7 +296,7 @@ static oltr_status check_complete(const reading *r)
         r->csv.name, missing, d->n_rows, document, d->query[query]);
 }
 
-/* An id that two queries share cannot be told apart in the file. */
+/* The file names queries by their id, so no two may have the same. */
 static oltr_status check_index(const reading *r)
 {
     for (uint32_t q = 1; q < r->dataset->n_queries; q++)
@@ -351,7 +324,7 @@ oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, score
                             oltr_error *error)
 {
     *out = (scores){0, 0, NULL};
-    int is_stdin = strcmp(path, "-") == 0;
+    bool is_stdin = strcmp(path, "-") == 0;
     reading r = {
         .csv = {.name = is_stdin ? "stdin" : path, .error = error}, .dataset = dataset, .out = out};
     r.csv.stream = is_stdin ? stdin : fopen(path, "rb");
@@ -359,7 +332,7 @@ oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, score
         return set_error(error, OLTR_EIO, "%s: cannot open it: %s", path, strerror(errno));
     oltr_status status = read_all(&r);
     if (!is_stdin)
-        fclose(r.csv.stream); /* nothing was written: closing cannot lose anything */
+        fclose(r.csv.stream);
     free(r.csv.text);
     free(r.index);
     free(r.line_of);
@@ -370,64 +343,49 @@ oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, score
 
 /* ---- writing */
 
-static void write_rows(const scores *s, const oltr_dataset *d, FILE *out)
+static oltr_status write_rows(const scores *s, const oltr_dataset *d, new_file *file,
+                              oltr_error *error)
 {
-    fputs("query,document", out);
+    struct text line = {0};
+    oltr_status status = OLTR_OK;
+    text_add(&line, "query,document");
     for (uint32_t m = 0; m < s->n_models; m++)
-        fprintf(out, ",m%u", m + 1);
-    fputc('\n', out);
-    for (uint32_t q = 0; q < d->n_queries; q++) {
-        for (uint32_t row = d->first_row[q]; row < d->first_row[q + 1]; row++) {
-            fprintf(out, "%" PRIu64 ",%u", d->query[q], row - d->first_row[q]);
+        text_printf(&line, ",m%u", m + 1);
+    for (uint32_t q = 0; status == OLTR_OK && q < d->n_queries; q++) {
+        for (uint32_t row = d->first_row[q]; status == OLTR_OK && row < d->first_row[q + 1];
+             row++) {
+            text_printf(&line, "\n%" PRIu64 ",%u", d->query[q], row - d->first_row[q]);
             for (uint32_t m = 0; m < s->n_models; m++)
-                fprintf(out, ",%.9g", (double)s->score[(size_t)row * s->n_models + m]);
-            fputc('\n', out);
+                text_printf(&line, ",%.9g", (double)s->score[(size_t)row * s->n_models + m]);
+            if (!line.failed)
+                status = new_file_add(file, line.bytes, line.length, error);
+            line.length = 0;
         }
     }
-}
-
-/* Closes the file; 0 with errno set, or with errno 0 where the system gave no reason. */
-static int write_file(const scores *s, const oltr_dataset *d, FILE *file)
-{
-    if (!file)
-        return 0;
-    errno = 0;
-    write_rows(s, d, file);
-    int written = fflush(file) == 0 && !ferror(file) && flush_to_disk(fileno(file));
-    int reason = errno, closed = fclose(file) == 0;
-    if (!written)
-        errno = reason;
-    return written && closed;
-}
-
-static oltr_status cannot_write(const char *name, oltr_error *error)
-{
-    if (errno == ENOMEM)
-        return set_error(error, OLTR_ENOMEM, "%s: out of memory", name);
-    return set_error(error, OLTR_EIO, "%s: cannot write it: %s", name,
-                     errno ? strerror(errno) : "the disk refused it");
+    text_add(&line, "\n");
+    if (status == OLTR_OK && !line.failed)
+        status = new_file_add(file, line.bytes, line.length, error);
+    bool failed = line.failed;
+    text_free(&line);
+    return failed ? set_error(error, OLTR_ENOMEM, "%s: out of memory", file->path) : status;
 }
 
 oltr_status scores_write_csv(const scores *s, const oltr_dataset *dataset, const char *path,
                              oltr_error *error)
 {
+    static char standard_output[] = "to standard output";
+    new_file file = {.stream = stdout, .path = standard_output};
+    bool is_stdout = strcmp(path, "-") == 0;
     if (s->n_rows != dataset->n_rows)
         return set_error(error, OLTR_EMISMATCH,
-                         "%u scored documents do not belong to a dataset of %u", s->n_rows,
+                         "there are scores of %u documents, but the dataset has %u", s->n_rows,
                          dataset->n_rows);
-    if (strcmp(path, "-") == 0) {
-        errno = 0;
-        write_rows(s, dataset, stdout);
-        return fflush(stdout) == 0 && !ferror(stdout) ? OLTR_OK
-                                                      : cannot_write("standard output", error);
-    }
-    if (is_special(path))
-        return write_file(s, dataset, fopen(path, "wb")) ? OLTR_OK : cannot_write(path, error);
-    temp_file b;
-    if (!temp_file_open(&b, path, 0666))
-        return cannot_write(path, error);
-    if (write_file(s, dataset, temp_file_stream(&b)))
-        return temp_file_keep(&b, path) ? OLTR_OK : cannot_write(path, error);
-    temp_file_drop(&b);
-    return cannot_write(path, error);
+    oltr_status status = is_stdout ? OLTR_OK : new_file_open(&file, path, error);
+    if (status != OLTR_OK)
+        return status;
+    status = write_rows(s, dataset, &file, error);
+    if (is_stdout)
+        return status; /* the program flushes it and reports a failure */
+    oltr_status closed = new_file_close(&file, status == OLTR_OK, status == OLTR_OK ? error : NULL);
+    return status == OLTR_OK ? closed : status;
 }

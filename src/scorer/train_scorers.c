@@ -1,8 +1,7 @@
-/* train_scorers.c - M scorers on random halves of the training queries, several at a time.
+/* train_scorers.c - trains M scorers on random halves of the training queries, several at a time.
  *
- * Scorer m is a function of (data, seed, m): its half, its start and its order of queries.  Which
- * thread trains it does not matter.  The calling thread waits and reports.
- */
+ * Scorer m is a function of (data, seed, m): its half, its first weights and its order of queries.
+ * Which thread trains it does not matter.  The calling thread reports the progress. */
 #define _POSIX_C_SOURCE 200809L
 #include "scorer/scores.h"
 
@@ -85,17 +84,17 @@ static oltr_status train_one(model *m, oltr_error *error)
 
 /* ---- all of them */
 
-static int take(ensemble *e, model *m)
+static bool take(ensemble *e, model *m)
 {
     pthread_mutex_lock(&e->lock);
-    int found = e->next < e->options->models && e->error.code == OLTR_OK;
+    bool found = e->next < e->options->models && e->error.code == OLTR_OK;
     *m = (model){e, e->next};
-    e->next += (uint32_t)found;
+    e->next += found;
     pthread_mutex_unlock(&e->lock);
     return found;
 }
 
-/* Of several failures that of the first model counts, whichever came first. */
+/* Of several failures the one of the lowest model number is reported. */
 static void finish(const model *m, oltr_status status, const oltr_error *error)
 {
     ensemble *e = m->e;
@@ -202,14 +201,14 @@ static void run_threads(ensemble *e)
     free(thread);
 }
 
-/* A condition that waits by the clock of now(). */
-static int make_condition(pthread_cond_t *condition)
+/* A condition whose timeouts use the clock of now(). */
+static bool make_condition(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;
     if (pthread_condattr_init(&attributes) != 0)
-        return 0;
-    int made = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-               pthread_cond_init(condition, &attributes) == 0;
+        return false;
+    bool made = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
+                pthread_cond_init(condition, &attributes) == 0;
     pthread_condattr_destroy(&attributes);
     return made;
 }

@@ -46,7 +46,7 @@ bad 'sayz: unknown key in a claim; did you mean `says`?' <<<'  - {sayz: x}'
 bad 'no figure of this experiment is called `onee`; did you mean `one`?' <<<'  - {says: x, figure: onee, tests: [{less: [GTS, TS-Beta]}]}'
 bad 'no policy of this experiment is called `GTZ`; did you mean `GTS`?' <<<'  - {says: x, tests: [{less: [GTZ, TS-Beta]}]}'
 bad 'this name is in the list twice' <<<'  - {says: x, tests: [{less: [GTS, GTS]}]}'
-bad 'two names at least' <<<'  - {says: x, tests: [{less: [GTS]}]}'
+bad 'at least two names' <<<'  - {says: x, tests: [{less: [GTS]}]}'
 bad 'needs one of `less`, `more`, `close` and `untold`' <<<'  - {says: x, tests: [{of: y}]}'
 bad 'needs one of `less`, `more`, `close` and `untold`' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], more: [GTS, TS-Beta]}]}'
 bad '`within` does not belong to `less`' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], within: 0.1}]}'
@@ -56,7 +56,7 @@ bad '`against` needs a `sweep`' <<<'  - {says: x, tests: [{less: [GTS], against:
 bad '`measure` belongs to experiments of kind concentration' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], measure: sd}]}'
 bad 'beside `untold` only `of` makes sense' <<<'  - {says: x, tests: [{untold: y, round: 3}]}'
 bad 'factor: must be' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], factor: -1}]}'
-bad 'longer than the list of all' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta, GTS, GTS, GTS, GTS, GTS]}]}'
+bad 'this name is in the list twice' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta, GTS, GTS, GTS, GTS, GTS]}]}'
 bad 'says: is longer than 1000 bytes' < <(printf '  - {says: '; printf 'x%.0s' {1..1100}; echo '}')
 
 concentration() {

@@ -77,7 +77,7 @@ line rows 3
 printf '1 qid:1 1:3\nwhat is this\n0 qid:1 1:4 1:5\n' >bad.txt
 expect 2 'bad.txt, line 2, column 1' "$OLTR" data inspect bad.txt
 expect 0 'bad.txt: 1 of 3 lines skipped, the first is line 2' "$OLTR" data inspect --lenient bad.txt
-grep -q "1 feature stands twice in its row" said || fail "a duplicate feature was not named"
+grep -q "1 repeated feature; the last value of a row counts" said || fail "a duplicate feature was not named"
 expect 2 'no-such.txt' "$OLTR" data inspect no-such.txt
 expect 2 'data inspect needs FILE...' "$OLTR" data inspect
 expect 2 '--most-features must be' "$OLTR" data inspect tiny.txt --most-features 0
@@ -112,23 +112,23 @@ expect 2 "bad.txt, line 2" "$OLTR" data convert bad.txt -o bad.oltr
 
 expect 0 "normaliser norm.oltr (standard): 136 of 136 features kept" "$OLTR" data convert web/train.txt --fit norm.oltr -o train.oltr
 expect 0 "normaliser norm.oltr (standard)" "$OLTR" data convert web/test.txt --with norm.oltr -o test.oltr
-expect 0 "(minmax): 131 of 136 features kept; constant, so dropped: 16, 17, 18, 19, 20" \
+expect 0 "(minmax): 131 of 136 features kept; dropped because constant: 16, 17, 18, 19, 20" \
     "$OLTR" data convert web/train.txt --fit minmax.oltr --normalise minmax -o train-minmax.oltr
 expect 0 "" "$OLTR" data inspect train-minmax.oltr
 line "smallest value" 0
 line "largest value" 1
-expect 0 "(standard): 216 of 220 features kept; constant, so dropped: 20, 59, 158, 200" \
+expect 0 "(standard): 216 of 220 features kept; dropped because constant: 20, 59, 158, 200" \
     "$OLTR" data convert istella/train.txt --fit istella.norm -o istella.oltr
 expect 0 "" "$OLTR" data inspect istella.oltr
 line "values too large" 0
 expect 2 "fitted on 136 features, and these rows have 220" "$OLTR" data convert istella/train.txt --with norm.oltr -o x.oltr
 expect 2 "no normaliser is called \`maxmin\`" "$OLTR" data convert web/train.txt --fit n --normalise maxmin -o x.oltr
 expect 2 "--normalise needs --fit FILE" "$OLTR" data convert web/train.txt --normalise minmax -o x.oltr
-expect 2 "the file of --with knows its own kind" "$OLTR" data convert web/train.txt --normalise minmax --with norm.oltr -o x.oltr
-expect 2 "give one of them" "$OLTR" data convert web/train.txt --fit a --with norm.oltr -o x.oltr
+expect 2 "the file of --with has its own kind" "$OLTR" data convert web/train.txt --normalise minmax --with norm.oltr -o x.oltr
+expect 2 "give only one of them" "$OLTR" data convert web/train.txt --fit a --with norm.oltr -o x.oltr
 expect 2 "normalised rows need a file of their own" "$OLTR" data convert web/train.txt --fit a
-expect 2 "no place beside standard input" "$OLTR" data convert -
-expect 2 "no place beside a pipe or a device" "$OLTR" data convert /dev/null
+expect 2 "no cache can be written beside standard input" "$OLTR" data convert -
+expect 2 "no cache can be written beside a pipe or a device" "$OLTR" data convert /dev/null
 expect 2 "copy.oltr is a dataset file already" "$OLTR" data convert copy.oltr
 cp tiny.txt placeless.txt && mkdir placeless.txt.oltr
 expect 1 "placeless.txt.oltr could not be written" "$OLTR" data convert placeless.txt

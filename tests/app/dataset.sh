@@ -48,7 +48,7 @@ expect 0 "" "$OLTR" run tiny.yaml -o one -j 1 --no-figures
 there one/results.csv one/queries.csv one/scores.csv one/scores.key one/manifest.json
 "$OLTR" run tiny.yaml -o one -j 1 --no-figures --force 2>told | head -1 >first
 grep -q '^GENERATED data in the shape of Web30K (4 queries, ' first || fail "the first line does not say that the data are generated"
-grep -q 'the scores in one/scores.csv are of this very data and seed' told || fail "the scores were not taken again"
+grep -q 'the scores in one/scores.csv are of the same data and seed, and are used' told || fail "the scores were not taken again"
 [ "$(field one/manifest.json data sets 0 generated)" = True ] || fail "the manifest does not say generated"
 [ "$(field one/manifest.json data sets 0 queries)" = 4 ] || fail "the manifest does not count the queries"
 [ "$(field one/manifest.json points 0 replications)" = 8 ] || fail "replications are of each query"
@@ -88,7 +88,7 @@ expect 1 'is a shard of another experiment, of this one with other settings, or 
 
 # --- another seed: other queries, other scorers; nothing of the old ones is taken
 expect 0 "" "$OLTR" run tiny.yaml -o one -s 4 --no-figures -j 1 --force
-grep -q 'taken as they are' said && fail "scores of another seed were taken"
+grep -q 'and are used' said && fail "scores of another seed were taken"
 cmp -s one/scores.csv two/scores.csv && fail "another seed has the same scores"
 
 # --- damaged scores are not used
@@ -109,7 +109,7 @@ tiny | { cat; echo 'sweep: {key: policies.GTS-P.sigma, values: [0.25, 0.5]}'; } 
 expect 0 "" "$OLTR" run sigma.yaml -o sigma --no-figures -q --force
 [ ! -e sigma/scores-2.csv ] || fail "the scorers were trained twice"
 tiny | { cat; echo 'sweep: {key: world.normalise, values: [standard, minmax]}'; } >scale.yaml
-expect 0 'the scores in scale/scores.csv are of this very data' "$OLTR" run scale.yaml -o scale --no-figures --force
+expect 0 'the scores in scale/scores.csv are of the same data' "$OLTR" run scale.yaml -o scale --no-figures --force
 [ ! -e scale/scores-2.csv ] || fail "the scorers were trained twice for two scales of features"
 tiny | { cat; echo 'sweep: {key: world.grades, values: [err, navigational]}'; } >grades.yaml
 expect 0 "" "$OLTR" run grades.yaml -o grades --no-figures -q --force --set world.largest_grade=4

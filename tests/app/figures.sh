@@ -49,7 +49,7 @@ expect 0 "" "$OLTR" plot a
 grep -q 'Another name' a/three.svg || fail "an edited manifest is not read"
 
 # broken folders
-expect 2 'nowhere: cannot look into it: No such file' "$OLTR" plot nowhere
+expect 2 'nowhere: cannot be opened: No such file' "$OLTR" plot nowhere
 mkdir b
 cp a/manifest.json b/
 expect 2 'b/results.csv: cannot open it' "$OLTR" plot b

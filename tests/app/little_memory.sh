@@ -40,7 +40,7 @@ mkdir lib
 libz=$(ldconfig -p | sed -n 's/.*libz\.so\.1 .*=> //p' | head -1)
 if [ -n "$libz" ]; then
     cp "$libz" lib/libopenblas.so.0
-    expect 1 "scorers are trained with OpenBLAS, which cannot be loaded (Debian: libopenblas0): it has no cblas_sgemm" \
+    expect 1 "training scorers needs OpenBLAS, which cannot be loaded (Debian: libopenblas0): it has no cblas_sgemm" \
         env LD_LIBRARY_PATH="$PWD/lib" "$OLTR" prior train $files -o no.csv --models 1 --epochs 1 -q
     [ ! -e no.csv ] || fail "scores without training"
 fi

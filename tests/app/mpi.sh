@@ -24,7 +24,7 @@ done
 # mistakes are said once, and end all ranks
 expect 2 "no-such.yaml" mpi -n 2 "$MPI" run no-such.yaml -o none
 [ "$(grep -c '^oltr:' said)" -eq 1 ] || fail "the mistake is told more than once"
-expect 2 "only one rank gets the standard input" mpi -n 2 "$MPI" run - -o none
+expect 2 "cannot be read from standard input" mpi -n 2 "$MPI" run - -o none
 expect 2 "--shard is for runs without MPI" mpi -n 2 "$MPI" run small.yaml -o none --shard 1/2
 expect 0 "oltr" mpi -n 2 "$MPI" version
 [ "$(grep -c '^oltr ' said)" -eq 1 ] || fail "more than one rank tells the version"

@@ -101,7 +101,7 @@ expect 1 'file: cannot make this folder' "$OLTR" run small.yaml -o file
 expect 1 'file/a/b: cannot make this folder' "$OLTR" run small.yaml -o file/a/b
 mkdir -p taken/results.csv
 expect 1 'taken/results.csv: cannot write it' "$OLTR" run small.yaml -o taken --no-figures
-grep -q 'kept in taken/partial.oltr; the same command with --resume writes the results' said || fail "the sums are lost"
+grep -q 'kept in taken/partial.oltr; the same command with --resume writes its results' said || fail "the sums are lost"
 rmdir taken/results.csv
 expect 0 'results in taken' "$OLTR" run small.yaml -o taken --no-figures --resume
 no_leftovers taken

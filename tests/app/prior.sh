@@ -25,7 +25,7 @@ files="--train train.txt --vali vali.txt --test test.txt.gz"
 rows=$(zcat test.txt.gz | wc -l)
 
 # training
-expect 0 'see how good they are with' "$OLTR" prior train $files -o a.csv --models 3 --epochs 20 -j 1 --seed 5
+expect 0 'measure how good they are with' "$OLTR" prior train $files -o a.csv --models 3 --epochs 20 -j 1 --seed 5
 grep -q '3 scorers, mean NDCG@10 on the validation queries 0\.[5-9]' said || fail "the scorers learned nothing"
 [ "$(wc -l <a.csv)" -eq $((rows + 1)) ] || fail "not one row for each document"
 [ "$(head -1 a.csv)" = query,document,m1,m2,m3 ] || fail "the header"
@@ -72,7 +72,7 @@ expect 0 '' "$OLTR" prior check --data test.txt.gz --scores shuffled.csv -o agai
 same again/prior.csv plain/prior.csv
 
 # what is wrong
-expect 2 'prior needs a command behind it' "$OLTR" prior
+expect 2 'prior needs a command after it' "$OLTR" prior
 expect 2 'did you mean `train`?' "$OLTR" prior trian
 expect 2 'prior train needs --train FILE' "$OLTR" prior train
 expect 2 'prior train needs --vali FILE' "$OLTR" prior train --train train.txt

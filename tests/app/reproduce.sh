@@ -87,10 +87,10 @@ there half/index.html half/concentration/manifest.json
 grep -q 'It failed when it was run last' half/index.html || fail "the page is silent about it"
 rm ex/broken.yaml
 
-# a tour
-expect 0 "This is a tour" "$OLTR" reproduce --experiments ex --quick -o tour zebra
-grep -q '"replications": 4,' tour/zebra/manifest.json || fail "a tour of full length"
-grep -q '"notice":"This is a tour' tour/index.html || fail "the page does not say that it is a tour"
+# a quick run
+expect 0 "This is a quick run" "$OLTR" reproduce --experiments ex --quick -o quick zebra
+grep -q '"replications": 4,' quick/zebra/manifest.json || fail "a quick run of full length"
+grep -q '"notice":"This is a quick run' quick/index.html || fail "the page does not say that it is a quick run"
 [ ! -e report ] || fail "made a folder nobody asked for"
 
 # stopped and resumed: the same bytes as never stopped
@@ -117,14 +117,14 @@ same other/long/results.csv alone/results.csv
 # mistakes
 expect 2 'there is no experiment `nope` in ex' "$OLTR" reproduce --experiments ex -o x nope
 expect 2 'is not the name of an experiment' "$OLTR" reproduce --experiments ex -o x ../ex/zebra
-expect 2 'nowhere: cannot look into it' "$OLTR" reproduce --experiments nowhere -o x
+expect 2 'nowhere: cannot be opened' "$OLTR" reproduce --experiments nowhere -o x
 mkdir none
 expect 2 'there is no experiment file (.yaml) in it' "$OLTR" reproduce --experiments none -o x
 expect 2 '--data nowhere: ' "$OLTR" reproduce --experiments ex --data nowhere -o x
 expect 2 'no experiment finds its data there' "$OLTR" reproduce --experiments ex --data none -o x zebra
 expect 2 '--output needs the name of a folder' "$OLTR" reproduce --experiments ex -o ''
 expect 2 'no folder in it has a manifest.json' "$OLTR" report none
-expect 2 'cannot look into it' "$OLTR" report nowhere
+expect 2 'cannot be opened' "$OLTR" report nowhere
 echo '{' >none/report.json
 expect 2 'none/report.json:' "$OLTR" report none
 echo '{"experiments": [{"name": "../x"}]}' >none/report.json
@@ -167,7 +167,7 @@ sed -i '2s/0.1/0.2/' scores.csv
 touch -d '2001-01-01' scores.csv
 again "other scores"
 left "the same scores"
-judged --quick | grep -q '^judged .*done in' || fail "no tour of given scores"
+judged --quick | grep -q '^judged .*done in' || fail "no quick run of given scores"
 rm scores.csv
 judged | grep -q 'scores.csv' || fail "scores that are gone are not missed"
 echo ok

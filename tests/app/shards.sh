@@ -44,8 +44,8 @@ done
 expect 1 "3 of 8 replications are missing" "$OLTR" merge part1 part3 -o missing --no-figures
 [ ! -e missing/results.csv ] || fail "results with replications missing"
 expect 1 "give every shard once" "$OLTR" merge part1 part1 part2 part3 -o twice --no-figures
-expect 2 "there is no shard-1-of-2.oltr" "$OLTR" merge whole -o none --no-figures
-expect 2 "cannot look into" "$OLTR" merge part1 nowhere -o none --no-figures
+expect 2 "there is no file like shard-1-of-2.oltr" "$OLTR" merge whole -o none --no-figures
+expect 2 "nowhere: cannot be opened" "$OLTR" merge part1 nowhere -o none --no-figures
 expect 2 "" "$OLTR" merge nowhere
 expect 0 "" "$OLTR" run small.yaml -s 9 -o other --shard 2/3 -q
 expect 1 "is a shard of another experiment" "$OLTR" merge part1 other part3 -o none --no-figures
@@ -56,6 +56,6 @@ expect 1 "damaged" "$OLTR" merge broken part2 part3 -o none --no-figures
 for bad in 0/3 4/3 1 1/ /3 a/b 1/0 -1/3 1/3x 01/3; do
     expect 2 "--shard must be I/N" "$OLTR" run small.yaml --shard "$bad"
 done
-expect 2 "nothing that could be split" "$OLTR" run "$SOURCE/experiments/concentration.yaml" -o none --shard 1/2
+expect 2 "no simulation to split into shards" "$OLTR" run "$SOURCE/experiments/concentration.yaml" -o none --shard 1/2
 no_leftovers .
 echo ok

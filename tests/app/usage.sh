@@ -24,7 +24,7 @@ for command in inspect convert generate; do
     expect 0 "data $command" "$OLTR" help
 done
 expect 0 "usage: oltr data COMMAND" "$OLTR" help data
-expect 2 'data needs a command behind it; `oltr help data` lists them' "$OLTR" data
+expect 2 'data needs a command after it; `oltr help data` lists them' "$OLTR" data
 expect 2 'no command of data is called `inspct`; did you mean `inspect`?' "$OLTR" data inspct
 expect 2 'no command of data is called `zzzzzzzz`; `oltr help data` lists them' "$OLTR" help data zzzzzzzz
 expect 0 "world.misspecification" "$OLTR" help experiment
@@ -37,8 +37,8 @@ expect 2 'did you mean `policies`?' "$OLTR" help polices
 expect 2 'run has no commands of its own, so none is called `now`' "$OLTR" help run now
 expect 2 'run needs FILE' "$OLTR" run
 expect 2 'plot needs DIR' "$OLTR" plot
-expect 2 'does not know what to do with `b.yaml`' "$OLTR" run a.yaml b.yaml
-expect 2 'does not know what to do with `now`' "$OLTR" version now
+expect 2 '`b.yaml` is one word too many; usage: oltr run FILE' "$OLTR" run a.yaml b.yaml
+expect 2 '`now` is one word too many; usage: oltr version' "$OLTR" version now
 expect 2 'did you mean `--threads`?' "$OLTR" run x.yaml --treads 2
 expect 2 'did you mean `--rounds`?' "$OLTR" run x.yaml --round=2
 expect 2 'run has no option `-x`' "$OLTR" run x.yaml -x
@@ -70,8 +70,8 @@ expect 2 'data inspect was given an empty name' "$OLTR" data inspect ''
 # what is not there, or not of the right kind, is a wrong request: 2
 small >x.yaml
 for verb in plot report merge; do
-    expect 2 'nowhere: cannot look into it: No such file' "$OLTR" $verb nowhere
-    expect 2 'x.yaml is a file; give the folder of results' "$OLTR" $verb x.yaml
+    expect 2 'nowhere: cannot be opened: No such file' "$OLTR" $verb nowhere
+    expect 2 'x.yaml is a file; give a folder of results' "$OLTR" $verb x.yaml
     expect 2 'folder' "$OLTR" $verb folder
 done
 for shard in 0/3 4/3 3 a/b /3 3/ 1/1000001 1/99999999999 -1/3 1/3/3; do

@@ -272,7 +272,6 @@ static void an_instance_is_a_query(void **state)
 
 static void other_worlds_are_one_group(void **state)
 {
-    (void)state;
     oltr_world w = {.kind = "beta", .n_items = 5, .clicks = "cascade"};
     assert_int_equal(world_groups(&w), 1);
     assert_int_equal(world_fewest(&w), 5);
@@ -390,7 +389,6 @@ static double of_grade(const char *mapping, uint32_t grade, uint32_t largest)
 
 static void grades_have_their_tables(void **state)
 {
-    (void)state;
     static const double table[4][5] = {
         {0, .2, .4, .8, 1}, {.05, .3, .5, .7, .95}, {.4, .6, .7, .8, .9}, {.4, .45, .5, .55, .6}};
     static const char *const names[] = {"err", "perfect", "navigational", "informational",
@@ -409,7 +407,6 @@ static void grades_have_their_tables(void **state)
 
 static void unknown_grades_are_refused(void **state)
 {
-    (void)state;
     double out = 0;
     oltr_error error = {OLTR_OK, ""};
     assert_int_equal(oltr_attraction_of_grade("perfekt", 1, 4, &out, &error), OLTR_EINVAL);

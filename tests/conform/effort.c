@@ -33,7 +33,6 @@ static void close_page(char *page)
 
 static void count_page(int number, siginfo_t *info, void *context)
 {
-    (void)context;
     uintptr_t at = (uintptr_t)info->si_addr, first = (uintptr_t)guarded.item;
     if (at < first || at >= first + guarded.n_pages * guarded.page) {
         signal(number,
@@ -52,7 +51,6 @@ static void count_page(int number, siginfo_t *info, void *context)
 /* The names in falling order, so that neither their order nor their range proves them distinct. */
 static int set_up(void **state)
 {
-    (void)state;
     guarded.page = (size_t)sysconf(_SC_PAGESIZE);
     guarded.n_pages = (N * sizeof(uint32_t) + guarded.page - 1) / guarded.page;
     guarded.item = mmap(NULL, guarded.n_pages * guarded.page, PROT_READ | PROT_WRITE,
@@ -120,7 +118,6 @@ static bool orders_candidates(const oltr_policy_info *info)
 
 static void candidates_are_read_a_few_times(void **state)
 {
-    (void)state;
     count_faults();
     float *x = exactly((size_t)N * DIM, sizeof *x);
     for (uint32_t i = 0; i < N * DIM; i++)

@@ -13,13 +13,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!exact)
         return 0;
     memcpy(exact, data, size);
-    oltr_status status = config_parse("fuzz.yaml", exact, size, &none, &config, &error);
+    oltr_status status = config_open("fuzz.yaml", exact, size, &config, &error);
+    if (status == OLTR_OK)
+        status = config_read(&config, &none, &error);
     if (status == OLTR_OK) {
-        must_hold(config.kind == CONFIG_CONCENTRATION || config.n_points > 0,
-                  "an experiment has points");
-        for (uint32_t i = 0; config.kind == CONFIG_REGRET && i < config.n_points; i++)
-            must_hold(config_needs_data(&config, i) ||
-                          oltr_experiment_check(&config.points[i], NULL) == OLTR_OK,
+        must_hold(config.is_concentration || config.plan->n_points > 0, "an experiment has points");
+        for (uint32_t i = 0; i < config.plan->n_points; i++)
+            must_hold(plan_needs_data(config.plan, i) ||
+                          oltr_experiment_check(&config.plan->points[i], NULL) == OLTR_OK,
                       "what was read can be run");
     } else {
         must_hold(error.code == status && error.msg[0] != 0, "a refusal has a code and words");
@@ -28,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
      * simulates nothing */
     oltr_plan *plan = oltr_plan_parse("fuzz.yaml", exact, size, NULL, 0, &error);
     must_hold(plan || error.msg[0] != 0, "a refusal has words");
-    must_hold(plan || status != OLTR_OK || config.kind == CONFIG_CONCENTRATION,
+    must_hold(plan || status != OLTR_OK || config.is_concentration,
               "the library reads what the program reads");
     must_hold(!plan || oltr_plan_n_points(plan) > 0, "a plan has points");
     oltr_plan_free(plan);

@@ -71,14 +71,12 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     free(draws);
     return 0;
 }
 
 static void draws_have_the_law_of_their_shape(void **state)
 {
-    (void)state;
     for (int s = 0; s < N_SHAPES; s++) {
         char what[64];
         stat_law law = law_of_gamma(shapes[s]);
@@ -93,7 +91,6 @@ static void draws_have_the_law_of_their_shape(void **state)
 
 static void logarithms_have_the_law_of_their_shape(void **state)
 {
-    (void)state;
     for (int s = 0; s < N_SHAPES; s++) {
         char what[64];
         stat_law law = law_of_log_gamma(shapes[s]);
@@ -110,7 +107,6 @@ static void logarithms_have_the_law_of_their_shape(void **state)
 
 static void tiny_shapes_give_the_right_share_of_tiny_draws(void **state)
 {
-    (void)state;
     static const double tiny[] = {1e-3, 1e-2, 0.05};
     static const double limits[] = {1e-300, 1e-100, 1e-10, 1e-3, 1};
     for (size_t s = 0; s < sizeof tiny / sizeof *tiny; s++) {
@@ -127,7 +123,6 @@ static void tiny_shapes_give_the_right_share_of_tiny_draws(void **state)
 
 static void extreme_shapes_give_finite_draws(void **state)
 {
-    (void)state;
     static const double extreme[] = {1e-300, 1e-10, 1e9, 1e15, 1e300};
     for (size_t s = 0; s < sizeof extreme / sizeof *extreme; s++) {
         oltr_rng rng = oltr_rng_make(3, s);

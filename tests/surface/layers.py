@@ -34,7 +34,12 @@ USES = {
     # the program
     "scorer": DRAWS | {"lab/data"},
     "report": BASE | {"engine/special", "lab/data"},
-    "app": BASE | {"engine/special", "lab/data", "lab/plan", "report", "scorer"},
+    "app/args": BASE | {"lab/plan"},
+    "app/config": BASE | {"lab/plan", "report"},
+    "app/run": BASE | {"lab/data", "lab/plan", "report", "scorer", "app/args", "app/config"},
+    "app/verbs": BASE | {"lab/data", "lab/plan", "report", "scorer", "app/args", "app/run"},
+    "app/mpi": {"app/run", "app/verbs"},
+    "app": {"app/verbs"},
     # what others compile with
     "include": set(),
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Every relative link and every path that a text of the project mentions must exist.
+"""Every link, path and file name that a text of the project mentions must exist.
 
-Checked are the links of Markdown files, with their #anchors, and the paths like src/engine/limits.h
-in Markdown, comments, scripts and messages.  A * in a path must match something.  CHANGELOG.md tells
-history and may mention files that are gone; names with "mine" are examples for the reader to make.
+Checked are the relative links of Markdown files with their #anchors, paths like src/engine/limits.h
+in Markdown, comments, scripts and messages, and names like limits.h, which a file of the project must
+have.  A * in a path must match something.  CHANGELOG.md may mention files that are gone; names with
+"mine" are examples for the reader to make.
 
 usage: links.py SOURCE_DIR
 """
@@ -14,8 +15,11 @@ import sys
 
 FOLDERS = "abi|app|bench|cmake|docs|examples|experiments|include|scripts|src|tests"
 MENTION = re.compile(r"(?<![\w/.$}*-])(?:%s)/[\w./*{},-]*[\w*/}](?![\w$])" % FOLDERS)
+NAME = re.compile(r"(?<![\w/.\"<$*-])[a-z]\w+\.(?:c|h|py)\b(?![\w(\[.=])")
 TEST = re.compile(r"(?:NAME|set_tests_properties\()\s*[\w/-]+")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+EXAMPLE = re.compile(r"\bmine\b")
+GENERATED = {"assets.c"}
 TEXTS = {".md", ".c", ".h", ".py", ".sh", ".yaml", ".cmake", ".in", ".txt", ""}
 NOT_OURS = re.compile(r"^(build|report|out|\.git/|tests/fuzz/corpus/|CHANGELOG|LICENSE)")
 
@@ -54,20 +58,27 @@ def exists(root, path):
 
 def bad_mentions(root, text):
     for path in sorted(set(MENTION.findall(TEST.sub("", text)))):
-        if "mine" not in path and not exists(root, path):
+        if not EXAMPLE.search(path) and not exists(root, path):
             yield f"{path} does not exist"
+
+
+def bad_names(files, text):
+    for name in sorted(set(NAME.findall(text))):
+        if not EXAMPLE.search(name) and name not in files | GENERATED:
+            yield f"no file has the name {name}"
 
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    faults, files = [], 0
-    for name, text in texts(root):
-        files += 1
-        found = list(bad_mentions(root, text))
+    all_texts = dict(texts(root))
+    files = {pathlib.PurePath(name).name for name in all_texts}
+    faults = []
+    for name, text in all_texts.items():
+        found = list(bad_mentions(root, text)) + list(bad_names(files, text))
         found += bad_links(root, name, text) if name.endswith(".md") else []
         faults += [f"{name}: {fault}" for fault in found]
-    print("\n".join(faults) if faults else f"{files} files, every link and path exists")
-    return 1 if faults or files < 100 else 0
+    print("\n".join(faults or [f"{len(all_texts)} files, every link, path and name exists"]))
+    return 1 if faults or len(all_texts) < 100 else 0
 
 
 if __name__ == "__main__":

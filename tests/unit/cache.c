@@ -29,7 +29,6 @@ static unsigned char *saved(size_t *n, oltr_dataset **dataset)
 
 static void a_saved_dataset_comes_back(void **state)
 {
-    (void)state;
     oltr_dataset *d;
     size_t n, again;
     oltr_read_report r;
@@ -58,7 +57,6 @@ static void a_saved_dataset_comes_back(void **state)
 /* Larger than a few chunks of the digest, so that threads share the work. */
 static void a_large_one_comes_back_with_any_threads(void **state)
 {
-    (void)state;
     enum { ROWS = 30000, DIM = 40 };
     uint64_t query[ROWS / 10];
     uint32_t first[ROWS / 10 + 1];
@@ -103,7 +101,6 @@ static void a_large_one_comes_back_with_any_threads(void **state)
 
 static void what_is_cut_is_refused(void **state)
 {
-    (void)state;
     oltr_dataset *d;
     size_t n;
     unsigned char *bytes = saved(&n, &d);
@@ -124,7 +121,6 @@ static void what_is_cut_is_refused(void **state)
 
 static void every_flipped_bit_is_refused(void **state)
 {
-    (void)state;
     oltr_dataset *d;
     size_t n;
     unsigned char *bytes = saved(&n, &d);
@@ -194,7 +190,6 @@ static void expect_lie(unsigned char *bytes, size_t n, oltr_status code, const c
 
 static void lies_are_refused(void **state)
 {
-    (void)state;
     oltr_dataset *d;
     size_t n;
     unsigned char *good = saved(&n, &d), *bytes = exactly(n, 1);
@@ -263,7 +258,6 @@ static void lies_are_refused(void **state)
 
 static void what_cannot_be_saved_is_refused(void **state)
 {
-    (void)state;
     static const uint64_t query[] = {1, 2};
     static const uint32_t first[] = {0, 1, 2}, empty[] = {0, 2, 2};
     static const uint8_t grade[] = {0, 1};
@@ -293,7 +287,6 @@ static void what_cannot_be_saved_is_refused(void **state)
 
 static void a_file_has_more_features_than_allowed(void **state)
 {
-    (void)state;
     oltr_dataset *d;
     size_t n;
     oltr_error error;
@@ -329,7 +322,6 @@ static void set_time(const char *path, time_t seconds, long nanoseconds)
 
 static void the_cache_is_taken_when_it_is_of_the_text(void **state)
 {
-    (void)state;
     const char *path = write_text("text", small);
     set_time(path, 1000000000, 5);
     assert_false(opened_from_cache(path, NULL));
@@ -353,7 +345,6 @@ static void the_cache_is_taken_when_it_is_of_the_text(void **state)
  * see it. */
 static void a_checked_text_hides_no_change(void **state)
 {
-    (void)state;
     size_t n = 1 << 20;
     char *words = exactly(n, 1);
     const oltr_read_options checked = {.check_text = 1};
@@ -377,7 +368,6 @@ static void a_checked_text_hides_no_change(void **state)
 
 static void a_change_within_a_tick_of_the_clock_is_seen(void **state)
 {
-    (void)state;
     struct timespec now;
     const char *path = write_text("tick", "1 qid:1 1:1\n");
     clock_gettime(CLOCK_REALTIME, &now);
@@ -398,7 +388,6 @@ static void a_change_within_a_tick_of_the_clock_is_seen(void **state)
 
 static void gzip_has_a_cache_too(void **state)
 {
-    (void)state;
     const char *path = write_gzip("packed.gz", small, strlen(small));
     assert_false(opened_from_cache(path, NULL));
     assert_true(opened_from_cache(path, NULL));
@@ -406,7 +395,6 @@ static void gzip_has_a_cache_too(void **state)
 
 static void the_report_is_kept_with_the_cache(void **state)
 {
-    (void)state;
     oltr_read_report first, second;
     oltr_read_options lenient = {.lenient = 1};
     const char *path = write_text("report", "0 qid:1 1:1e99 1:1\nx\n");
@@ -423,7 +411,6 @@ static void the_report_is_kept_with_the_cache(void **state)
 
 static void options_that_would_read_otherwise_do_not_take_it(void **state)
 {
-    (void)state;
     oltr_error error;
     oltr_read_options lenient = {.lenient = 1}, narrow = {.lenient = 1, .most_features = 7},
                       strict = {.lenient = 0};
@@ -442,7 +429,6 @@ static void options_that_would_read_otherwise_do_not_take_it(void **state)
 
 static void a_damaged_cache_is_made_anew(void **state)
 {
-    (void)state;
     size_t n;
     const char *path = write_text("hurt", small);
     assert_false(opened_from_cache(path, NULL));
@@ -459,7 +445,6 @@ static void a_damaged_cache_is_made_anew(void **state)
 
 static void a_place_that_cannot_be_written_is_no_error(void **state)
 {
-    (void)state;
     const char *path = write_text("stuck", small);
     assert_int_equal(mkdir(path_of("stuck.oltr"), 0700), 0);
     assert_int_equal(mkdir(path_of("stuck.oltr/full"), 0700), 0);
@@ -473,7 +458,6 @@ static void a_place_that_cannot_be_written_is_no_error(void **state)
 
 static void a_cache_opens_by_its_own_name(void **state)
 {
-    (void)state;
     oltr_read_report r;
     const char *path = write_text("named", small);
     assert_false(opened_from_cache(path, NULL));
@@ -511,7 +495,6 @@ static uint64_t slow_digest(const unsigned char *bytes, size_t n)
 
 static void the_digest_is_what_it_is_said_to_be(void **state)
 {
-    (void)state;
     unsigned char bytes[700] = {0};
     source from = {8};
     for (size_t n = 0; n <= sizeof bytes; n++) {

@@ -174,7 +174,7 @@ static void refuses_strangers(void **state)
     oltr_error error = {OLTR_OK, ""};
     assert_int_equal(scores_new(d->n_rows + 1, 1, &s, NULL), OLTR_OK);
     assert_int_equal(prior_check_run(d, &s, attraction, &c, &error), OLTR_EMISMATCH);
-    assert_non_null(strstr(error.msg, "do not belong to a dataset of"));
+    assert_non_null(strstr(error.msg, "documents, but the dataset has"));
     scores_free(&s);
     oltr_dataset_free(d);
 }

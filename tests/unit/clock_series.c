@@ -43,7 +43,6 @@ static void same_segment(const clock_segment *left, const clock_segment *right)
 
 static void segments_tile_the_rounds(void **state)
 {
-    (void)state;
     for (int v = 0; v < N_SLOW; v++) {
         uint64_t expected = 1;
         int count = 0;
@@ -61,7 +60,6 @@ static void segments_tile_the_rounds(void **state)
 
 static void every_round_finds_its_own_segment(void **state)
 {
-    (void)state;
     for (int v = 0; v < N_SLOW; v++) {
         clock_segment segment = clock_segment_of(1, slow[v]);
         for (uint64_t t = 1; t <= 10000 * EFFORT; t++) {
@@ -75,7 +73,6 @@ static void every_round_finds_its_own_segment(void **state)
 
 static void a_segment_is_the_same_from_each_of_its_rounds(void **state)
 {
-    (void)state;
     source from = {1};
     for (int v = 0; v < N_SLOW; v++)
         for (clock_segment at = clock_segment_of(1, slow[v]); at.first <= HORIZON;
@@ -91,7 +88,6 @@ static void a_segment_is_the_same_from_each_of_its_rounds(void **state)
 
 static void a_segment_spans_its_rounds(void **state)
 {
-    (void)state;
     for (int v = 0; v < N_SLOW; v++)
         for (clock_segment at = clock_segment_of(1, slow[v]); at.first <= HORIZON;
              at = clock_segment_of(at.last + 1, slow[v])) {
@@ -104,7 +100,6 @@ static void a_segment_spans_its_rounds(void **state)
 
 static void segments_go_on_to_the_last_round(void **state)
 {
-    (void)state;
     const uint64_t last = ((uint64_t)1 << 48) - 1;
     for (int v = 0; v < N_SLOW; v++)
         for (uint64_t t = HORIZON; t <= last; t = t * 3 + 1) {
@@ -175,7 +170,6 @@ static void report(const char *what, int held, int asked)
 
 static void quantile_series_equals_the_quantile_over_all_shapes(void **state)
 {
-    (void)state;
     source from = {2};
     int held = 0, asked = 2500 * EFFORT;
     for (int i = 0; i < asked; i++) {
@@ -187,7 +181,6 @@ static void quantile_series_equals_the_quantile_over_all_shapes(void **state)
 
 static void quantile_series_equals_the_quantile_for_counts(void **state)
 {
-    (void)state;
     source from = {3};
     int held = 0, asked = 2500 * EFFORT;
     for (int i = 0; i < asked; i++) {
@@ -200,7 +193,6 @@ static void quantile_series_equals_the_quantile_for_counts(void **state)
 
 static void quantile_series_equals_the_quantile_in_every_segment(void **state)
 {
-    (void)state;
     static const double shapes[][2] = {{1, 1},     {1, 10},  {10, 1},     {2, 40},
                                        {0.5, 0.5}, {0.1, 3}, {300, 5000}, {1e6, 1e6}};
     enum { N = sizeof shapes / sizeof *shapes };
@@ -250,7 +242,6 @@ static double draw_clicks(source *from, double n)
 
 static void kl_series_equals_the_bound_for_counts(void **state)
 {
-    (void)state;
     source from = {4};
     for (int v = 1; v < N_SLOW; v++) {
         int held = 0, asked = 2500 * EFFORT;
@@ -265,7 +256,6 @@ static void kl_series_equals_the_bound_for_counts(void **state)
 
 static void kl_series_equals_the_bound_for_fading_counts(void **state)
 {
-    (void)state;
     source from = {5};
     int held = 0, asked = 2000 * EFFORT;
     for (int i = 0; i < asked; i++) { /* sums multiplied by forgetting are no whole numbers */
@@ -278,7 +268,6 @@ static void kl_series_equals_the_bound_for_fading_counts(void **state)
 
 static void equal_arguments_give_equal_bits(void **state)
 {
-    (void)state;
     source from = {6};
     for (int i = 0; i < 2000; i++) {
         clock_segment segment = draw_segment(&from, log_time),

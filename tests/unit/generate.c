@@ -26,7 +26,6 @@ static oltr_dataset *made(const char *shape, const char *split, uint32_t n_queri
 /* Every machine, compiler and kernel must make these. */
 static void bytes_are_pinned(void **state)
 {
-    (void)state;
     static const struct {
         const char *shape, *split;
         uint64_t seed, crc;
@@ -53,7 +52,6 @@ static void bytes_are_pinned(void **state)
 
 static void text_reads_back_equal(void **state)
 {
-    (void)state;
     for (uint32_t i = 0; i < oltr_shape_count(); i++) {
         oltr_error error = {OLTR_OK, ""};
         oltr_read_report report;
@@ -77,7 +75,6 @@ static void text_reads_back_equal(void **state)
 /* A smaller set is the beginning of a larger one, and parts are parts. */
 static void queries_stand_alone(void **state)
 {
-    (void)state;
     static const uint32_t begin[] = {0, 1, 2, 3}, middle[] = {4, 5, 6};
     oltr_dataset *all = made("web30k", "train", 9, 3), *few = made("web30k", "train", 4, 3);
     oltr_dataset *first = dataset_pick(all, begin, 4, NULL),
@@ -130,7 +127,6 @@ static void check_facts(const facts *f)
 
 static void facts_are_as_documented(void **state)
 {
-    (void)state;
     static const facts web30k = {"web30k", 400, 136, 120, {51.5, 32.5, 13.4, 1.9, 0.8}, 0.37, 0};
     static const facts istella = {"istella", 200, 220, 316, {96.3, 1.2, 1.2, 0.8, 0.5}, 0.51, 4};
     check_facts(&web30k);
@@ -180,7 +176,6 @@ static double ndcg(const oltr_dataset *d, const double *score)
  * something, none all. */
 static void relevance_shows_in_the_features(void **state)
 {
-    (void)state;
     oltr_dataset *d = made("web30k", "test", 150, 1);
     double *chance = exactly(d->n_rows, sizeof *chance), *one = exactly(d->n_rows, sizeof *one);
     double *many = exactly(d->n_rows, sizeof *many);
@@ -214,7 +209,6 @@ static void number_is(float x, const char *want)
 
 static void numbers_read_back(void **state)
 {
-    (void)state;
     number_is(0, "0");
     number_is(-0.0f, "-0");
     number_is(1, "1");
@@ -248,7 +242,6 @@ static void numbers_read_back(void **state)
 
 static void refusals(void **state)
 {
-    (void)state;
     oltr_error error = {OLTR_OK, ""};
     assert_null(dataset_generate("web03k", "train", 1, 1, &error));
     assert_int_equal(error.code, OLTR_EVALUE);

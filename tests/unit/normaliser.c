@@ -115,7 +115,6 @@ static double norm_of_floats(const float *x, uint32_t dim)
 
 static void standard_is_its_slow_twin(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         oltr_dataset *train = random_data(seed), *test = random_data(seed + 100);
         static const uint32_t kept[] = {0, 1, 4, 5, 6}; /* 2 is constant, 3 too nearly so */
@@ -159,7 +158,6 @@ static void standard_is_its_slow_twin(void **state)
 /* One feature, e - 1 and 1 - e in turn: squashed to 1 and -1, mean 0, deviation 1, norm 1. */
 static void standard_by_hand(void **state)
 {
-    (void)state;
     static const uint32_t documents[] = {4};
     oltr_dataset *d = dataset_of(1, documents, 1);
     double e = exp(1);
@@ -183,7 +181,6 @@ static void standard_by_hand(void **state)
  * measurement. */
 static void markers_do_not_poison(void **state)
 {
-    (void)state;
     static const uint32_t documents[] = {100};
     source from = {5};
     oltr_dataset *clean = dataset_of(1, documents, 2), *marked = dataset_of(1, documents, 2);
@@ -217,7 +214,6 @@ static void markers_do_not_poison(void **state)
 
 static void minmax_is_its_slow_twin(void **state)
 {
-    (void)state;
     oltr_dataset *d = random_data(3);
     normaliser *n = normaliser_fit(d, NORMALISE_MINMAX, NULL);
     static const uint32_t kept[] = {0, 1, 3, 4, 5, 6};
@@ -248,7 +244,6 @@ static void minmax_is_its_slow_twin(void **state)
 
 static void none_changes_nothing(void **state)
 {
-    (void)state;
     oltr_dataset *d = random_data(4);
     normaliser *n = normaliser_fit(d, NORMALISE_NONE, NULL);
     oltr_dataset *to = normaliser_apply(n, d, NULL);
@@ -264,7 +259,6 @@ static void none_changes_nothing(void **state)
 
 static void refusals(void **state)
 {
-    (void)state;
     static const uint32_t documents[] = {3}, nothing[] = {0};
     oltr_error error = {OLTR_OK, ""};
     oltr_dataset *flat = dataset_of(1, documents, 2), *empty = dataset_of(1, nothing, 2),
@@ -319,7 +313,6 @@ static normaliser *load_bytes(const unsigned char *bytes, size_t size, oltr_erro
 
 static void comes_back_from_a_file(void **state)
 {
-    (void)state;
     oltr_dataset *train = random_data(1), *test = random_data(2);
     for (int kind = 0; kind < NORMALISER_KINDS; kind++) {
         normaliser *n = normaliser_fit(train, (normaliser_kind)kind, NULL);
@@ -354,7 +347,6 @@ static void put_double(unsigned char *bytes, double value)
 
 static void damaged_files_are_refused(void **state)
 {
-    (void)state;
     enum { ROOM = 4096, HEAD = 32 };
     unsigned char bytes[ROOM], changed[ROOM];
     oltr_error error = {OLTR_OK, ""};

@@ -107,7 +107,6 @@ static void assert_same_bits(float a, float b, const char *text)
 
 static void every_number_is_the_float_of_strtof(void **state)
 {
-    (void)state;
     source from = {1};
     void *c = make_c_locale();
     for (uint32_t i = 0; i < EFFORT * 130000; i++) {
@@ -126,7 +125,6 @@ static void every_number_is_the_float_of_strtof(void **state)
 /* Rows of numbers through the parser of lines, with the vector kernel and without. */
 static void rows_of_numbers_are_the_floats_of_strtof(void **state)
 {
-    (void)state;
     enum { N = 24 };
     static line_tables tables;
     source from = {2};
@@ -173,7 +171,6 @@ static void rows_of_numbers_are_the_floats_of_strtof(void **state)
 
 static void a_locale_with_commas_changes_nothing(void **state)
 {
-    (void)state;
     const char *const commas[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
     for (size_t i = 0; i < sizeof commas / sizeof *commas && !setlocale(LC_NUMERIC, commas[i]); i++)
         ;
@@ -238,7 +235,6 @@ static void put_meaning(const oltr_dataset *d, char *text, size_t size)
 
 static void good_lines_are_read(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         oltr_dataset *d = must_read(write_text("good", good[i].text), NULL, NULL);
         oltr_dataset *packed =
@@ -258,7 +254,6 @@ static void good_lines_are_read(void **state)
 
 static void what_was_odd_is_reported(void **state)
 {
-    (void)state;
     oltr_read_report r;
     oltr_dataset_free(must_read(write_text("odd", "# c\n\n0 qid:1 1:1e50 2:1 2:2 1:-1e400\n1 qid:2 "
                                                   "1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:8 9:9 3:3 \n"),
@@ -324,7 +319,6 @@ static const fault faults[] = {
 
 static void bad_lines_are_refused_with_their_place(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         char text[300], place[300];
         oltr_error error = {OLTR_OK, ""};
@@ -341,7 +335,6 @@ static void bad_lines_are_refused_with_their_place(void **state)
 /* The same in a dense row, where the vector kernel meets it first. */
 static void bad_values_in_dense_rows_are_refused_with_their_place(void **state)
 {
-    (void)state;
     static const char *const values[] = {"x",
                                          "",
                                          ".",
@@ -385,7 +378,6 @@ static void bad_values_in_dense_rows_are_refused_with_their_place(void **state)
 
 static void a_limit_of_features_is_kept(void **state)
 {
-    (void)state;
     oltr_error error;
     const char *path = write_text("limit", "1 qid:1 1:1 9:1\n");
     oltr_read_options o = {.most_features = 8};
@@ -406,7 +398,6 @@ static void a_limit_of_features_is_kept(void **state)
 
 static void lenient_counts_and_skips(void **state)
 {
-    (void)state;
     oltr_read_report r;
     oltr_read_options lenient = {.lenient = 1};
     oltr_dataset *d = must_read(
@@ -424,7 +415,6 @@ static void lenient_counts_and_skips(void **state)
 
 static void nothing_is_an_error(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *words;
         int lenient;
@@ -598,7 +588,6 @@ static void assert_same_and_free(oltr_dataset *d, const oltr_dataset *expected)
 
 static void any_threads_any_way_in_the_same_bytes(void **state)
 {
-    (void)state;
     static const uint32_t shapes[][2] = {{4000, 60}, {9000, 20}, {600, 700}, {15000, 1}, {3, 4096}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         text t = motley(i + 1, shapes[i][0], shapes[i][1], 0);
@@ -623,7 +612,6 @@ static void any_threads_any_way_in_the_same_bytes(void **state)
 
 static void the_first_error_is_the_same_for_any_threads(void **state)
 {
-    (void)state;
     text t = motley(9, 8000, 40, 1700);
     const char *path = write_bytes("faulty", t.at, t.n),
                *packed = write_gzip("faulty.gz", t.at, t.n);
@@ -669,7 +657,6 @@ static text long_line(size_t n)
 
 static void lines_may_be_long_but_not_endless(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {1 << 18, 1 << 20, 1 << 23};
     for (size_t i = 0; i < 3; i++) {
         text t = long_line(sizes[i]);
@@ -691,7 +678,6 @@ static void lines_may_be_long_but_not_endless(void **state)
 /* A text that ends with a page: nothing behind it may be looked at. */
 static void a_text_may_end_with_its_page(void **state)
 {
-    (void)state;
     for (uint32_t tail = 0; tail < 40; tail++) {
         text t = {NULL, 0, 0};
         append(&t, "#");
@@ -726,7 +712,6 @@ static void assert_refused(const char *path, oltr_status code, const char *words
 
 static void what_is_no_text_is_called_that(void **state)
 {
-    (void)state;
     assert_refused(NULL, OLTR_EINVAL, "a path is needed");
     assert_refused(path_of("absent"), OLTR_EIO, "cannot read");
     assert_refused(folder, OLTR_EIO, "is a folder");
@@ -748,7 +733,6 @@ static void what_is_no_text_is_called_that(void **state)
 
 static void damaged_gzip_is_refused(void **state)
 {
-    (void)state;
     size_t n;
     text t = motley(3, 300, 20, 0);
     unsigned char *packed = read_bytes(write_gzip("whole.gz", t.at, t.n), &n);
@@ -789,7 +773,6 @@ static const char *with_tail(const unsigned char *packed, size_t size, int membe
 /* zlib's own reader would end at the last member without a word. */
 static void what_follows_a_gzip_file_is_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t n, fault; /* fault: which of them is wrong, from 1 */
@@ -816,7 +799,6 @@ static void what_follows_a_gzip_file_is_refused(void **state)
 
 static void zeros_may_follow_a_gzip_file(void **state)
 {
-    (void)state;
     size_t n, zeros[] = {1, 2, 511, 300000};
     text t = motley(5, 300, 20, 0);
     unsigned char *packed = read_bytes(write_gzip("whole.gz", t.at, t.n), &n);
@@ -836,7 +818,6 @@ static void zeros_may_follow_a_gzip_file(void **state)
 /* Members of any size, empty ones among them, begin and end anywhere in the buffer of the file. */
 static void many_gzip_members_are_one_text(void **state)
 {
-    (void)state;
     text t = motley(6, 3000, 20, 0), all = {NULL, 0, 0};
     oltr_dataset *plain = must_read(write_bytes("members", t.at, t.n), NULL, NULL);
     source from = {6};

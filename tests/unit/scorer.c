@@ -52,7 +52,7 @@ static void learns_what_is_planted(void **state)
     for (uint32_t row = 0; row < c->n_rows; row++)
         assert_true(score[row] > 0 && score[row] < 1);
     uint32_t feature;
-    int falls;
+    bool falls;
     best_feature(c, 10, score, room, &feature, &falls);
     feature_scores(c, feature, falls, score);
     double single = ndcg_mean(c, score, 1, 10, room, NULL, NULL);

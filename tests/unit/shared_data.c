@@ -38,7 +38,6 @@ static const facts files[] = {
 
 static void every_file_has_the_counts_of_its_readme(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const facts *f = &files[i];
         char path[1000];
@@ -63,7 +62,6 @@ static void every_file_has_the_counts_of_its_readme(void **state)
 
 static void the_range_is_that_of_web30k(void **state)
 {
-    (void)state;
     char path[1000];
     snprintf(path, sizeof path, "%s/mslr-web30k/train.txt.gz", data);
     oltr_dataset *d = oltr_dataset_read(path, NULL, NULL, NULL);
@@ -79,7 +77,6 @@ static void the_range_is_that_of_web30k(void **state)
 
 static void the_invalid_file_is_refused_with_its_line(void **state)
 {
-    (void)state;
     char path[1000];
     oltr_error error;
     snprintf(path, sizeof path, "%s/fixtures/rankeval_svmlight_invalid.txt", data);

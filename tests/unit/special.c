@@ -16,7 +16,6 @@
 
 static int setup(void **state)
 {
-    (void)state;
     gsl_set_error_handler_off(); /* the default ends the process */
     return 0;
 }
@@ -43,7 +42,6 @@ static void log_gamma_is_near(double x)
 
 static void log_gamma_agrees_with_gsl(void **state)
 {
-    (void)state;
     source from = {1};
     for (int i = 0; i < 100000; i++) {
         log_gamma_is_near(log_uniform(&from, 1e-6, 1e9));
@@ -53,7 +51,6 @@ static void log_gamma_agrees_with_gsl(void **state)
 
 static void log_gamma_of_a_whole_number_is_the_log_of_a_factorial(void **state)
 {
-    (void)state;
     double factorial = 1;
     for (int n = 1; n < 150; n++) {
         assert_true(fabs(log_gamma(n) - log(factorial)) <= 1e-14 + 1e-14 * log(factorial));
@@ -93,7 +90,6 @@ static void tails_are_near(const beta_case *c, oracle_tails right, double tolera
 
 static void beta_tails_agree_with_gsl_where_it_answers(void **state)
 {
-    (void)state;
     source from = {2};
     int answered = 0;
     for (int i = 0; i < 20000 * EFFORT; i++) {
@@ -110,7 +106,6 @@ static void beta_tails_agree_with_gsl_where_it_answers(void **state)
 
 static void beta_tails_agree_with_the_continued_fraction_in_long_double(void **state)
 {
-    (void)state;
     source from = {3};
     for (int i = 0; i < 4000 * EFFORT; i++) {
         beta_case c = draw_case(&from);
@@ -120,7 +115,6 @@ static void beta_tails_agree_with_the_continued_fraction_in_long_double(void **s
 
 static void beta_tails_are_probabilities_that_add_up(void **state)
 {
-    (void)state;
     source from = {4};
     for (int i = 0; i < 20000 * EFFORT; i++) {
         beta_case c = draw_case(&from);
@@ -133,7 +127,6 @@ static void beta_tails_are_probabilities_that_add_up(void **state)
 
 static void beta_tails_have_their_closed_forms(void **state)
 {
-    (void)state;
     source from = {5};
     for (int i = 0; i < 20000; i++) {
         double shape = draw_shape(&from), x = next_unit(&from), lower, upper;
@@ -146,7 +139,6 @@ static void beta_tails_have_their_closed_forms(void **state)
 
 static void beta_tails_end_at_0_and_1(void **state)
 {
-    (void)state;
     source from = {6};
     for (int i = 0; i < 1000; i++) {
         double a = draw_shape(&from), b = draw_shape(&from), lower, upper;
@@ -159,7 +151,6 @@ static void beta_tails_end_at_0_and_1(void **state)
 
 static void beta_tails_keep_their_digits_near_1(void **state)
 {
-    (void)state;
     for (int e = 20; e < 300; e++) { /* 1 - x is far below the spacing of doubles near 1 */
         double y = pow(10, -e), lower, upper;
         beta_tails(3, 0.5, 1, y, &lower, &upper); /* y^b / (b B(a,b)) to first order */
@@ -171,7 +162,6 @@ static void beta_tails_keep_their_digits_near_1(void **state)
 
 static void beta_tails_of_large_shapes_keep_their_digits_near_the_ends(void **state)
 {
-    (void)state;
     source from = {22};
     for (int i = 0; i < 5000; i++) {
         beta_case c = {log_uniform(&from, 10, 30), log_uniform(&from, 10, 30), 1,
@@ -186,7 +176,6 @@ static void beta_tails_of_large_shapes_keep_their_digits_near_the_ends(void **st
 
 static void beta_power_is_the_density_times_x_y(void **state)
 {
-    (void)state;
     source from = {7};
     for (int i = 0; i < 20000; i++) {
         beta_case c = draw_case(&from);
@@ -211,7 +200,6 @@ static const double X_TOLERANCE = 1e-9,
  * share of about a^3 / (24 b^2), here below 1e-11. */
 static void tails_beside_a_huge_shape_follow_the_gamma_law(void **state)
 {
-    (void)state;
     source from = {31};
     for (int i = 0; i < 20000; i++) {
         double a = log_uniform(&from, 0.5, 1e3), b = log_uniform(&from, 1e10, 1e12), lower, upper;
@@ -232,7 +220,6 @@ static void tails_beside_a_huge_shape_follow_the_gamma_law(void **state)
 /* Both huge.  Beyond 1e8 the logarithms of gammas in the oracle leave fewer than nine digits. */
 static void tails_of_two_huge_shapes_agree_with_the_continued_fraction(void **state)
 {
-    (void)state;
     source from = {32};
     for (int i = 0; i < 300; i++) {
         double a = log_uniform(&from, 1e6, 1e8), b = a * log_uniform(&from, 0.1, 1),
@@ -245,7 +232,6 @@ static void tails_of_two_huge_shapes_agree_with_the_continued_fraction(void **st
 
 static void tails_do_not_jump_where_the_method_changes(void **state)
 {
-    (void)state;
     source from = {33};
     for (int i = 0; i < 2000; i++) {
         double b = log_uniform(&from, 0.5, 1e6), a = 1e6, mean = a / (a + b);
@@ -260,7 +246,6 @@ static void tails_do_not_jump_where_the_method_changes(void **state)
 
 static void quantiles_of_huge_shapes_have_their_closed_forms(void **state)
 {
-    (void)state;
     source from = {34};
     for (int i = 0; i < 20000;
          i++) { /* P(X > x) is (1-x)^b for a = 1 and (1-x)^b (1 + b x) for a = 2 */
@@ -274,7 +259,6 @@ static void quantiles_of_huge_shapes_have_their_closed_forms(void **state)
 /* What Bayes-UCB asks for beside a prior that is all but certain, by the gamma law again. */
 static void quantiles_of_huge_priors_follow_the_gamma_law(void **state)
 {
-    (void)state;
     source from = {35};
     for (int i = 0; i < 20000; i++) {
         double a = log_uniform(&from, 1e-2, 1e3), b = log_uniform(&from, 1e10, 1e12),
@@ -319,7 +303,6 @@ static double draw_tail(source *from)
 
 static void quantiles_are_certified_by_the_forward_tail(void **state)
 {
-    (void)state;
     source from = {8};
     for (int i = 0; i < 6000 * EFFORT; i++) {
         double tail = draw_tail(&from);
@@ -329,7 +312,6 @@ static void quantiles_are_certified_by_the_forward_tail(void **state)
 
 static void quantiles_of_counts_are_certified_by_gsl(void **state)
 {
-    (void)state;
     source from = {9};
     for (int i = 0; i < 10000 * EFFORT; i++) { /* what Bayes-UCB asks for */
         double a = 1 + next_below(&from, 1000), b = 1 + next_below(&from, 10000),
@@ -345,7 +327,6 @@ static void quantiles_of_counts_are_certified_by_gsl(void **state)
 
 static void quantiles_have_their_closed_forms(void **state)
 {
-    (void)state;
     source from = {10};
     for (int i = 0; i < 10000 * EFFORT; i++) {
         double shape = draw_shape(&from), tail = log_uniform(&from, 1e-12, 1);
@@ -357,14 +338,12 @@ static void quantiles_have_their_closed_forms(void **state)
 
 static void quantiles_of_symmetric_shapes_have_their_median_in_the_middle(void **state)
 {
-    (void)state;
     for (double shape = 0.01; shape < 2e6; shape *= 1.7)
         assert_true(fabs(beta_quantile_upper(shape, shape, 0.5) - 0.5) <= X_TOLERANCE);
 }
 
 static void quantiles_fall_as_the_tail_grows(void **state)
 {
-    (void)state;
     source from = {11};
     for (int i = 0; i < 200 * EFFORT; i++) {
         double a = draw_shape(&from), b = draw_shape(&from), last = 1;
@@ -380,7 +359,6 @@ static void quantiles_fall_as_the_tail_grows(void **state)
 
 static void quantiles_end_where_tails_do(void **state)
 {
-    (void)state;
     source from = {12};
     for (int i = 0; i < 1000; i++) {
         double a = draw_shape(&from), b = draw_shape(&from);
@@ -393,7 +371,6 @@ static void quantiles_end_where_tails_do(void **state)
 
 static void near_points_know_their_tail(void **state)
 {
-    (void)state;
     source from = {13};
     for (int i = 0; i < 2000 * EFFORT; i++) {
         double a = draw_shape(&from), b = draw_shape(&from), tail = log_uniform(&from, 1e-12, 0.5),
@@ -422,7 +399,6 @@ static long double kl_slow(long double p, long double q)
 
 static void kl_agrees_with_its_definition(void **state)
 {
-    (void)state;
     source from = {14};
     for (int i = 0; i < 20000 * EFFORT; i++) {
         double p = next_unit(&from), q = next_unit(&from);
@@ -437,7 +413,6 @@ static void kl_agrees_with_its_definition(void **state)
 
 static void kl_has_its_ends(void **state)
 {
-    (void)state;
     for (double q = 0.01; q < 1; q += 0.01) {
         assert_true(fabs(kl_bernoulli(0, q) + log1p(-q)) <= 1e-14);
         assert_true(fabs(kl_bernoulli(1, q) + log(q)) <= 1e-14);
@@ -482,7 +457,6 @@ static double draw_p(source *from)
 
 static void kl_upper_agrees_with_bisection(void **state)
 {
-    (void)state;
     source from = {16};
     for (int i = 0; i < 5000 * EFFORT; i++) {
         double p = draw_p(&from), budget = log_uniform(&from, 1e-12, 50);
@@ -495,7 +469,6 @@ static void kl_upper_agrees_with_bisection(void **state)
 
 static void kl_upper_has_its_closed_forms(void **state)
 {
-    (void)state;
     source from = {17};
     for (int i = 0; i < 10000 * EFFORT; i++) {
         double budget = log_uniform(&from, 1e-12, 50);
@@ -506,7 +479,6 @@ static void kl_upper_has_its_closed_forms(void **state)
 
 static void kl_upper_of_no_budget_is_p(void **state)
 {
-    (void)state;
     source from = {18};
     for (int i = 0; i < 10000; i++) {
         double p = draw_p(&from);
@@ -516,7 +488,6 @@ static void kl_upper_of_no_budget_is_p(void **state)
 
 static void kl_upper_grows_with_the_budget_and_with_p(void **state)
 {
-    (void)state;
     source from = {19};
     for (int i = 0; i < 5000 * EFFORT; i++) {
         double p = draw_p(&from), budget = log_uniform(&from, 1e-12, 40);
@@ -527,7 +498,6 @@ static void kl_upper_grows_with_the_budget_and_with_p(void **state)
 
 static void near_points_know_their_divergence(void **state)
 {
-    (void)state;
     source from = {20};
     for (int i = 0; i < 5000 * EFFORT; i++) {
         double p = draw_p(&from), budget = log_uniform(&from, 1e-12, 50), slack = 0.01;
@@ -544,7 +514,6 @@ static void near_points_know_their_divergence(void **state)
 
 static void inverses_are_pure_functions(void **state)
 {
-    (void)state;
     source from = {21};
     for (int i = 0; i < 5000; i++) {
         double a = draw_shape(&from), b = draw_shape(&from), tail = draw_tail(&from),

@@ -15,13 +15,11 @@ static char folder[] = "/tmp/oltr-test-XXXXXX";
 
 static inline int make_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) == NULL;
 }
 
 static inline int remove_folder(void **state)
 {
-    (void)state;
     char command[80];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command) != 0;

@@ -1,10 +1,10 @@
-/* topk_avx512.c - the selection as topk_avx2.c does it, with what AVX-512 has for it.
+/* topk_avx512.c - the selection as topk_vector.c does it, with what AVX-512 has for it.
  *
  * The four best of 32.  Floats are sorted as integers of the same order, because the larger of two
  * integers is known after one cycle and of two floats after four; and each carries its place in its
  * last five bits, so that nothing has to be looked up in the end.  That decides all but the lists
- * where scores agree in all other bits: these are left to topk_avx2.c.  The vectors have 256 bits:
- * those of 512 would leave one of three ports idle.
+ * where scores agree in all other bits: these are left to topk_vector.c.  The vectors have 256
+ * bits: those of 512 would leave one of three ports idle.
  */
 #include "engine/kernels/table.h"
 
@@ -149,7 +149,7 @@ TARGET_AVX512 void topk_f32_avx512(float *x, size_t n, uint32_t k, const oltr_rn
         score[slot] = (double)x[position[slot]];
 }
 
-/* ---- the four best of 32 doubles, as topk_avx2.c finds them, eight at a time */
+/* ---- the four best of 32 doubles, as topk_vector.c finds them, eight at a time */
 
 typedef struct four64 {
     __m512d a, b, c, d; /* in each lane, falling from a to d */

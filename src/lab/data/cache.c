@@ -169,7 +169,8 @@ static bool write_into(const char *path, const unsigned char *head,
                        const void *const section[SECTIONS], const plan *p)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && write_sections(fd, head, section, p), why = errno;
+    bool ok = fd >= 0 && write_sections(fd, head, section, p);
+    int why = errno;
     if (fd >= 0 && close(fd) != 0 && ok)
         return false;
     errno = why;

@@ -130,24 +130,6 @@ static bool override_is_text(const struct reader *reader, const struct override 
     return false;
 }
 
-/* The document with its overrides. */
-static struct node *load(const struct reader *reader, const char *name, const char *text,
-                         size_t length, const struct overrides *overrides)
-{
-    struct node *root = tree_parse(reader->pool, name, text, length, reader->error);
-    if (root && root->type != NODE_MAP) {
-        read_bad(reader, root, "an experiment is a map of keys, like `rounds: 10000`");
-        return NULL;
-    }
-    for (uint32_t i = 0; root && i < overrides->count; i++) {
-        const struct override *override = &overrides->item[i];
-        if (!override_is_text(reader, override) ||
-            tree_set(reader->pool, root, override, reader->error) != OLTR_OK)
-            return NULL;
-    }
-    return root;
-}
-
 /* ---- the sweep */
 
 /* Keys whose change would leave the points without a common table or figure. */
@@ -265,15 +247,14 @@ static bool read_kind(const struct reader *reader, oltr_plan *plan)
            read_bad(reader, node, "an experiment must be of kind regret or concentration");
 }
 
-static bool read_title(const struct reader *reader, const char *name, oltr_plan *plan)
+static bool read_title(const struct reader *reader, oltr_plan *plan)
 {
     const struct node *title = tree_get(plan->root, "title");
-    plan->title = title ? NULL : base_name(reader, name);
+    plan->title = title ? NULL : base_name(reader, plan->root->origin);
     return !title || read_line(reader, title, &plan->title);
 }
 
-oltr_plan *plan_open(const char *name, const char *text, size_t length,
-                     const struct overrides *overrides, oltr_error *error)
+oltr_plan *plan_open(const char *name, const char *text, size_t length, oltr_error *error)
 {
     oltr_error own;
     oltr_plan *plan = calloc(1, sizeof *plan);
@@ -281,14 +262,29 @@ oltr_plan *plan_open(const char *name, const char *text, size_t length,
         set_error(error, OLTR_ENOMEM, "out of memory");
         return NULL;
     }
-    if (overrides)
-        plan->overrides = *overrides;
     struct reader reader = {&plan->pool, error ? error : &own};
-    plan->root = load(&reader, name, text, length, &plan->overrides);
-    if (plan->root && read_kind(&reader, plan) && read_title(&reader, name, plan))
+    plan->root = tree_parse(reader.pool, name, text, length, reader.error);
+    if (plan->root && plan->root->type == NODE_MAP)
         return plan;
+    if (plan->root)
+        read_bad(&reader, plan->root, "an experiment is a map of keys, like `rounds: 10000`");
     oltr_plan_free(plan);
     return NULL;
+}
+
+bool plan_override(oltr_plan *plan, const struct overrides *overrides, oltr_error *error)
+{
+    oltr_error own;
+    struct reader reader = {&plan->pool, error ? error : &own};
+    if (overrides)
+        plan->overrides = *overrides;
+    for (uint32_t i = 0; i < plan->overrides.count; i++) {
+        const struct override *override = &plan->overrides.item[i];
+        if (!override_is_text(&reader, override) ||
+            tree_set(reader.pool, plan->root, override, reader.error) != OLTR_OK)
+            return false;
+    }
+    return read_kind(&reader, plan) && read_title(&reader, plan);
 }
 
 bool plan_read(oltr_plan *plan, oltr_error *error)
@@ -342,9 +338,10 @@ static const struct override *own_overrides(const oltr_override *from, uint32_t 
 static oltr_plan *parse(const char *name, const char *text, size_t length,
                         const struct overrides *overrides, oltr_error *error)
 {
-    oltr_plan *plan = plan_open(name, text, length, overrides, error);
-    bool good = plan && strcmp(plan->kind, "regret") == 0;
-    if (plan && !good)
+    oltr_plan *plan = plan_open(name, text, length, error);
+    bool known = plan && plan_override(plan, overrides, error);
+    bool good = known && strcmp(plan->kind, "regret") == 0;
+    if (known && !good)
         tree_fail(tree_get(plan->root, "kind"), error,
                   "an experiment of kind concentration simulates nothing; `oltr run` draws it");
     if (good && plan_read(plan, error))

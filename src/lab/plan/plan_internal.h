@@ -1,8 +1,9 @@
 /* plan_internal.h - an experiment as text and as what oltr_run() takes; the internals of
  * <oltr/plan.h>.
  *
- * The program reads figures and claims from the same document, so opening it and reading its
- * points are two steps. */
+ * The program reads figures and claims from the same document, and `oltr reproduce` chooses its
+ * overrides by the keys that the document has.  So it is opened, changed and read in three steps.
+ */
 #ifndef OLTR_LAB_PLAN_PLAN_INTERNAL_H
 #define OLTR_LAB_PLAN_PLAN_INTERNAL_H
 
@@ -31,10 +32,10 @@ struct oltr_plan {
     struct pool pool;           /* owns everything above */
 };
 
-/* The document with its overrides: title and kind are known, the points are not.  NULL with the
- * error set when it cannot be read. */
-oltr_plan *plan_open(const char *name, const char *text, size_t length,
-                     const struct overrides *overrides, oltr_error *error);
+/* The document alone.  NULL with the error set when it cannot be read. */
+oltr_plan *plan_open(const char *name, const char *text, size_t length, oltr_error *error);
+/* Changes an opened document by the overrides (NULL: none), and reads its kind and title. */
+bool plan_override(oltr_plan *plan, const struct overrides *overrides, oltr_error *error);
 /* The points of an opened plan of kind regret; the overrides must still be there. */
 bool plan_read(oltr_plan *plan, oltr_error *error);
 

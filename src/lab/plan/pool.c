@@ -1,6 +1,8 @@
 /* pool.c - see pool.h. */
 #include "lab/plan/pool.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +32,20 @@ char *pool_text(struct pool *pool, const char *text, size_t length)
     if (copy)
         memcpy(copy, text, length);
     return copy;
+}
+
+char *pool_printf(struct pool *pool, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    char *text = length >= 0 ? pool_get(pool, (size_t)length + 1, 1) : NULL;
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    va_end(arguments);
+    return text;
 }
 
 void pool_free(struct pool *pool)

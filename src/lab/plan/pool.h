@@ -15,6 +15,8 @@ struct pool {
 void *pool_get(struct pool *pool, size_t count, size_t size);
 /* A copy of `length` bytes with a '\0' behind them, or NULL. */
 char *pool_text(struct pool *pool, const char *text, size_t length);
+/* The same of a formatted text. */
+char *pool_printf(struct pool *pool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void pool_free(struct pool *pool);
 
 #endif

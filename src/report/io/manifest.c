@@ -97,11 +97,11 @@ static json_t *parameters(const oltr_settings *settings)
 
 static json_t *policies_of(const struct manifest_record *record, uint32_t p)
 {
-    const oltr_experiment *point = &record->points[p];
+    const oltr_experiment *point = &oltr_plan_points(record->plan)[p];
     json_t *array = json_array();
     for (uint32_t i = 0; i < point->n_policies; i++) {
         const oltr_contestant *policy = &point->policy[i];
-        const char *note = record->note ? record->note[i] : NULL;
+        const char *note = oltr_plan_note(record->plan, i);
         array = json_with(array, json_pack("{s:s, s:s, s:o, s:f, s:s*}", "name", policy->label,
                                            "kind", policy->settings.info->name, "parameters",
                                            parameters(&policy->settings), "ns_per_round",
@@ -114,14 +114,15 @@ static json_t *policies_of(const struct manifest_record *record, uint32_t p)
 static json_t *points_of(const struct manifest_record *record)
 {
     json_t *array = json_array();
-    for (uint32_t p = 0; p < record->n_points; p++) {
-        const oltr_experiment *point = &record->points[p];
-        array = json_with(
-            array, json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:o}", "sweep",
-                             record->sweep ? record->sweep[p] : "", "seed", whole(point->seed),
-                             "rounds", whole(point->rounds), "slots", (json_int_t)point->slots,
-                             "items", (json_int_t)point->world.n_items, "replications",
-                             (json_int_t)point->replications, "policies", policies_of(record, p)));
+    for (uint32_t p = 0; p < oltr_plan_n_points(record->plan); p++) {
+        const oltr_experiment *point = &oltr_plan_points(record->plan)[p];
+        const char *value = oltr_plan_sweep_value(record->plan, p);
+        array = json_with(array, json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:o}", "sweep",
+                                           value ? value : "", "seed", whole(point->seed), "rounds",
+                                           whole(point->rounds), "slots", (json_int_t)point->slots,
+                                           "items", (json_int_t)point->world.n_items,
+                                           "replications", (json_int_t)point->replications,
+                                           "policies", policies_of(record, p)));
     }
     return array;
 }
@@ -180,12 +181,13 @@ static json_t *claims_of(const struct manifest_record *record)
 /* NULL if memory ran out anywhere: json_pack() refuses a NULL part. */
 static json_t *manifest_json(const struct manifest_record *record)
 {
+    const char *kind = oltr_plan_n_points(record->plan) > 0 ? "regret" : "concentration";
     return json_pack(
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:s?, s:O, s:O*, s:o, s:o, s:o}",
-        "oltr", oltr_version(), "kind", record->kind, "title", record->title, "file",
+        "oltr", oltr_version(), "kind", kind, "title", oltr_plan_title(record->plan), "file",
         json_any_string(record->file), "flags", strings(record->flag, record->n_flags), "date",
         now(), "compiler", compiler(), "host", host(), "threads", (json_int_t)record->threads,
-        "seconds", record->seconds, "sweep_key", record->sweep_key, "configuration",
+        "seconds", record->seconds, "sweep_key", oltr_plan_sweep_key(record->plan), "configuration",
         record->configuration, "data", record->data, "points", points_of(record), "figures",
         figures_of(record), "claims", claims_of(record));
 }

@@ -7,27 +7,21 @@
 #include "report/figures/figure.h"
 
 #include <jansson.h>
-#include <oltr/sim.h>
+#include <oltr/plan.h>
 
-/* Everything that is written.  An experiment without simulation (concentration) has no points and
- * no results. */
+/* Everything that is written. */
 struct manifest_record {
-    const char *kind, *title;
-    const char *file; /* the experiment file, as it was named */
+    const oltr_plan *plan; /* title, points, sweep and notes; without points: kind concentration */
+    const char *file;      /* the experiment file, as it was named */
     uint32_t n_flags;
     const char *const *flag; /* (n_flags) what overrode the file: "--rounds 100" */
     json_t *configuration;   /* the effective one; borrowed */
     json_t *data;            /* what was played, of datasets; borrowed, or NULL */
     uint32_t threads;
     double seconds;
-    const char *sweep_key;
-    const char *const *sweep; /* (n_points), or NULL */
-    uint32_t n_points;
-    const oltr_experiment *points; /* (n_points) */
-    const oltr_results *results;
+    const oltr_results *results; /* NULL without points */
     uint32_t n_figures;
     const struct figure *figure; /* (n_figures) */
-    const char *const *note;     /* (policies) remarks, each or all may be NULL */
     uint32_t n_claims;
     const struct claim *claim; /* (n_claims) */
 };
