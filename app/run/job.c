@@ -123,7 +123,7 @@ static int get_data(struct job *job, const char *other)
 static int draw(const struct job *job, uint32_t *drawn)
 {
     oltr_error error = {OLTR_OK, ""};
-    if (draw_folder(job->folder, may_go_on, drawn, &error) == OLTR_OK)
+    if (draw_folder(job->folder, stop_asked, drawn, &error) == OLTR_OK)
         return EXIT_OK;
     return complain(error.code == OLTR_EINTERRUPTED ? EXIT_STOPPED : EXIT_FAILED,
                     "the results are in %s, but not all figures: %s", job->folder, error.msg);

@@ -16,11 +16,11 @@ static int print_world_params(void)
 {
     struct text table = {0};
     world_param_table(&table);
-    if (!table.failed)
+    int code = table.failed ? complain_no_memory() : EXIT_OK;
+    if (code == EXIT_OK)
         fputs(table.bytes, stdout);
-    bool failed = table.failed;
     text_free(&table);
-    return failed ? complain(EXIT_FAILED, "out of memory") : EXIT_OK;
+    return code;
 }
 
 int cmd_help(const struct arguments *arguments)

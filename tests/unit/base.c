@@ -7,6 +7,7 @@
 #include "unit.h"
 #include "engine/base/bytes.h"
 #include "engine/base/error.h"
+#include "engine/base/nearest.h"
 #include "engine/base/layout.h"
 #include "engine/base/memory.h"
 

@@ -16,6 +16,7 @@ typedef __m256i w8;
 typedef __m256 m8;
 typedef __m256d d4;
 typedef __m128 f4;
+typedef __m128d d1; /* one double: compilers convert a plain one back and forth */
 
 /* ---- words */
 
@@ -52,6 +53,11 @@ LANES_INLINE w8 w8_sub(w8 a, w8 b)
 LANES_INLINE w8 w8_and(w8 a, w8 b)
 {
     return _mm256_and_si256(a, b);
+}
+
+LANES_INLINE w8 w8_max_signed(w8 a, w8 b)
+{
+    return _mm256_max_epi32(a, b);
 }
 
 LANES_INLINE w8 w8_xor(w8 a, w8 b)
@@ -121,6 +127,12 @@ LANES_INLINE f8 f8_load(const float *x)
 LANES_INLINE void f8_store(float *x, f8 v)
 {
     _mm256_storeu_ps(x, v);
+}
+
+/* The first n < 8, the others being 0 and not read. */
+LANES_INLINE f8 f8_load_first(const float *x, size_t n)
+{
+    return _mm256_maskload_ps(x, _mm256_cmpgt_epi32(w8_all((uint32_t)n), w8_count()));
 }
 
 LANES_INLINE f8 f8_gather(const float *x, w8 i)
@@ -367,6 +379,122 @@ LANES_INLINE d4 d4_add(d4 a, d4 b)
 LANES_INLINE d4 d4_fma(d4 a, d4 b, d4 c) /* a b + c */
 {
     return _mm256_fmadd_pd(a, b, c);
+}
+
+LANES_INLINE d4 d4_sub(d4 a, d4 b)
+{
+    return _mm256_sub_pd(a, b);
+}
+
+LANES_INLINE d4 d4_mul(d4 a, d4 b)
+{
+    return _mm256_mul_pd(a, b);
+}
+
+LANES_INLINE d4 d4_div(d4 a, d4 b)
+{
+    return _mm256_div_pd(a, b);
+}
+
+LANES_INLINE d4 d4_sqrt(d4 x)
+{
+    return _mm256_sqrt_pd(x);
+}
+
+LANES_INLINE d4 d4_fnma(d4 a, d4 b, d4 c) /* c - a b */
+{
+    return _mm256_fnmadd_pd(a, b, c);
+}
+
+LANES_INLINE d4 d4_or(d4 a, d4 b) /* of the bits */
+{
+    return _mm256_or_pd(a, b);
+}
+
+LANES_INLINE bool d4_is_zero(d4 x) /* all bits */
+{
+    return _mm256_testz_si256(_mm256_castpd_si256(x), _mm256_castpd_si256(x));
+}
+
+LANES_INLINE double d4_lane_0(d4 x)
+{
+    return _mm256_cvtsd_f64(x);
+}
+
+LANES_INLINE d1 d1_load(const double *x)
+{
+    return _mm_load_sd(x);
+}
+
+LANES_INLINE void d1_store(double *x, d1 v)
+{
+    _mm_store_sd(x, v);
+}
+
+LANES_INLINE d1 d1_fma(d1 a, d1 b, d1 c)
+{
+    return _mm_fmadd_sd(a, b, c);
+}
+
+/* Lane i, a constant, in all four. */
+LANES_INLINE d4 d4_lane(d4 x, int i)
+{
+    return i == 0   ? _mm256_permute4x64_pd(x, 0x00)
+           : i == 1 ? _mm256_permute4x64_pd(x, 0x55)
+           : i == 2 ? _mm256_permute4x64_pd(x, 0xAA)
+                    : _mm256_permute4x64_pd(x, 0xFF);
+}
+
+/* The lanes above or below i, a constant, from the second argument, the others from `rest`. */
+LANES_INLINE d4 d4_above(d4 rest, d4 above, int i)
+{
+    return i == 0   ? _mm256_blend_pd(rest, above, 0xE)
+           : i == 1 ? _mm256_blend_pd(rest, above, 0xC)
+           : i == 2 ? _mm256_blend_pd(rest, above, 0x8)
+                    : rest;
+}
+
+LANES_INLINE d4 d4_below(d4 rest, d4 below, int i)
+{
+    return i == 3   ? _mm256_blend_pd(rest, below, 0x7)
+           : i == 2 ? _mm256_blend_pd(rest, below, 0x3)
+           : i == 1 ? _mm256_blend_pd(rest, below, 0x1)
+                    : rest;
+}
+
+LANES_INLINE __m256d d4_first(size_t n)
+{
+    static const int64_t lanes[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+    return _mm256_castsi256_pd(_mm256_loadu_si256((const __m256i *)(const void *)(lanes + 4 - n)));
+}
+
+/* Zeros in the lanes from n on, or in those before. */
+LANES_INLINE d4 d4_only_first(d4 x, size_t n)
+{
+    return _mm256_and_pd(d4_first(n), x);
+}
+
+LANES_INLINE d4 d4_without_first(d4 x, size_t n)
+{
+    return _mm256_andnot_pd(d4_first(n), x);
+}
+
+/* Four vectors, each to the sum of its lanes, (0 + 1) + (2 + 3). */
+LANES_INLINE d4 d4_sums(d4 a, d4 b, d4 c, d4 d)
+{
+    d4 ab = _mm256_hadd_pd(a, b), cd = _mm256_hadd_pd(c, d);
+    return _mm256_add_pd(_mm256_permute2f128_pd(ab, cd, 0x20),
+                         _mm256_permute2f128_pd(ab, cd, 0x31));
+}
+
+LANES_INLINE void d4_transpose(d4 m[4])
+{
+    d4 a = _mm256_unpacklo_pd(m[0], m[1]), b = _mm256_unpackhi_pd(m[0], m[1]);
+    d4 c = _mm256_unpacklo_pd(m[2], m[3]), d = _mm256_unpackhi_pd(m[2], m[3]);
+    m[0] = _mm256_permute2f128_pd(a, c, 0x20);
+    m[1] = _mm256_permute2f128_pd(b, d, 0x20);
+    m[2] = _mm256_permute2f128_pd(a, c, 0x31);
+    m[3] = _mm256_permute2f128_pd(b, d, 0x31);
 }
 
 LANES_INLINE d4 d4_max(d4 a, d4 b)

@@ -3,6 +3,7 @@
 #define OLTR_ENGINE_KERNELS_LANES_NEON_H
 
 #include <arm_neon.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "engine/kernels/cpu.h"
@@ -23,6 +24,7 @@ typedef struct d4 {
     float64x2_t a, b;
 } d4;
 typedef float32x4_t f4;
+typedef double d1;
 
 /* ---- words */
 
@@ -66,6 +68,13 @@ LANES_INLINE w8 w8_and(w8 x, w8 y)
 LANES_INLINE w8 w8_xor(w8 x, w8 y)
 {
     return (w8){veorq_u32(x.a, y.a), veorq_u32(x.b, y.b)};
+}
+
+LANES_INLINE w8 w8_max_signed(w8 x, w8 y)
+{
+    return (w8){
+        vreinterpretq_u32_s32(vmaxq_s32(vreinterpretq_s32_u32(x.a), vreinterpretq_s32_u32(y.a))),
+        vreinterpretq_u32_s32(vmaxq_s32(vreinterpretq_s32_u32(x.b), vreinterpretq_s32_u32(y.b)))};
 }
 
 /* Shifts by a constant. */
@@ -129,6 +138,14 @@ LANES_INLINE void f8_store(float *x, f8 v)
 {
     vst1q_f32(x, v.a);
     vst1q_f32(x + 4, v.b);
+}
+
+/* The first n < 8, the others being 0 and not read. */
+LANES_INLINE f8 f8_load_first(const float *x, size_t n)
+{
+    float y[8] = {0};
+    memcpy(y, x, n * sizeof *x);
+    return f8_load(y);
 }
 
 LANES_INLINE f8 f8_gather(const float *x, w8 i)
@@ -368,6 +385,125 @@ LANES_INLINE d4 d4_add(d4 x, d4 y)
 LANES_INLINE d4 d4_fma(d4 x, d4 y, d4 z) /* x y + z */
 {
     return (d4){vfmaq_f64(z.a, x.a, y.a), vfmaq_f64(z.b, x.b, y.b)};
+}
+
+LANES_INLINE d4 d4_sub(d4 x, d4 y)
+{
+    return (d4){vsubq_f64(x.a, y.a), vsubq_f64(x.b, y.b)};
+}
+
+LANES_INLINE d4 d4_mul(d4 x, d4 y)
+{
+    return (d4){vmulq_f64(x.a, y.a), vmulq_f64(x.b, y.b)};
+}
+
+LANES_INLINE d4 d4_div(d4 x, d4 y)
+{
+    return (d4){vdivq_f64(x.a, y.a), vdivq_f64(x.b, y.b)};
+}
+
+LANES_INLINE d4 d4_sqrt(d4 x)
+{
+    return (d4){vsqrtq_f64(x.a), vsqrtq_f64(x.b)};
+}
+
+LANES_INLINE d4 d4_fnma(d4 x, d4 y, d4 z) /* z - x y */
+{
+    return (d4){vfmsq_f64(z.a, x.a, y.a), vfmsq_f64(z.b, x.b, y.b)};
+}
+
+LANES_INLINE uint64x2_t d2_bits(float64x2_t x)
+{
+    return vreinterpretq_u64_f64(x);
+}
+
+LANES_INLINE d4 d4_or(d4 x, d4 y) /* of the bits */
+{
+    return (d4){vreinterpretq_f64_u64(vorrq_u64(d2_bits(x.a), d2_bits(y.a))),
+                vreinterpretq_f64_u64(vorrq_u64(d2_bits(x.b), d2_bits(y.b)))};
+}
+
+LANES_INLINE bool d4_is_zero(d4 x) /* all bits */
+{
+    uint64x2_t any = vorrq_u64(d2_bits(x.a), d2_bits(x.b));
+    return (vgetq_lane_u64(any, 0) | vgetq_lane_u64(any, 1)) == 0;
+}
+
+LANES_INLINE double d4_lane_0(d4 x)
+{
+    return vgetq_lane_f64(x.a, 0);
+}
+
+LANES_INLINE d1 d1_load(const double *x)
+{
+    return *x;
+}
+
+LANES_INLINE void d1_store(double *x, d1 v)
+{
+    *x = v;
+}
+
+LANES_INLINE d1 d1_fma(d1 x, d1 y, d1 z)
+{
+    return __builtin_fma(x, y, z);
+}
+
+/* Lane i, a constant, in all four. */
+LANES_INLINE d4 d4_lane(d4 x, int i)
+{
+    float64x2_t half = i < 2 ? x.a : x.b;
+    half = i % 2 ? vdupq_laneq_f64(half, 1) : vdupq_laneq_f64(half, 0);
+    return (d4){half, half};
+}
+
+/* The lanes above or below i, a constant, from the second argument, the others from `rest`. */
+LANES_INLINE d4 d4_above(d4 rest, d4 above, int i)
+{
+    return i == 0   ? (d4){vcopyq_laneq_f64(above.a, 0, rest.a, 0), above.b}
+           : i == 1 ? (d4){rest.a, above.b}
+           : i == 2 ? (d4){rest.a, vcopyq_laneq_f64(above.b, 0, rest.b, 0)}
+                    : rest;
+}
+
+LANES_INLINE d4 d4_below(d4 rest, d4 below, int i)
+{
+    return i == 3   ? (d4){below.a, vcopyq_laneq_f64(below.b, 1, rest.b, 1)}
+           : i == 2 ? (d4){below.a, rest.b}
+           : i == 1 ? (d4){vcopyq_laneq_f64(below.a, 1, rest.a, 1), rest.b}
+                    : rest;
+}
+
+/* Zeros in the lanes from n on, or in those before. */
+LANES_INLINE d4 d4_only_first(d4 x, size_t n)
+{
+    double y[4];
+    d4_store(y, x);
+    return d4_load_first(y, n);
+}
+
+LANES_INLINE d4 d4_without_first(d4 x, size_t n)
+{
+    double y[4];
+    d4_store(y, x);
+    memset(y, 0, n * sizeof *y);
+    return d4_load(y);
+}
+
+/* Four vectors, each to the sum of its lanes, (0 + 1) + (2 + 3). */
+LANES_INLINE d4 d4_sums(d4 x, d4 y, d4 z, d4 w)
+{
+    return (d4){vaddq_f64(vpaddq_f64(x.a, y.a), vpaddq_f64(x.b, y.b)),
+                vaddq_f64(vpaddq_f64(z.a, w.a), vpaddq_f64(z.b, w.b))};
+}
+
+LANES_INLINE void d4_transpose(d4 m[4])
+{
+    d4 t[4] = {{vzip1q_f64(m[0].a, m[1].a), vzip1q_f64(m[2].a, m[3].a)},
+               {vzip2q_f64(m[0].a, m[1].a), vzip2q_f64(m[2].a, m[3].a)},
+               {vzip1q_f64(m[0].b, m[1].b), vzip1q_f64(m[2].b, m[3].b)},
+               {vzip2q_f64(m[0].b, m[1].b), vzip2q_f64(m[2].b, m[3].b)}};
+    memcpy(m, t, sizeof t);
 }
 
 LANES_INLINE d4 d4_max(d4 x, d4 y)

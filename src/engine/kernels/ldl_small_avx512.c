@@ -13,7 +13,7 @@
 
 #include <immintrin.h>
 
-#include "engine/kernels/partial_avx2.h"
+#include "engine/kernels/lanes_avx2.h"
 
 /* The first n of eight lanes, or all. */
 AVX512_INLINE __mmask8 first_lanes(size_t n)
@@ -349,7 +349,7 @@ AVX512_INLINE void back_and_store(const ldl *f, size_t blocks, __m256d x[4], dou
     back_blocks(*f, blocks, x);
     for (size_t b = 0; b < last; b++)
         _mm256_storeu_pd(out + 4 * b, x[b]);
-    store_some(out + 4 * last, x[last], f->dim - 4 * last);
+    d4_store_first(out + 4 * last, x[last], f->dim - 4 * last);
 }
 
 /* x: four vectors of four, those that are not there unread. */
@@ -424,8 +424,8 @@ AVX512_INLINE __m256d divided(const ldl *f, __m256d x, size_t c)
  * stores have written waits until both are through. */
 AVX512_INLINE __m512d load_halves(const double *x, uint32_t dim, size_t c)
 {
-    return _mm512_insertf64x4(_mm512_castpd256_pd512(load_some(x + c, dim - c)),
-                              load_some(x + c + 4, dim > c + 4 ? dim - c - 4 : 0), 1);
+    return _mm512_insertf64x4(_mm512_castpd256_pd512(d4_load_first(x + c, dim - c)),
+                              d4_load_first(x + c + 4, dim > c + 4 ? dim - c - 4 : 0), 1);
 }
 
 /* The last block is divided first, for the way back begins there. */

@@ -9,9 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#if OLTR_X86
-#include "engine/kernels/partial_avx2.h"
-#endif
+#include "engine/kernels/lanes.h"
 
 typedef double four __attribute__((vector_size(32)));
 typedef uint64_t four_words __attribute__((vector_size(32)));
@@ -131,6 +129,69 @@ void subtract_product_plain(double *out, const double *packed, const double *x, 
     subtract_product_body(out, packed, x, dim);
 }
 
+#if OLTR_LANES
+
+/* Kernel: c times one row of `vectors` times four columns joins the sums; the last vector has
+ * `last` columns. */
+LANES_INLINE void add_row(const float *x, const double *c, d4 sum[4], int vectors, size_t last)
+{
+    const d4 weight = d4_all(*c);
+    const float *tail = x + 4 * (vectors - 1);
+    for (int v = 0; v + 1 < vectors; v++)
+        sum[v] = d4_fma(weight, d4_of_floats(f4_load(x + 4 * v)), sum[v]);
+    f4 end = last == 4 ? f4_load(tail) : f4_load_first(tail, last);
+    sum[vectors - 1] = d4_fma(weight, d4_of_floats(end), sum[vectors - 1]);
+}
+
+/* Kernel: `vectors` (a constant) times four columns at once, summed in registers over all rows,
+ * even ones and odd ones. */
+LANES_INLINE void add_columns(const float *x, size_t n, uint32_t dim, const double *c, double *out,
+                              int vectors, size_t last)
+{
+    d4 even[4], odd[4];
+    size_t r = 0;
+    for (int v = 0; v < vectors; v++) {
+        even[v] = d4_load_first(out + 4 * v, v + 1 < vectors ? 4 : last);
+        odd[v] = d4_all(0);
+    }
+    for (; r + 2 <= n; r += 2, x += 2 * (size_t)dim) {
+        add_row(x, c + r, even, vectors, last);
+        add_row(x + dim, c + r + 1, odd, vectors, last);
+    }
+    if (r < n)
+        add_row(x, c + r, even, vectors, last);
+    for (int v = 0; v < vectors; v++)
+        d4_store_first(out + 4 * v, d4_add(even[v], odd[v]), v + 1 < vectors ? 4 : last);
+}
+
+LANES_TARGET void VERSION(linear_terms)(const float *x, size_t n, uint32_t dim, const double *c,
+                                        double *out)
+{
+    uint32_t j = 0;
+    for (; dim - j > 16; j += 16)
+        add_columns(x + j, n, dim, c, out + j, 4, 4);
+    uint32_t left = dim - j;
+    size_t last = left % 4 ? left % 4 : 4;
+    switch ((left + 3) / 4) {
+    case 1:
+        add_columns(x + j, n, dim, c, out + j, 1, last);
+        break;
+    case 2:
+        add_columns(x + j, n, dim, c, out + j, 2, last);
+        break;
+    case 3:
+        add_columns(x + j, n, dim, c, out + j, 3, last);
+        break;
+    case 4:
+        add_columns(x + j, n, dim, c, out + j, 4, last);
+        break;
+    default: /* nothing left */
+        break;
+    }
+}
+
+#endif
+
 #if OLTR_X86
 
 #define TARGET TARGET_AVX2
@@ -165,69 +226,6 @@ TARGET_AVX512 void logistic_residuals_avx512(size_t n, const double *z, const do
     residuals_of_fours_fused(i, all, z, examined, clicked, residual, curvature);
 }
 
-/* Kernel: c times one row of `vectors` times four columns joins the sums; the last vector has
- * `last` columns. */
-AVX2_INLINE void add_row(const float *x, const double *c, __m256d sum[4], int vectors, int last,
-                         __m128i mask)
-{
-    const __m256d weight = _mm256_broadcast_sd(c);
-    const float *tail = x + 4 * (vectors - 1);
-    for (int v = 0; v + 1 < vectors; v++)
-        sum[v] = _mm256_fmadd_pd(weight, _mm256_cvtps_pd(_mm_loadu_ps(x + 4 * v)), sum[v]);
-    sum[vectors - 1] = _mm256_fmadd_pd(
-        weight, _mm256_cvtps_pd(last == 4 ? _mm_loadu_ps(tail) : _mm_maskload_ps(tail, mask)),
-        sum[vectors - 1]);
-}
-
-/* Kernel: `vectors` (a constant) times four columns at once, summed in registers over all rows,
- * even ones and odd ones. */
-AVX2_INLINE void add_columns(const float *x, size_t n, uint32_t dim, const double *c, double *out,
-                             int vectors, int last)
-{
-    static const int32_t lanes[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
-    const __m128i mask = _mm_loadu_si128((const __m128i *)(const void *)(lanes + 4 - last));
-    __m256d even[4], odd[4];
-    size_t r = 0;
-    for (int v = 0; v < vectors; v++) {
-        even[v] = load_some(out + 4 * v, v + 1 < vectors ? 4 : (size_t)last);
-        odd[v] = _mm256_setzero_pd();
-    }
-    for (; r + 2 <= n; r += 2, x += 2 * (size_t)dim) {
-        add_row(x, c + r, even, vectors, last, mask);
-        add_row(x + dim, c + r + 1, odd, vectors, last, mask);
-    }
-    if (r < n)
-        add_row(x, c + r, even, vectors, last, mask);
-    for (int v = 0; v < vectors; v++)
-        store_some(out + 4 * v, _mm256_add_pd(even[v], odd[v]), v + 1 < vectors ? 4 : (size_t)last);
-}
-
-TARGET_AVX2 void linear_terms_avx2(const float *x, size_t n, uint32_t dim, const double *c,
-                                   double *out)
-{
-    uint32_t j = 0;
-    for (; dim - j > 16; j += 16)
-        add_columns(x + j, n, dim, c, out + j, 4, 4);
-    uint32_t left = dim - j;
-    int last = left % 4 ? (int)(left % 4) : 4;
-    switch ((left + 3) / 4) {
-    case 1:
-        add_columns(x + j, n, dim, c, out + j, 1, last);
-        break;
-    case 2:
-        add_columns(x + j, n, dim, c, out + j, 2, last);
-        break;
-    case 3:
-        add_columns(x + j, n, dim, c, out + j, 3, last);
-        break;
-    case 4:
-        add_columns(x + j, n, dim, c, out + j, 4, last);
-        break;
-    default: /* nothing left */
-        break;
-    }
-}
-
 TARGET_AVX2 bool weights_near_avx2(size_t n, const double *now, const double *then,
                                    const double *share, double off)
 {
@@ -238,6 +236,22 @@ TARGET_AVX2 void subtract_product_avx2(double *out, const double *packed, const 
                                        uint32_t dim)
 {
     subtract_product_body(out, packed, x, dim);
+}
+
+#elif OLTR_ARM64
+
+#define TARGET
+#define WIDTH 2
+#define VECTOR float64x2_t
+#define WORDS uint64x2_t
+#define FMA(a, b, c) vfmaq_f64(c, a, b)
+#define RESIDUALS residuals_of_twos
+#include "engine/kernels/residuals_body.h"
+
+void logistic_residuals_neon(size_t n, const double *z, const double *examined,
+                             const double *clicked, double *residual, double *curvature)
+{
+    residuals_of_twos(0, residuals_padded(n), z, examined, clicked, residual, curvature);
 }
 
 #endif

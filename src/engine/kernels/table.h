@@ -28,17 +28,17 @@
     ROW(topk_f32,            avx2,     avx512,     neon)          \
     ROW(topk_f64,            avx2,     avx512,     neon)          \
     ROW(topk_gauss,          plain,    avx512,     plain)         \
-    ROW(ldl_factor,          avx2,     avx2,       plain)         \
-    ROW(ldl_update,          avx2,     avx512,     plain)         \
-    ROW(ldl_learn,           avx2,     avx512,     plain)         \
-    ROW(ldl_sample,          avx2,     avx512,     plain)         \
-    ROW(ldl_solve,           avx2,     avx512,     plain)         \
-    ROW(ldl_quadratic,       avx2,     avx2,       plain)         \
-    ROW(rows_times,          avx2,     avx512,     plain)         \
-    ROW(rows_within,         avx2,     avx512,     plain)         \
-    ROW(gram_add,            avx2,     avx512,     plain)         \
-    ROW(logistic_residuals,  avx2,     avx512,     plain)         \
-    ROW(linear_terms,        avx2,     avx2,       plain)         \
+    ROW(ldl_factor,          avx2,     avx2,       neon)          \
+    ROW(ldl_update,          avx2,     avx512,     neon)          \
+    ROW(ldl_learn,           avx2,     avx512,     neon)          \
+    ROW(ldl_sample,          avx2,     avx512,     neon)          \
+    ROW(ldl_solve,           avx2,     avx512,     neon)          \
+    ROW(ldl_quadratic,       avx2,     avx2,       neon)          \
+    ROW(rows_times,          avx2,     avx512,     neon)          \
+    ROW(rows_within,         avx2,     avx512,     neon)          \
+    ROW(gram_add,            avx2,     avx512,     neon)          \
+    ROW(logistic_residuals,  avx2,     avx512,     neon)          \
+    ROW(linear_terms,        avx2,     avx2,       neon)          \
     ROW(weights_near,        avx2,     avx2,       plain)         \
     ROW(subtract_product,    avx2,     avx2,       plain)
 /* clang-format on */
