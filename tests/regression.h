@@ -3,19 +3,9 @@
 #ifndef OLTR_TESTS_REGRESSION_H
 #define OLTR_TESTS_REGRESSION_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <lapacke.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <oltr/oltr.h>
 
 /* Memory of exactly this size, so that AddressSanitizer sees a step too far; 64 bytes aligned. */
 static inline void *room(size_t count, size_t size)
@@ -38,11 +28,11 @@ static inline float *room_for_floats(size_t n)
 }
 
 /* (n, stride) rows of features in -1..1. */
-static inline void random_rows(oltr_rng *rng, float *x, uint32_t n, uint32_t dim, size_t stride)
+static inline void random_rows(dice *rng, float *x, uint32_t n, uint32_t dim, size_t stride)
 {
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < dim; j++)
-            x[i * stride + j] = (float)(2 * oltr_rng_uniform(rng) - 1);
+            x[i * stride + j] = (float)(2 * unit(rng) - 1);
 }
 
 /* gram + ridge I as a full symmetric matrix. */

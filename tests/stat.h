@@ -20,7 +20,6 @@ static unsigned stat_comparisons;
 
 static inline void stat_false_alarms(void **state)
 {
-    (void)state;
     print_message("%u comparisons at a false-alarm rate of %g each\n", stat_comparisons, ALPHA);
     assert_true(stat_comparisons > 0);
     assert_true(stat_comparisons * ALPHA <= 1e-6);
@@ -29,7 +28,6 @@ static inline void stat_false_alarms(void **state)
 /* GSL reports through return values; its default handler would end the process. */
 static inline int stat_setup(void **state)
 {
-    (void)state;
     gsl_set_error_handler_off();
     return 0;
 }
@@ -69,7 +67,7 @@ static inline void check_within(const char *what, const char *detail, double val
 {
     stat_comparisons++;
     if (!(fabs(value) <= threshold))
-        FAIL_WITH("%s: %s is %g, allowed is %g", what, detail, value, threshold);
+        fail_msg("%s: %s is %g, allowed is %g", what, detail, value, threshold);
 }
 
 /* A standardised sum of n terms. */
@@ -93,7 +91,7 @@ static inline void check_count(const char *what, const char *detail, unsigned co
     double high = count == 0 ? 1 : expected > 0 ? gsl_cdf_poisson_Q(count - 1, expected) : 0;
     stat_comparisons++;
     if (!(low >= ALPHA / 2 && high >= ALPHA / 2))
-        FAIL_WITH("%s: %u events %s, expected are %g", what, count, detail, expected);
+        fail_msg("%s: %u events %s, expected are %g", what, count, detail, expected);
 }
 
 /* Counts of `cells` equally likely outcomes; expects many of each. */
@@ -109,8 +107,8 @@ static inline void check_uniform_cells(const char *what, const unsigned *count, 
     stat_comparisons++;
     double chance = gsl_cdf_chisq_Q(squares, (double)cells - 1);
     if (!(chance >= ALPHA))
-        FAIL_WITH("%s: chi-square %g with %zu cells has probability %g", what, squares, cells,
-                  chance);
+        fail_msg("%s: chi-square %g with %zu cells has probability %g", what, squares, cells,
+                 chance);
 }
 
 /* ---- Kolmogorov-Smirnov */

@@ -24,7 +24,7 @@
 
 /* ---- before the simulation */
 
-int job_read(struct job *job)
+static int read_experiment(struct job *job)
 {
     struct text text = {0};
     oltr_error error = {OLTR_OK, ""};
@@ -90,7 +90,7 @@ static int check_finished(struct job *job)
 static int begin(struct job *job)
 {
     oltr_error error = {OLTR_OK, ""};
-    int code = job->config.plan ? EXIT_OK : job_read(job);
+    int code = job->config.plan ? EXIT_OK : read_experiment(job);
     if (code == EXIT_OK)
         code = check_same_file(job);
     if (code == EXIT_OK && job->shard.count > 0 && job->config.is_concentration)
@@ -123,7 +123,7 @@ static int get_data(struct job *job, const char *other)
 static int draw(const struct job *job, uint32_t *drawn)
 {
     oltr_error error = {OLTR_OK, ""};
-    if (draw_folder(job->folder, may_go_on, drawn, &error) == OLTR_OK)
+    if (draw_folder(job->folder, stop_asked, drawn, &error) == OLTR_OK)
         return EXIT_OK;
     return complain(error.code == OLTR_EINTERRUPTED ? EXIT_STOPPED : EXIT_FAILED,
                     "the results are in %s, but not all figures: %s", job->folder, error.msg);

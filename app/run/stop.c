@@ -37,8 +37,3 @@ int should_stop(void *unused)
     (void)unused;
     return stop_asked();
 }
-
-int may_go_on(void)
-{
-    return !stop_asked();
-}

@@ -8,8 +8,7 @@
 void stop_catch_signals(void);
 bool stop_asked(void);
 
-/* The same for callbacks of the two forms that the libraries take. */
+/* The same in the form of the callbacks of the libraries. */
 int should_stop(void *unused);
-int may_go_on(void);
 
 #endif

@@ -15,12 +15,11 @@ const struct option help_options[] = {
 static int print_world_params(void)
 {
     struct text table = {0};
-    world_param_table(&table);
-    if (!table.failed)
+    bool good = world_param_table(&table);
+    if (good)
         fputs(table.bytes, stdout);
-    bool failed = table.failed;
     text_free(&table);
-    return failed ? complain(EXIT_FAILED, "out of memory") : EXIT_OK;
+    return good ? EXIT_OK : complain_no_memory();
 }
 
 int cmd_help(const struct arguments *arguments)

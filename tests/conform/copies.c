@@ -235,7 +235,6 @@ static void assert_loads_as_before(const char *name, FILE *expected)
 
 static void format_1_still_loads_and_predicts_the_same(void **state)
 {
-    (void)state;
     char path[600], name[64];
     int files = 0;
     snprintf(path, sizeof path, "%s/tests/conform/format1/predictions.txt", OLTR_SOURCE);
@@ -331,7 +330,6 @@ static void a_file_gives_the_policy_back(void **state)
 
 static void errors_of_files_have_the_reason(void **state)
 {
-    (void)state;
     oltr_error error = {OLTR_OK, ""};
     oltr_policy *p = new_policy(&variants.at[0]);
     expect_error(oltr_save_file(p, "/no/such/folder/x", &error), &error, OLTR_EIO,
@@ -355,7 +353,6 @@ static void a_long_file_is_not_read(void **state)
 {
     oltr_error error = {OLTR_OK, ""};
     oltr_load_options options = {.size = sizeof options, .most_bytes = 1000};
-    (void)state;
     FILE *file = fopen(path_of("long"), "wb");
     assert_non_null(file);
     fclose(file);
@@ -370,7 +367,6 @@ static void a_long_file_is_not_read(void **state)
  * blocks. */
 static void a_pipe_is_no_snapshot(void **state)
 {
-    (void)state;
     oltr_error error = {OLTR_OK, ""};
     assert_int_equal(mkfifo(path_of("pipe"), 0600), 0);
     alarm(20);
@@ -384,7 +380,6 @@ static void a_pipe_is_no_snapshot(void **state)
  * nothing is yet. */
 static void links_are_followed(void **state)
 {
-    (void)state;
     struct stat status;
     oltr_error error = {OLTR_OK, ""};
     oltr_policy *p = new_policy(&variants.at[0]);
@@ -417,7 +412,6 @@ static void links_are_followed(void **state)
 /* A file that only its owner may read is not opened to others by being replaced. */
 static void a_private_file_stays_private(void **state)
 {
-    (void)state;
     struct stat status;
     oltr_policy *p = new_policy(&variants.at[0]);
     mode_t before = umask(022);
@@ -435,7 +429,6 @@ static void a_private_file_stays_private(void **state)
 
 static void copies_of_nothing(void **state)
 {
-    (void)state;
     oltr_error error = {OLTR_OK, ""};
     assert_null(oltr_policy_copy(NULL, NULL, &error));
     expect(error.code, OLTR_EINVAL);
@@ -443,7 +436,6 @@ static void copies_of_nothing(void **state)
 
 static int remove_folder(void **state)
 {
-    (void)state;
     return rmdir(folder); /* it must be empty: no temporary file is left */
 }
 

@@ -39,7 +39,6 @@ static void assert_healthy(const oltr_policy *policy)
 static void test_rewards_that_cancel(void **unused)
 {
     static const char *const kinds[] = {"lints", "cascade-lints", "lints-cascade"};
-    (void)unused;
     for (size_t k = 0; k < COUNT(kinds); k++)
         for (uint32_t dim = 1; dim <= 8; dim++) {
             float x[2 * 8];
@@ -65,7 +64,6 @@ static void test_rewards_that_cancel(void **unused)
 static void test_forgotten_for_good(void **unused)
 {
     const float x[2 * 3] = {1, 0.5f, 0, 0, 0, 1};
-    (void)unused;
     oltr_policy *items = make("gts", 2, 0, NULL, NULL), *idle = make("lints", 2, 3, NULL, NULL),
                 *features = make("lints", 2, 3, NULL, NULL),
                 *rows = make("logts", 2, 3, "rows", "2");
@@ -98,7 +96,6 @@ static void test_forgotten_for_good(void **unused)
  * long the list. */
 static void test_stale_weights_of_a_long_list(void **unused)
 {
-    (void)unused;
     for (uint32_t k = 1; k <= MOST; k += 13) {
         float x[MOST];
         uint32_t item[MOST];
@@ -125,7 +122,6 @@ static void test_check_changes_nothing(void **unused)
 {
     enum { SLOTS = 3 };
     float x[ITEMS * DIM];
-    (void)unused;
     dice d = {3};
     for (uint32_t j = 0; j < ITEMS * DIM; j++)
         x[j] = (float)normal(&d) / 2;
@@ -186,7 +182,6 @@ static void lose_single_rows(uint64_t seed)
 
 static void test_fewer_single_rows_within_a_round(void **unused)
 {
-    (void)unused;
     for (uint64_t seed = 1; seed <= 8; seed++)
         lose_single_rows(seed);
 }
@@ -203,7 +198,6 @@ static void test_rows_are_counted(void **unused)
 {
     static const char *const rows[] = {"1", "2", "3"};
     size_t size[3];
-    (void)unused;
     for (int i = 0; i < 3; i++) {
         oltr_policy *p = make("logts", ITEMS, DIM, "rows", rows[i]);
         learn_rows(p, 1, 20, NEVER_AGAIN);
@@ -240,7 +234,6 @@ static void learn_fresh_rows(oltr_policy *p, uint64_t first, uint64_t rounds)
 static void test_window_of_fresh_rows(void **unused)
 {
     oltr_policy *p = make("logts", SHOWN, WIDE, NULL, NULL);
-    (void)unused;
     learn_fresh_rows(p, 1, WINDOW / SHOWN - 1);
     size_t early = saved_size(p);
     learn_fresh_rows(p, WINDOW / SHOWN, 1);

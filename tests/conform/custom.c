@@ -60,7 +60,6 @@ static void a_policy_from_outside_plays_as_its_twin(void **state)
 {
     policy_ops own = renamed(&cascade_ucb1_ops, &own);
     oltr_contestant policy[2] = {{.label = "theirs"}, {.label = "mine"}};
-    (void)state;
     expect(oltr_settings_init(&policy[0].settings, "cascade-ucb1", ITEMS, NULL), OLTR_OK);
     expect(oltr_settings_init_custom(&policy[1].settings, &own, ITEMS, NULL), OLTR_OK);
     expect(oltr_settings_set(&policy[1].settings, "alpha", "1.5", NULL), OLTR_OK);
@@ -81,7 +80,6 @@ static void its_snapshot_is_loaded_by_its_own_operations(void **state)
     oltr_feedback seen = {2, click};
     oltr_settings settings;
     oltr_error error;
-    (void)state;
     expect(oltr_settings_init_custom(&settings, &own, ITEMS, NULL), OLTR_OK);
     oltr_policy *p = oltr_policy_new(&settings, NULL);
     expect(oltr_learn(p, NULL, &shown, &seen), OLTR_OK);
@@ -111,7 +109,6 @@ static void incomplete_policies_are_refused(void **state)
 {
     policy_ops own = renamed(&cascade_ucb1_ops, &own), stray = renamed(&cascade_ucb1_ops, &own);
     oltr_settings settings = {.info = &stray.info, .n_items = ITEMS};
-    (void)state;
     refuse(NULL, "operations of a policy are needed");
     refuse(&stray, "info.ops");
     assert_null(oltr_policy_new(&settings, NULL)); /* an info that points to other operations */
@@ -138,7 +135,6 @@ static void a_world_from_outside_plays_as_its_twin(void **state)
 {
     oltr_contestant policy = {.label = "gts"};
     oltr_error error;
-    (void)state;
     expect(oltr_settings_init(&policy.settings, "gts", ITEMS, NULL), OLTR_OK);
     oltr_experiment theirs = experiment(&policy, 1), mine = theirs;
     oltr_world_ops world = *world_ops_of("beta", NULL);
@@ -186,14 +182,12 @@ static _Thread_local int hooked;
 
 static size_t counter_bytes(const oltr_settings *settings)
 {
-    (void)settings;
     return sizeof(counter);
 }
 
 static oltr_status counter_init(void *state, const oltr_settings *settings, oltr_error *error)
 {
     counter *c = state;
-    (void)error;
     c->plan = settings->custom;
     ++*c->plan->made;
     return hooked ? OLTR_OK : OLTR_EINVAL;
@@ -203,7 +197,6 @@ static oltr_status counter_rank(const void *state, uint64_t t, const oltr_candid
                                 const oltr_rng *rng, void *scratch, const oltr_ranking *out)
 {
     const counter *c = state;
-    (void)t;
     for (uint32_t j = 0; j < from->n; j++)
         oltr_scores(scratch)[j] = -(double)((j + from->n - c->plan->first) % from->n);
     return c->plan->refuse > 1 ? OLTR_EBUFFER : oltr_show_best(scratch, from, rng, out);
@@ -213,10 +206,6 @@ static oltr_status counter_learn(void *state, uint64_t t, const oltr_candidates 
                                  const oltr_ranking *shown, const oltr_feedback *seen)
 {
     counter *c = state;
-    (void)t;
-    (void)from;
-    (void)shown;
-    (void)seen;
     if (c->plan->refuse)
         return OLTR_EIO;
     c->lists += 1;
@@ -232,14 +221,10 @@ static uint32_t counter_sums(const void *state, oltr_sum_array out[OLTR_MAX_SUMS
 
 static void counter_refresh(void *state, uint64_t t)
 {
-    (void)state;
-    (void)t;
 }
 
 static oltr_status counter_check(const void *state, uint64_t t, oltr_error *error)
 {
-    (void)t;
-    (void)error;
     return ((const counter *)state)->lists >= 0 ? OLTR_OK : OLTR_ESTATE;
 }
 
@@ -333,7 +318,6 @@ static void two_policies_of_one_kind_have_contexts_of_their_own(void **state)
                   for_same = counter_settings(&same);
     unsigned char bytes[1024];
     size_t size = 0;
-    (void)state;
     oltr_policy *p = oltr_policy_new(&for_a, NULL), *q = oltr_policy_new(&for_b, NULL);
     oltr_policy *r = oltr_policy_new(&for_same, NULL);
     assert_int_equal(first_shown(p), 4);
@@ -360,7 +344,6 @@ static void every_policy_ends_once(void **state)
     oltr_settings s = counter_settings(&a);
     size_t bytes = oltr_policy_bytes(&s, NULL);
     void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    (void)state;
     oltr_policy *p = oltr_policy_new(&s, NULL),
                 *placed = oltr_policy_place(memory, bytes, &s, NULL);
     oltr_policy *copy = oltr_policy_copy(p, NULL, NULL);
@@ -383,7 +366,6 @@ static void a_failed_operation_is_passed_on_and_not_counted(void **state)
     oltr_settings s = counter_settings(&a);
     uint32_t item[2];
     oltr_error error;
-    (void)state;
     oltr_policy *p = oltr_policy_new(&s, NULL);
     oltr_scratch *scratch = oltr_scratch_new(p);
     oltr_ranking list = {.k = 2, .item = item};
@@ -406,7 +388,6 @@ static void threads_of_a_run_begin_and_end(void **state)
     oltr_contestant policy[3] = {{.label = "a"}, {.label = "b"}, {.label = "a again"}};
     oltr_run_options options = {.threads = 3};
     oltr_error error = {OLTR_OK, ""};
-    (void)state;
     policy[0].settings = policy[2].settings = counter_settings(&a);
     policy[1].settings = counter_settings(&b);
     oltr_experiment e = experiment(policy, 3), points[2] = {e, e};
@@ -434,7 +415,6 @@ static void results_know_the_bytes_of_the_context(void **state)
     oltr_contestant policy = {.label = "a", .settings = counter_settings(&a)};
     oltr_experiment e = experiment(&policy, 1);
     oltr_error error = {OLTR_OK, ""};
-    (void)state;
     oltr_results *r = oltr_results_new(&e, 1, &error);
     a.first = 5;
     expect(oltr_run(&e, 1, NULL, r, &error), OLTR_EMISMATCH);

@@ -42,17 +42,17 @@ static void add_policy(fixture *f, const oltr_policy_info *info, const char *pri
 
 static void fill_rows(fixture *f)
 {
-    source from = {5};
+    dice from = {5};
     for (uint32_t i = 0; i < ROWS; i++) {
         double s[4] = {0}, sum = 0, squares = 0;
         for (uint32_t j = 0; j < DIM; j++)
-            f->x[i * DIM + j] = (float)(next_unit(&from) - 0.5);
-        f->grade[i] = (uint8_t)next_below(&from, 5);
+            f->x[i * DIM + j] = (float)(unit(&from) - 0.5);
+        f->grade[i] = (uint8_t)below(&from, 5);
         assert_int_equal(oltr_attraction_of_grade("err", f->grade[i], 4, &f->attraction[i], NULL),
                          OLTR_OK);
         for (int m = 0; m < 4; m++) { /* the scores of four models: spread wider than any Beta of
                                          that mean could be */
-            s[m] = m % 2 ? 0.999 - 0.001 * next_unit(&from) : 0.001 * next_unit(&from);
+            s[m] = m % 2 ? 0.999 - 0.001 * unit(&from) : 0.001 * unit(&from);
             sum += s[m];
             squares += s[m] * s[m];
         }
@@ -110,7 +110,7 @@ static oltr_results *run(const oltr_experiment *e, uint32_t threads)
     oltr_results *r = oltr_results_new(e, 1, &error);
     oltr_run_options options = {.threads = threads};
     if (!r || oltr_run(e, 1, &options, r, &error) != OLTR_OK)
-        FAIL_WITH("%s", error.msg);
+        fail_msg("%s", error.msg);
     return r;
 }
 
@@ -203,7 +203,7 @@ static void assert_is_definition(fixture *f)
         }
         oltr_outcome o = oltr_results_at(r, 0, j, MARKS - 1);
         if (!(fabs(o.regret - regret / n) < 1e-9 && fabs(o.reward - reward / n) < 1e-9))
-            FAIL_WITH("%s: regret %.12g instead of %.12g", f->label[j], o.regret, regret / n);
+            fail_msg("%s: regret %.12g instead of %.12g", f->label[j], o.regret, regret / n);
     }
     oltr_results_free(r);
 }
@@ -272,7 +272,6 @@ static void an_instance_is_a_query(void **state)
 
 static void other_worlds_are_one_group(void **state)
 {
-    (void)state;
     oltr_world w = {.kind = "beta", .n_items = 5, .clicks = "cascade"};
     assert_int_equal(world_groups(&w), 1);
     assert_int_equal(world_fewest(&w), 5);
@@ -291,7 +290,7 @@ static void other_worlds_are_one_group(void **state)
         change;                                                                                    \
         assert_int_equal(oltr_experiment_check(&e, &error), status);                               \
         if (!strstr(error.msg, words))                                                             \
-            FAIL_WITH("%s", error.msg);                                                            \
+            fail_msg("%s", error.msg);                                                             \
     } while (0)
 
 static void bad_worlds_are_refused(void **state)
@@ -384,13 +383,12 @@ static double of_grade(const char *mapping, uint32_t grade, uint32_t largest)
     double value = -1;
     oltr_error error = {OLTR_OK, ""};
     if (oltr_attraction_of_grade(mapping, grade, largest, &value, &error) != OLTR_OK)
-        FAIL_WITH("%s", error.msg);
+        fail_msg("%s", error.msg);
     return value;
 }
 
 static void grades_have_their_tables(void **state)
 {
-    (void)state;
     static const double table[4][5] = {
         {0, .2, .4, .8, 1}, {.05, .3, .5, .7, .95}, {.4, .6, .7, .8, .9}, {.4, .45, .5, .55, .6}};
     static const char *const names[] = {"err", "perfect", "navigational", "informational",
@@ -409,7 +407,6 @@ static void grades_have_their_tables(void **state)
 
 static void unknown_grades_are_refused(void **state)
 {
-    (void)state;
     double out = 0;
     oltr_error error = {OLTR_OK, ""};
     assert_int_equal(oltr_attraction_of_grade("perfekt", 1, 4, &out, &error), OLTR_EINVAL);

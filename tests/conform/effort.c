@@ -33,7 +33,6 @@ static void close_page(char *page)
 
 static void count_page(int number, siginfo_t *info, void *context)
 {
-    (void)context;
     uintptr_t at = (uintptr_t)info->si_addr, first = (uintptr_t)guarded.item;
     if (at < first || at >= first + guarded.n_pages * guarded.page) {
         signal(number,
@@ -52,7 +51,6 @@ static void count_page(int number, siginfo_t *info, void *context)
 /* The names in falling order, so that neither their order nor their range proves them distinct. */
 static int set_up(void **state)
 {
-    (void)state;
     guarded.page = (size_t)sysconf(_SC_PAGESIZE);
     guarded.n_pages = (N * sizeof(uint32_t) + guarded.page - 1) / guarded.page;
     guarded.item = mmap(NULL, guarded.n_pages * guarded.page, PROT_READ | PROT_WRITE,
@@ -89,8 +87,8 @@ static uint32_t unguard(void)
 static void few_passes(const char *kind, uint32_t touched)
 {
     if (touched > MOST_PASSES * guarded.n_pages)
-        FAIL_WITH("%s: oltr_learn touched %u pages of a list of %u: more than %u passes over it",
-                  kind, (unsigned)touched, (unsigned)guarded.n_pages, (unsigned)MOST_PASSES);
+        fail_msg("%s: oltr_learn touched %u pages of a list of %u: more than %u passes over it",
+                 kind, (unsigned)touched, (unsigned)guarded.n_pages, (unsigned)MOST_PASSES);
 }
 
 /* Learns from the K items that lie last in the list of all items. */
@@ -120,7 +118,6 @@ static bool orders_candidates(const oltr_policy_info *info)
 
 static void candidates_are_read_a_few_times(void **state)
 {
-    (void)state;
     count_faults();
     float *x = exactly((size_t)N * DIM, sizeof *x);
     for (uint32_t i = 0; i < N * DIM; i++)
@@ -136,7 +133,7 @@ static void candidates_are_read_a_few_times(void **state)
             settings.dim = DIM;
         oltr_policy *policy = oltr_policy_new(&settings, &error);
         if (!policy)
-            FAIL_WITH("%s: %s", info->name, error.msg);
+            fail_msg("%s: %s", info->name, error.msg);
         for (uint32_t round = 0; round < 3; round++)
             one_lesson(policy, info->contextual ? x : NULL);
         oltr_policy_free(policy);

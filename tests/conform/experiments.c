@@ -40,7 +40,6 @@ static void bad_numbers_are_refused(void **state)
 {
     static const uint64_t down[3] = {5, 3, 10}, twice[3] = {3, 3, 10}, zero[3] = {0, 3, 10},
                           beyond[3] = {1, 3, 11};
-    (void)state;
     expect(oltr_experiment_check(NULL, NULL), OLTR_EINVAL);
     BAD(OLTR_ESLOTS, e->slots = N + 1);
     BAD(OLTR_ESLOTS, e->slots = 0);
@@ -66,7 +65,6 @@ static void bad_worlds_are_refused(void **state)
 {
     const double nan_[N] = {(double)NAN}, high[N] = {0, 1.01}, low[N] = {-0.01},
                  infinite[N] = {(double)INFINITY};
-    (void)state;
     BAD(OLTR_EINVAL, w->kind = "fixd");
     BAD(OLTR_EINVAL, w->kind = NULL);
     BAD(OLTR_EINVAL, w->clicks = "cascada");
@@ -88,7 +86,6 @@ static void bad_world_priors_are_refused(void **state)
 {
     static const char *const names[] = {"fixed, given prior", "beta, given prior"};
     const double none[N] = {1, 1, 1, 0, 1, 1, 1, 1}, nan_[N] = {1, 1, 1, 1, 1, 1, 1, (double)NAN};
-    (void)state;
 #define BAD_PRIOR(change) REFUSED(names[i], "gts", OLTR_EPRIOR, "", change)
     for (int i = 0; i < 2; i++) {
         BAD_PRIOR(w->prior_a = none);
@@ -124,7 +121,6 @@ static void policies_must_fit_the_world(void **state)
 static void worlds_need_features(void **state)
 {
     static const char *const names[] = {"linear", "logistic", "scalar"};
-    (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {
         REFUSED(names[i], "random", OLTR_EFEATURE, "dim", w->dim = 0);
         REFUSED(names[i], "lints", OLTR_EFEATURE, "dim", w->dim = 0);
@@ -136,7 +132,6 @@ static void features_must_be_numbers(void **state)
 {
     const float bad[] = {(float)NAN, (float)INFINITY, -(float)INFINITY};
     float own[N * DIM];
-    (void)state;
     for (size_t i = 0; i < COUNT(bad); i++)
         for (uint32_t at = 0; at < N * DIM; at += 11) {
             memcpy(own, features, sizeof own);
@@ -148,7 +143,6 @@ static void features_must_be_numbers(void **state)
 static void attractions_must_be_probabilities(void **state)
 {
     const double bad[] = {1.0001, 2, -1, (double)NAN, (double)INFINITY};
-    (void)state;
     for (size_t i = 0; i < COUNT(bad); i++)
         REFUSED("linear", "lints", OLTR_EINVAL, "scale", w->scale = bad[i]);
     REFUSED("linear", "lints", OLTR_EINVAL, "theta", w->theta_on_sphere = 1);
@@ -157,7 +151,6 @@ static void attractions_must_be_probabilities(void **state)
 static void users_must_stay_a_while(void **state)
 {
     const double bad[] = {1, 1.5, -0.1, (double)NAN};
-    (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
         REFUSED("scalar", "lints", OLTR_EINVAL, "leave", w->abandon = bad[i]);
         REFUSED("scalar", "lints", OLTR_EINVAL, "noise", w->noise_sd = -1 - fabs(bad[i]));
@@ -171,7 +164,6 @@ static void users_must_stay_a_while(void **state)
 static void the_world_says_how_many_features(void **state)
 {
     stage s, t;
-    (void)state;
     set_small_stage(&s, "linear", "lints");
     set_small_stage(&t, "linear", "lints");
     t.policy[0].settings.dim = 0;
@@ -185,7 +177,6 @@ static void the_world_says_how_many_features(void **state)
 static void zeros_are_defaults(void **state)
 {
     stage s;
-    (void)state;
     set_small_stage(&s, "beta", "gts");
     expect(oltr_settings_set(&add_policy(&s, "ts-beta")->settings, "prior", "full", NULL), OLTR_OK);
     oltr_results *plain = run(&s.e, 1, 1);
@@ -214,7 +205,6 @@ static void checkpoints_are_as_described(void **state)
     static const uint64_t rounds[] = {1, 2, 9, 10, 11, 99, 1000, 12345, (uint64_t)1 << 40};
     static const uint32_t counts[] = {0, 1, 2, 7, 100, 1000};
     static uint64_t out[2000];
-    (void)state;
     for (size_t at = 0; at < COUNT(rounds) * COUNT(counts); at++) {
         uint64_t last = rounds[at / COUNT(counts)], part[3] = {0, 0, 777};
         uint32_t count = counts[at % COUNT(counts)], n = oltr_checkpoints(last, count, out, 2000);

@@ -137,7 +137,6 @@ static double printed_beta(const twin *w)
 
 static belief lints_belief(const twin *w, uint32_t k)
 {
-    (void)k;
     if (chosen(w->v, "radius", "released"))
         return ridge(w, 0.25, 0.5);
     return ridge(w, param_of(w->v, "lambda"),
@@ -161,7 +160,6 @@ static belief zong_belief(const twin *w, uint32_t k)
     double sigma = half ? 0.5 : param_of(w->v, "sigma"), precision = 1 / (sigma * sigma),
            moment[DIM] = {0};
     belief b = {.precision = times_identity(1), .spread = 1};
-    (void)k;
     for (uint32_t i = 0; i < w->n; i++) {
         add_square(&b.precision, precision, w->at[i].x);
         for (int j = 0; j < DIM; j++)
@@ -221,7 +219,6 @@ static belief logts_belief(const twin *w, uint32_t k)
 {
     belief b = {.spread = 1};
     double lambda = param_of(w->v, "lambda"), gradient[DIM], bound = exp(param_of(w->v, "S"));
-    (void)k;
     newton(w, lambda, b.mean);
     b.precision = curvature(w, lambda, b.mean, gradient);
     if (!chosen(w->v, "weights", "fresh")) {
@@ -265,7 +262,6 @@ static belief newton_step_belief(const twin *w, uint32_t k)
     belief b = {.precision = times_identity(param_of(w->v, "slots")),
                 .spread = param_of(w->v, "v")};
     double clip = param_of(w->v, "clip");
-    (void)k;
     for (uint32_t i = 0; i < w->n; i++) {
         if (chosen(w->v, "step", "exact"))
             newton_exact_step(&b, w->at[i].x, w->at[i].y > 0.5 ? 1 : -1);
@@ -342,7 +338,6 @@ static double woful_index(const twin *w, const double *x, bool weighted)
 
 static double woful_score(const twin *w, const double *x, uint32_t k)
 {
-    (void)k;
     return woful_index(w, x, 1);
 }
 

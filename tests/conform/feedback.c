@@ -133,7 +133,6 @@ static void a_mask_has_its_limit(void **state)
     double *reward = calloc(MANY, sizeof *reward), seen_of_last = 0;
     uint8_t *examined = calloc(MANY, 1);
     oltr_settings s;
-    (void)state;
     expect(oltr_settings_init(&s, "gts", MANY, NULL), OLTR_OK);
     oltr_policy *p = oltr_policy_new(&s, NULL);
     for (uint32_t i = 0; i < MANY; i++)
@@ -503,7 +502,6 @@ static void explanations_name_the_place(void **state)
     oltr_ranking shown = {.k = 3, .item = item}, out = {.k = 3, .item = list};
     oltr_feedback seen = {.n_examined = 3, .reward = reward};
     oltr_error e;
-    (void)state;
     oltr_policy *p = make_named("ts-beta");
     oltr_policy *pairs = make_named("toprank");
     explains(NULL, &query, &shown, &seen, OLTR_EINVAL, "no policy");
@@ -551,7 +549,6 @@ static void features_are_named_by_candidate_and_number(void **state)
     oltr_ranking shown = {.k = 2, .item = item}, out = {.k = 2, .item = list};
     oltr_feedback seen = {.n_examined = 2, .reward = reward};
     oltr_error e;
-    (void)state;
     oltr_policy *p = make_named("lints");
     oltr_scratch *scratch = oltr_scratch_new(p);
     x[2][3] = 2e6F;

@@ -95,7 +95,6 @@ static void resizes_that_cannot_be(void **state)
     variant gts = variant_of("gts");
     oltr_settings s = settings_for(&gts, FEW);
     oltr_error error;
-    (void)state;
     oltr_policy *p = make_named("ts-beta", FEW, SHAPES);
     oltr_policy *plain = make_named("gts", FEW, NO_PRIOR);
     oltr_policy *pairs = make_named("toprank", FEW, NO_PRIOR);
@@ -123,7 +122,6 @@ static void what_was_learned_must_fit(void **state)
 {
     oltr_policy *p = make_named("logts", 400, NO_PRIOR);
     oltr_error error = {OLTR_OK, ""};
-    (void)state;
     for (uint64_t seed = 1; seed < 25; seed++)
         teach(p, seed, MANY);
     image before = image_of(p);

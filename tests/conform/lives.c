@@ -588,7 +588,6 @@ static void known_forgeries_are_refused(void **state)
                  {"logts-newton", "theta", -1.5e308},
                  {"cascade-woful", "moment", 1e100},
                  {"lints-cascade", "moment", 1e308}};
-    (void)state;
     for (size_t i = 0; i < COUNT(known); i++) {
         life l = {.info = oltr_policy_info_by_name(known[i].kind, NULL), .d = {4711 + i}};
         oltr_error error = {OLTR_OK, ""};

@@ -574,7 +574,6 @@ static void a_bound_is_not_more_than_the_need(void **state)
  * default. */
 static void bombs_are_defused(void **state)
 {
-    (void)state;
     static const struct {
         const char *kind;
         uint32_t items;
@@ -641,7 +640,6 @@ static void lies_cost_nothing(void **state)
 
 static void bad_load_options_are_refused(void **state)
 {
-    (void)state;
     oltr_policy *p = hooked_policy(oltr_policy_info_at(0), NULL);
     image m = image_of(p);
     oltr_memory half = {.give = purse_give};
@@ -685,7 +683,6 @@ static oltr_status through_a_file(const void *context)
 
 static void files_without_memory(void **state)
 {
-    (void)state;
     char path[] = "/tmp/oltr-memory-XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);
@@ -760,7 +757,6 @@ static oltr_status load_trial(const void *context)
 
 static void the_simulator_without_memory(void **state)
 {
-    (void)state;
     char path[] = "/tmp/oltr-memory-XXXXXX";
     int file = mkstemp(path);
     oltr_contestant policies[3] = {{.label = "one"}, {.label = "two"}, {.label = "three"}};
@@ -780,7 +776,6 @@ static void the_simulator_without_memory(void **state)
 
 static void checkpoints_without_memory(void **state)
 {
-    (void)state;
     uint64_t out[64];
     until_failure = 0;
     uint32_t n = oltr_checkpoints(1000, 10, out, 64);

@@ -67,7 +67,6 @@ static oltr_status fail_with(oltr_error *error, oltr_status code, const char *wo
 
 static oltr_status check(const oltr_world *world, oltr_error *error)
 {
-    (void)error;
     return world->custom ? OLTR_OK : OLTR_EINVAL;
 }
 
@@ -75,7 +74,6 @@ static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replica
                         oltr_instance *out, oltr_error *error)
 {
     const plan *p = world->custom;
-    (void)seed;
     if (p->draw_fails && replication + 1 == (uint64_t)p->draw_fails)
         return fail_with(error, OLTR_EDATA, "the well is dry");
     while (p->draws_long && out->stop) /* stop is NULL in the check before a run */
@@ -89,7 +87,6 @@ static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replica
 
 static int moving(const oltr_world *world)
 {
-    (void)world;
     return 1;
 }
 
@@ -97,7 +94,6 @@ static oltr_status advance(const oltr_world *world, uint64_t seed, uint64_t repl
                            uint64_t round, oltr_instance *truth, oltr_error *error)
 {
     const plan *p = world->custom;
-    (void)seed;
     if (p->fails_at == round)
         return fail_with(error, OLTR_EIO, "the round was lost");
     if (p->shrink)
@@ -203,7 +199,6 @@ static double regret_of(const oltr_results *r, uint32_t policy)
 static void rows_that_are_pointed_at_are_those_that_are_ranked(void **state)
 {
     stage copied, pointed;
-    (void)state;
     set_stage(&copied, "lints");
     set_stage(&pointed, "lints");
     pointed.plan.repoint = 1;
@@ -219,7 +214,6 @@ static void rows_that_are_pointed_at_are_those_that_are_ranked(void **state)
 static void items_may_come_and_go(void **state)
 {
     static const char *const kinds[] = {"gts", "lints"};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         stage s;
         set_stage(&s, kinds[i]);
@@ -238,7 +232,6 @@ static void items_may_come_and_go(void **state)
 static void every_policy_begins_with_the_drawn_instance(void **state)
 {
     stage s;
-    (void)state;
     set_stage(&s, "gts");
     s.plan.builds = 1;
     s.e.rounds = 100;
@@ -251,7 +244,6 @@ static void every_policy_begins_with_the_drawn_instance(void **state)
 static void threads_are_begun_and_ended(void **state)
 {
     stage s;
-    (void)state;
     set_stage(&s, "gts");
     oltr_results *r = play(&s);
     assert_true(s.plan.begun > 1);
@@ -283,7 +275,6 @@ static void run_fails(const stage *s, oltr_status status, const char *words)
 static void failures_come_out(void **state)
 {
     stage s;
-    (void)state;
     set_stage(&s, "gts");
     s.plan.fails_at = 7;
     run_fails(&s, OLTR_EIO, "round 7: the round was lost");
@@ -297,7 +288,6 @@ static void failures_come_out(void **state)
 static void changes_that_are_not_allowed(void **state)
 {
     stage s;
-    (void)state;
     set_stage(&s, "gts");
     s.plan.grows = 1;
     run_fails(&s, OLTR_EITEM,
@@ -309,26 +299,18 @@ static void changes_that_are_not_allowed(void **state)
 
 static double no_number(const oltr_world *world, const oltr_instance *truth, uint32_t k)
 {
-    (void)world;
-    (void)truth;
-    (void)k;
     return NAN;
 }
 
 static uint32_t too_many(const oltr_world *world, const oltr_instance *truth, const oltr_rng *round,
                          const oltr_ranking *shown, double *reward)
 {
-    (void)world;
-    (void)truth;
-    (void)round;
-    (void)reward;
     return shown->k + 1;
 }
 
 static void users_that_fail(void **state)
 {
     stage s;
-    (void)state;
     set_stage(&s, "gts");
     s.clicks.best = no_number;
     run_fails(&s, OLTR_EVALUE, "click model own users gave");
@@ -342,7 +324,6 @@ static void an_attraction_that_is_no_number(void **state)
 {
     oltr_world_ops still = own_world;
     stage s;
-    (void)state;
     still.moves = NULL;
     still.advance = NULL;
     set_stage(&s, "random");
@@ -356,7 +337,6 @@ static void operations_of_another_size(void **state)
     oltr_world_ops newer = own_world;
     oltr_error error = {OLTR_OK, ""};
     stage s;
-    (void)state;
     set_stage(&s, "gts");
     s.e.world.custom_kind = &newer;
     newer.size = 0; /* the first layout */
@@ -376,7 +356,6 @@ static void options_of_another_size(void **state)
     oltr_read_options reading = {.size = sizeof reading + 1};
     oltr_error error = {OLTR_OK, ""};
     stage s;
-    (void)state;
     set_stage(&s, "gts");
     oltr_results *r = oltr_results_new(&s.e, 1, &error);
     assert_int_equal(oltr_run(&s.e, 1, &options, r, &error), OLTR_EINVAL);
@@ -440,7 +419,6 @@ static void long_rounds_are_asked_about_and_told_of(void **state)
 {
     stage s;
     looker l = {.orderly = 1};
-    (void)state;
     set_stage(&s, "gts");
     s.clicks.scan = slow_scan;
     s.e.replications = 1;
@@ -466,7 +444,6 @@ static void a_long_replication_can_be_stopped(void **state)
 {
     stage s;
     looker l = {.stop_after = 20, .orderly = 1};
-    (void)state;
     set_stage(&s, "gts");
     s.clicks.scan = slow_scan;
     s.e.replications = 1;
@@ -484,7 +461,6 @@ static void a_long_drawing_can_be_stopped(void **state)
 {
     stage s;
     looker l = {.stop_after = 1000, .orderly = 1};
-    (void)state;
     set_stage(&s, "gts");
     oltr_results *r = oltr_results_new(&s.e, 1, NULL);
     s.plan.draws_long = 1;
@@ -499,7 +475,6 @@ static void reading_a_text_can_be_stopped(void **state)
     looker l = {.stop_after = 1};
     oltr_read_options options = {.threads = 2, .stop = ask, .context = &l, .size = sizeof options};
     oltr_error error = {OLTR_OK, ""};
-    (void)state;
     int fd = mkstemp(path);
     FILE *file = fdopen(fd, "w");
     assert_non_null(file);
@@ -527,7 +502,6 @@ static void drawing_many_items_asks(void **state)
 {
     enum { MANY = 10000 };
     static const char *const kinds[] = {"beta", "linear", "logistic", "scalar"};
-    (void)state;
     for (size_t k = 0; k < 4; k++) {
         double *room = calloc(3 * MANY, sizeof *room), theta = 0;
         float *drawn = calloc(MANY, sizeof *drawn);
@@ -569,7 +543,6 @@ static void extremes_are_those_of_a_sort(void **state)
     enum { MOST = 200 };
     double nu[MOST], sorted[MOST], room[MOST];
     oltr_rng rng = oltr_rng_make(5, 5);
-    (void)state;
     for (uint32_t n = 1; n <= MOST; n += 1 + n / 7) {
         for (uint32_t i = 0; i < n; i++) /* many ties, and either sign */
             sorted[i] = nu[i] = (double)oltr_rng_below(&rng, 1 + n / 3) / 7 - 2;
@@ -615,7 +588,6 @@ static void lists_that_are_all_alike_are_counted(void **state)
 {
     static const char *const clicks[] = {"cascade", "abandon"};
     uint32_t replications = 0;
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(saturated(0.4, clicks[i], &replications), 3);
         assert_int_equal(replications, 3);
@@ -627,7 +599,6 @@ static void lists_that_are_all_alike_are_counted(void **state)
 
 static int make_rows(void **state)
 {
-    (void)state;
     for (uint64_t t = 0; t < DIM; t++)
         all_rows[t] = rows_of(t);
     return 0;

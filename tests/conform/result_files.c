@@ -161,7 +161,6 @@ static void files_of_other_experiments(void **state)
 {
     static const double moved[N] = {0.1, 0.4, 0.05, 0.3, 0.25, 0.6, 0, 0.16};
     float other[N * DIM];
-    (void)state;
     memcpy(other, features, sizeof other);
     other[N * DIM - 1] += 0.01F;
     DIFFERING("fixed", "gts", f->seed++);
@@ -199,7 +198,6 @@ static void results_of_other_experiments(void **state)
 {
     stage one, two;
     oltr_error error = {OLTR_OK, ""};
-    (void)state;
     set_small_stage(&one, "fixed", "gts");
     set_small_stage(&two, "fixed", "gts");
     oltr_experiment points[2] = {one.e, one.e}, more_rounds = one.e;
@@ -219,7 +217,6 @@ static void results_of_other_experiments(void **state)
 
 static int stop_at_once(void *context)
 {
-    (void)context;
     return 1;
 }
 
@@ -227,7 +224,6 @@ static int stop_at_once(void *context)
 static void a_stopped_run_that_cannot_be_kept(void **state)
 {
     stage s;
-    (void)state;
     set_small_stage(&s, "fixed", "gts");
     s.e.rounds = 100000;
     oltr_results *r = new_results(&s.e, 1);

@@ -66,7 +66,7 @@ static const scene scenes[] = {
      {.kind = "scalar", ABANDONED, .abandon = 0.3, .noise_sd = 0.2, .beta_noise = 1},
      false},
 };
-enum { SCENES = sizeof scenes / sizeof *scenes };
+enum { SCENES = COUNT(scenes) };
 
 static inline oltr_world world_of(const scene *s)
 {

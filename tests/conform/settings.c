@@ -340,9 +340,6 @@ static void reserved_room_is_zero(void **state)
 
 static void *take_nothing(void *with, size_t bytes, size_t align)
 {
-    (void)with;
-    (void)bytes;
-    (void)align;
     return NULL;
 }
 
@@ -554,7 +551,6 @@ static bool is_in_file(const char *file, const char *name)
 
 static void every_status_is_provoked(void **state)
 {
-    (void)state;
     for (int s = 0; s < OLTR_STATUS_COUNT; s++) {
         const char *name = oltr_status_name((oltr_status)s);
         if (!provoked_in[s] || (*provoked_in[s] && !is_in_file(provoked_in[s], name)))
@@ -564,7 +560,6 @@ static void every_status_is_provoked(void **state)
 
 static void every_status_has_words(void **state)
 {
-    (void)state;
     for (int s = 0; s < OLTR_STATUS_COUNT; s++) {
         assert_true(strncmp(oltr_status_name((oltr_status)s), "OLTR_", 5) == 0);
         assert_true(strlen(oltr_strerror((oltr_status)s)) >= 2);

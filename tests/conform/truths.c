@@ -48,7 +48,6 @@ static void probabilities_at_full_scale(void **state)
 {
     oltr_world world = world_of(scene_named("linear, fresh"));
     truth w;
-    (void)state;
     world.scale = 1;
     for (uint64_t replication = 0; replication < 2000; replication++) {
         draw_truth(&world, 11, replication, &w);
@@ -186,7 +185,6 @@ static bool any_scene(const scene *s)
 static void random_lists_have_their_regret(void **state)
 {
     stage s;
-    (void)state;
     for (uint32_t k = 1; k <= N; k++) {
         set_small_stage(&s, "fixed", "random");
         s.e.slots = k;
@@ -230,7 +228,6 @@ static void the_ensemble_earns_what_its_list_earns(void **state)
     static const double wrong_a[N] = {9, 1, 8, 1, 1, 1, 1, 1},
                         wrong_b[N] = {1, 9, 2, 9, 9, 9, 9, 9};
     stage s;
-    (void)state;
     set_small_stage(&s, "fixed, given prior", "ensemble");
     expect(oltr_settings_set(&s.policy[0].settings, "prior", "full", NULL), OLTR_OK);
     oltr_results *right = run(&s.e, 1, 1);
@@ -273,7 +270,6 @@ static void the_beta_world_has_its_means(void **state)
 {
     double nu[N];
     stage s;
-    (void)state;
     for (uint32_t i = 0; i < N; i++)
         nu[i] = shape_a[i] / (shape_a[i] + shape_b[i]);
     set_small_stage(&s, "beta, given prior", "random");
@@ -285,7 +281,6 @@ static void the_beta_world_has_its_means(void **state)
  * the mean of a / (a + 10). */
 static void the_beta_world_draws_its_shapes(void **state)
 {
-    (void)state;
     for (uint32_t most = 0; most <= 3; most += 3) {
         double wanted = 0, n = most ? most : 10;
         stage s;
@@ -330,7 +325,6 @@ static oltr_results *two_rounds(const double *nu, uint32_t n, uint32_t replicati
 static void impatient_users_see_less(void **state)
 {
     static const double last[4] = {0, 0, 0, 1};
-    (void)state;
     for (uint32_t look = 0; look <= 2; look++) {
         oltr_results *r = two_rounds(last, 4, 2000, look);
         oltr_outcome first = oltr_results_at(r, 0, 0, 0), second = oltr_results_at(r, 0, 0, 1);
@@ -349,7 +343,6 @@ static void impatient_users_see_less(void **state)
 static void users_leave_at_a_click(void **state)
 {
     static const double nu[3] = {1, 0, 0};
-    (void)state;
     oltr_results *r = two_rounds(nu, 3, 3000, 0);
     oltr_outcome first = oltr_results_at(r, 0, 0, 0), second = oltr_results_at(r, 0, 0, 1);
     assert_true(fabs(first.regret - 1.0 / 3) < 5 * first.regret_se);
@@ -361,7 +354,6 @@ static void users_leave_at_a_click(void **state)
 static void a_wrong_prior_misleads_who_takes_it(void **state)
 {
     stage s;
-    (void)state;
     set_small_stage(&s, "beta, given prior", "gts");
     oltr_contestant *told = add_policy(&s, "ts-beta");
     add_policy(&s, "cascade-klucb");

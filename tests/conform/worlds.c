@@ -317,7 +317,6 @@ static void a_run_is_its_definition(void **state)
 /* Every world of the catalogue is in a scene; dataset_world.c has the one of datasets. */
 static void every_world_has_a_scene(void **state)
 {
-    (void)state;
     for (uint32_t w = 0; w < oltr_world_count(); w++) {
         const char *name = oltr_world_at(w)->name;
         bool found = strcmp(name, "dataset") == 0;

@@ -34,7 +34,7 @@ static const double shapes[][2] = {
     {0.8, 0.8},   {0.9, 1e3},
     {0.99, 0.05}, {0.999999, 0.999999},
 };
-enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+enum { N_SHAPES = COUNT(shapes) };
 
 /* ---- the law of log-odds */
 
@@ -75,7 +75,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     free(draws);
     return 0;
 }
@@ -95,7 +94,6 @@ static size_t fill_scalar(const double *shape, uint64_t replication)
 
 static void scalar_draws_have_the_law_of_their_shapes(void **state)
 {
-    (void)state;
     for (int s = 0; s < N_SHAPES; s++) {
         char what[64];
         const double *shape = shapes[s];
@@ -114,7 +112,6 @@ static void scalar_draws_have_the_law_of_their_shapes(void **state)
 
 static void scalar_draws_have_their_log_odds(void **state)
 {
-    (void)state;
     for (int s = 0; s < N_SHAPES; s++) {
         char what[64];
         const double *shape = shapes[s];
@@ -134,13 +131,12 @@ static void scalar_draws_have_their_log_odds(void **state)
 
 static void tiny_shapes_give_the_right_shares(void **state)
 {
-    (void)state;
     static const double tiny[][2] = {
         {1e-3, 1e-3}, {1e-3, 2e-3}, {1e-2, 1e-2}, {1e-3, 5}, {5, 1e-3}};
     static const double limits[] = {1e-300, 1e-100, 1e-6, 0.5, 0.999};
-    for (size_t s = 0; s < sizeof tiny / sizeof *tiny; s++) {
+    for (size_t s = 0; s < COUNT(tiny); s++) {
         size_t n = fill_scalar(tiny[s], 200 + s);
-        for (size_t l = 0; l < sizeof limits / sizeof *limits; l++) {
+        for (size_t l = 0; l < COUNT(limits); l++) {
             unsigned above = 0;
             for (size_t i = 0; i < n; i++)
                 above += draws[i] > limits[l];
@@ -152,7 +148,6 @@ static void tiny_shapes_give_the_right_shares(void **state)
 
 static void extreme_shapes_give_draws_in_the_interval(void **state)
 {
-    (void)state;
     static const double extreme[] = {1e-300, 1e-10, 1, 1e10, 1e300};
     for (int i = 0; i < 5; i++)
         for (int j = 0; j < 5; j++) {
@@ -160,7 +155,7 @@ static void extreme_shapes_give_draws_in_the_interval(void **state)
             for (int draw = 0; draw < 1000; draw++) {
                 double x = oltr_rng_beta(&rng, extreme[i], extreme[j]);
                 if (!(x >= 0 && x <= 1))
-                    FAIL_WITH("oltr_rng_beta(%g, %g) gives %g", extreme[i], extreme[j], x);
+                    fail_msg("oltr_rng_beta(%g, %g) gives %g", extreme[i], extreme[j], x);
             }
         }
 }
@@ -189,7 +184,6 @@ static size_t fill_scores(const double *shape, uint64_t replication)
 
 static void scores_are_the_log_odds_of_their_shapes(void **state)
 {
-    (void)state;
     for (int s = 0; s < N_SHAPES; s++) {
         char what[64];
         stat_law law = law_of_log_odds(shapes[s][0], shapes[s][1]);
@@ -207,11 +201,10 @@ static void scores_are_the_log_odds_of_their_shapes(void **state)
  * b). */
 static void vanishing_shapes_give_the_right_shares(void **state)
 {
-    (void)state;
     static const double tiny[][2] = {{1e-10, 3e-10},   {1e-30, 1e-30},   {1e-40, 4e-40},
                                      {2e-300, 1e-300}, {1e-200, 1e-300}, {1e-12, 0.5},
                                      {1e-310, 3e-310}, {5e-324, 5e-324}, {1, 5e-324}};
-    for (size_t s = 0; s < sizeof tiny / sizeof *tiny; s++) {
+    for (size_t s = 0; s < COUNT(tiny); s++) {
         size_t n = fill_scores(tiny[s], 300 + s);
         unsigned above = 0;
         for (size_t i = 0; i < n; i++)
@@ -224,7 +217,6 @@ static void vanishing_shapes_give_the_right_shares(void **state)
 /* All shapes side by side, each item drawn once a round: what a ranking does. */
 static void scores_of_mixed_shapes_are_those_of_each(void **state)
 {
-    (void)state;
     enum {
         ROUNDS = (1 << 12) * EFFORT,
         ROOM = (N_SHAPES + NORMAL_GROUP) / NORMAL_GROUP * NORMAL_GROUP

@@ -12,7 +12,7 @@
 enum { N = 1 << 16 }; /* times EFFORT */
 
 static const double shapes[] = {0.01, 0.1, 0.5, 0.999, 1, 1.001, 1.5, 2, 10, 1000, 1e6};
-enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+enum { N_SHAPES = COUNT(shapes) };
 
 /* Wilson and Hilferty (1931): for large shapes, the cube root is normal.  GSL is wrong in the first
  * digit for some x there. */
@@ -71,14 +71,12 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     free(draws);
     return 0;
 }
 
 static void draws_have_the_law_of_their_shape(void **state)
 {
-    (void)state;
     for (int s = 0; s < N_SHAPES; s++) {
         char what[64];
         stat_law law = law_of_gamma(shapes[s]);
@@ -93,7 +91,6 @@ static void draws_have_the_law_of_their_shape(void **state)
 
 static void logarithms_have_the_law_of_their_shape(void **state)
 {
-    (void)state;
     for (int s = 0; s < N_SHAPES; s++) {
         char what[64];
         stat_law law = law_of_log_gamma(shapes[s]);
@@ -110,12 +107,11 @@ static void logarithms_have_the_law_of_their_shape(void **state)
 
 static void tiny_shapes_give_the_right_share_of_tiny_draws(void **state)
 {
-    (void)state;
     static const double tiny[] = {1e-3, 1e-2, 0.05};
     static const double limits[] = {1e-300, 1e-100, 1e-10, 1e-3, 1};
-    for (size_t s = 0; s < sizeof tiny / sizeof *tiny; s++) {
+    for (size_t s = 0; s < COUNT(tiny); s++) {
         size_t n = fill(draws, tiny[s], 200 + s);
-        for (size_t l = 0; l < sizeof limits / sizeof *limits; l++) {
+        for (size_t l = 0; l < COUNT(limits); l++) {
             unsigned above = 0;
             for (size_t i = 0; i < n; i++)
                 above += draws[i] > limits[l];
@@ -127,9 +123,8 @@ static void tiny_shapes_give_the_right_share_of_tiny_draws(void **state)
 
 static void extreme_shapes_give_finite_draws(void **state)
 {
-    (void)state;
     static const double extreme[] = {1e-300, 1e-10, 1e9, 1e15, 1e300};
-    for (size_t s = 0; s < sizeof extreme / sizeof *extreme; s++) {
+    for (size_t s = 0; s < COUNT(extreme); s++) {
         oltr_rng rng = oltr_rng_make(3, s);
         for (int i = 0; i < 10000; i++) {
             double x = oltr_rng_gamma(&rng, extreme[s]);

@@ -104,14 +104,12 @@ static void items_are_unrelated(const char *what, fill_round *draw, const stat_l
 
 static void gauss_scores_of_items_are_unrelated(void **state)
 {
-    (void)state;
     stat_law law = law_of_normal();
     items_are_unrelated("gauss_scores of two items", fill_gauss, &law);
 }
 
 static void beta_scores_of_items_are_unrelated(void **state)
 {
-    (void)state;
     stat_law law = law_of_log_odds(BETA_A, BETA_B);
     items_are_unrelated("beta_scores of two items", fill_beta, &law);
 }
@@ -143,7 +141,6 @@ static void rounds_are_unrelated(const char *what, fill_round *draw, const stat_
 
 static void scores_of_successive_rounds_are_unrelated(void **state)
 {
-    (void)state;
     stat_law normal = law_of_normal(), odds = law_of_log_odds(BETA_A, BETA_B);
     stat_law small = law_of_log_odds(SMALL_A, SMALL_B);
     rounds_are_unrelated("gauss_scores of two rounds", fill_gauss, &normal,
@@ -166,7 +163,6 @@ static void generators_are_unrelated(const char *what, oltr_rng left, oltr_rng r
 
 static void neighbouring_generators_are_unrelated(void **state)
 {
-    (void)state;
     oltr_rng rng = oltr_rng_make(10, 20);
     generators_are_unrelated("streams", oltr_rng_at(rng, 0, 5), oltr_rng_at(rng, 1, 5));
     generators_are_unrelated("rounds", oltr_rng_at(rng, 1, 5), oltr_rng_at(rng, 1, 6));
@@ -182,7 +178,6 @@ static void neighbouring_generators_are_unrelated(void **state)
 
 static void successive_scalar_draws_are_unrelated(void **state)
 {
-    (void)state;
     enum { LAST = 8 };
     double past[LAST + 1] = {0};
     pair_sums lag[LAST] = {{0, 0}};
@@ -201,7 +196,6 @@ static void successive_scalar_draws_are_unrelated(void **state)
 
 static void the_two_normals_of_a_pair_are_unrelated(void **state)
 {
-    (void)state;
     pair_sums pair = {0, 0};
     unsigned sector[64] = {0};
     stat_law law = law_of_normal();
@@ -222,7 +216,6 @@ static void the_two_normals_of_a_pair_are_unrelated(void **state)
 /* Pairs of successive uniforms fill a square evenly, at the top bits and further down. */
 static void pairs_of_uniforms_fill_the_square(void **state)
 {
-    (void)state;
     static const double scales[] = {1, 16, 0x1p16};
     for (int s = 0; s < 3; s++) {
         unsigned cell[256] = {0};

@@ -13,13 +13,11 @@ enum { N = 1 << 17, ITEMS = 1 << 12 }; /* N times EFFORT draws */
 
 static double normal_cdf(double x, const double *parameters)
 {
-    (void)parameters;
     return gsl_cdf_ugaussian_P(x);
 }
 
 static double normal_complement(double x, const double *parameters)
 {
-    (void)parameters;
     return gsl_cdf_ugaussian_Q(x);
 }
 
@@ -100,25 +98,21 @@ static void is_normal(const char *what, fill *draw)
 
 static void scalar_draws_are_normal(void **state)
 {
-    (void)state;
     is_normal("oltr_rng_normal", fill_scalar);
 }
 
 static void scores_of_many_items_are_normal(void **state)
 {
-    (void)state;
     is_normal("gauss_scores over items", fill_scores);
 }
 
 static void scores_of_one_item_over_rounds_are_normal(void **state)
 {
-    (void)state;
     is_normal("gauss_scores over rounds", fill_rounds);
 }
 
 static void both_normals_of_a_pair_are_normal(void **state)
 {
-    (void)state;
     is_normal("the first of box_muller", fill_first_of_pair);
     is_normal("the second of box_muller", fill_second_of_pair);
 }
@@ -132,7 +126,7 @@ static void far_tails_are_right(const char *what, fill *draw, uint64_t blocks)
     static const char *const below[] = {"below -3", "below -4", "below -5", "below -6"};
     static const char *const above[] = {"above 3", "above 4", "above 5", "above 6"};
     static double x[1 << 16];
-    const size_t n = sizeof x / sizeof *x;
+    const size_t n = COUNT(x);
     unsigned low[SIGMAS] = {0}, high[SIGMAS] = {0};
     for (uint64_t block = 0; block < blocks; block++) {
         draw(x, n, 100 + block);
@@ -152,13 +146,11 @@ static void far_tails_are_right(const char *what, fill *draw, uint64_t blocks)
 
 static void scalar_tails_are_right_out_to_six_sigma(void **state)
 {
-    (void)state;
     far_tails_are_right("oltr_rng_normal", fill_scalar, 40 * EFFORT);
 }
 
 static void score_tails_are_right_out_to_six_sigma(void **state)
 {
-    (void)state;
     far_tails_are_right("gauss_scores", fill_scores, 160 * EFFORT);
 }
 
@@ -166,7 +158,6 @@ static void score_tails_are_right_out_to_six_sigma(void **state)
 
 static void scores_are_shifted_and_scaled(void **state)
 {
-    (void)state;
     static const float mean[ITEMS] = {[0] = 0.25f, [1] = -3, [2] = 1e6f},
                        sd[ITEMS] = {[0] = 0.5f, [1] = 1e-3f, [2] = 10};
     static float plain_mean[ITEMS], plain_sd[ITEMS], got[ITEMS], z[ITEMS];

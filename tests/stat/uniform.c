@@ -11,7 +11,6 @@ enum { N = 1 << 17 }; /* times EFFORT */
 
 static void u32_bits_are_fair(void **state)
 {
-    (void)state;
     enum { DRAWS = N * EFFORT };
     oltr_rng rng = oltr_rng_make(1, 1);
     double ones[32] = {0};
@@ -26,13 +25,11 @@ static void u32_bits_are_fair(void **state)
 
 static double uniform_cdf(double x, const double *parameters)
 {
-    (void)parameters;
     return x;
 }
 
 static void uniform_has_its_moments_and_its_law(void **state)
 {
-    (void)state;
     enum { DRAWS = N * EFFORT };
     double *x = exactly(DRAWS, sizeof *x);
     stat_law law = law_of_uniform();
@@ -49,7 +46,6 @@ static void uniform_has_its_moments_and_its_law(void **state)
 
 static void uniform_reaches_down_to_small_numbers(void **state)
 {
-    (void)state;
     oltr_rng rng = oltr_rng_make(3, 1);
     unsigned low = 0, high = 0;
     const double edge = 1e-5;
@@ -64,7 +60,6 @@ static void uniform_reaches_down_to_small_numbers(void **state)
 
 static void uniform_low_digits_are_fair(void **state)
 {
-    (void)state;
     unsigned count[64] = {0};
     oltr_rng rng = oltr_rng_make(4, 1);
     for (int i = 0; i < N * EFFORT; i++)
@@ -75,9 +70,8 @@ static void uniform_low_digits_are_fair(void **state)
 
 static void below_is_fair(void **state)
 {
-    (void)state;
     static const uint32_t sizes[] = {2, 3, 5, 6, 7, 10, 12, 16, 100, 255, 256, 257, 1000};
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    for (size_t s = 0; s < COUNT(sizes); s++) {
         unsigned count[1000] = {0};
         oltr_rng rng = oltr_rng_make(5, sizes[s]);
         for (int i = 0; i < N * EFFORT; i++) {
@@ -91,9 +85,8 @@ static void below_is_fair(void **state)
 
 static void below_is_fair_for_numbers_near_the_word_size(void **state)
 {
-    (void)state;
     static const uint32_t sizes[] = {0x80000001u, 0xC0000000u, 0xAAAAAAABu, UINT32_MAX};
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    for (size_t s = 0; s < COUNT(sizes); s++) {
         unsigned thirds[3] = {0}, remainders[3] = {0};
         oltr_rng rng = oltr_rng_make(6, sizes[s]);
         for (int i = 0; i < N * EFFORT; i++) {
@@ -109,7 +102,6 @@ static void below_is_fair_for_numbers_near_the_word_size(void **state)
 
 static void below_one_is_zero(void **state)
 {
-    (void)state;
     oltr_rng rng = oltr_rng_make(7, 1);
     for (int i = 0; i < 1000; i++)
         assert_int_equal(oltr_rng_below(&rng, 1), 0);
@@ -117,9 +109,8 @@ static void below_one_is_zero(void **state)
 
 static void ties_pick_each_of_n_equally(void **state)
 {
-    (void)state;
     static const uint32_t sizes[] = {2, 3, 7, 100};
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    for (size_t s = 0; s < COUNT(sizes); s++) {
         unsigned by_round[100] = {0}, by_slot[100] = {0};
         oltr_rng base = oltr_rng_make(8, 1);
         for (uint32_t i = 0; i < N * EFFORT / 2; i++) {

@@ -7,6 +7,7 @@
 #include "unit.h"
 #include "engine/base/bytes.h"
 #include "engine/base/error.h"
+#include "engine/base/nearest.h"
 #include "engine/base/layout.h"
 #include "engine/base/memory.h"
 
@@ -14,7 +15,6 @@
 
 static void every_status_has_its_own_name_and_text(void **state)
 {
-    (void)state;
     static const char *const names[] = {
 #define NAME(name, text) "OLTR_" #name,
         OLTR_STATUS_LIST(NAME)
@@ -30,9 +30,8 @@ static void every_status_has_its_own_name_and_text(void **state)
 
 static void a_status_out_of_range_still_has_a_name_and_a_text(void **state)
 {
-    (void)state;
     const int strange[] = {-1, OLTR_STATUS_COUNT, OLTR_STATUS_COUNT + 1, INT32_MAX, INT32_MIN};
-    for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) {
+    for (size_t i = 0; i < COUNT(strange); i++) {
         assert_non_null(oltr_status_name((oltr_status)strange[i]));
         assert_non_null(oltr_strerror((oltr_status)strange[i]));
         assert_true(strlen(oltr_status_name((oltr_status)strange[i])) > 0);
@@ -42,13 +41,11 @@ static void a_status_out_of_range_still_has_a_name_and_a_text(void **state)
 
 static void ok_is_zero(void **state)
 {
-    (void)state;
     assert_int_equal(OLTR_OK, 0);
 }
 
 static void the_version_begins_with_three_numbers(void **state)
 {
-    (void)state;
     const char *at = oltr_version();
     assert_non_null(at);
     for (int part = 0; part < 3; part++) {
@@ -64,7 +61,6 @@ static void the_version_begins_with_three_numbers(void **state)
 
 static void fail_fills_the_error_and_returns_the_code(void **state)
 {
-    (void)state;
     oltr_error error;
     assert_int_equal(set_error(&error, OLTR_EVALUE, "%s is %d", "sigma", -3), OLTR_EVALUE);
     assert_int_equal(error.code, OLTR_EVALUE);
@@ -73,13 +69,11 @@ static void fail_fills_the_error_and_returns_the_code(void **state)
 
 static void fail_accepts_no_error_object(void **state)
 {
-    (void)state;
     assert_int_equal(set_error(NULL, OLTR_EIO, "nobody reads %d", 1), OLTR_EIO);
 }
 
 static void fail_cuts_a_long_sentence_and_ends_it(void **state)
 {
-    (void)state;
     char text[1000];
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = 0;
@@ -103,12 +97,11 @@ static const entry entries[] = {
 
 static const char *nearest(const char *word)
 {
-    return nearest_name(word, entries, sizeof entries / sizeof *entries, sizeof *entries);
+    return nearest_name(word, entries, COUNT(entries), sizeof *entries);
 }
 
 static void a_misspelt_name_finds_the_right_one(void **state)
 {
-    (void)state;
     assert_string_equal(nearest("random"), "random");
     assert_string_equal(nearest("randon"), "random");
     assert_string_equal(nearest("ts_beta"), "ts-beta");
@@ -119,7 +112,6 @@ static void a_misspelt_name_finds_the_right_one(void **state)
 
 static void a_strange_word_finds_nothing(void **state)
 {
-    (void)state;
     char longest[5000];
     memset(longest, 'q', sizeof longest - 1);
     longest[sizeof longest - 1] = 0;
@@ -133,11 +125,10 @@ static void a_strange_word_finds_nothing(void **state)
 
 static void the_plan_puts_arrays_side_by_side_and_aligned(void **state)
 {
-    (void)state;
     static const size_t counts[] = {1, 0, 7, 64, 65, 1000, 3}, sizes[] = {8, 4, 1, 1, 1, 24, 4};
     layout plan = {0, 0};
     size_t end = 0;
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    for (size_t i = 0; i < COUNT(counts); i++) {
         size_t at = layout_take(&plan, counts[i], sizes[i]);
         assert_int_equal(at % LAYOUT_ALIGN, 0);
         assert_true(at >= end);
@@ -150,7 +141,6 @@ static void the_plan_puts_arrays_side_by_side_and_aligned(void **state)
 
 static void the_plan_wastes_less_than_a_line_per_array(void **state)
 {
-    (void)state;
     layout plan = {0, 0};
     for (size_t i = 0; i < 100; i++) {
         size_t before = plan.used;
@@ -161,10 +151,9 @@ static void the_plan_wastes_less_than_a_line_per_array(void **state)
 
 static void a_size_that_does_not_fit_is_an_overflow(void **state)
 {
-    (void)state;
     static const size_t counts[] = {SIZE_MAX, SIZE_MAX / 8 + 1, SIZE_MAX / 2, SIZE_MAX / 4 + 1},
                         sizes[] = {1, 8, 2, 8};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    for (size_t i = 0; i < COUNT(counts); i++) {
         layout plan = {128, 0};
         layout_take(&plan, counts[i], sizes[i]);
         assert_int_equal(plan.overflow, 1);
@@ -173,7 +162,6 @@ static void a_size_that_does_not_fit_is_an_overflow(void **state)
 
 static void a_sum_that_does_not_fit_is_an_overflow_that_stays(void **state)
 {
-    (void)state;
     layout plan = {0, 0};
     for (int i = 0; i < 16; i++)
         layout_take(&plan, SIZE_MAX / 8, 1);
@@ -185,7 +173,7 @@ static void a_sum_that_does_not_fit_is_an_overflow_that_stays(void **state)
 /* ---- bytes */
 
 static const double round_trip[] = {0.0, -0.0, 1.5, -1e300, 5e-324, INFINITY, -INFINITY, NAN};
-enum { ROUND_TRIP = sizeof round_trip / sizeof *round_trip };
+enum { ROUND_TRIP = COUNT(round_trip) };
 
 static void put_everything(writer *w)
 {
@@ -197,7 +185,6 @@ static void put_everything(writer *w)
 
 static void what_is_written_is_read_back_to_the_bit(void **state)
 {
-    (void)state;
     unsigned char buffer[256];
     writer w = {buffer, sizeof buffer, 0};
     put_everything(&w);
@@ -217,7 +204,6 @@ static void what_is_written_is_read_back_to_the_bit(void **state)
 
 static void numbers_are_little_endian(void **state)
 {
-    (void)state;
     static const unsigned char expected[] = {4, 3, 2, 1, 8, 7, 6, 5, 4,    3,
                                              2, 1, 0, 0, 0, 0, 0, 0, 0xF8, 0x3F};
     unsigned char buffer[sizeof expected];
@@ -232,7 +218,6 @@ static void numbers_are_little_endian(void **state)
 
 static void a_writer_without_memory_counts(void **state)
 {
-    (void)state;
     writer w = {NULL, 0, 0};
     put_everything(&w);
     assert_int_equal(w.used, 4 + 8 + 8 * ROUND_TRIP + 3);
@@ -240,7 +225,6 @@ static void a_writer_without_memory_counts(void **state)
 
 static void a_writer_without_room_counts_on_and_writes_nothing_beyond(void **state)
 {
-    (void)state;
     unsigned char whole[256];
     writer full = {whole, sizeof whole, 0};
     put_everything(&full);
@@ -265,7 +249,6 @@ static void read_everything(reader *r)
 
 static void every_truncation_is_noticed_and_stays_noticed(void **state)
 {
-    (void)state;
     unsigned char whole[256];
     writer full = {whole, sizeof whole, 0};
     put_everything(&full);
@@ -283,7 +266,6 @@ static void every_truncation_is_noticed_and_stays_noticed(void **state)
 
 static void after_a_failure_nothing_more_is_read(void **state)
 {
-    (void)state;
     const unsigned char bytes[6] = {1, 2, 3, 4, 5, 6};
     reader r = {bytes, sizeof bytes, 0};
     (void)get_u64(&r);
@@ -294,7 +276,6 @@ static void after_a_failure_nothing_more_is_read(void **state)
 
 static void a_length_that_lies_is_refused(void **state)
 {
-    (void)state;
     const unsigned char bytes[16] = {0};
     for (size_t n = 3; n < 1000; n++) {
         double *value = exactly(n, sizeof *value);
@@ -311,7 +292,6 @@ static void a_length_that_lies_is_refused(void **state)
 
 static void the_checksum_is_crc64_xz(void **state)
 {
-    (void)state;
     assert_true(crc64("123456789", 9) == 0x995DC9BBDF1939FAu);
     assert_true(crc64("", 0) == 0);
 }
@@ -328,16 +308,15 @@ static uint64_t crc64_slow(const unsigned char *bytes, size_t n)
     return ~crc;
 }
 
-static void fill(unsigned char *bytes, size_t n, source *from)
+static void fill(unsigned char *bytes, size_t n, dice *from)
 {
     for (size_t i = 0; i < n; i++)
-        bytes[i] = (unsigned char)next_below(from, 256);
+        bytes[i] = (unsigned char)below(from, 256);
 }
 
 static void the_checksum_agrees_with_the_bitwise_one_at_every_length_and_alignment(void **state)
 {
-    (void)state;
-    source from = {1};
+    dice from = {1};
     unsigned char bytes[300];
     fill(bytes, sizeof bytes, &from);
     for (size_t start = 0; start < 8; start++)
@@ -347,8 +326,7 @@ static void the_checksum_agrees_with_the_bitwise_one_at_every_length_and_alignme
 
 static void every_single_flipped_bit_changes_the_checksum(void **state)
 {
-    (void)state;
-    source from = {2};
+    dice from = {2};
     unsigned char bytes[1000];
     fill(bytes, sizeof bytes, &from);
     uint64_t right = crc64(bytes, sizeof bytes);
@@ -370,15 +348,14 @@ static void flip_burst(unsigned char *bytes, size_t start, size_t length, uint64
 
 static void every_burst_of_up_to_64_bits_changes_the_checksum(void **state)
 {
-    (void)state;
-    source from = {3};
+    dice from = {3};
     unsigned char bytes[200];
     fill(bytes, sizeof bytes, &from);
     uint64_t right = crc64(bytes, sizeof bytes);
     for (int i = 0; i < 10000 * EFFORT; i++) {
-        size_t length = 1 + next_below(&from, 64),
-               start = next_below(&from, (uint32_t)(8 * sizeof bytes - length + 1));
-        uint64_t pattern = next_bits(&from);
+        size_t length = 1 + below(&from, 64),
+               start = below(&from, (uint32_t)(8 * sizeof bytes - length + 1));
+        uint64_t pattern = roll(&from);
         flip_burst(bytes, start, length, pattern);
         assert_true(crc64(bytes, sizeof bytes) != right);
         flip_burst(bytes, start, length, pattern);
@@ -390,7 +367,6 @@ static void every_burst_of_up_to_64_bits_changes_the_checksum(void **state)
 
 static void memory_is_aligned_and_zero(void **state)
 {
-    (void)state;
     for (size_t bytes = 1; bytes < 100000; bytes = bytes * 3 + 1) {
         unsigned char *block[3];
         for (int i = 0; i < 3;
@@ -432,7 +408,6 @@ static void give_to_tray(void *with, void *memory, size_t bytes)
 
 static void memory_of_a_hook_is_wiped_and_given_back(void **state)
 {
-    (void)state;
     unsigned char room[100];
     tray t = {.block = room};
     oltr_memory hook = {take_from_tray, give_to_tray, &t};
@@ -453,7 +428,6 @@ static void memory_of_a_hook_is_wiped_and_given_back(void **state)
 
 static void a_hook_is_whole_or_none(void **state)
 {
-    (void)state;
     oltr_memory whole = {take_from_tray, give_to_tray, NULL}, none = {NULL, NULL, NULL};
     oltr_memory taker = {take_from_tray, NULL, NULL}, giver = {NULL, give_to_tray, NULL};
     assert_true(memory_is_whole(&whole) && memory_is_whole(&none) && memory_is_whole(NULL));

@@ -21,7 +21,7 @@ static unsigned char *saved(size_t *n, oltr_dataset **dataset)
     oltr_error error;
     *dataset = must_read(write_text("small", small), NULL, NULL);
     if (oltr_dataset_save(*dataset, path_of("small.saved"), &error) != OLTR_OK)
-        FAIL_WITH("%s", error.msg);
+        fail_msg("%s", error.msg);
     return read_bytes(path_of("small.saved"), n);
 }
 
@@ -29,7 +29,6 @@ static unsigned char *saved(size_t *n, oltr_dataset **dataset)
 
 static void a_saved_dataset_comes_back(void **state)
 {
-    (void)state;
     oltr_dataset *d;
     size_t n, again;
     oltr_read_report r;
@@ -58,20 +57,19 @@ static void a_saved_dataset_comes_back(void **state)
 /* Larger than a few chunks of the digest, so that threads share the work. */
 static void a_large_one_comes_back_with_any_threads(void **state)
 {
-    (void)state;
     enum { ROWS = 30000, DIM = 40 };
     uint64_t query[ROWS / 10];
     uint32_t first[ROWS / 10 + 1];
     uint8_t *grade = exactly(ROWS, 1);
     float *x = exactly((size_t)ROWS * DIM, sizeof *x);
-    source from = {5};
+    dice from = {5};
     for (uint32_t q = 0; q <= ROWS / 10; q++) {
         first[q] = 10 * q;
         if (q < ROWS / 10)
-            query[q] = next_bits(&from);
+            query[q] = roll(&from);
     }
     for (uint32_t i = 0; i < ROWS * DIM; i++)
-        x[i] = (float)next_unit(&from);
+        x[i] = (float)unit(&from);
     oltr_dataset mine = {.n_queries = ROWS / 10,
                          .n_rows = ROWS,
                          .dim = DIM,
@@ -89,8 +87,8 @@ static void a_large_one_comes_back_with_any_threads(void **state)
     size_t n;
     unsigned char *bytes = read_bytes(path_of("large.saved"), &n);
     for (uint32_t i = 0; i < 60; i++) {
-        size_t at = (size_t)(next_bits(&from) % n);
-        unsigned char bit = (unsigned char)(1u << next_below(&from, 8));
+        size_t at = (size_t)(roll(&from) % n);
+        unsigned char bit = (unsigned char)(1u << below(&from, 8));
         bytes[at] ^= bit;
         assert_null(oltr_dataset_read(write_bytes("flipped", bytes, n),
                                       &(oltr_read_options){.threads = 2}, NULL, NULL));
@@ -103,7 +101,6 @@ static void a_large_one_comes_back_with_any_threads(void **state)
 
 static void what_is_cut_is_refused(void **state)
 {
-    (void)state;
     oltr_dataset *d;
     size_t n;
     unsigned char *bytes = saved(&n, &d);
@@ -124,7 +121,6 @@ static void what_is_cut_is_refused(void **state)
 
 static void every_flipped_bit_is_refused(void **state)
 {
-    (void)state;
     oltr_dataset *d;
     size_t n;
     unsigned char *bytes = saved(&n, &d);
@@ -135,7 +131,7 @@ static void every_flipped_bit_is_refused(void **state)
         unsigned char byte = (unsigned char)(bytes[bit / 8] ^ 1u << bit % 8);
         assert_int_equal(pwrite(fd, &byte, 1, (off_t)(bit / 8)), 1);
         if (oltr_dataset_read(path, NULL, NULL, &error))
-            FAIL_WITH("bit %zu of byte %zu can be flipped", bit % 8, bit / 8);
+            fail_msg("bit %zu of byte %zu can be flipped", bit % 8, bit / 8);
         assert_true(error.code != OLTR_OK && error.msg[0]);
         assert_int_equal(pwrite(fd, &bytes[bit / 8], 1, (off_t)(bit / 8)), 1);
     }
@@ -189,12 +185,11 @@ static void expect_lie(unsigned char *bytes, size_t n, oltr_status code, const c
     oltr_error error = {OLTR_OK, ""};
     assert_null(oltr_dataset_read(write_bytes("lie", bytes, n), NULL, NULL, &error));
     if (error.code != code || !strstr(error.msg, words))
-        FAIL_WITH("%s: %s, instead of %s", oltr_status_name(error.code), error.msg, words);
+        fail_msg("%s: %s, instead of %s", oltr_status_name(error.code), error.msg, words);
 }
 
 static void lies_are_refused(void **state)
 {
-    (void)state;
     oltr_dataset *d;
     size_t n;
     unsigned char *good = saved(&n, &d), *bytes = exactly(n, 1);
@@ -219,7 +214,7 @@ static void lies_are_refused(void **state)
                   {AT_LENIENT, 4, 3, OLTR_ECORRUPT, "impossible"},
                   {AT_UNUSED, 1, 1, OLTR_ECORRUPT, "impossible"},
                   {AT_SEAL - 1, 1, 1, OLTR_ECORRUPT, "impossible"}};
-    for (size_t i = 0; i < sizeof header / sizeof *header; i++) {
+    for (size_t i = 0; i < COUNT(header); i++) {
         memcpy(bytes, good, n);
         set_little(bytes + header[i].at, header[i].size, header[i].value);
         set_little(bytes + AT_SEAL, 8, digest(bytes, AT_SEAL));
@@ -231,7 +226,7 @@ static void lies_are_refused(void **state)
     expect_lie(bytes, n, OLTR_ECORRUPT, "impossible");
     static const uint32_t rows[][4] = {{1, 2, 3, 4}, {0, 2, 3, 5},          {0, 2, 2, 4},
                                        {0, 3, 2, 4}, {0, 0xFFFFFFFF, 3, 4}, {0, 4, 4, 4}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         memcpy(bytes, good, n);
         for (int j = 0; j < 4; j++)
             set_little(bytes + first_row + 4 * (size_t)j, 4, rows[i][j]);
@@ -263,7 +258,6 @@ static void lies_are_refused(void **state)
 
 static void what_cannot_be_saved_is_refused(void **state)
 {
-    (void)state;
     static const uint64_t query[] = {1, 2};
     static const uint32_t first[] = {0, 1, 2}, empty[] = {0, 2, 2};
     static const uint8_t grade[] = {0, 1};
@@ -293,7 +287,6 @@ static void what_cannot_be_saved_is_refused(void **state)
 
 static void a_file_has_more_features_than_allowed(void **state)
 {
-    (void)state;
     oltr_dataset *d;
     size_t n;
     oltr_error error;
@@ -314,7 +307,7 @@ static int opened_from_cache(const char *path, const oltr_read_options *options)
     oltr_dataset *d = oltr_dataset_open(path, options, &r, &error);
     oltr_dataset *text = oltr_dataset_read(path, options, NULL, NULL);
     if (!d || !text)
-        FAIL_WITH("%s", error.msg);
+        fail_msg("%s", error.msg);
     assert_same_dataset(d, text);
     oltr_dataset_free(text);
     oltr_dataset_free(d);
@@ -329,7 +322,6 @@ static void set_time(const char *path, time_t seconds, long nanoseconds)
 
 static void the_cache_is_taken_when_it_is_of_the_text(void **state)
 {
-    (void)state;
     const char *path = write_text("text", small);
     set_time(path, 1000000000, 5);
     assert_false(opened_from_cache(path, NULL));
@@ -353,7 +345,6 @@ static void the_cache_is_taken_when_it_is_of_the_text(void **state)
  * see it. */
 static void a_checked_text_hides_no_change(void **state)
 {
-    (void)state;
     size_t n = 1 << 20;
     char *words = exactly(n, 1);
     const oltr_read_options checked = {.check_text = 1};
@@ -377,7 +368,6 @@ static void a_checked_text_hides_no_change(void **state)
 
 static void a_change_within_a_tick_of_the_clock_is_seen(void **state)
 {
-    (void)state;
     struct timespec now;
     const char *path = write_text("tick", "1 qid:1 1:1\n");
     clock_gettime(CLOCK_REALTIME, &now);
@@ -398,7 +388,6 @@ static void a_change_within_a_tick_of_the_clock_is_seen(void **state)
 
 static void gzip_has_a_cache_too(void **state)
 {
-    (void)state;
     const char *path = write_gzip("packed.gz", small, strlen(small));
     assert_false(opened_from_cache(path, NULL));
     assert_true(opened_from_cache(path, NULL));
@@ -406,7 +395,6 @@ static void gzip_has_a_cache_too(void **state)
 
 static void the_report_is_kept_with_the_cache(void **state)
 {
-    (void)state;
     oltr_read_report first, second;
     oltr_read_options lenient = {.lenient = 1};
     const char *path = write_text("report", "0 qid:1 1:1e99 1:1\nx\n");
@@ -423,7 +411,6 @@ static void the_report_is_kept_with_the_cache(void **state)
 
 static void options_that_would_read_otherwise_do_not_take_it(void **state)
 {
-    (void)state;
     oltr_error error;
     oltr_read_options lenient = {.lenient = 1}, narrow = {.lenient = 1, .most_features = 7},
                       strict = {.lenient = 0};
@@ -442,7 +429,6 @@ static void options_that_would_read_otherwise_do_not_take_it(void **state)
 
 static void a_damaged_cache_is_made_anew(void **state)
 {
-    (void)state;
     size_t n;
     const char *path = write_text("hurt", small);
     assert_false(opened_from_cache(path, NULL));
@@ -459,7 +445,6 @@ static void a_damaged_cache_is_made_anew(void **state)
 
 static void a_place_that_cannot_be_written_is_no_error(void **state)
 {
-    (void)state;
     const char *path = write_text("stuck", small);
     assert_int_equal(mkdir(path_of("stuck.oltr"), 0700), 0);
     assert_int_equal(mkdir(path_of("stuck.oltr/full"), 0700), 0);
@@ -473,7 +458,6 @@ static void a_place_that_cannot_be_written_is_no_error(void **state)
 
 static void a_cache_opens_by_its_own_name(void **state)
 {
-    (void)state;
     oltr_read_report r;
     const char *path = write_text("named", small);
     assert_false(opened_from_cache(path, NULL));
@@ -511,12 +495,11 @@ static uint64_t slow_digest(const unsigned char *bytes, size_t n)
 
 static void the_digest_is_what_it_is_said_to_be(void **state)
 {
-    (void)state;
     unsigned char bytes[700] = {0};
-    source from = {8};
+    dice from = {8};
     for (size_t n = 0; n <= sizeof bytes; n++) {
         if (n)
-            bytes[n - 1] = (unsigned char)next_word(&from);
+            bytes[n - 1] = (unsigned char)roll32(&from);
         assert_true(digest(bytes, n) == slow_digest(bytes, n));
     }
     assert_true(digest("", 0) != digest("\0", 1));
@@ -525,7 +508,7 @@ static void the_digest_is_what_it_is_said_to_be(void **state)
     unsigned char part[4][8];
     uint64_t one = 0, many = 0;
     for (size_t i = 0; i < n; i++)
-        large[i] = (unsigned char)next_word(&from);
+        large[i] = (unsigned char)roll32(&from);
     for (size_t i = 0; i < 4; i++)
         set_little(part[i], 8, slow_digest(large + i * DIGEST_CHUNK, i < 3 ? DIGEST_CHUNK : 5));
     assert_true(digest_all(large, n, 1, NULL, &one) && digest_all(large, n, 5, NULL, &many));

@@ -43,7 +43,6 @@ static void same_segment(const clock_segment *left, const clock_segment *right)
 
 static void segments_tile_the_rounds(void **state)
 {
-    (void)state;
     for (int v = 0; v < N_SLOW; v++) {
         uint64_t expected = 1;
         int count = 0;
@@ -61,7 +60,6 @@ static void segments_tile_the_rounds(void **state)
 
 static void every_round_finds_its_own_segment(void **state)
 {
-    (void)state;
     for (int v = 0; v < N_SLOW; v++) {
         clock_segment segment = clock_segment_of(1, slow[v]);
         for (uint64_t t = 1; t <= 10000 * EFFORT; t++) {
@@ -75,15 +73,14 @@ static void every_round_finds_its_own_segment(void **state)
 
 static void a_segment_is_the_same_from_each_of_its_rounds(void **state)
 {
-    (void)state;
-    source from = {1};
+    dice from = {1};
     for (int v = 0; v < N_SLOW; v++)
         for (clock_segment at = clock_segment_of(1, slow[v]); at.first <= HORIZON;
              at = clock_segment_of(at.last + 1, slow[v]))
             for (int i = 0; i < 50; i++) {
                 uint64_t t = i == 0   ? at.first
                              : i == 1 ? at.last
-                                      : at.first + next_bits(&from) % (at.last - at.first + 1);
+                                      : at.first + roll(&from) % (at.last - at.first + 1);
                 clock_segment other = clock_segment_of(t, slow[v]);
                 same_segment(&at, &other);
             }
@@ -91,7 +88,6 @@ static void a_segment_is_the_same_from_each_of_its_rounds(void **state)
 
 static void a_segment_spans_its_rounds(void **state)
 {
-    (void)state;
     for (int v = 0; v < N_SLOW; v++)
         for (clock_segment at = clock_segment_of(1, slow[v]); at.first <= HORIZON;
              at = clock_segment_of(at.last + 1, slow[v])) {
@@ -104,7 +100,6 @@ static void a_segment_spans_its_rounds(void **state)
 
 static void segments_go_on_to_the_last_round(void **state)
 {
-    (void)state;
     const uint64_t last = ((uint64_t)1 << 48) - 1;
     for (int v = 0; v < N_SLOW; v++)
         for (uint64_t t = HORIZON; t <= last; t = t * 3 + 1) {
@@ -138,14 +133,14 @@ static uint64_t rounds_of(const clock_segment *segment)
     return length < 40 ? length : 40;
 }
 
-static clock_segment draw_segment(source *from, slow_variable *variable)
+static clock_segment draw_segment(dice *from, slow_variable *variable)
 {
     return clock_segment_of((uint64_t)log_uniform(from, 1, (double)HORIZON), variable);
 }
 
-static double draw_shape(source *from)
+static double draw_shape(dice *from)
 {
-    return next_below(from, 3) ? log_uniform(from, 1e-3, 1e6) : 1 + next_below(from, 30);
+    return below(from, 3) ? log_uniform(from, 1e-3, 1e6) : 1 + below(from, 30);
 }
 
 static int quantile_series_holds(double a, double b, const clock_segment *segment)
@@ -159,7 +154,7 @@ static int quantile_series_holds(double a, double b, const clock_segment *segmen
         double got = value_at(&series, log_time(t)),
                right = beta_quantile_upper(a, b, 1 / (double)t);
         if (!(fabs(got - right) <= 1e-9))
-            FAIL_WITH(
+            fail_msg(
                 "quantile_series(%.17g, %.17g) on rounds %llu..%llu: %.17g at %llu, right is %.17g",
                 a, b, (unsigned long long)segment->first, (unsigned long long)segment->last, got,
                 (unsigned long long)t, right);
@@ -175,8 +170,7 @@ static void report(const char *what, int held, int asked)
 
 static void quantile_series_equals_the_quantile_over_all_shapes(void **state)
 {
-    (void)state;
-    source from = {2};
+    dice from = {2};
     int held = 0, asked = 2500 * EFFORT;
     for (int i = 0; i < asked; i++) {
         clock_segment segment = draw_segment(&from, log_time);
@@ -187,12 +181,11 @@ static void quantile_series_equals_the_quantile_over_all_shapes(void **state)
 
 static void quantile_series_equals_the_quantile_for_counts(void **state)
 {
-    (void)state;
-    source from = {3};
+    dice from = {3};
     int held = 0, asked = 2500 * EFFORT;
     for (int i = 0; i < asked; i++) {
         clock_segment segment = draw_segment(&from, log_time);
-        double n = floor(log_uniform(&from, 1, 1e6)), s = floor((n + 1) * next_unit(&from));
+        double n = floor(log_uniform(&from, 1, 1e6)), s = floor((n + 1) * unit(&from));
         held += quantile_series_holds(1 + s, 1 + n - s, &segment);
     }
     report("Beta(1 + clicks, 1 + rest), up to 1e6 views", held, asked);
@@ -200,10 +193,9 @@ static void quantile_series_equals_the_quantile_for_counts(void **state)
 
 static void quantile_series_equals_the_quantile_in_every_segment(void **state)
 {
-    (void)state;
     static const double shapes[][2] = {{1, 1},     {1, 10},  {10, 1},     {2, 40},
                                        {0.5, 0.5}, {0.1, 3}, {300, 5000}, {1e6, 1e6}};
-    enum { N = sizeof shapes / sizeof *shapes };
+    enum { N = COUNT(shapes) };
     for (int k = 0; k < N; k++) {
         int held = 0, asked = 0;
         clock_segment at = clock_segment_of(1, log_time);
@@ -227,16 +219,16 @@ static int kl_series_holds(double n, double p, const clock_segment *segment,
         uint64_t t = round_of(segment, i, rounds);
         double got = value_at(&series, variable(t)), right = kl_upper(p, variable(t) / n);
         if (!(fabs(got - right) <= 1e-10))
-            FAIL_WITH("kl_series(%.17g, %.17g) on rounds %llu..%llu: %.17g at %llu, right is %.17g",
-                      n, p, (unsigned long long)segment->first, (unsigned long long)segment->last,
-                      got, (unsigned long long)t, right);
+            fail_msg("kl_series(%.17g, %.17g) on rounds %llu..%llu: %.17g at %llu, right is %.17g",
+                     n, p, (unsigned long long)segment->first, (unsigned long long)segment->last,
+                     got, (unsigned long long)t, right);
     }
     return 1;
 }
 
-static double draw_clicks(source *from, double n)
+static double draw_clicks(dice *from, double n)
 {
-    switch (next_below(from, 6)) {
+    switch (below(from, 6)) {
     case 0:
         return 0;
     case 1:
@@ -244,14 +236,13 @@ static double draw_clicks(source *from, double n)
     case 2:
         return n < 2 ? 1 : n - 1;
     default:
-        return floor((n + 1) * next_unit(from));
+        return floor((n + 1) * unit(from));
     }
 }
 
 static void kl_series_equals_the_bound_for_counts(void **state)
 {
-    (void)state;
-    source from = {4};
+    dice from = {4};
     for (int v = 1; v < N_SLOW; v++) {
         int held = 0, asked = 2500 * EFFORT;
         for (int i = 0; i < asked; i++) {
@@ -265,25 +256,23 @@ static void kl_series_equals_the_bound_for_counts(void **state)
 
 static void kl_series_equals_the_bound_for_fading_counts(void **state)
 {
-    (void)state;
-    source from = {5};
+    dice from = {5};
     int held = 0, asked = 2000 * EFFORT;
     for (int i = 0; i < asked; i++) { /* sums multiplied by forgetting are no whole numbers */
         clock_segment segment = draw_segment(&from, released_budget);
-        held += kl_series_holds(log_uniform(&from, 1e-3, 1e6), next_unit(&from), &segment,
-                                released_budget);
+        held +=
+            kl_series_holds(log_uniform(&from, 1e-3, 1e6), unit(&from), &segment, released_budget);
     }
     report("counts 1e-3..1e6", held, asked);
 }
 
 static void equal_arguments_give_equal_bits(void **state)
 {
-    (void)state;
-    source from = {6};
+    dice from = {6};
     for (int i = 0; i < 2000; i++) {
         clock_segment segment = draw_segment(&from, log_time),
                       same = clock_segment_of(segment.last, log_time);
-        double a = draw_shape(&from), b = draw_shape(&from), p = next_unit(&from);
+        double a = draw_shape(&from), b = draw_shape(&from), p = unit(&from);
         clock_series first, second;
         memset(&first, 0, sizeof first);
         memset(&second, 0xFF, sizeof second);

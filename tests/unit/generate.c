@@ -10,6 +10,18 @@
 #include "lab/data/write_text.h"
 #include "texts.h"
 
+static oltr_status dataset_write_text(const oltr_dataset *dataset, const char *path,
+                                      oltr_error *error)
+{
+    dataset_text *text = dataset_text_open(path, error);
+    if (!text)
+        return error ? error->code : OLTR_EIO;
+    oltr_status status = dataset_text_add(text, dataset, error);
+    oltr_status closed =
+        dataset_text_close(text, status == OLTR_OK, status == OLTR_OK ? error : NULL);
+    return status != OLTR_OK ? status : closed;
+}
+
 static const char *const path = "generate.test.txt";
 
 static oltr_dataset *made(const char *shape, const char *split, uint32_t n_queries, uint64_t seed)
@@ -17,7 +29,7 @@ static oltr_dataset *made(const char *shape, const char *split, uint32_t n_queri
     oltr_error error = {OLTR_OK, ""};
     oltr_dataset *d = dataset_generate(shape, split, n_queries, seed, &error);
     if (!d)
-        FAIL_WITH("%s", error.msg);
+        fail_msg("%s", error.msg);
     return d;
 }
 
@@ -26,7 +38,6 @@ static oltr_dataset *made(const char *shape, const char *split, uint32_t n_queri
 /* Every machine, compiler and kernel must make these. */
 static void bytes_are_pinned(void **state)
 {
-    (void)state;
     static const struct {
         const char *shape, *split;
         uint64_t seed, crc;
@@ -36,15 +47,15 @@ static void bytes_are_pinned(void **state)
         {"istella", "train", 1, 0x7885cb5944842605},
         {"istella", "vali", 2, 0x7e98fcad011432dc},
     };
-    for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++) {
+    for (size_t i = 0; i < COUNT(pinned); i++) {
         oltr_dataset *d = made(pinned[i].shape, pinned[i].split, 5, pinned[i].seed);
         assert_int_equal(dataset_write_text(d, path, NULL), OLTR_OK);
         size_t size;
         unsigned char *bytes = read_bytes(path, &size);
         uint64_t crc = crc64(bytes, size);
         if (crc != pinned[i].crc)
-            FAIL_WITH("%s %s seed %d: the text is now 0x%016llx", pinned[i].shape, pinned[i].split,
-                      (int)pinned[i].seed, (unsigned long long)crc);
+            fail_msg("%s %s seed %d: the text is now 0x%016llx", pinned[i].shape, pinned[i].split,
+                     (int)pinned[i].seed, (unsigned long long)crc);
         free(bytes);
         oltr_dataset_free(d);
     }
@@ -53,7 +64,6 @@ static void bytes_are_pinned(void **state)
 
 static void text_reads_back_equal(void **state)
 {
-    (void)state;
     for (uint32_t i = 0; i < oltr_shape_count(); i++) {
         oltr_error error = {OLTR_OK, ""};
         oltr_read_report report;
@@ -61,7 +71,7 @@ static void text_reads_back_equal(void **state)
         assert_int_equal(dataset_write_text(d, path, NULL), OLTR_OK);
         oltr_dataset *back = oltr_dataset_read(path, NULL, &report, &error);
         if (!back)
-            FAIL_WITH("%s", error.msg);
+            fail_msg("%s", error.msg);
         assert_same_dataset(d, back);
         uint64_t markers = 0;
         for (size_t k = 0; k < (size_t)d->n_rows * d->dim; k++)
@@ -77,7 +87,6 @@ static void text_reads_back_equal(void **state)
 /* A smaller set is the beginning of a larger one, and parts are parts. */
 static void queries_stand_alone(void **state)
 {
-    (void)state;
     static const uint32_t begin[] = {0, 1, 2, 3}, middle[] = {4, 5, 6};
     oltr_dataset *all = made("web30k", "train", 9, 3), *few = made("web30k", "train", 4, 3);
     oltr_dataset *first = dataset_pick(all, begin, 4, NULL),
@@ -90,7 +99,7 @@ static void queries_stand_alone(void **state)
     assert_true(seed->n_rows != few->n_rows || memcmp(seed->x, few->x, 4096) != 0);
     assert_true(other->query[0] != few->query[0] && other->query[0] != few->query[1]);
     oltr_dataset *sets[] = {all, few, first, picked, part, other, seed};
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+    for (size_t i = 0; i < COUNT(sets); i++)
         oltr_dataset_free(sets[i]);
 }
 
@@ -112,7 +121,7 @@ static void check_facts(const facts *f)
         share[d->grade[i]] += 100 / rows;
     for (int g = 0; g < 5; g++)
         if (fabs(share[g] - f->share[g]) > 0.3 + 0.04 * f->share[g])
-            FAIL_WITH("%s: %.2f %% of the labels are %d", f->shape, share[g], g);
+            fail_msg("%s: %.2f %% of the labels are %d", f->shape, share[g], g);
     for (uint32_t j = 0; j < d->dim; j++) {
         int same = 1;
         for (uint32_t i = 0; i < d->n_rows; i++) {
@@ -130,7 +139,6 @@ static void check_facts(const facts *f)
 
 static void facts_are_as_documented(void **state)
 {
-    (void)state;
     static const facts web30k = {"web30k", 400, 136, 120, {51.5, 32.5, 13.4, 1.9, 0.8}, 0.37, 0};
     static const facts istella = {"istella", 200, 220, 316, {96.3, 1.2, 1.2, 0.8, 0.5}, 0.51, 4};
     check_facts(&web30k);
@@ -180,14 +188,13 @@ static double ndcg(const oltr_dataset *d, const double *score)
  * something, none all. */
 static void relevance_shows_in_the_features(void **state)
 {
-    (void)state;
     oltr_dataset *d = made("web30k", "test", 150, 1);
     double *chance = exactly(d->n_rows, sizeof *chance), *one = exactly(d->n_rows, sizeof *one);
     double *many = exactly(d->n_rows, sizeof *many);
-    source from = {1};
+    dice from = {1};
     for (uint32_t i = 0; i < d->n_rows; i++) {
         const float *x = d->x + (size_t)i * d->dim;
-        chance[i] = next_unit(&from);
+        chance[i] = unit(&from);
         one[i] = (double)x[107]; /* BM25 of the title */
         for (uint32_t j = 105; j < 110; j++)
             many[i] += log1p(fabs((double)x[j]));
@@ -196,7 +203,7 @@ static void relevance_shows_in_the_features(void **state)
     }
     double a = ndcg(d, chance), b = ndcg(d, one), c = ndcg(d, many);
     if (!(a > 0.15 && a < 0.22 && b > 0.28 && b < 0.37 && c > b + 0.04 && c < 0.5))
-        FAIL_WITH("NDCG@10: chance %.3f, one feature %.3f, a sum of eight %.3f", a, b, c);
+        fail_msg("NDCG@10: chance %.3f, one feature %.3f, a sum of eight %.3f", a, b, c);
     free(chance);
     free(one);
     free(many);
@@ -214,7 +221,6 @@ static void number_is(float x, const char *want)
 
 static void numbers_read_back(void **state)
 {
-    (void)state;
     number_is(0, "0");
     number_is(-0.0f, "-0");
     number_is(1, "1");
@@ -227,20 +233,20 @@ static void numbers_read_back(void **state)
     number_is(0x1p64f, "1.84467441e+19");
     number_is(FLT_MAX, "1.79769313486e+308");
     number_is(-FLT_MAX, "-1.79769313486e+308");
-    source from = {7};
+    dice from = {7};
     for (int i = 0; i < 100000 * EFFORT; i++) {
-        uint32_t bits = next_word(&from);
+        uint32_t bits = roll32(&from);
         float x, back;
         memcpy(&x, &bits, sizeof x);
         if (i % 2)
-            x = (float)next_below(&from, 1u << 30) / 1e6f;
+            x = (float)below(&from, 1u << 30) / 1e6f;
         char text[NUMBER_ROOM + 1];
         if (!isfinite(x) || fabsf(x) >= FLT_MAX)
             continue;
         text[write_number(x, text)] = '\0';
         back = strtof(text, NULL);
         if (memcmp(&back, &x, sizeof x) != 0)
-            FAIL_WITH("%a is written as %s", (double)x, text);
+            fail_msg("%a is written as %s", (double)x, text);
     }
 }
 
@@ -248,7 +254,6 @@ static void numbers_read_back(void **state)
 
 static void refusals(void **state)
 {
-    (void)state;
     oltr_error error = {OLTR_OK, ""};
     assert_null(dataset_generate("web03k", "train", 1, 1, &error));
     assert_int_equal(error.code, OLTR_EVALUE);

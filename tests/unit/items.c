@@ -38,7 +38,6 @@ static void set_sums(sums_state *s, uint32_t item, double examined, double rewar
 
 static void observations_add_up(void **state)
 {
-    (void)state;
     sums_state s;
     state_new(&s);
     for (int i = 0; i < 10; i++)
@@ -52,7 +51,6 @@ static void observations_add_up(void **state)
 
 static void the_posterior_is_the_prior_plus_clicks_and_passes(void **state)
 {
-    (void)state;
     sums_state s;
     state_new(&s);
     doubles_at(s.bytes, s.items.a0)[1] = 0.5;
@@ -65,7 +63,6 @@ static void the_posterior_is_the_prior_plus_clicks_and_passes(void **state)
 
 static void possible_sums_are_accepted(void **state)
 {
-    (void)state;
     sums_state s;
     state_new(&s);
     assert_int_equal(check(&s, 1), OLTR_OK);
@@ -80,7 +77,6 @@ static void possible_sums_are_accepted(void **state)
 
 static void impossible_sums_are_refused_wherever_they_stand(void **state)
 {
-    (void)state;
     static const double wrong[][2] = {{-1, 0},
                                       {-1e-300, 0},
                                       {(double)NAN, 0},
@@ -91,7 +87,7 @@ static void impossible_sums_are_refused_wherever_they_stand(void **state)
                                       {0, 1},
                                       {1, 1e300},
                                       {1e300, 0}};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    for (size_t i = 0; i < COUNT(wrong); i++)
         for (uint32_t item = 0; item < ITEMS; item++)
             for (int clicks = 0; clicks < 2; clicks++) {
                 sums_state s;
@@ -103,9 +99,8 @@ static void impossible_sums_are_refused_wherever_they_stand(void **state)
 
 static void more_clicks_than_views_are_refused_among_clicks_only(void **state)
 {
-    (void)state;
     static const double strange[][2] = {{1, 2}, {5, -1}};
-    for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) {
+    for (size_t i = 0; i < COUNT(strange); i++) {
         sums_state s;
         state_new(&s);
         set_sums(&s, 3, strange[i][0], strange[i][1]);

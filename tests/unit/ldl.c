@@ -25,7 +25,7 @@ typedef struct model {
     ldl factor;
 } model;
 
-static model model_of(oltr_rng *rng, uint32_t dim, uint32_t rows, double ridge)
+static model model_of(dice *rng, uint32_t dim, uint32_t rows, double ridge)
 {
     model m = {dim,
                rows,
@@ -45,7 +45,7 @@ static model model_of(oltr_rng *rng, uint32_t dim, uint32_t rows, double ridge)
         uint32_t n = rows - i < 3 ? rows - i : 3;
         for (uint32_t k = 0; k < n; k++) {
             row[k] = m.x + (size_t)(i + k) * dim;
-            y[k] = oltr_rng_normal(rng);
+            y[k] = normal(rng);
         }
         gram_add(m.gram, m.moment, dim, row, y, NULL, n);
         ldl_update(&m.factor, row, y, NULL, n, m.work);
@@ -96,7 +96,7 @@ static double reported_error(const model *m)
 static void test_factor_times_its_transpose_is_the_matrix(void **unused)
 {
     (void)unused;
-    oltr_rng rng = oltr_rng_make(3, 0);
+    dice rng = {3};
     for (uint32_t i = 0; i < N_SIZES; i++) {
         uint32_t dim = sizes(i);
         model m = model_of(&rng, dim, i % 3 == 0 ? dim / 2 + 1 : 3 * dim + 1, i % 2 ? 1e-4 : 10);
@@ -116,16 +116,16 @@ static void test_rows_of_very_different_size(void **unused)
 {
     static const float length[] = {1e2F, 1e4F, 1e6F, 1e10F, 1e15F, 1e30F};
     (void)unused;
-    oltr_rng rng = oltr_rng_make(13, 0);
+    dice rng = {13};
     for (uint32_t dim = 1; dim <= 40; dim++)
         for (uint32_t i = 0; i < 6; i++) {
             model m = model_of(&rng, dim, 0, i % 2 ? 1e-4 : 1);
             float *x = room((size_t)3 * dim, sizeof *x);
             const float *row[3] = {x, x + dim, x + 2 * dim};
             for (int round = 0; round < 40; round++) {
-                double y[3] = {oltr_rng_normal(&rng), 1, 0};
+                double y[3] = {normal(&rng), 1, 0};
                 random_rows(&rng, x, 3, dim, dim);
-                x[oltr_rng_below(&rng, 3 * dim)] = round % 2 ? length[i] : -length[i];
+                x[below(&rng, 3 * dim)] = round % 2 ? length[i] : -length[i];
                 gram_add(m.gram, m.moment, dim, row, y, NULL, 3);
                 ldl_update(&m.factor, row, y, NULL, 3, m.work);
             }
@@ -141,7 +141,7 @@ static void test_rows_of_very_different_size(void **unused)
 static void test_errors_are_noticed(void **unused)
 {
     (void)unused;
-    oltr_rng rng = oltr_rng_make(4, 0);
+    dice rng = {4};
     model m = model_of(&rng, 21, 60, 0.5);
     double *places[] = {&m.factor.d[7], &m.factor.l[7 * m.factor.stride + 9]};
     for (int i = 0; i < 2; i++) {
@@ -162,7 +162,7 @@ static void test_errors_are_noticed(void **unused)
 static void test_reset_is_the_ridge(void **unused)
 {
     (void)unused;
-    oltr_rng rng = oltr_rng_make(5, 0);
+    dice rng = {5};
     model m = model_of(&rng, 9, 30, 2), fresh = model_of(&rng, 9, 0, 2);
     ldl_reset(&m.factor, 2);
     assert_memory_equal(m.memory, fresh.memory, ldl_doubles(9) * sizeof(double));
@@ -200,7 +200,7 @@ static void compare_with_lapack(const model *m)
 static void test_estimate_and_variance_equal_lapack(void **unused)
 {
     (void)unused;
-    oltr_rng rng = oltr_rng_make(6, 0);
+    dice rng = {6};
     for (uint32_t i = 0; i < N_SIZES; i++) {
         model m = model_of(&rng, sizes(i), i % 3 == 0 ? sizes(i) / 2 + 1 : 2 * sizes(i) + 1,
                            i % 2 ? 1e-4 : 1);
@@ -215,14 +215,14 @@ static void test_estimate_and_variance_equal_lapack(void **unused)
 static void test_sample_is_on_its_ellipsoid(void **unused)
 {
     (void)unused;
-    oltr_rng rng = oltr_rng_make(7, 0);
+    dice rng = {7};
     for (uint32_t i = 0; i < N_SIZES; i++) {
         model m = model_of(&rng, sizes(i), 2 * sizes(i), 0.5);
         double *mean = room_for_doubles(m.dim), *theta = room_for_doubles(m.dim);
         float *z = room_for_floats(m.dim);
         double *v = full_matrix(m.gram, m.dim, m.ridge), length = 0, form = 0;
         for (uint32_t j = 0; j < m.dim; j++) {
-            z[j] = (float)oltr_rng_normal(&rng);
+            z[j] = (float)normal(&rng);
             length += 4 * (double)z[j] * (double)z[j];
         }
         ldl_sample(&m.factor, 2, NULL, mean);
@@ -249,7 +249,7 @@ static void test_sample_has_the_covariance(void **unused)
     float z[D];
     double mean[D], theta[D], first[D] = {0}, second[D][D] = {{0}};
     (void)unused;
-    oltr_rng rng = oltr_rng_make(8, 0);
+    dice rng = {8};
     model m = model_of(&rng, D, 15, 0.3);
     double *c = full_matrix(m.gram, D, m.ridge), *right = solve_by_lapack(c, m.moment, D);
     memcpy(mean, right, sizeof mean);
@@ -257,7 +257,7 @@ static void test_sample_has_the_covariance(void **unused)
     for (int n = 0; n < DRAWS; n++) {
         double w[D] = {0};
         for (int i = 0; i < D; i++)
-            z[i] = (float)oltr_rng_normal(&rng);
+            z[i] = (float)normal(&rng);
         ldl_sample(&m.factor, scale, z, theta);
         for (int j = 0; j < D; j++)
             for (int i = j; i < D; i++)
@@ -284,7 +284,7 @@ static void test_sample_has_the_covariance(void **unused)
 static void test_sums_are_exact_products_added_in_order(void **unused)
 {
     (void)unused;
-    oltr_rng rng = oltr_rng_make(9, 0);
+    dice rng = {9};
     for (uint32_t i = 0; i < 40; i++) {
         model m = model_of(&rng, sizes(i), 25, 1);
         for (size_t j = 0, at = 0; j < m.dim; j++)
@@ -301,14 +301,14 @@ static void test_sums_are_exact_products_added_in_order(void **unused)
 static void test_rows_times_is_the_product(void **unused)
 {
     (void)unused;
-    oltr_rng rng = oltr_rng_make(10, 0);
+    dice rng = {10};
     for (uint32_t i = 0; i < N_SIZES; i++) {
         uint32_t dim = sizes(i);
         float *x = room((size_t)ITEMS * dim, sizeof *x);
         double *theta = room_for_doubles(dim), out[ITEMS];
         random_rows(&rng, x, ITEMS, dim, dim);
         for (uint32_t j = 0; j < dim; j++)
-            theta[j] = oltr_rng_normal(&rng);
+            theta[j] = normal(&rng);
         rows_times(x, dim, ITEMS, dim, theta, out);
         for (uint32_t r = 0; r < ITEMS; r++) {
             long double sum = 0, size = 0;
@@ -357,13 +357,13 @@ static void test_strange_features_are_seen(void **unused)
                                     FLT_MAX, -FLT_MAX, INFINITY,     -INFINITY,     NAN,    -NAN};
     enum { WITHIN = 1 << 0 | 1 << 1 | 1 << 4 | 1 << 5, FINITE = (1 << 8) - 1 };
     (void)unused;
-    oltr_rng rng = oltr_rng_make(12, 0);
+    dice rng = {12};
     for (uint32_t i = 0; i < N_SIZES; i++)
-        for (uint32_t s = 0; s < sizeof strange / sizeof *strange; s++) {
-            uint32_t dim = sizes(i), row = oltr_rng_below(&rng, ITEMS);
+        for (uint32_t s = 0; s < COUNT(strange); s++) {
+            uint32_t dim = sizes(i), row = below(&rng, ITEMS);
             float *x = room((size_t)ITEMS * dim, sizeof *x);
             random_rows(&rng, x, ITEMS, dim, dim);
-            x[(size_t)row * dim + oltr_rng_below(&rng, dim)] = strange[s];
+            x[(size_t)row * dim + below(&rng, dim)] = strange[s];
             expect_within(x, dim, row, WITHIN >> s & 1);
             expect_finite(x, dim, row, FINITE >> s & 1);
             free(x);
@@ -393,14 +393,14 @@ static void test_what_is_not_positive_definite_is_refused(void **unused)
 static void test_a_swallowed_ridge_is_survived(void **unused)
 {
     (void)unused;
-    oltr_rng rng = oltr_rng_make(11, 0);
+    dice rng = {11};
     model m = model_of(&rng, 30, 0, 1e-4);
     float x[30];
     const float *row = x;
     double y = 1, out;
     for (int k = 0; k < 3; k++) {
         for (int j = 0; j < 30; j++)
-            x[j] = (float)((oltr_rng_uniform(&rng) - 0.5) * 1e30);
+            x[j] = (float)((unit(&rng) - 0.5) * 1e30);
         gram_add(m.gram, m.moment, 30, &row, &y, NULL, 1);
     }
     assert_int_equal(ldl_factor(&m.factor, m.gram, m.moment, m.ridge), 0);
@@ -416,15 +416,15 @@ static void test_hostile_rows_leave_a_positive_diagonal(void **unused)
 {
     static const float hostile[] = {1e30f, FLT_MAX, 1e-45f, FLT_MIN, -1e38f, 0, 1, -1};
     (void)unused;
-    oltr_rng rng = oltr_rng_make(12, 0);
+    dice rng = {12};
     for (uint32_t dim = 1; dim <= 24; dim++) {
         model m = model_of(&rng, dim, 0, 1e-4);
         float x[24];
         const float *row = x;
         for (int round = 0; round < 200; round++) {
-            double y = oltr_rng_normal(&rng), weight = round % 7 ? 1 : 0, out, theta[24];
+            double y = normal(&rng), weight = round % 7 ? 1 : 0, out, theta[24];
             for (uint32_t j = 0; j < dim; j++)
-                x[j] = round % 5 ? hostile[oltr_rng_below(&rng, 8)] : hostile[round / 5 % 8];
+                x[j] = round % 5 ? hostile[below(&rng, 8)] : hostile[round / 5 % 8];
             ldl_update(&m.factor, &row, &y, &weight, 1, m.work);
             for (uint32_t j = 0; j < dim; j++)
                 assert_true(m.factor.d[j] > 0 && isfinite(m.factor.d[j]));

@@ -1,5 +1,5 @@
-/* The linear posterior: batch ridge regression by LAPACK after any sequence of updates, drift,
- * healing, and what its checks refuse. */
+/* linear.c - the linear posterior: batch ridge regression by LAPACK after any sequence of updates,
+ * drift and its repair, and what the checks refuse. */
 #define _POSIX_C_SOURCE 200809L
 #include "engine/kernels/ldl_kernels.h"
 #include "engine/posterior/linear.h"
@@ -100,8 +100,8 @@ static void assert_is_ridge_regression(const belief *b, const slow *s, const flo
 
 /* `rounds` rounds of 1 to 6 rows out of `items`, so that rows repeat, and with few items that there
  * are fewer of them than dimensions. */
-static void play(uint32_t dim, double ridge, uint32_t items, uint32_t rounds, int weighted,
-                 oltr_rng *rng)
+static void play(uint32_t dim, double ridge, uint32_t items, uint32_t rounds, bool weighted,
+                 dice *rng)
 {
     belief b = belief_of(dim, ridge);
     slow s = slow_of(dim);
@@ -110,11 +110,11 @@ static void play(uint32_t dim, double ridge, uint32_t items, uint32_t rounds, in
     for (uint32_t t = 0; t < rounds; t++) {
         const float *row[6];
         double y[6], weight[6];
-        uint32_t n = 1 + oltr_rng_below(rng, 6);
+        uint32_t n = 1 + below(rng, 6);
         for (uint32_t k = 0; k < n; k++) {
-            row[k] = x + (size_t)oltr_rng_below(rng, items) * dim;
-            y[k] = (double)row[k][0] + oltr_rng_normal(rng);
-            weight[k] = weighted ? oltr_rng_uniform(rng) : 1;
+            row[k] = x + (size_t)below(rng, items) * dim;
+            y[k] = (double)row[k][0] + normal(rng);
+            weight[k] = weighted ? unit(rng) : 1;
             slow_add(&s, row[k], y[k], weight[k]);
         }
         linear_add(b.state, &b.p, row, y, weighted ? weight : NULL, n);
@@ -131,8 +131,7 @@ static void play(uint32_t dim, double ridge, uint32_t items, uint32_t rounds, in
 static void test_is_batch_ridge_regression(void **unused)
 {
     static const double ridges[] = {1e-4, 1e-2, 1, 10};
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(21, 0);
+    dice rng = {21};
     for (uint32_t dim = 1; dim <= 40; dim++)
         for (int r = 0; r < 4; r++) {
             play(dim, ridges[r], dim / 2 + 1, 20, r % 2, &rng);
@@ -147,7 +146,6 @@ static void test_is_batch_ridge_regression(void **unused)
 
 static void test_nothing_learned_is_the_prior(void **unused)
 {
-    (void)unused;
     belief b = belief_of(5, 4);
     float x[] = {1, 2, 0, -1, 0.5f};
     double mean, variance, *work = room_for_doubles(linear_work(5));
@@ -165,8 +163,7 @@ static void test_nothing_learned_is_the_prior(void **unused)
 static void test_does_not_drift(void **unused)
 {
     enum { D = 136, L = 120, ROUNDS = 15000 };
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(22, 0);
+    dice rng = {22};
     belief b = belief_of(D, 1e-4);
     float *x = room(L * D, sizeof *x);
     double *kept = room_for_doubles(2 * L), *fresh = room_for_doubles(2 * L),
@@ -176,8 +173,8 @@ static void test_does_not_drift(void **unused)
         const float *row[3];
         double y[3];
         for (int k = 0; k < 3; k++) {
-            row[k] = x + (size_t)oltr_rng_below(&rng, L) * D;
-            y[k] = oltr_rng_uniform(&rng) < 0.5 + 0.4 * (double)row[k][1];
+            row[k] = x + (size_t)below(&rng, L) * D;
+            y[k] = unit(&rng) < 0.5 + 0.4 * (double)row[k][1];
         }
         linear_add(b.state, &b.p, row, y, NULL, 3);
     }
@@ -193,13 +190,13 @@ static void test_does_not_drift(void **unused)
     free(b.state);
 }
 
-static belief some_belief(oltr_rng *rng, uint32_t dim, uint32_t rows, double reward)
+static belief some_belief(dice *rng, uint32_t dim, uint32_t rows, double reward)
 {
     belief b = belief_of(dim, 0.5);
     float *x = room(dim, sizeof *x);
     const float *row = x;
     for (uint32_t i = 0; i < rows; i++) {
-        double y = reward * oltr_rng_normal(rng);
+        double y = reward * normal(rng);
         random_rows(rng, x, 1, dim, dim);
         linear_add(b.state, &b.p, &row, &y, NULL, 1);
     }
@@ -218,8 +215,7 @@ static void add_zeros(belief *b, uint32_t rows)
 
 static void test_a_hurt_factor_heals(void **unused)
 {
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(23, 0);
+    dice rng = {23};
     belief b = some_belief(&rng, 16, 50, 1);
     ldl f = linear_factor(b.state, &b.p);
     oltr_error error;
@@ -240,8 +236,7 @@ static void test_a_hurt_factor_heals(void **unused)
  * round. */
 static void test_every_column_comes_round(void **unused)
 {
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(27, 0);
+    dice rng = {27};
     belief b = some_belief(&rng, 16, 50, 0);
     ldl f = linear_factor(b.state, &b.p);
     oltr_error error;
@@ -257,8 +252,7 @@ static void test_every_column_comes_round(void **unused)
 
 static void test_impossible_sums_are_refused(void **unused)
 {
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(24, 0);
+    dice rng = {24};
     oltr_error error;
     static const double values[] = {-1, NAN, INFINITY};
     for (uint32_t i = 0; i < 6; i++) {
@@ -266,8 +260,8 @@ static void test_impossible_sums_are_refused(void **unused)
         assert_int_equal(linear_check(hurt.state, &hurt.p, &error), OLTR_OK);
         gram_of(&hurt)[packed_column(7, i)] = values[i % 3];
         assert_int_equal(linear_check(hurt.state, &hurt.p, &error), OLTR_ESTATE);
-        assert_non_null(
-            strstr(error.msg, i ? "cannot be" : "feature 0: a sum of squares of -1 cannot be"));
+        assert_non_null(strstr(error.msg, i ? "impossible"
+                                            : "feature 0: a sum of squares of -1 is impossible"));
         linear_refresh(hurt.state, &hurt.p); /* must not crash, whatever it believes then */
         free(hurt.state);
     }
@@ -279,17 +273,15 @@ static void test_impossible_sums_are_refused(void **unused)
     *element = right;
     moment_of(&b)[6] = INFINITY;
     assert_int_equal(linear_check(b.state, &b.p, &error), OLTR_ESTATE);
-    assert_string_equal(
-        error.msg,
-        "feature 6: a sum of feature times reward of inf beside squares of 6.7865 cannot be");
+    assert_non_null(
+        strstr(error.msg, "feature 6: a sum of feature times reward of inf with squares of"));
     free(b.state);
 }
 
 /* Each pair of features could be correlated at -0.9, but not all seven of them at once. */
 static void test_sums_that_cannot_be_together_are_refused(void **unused)
 {
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(28, 0);
+    dice rng = {28};
     oltr_error error;
     belief b = some_belief(&rng, 7, 20, 1);
     double *gram = gram_of(&b);
@@ -298,7 +290,7 @@ static void test_sums_that_cannot_be_together_are_refused(void **unused)
             gram[packed_column(7, j) + i - j] =
                 -0.9 * sqrt(gram[packed_column(7, j)] * gram[packed_column(7, i)]);
     assert_int_equal(linear_check(b.state, &b.p, &error), OLTR_ESTATE);
-    assert_non_null(strstr(error.msg, "not those of any rows"));
+    assert_non_null(strstr(error.msg, "no rows have them"));
     linear_refresh(b.state, &b.p);
     assert_int_equal(linear_check_factor(b.state, &b.p, &error), OLTR_ESTATE);
     free(b.state);
@@ -309,8 +301,7 @@ static void test_sums_that_cannot_be_together_are_refused(void **unused)
 static void test_a_swallowed_ridge_is_lived_with(void **unused)
 {
     enum { D = 16 };
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(29, 0);
+    dice rng = {29};
     belief b = belief_of(D, 1e-4);
     float x[D];
     const float *row = x;
@@ -339,16 +330,15 @@ static void test_hostile_rows_do_no_harm(void **unused)
 {
     static const float hostile[] = {1e30f, FLT_MAX, 1e-45f, FLT_MIN, -1e38f, 0, 1, -1};
     enum { D = 13 };
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(25, 0);
+    dice rng = {25};
     belief b = belief_of(D, 1e-4);
     double *work = room_for_doubles(linear_work(D)), mean, variance;
     float x[D];
     const float *row = x;
     for (int t = 0; t < 3000; t++) {
-        double y = oltr_rng_normal(&rng);
+        double y = normal(&rng);
         for (int j = 0; j < D; j++)
-            x[j] = hostile[oltr_rng_below(&rng, t < 1000 ? 8 : 6)];
+            x[j] = hostile[below(&rng, t < 1000 ? 8 : 6)];
         linear_add(b.state, &b.p, &row, &y, NULL, 1);
         if (t % 500 == 499)
             linear_refresh(b.state, &b.p);
@@ -364,8 +354,7 @@ static void test_hostile_rows_do_no_harm(void **unused)
 /* Weights that leave the doubles: the sums are lost, as the check says, but nothing crashes. */
 static void test_overflow_is_reported(void **unused)
 {
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(26, 0);
+    dice rng = {26};
     belief b = some_belief(&rng, 7, 20, 1);
     float x[] = {FLT_MAX, 1, 2, 3, 4, 5, 6};
     const float *row = x;
@@ -382,11 +371,10 @@ static void test_overflow_is_reported(void **unused)
 static void test_cancelled_rewards_are_no_fault(void **unused)
 {
     static const double ridges[] = {1e6, 1, 1e-9};
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(30, 0);
+    dice rng = {30};
     oltr_error error = {OLTR_OK, ""};
     for (uint32_t life = 0; life < 12; life++) {
-        uint32_t dim = life < 3 ? 1 : 1 + oltr_rng_below(&rng, 9);
+        uint32_t dim = life < 3 ? 1 : 1 + below(&rng, 9);
         belief b = belief_of(dim, ridges[life % 3]);
         float *x = room(2 * dim, sizeof *x);
         random_rows(&rng, x, 2, dim, dim);
@@ -403,12 +391,12 @@ static void test_cancelled_rewards_are_no_fault(void **unused)
 }
 
 /* A row that tests numerics: sizes from 1e-30 to 1e6, often a multiple or a sum of earlier rows. */
-static void wild_row(oltr_rng *rng, float *x, const float *pool, uint32_t in_pool, uint32_t dim)
+static void wild_row(dice *rng, float *x, const float *pool, uint32_t in_pool, uint32_t dim)
 {
-    uint32_t how = oltr_rng_below(rng, 4), of = in_pool ? oltr_rng_below(rng, in_pool) : 0;
+    uint32_t how = below(rng, 4), of = in_pool ? below(rng, in_pool) : 0;
     for (uint32_t j = 0; j < dim; j++) {
-        double size = pow(10, oltr_rng_below(rng, 3) ? 0 : -30 + 36 * oltr_rng_uniform(rng));
-        x[j] = (float)(size * (2 * oltr_rng_uniform(rng) - 1));
+        double size = pow(10, below(rng, 3) ? 0 : -30 + 36 * unit(rng));
+        x[j] = (float)(size * (2 * unit(rng) - 1));
         if (in_pool && how < 2)
             x[j] = pool[of * dim + j] * (how ? 1 : 0.5f);
     }
@@ -423,12 +411,12 @@ typedef struct wild_life {
 
 enum { WILD_POOL = 12 };
 
-static wild_life wild_life_of(oltr_rng *rng)
+static wild_life wild_life_of(dice *rng)
 {
-    uint32_t dim = 1 + oltr_rng_below(rng, 12);
-    double ridge = pow(10, -9 + 15 * oltr_rng_uniform(rng));
+    uint32_t dim = 1 + below(rng, 12);
+    double ridge = pow(10, -9 + 15 * unit(rng));
     return (wild_life){belief_of(dim, ridge), room(WILD_POOL * dim, sizeof(float)), 0,
-                       pow(10, 30 * oltr_rng_uniform(rng))};
+                       pow(10, 30 * unit(rng))};
 }
 
 static void end_of_life(wild_life *l)
@@ -437,21 +425,20 @@ static void end_of_life(wild_life *l)
     free(l->b.state);
 }
 
-static void learn_wildly(wild_life *l, oltr_rng *rng)
+static void learn_wildly(wild_life *l, dice *rng)
 {
-    uint32_t dim = l->b.p.dim, n = 1 + oltr_rng_below(rng, 5);
+    uint32_t dim = l->b.p.dim, n = 1 + below(rng, 5);
     const float *row[5];
     double y[5], weight[5];
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t at = l->in_pool < WILD_POOL ? l->in_pool : oltr_rng_below(rng, WILD_POOL);
+        uint32_t at = l->in_pool < WILD_POOL ? l->in_pool : below(rng, WILD_POOL);
         wild_row(rng, l->pool + at * dim, l->pool, l->in_pool, dim);
         l->in_pool += l->in_pool < WILD_POOL;
-        row[k] = l->pool + oltr_rng_below(rng, l->in_pool) * dim;
-        y[k] = (oltr_rng_below(rng, 2) ? 1 : -1) *
-               (oltr_rng_below(rng, 3) ? l->reward : oltr_rng_uniform(rng));
-        weight[k] = pow(10, 6 * oltr_rng_uniform(rng) - 3);
+        row[k] = l->pool + below(rng, l->in_pool) * dim;
+        y[k] = (below(rng, 2) ? 1 : -1) * (below(rng, 3) ? l->reward : unit(rng));
+        weight[k] = pow(10, 6 * unit(rng) - 3);
     }
-    linear_add(l->b.state, &l->b.p, row, y, oltr_rng_below(rng, 2) ? weight : NULL, n);
+    linear_add(l->b.state, &l->b.p, row, y, below(rng, 2) ? weight : NULL, n);
 }
 
 static void forget_all(belief *b, double keep)
@@ -466,17 +453,16 @@ static void forget_all(belief *b, double keep)
 
 static void test_no_life_is_called_broken(void **unused)
 {
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(31, 0);
+    dice rng = {31};
     oltr_error error = {OLTR_OK, ""};
     linear_limits limits = {1e4, 1e3, 1e30};
     for (uint32_t life = 0; life < 300; life++) {
         wild_life l = wild_life_of(&rng);
-        uint32_t rounds = life % 50 ? 1 + oltr_rng_below(&rng, 60) : 600;
+        uint32_t rounds = life % 50 ? 1 + below(&rng, 60) : 600;
         for (uint32_t t = 0; t < rounds; t++) {
             learn_wildly(&l, &rng);
-            if (oltr_rng_below(&rng, 40) == 0)
-                forget_all(&l.b, oltr_rng_below(&rng, 2) ? oltr_rng_uniform(&rng) : 1e-150);
+            if (one_in(&rng, 40))
+                forget_all(&l.b, below(&rng, 2) ? unit(&rng) : 1e-150);
             if (linear_check_within(l.b.state, &l.b.p, &limits, &error) != OLTR_OK ||
                 linear_check_factor(l.b.state, &l.b.p, &error) != OLTR_OK)
                 fail_msg("life %u, dim %u, ridge %g, round %u: %s", life, l.b.p.dim, l.b.p.ridge, t,
@@ -499,14 +485,13 @@ static double noticeable(const belief *b, uint32_t r, uint32_t j)
 /* Any one number of factor or sums moved by that much. */
 static void test_every_wrong_number_is_found(void **unused)
 {
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(32, 0);
+    dice rng = {32};
     for (uint32_t life = 0; life < 200; life++) {
         wild_life l = wild_life_of(&rng);
         for (uint32_t t = 0; t < 20; t++)
             learn_wildly(&l, &rng);
         ldl f = linear_factor(l.b.state, &l.b.p);
-        uint32_t d = f.dim, j = oltr_rng_below(&rng, d), r = j + 1 + oltr_rng_below(&rng, d - j);
+        uint32_t d = f.dim, j = below(&rng, d), r = j + 1 + below(&rng, d - j);
         double *places[] = {f.l + j * f.stride + r, f.d + j, gram_of(&l.b) + packed_column(d, j),
                             r < d ? gram_of(&l.b) + packed_column(d, j) + r - j
                                   : moment_of(&l.b) + j};
@@ -514,7 +499,7 @@ static void test_every_wrong_number_is_found(void **unused)
                        noticeable(&l.b, j, j), noticeable(&l.b, r, j)};
         for (int i = 0; i < 4; i++) {
             double right = *places[i];
-            *places[i] += (oltr_rng_below(&rng, 2) ? 1 : -1) * by[i];
+            *places[i] += (below(&rng, 2) ? 1 : -1) * by[i];
             if (linear_check_factor(l.b.state, &l.b.p, NULL) != OLTR_ESTATE)
                 fail_msg("life %u, dim %u: place %d (%u, %u) wrong by %g and not found", life, d, i,
                          r, j, by[i]);
@@ -527,8 +512,7 @@ static void test_every_wrong_number_is_found(void **unused)
 
 static void test_sums_beyond_the_limits_are_refused(void **unused)
 {
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(33, 0);
+    dice rng = {33};
     oltr_error error;
     linear_limits limits = {20, 1, 5};
     belief b = some_belief(&rng, 3, 20, 1);
@@ -554,7 +538,6 @@ static void test_sums_beyond_the_limits_are_refused(void **unused)
  * Cauchy and Schwarz allow exact ones. */
 static void test_strayed_sums_are_lived_with(void **unused)
 {
-    (void)unused;
     oltr_error error = {OLTR_OK, ""};
     const double gram[] = {1e10, 1e10 * (1 + 5e-7), 1e10};
     linear_limits limits = {1e10, 1, 1};
@@ -618,8 +601,7 @@ static void assert_same_posterior(const belief *a, const belief *b)
 
 static void test_a_copy_goes_on_to_the_same_bits(void **unused)
 {
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(34, 0);
+    dice rng = {34};
     for (uint32_t life = 0; life < 60; life++) {
         wild_life l = wild_life_of(&rng), twin = l;
         for (uint32_t t = 0; t < 150; t++)
@@ -629,7 +611,7 @@ static void test_a_copy_goes_on_to_the_same_bits(void **unused)
         twin.pool = room(WILD_POOL * l.b.p.dim, sizeof(float));
         memcpy(twin.pool, l.pool, WILD_POOL * l.b.p.dim * sizeof(float));
         for (uint32_t t = 0; t < 300; t++) {
-            oltr_rng same = rng;
+            dice same = rng;
             learn_wildly(&l, &rng);
             learn_wildly(&twin, &same);
         }
@@ -647,15 +629,14 @@ static void test_impossible_factors_are_refused(void **unused)
         {0, -1, 0, 1},  {0, 0, -1, 1},    {0, 0, 0.02, 1}, {0, 0, NAN, 1}, {0, 0, 0, -1},
         {0, 0, 0, NAN}, {0, 0, 0, 1e300}, {0, 0, 0, 1e181}};
     static const double pivots[] = {0, -1, NAN, 1e-300};
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(35, 0);
+    dice rng = {35};
     oltr_error error;
     belief b = some_belief(&rng, 7, 20, 1);
     linear_watch right = b.p.watch;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         b.p.watch = bad[i];
         assert_int_equal(linear_resume(b.state, &b.p, &error), OLTR_ESTATE);
-        assert_non_null(strstr(error.msg, "the watch over the factor cannot be"));
+        assert_non_null(strstr(error.msg, "the watch over the factor is impossible"));
     }
     b.p.watch = right;
     ldl f = linear_factor(b.state, &b.p);
@@ -669,8 +650,7 @@ static void test_impossible_factors_are_refused(void **unused)
 
 static void test_a_factor_of_other_sums_is_made_anew(void **unused)
 {
-    (void)unused;
-    oltr_rng rng = oltr_rng_make(36, 0);
+    dice rng = {36};
     belief b = some_belief(&rng, 7, 20, 1), fresh = copy_of(&b);
     linear_refresh(fresh.state, &fresh.p);
     ldl f = linear_factor(b.state, &b.p);

@@ -33,17 +33,17 @@ static oltr_dataset *dataset_of(uint32_t n_queries, const uint32_t *documents, u
 static oltr_dataset *random_data(uint64_t seed)
 {
     static const uint32_t documents[] = {5, 1, 40, 17, 0, 63};
-    source from = {seed};
+    dice from = {seed};
     oltr_dataset *d = dataset_of(6, documents, DIM);
     for (uint32_t i = 0; i < d->n_rows; i++) {
         float *x = dataset_x(d) + (size_t)i * DIM;
         x[0] = (float)log_uniform(&from, 1e-3, 1e8);
-        x[1] = next_below(&from, 20) == 0 ? (float)next_below(&from, 9) : 0;
+        x[1] = one_in(&from, 20) ? (float)below(&from, 9) : 0;
         x[2] = 3.5f;
-        x[3] = 100 + (float)next_below(&from, 2) * 0x1p-17f;
-        x[4] = (float)next_unit(&from);
-        x[5] = (float)-next_unit(&from) * 70;
-        x[6] = next_below(&from, 10) == 0 ? FLT_MAX : (float)next_unit(&from) * 5;
+        x[3] = 100 + (float)below(&from, 2) * 0x1p-17f;
+        x[4] = (float)unit(&from);
+        x[5] = (float)-unit(&from) * 70;
+        x[6] = one_in(&from, 10) ? FLT_MAX : (float)unit(&from) * 5;
     }
     return d;
 }
@@ -115,7 +115,6 @@ static double norm_of_floats(const float *x, uint32_t dim)
 
 static void standard_is_its_slow_twin(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         oltr_dataset *train = random_data(seed), *test = random_data(seed + 100);
         static const uint32_t kept[] = {0, 1, 4, 5, 6}; /* 2 is constant, 3 too nearly so */
@@ -159,7 +158,6 @@ static void standard_is_its_slow_twin(void **state)
 /* One feature, e - 1 and 1 - e in turn: squashed to 1 and -1, mean 0, deviation 1, norm 1. */
 static void standard_by_hand(void **state)
 {
-    (void)state;
     static const uint32_t documents[] = {4};
     oltr_dataset *d = dataset_of(1, documents, 1);
     double e = exp(1);
@@ -183,12 +181,11 @@ static void standard_by_hand(void **state)
  * measurement. */
 static void markers_do_not_poison(void **state)
 {
-    (void)state;
     static const uint32_t documents[] = {100};
-    source from = {5};
+    dice from = {5};
     oltr_dataset *clean = dataset_of(1, documents, 2), *marked = dataset_of(1, documents, 2);
     for (uint32_t i = 0; i < 100; i++) {
-        float a = (float)next_unit(&from), b = (float)next_unit(&from);
+        float a = (float)unit(&from), b = (float)unit(&from);
         dataset_x(clean)[2 * i] = dataset_x(marked)[2 * i] = i < 50 ? a : 0.25f;
         dataset_x(clean)[2 * i + 1] = dataset_x(marked)[2 * i + 1] = b;
     }
@@ -217,7 +214,6 @@ static void markers_do_not_poison(void **state)
 
 static void minmax_is_its_slow_twin(void **state)
 {
-    (void)state;
     oltr_dataset *d = random_data(3);
     normaliser *n = normaliser_fit(d, NORMALISE_MINMAX, NULL);
     static const uint32_t kept[] = {0, 1, 3, 4, 5, 6};
@@ -248,7 +244,6 @@ static void minmax_is_its_slow_twin(void **state)
 
 static void none_changes_nothing(void **state)
 {
-    (void)state;
     oltr_dataset *d = random_data(4);
     normaliser *n = normaliser_fit(d, NORMALISE_NONE, NULL);
     oltr_dataset *to = normaliser_apply(n, d, NULL);
@@ -264,7 +259,6 @@ static void none_changes_nothing(void **state)
 
 static void refusals(void **state)
 {
-    (void)state;
     static const uint32_t documents[] = {3}, nothing[] = {0};
     oltr_error error = {OLTR_OK, ""};
     oltr_dataset *flat = dataset_of(1, documents, 2), *empty = dataset_of(1, nothing, 2),
@@ -319,7 +313,6 @@ static normaliser *load_bytes(const unsigned char *bytes, size_t size, oltr_erro
 
 static void comes_back_from_a_file(void **state)
 {
-    (void)state;
     oltr_dataset *train = random_data(1), *test = random_data(2);
     for (int kind = 0; kind < NORMALISER_KINDS; kind++) {
         normaliser *n = normaliser_fit(train, (normaliser_kind)kind, NULL);
@@ -354,7 +347,6 @@ static void put_double(unsigned char *bytes, double value)
 
 static void damaged_files_are_refused(void **state)
 {
-    (void)state;
     enum { ROOM = 4096, HEAD = 32 };
     unsigned char bytes[ROOM], changed[ROOM];
     oltr_error error = {OLTR_OK, ""};
@@ -387,7 +379,7 @@ static void damaged_files_are_refused(void **state)
         {HEAD + 100, -1e9, OLTR_ECORRUPT},
         {HEAD + 140, 1e9, OLTR_ECORRUPT}, /* low, high */
     };
-    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+    for (size_t i = 0; i < COUNT(lies); i++) {
         memcpy(changed, bytes, size);
         put_double(changed + lies[i].at, lies[i].value);
         seal(changed, size);
@@ -406,7 +398,7 @@ static void damaged_files_are_refused(void **state)
         {HEAD, 1, OLTR_ECORRUPT}, {HEAD + 16, 7, OLTR_ECORRUPT},
         {0, 0, OLTR_EMAGIC},
     };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; i < COUNT(words); i++) {
         memcpy(changed, bytes, size);
         writer w = {changed + words[i].at, 4, 0};
         put_u32(&w, words[i].value);

@@ -16,7 +16,6 @@ static void learn_one(oltr_policy *p, const oltr_query *query, uint32_t first, u
 
 static void learning_survives_the_end_of_the_stamps(void **state)
 {
-    (void)state;
     oltr_settings s;
     uint32_t some[3] = {4, 1, 2};
     oltr_query named = {.n_items = 3, .item = some}, first = {.n_items = 3};
@@ -55,7 +54,6 @@ static uint32_t logts_bytes(const char *weights)
  * apart. */
 static void a_matrix_that_is_not_read_takes_no_room(void **state)
 {
-    (void)state;
     uint32_t fresh = logts_bytes("fresh"), stale = logts_bytes("stale");
     assert_true(fresh > 0 && fresh + 200 * 200 * sizeof(double) <= stale);
 }

@@ -16,79 +16,76 @@
 /* ---- numbers */
 
 /* Digits, `n` of them. */
-static int put_digits(char *to, source *from, uint32_t n)
+static int put_digits(char *to, dice *from, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        to[i] = (char)('0' + next_below(from, 10));
+        to[i] = (char)('0' + below(from, 10));
     return (int)n;
 }
 
 /* A number that is close to the middle between two floats, or exactly there. */
-static int put_middle(char *to, size_t size, source *from)
+static int put_middle(char *to, size_t size, dice *from)
 {
-    uint32_t bits = next_below(from, 0x7F000000);
+    uint32_t bits = below(from, 0x7F000000);
     float low, high;
     memcpy(&low, &bits, sizeof low);
     bits++;
     memcpy(&high, &bits, sizeof high);
     double middle = 0.5 * ((double)low + (double)high);
-    int n = snprintf(to, size, next_below(from, 2) ? "%.*g" : "%.*e", 7 + (int)next_below(from, 60),
-                     middle);
+    int n = snprintf(to, size, below(from, 2) ? "%.*g" : "%.*e", 7 + (int)below(from, 60), middle);
     return n;
 }
 
 /* A number of one of many shapes. */
-static void put_number(char *to, size_t size, source *from)
+static void put_number(char *to, size_t size, dice *from)
 {
-    uint32_t bits = next_word(from);
+    uint32_t bits = roll32(from);
     float any;
     memcpy(&any, &bits, sizeof any);
-    int n = next_below(from, 3) == 0 ? snprintf(to, size, next_below(from, 4) ? "-" : "+") : 0;
+    int n = one_in(from, 3) ? snprintf(to, size, below(from, 4) ? "-" : "+") : 0;
     size -= (size_t)n;
     to += n;
-    switch (next_below(from, 11)) {
+    switch (below(from, 11)) {
     case 0:
-        n = put_digits(to, from, 1 + next_below(from, 20));
+        n = put_digits(to, from, 1 + below(from, 20));
         break;
     case 1: /* as files have them */
-        n = snprintf(to, size, "%.*f", (int)next_below(from, 9),
-                     next_unit(from) * pow(10, next_below(from, 9)));
+        n = snprintf(to, size, "%.*f", (int)below(from, 9), unit(from) * pow(10, below(from, 9)));
         break;
     case 2:
-        n = snprintf(to, size, "%.*g", 1 + (int)next_below(from, 20),
+        n = snprintf(to, size, "%.*g", 1 + (int)below(from, 20),
                      isfinite(any) ? fabs((double)any) : 0.5);
         break;
     case 3:
-        n = snprintf(to, size, "%u.%ue%d", next_below(from, 1000), next_word(from),
-                     (int)next_below(from, 100) - 50);
+        n = snprintf(to, size, "%u.%ue%d", below(from, 1000), roll32(from),
+                     (int)below(from, 100) - 50);
         break;
     case 4:
-        n = snprintf(to, size, "%ue-%u", next_word(from),
-                     30 + next_below(from, 30)); /* small, and too small */
+        n = snprintf(to, size, "%ue-%u", roll32(from),
+                     30 + below(from, 30)); /* small, and too small */
         break;
     case 5:
     case 6:
         n = put_middle(to, size, from);
         break;
     case 7: /* many digits on both sides */
-        n = put_digits(to, from, 1 + next_below(from, 30));
+        n = put_digits(to, from, 1 + below(from, 30));
         to[n++] = '.';
-        n += put_digits(to + n, from, next_below(from, 40));
+        n += put_digits(to + n, from, below(from, 40));
         break;
     case 8:
-        n = snprintf(to, size, "0.%0*d%u", (int)next_below(from, 30), 0, next_word(from));
+        n = snprintf(to, size, "0.%0*d%u", (int)below(from, 30), 0, roll32(from));
         break;
     case 9: /* integers around the middles of floats of 2^24 and more */
-        n = snprintf(to, size, "%llu%s",
-                     (unsigned long long)(next_bits(from) >> next_below(from, 60)),
-                     next_below(from, 2) ? ".0" : "");
+        n = snprintf(to, size, "%llu%s", (unsigned long long)(roll(from) >> below(from, 60)),
+                     below(from, 2) ? ".0" : "");
         break;
     default:
         n = snprintf(to, size, "%s",
                      (const char *[]){"0", "0.", ".0", ".5", "5.", "00012", "1e0", "1E+2",
                                       "0e99999999999", "16777217", "1e38", "3.4028235e38",
                                       "3.4028236e38", "1e-45", "7e-46",
-                                      "0.000001"}[next_below(from, 16)]);
+                                      "0.000001"}[below(from, 16)]);
     }
     to[n] = 0;
 }
@@ -102,13 +99,12 @@ static float clamped(const char *text)
 static void assert_same_bits(float a, float b, const char *text)
 {
     if (memcmp(&a, &b, sizeof a) != 0)
-        FAIL_WITH("%s: %.9g, and strtof says %.9g", text, (double)a, (double)b);
+        fail_msg("%s: %.9g, and strtof says %.9g", text, (double)a, (double)b);
 }
 
 static void every_number_is_the_float_of_strtof(void **state)
 {
-    (void)state;
-    source from = {1};
+    dice from = {1};
     void *c = make_c_locale();
     for (uint32_t i = 0; i < EFFORT * 130000; i++) {
         char text[200];
@@ -117,7 +113,7 @@ static void every_number_is_the_float_of_strtof(void **state)
         put_number(text, sizeof text, &from);
         const char *end = text + strlen(text);
         if (parse_value(text, end, c, &value, &no_memory) != end)
-            FAIL_WITH("%s is not taken for a number", text);
+            fail_msg("%s is not taken for a number", text);
         assert_same_bits(value, strtof(text, NULL), text);
     }
     free_c_locale(c);
@@ -126,10 +122,9 @@ static void every_number_is_the_float_of_strtof(void **state)
 /* Rows of numbers through the parser of lines, with the vector kernel and without. */
 static void rows_of_numbers_are_the_floats_of_strtof(void **state)
 {
-    (void)state;
     enum { N = 24 };
     static line_tables tables;
-    source from = {2};
+    dice from = {2};
     char number[N][200], text[N * 220 + 400];
     void *c = make_c_locale();
     make_tables(&tables, N);
@@ -140,16 +135,15 @@ static void rows_of_numbers_are_the_floats_of_strtof(void **state)
     for (uint32_t r = 0; r < EFFORT * 5000; r++) {
         int n = snprintf(text, sizeof text, "3 qid:%u ", r);
         uint32_t odd =
-            next_below(&from, 8)
+            below(&from, 8)
                 ? N
-                : next_below(&from, N); /* mostly what the kernel takes, and once what it refuses */
+                : below(&from, N); /* mostly what the kernel takes, and once what it refuses */
         for (uint32_t f = 0; f < N; f++) {
-            if (f == odd || next_below(&from, 200) == 0)
+            if (f == odd || one_in(&from, 200))
                 put_number(number[f], sizeof number[f], &from);
             else
-                snprintf(number[f], sizeof number[f], "%s%.*f", next_below(&from, 3) ? "" : "-",
-                         (int)next_below(&from, 8),
-                         next_unit(&from) * pow(10, next_below(&from, 6)));
+                snprintf(number[f], sizeof number[f], "%s%.*f", below(&from, 3) ? "" : "-",
+                         (int)below(&from, 8), unit(&from) * pow(10, below(&from, 6)));
             n += snprintf(text + n, sizeof text - (size_t)n, "%u:%s ", f + 1, number[f]);
         }
         text[n - 1] = '\n';
@@ -173,9 +167,8 @@ static void rows_of_numbers_are_the_floats_of_strtof(void **state)
 
 static void a_locale_with_commas_changes_nothing(void **state)
 {
-    (void)state;
     const char *const commas[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
-    for (size_t i = 0; i < sizeof commas / sizeof *commas && !setlocale(LC_NUMERIC, commas[i]); i++)
+    for (size_t i = 0; i < COUNT(commas) && !setlocale(LC_NUMERIC, commas[i]); i++)
         ;
     oltr_dataset *d =
         must_read(write_text("comma", "1 qid:1 1:0.1234567890123456789 2:1.5e-30\n"), NULL, NULL);
@@ -238,8 +231,7 @@ static void put_meaning(const oltr_dataset *d, char *text, size_t size)
 
 static void good_lines_are_read(void **state)
 {
-    (void)state;
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    for (size_t i = 0; i < COUNT(good); i++) {
         oltr_dataset *d = must_read(write_text("good", good[i].text), NULL, NULL);
         oltr_dataset *packed =
             must_read(write_gzip("good.gz", good[i].text, strlen(good[i].text)), NULL, NULL);
@@ -258,7 +250,6 @@ static void good_lines_are_read(void **state)
 
 static void what_was_odd_is_reported(void **state)
 {
-    (void)state;
     oltr_read_report r;
     oltr_dataset_free(must_read(write_text("odd", "# c\n\n0 qid:1 1:1e50 2:1 2:2 1:-1e400\n1 qid:2 "
                                                   "1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:8 9:9 3:3 \n"),
@@ -324,8 +315,7 @@ static const fault faults[] = {
 
 static void bad_lines_are_refused_with_their_place(void **state)
 {
-    (void)state;
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    for (size_t i = 0; i < COUNT(faults); i++) {
         char text[300], place[300];
         oltr_error error = {OLTR_OK, ""};
         snprintf(text, sizeof text, "# head\n0 qid:1 1:1\n%s\n0 qid:1 nonsense\n", faults[i].line);
@@ -334,14 +324,13 @@ static void bad_lines_are_refused_with_their_place(void **state)
         assert_int_equal(error.code, OLTR_EDATA);
         snprintf(place, sizeof place, "%s, line 3, column %u: ", path, faults[i].column);
         if (strncmp(error.msg, place, strlen(place)) != 0 || !strstr(error.msg, faults[i].words))
-            FAIL_WITH("\"%s\" gives: %s", faults[i].line, error.msg);
+            fail_msg("\"%s\" gives: %s", faults[i].line, error.msg);
     }
 }
 
 /* The same in a dense row, where the vector kernel meets it first. */
 static void bad_values_in_dense_rows_are_refused_with_their_place(void **state)
 {
-    (void)state;
     static const char *const values[] = {"x",
                                          "",
                                          ".",
@@ -361,7 +350,7 @@ static void bad_values_in_dense_rows_are_refused_with_their_place(void **state)
                                          "/",
                                          ":",
                                          "\x7f"};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+    for (size_t i = 0; i < COUNT(values); i++)
         for (uint32_t at = 1; at <= 20; at++) {
             char text[2000], column[40];
             oltr_error error = {OLTR_OK, ""};
@@ -379,13 +368,12 @@ static void bad_values_in_dense_rows_are_refused_with_their_place(void **state)
                 oltr_dataset_read(write_bytes("dense", text, (size_t)n), NULL, NULL, &error));
             snprintf(column, sizeof column, "line 2, column %d:", value - begin + 1);
             if (!strstr(error.msg, column))
-                FAIL_WITH("value \"%s\" of feature %u: %s", values[i], at, error.msg);
+                fail_msg("value \"%s\" of feature %u: %s", values[i], at, error.msg);
         }
 }
 
 static void a_limit_of_features_is_kept(void **state)
 {
-    (void)state;
     oltr_error error;
     const char *path = write_text("limit", "1 qid:1 1:1 9:1\n");
     oltr_read_options o = {.most_features = 8};
@@ -406,7 +394,6 @@ static void a_limit_of_features_is_kept(void **state)
 
 static void lenient_counts_and_skips(void **state)
 {
-    (void)state;
     oltr_read_report r;
     oltr_read_options lenient = {.lenient = 1};
     oltr_dataset *d = must_read(
@@ -424,7 +411,6 @@ static void lenient_counts_and_skips(void **state)
 
 static void nothing_is_an_error(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *words;
         int lenient;
@@ -434,13 +420,13 @@ static void nothing_is_an_error(void **state)
         {"1 qid:1\n2 qid:1 # nothing\n", "has no row with a feature", 0},
         {"x\ny\n",
          "has no good row; 2 were skipped, the first in line 1, column 1: expected a grade", 1}};
-    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
+    for (size_t i = 0; i < COUNT(empty); i++) {
         oltr_error error;
         oltr_read_options o = {.lenient = empty[i].lenient};
         assert_null(oltr_dataset_read(write_text("empty", empty[i].text), &o, NULL, &error));
         assert_int_equal(error.code, OLTR_EDATA);
         if (!strstr(error.msg, empty[i].words))
-            FAIL_WITH("%s", error.msg);
+            fail_msg("%s", error.msg);
     }
 }
 
@@ -472,34 +458,33 @@ static void append(text *t, const char *words)
  * come back, wider rows later. */
 static text motley(uint64_t seed, uint32_t rows, uint32_t dim, uint32_t bad_every)
 {
-    source from = {seed};
+    dice from = {seed};
     text t = {NULL, 0, 0};
     char word[260];
     for (uint32_t r = 0; r < rows; r++) {
         uint32_t wide = 1 + (uint32_t)((uint64_t)dim * (r + 1) / rows),
-                 sparse = r + 1 < rows ? next_below(&from, 3) : 0; /* the last row has all */
+                 sparse = r + 1 < rows ? below(&from, 3) : 0; /* the last row has all */
         wide = wide < dim ? wide : dim;
-        snprintf(word, sizeof word, "%u qid:%u", next_below(&from, 5),
-                 next_below(&from, 20) ? r / 9 : next_below(&from, 50));
+        snprintf(word, sizeof word, "%u qid:%u", below(&from, 5),
+                 below(&from, 20) ? r / 9 : below(&from, 50));
         append(&t, word);
         for (uint32_t f = 1; f <= wide; f++) {
-            if (sparse == 1 && next_below(&from, 4))
+            if (sparse == 1 && below(&from, 4))
                 continue;
-            snprintf(word, sizeof word, "%s%u:", next_below(&from, 60) ? " " : "\t ",
+            snprintf(word, sizeof word, "%s%u:", below(&from, 60) ? " " : "\t ",
                      sparse == 2 && r % 5 == 0 ? dim + 1 - f : f);
             append(&t, word);
-            if (next_below(&from, 50))
-                snprintf(word, sizeof word, "%.*f", (int)next_below(&from, 7),
-                         100 * next_unit(&from) - 20);
+            if (below(&from, 50))
+                snprintf(word, sizeof word, "%.*f", (int)below(&from, 7), 100 * unit(&from) - 20);
             else
                 put_number(word, sizeof word, &from);
             append(&t, word);
         }
-        append(&t, next_below(&from, 3)   ? next_below(&from, 2) ? "\n" : " \n"
-                   : next_below(&from, 2) ? "\r\n"
-                                          : " # docid = 7\n");
-        if (next_below(&from, 40) == 0)
-            append(&t, next_below(&from, 2) ? "\n" : "# a comment\n");
+        append(&t, below(&from, 3)   ? below(&from, 2) ? "\n" : " \n"
+                   : below(&from, 2) ? "\r\n"
+                                     : " # docid = 7\n");
+        if (one_in(&from, 40))
+            append(&t, below(&from, 2) ? "\n" : "# a comment\n");
         if (bad_every && r % bad_every == bad_every - 1)
             append(&t, "1 qid:x 1:1\n");
     }
@@ -598,16 +583,15 @@ static void assert_same_and_free(oltr_dataset *d, const oltr_dataset *expected)
 
 static void any_threads_any_way_in_the_same_bytes(void **state)
 {
-    (void)state;
     static const uint32_t shapes[][2] = {{4000, 60}, {9000, 20}, {600, 700}, {15000, 1}, {3, 4096}};
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    for (size_t i = 0; i < COUNT(shapes); i++) {
         text t = motley(i + 1, shapes[i][0], shapes[i][1], 0);
         const char *path = write_bytes("motley", t.at, t.n),
                    *packed = write_gzip("motley.gz", t.at, t.n);
         oltr_dataset *first = must_read(path, &(oltr_read_options){.threads = 1}, NULL);
         assert_is_obvious(first, &t, shapes[i][1]);
         static const uint32_t threads[] = {2, 7, 0};
-        for (size_t j = 0; j < sizeof threads / sizeof *threads; j++) {
+        for (size_t j = 0; j < COUNT(threads); j++) {
             assert_same_and_free(must_read(path, &(oltr_read_options){.threads = threads[j]}, NULL),
                                  first);
             assert_same_and_free(
@@ -623,7 +607,6 @@ static void any_threads_any_way_in_the_same_bytes(void **state)
 
 static void the_first_error_is_the_same_for_any_threads(void **state)
 {
-    (void)state;
     text t = motley(9, 8000, 40, 1700);
     const char *path = write_bytes("faulty", t.at, t.n),
                *packed = write_gzip("faulty.gz", t.at, t.n);
@@ -669,7 +652,6 @@ static text long_line(size_t n)
 
 static void lines_may_be_long_but_not_endless(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {1 << 18, 1 << 20, 1 << 23};
     for (size_t i = 0; i < 3; i++) {
         text t = long_line(sizes[i]);
@@ -691,7 +673,6 @@ static void lines_may_be_long_but_not_endless(void **state)
 /* A text that ends with a page: nothing behind it may be looked at. */
 static void a_text_may_end_with_its_page(void **state)
 {
-    (void)state;
     for (uint32_t tail = 0; tail < 40; tail++) {
         text t = {NULL, 0, 0};
         append(&t, "#");
@@ -721,12 +702,11 @@ static void assert_refused(const char *path, oltr_status code, const char *words
     oltr_error error = {OLTR_OK, ""};
     assert_null(oltr_dataset_read(path, NULL, NULL, &error));
     if (error.code != code || !strstr(error.msg, words))
-        FAIL_WITH("%s: %s", oltr_status_name(error.code), error.msg);
+        fail_msg("%s: %s", oltr_status_name(error.code), error.msg);
 }
 
 static void what_is_no_text_is_called_that(void **state)
 {
-    (void)state;
     assert_refused(NULL, OLTR_EINVAL, "a path is needed");
     assert_refused(path_of("absent"), OLTR_EIO, "cannot read");
     assert_refused(folder, OLTR_EIO, "is a folder");
@@ -748,7 +728,6 @@ static void what_is_no_text_is_called_that(void **state)
 
 static void damaged_gzip_is_refused(void **state)
 {
-    (void)state;
     size_t n;
     text t = motley(3, 300, 20, 0);
     unsigned char *packed = read_bytes(write_gzip("whole.gz", t.at, t.n), &n);
@@ -789,7 +768,6 @@ static const char *with_tail(const unsigned char *packed, size_t size, int membe
 /* zlib's own reader would end at the last member without a word. */
 static void what_follows_a_gzip_file_is_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t n, fault; /* fault: which of them is wrong, from 1 */
@@ -798,7 +776,7 @@ static void what_follows_a_gzip_file_is_refused(void **state)
     size_t n;
     text t = motley(4, 300, 20, 0);
     unsigned char *packed = read_bytes(write_gzip("whole.gz", t.at, t.n), &n);
-    for (size_t i = 0; i < sizeof tail / sizeof *tail; i++)
+    for (size_t i = 0; i < COUNT(tail); i++)
         for (int members = 1; members <= 2; members++) {
             char words[80];
             const char *path = with_tail(packed, n, members, tail[i].bytes, tail[i].n);
@@ -816,13 +794,12 @@ static void what_follows_a_gzip_file_is_refused(void **state)
 
 static void zeros_may_follow_a_gzip_file(void **state)
 {
-    (void)state;
     size_t n, zeros[] = {1, 2, 511, 300000};
     text t = motley(5, 300, 20, 0);
     unsigned char *packed = read_bytes(write_gzip("whole.gz", t.at, t.n), &n);
     unsigned char *nothing = calloc(300000, 1);
     oltr_dataset *whole = must_read(path_of("whole.gz"), NULL, NULL);
-    for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
+    for (size_t i = 0; i < COUNT(zeros); i++) {
         oltr_dataset *d = must_read(with_tail(packed, n, 1, nothing, zeros[i]), NULL, NULL);
         assert_same_dataset(d, whole);
         oltr_dataset_free(d);
@@ -836,12 +813,11 @@ static void zeros_may_follow_a_gzip_file(void **state)
 /* Members of any size, empty ones among them, begin and end anywhere in the buffer of the file. */
 static void many_gzip_members_are_one_text(void **state)
 {
-    (void)state;
     text t = motley(6, 3000, 20, 0), all = {NULL, 0, 0};
     oltr_dataset *plain = must_read(write_bytes("members", t.at, t.n), NULL, NULL);
-    source from = {6};
+    dice from = {6};
     for (size_t at = 0; at < t.n;) {
-        size_t size = next_below(&from, 4) ? next_below(&from, 20000) : 0, n;
+        size_t size = below(&from, 4) ? below(&from, 20000) : 0, n;
         size = size < t.n - at ? size : t.n - at;
         unsigned char *packed = read_bytes(write_gzip("member.gz", t.at + at, size), &n);
         append_bytes(&all, packed, n);

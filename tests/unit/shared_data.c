@@ -38,8 +38,7 @@ static const facts files[] = {
 
 static void every_file_has_the_counts_of_its_readme(void **state)
 {
-    (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (size_t i = 0; i < COUNT(files); i++) {
         const facts *f = &files[i];
         char path[1000];
         oltr_error error = {OLTR_OK, ""};
@@ -48,13 +47,13 @@ static void every_file_has_the_counts_of_its_readme(void **state)
         oltr_dataset *d = oltr_dataset_read(
             path, &(oltr_read_options){.threads = 1 + (uint32_t)i % 3}, &r, &error);
         if (!d)
-            FAIL_WITH("%s", error.msg);
+            fail_msg("%s", error.msg);
         uint32_t top = 0;
         for (uint32_t j = 0; j < d->n_rows; j++)
             top = d->grade[j] > top ? d->grade[j] : top;
         if (d->n_rows != f->rows || d->n_queries != f->queries || d->dim != f->dim || top != f->top)
-            FAIL_WITH("%s: %u rows, %u queries, %u features, grades to %u", path, d->n_rows,
-                      d->n_queries, d->dim, top);
+            fail_msg("%s: %u rows, %u queries, %u features, grades to %u", path, d->n_rows,
+                     d->n_queries, d->dim, top);
         assert_int_equal(r.clamped, f->clamped);
         assert_int_equal(r.duplicates, f->duplicates);
         oltr_dataset_free(d);
@@ -63,7 +62,6 @@ static void every_file_has_the_counts_of_its_readme(void **state)
 
 static void the_range_is_that_of_web30k(void **state)
 {
-    (void)state;
     char path[1000];
     snprintf(path, sizeof path, "%s/mslr-web30k/train.txt.gz", data);
     oltr_dataset *d = oltr_dataset_read(path, NULL, NULL, NULL);
@@ -79,7 +77,6 @@ static void the_range_is_that_of_web30k(void **state)
 
 static void the_invalid_file_is_refused_with_its_line(void **state)
 {
-    (void)state;
     char path[1000];
     oltr_error error;
     snprintf(path, sizeof path, "%s/fixtures/rankeval_svmlight_invalid.txt", data);

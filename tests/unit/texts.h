@@ -15,13 +15,11 @@ static char folder[] = "/tmp/oltr-test-XXXXXX";
 
 static inline int make_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) == NULL;
 }
 
 static inline int remove_folder(void **state)
 {
-    (void)state;
     char command[80];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command) != 0;
@@ -94,7 +92,7 @@ static inline oltr_dataset *must_read(const char *path, const oltr_read_options 
     oltr_error error = {OLTR_OK, ""};
     oltr_dataset *d = oltr_dataset_read(path, options, report, &error);
     if (!d)
-        FAIL_WITH("%s", error.msg);
+        fail_msg("%s", error.msg);
     return d;
 }
 

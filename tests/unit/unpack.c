@@ -30,7 +30,6 @@ static void assert_lacks_memory(const char *path)
 
 static void memory_is_told_from_damage(void **state)
 {
-    (void)state;
     static const char text[] = "1 qid:1 1:0.5\n0 qid:1 1:0.25\n";
     const char *path = write_gzip("text.gz", text, sizeof text - 1);
     starts_fail = 1;

@@ -50,7 +50,7 @@ void put_f64s(writer *w, const double *value, size_t n)
 void get_bytes(reader *r, void *bytes, size_t n)
 {
     if (r->failed || n > r->left) {
-        r->failed = 1;
+        r->failed = true;
         if (n)
             memset(bytes, 0, n);
         return;

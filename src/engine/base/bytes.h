@@ -1,11 +1,12 @@
 /* bytes.h - writing and reading of little-endian bytes with bounds, and the checksum over them.
  *
  * Both ends of every file format of the engine: a writer that counts when it has no room, and a
- * reader that turns every length that lies into a sticky error instead of a read beyond the end.
+ * reader that turns every wrong length into a sticky error instead of a read beyond the end.
  */
 #ifndef OLTR_ENGINE_BASE_BYTES_H
 #define OLTR_ENGINE_BASE_BYTES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,7 +19,7 @@ typedef struct writer {
 typedef struct reader {
     const unsigned char *at;
     size_t left;
-    int failed; /* sticky: something did not fit */
+    bool failed; /* sticky: something did not fit */
 } reader;
 
 void put_bytes(writer *w, const void *bytes, size_t n);

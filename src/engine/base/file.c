@@ -1,4 +1,5 @@
-/* file.c - see file.h. */
+/* file.c - see file.h.  New files go to disk before they are renamed, so that after a crash a name
+ * never leads to a file that is not there yet. */
 #define _DEFAULT_SOURCE 1 /* flock */
 #include "engine/base/file.h"
 
@@ -15,31 +16,41 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int is_special(const char *path)
+bool is_special(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
-int flush_to_disk(int fd)
+bool flush_to_disk(int fd)
 {
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
 }
 
-int flush_folder_of(const char *path)
+/* The folder of a path in new memory, and its last part; NULL with errno set. */
+static char *folder_of(const char *path, const char **name)
 {
     const char *slash = strrchr(path, '/');
-    size_t length = !slash ? 1 : slash == path ? 1 : (size_t)(slash - path);
+    size_t length = slash && slash > path ? (size_t)(slash - path) : 1;
     char *folder = malloc(length + 1);
-    if (!folder) {
-        errno = ENOMEM;
-        return 0;
+    *name = slash ? slash + 1 : path;
+    errno = ENOMEM;
+    if (folder) {
+        memcpy(folder, slash ? path : ".", length);
+        folder[length] = 0;
     }
-    memcpy(folder, slash ? path : ".", length);
-    folder[length] = 0;
+    return folder;
+}
+
+bool flush_folder_of(const char *path)
+{
+    const char *name;
+    char *folder = folder_of(path, &name);
+    if (!folder)
+        return false;
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int good = fd >= 0 ? flush_to_disk(fd)
-                       : errno == EACCES; /* a folder may allow new files and no reading */
+    bool good = fd >= 0 ? flush_to_disk(fd)
+                        : errno == EACCES; /* a folder may allow new files and no reading */
     int why = errno;
     free(folder);
     if (fd >= 0)
@@ -96,14 +107,14 @@ char *follow_links(const char *path)
     return at;
 }
 
-/* ---- beside */
+/* ---- temporary files */
 
-/* Is this NAME.123-4.tmp, or NAME.123.tmp? */
-static int is_temp_file(const char *entry, const char *name)
+/* Whether this is NAME.123-4.tmp, or NAME.123.tmp. */
+static bool is_temp_file(const char *entry, const char *name)
 {
     size_t n = strlen(name);
     if (strncmp(entry, name, n) != 0 || entry[n] != '.')
-        return 0;
+        return false;
     const char *at = entry + n + 1;
     size_t digits = strspn(at, "0123456789");
     at += digits;
@@ -112,17 +123,17 @@ static int is_temp_file(const char *entry, const char *name)
     return digits > 0 && strcmp(at, ".tmp") == 0;
 }
 
-/* Does the entry still stand for this open file?  Its writer may have renamed it and begun another
- * under the same name. */
-static int is_still(int fd, int folder, const char *entry)
+/* Whether the entry is still that of this open file.  Its writer may have renamed it and begun
+ * another under the same name. */
+static bool is_still(int fd, int folder, const char *entry)
 {
     struct stat file, name;
     return fstat(fd, &file) == 0 && fstatat(folder, entry, &name, AT_SYMLINK_NOFOLLOW) == 0 &&
            S_ISREG(file.st_mode) && file.st_dev == name.st_dev && file.st_ino == name.st_ino;
 }
 
-/* Opened to be locked: for writing, as network file systems want it; where its mode forbids that,
- * for reading. */
+/* Opened to be locked: for writing, which network file systems require; where its mode forbids
+ * that, for reading. */
 static int open_to_lock(int folder, const char *entry)
 {
     const int how = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -130,8 +141,8 @@ static int open_to_lock(int folder, const char *entry)
     return fd < 0 && errno == EACCES ? openat(folder, entry, O_RDONLY | how) : fd;
 }
 
-/* Removes a file that nobody has locked.  Once we have its lock no writer renames it and nobody
- * else removes it, so what is_still() says holds. */
+/* Removes a file that is not locked.  Once we have its lock no writer renames it and no other
+ * process removes it, so the answer of is_still() stays true. */
 static void remove_if_left(int folder, const char *entry)
 {
     int fd = open_to_lock(folder, entry);
@@ -142,32 +153,22 @@ static void remove_if_left(int folder, const char *entry)
     close(fd);
 }
 
-/* `room` is for a copy of the path. */
-static void clean(const char *path, char *room)
+void temp_file_clean(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t length = !slash ? 0 : slash == path ? 1 : (size_t)(slash - path);
     int why = errno;
-    memcpy(room, path, length);
-    room[length] = 0;
-    DIR *folder = opendir(slash ? room : ".");
+    const char *name;
+    char *path_of_folder = folder_of(path, &name);
+    DIR *folder = path_of_folder ? opendir(path_of_folder) : NULL;
     for (const struct dirent *entry; folder && (entry = readdir(folder));)
         if (is_temp_file(entry->d_name, name))
             remove_if_left(dirfd(folder), entry->d_name);
     if (folder)
         closedir(folder);
+    free(path_of_folder);
     errno = why;
 }
 
-void temp_file_clean(const char *path)
-{
-    char *room = malloc(strlen(path) + 1);
-    if (room)
-        clean(path, room);
-    free(room);
-}
-
-/* Locked, where that can be; -1 if somebody took it for left and removed it before it was. */
+/* Locks a new file, where the file system can; -1 if another process removed it before that. */
 static int lock_new(int fd)
 {
     struct stat status;
@@ -181,13 +182,12 @@ static int lock_new(int fd)
     return -1;
 }
 
-int temp_file_open(temp_file *b, const char *path, unsigned mode)
+bool temp_file_open(temp_file *b, const char *path, unsigned mode)
 {
     enum { TRIES = 100 };
     size_t room = strlen(path) + 64;
     *b = (temp_file){-1, malloc(room)};
-    if (b->name)
-        clean(path, b->name);
+    temp_file_clean(path);
     errno = b->name ? EEXIST : ENOMEM;
     for (int i = 0; b->name && b->fd < 0 && errno == EEXIST && i < TRIES; i++) {
         snprintf(b->name, room, "%s.%ld-%d.tmp", path, (long)getpid(), i);
@@ -198,12 +198,12 @@ int temp_file_open(temp_file *b, const char *path, unsigned mode)
         }
     }
     if (b->fd >= 0)
-        return 1;
+        return true;
     int why = errno;
     free(b->name);
     b->name = NULL;
     errno = why;
-    return 0;
+    return false;
 }
 
 FILE *temp_file_stream(const temp_file *b)
@@ -218,19 +218,19 @@ FILE *temp_file_stream(const temp_file *b)
     return stream;
 }
 
-/* What a full disk says when a file is closed must be heard before it is renamed, and the lock must
- * stay until after. */
-int temp_file_keep(temp_file *b, const char *path)
+/* A full disk may report its error when a file is closed: a duplicate is closed before the rename.
+ * The lock stays until after. */
+bool temp_file_keep(temp_file *b, const char *path)
 {
     int fd = fcntl(b->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0 || close(fd) != 0 || rename(b->name, path) != 0) {
         temp_file_drop(b);
-        return 0;
+        return false;
     }
     close(b->fd);
     free(b->name);
     *b = (temp_file){-1, NULL};
-    return 1;
+    return true;
 }
 
 void temp_file_drop(temp_file *b)
@@ -285,23 +285,22 @@ oltr_status new_file_add(new_file *file, const void *bytes, size_t size, oltr_er
     return fwrite(bytes, 1, size, file->stream) == size ? OLTR_OK : cannot_write(file->path, error);
 }
 
-/* Closes the stream; 0 with errno set.  What is kept goes to the disk first, so that no name can
- * come to stand for a file that is not there yet. */
-static int finish_stream(const new_file *file, int keep)
+/* Closes the stream; false with errno set.  What is kept goes to the disk first. */
+static bool finish_stream(const new_file *file, bool keep)
 {
-    int flushed = !keep || !file->temp.name ||
-                  (fflush(file->stream) == 0 && flush_to_disk(fileno(file->stream)));
+    bool flushed = !keep || !file->temp.name ||
+                   (fflush(file->stream) == 0 && flush_to_disk(fileno(file->stream)));
     int why = errno;
-    int closed = fclose(file->stream) == 0;
+    bool closed = fclose(file->stream) == 0;
     if (!flushed)
         errno = why;
     return flushed && closed;
 }
 
-oltr_status new_file_close(new_file *file, int keep, oltr_error *error)
+oltr_status new_file_close(new_file *file, bool keep, oltr_error *error)
 {
     oltr_status status = OLTR_OK;
-    int good = finish_stream(file, keep);
+    bool good = finish_stream(file, keep);
     if (keep && (!good || (file->temp.name && !temp_file_keep(&file->temp, file->path))))
         status = cannot_write(file->path, error);
     if (file->temp.name)
@@ -371,36 +370,6 @@ static oltr_status open_to_read(const char *path, size_t most, FILE **file, size
     return OLTR_EIO;
 }
 
-/* Fills `bytes` and closes the file. */
-static oltr_status finish_reading(const char *path, FILE *file, unsigned char *bytes, size_t *size,
-                                  oltr_error *error)
-{
-    oltr_status status =
-        bytes ? OLTR_OK : set_error(error, OLTR_ENOMEM, "no memory to read %s", path);
-    if (bytes) {
-        errno = 0;
-        *size = fread(bytes, 1, *size, file);
-        if (ferror(file))
-            status = cannot_read(path, strerror(errno), error);
-    }
-    fclose(file);
-    return status;
-}
-
-oltr_status bytes_read(const char *path, size_t most, unsigned char **bytes, size_t *size,
-                       oltr_error *error)
-{
-    FILE *file;
-    oltr_status status = open_to_read(path, most, &file, size, error);
-    if (status != OLTR_OK)
-        return status;
-    *bytes = malloc(*size + 1);
-    status = finish_reading(path, file, *bytes, size, error);
-    if (status != OLTR_OK)
-        free(*bytes);
-    return status;
-}
-
 oltr_status bytes_read_into(const char *path, size_t most, const oltr_memory *memory,
                             unsigned char **bytes, size_t *size, size_t *taken, oltr_error *error)
 {
@@ -410,8 +379,36 @@ oltr_status bytes_read_into(const char *path, size_t most, const oltr_memory *me
         return status;
     *taken = *size + 1;
     *bytes = memory_take(memory, *taken);
-    status = finish_reading(path, file, *bytes, size, error);
+    if (!*bytes)
+        status = set_error(error, OLTR_ENOMEM, "no memory to read %s", path);
+    else {
+        errno = 0;
+        *size = fread(*bytes, 1, *size, file);
+        if (ferror(file))
+            status = cannot_read(path, strerror(errno), error);
+    }
+    fclose(file);
     if (status != OLTR_OK)
         memory_give(memory, *bytes, *taken);
     return status;
+}
+
+static void *take_plain(void *with, size_t bytes, size_t alignment)
+{
+    (void)with, (void)alignment; /* bytes need none */
+    return malloc(bytes);
+}
+
+static void give_plain(void *with, void *block, size_t bytes)
+{
+    (void)with, (void)bytes;
+    free(block);
+}
+
+oltr_status bytes_read(const char *path, size_t most, unsigned char **bytes, size_t *size,
+                       oltr_error *error)
+{
+    const oltr_memory plain = {.take = take_plain, .give = give_plain};
+    size_t taken;
+    return bytes_read_into(path, most, &plain, bytes, size, &taken, error);
 }

@@ -48,7 +48,7 @@ void memory_give(const oltr_memory *memory, void *block, size_t bytes)
         give_zeros(block);
 }
 
-int memory_is_whole(const oltr_memory *memory)
+bool memory_is_whole(const oltr_memory *memory)
 {
     return !memory || !memory->take == !memory->give;
 }

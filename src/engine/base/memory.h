@@ -2,6 +2,7 @@
 #ifndef OLTR_ENGINE_BASE_MEMORY_H
 #define OLTR_ENGINE_BASE_MEMORY_H
 
+#include <stdbool.h>
 #include <oltr/oltr.h>
 
 /* `bytes` zeros aligned to LAYOUT_ALIGN, or NULL.  memory NULL, or one without `take`: from
@@ -10,7 +11,7 @@
 void *memory_take(const oltr_memory *memory, size_t bytes);
 void memory_give(const oltr_memory *memory, void *block, size_t bytes); /* block may be NULL */
 
-/* Either both functions or none. */
-int memory_is_whole(const oltr_memory *memory);
+/* Whether a hook has both functions, or none; NULL is whole. */
+bool memory_is_whole(const oltr_memory *memory);
 
 #endif

@@ -1,5 +1,5 @@
 /* nearest.c - see nearest.h.  The distance counts inserted, deleted, changed and swapped letters,
- * whatever their case: the slips that fingers make. */
+ * whatever their case: the usual typing errors. */
 #include "engine/base/nearest.h"
 
 #include <ctype.h>
@@ -59,11 +59,22 @@ void nearest_offer(struct nearest *nearest, const char *known)
     }
 }
 
+const char *nearest_name(const char *word, const void *names, size_t n, size_t stride)
+{
+    struct nearest nearest = nearest_to(word);
+    for (size_t i = 0; i < n; i++) {
+        const char *name;
+        memcpy(&name, (const char *)names + i * stride, sizeof name);
+        nearest_offer(&nearest, name);
+    }
+    return nearest.best;
+}
+
 const char *nearest_hint(const struct nearest *nearest, char hint[HINT_SIZE])
 {
     char name[QUOTE_SIZE];
     hint[0] = '\0';
-    if (nearest->best != NULL)
+    if (nearest->best)
         (void)snprintf(hint, HINT_SIZE, "; did you mean `%s`?", quote_input(nearest->best, name));
     return hint;
 }

@@ -1,5 +1,4 @@
-/* quote.c - see shown.h.  Messages quote what people typed, and what they typed may be long or
- * hostile to a terminal, so quoting goes through one function. */
+/* quote.c - see quote.h. */
 #include "engine/base/quote.h"
 
 #include "engine/base/text.h"

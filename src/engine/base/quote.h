@@ -1,4 +1,5 @@
-/* quote.h - what people typed, made fit to be quoted in a message. */
+/* quote.h - quotes what the user typed in a message: it may be long, or hold control characters
+ * that a terminal would obey. */
 #ifndef OLTR_ENGINE_BASE_QUOTE_H
 #define OLTR_ENGINE_BASE_QUOTE_H
 

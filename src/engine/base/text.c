@@ -19,7 +19,7 @@ bool text_reserve(struct text *text, size_t more)
         return true;
     size_t capacity = need + need / 2 + 64;
     char *bytes = realloc(text->bytes, capacity);
-    if (bytes == NULL) {
+    if (!bytes) {
         text->failed = true;
         return false;
     }

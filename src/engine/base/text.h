@@ -1,6 +1,6 @@
-/* text.h - a piece of text that grows.  Every file is first made whole in memory and then written
- * in one go, so a failure half way leaves nothing behind.  Running out of memory is remembered and
- * reported when it is written. */
+/* text.h - a piece of text that grows, and questions about strings.  A file is first composed in
+ * memory and then written in one go, so that a failure half way leaves nothing behind.  `failed`
+ * records that memory ran out; the writer of the file reports it. */
 #ifndef OLTR_ENGINE_BASE_TEXT_H
 #define OLTR_ENGINE_BASE_TEXT_H
 

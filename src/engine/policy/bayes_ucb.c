@@ -1,11 +1,12 @@
 /* bayes_ucb.c - Bayes-UCB with a Beta posterior (BayesUCB-Beta): Kveton, Meshi, Zoghi and Qin
  * (2022), after Kaufmann (2018).
  *
- * Belief.  The attraction of item i is Beta(a_i + S_i, b_i + N_i - S_i). Rule.  Rank by the
- * quantile of level 1 - 1/t, t counted from 1, show the K largest.  In round 1 the level is 0 and
- * all tie: any list.
+ * Belief.  The attraction of item i is Beta(a_i + S_i, b_i + N_i - S_i).
  *
- * Cost.  A quantile of every item every round would be nearly all the time of a simulation.  But
+ * Rule.  Rank by the quantile of level 1 - 1/t, t counted from 1, show the K largest.  In round 1
+ * the level is 0 and all tie: any list.
+ *
+ * Cost.  A quantile of every item every round would take nearly all the time of a simulation.  But
  * between observations of an item only the level moves, so its quantile is kept as a power series
  * in log t (index_cache.h): a round costs one or two incomplete beta functions for each examined
  * item and eight multiplications for each other one.

@@ -21,23 +21,7 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
     double sigma = param(settings, P_SIGMA);
     (void)error;
     return linear_policy_init(state, settings, sigma * sigma, choice(settings, P_NORM),
-                              (linear_width){.sigma = sigma});
-}
-
-static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
-                        void *scratch, const oltr_ranking *out)
-{
-    const linear_policy *p = state;
-    (void)t;
-    return linear_policy_sample(p, p->width.sigma, from, rng, scratch, out);
-}
-
-static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean,
-                           double *sd)
-{
-    const linear_policy *p = state;
-    (void)t;
-    return linear_policy_predict(p, p->width.sigma, from, mean, sd);
+                              (linear_width){.spread = sigma});
 }
 
 const policy_ops cascade_lints_ops = {
@@ -47,14 +31,9 @@ const policy_ops cascade_lints_ops = {
                        "Recommendation Problems, UAI 2016",
              .summary = "Linear Thompson sampling from the plain Gaussian posterior.",
              .rewards = OLTR_REALS,
-             LINEAR_POLICY_INFO,
-             .n_params = N_PARAMS,
-             .params = params},
+             LINEAR_POLICY_INFO},
     LINEAR_POLICY_OPS,
     .init = init,
-    .rank = rank,
-    .learn = linear_policy_learn,
-    .refresh = linear_policy_refresh,
-    .resume = linear_policy_resume,
-    .predict = predict,
+    .rank = linear_policy_rank,
+    .predict = linear_policy_predict,
 };

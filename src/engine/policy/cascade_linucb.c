@@ -42,7 +42,7 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
     (void)error;
     return linear_policy_init(state, settings, sigma * sigma, choice(settings, P_NORM),
                               (linear_width){.variant = variant,
-                                             .sigma = sigma,
+                                             .spread = sigma,
                                              .factor = param(settings, P_C),
                                              .horizon = param(settings, P_HORIZON),
                                              .bound = param(settings, P_S)});
@@ -52,7 +52,7 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
 static double width(const linear_policy *p, uint32_t k)
 {
     const linear_width *w = &p->width;
-    double d = p->model.dim, horizon = w->horizon, sigma = w->sigma;
+    double d = p->model.dim, horizon = w->horizon, sigma = w->spread;
     if (w->variant == GIVEN)
         return w->factor;
     if (w->variant == RELEASED) /* C / sigma: C is of sqrt(x'V^-1 x) */
@@ -66,17 +66,9 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
 {
     const linear_policy *p = state;
     ldl factor = linear_factor(p, &p->model);
-    double c = width(p, out->k) * p->width.sigma; /* sqrt(x'M^-1 x) = sigma sqrt(x'V^-1 x) */
+    double c = width(p, out->k) * p->width.spread; /* sqrt(x'M^-1 x) = sigma sqrt(x'V^-1 x) */
     (void)t;
     return rank_by_upper_bound(&p->rows, &factor, c, 1, from, rng, scratch, out);
-}
-
-static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean,
-                           double *sd)
-{
-    const linear_policy *p = state;
-    (void)t;
-    return linear_policy_predict(p, p->width.sigma, from, mean, sd);
 }
 
 const policy_ops cascade_linucb_ops = {
@@ -86,14 +78,9 @@ const policy_ops cascade_linucb_ops = {
                        "Recommendation Problems, UAI 2016",
              .summary = "Ranks by the upper confidence bound of a linear model, clipped at 1.",
              .rewards = OLTR_CLICKS,
-             LINEAR_POLICY_INFO,
-             .n_params = N_PARAMS,
-             .params = params},
+             LINEAR_POLICY_INFO},
     LINEAR_POLICY_OPS,
     .init = init,
     .rank = rank,
-    .learn = linear_policy_learn,
-    .refresh = linear_policy_refresh,
-    .resume = linear_policy_resume,
-    .predict = predict,
+    .predict = linear_policy_predict,
 };

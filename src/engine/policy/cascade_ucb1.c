@@ -3,10 +3,10 @@
  * Rule.  Rank by S_i/N_i + sqrt(alpha log(t-1) / N_i), alpha = 1.5; show the K largest.  Items
  * never examined come first.
  *
- * The paper begins with one free observation of every item; a page that serves users has none to
- * give, so unseen items are shown first instead. The released code has the bonus max(sqrt(2
- * log(t-1)), 2) / sqrt(N_i) (bonus: released): it computes its bounds at the end of a round, by
- * that round's number.
+ * The paper begins with one free observation of every item; a page that serves users has none, so
+ * unseen items are shown first instead.  The released code has the bonus
+ * max(sqrt(2 log(t-1)), 2) / sqrt(N_i) (bonus: released): it computes its bounds at the end of a
+ * round, by that round's number.
  */
 #include "engine/policy/click_rate.h"
 

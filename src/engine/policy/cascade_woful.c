@@ -4,21 +4,21 @@
  * attraction,
  *     U_H(x) = x'theta_H + alpha_H sqrt(x'G_H^-1 x), clipped to [0,1].
  * A click's variance is at most its attraction, so the second regression weighs each observation
- * with w = 1 / max{U_H, 1/K} as U_H stood when the list was shown: G_B = lambda_B I + sum w x x',
- * b_B = sum w x y, and the items are ranked by
- *     U_B(x) = x'theta_B + alpha_B sqrt(x'G_B^-1 x).
- * The radii (delta = 1/T, R = 1/2, lambda_H = 1, lambda_B = K):
+ * with w = 1 / max{U_H, 1/K}, U_H at the time when the list was shown: G_B = lambda_B I + sum w x
+ * x', b_B = sum w x y, and the items are ranked by U_B(x) = x'theta_B + alpha_B sqrt(x'G_B^-1 x).
+ *
+ * The radii (delta = 1/T, R = 1/2, lambda_H = 1, lambda_B = K)
  *     alpha_H = sqrt(lambda_H) S + R sqrt(d log(1 + t K / (d lambda_H)) + 2 log(1/delta))
- *     alpha_B = sqrt(lambda_B) S + 8 sqrt(d log(1 + t K^2 / (d lambda_B)) log(4 t^2 K^2 / delta)) +
- * 4 sqrt(K) log(4 t^2 K^2 / delta) are a reconstruction from the published rate; their constants
- * could not be checked against the paper.  They are far too wide in practice, hence `scale`, which
- * multiplies both.
+ *     alpha_B = sqrt(lambda_B) S + 8 sqrt(d log(1 + t K^2 / (d lambda_B)) log(4 t^2 K^2 / delta))
+ *               + 4 sqrt(K) log(4 t^2 K^2 / delta)
+ * are a reconstruction from the published rate; their constants could not be checked against the
+ * paper.  They are far too wide in practice; `scale` multiplies both.
  *
  * The released code of the GTS paper (variant: released) is another algorithm.  Both regressions
- * have noise 1/2 beside a prior variance of 1, which is a ridge of 1/4; alpha_H is the fixed width
+ * have noise 1/2 with a prior variance of 1, which is a ridge of 1/4; alpha_H is the fixed width
  * C of its CascadeLinUCB (cascade_linucb.c) and alpha_B is K C; U_H is taken after the round was
  * learned, and is not clipped at 1; and the second regression learns a 0 for every item that was
- * shown but not examined.  A comparison made with it says little about the algorithm.
+ * shown but not examined.  A comparison made with it shows little about the algorithm.
  */
 #include "engine/policy/linear_policy.h"
 

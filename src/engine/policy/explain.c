@@ -1,14 +1,13 @@
-/* explain.c - which slot, item, candidate or feature a refused call of rank or learn was refused
- * for.
+/* explain.c - the slot, item, candidate or feature for which rank or learn refused a call.
  *
- * The status is that of the checks in rounds.c; this file only finds the place, slowly and plainly,
+ * The status comes from the checks in rounds.c; this file only finds the place, by a plain search
  * in the order of those checks.
  */
 #include <stdlib.h>
 
 #include "engine/policy/rounds.h"
 
-/* A call and what was said about it. */
+/* A call and its status. */
 typedef struct refusal {
     const oltr_policy *policy;
     const oltr_query *query;
@@ -20,26 +19,28 @@ typedef struct refusal {
     oltr_error *error;
 } refusal;
 
+/* The sentence of refusal `r`, as in printf. */
+#define EXPLAIN(...) set_error(r->error, r->status, __VA_ARGS__)
+
+static oltr_status explain_plainly(const refusal *r)
+{
+    return EXPLAIN("%s", oltr_strerror(r->status));
+}
+
 /* ---- arguments that are missing */
 
 static oltr_status explain_arguments(const refusal *r)
 {
     if (!r->policy)
-        return set_error(r->error, r->status, "there is no policy");
+        return EXPLAIN("there is no policy");
     if (!r->ranking || !r->ranking->item)
-        return set_error(r->error, r->status,
-                         "there is no ranking, or it has no array for its items");
+        return EXPLAIN("there is no ranking, or it has no array for its items");
     if (!r->feedback && !r->scratch)
-        return set_error(r->error, r->status,
-                         "there is no scratch to rank with, or no feedback to learn from");
+        return EXPLAIN("there is no scratch to rank with, or no feedback to learn from");
     if (r->feedback && r->feedback->n_examined && !r->feedback->reward)
-        return set_error(r->error, r->status, "%u slots were examined, but there are no rewards",
-                         r->feedback->n_examined);
-    return set_error(
-        r->error, r->status,
-        "the reserved members of the query, the ranking or the feedback are not zero: fill "
-        "the struct with {0} "
-        "first, or load the newer oltr it was made for");
+        return EXPLAIN("%u slots were examined, but there are no rewards", r->feedback->n_examined);
+    return EXPLAIN("the reserved members of the query, the ranking or the feedback are not zero: "
+                   "fill the struct with {0} first, or load the newer oltr it was made for");
 }
 
 /* ---- items */
@@ -70,38 +71,35 @@ static oltr_status explain_list(const refusal *r, const uint32_t *item, uint32_t
 {
     for (uint32_t j = 0; j < n; j++)
         if (item[j] >= n_items)
-            return set_error(r->error, r->status, "%s %u is item %u, and the items are 0 to %u",
-                             what, j, item[j], n_items - 1);
+            return EXPLAIN("%s %u is item %u, and the items are 0 to %u", what, j, item[j],
+                           n_items - 1);
     uint32_t j = first_repeat(item, n, n_items), before = 0;
     if (j == n)
         return OLTR_OK;
     while (item[before] != item[j])
         before++;
-    return set_error(r->error, r->status,
-                     "%s %u and %s %u are both item %u: an item may be in a list only once", what,
-                     before, what, j, item[j]);
+    return EXPLAIN("%s %u and %s %u are both item %u: an item may be in a list only once", what,
+                   before, what, j, item[j]);
 }
 
 static oltr_status explain_items(const refusal *r)
 {
     uint32_t n_items = r->policy->settings.n_items;
     if (r->from.n > n_items)
-        return set_error(r->error, r->status,
-                         "the query has %u candidates, and the policy was made for %u at most",
-                         r->from.n, n_items);
+        return EXPLAIN("the query has %u candidates, and the policy was made for %u at most",
+                       r->from.n, n_items);
     if (r->from.item && explain_list(r, r->from.item, r->from.n, n_items, "candidate") != OLTR_OK)
         return r->status;
     if (!r->feedback)
-        return set_error(r->error, r->status, "%s", oltr_strerror(r->status));
+        return explain_plainly(r);
     if (explain_list(r, r->ranking->item, r->ranking->k, r->from.item ? n_items : r->from.n,
                      "slot") != OLTR_OK)
         return r->status;
     for (uint32_t slot = 0; slot < r->ranking->k; slot++)
         if (row_by_search(&r->from, r->ranking->item[slot]) == UINT32_MAX)
-            return set_error(r->error, r->status,
-                             "slot %u shows item %u, which is not among the %u candidates", slot,
-                             r->ranking->item[slot], r->from.n);
-    return set_error(r->error, r->status, "%s", oltr_strerror(r->status));
+            return EXPLAIN("slot %u shows item %u, which is not among the %u candidates", slot,
+                           r->ranking->item[slot], r->from.n);
+    return explain_plainly(r);
 }
 
 /* ---- features */
@@ -110,17 +108,13 @@ static oltr_status explain_shape(const refusal *r)
 {
     uint32_t dim = r->policy->settings.dim, given = r->query ? r->query->dim : 0;
     if (!r->from.x)
-        return set_error(
-            r->error, r->status,
-            "%s ranks by features, and the query has none: give rows of %u floats in x",
-            r->policy->ops->info.name, dim);
+        return EXPLAIN("%s ranks by features, and the query has none: give rows of %u floats in x",
+                       r->policy->ops->info.name, dim);
     if (given != dim)
-        return set_error(r->error, r->status,
-                         "the query has %u features, the policy was made for %u", given, dim);
+        return EXPLAIN("the query has %u features, the policy was made for %u", given, dim);
     if (r->from.stride < dim)
-        return set_error(r->error, r->status,
-                         "a stride of %zu floats is less than the %u features of a row",
-                         r->from.stride, dim);
+        return EXPLAIN("a stride of %zu floats is less than the %u features of a row",
+                       r->from.stride, dim);
     return OLTR_OK;
 }
 
@@ -131,16 +125,13 @@ static oltr_status explain_row(const refusal *r, uint32_t row, double largest)
     uint32_t item = candidate(&r->from, row);
     for (uint32_t f = 0; f < r->policy->settings.dim; f++)
         if (!(fabs((double)x[f]) <= largest))
-            return set_error(
-                r->error, r->status,
+            return EXPLAIN(
                 "candidate %u (item %u): feature %u is %g, and must be a number of at most %g", row,
                 item, f, (double)x[f], (double)LARGEST_FEATURE);
     if (r->policy->ops->row_rejected && r->policy->ops->row_rejected(policy_state(r->policy), x))
-        return set_error(
-            r->error, r->status,
-            "candidate %u (item %u): its features are longer than 1, which norm: refuse "
-            "does not allow",
-            row, item);
+        return EXPLAIN("candidate %u (item %u): its features are longer than 1, which norm: refuse "
+                       "does not allow",
+                       row, item);
     return OLTR_OK;
 }
 
@@ -157,7 +148,7 @@ static oltr_status explain_features(const refusal *r)
         if (row != UINT32_MAX && explain_row(r, row, (double)LARGEST_FEATURE) != OLTR_OK)
             return r->status;
     }
-    return set_error(r->error, r->status, "%s", oltr_strerror(r->status));
+    return explain_plainly(r);
 }
 
 /* ---- slots */
@@ -166,42 +157,37 @@ static oltr_status explain_slots(const refusal *r)
 {
     uint32_t k = r->ranking->k;
     if (k < 1 || k > r->from.n)
-        return set_error(r->error, r->status,
-                         "a list of %u slots cannot be filled from %u candidates", k, r->from.n);
-    return set_error(r->error, r->status, "a list with a mask may have %u slots here, not %u",
-                     masked_slots(&r->policy->settings), k);
+        return EXPLAIN("a list of %u slots cannot be filled from %u candidates", k, r->from.n);
+    return EXPLAIN("a list with a mask may have %u slots here, not %u",
+                   masked_slots(&r->policy->settings), k);
 }
 
 static oltr_status explain_examined(const refusal *r)
 {
     const oltr_feedback *seen = r->feedback;
     if (seen->n_examined > r->ranking->k)
-        return set_error(r->error, r->status, "%u slots were examined of a list of %u",
-                         seen->n_examined, r->ranking->k);
+        return EXPLAIN("%u slots were examined of a list of %u", seen->n_examined, r->ranking->k);
     for (uint32_t slot = 0; seen->examined && slot < seen->n_examined; slot++)
         if (seen->examined[slot] > 1)
-            return set_error(r->error, r->status, "slot %u: the mask holds %u, and must be 0 or 1",
-                             slot, (unsigned)seen->examined[slot]);
-    return set_error(r->error, r->status, "%s", oltr_strerror(r->status));
+            return EXPLAIN("slot %u: the mask holds %u, and must be 0 or 1", slot,
+                           (unsigned)seen->examined[slot]);
+    return explain_plainly(r);
 }
 
 static oltr_status explain_reward(const refusal *r, uint32_t slot)
 {
-    int clicks = r->policy->ops->info.rewards == OLTR_CLICKS;
+    bool clicks = r->policy->ops->info.rewards == OLTR_CLICKS;
     double reward = r->feedback->reward[slot];
     uint32_t item = r->ranking->item[slot];
     if (bad_reward(reward, clicks) && clicks)
-        return set_error(r->error, r->status,
-                         "slot %u (item %u): a reward of %g, and %s learns from clicks, 0 or 1",
-                         slot, item, reward, r->policy->ops->info.name);
+        return EXPLAIN("slot %u (item %u): a reward of %g, and %s learns from clicks, 0 or 1", slot,
+                       item, reward, r->policy->ops->info.name);
     if (bad_reward(reward, clicks))
-        return set_error(r->error, r->status,
-                         "slot %u (item %u): a reward of %g, and it must be a number within %g",
-                         slot, item, reward, LARGEST_REWARD);
+        return EXPLAIN("slot %u (item %u): a reward of %g, and it must be a number within %g", slot,
+                       item, reward, LARGEST_REWARD);
     if (r->feedback->weight && bad_weight(r->feedback->weight[slot]))
-        return set_error(r->error, r->status,
-                         "slot %u (item %u): a weight of %g, and it must be above 0 and at most %g",
-                         slot, item, r->feedback->weight[slot], OLTR_MAX_WEIGHT);
+        return EXPLAIN("slot %u (item %u): a weight of %g, and it must be above 0 and at most %g",
+                       slot, item, r->feedback->weight[slot], OLTR_MAX_WEIGHT);
     return OLTR_OK;
 }
 
@@ -211,7 +197,7 @@ static oltr_status explain_rewards(const refusal *r)
     for (uint32_t slot = 0; slot < seen->n_examined; slot++)
         if ((!seen->examined || seen->examined[slot]) && explain_reward(r, slot) != OLTR_OK)
             return r->status;
-    return set_error(r->error, r->status, "%s", oltr_strerror(r->status));
+    return explain_plainly(r);
 }
 
 /* ---- the rest */
@@ -219,9 +205,8 @@ static oltr_status explain_rewards(const refusal *r)
 static oltr_status explain_state(const refusal *r)
 {
     if (r->policy->rounds >= MOST_ROUNDS)
-        return set_error(r->error, r->status,
-                         "the policy has learned %llu rounds, the most it may: begin a new one",
-                         (unsigned long long)r->policy->rounds);
+        return EXPLAIN("the policy has learned %llu rounds, the most it may: begin a new one",
+                       (unsigned long long)r->policy->rounds);
     for (uint32_t slot = 0; slot < r->feedback->n_examined; slot++) {
         oltr_feedback one = {.n_examined = 1,
                              .reward = r->feedback->reward + slot,
@@ -229,17 +214,11 @@ static oltr_status explain_state(const refusal *r)
         oltr_ranking list = {.k = 1, .item = r->ranking->item + slot};
         if ((!r->feedback->examined || r->feedback->examined[slot]) &&
             r->policy->ops->overflows(policy_state(r->policy), r->policy->rounds + 2, &list, &one))
-            return set_error(
-                r->error, r->status,
+            return EXPLAIN(
                 "slot %u (item %u): with another %g its observations are more than can be kept",
                 slot, list.item[0], one.weight[0]);
     }
-    return set_error(r->error, r->status, "%s", oltr_strerror(r->status));
-}
-
-static oltr_status explain_plainly(const refusal *r)
-{
-    return set_error(r->error, r->status, "%s", oltr_strerror(r->status));
+    return explain_plainly(r);
 }
 
 /* What can be wrong with a ranking and with a lesson alike. */
@@ -259,10 +238,9 @@ static oltr_status explain_list_and_query(const refusal *r)
     case OLTR_ESLOTS:
         return explain_slots(r);
     case OLTR_ESCRATCH:
-        return set_error(r->error, r->status,
-                         "the scratch was made for a smaller policy, of %u items; make one with "
-                         "oltr_scratch_new() of this one",
-                         r->scratch->n_items);
+        return EXPLAIN("the scratch was made for a smaller policy, of %u items; make one with "
+                       "oltr_scratch_new() of this one",
+                       r->scratch->n_items);
     default:
         return explain_plainly(r);
     }
@@ -278,9 +256,8 @@ static oltr_status explain_lesson(const refusal *r)
     case OLTR_ESTATE:
         return explain_state(r);
     case OLTR_EUNSUPPORTED:
-        return set_error(
-            r->error, r->status,
-            "%s does not learn from weights; takes_weights in the catalogue says who does",
+        return EXPLAIN(
+            "%s does not learn from weights; use a policy with takes_weights in the catalogue",
             r->policy->ops->info.name);
     default:
         return explain_list_and_query(r);
@@ -298,7 +275,7 @@ oltr_status oltr_explain_rank(const oltr_policy *policy, const oltr_query *query
     if (r.status != OLTR_OK)
         return explain_list_and_query(&r);
     r.status = rank_checked(policy, &from, &rng, scratch, ranking);
-    int known = r.status == OLTR_OK || (r.status == OLTR_EFEATURE && policy->ops->info.contextual);
+    bool known = r.status == OLTR_OK || (r.status == OLTR_EFEATURE && policy->ops->info.contextual);
     return known ? explain_list_and_query(&r) : explain_plainly(&r);
 }
 

@@ -15,19 +15,19 @@ static bool same_form(const oltr_prior *a, const oltr_prior *b)
     return !a->a == !b->a && !a->b == !b->b && !a->mean == !b->mean && !a->sd == !b->sd;
 }
 
-/* Is there a prior for the new items where one is needed, and only there? */
+/* A prior for the new items must be given where one is needed, and only there. */
 static oltr_status check_new_prior(const oltr_settings *old, uint32_t n_items,
                                    const oltr_prior *prior, oltr_error *error)
 {
     static const oltr_prior none = {.a = NULL};
     const oltr_prior *given = prior ? prior : &none;
-    bool wanted = prior_given(&old->prior) && n_items > old->n_items;
-    if (!wanted && prior_given(given))
+    bool needed = prior_given(&old->prior) && n_items > old->n_items;
+    if (!needed && prior_given(given))
         return set_error(error, OLTR_EPRIOR, "%s",
                          n_items > old->n_items
                              ? "the policy was made without a prior: its new items have none either"
                              : "there are no new items: leave out their prior");
-    if (!wanted)
+    if (!needed)
         return OLTR_OK;
     if (!same_form(given, &old->prior))
         return set_error(error, OLTR_EPRIOR,
@@ -36,7 +36,7 @@ static oltr_status check_new_prior(const oltr_settings *old, uint32_t n_items,
     return prior_check(given, n_items - old->n_items, 0, error);
 }
 
-/* The prior of the items that stay, then that of the new ones. */
+/* One array of the prior: of the items that stay, then of the new ones. */
 static void join(double *to, const double *old, uint32_t kept, const double *more, uint32_t n_items)
 {
     memcpy(to, old, kept * sizeof *to);
@@ -110,9 +110,9 @@ static uint32_t copy_items(oltr_policy *to, const oltr_policy *from)
     return kept;
 }
 
-/* In a policy that was just made, all is derived for items without observations in round 1.  The
- * first item brings what depends on the round; then only those with observations are left.  A
- * policy from outside may derive in other ways. */
+/* In a policy that was just made, everything is derived for items without observations in round 1.
+ * Renewing the first item updates what depends on the round; then only those with observations are
+ * left.  A policy from outside may derive in other ways. */
 static oltr_status derive_items(oltr_policy *to, uint32_t kept, oltr_error *error)
 {
     sum_array sums[MAX_SUMS];
@@ -179,8 +179,7 @@ oltr_status oltr_policy_resize(oltr_policy **policy, uint32_t n_items, const olt
 
 /* ---- one item */
 
-/* Where the numbers of an item are: sums, then the pair of the prior, which is const only for those
- * who may not change it. */
+/* Where the numbers of an item are: its sums, then its pair of the prior. */
 typedef struct item_view {
     uint32_t n, n_sums;
     double *at[OLTR_MAX_ITEM_NUMBERS];
@@ -240,8 +239,7 @@ static void exchange(const item_view *v, double *number)
     }
 }
 
-/* Writes the numbers, and has the rest derived; if they are refused, those that were there come
- * back. */
+/* Writes the numbers and derives the rest; if they are refused, the old ones are restored. */
 static oltr_status set_item(oltr_policy *policy, uint32_t item, double *number, oltr_error *error)
 {
     item_view v = view_of(policy, item);
@@ -268,18 +266,19 @@ oltr_status oltr_item_put(oltr_policy *policy, uint32_t item, const double *numb
     oltr_status status = check_item(policy, item, error);
     if (status != OLTR_OK)
         return status;
-    uint32_t wanted = view_of(policy, item).n;
-    if ((wanted && !number) || n != wanted)
+    uint32_t expected = view_of(policy, item).n;
+    if ((expected && !number) || n != expected)
         return set_error(
             error, OLTR_EINVAL,
-            "an item of this policy has %u numbers, not %u; oltr_item_get() gives them", wanted, n);
+            "an item of this policy has %u numbers, not %u; oltr_item_get() gives them", expected,
+            n);
     for (uint32_t i = 0; i < n; i++)
         own[i] = number[i];
     return set_item(policy, item, own, error);
 }
 
-/* With the sums that it has, or with none; and with a prior of its own, where the pair is given. */
-static oltr_status renew(oltr_policy *policy, uint32_t item, const double *pair, int keep,
+/* Keeps the sums or sets them to 0, and sets the pair of the prior where it is given. */
+static oltr_status renew(oltr_policy *policy, uint32_t item, const double *pair, bool keep,
                          oltr_error *error)
 {
     double own[OLTR_MAX_ITEM_NUMBERS];
@@ -294,7 +293,7 @@ static oltr_status renew(oltr_policy *policy, uint32_t item, const double *pair,
 oltr_status oltr_item_reset(oltr_policy *policy, uint32_t item, oltr_error *error)
 {
     oltr_status status = check_item(policy, item, error);
-    return status == OLTR_OK ? renew(policy, item, NULL, 0, error) : status;
+    return status == OLTR_OK ? renew(policy, item, NULL, false, error) : status;
 }
 
 oltr_status oltr_item_renew(oltr_policy *policy, uint32_t item, double first, double second,

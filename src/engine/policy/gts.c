@@ -342,8 +342,7 @@ const policy_ops gts_ops = {
     .info = {.name = "gts",
              .title = "Gaussian Thompson sampling (GTS, GTS-Pmean, GTS-P)",
              .source = "Azizi, Meshi, Zoghi, Karimzadehgan: Overcoming Prior Misspecification in "
-                       "Online Learning to "
-                       "Rank, 2023, Algorithm 1",
+                       "Online Learning to Rank, 2023, Algorithm 1",
              .summary = "Samples every item's value from its Gaussian posterior and shows the "
                         "largest samples.",
              .rewards = OLTR_REALS,

@@ -48,12 +48,50 @@ oltr_status linear_policy_init(void *state, const oltr_settings *settings, doubl
     return OLTR_OK;
 }
 
+oltr_status linear_policy_sample(const linear_policy *p, double spread, const candidates *from,
+                                 const oltr_rng *rng, void *scratch, const oltr_ranking *out)
+{
+    ldl factor = linear_factor(p, &p->model);
+    return rank_by_sample(&p->rows, &factor, NULL, spread, from, rng, scratch, out);
+}
+
+oltr_status linear_policy_rank(const void *state, uint64_t t, const candidates *from,
+                               const oltr_rng *rng, void *scratch, const oltr_ranking *out)
+{
+    const linear_policy *p = state;
+    (void)t;
+    return linear_policy_sample(p, p->width.spread, from, rng, scratch, out);
+}
+
+oltr_status linear_policy_predict_with(const linear_policy *p, double spread,
+                                       const candidates *from, double *mean, double *sd)
+{
+    ldl factor = linear_factor(p, &p->model);
+    return predict_scores(&p->rows, &factor, NULL, spread, from, mean, sd);
+}
+
+oltr_status linear_policy_predict(const void *state, uint64_t t, const candidates *from,
+                                  double *mean, double *sd)
+{
+    const linear_policy *p = state;
+    (void)t;
+    return linear_policy_predict_with(p, p->width.spread, from, mean, sd);
+}
+
+/* beta_t of the next round.  It is computed when the state changes, not by rank: a long chain of
+ * operations, which overlaps with the update of the factor and would delay a ranking. */
+static void set_spread(linear_policy *p, uint64_t t)
+{
+    if (p->width.by_theory)
+        p->width.spread = theory_beta(&p->width.theory, t);
+}
+
 oltr_status linear_policy_learn(void *state, uint64_t t, const candidates *from,
                                 const oltr_ranking *shown, const oltr_feedback *seen)
 {
     linear_policy *p = state;
     row_batch b;
-    (void)t;
+    set_spread(p, t);
     for (batch_begin(&b); batch_next(&b, p, &p->rows, from, shown, seen, seen->n_examined);)
         linear_add(p, &p->model, b.x, b.y, b.weight, b.n);
     return OLTR_OK;
@@ -70,8 +108,9 @@ uint32_t linear_policy_sums(const void *state, sum_array out[MAX_SUMS])
 
 void linear_policy_refresh(void *state, uint64_t t)
 {
-    (void)t;
-    linear_refresh(state, &((linear_policy *)state)->model);
+    linear_policy *p = state;
+    set_spread(p, t);
+    linear_refresh(p, &p->model);
 }
 
 oltr_status linear_policy_check(const void *state, uint64_t t, oltr_error *error)
@@ -94,8 +133,9 @@ uint32_t linear_policy_derived(const void *state, sum_array out[MAX_SUMS])
 
 oltr_status linear_policy_resume(void *state, uint64_t t, oltr_error *error)
 {
-    (void)t;
-    return linear_resume(state, &((linear_policy *)state)->model, error);
+    linear_policy *p = state;
+    set_spread(p, t);
+    return linear_resume(p, &p->model, error);
 }
 
 int linear_policy_row_rejected(const void *state, const float *x)

@@ -27,11 +27,12 @@ double theory_beta(const theory_width *w, uint64_t t);
 
 /* What the width of a policy is computed from; each policy sets the members that it reads. */
 typedef struct linear_width {
+    double spread;         /* of the samples; with by_theory beta_t of the next round, derived */
+    bool by_theory;        /* lints */
+    theory_width theory;   /* lints */
     uint32_t variant;      /* which formula, by the policy's own enum */
-    double sigma;          /* standard deviation of a reward */
     double factor;         /* lints-cascade: 3 lambda R; cascade-linucb: c */
     double horizon, bound; /* cascade-linucb: T and S */
-    theory_width theory;   /* lints */
 } linear_width;
 
 typedef struct linear_policy {
@@ -39,7 +40,6 @@ typedef struct linear_policy {
     feature_rows rows;
     double largest_reward;
     linear_width width;
-    double spread; /* lints: the width of the next round, derived */
 } linear_policy;
 
 linear_policy linear_policy_plan(layout *l, const oltr_settings *settings, double ridge,
@@ -47,37 +47,33 @@ linear_policy linear_policy_plan(layout *l, const oltr_settings *settings, doubl
 oltr_status linear_policy_init(void *state, const oltr_settings *settings, double ridge,
                                uint32_t norm, linear_width width);
 
-/* One round of Thompson sampling, and its prediction: mean and standard deviation of x'theta as it
- * is sampled. */
-static inline oltr_status linear_policy_sample(const linear_policy *p, double spread,
-                                               const candidates *from, const oltr_rng *rng,
-                                               void *scratch, const oltr_ranking *out)
-{
-    ldl factor = linear_factor(p, &p->model);
-    return rank_by_sample(&p->rows, &factor, NULL, spread, from, rng, scratch, out);
-}
-
-static inline oltr_status linear_policy_predict(const linear_policy *p, double spread,
-                                                const candidates *from, double *mean, double *sd)
-{
-    ldl factor = linear_factor(p, &p->model);
-    return predict_scores(&p->rows, &factor, NULL, spread, from, mean, sd);
-}
+/* Thompson sampling with this spread, and its prediction: mean and standard deviation of x'theta as
+ * it is sampled. */
+oltr_status linear_policy_sample(const linear_policy *p, double spread, const candidates *from,
+                                 const oltr_rng *rng, void *scratch, const oltr_ranking *out);
+oltr_status linear_policy_predict_with(const linear_policy *p, double spread,
+                                       const candidates *from, double *mean, double *sd);
 
 /* What all four promise in their info; the operations that are the same for all four; and those
  * for a state that merely begins with a linear_policy. */
 #define LINEAR_POLICY_INFO                                                                         \
     .can_predict = 1, .can_merge = 1, .can_forget = 1, .takes_weights = 1, .contextual = 1,        \
-    .can_resize = 1, .exact_copy = 1
+    .can_resize = 1, .exact_copy = 1, .n_params = N_PARAMS, .params = params
 #define LINEAR_POLICY_OPS                                                                          \
-    LINEAR_FACTOR_OPS, .state_bytes = linear_policy_bytes, .sums = linear_policy_sums,             \
-                       .check = linear_policy_check
+    LINEAR_FACTOR_OPS, .state_bytes = linear_policy_bytes, .learn = linear_policy_learn,           \
+                       .sums = linear_policy_sums, .check = linear_policy_check
 #define LINEAR_FACTOR_OPS                                                                          \
     .scratch_bytes = feature_scratch_bytes, .min_saved_numbers = feature_min_saved,                \
-    .row_rejected = linear_policy_row_rejected, .check_derived = linear_policy_check_derived,      \
+    .row_rejected = linear_policy_row_rejected, .refresh = linear_policy_refresh,                  \
+    .resume = linear_policy_resume, .check_derived = linear_policy_check_derived,                  \
     .derived = linear_policy_derived
 
 size_t linear_policy_bytes(const oltr_settings *settings);
+/* With width.spread. */
+oltr_status linear_policy_rank(const void *state, uint64_t t, const candidates *from,
+                               const oltr_rng *rng, void *scratch, const oltr_ranking *out);
+oltr_status linear_policy_predict(const void *state, uint64_t t, const candidates *from,
+                                  double *mean, double *sd);
 oltr_status linear_policy_learn(void *state, uint64_t t, const candidates *from,
                                 const oltr_ranking *shown, const oltr_feedback *seen);
 uint32_t linear_policy_sums(const void *state, sum_array out[MAX_SUMS]);

@@ -38,63 +38,17 @@ static const oltr_param params[N_PARAMS] = {
     NORM_PARAM,
 };
 
-/* beta_t of the next round.  It is computed when the state changes, not by rank: a long chain of
- * operations, which overlaps with the update of the factor and would delay a ranking. */
-static void set_spread(linear_policy *p, uint64_t t)
-{
-    const linear_width *w = &p->width;
-    p->spread = w->variant == THEORY  ? theory_beta(&w->theory, t)
-                : w->variant == BAYES ? w->sigma
-                                      : 0.5;
-}
-
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
     double lambda = param(settings, P_LAMBDA), sigma = param(settings, P_SIGMA);
-    uint32_t variant = choice(settings, P_RADIUS);
-    theory_width theory = theory_width_of(settings->dim, lambda, param(settings, P_S), sigma,
-                                          param(settings, P_HORIZON));
+    uint32_t radius = choice(settings, P_RADIUS);
     (void)error;
-    linear_policy_init(state, settings, variant == RELEASED ? 0.25 : lambda,
-                       choice(settings, P_NORM),
-                       (linear_width){.variant = variant, .sigma = sigma, .theory = theory});
-    set_spread(state, 1);
-    return OLTR_OK;
-}
-
-static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
-                         const oltr_feedback *seen)
-{
-    set_spread(state, t);
-    return linear_policy_learn(state, t, from, shown, seen);
-}
-
-static void refresh(void *state, uint64_t t)
-{
-    set_spread(state, t);
-    linear_policy_refresh(state, t);
-}
-
-static oltr_status resume(void *state, uint64_t t, oltr_error *error)
-{
-    set_spread(state, t);
-    return linear_policy_resume(state, t, error);
-}
-
-static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
-                        void *scratch, const oltr_ranking *out)
-{
-    const linear_policy *p = state;
-    (void)t;
-    return linear_policy_sample(p, p->spread, from, rng, scratch, out);
-}
-
-static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean,
-                           double *sd)
-{
-    const linear_policy *p = state;
-    (void)t;
-    return linear_policy_predict(p, p->spread, from, mean, sd);
+    return linear_policy_init(
+        state, settings, radius == RELEASED ? 0.25 : lambda, choice(settings, P_NORM),
+        (linear_width){.spread = radius == RELEASED ? 0.5 : sigma,
+                       .by_theory = radius == THEORY,
+                       .theory = theory_width_of(settings->dim, lambda, param(settings, P_S), sigma,
+                                                 param(settings, P_HORIZON))});
 }
 
 const policy_ops lints_ops = {
@@ -105,14 +59,9 @@ const policy_ops lints_ops = {
              .summary = "Samples the weights of a linear model from its posterior and shows the "
                         "largest scores.",
              .rewards = OLTR_REALS,
-             LINEAR_POLICY_INFO,
-             .n_params = N_PARAMS,
-             .params = params},
+             LINEAR_POLICY_INFO},
     LINEAR_POLICY_OPS,
     .init = init,
-    .rank = rank,
-    .learn = learn,
-    .refresh = refresh,
-    .resume = resume,
-    .predict = predict,
+    .rank = linear_policy_rank,
+    .predict = linear_policy_predict,
 };

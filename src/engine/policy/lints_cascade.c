@@ -51,7 +51,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
 static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean,
                            double *sd)
 {
-    return linear_policy_predict(state, spread(state, t, 1), from, mean, sd);
+    return linear_policy_predict_with(state, spread(state, t, 1), from, mean, sd);
 }
 
 const policy_ops lints_cascade_ops = {
@@ -61,14 +61,9 @@ const policy_ops lints_cascade_ops = {
                        "JMLR 22, 2021",
              .summary = "Linear Thompson sampling whose width grows with sqrt(K d log t).",
              .rewards = OLTR_REALS,
-             LINEAR_POLICY_INFO,
-             .n_params = N_PARAMS,
-             .params = params},
+             LINEAR_POLICY_INFO},
     LINEAR_POLICY_OPS,
     .init = init,
     .rank = rank,
-    .learn = linear_policy_learn,
-    .refresh = linear_policy_refresh,
-    .resume = linear_policy_resume,
     .predict = predict,
 };

@@ -2,24 +2,25 @@
  *
  * Belief.  P(click) = mu(x'theta), mu the logistic function.  theta_hat solves the regularised
  * score equation (posterior/logistic.h) after every round: to 1e-8 where rows repeat; with many
- * rows seen once, as far as a bounded number of steps leads. Rule.  Draw theta ~ N(theta_hat,
- * scale^2 A^-1), show the K items with the largest x'theta (mu is monotone, so that is the order of
- * the chances of a click).
+ * rows seen once, as far as a bounded number of steps leads.
+ *
+ * Rule.  Draw theta ~ N(theta_hat, scale^2 A^-1), show the K items with the largest x'theta (mu is
+ * monotone, so that is the order of the chances of a click).
  *
  * Where the paper is unclear, and what we take:
  *   - Its score equation has no regulariser, and no root while the data are separable, as they are
- * at first.  lambda theta is added.
+ *     at first.  lambda theta is added.
  *   - Its matrix sums mu (1 - mu) x x' with each weight at the estimate of its own round.  The
- * Laplace posterior it cites has all weights at the current estimate (weights: fresh); the literal
- * version is weights: stale.
+ *     Laplace posterior it cites has all weights at the current estimate (weights: fresh); the
+ *     literal version is weights: stale.
  *   - Its scale beta_t / kappa belongs to a matrix without weights (weights: none, scale: theory);
- * with weights it counts the curvature twice.  The released code has scale 1 and fresh weights, as
- * is the default here; its lambda is 1, not the printed 1e-4. kappa = mu'(S) = e^S / (1 + e^S)^2;
- * beta_t as in lints.c.
+ *     with weights it counts the curvature twice.  The released code has scale 1 and fresh weights,
+ *     as is the default here; its lambda is 1, not the printed 1e-4.  kappa = mu'(S) =
+ *     e^S / (1 + e^S)^2; beta_t is in linear_policy.h.
  *
- * The factor of fresh weights is kept from round to round and put right where a weight has moved by
+ * The factor of fresh weights is kept from round to round and corrected where a weight has moved by
  * more than `drift`: the sampled covariance is then within that share of the exact one.  drift: 0
- * makes it anew every round.
+ * builds it anew every round.
  *
  * Rows.  Rows that repeat are kept exactly.  Of rows seen once, rows: 0 keeps the newest: as many
  * as items, at least THOROUGH and at most MOST_THOROUGH, or WINDOW_PER_FEATURE for each feature if
@@ -80,21 +81,21 @@ static size_t thorough_of(const oltr_settings *settings)
     return items < THOROUGH ? THOROUGH : items < MOST_THOROUGH ? items : MOST_THOROUGH;
 }
 
-/* As many distinct rows as are asked for, or room for four rows an item beside the window. */
+/* The parameter `rows`, or room for four rows an item and the window. */
 static size_t capacity_of(const oltr_settings *settings, size_t window)
 {
-    size_t wanted = (size_t)param(settings, P_ROWS), items = settings->n_items;
-    return wanted ? wanted : (items > 256 ? 4 * items : 1024) + window;
+    size_t given = (size_t)param(settings, P_ROWS), items = settings->n_items;
+    return given ? given : (items > 256 ? 4 * items : 1024) + window;
 }
 
 /* How many single rows are kept exactly: enough that theta has settled before they are absorbed
  * (docs/algorithms/logts.md). */
 static size_t window_of(const oltr_settings *settings)
 {
-    size_t wanted = (size_t)param(settings, P_ROWS),
+    size_t given = (size_t)param(settings, P_ROWS),
            per_feature = WINDOW_PER_FEATURE * (size_t)settings->dim;
     size_t thorough = thorough_of(settings);
-    return wanted ? wanted : per_feature > thorough ? per_feature : thorough;
+    return given ? given : per_feature > thorough ? per_feature : thorough;
 }
 
 static logts plan(const oltr_settings *settings)
@@ -268,7 +269,7 @@ static oltr_status check_rows(const logts *p, oltr_error *error)
     size_t n = rows_in_use(p);
     for (size_t i = 0; i < n * p->model.dim; i++)
         if (!(fabsf(floats_at(p, p->model.row)[i]) <= LARGEST_FEATURE))
-            return set_error(error, OLTR_ESTATE, "row %zu: a feature of %g cannot be",
+            return set_error(error, OLTR_ESTATE, "row %zu: a feature of %g is impossible",
                              i / p->model.dim, (double)floats_at(p, p->model.row)[i]);
     return OLTR_OK;
 }
@@ -320,9 +321,7 @@ const policy_ops logts_ops = {
              .summary = "Samples the weights of a logistic model from its Laplace posterior and "
                         "shows the largest scores.",
              .rewards = OLTR_CLICKS,
-             LINEAR_POLICY_INFO,
-             .n_params = N_PARAMS,
-             .params = params},
+             LINEAR_POLICY_INFO},
     .state_bytes = state_bytes,
     .scratch_bytes = feature_scratch_bytes,
     .init = init,

@@ -1,29 +1,32 @@
 /* logts_newton.c - LogTS with Newton steps: Algorithm 4 (appendix) of Azizi, Meshi, Zoghi and
  * Karimzadehgan (AISTATS 2023).
  *
- * State.  V = K I and theta_hat = 0. Rule.  Draw theta ~ N(theta_hat, v^2 V^-1), show the K items
- * with the largest x'theta. Learning, for each examined item in the order of the list, with s = +1
- * for a click and -1 for none:
+ * State.  V = K I and theta_hat = 0.
+ *
+ * Rule.  Draw theta ~ N(theta_hat, v^2 V^-1), show the K items with the largest x'theta.
+ *
+ * Learning, for each examined item in the order of the list, with s = +1 for a click and -1 for
+ * none:
  *     V += x x',     theta_hat += alpha mu(-s x'theta_hat) s V^-1 x      (V already holds x)
- * No equation is solved and no history kept; what is learned depends on the order, so two states
+ * No equation is solved and no history kept.  What is learned depends on the order, so two states
  * cannot be merged.
  *
- * step: exact.  The printed V lacks the weights mu' of the curvature, and the estimate is as
- * uncertain as the width v makes it only by chance: with one slot, one life in ten settles on a
- * wrong item (docs/algorithms/logts-newton.md has the numbers).  Here an observation is joined to
- * the belief N(theta_hat, V^-1) by its exact maximum and its curvature there:
- *     theta_hat += c s V^-1 x,   c = mu(-s x'theta_hat - c x'V^-1 x),     then   V +=
- * mu'(x'theta_hat) x x' with the V from before and the theta_hat from after the step.  The equation
- * for c has one root, on a line.  Whatever the length of x, no step overshoots; one with the
- * weights of the printed order, mu' before the step, runs away where x is long and mu' next to
- * nothing.
+ * step: exact.  The printed V lacks the weights mu' of the curvature, so v V^-1/2 is the true
+ * uncertainty of the estimate only by chance: with one slot, one run in ten converges to a wrong
+ * item (docs/algorithms/logts-newton.md has the numbers).  Here an observation updates the belief
+ * N(theta_hat, V^-1) by its exact maximum and its curvature there:
+ *     theta_hat += c s V^-1 x,   c = mu(-s x'theta_hat - c x'V^-1 x),
+ *     then   V += mu'(x'theta_hat) x x'
+ * with the V from before and the theta_hat from after the step.  The equation for c has one root,
+ * on a line.  Whatever the length of x, no step overshoots; a step with the weights of the printed
+ * order, mu' before the step, diverges where x is long and mu' close to 0.
  *
  * Where the paper is unclear: its counter of matrices reads one that does not exist for the first
  * item of a round; one running pair (V, theta_hat) is meant.  alpha has no value: V lacks the
  * weights mu', so a step of Newton's size needs alpha near 1/mu', 4 at p = 1/2, which is the
  * default.  V^-1 is narrower than the Laplace posterior by the same factor: v = 2 makes up for it,
- * v = 1 is printed.  The analyses it builds on keep |theta_hat| below a bound: `clip`. The released
- * code has no such policy.
+ * v = 1 is printed.  The analyses it builds on keep |theta_hat| below a bound: `clip`.  The
+ * released code has no such policy.
  */
 #include "engine/policy/linear_policy.h"
 #include "engine/posterior/logistic.h"
@@ -229,8 +232,6 @@ const policy_ops logts_newton_ops = {
     .rank = rank,
     .learn = learn,
     .sums = list_sums,
-    .refresh = linear_policy_refresh,
-    .resume = linear_policy_resume,
     .check = check,
     .predict = predict,
 };

@@ -1,5 +1,5 @@
-/* policy.c - a policy as an object: made, copied, freed, merged, faded (oltr_forget), checked.
- * rounds.c ranks and learns, snapshot.c saves and loads, growth.c changes the items.
+/* policy.c - a policy as an object: makes, copies, frees, merges, forgets, checks.  rounds.c ranks
+ * and learns, snapshot.c saves and loads, growth.c changes the items.
  *
  * One block of memory holds its header, a copy of the prior, the marks that find a repeated item,
  * the room for a compacted list, and the state of the policy.
@@ -28,7 +28,7 @@ static block_plan plan_block(const oltr_settings *settings, const policy_ops *op
     return b;
 }
 
-/* Settings may have been filled in by hand: trust nothing in them. */
+/* Settings may have been filled in by hand: every member is checked. */
 static oltr_status check_settings(const oltr_settings *settings, oltr_error *error)
 {
     if (!settings || !policy_ops_of(settings->info))
@@ -43,9 +43,8 @@ static oltr_status check_settings(const oltr_settings *settings, oltr_error *err
     if (!prior_is_taken(settings))
         return set_error(
             error, OLTR_EPRIOR,
-            "a prior is given, but %s has `prior: none` and would not read it: set its "
-            "parameter prior to full "
-            "(or mean), or leave the prior out of the settings",
+            "a prior is given, but %s has `prior: none` and would not read it: set its parameter "
+            "prior to full (or mean), or leave the prior out of the settings",
             settings->info->name);
     return prior_check(&settings->prior, settings->n_items, 0, error);
 }
@@ -70,8 +69,8 @@ static oltr_prior copy_prior(const oltr_prior *prior, double *to, uint32_t n)
     return prior_at(prior, to, n);
 }
 
-/* The policy's own settings: its prior and its memory hook lie in its block, and what no parameter
- * reads is 0, so that equal settings have equal bytes. */
+/* The policy's own settings: prior and memory hook point into its block, and values that no
+ * parameter reads are 0, so that equal settings have equal bytes. */
 static void own_settings(oltr_policy *policy, const oltr_settings *settings, const block_plan *b)
 {
     const oltr_policy_info *info = settings->info;
@@ -280,8 +279,8 @@ static oltr_status merge_trial(oltr_policy *trial, const oltr_policy *from)
     return status;
 }
 
-/* Sums of two sound states may be beyond the bounds: so a copy is merged and checked first, and
- * `into` changes only when all is well. */
+/* The sum of two valid states may exceed the bounds: so a copy is merged and checked first, and
+ * `into` changes only on success. */
 oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from)
 {
     if (!into || !from || into == from)
@@ -320,7 +319,7 @@ oltr_status oltr_forget(oltr_policy *policy, double keep)
     if (!policy->ops->info.can_forget)
         return OLTR_EUNSUPPORTED;
     if (keep >= 1)
-        return OLTR_OK; /* nothing is forgotten, so what is derived stays as it is, too */
+        return OLTR_OK; /* nothing is forgotten: derived numbers keep their bits */
     if (policy->ops->forget)
         policy->ops->forget(policy_state(policy), keep);
     else
@@ -329,7 +328,7 @@ oltr_status oltr_forget(oltr_policy *policy, double keep)
     return OLTR_OK;
 }
 
-/* Does all that is derived follow from the sums?  A copy is derived anew and compared. */
+/* Rebuilds the derived state from the sums in a copy, and compares. */
 static oltr_status check_derived(const oltr_policy *policy, oltr_error *error)
 {
     if (policy->ops->check_derived)
@@ -347,7 +346,7 @@ static oltr_status check_derived(const oltr_policy *policy, oltr_error *error)
                             policy->ops->info.name);
 }
 
-/* Bounds that hold for every kind. */
+/* The bound on every learned number, of whatever policy. */
 static oltr_status check_sizes(const oltr_policy *policy, oltr_error *error)
 {
     sum_array sums[MAX_SUMS];

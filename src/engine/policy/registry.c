@@ -1,4 +1,5 @@
 /* registry.c - all policies of the catalogue, one line each. */
+#include "engine/base/nearest.h"
 #include "engine/policy/settings.h"
 
 extern const policy_ops gts_ops, ts_beta_ops, bayes_ucb_ops, ts_cascade_ops, cascade_ucb1_ops,
@@ -6,16 +7,20 @@ extern const policy_ops gts_ops, ts_beta_ops, bayes_ucb_ops, ts_cascade_ops, cas
     lints_cascade_ops, cascade_lints_ops, cascade_linucb_ops, cascade_woful_ops, ensemble_ops,
     random_ops;
 
+/* clang-format off */
 static const policy_ops *const registry[] = {
-    &gts_ops,                            /* the paper's Algorithm 1 */
-    &ts_beta_ops,                        /* prior-informed baselines */
-    &bayes_ucb_ops,     &ts_cascade_ops, /* prior-free baselines */
-    &cascade_ucb1_ops,  &cascade_klucb_ops,  &cascade_ucbv_ops,  &toprank_ops,
-    &lints_ops, /* with context: Algorithms 2, 3 and 4 of the paper */
-    &logts_ops,         &logts_newton_ops,   &lints_cascade_ops, /* and their baselines */
-    &cascade_lints_ops, &cascade_linucb_ops, &cascade_woful_ops, &ensemble_ops, /* do not learn */
-    &random_ops,
+    /* the paper's Algorithm 1 */
+    &gts_ops,
+    /* baselines with a prior, and without */
+    &ts_beta_ops, &bayes_ucb_ops,
+    &ts_cascade_ops, &cascade_ucb1_ops, &cascade_klucb_ops, &cascade_ucbv_ops, &toprank_ops,
+    /* with context: Algorithms 2, 3 and 4 of the paper, and their baselines */
+    &lints_ops, &logts_ops, &logts_newton_ops,
+    &lints_cascade_ops, &cascade_lints_ops, &cascade_linucb_ops, &cascade_woful_ops,
+    /* these do not learn */
+    &ensemble_ops, &random_ops,
 };
+/* clang-format on */
 enum { COUNT = sizeof registry / sizeof *registry };
 
 uint32_t oltr_policy_count(void)

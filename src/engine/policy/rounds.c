@@ -1,16 +1,16 @@
-/* rounds.c - one round, or many: a query, a list and what was seen of it are checked, and the
- * policy ranks or learns.
+/* rounds.c - one round, or many: checks a query, a list and its feedback, then lets the policy rank
+ * or learn.
  *
- * All checking of what callers pass to rank, learn and predict is here, once, before any policy's
+ * All checks of what callers pass to rank, learn and predict are here, once, before any policy's
  * own code runs.
  *
  * Repeated items are found by marks, one word for each item: a check takes stamps that no word
  * holds yet.  Named candidates are marked with base + row, so that learning finds the features of a
- * shown item in one look; a shown one is moved up by n and back, which separates it from those that
- * are not shown.
+ * shown item by one read; while a list is checked, shown items are marked with base + n + row, so
+ * that a second one is recognised.
  *
  * A mask of examined slots is compacted: the policy learns from a list whose first slots are the
- * examined ones, in their order, and the others follow.  The room for that lies in the policy's
+ * examined ones, in their order, and the others follow.  The room for that is in the policy's
  * block.
  */
 #include "engine/policy/rounds.h"
@@ -18,7 +18,7 @@
 #include "engine/linalg/ldl.h"
 
 /* A round of thirty items takes 130 ns: its checks are inlined into oltr_rank() and oltr_learn(),
- * and what is rare is kept out of their way. */
+ * and rare cases are kept out of line. */
 #define HOT static inline __attribute__((always_inline))
 #define RARE static __attribute__((noinline, cold))
 #define UNLIKELY(condition) __builtin_expect(condition, 0)
@@ -36,21 +36,21 @@ static uint32_t new_stamps(const item_marks *marks, uint32_t n)
     return *marks->last - n + 1;
 }
 
-static int in_range_and_distinct(const uint32_t *item, uint32_t n, uint32_t n_items,
-                                 const item_marks *marks)
+static bool in_range_and_distinct(const uint32_t *item, uint32_t n, uint32_t n_items,
+                                  const item_marks *marks)
 {
     uint32_t stamp = new_stamps(marks, 1), *word = marks->word;
     for (uint32_t j = 0; j < n; j++) {
         if (UNLIKELY(item[j] >= n_items) || UNLIKELY(word[item[j]] == stamp))
-            return 0;
+            return false;
         word[item[j]] = stamp;
     }
-    return 1;
+    return true;
 }
 
 /* Items in ascending order are distinct, and their last is the largest: a pass of comparisons, six
  * times as fast as marks. It ends with the first 64 that are not. */
-static int is_ascending(const uint32_t *item, uint32_t n)
+static bool is_ascending(const uint32_t *item, uint32_t n)
 {
     uint32_t descents = 0;
     for (uint32_t start = 1; start < n && !descents; start += 64)
@@ -59,15 +59,15 @@ static int is_ascending(const uint32_t *item, uint32_t n)
     return !descents;
 }
 
-/* The candidates of a query, which are many. */
-static int named_once(const uint32_t *item, uint32_t n, uint32_t n_items, const item_marks *marks)
+/* The same for the candidates of a query, which are many. */
+static bool named_once(const uint32_t *item, uint32_t n, uint32_t n_items, const item_marks *marks)
 {
     return is_ascending(item, n) ? item[n - 1] < n_items
                                  : in_range_and_distinct(item, n, n_items, marks);
 }
 
 /* At most 64 items, in range and distinct: one bit each, and no branch that depends on them. */
-HOT int few_in_range_and_distinct(const uint32_t *item, uint32_t n, uint32_t n_items)
+HOT bool small_in_range_and_distinct(const uint32_t *item, uint32_t n, uint32_t n_items)
 {
     uint64_t seen = 0, bad = 0;
     for (uint32_t j = 0; j < n; j++) {
@@ -78,49 +78,49 @@ HOT int few_in_range_and_distinct(const uint32_t *item, uint32_t n, uint32_t n_i
     return !bad;
 }
 
-/* Marks each candidate with base + its row.  0 when one is out of range or named twice. */
-static int mark_rows(const candidates *from, const item_marks *marks, uint32_t base)
+/* Marks each candidate with base + its row.  False when one is out of range or named twice.  The
+ * local copies stay in registers: the compiler must assume that a store to a mark changes *from. */
+static bool mark_rows(const candidates *from, const item_marks *marks, uint32_t base)
 {
-    const uint32_t *item =
-        from->item; /* what is in registers need not be read again after each store */
+    const uint32_t *item = from->item;
     uint32_t n = from->n, n_items = marks->n_items, *word = marks->word;
     for (uint32_t row = 0; row < n; row++) {
         if (UNLIKELY(item[row] >= n_items) || UNLIKELY(word[item[row]] >= base))
-            return 0;
+            return false;
         word[item[row]] = base + row;
     }
-    return 1;
+    return true;
 }
 
-/* Among marked candidates: is every shown item one of them, and shown once? */
-static int shown_are_marked(const candidates *from, const item_marks *marks,
-                            const oltr_ranking *shown)
+/* Whether every shown item is one of the marked candidates, and shown once. */
+static bool shown_are_marked(const candidates *from, const item_marks *marks,
+                             const oltr_ranking *shown)
 {
     uint32_t n = from->n, base = from->base, slot = 0;
     for (; slot < shown->k; slot++) {
         uint32_t item = shown->item[slot];
         if (item >= marks->n_items || marks->word[item] - base >= n)
-            return 0;
+            return false;
         marks->word[item] += n;
     }
     while (slot-- > 0)
         marks->word[shown->item[slot]] -= n;
-    return 1;
+    return true;
 }
 
-HOT int good_shown_items(const candidates *from, const item_marks *marks, const oltr_ranking *shown)
+HOT bool good_shown_items(const candidates *from, const item_marks *marks,
+                          const oltr_ranking *shown)
 {
     if (from->item)
         return shown_are_marked(from, marks, shown);
     if (from->n <= 64)
-        return few_in_range_and_distinct(shown->item, shown->k, from->n);
+        return small_in_range_and_distinct(shown->item, shown->k, from->n);
     return in_range_and_distinct(shown->item, shown->k, from->n, marks);
 }
 
 /* ---- queries */
 
-/* Member by member: a literal is cleared by overlapping stores, which the reads then have to wait
- * for. */
+/* Member by member: compilers clear a literal by overlapping stores, on which the reads stall. */
 HOT void set_candidates(candidates *c, const oltr_policy *policy, const oltr_query *query)
 {
     c->n = query ? query->n_items : policy->settings.n_items;
@@ -154,20 +154,20 @@ HOT oltr_status check_candidates(const oltr_policy *policy, const oltr_query *qu
 }
 
 /* Of n candidates, those in the rows `row` or, where it is NULL, the first. */
-static int good_rows(const oltr_policy *policy, const candidates *from, const uint32_t *row,
-                     uint32_t n)
+static bool good_rows(const oltr_policy *policy, const candidates *from, const uint32_t *row,
+                      uint32_t n)
 {
     if (!rows_within(from->x, from->stride, row, n, policy->settings.dim, LARGEST_FEATURE))
-        return 0;
+        return false;
     for (uint32_t i = 0; policy->ops->row_rejected && i < n; i++)
         if (policy->ops->row_rejected(policy_state(policy),
                                       from->x + (row ? row[i] : i) * from->stride))
-            return 0;
-    return 1;
+            return false;
+    return true;
 }
 
-static int good_shown_rows(const oltr_policy *policy, const candidates *from,
-                           const oltr_ranking *shown)
+static bool good_shown_rows(const oltr_policy *policy, const candidates *from,
+                            const oltr_ranking *shown)
 {
     uint32_t row[64], n = 0;
     if (!from->item)
@@ -176,26 +176,34 @@ static int good_shown_rows(const oltr_policy *policy, const candidates *from,
         row[n++] = row_of_item(from, shown->item[slot]);
         if (n == 64 || slot + 1 == shown->k) {
             if (!good_rows(policy, from, row, n))
-                return 0;
+                return false;
             n = 0;
         }
     }
-    return 1;
+    return true;
 }
 
 /* ---- ranking */
+
+/* What ranking and learning require of a query alike; fills in *from. */
+HOT oltr_status check_query(const oltr_policy *policy, const oltr_query *query, uint32_t k,
+                            candidates *from)
+{
+    set_candidates(from, policy, query);
+    oltr_status status = check_candidates(policy, query, from);
+    if (status != OLTR_OK)
+        return status;
+    return k < 1 || k > from->n ? OLTR_ESLOTS : OLTR_OK;
+}
 
 /* Everything that is the same for all lists of one query. */
 HOT oltr_status check_ranking_query(const oltr_policy *policy, const oltr_query *query, uint32_t k,
                                     oltr_scratch *scratch, candidates *from)
 {
     uint32_t n_items = policy->settings.n_items;
-    set_candidates(from, policy, query);
-    oltr_status status = check_candidates(policy, query, from);
+    oltr_status status = check_query(policy, query, k, from);
     if (status != OLTR_OK)
         return status;
-    if (k < 1 || k > from->n)
-        return OLTR_ESLOTS;
     if (scratch->n_items < n_items || scratch->bytes < policy->scratch_bytes)
         return OLTR_ESCRATCH;
     if (!from->item)
@@ -259,26 +267,26 @@ oltr_status oltr_rank_many(const oltr_policy *policy, const oltr_query *query, o
 
 /* ---- feedback */
 
-HOT int good_rewards(const oltr_policy *policy, uint32_t k, const oltr_feedback *feedback)
+HOT bool good_rewards(const oltr_policy *policy, uint32_t k, const oltr_feedback *feedback)
 {
-    int clicks = policy->ops->info.rewards == OLTR_CLICKS;
+    bool clicks = policy->ops->info.rewards == OLTR_CLICKS;
     uint64_t bad = 0;
     for (uint32_t slot = 0, slots = branchless_slots(k, feedback->n_examined); slot < slots; slot++)
         bad |= bad_reward(branchless_reward(feedback, slot), clicks);
     return !bad;
 }
 
-/* More than the rewards of a prefix: a mask, weights, or what this version does not know. */
-HOT int is_unusual(const oltr_feedback *feedback)
+/* More than the rewards of a prefix: a mask, weights, or members of a later version. */
+HOT bool is_unusual(const oltr_feedback *feedback)
 {
     return ((uintptr_t)feedback->examined | (uintptr_t)feedback->weight) != 0 ||
            is_extended(feedback->reserved, OLTR_RESERVED);
 }
 
-/* Rewards and weights count only where the mask, if there is one, says so. */
+/* Rewards and weights are read only where the mask, if there is one, is 1. */
 static oltr_status check_slots(const oltr_policy *policy, const oltr_feedback *feedback)
 {
-    int clicks = policy->ops->info.rewards == OLTR_CLICKS;
+    bool clicks = policy->ops->info.rewards == OLTR_CLICKS;
     for (uint32_t slot = 0; feedback->examined && slot < feedback->n_examined; slot++)
         if (feedback->examined[slot] > 1)
             return OLTR_EEXAMINED;
@@ -324,14 +332,9 @@ HOT oltr_status check_feedback(const oltr_policy *policy, const oltr_ranking *sh
 HOT oltr_status check_learning_query(const oltr_policy *policy, const item_marks *marks,
                                      const oltr_query *query, uint32_t k, candidates *from)
 {
-    set_candidates(from, policy, query);
-    oltr_status status = check_candidates(policy, query, from);
-    if (status != OLTR_OK)
+    oltr_status status = check_query(policy, query, k, from);
+    if (status != OLTR_OK || !from->item)
         return status;
-    if (k < 1 || k > from->n)
-        return OLTR_ESLOTS;
-    if (!from->item)
-        return OLTR_OK;
     from->mark = marks->word;
     from->base = new_stamps(marks, 2 * from->n);
     return mark_rows(from, marks, from->base) ? OLTR_OK : OLTR_EITEM;

@@ -1,5 +1,5 @@
-/* rounds.h - the checks of a round: one logic for oltr_rank(), oltr_learn(), their plural forms,
- * and explain.c, which says in words what they refuse.
+/* rounds.h - the checks of a round, once for oltr_rank(), oltr_learn(), their plural forms, and
+ * explain.c, which puts a refusal into words.
  */
 #ifndef OLTR_ENGINE_POLICY_ROUNDS_H
 #define OLTR_ENGINE_POLICY_ROUNDS_H
@@ -7,8 +7,7 @@
 #include "engine/policy/block.h"
 #include "engine/policy/slots.h"
 
-/* One word for each item.  A word below `*last + 1` means nothing to a check that has taken new
- * stamps. */
+/* One word for each item.  A check that has taken new stamps ignores words of at most `*last`. */
 typedef struct item_marks {
     uint32_t *word; /* (n_items) */
     uint32_t *last; /* the largest stamp taken so far */
@@ -30,7 +29,7 @@ oltr_status check_learning(const oltr_policy *policy, const item_marks *marks,
                            const oltr_feedback *seen, candidates *from);
 
 /* 1 for what is no reward, from its bits without a branch; clicks are 0 and 1. */
-static inline uint64_t bad_reward(double reward, int clicks)
+static inline uint64_t bad_reward(double reward, bool clicks)
 {
     static const double one = 1, largest = LARGEST_REWARD;
     uint64_t r, one_bits, largest_bits;
@@ -40,14 +39,14 @@ static inline uint64_t bad_reward(double reward, int clicks)
     return clicks ? (r << 1 != 0) & (r != one_bits) : (largest_bits - (r & INT64_MAX)) >> 63;
 }
 
-static inline int bad_weight(double weight)
+static inline bool bad_weight(double weight)
 {
     return !(weight > 0 && weight <= OLTR_MAX_WEIGHT);
 }
 
-/* Is there anything in the room for later versions?  One word at a time: the caller has just
- * written them so, and a wider read would have to wait until they are in the cache, 20 cycles. */
-static inline int is_extended(const void *const *reserved, uint32_t n)
+/* Whether the room for later versions holds anything.  Read one word at a time, as the caller has
+ * just written them: a wider read would stall for 20 cycles until they are in the cache. */
+static inline bool is_extended(const void *const *reserved, uint32_t n)
 {
     uintptr_t any = 0;
     for (uint32_t i = 0; i < n; i++) {

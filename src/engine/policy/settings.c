@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/base/memory.h"
+#include "engine/base/nearest.h"
 #include "engine/policy/settings.h"
 
 static oltr_status check_items(uint32_t n_items, oltr_error *error)
@@ -13,7 +14,7 @@ static oltr_status check_items(uint32_t n_items, oltr_error *error)
     return OLTR_OK;
 }
 
-static int is_zero(const void *bytes, size_t n)
+static bool is_zero(const void *bytes, size_t n)
 {
     const unsigned char *at = bytes;
     unsigned char any = 0;
@@ -22,13 +23,13 @@ static int is_zero(const void *bytes, size_t n)
     return !any;
 }
 
-/* The struct itself: made by this oltr or an older one, and nothing in the room for later ones. */
+/* The struct itself: made for this oltr or an older one, and zeros in the room for later ones. */
 static oltr_status check_layout(const oltr_settings *settings, oltr_error *error)
 {
     if (settings->size > sizeof *settings)
         return set_error(
             error, OLTR_EINVAL,
-            "these settings of %u bytes were made for a newer oltr, which knows more than %zu",
+            "these settings of %u bytes were made for a newer oltr; this one has %zu bytes of them",
             settings->size, sizeof *settings);
     if (settings->size != 0 && settings->size != sizeof *settings)
         return set_error(error, OLTR_EINVAL,
@@ -98,13 +99,13 @@ oltr_status oltr_settings_init(oltr_settings *settings, const char *kind, uint32
 }
 
 /* A parameter that can be set, shown and saved. */
-static int good_param(const oltr_param *p)
+static bool good_param(const oltr_param *p)
 {
     double choices = 0;
     if (!p->name || !*p->name || strlen(p->name) > LONGEST_NAME || !p->help)
-        return 0;
+        return false;
     if (!param_fits(p, p->initial) || !isfinite(p->min) || !isfinite(p->max))
-        return 0;
+        return false;
     if (p->type != OLTR_CHOICE)
         return p->type == OLTR_REAL || p->type == OLTR_INTEGER;
     while (p->choices && p->choices[(size_t)choices])
@@ -113,16 +114,16 @@ static int good_param(const oltr_param *p)
 }
 
 /* No two parameters of one name, and each a good one. */
-static int good_table(const oltr_policy_info *info)
+static bool good_table(const oltr_policy_info *info)
 {
     for (uint32_t i = 0; i < info->n_params; i++) {
         if (!good_param(&info->params[i]))
-            return 0;
+            return false;
         for (uint32_t j = 0; j < i; j++)
             if (strcmp(info->params[i].name, info->params[j].name) == 0)
-                return 0;
+                return false;
     }
-    return 1;
+    return true;
 }
 
 /* All that a policy from outside must have. */
@@ -164,17 +165,18 @@ oltr_status oltr_settings_init_custom(oltr_settings *settings, const oltr_policy
     return fill_in(settings, &ops->info, n_items, error);
 }
 
-static oltr_status unknown_param(const oltr_policy_info *info, const char *name, oltr_error *error)
+static void unknown_param(const oltr_policy_info *info, const char *name, oltr_error *error)
 {
     const char *near = info->n_params ? nearest_name(name, &info->params[0].name, info->n_params,
                                                      sizeof info->params[0])
                                       : NULL;
     if (near)
-        return set_error(error, OLTR_EPARAM, "%s has no parameter '%s'; did you mean '%s'?",
-                         info->name, name, near);
-    return set_error(error, OLTR_EPARAM,
-                     "%s has no parameter '%s'; `oltr policies %s` lists what it has", info->name,
-                     name, info->name);
+        set_error(error, OLTR_EPARAM, "%s has no parameter '%s'; did you mean '%s'?", info->name,
+                  name, near);
+    else
+        set_error(error, OLTR_EPARAM,
+                  "%s has no parameter '%s'; `oltr policies %s` lists what it has", info->name,
+                  name, info->name);
 }
 
 static oltr_status set_choice(const oltr_param *p, const char *text, double *value,
@@ -192,13 +194,13 @@ static oltr_status set_choice(const oltr_param *p, const char *text, double *val
     return set_error(error, OLTR_EVALUE, "%s must be one of %s, not '%s'", p->name, list, text);
 }
 
-/* A number that may stand for this parameter; `text` is how the caller wrote it, or NULL. */
+/* Checks a number for this parameter; `text` is how the caller wrote it, or NULL. */
 static oltr_status set_value(const oltr_param *p, double x, const char *text, double *value,
                              oltr_error *error)
 {
-    char shown[32];
-    snprintf(shown, sizeof shown, "%.17g", x);
-    text = text ? text : shown;
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.17g", x);
+    text = text ? text : digits;
     if (!isfinite(x))
         return set_error(error, OLTR_EVALUE, "%s must be a number, not '%s'", p->name, text);
     if (p->type != OLTR_REAL && (x < rint(x) || x > rint(x)))
@@ -228,31 +230,46 @@ uint32_t param_named(const oltr_policy_info *info, const char *name)
     return i;
 }
 
+/* The parameter of this name in settings, and where its value is; NULL with an error. */
+static const oltr_param *find_param(oltr_settings *settings, const char *name, double **value,
+                                    oltr_error *error)
+{
+    const oltr_policy_info *info = settings->info;
+    uint32_t i = param_named(info, name);
+    if (i == info->n_params) {
+        unknown_param(info, name, error);
+        return NULL;
+    }
+    *value = &settings->value[i];
+    return &info->params[i];
+}
+
+static oltr_status missing_argument(oltr_error *error)
+{
+    return set_error(error, OLTR_EINVAL,
+                     "settings, the name of a parameter and its value are needed");
+}
+
 oltr_status oltr_settings_set(oltr_settings *settings, const char *name, const char *text,
                               oltr_error *error)
 {
+    double *value;
     if (!settings || !policy_ops_of(settings->info) || !name || !text)
-        return set_error(error, OLTR_EINVAL,
-                         "settings, the name of a parameter and its value are needed");
-    const oltr_policy_info *info = settings->info;
-    uint32_t i = param_named(info, name);
-    if (i == info->n_params)
-        return unknown_param(info, name, error);
-    const oltr_param *p = &info->params[i];
-    return (p->type == OLTR_CHOICE ? set_choice : set_number)(p, text, &settings->value[i], error);
+        return missing_argument(error);
+    const oltr_param *p = find_param(settings, name, &value, error);
+    if (!p)
+        return OLTR_EPARAM;
+    return (p->type == OLTR_CHOICE ? set_choice : set_number)(p, text, value, error);
 }
 
-oltr_status oltr_settings_set_number(oltr_settings *settings, const char *name, double value,
+oltr_status oltr_settings_set_number(oltr_settings *settings, const char *name, double number,
                                      oltr_error *error)
 {
+    double *value;
     if (!settings || !policy_ops_of(settings->info) || !name)
-        return set_error(error, OLTR_EINVAL,
-                         "settings, the name of a parameter and its value are needed");
-    const oltr_policy_info *info = settings->info;
-    uint32_t i = param_named(info, name);
-    if (i == info->n_params)
-        return unknown_param(info, name, error);
-    return set_value(&info->params[i], value, NULL, &settings->value[i], error);
+        return missing_argument(error);
+    const oltr_param *p = find_param(settings, name, &value, error);
+    return p ? set_value(p, number, NULL, value, error) : OLTR_EPARAM;
 }
 
 /* The shortest decimal that reads back as the same value; what snprintf() returns. */

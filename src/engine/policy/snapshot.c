@@ -121,12 +121,12 @@ oltr_status oltr_save(const oltr_policy *policy, void *buffer, size_t capacity, 
 
 /* ---- loading */
 
-static int get_text(reader *r, char text[LONGEST_TEXT])
+static bool get_text(reader *r, char text[LONGEST_TEXT])
 {
     uint32_t n = get_u32(r);
     if (n >= LONGEST_TEXT) {
-        r->failed = 1;
-        return 0;
+        r->failed = true;
+        return false;
     }
     get_bytes(r, text, n);
     text[n] = 0;
@@ -135,17 +135,15 @@ static int get_text(reader *r, char text[LONGEST_TEXT])
 
 static oltr_status contradicts(oltr_error *error, const char *what)
 {
-    return set_error(
-        error, OLTR_ECORRUPT,
-        "the snapshot's checksum is right, but its %s is not one this oltr knows: it was "
-        "written by another "
-        "version or program",
-        what);
+    return set_error(error, OLTR_ECORRUPT,
+                     "the snapshot's checksum is right, but its %s is not valid in this oltr: it "
+                     "was written by another version or program",
+                     what);
 }
 
 static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_error *error)
 {
-    reader r = {bytes, size, 0};
+    reader r = {bytes, size, false};
     char found[sizeof magic];
     get_bytes(&r, found, sizeof found);
     if (size < sizeof magic || memcmp(found, magic, sizeof magic) != 0)
@@ -163,9 +161,9 @@ static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_
             version, VERSION);
     if (length != size || size < HEADER + CHECKSUM)
         return set_error(error, OLTR_ETRUNCATED,
-                         "the snapshot is %zu bytes long, but says it has %llu: it is not whole",
+                         "the snapshot is %zu bytes long, but its header has %llu: it is not whole",
                          size, (unsigned long long)length);
-    reader end = {bytes + size - CHECKSUM, CHECKSUM, 0};
+    reader end = {bytes + size - CHECKSUM, CHECKSUM, false};
     if (get_u64(&end) != crc64(bytes, size - CHECKSUM))
         return set_error(
             error, OLTR_ECHECKSUM,
@@ -175,7 +173,7 @@ static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_
     return OLTR_OK;
 }
 
-/* ---- the outline: where everything lies, found without taking memory */
+/* ---- the outline: where everything is, found without taking memory */
 
 /* Arrays of numbers: sums, or derived ones. */
 typedef struct span {
@@ -195,23 +193,22 @@ typedef struct outline {
 static void skip(reader *r, uint64_t n)
 {
     if (r->failed || n > r->left) {
-        r->failed = 1;
+        r->failed = true;
         return;
     }
     r->at += n;
     r->left -= (size_t)n;
 }
 
-/* So many doubles are there, or the reader has failed. */
 static void skip_f64s(reader *r, uint64_t n)
 {
     if (n > r->left / sizeof(double))
-        r->failed = 1;
+        r->failed = true;
     else
         skip(r, n * sizeof(double));
 }
 
-static int walk_params(reader *r, outline *o)
+static bool walk_params(reader *r, outline *o)
 {
     char name[LONGEST_TEXT];
     o->n_params = get_u32(r);
@@ -220,11 +217,11 @@ static int walk_params(reader *r, outline *o)
         if (get_text(r, name))
             skip_f64s(r, 1);
         else
-            r->failed = 1;
+            r->failed = true;
     return !r->failed && o->n_params <= OLTR_MAX_PARAMS;
 }
 
-static int walk_prior(reader *r, outline *o)
+static bool walk_prior(reader *r, outline *o)
 {
     o->form = get_u32(r);
     o->prior = *r;
@@ -233,7 +230,7 @@ static int walk_prior(reader *r, outline *o)
     return !r->failed && o->form <= 2;
 }
 
-static int walk_arrays(reader *r, span *s)
+static bool walk_arrays(reader *r, span *s)
 {
     char name[LONGEST_TEXT];
     s->arrays = get_u32(r);
@@ -339,8 +336,8 @@ static oltr_status get_settings(const outline *o, const oltr_policy_ops *custom,
     return status == OLTR_OK ? settings_check(settings, error) : status;
 }
 
-/* Format 1 kept a prior that was given to a policy which does not read it; it is left out. */
-static oltr_status leave_out_prior(outline *o, const oltr_settings *settings, oltr_error *error)
+/* Format 1 kept a prior that was given to a policy which does not read it; it is dropped. */
+static oltr_status drop_unread_prior(outline *o, const oltr_settings *settings, oltr_error *error)
 {
     if (o->form == 0 || prior_is_taken(settings))
         return OLTR_OK;
@@ -350,8 +347,8 @@ static oltr_status leave_out_prior(outline *o, const oltr_settings *settings, ol
 
 /* ---- memory */
 
-/* Does the image hold the numbers that so many items or features must have, and do policy and
- * scratch fit the bound? */
+/* Checks that the image holds the numbers that so many items or features must have, and that policy
+ * and scratch fit the bound. */
 static oltr_status check_claim(const outline *o, const oltr_settings *settings, size_t most,
                                oltr_error *error)
 {
@@ -366,9 +363,8 @@ static oltr_status check_claim(const outline *o, const oltr_settings *settings, 
     if (!scratch || block > most || scratch > most - block || 2 * prior > most - block - scratch)
         return set_error(error, OLTR_ENOMEM,
                          "this %s with %u items and %u features takes %zu bytes and %zu for each "
-                         "ranking thread, more than "
-                         "the %zu allowed to a snapshot of its length: raise most_bytes of "
-                         "oltr_load_with() if you trust it",
+                         "ranking thread, more than the %zu allowed to a snapshot of its length: "
+                         "raise most_bytes of oltr_load_with() if you trust it",
                          o->kind, o->n_items, o->dim, block, scratch, most);
     return OLTR_OK;
 }
@@ -385,10 +381,8 @@ static oltr_policy *make_policy(const outline *o, oltr_settings *settings, oltr_
     }
     if (bytes)
         get_f64s(&r, numbers, 2 * n);
-    if (o->form == 1)
-        settings->prior = (oltr_prior){.a = numbers, .b = numbers + n};
-    if (o->form == 2)
-        settings->prior = (oltr_prior){.mean = numbers, .sd = numbers + n};
+    if (o->form)
+        settings->prior = prior_at(&(oltr_prior){.a = o->form == 1 ? numbers : NULL}, numbers, n);
     oltr_policy *policy = oltr_policy_new(settings, error);
     memory_give(settings->memory, numbers, bytes);
     return policy;
@@ -434,10 +428,9 @@ static oltr_status check_options(const oltr_load_options *options, oltr_error *e
                          options->size);
     if ((options->size && options->size != sizeof *options) || any ||
         !memory_is_whole(options->memory) || (options->custom_bytes && !options->custom))
-        return set_error(
-            error, OLTR_EINVAL,
-            "load options begin as zeros: reserved members stay 0, a memory hook has take "
-            "and give");
+        return set_error(error, OLTR_EINVAL,
+                         "load options begin as zeros: reserved members stay 0, a memory hook has "
+                         "take and give");
     return OLTR_OK;
 }
 
@@ -449,11 +442,11 @@ static oltr_policy *load(const void *buffer, size_t size, const oltr_load_option
     oltr_settings settings;
     if (check_envelope(bytes, size, error) != OLTR_OK)
         return NULL;
-    reader version = {bytes + sizeof magic, 4, 0},
-           body = {bytes + HEADER, size - HEADER - CHECKSUM, 0};
+    reader version = {bytes + sizeof magic, 4, false},
+           body = {bytes + HEADER, size - HEADER - CHECKSUM, false};
     if (outline_of(body, get_u32(&version), &o, error) != OLTR_OK ||
         get_settings(&o, options->ops, &settings, error) != OLTR_OK ||
-        leave_out_prior(&o, &settings, error) != OLTR_OK)
+        drop_unread_prior(&o, &settings, error) != OLTR_OK)
         return NULL;
     settings.memory = options->memory;
     settings.custom = options->custom;

@@ -1,21 +1,25 @@
 /* toprank.c - TopRank: Lattimore, Kveton, Li and Szepesvari (NeurIPS 2018).
  *
- * State.  For every pair of items: S_ij, how much oftener i was clicked than j while both stood in
- * one block; N_ij, how often exactly one of them was; and the relation "i beats j". Rule.  Block 1
- * are the items beaten by no item, block 2 those beaten by items of block 1 only, and so on. Blocks
- * fill the slots in order, each in a fresh uniform order: a score that falls with the block, and
- * random ties, is just that. Learning.  A click on i counts against every unclicked j of its block,
- * shown or not.  i beats j, for good, once
- *     S_ij >= sqrt(2 N_ij log(c sqrt(N_ij) / delta)),    c = 4 sqrt(2/pi) / erf(sqrt 2),    delta =
- * 1/horizon. (The paper prints c = 3.43; its own formula gives 3.3437.)
+ * State.  For every pair of items: S_ij, how much oftener i was clicked than j while both were in
+ * one block; N_ij, how often exactly one of them was; and the relation "i beats j".
+ *
+ * Rule.  Block 1 are the items beaten by no item, block 2 those beaten by items of block 1 only,
+ * and so on.  Blocks fill the slots in order, each in a fresh uniform order: the score is minus the
+ * block, and ties are broken at random.
+ *
+ * Learning.  A click on i counts against every unclicked j of its block, shown or not.  i beats j,
+ * for good, once
+ *     S_ij >= sqrt(2 N_ij log(c sqrt(N_ij) / delta)),
+ *     c = 4 sqrt(2/pi) / erf(sqrt 2),    delta = 1/horizon.
+ * (The paper prints c = 3.43; its own formula gives 3.3437.)
  *
  * The released code of the GTS paper has "i beats j" while S_ij > 2 sqrt((N_ij + 1) log(horizon)):
  * no edge is for good (rule: released).
  *
  * If the relation ever has a cycle, the items on it and behind it make one last block.
  *
- * Cost.  A click touches the pairs of one block, O(L); a new edge renews the blocks, O(L^2). Memory
- * is O(L^2), by the nature of the method.
+ * Cost.  A click touches the pairs of one block, O(L); a new edge renews the blocks, O(L^2).  The
+ * method needs O(L^2) memory.
  */
 #include "engine/policy/candidate_scores.h"
 
@@ -64,7 +68,7 @@ static size_t state_bytes(const oltr_settings *settings)
     return settings->n_items <= MOST_COMPARED_ITEMS ? plan(settings).bytes : 0;
 }
 
-/* Where the pair {i, j} lies; the sign of its antisymmetric entries as seen from i. */
+/* The place of the pair {i, j}, and the sign of its antisymmetric entries as seen from i. */
 static size_t pair_of(const toprank_state *p, uint32_t i, uint32_t j, double *sign)
 {
     size_t low = i < j ? i : j, high = i < j ? j : i;
@@ -110,7 +114,7 @@ static void partition(const toprank_state *p, const candidates *from, uint32_t *
     }
 }
 
-/* What partition() leaves in its room is no part of the state. */
+/* Zeros in the room of partition(): equal states have equal bytes. */
 static void clear_room(toprank_state *p)
 {
     memset(words_in(p, p->partial), 0, p->n_items * sizeof(uint32_t));
@@ -265,9 +269,10 @@ static oltr_status check(const void *state, uint64_t t, oltr_error *error)
         bool known = fabs(r[pair]) < 0.5 ? r[pair] >= 0 && r[pair] <= 0
                                          : fabs(r[pair]) >= 1 && fabs(r[pair]) <= 1;
         if (!(isfinite(decided[pair]) && fabs(wins[pair]) <= decided[pair] && known))
-            return set_error(error, OLTR_ESTATE,
-                             "pair %zu: %g wins in %g decided rounds with relation %g cannot be",
-                             pair, wins[pair], decided[pair], r[pair]);
+            return set_error(
+                error, OLTR_ESTATE,
+                "pair %zu: %g wins in %g decided rounds with relation %g are impossible", pair,
+                wins[pair], decided[pair], r[pair]);
     }
     return OLTR_OK;
 }
@@ -277,8 +282,7 @@ const policy_ops toprank_ops = {
         {.name = "toprank",
          .title = "TopRank",
          .source = "Lattimore, Kveton, Li, Szepesvari: TopRank: A Practical Algorithm for Online "
-                   "Stochastic "
-                   "Ranking, NeurIPS 2018",
+                   "Stochastic Ranking, NeurIPS 2018",
          .summary =
              "Sorts the items into blocks by pairwise comparisons and shuffles within the blocks.",
          .rewards = OLTR_CLICKS,

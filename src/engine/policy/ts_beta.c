@@ -1,13 +1,14 @@
 /* ts_beta.c - Thompson sampling with a Beta posterior (TS-Beta): Kveton, Meshi, Zoghi and Qin
  * (2022).
  *
- * Belief.  The attraction of item i is Beta(a_i + S_i, b_i + N_i - S_i). Rule.  Draw theta_i from
- * it for every item, show the K largest.  With Beta(1,1) this is CTS, the cascade Thompson sampling
- * of Zhong, Cheung and Tan.
+ * Belief.  The attraction of item i is Beta(a_i + S_i, b_i + N_i - S_i).
+ *
+ * Rule.  Draw theta_i from it for every item, show the K largest.  With Beta(1,1) this is CTS, the
+ * cascade Thompson sampling of Zhong, Cheung and Tan.
  *
  * The draw is a ratio of two gammas (Marsaglia and Tsang 2000) in float32, eight items at a time.
- * Items are ranked by the log-odds of theta, which orders them as theta does but keeps apart what
- * rounds to 0 or 1; the score that is shown is theta.
+ * Items are ranked by the log-odds of theta, which has the same order but distinguishes values that
+ * round to 0 or 1; the score that is shown is theta.
  *
  * Cost.  O(L) pairs of gammas; learning is O(1) per examined item.
  */

@@ -1,11 +1,11 @@
 /* ts_cascade.c - TS-Cascade: Zhong, Cheung and Tan (JMLR 22, 2021).
  *
  * Rule.  One normal Z for the whole round; rank by
- *     p_i + Z max{ sqrt(p_i (1 - p_i) log(t+1) / (N_i + 1)),  log(t+1) / (N_i + 1) },     p_i =
- * S_i/N_i, 0 when unseen; show the K largest.  With all items unseen everything ties; with Z < 0
- * the unseen are last, not first.
+ *     p_i + Z max{ sqrt(p_i (1 - p_i) log(t+1) / (N_i + 1)),  log(t+1) / (N_i + 1) },
+ * p_i = S_i/N_i, 0 when unseen; show the K largest.  With all items unseen everything ties; with
+ * Z < 0 the unseen are last, not first.
  *
- * The released code of the GTS paper counts its rounds from 0, so that log t stands for log(t+1)
+ * The released code of the GTS paper counts its rounds from 0, so that log t replaces log(t+1)
  * (clock: released).
  */
 #include "engine/policy/click_rate.h"

@@ -1,11 +1,11 @@
 /* linear.c - see linear.h.
  *
- * The sums are the truth.  The factor follows them by updates, which are backward stable: an update
- * leaves an error of a few roundings of what is there, and as what is there grows, old errors
- * shrink beside it.  The two part nevertheless, because the sums round too: where the same few rows
- * come again and again, so do the same addends, whose roundings do not average out, and a sum
- * strays from the exact one by up to about 1e-17 of itself a row (the factor less).  After a
- * million rows they are 1e-11 apart (bench/linear.c).
+ * The sums define the posterior.  The factor follows them by updates, which are backward stable: an
+ * update leaves an error of a few roundings of the present numbers, and as these grow, old errors
+ * become relatively smaller.  Sums and factor drift apart nevertheless, because the sums round too:
+ * where the same few rows repeat, so do the roundings of their addends, and a sum strays from the
+ * exact one by up to about 1e-17 of itself a row (the factor less).  After a million rows they are
+ * 1e-11 apart (bench/linear.c).
  */
 #include "engine/posterior/linear.h"
 
@@ -19,23 +19,22 @@
 
 enum { CHECK_EVERY = 256 }; /* rows; a comparison costs about as much as the update of a round */
 
-/* How far the factor may be from the sums before it is made anew.  A healthy one comes so far once
- * in a million rows or never, so that a factorisation is either that rare or the answer to
- * something that is not rounding (an overflow, a bit flip, a bug).  And it is a hundredth of
- * PROMISED, so that a caller never sees it, even though a column is looked at only every 256 dim
- * rows. */
+/* How far the factor may be from the sums before it is made anew.  Rounding alone takes it so far
+ * once in a million rows or never, so that a factorisation is either that rare or repairs something
+ * else (an overflow, a bit flip, a bug).  A hundredth of PROMISED, the bound that
+ * linear_check_factor() tests: a column is compared only every 256 dim rows. */
 static const double DRIFT = 1e-11, PROMISED = 1e-9;
 
-/* How far a loaded one may be; one that is further is made anew from the sums.  Between two looks
- * at a column an error grows by at most 2^-53 * 256 * 4096 = 1e-10: so no life comes so far, and
- * what is loaded does not leave PROMISED before it is healed. */
+/* How far a loaded factor may be; one that is further is made anew from the sums.  Between two
+ * comparisons of a column an error grows by at most 2^-53 * 256 * 4096 = 1e-10: so learning never
+ * leaves so much, and a loaded factor stays within PROMISED until its next comparison. */
 static const double RESUMED = 5e-10;
 
 /* How far rounding may carry sums beyond what exact ones can be: 2^-54 a row at the worst, so that
  * 10^12 rows are covered. */
 static const double STRAY = 1e-4;
-static const double MOST_EXPLAINED =
-    1e180; /* b'V^-1 b of any sums within the limits is less, and its square root finite */
+/* b'V^-1 b of any sums within the limits is less, and its square root finite. */
+static const double MOST_EXPLAINED = 1e180;
 
 linear linear_plan(layout *l, uint32_t dim, double ridge)
 {
@@ -53,16 +52,17 @@ void linear_refresh(void *state, linear *p)
     ldl f = linear_factor(state, p);
     double lift =
         ldl_factor_nearby(&f, doubles_at(state, p->gram), doubles_at(state, p->moment), p->ridge);
-    if (lift < 0) /* no sums of squares, which linear_check() refuses; until then, the prior */
+    if (lift < 0) /* no sums of squares: linear_check() refuses them; until then, the prior */
         ldl_reset(&f, p->ridge);
     p->watch.rows = 0;
     p->watch.lift = fmax(lift, 0);
     p->watch.squares = ldl_explained(&f);
 }
 
-/* What an overflow leaves behind is not above 0, or not finite.  Told from the bits, which of such
- * numbers are 1 to those of the largest: one difference or the other is negative outside. */
-static int diagonal_is_healthy(const ldl *f)
+/* Whether all pivots are above 0 and finite, which they are not after an overflow.  As integers,
+ * the bits of such numbers are 1 to those of DBL_MAX: outside, one difference or the other is
+ * negative. */
+static bool diagonal_is_healthy(const ldl *f)
 {
     static const double most = DBL_MAX;
     uint64_t limit, bits, negative = 0;
@@ -74,8 +74,8 @@ static int diagonal_is_healthy(const ldl *f)
     return !(negative >> 63);
 }
 
-/* The watch says how large the squares of rewards are; the sums say how large they are at least, by
- * Cauchy and Schwarz, whatever a snapshot made of the watch. */
+/* The watch holds the sum of squared rewards; by Cauchy and Schwarz the sums give a lower bound of
+ * it, whatever a snapshot holds in the watch. */
 static double moment_error(const void *state, const linear *p, const ldl *f, double *work)
 {
     const double *gram = doubles_at(state, p->gram), *moment = doubles_at(state, p->moment);
@@ -86,14 +86,14 @@ static double moment_error(const void *state, const linear *p, const ldl *f, dou
     return ldl_moment_error(f, gram, moment, p->ridge, squares, work);
 }
 
-static int has_drifted(const void *state, linear *p, const ldl *f, uint32_t n_rows)
+static bool has_drifted(const void *state, linear *p, const ldl *f, uint32_t n_rows)
 {
     double *work = doubles_at(state, p->work);
     if (!diagonal_is_healthy(f))
-        return 1;
+        return true;
     p->watch.rows += n_rows;
     if (p->watch.rows < CHECK_EVERY)
-        return 0;
+        return false;
     uint32_t column = ((uint32_t)p->watch.column + 1) % p->dim;
     p->watch.rows = 0;
     p->watch.column = column;
@@ -142,15 +142,15 @@ static oltr_status check_column(const linear *p, const double *gram, double most
 {
     const double *column = gram + packed_column(p->dim, j) - j;
     if (!(column[j] >= 0 && column[j] <= most))
-        return set_error(error, OLTR_ESTATE, "feature %u: a sum of squares of %g cannot be", j,
+        return set_error(error, OLTR_ESTATE, "feature %u: a sum of squares of %g is impossible", j,
                          column[j]);
     for (uint32_t i = j + 1; i < p->dim; i++) {
         double other = gram[packed_column(p->dim, i)];
         if (!(fabs(column[i]) <= length(column[j]) * length(other) * (1 + STRAY)))
-            return set_error(
-                error, OLTR_ESTATE,
-                "features %u and %u: a sum of products of %g beside squares of %g and %g cannot be",
-                j, i, column[i], column[j], other);
+            return set_error(error, OLTR_ESTATE,
+                             "features %u and %u: a sum of products of %g with squares of %g and "
+                             "%g is impossible",
+                             j, i, column[i], column[j], other);
     }
     return OLTR_OK;
 }
@@ -167,9 +167,8 @@ static oltr_status check_together(const linear *p, const double *gram, oltr_erro
     free(memory);
     return lift >= 0
                ? OLTR_OK
-               : set_error(
-                     error, OLTR_ESTATE,
-                     "the sums of products of features cannot be: they are not those of any rows");
+               : set_error(error, OLTR_ESTATE,
+                           "the sums of products of features are impossible: no rows have them");
 }
 
 oltr_status linear_check_within(const void *state, const linear *p, const linear_limits *limits,
@@ -187,8 +186,8 @@ oltr_status linear_check_within(const void *state, const linear *p, const linear
         if (!(fabs(moment[j]) <= most))
             return set_error(
                 error, OLTR_ESTATE,
-                "feature %u: a sum of feature times reward of %g beside squares of %g cannot be", j,
-                moment[j], square);
+                "feature %u: a sum of feature times reward of %g with squares of %g is impossible",
+                j, moment[j], square);
     }
     return check_together(p, gram, error);
 }
@@ -231,19 +230,19 @@ uint32_t linear_list_derived(const void *state, const linear *p,
     return LINEAR_DERIVED;
 }
 
-static int is_whole_below(double value, double end)
+static bool is_whole_below(double value, double end)
 {
     return value >= 0 && value < end && value <= floor(value);
 }
 
 /* Column j has the rows j+1..dim, the last of which belongs to the right-hand side. */
-static int columns_are_finite(const ldl *f)
+static bool columns_are_finite(const ldl *f)
 {
     for (size_t j = 0; j < f->dim; j++)
         for (size_t r = j + 1; r <= f->dim; r++)
             if (!isfinite(f->l[j * f->stride + r]))
-                return 0;
-    return 1;
+                return false;
+    return true;
 }
 
 oltr_status linear_resume(void *state, linear *p, oltr_error *error)
@@ -255,14 +254,14 @@ oltr_status linear_resume(void *state, linear *p, oltr_error *error)
         !(w->squares >= 0 && w->squares <= MOST_EXPLAINED))
         return set_error(
             error, OLTR_ESTATE,
-            "the watch over the factor cannot be: %g rows, column %g, lift %g, squares %g", w->rows,
-            w->column, w->lift, w->squares);
+            "the watch over the factor is impossible: %g rows, column %g, lift %g, squares %g",
+            w->rows, w->column, w->lift, w->squares);
     for (uint32_t j = 0; j < p->dim; j++)
         if (!(f.d[j] >=
               0x1p-60 * p->ridge)) /* a row only adds, and a factorisation stops at 2^-52 */
             return set_error(error, OLTR_ESTATE,
-                             "pivot %u of the factor is %g, too little beside a ridge of %g", j,
-                             f.d[j], p->ridge);
+                             "pivot %u of the factor is %g, too small for a ridge of %g", j, f.d[j],
+                             p->ridge);
     if (!diagonal_is_healthy(&f) || !columns_are_finite(&f))
         return set_error(error, OLTR_ESTATE, "the factor holds something that is no number");
     oltr_status status = check_factor(state, p, RESUMED, NULL);

@@ -2,8 +2,8 @@
  * sum x x', b = sum x y.
  *
  * Learned: the sums of x x' and x y, in double from float32 rows.  Derived: the factor of V with
- * its right-hand side (math/ldl.h), kept by updates and factored anew from the sums when it has
- * drifted.  No ranking inside.
+ * its right-hand side (linalg/ldl.h), kept by updates and factored anew from the sums when it has
+ * drifted.
  */
 #ifndef OLTR_ENGINE_POSTERIOR_LINEAR_H
 #define OLTR_ENGINE_POSTERIOR_LINEAR_H
@@ -14,22 +14,18 @@
 #include "engine/base/layout.h"
 #include "engine/linalg/ldl.h"
 
-/* What else goes on beside the factor from one factorisation to the next.  All doubles, as
- * snapshots hold them. */
+/* Bookkeeping about the drift of the factor.  All doubles, as snapshots hold them. */
 typedef struct linear_watch {
-    double rows;   /* learned since the factor was last compared with the sums */
-    double column; /* which column was compared last */
-    double
-        lift; /* of the diagonal when the factor was made, see ldl_factor_nearby(); 0 as a rule */
-    double squares; /* b'V^-1 b when the factor was made, and sum w y^2 since: b_r is at most
-                       sqrt(V_rr squares) */
+    double rows;    /* learned since the factor was last compared with the sums */
+    double column;  /* which column was compared last */
+    double lift;    /* of the diagonal when the factor was made, see ldl_factor_nearby(); often 0 */
+    double squares; /* b'V^-1 b then, and sum w y^2 since: b_r is at most sqrt(V_rr squares) */
 } linear_watch;
 
 typedef struct linear {
     uint32_t dim;
     double ridge;  /* lambda */
-    size_t gram;   /* offset of (dim (dim+1) / 2) doubles: sum w x x', packed lower triangle by
-                      columns */
+    size_t gram;   /* offset of the packed lower triangle of sum w x x', by columns */
     size_t moment; /* offset of (dim) doubles: sum w x y */
     size_t factor; /* offset of ldl_doubles(dim): derived */
     size_t work;   /* offset of room for updates */
@@ -63,8 +59,7 @@ static inline void linear_predict(const void *state, const linear *p, const floa
     linear_predict_with(&factor, NULL, x, stride, n, mean, variance, work);
 }
 
-/* What sums can be: those of at most `rows` rows of weights up to `weight` and rewards up to
- * `reward`, either way. */
+/* Sums of at most `rows` rows of weights up to `weight` and rewards up to `reward`, either way. */
 typedef struct linear_limits {
     double rows, weight, reward;
 } linear_limits;
@@ -87,8 +82,8 @@ enum { LINEAR_DERIVED = 3 };
 uint32_t linear_list_derived(const void *state, const linear *p,
                              const char *const names[LINEAR_DERIVED],
                              oltr_sum_array out[LINEAR_DERIVED]);
-/* After they were read.  OLTR_ESTATE when no life leaves such numbers.  A factor that does not fit
- * the sums is made anew: sums are the truth, and loading does not depend on a tolerance. */
+/* After they were read.  OLTR_ESTATE when learning cannot leave such numbers.  A factor that does
+ * not fit the sums is made anew, so that loading does not depend on a tolerance. */
 oltr_status linear_resume(void *state, linear *p, oltr_error *error);
 
 #endif

@@ -6,12 +6,11 @@
 
 #include "engine/special/special.h"
 
-#define SEGMENT_SHARE                                                                              \
-    1.05 /* a segment ends at first^1.05: 2.5 % of log t on either side of its middle */
+/* A segment ends at first^1.05: 2.5 % of log t on either side of its middle.  A series may be
+ * centred so far from the middle, as a share of it. */
+#define SEGMENT_SHARE 1.05
+#define NEAR 0.02
 #define SERIES_TOLERANCE 1e-12
-#define NEAR                                                                                       \
-    0.02 /* how far from the segment's middle, as a share of it, a series may be centred           \
-          */
 
 static uint64_t next_segment(uint64_t first)
 {
@@ -40,8 +39,9 @@ static inline double inner_square(const double *c, int k)
     return 2 * sum + (k % 2 == 0 && k > 0 ? c[k / 2] * c[k / 2] : 0);
 }
 
-/* Do the last terms vanish beside the first over the whole segment?  (False for NaN.) */
-static int settles(const clock_series *s, const clock_segment *segment)
+/* Whether the last terms are negligible relative to the first over the whole segment; false for
+ * NaN. */
+static bool converges(const clock_series *s, const clock_segment *segment)
 {
     double reach = segment->half + fabs(s->center - segment->middle), power = reach;
     for (int k = 1; k < SERIES_TERMS - 2; k++)
@@ -51,10 +51,10 @@ static int settles(const clock_series *s, const clock_segment *segment)
     return tail * reach <= SERIES_TOLERANCE * s->c[0];
 }
 
-static int constant_series(double value, const clock_segment *segment, clock_series *out)
+static bool constant_series(double value, const clock_segment *segment, clock_series *out)
 {
     *out = (clock_series){.center = segment->middle, .c = {value}};
-    return 1;
+    return true;
 }
 
 /* In u = log(x/y): v = du/ds solves v' = -v - v^2 (a - (a+b) x), and x' = x (1-x) v. */
@@ -83,7 +83,7 @@ static void quantile_terms(double a, double b, const beta_point *at, double c[SE
     }
 }
 
-int quantile_series(double a, double b, const clock_segment *segment, clock_series *out)
+bool quantile_series(double a, double b, const clock_segment *segment, clock_series *out)
 {
     if (segment->half <= 0)
         return constant_series(beta_quantile_upper(a, b, exp(-segment->middle)), segment, out);
@@ -92,10 +92,10 @@ int quantile_series(double a, double b, const clock_segment *segment, clock_seri
         beta_point at = beta_near(a, b, exp(-segment->middle), slacks[i]);
         out->center = -log(at.upper);
         quantile_terms(a, b, &at, out->c);
-        if (settles(out, segment))
-            return 1;
+        if (converges(out, segment))
+            return true;
     }
-    return 0;
+    return false;
 }
 
 /* n (q-p) q' = q (1-q), coefficient by coefficient; both sides need the same convolution. */
@@ -112,22 +112,22 @@ static void kl_terms(double n, double p, double q, double c[SERIES_TERMS])
     }
 }
 
-int kl_series(double n, double p, const clock_segment *segment, clock_series *out)
+bool kl_series(double n, double p, const clock_segment *segment, clock_series *out)
 {
     if (segment->half <= 0 || p >= 1)
         return constant_series(kl_upper(p, segment->middle / n), segment, out);
     if (p <= 0) {
         out->center = segment->middle;
         kl_terms(n, p, kl_upper(p, segment->middle / n), out->c);
-        return settles(out, segment);
+        return converges(out, segment);
     }
     const double slacks[] = {NEAR, 1e-9};
     for (int i = 0; i < 2; i++) {
         kl_point at = kl_near(p, segment->middle / n, slacks[i]);
         out->center = n * at.kl;
         kl_terms(n, p, at.q, out->c);
-        if (settles(out, segment))
-            return 1;
+        if (converges(out, segment))
+            return true;
     }
-    return 0;
+    return false;
 }

@@ -16,6 +16,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 
 #define HALF_LOG_2PI 0.91893853320467274178
 enum { STIRLING_FROM = 10 }; /* from here on six terms of Stirling's series give all digits */
@@ -90,12 +91,11 @@ double beta_power(double a, double b, double x, double y)
  * Cleared of its denominators it is
  *     a / (a + N1 / (a+1 + N2 / (a+2 + ...))),     N_2m = m (b-m) x,  N_2m+1 = -(a+m) (a+b+m) x:
  * the convergents p/q follow by multiplication alone (Wallis), and two of them agree when p q' - p'
- * q is nothing beside q q'. */
+ * q is negligible relative to q q'. */
 static double beta_fraction(double a, double b, double x)
 {
     double p0 = 1, q0 = 1, p1 = 1, q1 = 1 - (a + b) * x / (a + 1); /* the first two convergents */
-    for (double m = 1; m < 1e5;
-         m++) { /* a is below LARGE_SHAPE: some hundred steps at most are needed */
+    for (double m = 1; m < 1e5; m++) { /* a is below LARGE_SHAPE: some hundred steps suffice */
         double even = m * (b - m) * x, odd = -(a + m) * (a + b + m) * x;
         double d0 = a + 2 * m - 1, d1 = d0 + 1, d2 = d1 + 1, s = d0 * d1, r = d1 * d2;
         double p2 = s * p1 + even * p0, q2 = s * q1 + even * q0;
@@ -104,8 +104,7 @@ static double beta_fraction(double a, double b, double x)
         q0 = q2 * r;
         p1 = p3;
         q1 = q3;
-        if (!(fabs(p1 * q0 - p0 * q1) >
-              2 * DBL_EPSILON * fabs(p0 * q1))) /* done, or not a number */
+        if (!(fabs(p1 * q0 - p0 * q1) > 2 * DBL_EPSILON * fabs(p0 * q1))) /* done, or NaN */
             break;
         if (fabs(q1) > 1e60) { /* four such factors still fit a double */
             double shrink = 1 / q1;
@@ -255,7 +254,7 @@ beta_point beta_near(double a, double b, double tail, double slack)
         else
             high = u;
         double newton = gap / rate, step = newton / fmin(fmax(1 + newton * curve, 0.5), 2);
-        int inside = u + step >= low && u + step <= high; /* false for NaN and infinities too */
+        bool inside = u + step >= low && u + step <= high; /* false for NaN and infinities too */
         at.next = inside ? u + step : 0.5 * (low + high);
         if (fabs(gap) <= slack || fabs(at.next - u) <= 1e-15 * fabs(u))
             break;
@@ -268,11 +267,10 @@ double beta_quantile_upper(double a, double b, double tail)
 {
     if (tail >= 1 || tail <= 0)
         return tail >= 1 ? 0 : 1;
-    if (tail >
-        0.5) /* by the quantile of 1 - X, so that the tail that is solved for is the small one */
+    if (tail > 0.5) /* the quantile of 1 - X: the tail that is solved for is the small one */
         return 1 - beta_quantile_upper(b, a, 1 - tail);
-    beta_point at = beta_near(
-        a, b, tail, 1e-5); /* Halley's error shrinks with its cube: one more step and it is gone */
+    /* Halley's error is cubed by a step: after 1e-5 one more step is exact. */
+    beta_point at = beta_near(a, b, tail, 1e-5);
     if (fabs(at.next) >= U_LIMIT - 1)
         return at.next < 0 ? 0 : 1;
     split(at.next, &at.x, &at.y);

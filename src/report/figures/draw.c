@@ -21,14 +21,14 @@ static oltr_status draw_one(const char *folder, const struct manifest *manifest,
     return status;
 }
 
-static oltr_status draw_all(const char *folder, const struct manifest *manifest, int (*go_on)(void),
+static oltr_status draw_all(const char *folder, const struct manifest *manifest, bool (*stop)(void),
                             uint32_t *drawn, oltr_error *error)
 {
     for (; *drawn < manifest->n_figures; ++*drawn) {
         oltr_status status = OLTR_OK;
-        if (!go_on || go_on())
+        if (!stop || !stop())
             status = draw_one(folder, manifest, &manifest->figure[*drawn], error);
-        if (go_on && !go_on()) /* gnuplot got the same signal, so its own message does not matter */
+        if (stop && stop()) /* gnuplot got the same signal, so its own message does not matter */
             return set_error(error, OLTR_EINTERRUPTED,
                              "stopped before all figures were drawn; `oltr plot %s` draws them",
                              folder);
@@ -38,7 +38,7 @@ static oltr_status draw_all(const char *folder, const struct manifest *manifest,
     return OLTR_OK;
 }
 
-oltr_status draw_folder(const char *folder, int (*go_on)(void), uint32_t *drawn, oltr_error *error)
+oltr_status draw_folder(const char *folder, bool (*stop)(void), uint32_t *drawn, oltr_error *error)
 {
     struct manifest manifest;
     struct result_table results = {0};
@@ -49,7 +49,7 @@ oltr_status draw_folder(const char *folder, int (*go_on)(void), uint32_t *drawn,
         manifest.scene.results = &results;
     }
     if (status == OLTR_OK)
-        status = draw_all(folder, &manifest, go_on, drawn, error);
+        status = draw_all(folder, &manifest, stop, drawn, error);
     csv_free(&results.file);
     manifest_free(&manifest);
     return status;

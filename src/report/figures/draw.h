@@ -3,8 +3,9 @@
 #define OLTR_REPORT_FIGURES_DRAW_H
 
 #include <oltr/oltr.h>
+#include <stdbool.h>
 
-/* *drawn: the number of figures drawn.  Stops when go_on() returns 0; it may be NULL. */
-oltr_status draw_folder(const char *folder, int (*go_on)(void), uint32_t *drawn, oltr_error *error);
+/* *drawn: the number of figures drawn.  Stops when stop() returns true; it may be NULL. */
+oltr_status draw_folder(const char *folder, bool (*stop)(void), uint32_t *drawn, oltr_error *error);
 
 #endif
