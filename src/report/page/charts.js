@@ -12,6 +12,9 @@ function shade(colour) {
   return `rgb(${part.map(c => Math.round(c + (255 - c) * mix)).join(',')})`;
 }
 
+/* dygraphs takes the titles and ticks of its axes for markup. */
+const escaped = words => element('span', {}, words).innerHTML;
+
 const cssVariable = name =>
     getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -73,7 +76,7 @@ class Chart {
       drawGrid: true,
       axisLabelWidth: 60
     };
-    if (data.ticks) x.ticker = () => data.ticks.map(([v, label]) => ({v, label}));
+    if (data.ticks) x.ticker = () => data.ticks.map(([v, words]) => ({v, label: escaped(words)}));
     const first = data.rows[0][0], last = data.rows[data.rows.length - 1][0];
     const log = x.logscale = data.log && first > 0 && last > first,
           margin = log ? (last / first) ** 0.04 : (last - first || 1) * 0.04;
@@ -95,8 +98,8 @@ class Chart {
       rightGap: 24,
       xLabelHeight: 16,
       yLabelWidth: 16,
-      xlabel: data.x === 'world.misspecification' ? 'misspecification c' : data.x,
-      ylabel: data.y,
+      xlabel: escaped(data.x === 'world.misspecification' ? 'misspecification c' : data.x),
+      ylabel: escaped(data.y),
       dateWindow: data.marks ? wide : null,
       xRangePad: data.marks || log ? 0 : 4,
       includeZero: !data.log,

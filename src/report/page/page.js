@@ -500,8 +500,7 @@ function watchFigures() {
 try {
   drawPage(JSON.parse(document.getElementById('data').textContent));
   watchFigures();
-  if (location.hash)
-    document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 } catch (trouble) {
   document.getElementById('failure').hidden = false;
   throw trouble;
