@@ -89,9 +89,9 @@ static void refuses_with_lines(void **state)
     REFUSES("16,0,0.5\n", ":1: the header must be query,document");
     REFUSES("query,document\n", ":1: the header must be query,document");
     REFUSES("query,document,\n", ":1: the header must be query,document");
-    REFUSES("query,document,\"a\n", ":1: a quote that is not closed");
-    REFUSES(HEAD "16,\"0\"x,0,0\n", ":2: a quote that is not closed, or is followed");
-    REFUSES(HEAD "16,0,0.5,\"0\n", ":2: a quote that is not closed");
+    REFUSES("query,document,\"a\n", ":1: a quote is not closed");
+    REFUSES(HEAD "16,\"0\"x,0,0\n", ":2: a quote is not closed, or no comma");
+    REFUSES(HEAD "16,0,0.5,\"0\n", ":2: a quote is not closed");
     REFUSES(HEAD ROW1 "\n16,1,0.5\n", ":4: fewer fields than the header");
     REFUSES(HEAD "16\n", ":2: fewer fields than the header");
     REFUSES(HEAD "16,0,0.5,0.5,0.5\n", ":2: more fields than the header");
