@@ -317,7 +317,7 @@ static void one_normal_for_all(void **state)
 
 /* ---- laws: a sample against a distribution function */
 
-enum { DRAWS = 20000 };
+enum { DRAWS = 2500 * EFFORT };
 
 static int ascending(const void *x, const void *y)
 {
@@ -760,7 +760,7 @@ static void toprank_with_subsets(void **state)
 
 /* ---- ties: every order of equals is as likely as any other */
 
-enum { EQUALS = 9, SHOWN = 4, LISTS = 27000 };
+enum { EQUALS = 9, SHOWN = 4, LISTS = 3375 * EFFORT };
 
 typedef struct tally {
     double slot[SHOWN][EQUALS], pair[EQUALS][EQUALS];
