@@ -7,7 +7,7 @@
  */
 #include "lab/world/world.h"
 
-#include "unit.h"
+#include "support/unit.h"
 
 #include <stdio.h>
 

@@ -529,7 +529,7 @@ static const char *const provoked_in[OLTR_STATUS_COUNT] = {
     [OLTR_ECORRUPT] = "conform/snapshots.c",
     [OLTR_EIO] = "conform/result_files.c",
     [OLTR_EINTERRUPTED] = "conform/worlds.c",
-    [OLTR_EDATA] = "unit/reader.c",
+    [OLTR_EDATA] = "unit/lab/reader.c",
     [OLTR_EFULL] = "conform/growth.c",
     [OLTR_ENAME] = "", /* items with names: no call gives it yet */
 };
