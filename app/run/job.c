@@ -24,7 +24,7 @@
 
 /* ---- before the simulation */
 
-int job_read(struct job *job)
+static int read_experiment(struct job *job)
 {
     struct text text = {0};
     oltr_error error = {OLTR_OK, ""};
@@ -90,7 +90,7 @@ static int check_finished(struct job *job)
 static int begin(struct job *job)
 {
     oltr_error error = {OLTR_OK, ""};
-    int code = job->config.plan ? EXIT_OK : job_read(job);
+    int code = job->config.plan ? EXIT_OK : read_experiment(job);
     if (code == EXIT_OK)
         code = check_same_file(job);
     if (code == EXIT_OK && job->shard.count > 0 && job->config.is_concentration)

@@ -36,9 +36,6 @@ struct job {
     bool is_finished, is_drawn; /* an earlier run left these results, and all their figures */
 };
 
-/* Reads the experiment file into job->config, job->overrides applied. */
-int job_read(struct job *job);
-
 /* Both return an exit code.  job_free() must follow. */
 int job_run(struct job *job);
 /* The same experiment from what its shards have left in these folders. */

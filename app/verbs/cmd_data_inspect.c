@@ -89,8 +89,6 @@ static const char *const facts[N_FACTS] = {
 /* The cells of one file, in the order of facts[]. */
 static void fill_cells(const struct description *d, char cell[N_FACTS][CELL])
 {
-    float low, high;
-    described_range(d, &low, &high);
     grouped(d->rows, cell[0]);
     grouped(d->queries, cell[1]);
     grouped(d->fewest, cell[2]);
@@ -99,13 +97,13 @@ static void fill_cells(const struct description *d, char cell[N_FACTS][CELL])
     grouped(d->most, cell[5]);
     grouped(d->queries_without, cell[6]);
     grouped(d->dim, cell[7]);
-    grouped(described_constants(d), cell[8]);
-    grouped(described_constants_within(d), cell[9]);
-    grouped(described_negative(d), cell[10]);
-    snprintf(cell[11], CELL, "%.2f %%", 100 * described_zeros(d));
-    grouped(described_beyond(d), cell[12]);
-    snprintf(cell[13], CELL, "%.6g", (double)low);
-    snprintf(cell[14], CELL, "%.6g", (double)high);
+    grouped(d->constants, cell[8]);
+    grouped(d->constants_within, cell[9]);
+    grouped(d->negative, cell[10]);
+    snprintf(cell[11], CELL, "%.2f %%", 100 * d->zeros);
+    grouped(d->beyond, cell[12]);
+    snprintf(cell[13], CELL, "%.6g", (double)d->low);
+    snprintf(cell[14], CELL, "%.6g", (double)d->high);
 }
 
 static void print_label(const struct inspected *at, uint32_t count, int grade)
@@ -176,8 +174,8 @@ static json_t *description_json(const struct inspected *at)
                      (json_int_t)at->report.skipped, "documents", "fewest", (json_int_t)d->fewest,
                      "median", d->median, "mean", d->mean, "most", (json_int_t)d->most,
                      "rows_of_label", labels, "queries_with_labels_0_only",
-                     (json_int_t)d->queries_without, "share_of_zeros", described_zeros(d),
-                     "values_too_large", (json_int_t)described_beyond(d), "features", columns);
+                     (json_int_t)d->queries_without, "share_of_zeros", d->zeros, "values_too_large",
+                     (json_int_t)d->beyond, "features", columns);
 }
 
 static int print_json(const struct inspected *at, uint32_t count)

@@ -15,12 +15,11 @@ const struct option help_options[] = {
 static int print_world_params(void)
 {
     struct text table = {0};
-    world_param_table(&table);
-    int code = table.failed ? complain_no_memory() : EXIT_OK;
-    if (code == EXIT_OK)
+    bool good = world_param_table(&table);
+    if (good)
         fputs(table.bytes, stdout);
     text_free(&table);
-    return code;
+    return good ? EXIT_OK : complain_no_memory();
 }
 
 int cmd_help(const struct arguments *arguments)

@@ -1,23 +1,22 @@
 /* oltr.h - the public interface of liboltr, an engine for online learning to rank.  Link with
  * -loltr.
  *
- * One round: oltr_rank() turns what a policy believes into a list, the user looks at it, and
- * oltr_learn() takes what was seen.  Four objects carry it:
+ * One round: oltr_rank() makes a list from what a policy has learned, the user looks at it, and
+ * oltr_learn() takes the feedback.  Four objects carry it:
  *
- *   settings   what a policy is made of: its kind, its parameters, the prior       plain value,
- * cold policy     the learned sums and what is derived from them                      rank reads,
- * learn writes scratch    the working memory of one ranking thread                            one
- * per thread rng        a counter-based generator, passed by value                          no
- * hidden state anywhere
+ *   settings   the kind of a policy, its parameters and its prior; a plain struct
+ *   policy     the learned sums and what is derived from them; rank reads it, learn writes it
+ *   scratch    the working memory of one ranking thread
+ *   rng        a counter-based generator, passed by value; there is no hidden state
  *
  * Threads: a call that takes a const policy only reads it, and any number of such calls may run on
- * one policy at once, in any mix: oltr_rank() and its kin (each thread with its own scratch),
- * oltr_predict(), oltr_check(), the explanations, oltr_item_get(), saving, copying,
+ * one policy at once, in any mix: oltr_rank() and oltr_rank_many() (each thread with its own
+ * scratch), oltr_predict(), oltr_check(), the explanations, oltr_item_get(), saving, copying,
  * oltr_scratch_new(), and oltr_merge() out of it.  A call that takes a policy without const changes
- * it (oltr_learn() and its kin, oltr_merge() into it, oltr_forget(), resizing, oltr_item_put() and
- * its kin, oltr_policy_free()) and must be alone on that policy: the caller provides the lock.
- * Calls on different policies never disturb each other; there is no global state.  rank and learn
- * neither allocate nor print.
+ * it (learning, oltr_merge() into it, oltr_forget(), resizing, changing an item,
+ * oltr_policy_free()) and must be alone on that policy: the caller provides the lock.  Calls on
+ * different policies never disturb each other; there is no global state.  rank and learn neither
+ * allocate nor print.
  */
 #ifndef OLTR_OLTR_H
 #define OLTR_OLTR_H
@@ -51,8 +50,7 @@ extern "C" {
     X(EEXAMINED,                                                                                   \
       "more slots were examined than were shown, or a mask holds something else than 0 and 1")     \
     X(EREWARD, "a reward is not finite, or not a click (0 or 1) where the policy learns from "     \
-               "clicks only; or a weight"                                                          \
-               " is not above 0 and at most 1e6")                                                  \
+               "clicks only; or a weight is not above 0 and at most 1e6")                          \
     X(EFEATURE, "features are missing, of the wrong number, not finite, beyond 1e6, or longer "    \
                 "than the policy allows")                                                          \
     X(ESCRATCH,                                                                                    \
@@ -81,8 +79,8 @@ typedef enum oltr_status {
         OLTR_STATUS_COUNT
 } oltr_status;
 
-/* What went wrong in a cold call, in words for the person who has to fix it.  Every `error`
- * argument may be NULL. */
+/* What went wrong, as a sentence for the person who has to fix it; calls outside the hot path fill
+ * it in.  Every `error` argument may be NULL. */
 typedef struct oltr_error {
     oltr_status code;
     char msg[256];
@@ -96,7 +94,7 @@ OLTR_API const char *oltr_version(void);
 
 /* Where memory comes from, for programs that count or bound it.  take: `bytes` bytes aligned to
  * `align` (a power of two, at most 64), of any content, or NULL when there are none; give: returns
- * them, with the same number of bytes. Both may be called from several threads at once when the
+ * them, with the same number of bytes.  Both may be called from several threads at once when the
  * program itself uses policies in several threads. */
 typedef struct oltr_memory {
     void *(*take)(void *with, size_t bytes, size_t align);
@@ -107,12 +105,11 @@ typedef struct oltr_memory {
 /* ---- random numbers */
 
 /* Philox4x32-10 (Salmon et al. 2011) as a value.  A draw is a pure function of (seed, replication,
- * stream, round, position): copy the value and you copy the future. */
+ * stream, round, position), so a copy of the value draws the same numbers. */
 typedef struct oltr_rng {
-    uint32_t key[2]; /* from seed and replication */
-    uint32_t
-        counter[4];   /* position, round low, round high (16 bits) and purpose (16 bits), stream */
-    uint32_t word[4]; /* up to 3 words not handed out yet; word[3] counts them */
+    uint32_t key[2];     /* from seed and replication */
+    uint32_t counter[4]; /* position, round low, round high and purpose (16 bits each), stream */
+    uint32_t word[4];    /* up to 3 words not drawn yet; word[3] counts them */
 } oltr_rng;
 
 OLTR_API oltr_rng oltr_rng_make(uint64_t seed, uint64_t replication);
@@ -157,21 +154,17 @@ typedef struct oltr_policy_info {
     oltr_rewards rewards;
     int can_predict, can_merge, can_forget;
     int uses_prior;    /* reads the prior of its settings */
-    int takes_moments; /* ... as mean and sd, the form to give where both are known; 0: as Beta(a,b)
+    int takes_moments; /* reads mean and sd rather than Beta(a,b): give these where both are known
                         */
     int contextual;    /* ranks by the features of the candidates */
     int takes_weights; /* learns from feedback with weights */
-    int by_item; /* learns some numbers for each item and nothing else: oltr_item_get() and its like
-                  */
-    int can_resize; /* oltr_policy_resize() */
+    int by_item;       /* learns some numbers for each item and nothing else: oltr_item_get() */
+    int can_resize;    /* oltr_policy_resize() */
     uint32_t n_params;
     const oltr_param *params;
-    const struct oltr_policy_ops
-        *ops;       /* of a policy of your own (policy_ops.h); NULL in the catalogue */
-    int exact_copy; /* a copy, by oltr_load() or oltr_policy_copy(), ranks and learns on to the same
-                       bits */
-    int order_free; /* the same snapshot for any order of the same lessons, if sums of their rewards
-                       are exact (clicks) */
+    const struct oltr_policy_ops *ops; /* of your own policy (policy_ops.h); else NULL */
+    int exact_copy; /* a loaded or copied policy ranks and learns on to the same bits */
+    int order_free; /* lessons in any order give the same snapshot, if sums of rewards are exact */
     uint64_t reserved[4];
 } oltr_policy_info;
 
@@ -181,10 +174,10 @@ OLTR_API const oltr_policy_info *oltr_policy_info_by_name(const char *name, oltr
 
 /* ---- settings */
 
-/* What is believed before the first click, item by item: Beta(a,b), or a mean and a standard
- * deviation.  Each pair is (n_items) long; give one pair, leave the other NULL.  The arrays are
- * copied when the policy is made.  A policy that would not read it, because it takes no prior or
- * its parameter `prior` is none, refuses it with OLTR_EPRIOR. */
+/* The belief before the first click, item by item: Beta(a,b), or a mean and a standard deviation.
+ * Each pair is (n_items) long; give one pair, leave the other NULL.  The arrays are copied when the
+ * policy is made.  A policy that would not read it, because it takes no prior or its parameter
+ * `prior` is none, refuses it with OLTR_EPRIOR. */
 typedef struct oltr_prior {
     const double *a, *b;
     const double *mean, *sd;
@@ -197,14 +190,13 @@ typedef struct oltr_settings {
     uint32_t dim;                  /* features of a candidate; 0 for policies without context */
     double value[OLTR_MAX_PARAMS]; /* in the order of info->params; of a choice, its index */
     oltr_prior prior;
-    const oltr_memory
-        *memory;         /* for the policy and all that is made from it; NULL: the C library's */
-    const void *custom;  /* what the operations of a policy of your own need to know (policy_ops.h),
-                            or NULL: it */
-    size_t custom_bytes; /* must outlive the policy.  How much of it decides what the policy does:
-                          * policies and partial results with other bytes do not belong together */
-    uint32_t
-        size; /* sizeof(oltr_settings), set by oltr_settings_init(); 0 means that of oltr 0.1 */
+    const oltr_memory *memory; /* for the policy and what is made from it; NULL: the C library's */
+    /* Data for the operations of your own policy (policy_ops.h), or NULL.  They must outlive the
+     * policy.  custom_bytes of them decide what the policy does: policies and partial results with
+     * other bytes do not belong together. */
+    const void *custom;
+    size_t custom_bytes;
+    uint32_t size; /* sizeof(oltr_settings), by oltr_settings_init(); 0 means that of oltr 0.1 */
     uint32_t reserved32;  /* 0 */
     uint64_t reserved[4]; /* 0 */
 } oltr_settings;
@@ -225,9 +217,9 @@ OLTR_API oltr_status oltr_settings_get(const oltr_settings *settings, uint32_t i
 /* ---- one round */
 
 /* Structs of this section end in room for later versions.  It must be zero, as it is after an
- * initialiser that does not mention it ({10, item, NULL} is a ranking); a call with anything else
- * in it is refused with OLTR_EINVAL.  None is larger than 48 bytes: compilers clear what is larger
- * by a string instruction, which takes as long as half a call. */
+ * initialiser that does not mention it ({10, item, NULL} is a ranking); otherwise a call returns
+ * OLTR_EINVAL.  None is larger than 48 bytes: compilers clear larger ones by a string instruction,
+ * which takes as long as half a call. */
 enum { OLTR_RESERVED = 2 };
 
 /* The candidates of one request.  A NULL query means all items of the policy, without features.
@@ -241,7 +233,7 @@ typedef struct oltr_query {
     const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_query;
 
-/* The shown list.  The caller owns the arrays and says how many slots there are. */
+/* The shown list.  The caller owns the arrays and sets the number of slots. */
 typedef struct oltr_ranking {
     uint32_t k;
     uint32_t *item;                      /* (k) best first */
@@ -249,13 +241,13 @@ typedef struct oltr_ranking {
     const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_ranking;
 
-/* What was seen of it: the first n_examined slots, and the reward of each (a click is 1, no click
- * is 0).
+/* The feedback: the first n_examined slots were examined, with the reward of each (a click is 1,
+ * no click is 0).
  *
  * With a mask, n_examined is how many slots the mask covers; those where it is 0, and all behind,
  * were not examined, and their rewards and weights are not read.  A list with a mask has at most
  * OLTR_MAX_MASKED slots.  Policies that learn from the order of a list take the examined slots as
- * its beginning. A weight is the number of observations that a slot counts for: 2 is the same
+ * its beginning.  A weight is the number of observations that a slot counts for: 2 is the same
  * reward seen twice, 1/p that of an item that was examined with probability p. */
 typedef struct oltr_feedback {
     uint32_t n_examined;
@@ -267,8 +259,8 @@ typedef struct oltr_feedback {
 #define OLTR_MAX_WEIGHT 1e6
 enum { OLTR_MAX_MASKED = 65536 };
 
-/* Lists of one length with what was seen of each: n pairs of oltr_ranking and oltr_feedback as
- * arrays, row-major. */
+/* Lists of one length with their feedback: n pairs of oltr_ranking and oltr_feedback as arrays,
+ * row-major. */
 typedef struct oltr_lessons {
     uint32_t n, k;
     const uint32_t *item;                /* (n, k) */
@@ -286,18 +278,17 @@ typedef struct oltr_scratch oltr_scratch;
 
 OLTR_API oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error);
 OLTR_API void oltr_policy_free(oltr_policy *policy);
-/* The same in memory of the caller: `bytes` of it, aligned to 64.  oltr_policy_free() leaves that
- * memory alone; it is needed only for policies of your own with an end operation. */
+/* The same in memory of the caller: `bytes` of it, aligned to 64.  oltr_policy_free() does not free
+ * that memory; call it for policies of your own with an end operation. */
 OLTR_API size_t oltr_policy_bytes(const oltr_settings *settings,
                                   oltr_error *error); /* 0 on error */
 OLTR_API oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *settings,
                                         oltr_error *error);
-/* An independent policy with the same state to the bit; memory NULL: from where the original has
- * its own. */
+/* An independent policy with the same state to the bit; memory NULL: the hook of the original. */
 OLTR_API oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memory,
                                        oltr_error *error);
 
-/* Of no policy: NULL, and 0. */
+/* For a NULL policy: NULL, and 0. */
 OLTR_API const oltr_settings *oltr_policy_settings(const oltr_policy *policy);
 OLTR_API uint64_t oltr_policy_rounds(const oltr_policy *policy); /* how often it has learned */
 
@@ -312,11 +303,15 @@ OLTR_API oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query,
                                 const oltr_ranking *ranking, const oltr_feedback *feedback);
 
 /* The same for many lists of one query, to the same bits as one by one, with the query checked
- * once. rank_many: list r is that of the generator oltr_rng_at(rng, stream, first_round + r).  item
- * and score are (n, k) row-major; score may be NULL. learn_many: learns lesson after lesson and
- * stops at the first that oltr_learn() refuses, with its status; that one and those behind it are
- * not learned. done, if not NULL, is how many lists were ranked or lessons learned: n on
- * OLTR_OK. */
+ * once.
+ *
+ * rank_many: list r is that of the generator oltr_rng_at(rng, stream, first_round + r).  item and
+ * score are (n, k) row-major; score may be NULL.
+ *
+ * learn_many: learns lesson after lesson and stops at the first that oltr_learn() refuses, with its
+ * status; that one and those behind it are not learned.
+ *
+ * done, if not NULL, is how many lists were ranked or lessons learned: n on OLTR_OK. */
 OLTR_API oltr_status oltr_rank_many(const oltr_policy *policy, const oltr_query *query,
                                     oltr_rng rng, uint32_t stream, uint64_t first_round,
                                     oltr_scratch *scratch, uint32_t n, uint32_t k, uint32_t *item,
@@ -324,10 +319,9 @@ OLTR_API oltr_status oltr_rank_many(const oltr_policy *policy, const oltr_query 
 OLTR_API oltr_status oltr_learn_many(oltr_policy *policy, const oltr_query *query,
                                      const oltr_lessons *lessons, uint32_t *done);
 
-/* Cold companions for a call that was refused: they answer with the same status and a sentence that
- * names the slot, the item, the candidate and the feature.  explain_rank ranks as oltr_rank() does;
- * explain_learn only checks, and cannot foresee a status of the learn operation of a policy of your
- * own. */
+/* For a call that was refused: return the same status with a sentence that names the slot, the
+ * item, the candidate and the feature.  explain_rank ranks as oltr_rank() does; explain_learn only
+ * checks, so it does not find an error of the learn operation of your own policy. */
 OLTR_API oltr_status oltr_explain_rank(const oltr_policy *policy, const oltr_query *query,
                                        oltr_rng rng, oltr_scratch *scratch, oltr_ranking *ranking,
                                        oltr_error *error);
@@ -339,18 +333,21 @@ OLTR_API oltr_status oltr_explain_learn(const oltr_policy *policy, const oltr_qu
  *
  * resize: another number of items.  *policy is replaced by a new one, and the old one freed; its
  * scratches serve a policy that became smaller, not a larger one.  Items below both numbers keep
- * what was learned of them, items from n_items on are dropped, new ones have learned nothing. Where
- * the policy was given a prior, `prior` holds that of the new items, in the same form, (n_items -
- * what it has) numbers each; otherwise it is NULL.  A policy in memory of the caller cannot be
- * resized.
+ * what was learned of them, items from n_items on are dropped, new ones have learned nothing.
+ * Where the policy was given a prior, `prior` holds that of the new items alone, in the same form;
+ * otherwise it is NULL.  A policy in memory of the caller cannot be resized.
  *
- * The other calls take a policy that is by_item, and constant time. get, put: all that is known of
- * one item, as numbers: its sums in the order of a snapshot (observations, sum of rewards), and
- * then the pair of its prior, where the policy was given one.  n is how many; OLTR_EBUFFER when
- * capacity is less.  To remove an item, put what the last one has in its place, and shrink the
- * policy some time later. reset: the item as if it had never been shown; its prior stays. renew:
- * another prior for one item, in the form of the policy's; keep: with the sums that it has (1), or
- * without (0). */
+ * The other calls take a policy that is by_item, and constant time.
+ *
+ * get, put: the numbers of one item: its sums in the order of a snapshot (observations, sum of
+ * rewards), and then the pair of its prior, where the policy was given one.  n is how many;
+ * OLTR_EBUFFER when capacity is less.  To remove an item, put the numbers of the last one in its
+ * place, and shrink the policy some time later.
+ *
+ * reset: the item as if it had never been shown; its prior stays.
+ *
+ * renew: another prior for one item, in the form of the policy's; keep 1 keeps its sums, 0 clears
+ * them. */
 OLTR_API oltr_status oltr_policy_resize(oltr_policy **policy, uint32_t n_items,
                                         const oltr_prior *prior, oltr_error *error);
 enum { OLTR_MAX_ITEM_NUMBERS = 10 };
@@ -362,11 +359,11 @@ OLTR_API oltr_status oltr_item_reset(oltr_policy *policy, uint32_t item, oltr_er
 OLTR_API oltr_status oltr_item_renew(oltr_policy *policy, uint32_t item, double first,
                                      double second, int keep, oltr_error *error);
 
-/* Mean and standard deviation of what is believed of each candidate; sd may be NULL.  An item may
- * be named more than once and has the same result each time. */
+/* Mean and standard deviation of the belief about each candidate; sd may be NULL.  An item may be
+ * named more than once and has the same result each time. */
 OLTR_API oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean,
                                   double *sd);
-/* Adds what `from` has learned; as if `into` had seen both. */
+/* Adds what `from` has learned, as if `into` had learned from both histories. */
 OLTR_API oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from);
 /* Moves the belief towards the prior: every sum is multiplied by keep, 0 <= keep <= 1. */
 OLTR_API oltr_status oltr_forget(oltr_policy *policy, double keep);
@@ -399,9 +396,9 @@ typedef struct oltr_load_options {
     uint32_t size;             /* sizeof(oltr_load_options); 0 means that of oltr 0.1 */
     uint32_t reserved32;       /* 0 */
     const oltr_memory *memory; /* for the policy; NULL: the C library's */
-    size_t
-        most_bytes; /* the most that the policy and one scratch of it may take; 0: OLTR_LOAD_BYTES,
-                     * or 64 times the length of the snapshot where that is more */
+    /* The most that the policy and one scratch of it may take; 0: OLTR_LOAD_BYTES, or 64 times the
+     * length of the snapshot where that is more. */
+    size_t most_bytes;
     const struct oltr_policy_ops *ops; /* that of a policy of your own (policy_ops.h), or NULL */
     const void *custom;                /* as in its settings */
     size_t custom_bytes;
@@ -414,7 +411,7 @@ typedef struct oltr_load_options {
 OLTR_API oltr_policy *oltr_load_with(const void *buffer, size_t size,
                                      const oltr_load_options *options, oltr_error *error);
 
-/* A snapshot as a file, which appears under its name whole and on the disk, or not at all. */
+/* A snapshot as a file.  It appears under its name only when it is complete and on the disk. */
 OLTR_API oltr_status oltr_save_file(const oltr_policy *policy, const char *path, oltr_error *error);
 OLTR_API oltr_policy *oltr_load_file(const char *path, const oltr_load_options *options,
                                      oltr_error *error);

@@ -1,21 +1,20 @@
-/* policy_ops.h - how a policy is made: the interface that every policy of the catalogue implements,
- * for one of your own.
+/* policy_ops.h - the interface that every policy of the catalogue implements, for one of your own.
  *
  * A policy is one const oltr_policy_ops.  Outside the library it is used by
  * oltr_settings_init_custom() in place of oltr_settings_init(); from there on everything works as
  * with the policies of the catalogue: oltr_rank() and oltr_learn() check every argument before an
  * operation is called, rounds are counted, snapshots, merging and forgetting are done from the list
- * of sums that the policy gives, and the simulator plays it beside the others.  So an operation can
- * trust its input.  examples/custom_policy.c is a whole one.
+ * of sums that the policy gives, and the simulator plays it like the others.  So an operation can
+ * trust its input.  examples/custom_policy.c is a complete one.
  *
- * What the operations share with your program comes through settings.custom, which init sees: two
- * policies of one oltr_policy_ops may have two.  It is the only pointer that a state may hold,
- * since it points outside and a copy of the state may use it as well; several threads read it at
- * once when they rank.  A snapshot does not hold it: oltr_load_options has a place for it.
+ * Data that the operations share with your program are passed in settings.custom, which init reads:
+ * two policies of one oltr_policy_ops may have different data.  It is the only pointer that a state
+ * may hold, because a copy of the state may use it as well; several threads read it at once when
+ * they rank.  A snapshot does not hold it: oltr_load_options has a place for it.
  *
  * Errors: rank and learn return a status, which oltr_rank() and oltr_learn() pass on.  A learn that
  * fails must leave the state as it was; the engine does not count the round then, and cannot undo
- * what the operation has changed.  A merge may leave anything: it works on a copy.
+ * changes.  A merge that fails may leave any state: it works on a copy.
  *
  * This header changes with the engine: code that includes it may have to change with a new minor
  * version.
@@ -77,45 +76,45 @@ typedef struct oltr_policy_ops {
     size_t (*state_bytes)(const oltr_settings *settings);
     size_t (*scratch_bytes)(const oltr_settings *settings);
     oltr_status (*init)(void *state, const oltr_settings *settings, oltr_error *error);
+    /* OLTR_EFEATURE for a feature that is not finite, or beyond 1e6 in the list; else OLTR_OK. */
     oltr_status (*rank)(const void *state, uint64_t t, const oltr_candidates *from,
-                        const oltr_rng *rng, void *scratch,
-                        const oltr_ranking *out); /* OLTR_EFEATURE for a feature that is not finite,
-                                                     or beyond 1e6 in the list; else OLTR_OK */
+                        const oltr_rng *rng, void *scratch, const oltr_ranking *out);
     /* The first seen->n_examined entries of the list were examined, the others not; seen->examined
      * is NULL.  seen->weight is NULL unless info.takes_weights.  On any status but OLTR_OK the
      * state must be what it was, and the round is not counted. */
     oltr_status (*learn)(void *state, uint64_t t, const oltr_candidates *from,
                          const oltr_ranking *shown, const oltr_feedback *seen);
-    /* How many arrays; what was learned, nothing else.  Every number is finite and at most 1e70
-     * either way. */
+    /* Lists what was learned, nothing else; returns how many arrays.  Every number is finite and at
+     * most 1e70 either way. */
     uint32_t (*sums)(const void *state, oltr_sum_array out[OLTR_MAX_SUMS]);
     void (*refresh)(void *state, uint64_t t); /* rebuilds all that is derived from the sums */
     oltr_status (*check)(const void *state, uint64_t t,
                          oltr_error *error); /* are the sums possible in round t? */
 
-    /* OPTIONAL.  predict: NULL where info says it cannot; sd may be NULL; OLTR_ENOMEM where it
-     * needs room of its own. merge, forget: NULL means that all sums add up, and fade, number by
-     * number. check_derived: NULL means that refresh() gives the very bytes that learn() leaves. */
+    /* OPTIONAL: NULL has the meaning given for each. */
+
     /* The least number of numbers in the sums of a snapshot; NULL means 0. */
     size_t (*min_saved_numbers)(const oltr_settings *settings);
+    /* NULL unless info.can_predict.  sd may be NULL; OLTR_ENOMEM without room of its own. */
     oltr_status (*predict)(const void *state, uint64_t t, const oltr_candidates *from, double *mean,
                            double *sd);
-    oltr_status (*merge)(
-        void *state, const void *from); /* may fail: it works on a copy, taken over on OLTR_OK */
+    /* NULL: all sums are added, and multiplied by keep, number by number. */
+    oltr_status (*merge)(void *state, const void *from);
     void (*forget)(void *state, double keep);
     /* A policy with context: 1 when its settings reject this row of features. */
     int (*row_rejected)(const void *state, const float *x);
-    /* Would learning these weights, in any order, take a sum beyond what check() allows in round t?
-     * Not asked without weights.  Slots that a mask leaves out are not to be counted. */
+    /* 1 when learning these weights, in any order, would take a sum beyond what check() allows in
+     * round t.  Only called with weights.  Slots that a mask leaves out do not count. */
     int (*overflows)(const void *state, uint64_t t, const oltr_ranking *shown,
                      const oltr_feedback *seen);
+    /* NULL: refresh() gives the very bytes that learn() leaves. */
     oltr_status (*check_derived)(const void *state, oltr_error *error);
     /* Derived numbers whose bits depend on the path (a factor kept by updates, an estimate found by
      * a solver): a snapshot keeps them, so that a copy goes on to the same bits.  How many arrays;
      * one may hold the length of the next. */
     uint32_t (*derived)(const void *state, oltr_sum_array out[OLTR_MAX_SUMS]);
     /* Called in place of refresh() after they were read: rebuilds the rest.  OLTR_ESTATE when they
-     * are impossible (not finite, a pivot that is not positive).  Not NULL where derived is not. */
+     * are impossible (not finite, a pivot that is not positive).  NULL where derived is. */
     oltr_status (*resume)(void *state, uint64_t t, oltr_error *error);
     /* For info.by_item: sums() gives one number for each item in every array, and this operation
      * derives all that belongs to one item anew, from its sums and from its prior in the settings,
@@ -123,10 +122,10 @@ typedef struct oltr_policy_ops {
      * OLTR_OK it changes nothing. */
     oltr_status (*renew_item)(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
                               oltr_error *error);
-    /* end: called once for each policy, when it is freed; for what init took and the state or
-     * settings.custom refers to. copied: called for the state of a policy that is a copy, byte by
-     * byte, of another, so that it can take the same again: oltr_policy_copy() makes copies, and so
-     * do oltr_merge() and oltr_check() temporarily. */
+    /* end: called once for each policy, when it is freed; releases what init acquired.  copied:
+     * called for the state of a policy that is a copy, byte by byte, of another, so that it can
+     * acquire the same again: oltr_policy_copy() makes copies, and so do oltr_merge() and
+     * oltr_check() temporarily. */
     void (*end)(void *state);
     void (*copied)(void *state);
     /* Called with settings.custom by each thread that oltr_run() starts, before it makes the first

@@ -23,7 +23,7 @@ enum {
  * float. */
 #define LARGEST_REWARD 1e30
 
-/* Of a feature that is shown or learned, either way: beside a ridge of 1e-4, squares of larger ones
+/* Of a feature that is shown or learned, either way: with a ridge of 1e-4, squares of larger ones
  * leave a factor fewer than nine digits. */
 #define LARGEST_FEATURE 1e6f
 

@@ -46,7 +46,7 @@ head -1 r/results.csv | grep -qx 'experiment,sweep,policy,round,regret,regret_se
 sed 1d r/noncontextual/results.csv | sed 's/^/noncontextual,/' >want
 grep '^noncontextual,' r/results.csv | cmp -s - want || fail "results.csv is not the folders' results"
 grep -q '^noncontextual,one,TS-Beta <i>wins</i> & that' r/claims.csv || fail "claims.csv"
-# nothing of the files is obeyed by a browser
+# a browser takes nothing of the files as HTML
 grep -q '<b>not bold\|<i>wins\|<img src=x\|<script>alert' r/index.html && fail "words of a file became part of the page"
 grep -qF '\u003cb>not bold\u003c/b> & \"quoted\"' r/index.html || fail "the caption is not in the page"
 
@@ -84,14 +84,14 @@ expect 1 "1 of 2 experiments failed" "$OLTR" reproduce --experiments ex -o half 
 grep -q 'ex/broken.yaml:1:9: ' said || fail "does not say what is wrong"
 grep -q '^broken  *FAILED' said || fail "does not say which"
 there half/index.html half/concentration/manifest.json
-grep -q 'It failed when it was run last' half/index.html || fail "the page is silent about it"
+grep -q 'It failed when it was run last' half/index.html || fail "the page does not say so"
 rm ex/broken.yaml
 
 # a quick run
 expect 0 "This is a quick run" "$OLTR" reproduce --experiments ex --quick -o quick zebra
 grep -q '"replications": 4,' quick/zebra/manifest.json || fail "a quick run of full length"
 grep -q '"notice":"This is a quick run' quick/index.html || fail "the page does not say that it is a quick run"
-[ ! -e report ] || fail "made a folder nobody asked for"
+[ ! -e report ] || fail "made a folder that was not asked for"
 
 # stopped and resumed: the same bytes as never stopped
 { small | sed 's/^rounds: .*/rounds: 20000/; s/^replications: .*/replications: 120/'; echo 'figures: []'; } >ex/long.yaml

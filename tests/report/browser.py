@@ -27,6 +27,15 @@ INK = """(chart => {
   return ink;
 })"""
 
+# Does every curve end inside its chart?  A logarithmic axis must not reach down to zero.
+ENDS = """(({graph, data, step, area}) => {
+  const row = data.rows[data.rows.length - 1], {width, height} = area.getBoundingClientRect();
+  return !(graph.getOptionForAxis('logscale', 'x') && graph.xAxisRange()[0] <= 0) && data.curves.every((curve, i) => {
+    const [x, y] = graph.toDomCoords(row[0], row[1 + i * step]);
+    return x > 0 && x <= width && y >= 0 && y <= height;
+  });
+})"""
+
 
 class Reader:
     def __init__(self, chrome, pictures):
@@ -63,6 +72,7 @@ class Reader:
             box = js(f"(b => [b.width, b.height])(oltrReport.charts[{i}].area.getBoundingClientRect())")
             self.expect(box[0] > 200 and box[1] > 150, f"{name}: the chart is only {box} large")
             self.expect(js(f"{INK}(oltrReport.charts[{i}])") > 500, f"{name}: nothing is drawn")
+            self.expect(js(f"{ENDS}(oltrReport.charts[{i}])"), f"{name}: a curve ends outside the chart")
             self.expect(js(f"oltrReport.charts[{i}].entries.length === oltrReport.charts[{i}].data.curves.length"), f"{name}: the legend is short")
         self.expect(js("[...document.querySelectorAll('.live .still')].every(e => getComputedStyle(e).display === 'none')"), "drawn pictures beside live ones")
 

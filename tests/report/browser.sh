@@ -1,5 +1,5 @@
-# browser.sh - runs a tour of three experiments of the project and one whose words look like markup, and looks at the report
-# without and with a browser.  usage: browser.sh OLTR WORKDIR PYTHON
+# browser.sh - runs a tour of three experiments of the project and one with other axes, whose words look like markup, and looks
+# at the report without and with a browser.  usage: browser.sh OLTR WORKDIR PYTHON
 set -eu
 oltr=$(realpath "$1")
 here=$(realpath "$(dirname "$0")")
@@ -12,15 +12,17 @@ rm -rf tour
 cat >hostile.yaml <<'YAML'
 title: "<!-- <script> \u2028 title"
 world: {kind: beta, items: 10}
-slots: 2
-rounds: 100
+sweep: {key: slots, values: [1, 2, 4]}
+rounds: 1000
 replications: 3
 seed: 7
 policies:
   - {kind: gts, name: "</script><script>obeyed = 1</script>"}
   - {kind: random, name: "Random"}
 figures:
-  - {file: one, title: "<i>slanted</i>", caption: "<b>bold</b> & \"quoted\""}
+  - {file: one, x: round, title: "<i>slanted</i>", caption: "<b>bold</b> & \"quoted\""}
+  - {file: two, x: round, log: true, bounds: true}
+  - {file: three, x: sweep, log: true}
 claims:
   - {figure: one, says: "<img src=x onerror='obeyed = 1'>", tests: [{of: "<i>x</i>", untold: "</ul></section>"}]}
 YAML

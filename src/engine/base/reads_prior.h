@@ -1,5 +1,5 @@
 /* reads_prior.h - which policies read a prior: those of the catalogue that can, unless their
- * parameter `prior` says none. */
+ * parameter `prior` is none. */
 #ifndef OLTR_ENGINE_BASE_READS_PRIOR_H
 #define OLTR_ENGINE_BASE_READS_PRIOR_H
 

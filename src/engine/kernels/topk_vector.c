@@ -315,20 +315,24 @@ LANES_INLINE bool by_sorting64(const double *x, uint32_t k, uint32_t *position, 
     return !twice;
 }
 
+/* Up to here plain C is faster by up to 45 %: a score that is struck out is a short store, and a
+ * long load that covers it has to wait until it is in the cache. */
+enum { PLAIN_SCORES = 128, COUNTING_K = 16 /* beyond, too many scores reach the bar */ };
+
 LANES_TARGET void VERSION(topk_f64)(double *x, size_t n, uint32_t k, const oltr_rng *rng,
                                     double *best, uint32_t *position, double *score)
 {
-    if (n > FOLD || k > SORTING_K || !by_sorting64(x, k, position, score))
-        tournament_f64(x, n, k, rng, best, position, score);
+    if (n <= FOLD && k <= SORTING_K && by_sorting64(x, k, position, score))
+        return;
+    (n <= PLAIN_SCORES ? topk_f64_plain : tournament_f64)(x, n, k, rng, best, position, score);
 }
-
-enum { COUNTING_K = 16 }; /* beyond, too many scores reach the bar */
 
 LANES_TARGET void VERSION(topk_f32)(float *x, size_t n, uint32_t k, const oltr_rng *rng,
                                     float *best, uint32_t *position, double *score)
 {
-    if (k > COUNTING_K || !by_counting(x, n, k, position, score))
-        tournament_f32(x, n, k, rng, best, position, score);
+    if (k <= COUNTING_K && by_counting(x, n, k, position, score))
+        return;
+    (n <= PLAIN_SCORES ? topk_f32_plain : tournament_f32)(x, n, k, rng, best, position, score);
 }
 
 #else

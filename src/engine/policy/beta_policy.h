@@ -9,7 +9,7 @@
 enum { BETA_PRIOR, BETA_A, BETA_B, BETA_PARAMS };
 extern const oltr_param beta_params[BETA_PARAMS];
 
-/* Sets the prior's shapes as the settings say.  The state begins with a beta_items. */
+/* Sets the prior's shapes from the settings.  The state begins with a beta_items. */
 oltr_status beta_init(void *state, const oltr_settings *settings, oltr_error *error);
 
 /* Checks one item's prior and sums, sets its prior's shapes, and derives those of its posterior. */

@@ -34,8 +34,8 @@ static inline void *policy_state(const oltr_policy *policy)
     return (unsigned char *)policy + policy->state;
 }
 
-/* Bytes of a scratch whose policy needs `own_bytes` of it, and where in it the marks and that part
- * lie; 0 when the size does not fit in memory. */
+/* Bytes of a scratch whose policy needs `own_bytes` of it, and the offsets of the marks and of that
+ * part in it; 0 when the size does not fit in memory. */
 size_t scratch_block_bytes(const oltr_settings *settings, size_t own_bytes, size_t *marks,
                            size_t *own);
 
@@ -49,7 +49,7 @@ size_t compact_room_bytes(const oltr_settings *settings);
 /* OLTR_ESTATE unless its sums are what learning can leave. */
 oltr_status policy_check_sums(const oltr_policy *policy, oltr_error *error);
 
-/* The two arrays of a prior that is given; and a prior of the same form whose arrays lie at `to`,
+/* The two arrays of a prior that is given; and a prior of the same form whose arrays are at `to`,
  * the second after the first. */
 static inline const double *prior_first(const oltr_prior *prior)
 {

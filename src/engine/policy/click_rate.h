@@ -1,9 +1,9 @@
 /* click_rate.h - the state of the policies whose index is a short formula of an item's click rate
  * and its number of observations.
  *
- * cascade-ucb1, cascade-ucbv and ts-cascade differ in one line, the formula.  Beside the sums they
- * keep the rate p = S/N and the weight 1/(N + extra) of each item as arrays, so that the formula
- * runs down the items without a branch.
+ * cascade-ucb1, cascade-ucbv and ts-cascade differ in one line, the formula.  In addition to the
+ * sums they keep the rate p = S/N and the weight 1/(N + extra) of each item as arrays, so that the
+ * formula runs down the items without a branch.
  */
 #ifndef OLTR_ENGINE_POLICY_CLICK_RATE_H
 #define OLTR_ENGINE_POLICY_CLICK_RATE_H

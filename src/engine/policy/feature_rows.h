@@ -61,7 +61,7 @@ static inline void batch_begin(row_batch *b)
 }
 
 /* The next rows and rewards of the slots below `end`; false when none are left.  Rows are scaled
- * where the settings say so; the reward of a slot that was not examined is 0. */
+ * with norm: scale; the reward of a slot that was not examined is 0. */
 bool batch_next(row_batch *b, void *state, const feature_rows *rows, const candidates *from,
                 const oltr_ranking *shown, const oltr_feedback *seen, uint32_t end);
 

@@ -21,13 +21,13 @@ static oltr_status check_new_prior(const oltr_settings *old, uint32_t n_items,
 {
     static const oltr_prior none = {.a = NULL};
     const oltr_prior *given = prior ? prior : &none;
-    bool wanted = prior_given(&old->prior) && n_items > old->n_items;
-    if (!wanted && prior_given(given))
+    bool needed = prior_given(&old->prior) && n_items > old->n_items;
+    if (!needed && prior_given(given))
         return set_error(error, OLTR_EPRIOR, "%s",
                          n_items > old->n_items
                              ? "the policy was made without a prior: its new items have none either"
                              : "there are no new items: leave out their prior");
-    if (!wanted)
+    if (!needed)
         return OLTR_OK;
     if (!same_form(given, &old->prior))
         return set_error(error, OLTR_EPRIOR,
@@ -266,11 +266,12 @@ oltr_status oltr_item_put(oltr_policy *policy, uint32_t item, const double *numb
     oltr_status status = check_item(policy, item, error);
     if (status != OLTR_OK)
         return status;
-    uint32_t wanted = view_of(policy, item).n;
-    if ((wanted && !number) || n != wanted)
+    uint32_t expected = view_of(policy, item).n;
+    if ((expected && !number) || n != expected)
         return set_error(
             error, OLTR_EINVAL,
-            "an item of this policy has %u numbers, not %u; oltr_item_get() gives them", wanted, n);
+            "an item of this policy has %u numbers, not %u; oltr_item_get() gives them", expected,
+            n);
     for (uint32_t i = 0; i < n; i++)
         own[i] = number[i];
     return set_item(policy, item, own, error);

@@ -36,7 +36,7 @@ index_cache index_cache_plan(layout *l, uint32_t n_items);
 void index_cache_update(void *state, index_cache *cache, const index_rule *rule, uint64_t t,
                         const uint32_t *item, uint32_t n);
 
-/* The index of every candidate in round t, which must lie in the cached segment. */
+/* The index of every candidate in round t, which must be in the cached segment. */
 void index_cache_read(const void *state, const index_cache *cache, const index_rule *rule,
                       uint64_t t, const candidates *from, double *out);
 

@@ -81,21 +81,21 @@ static size_t thorough_of(const oltr_settings *settings)
     return items < THOROUGH ? THOROUGH : items < MOST_THOROUGH ? items : MOST_THOROUGH;
 }
 
-/* As many distinct rows as are asked for, or room for four rows an item beside the window. */
+/* The parameter `rows`, or room for four rows an item and the window. */
 static size_t capacity_of(const oltr_settings *settings, size_t window)
 {
-    size_t wanted = (size_t)param(settings, P_ROWS), items = settings->n_items;
-    return wanted ? wanted : (items > 256 ? 4 * items : 1024) + window;
+    size_t given = (size_t)param(settings, P_ROWS), items = settings->n_items;
+    return given ? given : (items > 256 ? 4 * items : 1024) + window;
 }
 
 /* How many single rows are kept exactly: enough that theta has settled before they are absorbed
  * (docs/algorithms/logts.md). */
 static size_t window_of(const oltr_settings *settings)
 {
-    size_t wanted = (size_t)param(settings, P_ROWS),
+    size_t given = (size_t)param(settings, P_ROWS),
            per_feature = WINDOW_PER_FEATURE * (size_t)settings->dim;
     size_t thorough = thorough_of(settings);
-    return wanted ? wanted : per_feature > thorough ? per_feature : thorough;
+    return given ? given : per_feature > thorough ? per_feature : thorough;
 }
 
 static logts plan(const oltr_settings *settings)

@@ -10,7 +10,7 @@
  * that a second one is recognised.
  *
  * A mask of examined slots is compacted: the policy learns from a list whose first slots are the
- * examined ones, in their order, and the others follow.  The room for that lies in the policy's
+ * examined ones, in their order, and the others follow.  The room for that is in the policy's
  * block.
  */
 #include "engine/policy/rounds.h"
@@ -283,7 +283,7 @@ HOT bool is_unusual(const oltr_feedback *feedback)
            is_extended(feedback->reserved, OLTR_RESERVED);
 }
 
-/* Rewards and weights count only where the mask, if there is one, says so. */
+/* Rewards and weights are read only where the mask, if there is one, is 1. */
 static oltr_status check_slots(const oltr_policy *policy, const oltr_feedback *feedback)
 {
     bool clicks = policy->ops->info.rewards == OLTR_CLICKS;

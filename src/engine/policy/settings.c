@@ -29,7 +29,7 @@ static oltr_status check_layout(const oltr_settings *settings, oltr_error *error
     if (settings->size > sizeof *settings)
         return set_error(
             error, OLTR_EINVAL,
-            "these settings of %u bytes were made for a newer oltr, which knows more than %zu",
+            "these settings of %u bytes were made for a newer oltr; this one has %zu bytes of them",
             settings->size, sizeof *settings);
     if (settings->size != 0 && settings->size != sizeof *settings)
         return set_error(error, OLTR_EINVAL,

@@ -1,4 +1,5 @@
-/* settings.h - what the engine's own files ask about settings: settings.c and registry.c answer. */
+/* settings.h - lookups and checks of settings for the engine's own files (settings.c, registry.c).
+ */
 #ifndef OLTR_ENGINE_POLICY_SETTINGS_H
 #define OLTR_ENGINE_POLICY_SETTINGS_H
 

@@ -136,7 +136,7 @@ static bool get_text(reader *r, char text[LONGEST_TEXT])
 static oltr_status contradicts(oltr_error *error, const char *what)
 {
     return set_error(error, OLTR_ECORRUPT,
-                     "the snapshot's checksum is right, but its %s is not one this oltr knows: it "
+                     "the snapshot's checksum is right, but its %s is not valid in this oltr: it "
                      "was written by another version or program",
                      what);
 }
@@ -161,7 +161,7 @@ static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_
             version, VERSION);
     if (length != size || size < HEADER + CHECKSUM)
         return set_error(error, OLTR_ETRUNCATED,
-                         "the snapshot is %zu bytes long, but says it has %llu: it is not whole",
+                         "the snapshot is %zu bytes long, but its header has %llu: it is not whole",
                          size, (unsigned long long)length);
     reader end = {bytes + size - CHECKSUM, CHECKSUM, false};
     if (get_u64(&end) != crc64(bytes, size - CHECKSUM))

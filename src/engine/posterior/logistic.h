@@ -23,9 +23,9 @@
  * Invariants after every round.
  *   - A step along which the objective would not rise is halved.  So no data make the iteration
  *     diverge: separable, one-sided, repeated, fewer rows than dimensions, huge features.
- *   - Each weight in F is within the share `drift` of the true one, beside what lambda alone is
- *     worth in that row's direction; so the sampled covariance is within that share of the exact
- *     one.  drift 0: F is built anew in every round.
+ *   - Each weight in F is within the share `drift` of the true one, both taken with what lambda
+ *     alone is worth in that row's direction; so the sampled covariance is within that share of the
+ * exact one.  drift 0: F is built anew in every round.
  *   - Absorbing a row leaves theta_hat, the gradient there and F as they are, but for the
  *     correction of anticipate_moves() in logistic.c.
  *
@@ -96,7 +96,7 @@ typedef struct logistic {
     size_t factor; /* ldl_doubles(dim): F, with u = 0 */
     size_t weight; /* (capacity) doubles: the weights that are in the factor */
     size_t share;  /* (capacity) doubles: the weight a row could have out of lambda I alone */
-    size_t score;  /* (capacity) doubles: near x'theta, where `known` says so */
+    size_t score;  /* (capacity) doubles: near x'theta, unless NOTHING_KNOWN */
     size_t queue;  /* (capacity + 2, 2) words: the rows in the order of their last examination */
     size_t work;   /* room for the solver */
 } logistic;
@@ -109,7 +109,7 @@ logistic logistic_plan(layout *l, uint32_t dim, size_t capacity, size_t window, 
 /* Derives everything anew from the sums: the table, the root from theta = 0, the factor there. */
 void logistic_refresh(void *state, logistic *p);
 
-/* For an exact copy, theta and what follows it, factor, weight and score are copied beside the
+/* For an exact copy, theta and what follows it, factor, weight and score are copied with the
  * sums; this derives the rest.  OLTR_ESTATE when learning cannot leave such numbers.  Numbers that
  * are possible but do not fit the sums are derived anew. */
 oltr_status logistic_resume(void *state, logistic *p, oltr_error *error);

@@ -19,7 +19,7 @@
  *     |e| <= |s| / (1 - off),       |e - s| <= ((1 + off) e^m - 1) |s| / (1 - off),
  * where m bounds the moves of the scores: weights change by a factor e^m at most, for |mu''| <=
  * mu'.  The iteration ends with the step that leaves less than TOLERANCE.  The accuracy is promised
- * in the length of theta.  What is left may lie where F has little curvature, however much it has
+ * in the length of theta.  What is left may be where F has little curvature, however much it has
  * along s; so it counts with the least curvature that a step of this solve had, and steps tend to
  * those directions.  (That is no bound, but over many kinds of data the error stays within five
  * times TOLERANCE.)  The end of the last step is not evaluated; nor is the start of a round, at the
@@ -305,8 +305,8 @@ double logistic_share(const logistic_view *v, const float *x)
 }
 
 /* Whether (1 - off) F <= H <= (1 + off) F, with H at the point last evaluated.  Part of lambda I
- * can be divided among the rows as weights of their own, the shares: a weight that is small beside
- * its share cannot matter, however much it changes. */
+ * can be divided among the rows as weights of their own, the shares: a weight that is small
+ * relative to its share cannot matter, however much it changes. */
 static bool factor_is_near(const logistic_view *v, double off)
 {
     return KERNEL(weights_near)(v->rows, v->curvature, v->weight, v->share, off);

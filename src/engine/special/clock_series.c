@@ -39,7 +39,8 @@ static inline double inner_square(const double *c, int k)
     return 2 * sum + (k % 2 == 0 && k > 0 ? c[k / 2] * c[k / 2] : 0);
 }
 
-/* Whether the last terms are negligible beside the first over the whole segment; false for NaN. */
+/* Whether the last terms are negligible relative to the first over the whole segment; false for
+ * NaN. */
 static bool converges(const clock_series *s, const clock_segment *segment)
 {
     double reach = segment->half + fabs(s->center - segment->middle), power = reach;

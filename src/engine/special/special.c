@@ -91,7 +91,7 @@ double beta_power(double a, double b, double x, double y)
  * Cleared of its denominators it is
  *     a / (a + N1 / (a+1 + N2 / (a+2 + ...))),     N_2m = m (b-m) x,  N_2m+1 = -(a+m) (a+b+m) x:
  * the convergents p/q follow by multiplication alone (Wallis), and two of them agree when p q' - p'
- * q is nothing beside q q'. */
+ * q is negligible relative to q q'. */
 static double beta_fraction(double a, double b, double x)
 {
     double p0 = 1, q0 = 1, p1 = 1, q1 = 1 - (a + b) * x / (a + 1); /* the first two convergents */

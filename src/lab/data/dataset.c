@@ -129,18 +129,26 @@ oltr_dataset *dataset_pick(const oltr_dataset *from, const uint32_t *query, uint
     return to;
 }
 
+oltr_dataset *dataset_like(const oltr_dataset *from, uint32_t dim, oltr_error *error)
+{
+    oltr_dataset *to = dataset_new(from->n_queries, from->n_rows, dim, error);
+    if (!to)
+        return NULL;
+    memcpy(dataset_query(to), from->query, from->n_queries * sizeof *from->query);
+    memcpy(dataset_first_row(to), from->first_row,
+           ((size_t)from->n_queries + 1) * sizeof *from->first_row);
+    memcpy(dataset_grade(to), from->grade, from->n_rows);
+    return to;
+}
+
 oltr_status dataset_widen(oltr_dataset **data, uint32_t dim, oltr_error *error)
 {
     const oltr_dataset *from = *data;
     if (from->dim >= dim)
         return OLTR_OK;
-    oltr_dataset *to = dataset_new(from->n_queries, from->n_rows, dim, error);
+    oltr_dataset *to = dataset_like(from, dim, error);
     if (!to)
         return OLTR_ENOMEM;
-    memcpy(dataset_query(to), from->query, from->n_queries * sizeof *from->query);
-    memcpy(dataset_first_row(to), from->first_row,
-           ((size_t)from->n_queries + 1) * sizeof *from->first_row);
-    memcpy(dataset_grade(to), from->grade, from->n_rows);
     for (uint32_t row = 0; row < from->n_rows; row++)
         memcpy(dataset_x(to) + (size_t)row * dim, from->x + (size_t)row * from->dim,
                from->dim * sizeof *from->x);

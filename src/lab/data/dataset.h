@@ -27,6 +27,10 @@ uint32_t *dataset_first_row(oltr_dataset *dataset);
 uint8_t *dataset_grade(oltr_dataset *dataset);
 float *dataset_x(oltr_dataset *dataset);
 
+/* With the queries and grades of `from`, and room for `dim` features a row; NULL with the error set
+ * without memory. */
+oltr_dataset *dataset_like(const oltr_dataset *from, uint32_t dim, oltr_error *error);
+
 /* Some of the queries, in the given order, as a dataset of its own (a copy). */
 oltr_dataset *dataset_pick(const oltr_dataset *from, const uint32_t *query, uint32_t n_queries,
                            oltr_error *error);

@@ -104,6 +104,22 @@ static void measure_quantiles(const oltr_dataset *d, uint32_t j, float *room,
     }
 }
 
+static void sum_columns(struct description *out)
+{
+    double zeros = 0, values = (double)out->rows * out->dim;
+    for (uint32_t j = 0; j < out->dim; j++) {
+        const struct described_column *c = &out->column[j];
+        out->constants += c->constant;
+        out->constants_within += c->constant_within;
+        out->negative += c->negative > 0;
+        out->beyond += c->beyond;
+        out->low = j ? fminf(out->low, c->low) : c->low;
+        out->high = j ? fmaxf(out->high, c->high) : c->high;
+        zeros += (double)c->zeros;
+    }
+    out->zeros = values > 0 ? zeros / values : 0;
+}
+
 static void describe_columns(const oltr_dataset *d, float *room, bool *seen,
                              struct description *out)
 {
@@ -112,6 +128,7 @@ static void describe_columns(const oltr_dataset *d, float *room, bool *seen,
     add_rows(d, out, seen);
     for (uint32_t j = 0; j < d->dim; j++)
         measure_quantiles(d, j, room, &out->column[j]);
+    sum_columns(out);
 }
 
 oltr_status describe(const oltr_dataset *d, struct description *out, oltr_error *error)
@@ -140,56 +157,4 @@ void description_free(struct description *description)
 {
     free(description->column);
     description->column = NULL;
-}
-
-/* ---- over all columns */
-
-uint32_t described_constants(const struct description *d)
-{
-    uint32_t n = 0;
-    for (uint32_t j = 0; j < d->dim; j++)
-        n += d->column[j].constant;
-    return n;
-}
-
-uint32_t described_constants_within(const struct description *d)
-{
-    uint32_t n = 0;
-    for (uint32_t j = 0; j < d->dim; j++)
-        n += d->column[j].constant_within;
-    return n;
-}
-
-uint32_t described_negative(const struct description *d)
-{
-    uint32_t n = 0;
-    for (uint32_t j = 0; j < d->dim; j++)
-        n += d->column[j].negative > 0;
-    return n;
-}
-
-uint64_t described_beyond(const struct description *d)
-{
-    uint64_t n = 0;
-    for (uint32_t j = 0; j < d->dim; j++)
-        n += d->column[j].beyond;
-    return n;
-}
-
-double described_zeros(const struct description *d)
-{
-    double zeros = 0, values = (double)d->rows * d->dim;
-    for (uint32_t j = 0; j < d->dim; j++)
-        zeros += (double)d->column[j].zeros;
-    return values > 0 ? zeros / values : 0;
-}
-
-void described_range(const struct description *d, float *low, float *high)
-{
-    *low = d->dim > 0 ? d->column[0].low : 0;
-    *high = d->dim > 0 ? d->column[0].high : 0;
-    for (uint32_t j = 1; j < d->dim; j++) {
-        *low = fminf(*low, d->column[j].low);
-        *high = fmaxf(*high, d->column[j].high);
-    }
 }

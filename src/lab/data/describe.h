@@ -25,19 +25,15 @@ struct description {
     double median, mean;
     uint32_t queries_without; /* queries whose labels are all 0 */
     uint8_t largest_grade;
-    uint64_t grade[DESCRIBED_GRADES]; /* rows of each label */
-    struct described_column *column;  /* (dim) */
+    uint64_t grade[DESCRIBED_GRADES];               /* rows of each label */
+    struct described_column *column;                /* (dim) */
+    uint32_t constants, constants_within, negative; /* columns; negative: with a negative value */
+    uint64_t beyond;                                /* values, over all columns */
+    double zeros;                                   /* the share of values that are 0 */
+    float low, high;                                /* of all columns */
 };
 
 oltr_status describe(const oltr_dataset *dataset, struct description *out, oltr_error *error);
 void description_free(struct description *description);
-
-/* Over all columns. */
-uint32_t described_constants(const struct description *d);
-uint32_t described_constants_within(const struct description *d);
-uint32_t described_negative(const struct description *d); /* columns with a negative value */
-uint64_t described_beyond(const struct description *d);
-double described_zeros(const struct description *d); /* the share of values that are 0 */
-void described_range(const struct description *d, float *low, float *high);
 
 #endif

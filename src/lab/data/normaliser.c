@@ -320,15 +320,10 @@ oltr_dataset *normaliser_apply(const normaliser *n, const oltr_dataset *from, ol
     }
     if (check_numbers(from, error) != OLTR_OK)
         return NULL;
-    oltr_dataset *to = dataset_new(from->n_queries, from->n_rows, n->dim, error);
-    if (!to)
-        return NULL;
-    memcpy(dataset_query(to), from->query, from->n_queries * sizeof *from->query);
-    memcpy(dataset_first_row(to), from->first_row,
-           ((size_t)from->n_queries + 1) * sizeof *from->first_row);
-    memcpy(dataset_grade(to), from->grade, from->n_rows * sizeof *from->grade);
-    (n->kind == NORMALISE_STANDARD ? apply_standard
-     : n->kind == NORMALISE_MINMAX ? apply_minmax
-                                   : apply_none)(n, from, dataset_x(to));
+    oltr_dataset *to = dataset_like(from, n->dim, error);
+    if (to)
+        (n->kind == NORMALISE_STANDARD ? apply_standard
+         : n->kind == NORMALISE_MINMAX ? apply_minmax
+                                       : apply_none)(n, from, dataset_x(to));
     return to;
 }

@@ -184,14 +184,3 @@ oltr_status dataset_text_close(dataset_text *text, bool keep, oltr_error *error)
     free(text);
     return status;
 }
-
-oltr_status dataset_write_text(const oltr_dataset *dataset, const char *path, oltr_error *error)
-{
-    dataset_text *text = dataset_text_open(path, error);
-    if (!text)
-        return error ? error->code : OLTR_EIO;
-    oltr_status status = dataset_text_add(text, dataset, error);
-    oltr_status closed =
-        dataset_text_close(text, status == OLTR_OK, status == OLTR_OK ? error : NULL);
-    return status != OLTR_OK ? status : closed;
-}

@@ -14,10 +14,8 @@
 
 #include "engine/base/error.h"
 
-oltr_status dataset_write_text(const oltr_dataset *dataset, const char *path, oltr_error *error);
-
-/* The same piece by piece; the file has its name when it is closed.  Without `keep` it throws it
- * away. */
+/* A text is written piece by piece; the file has its name when it is closed.  Without `keep` it is
+ * removed. */
 typedef struct dataset_text dataset_text;
 dataset_text *dataset_text_open(const char *path, oltr_error *error);
 oltr_status dataset_text_add(dataset_text *text, const oltr_dataset *dataset, oltr_error *error);

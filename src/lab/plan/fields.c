@@ -161,6 +161,15 @@ bool read_whole32(const struct reader *reader, const struct node *node, uint32_t
     return good;
 }
 
+bool read_count(const struct reader *reader, const struct node *map, const struct key *required,
+                const char *name, uint32_t low, uint32_t high, uint32_t *out)
+{
+    const struct node *node = tree_get(map, name);
+    if (!node)
+        return !required || read_required(reader, map, required, name, &node);
+    return read_whole32(reader, node, low, high, out);
+}
+
 bool read_real(const struct reader *reader, const struct node *node, double low, double high,
                double *out)
 {

@@ -28,6 +28,9 @@ bool read_whole(const struct reader *reader, const struct node *node, uint64_t l
                 uint64_t *out);
 bool read_whole32(const struct reader *reader, const struct node *node, uint32_t low, uint32_t high,
                   uint32_t *out);
+/* The entry of a map: required if its keys are given, else optional and *out kept. */
+bool read_count(const struct reader *reader, const struct node *map, const struct key *required,
+                const char *name, uint32_t low, uint32_t high, uint32_t *out);
 bool read_real(const struct reader *reader, const struct node *node, double low, double high,
                double *out);
 bool read_truth(const struct reader *reader, const struct node *node, bool *out);

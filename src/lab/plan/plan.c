@@ -63,15 +63,14 @@ static bool read_checkpoints(const struct reader *reader, const struct node *roo
 static bool read_counts(const struct reader *reader, const struct node *root,
                         oltr_experiment *point)
 {
-    const struct node *rounds, *slots, *replications, *seed = tree_get(root, "seed");
+    const struct node *rounds, *seed = tree_get(root, "seed");
     point->seed = 1;
     return (!seed || read_whole(reader, seed, 0, UINT64_MAX, &point->seed)) &&
            read_required(reader, root, experiment_keys, "rounds", &rounds) &&
            read_whole(reader, rounds, 1, LONGEST_HORIZON, &point->rounds) &&
-           read_required(reader, root, experiment_keys, "slots", &slots) &&
-           read_whole32(reader, slots, 1, MOST_WORLD_ITEMS, &point->slots) &&
-           read_required(reader, root, experiment_keys, "replications", &replications) &&
-           read_whole32(reader, replications, 1, MOST_REPLICATIONS, &point->replications);
+           read_count(reader, root, experiment_keys, "slots", 1, MOST_WORLD_ITEMS, &point->slots) &&
+           read_count(reader, root, experiment_keys, "replications", 1, MOST_REPLICATIONS,
+                      &point->replications);
 }
 
 static bool slots_fit(const struct reader *reader, const struct node *root,

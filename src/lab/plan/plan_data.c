@@ -1,4 +1,4 @@
-/* plan_data.c - what a world of kind dataset is to be made of.  No file is touched here. */
+/* plan_data.c - what a world of kind dataset is to be made of.  No file is opened here. */
 #include "lab/plan/plan_parts.h"
 
 #include <string.h>
@@ -12,12 +12,11 @@ static bool read_generated(const struct reader *reader, const struct node *map,
     memcpy(data->generated, usual, sizeof usual);
     if (!map || !read_map_keys(reader, map, "generated", generated_keys))
         return !map;
-    for (size_t i = 0; i < 3; i++) {
-        const struct node *node = tree_get(map, generated_keys[i].name);
-        if (node && !read_whole32(reader, node, 2, MOST_QUERIES, &data->generated[i]))
-            return false;
-    }
-    return true;
+    bool good = true;
+    for (size_t i = 0; good && i < 3; i++)
+        good = read_count(reader, map, NULL, generated_keys[i].name, 2, MOST_QUERIES,
+                          &data->generated[i]);
+    return good;
 }
 
 static bool read_source(const struct reader *reader, const struct node *map, oltr_data_plan *data)
@@ -46,12 +45,13 @@ static bool read_queries(const struct reader *reader, const struct node *node, u
     return !node || is_word(node, all, &word) || read_whole32(reader, node, 1, MOST_QUERIES, out);
 }
 
-static bool read_belief(const struct reader *reader, const struct node *map, oltr_data_plan *data)
+static bool read_prior_source(const struct reader *reader, const struct node *map,
+                              oltr_data_plan *data)
 {
     const struct node *scores = tree_get(map, "scores"), *rankers = tree_get(map, "rankers");
     data->rankers = !scores ? 10 : 0;
     if ((scores && !read_path(reader, scores, &data->scores)) ||
-        (rankers && !read_whole32(reader, rankers, 0, MOST_RANKERS, &data->rankers)))
+        !read_count(reader, map, NULL, "rankers", 0, MOST_RANKERS, &data->rankers))
         return false;
     return !scores || data->rankers == 0 ||
            read_bad(reader, tree_blame(rankers->key, scores),
@@ -63,8 +63,7 @@ bool plan_data(const struct reader *reader, const struct node *map, oltr_world *
                oltr_data_plan *data)
 {
     static const char *const normalisers[] = {"standard", "minmax", "none", NULL};
-    const struct node *normalise = tree_get(map, "normalise"), *grades = tree_get(map, "grades"),
-                      *largest = tree_get(map, "largest_grade");
+    const struct node *normalise = tree_get(map, "normalise"), *grades = tree_get(map, "grades");
     size_t kind = 0;
     uint32_t mapping = 0;
     world->n_items = 1; /* until the data are there */
@@ -73,9 +72,9 @@ bool plan_data(const struct reader *reader, const struct node *map, oltr_world *
         read_queries(reader, tree_get(map, "queries"), &data->queries) &&
         (!grades || plan_name(reader, grades, "mapping of grades", oltr_mapping_count,
                               oltr_mapping_at, &mapping)) &&
-        (!largest || read_whole32(reader, largest, 1, LARGEST_GRADE, &data->largest_grade)) &&
+        read_count(reader, map, NULL, "largest_grade", 1, LARGEST_GRADE, &data->largest_grade) &&
         (!normalise || read_word(reader, normalise, normalisers, &kind)) &&
-        read_belief(reader, map, data);
+        read_prior_source(reader, map, data);
     data->normalise = good ? normalisers[kind] : NULL;
     data->grades = oltr_mapping_at(mapping)->name;
     return good;

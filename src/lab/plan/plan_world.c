@@ -228,11 +228,9 @@ static const oltr_click_ops *usual_clicks(const oltr_world_ops *kind)
 static bool read_items(const struct reader *reader, const struct node *map,
                        const oltr_world_ops *kind, oltr_world *world)
 {
-    const struct node *items;
     if (kind->traits & OLTR_WORLD_ATTRACTION)
         return read_fixed(reader, map, world) && read_features(reader, map, world);
-    return read_required(reader, map, item_keys, "items", &items) &&
-           read_whole32(reader, items, 1, MOST_WORLD_ITEMS, &world->n_items);
+    return read_count(reader, map, item_keys, "items", 1, MOST_WORLD_ITEMS, &world->n_items);
 }
 
 bool plan_world(const struct reader *reader, const struct node *root, oltr_world *world,

@@ -12,6 +12,7 @@
 #include <yaml.h>
 
 enum {
+    PATH_SIZE = 160,
     DEEPEST = 16,     /* levels; an experiment needs five */
     MOST_KEYS = 200,  /* in one map; looking for repeated keys is quadratic */
     NAME_SHOWN = 100, /* bytes of a file name in a message; the rest must have room too */
@@ -54,7 +55,9 @@ static size_t place_in_list(const struct node *node)
     return place;
 }
 
-const char *tree_path(const struct node *node, char path[PATH_SIZE])
+/* Its path in the document, "policies.GTS.sigma" or "world.attraction[2]"; "" for the root. Returns
+ * the buffer. */
+static const char *tree_path(const struct node *node, char path[PATH_SIZE])
 {
     size_t used = 0;
     path[0] = '\0';

@@ -55,11 +55,6 @@ oltr_status tree_set(struct pool *pool, struct node *root, const struct override
 oltr_status tree_fail(const struct node *where, oltr_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Its path in the document, "policies.GTS.sigma" or "world.attraction[2]"; "" for the
- * root.  Returns the buffer. */
-enum { PATH_SIZE = 160 };
-const char *tree_path(const struct node *node, char path[PATH_SIZE]);
-
 /* Which of two nodes that contradict each other is to blame: `second` if only that one was set
  * by an override or a sweep. */
 const struct node *tree_blame(const struct node *first, const struct node *second);

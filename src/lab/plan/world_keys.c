@@ -11,13 +11,21 @@
 #include "engine/base/nearest.h"
 #include "lab/plan/param_text.h"
 
-enum { OWNERS_SIZE = 160, KEYS_SIZE = 100 };
+enum { OWNERS_SIZE = 160 };
 
-/* ---- who has which key */
+/* ---- the keys */
 
+/* A key with a reader of its own (plan_world.c, plan_data.c), or a parameter. */
+struct world_key {
+    const char *name;
+    const struct key *key;   /* or NULL */
+    const oltr_param *param; /* or NULL */
+};
+
+/* Kinds of worlds with all traits `with` and no trait `without` have these keys. */
 static const struct part {
     const struct key *keys;
-    uint32_t with, without; /* traits */
+    uint32_t with, without;
 } parts[] = {
     {kind_keys, 0, 0},
     {item_keys, 0, OLTR_WORLD_DATASET},
@@ -51,67 +59,88 @@ static bool clicks_have(const oltr_click_ops *clicks, const char *name)
     return in_table(clicks->params, clicks->n_params, name);
 }
 
-/* The names of the owners of a key, "linear, logistic or scalar", of its kinds or of its click
- * models; returns how many there are. */
-static uint32_t owners(const char *key, bool of_clicks, char list[OWNERS_SIZE])
+static void add_params(const oltr_world_param *params, uint32_t n, struct world_key *keys,
+                       size_t *count)
 {
-    const char *last = NULL;
-    uint32_t found = 0;
-    size_t used = 0;
-    list[0] = '\0';
-    for (uint32_t i = 0; i < (of_clicks ? oltr_clicks_count() : oltr_world_count()); i++) {
-        if (!(of_clicks ? clicks_have(oltr_click_ops_at(i), key)
-                        : kind_has(oltr_world_ops_at(i), key)))
-            continue;
-        if (last && used < OWNERS_SIZE)
-            used +=
-                (size_t)snprintf(list + used, OWNERS_SIZE - used, "%s%s", used ? ", " : "", last);
-        last = of_clicks ? oltr_clicks_at(i)->name : oltr_world_at(i)->name;
-        found++;
+    for (uint32_t i = 0; i < n; i++) {
+        struct world_key key = {params[i].about.name, NULL, &params[i].about};
+        size_t j = 0;
+        while (j < *count && strcmp(keys[j].name, key.name) != 0)
+            j++;
+        keys[j] = j == *count ? key : keys[j]; /* several kinds may have it */
+        *count += j == *count;
     }
-    if (last && used < OWNERS_SIZE)
-        snprintf(list + used, OWNERS_SIZE - used, "%s%s", used ? " or " : "", last);
-    return found;
 }
 
-/* Calls visit() with every key of the section, some of them several times: of a part, or of a
- * table. */
-static void each_key(void (*visit)(void *context, const struct key *, const oltr_param *),
-                     void *context)
+/* Every key of every kind and click model once, in the pool; ends with a name of NULL.  NULL
+ * without memory. */
+static const struct world_key *all_keys(struct pool *pool)
 {
+    size_t room = 1, count = 0;
     for (size_t i = 0; i < PARTS; i++)
         for (const struct key *key = parts[i].keys; key->name; key++)
-            visit(context, key, NULL);
+            room++;
     for (uint32_t i = 0; i < oltr_world_count(); i++)
-        for (uint32_t j = 0; j < oltr_world_ops_at(i)->n_params; j++)
-            visit(context, NULL, &oltr_world_ops_at(i)->params[j].about);
+        room += oltr_world_ops_at(i)->n_params;
     for (uint32_t i = 0; i < oltr_clicks_count(); i++)
-        for (uint32_t j = 0; j < oltr_click_ops_at(i)->n_params; j++)
-            visit(context, NULL, &oltr_click_ops_at(i)->params[j].about);
+        room += oltr_click_ops_at(i)->n_params;
+    struct world_key *keys = pool_get(pool, room, sizeof *keys);
+    if (!keys)
+        return NULL;
+    for (size_t i = 0; i < PARTS; i++)
+        for (const struct key *key = parts[i].keys; key->name; key++)
+            keys[count++] = (struct world_key){key->name, key, NULL};
+    for (uint32_t i = 0; i < oltr_world_count(); i++)
+        add_params(oltr_world_ops_at(i)->params, oltr_world_ops_at(i)->n_params, keys, &count);
+    for (uint32_t i = 0; i < oltr_clicks_count(); i++)
+        add_params(oltr_click_ops_at(i)->params, oltr_click_ops_at(i)->n_params, keys, &count);
+    return keys;
+}
+
+/* The kinds that have a key, "linear, logistic or scalar", or if there are none its click models,
+ * with "clicks " before them; "" if all kinds have it.  False if nothing has it. */
+static bool owners(const char *name, char list[OWNERS_SIZE])
+{
+    const char *last = NULL, *before = "";
+    uint32_t found = 0, kinds = oltr_world_count();
+    size_t used = 0;
+    list[0] = '\0';
+    for (uint32_t i = 0; i < kinds + oltr_clicks_count() && !(i == kinds && found); i++) {
+        bool of_kind = i < kinds;
+        if (!(of_kind ? kind_has(oltr_world_ops_at(i), name)
+                      : clicks_have(oltr_click_ops_at(i - kinds), name)))
+            continue;
+        if (last && used < OWNERS_SIZE)
+            used += (size_t)snprintf(list + used, OWNERS_SIZE - used, "%s%s", before, last);
+        before = used ? ", " : of_kind ? "" : "clicks ";
+        last = of_kind ? oltr_world_at(i)->name : oltr_clicks_at(i - kinds)->name;
+        found++;
+    }
+    if (last && used < OWNERS_SIZE && found < kinds)
+        snprintf(list + used, OWNERS_SIZE - used, "%s%s", used ? " or " : before, last);
+    else if (found == kinds)
+        list[0] = '\0';
+    return found > 0;
 }
 
 /* ---- checking */
-
-static void offer(void *nearest, const struct key *key, const oltr_param *param)
-{
-    nearest_offer(nearest, key ? key->name : param->name);
-}
 
 static bool wrong_key(const struct reader *reader, const struct node *map, const struct node *entry,
                       const oltr_world_ops *kind, const oltr_click_ops *clicks)
 {
     const char *name = entry->key->text;
     char list[OWNERS_SIZE], hint[HINT_SIZE];
-    if (owners(name, false, list))
-        return read_bad(reader, tree_blame(entry->key, tree_get(map, "kind")),
-                        "`%s` belongs to a world of kind %s; this one is %s", name, list,
-                        kind->info.name);
-    if (owners(name, true, list))
-        return read_bad(reader, tree_blame(entry->key, tree_get(map, "clicks")),
-                        "`%s` belongs to the click model %s; this world has %s", name, list,
-                        clicks->info.name);
+    if (owners(name, list)) {
+        bool of_clicks = strncmp(list, "clicks ", 7) == 0;
+        return read_bad(
+            reader, tree_blame(entry->key, tree_get(map, of_clicks ? "clicks" : "kind")),
+            of_clicks ? "`%s` belongs to the click model %s; this world has %s"
+                      : "`%s` belongs to a world of kind %s; this one is %s",
+            name, of_clicks ? list + 7 : list, of_clicks ? clicks->info.name : kind->info.name);
+    }
     struct nearest nearest = nearest_to(name);
-    each_key(offer, &nearest);
+    for (const struct world_key *key = all_keys(reader->pool); key && key->name; key++)
+        nearest_offer(&nearest, key->name);
     return read_bad(reader, entry->key, "unknown key in world%s",
                     nearest.best ? nearest_hint(&nearest, hint)
                                  : "; `oltr help experiment` lists those that there are");
@@ -194,86 +223,68 @@ bool read_world_params(const struct reader *reader, const struct node *map,
            read_table(reader, map, kind->params, kind->n_params, world, &world->kind_values);
 }
 
-/* ---- the help */
+/* ---- help and documentation */
 
-struct section {
-    struct pool *pool;
-    struct key *keys; /* (KEYS_SIZE), ends with a name of NULL */
-    size_t count;
-    bool failed;
-};
-
-static const char *copy(struct section *section, const char *text)
+static const char *copy_text(struct pool *pool, struct text *text)
 {
-    const char *copied = pool_text(section->pool, text, strlen(text));
-    section->failed |= !copied;
+    const char *copied = text->failed ? NULL : pool_text(pool, text->bytes, text->length);
+    text_free(text);
     return copied;
 }
 
-static void add_key(void *context, const struct key *key, const oltr_param *param)
+static struct key explain(struct pool *pool, const struct world_key *key)
 {
-    struct section *section = context;
-    char list[OWNERS_SIZE], value[PARAM_TEXT_SIZE] = "", help[512];
-    const char *name = key ? key->name : param->name;
-    for (size_t i = 0; i < section->count; i++)
-        if (strcmp(section->keys[i].name, name) == 0)
-            return; /* several kinds have it */
-    bool of_clicks = owners(name, false, list) == 0;
-    bool of_all = !of_clicks && owners(name, false, list) == oltr_world_count();
-    if (of_clicks)
-        (void)owners(name, true, list);
-    if (param)
-        param_default(param, value);
-    snprintf(help, sizeof help, "%s%s%s%s%s%s%s", of_clicks ? "clicks " : "", of_all ? "" : list,
-             of_all ? "" : ": ", key ? key->help : param->help, param ? " (default " : "", value,
-             param ? ")" : "");
-    if (section->count + 1 < KEYS_SIZE)
-        section->keys[section->count++] =
-            (struct key){name, key ? key->example : copy(section, value), copy(section, help)};
+    char list[OWNERS_SIZE], value[PARAM_TEXT_SIZE];
+    struct text help = {0};
+    owners(key->name, list);
+    text_printf(&help, "%s%s%s", list, list[0] ? ": " : "",
+                key->key ? key->key->help : key->param->help);
+    if (key->key)
+        return (struct key){key->name, key->key->example, copy_text(pool, &help)};
+    text_printf(&help, " (default %s)", param_default(key->param, value));
+    return (struct key){key->name, pool_text(pool, value, strlen(value)), copy_text(pool, &help)};
+}
+
+static void list_catalogue(struct text *out, uint32_t count, const oltr_named *(*at)(uint32_t))
+{
+    for (uint32_t i = 0; i < count; i++)
+        text_printf(out, "%s %s (%s)", i ? ";" : "", at(i)->name, at(i)->summary);
 }
 
 const struct key *world_section(struct pool *pool, const char **note)
 {
-    struct section section = {pool, pool_get(pool, KEYS_SIZE, sizeof *section.keys), 0, false};
+    const struct world_key *all = all_keys(pool);
     struct text text = {0};
-    if (!section.keys)
-        return NULL;
-    each_key(add_key, &section);
+    size_t n = 0;
+    while (all && all[n].name)
+        n++;
+    struct key *keys = pool_get(pool, n + 1, sizeof *keys);
+    bool good = all && keys;
+    for (size_t i = 0; good && i < n; i++) {
+        keys[i] = explain(pool, &all[i]);
+        good = keys[i].example && keys[i].help;
+    }
     text_add(&text, "Kinds of worlds:");
-    for (uint32_t i = 0; i < oltr_world_count(); i++)
-        text_printf(&text, "%s %s (%s)", i ? ";" : "", oltr_world_at(i)->name,
-                    oltr_world_at(i)->summary);
+    list_catalogue(&text, oltr_world_count(), oltr_world_at);
     text_add(&text, ".  Click models:");
-    for (uint32_t i = 0; i < oltr_clicks_count(); i++)
-        text_printf(&text, "%s %s (%s)", i ? ";" : "", oltr_clicks_at(i)->name,
-                    oltr_clicks_at(i)->summary);
+    list_catalogue(&text, oltr_clicks_count(), oltr_clicks_at);
     text_add(&text, ".");
-    *note = text.failed ? NULL : copy(&section, text.bytes);
-    section.failed |= text.failed;
-    text_free(&text);
-    return section.failed ? NULL : section.keys;
+    *note = copy_text(pool, &text);
+    return good && *note ? keys : NULL;
 }
 
-/* ---- the documentation */
-
-static void add_row(void *context, const struct key *key, const oltr_param *param)
+bool world_param_table(struct text *out)
 {
-    struct text *out = context;
-    char list[OWNERS_SIZE], initial[PARAM_TEXT_SIZE], values[PARAM_TEXT_SIZE], start[64];
-    if (key)
-        return;
-    snprintf(start, sizeof start, "| `%s` |", param->name);
-    if (out->bytes && strstr(out->bytes, start))
-        return; /* several kinds have it */
-    bool of_clicks = owners(param->name, false, list) == 0;
-    if (of_clicks)
-        owners(param->name, true, list);
-    text_printf(out, "%s %s%s | %s | %s | %s |\n", start, of_clicks ? "clicks " : "", list,
-                param_values(param, values), param_default(param, initial), param->help);
-}
-
-void world_param_table(struct text *out)
-{
+    struct pool pool = {NULL, 0};
+    char list[OWNERS_SIZE], initial[PARAM_TEXT_SIZE], values[PARAM_TEXT_SIZE];
+    const struct world_key *key = all_keys(&pool);
+    bool good = key;
     text_add(out, "| key | of | values | default | meaning |\n|---|---|---|---|---|\n");
-    each_key(add_row, out);
+    for (; key && key->name; key++)
+        if (key->param && owners(key->name, list))
+            text_printf(out, "| `%s` | %s | %s | %s | %s |\n", key->name, list,
+                        param_values(key->param, values), param_default(key->param, initial),
+                        key->param->help);
+    pool_free(&pool);
+    return good && !out->failed;
 }

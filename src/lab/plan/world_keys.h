@@ -20,7 +20,7 @@ bool read_world_params(const struct reader *reader, const struct node *map,
  * describes the kinds; in the pool, NULL without memory. */
 const struct key *world_section(struct pool *pool, const char **note);
 
-/* The parameters of all worlds and click models as a table in Markdown. */
-void world_param_table(struct text *out);
+/* The parameters of all worlds and click models as a table in Markdown; false without memory. */
+bool world_param_table(struct text *out);
 
 #endif

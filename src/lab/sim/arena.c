@@ -38,6 +38,9 @@ struct arena {
     uint32_t drawn_items; /* n_items as draw() left it */
     bool saturated;
     bool begun; /* thread_begin() of the world has succeeded */
+    bool no_memory;
+    uint32_t n_owned;
+    void *owned[14]; /* by make_memory() */
 };
 
 enum { LOOK_NS = 20000000, MOST_ROUNDS_A_LOOK = 256, ALIGNMENT = 64 };
@@ -63,6 +66,15 @@ static oltr_settings settings_in(const arena *a, uint32_t policy)
     return settings;
 }
 
+/* Zeroed memory that arena_free() frees. */
+static void *take(arena *a, size_t n, size_t size)
+{
+    void *memory = calloc(n, size);
+    a->no_memory |= !memory;
+    a->owned[a->n_owned++] = memory;
+    return memory;
+}
+
 static bool make_memory(arena *a)
 {
     const oltr_experiment *e = a->experiment;
@@ -70,23 +82,21 @@ static bool make_memory(arena *a)
     size_t features = e->world.dataset || !e->world.dim ? 1 : n * e->world.dim;
     a->truth.n_items = e->world.n_items;
     a->truth.dim = e->world.dim;
-    a->truth.drawn = calloc(features, sizeof(float));
-    a->truth.theta = calloc((size_t)e->world.dim + 1, sizeof(double));
-    a->truth.attraction = calloc(n, sizeof(double));
-    a->truth.a = calloc(n, sizeof(double));
-    a->truth.b = calloc(n, sizeof(double));
-    a->truth.mean = calloc(n, sizeof(double));
-    a->truth.sd = calloc(n, sizeof(double));
-    a->truth.room = calloc(n, sizeof(double));
-    a->scratch = calloc(e->n_policies, sizeof *a->scratch);
-    a->item = calloc(e->slots, sizeof *a->item);
-    a->slot_reward = calloc(e->slots, sizeof(double));
-    a->regret = calloc(curve, sizeof(double));
-    a->reward = calloc(curve, sizeof(double));
-    a->ns = calloc(e->n_policies, sizeof *a->ns);
-    return a->truth.drawn && a->truth.theta && a->truth.attraction && a->truth.a && a->truth.b &&
-           a->truth.mean && a->truth.sd && a->truth.room && a->scratch && a->item &&
-           a->slot_reward && a->regret && a->reward && a->ns;
+    a->truth.drawn = take(a, features, sizeof(float));
+    a->truth.theta = take(a, (size_t)e->world.dim + 1, sizeof(double));
+    a->truth.attraction = take(a, n, sizeof(double));
+    a->truth.a = take(a, n, sizeof(double));
+    a->truth.b = take(a, n, sizeof(double));
+    a->truth.mean = take(a, n, sizeof(double));
+    a->truth.sd = take(a, n, sizeof(double));
+    a->truth.room = take(a, n, sizeof(double));
+    a->scratch = take(a, e->n_policies, sizeof *a->scratch);
+    a->item = take(a, e->slots, sizeof *a->item);
+    a->slot_reward = take(a, e->slots, sizeof(double));
+    a->regret = take(a, curve, sizeof(double));
+    a->reward = take(a, curve, sizeof(double));
+    a->ns = take(a, e->n_policies, sizeof *a->ns);
+    return !a->no_memory;
 }
 
 static oltr_status policy_error(const arena *a, uint32_t policy, const oltr_error *why,
@@ -250,21 +260,9 @@ void arena_free(arena *a)
         a->world->thread_end(&a->experiment->world);
     for (uint32_t i = 0; a->scratch && i < a->experiment->n_policies; i++)
         oltr_scratch_free(a->scratch[i]);
-    free(a->scratch);
-    free(a->truth.drawn);
-    free(a->truth.theta);
-    free(a->truth.attraction);
-    free(a->truth.a);
-    free(a->truth.b);
-    free(a->truth.mean);
-    free(a->truth.sd);
-    free(a->truth.room);
+    for (uint32_t i = 0; i < a->n_owned; i++)
+        free(a->owned[i]);
     free(a->policy_memory);
-    free(a->item);
-    free(a->slot_reward);
-    free(a->regret);
-    free(a->reward);
-    free(a->ns);
     free(a);
 }
 

@@ -130,9 +130,7 @@ static void add_value_tics(const struct description *d, struct text *out)
                                         "10⁵", "10⁶", "10⁷", "10⁸", "10⁹"};
     static const double small[] = {0.1, 0.25, 0.5, 1, 2, 5};
     enum { N_POWERS = sizeof power / sizeof *power, N_SMALL = sizeof small / sizeof *small };
-    float lowest, highest;
-    described_range(d, &lowest, &highest);
-    double low = decades(lowest), high = decades(highest);
+    double low = decades(d->low), high = decades(d->high);
     int step = (int)((high - low) / 8) + 1;
     char label[16];
     text_add(out, "    set ytics ('0' 0");

@@ -1,8 +1,8 @@
 /* density_figure.c - the picture of density.csv: one panel for each attraction, the same scales in
  * all of them, and one legend below. */
-#include "report/io/csv.h"
 #include "report/figures/density.h"
-#include "engine/base/quote.h"
+
+#include "engine/base/error.h"
 #include "report/figures/figure.h"
 #include "report/figures/gnuplot_text.h"
 #include "report/figures/style.h"
@@ -27,26 +27,24 @@ const struct density_row *density_at(const struct density_panels *panels, size_t
 
 /* ---- reading */
 
-/* The sizes, from the places where the names change. */
+/* The sizes, from the first rows: those of the first attraction, and of its first posterior. */
 static void measure(struct density_panels *panels)
 {
-    size_t series = 1, series_of_first = 1;
-    panels->n_panels = 1;
-    for (size_t i = 1; i < panels->count; i++) {
-        bool new_panel = strcmp(panels->row[i].attraction, panels->row[i - 1].attraction) != 0;
-        bool new_series =
-            new_panel || strcmp(panels->row[i].posterior, panels->row[i - 1].posterior) != 0;
-        panels->n_panels += new_panel;
-        series += new_series;
-        series_of_first += new_series && panels->n_panels == 1;
+    const struct density_row *row = panels->row;
+    size_t of_panel = 0;
+    for (; of_panel < panels->count; of_panel++) {
+        if (strcmp(row[of_panel].attraction, row[0].attraction) != 0)
+            break;
+        panels->n_points +=
+            panels->n_points == of_panel && strcmp(row[of_panel].posterior, row[0].posterior) == 0;
     }
+    panels->n_posteriors = of_panel / (panels->n_points > 0 ? panels->n_points : 1);
+    panels->n_panels = panels->count / (of_panel > 0 ? of_panel : 1);
     for (size_t i = 0; i < panels->count; i++)
-        panels->high = fmax(panels->high, panels->row[i].density);
-    panels->n_posteriors = series_of_first;
-    panels->n_points = panels->count / series;
+        panels->high = fmax(panels->high, row[i].density);
 }
 
-/* Every row must have the names that its place says. */
+/* Does every row have the names of its panel and posterior? */
 static bool is_regular(const struct density_panels *panels)
 {
     if (panels->count == 0 || panels->n_panels > MAX_PANELS ||
@@ -56,13 +54,10 @@ static bool is_regular(const struct density_panels *panels)
     for (size_t i = 0; i < panels->count; i++) {
         size_t series = i / panels->n_points;
         const struct density_row *row = &panels->row[i];
-        const struct density_row *first_panel =
-            density_at(panels, 0, series % panels->n_posteriors, 0);
-        const struct density_row *first_row =
-            density_at(panels, series / panels->n_posteriors, 0, 0);
+        size_t panel = series / panels->n_posteriors, posterior = series % panels->n_posteriors;
         if (!number_is_plain(row->attraction) || !text_is_line(row->posterior) ||
-            strcmp(row->posterior, first_panel->posterior) != 0 ||
-            strcmp(row->attraction, first_row->attraction) != 0)
+            strcmp(row->posterior, density_at(panels, 0, posterior, 0)->posterior) != 0 ||
+            strcmp(row->attraction, density_at(panels, panel, 0, 0)->attraction) != 0)
             return false;
     }
     return true;
@@ -94,11 +89,6 @@ void density_styles(const struct density_panels *panels, struct style style[MAX_
 }
 
 /* ---- the data: for each panel its x and one column for each posterior */
-
-static size_t x_column(const struct density_panels *panels, size_t panel)
-{
-    return 1 + panel * (panels->n_posteriors + 1);
-}
 
 static void write_heading(const struct density_panels *panels, struct text *out)
 {
@@ -133,7 +123,7 @@ static void add_curves(const struct density_panels *panels, size_t panel, const 
     text_add(out, "    plot ");
     for (size_t pass = 0; pass < 2; pass++) { /* fills under lines */
         for (size_t q = 0; q < panels->n_posteriors; q++) {
-            size_t x = x_column(panels, panel);
+            size_t x = 1 + panel * (panels->n_posteriors + 1);
             text_printf(out, "%sdata skip 1 using %zu:%zu with ",
                         pass + q > 0 ? ", \\\n         " : "", x, x + 1 + q);
             if (pass == 0) {

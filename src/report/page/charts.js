@@ -50,14 +50,15 @@ class Chart {
     for (const curve of data.curves) series[curve.name] = { color: shade(curve.colour), strokePattern: curve.dash };
     const x = { axisLabelFormatter: plainNumber, valueFormatter: plainNumber, drawGrid: true, axisLabelWidth: 60 };
     if (data.ticks) x.ticker = () => data.ticks.map(([v, label]) => ({ v, label }));
-    if (data.log) x.logscale = true;
-    const first = data.rows[0][0], last = data.rows[data.rows.length - 1][0], margin = (last - first || 1) * 0.04;
+    const first = data.rows[0][0], last = data.rows[data.rows.length - 1][0];
+    const log = x.logscale = data.log && first > 0 && last > first, margin = log ? (last / first) ** 0.04 : (last - first || 1) * 0.04;
+    const wide = log ? [first / margin, last * margin] : [first - margin, last + margin]; /* room for the marks at both ends */
     return {
       labels: [data.x, ...data.curves.map(c => c.name)], series, legend: 'never', interactionModel: model,
       errorBars: data.errors, sigma: data.bands, fillAlpha: 0.18, strokeWidth: 2, highlightCircleSize: 4, connectSeparatedPoints: true,
       drawPoints: data.marks, pointSize: 3.5, rightGap: 24, xLabelHeight: 16, yLabelWidth: 16,
       xlabel: data.x === 'world.misspecification' ? 'misspecification c' : data.x, ylabel: data.y,
-      dateWindow: data.marks ? [first - margin, last + margin] : null, xRangePad: data.marks ? 0 : 4, includeZero: !data.log, logscale: data.log,
+      dateWindow: data.marks ? wide : null, xRangePad: data.marks || log ? 0 : 4, includeZero: !data.log, logscale: data.log,
       gridLineColor: cssVariable('--grid'), axisLineColor: cssVariable('--line'), axes: { x, y: { axisLabelFormatter: plainNumber, axisLabelWidth: 52 } },
       highlightSeriesOpts: { strokeWidth: 3.5, highlightCircleSize: 5 }, highlightSeriesBackgroundAlpha: 1,
       highlightCallback: (event, at, points, row, name) => this.read(row, name),

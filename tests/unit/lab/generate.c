@@ -10,6 +10,18 @@
 #include "lab/data/write_text.h"
 #include "support/texts.h"
 
+static oltr_status dataset_write_text(const oltr_dataset *dataset, const char *path,
+                                      oltr_error *error)
+{
+    dataset_text *text = dataset_text_open(path, error);
+    if (!text)
+        return error ? error->code : OLTR_EIO;
+    oltr_status status = dataset_text_add(text, dataset, error);
+    oltr_status closed =
+        dataset_text_close(text, status == OLTR_OK, status == OLTR_OK ? error : NULL);
+    return status != OLTR_OK ? status : closed;
+}
+
 static const char *const path = "generate.test.txt";
 
 static oltr_dataset *made(const char *shape, const char *split, uint32_t n_queries, uint64_t seed)
