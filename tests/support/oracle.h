@@ -1,4 +1,4 @@
-/* oracle.h - the tails of the Beta distribution, slow and obvious, as the judge of the fast ones.
+/* oracle.h - the tails of the Beta distribution, slow and obvious, to judge the fast ones.
  *
  * Lentz's evaluation of the continued fraction of the incomplete beta function (DLMF 8.17.22) in
  * long double, as many steps as it takes.  GSL's gsl_cdf_beta_* stops after 512 steps and answers

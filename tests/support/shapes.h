@@ -1,4 +1,4 @@
-/* shapes.h - the arrays that the float32 Beta sampler wants (rng/sample.h), made from the shapes as
+/* shapes.h - the arrays that the float32 Beta sampler reads (rng/sample.h), made from the shapes as
  * its header says. */
 #ifndef OLTR_TESTS_SHAPES_H
 #define OLTR_TESTS_SHAPES_H

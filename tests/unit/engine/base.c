@@ -1,8 +1,7 @@
-/* base.c - the ground floor: status texts, error sentences, the arena's plan, and the bytes of
- * every file format.
+/* base.c - status texts, error sentences, the layout of memory, and the bytes of every file format.
  *
- * All formats and all cold calls stand on these few functions, so each promise of their headers is
- * provoked here once.
+ * All formats and all cold calls use these few functions: each promise of their headers is tested
+ * here.
  */
 #include "support/unit.h"
 #include "engine/base/bytes.h"
@@ -59,7 +58,7 @@ static void the_version_begins_with_three_numbers(void **state)
 
 /* ---- error sentences */
 
-static void fail_fills_the_error_and_returns_the_code(void **state)
+static void set_error_fills_the_error_and_returns_the_code(void **state)
 {
     oltr_error error;
     assert_int_equal(set_error(&error, OLTR_EVALUE, "%s is %d", "sigma", -3), OLTR_EVALUE);
@@ -67,12 +66,12 @@ static void fail_fills_the_error_and_returns_the_code(void **state)
     assert_string_equal(error.msg, "sigma is -3");
 }
 
-static void fail_accepts_no_error_object(void **state)
+static void set_error_accepts_no_error_object(void **state)
 {
-    assert_int_equal(set_error(NULL, OLTR_EIO, "nobody reads %d", 1), OLTR_EIO);
+    assert_int_equal(set_error(NULL, OLTR_EIO, "not kept: %d", 1), OLTR_EIO);
 }
 
-static void fail_cuts_a_long_sentence_and_ends_it(void **state)
+static void set_error_cuts_a_long_sentence_and_ends_it(void **state)
 {
     char text[1000];
     memset(text, 'x', sizeof text - 1);
@@ -444,9 +443,9 @@ int main(void)
         cmocka_unit_test(a_status_out_of_range_still_has_a_name_and_a_text),
         cmocka_unit_test(ok_is_zero),
         cmocka_unit_test(the_version_begins_with_three_numbers),
-        cmocka_unit_test(fail_fills_the_error_and_returns_the_code),
-        cmocka_unit_test(fail_accepts_no_error_object),
-        cmocka_unit_test(fail_cuts_a_long_sentence_and_ends_it),
+        cmocka_unit_test(set_error_fills_the_error_and_returns_the_code),
+        cmocka_unit_test(set_error_accepts_no_error_object),
+        cmocka_unit_test(set_error_cuts_a_long_sentence_and_ends_it),
         cmocka_unit_test(a_misspelt_name_finds_the_right_one),
         cmocka_unit_test(a_strange_word_finds_nothing),
         cmocka_unit_test(the_plan_puts_arrays_side_by_side_and_aligned),

@@ -1,9 +1,9 @@
-/* clock_series.c - the series that stand in for the inverses give the inverses' values, and time is
- * cut without gap or overlap.
+/* clock_series.c - the series that replace the inverses have the values of the inverses, and the
+ * segments of time have no gap and no overlap.
  *
  * Between two observations of an item its index is read from a polynomial.  A segment that overlaps
- * another, or a series that is trusted where it has not converged, would change rankings by a
- * little, in some rounds, for some items: nobody would ever find it from outside.
+ * another, or a series that is used where it has not converged, would change rankings by a little,
+ * in some rounds, for some items, which no test from outside would find.
  */
 #include "support/unit.h"
 #include "engine/special/clock_series.h"
@@ -143,11 +143,11 @@ static double draw_shape(dice *from)
     return below(from, 3) ? log_uniform(from, 1e-3, 1e6) : 1 + below(from, 30);
 }
 
-static int quantile_series_holds(double a, double b, const clock_segment *segment)
+static bool quantile_series_holds(double a, double b, const clock_segment *segment)
 {
     clock_series series;
     if (!quantile_series(a, b, segment, &series))
-        return 0;
+        return false;
     uint64_t n = rounds_of(segment);
     for (uint64_t i = 0; i < n; i++) {
         uint64_t t = round_of(segment, i, n);
@@ -159,7 +159,7 @@ static int quantile_series_holds(double a, double b, const clock_segment *segmen
                 a, b, (unsigned long long)segment->first, (unsigned long long)segment->last, got,
                 (unsigned long long)t, right);
     }
-    return 1;
+    return true;
 }
 
 static void report(const char *what, int held, int asked)
@@ -208,8 +208,8 @@ static void quantile_series_equals_the_quantile_in_every_segment(void **state)
     }
 }
 
-static int kl_series_holds(double n, double p, const clock_segment *segment,
-                           slow_variable *variable)
+static bool kl_series_holds(double n, double p, const clock_segment *segment,
+                            slow_variable *variable)
 {
     clock_series series;
     if (!kl_series(n, p, segment, &series))
@@ -223,7 +223,7 @@ static int kl_series_holds(double n, double p, const clock_segment *segment,
                      n, p, (unsigned long long)segment->first, (unsigned long long)segment->last,
                      got, (unsigned long long)t, right);
     }
-    return 1;
+    return true;
 }
 
 static double draw_clicks(dice *from, double n)

@@ -1,5 +1,5 @@
-/* policy.c - what of a policy cannot be seen through the public calls: the stamps of its marks
- * where they run out (a place that four thousand million requests lead to), and its room. */
+/* policy.c - what public calls cannot show of a policy: the stamps of its marks when they run out,
+ * which takes 2^32 requests, and the size of its memory. */
 #include "engine/policy/block.h"
 
 #include "support/unit.h"

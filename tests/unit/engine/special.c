@@ -376,9 +376,9 @@ static void near_points_know_their_tail(void **state)
                slack = 0.01;
         beta_point point = beta_near(a, b, tail, slack);
         double upper = oracle_beta(a, b, point.x, point.y).upper;
-        int beyond = point.x < 1e-303 ||
-                     point.y < 1e-303; /* the quantile is nearer to 0 or 1 than a double can be */
-        int near = beyond || fabs(log(point.upper) - log(tail)) <= slack;
+        bool beyond = point.x < 1e-303 ||
+                      point.y < 1e-303; /* the quantile is nearer to 0 or 1 than a double can be */
+        bool near = beyond || fabs(log(point.upper) - log(tail)) <= slack;
         if (!near || !(relative(point.upper, upper) <= 1e-9) ||
             !(fabs(point.x + point.y - 1) <= 1e-15))
             fail_msg("beta_near(%.17g, %.17g, %.17g): x %.17g, y %.17g, upper %.17g, right %.17g",

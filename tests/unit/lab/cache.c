@@ -300,7 +300,7 @@ static void a_file_has_more_features_than_allowed(void **state)
 
 /* ---- beside a text */
 
-static int opened_from_cache(const char *path, const oltr_read_options *options)
+static bool opened_from_cache(const char *path, const oltr_read_options *options)
 {
     oltr_read_report r;
     oltr_error error = {OLTR_OK, ""};

@@ -123,7 +123,7 @@ static void check_facts(const facts *f)
         if (fabs(share[g] - f->share[g]) > 0.3 + 0.04 * f->share[g])
             fail_msg("%s: %.2f %% of the labels are %d", f->shape, share[g], g);
     for (uint32_t j = 0; j < d->dim; j++) {
-        int same = 1;
+        bool same = true;
         for (uint32_t i = 0; i < d->n_rows; i++) {
             float x = d->x[(size_t)i * d->dim + j];
             assert_true(isfinite(x));

@@ -53,7 +53,7 @@ static double squashed(float x)
     return x < 0 ? -log(1 + fabs((double)x)) : log(1 + (double)x);
 }
 
-static int measured(float x)
+static bool measured(float x)
 {
     return fabsf(x) < FLT_MAX;
 }

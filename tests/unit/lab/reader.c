@@ -509,7 +509,7 @@ static void obvious_line(obvious *o, char *words)
         return;
     o->grade[o->n] = (uint8_t)strtod(word, NULL);
     o->query[o->n] = strtoull(strtok_r(NULL, " \t\r", &save) + 4, NULL, 10);
-    while ((word = strtok_r(NULL, " \t\r", &save)) != NULL)
+    while ((word = strtok_r(NULL, " \t\r", &save)))
         o->x[(size_t)o->n * o->dim + strtoul(word, NULL, 10) - 1] = clamped(strchr(word, ':') + 1);
     o->n++;
 }
