@@ -109,7 +109,7 @@ static char *next_field(csv *c)
     bool quoted = *field == '"';
     char *end = quoted ? unquote(++field) : field + strcspn(field, ",");
     if (!end) {
-        broken(c, "a quote that is not closed, or is followed by something else than a comma");
+        broken(c, "a quote is not closed, or no comma follows it");
         return NULL;
     }
     c->next = *end == ',' ? end + 1 : NULL;

@@ -50,7 +50,7 @@ ln -s /dev/null hole # a device is written into, and not replaced by a file
 expect 0 '' "$OLTR" prior train $files -o hole --models 1 --epochs 1 -q
 [ "$(readlink hole)" = /dev/null ] && [ ! -e hole.json ] || fail "a file took the place of a device, or lies beside it"
 
-expect 2 'the training runs away' "$OLTR" prior train $files -o away.csv --models 2 --rate 1 --decay 100 -q
+expect 2 'training diverged' "$OLTR" prior train $files -o away.csv --models 2 --rate 1 --decay 100 -q
 [ ! -e away.csv ] || fail "scores of no use were written"
 
 # checking

@@ -34,7 +34,7 @@ expect 0 "instances_per_prior: 1" "$OLTR" help experiment
 expect 2 'no command is called `rum`; did you mean `run`?' "$OLTR" rum
 expect 2 'no command is called `frobnicate`; `oltr help` lists them' "$OLTR" frobnicate
 expect 2 'did you mean `policies`?' "$OLTR" help polices
-expect 2 'run has no commands of its own, so none is called `now`' "$OLTR" help run now
+expect 2 'run has no command `now` below it' "$OLTR" help run now
 expect 2 'run needs FILE' "$OLTR" run
 expect 2 'plot needs DIR' "$OLTR" plot
 expect 2 '`b.yaml` is one word too many; usage: oltr run FILE' "$OLTR" run a.yaml b.yaml

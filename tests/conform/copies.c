@@ -7,10 +7,10 @@
  */
 #define _DEFAULT_SOURCE 1
 #include "conform/fixtures.h"
+#include "support/files.h"
 
 #include <errno.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { ROUNDS = 240, COPIES = 3 };
 
@@ -298,17 +298,6 @@ static void derived_numbers_are_not_believed(void **state)
 
 /* ---- files */
 
-static char folder[] = "/tmp/oltr-copies-XXXXXX";
-
-static const char *path_of(const char *name)
-{
-    static char path[4][200];
-    static int next;
-    next = (next + 1) % 4;
-    snprintf(path[next], sizeof path[0], "%s/%s", folder, name);
-    return path[next];
-}
-
 static void a_file_gives_the_policy_back(void **state)
 {
     oltr_error error = {OLTR_OK, ""};
@@ -353,9 +342,7 @@ static void a_long_file_is_not_read(void **state)
 {
     oltr_error error = {OLTR_OK, ""};
     oltr_load_options options = {.size = sizeof options, .most_bytes = 1000};
-    FILE *file = fopen(path_of("long"), "wb");
-    assert_non_null(file);
-    fclose(file);
+    write_text("long", "");
     assert_int_equal(truncate(path_of("long"), (off_t)1 << 30), 0);
     assert_null(oltr_load_file(path_of("long"), &options, &error));
     expect(error.code, OLTR_EIO);
@@ -434,15 +421,15 @@ static void copies_of_nothing(void **state)
     expect(error.code, OLTR_EINVAL);
 }
 
-static int remove_folder(void **state)
+/* No temporary file is left. */
+static int remove_empty_folder(void **state)
 {
-    return rmdir(folder); /* it must be empty: no temporary file is left */
+    return rmdir(folder);
 }
 
 int main(void)
 {
     static suite all;
-    must(mkdtemp(folder));
     list_subjects();
     ON_VARIANTS(&all, &variants, copies_go_on_to_the_same_bits);
     ON_VARIANTS(&all, &variants, a_copy_has_the_same_snapshot);
@@ -457,5 +444,5 @@ int main(void)
     ONCE(&all, links_are_followed);
     ONCE(&all, a_private_file_stays_private);
     ONCE(&all, copies_of_nothing);
-    return cmocka_run_group_tests_name("copies", all.test, NULL, remove_folder);
+    return cmocka_run_group_tests_name("copies", all.test, make_folder, remove_empty_folder);
 }

@@ -7,7 +7,7 @@
  */
 #include "lab/world/world.h"
 
-#include "unit.h"
+#include "support/unit.h"
 
 #include <stdio.h>
 
@@ -114,7 +114,7 @@ static oltr_results *run(const oltr_experiment *e, uint32_t threads)
     return r;
 }
 
-static int same(oltr_outcome x, oltr_outcome y)
+static bool same(oltr_outcome x, oltr_outcome y)
 {
     return !memcmp(&x.regret, &y.regret, sizeof x.regret) &&
            !memcmp(&x.reward, &y.reward, sizeof x.reward) &&
@@ -127,14 +127,14 @@ static int same(oltr_outcome x, oltr_outcome y)
 /* The chance that none of the k best attracts. */
 static double best_no_click(const double *nu, uint32_t n, uint32_t k)
 {
-    int taken[ROWS] = {0};
+    bool taken[ROWS] = {false};
     double product = 1;
     for (uint32_t slot = 0; slot < k; slot++) {
         uint32_t best = n;
         for (uint32_t i = 0; i < n; i++)
             if (!taken[i] && (best == n || nu[i] > nu[best]))
                 best = i;
-        taken[best] = 1;
+        taken[best] = true;
         product *= 1 - nu[best];
     }
     return product;

@@ -8,7 +8,7 @@
  * lints when its rows were found by such a search).
  */
 #define _GNU_SOURCE
-#include "unit.h"
+#include "support/unit.h"
 
 #include <oltr/oltr.h>
 #include <signal.h>

@@ -618,7 +618,7 @@ static void partition(const top_twin *w, const int in[L], int block[L])
     }
 }
 
-static int now_beats(const top_twin *w, int i, int j)
+static bool now_beats(const top_twin *w, int i, int j)
 {
     const double c = 4 * sqrt(2 / acos(-1)) / erf(sqrt(2));
     double s = w->s[i][j], n = w->n[i][j];

@@ -8,6 +8,7 @@
  */
 #define _DEFAULT_SOURCE 1
 #include "conform/fixtures.h"
+#include "support/files.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -683,12 +684,7 @@ static oltr_status through_a_file(const void *context)
 
 static void files_without_memory(void **state)
 {
-    char path[] = "/tmp/oltr-memory-XXXXXX";
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
-    assert_true(with_failures(through_a_file, path) > 3);
-    unlink(path);
+    assert_true(with_failures(through_a_file, path_of("policy")) > 3);
 }
 
 /* ---- the simulator without memory */
@@ -757,21 +753,16 @@ static oltr_status load_trial(const void *context)
 
 static void the_simulator_without_memory(void **state)
 {
-    char path[] = "/tmp/oltr-memory-XXXXXX";
-    int file = mkstemp(path);
     oltr_contestant policies[3] = {{.label = "one"}, {.label = "two"}, {.label = "three"}};
-    assert_true(file >= 0);
-    close(file);
     for (uint32_t i = 0; i < 3; i++)
         oltr_settings_init(&policies[i].settings, oltr_policy_info_at(i)->name, 6, NULL);
     trial t = make_trial(policies, 3);
-    t.path = path;
+    t.path = write_text("results", "");
     assert_true(with_failures(check_trial, &t) > 0);
     for (t.threads = 1; t.threads <= 2; t.threads++)
         assert_true(with_failures(run_trial, &t) > 0);
     assert_true(with_failures(save_trial, &t) > 0);
     assert_true(with_failures(load_trial, &t) > 0);
-    unlink(path);
 }
 
 static void checkpoints_without_memory(void **state)
@@ -804,5 +795,5 @@ int main(void)
     ONCE(&all, files_without_memory);
     ONCE(&all, the_simulator_without_memory);
     ONCE(&all, checkpoints_without_memory);
-    return cmocka_run_group_tests_name("memory", all.test, NULL, NULL);
+    return cmocka_run_group_tests_name("memory", all.test, make_folder, remove_folder);
 }

@@ -1,21 +1,12 @@
 /* own_worlds.c - worlds and click models from outside: what they may change between rounds, how
  * they fail, how they are stopped. */
-#define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
+#define _DEFAULT_SOURCE 1
+#include "support/files.h"
+
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "lab/world/world.h"
-
-#include <cmocka.h>
 
 enum { ITEMS = 6, DIM = 6, SLOTS = 2, ROUNDS = 200, REPLICATIONS = 4 };
 
@@ -25,16 +16,16 @@ static const uint64_t end[] = {ROUNDS};
 
 /* What it does; oltr_world.custom. */
 typedef struct plan {
-    int repoint;              /* features: other rows in place of other content */
-    int shrink;               /* n_items changes */
-    int grows, bends;         /* n_items beyond what was drawn; dim */
-    int builds;               /* attraction depends on the round before */
+    bool repoint;             /* features: other rows in place of other content */
+    bool shrink;              /* n_items changes */
+    bool grows, bends;        /* n_items beyond what was drawn; dim */
+    bool builds;              /* attraction depends on the round before */
     uint64_t fails_at;        /* round in which advance() fails; 0: never */
     int draw_fails;           /* replication whose draw() fails, from 1; 0: none */
-    int draws_long;           /* draw() goes on until it is stopped */
+    bool draws_long;          /* draw() goes on until it is stopped */
     double odd;               /* an attraction, where not 0 */
     atomic_int begun, ended;  /* threads */
-    int begins_never;         /* thread_begin() fails */
+    bool begins_never;        /* thread_begin() fails */
     atomic_int shown_outside; /* items that were not there */
 } plan;
 
@@ -471,12 +462,11 @@ static void a_long_drawing_can_be_stopped(void **state)
 
 static void reading_a_text_can_be_stopped(void **state)
 {
-    char path[] = "/tmp/oltr-own-worlds-XXXXXX";
     looker l = {.stop_after = 1};
     oltr_read_options options = {.threads = 2, .stop = ask, .context = &l, .size = sizeof options};
     oltr_error error = {OLTR_OK, ""};
-    int fd = mkstemp(path);
-    FILE *file = fdopen(fd, "w");
+    const char *path = path_of("text");
+    FILE *file = fopen(path, "w");
     assert_non_null(file);
     for (int i = 0; i < 1000; i++)
         fprintf(file, "%d qid:%d 1:0.5 2:%d\n", i % 5, i / 10, i);
@@ -488,7 +478,6 @@ static void reading_a_text_can_be_stopped(void **state)
     assert_non_null(data);
     assert_int_equal(data->n_queries, 100);
     oltr_dataset_free(data);
-    unlink(path);
 }
 
 /* The worlds of the catalogue that draw item by item ask while they do so. */
@@ -597,11 +586,11 @@ static void lists_that_are_all_alike_are_counted(void **state)
     }
 }
 
-static int make_rows(void **state)
+static int set_up(void **state)
 {
     for (uint64_t t = 0; t < DIM; t++)
         all_rows[t] = rows_of(t);
-    return 0;
+    return make_folder(state);
 }
 
 int main(void)
@@ -625,5 +614,5 @@ int main(void)
         cmocka_unit_test(extremes_are_those_of_a_sort),
         cmocka_unit_test(lists_that_are_all_alike_are_counted),
     };
-    return cmocka_run_group_tests(tests, make_rows, NULL);
+    return cmocka_run_group_tests(tests, set_up, remove_folder);
 }

@@ -1,8 +1,9 @@
 /* result_files.c - a file of partial results is loaded only when it is whole and belongs to this
  * very experiment.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE 1
 #include "conform/scenes.h"
+#include "support/files.h"
 
 #include <sys/stat.h>
 
@@ -10,33 +11,21 @@
 
 typedef struct sample {
     stage stage;
-    char path[64];
+    char path[128];
     image good; /* the bytes of a finished run */
     oltr_results *full, *empty, *loaded;
 } sample;
-
-static void write_file(const char *path, const unsigned char *byte, size_t size)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(byte, 1, size, file), size);
-    fclose(file);
-}
 
 static int make_sample(void **state)
 {
     sample *s = exactly(1, sizeof *s);
     set_small_stage(&s->stage, "fixed", "gts");
-    temp_path(s->path);
+    snprintf(s->path, sizeof s->path, "%s", path_of("results"));
     s->full = run(&s->stage.e, 1, 1);
     s->empty = new_results(&s->stage.e, 1);
     s->loaded = new_results(&s->stage.e, 1);
     expect(oltr_results_save(s->full, s->path, NULL), OLTR_OK);
-    FILE *file = fopen(s->path, "rb");
-    assert_non_null(file);
-    s->good.byte = exactly(1 << 20, 1);
-    s->good.size = fread(s->good.byte, 1, 1 << 20, file);
-    fclose(file);
+    s->good.byte = read_bytes(s->path, &s->good.size);
     *state = s;
     return 0;
 }
@@ -67,7 +56,7 @@ static oltr_status load_refused(oltr_results *r, const oltr_experiment *e,
 
 static oltr_status load_bytes(sample *s, const unsigned char *byte, size_t size)
 {
-    write_file(s->path, byte, size);
+    write_bytes("results", byte, size);
     return load_refused(s->loaded, &s->stage.e, s->empty, s->path);
 }
 
@@ -88,7 +77,7 @@ static void damaged_files(void **state)
                         ? status == OLTR_EMAGIC
                         : status == OLTR_ECHECKSUM || (bit / 8 < 12 && status == OLTR_EVERSION));
     }
-    write_file(s->path, good.byte, good.size);
+    write_bytes("results", good.byte, good.size);
     expect(oltr_results_load(s->loaded, s->path, NULL), OLTR_OK);
     assert_same_results(&s->stage.e, 1, s->full, s->loaded);
 }
@@ -130,8 +119,7 @@ static void files_that_cannot_be(void **state)
 static void refuse_foreign(const oltr_experiment *e, const oltr_experiment *foreign,
                            const char *what)
 {
-    char path[64];
-    temp_path(path);
+    const char *path = path_of("theirs");
     oltr_results *theirs = run(foreign, 1, 1), *ours = new_results(e, 1),
                  *empty = new_results(e, 1);
     expect(oltr_results_save(theirs, path, NULL), OLTR_OK);
@@ -242,5 +230,6 @@ int main(void)
         cmocka_unit_test(results_of_other_experiments),
         cmocka_unit_test(a_stopped_run_that_cannot_be_kept),
     };
-    return cmocka_run_group_tests_name("files of partial results", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("files of partial results", tests, make_folder,
+                                       remove_folder);
 }

@@ -11,7 +11,6 @@
 #include "lab/world/world.h"
 
 #include <oltr/sim.h>
-#include <unistd.h>
 
 enum { N = 8, SLOTS = 3, MOST_POLICIES = 32, MARKS = 5 };
 
@@ -199,16 +198,6 @@ static inline void assert_same_results(const oltr_experiment *points, uint32_t n
                 if (!same_outcome(oltr_results_at(x, i, j, m), oltr_results_at(y, i, j, m)))
                     fail_msg("point %u, %s: the results differ at checkpoint %u", i,
                              points[i].policy[j].label, m);
-}
-
-/* A path at which there is no file. */
-static inline void temp_path(char path[64])
-{
-    snprintf(path, 64, "/tmp/oltr-conform-XXXXXX");
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
-    unlink(path);
 }
 
 /* ---- the truth of one replication */

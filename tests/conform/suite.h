@@ -6,7 +6,7 @@
 #ifndef CONFORM_SUITE_H
 #define CONFORM_SUITE_H
 
-#include "unit.h"
+#include "support/unit.h"
 
 #include <oltr/oltr.h>
 

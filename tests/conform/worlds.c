@@ -4,8 +4,9 @@
  * memory or from a file, and for a policy in any company.  A second simulator, written from the
  * definition, must get the same regret.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE 1
 #include "conform/scenes.h"
+#include "support/files.h"
 
 #include <stdatomic.h>
 
@@ -191,11 +192,10 @@ static void short_replications_can_be_stopped(void **state)
 static void resumed_from_a_file(void **state)
 {
     const trial *t = *state;
-    char path[64];
+    const char *path = path_of("partial");
     oltr_results *piece = NULL;
     oltr_status status = OLTR_EINTERRUPTED;
     int pieces = 0;
-    temp_path(path);
     for (; status == OLTR_EINTERRUPTED && pieces < 200; pieces++) {
         watch w = {.until_stop = 12 << (pieces / 2)};
         oltr_run_options options = {
@@ -216,9 +216,8 @@ static void resumed_from_a_file(void **state)
 static void saved_and_loaded(void **state)
 {
     const trial *t = *state;
-    char path[64];
+    const char *path = path_of("saved");
     oltr_results *copy = new_results(t->point, POINTS);
-    temp_path(path);
     expect(oltr_results_save(t->whole, path, NULL), OLTR_OK);
     expect(oltr_results_load(copy, path, NULL), OLTR_OK);
     assert_same_results(t->point, POINTS, t->whole, copy);
@@ -358,7 +357,7 @@ int main(void)
                      &trials[i]);
     ONCE(&all, every_world_has_a_scene);
     int failed = cmocka_run_group_tests_name("an experiment is a function of its description",
-                                             all.test, NULL, NULL);
+                                             all.test, make_folder, remove_folder);
     for (size_t i = 0; i < SCENES; i++)
         free_trial(&trials[i]);
     return failed;

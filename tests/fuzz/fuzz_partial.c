@@ -29,7 +29,7 @@ static void write_file(const uint8_t *data, size_t size)
 static size_t read_file(uint8_t *out)
 {
     FILE *file = fopen(path, "rb");
-    must_hold(file != NULL, "the temporary file can be read");
+    must_hold(file, "the temporary file can be read");
     size_t n = fread(out, 1, MOST_BYTES, file);
     fclose(file);
     return n;
@@ -76,7 +76,7 @@ static void try_file(const oltr_experiment *e)
 {
     oltr_error error = {OLTR_OK, ""};
     oltr_results *r = oltr_results_new(e, 1, NULL);
-    must_hold(r != NULL, "results");
+    must_hold(r, "results");
     oltr_status status = oltr_results_load(r, path, &error);
     must_hold(status == error.code && (status == OLTR_OK || error.msg[0]),
               "a refusal has a code and words");

@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (scores_read_csv(path, &d, &s, &error) == OLTR_OK)
         try_again(&s, &d);
     else
-        must_hold(error.code != OLTR_OK && error.msg[0] != 0 && s.score == NULL,
+        must_hold(error.code != OLTR_OK && error.msg[0] != 0 && !s.score,
                   "a refusal has a code and words");
     scores_free(&s);
     return 0;

@@ -2,7 +2,7 @@
 #include <float.h>
 
 #include "harness.h"
-#include "shapes.h"
+#include "support/shapes.h"
 
 enum { LARGE = 10000, LARGEST_SMALL = 300 };
 
@@ -14,7 +14,7 @@ static size_t length_of(int i)
 
 void check_standard_normals(uint32_t cpu)
 {
-    source from = {1};
+    dice from = {1};
     for (int i = 0; i < LARGEST_SMALL + 2 * EFFORT; i++) {
         size_t n = length_of(i);
         void *out[2];
@@ -29,19 +29,19 @@ void check_standard_normals(uint32_t cpu)
 }
 
 /* Ordinary beliefs, or the ends of what a float can hold. */
-static void random_beliefs(source *from, bool strange, size_t n, float *mean, float *sd)
+static void random_beliefs(dice *from, bool strange, size_t n, float *mean, float *sd)
 {
     for (size_t i = 0; i < n; i++) {
-        mean[i] = strange ? strange_float(from) : (float)(2 * next_unit(from) - 1);
-        sd[i] = strange ? fabsf(strange_float(from)) : (float)next_unit(from);
+        mean[i] = strange ? strange_float(from) : (float)(2 * unit(from) - 1);
+        sd[i] = strange ? fabsf(strange_float(from)) : (float)unit(from);
     }
-    if (strange && next_below(from, 2))
-        mean[next_below(from, (uint32_t)n)] = INFINITY;
+    if (strange && below(from, 2))
+        mean[below(from, (uint32_t)n)] = INFINITY;
 }
 
 void check_gauss_scores(uint32_t cpu)
 {
-    source from = {2};
+    dice from = {2};
     for (int i = 0; i < 2 * LARGEST_SMALL + 10 * EFFORT; i++) {
         size_t n = length_of(i / 2), room = padded(n);
         float *mean = guarded(room, sizeof *mean), *sd = guarded(room, sizeof *sd);
@@ -66,16 +66,16 @@ void check_gauss_scores(uint32_t cpu)
 
 /* Rounds in order past the end of the low 32 bits, then mixed with rounds before, after, and of
  * other generators. */
-static oltr_rng next_round(source *from, uint64_t *round, int call)
+static oltr_rng next_round(dice *from, uint64_t *round, int call)
 {
-    uint32_t what = call < 160 ? 100 : next_below(from, 101);
+    uint32_t what = call < 160 ? 100 : below(from, 101);
     *round += what < 2 ? 3 : what < 4 ? 0 : what < 6 ? -(uint64_t)2 : 1;
     return oltr_rng_at(oltr_rng_make(3, what == 6), what == 7, *round);
 }
 
 void check_prefetched_normals(uint32_t cpu)
 {
-    source from = {3};
+    dice from = {3};
     normals_ahead *ahead = guarded_aligned(1, sizeof *ahead);
     uint64_t round = 0xFFFFFFFF - 80;
     for (int call = 0; call < 2000; call++) {
@@ -91,7 +91,7 @@ void check_prefetched_normals(uint32_t cpu)
 
 void check_prefetched_scores(uint32_t cpu)
 {
-    source from = {4};
+    dice from = {4};
     normals_ahead *ahead = guarded_aligned(1, sizeof *ahead);
     float *mean = guarded(NORMAL_GROUP, sizeof *mean), *sd = guarded(NORMAL_GROUP, sizeof *sd);
     uint64_t round = 0xFFFFFFFF - 80;
@@ -109,24 +109,24 @@ void check_prefetched_scores(uint32_t cpu)
 
 enum { SHAPE_KINDS = 5 };
 
-static double random_shape(source *from, uint32_t kind)
+static double random_shape(dice *from, uint32_t kind)
 {
     static const double mixed[] = {1e-3, 0.5, 1 - 1e-16, 1, 1 + 1e-15, 1.0001, 1.5, 2, 100, 1e6};
     switch (kind) {
     case 0:
-        return 1 + next_below(from, 50);
+        return 1 + below(from, 50);
     case 1:
         return log_uniform(from, 1e-3, 1);
     case 2:
         return log_uniform(from, 1e3, 1e6);
     case 3:
-        return next_below(from, 2) ? log_uniform(from, 1e-300, 1) : log_uniform(from, 1, 1e15);
+        return below(from, 2) ? log_uniform(from, 1e-300, 1) : log_uniform(from, 1, 1e15);
     default:
-        return mixed[next_below(from, LENGTH(mixed))];
+        return mixed[below(from, LENGTH(mixed))];
     }
 }
 
-static void compare_beta(source *from, uint32_t cpu, size_t n, uint32_t kind)
+static void compare_beta(dice *from, uint32_t cpu, size_t n, uint32_t kind)
 {
     shape_arrays s = shapes_new(n);
     for (size_t i = 0; i < n; i++)
@@ -152,7 +152,7 @@ static void compare_beta(source *from, uint32_t cpu, size_t n, uint32_t kind)
 
 void check_beta_scores(uint32_t cpu)
 {
-    source from = {5};
+    dice from = {5};
     for (size_t n = 1; n <= LARGEST_SMALL; n++)
         for (uint32_t kind = 0; kind < SHAPE_KINDS; kind++)
             compare_beta(&from, cpu, n, kind);
@@ -160,14 +160,14 @@ void check_beta_scores(uint32_t cpu)
         compare_beta(&from, cpu, LARGE, i % SHAPE_KINDS);
 }
 
-static void compare_directions(source *from, uint32_t cpu, uint64_t first, size_t n, uint32_t dim)
+static void compare_directions(dice *from, uint32_t cpu, uint64_t first, size_t n, uint32_t dim)
 {
     double *theta = guarded(dim, sizeof *theta);
     void *x[2], *product[2];
     oltr_rng rng = generator(from);
     describe("rows %zu, features %u", n, dim);
     for (uint32_t j = 0; j < dim; j++)
-        theta[j] = 2 * next_unit(from) - 1;
+        theta[j] = 2 * unit(from) - 1;
     guarded_pair(x, n * dim, sizeof(float), NULL);
     guarded_pair(product, n, sizeof(double), NULL);
     cube_directions_plain(&rng, first, n, dim, theta, x[0], product[0]);
@@ -181,7 +181,7 @@ void check_cube_directions(uint32_t cpu)
 {
     static const size_t rows[] = {1, 2, 5, 31, 32, 33, 70};
     static const uint32_t dims[] = {67, 136, 220, 1000}, beyond[] = {3, 136, 4096};
-    source from = {6};
+    dice from = {6};
     for (size_t r = 0; r < LENGTH(rows); r++) {
         for (uint32_t dim = 1; dim <= 40; dim++)
             compare_directions(&from, cpu, 0, rows[r], dim);

@@ -32,16 +32,15 @@ static size_t factor_doubles(uint32_t dim)
     return dim * ldl_stride(dim) + ceil4(dim);
 }
 
-static bench bench_of(source *from, uint32_t dim, bool strange)
+static bench bench_of(dice *from, uint32_t dim, bool strange)
 {
     const size_t packed = (size_t)dim * (dim + 1) / 2;
-    bench b = {.dim = dim, .stride = dim + next_below(from, 3)};
+    bench b = {.dim = dim, .stride = dim + below(from, 3)};
     describe("features %u, strange %d", dim, strange);
     b.x = guarded(ITEMS * b.stride - (b.stride - dim), sizeof *b.x);
     for (uint32_t i = 1; i < ITEMS; i++) /* row 0 is zero */
         for (uint32_t j = 0; j < dim; j++)
-            b.x[i * b.stride + j] =
-                strange ? strange_float(from) : (float)(2 * next_unit(from) - 1);
+            b.x[i * b.stride + j] = strange ? strange_float(from) : (float)(2 * unit(from) - 1);
     b.y = guarded(MOST_ROWS, sizeof *b.y);
     b.weight = guarded(MOST_ROWS, sizeof *b.weight);
     guarded_pair(b.gram, packed, sizeof(double), NULL);
@@ -61,12 +60,12 @@ static bench bench_of(source *from, uint32_t dim, bool strange)
 }
 
 /* Other rows, rewards and weights for the next call. */
-static void choose_rows(bench *b, source *from, uint32_t n)
+static void choose_rows(bench *b, dice *from, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++) {
-        b->row[k] = b->x + next_below(from, ITEMS) * b->stride;
-        b->y[k] = 4 * next_unit(from) - 2;
-        b->weight[k] = next_below(from, 5) ? 3 * next_unit(from) : 0;
+        b->row[k] = b->x + below(from, ITEMS) * b->stride;
+        b->y[k] = 4 * unit(from) - 2;
+        b->weight[k] = below(from, 5) ? 3 * unit(from) : 0;
     }
 }
 
@@ -76,7 +75,7 @@ static const double *weights(const bench *b, uint32_t n)
 }
 
 /* Both factors learn the same rows, by the twin. */
-static void grow(bench *b, source *from)
+static void grow(bench *b, dice *from)
 {
     choose_rows(b, from, MOST_ROWS);
     for (int v = 0; v < 2; v++)
@@ -96,9 +95,9 @@ static void compare_bench(const bench *b)
 
 /* Runs `step` with ordinary and with strange rows, on a factor of the prior and on one that grew.
  */
-static void on_every_bench(uint32_t cpu, void step(bench *, source *, uint32_t))
+static void on_every_bench(uint32_t cpu, void step(bench *, dice *, uint32_t))
 {
-    source from = {9};
+    dice from = {9};
     for (uint32_t i = 0; i < 2 * N_DIMS; i++) {
         bench b = bench_of(&from, dim_of(i / 2), i % 2);
         step(&b, &from, cpu);
@@ -110,9 +109,9 @@ static void on_every_bench(uint32_t cpu, void step(bench *, source *, uint32_t))
     }
 }
 
-static void factor_step(bench *b, source *from, uint32_t cpu)
+static void factor_step(bench *b, dice *from, uint32_t cpu)
 {
-    const double lift = next_below(from, 2) ? 0 : 1e-3;
+    const double lift = below(from, 2) ? 0 : 1e-3;
     bool made[2];
     made[0] = ldl_factor_plain(&b->factor[0], b->gram[0], b->moment[0], 0.25, lift);
     made[1] = KERNEL_AT(ldl_factor, cpu)(&b->factor[1], b->gram[1], b->moment[1], 0.25, lift);
@@ -126,7 +125,7 @@ void check_ldl_factor(uint32_t cpu)
     on_every_bench(cpu, factor_step);
 }
 
-static void update_step(bench *b, source *from, uint32_t cpu)
+static void update_step(bench *b, dice *from, uint32_t cpu)
 {
     for (uint32_t n = 1; n <= MOST_ROWS; n++) {
         choose_rows(b, from, n);
@@ -140,7 +139,7 @@ void check_ldl_update(uint32_t cpu)
     on_every_bench(cpu, update_step);
 }
 
-static void learn_step(bench *b, source *from, uint32_t cpu)
+static void learn_step(bench *b, dice *from, uint32_t cpu)
 {
     for (uint32_t n = 1; n <= MOST_ROWS; n++) {
         choose_rows(b, from, n);
@@ -155,7 +154,7 @@ void check_ldl_learn(uint32_t cpu)
     on_every_bench(cpu, learn_step);
 }
 
-static void gram_step(bench *b, source *from, uint32_t cpu)
+static void gram_step(bench *b, dice *from, uint32_t cpu)
 {
     for (uint32_t n = 1; n <= MOST_ROWS; n++) {
         choose_rows(b, from, n);
@@ -170,11 +169,11 @@ void check_gram_add(uint32_t cpu)
     on_every_bench(cpu, gram_step);
 }
 
-static void sample_step(bench *b, source *from, uint32_t cpu)
+static void sample_step(bench *b, dice *from, uint32_t cpu)
 {
     float *z = guarded(b->dim, sizeof *z);
     for (uint32_t j = 0; j < b->dim; j++)
-        z[j] = (float)(4 * next_unit(from) - 2);
+        z[j] = (float)(4 * unit(from) - 2);
     for (int with = 0; with < 2; with++) {
         for (int v = 0; v < 2; v++)
             (v ? KERNEL_AT(ldl_sample, cpu) : ldl_sample_plain)(&b->factor[v], 0.3, with ? z : NULL,
@@ -189,7 +188,7 @@ void check_ldl_sample(uint32_t cpu)
 }
 
 /* Into another array, and in place. */
-static void solve_step(bench *b, source *from, uint32_t cpu)
+static void solve_step(bench *b, dice *from, uint32_t cpu)
 {
     (void)from;
     for (int in_place = 0; in_place < 2; in_place++) {
@@ -205,7 +204,7 @@ void check_ldl_solve(uint32_t cpu)
     on_every_bench(cpu, solve_step);
 }
 
-static void quadratic_step(bench *b, source *from, uint32_t cpu)
+static void quadratic_step(bench *b, dice *from, uint32_t cpu)
 {
     (void)from;
     for (uint32_t n = 1; n <= ITEMS; n += n < 6 ? 1 : 4) {
@@ -223,23 +222,23 @@ void check_ldl_quadratic(uint32_t cpu)
 }
 
 /* A feature that may be infinite or NaN in a place known to the caller. */
-static float not_a_number(source *from)
+static float not_a_number(dice *from)
 {
     static const float values[] = {INFINITY, -INFINITY, NAN, -NAN, 1.0000001e6F, -1.0000001e6F};
-    return values[next_below(from, LENGTH(values))];
+    return values[below(from, LENGTH(values))];
 }
 
 /* Rows that end before, at and behind the one that is not finite. */
-static void times_step(bench *b, source *from, uint32_t cpu)
+static void times_step(bench *b, dice *from, uint32_t cpu)
 {
     double *theta = b->theta[0];
-    uint32_t bad = next_below(from, ITEMS);
+    uint32_t bad = below(from, ITEMS);
     for (uint32_t j = 0; j < b->dim; j++)
-        theta[j] = next_below(from, 9) ? 2 * next_unit(from) - 1 : (double)strange_float(from);
+        theta[j] = below(from, 9) ? 2 * unit(from) - 1 : (double)strange_float(from);
     memcpy(b->theta[1], theta, b->dim * sizeof *theta);
     for (uint32_t n = 0; n <= ITEMS; n++) {
         if (n == bad)
-            b->x[bad * b->stride + next_below(from, b->dim)] = not_a_number(from);
+            b->x[bad * b->stride + below(from, b->dim)] = not_a_number(from);
         bool twin = rows_times_plain(b->x, b->stride, n, b->dim, theta, b->out[0]);
         same_bool("whether all are finite", twin,
                   KERNEL_AT(rows_times, cpu)(b->x, b->stride, n, b->dim, theta, b->out[1]));
@@ -249,7 +248,7 @@ static void times_step(bench *b, source *from, uint32_t cpu)
 }
 
 /* More rows than the caches hold are read in another order. */
-static void compare_stream(source *from, uint32_t cpu, uint32_t dim, size_t gap)
+static void compare_stream(dice *from, uint32_t cpu, uint32_t dim, size_t gap)
 {
     uint32_t n = LDL_STREAM_FLOATS / dim + 3;
     size_t stride = dim + gap;
@@ -261,7 +260,7 @@ static void compare_stream(source *from, uint32_t cpu, uint32_t dim, size_t gap)
     for (size_t i = 0; i < n * stride; i++)
         x[i] = (float)((i * 2654435761u >> 7) & 0xFFFF) * 0x1p-15F - 1;
     for (uint32_t j = 0; j < dim; j++)
-        theta[j] = 2 * next_unit(from) - 1;
+        theta[j] = 2 * unit(from) - 1;
     for (int bad = 0; bad < 2; bad++) {
         bool twin = rows_times_plain(x, stride, n, dim, theta, out[0]);
         same_bool("whether all are finite", twin,
@@ -274,17 +273,17 @@ static void compare_stream(source *from, uint32_t cpu, uint32_t dim, size_t gap)
 
 void check_rows_times(uint32_t cpu)
 {
-    source from = {10};
+    dice from = {10};
     on_every_bench(cpu, times_step);
     compare_stream(&from, cpu, 136, 0);
     compare_stream(&from, cpu, 29, 2);
     compare_stream(&from, cpu, 510, 40);
 }
 
-static void within_step(bench *b, source *from, uint32_t cpu)
+static void within_step(bench *b, dice *from, uint32_t cpu)
 {
-    uint32_t all[ITEMS], bad = next_below(from, ITEMS);
-    float *at = b->x + bad * b->stride + next_below(from, b->dim);
+    uint32_t all[ITEMS], bad = below(from, ITEMS);
+    float *at = b->x + bad * b->stride + below(from, b->dim);
     for (uint32_t r = 0; r < ITEMS; r++)
         all[r] = ITEMS - 1 - r;
     for (int round = 0; round < 30; round++) {

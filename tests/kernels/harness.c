@@ -117,30 +117,30 @@ void same_bool(const char *what, bool twin, bool version)
         fail_with(what, 0);
 }
 
-oltr_rng generator(source *from)
+oltr_rng generator(dice *from)
 {
-    oltr_rng rng = oltr_rng_make(next_bits(from), 1);
-    return oltr_rng_at(rng, next_below(from, 5), next_bits(from) >> (16 + next_below(from, 48)));
+    oltr_rng rng = oltr_rng_make(roll(from), 1);
+    return oltr_rng_at(rng, below(from, 5), roll(from) >> (16 + below(from, 48)));
 }
 
-float strange_float(source *from)
+float strange_float(dice *from)
 {
     static const float strange[] = {0,       -0.0f,    1,      -1,      1e30f,    -1e30f,
                                     1e-30f,  1e-6f,    1e-42f, -1e-45f, 3,        16777216,
                                     FLT_MAX, -FLT_MAX, 1e6f,   FLT_MIN, -FLT_MIN, FLT_TRUE_MIN};
-    return strange[next_below(from, LENGTH(strange))];
+    return strange[below(from, LENGTH(strange))];
 }
 
-size_t random_subset(source *from, uint32_t *item, size_t n)
+size_t random_subset(dice *from, uint32_t *item, size_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         item[i] = i;
     for (uint32_t i = (uint32_t)n - 1; i > 0; i--) {
-        uint32_t j = next_below(from, i + 1), swap = item[i];
+        uint32_t j = below(from, i + 1), swap = item[i];
         item[i] = item[j];
         item[j] = swap;
     }
-    return 1 + next_below(from, (uint32_t)n);
+    return 1 + below(from, (uint32_t)n);
 }
 
 static const struct row {

@@ -9,7 +9,7 @@
 #ifndef OLTR_TESTS_KERNELS_HARNESS_H
 #define OLTR_TESTS_KERNELS_HARNESS_H
 
-#include "unit.h"
+#include "support/unit.h"
 #include "engine/kernels/table.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -34,10 +34,10 @@ void same_floats(const char *what, const float *twin, const float *version, size
 void same_doubles(const char *what, const double *twin, const double *version, size_t n);
 void same_bool(const char *what, bool twin, bool version);
 
-oltr_rng generator(source *from);
-float strange_float(source *from); /* zeros, denormals, the largest; no NaN or infinity */
+oltr_rng generator(dice *from);
+float strange_float(dice *from); /* zeros, denormals, the largest; no NaN or infinity */
 
 /* A random subset of 0..n-1 in random order; returns its size, at least 1. */
-size_t random_subset(source *from, uint32_t *item, size_t n);
+size_t random_subset(dice *from, uint32_t *item, size_t n);
 
 #endif

@@ -3,16 +3,16 @@
 
 enum { ROWS = 67, FEATURES = 70 };
 
-static double spread(source *from, double scale)
+static double spread(dice *from, double scale)
 {
-    return scale * (2 * next_unit(from) - 1) * (next_unit(from) < 0.1 ? 30 : 1);
+    return scale * (2 * unit(from) - 1) * (unit(from) < 0.1 ? 30 : 1);
 }
 
 void check_logistic_residuals(uint32_t cpu)
 {
     static const double strange[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 708, -708, 709, 5e-324};
     static const double scale[] = {1, 100, 1e200};
-    source from = {11};
+    dice from = {11};
     for (uint32_t n = 0; n <= ROWS; n++)
         for (uint32_t kind = 0; kind < 4; kind++) {
             size_t room = residuals_padded(n);
@@ -21,10 +21,10 @@ void check_logistic_residuals(uint32_t cpu)
             void *residual[2], *curvature[2];
             describe("rows %u, kind %u", n, kind);
             for (size_t i = 0; i < room; i++) {
-                z[i] = kind < 3 ? spread(&from, scale[kind])
-                                : strange[next_below(&from, LENGTH(strange))];
-                examined[i] = next_below(&from, 1000);
-                clicked[i] = floor(examined[i] * next_unit(&from));
+                z[i] =
+                    kind < 3 ? spread(&from, scale[kind]) : strange[below(&from, LENGTH(strange))];
+                examined[i] = below(&from, 1000);
+                clicked[i] = floor(examined[i] * unit(&from));
             }
             guarded_pair(residual, room, sizeof *z, NULL);
             guarded_pair(curvature, room, sizeof *z, NULL);
@@ -42,9 +42,9 @@ void check_logistic_residuals(uint32_t cpu)
 
 void check_linear_terms(uint32_t cpu)
 {
-    source from = {12};
+    dice from = {12};
     for (uint32_t dim = 1; dim <= FEATURES; dim++)
-        for (uint32_t n = 0; n <= 40; n += 1 + next_below(&from, 3)) {
+        for (uint32_t n = 0; n <= 40; n += 1 + below(&from, 3)) {
             float *x = guarded((size_t)n * dim, sizeof *x);
             double *c = guarded(n, sizeof *c), *start = guarded(dim, sizeof *start);
             void *out[2];
@@ -67,15 +67,15 @@ void check_linear_terms(uint32_t cpu)
  */
 void check_weights_near(uint32_t cpu)
 {
-    source from = {13};
+    dice from = {13};
     for (uint32_t n = 0; n <= ROWS; n++) {
         double *now = guarded(n, sizeof *now), *then = guarded(n, sizeof *now),
                *share = guarded(n, sizeof *now);
         describe("weights %u", n);
         for (uint32_t i = 0; i < n; i++) {
-            then[i] = 1000 * next_unit(&from);
-            now[i] = then[i] * (1 + 0.1 * next_unit(&from));
-            share[i] = 1e-6 * next_unit(&from);
+            then[i] = 1000 * unit(&from);
+            now[i] = then[i] * (1 + 0.1 * unit(&from));
+            share[i] = 1e-6 * unit(&from);
         }
         for (uint32_t round = 0; n > 0 && round < 3 * n; round++) {
             uint32_t i = round % n;
@@ -95,7 +95,7 @@ void check_weights_near(uint32_t cpu)
 
 void check_subtract_product(uint32_t cpu)
 {
-    source from = {14};
+    dice from = {14};
     for (uint32_t dim = 1; dim <= FEATURES; dim++)
         for (int strange = 0; strange < 2; strange++) {
             const size_t packed = (size_t)dim * (dim + 1) / 2;

@@ -10,32 +10,32 @@ enum { LARGE = 10000, LARGEST_SMALL = 300 };
  * sign with something above and below. */
 enum { DISTINCT, TWO_VALUES, ALL_EQUAL, ALL_INFINITE, STRANGE, ZEROS, SCORE_KINDS };
 
-static double random_score(source *from, uint32_t kind)
+static double random_score(dice *from, uint32_t kind)
 {
     static const double zeros[] = {0.0, -0.0, 0.0, -0.0, FLT_TRUE_MIN, -FLT_TRUE_MIN};
     switch (kind) {
     case DISTINCT:
-        return 2 * next_unit(from) - 1;
+        return 2 * unit(from) - 1;
     case TWO_VALUES:
-        return next_below(from, 2) ? 0.25 : 0.75;
+        return below(from, 2) ? 0.25 : 0.75;
     case ALL_EQUAL:
         return -3;
     case ALL_INFINITE:
         return (double)INFINITY;
     case ZEROS:
-        return zeros[next_below(from, LENGTH(zeros))];
+        return zeros[below(from, LENGTH(zeros))];
     default:
-        return next_below(from, 12) ? (double)strange_float(from) : (double)INFINITY;
+        return below(from, 12) ? (double)strange_float(from) : (double)INFINITY;
     }
 }
 
 #define DEFINE_COMPARE(type, suffix)                                                               \
-    static void compare_##suffix(source *from, uint32_t cpu, uint32_t kind, size_t n, uint32_t k)  \
+    static void compare_##suffix(dice *from, uint32_t cpu, uint32_t kind, size_t n, uint32_t k)    \
     {                                                                                              \
         type *x = guarded(padded(n), sizeof *x);                                                   \
         void *copy[2], *best[2], *position[2], *score[2];                                          \
         oltr_rng rng = generator(from);                                                            \
-        bool with_score = next_below(from, 4) != 0;                                                \
+        bool with_score = below(from, 4) != 0;                                                     \
         describe("kind %u, n %zu, k %u", kind, n, k);                                              \
         for (size_t i = 0; i < padded(n); i++)                                                     \
             x[i] = i < n ? (type)random_score(from, kind) : -(type)INFINITY;                       \
@@ -53,16 +53,16 @@ static double random_score(source *from, uint32_t kind)
 DEFINE_COMPARE(float, f32)
 DEFINE_COMPARE(double, f64)
 
-static void compare_all(void compare(source *, uint32_t, uint32_t, size_t, uint32_t), uint32_t cpu)
+static void compare_all(void compare(dice *, uint32_t, uint32_t, size_t, uint32_t), uint32_t cpu)
 {
     static const uint32_t many[] = {1, 2, 10, 100, 5000, LARGE - 1, LARGE};
-    source from = {7};
+    dice from = {7};
     for (uint32_t kind = 0; kind < SCORE_KINDS; kind++) {
         for (uint32_t n = 1; n <= 70; n++)
             for (uint32_t k = 1; k <= n; k++)
                 compare(&from, cpu, kind, n, k);
         for (uint32_t n = 71; n <= LARGEST_SMALL; n++) {
-            compare(&from, cpu, kind, n, 1 + next_below(&from, n));
+            compare(&from, cpu, kind, n, 1 + below(&from, n));
             compare(&from, cpu, kind, n, n);
         }
         for (size_t i = 0; i < LENGTH(many); i++)
@@ -82,24 +82,24 @@ void check_topk_f64(uint32_t cpu)
 }
 
 /* Scores whose order is in their last bits, or of either sign, or equal. */
-static float random_mean(source *from, uint32_t kind)
+static float random_mean(dice *from, uint32_t kind)
 {
     switch (kind) {
     case 0:
-        return (float)next_unit(from);
+        return (float)unit(from);
     case 1:
-        return 1 + (float)next_below(from, 200) * FLT_EPSILON;
+        return 1 + (float)below(from, 200) * FLT_EPSILON;
     case 2:
         return (float)random_score(from, ZEROS);
     case 3:
-        return next_below(from, 8) ? -1 - (float)next_unit(from) : (float)next_unit(from);
+        return below(from, 8) ? -1 - (float)unit(from) : (float)unit(from);
     default:
         return (float)random_score(from, TWO_VALUES);
     }
 }
 
 /* Whether the kernel decided; then its list must be that of the scores, else nothing is written. */
-static bool decides(source *from, uint32_t cpu, uint32_t kind, size_t n, uint32_t k)
+static bool decides(dice *from, uint32_t cpu, uint32_t kind, size_t n, uint32_t k)
 {
     float z[NORMAL_GROUP], mean[NORMAL_GROUP], sd[NORMAL_GROUP], score[NORMAL_GROUP],
         best[NORMAL_GROUP];
@@ -109,7 +109,7 @@ static bool decides(source *from, uint32_t cpu, uint32_t kind, size_t n, uint32_
     standard_normals_plain(&rng, NORMAL_GROUP, z);
     for (size_t i = 0; i < NORMAL_GROUP; i++) {
         mean[i] = i < n ? random_mean(from, kind) : -INFINITY;
-        sd[i] = i < n && kind == 0 ? (float)next_unit(from) : 0;
+        sd[i] = i < n && kind == 0 ? (float)unit(from) : 0;
         score[i] = fmaf(sd[i], z[i], mean[i]);
     }
     bool decided = KERNEL_AT(topk_gauss, cpu)(z, mean, sd, k, found);
@@ -124,12 +124,12 @@ static bool decides(source *from, uint32_t cpu, uint32_t kind, size_t n, uint32_
 void check_topk_gauss(uint32_t cpu)
 {
     enum { KINDS = 5, ROUNDS = 4000 };
-    source from = {8};
+    dice from = {8};
     for (uint32_t kind = 0; kind < KINDS; kind++)
         for (uint32_t k = 1; k <= 3; k++) {
             uint32_t decided = 0;
             for (uint32_t round = 0; round < ROUNDS; round++)
-                decided += decides(&from, cpu, kind, kind ? k + next_below(&from, 33 - k) : 30, k);
+                decided += decides(&from, cpu, kind, kind ? k + below(&from, 33 - k) : 30, k);
             same_bool("that ordinary lists are decided", true,
                       kind || decided >= ROUNDS * 99 / 100);
             same_bool("that ties are not decided", true, kind != 4 || decided <= ROUNDS / 4);

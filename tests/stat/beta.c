@@ -8,9 +8,9 @@
  */
 #include <stdio.h>
 
-#include "stat.h"
-#include "oracle.h"
-#include "shapes.h"
+#include "support/stat.h"
+#include "support/oracle.h"
+#include "support/shapes.h"
 #include "engine/kernels/philox.h"
 
 enum { N = 1 << 16, ITEMS = 1 << 12 }; /* N times EFFORT draws */

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "stat.h"
+#include "support/stat.h"
 #include <oltr/oltr.h>
 
 enum { N = 1 << 16 }; /* times EFFORT */

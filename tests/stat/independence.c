@@ -5,8 +5,8 @@
  * (signs and sizes) and products of their squares (sizes alone: two normals of one radius would
  * show there).  Fixed seeds; false alarms: see stat.h.
  */
-#include "stat.h"
-#include "shapes.h"
+#include "support/stat.h"
+#include "support/shapes.h"
 #include "engine/kernels/float_math.h"
 
 enum { WIDTH = 64, ROUNDS = 1 << 13, DRAWS = 1 << 16 }; /* ROUNDS and DRAWS times EFFORT */

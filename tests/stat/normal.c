@@ -4,7 +4,7 @@
  * Thompson sampling explores by its tails, so those are counted out to five standard deviations.
  * Fixed seeds; false alarms: see stat.h.
  */
-#include "stat.h"
+#include "support/stat.h"
 #include "engine/kernels/float_math.h"
 #include "engine/kernels/philox.h"
 #include "engine/rng/sample.h"

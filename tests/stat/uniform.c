@@ -4,7 +4,7 @@
  * A remainder instead of a multiplication, or a lost low bit, would bias every choice among n by a
  * little.  Fixed seeds; false alarms: see stat.h.
  */
-#include "stat.h"
+#include "support/stat.h"
 #include "engine/kernels/philox.h"
 
 enum { N = 1 << 17 }; /* times EFFORT */
