@@ -1,7 +1,7 @@
 /* cpu.c - the CPU mask: its names, its limits, and that it can change while other threads rank. */
 #include <pthread.h>
 
-#include "unit.h"
+#include "support/unit.h"
 #include "engine/rng/sample.h"
 
 static void names_are_those_of_the_environment_variable(void **state)
