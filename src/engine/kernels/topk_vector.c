@@ -317,7 +317,7 @@ LANES_INLINE bool by_sorting64(const double *x, uint32_t k, uint32_t *position, 
 
 /* Up to here plain C is faster by up to 45 %: a score that is struck out is a short store, and a
  * long load that covers it has to wait until it is in the cache. */
-enum { PLAIN_SCORES = 128, COUNTING_K = 16 /* beyond, too many scores reach the bar */ };
+enum { PLAIN_SCORES = 64, COUNTING_K = 16 /* beyond, too many scores reach the bar */ };
 
 LANES_TARGET void VERSION(topk_f64)(double *x, size_t n, uint32_t k, const oltr_rng *rng,
                                     double *best, uint32_t *position, double *score)
