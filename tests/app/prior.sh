@@ -98,7 +98,7 @@ expect 2 'empty.txt' "$OLTR" prior train --train empty.txt --vali vali.txt --tes
 [ ! -e x.csv ] || fail "a failed training left scores"
 expect 2 'prior check needs --scores FILE' "$OLTR" prior check --data test.txt.gz
 expect 2 'prior check needs --data FILE' "$OLTR" prior check --scores a.csv
-expect 2 'no-such.csv: cannot open it' "$OLTR" prior check --data test.txt.gz --scores no-such.csv
+expect 2 'no-such.csv: cannot be opened' "$OLTR" prior check --data test.txt.gz --scores no-such.csv
 head -5 a.csv >short.csv
 expect 2 'documents have no score' "$OLTR" prior check --data test.txt.gz --scores short.csv
 sed '3s/,0\.[0-9e-]*$/,1.5/' a.csv >beyond.csv
