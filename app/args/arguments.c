@@ -169,7 +169,7 @@ static int check_operands(const struct arguments *arguments)
     if (arguments->n_operands < verb->fewest)
         return missing_operand(arguments);
     if (arguments->n_operands > verb->most)
-        return complain(EXIT_USAGE, "`%s` is one word too many; usage: oltr %s%s%s",
+        return complain(EXIT_USAGE, "unexpected argument `%s`; usage: oltr %s%s%s",
                         quote_input(arguments->operand[verb->most], word), verb->name,
                         *verb->operands != '\0' ? " " : "", verb->operands);
     for (uint32_t i = 0; i < arguments->n_operands; i++)

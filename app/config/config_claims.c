@@ -95,7 +95,7 @@ static bool read_untold(const struct reader *reader, const struct node *map,
 {
     for (const struct node *entry = map->first; entry; entry = entry->next)
         if (entry != untold && strcmp(entry->key->text, "of") != 0)
-            return read_bad(reader, entry->key, "beside `untold` only `of` makes sense");
+            return read_bad(reader, entry->key, "only `of` may be given with `untold`");
     test->relation = CLAIM_UNDECIDABLE;
     return read_line(reader, untold, &test->reason);
 }

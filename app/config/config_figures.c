@@ -18,7 +18,7 @@ static bool read_file(const struct reader *reader, const struct node *map,
     if (!figure_name_is_good(*out))
         return read_bad(reader, node, "a figure cannot be called `%s`; %s", quote_input(*out, name),
                         file_name_is_plain(*out)
-                            ? "a file of that name holds something else"
+                            ? "another file of the folder has that name"
                             : "take letters, digits, `-`, `_` and `.`, no folder and no ending");
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(earlier[i].file, *out) == 0)

@@ -1,4 +1,4 @@
-/* tree_json.c - see tree_json.h. */
+/* tree_json.c - writes the document of an experiment as JSON; see tree_json.h. */
 #include "app/config/tree_json.h"
 
 #include "engine/base/text.h"

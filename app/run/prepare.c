@@ -44,7 +44,7 @@ static oltr_status attractions_of(const oltr_data_plan *plan, const struct split
     *largest = plan->largest_grade > 0 ? plan->largest_grade : splits->largest_grade;
     if (*largest == 0)
         return set_error(error, OLTR_EVALUE,
-                         "every document of the data has the grade 0: there is nothing to find");
+                         "every document of the data has the grade 0: none is relevant");
     for (uint32_t g = 0; g < GRADES; g++)
         of_grade[g] = 0;
     for (uint32_t g = 0; status == OLTR_OK && g <= splits->largest_grade; g++)

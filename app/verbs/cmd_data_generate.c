@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const struct option data_generate_options[] = {
@@ -19,6 +20,7 @@ const struct option data_generate_options[] = {
      "the real sets"},
     {'s', "seed", "N", NULL, "the seed of all random numbers (default: 1)"},
     {0, "split", "NAME", NULL, "write only train, vali or test"},
+    {0, "force", NULL, NULL, "replace files that exist already"},
     {'q', "quiet", NULL, NULL, "only errors"},
     {0, NULL, NULL, NULL, NULL},
 };
@@ -29,7 +31,7 @@ struct request {
     const char *shape, *folder, *only;
     uint32_t queries;
     uint64_t seed;
-    bool quiet, terminal;
+    bool quiet, force, terminal;
 };
 
 static const struct split {
@@ -48,6 +50,7 @@ static int read_request(const struct arguments *arguments, struct request *r)
                           .queries = 300,
                           .seed = 1,
                           .quiet = arguments_has(arguments, "quiet"),
+                          .force = arguments_has(arguments, "force"),
                           .terminal = isatty(STDERR_FILENO) == 1};
     int code = value_whole32(arguments, "queries", 1, MOST_QUERIES, &r->queries);
     return code == EXIT_OK ? value_whole(arguments, "seed", 0, UINT64_MAX, &r->seed) : code;
@@ -114,16 +117,36 @@ static int write_split(const struct request *r, const char *split, uint32_t quer
     return EXIT_OK;
 }
 
-static int write_split_in_folder(const struct request *r, const struct split *split)
+static int write_all_of(const struct request *r, const struct split *split, const char *path)
 {
-    char name[16];
-    snprintf(name, sizeof name, "%s.txt", split->name);
-    char *path = file_join(r->folder, name);
-    if (!path)
-        return complain_no_memory();
-    uint32_t queries = (r->queries + split->part - 1) / split->part;
-    int code = write_split(r, split->name, queries, path);
-    free(path);
+    return write_split(r, split->name, (r->queries + split->part - 1) / split->part, path);
+}
+
+/* A set that someone has made or downloaded is not lost to a repeated command. */
+static int refuse_existing(const struct request *r, const struct split *split, const char *path)
+{
+    struct stat status;
+    (void)split;
+    if (r->force || stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return EXIT_OK;
+    return complain(EXIT_USAGE,
+                    "%s exists already; give --force to replace it, or -o for another folder",
+                    path);
+}
+
+static int on_each_split(const struct request *r,
+                         int (*act)(const struct request *, const struct split *, const char *path))
+{
+    int code = EXIT_OK;
+    for (uint32_t i = 0; code == EXIT_OK && i < N_SPLITS; i++) {
+        if (r->only && strcmp(r->only, splits[i].name) != 0)
+            continue;
+        char name[16];
+        snprintf(name, sizeof name, "%s.txt", splits[i].name);
+        char *path = file_join(r->folder, name);
+        code = path ? act(r, &splits[i], path) : complain_no_memory();
+        free(path);
+    }
     return code;
 }
 
@@ -133,10 +156,8 @@ int cmd_data_generate(const struct arguments *arguments)
     oltr_error error = {OLTR_OK, ""};
     int code = read_request(arguments, &r);
     code = code == EXIT_OK ? check_names(&r) : code;
+    code = code == EXIT_OK ? on_each_split(&r, refuse_existing) : code;
     if (code == EXIT_OK && file_make_folder(r.folder, &error) != OLTR_OK)
         code = complain_failed(&error);
-    for (uint32_t i = 0; code == EXIT_OK && i < N_SPLITS; i++)
-        if (!r.only || strcmp(r.only, splits[i].name) == 0)
-            code = write_split_in_folder(&r, &splits[i]);
-    return code;
+    return code == EXIT_OK ? on_each_split(&r, write_all_of) : code;
 }

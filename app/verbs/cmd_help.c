@@ -44,8 +44,8 @@ int cmd_help(const struct arguments *arguments)
         return EXIT_USAGE;
     if (used < arguments->n_operands) {
         char word[QUOTE_SIZE];
-        return complain(EXIT_USAGE, "%s has no commands of its own, so none is called `%s`",
-                        verb->name, quote_input(arguments->operand[used], word));
+        return complain(EXIT_USAGE, "%s has no command `%s` below it", verb->name,
+                        quote_input(arguments->operand[used], word));
     }
     help_verb(stdout, verb);
     return EXIT_OK;

@@ -277,11 +277,10 @@ static oltr_status learn(training *t)
             return set_error(t->error, OLTR_EINTERRUPTED, "stopped before the scorer was trained");
         double ndcg = validate(t);
         if (ndcg < 0)
-            return set_error(
-                t->error, OLTR_EVALUE,
-                "the training runs away: after %u epochs the scores are no finite numbers; "
-                "lower the rate or the decay",
-                epoch);
+            return set_error(t->error, OLTR_EVALUE,
+                             "training diverged: after %u epochs the scores are not finite; lower "
+                             "the rate or the decay",
+                             epoch);
         if (ndcg > t->r->ndcg) {
             t->r->ndcg = ndcg;
             t->r->epoch = epoch;

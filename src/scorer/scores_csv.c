@@ -109,7 +109,7 @@ static char *next_field(csv *c)
     bool quoted = *field == '"';
     char *end = quoted ? unquote(++field) : field + strcspn(field, ",");
     if (!end) {
-        broken(c, "a quote that is not closed, or is followed by something else than a comma");
+        broken(c, "a quote is not closed, or no comma follows it");
         return NULL;
     }
     c->next = *end == ',' ? end + 1 : NULL;
@@ -228,7 +228,7 @@ static oltr_status read_place(reading *r, uint32_t *row)
     if (r->line_of[*row] > 0)
         return set_error(c->error, OLTR_EVALUE,
                          "%s:%" PRIu64 ": document %" PRIu64 " of query %" PRIu64
-                         " comes a second time; it was given in line %" PRIu64,
+                         " is given twice; first in line %" PRIu64,
                          c->name, c->line, document, id, r->line_of[*row]);
     return OLTR_OK;
 }
@@ -329,7 +329,7 @@ oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, score
         .csv = {.name = is_stdin ? "stdin" : path, .error = error}, .dataset = dataset, .out = out};
     r.csv.stream = is_stdin ? stdin : fopen(path, "rb");
     if (!r.csv.stream)
-        return set_error(error, OLTR_EIO, "%s: cannot open it: %s", path, strerror(errno));
+        return set_error(error, OLTR_EIO, "%s: cannot be opened: %s", path, strerror(errno));
     oltr_status status = read_all(&r);
     if (!is_stdin)
         fclose(r.csv.stream);

@@ -54,7 +54,7 @@ bad '`factor` does not belong to `close`' <<<'  - {says: x, tests: [{close: [GTS
 bad '`at` names a swept value' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], at: 3}]}'
 bad '`against` needs a `sweep`' <<<'  - {says: x, tests: [{less: [GTS], against: 3}]}'
 bad '`measure` belongs to experiments of kind concentration' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], measure: sd}]}'
-bad 'beside `untold` only `of` makes sense' <<<'  - {says: x, tests: [{untold: y, round: 3}]}'
+bad 'only `of` may be given with `untold`' <<<'  - {says: x, tests: [{untold: y, round: 3}]}'
 bad 'factor: must be' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], factor: -1}]}'
 bad 'this name is in the list twice' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta, GTS, GTS, GTS, GTS, GTS]}]}'
 bad 'says: is longer than 1000 bytes' < <(printf '  - {says: '; printf 'x%.0s' {1..1100}; echo '}')

@@ -34,7 +34,7 @@ bad 'bad.yaml:2:1: line 2 uses a tab; YAML indents with spaces' <<<$'world:\n\tk
 bad 'an experiment is a map of keys' <<<'- 1'
 bad 'an experiment is a map of keys' <<<'hello'
 bad 'bad.yaml:2:1: a second document begins here' <<<$'rounds: 1\n---\nrounds: 2'
-bad 'bad.yaml:2:1: `rounds` is here a second time (first in line 1)' <<<$'rounds: 1\nrounds: 2'
+bad 'bad.yaml:2:1: `rounds` is given twice (first in line 1)' <<<$'rounds: 1\nrounds: 2'
 bad 'aliases (*name) are not supported' <<<$'rounds: &r 1\nslots: *r'
 bad 'merge keys (<<) are not supported' <<<$'world:\n  <<: {kind: beta}'
 bad 'tags (!name) are not supported' <<<'rounds: !!int 3'
@@ -52,7 +52,7 @@ change 'is longer than 120 bytes' "s/A small one/$(printf 'x%.0s' {1..200})/"
 # --- keys
 change 'bad.yaml:3:1: ronds: unknown key in the experiment; did you mean `rounds`?' 's/^rounds/ronds/'
 change 'bad.yaml:9:3: world.itmes: unknown key in world; did you mean `items`?' 's/items/itmes/'
-change 'qqqqqqqqq: unknown key in the experiment; known are title, kind, seed' 's/^rounds/qqqqqqqqq/'
+change 'qqqqqqqqq: unknown key in the experiment; the keys are title, kind, seed' 's/^rounds/qqqqqqqqq/'
 for key in rounds slots replications world policies; do
     without "$key"
 done
@@ -182,7 +182,7 @@ figure '{title: x}' | bad '`file` is missing'
 figure '3' | bad 'figures[0]: must be a map'
 figure '{file: a/b}' | bad 'a figure cannot be called `a/b`; take letters'
 figure '{file: ../b}' | bad 'a figure cannot be called'
-figure '{file: results}' | bad 'a file of that name holds something else'
+figure '{file: results}' | bad 'another file of the folder has that name'
 figure '{file: a}, {file: a}' | bad 'two figures are called `a`'
 figure '{file: a, polices: [GTS]}' | bad 'did you mean `policies`?'
 figure '{file: a, policies: [GTZ]}' | bad 'no policy of this experiment is called `GTZ`; did you mean `GTS`?'

@@ -17,6 +17,10 @@ expect 0 "" "$OLTR" data generate web30k -o few --queries 4 -s 5 --split train
 head -c "$(stat -c %s few/train.txt)" web/train.txt | cmp -s - few/train.txt || fail "fewer queries are not the first of more"
 expect 0 "" "$OLTR" data generate web30k -o other --queries 4 -s 6 --split train
 cmp -s few/train.txt other/train.txt && fail "another seed gave the same bytes"
+expect 2 'web/train.txt exists already; give --force' "$OLTR" data generate web30k -o web --queries 1
+expect 2 'web/test.txt exists already' "$OLTR" data generate web30k -o web --queries 1 --split test
+cmp -s web/train.txt again/train.txt || fail "a refused command changed a file"
+expect 0 "" "$OLTR" data generate web30k -o few --queries 5 -s 5 --split train --force --quiet
 expect 0 "istella/train.txt: 2 queries" "$OLTR" data generate istella --queries 2 --split train
 there istella/train.txt
 

@@ -52,7 +52,7 @@ grep -q 'Another name' a/three.svg || fail "an edited manifest is not read"
 expect 2 'nowhere: cannot be opened: No such file' "$OLTR" plot nowhere
 mkdir b
 cp a/manifest.json b/
-expect 2 'b/results.csv: cannot open it' "$OLTR" plot b
+expect 2 'b/results.csv: cannot be opened' "$OLTR" plot b
 echo 'a,b' >b/results.csv
 expect 2 'line 1 is not the heading' "$OLTR" plot b
 sed '5s/,[0-9.]*,/,x,/' a/results.csv >b/results.csv

@@ -64,7 +64,7 @@ expect 2 '--rounds x: must be a whole number' "$OLTR" run small.yaml --rounds x
 expect 2 'this key has no keys below it' "$OLTR" run small.yaml --set rounds.x=1
 expect 2 'ends in a dot or is empty' "$OLTR" run small.yaml --set world.=1
 expect 2 'UTF-8' "$OLTR" run small.yaml --set $'title=\377'
-expect 2 '--rounds 5: checkpoint 10 is beyond the last round, 5; shorten the list or say --checkpoints 20' \
+expect 2 '--rounds 5: checkpoint 10 is beyond the last round, 5; shorten the list or use --checkpoints 20' \
     "$OLTR" run s4/experiment.yaml --rounds 5
 
 # an override that contradicts the file is blamed itself, not the line that it contradicts

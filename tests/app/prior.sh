@@ -50,7 +50,7 @@ ln -s /dev/null hole # a device is written into, and not replaced by a file
 expect 0 '' "$OLTR" prior train $files -o hole --models 1 --epochs 1 -q
 [ "$(readlink hole)" = /dev/null ] && [ ! -e hole.json ] || fail "a file took the place of a device, or lies beside it"
 
-expect 2 'the training runs away' "$OLTR" prior train $files -o away.csv --models 2 --rate 1 --decay 100 -q
+expect 2 'training diverged' "$OLTR" prior train $files -o away.csv --models 2 --rate 1 --decay 100 -q
 [ ! -e away.csv ] || fail "scores of no use were written"
 
 # checking
@@ -98,7 +98,7 @@ expect 2 'empty.txt' "$OLTR" prior train --train empty.txt --vali vali.txt --tes
 [ ! -e x.csv ] || fail "a failed training left scores"
 expect 2 'prior check needs --scores FILE' "$OLTR" prior check --data test.txt.gz
 expect 2 'prior check needs --data FILE' "$OLTR" prior check --scores a.csv
-expect 2 'no-such.csv: cannot open it' "$OLTR" prior check --data test.txt.gz --scores no-such.csv
+expect 2 'no-such.csv: cannot be opened' "$OLTR" prior check --data test.txt.gz --scores no-such.csv
 head -5 a.csv >short.csv
 expect 2 'documents have no score' "$OLTR" prior check --data test.txt.gz --scores short.csv
 sed '3s/,0\.[0-9e-]*$/,1.5/' a.csv >beyond.csv

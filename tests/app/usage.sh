@@ -34,11 +34,11 @@ expect 0 "instances_per_prior: 1" "$OLTR" help experiment
 expect 2 'no command is called `rum`; did you mean `run`?' "$OLTR" rum
 expect 2 'no command is called `frobnicate`; `oltr help` lists them' "$OLTR" frobnicate
 expect 2 'did you mean `policies`?' "$OLTR" help polices
-expect 2 'run has no commands of its own, so none is called `now`' "$OLTR" help run now
+expect 2 'run has no command `now` below it' "$OLTR" help run now
 expect 2 'run needs FILE' "$OLTR" run
 expect 2 'plot needs DIR' "$OLTR" plot
-expect 2 '`b.yaml` is one word too many; usage: oltr run FILE' "$OLTR" run a.yaml b.yaml
-expect 2 '`now` is one word too many; usage: oltr version' "$OLTR" version now
+expect 2 'unexpected argument `b.yaml`; usage: oltr run FILE' "$OLTR" run a.yaml b.yaml
+expect 2 'unexpected argument `now`; usage: oltr version' "$OLTR" version now
 expect 2 'did you mean `--threads`?' "$OLTR" run x.yaml --treads 2
 expect 2 'did you mean `--rounds`?' "$OLTR" run x.yaml --round=2
 expect 2 'run has no option `-x`' "$OLTR" run x.yaml -x
@@ -50,7 +50,7 @@ expect 2 '--threads must be a whole number' "$OLTR" run x.yaml -j -1
 expect 2 '--output needs the name of a folder' "$OLTR" run x.yaml -o ''
 expect 2 '--set needs KEY=VALUE' "$OLTR" run x.yaml --set rounds
 expect 2 '--set needs KEY=VALUE' "$OLTR" run x.yaml --set =3
-expect 2 'no-such.yaml: cannot open it: No such file' "$OLTR" run no-such.yaml
+expect 2 'no-such.yaml: cannot be opened: No such file' "$OLTR" run no-such.yaml
 mkdir folder
 expect 2 'folder is a folder; give the experiment file' "$OLTR" run folder
 expect 2 'no policy is called `gst`; did you mean `gts`?' "$OLTR" policies gst

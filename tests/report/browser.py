@@ -158,7 +158,7 @@ class Reader:
     def hostile_words(self):
         """Markup in a title, a label, a caption, a claim is shown letter by letter (browser.sh has the file)."""
         words = self.chrome.js("document.querySelector('#hostile').innerText")
-        for shown in ("</script><script>obeyed = 1</script>", "<!-- <script> \u2028 title", "<img src=x onerror='obeyed = 1'>", "<b>bold</b> & \"quoted\""):
+        for shown in ("</script><script>obeyed = 1</script>", "<!-- <script> \u2028 title", "<img src=x onerror='obeyed = 1'>", "<b>bold</b> & \"quoted\"", "<b>4</b>"):
             self.expect(shown in words, f"not shown: {shown}")
         self.expect(self.chrome.js("typeof obeyed") == "undefined", "words of a file were obeyed")
         self.expect(self.chrome.js("document.querySelectorAll('#hostile :is(b:not(.reading), i, img:not(.still), script)').length") == 0, "words of a file became elements")
@@ -190,8 +190,8 @@ def read(reader, report):
     chrome.picture(reader.pictures / "light-top.png")
     reader.document(report)
     reader.order(["noncontextual", "misspecification", "concentration", "hostile"])
-    reader.hostile_words()
     reader.every_figure_is_live()
+    reader.hostile_words()
     reader.hover()
     reader.legend()
     reader.zoom_and_keys()

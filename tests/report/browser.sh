@@ -27,6 +27,8 @@ claims:
   - {figure: one, says: "<img src=x onerror='obeyed = 1'>", tests: [{of: "<i>x</i>", untold: "</ul></section>"}]}
 YAML
 "$oltr" run hostile.yaml -q -o tour/hostile
+sed -i "s/^4,/<b>4<\/b>,/" tour/hostile/results.csv tour/hostile/pairs.csv # a folder that somebody has changed
+sed -i "s/\"sweep\": \"4\"/\"sweep\": \"<b>4<\/b>\"/; s/\"sweep_key\": \"slots\"/\"sweep_key\": \"<img src=x onerror='obeyed = 1'>\"/" tour/hostile/manifest.json
 "$oltr" report tour >/dev/null
 "$3" "$here/check.py" tour
 exec "$3" "$here/browser.py" tour pictures

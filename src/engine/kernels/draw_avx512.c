@@ -1,7 +1,7 @@
 /* draw_avx512.c - the normals of all items, 32 at a time.  The same operations in the same order
  * as draw_plain.c and float_math.h, so the same bits; tests/kernels/draws.c compares them.
  *
- * Eight counters fill the 64-bit halves of one vector as the 32x32->64 multiplication wants them;
+ * Eight counters fill the 64-bit halves of one vector as the 32x32->64 multiplication needs them;
  * Box and Muller then take the 16 pairs of words at once.
  */
 #include "engine/kernels/table.h"

@@ -225,7 +225,7 @@ LANES_INLINE w8 xor3(w8 x, w8 y, w8 z)
 }
 
 /* The words of philox8() of 24 positions.  A word of eight counters is one vector, so that three
- * sets fit the registers; while one set waits for its multiplications, the others go on. */
+ * sets fit the registers; the multiplications of the three sets overlap. */
 LANES_INLINE void philox24(const many_counters *c, w8 position, words8 w[SETS])
 {
     for (int s = 0; s < SETS; s++) { /* the first two rounds */

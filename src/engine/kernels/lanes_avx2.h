@@ -18,6 +18,23 @@ typedef __m256d d4;
 typedef __m128 f4;
 typedef __m128d d1; /* one double: compilers convert a plain one back and forth */
 
+/* An operation of one, two or three vectors. */
+#define LANES_1(type, name, op)                                                                    \
+    LANES_INLINE type name(type x)                                                                 \
+    {                                                                                              \
+        return op(x);                                                                              \
+    }
+#define LANES_2(result, type, name, op)                                                            \
+    LANES_INLINE result name(type a, type b)                                                       \
+    {                                                                                              \
+        return op(a, b);                                                                           \
+    }
+#define LANES_3(type, name, op)                                                                    \
+    LANES_INLINE type name(type a, type b, type c)                                                 \
+    {                                                                                              \
+        return op(a, b, c);                                                                        \
+    }
+
 /* ---- words */
 
 LANES_INLINE w8 w8_all(uint32_t x)
@@ -40,30 +57,11 @@ LANES_INLINE void w8_store(uint32_t *x, w8 v)
     _mm256_storeu_si256((__m256i *)(void *)x, v);
 }
 
-LANES_INLINE w8 w8_add(w8 a, w8 b)
-{
-    return _mm256_add_epi32(a, b);
-}
-
-LANES_INLINE w8 w8_sub(w8 a, w8 b)
-{
-    return _mm256_sub_epi32(a, b);
-}
-
-LANES_INLINE w8 w8_and(w8 a, w8 b)
-{
-    return _mm256_and_si256(a, b);
-}
-
-LANES_INLINE w8 w8_max_signed(w8 a, w8 b)
-{
-    return _mm256_max_epi32(a, b);
-}
-
-LANES_INLINE w8 w8_xor(w8 a, w8 b)
-{
-    return _mm256_xor_si256(a, b);
-}
+LANES_2(w8, w8, w8_add, _mm256_add_epi32)
+LANES_2(w8, w8, w8_sub, _mm256_sub_epi32)
+LANES_2(w8, w8, w8_and, _mm256_and_si256)
+LANES_2(w8, w8, w8_max_signed, _mm256_max_epi32)
+LANES_2(w8, w8, w8_xor, _mm256_xor_si256)
 
 /* Shifts by a constant. */
 #define w8_left(x, n) _mm256_slli_epi32(x, n)
@@ -155,55 +153,21 @@ LANES_INLINE w8 f8_bits(f8 x)
     return _mm256_castps_si256(x);
 }
 
-LANES_INLINE f8 f8_add(f8 a, f8 b)
-{
-    return _mm256_add_ps(a, b);
-}
-
-LANES_INLINE f8 f8_sub(f8 a, f8 b)
-{
-    return _mm256_sub_ps(a, b);
-}
-
-LANES_INLINE f8 f8_mul(f8 a, f8 b)
-{
-    return _mm256_mul_ps(a, b);
-}
-
-LANES_INLINE f8 f8_div(f8 a, f8 b)
-{
-    return _mm256_div_ps(a, b);
-}
-
-LANES_INLINE f8 f8_sqrt(f8 x)
-{
-    return _mm256_sqrt_ps(x);
-}
-
-LANES_INLINE f8 f8_fma(f8 a, f8 b, f8 c) /* a b + c */
-{
-    return _mm256_fmadd_ps(a, b, c);
-}
-
-LANES_INLINE f8 f8_fms(f8 a, f8 b, f8 c) /* a b - c */
-{
-    return _mm256_fmsub_ps(a, b, c);
-}
+LANES_2(f8, f8, f8_add, _mm256_add_ps)
+LANES_2(f8, f8, f8_sub, _mm256_sub_ps)
+LANES_2(f8, f8, f8_mul, _mm256_mul_ps)
+LANES_2(f8, f8, f8_div, _mm256_div_ps)
+LANES_1(f8, f8_sqrt, _mm256_sqrt_ps)
+LANES_3(f8, f8_fma, _mm256_fmadd_ps) /* a b + c */
+LANES_3(f8, f8_fms, _mm256_fmsub_ps) /* a b - c */
 
 LANES_INLINE f8 f8_neg(f8 x)
 {
     return _mm256_xor_ps(x, _mm256_set1_ps(-0.0f));
 }
 
-LANES_INLINE f8 f8_max(f8 a, f8 b)
-{
-    return _mm256_max_ps(a, b);
-}
-
-LANES_INLINE f8 f8_min(f8 a, f8 b)
-{
-    return _mm256_min_ps(a, b);
-}
+LANES_2(f8, f8, f8_max, _mm256_max_ps)
+LANES_2(f8, f8, f8_min, _mm256_min_ps)
 
 LANES_INLINE m8 f8_greater(f8 a, f8 b)
 {
@@ -260,15 +224,8 @@ LANES_INLINE m8 m8_of_signs(w8 x) /* the lanes whose highest bit is set */
     return _mm256_castsi256_ps(x);
 }
 
-LANES_INLINE m8 m8_and(m8 a, m8 b)
-{
-    return _mm256_and_ps(a, b);
-}
-
-LANES_INLINE m8 m8_or(m8 a, m8 b)
-{
-    return _mm256_or_ps(a, b);
-}
+LANES_2(m8, m8, m8_and, _mm256_and_ps)
+LANES_2(m8, m8, m8_or, _mm256_or_ps)
 
 LANES_INLINE f8 f8_select(m8 where, f8 yes, f8 no)
 {
@@ -371,40 +328,13 @@ LANES_INLINE void d4_store_first(double *x, d4 v, size_t n)
         _mm_store_sd(x + 2, _mm256_extractf128_pd(v, 1));
 }
 
-LANES_INLINE d4 d4_add(d4 a, d4 b)
-{
-    return _mm256_add_pd(a, b);
-}
-
-LANES_INLINE d4 d4_fma(d4 a, d4 b, d4 c) /* a b + c */
-{
-    return _mm256_fmadd_pd(a, b, c);
-}
-
-LANES_INLINE d4 d4_sub(d4 a, d4 b)
-{
-    return _mm256_sub_pd(a, b);
-}
-
-LANES_INLINE d4 d4_mul(d4 a, d4 b)
-{
-    return _mm256_mul_pd(a, b);
-}
-
-LANES_INLINE d4 d4_div(d4 a, d4 b)
-{
-    return _mm256_div_pd(a, b);
-}
-
-LANES_INLINE d4 d4_sqrt(d4 x)
-{
-    return _mm256_sqrt_pd(x);
-}
-
-LANES_INLINE d4 d4_fnma(d4 a, d4 b, d4 c) /* c - a b */
-{
-    return _mm256_fnmadd_pd(a, b, c);
-}
+LANES_2(d4, d4, d4_add, _mm256_add_pd)
+LANES_3(d4, d4_fma, _mm256_fmadd_pd) /* a b + c */
+LANES_2(d4, d4, d4_sub, _mm256_sub_pd)
+LANES_2(d4, d4, d4_mul, _mm256_mul_pd)
+LANES_2(d4, d4, d4_div, _mm256_div_pd)
+LANES_1(d4, d4_sqrt, _mm256_sqrt_pd)
+LANES_3(d4, d4_fnma, _mm256_fnmadd_pd) /* c - a b */
 
 LANES_INLINE d4 d4_or(d4 a, d4 b) /* of the bits */
 {
@@ -431,10 +361,7 @@ LANES_INLINE void d1_store(double *x, d1 v)
     _mm_store_sd(x, v);
 }
 
-LANES_INLINE d1 d1_fma(d1 a, d1 b, d1 c)
-{
-    return _mm_fmadd_sd(a, b, c);
-}
+LANES_3(d1, d1_fma, _mm_fmadd_sd)
 
 /* Lane i, a constant, in all four. */
 LANES_INLINE d4 d4_lane(d4 x, int i)
@@ -497,15 +424,8 @@ LANES_INLINE void d4_transpose(d4 m[4])
     m[3] = _mm256_permute2f128_pd(b, d, 0x31);
 }
 
-LANES_INLINE d4 d4_max(d4 a, d4 b)
-{
-    return _mm256_max_pd(a, b);
-}
-
-LANES_INLINE d4 d4_min(d4 a, d4 b)
-{
-    return _mm256_min_pd(a, b);
-}
+LANES_2(d4, d4, d4_max, _mm256_max_pd)
+LANES_2(d4, d4, d4_min, _mm256_min_pd)
 
 LANES_INLINE d4 d4_swap_1(d4 x)
 {

@@ -26,6 +26,18 @@ typedef struct d4 {
 typedef float32x4_t f4;
 typedef double d1;
 
+/* An operation of one or two vectors, on both halves. */
+#define LANES_1(type, name, op)                                                                    \
+    LANES_INLINE type name(type x)                                                                 \
+    {                                                                                              \
+        return (type){op(x.a), op(x.b)};                                                           \
+    }
+#define LANES_2(result, type, name, op)                                                            \
+    LANES_INLINE result name(type x, type y)                                                       \
+    {                                                                                              \
+        return (result){op(x.a, y.a), op(x.b, y.b)};                                               \
+    }
+
 /* ---- words */
 
 LANES_INLINE w8 w8_all(uint32_t x)
@@ -50,25 +62,10 @@ LANES_INLINE w8 w8_count(void) /* 0, 1, ..., 7 */
     return w8_load(count);
 }
 
-LANES_INLINE w8 w8_add(w8 x, w8 y)
-{
-    return (w8){vaddq_u32(x.a, y.a), vaddq_u32(x.b, y.b)};
-}
-
-LANES_INLINE w8 w8_sub(w8 x, w8 y)
-{
-    return (w8){vsubq_u32(x.a, y.a), vsubq_u32(x.b, y.b)};
-}
-
-LANES_INLINE w8 w8_and(w8 x, w8 y)
-{
-    return (w8){vandq_u32(x.a, y.a), vandq_u32(x.b, y.b)};
-}
-
-LANES_INLINE w8 w8_xor(w8 x, w8 y)
-{
-    return (w8){veorq_u32(x.a, y.a), veorq_u32(x.b, y.b)};
-}
+LANES_2(w8, w8, w8_add, vaddq_u32)
+LANES_2(w8, w8, w8_sub, vsubq_u32)
+LANES_2(w8, w8, w8_and, vandq_u32)
+LANES_2(w8, w8, w8_xor, veorq_u32)
 
 LANES_INLINE w8 w8_max_signed(w8 x, w8 y)
 {
@@ -174,35 +171,12 @@ LANES_INLINE w8 f8_bits(f8 x)
     return (w8){vreinterpretq_u32_f32(x.a), vreinterpretq_u32_f32(x.b)};
 }
 
-LANES_INLINE f8 f8_add(f8 x, f8 y)
-{
-    return (f8){vaddq_f32(x.a, y.a), vaddq_f32(x.b, y.b)};
-}
-
-LANES_INLINE f8 f8_sub(f8 x, f8 y)
-{
-    return (f8){vsubq_f32(x.a, y.a), vsubq_f32(x.b, y.b)};
-}
-
-LANES_INLINE f8 f8_mul(f8 x, f8 y)
-{
-    return (f8){vmulq_f32(x.a, y.a), vmulq_f32(x.b, y.b)};
-}
-
-LANES_INLINE f8 f8_div(f8 x, f8 y)
-{
-    return (f8){vdivq_f32(x.a, y.a), vdivq_f32(x.b, y.b)};
-}
-
-LANES_INLINE f8 f8_sqrt(f8 x)
-{
-    return (f8){vsqrtq_f32(x.a), vsqrtq_f32(x.b)};
-}
-
-LANES_INLINE f8 f8_neg(f8 x)
-{
-    return (f8){vnegq_f32(x.a), vnegq_f32(x.b)};
-}
+LANES_2(f8, f8, f8_add, vaddq_f32)
+LANES_2(f8, f8, f8_sub, vsubq_f32)
+LANES_2(f8, f8, f8_mul, vmulq_f32)
+LANES_2(f8, f8, f8_div, vdivq_f32)
+LANES_1(f8, f8_sqrt, vsqrtq_f32)
+LANES_1(f8, f8_neg, vnegq_f32)
 
 LANES_INLINE f8 f8_fma(f8 x, f8 y, f8 z) /* x y + z */
 {
@@ -214,36 +188,14 @@ LANES_INLINE f8 f8_fms(f8 x, f8 y, f8 z) /* x y - z */
     return f8_fma(x, y, f8_neg(z));
 }
 
-LANES_INLINE f8 f8_max(f8 x, f8 y)
-{
-    return (f8){vmaxq_f32(x.a, y.a), vmaxq_f32(x.b, y.b)};
-}
-
-LANES_INLINE f8 f8_min(f8 x, f8 y)
-{
-    return (f8){vminq_f32(x.a, y.a), vminq_f32(x.b, y.b)};
-}
-
-LANES_INLINE m8 f8_greater(f8 x, f8 y)
-{
-    return (m8){vcgtq_f32(x.a, y.a), vcgtq_f32(x.b, y.b)};
-}
-
-LANES_INLINE m8 f8_equal(f8 x, f8 y)
-{
-    return (m8){vceqq_f32(x.a, y.a), vceqq_f32(x.b, y.b)};
-}
-
-LANES_INLINE m8 f8_reaches(f8 x, f8 y)
-{
-    return (m8){vcgeq_f32(x.a, y.a), vcgeq_f32(x.b, y.b)};
-}
+LANES_2(f8, f8, f8_max, vmaxq_f32)
+LANES_2(f8, f8, f8_min, vminq_f32)
+LANES_2(m8, f8, f8_greater, vcgtq_f32)
+LANES_2(m8, f8, f8_equal, vceqq_f32)
+LANES_2(m8, f8, f8_reaches, vcgeq_f32)
 
 /* Every lane's neighbour at a distance of 1, 2 or 4. */
-LANES_INLINE f8 f8_swap_1(f8 x)
-{
-    return (f8){vrev64q_f32(x.a), vrev64q_f32(x.b)};
-}
+LANES_1(f8, f8_swap_1, vrev64q_f32)
 
 LANES_INLINE f8 f8_swap_2(f8 x)
 {
@@ -280,10 +232,7 @@ LANES_INLINE m8 m8_and(m8 x, m8 y)
     return w8_and(x, y);
 }
 
-LANES_INLINE m8 m8_or(m8 x, m8 y)
-{
-    return (m8){vorrq_u32(x.a, y.a), vorrq_u32(x.b, y.b)};
-}
+LANES_2(m8, m8, m8_or, vorrq_u32)
 
 LANES_INLINE f8 f8_select(m8 where, f8 yes, f8 no)
 {
@@ -377,35 +326,17 @@ LANES_INLINE void d4_store_first(double *x, d4 v, size_t n)
     memcpy(x, y, (n < 4 ? n : 4) * sizeof *x);
 }
 
-LANES_INLINE d4 d4_add(d4 x, d4 y)
-{
-    return (d4){vaddq_f64(x.a, y.a), vaddq_f64(x.b, y.b)};
-}
+LANES_2(d4, d4, d4_add, vaddq_f64)
 
 LANES_INLINE d4 d4_fma(d4 x, d4 y, d4 z) /* x y + z */
 {
     return (d4){vfmaq_f64(z.a, x.a, y.a), vfmaq_f64(z.b, x.b, y.b)};
 }
 
-LANES_INLINE d4 d4_sub(d4 x, d4 y)
-{
-    return (d4){vsubq_f64(x.a, y.a), vsubq_f64(x.b, y.b)};
-}
-
-LANES_INLINE d4 d4_mul(d4 x, d4 y)
-{
-    return (d4){vmulq_f64(x.a, y.a), vmulq_f64(x.b, y.b)};
-}
-
-LANES_INLINE d4 d4_div(d4 x, d4 y)
-{
-    return (d4){vdivq_f64(x.a, y.a), vdivq_f64(x.b, y.b)};
-}
-
-LANES_INLINE d4 d4_sqrt(d4 x)
-{
-    return (d4){vsqrtq_f64(x.a), vsqrtq_f64(x.b)};
-}
+LANES_2(d4, d4, d4_sub, vsubq_f64)
+LANES_2(d4, d4, d4_mul, vmulq_f64)
+LANES_2(d4, d4, d4_div, vdivq_f64)
+LANES_1(d4, d4_sqrt, vsqrtq_f64)
 
 LANES_INLINE d4 d4_fnma(d4 x, d4 y, d4 z) /* z - x y */
 {
@@ -506,15 +437,8 @@ LANES_INLINE void d4_transpose(d4 m[4])
     memcpy(m, t, sizeof t);
 }
 
-LANES_INLINE d4 d4_max(d4 x, d4 y)
-{
-    return (d4){vmaxq_f64(x.a, y.a), vmaxq_f64(x.b, y.b)};
-}
-
-LANES_INLINE d4 d4_min(d4 x, d4 y)
-{
-    return (d4){vminq_f64(x.a, y.a), vminq_f64(x.b, y.b)};
-}
+LANES_2(d4, d4, d4_max, vmaxq_f64)
+LANES_2(d4, d4, d4_min, vminq_f64)
 
 LANES_INLINE d4 d4_swap_1(d4 x)
 {

@@ -1,6 +1,5 @@
 /* ldl_avx512.c - the kernels of ldl.h that gain by vectors of eight doubles: the products of many
- * rows with theta, and the sums.  The operations and their order are those of ldl_kernels.h, so the
- * bits are those of the twins in ldl.c; tests/unit/ldl.c compares them.
+ * rows with theta, and the sums.  The operations and their order are those of ldl_kernels.h.
  *
  * A vector may begin and end with lanes that are masked off, so that columns and rows of any length
  * need no other code for their ends.
@@ -138,9 +137,9 @@ AVX512_INLINE void add_to_columns(const columns *c, const __mmask8 lanes[4], con
         _mm512_mask_storeu_pd(c->g[q] + i, lanes[q], sum[q]);
 }
 
-/* The columns j..j+3, those there are, of the tile.  Columns lie end to end, and a load waits for a
- * store whose addresses it overlaps, even in lanes that are masked off: so what has masked lanes,
- * the first eight rows and the last, is loaded before anything is stored. */
+/* The columns j..j+3, those there are, of the tile.  Columns lie end to end, and a load is delayed
+ * by a store whose addresses it overlaps, even in lanes that are masked off: so what has masked
+ * lanes, the first eight rows and the last, is loaded before anything is stored. */
 AVX512_INLINE void add_block(double *gram, uint32_t dim, const float *const *x,
                              const double *weight, int n, size_t j, const tile *rows)
 {
@@ -218,7 +217,7 @@ TARGET_AVX512 static void wide_gram_add(double *gram, double *moment, uint32_t d
 #undef PASS
 }
 
-/* ---- by the number of features ---- */
+/* ---- by the number of features */
 
 /* Rows of at most 15 features fill no vector of eight, and memory is the bound of a stream. */
 bool rows_times_avx512(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta,

@@ -1,9 +1,8 @@
 /* ldl_small_avx512.c - the kernels of ldl.h for at most 15 features.  The operations and their
- * order are those of ldl_kernels.h, so the bits are those of the twins in ldl.c; tests/unit/ldl.c
- * compares them.
+ * order are those of ldl_kernels.h.
  *
  * A row with its reward fits in two vectors of eight doubles, and so does a column of L.  A round
- * is one long chain of dependent steps (each column of the update waits for a division of the one
+ * is one long chain of dependent steps (each column of the update needs a division of the one
  * before), and what surrounds the chain costs more than the arithmetic: so everything stays in
  * registers, and lanes that are not there are masked off.
  */
@@ -179,9 +178,9 @@ TARGET_AVX512 void gram_add_small_avx512(double *gram, double *moment, uint32_t 
 
 /* ---- update and sums */
 
-/* The high lanes of a column.  Of up to 11 features they are four, and behind them lies the next
- * column: a load waits for a store whose addresses it overlaps, even in lanes that are masked off,
- * so there the vector is no longer than that. */
+/* The high lanes of a column.  Of up to 11 features they are four, and behind them is the next
+ * column: a load is delayed by a store whose addresses it overlaps, even in lanes that are masked
+ * off, so there the vector is no longer than that. */
 AVX512_INLINE __m512d load_high(const double *at, __mmask8 lanes, int wide)
 {
     return wide ? _mm512_maskz_loadu_pd(lanes, at)
@@ -236,7 +235,7 @@ AVX512_INLINE void update_column(ldl f, size_t j, uint32_t below, int has_low, i
 }
 
 /* Kernel: n rows (a constant), each with its reward behind it, through L and, where gram is not
- * NULL, into the sums.  While a column waits for its divisions, eight elements of the sums are
+ * NULL, into the sums.  During the divisions of a column, eight elements of the sums are
  * added; there are always columns enough. */
 AVX512_INLINE void learn_rows(ldl f, double *gram, double *moment, const float *const *x,
                               const double *y, const double *weight, int n, int wide)
@@ -296,7 +295,7 @@ AVX512_INLINE __m256d sums_of_four(const __m256d v[4])
     return _mm256_add_pd(_mm256_permute2f128_pd(a, b, 0x20), _mm256_permute2f128_pd(a, b, 0x31));
 }
 
-/* x loses the triangle of four columns, last column first; row 4b of column i stands at
+/* x loses the triangle of four columns, last column first; row 4b of column i is at
  * column[i][4b], and l[i] begins there.  The elements of x that others wait for are broadcast first
  * and then lose in all lanes what they lose in x, for a broadcast takes as long as a
  * subtraction. */

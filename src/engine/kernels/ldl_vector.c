@@ -4,7 +4,7 @@
  * Columns are taken in blocks of four that begin at multiples of four, so that every vector of a
  * column is aligned.  The part of a block on the diagonal is a chain of dependent steps (and of
  * divisions); what is below it is many independent ones.  The update runs the chain of the next
- * block between the pieces of the work below this one, so that neither waits for the other.
+ * block between the pieces of the work below this one, so that the two overlap.
  */
 #include "engine/kernels/table.h"
 
@@ -334,7 +334,7 @@ LANES_INLINE d4 back_triangle(const ldl *f, size_t c, size_t n, d4 x)
     return x;
 }
 
-/* What the block of n columns from c on starts from: what stands in x, or, with z, u + scale z /
+/* What the block of n columns from c on starts from: what is in x, or, with z, u + scale z /
  * sqrt(d), or, with neither, u. */
 typedef struct beginning {
     const double *x;
@@ -357,7 +357,7 @@ LANES_INLINE d4 begin_block(const ldl *f, const beginning *from, size_t c, size_
 }
 
 /* Kernel: x = L^-T of the beginning.  The dots of four columns at a time; the rows found last are
- * used last, so that the long part never waits for them. */
+ * used last, so that the long part does not depend on them. */
 LANES_INLINE void back_from(const ldl *f, const beginning *from, double *x)
 {
     const size_t whole = f->dim & ~(size_t)3, rest = f->dim - whole, s = f->stride;
@@ -642,8 +642,8 @@ LANES_INLINE d4 short_row_times(const float *x, const d4 theta[4], size_t blocks
     return d4_add(sum[0], sum[1]);
 }
 
-/* Kernel: n such rows; theta stays in registers.  Of the last four rows, the last one stands in
- * for those that are not there. */
+/* Kernel: n such rows; theta stays in registers.  Of the last four rows, the last one is used
+ * in place of those that are missing. */
 LANES_INLINE bool short_rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim,
                                    const double *theta, double *out, size_t blocks)
 {

@@ -72,13 +72,13 @@ DEFINE_SEARCH(double, f64)
 
 /* ---- ranking by counting.
  *
- * The tournament waits for each slot's result before it can start the next.  For short lists, which
+ * The slots of a tournament depend on each other.  For short lists, which
  * is nearly all of them, it is faster to compare everything with everything: the rank of a score is
  * the number of scores above it.
  *   1. Fold the n scores into 32 maxima of disjoint groups.  At least K scores reach the K-th
  * largest of these maxima, and few more do: 32 (1/32 + ... + 1/(33-K)) are expected, 12 for K = 10.
  *   2. Collect the scores that reach it, and rank these by counting.
- * A tie shows as a rank that nobody holds; then, or if too many reach the bar, the tournament
+ * A tie shows as a rank without a score; then, or if too many reach the bar, the tournament
  * decides.
  */
 
@@ -184,7 +184,7 @@ LANES_INLINE size_t collect(const float *x, size_t n, float bar, float *near, ui
  * For the shortest lists a sorting network beats any search: four vectors are sorted lane by lane,
  * then lanes are merged, each merge keeping the best four of two sorted fours (the first half of a
  * bitonic merge and its clean-up).  What is left are the four largest values; where they stand is
- * found by comparison, and a value that stands twice is a tie.  Named members, not arrays:
+ * found by comparison, and a value that occurs twice is a tie.  Named members, not arrays:
  * compilers copy arrays through memory.
  */
 

@@ -26,13 +26,6 @@ int item_policy_overflows(const void *state, uint64_t t, const oltr_ranking *sho
     return over;
 }
 
-void item_policy_add(void *state, const oltr_ranking *shown, const oltr_feedback *seen)
-{
-    for (uint32_t slot = 0; slot < seen->n_examined; slot++)
-        item_sums_add(state, state, shown->item[slot], seen->reward[slot],
-                      weight_of_slot(seen, slot));
-}
-
 oltr_status check_clicks(const void *state, uint64_t t, oltr_error *error)
 {
     return item_sums_check(state, state, t, true, error);

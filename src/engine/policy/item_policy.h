@@ -24,7 +24,13 @@ int item_policy_overflows(const void *state, uint64_t t, const oltr_ranking *sho
                           const oltr_feedback *seen);
 
 /* Adds the rewards of the examined slots to the sums. */
-void item_policy_add(void *state, const oltr_ranking *shown, const oltr_feedback *seen);
+static inline void item_policy_add(void *state, const oltr_ranking *shown,
+                                   const oltr_feedback *seen)
+{
+    for (uint32_t slot = 0; slot < seen->n_examined; slot++)
+        item_sums_add(state, state, shown->item[slot], seen->reward[slot],
+                      weight_of_slot(seen, slot));
+}
 
 /* check, of policies that learn from clicks. */
 oltr_status check_clicks(const void *state, uint64_t t, oltr_error *error);

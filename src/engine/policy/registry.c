@@ -2,25 +2,33 @@
 #include "engine/base/nearest.h"
 #include "engine/policy/settings.h"
 
-extern const policy_ops gts_ops, ts_beta_ops, bayes_ucb_ops, ts_cascade_ops, cascade_ucb1_ops,
-    cascade_klucb_ops, cascade_ucbv_ops, toprank_ops, lints_ops, logts_ops, logts_newton_ops,
-    lints_cascade_ops, cascade_lints_ops, cascade_linucb_ops, cascade_woful_ops, ensemble_ops,
-    random_ops;
-
 /* clang-format off */
-static const policy_ops *const registry[] = {
-    /* the paper's Algorithm 1 */
-    &gts_ops,
-    /* baselines with a prior, and without */
-    &ts_beta_ops, &bayes_ucb_ops,
-    &ts_cascade_ops, &cascade_ucb1_ops, &cascade_klucb_ops, &cascade_ucbv_ops, &toprank_ops,
-    /* with context: Algorithms 2, 3 and 4 of the paper, and their baselines */
-    &lints_ops, &logts_ops, &logts_newton_ops,
-    &lints_cascade_ops, &cascade_lints_ops, &cascade_linucb_ops, &cascade_woful_ops,
-    /* these do not learn */
-    &ensemble_ops, &random_ops,
-};
+#define POLICY_LIST(X)                                             \
+    X(gts)              /* the paper's Algorithm 1 */              \
+    X(ts_beta)          /* baselines with a prior */               \
+    X(bayes_ucb)                                                   \
+    X(ts_cascade)       /* and without */                          \
+    X(cascade_ucb1)                                                \
+    X(cascade_klucb)                                               \
+    X(cascade_ucbv)                                                \
+    X(toprank)                                                     \
+    X(lints)            /* with features: Algorithms 2, 3 and 4 */ \
+    X(logts)                                                       \
+    X(logts_newton)                                                \
+    X(lints_cascade)    /* and their baselines */                  \
+    X(cascade_lints)                                               \
+    X(cascade_linucb)                                              \
+    X(cascade_woful)                                               \
+    X(ensemble)         /* these do not learn */                   \
+    X(random)
 /* clang-format on */
+
+#define DECLARE(name) extern const policy_ops name##_ops;
+#define ADDRESS(name) &name##_ops,
+
+POLICY_LIST(DECLARE)
+
+static const policy_ops *const registry[] = {POLICY_LIST(ADDRESS)};
 enum { COUNT = sizeof registry / sizeof *registry };
 
 uint32_t oltr_policy_count(void)

@@ -14,15 +14,6 @@ static oltr_status check_items(uint32_t n_items, oltr_error *error)
     return OLTR_OK;
 }
 
-static bool is_zero(const void *bytes, size_t n)
-{
-    const unsigned char *at = bytes;
-    unsigned char any = 0;
-    for (size_t i = 0; i < n; i++)
-        any |= at[i];
-    return !any;
-}
-
 /* The struct itself: made for this oltr or an older one, and zeros in the room for later ones. */
 static oltr_status check_layout(const oltr_settings *settings, oltr_error *error)
 {

@@ -419,14 +419,12 @@ static size_t most_bytes(const oltr_load_options *options, size_t size)
 
 static oltr_status check_options(const oltr_load_options *options, oltr_error *error)
 {
-    uint64_t any = options->reserved32;
-    for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
-        any |= options->reserved[i];
     if (options->size > sizeof *options)
         return set_error(error, OLTR_EINVAL,
                          "these load options of %u bytes were made for a newer oltr",
                          options->size);
-    if ((options->size && options->size != sizeof *options) || any ||
+    if ((options->size && options->size != sizeof *options) || options->reserved32 ||
+        !is_zero(options->reserved, sizeof options->reserved) ||
         !memory_is_whole(options->memory) || (options->custom_bytes && !options->custom))
         return set_error(error, OLTR_EINVAL,
                          "load options begin as zeros: reserved members stay 0, a memory hook has "

@@ -28,7 +28,7 @@ static inline int between_floats(double x)
 enum { DENSE_GROUP = 8, DENSE_REACH = 128 + LONGEST_KEY + 32 };
 
 /* Reads the features 1, 2, ... at *at, at most `most`, in groups of DENSE_GROUP, into x and moves
- * *at behind them.  Returns how many. Looks at bytes before `readable` only; a blank stands before
+ * *at behind them.  Returns how many. Looks at bytes before `readable` only; a blank is before
  * *at. */
 uint32_t dense_avx2(const line_tables *t, const char **at, const char *readable, uint32_t most,
                     float *x);

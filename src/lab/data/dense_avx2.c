@@ -2,7 +2,7 @@
  *
  * First all blanks of the next bytes are found, 64 bytes at a time: they end the values.  In a
  * dense row the next feature's id is known, and with it where its value begins: "17:" is compared
- * as eight bytes, and no one waits for the outcome.  So values do not wait for each other.  Sixteen
+ * as eight bytes, and nothing depends on the outcome, so that values are independent.  Sixteen
  * bytes from there are looked at together; the first point divides them.  One shuffle, picked by
  * length, point and sign (make_tables), drops sign and point and moves the digits to the right end;
  * three multiply-and-add steps make two integers of them.  The division rounds once, and the middle

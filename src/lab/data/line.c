@@ -413,8 +413,8 @@ void describe_fault(const line *b, const char *end, uint32_t most_features, char
         [FAULT_QUERY] = "qid:NUMBER behind the grade",
         [FAULT_QUERY_NUMBER] = "a query number of 64 bits",
         [FAULT_FEATURE] = "a feature like 7:0.25",
-        [FAULT_VALUE] = "a number like 0.25 behind the colon",
-        [FAULT_NOT_FINITE] = "a finite number behind the colon",
+        [FAULT_VALUE] = "a number like 0.25 after the colon",
+        [FAULT_NOT_FINITE] = "a finite number after the colon",
     };
     quote(b->fault, end, found, sizeof found);
     snprintf(limit, sizeof limit, "a feature id from 1 to %u", most_features);

@@ -67,7 +67,7 @@ static bool unknown_key(const struct reader *reader, const struct node *entry, c
     if (nearest.best)
         return read_bad(reader, entry->key, "unknown key in %s%s", section,
                         nearest_hint(&nearest, hint));
-    return read_bad(reader, entry->key, "unknown key in %s; known are %s", section, list);
+    return read_bad(reader, entry->key, "unknown key in %s; the keys are %s", section, list);
 }
 
 bool read_is_map(const struct reader *reader, const struct node *node, const struct key *keys)

@@ -229,7 +229,7 @@ static bool check_key(const struct loader *loader, const struct node *map, const
                NULL;
     const struct node *earlier = tree_get(map, key->text);
     if (earlier) {
-        snprintf(words, sizeof words, "`%s` is here a second time (first in line %zu)",
+        snprintf(words, sizeof words, "`%s` is given twice (first in line %zu)",
                  quote_input(key->text, name), earlier->key->line);
         return refuse(loader, mark, words);
     }

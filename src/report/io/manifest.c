@@ -458,7 +458,12 @@ static bool read_json(const struct reader *reader, struct manifest *manifest)
 {
     struct text content = {0};
     json_error_t where = {0};
-    if (file_read_in(reader->folder, "manifest.json", &content, reader->error) == OLTR_OK) {
+    if (!file_is_in(reader->folder, "manifest.json")) {
+        set_error(reader->error, OLTR_EIO,
+                  "%s: not a folder of results, it has no manifest.json; make one with "
+                  "`oltr run FILE -o %s`",
+                  reader->folder, reader->folder);
+    } else if (file_read_in(reader->folder, "manifest.json", &content, reader->error) == OLTR_OK) {
         manifest->json = json_loadb(content.bytes, content.length, JSON_REJECT_DUPLICATES, &where);
         if (!manifest->json && where.line < 1) /* the parser has no other error without a place */
             (void)out_of_memory(reader);

@@ -57,7 +57,7 @@ oltr_status file_read(const char *path, struct text *out, oltr_error *error)
 {
     FILE *stream = fopen(path, "rb");
     if (!stream)
-        return set_error(error, OLTR_EIO, "%s: cannot open it: %s", path, strerror(errno));
+        return set_error(error, OLTR_EIO, "%s: cannot be opened: %s", path, strerror(errno));
     oltr_status status = file_read_stream(stream, path, out, error);
     (void)fclose(stream); /* nothing was written: closing cannot lose anything */
     return status;

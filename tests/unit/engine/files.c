@@ -1,6 +1,5 @@
-/* files.c - a file under its name is always whole, whoever writes it at the same time, and whoever
- * was killed while writing.
- */
+/* files.c - a file under its final name is always complete: with several writers at the same time,
+ * and after a writer was killed. */
 #define _GNU_SOURCE 1
 #include "support/texts.h"
 
@@ -116,8 +115,8 @@ static void what_the_killed_leave_is_removed_by_the_next(void **state)
     unlink(path);
 }
 
-/* As the cache of a text that nobody may write.  The superuser may all the same, so the test must
- * be another. */
+/* As the cache of a text in a folder without write permission.  The superuser may write there, so
+ * the test runs as another user. */
 static void what_nobody_may_write_is_removed_too(void **state)
 {
     enum { NOBODY = 65534 };
@@ -147,7 +146,7 @@ static void without_a_folder_in_the_path(void **state)
     temp_file_clean("/x"); /* looks into the root folder, and finds nothing */
 }
 
-/* Those who are still at it, and files of other names. */
+/* Files that are being written, and files of other names, are not removed. */
 static void nothing_else_is_removed(void **state)
 {
     static const char *const other[] = {"target.tmp",         "target.12x.tmp", "target.1-.tmp",
@@ -175,7 +174,7 @@ static void nothing_else_is_removed(void **state)
     assert_int_equal(count_files(), 0);
 }
 
-/* Everybody cleans up before writing: nobody may lose a file that is being written. */
+/* Every writer removes leftovers first; a file that is being written must survive that. */
 static void many_may_write_one_file(void **state)
 {
     enum { WRITERS = 4, TIMES = 1000, SIZE = 5000 };

@@ -293,9 +293,9 @@ static const fault faults[] = {
     {"1 qid:1 1:1 0:5", 13, "expected a feature id from 1 to 4096, found \"0:5\""},
     {"1 qid:1 4097:5", 9, "expected a feature id from 1 to 4096"},
     {"1 qid:1 99999999999999999999999:5", 9, "expected a feature id from 1 to 4096"},
-    {"1 qid:1 1:", 11, "expected a number like 0.25 behind the colon, found the end of"},
-    {"1 qid:1 1: 2:5", 11, "expected a number like 0.25 behind the colon, found"},
-    {"1 qid:1 1:x", 11, "expected a number like 0.25 behind the colon, found \"x\""},
+    {"1 qid:1 1:", 11, "expected a number like 0.25 after the colon, found the end of"},
+    {"1 qid:1 1: 2:5", 11, "expected a number like 0.25 after the colon, found"},
+    {"1 qid:1 1:x", 11, "expected a number like 0.25 after the colon, found \"x\""},
     {"1 qid:1 1:0x10", 11, "expected a number"},
     {"1 qid:1 1:1,5", 11, "expected a number"},
     {"1 qid:1 1:1e", 11, "expected a number"},
@@ -305,7 +305,7 @@ static const fault faults[] = {
     {"1 qid:1 1:--1", 11, "expected a number"},
     {"1 qid:1 1:1.2.3", 11, "expected a number"},
     {"1 qid:1 1:5:6", 11, "expected a number"},
-    {"1 qid:1 1:nan", 11, "expected a finite number behind the colon, found \"nan\""},
+    {"1 qid:1 1:nan", 11, "expected a finite number after the colon, found \"nan\""},
     {"1 qid:1 1:-inf", 11, "expected a finite number"},
     {"1 qid:1 1:Infinity", 11, "expected a finite number"},
     {"1 qid:1 1:NaN(7)", 11, "expected a finite number"},
@@ -404,7 +404,7 @@ static void lenient_counts_and_skips(void **state)
     assert_int_equal(r.skipped, 2);
     assert_int_equal(r.first_skipped_line, 3);
     assert_string_equal(r.first_reason,
-                        "column 11: expected a finite number behind the colon, found \"nan\"");
+                        "column 11: expected a finite number after the colon, found \"nan\"");
     oltr_dataset_free(d);
     oltr_dataset_free(same);
 }

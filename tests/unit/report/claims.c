@@ -1,6 +1,6 @@
 /* claims.c - verdicts, against differences computed here the slow way from the same numbers.
  *
- * A folder is written by hand, so that every number that decides a verdict stands in this file. */
+ * A folder is written by hand, so that every number that decides a verdict is in this file. */
 #define _POSIX_C_SOURCE 200809L
 #include "support/unit.h"
 #include "report/claims/claims.h"
@@ -20,7 +20,8 @@ static void put(const char *name, const char *words)
     text_free(&content);
 }
 
-/* A and B meet the same users: their difference is known five times better than either. */
+/* A and B meet the same users: the error of their difference is several times smaller than that of
+ * either. */
 static const char results[] = "sweep,policy,round,regret,regret_se,reward,replications\n"
                               "0,A,10,50,2,1,100\n0,A,100,100,3,1,100\n"
                               "0,B,10,40,2,1,100\n0,B,100,104,4,1,100\n"
@@ -109,10 +110,10 @@ static void all_others_must_agree(void **state)
     o = judged("{\"of\": \"p\", \"more\": [\"A\", \"B\", \"C\"], \"factor\": 1, \"round\": 100, "
                "\"from\": 0, \"at\": "
                "\"0\"}");
-    assert_int_equal(o.verdict, CLAIM_FAILS); /* one that fails outweighs one that is open */
+    assert_int_equal(o.verdict, CLAIM_FAILS); /* one that fails outweighs an inconclusive one */
 }
 
-/* Var(A - f B) by the covariance, which the code never writes down. */
+/* Var(A - f B) by the covariance, which the code does not compute. */
 static void the_error_of_a_factor_follows_from_the_pair(void **state)
 {
     struct outcome o = judged("{\"of\": \"p\", \"less\": [\"A\", \"B\"], \"factor\": 1.5, "

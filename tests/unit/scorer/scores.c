@@ -85,9 +85,9 @@ static void refuses_with_lines(void **state)
     REFUSES("16,0,0.5\n", ":1: the header must be query,document");
     REFUSES("query,document\n", ":1: the header must be query,document");
     REFUSES("query,document,\n", ":1: the header must be query,document");
-    REFUSES("query,document,\"a\n", ":1: a quote that is not closed");
-    REFUSES(HEAD "16,\"0\"x,0,0\n", ":2: a quote that is not closed, or is followed");
-    REFUSES(HEAD "16,0,0.5,\"0\n", ":2: a quote that is not closed");
+    REFUSES("query,document,\"a\n", ":1: a quote is not closed");
+    REFUSES(HEAD "16,\"0\"x,0,0\n", ":2: a quote is not closed, or no comma");
+    REFUSES(HEAD "16,0,0.5,\"0\n", ":2: a quote is not closed");
     REFUSES(HEAD ROW1 "\n16,1,0.5\n", ":4: fewer fields than the header");
     REFUSES(HEAD "16\n", ":2: fewer fields than the header");
     REFUSES(HEAD "16,0,0.5,0.5,0.5\n", ":2: more fields than the header");
@@ -99,7 +99,7 @@ static void refuses_with_lines(void **state)
     REFUSES(HEAD "17,0,0.5,0.5\n", ":2: the data has no query 17");
     REFUSES(HEAD "16,2,0.5,0.5\n", ":2: query 16 has no document 2; it has 2, numbered from 0");
     REFUSES(HEAD ROW1 "7,0,1,1\n" ROW1,
-            ":4: document 0 of query 16 comes a second time; it was given in line 2");
+            ":4: document 0 of query 16 is given twice; first in line 2");
     REFUSES(HEAD ROW1, "5 of the 6 documents have no score; the first is document 1 of query 16");
     REFUSES(HEAD "16,0,0.5,1.01\n",
             ":2: the score of model 2 must be a number from 0 to 1, not `1.01`");
@@ -127,7 +127,7 @@ static void refuses_what_cannot_be(void **state)
     assert_int_equal(scores_read_csv(path, &twins, &s, &error), OLTR_EVALUE);
     assert_non_null(strstr(error.msg, "two queries with the id 16"));
     assert_int_equal(scores_read_csv("/no/such/file", &data, &s, &error), OLTR_EIO);
-    assert_non_null(strstr(error.msg, "/no/such/file: cannot open it"));
+    assert_non_null(strstr(error.msg, "/no/such/file: cannot be opened"));
     assert_int_equal(scores_read_csv("/tmp", &data, &s, &error), OLTR_EIO);
     assert_non_null(strstr(error.msg, "/tmp: cannot read it"));
     assert_int_equal(scores_new(3, 0, &s, &error), OLTR_EINVAL);
