@@ -383,9 +383,10 @@ static inline const float *pool_row(uint32_t i)
     static float row[POOL][DIM];
     static bool drawn;
     dice d = {4711};
-    for (uint32_t j = 0; !drawn && j < POOL; j++)
+    for (uint32_t j = 0; !drawn && j < POOL; j++) {
         draw_row(&d, row[j]);
-    drawn = true;
+        drawn = j + 1 == POOL;
+    }
     return row[i];
 }
 
