@@ -9,7 +9,7 @@
  * labels, and that values of 1.8e308 occur.
  *
  * The thresholds are quantiles of the hidden relevance over many queries, measured once
- * (tests/unit/generate.c checks the shares).
+ * (tests/unit/lab/generate.c checks the shares).
  */
 #include "lab/data/shapes.h"
 
