@@ -55,7 +55,10 @@ const struct verb verbs[] = {
      "that needs no network and no server), results.csv, summary.csv, claims.csv and summary.tex "
      "(booktabs) from their files; nothing is simulated.",
      report_options, cmd_report, NULL},
-    {"version", "", 0, 0, "print the version", "", no_options, cmd_version, NULL},
+    {"version", "", 0, 0, "print the version, and the vector instructions found and used",
+     "The environment variable OLTR_CPU limits the instructions that are used: plain, avx2, avx512 "
+     "or neon.  Results do not depend on it, only speed.",
+     no_options, cmd_version, NULL},
     {"help", "[COMMAND]", 0, 2, "explain a command, or the experiment file",
      "`oltr help experiment` explains the keys of an experiment file.", help_options, cmd_help,
      NULL},
