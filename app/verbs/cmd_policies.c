@@ -81,8 +81,8 @@ static void print_policy(const oltr_policy_info *info)
              info->contextual ? ", needs features" : "", info->uses_prior ? ", takes a prior" : "",
              info->can_predict ? ", predicts" : "", info->can_merge ? ", merges" : "",
              info->can_forget ? ", forgets" : "",
-             info->exact_copy ? ", copies go on to the same bits" : "",
-             info->order_free ? ", learns the same in any order" : "");
+             info->exact_copy ? ", copies give the same bits" : "",
+             info->order_free ? ", the order of lessons does not matter" : "");
     field("name", info->name);
     field("title", info->title);
     field("source", info->source);

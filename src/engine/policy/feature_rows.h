@@ -14,7 +14,7 @@ extern const char *const norm_choices[];
 #define NORM_PARAM                                                                                 \
     {                                                                                              \
         "norm", OLTR_CHOICE, NORM_ACCEPT, 0, 2, norm_choices,                                      \
-            "a row of features longer than 1 is taken as it is, shortened to length 1, or refused" \
+            "a row of features longer than 1 is accepted, shortened to length 1, or refused"       \
     }
 
 /* Offsets of the arrays of a ranking in its scratch: planned once, read every round. */

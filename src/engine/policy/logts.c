@@ -51,7 +51,7 @@ static const oltr_param params[N_PARAMS] = {
     {"sigma", OLTR_REAL, 0.5, 1e-6, 1e6, NULL, "standard deviation of a click (scale: theory)"},
     {"horizon", OLTR_INTEGER, 10000, 2, 1e15, NULL, "the number of rounds T (scale: theory)"},
     {"drift", OLTR_REAL, 0.1, 0, 0.5, NULL,
-     "how far a weight may move before the factor is put right (weights: fresh)"},
+     "how far a weight may move before the factor is corrected (weights: fresh)"},
     {"rows", OLTR_INTEGER, 0, 0, 1e6, NULL,
      "distinct feature rows kept exactly, older ones are absorbed; 0 means all that repeat and the "
      "newest of the others"},

@@ -37,7 +37,7 @@ const struct key kind_keys[] = {
 };
 
 const struct key item_keys[] = {
-    {"items", "30", "how many items there are, L; a fixed world counts its own"},
+    {"items", "30", "how many items there are, L; world fixed takes it from its attractions"},
     {NULL, NULL, NULL},
 };
 
@@ -113,8 +113,7 @@ const struct key figure_keys[] = {
     {"file", "fig-stand", "the name of the files, without an ending"},
     {"title", "Synthetic non-contextual setting",
      "above the figure (default: the title of the experiment)"},
-    {"label", "fig:stand",
-     "the name of the figure in the paper, for a report (default: it is in no paper)"},
+    {"label", "fig:stand", "the name of the figure in the paper, for a report (default: none)"},
     {"caption", "Cumulative regret.", "under the figure in a report (default: nothing)"},
     {"policies", "[GTS, TS-Beta]", "which labels to show (default: all)"},
     {"rounds", "1000", "the last round to show (default: all)"},
@@ -146,8 +145,7 @@ const struct key panel_keys[] = {
     {"file", "fig-bvsgpost", "the name of the files, without an ending"},
     {"title", "Concentration of posteriors",
      "above the figure (default: the title of the experiment)"},
-    {"label", "fig:stand",
-     "the name of the figure in the paper, for a report (default: it is in no paper)"},
+    {"label", "fig:stand", "the name of the figure in the paper, for a report (default: none)"},
     {"caption", "Cumulative regret.", "under the figure in a report (default: nothing)"},
     {NULL, NULL, NULL},
 };
