@@ -145,7 +145,8 @@ OLTR_API oltr_policy *oltr_load_custom(const oltr_policy_ops *ops, const void *b
                                        oltr_error *error);
 
 /* For policies that rank by a score: a scratch of this size, the scores of the candidates in it,
- * and the list of the best, ties broken uniformly. */
+ * and the list of the best, ties broken uniformly.  Scores may be infinite; with a NaN among them
+ * there is no list, and the status is OLTR_ESTATE. */
 OLTR_API size_t oltr_scores_bytes(const oltr_settings *settings);
 OLTR_API double *oltr_scores(void *scratch); /* one for each candidate */
 OLTR_API oltr_status oltr_show_best(void *scratch, const oltr_candidates *from, const oltr_rng *rng,

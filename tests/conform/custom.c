@@ -97,6 +97,33 @@ static void its_snapshot_is_loaded_by_its_own_operations(void **state)
     oltr_policy_free(p);
 }
 
+/* Ranks by scores of which that of candidate 3 is a NaN. */
+static oltr_status rank_by_nan(const void *state, uint64_t t, const oltr_candidates *from,
+                               const oltr_rng *rng, void *scratch, const oltr_ranking *out)
+{
+    (void)state, (void)t;
+    for (uint32_t j = 0; j < from->n; j++)
+        oltr_scores(scratch)[j] = j == 3 ? NAN : INFINITY;
+    return oltr_show_best(scratch, from, rng, out);
+}
+
+static void scores_that_are_nan_give_no_list(void **state)
+{
+    policy_ops own = renamed(&cascade_ucb1_ops, &own);
+    uint32_t named[4] = {7, 2, 9, 4}, item[4];
+    double score[4];
+    oltr_query all = {4, named}, without = {3, named};
+    oltr_settings settings;
+    own.rank = rank_by_nan;
+    own.scratch_bytes = oltr_scores_bytes;
+    expect(oltr_settings_init_custom(&settings, &own, ITEMS, NULL), OLTR_OK);
+    oltr_policy *p = oltr_policy_new(&settings, NULL);
+    expect(rank_with(p, &all, 1, 4, item, NULL), OLTR_ESTATE);
+    expect(rank_with(p, &without, 1, 3, item, score), OLTR_OK);
+    assert_valid_list(p, &without, 3, item, score);
+    oltr_policy_free(p);
+}
+
 static void refuse(const policy_ops *ops, const char *word)
 {
     oltr_settings settings;
@@ -428,6 +455,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_policy_from_outside_plays_as_its_twin),
         cmocka_unit_test(its_snapshot_is_loaded_by_its_own_operations),
+        cmocka_unit_test(scores_that_are_nan_give_no_list),
         cmocka_unit_test(incomplete_policies_are_refused),
         cmocka_unit_test(a_world_from_outside_plays_as_its_twin),
         cmocka_unit_test(two_policies_of_one_kind_have_contexts_of_their_own),

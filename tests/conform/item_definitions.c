@@ -162,11 +162,15 @@ typedef struct index_rule {
     double (*of)(const twin *, int item);
     double tolerance; /* relative, of numbers up to 1 absolute */
 } index_rule;
+/* clang-format off */
 static const index_rule rules[] = {
-    {"cascade-ucb1", ucb1_index, 1e-12},   {"cascade-ucbv", ucbv_index, 1e-12},
-    {"cascade-klucb", klucb_index, 1e-10}, {"bayes-ucb", bayes_index, 1e-9},
+    {"cascade-ucb1", ucb1_index, 1e-12},
+    {"cascade-ucbv", ucbv_index, 1e-12},
+    {"cascade-klucb", klucb_index, 1e-10},
+    {"bayes-ucb", bayes_index, 1e-9},
     {"ensemble", ensemble_index, 1e-12},
 };
+/* clang-format on */
 
 static const index_rule *rule_of(const variant *v)
 {
@@ -182,14 +186,18 @@ static bool has_index(const variant *v)
 }
 
 /* The scores are the indices, and nothing that was left out has a higher one. */
-static void assert_top(const twin *w, const index_rule *rule, uint32_t k, const uint32_t *item,
-                       const double *score)
+static void assert_top(const twin *w, const index_rule *rule, const oltr_query *query, uint32_t k,
+                       const uint32_t *item, const double *score)
 {
     double index[L], least = (double)INFINITY;
     bool shown[L] = {false};
     for (int i = 0; i < L; i++)
         index[i] = rule->of(w, i);
     for (uint32_t slot = 0; slot < k; slot++) {
+        if (!is_candidate(query, L, item[slot]))
+            fail_msg("round %u: slot %u shows item %u, which is no candidate (does an index give a "
+                     "NaN?)",
+                     (unsigned)w->t, slot, item[slot]);
         double wanted = index[item[slot]];
         if (takes_prior(w->v) || !is_kind(w->v, "ensemble"))
             if (!near(score[slot], wanted, rule->tolerance))
@@ -203,7 +211,8 @@ static void assert_top(const twin *w, const index_rule *rule, uint32_t k, const 
         shown[item[slot]] = true;
     }
     for (int i = 0; i < L; i++)
-        if (!shown[i] && index[i] > least && !near(index[i], least, rule->tolerance))
+        if (is_candidate(query, L, (uint32_t)i) && !shown[i] && index[i] > least &&
+            !near(index[i], least, rule->tolerance))
             fail_msg("round %u: item %d has index %.17g, yet it is not shown", (unsigned)w->t, i,
                      index[i]);
 }
@@ -230,13 +239,32 @@ static void scores_are_indices(void **state)
         event e = {.k = round % 7 ? SLOTS : L};
         double score[L];
         expect(rank_with(p, NULL, round, e.k, e.item, score), OLTR_OK);
-        assert_top(&w, rule_of(v), e.k, e.item, score);
+        assert_top(&w, rule_of(v), NULL, e.k, e.item, score);
+        uint32_t some[L], named[L];
+        oltr_query query = {1 + below(&d, L), some};
+        draw_items(&d, L, query.n_items, some);
+        expect(rank_with(p, &query, round, query.n_items, named, score), OLTR_OK);
+        assert_top(&w, rule_of(v), &query, query.n_items, named, score);
         e.k = SLOTS;
         browse(&d, &e);
         learn_from(p, NULL, &e);
         teach_twin(&w, &e);
     }
     oltr_policy_free(p);
+}
+
+/* The twin of a new policy goes into `rules`, or gets tests and a line here. */
+static void every_kind_has_a_twin(void **state)
+{
+    static const char *const others[] = {"gts", "ts-beta", "ts-cascade", "toprank", "random"};
+    const oltr_policy_info *info = *state;
+    bool found = false;
+    for (size_t r = 0; r < COUNT(rules); r++)
+        found |= strcmp(info->name, rules[r].kind) == 0;
+    for (size_t i = 0; i < COUNT(others); i++)
+        found |= strcmp(info->name, others[i]) == 0;
+    if (!found && !info->contextual)
+        fail_msg("%s has no twin of its definition; add one to `rules` in this file", info->name);
 }
 
 /* The same after long silences: the clock runs by thousands of rounds while the counts stand
@@ -262,7 +290,7 @@ static void indices_follow_the_clock(void **state)
             teach_twin(&w, &e);
         }
         expect(rank_with(p, NULL, part, L, e.item, score), OLTR_OK);
-        assert_top(&w, rule_of(v), L, e.item, score);
+        assert_top(&w, rule_of(v), NULL, L, e.item, score);
     }
     oltr_policy_free(p);
 }
@@ -874,6 +902,7 @@ int main(void)
     static suite all;
     gsl_set_error_handler_off();
     list_variants(&variants);
+    ON_KINDS(&all, every_kind_has_a_twin);
     ON_SOME_VARIANTS(&all, &variants, scores_are_indices, has_index);
     ON_SOME_VARIANTS(&all, &variants, indices_follow_the_clock, has_index);
     ON_SOME_VARIANTS(&all, &variants, one_normal_for_all, is_ts_cascade);

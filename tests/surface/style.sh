@@ -8,10 +8,11 @@ command -v clang-format >/dev/null || { echo "skipped: clang-format is not insta
 git rev-parse --git-dir >/dev/null 2>&1 || { echo "skipped: not a clone, so there is no list of files"; exit 77; }
 
 fail() { echo "$1" >&2 && exit 1; }
+files() { git ls-files --cached --others --exclude-standard -- "$@"; }
 
-scripts/format --check >/dev/null 2>&1 || fail "not formatted; run \`make fmt\`: $(scripts/format --check 2>&1 | grep -oE '^[^:]+' | sort -u | tr '\n' ' ')"
-long=$(git ls-files '*.c' '*.h' | xargs awk 'length($0) > 100 { print FILENAME ":" FNR }')
+scripts/format --check >/dev/null 2>&1 || fail "not formatted; run \`make fmt\`: $(scripts/format --check 2>&1 | grep -oE '^[^ :]+\.[ch]' | sort -u | tr '\n' ' ')"
+long=$(files '*.c' '*.h' | xargs awk 'length($0) > 100 { print FILENAME ":" FNR }')
 [ -z "$long" ] || fail "longer than 100 columns: $long"
-twice=$(git ls-files 'src/*.[ch]' 'app/*.[ch]' 'include/*.h' | xargs -n 1 basename | sort | uniq -d)
+twice=$(files 'src/*.[ch]' 'app/*.[ch]' 'include/*.h' | xargs -n 1 basename | sort | uniq -d)
 [ -z "$twice" ] || fail "two files have this name: $twice"
-echo "$(git ls-files '*.c' '*.h' | wc -l) files in one style"
+echo "$(files '*.c' '*.h' | wc -l) files in one style"

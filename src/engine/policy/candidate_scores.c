@@ -1,5 +1,5 @@
-/* candidate_scores.c - see scores.h; the public form of it for policies outside the library is at
- * the end. */
+/* candidate_scores.c - see candidate_scores.h; the public form of it for policies outside the
+ * library is at the end. */
 #include "engine/policy/candidate_scores.h"
 
 size_t scores_bytes(const oltr_settings *settings)
@@ -43,9 +43,14 @@ double *oltr_scores(void *scratch)
     return scratch;
 }
 
-/* A scratch for all items has room for the candidates. */
+/* A scratch for all items has room for the candidates.  A NaN has no place in an order: selecting
+ * would leave places that are no candidates. */
 oltr_status oltr_show_best(void *scratch, const oltr_candidates *from, const oltr_rng *rng,
                            const oltr_ranking *out)
 {
-    return show_best(scores_in(scratch, from->n), from, rng, out);
+    double_scores s = scores_in(scratch, from->n);
+    for (uint32_t j = 0; j < from->n; j++)
+        if (isnan(s.score[j]))
+            return OLTR_ESTATE;
+    return show_best(s, from, rng, out);
 }
