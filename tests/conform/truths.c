@@ -297,6 +297,65 @@ static void the_beta_world_draws_its_shapes(void **state)
 
 /* ---- users */
 
+/* The mean of what users give for a list is its value.  The items stand in the slots of their
+ * numbers, so a model that draws both by one number is found. */
+static void users_give_the_value_of_a_list(void **state)
+{
+    enum { USERS = 5000 * EFFORT };
+    oltr_world world = world_of(*state);
+    const oltr_click_ops *clicks = click_ops_of(world.clicks, NULL);
+    uint32_t item[SLOTS] = {0, 1, 2};
+    oltr_ranking list = {SLOTS, item, NULL};
+    double sum = 0, squares = 0;
+    truth w;
+    draw_truth(&world, 11, 0, &w);
+    for (uint64_t t = 1; t <= USERS; t++) {
+        double reward[SLOTS], earned = 0;
+        oltr_rng user = oltr_rng_at(oltr_rng_make(11, 0), STREAM_USERS, t);
+        uint32_t seen = clicks->scan(&world, &w.as, &user, &list, reward);
+        for (uint32_t slot = 0; slot < seen; slot++)
+            earned += reward[slot];
+        sum += earned;
+        squares += earned * earned;
+    }
+    double mean = sum / USERS, value = clicks->value(&world, &w.as, item, SLOTS),
+           se = sqrt((squares / USERS - mean * mean) / USERS);
+    if (fabs(mean - value) > 6 * se + 1e-9)
+        fail_msg("users give %g, the value is %g, standard error %g", mean, value, se);
+}
+
+/* No list of three items is better than the best or worse than the worst, and one is each. */
+static void best_and_worst_are_those_of_all_lists(void **state)
+{
+    oltr_world world = world_of(*state);
+    const oltr_click_ops *clicks = click_ops_of(world.clicks, NULL);
+    double room[N], most = (double)-INFINITY, least = (double)INFINITY;
+    truth w;
+    draw_truth(&world, 11, 0, &w);
+    w.as.room = room;
+    for (uint32_t code = 0; code < N * N * N; code++) {
+        uint32_t item[SLOTS] = {code % N, code / N % N, code / N / N};
+        if (item[0] == item[1] || item[0] == item[2] || item[1] == item[2])
+            continue;
+        double value = clicks->value(&world, &w.as, item, SLOTS);
+        most = fmax(most, value);
+        least = fmin(least, value);
+    }
+    assert_true(near(clicks->best(&world, &w.as, SLOTS), most, 1e-12));
+    assert_true(!clicks->worst || near(clicks->worst(&world, &w.as, SLOTS), least, 1e-12));
+}
+
+/* Another replication is another instance, of worlds that draw one. */
+static void replications_differ(void **state)
+{
+    oltr_world world = world_of(*state);
+    truth first, second;
+    draw_truth(&world, 11, 0, &first);
+    draw_truth(&world, 11, 1, &second);
+    if (memcmp(first.attraction, second.attraction, sizeof first.attraction) == 0)
+        fail_msg("replications 0 and 1 have the same attractions");
+}
+
 /* Two rounds, two slots, cascade-ucb1, whose unseen items come first. */
 static oltr_results *two_rounds(const double *nu, uint32_t n, uint32_t replications, uint32_t look)
 {
@@ -369,6 +428,11 @@ static void a_wrong_prior_misleads_who_takes_it(void **state)
     oltr_results_free(r);
 }
 
+static bool draws_attractions(const scene *s)
+{
+    return strcmp(s->world.kind, "fixed") != 0;
+}
+
 static bool has_truth(const scene *s)
 {
     return s->world.dim > 0;
@@ -380,6 +444,9 @@ int main(void)
     ON_SCENES(&all, the_truth_is_as_described, has_truth);
     ON_SCENES(&all, features_are_a_function_of_the_round, has_truth);
     ON_SCENES(&all, features_are_directions_of_the_cube, draws_features);
+    ON_SCENES(&all, users_give_the_value_of_a_list, any_scene);
+    ON_SCENES(&all, best_and_worst_are_those_of_all_lists, any_scene);
+    ON_SCENES(&all, replications_differ, draws_attractions);
     ON_SCENES(&all, the_regret_of_chance, any_scene);
     ON_SCENES(&all, learning_helps, draws_features);
     ONCE(&all, probabilities_at_full_scale);

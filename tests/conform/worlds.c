@@ -29,7 +29,8 @@ static void set_trial(trial *t, const scene *from)
     uint32_t n = 0;
     set_stage(&t->stage, from);
     add_policies(&t->stage);
-    for (uint32_t j = 0; j<t->stage.e.n_policies; j += t->stage.e.n_policies> 8 ? 3 : 1)
+    const uint32_t step = t->stage.e.n_policies > 8 ? 3 : 1;
+    for (uint32_t j = 0; j < t->stage.e.n_policies; j += step)
         third[from - scenes][n++] = t->stage.policy[j];
     for (uint32_t i = 0; i < POINTS; i++) {
         t->point[i] = t->longer[i] = t->stage.e;
@@ -313,6 +314,12 @@ static void a_run_is_its_definition(void **state)
     }
 }
 
+/* The click models that the twins of this suite play. */
+static bool has_twin(const char *clicks)
+{
+    return strcmp(clicks, "cascade") == 0 || strcmp(clicks, "abandon") == 0;
+}
+
 /* Every world of the catalogue is in a scene; dataset_world.c has the one of datasets. */
 static void every_world_has_a_scene(void **state)
 {
@@ -322,14 +329,20 @@ static void every_world_has_a_scene(void **state)
         for (size_t i = 0; i < SCENES; i++)
             found = found || strcmp(scenes[i].world.kind, name) == 0;
         if (!found || !strlen(oltr_world_at(w)->summary))
-            fail_msg("world %s has no scene or no summary", name);
+            fail_msg("world %s has no scene (add one to tests/conform/scenes.h) or no summary",
+                     name);
     }
     for (uint32_t c = 0; c < oltr_clicks_count(); c++) {
         bool found = false;
         for (size_t i = 0; i < SCENES; i++)
             found = found || strcmp(world_of(&scenes[i]).clicks, oltr_clicks_at(c)->name) == 0;
         if (!found)
-            fail_msg("click model %s has no scene", oltr_clicks_at(c)->name);
+            fail_msg("click model %s has no scene; add one to tests/conform/scenes.h",
+                     oltr_clicks_at(c)->name);
+        else if (!has_twin(oltr_clicks_at(c)->name))
+            fail_msg("click model %s has no twin; add one to scan_list() and play_twin() in this "
+                     "file and to loss_of_chance() in truths.c, then its name to has_twin()",
+                     oltr_clicks_at(c)->name);
     }
     assert_null(oltr_world_at(oltr_world_count()));
     assert_null(oltr_clicks_at(oltr_clicks_count()));
