@@ -872,8 +872,8 @@ static bool has_no_prior(const variant *v)
     return has_no_features(v) && !takes_prior(v);
 }
 
-/* Beta(1e12, 1e-5) has a mean that rounds to 1.  Whoever believes it shows the item first, until it
- * is not clicked. */
+/* Beta(1e12, 1e-5) has a mean that rounds to 1: a policy with this prior must show the item first
+ * until it is examined without a click. */
 static void a_mean_that_rounds_to_1_is_believed(void **state)
 {
     const oltr_policy_info *kind = *state;

@@ -1,6 +1,6 @@
 /* fuzz_cache.c - any bytes as a dataset file: as they are, and with length and digests made right,
- * so that the search is not spent on guessing them. What is taken must be a dataset that saves to
- * the same bytes, but for what is told of a text.
+ * so that the fuzzer does not have to guess them.  A file that is accepted must be a
+ * dataset that has the same content after it was saved and loaded again.
  */
 #define _GNU_SOURCE 1
 #include "target.h"
