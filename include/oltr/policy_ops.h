@@ -134,6 +134,9 @@ typedef struct oltr_policy_ops {
      * without these calls. */
     oltr_status (*thread_begin)(const void *custom);
     void (*thread_end)(const void *custom);
+    /* NULL: nothing is learned about the prior.  How many hyperparameters there are; with `out`,
+     * also the posterior of the one with this index. */
+    uint32_t (*hyper)(const void *state, uint32_t index, oltr_hyper *out);
 } oltr_policy_ops;
 
 /* Settings for a policy of your own, with the defaults of its parameters; `ops` must outlive them
