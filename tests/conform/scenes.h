@@ -33,6 +33,7 @@ typedef struct scene {
 #define PRIOR .prior_a = shape_a, .prior_b = shape_b
 #define WITH_FEATURES .dim = DIM, .clicks = "cascade"
 #define ABANDONED .dim = DIM, .clicks = "abandon"
+static const double probit[] = {0, 0, 0, 0, 1}, cloglog[] = {0, 0, 0, 0, 2}; /* the link is last */
 static const scene scenes[] = {
     {"beta", {.kind = "beta"}, true},
     {"beta, few shapes shared", {.kind = "beta", .a_max = 3, .instances_per_prior = 2}, true},
@@ -50,6 +51,17 @@ static const scene scenes[] = {
      false},
     {"logistic, fresh",
      {.kind = "logistic", WITH_FEATURES, .theta_on_sphere = 1, .fresh_contexts = 1, .scale = 5},
+     false},
+    {"logistic, probit",
+     {.kind = "logistic", WITH_FEATURES, .theta_on_sphere = 1, .scale = 2, .kind_values = probit},
+     false},
+    {"logistic, cloglog, fresh",
+     {.kind = "logistic",
+      WITH_FEATURES,
+      .theta_on_sphere = 1,
+      .fresh_contexts = 1,
+      .scale = 2,
+      .kind_values = cloglog},
      false},
     {"scalar", {.kind = "scalar", ABANDONED, .abandon = 0.2, .noise_sd = 0.5}, false},
     {"scalar, fresh",

@@ -10,6 +10,14 @@
 
 /* ---- the truth of worlds with features */
 
+static double chance(const oltr_world *world, double z)
+{
+    const double *link = world->kind_values;
+    return link == probit    ? erfc(-z / sqrt(2)) / 2
+           : link == cloglog ? -expm1(-exp(z))
+                             : 1 / (1 + exp(-z));
+}
+
 /* Attractions follow from the features as the name of the world says. */
 static void assert_truth(const scene *s, const truth *w)
 {
@@ -21,7 +29,7 @@ static void assert_truth(const scene *s, const truth *w)
             z += scale * x * w->theta[j];
             square += x * x;
         }
-        wanted = strcmp(s->world.kind, "logistic") == 0 ? 1 / (1 + exp(-z)) : z;
+        wanted = strcmp(s->world.kind, "logistic") == 0 ? chance(&s->world, z) : z;
         assert_true(near(w->attraction[i], s->world.attraction ? attraction[i] : wanted, 1e-6));
         assert_true(is_scalar(s) || (w->attraction[i] >= 0 && w->attraction[i] <= 1));
         assert_true(!draws_features(s) || square <= 1 + 1e-6);
@@ -41,6 +49,25 @@ static void the_truth_is_as_described(void **state)
             assert_truth(s, &w);
         }
     }
+}
+
+/* Policies of a logistic world are told Beta priors whose means are the attractions. */
+static void logistic_priors_have_the_true_means(void **state)
+{
+    const scene *s = *state;
+    oltr_world world = world_of(s);
+    truth w;
+    for (uint64_t replication = 0; replication < 50; replication++) {
+        draw_truth(&world, 11, replication, &w);
+        assert_int_equal(w.as.tells, !world.fresh_contexts);
+        for (uint32_t i = 0; i < N; i++)
+            assert_true(w.b[i] == 10 && near(w.a[i] / (w.a[i] + w.b[i]), w.attraction[i], 1e-12));
+    }
+}
+
+static bool is_logistic(const scene *s)
+{
+    return strcmp(s->world.kind, "logistic") == 0;
 }
 
 /* Attractions at the largest scale still are probabilities. */
@@ -442,6 +469,7 @@ int main(void)
 {
     static suite all;
     ON_SCENES(&all, the_truth_is_as_described, has_truth);
+    ON_SCENES(&all, logistic_priors_have_the_true_means, is_logistic);
     ON_SCENES(&all, features_are_a_function_of_the_round, has_truth);
     ON_SCENES(&all, features_are_directions_of_the_cube, draws_features);
     ON_SCENES(&all, users_give_the_value_of_a_list, any_scene);
