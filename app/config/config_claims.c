@@ -137,7 +137,8 @@ static bool read_test(const struct reader *reader, const struct node *map,
 /* ---- settings: one test for each value
  *
  * `over: {sigma: [1, 0.5]}` makes two tests.  In the copy for a value, every text of the test that
- * has {sigma} in it has the value in its place. */
+ * has {sigma} in it has the value in its place.  `over: {sigma: {1: " (sigma 1)", 0.5: ""}}` puts
+ * another text there than the value. */
 
 /* The text with every {name} replaced, or the same text; NULL without memory. */
 static const char *put_value(struct pool *pool, const char *text, const char *mark,
@@ -182,8 +183,8 @@ static bool read_setting(const struct reader *reader, const struct node *map,
         return read_no_memory(reader);
     copy->parent = map->parent;
     test->setting = name;
-    if (!read_line(reader, value, &test->value) ||
-        !put_values(reader, copy, mark, test->value, &replaced))
+    if (!read_line(reader, value->key ? value->key : value, &test->value) ||
+        !put_values(reader, copy, mark, value->text, &replaced))
         return false;
     if (replaced == 0)
         return read_bad(reader, setting,
@@ -193,20 +194,22 @@ static bool read_setting(const struct reader *reader, const struct node *map,
     return read_test(reader, copy, config, names, test);
 }
 
-/* The list of values of `over`: a map with one entry. */
+/* The values of `over`, a map with one entry: a list, or a map from values to texts. */
 static bool read_over(const struct reader *reader, const struct node *over,
                       const struct node **setting)
 {
     *setting = over->type == NODE_MAP ? over->first : NULL;
     if (!*setting || over->count != 1)
         return read_bad(reader, over, "must be one setting and its values, like {sigma: [1, 0.5]}");
-    if (!read_list(reader, *setting))
+    if (((*setting)->type != NODE_MAP || (*setting)->count == 0) && !read_list(reader, *setting))
         return false;
-    for (const struct node *value = (*setting)->first; value; value = value->next)
+    for (const struct node *value = (*setting)->first; value; value = value->next) {
+        if (value->type != NODE_SCALAR || strlen(value->text) > LONGEST_LINE)
+            return read_bad(reader, value, "must be a value, or a short text");
         for (const struct node *other = (*setting)->first; other != value; other = other->next)
-            if (value->type == NODE_SCALAR && other->type == NODE_SCALAR &&
-                strcmp(value->text, other->text) == 0)
+            if (strcmp(value->text, other->text) == 0)
                 return read_bad(reader, value, "this value is in the list twice");
+    }
     return true;
 }
 

@@ -15,6 +15,7 @@ claims:
       - {of: half, less: [TS-Beta, GTS], factor: 0.5, round: 100}
       - {of: never, not_measurable: nobody looked}
       - {of: swept, over: {f: [0.001, 1000]}, less: [TS-Beta, GTS], factor: "{f}"}
+      - {of: named, over: {f: {1/1000: 0.001, big: 1000}}, less: [TS-Beta, GTS], factor: "{f}"}
       - {of: below theory, bound: thm1, less: [TS-Beta, GTS]}
   - says: They are the same.
     tests: [{close: [GTS, TS-Beta], within: 0.01, from: 10}]
@@ -23,12 +24,13 @@ YAML
 expect 0 "" "$OLTR" run good.yaml -o a -q --no-figures
 there a/claims.csv
 head -1 a/claims.csv | grep -q '^figure,claim,source,reading,setting,verdict,overall,reason,sweep,against,round,policy,other,value,' || fail "no heading"
-[ "$(wc -l <a/claims.csv)" -eq 9 ] || fail "eight comparisons"
+[ "$(wc -l <a/claims.csv)" -eq 11 ] || fail "ten comparisons"
 grep -q '^one,"TS-Beta, which is told the prior, has less regret than GTS.",paper,printed,,' a/claims.csv || fail "the words are lost"
 grep -q '^,They are the same.,ours,printed,,' a/claims.csv || fail "whose claim it is"
 grep -q ',never,,not measurable,not measurable,nobody looked,' a/claims.csv || fail "no reason"
 grep -q ',swept,f = 0.001,does not hold,holds for f = 1000; not at 0.001,' a/claims.csv || fail "no verdict of a setting"
 grep -q ',swept,f = 1000,holds,holds for f = 1000; not at 0.001,' a/claims.csv || fail "no verdict of the other setting"
+grep -q ',named,f = 1/1000,does not hold,holds for f = big; not at 1/1000,' a/claims.csv || fail "no verdict of a named setting"
 [ "$(grep -c ',below theory,,holds,holds,.*,Theorem 1: 22 K √(L T),' a/claims.csv)" -eq 2 ] || fail "two policies against a bound"
 grep -q '"label": "fig:one"' a/manifest.json || fail "no label in the manifest"
 # the folder's own experiment has the claims too
@@ -67,6 +69,7 @@ bad 'must be ours or paper' <<<'  - {says: x, source: press, tests: [{less: [GTS
 bad 'must be one setting and its values, like {sigma: [1, 0.5]}' <<<'  - {says: x, tests: [{over: 3, less: [GTS, TS-Beta]}]}'
 bad 'must be one setting and its values' <<<'  - {says: x, tests: [{over: {a: [1], b: [2]}, less: [GTS, TS-Beta]}]}'
 bad 'over.s: must be a list' <<<'  - {says: x, tests: [{over: {s: 1}, less: [GTS, TS-Beta]}]}'
+bad 'must be a value, or a short text' <<<'  - {says: x, tests: [{over: {s: [[1]]}, less: ["GTS {s}", TS-Beta]}]}'
 bad 'this value is in the list twice' <<<'  - {says: x, tests: [{over: {s: [1, 2, 1]}, less: ["GTS {s}", TS-Beta]}]}'
 bad 'nothing in this test has `{s}` in it' <<<'  - {says: x, tests: [{over: {s: [1, 2]}, less: [GTS, TS-Beta]}]}'
 bad 'claims[0].tests[1].less[0]: no policy of this experiment is called `GTS 2`' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta]}, {over: {s: [2]}, less: ["GTS {s}", TS-Beta]}]}'
