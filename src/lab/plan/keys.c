@@ -79,6 +79,9 @@ const struct key dataset_keys[] = {
     {"rankers", "10", "how many rankers are trained to make the prior (default 10; 0: no prior)"},
     {"scores", "scores.csv",
      "the prior from these scores, one row for each document of the test split"},
+    {"scores_as", "calibrated",
+     "how scores become probabilities: calibrated (default; those of a file must be from 0 to 1), "
+     "minmax or sigmoid within each query, raw"},
     {NULL, NULL, NULL},
 };
 
