@@ -103,6 +103,12 @@ const struct key policy_keys[] = {
     {"kind", "gts", "which policy it is; `oltr policies` lists them"},
     {"note", "samples with deviation 1/n",
      "what is special about it, for a report (default: nothing)"},
+    {"shared", "true",
+     "where the queries of a dataset share the rounds: one policy for all of them (default false: "
+     "one for each query)"},
+    {"feedback", "clicks",
+     "where users click and give rewards (clicks: abandon): learn from rewards (default), clicks "
+     "or both"},
     {NULL, NULL, NULL},
 };
 

@@ -174,9 +174,9 @@ static void try_value(const char *kind, const char *clicks, const char *name, co
                                  {.key = name, .value = value}};
     oltr_error error;
     (void)snprintf(text, sizeof text,
-                   "{rounds: 5, slots: 2, replications: 1, world: {kind: %s, items: 4}, "
+                   "{rounds: 5, slots: 2, replications: 1, world: {kind: %s, %s}, "
                    "policies: [{kind: random}]}",
-                   kind);
+                   kind, strcmp(kind, "dataset") ? "items: 4" : "shape: web30k");
     oltr_plan *plan = parse(text, overrides, 2, &error);
     if (!plan != !fits)
         fail_msg("%s, %s: %s=%s: %s", kind, clicks, name, value, error.msg);
