@@ -19,8 +19,8 @@ const struct option prior_check_options[] = {
     {'j', "threads", "N", NULL,
      "the number of threads that read (default, or 0: one for each processor)"},
     {0, "grades", "NAME", NULL,
-     "the attraction of each grade: err (default), perfect, navigational, informational or "
-     "near-random"},
+     "the attraction of each grade: err (default), linear, perfect, navigational, informational "
+     "or near-random"},
     {0, "largest-grade", "N", NULL,
      "the end of the scale of grades (default: the largest of the data)"},
     {0, "lenient", NULL, NULL, "skip bad lines of the data, and count them"},

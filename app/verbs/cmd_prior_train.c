@@ -28,8 +28,8 @@ const struct option prior_train_options[] = {
     {'j', "threads", "N", NULL,
      "the number of scorers trained in parallel (default, or 0: one for each processor)"},
     {0, "grades", "NAME", NULL,
-     "the attraction of each grade: err (default), perfect, navigational, informational or "
-     "near-random; the scores are calibrated to it"},
+     "the attraction of each grade: err (default), linear, perfect, navigational, informational "
+     "or near-random; the scores are calibrated to it"},
     {0, "largest-grade", "N", NULL,
      "the end of the scale of grades (default: the largest of the data)"},
     {0, "hidden", "N,N", NULL, "units of the one to three hidden layers (default 64,32)"},

@@ -145,9 +145,9 @@ OLTR_API const oltr_named *oltr_world_at(uint32_t index);
 OLTR_API uint32_t oltr_clicks_count(void);
 OLTR_API const oltr_named *oltr_clicks_at(uint32_t index);
 
-/* How grades become attractions, by name: err (2^g - 1) / 2^largest; perfect, navigational,
- * informational and near-random for grades 0..4.  `largest` is where the scale of grades ends; a
- * grade beyond it is refused. */
+/* How grades become attractions, by name: err (2^g - 1) / 2^largest; linear g / largest; perfect,
+ * navigational, informational and near-random for grades 0..4.  `largest` is where the scale of
+ * grades ends; a grade beyond it is refused. */
 OLTR_API uint32_t oltr_mapping_count(void);
 OLTR_API const oltr_named *oltr_mapping_at(uint32_t index);
 OLTR_API oltr_status oltr_attraction_of_grade(const char *mapping, uint32_t grade, uint32_t largest,

@@ -26,6 +26,7 @@ typedef struct fixture {
     char label[MOST][64];
     uint32_t n_policies;
     oltr_experiment e;
+    double room[ROWS];
 } fixture;
 
 static void add_policy(fixture *f, const oltr_policy_info *info, const char *prior)
@@ -387,6 +388,121 @@ static void traffic_is_fair(void **state)
             assert_true(fabs(at[p][q] - CYCLES / 4.0) < 5 * sqrt(CYCLES * 0.25 * 0.75));
 }
 
+/* ---- feedback: users who click and give rewards */
+
+/* One policy in one replication, from scan() and clicked() alone. */
+static double play_feedback(fixture *f, uint32_t index, uint64_t replication)
+{
+    uint32_t query = (uint32_t)(replication % QUERIES), first = first_row[query],
+             n = first_row[query + 1] - first, feedback = f->policy[index].feedback;
+    const double *nu = f->attraction + first;
+    const click_ops *users = click_ops_of("abandon", NULL);
+    oltr_settings s = f->policy[index].settings;
+    s.n_items = n;
+    s.dim = DIM;
+    tell(f, first, &s);
+    oltr_policy *p = oltr_policy_new(&s, NULL);
+    assert_non_null(p);
+    oltr_scratch *scratch = oltr_scratch_new(p);
+    oltr_rng rng = oltr_rng_make(f->e.seed, replication);
+    oltr_query from = {.n_items = n, .dim = DIM, .x = f->x + (size_t)first * DIM};
+    instance truth = {.n_items = n, .attraction = f->attraction + first, .room = f->room};
+    double regret = 0, best = users->best(&f->e.world, &truth, SLOTS);
+    for (uint64_t t = 1; t <= f->e.rounds; t++) {
+        uint32_t item[SLOTS];
+        double reward[SLOTS], click[SLOTS], told[SLOTS], value = 0, seen_by = 1;
+        static const double two[SLOTS] = {2, 2, 2};
+        oltr_ranking list = {SLOTS, item, NULL};
+        assert_int_equal(oltr_rank(p, &from, oltr_rng_at(rng, STREAM_POLICY, t), scratch, &list),
+                         OLTR_OK);
+        oltr_rng user = oltr_rng_at(rng, STREAM_USERS, t);
+        uint32_t examined = users->scan(&f->e.world, &truth, &user, &list, reward);
+        users->clicked(&f->e.world, &truth, &user, &list, examined, click);
+        for (uint32_t i = 0; i < SLOTS; i++, seen_by *= 1 - f->e.world.abandon)
+            value += seen_by * nu[item[i]];
+        for (uint32_t i = 0; i < examined; i++) {
+            assert_true(click[i] == 0 || click[i] == 1);
+            told[i] = feedback == OLTR_FEEDBACK_CLICKS ? click[i]
+                      : feedback == OLTR_FEEDBACK_BOTH ? (click[i] + reward[i]) / 2
+                                                       : reward[i];
+        }
+        oltr_feedback seen = {
+            examined, told, NULL, feedback == OLTR_FEEDBACK_BOTH ? two : NULL, {NULL, NULL}};
+        assert_int_equal(oltr_learn(p, &from, &list, &seen), OLTR_OK);
+        regret += fmax(0, best - value);
+    }
+    oltr_scratch_free(scratch);
+    oltr_policy_free(p);
+    return regret;
+}
+
+static void feedback_is_its_definition(void **state)
+{
+    fixture *f = *state;
+    static const char *const kinds[] = {"lints", "gts", "lints", "gts", "lints", "ts-beta"};
+    static const uint32_t told[] = {OLTR_FEEDBACK_REWARDS, OLTR_FEEDBACK_BOTH,
+                                    OLTR_FEEDBACK_CLICKS,  OLTR_FEEDBACK_CLICKS,
+                                    OLTR_FEEDBACK_BOTH,    OLTR_FEEDBACK_CLICKS};
+    memset(f->policy, 0, sizeof f->policy);
+    f->n_policies = 0;
+    for (uint32_t i = 0; i < 6; i++) {
+        add_policy(f, oltr_policy_info_by_name(kinds[i], NULL), "none");
+        f->policy[i].feedback = told[i];
+    }
+    f->e.n_policies = 6;
+    f->e.world.clicks = "abandon";
+    f->e.world.abandon = 0.2;
+    f->e.world.noise_sd = 0.3;
+    oltr_results *r = run(&f->e, 2);
+    for (uint32_t j = 0; j < 6; j++) {
+        double regret = 0, n = f->e.replications, found = oltr_results_at(r, 0, j, 2).regret;
+        for (uint64_t replication = 0; replication < f->e.replications; replication++)
+            regret += play_feedback(f, j, replication) / n;
+        if (!(fabs(found - regret) < 1e-9))
+            fail_msg("%s, feedback %u: regret %.12g instead of %.12g", f->label[j], told[j], found,
+                     regret);
+    }
+    oltr_results_free(r);
+    oltr_error error = {OLTR_OK, ""};
+    f->policy[5].feedback = OLTR_FEEDBACK_REWARDS;
+    assert_int_equal(oltr_experiment_check(&f->e, &error), OLTR_EREWARD);
+    assert_non_null(strstr(error.msg, "or give it `feedback: clicks`"));
+    f->policy[5].feedback = 3;
+    assert_int_equal(oltr_experiment_check(&f->e, &error), OLTR_EINVAL);
+    assert_int_equal(oltr_settings_init(&f->policy[5].settings, "toprank", 9, NULL), OLTR_OK);
+    f->policy[5].feedback = OLTR_FEEDBACK_BOTH;
+    assert_int_equal(oltr_experiment_check(&f->e, &error), OLTR_EINVAL);
+    assert_non_null(strstr(error.msg, "toprank cannot learn two observations of one slot"));
+}
+
+/* The chance of a click is the attraction, whatever the reward.  Bounds: five deviations. */
+static void clicks_have_the_chance_of_the_mean_reward(void **state)
+{
+    const fixture *f = *state;
+    enum { USERS = 4000 };
+    const click_ops *users = click_ops_of("abandon", NULL);
+    oltr_world w = {.clicks = "abandon", .noise_sd = 0.4};
+    double nu[] = {0.05, 0.4, 0.9}, clicks[3] = {0}, product[3] = {0}, reward[3], click[3];
+    uint32_t item[3] = {2, 0, 1};
+    instance truth = {.n_items = 3, .attraction = nu};
+    oltr_ranking list = {3, item, NULL};
+    for (uint64_t t = 1; t <= USERS; t++) {
+        oltr_rng user = oltr_rng_at(oltr_rng_make(f->e.seed, 0), STREAM_USERS, t);
+        assert_int_equal(users->scan(&w, &truth, &user, &list, reward), 3);
+        users->clicked(&w, &truth, &user, &list, 3, click);
+        for (int slot = 0; slot < 3; slot++) {
+            clicks[item[slot]] += click[slot] / USERS;
+            product[item[slot]] +=
+                (click[slot] - nu[item[slot]]) * (reward[slot] - nu[item[slot]]) / USERS;
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        double sd = sqrt(nu[i] * (1 - nu[i]) / USERS);
+        assert_true(fabs(clicks[i] - nu[i]) < 5 * sd);
+        assert_true(fabs(product[i]) < 5 * sd * w.noise_sd);
+    }
+}
+
 /* ---- one instance */
 
 static void an_instance_is_a_query(void **state)
@@ -553,8 +669,11 @@ static void grades_have_their_tables(void **state)
         {0, .2, .4, .8, 1}, {.05, .3, .5, .7, .95}, {.4, .6, .7, .8, .9}, {.4, .45, .5, .55, .6}};
     static const char *const names[] = {"err", "perfect", "navigational", "informational",
                                         "near-random"};
-    assert_int_equal(oltr_mapping_count(), 5);
-    assert_null(oltr_mapping_at(5));
+    assert_int_equal(oltr_mapping_count(), 6);
+    assert_null(oltr_mapping_at(6));
+    assert_string_equal(oltr_mapping_at(5)->name, "linear");
+    for (uint32_t g = 0; g < 8; g++)
+        assert_true(fabs(of_grade("linear", g, 7) - g / 7.0) < 1e-15);
     for (uint32_t m = 0; m < 5; m++) {
         assert_string_equal(oltr_mapping_at(m)->name, names[m]);
         for (uint32_t g = 0; g < 5; g++)
@@ -590,6 +709,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(traffic_is_its_definition, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_query_has_no_traffic, set_up, tear_down),
         cmocka_unit_test_setup_teardown(traffic_is_fair, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(feedback_is_its_definition, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(clicks_have_the_chance_of_the_mean_reward, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(an_instance_is_a_query, set_up, tear_down),
         cmocka_unit_test(other_worlds_are_one_group),
         cmocka_unit_test_setup_teardown(bad_worlds_are_refused, set_up, tear_down),

@@ -70,8 +70,8 @@ const struct key dataset_keys[] = {
     {"queries", "50",
      "at most this many test queries are played, chosen by the seed (default all)"},
     {"grades", "err",
-     "how grades attract: err, (2^g - 1) / 2^largest (default), or for grades 0..4 perfect, "
-     "navigational, informational, near-random"},
+     "how grades attract: err, (2^g - 1) / 2^largest (default), linear, g / largest, or for grades "
+     "0..4 perfect, navigational, informational, near-random"},
     {"largest_grade", "4", "where the scale of grades ends (default: at the largest of the data)"},
     {"normalise", "standard",
      "features squashed, standardised and of length at most 1 (default); minmax: to [0,1] in each "
