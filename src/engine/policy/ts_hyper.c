@@ -19,7 +19,6 @@
  * recalibration.  Learning multiplies the weights of all cells, some 100 ns per examined item with
  * the default grid.
  */
-#include "engine/base/memory.h"
 #include "engine/policy/beta_policy.h"
 #include "engine/posterior/recalibration.h"
 
@@ -386,55 +385,37 @@ static uint32_t derived(const void *state, sum_array out[MAX_SUMS])
 static oltr_status resume(void *state, uint64_t t, oltr_error *error)
 {
     ts_hyper_state *p = state;
-    const size_t n = p->grid.n_cells, bytes = 2 * n * sizeof(double);
+    const size_t n = p->grid.n_cells;
     const double centre = *doubles_at(state, p->grid.centre);
+    double factor[MOST_CELLS], exponent[MOST_CELLS];
+    memcpy(factor, doubles_at(state, p->grid.factor), n * sizeof *factor);
+    memcpy(exponent, doubles_at(state, p->grid.exponent), n * sizeof *exponent);
     if (!(centre >= LEAST_CENTRE && centre <= 1 / LEAST_CENTRE))
-        return set_error(error, OLTR_ESTATE, "a centre of exp(%g) is impossible", -log(centre));
-    double *saved = memory_take(NULL, bytes);
-    if (!saved)
-        return set_error(error, OLTR_ENOMEM, "no memory to load the weights of recalibrations");
-    memcpy(saved, doubles_at(state, p->grid.factor), n * sizeof *saved);
-    memcpy(saved + n, doubles_at(state, p->grid.exponent), n * sizeof *saved);
+        return set_error(error, OLTR_ESTATE, "a centre of %g is impossible", centre);
+    if (!recalibration_possible(state, &p->grid, factor, exponent))
+        return set_error(error, OLTR_ESTATE,
+                         "the weights of the recalibrations are impossible: a factor is in (0, 1], "
+                         "an exponent whole and at most 0, and one of them is 0");
     refresh(state, t);
-    if (recalibration_agrees(state, &p->grid, saved, saved + n, observations(p)))
-        recalibration_take(state, &p->grid, saved, saved + n);
-    memory_give(NULL, saved, bytes);
+    if (recalibration_agrees(state, &p->grid, factor, exponent, observations(p)))
+        recalibration_take(state, &p->grid, factor, exponent);
     return OLTR_OK;
 }
 
-static bool same_number(double a, double b)
+static bool same_numbers(const void *state, const void *other, size_t offset, size_t n)
 {
-    return !(fabs(a - b) > 0);
+    return memcmp(doubles_at(state, offset), doubles_at(other, offset), n * sizeof(double)) == 0;
 }
 
-static bool all_are_counted(const ts_hyper_state *p)
-{
-    bool all = true;
-    for (uint32_t i = 0; i < p->sums.n_items; i++) {
-        const item_evidence now = evidence(p, i), in_grid = counted(p, i);
-        all &= same_number(now.examined, in_grid.examined) &&
-               same_number(now.clicked, in_grid.clicked);
-    }
-    return all;
-}
-
-/* Derives the weights anew in a copy of the state, and compares. */
-static oltr_status check_derived(const void *state, oltr_error *error)
+static int agrees(const void *state, const void *anew)
 {
     const ts_hyper_state *p = state;
-    void *copy = memory_take(NULL, p->bytes);
-    if (!copy)
-        return set_error(error, OLTR_ENOMEM, "no memory to check the weights of recalibrations");
-    memcpy(copy, state, p->bytes);
-    refresh(copy, 1);
-    const bool same = all_are_counted(p) &&
-                      recalibration_agrees(copy, &p->grid, doubles_at(state, p->grid.factor),
-                                           doubles_at(state, p->grid.exponent), observations(p));
-    memory_give(NULL, copy, p->bytes);
-    return same ? OLTR_OK
-                : set_error(error, OLTR_ESTATE,
-                            "ts-hyper: the weights of the recalibrations do not follow from the "
-                            "sums");
+    const double *factor = doubles_at(state, p->grid.factor),
+                 *exponent = doubles_at(state, p->grid.exponent);
+    return same_numbers(state, anew, p->counted_examined, p->sums.n_items) &&
+           same_numbers(state, anew, p->counted_clicked, p->sums.n_items) &&
+           recalibration_possible(state, &p->grid, factor, exponent) &&
+           recalibration_agrees(anew, &p->grid, factor, exponent, observations(p));
 }
 
 const policy_ops ts_hyper_ops = {
@@ -467,5 +448,5 @@ const policy_ops ts_hyper_ops = {
     .hyper = hyper,
     .derived = derived,
     .resume = resume,
-    .check_derived = check_derived,
+    .agrees = agrees,
 };

@@ -170,11 +170,15 @@ static void normalise(void *state, const recalibration *r)
         int e;
         factor[c] = frexp(factor[c], &e);
         exponent[c] += e;
-        if (prior[c] > NO_CHANCE)
-            largest = fmax(largest, exponent[c]);
+        if (prior[c] > NO_CHANCE && exponent[c] > largest)
+            largest = exponent[c];
     }
-    for (uint32_t c = 0; c < r->n_cells; c++)
-        exponent[c] = fmax(fmin(exponent[c] - largest, 0), LEAST_EXPONENT);
+    for (uint32_t c = 0; c < r->n_cells; c++) {
+        exponent[c] -= largest;
+        exponent[c] = exponent[c] > 0                ? 0
+                      : exponent[c] < LEAST_EXPONENT ? LEAST_EXPONENT
+                                                     : exponent[c];
+    }
     derive_scales(state, r);
 }
 
@@ -412,24 +416,34 @@ static bool is_weight(double factor, double exponent)
            is_whole(exponent);
 }
 
+bool recalibration_possible(const void *state, const recalibration *r, const double *factor,
+                            const double *exponent)
+{
+    double largest = -HUGE_VAL;
+    for (uint32_t c = 0; c < r->n_cells; c++) {
+        if (!is_weight(factor[c], exponent[c]))
+            return false;
+        if (doubles_at(state, r->prior)[c] > NO_CHANCE)
+            largest = fmax(largest, exponent[c]);
+    }
+    return largest >= 0;
+}
+
 /* Weights are known but for a common factor, so their ratios to the first cell are compared. */
 bool recalibration_agrees(const void *state, const recalibration *r, const double *factor,
                           const double *exponent, double observations)
 {
-    const double *prior = doubles_at(state, r->prior), *own_factor = doubles_at(state, r->factor),
+    const double *own_factor = doubles_at(state, r->factor),
                  *own_exponent = doubles_at(state, r->exponent);
-    double first = NAN, largest = -HUGE_VAL;
+    double first = NAN;
     for (uint32_t c = 0; c < r->n_cells; c++) {
-        if (!is_weight(factor[c], exponent[c]))
-            return false;
-        if (!(prior[c] > NO_CHANCE))
+        if (!(doubles_at(state, r->prior)[c] > NO_CHANCE))
             continue;
-        double saved = log2(factor[c]) + exponent[c],
-               difference = saved - (log2(own_factor[c]) + own_exponent[c]);
+        double log_weight = log2(factor[c]) + exponent[c],
+               difference = log_weight - (log2(own_factor[c]) + own_exponent[c]);
         first = isnan(first) ? difference : first;
-        largest = fmax(largest, exponent[c]);
-        if (!(fabs(difference - first) <= 1e-6 + 1e-12 * (observations + fabs(saved))))
+        if (!(fabs(difference - first) <= 1e-6 + 1e-12 * (observations + fabs(log_weight))))
             return false;
     }
-    return largest >= 0;
+    return true;
 }

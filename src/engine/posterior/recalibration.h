@@ -27,6 +27,8 @@
 #include "engine/base/layout.h"
 #include "engine/kernels/table.h"
 
+/* 46 shifts from -20 to 20, padded, 21 weights from 2^-10 to 2^10, and the slopes. */
+enum { MOST_CELLS = 48 * 21 * MOST_SLOPES };
 enum { SHIFT_AXIS, SLOPE_AXIS, WEIGHT_AXIS, GRID_AXES };
 
 /* The grid and the hyperprior: shifts at multiples of 1/2 from -3 to 2 and at whole numbers beyond,
@@ -70,8 +72,11 @@ void recalibration_add(void *state, const recalibration *r, const item_evidence 
 /* One more observation of it, which counts for `weight`; item has the numbers before it. */
 void recalibration_observe(void *state, const recalibration *r, const item_evidence *item,
                            bool clicked, double weight);
-/* Weights as they were saved, beside those of the state, which were derived anew from
- * `observations` observations: whether they agree but for rounding, and taking them over. */
+/* Weights of the cells as they were saved: whether observations can leave them; whether they agree
+ * with those of the state, which were derived anew from `observations` observations, but for
+ * rounding; and taking them over. */
+bool recalibration_possible(const void *state, const recalibration *r, const double *factor,
+                            const double *exponent);
 bool recalibration_agrees(const void *state, const recalibration *r, const double *factor,
                           const double *exponent, double observations);
 void recalibration_take(void *state, const recalibration *r, const double *factor,
