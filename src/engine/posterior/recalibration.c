@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/kernels/philox.h"
+#include "engine/posterior/item_prior.h"
 #include "engine/special/special.h"
 
 #define LEAST_SCALE_EXPONENT (-160)
@@ -243,7 +244,7 @@ static void observe_one(void *state, const recalibration *r, const item_evidence
         normalise(state, r);
 }
 
-grid_cell recalibration_cell(const void *state, const recalibration *r, uint32_t cell)
+static grid_cell cell_at(const void *state, const recalibration *r, uint32_t cell)
 {
     uint32_t row = cell / r->n_padded;
     return (grid_cell){.odds = doubles_at(state, r->odds)[cell % r->n_padded],
@@ -277,7 +278,7 @@ static void multiply_all(void *state, const recalibration *r, const item_evidenc
                          const item_evidence *to, double sign)
 {
     for (uint32_t c = 0; c < r->n_cells; c++) {
-        grid_cell cell = recalibration_cell(state, r, c);
+        grid_cell cell = cell_at(state, r, c);
         double log_ratio = log_marginal(&cell, to) - (from ? log_marginal(&cell, from) : 0);
         multiply(&doubles_at(state, r->factor)[c], &doubles_at(state, r->exponent)[c],
                  sign * log_ratio / LN2);
@@ -348,13 +349,21 @@ grid_cell recalibration_draw(const void *state, const recalibration *r, const ol
     size_t first = (size_t)entry_at(total, NULL, n_rows(r), &target) * r->n_padded;
     uint32_t shift = entry_at(doubles_at(state, r->factor) + first,
                               doubles_at(state, r->scale) + first, r->n_padded, &target);
-    return recalibration_cell(state, r, (uint32_t)first + shift);
+    return cell_at(state, r, (uint32_t)first + shift);
 }
 
-double recalibration_chance(const void *state, const recalibration *r, uint32_t cell)
+static double recalibration_chance(const void *state, const recalibration *r, uint32_t cell)
 {
     return doubles_at(state, r->factor)[cell] * doubles_at(state, r->scale)[cell] /
            grid_total(state, r);
+}
+
+/* The posterior of an item in a cell. */
+static void posterior_in(const grid_cell *cell, const item_evidence *item, double *a, double *b)
+{
+    prior_in(cell, item, a, b);
+    *a += item->clicked;
+    *b += item->examined - item->clicked;
 }
 
 /* The mean over the cells, and the variance around `centre`. */
@@ -367,10 +376,8 @@ static void average(const void *state, const recalibration *r, const item_eviden
         double weight = factor[c] * scale[c], a, b;
         if (!(weight > 0))
             continue;
-        grid_cell cell = recalibration_cell(state, r, c);
-        prior_in(&cell, item, &a, &b);
-        a += item->clicked;
-        b += item->examined - item->clicked;
+        grid_cell cell = cell_at(state, r, c);
+        posterior_in(&cell, item, &a, &b);
         double n = a + b, m = a / n;
         sum += weight;
         first += weight * m;
@@ -381,11 +388,19 @@ static void average(const void *state, const recalibration *r, const item_eviden
 }
 
 void recalibration_predict(const void *state, const recalibration *r, const item_evidence *item,
-                           double *mean, double *variance)
+                           double *mean, double *sd)
 {
-    double centre;
-    average(state, r, item, 0, &centre, variance);
-    average(state, r, item, centre, mean, variance);
+    double centre, variance, a, b;
+    if (r->n_shifts == 1 && n_rows(r) == 1) { /* as ts-beta, to the bit */
+        grid_cell cell = cell_at(state, r, 0);
+        posterior_in(&cell, item, &a, &b);
+        *mean = a / (a + b);
+        *sd = beta_sd(a, b);
+        return;
+    }
+    average(state, r, item, 0, &centre, &variance);
+    average(state, r, item, centre, mean, &variance);
+    *sd = sqrt(variance);
 }
 
 void recalibration_marginal(const void *state, const recalibration *r, uint32_t axis,
