@@ -262,15 +262,23 @@ static void prior_in(const grid_cell *cell, const item_evidence *item, double *a
     *b = moved * share;
 }
 
-/* The logarithm of the marginal likelihood of the item's observations in a cell, but for a term
- * that is the same in all cells.  It is likelihood times prior over posterior at any rate x; at the
- * observed one no digits cancel. */
+/* The logarithm of the marginal likelihood of the item's observations in a cell, over their
+ * likelihood at the observed rate, which is the same in all cells.  It is likelihood times prior
+ * over posterior at any rate.  No digits cancel at the observed rate where the observations
+ * outweigh the prior, and at the prior's mean otherwise. */
 static double log_marginal(const grid_cell *cell, const item_evidence *item)
 {
-    double missed = item->examined - item->clicked, n = item->examined + 1, a, b;
+    double missed = item->examined - item->clicked, n = item->examined + 1, a, b, likelihood = 0;
     double x = (item->clicked + 0.5) / n, y = (missed + 0.5) / n;
     prior_in(cell, item, &a, &b);
-    return log_beta_power(a, b, x, y) - log_beta_power(a + item->clicked, b + missed, x, y);
+    if (a + b > item->examined) {
+        double mean = a / (a + b), rest = b / (a + b);
+        likelihood = item->clicked * log(mean / x) + missed * log(rest / y);
+        x = mean;
+        y = rest;
+    }
+    return likelihood + log_beta_power(a, b, x, y) -
+           log_beta_power(a + item->clicked, b + missed, x, y);
 }
 
 /* `sign` times the difference that the observations `to` make over `from`. */
