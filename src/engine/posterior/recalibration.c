@@ -360,12 +360,6 @@ grid_cell recalibration_draw(const void *state, const recalibration *r, const ol
     return cell_at(state, r, (uint32_t)first + shift);
 }
 
-static double recalibration_chance(const void *state, const recalibration *r, uint32_t cell)
-{
-    return doubles_at(state, r->factor)[cell] * doubles_at(state, r->scale)[cell] /
-           grid_total(state, r);
-}
-
 /* The posterior of an item in a cell. */
 static void posterior_in(const grid_cell *cell, const item_evidence *item, double *a, double *b)
 {
@@ -423,8 +417,14 @@ void recalibration_marginal(const void *state, const recalibration *r, uint32_t 
         const uint32_t row = c / r->n_padded,
                        at[] = {c % r->n_padded, row / r->n_weights, row % r->n_weights};
         if (c % r->n_padded < r->n_shifts)
-            out->chance[at[axis]] += recalibration_chance(state, r, c);
+            out->chance[at[axis]] +=
+                doubles_at(state, r->factor)[c] * doubles_at(state, r->scale)[c];
     }
+    double sum = 0; /* of these very numbers, so that no chance is above 1 */
+    for (uint32_t i = 0; i < n[axis]; i++)
+        sum += out->chance[i];
+    for (uint32_t i = 0; i < n[axis]; i++)
+        out->chance[i] /= sum;
     for (uint32_t i = 0; i < n[axis]; i++)
         out->mean += out->chance[i] * out->value[i];
     for (uint32_t i = 0; i < n[axis]; i++)
