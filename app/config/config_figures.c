@@ -43,6 +43,31 @@ static bool read_x(const struct reader *reader, const struct node *node, bool ha
            read_bad(reader, node, "`x: sweep` needs a `sweep` in the experiment");
 }
 
+/* NDCG needs attractions that are not negative. */
+static bool read_y(const struct reader *reader, const struct node *node, const oltr_plan *plan,
+                   bool bounds, enum figure_y *y)
+{
+    const char *word;
+    uint32_t found = 0;
+    if (!node || !read_line(reader, node, &word))
+        return !node;
+    while (figure_y_names[found] && strcmp(word, figure_y_names[found]) != 0)
+        found++;
+    if (!figure_y_names[found])
+        return read_bad(reader, node, "must be regret, ctr or ndcg");
+    *y = (enum figure_y)found;
+    if (bounds && found != FIGURE_REGRET)
+        return read_bad(reader, node,
+                        "`bounds` are bounds on regret; leave out one of the two keys");
+    for (uint32_t i = 0; found == FIGURE_NDCG && i < plan->n_points; i++)
+        if (strcmp(plan->points[i].world.kind, "scalar") == 0)
+            return read_bad(
+                reader, node,
+                "world scalar has mean rewards of any sign, and no NDCG; take regret or "
+                "ctr");
+    return true;
+}
+
 /* Title, label and caption. */
 static bool read_words(const struct reader *reader, const struct node *map, struct figure *figure)
 {
@@ -71,7 +96,8 @@ static bool read_figure(const struct reader *reader, const struct node *map,
                 read_x(reader, tree_get(map, "x"), config->plan->sweep_key, &figure->x) &&
                 (!bands || read_whole32(reader, bands, 0, 3, &band)) &&
                 (!bounds || read_truth(reader, bounds, &figure->bounds)) &&
-                (!logs || read_truth(reader, logs, &figure->log));
+                (!logs || read_truth(reader, logs, &figure->log)) &&
+                read_y(reader, tree_get(map, "y"), config->plan, figure->bounds, &figure->y);
     figure->bands = (int)band;
     if (good && rounds && figure->rounds < config->plan->points[0].checkpoint[0])
         return read_bad(reader, rounds,

@@ -12,6 +12,11 @@
 
 enum figure_x { FIGURE_ROUND, FIGURE_SWEEP };
 
+/* What is drawn: cumulative regret, or a metric that need not begin at 0. */
+enum figure_y { FIGURE_REGRET, FIGURE_CTR, FIGURE_NDCG, N_FIGURE_Y };
+extern const char *const figure_y_names[N_FIGURE_Y + 1]; /* of files; ends with NULL */
+extern const char *const figure_y_titles[N_FIGURE_Y];    /* of axes */
+
 struct figure {
     const char *file; /* the name without its ending */
     const char *title;
@@ -21,6 +26,7 @@ struct figure {
     const char **policy; /* (n_policies) labels */
     uint64_t rounds;     /* the last round shown; 0: all */
     enum figure_x x;
+    enum figure_y y;
     int bands;   /* half the height of a band, in standard errors: 0..3 */
     bool bounds; /* draw the bound of Theorem 1, 22 K sqrt(L t) */
     bool log;    /* logarithmic axes */
@@ -43,6 +49,7 @@ struct figure_scene {
     uint32_t n_policies;
     const char *const *policy; /* (n_policies) all labels of the experiment, in its order */
     const struct result_table *results;
+    const struct result_table *metric; /* (N_METRICS), or NULL */
 };
 
 /* A name for the files of a figure: plain, and not the name of another file of the folder. */
