@@ -126,7 +126,10 @@ const struct key figure_keys[] = {
     {"y", "regret", "regret, ctr (the click rate) or ndcg (of the shown list) (default: regret)"},
     {"bands", "1",
      "half the height of the error bands, in standard errors: 0, 1 (default), 2 or 3"},
-    {"bounds", "true", "draw the bound of Theorem 1, 22 K sqrt(L T) (default false)"},
+    {"bounds", "[thm1, lower]",
+     "bounds of the theory to draw: trivial, thm1, thm2, thm3, thm4, thm4-sqrt-t, lower; true: "
+     "thm1 "
+     "(default none)"},
     {"log", "true", "logarithmic axes (default false)"},
     {NULL, NULL, NULL},
 };
@@ -158,6 +161,7 @@ const struct key panel_keys[] = {
 const struct key claim_keys[] = {
     {"figure", "fig-stand", "the file of the figure it is about (default: none)"},
     {"says", "GTS has less regret than TS-Beta", "the claim in words"},
+    {"source", "paper", "paper: `says` quotes a paper; ours: it does not (default)"},
     {"tests", "[{of: printed, less: [GTS, TS-Beta]}]", "one for each reading of the claim"},
     {NULL, NULL, NULL},
 };
@@ -169,8 +173,11 @@ const struct key test_keys[] = {
     {"factor", "0.5", "less, more: than this many times theirs (default 1)"},
     {"close", "[GTS, TS-Beta]", "each of the others is close to the first"},
     {"within", "0.1", "close: within this share of the first's regret (default 0.1)"},
-    {"untold", "nothing here can decide it",
+    {"bound", "thm1", "less, more: each of them is compared with this bound, not with the first"},
+    {"not_measurable", "nothing here can decide it",
      "in place of less, more and close: why nothing that is measured can decide it"},
+    {"over", "{sigma: [1, 0.5]}",
+     "the test once for each value of a setting; {sigma} in its texts stands for the value"},
     {"round", "1000", "when (default: the last round)"},
     {"from", "100", "at all checkpoints from this round on (default: only at `round`)"},
     {"at", "8",

@@ -1,6 +1,6 @@
 /* curves.c - see curves.h.  A figure over rounds has a curve for each policy and swept value; one
  * over the sweep has a curve for each policy, or with two keys for each policy and value of the
- * second key.  The bound of Theorem 1 is one more curve. */
+ * second key.  Each bound is one more curve. */
 #include "report/figures/curves.h"
 
 #include "engine/base/quote.h"
@@ -104,30 +104,34 @@ static bool curve_of_sweep(struct drawing *drawing, struct curve *curve, const c
     return made;
 }
 
-/* Theorem 1 at one x.  Over the rounds of several points: the largest of their bounds, which holds
- * for all. */
-static double bound_at(const struct drawing *drawing, double x)
+/* A bound at one x.  Over the rounds of several points: the largest of their upper bounds and the
+ * smallest of their lower ones, which hold for all. */
+static double bound_at(const struct drawing *drawing, enum bound which, double x)
 {
     bool sweep = drawing->figure->x == FIGURE_SWEEP;
-    double bound = 0;
+    double bound = NAN;
     for (uint32_t p = 0; p < drawing->scene->n_points; p++) {
         const struct figure_point *point = &drawing->scene->point[drawing->order[p]];
-        double rounds = sweep ? (double)point->rounds : x;
-        if (!sweep || sweep_place(drawing, p) == x)
-            bound = fmax(bound, 22.0 * point->slots * sqrt(point->items * rounds));
+        struct bound_problem problem = figure_problem(point, sweep ? (double)point->rounds : x);
+        if (sweep && sweep_place(drawing, p) != x)
+            continue;
+        double here = bound_value(which, &problem);
+        bound = bound_infos[which].is_lower ? fmin(bound, here) : fmax(bound, here);
     }
     return bound;
 }
 
-static bool curve_of_bound(const struct drawing *drawing, struct curve *curve,
+static bool curve_of_bound(const struct drawing *drawing, struct curve *curve, enum bound which,
                            const struct curve *other)
 {
+    static const char *const dashes[N_BOUNDS] = {"(1,4)",         "(3,5)", "(8,4)", "(12,4,2,4)",
+                                                 "(6,3,2,3,2,3)", "(2,2)", "(14,6)"};
     bool made = true;
     for (size_t i = 0; made && i < other->count; i++)
-        made = curve_add(curve, other->point[i].x, bound_at(drawing, other->point[i].x), 0);
+        made = curve_add(curve, other->point[i].x, bound_at(drawing, which, other->point[i].x), 0);
     curve->is_bound = true;
-    curve->style = (struct style){"#000000", "(3,5)", 0};
-    (void)snprintf(curve->label, sizeof curve->label, "Theorem 1: 22 K √(L T)");
+    curve->style = (struct style){"#000000", dashes[which], 0};
+    (void)snprintf(curve->label, sizeof curve->label, "%s", bound_infos[which].label);
     return made;
 }
 
@@ -257,15 +261,16 @@ static bool add_curves(struct drawing *drawing)
     const struct figure_scene *scene = drawing->scene;
     struct style *style = calloc(scene->n_policies + 1, sizeof *style);
     drawing->curve =
-        calloc((size_t)figure->n_policies * scene->n_points + 1, sizeof *drawing->curve);
+        calloc((size_t)figure->n_policies * scene->n_points + N_BOUNDS, sizeof *drawing->curve);
     bool made = style && drawing->curve && order_points(drawing);
     if (made)
         style_assign(scene->policy, scene->n_policies, style);
     for (uint32_t i = 0; made && i < figure->n_policies; i++)
         made = figure->x == FIGURE_ROUND ? add_over_rounds(drawing, figure->policy[i], style)
                                          : add_over_sweep(drawing, figure->policy[i], style);
-    if (made && figure->bounds)
-        made = curve_of_bound(drawing, new_curve(drawing), &drawing->curve[0]);
+    for (int b = 0; made && b < N_BOUNDS; b++)
+        if (figure->bounds & 1u << b)
+            made = curve_of_bound(drawing, new_curve(drawing), (enum bound)b, &drawing->curve[0]);
     free(style);
     return made;
 }

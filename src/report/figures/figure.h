@@ -5,6 +5,7 @@
 #ifndef OLTR_REPORT_FIGURES_FIGURE_H
 #define OLTR_REPORT_FIGURES_FIGURE_H
 
+#include "report/bounds/bounds.h"
 #include "report/io/result_table.h"
 #include "engine/base/text.h"
 
@@ -27,9 +28,9 @@ struct figure {
     uint64_t rounds;     /* the last round shown; 0: all */
     enum figure_x x;
     enum figure_y y;
-    int bands;   /* half the height of a band, in standard errors: 0..3 */
-    bool bounds; /* draw the bound of Theorem 1, 22 K sqrt(L t) */
-    bool log;    /* logarithmic axes */
+    int bands;       /* half the height of a band, in standard errors: 0..3 */
+    unsigned bounds; /* a bit 1 << bound for each bound to draw (bounds.h) */
+    bool log;        /* logarithmic axes */
 };
 
 /* What a figure needs of the experiment besides its rows. */
@@ -38,6 +39,8 @@ struct figure_point {
     const char *value[2]; /* of a sweep over two keys, that of each; else `sweep` and "" */
     uint64_t rounds;
     uint32_t slots, items;
+    uint32_t dim;         /* features of an item; 0: none, or not known */
+    double better, worse; /* the attractions if there are two, as bounds.h says; else 0 */
 };
 
 struct figure_scene {
@@ -51,6 +54,12 @@ struct figure_scene {
     const struct result_table *results;
     const struct result_table *metric; /* (N_METRICS), or NULL */
 };
+
+static inline struct bound_problem figure_problem(const struct figure_point *point, double rounds)
+{
+    return (struct bound_problem){rounds,     point->slots,  point->items,
+                                  point->dim, point->better, point->worse};
+}
 
 /* A name for the files of a figure: plain, and not the name of another file of the folder. */
 bool figure_name_is_good(const char *name);
