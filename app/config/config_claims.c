@@ -24,6 +24,23 @@ static bool read_measure(const struct reader *reader, const struct node *map,
     return !wanted || read_name(reader, node, N_MEASURES, measure_names, "measure", &test->measure);
 }
 
+/* A swept value as the tables have it; with two keys, a list with one for each. */
+static bool read_swept(const struct reader *reader, const struct node *node,
+                       const struct config *config, const char **out)
+{
+    const char *value[MOST_SWEEP_KEYS];
+    if (node->type != NODE_LIST)
+        return read_line(reader, node, out);
+    if (config->plan->n_axes != MOST_SWEEP_KEYS || node->count != MOST_SWEEP_KEYS)
+        return read_bad(
+            reader, node,
+            "a list has one value for each key of a sweep over two keys, \"*\" for all");
+    if (!read_line(reader, node->first, &value[0]) || !read_line(reader, node->last, &value[1]))
+        return false;
+    *out = pool_printf(reader->pool, "%s" OLTR_SWEEP_BETWEEN "%s", value[0], value[1]);
+    return *out || read_no_memory(reader);
+}
+
 static bool read_place(const struct reader *reader, const struct node *map,
                        const struct config *config, struct claim_test *test)
 {
@@ -34,8 +51,8 @@ static bool read_place(const struct reader *reader, const struct node *map,
     if (against && (!at || !swept))
         return read_bad(reader, against,
                         "`against` needs a `sweep` in the experiment and an `at` beside it");
-    return (!at || read_line(reader, at, &test->at)) &&
-           (!against || read_line(reader, against, &test->against));
+    return (!at || read_swept(reader, at, config, &test->at)) &&
+           (!against || read_swept(reader, against, config, &test->against));
 }
 
 static bool read_when(const struct reader *reader, const struct node *map,

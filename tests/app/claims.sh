@@ -42,6 +42,29 @@ grep -q 'was not recorded at round 100' c/claims.csv || fail "a round that was n
 expect 0 "" "$OLTR" run good.yaml -o d -q --no-figures --replications 9
 grep -q '9 replications are too few to tell' d/claims.csv || fail "nine replications decide nothing"
 
+# a sweep over two keys: a list has a value for each, "*" for all; against keeps what "*" stands for
+{
+    small | sed 's/^replications: .*/replications: 12/'
+    cat <<'YAML'
+sweep: [{key: world.items, values: [10, 20]}, {key: world.prior_shift, values: [0, 3]}]
+claims:
+  - says: A shifted prior costs regret.
+    tests:
+      - {of: each, less: [TS-Beta], at: ["*", 0], against: ["*", 3]}
+      - {of: one, less: [TS-Beta, GTS], at: [20, 0]}
+      - {of: text, less: [TS-Beta, GTS], at: 20 | 0}
+      - {of: all, less: [TS-Beta, GTS]}
+      - {of: nowhere, less: [TS-Beta, GTS], at: [7, "*"]}
+      - {of: missing, less: [TS-Beta], at: ["*", 0], against: ["*", 4]}
+YAML
+} >two.yaml
+expect 0 "" "$OLTR" run two.yaml -o two -q --no-figures
+rows() { grep -c ",$1,$2" two/claims.csv || true; }
+[ "$(rows each ',[a-z ]*,[a-z ]*,,10 | 0,10 | 3,200,TS-Beta,TS-Beta,')$(rows each ',[a-z ]*,[a-z ]*,,20 | 0,20 | 3,200,TS-Beta,TS-Beta,')$(rows each '')" = 112 ] || fail "one value of two keys against another"
+[ "$(rows one ',[a-z ]*,[a-z ]*,,20 | 0,,200,TS-Beta,GTS,')$(rows one '')$(rows text ',[a-z ]*,[a-z ]*,,20 | 0,,')$(rows text '')$(rows all '')" = 11114 ] || fail "points of two keys"
+[ "$(rows nowhere ',inconclusive,inconclusive,nothing was measured at 7 | \*,')" = 1 ] || fail "a value that is not there"
+[ "$(rows missing ',inconclusive,inconclusive,TS-Beta was not recorded')" = 1 ] || fail "a value to compare with that is not there"
+
 bad() {
     local text=$1
     { small; echo 'figures: [{file: one}]'; echo 'claims:'; cat; } >bad.yaml
@@ -61,6 +84,7 @@ bad 'needs one of `less`, `more`, `close` and `not_measurable`' <<<'  - {says: x
 bad '`within` does not belong to `less`' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], within: 0.1}]}'
 bad '`factor` does not belong to `close`' <<<'  - {says: x, tests: [{close: [GTS, TS-Beta], factor: 2}]}'
 bad '`at` names a swept value' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], at: 3}]}'
+bad 'a list has one value for each key of a sweep over two keys' <<<$'  - {says: x, tests: [{less: [GTS, TS-Beta], at: [1, 2]}]}\nsweep: {key: slots, values: [1, 2]}'
 bad '`against` needs a `sweep`' <<<'  - {says: x, tests: [{less: [GTS], against: 3}]}'
 bad '`measure` belongs to experiments of kind concentration' <<<'  - {says: x, tests: [{less: [GTS, TS-Beta], measure: sd}]}'
 bad 'only `of` and `over` may be given with `not_measurable`' <<<'  - {says: x, tests: [{not_measurable: y, round: 3}]}'

@@ -21,7 +21,8 @@ const struct key experiment_keys[] = {
     {"world", "{kind: beta, items: 30}", "the environment: items, and what users do"},
     {"policies", "[{name: GTS, kind: gts}]", "the policies to compare"},
     {"sweep", "{key: world.items, values: [10, 100]}",
-     "repeat all of it for each value of one key"},
+     "repeat all of it for each value of one key, for named cases, or with a list of two maps for "
+     "every combination"},
     {"figures", "[{file: fig-all}]", "what to draw (default: one figure `regret` of all policies)"},
     {"claims", "[{says: GTS wins, tests: [{less: [GTS, TS-Beta]}]}]",
      "what to judge by the results (default: nothing)"},
@@ -106,6 +107,9 @@ const struct key policy_keys[] = {
 const struct key sweep_keys[] = {
     {"key", "world.misspecification", "any key that --set takes"},
     {"values", "[0, 2, 4]", "its values, one after the other"},
+    {"cases", "{right: {}, shifted: {world.prior_shift: 2}}",
+     "in place of key and values: named cases, each a map of the keys that it sets"},
+    {"name", "prior", "what tables and figures call it (default: the key; of cases: case)"},
     {NULL, NULL, NULL},
 };
 
@@ -175,7 +179,10 @@ const struct key test_keys[] = {
      "the test once for each value of a setting; {sigma} in its texts stands for the value"},
     {"round", "1000", "when (default: the last round)"},
     {"from", "100", "at all checkpoints from this round on (default: only at `round`)"},
-    {"at", "8", "at this swept value, or attraction (default: at each of them)"},
+    {"at", "8",
+     "at this swept value, or attraction (default: at each of them); of two keys a list, [10, 8] "
+     "or "
+     "[\"*\", 8]"},
     {"against", "0", "each policy at `at` is compared with itself at this swept value"},
     {"measure", "sd", "concentration: mean, sd, entropy, width95 or coverage95"},
     {NULL, NULL, NULL},

@@ -43,6 +43,8 @@ static const char *name_of(const struct node *entry)
         name = tree_get(entry, "file");
     if (!name)
         name = tree_get(entry, "kind");
+    if (!name)
+        name = tree_get(entry, "key");
     return name && name->type == NODE_SCALAR ? name->text : NULL;
 }
 

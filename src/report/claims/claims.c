@@ -16,6 +16,7 @@
 #include "report/io/whole_file.h"
 #include "report/io/folder.h"
 
+#include <oltr/plan.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -205,6 +206,40 @@ static bool means_of(struct judge *judge, const struct claim_test *test,
                          : regret_means(judge, c, round, m, at);
 }
 
+/* ---- swept values */
+
+/* Is the point one that a test names?  NULL: all are.  With two keys "*" stands for every value of
+ * one, or where `like` is given for that of `like`. */
+static bool is_named(const char *wanted, const struct figure_point *point,
+                     const struct figure_point *like)
+{
+    if (!wanted || strcmp(wanted, point->sweep) == 0)
+        return true;
+    const char *between = strstr(wanted, OLTR_SWEEP_BETWEEN);
+    if (!between)
+        return false;
+    const char *part[2] = {wanted, between + strlen(OLTR_SWEEP_BETWEEN)};
+    const size_t length[2] = {(size_t)(between - wanted), strlen(part[1])};
+    for (int i = 0; i < 2; i++) {
+        bool any = length[i] == strlen(CLAIM_ANY) && strncmp(part[i], CLAIM_ANY, length[i]) == 0;
+        bool same = strlen(point->value[i]) == length[i] &&
+                    strncmp(point->value[i], part[i], length[i]) == 0;
+        if (any ? like && strcmp(point->value[i], like->value[i]) != 0 : !same)
+            return false;
+    }
+    return true;
+}
+
+/* What a policy at a point is compared with; the words of the test where no point has them. */
+static const char *other_place(const struct figure_scene *scene, const char *against,
+                               const struct figure_point *at)
+{
+    for (uint32_t i = 0; against && i < scene->n_points; i++)
+        if (is_named(against, &scene->point[i], at))
+            return scene->point[i].sweep;
+    return against;
+}
+
 /* ---- one test */
 
 /* All checkpoints from test->from to test->round; the worst decides. */
@@ -241,7 +276,8 @@ static bool compare_once(struct judge *judge, const struct claim_test *test,
 }
 
 /* The comparisons of a test at one swept value. */
-static bool compare_at(struct judge *judge, const struct claim_test *test, const char *at)
+static bool compare_at(struct judge *judge, const struct claim_test *test, const char *at,
+                       const char *against)
 {
     struct claim_finding *finding = judge->finding;
     bool alone = test->against || test->bound; /* each policy by itself, not with the first */
@@ -251,7 +287,7 @@ static bool compare_at(struct judge *judge, const struct claim_test *test, const
             .policy = test->policy[alone ? i : 0],
             .other = test->bound ? bound_infos[bound_find(test->bound)].label : test->policy[i],
             .at = at,
-            .against = test->against};
+            .against = against};
         if (!(test->from > 0 ? compare_from(judge, test, out) : compare_once(judge, test, out)))
             return false;
         finding->n_comparisons++;
@@ -259,19 +295,33 @@ static bool compare_at(struct judge *judge, const struct claim_test *test, const
     return true;
 }
 
-/* The swept values or the attractions; "" without a sweep. */
-static uint32_t places_of(const struct folder *folder, const char **place)
+/* At each swept value that the test names; one without a sweep. */
+static bool compare_points(struct judge *judge, const struct claim_test *test)
 {
-    uint32_t count = 0;
-    if (!folder->manifest.is_concentration) {
-        for (; count < folder->manifest.scene.n_points; count++)
-            place[count] = folder->manifest.scene.point[count].sweep;
-        return count;
+    const struct figure_scene *scene = &judge->folder->manifest.scene;
+    bool known = true;
+    for (uint32_t i = 0; known && i < scene->n_points; i++) {
+        const struct figure_point *at = &scene->point[i];
+        known = !is_named(test->at, at, NULL) ||
+                compare_at(judge, test, at->sweep, other_place(scene, test->against, at));
     }
-    for (size_t i = 0; i < folder->n_posteriors; i++)
-        if (count == 0 || strcmp(place[count - 1], folder->posterior[i].attraction) != 0)
-            place[count++] = folder->posterior[i].attraction;
-    return count;
+    return known;
+}
+
+/* At each attraction that the test names; rows of one follow each other. */
+static bool compare_attractions(struct judge *judge, const struct claim_test *test)
+{
+    const struct folder *folder = judge->folder;
+    const char *last = NULL;
+    bool known = true;
+    for (size_t i = 0; known && i < folder->n_posteriors; i++) {
+        const char *at = folder->posterior[i].attraction;
+        bool is_next = !last || strcmp(last, at) != 0;
+        if (is_next && (!test->at || strcmp(test->at, at) == 0))
+            known = compare_at(judge, test, at, NULL);
+        last = at;
+    }
+    return known;
 }
 
 /* The weakest of the verdicts decides: fails, then inconclusive, then holds. */
@@ -296,20 +346,17 @@ static bool judge_test(struct judge *judge, const struct claim_test *test)
         return true;
     }
     size_t most = folder->manifest.scene.n_points + folder->n_posteriors;
-    const char **place = calloc(most + 1, sizeof *place);
     finding->comparison = calloc(most * test->n_policies + 1, sizeof *finding->comparison);
-    bool room = place && finding->comparison;
-    uint32_t count = room ? places_of(folder, place) : 0;
-    bool known = true;
-    for (uint32_t i = 0; known && i < count; i++)
-        known = (test->at && strcmp(test->at, place[i]) != 0) || compare_at(judge, test, place[i]);
-    if (room && known && finding->n_comparisons == 0)
+    if (!finding->comparison)
+        return false;
+    bool known = folder->manifest.is_concentration ? compare_attractions(judge, test)
+                                                   : compare_points(judge, test);
+    if (known && finding->n_comparisons == 0)
         known =
             undecided(judge, "nothing was measured at %.60s", test->at ? test->at : "any place");
     if (known)
         finding->verdict = verdict_of(finding);
-    free(place);
-    return room;
+    return true;
 }
 
 oltr_status claims_judge(const struct folder *folder, struct claim_findings *findings,

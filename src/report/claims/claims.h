@@ -24,6 +24,9 @@ enum claim_relation {
     N_CLAIM_RELATIONS = CLAIM_UNDECIDABLE /* the relations that compare */
 };
 
+/* In place of the value of one of two swept keys: every value. */
+#define CLAIM_ANY "*"
+
 struct claim_test {
     const char *of;              /* which reading: "printed", "released" */
     const char *setting, *value; /* "sigma", "0.3"; both NULL: the test names no setting */
@@ -33,7 +36,8 @@ struct claim_test {
     double factor, within;
     uint64_t round;      /* 0: the last */
     uint64_t from;       /* not 0: at every checkpoint from here to `round` */
-    const char *at;      /* the swept value, or the attraction; NULL: every one of them */
+    const char *at;      /* the swept value, or the attraction; NULL: every one of them; "* | 8":
+                            every one with 8 as the value of the second key */
     const char *against; /* not NULL: each policy at `at` is compared with itself at this value */
     const char *bound;   /* not NULL: each policy is compared with this bound (bounds.h) */
     const char *measure; /* concentration: a column of its summary.csv; NULL otherwise */

@@ -1,4 +1,7 @@
-/* figure.h - a view of an experiment's results: which policies, which rounds, against what. */
+/* figure.h - a view of an experiment's results: which policies, which rounds, against what.
+ *
+ * A figure over a sweep of two keys has the first on its axis and a curve for each policy and value
+ * of the second. */
 #ifndef OLTR_REPORT_FIGURES_FIGURE_H
 #define OLTR_REPORT_FIGURES_FIGURE_H
 
@@ -26,7 +29,8 @@ struct figure {
 
 /* What a figure needs of the experiment besides its rows. */
 struct figure_point {
-    const char *sweep; /* the swept value; "" without a sweep */
+    const char *sweep;    /* the swept value; "" without a sweep */
+    const char *value[2]; /* of a sweep over two keys, that of each; else `sweep` and "" */
     uint64_t rounds;
     uint32_t slots, items;
     uint32_t dim;         /* features of an item; 0: none, or not known */
@@ -35,6 +39,7 @@ struct figure_point {
 
 struct figure_scene {
     const char *sweep_key; /* NULL without a sweep */
+    const char *key[2];    /* of a sweep over two keys, each; else `sweep_key` and NULL */
     uint32_t n_points;
     const struct figure_point *point; /* (n_points) */
     uint32_t queries; /* of judged data, whose spread gives the standard errors; 0: no such data */

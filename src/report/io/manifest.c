@@ -111,6 +111,23 @@ static json_t *policies_of(const struct manifest_record *record, uint32_t p)
     return array;
 }
 
+static const char *key_at(const oltr_plan *plan, uint32_t point, uint32_t key)
+{
+    (void)point;
+    return oltr_plan_sweep_key_at(plan, key);
+}
+
+/* The keys of a sweep over two keys, or its values at a point; NULL with fewer keys. */
+static json_t *of_each_key(const oltr_plan *plan, uint32_t point,
+                           const char *(*text)(const oltr_plan *, uint32_t, uint32_t))
+{
+    uint32_t count = oltr_plan_n_sweep_keys(plan);
+    json_t *array = count > 1 ? json_array() : NULL;
+    for (uint32_t i = 0; array && i < count; i++)
+        array = json_with(array, json_any_string(text(plan, point, i)));
+    return array;
+}
+
 static json_t *points_of(const struct manifest_record *record)
 {
     json_t *array = json_array();
@@ -121,12 +138,14 @@ static json_t *points_of(const struct manifest_record *record)
         json_t *better = problem.better > 0 ? json_real(problem.better) : NULL,
                *worse = better ? json_real(problem.worse) : NULL;
         array = json_with(
-            array, json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:o*, s:o*, s:I, s:o}", "sweep",
-                             value ? value : "", "seed", whole(point->seed), "rounds",
-                             whole(point->rounds), "slots", (json_int_t)point->slots, "items",
-                             (json_int_t)point->world.n_items, "dim", (json_int_t)problem.dim,
-                             "better", better, "worse", worse, "replications",
-                             (json_int_t)point->replications, "policies", policies_of(record, p)));
+            array,
+            json_pack("{s:s, s:o*, s:o, s:o, s:I, s:I, s:I, s:o*, s:o*, s:I, s:o}", "sweep",
+                      value ? value : "", "sweep_values",
+                      of_each_key(record->plan, p, oltr_plan_sweep_value_at), "seed",
+                      whole(point->seed), "rounds", whole(point->rounds), "slots",
+                      (json_int_t)point->slots, "items", (json_int_t)point->world.n_items, "dim",
+                      (json_int_t)problem.dim, "better", better, "worse", worse, "replications",
+                      (json_int_t)point->replications, "policies", policies_of(record, p)));
     }
     return array;
 }
@@ -198,13 +217,14 @@ static json_t *manifest_json(const struct manifest_record *record)
 {
     const char *kind = oltr_plan_n_points(record->plan) > 0 ? "regret" : "concentration";
     return json_pack(
-        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:s?, s:O, s:O*, s:o, s:o, s:o}",
+        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:s?, s:o*, s:O, s:O*, s:o, s:o, s:o}",
         "oltr", oltr_version(), "kind", kind, "title", oltr_plan_title(record->plan), "file",
         json_any_string(record->file), "flags", strings(record->flag, record->n_flags), "date",
         now(), "compiler", compiler(), "host", host(), "threads", (json_int_t)record->threads,
-        "seconds", record->seconds, "sweep_key", oltr_plan_sweep_key(record->plan), "configuration",
-        record->configuration, "data", record->data, "points", points_of(record), "figures",
-        figures_of(record), "claims", claims_of(record));
+        "seconds", record->seconds, "sweep_key", oltr_plan_sweep_key(record->plan), "sweep_keys",
+        of_each_key(record->plan, 0, key_at), "configuration", record->configuration, "data",
+        record->data, "points", points_of(record), "figures", figures_of(record), "claims",
+        claims_of(record));
 }
 
 oltr_status manifest_write(const char *folder, const struct manifest_record *record,
@@ -285,10 +305,26 @@ static void *room_for(const struct reader *reader, const json_t *list, size_t si
 
 /* ---- policies and points */
 
-static bool read_point(const struct reader *reader, const json_t *json, struct figure_point *point)
+/* The two texts of a list; true with neither where there is no list. */
+static bool read_two(const json_t *list, const char *two[2])
 {
+    bool there = json_array_size(list) == 2;
+    for (size_t i = 0; there && i < 2; i++) {
+        two[i] = json_string_value(json_array_get(list, i));
+        there = two[i] && text_is_line(two[i]);
+    }
+    return there || !list;
+}
+
+static bool read_point(const struct reader *reader, const json_t *json, bool two_keys,
+                       struct figure_point *point)
+{
+    const json_t *values = json_object_get(json, "sweep_values");
     bool good = true;
     point->sweep = line_in(json, "sweep", &good);
+    point->value[0] = point->sweep;
+    point->value[1] = "";
+    good = good && read_two(values, point->value) && two_keys == !!values;
     point->rounds = count_in(json, "rounds", 1, INT64_MAX, &good);
     point->slots = (uint32_t)count_in(json, "slots", 1, UINT32_MAX, &good);
     point->items = (uint32_t)count_in(json, "items", 1, UINT32_MAX, &good);
@@ -329,7 +365,8 @@ static uint32_t queries_of(const json_t *data)
 static bool read_points(const struct reader *reader, struct manifest *manifest)
 {
     const json_t *points = json_object_get(manifest->json, "points"),
-                 *key = json_object_get(manifest->json, "sweep_key");
+                 *key = json_object_get(manifest->json, "sweep_key"),
+                 *keys = json_object_get(manifest->json, "sweep_keys");
     struct figure_scene *scene = &manifest->scene;
     bool good = true;
     manifest->point = room_for(reader, points, sizeof *manifest->point, &scene->n_points,
@@ -338,11 +375,13 @@ static bool read_points(const struct reader *reader, struct manifest *manifest)
     if (!manifest->point)
         return false;
     for (uint32_t i = 0; i < scene->n_points; i++)
-        if (!read_point(reader, json_array_get(points, i), &manifest->point[i]))
+        if (!read_point(reader, json_array_get(points, i), keys, &manifest->point[i]))
             return false;
     scene->sweep_key = json_is_null(key) ? NULL : line_in(manifest->json, "sweep_key", &good);
+    scene->key[0] = scene->sweep_key;
+    good = good && read_two(keys, scene->key) && (scene->sweep_key || !keys);
     scene->queries = queries_of(json_object_get(manifest->json, "data"));
-    return (good || broken(reader, "`sweep_key` is not text")) &&
+    return (good || broken(reader, "`sweep_key` is not text, or `sweep_keys` not two of them")) &&
            read_policies(reader, json_object_get(json_array_get(points, 0), "policies"), manifest);
 }
 

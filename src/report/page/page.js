@@ -121,7 +121,8 @@ function inWords(experiment, figure, plots) {
 
 /* A sweep of few values has a tick at each. */
 function ticksOf(experiment, figure, plot) {
-  const values = figure.x === 'sweep' ? experiment.run.points.map(point => point.sweep) : [];
+  const first = point => point.sweep_values ? point.sweep_values[0] : point.sweep;
+  const values = figure.x === 'sweep' ? [...new Set(experiment.run.points.map(first))] : [];
   if (values.length !== plot.rows.length || values.length > 12) return null;
   const numeric = values.every(v => /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(v));
   return values.map((v, i) => [numeric ? Number(v) : plot.rows[i][0], v]);
