@@ -197,15 +197,6 @@ static bool posterior_means(struct judge *judge, const struct claim_comparison *
     return true;
 }
 
-static bool means_of(struct judge *judge, const struct claim_test *test,
-                     const struct claim_comparison *c, uint64_t round, struct means *m,
-                     uint64_t *at)
-{
-    return test->measure ? posterior_means(judge, c, test->measure, m)
-           : test->bound ? bound_means(judge, c, test->bound, round, m, at)
-                         : regret_means(judge, c, round, m, at);
-}
-
 /* ---- swept values */
 
 /* Is the point one that a test names?  NULL: all are.  With two keys "*" stands for every value of
@@ -238,6 +229,15 @@ static const char *other_place(const struct figure_scene *scene, const char *aga
         if (is_named(against, &scene->point[i], at))
             return scene->point[i].sweep;
     return against;
+}
+
+static bool means_of(struct judge *judge, const struct claim_test *test,
+                     const struct claim_comparison *c, uint64_t round, struct means *m,
+                     uint64_t *at)
+{
+    return test->measure ? posterior_means(judge, c, test->measure, m)
+           : test->bound ? bound_means(judge, c, test->bound, round, m, at)
+                         : regret_means(judge, c, round, m, at);
 }
 
 /* ---- one test */
