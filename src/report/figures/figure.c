@@ -48,17 +48,28 @@ static void log_tics(struct text *out, char axis, double low, double high)
     text_add(out, ")\n");
 }
 
+/* Points that differ in the second key only have one tic. */
+static bool has_tic(const struct drawing *drawing, uint32_t position)
+{
+    return position == 0 || sweep_place(drawing, position) > sweep_place(drawing, position - 1);
+}
+
 static void sweep_tics(const struct drawing *drawing, struct text *out)
 {
     const struct figure_scene *scene = drawing->scene;
-    if (drawing->numeric && scene->n_points > 12) {
+    uint32_t tics = 0;
+    for (uint32_t i = 0; i < scene->n_points; i++)
+        tics += has_tic(drawing, i);
+    if (drawing->numeric && tics > 12) {
         gnuplot_tics(out, 'x', drawing->x_low, drawing->x_high);
         return;
     }
     text_add(out, "set xtics (");
     for (uint32_t i = 0; i < scene->n_points; i++) {
+        if (!has_tic(drawing, i))
+            continue;
         text_add(out, i > 0 ? ", " : "");
-        gnuplot_tic(out, scene->point[drawing->order[i]].sweep);
+        gnuplot_tic(out, scene->point[drawing->order[i]].value[0]);
         text_printf(out, " %.12g", sweep_place(drawing, i));
     }
     text_add(out, ")\n");
@@ -103,7 +114,7 @@ static void add_axis_titles(const struct drawing *drawing, struct text *out)
         return;
     }
     text_add(out, "set xlabel ");
-    gnuplot_string(out, sweep_title(drawing->scene->sweep_key));
+    gnuplot_string(out, sweep_title(drawing->scene->key[0]));
     uint64_t rounds = common_last_round(drawing);
     char number[40];
     gnuplot_grouped((double)rounds, number, sizeof number);
@@ -245,7 +256,7 @@ static void write_script(const struct drawing *drawing, struct text *out)
 
 static void write_heading(const struct drawing *drawing, struct text *out)
 {
-    csv_field(out, drawing->figure->x == FIGURE_ROUND ? "round" : drawing->scene->sweep_key);
+    csv_field(out, drawing->figure->x == FIGURE_ROUND ? "round" : drawing->scene->key[0]);
     for (size_t i = 0; i < drawing->n_curves; i++) {
         char name[CURVE_LABEL_SIZE + 4];
         text_add(out, ",");

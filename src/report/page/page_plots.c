@@ -80,7 +80,7 @@ static json_t *regret_plots(const struct figure *figure, const struct figure_sce
             rows = json_with(rows, row_json(&drawing, x, at + 1 == count ? 9 : 5));
     drawing_free(&drawing);
     json_t *plot =
-        plot_json(figure->title, sweep ? scene->sweep_key : "round",
+        plot_json(figure->title, sweep ? scene->key[0] : "round",
                   sweep ? "final cumulative regret" : "cumulative regret", true, curves, rows);
     return json_with(json_array(), made ? plot : NULL);
 }
