@@ -122,6 +122,7 @@ small | fixed 'levels: [[5, 0.5]]\n  misspecification: 1' | bad 'has no prior th
 small | fixed 'levels: [[5, 0.5]]\n  prior_noise: 1' | bad 'world.prior_noise: this world has no prior that could be wrong'
 change '`prior: full` needs a prior, and this world has none; add `prior_n: 20` to it' 's/kind: beta/kind: uniform/'
 change 'world.prior_shift: world uniform has no prior that could be wrong; add `prior_n: 20` to it' 's/kind: beta/kind: uniform\n  prior_shift: 2/'
+small | sed 's/kind: beta/kind: logistic\n  contexts: fresh\n  prior_noise: 1/; s/, prior: full//' | bad 'world.prior_noise: a logistic world with fresh contexts has no prior that could be wrong'
 change 'world uniform: low is 0.5 and high is 0.1' 's/kind: beta/kind: uniform\n  prior_n: 2\n  low: 0.5/'
 change 'world log-uniform needs a low above 0' 's/kind: beta/kind: log-uniform\n  prior_n: 2\n  low: 0/'
 change 'must be own, permuted or reversed, not `mixed`' 's/items: 10/items: 10\n  prior_order: mixed/'

@@ -39,7 +39,9 @@ typedef struct scene {
 #define PRIOR .prior_a = shape_a, .prior_b = shape_b
 #define WITH_FEATURES .dim = DIM, .clicks = "cascade"
 #define ABANDONED .dim = DIM, .clicks = "abandon"
-static const double probit[] = {0, 0, 0, 0, 1}, cloglog[] = {0, 0, 0, 0, 2}; /* the link is last */
+/* The fifth is the link; the last five are of a right prior. */
+static const double probit[] = {0, 0, 0, 0, 1, 0, 0, 0, 1, 1},
+                    cloglog[] = {0, 0, 0, 0, 2, 0, 0, 0, 1, 1};
 static const scene scenes[] = {
     {"beta", {.kind = "beta"}, true},
     {"beta, few shapes shared", {.kind = "beta", .a_max = 3, .instances_per_prior = 2}, true},
