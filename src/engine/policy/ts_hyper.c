@@ -238,6 +238,10 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
     return OLTR_OK;
 }
 
+/* An item changes the logarithms of the weights by at most about the lesser of its observations and
+ * its told a + b.  Taking more than this away leaves too much rounding: all is derived anew. */
+#define MOST_TAKEN_AWAY 1e6
+
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
                               oltr_error *error)
 {
@@ -248,9 +252,14 @@ static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *sett
     if (status != OLTR_OK)
         return status;
     const item_evidence before = counted(p, item);
-    recalibration_add(state, &p->grid, &before, -1);
+    const bool derive = fmin(before.examined, before.a + before.b) > MOST_TAKEN_AWAY;
+    if (!derive)
+        recalibration_add(state, &p->grid, &before, -1);
     set_told(p, settings, item);
-    add_item(p, item);
+    if (!derive)
+        add_item(p, item);
+    else
+        refresh(state, t);
     return OLTR_OK;
 }
 
