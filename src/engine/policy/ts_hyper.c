@@ -168,11 +168,16 @@ static void add_item(ts_hyper_state *p, uint32_t i)
     count(p, i);
 }
 
-static double observations(const ts_hyper_state *p)
+/* How much rounding may change the logarithm of a weight: that of one factor for each observation,
+ * and that of the misses, which are a difference of the sums. */
+static double rounding(const ts_hyper_state *p)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < p->sums.n_items; i++)
-        sum += doubles_at(p, p->sums.examined)[i];
+    for (uint32_t i = 0; i < p->sums.n_items; i++) {
+        const item_evidence e = evidence(p, i);
+        const double missed = e.examined - e.clicked;
+        sum += 1e-12 * e.examined + (missed > 0 ? 1e-15 * (e.examined / missed) : 0);
+    }
     return sum;
 }
 
@@ -404,7 +409,7 @@ static oltr_status resume(void *state, uint64_t t, oltr_error *error)
                          "the weights of the recalibrations are impossible: a factor is in (0, 1], "
                          "an exponent whole and at most 0, and one of them is 0");
     refresh(state, t);
-    if (recalibration_agrees(state, &p->grid, factor, exponent, observations(p)))
+    if (recalibration_agrees(state, &p->grid, factor, exponent, rounding(p)))
         recalibration_take(state, &p->grid, factor, exponent);
     return OLTR_OK;
 }
@@ -422,7 +427,7 @@ static int agrees(const void *state, const void *anew)
     return same_numbers(state, anew, p->counted_examined, p->sums.n_items) &&
            same_numbers(state, anew, p->counted_clicked, p->sums.n_items) &&
            recalibration_possible(state, &p->grid, factor, exponent) &&
-           recalibration_agrees(anew, &p->grid, factor, exponent, observations(p));
+           recalibration_agrees(anew, &p->grid, factor, exponent, rounding(p));
 }
 
 const policy_ops ts_hyper_ops = {

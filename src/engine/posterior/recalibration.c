@@ -455,7 +455,7 @@ bool recalibration_possible(const void *state, const recalibration *r, const dou
 
 /* Weights are known but for a common factor, so their ratios to the first cell are compared. */
 bool recalibration_agrees(const void *state, const recalibration *r, const double *factor,
-                          const double *exponent, double observations)
+                          const double *exponent, double rounding)
 {
     const double *own_factor = doubles_at(state, r->factor),
                  *own_exponent = doubles_at(state, r->exponent);
@@ -466,7 +466,7 @@ bool recalibration_agrees(const void *state, const recalibration *r, const doubl
         double log_weight = log2(factor[c]) + exponent[c],
                difference = log_weight - (log2(own_factor[c]) + own_exponent[c]);
         first = isnan(first) ? difference : first;
-        if (!(fabs(difference - first) <= 1e-6 + 1e-12 * (observations + fabs(log_weight))))
+        if (!(fabs(difference - first) <= 1e-6 + rounding + 1e-12 * fabs(log_weight)))
             return false;
     }
     return true;
