@@ -4,6 +4,8 @@
 #include "engine/base/quote.h"
 #include "report/io/whole_file.h"
 
+#include <oltr/world_ops.h>
+
 #include <string.h>
 
 /* ---- files */
@@ -43,6 +45,75 @@ static bool read_x(const struct reader *reader, const struct node *node, bool ha
            read_bad(reader, node, "`x: sweep` needs a `sweep` in the experiment");
 }
 
+/* Mean rewards of any sign have no NDCG. */
+static bool has_ndcg(const oltr_world *world)
+{
+    for (uint32_t i = 0; i < oltr_world_count(); i++)
+        if (strcmp(oltr_world_at(i)->name, world->kind) == 0)
+            return !(oltr_world_ops_at(i)->traits & OLTR_WORLD_REALS);
+    return true;
+}
+
+static bool read_y(const struct reader *reader, const struct node *node,
+                   const struct config *config, bool bounds, enum figure_y *y)
+{
+    size_t place;
+    if (!node || !read_word(reader, node, figure_y_names, &place))
+        return !node;
+    *y = (enum figure_y)place;
+    if (bounds && *y != FIGURE_REGRET)
+        return read_bad(reader, node, "bounds are on regret; leave out `bounds` or `y`");
+    for (uint32_t p = 0; *y == FIGURE_NDCG && p < config->plan->n_points; p++)
+        if (!has_ndcg(&config->plan->points[p].world))
+            return read_bad(reader, node,
+                            "world %s has mean rewards of any sign, which have no NDCG; take "
+                            "regret or ctr",
+                            config->plan->points[p].world.kind);
+    return true;
+}
+
+bool read_bound(const struct reader *reader, const struct node *node, const struct config *config,
+                enum bound *out)
+{
+    const char *names[N_BOUNDS + 1] = {NULL};
+    size_t place;
+    for (int b = 0; b < N_BOUNDS; b++)
+        names[b] = bound_infos[b].name;
+    if (!read_word(reader, node, names, &place))
+        return false;
+    *out = (enum bound)place;
+    for (uint32_t p = 0; p < config->plan->n_points; p++) {
+        struct bound_problem problem = bound_problem_of(&config->plan->points[p]);
+        const char *lacks = bound_lacks(*out, &problem);
+        if (lacks)
+            return read_bad(reader, node, "the bound `%s` %s", names[place], lacks);
+    }
+    return true;
+}
+
+/* A list of names; true and false, which are older, are Theorem 1 and nothing. */
+static bool read_bounds(const struct reader *reader, const struct node *node,
+                        const struct config *config, unsigned *out)
+{
+    if (node->type == NODE_SCALAR) {
+        bool first = strcmp(node->text, "true") == 0;
+        *out = first ? 1u << BOUND_THM1 : 0;
+        return first || strcmp(node->text, "false") == 0 ||
+               read_bad(reader, node, "must be a list of bounds, like [thm1, lower]");
+    }
+    if (!read_list(reader, node))
+        return false;
+    for (const struct node *entry = node->first; entry; entry = entry->next) {
+        enum bound bound;
+        if (!read_bound(reader, entry, config, &bound))
+            return false;
+        if (*out & 1u << bound)
+            return read_bad(reader, entry, "this bound is in the list twice");
+        *out |= 1u << bound;
+    }
+    return true;
+}
+
 /* Title, label and caption. */
 static bool read_words(const struct reader *reader, const struct node *map, struct figure *figure)
 {
@@ -70,8 +141,9 @@ static bool read_figure(const struct reader *reader, const struct node *map,
                 (!rounds || read_whole(reader, rounds, 1, INT64_MAX, &figure->rounds)) &&
                 read_x(reader, tree_get(map, "x"), config->plan->sweep_key, &figure->x) &&
                 (!bands || read_whole32(reader, bands, 0, 3, &band)) &&
-                (!bounds || read_truth(reader, bounds, &figure->bounds)) &&
-                (!logs || read_truth(reader, logs, &figure->log));
+                (!bounds || read_bounds(reader, bounds, config, &figure->bounds)) &&
+                (!logs || read_truth(reader, logs, &figure->log)) &&
+                read_y(reader, tree_get(map, "y"), config, figure->bounds, &figure->y);
     figure->bands = (int)band;
     if (good && rounds && figure->rounds < config->plan->points[0].checkpoint[0])
         return read_bad(reader, rounds,

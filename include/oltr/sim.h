@@ -80,12 +80,15 @@ OLTR_API oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_optio
 
 /* The environment: which items attract users.
  *   beta      attraction i ~ Beta(a_i, b_i), a new draw each replication
+ *   uniform   attraction i uniform on [low, high], a new draw each replication
+ *   log-uniform  the logarithm of attraction i uniform between those of low and high
  *   fixed     the attractions given, the same in every replication
  *   linear    attraction i = scale x_i'theta, theta and the features x_i drawn in each replication
  *   logistic  attraction i = 1 / (1 + exp(-scale x_i'theta))
  *   scalar    mean reward i = scale x_i'theta, with noise; users leave after a random slot
  *   dataset   replication r is query r mod n_queries of a dataset: its documents are the items, its
- *             rows their features; attraction and prior are given for every row
+ *             rows their features; attraction and prior are given for every row.  With the
+ *             parameter `traffic` the queries share the rounds of every replication
  * oltr/world_ops.h has the tables of their parameters.
  */
 typedef struct oltr_world {
@@ -144,9 +147,9 @@ OLTR_API const oltr_named *oltr_world_at(uint32_t index);
 OLTR_API uint32_t oltr_clicks_count(void);
 OLTR_API const oltr_named *oltr_clicks_at(uint32_t index);
 
-/* How grades become attractions, by name: err (2^g - 1) / 2^largest; perfect, navigational,
- * informational and near-random for grades 0..4.  `largest` is where the scale of grades ends; a
- * grade beyond it is refused. */
+/* How grades become attractions, by name: err (2^g - 1) / 2^largest; linear g / largest; perfect,
+ * navigational, informational and near-random for grades 0..4.  `largest` is where the scale of
+ * grades ends; a grade beyond it is refused. */
 OLTR_API uint32_t oltr_mapping_count(void);
 OLTR_API const oltr_named *oltr_mapping_at(uint32_t index);
 OLTR_API oltr_status oltr_attraction_of_grade(const char *mapping, uint32_t grade, uint32_t largest,
@@ -158,10 +161,20 @@ OLTR_API const oltr_named *oltr_shape_at(uint32_t index);
 
 /* ---- experiments */
 
+/* What a policy learns from, where users both click and give a real reward (clicks "abandon"). */
+enum {
+    OLTR_FEEDBACK_REWARDS, /* what the click model gives */
+    OLTR_FEEDBACK_CLICKS,  /* the clicks, 0 or 1 */
+    OLTR_FEEDBACK_BOTH     /* two observations of each examined slot: reward and click */
+};
+
 typedef struct oltr_contestant {
     const char *label;      /* in tables and figures */
     oltr_settings settings; /* settings.prior is filled in from the world */
-    const void *reserved[2];
+    uint32_t feedback;      /* OLTR_FEEDBACK_... */
+    int shared; /* where queries share the rounds: 1: one policy for the documents of all queries,
+                   0: one for each query */
+    const void *reserved[1];
 } oltr_contestant;
 
 /* One point of a sweep; an experiment without a sweep has one point. */
@@ -214,6 +227,14 @@ typedef struct oltr_estimate {
     double reserved[2];
 } oltr_estimate;
 
+/* How else lists are judged.
+ *   ctr    the click rate: the mean expected reward of the rounds since the checkpoint before
+ *   ndcg   NDCG@K of the list shown in the round of the checkpoint: the sum over its places k of
+ *          attraction / log2(1 + k), over that of the best list.  Replications without an
+ * attractive item have none, and are not counted; neither are worlds with means of any sign. */
+enum { OLTR_CTR, OLTR_NDCG };
+OLTR_API oltr_estimate oltr_results_metric(const oltr_results *results, uint32_t point,
+                                           uint32_t policy, uint32_t checkpoint, uint32_t metric);
 /* Regret of `policy` minus regret of `other`, replication by replication: they met the same
  * instances and users. */
 OLTR_API oltr_estimate oltr_results_pair(const oltr_results *results, uint32_t point,

@@ -15,11 +15,16 @@ expect 0 "" "$OLTR" run small.yaml -o whole -q --no-figures
 for ranks in 1 2 3; do
     expect 0 "results in ranks$ranks" mpi -n "$ranks" "$MPI" run small.yaml -o "ranks$ranks" -j 1 --no-figures
     [ "$(grep -c 'results in' said)" -eq 1 ] || fail "more than one rank speaks"
-    for table in results.csv summary.csv pairs.csv experiment.yaml; do
+    for table in results.csv summary.csv pairs.csv metrics.csv experiment.yaml; do
         same "whole/$table" "ranks$ranks/$table"
     done
     no_leftovers "ranks$ranks"
 done
+
+{ small; echo 'sweep: [{key: world.items, values: [10, 20]}, {key: slots, values: [1, 2]}]'; } >two.yaml
+expect 0 "" "$OLTR" run two.yaml -o two -q --no-figures
+expect 0 "results in two2" mpi -n 2 "$MPI" run two.yaml -o two2 -j 1 --no-figures
+same two/results.csv two2/results.csv
 
 # mistakes are said once, and end all ranks
 expect 2 "no-such.yaml" mpi -n 2 "$MPI" run no-such.yaml -o none

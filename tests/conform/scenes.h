@@ -23,6 +23,12 @@ static const float features[N * DIM] = {0.5F,  0.1F, -0.3F, 0.4F, 0.2F,  0.6F,  
                                         0.8F,  0,    0,     0.1F, -0.1F, 0.2F,  -0.5F, 0.6F,
                                         0.1F,  0.9F, 0,     0.2F, 0.6F,  -0.4F, 0.2F,  0.5F};
 
+/* kind_values: a_max, instances_per_prior; low, high, prior_n; then prior_shift, prior_noise,
+ * prior_order (1 permuted, 2 reversed), prior_weight, prior_share. */
+static const double half_permuted[] = {0, 0, 0, 0, 1, 1, 0.5},
+                    rare_and_noisy[] = {0.005, 0.8, 20, 2, 1, 0, 1, 1},
+                    reversed_surely[] = {0, 0, 2, 10, 1};
+
 typedef struct scene {
     const char *name;
     oltr_world world;
@@ -33,13 +39,22 @@ typedef struct scene {
 #define PRIOR .prior_a = shape_a, .prior_b = shape_b
 #define WITH_FEATURES .dim = DIM, .clicks = "cascade"
 #define ABANDONED .dim = DIM, .clicks = "abandon"
+/* The fifth is the link; the last five are of a right prior. */
+static const double probit[] = {0, 0, 0, 0, 1, 0, 0, 0, 1, 1},
+                    cloglog[] = {0, 0, 0, 0, 2, 0, 0, 0, 1, 1};
 static const scene scenes[] = {
     {"beta", {.kind = "beta"}, true},
     {"beta, few shapes shared", {.kind = "beta", .a_max = 3, .instances_per_prior = 2}, true},
     {"beta, given prior", {.kind = "beta", PRIOR}, true},
     {"beta, wrong prior", {.kind = "beta", PRIOR, .misspecification = 2.5}, true},
+    {"beta, half permuted", {.kind = "beta", .kind_values = half_permuted}, true},
+    {"uniform", {.kind = "uniform"}, false},
+    {"log-uniform, noisy prior", {.kind = "log-uniform", .kind_values = rare_and_noisy}, true},
     {"fixed", {.kind = "fixed", GIVEN}, false},
     {"fixed, given prior", {.kind = "fixed", GIVEN, PRIOR}, true},
+    {"fixed, reversed prior",
+     {.kind = "fixed", GIVEN, PRIOR, .kind_values = reversed_surely},
+     true},
     {"fixed, impatient users", {.kind = "fixed", GIVEN, .examined_without_click = 2}, false},
     {"fixed, features", {.kind = "fixed", GIVEN, WITH_FEATURES, .features = features}, false},
     {"linear", {.kind = "linear", WITH_FEATURES, .scale = 0.3}, false},
@@ -50,6 +65,17 @@ static const scene scenes[] = {
      false},
     {"logistic, fresh",
      {.kind = "logistic", WITH_FEATURES, .theta_on_sphere = 1, .fresh_contexts = 1, .scale = 5},
+     false},
+    {"logistic, probit",
+     {.kind = "logistic", WITH_FEATURES, .theta_on_sphere = 1, .scale = 2, .kind_values = probit},
+     false},
+    {"logistic, cloglog, fresh",
+     {.kind = "logistic",
+      WITH_FEATURES,
+      .theta_on_sphere = 1,
+      .fresh_contexts = 1,
+      .scale = 2,
+      .kind_values = cloglog},
      false},
     {"scalar", {.kind = "scalar", ABANDONED, .abandon = 0.2, .noise_sd = 0.5}, false},
     {"scalar, fresh",
@@ -189,13 +215,27 @@ static inline bool same_outcome(oltr_outcome x, oltr_outcome y)
            same_double(x.reward, y.reward) && x.replications == y.replications;
 }
 
+static inline bool same_metrics(const oltr_results *x, const oltr_results *y, uint32_t point,
+                                uint32_t policy, uint32_t mark)
+{
+    bool same = true;
+    for (uint32_t metric = 0; metric <= OLTR_NDCG; metric++) {
+        oltr_estimate a = oltr_results_metric(x, point, policy, mark, metric),
+                      b = oltr_results_metric(y, point, policy, mark, metric);
+        same &= memcmp(&a.mean, &b.mean, sizeof a.mean) == 0 &&
+                memcmp(&a.se, &b.se, sizeof a.se) == 0 && a.replications == b.replications;
+    }
+    return same;
+}
+
 static inline void assert_same_results(const oltr_experiment *points, uint32_t n,
                                        const oltr_results *x, const oltr_results *y)
 {
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < points[i].n_policies; j++)
             for (uint32_t m = 0; m < points[i].n_checkpoints; m++)
-                if (!same_outcome(oltr_results_at(x, i, j, m), oltr_results_at(y, i, j, m)))
+                if (!same_outcome(oltr_results_at(x, i, j, m), oltr_results_at(y, i, j, m)) ||
+                    !same_metrics(x, y, i, j, m))
                     fail_msg("point %u, %s: the results differ at checkpoint %u", i,
                              points[i].policy[j].label, m);
 }

@@ -1,5 +1,5 @@
 /* linear_world.c - worlds with features: attraction scale x'theta (linear), its logistic function
- * (logistic), or a real mean reward (scalar).
+ * or that of another link (logistic), or a real mean reward (scalar).
  *
  * As in the paper, theta and the features are uniform on the cube [0,1]^dim and scaled to length 1.
  * In its released code the logistic world's theta is uniform on the sphere instead, which lets
@@ -9,21 +9,32 @@
  * anew in every round, the same for all policies.
  *
  * In the logistic world policies get the Beta prior of the paper: b = 10, a = 10 nu / (1 - nu),
- * whose mean is the truth.
+ * whose mean is the truth, whatever the link.
  */
 #include <math.h>
 
-#include "engine/kernels/table.h"
+#include "engine/kernels/link.h"
 #include "engine/limits.h"
-#include "lab/world/world.h"
+#include "lab/world/wrong_prior.h"
 
 enum { PRIOR_B = 10 };
 
 static const char *const contexts[] = {"fixed", "fresh", NULL};
 static const char *const thetas[] = {"cube", "sphere", NULL};
 
-/* World linear has all but the last: its attractions must be probabilities. */
-static const world_param params[] = {
+enum {
+    P_DIM,
+    P_CONTEXTS,
+    P_SCALE,
+    P_THETA,
+    P_LINK,
+    P_WRONG,
+    N_PARAMS = P_WRONG + WRONG_PRIOR_PARAMS
+};
+
+/* World scalar has no link and no prior, and linear no choice of theta either: its attractions must
+ * be probabilities. */
+static const world_param params[N_PARAMS] = {
     {{"dim", OLTR_INTEGER, 5, 1, MOST_FEATURES, NULL, "how many features an item has"},
      offsetof(oltr_world, dim),
      0},
@@ -39,8 +50,13 @@ static const world_param params[] = {
       "where theta is drawn from: the `cube` [0,1]^dim, scaled to length 1, or the unit `sphere`"},
      offsetof(oltr_world, theta_on_sphere),
      0},
+    {{"link", OLTR_CHOICE, LINK_LOGIT, 0, N_LINKS - 1, link_names,
+      "how a score z = scale x'theta becomes an attraction: `logit` 1/(1 + e^-z), `probit` the "
+      "normal distribution function, or `cloglog` 1 - exp(-e^z)"},
+     0,
+     0},
+    WRONG_PRIOR_TABLE,
 };
-enum { N_PARAMS = sizeof params / sizeof *params };
 
 static double scale_of(const oltr_world *world)
 {
@@ -99,6 +115,11 @@ static oltr_status check_logistic(const oltr_world *world, oltr_error *error)
             "policies of a logistic world would get Beta(a%+g, %g) with an a that may be "
             "near 0; keep misspecification at 0 or above, and below %d",
             world->misspecification, PRIOR_B - world->misspecification, PRIOR_B);
+    wrong_prior wrong = wrong_prior_of(world, params, P_WRONG);
+    if (prior_is_changed(&wrong) && world->fresh_contexts)
+        return set_error(error, OLTR_EPRIOR,
+                         "a logistic world with fresh contexts has no prior that could be wrong; "
+                         "use `contexts: fixed`");
     return check_features(world, error);
 }
 
@@ -152,6 +173,33 @@ static void to_logistic(instance *out)
 {
     for (uint32_t i = 0; i < out->n_items; i++)
         out->attraction[i] = 1 / (1 + exp(-out->attraction[i]));
+}
+
+/* mu of each score: minus the residual of a row that was examined once and not clicked. */
+static void to_chances(uint32_t link, instance *out)
+{
+    enum { BATCH = 64 };
+    static const double none[BATCH];
+    double once[BATCH], score[BATCH], residual[BATCH], curvature[BATCH];
+    for (uint32_t i = 0; i < BATCH; i++)
+        once[i] = 1;
+    for (uint32_t first = 0; first < out->n_items; first += BATCH) {
+        uint32_t n = out->n_items - first < BATCH ? out->n_items - first : BATCH;
+        for (uint32_t i = 0; i < residuals_padded(n); i++)
+            score[i] = i < n ? out->attraction[first + i] : 0;
+        link_residuals(link, oltr_cpu())(n, score, once, none, residual, curvature);
+        for (uint32_t i = 0; i < n; i++)
+            out->attraction[first + i] = -residual[i];
+    }
+}
+
+static void to_attractions(const oltr_world *world, instance *out)
+{
+    uint32_t link = (uint32_t)oltr_world_value(params, world->kind_values, P_LINK);
+    if (link == LINK_LOGIT)
+        to_logistic(out);
+    else
+        to_chances(link, out);
 }
 
 static int moves(const oltr_world *world)
@@ -213,14 +261,17 @@ static oltr_status draw_logistic(const oltr_world *world, uint64_t seed, uint64_
                                  instance *out, oltr_error *error)
 {
     oltr_status status = draw_scores(world, seed, replication, out, error);
-    to_logistic(out);
+    to_attractions(world, out);
     out->tells = logistic_prior(world);
+    wrong_prior wrong = wrong_prior_of(world, params, P_WRONG);
     for (uint32_t i = 0; i < out->n_items; i++) {
         double odds = fmin(out->attraction[i] / (1 - out->attraction[i]),
                            1e9); /* a huge scale makes certainties */
         out->a[i] = PRIOR_B * fmax(odds, 1e-9) + world->misspecification;
         out->b[i] = PRIOR_B - world->misspecification;
     }
+    if (status == OLTR_OK && out->tells)
+        status = change_prior(&wrong, seed, replication, out);
     return status;
 }
 
@@ -228,7 +279,7 @@ static oltr_status advance_logistic(const oltr_world *world, uint64_t seed, uint
                                     uint64_t round, instance *truth, oltr_error *error)
 {
     advance_scores(world, seed, replication, round, truth, error);
-    to_logistic(truth);
+    to_attractions(world, truth);
     return OLTR_OK;
 }
 
@@ -240,12 +291,12 @@ const world_ops linear_world = {
     .moves = moves,
     .advance = advance_linear,
     .params = params,
-    .n_params = N_PARAMS - 1,
+    .n_params = P_THETA,
 };
 
 const world_ops logistic_world = {
-    .info = {"logistic", "attraction 1 / (1 + exp(-scale x'theta)); theta and the features drawn "
-                         "in each replication"},
+    .info = {"logistic", "attraction 1 / (1 + exp(-scale x'theta)), or another link; theta and the "
+                         "features drawn in each replication"},
     .check = check_logistic,
     .draw = draw_logistic,
     .moves = moves,
@@ -264,6 +315,6 @@ const world_ops scalar_world = {
     .moves = moves,
     .advance = advance_scores,
     .params = params,
-    .n_params = N_PARAMS,
+    .n_params = P_LINK,
     .traits = OLTR_WORLD_REALS,
 };

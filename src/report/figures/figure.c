@@ -18,10 +18,14 @@
 
 enum { WIDTH = 960, HEIGHT = 540 };
 
+const char *const figure_y_names[N_FIGURE_Y + 1] = {"regret", "ctr", "ndcg", NULL};
+const char *const figure_y_titles[N_FIGURE_Y] = {
+    "cumulative regret", "click rate (expected reward of a round)", "NDCG of the shown list"};
+
 bool figure_name_is_good(const char *name)
 {
     static const char *const taken[] = {"results", "summary", "manifest", "experiment", "density",
-                                        "partial", "pairs",   "claims",   "queries"};
+                                        "partial", "pairs",   "claims",   "queries",    "metrics"};
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
         if (strcmp(name, taken[i]) == 0)
             return false;
@@ -48,17 +52,28 @@ static void log_tics(struct text *out, char axis, double low, double high)
     text_add(out, ")\n");
 }
 
+/* Points that differ in the second key only have one tic. */
+static bool has_tic(const struct drawing *drawing, uint32_t position)
+{
+    return position == 0 || sweep_place(drawing, position) > sweep_place(drawing, position - 1);
+}
+
 static void sweep_tics(const struct drawing *drawing, struct text *out)
 {
     const struct figure_scene *scene = drawing->scene;
-    if (drawing->numeric && scene->n_points > 12) {
+    uint32_t tics = 0;
+    for (uint32_t i = 0; i < scene->n_points; i++)
+        tics += has_tic(drawing, i);
+    if (drawing->numeric && tics > 12) {
         gnuplot_tics(out, 'x', drawing->x_low, drawing->x_high);
         return;
     }
     text_add(out, "set xtics (");
     for (uint32_t i = 0; i < scene->n_points; i++) {
+        if (!has_tic(drawing, i))
+            continue;
         text_add(out, i > 0 ? ", " : "");
-        gnuplot_tic(out, scene->point[drawing->order[i]].sweep);
+        gnuplot_tic(out, scene->point[drawing->order[i]].value[0]);
         text_printf(out, " %.12g", sweep_place(drawing, i));
     }
     text_add(out, ")\n");
@@ -98,25 +113,31 @@ static uint64_t common_last_round(const struct drawing *drawing)
 
 static void add_axis_titles(const struct drawing *drawing, struct text *out)
 {
+    const char *title = figure_y_titles[drawing->figure->y];
     if (drawing->figure->x == FIGURE_ROUND) {
-        text_add(out, "set xlabel 'round'\nset ylabel 'cumulative regret'\n");
+        text_printf(out, "set xlabel 'round'\nset ylabel '%s'\n", title);
         return;
     }
     text_add(out, "set xlabel ");
-    gnuplot_string(out, sweep_title(drawing->scene->sweep_key));
+    gnuplot_string(out, sweep_title(drawing->scene->key[0]));
     uint64_t rounds = common_last_round(drawing);
     char number[40];
     gnuplot_grouped((double)rounds, number, sizeof number);
-    text_printf(out,
-                rounds > 0 ? "\nset ylabel 'cumulative regret after %s rounds'\n"
-                           : "\nset ylabel 'final cumulative regret'\n",
-                number);
+    if (rounds > 0)
+        text_printf(out, "\nset ylabel '%s after %s rounds'\n", title, number);
+    else
+        text_printf(out, "\nset ylabel 'final %s'\n", title);
 }
 
 static void add_y_axis(const struct drawing *drawing, struct text *out)
 {
     double top = drawing->y_high > 0 ? drawing->y_high * 1.04 : 1;
-    if (drawing->figure->log && drawing->y_low > 0) {
+    if (drawing->figure->y != FIGURE_REGRET && !drawing->figure->log) {
+        double margin = fmax(0.04 * (drawing->y_high - drawing->y_low), 0.005);
+        text_printf(out, "set yrange [%.6g:%.6g]\n", drawing->y_low - margin,
+                    drawing->y_high + margin);
+        gnuplot_tics(out, 'y', drawing->y_low - margin, drawing->y_high + margin);
+    } else if (drawing->figure->log && drawing->y_low > 0) {
         text_printf(out, "set yrange [%.6g:%.6g]\n", drawing->y_low * 0.8, top * 1.2);
         log_tics(out, 'y', drawing->y_low * 0.8, top * 1.2);
     } else {
@@ -245,7 +266,7 @@ static void write_script(const struct drawing *drawing, struct text *out)
 
 static void write_heading(const struct drawing *drawing, struct text *out)
 {
-    csv_field(out, drawing->figure->x == FIGURE_ROUND ? "round" : drawing->scene->sweep_key);
+    csv_field(out, drawing->figure->x == FIGURE_ROUND ? "round" : drawing->scene->key[0]);
     for (size_t i = 0; i < drawing->n_curves; i++) {
         char name[CURVE_LABEL_SIZE + 4];
         text_add(out, ",");

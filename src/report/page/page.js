@@ -121,7 +121,8 @@ function inWords(experiment, figure, plots) {
 
 /* A sweep of few values has a tick at each. */
 function ticksOf(experiment, figure, plot) {
-  const values = figure.x === 'sweep' ? experiment.run.points.map(point => point.sweep) : [];
+  const first = point => point.sweep_values ? point.sweep_values[0] : point.sweep;
+  const values = figure.x === 'sweep' ? [...new Set(experiment.run.points.map(first))] : [];
   if (values.length !== plot.rows.length || values.length > 12) return null;
   const numeric = values.every(v => /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(v));
   return values.map((v, i) => [numeric ? Number(v) : plot.rows[i][0], v]);
@@ -195,8 +196,12 @@ function startFigure(box) {
 const verdicts = {
   holds: ['✓', 'holds', 'hold'],
   fails: ['✗', 'does not hold', 'do not hold'],
-  inconclusive: ['?', 'inconclusive', 'inconclusive']
+  inconclusive: ['?', 'inconclusive', 'inconclusive'],
+  unmeasurable: ['–', 'not measurable', 'not measurable']
 };
+
+/* Which reading of a claim, and at which setting. */
+const reading = test => test.setting ? `${test.of}, ${test.setting} = ${test.value}` : test.of;
 
 function verdict(name) { /* colour is never the only sign */
   return element(
@@ -225,6 +230,9 @@ function criterion(test) {
         test.close ? `and at ${test.against} ${relation}` : `${relation}that at ${test.against}`;
     return `regret at ${test.at} ${where}, of ${all}`;
   }
+  if (test.bound)
+    return `regret of ${listed(policies)} ${relation}that of the bound ${test.bound}${
+        test.round > 0 ? `, at round ${count(test.round)}` : ''}`;
   const measure = test.measure ? measures[test.measure] || test.measure : 'regret',
         each = others.length > 1 ? 'each of' : 'that of';
   const compared = test.close ? `${listed(others)} ${relation} of ${policies[0]}`
@@ -273,8 +281,8 @@ function drawFinding(experiment, test, finding) {
   const withPlace = test.at === undefined && Boolean(experiment.run.sweep_key || test.measure),
         {comparisons} = finding;
   return element(
-      'li', {}, verdict(finding.verdict), ' ', element('b', {class: 'reading'}, test.of), ': ',
-      test.untold === undefined ? `${criterion(test)}. ` : '', finding.reason,
+      'li', {}, verdict(finding.verdict), ' ', element('b', {class: 'reading'}, reading(test)), ': ',
+      test.not_measurable === undefined ? `${criterion(test)}. ` : '', finding.reason,
       comparisons.length > 0 ? decision(comparisons, withPlace) : null,
       comparisons.length > 1 ? comparisonTable(comparisons, withPlace) : null);
 }
@@ -428,7 +436,7 @@ function claimRows(experiment) {
         words => element('td', {rowspan: findings.length}, words));
     return findings.map(
         (finding, i) => element(
-            'tr', i > 0 ? {class: 'same'} : {}, i > 0 ? null : shared, cell(claim.tests[i].of),
+            'tr', i > 0 ? {class: 'same'} : {}, i > 0 ? null : shared, cell(reading(claim.tests[i])),
             cell(verdict(finding.verdict))));
   });
 }
