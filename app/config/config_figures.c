@@ -43,6 +43,18 @@ static bool read_x(const struct reader *reader, const struct node *node, bool ha
            read_bad(reader, node, "`x: sweep` needs a `sweep` in the experiment");
 }
 
+/* true, false, or auto, the default. */
+static bool read_log(const struct reader *reader, const struct node *node, enum figure_log *log)
+{
+    bool truth = false;
+    *log = FIGURE_LOG_AUTO;
+    if (!node || (node->type == NODE_SCALAR && strcmp(node->text, "auto") == 0))
+        return true;
+    bool good = read_truth(reader, node, &truth);
+    *log = truth ? FIGURE_LOG_ALWAYS : FIGURE_LOG_NEVER;
+    return good;
+}
+
 /* Title, label and caption. */
 static bool read_words(const struct reader *reader, const struct node *map, struct figure *figure)
 {
@@ -71,7 +83,7 @@ static bool read_figure(const struct reader *reader, const struct node *map,
                 read_x(reader, tree_get(map, "x"), config->plan->sweep_key, &figure->x) &&
                 (!bands || read_whole32(reader, bands, 0, 3, &band)) &&
                 (!bounds || read_truth(reader, bounds, &figure->bounds)) &&
-                (!logs || read_truth(reader, logs, &figure->log));
+                read_log(reader, logs, &figure->log);
     figure->bands = (int)band;
     if (good && rounds && figure->rounds < config->plan->points[0].checkpoint[0])
         return read_bad(reader, rounds,

@@ -122,7 +122,8 @@ const struct key figure_keys[] = {
     {"bands", "1",
      "half the height of the error bands, in standard errors: 0, 1 (default), 2 or 3"},
     {"bounds", "true", "draw the bound of Theorem 1, 22 K sqrt(L T) (default false)"},
-    {"log", "true", "logarithmic axes (default false)"},
+    {"log", "true",
+     "logarithmic axes: true, false or auto, where values differ by more than 20 times (default)"},
     {NULL, NULL, NULL},
 };
 

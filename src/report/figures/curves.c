@@ -228,6 +228,57 @@ static void measure(struct drawing *drawing)
     }
 }
 
+/* ---- the axes */
+
+static const double LOG_RANGE = 20; /* largest over smallest value, above which an axis is log */
+
+/* The smallest and the largest value that a reader compares: the ends of curves over rounds, which
+ * all begin near zero, and every point of a sweep. */
+static void compared_range(const struct drawing *drawing, double *low, double *high)
+{
+    bool sweep = drawing->figure->x == FIGURE_SWEEP;
+    *low = *high = 0;
+    for (size_t i = 0; i < drawing->n_curves; i++) {
+        const struct curve *curve = &drawing->curve[i];
+        for (size_t j = sweep ? 0 : curve->count - 1; j < curve->count; j++)
+            widen(low, high, curve->point[j].y);
+    }
+}
+
+/* The smallest value after the first hundredth of the rounds: the steep start would take up most of
+ * a logarithmic axis. */
+static double low_after_start(const struct drawing *drawing)
+{
+    double low = 0, high = 0;
+    for (size_t i = 0; i < drawing->n_curves; i++) {
+        const struct curve *curve = &drawing->curve[i];
+        for (size_t j = 0; j < curve->count; j++)
+            if (curve->point[j].x >= drawing->x_high / 100)
+                widen(&low, &high, curve->point[j].y);
+    }
+    return low;
+}
+
+/* Swept numbers above zero may have a logarithmic axis; rounds have one if the file asks for it. */
+static void choose_axes(struct drawing *drawing)
+{
+    enum figure_log log = drawing->figure->log;
+    bool sweep = drawing->figure->x == FIGURE_SWEEP;
+    double low, high, x_low = drawing->x_low, x_high = drawing->x_high;
+    compared_range(drawing, &low, &high);
+    drawing->log_y =
+        drawing->y_low > 0 &&
+        (log == FIGURE_LOG_ALWAYS || (log == FIGURE_LOG_AUTO && low > 0 && high > LOG_RANGE * low));
+    drawing->log_x = x_low > 0 && x_high > x_low && (!sweep || drawing->numeric) &&
+                     (log == FIGURE_LOG_ALWAYS ||
+                      (log == FIGURE_LOG_AUTO && sweep && x_high > LOG_RANGE * x_low));
+    double top = drawing->y_high > 0 ? drawing->y_high * 1.04 : 1, bottom = drawing->y_low;
+    if (drawing->log_y && !drawing->log_x && !sweep)
+        bottom = fmax(bottom, low_after_start(drawing));
+    drawing->axis_low = drawing->log_y ? bottom * 0.8 : 0;
+    drawing->axis_high = drawing->log_y ? top * 1.2 : top;
+}
+
 static int by_end(const void *left, const void *right)
 {
     const struct curve *a = left, *b = right;
@@ -252,6 +303,7 @@ oltr_status drawing_make(struct drawing *drawing, const struct figure *figure,
                 figure->file, quote_input(drawing->curve[i].label, label));
     qsort(drawing->curve, drawing->n_curves, sizeof *drawing->curve, by_end);
     measure(drawing);
+    choose_axes(drawing);
     return OLTR_OK;
 }
 

@@ -32,7 +32,9 @@ struct drawing {
     struct curve *curve;  /* (n_curves) the highest end first */
     double y_low, y_high; /* of all that is drawn; y_low is the smallest above zero */
     double x_low, x_high;
-    uint64_t replications; /* the fewest of any point drawn */
+    bool log_x, log_y;          /* logarithmic axes */
+    double axis_low, axis_high; /* of the y axis */
+    uint64_t replications;      /* the fewest of any point drawn */
 };
 
 /* Free the drawing either way. */

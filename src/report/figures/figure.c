@@ -2,11 +2,12 @@
  *
  * <file>.csv has a column of means and one of standard errors for each curve.  <file>.gp is a short
  * script that people can edit: the width of the bands, the colours and the titles are easy to find.
- * The legend is beside the plot, in the order of the ends of the curves. */
+ * The names are at the ends of the curves. */
 #include "report/figures/figure.h"
 
 #include "engine/base/error.h"
 #include "report/figures/curves.h"
+#include "report/figures/end_labels.h"
 #include "report/figures/gnuplot_text.h"
 #include "report/io/csv.h"
 #include "report/io/whole_file.h"
@@ -115,21 +116,17 @@ static void add_axis_titles(const struct drawing *drawing, struct text *out)
 
 static void add_y_axis(const struct drawing *drawing, struct text *out)
 {
-    double top = drawing->y_high > 0 ? drawing->y_high * 1.04 : 1;
-    if (drawing->figure->log && drawing->y_low > 0) {
-        text_printf(out, "set yrange [%.6g:%.6g]\n", drawing->y_low * 0.8, top * 1.2);
-        log_tics(out, 'y', drawing->y_low * 0.8, top * 1.2);
-    } else {
-        text_printf(out, "set yrange [0:%.6g]\n", top);
-        gnuplot_tics(out, 'y', 0, top);
-    }
+    text_printf(out, "set yrange [%.6g:%.6g]\n", drawing->axis_low, drawing->axis_high);
+    if (drawing->log_y)
+        log_tics(out, 'y', drawing->axis_low, drawing->axis_high);
+    else
+        gnuplot_tics(out, 'y', drawing->axis_low, drawing->axis_high);
 }
 
-/* A logarithmic axis is possible for swept numbers above zero only. */
 static void add_sweep_axis(const struct drawing *drawing, struct text *out)
 {
     double low = drawing->x_low, high = drawing->x_high;
-    if (drawing->figure->log && drawing->numeric && low > 0 && high > low) {
+    if (drawing->log_x) {
         double margin = pow(high / low, 0.04);
         text_printf(out, "set logscale x 10\nset xrange [%.12g:%.12g]\n", low / margin,
                     high * margin);
@@ -145,7 +142,7 @@ static void add_x_axis(const struct drawing *drawing, struct text *out)
     double low = drawing->x_low, high = drawing->x_high;
     if (drawing->figure->x == FIGURE_SWEEP) {
         add_sweep_axis(drawing, out);
-    } else if (drawing->figure->log && high > low) {
+    } else if (drawing->log_x) {
         text_printf(out, "set xrange [%.12g:%.12g]\n", low, high);
         log_tics(out, 'x', low, high);
     } else {
@@ -204,6 +201,10 @@ static void add_line(const struct drawing *drawing, const struct curve *curve, s
                 column, marks ? "linespoints" : "lines", curve->style.colour, curve->style.dash);
     if (marks)
         text_printf(out, "pointtype %d pointsize 0.9 ", curve->style.point);
+    if (end_labels_fit(drawing)) {
+        text_add(out, "notitle");
+        return;
+    }
     text_add(out, "title ");
     gnuplot_string(out, curve->label);
 }
@@ -233,9 +234,11 @@ static void write_script(const struct drawing *drawing, struct text *out)
     add_x_axis(drawing, out);
     add_y_axis(drawing, out);
     gnuplot_look(out);
-    text_add(
-        out,
-        "set key outside right center vertical Left reverse samplen 3.2 spacing 1.25 width 1\n");
+    if (end_labels_fit(drawing))
+        end_labels(drawing, WIDTH, HEIGHT, out);
+    else
+        text_add(out, "set key outside right center vertical Left reverse samplen 3.2 "
+                      "spacing 1.25 width 1\n");
     add_note(drawing, out);
     gnuplot_formats(out, figure->file, WIDTH, HEIGHT);
     add_plot(drawing, out);

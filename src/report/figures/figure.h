@@ -9,6 +9,10 @@
 
 enum figure_x { FIGURE_ROUND, FIGURE_SWEEP };
 
+/* auto: an axis is logarithmic if its values differ by more than a factor of 20; the rounds never
+ * are. */
+enum figure_log { FIGURE_LOG_AUTO, FIGURE_LOG_NEVER, FIGURE_LOG_ALWAYS };
+
 struct figure {
     const char *file; /* the name without its ending */
     const char *title;
@@ -20,7 +24,7 @@ struct figure {
     enum figure_x x;
     int bands;   /* half the height of a band, in standard errors: 0..3 */
     bool bounds; /* draw the bound of Theorem 1, 22 K sqrt(L t) */
-    bool log;    /* logarithmic axes */
+    enum figure_log log;
 };
 
 /* What a figure needs of the experiment besides its rows. */

@@ -135,6 +135,11 @@ static json_t *strings(const char *const *string, uint32_t count)
     return array;
 }
 
+static json_t *log_of(enum figure_log log)
+{
+    return log == FIGURE_LOG_AUTO ? json_string("auto") : json_boolean(log == FIGURE_LOG_ALWAYS);
+}
+
 static json_t *figures_of(const struct manifest_record *record)
 {
     json_t *array = json_array();
@@ -142,11 +147,11 @@ static json_t *figures_of(const struct manifest_record *record)
         const struct figure *figure = &record->figure[i];
         array = json_with(
             array,
-            json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:s, s:i, s:b, s:b}", "file", figure->file,
+            json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:s, s:i, s:b, s:o}", "file", figure->file,
                       "title", figure->title, "label", figure->label, "caption", figure->caption,
                       "policies", strings((const char *const *)figure->policy, figure->n_policies),
                       "rounds", whole(figure->rounds), "x", x_names[figure->x], "bands",
-                      figure->bands, "bounds", (int)figure->bounds, "log", (int)figure->log));
+                      figure->bands, "bounds", (int)figure->bounds, "log", log_of(figure->log)));
     }
     return array;
 }
@@ -346,6 +351,13 @@ static const char **read_labels(const struct reader *reader, const json_t *json,
     return good ? label : NULL;
 }
 
+static enum figure_log read_log(const json_t *json)
+{
+    return json_is_true(json)    ? FIGURE_LOG_ALWAYS
+           : json_is_false(json) ? FIGURE_LOG_NEVER
+                                 : FIGURE_LOG_AUTO;
+}
+
 static bool read_figure(const struct reader *reader, const json_t *json,
                         const struct manifest *manifest, struct figure *figure)
 {
@@ -361,7 +373,7 @@ static bool read_figure(const struct reader *reader, const json_t *json,
     figure->rounds = count_in(json, "rounds", 0, INT64_MAX, &good);
     figure->bands = (int)count_in(json, "bands", 0, 3, &good);
     figure->bounds = json_is_true(json_object_get(json, "bounds"));
-    figure->log = json_is_true(json_object_get(json, "log"));
+    figure->log = read_log(json_object_get(json, "log"));
     if (!good)
         return broken(reader, "a figure has no good `rounds` or `bands`");
     if (manifest->is_concentration)

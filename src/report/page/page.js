@@ -170,7 +170,7 @@ function drawFigure(experiment, figure, drawn) {
   box.classList.toggle('several', drawn.plots.length > 1);
   interactive.set(box, drawn.plots.map(plot => Object.assign({}, plot, {
     bands: figure.bands,
-    log: figure.log,
+    log: figure.log === true,
     marks: figure.x === 'sweep',
     ticks: ticksOf(experiment, figure, plot)
   })));
@@ -317,13 +317,13 @@ function rankingTable(experiment, {policies}) {
   const caption = element(
       'caption', {},
       `Ranking at round ${count(policies.length > 0 ? policies[0].round : 0)}. ` +
-          'Policies share a rank if their difference is within three standard errors.');
+          'Policies share a letter if their difference is within three standard errors.');
   return table(
       'ranking', caption,
-      [['rank'], 'policy', ['regret ± se'], ['behind the best'], ['ns a round']],
+      ['group', 'policy', ['regret ± se'], ['behind the best'], ['ns a round']],
       policies.map(
           p => row(
-              numberCell(p.rank), rowHead(p.policy), numberCell(estimate(p.regret, p.regret_se)),
+              cell(p.letters), rowHead(p.policy), numberCell(estimate(p.regret, p.regret_se)),
               numberCell(p.behind === 0 ? '' : difference(p.behind, p.behind_se)),
               numberCell(fixed(Number(costs.get(p.policy)), 0)))));
 }

@@ -24,8 +24,8 @@ static json_t *number(double value)
 
 static json_t *ranked_json(const struct ranked *r)
 {
-    return json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "policy", r->policy, "rank",
-                     (json_int_t)r->rank, "round", (json_int_t)r->row->round, "regret",
+    return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "policy", r->policy, "letters",
+                     r->letters, "round", (json_int_t)r->row->round, "regret",
                      number(r->row->regret), "regret_se", number(r->row->regret_se), "behind",
                      number(r->behind), "behind_se", number(r->behind_se));
 }
