@@ -363,6 +363,24 @@ OLTR_API oltr_status oltr_item_renew(oltr_policy *policy, uint32_t item, double 
  * named more than once and has the same result each time. */
 OLTR_API oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean,
                                   double *sd);
+
+/* What a policy has learned about its prior: the posterior of each hyperparameter.  Of ts-hyper:
+ * "shift", by how much the told log-odds are off, "slope", how much of the told order holds, and
+ * "weight", how sure the told prior may be.  oltr_hyper_count is 0 for policies that have none, and
+ * for NULL. */
+enum { OLTR_MAX_HYPER_VALUES = 64 };
+typedef struct oltr_hyper {
+    const char *name;
+    double mean, sd;
+    uint32_t n_values;
+    uint32_t reserved32;
+    double value[OLTR_MAX_HYPER_VALUES];  /* in rising order */
+    double chance[OLTR_MAX_HYPER_VALUES]; /* of each value; they add up to 1 */
+} oltr_hyper;
+OLTR_API uint32_t oltr_hyper_count(const oltr_policy *policy);
+/* OLTR_EINVAL unless index < oltr_hyper_count(). */
+OLTR_API oltr_status oltr_hyper_at(const oltr_policy *policy, uint32_t index, oltr_hyper *out);
+
 /* Adds what `from` has learned, as if `into` had learned from both histories. */
 OLTR_API oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from);
 /* Moves the belief towards the prior: every sum is multiplied by keep, 0 <= keep <= 1. */

@@ -134,6 +134,13 @@ typedef struct oltr_policy_ops {
      * without these calls. */
     oltr_status (*thread_begin)(const void *custom);
     void (*thread_end)(const void *custom);
+    /* NULL: nothing is learned about the prior.  How many hyperparameters there are; with `out`,
+     * also the posterior of the one with this index. */
+    uint32_t (*hyper)(const void *state, uint32_t index, oltr_hyper *out);
+    /* For oltr_check(), where check_derived is NULL: 1 when `anew`, a copy of the state in which
+     * refresh() has derived everything from the sums, differs from it by rounding alone.  NULL: the
+     * two must be equal to the byte. */
+    int (*agrees)(const void *state, const void *anew);
 } oltr_policy_ops;
 
 /* Settings for a policy of your own, with the defaults of its parameters; `ops` must outlive them

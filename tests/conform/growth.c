@@ -36,9 +36,30 @@ static void teach(oltr_policy *p, uint64_t seed, uint32_t n)
     }
 }
 
+/* The same numbers of every item, and beliefs that differ by rounding alone. */
+static void assert_close(const oltr_policy *p, const oltr_policy *q)
+{
+    double x[OLTR_MAX_ITEM_NUMBERS], y[OLTR_MAX_ITEM_NUMBERS], mean[2][MANY], sd[2][MANY];
+    uint32_t n = oltr_policy_settings(p)->n_items, numbers;
+    expect(oltr_predict(p, NULL, mean[0], sd[0]), OLTR_OK);
+    expect(oltr_predict(q, NULL, mean[1], sd[1]), OLTR_OK);
+    for (uint32_t i = 0; i < n; i++) {
+        expect(oltr_item_get(p, i, x, OLTR_MAX_ITEM_NUMBERS, &numbers), OLTR_OK);
+        expect(oltr_item_get(q, i, y, OLTR_MAX_ITEM_NUMBERS, &numbers), OLTR_OK);
+        assert_memory_equal(x, y, numbers * sizeof *x);
+        assert_true(fabs(mean[0][i] - mean[1][i]) <= 1e-12 && fabs(sd[0][i] - sd[1][i]) <= 1e-12);
+    }
+}
+
+/* A kind whose snapshots depend on the order of lessons has rounding that does. */
 static void assert_same(const oltr_policy *p, const oltr_policy *q)
 {
+    const oltr_policy_info *info = oltr_policy_settings(p)->info;
     assert_sound(p);
+    if (info->by_item && !info->order_free) {
+        assert_close(p, q);
+        return;
+    }
     assert_true(same_state(p, q));
     assert_same_lists(p, q);
 }
@@ -196,8 +217,15 @@ static void a_reset_item_has_its_prior_and_nothing_else(void **state)
     }
 }
 
-/* As if it had been made with that prior; with the lessons, or as if it had missed those of that
- * item. */
+static void exchange(double *x, double *y)
+{
+    double was = *x;
+    *x = *y;
+    *y = was;
+}
+
+/* Two items exchange their priors: as if made with these; with the lessons, or as if it had missed
+ * those of one of them.  The mean of all priors, to which ts-hyper compares, stays the same. */
 static void a_renewed_item_is_as_if_made_so(void **state)
 {
     const oltr_policy_info *info = *state;
@@ -205,18 +233,20 @@ static void a_renewed_item_is_as_if_made_so(void **state)
         variant v = with_prior(plain_variant(info), form);
         oltr_settings s = settings_for(&v, FEW);
         prior_arrays own = *known_prior();
-        own.a[4] = 3.5;
-        own.b[4] = 2.25;
-        own.mean[4] = 0.625;
-        own.sd[4] = 0.125;
+        exchange(&own.a[4], &own.a[5]);
+        exchange(&own.b[4], &own.b[5]);
+        exchange(&own.mean[4], &own.mean[5]);
+        exchange(&own.sd[4], &own.sd[5]);
         s.prior = prior_from(&own, form, 0);
+        const double *first = form == SHAPES ? own.a : own.mean,
+                     *second = form == SHAPES ? own.b : own.sd;
         oltr_policy *p = make(info, FEW, form), *q = oltr_policy_new(&s, NULL);
-        double first = form == SHAPES ? 3.5 : 0.625, second = form == SHAPES ? 2.25 : 0.125;
         teach(p, 8, FEW);
         teach(q, 8, FEW);
-        expect(oltr_item_renew(p, 4, first, second, 1, NULL), OLTR_OK);
+        for (uint32_t i = 4; i <= 5; i++)
+            expect(oltr_item_renew(p, i, first[i], second[i], 1, NULL), OLTR_OK);
         assert_same(p, q);
-        expect(oltr_item_renew(p, 4, first, second, 0, NULL), OLTR_OK);
+        expect(oltr_item_renew(p, 4, first[4], second[4], 0, NULL), OLTR_OK);
         expect(oltr_item_reset(q, 4, NULL), OLTR_OK);
         assert_same(p, q);
         oltr_policy_free(p);

@@ -256,7 +256,8 @@ static void scores_are_indices(void **state)
 /* The twin of a new policy goes into `rules`, or gets tests and a line here. */
 static void every_kind_has_a_twin(void **state)
 {
-    static const char *const others[] = {"gts", "ts-beta", "ts-cascade", "toprank", "random"};
+    static const char *const others[] = {"gts",        "ts-hyper", "ts-beta",
+                                         "ts-cascade", "toprank",  "random"};
     const oltr_policy_info *info = *state;
     bool found = false;
     for (size_t r = 0; r < COUNT(rules); r++)

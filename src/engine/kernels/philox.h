@@ -19,6 +19,7 @@ enum {
     PURPOSE_TIES = 0xFFFF, /* position = slot */
     PURPOSE_POWERS =
         0x8000, /* position = item; all smaller purposes number the attempts at an item's draw */
+    PURPOSE_RECALIBRATION = 0x8001, /* position = 0 */
 };
 #define PHILOX_M0 0xD2511F53u
 #define PHILOX_M1 0xCD9E8D57u

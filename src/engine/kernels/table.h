@@ -14,6 +14,7 @@
 #include "engine/kernels/draw_kernels.h"
 #include "engine/kernels/ldl_kernels.h"
 #include "engine/kernels/logistic_kernels.h"
+#include "engine/kernels/recalibration_kernels.h"
 #include "engine/kernels/topk_kernels.h"
 
 /* clang-format off */
@@ -25,6 +26,9 @@
     ROW(prefetched_scores,   plain,    avx512,     plain)         \
     ROW(beta_scores,         avx2,     avx2,       neon)          \
     ROW(cube_directions,     avx2,     avx2,       neon)          \
+    ROW(beta_numbers_of,     avx2,     avx2,       plain)         \
+    ROW(recalibrate_items,   avx2,     avx2,       plain)         \
+    ROW(grid_observe,        avx2,     avx2,       plain)         \
     ROW(topk_f32,            avx2,     avx512,     neon)          \
     ROW(topk_f64,            avx2,     avx512,     neon)          \
     ROW(topk_gauss,          plain,    avx512,     plain)         \

@@ -68,3 +68,17 @@ oltr_status beta_predict(const void *state, uint64_t t, const candidates *from, 
     }
     return OLTR_OK;
 }
+
+void rank_by_beta(const oltr_rng *rng, const beta_shapes *shapes, const candidates *from,
+                  uint32_t *todo, float *score, float *best, const oltr_ranking *out)
+{
+    beta_scores(rng, shapes, from->item, from->n, todo, score);
+    if (from->item)
+        for (size_t j = from->n; j < padded(from->n); j++)
+            score[j] = -INFINITY;
+    topk_f32(score, from->n, out->k, rng, best, out->item, out->score);
+    places_to_items(from, out);
+    if (out->score)
+        for (uint32_t slot = 0; slot < out->k; slot++)
+            out->score[slot] = 1 / (1 + exp(-out->score[slot]));
+}

@@ -20,4 +20,9 @@ oltr_status beta_renew(void *state, uint64_t t, const oltr_settings *settings, u
 oltr_status beta_predict(const void *state, uint64_t t, const candidates *from, double *mean,
                          double *sd);
 
+/* Draws every candidate from its Beta distribution and lists the largest draws.  todo, score and
+ * best are room for padded(n), padded(n) and topk_room(n) numbers. */
+void rank_by_beta(const oltr_rng *rng, const beta_shapes *shapes, const candidates *from,
+                  uint32_t *todo, float *score, float *best, const oltr_ranking *out);
+
 #endif

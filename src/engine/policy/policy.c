@@ -337,8 +337,9 @@ static oltr_status check_derived(const oltr_policy *policy, oltr_error *error)
     if (!copy)
         return OLTR_ENOMEM;
     copy->ops->refresh(policy_state(copy), copy->rounds + 1);
-    bool same =
-        memcmp(policy_state(copy), policy_state(policy), policy->bytes - policy->state) == 0;
+    const void *was = policy_state(policy), *anew = policy_state(copy);
+    bool same = policy->ops->agrees ? policy->ops->agrees(was, anew)
+                                    : memcmp(was, anew, policy->bytes - policy->state) == 0;
     oltr_policy_free(copy);
     return same ? OLTR_OK
                 : set_error(error, OLTR_ESTATE,

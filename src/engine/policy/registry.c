@@ -5,6 +5,7 @@
 /* clang-format off */
 #define POLICY_LIST(X)                                             \
     X(gts)              /* the paper's Algorithm 1 */              \
+    X(ts_hyper)         /* it learns how wrong its prior is */     \
     X(ts_beta)          /* baselines with a prior */               \
     X(bayes_ucb)                                                   \
     X(ts_cascade)       /* and without */                          \

@@ -523,3 +523,16 @@ oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, dou
         return OLTR_EFEATURE;
     return policy->ops->predict(policy_state(policy), policy->rounds + 1, &from, mean, sd);
 }
+
+uint32_t oltr_hyper_count(const oltr_policy *policy)
+{
+    return policy && policy->ops->hyper ? policy->ops->hyper(policy_state(policy), 0, NULL) : 0;
+}
+
+oltr_status oltr_hyper_at(const oltr_policy *policy, uint32_t index, oltr_hyper *out)
+{
+    if (!out || index >= oltr_hyper_count(policy))
+        return OLTR_EINVAL;
+    policy->ops->hyper(policy_state(policy), index, out);
+    return OLTR_OK;
+}

@@ -106,21 +106,12 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                         void *scratch, const oltr_ranking *out)
 {
     const ts_beta_state *p = state;
-    float *score = floats_at(scratch, p->scratch.score);
     beta_shapes shapes = {
         floats_at(p, p->ca),        floats_at(p, p->cb), floats_at(p, p->da), floats_at(p, p->db),
         floats_at(p, p->log_da_db), floats_at(p, p->pa), floats_at(p, p->pb), p->n_powers};
     (void)t;
-    beta_scores(rng, &shapes, from->item, from->n, words_in(scratch, p->scratch.todo), score);
-    if (from->item)
-        for (size_t j = from->n; j < padded(from->n); j++)
-            score[j] = -INFINITY;
-    topk_f32(score, from->n, out->k, rng, floats_at(scratch, p->scratch.best), out->item,
-             out->score);
-    places_to_items(from, out);
-    if (out->score)
-        for (uint32_t slot = 0; slot < out->k; slot++)
-            out->score[slot] = 1 / (1 + exp(-out->score[slot]));
+    rank_by_beta(rng, &shapes, from, words_in(scratch, p->scratch.todo),
+                 floats_at(scratch, p->scratch.score), floats_at(scratch, p->scratch.best), out);
     return OLTR_OK;
 }
 

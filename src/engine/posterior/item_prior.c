@@ -90,6 +90,30 @@ double prior_b(const oltr_prior *p, uint32_t i)
     return p->b ? p->b[i] : (1 - p->mean[i]) * concentration(p->mean[i], p->sd[i]);
 }
 
+oltr_status prior_check_told(const oltr_prior *p, uint32_t i, oltr_error *error)
+{
+    oltr_status status = prior_check_item(p, i, false, error);
+    if (status != OLTR_OK || p->a)
+        return status;
+    double a, b;
+    prior_told(p, i, &a, &b);
+    if (p->mean[i] > 0 && p->mean[i] < 1 && is_shape(a) && is_shape(b))
+        return OLTR_OK;
+    return set_error(error, OLTR_EPRIOR,
+                     "item %u: mean %g with standard deviation %g is no prior of a click rate; the "
+                     "mean must lie in (0,1), and both mean (1 - mean) / sd^2 and the mean must "
+                     "not be extreme",
+                     i, p->mean[i], p->sd[i]);
+}
+
+void prior_told(const oltr_prior *p, uint32_t i, double *a, double *b)
+{
+    double mean = prior_mean(p, i), n = p->a ? 0 : concentration(mean, p->sd[i]);
+    n = fmax(n, LEAST_TOLD);
+    *a = p->a ? p->a[i] : mean * n;
+    *b = p->a ? p->b[i] : (1 - mean) * n;
+}
+
 oltr_status require_prior(const oltr_settings *settings, bool needed, bool beta, oltr_error *error)
 {
     if (!needed)

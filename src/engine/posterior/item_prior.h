@@ -23,6 +23,14 @@ double prior_sd(const oltr_prior *prior, uint32_t item);
 double prior_a(const oltr_prior *prior, uint32_t item);
 double prior_b(const oltr_prior *prior, uint32_t item);
 
+/* ---- a prior that is only approximately right
+
+ * Moments are then read as a Beta distribution with that mean and an a + b of at least LEAST_TOLD,
+ * even where no Beta distribution has so large a deviation. */
+#define LEAST_TOLD 0.5
+oltr_status prior_check_told(const oltr_prior *prior, uint32_t item, oltr_error *error);
+void prior_told(const oltr_prior *prior, uint32_t item, double *a, double *b);
+
 /* ---- the parameter `prior` of a policy: what it takes from the prior */
 
 enum { PRIOR_NONE, PRIOR_MEAN, PRIOR_FULL };

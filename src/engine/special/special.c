@@ -70,7 +70,7 @@ static double deviance(double u, double x, double x0)
 }
 
 /* log(x^a y^b / B(a,b)) */
-static double log_beta_power(double a, double b, double x, double y)
+double log_beta_power(double a, double b, double x, double y)
 {
     if (a >= STIRLING_FROM && b >= STIRLING_FROM) {
         double n = a + b, x0 = a / n, y0 = b / n;

@@ -14,8 +14,9 @@ double log_gamma(double x);
  * loses digits. */
 void beta_tails(double a, double b, double x, double y, double *lower, double *upper);
 
-/* The density of Beta(a,b) at x, times x y: x^a y^b / B(a,b). */
+/* The density of Beta(a,b) at x, times x y: x^a y^b / B(a,b); and its logarithm. */
 double beta_power(double a, double b, double x, double y);
+double log_beta_power(double a, double b, double x, double y);
 
 /* The x with P(X > x) = tail, X ~ Beta(a,b), 0 < a, b; tail >= 1 gives 0, tail <= 0 gives 1. */
 double beta_quantile_upper(double a, double b, double tail);
