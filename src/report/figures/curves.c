@@ -3,6 +3,7 @@
 #include "report/figures/curves.h"
 
 #include "engine/base/quote.h"
+#include "report/figures/gnuplot_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -306,6 +307,52 @@ oltr_status drawing_make(struct drawing *drawing, const struct figure *figure,
     choose_axes(drawing);
     return OLTR_OK;
 }
+
+/* ---- titles of the axes */
+
+const char *drawing_x_title(const struct drawing *drawing)
+{
+    static const struct {
+        const char *key, *title;
+    } known[] = {
+        {"world.misspecification", "misspecification c"},
+        {"world.items", "items L"},
+        {"slots", "slots K"},
+        {"rounds", "rounds T"},
+    };
+    const char *key = drawing->figure->x == FIGURE_ROUND ? "round" : drawing->scene->sweep_key;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(key, known[i].key) == 0)
+            return known[i].title;
+    return key;
+}
+
+/* The round at which the sweep is cut, if it is the same for all points; else 0. */
+static uint64_t common_last_round(const struct drawing *drawing)
+{
+    const struct figure_scene *scene = drawing->scene;
+    uint64_t limit = drawing->figure->rounds ? drawing->figure->rounds : UINT64_MAX, first = 0;
+    for (uint32_t p = 0; p < scene->n_points; p++) {
+        uint64_t rounds = scene->point[p].rounds < limit ? scene->point[p].rounds : limit;
+        if (p > 0 && rounds != first)
+            return 0;
+        first = rounds;
+    }
+    return first;
+}
+
+void drawing_y_title(const struct drawing *drawing, char out[AXIS_TITLE_SIZE])
+{
+    char number[40];
+    uint64_t rounds = drawing->figure->x == FIGURE_SWEEP ? common_last_round(drawing) : 0;
+    gnuplot_grouped((double)rounds, number, sizeof number);
+    (void)snprintf(out, AXIS_TITLE_SIZE, "%scumulative regret%s%s%s",
+                   drawing->figure->x == FIGURE_SWEEP && rounds == 0 ? "final " : "",
+                   rounds > 0 ? " after " : "", rounds > 0 ? number : "",
+                   rounds > 0 ? " rounds" : "");
+}
+
+/* ---- reading */
 
 bool drawing_next(struct drawing *drawing, double *x)
 {

@@ -42,6 +42,11 @@ oltr_status drawing_make(struct drawing *drawing, const struct figure *figure,
                          const struct figure_scene *scene, oltr_error *error);
 void drawing_free(struct drawing *drawing);
 
+/* The titles of the axes. */
+enum { AXIS_TITLE_SIZE = 120 };
+const char *drawing_x_title(const struct drawing *drawing);
+void drawing_y_title(const struct drawing *drawing, char out[AXIS_TITLE_SIZE]);
+
 /* Goes to the next x that some curve has, and sets `here` of each curve: curves need not have the
  * same x values.  False at the end, and the next call begins again. */
 bool drawing_next(struct drawing *drawing, double *x);

@@ -67,51 +67,15 @@ static void sweep_tics(const struct drawing *drawing, struct text *out)
 
 /* ---- the script */
 
-static const char *sweep_title(const char *key)
-{
-    static const struct {
-        const char *key, *title;
-    } known[] = {
-        {"world.misspecification", "misspecification c"},
-        {"world.items", "items L"},
-        {"slots", "slots K"},
-        {"rounds", "rounds T"},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(key, known[i].key) == 0)
-            return known[i].title;
-    return key;
-}
-
-/* The round at which the sweep is cut, if it is the same for all points; else 0. */
-static uint64_t common_last_round(const struct drawing *drawing)
-{
-    const struct figure_scene *scene = drawing->scene;
-    uint64_t limit = drawing->figure->rounds ? drawing->figure->rounds : UINT64_MAX, first = 0;
-    for (uint32_t p = 0; p < scene->n_points; p++) {
-        uint64_t rounds = scene->point[p].rounds < limit ? scene->point[p].rounds : limit;
-        if (p > 0 && rounds != first)
-            return 0;
-        first = rounds;
-    }
-    return first;
-}
-
 static void add_axis_titles(const struct drawing *drawing, struct text *out)
 {
-    if (drawing->figure->x == FIGURE_ROUND) {
-        text_add(out, "set xlabel 'round'\nset ylabel 'cumulative regret'\n");
-        return;
-    }
+    char title[AXIS_TITLE_SIZE];
+    drawing_y_title(drawing, title);
     text_add(out, "set xlabel ");
-    gnuplot_string(out, sweep_title(drawing->scene->sweep_key));
-    uint64_t rounds = common_last_round(drawing);
-    char number[40];
-    gnuplot_grouped((double)rounds, number, sizeof number);
-    text_printf(out,
-                rounds > 0 ? "\nset ylabel 'cumulative regret after %s rounds'\n"
-                           : "\nset ylabel 'final cumulative regret'\n",
-                number);
+    gnuplot_string(out, drawing_x_title(drawing));
+    text_add(out, "\nset ylabel ");
+    gnuplot_string(out, title);
+    text_add(out, "\n");
 }
 
 static void add_y_axis(const struct drawing *drawing, struct text *out)

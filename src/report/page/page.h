@@ -12,6 +12,9 @@ json_t *page_json(const struct report *report, uint32_t *missing);
  * memory. */
 json_t *page_plots(const struct report_experiment *experiment, const struct figure *figure);
 
+/* Adds the SVG of a figure, without what cannot be seen, compressed (zlib) and as base64. */
+void page_svg(const char *svg, struct text *out);
+
 /* Writes page.json, and index.html with the same JSON inside. */
 oltr_status page_write(const struct report *report, uint32_t *missing, oltr_error *error);
 

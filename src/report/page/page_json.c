@@ -126,34 +126,22 @@ static json_t *findings_json(const struct report_experiment *experiment)
 
 /* ---- figures ---- */
 
-/* Runs of blanks mean the same as one in XML; without them the picture is a fifth smaller. */
-static void squeeze(char *text)
-{
-    char *to = text;
-    for (const char *from = text; *from; from++)
-        if (!strchr(" \t\r\n", *from))
-            *to++ = *from;
-        else if (to > text && to[-1] != ' ')
-            *to++ = ' ';
-    *to = '\0';
-}
-
 /* The plots and the picture of a figure; null if one of its files is missing. */
 static json_t *figure_json(const struct report_experiment *experiment, const struct figure *figure,
                            uint32_t *missing)
 {
-    struct text svg = {0};
+    struct text svg = {0}, small = {0};
     char name[128];
     json_t *plots = page_plots(experiment, figure);
     bool drawn = plots && snprintf(name, sizeof name, "%s.svg", figure->file) < (int)sizeof name &&
                  file_read_in(experiment->path, name, &svg, NULL) == OLTR_OK && svg.length > 0;
     if (drawn)
-        squeeze(svg.bytes);
-    json_t *json = drawn
-                       ? json_pack("{s:O, s:o}", "plots", plots, "svg", json_any_string(svg.bytes))
-                       : json_null();
+        page_svg(svg.bytes, &small);
+    json_t *picture = drawn && !small.failed ? json_any_string(small.bytes) : NULL;
+    json_t *json = drawn ? json_pack("{s:O, s:o}", "plots", plots, "svg", picture) : json_null();
     *missing += !drawn;
     json_decref(plots);
+    text_free(&small);
     text_free(&svg);
     return json;
 }
@@ -183,6 +171,14 @@ static json_t *fields(const json_t *from, const char *const *key)
     return to;
 }
 
+static bool is_generated(const json_t *sets)
+{
+    bool found = false;
+    for (size_t i = 0; i < json_array_size(sets); i++)
+        found |= json_is_true(json_object_get(json_array_get(sets, i), "generated"));
+    return found;
+}
+
 /* What the page shows of a manifest.  Names of files and machines stay in the manifest: a page is
  * sent to other people. */
 static json_t *run_json(const struct manifest *manifest)
@@ -199,6 +195,8 @@ static json_t *run_json(const struct manifest *manifest)
         "{s:o, s:o, s:O*, s:O*}", "host", fields(json_object_get(all, "host"), machine), "world",
         fields(json_object_get(json_object_get(all, "configuration"), "world"), world), "note",
         json_object_get(json_object_get(all, "data"), "note"), "points", points);
+    if (more && is_generated(json_object_get(json_object_get(all, "data"), "sets")))
+        (void)json_object_set_new(more, "generated", json_true());
     if (!more || json_object_update(run, more) != 0) {
         json_decref(run);
         run = NULL;
@@ -227,6 +225,7 @@ json_t *page_json(const struct report *report, uint32_t *missing)
     json_t *experiments = json_array();
     for (size_t i = 0; i < report->count; i++)
         experiments = json_with(experiments, experiment_json(&report->experiment[i], missing));
-    return json_pack("{s:s, s:O*, s:o}", "oltr", oltr_version(), "notice",
+    return json_pack("{s:s, s:b, s:O*, s:o}", "oltr", oltr_version(), "paper",
+                     json_is_true(json_object_get(report->about, "paper")), "notice",
                      json_object_get(report->about, "notice"), "experiments", experiments);
 }

@@ -47,8 +47,9 @@ static json_t *curve_json(const char *name, const struct style *style)
 static json_t *plot_json(const char *title, const char *x, const char *y, bool errors,
                          json_t *curves, json_t *rows)
 {
-    return json_pack("{s:o, s:o, s:s, s:b, s:o, s:o}", "title", json_any_string(title), "x",
-                     json_any_string(x), "y", y, "errors", errors, "curves", curves, "rows", rows);
+    return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "title", json_any_string(title), "x",
+                     json_any_string(x), "y", json_any_string(y), "errors", errors, "curves",
+                     curves, "rows", rows);
 }
 
 /* ---- regret */
@@ -64,25 +65,58 @@ static json_t *row_json(const struct drawing *drawing, double x, int digits)
     return row;
 }
 
+/* A sweep of few values has a tick at each: [x, words]. */
+static json_t *ticks_json(const struct drawing *drawing)
+{
+    const struct figure_scene *scene = drawing->scene;
+    bool few = drawing->figure->x == FIGURE_SWEEP && (scene->n_points <= 12 || !drawing->numeric);
+    json_t *ticks = few ? json_array() : json_null();
+    for (uint32_t i = 0; few && i < scene->n_points; i++)
+        ticks = json_with(ticks, json_pack("[f, o]", sweep_place(drawing, i),
+                                           json_any_string(scene->point[drawing->order[i]].sweep)));
+    return ticks;
+}
+
+static json_t *rows_json(struct drawing *drawing)
+{
+    json_t *rows = json_array();
+    size_t count = 0, at = 0;
+    double x;
+    while (drawing_next(drawing, &x))
+        count++;
+    for (; drawing_next(drawing, &x); at++)
+        if (is_shown(at, count))
+            rows = json_with(rows, row_json(drawing, x, at + 1 == count ? 9 : 5));
+    return rows;
+}
+
+static json_t *regret_plot(struct drawing *drawing)
+{
+    char y[AXIS_TITLE_SIZE];
+    json_t *curves = json_array();
+    drawing_y_title(drawing, y);
+    for (size_t i = 0; i < drawing->n_curves; i++)
+        curves = json_with(curves, curve_json(drawing->curve[i].label, &drawing->curve[i].style));
+    json_t *plot = plot_json(drawing->figure->title, drawing_x_title(drawing), y, true, curves,
+                             rows_json(drawing));
+    json_t *axes =
+        json_pack("{s:b, s:b, s:b, s:o}", "log_x", drawing->log_x, "log_y", drawing->log_y, "marks",
+                  drawing->figure->x == FIGURE_SWEEP, "ticks", ticks_json(drawing));
+    if (!axes || !plot || json_object_update(plot, axes) != 0) {
+        json_decref(plot);
+        plot = NULL;
+    }
+    json_decref(axes);
+    return plot;
+}
+
 static json_t *regret_plots(const struct figure *figure, const struct figure_scene *scene)
 {
     struct drawing drawing;
-    json_t *curves = json_array(), *rows = json_array();
-    bool made = drawing_make(&drawing, figure, scene, NULL) == OLTR_OK, sweep = figure->x;
-    size_t count = 0, at = 0;
-    double x;
-    for (size_t i = 0; made && i < drawing.n_curves; i++)
-        curves = json_with(curves, curve_json(drawing.curve[i].label, &drawing.curve[i].style));
-    while (made && drawing_next(&drawing, &x))
-        count++;
-    for (; made && drawing_next(&drawing, &x); at++)
-        if (is_shown(at, count))
-            rows = json_with(rows, row_json(&drawing, x, at + 1 == count ? 9 : 5));
+    bool made = drawing_make(&drawing, figure, scene, NULL) == OLTR_OK;
+    json_t *plot = made ? regret_plot(&drawing) : NULL;
     drawing_free(&drawing);
-    json_t *plot =
-        plot_json(figure->title, sweep ? scene->sweep_key : "round",
-                  sweep ? "final cumulative regret" : "cumulative regret", true, curves, rows);
-    return json_with(json_array(), made ? plot : NULL);
+    return json_with(json_array(), plot);
 }
 
 /* ---- densities */
