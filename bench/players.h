@@ -63,7 +63,7 @@ struct player {
 /* The world of `seed` and round 1; the callers below add the policy. */
 player *player_start(uint32_t n_items, uint32_t k, uint64_t seed);
 
-/* ts-beta, bayes-ucb and ensemble get the true prior; the others their default. */
+/* ts-beta, ts-hyper, bayes-ucb and ensemble get the true prior; the others their default. */
 player *player_new(const char *kind, uint32_t n_items, uint32_t k, uint64_t seed);
 void player_free(player *p);
 oltr_feedback player_scan(player *p); /* of the list in p->item, in round t */

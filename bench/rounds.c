@@ -105,6 +105,30 @@ static void gts_10000(table *t, const options *o)
     gts_rows(t, o, 10000, 10, 1, 100, 1.7);
 }
 
+/* ---- ts-hyper against ts-beta, which has the same draws and one fixed prior */
+
+static void hyper_row(table *t, const options *o, uint32_t n_items, uint32_t k, uint32_t n_players,
+                      uint32_t rounds, double target)
+{
+    static variant v[2];
+    char name[TEXT];
+    group hyper = group_new("ts-hyper", NULL, n_items, k, n_players, WARMUP);
+    group beta = group_new("ts-beta", NULL, n_items, k, n_players, WARMUP);
+    v[0] = (variant){.play = play_rounds, .context = &hyper, .rounds = rounds};
+    v[1] = (variant){.play = play_rounds, .context = &beta, .rounds = rounds};
+    measure(v, 2, o->repetitions);
+    snprintf(name, sizeof name, "ts-hyper / ts-beta L=%u K=%u: round", n_items, k);
+    ratio_row(t, o, &v[0], &v[1], AT_MOST, target, name);
+    group_free(&hyper);
+    group_free(&beta);
+}
+
+static void ts_hyper(table *t, const options *o)
+{
+    hyper_row(t, o, 30, 3, GROUP, 4000, 4);
+    hyper_row(t, o, 1000, 10, 1, 200, 2);
+}
+
 /* ---- policies compared with plain C */
 
 static void twin_row(table *t, const options *o, const char *name, const char *kind,
@@ -481,9 +505,16 @@ typedef struct section {
 } section;
 
 static const section sections[] = {
-    {"gts-30", gts_30},         {"gts-120", gts_120},       {"gts-10000", gts_10000},
-    {"ts-beta", ts_beta_gsl},   {"klucb", klucb_bisection}, {"bayes-ucb", bayes_ucb_quantiles},
-    {"policies", all_policies}, {"plural", plural_calls},   {"candidates", candidates},
+    {"gts-30", gts_30},
+    {"gts-120", gts_120},
+    {"gts-10000", gts_10000},
+    {"ts-hyper", ts_hyper},
+    {"ts-beta", ts_beta_gsl},
+    {"klucb", klucb_bisection},
+    {"bayes-ucb", bayes_ucb_quantiles},
+    {"policies", all_policies},
+    {"plural", plural_calls},
+    {"candidates", candidates},
     {"snapshots", snapshots},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };

@@ -24,6 +24,23 @@ static bool read_measure(const struct reader *reader, const struct node *map,
     return !wanted || read_name(reader, node, N_MEASURES, measure_names, "measure", &test->measure);
 }
 
+/* A swept value as the tables have it; with two keys, a list with one for each. */
+static bool read_swept(const struct reader *reader, const struct node *node,
+                       const struct config *config, const char **out)
+{
+    const char *value[MOST_SWEEP_KEYS];
+    if (node->type != NODE_LIST)
+        return read_line(reader, node, out);
+    if (config->plan->n_axes != MOST_SWEEP_KEYS || node->count != MOST_SWEEP_KEYS)
+        return read_bad(
+            reader, node,
+            "a list has one value for each key of a sweep over two keys, \"*\" for all");
+    if (!read_line(reader, node->first, &value[0]) || !read_line(reader, node->last, &value[1]))
+        return false;
+    *out = pool_printf(reader->pool, "%s" OLTR_SWEEP_BETWEEN "%s", value[0], value[1]);
+    return *out || read_no_memory(reader);
+}
+
 static bool read_place(const struct reader *reader, const struct node *map,
                        const struct config *config, struct claim_test *test)
 {
@@ -34,8 +51,8 @@ static bool read_place(const struct reader *reader, const struct node *map,
     if (against && (!at || !swept))
         return read_bad(reader, against,
                         "`against` needs a `sweep` in the experiment and an `at` beside it");
-    return (!at || read_line(reader, at, &test->at)) &&
-           (!against || read_line(reader, against, &test->against));
+    return (!at || read_swept(reader, at, config, &test->at)) &&
+           (!against || read_swept(reader, against, config, &test->against));
 }
 
 static bool read_when(const struct reader *reader, const struct node *map,
@@ -65,7 +82,8 @@ static bool find_relation(const struct reader *reader, const struct node *map,
         }
     }
     return count == 1 ||
-           read_bad(reader, map, "a test needs one of `less`, `more`, `close` and `untold`");
+           read_bad(reader, map,
+                    "a test needs one of `less`, `more`, `close` and `not_measurable`");
 }
 
 static bool read_relation(const struct reader *reader, const struct node *map,
@@ -84,20 +102,36 @@ static bool read_relation(const struct reader *reader, const struct node *map,
     if (!read_names(reader, list, names, test->measure ? "posterior" : "policy", &test->policy,
                     &test->n_policies))
         return false;
-    if (test->n_policies < 2 && !test->against)
+    if (test->n_policies < 2 && !test->against && !test->bound)
         return read_bad(reader, list, "a comparison needs at least two names");
     return (!factor || read_real(reader, factor, 1e-6, 1e6, &test->factor)) &&
            (!within || read_real(reader, within, 1e-6, 0.999, &test->within));
 }
 
-static bool read_untold(const struct reader *reader, const struct node *map,
-                        const struct node *untold, struct claim_test *test)
+static bool read_reason(const struct reader *reader, const struct node *map,
+                        const struct node *reason, struct claim_test *test)
 {
     for (const struct node *entry = map->first; entry; entry = entry->next)
-        if (entry != untold && strcmp(entry->key->text, "of") != 0)
-            return read_bad(reader, entry->key, "only `of` may be given with `untold`");
+        if (entry != reason && strcmp(entry->key->text, "of") != 0 &&
+            strcmp(entry->key->text, "over") != 0)
+            return read_bad(reader, entry->key,
+                            "only `of` and `over` may be given with `not_measurable`");
     test->relation = CLAIM_UNDECIDABLE;
-    return read_line(reader, untold, &test->reason);
+    return read_line(reader, reason, &test->reason);
+}
+
+static bool read_test_bound(const struct reader *reader, const struct node *map,
+                            const struct config *config, struct claim_test *test)
+{
+    const struct node *node = tree_get(map, "bound");
+    enum bound bound;
+    if (!node)
+        return true;
+    if (config->is_concentration || test->against)
+        return read_bad(reader, node,
+                        test->against ? "`bound` and `against` exclude each other"
+                                      : "an experiment of kind concentration has no bounds");
+    return read_bound(reader, node, config, &bound) && read_line(reader, node, &test->bound);
 }
 
 static bool read_test(const struct reader *reader, const struct node *map,
@@ -106,14 +140,118 @@ static bool read_test(const struct reader *reader, const struct node *map,
 {
     if (!read_map_keys(reader, map, "a test", test_keys))
         return false;
-    const struct node *of = tree_get(map, "of"), *untold = tree_get(map, "untold");
+    const struct node *of = tree_get(map, "of"), *reason = tree_get(map, "not_measurable");
     test->of = "printed";
     if (of && !read_line(reader, of, &test->of))
         return false;
-    if (untold)
-        return read_untold(reader, map, untold, test);
+    if (reason)
+        return read_reason(reader, map, reason, test);
     return read_measure(reader, map, config, test) && read_place(reader, map, config, test) &&
-           read_when(reader, map, config, test) && read_relation(reader, map, names, test);
+           read_test_bound(reader, map, config, test) && read_when(reader, map, config, test) &&
+           read_relation(reader, map, names, test);
+}
+
+/* ---- settings: one test for each value
+ *
+ * `over: {sigma: [1, 0.5]}` makes two tests.  In the copy for a value, every text of the test that
+ * has {sigma} in it has the value in its place.  `over: {sigma: {1: " (sigma 1)", 0.5: ""}}` puts
+ * another text there than the value. */
+
+/* The text with every {name} replaced, or the same text; NULL without memory. */
+static const char *put_value(struct pool *pool, const char *text, const char *mark,
+                             const char *value, uint32_t *replaced)
+{
+    const char *at = strlen(text) <= LONGEST_LINE ? strstr(text, mark) : NULL;
+    if (!at)
+        return text; /* longer ones are refused where they are read */
+    const char *rest = put_value(pool, at + strlen(mark), mark, value, replaced);
+    ++*replaced;
+    return rest ? pool_printf(pool, "%.*s%s%s", (int)(at - text), text, value, rest) : NULL;
+}
+
+static bool put_values(const struct reader *reader, struct node *node, const char *mark,
+                       const char *value, uint32_t *replaced)
+{
+    uint32_t before = *replaced;
+    if (node->type == NODE_SCALAR) {
+        bool whole = strcmp(node->text, mark) == 0;
+        node->text = put_value(reader->pool, node->text, mark, value, replaced);
+        node->quoted = node->quoted && !(whole && *replaced > before); /* "{T}" may be a number */
+        return node->text || read_no_memory(reader);
+    }
+    for (struct node *entry = node->first; entry; entry = entry->next)
+        if (!(entry->key && strcmp(entry->key->text, "over") == 0) &&
+            !put_values(reader, entry, mark, value, replaced))
+            return false;
+    return true;
+}
+
+/* The copy of a test for one value. */
+static bool read_setting(const struct reader *reader, const struct node *map,
+                         const struct node *setting, const struct node *value,
+                         const struct config *config, const struct names *names,
+                         struct claim_test *test)
+{
+    uint32_t replaced = 0;
+    struct node *copy = tree_copy(reader->pool, map);
+    const char *name = setting->key->text;
+    const char *mark = pool_printf(reader->pool, "{%s}", name);
+    if (!copy || !mark)
+        return read_no_memory(reader);
+    copy->parent = map->parent;
+    test->setting = name;
+    if (!read_line(reader, value->key ? value->key : value, &test->value) ||
+        !put_values(reader, copy, mark, value->text, &replaced))
+        return false;
+    if (replaced == 0)
+        return read_bad(reader, setting,
+                        "nothing in this test has `%.40s` in it; write it where the "
+                        "value belongs, as in \"GTS (%.40s)\"",
+                        mark, mark);
+    return read_test(reader, copy, config, names, test);
+}
+
+/* The values of `over`, a map with one entry: a list, or a map from values to texts. */
+static bool read_over(const struct reader *reader, const struct node *over,
+                      const struct node **setting)
+{
+    *setting = over->type == NODE_MAP ? over->first : NULL;
+    if (!*setting || over->count != 1)
+        return read_bad(reader, over, "must be one setting and its values, like {sigma: [1, 0.5]}");
+    if (((*setting)->type != NODE_MAP || (*setting)->count == 0) && !read_list(reader, *setting))
+        return false;
+    for (const struct node *value = (*setting)->first; value; value = value->next) {
+        if (value->type != NODE_SCALAR || strlen(value->text) > LONGEST_LINE)
+            return read_bad(reader, value, "must be a value, or a short text");
+        for (const struct node *other = (*setting)->first; other != value; other = other->next)
+            if (strcmp(value->text, other->text) == 0)
+                return read_bad(reader, value, "this value is in the list twice");
+    }
+    return true;
+}
+
+/* How many tests an entry of `tests` makes. */
+static bool count_tests(const struct reader *reader, const struct node *map, size_t *count)
+{
+    const struct node *over = tree_get(map, "over"), *setting;
+    if (over && !read_over(reader, over, &setting))
+        return false;
+    *count += over ? setting->count : 1;
+    return true;
+}
+
+static bool read_tests_of(const struct reader *reader, const struct node *map,
+                          const struct config *config, const struct names *names,
+                          struct claim *claim)
+{
+    const struct node *over = tree_get(map, "over");
+    if (!over)
+        return read_test(reader, map, config, names, &claim->test[claim->n_tests++]);
+    for (const struct node *value = over->first->first; value; value = value->next)
+        if (!read_setting(reader, map, over->first, value, config, names,
+                          &claim->test[claim->n_tests++]))
+            return false;
+    return true;
 }
 
 /* ---- claims */
@@ -130,6 +268,35 @@ static bool read_claim_figure(const struct reader *reader, const struct node *no
                      &claim->figure);
 }
 
+static bool read_source(const struct reader *reader, const struct node *node, struct claim *claim)
+{
+    const char *words[N_CLAIM_SOURCES + 1] = {NULL};
+    size_t place = CLAIM_OURS;
+    for (int i = 0; i < N_CLAIM_SOURCES; i++)
+        words[i] = claim_sources[i];
+    bool good = !node || read_word(reader, node, words, &place);
+    claim->source = (enum claim_source)place;
+    return good;
+}
+
+static bool read_tests(const struct reader *reader, const struct node *tests,
+                       const struct config *config, const struct names *names, struct claim *claim)
+{
+    size_t count = 0;
+    for (const struct node *test = tests->first; test; test = test->next)
+        if (!count_tests(reader, test, &count))
+            return false;
+    if (count > MOST_TESTS)
+        return read_bad(reader, tests, "a claim has at most %d tests", MOST_TESTS);
+    claim->test = pool_get(reader->pool, count, sizeof *claim->test);
+    if (!claim->test)
+        return read_no_memory(reader);
+    for (const struct node *test = tests->first; test; test = test->next)
+        if (!read_tests_of(reader, test, config, names, claim))
+            return false;
+    return true;
+}
+
 static bool read_claim(const struct reader *reader, const struct node *map,
                        const struct config *config, const struct names *names, struct claim *claim)
 {
@@ -141,15 +308,8 @@ static bool read_claim(const struct reader *reader, const struct node *map,
         return false;
     if ((figure = tree_get(map, "figure")) && !read_claim_figure(reader, figure, config, claim))
         return false;
-    if (tests->count > MOST_TESTS)
-        return read_bad(reader, tests, "a claim has at most %d tests", MOST_TESTS);
-    claim->test = pool_get(reader->pool, tests->count, sizeof *claim->test);
-    if (!claim->test)
-        return read_no_memory(reader);
-    for (const struct node *test = tests->first; test; test = test->next)
-        if (!read_test(reader, test, config, names, &claim->test[claim->n_tests++]))
-            return false;
-    return true;
+    return read_source(reader, tree_get(map, "source"), claim) &&
+           read_tests(reader, tests, config, names, claim);
 }
 
 bool config_claims(const struct reader *reader, const struct node *root, const struct names *names,

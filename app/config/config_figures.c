@@ -55,6 +55,48 @@ static bool read_log(const struct reader *reader, const struct node *node, enum 
     return good;
 }
 
+bool read_bound(const struct reader *reader, const struct node *node, const struct config *config,
+                enum bound *out)
+{
+    const char *names[N_BOUNDS + 1] = {NULL};
+    size_t place;
+    for (int b = 0; b < N_BOUNDS; b++)
+        names[b] = bound_infos[b].name;
+    if (!read_word(reader, node, names, &place))
+        return false;
+    *out = (enum bound)place;
+    for (uint32_t p = 0; p < config->plan->n_points; p++) {
+        struct bound_problem problem = bound_problem_of(&config->plan->points[p]);
+        const char *lacks = bound_lacks(*out, &problem);
+        if (lacks)
+            return read_bad(reader, node, "the bound `%s` %s", names[place], lacks);
+    }
+    return true;
+}
+
+/* A list of names; true and false, which are older, are Theorem 1 and nothing. */
+static bool read_bounds(const struct reader *reader, const struct node *node,
+                        const struct config *config, unsigned *out)
+{
+    if (node->type == NODE_SCALAR) {
+        bool first = strcmp(node->text, "true") == 0;
+        *out = first ? 1u << BOUND_THM1 : 0;
+        return first || strcmp(node->text, "false") == 0 ||
+               read_bad(reader, node, "must be a list of bounds, like [thm1, lower]");
+    }
+    if (!read_list(reader, node))
+        return false;
+    for (const struct node *entry = node->first; entry; entry = entry->next) {
+        enum bound bound;
+        if (!read_bound(reader, entry, config, &bound))
+            return false;
+        if (*out & 1u << bound)
+            return read_bad(reader, entry, "this bound is in the list twice");
+        *out |= 1u << bound;
+    }
+    return true;
+}
+
 /* Title, label and caption. */
 static bool read_words(const struct reader *reader, const struct node *map, struct figure *figure)
 {
@@ -82,7 +124,7 @@ static bool read_figure(const struct reader *reader, const struct node *map,
                 (!rounds || read_whole(reader, rounds, 1, INT64_MAX, &figure->rounds)) &&
                 read_x(reader, tree_get(map, "x"), config->plan->sweep_key, &figure->x) &&
                 (!bands || read_whole32(reader, bands, 0, 3, &band)) &&
-                (!bounds || read_truth(reader, bounds, &figure->bounds)) &&
+                (!bounds || read_bounds(reader, bounds, config, &figure->bounds)) &&
                 read_log(reader, logs, &figure->log);
     figure->bands = (int)band;
     if (good && rounds && figure->rounds < config->plan->points[0].checkpoint[0])

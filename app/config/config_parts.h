@@ -19,6 +19,10 @@ bool read_name(const struct reader *reader, const struct node *node, uint32_t co
 bool read_names(const struct reader *reader, const struct node *list, const struct names *names,
                 const char *what, const char ***out, uint32_t *count);
 
+/* A bound of the theory that all points of the experiment have what it needs for. */
+bool read_bound(const struct reader *reader, const struct node *node, const struct config *config,
+                enum bound *out);
+
 bool config_figures(const struct reader *reader, const struct node *root, const struct names *names,
                     struct config *config);
 bool config_claims(const struct reader *reader, const struct node *root, const struct names *names,

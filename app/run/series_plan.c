@@ -39,16 +39,28 @@ static const struct node *get(const struct node *map, const char *key)
     return map ? tree_get(map, key) : NULL;
 }
 
+/* The first value that one entry of a sweep gives a key; NULL: the entry does not have it. */
+static const struct node *swept_first(const struct node *entry, const char *key)
+{
+    const struct node *swept = get(entry, "key"), *values = get(entry, "values"),
+                      *cases = get(entry, "cases");
+    if (swept && swept->text && strcmp(swept->text, key) == 0)
+        return values ? values->first : NULL;
+    return cases && cases->first ? get(cases->first, key) : NULL;
+}
+
 /* The text of a key, "rounds" or "world.data"; of a swept key, that of the first value.  NULL where
  * the document has none.  The document is not checked yet. */
 static const char *value_of(const struct node *root, const char *key)
 {
-    const struct node *sweep = get(root, "sweep"), *swept = get(sweep, "key"),
-                      *values = get(sweep, "values");
+    const struct node *sweep = get(root, "sweep"), *node = swept_first(sweep, key);
     const char *dot = strchr(key, '.');
-    const struct node *node = swept && swept->text && strcmp(swept->text, key) == 0
-                                  ? values ? values->first : NULL
-                                  : get(dot ? get(root, "world") : root, dot ? dot + 1 : key);
+    bool several = sweep && sweep->type == NODE_LIST;
+    for (const struct node *entry = several ? sweep->first : NULL; entry && !node;
+         entry = entry->next)
+        node = swept_first(entry, key);
+    if (!node)
+        node = get(dot ? get(root, "world") : root, dot ? dot + 1 : key);
     return node ? node->text : NULL;
 }
 

@@ -55,6 +55,12 @@ OLTR_API const oltr_experiment *oltr_plan_points(const oltr_plan *plan);
 OLTR_API const char *
 oltr_plan_sweep_key(const oltr_plan *plan); /* "world.items"; NULL without a sweep */
 OLTR_API const char *oltr_plan_sweep_value(const oltr_plan *plan, uint32_t point);
+/* A sweep may be over two keys: then the two above have both, "world.items | slots" and "10 | 3",
+ * and points are all combinations, the second key varying fastest.  Each alone: */
+#define OLTR_SWEEP_BETWEEN " | "
+OLTR_API uint32_t oltr_plan_n_sweep_keys(const oltr_plan *plan); /* 0 without a sweep */
+OLTR_API const char *oltr_plan_sweep_key_at(const oltr_plan *plan, uint32_t key);
+OLTR_API const char *oltr_plan_sweep_value_at(const oltr_plan *plan, uint32_t point, uint32_t key);
 OLTR_API const char *oltr_plan_note(const oltr_plan *plan,
                                     uint32_t policy); /* its `note`; NULL without one */
 

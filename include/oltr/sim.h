@@ -80,6 +80,8 @@ OLTR_API oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_optio
 
 /* The environment: which items attract users.
  *   beta      attraction i ~ Beta(a_i, b_i), a new draw each replication
+ *   uniform   attraction i uniform on [low, high], a new draw each replication
+ *   log-uniform  the logarithm of attraction i uniform between those of low and high
  *   fixed     the attractions given, the same in every replication
  *   linear    attraction i = scale x_i'theta, theta and the features x_i drawn in each replication
  *   logistic  attraction i = 1 / (1 + exp(-scale x_i'theta))

@@ -11,8 +11,9 @@
 enum {
     MOST_WORLD_ITEMS = 10000000,
     MOST_CHECKPOINTS = 1000000,
-    MOST_CONTESTANTS = 1000,     /* policies of one experiment: pairs are quadratic */
-    MOST_POINTS = 1000,          /* values of a sweep */
+    MOST_CONTESTANTS = 1000, /* policies of one experiment: pairs are quadratic */
+    MOST_POINTS = 1000,      /* of a sweep: values, or combinations of them */
+    MOST_SWEEP_KEYS = 2,
     MOST_REPLICATIONS = 1 << 22, /* as many squares of curves of 52 bits fit in 128 bits */
     MOST_QUERIES = 1000000,      /* of a dataset that is generated or played */
     MOST_RANKERS = 1000,         /* trained for one prior */

@@ -28,6 +28,22 @@ grep -q 'Theorem 1' a/three.svg || fail "no bound"
 grep -q 'GTS' a/two.svg && fail "a policy that was not asked for"
 [ "$(head -1 a/two.csv | tr -cd , | wc -c)" -eq 4 ] || fail "two curves with errors in two.csv"
 no_leftovers a
+# every bound, where the world has what it needs
+printf '%s\n' 'rounds: 50' 'slots: 2' 'replications: 3' 'world: {kind: fixed, levels: [[2, 0.5], [4, 0.1]], features: [[1, 0], [0, 1], [1, 1], [2, 1], [1, 2], [3, 3]]}' \
+    'policies: [{kind: gts}]' 'figures: [{file: f, log: true, bounds: [trivial, thm1, thm2, thm3, thm4, thm4-sqrt-t, lower]}]' >bounds.yaml
+expect 0 "" "$OLTR" run bounds.yaml -o bounds -q
+[ "$(head -1 bounds/f.csv | tr -cd , | wc -c)" -eq 16 ] || fail "eight curves in f.csv"
+for name in 'Theorem 2' 'Theorem 3' 'Theorem 4 as printed' 'Theorem 4 with √T' 'lower bound' 'all that can be lost'; do
+    grep -q "$name" bounds/f.svg || fail "no $name"
+done
+expect 0 "" "$OLTR" plot bounds
+sed 's/"thm4-sqrt-t"/"thm5"/' bounds/manifest.json >m.json && cp m.json bounds/manifest.json
+expect 2 'a figure has a bound that is unknown or not of its world' "$OLTR" plot bounds
+wrong() { sed "s/bounds: .*/bounds: $1}]/" bounds.yaml | sed "s/levels: [^a-z]*/$2/" >wrong.yaml; expect 2 "$3" "$OLTR" run wrong.yaml -o w -q; }
+wrong '[thm1, thm1]' '&' 'this bound is in the list twice'
+wrong '[theorem]' '&' 'must be trivial, thm1, thm2, thm3, thm4, thm4-sqrt-t or lower'
+wrong 'thm1' '&' 'must be a list of bounds, like [thm1, lower]'
+wrong '[lower]' 'levels: [[1, 0.5], [5, 0.1]], ' 'the bound `lower` needs a world of kind fixed'
 
 # the script alone makes the same figure
 mkdir alone

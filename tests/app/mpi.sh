@@ -21,6 +21,11 @@ for ranks in 1 2 3; do
     no_leftovers "ranks$ranks"
 done
 
+{ small; echo 'sweep: [{key: world.items, values: [10, 20]}, {key: slots, values: [1, 2]}]'; } >two.yaml
+expect 0 "" "$OLTR" run two.yaml -o two -q --no-figures
+expect 0 "results in two2" mpi -n 2 "$MPI" run two.yaml -o two2 -j 1 --no-figures
+same two/results.csv two2/results.csv
+
 # mistakes are said once, and end all ranks
 expect 2 "no-such.yaml" mpi -n 2 "$MPI" run no-such.yaml -o none
 [ "$(grep -c '^oltr:' said)" -eq 1 ] || fail "the mistake is told more than once"

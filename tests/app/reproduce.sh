@@ -23,7 +23,7 @@ figures:
 claims:
   - figure: one
     says: "TS-Beta <i>wins</i> & that's it."
-    tests: [{less: [TS-Beta, GTS]}, {of: "</script>", untold: "<img src=x>"}]
+    tests: [{less: [TS-Beta, GTS]}, {of: "</script>", not_measurable: "<img src=x>"}]
 YAML
 } >ex/noncontextual.yaml
 small | sed 's/A small one/Another/' >ex/zebra.yaml

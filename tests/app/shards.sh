@@ -26,10 +26,10 @@ done
 expect 0 "" "$OLTR" merge many -q --no-figures
 same whole/results.csv many/results.csv
 
-# a sweep
+# a sweep over two keys
 {
     small
-    echo 'sweep: {key: world.misspecification, values: [0, 2]}'
+    echo 'sweep: [{key: world.misspecification, values: [0, 2]}, {key: slots, values: [2, 3]}]'
 } >sweep.yaml
 expect 0 "" "$OLTR" run sweep.yaml -o sweep -q --no-figures
 for i in 1 2; do

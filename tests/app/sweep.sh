@@ -14,6 +14,60 @@ done
 expect 0 "" "$OLTR" run all/experiment.yaml -o again --no-figures
 same all/results.csv again/results.csv
 
+# two keys: every combination, the second key varying fastest
+cat >list <<'YAML'
+sweep:
+  - {key: world.items, values: [20, 10]}
+  - {key: world.prior_shift, values: [0, 2], name: shift}
+YAML
+{ small; cat list; } >two.yaml
+expect 0 "20 | 2" "$OLTR" run two.yaml -o two --no-figures
+sed 1d two/summary.csv | cut -d, -f1 | uniq >got
+printf '%s | %s\n' 20 0 20 2 10 0 10 2 >expected
+same expected got
+for items in 20 10; do
+    for shift in 0 2; do
+        expect 0 "" "$OLTR" run small.yaml -o one --no-figures --force --set world.items=$items --set world.prior_shift=$shift
+        for table in results.csv pairs.csv; do
+            tail -n +2 one/$table | sed "s/^/$items | $shift/" >expected
+            grep -F "$items | $shift," two/$table >got
+            same expected got
+        done
+    done
+done
+expect 0 "" "$OLTR" run two.yaml -o two1 -j 1 -q --no-figures
+same two/results.csv two1/results.csv
+expect 0 "already finished" "$OLTR" run two.yaml -o two --resume --no-figures
+expect 0 "" "$OLTR" run two/experiment.yaml -o again --no-figures --force
+same two/results.csv again/results.csv
+grep -q '"sweep_keys"' two/manifest.json || fail "the keys are not in the manifest"
+grep -q '"sweep_keys"' all/manifest.json && fail "one key has changed its manifest"
+expect 0 "30 | 1" "$OLTR" run two.yaml -o set --no-figures --set 'sweep.world.items.values=[30]' --set 'sweep.shift.values=[1]'
+expect 2 "sweep.world.items.key: the sweep sets this key, and so does --set world.items=5" "$OLTR" run two.yaml -o no --set world.items=5
+
+# cases set several keys, also beside a key
+cat >list <<'YAML'
+sweep:
+  - name: prior
+    cases:
+      right: {}
+      none: {policies.TS-Beta.prior: none}
+      half wrong: {world.prior_order: permuted, world.prior_share: 0.5}
+YAML
+{ small; cat list; } >cases.yaml
+expect 0 "prior       policy" "$OLTR" run cases.yaml -o cases --no-figures
+for case in right none 'half wrong'; do
+    flags=()
+    [ "$case" != none ] || flags=(--set policies.TS-Beta.prior=none)
+    [ "$case" != 'half wrong' ] || flags=(--set world.prior_order=permuted --set world.prior_share=0.5)
+    expect 0 "" "$OLTR" run small.yaml -o one --no-figures --force "${flags[@]}"
+    tail -n +2 one/results.csv | sed "s/^/$case/" >expected
+    grep "^$case," cases/results.csv >got
+    same expected got
+done
+{ cat cases.yaml; echo '  - {key: slots, values: [1, 2]}'; } >both.yaml
+expect 0 "half wrong | 2" "$OLTR" run both.yaml -o both --no-figures
+
 # other kinds of keys: a parameter, the rounds, the slots, a word
 for sweep in '{key: policies.GTS.sigma, values: [0.25, 0.5, 1]}' '{key: rounds, values: [50, 100]}' \
     '{key: slots, values: [1, 2, 10]}' '{key: policies.GTS.prior, values: [none, mean, full]}' \
@@ -53,5 +107,17 @@ if command -v gnuplot >/dev/null; then
     grep -q 'GTS, mean' drawn/b.svg || fail "a curve for each policy and value"
     grep -q 'policies.GTS.prior = mean' drawn/c.svg || fail "a curve for each value"
     grep -q 'cumulative regret after 200 rounds' drawn/a.svg || fail "the y axis of a sweep"
+
+    # two keys: the first on the axis, a curve for each value of the second
+    { cat two.yaml; echo 'figures: [{file: a}, {file: b, policies: [TS-Beta]}, {file: c, x: round}]'; } >drawn.yaml
+    expect 0 "results and figures" "$OLTR" run drawn.yaml -o drawn2
+    there drawn2/a.svg drawn2/b.svg drawn2/c.svg
+    head -1 drawn2/a.csv | grep -q 'world.items,.*"TS-Beta, shift = 2","TS-Beta, shift = 2 se"' || fail "curves of two keys"
+    [ "$(cut -d, -f1 drawn2/a.csv | tail -n +2 | tr '\n' ' ')" = "10 20 " ] || fail "the axis of two keys"
+    head -1 drawn2/b.csv | grep -q '^world.items,shift = ' || fail "one policy, two keys"
+    head -1 drawn2/c.csv | grep -q '"TS-Beta, 20 | 2"' || fail "round curves of two keys"
+    { cat both.yaml; echo 'figures: [{file: a}]'; } >drawn.yaml
+    expect 0 "results and 1 figure" "$OLTR" run drawn.yaml -o drawn3
+    grep -q 'set xtics ("right" 0, "none" 1, "half wrong" 2)' drawn3/a.gp || fail "the tics of cases"
 fi
 echo ok

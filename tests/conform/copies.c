@@ -34,6 +34,8 @@ static void list_subjects(void)
     add_special("logts", "weights", "none");
     add_special("logts", "rows", "8");
     add_special("logts", "drift", "0");
+    add_special("logts", "link", "probit");
+    add_special("logts", "link", "cloglog");
     add_special("logts-newton", "clip", "1");
     add_special("logts", "norm", "scale");
     add_special("cascade-woful", "variant", "released");

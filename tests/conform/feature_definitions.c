@@ -69,6 +69,26 @@ static double logistic_of(double z)
     return 1 / (1 + exp(-z));
 }
 
+/* mu of the policy's link and its derivative. */
+static bool linked(const variant *v, const char *link)
+{
+    return is_kind(v, "logts") && chosen(v, "link", link);
+}
+
+static double mu_of(const variant *v, double z)
+{
+    if (linked(v, "probit"))
+        return erfc(-z / sqrt(2)) / 2;
+    return linked(v, "cloglog") ? -expm1(-exp(z)) : logistic_of(z);
+}
+
+static double slope_of(const variant *v, double z)
+{
+    if (linked(v, "probit"))
+        return exp(-z * z / 2) / sqrt(2 * acos(-1));
+    return linked(v, "cloglog") ? exp(z - exp(z)) : logistic_of(z) * logistic_of(-z);
+}
+
 static double dot(const double *x, const double *y)
 {
     double sum = 0;
@@ -90,7 +110,7 @@ static double form(const matrix *m, const double *x, const double *y)
 typedef struct seen {
     double x[DIM], y;
     double weight; /* of cascade-woful's second regression */
-    double stale;  /* mu (1 - mu) at the estimate of its own round */
+    double stale;  /* mu' at the estimate of its own round */
     bool examined; /* or only shown */
 } seen;
 
@@ -171,31 +191,33 @@ static belief zong_belief(const twin *w, uint32_t k)
 
 /* ---- logistic */
 
-static double loss(const twin *w, double lambda, const double *theta)
-{
-    double sum = lambda / 2 * dot(theta, theta);
-    for (uint32_t i = 0; i < w->n; i++) {
-        double z = dot(w->at[i].x, theta) * (w->at[i].y > 0.5 ? 1 : -1);
-        sum += z > 0 ? log1p(exp(-z)) : -z + log1p(exp(z));
-    }
-    return sum;
-}
-
-/* H = lambda I + sum mu (1 - mu) x x', and the gradient of the log posterior. */
+/* H = lambda I + sum mu' x x', and g = sum (y - mu) x - lambda theta, whose root is wanted. */
 static matrix curvature(const twin *w, double lambda, const double *theta, double *gradient)
 {
     matrix h = times_identity(lambda);
     for (int j = 0; j < DIM; j++)
         gradient[j] = -lambda * theta[j];
     for (uint32_t i = 0; i < w->n; i++) {
-        double z = dot(w->at[i].x, theta), mu = logistic_of(z);
-        add_square(&h, mu * logistic_of(-z), w->at[i].x);
+        double z = dot(w->at[i].x, theta), mu = mu_of(w->v, z);
+        add_square(&h, slope_of(w->v, z), w->at[i].x);
         for (int j = 0; j < DIM; j++)
             gradient[j] += (w->at[i].y - mu) * w->at[i].x[j];
     }
     return h;
 }
 
+/* g'step at theta + size step, which becomes `next`. */
+static double slope_along(const twin *w, double lambda, const double *theta, const double *step,
+                          double size, double *next)
+{
+    double gradient[DIM];
+    for (int j = 0; j < DIM; j++)
+        next[j] = theta[j] + size * step[j];
+    curvature(w, lambda, next, gradient);
+    return dot(gradient, step);
+}
+
+/* The slope falls along a step; where it ends below zero, the step is halved until it does not. */
 static void newton(const twin *w, double lambda, double *theta)
 {
     memset(theta, 0, DIM * sizeof *theta);
@@ -203,12 +225,9 @@ static void newton(const twin *w, double lambda, double *theta)
         double gradient[DIM], step[DIM], next[DIM], size = 1;
         matrix h = curvature(w, lambda, theta, gradient);
         solve(h, gradient, step);
-        for (int halving = 0; halving < 40; halving++, size /= 2) {
-            for (int j = 0; j < DIM; j++)
-                next[j] = theta[j] + size * step[j];
-            if (loss(w, lambda, next) <= loss(w, lambda, theta) + 1e-13)
-                break;
-        }
+        double rounding = 1e-3 * dot(gradient, step);
+        while (slope_along(w, lambda, theta, step, size, next) < -rounding && size > 1e-12)
+            size /= 2;
         memcpy(theta, next, sizeof next);
         if (sqrt(dot(step, step)) < 1e-13 * (1 + sqrt(dot(theta, theta))))
             return;
@@ -218,7 +237,7 @@ static void newton(const twin *w, double lambda, double *theta)
 static belief logts_belief(const twin *w, uint32_t k)
 {
     belief b = {.spread = 1};
-    double lambda = param_of(w->v, "lambda"), gradient[DIM], bound = exp(param_of(w->v, "S"));
+    double lambda = param_of(w->v, "lambda"), gradient[DIM], bound = param_of(w->v, "S");
     newton(w, lambda, b.mean);
     b.precision = curvature(w, lambda, b.mean, gradient);
     if (!chosen(w->v, "weights", "fresh")) {
@@ -228,7 +247,7 @@ static belief logts_belief(const twin *w, uint32_t k)
                        w->at[i].x);
     }
     if (chosen(w->v, "scale", "theory"))
-        b.spread = printed_beta(w) / (bound / ((1 + bound) * (1 + bound)));
+        b.spread = printed_beta(w) / fmin(slope_of(w->v, bound), slope_of(w->v, -bound));
     return b;
 }
 
@@ -412,10 +431,10 @@ static void teach_twin(twin *w, const stage *g, uint32_t n_examined, const doubl
     if (is_kind(w->v, "logts"))
         newton(w, param_of(w->v, "lambda"), theta);
     for (uint32_t s = 0; first + s < end; s++) {
-        double mu = logistic_of(dot(theta, g->wide[g->item[s]]));
+        double z = dot(theta, g->wide[g->item[s]]);
         seen *o = &w->at[first + s];
         *o = (seen){.y = s < n_examined ? reward[s] : 0,
-                    .stale = mu * (1 - mu),
+                    .stale = slope_of(w->v, z),
                     .examined = s < n_examined};
         memcpy(o->x, g->wide[g->item[s]], sizeof o->x);
     }
@@ -481,8 +500,8 @@ static void assert_prediction(const oltr_policy *p, const twin *w, const stage *
         double m = dot(b->mean, g->wide[j]),
                s = b->spread * sqrt(form(&b->precision, g->wide[j], g->wide[j]));
         if (rule->clicks) {
-            s *= logistic_of(m) * logistic_of(-m);
-            m = logistic_of(m);
+            s *= slope_of(w->v, m);
+            m = mu_of(w->v, m);
         }
         if (!near(mean[j], m, rule->mean) || fabs(sd[j] - s) > allowed * s + 1e-300)
             fail_msg("round %u, item %u: mean %.15g for %.15g, sd %.15g for %.15g", (uint32_t)w->t,
@@ -674,6 +693,14 @@ static void list_logistic(void)
     add_variant(&samplers, with_choice(tame, "weights", "stale"));
     add_variant(&samplers, with_choice(with_choice(tame, "weights", "none"), "scale", "theory"));
     add_variant(&samplers, with_choice(with(tame, "drift", 0), "scale", "theory"));
+    for (int i = 0; i < 2; i++) {
+        const char *link = i ? "cloglog" : "probit";
+        variant other = with_choice(exact, "link", link), loose = with_choice(tame, "link", link),
+                printed = with_choice(with_choice(loose, "weights", "stale"), "scale", "theory");
+        add_variant(&samplers, other);
+        add_variant(&samplers, loose);
+        add_variant(&samplers, with(printed, "S", 1.5));
+    }
     add_variant(&samplers, newton_steps);
     add_variant(&samplers, with(with(newton_steps, "alpha", 1), "v", 2));
     add_variant(&samplers, with(with(newton_steps, "clip", 0.5), "slots", 7));

@@ -23,6 +23,12 @@ static const float features[N * DIM] = {0.5F,  0.1F, -0.3F, 0.4F, 0.2F,  0.6F,  
                                         0.8F,  0,    0,     0.1F, -0.1F, 0.2F,  -0.5F, 0.6F,
                                         0.1F,  0.9F, 0,     0.2F, 0.6F,  -0.4F, 0.2F,  0.5F};
 
+/* kind_values: a_max, instances_per_prior; low, high, prior_n; then prior_shift, prior_noise,
+ * prior_order (1 permuted, 2 reversed), prior_weight, prior_share. */
+static const double half_permuted[] = {0, 0, 0, 0, 1, 1, 0.5},
+                    rare_and_noisy[] = {0.005, 0.8, 20, 2, 1, 0, 1, 1},
+                    reversed_surely[] = {0, 0, 2, 10, 1};
+
 typedef struct scene {
     const char *name;
     oltr_world world;
@@ -33,13 +39,20 @@ typedef struct scene {
 #define PRIOR .prior_a = shape_a, .prior_b = shape_b
 #define WITH_FEATURES .dim = DIM, .clicks = "cascade"
 #define ABANDONED .dim = DIM, .clicks = "abandon"
+static const double probit[] = {0, 0, 0, 0, 1}, cloglog[] = {0, 0, 0, 0, 2}; /* the link is last */
 static const scene scenes[] = {
     {"beta", {.kind = "beta"}, true},
     {"beta, few shapes shared", {.kind = "beta", .a_max = 3, .instances_per_prior = 2}, true},
     {"beta, given prior", {.kind = "beta", PRIOR}, true},
     {"beta, wrong prior", {.kind = "beta", PRIOR, .misspecification = 2.5}, true},
+    {"beta, half permuted", {.kind = "beta", .kind_values = half_permuted}, true},
+    {"uniform", {.kind = "uniform"}, false},
+    {"log-uniform, noisy prior", {.kind = "log-uniform", .kind_values = rare_and_noisy}, true},
     {"fixed", {.kind = "fixed", GIVEN}, false},
     {"fixed, given prior", {.kind = "fixed", GIVEN, PRIOR}, true},
+    {"fixed, reversed prior",
+     {.kind = "fixed", GIVEN, PRIOR, .kind_values = reversed_surely},
+     true},
     {"fixed, impatient users", {.kind = "fixed", GIVEN, .examined_without_click = 2}, false},
     {"fixed, features", {.kind = "fixed", GIVEN, WITH_FEATURES, .features = features}, false},
     {"linear", {.kind = "linear", WITH_FEATURES, .scale = 0.3}, false},
@@ -50,6 +63,17 @@ static const scene scenes[] = {
      false},
     {"logistic, fresh",
      {.kind = "logistic", WITH_FEATURES, .theta_on_sphere = 1, .fresh_contexts = 1, .scale = 5},
+     false},
+    {"logistic, probit",
+     {.kind = "logistic", WITH_FEATURES, .theta_on_sphere = 1, .scale = 2, .kind_values = probit},
+     false},
+    {"logistic, cloglog, fresh",
+     {.kind = "logistic",
+      WITH_FEATURES,
+      .theta_on_sphere = 1,
+      .fresh_contexts = 1,
+      .scale = 2,
+      .kind_values = cloglog},
      false},
     {"scalar", {.kind = "scalar", ABANDONED, .abandon = 0.2, .noise_sd = 0.5}, false},
     {"scalar, fresh",

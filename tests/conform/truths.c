@@ -10,6 +10,14 @@
 
 /* ---- the truth of worlds with features */
 
+static double chance(const oltr_world *world, double z)
+{
+    const double *link = world->kind_values;
+    return link == probit    ? erfc(-z / sqrt(2)) / 2
+           : link == cloglog ? -expm1(-exp(z))
+                             : 1 / (1 + exp(-z));
+}
+
 /* Attractions follow from the features as the name of the world says. */
 static void assert_truth(const scene *s, const truth *w)
 {
@@ -21,7 +29,7 @@ static void assert_truth(const scene *s, const truth *w)
             z += scale * x * w->theta[j];
             square += x * x;
         }
-        wanted = strcmp(s->world.kind, "logistic") == 0 ? 1 / (1 + exp(-z)) : z;
+        wanted = strcmp(s->world.kind, "logistic") == 0 ? chance(&s->world, z) : z;
         assert_true(near(w->attraction[i], s->world.attraction ? attraction[i] : wanted, 1e-6));
         assert_true(is_scalar(s) || (w->attraction[i] >= 0 && w->attraction[i] <= 1));
         assert_true(!draws_features(s) || square <= 1 + 1e-6);
@@ -41,6 +49,25 @@ static void the_truth_is_as_described(void **state)
             assert_truth(s, &w);
         }
     }
+}
+
+/* Policies of a logistic world are told Beta priors whose means are the attractions. */
+static void logistic_priors_have_the_true_means(void **state)
+{
+    const scene *s = *state;
+    oltr_world world = world_of(s);
+    truth w;
+    for (uint64_t replication = 0; replication < 50; replication++) {
+        draw_truth(&world, 11, replication, &w);
+        assert_int_equal(w.as.tells, !world.fresh_contexts);
+        for (uint32_t i = 0; i < N; i++)
+            assert_true(w.b[i] == 10 && near(w.a[i] / (w.a[i] + w.b[i]), w.attraction[i], 1e-12));
+    }
+}
+
+static bool is_logistic(const scene *s)
+{
+    return strcmp(s->world.kind, "logistic") == 0;
 }
 
 /* Attractions at the largest scale still are probabilities. */
@@ -428,6 +455,228 @@ static void a_wrong_prior_misleads_who_takes_it(void **state)
     oltr_results_free(r);
 }
 
+/* ---- worlds uniform and log-uniform */
+
+/* Attractions of the interval whose share below each cut is that of the law; N of each
+ * replication, independent. */
+static void range_worlds_have_their_law(void **state)
+{
+    enum { REPLICATIONS = 2500, CUTS = 4 };
+    static const double cut[CUTS] = {0.02, 0.25, 0.5, 0.9}, low = 0.005, high = 0.8;
+    const double values[] = {low, high, 0, 0, 0, 0, 1, 1};
+    for (int logs = 0; logs < 2; logs++) {
+        oltr_world world = {
+            .kind = logs ? "log-uniform" : "uniform", .n_items = N, .kind_values = values};
+        double n = N * REPLICATIONS;
+        uint32_t below[CUTS] = {0}, alike = 0;
+        truth w;
+        for (uint64_t r = 0; r < REPLICATIONS; r++) {
+            draw_truth(&world, 11, r, &w);
+            assert_false(w.as.tells);
+            for (uint32_t i = 0; i < N; i++) {
+                double nu = w.attraction[i],
+                       place = logs ? log(nu / low) / log(high / low) : (nu - low) / (high - low);
+                assert_true(nu >= low && nu <= high);
+                for (int c = 0; c < CUTS; c++)
+                    below[c] += place < cut[c];
+                alike += (nu < w.attraction[(i + 1) % N]) ==
+                         (w.attraction[(i + 1) % N] < w.attraction[(i + 2) % N]);
+            }
+        }
+        for (int c = 0; c < CUTS; c++)
+            assert_true(fabs(below[c] - n * cut[c]) < 6 * sqrt(n * cut[c] * (1 - cut[c])));
+        assert_true(fabs(alike - n / 3) < 6 * sqrt(n)); /* two rises or two falls in a row */
+    }
+}
+
+/* The right prior has the attraction as its mean and prior_n as its weight. */
+static void range_worlds_give_the_right_prior(void **state)
+{
+    static const double values[] = {0, 1, 20, 0, 0, 0, 1, 1};
+    oltr_world world = {.kind = "uniform", .n_items = N, .kind_values = values};
+    truth w;
+    for (uint64_t r = 0; r < 50; r++) {
+        draw_truth(&world, 11, r, &w);
+        assert_true(w.as.tells);
+        for (uint32_t i = 0; i < N; i++)
+            assert_true(near(w.a[i], 20 * w.attraction[i], 1e-12) &&
+                        near(w.a[i] + w.b[i], 20, 1e-12));
+    }
+}
+
+/* An interval of one point, also at 0 and 1, whose prior still has two shapes. */
+static void an_interval_may_be_a_point(void **state)
+{
+    for (int end = 0; end < 2; end++) {
+        const double values[] = {end, end, 20, 0, 0, 0, 1, 1};
+        oltr_world world = {
+            .kind = "uniform", .n_items = N, .clicks = "cascade", .kind_values = values};
+        truth w;
+        draw_truth(&world, 11, 0, &w);
+        for (uint32_t i = 0; i < N; i++)
+            assert_true(near(w.attraction[i], end, 0) && w.a[i] > 0 && w.b[i] > 0);
+    }
+}
+
+/* ---- priors that are wrong */
+
+/* Priors that are wrong by these values, and `right`, those of the same replication without any
+ * error; all means differ. */
+static void draw_wrong(double shift, double noise, double order, double weight, double share,
+                       uint64_t replication, truth *wrong, truth *right)
+{
+    const double values[] = {0, 0, shift, noise, order, weight, share};
+    static const double a[N] = {1, 4, 1.5, 3, 2, 6, 0.5, 2.5};
+    oltr_world world = {.kind = "beta", .n_items = N, .prior_a = a, .prior_b = shape_b};
+    draw_truth(&world, 11, replication, right);
+    world.kind_values = values;
+    draw_truth(&world, 11, replication, wrong);
+    assert_memory_equal(wrong->attraction, right->attraction, sizeof right->attraction);
+}
+
+static bool changed(const truth *wrong, const truth *right, uint32_t i)
+{
+    return !near(wrong->a[i], right->a[i], 1e-12) || !near(wrong->b[i], right->b[i], 1e-12);
+}
+
+/* Log-odds off by the shift and a normal of the item; a + b stays.  Fourth moment, neighbours and
+ * one item in the next replication too. */
+static void noisy_priors_are_off_by_a_normal(void **state)
+{
+    enum { REPLICATIONS = 2500 };
+    static const double shift = 0.7, sd = 1.3;
+    double n = N * REPLICATIONS, sum = 0, squares = 0, fourths = 0, products = 0, before = 0;
+    for (uint64_t r = 0; r < REPLICATIONS; r++) {
+        truth wrong, right;
+        draw_wrong(shift, sd, 0, 1, 1, r, &wrong, &right);
+        for (uint32_t i = 0; i < N; i++) {
+            double z = (log(wrong.a[i] / wrong.b[i]) - log(right.a[i] / right.b[i]) - shift) / sd;
+            assert_true(near(wrong.a[i] + wrong.b[i], right.a[i] + right.b[i], 1e-9));
+            sum += z;
+            squares += z * z;
+            fourths += z * z * z * z;
+            products += z * before;
+            before = z;
+        }
+    }
+    assert_true(fabs(sum) < 6 * sqrt(n));
+    assert_true(fabs(squares - n) < 6 * sqrt(2 * n));
+    assert_true(fabs(fourths - 3 * n) < 6 * sqrt(96 * n));
+    assert_true(fabs(products) < 6 * sqrt(n));
+}
+
+static void a_shift_and_a_weight_are_exact(void **state)
+{
+    truth wrong, right;
+    draw_wrong(-2, 0, 0, 10, 1, 3, &wrong, &right);
+    for (uint32_t i = 0; i < N; i++) {
+        double odds = right.a[i] / right.b[i] * exp(-2);
+        assert_true(near(wrong.a[i] / wrong.b[i], odds, 1e-12));
+        assert_true(near(wrong.a[i] + wrong.b[i], 10 * (right.a[i] + right.b[i]), 1e-9));
+    }
+}
+
+/* Every item has the prior of some item, each of all as often. */
+static void permuted_priors_are_a_permutation(void **state)
+{
+    enum { REPLICATIONS = 2000 };
+    uint32_t from[N][N] = {{0}};
+    for (uint64_t r = 0; r < REPLICATIONS; r++) {
+        uint32_t taken = 0;
+        truth wrong, right;
+        draw_wrong(0, 0, 1, 1, 1, r, &wrong, &right);
+        for (uint32_t i = 0; i < N; i++)
+            for (uint32_t j = 0; j < N; j++)
+                if (same_double(wrong.a[i], right.a[j]) && same_double(wrong.b[i], right.b[j])) {
+                    from[i][j]++;
+                    taken |= 1U << j;
+                }
+        assert_int_equal(taken, (1U << N) - 1);
+    }
+    for (uint32_t i = 0; i < N; i++)
+        for (uint32_t j = 0; j < N; j++)
+            assert_true(fabs(from[i][j] - REPLICATIONS / (double)N) < 6 * sqrt(REPLICATIONS / 8.0));
+}
+
+/* Means in the opposite order: the item of rank k has the prior of rank N - 1 - k. */
+static void reversed_priors_have_the_opposite_order(void **state)
+{
+    truth wrong, right;
+    draw_wrong(0, 0, 2, 1, 1, 0, &wrong, &right);
+    for (uint32_t i = 0; i < N; i++) {
+        uint32_t above = 0, below = 0;
+        for (uint32_t j = 0; j < N; j++) {
+            above += right.a[j] * right.b[i] > right.a[i] * right.b[j];
+            below += wrong.a[j] * wrong.b[i] < wrong.a[i] * wrong.b[j];
+        }
+        assert_int_equal(above, below);
+    }
+}
+
+/* Half of the items, each as often as any other; the others keep their prior to the bit. */
+static void a_share_of_the_items_is_wrong(void **state)
+{
+    enum { REPLICATIONS = 2000 };
+    uint32_t times[N] = {0};
+    for (uint64_t r = 0; r < REPLICATIONS; r++) {
+        uint32_t n = 0;
+        truth wrong, right, permuted;
+        draw_wrong(2, 0, 0, 1, 0.5, r, &wrong, &right);
+        draw_wrong(0, 0, 1, 1, 0.5, r, &permuted, &right);
+        for (uint32_t i = 0; i < N; i++) {
+            n += changed(&wrong, &right, i);
+            times[i] += changed(&wrong, &right, i);
+            assert_true(changed(&wrong, &right, i) || !changed(&permuted, &right, i));
+        }
+        assert_int_equal(n, N / 2);
+    }
+    for (uint32_t i = 0; i < N; i++)
+        assert_true(fabs(times[i] - REPLICATIONS / 2.0) < 6 * sqrt(REPLICATIONS / 4.0));
+}
+
+/* The largest shift of a nearly certain prior still gives shapes that policies accept. */
+static void wrong_priors_stay_priors(void **state)
+{
+    static const double a[N] = {1e9, 1e-9, 1, 1, 1, 1, 1, 1}, b[N] = {1e-9, 1e9, 1, 1, 1, 1, 1, 1};
+    static const double values[] = {0, 0, 20, 10, 0, 1e3, 1};
+    stage s;
+    set_small_stage(&s, "beta, given prior", "ts-beta");
+    expect(oltr_settings_set(&s.policy[0].settings, "prior", "full", NULL), OLTR_OK);
+    s.e.world.prior_a = a;
+    s.e.world.prior_b = b;
+    s.e.world.kind_values = values;
+    oltr_results_free(run(&s.e, 1, 1));
+}
+
+/* What each world refuses. */
+static void assert_refused(const char *kind, const double *values, bool prior, const char *words)
+{
+    oltr_error error = {OLTR_OK, ""};
+    oltr_world world = {.kind = kind, .n_items = N, .clicks = "cascade", .kind_values = values};
+    if (strcmp(kind, "fixed") == 0)
+        world.attraction = attraction;
+    if (prior) {
+        world.prior_a = shape_a;
+        world.prior_b = shape_b;
+    }
+    oltr_status status = world_check(&world, &error);
+    if (status == OLTR_OK || !strstr(error.msg, words))
+        fail_msg("%s: expected '%s', got '%s'", kind, words, error.msg);
+}
+
+static void bad_ranges_and_priors_are_refused(void **state)
+{
+    const double upside[] = {0.5, 0.1, 0, 0, 0, 0, 1, 1}, zero[] = {0, 1, 0, 0, 0, 0, 1, 1},
+                 none[] = {0, 1, 0, 2, 0, 0, 1, 1}, wide[] = {0, 1, 20, 21, 0, 0, 1, 1},
+                 fixed[] = {1, 0, 0, 1, 1};
+    assert_refused("uniform", upside, false, "low must not be above high");
+    assert_refused("log-uniform", zero, false, "low above 0");
+    assert_refused("uniform", none, false, "add `prior_n: 20`");
+    assert_refused("uniform", wide, false, "prior_shift must be from -20 to 20");
+    assert_refused("uniform", zero, true, "no given prior");
+    assert_refused("fixed", fixed, false, "no prior that could be wrong");
+}
+
 static bool draws_attractions(const scene *s)
 {
     return strcmp(s->world.kind, "fixed") != 0;
@@ -442,6 +691,7 @@ int main(void)
 {
     static suite all;
     ON_SCENES(&all, the_truth_is_as_described, has_truth);
+    ON_SCENES(&all, logistic_priors_have_the_true_means, is_logistic);
     ON_SCENES(&all, features_are_a_function_of_the_round, has_truth);
     ON_SCENES(&all, features_are_directions_of_the_cube, draws_features);
     ON_SCENES(&all, users_give_the_value_of_a_list, any_scene);
@@ -457,5 +707,15 @@ int main(void)
     ONCE(&all, impatient_users_see_less);
     ONCE(&all, users_leave_at_a_click);
     ONCE(&all, a_wrong_prior_misleads_who_takes_it);
+    ONCE(&all, range_worlds_have_their_law);
+    ONCE(&all, range_worlds_give_the_right_prior);
+    ONCE(&all, an_interval_may_be_a_point);
+    ONCE(&all, noisy_priors_are_off_by_a_normal);
+    ONCE(&all, a_shift_and_a_weight_are_exact);
+    ONCE(&all, permuted_priors_are_a_permutation);
+    ONCE(&all, reversed_priors_have_the_opposite_order);
+    ONCE(&all, a_share_of_the_items_is_wrong);
+    ONCE(&all, wrong_priors_stay_priors);
+    ONCE(&all, bad_ranges_and_priors_are_refused);
     return cmocka_run_group_tests_name("worlds are as described", all.test, NULL, NULL);
 }

@@ -260,7 +260,8 @@ static double play_twin(const oltr_experiment *e, const oltr_settings *settings,
 {
     truth t;
     draw_truth(&e->world, e->seed, replication, &t);
-    for (uint32_t i = 0; e->world.prior_a && i < N; i++) {
+    bool given = e->world.prior_a && !e->world.kind_values; /* truths.c has those of the values */
+    for (uint32_t i = 0; given && i < N; i++) {
         t.a[i] = e->world.prior_a[i] + e->world.misspecification;
         t.b[i] = e->world.prior_b[i] - e->world.misspecification;
     }

@@ -1,4 +1,4 @@
-/* logistic.c - the checks of logistic_kernels.h. */
+/* logistic.c - the checks of link_kernels.h and logistic_kernels.h. */
 #include "harness.h"
 
 enum { ROWS = 67, FEATURES = 70 };
@@ -8,9 +8,11 @@ static double spread(dice *from, double scale)
     return scale * (2 * unit(from) - 1) * (unit(from) < 0.1 ? 30 : 1);
 }
 
-void check_logistic_residuals(uint32_t cpu)
+static void check_residuals(residuals_fn *twin, residuals_fn *version)
 {
-    static const double strange[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 708, -708, 709, 5e-324};
+    static const double strange[] = {NAN,   INFINITY, -INFINITY, 0.0,  -0.0,  708,
+                                     -708,  709,      5e-324,    37.6, -37.6, 37.7,
+                                     -37.7, 6.562,    6.57,      7,    7.1};
     static const double scale[] = {1, 100, 1e200};
     dice from = {11};
     for (uint32_t n = 0; n <= ROWS; n++)
@@ -29,8 +31,7 @@ void check_logistic_residuals(uint32_t cpu)
             guarded_pair(residual, room, sizeof *z, NULL);
             guarded_pair(curvature, room, sizeof *z, NULL);
             for (int v = 0; v < 2; v++)
-                (v ? KERNEL_AT(logistic_residuals, cpu)
-                   : logistic_residuals_plain)(n, z, examined, clicked, residual[v], curvature[v]);
+                (v ? version : twin)(n, z, examined, clicked, residual[v], curvature[v]);
             same_doubles("a residual", residual[0], residual[1], room);
             same_doubles("a curvature", curvature[0], curvature[1], room);
             for (size_t i = 0; i < n; i++) /* NaN in a score does not spread */
@@ -38,6 +39,21 @@ void check_logistic_residuals(uint32_t cpu)
                           isfinite(((double *)residual[0])[i]) && ((double *)curvature[0])[i] >= 0);
             release();
         }
+}
+
+void check_logistic_residuals(uint32_t cpu)
+{
+    check_residuals(logistic_residuals_plain, KERNEL_AT(logistic_residuals, cpu));
+}
+
+void check_probit_residuals(uint32_t cpu)
+{
+    check_residuals(probit_residuals_plain, KERNEL_AT(probit_residuals, cpu));
+}
+
+void check_cloglog_residuals(uint32_t cpu)
+{
+    check_residuals(cloglog_residuals_plain, KERNEL_AT(cloglog_residuals, cpu));
 }
 
 void check_linear_terms(uint32_t cpu)

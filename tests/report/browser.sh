@@ -24,7 +24,7 @@ figures:
   - {file: two, x: round, log: true, bounds: true}
   - {file: three, x: sweep, log: true}
 claims:
-  - {figure: one, says: "<img src=x onerror='obeyed = 1'>", tests: [{of: "<i>x</i>", untold: "</ul></section>"}]}
+  - {figure: one, says: "<img src=x onerror='obeyed = 1'>", tests: [{of: "<i>x</i>", not_measurable: "</ul></section>"}]}
 YAML
 "$oltr" run hostile.yaml -q -o tour/hostile
 sed -i "s/^4,/<b>4<\/b>,/" tour/hostile/results.csv tour/hostile/pairs.csv # a folder that somebody has changed

@@ -92,21 +92,36 @@ class LinearWorld:
                 "contexts: fresh" if self.fresh else "contexts: fixed"]
 
 
-class LogisticWorld(LinearWorld):
-    """Attraction sigmoid(x'theta); Beta(10 nu / (1 - nu), 10) is told."""
+class Link(NamedTuple):
+    """How a score becomes a chance, and the derivative of that."""
+    mean: callable
+    slope: callable
 
-    def __init__(self, name, direction, fresh=False):
-        super().__init__(name, fresh=fresh)
-        self.direction = direction
+
+LINKS = {
+    "logit": Link(special.expit, lambda z: special.expit(z) * special.expit(-z)),
+    "probit": Link(special.ndtr, lambda z: np.exp(-z * z / 2) / math.sqrt(2 * math.pi)),
+    "cloglog": Link(lambda z: -np.expm1(-np.exp(np.minimum(z, 50))),
+                    lambda z: np.exp(np.minimum(z, 50) - np.exp(np.minimum(z, 50)))),
+}
+
+
+class LogisticWorld(LinearWorld):
+    """Attraction mu(scale x'theta), mu by the link; Beta(10 nu / (1 - nu), 10) is told."""
+
+    def __init__(self, name, direction, fresh=False, scale=1.0, named="logit"):
+        super().__init__(name, scale=scale, fresh=fresh)
+        self.direction, self.named = direction, named
 
     def link(self, score):
-        return special.expit(score)
+        return LINKS[self.named].mean(self.scale * score)
 
     def prior(self, mean):
         return 10 * mean / (1 - mean), np.full_like(mean, 10.0)
 
     def settings(self):
-        return ["kind: logistic", f"theta: {self.direction}"] + self.shared_settings()
+        return (["kind: logistic", f"theta: {self.direction}", f"scale: {self.scale}",
+                 f"link: {self.named}"] + self.shared_settings())
 
 
 class ScalarWorld(LinearWorld):
@@ -398,13 +413,41 @@ def fit_logistic(x, shown, clicks, ridge, theta):
     raise RuntimeError("the logistic fit does not converge")
 
 
+def fit_link(link, x, shown, clicks, ridge, theta):
+    """The root of sum (y - mu(x'theta)) x = ridge theta, by Newton's method from theta.
+
+    The score falls along every step; one that ends where it has turned is halved.
+    """
+    theta, active = theta.copy(), np.arange(len(theta))
+    for _ in range(500):
+        rows, n, s = x[active], shown[active], clicks[active]
+
+        def score(at):
+            z = (rows @ at[:, :, None])[:, :, 0]
+            return z, rows_sum(rows, s - n * link.mean(z)) - ridge * at
+        at = theta[active]
+        z, slope = score(at)
+        step = solve(gram(rows, n * link.slope(z)) + ridge * np.eye(x.shape[2]), slope)
+        length, rise = np.ones(len(active)), (slope * step).sum(axis=1)
+        for _ in range(60):
+            turned = (score(at + length[:, None] * step)[1] * step).sum(axis=1) < -0.1 * rise
+            length[turned] /= 2
+            if not turned.any():
+                break
+        theta[active] += length[:, None] * step
+        active = active[np.linalg.norm(step, axis=1) > 1e-6]
+        if len(active) == 0:
+            return theta
+    raise RuntimeError("the fit of a link does not converge")
+
+
 class LogTS(Contextual):
     """Rows of (x, times shown, clicks): items, or observations if items change.
 
     Here all is exact; drift: 0 asks the binary not to save work by being less so.
     """
     defaults = {"lambda": 1e-4, "weights": "fresh", "scale": "unit", "drift": 0,
-                "S": 1.0, "sigma": 0.5}
+                "S": 1.0, "sigma": 0.5, "link": "logit"}
 
     def start(self):
         self.theta, self.stored = self.zeros(), 0
@@ -425,24 +468,29 @@ class LogTS(Contextual):
         if self.given["weights"] != "fresh":
             return self.V
         x, shown, _ = self.history()
-        mu = special.expit((x @ self.theta[:, :, None])[:, :, 0])
-        return self.scaled_identity(self.given["lambda"]) + gram(x, shown * mu * (1 - mu))
+        return self.scaled_identity(self.given["lambda"]) + gram(x, shown * self.slope(x))
+
+    def slope(self, x):
+        return LINKS[self.given["link"]].slope((x @ self.theta[:, :, None])[:, :, 0])
 
     def spread(self, t):
         if self.given["scale"] == "unit":
             return 1.0
-        given, e = self.given, math.exp(self.given["S"])
+        given = self.given
+        kappa = LINKS[given["link"]].slope(np.array([-given["S"], given["S"]])).min()
         return theory_radius(t, self.rounds, self.dim, given["lambda"], given["sigma"],
-                             given["S"]) / (e / (1 + e) ** 2)
+                             given["S"]) / kappa
 
     def index(self, t):
-        self.theta = fit_logistic(*self.history(), self.given["lambda"], self.theta)
+        named = self.given["link"]
+        self.theta = (fit_logistic(*self.history(), self.given["lambda"], self.theta)
+                      if named == "logit" else
+                      fit_link(LINKS[named], *self.history(), self.given["lambda"], self.theta))
         draw = normal_draw(self.theta, self.precision(), self.spread(t), self.rng)
         return self.score(draw)
 
     def observe(self, lists, x, examined, reward):
-        mu = special.expit((x @ self.theta[:, :, None])[:, :, 0])
-        weight = mu * (1 - mu) if self.given["weights"] == "stale" else 1.0
+        weight = self.slope(x) if self.given["weights"] == "stale" else 1.0
         self.V += gram(x, weight * examined)
         self.seen[self.rows, lists] += examined
         self.clicks[self.rows, lists] += reward
@@ -536,6 +584,13 @@ LOGTS_THEORY = Entry("LogTS-theory", "logts", LogTS, {
     "lambda": 1.0, "weights": "none", "scale": "theory", "drift": 0})
 LOGTS_PRINTED = Entry("LogTS-printed", "logts", LogTS, {
     "weights": "stale", "scale": "theory", "drift": 0})
+LOGTS_PROBIT = Entry("LogTS-probit", "logts", LogTS, {
+    "lambda": 1.0, "link": "probit", "drift": 0})
+LOGTS_PROBIT_PRINTED = Entry("LogTS-probit-printed", "logts", LogTS, {
+    "weights": "stale", "scale": "theory", "sigma": 0.15, "link": "probit", "drift": 0})
+LOGTS_CLOGLOG = Entry("LogTS-cloglog", "logts", LogTS, {"link": "cloglog", "drift": 0})
+LOGTS_CLOGLOG_STALE = Entry("LogTS-cloglog-stale", "logts", LogTS, {
+    "lambda": 1.0, "weights": "stale", "link": "cloglog", "drift": 0})
 NEWTON = Entry("Newton", "logts-newton", LogTSNewton)
 NEWTON_1 = Entry("Newton-1", "logts-newton", LogTSNewton, {"alpha": 1.0})
 NEWTON_WIDE = Entry("Newton-1-2", "logts-newton", LogTSNewton, {"alpha": 1.0, "v": 2.0})
@@ -568,6 +623,10 @@ EXPERIMENTS = (                                # Random first: it is the bar
     (FixedWorld(), (
         RANDOM, LINTS_RIDGE, LINTS_BAYES, LINTSC, LINTSC_SMALL, CLINTS, LINUCB, LINUCB_C,
         WOFUL_SMALL, WOFUL_TINY, LOGTS, LOGTS_1, LOGTS_STALE, LOGTS_THEORY, NEWTON_1)),
+    (LogisticWorld("link-probit", "sphere", scale=1.5, named="probit"), (
+        RANDOM, LOGTS_PROBIT, LOGTS_PROBIT_PRINTED, LOGTS_CLOGLOG, TS_BETA)),
+    (LogisticWorld("link-cloglog", "sphere", fresh=True, scale=2.0, named="cloglog"), (
+        RANDOM, LOGTS_CLOGLOG_STALE, LOGTS_PROBIT)),
 )
 
 
@@ -763,6 +822,25 @@ def check_logistic(rng):
     return faults
 
 
+def check_links(rng):
+    """The estimate of another link is a root that a general solver finds, with its derivative."""
+    faults = []
+    for named in ("probit", "cloglog"):
+        world = LogisticWorld("", "sphere", scale=2.0, named=named)
+        policy, seen = recorded(world, LogTS, {"lambda": 0.1, "link": named}, rng)
+        for r, rows in enumerate(seen):
+            x, y = np.array([row[1] for row in rows]), np.array([row[2] for row in rows])
+
+            def score(theta):
+                return x.T @ (y - LINKS[named].mean(x @ theta)) - 0.1 * theta
+            found = policy.theta[r]
+            faults += agree(f"LogTS {named}", found,
+                            optimize.root(score, found + 0.1, tol=1e-12).x, 1e-6)
+            faults += agree(f"H of LogTS {named}", policy.precision()[r],
+                            -optimize.approx_fprime(found, score, 1e-7), 1e-4)
+    return faults
+
+
 def check_newton(rng):
     """Algorithm 4 once more, one observation after the other."""
     faults, world = [], LogisticWorld("", "sphere", fresh=True)
@@ -824,7 +902,7 @@ def check_parts():
     rng = np.random.default_rng(303)
     return (check_cube(rng) + check_radius() + check_draws(rng) + check_ridge(rng)
             + check_logistic(rng) + check_newton(rng) + check_stale(rng)
-            + check_woful(rng))
+            + check_woful(rng) + check_links(rng))
 
 
 # ------------------------------------------------------------ the oltr binary

@@ -133,6 +133,68 @@ class SteepWorld(FixedWorld):
     levels = ((1, 0.8), (1, 0.5), (4, 0.1))
 
 
+class LogUniformWorld:
+    """log nu uniform; policies are told Beta(n m, n (1 - m)), logit m off by N(shift, sd^2)."""
+    name, items, slots = "log-uniform", 30, 3
+    low, high, weight, shift, sd = 0.01, 0.5, 20.0, 1.0, 1.0
+
+    def draw(self, replications, rng):
+        nu = np.exp(rng.uniform(math.log(self.low), math.log(self.high),
+                                (replications, self.items)))
+        error = rng.normal(self.shift, self.sd, nu.shape)
+        mean = special.expit(special.logit(nu) + error)
+        return Instances(nu, self.weight * mean, self.weight * (1 - mean))
+
+    def settings(self):
+        return ["kind: log-uniform", f"items: {self.items}", f"low: {self.low}",
+                f"high: {self.high}", f"prior_n: {self.weight}",
+                f"prior_shift: {self.shift}", f"prior_noise: {self.sd}"]
+
+    def random_reward(self):
+        mean = (self.high - self.low) / math.log(self.high / self.low)
+        return 1 - (1 - mean) ** self.slots
+
+    def ensemble_reward(self):
+        """Three largest of independent z = logit nu + error, by quadrature over the third."""
+        steps = (np.arange(2000) + 0.5) / 2000
+        nu = self.low * (self.high / self.low) ** steps
+        z = np.linspace(special.logit(self.low) - 7, special.logit(self.high) + 7, 4000)
+        bell = np.exp(-0.5 * ((z[:, None] - special.logit(nu)) / self.sd) ** 2)
+        bell *= (z[1] - z[0]) / (self.sd * math.sqrt(2 * math.pi) * len(nu))
+        density, skip = bell.sum(axis=1), bell @ (1 - nu)
+        below = np.cumsum(density) - density / 2
+        above = np.cumsum(skip[::-1])[::-1] - skip / 2
+        n = self.items
+        return 1 - n * (n - 1) * (n - 2) / 2 * np.sum(skip * above ** 2 * below ** (n - 3))
+
+
+class UniformWorld:
+    """nu uniform; the told Beta(n nu, n (1 - nu)) of a random half of the items are permuted
+    among these, and three times as sure."""
+    name, items, slots = "uniform", 20, 3
+    low, high, weight, factor = 0.02, 0.4, 10.0, 3.0
+
+    def draw(self, replications, rng):
+        nu = rng.uniform(self.low, self.high, (replications, self.items))
+        told, weight = nu.copy(), np.full_like(nu, self.weight)
+        for row in range(replications):
+            half = rng.choice(self.items, self.items // 2, replace=False)
+            told[row, half] = nu[row, rng.permutation(half)]
+            weight[row, half] *= self.factor
+        return Instances(nu, weight * told, weight * (1 - told))
+
+    def settings(self):
+        return ["kind: uniform", f"items: {self.items}", f"low: {self.low}",
+                f"high: {self.high}", f"prior_n: {self.weight}", "prior_order: permuted",
+                f"prior_weight: {self.factor}", "prior_share: 0.5"]
+
+    def random_reward(self):
+        return 1 - (1 - (self.low + self.high) / 2) ** self.slots
+
+    def ensemble_reward(self):
+        return None
+
+
 # --------------------------------------------------------------- the policies
 
 def top_slots(index, slots, rng):
@@ -386,13 +448,17 @@ POLICIES = (
     Entry("Ensemble", "ensemble", Ensemble),
     Entry("Random", "random", Random),
 )
-WORLDS = (BetaWorld(), FixedWorld(), MisspecifiedWorld(), SteepWorld())
+WORLDS = (BetaWorld(), FixedWorld(), MisspecifiedWorld(), SteepWorld(), LogUniformWorld(),
+          UniformWorld())
 CAUTIOUS = ("CascadeUCB-V", "TopRank")     # hardly better than Random for long
 
 
 def policies_of(world):
     if isinstance(world, SteepWorld):
         return [e for e in POLICIES if e.name in CAUTIOUS + ("Random",)]
+    if isinstance(world, (LogUniformWorld, UniformWorld)):     # what a prior changes
+        return [e for e in POLICIES if e.name in
+                ("GTS", "GTS-Pmean", "GTS-P", "TS-Beta-flat", "TS-Beta", "Ensemble", "Random")]
     return POLICIES
 
 
@@ -476,7 +542,7 @@ def check_world(world, ours):
     faults = []
     closed = {"Random": world.random_reward(), "Ensemble": world.ensemble_reward()}
     for name in closed.keys() & ours.keys():
-        for t, row in ours[name].items():
+        for t, row in ours[name].items() if closed[name] is not None else ():
             z = score(row.reward, t * closed[name], row.reward_error, 0.0)
             if not abs(z) <= TOLERATED_Z:
                 faults.append(f"{world.name}: reward of {name} at round {t} is "

@@ -1,8 +1,4 @@
-/* logistic_kernels.c - residuals, linear terms and nearness, see logistic_kernels.h.
- *
- * The exponential is our own: exp(-a) = 2^k exp(r) with |r| <= ln(2)/2 and the Taylor polynomial of
- * degree 13, whose remainder is 4e-18.  It has no branch and no table, costs a few nanoseconds for
- * four, and, unlike the C library's, gives the same bits on every machine.
+/* logistic_kernels.c - linear terms, nearness and a packed product, see logistic_kernels.h.
  */
 #include "engine/kernels/table.h"
 
@@ -13,31 +9,6 @@
 
 typedef double four __attribute__((vector_size(32)));
 typedef uint64_t four_words __attribute__((vector_size(32)));
-typedef double eight __attribute__((vector_size(64)));
-typedef uint64_t eight_words __attribute__((vector_size(64)));
-
-/* e^-708 is about the smallest normal number, and what is beyond counts as 0 */
-#define LOWEST 708.0
-#define LOG2_E 0x1.71547652b82fep0
-#define LN2_HIGH 0x1.62e42fefa0000p-1 /* its last bits are zero: a product with k is exact */
-#define LN2_LOW 0x1.cf79abc9e3b3ap-40
-#define ROUNDING 0x1.8p52 /* adding it rounds to an integer, which is then in the low bits */
-
-/* c becomes a b + c.  By address, for without AVX there is no settled way to pass such vectors. */
-ALWAYS_INLINE four *fma_fours(const four *a, const four *b, four *c)
-{
-    for (int i = 0; i < 4; i++)
-        (*c)[i] = fma((*a)[i], (*b)[i], (*c)[i]);
-    return c;
-}
-
-#define TARGET
-#define WIDTH 4
-#define VECTOR four
-#define WORDS four_words
-#define FMA(a, b, c) (*fma_fours((four[]){a}, (four[]){b}, (four[]){c}))
-#define RESIDUALS residuals_of_fours
-#include "engine/kernels/residuals_body.h"
 
 /* Kernel: without an early exit, because the position of the first weight that is off is
  * unpredictable. */
@@ -100,12 +71,6 @@ ALWAYS_INLINE void subtract_product_body(double *out, const double *packed, cons
         double sum = column_product(out + j + 1, packed + 1, x + j + 1, dim - j - 1, x[j]);
         out[j] -= packed[0] * x[j] + sum;
     }
-}
-
-void logistic_residuals_plain(size_t n, const double *z, const double *examined,
-                              const double *clicked, double *residual, double *curvature)
-{
-    residuals_of_fours(0, residuals_padded(n), z, examined, clicked, residual, curvature);
 }
 
 void linear_terms_plain(const float *x, size_t n, uint32_t dim, const double *c, double *out)
@@ -194,38 +159,6 @@ LANES_TARGET void VERSION(linear_terms)(const float *x, size_t n, uint32_t dim, 
 
 #if OLTR_X86
 
-#define TARGET TARGET_AVX2
-#define WIDTH 4
-#define VECTOR four
-#define WORDS four_words
-#define FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
-#define RESIDUALS residuals_of_fours_fused
-#include "engine/kernels/residuals_body.h"
-
-TARGET_AVX2 void logistic_residuals_avx2(size_t n, const double *z, const double *examined,
-                                         const double *clicked, double *residual, double *curvature)
-{
-    residuals_of_fours_fused(0, residuals_padded(n), z, examined, clicked, residual, curvature);
-}
-
-#define TARGET TARGET_AVX512
-#define WIDTH 8
-#define VECTOR eight
-#define WORDS eight_words
-#define FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
-#define RESIDUALS residuals_of_eights
-#include "engine/kernels/residuals_body.h"
-
-/* Vectors of eight, and one of four where that is enough. */
-TARGET_AVX512 void logistic_residuals_avx512(size_t n, const double *z, const double *examined,
-                                             const double *clicked, double *residual,
-                                             double *curvature)
-{
-    size_t all = residuals_padded(n),
-           i = residuals_of_eights(0, all, z, examined, clicked, residual, curvature);
-    residuals_of_fours_fused(i, all, z, examined, clicked, residual, curvature);
-}
-
 TARGET_AVX2 bool weights_near_avx2(size_t n, const double *now, const double *then,
                                    const double *share, double off)
 {
@@ -236,22 +169,6 @@ TARGET_AVX2 void subtract_product_avx2(double *out, const double *packed, const 
                                        uint32_t dim)
 {
     subtract_product_body(out, packed, x, dim);
-}
-
-#elif OLTR_ARM64
-
-#define TARGET
-#define WIDTH 2
-#define VECTOR float64x2_t
-#define WORDS uint64x2_t
-#define FMA(a, b, c) vfmaq_f64(c, a, b)
-#define RESIDUALS residuals_of_twos
-#include "engine/kernels/residuals_body.h"
-
-void logistic_residuals_neon(size_t n, const double *z, const double *examined,
-                             const double *clicked, double *residual, double *curvature)
-{
-    residuals_of_twos(0, residuals_padded(n), z, examined, clicked, residual, curvature);
 }
 
 #endif

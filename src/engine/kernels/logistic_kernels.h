@@ -1,6 +1,6 @@
-/* logistic_kernels.h - the loops of the logistic posterior that linalg/ldl.h does not have:
- * residuals and weights from scores, the sum of rows times residuals, whether all weights are near
- * those in the factor, the product of a packed matrix.
+/* logistic_kernels.h - the loops of the logistic posterior that linalg/ldl.h and
+ * link_kernels.h do not have: the sum of rows times residuals, whether all weights are near those
+ * in the factor, the product of a packed matrix.
  */
 #ifndef OLTR_ENGINE_KERNELS_LOGISTIC_KERNELS_H
 #define OLTR_ENGINE_KERNELS_LOGISTIC_KERNELS_H
@@ -8,19 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Arrays of logistic_residuals are read and written in whole vectors of so many. */
-enum { RESIDUAL_LANES = 4 };
-
-static inline size_t residuals_padded(size_t n)
-{
-    return (n + (RESIDUAL_LANES - 1)) / RESIDUAL_LANES * RESIDUAL_LANES;
-}
-
-/* For each of n rows with score z: residual = S - N mu(z) and curvature = N mu(z) (1 - mu(z)), both
- * without cancellation at the ends. */
-typedef void logistic_residuals_fn(size_t n, const double *z, const double *examined,
-                                   const double *clicked, double *residual, double *curvature);
 
 /* out += sum_r c_r x_r over n rows of dim floats: the even rows one after the other, then the sum
  * of the odd ones. */

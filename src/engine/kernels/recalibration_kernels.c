@@ -55,16 +55,11 @@ ALWAYS_INLINE void logarithms(four *x)
     four e = ((four)(k + two52) - ALL(0x1p52)) - ALL((double)BIAS);
     four m = (four)(bits - ((k - BIAS) << 52));
     four t = (m - ALL(1.0)) / (m + ALL(1.0)), z = t * t;
-    four p = ALL(2.0 / 21);
-    p = p * z + ALL(2.0 / 19);
-    p = p * z + ALL(2.0 / 17);
-    p = p * z + ALL(2.0 / 15);
-    p = p * z + ALL(2.0 / 13);
-    p = p * z + ALL(2.0 / 11);
-    p = p * z + ALL(2.0 / 9);
-    p = p * z + ALL(2.0 / 7);
-    p = p * z + ALL(2.0 / 5);
-    p = p * z + ALL(2.0 / 3);
+    four z2 = z * z, z4 = z2 * z2;
+    four p1 = ALL(2.0 / 3) + z * ALL(2.0 / 5), p2 = ALL(2.0 / 7) + z * ALL(2.0 / 9);
+    four p3 = ALL(2.0 / 11) + z * ALL(2.0 / 13), p4 = ALL(2.0 / 15) + z * ALL(2.0 / 17);
+    four p5 = ALL(2.0 / 19) + z * ALL(2.0 / 21);
+    four p = (p1 + z2 * p2) + z4 * ((p3 + z2 * p4) + z4 * p5);
     *x = e * ALL(LN2_HIGH) + ((t + t) + (t * z * p + e * ALL(LN2_LOW)));
 }
 
@@ -120,7 +115,9 @@ ALWAYS_INLINE double observe(const grid_axes *axes, const grid_lesson *l, double
             scale += axes->n_shifts;
         }
     }
-    return fmin(fmin(least[0], least[1]), fmin(least[2], least[3]));
+    double low = least[0] < least[1] ? least[0] : least[1];
+    double high = least[2] < least[3] ? least[2] : least[3];
+    return low < high ? low : high;
 }
 
 /* ---- one cell */

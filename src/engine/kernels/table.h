@@ -13,6 +13,7 @@
 #include "engine/kernels/cpu.h"
 #include "engine/kernels/draw_kernels.h"
 #include "engine/kernels/ldl_kernels.h"
+#include "engine/kernels/link_kernels.h"
 #include "engine/kernels/logistic_kernels.h"
 #include "engine/kernels/recalibration_kernels.h"
 #include "engine/kernels/topk_kernels.h"
@@ -42,6 +43,8 @@
     ROW(rows_within,         avx2,     avx512,     neon)          \
     ROW(gram_add,            avx2,     avx512,     neon)          \
     ROW(logistic_residuals,  avx2,     avx512,     neon)          \
+    ROW(probit_residuals,    avx2,     avx512,     neon)          \
+    ROW(cloglog_residuals,   avx2,     avx512,     neon)          \
     ROW(linear_terms,        avx2,     avx2,       neon)          \
     ROW(weights_near,        avx2,     avx2,       plain)         \
     ROW(subtract_product,    avx2,     avx2,       plain)

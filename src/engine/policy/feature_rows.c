@@ -179,18 +179,22 @@ oltr_status predict_scores(const feature_rows *rows, const ldl *factor, const do
     return scale_values(rows, from, mean);
 }
 
-oltr_status predict_chances(const feature_rows *rows, const ldl *factor, const double *theta,
-                            double spread, const candidates *from, double *mean, double *sd)
+oltr_status predict_chances(const feature_rows *rows, uint32_t link, const ldl *factor,
+                            const double *theta, double spread, const candidates *from,
+                            double *mean, double *sd)
 {
     oltr_status status = moments(rows, factor, theta, from, mean, sd);
     if (status != OLTR_OK)
         return status;
     status = scale_values(rows, from, mean);
-    for (uint32_t j = 0; sd && j < from->n; j++)
-        sd[j] = spread * sqrt(sd[j]) * sigmoid(mean[j]) * sigmoid(-mean[j]);
+    for (uint32_t j = 0; j < from->n; j++) {
+        link_values at = link_here(link, mean[j]);
+        mean[j] = at.mean;
+        if (sd) /* for logit in this order: other bits would surprise whoever stored them */
+            sd[j] = link == LINK_LOGIT ? spread * sqrt(sd[j]) * at.mean * at.rest
+                                       : spread * sqrt(sd[j]) * at.slope;
+    }
     if (sd)
         scale_values(rows, from, sd);
-    for (uint32_t j = 0; j < from->n; j++)
-        mean[j] = sigmoid(mean[j]);
     return status;
 }

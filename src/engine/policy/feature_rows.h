@@ -87,8 +87,9 @@ oltr_status rank_by_upper_bound(const feature_rows *rows, const ldl *factor, dou
 oltr_status predict_scores(const feature_rows *rows, const ldl *factor, const double *theta,
                            double spread, const candidates *from, double *mean, double *sd);
 
-/* The chance of a click mu(x'theta), and its standard deviation to first order. */
-oltr_status predict_chances(const feature_rows *rows, const ldl *factor, const double *theta,
-                            double spread, const candidates *from, double *mean, double *sd);
+/* The chance of a click mu(x'theta) of a link, and its standard deviation to first order. */
+oltr_status predict_chances(const feature_rows *rows, uint32_t link, const ldl *factor,
+                            const double *theta, double spread, const candidates *from,
+                            double *mean, double *sd);
 
 #endif

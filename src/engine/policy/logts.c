@@ -1,6 +1,7 @@
 /* logts.c - LogTS-LTR: Algorithm 3 of Azizi, Meshi, Zoghi and Karimzadehgan (AISTATS 2023).
  *
- * Belief.  P(click) = mu(x'theta), mu the logistic function.  theta_hat solves the regularised
+ * Belief.  P(click) = mu(x'theta), mu the logistic function (link: logit), the normal distribution
+ * function (probit) or 1 - exp(-e^z) (cloglog).  theta_hat solves the regularised
  * score equation (posterior/logistic.h) after every round: to 1e-8 where rows repeat; with many
  * rows seen once, as far as a bounded number of steps leads.
  *
@@ -12,11 +13,12 @@
  *     at first.  lambda theta is added.
  *   - Its matrix sums mu (1 - mu) x x' with each weight at the estimate of its own round.  The
  *     Laplace posterior it cites has all weights at the current estimate (weights: fresh); the
- *     literal version is weights: stale.
+ *     literal version is weights: stale.  For links other than logit we take mu' in place of
+ *     mu (1 - mu): it is the derivative of the printed equation, and what kappa bounds.
  *   - Its scale beta_t / kappa belongs to a matrix without weights (weights: none, scale: theory);
  *     with weights it counts the curvature twice.  The released code has scale 1 and fresh weights,
- *     as is the default here; its lambda is 1, not the printed 1e-4.  kappa = mu'(S) =
- *     e^S / (1 + e^S)^2; beta_t is in linear_policy.h.
+ *     as is the default here; its lambda is 1, not the printed 1e-4.  kappa is the
+ *     least mu'(z) with |z| <= S, for logit e^S / (1 + e^S)^2; beta_t is in linear_policy.h.
  *
  * The factor of fresh weights is kept from round to round and corrected where a weight has moved by
  * more than `drift`: the sampled covariance is then within that share of the exact one.  drift: 0
@@ -35,7 +37,19 @@
 #include "engine/policy/linear_policy.h"
 #include "engine/posterior/logistic.h"
 
-enum { P_LAMBDA, P_WEIGHTS, P_SCALE, P_S, P_SIGMA, P_HORIZON, P_DRIFT, P_ROWS, P_NORM, N_PARAMS };
+enum {
+    P_LAMBDA,
+    P_WEIGHTS,
+    P_SCALE,
+    P_S,
+    P_SIGMA,
+    P_HORIZON,
+    P_DRIFT,
+    P_ROWS,
+    P_LINK,
+    P_NORM,
+    N_PARAMS
+};
 enum { FRESH, STALE, NONE };
 enum { UNIT, THEORY };
 static const char *const weights[] = {"fresh", "stale", "none", NULL};
@@ -55,6 +69,8 @@ static const oltr_param params[N_PARAMS] = {
     {"rows", OLTR_INTEGER, 0, 0, 1e6, NULL,
      "distinct feature rows kept exactly, older ones are absorbed; 0 means all that repeat and the "
      "newest of the others"},
+    {"link", OLTR_CHOICE, LINK_LOGIT, 0, N_LINKS - 1, link_names,
+     "how a score becomes a chance: logistic, normal distribution function, or 1 - exp(-e^z)"},
     NORM_PARAM,
 };
 
@@ -73,6 +89,8 @@ enum {
     MOST_THOROUGH = 1024,   /* as many as items, if these are more, up to this */
     WINDOW_PER_FEATURE = 3, /* single rows that are kept, where that is more */
 };
+
+static const double LEAST_KAPPA = 1e-13;
 
 /* Fixed rows are as many as items; where there are more, rows do not repeat. */
 static size_t thorough_of(const oltr_settings *settings)
@@ -98,14 +116,25 @@ static size_t window_of(const oltr_settings *settings)
     return given ? given : per_feature > thorough ? per_feature : thorough;
 }
 
+/* The least mu' with |z| <= S.  mu' has one peak, so an end has it.  Below LEAST_KAPPA, which is
+ * that of logit at the largest S, a draw is noise alone, and 1 / kappa might overflow. */
+static double kappa_of(uint32_t link, double bound)
+{
+    double e = exp(-bound);
+    if (link == LINK_LOGIT)
+        return e / ((1 + e) * (1 + e));
+    return fmax(LEAST_KAPPA, fmin(link_here(link, bound).slope, link_here(link, -bound).slope));
+}
+
 static logts plan(const oltr_settings *settings)
 {
-    double lambda = param(settings, P_LAMBDA), e = exp(-param(settings, P_S));
+    double lambda = param(settings, P_LAMBDA);
     logts p = {.weights = choice(settings, P_WEIGHTS), .scale = choice(settings, P_SCALE)};
     layout l = {align_up(sizeof p), false};
     size_t window = window_of(settings);
     p.model = logistic_plan(&l, settings->dim, capacity_of(settings, window), window, lambda,
                             p.weights == FRESH ? param(settings, P_DRIFT) : 0.5);
+    p.model.link = choice(settings, P_LINK);
     if (!(param(settings, P_ROWS) > 0))
         p.model.thorough = (uint32_t)thorough_of(settings);
     if (p.weights != FRESH)
@@ -114,7 +143,7 @@ static logts plan(const oltr_settings *settings)
     p.bytes = layout_bytes(&l);
     p.theory = theory_width_of(settings->dim, lambda, param(settings, P_S),
                                param(settings, P_SIGMA), param(settings, P_HORIZON));
-    p.kappa = e / ((1 + e) * (1 + e));
+    p.kappa = kappa_of(p.model.link, param(settings, P_S));
     return p;
 }
 
@@ -159,15 +188,14 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                           scratch, out);
 }
 
-/* The matrix of stale weights grows by mu (1 - mu) x x' at the estimate with which the list was
- * shown. */
+/* The matrix of stale weights grows by mu' x x' at the estimate with which the list was shown. */
 static void grow_matrix(logts *p, const float *const *x, const double *times, uint32_t n)
 {
     double zero[LEARN_BATCH] = {0}, weight[LEARN_BATCH];
     for (uint32_t i = 0; i < n; i++) {
         double z;
         rows_times(x[i], p->model.dim, 1, p->model.dim, logistic_theta(p, &p->model), &z);
-        weight[i] = sigmoid(z) * sigmoid(-z) * (times ? times[i] : 1);
+        weight[i] = link_here(p->model.link, z).slope * (times ? times[i] : 1);
     }
     linear_add(p, &p->matrix, x, zero, p->weights == STALE ? weight : times, n);
 }
@@ -309,8 +337,8 @@ static oltr_status predict(const void *state, uint64_t t, const candidates *from
 {
     const logts *p = state;
     ldl factor = factor_of(p);
-    return predict_chances(&p->rows, &factor, logistic_theta(p, &p->model), spread(p, t), from,
-                           mean, sd);
+    return predict_chances(&p->rows, p->model.link, &factor, logistic_theta(p, &p->model),
+                           spread(p, t), from, mean, sd);
 }
 
 const policy_ops logts_ops = {

@@ -209,7 +209,8 @@ static oltr_status predict(const void *state, uint64_t t, const candidates *from
     const logts_newton *p = state;
     ldl factor = linear_factor(p, &p->matrix.model);
     (void)t;
-    return predict_chances(&p->matrix.rows, &factor, doubles_at(p, p->theta), p->v, from, mean, sd);
+    return predict_chances(&p->matrix.rows, LINK_LOGIT, &factor, doubles_at(p, p->theta), p->v,
+                           from, mean, sd);
 }
 
 const policy_ops logts_newton_ops = {

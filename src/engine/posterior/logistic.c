@@ -30,17 +30,6 @@ enum { ABSORB_ROWS = 8 };
  * so that the factor stays as it is. */
 static const double NEAR_WEIGHT = 0.02;
 
-/* The residual of a row examined once and not clicked is -mu: the same bits here as in the solver.
- */
-double sigmoid(double z)
-{
-    const double score[RESIDUAL_LANES] = {z}, examined[RESIDUAL_LANES] = {1},
-                 clicked[RESIDUAL_LANES] = {0};
-    double residual[RESIDUAL_LANES], curvature[RESIDUAL_LANES];
-    KERNEL(logistic_residuals)(1, score, examined, clicked, residual, curvature);
-    return -residual[0];
-}
-
 /* The least power of two that leaves half of the table free; 0 when there is none. */
 static size_t table_size_for(size_t capacity)
 {
@@ -98,20 +87,21 @@ static absorption absorption_of(const logistic_view *v, const uint32_t *row, uin
         examined[i] = v->examined[row[i]];
         clicked[i] = v->clicked[row[i]];
     }
-    KERNEL(logistic_residuals)(n, a.score, examined, clicked, a.residual, a.weight);
+    residuals_of(v)(n, a.score, examined, clicked, a.residual, a.weight);
     return a;
 }
 
 /* The root will move on by about the posterior's own spread, so a score by v = x'F^-1 x in the mean
  * square.  By the third derivative, the mean of the row's residual is then smaller by
- * w (1 - 2 mu) v / 2, which a quadratic at theta alone would leave out.  Halves the error of
+ * N mu'' v / 2, which a quadratic at theta alone would leave out.  Halves the error of
  * absorption (docs/numerics.md).  Beyond v = 1 the expansion overstates. */
 static void anticipate_moves(logistic_view *v, absorption *a, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         double variance;
         ldl_quadratic(&v->factor, a->x[i], v->dim, 1, &variance, v->quadratic);
-        double less = 0.5 * a->weight[i] * (1 - 2 * sigmoid(a->score[i])) * fmin(variance, 1);
+        double bend = link_here(v->p->link, a->score[i]).bend;
+        double less = 0.5 * a->weight[i] * bend * fmin(variance, 1);
         a->residual[i] -= less;
         less = -less;
         KERNEL(linear_terms)(a->x[i], 1, v->dim, &less, v->gradient);
@@ -211,7 +201,7 @@ static void enter_observations(intake *in)
         in->click[i] = i < in->n ? in->click[i] : 0;
         in->times[i] = i < in->n ? in->times[i] : 1;
     }
-    KERNEL(logistic_residuals)(in->n, score, in->times, in->click, residual, each);
+    residuals_of(v)(in->n, score, in->times, in->click, residual, each);
     for (uint32_t i = 0; i < in->n; i++) {
         uint32_t r = in->row[i];
         KERNEL(linear_terms)(row_at(v, r), 1, v->dim, residual + i, v->gradient);
@@ -418,6 +408,7 @@ static void *both_new(const logistic *p, size_t rows, logistic *both)
     layout l = {0, false};
     rows = rows ? rows : 1;
     *both = logistic_plan(&l, p->dim, rows, rows, p->lambda, p->drift);
+    both->link = p->link;
     void *state = l.overflow ? NULL : aligned_alloc(LAYOUT_ALIGN, l.used);
     if (state)
         memset(state, 0, l.used);

@@ -1,5 +1,6 @@
 /* logistic.h - the Laplace posterior of a logistic model: P(click) = mu(x'theta), mu the logistic
- * function, prior N(0, I/lambda).
+ * function, prior N(0, I/lambda).  Or another link: mu of probit or cloglog
+ * (kernels/link_kernels.h) in the same score equation.
  *
  * Learned.  For each distinct row of features x_r: how often it was examined, N_r, and clicked,
  * S_r.  The counts are exact, and as long as rows repeat, their size does not grow with the rounds.
@@ -12,7 +13,10 @@
  * Derived.  The estimate theta_hat is the root of the score equation
  *     g(theta) = q - (lambda I + P) theta + sum_r (S_r - N_r mu(x_r'theta)) x_r = 0.
  * The posterior is N(theta_hat, H^-1), with the Hessian
- *     H = lambda I + P + sum_r w_r x_r x_r',     w_r = N_r mu (1 - mu) at x_r'theta_hat.
+ *     H = lambda I + P + sum_r w_r x_r x_r',     w_r = N_r mu' at x_r'theta_hat;
+ * mu' = mu (1 - mu) for the logistic function.  mu rises for every link, so -g is the gradient of a
+ * convex function, whose Hessian is H, and there is one root.  Only with logit it is the maximum of
+ * the posterior: the likelihood of another link has other weights in its score.
  *
  * Algorithm.  Damped Newton's method from the last root, with a factor F = L D L' of H that is
  * reused: it holds the weights of earlier rounds.  The row of a new observation gets its new weight
@@ -41,6 +45,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/layout.h"
+#include "engine/kernels/link.h"
 #include "engine/linalg/ldl.h"
 
 /* What the solver did, for tests and benches: counts since the reader last set them to zero. */
@@ -77,6 +82,7 @@ typedef struct logistic {
     uint32_t dim, capacity; /* of distinct rows */
     uint32_t window;        /* of single rows, at most the capacity */
     uint32_t thorough;      /* with at most so many single rows, every round ends at the root */
+    uint32_t link;          /* LINK_LOGIT unless set after the plan */
     double lambda;
     double drift;       /* how far a weight in the factor may be from the true one, relatively */
     size_t table_size;  /* a power of two */
@@ -127,9 +133,9 @@ void logistic_add_plainly(void *state, logistic *p, const float *const *x, const
                           uint32_t n);
 void logistic_solve_plainly(void *state, logistic *p);
 
-/* Adds what `from` has learned (same dim and lambda).  The root of both histories together is found
- * first, and rows that do not fit are absorbed there.  OLTR_ESTATE when a count would pass its
- * bound, OLTR_ENOMEM without room for both; then nothing has changed. */
+/* Adds what `from` has learned (same dim, lambda and link).  The root of both histories together is
+ * found first, and rows that do not fit are absorbed there.  OLTR_ESTATE when a count would pass
+ * its bound, OLTR_ENOMEM without room for both; then nothing has changed. */
 oltr_status logistic_merge(void *state, logistic *p, const void *from_state, const logistic *from);
 /* Multiplies all counts, P and q by keep. */
 void logistic_forget(void *state, logistic *p, double keep);
@@ -144,8 +150,16 @@ static inline ldl logistic_factor(const void *state, const logistic *p)
     return ldl_view(doubles_at(state, p->factor), p->dim);
 }
 
-/* mu(z) without overflow at either end. */
-double sigmoid(double z);
+/* mu and its derivatives at one score, in the bits of the solver; and mu of logit. */
+static inline link_values link_here(uint32_t link, double z)
+{
+    return link_at(link, cpu_in_use(), z);
+}
+
+static inline double sigmoid(double z)
+{
+    return link_here(LINK_LOGIT, z).mean;
+}
 
 /* OLTR_ESTATE unless the sums are possible: 0 <= S <= N, all within their bounds, rows finite and
  * in number, P with a non-negative diagonal. */

@@ -39,7 +39,7 @@ typedef struct logistic_view {
     double *weight; /* (rows) in the factor */
     double *share;  /* (rows) lambda / (capacity |x|^2): the sum of share x x' is below lambda I */
     /* At theta once logistic_evaluate() has seen it; score and gradient are kept, too. */
-    double *score, *residual, *curvature; /* (rows) x'theta, S - N mu, N mu (1 - mu) */
+    double *score, *residual, *curvature; /* (rows) x'theta, S - N mu, N mu' */
     double *gradient;                     /* (dim) g(theta), which points uphill */
     /* Scratch. */
     float *incoming;                           /* (dim) a row that is looked up */
@@ -62,6 +62,12 @@ logistic_view logistic_view_with(const void *state, logistic *p, double *work, u
 static inline float *row_at(const logistic_view *v, uint32_t r)
 {
     return v->row + (size_t)r * v->dim;
+}
+
+/* The kernel of the link. */
+static inline residuals_fn *residuals_of(const logistic_view *v)
+{
+    return link_residuals(v->p->link, cpu_in_use());
 }
 
 static inline size_t packed_size(uint32_t dim)

@@ -170,11 +170,15 @@ static void normalise(void *state, const recalibration *r)
         int e;
         factor[c] = frexp(factor[c], &e);
         exponent[c] += e;
-        if (prior[c] > NO_CHANCE)
-            largest = fmax(largest, exponent[c]);
+        if (prior[c] > NO_CHANCE && exponent[c] > largest)
+            largest = exponent[c];
     }
-    for (uint32_t c = 0; c < r->n_cells; c++)
-        exponent[c] = fmax(fmin(exponent[c] - largest, 0), LEAST_EXPONENT);
+    for (uint32_t c = 0; c < r->n_cells; c++) {
+        exponent[c] -= largest;
+        exponent[c] = exponent[c] > 0                ? 0
+                      : exponent[c] < LEAST_EXPONENT ? LEAST_EXPONENT
+                                                     : exponent[c];
+    }
     derive_scales(state, r);
 }
 

@@ -21,7 +21,8 @@ const struct key experiment_keys[] = {
     {"world", "{kind: beta, items: 30}", "the environment: items, and what users do"},
     {"policies", "[{name: GTS, kind: gts}]", "the policies to compare"},
     {"sweep", "{key: world.items, values: [10, 100]}",
-     "repeat all of it for each value of one key"},
+     "repeat all of it for each value of one key, for named cases, or with a list of two maps for "
+     "every combination"},
     {"figures", "[{file: fig-all}]", "what to draw (default: one figure `regret` of all policies)"},
     {"claims", "[{says: GTS wins, tests: [{less: [GTS, TS-Beta]}]}]",
      "what to judge by the results (default: nothing)"},
@@ -106,6 +107,9 @@ const struct key policy_keys[] = {
 const struct key sweep_keys[] = {
     {"key", "world.misspecification", "any key that --set takes"},
     {"values", "[0, 2, 4]", "its values, one after the other"},
+    {"cases", "{right: {}, shifted: {world.prior_shift: 2}}",
+     "in place of key and values: named cases, each a map of the keys that it sets"},
+    {"name", "prior", "what tables and figures call it (default: the key; of cases: case)"},
     {NULL, NULL, NULL},
 };
 
@@ -121,7 +125,10 @@ const struct key figure_keys[] = {
      "round, or sweep: the last regret against the swept key (default when there is a sweep)"},
     {"bands", "1",
      "half the height of the error bands, in standard errors: 0, 1 (default), 2 or 3"},
-    {"bounds", "true", "draw the bound of Theorem 1, 22 K sqrt(L T) (default false)"},
+    {"bounds", "[thm1, lower]",
+     "bounds of the theory to draw: trivial, thm1, thm2, thm3, thm4, thm4-sqrt-t, lower; true: "
+     "thm1 "
+     "(default none)"},
     {"log", "true",
      "logarithmic axes: true, false or auto, where values differ by more than 20 times (default)"},
     {NULL, NULL, NULL},
@@ -154,6 +161,7 @@ const struct key panel_keys[] = {
 const struct key claim_keys[] = {
     {"figure", "fig-stand", "the file of the figure it is about (default: none)"},
     {"says", "GTS has less regret than TS-Beta", "the claim in words"},
+    {"source", "paper", "paper: `says` quotes a paper; ours: it does not (default)"},
     {"tests", "[{of: printed, less: [GTS, TS-Beta]}]", "one for each reading of the claim"},
     {NULL, NULL, NULL},
 };
@@ -165,11 +173,17 @@ const struct key test_keys[] = {
     {"factor", "0.5", "less, more: than this many times theirs (default 1)"},
     {"close", "[GTS, TS-Beta]", "each of the others is close to the first"},
     {"within", "0.1", "close: within this share of the first's regret (default 0.1)"},
-    {"untold", "nothing here can decide it",
+    {"bound", "thm1", "less, more: each of them is compared with this bound, not with the first"},
+    {"not_measurable", "nothing here can decide it",
      "in place of less, more and close: why nothing that is measured can decide it"},
+    {"over", "{sigma: [1, 0.5]}",
+     "the test once for each value of a setting; {sigma} in its texts stands for the value"},
     {"round", "1000", "when (default: the last round)"},
     {"from", "100", "at all checkpoints from this round on (default: only at `round`)"},
-    {"at", "8", "at this swept value, or attraction (default: at each of them)"},
+    {"at", "8",
+     "at this swept value, or attraction (default: at each of them); of two keys a list, [10, 8] "
+     "or "
+     "[\"*\", 8]"},
     {"against", "0", "each policy at `at` is compared with itself at this swept value"},
     {"measure", "sd", "concentration: mean, sd, entropy, width95 or coverage95"},
     {NULL, NULL, NULL},

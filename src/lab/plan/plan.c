@@ -1,7 +1,7 @@
 /* plan.c - see plan.h.
  *
- * The text is parsed once, into a tree.  Each value of a sweep is one more override in a copy of
- * that tree, and each point is read from its copy: so a swept value is checked as strictly as a
+ * The text is parsed once, into a tree.  Each point of a sweep is a copy of that tree with other
+ * values (plan_sweep.c), and is read from its copy: so a swept value is checked as strictly as a
  * written one. */
 #include "lab/plan/plan_internal.h"
 
@@ -130,96 +130,20 @@ static bool override_is_text(const struct reader *reader, const struct override 
     return false;
 }
 
-/* ---- the sweep */
-
-/* Keys whose change would leave the points without a common table or figure. */
-static bool key_can_be_swept(const struct reader *reader, const struct node *key,
-                             const struct overrides *overrides)
-{
-    static const char *const never[] = {"title",  "kind",     "sweep", "figures",
-                                        "claims", "policies", "world"};
-    size_t length = strcspn(key->text, "."), whole = strlen(key->text);
-    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
-        bool section = strcmp(never[i], "policies") == 0 || strcmp(never[i], "world") == 0;
-        bool same = strlen(never[i]) == length && strncmp(never[i], key->text, length) == 0;
-        if (same && (!section || length == whole))
-            return read_bad(
-                reader, key,
-                "`%s` cannot be swept; take a key with a number or a word, like world.items",
-                never[i]);
-    }
-    if (whole > 5 && strcmp(key->text + whole - 5, ".name") == 0)
-        return read_bad(reader, key,
-                        "names cannot be swept: every value must have the same policies");
-    for (uint32_t i = 0; i < overrides->count; i++)
-        if (strcmp(overrides->item[i].key, key->text) == 0)
-            return read_bad(reader, key,
-                            "the sweep sets this key, and so does %s; leave one of them out",
-                            overrides->item[i].origin);
-    return true;
-}
-
-static bool read_sweep_values(const struct reader *reader, const struct node *values,
-                              oltr_plan *plan)
-{
-    if (!read_list(reader, values))
-        return false;
-    if (values->count > MOST_POINTS)
-        return read_bad(reader, values, "a sweep has at most %d values", MOST_POINTS);
-    const char **sweep = pool_get(reader->pool, values->count, sizeof *sweep);
-    if (!sweep)
-        return read_no_memory(reader);
-    plan->sweep = sweep;
-    for (const struct node *entry = values->first; entry; entry = entry->next, plan->n_points++) {
-        if (!read_line(reader, entry, &sweep[plan->n_points]))
-            return false;
-        for (uint32_t i = 0; i < plan->n_points; i++)
-            if (strcmp(sweep[i], sweep[plan->n_points]) == 0)
-                return read_bad(reader, entry, "`%.40s` is in the sweep twice", sweep[i]);
-    }
-    return true;
-}
-
-static bool read_sweep(const struct reader *reader, oltr_plan *plan)
-{
-    const struct node *sweep = tree_get(plan->root, "sweep"), *key, *values;
-    plan->n_points = !sweep;
-    return !sweep || (read_map_keys(reader, sweep, "sweep", sweep_keys) &&
-                      read_required(reader, sweep, sweep_keys, "key", &key) &&
-                      read_line(reader, key, &plan->sweep_key) &&
-                      key_can_be_swept(reader, key, &plan->overrides) &&
-                      read_required(reader, sweep, sweep_keys, "values", &values) &&
-                      read_sweep_values(reader, values, plan));
-}
-
-/* The document with one swept value in its place. */
-static const struct node *sweep_to(const struct reader *reader, const oltr_plan *plan,
-                                   const struct node *value)
-{
-    struct node *root = tree_copy(reader->pool, plan->root);
-    struct override override = {value->origin, plan->sweep_key, value->text, value->line,
-                                value->column};
-    if (!root)
-        read_no_memory(reader);
-    return root && tree_set(reader->pool, root, &override, reader->error) == OLTR_OK ? root : NULL;
-}
+/* ---- the points */
 
 static bool read_points(const struct reader *reader, oltr_plan *plan)
 {
-    const struct node *root = plan->root, *sweep = tree_get(root, "sweep"),
-                      *value = sweep ? tree_get(sweep, "values")->first : NULL;
     plan->points = pool_get(reader->pool, plan->n_points, sizeof *plan->points);
     plan->data = pool_get(reader->pool, plan->n_points, sizeof *plan->data);
     plan->replications = pool_get(reader->pool, plan->n_points, sizeof *plan->replications);
     if (!plan->points || !plan->data || !plan->replications)
         return read_no_memory(reader);
     for (uint32_t i = 0; i < plan->n_points; i++) {
-        if (value)
-            root = sweep_to(reader, plan, value);
+        const struct node *root = plan_sweep_to(reader, plan, i);
         if (!root || !read_point(reader, root, &plan->points[i], &plan->data[i]))
             return false;
         plan->replications[i] = plan->points[i].replications;
-        value = value ? value->next : NULL;
     }
     return true;
 }
@@ -291,7 +215,7 @@ bool plan_read(oltr_plan *plan, oltr_error *error)
 {
     oltr_error own;
     struct reader reader = {&plan->pool, error ? error : &own};
-    bool good = read_sweep(&reader, plan) && read_points(&reader, plan) &&
+    bool good = plan_sweep(&reader, plan) && read_points(&reader, plan) &&
                 plan_notes(&reader, plan->root, plan);
     plan->overrides = (struct overrides){0, NULL};
     return good;
@@ -404,6 +328,22 @@ const char *oltr_plan_sweep_key(const oltr_plan *plan)
 const char *oltr_plan_sweep_value(const oltr_plan *plan, uint32_t point)
 {
     return plan && plan->sweep && point < plan->n_points ? plan->sweep[point] : NULL;
+}
+
+uint32_t oltr_plan_n_sweep_keys(const oltr_plan *plan)
+{
+    return plan ? plan->n_axes : 0;
+}
+
+const char *oltr_plan_sweep_key_at(const oltr_plan *plan, uint32_t key)
+{
+    return plan && key < plan->n_axes ? plan->axis[key].name : NULL;
+}
+
+const char *oltr_plan_sweep_value_at(const oltr_plan *plan, uint32_t point, uint32_t key)
+{
+    bool there = plan && key < plan->n_axes && point < plan->n_points;
+    return there ? plan->axis[key].value[plan_sweep_place(plan, point, key)] : NULL;
 }
 
 const char *oltr_plan_note(const oltr_plan *plan, uint32_t policy)

@@ -17,6 +17,11 @@ bool plan_name(const struct reader *reader, const struct node *node, const char 
 bool has_trait(const oltr_world *world, uint32_t trait);
 bool plan_policies(const struct reader *reader, const struct node *root, const oltr_data_plan *data,
                    oltr_experiment *point);
+/* The axes of the sweep, and how many points they make. */
+bool plan_sweep(const struct reader *reader, oltr_plan *plan);
+/* The document of one point; NULL with the error set. */
+const struct node *plan_sweep_to(const struct reader *reader, const oltr_plan *plan,
+                                 uint32_t point);
 bool plan_notes(const struct reader *reader, const struct node *root, oltr_plan *plan);
 
 #endif

@@ -1,6 +1,7 @@
 /* plan_policies.c - the section `policies`: what is compared.  Parameters are checked against the
  * engine's own table. */
 #include "lab/plan/plan_parts.h"
+#include "lab/plan/world_keys.h"
 #include "lab/world/world.h"
 #include "engine/base/nearest.h"
 #include "engine/base/quote.h"
@@ -66,6 +67,7 @@ static bool prior_is_there(const struct reader *reader, const struct node *entry
         "`prior: %s` needs a prior, and this world has none%s", quote_input(entry->text, value),
         has_trait(world, OLTR_WORLD_PRIOR)     ? "; add `prior: {a: 1, b: 10}` to it"
         : has_trait(world, OLTR_WORLD_DATASET) ? "; give it `rankers: 10` or `scores: FILE`"
+        : world_has_key(world, "prior_n")      ? "; add `prior_n: 20` to it"
                                                : "");
 }
 

@@ -198,18 +198,29 @@ static bool read_prior(const struct reader *reader, const struct node *map, oltr
                       read_prior_side(reader, b, world->n_items, &world->prior_b));
 }
 
-/* What is wrong with the shifted prior is the answer of the world; the place is that of the key. */
+/* The key that makes the prior of policies a wrong one: misspecification, or the first of its
+ * parameters. */
+static const struct node *wrong_prior_key(const struct node *map)
+{
+    const struct node *node = tree_get(map, "misspecification");
+    for (const struct node *entry = map->first; !node && entry; entry = entry->next)
+        node = strncmp(entry->key->text, "prior_", strlen("prior_")) == 0 ? entry : NULL;
+    return node;
+}
+
+/* What is wrong with the prior that policies would get is the answer of the world; the place is
+ * that of the key. */
 static bool read_shift(const struct reader *reader, const struct node *map,
                        const oltr_world_ops *kind, oltr_world *world)
 {
-    const struct node *node = tree_get(map, "misspecification");
+    const struct node *shift = tree_get(map, "misspecification"), *node = wrong_prior_key(map);
     oltr_error error = {OLTR_OK, ""};
-    if (!node || !read_real(reader, node, -LARGEST_WORLD_NUMBER, LARGEST_WORLD_NUMBER,
+    if (shift && !read_real(reader, shift, -LARGEST_WORLD_NUMBER, LARGEST_WORLD_NUMBER,
                             &world->misspecification))
-        return !node;
+        return false;
     bool known =
         kind->check && !(kind->traits & OLTR_WORLD_DATASET); /* its prior comes with data */
-    return !known || kind->check(world, &error) != OLTR_EPRIOR ||
+    return !node || !known || kind->check(world, &error) != OLTR_EPRIOR ||
            read_bad(reader, node, "%s", error.msg);
 }
 

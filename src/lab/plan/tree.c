@@ -43,13 +43,21 @@ static const char *name_of(const struct node *entry)
         name = tree_get(entry, "file");
     if (!name)
         name = tree_get(entry, "kind");
+    if (!name)
+        name = tree_get(entry, "key");
     return name && name->type == NODE_SCALAR ? name->text : NULL;
+}
+
+/* The same node, or a copy of it (tree_copy): what was read has a place of its own. */
+static bool is_same(const struct node *a, const struct node *b)
+{
+    return a == b || (a->line > 0 && a->line == b->line && a->column == b->column);
 }
 
 static size_t place_in_list(const struct node *node)
 {
     size_t place = 0;
-    for (const struct node *entry = node->parent->first; entry && entry != node;
+    for (const struct node *entry = node->parent->first; entry && !is_same(entry, node);
          entry = entry->next)
         place++;
     return place;

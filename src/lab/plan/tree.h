@@ -46,8 +46,8 @@ struct node *tree_get(const struct node *map, const char *key);
 /* A copy that can be changed without a change of the original; NULL without memory. */
 struct node *tree_copy(struct pool *pool, const struct node *root);
 
-/* Sets one key, adding it where it is missing.  Entries of a list are found by their `name` or
- * `file`. */
+/* Sets one key, adding it where it is missing.  Entries of a list are found by their `name`,
+ * `file`, `kind` or `key`. */
 oltr_status tree_set(struct pool *pool, struct node *root, const struct override *override,
                      oltr_error *error);
 

@@ -10,6 +10,7 @@
 
 #include "engine/base/nearest.h"
 #include "lab/plan/param_text.h"
+#include "lab/world/world.h"
 
 enum { OWNERS_SIZE = 160 };
 
@@ -52,6 +53,11 @@ static bool kind_has(const oltr_world_ops *kind, const char *name)
                 return (kind->traits & parts[i].with) == parts[i].with &&
                        !(kind->traits & parts[i].without);
     return in_table(kind->params, kind->n_params, name);
+}
+
+bool world_has_key(const oltr_world *world, const char *name)
+{
+    return kind_has(world_ops_of(world->kind, NULL), name);
 }
 
 static bool clicks_have(const oltr_click_ops *clicks, const char *name)

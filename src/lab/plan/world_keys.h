@@ -11,6 +11,9 @@
 bool world_keys_fit(const struct reader *reader, const struct node *map, const oltr_world_ops *kind,
                     const oltr_click_ops *clicks);
 
+/* Has the kind of this world a key, "prior_n"? */
+bool world_has_key(const oltr_world *world, const char *name);
+
 /* Reads the parameters of both tables into the world; keys that are not given have their default.
  */
 bool read_world_params(const struct reader *reader, const struct node *map,

@@ -4,10 +4,12 @@
  * Without a prior of its own, b_i = 10 and a_i is uniform on 1..a_max (10, as printed; the released
  * code has 9).  The paper draws a 20 times, and for each of these the attractions 20 times:
  * replications that share a draw of a are `instances_per_prior` in a row.
+ *
+ * Policies get the prior moved by misspecification, then changed as wrong_prior.h says.
  */
-#include "lab/world/world.h"
+#include "lab/world/wrong_prior.h"
 
-enum { DEFAULT_B = 10, DEFAULT_A_MAX = 10 };
+enum { DEFAULT_B = 10, DEFAULT_A_MAX = 10, FIRST_WRONG = 2 };
 
 static const world_param params[] = {
     {{"a_max", OLTR_INTEGER, DEFAULT_A_MAX, 1, 1e6, NULL,
@@ -18,6 +20,7 @@ static const world_param params[] = {
       "without `prior`, this many replications in a row share one draw of all a"},
      offsetof(oltr_world, instances_per_prior),
      1},
+    WRONG_PRIOR_TABLE,
 };
 
 static uint32_t a_max(const oltr_world *world)
@@ -51,6 +54,7 @@ static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replica
     uint64_t sharing = world->instances_per_prior ? world->instances_per_prior : 1;
     oltr_rng shapes = oltr_rng_at(oltr_rng_make(seed, replication / sharing), STREAM_PRIOR, 0);
     oltr_rng own = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_INSTANCE, 0);
+    wrong_prior wrong = wrong_prior_of(world, params, FIRST_WRONG);
     out->tells = 1;
     (void)error;
     for (uint32_t i = 0; i < world->n_items; i++) {
@@ -62,7 +66,7 @@ static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replica
         if (draw_stopped(out, i))
             return OLTR_EINTERRUPTED;
     }
-    return OLTR_OK;
+    return change_prior(&wrong, seed, replication, out);
 }
 
 static int gives_prior(const oltr_world *world)

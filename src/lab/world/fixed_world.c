@@ -1,14 +1,17 @@
 /* fixed_world.c - a world with given attractions: the same instance in every replication, only the
- * users differ. */
+ * users differ, and the errors of a prior that is wrong at random (wrong_prior.h). */
 #include <math.h>
 
-#include "lab/world/world.h"
+#include "lab/world/wrong_prior.h"
+
+static const world_param params[] = {WRONG_PRIOR_TABLE};
 
 static oltr_status check(const oltr_world *world, oltr_error *error)
 {
     if (!world->attraction)
         return set_error(error, OLTR_EINVAL, "world fixed needs the attraction of every item");
-    if (!world->prior_a && is_shifted(world))
+    wrong_prior wrong = wrong_prior_of(world, params, 0);
+    if (!world->prior_a && (is_shifted(world) || prior_is_changed(&wrong)))
         return set_error(
             error, OLTR_EPRIOR,
             "this world has no prior that could be wrong; add `prior: {a: 1, b: 10}` to it");
@@ -32,9 +35,8 @@ static oltr_status check(const oltr_world *world, oltr_error *error)
 static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out,
                         oltr_error *error)
 {
-    (void)seed;
+    wrong_prior wrong = wrong_prior_of(world, params, 0);
     (void)error;
-    (void)replication;
     out->tells = world->prior_a != NULL;
     out->x = world->features;
     for (uint32_t i = 0; i < world->n_items; i++) {
@@ -44,7 +46,7 @@ static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replica
             out->b[i] = world->prior_b[i] - world->misspecification;
         }
     }
-    return OLTR_OK;
+    return out->tells ? change_prior(&wrong, seed, replication, out) : OLTR_OK;
 }
 
 static int gives_prior(const oltr_world *world)
@@ -56,6 +58,8 @@ const world_ops fixed_world = {
     .info = {"fixed", "attractions as given, the same in every replication"},
     .check = check,
     .draw = draw,
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
     .traits = OLTR_WORLD_PRIOR | OLTR_WORLD_ATTRACTION | OLTR_WORLD_MISSPECIFIED,
     .gives_prior = gives_prior,
 };

@@ -1,5 +1,5 @@
 /* linear_world.c - worlds with features: attraction scale x'theta (linear), its logistic function
- * (logistic), or a real mean reward (scalar).
+ * or that of another link (logistic), or a real mean reward (scalar).
  *
  * As in the paper, theta and the features are uniform on the cube [0,1]^dim and scaled to length 1.
  * In its released code the logistic world's theta is uniform on the sphere instead, which lets
@@ -9,11 +9,11 @@
  * anew in every round, the same for all policies.
  *
  * In the logistic world policies get the Beta prior of the paper: b = 10, a = 10 nu / (1 - nu),
- * whose mean is the truth.
+ * whose mean is the truth, whatever the link.
  */
 #include <math.h>
 
-#include "engine/kernels/table.h"
+#include "engine/kernels/link.h"
 #include "engine/limits.h"
 #include "lab/world/world.h"
 
@@ -22,8 +22,11 @@ enum { PRIOR_B = 10 };
 static const char *const contexts[] = {"fixed", "fresh", NULL};
 static const char *const thetas[] = {"cube", "sphere", NULL};
 
-/* World linear has all but the last: its attractions must be probabilities. */
-static const world_param params[] = {
+enum { P_DIM, P_CONTEXTS, P_SCALE, P_THETA, P_LINK, N_PARAMS };
+
+/* World scalar has no link, and linear no choice of theta either: its attractions must be
+ * probabilities. */
+static const world_param params[N_PARAMS] = {
     {{"dim", OLTR_INTEGER, 5, 1, MOST_FEATURES, NULL, "how many features an item has"},
      offsetof(oltr_world, dim),
      0},
@@ -39,8 +42,12 @@ static const world_param params[] = {
       "where theta is drawn from: the `cube` [0,1]^dim, scaled to length 1, or the unit `sphere`"},
      offsetof(oltr_world, theta_on_sphere),
      0},
+    {{"link", OLTR_CHOICE, LINK_LOGIT, 0, N_LINKS - 1, link_names,
+      "how a score z = scale x'theta becomes an attraction: `logit` 1/(1 + e^-z), `probit` the "
+      "normal distribution function, or `cloglog` 1 - exp(-e^z)"},
+     0,
+     0},
 };
-enum { N_PARAMS = sizeof params / sizeof *params };
 
 static double scale_of(const oltr_world *world)
 {
@@ -154,6 +161,33 @@ static void to_logistic(instance *out)
         out->attraction[i] = 1 / (1 + exp(-out->attraction[i]));
 }
 
+/* mu of each score: minus the residual of a row that was examined once and not clicked. */
+static void to_chances(uint32_t link, instance *out)
+{
+    enum { BATCH = 64 };
+    static const double none[BATCH];
+    double once[BATCH], score[BATCH], residual[BATCH], curvature[BATCH];
+    for (uint32_t i = 0; i < BATCH; i++)
+        once[i] = 1;
+    for (uint32_t first = 0; first < out->n_items; first += BATCH) {
+        uint32_t n = out->n_items - first < BATCH ? out->n_items - first : BATCH;
+        for (uint32_t i = 0; i < residuals_padded(n); i++)
+            score[i] = i < n ? out->attraction[first + i] : 0;
+        link_residuals(link, oltr_cpu())(n, score, once, none, residual, curvature);
+        for (uint32_t i = 0; i < n; i++)
+            out->attraction[first + i] = -residual[i];
+    }
+}
+
+static void to_attractions(const oltr_world *world, instance *out)
+{
+    uint32_t link = (uint32_t)oltr_world_value(params, world->kind_values, P_LINK);
+    if (link == LINK_LOGIT)
+        to_logistic(out);
+    else
+        to_chances(link, out);
+}
+
 static int moves(const oltr_world *world)
 {
     return world->fresh_contexts;
@@ -213,7 +247,7 @@ static oltr_status draw_logistic(const oltr_world *world, uint64_t seed, uint64_
                                  instance *out, oltr_error *error)
 {
     oltr_status status = draw_scores(world, seed, replication, out, error);
-    to_logistic(out);
+    to_attractions(world, out);
     out->tells = logistic_prior(world);
     for (uint32_t i = 0; i < out->n_items; i++) {
         double odds = fmin(out->attraction[i] / (1 - out->attraction[i]),
@@ -228,7 +262,7 @@ static oltr_status advance_logistic(const oltr_world *world, uint64_t seed, uint
                                     uint64_t round, instance *truth, oltr_error *error)
 {
     advance_scores(world, seed, replication, round, truth, error);
-    to_logistic(truth);
+    to_attractions(world, truth);
     return OLTR_OK;
 }
 
@@ -240,12 +274,12 @@ const world_ops linear_world = {
     .moves = moves,
     .advance = advance_linear,
     .params = params,
-    .n_params = N_PARAMS - 1,
+    .n_params = P_THETA,
 };
 
 const world_ops logistic_world = {
-    .info = {"logistic", "attraction 1 / (1 + exp(-scale x'theta)); theta and the features drawn "
-                         "in each replication"},
+    .info = {"logistic", "attraction 1 / (1 + exp(-scale x'theta)), or another link; theta and the "
+                         "features drawn in each replication"},
     .check = check_logistic,
     .draw = draw_logistic,
     .moves = moves,
@@ -264,6 +298,6 @@ const world_ops scalar_world = {
     .moves = moves,
     .advance = advance_scores,
     .params = params,
-    .n_params = N_PARAMS,
+    .n_params = P_LINK,
     .traits = OLTR_WORLD_REALS,
 };

@@ -6,6 +6,8 @@
 
 #define WORLD_LIST(X)                                                                              \
     X(beta_world)                                                                                  \
+    X(uniform_world)                                                                               \
+    X(log_uniform_world)                                                                           \
     X(fixed_world)                                                                                 \
     X(linear_world)                                                                                \
     X(logistic_world)                                                                              \

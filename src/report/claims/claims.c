@@ -7,14 +7,16 @@
  *
  * where Var(A - B) is the paired one.  Two swept values have no pairs: there the covariance is left
  * out.  That makes the error too large, not too small, because the points of a sweep share their
- * seed. */
+ * seed.  A bound is an exact number. */
 #include "report/claims/claims.h"
 
 #include "engine/base/error.h"
+#include "report/bounds/bounds.h"
 #include "report/io/csv.h"
 #include "report/io/whole_file.h"
 #include "report/io/folder.h"
 
+#include <oltr/plan.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -38,8 +40,9 @@ struct means {
 
 const char *const claim_relations[N_CLAIM_RELATIONS] = {"less", "more", "close"};
 
-/* The words of claims.csv. */
-static const char *const verdict_words[] = {"holds", "does not hold", "cannot be told"};
+const char *const claim_sources[N_CLAIM_SOURCES] = {"ours", "paper"};
+const char *const claim_verdicts[N_CLAIM_VERDICTS] = {"holds", "does not hold", "inconclusive",
+                                                      "not measurable"};
 
 /* ---- one comparison */
 
@@ -122,6 +125,26 @@ static bool row_of(struct judge *judge, const char *policy, const char *sweep, u
                      (*out)->replications == 1 ? " is" : "s are");
 }
 
+static bool bound_means(struct judge *judge, const struct claim_comparison *c, const char *bound,
+                        uint64_t round, struct means *m, uint64_t *at)
+{
+    const struct figure_scene *scene = &judge->folder->manifest.scene;
+    const struct result_row *row;
+    uint32_t p = 0;
+    if (!row_of(judge, c->policy, c->at, round, &row))
+        return false;
+    while (strcmp(scene->point[p].sweep, c->at) != 0)
+        p++;
+    struct bound_problem problem = figure_problem(&scene->point[p], (double)row->round);
+    *m = (struct means){.a = row->regret,
+                        .b = bound_value(bound_find(bound), &problem),
+                        .var_a = row->regret_se * row->regret_se};
+    m->difference = m->a - m->b;
+    m->var_difference = m->var_a;
+    *at = row->round;
+    return true;
+}
+
 /* Two policies at one place by their pairs, or one policy at two swept values. */
 static bool regret_means(struct judge *judge, const struct claim_comparison *c, uint64_t round,
                          struct means *m, uint64_t *at)
@@ -174,6 +197,49 @@ static bool posterior_means(struct judge *judge, const struct claim_comparison *
     return true;
 }
 
+/* ---- swept values */
+
+/* Is the point one that a test names?  NULL: all are.  With two keys "*" stands for every value of
+ * one, or where `like` is given for that of `like`. */
+static bool is_named(const char *wanted, const struct figure_point *point,
+                     const struct figure_point *like)
+{
+    if (!wanted || strcmp(wanted, point->sweep) == 0)
+        return true;
+    const char *between = strstr(wanted, OLTR_SWEEP_BETWEEN);
+    if (!between)
+        return false;
+    const char *part[2] = {wanted, between + strlen(OLTR_SWEEP_BETWEEN)};
+    const size_t length[2] = {(size_t)(between - wanted), strlen(part[1])};
+    for (int i = 0; i < 2; i++) {
+        bool any = length[i] == strlen(CLAIM_ANY) && strncmp(part[i], CLAIM_ANY, length[i]) == 0;
+        bool same = strlen(point->value[i]) == length[i] &&
+                    strncmp(point->value[i], part[i], length[i]) == 0;
+        if (any ? like && strcmp(point->value[i], like->value[i]) != 0 : !same)
+            return false;
+    }
+    return true;
+}
+
+/* What a policy at a point is compared with; the words of the test where no point has them. */
+static const char *other_place(const struct figure_scene *scene, const char *against,
+                               const struct figure_point *at)
+{
+    for (uint32_t i = 0; against && i < scene->n_points; i++)
+        if (is_named(against, &scene->point[i], at))
+            return scene->point[i].sweep;
+    return against;
+}
+
+static bool means_of(struct judge *judge, const struct claim_test *test,
+                     const struct claim_comparison *c, uint64_t round, struct means *m,
+                     uint64_t *at)
+{
+    return test->measure ? posterior_means(judge, c, test->measure, m)
+           : test->bound ? bound_means(judge, c, test->bound, round, m, at)
+                         : regret_means(judge, c, round, m, at);
+}
+
 /* ---- one test */
 
 /* All checkpoints from test->from to test->round; the worst decides. */
@@ -189,7 +255,7 @@ static bool compare_from(struct judge *judge, const struct claim_test *test,
         if (strcmp(row->policy, out->policy) != 0 || strcmp(row->sweep, out->at) != 0 ||
             row->round < test->from || (test->round != 0 && row->round > test->round))
             continue;
-        if (!regret_means(judge, out, row->round, &m, &round))
+        if (!means_of(judge, test, out, row->round, &m, &round))
             return false;
         compare(test, &m, round, out, &worst);
     }
@@ -203,22 +269,25 @@ static bool compare_once(struct judge *judge, const struct claim_test *test,
     struct means m;
     uint64_t round = 0;
     double worst = NAN;
-    bool known = test->measure ? posterior_means(judge, out, test->measure, &m)
-                               : regret_means(judge, out, test->round, &m, &round);
+    bool known = means_of(judge, test, out, test->round, &m, &round);
     if (known)
         compare(test, &m, round, out, &worst);
     return known;
 }
 
 /* The comparisons of a test at one swept value. */
-static bool compare_at(struct judge *judge, const struct claim_test *test, const char *at)
+static bool compare_at(struct judge *judge, const struct claim_test *test, const char *at,
+                       const char *against)
 {
     struct claim_finding *finding = judge->finding;
-    for (uint32_t i = !test->against; i < test->n_policies; i++) {
+    bool alone = test->against || test->bound; /* each policy by itself, not with the first */
+    for (uint32_t i = !alone; i < test->n_policies; i++) {
         struct claim_comparison *out = &finding->comparison[finding->n_comparisons];
-        const char *first = test->against ? test->policy[i] : test->policy[0];
         *out = (struct claim_comparison){
-            .policy = first, .other = test->policy[i], .at = at, .against = test->against};
+            .policy = test->policy[alone ? i : 0],
+            .other = test->bound ? bound_infos[bound_find(test->bound)].label : test->policy[i],
+            .at = at,
+            .against = against};
         if (!(test->from > 0 ? compare_from(judge, test, out) : compare_once(judge, test, out)))
             return false;
         finding->n_comparisons++;
@@ -226,19 +295,33 @@ static bool compare_at(struct judge *judge, const struct claim_test *test, const
     return true;
 }
 
-/* The swept values or the attractions; "" without a sweep. */
-static uint32_t places_of(const struct folder *folder, const char **place)
+/* At each swept value that the test names; one without a sweep. */
+static bool compare_points(struct judge *judge, const struct claim_test *test)
 {
-    uint32_t count = 0;
-    if (!folder->manifest.is_concentration) {
-        for (; count < folder->manifest.scene.n_points; count++)
-            place[count] = folder->manifest.scene.point[count].sweep;
-        return count;
+    const struct figure_scene *scene = &judge->folder->manifest.scene;
+    bool known = true;
+    for (uint32_t i = 0; known && i < scene->n_points; i++) {
+        const struct figure_point *at = &scene->point[i];
+        known = !is_named(test->at, at, NULL) ||
+                compare_at(judge, test, at->sweep, other_place(scene, test->against, at));
     }
-    for (size_t i = 0; i < folder->n_posteriors; i++)
-        if (count == 0 || strcmp(place[count - 1], folder->posterior[i].attraction) != 0)
-            place[count++] = folder->posterior[i].attraction;
-    return count;
+    return known;
+}
+
+/* At each attraction that the test names; rows of one follow each other. */
+static bool compare_attractions(struct judge *judge, const struct claim_test *test)
+{
+    const struct folder *folder = judge->folder;
+    const char *last = NULL;
+    bool known = true;
+    for (size_t i = 0; known && i < folder->n_posteriors; i++) {
+        const char *at = folder->posterior[i].attraction;
+        bool is_next = !last || strcmp(last, at) != 0;
+        if (is_next && (!test->at || strcmp(test->at, at) == 0))
+            known = compare_at(judge, test, at, NULL);
+        last = at;
+    }
+    return known;
 }
 
 /* The weakest of the verdicts decides: fails, then inconclusive, then holds. */
@@ -258,24 +341,22 @@ static bool judge_test(struct judge *judge, const struct claim_test *test)
     struct claim_finding *finding = judge->finding;
     finding->verdict = CLAIM_INCONCLUSIVE;
     if (test->relation == CLAIM_UNDECIDABLE) {
+        finding->verdict = CLAIM_NOT_MEASURABLE;
         (void)snprintf(finding->reason, sizeof finding->reason, "%s", test->reason);
         return true;
     }
     size_t most = folder->manifest.scene.n_points + folder->n_posteriors;
-    const char **place = calloc(most + 1, sizeof *place);
     finding->comparison = calloc(most * test->n_policies + 1, sizeof *finding->comparison);
-    bool room = place && finding->comparison;
-    uint32_t count = room ? places_of(folder, place) : 0;
-    bool known = true;
-    for (uint32_t i = 0; known && i < count; i++)
-        known = (test->at && strcmp(test->at, place[i]) != 0) || compare_at(judge, test, place[i]);
-    if (room && known && finding->n_comparisons == 0)
+    if (!finding->comparison)
+        return false;
+    bool known = folder->manifest.is_concentration ? compare_attractions(judge, test)
+                                                   : compare_points(judge, test);
+    if (known && finding->n_comparisons == 0)
         known =
             undecided(judge, "nothing was measured at %.60s", test->at ? test->at : "any place");
     if (known)
         finding->verdict = verdict_of(finding);
-    free(place);
-    return room;
+    return true;
 }
 
 oltr_status claims_judge(const struct folder *folder, struct claim_findings *findings,
@@ -307,13 +388,68 @@ void claims_free(struct claim_findings *findings)
     memset(findings, 0, sizeof *findings);
 }
 
+/* ---- groups */
+
+uint32_t claims_group(const struct claim_findings *findings, uint32_t first)
+{
+    const struct claim_finding *head = &findings->finding[first];
+    uint32_t count = 1;
+    for (; head->test->setting && first + count < findings->count; count++) {
+        const struct claim_finding *next = head + count;
+        if (next->claim != head->claim || !next->test->setting ||
+            strcmp(next->test->setting, head->test->setting) != 0 ||
+            strcmp(next->test->of, head->test->of) != 0)
+            break;
+    }
+    return count;
+}
+
+/* "1, 0.5", the settings of a group that have this verdict. */
+static uint32_t list_values(const struct claim_finding *finding, uint32_t count,
+                            enum claim_verdict verdict, struct text *out)
+{
+    uint32_t listed = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (finding[i].verdict == verdict)
+            text_printf(out, "%s%s", listed++ > 0 ? ", " : "", finding[i].test->value);
+    return listed;
+}
+
+/* The first part of the sentence names the setting: "holds for sigma in {0.35, 0.3}"; the others
+ * are short: "not at 1, 0.5". */
+void claims_overall(const struct claim_findings *findings, uint32_t first, struct text *out)
+{
+    static const char *const again[N_CLAIM_VERDICTS] = {"holds", "not", "inconclusive",
+                                                        "not measurable"};
+    const struct claim_finding *finding = &findings->finding[first];
+    uint32_t count = claims_group(findings, first);
+    bool begun = false;
+    if (!finding->test->setting) {
+        text_add(out, claim_verdicts[finding->verdict]);
+        return;
+    }
+    for (int v = 0; v < N_CLAIM_VERDICTS; v++) {
+        struct text values = {0};
+        uint32_t listed = list_values(finding, count, (enum claim_verdict)v, &values);
+        if (listed > 0 && !begun)
+            text_printf(out, listed > 1 ? "%s for %s in {%s}" : "%s for %s = %s", claim_verdicts[v],
+                        finding->test->setting, values.bytes ? values.bytes : "");
+        else if (listed > 0)
+            text_printf(out, "; %s at %s", again[v], values.bytes ? values.bytes : "");
+        begun = begun || listed > 0;
+        out->failed = out->failed || values.failed;
+        text_free(&values);
+    }
+}
+
 /* ---- the file */
 
 void claims_heading(struct text *out, bool with_experiment)
 {
     text_add(out, with_experiment ? "experiment," : "");
-    text_add(out, "figure,claim,reading,verdict,reason,sweep,against,round,policy,other,value,"
-                  "other_value,difference,difference_se,margin,margin_se,comparison\n");
+    text_add(out, "figure,claim,source,reading,setting,verdict,overall,reason,sweep,against,round,"
+                  "policy,other,value,other_value,difference,difference_se,margin,margin_se,"
+                  "comparison\n");
 }
 
 static void add_field(struct text *out, const char *field)
@@ -332,27 +468,51 @@ static void add_comparison(const struct claim_comparison *c, struct text *out)
     add_field(out, c->policy);
     add_field(out, c->other);
     text_printf(out, "%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%s\n", c->value, c->other_value, c->difference,
-                c->difference_se, c->margin, c->margin_se, verdict_words[c->verdict]);
+                c->difference_se, c->margin, c->margin_se, claim_verdicts[c->verdict]);
+}
+
+static void add_setting(const struct claim_test *test, struct text *out)
+{
+    struct text setting = {0};
+    if (test->setting)
+        text_printf(&setting, "%s = %s", test->setting, test->value);
+    add_field(out, setting.bytes);
+    out->failed = out->failed || setting.failed;
+    text_free(&setting);
+}
+
+/* One row for each comparison, and one row without any. */
+static void add_finding(const struct claim_finding *finding, const char *overall,
+                        const char *experiment, struct text *out)
+{
+    uint32_t i = 0;
+    do {
+        if (experiment)
+            add_field(out, experiment);
+        add_field(out, finding->claim->figure);
+        add_field(out, finding->claim->says);
+        add_field(out, claim_sources[finding->claim->source]);
+        add_field(out, finding->test->of);
+        add_setting(finding->test, out);
+        add_field(out, claim_verdicts[finding->verdict]);
+        add_field(out, overall);
+        add_field(out, finding->reason);
+        if (i < finding->n_comparisons)
+            add_comparison(&finding->comparison[i], out);
+        else
+            text_add(out, ",,,,,,,,,,,\n");
+    } while (++i < finding->n_comparisons);
 }
 
 void claims_rows(const struct claim_findings *findings, const char *experiment, struct text *out)
 {
-    for (uint32_t i = 0; i < findings->count; i++) {
-        const struct claim_finding *finding = &findings->finding[i];
-        uint32_t j = 0;
-        do { /* one row without a comparison, too */
-            if (experiment)
-                add_field(out, experiment);
-            add_field(out, finding->claim->figure);
-            add_field(out, finding->claim->says);
-            add_field(out, finding->test->of);
-            add_field(out, verdict_words[finding->verdict]);
-            add_field(out, finding->reason);
-            if (j < finding->n_comparisons)
-                add_comparison(&finding->comparison[j], out);
-            else
-                text_add(out, ",,,,,,,,,,,\n");
-        } while (++j < finding->n_comparisons);
+    for (uint32_t i = 0; i < findings->count;) {
+        struct text overall = {0};
+        claims_overall(findings, i, &overall);
+        for (uint32_t end = i + claims_group(findings, i); i < end; i++)
+            add_finding(&findings->finding[i], overall.bytes, experiment, out);
+        out->failed = out->failed || overall.failed;
+        text_free(&overall);
     }
 }
 

@@ -1,9 +1,13 @@
-/* claims.h - what the paper says about a figure, as comparisons that the results decide.
+/* claims.h - what is said about a figure, as comparisons that the results decide.
  *
- * A claim is a sentence and one test for each reading of the paper (as printed, as released).  A
- * test compares the regret of policies by the paired differences of the replications.  It holds if
- * every comparison is met by more than three standard errors, does not hold if one is missed by
- * more than three, and is inconclusive otherwise. */
+ * A claim is a sentence and one test for each reading of it (as printed, as released) and each
+ * setting (sigma = 0.3).  A test compares the regret of policies by the paired differences of the
+ * replications, or with a bound of the theory.  It holds if every comparison is met by more than
+ * three standard errors, does not hold if one is missed by more than three, and is inconclusive
+ * otherwise.
+ *
+ * Tests of one claim and one reading that differ only in the value of one setting are a group.  The
+ * verdict of a group names its settings: "holds for sigma in {0.35, 0.3}; not at 1, 0.5". */
 #ifndef OLTR_REPORT_CLAIMS_CLAIMS_H
 #define OLTR_REPORT_CLAIMS_CLAIMS_H
 
@@ -20,23 +24,33 @@ enum claim_relation {
     N_CLAIM_RELATIONS = CLAIM_UNDECIDABLE /* the relations that compare */
 };
 
+/* In place of the value of one of two swept keys: every value. */
+#define CLAIM_ANY "*"
+
 struct claim_test {
-    const char *of; /* which reading: "printed", "released" */
+    const char *of;              /* which reading: "printed", "released" */
+    const char *setting, *value; /* "sigma", "0.3"; both NULL: the test names no setting */
     enum claim_relation relation;
     uint32_t n_policies;
     const char **policy; /* (n_policies) labels; names of posteriors in kind concentration */
     double factor, within;
     uint64_t round;      /* 0: the last */
     uint64_t from;       /* not 0: at every checkpoint from here to `round` */
-    const char *at;      /* the swept value, or the attraction; NULL: every one of them */
+    const char *at;      /* the swept value, or the attraction; NULL: every one of them; "* | 8":
+                            every one with 8 as the value of the second key */
     const char *against; /* not NULL: each policy at `at` is compared with itself at this value */
+    const char *bound;   /* not NULL: each policy is compared with this bound (bounds.h) */
     const char *measure; /* concentration: a column of its summary.csv; NULL otherwise */
     const char *reason;  /* of CLAIM_UNDECIDABLE */
 };
 
+/* Who makes the claim: the authors of the experiment file, or a paper, which `says` then quotes. */
+enum claim_source { CLAIM_OURS, CLAIM_OF_PAPER, N_CLAIM_SOURCES };
+
 struct claim {
     const char *figure; /* the file of the figure it is about, or NULL */
     const char *says;
+    enum claim_source source;
     uint32_t n_tests;
     struct claim_test *test; /* (n_tests) */
 };
@@ -44,7 +58,13 @@ struct claim {
 /* With fewer replications a standard error is itself too rough to decide anything. */
 enum { CLAIM_LEAST_REPLICATIONS = 10 };
 
-enum claim_verdict { CLAIM_HOLDS, CLAIM_FAILS, CLAIM_INCONCLUSIVE };
+enum claim_verdict {
+    CLAIM_HOLDS,
+    CLAIM_FAILS,
+    CLAIM_INCONCLUSIVE,   /* within three standard errors, or not enough was played */
+    CLAIM_NOT_MEASURABLE, /* of CLAIM_UNDECIDABLE */
+    N_CLAIM_VERDICTS
+};
 
 /* The first policy against another, or a policy against itself at two swept values.  Of many
  * checkpoints, the one that is worst for the claim. */
@@ -78,6 +98,13 @@ oltr_status claims_judge(const struct folder *folder, struct claim_findings *fin
 void claims_free(struct claim_findings *findings);
 
 extern const char *const claim_relations[N_CLAIM_RELATIONS]; /* "less", "more", "close" */
+extern const char *const claim_sources[N_CLAIM_SOURCES];     /* "ours", "paper" */
+extern const char *const claim_verdicts[N_CLAIM_VERDICTS];   /* "holds", "does not hold", ... */
+
+/* The findings from `first` on that are one group; at least 1. */
+uint32_t claims_group(const struct claim_findings *findings, uint32_t first);
+/* The verdict of the group that begins at `first`, in words. */
+void claims_overall(const struct claim_findings *findings, uint32_t first, struct text *out);
 
 /* One row for each comparison; `experiment` is the first column if it is not NULL. */
 void claims_heading(struct text *out, bool with_experiment);

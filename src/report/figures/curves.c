@@ -1,5 +1,6 @@
 /* curves.c - see curves.h.  A figure over rounds has a curve for each policy and swept value; one
- * over the sweep has a curve for each policy.  The bound of Theorem 1 is one more curve. */
+ * over the sweep has a curve for each policy, or with two keys for each policy and value of the
+ * second key.  Each bound is one more curve. */
 #include "report/figures/curves.h"
 
 #include "engine/base/quote.h"
@@ -50,49 +51,89 @@ static bool curve_of_rounds(struct drawing *drawing, struct curve *curve, const 
     return made;
 }
 
-double sweep_place(const struct drawing *drawing, uint32_t position)
+static const struct figure_point *point_at(const struct drawing *drawing, uint32_t position)
 {
-    const char *value = drawing->scene->point[drawing->order[position]].sweep;
-    return drawing->numeric ? strtod(value, NULL) : (double)position;
+    return &drawing->scene->point[drawing->order[position]];
 }
 
-/* The last regret of one policy over the sweep. */
-static bool curve_of_sweep(struct drawing *drawing, struct curve *curve, const char *policy)
+double sweep_place(const struct drawing *drawing, uint32_t position)
+{
+    const char *value = point_at(drawing, position)->value[0];
+    uint32_t place = 0;
+    if (drawing->numeric)
+        return strtod(value, NULL);
+    for (uint32_t i = 0; i < position; i++)
+        place += strcmp(point_at(drawing, i)->value[0], point_at(drawing, i + 1)->value[0]) != 0;
+    return place;
+}
+
+bool sweep_begins(const struct drawing *drawing, uint32_t position)
+{
+    return position == 0 || sweep_place(drawing, position) > sweep_place(drawing, position - 1);
+}
+
+bool sweep_has_tics(const struct drawing *drawing)
+{
+    uint32_t tics = 0;
+    for (uint32_t i = 0; i < drawing->scene->n_points; i++)
+        tics += sweep_begins(drawing, i);
+    return !drawing->numeric || tics <= 12;
+}
+
+/* How many values the second key has; 1 without one.  They come first in the list of points. */
+static uint32_t second_values(const struct figure_scene *scene)
+{
+    uint32_t count = 0;
+    while (count < scene->n_points &&
+           strcmp(scene->point[count].value[0], scene->point[0].value[0]) == 0)
+        count++;
+    return scene->key[1] ? count : 1;
+}
+
+/* The last regret of one policy over the sweep, at this value of the second key. */
+static bool curve_of_sweep(struct drawing *drawing, struct curve *curve, const char *policy,
+                           const char *second)
 {
     bool made = true;
     for (uint32_t i = 0; made && i < drawing->scene->n_points; i++) {
-        const char *sweep = drawing->scene->point[drawing->order[i]].sweep;
+        const struct figure_point *point = point_at(drawing, i);
         const struct result_row *row =
-            result_last(drawing->scene->results, sweep, policy, drawing->figure->rounds);
+            result_last(drawing->scene->results, point->sweep, policy, drawing->figure->rounds);
+        if (strcmp(point->value[1], second) != 0)
+            continue;
         made = !row || add_row(drawing, curve, sweep_place(drawing, i), row);
     }
     return made;
 }
 
-/* Theorem 1 at one x.  Over the rounds of several points: the largest of their bounds, which holds
- * for all. */
-static double bound_at(const struct drawing *drawing, double x)
+/* A bound at one x.  Over the rounds of several points: the largest of their upper bounds and the
+ * smallest of their lower ones, which hold for all. */
+static double bound_at(const struct drawing *drawing, enum bound which, double x)
 {
     bool sweep = drawing->figure->x == FIGURE_SWEEP;
-    double bound = 0;
+    double bound = NAN;
     for (uint32_t p = 0; p < drawing->scene->n_points; p++) {
         const struct figure_point *point = &drawing->scene->point[drawing->order[p]];
-        double rounds = sweep ? (double)point->rounds : x;
-        if (!sweep || sweep_place(drawing, p) == x)
-            bound = fmax(bound, 22.0 * point->slots * sqrt(point->items * rounds));
+        struct bound_problem problem = figure_problem(point, sweep ? (double)point->rounds : x);
+        if (sweep && sweep_place(drawing, p) != x)
+            continue;
+        double here = bound_value(which, &problem);
+        bound = bound_infos[which].is_lower ? fmin(bound, here) : fmax(bound, here);
     }
     return bound;
 }
 
-static bool curve_of_bound(const struct drawing *drawing, struct curve *curve,
+static bool curve_of_bound(const struct drawing *drawing, struct curve *curve, enum bound which,
                            const struct curve *other)
 {
+    static const char *const dashes[N_BOUNDS] = {"(1,4)",         "(3,5)", "(8,4)", "(12,4,2,4)",
+                                                 "(6,3,2,3,2,3)", "(2,2)", "(14,6)"};
     bool made = true;
     for (size_t i = 0; made && i < other->count; i++)
-        made = curve_add(curve, other->point[i].x, bound_at(drawing, other->point[i].x), 0);
+        made = curve_add(curve, other->point[i].x, bound_at(drawing, which, other->point[i].x), 0);
     curve->is_bound = true;
-    curve->style = (struct style){"#000000", "(3,5)", 0};
-    (void)snprintf(curve->label, sizeof curve->label, "Theorem 1: 22 K √(L T)");
+    curve->style = (struct style){"#000000", dashes[which], 0};
+    (void)snprintf(curve->label, sizeof curve->label, "%s", bound_infos[which].label);
     return made;
 }
 
@@ -116,16 +157,15 @@ static void name_curve(struct curve *curve, const char *first, const char *betwe
                    first, between, (int)text_cut(second, most), second);
 }
 
-/* Round curves of a sweep: several policies keep their colours and the swept value is the dash; a
+/* Curves of several swept values: several policies keep their colours and the value is the dash; a
  * single policy uses all colours. */
 static void name_swept_curve(const struct drawing *drawing, struct curve *curve, const char *policy,
-                             uint32_t position)
+                             const char *key, const char *value, uint32_t position)
 {
     static const char *const dashes[] = {"solid", "(12,4)", "(2,3)", "(12,4,2,4)", "(6,4)"};
     static const char *const letters[] = {"a", "b", "c", "d", "e", "f",
                                           "g", "h", "i", "j", "k", "l"};
     enum { N_LETTERS = sizeof letters / sizeof letters[0] };
-    const char *value = drawing->scene->point[drawing->order[position]].sweep;
     if (drawing->figure->n_policies > 1) {
         curve->style.dash = dashes[position % (sizeof dashes / sizeof dashes[0])];
         name_curve(curve, policy, ", ", value);
@@ -134,7 +174,7 @@ static void name_swept_curve(const struct drawing *drawing, struct curve *curve,
     struct style fresh[N_LETTERS];
     style_assign(letters, N_LETTERS, fresh);
     curve->style = fresh[position % N_LETTERS];
-    name_curve(curve, drawing->scene->sweep_key, " = ", value);
+    name_curve(curve, key, " = ", value);
 }
 
 /* ---- all curves */
@@ -146,12 +186,12 @@ static bool order_points(struct drawing *drawing)
     drawing->order = calloc(scene->n_points, sizeof *drawing->order);
     drawing->numeric = true;
     for (uint32_t p = 0; p < scene->n_points; p++)
-        drawing->numeric = drawing->numeric && number_is_plain(scene->point[p].sweep);
+        drawing->numeric = drawing->numeric && number_is_plain(scene->point[p].value[0]);
     for (uint32_t p = 0; drawing->order && p < scene->n_points; p++) {
         uint32_t at = p;
         for (; drawing->numeric && at > 0; at--) {
-            const char *before = scene->point[drawing->order[at - 1]].sweep;
-            if (strtod(before, NULL) <= strtod(scene->point[p].sweep, NULL))
+            const char *before = scene->point[drawing->order[at - 1]].value[0];
+            if (strtod(before, NULL) <= strtod(scene->point[p].value[0], NULL))
                 break;
             drawing->order[at] = drawing->order[at - 1];
         }
@@ -167,19 +207,52 @@ static struct curve *new_curve(struct drawing *drawing)
     return curve;
 }
 
-static bool add_policy(struct drawing *drawing, const char *policy, const struct style *style)
+static struct curve *new_policy_curve(struct drawing *drawing, const char *policy,
+                                      const struct style *style)
+{
+    struct curve *curve = new_curve(drawing);
+    curve->style = *style_in(drawing->scene, style, policy);
+    name_curve(curve, policy, "", "");
+    return curve;
+}
+
+static bool add_over_rounds(struct drawing *drawing, const char *policy, const struct style *style)
 {
     const struct figure_scene *scene = drawing->scene;
-    bool over_rounds = drawing->figure->x == FIGURE_ROUND, made = true;
-    for (uint32_t p = 0; made && p < (over_rounds ? scene->n_points : 1); p++) {
-        struct curve *curve = new_curve(drawing);
-        curve->style = *style_in(scene, style, policy);
-        name_curve(curve, policy, "", "");
-        if (over_rounds && scene->sweep_key)
-            name_swept_curve(drawing, curve, policy, p);
-        made = over_rounds
-                   ? curve_of_rounds(drawing, curve, policy, scene->point[drawing->order[p]].sweep)
-                   : curve_of_sweep(drawing, curve, policy);
+    bool made = true;
+    for (uint32_t p = 0; made && p < scene->n_points; p++) {
+        struct curve *curve = new_policy_curve(drawing, policy, style);
+        const char *value = point_at(drawing, p)->sweep;
+        if (scene->sweep_key)
+            name_swept_curve(drawing, curve, policy, scene->sweep_key, value, p);
+        made = curve_of_rounds(drawing, curve, policy, value);
+    }
+    return made;
+}
+
+/* "prior_shift = 2" of the second key world.prior_shift. */
+static const char *second_label(const struct figure_scene *scene, uint32_t i,
+                                char label[CURVE_LABEL_SIZE])
+{
+    const char *dot = strrchr(scene->key[1], '.');
+    (void)snprintf(label, CURVE_LABEL_SIZE, "%s = %s", dot ? dot + 1 : scene->key[1],
+                   scene->point[i].value[1]);
+    return label;
+}
+
+static bool add_over_sweep(struct drawing *drawing, const char *policy, const struct style *style)
+{
+    const struct figure_scene *scene = drawing->scene;
+    bool made = true;
+    for (uint32_t i = 0; made && i < second_values(scene); i++) {
+        struct curve *curve = new_policy_curve(drawing, policy, style);
+        const char *value = scene->point[i].value[1];
+        bool several = drawing->figure->n_policies > 1;
+        char label[CURVE_LABEL_SIZE];
+        if (scene->key[1])
+            name_swept_curve(drawing, curve, policy, scene->key[1],
+                             several ? second_label(scene, i, label) : value, i);
+        made = curve_of_sweep(drawing, curve, policy, value);
     }
     return made;
 }
@@ -190,14 +263,16 @@ static bool add_curves(struct drawing *drawing)
     const struct figure_scene *scene = drawing->scene;
     struct style *style = calloc(scene->n_policies + 1, sizeof *style);
     drawing->curve =
-        calloc((size_t)figure->n_policies * scene->n_points + 1, sizeof *drawing->curve);
+        calloc((size_t)figure->n_policies * scene->n_points + N_BOUNDS, sizeof *drawing->curve);
     bool made = style && drawing->curve && order_points(drawing);
     if (made)
         style_assign(scene->policy, scene->n_policies, style);
     for (uint32_t i = 0; made && i < figure->n_policies; i++)
-        made = add_policy(drawing, figure->policy[i], style);
-    if (made && figure->bounds)
-        made = curve_of_bound(drawing, new_curve(drawing), &drawing->curve[0]);
+        made = figure->x == FIGURE_ROUND ? add_over_rounds(drawing, figure->policy[i], style)
+                                         : add_over_sweep(drawing, figure->policy[i], style);
+    for (int b = 0; made && b < N_BOUNDS; b++)
+        if (figure->bounds & 1u << b)
+            made = curve_of_bound(drawing, new_curve(drawing), (enum bound)b, &drawing->curve[0]);
     free(style);
     return made;
 }
@@ -320,7 +395,7 @@ const char *drawing_x_title(const struct drawing *drawing)
         {"slots", "slots K"},
         {"rounds", "rounds T"},
     };
-    const char *key = drawing->figure->x == FIGURE_ROUND ? "round" : drawing->scene->sweep_key;
+    const char *key = drawing->figure->x == FIGURE_ROUND ? "round" : drawing->scene->key[0];
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(key, known[i].key) == 0)
             return known[i].title;

@@ -26,8 +26,8 @@ struct curve {
 struct drawing {
     const struct figure *figure;
     const struct figure_scene *scene;
-    bool numeric;    /* the swept values are numbers */
-    uint32_t *order; /* (n_points) the points by ascending swept value */
+    bool numeric;    /* the values of the swept key on the axis are numbers */
+    uint32_t *order; /* (n_points) the points by ascending value of it */
     size_t n_curves;
     struct curve *curve;  /* (n_curves) the highest end first */
     double y_low, y_high; /* of all that is drawn; y_low is the smallest above zero */
@@ -51,7 +51,12 @@ void drawing_y_title(const struct drawing *drawing, char out[AXIS_TITLE_SIZE]);
  * same x values.  False at the end, and the next call begins again. */
 bool drawing_next(struct drawing *drawing, double *x);
 
-/* The x of a point of the sweep: its number, or its position in the list. */
+/* The x of a point of the sweep: its number, or the position of its value in the list. */
 double sweep_place(const struct drawing *drawing, uint32_t position);
+
+/* Whether this point is the first at its x (points that differ in the second key only have the same
+ * one), and whether the axis has a tic at each such x: words, or a few numbers. */
+bool sweep_begins(const struct drawing *drawing, uint32_t position);
+bool sweep_has_tics(const struct drawing *drawing);
 
 #endif

@@ -52,14 +52,16 @@ static void log_tics(struct text *out, char axis, double low, double high)
 static void sweep_tics(const struct drawing *drawing, struct text *out)
 {
     const struct figure_scene *scene = drawing->scene;
-    if (drawing->numeric && scene->n_points > 12) {
+    if (!sweep_has_tics(drawing)) {
         gnuplot_tics(out, 'x', drawing->x_low, drawing->x_high);
         return;
     }
     text_add(out, "set xtics (");
     for (uint32_t i = 0; i < scene->n_points; i++) {
+        if (!sweep_begins(drawing, i))
+            continue;
         text_add(out, i > 0 ? ", " : "");
-        gnuplot_tic(out, scene->point[drawing->order[i]].sweep);
+        gnuplot_tic(out, scene->point[drawing->order[i]].value[0]);
         text_printf(out, " %.12g", sweep_place(drawing, i));
     }
     text_add(out, ")\n");
@@ -212,7 +214,7 @@ static void write_script(const struct drawing *drawing, struct text *out)
 
 static void write_heading(const struct drawing *drawing, struct text *out)
 {
-    csv_field(out, drawing->figure->x == FIGURE_ROUND ? "round" : drawing->scene->sweep_key);
+    csv_field(out, drawing->figure->x == FIGURE_ROUND ? "round" : drawing->scene->key[0]);
     for (size_t i = 0; i < drawing->n_curves; i++) {
         char name[CURVE_LABEL_SIZE + 4];
         text_add(out, ",");

@@ -1,7 +1,11 @@
-/* figure.h - a view of an experiment's results: which policies, which rounds, against what. */
+/* figure.h - a view of an experiment's results: which policies, which rounds, against what.
+ *
+ * A figure over a sweep of two keys has the first on its axis and a curve for each policy and value
+ * of the second. */
 #ifndef OLTR_REPORT_FIGURES_FIGURE_H
 #define OLTR_REPORT_FIGURES_FIGURE_H
 
+#include "report/bounds/bounds.h"
 #include "report/io/result_table.h"
 #include "engine/base/text.h"
 
@@ -22,20 +26,24 @@ struct figure {
     const char **policy; /* (n_policies) labels */
     uint64_t rounds;     /* the last round shown; 0: all */
     enum figure_x x;
-    int bands;   /* half the height of a band, in standard errors: 0..3 */
-    bool bounds; /* draw the bound of Theorem 1, 22 K sqrt(L t) */
+    int bands;       /* half the height of a band, in standard errors: 0..3 */
+    unsigned bounds; /* a bit 1 << bound for each bound to draw (bounds.h) */
     enum figure_log log;
 };
 
 /* What a figure needs of the experiment besides its rows. */
 struct figure_point {
-    const char *sweep; /* the swept value; "" without a sweep */
+    const char *sweep;    /* the swept value; "" without a sweep */
+    const char *value[2]; /* of a sweep over two keys, that of each; else `sweep` and "" */
     uint64_t rounds;
     uint32_t slots, items;
+    uint32_t dim;         /* features of an item; 0: none, or not known */
+    double better, worse; /* the attractions if there are two, as bounds.h says; else 0 */
 };
 
 struct figure_scene {
     const char *sweep_key; /* NULL without a sweep */
+    const char *key[2];    /* of a sweep over two keys, each; else `sweep_key` and NULL */
     uint32_t n_points;
     const struct figure_point *point; /* (n_points) */
     uint32_t queries; /* of judged data, whose spread gives the standard errors; 0: no such data */
@@ -43,6 +51,12 @@ struct figure_scene {
     const char *const *policy; /* (n_policies) all labels of the experiment, in its order */
     const struct result_table *results;
 };
+
+static inline struct bound_problem figure_problem(const struct figure_point *point, double rounds)
+{
+    return (struct bound_problem){rounds,     point->slots,  point->items,
+                                  point->dim, point->better, point->worse};
+}
 
 /* A name for the files of a figure: plain, and not the name of another file of the folder. */
 bool figure_name_is_good(const char *name);

@@ -111,18 +111,41 @@ static json_t *policies_of(const struct manifest_record *record, uint32_t p)
     return array;
 }
 
+static const char *key_at(const oltr_plan *plan, uint32_t point, uint32_t key)
+{
+    (void)point;
+    return oltr_plan_sweep_key_at(plan, key);
+}
+
+/* The keys of a sweep over two keys, or its values at a point; NULL with fewer keys. */
+static json_t *of_each_key(const oltr_plan *plan, uint32_t point,
+                           const char *(*text)(const oltr_plan *, uint32_t, uint32_t))
+{
+    uint32_t count = oltr_plan_n_sweep_keys(plan);
+    json_t *array = count > 1 ? json_array() : NULL;
+    for (uint32_t i = 0; array && i < count; i++)
+        array = json_with(array, json_any_string(text(plan, point, i)));
+    return array;
+}
+
 static json_t *points_of(const struct manifest_record *record)
 {
     json_t *array = json_array();
     for (uint32_t p = 0; p < oltr_plan_n_points(record->plan); p++) {
         const oltr_experiment *point = &oltr_plan_points(record->plan)[p];
         const char *value = oltr_plan_sweep_value(record->plan, p);
-        array = json_with(array, json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:o}", "sweep",
-                                           value ? value : "", "seed", whole(point->seed), "rounds",
-                                           whole(point->rounds), "slots", (json_int_t)point->slots,
-                                           "items", (json_int_t)point->world.n_items,
-                                           "replications", (json_int_t)point->replications,
-                                           "policies", policies_of(record, p)));
+        struct bound_problem problem = bound_problem_of(point);
+        json_t *better = problem.better > 0 ? json_real(problem.better) : NULL,
+               *worse = better ? json_real(problem.worse) : NULL;
+        array = json_with(
+            array,
+            json_pack("{s:s, s:o*, s:o, s:o, s:I, s:I, s:I, s:o*, s:o*, s:I, s:o}", "sweep",
+                      value ? value : "", "sweep_values",
+                      of_each_key(record->plan, p, oltr_plan_sweep_value_at), "seed",
+                      whole(point->seed), "rounds", whole(point->rounds), "slots",
+                      (json_int_t)point->slots, "items", (json_int_t)point->world.n_items, "dim",
+                      (json_int_t)problem.dim, "better", better, "worse", worse, "replications",
+                      (json_int_t)point->replications, "policies", policies_of(record, p)));
     }
     return array;
 }
@@ -140,6 +163,15 @@ static json_t *log_of(enum figure_log log)
     return log == FIGURE_LOG_AUTO ? json_string("auto") : json_boolean(log == FIGURE_LOG_ALWAYS);
 }
 
+static json_t *bounds_of(unsigned bounds)
+{
+    json_t *array = json_array();
+    for (int b = 0; b < N_BOUNDS; b++)
+        if (bounds & 1u << b)
+            array = json_with(array, json_string(bound_infos[b].name));
+    return array;
+}
+
 static json_t *figures_of(const struct manifest_record *record)
 {
     json_t *array = json_array();
@@ -147,11 +179,12 @@ static json_t *figures_of(const struct manifest_record *record)
         const struct figure *figure = &record->figure[i];
         array = json_with(
             array,
-            json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:s, s:i, s:b, s:o}", "file", figure->file,
+            json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:s, s:i, s:o, s:o}", "file", figure->file,
                       "title", figure->title, "label", figure->label, "caption", figure->caption,
                       "policies", strings((const char *const *)figure->policy, figure->n_policies),
                       "rounds", whole(figure->rounds), "x", x_names[figure->x], "bands",
-                      figure->bands, "bounds", (int)figure->bounds, "log", log_of(figure->log)));
+                      figure->bands, "bounds", bounds_of(figure->bounds), "log",
+                      log_of(figure->log)));
     }
     return array;
 }
@@ -159,14 +192,15 @@ static json_t *figures_of(const struct manifest_record *record)
 static json_t *test_of(const struct claim_test *test)
 {
     if (test->relation == CLAIM_UNDECIDABLE)
-        return json_pack("{s:s, s:s}", "of", test->of, "untold", test->reason);
+        return json_pack("{s:s, s:s*, s:s*, s:s}", "of", test->of, "setting", test->setting,
+                         "value", test->value, "not_measurable", test->reason);
     bool close = test->relation == CLAIM_CLOSE;
-    return json_pack("{s:s, s:o, s:f, s:o, s:o, s:s*, s:s*, s:s*}", "of", test->of,
-                     claim_relations[test->relation],
-                     strings((const char *const *)test->policy, test->n_policies),
-                     close ? "within" : "factor", close ? test->within : test->factor, "round",
-                     whole(test->round), "from", whole(test->from), "at", test->at, "against",
-                     test->against, "measure", test->measure);
+    return json_pack(
+        "{s:s, s:s*, s:s*, s:o, s:f, s:o, s:o, s:s*, s:s*, s:s*, s:s*}", "of", test->of, "setting",
+        test->setting, "value", test->value, claim_relations[test->relation],
+        strings((const char *const *)test->policy, test->n_policies), close ? "within" : "factor",
+        close ? test->within : test->factor, "round", whole(test->round), "from", whole(test->from),
+        "at", test->at, "against", test->against, "bound", test->bound, "measure", test->measure);
 }
 
 static json_t *claims_of(const struct manifest_record *record)
@@ -177,8 +211,9 @@ static json_t *claims_of(const struct manifest_record *record)
         json_t *tests = json_array();
         for (uint32_t j = 0; j < claim->n_tests; j++)
             tests = json_with(tests, test_of(&claim->test[j]));
-        array = json_with(array, json_pack("{s:s*, s:s, s:o}", "figure", claim->figure, "says",
-                                           claim->says, "tests", tests));
+        array = json_with(array, json_pack("{s:s*, s:s, s:s, s:o}", "figure", claim->figure, "says",
+                                           claim->says, "source", claim_sources[claim->source],
+                                           "tests", tests));
     }
     return array;
 }
@@ -188,13 +223,14 @@ static json_t *manifest_json(const struct manifest_record *record)
 {
     const char *kind = oltr_plan_n_points(record->plan) > 0 ? "regret" : "concentration";
     return json_pack(
-        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:s?, s:O, s:O*, s:o, s:o, s:o}",
+        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:s?, s:o*, s:O, s:O*, s:o, s:o, s:o}",
         "oltr", oltr_version(), "kind", kind, "title", oltr_plan_title(record->plan), "file",
         json_any_string(record->file), "flags", strings(record->flag, record->n_flags), "date",
         now(), "compiler", compiler(), "host", host(), "threads", (json_int_t)record->threads,
-        "seconds", record->seconds, "sweep_key", oltr_plan_sweep_key(record->plan), "configuration",
-        record->configuration, "data", record->data, "points", points_of(record), "figures",
-        figures_of(record), "claims", claims_of(record));
+        "seconds", record->seconds, "sweep_key", oltr_plan_sweep_key(record->plan), "sweep_keys",
+        of_each_key(record->plan, 0, key_at), "configuration", record->configuration, "data",
+        record->data, "points", points_of(record), "figures", figures_of(record), "claims",
+        claims_of(record));
 }
 
 oltr_status manifest_write(const char *folder, const struct manifest_record *record,
@@ -275,13 +311,33 @@ static void *room_for(const struct reader *reader, const json_t *list, size_t si
 
 /* ---- policies and points */
 
-static bool read_point(const struct reader *reader, const json_t *json, struct figure_point *point)
+/* The two texts of a list; true with neither where there is no list. */
+static bool read_two(const json_t *list, const char *two[2])
 {
+    bool there = json_array_size(list) == 2;
+    for (size_t i = 0; there && i < 2; i++) {
+        two[i] = json_string_value(json_array_get(list, i));
+        there = two[i] && text_is_line(two[i]);
+    }
+    return there || !list;
+}
+
+static bool read_point(const struct reader *reader, const json_t *json, bool two_keys,
+                       struct figure_point *point)
+{
+    const json_t *values = json_object_get(json, "sweep_values");
     bool good = true;
     point->sweep = line_in(json, "sweep", &good);
+    point->value[0] = point->sweep;
+    point->value[1] = "";
+    good = good && read_two(values, point->value) && two_keys == !!values;
     point->rounds = count_in(json, "rounds", 1, INT64_MAX, &good);
     point->slots = (uint32_t)count_in(json, "slots", 1, UINT32_MAX, &good);
     point->items = (uint32_t)count_in(json, "items", 1, UINT32_MAX, &good);
+    if (json_object_get(json, "dim")) /* an older oltr has none */
+        point->dim = (uint32_t)count_in(json, "dim", 0, UINT32_MAX, &good);
+    point->better = json_number_value(json_object_get(json, "better"));
+    point->worse = json_number_value(json_object_get(json, "worse"));
     return good || broken(reader, "an entry of `points` has no good sweep, rounds, slots or items");
 }
 
@@ -315,7 +371,8 @@ static uint32_t queries_of(const json_t *data)
 static bool read_points(const struct reader *reader, struct manifest *manifest)
 {
     const json_t *points = json_object_get(manifest->json, "points"),
-                 *key = json_object_get(manifest->json, "sweep_key");
+                 *key = json_object_get(manifest->json, "sweep_key"),
+                 *keys = json_object_get(manifest->json, "sweep_keys");
     struct figure_scene *scene = &manifest->scene;
     bool good = true;
     manifest->point = room_for(reader, points, sizeof *manifest->point, &scene->n_points,
@@ -324,11 +381,13 @@ static bool read_points(const struct reader *reader, struct manifest *manifest)
     if (!manifest->point)
         return false;
     for (uint32_t i = 0; i < scene->n_points; i++)
-        if (!read_point(reader, json_array_get(points, i), &manifest->point[i]))
+        if (!read_point(reader, json_array_get(points, i), keys, &manifest->point[i]))
             return false;
     scene->sweep_key = json_is_null(key) ? NULL : line_in(manifest->json, "sweep_key", &good);
+    scene->key[0] = scene->sweep_key;
+    good = good && read_two(keys, scene->key) && (scene->sweep_key || !keys);
     scene->queries = queries_of(json_object_get(manifest->json, "data"));
-    return (good || broken(reader, "`sweep_key` is not text")) &&
+    return (good || broken(reader, "`sweep_key` is not text, or `sweep_keys` not two of them")) &&
            read_policies(reader, json_object_get(json_array_get(points, 0), "policies"), manifest);
 }
 
@@ -358,6 +417,32 @@ static enum figure_log read_log(const json_t *json)
                                  : FIGURE_LOG_AUTO;
 }
 
+/* Is there such a bound, and have all points what it needs? */
+static bool is_bound_of(const struct figure_scene *scene, const char *name)
+{
+    enum bound bound = name ? bound_find(name) : N_BOUNDS;
+    bool good = bound < N_BOUNDS;
+    for (uint32_t p = 0; good && p < scene->n_points; p++) {
+        struct bound_problem problem = figure_problem(&scene->point[p], 1);
+        good = !bound_lacks(bound, &problem);
+    }
+    return good;
+}
+
+/* A list of names; true, as older files have it, is Theorem 1. */
+static bool read_bounds(const struct reader *reader, const json_t *json,
+                        const struct figure_scene *scene, unsigned *bounds)
+{
+    *bounds = json_is_true(json) ? 1u << BOUND_THM1 : 0;
+    for (size_t i = 0; i < json_array_size(json); i++) {
+        const char *name = json_string_value(json_array_get(json, i));
+        if (!is_bound_of(scene, name))
+            return broken(reader, "a figure has a bound that is unknown or not of its world");
+        *bounds |= 1u << bound_find(name);
+    }
+    return true;
+}
+
 static bool read_figure(const struct reader *reader, const json_t *json,
                         const struct manifest *manifest, struct figure *figure)
 {
@@ -372,12 +457,13 @@ static bool read_figure(const struct reader *reader, const json_t *json,
         return broken(reader, "the `label` or `caption` of a figure is not text");
     figure->rounds = count_in(json, "rounds", 0, INT64_MAX, &good);
     figure->bands = (int)count_in(json, "bands", 0, 3, &good);
-    figure->bounds = json_is_true(json_object_get(json, "bounds"));
     figure->log = read_log(json_object_get(json, "log"));
     if (!good)
         return broken(reader, "a figure has no good `rounds` or `bands`");
     if (manifest->is_concentration)
         return true;
+    if (!read_bounds(reader, json_object_get(json, "bounds"), &manifest->scene, &figure->bounds))
+        return false;
     const char *x = line_in(json, "x", &good);
     figure->x = good && strcmp(x, x_names[FIGURE_SWEEP]) == 0 ? FIGURE_SWEEP : FIGURE_ROUND;
     if (!good || strcmp(x, x_names[figure->x]) != 0)
@@ -400,17 +486,25 @@ static bool read_figures(const struct reader *reader, struct manifest *manifest)
     return read;
 }
 
-static bool read_test(const struct reader *reader, const json_t *json, struct claim_test *test)
+static bool read_test(const struct reader *reader, const json_t *json,
+                      const struct figure_scene *scene, struct claim_test *test)
 {
     const json_t *policies = NULL;
     bool good = true;
     test->of = line_in(json, "of", &good);
-    test->reason = line_or_null(json, "untold", &good);
+    test->setting = line_or_null(json, "setting", &good);
+    test->value = line_or_null(json, "value", &good);
+    test->reason = line_or_null(json, "not_measurable", &good);
+    if (!test->reason) /* the older name */
+        test->reason = line_or_null(json, "untold", &good);
+    test->bound = line_or_null(json, "bound", &good);
     test->at = line_or_null(json, "at", &good);
     test->against = line_or_null(json, "against", &good);
     test->measure = line_or_null(json, "measure", &good);
-    if (!good)
+    if (!good || !test->setting != !test->value)
         return broken(reader, "a test of a claim has a field that is not text");
+    if (test->bound && !is_bound_of(scene, test->bound))
+        return broken(reader, "a claim has a bound that is unknown or not of its world");
     if (test->reason) {
         test->relation = CLAIM_UNDECIDABLE;
         return true;
@@ -430,18 +524,22 @@ static bool read_test(const struct reader *reader, const json_t *json, struct cl
     return test->policy;
 }
 
-static bool read_claim(const struct reader *reader, const json_t *json, struct claim *claim)
+static bool read_claim(const struct reader *reader, const json_t *json,
+                       const struct figure_scene *scene, struct claim *claim)
 {
     const json_t *tests = json_object_get(json, "tests");
     bool good = true;
     claim->figure = line_or_null(json, "figure", &good);
     claim->says = line_in(json, "says", &good);
+    const char *source = line_or_null(json, "source", &good);
     if (!good)
-        return broken(reader, "a claim has no good `figure` or `says`");
+        return broken(reader, "a claim has no good `figure`, `says` or `source`");
+    claim->source =
+        source && strcmp(source, claim_sources[CLAIM_OF_PAPER]) == 0 ? CLAIM_OF_PAPER : CLAIM_OURS;
     claim->test = room_for(reader, tests, sizeof *claim->test, &claim->n_tests, NULL);
     bool read = claim->test;
     for (uint32_t i = 0; read && i < claim->n_tests; i++)
-        read = read_test(reader, json_array_get(tests, i), &claim->test[i]);
+        read = read_test(reader, json_array_get(tests, i), scene, &claim->test[i]);
     return read;
 }
 
@@ -452,7 +550,7 @@ static bool read_claims(const struct reader *reader, struct manifest *manifest)
     manifest->claim = room_for(reader, list, sizeof *manifest->claim, &manifest->n_claims, NULL);
     bool read = manifest->claim;
     for (uint32_t i = 0; read && i < manifest->n_claims; i++)
-        read = read_claim(reader, json_array_get(list, i), &manifest->claim[i]);
+        read = read_claim(reader, json_array_get(list, i), &manifest->scene, &manifest->claim[i]);
     return read;
 }
 

@@ -88,7 +88,9 @@ static json_t *posteriors_json(const struct folder *folder)
 
 /* ---- claims ---- */
 
-static const char *const verdict_names[] = {"holds", "fails", "inconclusive"};
+/* Short names for the page; the words are claim_verdicts. */
+static const char *const verdict_names[N_CLAIM_VERDICTS] = {"holds", "fails", "inconclusive",
+                                                            "unmeasurable"};
 
 static json_t *comparison_json(const struct claim_comparison *c)
 {
@@ -100,25 +102,39 @@ static json_t *comparison_json(const struct claim_comparison *c)
                      number(c->margin_se), "verdict", verdict_names[c->verdict]);
 }
 
-static json_t *finding_json(const struct claim_finding *finding)
+/* `overall` is the verdict of its group, over all settings. */
+static json_t *finding_json(const struct claim_finding *finding, const char *overall)
 {
     json_t *comparisons = json_array();
     for (uint32_t i = 0; i < finding->n_comparisons; i++)
         comparisons = json_with(comparisons, comparison_json(&finding->comparison[i]));
-    return json_pack("{s:s, s:s, s:o}", "verdict", verdict_names[finding->verdict], "reason",
-                     finding->reason, "comparisons", comparisons);
+    return json_pack("{s:s, s:s, s:s, s:o}", "verdict", verdict_names[finding->verdict], "overall",
+                     overall, "reason", finding->reason, "comparisons", comparisons);
+}
+
+static json_t *group_json(json_t *tests, const struct claim_findings *findings, uint32_t *next)
+{
+    struct text overall = {0};
+    claims_overall(findings, *next, &overall);
+    for (uint32_t end = *next + claims_group(findings, *next); *next < end; ++*next)
+        tests = json_with(
+            tests, finding_json(&findings->finding[*next], overall.failed ? "" : overall.bytes));
+    text_free(&overall);
+    return tests;
 }
 
 /* A list for each claim, in it a finding for each test. */
 static json_t *findings_json(const struct report_experiment *experiment)
 {
     const struct manifest *manifest = &experiment->folder.manifest;
-    const struct claim_finding *next = experiment->findings.finding;
+    const struct claim_findings *findings = &experiment->findings;
     json_t *claims = json_array();
+    uint32_t next = 0;
     for (uint32_t i = 0; i < manifest->n_claims; i++) {
         json_t *tests = json_array();
-        for (uint32_t j = 0; j < manifest->claim[i].n_tests; j++)
-            tests = json_with(tests, finding_json(next++));
+        uint32_t end = next + manifest->claim[i].n_tests;
+        while (findings->finding && next < end)
+            tests = group_json(tests, findings, &next);
         claims = json_with(claims, tests);
     }
     return claims;

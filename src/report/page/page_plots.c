@@ -65,15 +65,17 @@ static json_t *row_json(const struct drawing *drawing, double x, int digits)
     return row;
 }
 
-/* A sweep of few values has a tick at each: [x, words]. */
+/* [x, words] of each tick of a sweep; null: the axis has numbers. */
 static json_t *ticks_json(const struct drawing *drawing)
 {
     const struct figure_scene *scene = drawing->scene;
-    bool few = drawing->figure->x == FIGURE_SWEEP && (scene->n_points <= 12 || !drawing->numeric);
-    json_t *ticks = few ? json_array() : json_null();
-    for (uint32_t i = 0; few && i < scene->n_points; i++)
-        ticks = json_with(ticks, json_pack("[f, o]", sweep_place(drawing, i),
-                                           json_any_string(scene->point[drawing->order[i]].sweep)));
+    bool has = drawing->figure->x == FIGURE_SWEEP && sweep_has_tics(drawing);
+    json_t *ticks = has ? json_array() : json_null();
+    for (uint32_t i = 0; has && i < scene->n_points; i++)
+        if (sweep_begins(drawing, i))
+            ticks = json_with(ticks,
+                              json_pack("[f, o]", sweep_place(drawing, i),
+                                        json_any_string(scene->point[drawing->order[i]].value[0])));
     return ticks;
 }
 

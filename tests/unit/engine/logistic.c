@@ -1,5 +1,5 @@
 /* logistic.c - the logistic posterior against a slow solver of its own: damped Newton from zero in
- * long double, on the plain sums. */
+ * long double, on the plain sums.  Many tests run for each link. */
 #include "support/unit.h"
 
 #include "engine/limits.h"
@@ -17,11 +17,14 @@ typedef struct subject {
     void *state;
 } subject;
 
+static uint32_t link_used; /* of the subjects that are made; main() sets it */
+
 static subject subject_new(uint32_t dim, uint32_t capacity, double lambda, double drift)
 {
     subject s;
     layout l = {0, 0};
     s.p = logistic_plan(&l, dim, capacity, capacity, lambda, drift);
+    s.p.link = link_used;
     assert_false(l.overflow);
     s.bytes = l.used;
     s.state = aligned_alloc(64, l.used);
@@ -71,7 +74,7 @@ static void random_rows(float *x, uint32_t n, uint32_t dim, double scale)
 /* ---- the slow solver */
 
 typedef struct sums {
-    uint32_t dim, rows;
+    uint32_t dim, rows, link;
     double lambda;
     const float *x;
     const double *n, *s;
@@ -83,6 +86,7 @@ static sums sums_of(const subject *s)
     const logistic *p = &s->p;
     return (sums){p->dim,
                   (uint32_t)doubles_at(s->state, p->count)[0],
+                  p->link,
                   p->lambda,
                   floats_at(s->state, p->row),
                   doubles_at(s->state, p->examined),
@@ -99,49 +103,55 @@ static long double row_score(const sums *a, uint32_t r, const long double *theta
     return z;
 }
 
-static long double log1pexp(long double z)
+/* mu, 1 - mu and mu' by their definitions. */
+static void response(uint32_t link, long double z, long double *mu, long double *rest,
+                     long double *slope)
 {
-    return z > 0 ? z + log1pl(expl(-z)) : log1pl(expl(z));
+    if (link == LINK_LOGIT) {
+        *mu = 1 / (1 + expl(-z));
+        *rest = 1 / (1 + expl(z));
+        *slope = *mu * *rest;
+    } else if (link == LINK_PROBIT) {
+        *mu = erfcl(-z / sqrtl(2)) / 2;
+        *rest = erfcl(z / sqrtl(2)) / 2;
+        *slope = expl(-z * z / 2) / sqrtl(2 * acosl(-1));
+    } else {
+        *mu = -expm1l(-expl(z));
+        *rest = expl(-expl(z));
+        *slope = z < 12 ? expl(z) * *rest : 0; /* infinity times 0 */
+    }
 }
 
-/* The log posterior, its gradient and (lower triangle, row-major) minus its Hessian; the last two
- * may be NULL. */
-static long double log_posterior(const sums *a, const long double *theta, long double *gradient,
-                                 long double *hessian)
+/* The score g(theta) and (lower triangle, row-major, or NULL) minus its derivative. */
+static void score_equation(const sums *a, const long double *theta, long double *gradient,
+                           long double *hessian)
 {
     uint32_t d = a->dim;
-    long double value = 0;
-    if (gradient) {
-        memset(gradient, 0, d * sizeof *gradient);
+    memset(gradient, 0, d * sizeof *gradient);
+    if (hessian)
         memset(hessian, 0, (size_t)d * d * sizeof *hessian);
-    }
     for (uint32_t i = 0; i < d; i++) {
         for (uint32_t j = 0; j <= i; j++) {
             long double p =
                 a->precision ? a->precision[(size_t)j * d - (size_t)j * (j - 1) / 2 + (i - j)] : 0;
             p += i == j ? a->lambda : 0;
-            value -= (i == j ? 0.5L : 1) * p * theta[i] * theta[j];
-            if (gradient) {
+            if (hessian)
                 hessian[i * d + j] = p;
-                gradient[i] -= p * theta[j];
-                gradient[j] -= i == j ? 0 : p * theta[i];
-            }
+            gradient[i] -= p * theta[j];
+            gradient[j] -= i == j ? 0 : p * theta[i];
         }
-        value += a->pull ? a->pull[i] * theta[i] : 0;
-        if (gradient)
-            gradient[i] += a->pull ? a->pull[i] : 0;
+        gradient[i] += a->pull ? a->pull[i] : 0;
     }
     for (uint32_t r = 0; r < a->rows; r++) {
         const float *x = a->x + (size_t)r * d;
-        long double z = row_score(a, r, theta), mu = 1 / (1 + expl(-z)), rest = 1 / (1 + expl(z));
-        value -= a->s[r] * log1pexp(-z) + ((long double)a->n[r] - a->s[r]) * log1pexp(z);
-        for (uint32_t i = 0; gradient && i < d; i++) {
+        long double mu, rest, slope;
+        response(a->link, row_score(a, r, theta), &mu, &rest, &slope);
+        for (uint32_t i = 0; i < d; i++) {
             gradient[i] += (a->s[r] * rest - ((long double)a->n[r] - a->s[r]) * mu) * x[i];
-            for (uint32_t j = 0; j <= i; j++)
-                hessian[i * d + j] += a->n[r] * mu * rest * x[i] * x[j];
+            for (uint32_t j = 0; hessian && j <= i; j++)
+                hessian[i * d + j] += a->n[r] * slope * x[i] * x[j];
         }
     }
-    return value;
 }
 
 static void cholesky_solve(long double *h, uint32_t d, const long double *g, long double *s)
@@ -174,22 +184,39 @@ static long double norm(const long double *x, uint32_t n)
     return sqrtl(sum);
 }
 
+/* theta + length step, and the slope along the step there. */
+static long double slope_at(const sums *a, const long double *theta, const long double *step,
+                            long double length, long double *there)
+{
+    long double g[MAX_DIM], slope = 0;
+    for (uint32_t j = 0; j < a->dim; j++)
+        there[j] = theta[j] + length * step[j];
+    score_equation(a, there, g, NULL);
+    for (uint32_t j = 0; j < a->dim; j++)
+        slope += g[j] * step[j];
+    return slope;
+}
+
+/* Newton's method.  The slope falls along a step; where it is below zero at the end, the step ends
+ * where it crosses zero. */
 static void exact_root(const sums *a, long double *theta)
 {
     static long double h[MAX_DIM * MAX_DIM];
     long double g[MAX_DIM], s[MAX_DIM], next[MAX_DIM];
     memset(theta, 0, a->dim * sizeof *theta);
     for (int i = 0; i < 500; i++) {
-        long double value = log_posterior(a, theta, g, h), length = 1;
+        score_equation(a, theta, g, h);
         cholesky_solve(h, a->dim, g, s);
-        for (int k = 0; k < 200; k++, length /= 2) {
-            for (uint32_t j = 0; j < a->dim; j++)
-                next[j] = theta[j] + length * s[j];
-            if (log_posterior(a, next, NULL, NULL) >= value - 1e-17L * fabsl(value))
-                break;
+        bool last = norm(s, a->dim) < 1e-13L * (1 + norm(theta, a->dim));
+        if (slope_at(a, theta, s, 1, next) < 0 && !last) {
+            long double low = 0, high = 1;
+            for (int k = 0; k < 30; k++)
+                *(slope_at(a, theta, s, (low + high) / 2, next) < 0 ? &high : &low) =
+                    (low + high) / 2;
+            slope_at(a, theta, s, low > 0 ? low : high, next);
         }
         memcpy(theta, next, a->dim * sizeof *theta);
-        if (norm(s, a->dim) < 1e-13L * (1 + norm(theta, a->dim)))
+        if (last)
             return;
     }
     fail_msg("the slow solver did not converge");
@@ -228,7 +255,7 @@ static double factor_distance(const subject *s)
     ldl f = logistic_factor(s->state, &s->p);
     for (uint32_t j = 0; j < d; j++)
         theta[j] = theta_of(s)[j];
-    log_posterior(&a, theta, g, h);
+    score_equation(&a, theta, g, h);
     for (uint32_t i = 0; i < d; i++)
         for (uint32_t j = 0; j <= i; j++) {
             long double v = 0;
@@ -330,7 +357,7 @@ static void play_round(subject *s, const float *x, uint32_t n, clicking how, con
         click[i] = how == ALL         ? 1
                    : how == NONE      ? 0
                    : how == SEPARABLE ? z > 0
-                                      : unit(&from) < 1 / (1 + exp(-z));
+                                      : unit(&from) < link_here(link_used, z).mean;
     }
     logistic_add(s->state, &s->p, seen, click, m);
 }
@@ -384,7 +411,7 @@ static void test_one_row(void **unused)
         learn_one(&s, &x, i % 5 == 0);
         assert_at_root(&s);
     }
-    assert_true(fabs(sigmoid(theta_of(&s)[0]) - 0.2) < 1e-5);
+    assert_true(fabs(link_here(link_used, theta_of(&s)[0]).mean - 0.2) < 1e-5);
     free(s.state);
     s = subject_new(3, 4, 1, 0.1);
     learn_one(&s, zero, 1); /* a row that says nothing */
@@ -434,7 +461,8 @@ static void test_nearly_dependent_features(void **unused)
         for (uint32_t t = 0; t < 1500; t++) {
             const float *row = x + (size_t)below(&from, 20) * 3;
             learn_one(&s, row,
-                      unit(&from) < 1 / (1 + exp(-0.2 * (double)row[2] - 0.1 * (double)row[0])));
+                      unit(&from) <
+                          link_here(link_used, 0.2 * (double)row[2] + 0.1 * (double)row[0]).mean);
             if (t > 20)
                 assert_at_root(&s);
         }
@@ -671,10 +699,13 @@ static void test_absorb(void **unused)
                c = doubles_at(s.state, s.p.clicked)[oldest];
         for (uint32_t j = 0; j < D; j++)
             z += (double)row[j] * theta[j];
-        double mu = 1 / (1 + exp(-z)), w = n * mu * (1 - mu), v, work[64];
+        long double mu, rest, slope;
+        response(link_used, z, &mu, &rest, &slope);
+        double w = n * (double)slope, v, work[64];
         ldl f = logistic_factor(s.state, &s.p);
         ldl_quadratic(&f, row, D, 1, &v, work);
-        double ahead = -0.5 * w * (1 - 2 * mu) * fmin(v, 1);
+        const double bend[N_LINKS] = {1 - 2 * (double)mu, -z, 1 - exp(z)}; /* mu'' / mu' */
+        double ahead = -0.5 * w * bend[link_used] * fmin(v, 1);
 
         learn_one(&s, x + (size_t)N * D, trial % 2);
         const double *p = doubles_at(s.state, s.p.precision),
@@ -687,8 +718,9 @@ static void test_absorb(void **unused)
             for (uint32_t i = j; i < D; i++, at++)
                 assert_true(fabs(p[at] - precision[at] - w * (double)row[i] * (double)row[j]) <
                             1e-11 * (1 + w));
-            assert_true(fabs(q[j] - pull[j] - (c - n * mu + ahead + w * z) * (double)row[j]) <
-                        1e-11 * (1 + n));
+            assert_true(
+                fabs(q[j] - pull[j] - (c - n * (double)mu + ahead + w * z) * (double)row[j]) <
+                1e-11 * (1 + n));
         }
         assert_true(memcmp(floats_at(s.state, s.p.row) + (size_t)oldest * D, x + (size_t)N * D,
                            D * sizeof(float)) == 0);
@@ -721,7 +753,7 @@ static void test_contexts_that_never_repeat(void **unused)
             random_rows(x, MAX_ROUND, 8, 3);
             for (uint32_t i = 0; i < MAX_ROUND; i++) {
                 seen[i] = x + (size_t)i * 8;
-                click[i] = unit(&from) < 1 / (1 + exp(-2.0 * (double)seen[i][0]));
+                click[i] = unit(&from) < link_here(link_used, 2.0 * (double)seen[i][0]).mean;
             }
             uint64_t before = s.p.effort.steps;
             logistic_add(s.state, &s.p, seen, click, MAX_ROUND);
@@ -783,7 +815,8 @@ static void test_merge_into_less_room(void **unused)
     subject all = subject_new(4, 64, 1e-2, 0.1), few = subject_new(4, 4, 1e-2, 0.1);
     for (int t = 0; t < 400; t++) {
         const float *row = x + (size_t)below(&from, 40) * 4;
-        learn_one(&all, row, unit(&from) < 1 / (1 + exp(-(double)row[0] - 0.3 * (double)row[1])));
+        learn_one(&all, row,
+                  unit(&from) < link_here(link_used, (double)row[0] + 0.3 * (double)row[1]).mean);
     }
     logistic_merge(few.state, &few.p, all.state, &all.p);
     assert_true(rows_of(&few) == 4 && observations_of(&few) == 400);
@@ -927,6 +960,7 @@ static void test_copies_go_on(void **unused)
         subject s = subject_new(dim, capacity, pow(10, -6 + 7 * unit(&from)),
                                 trial % 5 == 0 ? 0 : 0.5 * unit(&from));
         s.p = logistic_plan(&l, dim, capacity, window, s.p.lambda, s.p.drift);
+        s.p.link = link_used;
         s.p.thorough = trial % 3 ? capacity : below(&from, window);
         logistic_refresh(s.state, &s.p);
         random_rows(x, 60, dim, trial % 3 == 0 ? 1 : trial % 3 == 1 ? 5 : 1e5);
@@ -1183,6 +1217,27 @@ static void test_plan(void **unused)
     }
 }
 
+static int use_probit(void **unused)
+{
+    link_used = LINK_PROBIT;
+    return 0;
+}
+
+static int use_cloglog(void **unused)
+{
+    link_used = LINK_CLOGLOG;
+    return 0;
+}
+
+static int use_logit(void **unused)
+{
+    link_used = LINK_LOGIT;
+    return 0;
+}
+
+#define WITH_LINK(test, link) cmocka_unit_test_setup_teardown(test, use_##link, use_logit)
+#define WITH_LINKS(test) cmocka_unit_test(test), WITH_LINK(test, probit), WITH_LINK(test, cloglog)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1190,30 +1245,30 @@ int main(void)
         cmocka_unit_test(test_response_keeps_small_residuals),
         cmocka_unit_test(test_product_of_a_packed_matrix),
         cmocka_unit_test(test_weights_near),
-        cmocka_unit_test(test_root),
-        cmocka_unit_test(test_fewer_rows_than_dimensions),
-        cmocka_unit_test(test_one_row),
-        cmocka_unit_test(test_repeated_in_a_round),
-        cmocka_unit_test(test_nearly_dependent_features),
-        cmocka_unit_test(test_huge_features),
-        cmocka_unit_test(test_huge_features_absorbed),
-        cmocka_unit_test(test_small_drift_of_huge_features),
-        cmocka_unit_test(test_large_features_exactly),
-        cmocka_unit_test(test_plain_solver),
-        cmocka_unit_test(test_effort),
-        cmocka_unit_test(test_factor),
+        WITH_LINKS(test_root),
+        WITH_LINKS(test_fewer_rows_than_dimensions),
+        WITH_LINKS(test_one_row),
+        WITH_LINKS(test_repeated_in_a_round),
+        WITH_LINKS(test_nearly_dependent_features),
+        WITH_LINKS(test_huge_features),
+        WITH_LINKS(test_huge_features_absorbed),
+        WITH_LINKS(test_small_drift_of_huge_features),
+        WITH_LINKS(test_large_features_exactly),
+        WITH_LINKS(test_plain_solver),
+        WITH_LINKS(test_effort),
+        WITH_LINKS(test_factor),
         cmocka_unit_test(test_lowered_weights),
-        cmocka_unit_test(test_refresh),
-        cmocka_unit_test(test_absorb),
-        cmocka_unit_test(test_contexts_that_never_repeat),
-        cmocka_unit_test(test_merge),
-        cmocka_unit_test(test_merge_into_less_room),
-        cmocka_unit_test(test_merge_of_separable_data),
-        cmocka_unit_test(test_largest_counts),
-        cmocka_unit_test(test_copies_go_on),
+        WITH_LINKS(test_refresh),
+        WITH_LINKS(test_absorb),
+        WITH_LINKS(test_contexts_that_never_repeat),
+        WITH_LINKS(test_merge),
+        WITH_LINKS(test_merge_into_less_room),
+        WITH_LINKS(test_merge_of_separable_data),
+        WITH_LINKS(test_largest_counts),
+        WITH_LINKS(test_copies_go_on),
         cmocka_unit_test(test_copies_of_nothing_possible),
-        cmocka_unit_test(test_forget),
-        cmocka_unit_test(test_many_rows),
+        WITH_LINKS(test_forget),
+        WITH_LINKS(test_many_rows),
         cmocka_unit_test(test_zero_has_no_sign),
         cmocka_unit_test(test_check),
         cmocka_unit_test(test_check_derived),

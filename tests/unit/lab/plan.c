@@ -104,6 +104,48 @@ static void a_sweep_is_points(void **state)
     oltr_plan_free(plan);
 }
 
+/* Every combination, the second key fastest. */
+static void a_sweep_over_two_keys_is_a_grid(void **state)
+{
+    oltr_plan *plan = good(SMALL ", \"sweep\": [{\"key\": \"world.items\", \"values\": [10, 20]}, "
+                                 "{\"key\": \"slots\", \"name\": \"K\", \"values\": [1, 2, 3]}]}");
+    assert_int_equal(oltr_plan_n_points(plan), 6);
+    assert_string_equal(oltr_plan_sweep_key(plan), "world.items" OLTR_SWEEP_BETWEEN "K");
+    assert_string_equal(oltr_plan_sweep_value(plan, 5), "20" OLTR_SWEEP_BETWEEN "3");
+    assert_int_equal(oltr_plan_n_sweep_keys(plan), 2);
+    assert_string_equal(oltr_plan_sweep_key_at(plan, 0), "world.items");
+    assert_string_equal(oltr_plan_sweep_key_at(plan, 1), "K");
+    assert_null(oltr_plan_sweep_key_at(plan, 2));
+    assert_string_equal(oltr_plan_sweep_value_at(plan, 3, 0), "20");
+    assert_string_equal(oltr_plan_sweep_value_at(plan, 4, 1), "2");
+    assert_null(oltr_plan_sweep_value_at(plan, 6, 0));
+    assert_null(oltr_plan_sweep_value_at(plan, 0, 2));
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_int_equal(oltr_plan_points(plan)[i].world.n_items, i < 3 ? 10 : 20);
+        assert_int_equal(oltr_plan_points(plan)[i].slots, 1 + i % 3);
+    }
+    oltr_plan_free(plan);
+}
+
+/* Each case sets the keys that it names, and no others. */
+static void cases_set_several_keys(void **state)
+{
+    oltr_plan *plan =
+        good(SMALL ", \"sweep\": {\"cases\": {\"plain\": {}, \"many\": "
+                   "{\"world.items\": 99, \"slots\": 5}, \"short\": {\"rounds\": 9}}}}");
+    const oltr_experiment *points = oltr_plan_points(plan);
+    assert_int_equal(oltr_plan_n_points(plan), 3);
+    assert_string_equal(oltr_plan_sweep_key(plan), "case");
+    assert_string_equal(oltr_plan_sweep_value(plan, 1), "many");
+    assert_int_equal(points[0].world.n_items, 10);
+    assert_int_equal(points[1].world.n_items, 99);
+    assert_int_equal(points[1].slots, 5);
+    assert_int_equal(points[1].rounds, 50);
+    assert_int_equal(points[2].world.n_items, 10);
+    assert_int_equal(points[2].rounds, 9);
+    oltr_plan_free(plan);
+}
+
 static void figures_and_claims_are_not_read(void **state)
 {
     oltr_plan_free(good(SMALL ", \"figures\": [{\"nonsense\": 1}], \"claims\": 7}"));
@@ -166,6 +208,14 @@ static void overrides_are_blamed_by_their_text(void **state)
 
 /* ---- parameters of worlds and click models */
 
+/* Attractions, and a prior that can be wrong. */
+static const char *other_keys(const char *kind)
+{
+    return strcmp(kind, "fixed") == 0 ? ", attraction: [0.1, 0.2, 0.3, 0.4], prior: {a: 1, b: 2}"
+           : strstr(kind, "uniform")  ? ", prior_n: 20"
+                                      : "";
+}
+
 static void try_value(const char *kind, const char *clicks, const char *name, const char *value,
                       bool fits)
 {
@@ -174,9 +224,9 @@ static void try_value(const char *kind, const char *clicks, const char *name, co
                                  {.key = name, .value = value}};
     oltr_error error;
     (void)snprintf(text, sizeof text,
-                   "{rounds: 5, slots: 2, replications: 1, world: {kind: %s, items: 4}, "
+                   "{rounds: 5, slots: 2, replications: 1, world: {kind: %s, items: 4%s}, "
                    "policies: [{kind: random}]}",
-                   kind);
+                   kind, other_keys(kind));
     oltr_plan *plan = parse(text, overrides, 2, &error);
     if (!plan != !fits)
         fail_msg("%s, %s: %s=%s: %s", kind, clicks, name, value, error.msg);
@@ -188,7 +238,7 @@ static void try_value(const char *kind, const char *clicks, const char *name, co
 static void try_param(const char *kind, const char *clicks, const oltr_param *param)
 {
     char name[64], value[64];
-    double step = param->type == OLTR_REAL ? 1e-3 : 1, high = param->max;
+    double step = param->type == OLTR_REAL ? 1e-3 : 1, low = param->min, high = param->max;
     (void)snprintf(name, sizeof name, "world.%s", param->name);
     for (uint32_t i = 0; param->choices && param->choices[i]; i++)
         try_value(kind, clicks, name, param->choices[i], true);
@@ -199,7 +249,13 @@ static void try_param(const char *kind, const char *clicks, const oltr_param *pa
         high = 2; /* the slots of the experiment */
     if (strcmp(kind, "linear") == 0 && strcmp(param->name, "scale") == 0)
         high = 1; /* attractions are probabilities */
-    const double tried[] = {param->min, high, param->min - step};
+    if (strcmp(param->name, "low") == 0) {
+        low = strcmp(kind, "log-uniform") == 0 ? 1e-9 : 0;
+        high = 0.1; /* the largest attraction */
+    }
+    if (strcmp(param->name, "high") == 0)
+        low = 0.001; /* the smallest */
+    const double tried[] = {low, high, param->min - step};
     for (size_t i = 0; i < 3; i++) {
         (void)snprintf(value, sizeof value, "%.15g", tried[i]);
         try_value(kind, clicks, name, value, i < 2);
@@ -252,6 +308,9 @@ static void nothing_in_nothing_out(void **state)
     assert_null(oltr_plan_points(NULL));
     assert_null(oltr_plan_sweep_key(NULL));
     assert_null(oltr_plan_sweep_value(NULL, 0));
+    assert_int_equal(oltr_plan_n_sweep_keys(NULL), 0);
+    assert_null(oltr_plan_sweep_key_at(NULL, 0));
+    assert_null(oltr_plan_sweep_value_at(NULL, 0, 0));
     assert_null(oltr_plan_note(NULL, 0));
     assert_null(oltr_plan_data(NULL, 0));
     assert_int_equal(oltr_plan_give_data(NULL, 0, NULL, &error), OLTR_EINVAL);
@@ -341,6 +400,8 @@ int main(void)
         cmocka_unit_test(json_is_read),
         cmocka_unit_test(compact_json_and_yaml_are_the_same),
         cmocka_unit_test(a_sweep_is_points),
+        cmocka_unit_test(a_sweep_over_two_keys_is_a_grid),
+        cmocka_unit_test(cases_set_several_keys),
         cmocka_unit_test(figures_and_claims_are_not_read),
         cmocka_unit_test(overrides_change_it),
         cmocka_unit_test(errors_name_the_key_path),

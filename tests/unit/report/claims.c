@@ -172,9 +172,11 @@ static void a_policy_against_itself(void **state)
 
 static void what_was_not_measured_is_inconclusive(void **state)
 {
-    struct outcome o = judged("{\"of\": \"p\", \"untold\": \"no camera\"}");
-    assert_int_equal(o.verdict, CLAIM_INCONCLUSIVE);
+    struct outcome o = judged("{\"of\": \"p\", \"not_measurable\": \"no camera\"}");
+    assert_int_equal(o.verdict, CLAIM_NOT_MEASURABLE);
     assert_string_equal(o.reason, "no camera");
+    o = judged("{\"of\": \"p\", \"untold\": \"no camera\"}"); /* of an older manifest */
+    assert_int_equal(o.verdict, CLAIM_NOT_MEASURABLE);
     o = judged(
         "{\"of\": \"p\", \"less\": [\"A\", \"B\"], \"factor\": 1, \"round\": 5000, \"from\": 0}");
     assert_int_equal(o.verdict, CLAIM_INCONCLUSIVE);
@@ -191,6 +193,62 @@ static void what_was_not_measured_is_inconclusive(void **state)
     assert_int_equal(o.verdict, CLAIM_INCONCLUSIVE);
     assert_non_null(strstr(o.reason, "pairs.csv has no difference of A"));
     put("pairs.csv", pairs);
+}
+
+/* 22 K sqrt(L T) at K = 3, L = 9, T = 10: 626.1; the regret of B is 40 +- 2. */
+static void a_policy_against_a_bound(void **state)
+{
+    struct outcome o = judged("{\"of\": \"p\", \"less\": [\"A\", \"B\"], \"factor\": 1, "
+                              "\"bound\": \"thm1\", \"round\": 10, \"from\": 0, \"at\": \"0\"}");
+    assert_int_equal(o.verdict, CLAIM_HOLDS);
+    assert_int_equal(o.count, 2);
+    assert_true(fabs(o.first.other_value - 66 * sqrt(90)) < 1e-9);
+    assert_true(fabs(o.first.margin - (50 - 66 * sqrt(90))) < 1e-9);
+    assert_true(fabs(o.first.margin_se - 2) < 1e-9);
+    o = judged("{\"of\": \"p\", \"more\": [\"B\"], \"factor\": 1, \"bound\": \"trivial\", "
+               "\"round\": 0, \"from\": 1, \"at\": \"8\"}");
+    assert_int_equal(o.verdict, CLAIM_HOLDS); /* 60 > 10 at round 10, 204 > 100 at round 100 */
+    assert_int_equal(o.first.round, 10);      /* +50 +- 2 is 25 errors, +104 +- 4 is 26 */
+}
+
+/* The findings of a manifest whose claim has the tests. */
+static void overall_is(const char *tests, const char *words)
+{
+    struct folder folder;
+    struct claim_findings findings;
+    struct text overall = {0};
+    oltr_error error = {OLTR_OK, ""};
+    put_manifest(tests);
+    if (folder_read(path, &folder, &error) != OLTR_OK)
+        fail_msg("%s", error.msg);
+    assert_int_equal(claims_judge(&folder, &findings, &error), OLTR_OK);
+    for (uint32_t i = 0; i < findings.count; i += claims_group(&findings, i)) {
+        text_add(&overall, i > 0 ? " | " : "");
+        claims_overall(&findings, i, &overall);
+    }
+    assert_string_equal(overall.bytes, words);
+    text_free(&overall);
+    claims_free(&findings);
+    folder_free(&folder);
+}
+
+/* A - f B with A = 100, B = 104 and an error of about 1. */
+#define AT(OF, VALUE)                                                                              \
+    "{\"of\": \"" OF "\", \"setting\": \"f\", \"value\": \"" #VALUE                                \
+    "\", \"less\": [\"A\", \"B\"], \"factor\": " #VALUE                                            \
+    ", \"round\": 0, \"from\": 0, \"at\": \"0\"}"
+static void the_verdict_of_a_group_names_its_settings(void **state)
+{
+    overall_is(AT("p", 2), "holds for f = 2");
+    overall_is(AT("p", 2) "," AT("p", 3), "holds for f in {2, 3}");
+    overall_is(AT("p", 0.5) "," AT("p", 2) "," AT("p", 0.6) "," AT("p", 3),
+               "holds for f in {2, 3}; not at 0.5, 0.6");
+    overall_is(AT("p", 0.5) "," AT("p", 0.96) "," AT("p", 0.6),
+               "does not hold for f in {0.5, 0.6}; inconclusive at 0.96");
+    overall_is(AT("p", 0.96), "inconclusive for f = 0.96");
+    overall_is(AT("p", 2) "," AT("q", 2), "holds for f = 2 | holds for f = 2");
+    overall_is("{\"of\": \"p\", \"not_measurable\": \"x\"}," AT("p", 2),
+               "not measurable | holds for f = 2");
 }
 
 static void broken_tables_are_refused(void **state)
@@ -240,6 +298,8 @@ int main(void)
         cmocka_unit_test(every_checkpoint_and_every_swept_value),
         cmocka_unit_test(a_policy_against_itself),
         cmocka_unit_test(what_was_not_measured_is_inconclusive),
+        cmocka_unit_test(a_policy_against_a_bound),
+        cmocka_unit_test(the_verdict_of_a_group_names_its_settings),
         cmocka_unit_test(broken_tables_are_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
