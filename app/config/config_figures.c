@@ -43,15 +43,13 @@ static bool read_x(const struct reader *reader, const struct node *node, bool ha
            read_bad(reader, node, "`x: sweep` needs a `sweep` in the experiment");
 }
 
-/* true, false, or auto, the default. */
 static bool read_log(const struct reader *reader, const struct node *node, enum figure_log *log)
 {
-    bool truth = false;
-    *log = FIGURE_LOG_AUTO;
-    if (!node || (node->type == NODE_SCALAR && strcmp(node->text, "auto") == 0))
-        return true;
-    bool good = read_truth(reader, node, &truth);
-    *log = truth ? FIGURE_LOG_ALWAYS : FIGURE_LOG_NEVER;
+    static const char *const words[] = {"auto", "false", "true",
+                                        NULL}; /* in the order of the enum */
+    size_t place = FIGURE_LOG_AUTO;
+    bool good = !node || read_word(reader, node, words, &place);
+    *log = (enum figure_log)place;
     return good;
 }
 

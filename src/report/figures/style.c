@@ -97,15 +97,15 @@ static const struct style fallback[] = {
 static const struct {
     double towards_white;
     const char *dash;
-} shades[] = {{-0.40, DOTTED},       {0.38, SHORT},   {-0.62, DASH_DOT}, {0.60, DASHED},
-              {-0.20, DASH_DOT_DOT}, {0.20, "(4,2)"}, {-0.50, "(18,5)"}, {0.50, "(18,5,4,5)"}};
+} shades[] = {{-0.40, DOTTED},      {0.28, SHORT},    {-0.62, DASH_DOT},    {-0.22, "(18,5)"},
+              {0.14, DASH_DOT_DOT}, {-0.50, "(4,2)"}, {0.40, "(18,5,4,5)"}, {-0.30, "(8,3,2,3)"}};
 
 /* The shade of a variant that several experiments have. */
 static const struct {
     const char *words;
     size_t shade;
-} variants[] = {{"released", 0}, {"bayes", 1}, {"literal", 2},
-                {"theory", 3},   {"stale", 4}, {"0.01", 1}};
+} variants[] = {{"released", 0}, {"bayes", 1}, {"literal", 2},  {"theory", 3},
+                {"stale", 4},    {"0.01", 1},  {"no prior", 5}, {"shared", 1}};
 
 enum {
     N_KNOWN = sizeof known / sizeof known[0],

@@ -326,42 +326,69 @@ function says(claim) {
   return [claim.source ? element('span', {class: 'whose'}, 'Ours: ') : null, claim.says];
 }
 
+/* The name of a reading; of our own claims only what is behind the word. */
+const readingName = (claim, of) =>
+    claim.source && claim.source !== 'paper' ? of.replace(/^ours(, |$)/, '') : of;
+
 /* The readings of a claim as chips.  Tests that differ only in the value of a setting are one, with
  * their common verdict in words. */
 function readings(claim, findings) {
   const seen = new Set();
   return claim.tests.flatMap(({of, setting}, i) => {
-    const {verdict: name, overall} = findings[i], group = JSON.stringify([of, setting, overall]);
-    if (!setting) return [verdict(name, of), ' '];
+    const {verdict: name, overall} = findings[i], group = JSON.stringify([of, setting, overall]),
+          words = readingName(claim, of);
+    if (!setting) return [verdict(name, words), ' '];
     if (seen.has(group)) return [];
     seen.add(group);
-    const all = claim.tests.map((t, j) => ({t, v: findings[j].verdict}))
-                    .filter(({t}) => t.of === of && t.setting === setting)
-                    .map(({v}) => v);
-    const common = all.every(v => v === all[0]) ? all[0] : 'inconclusive';
+    const found = new Set(
+        findings.filter((_, j) => claim.tests[j].of === of && claim.tests[j].setting === setting)
+            .map(finding => finding.verdict));
+    const sign = Object.keys(verdicts).filter(v => found.has(v)).map(v => verdicts[v][0]).join('');
     return [
       element(
-          'span', {class: `verdict ${common === all[0] ? common : 'mixed'}`},
-          `${of}: ${overall || setting}`),
+          'span', {class: `verdict ${found.size > 1 ? 'mixed' : name}`},
+          `${sign} ${words && `${words}: `}${overall || setting}`),
       ' '
     ];
   });
 }
 
-/* The claims about one figure; figure null: those about none. */
+function drawClaim(experiment, {claim, findings}) {
+  return element(
+      'section', {class: 'claim'}, element('p', {class: 'says'}, says(claim)),
+      element(
+          'details', {},
+          element('summary', {}, readings(claim, findings), element('i', {}, 'numbers')),
+          element(
+              'ul', {},
+              findings.map((finding, i) => drawFinding(experiment, claim.tests[i], finding)))));
+}
+
+const isOurs = ({claim}) => Boolean(claim.source) && claim.source !== 'paper';
+
+/* How many tests have each verdict, as signs. */
+function signs(found) {
+  const all = found.flatMap(({findings}) => findings).map(finding => finding.verdict);
+  const one = name => all.filter(v => v === name).length;
+  return element(
+      'span', {class: 'signs'},
+      Object.keys(verdicts).filter(one).map(
+          name => [element('span', {class: `verdict ${name}`}, `${verdicts[name][0]} ${one(name)}`), ' ']));
+}
+
+/* The claims about one figure; figure null: those about none.  Beside claims of a paper, our own are
+ * folded. */
 function drawClaims(experiment, figure) {
-  return claimsOf(experiment)
-      .filter(({claim}) => (claim.figure || null) === figure)
-      .map(
-          ({claim, findings}) => element(
-              'section', {class: 'claim'}, element('p', {class: 'says'}, says(claim)),
-              element(
-                  'details', {},
-                  element('summary', {}, readings(claim, findings), element('i', {}, 'numbers')),
-                  element(
-                      'ul', {},
-                      findings.map(
-                          (finding, i) => drawFinding(experiment, claim.tests[i], finding))))));
+  const found = claimsOf(experiment).filter(({claim}) => (claim.figure || null) === figure),
+        ours = found.filter(isOurs), others = found.filter(c => !isOurs(c));
+  const draw = claims => claims.map(c => drawClaim(experiment, c));
+  if (others.length === 0 || ours.length === 0) return draw(found);
+  return [
+    ...draw(others),
+    element(
+        'details', {class: 'claim ours'},
+        element('summary', {}, `${plural(ours.length, 'claim')} of our own `, signs(ours)), draw(ours))
+  ];
 }
 
 /* All claims about a figure, folded: its title and how many hold. */
@@ -371,17 +398,12 @@ function foldedClaims(experiment) {
     const found = claimsOf(experiment)
                       .filter(({claim}) => (claim.figure || null) === (figure && figure.file));
     if (found.length === 0) return [];
-    const total = {};
-    found.flatMap(({findings}) => findings)
-        .forEach(({verdict: name}) => total[name] = (total[name] || 0) + 1);
-    const signs = Object.keys(verdicts).filter(name => total[name]).map(
-        name => [element('span', {class: `verdict ${name}`}, `${verdicts[name][0]} ${total[name]}`), ' ']);
     return element(
         'details', {class: 'fold'},
         element(
             'summary', {},
             element('span', {class: 'fold-title'}, figure ? figure.title : titleOf(experiment)), ' ',
-            element('span', {class: 'signs'}, signs)),
+            signs(found)),
         found.map(
             ({claim, findings}) => element(
                 'p', {class: 'folded-claim'}, says(claim), ' ',

@@ -37,7 +37,7 @@ function misspecificationSentences(experiment) {
   const {run, standings} = experiment, points = run.points.map(point => point.sweep);
   const ends = [points[0], points[points.length - 1]], [right] = standings;
   const trusting = regretsOf(experiment, 'TS-Beta'), careful = regretsOf(experiment, 'GTS-Pmean');
-  const own = policiesOf(experiment).find(policy => policy.kind === 'ts-hyper'),
+  const own = policiesOf(experiment).find(policy => policy.name === 'TS-Hyper'),
         learned = own && regretsOf(experiment, own.name);
   const start = `As the prior that policies are told goes wrong (c from ${ends[0]} to ${
       ends[1]}), the regret after ${count(right.policies[0].round)} rounds of `;
@@ -130,13 +130,15 @@ const counts = {
   ours: 'claims of our own'
 };
 
-/* Which count a test belongs to. */
+/* Which count a test belongs to.  At the paper's own settings no policy is a variant. */
 function kindOf({run}, claim, test) {
   const figure = run.figures.find(f => f.file === claim.figure), isPrinted = figure && figure.label;
   if (claim.source ? claim.source !== 'paper' : !isPrinted) return 'ours';
   if (run.generated) return 'generated';
   if (/^released/.test(test.of)) return 'released';
-  return /^printed/.test(test.of) && !test.setting && isPrinted ? 'printed' : 'readings';
+  const policies = test.less || test.more || test.close || [],
+        isVariant = policies.some(name => / \(.*\)$/.test(name)); /* "GTS (sigma 1)" */
+  return /^printed/.test(test.of) && isPrinted && !isVariant ? 'printed' : 'readings';
 }
 
 /* The weakest verdict decides. */
