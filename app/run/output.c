@@ -34,8 +34,7 @@ static oltr_status write_tables(const struct job *job, oltr_error *error)
         results_csv(plan->points, plan->n_points, plan->sweep, job->results, false, &content[0]);
         results_csv(plan->points, plan->n_points, plan->sweep, job->results, true, &content[1]);
         pairs_csv(plan->points, plan->n_points, plan->sweep, job->results, &content[2]);
-        if (plan->points[0].world.dataset)
-            queries_csv(plan->points, plan->n_points, plan->sweep, job->results, &content[3]);
+        queries_csv(plan->points, plan->n_points, plan->sweep, job->results, &content[3]);
     }
     for (int i = 0; i < N_TABLES; i++) {
         bool filled = content[i].length > 0 || content[i].failed;

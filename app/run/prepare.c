@@ -9,6 +9,7 @@
 #include "lab/data/dataset.h"
 #include "lab/data/normaliser.h"
 #include "report/io/json_text.h"
+#include "scorer/scores_as.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@ struct data_set {
 struct prepared {
     uint32_t n_sets;
     struct data_set *set; /* (n_sets) */
+    struct trained_scores trained;
     char note[NOTE_SIZE];
 };
 
@@ -151,24 +153,37 @@ static uint64_t digest_of_scores(const scores *s)
 }
 
 static oltr_status make_set(struct data_set *m, const struct job *job, const char *other,
-                            uint32_t number, oltr_error *error)
+                            oltr_error *error)
 {
     double of_grade[GRADES];
     struct splits splits;
     scores prior = {0};
+    scores_as as = SCORES_CALIBRATED;
     oltr_read_options options = {.threads = job->threads, .stop = should_stop};
     oltr_status status = splits_get(m->plan, m->seed, &options, &splits, error);
     if (status == OLTR_OK) {
         m->digest = splits.digest;
         status = attractions_of(m->plan, &splits, of_grade, &m->largest_grade, error);
     }
-    struct score_source source = {m->plan, &splits, of_grade, m->seed, job, other, number};
+    if (status == OLTR_OK)
+        status = scores_as_by_name(m->plan->scores_as, &as, error);
+    struct score_source source = {.plan = m->plan,
+                                  .splits = &splits,
+                                  .of_grade = of_grade,
+                                  .seed = m->seed,
+                                  .job = job,
+                                  .other = other,
+                                  .number = job->data->n_sets,
+                                  .as = as,
+                                  .trained = &job->data->trained};
     if (status == OLTR_OK)
         status = prior_scores_get(&source, &prior, error);
     if (status == OLTR_OK && m->plan->scores)
         m->scores_digest = digest_of_scores(&prior);
-    if (status == OLTR_OK)
+    if (status == OLTR_OK) {
+        scores_convert(&prior, splits.test, as);
         status = fill_set(m, &splits, of_grade, &prior, error);
+    }
     scores_free(&prior);
     splits_free(&splits);
     return status;
@@ -187,7 +202,8 @@ static bool same_plan(const oltr_data_plan *a, const oltr_data_plan *b)
            memcmp(a->generated, b->generated, sizeof a->generated) == 0 &&
            a->queries == b->queries && same_text(a->grades, b->grades) &&
            a->largest_grade == b->largest_grade && same_text(a->normalise, b->normalise) &&
-           same_text(a->scores, b->scores) && a->rankers == b->rankers;
+           same_text(a->scores, b->scores) && a->rankers == b->rankers &&
+           same_text(a->scores_as, b->scores_as);
 }
 
 /* The data set of a point: one that is there already, or a new, empty one. */
@@ -229,7 +245,7 @@ static oltr_status complete_points(struct job *job, const char *other, oltr_erro
             continue;
         bool is_new;
         struct data_set *m = set_for(plan, i, job->data, &is_new);
-        status = is_new ? make_set(m, job, other, job->data->n_sets, error) : OLTR_OK;
+        status = is_new ? make_set(m, job, other, error) : OLTR_OK;
         if (status == OLTR_OK)
             status = complete(plan, i, m, error);
     }
@@ -310,6 +326,7 @@ void prepared_free(struct prepared *all)
         oltr_dataset_free(all->set[i].played);
         free(all->set[i].attraction);
     }
+    trained_scores_free(&all->trained);
     free(all->set);
     free(all);
 }
@@ -330,7 +347,7 @@ static json_t *set_json(const struct data_set *m)
 {
     char digest[DIGEST_SIZE], scores_digest[DIGEST_SIZE];
     return json_pack("{s:b, s:s?, s:s?, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:s, "
-                     "s:s?, s:s?, s:I}",
+                     "s:s?, s:s?, s:s, s:I}",
                      "generated", !m->plan->folder, "folder", m->plan->folder, "shape",
                      !m->plan->folder ? m->plan->shape : NULL, "digest",
                      digits_of(m->digest, digest), "test_queries", (json_int_t)m->test_queries,
@@ -340,7 +357,8 @@ static json_t *set_json(const struct data_set *m)
                      (json_int_t)m->raw_dim, "features_kept", (json_int_t)m->played->dim, "grades",
                      m->plan->grades, "largest_grade", (json_int_t)m->largest_grade, "normalise",
                      m->plan->normalise, "scores", m->plan->scores, "scores_digest",
-                     digits_of(m->scores_digest, scores_digest), "models", (json_int_t)m->n_models);
+                     digits_of(m->scores_digest, scores_digest), "scores_as", m->plan->scores_as,
+                     "models", (json_int_t)m->n_models);
 }
 
 json_t *prepared_json(const struct prepared *all)
@@ -367,6 +385,7 @@ static bool is_same_content(const struct data_set *m, uint32_t threads, const js
 {
     struct splits splits;
     scores prior = {0};
+    scores_as as = SCORES_CALIBRATED;
     oltr_error why;
     if (!m->plan->folder && !m->plan->scores)
         return json_is_object(set);
@@ -374,7 +393,8 @@ static bool is_same_content(const struct data_set *m, uint32_t threads, const js
     bool same = splits_get(m->plan, m->seed, &options, &splits, &why) == OLTR_OK &&
                 has_digest(set, "digest", splits.digest);
     if (same && m->plan->scores)
-        same = scores_read_csv(m->plan->scores, splits.test, &prior, &why) == OLTR_OK &&
+        same = scores_as_by_name(m->plan->scores_as, &as, &why) == OLTR_OK &&
+               scores_read_csv(m->plan->scores, splits.test, as, &prior, &why) == OLTR_OK &&
                has_digest(set, "scores_digest", digest_of_scores(&prior));
     scores_free(&prior);
     splits_free(&splits);

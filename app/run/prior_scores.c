@@ -4,7 +4,9 @@
  * other shards of a run, and for people.  scores.key beside it holds two checksums: of everything
  * that determines the scores (data, seed, number of scorers, grades, version), and of the scores
  * themselves.  Scores are used again only if both agree.  So a file that was changed by hand, or
- * was left by a run that was killed between the two writes, is not used. */
+ * was left by a run that was killed between the two writes, is not used.  The numbers that
+ * `scores_as` other than calibrated starts from, the outputs of the networks, have a cause of
+ * their own. */
 #define _POSIX_C_SOURCE 200809L
 #include "app/run/prior_scores.h"
 
@@ -34,8 +36,8 @@ static void put_split(writer *w, const oltr_dataset *data)
     put_u64(w, crc64(data->x, (size_t)data->n_rows * data->dim * sizeof *data->x));
 }
 
-/* The checksum of everything that determines the scores. */
-static uint64_t cause_of(const struct score_source *source)
+/* The checksum of everything that determines the scores, of either kind. */
+static uint64_t cause_of(const struct score_source *source, bool raw)
 {
     unsigned char bytes[GRADES * 8 + 512];
     writer w = {bytes, sizeof bytes, 0};
@@ -46,6 +48,8 @@ static uint64_t cause_of(const struct score_source *source)
     put_split(&w, source->splits->train);
     put_split(&w, source->splits->vali);
     put_split(&w, source->splits->test);
+    if (raw)
+        put_u32(&w, raw);
     return crc64(bytes, w.used);
 }
 
@@ -82,16 +86,17 @@ static bool has_key(const char *folder, uint32_t number, const char *key, size_t
 }
 
 /* Has the folder scores with this cause?  Then they are read. */
-static bool take_kept(const char *folder, uint32_t number, uint64_t cause, const oltr_dataset *test,
-                      bool quiet, scores *out)
+static bool take_kept(const struct score_source *source, const char *folder, uint32_t number,
+                      uint64_t cause, bool quiet, scores *out)
 {
+    const oltr_dataset *test = source->splits->test;
     oltr_error why = {OLTR_OK, ""};
     char name[NAME_SIZE], key[KEY_SIZE];
     key_of(cause, &(scores){0}, key);
     if (!folder || !has_key(folder, number, key, CAUSE_LENGTH))
         return false;
     char *path = file_join(folder, name_of(number, "csv", name));
-    bool taken = path && scores_read_csv(path, test, out, &why) == OLTR_OK;
+    bool taken = path && scores_read_csv(path, test, source->as, out, &why) == OLTR_OK;
     if (taken) {
         key_of(cause, out, key);
         taken = has_key(folder, number, key, strlen(key));
@@ -135,23 +140,51 @@ static void show(void *context, const scores_progress *state)
             state->ndcg, *terminal ? "\033[K" : "\n");
 }
 
-static oltr_status train(const struct score_source *source, bool quiet, scores *out,
-                         oltr_error *error)
+void trained_scores_free(struct trained_scores *trained)
+{
+    scores_free(&trained->calibrated);
+    scores_free(&trained->raw);
+    trained->cause = 0;
+}
+
+static oltr_status train(const struct score_source *source, bool quiet, oltr_error *error)
 {
     const struct splits *s = source->splits;
+    struct trained_scores *trained = source->trained;
     bool terminal = isatty(STDERR_FILENO) == 1;
+    trained_scores_free(trained);
     scores_options how = {.models = source->plan->rankers,
                           .threads = source->job->threads,
                           .scorer = scorer_defaults(),
                           .progress = quiet ? NULL : show,
                           .stop = should_stop,
                           .every = terminal ? 0.25 : 10,
-                          .context = &terminal};
+                          .context = &terminal,
+                          .raw = &trained->raw};
     how.scorer.seed = source->seed;
     how.scorer.attraction = source->of_grade;
-    oltr_status status = scores_train(s->train, s->vali, s->test, &how, out, error);
+    oltr_status status =
+        scores_train(s->train, s->vali, s->test, &how, &trained->calibrated, error);
     if (!quiet && terminal)
         fputs("\r\033[K", stderr);
+    if (status == OLTR_OK)
+        trained->cause = cause_of(source, false);
+    return status;
+}
+
+/* The scores of the scorers of this source, trained now or for the point before. */
+static oltr_status get_trained(const struct score_source *source, bool quiet, scores *out,
+                               oltr_error *error)
+{
+    bool known = source->trained->cause == cause_of(source, false);
+    oltr_status status = known ? OLTR_OK : train(source, quiet, error);
+    const scores *from =
+        source->as == SCORES_CALIBRATED ? &source->trained->calibrated : &source->trained->raw;
+    if (status == OLTR_OK)
+        status = scores_new(from->n_rows, from->n_models, out, error);
+    if (status == OLTR_OK)
+        memcpy(out->score, from->score,
+               (size_t)from->n_rows * from->n_models * sizeof *from->score);
     return status;
 }
 
@@ -160,19 +193,18 @@ static oltr_status train(const struct score_source *source, bool quiet, scores *
 /* In a team the leader writes; the others only look for what it wrote. */
 oltr_status prior_scores_get(const struct score_source *source, scores *out, oltr_error *error)
 {
-    const oltr_dataset *test = source->splits->test;
     bool quiet = source->job->quiet || !team_leads();
     *out = (scores){0};
     if (source->plan->scores)
-        return scores_read_csv(source->plan->scores, test, out, error);
+        return scores_read_csv(source->plan->scores, source->splits->test, source->as, out, error);
     if (source->plan->rankers == 0)
         return OLTR_OK;
-    uint64_t cause = cause_of(source);
+    uint64_t cause = cause_of(source, source->as != SCORES_CALIBRATED);
     for (uint32_t i = 1; i <= source->number; i++) /* another point of a sweep may have the same */
-        if (take_kept(source->job->folder, i, cause, test, quiet, out) ||
-            take_kept(source->other, i, cause, test, quiet, out))
+        if (take_kept(source, source->job->folder, i, cause, quiet, out) ||
+            take_kept(source, source->other, i, cause, quiet, out))
             return OLTR_OK;
-    oltr_status status = train(source, quiet, out, error);
+    oltr_status status = get_trained(source, quiet, out, error);
     if (status == OLTR_OK && team_leads())
         status = keep(source, cause, out, error);
     if (status != OLTR_OK) {

@@ -18,9 +18,20 @@ struct score_source {
     const struct job *job; /* its folder keeps the scores of trained scorers */
     const char *other;     /* another folder that may have them, or NULL */
     uint32_t number;       /* from 1: tells the files of several data sets in one folder apart */
+    scores_as as;
+    struct trained_scores *trained; /* what the last call trained, if it did; first all zero */
 };
 
-/* Scores of every document of the test split; no models where the plan has no prior. */
+/* The points of a sweep over `scores_as` need the same scorers. */
+struct trained_scores {
+    uint64_t cause;
+    scores calibrated, raw;
+};
+void trained_scores_free(struct trained_scores *trained);
+
+/* Scores of every document of the test split, not converted yet (scores_as.h): probabilities where
+ * they are read as calibrated, else numbers without a unit.  No models where the plan has no
+ * prior. */
 oltr_status prior_scores_get(const struct score_source *source, scores *out, oltr_error *error);
 
 #endif

@@ -5,18 +5,22 @@
 #include "report/figures/prior_figure.h"
 #include "report/io/whole_file.h"
 #include "scorer/prior_quality.h"
+#include "scorer/scores_as.h"
 
 #include <math.h>
 
 const struct option prior_check_options[] = {
     {0, "data", "FILE", NULL, "the judged documents, LETOR / SVMlight text, plain or gzip"},
     {0, "scores", "FILE", NULL, "their scores, CSV; `-` is standard input"},
+    {0, "scores-as", "NAME", NULL,
+     "how scores become probabilities: calibrated (default; they must be from 0 to 1), minmax or "
+     "sigmoid within each query, or raw"},
     {'o', "output", "DIR", NULL, "write prior.csv and the figures there (default: only print)"},
     {'j', "threads", "N", NULL,
      "the number of threads that read (default, or 0: one for each processor)"},
     {0, "grades", "NAME", NULL,
-     "the attraction of each grade: err (default), perfect, navigational, informational or "
-     "near-random"},
+     "the attraction of each grade: err (default), linear, perfect, navigational, informational "
+     "or near-random"},
     {0, "largest-grade", "N", NULL,
      "the end of the scale of grades (default: the largest of the data)"},
     {0, "lenient", NULL, NULL, "skip bad lines of the data, and count them"},
@@ -196,10 +200,15 @@ static int check(const struct arguments *arguments, const oltr_dataset *data,
                  const double *attraction)
 {
     oltr_error error = {OLTR_OK, ""};
+    const char *name = arguments_value(arguments, "scores-as");
+    scores_as as = SCORES_CALIBRATED;
     prior_check c;
     scores s;
-    if (scores_read_csv(arguments_value(arguments, "scores"), data, &s, &error) != OLTR_OK)
+    if (name && scores_as_by_name(name, &as, &error) != OLTR_OK)
+        return complain(EXIT_USAGE, "--scores-as: %s", error.msg);
+    if (scores_read_csv(arguments_value(arguments, "scores"), data, as, &s, &error) != OLTR_OK)
         return complain_of(&error);
+    scores_convert(&s, data, as);
     int code = prior_check_run(data, &s, attraction, &c, &error) == OLTR_OK ? EXIT_OK
                                                                             : complain_of(&error);
     scores_free(&s);

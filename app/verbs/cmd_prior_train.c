@@ -28,8 +28,8 @@ const struct option prior_train_options[] = {
     {'j', "threads", "N", NULL,
      "the number of scorers trained in parallel (default, or 0: one for each processor)"},
     {0, "grades", "NAME", NULL,
-     "the attraction of each grade: err (default), perfect, navigational, informational or "
-     "near-random; the scores are calibrated to it"},
+     "the attraction of each grade: err (default), linear, perfect, navigational, informational "
+     "or near-random; the scores are calibrated to it"},
     {0, "largest-grade", "N", NULL,
      "the end of the scale of grades (default: the largest of the data)"},
     {0, "hidden", "N,N", NULL, "units of the one to three hidden layers (default 64,32)"},
@@ -41,6 +41,9 @@ const struct option prior_train_options[] = {
     {0, "decay", "X", NULL, "weight decay (default 3, good for few queries; 0.01 for thousands)"},
     {0, "dropout", "X", NULL,
      "the probability that a hidden unit is left out of a step (default 0.25)"},
+    {0, "raw", NULL, NULL,
+     "write the outputs of the networks, without calibration: numbers without a unit, for "
+     "`scores_as` minmax, sigmoid or raw"},
     {0, "lenient", NULL, NULL, "skip bad lines of the files, and count them"},
     {'q', "quiet", NULL, NULL, "no progress and no summary; only errors"},
     {0, NULL, NULL, NULL, NULL},
@@ -130,12 +133,13 @@ static json_t *settings_of(const struct request *request)
     json_t *hidden = json_array();
     for (uint32_t l = 0; l < r->n_hidden; l++)
         hidden = json_with(hidden, json_integer(r->hidden[l]));
-    return json_pack("{s:i, s:o, s:s, s:i, s:o, s:i, s:i, s:i, s:f, s:f, s:f, s:b}", "models",
+    return json_pack("{s:i, s:o, s:s, s:i, s:o, s:i, s:i, s:i, s:f, s:f, s:f, s:b, s:b}", "models",
                      (int)request->options.models, "seed", whole(r->seed), "grades",
                      request->grades.mapping, "largest_grade", (int)request->grades.largest,
                      "hidden", hidden, "epochs", (int)r->epochs, "patience", (int)r->patience,
                      "batch", (int)r->batch, "rate", r->rate, "decay", r->decay, "dropout",
-                     r->dropout, "lenient", arguments_has(request->arguments, "lenient"));
+                     r->dropout, "raw", arguments_has(request->arguments, "raw"), "lenient",
+                     arguments_has(request->arguments, "lenient"));
 }
 
 static json_t *file_json(const struct request *request, const char *option, const oltr_dataset *d)
@@ -198,9 +202,10 @@ static int finish(const struct request *request, const scores *s)
     if (code == EXIT_OK && !request->quiet && !stream)
         printf("%u scorer%s, mean NDCG@10 on the validation queries %.4f\n"
                "scores of %u document%s are in %s; measure how good they are with\n"
-               "    oltr prior check --data %s --scores %s\n",
+               "    oltr prior check --data %s --scores %s%s\n",
                s->n_models, plural_s(s->n_models), request->ndcg, s->n_rows, plural_s(s->n_rows),
-               request->output, arguments_value(request->arguments, "test"), request->output);
+               request->output, arguments_value(request->arguments, "test"), request->output,
+               request->options.raw ? " --scores-as minmax" : "");
     return code;
 }
 
@@ -208,7 +213,8 @@ static int train(struct request *request)
 {
     oltr_error error = {OLTR_OK, ""};
     scores_options *o = &request->options;
-    scores s;
+    scores s, raw = {0};
+    o->raw = arguments_has(request->arguments, "raw") ? &raw : NULL;
     o->progress = show_progress;
     o->every = request->terminal ? 0.25 : 10;
     o->stop = should_stop;
@@ -220,8 +226,9 @@ static int train(struct request *request)
         fputs("\r\033[K", stderr);
     if (status == OLTR_EINTERRUPTED)
         return complain(EXIT_STOPPED, "stopped; nothing was written");
-    int code = status == OLTR_OK ? finish(request, &s) : complain_of(&error);
+    int code = status == OLTR_OK ? finish(request, o->raw ? &raw : &s) : complain_of(&error);
     scores_free(&s);
+    scores_free(&raw);
     return code;
 }
 

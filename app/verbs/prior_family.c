@@ -51,7 +51,8 @@ int prior_grades(const struct arguments *arguments, uint32_t largest_in_data,
     const char *given = arguments_value(arguments, "grades");
     uint32_t in_data = largest_in_data > 0 ? largest_in_data : 1;
     *out = (struct prior_grades){.mapping = given ? given : "err"};
-    out->largest = strcmp(out->mapping, "err") == 0 || in_data > 4 ? in_data : 4;
+    bool any_scale = strcmp(out->mapping, "err") == 0 || strcmp(out->mapping, "linear") == 0;
+    out->largest = any_scale || in_data > 4 ? in_data : 4;
     int code = value_whole32(arguments, "largest-grade", 1, 30, &out->largest);
     if (code != EXIT_OK)
         return code;

@@ -81,7 +81,8 @@ typedef struct oltr_data_plan {
     uint32_t rankers;       /* how many are to be trained for the prior; 0: none */
     const char *normalise;  /* "standard", "minmax" or "none": the features that policies get */
     const char *scores;     /* a CSV file of scores for the prior; NULL: none */
-    const void *reserved[4];
+    const char *scores_as;  /* "calibrated", "minmax", "sigmoid" or "raw": how they are read */
+    const void *reserved[3];
 } oltr_data_plan;
 
 /* The data that a point needs; NULL where it needs none. */

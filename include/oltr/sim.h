@@ -87,7 +87,8 @@ OLTR_API oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_optio
  *   logistic  attraction i = 1 / (1 + exp(-scale x_i'theta))
  *   scalar    mean reward i = scale x_i'theta, with noise; users leave after a random slot
  *   dataset   replication r is query r mod n_queries of a dataset: its documents are the items, its
- *             rows their features; attraction and prior are given for every row
+ *             rows their features; attraction and prior are given for every row.  With the
+ *             parameter `traffic` the queries share the rounds of every replication
  * oltr/world_ops.h has the tables of their parameters.
  */
 typedef struct oltr_world {
@@ -146,9 +147,9 @@ OLTR_API const oltr_named *oltr_world_at(uint32_t index);
 OLTR_API uint32_t oltr_clicks_count(void);
 OLTR_API const oltr_named *oltr_clicks_at(uint32_t index);
 
-/* How grades become attractions, by name: err (2^g - 1) / 2^largest; perfect, navigational,
- * informational and near-random for grades 0..4.  `largest` is where the scale of grades ends; a
- * grade beyond it is refused. */
+/* How grades become attractions, by name: err (2^g - 1) / 2^largest; linear g / largest; perfect,
+ * navigational, informational and near-random for grades 0..4.  `largest` is where the scale of
+ * grades ends; a grade beyond it is refused. */
 OLTR_API uint32_t oltr_mapping_count(void);
 OLTR_API const oltr_named *oltr_mapping_at(uint32_t index);
 OLTR_API oltr_status oltr_attraction_of_grade(const char *mapping, uint32_t grade, uint32_t largest,
@@ -160,10 +161,20 @@ OLTR_API const oltr_named *oltr_shape_at(uint32_t index);
 
 /* ---- experiments */
 
+/* What a policy learns from, where users both click and give a real reward (clicks "abandon"). */
+enum {
+    OLTR_FEEDBACK_REWARDS, /* what the click model gives */
+    OLTR_FEEDBACK_CLICKS,  /* the clicks, 0 or 1 */
+    OLTR_FEEDBACK_BOTH     /* two observations of each examined slot: reward and click */
+};
+
 typedef struct oltr_contestant {
     const char *label;      /* in tables and figures */
     oltr_settings settings; /* settings.prior is filled in from the world */
-    const void *reserved[2];
+    uint32_t feedback;      /* OLTR_FEEDBACK_... */
+    int shared; /* where queries share the rounds: 1: one policy for the documents of all queries,
+                   0: one for each query */
+    const void *reserved[1];
 } oltr_contestant;
 
 /* One point of a sweep; an experiment without a sweep has one point. */

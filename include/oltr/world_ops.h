@@ -55,7 +55,9 @@ typedef struct oltr_instance {
      * it returns non-zero, return OLTR_EINTERRUPTED. */
     int (*stop)(void *context);
     void *stop_context;
-    void *reserved[4];
+    uint32_t query; /* of a dataset whose queries share the rounds: the one of this round */
+    uint32_t reserved32;
+    void *reserved[3];
 } oltr_instance;
 
 /* ---- parameters */
@@ -142,7 +144,12 @@ typedef struct oltr_click_ops {
     size_t size;                    /* sizeof(oltr_click_ops); 0 means that of version 0.1 */
     const oltr_world_param *params; /* (n_params), or NULL */
     uint32_t n_params;
-    void (*reserved[2])(void);
+    /* OPTIONAL, for OLTR_REALS: the users click too.  Fills click[], 0 or 1, of the n slots that
+     * scan() counted as examined; the chance of a click must be the mean reward of the item, so
+     * that regret means the same for policies that learn from either. */
+    void (*clicked)(const oltr_world *world, const oltr_instance *truth, const oltr_rng *round,
+                    const oltr_ranking *shown, uint32_t n, double *click);
+    void (*reserved[1])(void);
 } oltr_click_ops;
 
 /* Those of the catalogue, in the order of oltr_world_at() and oltr_clicks_at(); NULL beyond. */

@@ -410,8 +410,8 @@ void scorer_free(scorer *r)
     free(r);
 }
 
-oltr_status scorer_score(const scorer *r, const oltr_dataset *d, float *score, size_t stride,
-                         oltr_error *error)
+static oltr_status score_all(const scorer *r, const oltr_dataset *d, bool calibrate, float *score,
+                             size_t stride, oltr_error *error)
 {
     pass p;
     if (d->dim != r->map.dim)
@@ -423,10 +423,23 @@ oltr_status scorer_score(const scorer *r, const oltr_dataset *d, float *score, s
     for (uint32_t q = 0; q < d->n_queries; q++) {
         const float *found = score_query(r, r->weight, &p, d, q);
         for (uint32_t i = 0; i < documents_of(d, q); i++)
-            score[(size_t)(d->first_row[q] + i) * stride] = calibrated(&r->calibration, found[i]);
+            score[(size_t)(d->first_row[q] + i) * stride] =
+                calibrate ? calibrated(&r->calibration, found[i]) : found[i];
     }
     pass_free(&p);
     return OLTR_OK;
+}
+
+oltr_status scorer_score(const scorer *r, const oltr_dataset *d, float *score, size_t stride,
+                         oltr_error *error)
+{
+    return score_all(r, d, true, score, stride, error);
+}
+
+oltr_status scorer_output(const scorer *r, const oltr_dataset *d, float *output, size_t stride,
+                          oltr_error *error)
+{
+    return score_all(r, d, false, output, stride, error);
 }
 
 uint32_t scorer_epoch(const scorer *r)

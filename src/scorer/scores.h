@@ -19,17 +19,21 @@ enum { SCORES_MOST_MODELS = 1000 };
 
 typedef struct scores {
     uint32_t n_rows, n_models;
-    float *score; /* (n_rows, n_models) row-major; each in [0,1] */
+    float *score; /* (n_rows, n_models) row-major; each in [0,1] when a prior is made of them */
 } scores;
+
+/* How they become probabilities: see scores_as.h. */
+typedef enum scores_as { SCORES_CALIBRATED, SCORES_MINMAX, SCORES_SIGMOID, SCORES_RAW } scores_as;
 
 /* Room for the scores, all zero. */
 oltr_status scores_new(uint32_t n_rows, uint32_t n_models, scores *out, oltr_error *error);
 void scores_free(scores *s); /* NULL, or all zero, is fine */
 
-/* The file must have exactly the documents of the dataset; errors name the line.  The path "-" is
- * standard input. */
-oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, scores *out,
-                            oltr_error *error);
+/* The file must have exactly the documents of the dataset; errors name the line.  Scores that are
+ * read as calibrated must be in [0,1], others must be finite; none is converted here.  The path
+ * "-" is standard input. */
+oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, scores_as as,
+                            scores *out, oltr_error *error);
 
 /* Writes the file whole or not at all; reading it gives the same bits.  The models are called m1,
  * m2, ...  The path "-" is standard output. */
@@ -53,6 +57,7 @@ typedef struct scores_options {
     double every;               /* seconds between two calls of it */
     int (*stop)(void *context); /* called by any thread; not 0: give up.  NULL: never */
     void *context;
+    scores *raw; /* NULL, or gets the outputs of the networks before calibration, to be freed */
 } scores_options;
 
 /* Trains the scorers, each on a random half of the training queries, and scores every document of

@@ -140,14 +140,15 @@ static bool whole_number(const char *field, uint64_t *out)
 }
 
 /* Decimal digits with at most one point and one exponent: what strtof() reads, but neither
- * hexadecimal, nor "nan", nor "inf". */
-static bool probability(const char *field, float *out)
+ * hexadecimal, nor "nan", nor "inf".  Within [0,1] if it is to be a probability, else finite. */
+static bool read_score(const char *field, bool probability, float *out)
 {
     char *end;
     if (*field == '\0' || field[strspn(field, "+-.0123456789eE")] != '\0')
         return false;
     float value = strtof(field, &end);
-    if (end == field || *end != '\0' || !(value >= 0 && value <= 1))
+    if (end == field || *end != '\0' || !isfinite(value) ||
+        (probability && !(value >= 0 && value <= 1)))
         return false;
     *out = value == 0 ? 0.0f : value; /* no minus zero */
     return true;
@@ -158,8 +159,9 @@ static bool probability(const char *field, float *out)
 typedef struct reading {
     csv csv;
     const oltr_dataset *dataset;
-    place *index;      /* (n_queries) by id */
-    uint64_t *line_of; /* (n_rows) where a document was given; 0: not yet */
+    place *index;       /* (n_queries) by id */
+    uint64_t *line_of;  /* (n_rows) where a document was given; 0: not yet */
+    bool probabilities; /* each must be in [0,1] */
     scores *out;
 } reading;
 
@@ -233,6 +235,17 @@ static oltr_status read_place(reading *r, uint32_t *row)
     return OLTR_OK;
 }
 
+static oltr_status bad_score(const reading *r, const char *column, const char *field)
+{
+    char word[QUOTE_SIZE];
+    if (!r->probabilities)
+        return bad_field(&r->csv, column, field, "a finite number");
+    return set_error(r->csv.error, OLTR_EVALUE,
+                     "%s:%" PRIu64 ": %s must be a number from 0 to 1, not `%s`; numbers without a "
+                     "unit can be read as minmax or sigmoid (scores_as)",
+                     r->csv.name, r->csv.line, column, quote_input(field, word));
+}
+
 static oltr_status read_row(reading *r)
 {
     csv *c = &r->csv;
@@ -246,9 +259,9 @@ static oltr_status read_row(reading *r)
         if (!field)
             return c->next ? OLTR_EVALUE : broken(c, "fewer fields than the header");
         const char *word = trimmed(field);
-        if (!probability(word, &score[m])) {
+        if (!read_score(word, r->probabilities, &score[m])) {
             snprintf(column, sizeof column, "the score of model %u", m + 1);
-            return bad_field(c, column, word, "a number from 0 to 1");
+            return bad_score(r, column, word);
         }
     }
     if (c->next)
@@ -320,13 +333,15 @@ static oltr_status read_all(reading *r)
     return status == OLTR_OK ? check_complete(r) : status;
 }
 
-oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, scores *out,
-                            oltr_error *error)
+oltr_status scores_read_csv(const char *path, const oltr_dataset *dataset, scores_as as,
+                            scores *out, oltr_error *error)
 {
     *out = (scores){0, 0, NULL};
     bool is_stdin = strcmp(path, "-") == 0;
-    reading r = {
-        .csv = {.name = is_stdin ? "stdin" : path, .error = error}, .dataset = dataset, .out = out};
+    reading r = {.csv = {.name = is_stdin ? "stdin" : path, .error = error},
+                 .dataset = dataset,
+                 .probabilities = as == SCORES_CALIBRATED,
+                 .out = out};
     r.csv.stream = is_stdin ? stdin : fopen(path, "rb");
     if (!r.csv.stream)
         return set_error(error, OLTR_EIO, "%s: cannot be opened: %s", path, strerror(errno));

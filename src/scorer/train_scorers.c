@@ -77,6 +77,9 @@ static oltr_status train_one(model *m, oltr_error *error)
     oltr_status status =
         r ? scorer_score(r, e->test, e->out->score + m->number, e->out->n_models, error)
           : error->code;
+    scores *raw = e->options->raw;
+    if (status == OLTR_OK && raw)
+        status = scorer_output(r, e->test, raw->score + m->number, raw->n_models, error);
     scorer_free(r);
     free(order);
     return status;
@@ -238,8 +241,12 @@ oltr_status scores_train(const oltr_dataset *train, const oltr_dataset *vali,
                          "the test queries have %u features, the training queries %u", test->dim,
                          train->dim);
     oltr_status status = scores_new(test->n_rows, options->models, out, error);
-    if (status != OLTR_OK)
+    if (status == OLTR_OK && options->raw)
+        status = scores_new(test->n_rows, options->models, options->raw, error);
+    if (status != OLTR_OK) {
+        scores_free(out);
         return status;
+    }
     ensemble e = {.train = train, .vali = vali, .test = test, .options = options, .out = out};
     e.epochs = calloc(options->models, sizeof *e.epochs);
     e.ndcg = calloc(options->models, sizeof *e.ndcg);
@@ -252,5 +259,6 @@ oltr_status scores_train(const oltr_dataset *train, const oltr_dataset *vali,
     if (e.error.code == OLTR_OK)
         return OLTR_OK;
     scores_free(out);
+    scores_free(options->raw);
     return set_error(error, e.error.code, "%s", e.error.msg);
 }

@@ -116,6 +116,20 @@ expect 0 "" "$OLTR" run grades.yaml -o grades --no-figures -q --force --set worl
 there grades/scores.csv grades/scores-2.csv
 [ "$(field grades/manifest.json data sets 1 grades)" = navigational ] || fail "the manifest does not tell the sets apart"
 
+# --- over how scores are read: trained once, two files, and another prior for each
+tiny | { cat; echo 'sweep: {key: world.scores_as, values: [calibrated, minmax, sigmoid, raw]}'; } >as.yaml
+expect 0 'the scores in as/scores-2.csv are of the same data' "$OLTR" run as.yaml -o as --no-figures --force
+there as/scores.csv as/scores-2.csv
+[ ! -e as/scores-3.csv ] || fail "sigmoid does not use the outputs that minmax used"
+[ "$(field as/manifest.json data sets 2 scores_as)" = sigmoid ] || fail "the manifest does not say how scores were read"
+[ "$(grep ',LinTS,' as/summary.csv | cut -d, -f4 | sort -u | wc -l)" = 1 ] || fail "LinTS reads no prior, and changes with it"
+[ "$(grep ',TS-Beta,' as/summary.csv | cut -d, -f4 | sort -u | wc -l)" = 4 ] || fail "the ways give the same prior: $(grep TS-Beta as/summary.csv)"
+expect 0 "" "$OLTR" run tiny.yaml -o as-file --no-figures -q --set world.scores=as/scores-2.csv --set world.rankers=0 --set world.scores_as=sigmoid
+expect 0 "already finished" "$OLTR" run tiny.yaml -o as-file --no-figures --resume --set world.scores=as/scores-2.csv --set world.rankers=0 --set world.scores_as=sigmoid
+[ "$(grep ',TS-Beta,' as-file/summary.csv | cut -d, -f4)" = "$(grep '^sigmoid,TS-Beta,' as/summary.csv | cut -d, -f4)" ] || fail "kept outputs give another prior"
+expect 2 'must be a number from 0 to 1' "$OLTR" run tiny.yaml -o as-bad --no-figures -q --set world.scores=as/scores-2.csv --set world.rankers=0
+expect 2 '`scores_as` needs scores' "$OLTR" run tiny.yaml -o as-bad --no-figures -q --set world.rankers=0 --set world.scores_as=raw
+
 # --- from texts: plain or gzip, with and without validation queries, splits that end with different features
 mkdir texts
 /usr/bin/python3 - <<'PY'

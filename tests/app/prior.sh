@@ -103,6 +103,19 @@ head -5 a.csv >short.csv
 expect 2 'documents have no score' "$OLTR" prior check --data test.txt.gz --scores short.csv
 sed '3s/,0\.[0-9e-]*$/,1.5/' a.csv >beyond.csv
 expect 2 'beyond.csv:3: the score of model 3 must be a number from 0 to 1, not `1.5`' "$OLTR" prior check --data test.txt.gz --scores beyond.csv
+grep -q 'can be read as minmax or sigmoid' said || fail "no word about scores_as"
+
+# numbers without a unit: the outputs of the same networks
+expect 0 'prior check --data test.txt.gz --scores raw.csv --scores-as minmax' "$OLTR" prior train $files -o raw.csv --raw --models 3 --epochs 20 -s 5
+grep -q '"raw": true' raw.csv.json || fail "the manifest does not say that the scores are raw"
+awk -F, 'NR > 1 && $3 < 0 { negative = 1 } END { exit !negative }' raw.csv || fail "these are no outputs of a network"
+expect 2 'must be a number from 0 to 1' "$OLTR" prior check --data test.txt.gz --scores raw.csv
+expect 2 'not as `platt`' "$OLTR" prior check --data test.txt.gz --scores raw.csv --scores-as platt
+for as in minmax sigmoid raw; do
+    expect 0 '' "$OLTR" prior check --data test.txt.gz --scores raw.csv --scores-as $as --no-figures -q -o as-$as
+done
+grep -h '^ndcg@10,one model,' as-minmax/prior.csv as-sigmoid/prior.csv checked/prior.csv | sort -u >orders
+[ "$(wc -l <orders)" = 1 ] || fail "minmax, sigmoid and calibration keep the order within a query: $(cat orders)"
 echo file >in-the-way
 expect 1 'in-the-way' "$OLTR" prior check --data test.txt.gz --scores a.csv -o in-the-way -q
 

@@ -26,6 +26,7 @@ typedef struct fixture {
     char label[MOST][64];
     uint32_t n_policies;
     oltr_experiment e;
+    double room[ROWS];
 } fixture;
 
 static void add_policy(fixture *f, const oltr_policy_info *info, const char *prior)
@@ -237,6 +238,271 @@ static void any_number_of_threads(void **state)
     oltr_results_free(one);
 }
 
+/* ---- traffic: queries that share the rounds */
+
+static const double interleaved[] = {1, 1000}, in_turn[] = {2, 4};
+
+/* The query of each round, by the world's own advance(). */
+static void queries_of_rounds(const fixture *f, uint64_t replication, uint32_t *query)
+{
+    double nu[9], a[9], b[9], mean[9], sd[9];
+    instance truth = {.attraction = nu, .a = a, .b = b, .mean = mean, .sd = sd, .dim = DIM};
+    const world_ops *ops = world_ops_of("dataset", NULL);
+    ops->draw(&f->e.world, f->e.seed, replication, &truth, NULL);
+    assert_int_equal(truth.n_items, 9); /* the largest, so that all have room */
+    for (uint64_t t = 1; t <= f->e.rounds; t++) {
+        ops->advance(&f->e.world, f->e.seed, replication, t, &truth, NULL);
+        query[t] = truth.query;
+        uint32_t first = first_row[query[t]];
+        assert_int_equal(truth.n_items, first_row[query[t] + 1] - first);
+        assert_ptr_equal(truth.x, f->x + (size_t)first * DIM);
+        assert_memory_equal(nu, f->attraction + first, truth.n_items * sizeof *nu);
+    }
+}
+
+/* One policy for each query with items of its own, or one whose items are all rows. */
+static double play_traffic(fixture *f, uint32_t index, uint64_t replication)
+{
+    bool shared = f->policy[index].shared;
+    uint32_t query[64], n_policies = shared ? 1 : QUERIES;
+    oltr_policy *p[QUERIES];
+    oltr_scratch *scratch[QUERIES];
+    oltr_rng rng = oltr_rng_make(f->e.seed, replication);
+    double regret = 0;
+    queries_of_rounds(f, replication, query);
+    for (uint32_t q = 0; q < n_policies; q++) {
+        oltr_settings s = f->policy[index].settings;
+        s.n_items = shared ? ROWS : first_row[q + 1] - first_row[q];
+        s.dim = DIM;
+        tell(f, shared ? 0 : first_row[q], &s);
+        p[q] = oltr_policy_new(&s, NULL);
+        assert_non_null(p[q]);
+        scratch[q] = oltr_scratch_new(p[q]);
+    }
+    for (uint64_t t = 1; t <= f->e.rounds; t++) {
+        uint32_t first = first_row[query[t]], n = first_row[query[t] + 1] - first,
+                 q = shared ? 0 : query[t], all[9], item[SLOTS], place[SLOTS];
+        double click[SLOTS] = {0}, none = 1;
+        for (uint32_t i = 0; i < n; i++)
+            all[i] = first + i;
+        oltr_query from = {
+            .n_items = n, .item = shared ? all : NULL, .dim = DIM, .x = f->x + (size_t)first * DIM};
+        oltr_ranking list = {SLOTS, item, NULL}, places = {SLOTS, place, NULL};
+        assert_int_equal(
+            oltr_rank(p[q], &from, oltr_rng_at(rng, STREAM_POLICY, t), scratch[q], &list), OLTR_OK);
+        for (uint32_t slot = 0; slot < SLOTS; slot++) {
+            place[slot] = shared ? item[slot] - first : item[slot];
+            none *= 1 - f->attraction[first + place[slot]];
+        }
+        oltr_rng user = oltr_rng_at(rng, STREAM_USERS, t);
+        instance truth = {.n_items = n, .attraction = f->attraction + first};
+        oltr_feedback seen = {
+            click_ops_of("cascade", NULL)->scan(&f->e.world, &truth, &user, &places, click), click};
+        assert_int_equal(oltr_learn(p[q], &from, &list, &seen), OLTR_OK);
+        regret += none - best_no_click(f->attraction + first, n, SLOTS);
+    }
+    for (uint32_t q = 0; q < n_policies; q++) {
+        oltr_scratch_free(scratch[q]);
+        oltr_policy_free(p[q]);
+    }
+    return regret;
+}
+
+/* Every policy of the catalogue, one for each query and shared. */
+static void traffic_is_its_definition(void **state)
+{
+    fixture *f = *state;
+    f->e.replications = 3;
+    assert_int_equal(f->e.rounds, 60);
+    for (int way = 0; way < 4; way++) {
+        f->e.world.kind_values = way % 2 ? in_turn : interleaved;
+        assert_int_equal(world_groups(&f->e.world), 1);
+        for (uint32_t j = 0; j < f->n_policies; j++)
+            f->policy[j].shared = way / 2;
+        oltr_results *r = run(&f->e, 2);
+        for (uint32_t j = 0; j < f->n_policies; j++) {
+            double regret = 0;
+            for (uint64_t replication = 0; replication < f->e.replications; replication++)
+                regret += play_traffic(f, j, replication) / f->e.replications;
+            double found = oltr_results_at(r, 0, j, MARKS - 1).regret;
+            if (!(fabs(found - regret) < 1e-9))
+                fail_msg("%s, way %d: regret %.12g instead of %.12g", f->label[j], way, found,
+                         regret);
+        }
+        assert_int_equal(oltr_results_saturated(r, 0), 0);
+        oltr_results_free(r);
+    }
+}
+
+/* With one query there is nothing to share: the same bits in every way. */
+static void one_query_has_no_traffic(void **state)
+{
+    fixture *f = *state;
+    f->data.n_queries = 1;
+    static const uint32_t only[2] = {0, 9};
+    f->data.first_row = only;
+    f->data.n_rows = 9;
+    f->e.replications = 3;
+    oltr_results *apart = run(&f->e, 1);
+    for (int way = 0; way < 4; way++) {
+        f->e.world.kind_values = way % 2 ? in_turn : interleaved;
+        for (uint32_t j = 0; j < f->n_policies; j++)
+            f->policy[j].shared = way / 2;
+        oltr_results *r = run(&f->e, 1);
+        for (uint32_t j = 0; j < f->n_policies; j++)
+            assert_true(same(oltr_results_at(apart, 0, j, 2), oltr_results_at(r, 0, j, 2)));
+        oltr_results_free(r);
+    }
+    oltr_results_free(apart);
+}
+
+/* Interleaved: each query equally often.  In turn: each once in a cycle, at every place of the
+ * order equally often.  The seeds are fixed; bounds are five standard deviations. */
+static void traffic_is_fair(void **state)
+{
+    fixture *f = *state;
+    enum { CYCLES = 2000 };
+    uint32_t query[64], seen[QUERIES] = {0}, at[QUERIES][QUERIES] = {{0}};
+    f->e.world.kind_values = interleaved;
+    for (uint64_t r = 0; r < 200; r++) {
+        queries_of_rounds(f, r, query);
+        for (uint64_t t = 1; t <= 60; t++)
+            seen[query[t]]++;
+    }
+    for (uint32_t q = 0; q < QUERIES; q++)
+        assert_true(fabs(seen[q] - 3000.0) < 5 * sqrt(12000 * 0.25 * 0.75));
+    f->e.world.kind_values = in_turn;
+    for (uint64_t r = 0; r < CYCLES; r++) {
+        uint32_t once = 0;
+        queries_of_rounds(f, r, query);
+        for (uint64_t t = 1; t <= 60; t++)
+            assert_int_equal(query[t], query[(t - 1) / 4 % QUERIES * 4 + 1]);
+        for (uint32_t p = 0; p < QUERIES; p++) {
+            at[p][query[4 * p + 1]]++;
+            once |= 1u << query[4 * p + 1];
+        }
+        assert_int_equal(once, (1u << QUERIES) - 1);
+    }
+    for (uint32_t p = 0; p < QUERIES; p++)
+        for (uint32_t q = 0; q < QUERIES; q++)
+            assert_true(fabs(at[p][q] - CYCLES / 4.0) < 5 * sqrt(CYCLES * 0.25 * 0.75));
+}
+
+/* ---- feedback: users who click and give rewards */
+
+/* One policy in one replication, from scan() and clicked() alone. */
+static double play_feedback(fixture *f, uint32_t index, uint64_t replication)
+{
+    uint32_t query = (uint32_t)(replication % QUERIES), first = first_row[query],
+             n = first_row[query + 1] - first, feedback = f->policy[index].feedback;
+    const double *nu = f->attraction + first;
+    const click_ops *users = click_ops_of("abandon", NULL);
+    oltr_settings s = f->policy[index].settings;
+    s.n_items = n;
+    s.dim = DIM;
+    tell(f, first, &s);
+    oltr_policy *p = oltr_policy_new(&s, NULL);
+    assert_non_null(p);
+    oltr_scratch *scratch = oltr_scratch_new(p);
+    oltr_rng rng = oltr_rng_make(f->e.seed, replication);
+    oltr_query from = {.n_items = n, .dim = DIM, .x = f->x + (size_t)first * DIM};
+    instance truth = {.n_items = n, .attraction = f->attraction + first, .room = f->room};
+    double regret = 0, best = users->best(&f->e.world, &truth, SLOTS);
+    for (uint64_t t = 1; t <= f->e.rounds; t++) {
+        uint32_t item[SLOTS];
+        double reward[SLOTS], click[SLOTS], told[SLOTS], value = 0, seen_by = 1;
+        static const double two[SLOTS] = {2, 2, 2};
+        oltr_ranking list = {SLOTS, item, NULL};
+        assert_int_equal(oltr_rank(p, &from, oltr_rng_at(rng, STREAM_POLICY, t), scratch, &list),
+                         OLTR_OK);
+        oltr_rng user = oltr_rng_at(rng, STREAM_USERS, t);
+        uint32_t examined = users->scan(&f->e.world, &truth, &user, &list, reward);
+        users->clicked(&f->e.world, &truth, &user, &list, examined, click);
+        for (uint32_t i = 0; i < SLOTS; i++, seen_by *= 1 - f->e.world.abandon)
+            value += seen_by * nu[item[i]];
+        for (uint32_t i = 0; i < examined; i++) {
+            assert_true(click[i] == 0 || click[i] == 1);
+            told[i] = feedback == OLTR_FEEDBACK_CLICKS ? click[i]
+                      : feedback == OLTR_FEEDBACK_BOTH ? (click[i] + reward[i]) / 2
+                                                       : reward[i];
+        }
+        oltr_feedback seen = {
+            examined, told, NULL, feedback == OLTR_FEEDBACK_BOTH ? two : NULL, {NULL, NULL}};
+        assert_int_equal(oltr_learn(p, &from, &list, &seen), OLTR_OK);
+        regret += fmax(0, best - value);
+    }
+    oltr_scratch_free(scratch);
+    oltr_policy_free(p);
+    return regret;
+}
+
+static void feedback_is_its_definition(void **state)
+{
+    fixture *f = *state;
+    static const char *const kinds[] = {"lints", "gts", "lints", "gts", "lints", "ts-beta"};
+    static const uint32_t told[] = {OLTR_FEEDBACK_REWARDS, OLTR_FEEDBACK_BOTH,
+                                    OLTR_FEEDBACK_CLICKS,  OLTR_FEEDBACK_CLICKS,
+                                    OLTR_FEEDBACK_BOTH,    OLTR_FEEDBACK_CLICKS};
+    memset(f->policy, 0, sizeof f->policy);
+    f->n_policies = 0;
+    for (uint32_t i = 0; i < 6; i++) {
+        add_policy(f, oltr_policy_info_by_name(kinds[i], NULL), "none");
+        f->policy[i].feedback = told[i];
+    }
+    f->e.n_policies = 6;
+    f->e.world.clicks = "abandon";
+    f->e.world.abandon = 0.2;
+    f->e.world.noise_sd = 0.3;
+    oltr_results *r = run(&f->e, 2);
+    for (uint32_t j = 0; j < 6; j++) {
+        double regret = 0, n = f->e.replications, found = oltr_results_at(r, 0, j, 2).regret;
+        for (uint64_t replication = 0; replication < f->e.replications; replication++)
+            regret += play_feedback(f, j, replication) / n;
+        if (!(fabs(found - regret) < 1e-9))
+            fail_msg("%s, feedback %u: regret %.12g instead of %.12g", f->label[j], told[j], found,
+                     regret);
+    }
+    oltr_results_free(r);
+    oltr_error error = {OLTR_OK, ""};
+    f->policy[5].feedback = OLTR_FEEDBACK_REWARDS;
+    assert_int_equal(oltr_experiment_check(&f->e, &error), OLTR_EREWARD);
+    assert_non_null(strstr(error.msg, "or give it `feedback: clicks`"));
+    f->policy[5].feedback = 3;
+    assert_int_equal(oltr_experiment_check(&f->e, &error), OLTR_EINVAL);
+    assert_int_equal(oltr_settings_init(&f->policy[5].settings, "toprank", 9, NULL), OLTR_OK);
+    f->policy[5].feedback = OLTR_FEEDBACK_BOTH;
+    assert_int_equal(oltr_experiment_check(&f->e, &error), OLTR_EINVAL);
+    assert_non_null(strstr(error.msg, "toprank cannot learn two observations of one slot"));
+}
+
+/* The chance of a click is the attraction, whatever the reward.  Bounds: five deviations. */
+static void clicks_have_the_chance_of_the_mean_reward(void **state)
+{
+    const fixture *f = *state;
+    enum { USERS = 4000 };
+    const click_ops *users = click_ops_of("abandon", NULL);
+    oltr_world w = {.clicks = "abandon", .noise_sd = 0.4};
+    double nu[] = {0.05, 0.4, 0.9}, clicks[3] = {0}, product[3] = {0}, reward[3], click[3];
+    uint32_t item[3] = {2, 0, 1};
+    instance truth = {.n_items = 3, .attraction = nu};
+    oltr_ranking list = {3, item, NULL};
+    for (uint64_t t = 1; t <= USERS; t++) {
+        oltr_rng user = oltr_rng_at(oltr_rng_make(f->e.seed, 0), STREAM_USERS, t);
+        assert_int_equal(users->scan(&w, &truth, &user, &list, reward), 3);
+        users->clicked(&w, &truth, &user, &list, 3, click);
+        for (int slot = 0; slot < 3; slot++) {
+            clicks[item[slot]] += click[slot] / USERS;
+            product[item[slot]] +=
+                (click[slot] - nu[item[slot]]) * (reward[slot] - nu[item[slot]]) / USERS;
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        double sd = sqrt(nu[i] * (1 - nu[i]) / USERS);
+        assert_true(fabs(clicks[i] - nu[i]) < 5 * sd);
+        assert_true(fabs(product[i]) < 5 * sd * w.noise_sd);
+    }
+}
+
 /* ---- one instance */
 
 static void an_instance_is_a_query(void **state)
@@ -326,6 +592,16 @@ static void bad_worlds_are_refused(void **state)
             (e.world.prior_a = e.world.prior_b = NULL, e.world.misspecification = 0.1));
     REFUSED(OLTR_ESLOTS, "only 3 documents for 4 slots", e.slots = 4);
     REFUSED(OLTR_EINVAL, "are for world dataset", e.world.kind = "beta");
+    static const double odd_way[] = {3, 1}, no_visits[] = {2, 0};
+    REFUSED(OLTR_EINVAL, "traffic must be from 0 to 2 and whole, not 3",
+            e.world.kind_values = odd_way);
+    REFUSED(OLTR_EINVAL, "visits must be from 1", e.world.kind_values = no_visits);
+    oltr_contestant shared = f->policy[0], told = f->policy[0];
+    shared.shared = 1;
+    told.feedback = OLTR_FEEDBACK_CLICKS;
+    REFUSED(OLTR_EINVAL, "`shared` needs queries that share the rounds",
+            (e.policy = &shared, e.n_policies = 1));
+    REFUSED(OLTR_EINVAL, "leave `feedback` out", (e.policy = &told, e.n_policies = 1));
     REFUSED(OLTR_EPRIOR, "none is given",
             (e.world.prior_a = e.world.prior_b = e.world.prior_mean = e.world.prior_sd = NULL));
     /* moments that no Beta has are no prior for a Beta policy */
@@ -393,8 +669,11 @@ static void grades_have_their_tables(void **state)
         {0, .2, .4, .8, 1}, {.05, .3, .5, .7, .95}, {.4, .6, .7, .8, .9}, {.4, .45, .5, .55, .6}};
     static const char *const names[] = {"err", "perfect", "navigational", "informational",
                                         "near-random"};
-    assert_int_equal(oltr_mapping_count(), 5);
-    assert_null(oltr_mapping_at(5));
+    assert_int_equal(oltr_mapping_count(), 6);
+    assert_null(oltr_mapping_at(6));
+    assert_string_equal(oltr_mapping_at(5)->name, "linear");
+    for (uint32_t g = 0; g < 8; g++)
+        assert_true(fabs(of_grade("linear", g, 7) - g / 7.0) < 1e-15);
     for (uint32_t m = 0; m < 5; m++) {
         assert_string_equal(oltr_mapping_at(m)->name, names[m]);
         for (uint32_t g = 0; g < 5; g++)
@@ -427,6 +706,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_run_is_its_definition, set_up, tear_down),
         cmocka_unit_test_setup_teardown(any_number_of_threads, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(traffic_is_its_definition, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_query_has_no_traffic, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(traffic_is_fair, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(feedback_is_its_definition, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(clicks_have_the_chance_of_the_mean_reward, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(an_instance_is_a_query, set_up, tear_down),
         cmocka_unit_test(other_worlds_are_one_group),
         cmocka_unit_test_setup_teardown(bad_worlds_are_refused, set_up, tear_down),

@@ -37,7 +37,7 @@ static size_t read_file(uint8_t *out)
 
 static oltr_experiment experiment(oltr_contestant *policy)
 {
-    policy->label = "x";
+    *policy = (oltr_contestant){.label = "x"};
     must_hold(oltr_settings_init(&policy->settings, "gts", ITEMS, NULL) == OLTR_OK, "settings");
     return (oltr_experiment){.seed = 1,
                              .rounds = 8,

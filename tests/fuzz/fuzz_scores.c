@@ -34,7 +34,8 @@ static void try_again(const scores *s, const oltr_dataset *d)
     for (size_t i = 0; i < n; i++)
         must_hold(s->score[i] >= 0 && s->score[i] <= 1, "a score is a probability");
     must_hold(scores_write_csv(s, d, path, NULL) == OLTR_OK, "what was read can be written");
-    must_hold(scores_read_csv(path, d, &again, NULL) == OLTR_OK, "and read again");
+    must_hold(scores_read_csv(path, d, SCORES_CALIBRATED, &again, NULL) == OLTR_OK,
+              "and read again");
     must_hold(again.n_models == s->n_models &&
                   memcmp(again.score, s->score, n * sizeof *s->score) == 0,
               "to the same bits");
@@ -57,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     scores s;
     oltr_error error = {OLTR_OK, ""};
     write_file(data, size);
-    if (scores_read_csv(path, &d, &s, &error) == OLTR_OK)
+    if (scores_read_csv(path, &d, SCORES_CALIBRATED, &s, &error) == OLTR_OK)
         try_again(&s, &d);
     else
         must_hold(error.code != OLTR_OK && error.msg[0] != 0 && !s.score,

@@ -9,8 +9,10 @@ the definitions alone: grades to attractions, scores to priors, features to stan
     TS-Beta     told Beta(sum s, sum (1 - s))
     LinTS       the Gaussian posterior over the features
 
+A second file has numbers without a unit, which are read as minmax, sigmoid and raw (`scores_as`).
+
 The last three are samplers: their mean regrets may differ by 4.5 standard errors of the difference (false alarm below 1e-5 for each of the
-18 comparisons, with a fixed seed on both sides).
+45 comparisons, with a fixed seed on both sides).
 
     dataset_twin.py OLTR_BINARY WORKDIR [--quick]
 
@@ -40,7 +42,7 @@ rounds: {rounds}
 slots: {slots}
 replications: {replications}
 checkpoints: [{rounds}]
-world: {{kind: dataset, data: data, grades: {grades}, normalise: {normalise}, scores: scores.csv}}
+world: {{kind: dataset, data: data, grades: {grades}, normalise: {normalise}, scores: {scores}, scores_as: {scores_as}}}
 policies:
   - {{name: Ensemble, kind: ensemble, prior: mean}}
   - {{name: GTS-P, kind: gts, prior: full, sigma: {sigma}}}
@@ -89,6 +91,13 @@ def make_scores(rng, queries):
     return scores
 
 
+def make_outputs(scores):
+    """The same models without calibration: numbers of any size, a query where one model says nothing, some beyond 0 and 1."""
+    outputs = [np.float32(2.5 * np.log(np.maximum(s, 1e-3) / np.maximum(1 - s, 1e-3)) + 0.4) for s in scores]
+    outputs[1][:, 2] = 3.25
+    return outputs
+
+
 def write_scores(path, queries, scores):
     with open(path, "w", encoding="ascii") as out:
         out.write("query,document," + ",".join(f"model{m}" for m in range(MODELS)) + "\n")
@@ -103,6 +112,28 @@ ATTRACTION = {
     "err": [(2**g - 1) / 16 for g in range(5)],
     "navigational": [0.05, 0.3, 0.5, 0.7, 0.95],
 }
+
+
+def read_minmax(f):
+    span = f.max() - f.min()
+    return (f - f.min()) / span if span > 0 else np.full(len(f), 0.5)
+
+
+def read_sigmoid(f):
+    return 1 / (1 + np.exp(-(f - f.mean()) / f.std())) if f.std() > 0 else np.full(len(f), 0.5)
+
+
+READ_AS = {
+    "calibrated": lambda f: f,
+    "minmax": read_minmax,
+    "sigmoid": read_sigmoid,
+    "raw": lambda f: np.clip(f, 0, 1),
+}
+
+
+def probabilities(scores, scores_as):
+    """Query by query, model by model."""
+    return [np.stack([READ_AS[scores_as](s[:, m].astype(float)) for m in range(MODELS)], axis=1) for s in scores]
 
 
 def standard(train, test):
@@ -208,8 +239,9 @@ def play(policy, nu, rng, replications):
 
 # ----------------------------------------------------------------- comparing
 
-def run(oltr, work, grades, normalise, replications):
-    text = EXPERIMENT.format(rounds=ROUNDS, slots=SLOTS, replications=replications, grades=grades, normalise=normalise, sigma=SIGMA, ridge=RIDGE)
+def run(oltr, work, grades, normalise, scores_as, replications):
+    text = EXPERIMENT.format(rounds=ROUNDS, slots=SLOTS, replications=replications, grades=grades, normalise=normalise, sigma=SIGMA, ridge=RIDGE,
+                             scores="scores.csv" if scores_as == "calibrated" else "outputs.csv", scores_as=scores_as)
     (work / "twin.yaml").write_text(text, encoding="ascii")
     subprocess.run([oltr, "run", "twin.yaml", "-o", "out", "-q", "--no-figures", "--force"], cwd=work, check=True)
     with open(work / "out" / "queries.csv", newline="", encoding="ascii") as file:
@@ -254,9 +286,14 @@ def main():
     write_split(work / "data" / "test.txt", test)
     write_scores(work / "scores.csv", test, scores)
     faults = 0
-    for grades, normalise, scale in (("err", "standard", standard), ("navigational", "minmax", minmax)):
-        found = run(oltr, work, grades, normalise, replications)
-        faults += compare(found, test, scores, scale(train, test), grades, replications)
+    outputs = make_outputs(scores)
+    write_scores(work / "outputs.csv", test, outputs)
+    for grades, normalise, scale, scores_as in (("err", "standard", standard, "calibrated"), ("navigational", "minmax", minmax, "calibrated"),
+                                                ("err", "standard", standard, "minmax"), ("err", "standard", standard, "sigmoid"),
+                                                ("err", "standard", standard, "raw")):
+        found = run(oltr, work, grades, normalise, scores_as, replications)
+        told = probabilities(scores if scores_as == "calibrated" else outputs, scores_as)
+        faults += compare(found, test, told, scale(train, test), grades, replications)
     print("oltr and numpy agree" if not faults else f"{faults} disagreements")
     return faults > 0
 

@@ -424,6 +424,70 @@ def partition(beats):
     return block
 
 
+class Recalibrated(Policy):
+    """TS-Hyper: the told prior up to a shift, a slope and a weight that all items share.
+
+    The chances of the recalibrations are kept as numbers, replications x (shift,
+    slope) x weight, and scaled to a largest of 1 after every round.
+    """
+    prior = "full"
+    shift = np.array([-8, -7, -6, -5, -4, -3, -2.5, -2, -1.5, -1, -.5, 0, .5, 1, 1.5, 2, 3, 4])
+    slope, slope_chance = np.array([0, .5, 1]), np.array([.2, .3, .5])
+    weight = 2.0 ** np.arange(-2, 5)
+
+    def use_prior(self, a, b):
+        logit = np.log(a / b)
+        centre = logit.mean(axis=1, keepdims=True)
+        ordered = (logit - centre)[..., None, None] * self.slope
+        moved = centre[..., None, None] + self.shift[:, None] + ordered
+        self.told_mean = special.expit(moved).reshape(*a.shape, -1)
+        self.told_sum = (a + b)[..., None] * self.weight
+        hyperprior = (np.exp(-self.shift ** 2 / (2 * 3 ** 2))[:, None, None]
+                      * self.slope_chance[:, None]
+                      * np.exp(-np.log(self.weight) ** 2 / (2 * 1.5 ** 2)))
+        cells = hyperprior.reshape(1, -1, len(self.weight))
+        self.chance = np.tile(cells / cells.max(), (len(a), 1, 1))
+
+    def index(self, t):
+        """One recalibration a replication, then every item from its Beta."""
+        heap = self.chance.reshape(len(self.chance), -1).cumsum(axis=1)
+        point = heap[:, -1:] * self.rng.random((len(heap), 1))
+        mean, weight = np.divmod((heap <= point).sum(axis=1), len(self.weight))
+        n = self.told_sum[self.rows[:, 0], :, weight]
+        a = n * self.told_mean[self.rows[:, 0], :, mean]
+        return self.rng.beta(a + self.clicks, n - a + self.seen - self.clicks)
+
+    def learn(self, lists, examined, clicked):
+        rows = self.rows[:, 0]
+        for slot in range(self.slots):
+            item, hit = lists[:, slot], clicked[:, slot:slot + 1]
+            mean, n = self.told_mean[rows, item], self.told_sum[rows, item]
+            seen, clicks = self.seen[rows, item][:, None], self.clicks[rows, item][:, None]
+            same = np.where(hit, clicks, seen - clicks)
+            factor = np.where(hit, mean, 1 - mean)[..., None] * (n / (n + seen))[:, None, :]
+            factor += (same / (n + seen))[:, None, :]
+            factor[~examined[:, slot]] = 1
+            self.chance *= factor
+        self.chance /= self.chance.max(axis=(1, 2), keepdims=True)
+        super().learn(lists, examined, clicked)
+
+
+class RecalibratedMean(Recalibrated):
+    """Told the means alone, each worth a + b = 2 observations."""
+    prior = "mean"
+
+    def use_prior(self, a, b):
+        super().use_prior(2 * a / (a + b), 2 * b / (a + b))
+
+
+class RecalibratedFlat(Recalibrated):
+    """Told nothing: it learns the level and the spread of the click rates."""
+    prior = "none"
+
+    def use_prior(self, a, b):
+        super().use_prior(np.ones_like(a), np.ones_like(b))
+
+
 class Entry(NamedTuple):
     name: str
     kind: str
@@ -447,10 +511,16 @@ POLICIES = (
     Entry("TopRank", "toprank", TopRank),
     Entry("Ensemble", "ensemble", Ensemble),
     Entry("Random", "random", Random),
+    Entry("TS-Hyper", "ts-hyper", Recalibrated),
+    Entry("TS-Hyper-mean", "ts-hyper", RecalibratedMean),
+    Entry("TS-Hyper-flat", "ts-hyper", RecalibratedFlat),
 )
 WORLDS = (BetaWorld(), FixedWorld(), MisspecifiedWorld(), SteepWorld(), LogUniformWorld(),
           UniformWorld())
 CAUTIOUS = ("CascadeUCB-V", "TopRank")     # hardly better than Random for long
+
+
+SLOW = {"TS-Hyper-mean": "beta", "TS-Hyper-flat": "fixed"}     # played in one world each
 
 
 def policies_of(world):
@@ -459,7 +529,7 @@ def policies_of(world):
     if isinstance(world, (LogUniformWorld, UniformWorld)):     # what a prior changes
         return [e for e in POLICIES if e.name in
                 ("GTS", "GTS-Pmean", "GTS-P", "TS-Beta-flat", "TS-Beta", "Ensemble", "Random")]
-    return POLICIES
+    return [e for e in POLICIES if SLOW.get(e.name, world.name) == world.name]
 
 
 # ------------------------------------------------------------- the simulation

@@ -17,10 +17,9 @@ static void set_prior(void *state, const oltr_settings *settings, uint32_t i)
     const beta_items *p = state;
     uint32_t take = choice(settings, BETA_PRIOR);
     double a = param(settings, BETA_A), b = param(settings, BETA_B), weight = a + b;
-    if (take == PRIOR_MEAN) {
-        a = weight * prior_mean(&settings->prior, i);
-        b = fmax(weight - a, weight * 0x1p-54); /* above 0, even where the mean rounds to 1 */
-    } else if (take == PRIOR_FULL) {
+    if (take == PRIOR_MEAN)
+        prior_shapes_of_mean(&settings->prior, i, weight, &a, &b);
+    else if (take == PRIOR_FULL) {
         a = prior_a(&settings->prior, i);
         b = prior_b(&settings->prior, i);
     }
@@ -64,7 +63,7 @@ oltr_status beta_predict(const void *state, uint64_t t, const candidates *from, 
                b = doubles_at(state, p->b)[candidate(from, j)];
         mean[j] = a / (a + b);
         if (sd)
-            sd[j] = sqrt(a * b / (a + b + 1)) / (a + b);
+            sd[j] = beta_sd(a, b);
     }
     return OLTR_OK;
 }

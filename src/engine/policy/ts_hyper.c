@@ -190,15 +190,13 @@ static void refresh(void *state, uint64_t t)
 static void set_told(ts_hyper_state *p, const oltr_settings *settings, uint32_t i)
 {
     const uint32_t take = choice(settings, PRIOR);
-    double a = param(settings, A), b = param(settings, B), weight = a + b;
-    if (take == PRIOR_MEAN) {
-        const double mean = prior_mean(&settings->prior, i);
-        a = weight * mean;
-        b = weight * (1 - mean);
-    } else if (take == PRIOR_FULL)
+    double a = param(settings, A), b = param(settings, B);
+    if (take == PRIOR_MEAN)
+        prior_shapes_of_mean(&settings->prior, i, a + b, &a, &b);
+    else if (take == PRIOR_FULL)
         prior_told(&settings->prior, i, &a, &b);
-    doubles_at(p, p->a0)[i] = fmax(a, LEAST_SHAPE);
-    doubles_at(p, p->b0)[i] = fmax(b, LEAST_SHAPE);
+    doubles_at(p, p->a0)[i] = a;
+    doubles_at(p, p->b0)[i] = b;
 }
 
 static oltr_status check_told(const oltr_settings *settings, uint32_t item, oltr_error *error)
@@ -351,10 +349,10 @@ static oltr_status predict(const void *state, uint64_t t, const candidates *from
     (void)t;
     for (uint32_t j = 0; j < from->n; j++) {
         const item_evidence e = evidence(p, candidate(from, j));
-        double variance;
-        recalibration_predict(state, &p->grid, &e, &mean[j], &variance);
+        double deviation;
+        recalibration_predict(state, &p->grid, &e, &mean[j], &deviation);
         if (sd)
-            sd[j] = sqrt(variance);
+            sd[j] = deviation;
     }
     return OLTR_OK;
 }

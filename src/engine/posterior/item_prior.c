@@ -72,12 +72,14 @@ double prior_mean(const oltr_prior *p, uint32_t i)
     return p->a ? p->a[i] / (p->a[i] + p->b[i]) : p->mean[i];
 }
 
+double beta_sd(double a, double b)
+{
+    return sqrt(a * b / (a + b + 1)) / (a + b);
+}
+
 double prior_sd(const oltr_prior *p, uint32_t i)
 {
-    if (!p->a)
-        return p->sd[i];
-    double n = p->a[i] + p->b[i];
-    return sqrt(p->a[i] * p->b[i] / (n + 1)) / n;
+    return p->a ? beta_sd(p->a[i], p->b[i]) : p->sd[i];
 }
 
 double prior_a(const oltr_prior *p, uint32_t i)
@@ -88,6 +90,12 @@ double prior_a(const oltr_prior *p, uint32_t i)
 double prior_b(const oltr_prior *p, uint32_t i)
 {
     return p->b ? p->b[i] : (1 - p->mean[i]) * concentration(p->mean[i], p->sd[i]);
+}
+
+void prior_shapes_of_mean(const oltr_prior *p, uint32_t i, double weight, double *a, double *b)
+{
+    *a = weight * prior_mean(p, i);
+    *b = fmax(weight - *a, weight * 0x1p-54); /* above 0, even where the mean rounds to 1 */
 }
 
 oltr_status prior_check_told(const oltr_prior *p, uint32_t i, oltr_error *error)

@@ -22,6 +22,11 @@ double prior_mean(const oltr_prior *prior, uint32_t item);
 double prior_sd(const oltr_prior *prior, uint32_t item);
 double prior_a(const oltr_prior *prior, uint32_t item);
 double prior_b(const oltr_prior *prior, uint32_t item);
+/* Shapes that add up to `weight` and have the prior's mean. */
+void prior_shapes_of_mean(const oltr_prior *prior, uint32_t item, double weight, double *a,
+                          double *b);
+/* The standard deviation of Beta(a, b). */
+double beta_sd(double a, double b);
 
 /* ---- a prior that is only approximately right
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/kernels/philox.h"
+#include "engine/posterior/item_prior.h"
 #include "engine/special/special.h"
 
 #define LEAST_SCALE_EXPONENT (-160)
@@ -243,7 +244,7 @@ static void observe_one(void *state, const recalibration *r, const item_evidence
         normalise(state, r);
 }
 
-grid_cell recalibration_cell(const void *state, const recalibration *r, uint32_t cell)
+static grid_cell cell_at(const void *state, const recalibration *r, uint32_t cell)
 {
     uint32_t row = cell / r->n_padded;
     return (grid_cell){.odds = doubles_at(state, r->odds)[cell % r->n_padded],
@@ -261,15 +262,23 @@ static void prior_in(const grid_cell *cell, const item_evidence *item, double *a
     *b = moved * share;
 }
 
-/* The logarithm of the marginal likelihood of the item's observations in a cell, but for a term
- * that is the same in all cells.  It is likelihood times prior over posterior at any rate x; at the
- * observed one no digits cancel. */
+/* The logarithm of the marginal likelihood of the item's observations in a cell, over their
+ * likelihood at the observed rate, which is the same in all cells.  It is likelihood times prior
+ * over posterior at any rate.  No digits cancel at the observed rate where the observations
+ * outweigh the prior, and at the prior's mean otherwise. */
 static double log_marginal(const grid_cell *cell, const item_evidence *item)
 {
-    double missed = item->examined - item->clicked, n = item->examined + 1, a, b;
+    double missed = item->examined - item->clicked, n = item->examined + 1, a, b, likelihood = 0;
     double x = (item->clicked + 0.5) / n, y = (missed + 0.5) / n;
     prior_in(cell, item, &a, &b);
-    return log_beta_power(a, b, x, y) - log_beta_power(a + item->clicked, b + missed, x, y);
+    if (a + b > item->examined) {
+        double mean = a / (a + b), rest = b / (a + b);
+        likelihood = item->clicked * log(mean / x) + missed * log(rest / y);
+        x = mean;
+        y = rest;
+    }
+    return likelihood + log_beta_power(a, b, x, y) -
+           log_beta_power(a + item->clicked, b + missed, x, y);
 }
 
 /* `sign` times the difference that the observations `to` make over `from`. */
@@ -277,7 +286,7 @@ static void multiply_all(void *state, const recalibration *r, const item_evidenc
                          const item_evidence *to, double sign)
 {
     for (uint32_t c = 0; c < r->n_cells; c++) {
-        grid_cell cell = recalibration_cell(state, r, c);
+        grid_cell cell = cell_at(state, r, c);
         double log_ratio = log_marginal(&cell, to) - (from ? log_marginal(&cell, from) : 0);
         multiply(&doubles_at(state, r->factor)[c], &doubles_at(state, r->exponent)[c],
                  sign * log_ratio / LN2);
@@ -348,13 +357,15 @@ grid_cell recalibration_draw(const void *state, const recalibration *r, const ol
     size_t first = (size_t)entry_at(total, NULL, n_rows(r), &target) * r->n_padded;
     uint32_t shift = entry_at(doubles_at(state, r->factor) + first,
                               doubles_at(state, r->scale) + first, r->n_padded, &target);
-    return recalibration_cell(state, r, (uint32_t)first + shift);
+    return cell_at(state, r, (uint32_t)first + shift);
 }
 
-double recalibration_chance(const void *state, const recalibration *r, uint32_t cell)
+/* The posterior of an item in a cell. */
+static void posterior_in(const grid_cell *cell, const item_evidence *item, double *a, double *b)
 {
-    return doubles_at(state, r->factor)[cell] * doubles_at(state, r->scale)[cell] /
-           grid_total(state, r);
+    prior_in(cell, item, a, b);
+    *a += item->clicked;
+    *b += item->examined - item->clicked;
 }
 
 /* The mean over the cells, and the variance around `centre`. */
@@ -367,10 +378,8 @@ static void average(const void *state, const recalibration *r, const item_eviden
         double weight = factor[c] * scale[c], a, b;
         if (!(weight > 0))
             continue;
-        grid_cell cell = recalibration_cell(state, r, c);
-        prior_in(&cell, item, &a, &b);
-        a += item->clicked;
-        b += item->examined - item->clicked;
+        grid_cell cell = cell_at(state, r, c);
+        posterior_in(&cell, item, &a, &b);
         double n = a + b, m = a / n;
         sum += weight;
         first += weight * m;
@@ -381,11 +390,19 @@ static void average(const void *state, const recalibration *r, const item_eviden
 }
 
 void recalibration_predict(const void *state, const recalibration *r, const item_evidence *item,
-                           double *mean, double *variance)
+                           double *mean, double *sd)
 {
-    double centre;
-    average(state, r, item, 0, &centre, variance);
-    average(state, r, item, centre, mean, variance);
+    double centre, variance, a, b;
+    if (r->n_shifts == 1 && n_rows(r) == 1) { /* as ts-beta, to the bit */
+        grid_cell cell = cell_at(state, r, 0);
+        posterior_in(&cell, item, &a, &b);
+        *mean = a / (a + b);
+        *sd = beta_sd(a, b);
+        return;
+    }
+    average(state, r, item, 0, &centre, &variance);
+    average(state, r, item, centre, mean, &variance);
+    *sd = sqrt(variance);
 }
 
 void recalibration_marginal(const void *state, const recalibration *r, uint32_t axis,
@@ -400,8 +417,14 @@ void recalibration_marginal(const void *state, const recalibration *r, uint32_t 
         const uint32_t row = c / r->n_padded,
                        at[] = {c % r->n_padded, row / r->n_weights, row % r->n_weights};
         if (c % r->n_padded < r->n_shifts)
-            out->chance[at[axis]] += recalibration_chance(state, r, c);
+            out->chance[at[axis]] +=
+                doubles_at(state, r->factor)[c] * doubles_at(state, r->scale)[c];
     }
+    double sum = 0; /* of these very numbers, so that no chance is above 1 */
+    for (uint32_t i = 0; i < n[axis]; i++)
+        sum += out->chance[i];
+    for (uint32_t i = 0; i < n[axis]; i++)
+        out->chance[i] /= sum;
     for (uint32_t i = 0; i < n[axis]; i++)
         out->mean += out->chance[i] * out->value[i];
     for (uint32_t i = 0; i < n[axis]; i++)

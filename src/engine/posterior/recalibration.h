@@ -84,12 +84,9 @@ void recalibration_take(void *state, const recalibration *r, const double *facto
 
 /* Draws a cell by its weight. */
 grid_cell recalibration_draw(const void *state, const recalibration *r, const oltr_rng *rng);
-/* A cell, and its chance; the chances add up to 1.  Padding has the chance 0. */
-grid_cell recalibration_cell(const void *state, const recalibration *r, uint32_t cell);
-double recalibration_chance(const void *state, const recalibration *r, uint32_t cell);
-/* Mean and variance of the posterior of an item's attraction, over all cells. */
+/* Mean and standard deviation of the posterior of an item's attraction, over all cells. */
 void recalibration_predict(const void *state, const recalibration *r, const item_evidence *item,
-                           double *mean, double *variance);
+                           double *mean, double *sd);
 /* The posterior of the shift (0), the slope (1) or the weight (2). */
 void recalibration_marginal(const void *state, const recalibration *r, uint32_t axis,
                             oltr_hyper *out);

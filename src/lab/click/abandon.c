@@ -6,13 +6,18 @@
  * slots, so its expectation is sum_k (1 - abandon)^(k-1) mean_k: the paper's "mean reward is the
  * sum of item means" with the chance of being seen put back in.  The best list has the largest
  * means in falling order.
+ *
+ * The same users click: an examined item with its mean reward as the chance (moved into [0,1]),
+ * whatever reward it gave.  A policy may learn from these clicks instead (`feedback`).  The
+ * expected number of clicks on a list is its expected reward, so the regret of policies that learn
+ * from either is the same measure.
  */
 #include <math.h>
 
 #include "engine/kernels/philox.h"
 #include "lab/world/world.h"
 
-enum { PURPOSE_REWARD, PURPOSE_LEAVE };
+enum { PURPOSE_REWARD, PURPOSE_LEAVE, PURPOSE_CLICK };
 #define LEAST_CONCENTRATION 0.1 /* of a Beta reward whose noise_sd is larger than any Beta has */
 
 static const char *const noises[] = {"gauss", "beta", NULL};
@@ -80,6 +85,17 @@ static uint32_t scan(const oltr_world *world, const instance *truth, const oltr_
     return shown->k;
 }
 
+static void clicked(const oltr_world *world, const instance *truth, const oltr_rng *round,
+                    const oltr_ranking *shown, uint32_t n, double *click)
+{
+    (void)world;
+    for (uint32_t slot = 0; slot < n; slot++) {
+        uint32_t word[4];
+        words_at(round, shown->item[slot], PURPOSE_CLICK, word);
+        click[slot] = uniform_of_word(word[0]) < truth->attraction[shown->item[slot]];
+    }
+}
+
 static double value(const oltr_world *world, const instance *truth, const uint32_t *item,
                     uint32_t k)
 {
@@ -115,6 +131,7 @@ const click_ops abandon_clicks = {
     .rewards = OLTR_REALS,
     .check = check,
     .scan = scan,
+    .clicked = clicked,
     .value = value,
     .best = best,
     .worst = worst,

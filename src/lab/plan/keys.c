@@ -71,8 +71,8 @@ const struct key dataset_keys[] = {
     {"queries", "50",
      "at most this many test queries are played, chosen by the seed (default all)"},
     {"grades", "err",
-     "how grades attract: err, (2^g - 1) / 2^largest (default), or for grades 0..4 perfect, "
-     "navigational, informational, near-random"},
+     "how grades attract: err, (2^g - 1) / 2^largest (default), linear, g / largest, or for grades "
+     "0..4 perfect, navigational, informational, near-random"},
     {"largest_grade", "4", "where the scale of grades ends (default: at the largest of the data)"},
     {"normalise", "standard",
      "features squashed, standardised and of length at most 1 (default); minmax: to [0,1] in each "
@@ -80,6 +80,9 @@ const struct key dataset_keys[] = {
     {"rankers", "10", "how many rankers are trained to make the prior (default 10; 0: no prior)"},
     {"scores", "scores.csv",
      "the prior from these scores, one row for each document of the test split"},
+    {"scores_as", "calibrated",
+     "how scores become probabilities: calibrated (default; those of a file must be from 0 to 1), "
+     "minmax or sigmoid within each query, raw"},
     {NULL, NULL, NULL},
 };
 
@@ -101,6 +104,12 @@ const struct key policy_keys[] = {
     {"kind", "gts", "which policy it is; `oltr policies` lists them"},
     {"note", "samples with deviation 1/n",
      "what is special about it, for a report (default: nothing)"},
+    {"shared", "true",
+     "where the queries of a dataset share the rounds: one policy for all of them (default false: "
+     "one for each query)"},
+    {"feedback", "clicks",
+     "where users click and give rewards (clicks: abandon): learn from rewards (default), clicks "
+     "or both"},
     {NULL, NULL, NULL},
 };
 

@@ -48,11 +48,19 @@ static bool read_queries(const struct reader *reader, const struct node *node, u
 static bool read_prior_source(const struct reader *reader, const struct node *map,
                               oltr_data_plan *data)
 {
-    const struct node *scores = tree_get(map, "scores"), *rankers = tree_get(map, "rankers");
+    static const char *const ways[] = {"calibrated", "minmax", "sigmoid", "raw", NULL};
+    const struct node *scores = tree_get(map, "scores"), *rankers = tree_get(map, "rankers"),
+                      *as = tree_get(map, "scores_as");
+    size_t way = 0;
     data->rankers = !scores ? 10 : 0;
     if ((scores && !read_path(reader, scores, &data->scores)) ||
-        !read_count(reader, map, NULL, "rankers", 0, MOST_RANKERS, &data->rankers))
+        !read_count(reader, map, NULL, "rankers", 0, MOST_RANKERS, &data->rankers) ||
+        (as && !read_word(reader, as, ways, &way)))
         return false;
+    data->scores_as = ways[way];
+    if (as && !scores && data->rankers == 0)
+        return read_bad(reader, tree_blame(as->key, rankers),
+                        "`scores_as` needs scores: give `scores: FILE`, or `rankers` above 0");
     return !scores || data->rankers == 0 ||
            read_bad(reader, tree_blame(rankers->key, scores),
                     "`scores` are there already: leave `rankers` out, or make it 0 (--set "

@@ -98,7 +98,8 @@ oltr_status oltr_plan_give_data(oltr_plan *plan, uint32_t point, const oltr_plan
     fill_world(data, attraction, &e.world);
     oltr_status status = fit_policies(&plan->pool, &e, error);
     if (status == OLTR_OK)
-        status = multiply(plan->replications[point], set->n_queries, &e.replications, error);
+        status =
+            multiply(plan->replications[point], world_groups(&e.world), &e.replications, error);
     if (status == OLTR_OK)
         status = oltr_experiment_check(&e, error);
     if (status == OLTR_OK)

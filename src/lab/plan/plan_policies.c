@@ -34,9 +34,8 @@ static bool unknown_param(const struct reader *reader, const struct node *entry,
 {
     char hint[HINT_SIZE], name[QUOTE_SIZE], help[HINT_SIZE];
     struct nearest nearest = nearest_to(entry->key->text);
-    nearest_offer(&nearest, "name");
-    nearest_offer(&nearest, "kind");
-    nearest_offer(&nearest, "note");
+    for (const struct key *key = policy_keys; key->name; key++)
+        nearest_offer(&nearest, key->name);
     for (uint32_t i = 0; i < info->n_params; i++)
         nearest_offer(&nearest, info->params[i].name);
     snprintf(help, sizeof help, "; `oltr policies %s` lists what it has", info->name);
@@ -99,11 +98,34 @@ static bool set_default(const struct reader *reader, const struct node *map, con
            read_bad(reader, map, "`%s` cannot be set from the experiment: %s", name, error.msg);
 }
 
+/* What belongs to the experiment and not to the kind of policy. */
+static bool read_part(const struct reader *reader, const struct node *map, oltr_contestant *policy)
+{
+    static const char *const feedback[] = {"rewards", "clicks", "both", NULL};
+    const struct node *learns = tree_get(map, "feedback"), *shared = tree_get(map, "shared");
+    size_t word = 0;
+    bool is_shared = false;
+    if ((learns && !read_word(reader, learns, feedback, &word)) ||
+        (shared && !read_truth(reader, shared, &is_shared)))
+        return false;
+    policy->feedback = (uint32_t)word;
+    policy->shared = is_shared;
+    return true;
+}
+
+static bool is_policy_key(const char *name)
+{
+    const struct key *key = policy_keys;
+    while (key->name && strcmp(key->name, name) != 0)
+        key++;
+    return key->name;
+}
+
 static bool read_policy(const struct reader *reader, const struct node *map,
                         const oltr_data_plan *data, const oltr_experiment *point,
                         oltr_contestant *policy)
 {
-    const struct node *kind, *name = tree_get(map, "name"), *note = tree_get(map, "note");
+    const struct node *kind, *name = tree_get(map, "name");
     const char *text;
     oltr_error error = {OLTR_OK, ""};
     if (map->type != NODE_MAP)
@@ -115,10 +137,10 @@ static bool read_policy(const struct reader *reader, const struct node *map,
     if (oltr_settings_init(&policy->settings, text, point->world.n_items, &error) != OLTR_OK)
         return read_bad(reader, kind, "%s", error.msg);
     policy->label = text;
-    if (name && !read_line(reader, name, &policy->label))
+    if ((name && !read_line(reader, name, &policy->label)) || !read_part(reader, map, policy))
         return false;
     for (const struct node *entry = map->first; entry; entry = entry->next)
-        if (entry != name && entry != kind && entry != note &&
+        if (!is_policy_key(entry->key->text) &&
             !set_param(reader, entry, &point->world, data, &policy->settings))
             return false;
     policy->settings.dim = point->world.dim;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "engine/base/reads_prior.h"
+#include "lab/sim/seats.h"
 
 /* How many rounds to play between two looks at the clock.  A round takes from 0.1 us to a
  * second, so it is measured. */
@@ -25,10 +25,11 @@ struct arena {
     const world_ops *world;
     const click_ops *clicks;
     instance truth;
-    size_t policy_bytes;
-    void *policy_memory;
+    seats seats;            /* the policies of the present contestant */
     oltr_scratch **scratch; /* (n_policies) */
-    uint32_t *item;         /* (slots) */
+    uint32_t *item;         /* (slots) the shown list, as items of the instance */
+    uint32_t *shown;        /* (slots) the same as items of a shared policy */
+    double *click;          /* (slots) and the weights of two observations, where users do both */
     double *slot_reward;    /* (slots) */
     double *regret, *reward;
     uint64_t *ns;
@@ -40,31 +41,11 @@ struct arena {
     bool begun; /* thread_begin() of the world has succeeded */
     bool no_memory;
     uint32_t n_owned;
-    void *owned[14]; /* by make_memory() */
+    void *owned[16]; /* by make_memory() */
 };
 
-enum { LOOK_NS = 20000000, MOST_ROUNDS_A_LOOK = 256, ALIGNMENT = 64 };
+enum { LOOK_NS = 20000000, MOST_ROUNDS_A_LOOK = 256 };
 #define LEAST_REGRET 0.005 /* a smaller one is printed as 0.00 */
-
-/* Where the world has both forms of a prior, each policy gets the one that it takes. */
-static oltr_prior prior_for(const instance *truth, const oltr_settings *settings)
-{
-    bool moments = truth->tells_moments && (settings->info->takes_moments || !truth->tells);
-    if (!prior_is_taken(settings) || (!moments && !truth->tells))
-        return (oltr_prior){NULL, NULL, NULL, NULL};
-    return moments ? (oltr_prior){.mean = truth->mean, .sd = truth->sd}
-                   : (oltr_prior){.a = truth->a, .b = truth->b};
-}
-
-/* For the present instance: its items, its features, its prior. */
-static oltr_settings settings_in(const arena *a, uint32_t policy)
-{
-    oltr_settings settings = a->experiment->policy[policy].settings;
-    settings.n_items = a->truth.n_items;
-    settings.dim = a->truth.dim;
-    settings.prior = prior_for(&a->truth, &settings);
-    return settings;
-}
 
 /* Zeroed memory that arena_free() frees. */
 static void *take(arena *a, size_t n, size_t size)
@@ -92,6 +73,8 @@ static bool make_memory(arena *a)
     a->truth.room = take(a, n, sizeof(double));
     a->scratch = take(a, e->n_policies, sizeof *a->scratch);
     a->item = take(a, e->slots, sizeof *a->item);
+    a->shown = take(a, e->slots, sizeof *a->shown);
+    a->click = take(a, 2 * (size_t)e->slots, sizeof(double));
     a->slot_reward = take(a, e->slots, sizeof(double));
     a->regret = take(a, curve, sizeof(double));
     a->reward = take(a, curve, sizeof(double));
@@ -99,64 +82,46 @@ static bool make_memory(arena *a)
     return !a->no_memory;
 }
 
-static oltr_status policy_error(const arena *a, uint32_t policy, const oltr_error *why,
-                                oltr_error *error)
+/* Can this policy learn from what the users of this world give? */
+static oltr_status check_feedback(const arena *a, const oltr_contestant *c, oltr_error *error)
 {
-    return set_error(error, why->code, "policy %s: %.200s", a->experiment->policy[policy].label,
-                     why->msg);
-}
-
-/* The bytes of the largest policy. */
-static oltr_status measure_policies(arena *a, oltr_error *error)
-{
-    for (uint32_t i = 0; i < a->experiment->n_policies; i++) {
-        oltr_error why = {OLTR_EINVAL, ""};
-        oltr_settings settings = settings_in(a, i);
-        if (settings.info->contextual && !settings.dim)
-            return set_error(error, OLTR_EFEATURE,
-                             "policy %s: %s ranks by features, and this world has none: take world "
-                             "linear, logistic, "
-                             "scalar, or dataset or fixed with features",
-                             a->experiment->policy[i].label, settings.info->name);
-        size_t bytes = oltr_policy_bytes(&settings, &why);
-        if (!bytes)
-            return policy_error(a, i, &why, error);
-        a->policy_bytes = bytes > a->policy_bytes ? bytes : a->policy_bytes;
-    }
+    const oltr_policy_info *info = c->settings.info;
+    bool reals = a->clicks->rewards == OLTR_REALS;
+    if (c->feedback > OLTR_FEEDBACK_BOTH)
+        return set_error(error, OLTR_EINVAL, "policy %s: there is no feedback %u", c->label,
+                         c->feedback);
+    if (c->feedback && !a->clicks->clicked)
+        return set_error(error, OLTR_EINVAL,
+                         "policy %s: users of click model %.40s give one kind of feedback: leave "
+                         "`feedback` out",
+                         c->label, a->clicks->info.name);
+    if (c->feedback == OLTR_FEEDBACK_BOTH && !info->takes_weights)
+        return set_error(error, OLTR_EINVAL,
+                         "policy %s: %s cannot learn two observations of one slot: choose "
+                         "`feedback: clicks` or `rewards`",
+                         c->label, info->name);
+    if (info->rewards == OLTR_CLICKS && reals && c->feedback != OLTR_FEEDBACK_CLICKS)
+        return set_error(error, OLTR_EREWARD,
+                         "policy %s learns from clicks only, and this world gives real rewards: "
+                         "leave it out%s",
+                         c->label, a->clicks->clicked ? ", or give it `feedback: clicks`" : "");
     return OLTR_OK;
 }
 
-/* Places every policy once: what cannot be made is found here, before anything runs. */
+/* Makes every policy once: what cannot be made is found here, before anything runs. */
 static oltr_status make_policies(arena *a, oltr_error *error)
 {
-    oltr_error why = {OLTR_ENOMEM, "out of memory"};
-    oltr_status status = measure_policies(a, error);
-    if (status != OLTR_OK)
-        return status;
-    a->policy_memory = aligned_alloc(ALIGNMENT, a->policy_bytes);
-    if (!a->policy_memory)
-        return set_error(error, OLTR_ENOMEM, "no memory for a policy of %zu bytes",
-                         a->policy_bytes);
-    for (uint32_t i = 0; i < a->experiment->n_policies; i++) {
-        oltr_settings settings = settings_in(a, i);
-        oltr_policy *policy = oltr_policy_place(a->policy_memory, a->policy_bytes, &settings, &why);
-        if (policy && settings.info->rewards == OLTR_CLICKS && a->clicks->rewards == OLTR_REALS) {
-            oltr_policy_free(policy);
-            return set_error(
-                error, OLTR_EREWARD,
-                "policy %s learns from clicks only, and this world gives real rewards: "
-                "leave it out",
-                a->experiment->policy[i].label);
-        }
-        if (!policy)
-            return policy_error(a, i, &why, error);
-        a->scratch[i] = oltr_scratch_new(policy);
-        oltr_policy_free(policy); /* ends it; the memory stays */
-        if (!a->scratch[i])
-            return set_error(error, OLTR_ENOMEM, "no memory to rank with policy %s",
-                             a->experiment->policy[i].label);
+    oltr_status status = seats_make(&a->seats, a->experiment, &a->truth, error);
+    for (uint32_t i = 0; status == OLTR_OK && i < a->experiment->n_policies; i++) {
+        const oltr_contestant *c = &a->experiment->policy[i];
+        status = seats_take(&a->seats, &a->truth, i, error);
+        if (status == OLTR_OK)
+            status = check_feedback(a, c, error);
+        if (status == OLTR_OK && !(a->scratch[i] = oltr_scratch_new(seats_largest(&a->seats))))
+            status = set_error(error, OLTR_ENOMEM, "no memory to rank with policy %s", c->label);
+        seats_leave(&a->seats);
     }
-    return OLTR_OK;
+    return status;
 }
 
 /* ---- the world */
@@ -262,7 +227,7 @@ void arena_free(arena *a)
         oltr_scratch_free(a->scratch[i]);
     for (uint32_t i = 0; i < a->n_owned; i++)
         free(a->owned[i]);
-    free(a->policy_memory);
+    seats_free(&a->seats);
     free(a);
 }
 
@@ -308,20 +273,44 @@ static bool look(arena *a, uint32_t policy)
 
 /* ---- rounds */
 
-/* Rank, scan, learn: one round of one policy. */
-static oltr_status play_round(arena *a, oltr_policy *policy, oltr_scratch *scratch, oltr_rng rng,
-                              uint64_t t)
+/* The user scans the list; what the policy learns from is its clicks, its rewards, or both. */
+static oltr_feedback scan(arena *a, const oltr_rng *user, uint32_t feedback)
 {
     const oltr_experiment *e = a->experiment;
-    oltr_ranking shown = {e->slots, a->item, NULL};
-    oltr_query query = {.n_items = a->truth.n_items, .dim = a->truth.dim, .x = a->truth.x};
+    oltr_ranking list = {e->slots, a->item, NULL};
+    uint32_t n = a->clicks->scan(&e->world, &a->truth, user, &list, a->slot_reward);
+    oltr_feedback seen = {n, a->slot_reward};
+    if (feedback == OLTR_FEEDBACK_REWARDS || n > e->slots)
+        return seen;
+    a->clicks->clicked(&e->world, &a->truth, user, &list, n, a->click);
+    seen.reward = a->click;
+    if (feedback == OLTR_FEEDBACK_CLICKS)
+        return seen;
+    double *twice = a->click + e->slots; /* the mean of two observations counts as two */
+    for (uint32_t slot = 0; slot < n; slot++) {
+        a->click[slot] = 0.5 * (a->click[slot] + a->slot_reward[slot]);
+        twice[slot] = 2;
+    }
+    seen.weight = twice;
+    return seen;
+}
+
+/* Rank, scan, learn: one round of one policy. */
+static oltr_status play_round(arena *a, uint32_t index, oltr_rng rng, uint64_t t)
+{
+    const oltr_experiment *e = a->experiment;
+    uint32_t first;
+    oltr_query query;
+    oltr_policy *policy = seats_round(&a->seats, &a->truth, &query, &first);
+    oltr_ranking shown = {e->slots, first ? a->shown : a->item, NULL};
     oltr_status status =
-        oltr_rank(policy, &query, oltr_rng_at(rng, STREAM_POLICY, t), scratch, &shown);
+        oltr_rank(policy, &query, oltr_rng_at(rng, STREAM_POLICY, t), a->scratch[index], &shown);
     if (status != OLTR_OK)
         return status;
+    for (uint32_t slot = 0; first && slot < e->slots; slot++)
+        a->item[slot] = a->shown[slot] - first;
     oltr_rng user = oltr_rng_at(rng, STREAM_USERS, t);
-    oltr_feedback seen = {a->clicks->scan(&e->world, &a->truth, &user, &shown, a->slot_reward),
-                          a->slot_reward};
+    oltr_feedback seen = scan(a, &user, e->policy[index].feedback);
     return oltr_learn(policy, &query, &shown, &seen);
 }
 
@@ -343,8 +332,7 @@ static oltr_status not_finite(const arena *a, double best, double value, oltr_er
 }
 
 /* One policy through all rounds. */
-static oltr_status play_policy(arena *a, oltr_policy *policy, uint32_t index, double best,
-                               oltr_error *error)
+static oltr_status play_policy(arena *a, uint32_t index, double best, oltr_error *error)
 {
     const oltr_experiment *e = a->experiment;
     double *regret = a->regret + (size_t)index * e->n_checkpoints,
@@ -361,7 +349,7 @@ static oltr_status play_policy(arena *a, oltr_policy *policy, uint32_t index, do
                 return status;
             best = a->clicks->best(&e->world, &a->truth, e->slots);
         }
-        status = play_round(a, policy, a->scratch[index], rng, t);
+        status = play_round(a, index, rng, t);
         if (status != OLTR_OK)
             return policy_failed(a, index, status, error);
         double value = a->clicks->value(&e->world, &a->truth, a->item, e->slots);
@@ -379,18 +367,15 @@ static oltr_status play_policy(arena *a, oltr_policy *policy, uint32_t index, do
     return OLTR_OK;
 }
 
-/* Makes a policy for the present instance, and plays it. */
+/* Makes a policy for the present instance, or one for each query, and plays it. */
 static oltr_status play_one(arena *a, uint32_t index, double best, oltr_error *error)
 {
-    oltr_error why = {OLTR_OK, ""};
     pace_begin(&a->pace);
     uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    oltr_settings settings = settings_in(a, index);
-    oltr_policy *policy = oltr_policy_place(a->policy_memory, a->policy_bytes, &settings, &why);
-    if (!policy)
-        return policy_error(a, index, &why, error);
-    oltr_status status = play_policy(a, policy, index, best, error);
-    oltr_policy_free(policy); /* ends it; the memory stays */
+    oltr_status status = seats_take(&a->seats, &a->truth, index, error);
+    if (status == OLTR_OK)
+        status = play_policy(a, index, best, error);
+    seats_leave(&a->seats);
     if (status != OLTR_OK)
         return status;
     a->ns[index] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
@@ -402,7 +387,7 @@ static oltr_status play_one(arena *a, uint32_t index, double best, oltr_error *e
 static bool is_saturated(const arena *a, double best)
 {
     const oltr_experiment *e = a->experiment;
-    if (!a->clicks->worst)
+    if (!a->clicks->worst || world_has_traffic(&e->world)) /* it would need every query */
         return false;
     return (double)e->rounds * (best - a->clicks->worst(&e->world, &a->truth, e->slots)) <
            LEAST_REGRET;

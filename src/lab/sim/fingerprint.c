@@ -61,6 +61,10 @@ static void put_policy(writer *w, const oltr_contestant *c)
     put_text(w, c->label);
     put_text(w, c->settings.info->name);
     put_f64s(w, c->settings.value, c->settings.info->n_params);
+    if (c->feedback || c->shared) {
+        put_u32(w, c->feedback);
+        put_u32(w, c->shared != 0);
+    }
     if (c->settings.custom_bytes) {
         put_u64(w, c->settings.custom_bytes);
         put_bytes(w, c->settings.custom, c->settings.custom_bytes);

@@ -1,8 +1,20 @@
 /* dataset_world.c - the world of judged documents: one bandit for each query of a dataset.
  *
- * Replication r plays query r mod n_queries.  Its documents are the items, its rows their features;
- * they are pointed at, never copied.  Attraction and prior are arrays over all rows of the dataset,
- * made from the grades (grades.c) and from the scores of offline models.
+ * The documents of a query are the items, its rows their features; they are pointed at, never
+ * copied.  Attraction and prior are arrays over all rows of the dataset, made from the grades
+ * (grades.c) and from the scores of offline models.
+ *
+ * `traffic` says which query a round is about:
+ *
+ *   per-query     that of the replication: replication r plays query r mod n_queries
+ *   interleaved   a random one, all equally often
+ *   in-turn       the queries one after the other, in a random order of each replication, for
+ *                 `visits` rounds each; after the last one from the first again
+ *
+ * In the last two the queries share the rounds, so that a policy can use what it has learned from
+ * one query in the next (sim/seats.h).  The query of round t is a function of (seed, replication,
+ * t), so all policies meet the same queries and users.  The random order needs no table: a Feistel
+ * network permutes just enough bits, and is applied again while the result is no query.
  *
  * There are two priors of one document: Beta(a,b), and a mean with a standard deviation.  They come
  * from the same scores s_1..s_M but are two different priors: the paper takes Beta(sum s, sum (1 -
@@ -13,7 +25,23 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/kernels/philox.h"
 #include "lab/world/world.h"
+
+enum { TRAFFIC, VISITS };
+enum { PER_QUERY, INTERLEAVED, IN_TURN };
+static const char *const ways[] = {"per-query", "interleaved", "in-turn", NULL};
+static const world_param params[] = {
+    [TRAFFIC] = {{"traffic", OLTR_CHOICE, PER_QUERY, PER_QUERY, IN_TURN, ways,
+                  "the query of a round: `per-query`, that of the replication; `interleaved`, a "
+                  "random one; `in-turn`, one after the other"},
+                 0,
+                 0},
+    [VISITS] = {{"visits", OLTR_INTEGER, 1000, 1, 4294967295, NULL,
+                 "`traffic: in-turn`: rounds of a query before the next one"},
+                0,
+                0},
+};
 
 static oltr_status check_shape(const oltr_dataset *data, oltr_error *error)
 {
@@ -43,9 +71,19 @@ uint32_t largest_query(const oltr_dataset *data)
     return largest;
 }
 
+static uint32_t traffic_of(const oltr_world *world)
+{
+    return (uint32_t)oltr_world_value(params, world->kind_values, TRAFFIC);
+}
+
+bool world_has_traffic(const oltr_world *world)
+{
+    return world->dataset && !world->custom_kind && traffic_of(world) != PER_QUERY;
+}
+
 uint32_t world_groups(const oltr_world *world)
 {
-    return world->dataset ? world->dataset->n_queries : 1;
+    return world->dataset && !world_has_traffic(world) ? world->dataset->n_queries : 1;
 }
 
 uint64_t world_largest(const oltr_world *world)
@@ -123,21 +161,12 @@ static oltr_status check(const oltr_world *world, oltr_error *error)
     return check_rows(world, error);
 }
 
-static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out,
-                        oltr_error *error)
+void dataset_prior(const oltr_world *world, uint32_t first, uint32_t n, instance *out)
 {
-    const oltr_dataset *data = world->dataset;
-    uint32_t query = (uint32_t)(replication % data->n_queries);
-    uint32_t first = data->first_row[query];
     double c = world->misspecification;
-    (void)seed;
-    (void)error;
-    out->n_items = data->first_row[query + 1] - first;
-    out->x = data->dim ? data->x + (size_t)first * data->dim : NULL;
     out->tells = world->prior_a != NULL;
     out->tells_moments = world->prior_mean != NULL;
-    memcpy(out->attraction, world->attraction + first, out->n_items * sizeof *out->attraction);
-    for (uint32_t i = 0; i < out->n_items; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         double a = out->tells ? world->prior_a[first + i] : 0,
                b = out->tells ? world->prior_b[first + i] : 0;
         out->a[i] = a + c;
@@ -147,6 +176,76 @@ static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replica
             out->sd[i] = world->prior_sd[first + i];
         }
     }
+}
+
+/* Its documents and their features; not their prior, which policies get once. */
+static void show_query(const oltr_world *world, uint32_t query, instance *out)
+{
+    const oltr_dataset *data = world->dataset;
+    uint32_t first = data->first_row[query];
+    out->query = query;
+    out->n_items = data->first_row[query + 1] - first;
+    out->x = data->dim ? data->x + (size_t)first * data->dim : NULL;
+    memcpy(out->attraction, world->attraction + first, out->n_items * sizeof *out->attraction);
+}
+
+/* Where queries share the rounds this is the largest of them, and advance() follows. */
+static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replication, instance *out,
+                        oltr_error *error)
+{
+    const oltr_dataset *data = world->dataset;
+    (void)seed;
+    (void)error;
+    show_query(world,
+               world_has_traffic(world) ? largest_query(data)
+                                        : (uint32_t)(replication % data->n_queries),
+               out);
+    dataset_prior(world, data->first_row[out->query], out->n_items, out);
+    return OLTR_OK;
+}
+
+/* ---- traffic */
+
+/* The query at place p of a random order of n of them. */
+static uint32_t in_random_order(const oltr_rng *order, uint32_t p, uint32_t n)
+{
+    uint32_t half = 1;
+    while (half < 16 && n > UINT32_C(1) << 2 * half)
+        half++;
+    uint32_t mask = (UINT32_C(1) << half) - 1;
+    do {
+        uint32_t left = p >> half, right = p & mask;
+        for (uint32_t round = 0; round < 4; round++) {
+            uint32_t word[4], before = left;
+            words_at(order, right, round, word);
+            left = right;
+            right = before ^ (word[0] & mask);
+        }
+        p = left << half | right;
+    } while (p >= n);
+    return p;
+}
+
+static int moves(const oltr_world *world)
+{
+    return world_has_traffic(world);
+}
+
+static oltr_status advance(const oltr_world *world, uint64_t seed, uint64_t replication,
+                           uint64_t round, instance *truth, oltr_error *error)
+{
+    uint32_t n = world->dataset->n_queries;
+    oltr_rng own = oltr_rng_make(seed, replication);
+    (void)error;
+    if (traffic_of(world) == INTERLEAVED) {
+        oltr_rng draws = oltr_rng_at(own, STREAM_CONTEXTS, round);
+        show_query(world, oltr_rng_below(&draws, n), truth);
+        return OLTR_OK;
+    }
+    uint64_t visits = (uint64_t)oltr_world_value(params, world->kind_values, VISITS);
+    oltr_rng order = oltr_rng_at(own, STREAM_CONTEXTS, 0);
+    if ((round - 1) % visits == 0) /* else it stays */
+        show_query(world, in_random_order(&order, (uint32_t)((round - 1) / visits % n), n), truth);
     return OLTR_OK;
 }
 
@@ -155,5 +254,9 @@ const world_ops dataset_world = {
                         "grades of their documents"},
     .check = check,
     .draw = draw,
+    .moves = moves,
+    .advance = advance,
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
     .traits = OLTR_WORLD_DATASET | OLTR_WORLD_MISSPECIFIED,
 };

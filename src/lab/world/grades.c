@@ -1,8 +1,8 @@
 /* grades.c - from a document's relevance grade to the chance that it attracts a user.
  *
  * err is (2^g - 1) / 2^largest, the stopping probability of expected reciprocal rank (Chapelle et
- * al. 2009), for any scale of grades.  The others are the four kinds of users in the literature of
- * online learning to rank: tables for grades 0 to 4.
+ * al. 2009), and linear is g / largest, both for any scale of grades.  The others are the four
+ * kinds of users in the literature of online learning to rank: tables for grades 0 to 4.
  */
 #include <math.h>
 
@@ -11,16 +11,27 @@
 
 enum { TABLE_GRADES = 5 };
 
+static double err(uint32_t grade, uint32_t largest)
+{
+    return ldexp((double)((UINT64_C(1) << grade) - 1), -(int)largest);
+}
+
+static double linear(uint32_t grade, uint32_t largest)
+{
+    return (double)grade / largest;
+}
+
 static const struct mapping {
     oltr_named info;
     double of_grade[TABLE_GRADES];
-    bool formula;
+    double (*formula)(uint32_t grade, uint32_t largest); /* in place of the table */
 } mappings[] = {
-    {{"err", "(2^g - 1) / 2^largest, as in expected reciprocal rank"}, {0}, true},
-    {{"perfect", "grades 0..4 attract with 0, 0.2, 0.4, 0.8, 1"}, {0, 0.2, 0.4, 0.8, 1}, false},
-    {{"navigational", "0.05, 0.3, 0.5, 0.7, 0.95"}, {0.05, 0.3, 0.5, 0.7, 0.95}, false},
-    {{"informational", "0.4, 0.6, 0.7, 0.8, 0.9"}, {0.4, 0.6, 0.7, 0.8, 0.9}, false},
-    {{"near-random", "0.4, 0.45, 0.5, 0.55, 0.6"}, {0.4, 0.45, 0.5, 0.55, 0.6}, false},
+    {{"err", "(2^g - 1) / 2^largest, as in expected reciprocal rank"}, {0}, err},
+    {{"perfect", "grades 0..4 attract with 0, 0.2, 0.4, 0.8, 1"}, {0, 0.2, 0.4, 0.8, 1}, NULL},
+    {{"navigational", "0.05, 0.3, 0.5, 0.7, 0.95"}, {0.05, 0.3, 0.5, 0.7, 0.95}, NULL},
+    {{"informational", "0.4, 0.6, 0.7, 0.8, 0.9"}, {0.4, 0.6, 0.7, 0.8, 0.9}, NULL},
+    {{"near-random", "0.4, 0.45, 0.5, 0.55, 0.6"}, {0.4, 0.45, 0.5, 0.55, 0.6}, NULL},
+    {{"linear", "g / largest, the grade scaled to [0,1]"}, {0}, linear},
 };
 enum { MAPPINGS = sizeof mappings / sizeof *mappings };
 
@@ -50,13 +61,12 @@ oltr_status oltr_attraction_of_grade(const char *mapping, uint32_t grade, uint32
     if (!m->formula && largest != TABLE_GRADES - 1)
         return set_error(
             error, OLTR_EVALUE,
-            "mapping %s is for grades from 0 to %d, and this scale ends at %u: take err, "
-            "or set largest_grade to %d",
+            "mapping %s is for grades from 0 to %d, and this scale ends at %u: take err "
+            "or linear, or set largest_grade to %d",
             mapping, TABLE_GRADES - 1, largest, TABLE_GRADES - 1);
     if (grade > largest)
         return set_error(error, OLTR_EVALUE,
                          "a document has the grade %u, and the scale ends at %u", grade, largest);
-    *attraction = m->formula ? ldexp((double)((UINT64_C(1) << grade) - 1), -(int)largest)
-                             : m->of_grade[grade];
+    *attraction = m->formula ? m->formula(grade, largest) : m->of_grade[grade];
     return OLTR_OK;
 }

@@ -58,8 +58,12 @@ static inline uint32_t query_size(const oltr_dataset *data, uint32_t query)
 {
     return data->first_row[query + 1] - data->first_row[query];
 }
-/* Replications fall into this many groups, r into group r mod groups: the queries of a dataset, or
- * one group. */
+/* Do the queries of a dataset share the rounds of each replication? */
+bool world_has_traffic(const oltr_world *world);
+/* The prior that policies get of `n` rows of a dataset, into a, b, mean, sd of `out`. */
+void dataset_prior(const oltr_world *world, uint32_t first, uint32_t n, instance *out);
+/* Replications fall into this many groups, r into group r mod groups: the queries of a dataset that
+ * are played one by one, or one group. */
 uint32_t world_groups(const oltr_world *world);
 /* A replication with the most items of any, and the fewest items of any replication. */
 uint64_t world_largest(const oltr_world *world);

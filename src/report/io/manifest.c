@@ -95,6 +95,13 @@ static json_t *parameters(const oltr_settings *settings)
     return object;
 }
 
+/* NULL, which leaves the key out, for the usual one. */
+static const char *feedback_of(const oltr_contestant *policy)
+{
+    static const char *const names[] = {NULL, "clicks", "both"};
+    return names[policy->feedback];
+}
+
 static json_t *policies_of(const struct manifest_record *record, uint32_t p)
 {
     const oltr_experiment *point = &oltr_plan_points(record->plan)[p];
@@ -102,11 +109,13 @@ static json_t *policies_of(const struct manifest_record *record, uint32_t p)
     for (uint32_t i = 0; i < point->n_policies; i++) {
         const oltr_contestant *policy = &point->policy[i];
         const char *note = oltr_plan_note(record->plan, i);
-        array = json_with(array, json_pack("{s:s, s:s, s:o, s:f, s:s*}", "name", policy->label,
-                                           "kind", policy->settings.info->name, "parameters",
-                                           parameters(&policy->settings), "ns_per_round",
-                                           oltr_results_ns_per_round(record->results, p, i), "note",
-                                           note));
+        array =
+            json_with(array, json_pack("{s:s, s:s, s:o, s:f, s:s*, s:s*, s:o*}", "name",
+                                       policy->label, "kind", policy->settings.info->name,
+                                       "parameters", parameters(&policy->settings), "ns_per_round",
+                                       oltr_results_ns_per_round(record->results, p, i), "note",
+                                       note, "feedback", feedback_of(policy), "shared",
+                                       policy->shared ? json_true() : NULL));
     }
     return array;
 }
@@ -138,14 +147,15 @@ static json_t *points_of(const struct manifest_record *record)
         json_t *better = problem.better > 0 ? json_real(problem.better) : NULL,
                *worse = better ? json_real(problem.worse) : NULL;
         array = json_with(
-            array,
-            json_pack("{s:s, s:o*, s:o, s:o, s:I, s:I, s:I, s:o*, s:o*, s:I, s:o}", "sweep",
-                      value ? value : "", "sweep_values",
-                      of_each_key(record->plan, p, oltr_plan_sweep_value_at), "seed",
-                      whole(point->seed), "rounds", whole(point->rounds), "slots",
-                      (json_int_t)point->slots, "items", (json_int_t)point->world.n_items, "dim",
-                      (json_int_t)problem.dim, "better", better, "worse", worse, "replications",
-                      (json_int_t)point->replications, "policies", policies_of(record, p)));
+            array, json_pack("{s:s, s:o*, s:o, s:o, s:I, s:I, s:I, s:o*, s:o*, s:I, s:I, s:o}",
+                             "sweep", value ? value : "", "sweep_values",
+                             of_each_key(record->plan, p, oltr_plan_sweep_value_at), "seed",
+                             whole(point->seed), "rounds", whole(point->rounds), "slots",
+                             (json_int_t)point->slots, "items", (json_int_t)point->world.n_items,
+                             "dim", (json_int_t)problem.dim, "better", better, "worse", worse,
+                             "replications", (json_int_t)point->replications, "groups",
+                             (json_int_t)oltr_results_groups(record->results, p), "policies",
+                             policies_of(record, p)));
     }
     return array;
 }
@@ -355,9 +365,11 @@ static bool read_policies(const struct reader *reader, const json_t *json,
     return manifest->policy && (good || broken(reader, "a policy has no good `name` or `note`"));
 }
 
-/* The fewest queries of any data set that was played; 0 without one. */
-static uint32_t queries_of(const json_t *data)
+/* The fewest queries of any data set that was played query by query; 0 without one.  Where queries
+ * share the rounds, the first point has one group. */
+static uint32_t queries_of(const json_t *data, const json_t *points)
 {
+    const json_t *groups = json_object_get(json_array_get(points, 0), "groups");
     const json_t *sets = json_object_get(data, "sets");
     json_int_t fewest = 0;
     for (size_t i = 0; i < json_array_size(sets); i++) {
@@ -365,7 +377,8 @@ static uint32_t queries_of(const json_t *data)
             json_integer_value(json_object_get(json_array_get(sets, i), "queries"));
         fewest = i == 0 || queries < fewest ? queries : fewest;
     }
-    return fewest > 0 && fewest <= UINT32_MAX ? (uint32_t)fewest : 0;
+    bool apart = !groups || json_integer_value(groups) > 1 || fewest == 1;
+    return apart && fewest > 0 && fewest <= UINT32_MAX ? (uint32_t)fewest : 0;
 }
 
 static bool read_points(const struct reader *reader, struct manifest *manifest)
@@ -386,7 +399,8 @@ static bool read_points(const struct reader *reader, struct manifest *manifest)
     scene->sweep_key = json_is_null(key) ? NULL : line_in(manifest->json, "sweep_key", &good);
     scene->key[0] = scene->sweep_key;
     good = good && read_two(keys, scene->key) && (scene->sweep_key || !keys);
-    scene->queries = queries_of(json_object_get(manifest->json, "data"));
+    scene->queries = queries_of(json_object_get(manifest->json, "data"),
+                                json_object_get(manifest->json, "points"));
     return (good || broken(reader, "`sweep_key` is not text, or `sweep_keys` not two of them")) &&
            read_policies(reader, json_object_get(json_array_get(points, 0), "policies"), manifest);
 }

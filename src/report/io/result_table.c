@@ -98,10 +98,15 @@ static void add_query(const oltr_experiment *point, const char *sweep, const olt
 void queries_csv(const oltr_experiment *points, uint32_t n_points, const char *const *sweep,
                  const oltr_results *results, struct text *out)
 {
-    text_add(out, "sweep,query,documents,policy,regret,regret_se,replications\n");
-    for (uint32_t p = 0; p < n_points; p++)
-        for (uint32_t q = 0; points[p].world.dataset && q < points[p].world.dataset->n_queries; q++)
+    for (uint32_t p = 0; p < n_points; p++) {
+        const oltr_dataset *data = points[p].world.dataset;
+        if (!data || oltr_results_groups(results, p) != data->n_queries)
+            continue;
+        if (!out->length)
+            text_add(out, "sweep,query,documents,policy,regret,regret_se,replications\n");
+        for (uint32_t q = 0; q < data->n_queries; q++)
             add_query(&points[p], sweep ? sweep[p] : "", results, p, q, out);
+    }
 }
 
 /* ---- reading */

@@ -44,7 +44,8 @@ void results_csv(const oltr_experiment *points, uint32_t n_points, const char *c
 void pairs_csv(const oltr_experiment *points, uint32_t n_points, const char *const *sweep,
                const oltr_results *results, struct text *out);
 
-/* Regret at the end on each query of the points that play datasets. */
+/* Regret at the end on each query of the points that play datasets query by query; nothing where
+ * there is none. */
 void queries_csv(const oltr_experiment *points, uint32_t n_points, const char *const *sweep,
                  const oltr_results *results, struct text *out);
 

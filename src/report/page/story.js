@@ -52,10 +52,20 @@ function misspecificationSentences(experiment) {
     [start, ...first, '.'],
     learned ? [
       policyName(own.name), `, which learns how wrong its prior is, ${course(learned)}`,
-      pair ? `; with the right prior it is ${compared(pair, 'TS-Beta')}` : '', '.'
+      pair ? `; with the right prior it is ${compared(pair, 'TS-Beta')}` : '', '.',
+      equals(experiment, own.name)
     ]
             : bestAtEnds(standings, ends)
   ];
+}
+
+/* Which other policies never have more regret than the largest of this one. */
+function equals(experiment, name) {
+  const most = label => Math.max(...(regretsOf(experiment, label) || []).map(p => p.regret));
+  const low = policiesOf(experiment)
+                  .map(policy => policy.name)
+                  .filter(label => label !== name && most(label) > 0 && most(label) <= most(name));
+  return low.length > 0 ? ` As low everywhere: ${listed(low)}.` : '';
 }
 
 const policyName = name => element('strong', {}, name);

@@ -224,9 +224,9 @@ static void try_value(const char *kind, const char *clicks, const char *name, co
                                  {.key = name, .value = value}};
     oltr_error error;
     (void)snprintf(text, sizeof text,
-                   "{rounds: 5, slots: 2, replications: 1, world: {kind: %s, items: 4%s}, "
+                   "{rounds: 5, slots: 2, replications: 1, world: {kind: %s, %s%s}, "
                    "policies: [{kind: random}]}",
-                   kind, other_keys(kind));
+                   kind, strcmp(kind, "dataset") ? "items: 4" : "shape: web30k", other_keys(kind));
     oltr_plan *plan = parse(text, overrides, 2, &error);
     if (!plan != !fits)
         fail_msg("%s, %s: %s=%s: %s", kind, clicks, name, value, error.msg);

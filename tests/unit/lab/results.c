@@ -16,7 +16,7 @@ static const uint64_t marks[MARKS] = {5, 20};
 static oltr_experiment experiment(oltr_contestant *policy)
 {
     for (uint32_t i = 0; i < POLICIES; i++) {
-        policy[i].label = "x";
+        policy[i] = (oltr_contestant){.label = "x"};
         assert_int_equal(oltr_settings_init(&policy[i].settings, "gts", ITEMS, NULL), OLTR_OK);
     }
     return (oltr_experiment){.seed = 1,

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "scorer/scores.h"
+#include "scorer/scores_as.h"
 
 static const uint64_t query[] = {16, 7, UINT64_MAX};
 static const uint32_t first_row[] = {0, 2, 3, 6};
@@ -49,7 +49,7 @@ static void refuses(const char *text, size_t size, const char *words)
     scores s;
     oltr_error error = {OLTR_OK, ""};
     put(text, size);
-    oltr_status status = scores_read_csv(path, &data, &s, &error);
+    oltr_status status = scores_read_csv(path, &data, SCORES_CALIBRATED, &s, &error);
     if (status == OLTR_OK || status != error.code || !strstr(error.msg, words) || s.score)
         fail_msg("expected `%s`, got `%s` for:\n%s", words, error.msg, text);
 }
@@ -67,7 +67,7 @@ static void reads_any_order(void **state)
     scores s;
     oltr_error error = {OLTR_OK, ""};
     put(text, sizeof text - 1);
-    if (scores_read_csv(path, &data, &s, &error) != OLTR_OK)
+    if (scores_read_csv(path, &data, SCORES_CALIBRATED, &s, &error) != OLTR_OK)
         fail_msg("%s", error.msg);
     const float expected[] = {1e-3f, 0, 0, 1, 0.25f, 0.6f};
     assert_int_equal(s.n_rows, 6);
@@ -124,11 +124,12 @@ static void refuses_what_cannot_be(void **state)
     oltr_dataset twins = data;
     twins.query = twin;
     put(HEAD, sizeof HEAD - 1);
-    assert_int_equal(scores_read_csv(path, &twins, &s, &error), OLTR_EVALUE);
+    assert_int_equal(scores_read_csv(path, &twins, SCORES_CALIBRATED, &s, &error), OLTR_EVALUE);
     assert_non_null(strstr(error.msg, "two queries with the id 16"));
-    assert_int_equal(scores_read_csv("/no/such/file", &data, &s, &error), OLTR_EIO);
+    assert_int_equal(scores_read_csv("/no/such/file", &data, SCORES_CALIBRATED, &s, &error),
+                     OLTR_EIO);
     assert_non_null(strstr(error.msg, "/no/such/file: cannot be opened"));
-    assert_int_equal(scores_read_csv("/tmp", &data, &s, &error), OLTR_EIO);
+    assert_int_equal(scores_read_csv("/tmp", &data, SCORES_CALIBRATED, &s, &error), OLTR_EIO);
     assert_non_null(strstr(error.msg, "/tmp: cannot read it"));
     assert_int_equal(scores_new(3, 0, &s, &error), OLTR_EINVAL);
     assert_int_equal(scores_new(3, SCORES_MOST_MODELS + 1, &s, &error), OLTR_EINVAL);
@@ -153,7 +154,7 @@ static void writes_to_the_bit(void **state)
     s.score[2] = nextafterf(1, 0);
     s.score[3] = 1e-45f;
     assert_int_equal(scores_write_csv(&s, &data, path, NULL), OLTR_OK);
-    assert_int_equal(scores_read_csv(path, &data, &again, NULL), OLTR_OK);
+    assert_int_equal(scores_read_csv(path, &data, SCORES_CALIBRATED, &again, NULL), OLTR_OK);
     assert_int_equal(again.n_models, 50);
     assert_memory_equal(s.score, again.score, 300 * sizeof(float));
     scores_free(&again);
@@ -199,12 +200,69 @@ static void makes_priors(void **state)
     assert_true(fabs(b[0] - 0.8) < 1e-7 && fabs(mean[0] - 0.2) < 1e-7);
 }
 
+/* The second query has one document, the first model says nothing about the third query. */
+static void reads_numbers_without_a_unit(void **state)
+{
+    static const float number[] = {-2, 5, 2, 1, 9, 9, 3, -1, 3, 0.25f, 3, 4};
+    scores_as as;
+    oltr_error error = {OLTR_OK, ""};
+    float value[12];
+    scores s = {6, 2, value};
+    assert_int_equal(scores_as_by_name("minmax", &as, NULL), OLTR_OK);
+    memcpy(value, number, sizeof number);
+    scores_convert(&s, &data, as);
+    static const float between[] = {0, 1, 1, 0, 0.5f, 0.5f, 0.5f, 0, 0.5f, 0.25f, 0.5f, 1};
+    assert_memory_equal(value, between, sizeof between);
+    assert_int_equal(scores_as_by_name("raw", &as, NULL), OLTR_OK);
+    memcpy(value, number, sizeof number);
+    scores_convert(&s, &data, as);
+    static const float cut[] = {0, 1, 1, 1, 1, 1, 1, 0, 1, 0.25f, 1, 1};
+    assert_memory_equal(value, cut, sizeof cut);
+    assert_int_equal(scores_as_by_name("sigmoid", &as, NULL), OLTR_OK);
+    memcpy(value, number, sizeof number);
+    scores_convert(&s, &data, as);
+    double mean = (-1 + 0.25 + 4) / 3,
+           spread = sqrt((pow(-1 - mean, 2) + pow(0.25 - mean, 2) + pow(4 - mean, 2)) / 3);
+    assert_true(fabs(value[9] - 1 / (1 + exp(-(0.25 - mean) / spread))) < 1e-7);
+    assert_true(fabs(value[0] - 1 / (1 + exp(1))) <
+                1e-7); /* two numbers are 1 sd from their mean */
+    assert_true(value[4] == 0.5f && value[6] == 0.5f && value[10] == 0.5f);
+    memcpy(value, number, sizeof number);
+    scores_convert(&s, &data, SCORES_CALIBRATED);
+    assert_memory_equal(value, number, sizeof number);
+    assert_int_equal(scores_as_by_name("platt", &as, &error), OLTR_EINVAL);
+    assert_non_null(strstr(error.msg, "calibrated, minmax, sigmoid or raw, not as `platt`"));
+}
+
+/* Any finite number, to the bit; what is not one is named. */
+static void reads_files_without_a_unit(void **state)
+{
+    static const char text[] = "query,document,a\n16,0,-7.5\n16,1,1e30\n7,0,0\n"
+                               "18446744073709551615,0,2\n18446744073709551615,1,3\n"
+                               "18446744073709551615,2,-1e-3\n";
+    static const float expected[] = {-7.5f, 1e30f, 0, 2, 3, -1e-3f};
+    scores s;
+    oltr_error error = {OLTR_OK, ""};
+    put(text, sizeof text - 1);
+    assert_int_equal(scores_read_csv(path, &data, SCORES_SIGMOID, &s, NULL), OLTR_OK);
+    assert_memory_equal(s.score, expected, sizeof expected);
+    scores_free(&s);
+    put(HEAD "16,0,0.5,1e39\n", sizeof(HEAD "16,0,0.5,1e39\n") - 1);
+    assert_int_equal(scores_read_csv(path, &data, SCORES_RAW, &s, &error), OLTR_EVALUE);
+    assert_non_null(strstr(error.msg, ":2: the score of model 2 must be a finite number, not "));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_any_order),        cmocka_unit_test(refuses_with_lines),
-        cmocka_unit_test(refuses_what_cannot_be), cmocka_unit_test(writes_to_the_bit),
-        cmocka_unit_test(makes_priors),           cmocka_unit_test(leaves_nothing_half_written),
+        cmocka_unit_test(reads_any_order),
+        cmocka_unit_test(refuses_with_lines),
+        cmocka_unit_test(refuses_what_cannot_be),
+        cmocka_unit_test(writes_to_the_bit),
+        cmocka_unit_test(makes_priors),
+        cmocka_unit_test(leaves_nothing_half_written),
+        cmocka_unit_test(reads_numbers_without_a_unit),
+        cmocka_unit_test(reads_files_without_a_unit),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);
 }
