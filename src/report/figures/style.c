@@ -5,8 +5,8 @@
  * that are in one experiment of the project have different colours.  Labels also differ by dash and
  * point.
  *
- * A variant "X (words)" has the hue of X in another shade, and a dash of its own.  Common words
- * (released, bayes) have a fixed shade and dash, others the next free ones. */
+ * A variant "X (words)" or "X words" has the hue of X in another shade, and a dash of its own.
+ * Common words (released, sigma 0.3) have a fixed shade and dash, others the next free ones. */
 #include "report/figures/style.h"
 
 #include <stdbool.h>
@@ -65,6 +65,7 @@ static const struct {
     {"LinTS-Cascade", {LILAC, DASHED, 4}},
     {"CascadeLinTS", {OLIVE, DASH_DOT, 10}},
     {"LogTS-LTR", {CRIMSON, SOLID, 7}},
+    {"LogTS", {CRIMSON, SOLID, 7}},
     {"LogTS-Newton", {ROSE, DASHED, 5}},
     {"C-LinUCB", {BROWN, SHORT, 12}},
     {"C-WOFUL", {INDIGO, DASH_DOT_DOT, 14}},
@@ -93,25 +94,46 @@ static const struct style fallback[] = {
     {VIOLET, DASHED, 7},    {CRIMSON, SHORT, 5}, {ROSE, DASH_DOT, 9},  {LILAC, SOLID, 11},
 };
 
-/* How a variant differs: its colour goes this share of the way to black (< 0) or to white. */
-static const struct {
-    double towards_white;
-    const char *dash;
-} shades[] = {{-0.40, DOTTED},      {0.28, SHORT},    {-0.62, DASH_DOT},    {-0.22, "(18,5)"},
-              {0.14, DASH_DOT_DOT}, {-0.50, "(4,2)"}, {0.40, "(18,5,4,5)"}, {-0.30, "(8,3,2,3)"}};
+/* How variant number i differs: its colour goes the share level[i] of the way to black (< 0) or to
+ * white, and it has a dash of its own.  The lengths have no common factor, so the first 42 differ.
+ */
+static const double levels[] = {-0.40, 0.28, -0.62, -0.22, 0.14, -0.50, 0.40};
+static const char *const dashes[] = {DOTTED, SHORT, DASH_DOT, "(18,5)", DASH_DOT_DOT, "(4,2)"};
 
-/* The shade of a variant that several experiments have. */
-static const struct {
-    const char *words;
-    size_t shade;
-} variants[] = {{"released", 0}, {"bayes", 1}, {"literal", 2},  {"theory", 3},
-                {"stale", 4},    {"0.01", 1},  {"no prior", 5}, {"shared", 1}};
+/* The words of variants that several experiments have; their place is their number. */
+static const char *const variants[] = {
+    "released",
+    "bayes",
+    "literal",
+    "sigma 0.3",
+    "stale",
+    "no prior",
+    "sigma 1/16",
+    "theory",
+    "sigma 1",
+    "sigma 0.25",
+    "sigma 0.35",
+    "sigma 0.5",
+    "shared",
+    "sigma 0.15",
+    "0.01",
+    "lambda 0.01",
+    "lambda 0.1",
+    "lambda 1",
+    "S 10",
+    "S 0.1",
+    "no prior, shared",
+    "sd 1/4",
+    "sd 1/4 (sigma 0.3)",
+};
 
 enum {
     N_KNOWN = sizeof known / sizeof known[0],
     N_FALLBACK = sizeof fallback / sizeof fallback[0],
-    N_SHADES = sizeof shades / sizeof shades[0],
-    N_VARIANTS = sizeof variants / sizeof variants[0]
+    N_LEVELS = sizeof levels / sizeof levels[0],
+    N_DASHES = sizeof dashes / sizeof dashes[0],
+    N_VARIANTS = sizeof variants / sizeof variants[0],
+    MOST_VARIANTS = N_LEVELS * N_DASHES
 };
 
 static const struct style *known_style(const char *label, size_t length)
@@ -124,32 +146,40 @@ static const struct style *known_style(const char *label, size_t length)
 
 /* ---- variants */
 
-/* The style of X for a label "X (words)"; NULL for other labels. */
-static const struct style *base_style(const char *label, size_t *length)
+/* The style of X for a label "X (words)" or "X words", X as long as possible, and the words; NULL:
+ * no such X is known. */
+static const struct style *base_style(const char *label, const char **words)
 {
-    const char *open = strstr(label, " (");
-    size_t whole = strlen(label);
-    if (!open || label[whole - 1] != ')')
-        return NULL;
-    *length = (size_t)(open - label);
-    return known_style(label, *length);
+    const struct style *found = NULL;
+    for (const char *blank = strchr(label, ' '); blank; blank = strchr(blank + 1, ' ')) {
+        const struct style *style = known_style(label, (size_t)(blank - label));
+        found = style ? style : found;
+        *words = style ? blank + 1 : *words;
+    }
+    return found;
 }
 
-/* The shade that the words of a variant have everywhere; N_SHADES: none. */
-static size_t fixed_shade(const char *label, size_t base)
+/* Is it "words", or "(words)"? */
+static bool same_words(const char *label, const char *words)
 {
-    const char *words = label + base + 2;
-    size_t length = strlen(words) - 1;
-    for (size_t i = 0; i < N_VARIANTS; i++)
-        if (strlen(variants[i].words) == length && memcmp(variants[i].words, words, length) == 0)
-            return variants[i].shade;
-    return N_SHADES;
+    size_t length = strlen(words);
+    bool inside = *label == '(' && strlen(label) == length + 2 && label[length + 1] == ')';
+    return strcmp(label, words) == 0 || (inside && memcmp(label + 1, words, length) == 0);
 }
 
-static struct style variant_style(const struct style *base, size_t shade)
+/* The number that the words of a variant have everywhere; N_VARIANTS: none. */
+static size_t fixed_variant(const char *words)
 {
-    struct style style = {"", shades[shade].dash, base->point + 1 + (int)shade};
-    double part = shades[shade].towards_white;
+    size_t number = 0;
+    while (number < N_VARIANTS && !same_words(words, variants[number]))
+        number++;
+    return number;
+}
+
+static struct style variant_style(const struct style *base, size_t number)
+{
+    struct style style = {"", dashes[number % N_DASHES], base->point + 1 + (int)number};
+    double part = levels[number % N_LEVELS];
     unsigned colour = (unsigned)strtoul(base->colour + 1, NULL, 16), mixed = 0;
     for (unsigned shift = 0; shift <= 16; shift += 8) {
         double level = colour >> shift & 255;
@@ -162,7 +192,7 @@ static struct style variant_style(const struct style *base, size_t shade)
 
 /* ---- all labels */
 
-static bool taken(const char *colour, const struct style *style, size_t count)
+static bool has_colour(const char *colour, const struct style *style, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(style[i].colour, colour) == 0)
@@ -170,42 +200,52 @@ static bool taken(const char *colour, const struct style *style, size_t count)
     return false;
 }
 
+static bool taken(const struct style *wanted, const struct style *style, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (style[i].dash && strcmp(style[i].colour, wanted->colour) == 0 &&
+            strcmp(style[i].dash, wanted->dash) == 0)
+            return true;
+    return false;
+}
+
 /* The fixed style of a label, of its own or as a variant; else one without a colour. */
 static struct style fixed_style(const char *label)
 {
-    size_t length = strlen(label);
-    const struct style *found = known_style(label, length);
+    const char *words = "";
+    const struct style *found = known_style(label, strlen(label));
     if (found)
         return *found;
-    found = base_style(label, &length);
-    size_t shade = found ? fixed_shade(label, length) : N_SHADES;
-    return shade < N_SHADES ? variant_style(found, shade) : (struct style){"", NULL, 0};
+    found = base_style(label, &words);
+    size_t number = found ? fixed_variant(words) : N_VARIANTS;
+    return number < N_VARIANTS ? variant_style(found, number) : (struct style){"", NULL, 0};
 }
 
-/* The first shade of the base that no other label has. */
-static struct style free_shade(const struct style *base, const struct style *style, size_t count)
+/* The first variant of the base, after those with fixed numbers, that no other label has. */
+static struct style free_variant(const struct style *base, const struct style *style, size_t count)
 {
-    size_t shade = 1; /* 0 is that of released code */
-    struct style found = variant_style(base, shade);
-    while (taken(found.colour, style, count) && ++shade < N_SHADES)
-        found = variant_style(base, shade);
+    size_t number = N_VARIANTS;
+    struct style found = variant_style(base, number);
+    while (taken(&found, style, count) && ++number < N_VARIANTS + MOST_VARIANTS)
+        found = variant_style(base, number);
     return found;
 }
 
 void style_assign(const char *const *label, size_t count, struct style *style)
 {
-    size_t next = 0, length;
+    const char *words = "";
+    size_t next = 0;
     for (size_t i = 0; i < count; i++)
         style[i] = fixed_style(label[i]);
     for (size_t i = 0; i < count; i++) {
         if (style[i].colour[0])
             continue;
-        const struct style *base = base_style(label[i], &length);
+        const struct style *base = base_style(label[i], &words);
         if (base) {
-            style[i] = free_shade(base, style, count);
+            style[i] = free_variant(base, style, count);
             continue;
         }
-        while (next < N_FALLBACK && taken(fallback[next].colour, style, count))
+        while (next < N_FALLBACK && has_colour(fallback[next].colour, style, count))
             next++;
         style[i] = fallback[next % N_FALLBACK]; /* with more labels than colours, points differ */
         style[i].point += next >= N_FALLBACK;

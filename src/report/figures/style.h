@@ -11,8 +11,8 @@ struct style {
 };
 
 /* Styles for the labels of one experiment, in its order.  Labels the project knows have their fixed
- * style; "X (words)" has a shade of the colour of X; others get the first free colours, so the same
- * experiment always looks the same. */
+ * style; "X (words)" and "X words" have a shade of the colour of X; others get the first free
+ * colours, so the same experiment always looks the same. */
 void style_assign(const char *const *label, size_t count, struct style *style);
 
 #endif

@@ -8,6 +8,9 @@
  * counts the figures that were not drawn. */
 json_t *page_json(const struct report *report, uint32_t *missing);
 
+/* The array with a number of so many digits added; null for one that is not finite. */
+json_t *with_number(json_t *array, double value, int digits);
+
 /* The interactive plots of one figure; NULL if the results do not have its curves, or without
  * memory. */
 json_t *page_plots(const struct report_experiment *experiment, const struct figure *figure);

@@ -20,6 +20,13 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+json_t *with_number(json_t *array, double value, int digits)
+{
+    char rounded[40];
+    (void)snprintf(rounded, sizeof rounded, "%.*g", digits, value);
+    return json_with(array, number(strtod(rounded, NULL)));
+}
+
 /* ---- standings ---- */
 
 static json_t *ranked_json(const struct ranked *r)
@@ -41,8 +48,9 @@ static json_t *pairs_json(const struct folder *folder, const char *sweep,
             double difference, se;
             bool known = i != j && pair_find(&folder->pairs, sweep, ranked[i].row->round,
                                              ranked[i].policy, ranked[j].policy, &difference, &se);
-            row = json_with(row, known ? json_pack("[o, o]", number(difference), number(se))
-                                       : json_null());
+            json_t *pair =
+                known ? with_number(with_number(json_array(), difference, 6), se, 6) : json_null();
+            row = json_with(row, pair);
         }
         rows = json_with(rows, row);
     }
@@ -195,6 +203,27 @@ static bool is_generated(const json_t *sets)
     return found;
 }
 
+/* The points of a sweep, with the policies, which are the same everywhere, at the first alone. */
+static json_t *points_json(const json_t *points)
+{
+    static const char *const about[] = {"sweep", "rounds", "slots", "items", "replications", NULL},
+                             *const policy[] = {"name", "kind", "note", "ns_per_round", NULL};
+    json_t *array = json_array(), *policies = json_array();
+    const json_t *listed = json_object_get(json_array_get(points, 0), "policies");
+    for (size_t i = 0; i < json_array_size(listed); i++)
+        policies = json_with(policies, fields(json_array_get(listed, i), policy));
+    for (size_t p = 0; p < json_array_size(points); p++) {
+        json_t *point = fields(json_array_get(points, p), about);
+        if (p == 0 && json_object_set(point, "policies", policies) != 0) {
+            json_decref(point);
+            point = NULL;
+        }
+        array = json_with(array, point);
+    }
+    json_decref(policies);
+    return array;
+}
+
 /* What the page shows of a manifest.  Names of files and machines stay in the manifest: a page is
  * sent to other people. */
 static json_t *run_json(const struct manifest *manifest)
@@ -205,10 +234,11 @@ static json_t *run_json(const struct manifest *manifest)
     static const char *const machine[] = {"processor", "machine", "processors", "system", NULL};
     static const char *const world[] = {"kind", NULL};
     const json_t *all = manifest->json;
-    json_t *points = manifest->is_concentration ? NULL : json_object_get(all, "points");
+    json_t *points =
+        manifest->is_concentration ? NULL : points_json(json_object_get(all, "points"));
     json_t *run = fields(all, about);
     json_t *more = json_pack(
-        "{s:o, s:o, s:O*, s:O*}", "host", fields(json_object_get(all, "host"), machine), "world",
+        "{s:o, s:o, s:O*, s:o*}", "host", fields(json_object_get(all, "host"), machine), "world",
         fields(json_object_get(json_object_get(all, "configuration"), "world"), world), "note",
         json_object_get(json_object_get(all, "data"), "note"), "points", points);
     if (more && is_generated(json_object_get(json_object_get(all, "data"), "sets")))

@@ -13,20 +13,11 @@
 
 enum { MOST_ROWS = 160 }; /* of a plot; a screen shows no more of them apart */
 
-/* Five digits are enough for a curve; the last row is also printed. */
+/* Five digits are enough for a curve, three for its error; the last row is also printed. */
 static bool is_shown(size_t row, size_t rows)
 {
     size_t every = (rows + MOST_ROWS - 1) / MOST_ROWS;
     return row % every == 0 || row < 5 || row + 1 == rows;
-}
-
-/* The array with a number of so many digits. */
-static json_t *with_number(json_t *array, double value, int digits)
-{
-    char rounded[40];
-    (void)snprintf(rounded, sizeof rounded, "%.*g", digits, value);
-    json_t *number = json_real(strtod(rounded, NULL));
-    return json_with(array, number ? number : json_null()); /* JSON has no infinity */
 }
 
 /* A gnuplot dash "(12,4)" as [12,4]; null: solid. */
@@ -59,8 +50,9 @@ static json_t *row_json(const struct drawing *drawing, double x, int digits)
     json_t *row = with_number(json_array(), x, 9);
     for (size_t i = 0; i < drawing->n_curves; i++) {
         const struct curve_point *here = drawing->curve[i].here;
-        row = here ? with_number(with_number(row, here->y, digits), here->se, digits)
-                   : json_with(json_with(row, json_null()), json_null());
+        row =
+            here ? with_number(with_number(row, here->y, digits), here->se, digits > 5 ? digits : 3)
+                 : json_with(json_with(row, json_null()), json_null());
     }
     return row;
 }
