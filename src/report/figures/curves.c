@@ -35,11 +35,23 @@ static bool add_row(struct drawing *drawing, struct curve *curve, double x,
     return curve_add(curve, x, row->regret, row->regret_se);
 }
 
+/* The rows of what the figure shows. */
+static const struct result_table *rows_of(const struct drawing *drawing)
+{
+    static const struct result_table none;
+    static const uint32_t metric[N_FIGURE_Y] = {
+        [FIGURE_CTR] = METRIC_CTR, [FIGURE_NDCG] = METRIC_NDCG};
+    const struct figure_scene *scene = drawing->scene;
+    if (drawing->figure->y == FIGURE_REGRET)
+        return scene->results;
+    return scene->metric ? &scene->metric[metric[drawing->figure->y]] : &none;
+}
+
 /* One policy over the rounds of one point. */
 static bool curve_of_rounds(struct drawing *drawing, struct curve *curve, const char *policy,
                             const char *sweep)
 {
-    const struct result_table *table = drawing->scene->results;
+    const struct result_table *table = rows_of(drawing);
     uint64_t last = drawing->figure->rounds ? drawing->figure->rounds : UINT64_MAX;
     bool made = true;
     for (size_t i = 0; made && i < table->count; i++) {
@@ -98,7 +110,7 @@ static bool curve_of_sweep(struct drawing *drawing, struct curve *curve, const c
     for (uint32_t i = 0; made && i < drawing->scene->n_points; i++) {
         const struct figure_point *point = point_at(drawing, i);
         const struct result_row *row =
-            result_last(drawing->scene->results, point->sweep, policy, drawing->figure->rounds);
+            result_last(rows_of(drawing), point->sweep, policy, drawing->figure->rounds);
         if (strcmp(point->value[1], second) != 0)
             continue;
         made = !row || add_row(drawing, curve, sweep_place(drawing, i), row);
@@ -335,6 +347,19 @@ static double low_after_start(const struct drawing *drawing)
     return low;
 }
 
+/* The y axis begins at 0, at the lowest value if that is a metric, and if it is logarithmic at the
+ * lowest after the start. */
+static void set_y_axis(struct drawing *drawing)
+{
+    double low = drawing->y_low, high = drawing->y_high > 0 ? drawing->y_high : 1;
+    double margin = fmax(0.04 * (high - low), 0.005);
+    bool metric = drawing->figure->y != FIGURE_REGRET, sweep = drawing->figure->x == FIGURE_SWEEP;
+    if (drawing->log_y && !drawing->log_x && !sweep)
+        low = fmax(low, low_after_start(drawing));
+    drawing->axis_low = drawing->log_y ? low * 0.8 : metric ? low - margin : 0;
+    drawing->axis_high = drawing->log_y ? high * 1.25 : metric ? high + margin : high * 1.04;
+}
+
 /* Swept numbers above zero may have a logarithmic axis; rounds have one if the file asks for it. */
 static void choose_axes(struct drawing *drawing)
 {
@@ -348,11 +373,7 @@ static void choose_axes(struct drawing *drawing)
     drawing->log_x = x_low > 0 && x_high > x_low && (!sweep || drawing->numeric) &&
                      (log == FIGURE_LOG_ALWAYS ||
                       (log == FIGURE_LOG_AUTO && sweep && x_high > LOG_RANGE * x_low));
-    double top = drawing->y_high > 0 ? drawing->y_high * 1.04 : 1, bottom = drawing->y_low;
-    if (drawing->log_y && !drawing->log_x && !sweep)
-        bottom = fmax(bottom, low_after_start(drawing));
-    drawing->axis_low = drawing->log_y ? bottom * 0.8 : 0;
-    drawing->axis_high = drawing->log_y ? top * 1.2 : top;
+    set_y_axis(drawing);
 }
 
 static int by_end(const void *left, const void *right)
@@ -373,10 +394,11 @@ oltr_status drawing_make(struct drawing *drawing, const struct figure *figure,
         return set_error(error, OLTR_ENOMEM, "%s: out of memory", figure->file);
     for (size_t i = 0; i < drawing->n_curves; i++)
         if (drawing->curve[i].count == 0)
-            return set_error(
-                error, OLTR_EINVAL,
-                "%s: results.csv has no row of `%s` up to the last round of this figure",
-                figure->file, quote_input(drawing->curve[i].label, label));
+            return set_error(error, OLTR_EINVAL,
+                             "%s: %s.csv has no %s of `%s` up to the last round of this figure",
+                             figure->file, figure->y == FIGURE_REGRET ? "results" : "metrics",
+                             figure->y == FIGURE_REGRET ? "row" : figure_y_names[figure->y],
+                             quote_input(drawing->curve[i].label, label));
     qsort(drawing->curve, drawing->n_curves, sizeof *drawing->curve, by_end);
     measure(drawing);
     choose_axes(drawing);
@@ -419,12 +441,14 @@ static uint64_t common_last_round(const struct drawing *drawing)
 void drawing_y_title(const struct drawing *drawing, char out[AXIS_TITLE_SIZE])
 {
     char number[40];
-    uint64_t rounds = drawing->figure->x == FIGURE_SWEEP ? common_last_round(drawing) : 0;
+    const char *title = figure_y_titles[drawing->figure->y];
+    bool sweep = drawing->figure->x == FIGURE_SWEEP;
+    uint64_t rounds = sweep ? common_last_round(drawing) : 0;
     gnuplot_grouped((double)rounds, number, sizeof number);
-    (void)snprintf(out, AXIS_TITLE_SIZE, "%scumulative regret%s%s%s",
-                   drawing->figure->x == FIGURE_SWEEP && rounds == 0 ? "final " : "",
-                   rounds > 0 ? " after " : "", rounds > 0 ? number : "",
-                   rounds > 0 ? " rounds" : "");
+    if (rounds > 0)
+        (void)snprintf(out, AXIS_TITLE_SIZE, "%s after %s rounds", title, number);
+    else
+        (void)snprintf(out, AXIS_TITLE_SIZE, "%s%s", sweep ? "final " : "", title);
 }
 
 /* ---- reading */

@@ -19,10 +19,14 @@
 
 enum { WIDTH = 960, HEIGHT = 540 };
 
+const char *const figure_y_names[N_FIGURE_Y + 1] = {"regret", "ctr", "ndcg", NULL};
+const char *const figure_y_titles[N_FIGURE_Y] = {
+    "cumulative regret", "click rate (expected reward of a round)", "NDCG of the shown list"};
+
 bool figure_name_is_good(const char *name)
 {
     static const char *const taken[] = {"results", "summary", "manifest", "experiment", "density",
-                                        "partial", "pairs",   "claims",   "queries"};
+                                        "partial", "pairs",   "claims",   "queries",    "metrics"};
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
         if (strcmp(name, taken[i]) == 0)
             return false;

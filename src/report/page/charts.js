@@ -192,7 +192,7 @@ class Chart {
   scale() {
     return {
       logscale: this.log,
-      includeZero: !this.log,
+      includeZero: !this.log && this.data.from_zero !== false,
       valueRange: this.log ? this.logRange() : null
     };
   }

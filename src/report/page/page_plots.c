@@ -94,7 +94,8 @@ static json_t *regret_plot(struct drawing *drawing)
     json_t *plot = plot_json(drawing->figure->title, drawing_x_title(drawing), y, true, curves,
                              rows_json(drawing));
     json_t *axes =
-        json_pack("{s:b, s:b, s:b, s:o}", "log_x", drawing->log_x, "log_y", drawing->log_y, "marks",
+        json_pack("{s:b, s:b, s:b, s:b, s:o}", "log_x", drawing->log_x, "log_y", drawing->log_y,
+                  "from_zero", drawing->figure->y == FIGURE_REGRET, "marks",
                   drawing->figure->x == FIGURE_SWEEP, "ticks", ticks_json(drawing));
     if (!axes || !plot || json_object_update(plot, axes) != 0) {
         json_decref(plot);
