@@ -18,7 +18,7 @@ enum {
     LETTER_WIDTH = 9,
     LEADER = 22
 };
-static const double TOP = 0.9, BOTTOM = 0.125, LEFT = 0.09; /* the plot, in parts of the figure */
+static const double TOP = 0.9, BOTTOM = 0.125; /* the plot, in parts of the figure */
 
 /* A run of places with one common u: their mean. */
 struct pool {
@@ -82,6 +82,16 @@ static size_t letters(const char *string)
     return count;
 }
 
+/* The left margin is as wide as the title of the axis and its longest number, which has the digits
+ * of the largest power of ten. */
+static double left_edge(const struct drawing *drawing, int width)
+{
+    char number[40];
+    double high = fmax(drawing->axis_high, 1);
+    gnuplot_grouped(pow(10, floor(log10(high))), number, sizeof number);
+    return fmax((double)letters(number) * LETTER_WIDTH + 36, 84) / width;
+}
+
 /* The right margin is as wide as the longest name, but at most two fifths of the figure. */
 static double right_edge(const struct drawing *drawing, int width)
 {
@@ -97,15 +107,15 @@ static double right_edge(const struct drawing *drawing, int width)
 void end_labels(const struct drawing *drawing, int width, int height, struct text *out)
 {
     size_t count = drawing->n_curves;
-    double place[MOST_LABELS], right = right_edge(drawing, width);
-    double tall = (TOP - BOTTOM) * height, leader = LEADER / ((right - LEFT) * width);
+    double place[MOST_LABELS], left = left_edge(drawing, width), right = right_edge(drawing, width);
+    double tall = (TOP - BOTTOM) * height, leader = LEADER / ((right - left) * width);
     for (size_t i = 0; i < count; i++)
         place[i] = end_height(drawing, &drawing->curve[count - 1 - i]);
     spread_places(place, count, LINE_HEIGHT / tall, -0.04, 1.04);
     text_printf(out,
                 "unset key\nset lmargin at screen %.4g\nset rmargin at screen %.4g\n"
                 "set tmargin at screen %.4g\nset bmargin at screen %.4g\n",
-                LEFT, right, TOP, BOTTOM);
+                left, right, TOP, BOTTOM);
     for (size_t i = 0; i < count; i++) {
         const struct curve *curve = &drawing->curve[i];
         const struct curve_point *end = &curve->point[curve->count - 1];

@@ -142,7 +142,7 @@ class Chart {
       axisLabelFormatter: plainNumber,
       valueFormatter: plainNumber,
       drawGrid: true,
-      axisLabelWidth: 52,
+      axisLabelWidth: this.hasWords() ? this.wordWidth() : 52,
       pixelsPerLabel: 58,
       logscale: Boolean(data.log_x)
     };
@@ -166,6 +166,7 @@ class Chart {
       pointSize: 3.5,
       rightGap: 26, /* half of the last tick's label */
       xLabelHeight: 18,
+      xAxisHeight: this.hasWords() ? 46 : undefined,
       xlabel: escaped(data.x),
       dateWindow: data.marks ? ends : null,
       xRangePad: data.marks || data.log_x ? 0 : 4,
@@ -182,6 +183,16 @@ class Chart {
         this.reset.disabled = !this.graph.isZoomed();
       }
     };
+  }
+
+  /* Ticks that are words have room for three lines of them. */
+  hasWords() {
+    return Boolean(this.data.ticks) && this.data.ticks.some(([, words]) => words.length > 5);
+  }
+
+  wordWidth() {
+    const across = this.area.clientWidth - 90;
+    return Math.max(40, Math.min(120, Math.floor(across / (this.data.ticks.length - 1 || 1)) - 4));
   }
 
   axisY() {
@@ -229,7 +240,8 @@ class Chart {
       const value = Math.min(Math.max(last[1 + i * this.step], low), high);
       return {entry, curve: this.data.curves[i], y: graph.toDomYCoord(value)};
     });
-    const from = graph.toDomXCoord(last[0]) - width;
+    const {x: left, w: across} = graph.getArea(); /* toDomXCoord() is for linear axes only */
+    const from = left + graph.toPercentXCoord(last[0]) * across - width;
     ends.sort((a, b) => a.y - b.y);
     const gap = this.entries[0].label.offsetHeight + 1;
     const middles = spread(ends.map(end => end.y), gap, gap / 2, height - gap / 2);
