@@ -9,10 +9,11 @@ the definitions alone: grades to attractions, scores to priors, features to stan
     TS-Beta     told Beta(sum s, sum (1 - s))
     LinTS       the Gaussian posterior over the features
 
-A second file has numbers without a unit, which are read as minmax, sigmoid and raw (`scores_as`).
+A second file has numbers without a unit, which are read as minmax, sigmoid and raw (`scores_as`).  Then the queries share the rounds (`traffic:
+interleaved`), with one policy for each query and one for all; then users click and give rewards (`clicks: abandon`), and LinTS learns from either or both.
 
 The last three are samplers: their mean regrets may differ by 4.5 standard errors of the difference (false alarm below 1e-5 for each of the
-45 comparisons, with a fixed seed on both sides).
+52 comparisons, with a fixed seed on both sides).
 
     dataset_twin.py OLTR_BINARY WORKDIR [--quick]
 
@@ -237,7 +238,147 @@ def play(policy, nu, rng, replications):
     return regret.mean(), regret.std(ddof=1) / math.sqrt(replications)
 
 
+# ------------------------------------------------- queries share the rounds
+
+TRAFFIC = """\
+seed: 12
+rounds: {rounds}
+slots: {slots}
+replications: {replications}
+checkpoints: [{rounds}]
+world: {{kind: dataset, data: data, grades: err, normalise: standard, scores: scores.csv, traffic: interleaved}}
+policies:
+  - {{name: TS-Beta, kind: ts-beta, prior: full}}
+  - {{name: TS-Beta shared, kind: ts-beta, prior: full, shared: true}}
+  - {{name: LinTS, kind: lints, radius: bayes, sigma: {sigma}, lambda: {ridge}}}
+  - {{name: LinTS shared, kind: lints, radius: bayes, sigma: {sigma}, lambda: {ridge}, shared: true}}
+figures: []
+"""
+
+
+class AllLinear:
+    """One linear model for each of `models` queries, or one for all of them."""
+    def __init__(self, replications, rows, models):
+        d = rows.shape[1]
+        self.x, self.models, self.r = rows, models, np.arange(replications)
+        self.v = np.tile(RIDGE * np.eye(d), (replications, models, 1, 1))
+        self.b = np.zeros((replications, models, d))
+
+    def scores(self, rng, query):
+        m = query % self.models
+        v = self.v[self.r, m]
+        mean = np.linalg.solve(v, self.b[self.r, m][..., None])[..., 0]
+        root = np.linalg.cholesky(np.linalg.inv(v))
+        return (mean + SIGMA * np.einsum("rij,rj->ri", root, rng.standard_normal(mean.shape))) @ self.x.T
+
+    def learn(self, query, lists, seen, told):
+        m = query % self.models
+        x = self.x[lists] * seen[..., None]
+        self.v[self.r, m] += np.einsum("rki,rkj->rij", x, x)
+        self.b[self.r, m] += np.einsum("rki,rk->ri", x, told)
+
+
+class AllBeta:
+    def __init__(self, replications, scores):
+        s = np.clip(scores.astype(float), 1e-3, 1 - 1e-3)
+        self.r = np.arange(replications)[:, None]
+        self.a, self.b = (np.tile(v.sum(axis=1), (replications, 1)) for v in (s, 1 - s))
+
+    def scores(self, rng, query):
+        return rng.beta(self.a, self.b)
+
+    def learn(self, query, lists, seen, told):
+        self.a[self.r, lists] += told
+        self.b[self.r, lists] += seen & ~told
+
+
+def play_traffic(policy, nu, of, rng, replications, rounds):
+    regret = np.zeros(replications)
+    ideal = np.array([best(nu[of == q]) for q in range(of.max() + 1)])
+    for _ in range(rounds):
+        query = rng.integers(0, of.max() + 1, replications)
+        lists = top(np.where(of == query[:, None], policy.scores(rng, query), -np.inf))
+        seen, clicks = scan(rng, nu, lists)
+        policy.learn(query, lists, seen, clicks)
+        regret += ideal[query] - reward(nu, lists)
+    return regret.mean(), regret.std(ddof=1) / math.sqrt(replications)
+
+
+def compare_traffic(oltr, work, test, scores, rows, replications):
+    rounds = 3 * ROUNDS
+    text = TRAFFIC.format(rounds=rounds, slots=SLOTS, replications=replications, sigma=SIGMA, ridge=RIDGE)
+    found = run_text(oltr, work, text)
+    played = [i for i, q in enumerate(test) if len(q.grades) >= SLOTS]
+    of = np.concatenate([np.full(len(test[i].grades), j) for j, i in enumerate(played)])
+    nu = np.array(ATTRACTION["err"])[np.concatenate([test[i].grades for i in played])]
+    x, s = (np.concatenate([part[i] for i in played]) for part in (rows, scores))
+    rng, faults = np.random.default_rng(6), 0
+    for name, policy in (("TS-Beta", AllBeta(replications, s)), ("TS-Beta shared", AllBeta(replications, s)),
+                         ("LinTS", AllLinear(replications, x, len(played))), ("LinTS shared", AllLinear(replications, x, 1))):
+        faults += differs(name, found[name], play_traffic(policy, nu, of, rng, replications, rounds))
+    return faults
+
+
+# -------------------------------------------------- users click and give rewards
+
+GRADED = """\
+seed: 13
+rounds: {rounds}
+slots: {slots}
+replications: {replications}
+checkpoints: [{rounds}]
+world: {{kind: dataset, data: data, grades: linear, normalise: standard, rankers: 0, clicks: abandon, abandon: 0.2, noise_sd: 0.3}}
+policies:
+  - {{name: rewards, kind: lints, radius: bayes, sigma: {sigma}, lambda: {ridge}}}
+  - {{name: clicks, kind: lints, radius: bayes, sigma: {sigma}, lambda: {ridge}, feedback: clicks}}
+  - {{name: both, kind: lints, radius: bayes, sigma: {sigma}, lambda: {ridge}, feedback: both}}
+figures: []
+"""
+
+
+def play_graded(feedback, x, nu, rng, replications):
+    policy, query = AllLinear(replications, x, 1), np.zeros(replications, int)
+    weight = 0.8 ** np.arange(SLOTS)
+    ideal, regret = weight @ np.sort(nu)[::-1][:SLOTS], np.zeros(replications)
+    for _ in range(ROUNDS):
+        lists = top(policy.scores(rng, query))
+        stays = rng.random((replications, SLOTS)) >= 0.2
+        seen = np.cumprod(np.column_stack([np.ones(replications), stays[:, :-1]]), axis=1) > 0
+        grades = nu[lists] + 0.3 * rng.standard_normal(lists.shape)
+        clicks = rng.random(lists.shape) < nu[lists]
+        for told in ([grades] if feedback != "clicks" else []) + ([clicks] if feedback != "rewards" else []):
+            policy.learn(query, lists, seen, told * seen)
+        regret += ideal - nu[lists] @ weight
+    return regret
+
+
+def compare_graded(oltr, work, test, rows, replications):
+    text = GRADED.format(rounds=ROUNDS, slots=SLOTS, replications=replications, sigma=SIGMA, ridge=RIDGE)
+    run_text(oltr, work, text)
+    with open(work / "out" / "queries.csv", newline="", encoding="ascii") as file:
+        found = {(int(row["query"]), row["policy"]): (float(row["regret"]), float(row["regret_se"])) for row in csv.DictReader(file)}
+    rng, faults, q = np.random.default_rng(7), 0, 1
+    for feedback in ("rewards", "clicks", "both"):
+        regret = play_graded(feedback, rows[q], test[q].grades / 4, rng, replications)
+        faults += differs(feedback, found[test[q].number, feedback], (regret.mean(), regret.std(ddof=1) / math.sqrt(replications)))
+    return faults
+
+
 # ----------------------------------------------------------------- comparing
+
+def run_text(oltr, work, text):
+    (work / "twin.yaml").write_text(text, encoding="ascii")
+    subprocess.run([oltr, "run", "twin.yaml", "-o", "out", "-q", "--no-figures", "--force"], cwd=work, check=True)
+    with open(work / "out" / "summary.csv", newline="", encoding="ascii") as file:
+        return {row["policy"]: (float(row["regret"]), float(row["regret_se"])) for row in csv.DictReader(file)}
+
+
+def differs(name, theirs, here):
+    distance = abs(theirs[0] - here[0]) / math.hypot(theirs[1], here[1])
+    if distance > 4.5:
+        print(f"{name}: oltr {theirs[0]} +- {theirs[1]}, here {here[0]:.4f} +- {here[1]:.4f}: {distance:.1f} standard errors")
+    return int(distance > 4.5)
+
 
 def run(oltr, work, grades, normalise, scores_as, replications):
     text = EXPERIMENT.format(rounds=ROUNDS, slots=SLOTS, replications=replications, grades=grades, normalise=normalise, sigma=SIGMA, ridge=RIDGE,
@@ -294,6 +435,8 @@ def main():
         found = run(oltr, work, grades, normalise, scores_as, replications)
         told = probabilities(scores if scores_as == "calibrated" else outputs, scores_as)
         faults += compare(found, test, told, scale(train, test), grades, replications)
+    faults += compare_traffic(oltr, work, test, scores, standard(train, test), replications)
+    faults += compare_graded(oltr, work, test, standard(train, test), replications)
     print("oltr and numpy agree" if not faults else f"{faults} disagreements")
     return faults > 0
 
