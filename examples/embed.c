@@ -90,9 +90,7 @@ int main(void)
 {
     oltr_error error;
     oltr_settings settings;
-    /* b = 100: on average 1 click in 100 looks at an item */
-    if (oltr_settings_init(&settings, "ts-beta", ITEMS, &error) != OLTR_OK ||
-        oltr_settings_set(&settings, "b", "100", &error) != OLTR_OK) {
+    if (oltr_settings_init(&settings, "ts-hyper", ITEMS, &error) != OLTR_OK) {
         fprintf(stderr, "embed: %s\n", error.msg);
         return 1;
     }

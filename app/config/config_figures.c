@@ -4,6 +4,8 @@
 #include "engine/base/quote.h"
 #include "report/io/whole_file.h"
 
+#include <oltr/world_ops.h>
+
 #include <string.h>
 
 /* ---- files */
@@ -41,6 +43,33 @@ static bool read_x(const struct reader *reader, const struct node *node, bool ha
     *x = sweep ? FIGURE_SWEEP : FIGURE_ROUND;
     return !sweep || has_sweep ||
            read_bad(reader, node, "`x: sweep` needs a `sweep` in the experiment");
+}
+
+/* Mean rewards of any sign have no NDCG. */
+static bool has_ndcg(const oltr_world *world)
+{
+    for (uint32_t i = 0; i < oltr_world_count(); i++)
+        if (strcmp(oltr_world_at(i)->name, world->kind) == 0)
+            return !(oltr_world_ops_at(i)->traits & OLTR_WORLD_REALS);
+    return true;
+}
+
+static bool read_y(const struct reader *reader, const struct node *node,
+                   const struct config *config, bool bounds, enum figure_y *y)
+{
+    size_t place;
+    if (!node || !read_word(reader, node, figure_y_names, &place))
+        return !node;
+    *y = (enum figure_y)place;
+    if (bounds && *y != FIGURE_REGRET)
+        return read_bad(reader, node, "bounds are on regret; leave out `bounds` or `y`");
+    for (uint32_t p = 0; *y == FIGURE_NDCG && p < config->plan->n_points; p++)
+        if (!has_ndcg(&config->plan->points[p].world))
+            return read_bad(reader, node,
+                            "world %s has mean rewards of any sign, which have no NDCG; take "
+                            "regret or ctr",
+                            config->plan->points[p].world.kind);
+    return true;
 }
 
 bool read_bound(const struct reader *reader, const struct node *node, const struct config *config,
@@ -113,7 +142,8 @@ static bool read_figure(const struct reader *reader, const struct node *map,
                 read_x(reader, tree_get(map, "x"), config->plan->sweep_key, &figure->x) &&
                 (!bands || read_whole32(reader, bands, 0, 3, &band)) &&
                 (!bounds || read_bounds(reader, bounds, config, &figure->bounds)) &&
-                (!logs || read_truth(reader, logs, &figure->log));
+                (!logs || read_truth(reader, logs, &figure->log)) &&
+                read_y(reader, tree_get(map, "y"), config, figure->bounds, &figure->y);
     figure->bands = (int)band;
     if (good && rounds && figure->rounds < config->plan->points[0].checkpoint[0])
         return read_bad(reader, rounds,

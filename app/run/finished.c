@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 static const char *const figure_endings[] = {"csv", "gp", "svg", "png", "pdf"};
-static const char *const tables[] = {"results.csv", "summary.csv", "pairs.csv",
-                                     "queries.csv", "claims.csv",  "density.csv"};
+static const char *const tables[] = {"results.csv", "summary.csv", "pairs.csv",  "queries.csv",
+                                     "claims.csv",  "density.csv", "metrics.csv"};
 enum {
     N_ENDINGS = sizeof figure_endings / sizeof *figure_endings,
     N_TABLES = sizeof tables / sizeof *tables

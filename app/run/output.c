@@ -16,12 +16,12 @@
 
 /* ---- tables */
 
-enum { N_TABLES = 4 };
+enum { N_TABLES = 5 };
 
 static oltr_status write_tables(const struct job *job, oltr_error *error)
 {
     static const char *const regret[N_TABLES] = {"results.csv", "summary.csv", "pairs.csv",
-                                                 "queries.csv"};
+                                                 "queries.csv", "metrics.csv"};
     static const char *const density[N_TABLES] = {"density.csv", "summary.csv"};
     const oltr_plan *plan = job->config.plan;
     const char *const *name = job->config.is_concentration ? density : regret;
@@ -35,6 +35,7 @@ static oltr_status write_tables(const struct job *job, oltr_error *error)
         results_csv(plan->points, plan->n_points, plan->sweep, job->results, true, &content[1]);
         pairs_csv(plan->points, plan->n_points, plan->sweep, job->results, &content[2]);
         queries_csv(plan->points, plan->n_points, plan->sweep, job->results, &content[3]);
+        metrics_csv(plan->points, plan->n_points, plan->sweep, job->results, &content[4]);
     }
     for (int i = 0; i < N_TABLES; i++) {
         bool filled = content[i].length > 0 || content[i].failed;

@@ -270,8 +270,22 @@ static void write_note(struct prepared *all)
                  istella ? "Istella" : "Web30K", m->played->n_queries, m->played->dim);
 }
 
+/* The tests of a claim, each reading marked; NULL without memory. */
+static struct claim_test *mark_tests(struct pool *pool, const struct claim *claim)
+{
+    struct claim_test *tests = pool_get(pool, claim->n_tests, sizeof *tests);
+    for (uint32_t i = 0; tests && i < claim->n_tests; i++) {
+        tests[i] = claim->test[i];
+        tests[i].of = pool_printf(pool, "%s (generated data)", tests[i].of);
+        if (!tests[i].of)
+            return NULL;
+    }
+    return tests;
+}
+
 /* A figure, or the verdict on a claim, may be read without the page around it: both say that the
- * data are generated. */
+ * data are generated, which decide nothing about the real set.  The words of a claim stay those of
+ * the paper. */
 static oltr_status mark_generated(struct config *config, oltr_error *error)
 {
     struct pool *pool = &config->pool;
@@ -285,10 +299,8 @@ static oltr_status mark_generated(struct config *config, oltr_error *error)
     }
     for (uint32_t i = 0; good && i < config->n_claims; i++) {
         claims[i] = config->claims[i];
-        claims[i].says = pool_printf(
-            pool, "%s (Judged here on generated data, which decide nothing about the real set.)",
-            claims[i].says);
-        good = claims[i].says;
+        claims[i].test = mark_tests(pool, &config->claims[i]);
+        good = claims[i].test;
     }
     if (!good)
         return set_error(error, OLTR_ENOMEM, "out of memory");

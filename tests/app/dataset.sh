@@ -28,7 +28,7 @@ YAML
 }
 results() { # FOLDER FOLDER: the same results
     local name
-    for name in results.csv summary.csv pairs.csv queries.csv; do
+    for name in results.csv summary.csv pairs.csv queries.csv metrics.csv; do
         same "$1/$name" "$2/$name"
     done
 }

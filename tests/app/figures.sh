@@ -9,10 +9,12 @@ figures:
   - {file: one, title: "It's a 100% `date` @title with _ ^ {} \\ \"quotes\""}
   - {file: two, policies: [TS-Beta], rounds: 100, bands: 3, bounds: true, log: true}
   - {file: three, bands: 0, bounds: true}
+  - {file: rate, y: ctr}
+  - {file: quality, y: ndcg, bands: 2}
 YAML
 } >small.yaml
 expect 0 "results and figures in a" "$OLTR" run small.yaml -o a
-for name in one two three; do
+for name in one two three rate quality; do
     there a/$name.svg a/$name.png a/$name.pdf a/$name.gp a/$name.csv
     head -c 8 a/$name.png | od -An -c | grep -q 'P *N *G' || fail "$name.png is no PNG"
     head -c 5 a/$name.pdf | grep -q '%PDF-' || fail "$name.pdf is no PDF"
@@ -27,6 +29,14 @@ grep -q 'TS-Beta' a/one.svg || fail "no legend"
 grep -q 'Theorem 1' a/three.svg || fail "no bound"
 grep -q 'GTS' a/two.svg && fail "a policy that was not asked for"
 [ "$(head -1 a/two.csv | tr -cd , | wc -c)" -eq 4 ] || fail "two curves with errors in two.csv"
+grep -q 'click rate' a/rate.svg || fail "no axis title of y: ctr"
+grep -q 'NDCG' a/quality.svg || fail "no axis title of y: ndcg"
+for metric in ctr ndcg; do
+    [ "$(grep -c ",$metric," a/metrics.csv)" -eq "$(grep -c 'GTS\|TS-Beta' a/results.csv)" ] || fail "rows of $metric"
+done
+# the reward up to a checkpoint is the sum of the click rates before it, each for the rounds it is of
+awk -F, 'NR == FNR { if ($4 == "ctr") { sum[$2] += $5 * ($3 - last[$2]); last[$2] = $3; at[$2, $3] = sum[$2] } next }
+    FNR > 1 && (at[$2, $3] - $6) ^ 2 > 1e-12 { bad = 1 } END { exit bad }' a/metrics.csv a/results.csv || fail "click rates and rewards differ"
 no_leftovers a
 # every bound, where the world has what it needs
 printf '%s\n' 'rounds: 50' 'slots: 2' 'replications: 3' 'world: {kind: fixed, levels: [[2, 0.5], [4, 0.1]], features: [[1, 0], [0, 1], [1, 1], [2, 1], [1, 2], [3, 3]]}' \
@@ -54,8 +64,8 @@ same alone/one.svg a/one.svg
 # drawing again
 cp a/one.svg before.svg
 cp a/two.svg before2.svg
-rm a/*.svg a/*.png a/*.pdf a/*.gp a/one.csv a/two.csv a/three.csv
-expect 0 "3 figures drawn in a" "$OLTR" plot a
+rm a/*.svg a/*.png a/*.pdf a/*.gp a/one.csv a/two.csv a/three.csv a/rate.csv a/quality.csv
+expect 0 "5 figures drawn in a" "$OLTR" plot a
 same a/one.svg before.svg
 there a/two.png a/three.pdf
 expect 0 "" "$OLTR" plot a --quiet
@@ -106,7 +116,7 @@ expect 1 'gnuplot is not on the PATH; install it (Debian: gnuplot-nox)' \
 there c/results.csv c/summary.csv c/manifest.json c/experiment.yaml
 no_leftovers c
 expect 0 "results in d" env PATH="$PWD/empty" "$OLTR" run small.yaml -o d --no-figures
-expect 0 "3 figures drawn" "$OLTR" plot d
+expect 0 "5 figures drawn" "$OLTR" plot d
 same d/two.svg before2.svg
 
 # a gnuplot that fails

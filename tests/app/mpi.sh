@@ -15,7 +15,7 @@ expect 0 "" "$OLTR" run small.yaml -o whole -q --no-figures
 for ranks in 1 2 3; do
     expect 0 "results in ranks$ranks" mpi -n "$ranks" "$MPI" run small.yaml -o "ranks$ranks" -j 1 --no-figures
     [ "$(grep -c 'results in' said)" -eq 1 ] || fail "more than one rank speaks"
-    for table in results.csv summary.csv pairs.csv experiment.yaml; do
+    for table in results.csv summary.csv pairs.csv metrics.csv experiment.yaml; do
         same "whole/$table" "ranks$ranks/$table"
     done
     no_leftovers "ranks$ranks"

@@ -27,7 +27,7 @@ claims:
 YAML
 } >ex/noncontextual.yaml
 small | sed 's/A small one/Another/' >ex/zebra.yaml
-{ small; echo 'sweep: {key: world.items, values: [10, 20]}'; } | sed 's/A small one/Swept/' >ex/misspecification.yaml
+{ small; echo 'sweep: [{key: world.items, values: [10, 20]}, {cases: {right: {}, shifted: {world.prior_shift: 2}}}]'; } | sed 's/A small one/Swept/' >ex/misspecification.yaml
 printf 'title: Posteriors\nkind: concentration\nattraction: [0.1, 0.5]\nobservations: 20\nsigma: [1]\n' >ex/concentration.yaml
 
 expect 0 "4 experiments into r" "$OLTR" reproduce --experiments ex -o r -j 2

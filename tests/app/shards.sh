@@ -2,7 +2,7 @@
 . "$(dirname "$0")/common.bash"
 
 small >small.yaml
-tables="results.csv summary.csv pairs.csv"
+tables="results.csv summary.csv pairs.csv metrics.csv"
 expect 0 "" "$OLTR" run small.yaml -o whole -q --no-figures
 
 # three folders, and all in one folder

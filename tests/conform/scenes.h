@@ -39,7 +39,9 @@ typedef struct scene {
 #define PRIOR .prior_a = shape_a, .prior_b = shape_b
 #define WITH_FEATURES .dim = DIM, .clicks = "cascade"
 #define ABANDONED .dim = DIM, .clicks = "abandon"
-static const double probit[] = {0, 0, 0, 0, 1}, cloglog[] = {0, 0, 0, 0, 2}; /* the link is last */
+/* The fifth is the link; the last five are of a right prior. */
+static const double probit[] = {0, 0, 0, 0, 1, 0, 0, 0, 1, 1},
+                    cloglog[] = {0, 0, 0, 0, 2, 0, 0, 0, 1, 1};
 static const scene scenes[] = {
     {"beta", {.kind = "beta"}, true},
     {"beta, few shapes shared", {.kind = "beta", .a_max = 3, .instances_per_prior = 2}, true},
@@ -213,13 +215,27 @@ static inline bool same_outcome(oltr_outcome x, oltr_outcome y)
            same_double(x.reward, y.reward) && x.replications == y.replications;
 }
 
+static inline bool same_metrics(const oltr_results *x, const oltr_results *y, uint32_t point,
+                                uint32_t policy, uint32_t mark)
+{
+    bool same = true;
+    for (uint32_t metric = 0; metric <= OLTR_NDCG; metric++) {
+        oltr_estimate a = oltr_results_metric(x, point, policy, mark, metric),
+                      b = oltr_results_metric(y, point, policy, mark, metric);
+        same &= memcmp(&a.mean, &b.mean, sizeof a.mean) == 0 &&
+                memcmp(&a.se, &b.se, sizeof a.se) == 0 && a.replications == b.replications;
+    }
+    return same;
+}
+
 static inline void assert_same_results(const oltr_experiment *points, uint32_t n,
                                        const oltr_results *x, const oltr_results *y)
 {
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < points[i].n_policies; j++)
             for (uint32_t m = 0; m < points[i].n_checkpoints; m++)
-                if (!same_outcome(oltr_results_at(x, i, j, m), oltr_results_at(y, i, j, m)))
+                if (!same_outcome(oltr_results_at(x, i, j, m), oltr_results_at(y, i, j, m)) ||
+                    !same_metrics(x, y, i, j, m))
                     fail_msg("point %u, %s: the results differ at checkpoint %u", i,
                              points[i].policy[j].label, m);
 }

@@ -576,6 +576,22 @@ static void a_shift_and_a_weight_are_exact(void **state)
     }
 }
 
+/* The logistic world, too; its prior has the attraction as its mean. */
+static void a_logistic_prior_can_be_wrong(void **state)
+{
+    static const double values[] = {0, 0, 0, 0, 0, 1.5, 0, 0, 2, 1};
+    oltr_world world = world_of(scene_named("logistic"));
+    truth w;
+    world.kind_values = values;
+    draw_truth(&world, 11, 0, &w);
+    assert_true(w.as.tells);
+    for (uint32_t i = 0; i < N; i++) {
+        double nu = w.attraction[i];
+        assert_true(near(log(w.a[i] / w.b[i]), log(nu / (1 - nu)) + 1.5, 1e-9));
+        assert_true(near(w.a[i] + w.b[i], 2 * 10 / (1 - nu), 1e-6));
+    }
+}
+
 /* Every item has the prior of some item, each of all as often. */
 static void permuted_priors_are_a_permutation(void **state)
 {
@@ -712,6 +728,7 @@ int main(void)
     ONCE(&all, an_interval_may_be_a_point);
     ONCE(&all, noisy_priors_are_off_by_a_normal);
     ONCE(&all, a_shift_and_a_weight_are_exact);
+    ONCE(&all, a_logistic_prior_can_be_wrong);
     ONCE(&all, permuted_priors_are_a_permutation);
     ONCE(&all, reversed_priors_have_the_opposite_order);
     ONCE(&all, a_share_of_the_items_is_wrong);

@@ -254,9 +254,27 @@ static uint32_t scan_list(const oltr_experiment *e, truth *t, oltr_rng user, con
     return look && look < e->slots ? look : e->slots;
 }
 
-/* One policy through one replication; returns its regret. */
-static double play_twin(const oltr_experiment *e, const oltr_settings *settings,
-                        uint64_t replication, double *reward)
+/* NDCG of a list, from all attractions in falling order; NaN where means have any sign. */
+static double ndcg_twin(const oltr_experiment *e, const truth *t, const uint32_t *item)
+{
+    double order[N], gain = 0, most = 0;
+    memcpy(order, t->as.attraction, sizeof order);
+    qsort(order, N, sizeof *order, falling);
+    for (uint32_t k = 0; k < e->slots; k++) {
+        gain += t->as.attraction[item[k]] / (log(k + 2) / log(2));
+        most += order[k] / (log(k + 2) / log(2));
+    }
+    return strcmp(e->world.kind, "scalar") == 0 ? NAN : gain / most;
+}
+
+/* What one policy has reached at the end of one replication. */
+typedef struct played {
+    double regret, reward, ndcg;
+    double gain; /* reward since the last checkpoint but one */
+} played;
+
+static played play_twin(const oltr_experiment *e, const oltr_settings *settings,
+                        uint64_t replication)
 {
     truth t;
     draw_truth(&e->world, e->seed, replication, &t);
@@ -271,8 +289,7 @@ static double play_twin(const oltr_experiment *e, const oltr_settings *settings,
     oltr_policy *p = policy_from(&s);
     oltr_scratch *scratch = oltr_scratch_new(p);
     oltr_rng rng = oltr_rng_make(e->seed, replication);
-    double regret = 0;
-    *reward = 0;
+    played out = {0};
     for (uint64_t round = 1; round <= e->rounds; round++) {
         uint32_t item[SLOTS];
         double click[SLOTS], none = 1;
@@ -286,12 +303,31 @@ static double play_twin(const oltr_experiment *e, const oltr_settings *settings,
         expect(oltr_learn(p, &query, &list, &seen), OLTR_OK);
         for (uint32_t slot = 0; slot < e->slots; slot++)
             none *= 1 - t.as.attraction[item[slot]];
-        regret += none - best_no_click(t.as.attraction, e->slots);
-        *reward += 1 - none;
+        out.regret += none - best_no_click(t.as.attraction, e->slots);
+        out.reward += 1 - none;
+        out.gain += round > e->checkpoint[e->n_checkpoints - 2] ? 1 - none : 0;
+        out.ndcg = ndcg_twin(e, &t, item);
     }
     oltr_scratch_free(scratch);
     oltr_policy_free(p);
-    return regret;
+    return out;
+}
+
+/* Mean and standard error of the metric at the last checkpoint are those of the numbers. */
+static void assert_metric(const trial *t, uint32_t policy, uint32_t metric, const double *x)
+{
+    const oltr_experiment *e = &t->point[0];
+    double mean = 0, squares = 0, n = e->replications;
+    for (uint32_t i = 0; i < e->replications; i++)
+        mean += x[i] / n;
+    for (uint32_t i = 0; i < e->replications; i++)
+        squares += (x[i] - mean) * (x[i] - mean);
+    oltr_estimate m = oltr_results_metric(t->whole, 0, policy, MARKS - 1, metric);
+    if (isnan(mean))
+        assert_true(isnan(m.mean) && isnan(m.se) && m.replications == 0);
+    else if (fabs(m.mean - mean) > 1e-9 || fabs(m.se - sqrt(squares / (n - 1) / n)) > 1e-9)
+        fail_msg("metric %u of %s: %.12g (se %.9g), expected %.12g (%.9g)", metric,
+                 e->policy[policy].label, m.mean, m.se, mean, sqrt(squares / (n - 1) / n));
 }
 
 static void a_run_is_its_definition(void **state)
@@ -299,13 +335,19 @@ static void a_run_is_its_definition(void **state)
     const trial *t = *state;
     const oltr_experiment *e = &t->point[0];
     for (uint32_t j = 0; j < e->n_policies; j++) {
-        double sum = 0, squares = 0, rewards = 0, n = e->replications;
+        double sum = 0, squares = 0, rewards = 0, n = e->replications, rate[100], ndcg[100];
+        assert_true(n <= 100);
+        uint64_t last = e->checkpoint[MARKS - 1] - e->checkpoint[MARKS - 2];
         for (uint64_t replication = 0; replication < e->replications; replication++) {
-            double reward, regret = play_twin(e, &e->policy[j].settings, replication, &reward);
-            sum += regret;
-            squares += regret * regret;
-            rewards += reward;
+            played twin = play_twin(e, &e->policy[j].settings, replication);
+            sum += twin.regret;
+            squares += twin.regret * twin.regret;
+            rewards += twin.reward;
+            rate[replication] = twin.gain / (double)last;
+            ndcg[replication] = twin.ndcg;
         }
+        assert_metric(t, j, OLTR_CTR, rate);
+        assert_metric(t, j, OLTR_NDCG, ndcg);
         oltr_outcome o = oltr_results_at(t->whole, 0, j, MARKS - 1);
         double se = sqrt(fmax(0, (squares - sum * sum / n) / (n - 1)) / n);
         if (fabs(o.regret - sum / n) > 1e-9 || fabs(o.reward - rewards / n) > 1e-9 ||

@@ -132,6 +132,7 @@ const struct key figure_keys[] = {
     {"rounds", "1000", "the last round to show (default: all)"},
     {"x", "round",
      "round, or sweep: the last regret against the swept key (default when there is a sweep)"},
+    {"y", "regret", "regret, ctr (the click rate) or ndcg (of the shown list) (default: regret)"},
     {"bands", "1",
      "half the height of the error bands, in standard errors: 0, 1 (default), 2 or 3"},
     {"bounds", "[thm1, lower]",

@@ -31,7 +31,9 @@ struct arena {
     uint32_t *shown;        /* (slots) the same as items of a shared policy */
     double *click;          /* (slots) and the weights of two observations, where users do both */
     double *slot_reward;    /* (slots) */
-    double *regret, *reward;
+    double *regret, *reward, *ndcg;
+    double *discount; /* (slots) 1 / log2(1 + place) */
+    double *ideal;    /* (slots) the largest attractions, falling */
     uint64_t *ns;
     arena_watch watch;
     pace pace;
@@ -41,7 +43,7 @@ struct arena {
     bool begun; /* thread_begin() of the world has succeeded */
     bool no_memory;
     uint32_t n_owned;
-    void *owned[16]; /* by make_memory() */
+    void *owned[19]; /* by make_memory() */
 };
 
 enum { LOOK_NS = 20000000, MOST_ROUNDS_A_LOOK = 256 };
@@ -78,6 +80,11 @@ static bool make_memory(arena *a)
     a->slot_reward = take(a, e->slots, sizeof(double));
     a->regret = take(a, curve, sizeof(double));
     a->reward = take(a, curve, sizeof(double));
+    a->ndcg = take(a, curve, sizeof(double));
+    a->discount = take(a, e->slots, sizeof(double));
+    a->ideal = take(a, e->slots, sizeof(double));
+    for (uint32_t k = 0; a->discount && k < e->slots; k++)
+        a->discount[k] = 1 / log2(k + 2.0);
     a->ns = take(a, e->n_policies, sizeof *a->ns);
     return !a->no_memory;
 }
@@ -331,12 +338,47 @@ static oltr_status not_finite(const arena *a, double best, double value, oltr_er
         a->clicks->info.name, value, best, (unsigned long long)a->replication);
 }
 
+/* The largest attractions of the present instance, by insertion: most items are below all of them.
+ */
+static void find_ideal(arena *a)
+{
+    uint32_t k = a->experiment->slots;
+    for (uint32_t i = 0; i < k; i++)
+        a->ideal[i] = -INFINITY;
+    for (uint32_t i = 0; i < a->truth.n_items; i++) {
+        double attraction = a->truth.attraction[i];
+        uint32_t at = k;
+        for (; at > 0 && attraction > a->ideal[at - 1]; at--)
+            if (at < k)
+                a->ideal[at] = a->ideal[at - 1];
+        if (at < k)
+            a->ideal[at] = attraction;
+    }
+}
+
+/* NDCG of the shown list; NaN where no item attracts, or means have any sign.  In moving worlds the
+ * best list is that of the round. */
+static double list_ndcg(arena *a)
+{
+    double gain = 0, most = 0;
+    if (a->world->traits & OLTR_WORLD_REALS)
+        return NAN;
+    if (moves(a))
+        find_ideal(a);
+    for (uint32_t k = 0; k < a->experiment->slots; k++) {
+        gain += a->truth.attraction[a->item[k]] * a->discount[k];
+        most += a->ideal[k] * a->discount[k];
+    }
+    return most > 0 && isfinite(gain / most) ? fmax(0, fmin(gain / most, 1)) : NAN;
+}
+
 /* One policy through all rounds. */
 static oltr_status play_policy(arena *a, uint32_t index, double best, oltr_error *error)
 {
     const oltr_experiment *e = a->experiment;
     double *regret = a->regret + (size_t)index * e->n_checkpoints,
-           *reward = a->reward + (size_t)index * e->n_checkpoints;
+           *reward = a->reward + (size_t)index * e->n_checkpoints,
+           *ndcg = a->ndcg + (size_t)index * e->n_checkpoints;
     double lost = 0, won = 0;
     uint32_t checkpoint = 0;
     bool moving = moves(a);
@@ -359,6 +401,7 @@ static oltr_status play_policy(arena *a, uint32_t index, double best, oltr_error
         won += value;
         if (checkpoint < e->n_checkpoints && t == e->checkpoint[checkpoint]) {
             regret[checkpoint] = lost;
+            ndcg[checkpoint] = list_ndcg(a);
             reward[checkpoint++] = won;
         }
         if (--a->pace.left == 0 && look(a, index))
@@ -401,6 +444,7 @@ oltr_status arena_play(arena *a, uint64_t replication, oltr_error *error)
         return status;
     double best = a->clicks->best(&e->world, &a->truth, e->slots);
     a->saturated = is_saturated(a, best);
+    find_ideal(a);
     for (uint32_t i = 0; status == OLTR_OK && i < e->n_policies; i++) {
         if (i > 0 && moves(a)) /* the rounds of the policy before have changed the instance */
             status = draw(a, replication, error);
@@ -414,5 +458,5 @@ oltr_status arena_play(arena *a, uint64_t replication, oltr_error *error)
 
 curves arena_curves(const arena *a)
 {
-    return (curves){a->regret, a->reward, a->ns, a->saturated};
+    return (curves){a->regret, a->reward, a->ns, a->saturated, a->ndcg};
 }

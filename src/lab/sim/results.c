@@ -42,13 +42,20 @@ static bool make_point(point_results *p, const oltr_experiment *e)
                          .rounds = e->rounds};
     size_t of_groups = groups > 1 ? (size_t)groups * e->n_policies : 0;
     p->sums = calloc(p->n_sums + of_groups, sizeof *p->sums);
-    p->group_regret = calloc(p->group_curves + 1, sizeof *p->group_regret);
+    p->group_regret = calloc(GROUP_ARRAYS * p->group_curves + 1, sizeof *p->group_regret);
     p->group_done = calloc(groups, sizeof *p->group_done);
-    p->units = calloc(curve, sizeof *p->units);
+    p->units = calloc(2 * curve, sizeof *p->units);
+    p->round = calloc(e->n_checkpoints, sizeof *p->round);
     p->ns = calloc(e->n_policies, sizeof *p->ns);
     p->whole = calloc(e->replications, 1);
-    if (!p->sums || !p->group_regret || !p->group_done || !p->units || !p->ns || !p->whole)
+    if (!p->sums || !p->group_regret || !p->group_done || !p->units || !p->round || !p->ns ||
+        !p->whole)
         return false;
+    memcpy(p->round, e->checkpoint, e->n_checkpoints * sizeof *p->round);
+    p->reward_units = p->units + curve;
+    p->group_reward = p->group_regret + p->group_curves;
+    p->group_ndcg = p->group_reward + p->group_curves;
+    p->group_judged = p->group_ndcg + p->group_curves;
     p->at = (tally *)p->sums;
     p->pair_squares = p->sums + TALLY * curve;
     p->group_squares = p->sums + p->n_sums;
@@ -99,6 +106,7 @@ void oltr_results_free(oltr_results *results)
         free(p->group_regret);
         free(p->group_done);
         free(p->units);
+        free(p->round);
         free(p->ns);
         free(p->whole);
     }
@@ -111,7 +119,7 @@ void results_clear(oltr_results *results)
     for (uint32_t i = 0; i < results->n_points; i++) {
         point_results *p = &results->point[i];
         memset(p->sums, 0, p->n_sums * sizeof *p->sums);
-        memset(p->group_regret, 0, p->group_curves * sizeof *p->group_regret);
+        memset(p->group_regret, 0, GROUP_ARRAYS * p->group_curves * sizeof *p->group_regret);
         memset(p->group_done, 0, p->n_groups * sizeof *p->group_done);
         memset(p->ns, 0, p->n_policies * sizeof *p->ns);
         memset(p->whole, 0, p->replications);
@@ -149,11 +157,33 @@ static void add_pairs(point_results *p)
         }
 }
 
-static void add_to_group(point_results *p, uint32_t group)
+/* The reward since the checkpoint before, and NDCG where there is one. */
+static void add_metrics(point_results *p, const double *ndcg)
+{
+    for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++) {
+        tally *at = &p->at[i];
+        int64_t before = i % p->n_checkpoints ? p->reward_units[i - 1] : 0;
+        add(&at->gain_squares, square(p->reward_units[i] - before));
+        if (!ndcg || isnan(ndcg[i]))
+            continue;
+        int64_t units = llrint(ldexp(ndcg[i], NDCG_BITS));
+        add(&at->ndcg, wide_of(units));
+        add(&at->ndcg_squares, square(units));
+        add(&at->judged, wide_of(1));
+    }
+}
+
+static void add_to_group(point_results *p, uint32_t group, const double *ndcg)
 {
     size_t curve = (size_t)p->n_policies * p->n_checkpoints;
-    for (size_t i = 0; i < curve; i++)
+    for (size_t i = 0; i < curve; i++) {
         p->group_regret[group * curve + i] += p->units[i];
+        p->group_reward[group * curve + i] += p->reward_units[i];
+        if (ndcg && !isnan(ndcg[i])) {
+            p->group_ndcg[group * curve + i] += llrint(ldexp(ndcg[i], NDCG_BITS));
+            p->group_judged[group * curve + i]++;
+        }
+    }
     for (uint32_t i = 0; i < p->n_policies; i++)
         add(&p->group_squares[(size_t)group * p->n_policies + i],
             square(p->units[(size_t)(i + 1) * p->n_checkpoints - 1]));
@@ -167,11 +197,13 @@ void results_add(oltr_results *results, uint32_t point, uint32_t replication, co
         p->units[i] = in_units(p, of->regret[i]);
         add(&p->at[i].regret, wide_of(p->units[i]));
         add(&p->at[i].regret_squares, square(p->units[i]));
-        add(&p->at[i].reward, wide_of(in_units(p, of->reward[i])));
+        p->reward_units[i] = in_units(p, of->reward[i]);
+        add(&p->at[i].reward, wide_of(p->reward_units[i]));
     }
+    add_metrics(p, of->ndcg);
     add_pairs(p);
     if (p->n_groups > 1)
-        add_to_group(p, replication % p->n_groups);
+        add_to_group(p, replication % p->n_groups, of->ndcg);
     for (uint32_t i = 0; i < p->n_policies; i++)
         p->ns[i] += of->ns[i];
     p->whole[replication] = (unsigned char)(WHOLE | (of->saturated ? SATURATED : 0));
@@ -182,7 +214,7 @@ static void merge_point(point_results *p, const point_results *from)
 {
     for (size_t i = 0; i < p->n_sums; i++)
         add(&p->sums[i], from->sums[i]);
-    for (size_t i = 0; i < p->group_curves; i++)
+    for (size_t i = 0; i < GROUP_ARRAYS * p->group_curves; i++)
         p->group_regret[i] += from->group_regret[i];
     for (uint32_t i = 0; i < p->n_groups; i++)
         p->group_done[i] += from->group_done[i];
@@ -244,38 +276,53 @@ static oltr_estimate estimate(wide total, wide squares, uint32_t n, int scale)
                            .replications = n};
 }
 
-static const uint32_t NO_OTHER = UINT32_MAX; /* a policy by itself, not compared with another */
+/* What groups are compared by: the difference of two of their sums, over how many replications.
+ * Each points to the number of group 0. */
+typedef struct group_series {
+    const int64_t *sum, *less, *count; /* less NULL: 0; count NULL: all that are done */
+} group_series;
 
-static double group_sum(const point_results *p, uint32_t group, uint32_t policy, uint32_t other,
-                        uint32_t checkpoint)
+static double group_sum(const point_results *p, const group_series *of, uint32_t group)
 {
-    const int64_t *regret =
-        p->group_regret + (size_t)group * p->n_policies * p->n_checkpoints + checkpoint;
-    double sum = (double)regret[(size_t)policy * p->n_checkpoints];
-    return other == NO_OTHER ? sum : sum - (double)regret[(size_t)other * p->n_checkpoints];
+    size_t at = (size_t)group * p->n_policies * p->n_checkpoints;
+    return of->less ? (double)of->sum[at] - (double)of->less[at] : (double)of->sum[at];
 }
 
-/* The standard error of a mean over replications that come in groups, from the spread between
- * groups; `within` where fewer than two groups have any. */
-static double between_groups(const point_results *p, uint32_t policy, uint32_t other,
-                             uint32_t checkpoint, double within)
+static uint32_t group_count(const point_results *p, const group_series *of, uint32_t group)
+{
+    size_t at = (size_t)group * p->n_policies * p->n_checkpoints;
+    return of->count ? (uint32_t)of->count[at] : p->group_done[group];
+}
+
+/* The standard error of a mean over n replications that come in groups, from the spread between
+ * groups, in units; `within` where fewer than two groups have any. */
+static double between_groups(const point_results *p, const group_series *of, uint32_t n,
+                             double within)
 {
     double total = 0, squares = 0;
     uint32_t groups = 0;
     if (p->n_groups < 2)
         return within;
     for (uint32_t g = 0; g < p->n_groups; g++) {
-        total += group_sum(p, g, policy, other, checkpoint);
-        groups += p->group_done[g] > 0;
+        total += group_sum(p, of, g);
+        groups += group_count(p, of, g) > 0;
     }
     if (groups < 2)
         return within;
     for (uint32_t g = 0; g < p->n_groups; g++) {
-        double away =
-            group_sum(p, g, policy, other, checkpoint) - p->group_done[g] * (total / p->done);
+        double away = group_sum(p, of, g) - group_count(p, of, g) * (total / n);
         squares += away * away;
     }
-    return ldexp(sqrt(squares * groups / (groups - 1)) / p->done, -p->scale);
+    return sqrt(squares * groups / (groups - 1)) / n;
+}
+
+/* The estimate, with the error between groups. */
+static oltr_estimate grouped(const point_results *p, oltr_estimate e, const group_series *of,
+                             int scale)
+{
+    if (e.replications)
+        e.se = ldexp(between_groups(p, of, e.replications, ldexp(e.se, scale)), -scale);
+    return e;
 }
 
 /* The point, if it and the policy and the checkpoint are there. */
@@ -286,6 +333,13 @@ static const point_results *point_of(const oltr_results *results, uint32_t point
         return NULL;
     const point_results *p = &results->point[point];
     return policy < p->n_policies && checkpoint < p->n_checkpoints ? p : NULL;
+}
+
+/* The number of group 0. */
+static const int64_t *group_at(const point_results *p, const int64_t *sums, uint32_t policy,
+                               uint32_t checkpoint)
+{
+    return sums + (size_t)policy * p->n_checkpoints + checkpoint;
 }
 
 static const oltr_estimate no_estimate = {NAN, NAN, 0, {0, 0}};
@@ -299,9 +353,11 @@ oltr_outcome oltr_results_at(const oltr_results *results, uint32_t point, uint32
     if (!p->done)
         return (oltr_outcome){0, 0, 0, 0, {0, 0}};
     const tally *t = &p->at[(size_t)policy * p->n_checkpoints + checkpoint];
-    oltr_estimate regret = estimate(t->regret, t->regret_squares, p->done, p->scale);
+    group_series groups = {.sum = group_at(p, p->group_regret, policy, checkpoint)};
+    oltr_estimate regret =
+        grouped(p, estimate(t->regret, t->regret_squares, p->done, p->scale), &groups, p->scale);
     return (oltr_outcome){.regret = regret.mean,
-                          .regret_se = between_groups(p, policy, NO_OTHER, checkpoint, regret.se),
+                          .regret_se = regret.se,
                           .reward = ldexp(wide_double(t->reward) / p->done, -p->scale),
                           .replications = p->done};
 }
@@ -319,9 +375,44 @@ oltr_estimate oltr_results_pair(const oltr_results *results, uint32_t point, uin
                                p->at[(size_t)other * p->n_checkpoints + checkpoint].regret);
     wide squares =
         p->pair_squares[pair_index(p->n_policies, first, second) * p->n_checkpoints + checkpoint];
-    oltr_estimate difference = estimate(total, squares, p->done, p->scale);
-    difference.se = between_groups(p, policy, other, checkpoint, difference.se);
-    return difference;
+    group_series groups = {.sum = group_at(p, p->group_regret, policy, checkpoint),
+                           .less = group_at(p, p->group_regret, other, checkpoint)};
+    return grouped(p, estimate(total, squares, p->done, p->scale), &groups, p->scale);
+}
+
+/* The mean reward of the rounds since the checkpoint before. */
+static oltr_estimate click_rate(const point_results *p, uint32_t policy, uint32_t checkpoint)
+{
+    const tally *t = &p->at[(size_t)policy * p->n_checkpoints + checkpoint];
+    uint64_t before = checkpoint ? p->round[checkpoint - 1] : 0;
+    wide gain = checkpoint ? wide_subtract(t->reward, t[-1].reward) : t->reward;
+    group_series groups = {.sum = group_at(p, p->group_reward, policy, checkpoint)};
+    groups.less = checkpoint ? groups.sum - 1 : NULL;
+    oltr_estimate e =
+        grouped(p, estimate(gain, t->gain_squares, p->done, p->scale), &groups, p->scale);
+    e.mean /= (double)(p->round[checkpoint] - before);
+    e.se /= (double)(p->round[checkpoint] - before);
+    return e;
+}
+
+static oltr_estimate list_quality(const point_results *p, uint32_t policy, uint32_t checkpoint)
+{
+    const tally *t = &p->at[(size_t)policy * p->n_checkpoints + checkpoint];
+    group_series groups = {.sum = group_at(p, p->group_ndcg, policy, checkpoint),
+                           .count = group_at(p, p->group_judged, policy, checkpoint)};
+    oltr_estimate e = estimate(t->ndcg, t->ndcg_squares, (uint32_t)t->judged.low, NDCG_BITS);
+    return grouped(p, e, &groups, NDCG_BITS);
+}
+
+oltr_estimate oltr_results_metric(const oltr_results *results, uint32_t point, uint32_t policy,
+                                  uint32_t checkpoint, uint32_t metric)
+{
+    const point_results *p = point_of(results, point, policy, checkpoint);
+    if (!p || metric > OLTR_NDCG)
+        return no_estimate;
+    oltr_estimate e = metric == OLTR_CTR ? click_rate(p, policy, checkpoint)
+                                         : list_quality(p, policy, checkpoint);
+    return e.replications ? e : no_estimate;
 }
 
 uint32_t oltr_results_groups(const oltr_results *results, uint32_t point)

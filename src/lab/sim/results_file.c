@@ -12,7 +12,7 @@
 #include "lab/sim/results.h"
 
 static const char magic[8] = "OLTRPART";
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 
 static void put_wide(writer *w, wide value)
 {
@@ -39,7 +39,7 @@ static void put_point(writer *w, const point_results *p)
         put_u64(w, p->ns[i]);
     for (size_t i = 0; i < groups; i++)
         put_wide(w, p->sums[i]);
-    for (size_t i = 0; i < p->group_curves; i++)
+    for (size_t i = 0; i < GROUP_ARRAYS * p->group_curves; i++)
         put_u64(w, (uint64_t)p->group_regret[i]);
     for (size_t i = groups; i < p->n_sums; i++)
         put_wide(w, p->sums[i]);
@@ -58,7 +58,7 @@ static void get_point(reader *r, point_results *p)
         p->ns[i] = get_u64(r);
     for (size_t i = 0; i < groups; i++)
         p->sums[i] = get_wide(r);
-    for (size_t i = 0; i < p->group_curves; i++)
+    for (size_t i = 0; i < GROUP_ARRAYS * p->group_curves; i++)
         p->group_regret[i] = (int64_t)get_u64(r);
     for (size_t i = groups; i < p->n_sums; i++)
         p->sums[i] = get_wide(r);
@@ -121,6 +121,9 @@ static oltr_status check_bytes(const oltr_results *results, const char *path,
     uint64_t digest = get_u64(&head);
     if (version > VERSION)
         return set_error(error, OLTR_EVERSION, "%s was written by a newer oltr", path);
+    if (version < VERSION && !head.failed)
+        return set_error(error, OLTR_EVERSION,
+                         "%s was written by an older oltr; delete it and run from the start", path);
     if (head.failed || get_u64(&tail) != crc64(bytes, size - 8))
         return set_error(error, OLTR_ECHECKSUM,
                          "%s is damaged or cut short; delete it and run from the start", path);
@@ -146,18 +149,37 @@ static bool squares_fit(wide squares, uint32_t n)
     return !wide_negative(squares) && !wide_less(wide_shifted(n, 2 * CURVE_BITS), squares);
 }
 
+/* Could these be NDCG of `judged` of n replications? */
+static bool ndcg_fits(wide judged, wide sum, uint32_t n)
+{
+    return !wide_negative(judged) && !wide_less(wide_of(n), judged) && !wide_negative(sum) &&
+           !wide_less(wide_shifted(judged.low, NDCG_BITS), sum);
+}
+
+/* The sums i of all groups, of one array, in all. */
+static wide group_total(const point_results *p, const int64_t *sums, size_t i)
+{
+    wide total = wide_of(0);
+    for (uint32_t g = 0; g < p->n_groups; g++)
+        total = wide_add(total, wide_of(sums[g * (size_t)p->n_policies * p->n_checkpoints + i]));
+    return total;
+}
+
 /* The groups must add up to the whole. */
 static bool groups_fit(const point_results *p)
 {
     size_t curve = (size_t)p->n_policies * p->n_checkpoints;
     bool good = true;
     for (size_t i = 0; i < curve; i++) {
-        wide total = wide_of(0);
-        for (uint32_t g = 0; g < p->n_groups; g++) {
-            good &= sum_fits(wide_of(p->group_regret[g * curve + i]), p->group_done[g]);
-            total = wide_add(total, wide_of(p->group_regret[g * curve + i]));
-        }
-        good &= wide_equal(total, p->at[i].regret);
+        for (uint32_t g = 0; g < p->n_groups; g++)
+            good &= sum_fits(wide_of(p->group_regret[g * curve + i]), p->group_done[g]) &&
+                    sum_fits(wide_of(p->group_reward[g * curve + i]), p->group_done[g]) &&
+                    ndcg_fits(wide_of(p->group_judged[g * curve + i]),
+                              wide_of(p->group_ndcg[g * curve + i]), p->group_done[g]);
+        good &= wide_equal(group_total(p, p->group_regret, i), p->at[i].regret) &&
+                wide_equal(group_total(p, p->group_reward, i), p->at[i].reward) &&
+                wide_equal(group_total(p, p->group_ndcg, i), p->at[i].ndcg) &&
+                wide_equal(group_total(p, p->group_judged, i), p->at[i].judged);
     }
     for (size_t i = 0; i < (size_t)p->n_groups * p->n_policies; i++)
         good &= squares_fit(p->group_squares[i], p->group_done[i / p->n_policies]);
@@ -169,7 +191,10 @@ static bool plausible(const point_results *p)
     bool good = true;
     for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++)
         good &= sum_fits(p->at[i].regret, p->done) && sum_fits(p->at[i].reward, p->done) &&
-                squares_fit(p->at[i].regret_squares, p->done);
+                squares_fit(p->at[i].regret_squares, p->done) &&
+                squares_fit(p->at[i].gain_squares, 4 * p->done) &&
+                ndcg_fits(p->at[i].judged, p->at[i].ndcg, p->done) &&
+                squares_fit(p->at[i].ndcg_squares, p->done);
     for (size_t i = 0; i < pair_count(p->n_policies) * p->n_checkpoints; i++)
         good &= squares_fit(p->pair_squares[i], p->done);
     return good && (p->n_groups < 2 || groups_fit(p));

@@ -15,17 +15,25 @@
 
 #include "engine/kernels/link.h"
 #include "engine/limits.h"
-#include "lab/world/world.h"
+#include "lab/world/wrong_prior.h"
 
 enum { PRIOR_B = 10 };
 
 static const char *const contexts[] = {"fixed", "fresh", NULL};
 static const char *const thetas[] = {"cube", "sphere", NULL};
 
-enum { P_DIM, P_CONTEXTS, P_SCALE, P_THETA, P_LINK, N_PARAMS };
+enum {
+    P_DIM,
+    P_CONTEXTS,
+    P_SCALE,
+    P_THETA,
+    P_LINK,
+    P_WRONG,
+    N_PARAMS = P_WRONG + WRONG_PRIOR_PARAMS
+};
 
-/* World scalar has no link, and linear no choice of theta either: its attractions must be
- * probabilities. */
+/* World scalar has no link and no prior, and linear no choice of theta either: its attractions must
+ * be probabilities. */
 static const world_param params[N_PARAMS] = {
     {{"dim", OLTR_INTEGER, 5, 1, MOST_FEATURES, NULL, "how many features an item has"},
      offsetof(oltr_world, dim),
@@ -47,6 +55,7 @@ static const world_param params[N_PARAMS] = {
       "normal distribution function, or `cloglog` 1 - exp(-e^z)"},
      0,
      0},
+    WRONG_PRIOR_TABLE,
 };
 
 static double scale_of(const oltr_world *world)
@@ -106,6 +115,11 @@ static oltr_status check_logistic(const oltr_world *world, oltr_error *error)
             "policies of a logistic world would get Beta(a%+g, %g) with an a that may be "
             "near 0; keep misspecification at 0 or above, and below %d",
             world->misspecification, PRIOR_B - world->misspecification, PRIOR_B);
+    wrong_prior wrong = wrong_prior_of(world, params, P_WRONG);
+    if (prior_is_changed(&wrong) && world->fresh_contexts)
+        return set_error(error, OLTR_EPRIOR,
+                         "a logistic world with fresh contexts has no prior that could be wrong; "
+                         "use `contexts: fixed`");
     return check_features(world, error);
 }
 
@@ -249,12 +263,15 @@ static oltr_status draw_logistic(const oltr_world *world, uint64_t seed, uint64_
     oltr_status status = draw_scores(world, seed, replication, out, error);
     to_attractions(world, out);
     out->tells = logistic_prior(world);
+    wrong_prior wrong = wrong_prior_of(world, params, P_WRONG);
     for (uint32_t i = 0; i < out->n_items; i++) {
         double odds = fmin(out->attraction[i] / (1 - out->attraction[i]),
                            1e9); /* a huge scale makes certainties */
         out->a[i] = PRIOR_B * fmax(odds, 1e-9) + world->misspecification;
         out->b[i] = PRIOR_B - world->misspecification;
     }
+    if (status == OLTR_OK && out->tells)
+        status = change_prior(&wrong, seed, replication, out);
     return status;
 }
 

@@ -34,11 +34,23 @@ static bool add_row(struct drawing *drawing, struct curve *curve, double x,
     return curve_add(curve, x, row->regret, row->regret_se);
 }
 
+/* The rows of what the figure shows. */
+static const struct result_table *rows_of(const struct drawing *drawing)
+{
+    static const struct result_table none;
+    static const uint32_t metric[N_FIGURE_Y] = {
+        [FIGURE_CTR] = METRIC_CTR, [FIGURE_NDCG] = METRIC_NDCG};
+    const struct figure_scene *scene = drawing->scene;
+    if (drawing->figure->y == FIGURE_REGRET)
+        return scene->results;
+    return scene->metric ? &scene->metric[metric[drawing->figure->y]] : &none;
+}
+
 /* One policy over the rounds of one point. */
 static bool curve_of_rounds(struct drawing *drawing, struct curve *curve, const char *policy,
                             const char *sweep)
 {
-    const struct result_table *table = drawing->scene->results;
+    const struct result_table *table = rows_of(drawing);
     uint64_t last = drawing->figure->rounds ? drawing->figure->rounds : UINT64_MAX;
     bool made = true;
     for (size_t i = 0; made && i < table->count; i++) {
@@ -84,7 +96,7 @@ static bool curve_of_sweep(struct drawing *drawing, struct curve *curve, const c
     for (uint32_t i = 0; made && i < drawing->scene->n_points; i++) {
         const struct figure_point *point = point_at(drawing, i);
         const struct result_row *row =
-            result_last(drawing->scene->results, point->sweep, policy, drawing->figure->rounds);
+            result_last(rows_of(drawing), point->sweep, policy, drawing->figure->rounds);
         if (strcmp(point->value[1], second) != 0)
             continue;
         made = !row || add_row(drawing, curve, sweep_place(drawing, i), row);
@@ -308,10 +320,11 @@ oltr_status drawing_make(struct drawing *drawing, const struct figure *figure,
         return set_error(error, OLTR_ENOMEM, "%s: out of memory", figure->file);
     for (size_t i = 0; i < drawing->n_curves; i++)
         if (drawing->curve[i].count == 0)
-            return set_error(
-                error, OLTR_EINVAL,
-                "%s: results.csv has no row of `%s` up to the last round of this figure",
-                figure->file, quote_input(drawing->curve[i].label, label));
+            return set_error(error, OLTR_EINVAL,
+                             "%s: %s.csv has no %s of `%s` up to the last round of this figure",
+                             figure->file, figure->y == FIGURE_REGRET ? "results" : "metrics",
+                             figure->y == FIGURE_REGRET ? "row" : figure_y_names[figure->y],
+                             quote_input(drawing->curve[i].label, label));
     qsort(drawing->curve, drawing->n_curves, sizeof *drawing->curve, by_end);
     measure(drawing);
     return OLTR_OK;

@@ -41,16 +41,21 @@ static oltr_status draw_all(const char *folder, const struct manifest *manifest,
 oltr_status draw_folder(const char *folder, bool (*stop)(void), uint32_t *drawn, oltr_error *error)
 {
     struct manifest manifest;
-    struct result_table results = {0};
+    struct result_table results = {0}, metric[N_METRICS] = {{0}};
     *drawn = 0;
     oltr_status status = manifest_read(folder, &manifest, error);
     if (status == OLTR_OK && !manifest.is_concentration) {
         status = result_table_read(folder, &results, error);
         manifest.scene.results = &results;
+        manifest.scene.metric = metric;
     }
+    for (uint32_t i = 0; status == OLTR_OK && !manifest.is_concentration && i < N_METRICS; i++)
+        status = metric_table_read(folder, i, &metric[i], error);
     if (status == OLTR_OK)
         status = draw_all(folder, &manifest, stop, drawn, error);
     csv_free(&results.file);
+    for (uint32_t i = 0; i < N_METRICS; i++)
+        csv_free(&metric[i].file);
     manifest_free(&manifest);
     return status;
 }

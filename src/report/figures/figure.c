@@ -18,10 +18,14 @@
 
 enum { WIDTH = 960, HEIGHT = 540 };
 
+const char *const figure_y_names[N_FIGURE_Y + 1] = {"regret", "ctr", "ndcg", NULL};
+const char *const figure_y_titles[N_FIGURE_Y] = {
+    "cumulative regret", "click rate (expected reward of a round)", "NDCG of the shown list"};
+
 bool figure_name_is_good(const char *name)
 {
     static const char *const taken[] = {"results", "summary", "manifest", "experiment", "density",
-                                        "partial", "pairs",   "claims",   "queries"};
+                                        "partial", "pairs",   "claims",   "queries",    "metrics"};
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
         if (strcmp(name, taken[i]) == 0)
             return false;
@@ -109,8 +113,9 @@ static uint64_t common_last_round(const struct drawing *drawing)
 
 static void add_axis_titles(const struct drawing *drawing, struct text *out)
 {
+    const char *title = figure_y_titles[drawing->figure->y];
     if (drawing->figure->x == FIGURE_ROUND) {
-        text_add(out, "set xlabel 'round'\nset ylabel 'cumulative regret'\n");
+        text_printf(out, "set xlabel 'round'\nset ylabel '%s'\n", title);
         return;
     }
     text_add(out, "set xlabel ");
@@ -118,16 +123,21 @@ static void add_axis_titles(const struct drawing *drawing, struct text *out)
     uint64_t rounds = common_last_round(drawing);
     char number[40];
     gnuplot_grouped((double)rounds, number, sizeof number);
-    text_printf(out,
-                rounds > 0 ? "\nset ylabel 'cumulative regret after %s rounds'\n"
-                           : "\nset ylabel 'final cumulative regret'\n",
-                number);
+    if (rounds > 0)
+        text_printf(out, "\nset ylabel '%s after %s rounds'\n", title, number);
+    else
+        text_printf(out, "\nset ylabel 'final %s'\n", title);
 }
 
 static void add_y_axis(const struct drawing *drawing, struct text *out)
 {
     double top = drawing->y_high > 0 ? drawing->y_high * 1.04 : 1;
-    if (drawing->figure->log && drawing->y_low > 0) {
+    if (drawing->figure->y != FIGURE_REGRET && !drawing->figure->log) {
+        double margin = fmax(0.04 * (drawing->y_high - drawing->y_low), 0.005);
+        text_printf(out, "set yrange [%.6g:%.6g]\n", drawing->y_low - margin,
+                    drawing->y_high + margin);
+        gnuplot_tics(out, 'y', drawing->y_low - margin, drawing->y_high + margin);
+    } else if (drawing->figure->log && drawing->y_low > 0) {
         text_printf(out, "set yrange [%.6g:%.6g]\n", drawing->y_low * 0.8, top * 1.2);
         log_tics(out, 'y', drawing->y_low * 0.8, top * 1.2);
     } else {

@@ -13,6 +13,11 @@
 
 enum figure_x { FIGURE_ROUND, FIGURE_SWEEP };
 
+/* What is drawn: cumulative regret, or a metric that need not begin at 0. */
+enum figure_y { FIGURE_REGRET, FIGURE_CTR, FIGURE_NDCG, N_FIGURE_Y };
+extern const char *const figure_y_names[N_FIGURE_Y + 1]; /* of files; ends with NULL */
+extern const char *const figure_y_titles[N_FIGURE_Y];    /* of axes */
+
 struct figure {
     const char *file; /* the name without its ending */
     const char *title;
@@ -22,6 +27,7 @@ struct figure {
     const char **policy; /* (n_policies) labels */
     uint64_t rounds;     /* the last round shown; 0: all */
     enum figure_x x;
+    enum figure_y y;
     int bands;       /* half the height of a band, in standard errors: 0..3 */
     unsigned bounds; /* a bit 1 << bound for each bound to draw (bounds.h) */
     bool log;        /* logarithmic axes */
@@ -46,6 +52,7 @@ struct figure_scene {
     uint32_t n_policies;
     const char *const *policy; /* (n_policies) all labels of the experiment, in its order */
     const struct result_table *results;
+    const struct result_table *metric; /* (N_METRICS), or NULL */
 };
 
 static inline struct bound_problem figure_problem(const struct figure_point *point, double rounds)

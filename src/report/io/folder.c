@@ -30,6 +30,9 @@ static oltr_status read_tables(struct folder *folder, oltr_error *error)
         return read_posteriors(folder, error);
     oltr_status status = result_table_read(folder->path, &folder->results, error);
     folder->manifest.scene.results = &folder->results;
+    folder->manifest.scene.metric = folder->metric;
+    for (uint32_t i = 0; status == OLTR_OK && i < N_METRICS; i++)
+        status = metric_table_read(folder->path, i, &folder->metric[i], error);
     return status == OLTR_OK && file_is_in(folder->path, "pairs.csv")
                ? pair_table_read(folder->path, &folder->pairs, error)
                : status;
@@ -47,6 +50,8 @@ void folder_free(struct folder *folder)
 {
     manifest_free(&folder->manifest);
     csv_free(&folder->results.file);
+    for (uint32_t i = 0; i < N_METRICS; i++)
+        csv_free(&folder->metric[i].file);
     csv_free(&folder->pairs.file);
     csv_free(&folder->posteriors);
     memset(folder, 0, sizeof *folder);

@@ -18,7 +18,8 @@ struct folder {
     const char *path; /* borrowed */
     struct manifest manifest;
     struct result_table results; /* empty without a simulation */
-    struct pair_table pairs;     /* empty without pairs.csv (one policy, or an older oltr) */
+    struct result_table metric[N_METRICS];
+    struct pair_table pairs; /* empty without pairs.csv (one policy, or an older oltr) */
     size_t n_posteriors;
     const struct posterior_row *posterior; /* (n_posteriors) */
     struct csv_rows posteriors;

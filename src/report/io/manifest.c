@@ -183,12 +183,13 @@ static json_t *figures_of(const struct manifest_record *record)
     for (uint32_t i = 0; i < record->n_figures; i++) {
         const struct figure *figure = &record->figure[i];
         array = json_with(
-            array,
-            json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:s, s:i, s:o, s:b}", "file", figure->file,
-                      "title", figure->title, "label", figure->label, "caption", figure->caption,
-                      "policies", strings((const char *const *)figure->policy, figure->n_policies),
-                      "rounds", whole(figure->rounds), "x", x_names[figure->x], "bands",
-                      figure->bands, "bounds", bounds_of(figure->bounds), "log", (int)figure->log));
+            array, json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:s, s:s, s:i, s:o, s:b}", "file",
+                             figure->file, "title", figure->title, "label", figure->label,
+                             "caption", figure->caption, "policies",
+                             strings((const char *const *)figure->policy, figure->n_policies),
+                             "rounds", whole(figure->rounds), "x", x_names[figure->x], "y",
+                             figure_y_names[figure->y], "bands", figure->bands, "bounds",
+                             bounds_of(figure->bounds), "log", (int)figure->log));
     }
     return array;
 }
@@ -418,6 +419,17 @@ static const char **read_labels(const struct reader *reader, const json_t *json,
     return good ? label : NULL;
 }
 
+/* A folder of an older oltr has no `y`. */
+static bool read_y(const json_t *json, enum figure_y *y)
+{
+    const char *word = json ? json_string_value(json) : figure_y_names[FIGURE_REGRET];
+    uint32_t found = 0;
+    while (word && figure_y_names[found] && strcmp(word, figure_y_names[found]) != 0)
+        found++;
+    *y = (enum figure_y)found;
+    return word && figure_y_names[found];
+}
+
 /* Is there such a bound, and have all points what it needs? */
 static bool is_bound_of(const struct figure_scene *scene, const char *name)
 {
@@ -469,6 +481,8 @@ static bool read_figure(const struct reader *reader, const json_t *json,
     figure->x = good && strcmp(x, x_names[FIGURE_SWEEP]) == 0 ? FIGURE_SWEEP : FIGURE_ROUND;
     if (!good || strcmp(x, x_names[figure->x]) != 0)
         return broken(reader, "the `x` of a figure is neither round nor sweep");
+    if (!read_y(json_object_get(json, "y"), &figure->y))
+        return broken(reader, "the `y` of a figure is not regret, ctr or ndcg");
     if (figure->x == FIGURE_SWEEP && !manifest->scene.sweep_key)
         return broken(reader, "a figure has `x`: sweep, but there is no sweep");
     figure->policy = read_labels(reader, json_object_get(json, "policies"), &figure->n_policies);

@@ -2,6 +2,8 @@
  * change order. */
 #include "report/io/result_table.h"
 
+#include "report/io/whole_file.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,6 +15,15 @@ static const struct csv_column result_columns[] = {
     RESULT(CSV_TEXT, sweep),        RESULT(CSV_TEXT, policy),      RESULT(CSV_COUNT, round),
     RESULT(CSV_NUMBER, regret),     RESULT(CSV_NUMBER, regret_se), RESULT(CSV_NUMBER, reward),
     RESULT(CSV_COUNT, replications)};
+static const struct csv_column metric_columns[] = {
+    RESULT(CSV_TEXT, sweep),
+    RESULT(CSV_TEXT, policy),
+    RESULT(CSV_COUNT, round),
+    RESULT(CSV_TEXT, metric),
+    {"mean", CSV_NUMBER, offsetof(struct result_row, regret)},
+    {"se", CSV_NUMBER, offsetof(struct result_row, regret_se)},
+    RESULT(CSV_COUNT, replications)};
+const char *const metric_names[N_METRICS] = {[METRIC_CTR] = "ctr", [METRIC_NDCG] = "ndcg"};
 #define PAIR(kind, name)                                                                           \
     {                                                                                              \
 #name, kind, offsetof(struct pair_row, name)                                               \
@@ -23,6 +34,7 @@ static const struct csv_column pair_columns[] = {
     PAIR(CSV_COUNT, replications)};
 enum {
     RESULT_COLUMNS = sizeof result_columns / sizeof *result_columns,
+    METRIC_COLUMNS = sizeof metric_columns / sizeof *metric_columns,
     PAIR_COLUMNS = sizeof pair_columns / sizeof *pair_columns
 };
 
@@ -53,6 +65,32 @@ void results_csv(const oltr_experiment *points, uint32_t n_points, const char *c
             }
         }
     }
+}
+
+static void add_metric(const oltr_experiment *point, const char *sweep, const oltr_results *results,
+                       uint32_t p, uint32_t i, uint32_t metric, struct text *out)
+{
+    static const uint32_t number[N_METRICS] = {[METRIC_CTR] = OLTR_CTR, [METRIC_NDCG] = OLTR_NDCG};
+    for (uint32_t c = 0; c < point->n_checkpoints; c++) {
+        oltr_estimate of = oltr_results_metric(results, p, i, c, number[metric]);
+        if (!of.replications)
+            continue;
+        csv_field(out, sweep);
+        text_add(out, ",");
+        csv_field(out, point->policy[i].label);
+        text_printf(out, ",%" PRIu64 ",%s,%.9g,%.9g,%" PRIu32 "\n", point->checkpoint[c],
+                    metric_names[metric], of.mean, of.se, of.replications);
+    }
+}
+
+void metrics_csv(const oltr_experiment *points, uint32_t n_points, const char *const *sweep,
+                 const oltr_results *results, struct text *out)
+{
+    csv_heading(out, metric_columns, METRIC_COLUMNS);
+    for (uint32_t p = 0; p < n_points; p++)
+        for (uint32_t i = 0; i < points[p].n_policies; i++)
+            for (uint32_t m = 0; m < N_METRICS; m++)
+                add_metric(&points[p], sweep ? sweep[p] : "", results, p, i, m, out);
 }
 
 static void add_pairs(const oltr_experiment *point, const char *sweep, const oltr_results *results,
@@ -117,6 +155,22 @@ oltr_status result_table_read(const char *folder, struct result_table *table, ol
                                   sizeof *table->row, &table->file, error);
     table->row = table->file.row;
     table->count = table->file.count;
+    return status;
+}
+
+oltr_status metric_table_read(const char *folder, uint32_t metric, struct result_table *table,
+                              oltr_error *error)
+{
+    *table = (struct result_table){0};
+    if (!file_is_in(folder, "metrics.csv"))
+        return OLTR_OK;
+    oltr_status status = csv_read(folder, "metrics.csv", metric_columns, METRIC_COLUMNS,
+                                  sizeof *table->row, &table->file, error);
+    struct result_row *row = table->file.row;
+    for (size_t i = 0; status == OLTR_OK && i < table->file.count; i++)
+        if (strcmp(row[i].metric, metric_names[metric]) == 0)
+            row[table->count++] = row[i];
+    table->row = row;
     return status;
 }
 

@@ -79,9 +79,10 @@ static json_t *regret_plots(const struct figure *figure, const struct figure_sce
         if (is_shown(at, count))
             rows = json_with(rows, row_json(&drawing, x, at + 1 == count ? 9 : 5));
     drawing_free(&drawing);
-    json_t *plot =
-        plot_json(figure->title, sweep ? scene->key[0] : "round",
-                  sweep ? "final cumulative regret" : "cumulative regret", true, curves, rows);
+    json_t *plot = plot_json(figure->title, sweep ? scene->key[0] : "round",
+                             sweep && figure->y == FIGURE_REGRET ? "final cumulative regret"
+                                                                 : figure_y_titles[figure->y],
+                             true, curves, rows);
     return json_with(json_array(), made ? plot : NULL);
 }
 

@@ -36,16 +36,23 @@ static double curve(uint32_t replication, uint32_t policy, uint32_t mark)
     return (double)((replication * 37 + policy * 11 + mark * 5) % 64) / 8 + mark;
 }
 
+/* Every fourth replication has none. */
+static double quality(uint32_t replication, uint32_t policy, uint32_t mark)
+{
+    return replication % 4 == 3 ? NAN : (double)((replication * 13 + policy * 5 + mark) % 32) / 32;
+}
+
 static void add(oltr_results *r, uint32_t replication)
 {
-    double regret[POLICIES * MARKS], reward[POLICIES * MARKS];
+    double regret[POLICIES * MARKS], reward[POLICIES * MARKS], ndcg[POLICIES * MARKS];
     uint64_t ns[POLICIES] = {20, 40, 60};
     for (uint32_t i = 0; i < POLICIES; i++)
         for (uint32_t m = 0; m < MARKS; m++) {
             regret[i * MARKS + m] = curve(replication, i, m);
             reward[i * MARKS + m] = 1 + curve(replication, i, m);
+            ndcg[i * MARKS + m] = quality(replication, i, m);
         }
-    results_add(r, 0, replication, &(curves){regret, reward, ns, replication % 3 == 0});
+    results_add(r, 0, replication, &(curves){regret, reward, ns, replication % 3 == 0, ndcg});
 }
 
 /* Mean and standard error of n numbers, by the book. */
@@ -85,6 +92,36 @@ static void means_and_differences(void **state)
                 assert_true(fabs(pair.mean - mean) < 1e-12 && fabs(pair.se - se) < 1e-12);
                 assert_int_equal(pair.replications, REPLICATIONS);
             }
+    oltr_results_free(r);
+}
+
+/* The reward of a round since the checkpoint before, and NDCG of the replications that have one. */
+static void metrics(void **state)
+{
+    oltr_contestant policy[POLICIES];
+    oltr_experiment e = experiment(policy);
+    oltr_results *r = oltr_results_new(&e, 1, NULL);
+    double rate[REPLICATIONS], ndcg[REPLICATIONS], mean, se;
+    assert_true(isnan(oltr_results_metric(r, 0, 0, 0, OLTR_CTR).mean));
+    for (uint32_t i = 0; i < REPLICATIONS; i++)
+        add(r, i);
+    for (uint32_t i = 0; i < POLICIES; i++)
+        for (uint32_t m = 0; m < MARKS; m++) {
+            uint32_t n = 0;
+            for (uint32_t k = 0; k < REPLICATIONS; k++) {
+                rate[k] = m ? (curve(k, i, 1) - curve(k, i, 0)) / 15 : (1 + curve(k, i, 0)) / 5;
+                if (!isnan(quality(k, i, m)))
+                    ndcg[n++] = quality(k, i, m);
+            }
+            by_the_book(rate, REPLICATIONS, &mean, &se);
+            oltr_estimate x = oltr_results_metric(r, 0, i, m, OLTR_CTR);
+            assert_true(fabs(x.mean - mean) < 1e-12 && fabs(x.se - se) < 1e-12);
+            assert_int_equal(x.replications, REPLICATIONS);
+            by_the_book(ndcg, n, &mean, &se);
+            x = oltr_results_metric(r, 0, i, m, OLTR_NDCG);
+            assert_true(fabs(x.mean - mean) < 1e-12 && fabs(x.se - se) < 1e-12);
+            assert_int_equal(x.replications, n);
+        }
     oltr_results_free(r);
 }
 
@@ -250,6 +287,32 @@ static void errors_between_groups(void **state)
     oltr_results_free(r);
 }
 
+/* The same for other metrics; a group without an NDCG does not count. */
+static void metrics_between_groups(void **state)
+{
+    oltr_contestant policy[POLICIES];
+    oltr_experiment e = grouped(policy);
+    oltr_results *r = oltr_results_new(&e, 1, NULL);
+    double rate[QUERIES] = {0}, total[QUERIES] = {0}, n[QUERIES] = {0}, mean, se, squares = 0;
+    for (uint32_t i = 0; i < e.replications; i++) {
+        add(r, i);
+        rate[i % QUERIES] += (curve(i, 1, 1) - curve(i, 1, 0)) / 15 / 4;
+        total[i % QUERIES] += isnan(quality(i, 1, 1)) ? 0 : quality(i, 1, 1);
+        n[i % QUERIES] += !isnan(quality(i, 1, 1));
+    }
+    by_the_book(rate, QUERIES, &mean, &se);
+    oltr_estimate x = oltr_results_metric(r, 0, 1, 1, OLTR_CTR);
+    assert_true(fabs(x.mean - mean) < 1e-12 && fabs(x.se - se) < 1e-12);
+    mean = (total[0] + total[1] + total[2]) / (n[0] + n[1] + n[2]);
+    for (uint32_t g = 0; g < QUERIES; g++)
+        squares += (total[g] - n[g] * mean) * (total[g] - n[g] * mean);
+    se = sqrt(squares * QUERIES / (QUERIES - 1)) / (n[0] + n[1] + n[2]);
+    x = oltr_results_metric(r, 0, 1, 1, OLTR_NDCG);
+    assert_true(fabs(x.mean - mean) < 1e-12 && fabs(x.se - se) < 1e-12);
+    assert_int_equal(x.replications, 9);
+    oltr_results_free(r);
+}
+
 /* Through bytes and in parts, groups stay what they are; a file whose groups do not add up is
  * refused. */
 static void groups_in_parts(void **state)
@@ -276,10 +339,13 @@ static void groups_in_parts(void **state)
     pack(whole, &expected, &size);
     pack(sum, &found, &size);
     assert_memory_equal(found, expected, size);
-    sum->point[0].group_regret[0]++;
-    oltr_results_pack(sum, found);
-    assert_int_equal(oltr_results_unpack(sum, found, size, "forged", &error), OLTR_ECORRUPT);
-    assert_int_equal(oltr_results_at(sum, 0, 0, 0).replications, 0); /* nothing of it was kept */
+    for (size_t i = 0; i < GROUP_ARRAYS; i++) {
+        assert_int_equal(oltr_results_unpack(sum, expected, size, "good", &error), OLTR_OK);
+        sum->point[0].group_regret[i * sum->point[0].group_curves]++;
+        oltr_results_pack(sum, found);
+        assert_int_equal(oltr_results_unpack(sum, found, size, "forged", &error), OLTR_ECORRUPT);
+        assert_int_equal(oltr_results_at(sum, 0, 0, 0).replications, 0); /* nothing was kept */
+    }
     free(expected);
     free(found);
     oltr_results_free(whole);
@@ -309,6 +375,8 @@ static void reading_out_of_range(void **state)
         uint32_t n = far[i];
         assert_true(is_no_outcome(oltr_results_at(r, n, 0, 0)));
         assert_true(is_none(oltr_results_pair(r, n, 0, 1, 0)));
+        assert_true(is_none(oltr_results_metric(r, n, 0, 0, OLTR_CTR)));
+        assert_true(is_none(oltr_results_metric(r, 0, 0, 0, n == 1 ? 2 : n)));
         assert_true(is_none(oltr_results_in_group(r, n, 0, 0)));
         assert_true(
             is_none(oltr_results_in_group(r, 0, 0, n))); /* a world without queries has one group */
@@ -435,6 +503,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(means_and_differences),
+        cmocka_unit_test(metrics),
+        cmocka_unit_test(metrics_between_groups),
         cmocka_unit_test(parts_make_the_whole),
         cmocka_unit_test(parts_that_do_not_fit),
         cmocka_unit_test(shards_of_a_run),

@@ -140,7 +140,7 @@ static void earlier_replications_and_shards(void **state)
     double regret[POLICIES] = {1, 1};
     uint64_t ns[POLICIES] = {1, 1};
     begin(&s, (oltr_shard){0, 0});
-    const curves of = {regret, regret, ns, false};
+    const curves of = {.regret = regret, .reward = regret, .ns = ns};
     results_add(s.results, 0, 0, &of);
     results_add(s.results, 0, 1, &of);
     workload_free(s.work);
