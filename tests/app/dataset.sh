@@ -130,6 +130,31 @@ expect 0 "already finished" "$OLTR" run tiny.yaml -o as-file --no-figures --resu
 expect 2 'must be a number from 0 to 1' "$OLTR" run tiny.yaml -o as-bad --no-figures -q --set world.scores=as/scores-2.csv --set world.rankers=0
 expect 2 '`scores_as` needs scores' "$OLTR" run tiny.yaml -o as-bad --no-figures -q --set world.rankers=0 --set world.scores_as=raw
 
+# --- queries that share the rounds: any number of threads, shards; no queries.csv, and standard errors over replications
+tiny | sed 's/^  rankers: 2$/  rankers: 2\n  traffic: in-turn\n  visits: 20/; s/^replications: 2/replications: 4/
+    s/^figures:/  - {name: TS-Hyper, kind: ts-hyper, prior: full, shared: true}\nfigures:/' >traffic.yaml
+expect 0 "" "$OLTR" run traffic.yaml -o traffic -j 1 -q
+expect 0 "" "$OLTR" run traffic.yaml -o traffic2 -j 2 -q --no-figures
+for name in results.csv summary.csv pairs.csv; do same traffic/$name traffic2/$name; done
+[ ! -e traffic/queries.csv ] || fail "there are queries.csv of queries that share the rounds"
+[ "$(field traffic/manifest.json points 0 groups)" = 1 ] || fail "groups in the manifest"
+[ "$(field traffic/manifest.json points 0 replications)" = 4 ] || fail "replications were multiplied by the queries"
+[ "$(field traffic/manifest.json points 0 policies 5 shared)" = True ] || fail "shared is not in the manifest"
+grep -qF 'standard error, 4 replications' traffic/fig-tiny.gp || fail "the bands are over replications"
+expect 0 "" "$OLTR" run traffic.yaml -o parts --shard 1/2 -q
+expect 0 "" "$OLTR" run traffic.yaml -o parts --shard 2/2 -q
+expect 0 "" "$OLTR" merge parts -o whole -q --no-figures
+for name in results.csv summary.csv pairs.csv; do same traffic/$name whole/$name; done
+expect 2 'policy TS-Hyper: `shared` needs queries that share the rounds' "$OLTR" run traffic.yaml -o bad -q --set world.traffic=per-query
+expect 2 'must be true or false' "$OLTR" run traffic.yaml -o bad -q --set policies.TS-Hyper.shared=maybe
+
+# --- users who click and give rewards: a click policy learns from their clicks
+expect 2 'or give it `feedback: clicks`' "$OLTR" run tiny.yaml -o bad -q --set world.clicks=abandon --set 'policies=[{kind: ts-beta}]'
+expect 0 "" "$OLTR" run tiny.yaml -o graded -q --no-figures --set world.clicks=abandon --set world.grades=linear \
+    --set 'policies=[{kind: ts-beta, feedback: clicks}, {name: A, kind: lints}, {name: B, kind: lints, feedback: both}]'
+[ "$(field graded/manifest.json points 0 policies 2 feedback)" = both ] || fail "feedback is not in the manifest"
+expect 2 'policy gts: users of click model cascade give one kind of feedback' "$OLTR" run tiny.yaml -o bad -q --set 'policies=[{kind: gts, feedback: clicks}]'
+
 # --- from texts: plain or gzip, with and without validation queries, splits that end with different features
 mkdir texts
 /usr/bin/python3 - <<'PY'
