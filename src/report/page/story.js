@@ -134,10 +134,10 @@ function story(experiments, ofPaper) {
 
 const counts = {
   printed: 'Claims of the paper, as printed, at its own settings',
-  readings: 'its claims at other settings and readings',
-  released: 'its claims with the released code',
-  generated: 'its claims on generated data',
-  ours: 'claims of our own'
+  readings: 'The paper’s claims at other settings and readings',
+  released: 'The paper’s claims with the released code',
+  generated: 'The paper’s claims on generated data',
+  ours: 'Claims of our own'
 };
 
 /* Which count a test belongs to.  At the paper's own settings no policy is a variant. */
