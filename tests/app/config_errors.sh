@@ -220,7 +220,7 @@ figure '{file: a, policies: []}' | bad 'policies: the list is empty'
 figure '{file: a, x: sweep}' | bad '`x: sweep` needs a `sweep`'
 figure '{file: a, x: time}' | bad 'x: must be round or sweep'
 figure '{file: a, bands: 4}' | bad 'bands: must be at most 3'
-figure '{file: a, log: yes}' | bad 'log: must be true or false, not `yes`'
+figure '{file: a, log: yes}' | bad 'log: must be auto, false or true, not `yes`'
 figure '{file: a, rounds: 0}' | bad 'rounds: must be at least 1'
 
 # --- the other kind
