@@ -84,7 +84,8 @@ OLTR_API oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_optio
  *   log-uniform  the logarithm of attraction i uniform between those of low and high
  *   fixed     the attractions given, the same in every replication
  *   linear    attraction i = scale x_i'theta, theta and the features x_i drawn in each replication
- *   logistic  attraction i = 1 / (1 + exp(-scale x_i'theta))
+ *   logistic  attraction i = 1 / (1 + exp(-scale x_i'theta)), or by its parameter `link` another
+ *             function of scale x_i'theta
  *   scalar    mean reward i = scale x_i'theta, with noise; users leave after a random slot
  *   dataset   replication r is query r mod n_queries of a dataset: its documents are the items, its
  *             rows their features; attraction and prior are given for every row.  With the
