@@ -45,6 +45,16 @@ static bool read_x(const struct reader *reader, const struct node *node, bool ha
            read_bad(reader, node, "`x: sweep` needs a `sweep` in the experiment");
 }
 
+static bool read_log(const struct reader *reader, const struct node *node, enum figure_log *log)
+{
+    static const char *const words[] = {"auto", "false", "true",
+                                        NULL}; /* in the order of the enum */
+    size_t place = FIGURE_LOG_AUTO;
+    bool good = !node || read_word(reader, node, words, &place);
+    *log = (enum figure_log)place;
+    return good;
+}
+
 /* Mean rewards of any sign have no NDCG. */
 static bool has_ndcg(const oltr_world *world)
 {
@@ -142,7 +152,7 @@ static bool read_figure(const struct reader *reader, const struct node *map,
                 read_x(reader, tree_get(map, "x"), config->plan->sweep_key, &figure->x) &&
                 (!bands || read_whole32(reader, bands, 0, 3, &band)) &&
                 (!bounds || read_bounds(reader, bounds, config, &figure->bounds)) &&
-                (!logs || read_truth(reader, logs, &figure->log)) &&
+                read_log(reader, logs, &figure->log) &&
                 read_y(reader, tree_get(map, "y"), config, figure->bounds, &figure->y);
     figure->bands = (int)band;
     if (good && rounds && figure->rounds < config->plan->points[0].checkpoint[0])

@@ -30,6 +30,7 @@ struct series {
     uint32_t n_names;          /* 0: all experiments of the folder */
     const char *const *name;   /* (n_names) */
     bool quick, quiet;
+    bool of_paper; /* the experiments are those of the project */
     uint32_t threads;
 
     uint32_t count, current;

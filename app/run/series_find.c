@@ -126,7 +126,8 @@ static int find_named(struct series *series, const char *name)
 
 int series_find(struct series *series)
 {
-    int code = series->experiments ? EXIT_OK : find_folder(series);
+    series->of_paper = !series->experiments;
+    int code = series->of_paper ? find_folder(series) : EXIT_OK;
     if (code == EXIT_OK && series->n_names == 0)
         code = find_all(series);
     for (uint32_t i = 0; code == EXIT_OK && i < series->n_names; i++)

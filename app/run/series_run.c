@@ -110,9 +110,9 @@ static oltr_status write_about(const struct series *series, oltr_error *error)
         experiments = json_with(experiments,
                                 json_pack("{s:s, s:s*}", "name", item->name, "trouble", trouble));
     }
-    json_t *about =
-        json_pack("{s:s, s:b, s:s, s:o}", "oltr", oltr_version(), "quick", (int)series->quick,
-                  "notice", notice.bytes ? notice.bytes : "", "experiments", experiments);
+    json_t *about = json_pack("{s:s, s:b, s:b, s:s, s:o}", "oltr", oltr_version(), "quick",
+                              (int)series->quick, "paper", (int)series->of_paper, "notice",
+                              notice.bytes ? notice.bytes : "", "experiments", experiments);
     char *dump = json_text(about, JSON_INDENT(2));
     text_printf(&content, "%s\n", dump ? dump : "");
     content.failed = content.failed || notice.failed || !dump;

@@ -733,6 +733,46 @@ static void a_forgotten_item_was_never_seen(void **state)
     }
 }
 
+static oltr_policy *told_strongly(double strength)
+{
+    variant v = told(SHAPES);
+    oltr_settings s = settings_for(&v, ITEMS);
+    double a[ITEMS], b[ITEMS];
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        a[i] = strength * s.prior.a[i];
+        b[i] = strength * s.prior.b[i];
+    }
+    s.prior = (oltr_prior){.a = a, .b = b};
+    return policy_from(&s);
+}
+
+/* Rounding of many observations under a strong prior must not stay behind when they go. */
+static void a_heavy_item_leaves_nothing_behind(void **state)
+{
+    dice d = {22};
+    for (double strength = 1; strength <= 1e10; strength *= 10) {
+        oltr_policy *p = told_strongly(strength), *q = told_strongly(strength);
+        double x[OLTR_MAX_ITEM_NUMBERS];
+        uint32_t n;
+        expect(oltr_item_get(p, 4, x, OLTR_MAX_ITEM_NUMBERS, &n), OLTR_OK);
+        x[0] = 1e12;
+        x[1] = unit(&d) * 1e12;
+        expect(oltr_item_put(p, 4, x, n, NULL), OLTR_OK);
+        for (uint32_t t = 0; t < 10; t++) {
+            lesson e = {.k = 1, .item = {4}, .weighted = t % 2};
+            e.reward[0] = one_in(&d, 3);
+            e.weight[0] = log_uniform(&d, 1, OLTR_MAX_WEIGHT);
+            teach(p, &e);
+        }
+        assert_sound(p);
+        expect(oltr_item_reset(p, 4, NULL), OLTR_OK);
+        assert_sound(p);
+        assert_alike(p, q);
+        oltr_policy_free(p);
+        oltr_policy_free(q);
+    }
+}
+
 /* Any sums can be put, and count as if they had been learned. */
 static void sums_that_are_put_count(void **state)
 {
@@ -1159,6 +1199,15 @@ static void the_largest_weights(void **state)
     stop(&x);
 }
 
+static void learn_heavily(oltr_policy *p, dice *d)
+{
+    lesson e = draw_lesson(d, oltr_policy_settings(p)->n_items, true);
+    e.weighted = true;
+    for (uint32_t slot = 0; slot < e.k; slot++)
+        e.weight[slot] = log_uniform(d, 0.1, OLTR_MAX_WEIGHT);
+    teach(p, &e);
+}
+
 /* Told shapes at both limits, in all combinations. */
 static void the_most_extreme_told_shapes(void **state)
 {
@@ -1182,6 +1231,10 @@ static void the_most_extreme_told_shapes(void **state)
             if (is_set(x.w, "prior", "full")) /* some means are 1 but for rounding */
                 assert_twin(x.p, x.w);
             live(x.p, x.w, &d, 15, part % 2 == 0);
+        }
+        for (uint32_t part = 0; part < 20; part++) {
+            learn_heavily(x.p, &d);
+            assert_chances(x.p, "extreme shapes and weights");
         }
         stop(&x);
     }
@@ -1229,6 +1282,7 @@ int main(void)
     ON_ONE(&all, a_renewed_prior_leaves_the_centre, &with_shapes);
     ON_ONE(&all, the_most_extreme_told_shapes, &with_shapes);
     ON_ONE(&all, the_most_extreme_told_shapes, &mean_of_shapes);
+    ONCE(&all, a_heavy_item_leaves_nothing_behind);
     ONCE(&all, the_shift_is_found);
     ONCE(&all, the_slope_is_found);
     ONCE(&all, stat_false_alarms);

@@ -1,5 +1,5 @@
 # browser.sh - runs a tour of three experiments of the project and one with other axes, whose words look like markup, and looks
-# at the report without and with a browser.  usage: browser.sh OLTR WORKDIR PYTHON
+# at the report without and with a browser; the same for a report of experiments that are not those of the paper.  usage: browser.sh OLTR WORKDIR PYTHON
 set -eu
 oltr=$(realpath "$1")
 here=$(realpath "$(dirname "$0")")
@@ -31,4 +31,18 @@ sed -i "s/^4,/<b>4<\/b>,/" tour/hostile/results.csv tour/hostile/pairs.csv # a f
 sed -i "s/\"sweep\": \"4\"/\"sweep\": \"<b>4<\/b>\"/; s/\"sweep_key\": \"slots\"/\"sweep_key\": \"<img src=x onerror='obeyed = 1'>\"/" tour/hostile/manifest.json
 "$oltr" report tour >/dev/null
 "$3" "$here/check.py" tour
-exec "$3" "$here/browser.py" tour pictures
+# A report of other experiments: two that `oltr run` has made.
+rm -rf own
+cat >two.yaml <<'YAML'
+title: Two policies
+world: {kind: beta, items: 10}
+slots: 2
+rounds: 1000
+replications: 20
+policies: [{kind: gts}, {kind: random}]
+YAML
+"$oltr" run two.yaml -q -o own/two
+cp -r tour/hostile own/hostile
+"$oltr" report own >/dev/null
+"$3" "$here/check.py" own
+exec "$3" "$here/browser.py" tour own pictures

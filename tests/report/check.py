@@ -6,6 +6,7 @@ check_document() checks HTML: the static page here, and in browser.py the docume
 usage: check.py REPORT_DIR
 """
 
+import base64
 import html.parser
 import json
 import pathlib
@@ -15,7 +16,11 @@ import subprocess
 import sys
 import tempfile
 import urllib.parse
+import xml.etree.ElementTree
+import zlib
 
+SVG = "{http://www.w3.org/2000/svg}"
+MOST_BYTES = 2_000_000  # of a page that is sent by mail
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 ABROAD = {"https://arxiv.org/abs/2301.10651"}  # the paper itself; a link, never a thing the page needs
 
@@ -103,15 +108,57 @@ def check_plot(name, plot):
     return faults
 
 
+def lines(tree):
+    """The points of every path, as complex numbers."""
+    paths = [re.findall(r"([-0-9.]+),([-0-9.]+)", e.get("d")) for e in tree.iter(SVG + "path") if e.get("d")]
+    return [[complex(float(x), float(y)) for x, y in points] for points in paths]
+
+
+def distance(p, a, b):
+    """Of a point from a segment."""
+    along = ((p - a) * (b - a).conjugate()).real / abs(b - a) ** 2 if a != b else 0
+    return abs(p - a - (b - a) * min(1, max(0, along)))
+
+
+def same_lines(picture, whole):
+    """Does every point of the file lie on the thinned line, but for a fifth of a pixel?"""
+    thin, full = lines(picture), lines(whole)
+    return len(thin) == len(full) and all(
+        min(distance(p, a, b) for a, b in zip(few, few[1:] or few)) < 0.2
+        for few, many in zip(thin, full) for p in many[::7])
+
+
 def check_figure(folder, experiment, figure, drawn):
     name = f"{experiment}-{figure['file']}"
-    if not drawn or not drawn["plots"] or not re.search(r"<svg.*</svg>", drawn["svg"], re.S):
+    if not drawn or not drawn["plots"]:
         return [f"{name}: no data or no picture"]
+    try:
+        picture = xml.etree.ElementTree.fromstring(zlib.decompress(base64.b64decode(drawn["svg"])))
+    except (ValueError, zlib.error, xml.etree.ElementTree.ParseError) as trouble:
+        return [f"{name}: the picture is broken: {trouble}"]
+    whole = xml.etree.ElementTree.parse(folder / experiment / f"{figure['file']}.svg").getroot()
+    if [e.text for e in picture.iter(SVG + "text")] != [e.text for e in whole.iter(SVG + "text")]:
+        return [f"{name}: the picture in the page has other words than the file"]
+    if not same_lines(picture, whole):
+        return [f"{name}: the picture in the page has other lines than the file"]
     faults = [fault for plot in drawn["plots"] for fault in check_plot(name, plot)]
     for ending in ("csv", "svg", "pdf", "png", "gp"):
         file = folder / experiment / f"{figure['file']}.{ending}"
         if not file.is_file() or file.stat().st_size == 0:
             faults.append(f"{file} is missing or empty")
+    return faults
+
+
+def check_colours(experiments):
+    """A policy has one colour on the whole page, and curves of one plot differ in colour or dash."""
+    faults, seen = [], {}
+    for plot in (plot for e in experiments for drawn in e["figures"] if drawn for plot in drawn["plots"]):
+        looks = [(c["colour"], json.dumps(c["dash"])) for c in plot["curves"]]
+        if len(set(looks)) != len(looks):
+            faults.append(f"{plot['title']}: two curves look alike")
+        for curve in plot["curves"]:
+            if seen.setdefault(curve["name"], curve["colour"]) != curve["colour"]:
+                faults.append(f"{curve['name']} has two colours")
     return faults
 
 
@@ -130,6 +177,9 @@ def check_page(folder):
             count += 1
     if count != wanted or wanted == 0:
         faults.append(f"{count} figures in the page, {wanted} in the folders")
+    if len(text.encode()) > MOST_BYTES:
+        faults.append(f"the page has {len(text.encode())} bytes, more than {MOST_BYTES}")
+    faults += check_colours(json.loads(page.data)["experiments"])
     for words in ("Permission is hereby granted", "prefers-color-scheme: dark", "@media print", "<noscript>"):
         if words not in text:
             faults.append(f"the page lacks `{words}`")

@@ -12,8 +12,8 @@
  * exp(-u) and 1 - exp(-u), the latter from exp(r) - 1 by its own series, so that small chances are
  * exact.
  *
- * Relative errors of mu, 1 - mu and mu' are below 1e-15 for logit and 2e-15 for probit; cloglog has
- * 1e-15 for mu, and for 1 - mu = exp(-u) that of u times u.  Chances below 1e-307 are 0.
+ * Relative errors of mu, 1 - mu and mu' are below 1e-15 for all three; but exp(-u) has the error of
+ * u, which counts u times.  Chances below 1e-307 are 0.
  */
 #include "engine/kernels/table.h"
 

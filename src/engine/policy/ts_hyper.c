@@ -168,11 +168,16 @@ static void add_item(ts_hyper_state *p, uint32_t i)
     count(p, i);
 }
 
-static double observations(const ts_hyper_state *p)
+/* How much rounding may change the logarithm of a weight: that of one factor for each observation,
+ * and that of the misses, which are a difference of the sums. */
+static double rounding(const ts_hyper_state *p)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < p->sums.n_items; i++)
-        sum += doubles_at(p, p->sums.examined)[i];
+    for (uint32_t i = 0; i < p->sums.n_items; i++) {
+        const item_evidence e = evidence(p, i);
+        const double missed = e.examined - e.clicked;
+        sum += 1e-12 * e.examined + (missed > 0 ? 1e-15 * (e.examined / missed) : 0);
+    }
     return sum;
 }
 
@@ -238,6 +243,10 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
     return OLTR_OK;
 }
 
+/* An item changes the logarithms of the weights by at most about the lesser of its observations and
+ * its told a + b.  Taking more than this away leaves too much rounding: all is derived anew. */
+#define MOST_TAKEN_AWAY 1e6
+
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
                               oltr_error *error)
 {
@@ -248,9 +257,14 @@ static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *sett
     if (status != OLTR_OK)
         return status;
     const item_evidence before = counted(p, item);
-    recalibration_add(state, &p->grid, &before, -1);
+    const bool derive = fmin(before.examined, before.a + before.b) > MOST_TAKEN_AWAY;
+    if (!derive)
+        recalibration_add(state, &p->grid, &before, -1);
     set_told(p, settings, item);
-    add_item(p, item);
+    if (!derive)
+        add_item(p, item);
+    else
+        refresh(state, t);
     return OLTR_OK;
 }
 
@@ -395,7 +409,7 @@ static oltr_status resume(void *state, uint64_t t, oltr_error *error)
                          "the weights of the recalibrations are impossible: a factor is in (0, 1], "
                          "an exponent whole and at most 0, and one of them is 0");
     refresh(state, t);
-    if (recalibration_agrees(state, &p->grid, factor, exponent, observations(p)))
+    if (recalibration_agrees(state, &p->grid, factor, exponent, rounding(p)))
         recalibration_take(state, &p->grid, factor, exponent);
     return OLTR_OK;
 }
@@ -413,7 +427,7 @@ static int agrees(const void *state, const void *anew)
     return same_numbers(state, anew, p->counted_examined, p->sums.n_items) &&
            same_numbers(state, anew, p->counted_clicked, p->sums.n_items) &&
            recalibration_possible(state, &p->grid, factor, exponent) &&
-           recalibration_agrees(anew, &p->grid, factor, exponent, observations(p));
+           recalibration_agrees(anew, &p->grid, factor, exponent, rounding(p));
 }
 
 const policy_ops ts_hyper_ops = {

@@ -265,14 +265,15 @@ static void prior_in(const grid_cell *cell, const item_evidence *item, double *a
 /* The logarithm of the marginal likelihood of the item's observations in a cell, over their
  * likelihood at the observed rate, which is the same in all cells.  It is likelihood times prior
  * over posterior at any rate.  No digits cancel at the observed rate where the observations
- * outweigh the prior, and at the prior's mean otherwise. */
+ * outweigh the prior, and at the posterior's mean otherwise. */
 static double log_marginal(const grid_cell *cell, const item_evidence *item)
 {
     double missed = item->examined - item->clicked, n = item->examined + 1, a, b, likelihood = 0;
     double x = (item->clicked + 0.5) / n, y = (missed + 0.5) / n;
     prior_in(cell, item, &a, &b);
     if (a + b > item->examined) {
-        double mean = a / (a + b), rest = b / (a + b);
+        double all = a + b + item->examined;
+        double mean = (a + item->clicked) / all, rest = (b + missed) / all;
         likelihood = item->clicked * log(mean / x) + missed * log(rest / y);
         x = mean;
         y = rest;
@@ -454,7 +455,7 @@ bool recalibration_possible(const void *state, const recalibration *r, const dou
 
 /* Weights are known but for a common factor, so their ratios to the first cell are compared. */
 bool recalibration_agrees(const void *state, const recalibration *r, const double *factor,
-                          const double *exponent, double observations)
+                          const double *exponent, double rounding)
 {
     const double *own_factor = doubles_at(state, r->factor),
                  *own_exponent = doubles_at(state, r->exponent);
@@ -465,7 +466,7 @@ bool recalibration_agrees(const void *state, const recalibration *r, const doubl
         double log_weight = log2(factor[c]) + exponent[c],
                difference = log_weight - (log2(own_factor[c]) + own_exponent[c]);
         first = isnan(first) ? difference : first;
-        if (!(fabs(difference - first) <= 1e-6 + 1e-12 * (observations + fabs(log_weight))))
+        if (!(fabs(difference - first) <= 1e-6 + rounding + 1e-12 * fabs(log_weight)))
             return false;
     }
     return true;

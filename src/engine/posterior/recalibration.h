@@ -73,12 +73,12 @@ void recalibration_add(void *state, const recalibration *r, const item_evidence 
 void recalibration_observe(void *state, const recalibration *r, const item_evidence *item,
                            bool clicked, double weight);
 /* Weights of the cells as they were saved: whether observations can leave them; whether they agree
- * with those of the state, which were derived anew from `observations` observations, but for
- * rounding; and taking them over. */
+ * with those of the state, which were derived anew from the sums, but for `rounding` of the
+ * logarithms; and taking them over. */
 bool recalibration_possible(const void *state, const recalibration *r, const double *factor,
                             const double *exponent);
 bool recalibration_agrees(const void *state, const recalibration *r, const double *factor,
-                          const double *exponent, double observations);
+                          const double *exponent, double rounding);
 void recalibration_take(void *state, const recalibration *r, const double *factor,
                         const double *exponent);
 

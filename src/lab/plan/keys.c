@@ -139,7 +139,8 @@ const struct key figure_keys[] = {
      "bounds of the theory to draw: trivial, thm1, thm2, thm3, thm4, thm4-sqrt-t, lower; true: "
      "thm1 "
      "(default none)"},
-    {"log", "true", "logarithmic axes (default false)"},
+    {"log", "true",
+     "logarithmic axes: true, false or auto, where values differ by more than 20 times (default)"},
     {NULL, NULL, NULL},
 };
 

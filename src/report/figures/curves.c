@@ -4,6 +4,7 @@
 #include "report/figures/curves.h"
 
 #include "engine/base/quote.h"
+#include "report/figures/gnuplot_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -76,6 +77,19 @@ double sweep_place(const struct drawing *drawing, uint32_t position)
     for (uint32_t i = 0; i < position; i++)
         place += strcmp(point_at(drawing, i)->value[0], point_at(drawing, i + 1)->value[0]) != 0;
     return place;
+}
+
+bool sweep_begins(const struct drawing *drawing, uint32_t position)
+{
+    return position == 0 || sweep_place(drawing, position) > sweep_place(drawing, position - 1);
+}
+
+bool sweep_has_tics(const struct drawing *drawing)
+{
+    uint32_t tics = 0;
+    for (uint32_t i = 0; i < drawing->scene->n_points; i++)
+        tics += sweep_begins(drawing, i);
+    return !drawing->numeric || tics <= 12;
 }
 
 /* How many values the second key has; 1 without one.  They come first in the list of points. */
@@ -302,6 +316,66 @@ static void measure(struct drawing *drawing)
     }
 }
 
+/* ---- the axes */
+
+static const double LOG_RANGE = 20; /* largest over smallest value, above which an axis is log */
+
+/* The smallest and the largest value that a reader compares: the ends of curves over rounds, which
+ * all begin near zero, and every point of a sweep. */
+static void compared_range(const struct drawing *drawing, double *low, double *high)
+{
+    bool sweep = drawing->figure->x == FIGURE_SWEEP;
+    *low = *high = 0;
+    for (size_t i = 0; i < drawing->n_curves; i++) {
+        const struct curve *curve = &drawing->curve[i];
+        for (size_t j = sweep ? 0 : curve->count - 1; j < curve->count; j++)
+            widen(low, high, curve->point[j].y);
+    }
+}
+
+/* The smallest value after the first hundredth of the rounds: the steep start would take up most of
+ * a logarithmic axis. */
+static double low_after_start(const struct drawing *drawing)
+{
+    double low = 0, high = 0;
+    for (size_t i = 0; i < drawing->n_curves; i++) {
+        const struct curve *curve = &drawing->curve[i];
+        for (size_t j = 0; j < curve->count; j++)
+            if (curve->point[j].x >= drawing->x_high / 100)
+                widen(&low, &high, curve->point[j].y);
+    }
+    return low;
+}
+
+/* The y axis begins at 0, at the lowest value if that is a metric, and if it is logarithmic at the
+ * lowest after the start. */
+static void set_y_axis(struct drawing *drawing)
+{
+    double low = drawing->y_low, high = drawing->y_high > 0 ? drawing->y_high : 1;
+    double margin = fmax(0.04 * (high - low), 0.005);
+    bool metric = drawing->figure->y != FIGURE_REGRET, sweep = drawing->figure->x == FIGURE_SWEEP;
+    if (drawing->log_y && !drawing->log_x && !sweep)
+        low = fmax(low, low_after_start(drawing));
+    drawing->axis_low = drawing->log_y ? low * 0.8 : metric ? low - margin : 0;
+    drawing->axis_high = drawing->log_y ? high * 1.25 : metric ? high + margin : high * 1.04;
+}
+
+/* Swept numbers above zero may have a logarithmic axis; rounds have one if the file asks for it. */
+static void choose_axes(struct drawing *drawing)
+{
+    enum figure_log log = drawing->figure->log;
+    bool sweep = drawing->figure->x == FIGURE_SWEEP;
+    double low, high, x_low = drawing->x_low, x_high = drawing->x_high;
+    compared_range(drawing, &low, &high);
+    drawing->log_y =
+        drawing->y_low > 0 &&
+        (log == FIGURE_LOG_ALWAYS || (log == FIGURE_LOG_AUTO && low > 0 && high > LOG_RANGE * low));
+    drawing->log_x = x_low > 0 && x_high > x_low && (!sweep || drawing->numeric) &&
+                     (log == FIGURE_LOG_ALWAYS ||
+                      (log == FIGURE_LOG_AUTO && sweep && x_high > LOG_RANGE * x_low));
+    set_y_axis(drawing);
+}
+
 static int by_end(const void *left, const void *right)
 {
     const struct curve *a = left, *b = right;
@@ -327,8 +401,57 @@ oltr_status drawing_make(struct drawing *drawing, const struct figure *figure,
                              quote_input(drawing->curve[i].label, label));
     qsort(drawing->curve, drawing->n_curves, sizeof *drawing->curve, by_end);
     measure(drawing);
+    choose_axes(drawing);
     return OLTR_OK;
 }
+
+/* ---- titles of the axes */
+
+const char *drawing_x_title(const struct drawing *drawing)
+{
+    static const struct {
+        const char *key, *title;
+    } known[] = {
+        {"world.misspecification", "misspecification c"},
+        {"world.items", "items L"},
+        {"slots", "slots K"},
+        {"rounds", "rounds T"},
+    };
+    const char *key = drawing->figure->x == FIGURE_ROUND ? "round" : drawing->scene->key[0];
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(key, known[i].key) == 0)
+            return known[i].title;
+    return key;
+}
+
+/* The round at which the sweep is cut, if it is the same for all points; else 0. */
+static uint64_t common_last_round(const struct drawing *drawing)
+{
+    const struct figure_scene *scene = drawing->scene;
+    uint64_t limit = drawing->figure->rounds ? drawing->figure->rounds : UINT64_MAX, first = 0;
+    for (uint32_t p = 0; p < scene->n_points; p++) {
+        uint64_t rounds = scene->point[p].rounds < limit ? scene->point[p].rounds : limit;
+        if (p > 0 && rounds != first)
+            return 0;
+        first = rounds;
+    }
+    return first;
+}
+
+void drawing_y_title(const struct drawing *drawing, char out[AXIS_TITLE_SIZE])
+{
+    char number[40];
+    const char *title = figure_y_titles[drawing->figure->y];
+    bool sweep = drawing->figure->x == FIGURE_SWEEP;
+    uint64_t rounds = sweep ? common_last_round(drawing) : 0;
+    gnuplot_grouped((double)rounds, number, sizeof number);
+    if (rounds > 0)
+        (void)snprintf(out, AXIS_TITLE_SIZE, "%s after %s rounds", title, number);
+    else
+        (void)snprintf(out, AXIS_TITLE_SIZE, "%s%s", sweep ? "final " : "", title);
+}
+
+/* ---- reading */
 
 bool drawing_next(struct drawing *drawing, double *x)
 {

@@ -32,7 +32,9 @@ struct drawing {
     struct curve *curve;  /* (n_curves) the highest end first */
     double y_low, y_high; /* of all that is drawn; y_low is the smallest above zero */
     double x_low, x_high;
-    uint64_t replications; /* the fewest of any point drawn */
+    bool log_x, log_y;          /* logarithmic axes */
+    double axis_low, axis_high; /* of the y axis */
+    uint64_t replications;      /* the fewest of any point drawn */
 };
 
 /* Free the drawing either way. */
@@ -40,11 +42,21 @@ oltr_status drawing_make(struct drawing *drawing, const struct figure *figure,
                          const struct figure_scene *scene, oltr_error *error);
 void drawing_free(struct drawing *drawing);
 
+/* The titles of the axes. */
+enum { AXIS_TITLE_SIZE = 120 };
+const char *drawing_x_title(const struct drawing *drawing);
+void drawing_y_title(const struct drawing *drawing, char out[AXIS_TITLE_SIZE]);
+
 /* Goes to the next x that some curve has, and sets `here` of each curve: curves need not have the
  * same x values.  False at the end, and the next call begins again. */
 bool drawing_next(struct drawing *drawing, double *x);
 
 /* The x of a point of the sweep: its number, or the position of its value in the list. */
 double sweep_place(const struct drawing *drawing, uint32_t position);
+
+/* Whether this point is the first at its x (points that differ in the second key only have the same
+ * one), and whether the axis has a tic at each such x: words, or a few numbers. */
+bool sweep_begins(const struct drawing *drawing, uint32_t position);
+bool sweep_has_tics(const struct drawing *drawing);
 
 #endif

@@ -2,11 +2,12 @@
  *
  * <file>.csv has a column of means and one of standard errors for each curve.  <file>.gp is a short
  * script that people can edit: the width of the bands, the colours and the titles are easy to find.
- * The legend is beside the plot, in the order of the ends of the curves. */
+ * The names are at the ends of the curves. */
 #include "report/figures/figure.h"
 
 #include "engine/base/error.h"
 #include "report/figures/curves.h"
+#include "report/figures/end_labels.h"
 #include "report/figures/gnuplot_text.h"
 #include "report/io/csv.h"
 #include "report/io/whole_file.h"
@@ -52,25 +53,16 @@ static void log_tics(struct text *out, char axis, double low, double high)
     text_add(out, ")\n");
 }
 
-/* Points that differ in the second key only have one tic. */
-static bool has_tic(const struct drawing *drawing, uint32_t position)
-{
-    return position == 0 || sweep_place(drawing, position) > sweep_place(drawing, position - 1);
-}
-
 static void sweep_tics(const struct drawing *drawing, struct text *out)
 {
     const struct figure_scene *scene = drawing->scene;
-    uint32_t tics = 0;
-    for (uint32_t i = 0; i < scene->n_points; i++)
-        tics += has_tic(drawing, i);
-    if (drawing->numeric && tics > 12) {
+    if (!sweep_has_tics(drawing)) {
         gnuplot_tics(out, 'x', drawing->x_low, drawing->x_high);
         return;
     }
     text_add(out, "set xtics (");
     for (uint32_t i = 0; i < scene->n_points; i++) {
-        if (!has_tic(drawing, i))
+        if (!sweep_begins(drawing, i))
             continue;
         text_add(out, i > 0 ? ", " : "");
         gnuplot_tic(out, scene->point[drawing->order[i]].value[0]);
@@ -81,76 +73,30 @@ static void sweep_tics(const struct drawing *drawing, struct text *out)
 
 /* ---- the script */
 
-static const char *sweep_title(const char *key)
-{
-    static const struct {
-        const char *key, *title;
-    } known[] = {
-        {"world.misspecification", "misspecification c"},
-        {"world.items", "items L"},
-        {"slots", "slots K"},
-        {"rounds", "rounds T"},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(key, known[i].key) == 0)
-            return known[i].title;
-    return key;
-}
-
-/* The round at which the sweep is cut, if it is the same for all points; else 0. */
-static uint64_t common_last_round(const struct drawing *drawing)
-{
-    const struct figure_scene *scene = drawing->scene;
-    uint64_t limit = drawing->figure->rounds ? drawing->figure->rounds : UINT64_MAX, first = 0;
-    for (uint32_t p = 0; p < scene->n_points; p++) {
-        uint64_t rounds = scene->point[p].rounds < limit ? scene->point[p].rounds : limit;
-        if (p > 0 && rounds != first)
-            return 0;
-        first = rounds;
-    }
-    return first;
-}
-
 static void add_axis_titles(const struct drawing *drawing, struct text *out)
 {
-    const char *title = figure_y_titles[drawing->figure->y];
-    if (drawing->figure->x == FIGURE_ROUND) {
-        text_printf(out, "set xlabel 'round'\nset ylabel '%s'\n", title);
-        return;
-    }
+    char title[AXIS_TITLE_SIZE];
+    drawing_y_title(drawing, title);
     text_add(out, "set xlabel ");
-    gnuplot_string(out, sweep_title(drawing->scene->key[0]));
-    uint64_t rounds = common_last_round(drawing);
-    char number[40];
-    gnuplot_grouped((double)rounds, number, sizeof number);
-    if (rounds > 0)
-        text_printf(out, "\nset ylabel '%s after %s rounds'\n", title, number);
-    else
-        text_printf(out, "\nset ylabel 'final %s'\n", title);
+    gnuplot_string(out, drawing_x_title(drawing));
+    text_add(out, "\nset ylabel ");
+    gnuplot_string(out, title);
+    text_add(out, "\n");
 }
 
 static void add_y_axis(const struct drawing *drawing, struct text *out)
 {
-    double top = drawing->y_high > 0 ? drawing->y_high * 1.04 : 1;
-    if (drawing->figure->y != FIGURE_REGRET && !drawing->figure->log) {
-        double margin = fmax(0.04 * (drawing->y_high - drawing->y_low), 0.005);
-        text_printf(out, "set yrange [%.6g:%.6g]\n", drawing->y_low - margin,
-                    drawing->y_high + margin);
-        gnuplot_tics(out, 'y', drawing->y_low - margin, drawing->y_high + margin);
-    } else if (drawing->figure->log && drawing->y_low > 0) {
-        text_printf(out, "set yrange [%.6g:%.6g]\n", drawing->y_low * 0.8, top * 1.2);
-        log_tics(out, 'y', drawing->y_low * 0.8, top * 1.2);
-    } else {
-        text_printf(out, "set yrange [0:%.6g]\n", top);
-        gnuplot_tics(out, 'y', 0, top);
-    }
+    text_printf(out, "set yrange [%.6g:%.6g]\n", drawing->axis_low, drawing->axis_high);
+    if (drawing->log_y)
+        log_tics(out, 'y', drawing->axis_low, drawing->axis_high);
+    else
+        gnuplot_tics(out, 'y', drawing->axis_low, drawing->axis_high);
 }
 
-/* A logarithmic axis is possible for swept numbers above zero only. */
 static void add_sweep_axis(const struct drawing *drawing, struct text *out)
 {
     double low = drawing->x_low, high = drawing->x_high;
-    if (drawing->figure->log && drawing->numeric && low > 0 && high > low) {
+    if (drawing->log_x) {
         double margin = pow(high / low, 0.04);
         text_printf(out, "set logscale x 10\nset xrange [%.12g:%.12g]\n", low / margin,
                     high * margin);
@@ -166,7 +112,7 @@ static void add_x_axis(const struct drawing *drawing, struct text *out)
     double low = drawing->x_low, high = drawing->x_high;
     if (drawing->figure->x == FIGURE_SWEEP) {
         add_sweep_axis(drawing, out);
-    } else if (drawing->figure->log && high > low) {
+    } else if (drawing->log_x) {
         text_printf(out, "set xrange [%.12g:%.12g]\n", low, high);
         log_tics(out, 'x', low, high);
     } else {
@@ -225,6 +171,10 @@ static void add_line(const struct drawing *drawing, const struct curve *curve, s
                 column, marks ? "linespoints" : "lines", curve->style.colour, curve->style.dash);
     if (marks)
         text_printf(out, "pointtype %d pointsize 0.9 ", curve->style.point);
+    if (end_labels_fit(drawing)) {
+        text_add(out, "notitle");
+        return;
+    }
     text_add(out, "title ");
     gnuplot_string(out, curve->label);
 }
@@ -254,9 +204,11 @@ static void write_script(const struct drawing *drawing, struct text *out)
     add_x_axis(drawing, out);
     add_y_axis(drawing, out);
     gnuplot_look(out);
-    text_add(
-        out,
-        "set key outside right center vertical Left reverse samplen 3.2 spacing 1.25 width 1\n");
+    if (end_labels_fit(drawing))
+        end_labels(drawing, WIDTH, HEIGHT, out);
+    else
+        text_add(out, "set key outside right center vertical Left reverse samplen 3.2 "
+                      "spacing 1.25 width 1\n");
     add_note(drawing, out);
     gnuplot_formats(out, figure->file, WIDTH, HEIGHT);
     add_plot(drawing, out);

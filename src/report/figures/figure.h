@@ -13,6 +13,10 @@
 
 enum figure_x { FIGURE_ROUND, FIGURE_SWEEP };
 
+/* auto: an axis is logarithmic if its values differ by more than a factor of 20; the rounds never
+ * are. */
+enum figure_log { FIGURE_LOG_AUTO, FIGURE_LOG_NEVER, FIGURE_LOG_ALWAYS };
+
 /* What is drawn: cumulative regret, or a metric that need not begin at 0. */
 enum figure_y { FIGURE_REGRET, FIGURE_CTR, FIGURE_NDCG, N_FIGURE_Y };
 extern const char *const figure_y_names[N_FIGURE_Y + 1]; /* of files; ends with NULL */
@@ -30,7 +34,7 @@ struct figure {
     enum figure_y y;
     int bands;       /* half the height of a band, in standard errors: 0..3 */
     unsigned bounds; /* a bit 1 << bound for each bound to draw (bounds.h) */
-    bool log;        /* logarithmic axes */
+    enum figure_log log;
 };
 
 /* What a figure needs of the experiment besides its rows. */

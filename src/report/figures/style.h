@@ -5,13 +5,14 @@
 #include <stddef.h>
 
 struct style {
-    const char *colour; /* "#rrggbb" */
-    const char *dash;   /* a gnuplot dash type */
-    int point;          /* a gnuplot point type */
+    char colour[8];   /* "#RRGGBB" */
+    const char *dash; /* a gnuplot dash type */
+    int point;        /* a gnuplot point type */
 };
 
 /* Styles for the labels of one experiment, in its order.  Labels the project knows have their fixed
- * style; others get the first free ones, so the same experiment always looks the same. */
+ * style; "X (words)" and "X words" have a shade of the colour of X; others get the first free
+ * colours, so the same experiment always looks the same. */
 void style_assign(const char *const *label, size_t count, struct style *style);
 
 #endif

@@ -168,6 +168,11 @@ static json_t *strings(const char *const *string, uint32_t count)
     return array;
 }
 
+static json_t *log_of(enum figure_log log)
+{
+    return log == FIGURE_LOG_AUTO ? json_string("auto") : json_boolean(log == FIGURE_LOG_ALWAYS);
+}
+
 static json_t *bounds_of(unsigned bounds)
 {
     json_t *array = json_array();
@@ -183,13 +188,13 @@ static json_t *figures_of(const struct manifest_record *record)
     for (uint32_t i = 0; i < record->n_figures; i++) {
         const struct figure *figure = &record->figure[i];
         array = json_with(
-            array, json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:s, s:s, s:i, s:o, s:b}", "file",
+            array, json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:s, s:s, s:i, s:o, s:o}", "file",
                              figure->file, "title", figure->title, "label", figure->label,
                              "caption", figure->caption, "policies",
                              strings((const char *const *)figure->policy, figure->n_policies),
                              "rounds", whole(figure->rounds), "x", x_names[figure->x], "y",
                              figure_y_names[figure->y], "bands", figure->bands, "bounds",
-                             bounds_of(figure->bounds), "log", (int)figure->log));
+                             bounds_of(figure->bounds), "log", log_of(figure->log)));
     }
     return array;
 }
@@ -419,6 +424,13 @@ static const char **read_labels(const struct reader *reader, const json_t *json,
     return good ? label : NULL;
 }
 
+static enum figure_log read_log(const json_t *json)
+{
+    return json_is_true(json)    ? FIGURE_LOG_ALWAYS
+           : json_is_false(json) ? FIGURE_LOG_NEVER
+                                 : FIGURE_LOG_AUTO;
+}
+
 /* A folder of an older oltr has no `y`. */
 static bool read_y(const json_t *json, enum figure_y *y)
 {
@@ -470,7 +482,7 @@ static bool read_figure(const struct reader *reader, const json_t *json,
         return broken(reader, "the `label` or `caption` of a figure is not text");
     figure->rounds = count_in(json, "rounds", 0, INT64_MAX, &good);
     figure->bands = (int)count_in(json, "bands", 0, 3, &good);
-    figure->log = json_is_true(json_object_get(json, "log"));
+    figure->log = read_log(json_object_get(json, "log"));
     if (!good)
         return broken(reader, "a figure has no good `rounds` or `bands`");
     if (manifest->is_concentration)

@@ -1,7 +1,9 @@
 /* charts.js - one interactive plot, drawn by dygraphs: the pointer or the arrow keys read values,
- * the legend switches curves, dragging, buttons and + and - zoom.  element(), estimate() and
- * plainNumber() are in page.js; both files share one scope. */
-const dark = window.matchMedia('(prefers-color-scheme: dark)');
+ * the names at the ends of the curves switch them, dragging, buttons and + and - zoom.  All of it
+ * has its final size before dygraphs starts, so the page never moves under a reader.  element(),
+ * estimate() and plainNumber() are in page.js; the files share one scope. */
+const dark = window.matchMedia('(prefers-color-scheme: dark)'),
+      wide = window.matchMedia('(min-width: 60.01rem)');
 
 /* The colours are those of the drawn figures; on a dark page, dark ones are mixed with white. */
 function shade(colour) {
@@ -18,26 +20,61 @@ const escaped = words => element('span', {}, words).innerHTML;
 const cssVariable = name =>
     getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/* A short piece of the curve, for the legend. */
-function swatch(curve) {
-  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg'),
-        line = document.createElementNS(svg.namespaceURI, 'line');
-  const set = (e, attributes) =>
-      Object.entries(attributes).forEach(([key, value]) => e.setAttribute(key, value));
-  set(svg, {viewBox: '0 0 34 10', width: 34, height: 10, 'aria-hidden': 'true'});
-  set(line, {x1: 0, y1: 5, x2: 34, y2: 5, 'stroke-width': 2.6, stroke: shade(curve.colour)});
-  if (curve.dash) line.setAttribute('stroke-dasharray', curve.dash.join(' '));
-  svg.append(line);
-  return element('span', {}, svg);
+function vector(name, attributes, ...children) {
+  const e = document.createElementNS('http://www.w3.org/2000/svg', name);
+  Object.entries(attributes).forEach(([key, value]) => e.setAttribute(key, value));
+  e.append(...children);
+  return e;
 }
 
-/* data: a plot of page.json with `bands`, `log`, `marks` (a point at each value) and `ticks` of its
- * figure. */
+/* A short piece of the curve, for its name. */
+function swatch(curve) {
+  const line = vector(
+      'line', {x1: 0, y1: 5, x2: 26, y2: 5, 'stroke-width': 2.6, stroke: shade(curve.colour)});
+  if (curve.dash) line.setAttribute('stroke-dasharray', curve.dash.join(' '));
+  return element(
+      'span', {class: 'swatch'},
+      vector('svg', {viewBox: '0 0 26 10', width: 26, height: 10, 'aria-hidden': 'true'}, line));
+}
+
+/* Moves ascending places apart until neighbours have the distance `gap` and all lie in [low, high],
+ * with the least squares of the moves: spread_places() in figures/end_labels.c. */
+function spread(places, gap, low, high) {
+  const room = high - low - gap * (places.length - 1), pools = [];
+  if (room < 0) return places.map((_, i) => low + (high - low) * i / (places.length - 1));
+  places.forEach((place, i) => {
+    let pool = {sum: place - gap * i, count: 1};
+    while (pools.length > 0) {
+      const last = pools[pools.length - 1];
+      if (last.sum / last.count <= pool.sum / pool.count) break;
+      pool = {sum: last.sum + pool.sum, count: last.count + pool.count};
+      pools.pop();
+    }
+    pools.push(pool);
+  });
+  return pools.flatMap(pool => Array(pool.count).fill(pool.sum / pool.count))
+      .map((u, i) => Math.min(Math.max(u, low), low + room) + gap * i);
+}
+
+/* 1, 2 and 5 times powers of ten; only powers over a wide range. */
+function logTicks(low, high) {
+  const ticks = [], leads = high / low < 200 ? [1, 2, 5] : [1];
+  for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10)
+    for (const lead of leads)
+      if (lead * power >= low && lead * power <= high)
+        ticks.push({v: lead * power, label: plainNumber(lead * power)});
+  return ticks;
+}
+
+const MOST_ENDS = 19; /* names that fit beside a chart */
+
+/* data: a plot of page.json, and `bands` of its figure. */
 class Chart {
   constructor(box, data) {
     this.data = data;
     this.step = data.errors ? 2 : 1; /* columns of a curve: its mean, and its standard error */
     this.row = -1;                   /* the row being read; -1: none */
+    this.log = Boolean(data.log_y);
     this.area = element('div', {
       class: 'chart',
       tabindex: 0,
@@ -45,10 +82,32 @@ class Chart {
       'aria-label':
           `${data.title}. Left and right arrows read values, plus and minus zoom, Escape shows all.`
     });
-    box.append(this.area, this.legend());
-    this.graph = new Dygraph(this.area, this.points(), this.options());
+    this.axis = element('p', {class: 'axis'}, data.y, this.note());
+    box.style.setProperty('--ends', this.endsWidth());
+    box.append(this.axis, this.legend(), this.area, this.buttons());
     this.area.addEventListener('keydown', event => this.key(event));
     this.read(-1);
+  }
+
+  /* What the bands are. */
+  note() {
+    const {errors, bands} = this.data;
+    return errors && bands > 0 ? element('span', {}, ` ± ${bands} se`) : null;
+  }
+
+  /* Room for the longest name and its value. */
+  endsWidth() {
+    const longest = Math.max(...this.data.curves.map(curve => curve.name.length));
+    return `${Math.min(24, (this.data.errors ? 10.6 : 6) + 0.52 * longest)}rem`;
+  }
+
+  /* Densities all end at zero: their names are a list. */
+  isBeside() {
+    return wide.matches && this.data.errors && this.entries.length <= MOST_ENDS;
+  }
+
+  start() {
+    this.graph = new Dygraph(this.area, this.points(), this.options());
   }
 
   /* Rows as dygraphs takes them: [x, [mean, error], ...] or [x, value, ...]. */
@@ -64,6 +123,15 @@ class Chart {
         : rows;
   }
 
+  /* The range of a logarithmic axis: without the steep start of curves over rounds. */
+  logRange() {
+    const {rows, curves, marks, log_x} = this.data, last = rows[rows.length - 1][0];
+    const shown = rows.filter(row => marks || log_x || row[0] >= last / 100);
+    const values = shown.flatMap(row => curves.map((_, i) => row[1 + i * this.step]))
+                       .filter(value => value > 0);
+    return values.length > 0 ? [0.8 * Math.min(...values), 1.25 * Math.max(...values)] : null;
+  }
+
   options() {
     const data = this.data, model = Object.assign({}, Dygraph.defaultInteractionModel), series = {};
     for (const name of ['touchstart', 'touchmove', 'touchend', 'touchcancel'])
@@ -74,14 +142,15 @@ class Chart {
       axisLabelFormatter: plainNumber,
       valueFormatter: plainNumber,
       drawGrid: true,
-      axisLabelWidth: 60
+      axisLabelWidth: this.hasWords() ? this.wordWidth() : 52,
+      pixelsPerLabel: 58,
+      logscale: Boolean(data.log_x)
     };
     if (data.ticks) x.ticker = () => data.ticks.map(([v, words]) => ({v, label: escaped(words)}));
     const first = data.rows[0][0], last = data.rows[data.rows.length - 1][0];
-    const log = x.logscale = data.log && first > 0 && last > first,
-          margin = log ? (last / first) ** 0.04 : (last - first || 1) * 0.04;
-    const wide = log ? [first / margin, last * margin]
-                     : [first - margin, last + margin]; /* room for the marks at both ends */
+    const margin = data.log_x ? (last / first) ** 0.03 : (last - first || 1) * 0.03;
+    const ends = data.log_x ? [first / margin, last * margin]
+                            : [first - margin, last + margin]; /* room for the marks */
     return {
       labels: [data.x, ...data.curves.map(c => c.name)],
       series,
@@ -93,45 +162,101 @@ class Chart {
       strokeWidth: 2,
       highlightCircleSize: 4,
       connectSeparatedPoints: true,
-      drawPoints: data.marks,
+      drawPoints: Boolean(data.marks),
       pointSize: 3.5,
-      rightGap: 24,
-      xLabelHeight: 16,
-      yLabelWidth: 16,
-      xlabel: escaped(data.x === 'world.misspecification' ? 'misspecification c' : data.x),
-      ylabel: escaped(data.y),
-      dateWindow: data.marks ? wide : null,
-      xRangePad: data.marks || log ? 0 : 4,
-      includeZero: !data.log,
-      logscale: data.log,
+      rightGap: 26, /* half of the last tick's label */
+      xLabelHeight: 18,
+      xAxisHeight: this.hasWords() ? 46 : undefined,
+      xlabel: escaped(data.x),
+      dateWindow: data.marks ? ends : null,
+      xRangePad: data.marks || data.log_x ? 0 : 4,
       gridLineColor: cssVariable('--grid'),
       axisLineColor: cssVariable('--line'),
-      axes: {x, y: {axisLabelFormatter: plainNumber, axisLabelWidth: 52}},
+      axes: {x, y: this.axisY()},
+      ...this.scale(),
       highlightSeriesOpts: {strokeWidth: 3.5, highlightCircleSize: 5},
       highlightSeriesBackgroundAlpha: 1,
       highlightCallback: (event, at, points, row, name) => this.read(row, name),
       unhighlightCallback: () => this.read(-1),
+      drawCallback: graph => this.place(graph),
       zoomCallback: () => {
         this.reset.disabled = !this.graph.isZoomed();
       }
     };
   }
 
+  /* Ticks that are words have room for three lines of them. */
+  hasWords() {
+    return Boolean(this.data.ticks) && this.data.ticks.some(([, words]) => words.length > 5);
+  }
+
+  wordWidth() {
+    const across = this.area.clientWidth - 90;
+    return Math.max(40, Math.min(120, Math.floor(across / (this.data.ticks.length - 1 || 1)) - 4));
+  }
+
+  axisY() {
+    const y = {axisLabelFormatter: plainNumber, axisLabelWidth: 52};
+    return Object.assign(y, {ticker: this.log ? logTicks : Dygraph.numericTicks});
+  }
+
+  scale() {
+    return {
+      logscale: this.log,
+      includeZero: !this.log && this.data.from_zero !== false,
+      valueRange: this.log ? this.logRange() : null
+    };
+  }
+
+  /* ---- names at the ends of the curves ---- */
+
   legend() {
     this.title = element('legend', {'aria-live': 'polite'});
+    this.leaders = vector('svg', {class: 'leaders', 'aria-hidden': 'true'});
     this.entries = this.data.curves.map((curve, i) => {
       const input = element('input', {type: 'checkbox', checked: ''}), value = element('output');
       input.addEventListener('change', () => this.show(i, input.checked));
-      return {
-        input,
-        value,
-        label: element('label', {}, input, swatch(curve), element('span', {}, curve.name), value)
-      };
+      const label = element(
+          'label', {title: `Show or hide ${curve.name}`}, input, swatch(curve),
+          element('span', {class: 'name'}, curve.name), value);
+      return {input, value, label};
     });
-    const labels = element('div', {class: 'entries'}, this.entries.map(entry => entry.label));
+    const names = element('div', {class: 'ends'}, this.entries.map(entry => entry.label));
+    names.append(this.leaders);
     return element(
-        'div', {class: 'legend'}, element('fieldset', {}, this.title, labels), this.buttons());
+        'fieldset', {class: this.data.errors && this.entries.length <= MOST_ENDS ? 'legend' : 'legend many'},
+        this.title, names);
   }
+
+  /* Puts every name beside the end of its curve, as near as the other names allow. */
+  place(graph) {
+    const names = this.leaders.parentNode, {rows} = this.data;
+    this.leaders.replaceChildren();
+    if (!this.isBeside()) return this.entries.forEach(entry => entry.label.style.removeProperty('top'));
+    const to = graph.xAxisRange()[1], {clientHeight: height, clientWidth: width} = this.area;
+    const [low, high] = graph.yAxisRange();
+    const last = rows.filter(row => row[0] <= to).pop() || rows[rows.length - 1];
+    const ends = this.entries.map((entry, i) => {
+      const value = Math.min(Math.max(last[1 + i * this.step], low), high);
+      return {entry, curve: this.data.curves[i], y: graph.toDomYCoord(value)};
+    });
+    const {x: left, w: across} = graph.getArea(); /* toDomXCoord() is for linear axes only */
+    const from = left + graph.toPercentXCoord(last[0]) * across - width;
+    ends.sort((a, b) => a.y - b.y);
+    const gap = this.entries[0].label.offsetHeight + 1;
+    const middles = spread(ends.map(end => end.y), gap, gap / 2, height - gap / 2);
+    ends.forEach(({entry, curve, y}, i) => {
+      entry.label.style.top = `${middles[i] - gap / 2}px`;
+      if (entry.input.checked)
+        this.leaders.append(vector(
+            'line',
+            {x1: from, y1: y, x2: 18, y2: middles[i], stroke: shade(curve.colour), 'stroke-width': 1}));
+    });
+    this.leaders.setAttribute('height', height);
+    names.style.height = `${height}px`;
+  }
+
+  /* ---- buttons ---- */
 
   buttons() {
     const button = (words, hint, act) => {
@@ -141,11 +266,26 @@ class Chart {
     };
     this.reset = button('Reset', 'Reset the zoom', () => this.zoomOut());
     this.reset.disabled = true;
+    this.scaleButton = button('', '', () => this.setLog(!this.log));
+    this.nameScale();
     return element(
-        'div', {class: 'buttons'}, button('+', 'Zoom in', () => this.zoom(0.5)),
-        button('−', 'Zoom out', () => this.zoom(2)), this.reset,
-        button('All', 'Show all curves', () => this.showAll(true)),
+        'div', {class: 'buttons'}, this.data.errors ? this.scaleButton : null,
+        button('+', 'Zoom in', () => this.zoom(0.5)), button('−', 'Zoom out', () => this.zoom(2)),
+        this.reset, button('All', 'Show all curves', () => this.showAll(true)),
         button('None', 'Hide all curves', () => this.showAll(false)));
+  }
+
+  nameScale() {
+    const hint = this.log ? 'Linear axis' : 'Logarithmic axis';
+    this.scaleButton.textContent = this.log ? 'Linear' : 'Log';
+    this.scaleButton.title = hint;
+    this.scaleButton.setAttribute('aria-label', hint);
+  }
+
+  setLog(on) {
+    this.log = on;
+    this.nameScale();
+    this.graph.updateOptions({...this.scale(), axes: {y: this.axisY()}});
   }
 
   show(i, on) {
@@ -156,6 +296,8 @@ class Chart {
 
   showAll(on) { this.entries.forEach((entry, i) => this.show(i, on)); }
 
+  /* ---- reading ---- */
+
   /* Writes the values at one row beside the names; row -1: those at the end, and of curves without
    * errors none. */
   read(row, name) {
@@ -163,10 +305,10 @@ class Chart {
           blank = row < 0 && !data.errors;
     const tick = data.ticks && data.ticks.find(t => t[0] === values[0]),
           at = tick ? tick[1] : plainNumber(values[0]);
+    const symbol = /(?:^| )(\S)$/.exec(data.x); /* "misspecification c": c */
     this.row = row;
-    this.title.textContent = blank
-        ? ''
-        : `${data.x === 'world.misspecification' ? 'c' : data.x} ${data.ticks ? '= ' : ''}${at}`;
+    this.title.textContent =
+        blank ? '\u00a0' : `${symbol ? symbol[1] : data.x} ${data.marks ? '= ' : ''}${at}`;
     this.entries.forEach((entry, i) => {
       const value = values[1 + i * this.step], error = data.errors ? values[2 + i * this.step] : 0;
       entry.value.textContent = blank || value === null ? ''
@@ -188,7 +330,8 @@ class Chart {
 
   zoomOut() {
     this.graph.resetZoom();
-    if (this.data.marks) this.graph.updateOptions({dateWindow: this.options().dateWindow});
+    const {dateWindow, valueRange} = this.options();
+    this.graph.updateOptions({dateWindow, valueRange});
     this.reset.disabled = true;
   }
 
@@ -223,6 +366,6 @@ class Chart {
     const {series, gridLineColor, axisLineColor} = this.options();
     this.graph.updateOptions({series, gridLineColor, axisLineColor});
     this.entries.forEach(
-        (entry, i) => entry.label.children[1].replaceWith(swatch(this.data.curves[i])));
+        (entry, i) => entry.label.querySelector('.swatch').replaceWith(swatch(this.data.curves[i])));
   }
 }

@@ -38,7 +38,7 @@ function estimate(value, error, sign = '') {
   return (Number(size) === 0 ? ''
               : value < 0    ? '−'
                              : sign) +
-      size + (error > 0 ? ` ± ${fixed(error, digits)}` : '');
+      size + (error > 0 ? ` ±\u00a0${fixed(error, digits)}` : '');
 }
 
 const difference = (value, error) => estimate(value, error, '+');
@@ -64,15 +64,34 @@ function plainNumber(value) {
 
 const anchor = (experiment, figure) =>
     figure ? `${experiment.name}-${figure.file}` : experiment.name;
-const titleOf = figure => figure.label || figure.file;
+const titleOf = experiment => experiment.run && experiment.run.title || experiment.name;
 const figuresOf = experiment => experiment.run ? experiment.run.figures : [];
 const policiesOf = ({run}) =>
     run && run.points ? run.points[0].policies : []; /* the same at all points */
-const files = (...links) => element('p', {class: 'files'}, links.map(a => [a, ' ']));
+
+/* A link to a file in the folder of the report: shown if the folder is there (watchFolder). */
+const beside = (href, words) => element('a', {class: 'beside', href}, words);
+
+/* A button that saves a file whose content is in the page. */
+function saves(words, name, type, content) {
+  const button = element('button', {type: 'button', class: 'link', title: `Save ${name}`}, words);
+  button.addEventListener('click', async () => {
+    const url = URL.createObjectURL(new Blob([await content()], {type}));
+    const a = element('a', {href: url, download: name});
+    a.click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  });
+  return button;
+}
+
+const csvField = value => value === null ? ''
+    : /[",\n]/.test(String(value))       ? `"${String(value).replaceAll('"', '""')}"`
+                                         : String(value);
+const csv = rows => rows.map(fields => fields.map(csvField).join(',') + '\n').join('');
 
 function setting(experiment) {
   const {run, name} = experiment, point = run.points && run.points[0];
-  const file = (path, words) => [link(`${name}/${path}`, words), ' '];
+  const file = (path, words) => [' ', beside(`${name}/${path}`, words)];
   const world = () => [
     'world ', element('code', {}, run.world.kind),
     ` · ${count(point.items)} items, ${point.slots} slots · ${count(point.rounds)} rounds, `,
@@ -80,7 +99,7 @@ function setting(experiment) {
   ];
   return element(
       'p', {class: 'facts'}, point ? world() : null,
-      `${seconds(run.seconds)} on ${run.threads} threads · `,
+      `${seconds(run.seconds)} on ${plural(run.threads, 'thread')}`,
       file('experiment.yaml', 'experiment file'),
       file(run.kind === 'concentration' ? 'density.csv' : 'results.csv', 'results'),
       file('summary.csv', 'summary'), file('manifest.json', 'manifest'));
@@ -89,7 +108,7 @@ function setting(experiment) {
 function drawExperiment(experiment) {
   const run = experiment.run,
         section = element('section', {class: 'experiment', id: anchor(experiment)});
-  section.append(element('h2', {}, run && run.title || experiment.name));
+  section.append(element('h2', {}, titleOf(experiment)));
   if (experiment.trouble) section.append(element('p', {class: 'trouble'}, experiment.trouble));
   if (run) {
     if (run.note) section.append(element('p', {class: 'notice'}, run.note));
@@ -104,89 +123,98 @@ function drawExperiment(experiment) {
 /* ---- figures ---- */
 
 /* The content of a figure as a sentence, for readers who cannot see it. */
-function inWords(experiment, figure, plots) {
+function inWords(experiment, plots) {
   if (experiment.posteriors.length > 0) {
     const deviations =
         experiment.posteriors.map(p => `${p.posterior} at ${p.attraction} ${fixed(p.sd, 3)}`);
     return 'Posterior densities of one item, a panel for each attraction. Standard deviations: ' +
         deviations.join(', ') + '.';
   }
-  const {rows, curves} = plots[0], last = rows[rows.length - 1];
+  const {rows, curves, ticks, x, y} = plots[0], last = rows[rows.length - 1];
   const ends = curves.map((c, i) => `${c.name} ${estimate(last[1 + 2 * i], last[2 + 2 * i])}`);
-  const against = figure.x === 'sweep' ? 'Final cumulative regret against the swept value'
-                                       : 'Cumulative regret against rounds';
-  return `${against}, from ${rows[0][0]} to ${last[0]}. At ${last[0]}, from the highest: ` +
-      ends.join(', ') + '.';
+  const at = row => {
+    const tick = ticks && ticks.find(t => t[0] === row[0]);
+    return tick ? tick[1] : plainNumber(row[0]);
+  };
+  return `The ${y} against ${x}, from ${at(rows[0])} to ${at(last)}. At ${
+      at(last)}, from the highest: ${ends.join(', ')}.`;
 }
 
-/* A sweep of few values has a tick at each. */
-function ticksOf(experiment, figure, plot) {
-  const first = point => point.sweep_values ? point.sweep_values[0] : point.sweep;
-  const values = figure.x === 'sweep' ? [...new Set(experiment.run.points.map(first))] : [];
-  if (values.length !== plot.rows.length || values.length > 12) return null;
-  const numeric = values.every(v => /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(v));
-  return values.map((v, i) => [numeric ? Number(v) : plot.rows[i][0], v]);
+/* The SVG of a figure: page.json has it compressed, in base64. */
+async function unpackPicture(packed) {
+  const bytes = Uint8Array.from(atob(packed), c => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
+  return new Response(stream).text();
 }
 
-function drawPicture(experiment, figure, {svg, plots}) {
-  const words = inWords(experiment, figure, plots);
+/* The data of a plot as a table. */
+function plotRows({x, curves, rows, errors, ticks}) {
+  const heads = curves.flatMap(c => errors ? [c.name, `${c.name} se`] : [c.name]);
+  const words = new Map(ticks || []);
+  return [[x, ...heads], ...rows.map(row => [words.get(row[0]) || row[0], ...row.slice(1)])];
+}
+
+const charts = [], waiting = new Map(); /* of each figure that is not started yet, its charts */
+
+/* The interactive plots, and the drawn picture that replaces them on paper. */
+function drawPlots(experiment, figure, {svg, plots}) {
   const places = plots.map(
       plot => element(
           'div', {class: 'plot'},
           plots.length > 1 ? element('p', {class: 'panel-title'}, plot.title) : null));
-  return [
-    places, element('img', {
-      class: 'still',
-      width: 960,
-      alt: words,
-      src: 'data:image/svg+xml,' + encodeURIComponent(svg)
-    }),
-    element(
-        'figcaption', {}, figure.caption,
-        element(
-            'details', {class: 'words'}, element('summary', {}, 'In words'),
-            element('p', {}, words))),
-    files(
-        ...[['csv', 'data'], ['svg', 'SVG'], ['pdf', 'PDF'], ['png', 'PNG'],
-            ['gp', 'gnuplot script']]
-            .map(([ending, name]) => link(`${experiment.name}/${figure.file}.${ending}`, name)),
-        link(`${experiment.name}/experiment.yaml`, 'experiment file'))
-  ];
+  const still =
+      element('img', {class: 'still', width: 960, alt: inWords(experiment, plots), 'data-svg': svg});
+  const stage =
+      element('div', {class: plots.length > 1 ? 'stage several' : 'stage'}, places, still);
+  waiting.set(stage, plots.map((plot, i) => new Chart(places[i], {...plot, bands: figure.bands})));
+  return stage;
 }
 
-const charts = [], interactive = new Map(); /* of each figure that is not started yet, its plots */
+function drawFiles(experiment, figure, {svg, plots}) {
+  const rows = () => csv(plots.flatMap(plotRows));
+  const file = ([ending, words]) => beside(`${experiment.name}/${figure.file}.${ending}`, words);
+  return element(
+      'p', {class: 'files'}, saves('data', `${figure.file}.csv`, 'text/csv', rows), ' ',
+      saves('SVG', `${figure.file}.svg`, 'image/svg+xml', () => unpackPicture(svg)), ' ',
+      [['pdf', 'PDF'], ['png', 'PNG'], ['gp', 'gnuplot script']].map(f => [file(f), ' ']));
+}
+
+/* Where the figure is from, on a page about the paper. */
+function origin({label}) {
+  return !page.paper ? null
+      : label        ? element('span', {class: 'label', title: 'its label in the paper'}, label)
+                     : element('span', {class: 'label beyond'}, 'beyond the paper');
+}
 
 function drawFigure(experiment, figure, drawn) {
-  const label = element(
-      'span', {class: figure.label ? 'label' : 'label beyond'}, figure.label || 'not in the paper');
-  const box = element(
+  const claims = drawClaims(experiment, figure.file);
+  const words = drawn && element(
+      'details', {class: 'words'}, element('summary', {}, 'In words'),
+      element('p', {}, inWords(experiment, drawn.plots)));
+  return element(
       'figure', {class: 'figure', id: anchor(experiment, figure)},
-      element('h3', {}, figure.title, ' ', label),
-      drawn ? drawPicture(experiment, figure, drawn)
+      element('h3', {}, figure.title, ' ', origin(figure)),
+      drawn ? drawPlots(experiment, figure, drawn)
             : element(
                   'p', {class: 'trouble'}, 'This figure was not drawn; ',
                   element('code', {}, 'oltr plot'), ' on its folder draws it.'),
-      drawClaims(experiment, figure.file));
-  if (!drawn) return box;
-  box.classList.toggle('several', drawn.plots.length > 1);
-  interactive.set(box, drawn.plots.map(plot => Object.assign({}, plot, {
-    bands: figure.bands,
-    log: figure.log,
-    marks: figure.x === 'sweep',
-    ticks: ticksOf(experiment, figure, plot)
-  })));
-  return box;
+      element('figcaption', {}, figure.caption),
+      claims.length > 0 ? element('div', {class: 'verdicts'}, claims) : null,
+      drawn ? element('div', {class: 'more'}, drawFiles(experiment, figure, drawn), words) : null);
 }
 
-/* Puts the interactive plots in place of the drawn picture. */
-function startFigure(box) {
-  const plots = interactive.get(box);
-  if (!interactive.delete(box)) return;
-  box.classList.add('live');
+/* Starts the charts of a figure; the drawn picture replaces them if that fails. */
+function startFigure(stage) {
+  const waiters = waiting.get(stage);
+  if (!waiting.delete(stage)) return;
   try {
-    box.querySelectorAll('.plot').forEach((place, i) => charts.push(new Chart(place, plots[i])));
+    waiters.forEach(chart => {
+      chart.start();
+      charts.push(chart);
+    });
+    stage.classList.add('live');
   } catch (trouble) {
-    box.classList.remove('live'); /* the drawn picture is shown again */
+    stage.classList.add('broken');
     console.error(trouble);
   }
 }
@@ -200,14 +228,14 @@ const verdicts = {
   unmeasurable: ['–', 'not measurable', 'not measurable']
 };
 
-/* Which reading of a claim, and at which setting. */
-const reading = test => test.setting ? `${test.of}, ${test.setting} = ${test.value}` : test.of;
-
-function verdict(name) { /* colour is never the only sign */
+function verdict(name, words) { /* colour is never the only sign */
   return element(
       'span', {class: `verdict ${name}`},
-      element('span', {'aria-hidden': 'true'}, verdicts[name][0]), ` ${verdicts[name][1]}`);
+      element('span', {'aria-hidden': 'true'}, verdicts[name][0]), ` ${words || verdicts[name][1]}`);
 }
+
+/* Which reading of a claim, and at which setting. */
+const reading = test => test.setting ? `${test.of}, ${test.setting} = ${test.value}` : test.of;
 
 const measures = {
   width95: 'width of the 95% interval',
@@ -282,7 +310,7 @@ function drawFinding(experiment, test, finding) {
         {comparisons} = finding;
   return element(
       'li', {}, verdict(finding.verdict), ' ', element('b', {class: 'reading'}, reading(test)), ': ',
-      test.not_measurable === undefined ? `${criterion(test)}. ` : '', finding.reason,
+      test.less || test.more || test.close ? `${criterion(test)}. ` : '', finding.reason,
       comparisons.length > 0 ? decision(comparisons, withPlace) : null,
       comparisons.length > 1 ? comparisonTable(comparisons, withPlace) : null);
 }
@@ -292,64 +320,146 @@ const claimsOf = ({run, findings}) =>
     findings.map((found, i) => ({claim: run.claims[i], findings: found}))
         .filter(c => c.findings.length > 0);
 
-/* The claims about one figure; figure null: those about none. */
+/* A claim in the words of the paper, or in ours. */
+function says(claim) {
+  if (claim.source === 'paper') return [element('q', {}, claim.says)];
+  return [claim.source ? element('span', {class: 'whose'}, 'Ours: ') : null, claim.says];
+}
+
+/* The name of a reading; of our own claims only what is behind the word. */
+const readingName = (claim, of) =>
+    claim.source && claim.source !== 'paper' ? of.replace(/^ours(, |$)/, '') : of;
+
+/* The readings of a claim as chips.  Tests that differ only in the value of a setting are one, with
+ * their common verdict in words. */
+function readings(claim, findings) {
+  const seen = new Set();
+  return claim.tests.flatMap(({of, setting}, i) => {
+    const {verdict: name, overall} = findings[i], group = JSON.stringify([of, setting, overall]),
+          words = readingName(claim, of);
+    if (!setting) return [verdict(name, words), ' '];
+    if (seen.has(group)) return [];
+    seen.add(group);
+    const found = new Set(
+        findings.filter((_, j) => claim.tests[j].of === of && claim.tests[j].setting === setting)
+            .map(finding => finding.verdict));
+    const sign = Object.keys(verdicts).filter(v => found.has(v)).map(v => verdicts[v][0]).join('');
+    return [
+      element(
+          'span', {class: `verdict ${found.size > 1 ? 'mixed' : name}`},
+          `${sign} ${words && `${words}: `}${overall || setting}`),
+      ' '
+    ];
+  });
+}
+
+function drawClaim(experiment, {claim, findings}) {
+  return element(
+      'section', {class: 'claim'}, element('p', {class: 'says'}, says(claim)),
+      element(
+          'details', {},
+          element('summary', {}, readings(claim, findings), element('i', {}, 'numbers')),
+          element(
+              'ul', {},
+              findings.map((finding, i) => drawFinding(experiment, claim.tests[i], finding)))));
+}
+
+const isOurs = ({claim}) => Boolean(claim.source) && claim.source !== 'paper';
+
+/* How many tests have each verdict, as signs. */
+function signs(found) {
+  const all = found.flatMap(({findings}) => findings).map(finding => finding.verdict);
+  const one = name => all.filter(v => v === name).length;
+  return element(
+      'span', {class: 'signs'},
+      Object.keys(verdicts).filter(one).map(
+          name => [element('span', {class: `verdict ${name}`}, `${verdicts[name][0]} ${one(name)}`), ' ']));
+}
+
+/* The claims about one figure; figure null: those about none.  Beside claims of a paper, our own are
+ * folded. */
 function drawClaims(experiment, figure) {
-  return claimsOf(experiment)
-      .filter(({claim}) => (claim.figure || null) === figure)
-      .map(
-          ({claim, findings}) => element(
-              'section', {class: 'claim'}, element('p', {class: 'says'}, claim.says),
-              element(
-                  'ul', {},
-                  findings.map((finding, i) => drawFinding(experiment, claim.tests[i], finding)))));
+  const found = claimsOf(experiment).filter(({claim}) => (claim.figure || null) === figure),
+        ours = found.filter(isOurs), others = found.filter(c => !isOurs(c));
+  const draw = claims => claims.map(c => drawClaim(experiment, c));
+  if (others.length === 0 || ours.length === 0) return draw(found);
+  return [
+    ...draw(others),
+    element(
+        'details', {class: 'claim ours'},
+        element('summary', {}, `${plural(ours.length, 'claim')} of our own `, signs(ours)), draw(ours))
+  ];
+}
+
+/* All claims about a figure, folded: its title and how many hold. */
+function foldedClaims(experiment) {
+  const figures = [...figuresOf(experiment), null];
+  return figures.flatMap(figure => {
+    const found = claimsOf(experiment)
+                      .filter(({claim}) => (claim.figure || null) === (figure && figure.file));
+    if (found.length === 0) return [];
+    return element(
+        'details', {class: 'fold'},
+        element(
+            'summary', {},
+            element('span', {class: 'fold-title'}, figure ? figure.title : titleOf(experiment)), ' ',
+            signs(found)),
+        found.map(
+            ({claim, findings}) => element(
+                'p', {class: 'folded-claim'}, says(claim), ' ',
+                element('span', {class: 'signs'}, readings(claim, findings)))),
+        element('p', {}, link(`#${anchor(experiment, figure)}`, 'To the figure')));
+  });
 }
 
 /* ---- tables ---- */
 
-/* Heads in brackets are of columns of numbers. */
+/* Heads in brackets are of columns of numbers.  A wide table scrolls under its caption. */
 function table(kind, caption, heads, rows) {
-  return element(
-      'div', {class: 'wide'},
+  return [caption ? element('p', {class: 'caption'}, caption) : null, element(
+      'div', {class: 'wide', tabindex: 0},
       element(
-          'table', {class: kind}, caption,
+          'table', {class: kind},
           element(
               'thead', {},
               row(heads.map(
                   head => Array.isArray(head) ? element('th', {class: 'n'}, head)
                                               : element('th', {}, head)))),
-          element('tbody', {}, rows)));
+          element('tbody', {}, rows)))];
 }
 
 function rankingTable(experiment, {policies}) {
   const costs = new Map(policiesOf(experiment).map(policy => [policy.name, policy.ns_per_round]));
-  const caption = element(
-      'caption', {},
+  const caption = [
       `Ranking at round ${count(policies.length > 0 ? policies[0].round : 0)}. ` +
-          'Policies share a rank if their difference is within three standard errors.');
+          'Policies share a letter if their difference is within three standard errors.'];
   return table(
       'ranking', caption,
-      [['rank'], 'policy', ['regret ± se'], ['behind the best'], ['ns a round']],
+      ['group', 'policy', ['regret ± se'], ['behind the best'], ['ns a round']],
       policies.map(
           p => row(
-              numberCell(p.rank), rowHead(p.policy), numberCell(estimate(p.regret, p.regret_se)),
+              cell(p.letters), rowHead(p.policy), numberCell(estimate(p.regret, p.regret_se)),
               numberCell(p.behind === 0 ? '' : difference(p.behind, p.behind_se)),
               numberCell(fixed(Number(costs.get(p.policy)), 0)))));
 }
 
+/* The letters of a policy at one swept value, small. */
+const raised = letters => letters ? element('sup', {}, letters) : null;
+
 function sweepTable(experiment) {
   const {run, standings} = experiment;
-  const caption = element(
-      'caption', {}, 'Final regret ± se against ', element('code', {}, run.sweep_key),
-      '; bold where the best is more than three standard errors ahead of the next.');
+  const caption = ['Final regret ± se against ', element('code', {}, run.sweep_key),
+      '; bold where the best is more than three standard errors ahead of the next. In a column, ' +
+          'policies share a letter if their difference is within three standard errors.'];
   const rows = policiesOf(experiment)
                    .map(({name}) => row(rowHead(name), standings.map(({policies, clear}) => {
                           const at = policies.findIndex(p => p.policy === name),
                                 found = policies[at];
                           return element(
                               'td', {class: clear && at === 0 ? 'n best' : 'n'},
-                              found ? estimate(found.regret, found.regret_se) : '');
+                              found ? [estimate(found.regret, found.regret_se), raised(found.letters)] : '');
                         })));
-  return table('ranking', caption, ['policy', ...run.points.map(point => [point.sweep])], rows);
+  return table('ranking sweep', caption, ['policy', ...run.points.map(point => [point.sweep])], rows);
 }
 
 function pairCell(pair, isSelf) {
@@ -366,42 +476,52 @@ function pairTable(sweep, {policies, pairs}) {
       (p, i) => row(rowHead(p.policy), pairs[i].map((pair, j) => pairCell(pair, i === j))));
   return element(
       'details', {class: 'pairs'},
-      element('summary', {}, 'Every policy against every other', sweep && `, at ${sweep}`),
+      element('summary', {}, sweep ? `At ${sweep}` : 'Every policy against every other'),
       element(
           'p', {},
           'Regret of the row minus regret of the column, ± its standard error, paired by ' +
               'replication. Coloured beyond three standard errors.'),
       element(
-          'div', {class: 'wide'},
+          'div', {class: 'wide', tabindex: 0},
           element('table', {class: 'matrix'}, heads, element('tbody', {}, rows))));
 }
 
 function drawStandings(experiment) {
   const {run, standings} = experiment;
-  if (!run.points) return [];
-  return [
-    run.sweep_key ? sweepTable(experiment) : rankingTable(experiment, standings[0]),
-    ...standings.map(
-        (standing, i) => standing.pairs ? pairTable(run.points[i].sweep, standing) : '')
-  ];
+  if (!run.points || standings.length === 0) return [];
+  const pairs = standings.map(
+      (standing, i) => standing.pairs ? pairTable(run.points[i].sweep, standing) : null);
+  const all = run.sweep_key && pairs.some(Boolean)
+      ? element(
+            'details', {class: 'pairs'}, element('summary', {}, 'Every policy against every other'),
+            pairs)
+      : pairs;
+  return [run.sweep_key ? sweepTable(experiment) : rankingTable(experiment, standings[0]), all]
+      .flat(Infinity)
+      .filter(Boolean);
 }
 
-/* Every policy "X (released)" beside its "X"; of a sweep, the two ends. */
+/* Every policy "X (released)" beside its "X", under the title of its experiment; of a sweep, the two
+ * ends. */
 function releasedRows(experiment) {
   const {run, standings} = experiment, names = policiesOf(experiment).map(p => p.name);
-  return names.filter(name => name.endsWith(' (released)') && names.includes(name.slice(0, -11)))
-      .flatMap(name => [...new Set([0, standings.length - 1])].map(point => {
-        const {policies, pairs} = standings[point], sweep = run.points[point].sweep;
-        const printed = policies.findIndex(p => p.policy === name.slice(0, -11)),
-              released = policies.findIndex(p => p.policy === name);
-        if (printed < 0 || released < 0) return '';
-        const regret = at => numberCell(estimate(policies[at].regret, policies[at].regret_se)),
-              pair = pairs && pairs[released][printed];
-        return row(
-            cell(link(`#${experiment.name}`, experiment.name), sweep && ` at ${sweep}`),
-            rowHead(policies[printed].policy), regret(printed), regret(released),
-            numberCell(pair ? difference(...pair) : ''));
-      }));
+  const rows =
+      names.filter(name => name.endsWith(' (released)') && names.includes(name.slice(0, -11)))
+          .flatMap(name => [...new Set([0, standings.length - 1])].map(point => {
+            const {policies, pairs} = standings[point], sweep = run.points[point].sweep;
+            const printed = policies.findIndex(p => p.policy === name.slice(0, -11)),
+                  released = policies.findIndex(p => p.policy === name);
+            if (printed < 0 || released < 0) return null;
+            const regret = at => numberCell(estimate(policies[at].regret, policies[at].regret_se)),
+                  pair = pairs && pairs[released][printed];
+            return row(
+                rowHead(policies[printed].policy, sweep && `, at ${sweep}`), regret(printed),
+                regret(released), numberCell(pair ? difference(...pair) : ''));
+          }))
+          .filter(Boolean);
+  const head = element(
+      'th', {colspan: 4, scope: 'colgroup'}, link(`#${experiment.name}`, titleOf(experiment)));
+  return rows.length > 0 ? [row(head), ...rows] : [];
 }
 
 /* Each note once, however many experiments have it. */
@@ -412,33 +532,12 @@ function noteEntries(experiments) {
       .flatMap(({name, note}) => [element('dt', {}, name), element('dd', {}, note)]);
 }
 
-function paperTime({run}) {
-  return !run.figures.some(figure => figure.label) ? 'not in the paper'
-      : !run.points                                ? 'nothing to simulate'
-      : run.note                                   ? 'not given'
-                                                   : 'about 5 min on 48 cores';
-}
-
 function runRow(experiment) {
-  const {name, run} = experiment, head = rowHead(link(`#${name}`, name));
-  return !run ? row(head, numberCell(), cell(), cell(), cell(experiment.trouble), cell())
+  const {name, run} = experiment, head = rowHead(link(`#${name}`, titleOf(experiment)));
+  return !run ? row(head, element('td', {colspan: 4}, experiment.trouble))
               : row(head, numberCell(seconds(run.seconds)), numberCell(run.threads),
-                    numberCell(seconds(run.threads * run.seconds)), cell(paperTime(experiment)),
-                    numberCell(count(run.points ? run.points[0].replications : 0)));
-}
-
-/* One row for each reading; the first has the figure and the words of the claim. */
-function claimRows(experiment) {
-  return claimsOf(experiment).flatMap(({claim, findings}) => {
-    const figure = figuresOf(experiment).find(f => f.file === claim.figure),
-          name = figure ? titleOf(figure) : experiment.name;
-    const shared = [link(`#${anchor(experiment, figure)}`, name), claim.says].map(
-        words => element('td', {rowspan: findings.length}, words));
-    return findings.map(
-        (finding, i) => element(
-            'tr', i > 0 ? {class: 'same'} : {}, i > 0 ? null : shared, cell(reading(claim.tests[i])),
-            cell(verdict(finding.verdict))));
-  });
+                    numberCell(seconds(run.threads * run.seconds)),
+                    numberCell(run.points ? count(run.points[0].replications) : ''));
 }
 
 /* ---- the page ---- */
@@ -454,46 +553,102 @@ function machine(experiments) {
       `${first.date} · ${seconds(total)} of simulation`;
 }
 
-function score(experiments) {
-  const found =
-      experiments.flatMap(experiment => experiment.findings).flat().map(finding => finding.verdict);
-  return Object.entries(verdicts).flatMap(
-      ([name, [sign, , word]]) =>
-          [element(
-               'span', {class: `verdict ${name}`},
-               `${sign} ${found.filter(v => v === name).length} ${word}`),
-           ' ']);
+/* The title of a figure without the words that it begins with like its experiment, which is above it
+ * in the contents; '' if nothing is left but a remark in parentheses. */
+function shortTitle(experiment, figure) {
+  const plain = words => words.replace(/[,:]$/, ''), words = figure.title.split(' ');
+  const above = titleOf(experiment).split(' ');
+  let same = 0;
+  while (same < above.length && same < words.length && plain(words[same]) === plain(above[same]))
+    same++;
+  const rest = (same > 1 || same === above.length ? words.slice(same) : words).join(' ');
+  return /^(\(.*\))?$/.test(rest) ? '' : rest[0].toUpperCase() + rest.slice(1);
 }
 
-/* The list of figures, above the tables. */
-function navigation(experiments, ofPaper) {
-  const entries = experiments.flatMap(
-      experiment =>
-          figuresOf(experiment)
-              .filter(figure => Boolean(figure.label) === ofPaper)
-              .map(
-                  figure =>
-                      element('li', {}, link(`#${anchor(experiment, figure)}`, titleOf(figure)))));
-  const heading = element('p', {}, ofPaper ? 'Figures of the paper' : 'Beyond the paper');
-  return entries.length > 0 ? [heading, element('ul', {}, entries)] : [];
+/* Experiments, and under each its figures by title. */
+function contents(experiments) {
+  const entry = (id, words) => element('li', {}, link(`#${id}`, words));
+  const figures = experiment =>
+      figuresOf(experiment)
+          .map(figure => [anchor(experiment, figure), shortTitle(experiment, figure)])
+          .filter(([, words]) => words)
+          .map(([id, words]) => entry(id, words));
+  const parts = experiments.map(experiment => element(
+                                    'li', {}, link(`#${anchor(experiment)}`, titleOf(experiment)),
+                                    element('ul', {}, figures(experiment))));
+  const ends = [['released', 'Printed against released'], ['runs', 'What was run']].filter(
+      ([id]) => !document.getElementById(id).hidden);
+  return element(
+      'ul', {}, document.getElementById('claims').hidden ? null : entry('claims', 'The claims'),
+      parts, ends.map(([id, words]) => entry(id, words)));
+}
+
+/* The figure on top: how regret depends on a wrong prior, else the first one that was drawn. */
+function drawLead(experiments) {
+  const drawn = experiments.flatMap(
+      experiment => figuresOf(experiment)
+                        .map((figure, i) => ({experiment, figure, drawn: experiment.figures[i]}))
+                        .filter(candidate => candidate.drawn));
+  const lead = drawn.find(({experiment}) => isMisspecified(experiment)) || drawn[0];
+  if (!lead) return '';
+  return element(
+      'figure', {class: 'lead'}, drawPlots(lead.experiment, lead.figure, lead.drawn),
+      element(
+          'figcaption', {}, lead.figure.caption || lead.figure.title, ' ',
+          link(`#${anchor(lead.experiment, lead.figure)}`, 'More about it')));
+}
+
+const PAPER = 'https://arxiv.org/abs/2301.10651';
+
+/* What is said only if the experiments are those of the paper. */
+function drawPaperWords() {
+  const find = selector => document.querySelector(selector);
+  const title = 'Overcoming prior misspecification: the paper, measured again';
+  document.title = find('h1').textContent = title;
+  find('#lede').append(
+      'The experiments of ',
+      link(PAPER, element('cite', {}, 'Overcoming Prior Misspecification in Online Learning to Rank')),
+      ' (AISTATS 2023), run again.');
+  find('#times').append(
+      'The paper gives about 5 minutes on 48 cores for each synthetic experiment, that is 4 hours of ' +
+      'one core.');
+}
+
+/* The last checkpoints of all experiments, as in summary.csv. */
+function summaryRows(experiments) {
+  const rows = experiments.flatMap(
+      ({name, run, standings}) => standings.flatMap(
+          ({policies}, i) => policies.map(
+              p => [name, run.points[i].sweep, p.policy, p.round, p.regret, p.regret_se])));
+  return [['experiment', 'sweep', 'policy', 'round', 'regret', 'regret_se'], ...rows];
 }
 
 function drawPage({notice, experiments}) {
-  const find = selector => document.querySelector(selector), body = id => find(`#${id} tbody`);
+  const find = selector => document.querySelector(selector);
+  const fill = (selector, ...children) => find(selector).append(...children.flat(Infinity));
+  if (page.paper) drawPaperWords();
   find('#notice').textContent = notice || '';
   find('#notice').hidden = !notice;
-  find('#machine').textContent = machine(experiments);
-  find('#score').append(...score(experiments));
-  find('nav').prepend(...navigation(experiments, true), ...navigation(experiments, false));
-  body('claims').append(...experiments.flatMap(claimRows));
+  fill('#result', story(experiments, page.paper).map(words => element('p', {}, words)));
+  fill('#score', drawScore(experiments));
+  fill('#lead', drawLead(experiments));
+  fill('#claims .folded', experiments.map(foldedClaims));
+  find('#claims').hidden = find('#claims .folded').childElementCount === 0;
   find('#claims').after(...experiments.map(drawExperiment));
-  body('released').append(...experiments.flatMap(releasedRows));
-  find('#released dl').append(...noteEntries(experiments));
-  body('runs').append(...experiments.map(runRow));
+  fill('#released tbody', experiments.map(releasedRows));
+  fill('#released dl', noteEntries(experiments));
+  find('#released').hidden = find('#released tbody').childElementCount === 0;
+  find('#machine').textContent = machine(experiments);
+  fill('#runs tbody', experiments.map(runRow));
+  find('#files').prepend(
+      saves('summary', 'summary.csv', 'text/csv', () => csv(summaryRows(experiments))), ' ',
+      saves('all data of this page', 'page.json', 'application/json', () => JSON.stringify(page)), ' ');
+  fill('#contents', contents(experiments));
   find('nav').hidden = find('main').hidden = false;
+  find('nav details').open = wide.matches;
 }
 
-/* Plots are made when they come near the screen. */
+/* Charts are started when they come near the screen. */
 function watchFigures() {
   const watcher = new IntersectionObserver(
       seen => seen.filter(entry => entry.isIntersecting).forEach(entry => {
@@ -501,19 +656,55 @@ function watchFigures() {
         startFigure(entry.target);
       }),
       {rootMargin: '600px'});
-  [...interactive.keys()].forEach(figure => watcher.observe(figure));
+  [...waiting.keys()].forEach(stage => watcher.observe(stage));
   dark.addEventListener('change', () => charts.forEach(chart => chart.recolour()));
+  wide.addEventListener('change', () => {
+    document.querySelector('nav details').open = wide.matches;
+    charts.forEach(chart => chart.place(chart.graph));
+  });
 }
 
+/* Pictures for paper and for charts that fail; not before the page is on the screen. */
+function loadPictures() {
+  document.querySelectorAll('.still').forEach(async picture => {
+    const svg = await unpackPicture(picture.dataset.svg);
+    picture.removeAttribute('data-svg');
+    picture.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+  });
+}
+
+/* A page that was sent by mail has no folder around it: links into the folder are shown only if a
+ * figure can be loaded from it. */
+function watchFolder({experiments}) {
+  const [name] = experiments.filter(e => e.figures.some(Boolean));
+  if (!name) return;
+  const at = name.figures.findIndex(Boolean), probe = new Image();
+  probe.addEventListener('load', () => document.documentElement.classList.add('in-folder'));
+  probe.src = `${name.name}/${name.run.figures[at].file}.svg`;
+}
+
+/* Goes to the element of the address; its position is final, because charts do not change it. */
+function follow() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target) target.scrollIntoView({behavior: 'instant'});
+}
+
+let page = {};
 try {
-  drawPage(JSON.parse(document.getElementById('data').textContent));
+  page = JSON.parse(document.getElementById('data').textContent);
+  drawPage(page);
   watchFigures();
-  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  watchFolder(page);
+  follow();
+  addEventListener('beforeprint', () => document.querySelectorAll('.claim details').forEach(d => {
+    d.open = true;
+  }));
+  addEventListener('load', () => setTimeout(loadPictures, 200));
 } catch (trouble) {
   document.getElementById('failure').hidden = false;
   throw trouble;
 }
 window.oltrReport = {
-  startAll: () => [...interactive.keys()].forEach(startFigure),
+  startAll: () => [...waiting.keys()].forEach(startFigure),
   charts
 };

@@ -20,12 +20,19 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+json_t *with_number(json_t *array, double value, int digits)
+{
+    char rounded[40];
+    (void)snprintf(rounded, sizeof rounded, "%.*g", digits, value);
+    return json_with(array, number(strtod(rounded, NULL)));
+}
+
 /* ---- standings ---- */
 
 static json_t *ranked_json(const struct ranked *r)
 {
-    return json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "policy", r->policy, "rank",
-                     (json_int_t)r->rank, "round", (json_int_t)r->row->round, "regret",
+    return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "policy", r->policy, "letters",
+                     r->letters, "round", (json_int_t)r->row->round, "regret",
                      number(r->row->regret), "regret_se", number(r->row->regret_se), "behind",
                      number(r->behind), "behind_se", number(r->behind_se));
 }
@@ -41,8 +48,9 @@ static json_t *pairs_json(const struct folder *folder, const char *sweep,
             double difference, se;
             bool known = i != j && pair_find(&folder->pairs, sweep, ranked[i].row->round,
                                              ranked[i].policy, ranked[j].policy, &difference, &se);
-            row = json_with(row, known ? json_pack("[o, o]", number(difference), number(se))
-                                       : json_null());
+            json_t *pair =
+                known ? with_number(with_number(json_array(), difference, 6), se, 6) : json_null();
+            row = json_with(row, pair);
         }
         rows = json_with(rows, row);
     }
@@ -142,34 +150,22 @@ static json_t *findings_json(const struct report_experiment *experiment)
 
 /* ---- figures ---- */
 
-/* Runs of blanks mean the same as one in XML; without them the picture is a fifth smaller. */
-static void squeeze(char *text)
-{
-    char *to = text;
-    for (const char *from = text; *from; from++)
-        if (!strchr(" \t\r\n", *from))
-            *to++ = *from;
-        else if (to > text && to[-1] != ' ')
-            *to++ = ' ';
-    *to = '\0';
-}
-
 /* The plots and the picture of a figure; null if one of its files is missing. */
 static json_t *figure_json(const struct report_experiment *experiment, const struct figure *figure,
                            uint32_t *missing)
 {
-    struct text svg = {0};
+    struct text svg = {0}, small = {0};
     char name[128];
     json_t *plots = page_plots(experiment, figure);
     bool drawn = plots && snprintf(name, sizeof name, "%s.svg", figure->file) < (int)sizeof name &&
                  file_read_in(experiment->path, name, &svg, NULL) == OLTR_OK && svg.length > 0;
     if (drawn)
-        squeeze(svg.bytes);
-    json_t *json = drawn
-                       ? json_pack("{s:O, s:o}", "plots", plots, "svg", json_any_string(svg.bytes))
-                       : json_null();
+        page_svg(svg.bytes, &small);
+    json_t *picture = drawn && !small.failed ? json_any_string(small.bytes) : NULL;
+    json_t *json = drawn ? json_pack("{s:O, s:o}", "plots", plots, "svg", picture) : json_null();
     *missing += !drawn;
     json_decref(plots);
+    text_free(&small);
     text_free(&svg);
     return json;
 }
@@ -199,6 +195,35 @@ static json_t *fields(const json_t *from, const char *const *key)
     return to;
 }
 
+static bool is_generated(const json_t *sets)
+{
+    bool found = false;
+    for (size_t i = 0; i < json_array_size(sets); i++)
+        found |= json_is_true(json_object_get(json_array_get(sets, i), "generated"));
+    return found;
+}
+
+/* The points of a sweep, with the policies, which are the same everywhere, at the first alone. */
+static json_t *points_json(const json_t *points)
+{
+    static const char *const about[] = {"sweep", "rounds", "slots", "items", "replications", NULL},
+                             *const policy[] = {"name", "kind", "note", "ns_per_round", NULL};
+    json_t *array = json_array(), *policies = json_array();
+    const json_t *listed = json_object_get(json_array_get(points, 0), "policies");
+    for (size_t i = 0; i < json_array_size(listed); i++)
+        policies = json_with(policies, fields(json_array_get(listed, i), policy));
+    for (size_t p = 0; p < json_array_size(points); p++) {
+        json_t *point = fields(json_array_get(points, p), about);
+        if (p == 0 && json_object_set(point, "policies", policies) != 0) {
+            json_decref(point);
+            point = NULL;
+        }
+        array = json_with(array, point);
+    }
+    json_decref(policies);
+    return array;
+}
+
 /* What the page shows of a manifest.  Names of files and machines stay in the manifest: a page is
  * sent to other people. */
 static json_t *run_json(const struct manifest *manifest)
@@ -209,12 +234,15 @@ static json_t *run_json(const struct manifest *manifest)
     static const char *const machine[] = {"processor", "machine", "processors", "system", NULL};
     static const char *const world[] = {"kind", NULL};
     const json_t *all = manifest->json;
-    json_t *points = manifest->is_concentration ? NULL : json_object_get(all, "points");
+    json_t *points =
+        manifest->is_concentration ? NULL : points_json(json_object_get(all, "points"));
     json_t *run = fields(all, about);
     json_t *more = json_pack(
-        "{s:o, s:o, s:O*, s:O*}", "host", fields(json_object_get(all, "host"), machine), "world",
+        "{s:o, s:o, s:O*, s:o*}", "host", fields(json_object_get(all, "host"), machine), "world",
         fields(json_object_get(json_object_get(all, "configuration"), "world"), world), "note",
         json_object_get(json_object_get(all, "data"), "note"), "points", points);
+    if (more && is_generated(json_object_get(json_object_get(all, "data"), "sets")))
+        (void)json_object_set_new(more, "generated", json_true());
     if (!more || json_object_update(run, more) != 0) {
         json_decref(run);
         run = NULL;
@@ -243,6 +271,7 @@ json_t *page_json(const struct report *report, uint32_t *missing)
     json_t *experiments = json_array();
     for (size_t i = 0; i < report->count; i++)
         experiments = json_with(experiments, experiment_json(&report->experiment[i], missing));
-    return json_pack("{s:s, s:O*, s:o}", "oltr", oltr_version(), "notice",
+    return json_pack("{s:s, s:b, s:O*, s:o}", "oltr", oltr_version(), "paper",
+                     json_is_true(json_object_get(report->about, "paper")), "notice",
                      json_object_get(report->about, "notice"), "experiments", experiments);
 }

@@ -13,20 +13,11 @@
 
 enum { MOST_ROWS = 160 }; /* of a plot; a screen shows no more of them apart */
 
-/* Five digits are enough for a curve; the last row is also printed. */
+/* Five digits are enough for a curve, three for its error; the last row is also printed. */
 static bool is_shown(size_t row, size_t rows)
 {
     size_t every = (rows + MOST_ROWS - 1) / MOST_ROWS;
     return row % every == 0 || row < 5 || row + 1 == rows;
-}
-
-/* The array with a number of so many digits. */
-static json_t *with_number(json_t *array, double value, int digits)
-{
-    char rounded[40];
-    (void)snprintf(rounded, sizeof rounded, "%.*g", digits, value);
-    json_t *number = json_real(strtod(rounded, NULL));
-    return json_with(array, number ? number : json_null()); /* JSON has no infinity */
 }
 
 /* A gnuplot dash "(12,4)" as [12,4]; null: solid. */
@@ -47,8 +38,9 @@ static json_t *curve_json(const char *name, const struct style *style)
 static json_t *plot_json(const char *title, const char *x, const char *y, bool errors,
                          json_t *curves, json_t *rows)
 {
-    return json_pack("{s:o, s:o, s:s, s:b, s:o, s:o}", "title", json_any_string(title), "x",
-                     json_any_string(x), "y", y, "errors", errors, "curves", curves, "rows", rows);
+    return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "title", json_any_string(title), "x",
+                     json_any_string(x), "y", json_any_string(y), "errors", errors, "curves",
+                     curves, "rows", rows);
 }
 
 /* ---- regret */
@@ -58,32 +50,68 @@ static json_t *row_json(const struct drawing *drawing, double x, int digits)
     json_t *row = with_number(json_array(), x, 9);
     for (size_t i = 0; i < drawing->n_curves; i++) {
         const struct curve_point *here = drawing->curve[i].here;
-        row = here ? with_number(with_number(row, here->y, digits), here->se, digits)
-                   : json_with(json_with(row, json_null()), json_null());
+        row =
+            here ? with_number(with_number(row, here->y, digits), here->se, digits > 5 ? digits : 3)
+                 : json_with(json_with(row, json_null()), json_null());
     }
     return row;
+}
+
+/* [x, words] of each tick of a sweep; null: the axis has numbers. */
+static json_t *ticks_json(const struct drawing *drawing)
+{
+    const struct figure_scene *scene = drawing->scene;
+    bool has = drawing->figure->x == FIGURE_SWEEP && sweep_has_tics(drawing);
+    json_t *ticks = has ? json_array() : json_null();
+    for (uint32_t i = 0; has && i < scene->n_points; i++)
+        if (sweep_begins(drawing, i))
+            ticks = json_with(ticks,
+                              json_pack("[f, o]", sweep_place(drawing, i),
+                                        json_any_string(scene->point[drawing->order[i]].value[0])));
+    return ticks;
+}
+
+static json_t *rows_json(struct drawing *drawing)
+{
+    json_t *rows = json_array();
+    size_t count = 0, at = 0;
+    double x;
+    while (drawing_next(drawing, &x))
+        count++;
+    for (; drawing_next(drawing, &x); at++)
+        if (is_shown(at, count))
+            rows = json_with(rows, row_json(drawing, x, at + 1 == count ? 9 : 5));
+    return rows;
+}
+
+static json_t *regret_plot(struct drawing *drawing)
+{
+    char y[AXIS_TITLE_SIZE];
+    json_t *curves = json_array();
+    drawing_y_title(drawing, y);
+    for (size_t i = 0; i < drawing->n_curves; i++)
+        curves = json_with(curves, curve_json(drawing->curve[i].label, &drawing->curve[i].style));
+    json_t *plot = plot_json(drawing->figure->title, drawing_x_title(drawing), y, true, curves,
+                             rows_json(drawing));
+    json_t *axes =
+        json_pack("{s:b, s:b, s:b, s:b, s:o}", "log_x", drawing->log_x, "log_y", drawing->log_y,
+                  "from_zero", drawing->figure->y == FIGURE_REGRET, "marks",
+                  drawing->figure->x == FIGURE_SWEEP, "ticks", ticks_json(drawing));
+    if (!axes || !plot || json_object_update(plot, axes) != 0) {
+        json_decref(plot);
+        plot = NULL;
+    }
+    json_decref(axes);
+    return plot;
 }
 
 static json_t *regret_plots(const struct figure *figure, const struct figure_scene *scene)
 {
     struct drawing drawing;
-    json_t *curves = json_array(), *rows = json_array();
-    bool made = drawing_make(&drawing, figure, scene, NULL) == OLTR_OK, sweep = figure->x;
-    size_t count = 0, at = 0;
-    double x;
-    for (size_t i = 0; made && i < drawing.n_curves; i++)
-        curves = json_with(curves, curve_json(drawing.curve[i].label, &drawing.curve[i].style));
-    while (made && drawing_next(&drawing, &x))
-        count++;
-    for (; made && drawing_next(&drawing, &x); at++)
-        if (is_shown(at, count))
-            rows = json_with(rows, row_json(&drawing, x, at + 1 == count ? 9 : 5));
+    bool made = drawing_make(&drawing, figure, scene, NULL) == OLTR_OK;
+    json_t *plot = made ? regret_plot(&drawing) : NULL;
     drawing_free(&drawing);
-    json_t *plot = plot_json(figure->title, sweep ? scene->key[0] : "round",
-                             sweep && figure->y == FIGURE_REGRET ? "final cumulative regret"
-                                                                 : figure_y_titles[figure->y],
-                             true, curves, rows);
-    return json_with(json_array(), made ? plot : NULL);
+    return json_with(json_array(), plot);
 }
 
 /* ---- densities */
