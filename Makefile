@@ -46,6 +46,7 @@ fmt: ## format all C files
 docs: build ## write the parameter tables of docs/algorithms and the results in README.md
 	@scripts/parameters
 	@scripts/readme
+	@scripts/verdicts
 
 clean: ## remove builds, reports and results
 	rm -rf build report report-quick out

@@ -23,6 +23,21 @@ same copy/README.md "$SOURCE/README.md"
 mkdir tour
 cp "$SOURCE/docs/results.csv" tour/summary.csv
 echo '{"quick": true}' >tour/report.json
+echo experiment >tour/claims.csv
 expect 1 'is a quick report' copy/scripts/readme "$PWD/tour"
 expect 1 'summary.csv is missing' copy/scripts/readme "$PWD/nowhere"
+
+# the verdicts of docs/reproduction.md are those of docs/verdicts.csv, and the claims those of the experiment files
+expect 0 "" "$SOURCE/scripts/verdicts" --check
+cp "$SOURCE/scripts/verdicts" copy/scripts/
+cp -r "$SOURCE/experiments" copy/
+cp "$SOURCE/docs/verdicts.csv" copy/docs/
+sed 's/| \*\*holds\*\* |$/| **does not hold** |/' "$SOURCE/docs/reproduction.md" >copy/docs/reproduction.md
+expect 1 'differ from docs/verdicts.csv' copy/scripts/verdicts --check
+expect 0 "" copy/scripts/verdicts
+same copy/docs/reproduction.md "$SOURCE/docs/reproduction.md"
+sed -i 's/TS-Cascade seems to underperform significantly/TS-Cascade wins/' copy/experiments/noncontextual.yaml
+expect 1 'noncontextual.yaml has no claim' copy/scripts/verdicts --check
+expect 1 'is a quick report' copy/scripts/verdicts "$PWD/tour"
+expect 1 'make it with oltr reproduce' copy/scripts/verdicts "$PWD/nowhere"
 echo ok
