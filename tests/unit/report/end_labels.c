@@ -80,7 +80,7 @@ static void styles_differ(void **state)
 static void many_variants(void **state)
 {
     enum { COUNT = 40 };
-    char words[COUNT][16];
+    char words[COUNT][24];
     const char *label[COUNT];
     struct style style[COUNT];
     for (int i = 0; i < COUNT; i++) {
