@@ -70,7 +70,8 @@ extern "C" {
     X(EDATA,                                                                                       \
       "a text of judged documents has a line that is not what it must be, or no row at all")       \
     X(EFULL, "no room for another item")                                                           \
-    X(ENAME, "a name is empty, too long, or occurs twice in one list")
+    X(ENAME, "a name is empty, too long, or occurs twice in one list")                             \
+    X(EBUSY, "the store is open in another process, or in this one")
 
 typedef enum oltr_status {
 #define OLTR_STATUS_ENUM(name, text) OLTR_##name,

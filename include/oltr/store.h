@@ -1,0 +1,112 @@
+/* store.h - a model on disk, for one process: an image and a log of the calls since.  Link with
+ * -loltr.
+ *
+ *   PATH       the image of the model, with the number of its last call
+ *   PATH.log   the calls behind it: learn, prior, remove, reset, trim, forget, merge
+ *
+ * Opening loads the image and replays the log, to the same bytes.  A record that was being written
+ * when the machine stopped is cut off and reported; damage in front of whole records is refused and
+ * nothing is cut.  A checkpoint writes a new image, under its final name only when it is on the
+ * disk, and empties the log.
+ *
+ * What survives a crash is a choice:
+ *   OLTR_SYNC_NONE     what the system had written; a killed process loses nothing, a loss of power
+ *                      may lose everything since the last checkpoint
+ *   OLTR_SYNC_SECOND   a loss of power loses about the last second
+ *   OLTR_SYNC_ALWAYS   a call that returned OLTR_OK is on the disk
+ *
+ * Threads: all calls may run at once but oltr_store_close().  Reading (between oltr_store_read()
+ * and oltr_store_done()) runs in any number of threads, and waits while a call changes the model,
+ * which takes microseconds: the disk is waited for outside of that lock.
+ *
+ * When the log cannot be written, the call returns OLTR_EIO and so do all later changes: the model
+ * in memory may be ahead of the disk then.  Close the store and open it again.
+ */
+#ifndef OLTR_STORE_H
+#define OLTR_STORE_H
+
+#include <oltr/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct oltr_store oltr_store;
+
+typedef enum oltr_sync { OLTR_SYNC_NONE, OLTR_SYNC_SECOND, OLTR_SYNC_ALWAYS } oltr_sync;
+
+/* A zero-filled struct gives the defaults. */
+typedef struct oltr_store_options {
+    uint32_t size; /* sizeof(oltr_store_options); 0 means that of oltr 0.1 */
+    uint32_t sync; /* oltr_sync */
+    /* Made when PATH does not exist; NULL: a missing file is an error.  Of an existing model they
+     * are not read. */
+    const oltr_model_settings *create;
+    uint64_t checkpoint_bytes; /* a longer log is followed by a checkpoint; 0: 64 MiB */
+    size_t most_bytes;         /* memory of the model; 0: as oltr_load_options */
+    const oltr_memory *memory; /* for the model; NULL: the C library's */
+    uint32_t read_only;        /* 1: nothing is written or locked; a torn record is skipped */
+    uint32_t reserved32;
+    uint64_t reserved[4]; /* 0 */
+} oltr_store_options;
+
+/* OLTR_EBUSY when another process, or this one, has the store open for writing. */
+OLTR_API oltr_store *oltr_store_open(const char *path, const oltr_store_options *options,
+                                     oltr_error *error);
+/* Writes what is left to the disk and frees the store, also when that fails. */
+OLTR_API oltr_status oltr_store_close(oltr_store *store, oltr_error *error);
+
+/* What opening found, and what was done since. */
+typedef struct oltr_store_state {
+    uint64_t number;    /* of the last call in the model */
+    uint64_t replayed;  /* calls that opening took from the log */
+    uint64_t cut_bytes; /* of an incomplete record at the end of the log, cut off */
+    uint64_t log_bytes;
+    uint64_t checkpoints;
+    uint32_t created; /* 1: the image did not exist */
+    uint32_t failed;  /* 1: a write failed, and changes are refused */
+    uint64_t reserved[4];
+} oltr_store_state;
+OLTR_API void oltr_store_stat(oltr_store *store, oltr_store_state *out);
+
+/* The model to read, until oltr_store_done() in the same thread. */
+OLTR_API const oltr_model *oltr_store_read(oltr_store *store);
+OLTR_API void oltr_store_done(oltr_store *store);
+/* oltr_model_rank() with a scratch of the store. */
+OLTR_API oltr_status oltr_store_rank(oltr_store *store, const oltr_list *list, oltr_rng rng,
+                                     oltr_show *show, oltr_error *error);
+
+/* The calls of model.h, logged. */
+OLTR_API oltr_status oltr_store_learn(oltr_store *store, const oltr_lesson *lesson, int *applied,
+                                      oltr_error *error);
+/* Lesson after lesson, up to the first that is refused, and one wait for the disk.  done is how
+ * many were accepted, applied how many of them were new; either may be NULL. */
+OLTR_API oltr_status oltr_store_learn_many(oltr_store *store, const oltr_lesson *lesson, size_t n,
+                                           size_t *done, size_t *applied, oltr_error *error);
+OLTR_API oltr_status oltr_store_prior(oltr_store *store, const oltr_name *name, const double *pair,
+                                      uint32_t n, oltr_error *error);
+OLTR_API oltr_status oltr_store_remove(oltr_store *store, const oltr_name *name, uint32_t n,
+                                       uint32_t *removed, oltr_error *error);
+OLTR_API oltr_status oltr_store_reset(oltr_store *store, const oltr_name *name, uint32_t n,
+                                      uint32_t *reset, oltr_error *error);
+OLTR_API oltr_status oltr_store_trim(oltr_store *store, uint64_t idle, uint32_t *removed,
+                                     oltr_error *error);
+OLTR_API oltr_status oltr_store_forget(oltr_store *store, double keep, oltr_name id, int *applied,
+                                       oltr_error *error);
+OLTR_API oltr_status oltr_store_merge(oltr_store *store, const oltr_model *from, oltr_name id,
+                                      int *applied, oltr_error *error);
+
+/* A new image, and an empty log. */
+OLTR_API oltr_status oltr_store_checkpoint(oltr_store *store, oltr_error *error);
+/* Waits until everything is on the disk. */
+OLTR_API oltr_status oltr_store_sync(oltr_store *store, oltr_error *error);
+
+/* For a long load: the model to change directly, alone, until oltr_store_loaded(), which writes a
+ * checkpoint (keep 1), or returns to what is on the disk (keep 0).  Nothing is logged meanwhile. */
+OLTR_API oltr_model *oltr_store_load(oltr_store *store, oltr_error *error);
+OLTR_API oltr_status oltr_store_loaded(oltr_store *store, int keep, oltr_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
