@@ -148,11 +148,10 @@ typedef struct oltr_policy_ops {
      * refresh() has derived everything from the sums, differs from it by rounding alone.  NULL: the
      * two must be equal to the byte. */
     int (*agrees)(const void *state, const void *anew);
-    /* For info.by_item, in oltr_policy_resize(): derives all of `state`, which was just made and
-     * has the sums of the first `kept` items of `from`.  Where the other items of both have no
-     * observations, the result depends on `from` alone and not on either number of items: a policy
-     * with room for more items continues to the same bits.  NULL: every item is derived from its
-     * sums. */
+    /* For info.by_item, when a model (model.h) makes room for more items: derives all of `state`,
+     * which was just made and has the sums of the `kept` items of `from`.  Its other items have no
+     * observations, and must not change the result: a policy with more room continues to the same
+     * bits.  NULL: every item is derived from its sums. */
     void (*carry)(void *state, uint64_t t, const void *from, uint32_t kept);
     /* The law of the score by which each candidate is ranked, where the scores of candidates are
      * independent.  NULL: they are not, or the law is unknown. */

@@ -54,7 +54,7 @@ oltr_policy *policy_with_room(const oltr_model *m, uint32_t n_items, oltr_error 
         return NULL;
     }
     oltr_prior prior = prior_of_pairs(&m->settings, pair, more);
-    oltr_policy *policy = policy_resized(m->policy, n_items, pair ? &prior : NULL, error);
+    oltr_policy *policy = policy_with_more_room(m->policy, n_items, pair ? &prior : NULL, error);
     memory_give(&m->memory, pair, pair ? bytes : 0);
     return policy;
 }

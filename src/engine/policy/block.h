@@ -49,9 +49,10 @@ size_t compact_room_bytes(const oltr_settings *settings);
 /* OLTR_ESTATE unless its sums are what learning can leave. */
 oltr_status policy_check_sums(const oltr_policy *policy, oltr_error *error);
 
-/* oltr_policy_resize() into a new policy; the old one stays.  NULL with an error. */
-oltr_policy *policy_resized(const oltr_policy *policy, uint32_t n_items, const oltr_prior *prior,
-                            oltr_error *error);
+/* A copy with n_items items, more than the policy has.  The new ones are room: what is derived does
+ * not depend on how many there are.  prior as of oltr_policy_resize(); NULL with an error. */
+oltr_policy *policy_with_more_room(const oltr_policy *policy, uint32_t n_items,
+                                   const oltr_prior *prior, oltr_error *error);
 
 /* For oltr_merge() into a policy whose items are numbered in another way: a copy of `like`, which
  * is by_item, with the sums of the first n items of `from`, item i at place[i], and nothing else.

@@ -133,22 +133,25 @@ static oltr_status derive_items(oltr_policy *to, uint32_t kept, oltr_error *erro
     return status;
 }
 
-static oltr_status carry_items(oltr_policy *to, const oltr_policy *from, oltr_error *error)
+/* room: the new items are room alone, and must not change what is derived. */
+static oltr_status carry_items(oltr_policy *to, const oltr_policy *from, bool room,
+                               oltr_error *error)
 {
     uint32_t kept = copy_items(to, from);
-    if (!to->ops->carry)
+    if (!room || !to->ops->carry)
         return derive_items(to, kept, error);
     to->ops->carry(policy_state(to), to->rounds + 1, policy_state(from), kept);
     return OLTR_OK;
 }
 
 /* What was learned, and what is derived from it. */
-static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, oltr_error *error)
+static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, bool room,
+                              oltr_error *error)
 {
     const policy_ops *ops = from->ops;
     to->rounds = from->rounds;
     if (ops->info.by_item)
-        return carry_items(to, from, error);
+        return carry_items(to, from, room, error);
     if (!copy_arrays(ops->sums, policy_state(to), policy_state(from)) ||
         policy_check_sums(to, NULL) != OLTR_OK)
         return set_error(error, OLTR_EFULL,
@@ -160,17 +163,23 @@ static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, oltr_err
     return OLTR_OK;
 }
 
-oltr_policy *policy_resized(const oltr_policy *policy, uint32_t n_items, const oltr_prior *prior,
-                            oltr_error *error)
+static oltr_policy *resized(const oltr_policy *policy, uint32_t n_items, const oltr_prior *prior,
+                            bool room, oltr_error *error)
 {
     oltr_error why = {OLTR_ENOMEM, "no memory for the new size"};
     oltr_policy *made = make_resized(policy, n_items, prior, &why);
-    oltr_status status = made ? carry_over(made, policy, &why) : why.code;
+    oltr_status status = made ? carry_over(made, policy, room, &why) : why.code;
     if (status == OLTR_OK)
         return made;
     set_error(error, status, "%s", why.msg);
     oltr_policy_free(made);
     return NULL;
+}
+
+oltr_policy *policy_with_more_room(const oltr_policy *policy, uint32_t n_items,
+                                   const oltr_prior *prior, oltr_error *error)
+{
+    return resized(policy, n_items, prior, true, error);
 }
 
 oltr_status oltr_policy_resize(oltr_policy **policy, uint32_t n_items, const oltr_prior *prior,
@@ -190,7 +199,7 @@ oltr_status oltr_policy_resize(oltr_policy **policy, uint32_t n_items, const olt
     if (status != OLTR_OK || n_items == old->settings.n_items)
         return status;
     oltr_error why = {OLTR_OK, ""};
-    oltr_policy *made = policy_resized(old, n_items, prior, &why);
+    oltr_policy *made = resized(old, n_items, prior, false, &why);
     if (!made)
         return set_error(error, why.code, "%s", why.msg);
     *policy = made;

@@ -414,24 +414,13 @@ static oltr_status resume(void *state, uint64_t t, oltr_error *error)
     return OLTR_OK;
 }
 
-static bool has_observations(const ts_hyper_state *p, uint32_t from)
-{
-    for (uint32_t i = from; i < p->sums.n_items; i++)
-        if (doubles_at(p, p->counted_examined)[i] > 0)
-            return true;
-    return false;
-}
-
-/* The centre stays, and with it the weights, unless items with observations are dropped. */
+/* More room leaves the centre and the weights as they are. */
 static void carry(void *state, uint64_t t, const void *from, uint32_t kept)
 {
     ts_hyper_state *p = state;
     const ts_hyper_state *q = from;
+    (void)t;
     *doubles_at(state, p->grid.centre) = *doubles_at(from, q->grid.centre);
-    if (has_observations(q, kept)) {
-        refresh(state, t);
-        return;
-    }
     for (uint32_t i = 0; i < kept; i++)
         count(p, i);
     recalibration_take(state, &p->grid, doubles_at(from, q->grid.factor),
