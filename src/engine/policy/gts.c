@@ -338,6 +338,18 @@ static oltr_status predict(const void *state, uint64_t t, const candidates *from
     return OLTR_OK;
 }
 
+/* What the sampler uses: the floats. */
+static void laws(const void *state, uint64_t t, const candidates *from, oltr_score_law *out)
+{
+    const gts_state *g = state;
+    (void)t;
+    for (uint32_t j = 0; j < from->n; j++) {
+        uint32_t i = candidate(from, j);
+        out[j] =
+            (oltr_score_law){OLTR_LAW_NORMAL, floats_at(g, g->mean)[i], floats_at(g, g->sd)[i]};
+    }
+}
+
 const policy_ops gts_ops = {
     .info = {.name = "gts",
              .title = "Gaussian Thompson sampling (GTS, GTS-Pmean, GTS-P)",
@@ -361,4 +373,5 @@ const policy_ops gts_ops = {
     .renew_item = renew_item,
     .check = check,
     .predict = predict,
+    .laws = laws,
 };
