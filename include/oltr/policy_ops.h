@@ -118,10 +118,11 @@ typedef struct oltr_policy_ops {
     oltr_status (*resume)(void *state, uint64_t t, oltr_error *error);
     /* For info.by_item: sums() gives one number for each item in every array, and this operation
      * derives all that belongs to one item anew, from its sums and from its prior in the settings,
-     * after either was changed.  It checks both first, as init and check do; on any status but
-     * OLTR_OK it changes nothing. */
+     * after either was changed.  before: its sums until then, one for each array, for what is
+     * derived from all items together.  It checks sums and prior first, as init and check do; on
+     * any status but OLTR_OK it changes nothing. */
     oltr_status (*renew_item)(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
-                              oltr_error *error);
+                              const double *before, oltr_error *error);
     /* end: called once for each policy, when it is freed; releases what init acquired.  copied:
      * called for the state of a policy that is a copy, byte by byte, of another, so that it can
      * acquire the same again: oltr_policy_copy() makes copies, and so do oltr_merge() and

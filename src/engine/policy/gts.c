@@ -215,11 +215,12 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
 }
 
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
-                              oltr_error *error)
+                              const double *before, oltr_error *error)
 {
     gts_state *g = state;
     oltr_status status =
         require_item_prior(settings, g->take != TAKE_NONE, g->sampler == RELEASED, item, error);
+    (void)before;
     if (status == OLTR_OK)
         status = item_sums_check_one(state, &g->sums, t, false, item, error);
     if (status != OLTR_OK)

@@ -127,9 +127,10 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
 }
 
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
-                              oltr_error *error)
+                              const double *before, oltr_error *error)
 {
     oltr_status status = beta_renew(state, t, settings, item, error);
+    (void)before;
     if (status == OLTR_OK)
         refresh_item(state, item);
     return status;
