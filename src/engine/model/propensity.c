@@ -170,8 +170,8 @@ static oltr_status drawn_chances(const question *q, const candidates_view *view,
     oltr_status status = OLTR_OK;
     if (!ops->laws)
         return set_error(error, OLTR_EUNSUPPORTED,
-                         "the scores of %s are not independent, so its chances are not computed: "
-                         "give a number of draws",
+                         "the scores of %s are not independent, so its chances cannot be computed: "
+                         "draw lists instead (draws of oltr_model_propensity)",
                          ops->info.name);
     for (uint32_t part = 0; status == OLTR_OK && part < (ops->parts ? ops->parts(state) : 1);
          part++) {
