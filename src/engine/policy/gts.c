@@ -215,11 +215,12 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
 }
 
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
-                              oltr_error *error)
+                              const double *before, oltr_error *error)
 {
     gts_state *g = state;
     oltr_status status =
         require_item_prior(settings, g->take != TAKE_NONE, g->sampler == RELEASED, item, error);
+    (void)before;
     if (status == OLTR_OK)
         status = item_sums_check_one(state, &g->sums, t, false, item, error);
     if (status != OLTR_OK)
@@ -339,15 +340,17 @@ static oltr_status predict(const void *state, uint64_t t, const candidates *from
 }
 
 /* What the sampler uses: the floats. */
-static void laws(const void *state, uint64_t t, const candidates *from, oltr_score_law *out)
+static oltr_law laws(const void *state, uint64_t t, uint32_t part, const candidates *from,
+                     double *first, double *second)
 {
     const gts_state *g = state;
-    (void)t;
+    (void)t, (void)part;
     for (uint32_t j = 0; j < from->n; j++) {
         uint32_t i = candidate(from, j);
-        out[j] =
-            (oltr_score_law){OLTR_LAW_NORMAL, floats_at(g, g->mean)[i], floats_at(g, g->sd)[i]};
+        first[j] = (double)floats_at(g, g->mean)[i];
+        second[j] = (double)floats_at(g, g->sd)[i];
     }
+    return OLTR_LAW_NORMAL;
 }
 
 const policy_ops gts_ops = {
