@@ -12,8 +12,10 @@
 
 oltr_status check_show(const oltr_model *m, const oltr_show *show, oltr_error *error)
 {
-    if (!show || is_later(show->reserved) || show->greedy > 1)
+    if (!show || show->greedy > 1)
         return set_error(error, OLTR_EINVAL, "a list needs a number of slots, and greedy 0 or 1");
+    if (is_later(show->reserved))
+        return set_error(error, OLTR_EINVAL, "reserved members of a show must be NULL");
     if (show->k < 1)
         return set_error(error, OLTR_ESLOTS, "a list has at least 1 slot");
     if (!(show->fresh_below >= 0))
@@ -42,18 +44,6 @@ static oltr_status to_places(const candidates_view *view, oltr_model_scratch *sc
     return OLTR_OK;
 }
 
-/* Of a named list that has an item twice. */
-static oltr_status refuse_twice(const oltr_list *list, oltr_error *error)
-{
-    for (uint32_t j = 0; j < list->n; j++)
-        for (uint32_t i = 0; i < j && list->n <= 4096; i++)
-            if (list->name[i].size == list->name[j].size &&
-                memcmp(list->name[i].bytes, list->name[j].bytes, list->name[i].size) == 0)
-                return set_error(error, OLTR_ENAME, "names %u and %u of the list are the same", i,
-                                 j);
-    return set_error(error, OLTR_ENAME, "a name occurs twice in the list");
-}
-
 /* ---- ranking */
 
 static oltr_status rank_by_policy(const candidates_view *view, const oltr_list *list, oltr_rng rng,
@@ -64,7 +54,7 @@ static oltr_status rank_by_policy(const candidates_view *view, const oltr_list *
         return set_error(error, OLTR_ENOMEM, "no memory to rank %u candidates", view->n);
     oltr_status status = oltr_rank(view->policy, &view->query, rng, own, out);
     if (status == OLTR_EITEM && view->named)
-        return refuse_twice(list, error);
+        return refuse_twice(view->query.item, view->n, error);
     if (status != OLTR_OK)
         return oltr_explain_rank(view->policy, &view->query, rng, own, out, error);
     return view->named ? to_places(view, scratch, out->item, out->k, error) : OLTR_OK;
@@ -83,7 +73,7 @@ oltr_status check_distinct(const candidates_view *view, const oltr_list *list,
         place[view->query.item[j]] = j;
     for (uint32_t j = 0; j < view->n; j++)
         if (place[view->query.item[j]] != j)
-            return refuse_twice(list, error);
+            return refuse_twice(view->query.item, view->n, error);
     return OLTR_OK;
 }
 
