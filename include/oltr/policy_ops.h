@@ -66,12 +66,9 @@ typedef struct oltr_sum_array {
 } oltr_sum_array;
 enum { OLTR_MAX_SUMS = 8 };
 
-/* The law of a score.  Equal fixed scores are tied; ties are broken uniformly. */
+/* The law of the score of a candidate: normal, with a mean and a standard deviation; Beta, with its
+ * two shapes; or fixed.  Equal fixed scores are tied, and ties are broken uniformly. */
 typedef enum oltr_law { OLTR_LAW_NORMAL, OLTR_LAW_BETA, OLTR_LAW_FIXED } oltr_law;
-typedef struct oltr_score_law {
-    oltr_law law;
-    double first, second; /* mean and standard deviation; a and b; the score */
-} oltr_score_law;
 
 typedef struct oltr_policy_ops {
     oltr_policy_info info;
@@ -153,9 +150,10 @@ typedef struct oltr_policy_ops {
      * observations, and must not change the result: a policy with more room continues to the same
      * bits.  NULL: every item is derived from its sums. */
     void (*carry)(void *state, uint64_t t, const void *from, uint32_t kept);
-    /* The law of the score by which each candidate is ranked, where the scores of candidates are
-     * independent.  NULL: they are not, or the law is unknown. */
-    void (*laws)(const void *state, uint64_t t, const oltr_candidates *from, oltr_score_law *out);
+    /* The laws of the scores by which candidates are ranked, where these are independent: returns
+     * their kind, and for each candidate the two numbers.  NULL: they are not independent. */
+    oltr_law (*laws)(const void *state, uint64_t t, const oltr_candidates *from, double *first,
+                     double *second);
 } oltr_policy_ops;
 
 /* Settings for a policy of your own, with the defaults of its parameters; `ops` must outlive them

@@ -57,8 +57,8 @@ size_t ids_bytes(const ids *w)
 
 void ids_end(ids *w, const oltr_memory *memory)
 {
-    memory_give(memory, w->ring, w->ring ? w->room * sizeof *w->ring : 0);
-    memory_give(memory, w->slot, w->slot ? ((size_t)w->mask + 1) * sizeof *w->slot : 0);
+    memory_give_small(memory, w->ring, w->ring ? w->room * sizeof *w->ring : 0);
+    memory_give_small(memory, w->slot, w->slot ? ((size_t)w->mask + 1) * sizeof *w->slot : 0);
     *w = (ids){.window = w->window};
 }
 
@@ -67,8 +67,8 @@ static oltr_status ids_init(ids *w, uint32_t window, uint32_t room, const oltr_m
 {
     size_t slots = slots_of(room);
     *w = (ids){.window = window, .room = room, .mask = (uint32_t)(slots - 1)};
-    w->ring = memory_take(memory, room * sizeof *w->ring);
-    w->slot = memory_take(memory, slots * sizeof *w->slot);
+    w->ring = memory_take_small(memory, room * sizeof *w->ring);
+    w->slot = memory_take_small(memory, slots * sizeof *w->slot);
     if (w->ring && w->slot)
         return OLTR_OK;
     ids_end(w, memory);

@@ -70,7 +70,7 @@ static oltr_status make_tables(oltr_model *m, uint32_t n)
     oltr_status status = names_init(&m->names, m->settings.name_key, room, &m->memory);
     if (status != OLTR_OK)
         return status;
-    m->last = memory_take(&m->memory, room * sizeof *m->last);
+    m->last = memory_take_small(&m->memory, room * sizeof *m->last);
     m->last_room = m->last ? room : 0;
     return m->last ? OLTR_OK : OLTR_ENOMEM;
 }
@@ -78,7 +78,7 @@ static oltr_status make_tables(oltr_model *m, uint32_t n)
 oltr_model *model_around(oltr_policy *policy, const oltr_model_settings *settings, uint32_t n,
                          const oltr_memory *memory, oltr_error *error)
 {
-    oltr_model *m = memory_take(memory, sizeof *m);
+    oltr_model *m = memory_take_small(memory, sizeof *m);
     if (!m) {
         oltr_policy_free(policy);
         set_error(error, OLTR_ENOMEM, "no memory for a model");
@@ -111,12 +111,12 @@ void oltr_model_free(oltr_model *model)
     if (!model)
         return;
     oltr_memory memory = model->memory; /* the hook goes with the block that it frees */
-    memory_give(&memory, model->last, model->last_room * sizeof *model->last);
+    memory_give_small(&memory, model->last, model->last_room * sizeof *model->last);
     if (!is_contextual(model))
         names_end(&model->names, &memory);
     ids_end(&model->ids, &memory);
     oltr_policy_free(model->policy);
-    memory_give(&memory, model, sizeof *model);
+    memory_give_small(&memory, model, sizeof *model);
 }
 
 /* Names, last lessons and ids of another model. */

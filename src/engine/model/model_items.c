@@ -22,11 +22,11 @@ static oltr_status reserve_last(oltr_model *m, uint32_t n)
     if (n <= m->last_room)
         return OLTR_OK;
     uint32_t room = power_of_two(n);
-    uint64_t *last = memory_take(&m->memory, room * sizeof *last);
+    uint64_t *last = memory_take_small(&m->memory, room * sizeof *last);
     if (!last)
         return OLTR_ENOMEM;
     memcpy(last, m->last, m->names.n * sizeof *last);
-    memory_give(&m->memory, m->last, m->last_room * sizeof *last);
+    memory_give_small(&m->memory, m->last, m->last_room * sizeof *last);
     m->last = last;
     m->last_room = room;
     return OLTR_OK;

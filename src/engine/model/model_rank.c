@@ -3,13 +3,14 @@
  * With bounds, all candidates are ranked, and the list takes the best fresh ones and the best
  * others: as many fresh ones as the unbounded list has, moved into the bounds.
  */
-#include "engine/model/candidates_view.h"
+#include "engine/model/model_rank.h"
+
 #include "engine/model/fresh_rule.h"
 #include "engine/select/topk.h"
 
 /* ---- checks */
 
-static oltr_status check_show(const oltr_model *m, const oltr_show *show, oltr_error *error)
+oltr_status check_show(const oltr_model *m, const oltr_show *show, oltr_error *error)
 {
     if (!show || is_later(show->reserved) || show->greedy > 1)
         return set_error(error, OLTR_EINVAL, "a list needs a number of slots, and greedy 0 or 1");
@@ -69,9 +70,8 @@ static oltr_status rank_by_policy(const candidates_view *view, const oltr_list *
     return view->named ? to_places(view, scratch, out->item, out->k, error) : OLTR_OK;
 }
 
-/* Names twice are found by the policy when it ranks; the mean does not mind them. */
-static oltr_status check_distinct(const candidates_view *view, const oltr_list *list,
-                                  oltr_model_scratch *scratch, oltr_error *error)
+oltr_status check_distinct(const candidates_view *view, const oltr_list *list,
+                           oltr_model_scratch *scratch, oltr_error *error)
 {
     uint32_t n_items = view->policy->settings.n_items;
     if (!view->named)
@@ -108,9 +108,9 @@ static oltr_status rank_by_mean(const candidates_view *view, const oltr_list *li
     return OLTR_OK;
 }
 
-static oltr_status rank_places(const candidates_view *view, const oltr_list *list, oltr_rng rng,
-                               bool greedy, oltr_model_scratch *scratch, oltr_ranking *out,
-                               oltr_error *error)
+oltr_status rank_places(const candidates_view *view, const oltr_list *list, oltr_rng rng,
+                        bool greedy, oltr_model_scratch *scratch, oltr_ranking *out,
+                        oltr_error *error)
 {
     return (greedy ? rank_by_mean : rank_by_policy)(view, list, rng, scratch, out, error);
 }
@@ -134,8 +134,8 @@ static oltr_status rank_with_rule(const candidates_view *view, const oltr_list *
     return status;
 }
 
-static oltr_status rank_view(const candidates_view *view, const oltr_list *list, oltr_rng rng,
-                             oltr_model_scratch *scratch, oltr_show *show, oltr_error *error)
+oltr_status rank_view(const candidates_view *view, const oltr_list *list, oltr_rng rng,
+                      oltr_model_scratch *scratch, oltr_show *show, oltr_error *error)
 {
     show->k = show->k < view->n ? show->k : view->n;
     if (show->k == 0)

@@ -57,11 +57,27 @@ static inline uint64_t hash_of(const names *t, oltr_name name)
     return fold(fold(first ^ t->key[1], last ^ seed) ^ name.size, 0x9E3779B97F4A7C15u);
 }
 
+oltr_name names_at(const names *t, uint32_t number)
+{
+    return (oltr_name){t->text + t->entry[number].at, t->entry[number].size};
+}
+
 /* ---- slots */
 
-static inline uint64_t slot_value(uint32_t hash, uint32_t number)
+static inline uint32_t number_in(const names *t, uint32_t slot)
 {
-    return (uint64_t)hash << 32 | (number + 1);
+    return (slot & (((uint32_t)1 << t->shift) - 1)) - 1;
+}
+
+/* The upper bits of the hash, which do not choose the slot. */
+static inline uint32_t part_of(const names *t, uint64_t hash)
+{
+    return (uint32_t)(hash >> 32) >> t->shift;
+}
+
+static inline uint32_t slot_value(const names *t, uint64_t hash, uint32_t number)
+{
+    return part_of(t, hash) << t->shift | (number + 1);
 }
 
 static inline bool is_name(const names *t, uint32_t number, oltr_name name)
@@ -73,35 +89,36 @@ static inline bool is_name(const names *t, uint32_t number, oltr_name name)
 /* The slot of the name, or the free one in which it belongs. */
 static inline uint32_t slot_of(const names *t, oltr_name name, uint64_t hash)
 {
-    uint32_t at = (uint32_t)hash & t->mask, upper = (uint32_t)(hash >> 32);
+    uint32_t at = (uint32_t)hash & t->mask, part = part_of(t, hash);
     for (; t->slot[at]; at = (at + 1) & t->mask)
-        if (t->slot[at] >> 32 == upper && is_name(t, (uint32_t)t->slot[at] - 1, name))
+        if (t->slot[at] >> t->shift == part && is_name(t, number_in(t, t->slot[at]), name))
             break;
     return at;
 }
 
 static uint32_t slot_of_number(const names *t, uint32_t number)
 {
-    uint64_t value = slot_value(t->entry[number].hash, number);
-    uint32_t at = t->entry[number].home & t->mask;
-    while (t->slot[at] != value)
+    uint32_t at = (uint32_t)hash_of(t, names_at(t, number)) & t->mask;
+    while (number_in(t, t->slot[at]) != number)
         at = (at + 1) & t->mask;
     return at;
 }
 
 static void insert(names *t, uint32_t number)
 {
-    uint32_t at = t->entry[number].home & t->mask;
+    uint64_t hash = hash_of(t, names_at(t, number));
+    uint32_t at = (uint32_t)hash & t->mask;
     while (t->slot[at])
         at = (at + 1) & t->mask;
-    t->slot[at] = slot_value(t->entry[number].hash, number);
+    t->slot[at] = slot_value(t, hash, number);
 }
 
 /* Frees a slot, and moves the following ones of its run up, so that probing finds them. */
 static void free_slot(names *t, uint32_t at)
 {
     for (uint32_t next = (at + 1) & t->mask; t->slot[next]; next = (next + 1) & t->mask) {
-        uint32_t home = t->entry[(uint32_t)t->slot[next] - 1].home & t->mask;
+        uint32_t number = number_in(t, t->slot[next]);
+        uint32_t home = (uint32_t)hash_of(t, names_at(t, number)) & t->mask;
         if (((next - home) & t->mask) >= ((next - at) & t->mask)) {
             t->slot[at] = t->slot[next];
             at = next;
@@ -129,8 +146,10 @@ oltr_status names_init(names *t, const uint64_t key[2], uint32_t room, const olt
 {
     size_t slots = slots_of(room);
     *t = (names){.key = {key[0], key[1]}, .room = room, .mask = (uint32_t)(slots - 1)};
-    t->entry = memory_take(memory, entry_bytes(room));
-    t->slot = memory_take(memory, slots * sizeof *t->slot);
+    while (((uint64_t)1 << t->shift) < slots / 2 + 1)
+        t->shift++;
+    t->entry = memory_take_small(memory, entry_bytes(room));
+    t->slot = memory_take_small(memory, slots * sizeof *t->slot);
     if (t->entry && t->slot)
         return OLTR_OK;
     names_end(t, memory);
@@ -139,9 +158,9 @@ oltr_status names_init(names *t, const uint64_t key[2], uint32_t room, const olt
 
 void names_end(names *t, const oltr_memory *memory)
 {
-    memory_give(memory, t->entry, t->entry ? entry_bytes(t->room) : 0);
-    memory_give(memory, t->slot, t->slot ? ((size_t)t->mask + 1) * sizeof *t->slot : 0);
-    memory_give(memory, t->text, t->text_room);
+    memory_give_small(memory, t->entry, t->entry ? entry_bytes(t->room) : 0);
+    memory_give_small(memory, t->slot, t->slot ? ((size_t)t->mask + 1) * sizeof *t->slot : 0);
+    memory_give_small(memory, t->text, t->text_room);
     *t = (names){.n = 0};
 }
 
@@ -177,12 +196,12 @@ static oltr_status grow_text(names *t, size_t bytes, const oltr_memory *memory)
         return OLTR_EFULL;
     size_t room = t->text_room + t->text_room / 2;
     room = room < bytes ? bytes : room > UINT32_MAX ? UINT32_MAX : room;
-    unsigned char *text = memory_take(memory, room);
+    unsigned char *text = memory_take_small(memory, room);
     if (!text)
         return OLTR_ENOMEM;
     if (t->text_used)
         memcpy(text, t->text, t->text_used);
-    memory_give(memory, t->text, t->text_room);
+    memory_give_small(memory, t->text, t->text_room);
     t->text = text;
     t->text_room = room;
     return OLTR_OK;
@@ -199,14 +218,14 @@ static oltr_status grow_entries(names *t, uint32_t n, const oltr_memory *memory)
     oltr_status status = names_init(&bigger, t->key, room, memory);
     if (status != OLTR_OK)
         return status;
-    memcpy(bigger.entry, t->entry, t->n * sizeof *t->entry);
-    for (uint32_t i = 0; i < t->n; i++)
-        insert(&bigger, i);
     bigger.n = t->n;
     bigger.text = t->text;
     bigger.text_used = t->text_used;
     bigger.text_room = t->text_room;
     bigger.text_dead = t->text_dead;
+    memcpy(bigger.entry, t->entry, t->n * sizeof *t->entry);
+    for (uint32_t i = 0; i < t->n; i++)
+        insert(&bigger, i);
     t->text = NULL;
     t->text_room = 0;
     names_end(t, memory);
@@ -225,7 +244,7 @@ void names_compact(names *t, const oltr_memory *memory)
     if (t->text_dead < 1024 || t->text_dead < t->text_used / 2)
         return;
     size_t room = t->text_used - t->text_dead, at = 0;
-    unsigned char *text = memory_take(memory, room ? room : 1);
+    unsigned char *text = memory_take_small(memory, room ? room : 1);
     if (!text)
         return;
     for (uint32_t i = 0; i < t->n; i++) {
@@ -233,7 +252,7 @@ void names_compact(names *t, const oltr_memory *memory)
         t->entry[i].at = (uint32_t)at;
         at += t->entry[i].size;
     }
-    memory_give(memory, t->text, t->text_room);
+    memory_give_small(memory, t->text, t->text_room);
     t->text = text;
     t->text_room = room ? room : 1;
     t->text_used = room;
@@ -244,13 +263,8 @@ void names_compact(names *t, const oltr_memory *memory)
 
 uint32_t names_find(const names *t, oltr_name name)
 {
-    uint64_t found = t->slot[slot_of(t, name, hash_of(t, name))];
-    return (uint32_t)found - 1; /* of a free slot NO_NAME */
-}
-
-oltr_name names_at(const names *t, uint32_t number)
-{
-    return (oltr_name){t->text + t->entry[number].at, t->entry[number].size};
+    uint32_t found = t->slot[slot_of(t, name, hash_of(t, name))];
+    return found ? number_in(t, found) : NO_NAME;
 }
 
 uint32_t names_add(names *t, oltr_name name)
@@ -258,24 +272,24 @@ uint32_t names_add(names *t, oltr_name name)
     uint64_t hash = hash_of(t, name);
     uint32_t at = slot_of(t, name, hash);
     if (t->slot[at])
-        return (uint32_t)t->slot[at] - 1;
-    uint32_t upper = (uint32_t)(hash >> 32);
-    t->entry[t->n] = (name_entry){(uint32_t)t->text_used, upper, (uint32_t)hash, name.size};
+        return number_in(t, t->slot[at]);
+    t->entry[t->n] = (name_entry){(uint32_t)t->text_used, name.size};
     memcpy(t->text + t->text_used, name.bytes, name.size);
     t->text_used += name.size;
-    t->slot[at] = slot_value(upper, t->n);
+    t->slot[at] = slot_value(t, hash, t->n);
     return t->n++;
 }
 
 uint32_t names_remove(names *t, uint32_t number)
 {
     uint32_t last = t->n - 1;
-    t->text_dead += t->entry[number].size;
     free_slot(t, slot_of_number(t, number));
     if (number != last) {
-        t->slot[slot_of_number(t, last)] = slot_value(t->entry[last].hash, number);
-        t->entry[number] = t->entry[last];
+        uint32_t *slot = &t->slot[slot_of_number(t, last)];
+        *slot += number - last;
     }
+    t->text_dead += t->entry[number].size;
+    t->entry[number] = t->entry[last];
     t->n = last;
     return last;
 }
@@ -283,8 +297,8 @@ uint32_t names_remove(names *t, uint32_t number)
 void names_undo(names *t, uint32_t n)
 {
     while (t->n > n) {
+        free_slot(t, slot_of_number(t, t->n - 1));
         t->n--;
-        free_slot(t, slot_of_number(t, t->n));
         t->text_used -= t->entry[t->n].size;
     }
 }

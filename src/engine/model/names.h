@@ -1,9 +1,9 @@
 /* names.h - the names of items: numbers 0, 1, ... for byte strings, and back.
  *
- * A hash table with linear probing, at most half full, of 64-bit slots: 32 bits of the hash and the
- * number, so that most probes end without a look at the name.  The bytes of the names follow each
- * other in one array.  A removed name gives its number to the last one.  The hash is keyed: without
- * the key nobody can choose names that collide.
+ * A hash table with linear probing, at most half full.  A slot has 32 bits: the number, and in the
+ * bits that it leaves a part of the hash, so that most probes end without a look at the name.  The
+ * bytes of the names follow each other in one array.  A removed name gives its number to the last
+ * one.  The hash is keyed: without the key nobody can choose names that collide.
  *
  * Adding has two steps: names_reserve() allocates and may fail, names_add() does neither.
  */
@@ -16,9 +16,7 @@
 #include "engine/base/error.h"
 
 typedef struct name_entry {
-    uint32_t at;   /* in the text */
-    uint32_t hash; /* the upper half */
-    uint32_t home; /* its lower half, which chooses the slot */
+    uint32_t at; /* in the text */
     uint32_t size;
 } name_entry;
 
@@ -26,8 +24,9 @@ typedef struct names {
     uint64_t key[2];
     uint32_t n, room;    /* names, and room for them */
     uint32_t mask;       /* slots - 1 */
+    uint32_t shift;      /* bits of a number + 1 */
     name_entry *entry;   /* (room) */
-    uint64_t *slot;      /* (mask + 1) upper half of the hash, then number + 1; 0: free */
+    uint32_t *slot;      /* (mask + 1) part of the hash, then number + 1; 0: free */
     unsigned char *text; /* (text_room) */
     size_t text_used, text_room, text_dead;
 } names;

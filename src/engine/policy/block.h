@@ -39,7 +39,9 @@ static inline void *policy_state(const oltr_policy *policy)
 size_t scratch_block_bytes(const oltr_settings *settings, size_t own_bytes, size_t *marks,
                            size_t *own);
 
-/* The longest list that may come with a mask, and the room for it, compacted (rounds.c). */
+/* The longest list that may come with a mask, and the room of the block for it, compacted
+ * (rounds.c).  A policy of at most SHORT_LIST items needs none. */
+enum { SHORT_LIST = 256 };
 static inline uint32_t masked_slots(const oltr_settings *settings)
 {
     return settings->n_items < OLTR_MAX_MASKED ? settings->n_items : OLTR_MAX_MASKED;

@@ -339,15 +339,17 @@ static oltr_status predict(const void *state, uint64_t t, const candidates *from
 }
 
 /* What the sampler uses: the floats. */
-static void laws(const void *state, uint64_t t, const candidates *from, oltr_score_law *out)
+static oltr_law laws(const void *state, uint64_t t, const candidates *from, double *first,
+                     double *second)
 {
     const gts_state *g = state;
     (void)t;
     for (uint32_t j = 0; j < from->n; j++) {
         uint32_t i = candidate(from, j);
-        out[j] =
-            (oltr_score_law){OLTR_LAW_NORMAL, floats_at(g, g->mean)[i], floats_at(g, g->sd)[i]};
+        first[j] = (double)floats_at(g, g->mean)[i];
+        second[j] = (double)floats_at(g, g->sd)[i];
     }
+    return OLTR_LAW_NORMAL;
 }
 
 const policy_ops gts_ops = {

@@ -160,15 +160,17 @@ static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *sett
     return status;
 }
 
-static void laws(const void *state, uint64_t t, const candidates *from, oltr_score_law *out)
+static oltr_law laws(const void *state, uint64_t t, const candidates *from, double *first,
+                     double *second)
 {
     const ts_beta_state *p = state;
     (void)t;
     for (uint32_t j = 0; j < from->n; j++) {
         uint32_t i = candidate(from, j);
-        out[j] = (oltr_score_law){OLTR_LAW_BETA, doubles_at(p, p->items.a)[i],
-                                  doubles_at(p, p->items.b)[i]};
+        first[j] = doubles_at(p, p->items.a)[i];
+        second[j] = doubles_at(p, p->items.b)[i];
     }
+    return OLTR_LAW_BETA;
 }
 
 const policy_ops ts_beta_ops = {
