@@ -60,7 +60,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static bool same_name(const struct csv_text *field, const char *name, size_t length)
+bool log_same_name(const struct csv_text *field, const char *name, size_t length)
 {
     const char *at = field->at;
     uint32_t size = field->size;
@@ -78,7 +78,7 @@ static oltr_status find_named(const char *name, size_t length, const struct csv_
                               uint32_t n, uint32_t *at, oltr_error *error)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (!same_name(&field[i], name, length))
+        if (!log_same_name(&field[i], name, length))
             continue;
         if (*at != NO_COLUMN)
             return set_error(error, OLTR_EDATA, "two columns are called `%.*s`", (int)length, name);

@@ -49,6 +49,9 @@ oltr_status log_columns_find(const struct log_names *names, const struct csv_tex
                              oltr_error *error);
 void log_columns_free(struct log_columns *columns);
 
+/* The same name, without regard to case and blanks around it. */
+bool log_same_name(const struct csv_text *field, const char *name, size_t length);
+
 /* ',' or, where the line has none, a tab or a semicolon. */
 char log_separator(const char *line, const char *end);
 
