@@ -17,6 +17,7 @@ struct log_report {
     char message[LOG_BAD_SHOWN][256]; /* of the first of both kinds */
 
     uint64_t rows, lists; /* read */
+    uint64_t queries;     /* of UBI */
     uint64_t learned;     /* lists that the model had not seen */
     uint64_t known;       /* lists that it had learned before this log */
     uint64_t came_back;   /* lists that had been closed in this log, and were not learned again */

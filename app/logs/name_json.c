@@ -324,6 +324,20 @@ static oltr_status take_examined(const json_t *json, struct list_json *arrays, o
     return take_positions(examined, "examined", out->shown.n, arrays->examined, error);
 }
 
+/* Here positions count from 1, in the messages of a model slots count from 0. */
+static oltr_status check_examined(const oltr_lesson *lesson, oltr_error *error)
+{
+    for (uint32_t i = 0; i < lesson->shown.n; i++) {
+        bool examined = lesson->examine == OLTR_EXAMINE_DEPTH  ? i < lesson->depth
+                        : lesson->examine == OLTR_EXAMINE_MASK ? lesson->examined[i]
+                                                               : true;
+        if (!examined && lesson->reward[i] > 0)
+            return set_error(error, OLTR_EVALUE, "position %u was clicked, but not examined",
+                             i + 1);
+    }
+    return OLTR_OK;
+}
+
 static oltr_status take_id(const json_t *json, struct list_json *arrays, oltr_lesson *out,
                            oltr_error *error)
 {
@@ -360,5 +374,7 @@ oltr_status lesson_of_json(const json_t *json, uint32_t dim, struct list_json *a
     }
     if (status == OLTR_OK)
         status = take_examined(json, arrays, out, error);
+    if (status == OLTR_OK)
+        status = check_examined(out, error);
     return status == OLTR_OK ? take_id(json, arrays, out, error) : status;
 }

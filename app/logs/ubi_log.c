@@ -177,7 +177,7 @@ oltr_status ubi_query(struct ubi_log *log, const json_t *json, double time, cons
         return set_error(error, OLTR_EUNSUPPORTED,
                          "%s:%llu: queries of UBI have no features, which this model needs", file,
                          (unsigned long long)line);
-    log->join->options.report->rows++;
+    log->join->options.report->queries++;
     oltr_status status = take_id(log, json, &id, &good, file, line, error);
     if (status == OLTR_OK && good)
         status = check_hits(log, hits, file, line, &good, error);

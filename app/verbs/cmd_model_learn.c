@@ -51,6 +51,7 @@ static void show_progress(void *with, const struct log_input *in, const struct l
 {
     struct learn_progress *p = with;
     double now = progress_now(), share = log_input_share(in);
+    uint64_t done = report->rows + report->queries + report->events;
     char rows[GROUPED_SIZE], percent[16] = "";
     if (now < p->next)
         return;
@@ -58,8 +59,8 @@ static void show_progress(void *with, const struct log_input *in, const struct l
     p->shown = true;
     if (share >= 0)
         snprintf(percent, sizeof percent, "%3.0f%%  ", floor(100 * share));
-    fprintf(stderr, "%s%s%s rows  %.3g M rows/s%s", p->terminal ? "\r" : "oltr: ", percent,
-            model_grouped(report->rows, rows), 1e-6 * (double)report->rows / (now - p->begin),
+    fprintf(stderr, "%s%s%s lines  %.3g M lines/s%s", p->terminal ? "\r" : "oltr: ", percent,
+            model_grouped(done, rows), 1e-6 * (double)done / (now - p->begin),
             p->terminal ? "\033[K" : "\n");
     fflush(stderr);
 }
@@ -135,29 +136,25 @@ static int read_options(const struct arguments *arguments, struct log_files *fil
 /* ---- what is said at the end */
 
 /* "N things text", if there are any. */
-static void say_if(uint64_t n, const char *thing, const char *plural, const char *text)
+static void say_if(uint64_t n, const char *one, const char *many, const char *text)
 {
     char number[GROUPED_SIZE];
     if (n > 0)
-        printf("  %s %s%s %s\n", model_grouped(n, number), thing, n == 1 ? "" : plural, text);
+        printf("  %s %s %s\n", model_grouped(n, number), n == 1 ? one : many, text);
 }
 
 static void say_ubi(const struct log_report *r)
 {
-    char number[GROUPED_SIZE];
-    if (r->events == 0 && r->unseen_skipped + r->unseen_learned + r->empty == 0)
-        return;
-    printf("  %s event%s\n", model_grouped(r->events, number), plural_s(r->events));
-    say_if(r->unseen_learned, "list", "s",
+    say_if(r->unseen_learned, "list", "lists",
            "without a click or an impression counted as seen (--unseen skip leaves them out)");
-    say_if(r->unseen_skipped, "list", "s",
+    say_if(r->unseen_skipped, "list", "lists",
            "without a click or an impression skipped (--unseen seen learns them)");
-    say_if(r->empty, "quer", "ies", "returned nothing");
-    say_if(r->repeated, "quer", "ies", "had an id that was read before; the first counts");
-    say_if(r->other, "event", "s", "with another action (--clicks, --impressions)");
-    say_if(r->orphans, "event", "s", "without a query in the log");
-    say_if(r->late, "event", "s", "after their list was closed (--wait, --open)");
-    say_if(r->elsewhere, "event", "s", "on something that is not in their list");
+    say_if(r->empty, "query", "queries", "returned nothing");
+    say_if(r->repeated, "query", "queries", "with an id that was read before; the first counts");
+    say_if(r->other, "event", "events", "with another action (--clicks, --impressions)");
+    say_if(r->orphans, "event", "events", "without a query in the log");
+    say_if(r->late, "event", "events", "after the list was closed (--wait, --open)");
+    say_if(r->elsewhere, "event", "events", "on something that is not in the list");
 }
 
 static void say_notes(const struct log_report *r, const struct log_found *found,
@@ -189,11 +186,15 @@ static void say_learned(const struct arguments *arguments, const struct log_repo
                         const struct log_found *found, const struct log_files *files,
                         const oltr_model *model)
 {
-    char rows[GROUPED_SIZE], lists[GROUPED_SIZE];
-    printf("%s row%s, %s list%s:\n", model_grouped(r->rows, rows), plural_s(r->rows),
-           model_grouped(r->lists, lists), plural_s(r->lists));
-    say_if(r->learned, "list", "s", "learned");
-    say_if(r->known, "list", "s", "known already");
+    char rows[GROUPED_SIZE], events[GROUPED_SIZE], lists[GROUPED_SIZE];
+    if (r->queries + r->events > 0)
+        printf("%s quer%s, %s event%s, ", model_grouped(r->queries, rows), plural_ies(r->queries),
+               model_grouped(r->events, events), plural_s(r->events));
+    if (r->rows > 0)
+        printf("%s row%s, ", model_grouped(r->rows, rows), plural_s(r->rows));
+    printf("%s list%s:\n", model_grouped(r->lists, lists), plural_s(r->lists));
+    say_if(r->learned, "list", "lists", "learned");
+    say_if(r->known, "list", "lists", "known already");
     say_ubi(r);
     say_notes(r, found, files, model);
     model_say_size(arguments->operand[0], model);
@@ -201,20 +202,21 @@ static void say_learned(const struct arguments *arguments, const struct log_repo
 
 static void say_json(const struct log_report *r, const oltr_model *model)
 {
-    printf("{\"rows\": %llu, \"lists\": %llu, \"learned\": %llu, \"known\": %llu, \"came_back\": "
+    printf("{\"rows\": %llu, \"queries\": %llu, \"lists\": %llu, \"learned\": %llu, \"known\": "
+           "%llu, \"came_back\": "
            "%llu, \"without_id\": %llu, \"bad_lines\": %llu, \"bad_lists\": %llu, \"events\": "
            "%llu, \"unseen_learned\": %llu, \"unseen_skipped\": %llu, \"empty\": %llu, "
            "\"repeated\": %llu, \"other_events\": %llu, \"orphans\": %llu, \"late\": %llu, "
            "\"elsewhere\": %llu, \"items\": %u, \"lessons\": %llu}\n",
-           (unsigned long long)r->rows, (unsigned long long)r->lists,
-           (unsigned long long)r->learned, (unsigned long long)r->known,
-           (unsigned long long)r->came_back, (unsigned long long)r->without_id,
-           (unsigned long long)r->bad, (unsigned long long)r->bad_lists,
-           (unsigned long long)r->events, (unsigned long long)r->unseen_learned,
-           (unsigned long long)r->unseen_skipped, (unsigned long long)r->empty,
-           (unsigned long long)r->repeated, (unsigned long long)r->other,
-           (unsigned long long)r->orphans, (unsigned long long)r->late,
-           (unsigned long long)r->elsewhere, oltr_model_items(model),
+           (unsigned long long)r->rows, (unsigned long long)r->queries,
+           (unsigned long long)r->lists, (unsigned long long)r->learned,
+           (unsigned long long)r->known, (unsigned long long)r->came_back,
+           (unsigned long long)r->without_id, (unsigned long long)r->bad,
+           (unsigned long long)r->bad_lists, (unsigned long long)r->events,
+           (unsigned long long)r->unseen_learned, (unsigned long long)r->unseen_skipped,
+           (unsigned long long)r->empty, (unsigned long long)r->repeated,
+           (unsigned long long)r->other, (unsigned long long)r->orphans,
+           (unsigned long long)r->late, (unsigned long long)r->elsewhere, oltr_model_items(model),
            (unsigned long long)oltr_model_lessons(model));
 }
 

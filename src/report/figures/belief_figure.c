@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WIDTH = 860, TOP_AND_BOTTOM = 130, BAR = 18 };
+enum { WIDTH = 860, TOP_AND_BOTTOM = 150, BAR = 19 };
 static const char name[] = "belief";
 
 /* ---- the script */
@@ -49,13 +49,14 @@ static bool has_priors(const struct belief_bar *bar, uint32_t n)
 static void write_script(const char *title, const struct belief_bar *bar, uint32_t n,
                          struct text *out)
 {
+    int height = TOP_AND_BOTTOM + BAR * (int)(n > 4 ? n : 4);
     gnuplot_head(out, name, title);
     text_printf(out, "data = '%s.csv'\nblue = '#2B83BA'\npale = '#CFE0EC'\norange = '#D55E00'\n",
                 name);
-    gnuplot_formats(out, name, WIDTH, TOP_AND_BOTTOM + BAR * (int)(n > 4 ? n : 4));
+    gnuplot_formats(out, name, WIDTH, height);
     text_add(out, "    set title ");
     gnuplot_string(out, title);
-    text_add(out, " font ',15'\n");
+    text_add(out, " font ',15' offset 0,2.2\n");
     gnuplot_look(out);
     text_add(out, "    set ytics (");
     for (uint32_t i = 0; i < n; i++) {
@@ -65,9 +66,11 @@ static void write_script(const char *title, const struct belief_bar *bar, uint32
     text_printf(
         out,
         ") font ',11'\n    set yrange [0.4:%.1f]\n    set xlabel 'belief about the reward'\n"
-        "    set key outside bottom center horizontal samplen 2\n    unset grid\n"
+        "    set tmargin 6\n    set bmargin 4\n    set rmargin 3\n"
+        "    set key at graph 0.5, screen %.4f center top horizontal Left reverse samplen 1.5 "
+        "width -1 font ',11'\n    unset grid\n"
         "    set grid xtics back linetype 1 linecolor rgb '#E4E4E4' linewidth 0.8\n",
-        n + 0.6);
+        n + 0.6, 1 - 56.0 / height);
     text_add(out, "    plot data skip 1 using 2:1:($2-2*$3):($2+2*$3):($1-0.3):($1+0.3) with "
                   "boxxyerror linecolor rgb pale fillstyle solid 1 noborder title '± 2 sd', \\\n"
                   "         data skip 1 using 2:1:($2-$3):($2+$3):($1-0.3):($1+0.3) with "
