@@ -7,8 +7,8 @@
 oltr_status csv_scan_begin(struct csv_scan *scan, struct log_input *in, oltr_error *error)
 {
     *scan = (struct csv_scan){.in = in, .separator = ','};
-    scan->field = calloc(CSV_MOST_FIELDS, sizeof *scan->field);
-    scan->stop = calloc(CSV_PIECE, sizeof *scan->stop);
+    scan->field = malloc(CSV_MOST_FIELDS * sizeof *scan->field);
+    scan->stop = malloc(CSV_PIECE * sizeof *scan->stop);
     if (scan->field && scan->stop)
         return OLTR_OK;
     csv_scan_free(scan);

@@ -63,7 +63,7 @@ oltr_status open_lists_init(struct open_lists *lists, uint32_t capacity, uint32_
 
 void open_lists_free(struct open_lists *lists)
 {
-    for (uint32_t i = 0; lists->list && i < lists->capacity; i++) {
+    for (uint32_t i = 0; lists->list && i < lists->used; i++) {
         struct open_list *list = &lists->list[i];
         free(list->bytes);
         free(list->row);
@@ -195,6 +195,7 @@ struct open_list *open_lists_add(struct open_lists *lists, const void *id, uint3
 {
     uint32_t number = (lists->head + lists->count) % lists->capacity;
     struct open_list *list = &lists->list[number];
+    lists->used = number < lists->used ? lists->used : number + 1;
     clear(list);
     if (list->bytes_room < size && !list_grow_bytes(list, size))
         return NULL;

@@ -45,6 +45,7 @@ struct open_list {
 
 struct open_lists {
     uint32_t capacity, head, count; /* a ring: the oldest is list[head] */
+    uint32_t used;                  /* lists that were ever open: those behind have no memory */
     uint32_t dim;
     bool weights;
     struct open_list *list; /* (capacity) */
