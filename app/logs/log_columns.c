@@ -173,6 +173,8 @@ void log_columns_free(struct log_columns *columns)
 
 char log_separator(const char *line, const char *end)
 {
+    if (line == end)
+        return ',';
     const char *newline = memchr(line, '\n', (size_t)(end - line));
     size_t size = (size_t)((newline ? newline : end) - line);
     return memchr(line, ',', size)    ? ','

@@ -376,7 +376,7 @@ static bool answer(struct filter *f, const char *text, size_t size, uint64_t lin
                                   : answer_rank(f, json, &error);
     if (status != OLTR_OK)
         add_error(&f->out, line, error.msg);
-    char *copy = tag ? json_dumps(tag, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    char *copy = tag ? json_dumps(tag, JSON_ENCODE_ANY) : NULL;
     if (copy)
         text_printf(&f->out, ", \"tag\": %s", copy);
     text_add(&f->out, "}\n");

@@ -18,7 +18,7 @@ enum { DUMP_FORMAT = 1 };
 void json_add_name(struct text *out, oltr_name name)
 {
     json_t *json = json_of_name(name);
-    char *text = json ? json_dumps(json, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    char *text = json ? json_dumps(json, JSON_ENCODE_ANY) : NULL;
     if (text)
         text_add(out, text);
     else
@@ -115,7 +115,9 @@ oltr_explained *model_beliefs(const oltr_model *model, uint32_t *n, oltr_error *
     if (!x && status == OLTR_OK && *n > 0)
         status = oltr_model_explain(model, &list, out, error);
     free(x);
-    if (status == OLTR_OK)
+    if (status == OLTR_EUNSUPPORTED)
+        *n = 0;
+    if (status == OLTR_OK || status == OLTR_EUNSUPPORTED)
         return out;
     free(out);
     return NULL;

@@ -21,7 +21,7 @@ void json_add_name(struct text *out, oltr_name name);
 void json_add_number(struct text *out, double value);
 
 /* Beliefs about all items, or about the features of a model with features: row i has 1 in place i.
- * In new memory; *n is their number.  NULL with the error set. */
+ * In new memory; *n is their number, 0 for kinds that predict nothing.  NULL with the error set. */
 oltr_explained *model_beliefs(const oltr_model *model, uint32_t *n, oltr_error *error);
 
 #endif
