@@ -174,7 +174,7 @@ oltr_status ubi_query(struct ubi_log *log, const json_t *json, double time, cons
     oltr_name id;
     bool good;
     if (log->options->dim > 0)
-        return set_error(error, OLTR_EUNSUPPORTED,
+        return set_error(error, OLTR_EMISMATCH,
                          "%s:%llu: queries of UBI have no features, which this model needs", file,
                          (unsigned long long)line);
     log->join->options.report->queries++;
