@@ -260,8 +260,9 @@ static oltr_status make_scratch(life *l)
 /* Known and unknown names, or rows. */
 static oltr_list draw_candidates(const life *l, oltr_name *name, float *x)
 {
+    static const char *const unknown[] = {"u", "un", "unk", "unkn"};
     for (uint32_t i = 0; i < CANDIDATES; i++) {
-        name[i] = i % 3 ? name_at(2 + i) : (oltr_name){"unknown" + i % 7, 1 + i / 3};
+        name[i] = i % 3 ? name_at(2 + i) : name_of_text(unknown[i / 3]);
         memcpy(x + i * DIM, pool_row(i), DIM * sizeof *x);
     }
     return l->v->info->contextual ? (oltr_list){.n = CANDIDATES, .x = x}
