@@ -19,7 +19,7 @@ static variant_list variants;
 static const char *const long_name[ITEMS_IN] = {
     "the first name of the image", "a second name in the image!", "name no. three in the image",
     "a 4th name is in this image", "and the last name there is."};
-static const char *const long_id[IDS_IN] = {"identity of one lesson", "identity of no. two  ",
+static const char *const long_id[IDS_IN] = {"identity of a  lesson", "identity of no. two  ",
                                             "identity of the third", "identity of lesson 4 "};
 
 static oltr_model *findable_model(const variant *v)

@@ -13,45 +13,45 @@
 enum { NOT_THERE = 0 }; /* the magic is at 0, so nothing else is */
 
 /* The only place of these bytes from `from` on; NOT_THERE where there are none. */
-static inline size_t place_of_bytes(const unsigned char *image, size_t size, size_t from,
+static inline size_t place_of_bytes(const unsigned char *byte, size_t size, size_t from,
                                     const void *bytes, size_t n)
 {
     for (size_t at = from; at + n <= size; at++)
-        if (memcmp(image + at, bytes, n) == 0)
+        if (memcmp(byte + at, bytes, n) == 0)
             return at;
     return NOT_THERE;
 }
 
 /* The snapshot of the policy, and its length. */
-static inline size_t inner_snapshot(const unsigned char *image, size_t size, size_t *inner_size)
+static inline size_t inner_snapshot(const unsigned char *byte, size_t size, size_t *inner_size)
 {
-    size_t at = place_of_bytes(image, size, 8, "OLTRSNAP", 8);
+    size_t at = place_of_bytes(byte, size, 8, "OLTRSNAP", 8);
     *inner_size = 0;
     if (at == NOT_THERE || at + 32 + 8 > size)
         return NOT_THERE;
-    *inner_size = (size_t)little(image + at + AT_LENGTH, 8);
+    *inner_size = (size_t)little(byte + at + AT_LENGTH, 8);
     return *inner_size >= 32 && *inner_size <= size - 8 - at ? at : NOT_THERE;
 }
 
 /* Where the length of the image is. */
-static inline size_t place_of_length(const unsigned char *image, size_t size)
+static inline size_t place_of_length(const unsigned char *byte, size_t size)
 {
     for (size_t at = 8; at + 8 <= size && at <= 32; at++)
-        if (little(image + at, 8) == size)
+        if (little(byte + at, 8) == size)
             return at;
     return NOT_THERE;
 }
 
 /* Sets the length, at its place in a good image, and the checksum; that of the snapshot inside
  * first, where it is still found. */
-static inline void seal_model(unsigned char *image, size_t size, size_t length_at)
+static inline void seal_model(unsigned char *byte, size_t size, size_t length_at)
 {
-    size_t inner_size, inner = inner_snapshot(image, size, &inner_size);
+    size_t inner_size, inner = inner_snapshot(byte, size, &inner_size);
     if (inner != NOT_THERE)
-        seal(image + inner, inner_size);
+        seal(byte + inner, inner_size);
     if (length_at != NOT_THERE)
-        set_little(image + length_at, 8, size);
-    set_little(image + size - 8, 8, slow_crc64(image, size - 8));
+        set_little(byte + length_at, 8, size);
+    set_little(byte + size - 8, 8, slow_crc64(byte, size - 8));
 }
 
 #endif
