@@ -135,6 +135,19 @@ static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *sett
     return status;
 }
 
+static oltr_law laws(const void *state, uint64_t t, const candidates *from, double *first,
+                     double *second)
+{
+    const ts_beta_state *p = state;
+    (void)t;
+    for (uint32_t j = 0; j < from->n; j++) {
+        uint32_t i = candidate(from, j);
+        first[j] = doubles_at(p, p->items.a)[i];
+        second[j] = doubles_at(p, p->items.b)[i];
+    }
+    return OLTR_LAW_BETA;
+}
+
 const policy_ops ts_beta_ops = {
     .info = {.name = "ts-beta",
              .title = "Thompson sampling with a Beta posterior (TS-Beta, CTS)",
@@ -157,4 +170,5 @@ const policy_ops ts_beta_ops = {
     .renew_item = renew_item,
     .check = check_clicks,
     .predict = beta_predict,
+    .laws = laws,
 };

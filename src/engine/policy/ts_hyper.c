@@ -414,6 +414,19 @@ static oltr_status resume(void *state, uint64_t t, oltr_error *error)
     return OLTR_OK;
 }
 
+/* More room leaves the centre and the weights as they are. */
+static void carry(void *state, uint64_t t, const void *from, uint32_t kept)
+{
+    ts_hyper_state *p = state;
+    const ts_hyper_state *q = from;
+    (void)t;
+    *doubles_at(state, p->grid.centre) = *doubles_at(from, q->grid.centre);
+    for (uint32_t i = 0; i < kept; i++)
+        count(p, i);
+    recalibration_take(state, &p->grid, doubles_at(from, q->grid.factor),
+                       doubles_at(from, q->grid.exponent));
+}
+
 static bool same_numbers(const void *state, const void *other, size_t offset, size_t n)
 {
     return memcmp(doubles_at(state, offset), doubles_at(other, offset), n * sizeof(double)) == 0;
@@ -461,4 +474,5 @@ const policy_ops ts_hyper_ops = {
     .derived = derived,
     .resume = resume,
     .agrees = agrees,
+    .carry = carry,
 };
