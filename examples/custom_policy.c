@@ -121,10 +121,11 @@ static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 /* After the sums of one item were put or reset.  Nothing is derived, so they need only be
  * checked. */
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
-                              oltr_error *error)
+                              const double *before, oltr_error *error)
 {
     (void)t;
     (void)settings;
+    (void)before;
     return check_item(state, item, error);
 }
 

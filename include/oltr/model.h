@@ -188,9 +188,9 @@ OLTR_API oltr_status oltr_model_explain(const oltr_model *model, const oltr_list
                                         oltr_explained *out, oltr_error *error);
 
 /* For each candidate the chance to be in the list that `show` describes, and to be its first;
- * either array may be NULL.  draws 0: exactly, for kinds whose items are drawn independently and
- * for greedy lists; OLTR_EUNSUPPORTED for the others.  draws above 0: the share in so many lists,
- * those of the generators oltr_rng_at(rng, 0, 1), oltr_rng_at(rng, 0, 2), ... */
+ * either array may be NULL.  draws 0: exactly, to 1e-9 in ordinary cases, for the kinds by item but
+ * ts-cascade, and for greedy lists; OLTR_EUNSUPPORTED for the others.  draws above 0: the share in
+ * so many lists, those of the generators oltr_rng_at(rng, 0, 1), oltr_rng_at(rng, 0, 2), ... */
 OLTR_API oltr_status oltr_model_propensity(const oltr_model *model, const oltr_list *list,
                                            const oltr_show *show, uint32_t draws, oltr_rng rng,
                                            oltr_model_scratch *scratch, double *in_list,

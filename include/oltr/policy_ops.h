@@ -122,10 +122,11 @@ typedef struct oltr_policy_ops {
     oltr_status (*resume)(void *state, uint64_t t, oltr_error *error);
     /* For info.by_item: sums() gives one number for each item in every array, and this operation
      * derives all that belongs to one item anew, from its sums and from its prior in the settings,
-     * after either was changed.  It checks both first, as init and check do; on any status but
-     * OLTR_OK it changes nothing. */
+     * after either was changed.  before: its sums until then, one for each array, for what is
+     * derived from all items together.  It checks sums and prior first, as init and check do; on
+     * any status but OLTR_OK it changes nothing. */
     oltr_status (*renew_item)(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
-                              oltr_error *error);
+                              const double *before, oltr_error *error);
     /* end: called once for each policy, when it is freed; releases what init acquired.  copied:
      * called for the state of a policy that is a copy, byte by byte, of another, so that it can
      * acquire the same again: oltr_policy_copy() makes copies, and so do oltr_merge() and
@@ -146,14 +147,18 @@ typedef struct oltr_policy_ops {
      * two must be equal to the byte. */
     int (*agrees)(const void *state, const void *anew);
     /* For info.by_item, when a model (model.h) makes room for more items: derives all of `state`,
-     * which was just made and has the sums of the `kept` items of `from`.  Its other items have no
-     * observations, and must not change the result: a policy with more room continues to the same
-     * bits.  NULL: every item is derived from its sums. */
-    void (*carry)(void *state, uint64_t t, const void *from, uint32_t kept);
-    /* The laws of the scores by which candidates are ranked, where these are independent: returns
-     * their kind, and for each candidate the two numbers.  NULL: they are not independent. */
-    oltr_law (*laws)(const void *state, uint64_t t, const oltr_candidates *from, double *first,
-                     double *second);
+     * which was just made and has the sums of `from`.  Its other items have no observations, and
+     * must not change the result: a policy with more room continues to the same bits.  NULL: every
+     * item is derived from its sums. */
+    void (*carry)(void *state, const void *from);
+    /* The laws of the scores by which candidates are ranked: returns their kind, and for each
+     * candidate the two numbers.  The scores are independent or, where the policy first draws one
+     * of several parts, independent given the part.  NULL: neither. */
+    oltr_law (*laws)(const void *state, uint64_t t, uint32_t part, const oltr_candidates *from,
+                     double *first, double *second);
+    /* How many parts there are, and the chance of each.  NULL: one. */
+    uint32_t (*parts)(const void *state);
+    double (*part_chance)(const void *state, uint32_t part);
 } oltr_policy_ops;
 
 /* Settings for a policy of your own, with the defaults of its parameters; `ops` must outlive them

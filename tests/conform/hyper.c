@@ -1240,6 +1240,28 @@ static void the_most_extreme_told_shapes(void **state)
     }
 }
 
+/* ---- memory */
+
+/* At most 64 bytes for an item, its prior and the mark of repeated items included.  The grid, and
+ * from OLTR_MAX_MASKED items on the room for masked lists, do not grow with the items. */
+static void an_item_takes_at_most_64_bytes(void **state)
+{
+    enum { SMALL = OLTR_MAX_MASKED, LARGE = 2 * SMALL, BYTES = 64 };
+    static double number[LARGE];
+    oltr_settings s = settings_for(*state, SMALL);
+    for (uint32_t i = 0; i < LARGE; i++)
+        number[i] = 0.25; /* any prior */
+    if (s.prior.a)
+        s.prior = (oltr_prior){.a = number, .b = number};
+    else if (s.prior.mean)
+        s.prior = (oltr_prior){.mean = number, .sd = number};
+    size_t few = oltr_policy_bytes(&s, NULL);
+    s.n_items = LARGE;
+    size_t many = oltr_policy_bytes(&s, NULL);
+    assert_true(few > 0 && many > few);
+    assert_true(many - few <= (size_t)BYTES * (LARGE - SMALL));
+}
+
 /* ---- the suite */
 
 #define ON_SETTINGS(s, f) ON_VARIANTS(s, &settings_to_test, f)
@@ -1268,6 +1290,7 @@ int main(void)
         ON_ONE(&all, a_forgotten_item_was_never_seen, forms[i]);
         ON_ONE(&all, sums_that_are_put_count, forms[i]);
         ON_ONE(&all, another_number_of_items_has_another_centre, forms[i]);
+        ON_ONE(&all, an_item_takes_at_most_64_bytes, forms[i]);
     }
     for (size_t i = 0; i < 2; i++) {
         ON_ONE(&all, many_lessons_keep_the_digits, forms[i]);

@@ -67,7 +67,7 @@ void check_recalibrate_items(uint32_t cpu)
 void check_grid_observe(uint32_t cpu)
 {
     dice from = {23};
-    for (uint32_t shifts = 4; shifts <= 24; shifts += 4)
+    for (uint32_t shifts = 4; shifts <= MOST_SHIFTS; shifts += 4)
         for (uint32_t weights = 1; weights <= 9; weights++) {
             const uint32_t slopes = 1 + below(&from, 3), rows = slopes * weights;
             const size_t cells = (size_t)rows * shifts;

@@ -25,7 +25,7 @@ USES = {
     "engine/special": BASE,
     "engine/posterior": DRAWS | {"engine/linalg", "engine/special"},
     "engine/policy": DRAWS | {"engine/select", "engine/linalg", "engine/special", "engine/posterior"},
-    "engine/model": DRAWS | {"engine/select", "engine/posterior", "engine/policy"},
+    "engine/model": DRAWS | {"engine/select", "engine/special", "engine/posterior", "engine/policy"},
     "engine/store": BASE | {"engine/model"},
     # liboltr-lab: policies through the public headers; the objects of base and of the draws of kernels are in it too
     "lab/data": KERNELS,

@@ -4,13 +4,15 @@
  * unlike the C library's, gives the same bits on every machine.  mu and 1 - mu are computed apart,
  * each with its own relative accuracy, because residuals of clicked rows are S (1 - mu):
  *
- *   logit     e = exp(-|z|), then 1 / (1 + e) and e / (1 + e).
- *   probit    Phi(-x) = exp(-x^2 / 2) m(x), x = |z|, where m is Mills' ratio over sqrt(2 pi).
- *             (1 + MILLS_SLOPE x) m(x) is smooth in t = (x - MILLS_PLACE) / (x + MILLS_PLACE),
- * which maps x >= 0 to [-1, 1): its Chebyshev series of degree 23, written as a polynomial, is
- * within 3e-17.  The rounding of x^2 / 2 is taken back to first order. cloglog   u = e^z, then
- * exp(-u) and 1 - exp(-u), the latter from exp(r) - 1 by its own series, so that small chances are
- * exact.
+ * logit: e = exp(-|z|), then 1 / (1 + e) and e / (1 + e).
+ *
+ * probit: Phi(-x) = exp(-x^2 / 2) m(x), x = |z|, where m is Mills' ratio over sqrt(2 pi).
+ * (1 + MILLS_SLOPE x) m(x) is smooth in t = (x - MILLS_PLACE) / (x + MILLS_PLACE), which maps
+ * x >= 0 to [-1, 1): its Chebyshev series of degree 23, written as a polynomial, is within 3e-17.
+ * The rounding of x^2 / 2 is taken back to first order.
+ *
+ * cloglog: u = e^z, then exp(-u) and 1 - exp(-u), the latter from exp(r) - 1 by its own series, so
+ * that small chances are exact.
  *
  * Relative errors of mu, 1 - mu and mu' are below 1e-15 for all three; but exp(-u) has the error of
  * u, which counts u times.  Chances below 1e-307 are 0.

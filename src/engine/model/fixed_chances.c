@@ -125,7 +125,7 @@ static double share(const fixed_list *list, bool fresh, uint32_t above, uint32_t
         uint32_t room = fresh ? f : list->k - f;
         items += list->chance[f] * (room > above ? least_of(room - above, n) : 0);
     }
-    return items / n;
+    return items < n ? items / n : 1;
 }
 
 static void find_in_list(fixed_list *list, double *in_list)

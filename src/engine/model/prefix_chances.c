@@ -6,7 +6,8 @@
  * s_1..s_j when s_j is at some y, those before it are in order above, and all others are below:
  *     chance of s_1..s_j = integral of f_sj(y) G_(j-1)(y) product over all others of F(y).
  * The walk goes down from the best score, so that the G are integrals from its beginning and all
- * terms are positive: small chances keep their digits.
+ * terms are positive: small chances keep eight digits, as long as no item that is not shown has to
+ * be below with a chance near rounding error.
  *
  * Cost.  O(panels x n), as a panel takes one product over the items.
  */

@@ -64,20 +64,23 @@ static oltr_status chances_by_draws(const question *q, const candidates_view *vi
 /* ---- exactly */
 
 typedef struct law_room {
-    double *first, *second; /* (n) */
-    uint32_t *order;        /* (n) */
-    uint8_t *fresh;         /* (n) */
+    double *first, *second;     /* (n) */
+    double *in_list, *is_first; /* (n) the chances of one part */
+    uint32_t *order;            /* (n) */
+    uint8_t *fresh;             /* (n) */
     void *block;
     size_t bytes;
 } law_room;
 
 static bool take_room(law_room *room, uint32_t n, const oltr_memory *memory)
 {
-    room->bytes = n * (2 * sizeof(double) + sizeof(uint32_t) + 1);
+    room->bytes = n * (4 * sizeof(double) + sizeof(uint32_t) + 1);
     room->block = memory_take(memory, room->bytes);
     room->first = room->block;
     room->second = room->first + n;
-    room->order = (uint32_t *)(void *)(room->second + n);
+    room->in_list = room->second + n;
+    room->is_first = room->in_list + n;
+    room->order = (uint32_t *)(void *)(room->is_first + n);
     room->fresh = (uint8_t *)(room->order + n);
     return room->block;
 }
@@ -94,28 +97,17 @@ static oltr_status fixed_scores(const question *q, const candidates_view *view, 
     return status;
 }
 
-static oltr_status read_laws(const question *q, const candidates_view *view, law_room *room,
-                             oltr_law *law, oltr_error *error)
+/* The laws of a list that is not drawn. */
+static oltr_status read_fixed(const question *q, const candidates_view *view, law_room *room,
+                              oltr_error *error)
 {
-    const oltr_policy *policy = view->policy;
-    candidates from = {.n = view->n, .item = view->query.item, .x = view->query.x};
-    *law = OLTR_LAW_FIXED;
-    oltr_status status = check_distinct(view, q->list, q->scratch, error);
-    if (status != OLTR_OK)
-        return status;
-    if (q->show.greedy)
-        return oltr_model_predict(q->model, q->list, room->first, NULL, error);
-    if (policy->ops->info.fixed_scores)
-        return fixed_scores(q, view, room, error);
-    if (!policy->ops->laws)
-        return set_error(error, OLTR_EUNSUPPORTED,
-                         "the scores of %s are not independent, so its chances are not computed: "
-                         "give a number of draws",
-                         policy->ops->info.name);
-    *law = policy->ops->laws(policy_state(policy), policy->rounds + 1, &from, room->first,
-                             room->second);
-    return OLTR_OK;
+    return q->show.greedy ? oltr_model_predict(q->model, q->list, room->first, NULL, error)
+                          : fixed_scores(q, view, room, error);
 }
+
+/* How likely a part of a policy's draw must be to count.  What is left out is below 1e-9 in all:
+ * there are at most 1,000 parts. */
+#define LEAST_CHANCE 1e-12
 
 static list_rule rule_of(const question *q, const candidates_view *view, law_room *room)
 {
@@ -131,23 +123,63 @@ static list_rule rule_of(const question *q, const candidates_view *view, law_roo
     return rule;
 }
 
-static const score_kind kind_of[] = {[OLTR_LAW_NORMAL] = SCORE_NORMAL,
-                                     [OLTR_LAW_BETA] = SCORE_BETA,
-                                     [OLTR_LAW_FIXED] = SCORE_FIXED};
+static const score_kind kind_of[] = {
+    [OLTR_LAW_NORMAL] = SCORE_NORMAL, [OLTR_LAW_BETA] = SCORE_BETA, [OLTR_LAW_FIXED] = SCORE_FIXED};
+
+/* Adds `chance` times the chances under these laws. */
+static oltr_status add_chances(const question *q, const candidates_view *view, oltr_law law,
+                               law_room *room, double chance, oltr_error *error)
+{
+    score_laws laws = {kind_of[law], view->n, room->first, room->second};
+    list_rule rule = rule_of(q, view, room);
+    oltr_status status =
+        list_chances(&laws, &rule, &q->scratch->memory, room->in_list, room->is_first);
+    if (status != OLTR_OK)
+        return set_error(error, status, "%s", oltr_strerror(status));
+    for (uint32_t j = 0; q->in_list && j < view->n; j++)
+        q->in_list[j] += chance * room->in_list[j];
+    for (uint32_t j = 0; q->first && j < view->n; j++)
+        q->first[j] += chance * room->is_first[j];
+    return OLTR_OK;
+}
+
+/* Of a policy that draws: part by part. */
+static oltr_status drawn_chances(const question *q, const candidates_view *view, law_room *room,
+                                 oltr_error *error)
+{
+    const policy_ops *ops = view->policy->ops;
+    const void *state = policy_state(view->policy);
+    candidates from = {.n = view->n, .item = view->query.item, .x = view->query.x};
+    oltr_status status = OLTR_OK;
+    if (!ops->laws)
+        return set_error(error, OLTR_EUNSUPPORTED,
+                         "the scores of %s are not independent, so its chances are not computed: "
+                         "give a number of draws",
+                         ops->info.name);
+    for (uint32_t part = 0; status == OLTR_OK && part < (ops->parts ? ops->parts(state) : 1);
+         part++) {
+        double chance = ops->parts ? ops->part_chance(state, part) : 1;
+        if (!(chance > LEAST_CHANCE))
+            continue;
+        oltr_law law =
+            ops->laws(state, view->policy->rounds + 1, part, &from, room->first, room->second);
+        status = add_chances(q, view, law, room, chance, error);
+    }
+    return status;
+}
 
 static oltr_status exact_chances(const question *q, const candidates_view *view, oltr_error *error)
 {
     law_room room;
-    oltr_law law;
     if (!take_room(&room, view->n, &q->scratch->memory))
         return set_error(error, OLTR_ENOMEM, "no memory for the laws of %u scores", view->n);
-    oltr_status status = read_laws(q, view, &room, &law, error);
-    if (status == OLTR_OK) {
-        score_laws laws = {kind_of[law], view->n, room.first, room.second};
-        list_rule rule = rule_of(q, view, &room);
-        status = list_chances(&laws, &rule, &q->scratch->memory, q->in_list, q->first);
-        if (status != OLTR_OK)
-            set_error(error, status, "%s", oltr_strerror(status));
+    oltr_status status = check_distinct(view, q->list, q->scratch, error);
+    if (status == OLTR_OK && (q->show.greedy || view->policy->ops->info.fixed_scores)) {
+        status = read_fixed(q, view, &room, error);
+        if (status == OLTR_OK)
+            status = add_chances(q, view, OLTR_LAW_FIXED, &room, 1, error);
+    } else if (status == OLTR_OK) {
+        status = drawn_chances(q, view, &room, error);
     }
     memory_give(&q->scratch->memory, room.block, room.bytes);
     return status;

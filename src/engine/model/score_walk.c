@@ -1,31 +1,35 @@
 /* score_walk.c - see score_walk.h.
  *
- * Coordinate.  Normal scores are taken as they are, Beta scores by their log-odds v = log(x/(1-x)).
- * Then every density is smooth and log-concave on the whole axis:
- *     density at mode + v = peak exp(-fall(v)),    fall >= 0 and convex, fall(0) = 0.
- * Of Beta(a,b) the mode is log(a/b), and with x = a/(a+b), y = b/(a+b)
+ * Coordinate.  Normal scores are taken as they are, Beta scores by their log-odds t = log(x/(1-x)).
+ * Then every density is smooth and log-concave on the whole axis.  At a distance v from its mode it
+ * is
+ *     peak exp(-fall(v)),    fall convex, fall(0) = 0.
+ * The mode of Beta(a,b) is at t = log(a/b), and with x = a/(a+b), y = b/(a+b)
  *     fall(v) = (a+b) (log(1 + x (e^v - 1)) - x v).
  *
  * Panels.  In z = sign(v) sqrt(2 fall(v)) every density is a normal one, so a panel may be STEP
- * wide in the z of each item that has a row.  dz/dv at its left end stands for the whole panel,
- * since it changes little where log(1 + e^v) is nearly a polynomial.  That is so within panels of
- * UNIT, and far from 0, where (a+b) e^-|v| is below rounding error and the density is exponential.
- * An item has a row from where fall is DEPTH on one side to where it is so on the other.  A panel
- * does not reach beyond the start of an item unless it is narrow enough for that item too.
- *
- * The number of scores above a point changes faster than each law where there are many items:
- * over a panel its mean may change by COUNT_STEP standard deviations, or by COUNT_STEP where the
- * deviation is below 1.  A panel that breaks this is made again, narrower.
+ * wide in the z of each item that has a row.  dz/dv is taken at the panel's left end.  It changes
+ * little within the panel, unless a Beta law has small shapes: log(1 + e^t) then bends within a
+ * panel that is wide in t.  So panels are at most UNIT wide in t, except far from 0, where (a+b)
+ * e^-|t| is negligible and the density is exponential.
+ * An item has a row from where its fall is DEPTH on one side to where it is so on the other.  A
+ * panel does not reach beyond the start of an item unless it is narrow enough for that item too.
+ * Where there are many items, the number of scores above a point changes faster than each law.
+ * Over a panel its mean may change by COUNT_STEP standard deviations, or by COUNT_STEP where the
+ * deviation is below 1; a panel that breaks this is made again, narrower.
  *
  * A distribution function is the integral of the density: from panel to panel by Gauss and
  * Legendre's rule, within a panel by the integral of the polynomial through its points.
  *
- * Error.  Of the distribution functions about 1e-12, measured in tests/unit/engine/chances.c; what
- * lies outside start and end is below 1e-17.
+ * Error.  The distribution functions are exact to 1e-11 at the points; the errors alternate in sign
+ * like a Legendre polynomial and nearly vanish in integrals over a panel: with panels of a third of
+ * the width no chance of a list changed by more than 1e-13.  What lies outside start and end is
+ * below 1e-17.  Log-odds are rounded to 1e-15, which counts where shapes are beyond 1e12: their
+ * deviation is then below 1e-6.
  *
- * Cost.  A panel takes WALK_NODES densities for each row.  There are at most some 15 panels an item
- * (some 30 more with shapes below 1), and where items overlap they share them: 1,000 equal items
- * need 70 in all.
+ * Cost.  A panel takes WALK_NODES densities for each row.  There are at most some 13 panels an
+ * item, some 50 with shapes below 1, and items that overlap share them: 400 equal items need 61 in
+ * all.
  */
 #include "engine/model/score_walk.h"
 
@@ -37,7 +41,7 @@
 
 #define DEPTH 40.0
 #define STEP 1.5
-#define UNIT 2.0
+#define UNIT 1.5
 #define COUNT_STEP 1.5
 #define LEAST_CURVE 1e-13 /* of (a+b) e^-|v|: less changes no digit of a density */
 
@@ -114,8 +118,8 @@ static double bend_series(double x, double y, double v)
     return w * v * v * (0.5 + v * (c3 + v * (c4 + v * (c5 + v * (c6 + v * (c7 + v * c8))))));
 }
 
-/* The same for any v.  `near` and `far` are x and y in the order of the side where v is.  The three
- * forms are one function; each is used where it does not cancel or overflow. */
+/* The same for any v.  The three forms are one function; each is used where it neither cancels nor
+ * overflows. */
 static double bend(double x, double y, double v)
 {
     double near = v > 0 ? y : x, far = v > 0 ? x : y, u = fabs(v);
@@ -437,7 +441,8 @@ static void fill_row(const score_walk *walk, walk_item *item, walk_nodes *below,
     item->below_right = clamp01(item->below + all);
 }
 
-/* By how much the expected number above changes too fast over the panel; up to 1 is allowed. */
+/* The rows of a group from row `row` on.  Returns how much the expected number above changes over
+ * the panel, as a multiple of what is allowed. */
 static double fill_group(score_walk *walk, int g, uint32_t row)
 {
     double change = 0, variance[2] = {0, 0};

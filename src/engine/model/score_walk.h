@@ -68,17 +68,17 @@ typedef struct score_walk {
     const struct law_ops *ops;
     const oltr_memory *memory;
     size_t bytes;
-    uint32_t n, n_order, next; /* order[next] is the first item that starts beyond */
-    walk_item *item;           /* (n) */
-    uint32_t *order;           /* (n_order) by their start */
-    uint32_t *active[2];       /* items with rows */
-    walk_place at, landing;    /* of the panel; where it ends exactly, if lands */
-    bool lands;
-    double width, widest;                    /* of the panel; of the next one, for the counts */
+    uint32_t n, n_order, next;               /* order[next] is the first item that starts beyond */
+    walk_item *item;                         /* (n) */
+    uint32_t *order;                         /* (n_order) by their start */
+    uint32_t *active[2];                     /* items with rows */
+    walk_place at, landing;                  /* the panel's left end; its right end, if it lands */
+    bool lands;                              /* it ends at the start of an item */
+    double width, widest;                    /* of the panel; what the counts allow the next one */
     double point[WALK_NODES];                /* on (0, 1) */
     double weight[WALK_NODES];               /* of points; they sum to 1 */
-    double integral[WALK_NODES][WALK_NODES]; /* [j][i]: the weight of point j in an integral from 0
-                                              * to point i */
+    double integral[WALK_NODES][WALK_NODES]; /* [j][i]: how much of the mass at point j is before
+                                              * point i */
 } score_walk;
 
 /* The walk before its first panel; group may be NULL: all are in group 0.  downwards: of -score (of

@@ -97,10 +97,11 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
 }
 
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
-                              oltr_error *error)
+                              const double *before, oltr_error *error)
 {
     bayes_ucb_state *p = state;
     oltr_status status = beta_renew(state, t, settings, item, error);
+    (void)before;
     if (status == OLTR_OK)
         index_cache_update(p, &p->index, &rule, t, &item, 1);
     return status;

@@ -110,11 +110,11 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
 }
 
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
-                              oltr_error *error)
+                              const double *before, oltr_error *error)
 {
     klucb_state *p = state;
     oltr_status status = item_sums_check_one(p, &p->sums, t, true, item, error);
-    (void)settings;
+    (void)settings, (void)before;
     if (status == OLTR_OK)
         index_cache_update(p, &p->index, &rules[p->budget], t, &item, 1);
     return status;

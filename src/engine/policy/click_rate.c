@@ -39,11 +39,11 @@ oltr_status click_rate_init(void *state, const oltr_settings *settings, click_ra
 }
 
 oltr_status click_rate_renew(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
-                             oltr_error *error)
+                             const double *before, oltr_error *error)
 {
     click_rate_state *p = state;
     oltr_status status = item_sums_check_one(p, &p->sums, t, true, item, error);
-    (void)settings;
+    (void)settings, (void)before;
     if (status == OLTR_OK)
         refresh_item(p, item);
     return status;

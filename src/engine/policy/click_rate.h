@@ -33,7 +33,7 @@ size_t click_rate_bytes(const oltr_settings *settings);
 size_t click_rate_scratch_bytes(const oltr_settings *settings);
 void click_rate_refresh(void *state, uint64_t t);
 oltr_status click_rate_renew(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
-                             oltr_error *error);
+                             const double *before, oltr_error *error);
 oltr_status click_rate_learn(void *state, uint64_t t, const candidates *from,
                              const oltr_ranking *shown, const oltr_feedback *seen);
 

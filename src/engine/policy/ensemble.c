@@ -63,12 +63,12 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
 }
 
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
-                              oltr_error *error)
+                              const double *before, oltr_error *error)
 {
     ensemble_state *p = state;
     oltr_status status = require_item_prior(settings, choice(settings, P_PRIOR) != PRIOR_NONE,
                                             choice(settings, P_RULE) != MEAN, item, error);
-    (void)t;
+    (void)t, (void)before;
     if (status == OLTR_OK)
         doubles_at(p, p->score)[item] = score_of(settings, item);
     return status;

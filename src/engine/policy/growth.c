@@ -115,6 +115,7 @@ static uint32_t copy_items(oltr_policy *to, const oltr_policy *from)
  * left.  A policy from outside may derive in other ways. */
 static oltr_status derive_items(oltr_policy *to, uint32_t kept, oltr_error *error)
 {
+    static const double nothing[MAX_SUMS];
     sum_array sums[MAX_SUMS];
     uint32_t n = to->ops->sums(policy_state(to), sums);
     oltr_status status = OLTR_OK;
@@ -127,8 +128,8 @@ static oltr_status derive_items(oltr_policy *to, uint32_t kept, oltr_error *erro
         for (uint32_t a = 0; a < n; a++)
             known |= !(fabs(sums[a].value[item]) <= 0);
         if (known)
-            status =
-                to->ops->renew_item(policy_state(to), to->rounds + 1, &to->settings, item, error);
+            status = to->ops->renew_item(policy_state(to), to->rounds + 1, &to->settings, item,
+                                         nothing, error);
     }
     return status;
 }
@@ -140,7 +141,7 @@ static oltr_status carry_items(oltr_policy *to, const oltr_policy *from, bool ro
     uint32_t kept = copy_items(to, from);
     if (!room || !to->ops->carry)
         return derive_items(to, kept, error);
-    to->ops->carry(policy_state(to), to->rounds + 1, policy_state(from), kept);
+    to->ops->carry(policy_state(to), policy_state(from));
     return OLTR_OK;
 }
 
@@ -287,7 +288,8 @@ static void exchange(const item_view *v, double *number)
     }
 }
 
-/* Writes the numbers and derives the rest; if they are refused, the old ones are restored. */
+/* Writes the numbers and derives the rest; if they are refused, the old ones are restored.  After
+ * exchange() `number` has the old ones, sums first. */
 static oltr_status set_item(oltr_policy *policy, uint32_t item, double *number, oltr_error *error)
 {
     item_view v = view_of(policy, item);
@@ -301,7 +303,7 @@ static oltr_status set_item(oltr_policy *policy, uint32_t item, double *number, 
                              : OLTR_OK;
     if (status == OLTR_OK)
         status = policy->ops->renew_item(policy_state(policy), policy->rounds + 1,
-                                         &policy->settings, item, error);
+                                         &policy->settings, item, number, error);
     if (status != OLTR_OK)
         exchange(&v, number);
     return status;

@@ -215,11 +215,12 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
 }
 
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
-                              oltr_error *error)
+                              const double *before, oltr_error *error)
 {
     gts_state *g = state;
     oltr_status status =
         require_item_prior(settings, g->take != TAKE_NONE, g->sampler == RELEASED, item, error);
+    (void)before;
     if (status == OLTR_OK)
         status = item_sums_check_one(state, &g->sums, t, false, item, error);
     if (status != OLTR_OK)
@@ -339,11 +340,11 @@ static oltr_status predict(const void *state, uint64_t t, const candidates *from
 }
 
 /* What the sampler uses: the floats. */
-static oltr_law laws(const void *state, uint64_t t, const candidates *from, double *first,
-                     double *second)
+static oltr_law laws(const void *state, uint64_t t, uint32_t part, const candidates *from,
+                     double *first, double *second)
 {
     const gts_state *g = state;
-    (void)t;
+    (void)t, (void)part;
     for (uint32_t j = 0; j < from->n; j++) {
         uint32_t i = candidate(from, j);
         first[j] = (double)floats_at(g, g->mean)[i];

@@ -30,9 +30,9 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
 }
 
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
-                              oltr_error *error)
+                              const double *before, oltr_error *error)
 {
-    (void)state, (void)t, (void)settings, (void)item, (void)error;
+    (void)state, (void)t, (void)settings, (void)item, (void)before, (void)error;
     return OLTR_OK;
 }
 

@@ -127,19 +127,20 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
 }
 
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
-                              oltr_error *error)
+                              const double *before, oltr_error *error)
 {
     oltr_status status = beta_renew(state, t, settings, item, error);
+    (void)before;
     if (status == OLTR_OK)
         refresh_item(state, item);
     return status;
 }
 
-static oltr_law laws(const void *state, uint64_t t, const candidates *from, double *first,
-                     double *second)
+static oltr_law laws(const void *state, uint64_t t, uint32_t part, const candidates *from,
+                     double *first, double *second)
 {
     const ts_beta_state *p = state;
-    (void)t;
+    (void)t, (void)part;
     for (uint32_t j = 0; j < from->n; j++) {
         uint32_t i = candidate(from, j);
         first[j] = doubles_at(p, p->items.a)[i];

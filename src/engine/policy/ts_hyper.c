@@ -11,9 +11,7 @@
  * Without a told prior every item has Beta(a, b) of the parameters, and the slope means nothing:
  * the policy learns the level and the spread of the click rates by itself.
  *
- * State.  Per item the sums N and S, the told shapes, and the sums that the grid has counted: 48
- * bytes.  The last two tell renew_item() what to take out of the grid when the numbers of an item
- * are replaced.
+ * State.  Per item the sums N and S and the told shapes, 32 bytes, and the grid.
  *
  * Cost.  Ranking is that of ts-beta and another half for the shapes, which change with the drawn
  * recalibration.  Learning multiplies the weights of all cells, some 100 ns per examined item with
@@ -43,8 +41,7 @@ static const char *const slope_choices[] = {"learned", "fixed", NULL};
 static const oltr_param params[N_PARAMS] = {
     {"prior", OLTR_CHOICE, PRIOR_NONE, 0, 2, prior_choices,
      "what is told about the items: nothing, the means of the prior (weighing as much as a + b), "
-     "or "
-     "all of it"},
+     "or all of it"},
     {"a", OLTR_REAL, 1, 1e-3, 1e6, NULL,
      "first shape of every item's told prior, where it is not taken from the prior"},
     {"b", OLTR_REAL, 1, 1e-3, 1e6, NULL,
@@ -105,9 +102,8 @@ static ts_hyper_scratch plan_scratch(uint32_t n_items)
 }
 
 typedef struct ts_hyper_state {
-    item_sums sums;                           /* first: see item_policy.h */
-    size_t a0, b0;                            /* (n_items) the told shapes */
-    size_t counted_examined, counted_clicked; /* (n_items) the sums that are in the grid */
+    item_sums sums; /* first: see item_policy.h */
+    size_t a0, b0;  /* (n_items) the told shapes */
     recalibration grid;
     size_t bytes;
     ts_hyper_scratch scratch;
@@ -122,8 +118,6 @@ static ts_hyper_state plan(const oltr_settings *settings)
     p.sums = item_sums_plan(&l, n);
     p.a0 = layout_take(&l, n, sizeof(double));
     p.b0 = layout_take(&l, n, sizeof(double));
-    p.counted_examined = layout_take(&l, n, sizeof(double));
-    p.counted_clicked = layout_take(&l, n, sizeof(double));
     p.grid = recalibration_layout(&l, &grid);
     p.bytes = layout_bytes(&l);
     return p;
@@ -147,25 +141,10 @@ static item_evidence evidence(const ts_hyper_state *p, uint32_t i)
                            .clicked = doubles_at(p, p->sums.reward)[i]};
 }
 
-static item_evidence counted(const ts_hyper_state *p, uint32_t i)
-{
-    item_evidence e = evidence(p, i);
-    e.examined = doubles_at(p, p->counted_examined)[i];
-    e.clicked = doubles_at(p, p->counted_clicked)[i];
-    return e;
-}
-
-static void count(ts_hyper_state *p, uint32_t i)
-{
-    doubles_at(p, p->counted_examined)[i] = doubles_at(p, p->sums.examined)[i];
-    doubles_at(p, p->counted_clicked)[i] = doubles_at(p, p->sums.reward)[i];
-}
-
 static void add_item(ts_hyper_state *p, uint32_t i)
 {
     const item_evidence e = evidence(p, i);
     recalibration_add(p, &p->grid, &e, 1);
-    count(p, i);
 }
 
 /* How much rounding may change the logarithm of a weight: that of one factor for each observation,
@@ -248,7 +227,7 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
 #define MOST_TAKEN_AWAY 1e6
 
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
-                              oltr_error *error)
+                              const double *before, oltr_error *error)
 {
     ts_hyper_state *p = state;
     oltr_status status = check_told(settings, item, error);
@@ -256,10 +235,12 @@ static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *sett
         status = item_sums_check_one(state, &p->sums, t, true, item, error);
     if (status != OLTR_OK)
         return status;
-    const item_evidence before = counted(p, item);
-    const bool derive = fmin(before.examined, before.a + before.b) > MOST_TAKEN_AWAY;
+    item_evidence old = evidence(p, item);
+    old.examined = before[0];
+    old.clicked = before[1];
+    const bool derive = fmin(old.examined, old.a + old.b) > MOST_TAKEN_AWAY;
     if (!derive)
-        recalibration_add(state, &p->grid, &before, -1);
+        recalibration_add(state, &p->grid, &old, -1);
     set_told(p, settings, item);
     if (!derive)
         add_item(p, item);
@@ -351,7 +332,6 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
         const double weight = weight_of_slot(seen, slot);
         recalibration_observe(state, &p->grid, &before, seen->reward[slot] > 0, weight);
         item_sums_add(state, &p->sums, i, seen->reward[slot], weight);
-        count(p, i);
     }
     return OLTR_OK;
 }
@@ -377,6 +357,34 @@ static uint32_t hyper(const void *state, uint32_t index, oltr_hyper *out)
     if (out)
         recalibration_marginal(state, &p->grid, index, out);
     return GRID_AXES;
+}
+
+/* ---- the law of a list */
+
+static double part_chance(const void *state, uint32_t part)
+{
+    const ts_hyper_state *p = state;
+    return recalibration_chance(state, &p->grid, part);
+}
+
+/* Given a recalibration, the scores are independent. */
+static oltr_law laws(const void *state, uint64_t t, uint32_t part, const candidates *from,
+                     double *first, double *second)
+{
+    const ts_hyper_state *p = state;
+    const grid_cell cell = recalibration_cell(state, &p->grid, part);
+    (void)t;
+    for (uint32_t j = 0; j < from->n; j++) {
+        const item_evidence e = evidence(p, candidate(from, j));
+        recalibration_posterior(&cell, &e, &first[j], &second[j]);
+    }
+    return OLTR_LAW_BETA;
+}
+
+static uint32_t parts(const void *state)
+{
+    const ts_hyper_state *p = state;
+    return p->grid.n_cells;
 }
 
 /* ---- snapshots */
@@ -415,21 +423,13 @@ static oltr_status resume(void *state, uint64_t t, oltr_error *error)
 }
 
 /* More room leaves the centre and the weights as they are. */
-static void carry(void *state, uint64_t t, const void *from, uint32_t kept)
+static void carry(void *state, const void *from)
 {
     ts_hyper_state *p = state;
     const ts_hyper_state *q = from;
-    (void)t;
     *doubles_at(state, p->grid.centre) = *doubles_at(from, q->grid.centre);
-    for (uint32_t i = 0; i < kept; i++)
-        count(p, i);
     recalibration_take(state, &p->grid, doubles_at(from, q->grid.factor),
                        doubles_at(from, q->grid.exponent));
-}
-
-static bool same_numbers(const void *state, const void *other, size_t offset, size_t n)
-{
-    return memcmp(doubles_at(state, offset), doubles_at(other, offset), n * sizeof(double)) == 0;
 }
 
 static int agrees(const void *state, const void *anew)
@@ -437,9 +437,7 @@ static int agrees(const void *state, const void *anew)
     const ts_hyper_state *p = state;
     const double *factor = doubles_at(state, p->grid.factor),
                  *exponent = doubles_at(state, p->grid.exponent);
-    return same_numbers(state, anew, p->counted_examined, p->sums.n_items) &&
-           same_numbers(state, anew, p->counted_clicked, p->sums.n_items) &&
-           recalibration_possible(state, &p->grid, factor, exponent) &&
+    return recalibration_possible(state, &p->grid, factor, exponent) &&
            recalibration_agrees(anew, &p->grid, factor, exponent, rounding(p));
 }
 
@@ -475,4 +473,7 @@ const policy_ops ts_hyper_ops = {
     .resume = resume,
     .agrees = agrees,
     .carry = carry,
+    .parts = parts,
+    .part_chance = part_chance,
+    .laws = laws,
 };

@@ -137,8 +137,7 @@ const struct key figure_keys[] = {
      "half the height of the error bands, in standard errors: 0, 1 (default), 2 or 3"},
     {"bounds", "[thm1, lower]",
      "bounds of the theory to draw: trivial, thm1, thm2, thm3, thm4, thm4-sqrt-t, lower; true: "
-     "thm1 "
-     "(default none)"},
+     "thm1 (default none)"},
     {"log", "true",
      "logarithmic axes: true, false or auto, where values differ by more than 20 times (default)"},
     {NULL, NULL, NULL},
@@ -192,8 +191,7 @@ const struct key test_keys[] = {
     {"from", "100", "at all checkpoints from this round on (default: only at `round`)"},
     {"at", "8",
      "at this swept value, or attraction (default: at each of them); of two keys a list, [10, 8] "
-     "or "
-     "[\"*\", 8]"},
+     "or [\"*\", 8]"},
     {"against", "0", "each policy at `at` is compared with itself at this swept value"},
     {"measure", "sd", "concentration: mean, sd, entropy, width95 or coverage95"},
     {NULL, NULL, NULL},

@@ -89,8 +89,7 @@ static oltr_status check_contestant(const seats *s, const instance *truth, uint3
     if (c->settings.info->contextual && !truth->dim)
         return set_error(error, OLTR_EFEATURE,
                          "policy %s: %s ranks by features, and this world has none: take world "
-                         "linear, logistic, "
-                         "scalar, or dataset or fixed with features",
+                         "linear, logistic, scalar, or dataset or fixed with features",
                          c->label, c->settings.info->name);
     if (c->shared && !s->n_queries)
         return set_error(error, OLTR_EINVAL,
