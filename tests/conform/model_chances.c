@@ -394,7 +394,7 @@ static void compare_chances(const variant *v, const scene *s, const oltr_show *r
 {
     chances c;
     uint32_t in_list[MOST_CASE], first[MOST_CASE];
-    bool must_be_exact = rule->greedy || draws_each_item(v);
+    bool must_be_exact = rule->greedy || !is_kind(v, "ts-cascade");
     if (!exact_chances(s, rule, &c)) {
         assert_false(must_be_exact);
         return;

@@ -603,7 +603,7 @@ static void rows_that_are_refused(void **state)
 
 static void missing_arguments_of_reading(void **state)
 {
-    oltr_model *m = gts_model(), *hyper = plain_model("ts-hyper");
+    oltr_model *m = gts_model(), *drawn = plain_model("ts-cascade");
     oltr_name name[4];
     double reward[4], chance[4], mean[4];
     uint32_t place[4];
@@ -633,12 +633,12 @@ static void missing_arguments_of_reading(void **state)
     expect(oltr_model_save(m, buffer, 8, NULL), OLTR_EINVAL);
     expect(oltr_model_save(m, buffer, 8, &written), OLTR_EBUFFER);
     expect_error(
-        oltr_model_propensity(hyper, &list, &nowhere, 0, rng_of(1), scratch, chance, NULL, &error),
-        &error, OLTR_EUNSUPPORTED, "ts-hyper");
+        oltr_model_propensity(drawn, &list, &nowhere, 0, rng_of(1), scratch, chance, NULL, &error),
+        &error, OLTR_EUNSUPPORTED, "ts-cascade");
     oltr_model_scratch_free(scratch);
     oltr_model_scratch_free(NULL);
     oltr_model_free(m);
-    oltr_model_free(hyper);
+    oltr_model_free(drawn);
 }
 
 int main(void)

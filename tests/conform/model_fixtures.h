@@ -27,6 +27,17 @@ static inline bool is_named_variant(const variant *v)
     return is_model_variant(v) && !v->info->contextual;
 }
 
+/* Of the contextual kinds those with every choice at its default, which are a tenth of them: for
+ * tests of what all have in common. */
+static inline bool is_common_variant(const variant *v)
+{
+    for (uint32_t i = 0; v->info->contextual && i < v->info->n_params; i++)
+        if (!(v->value[i] >= v->info->params[i].initial &&
+              v->value[i] <= v->info->params[i].initial))
+            return false;
+    return is_model_variant(v);
+}
+
 /* The first prior of an item, in the form of the kind. */
 static inline void default_pair(const variant *v, double pair[2])
 {
