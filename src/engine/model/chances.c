@@ -72,7 +72,8 @@ static groups groups_of(const list_rule *rule, uint32_t n)
     fresh_range any = fresh_range_of(k, n_fresh, others, 0, k);
     if (range.least == any.least && range.most == any.most)
         return (groups){k, {n, 0}, {k, 0}, {k, 0}, {true, false}};
-    bool others_lead = range.least<k, fresh_lead = range.most> 0;
+    bool others_lead = range.least < k;
+    bool fresh_lead = range.most > 0;
     return (groups){k,
                     {others, n_fresh},
                     {k - range.most, range.least},

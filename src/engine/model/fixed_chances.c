@@ -150,7 +150,8 @@ static void find_in_list(fixed_list *list, double *in_list)
 /* The best level of the items that can be first: see chances.c. */
 static void find_first(const fixed_list *list, double *first)
 {
-    bool may[2] = {list->range.least<list->k, list->range.most> 0};
+    bool may[2] = {list->range.least < list->k};
+    may[1] = list->range.most > 0;
     for (uint32_t from = 0; from < list->n;) {
         level l = level_from(list, from);
         uint32_t tied = (may[0] ? l.to - l.from - l.fresh : 0) + (may[1] ? l.fresh : 0);

@@ -105,8 +105,8 @@ static oltr_status read_fixed(const question *q, const candidates_view *view, la
                           : fixed_scores(q, view, room, error);
 }
 
-/* How likely a part of a policy's draw must be to count.  What is left out is below 1e-9 in all:
- * there are at most 1,000 parts. */
+/* How likely a part of a policy's draw must be to count.  The largest grid of ts-hyper has some
+ * thousand parts, so what is left out is below 1e-8. */
 #define LEAST_CHANCE 1e-12
 
 static list_rule rule_of(const question *q, const candidates_view *view, law_room *room)

@@ -107,15 +107,13 @@ static double normal_width(const walk_item *item, double v)
     return STEP * item->second;
 }
 
-/* log(1 + x (e^v - 1)) - x v for |v| <= 0.03, by the cumulants of a Bernoulli variable. */
+/* log(1 + x (e^v - 1)) - x v for |v| <= 0.01, by the cumulants of a Bernoulli variable. */
 static double bend_series(double x, double y, double v)
 {
     double w = x * y, d = y - x;
-    double c8 = (1 - w * (126 - w * (1680 - w * 5040))) / 40320;
-    double c7 = d * (1 - w * (60 - w * 360)) / 5040;
-    double c6 = (1 - w * (30 - w * 120)) / 720;
-    double c5 = d * (1 - w * 12) / 120, c4 = (1 - w * 6) / 24, c3 = d / 6;
-    return w * v * v * (0.5 + v * (c3 + v * (c4 + v * (c5 + v * (c6 + v * (c7 + v * c8))))));
+    double c6 = (1 - w * (30 - w * 120)) / 720, c5 = d * (1 - w * 12) / 120;
+    double c4 = (1 - w * 6) / 24, c3 = d / 6;
+    return w * v * v * (0.5 + v * (c3 + v * (c4 + v * (c5 + v * c6))));
 }
 
 /* The same for any v.  The three forms are one function; each is used where it neither cancels nor
@@ -123,7 +121,7 @@ static double bend_series(double x, double y, double v)
 static double bend(double x, double y, double v)
 {
     double near = v > 0 ? y : x, far = v > 0 ? x : y, u = fabs(v);
-    if (u <= 0.03)
+    if (u <= 0.01)
         return bend_series(x, y, v);
     if (near <= far)
         return near * u + log1p(near * expm1(-u));
