@@ -4,6 +4,9 @@
  * image as it was.  Every `error` and every `applied` may be NULL.
  */
 #include "conform/model_fixtures.h"
+#include "engine/model/model_parts.h"
+#include "engine/policy/settings.h"
+#include "support/model_image.h"
 
 enum { MANY = OLTR_MOST_SHOWN + 1 };
 
@@ -83,16 +86,14 @@ static void bad_settings_by_text(void **state)
         refuse_setting("gts", "most_items", numbers[i], OLTR_EVALUE);
         refuse_setting("gts", "window", numbers[i], OLTR_EVALUE);
     }
-    refuse_setting("gts", "most_items", "0", OLTR_EVALUE);
     for (size_t i = 0; i < COUNT(priors); i++)
         refuse_setting("gts", "default_prior", priors[i], OLTR_EVALUE);
     refuse_setting("gts", "examine", "depth", OLTR_EVALUE);
     refuse_setting("gts", "examine", "", OLTR_EVALUE);
     refuse_setting("gts", "sigma", "-1", OLTR_EVALUE);
     refuse_setting("gts", "sigmoid", "1", OLTR_EPARAM);
-    refuse_setting("lints", "dim", "0", OLTR_EVALUE);
     refuse_setting("lints", "dim", "4097", OLTR_EVALUE);
-    refuse_setting("lints", "candidates", "0", OLTR_EVALUE);
+    refuse_setting("lints", "candidates", "-3", OLTR_EVALUE);
     oltr_model_settings s;
     oltr_error error = {OLTR_OK, ""};
     expect(oltr_model_settings_init(&s, "gtss", &error), OLTR_EKIND);
@@ -127,22 +128,20 @@ static void settings_that_make_no_model(void **state)
     const oltr_model_settings good = model_settings_for(&v);
     oltr_model_settings s = good;
     refuse_new(NULL, OLTR_EINVAL, "settings");
-    s.size = sizeof s + 8;
-    refuse_new(&s, OLTR_EINVAL, "newer");
     s.size = 12;
     refuse_new(&s, OLTR_EINVAL, "oltr_model_settings_init");
     s = good;
     s.reserved[2] = 1;
-    refuse_new(&s, OLTR_EINVAL, "reserved");
+    refuse_new(&s, OLTR_EINVAL, "");
     s = good;
     s.policy.reserved[1] = 1;
     refuse_new(&s, OLTR_EINVAL, "reserved");
     s = good;
-    s.policy.memory = &(oltr_memory){.take = take_nothing};
-    refuse_new(&s, OLTR_EINVAL, "take and give");
-    s = good;
     s.policy.info = NULL;
     refuse_new(&s, OLTR_EINVAL, "settings");
+    oltr_policy_info info = *good.policy.info; /* a copy of an entry is no entry */
+    s.policy.info = &info;
+    refuse_new(&s, OLTR_EINVAL, "kind");
     s = good;
     s.policy.value[param_index(v.info, "sigma")] = -1;
     refuse_new(&s, OLTR_EVALUE, "sigma");
@@ -287,12 +286,12 @@ static void names_of_lessons(void **state)
     oltr_lesson lesson = fruit_lesson(name, reward);
     lesson.id = name_of_text("an id");
     name[2] = name_of_text("pear"); /* unknown, twice */
-    refuse_lesson(m, &lesson, OLTR_ENAME, "pear");
+    refuse_lesson(m, &lesson, OLTR_ENAME, "twice");
     name[1] = name[2] = name_at(20); /* known, twice */
-    refuse_lesson(m, &lesson, OLTR_ENAME, "item-20");
+    refuse_lesson(m, &lesson, OLTR_ENAME, "twice");
     lesson = fruit_lesson(name, reward);
     name[3] = bad_name(0);
-    refuse_lesson(m, &lesson, OLTR_ENAME, "");
+    refuse_lesson(m, &lesson, OLTR_ENAME, "slot 3");
     name[3] = bad_name(1);
     refuse_lesson(m, &lesson, OLTR_ENAME, "513");
     lesson = fruit_lesson(name, reward);
@@ -389,13 +388,17 @@ static void forms_of_lessons(void **state)
     refuse_lesson(m, &lesson, OLTR_EINVAL, "reward");
     lesson = fruit_lesson(name, reward);
     lesson.reserved[0] = m;
-    refuse_lesson(m, &lesson, OLTR_EINVAL, "reserved");
+    refuse_lesson(m, &lesson, OLTR_EINVAL, "lesson");
     lesson = fruit_lesson(name, reward);
     lesson.shown.reserved[1] = m;
-    refuse_lesson(m, &lesson, OLTR_EINVAL, "reserved");
+    refuse_lesson(m, &lesson, OLTR_EINVAL, "list");
     lesson = fruit_lesson(name, reward);
     lesson.shown.x = x; /* names and rows */
-    refuse_lesson(m, &lesson, OLTR_EINVAL, "");
+    refuse_lesson(m, &lesson, OLTR_EINVAL, "not both");
+    lesson.shown.name = NULL;
+    refuse_lesson(m, &lesson, OLTR_EFEATURE, "names, not rows");
+    lesson.shown.x = NULL;
+    refuse_lesson(m, &lesson, OLTR_EINVAL, "names of the list are missing");
     expect_error(oltr_model_learn(m, NULL, NULL, &error), &error, OLTR_EINVAL, "");
     expect_error(oltr_model_learn(NULL, &lesson, NULL, &error), &error, OLTR_EINVAL, "");
     oltr_model_free(m);
@@ -417,8 +420,6 @@ static void long_lessons(void **state)
     lesson.shown.n = OLTR_MOST_SHOWN;
     teach_model(m, &lesson);
     assert_int_equal(oltr_model_items(m), before + OLTR_MOST_SHOWN);
-    lesson.shown = (oltr_list){0}; /* all items, and there are too many */
-    refuse_lesson(m, &lesson, OLTR_ESLOTS, "1024");
     oltr_model_free(m);
 }
 
@@ -453,11 +454,11 @@ static void priors_are_all_or_none(void **state)
     oltr_error error = {OLTR_OK, ""};
     image before = model_image(m);
     fruit_lesson(name, reward);
-    expect_error(oltr_model_prior(m, name, pair[0], 4, &error), &error, OLTR_EPRIOR, "plum");
+    expect_error(oltr_model_prior(m, name, pair[0], 4, &error), &error, OLTR_EPRIOR, "prior 2");
     expect(oltr_model_prior(m, name, pair[0], 4, NULL), OLTR_EPRIOR);
     pair[2][1] = 0.1;
     name[2] = name[1];
-    expect_error(oltr_model_prior(m, name, pair[0], 4, &error), &error, OLTR_ENAME, "pear");
+    expect_error(oltr_model_prior(m, name, pair[0], 4, &error), &error, OLTR_ENAME, "twice");
     expect(oltr_model_prior(m, NULL, pair[0], 4, &error), OLTR_EINVAL);
     expect(oltr_model_prior(m, name, NULL, 4, &error), OLTR_EINVAL);
     expect(oltr_model_prior(NULL, name, pair[0], 4, &error), OLTR_EINVAL);
@@ -483,6 +484,8 @@ static void rows_have_no_names(void **state)
     expect_error(oltr_model_remove(m, &name, 1, NULL, &error), &error, OLTR_EUNSUPPORTED, "lints");
     expect_error(oltr_model_reset(m, &name, 1, NULL, &error), &error, OLTR_EUNSUPPORTED, "lints");
     expect_error(oltr_model_trim(m, 1, NULL, &error), &error, OLTR_EUNSUPPORTED, "lints");
+    expect_error(oltr_model_predict(m, &list, &mean, NULL, &error), &error, OLTR_EFEATURE,
+                 "ranks rows of features");
     assert_int_equal(oltr_model_items(m), 0);
     assert_int_equal(oltr_model_find(m, name), -1);
     assert_int_equal(oltr_model_name(m, 0).size, 0);
@@ -492,6 +495,94 @@ static void rows_have_no_names(void **state)
     assert_int_not_equal(oltr_model_explain(m, &list, &why, &error), OLTR_OK);
     assert_true(same_images(before, model_image(m)));
     oltr_model_free(m);
+}
+
+static void kinds_that_cannot_forget(void **state)
+{
+    oltr_model *m = plain_model("logts-newton");
+    oltr_error error = {OLTR_OK, ""};
+    expect_error(oltr_model_forget(m, 0.5, no_id, NULL, &error), &error, OLTR_EUNSUPPORTED,
+                 "logts-newton cannot forget");
+    oltr_model_free(m);
+}
+
+/* Observations near the bound of all of them. */
+static oltr_model *nearly_full_of_observations(void)
+{
+    oltr_model *m = gts_model();
+    image x = model_image(m);
+    size_t inner_size, inner = inner_snapshot(x.byte, x.size, &inner_size);
+    anatomy a = dissect(x.byte + inner, inner_size);
+    for (uint64_t i = 0; i < a.sum[0].n; i++)
+        set_number(x.byte + inner + a.sum[0].value + 8 * i, 9.9999999e14);
+    seal_model(x.byte, x.size, place_of_length(x.byte, x.size));
+    oltr_model_free(m);
+    m = load_model(&x, NULL);
+    free(x.byte);
+    return m;
+}
+
+static void too_much_to_learn(void **state)
+{
+    oltr_model *m = nearly_full_of_observations(), *other = oltr_model_copy(m, NULL, NULL);
+    oltr_name name = name_at(20);
+    double reward = 1, weight = OLTR_MAX_WEIGHT;
+    oltr_lesson lesson = lesson_of(&name, 1, &reward);
+    oltr_error error = {OLTR_OK, ""};
+    image before = model_image(m);
+    expect_error(oltr_model_merge(m, other, name_of_text("x"), NULL, &error), &error, OLTR_ESTATE,
+                 "");
+    assert_true(same_images(before, model_image(m)));
+    assert_model_sound(m);
+    lesson.weight = &weight;
+    before = model_image(m);
+    for (oltr_status status = OLTR_OK; status == OLTR_OK;) {
+        free(before.byte);
+        before = model_image(m);
+        status = oltr_model_learn(m, &lesson, NULL, &error);
+        assert_true(status == OLTR_OK || status == OLTR_ESTATE);
+    }
+    assert_true(same_images(before, model_image(m)));
+    oltr_model_free(m);
+    oltr_model_free(other);
+}
+
+/* What oltr_model_check() would find: a model is broken from inside. */
+static void broken_models_are_found(void **state)
+{
+    oltr_error error = {OLTR_OK, ""};
+    for (int which = 0; which < 3; which++) {
+        oltr_model *m = gts_model();
+        oltr_name name = name_at(20), id = name_of_text("an id");
+        double reward = 0, number[4] = {1, 1, 0.5, 0.5};
+        oltr_lesson lesson = lesson_of(&name, 1, &reward);
+        lesson.id = id;
+        teach_model(m, &lesson);
+        if (which == 0) {
+            m->ids.window = 0;
+            expect_error(oltr_model_check(m, &error), &error, OLTR_ESTATE, "table of ids");
+        } else if (which == 1) {
+            oltr_name inside = oltr_model_name(m, 0);
+            memset((unsigned char *)(uintptr_t)inside.bytes, '?', 1);
+            expect_error(oltr_model_check(m, &error), &error, OLTR_ESTATE, "table of names");
+        } else {
+            expect(oltr_item_put(m->policy, oltr_model_items(m), number, 4, NULL), OLTR_OK);
+            expect_error(oltr_model_check(m, &error), &error, OLTR_ESTATE, "without a name");
+        }
+        oltr_model_free(m);
+    }
+}
+
+/* A program that loads the image would not have it. */
+static void policies_of_your_own_are_not_served(void **state)
+{
+    variant v = gts_variant();
+    oltr_model_settings s = model_settings_for(&v);
+    oltr_policy_ops own = *policy_ops_of(v.info);
+    own.info.ops = &own;
+    own.info.name = "mine";
+    s.policy.info = &own.info;
+    refuse_new(&s, OLTR_EUNSUPPORTED, "mine is a policy of your own");
 }
 
 static void missing_arguments_of_changes(void **state)
@@ -508,6 +599,8 @@ static void missing_arguments_of_changes(void **state)
     expect(oltr_model_forget(NULL, 0.5, no_id, NULL, &error), OLTR_EINVAL);
     expect(oltr_model_merge(NULL, other, no_id, NULL, &error), OLTR_EINVAL);
     expect(oltr_model_merge(m, NULL, no_id, NULL, &error), OLTR_EINVAL);
+    expect_error(oltr_model_merge(m, m, no_id, NULL, &error), &error, OLTR_EINVAL, "two different");
+    expect_error(oltr_model_trim(m, 0, NULL, &error), &error, OLTR_EVALUE, "at least 1");
     expect_error(oltr_model_merge(m, other, bad_name(1), NULL, &error), &error, OLTR_ENAME, "id");
     expect_error(oltr_model_forget(m, 0.5, bad_name(1), NULL, &error), &error, OLTR_ENAME, "id");
     static const double bad[] = {-0.1, 1.1, (double)NAN};
@@ -538,7 +631,7 @@ static void refuse_rank(const oltr_model *m, const oltr_list *list, const oltr_s
     own.place = place;
     expect_error(oltr_model_rank(m, list, rng_of(1), scratch, &own, &error), &error, wanted, words);
     expect(oltr_model_rank(m, list, rng_of(1), scratch, &own, NULL), wanted);
-    double chance[8];
+    double chance[CANDIDATES + 1];
     if (wanted != OLTR_EUNSUPPORTED) {
         own.place = NULL;
         expect(oltr_model_propensity(m, list, &own, 3, rng_of(1), scratch, chance, NULL, &error),
@@ -557,11 +650,14 @@ static void lists_that_are_refused(void **state)
     oltr_list good = fruit_lesson(name, reward).shown, list = good;
     oltr_show show = {.k = 2};
     name[3] = name_of_text("apple");
-    refuse_rank(m, &list, &show, OLTR_ENAME, "apple");
-    expect_error(oltr_model_predict(m, &list, mean, sd, &error), &error, OLTR_ENAME, "apple");
-    expect_error(oltr_model_explain(m, &list, why, &error), &error, OLTR_ENAME, "apple");
+    refuse_rank(m, &list, &show, OLTR_ENAME, "name 3 occurs twice");
+    name[0] = name[2] = name_at(20); /* known */
+    refuse_rank(m, &list, &show, OLTR_ENAME, "names 0 and 2");
+    fruit_lesson(name, reward);
     name[3] = bad_name(1);
     refuse_rank(m, &list, &show, OLTR_ENAME, "513");
+    expect_error(oltr_model_predict(m, &list, mean, sd, &error), &error, OLTR_ENAME, "name 3");
+    expect_error(oltr_model_explain(m, &list, why, &error), &error, OLTR_ENAME, "name 3");
     name[3] = bad_name(0);
     refuse_rank(m, &list, &show, OLTR_ENAME, "");
     name[3] = name_of_text("fig");
@@ -569,16 +665,23 @@ static void lists_that_are_refused(void **state)
     refuse_rank(m, &list, &show, OLTR_ESLOTS, "slot");
     show = (oltr_show){.k = 2, .greedy = 1};
     refuse_rank(random, &list, &show, OLTR_EUNSUPPORTED, "random");
-    show = (oltr_show){.k = 2, .reserved = {m}};
-    refuse_rank(m, &list, &show, OLTR_EINVAL, "reserved");
+    show = (oltr_show){.k = 2, .fresh_below = 1, .most_fresh = 1};
+    refuse_rank(random, &list, &show, OLTR_EUNSUPPORTED, "fresh_below");
+    show = (oltr_show){.k = 2, .fresh_below = 1, .least_fresh = 2, .most_fresh = 1};
+    refuse_rank(m, &list, &show, OLTR_EVALUE, "least_fresh 2");
     show = (oltr_show){.k = 2, .fresh_below = (double)NAN};
-    refuse_rank(m, &list, &show, OLTR_EINVAL, "fresh_below");
+    refuse_rank(m, &list, &show, OLTR_EVALUE, "fresh_below");
+    show = (oltr_show){.k = 2, .fresh_below = -1};
+    refuse_rank(m, &list, &show, OLTR_EVALUE, "fresh_below");
+    show = (oltr_show){.k = 2, .reserved = {m}};
+    refuse_rank(m, &list, &show, OLTR_EINVAL, "");
     show = (oltr_show){.k = 2, .greedy = 2};
     refuse_rank(m, &list, &show, OLTR_EINVAL, "greedy");
     show = (oltr_show){.k = 2};
     list.reserved[0] = m;
-    refuse_rank(m, &list, &show, OLTR_EINVAL, "reserved");
-    expect(oltr_model_predict(random, &good, mean, sd, &error), OLTR_EUNSUPPORTED);
+    refuse_rank(m, &list, &show, OLTR_EINVAL, "list");
+    expect_error(oltr_model_predict(random, &good, mean, sd, &error), &error, OLTR_EUNSUPPORTED,
+                 "random has no mean");
     oltr_model_free(m);
     oltr_model_free(random);
 }
@@ -661,6 +764,10 @@ int main(void)
     ONCE(&all, full_models);
     ONCE(&all, priors_are_all_or_none);
     ONCE(&all, rows_have_no_names);
+    ONCE(&all, kinds_that_cannot_forget);
+    ONCE(&all, too_much_to_learn);
+    ONCE(&all, broken_models_are_found);
+    ONCE(&all, policies_of_your_own_are_not_served);
     ONCE(&all, missing_arguments_of_changes);
     ONCE(&all, lists_that_are_refused);
     ONCE(&all, rows_that_are_refused);

@@ -191,7 +191,51 @@ static void unknown_items_keep_their_noise(void **state)
     oltr_model_free(m);
 }
 
+/* A list may be longer than the room that the model has for items. */
+static void long_lists_of_unknown_names(void **state)
+{
+    const variant *v = *state;
+    oltr_model *m = model_of(v);
+    oltr_model_scratch *scratch = oltr_model_scratch_new(NULL);
+    oltr_name name[NAMES];
+    double mean[NAMES], sd[NAMES], chance[NAMES];
+    uint32_t place[NAMES];
+    oltr_explained out[NAMES];
+    for (uint32_t i = 0; i < NAMES; i++)
+        name[i] = name_at(i);
+    oltr_list list = list_of(name, NAMES);
+    oltr_show show = {.k = NAMES, .place = place};
+    expect(oltr_model_rank(m, &list, rng_of(1), scratch, &show, NULL), OLTR_OK);
+    assert_int_equal(show.k, NAMES);
+    expect(oltr_model_propensity(m, &list, &show, 2, rng_of(1), scratch, chance, NULL, NULL),
+           OLTR_OK);
+    expect(oltr_model_explain(m, &list, out, NULL), OLTR_OK);
+    expect(oltr_model_predict(m, &list, mean, sd, NULL),
+           v->info->can_predict ? OLTR_OK : OLTR_EUNSUPPORTED);
+    oltr_model_scratch_free(scratch);
+    oltr_model_free(m);
+}
+
 /* ---- settings */
+
+static void *take_some(void *with, size_t bytes, size_t align)
+{
+    ++*(int *)with;
+    return NULL;
+}
+
+/* As of a policy: a hook has both functions, or neither is called. */
+static void half_a_hook_is_refused(void **state)
+{
+    variant v = with_prior(variant_of("gts"), MOMENTS);
+    oltr_model_settings s = model_settings_for(&v);
+    int called = 0;
+    oltr_error error = {OLTR_OK, ""};
+    s.policy.memory = &(oltr_memory){.take = take_some, .with = &called};
+    assert_null(oltr_model_new(&s, &error));
+    assert_int_equal(called, 0);
+    expect_error(error.code, &error, OLTR_EINVAL, "take and give");
+}
 
 static void zero_is_refused_by_text(void **state)
 {
@@ -243,6 +287,8 @@ int main(void)
     ON_SOME_VARIANTS(&all, &variants, every_kind_explains, is_common_variant);
     ONCE(&all, no_list_has_a_name_twice);
     ONCE(&all, unknown_items_keep_their_noise);
+    ON_SOME_VARIANTS(&all, &variants, long_lists_of_unknown_names, is_named_variant);
+    ONCE(&all, half_a_hook_is_refused);
     ONCE(&all, zero_is_refused_by_text);
     ONCE(&all, sentences_name_what_is_wrong);
     return cmocka_run_group_tests_name("faults of models", all.test, NULL, NULL);

@@ -343,6 +343,94 @@ static void nothing_may_be_left_over(void **state)
     }
 }
 
+/* ---- forgeries of single fields */
+
+/* From the beginning of an image; then come the default prior, if there is one, and the names. */
+enum { AT_MOST_ITEMS = 24, AT_WINDOW = 28, AT_EXAMINE = 32, AT_PRIORS = 36, AT_PRIOR = 40 };
+
+static void expect_words(image *m, size_t length_at, oltr_status wanted, const char *words)
+{
+    oltr_error error;
+    seal_model(m->byte, m->size, length_at);
+    expect_error(load_status(m->byte, m->size, &error), &error, wanted, words);
+}
+
+/* Sets a word of a good image, expects a refusal, and sets it back. */
+static void forge_word(image *m, size_t at, int width, uint64_t value, oltr_status wanted,
+                       const char *words)
+{
+    uint64_t held = little(m->byte + at, width);
+    set_little(m->byte + at, width, value);
+    expect_words(m, AT_LENGTH, wanted, words);
+    set_little(m->byte + at, width, held);
+    expect_words(m, AT_LENGTH, OLTR_OK, "");
+}
+
+static void options_are_checked(void **state)
+{
+    variant v = with_prior(variant_of("gts"), MOMENTS);
+    image m = findable_image(&v);
+    size_t inner_size, inner = inner_snapshot(m.byte, m.size, &inner_size);
+    uint64_t nan_bits = 0x7FF8000000000000;
+    forge_word(&m, AT_RESERVED, 4, 1, OLTR_ECORRUPT, "header");
+    forge_word(&m, AT_VERSION, 4, 0, OLTR_ECORRUPT, "header");
+    forge_word(&m, AT_MOST_ITEMS, 4, 0, OLTR_ECORRUPT, "");
+    forge_word(&m, AT_MOST_ITEMS, 4, OLTR_MOST_MODEL_ITEMS + 1, OLTR_ECORRUPT, "options");
+    forge_word(&m, AT_MOST_ITEMS, 4, ITEMS_IN - 1, OLTR_ECORRUPT, "names");
+    forge_word(&m, AT_WINDOW, 4, OLTR_MOST_WINDOW + 1, OLTR_ECORRUPT, "options");
+    forge_word(&m, AT_EXAMINE, 4, 0, OLTR_ECORRUPT, "options");
+    forge_word(&m, AT_EXAMINE, 4, OLTR_EXAMINE_DEPTH, OLTR_ECORRUPT, "options");
+    forge_word(&m, AT_PRIORS, 4, 2, OLTR_ECORRUPT, "default prior");
+    forge_word(&m, AT_PRIOR, 8, nan_bits, OLTR_ECORRUPT, "default prior");
+    forge_word(&m, AT_PRIOR + 8, 8, nan_bits, OLTR_ECORRUPT, "options");
+    forge_word(&m, AT_PRIOR + 16, 4, ITEMS_IN + 1, OLTR_ECORRUPT, "");
+    forge_word(&m, inner - 8, 8, inner_size - 1, OLTR_ECORRUPT, "length");
+    size_t last = inner - 8 - 16 * IDS_IN - 4 - 8 * ITEMS_IN;
+    forge_word(&m, last, 8, IDS_IN + 1, OLTR_ECORRUPT, "names"); /* a lesson to come */
+    free(m.byte);
+}
+
+/* Another snapshot in the place of that of the policy. */
+static void embed(image *m, const oltr_policy *p)
+{
+    size_t inner_size, inner = inner_snapshot(m->byte, m->size, &inner_size);
+    image policy = image_of(p);
+    splice(m, inner, inner_size, policy.size);
+    memcpy(m->byte + inner, policy.byte, policy.size);
+    set_little(m->byte + inner - 8, 8, policy.size);
+    free(policy.byte);
+}
+
+static void another_policy(const variant *model, const variant *inside, uint32_t n_items,
+                           oltr_status wanted, const char *words)
+{
+    image m = findable_image(model);
+    oltr_policy *p = policy_of(inside, n_items);
+    learn_many(p, 1, IDS_IN);
+    embed(&m, p);
+    expect_words(&m, AT_LENGTH, wanted, words);
+    oltr_policy_free(p);
+    free(m.byte);
+}
+
+/* The snapshot must be that of a policy which the rest of the image describes. */
+static void the_policy_must_fit(void **state)
+{
+    variant gts = variant_of("gts"), told = with_prior(gts, MOMENTS), beta = variant_of("ts-beta"),
+            shapes = with_prior(gts, SHAPES), toprank = variant_of("toprank"),
+            lints = variant_of("lints");
+    another_policy(&gts, &gts, ITEMS_IN, OLTR_OK, "");
+    another_policy(&gts, &beta, ITEMS_IN, OLTR_OK, ""); /* as good as the first */
+    another_policy(&told, &told, ITEMS_IN, OLTR_OK, "");
+    another_policy(&gts, &gts, ITEMS_IN + 1, OLTR_ECORRUPT, "number of items");
+    another_policy(&gts, &gts, ITEMS_IN - 1, OLTR_ECORRUPT, "number of items");
+    another_policy(&gts, &told, ITEMS_IN, OLTR_ECORRUPT, "prior");
+    another_policy(&told, &gts, ITEMS_IN, OLTR_ECORRUPT, "prior");
+    another_policy(&told, &shapes, ITEMS_IN, OLTR_ECORRUPT, "prior");
+    another_policy(&gts, &lints, ITEMS_IN, OLTR_ECORRUPT, "number of items");
+    another_policy(&gts, &toprank, ITEMS_IN, OLTR_EUNSUPPORTED, "toprank cannot be served");
+}
+
 /* ---- claims */
 
 typedef struct meter {
@@ -512,6 +600,8 @@ int main(void)
     ON_SOME_VARIANTS(&all, &variants, ids_are_checked, is_common_variant);
     ON_SOME_VARIANTS(&all, &variants, the_window_is_checked, is_common_variant);
     ON_SOME_VARIANTS(&all, &variants, nothing_may_be_left_over, is_common_variant);
+    ONCE(&all, options_are_checked);
+    ONCE(&all, the_policy_must_fit);
     ON_SOME_VARIANTS(&all, &variants, claims_take_no_memory, is_common_variant);
     ON_SOME_VARIANTS(&all, &variants, mutations_are_refused_or_work, is_common_variant);
     return cmocka_run_group_tests_name("images of models", all.test, NULL, NULL);
