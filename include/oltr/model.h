@@ -196,6 +196,13 @@ OLTR_API oltr_status oltr_model_propensity(const oltr_model *model, const oltr_l
                                            oltr_model_scratch *scratch, double *in_list,
                                            double *first, oltr_error *error);
 
+/* For j = 1..k the exact chance that a list without bounds on fresh items begins with the
+ * candidates place[0..j-1], in this order.  For the same kinds as draws 0. */
+OLTR_API oltr_status oltr_model_list_propensity(const oltr_model *model, const oltr_list *list,
+                                                const uint32_t *place, uint32_t k, uint32_t greedy,
+                                                oltr_model_scratch *scratch, double *chance,
+                                                oltr_error *error);
+
 /* ---- learning */
 
 /* A list that was shown, and what was seen of it. */

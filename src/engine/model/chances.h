@@ -1,8 +1,9 @@
 /* chances.h - how likely a list is, computed exactly: for each candidate the chance to be in the
  * list and to be its first, and for one list the chance of each of its beginnings.
  *
- * The candidates have independent random scores (score_laws of score_walk.h).  These are integrals
- * of one variable, not simulations; errors are below 1e-9 in ordinary cases and below 1e-6 always.
+ * The candidates have independent random scores (score_laws of score_walk.h).  The chances are
+ * integrals of one variable, not simulations.  Errors are below 1e-11, with shapes beyond 1e9 below
+ * 1e-9.  A policy that draws its scores in float32 deviates from these laws by more than that.
  */
 #ifndef OLTR_ENGINE_MODEL_CHANCES_H
 #define OLTR_ENGINE_MODEL_CHANCES_H

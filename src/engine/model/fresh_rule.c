@@ -38,9 +38,7 @@ fresh_rule fresh_rule_of(const candidates_view *view, const oltr_show *show)
     uint32_t fresh = 0;
     for (uint32_t j = 0; j < rule.n; j++)
         fresh += is_fresh(&rule, j);
-    uint32_t others = rule.n - fresh, needed = rule.k > others ? rule.k - others : 0;
-    rule.least = larger(smaller(show->least_fresh, smaller(fresh, rule.k)), needed);
-    rule.most = larger(smaller(show->most_fresh, smaller(fresh, rule.k)), needed);
+    rule.range = fresh_range_of(rule.k, fresh, rule.n - fresh, show->least_fresh, show->most_fresh);
     return rule;
 }
 
@@ -50,7 +48,7 @@ void fresh_rule_apply(const fresh_rule *rule, const uint32_t *order, const doubl
     uint32_t fresh = 0, slot = 0;
     for (uint32_t j = 0; j < rule->k; j++)
         fresh += is_fresh(rule, order[j]);
-    fresh = smaller(larger(fresh, rule->least), rule->most);
+    fresh = smaller(larger(fresh, rule->range.least), rule->range.most);
     uint32_t others = rule->k - fresh;
     for (uint32_t j = 0; slot < rule->k; j++) {
         uint32_t *left = is_fresh(rule, order[j]) ? &fresh : &others;

@@ -3,13 +3,14 @@
 #define OLTR_ENGINE_MODEL_FRESH_RULE_H
 
 #include "engine/model/candidates_view.h"
+#include "engine/model/chances.h"
 
 typedef struct fresh_rule {
     const double *examined; /* by item */
     const uint32_t *item;   /* of each place, or NULL: the place itself */
     double below;
     uint32_t n, k;
-    uint32_t least, most; /* fresh items of the list, as far as there are enough of both kinds */
+    fresh_range range; /* how many fresh items the list may have */
 } fresh_rule;
 
 /* OLTR_OK where the rule is off; otherwise it needs items with observations, and least_fresh at

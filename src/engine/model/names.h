@@ -31,7 +31,7 @@ typedef struct names {
     size_t text_used, text_room, text_dead;
 } names;
 
-enum { NO_NAME = UINT32_MAX };
+#define NO_NAME UINT32_MAX
 
 bool name_is_valid(oltr_name name);
 

@@ -16,6 +16,8 @@ typedef struct question {
     oltr_show show; /* k at most the candidates */
     oltr_model_scratch *scratch;
     double *in_list, *first; /* (n) or NULL */
+    const uint32_t *shown;   /* (k) places: the chances of this list; or NULL */
+    double *beginning;       /* (k) these chances */
 } question;
 
 /* ---- by drawing */
@@ -126,12 +128,27 @@ static list_rule rule_of(const question *q, const candidates_view *view, law_roo
 static const score_kind kind_of[] = {
     [OLTR_LAW_NORMAL] = SCORE_NORMAL, [OLTR_LAW_BETA] = SCORE_BETA, [OLTR_LAW_FIXED] = SCORE_FIXED};
 
+/* Adds `chance` times the chances of the beginnings of a list under these laws. */
+static oltr_status add_beginnings(const question *q, const score_laws *laws, law_room *room,
+                                  double chance, oltr_error *error)
+{
+    oltr_status status =
+        list_prefix_chances(laws, q->shown, q->show.k, &q->scratch->memory, room->in_list);
+    if (status != OLTR_OK)
+        return set_error(error, status, "%s", oltr_strerror(status));
+    for (uint32_t slot = 0; slot < q->show.k; slot++)
+        q->beginning[slot] += chance * room->in_list[slot];
+    return OLTR_OK;
+}
+
 /* Adds `chance` times the chances under these laws. */
 static oltr_status add_chances(const question *q, const candidates_view *view, oltr_law law,
                                law_room *room, double chance, oltr_error *error)
 {
     score_laws laws = {kind_of[law], view->n, room->first, room->second};
     list_rule rule = rule_of(q, view, room);
+    if (q->shown)
+        return add_beginnings(q, &laws, room, chance, error);
     oltr_status status =
         list_chances(&laws, &rule, &q->scratch->memory, room->in_list, room->is_first);
     if (status != OLTR_OK)
@@ -153,8 +170,8 @@ static oltr_status drawn_chances(const question *q, const candidates_view *view,
     oltr_status status = OLTR_OK;
     if (!ops->laws)
         return set_error(error, OLTR_EUNSUPPORTED,
-                         "the scores of %s are not independent, so its chances are not computed: "
-                         "give a number of draws",
+                         "the scores of %s are not independent, so its chances cannot be computed: "
+                         "draw lists instead (draws of oltr_model_propensity)",
                          ops->info.name);
     for (uint32_t part = 0; status == OLTR_OK && part < (ops->parts ? ops->parts(state) : 1);
          part++) {
@@ -197,6 +214,8 @@ static oltr_status answer(question *q, uint32_t draws, oltr_rng rng, oltr_error 
             memset(q->in_list, 0, view.n * sizeof *q->in_list);
         if (q->first)
             memset(q->first, 0, view.n * sizeof *q->first);
+        if (q->beginning)
+            memset(q->beginning, 0, q->show.k * sizeof *q->beginning);
         status =
             draws ? chances_by_draws(q, &view, draws, rng, error) : exact_chances(q, &view, error);
     }
@@ -223,4 +242,28 @@ oltr_status oltr_model_propensity(const oltr_model *model, const oltr_list *list
                   .in_list = in_list,
                   .first = first};
     return answer(&q, draws, rng, error);
+}
+
+oltr_status oltr_model_list_propensity(const oltr_model *model, const oltr_list *list,
+                                       const uint32_t *place, uint32_t k, uint32_t greedy,
+                                       oltr_model_scratch *scratch, double *chance,
+                                       oltr_error *error)
+{
+    oltr_show show = {.k = k, .greedy = greedy};
+    oltr_status status = check_list(model, list, error);
+    if (status == OLTR_OK)
+        status = check_show(model, &show, error);
+    if (status != OLTR_OK)
+        return status;
+    if (!scratch || !place || !chance)
+        return set_error(error, OLTR_EINVAL, "a scratch, places and room for chances are needed");
+    if (k > (list->name || list->x ? list->n : model->names.n))
+        return set_error(error, OLTR_ESLOTS, "a list of %u items has more than there are", k);
+    question q = {.model = model,
+                  .list = list,
+                  .show = show,
+                  .scratch = scratch,
+                  .shown = place,
+                  .beginning = chance};
+    return answer(&q, 0, oltr_rng_make(0, 0), error);
 }
