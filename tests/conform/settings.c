@@ -531,7 +531,8 @@ static const char *const provoked_in[OLTR_STATUS_COUNT] = {
     [OLTR_EINTERRUPTED] = "conform/worlds.c",
     [OLTR_EDATA] = "unit/lab/reader.c",
     [OLTR_EFULL] = "conform/growth.c",
-    [OLTR_ENAME] = "", /* items with names: no call gives it yet */
+    [OLTR_ENAME] = "conform/model_errors.c",
+    [OLTR_EBUSY] = "unit/engine/store.c",
 };
 
 /* The file expects the code: it has the name in it. */
