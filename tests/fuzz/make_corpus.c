@@ -1,8 +1,8 @@
 /* make_corpus.c - writes the seeds of the binary fuzz targets: always the same bytes, so that a
  * change of a format shows as a change of these files.
  *
- * usage: make_corpus CORPUS_DIR    (writes its folders snapshot/, model/, partial/, cache/ and store/;
- *                                   config/, reader/ and scores/ are written by hand)
+ * usage: make_corpus CORPUS_DIR    (writes its folders snapshot/, model/, partial/, cache/ and
+ * store/; config/, reader/ and scores/ are written by hand)
  */
 #include "support/snapshot.h"
 
