@@ -6,9 +6,19 @@
 
 enum { LARGE = 10000, LARGEST_SMALL = 300 };
 
-/* Kinds of scores: all different, two values, all equal, all infinite, strange, and zeros of either
- * sign with something above and below. */
-enum { DISTINCT, TWO_VALUES, ALL_EQUAL, ALL_INFINITE, STRANGE, ZEROS, SCORE_KINDS };
+/* Kinds of scores: all different, two values, all equal, all infinite, strange, zeros of either
+ * sign with something above and below; and doubles of which many round to one float, or to none. */
+enum {
+    DISTINCT,
+    TWO_VALUES,
+    ALL_EQUAL,
+    ALL_INFINITE,
+    STRANGE,
+    ZEROS,
+    CLOSE,
+    HUGE_ONES,
+    SCORE_KINDS
+};
 
 static double random_score(dice *from, uint32_t kind)
 {
@@ -24,6 +34,10 @@ static double random_score(dice *from, uint32_t kind)
         return (double)INFINITY;
     case ZEROS:
         return zeros[below(from, LENGTH(zeros))];
+    case CLOSE:
+        return 1 + 1e-8 * floor(40 * unit(from)) + 1e-12 * unit(from);
+    case HUGE_ONES:
+        return below(from, 3) ? 1e37 * unit(from) : 1e300 * unit(from);
     default:
         return below(from, 12) ? (double)strange_float(from) : (double)INFINITY;
     }

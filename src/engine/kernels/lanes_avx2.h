@@ -448,6 +448,11 @@ LANES_INLINE uint32_t d4_equal_bits(d4 a, d4 b) /* bit i: lanes i are equal */
     return (uint32_t)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_EQ_OQ));
 }
 
+LANES_INLINE uint32_t d4_reaches_bits(d4 a, d4 b) /* bit i: lane i of a is at least that of b */
+{
+    return (uint32_t)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_GE_OQ));
+}
+
 LANES_INLINE double d4_sum(d4 x) /* (0 + 1) + (2 + 3) */
 {
     d4 pairs = _mm256_hadd_pd(x, x);

@@ -455,11 +455,21 @@ LANES_INLINE double d4_largest(d4 x)
     return vmaxvq_f64(vmaxq_f64(x.a, x.b));
 }
 
-LANES_INLINE uint32_t d4_equal_bits(d4 x, d4 y) /* bit i: lanes i are equal */
+/* Bit i: the bits of lane i are set. */
+LANES_INLINE uint32_t bits_of_lanes(uint64x2_t a, uint64x2_t b)
 {
-    uint64x2_t a = vceqq_f64(x.a, y.a), b = vceqq_f64(x.b, y.b);
     return (uint32_t)((vgetq_lane_u64(a, 0) & 1) | (vgetq_lane_u64(a, 1) & 2) |
                       (vgetq_lane_u64(b, 0) & 4) | (vgetq_lane_u64(b, 1) & 8));
+}
+
+LANES_INLINE uint32_t d4_equal_bits(d4 x, d4 y) /* bit i: lanes i are equal */
+{
+    return bits_of_lanes(vceqq_f64(x.a, y.a), vceqq_f64(x.b, y.b));
+}
+
+LANES_INLINE uint32_t d4_reaches_bits(d4 x, d4 y) /* bit i: lane i of x is at least that of y */
+{
+    return bits_of_lanes(vcgeq_f64(x.a, y.a), vcgeq_f64(x.b, y.b));
 }
 
 LANES_INLINE double d4_sum(d4 x) /* (0 + 1) + (2 + 3) */

@@ -1,9 +1,13 @@
 /* topk_body.h - the tournament, written once and included for float and double, plain and vector.
  *
  * Needs REAL, the type of a score, NAME(part), the name of a function for it, TARGET, the
- * attributes of the functions, and over n elements, a multiple of 8, NAME(max)(x, n)         the
- * largest NAME(count)(x, n, v)    how many equal v NAME(nth)(x, n, v, j)   the index of the j-th
- * that equals v, counted from 0 Defines NAME(tournament), and undefines REAL and NAME.
+ * attributes of the functions, and three functions over n elements, a multiple of 8:
+ *
+ *     NAME(max)(x, n)         the largest
+ *     NAME(count)(x, n, v)    how many equal v
+ *     NAME(nth)(x, n, v, j)   the index of the j-th that equals v, counted from 0
+ *
+ * Defines NAME(tournament), and undefines REAL and NAME.
  */
 
 TARGET static inline size_t NAME(pick)(const REAL *x, size_t total, size_t size, const REAL *best,

@@ -72,14 +72,14 @@ DEFINE_SEARCH(double, f64)
 
 /* ---- ranking by counting.
  *
- * The slots of a tournament depend on each other.  For short lists, which
- * is nearly all of them, it is faster to compare everything with everything: the rank of a score is
- * the number of scores above it.
- *   1. Fold the n scores into 32 maxima of disjoint groups.  At least K scores reach the K-th
+ * The slots of a tournament depend on each other.  For short lists, which is nearly all of them, it
+ * is faster to compare everything with everything: the rank of a score is the number of scores
+ * above it.
+ *
+ * The n scores are folded into 32 maxima of disjoint groups.  At least K scores reach the K-th
  * largest of these maxima, and few more do: 32 (1/32 + ... + 1/(33-K)) are expected, 12 for K = 10.
- *   2. Collect the scores that reach it, and rank these by counting.
- * A tie shows as a rank without a score; then, or if too many reach the bar, the tournament
- * decides.
+ * Those that reach it are collected and ranked by counting.  A tie shows as a rank without a score;
+ * then, or if too many reach the bar, the tournament decides.
  */
 
 enum { FOLD = 32, SORTING_K = 4 };
@@ -315,7 +315,86 @@ LANES_INLINE bool by_sorting64(const double *x, uint32_t k, uint32_t *position, 
     return !twice;
 }
 
+/* A bar that k of the n doubles reach at least.  The maxima are ranked as floats: rounding keeps
+ * their order, so the k-th of them is at most one float above the k-th of the doubles. */
+LANES_INLINE double bar_of64(const double *x, size_t n, uint32_t k)
+{
+    double fold[FOLD];
+    float rounded[FOLD];
+    for (size_t half = 0; half < FOLD; half += FOLD / 2) {
+        const double *at = x + half;
+        four64 m = {d4_load(at), d4_load(at + 4), d4_load(at + 8), d4_load(at + 12)};
+        for (at += FOLD; at < x + n; at += FOLD)
+            m = (four64){d4_max(m.a, d4_load(at)), d4_max(m.b, d4_load(at + 4)),
+                         d4_max(m.c, d4_load(at + 8)), d4_max(m.d, d4_load(at + 12))};
+        d4_store(fold + half, m.a);
+        d4_store(fold + half + 4, m.b);
+        d4_store(fold + half + 8, m.c);
+        d4_store(fold + half + 12, m.d);
+    }
+    for (int i = 0; i < FOLD; i++)
+        rounded[i] = (float)fold[i];
+    return (double)nextafterf(bar_of(rounded, k), -INFINITY);
+}
+
+/* As collect(), but ends with the 33rd. */
+LANES_INLINE size_t collect64(const double *x, size_t n, double bar, double *near, uint32_t *where)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i += 8)
+        for (uint32_t mask = d4_reaches_bits(d4_load(x + i), d4_all(bar)) |
+                             d4_reaches_bits(d4_load(x + i + 4), d4_all(bar)) << 4;
+             mask; mask &= mask - 1) {
+            if (count == FOLD)
+                return FOLD + 1;
+            size_t at = i + (size_t)__builtin_ctz(mask);
+            near[count] = x[at];
+            where[count++] = (uint32_t)at;
+        }
+    return count;
+}
+
+/* How many of the first `count` scores, padded to four with -infinity, are above one of them. */
+LANES_INLINE uint32_t rank64(const double *near, size_t count, double score)
+{
+    uint32_t not_above = 0;
+    for (size_t i = 0; i < count; i += 4)
+        not_above +=
+            (uint32_t)__builtin_popcount(d4_reaches_bits(d4_all(score), d4_load(near + i)));
+    return (uint32_t)(count + 3) / 4 * 4 - not_above;
+}
+
+LANES_INLINE bool by_counting64(const double *x, size_t n, uint32_t k, uint32_t *position,
+                                double *score)
+{
+    double near[FOLD];
+    uint32_t where[FOLD], held = 0, placed = 0;
+    size_t count = collect64(x, n, bar_of64(x, n, k), near, where);
+    if (count > FOLD)
+        return false;
+    for (size_t i = count; i % 4; i++)
+        near[i] = -INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t rank = rank64(near, count, near[i]);
+        if (rank >= k)
+            continue;
+        placed++;
+        held |= 1u << rank;
+        position[rank] = where[i];
+        if (score)
+            score[rank] = near[i];
+    }
+    return placed == k && held == (1u << k) - 1;
+}
+
 enum { PLAIN_SCORES = 64, COUNTING_K = 16 /* beyond, too many scores reach the bar */ };
+
+/* Counting passes over all scores twice, the tournament once and over some of them for each slot:
+ * 0.17 us against 0.56 for 10 of 316 doubles, 2.3 against 1.8 for 10 of 10,000. */
+LANES_INLINE bool counting_is_faster64(size_t n, uint32_t k)
+{
+    return k > 1 && k <= COUNTING_K && n <= (size_t)128 * k;
+}
 
 /* More than four of up to 64 scores: plain C is faster by up to 45 %.  A score that is struck out
  * is a short store, and a long load that covers it has to wait until it is in the cache.  Up to
@@ -329,7 +408,8 @@ LANES_INLINE bool plain_is_faster(size_t n, uint32_t k)
 LANES_TARGET void VERSION(topk_f64)(double *x, size_t n, uint32_t k, const oltr_rng *rng,
                                     double *best, uint32_t *position, double *score)
 {
-    if (n <= FOLD && k <= SORTING_K && by_sorting64(x, k, position, score))
+    if (n <= FOLD ? k <= SORTING_K && by_sorting64(x, k, position, score)
+                  : counting_is_faster64(n, k) && by_counting64(x, n, k, position, score))
         return;
     (plain_is_faster(n, k) ? topk_f64_plain : tournament_f64)(x, n, k, rng, best, position, score);
 }

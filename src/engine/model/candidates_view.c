@@ -53,8 +53,10 @@ oltr_scratch *policy_scratch(oltr_model_scratch *scratch, const oltr_policy *pol
 
 oltr_status check_list(const oltr_model *m, const oltr_list *list, oltr_error *error)
 {
-    if (!m || !list || is_later(list->reserved))
+    if (!m || !list)
         return set_error(error, OLTR_EINVAL, "a model and a list are needed");
+    if (is_later(list->reserved))
+        return set_error(error, OLTR_EINVAL, "reserved members of a list must be NULL");
     if (list->name && list->x)
         return set_error(error, OLTR_EINVAL, "a list has names or rows of features, not both");
     if (is_contextual(m) && !list->x)

@@ -142,20 +142,37 @@ void item_pair(const oltr_model *m, uint32_t item, double pair[2])
     pair[1] = has_priors(m) ? prior_second(prior)[item] : NAN;
 }
 
+typedef struct placed {
+    uint32_t number, place;
+} placed;
+
 static int compare(const void *a, const void *b)
 {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
+    const placed *x = a, *y = b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* Whether two of the numbers are equal; they are sorted. */
-static bool has_twice(uint32_t *number, uint32_t n)
+/* The first place whose number occurs before; n when there is none. */
+static uint32_t second_place(placed *all, uint32_t n)
 {
-    qsort(number, n, sizeof *number, compare);
+    uint32_t place = n;
+    qsort(all, n, sizeof *all, compare);
     for (uint32_t i = 1; i < n; i++)
-        if (number[i] == number[i - 1])
-            return true;
-    return false;
+        if (all[i].number == all[i - 1].number && all[i].place < place)
+            place = all[i].place;
+    return place;
+}
+
+oltr_status refuse_twice(const uint32_t *number, uint32_t n, oltr_error *error)
+{
+    for (uint32_t j = 1; j < n && n <= 4096; j++)
+        for (uint32_t i = 0; i < j; i++)
+            if (number[i] == number[j])
+                return set_error(error, OLTR_ENAME, "names %u and %u of the list are the same", i,
+                                 j);
+    return set_error(error, OLTR_ENAME, "a name occurs twice in the list");
 }
 
 /* Adds the names that are unknown; their numbers are the last ones. */
@@ -198,15 +215,18 @@ static oltr_status set_priors(oltr_model *m, const uint32_t *item, const double 
 }
 
 static oltr_status set_priors_by_name(oltr_model *m, const oltr_name *name, const double *pair,
-                                      uint32_t n, uint32_t *number, oltr_error *error)
+                                      uint32_t n, uint32_t *number, placed *sorted,
+                                      oltr_error *error)
 {
-    uint32_t before = m->names.n, *sorted = number + n;
+    uint32_t before = m->names.n;
     oltr_status status = add_names(m, name, n, number, error);
     if (status != OLTR_OK)
         return status;
-    memcpy(sorted, number, n * sizeof *number);
-    status = has_twice(sorted, n) ? set_error(error, OLTR_ENAME, "a name occurs twice in the list")
-                                  : set_priors(m, number, pair, n, error);
+    for (uint32_t i = 0; i < n; i++)
+        sorted[i] = (placed){number[i], i};
+    uint32_t twice = second_place(sorted, n);
+    status = twice < n ? set_error(error, OLTR_ENAME, "name %u occurs twice in the list", twice)
+                       : set_priors(m, number, pair, n, error);
     if (status != OLTR_OK)
         names_undo(&m->names, before);
     for (uint32_t i = before; i < m->names.n; i++)
@@ -226,12 +246,18 @@ oltr_status oltr_model_prior(oltr_model *model, const oltr_name *name, const dou
         return set_error(error, OLTR_EPRIOR,
                          "the model was made without priors: make it with a default prior "
                          "(default_prior), and with `prior: full`");
-    size_t bytes = 2 * (size_t)n * sizeof(uint32_t);
-    uint32_t *number = memory_take(&model->memory, bytes);
-    if (!number)
+    for (uint32_t i = 0; i < n; i++) {
+        oltr_error why = {OLTR_OK, ""};
+        if (check_pair(model->settings.policy.info, pair + 2 * (size_t)i, &why) != OLTR_OK)
+            return set_error(error, why.code, "prior %u: %.200s", i, why.msg);
+    }
+    size_t bytes = n * (sizeof(placed) + sizeof(uint32_t));
+    placed *sorted = memory_take(&model->memory, bytes);
+    if (!sorted)
         return set_error(error, OLTR_ENOMEM, "no memory for the numbers of %u items", n);
-    status = set_priors_by_name(model, name, pair, n, number, error);
-    memory_give(&model->memory, number, bytes);
+    uint32_t *number = (uint32_t *)(void *)(sorted + n);
+    status = set_priors_by_name(model, name, pair, n, number, sorted, error);
+    memory_give(&model->memory, sorted, bytes);
     return status;
 }
 

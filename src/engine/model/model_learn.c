@@ -15,13 +15,15 @@ static bool is_clicked(double reward)
 /* How many slots a rule covers. */
 static uint32_t depth_by_rule(uint32_t rule, const double *reward, uint32_t n)
 {
-    uint32_t depth = n;
-    if (rule == OLTR_EXAMINE_ALL)
+    uint32_t first = 0, last = 0; /* clicked slots, from 1 */
+    for (uint32_t slot = 0; slot < n; slot++)
+        if (is_clicked(reward[slot])) {
+            first = first ? first : slot + 1;
+            last = slot + 1;
+        }
+    if (rule == OLTR_EXAMINE_ALL || !first)
         return n;
-    for (uint32_t slot = n; slot-- > 0;)
-        if (is_clicked(reward[slot]) && (rule == OLTR_EXAMINE_CASCADE || depth == n))
-            depth = slot + 1;
-    return depth;
+    return rule == OLTR_EXAMINE_CASCADE ? first : last;
 }
 
 /* A click where nothing was examined contradicts the lesson. */
@@ -30,9 +32,9 @@ static oltr_status check_clicks_seen(const oltr_lesson *lesson, uint32_t depth, 
     for (uint32_t slot = 0; slot < lesson->shown.n; slot++) {
         bool seen =
             lesson->examine == OLTR_EXAMINE_MASK ? lesson->examined[slot] != 0 : slot < depth;
-        if (!seen && !(fabs(lesson->reward[slot]) <= 0))
+        if (!seen && is_clicked(lesson->reward[slot]))
             return set_error(error, OLTR_EEXAMINED,
-                             "slot %u has a reward and was not examined: examine it, or leave its "
+                             "slot %u was clicked and not examined: examine it, or leave its "
                              "reward 0",
                              slot);
     }
@@ -64,8 +66,10 @@ static oltr_status feedback_of(const oltr_model *m, const oltr_lesson *lesson, o
 
 static oltr_status check_lesson(const oltr_model *m, const oltr_lesson *lesson, oltr_error *error)
 {
-    if (!m || !lesson || is_later(lesson->reserved))
+    if (!m || !lesson)
         return set_error(error, OLTR_EINVAL, "a model and a lesson are needed");
+    if (is_later(lesson->reserved))
+        return set_error(error, OLTR_EINVAL, "reserved members of a lesson must be NULL");
     oltr_status status = check_list(m, &lesson->shown, error);
     if (status != OLTR_OK)
         return status;
@@ -105,7 +109,7 @@ static oltr_status refuse_lesson(const oltr_model *m, const oltr_query *query,
                                  oltr_status status, oltr_error *error)
 {
     if (status == OLTR_EITEM && !query)
-        return set_error(error, OLTR_ENAME, "a name occurs twice in the lesson");
+        return refuse_twice(list->item, list->k, error);
     oltr_explain_learn(m->policy, query, list, seen, error);
     if (error && error->code != status)
         set_error(error, status, "%s", oltr_strerror(status));

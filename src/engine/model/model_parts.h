@@ -65,6 +65,12 @@ oltr_status model_reserve(oltr_model *m, uint32_t more, size_t bytes, bool id, o
 /* OLTR_ENAME with a sentence unless all names are valid. */
 oltr_status check_names(const oltr_name *name, uint32_t n, const char *what, oltr_error *error);
 
+/* OLTR_ENAME: which of n numbers of items occurs twice, in a list that has one. */
+oltr_status refuse_twice(const uint32_t *number, uint32_t n, oltr_error *error);
+
+/* OLTR_EPRIOR unless the pair is a prior of this kind. */
+oltr_status check_pair(const oltr_policy_info *info, const double pair[2], oltr_error *error);
+
 /* Item `item` has a prior of its own or the default one: its pair. */
 void item_pair(const oltr_model *m, uint32_t item, double pair[2]);
 

@@ -12,8 +12,10 @@
 
 oltr_status check_show(const oltr_model *m, const oltr_show *show, oltr_error *error)
 {
-    if (!show || is_later(show->reserved) || show->greedy > 1)
+    if (!show || show->greedy > 1)
         return set_error(error, OLTR_EINVAL, "a list needs a number of slots, and greedy 0 or 1");
+    if (is_later(show->reserved))
+        return set_error(error, OLTR_EINVAL, "reserved members of a show must be NULL");
     if (show->k < 1)
         return set_error(error, OLTR_ESLOTS, "a list has at least 1 slot");
     if (!(show->fresh_below >= 0))
@@ -42,21 +44,9 @@ static oltr_status to_places(const candidates_view *view, oltr_model_scratch *sc
     return OLTR_OK;
 }
 
-/* Of a named list that has an item twice. */
-static oltr_status refuse_twice(const oltr_list *list, oltr_error *error)
-{
-    for (uint32_t j = 0; j < list->n; j++)
-        for (uint32_t i = 0; i < j && list->n <= 4096; i++)
-            if (list->name[i].size == list->name[j].size &&
-                memcmp(list->name[i].bytes, list->name[j].bytes, list->name[i].size) == 0)
-                return set_error(error, OLTR_ENAME, "names %u and %u of the list are the same", i,
-                                 j);
-    return set_error(error, OLTR_ENAME, "a name occurs twice in the list");
-}
-
 /* ---- ranking */
 
-static oltr_status rank_by_policy(const candidates_view *view, const oltr_list *list, oltr_rng rng,
+static oltr_status rank_by_policy(const candidates_view *view, oltr_rng rng,
                                   oltr_model_scratch *scratch, oltr_ranking *out, oltr_error *error)
 {
     oltr_scratch *own = policy_scratch(scratch, view->policy);
@@ -64,14 +54,14 @@ static oltr_status rank_by_policy(const candidates_view *view, const oltr_list *
         return set_error(error, OLTR_ENOMEM, "no memory to rank %u candidates", view->n);
     oltr_status status = oltr_rank(view->policy, &view->query, rng, own, out);
     if (status == OLTR_EITEM && view->named)
-        return refuse_twice(list, error);
+        return refuse_twice(view->query.item, view->n, error);
     if (status != OLTR_OK)
         return oltr_explain_rank(view->policy, &view->query, rng, own, out, error);
     return view->named ? to_places(view, scratch, out->item, out->k, error) : OLTR_OK;
 }
 
-oltr_status check_distinct(const candidates_view *view, const oltr_list *list,
-                           oltr_model_scratch *scratch, oltr_error *error)
+oltr_status check_distinct(const candidates_view *view, oltr_model_scratch *scratch,
+                           oltr_error *error)
 {
     uint32_t n_items = view->policy->settings.n_items;
     if (!view->named)
@@ -83,19 +73,19 @@ oltr_status check_distinct(const candidates_view *view, const oltr_list *list,
         place[view->query.item[j]] = j;
     for (uint32_t j = 0; j < view->n; j++)
         if (place[view->query.item[j]] != j)
-            return refuse_twice(list, error);
+            return refuse_twice(view->query.item, view->n, error);
     return OLTR_OK;
 }
 
 /* Places in out->item. */
-static oltr_status rank_by_mean(const candidates_view *view, const oltr_list *list, oltr_rng rng,
+static oltr_status rank_by_mean(const candidates_view *view, oltr_rng rng,
                                 oltr_model_scratch *scratch, oltr_ranking *out, oltr_error *error)
 {
     double *mean = grow(scratch, &scratch->score, padded(view->n) * sizeof *mean);
     double *best = grow(scratch, &scratch->best, topk_room(view->n) * sizeof *best);
     if (!mean || !best)
         return set_error(error, OLTR_ENOMEM, "no memory to rank %u candidates", view->n);
-    oltr_status status = check_distinct(view, list, scratch, error);
+    oltr_status status = check_distinct(view, scratch, error);
     if (status == OLTR_OK) {
         status = oltr_predict(view->policy, &view->query, mean, NULL);
         set_error(status == OLTR_OK ? NULL : error, status, "%s", oltr_strerror(status));
@@ -108,23 +98,22 @@ static oltr_status rank_by_mean(const candidates_view *view, const oltr_list *li
     return OLTR_OK;
 }
 
-oltr_status rank_places(const candidates_view *view, const oltr_list *list, oltr_rng rng,
-                        bool greedy, oltr_model_scratch *scratch, oltr_ranking *out,
-                        oltr_error *error)
+oltr_status rank_places(const candidates_view *view, oltr_rng rng, bool greedy,
+                        oltr_model_scratch *scratch, oltr_ranking *out, oltr_error *error)
 {
-    return (greedy ? rank_by_mean : rank_by_policy)(view, list, rng, scratch, out, error);
+    return (greedy ? rank_by_mean : rank_by_policy)(view, rng, scratch, out, error);
 }
 
 /* ---- bounds on fresh items */
 
-static oltr_status rank_with_rule(const candidates_view *view, const oltr_list *list, oltr_rng rng,
+static oltr_status rank_with_rule(const candidates_view *view, oltr_rng rng,
                                   oltr_model_scratch *scratch, oltr_show *show, oltr_error *error)
 {
     uint32_t *order = grow(scratch, &scratch->order, view->n * sizeof *order);
     double *score = memory_take(&scratch->memory, view->n * sizeof *score);
     oltr_ranking all = {.k = view->n, .item = order, .score = score};
     oltr_status status =
-        order && score ? rank_places(view, list, rng, show->greedy, scratch, &all, error)
+        order && score ? rank_places(view, rng, show->greedy, scratch, &all, error)
                        : set_error(error, OLTR_ENOMEM, "no memory to rank %u candidates", view->n);
     if (status == OLTR_OK) {
         fresh_rule rule = fresh_rule_of(view, show);
@@ -134,16 +123,16 @@ static oltr_status rank_with_rule(const candidates_view *view, const oltr_list *
     return status;
 }
 
-oltr_status rank_view(const candidates_view *view, const oltr_list *list, oltr_rng rng,
-                      oltr_model_scratch *scratch, oltr_show *show, oltr_error *error)
+oltr_status rank_view(const candidates_view *view, oltr_rng rng, oltr_model_scratch *scratch,
+                      oltr_show *show, oltr_error *error)
 {
     show->k = show->k < view->n ? show->k : view->n;
     if (show->k == 0)
         return OLTR_OK;
     if (show->fresh_below > 0)
-        return rank_with_rule(view, list, rng, scratch, show, error);
+        return rank_with_rule(view, rng, scratch, show, error);
     oltr_ranking out = {.k = show->k, .item = show->place, .score = show->score};
-    return rank_places(view, list, rng, show->greedy, scratch, &out, error);
+    return rank_places(view, rng, show->greedy, scratch, &out, error);
 }
 
 oltr_status oltr_model_rank(const oltr_model *model, const oltr_list *list, oltr_rng rng,
@@ -160,7 +149,7 @@ oltr_status oltr_model_rank(const oltr_model *model, const oltr_list *list, oltr
     status = view_begin(model, list, scratch, &view, error);
     uint32_t k = show->k;
     if (status == OLTR_OK)
-        status = rank_view(&view, list, rng, scratch, show, error);
+        status = rank_view(&view, rng, scratch, show, error);
     if (status != OLTR_OK)
         show->k = k;
     view_end(&view);

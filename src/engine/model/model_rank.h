@@ -9,17 +9,16 @@ oltr_status check_show(const oltr_model *m, const oltr_show *show, oltr_error *e
 
 /* OLTR_ENAME for a name that occurs twice.  The policy finds it when it ranks; the mean and the
  * laws of scores do not. */
-oltr_status check_distinct(const candidates_view *view, const oltr_list *list,
-                           oltr_model_scratch *scratch, oltr_error *error);
+oltr_status check_distinct(const candidates_view *view, oltr_model_scratch *scratch,
+                           oltr_error *error);
 
 /* The out->k best candidates, by the policy or by the mean, as places in the list. */
-oltr_status rank_places(const candidates_view *view, const oltr_list *list, oltr_rng rng,
-                        bool greedy, oltr_model_scratch *scratch, oltr_ranking *out,
-                        oltr_error *error);
+oltr_status rank_places(const candidates_view *view, oltr_rng rng, bool greedy,
+                        oltr_model_scratch *scratch, oltr_ranking *out, oltr_error *error);
 
 /* The list that `show` describes; show->k becomes the number of candidates where these are fewer.
  */
-oltr_status rank_view(const candidates_view *view, const oltr_list *list, oltr_rng rng,
-                      oltr_model_scratch *scratch, oltr_show *show, oltr_error *error);
+oltr_status rank_view(const candidates_view *view, oltr_rng rng, oltr_model_scratch *scratch,
+                      oltr_show *show, oltr_error *error);
 
 #endif

@@ -26,14 +26,14 @@ oltr_status oltr_model_settings_init(oltr_model_settings *settings, const char *
 
 /* ---- options by text */
 
-static oltr_status set_count(const char *name, const char *text, uint32_t most, uint32_t *to,
-                             oltr_error *error)
+static oltr_status set_count(const char *name, const char *text, uint32_t least, uint32_t most,
+                             uint32_t *to, oltr_error *error)
 {
     char shown[QUOTE_SIZE];
     unsigned long long value = count_is_plain(text) ? strtoull(text, NULL, 10) : UINT64_MAX;
-    if (value > most)
-        return set_error(error, OLTR_EVALUE, "%s is a whole number from 0 to %u, not '%s'", name,
-                         most, quote_input(text, shown));
+    if (value < least || value > most)
+        return set_error(error, OLTR_EVALUE, "%s is a whole number from %u to %u, not '%s'", name,
+                         least, most, quote_input(text, shown));
     *to = (uint32_t)value;
     return OLTR_OK;
 }
@@ -89,13 +89,13 @@ oltr_status oltr_model_settings_set(oltr_model_settings *settings, const char *n
     if (!settings || !name || !text)
         return set_error(error, OLTR_EINVAL, "settings, a name and a value are needed");
     if (strcmp(name, "most_items") == 0)
-        return set_count(name, text, OLTR_MOST_MODEL_ITEMS, &settings->most_items, error);
+        return set_count(name, text, 1, OLTR_MOST_MODEL_ITEMS, &settings->most_items, error);
     if (strcmp(name, "window") == 0)
-        return set_count(name, text, OLTR_MOST_WINDOW, &settings->window, error);
+        return set_count(name, text, 0, OLTR_MOST_WINDOW, &settings->window, error);
     if (strcmp(name, "candidates") == 0)
-        return set_count(name, text, OLTR_MOST_MODEL_ITEMS, &settings->policy.n_items, error);
+        return set_count(name, text, 1, OLTR_MOST_MODEL_ITEMS, &settings->policy.n_items, error);
     if (strcmp(name, "dim") == 0)
-        return set_count(name, text, MOST_FEATURES, &settings->policy.dim, error);
+        return set_count(name, text, 1, MOST_FEATURES, &settings->policy.dim, error);
     if (strcmp(name, "examine") == 0)
         return set_examine(text, &settings->examine, error);
     if (strcmp(name, "default_prior") == 0)
@@ -120,6 +120,13 @@ static oltr_status check_kind(const oltr_policy_info *info, oltr_error *error)
     return OLTR_OK;
 }
 
+oltr_status check_pair(const oltr_policy_info *info, const double pair[2], oltr_error *error)
+{
+    oltr_prior shapes = {.a = &pair[0], .b = &pair[1]};
+    oltr_prior moments = {.mean = &pair[0], .sd = &pair[1]};
+    return prior_check(info->takes_moments ? &moments : &shapes, 1, false, error);
+}
+
 static oltr_status check_default_prior(const oltr_model_settings *s, oltr_error *error)
 {
     const oltr_policy_info *info = s->policy.info;
@@ -138,18 +145,22 @@ static oltr_status check_default_prior(const oltr_model_settings *s, oltr_error 
                          "%s takes priors of its items: give a default prior for those that have "
                          "none of their own (%s)",
                          info->name, info->takes_moments ? "mean and sd" : "a and b");
-    if (!given)
-        return OLTR_OK;
-    oltr_prior shapes = {.a = &s->prior[0], .b = &s->prior[1]};
-    oltr_prior moments = {.mean = &s->prior[0], .sd = &s->prior[1]};
-    return prior_check(info->takes_moments ? &moments : &shapes, 1, false, error);
+    return given ? check_pair(info, s->prior, error) : OLTR_OK;
 }
 
 oltr_status model_settings_check(const oltr_model_settings *s, oltr_error *error)
 {
-    if (!s || !s->policy.info || s->size != sizeof *s || !is_zero(s->reserved, sizeof s->reserved))
+    if (!s || !s->policy.info)
         return set_error(error, OLTR_EINVAL,
                          "settings are missing; make them with oltr_model_settings_init()");
+    if (s->size != sizeof *s || !is_zero(s->reserved, sizeof s->reserved))
+        return set_error(error, OLTR_EINVAL,
+                         "the settings were made for a newer oltr, or not by "
+                         "oltr_model_settings_init(): their size is %u, not %zu, or a reserved "
+                         "member is not 0",
+                         s->size, sizeof *s);
+    if (!memory_is_whole(s->policy.memory))
+        return set_error(error, OLTR_EINVAL, "a memory hook has both take and give, or is NULL");
     if (!policy_ops_of(s->policy.info))
         return set_error(error, OLTR_EINVAL,
                          "the kind is unknown; make settings with oltr_model_settings_init()");

@@ -38,7 +38,7 @@ static oltr_status draw_lists(const question *q, const candidates_view *view, ui
         oltr_show show = q->show;
         show.place = place;
         show.score = NULL;
-        status = rank_view(view, q->list, oltr_rng_at(rng, 0, d), q->scratch, &show, error);
+        status = rank_view(view, oltr_rng_at(rng, 0, d), q->scratch, &show, error);
         if (status == OLTR_OK)
             count_list(q, &show);
     }
@@ -92,8 +92,7 @@ static oltr_status fixed_scores(const question *q, const candidates_view *view, 
                                 oltr_error *error)
 {
     oltr_ranking all = {.k = view->n, .item = room->order, .score = room->second};
-    oltr_status status =
-        rank_places(view, q->list, oltr_rng_make(0, 0), false, q->scratch, &all, error);
+    oltr_status status = rank_places(view, oltr_rng_make(0, 0), false, q->scratch, &all, error);
     for (uint32_t j = 0; status == OLTR_OK && j < view->n; j++)
         room->first[room->order[j]] = room->second[j];
     return status;
@@ -190,7 +189,7 @@ static oltr_status exact_chances(const question *q, const candidates_view *view,
     law_room room;
     if (!take_room(&room, view->n, &q->scratch->memory))
         return set_error(error, OLTR_ENOMEM, "no memory for the laws of %u scores", view->n);
-    oltr_status status = check_distinct(view, q->list, q->scratch, error);
+    oltr_status status = check_distinct(view, q->scratch, error);
     if (status == OLTR_OK && (q->show.greedy || view->policy->ops->info.fixed_scores)) {
         status = read_fixed(q, view, &room, error);
         if (status == OLTR_OK)

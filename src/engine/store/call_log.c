@@ -68,7 +68,10 @@ oltr_status call_log_open(call_log *log, const char *path, unsigned mode, oltr_e
 {
     enum { TRIES = 100 };
     *log = (call_log){.fd = -1, .path = follow_links(path)};
-    oltr_status status = log->path ? OLTR_OK : cannot_open(path, strerror(errno), error);
+    oltr_status status = OLTR_OK;
+    if (!log->path)
+        status = set_error(error, errno == ENOMEM ? OLTR_ENOMEM : OLTR_EIO, "cannot open %s: %s",
+                           path, strerror(errno));
     for (int i = 0; status == OLTR_OK && i < TRIES; i++) {
         log->fd = open_ordinary(log->path, mode, &log->created, error);
         status = log->fd >= 0 ? lock(log->fd, path, error) : OLTR_EIO;
