@@ -119,18 +119,19 @@ OLTR_API oltr_status oltr_model_prior(oltr_model *model, const oltr_name *name, 
  * names are no error.  removed, which may be NULL, is how many there were. */
 OLTR_API oltr_status oltr_model_remove(oltr_model *model, const oltr_name *name, uint32_t n,
                                        uint32_t *removed, oltr_error *error);
-/* As if the items had never been shown; their priors stay.  Unknown names are no error. */
+/* As if nothing had been seen of the items; their priors stay.  Unknown names are no error. */
 OLTR_API oltr_status oltr_model_reset(oltr_model *model, const oltr_name *name, uint32_t n,
                                       uint32_t *reset, oltr_error *error);
-/* Removes the items that the last `idle` lessons did not show. */
+/* Removes the items that the last `idle` lessons, at least 1, did not show, but for those that were
+ * added since. */
 OLTR_API oltr_status oltr_model_trim(oltr_model *model, uint64_t idle, uint32_t *removed,
                                      oltr_error *error);
 
 /* ---- ranking */
 
-/* Candidates, or what was shown: names; rows of features of a contextual model; or, all zero, every
- * item of the model.  No name occurs twice.  Unknown names have the default prior, and ranking them
- * adds nothing to the model. */
+/* Candidates, or what was shown: names; rows of features of a contextual model; or, of candidates
+ * and all zero, every item of the model.  No name occurs twice in what is ranked or learned.
+ * Unknown names have the default prior, and ranking them adds nothing to the model. */
 typedef struct oltr_list {
     uint32_t n;
     uint32_t stride;                     /* floats from row to row; 0 means dim */
@@ -163,7 +164,9 @@ OLTR_API oltr_status oltr_model_ready(const oltr_model *model, uint32_t n,
                                       oltr_model_scratch *scratch, oltr_error *error);
 
 /* The generator of a text: a session, a user, a day.  The same text draws the same noise for the
- * same item, so its list stays nearly the same while the model learns. */
+ * same item of the model, so its list stays nearly the same while the model learns.  The noise of
+ * unknown names depends on their order in the list, and an item that takes the number of a removed
+ * one takes its noise too. */
 OLTR_API oltr_rng oltr_rng_text(const void *bytes, size_t size);
 
 OLTR_API oltr_status oltr_model_rank(const oltr_model *model, const oltr_list *list, oltr_rng rng,
@@ -179,8 +182,8 @@ typedef struct oltr_explained {
     double examined, reward;     /* its observations, and the sum of their rewards */
     double prior_mean, prior_sd; /* what was believed before the first of them */
     double prior_share;          /* of the belief's weight: 1 before the first, towards 0 */
-    uint64_t last;               /* the number of the last lesson that showed it; 0: none */
-    uint32_t known;              /* 1: an item of the model */
+    uint64_t last;  /* lessons when it was last shown or, before that, when it was added */
+    uint32_t known; /* 1: an item of the model */
     uint32_t reserved32;
     uint64_t reserved[4];
 } oltr_explained;
@@ -188,13 +191,20 @@ OLTR_API oltr_status oltr_model_explain(const oltr_model *model, const oltr_list
                                         oltr_explained *out, oltr_error *error);
 
 /* For each candidate the chance to be in the list that `show` describes, and to be its first;
- * either array may be NULL.  draws 0: exactly, for kinds whose items are drawn independently and
- * for greedy lists; OLTR_EUNSUPPORTED for the others.  draws above 0: the share in so many lists,
- * those of the generators oltr_rng_at(rng, 0, 1), oltr_rng_at(rng, 0, 2), ... */
+ * either array may be NULL.  draws 0: exactly, to 1e-9 in ordinary cases, for the kinds by item but
+ * ts-cascade, and for greedy lists; OLTR_EUNSUPPORTED for the others.  draws above 0: the share in
+ * so many lists, those of the generators oltr_rng_at(rng, 0, 1), oltr_rng_at(rng, 0, 2), ... */
 OLTR_API oltr_status oltr_model_propensity(const oltr_model *model, const oltr_list *list,
                                            const oltr_show *show, uint32_t draws, oltr_rng rng,
                                            oltr_model_scratch *scratch, double *in_list,
                                            double *first, oltr_error *error);
+
+/* For j = 1..k the exact chance that a list without bounds on fresh items begins with the
+ * candidates place[0..j-1], in this order.  For the same kinds as draws 0. */
+OLTR_API oltr_status oltr_model_list_propensity(const oltr_model *model, const oltr_list *list,
+                                                const uint32_t *place, uint32_t k, uint32_t greedy,
+                                                oltr_model_scratch *scratch, double *chance,
+                                                oltr_error *error);
 
 /* ---- learning */
 

@@ -66,6 +66,10 @@ typedef struct oltr_sum_array {
 } oltr_sum_array;
 enum { OLTR_MAX_SUMS = 8 };
 
+/* The law of the score of a candidate: normal, with a mean and a standard deviation; Beta, with its
+ * two shapes; or fixed.  Equal fixed scores are tied, and ties are broken uniformly. */
+typedef enum oltr_law { OLTR_LAW_NORMAL, OLTR_LAW_BETA, OLTR_LAW_FIXED } oltr_law;
+
 typedef struct oltr_policy_ops {
     oltr_policy_info info;
 
@@ -142,6 +146,19 @@ typedef struct oltr_policy_ops {
      * refresh() has derived everything from the sums, differs from it by rounding alone.  NULL: the
      * two must be equal to the byte. */
     int (*agrees)(const void *state, const void *anew);
+    /* For info.by_item, when a model (model.h) makes room for more items: derives all of `state`,
+     * which was just made and has the sums of `from`.  Its other items have no observations, and
+     * must not change the result: a policy with more room continues to the same bits.  NULL: every
+     * item is derived from its sums. */
+    void (*carry)(void *state, const void *from);
+    /* The laws of the scores by which candidates are ranked: returns their kind, and for each
+     * candidate the two numbers.  The scores are independent or, where the policy first draws one
+     * of several parts, independent given the part.  NULL: neither. */
+    oltr_law (*laws)(const void *state, uint64_t t, uint32_t part, const oltr_candidates *from,
+                     double *first, double *second);
+    /* How many parts there are, and the chance of each.  NULL: one. */
+    uint32_t (*parts)(const void *state);
+    double (*part_chance)(const void *state, uint32_t part);
 } oltr_policy_ops;
 
 /* Settings for a policy of your own, with the defaults of its parameters; `ops` must outlive them

@@ -25,6 +25,8 @@ USES = {
     "engine/special": BASE,
     "engine/posterior": DRAWS | {"engine/linalg", "engine/special"},
     "engine/policy": DRAWS | {"engine/select", "engine/linalg", "engine/special", "engine/posterior"},
+    "engine/model": DRAWS | {"engine/select", "engine/special", "engine/posterior", "engine/policy"},
+    "engine/store": BASE | {"engine/model"},
     # liboltr-lab: policies through the public headers; the objects of base and of the draws of kernels are in it too
     "lab/data": KERNELS,
     "lab/world": KERNELS,
@@ -36,8 +38,9 @@ USES = {
     "report": BASE | {"engine/special", "lab/data"},
     "app/args": BASE | {"lab/plan"},
     "app/config": BASE | {"lab/plan", "report"},
+    "app/logs": BASE | {"lab/data", "scorer"},
     "app/run": BASE | {"lab/data", "lab/plan", "report", "scorer", "app/args", "app/config"},
-    "app/verbs": BASE | {"lab/data", "lab/plan", "report", "scorer", "app/args", "app/run"},
+    "app/verbs": BASE | {"lab/data", "lab/plan", "report", "scorer", "app/args", "app/logs", "app/run"},
     "app/mpi": {"app/run", "app/verbs"},
     "app": {"app/verbs"},
     # what others compile with

@@ -1,4 +1,4 @@
-/* bytes.c - little-endian bytes whatever the machine, and CRC-64. */
+/* bytes.c - little-endian bytes whatever the machine, CRC-64 and CRC-32C. */
 #include "engine/base/bytes.h"
 
 #include <string.h>
@@ -47,18 +47,38 @@ void put_f64s(writer *w, const double *value, size_t n)
     }
 }
 
-void get_bytes(reader *r, void *bytes, size_t n)
+void put_f32s(writer *w, const float *value, size_t n)
 {
-    if (r->failed || n > r->left) {
-        r->failed = true;
-        if (n)
-            memset(bytes, 0, n);
+    if (LITTLE || !w->at) {
+        put_bytes(w, value, n * sizeof *value);
         return;
     }
-    if (n)
-        memcpy(bytes, r->at, n);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &value[i], sizeof bits);
+        put_u32(w, bits);
+    }
+}
+
+const unsigned char *get_place(reader *r, size_t n)
+{
+    const unsigned char *place = r->at;
+    if (r->failed || n > r->left) {
+        r->failed = true;
+        return NULL;
+    }
     r->at += n;
     r->left -= n;
+    return place;
+}
+
+void get_bytes(reader *r, void *bytes, size_t n)
+{
+    const unsigned char *place = get_place(r, n);
+    if (n && place)
+        memcpy(bytes, place, n);
+    else if (n)
+        memset(bytes, 0, n);
 }
 
 static uint64_t get_little(reader *r, size_t n)
@@ -89,6 +109,18 @@ void get_f64s(reader *r, double *value, size_t n)
     }
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = get_u64(r);
+        memcpy(&value[i], &bits, sizeof bits);
+    }
+}
+
+void get_f32s(reader *r, float *value, size_t n)
+{
+    if (LITTLE && n <= SIZE_MAX / sizeof *value) {
+        get_bytes(r, value, n * sizeof *value);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits = get_u32(r);
         memcpy(&value[i], &bits, sizeof bits);
     }
 }
@@ -167,5 +199,52 @@ uint64_t crc64(const void *bytes, size_t n)
     }
     for (; n > 0; at++, n--)
         crc = crc_table[0][(crc ^ *at) & 0xFF] ^ crc >> 8;
+    return ~crc;
+}
+
+/* ---- CRC-32C, eight bytes a step: the same with P = 0x82F63B78 */
+
+#define BITS32_0(i)                                                                                \
+    XOR8(i, 0xF26B8303u, 0xE13B70F7u, 0xC79A971Fu, 0x8AD958CFu, 0x105EC76Fu, 0x20BD8EDEu,          \
+         0x417B1DBCu, 0x82F63B78u)
+#define BITS32_1(i)                                                                                \
+    XOR8(i, 0x13A29877u, 0x274530EEu, 0x4E8A61DCu, 0x9D14C3B8u, 0x3FC5F181u, 0x7F8BE302u,          \
+         0xFF17C604u, 0xFBC3FAF9u)
+#define BITS32_2(i)                                                                                \
+    XOR8(i, 0xA541927Eu, 0x4F6F520Du, 0x9EDEA41Au, 0x38513EC5u, 0x70A27D8Au, 0xE144FB14u,          \
+         0xC76580D9u, 0x8B277743u)
+#define BITS32_3(i)                                                                                \
+    XOR8(i, 0xDD45AAB8u, 0xBF672381u, 0x7B2231F3u, 0xF64463E6u, 0xE964B13Du, 0xD725148Bu,          \
+         0xABA65FE7u, 0x52A0C93Fu)
+#define BITS32_4(i)                                                                                \
+    XOR8(i, 0x38116FACu, 0x7022DF58u, 0xE045BEB0u, 0xC5670B91u, 0x8F2261D3u, 0x1BA8B557u,          \
+         0x37516AAEu, 0x6EA2D55Cu)
+#define BITS32_5(i)                                                                                \
+    XOR8(i, 0xEF306B19u, 0xDB8CA0C3u, 0xB2F53777u, 0x6006181Fu, 0xC00C303Eu, 0x85F4168Du,          \
+         0x0E045BEBu, 0x1C08B7D6u)
+#define BITS32_6(i)                                                                                \
+    XOR8(i, 0x68032CC8u, 0xD0065990u, 0xA5E0C5D1u, 0x4E2DFD53u, 0x9C5BFAA6u, 0x3D5B83BDu,          \
+         0x7AB7077Au, 0xF56E0EF4u)
+#define BITS32_7(i)                                                                                \
+    XOR8(i, 0x493C7D27u, 0x9278FA4Eu, 0x211D826Du, 0x423B04DAu, 0x847609B4u, 0x0D006599u,          \
+         0x1A00CB32u, 0x34019664u)
+
+static const uint32_t crc32c_table[8][256] = {
+    ENTRIES256(BITS32_0), ENTRIES256(BITS32_1), ENTRIES256(BITS32_2), ENTRIES256(BITS32_3),
+    ENTRIES256(BITS32_4), ENTRIES256(BITS32_5), ENTRIES256(BITS32_6), ENTRIES256(BITS32_7)};
+
+uint32_t crc32c(const void *bytes, size_t n)
+{
+    const unsigned char *at = bytes;
+    uint32_t crc = ~(uint32_t)0;
+    for (; n >= 8; at += 8, n -= 8) {
+        uint64_t x = crc ^ word_at(at);
+        crc = crc32c_table[7][x & 0xFF] ^ crc32c_table[6][x >> 8 & 0xFF] ^
+              crc32c_table[5][x >> 16 & 0xFF] ^ crc32c_table[4][x >> 24 & 0xFF] ^
+              crc32c_table[3][x >> 32 & 0xFF] ^ crc32c_table[2][x >> 40 & 0xFF] ^
+              crc32c_table[1][x >> 48 & 0xFF] ^ crc32c_table[0][x >> 56];
+    }
+    for (; n > 0; at++, n--)
+        crc = crc32c_table[0][(crc ^ *at) & 0xFF] ^ crc >> 8;
     return ~crc;
 }

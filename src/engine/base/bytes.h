@@ -1,4 +1,4 @@
-/* bytes.h - writing and reading of little-endian bytes with bounds, and the checksum over them.
+/* bytes.h - writing and reading of little-endian bytes with bounds, and the checksums over them.
  *
  * Both ends of every file format of the engine: a writer that counts when it has no room, and a
  * reader that turns every wrong length into a sticky error instead of a read beyond the end.
@@ -26,13 +26,22 @@ void put_bytes(writer *w, const void *bytes, size_t n);
 void put_u32(writer *w, uint32_t value);
 void put_u64(writer *w, uint64_t value);
 void put_f64s(writer *w, const double *value, size_t n);
+void put_f32s(writer *w, const float *value, size_t n);
 
 void get_bytes(reader *r, void *bytes, size_t n);
 uint32_t get_u32(reader *r);
 uint64_t get_u64(reader *r);
 void get_f64s(reader *r, double *value, size_t n);
+void get_f32s(reader *r, float *value, size_t n);
+/* Where n bytes are, which the reader passes over; NULL when there are not so many. */
+const unsigned char *get_place(reader *r, size_t n);
 
 /* CRC-64/XZ: finds every burst of up to 64 flipped bits. */
 uint64_t crc64(const void *bytes, size_t n);
+
+/* CRC-32C (Castagnoli): finds every burst of up to 32 flipped bits.  The CRC-64 of bytes that end
+ * in a CRC-64 of their own depends on their length alone, so crc64() cannot tell two such images
+ * apart; this one, of another polynomial, can. */
+uint32_t crc32c(const void *bytes, size_t n);
 
 #endif

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,17 +43,22 @@ static char *folder_of(const char *path, const char **name)
     return folder;
 }
 
+/* Takes no memory: a new file in its place can only be kept. */
 bool flush_folder_of(const char *path)
 {
-    const char *name;
-    char *folder = folder_of(path, &name);
-    if (!folder)
+    char folder[PATH_MAX] = "."; /* the system opens no longer ones */
+    const char *slash = strrchr(path, '/');
+    size_t length = slash && slash > path ? (size_t)(slash - path) : 1;
+    if (length >= sizeof folder) {
+        errno = ENAMETOOLONG;
         return false;
+    }
+    if (slash)
+        memcpy(folder, path, length);
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool good = fd >= 0 ? flush_to_disk(fd)
                         : errno == EACCES; /* a folder may allow new files and no reading */
     int why = errno;
-    free(folder);
     if (fd >= 0)
         close(fd);
     errno = why;

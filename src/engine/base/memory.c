@@ -7,6 +7,8 @@
 
 #include "engine/base/layout.h"
 
+enum { SMALL_ALIGN = 16 }; /* what calloc() gives */
+
 /* calloc() aligns to 16 bytes only.  The address that free() needs is kept in front of the aligned
  * block. */
 static void *take_zeros(size_t bytes)
@@ -46,6 +48,26 @@ void memory_give(const oltr_memory *memory, void *block, size_t bytes)
         memory->give(memory->with, block, bytes);
     else
         give_zeros(block);
+}
+
+void *memory_take_small(const oltr_memory *memory, size_t bytes)
+{
+    if (!memory || !memory->take)
+        return calloc(1, bytes);
+    void *block = memory->take(memory->with, bytes, SMALL_ALIGN);
+    if (block)
+        memset(block, 0, bytes);
+    return block;
+}
+
+void memory_give_small(const oltr_memory *memory, void *block, size_t bytes)
+{
+    if (!block)
+        return;
+    if (memory && memory->take)
+        memory->give(memory->with, block, bytes);
+    else
+        free(block);
 }
 
 bool memory_is_whole(const oltr_memory *memory)

@@ -115,6 +115,7 @@ const policy_ops bayes_ucb_ops = {
              .summary = "Ranks by the upper 1/t quantile of every item's Beta posterior.",
              .rewards = OLTR_CLICKS,
              ITEM_POLICY_INFO,
+             .fixed_scores = 1,
              .uses_prior = 1,
              .n_params = BETA_PARAMS,
              .params = beta_params},

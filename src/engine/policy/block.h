@@ -39,7 +39,9 @@ static inline void *policy_state(const oltr_policy *policy)
 size_t scratch_block_bytes(const oltr_settings *settings, size_t own_bytes, size_t *marks,
                            size_t *own);
 
-/* The longest list that may come with a mask, and the room for it, compacted (rounds.c). */
+/* The longest list that may come with a mask, and the room of the block for it, compacted
+ * (rounds.c).  A policy of at most SHORT_LIST items needs none. */
+enum { SHORT_LIST = 256 };
 static inline uint32_t masked_slots(const oltr_settings *settings)
 {
     return settings->n_items < OLTR_MAX_MASKED ? settings->n_items : OLTR_MAX_MASKED;
@@ -48,6 +50,23 @@ size_t compact_room_bytes(const oltr_settings *settings);
 
 /* OLTR_ESTATE unless its sums are what learning can leave. */
 oltr_status policy_check_sums(const oltr_policy *policy, oltr_error *error);
+
+/* A copy with n_items items, more than the policy has.  The new ones are room: what is derived does
+ * not depend on how many there are.  prior as of oltr_policy_resize(); NULL with an error. */
+oltr_policy *policy_with_more_room(const oltr_policy *policy, uint32_t n_items,
+                                   const oltr_prior *prior, oltr_error *error);
+
+/* For oltr_merge() into a policy whose items are numbered in another way: a copy of `like`, which
+ * is by_item, with the sums of the first n items of `from`, item i at place[i], and nothing else.
+ * Only its sums and its rounds are right; nothing is derived from them. */
+oltr_policy *policy_regrouped(const oltr_policy *like, const oltr_policy *from,
+                              const uint32_t *place, uint32_t n, oltr_error *error);
+
+/* The snapshot of the first n items alone, of a policy that is by_item and whose other items have
+ * no observations.  As oltr_save_bound() and oltr_save(). */
+size_t policy_save_first_bound(const oltr_policy *policy, uint32_t n);
+oltr_status policy_save_first(const oltr_policy *policy, uint32_t n, void *buffer, size_t capacity,
+                              size_t *written);
 
 /* The two arrays of a prior that is given; and a prior of the same form whose arrays are at `to`,
  * the second after the first. */

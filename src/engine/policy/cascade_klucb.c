@@ -128,6 +128,7 @@ const policy_ops cascade_klucb_ops = {
                         "share of clicks.",
              .rewards = OLTR_CLICKS,
              ITEM_POLICY_INFO,
+             .fixed_scores = 1,
              .n_params = N_PARAMS,
              .params = params},
     ITEM_POLICY_OPS,

@@ -54,6 +54,7 @@ const policy_ops cascade_ucb1_ops = {
                  "Ranks by Hoeffding's upper confidence bound of every item's share of clicks.",
              .rewards = OLTR_CLICKS,
              ITEM_POLICY_INFO,
+             .fixed_scores = 1,
              .n_params = N_PARAMS,
              .params = params},
     CLICK_RATE_OPS,

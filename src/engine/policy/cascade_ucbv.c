@@ -37,7 +37,8 @@ const policy_ops cascade_ucbv_ops = {
              .summary =
                  "Ranks by Bernstein's upper confidence bound of every item's share of clicks.",
              .rewards = OLTR_CLICKS,
-             ITEM_POLICY_INFO},
+             ITEM_POLICY_INFO,
+             .fixed_scores = 1},
     CLICK_RATE_OPS,
     .init = init,
     .rank = rank,

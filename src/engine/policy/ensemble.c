@@ -92,6 +92,7 @@ const policy_ops ensemble_ops = {
                        "Rank, AISTATS 2022",
              .summary = "Shows the fixed list of the prior and never learns.",
              NO_LEARNING_INFO,
+             .fixed_scores = 1,
              .uses_prior = 1,
              .n_params = N_PARAMS,
              .params = params},

@@ -134,13 +134,25 @@ static oltr_status derive_items(oltr_policy *to, uint32_t kept, oltr_error *erro
     return status;
 }
 
+/* room: the new items are room alone, and must not change what is derived. */
+static oltr_status carry_items(oltr_policy *to, const oltr_policy *from, bool room,
+                               oltr_error *error)
+{
+    uint32_t kept = copy_items(to, from);
+    if (!room || !to->ops->carry)
+        return derive_items(to, kept, error);
+    to->ops->carry(policy_state(to), policy_state(from));
+    return OLTR_OK;
+}
+
 /* What was learned, and what is derived from it. */
-static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, oltr_error *error)
+static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, bool room,
+                              oltr_error *error)
 {
     const policy_ops *ops = from->ops;
     to->rounds = from->rounds;
     if (ops->info.by_item)
-        return derive_items(to, copy_items(to, from), error);
+        return carry_items(to, from, room, error);
     if (!copy_arrays(ops->sums, policy_state(to), policy_state(from)) ||
         policy_check_sums(to, NULL) != OLTR_OK)
         return set_error(error, OLTR_EFULL,
@@ -150,6 +162,25 @@ static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, oltr_err
         return ops->resume(policy_state(to), to->rounds + 1, error);
     ops->refresh(policy_state(to), to->rounds + 1);
     return OLTR_OK;
+}
+
+static oltr_policy *resized(const oltr_policy *policy, uint32_t n_items, const oltr_prior *prior,
+                            bool room, oltr_error *error)
+{
+    oltr_error why = {OLTR_ENOMEM, "no memory for the new size"};
+    oltr_policy *made = make_resized(policy, n_items, prior, &why);
+    oltr_status status = made ? carry_over(made, policy, room, &why) : why.code;
+    if (status == OLTR_OK)
+        return made;
+    set_error(error, status, "%s", why.msg);
+    oltr_policy_free(made);
+    return NULL;
+}
+
+oltr_policy *policy_with_more_room(const oltr_policy *policy, uint32_t n_items,
+                                   const oltr_prior *prior, oltr_error *error)
+{
+    return resized(policy, n_items, prior, true, error);
 }
 
 oltr_status oltr_policy_resize(oltr_policy **policy, uint32_t n_items, const oltr_prior *prior,
@@ -168,17 +199,34 @@ oltr_status oltr_policy_resize(oltr_policy **policy, uint32_t n_items, const olt
     oltr_status status = check_new_prior(&old->settings, n_items, prior, error);
     if (status != OLTR_OK || n_items == old->settings.n_items)
         return status;
-    oltr_error why = {OLTR_ENOMEM, "no memory for the new size"};
-    oltr_policy *made = make_resized(old, n_items, prior, &why);
+    oltr_error why = {OLTR_OK, ""};
+    oltr_policy *made = resized(old, n_items, prior, false, &why);
     if (!made)
         return set_error(error, why.code, "%s", why.msg);
-    status = carry_over(made, old, error);
-    *policy = status == OLTR_OK ? made : old;
-    oltr_policy_free(status == OLTR_OK ? old : made);
-    return status;
+    *policy = made;
+    oltr_policy_free(old);
+    return OLTR_OK;
 }
 
 /* ---- one item */
+
+oltr_policy *policy_regrouped(const oltr_policy *like, const oltr_policy *from,
+                              const uint32_t *place, uint32_t n, oltr_error *error)
+{
+    sum_array to[MAX_SUMS], sums[MAX_SUMS];
+    oltr_policy *made = oltr_policy_copy(like, NULL, error);
+    if (!made)
+        return NULL;
+    uint32_t arrays = made->ops->sums(policy_state(made), to);
+    from->ops->sums(policy_state(from), sums);
+    for (uint32_t a = 0; a < arrays; a++) {
+        memset(to[a].value, 0, to[a].n * sizeof *to[a].value);
+        for (uint32_t i = 0; i < n; i++)
+            to[a].value[place[i]] = sums[a].value[i];
+    }
+    made->rounds = from->rounds;
+    return made;
+}
 
 /* Where the numbers of an item are: its sums, then its pair of the prior. */
 typedef struct item_view {

@@ -339,6 +339,20 @@ static oltr_status predict(const void *state, uint64_t t, const candidates *from
     return OLTR_OK;
 }
 
+/* What the sampler uses: the floats. */
+static oltr_law laws(const void *state, uint64_t t, uint32_t part, const candidates *from,
+                     double *first, double *second)
+{
+    const gts_state *g = state;
+    (void)t, (void)part;
+    for (uint32_t j = 0; j < from->n; j++) {
+        uint32_t i = candidate(from, j);
+        first[j] = (double)floats_at(g, g->mean)[i];
+        second[j] = (double)floats_at(g, g->sd)[i];
+    }
+    return OLTR_LAW_NORMAL;
+}
+
 const policy_ops gts_ops = {
     .info = {.name = "gts",
              .title = "Gaussian Thompson sampling (GTS, GTS-Pmean, GTS-P)",
@@ -362,4 +376,5 @@ const policy_ops gts_ops = {
     .renew_item = renew_item,
     .check = check,
     .predict = predict,
+    .laws = laws,
 };

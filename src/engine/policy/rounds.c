@@ -10,8 +10,8 @@
  * that a second one is recognised.
  *
  * A mask of examined slots is compacted: the policy learns from a list whose first slots are the
- * examined ones, in their order, and the others follow.  The room for that is in the policy's
- * block.
+ * examined ones, in their order, and the others follow.  The room for that is on the stack or, of
+ * long lists, in the policy's block.
  */
 #include "engine/policy/rounds.h"
 
@@ -373,7 +373,7 @@ oltr_status check_learning(const oltr_policy *policy, const item_marks *marks,
     return check_lesson(policy, marks, query, shown, seen, from);
 }
 
-/* Where the block keeps a compacted list: (masked_slots) of each. */
+/* Where a compacted list is kept: on the stack, or in the block that has (masked_slots) of each. */
 typedef struct compact_room {
     uint32_t *item, *slot;
     double *reward, *weight;
@@ -394,6 +394,8 @@ static compact_room room_of(const oltr_policy *policy)
 size_t compact_room_bytes(const oltr_settings *settings)
 {
     size_t n = masked_slots(settings);
+    if (n <= SHORT_LIST)
+        return 0;
     return 2 * align_up(n * sizeof(uint32_t)) + 2 * align_up(n * sizeof(double));
 }
 
@@ -417,19 +419,29 @@ static uint32_t compact(const oltr_ranking *shown, const oltr_feedback *seen,
     return n;
 }
 
-RARE oltr_status learn_masked(oltr_policy *policy, candidates *from, const oltr_ranking *shown,
-                              const oltr_feedback *seen)
+static oltr_status learn_compacted(oltr_policy *policy, candidates *from, const oltr_ranking *shown,
+                                   const oltr_feedback *seen, const compact_room *room)
 {
-    compact_room room = room_of(policy);
-    uint32_t n = compact(shown, seen, &room);
-    oltr_ranking list = {.k = shown->k, .item = room.item};
+    uint32_t n = compact(shown, seen, room);
+    oltr_ranking list = {.k = shown->k, .item = room->item};
     oltr_feedback prefix = {
-        .n_examined = n, .reward = room.reward, .weight = seen->weight ? room.weight : NULL};
-    from->slot = room.slot;
+        .n_examined = n, .reward = room->reward, .weight = seen->weight ? room->weight : NULL};
+    from->slot = room->slot;
     oltr_status status =
         policy->ops->learn(policy_state(policy), policy->rounds + 2, from, &list, &prefix);
     from->slot = NULL;
     return status;
+}
+
+RARE oltr_status learn_masked(oltr_policy *policy, candidates *from, const oltr_ranking *shown,
+                              const oltr_feedback *seen)
+{
+    uint32_t item[SHORT_LIST], slot[SHORT_LIST];
+    double reward[SHORT_LIST], weight[SHORT_LIST];
+    compact_room room = {item, slot, reward, weight};
+    if (shown->k > SHORT_LIST)
+        room = room_of(policy);
+    return learn_compacted(policy, from, shown, seen, &room);
 }
 
 HOT oltr_status learn_checked(oltr_policy *policy, candidates *from, const oltr_ranking *shown,

@@ -37,11 +37,11 @@ static void put_text(writer *w, const char *text)
     put_bytes(w, text, strlen(text));
 }
 
-static void put_settings(writer *w, const oltr_policy *policy)
+static void put_settings(writer *w, const oltr_policy *policy, uint32_t n_items)
 {
     const oltr_settings *s = &policy->settings;
     put_text(w, s->info->name);
-    put_u32(w, s->n_items);
+    put_u32(w, n_items);
     put_u32(w, s->dim);
     put_u64(w, policy->rounds);
     put_u32(w, s->info->n_params);
@@ -51,8 +51,8 @@ static void put_settings(writer *w, const oltr_policy *policy)
     }
     put_u32(w, s->prior.a ? 1 : s->prior.mean ? 2 : 0);
     if (prior_given(&s->prior)) {
-        put_f64s(w, prior_first(&s->prior), s->n_items);
-        put_f64s(w, prior_second(&s->prior), s->n_items);
+        put_f64s(w, prior_first(&s->prior), n_items);
+        put_f64s(w, prior_second(&s->prior), n_items);
     }
 }
 
@@ -83,7 +83,8 @@ static void put_arrays(writer *w, const sum_array *array, uint32_t n)
     }
 }
 
-static void put_all(writer *w, const oltr_policy *policy, uint64_t length)
+/* With the first n_items items: all of them, or of a policy that is by_item fewer. */
+static void put_all(writer *w, const oltr_policy *policy, uint32_t n_items, uint64_t length)
 {
     const policy_ops *ops = policy->ops;
     sum_array array[MAX_SUMS];
@@ -91,32 +92,44 @@ static void put_all(writer *w, const oltr_policy *policy, uint64_t length)
     put_u32(w, VERSION);
     put_u32(w, 0);
     put_u64(w, length);
-    put_settings(w, policy);
-    put_arrays(w, array, ops->sums(policy_state(policy), array));
+    put_settings(w, policy, n_items);
+    uint32_t n = ops->sums(policy_state(policy), array);
+    for (uint32_t a = 0; ops->info.by_item && a < n; a++)
+        array[a].n = n_items;
+    put_arrays(w, array, n);
     put_arrays(w, array, ops->derived ? ops->derived(policy_state(policy), array) : 0);
+}
+
+size_t policy_save_first_bound(const oltr_policy *policy, uint32_t n)
+{
+    writer count = {NULL, 0, 0};
+    put_all(&count, policy, n, 0);
+    return count.used + CHECKSUM;
+}
+
+oltr_status policy_save_first(const oltr_policy *policy, uint32_t n, void *buffer, size_t capacity,
+                              size_t *written)
+{
+    size_t length = policy_save_first_bound(policy, n);
+    if (capacity < length)
+        return OLTR_EBUFFER;
+    writer w = {buffer, capacity, 0};
+    put_all(&w, policy, n, length);
+    put_u64(&w, crc64(buffer, w.used));
+    *written = w.used;
+    return OLTR_OK;
 }
 
 size_t oltr_save_bound(const oltr_policy *policy)
 {
-    writer count = {NULL, 0, 0};
-    if (!policy)
-        return 0;
-    put_all(&count, policy, 0);
-    return count.used + CHECKSUM;
+    return policy ? policy_save_first_bound(policy, policy->settings.n_items) : 0;
 }
 
 oltr_status oltr_save(const oltr_policy *policy, void *buffer, size_t capacity, size_t *written)
 {
     if (!policy || !buffer || !written)
         return OLTR_EINVAL;
-    size_t length = oltr_save_bound(policy);
-    if (capacity < length)
-        return OLTR_EBUFFER;
-    writer w = {buffer, capacity, 0};
-    put_all(&w, policy, length);
-    put_u64(&w, crc64(buffer, w.used));
-    *written = w.used;
-    return OLTR_OK;
+    return policy_save_first(policy, policy->settings.n_items, buffer, capacity, written);
 }
 
 /* ---- loading */

@@ -359,6 +359,34 @@ static uint32_t hyper(const void *state, uint32_t index, oltr_hyper *out)
     return GRID_AXES;
 }
 
+/* ---- the law of a list */
+
+static double part_chance(const void *state, uint32_t part)
+{
+    const ts_hyper_state *p = state;
+    return recalibration_chance(state, &p->grid, part);
+}
+
+/* Given a recalibration, the scores are independent. */
+static oltr_law laws(const void *state, uint64_t t, uint32_t part, const candidates *from,
+                     double *first, double *second)
+{
+    const ts_hyper_state *p = state;
+    const grid_cell cell = recalibration_cell(state, &p->grid, part);
+    (void)t;
+    for (uint32_t j = 0; j < from->n; j++) {
+        const item_evidence e = evidence(p, candidate(from, j));
+        recalibration_posterior(&cell, &e, &first[j], &second[j]);
+    }
+    return OLTR_LAW_BETA;
+}
+
+static uint32_t parts(const void *state)
+{
+    const ts_hyper_state *p = state;
+    return p->grid.n_cells;
+}
+
 /* ---- snapshots */
 
 static uint32_t derived(const void *state, sum_array out[MAX_SUMS])
@@ -392,6 +420,16 @@ static oltr_status resume(void *state, uint64_t t, oltr_error *error)
     if (recalibration_agrees(state, &p->grid, factor, exponent, rounding(p)))
         recalibration_take(state, &p->grid, factor, exponent);
     return OLTR_OK;
+}
+
+/* More room leaves the centre and the weights as they are. */
+static void carry(void *state, const void *from)
+{
+    ts_hyper_state *p = state;
+    const ts_hyper_state *q = from;
+    *doubles_at(state, p->grid.centre) = *doubles_at(from, q->grid.centre);
+    recalibration_take(state, &p->grid, doubles_at(from, q->grid.factor),
+                       doubles_at(from, q->grid.exponent));
 }
 
 static int agrees(const void *state, const void *anew)
@@ -434,4 +472,8 @@ const policy_ops ts_hyper_ops = {
     .derived = derived,
     .resume = resume,
     .agrees = agrees,
+    .carry = carry,
+    .parts = parts,
+    .part_chance = part_chance,
+    .laws = laws,
 };

@@ -244,7 +244,7 @@ static void observe_one(void *state, const recalibration *r, const item_evidence
         normalise(state, r);
 }
 
-static grid_cell cell_at(const void *state, const recalibration *r, uint32_t cell)
+grid_cell recalibration_cell(const void *state, const recalibration *r, uint32_t cell)
 {
     uint32_t row = cell / r->n_padded;
     return (grid_cell){.odds = doubles_at(state, r->odds)[cell % r->n_padded],
@@ -287,7 +287,7 @@ static void multiply_all(void *state, const recalibration *r, const item_evidenc
                          const item_evidence *to, double sign)
 {
     for (uint32_t c = 0; c < r->n_cells; c++) {
-        grid_cell cell = cell_at(state, r, c);
+        grid_cell cell = recalibration_cell(state, r, c);
         double log_ratio = log_marginal(&cell, to) - (from ? log_marginal(&cell, from) : 0);
         multiply(&doubles_at(state, r->factor)[c], &doubles_at(state, r->exponent)[c],
                  sign * log_ratio / LN2);
@@ -358,11 +358,16 @@ grid_cell recalibration_draw(const void *state, const recalibration *r, const ol
     size_t first = (size_t)entry_at(total, NULL, n_rows(r), &target) * r->n_padded;
     uint32_t shift = entry_at(doubles_at(state, r->factor) + first,
                               doubles_at(state, r->scale) + first, r->n_padded, &target);
-    return cell_at(state, r, (uint32_t)first + shift);
+    return recalibration_cell(state, r, (uint32_t)first + shift);
 }
 
-/* The posterior of an item in a cell. */
-static void posterior_in(const grid_cell *cell, const item_evidence *item, double *a, double *b)
+double recalibration_chance(const void *state, const recalibration *r, uint32_t cell)
+{
+    return doubles_at(state, r->factor)[cell] * doubles_at(state, r->scale)[cell] /
+           grid_total(state, r);
+}
+
+void recalibration_posterior(const grid_cell *cell, const item_evidence *item, double *a, double *b)
 {
     prior_in(cell, item, a, b);
     *a += item->clicked;
@@ -379,8 +384,8 @@ static void average(const void *state, const recalibration *r, const item_eviden
         double weight = factor[c] * scale[c], a, b;
         if (!(weight > 0))
             continue;
-        grid_cell cell = cell_at(state, r, c);
-        posterior_in(&cell, item, &a, &b);
+        grid_cell cell = recalibration_cell(state, r, c);
+        recalibration_posterior(&cell, item, &a, &b);
         double n = a + b, m = a / n;
         sum += weight;
         first += weight * m;
@@ -395,8 +400,8 @@ void recalibration_predict(const void *state, const recalibration *r, const item
 {
     double centre, variance, a, b;
     if (r->n_shifts == 1 && n_rows(r) == 1) { /* as ts-beta, to the bit */
-        grid_cell cell = cell_at(state, r, 0);
-        posterior_in(&cell, item, &a, &b);
+        grid_cell cell = recalibration_cell(state, r, 0);
+        recalibration_posterior(&cell, item, &a, &b);
         *mean = a / (a + b);
         *sd = beta_sd(a, b);
         return;

@@ -84,6 +84,11 @@ void recalibration_take(void *state, const recalibration *r, const double *facto
 
 /* Draws a cell by its weight. */
 grid_cell recalibration_draw(const void *state, const recalibration *r, const oltr_rng *rng);
+/* Cell 0..n_cells-1, its chance to be drawn, and the Beta posterior of an item in it. */
+grid_cell recalibration_cell(const void *state, const recalibration *r, uint32_t cell);
+double recalibration_chance(const void *state, const recalibration *r, uint32_t cell);
+void recalibration_posterior(const grid_cell *cell, const item_evidence *item, double *a,
+                             double *b);
 /* Mean and standard deviation of the posterior of an item's attraction, over all cells. */
 void recalibration_predict(const void *state, const recalibration *r, const item_evidence *item,
                            double *mean, double *sd);

@@ -172,13 +172,16 @@ static void a_sum_that_does_not_fit_is_an_overflow_that_stays(void **state)
 /* ---- bytes */
 
 static const double round_trip[] = {0.0, -0.0, 1.5, -1e300, 5e-324, INFINITY, -INFINITY, NAN};
-enum { ROUND_TRIP = COUNT(round_trip) };
+enum { ROUND_TRIP = COUNT(round_trip), SINGLES = 3 };
+static const float singles[SINGLES] = {-0.0f, 1e-45f, 0.1f};
+enum { EVERYTHING = 4 + 8 + 8 * ROUND_TRIP + 4 * SINGLES + 3 };
 
 static void put_everything(writer *w)
 {
     put_u32(w, 0x01020304u);
     put_u64(w, 0x0102030405060708u);
     put_f64s(w, round_trip, ROUND_TRIP);
+    put_f32s(w, singles, SINGLES);
     put_bytes(w, "abc", 3);
 }
 
@@ -187,14 +190,17 @@ static void what_is_written_is_read_back_to_the_bit(void **state)
     unsigned char buffer[256];
     writer w = {buffer, sizeof buffer, 0};
     put_everything(&w);
-    assert_int_equal(w.used, 4 + 8 + 8 * ROUND_TRIP + 3);
+    assert_int_equal(w.used, EVERYTHING);
     reader r = {buffer, w.used, 0};
     double values[ROUND_TRIP];
+    float floats[SINGLES];
     char text[3];
     assert_int_equal(get_u32(&r), 0x01020304u);
     assert_true(get_u64(&r) == 0x0102030405060708u);
     get_f64s(&r, values, ROUND_TRIP);
     assert_memory_equal(values, round_trip, sizeof values);
+    get_f32s(&r, floats, SINGLES);
+    assert_memory_equal(floats, singles, sizeof floats);
     get_bytes(&r, text, sizeof text);
     assert_memory_equal(text, "abc", sizeof text);
     assert_int_equal(r.failed, 0);
@@ -203,14 +209,16 @@ static void what_is_written_is_read_back_to_the_bit(void **state)
 
 static void numbers_are_little_endian(void **state)
 {
-    static const unsigned char expected[] = {4, 3, 2, 1, 8, 7, 6, 5, 4,    3,
-                                             2, 1, 0, 0, 0, 0, 0, 0, 0xF8, 0x3F};
+    static const unsigned char expected[] = {4, 3, 2, 1, 8, 7, 6,    5,    4, 3, 2,    1,
+                                             0, 0, 0, 0, 0, 0, 0xF8, 0x3F, 0, 0, 0x80, 0xBF};
     unsigned char buffer[sizeof expected];
     const double one_and_a_half = 1.5;
+    const float minus_one = -1;
     writer w = {buffer, sizeof buffer, 0};
     put_u32(&w, 0x01020304u);
     put_u64(&w, 0x0102030405060708u);
     put_f64s(&w, &one_and_a_half, 1);
+    put_f32s(&w, &minus_one, 1);
     assert_int_equal(w.used, sizeof expected);
     assert_memory_equal(buffer, expected, sizeof expected);
 }
@@ -219,7 +227,7 @@ static void a_writer_without_memory_counts(void **state)
 {
     writer w = {NULL, 0, 0};
     put_everything(&w);
-    assert_int_equal(w.used, 4 + 8 + 8 * ROUND_TRIP + 3);
+    assert_int_equal(w.used, EVERYTHING);
 }
 
 static void a_writer_without_room_counts_on_and_writes_nothing_beyond(void **state)
@@ -239,10 +247,12 @@ static void a_writer_without_room_counts_on_and_writes_nothing_beyond(void **sta
 static void read_everything(reader *r)
 {
     double values[ROUND_TRIP];
+    float floats[SINGLES];
     char text[3];
     (void)get_u32(r);
     (void)get_u64(r);
     get_f64s(r, values, ROUND_TRIP);
+    get_f32s(r, floats, SINGLES);
     get_bytes(r, text, sizeof text);
 }
 
@@ -362,6 +372,53 @@ static void every_burst_of_up_to_64_bits_changes_the_checksum(void **state)
     assert_true(crc64(bytes, sizeof bytes) == right);
 }
 
+static void the_short_checksum_is_crc32c(void **state)
+{
+    unsigned char zeros[32] = {0}, rising[32];
+    for (unsigned i = 0; i < sizeof rising; i++)
+        rising[i] = (unsigned char)i;
+    assert_int_equal(crc32c("123456789", 9), 0xE3069283u);
+    assert_int_equal(crc32c(zeros, sizeof zeros), 0x8A9136AAu); /* as in RFC 3720, B.4 */
+    assert_int_equal(crc32c(rising, sizeof rising), 0x46DD794Eu);
+    assert_int_equal(crc32c("", 0), 0);
+}
+
+static uint32_t crc32c_slow(const unsigned char *bytes, size_t n)
+{
+    uint32_t crc = UINT32_MAX;
+    for (size_t i = 0; i < n; i++) {
+        crc ^= bytes[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc & 1 ? crc >> 1 ^ 0x82F63B78u : crc >> 1;
+    }
+    return ~crc;
+}
+
+static void the_short_checksum_agrees_with_the_bitwise_one(void **state)
+{
+    dice from = {4};
+    unsigned char bytes[300];
+    fill(bytes, sizeof bytes, &from);
+    for (size_t start = 0; start < 8; start++)
+        for (size_t n = 0; n + start <= sizeof bytes; n++)
+            assert_int_equal(crc32c(bytes + start, n), crc32c_slow(bytes + start, n));
+}
+
+/* Why a digest of an image is not its CRC-64. */
+static void crc64_of_bytes_that_end_in_their_own_tells_nothing(void **state)
+{
+    unsigned char first[108], second[108];
+    dice from = {5};
+    fill(first, 100, &from);
+    fill(second, 100, &from);
+    for (int i = 0; i < 2; i++) {
+        writer end = {(i ? second : first) + 100, 8, 0};
+        put_u64(&end, crc64(i ? second : first, 100));
+    }
+    assert_true(crc64(first, sizeof first) == crc64(second, sizeof second));
+    assert_int_not_equal(crc32c(first, sizeof first), crc32c(second, sizeof second));
+}
+
 /* ---- memory */
 
 static void memory_is_aligned_and_zero(void **state)
@@ -466,6 +523,9 @@ int main(void)
         cmocka_unit_test(the_checksum_agrees_with_the_bitwise_one_at_every_length_and_alignment),
         cmocka_unit_test(every_single_flipped_bit_changes_the_checksum),
         cmocka_unit_test(every_burst_of_up_to_64_bits_changes_the_checksum),
+        cmocka_unit_test(the_short_checksum_is_crc32c),
+        cmocka_unit_test(the_short_checksum_agrees_with_the_bitwise_one),
+        cmocka_unit_test(crc64_of_bytes_that_end_in_their_own_tells_nothing),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

@@ -1,0 +1,41 @@
+/* ids.h - the ids of the last lessons, so that each counts once.
+ *
+ * An id is kept as 128 bits of its hash (base/siphash.h), with a fixed key: the hashes are part of
+ * the image of a model, and equal on every machine.  Two different ids of a window of a million are
+ * taken for the same with a chance of 1e-27.
+ *
+ * A ring in order of arrival, and a table of its places.  Both grow with use, up to the window;
+ * then a new id replaces the oldest.
+ */
+#ifndef OLTR_ENGINE_MODEL_IDS_H
+#define OLTR_ENGINE_MODEL_IDS_H
+
+#include <stdbool.h>
+#include <oltr/model.h>
+
+#include "engine/base/error.h"
+#include "engine/base/siphash.h"
+
+typedef struct ids {
+    uint32_t window;  /* the most that are kept */
+    uint32_t n, room; /* ids in the ring, and its length */
+    uint32_t first;   /* the place of the oldest */
+    uint32_t mask;    /* slots of the table - 1 */
+    hash128 *ring;    /* (room) */
+    uint32_t *slot;   /* (mask + 1) place in the ring + 1; 0: free */
+} ids;
+
+hash128 id_hash(const void *bytes, size_t size);
+
+void ids_end(ids *w, const oltr_memory *memory);
+oltr_status ids_copy(ids *w, const ids *from, const oltr_memory *memory);
+size_t ids_bytes(const ids *w);
+
+bool ids_has(const ids *w, hash128 id);
+hash128 ids_at(const ids *w, uint32_t i); /* the i-th, oldest first */
+/* Room for n ids, or the whole window if that is less; OLTR_ENOMEM changes nothing. */
+oltr_status ids_reserve(ids *w, uint32_t n, const oltr_memory *memory);
+/* One that it does not have, after ids_reserve(n + 1). */
+void ids_add(ids *w, hash128 id);
+
+#endif

@@ -1,0 +1,176 @@
+/* prefix_chances.c - the chance of one list, and of each of its beginnings, in this order.
+ *
+ * Let s_1, s_2, ... be the items shown, f and F the density and distribution function of a score.
+ *     G_0 = 1,   G_j(x) = integral over y > x of f_sj(y) G_(j-1)(y)
+ * is the chance that the first j of them have this order and are above x.  The first j slots are
+ * s_1..s_j when s_j is at some y, those before it are in order above, and all others are below:
+ *     chance of s_1..s_j = integral of f_sj(y) G_(j-1)(y) product over all others of F(y).
+ * The walk goes down from the best score, so that the G are integrals from its beginning and all
+ * terms are positive: small chances keep eight digits, as long as no item that is not shown has to
+ * be below with a chance near rounding error.
+ *
+ * Cost.  O(panels x n), as a panel takes one product over the items.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "engine/base/layout.h"
+#include "engine/base/memory.h"
+#include "engine/model/fixed_chances.h"
+
+#define NO_ROW UINT32_MAX
+
+/* Group 0 of the walk are the items that are not shown, group 1 those that are. */
+typedef struct prefix {
+    const oltr_memory *memory;
+    size_t bytes;
+    uint32_t n, k;
+    uint8_t *is_shown;  /* (n) */
+    uint32_t *slot;     /* (n) of the shown items */
+    uint32_t *row;      /* (k) of each shown item on this panel, or NO_ROW */
+    uint8_t *started;   /* (k) whether it has had a row */
+    double *ordered;    /* (k) G_j at the panel's beginning */
+    walk_nodes *others; /* (k) for the first j slots, the chance that all others are below */
+} prefix;
+
+static prefix *prefix_new(uint32_t n, uint32_t k, const oltr_memory *memory)
+{
+    layout l = {align_up(sizeof(prefix)), false};
+    size_t is_shown = layout_take(&l, n, 1), slot = layout_take(&l, n, sizeof(uint32_t));
+    size_t row = layout_take(&l, k, sizeof(uint32_t)), started = layout_take(&l, k, 1);
+    size_t ordered = layout_take(&l, k, sizeof(double)),
+           others = layout_take(&l, k, sizeof(walk_nodes));
+    size_t bytes = layout_bytes(&l);
+    prefix *list = bytes ? memory_take(memory, bytes) : NULL;
+    if (!list)
+        return NULL;
+    unsigned char *base = (unsigned char *)list;
+    *list = (prefix){memory,
+                     bytes,
+                     n,
+                     k,
+                     base + is_shown,
+                     words_in(base, slot),
+                     words_in(base, row),
+                     base + started,
+                     doubles_at(base, ordered),
+                     (walk_nodes *)(void *)(base + others)};
+    return list;
+}
+
+static void prefix_free(prefix *list)
+{
+    if (list)
+        memory_give(list->memory, list, list->bytes);
+}
+
+/* Whether the items exist and are distinct. */
+static bool mark_shown(prefix *list, const uint32_t *shown)
+{
+    for (uint32_t j = 0; j < list->k; j++) {
+        if (shown[j] >= list->n || list->is_shown[shown[j]])
+            return false;
+        list->is_shown[shown[j]] = 1;
+        list->slot[shown[j]] = j;
+    }
+    return true;
+}
+
+static void find_rows(prefix *list, const score_walk *walk)
+{
+    for (uint32_t j = 0; j < list->k; j++)
+        list->row[j] = NO_ROW;
+    for (uint32_t i = walk->n_rows[0]; i < walk->n_rows[0] + walk->n_rows[1]; i++) {
+        uint32_t j = list->slot[walk->row_item[i]];
+        list->row[j] = i;
+        list->started[j] = 1;
+    }
+}
+
+/* `below` of a walk that goes down is the chance to be above. */
+static void times_below(walk_nodes *product, const walk_nodes *above)
+{
+    for (int i = 0; i < WALK_NODES; i++)
+        product->at[i] *= 1 - above->at[i];
+}
+
+/* An item without a row is below with certainty before it starts, and above after its end. */
+static void find_others(prefix *list, const score_walk *walk)
+{
+    walk_nodes product;
+    for (int i = 0; i < WALK_NODES; i++)
+        product.at[i] = 1;
+    for (uint32_t i = 0; i < walk->n_rows[0]; i++)
+        times_below(&product, &walk->below[i]);
+    for (uint32_t j = list->k; j-- > 0;) {
+        list->others[j] = product;
+        if (list->row[j] != NO_ROW)
+            times_below(&product, &walk->below[list->row[j]]);
+        else if (list->started[j])
+            memset(&product, 0, sizeof product);
+    }
+}
+
+/* One panel: adds to the chances, and carries the G from its beginning to its end. */
+static void add_prefixes(prefix *list, const score_walk *walk, double *chance)
+{
+    walk_nodes before; /* G_(j-1) at the points */
+    for (int i = 0; i < WALK_NODES; i++)
+        before.at[i] = 1;
+    for (uint32_t j = 0; j < list->k; j++) {
+        walk_nodes part = {{0}}, mass = {{0}};
+        double from = list->ordered[j];
+        if (list->row[j] != NO_ROW) {
+            for (int i = 0; i < WALK_NODES; i++) {
+                mass.at[i] = walk->mass[list->row[j]].at[i] * before.at[i];
+                chance[j] += mass.at[i] * list->others[j].at[i];
+            }
+            list->ordered[j] += walk_integral(walk, &mass, &part);
+        }
+        for (int i = 0; i < WALK_NODES; i++)
+            before.at[i] = fmax(0, from + part.at[i]);
+    }
+}
+
+/* After the end of an item that is not shown, or of all that are, no chance grows. */
+static bool is_over(const prefix *list, const score_walk *walk)
+{
+    return walk->n_rows[0] + walk->above[0] < list->n - list->k ||
+           walk->n_rows[1] + walk->above[1] == 0;
+}
+
+static oltr_status random_prefix_chances(const score_laws *laws, prefix *list, double *chance)
+{
+    score_walk *walk = walk_new(laws, list->is_shown, true, list->memory);
+    if (!walk)
+        return OLTR_ENOMEM;
+    while (walk_step(walk) && !is_over(list, walk)) {
+        find_rows(list, walk);
+        find_others(list, walk);
+        add_prefixes(list, walk, chance);
+    }
+    walk_free(walk);
+    for (uint32_t j = 0; j < list->k; j++)
+        chance[j] = fmin(chance[j], 1);
+    return OLTR_OK;
+}
+
+oltr_status list_prefix_chances(const score_laws *laws, const uint32_t *shown, uint32_t k,
+                                const oltr_memory *memory, double *chance)
+{
+    if (k == 0 || k > laws->n)
+        return OLTR_ESLOTS;
+    if (!score_laws_are_valid(laws))
+        return OLTR_EINVAL;
+    prefix *list = prefix_new(laws->n, k, memory);
+    oltr_status status = list ? OLTR_OK : OLTR_ENOMEM;
+    if (list && !mark_shown(list, shown))
+        status = OLTR_EITEM;
+    for (uint32_t j = 0; j < k; j++)
+        chance[j] = 0;
+    if (status == OLTR_OK)
+        status = laws->kind == SCORE_FIXED ? fixed_prefix_chances(laws, shown, k, memory, chance)
+                                           : random_prefix_chances(laws, list, chance);
+    prefix_free(list);
+    return status;
+}
