@@ -652,7 +652,7 @@ static void lists_that_are_refused(void **state)
     name[3] = name_of_text("apple");
     refuse_rank(m, &list, &show, OLTR_ENAME, "name 3 occurs twice");
     name[0] = name[2] = name_at(20); /* known */
-    refuse_rank(m, &list, &show, OLTR_ENAME, "names 0 and 2");
+    refuse_rank(m, &list, &show, OLTR_ENAME, "name 2 occurs twice in the list: name 0");
     fruit_lesson(name, reward);
     name[3] = bad_name(1);
     refuse_rank(m, &list, &show, OLTR_ENAME, "513");

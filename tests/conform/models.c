@@ -152,7 +152,7 @@ typedef struct call {
     what op;
     uint32_t n, which[MOST_TWIN]; /* names of the twin */
     oltr_name name[MOST_TWIN];
-    bool all, masked, weighted; /* all: the list is that of all items */
+    bool masked, weighted;
     double reward[MOST_TWIN], weight[MOST_TWIN], pair[MOST_TWIN][2];
     uint8_t examined[MOST_TWIN];
     float x[MOST_TWIN * STRIDE];
@@ -174,8 +174,6 @@ typedef struct outcome {
 static oltr_list list_in(const life *l, const call *c)
 {
     oltr_list list = {.n = c->n, .name = c->name};
-    if (c->all)
-        return (oltr_list){0};
     if (contextual(l) != (c->broken == WRONG_LIST))
         list = (oltr_list){.n = c->n, .stride = c->stride, .x = c->x};
     if (c->broken == NO_NAMES)
@@ -448,16 +446,14 @@ static void spoil_lesson(life *l, call *c)
         spoil_examined(l, c);
         break;
     case 3:
-        if (!c->all)
-            spoil_form(l, c);
+        spoil_form(l, c);
         break;
     case 4:
         c->broken = BAD_ID;
         c->fault = only(OLTR_ENAME);
         break;
     default:
-        if (!c->all)
-            spoil_names(l, c);
+        spoil_names(l, c);
     }
 }
 
@@ -465,16 +461,10 @@ static void draw_lesson(life *l, const subject *s, call *c)
 {
     c->op = LEARN;
     c->id = draw_id(l);
-    if (contextual(l)) {
+    if (contextual(l))
         draw_rows(l, c);
-    } else if (s->n > 0 && one_in(&l->d, 12)) {
-        c->all = true;
-        c->n = s->n;
-        for (uint32_t i = 0; i < s->n; i++)
-            c->which[i] = s->item[i].name;
-    } else {
+    else
         draw_names(l, s, c);
-    }
     draw_seen(l, c);
     if (one_in(&l->d, 6))
         spoil_lesson(l, c);
