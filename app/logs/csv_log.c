@@ -62,6 +62,11 @@ static bool take_position(const struct csv_log *log, struct log_row *row, struct
     const struct csv_text *field = field_of(log, ROLE_POSITION);
     if (!field || !row->list)
         return true;
+    uint32_t digit = field->size == 1 ? (uint32_t)(unsigned char)*field->at - '0' : 0;
+    if (digit >= 1 && digit <= 9) { /* most positions */
+        row->position = digit;
+        return true;
+    }
     if (!value_whole_number(field->at, field->size, &row->position) || row->position < 1 ||
         row->position > OLTR_MOST_SHOWN)
         return fault(why, "the position must be a whole number from 1 to 1024, not", field);
