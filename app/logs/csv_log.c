@@ -16,6 +16,7 @@ struct csv_log {
     struct log_report *report;
     const char *file;
     uint32_t value; /* the column of clicks or rewards */
+    bool plain;     /* nothing else is read: no examined, weight, time or features */
     float *x;       /* (dim) of one row */
 };
 
@@ -96,7 +97,6 @@ static bool take_examined(const struct csv_log *log, struct log_row *row, struct
 {
     const struct csv_text *field = field_of(log, ROLE_EXAMINED);
     bool examined;
-    row->examined = EXAMINED_UNKNOWN;
     if (!field)
         return true;
     if (!value_yes_no(field->at, field->size, &examined))
@@ -110,8 +110,6 @@ static bool take_examined(const struct csv_log *log, struct log_row *row, struct
 static bool take_rest(const struct csv_log *log, struct log_row *row, struct row_fault *why)
 {
     const struct csv_text *weight = field_of(log, ROLE_WEIGHT), *time = field_of(log, ROLE_TIME);
-    row->weight = 1;
-    row->time = NAN;
     if (weight && (!value_number(weight->at, weight->size, &row->weight) || row->weight <= 0 ||
                    row->weight > OLTR_MAX_WEIGHT))
         return fault(why, "the weight must be a number above 0 and at most 1e6, not", weight);
@@ -130,7 +128,7 @@ static bool take_rest(const struct csv_log *log, struct log_row *row, struct row
 
 static oltr_status take_row(struct csv_log *log, oltr_error *error)
 {
-    struct log_row row = {.list = NULL};
+    struct log_row row = {.examined = EXAMINED_UNKNOWN, .weight = 1, .time = NAN};
     struct row_fault why = {NULL, NULL};
     uint64_t line = log->scan.line;
     char text[LOG_QUOTE_SIZE];
@@ -139,8 +137,8 @@ static oltr_status take_row(struct csv_log *log, oltr_error *error)
                             "%u field%s, but the first line names %u columns", log->scan.n_fields,
                             log->scan.n_fields == 1 ? "" : "s", log->columns.n_columns);
     if (take_names(log, &row, &why) && take_position(log, &row, &why) &&
-        take_reward(log, &row, &why) && take_examined(log, &row, &why) &&
-        take_rest(log, &row, &why))
+        take_reward(log, &row, &why) &&
+        (log->plain || (take_examined(log, &row, &why) && take_rest(log, &row, &why))))
         return log_join_row(log->join, &row, log->file, line, error);
     if (!why.found)
         return log_bad_line(log->report, log->file, line, error, "%s", why.what);
@@ -173,6 +171,8 @@ static oltr_status read_header(struct csv_log *log, struct log_found *found, olt
     bool reward =
         at[ROLE_REWARD] != NO_COLUMN && (!log->options->clicks_only || at[ROLE_CLICK] == NO_COLUMN);
     log->value = at[reward ? ROLE_REWARD : ROLE_CLICK];
+    log->plain = at[ROLE_EXAMINED] == NO_COLUMN && at[ROLE_WEIGHT] == NO_COLUMN &&
+                 !log->join->options.rows_wait && log->columns.dim == 0;
     found->from_reward = found->from_reward || reward;
     found->no_list = found->no_list || at[ROLE_LIST] == NO_COLUMN;
     found->no_position =
