@@ -128,7 +128,7 @@ python3 -c 'import json; x = json.load(open("said")); assert sorted(x["items"]) 
     fail "not the ranking of three names"
 model 0 '' rank a.oltr -k 2 --fresh-below 1000 --most-fresh 1
 model 2 'a name' rank a.oltr --items hat,,shoe
-model 2 'are the same' rank a.oltr --items hat,hat
+model 2 'occurs twice' rank a.oltr --items hat,hat
 model 2 '--slots must be' rank a.oltr -k 0
 model 2 '--seed must be a text' rank a.oltr -k 1 --seed ''
 model 2 '--draws must be' rank a.oltr -k 1 --draws x

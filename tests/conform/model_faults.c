@@ -46,25 +46,6 @@ static void the_rule_of_the_last_click(void **state)
     }
 }
 
-/* "Candidates, or what was shown: names; ... or, all zero, every item of the model." */
-static void all_items_may_have_been_shown(void **state)
-{
-    static const double reward[4] = {0, 1, 0, 0};
-    oltr_name name[4];
-    oltr_model *m = told_model(), *same = told_model();
-    oltr_lesson lesson = lesson_on(name, reward, OLTR_EXAMINE_ALL);
-    for (int i = 0; i < 2; i++) {
-        teach_model(same, &lesson);
-        if (i == 1)
-            lesson.shown = (oltr_list){0};
-        teach_model(m, &lesson);
-    }
-    assert_true(same_models(m, same));
-    assert_int_equal(explain_one(m, name[3]).last, 2);
-    oltr_model_free(m);
-    oltr_model_free(same);
-}
-
 /* "A slot is clicked when its reward is above 0": other rewards may be left out. */
 static void only_clicks_must_be_examined(void **state)
 {
@@ -82,41 +63,34 @@ static void only_clicks_must_be_examined(void **state)
     oltr_model_free(m);
 }
 
-/* last is "the number of the last lesson that showed it; 0: none". */
-static void a_prior_is_no_lesson(void **state)
+/* last is "lessons when it was last shown or, before that, when it was added": trimming leaves an
+ * item that was just given a prior. */
+static void new_items_are_not_trimmed(void **state)
 {
     oltr_model *m = told_model();
     oltr_name name = name_at(30);
     const double pair[2] = {0.5, 0.125};
+    uint32_t removed;
     teach_many(m, 1, 5, 0, 4);
     expect(oltr_model_prior(m, &name, pair, 1, NULL), OLTR_OK);
-    assert_int_equal(explain_one(m, name).last, 0);
+    assert_int_equal(explain_one(m, name).last, 5);
+    expect(oltr_model_trim(m, 1, &removed, NULL), OLTR_OK);
+    assert_true(oltr_model_find(m, name) >= 0);
     oltr_model_free(m);
 }
 
-static void after_a_reset_no_lesson_has_shown_an_item(void **state)
-{
-    static const double reward[4] = {0};
-    oltr_name name[4];
-    oltr_model *m = told_model();
-    oltr_lesson lesson = lesson_on(name, reward, OLTR_EXAMINE_ALL);
-    teach_model(m, &lesson);
-    expect(oltr_model_reset(m, name, 1, NULL, NULL), OLTR_OK); /* "as if never shown" */
-    assert_int_equal(explain_one(m, name[0]).last, 0);
-    assert_int_equal(explain_one(m, name[1]).last, 1);
-    oltr_model_free(m);
-}
-
-/* Merging shows nothing either. */
-static void a_merge_is_no_lesson(void **state)
+/* After a merge an item has been idle for as many lessons as in the model that showed it last. */
+static void a_merge_keeps_how_long_items_are_idle(void **state)
 {
     oltr_model *m = told_model(), *from = told_model();
     oltr_name never = name_at(30);
     const double pair[2] = {0.5, 0.125};
+    teach_many(m, 1, 3, 0, 4);
     expect(oltr_model_prior(m, &never, pair, 1, NULL), OLTR_OK);
-    teach_many(from, 1, 5, 0, 4);
+    teach_many(m, 2, 2, 0, 4);
+    teach_many(from, 3, 5, 0, 4);
     expect(oltr_model_merge(m, from, no_id, NULL, NULL), OLTR_OK);
-    assert_int_equal(explain_one(m, never).last, 0);
+    assert_int_equal(oltr_model_lessons(m) - explain_one(m, never).last, 2);
     oltr_model_free(m);
     oltr_model_free(from);
 }
@@ -149,45 +123,6 @@ static void every_kind_explains(void **state)
     expect(oltr_model_explain(m, &list, out, NULL), OLTR_OK);
     assert_int_equal(isnan(out[0].mean), !v->info->can_predict);
     assert_int_equal(isnan(out[0].sd), !v->info->can_predict);
-    oltr_model_free(m);
-}
-
-/* "No name occurs twice", in any list. */
-static void no_list_has_a_name_twice(void **state)
-{
-    oltr_model *m = told_model();
-    teach_many(m, 1, 5, 0, 4);
-    for (uint32_t known = 0; known < 2; known++) {
-        oltr_name name[3] = {name_at(known ? 0 : 40), name_at(1), name_at(known ? 0 : 40)};
-        oltr_list list = list_of(name, 3);
-        double mean[3];
-        oltr_explained out[3];
-        expect(oltr_model_predict(m, &list, mean, NULL, NULL), OLTR_ENAME);
-        expect(oltr_model_explain(m, &list, out, NULL), OLTR_ENAME);
-    }
-    oltr_model_free(m);
-}
-
-/* "The same text draws the same noise for the same item": also for one that is not learned yet,
- * wherever it is in the list. */
-static void unknown_items_keep_their_noise(void **state)
-{
-    oltr_model *m = told_model();
-    oltr_model_scratch *scratch = oltr_model_scratch_new(NULL);
-    oltr_name name[2] = {name_of_text("apple"), name_of_text("pear")},
-              turned[2] = {name[1], name[0]};
-    oltr_list list = list_of(name, 2), other = list_of(turned, 2);
-    for (uint32_t i = 0; i < 20; i++) {
-        uint32_t place[2][2];
-        double score[2][2];
-        oltr_show show = {.k = 2, .place = place[0], .score = score[0]};
-        expect(oltr_model_rank(m, &list, rng_of(i), scratch, &show, NULL), OLTR_OK);
-        show = (oltr_show){.k = 2, .place = place[1], .score = score[1]};
-        expect(oltr_model_rank(m, &other, rng_of(i), scratch, &show, NULL), OLTR_OK);
-        assert_int_equal(place[0][0], 1 - place[1][0]);
-        assert_true(same_number(score[0][0], score[1][0]));
-    }
-    oltr_model_scratch_free(scratch);
     oltr_model_free(m);
 }
 
@@ -273,23 +208,38 @@ static void sentences_name_what_is_wrong(void **state)
     oltr_model_free(m);
 }
 
+/* FAULT, not mended yet: the sentence does not say which place of the list is wrong. */
+static void wrong_places_are_named(void **state)
+{
+    static const uint32_t beyond[] = {1, 0, 7}, twice[] = {1, 0, 1};
+    oltr_model *m = told_model();
+    oltr_model_scratch *scratch = oltr_model_scratch_new(NULL);
+    oltr_name name[3] = {name_at(20), name_at(21), name_at(22)};
+    oltr_list list = list_of(name, 3);
+    oltr_error error = {OLTR_OK, ""};
+    double chance[3];
+    expect_error(oltr_model_list_propensity(m, &list, beyond, 3, 0, scratch, chance, &error),
+                 &error, OLTR_EITEM, "7");
+    expect_error(oltr_model_list_propensity(m, &list, twice, 3, 0, scratch, chance, &error), &error,
+                 OLTR_EITEM, "slot 2");
+    oltr_model_scratch_free(scratch);
+    oltr_model_free(m);
+}
+
 int main(void)
 {
     static suite all;
     list_variants(&variants);
     ONCE(&all, the_rule_of_the_last_click);
-    ONCE(&all, all_items_may_have_been_shown);
     ONCE(&all, only_clicks_must_be_examined);
-    ONCE(&all, a_prior_is_no_lesson);
-    ONCE(&all, after_a_reset_no_lesson_has_shown_an_item);
-    ONCE(&all, a_merge_is_no_lesson);
+    ONCE(&all, new_items_are_not_trimmed);
+    ONCE(&all, a_merge_keeps_how_long_items_are_idle);
     ONCE(&all, bad_pairs_are_bad_priors);
     ON_SOME_VARIANTS(&all, &variants, every_kind_explains, is_common_variant);
-    ONCE(&all, no_list_has_a_name_twice);
-    ONCE(&all, unknown_items_keep_their_noise);
     ON_SOME_VARIANTS(&all, &variants, long_lists_of_unknown_names, is_named_variant);
     ONCE(&all, half_a_hook_is_refused);
     ONCE(&all, zero_is_refused_by_text);
     ONCE(&all, sentences_name_what_is_wrong);
+    ONCE(&all, wrong_places_are_named);
     return cmocka_run_group_tests_name("faults of models", all.test, NULL, NULL);
 }
