@@ -255,8 +255,8 @@ static oltr_status check_places(const uint32_t *place, uint32_t k, uint32_t n, o
                              slot, place[slot], n);
         for (uint32_t other = 0; other < slot; other++)
             if (place[other] == place[slot])
-                return set_error(error, OLTR_EITEM, "slots %u and %u both have place %u", other,
-                                 slot, place[slot]);
+                return set_error(error, OLTR_EITEM, "slot %u has place %u, as slot %u has", slot,
+                                 place[slot], other);
     }
     return OLTR_OK;
 }
