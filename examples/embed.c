@@ -1,7 +1,7 @@
 /* embed.c - the engine behind a page, in one file: rank, show, learn from clicks, save.
  *
- * A thousand items at the click rates of a real page: most between 0.5 % and 2 %, one in fifty at 5
- * %.  The list starts as good as a random one; the program prints how it gets better.
+ * A thousand items at the click rates of a real page: most between 0.5 % and 2 %, one in fifty at
+ * 5 %.  The list starts as good as a random one; the program prints how it gets better.
  */
 #include <oltr/oltr.h>
 
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ITEMS = 1000, SLOTS = 10, REQUESTS = 40000, REPORT_EVERY = 10000 };
+enum { ITEMS = 1000, SLOTS = 10, REQUESTS = 40000, REPORT_EVERY = 10000, LAST = 1000 };
 
 static bool is_good(uint32_t item)
 {
@@ -47,6 +47,7 @@ static int serve(oltr_policy *policy, oltr_scratch *scratch, uint64_t t, oltr_ra
     return click[seen.n_examined - 1] > 0;
 }
 
+/* Every 10,000 requests it prints how good the lists of the last 1,000 were. */
 static bool serve_all(oltr_policy *policy, oltr_scratch *scratch)
 {
     uint32_t item[SLOTS], good = 0;
@@ -55,15 +56,15 @@ static bool serve_all(oltr_policy *policy, oltr_scratch *scratch)
         int clicked = serve(policy, scratch, t, &list);
         if (clicked < 0)
             return false;
+        if ((t - 1) % REPORT_EVERY == REPORT_EVERY - LAST)
+            clicks = good = 0;
         clicks += (uint64_t)clicked;
         for (uint32_t slot = 0; slot < SLOTS; slot++)
             good += is_good(item[slot]);
-        if (t % REPORT_EVERY == 0) {
-            printf("requests to %5llu: %4.1f %% clicked; of %u items shown, %.1f were good ones\n",
-                   (unsigned long long)t, 100.0 * (double)clicks / REPORT_EVERY, SLOTS,
-                   (double)good / REPORT_EVERY);
-            clicks = good = 0;
-        }
+        if (t % REPORT_EVERY == 0)
+            printf("after %5llu requests: %4.1f %% clicked; of %u items shown, %.1f were good\n",
+                   (unsigned long long)t, 100.0 * (double)clicks / LAST, SLOTS,
+                   (double)good / LAST);
     }
     return true;
 }

@@ -266,7 +266,7 @@ static void write_note(struct prepared *all)
     else
         snprintf(all->note, sizeof all->note,
                  "GENERATED data in the shape of %s (%u queries, %u features), not the real set: "
-                 "--data DIR takes that",
+                 "--data DIR plays that",
                  istella ? "Istella" : "Web30K", m->played->n_queries, m->played->dim);
 }
 

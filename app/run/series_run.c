@@ -65,6 +65,26 @@ static void run_item(struct series *series, struct series_item *item)
 
 /* ---- the report */
 
+/* "a, b and c play generated data"; whether there are any. */
+static bool add_generated(const struct series *series, const char *blank, struct text *out)
+{
+    uint32_t count = 0, added = 0;
+    for (uint32_t i = 0; i < series->count; i++)
+        count += series->item[i].on_data && !series->item[i].data;
+    for (uint32_t i = 0; i < series->count; i++)
+        if (series->item[i].on_data && !series->item[i].data) {
+            const char *before = added == 0 ? blank : added + 1 < count ? ", " : " and ";
+            text_printf(out, "%s%s", before, series->item[i].name);
+            added++;
+        }
+    if (count > 0)
+        text_printf(out,
+                    " %s generated data of the same shape, not the data set%s; --data DIR plays "
+                    "the real one%s.",
+                    count > 1 ? "play" : "plays", count > 1 ? "s" : "", count > 1 ? "s" : "");
+    return count > 0;
+}
+
 /* What the reader must know before the first number. */
 static void add_notice(const struct series *series, struct text *out)
 {
@@ -77,18 +97,8 @@ static void add_notice(const struct series *series, struct text *out)
                     QUICK_SHARE);
         blank = " ";
     }
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < series->count; i++)
-        if (series->item[i].on_data && !series->item[i].data)
-            text_printf(out, "%s%s", count++ > 0 ? " and " : blank, series->item[i].name);
-    if (count > 0) {
-        bool many = count > 1;
-        text_printf(out,
-                    " %s generated data of the same shape, not the data set%s; --data DIR takes "
-                    "%s.",
-                    many ? "play" : "plays", many ? "s" : "", many ? "those" : "that");
+    if (add_generated(series, blank, out))
         blank = " ";
-    }
     for (uint32_t i = 0; i < series->count; i++) {
         if (series->item[i].data) {
             text_printf(out, "%s%s plays %s.", blank, series->item[i].name, series->item[i].data);

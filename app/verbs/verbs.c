@@ -50,6 +50,11 @@ const struct verb verbs[] = {
      "A prior is what a policy assumes about documents before the first click: here, the scores of "
      "offline models.",
      no_options, NULL, prior_verbs},
+    {"model", "COMMAND", 0, 0, "keep a model in a file: learn from click logs, rank, look into it",
+     "A model is a policy that is served: items with names that come and go, lists that count "
+     "once, in a file that survives a crash.  The same files are read and written from C "
+     "(oltr/store.h).",
+     no_options, NULL, model_verbs},
     {"report", "DIR", 1, 1, "write the page and the tables of a report again",
      "DIR holds folders of results, as `oltr reproduce` leaves them.  Writes index.html (a page "
      "that needs no network and no server), results.csv, summary.csv, claims.csv and summary.tex "

@@ -159,7 +159,7 @@ typedef struct oltr_show {
 OLTR_API oltr_model_scratch *oltr_model_scratch_new(const oltr_memory *memory);
 OLTR_API void oltr_model_scratch_free(oltr_model_scratch *scratch);
 /* Room for lists of n candidates, so that the next oltr_model_rank() of the model as it is does not
- * allocate. */
+ * allocate when the model knows the names. */
 OLTR_API oltr_status oltr_model_ready(const oltr_model *model, uint32_t n,
                                       oltr_model_scratch *scratch, oltr_error *error);
 

@@ -57,7 +57,10 @@ typedef struct oltr_store_options {
      * not read.  Another process may write meanwhile: the model is that of the time of opening. */
     uint32_t read_only;
     uint32_t reserved32;
-    uint64_t reserved[4]; /* 0 */
+    /* A copy of this is made when PATH does not exist, in place of `create`: a model that was
+     * loaded from an image, or made by oltr_model_like().  NULL: none. */
+    const oltr_model *create_from;
+    uint64_t reserved[3]; /* 0 */
 } oltr_store_options;
 
 /* OLTR_EBUSY when another process, or this one, has the store open for writing. */

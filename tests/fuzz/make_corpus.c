@@ -1,11 +1,12 @@
 /* make_corpus.c - writes the seeds of the binary fuzz targets: always the same bytes, so that a
  * change of a format shows as a change of these files.
  *
- * usage: make_corpus CORPUS_DIR    (writes its folders snapshot/, partial/, cache/ and store/;
- *                                   config/, reader/ and scores/ are written by hand)
+ * usage: make_corpus CORPUS_DIR    (writes its folders snapshot/, model/, partial/, cache/ and
+ * store/; config/, reader/ and scores/ are written by hand)
  */
 #include "support/snapshot.h"
 
+#include <oltr/model.h>
 #include <oltr/sim.h>
 #include <stdio.h>
 
@@ -60,6 +61,56 @@ static void write_snapshots(const char *folder)
             continue;
         write_snapshot(folder, info, "-shapes", (oltr_prior){.a = first, .b = second});
         write_snapshot(folder, info, "-moments", (oltr_prior){.mean = mean, .sd = sd});
+    }
+}
+
+/* A model that has learned from a few lists, with ids; where it is told a prior, one of an item of
+ * its own. */
+static void write_model(const char *folder, const oltr_policy_info *info, bool told)
+{
+    static const oltr_name item[] = {{"apple", 5}, {"a\0pear", 6}, {"plum", 4}};
+    static const float x[] = {0.5f, 0.1f, -0.3f, 0.6f, 0.2f, -0.4f};
+    static const double pair[2][2] = {{2.5, 8}, {0.25, 0.125}};
+    static unsigned char byte[1 << 16];
+    char name[200];
+    size_t size = 0;
+    oltr_model_settings s;
+    must(oltr_model_settings_init(&s, info->name, NULL) == OLTR_OK);
+    s.policy.dim = info->contextual ? 2 : 0;
+    s.policy.n_items = info->contextual ? 3 : s.policy.n_items;
+    s.window = 3;
+    if (told) {
+        must(oltr_settings_set(&s.policy, "prior", "full", NULL) == OLTR_OK);
+        memcpy(s.prior, pair[info->takes_moments], sizeof s.prior);
+    }
+    oltr_model *m = oltr_model_new(&s, NULL);
+    must(m);
+    for (uint32_t t = 0; t < 8; t++) {
+        const oltr_name two[] = {item[t % 3], item[(t + 1) % 3]};
+        double reward[] = {t % 2, t % 5 == 0};
+        oltr_lesson lesson = {.shown = {.n = 2, .name = info->contextual ? NULL : two},
+                              .reward = reward,
+                              .id = {"identity" + t, 8 - t}};
+        lesson.shown.x = info->contextual ? x + t % 2 * 2 : NULL;
+        must(oltr_model_learn(m, &lesson, NULL, NULL) == OLTR_OK);
+    }
+    if (told)
+        must(oltr_model_prior(m, &item[1], pair[info->takes_moments], 1, NULL) == OLTR_OK);
+    must(oltr_model_save(m, byte, sizeof byte, &size) == OLTR_OK);
+    snprintf(name, sizeof name, "model/%s%s", info->name, told ? "-told" : "");
+    write_seed(folder, name, byte, size);
+    oltr_model_free(m);
+}
+
+static void write_models(const char *folder)
+{
+    for (uint32_t i = 0; i < oltr_policy_count(); i++) {
+        const oltr_policy_info *info = oltr_policy_info_at(i);
+        if (!info->by_item && !info->contextual)
+            continue; /* toprank */
+        write_model(folder, info, false);
+        if (info->uses_prior)
+            write_model(folder, info, true);
     }
 }
 
@@ -180,6 +231,7 @@ int main(int argc, char **argv)
 {
     must(argc == 2);
     write_snapshots(argv[1]);
+    write_models(argv[1]);
     write_partials(argv[1]);
     write_caches(argv[1]);
     write_logs(argv[1]);

@@ -38,8 +38,9 @@ USES = {
     "report": BASE | {"engine/special", "lab/data"},
     "app/args": BASE | {"lab/plan"},
     "app/config": BASE | {"lab/plan", "report"},
+    "app/logs": BASE | {"lab/data", "scorer"},
     "app/run": BASE | {"lab/data", "lab/plan", "report", "scorer", "app/args", "app/config"},
-    "app/verbs": BASE | {"lab/data", "lab/plan", "report", "scorer", "app/args", "app/run"},
+    "app/verbs": BASE | {"lab/data", "lab/plan", "report", "scorer", "app/args", "app/logs", "app/run"},
     "app/mpi": {"app/run", "app/verbs"},
     "app": {"app/verbs"},
     # what others compile with

@@ -15,12 +15,12 @@ import sys
 
 FOLDERS = "abi|app|bench|cmake|docs|examples|experiments|include|scripts|src|tests"
 MENTION = re.compile(r"(?<![\w/.$}*-])(?:%s)/[\w./*{},-]*[\w*/}](?![\w$])" % FOLDERS)
-NAME = re.compile(r"(?<![\w/.\"<$*-])[a-z]\w+\.(?:c|h|py)\b(?![\w(\[.=])")
+NAME = re.compile(r"(?<![\w/.\"<$*-])[a-z]\w+\.(?:c|h|cpp|py)\b(?![\w(\[.=])")
 TEST = re.compile(r"(?:NAME|set_tests_properties\()\s*[\w/-]+")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 EXAMPLE = re.compile(r"\bmine\b")
 GENERATED = {"assets.c"}
-TEXTS = {".md", ".c", ".h", ".py", ".sh", ".yaml", ".cmake", ".in", ".txt", ""}
+TEXTS = {".md", ".c", ".h", ".cpp", ".py", ".sh", ".yaml", ".cmake", ".in", ".txt", ""}
 NOT_OURS = re.compile(r"^(build|report|out|\.git/|tests/fuzz/corpus/|CHANGELOG|LICENSE)")
 
 

@@ -15,8 +15,8 @@ void oltr_model_scratch_free(oltr_model_scratch *scratch)
     if (!scratch)
         return;
     oltr_memory memory = scratch->memory;
-    grown *const array[] = {&scratch->item, &scratch->place, &scratch->order, &scratch->score,
-                            &scratch->best};
+    grown *const array[] = {&scratch->item,  &scratch->place, &scratch->order,
+                            &scratch->score, &scratch->best,  &scratch->all};
     for (size_t i = 0; i < sizeof array / sizeof *array; i++)
         memory_give(&memory, array[i]->at, array[i]->bytes);
     names_end(&scratch->unknown, &memory);
@@ -43,7 +43,7 @@ oltr_scratch *policy_scratch(oltr_model_scratch *scratch, const oltr_policy *pol
     oltr_scratch *own = scratch->own;
     if (own && own->n_items >= policy->settings.n_items && own->bytes >= policy->scratch_bytes)
         return own;
-    own = oltr_scratch_new(policy);
+    own = scratch_in(policy, &scratch->memory);
     if (!own)
         return NULL;
     oltr_scratch_free(scratch->own);

@@ -25,6 +25,7 @@ struct oltr_model_scratch {
     grown order;       /* (n) places, best first, uint32_t */
     grown score;       /* (padded(n)) scores, double */
     grown best;        /* (topk_room(n)) for the selection, double */
+    grown all;         /* (n) the scores of all candidates, best first, double */
 };
 
 typedef struct candidates_view {

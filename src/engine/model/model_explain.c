@@ -12,6 +12,13 @@
 
 enum { PIECE = 256 };
 
+/* A policy predicts at most as many candidates at once as it has items. */
+static uint32_t piece_size(const oltr_model *m, uint32_t left)
+{
+    uint32_t most = m->settings.policy.n_items < PIECE ? m->settings.policy.n_items : PIECE;
+    return left < most ? left : most;
+}
+
 /* The numbers of the candidates from `first` on. */
 static oltr_query piece_of(const oltr_model *m, const oltr_list *list, uint32_t first, uint32_t n,
                            uint32_t number[PIECE])
@@ -58,8 +65,9 @@ oltr_status oltr_model_predict(const oltr_model *model, const oltr_list *list, d
     oltr_query whole = plain_query(model, list);
     if (!list->name)
         return predict_query(model, &whole, mean, sd, error);
-    for (uint32_t first = 0; status == OLTR_OK && first < list->n; first += PIECE) {
-        uint32_t number[PIECE], n = list->n - first < PIECE ? list->n - first : PIECE;
+    for (uint32_t first = 0, n; status == OLTR_OK && first < list->n; first += n) {
+        uint32_t number[PIECE];
+        n = piece_size(model, list->n - first);
         oltr_query query = piece_of(model, list, first, n, number);
         status = predict_query(model, &query, mean + first, sd ? sd + first : NULL, error);
     }
@@ -188,11 +196,11 @@ oltr_status oltr_model_explain(const oltr_model *model, const oltr_list *list, o
     if (is_contextual(model))
         return explain_rows(model, list, out, error);
     uint32_t n = list->name ? list->n : model->names.n;
-    for (uint32_t first = 0; status == OLTR_OK && first < n; first += PIECE) {
-        uint32_t number[PIECE];
-        oltr_query query =
-            piece_of(model, list, first, n - first < PIECE ? n - first : PIECE, number);
+    for (uint32_t first = 0; status == OLTR_OK && first < n;) {
+        uint32_t number[PIECE], size = piece_size(model, n - first);
+        oltr_query query = piece_of(model, list, first, size, number);
         status = explain_piece(model, &query, out + first, error);
+        first += size;
     }
     return status;
 }

@@ -292,6 +292,23 @@ static oltr_status fill(oltr_model *m, const outline *o, oltr_error *error)
     return is_contextual(m) || room_is_empty(m) ? OLTR_OK : contradicts(error, "number of items");
 }
 
+/* The policy is within the bound.  More room for it, which is taken before the old one is given
+ * back, and the tables of names and ids must be too. */
+static oltr_status check_room(const oltr_policy *policy, const outline *o,
+                              const oltr_load_options *options, oltr_error *error)
+{
+    size_t most = options && options->most_bytes ? options->most_bytes : SIZE_MAX;
+    size_t tables = 96 * ((size_t)o->n_items + 8) + 96 * ((size_t)o->n_ids + 8) +
+                    (size_t)(o->last.at - o->names.at);
+    size_t needed = sizeof(oltr_model) + 4 * policy->bytes + tables;
+    return needed <= most
+               ? OLTR_OK
+               : set_error(error, OLTR_ENOMEM,
+                           "a model of %u items may take %zu bytes, more than the %zu allowed: "
+                           "raise most_bytes",
+                           o->n_items, needed, most);
+}
+
 static oltr_model *build(const outline *o, const oltr_load_options *options,
                          const uint64_t *name_key, oltr_error *error)
 {
@@ -300,6 +317,7 @@ static oltr_model *build(const outline *o, const oltr_load_options *options,
     if (!policy)
         return NULL;
     if (check_policy(policy, o, error) != OLTR_OK ||
+        check_room(policy, o, options, error) != OLTR_OK ||
         read_settings(policy, o, name_key, &settings, error) != OLTR_OK) {
         oltr_policy_free(policy);
         return NULL;

@@ -170,8 +170,8 @@ oltr_status refuse_twice(const uint32_t *number, uint32_t n, oltr_error *error)
     for (uint32_t j = 1; j < n && n <= 4096; j++)
         for (uint32_t i = 0; i < j; i++)
             if (number[i] == number[j])
-                return set_error(error, OLTR_ENAME, "names %u and %u of the list are the same", i,
-                                 j);
+                return set_error(error, OLTR_ENAME,
+                                 "name %u occurs twice in the list: name %u is the same", j, i);
     return set_error(error, OLTR_ENAME, "a name occurs twice in the list");
 }
 

@@ -110,7 +110,7 @@ static oltr_status rank_with_rule(const candidates_view *view, oltr_rng rng,
                                   oltr_model_scratch *scratch, oltr_show *show, oltr_error *error)
 {
     uint32_t *order = grow(scratch, &scratch->order, view->n * sizeof *order);
-    double *score = memory_take(&scratch->memory, view->n * sizeof *score);
+    double *score = grow(scratch, &scratch->all, view->n * sizeof *score);
     oltr_ranking all = {.k = view->n, .item = order, .score = score};
     oltr_status status =
         order && score ? rank_places(view, rng, show->greedy, scratch, &all, error)
@@ -119,7 +119,6 @@ static oltr_status rank_with_rule(const candidates_view *view, oltr_rng rng,
         fresh_rule rule = fresh_rule_of(view, show);
         fresh_rule_apply(&rule, order, score, show);
     }
-    memory_give(&scratch->memory, score, view->n * sizeof *score);
     return status;
 }
 
@@ -167,7 +166,8 @@ oltr_status oltr_model_ready(const oltr_model *model, uint32_t n, oltr_model_scr
                 grow(scratch, &scratch->order, count * sizeof(uint32_t)) &&
                 grow(scratch, &scratch->place, model->settings.policy.n_items * sizeof(uint32_t)) &&
                 grow(scratch, &scratch->score, padded(count) * sizeof(double)) &&
-                grow(scratch, &scratch->best, topk_room(count) * sizeof(double));
+                grow(scratch, &scratch->best, topk_room(count) * sizeof(double)) &&
+                grow(scratch, &scratch->all, count * sizeof(double));
     return good ? OLTR_OK
                 : set_error(error, OLTR_ENOMEM, "no memory to rank %zu candidates", count);
 }

@@ -39,6 +39,9 @@ static inline void *policy_state(const oltr_policy *policy)
 size_t scratch_block_bytes(const oltr_settings *settings, size_t own_bytes, size_t *marks,
                            size_t *own);
 
+/* oltr_scratch_new() with memory from another hook. */
+oltr_scratch *scratch_in(const oltr_policy *policy, const oltr_memory *memory);
+
 /* The longest list that may come with a mask, and the room of the block for it, compacted
  * (rounds.c).  A policy of at most SHORT_LIST items needs none. */
 enum { SHORT_LIST = 256 };

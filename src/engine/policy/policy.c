@@ -201,13 +201,11 @@ size_t scratch_block_bytes(const oltr_settings *settings, size_t own_bytes, size
     return layout_bytes(&l);
 }
 
-oltr_scratch *oltr_scratch_new(const oltr_policy *policy)
+oltr_scratch *scratch_in(const oltr_policy *policy, const oltr_memory *memory)
 {
-    if (!policy)
-        return NULL;
     size_t marks, own,
         whole = scratch_block_bytes(&policy->settings, policy->scratch_bytes, &marks, &own);
-    oltr_scratch *scratch = whole ? memory_take(&policy->memory, whole) : NULL;
+    oltr_scratch *scratch = whole ? memory_take(memory, whole) : NULL;
     if (!scratch)
         return NULL;
     *scratch = (oltr_scratch){.bytes = policy->scratch_bytes,
@@ -215,8 +213,13 @@ oltr_scratch *oltr_scratch_new(const oltr_policy *policy)
                               .marks = marks,
                               .own = own,
                               .whole = whole,
-                              .memory = policy->memory};
+                              .memory = *memory};
     return scratch;
+}
+
+oltr_scratch *oltr_scratch_new(const oltr_policy *policy)
+{
+    return policy ? scratch_in(policy, &policy->memory) : NULL;
 }
 
 void oltr_scratch_free(oltr_scratch *scratch)

@@ -60,20 +60,46 @@ static size_t state_bytes(const oltr_settings *settings)
     return plan(settings->n_items).bytes;
 }
 
-static void refresh_item(ts_beta_state *p, uint32_t i)
+/* How many items are renewed by one call of the kernel.  It computes four in the time of one, and
+ * a processor overlaps several fours. */
+enum { TOGETHER = 4 * GRID_WIDTH };
+
+/* Stores the numbers of an item, place `from` of what the kernel computed. */
+static void set_shape(ts_beta_state *p, uint32_t i, float number[7][TOGETHER], uint32_t from)
 {
-    beta_items_refresh(p, &p->items, i);
-    beta_shape s = beta_shape_of(doubles_at(p, p->items.a)[i], doubles_at(p, p->items.b)[i]);
     float *pa = floats_at(p, p->pa), *pb = floats_at(p, p->pb);
     p->n_powers -= pa[i] > 0 || pb[i] > 0;
-    p->n_powers += s.pa > 0 || s.pb > 0;
-    pa[i] = s.pa;
-    pb[i] = s.pb;
-    floats_at(p, p->ca)[i] = s.ca;
-    floats_at(p, p->cb)[i] = s.cb;
-    floats_at(p, p->da)[i] = s.da;
-    floats_at(p, p->db)[i] = s.db;
-    floats_at(p, p->log_da_db)[i] = s.log_da_db;
+    p->n_powers += number[5][from] > 0 || number[6][from] > 0;
+    floats_at(p, p->ca)[i] = number[0][from];
+    floats_at(p, p->cb)[i] = number[1][from];
+    floats_at(p, p->da)[i] = number[2][from];
+    floats_at(p, p->db)[i] = number[3][from];
+    floats_at(p, p->log_da_db)[i] = number[4][from];
+    pa[i] = number[5][from];
+    pb[i] = number[6][from];
+}
+
+static void refresh_together(ts_beta_state *p, const uint32_t *item, uint32_t n)
+{
+    double a[TOGETHER], b[TOGETHER];
+    float out[7][TOGETHER];
+    for (uint32_t j = 0; j < n; j++) {
+        beta_items_refresh(p, &p->items, item[j]);
+        a[j] = doubles_at(p, p->items.a)[item[j]];
+        b[j] = doubles_at(p, p->items.b)[item[j]];
+    }
+    for (uint32_t j = n; j % GRID_WIDTH != 0; j++)
+        a[j] = b[j] = 1;
+    KERNEL(beta_numbers_of)
+    (a, b, n, &(beta_numbers){out[0], out[1], out[2], out[3], out[4], out[5], out[6]});
+    for (uint32_t j = 0; j < n; j++)
+        set_shape(p, item[j], out, j);
+}
+
+static void refresh_items(ts_beta_state *p, const uint32_t *item, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i += TOGETHER)
+        refresh_together(p, item + i, n - i < TOGETHER ? n - i : TOGETHER);
 }
 
 static void refresh(void *state, uint64_t t)
@@ -83,7 +109,7 @@ static void refresh(void *state, uint64_t t)
     p->n_powers = 0;
     for (uint32_t i = 0; i < p->items.sums.n_items; i++) {
         floats_at(p, p->pa)[i] = floats_at(p, p->pb)[i] = 0;
-        refresh_item(p, i);
+        refresh_items(p, &i, 1);
     }
 }
 
@@ -121,8 +147,7 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
     ts_beta_state *p = state;
     (void)t, (void)from;
     item_policy_add(state, shown, seen);
-    for (uint32_t slot = 0; slot < seen->n_examined; slot++)
-        refresh_item(p, shown->item[slot]);
+    refresh_items(p, shown->item, seen->n_examined);
     return OLTR_OK;
 }
 
@@ -132,7 +157,7 @@ static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *sett
     oltr_status status = beta_renew(state, t, settings, item, error);
     (void)before;
     if (status == OLTR_OK)
-        refresh_item(state, item);
+        refresh_items(state, &item, 1);
     return status;
 }
 

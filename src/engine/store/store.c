@@ -43,6 +43,10 @@ static oltr_status check_options(const oltr_store_options *o, oltr_error *error)
         return set_error(error, OLTR_EINVAL,
                          "store options begin as zeros: reserved members stay 0, a memory hook has "
                          "take and give");
+    if (o->create && o->create_from)
+        return set_error(error, OLTR_EINVAL,
+                         "a store is made from settings or from a model: give one of `create` and "
+                         "`create_from`");
     if (o->sync > OLTR_SYNC_ALWAYS || o->read_only > 1)
         return set_error(error, OLTR_EINVAL,
                          "sync is OLTR_SYNC_NONE, SECOND or ALWAYS, and read_only 0 or 1");
@@ -275,6 +279,10 @@ static oltr_status look_for_image(const oltr_store *s, bool *found, unsigned *mo
 static oltr_status make_model(oltr_store *s, const oltr_store_options *o, oltr_error *error)
 {
     oltr_error why;
+    if (o->create_from) {
+        s->model = oltr_model_copy(o->create_from, s->memory.take ? &s->memory : NULL, &why);
+        return s->model ? OLTR_OK : set_error(error, why.code, "%s", why.msg);
+    }
     if (!o->create)
         return set_error(error, OLTR_EIO,
                          "%s does not exist: give settings in `create` to make a store there",

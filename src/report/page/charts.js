@@ -56,13 +56,16 @@ function spread(places, gap, low, high) {
       .map((u, i) => Math.min(Math.max(u, low), low + room) + gap * i);
 }
 
+/* A number on an axis, which has room for seven characters. */
+const axisNumber = value => Math.abs(value) >= 1e6 ? scientific(value) : plainNumber(value);
+
 /* 1, 2 and 5 times powers of ten; only powers over a wide range. */
 function logTicks(low, high) {
-  const ticks = [], leads = high / low < 200 ? [1, 2, 5] : [1];
-  for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10)
+  const ticks = [], leads = high / low < 200 ? [1, 2, 5] : [1], most = high * (1 + 1e-9);
+  for (let power = 10 ** Math.floor(Math.log10(low)); power <= most; power *= 10)
     for (const lead of leads)
-      if (lead * power >= low && lead * power <= high)
-        ticks.push({v: lead * power, label: plainNumber(lead * power)});
+      if (lead * power >= low && lead * power <= most)
+        ticks.push({v: Math.min(lead * power, high), label: axisNumber(lead * power)});
   return ticks;
 }
 
@@ -98,7 +101,7 @@ class Chart {
   /* Room for the longest name and its value. */
   endsWidth() {
     const longest = Math.max(...this.data.curves.map(curve => curve.name.length));
-    return `${Math.min(24, (this.data.errors ? 10.6 : 6) + 0.52 * longest)}rem`;
+    return `${Math.min(27, (this.data.errors ? 10.6 : 6) + 0.52 * longest)}rem`;
   }
 
   /* Densities all end at zero: their names are a list. */
@@ -139,18 +142,22 @@ class Chart {
     for (const curve of data.curves)
       series[curve.name] = {color: shade(curve.colour), strokePattern: curve.dash};
     const x = {
-      axisLabelFormatter: plainNumber,
+      axisLabelFormatter: axisNumber,
       valueFormatter: plainNumber,
       drawGrid: true,
       axisLabelWidth: this.hasWords() ? this.wordWidth() : 52,
       pixelsPerLabel: 58,
       logscale: Boolean(data.log_x)
     };
-    if (data.ticks) x.ticker = () => data.ticks.map(([v, words]) => ({v, label: escaped(words)}));
+    if (data.ticks)
+      x.ticker = () => data.ticks.map(([v, words]) => ({v, label: escaped(words)}));
+    else if (data.log_x)
+      x.ticker = logTicks;
     const first = data.rows[0][0], last = data.rows[data.rows.length - 1][0];
-    const margin = data.log_x ? (last / first) ** 0.03 : (last - first || 1) * 0.03;
+    const share = this.hasWords() ? 0.07 : 0.03;
+    const margin = data.log_x ? (last / first) ** share : (last - first || 1) * share;
     const ends = data.log_x ? [first / margin, last * margin]
-                            : [first - margin, last + margin]; /* room for the marks */
+                            : [first - margin, last + margin]; /* room for marks and words */
     return {
       labels: [data.x, ...data.curves.map(c => c.name)],
       series,
@@ -166,7 +173,7 @@ class Chart {
       pointSize: 3.5,
       rightGap: 26, /* half of the last tick's label */
       xLabelHeight: 18,
-      xAxisHeight: this.hasWords() ? 46 : undefined,
+      xAxisHeight: this.hasWords() ? 7 + 13 * this.wordLines() : undefined,
       xlabel: escaped(data.x),
       dateWindow: data.marks ? ends : null,
       xRangePad: data.marks || data.log_x ? 0 : 4,
@@ -185,7 +192,7 @@ class Chart {
     };
   }
 
-  /* Ticks that are words have room for three lines of them. */
+  /* Ticks that are words have room for up to three lines of them. */
   hasWords() {
     return Boolean(this.data.ticks) && this.data.ticks.some(([, words]) => words.length > 5);
   }
@@ -195,8 +202,17 @@ class Chart {
     return Math.max(40, Math.min(120, Math.floor(across / (this.data.ticks.length - 1 || 1)) - 4));
   }
 
+  /* A character is at most 7 pixels wide; a line breaks at a blank. */
+  wordLines() {
+    const most = Math.floor(this.wordWidth() / 7);
+    const lines = words => words.split(' ').reduce(([count, length], {length: next}) =>
+      length + 1 + next <= most ? [count, length + 1 + next] : [count + Math.ceil(next / most), next],
+      [0, most])[0];
+    return Math.min(3, Math.max(...this.data.ticks.map(([, words]) => lines(words))));
+  }
+
   axisY() {
-    const y = {axisLabelFormatter: plainNumber, axisLabelWidth: 52};
+    const y = {axisLabelFormatter: axisNumber, axisLabelWidth: 52};
     return Object.assign(y, {ticker: this.log ? logTicks : Dygraph.numericTicks});
   }
 

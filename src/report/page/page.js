@@ -52,11 +52,18 @@ function seconds(time) {
   return `${Math.floor(Math.round(s) / 60)} min ${Math.round(s) % 60} s`;
 }
 
-/* A number without an error, on an axis or in a legend. */
+/* 1.2 × 10⁹; 10⁶ */
+function scientific(value) {
+  const [head, power] = value.toExponential(1).split('e');
+  const raised = [...power.replace('+', '')].map(c => c === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[c]).join('');
+  return head === '1.0' ? `10${raised}` : `${head.replace('.0', '')} × 10${raised}`;
+}
+
+/* A number without an error. */
 function plainNumber(value) {
   const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e7 || size < 1e-4)) return value.toExponential(2);
-  const digits = size >= 100 ? 1 : size >= 1 ? 2 : 4;
+  if (size !== 0 && (size >= 1e7 || size < 1e-4)) return scientific(value);
+  const digits = size >= 1e4 ? 0 : size >= 100 ? 1 : size >= 1 ? 2 : 4;
   return value.toLocaleString('en', {maximumFractionDigits: digits});
 }
 
@@ -323,12 +330,13 @@ const claimsOf = ({run, findings}) =>
 /* A claim in the words of the paper, or in ours. */
 function says(claim) {
   if (claim.source === 'paper') return [element('q', {}, claim.says)];
-  return [claim.source ? element('span', {class: 'whose'}, 'Ours: ') : null, claim.says];
+  const whose = claim.tests.every(test => /^not claimed/.test(test.of)) ? 'Not claimed: ' : 'Ours: ';
+  return [claim.source ? element('span', {class: 'whose'}, whose) : null, claim.says];
 }
 
 /* The name of a reading; of our own claims only what is behind the word. */
 const readingName = (claim, of) =>
-    claim.source && claim.source !== 'paper' ? of.replace(/^ours(, |$)/, '') : of;
+    claim.source && claim.source !== 'paper' ? of.replace(/^(ours|not claimed)(, |$)/, '') : of;
 
 /* The readings of a claim as chips.  Tests that differ only in the value of a setting are one, with
  * their common verdict in words. */
@@ -496,19 +504,33 @@ function drawStandings(experiment) {
             'details', {class: 'pairs'}, element('summary', {}, 'Every policy against every other'),
             pairs)
       : pairs;
-  return [run.sweep_key ? sweepTable(experiment) : rankingTable(experiment, standings[0]), all]
-      .flat(Infinity)
-      .filter(Boolean);
+  const notes = noteEntries(policiesOf(experiment).filter(policy => !isReleased(policy)));
+  return [
+    run.sweep_key ? sweepTable(experiment) : rankingTable(experiment, standings[0]),
+    notes.length > 0 ? element('dl', {class: 'notes'}, notes) : null, all
+  ].flat(Infinity).filter(Boolean);
 }
 
-/* Every policy "X (released)" beside its "X", under the title of its experiment; of a sweep, the two
- * ends. */
+const isReleased = ({name}) => name.endsWith(' (released)');
+
+/* The two ends of a sweep; one, where both policies are the same at both. */
+function endsOf({standings}, names) {
+  const ends = [...new Set([0, standings.length - 1])];
+  const regrets = ends.map(
+      end => names.map(name => (standings[end].policies.find(p => p.policy === name) || {}).regret));
+  return regrets.every(found => String(found) === String(regrets[0])) ? [0] : ends;
+}
+
+/* Every policy "X (released)" beside its "X", under the title of its experiment. */
 function releasedRows(experiment) {
   const {run, standings} = experiment, names = policiesOf(experiment).map(p => p.name);
   const rows =
-      names.filter(name => name.endsWith(' (released)') && names.includes(name.slice(0, -11)))
-          .flatMap(name => [...new Set([0, standings.length - 1])].map(point => {
-            const {policies, pairs} = standings[point], sweep = run.points[point].sweep;
+      policiesOf(experiment).filter(isReleased).map(p => p.name)
+          .filter(name => names.includes(name.slice(0, -11)))
+          .map(name => [name, endsOf(experiment, [name, name.slice(0, -11)])])
+          .flatMap(([name, ends]) => ends.map(point => {
+            const {policies, pairs} = standings[point],
+                  sweep = ends.length > 1 && run.points[point].sweep;
             const printed = policies.findIndex(p => p.policy === name.slice(0, -11)),
                   released = policies.findIndex(p => p.policy === name);
             if (printed < 0 || released < 0) return null;
@@ -524,11 +546,10 @@ function releasedRows(experiment) {
   return rows.length > 0 ? [row(head), ...rows] : [];
 }
 
-/* Each note once, however many experiments have it. */
-function noteEntries(experiments) {
+/* The notes of policies, each once, however many of them have it. */
+function noteEntries(policies) {
   const seen = new Set();
-  return experiments.flatMap(policiesOf)
-      .filter(({note}) => note && !seen.has(note) && seen.add(note))
+  return policies.filter(({note}) => note && !seen.has(note) && seen.add(note))
       .flatMap(({name, note}) => [element('dt', {}, name), element('dd', {}, note)]);
 }
 
@@ -636,7 +657,7 @@ function drawPage({notice, experiments}) {
   find('#claims').hidden = find('#claims .folded').childElementCount === 0;
   find('#claims').after(...experiments.map(drawExperiment));
   fill('#released tbody', experiments.map(releasedRows));
-  fill('#released dl', noteEntries(experiments));
+  fill('#released dl', noteEntries(experiments.flatMap(policiesOf).filter(isReleased)));
   find('#released').hidden = find('#released tbody').childElementCount === 0;
   find('#machine').textContent = machine(experiments);
   fill('#runs tbody', experiments.map(runRow));

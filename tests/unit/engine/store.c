@@ -395,7 +395,7 @@ static void bad_options_are_refused(void **state)
                                       {.sync = 3},
                                       {.reserved32 = 1},
                                       {.read_only = 2},
-                                      {.reserved = {0, 0, 0, 7}},
+                                      {.reserved = {0, 0, 7}},
                                       {.memory = &half}};
     for (size_t i = 0; i < COUNT(bad); i++)
         expect_refusal(path_of("bad"), &bad[i], OLTR_EINVAL, "");

@@ -1,0 +1,314 @@
+/* log_join.c - see log_join.h. */
+#include "app/logs/log_join.h"
+
+#include "engine/base/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static oltr_status no_memory(oltr_error *error)
+{
+    return set_error(error, OLTR_ENOMEM, "out of memory");
+}
+
+oltr_status log_join_begin(struct log_join *join, const struct log_join_options *options,
+                           oltr_error *error)
+{
+    *join = (struct log_join){.options = *options, .now = -INFINITY};
+    join->name = calloc(OLTR_MOST_SHOWN, sizeof *join->name);
+    join->reward = calloc(OLTR_MOST_SHOWN, sizeof *join->reward);
+    join->weight = calloc(OLTR_MOST_SHOWN, sizeof *join->weight);
+    join->examined = calloc(OLTR_MOST_SHOWN, sizeof *join->examined);
+    join->x = options->dim > 0 ? calloc(OLTR_MOST_SHOWN, options->dim * sizeof *join->x) : NULL;
+    oltr_status status = join->name && join->reward && join->weight && join->examined &&
+                                 (options->dim == 0 || join->x)
+                             ? OLTR_OK
+                             : no_memory(error);
+    if (status == OLTR_OK)
+        status = open_lists_init(&join->lists, options->capacity, options->remember, options->dim,
+                                 options->weights, error);
+    if (status != OLTR_OK)
+        log_join_free(join);
+    return status;
+}
+
+void log_join_free(struct log_join *join)
+{
+    open_lists_free(&join->lists);
+    free(join->name);
+    free(join->reward);
+    free(join->weight);
+    free(join->examined);
+    free(join->x);
+    *join = (struct log_join){0};
+}
+
+/* ---- learning */
+
+/* Whether the model refused this list for what is in it, so that another list may be taken. */
+static bool is_about_list(oltr_status status)
+{
+    return status == OLTR_EREWARD || status == OLTR_EEXAMINED || status == OLTR_ENAME ||
+           status == OLTR_EFEATURE || status == OLTR_ESLOTS || status == OLTR_EITEM ||
+           status == OLTR_EVALUE;
+}
+
+static oltr_status learn(struct log_join *join, const oltr_lesson *lesson, const char *file,
+                         uint64_t line, oltr_error *error)
+{
+    struct log_report *report = join->options.report;
+    oltr_error refused = {OLTR_OK, ""};
+    char id[LOG_QUOTE_SIZE];
+    int applied = 0;
+    oltr_status status = join->options.learn(join->options.with, lesson, &applied, &refused);
+    if (status != OLTR_OK && !is_about_list(status))
+        return set_error(error, status, "%s:%llu: %.200s", file, (unsigned long long)line,
+                         refused.msg);
+    if (status != OLTR_OK)
+        return log_bad_list(report, file, line, error, "list `%s`: %.180s",
+                            log_quote(lesson->id.bytes, lesson->id.size, id), refused.msg);
+    report->lists++;
+    report->learned += applied != 0;
+    if (!applied) {
+        bool was_closed = open_lists_was_closed(&join->lists, lesson->id.bytes, lesson->id.size);
+        report->came_back += was_closed;
+        report->known += !was_closed;
+    }
+    report->without_id += lesson->id.size == 0;
+    return OLTR_OK;
+}
+
+oltr_status log_join_lesson(struct log_join *join, const oltr_lesson *lesson, const char *file,
+                            uint64_t line, oltr_error *error)
+{
+    return learn(join, lesson, file, line, error);
+}
+
+/* ---- closing a list */
+
+/* Puts the rows into their slots, where positions are 1 to n, each once. */
+static oltr_status order_rows(const struct log_join *join, const struct open_list *list,
+                              uint16_t *row_of, oltr_error *error, bool *good)
+{
+    struct log_report *report = join->options.report;
+    char id[LOG_QUOTE_SIZE];
+    log_quote(list->bytes, list->id_size, id);
+    *good = false;
+    memset(row_of, 0xFF, OLTR_MOST_SHOWN * sizeof *row_of);
+    for (uint32_t i = 0; i < list->n_rows; i++) {
+        uint16_t *row = &row_of[list->row[i].position - 1];
+        if (*row != UINT16_MAX)
+            return log_bad_list(report, list->file, list->first_line + list->row[i].line, error,
+                                "position %u of list `%s` a second time; the first is in line %llu",
+                                list->row[i].position, id,
+                                (unsigned long long)(list->first_line + list->row[*row].line));
+        *row = (uint16_t)i;
+    }
+    for (uint32_t slot = 0; slot < list->n_rows; slot++)
+        if (row_of[slot] == UINT16_MAX)
+            return log_bad_list(report, list->file, list->first_line, error,
+                                "list `%s`, which begins here, has %u row%s and no position %u; "
+                                "positions count from 1 without gaps",
+                                id, list->n_rows, list->n_rows == 1 ? "" : "s", slot + 1);
+    *good = true;
+    return OLTR_OK;
+}
+
+static void fill_slot(struct log_join *join, const struct open_list *list, uint32_t slot,
+                      uint32_t row)
+{
+    const struct list_row *r = &list->row[row];
+    join->name[slot] = (oltr_name){list_name(list, r), r->name_size};
+    join->reward[slot] = r->reward;
+    join->examined[slot] = r->examined;
+    if (list->has_impressions) /* a click is an impression too */
+        join->examined[slot] = r->examined == 1 || r->reward > 0;
+    if (join->lists.weights)
+        join->weight[slot] = list->weight[row];
+    if (join->lists.dim > 0)
+        memcpy(join->x + (size_t)slot * join->lists.dim, list->x + (size_t)row * join->lists.dim,
+               join->lists.dim * sizeof *join->x);
+}
+
+/* How many slots say whether they were examined. */
+static uint32_t count_known(const uint8_t *examined, uint32_t n)
+{
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < n; i++)
+        known += examined[i] != EXAMINED_UNKNOWN;
+    return known;
+}
+
+static bool has_weights(const struct log_join *join, uint32_t n)
+{
+    bool has = false;
+    for (uint32_t i = 0; join->lists.weights && i < n; i++)
+        has = has || join->weight[i] < 1 || join->weight[i] > 1;
+    return has;
+}
+
+static oltr_lesson lesson_of(struct log_join *join, uint32_t n, oltr_name id, bool masked)
+{
+    oltr_lesson lesson = {.reward = join->reward, .id = id};
+    lesson.shown.n = n;
+    lesson.shown.name = join->lists.dim > 0 ? NULL : join->name;
+    lesson.shown.x = join->lists.dim > 0 ? join->x : NULL;
+    lesson.weight = has_weights(join, n) ? join->weight : NULL;
+    lesson.examined = masked ? join->examined : NULL;
+    lesson.examine = masked ? OLTR_EXAMINE_MASK : OLTR_EXAMINE_RULE;
+    return lesson;
+}
+
+static oltr_status learn_list(struct log_join *join, const struct open_list *list,
+                              oltr_error *error)
+{
+    uint16_t row_of[OLTR_MOST_SHOWN];
+    char id[LOG_QUOTE_SIZE];
+    if (!list->in_order) {
+        bool good;
+        oltr_status status = order_rows(join, list, row_of, error, &good);
+        if (!good)
+            return status;
+    }
+    for (uint32_t slot = 0; slot < list->n_rows; slot++)
+        fill_slot(join, list, slot, list->in_order ? slot : row_of[slot]);
+    uint32_t known = count_known(join->examined, list->n_rows);
+    if (known > 0 && known < list->n_rows)
+        return log_bad_list(join->options.report, list->file, list->first_line, error,
+                            "list `%s`, which begins here: some rows say whether they were "
+                            "examined and others do not",
+                            log_quote(list->bytes, list->id_size, id));
+    oltr_lesson lesson =
+        lesson_of(join, list->n_rows, (oltr_name){list->bytes, list->id_size}, known > 0);
+    return learn(join, &lesson, list->file, list->first_line, error);
+}
+
+static oltr_status close_oldest(struct log_join *join, oltr_error *error)
+{
+    struct log_report *report = join->options.report;
+    const struct open_list *list = open_lists_oldest(&join->lists);
+    bool unseen = list->is_shown && !list->has_events, skip = unseen && !join->options.unseen_seen;
+    report->orphans += list->is_shown ? 0 : list->n_events;
+    report->empty += list->is_shown && list->n_rows == 0;
+    report->unseen_skipped += skip && list->n_rows > 0;
+    report->unseen_learned += unseen && !skip && list->n_rows > 0;
+    oltr_status status = list->n_rows > 0 && !skip ? learn_list(join, list, error) : OLTR_OK;
+    open_lists_close_oldest(&join->lists);
+    return status;
+}
+
+oltr_status log_join_advance(struct log_join *join, double time, oltr_error *error)
+{
+    oltr_status status = OLTR_OK;
+    join->now = time > join->now ? time : join->now;
+    const struct open_list *list = open_lists_oldest(&join->lists);
+    while (status == OLTR_OK && list && list->time + join->options.wait < join->now) {
+        status = close_oldest(join, error);
+        list = open_lists_oldest(&join->lists);
+    }
+    return status;
+}
+
+oltr_status log_join_end(struct log_join *join, oltr_error *error)
+{
+    oltr_status status = OLTR_OK;
+    while (status == OLTR_OK && open_lists_oldest(&join->lists))
+        status = close_oldest(join, error);
+    return status;
+}
+
+/* ---- rows */
+
+oltr_status log_join_open(struct log_join *join, const void *id, uint32_t size, const char *file,
+                          uint64_t line, struct open_list **list, oltr_error *error)
+{
+    *list = open_lists_find(&join->lists, id, size);
+    if (*list)
+        return OLTR_OK;
+    if (open_lists_full(&join->lists)) {
+        join->options.report->forced++;
+        oltr_status status = close_oldest(join, error);
+        if (status != OLTR_OK)
+            return status;
+    }
+    *list = open_lists_add(&join->lists, id, size);
+    if (!*list)
+        return no_memory(error);
+    (*list)->file = file;
+    (*list)->first_line = line;
+    (*list)->time = join->now;
+    return OLTR_OK;
+}
+
+static oltr_status learn_row(struct log_join *join, const struct log_row *row, const char *file,
+                             uint64_t line, oltr_error *error)
+{
+    bool masked = row->examined != EXAMINED_UNKNOWN;
+    join->name[0] = (oltr_name){row->name, row->name_size};
+    join->reward[0] = row->reward;
+    join->weight[0] = row->weight;
+    join->examined[0] = row->examined;
+    if (join->lists.dim > 0)
+        memcpy(join->x, row->x, join->lists.dim * sizeof *join->x);
+    oltr_lesson lesson = lesson_of(join, 1, (oltr_name){NULL, 0}, masked);
+    return learn(join, &lesson, file, line, error);
+}
+
+static inline bool add_row(struct log_join *join, struct open_list *list, const struct log_row *row,
+                           uint64_t line)
+{
+    uint64_t behind = line - list->first_line;
+    struct list_row *new = list_add_row(&join->lists, list);
+    if (!new || !list_name_row(list, new, row->name, row->name_size))
+        return false;
+    uint32_t number = list->n_rows;
+    new->position = (uint16_t)(row->position > 0 ? row->position : number);
+    new->reward = row->reward;
+    new->examined = row->examined;
+    new->line = behind < UINT32_MAX ? (uint32_t)behind : UINT32_MAX;
+    list->in_order = list->in_order && new->position == number;
+    if (join->lists.weights)
+        list->weight[number - 1] = row->weight;
+    if (join->lists.dim > 0)
+        memcpy(list->x + (size_t)(number - 1) * join->lists.dim, row->x,
+               join->lists.dim * sizeof *list->x);
+    return true;
+}
+
+/* The list of a row whose id is not that of the row before it. */
+static oltr_status list_of_row(struct log_join *join, const struct log_row *row, const char *file,
+                               uint64_t line, struct open_list **list, oltr_error *error)
+{
+    oltr_status status = OLTR_OK;
+    if (isfinite(row->time) && join->options.rows_wait)
+        status = log_join_advance(join, row->time, error);
+    return status == OLTR_OK
+               ? log_join_open(join, row->list, row->list_size, file, line, list, error)
+               : status;
+}
+
+static oltr_status too_long(const struct log_join *join, const struct log_row *row,
+                            const char *file, uint64_t line, oltr_error *error)
+{
+    char id[LOG_QUOTE_SIZE];
+    return log_bad_line(join->options.report, file, line, error, "list `%s` has more than %d rows",
+                        log_quote(row->list, row->list_size, id), OLTR_MOST_SHOWN);
+}
+
+oltr_status log_join_row(struct log_join *join, const struct log_row *row, const char *file,
+                         uint64_t line, oltr_error *error)
+{
+    struct open_list *list = join->lists.last;
+    join->options.report->rows++;
+    if (!row->list)
+        return learn_row(join, row, file, line, error);
+    if (!list || !list_has_id(list, row->list, row->list_size)) {
+        oltr_status status = list_of_row(join, row, file, line, &list, error);
+        if (status != OLTR_OK)
+            return status;
+    }
+    if (list->n_rows == OLTR_MOST_SHOWN)
+        return too_long(join, row, file, line, error);
+    return add_row(join, list, row, line) ? OLTR_OK : no_memory(error);
+}

@@ -1,0 +1,68 @@
+/* log_join.h - rows of a log in, one lesson for each list out.
+ *
+ * A list is learned when it is closed: when more than `capacity` lists are open (the oldest is
+ * closed), when a row comes that is more than `wait` seconds later than its first one, or at the
+ * end of the log. */
+#ifndef OLTR_APP_LOGS_LOG_JOIN_H
+#define OLTR_APP_LOGS_LOG_JOIN_H
+
+#include "app/logs/log_report.h"
+#include "app/logs/open_lists.h"
+
+/* As oltr_model_learn(). */
+typedef oltr_status log_learn(void *with, const oltr_lesson *lesson, int *applied,
+                              oltr_error *error);
+
+struct log_row {
+    const void *list, *name;       /* list NULL: the row is a list of its own, without an id */
+    uint32_t list_size, name_size; /* name_size 0: a contextual model */
+    uint32_t position;             /* 1 to OLTR_MOST_SHOWN; 0: behind the last row of its list */
+    uint8_t examined;              /* 1, 0 or EXAMINED_UNKNOWN */
+    double reward, weight;
+    double time;    /* seconds; NAN: not known */
+    const float *x; /* (dim) or NULL */
+};
+
+struct log_join_options {
+    log_learn *learn;
+    void *with;
+    struct log_report *report;
+    uint32_t capacity, remember; /* open lists, and ids of closed ones that are recognised */
+    uint32_t dim;
+    bool weights;     /* rows may have other weights than 1 */
+    bool unseen_seen; /* UBI: a list without an event was seen, without a click; else skipped */
+    double wait;      /* seconds; INFINITY: no limit */
+    bool rows_wait;   /* it holds for rows too, not only for queries of UBI */
+};
+
+struct log_join {
+    struct log_join_options options;
+    struct open_lists lists;
+    double now; /* the latest time of a row */
+    /* The arrays of one lesson, (OLTR_MOST_SHOWN) each. */
+    oltr_name *name;
+    double *reward, *weight;
+    uint8_t *examined;
+    float *x; /* (OLTR_MOST_SHOWN, dim) */
+};
+
+oltr_status log_join_begin(struct log_join *join, const struct log_join_options *options,
+                           oltr_error *error);
+/* A row; on OLTR_OK it was taken, or counted as bad. */
+oltr_status log_join_row(struct log_join *join, const struct log_row *row, const char *file,
+                         uint64_t line, oltr_error *error);
+/* A whole list. */
+oltr_status log_join_lesson(struct log_join *join, const oltr_lesson *lesson, const char *file,
+                            uint64_t line, oltr_error *error);
+/* The open list of an id, opened if it is not; *list is NULL unless OLTR_OK. */
+oltr_status log_join_open(struct log_join *join, const void *id, uint32_t size, const char *file,
+                          uint64_t line, struct open_list **list, oltr_error *error);
+/* The latest time so far is at least this one; NAN does nothing.  Closes the lists that were opened
+ * when it was more than `wait` seconds less.  So in a log that is not sorted by time lists are open
+ * longer, not shorter. */
+oltr_status log_join_advance(struct log_join *join, double time, oltr_error *error);
+/* Closes all lists. */
+oltr_status log_join_end(struct log_join *join, oltr_error *error);
+void log_join_free(struct log_join *join);
+
+#endif
