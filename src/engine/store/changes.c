@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "engine/store/parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* Pending records are written when there are so many bytes of them; room beyond, which a merge
@@ -65,8 +66,10 @@ static oltr_status perform(oltr_store *store, const call *c, uint32_t *changed, 
     pthread_rwlock_unlock(&store->readers);
     if (status != OLTR_OK)
         return set_error(error, status, "%s", why.msg);
-    if (*changed && !bound)
-        return store_fail(store, "log a call that was not whole to", error);
+    if (*changed && !bound) { /* it cannot be: the model reads what a record holds */
+        errno = EINVAL;
+        return store_fail(store, "log a call that is not whole in", error);
+    }
     if (*changed) {
         store->pending.length += used;
         store->number++;

@@ -171,6 +171,14 @@ static void learn_short(oltr_store *s, uint32_t n)
     }
 }
 
+static void load_some(oltr_model *m, uint32_t n)
+{
+    oltr_lesson lesson = short_lesson(NULL);
+    assert_non_null(m);
+    for (uint32_t i = 0; i < n; i++)
+        expect(oltr_model_learn(m, &lesson, NULL, NULL), OLTR_OK);
+}
+
 static uint64_t lessons_of(oltr_store *s)
 {
     uint64_t n = oltr_model_lessons(oltr_store_read(s));
@@ -411,6 +419,28 @@ static void a_store_is_made_once(void **state)
     expect_refusal(path, &options, OLTR_EVALUE, "examine");
     assert_false(is_there(path) || is_there(log_of(path)));
     assert_int_equal(oltr_store_close(NULL, NULL), OLTR_OK);
+}
+
+/* A store that begins with what another model has learned. */
+static void a_store_is_made_from_a_model(void **state)
+{
+    const char *path = store_path("copied");
+    const oltr_policy_info *info = kind_named("gts");
+    oltr_model_settings settings = settings_of_kind(info);
+    oltr_model *m = model_of_kind(info);
+    load_some(m, 7);
+    oltr_store_options options = {.create = &settings, .create_from = m};
+    expect_refusal(path, &options, OLTR_EINVAL, "one of `create` and `create_from`");
+    options.create = NULL;
+    oltr_store *s = must_open(path, &options);
+    assert_int_equal(state_of(s).created, 1);
+    assert_true(same_models(image_of_model(m), image_of_store(s)));
+    learn_short(s, 1); /* a copy: the model stays as it is */
+    assert_int_equal(oltr_model_lessons(m), 7);
+    oltr_model_free(m);
+    s = reopen(s, path);
+    assert_int_equal(lessons_of(s), 8);
+    must_close(s);
 }
 
 static void bad_options_are_refused(void **state)
@@ -878,14 +908,6 @@ static void a_checkpoint_that_fails_changes_nothing(void **state)
     must_close(s);
 }
 
-static void load_some(oltr_model *m, uint32_t n)
-{
-    oltr_lesson lesson = short_lesson(NULL);
-    assert_non_null(m);
-    for (uint32_t i = 0; i < n; i++)
-        expect(oltr_model_learn(m, &lesson, NULL, NULL), OLTR_OK);
-}
-
 static void a_load_is_kept_or_dropped(void **state)
 {
     const char *path = store_path("load");
@@ -1212,6 +1234,7 @@ int main(void)
     ONCE(&all, lessons_by_the_thousand);
     ONCE(&all, the_log_has_these_bytes);
     ONCE(&all, a_store_is_made_once);
+    ONCE(&all, a_store_is_made_from_a_model);
     ONCE(&all, bad_options_are_refused);
     ONCE(&all, one_process_writes);
     ONCE(&all, a_forked_process_keeps_no_lock);
