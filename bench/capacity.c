@@ -245,7 +245,8 @@ static void item_row(const char *kind, bool priors, uint32_t n_items, uint32_t w
     print_time(call_merge, &s, 1 + few / 100);
     print_time(call_forget, &s, 1 + few / 100);
     print_time(call_learn, &s, 200); /* last: ids are part of the image */
-    printf(" %.2g ms |\n", 1e-6 * (double)s.longest_ns);
+    print_amount(1e-3 * (double)s.longest_ns, "us", "ms", "s");
+    printf(" |\n");
     fflush(stdout);
     subject_free(&s);
 }
