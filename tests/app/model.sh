@@ -1,5 +1,6 @@
 # model.sh - `oltr model`: every command and every message; what is refused changes nothing; pipes; dumps to the byte.
 . "$(dirname "$0")/common.bash"
+need python3
 
 # model CODE TEXT WORDS...: `oltr model WORDS` ends with CODE and says TEXT
 model() {
