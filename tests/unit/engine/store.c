@@ -171,6 +171,14 @@ static void learn_short(oltr_store *s, uint32_t n)
     }
 }
 
+static void load_some(oltr_model *m, uint32_t n)
+{
+    oltr_lesson lesson = short_lesson(NULL);
+    assert_non_null(m);
+    for (uint32_t i = 0; i < n; i++)
+        expect(oltr_model_learn(m, &lesson, NULL, NULL), OLTR_OK);
+}
+
 static uint64_t lessons_of(oltr_store *s)
 {
     uint64_t n = oltr_model_lessons(oltr_store_read(s));
@@ -358,6 +366,32 @@ static void lessons_by_the_thousand(void **state)
     assert_int_equal(state_of(s).replayed, LESSONS * 9 / 10 + 5);
     assert_true(same_models(before, image_of_store(s)));
     must_close(s);
+}
+
+/* The example of docs/formats.md. */
+static void the_log_has_these_bytes(void **state)
+{
+    static const unsigned char expected[] = "OLTRLOG1"
+                                            "\x10\0\0\0\x96\xe0\xcd\xee\0\0\0\0\0\0\0\0"
+                                            "\1\0\0\0\xec\0\0\0\0\0\0\0\x18\xa9\xd1\x2e"
+                                            "\x2f\0\0\0\x77\x88\xe9\x6e\1\0\0\0\0\0\0\0"
+                                            "\2\0\0\0\6\0\0\0page 1"
+                                            "\2\0\0\0\0\0\0\0\0\0\0\0\2\0\0\0"
+                                            "\3\0\0\0tea\4\0\0\0milk\0\1";
+    static const oltr_name two[] = {{"tea", 3}, {"milk", 4}};
+    const char *path = store_path("bytes");
+    oltr_model_settings settings;
+    oltr_lesson lesson = short_lesson("page 1");
+    size_t n;
+    expect(oltr_model_settings_init(&settings, "ts-beta", NULL), OLTR_OK);
+    oltr_store *s = must_open(path, &(oltr_store_options){.create = &settings});
+    lesson.shown.name = two;
+    expect(oltr_store_learn(s, &lesson, NULL, NULL), OLTR_OK);
+    must_close(s);
+    unsigned char *found = read_bytes(log_of(path), &n);
+    assert_int_equal(n, sizeof expected - 1);
+    assert_memory_equal(found, expected, n);
+    free(found);
 }
 
 /* ---- opening */
@@ -882,14 +916,6 @@ static void a_checkpoint_that_fails_changes_nothing(void **state)
     must_close(s);
 }
 
-static void load_some(oltr_model *m, uint32_t n)
-{
-    oltr_lesson lesson = short_lesson(NULL);
-    assert_non_null(m);
-    for (uint32_t i = 0; i < n; i++)
-        expect(oltr_model_learn(m, &lesson, NULL, NULL), OLTR_OK);
-}
-
 static void a_load_is_kept_or_dropped(void **state)
 {
     const char *path = store_path("load");
@@ -1214,6 +1240,7 @@ int main(void)
     ONCE(&all, what_changes_nothing_is_not_logged);
     ONCE(&all, refusals_are_those_of_the_model);
     ONCE(&all, lessons_by_the_thousand);
+    ONCE(&all, the_log_has_these_bytes);
     ONCE(&all, a_store_is_made_once);
     ONCE(&all, a_store_is_made_from_a_model);
     ONCE(&all, bad_options_are_refused);
