@@ -482,6 +482,122 @@ static void chances_of_all_items(void **state)
     close_scene(&s);
 }
 
+/* ---- the chance of a list, slot by slot */
+
+enum { FEW = 5, SHOWN = 3 };
+
+static bool list_chances_of(const scene *s, const uint32_t *place, bool greedy, double *chance)
+{
+    oltr_list list = list_of(s->name, s->n);
+    oltr_error error = {OLTR_OK, ""};
+    oltr_status status = oltr_model_list_propensity(s->model, &list, place, SHOWN, greedy,
+                                                    s->scratch, chance, &error);
+    if (status != OLTR_OK && status != OLTR_EUNSUPPORTED)
+        fail_msg("no chances: %s", error.msg);
+    return status == OLTR_OK;
+}
+
+/* The next list of SHOWN of FEW places in the order of a counter; false behind the last. */
+static bool next_list(uint32_t place[SHOWN])
+{
+    bool distinct = false;
+    while (!distinct) {
+        uint32_t i = SHOWN;
+        while (i > 0 && ++place[i - 1] == FEW)
+            place[--i] = 0;
+        if (i == 0)
+            return false;
+        distinct = place[0] != place[1] && place[0] != place[2] && place[1] != place[2];
+    }
+    return true;
+}
+
+/* Every list of the draws, as a number. */
+static void count_whole_lists(const scene *s, bool greedy, uint32_t draws,
+                              uint32_t count[FEW][FEW][FEW])
+{
+    oltr_show rule = {.k = SHOWN, .greedy = greedy};
+    for (uint32_t i = 0; i < draws; i++) {
+        shown_list list;
+        rank_scene(s, &rule, oltr_rng_at(oltr_rng_make(5, 6), 0, i + 1), &list);
+        count[list.place[0]][list.place[1]][list.place[2]]++;
+    }
+}
+
+/* The chances of all lists, and of what they begin with. */
+typedef struct list_table {
+    double one[FEW], two[FEW][FEW], three[FEW][FEW][FEW];
+} list_table;
+
+static void fill_table(const scene *s, bool greedy, list_table *t)
+{
+    uint32_t place[SHOWN] = {0, 0, 0};
+    memset(t, 0, sizeof *t);
+    while (next_list(place)) {
+        double chance[SHOWN];
+        assert_true(list_chances_of(s, place, greedy, chance));
+        t->one[place[0]] = chance[0];
+        t->two[place[0]][place[1]] = chance[1];
+        t->three[place[0]][place[1]][place[2]] = chance[2];
+    }
+}
+
+/* The chances of what can follow add up to that of the beginning, and those of all to 1. */
+static void check_table(const list_table *t)
+{
+    double all = 0;
+    for (uint32_t i = 0; i < FEW; i++) {
+        double firsts = 0;
+        for (uint32_t j = 0; j < FEW; j++) {
+            double seconds = 0;
+            for (uint32_t k = 0; k < FEW; k++)
+                seconds += t->three[i][j][k];
+            assert_true(fabs(seconds - t->two[i][j]) <= 1e-6);
+            firsts += t->two[i][j];
+        }
+        assert_true(fabs(firsts - t->one[i]) <= 1e-6);
+        all += t->one[i];
+    }
+    assert_true(fabs(all - 1) <= 1e-6);
+}
+
+/* Each list is drawn as often as its chance says. */
+static void compare_whole_lists(const scene *s, bool greedy, uint32_t draws, const list_table *t)
+{
+    static uint32_t count[FEW][FEW][FEW];
+    uint32_t place[SHOWN] = {0, 0, 0};
+    memset(count, 0, sizeof count);
+    count_whole_lists(s, greedy, draws, count);
+    while (next_list(place)) {
+        uint32_t i = place[0], j = place[1], k = place[2];
+        check_chance("the list", count[i][j][k], t->three[i][j][k], draws);
+    }
+}
+
+static void chances_of_whole_lists(void **state)
+{
+    const variant *v = *state;
+    for (int greedy = 0; greedy <= (v->info->can_predict != 0); greedy++) {
+        scene s;
+        chances c;
+        list_table t;
+        double chance[SHOWN];
+        oltr_show rule = {.k = SHOWN, .greedy = (uint32_t)greedy};
+        open_scene(v, 40, FEW, &s);
+        bool exact = exact_chances(&s, &rule, &c);
+        assert_int_equal(list_chances_of(&s, (uint32_t[]){0, 1, 2}, greedy, chance), exact);
+        if (exact) {
+            fill_table(&s, greedy, &t);
+            check_table(&t);
+            for (uint32_t i = 0; i < FEW; i++)
+                assert_true(fabs(t.one[i] - c.first[i]) <= 1e-6);
+            if (draws_lists(v) || is_kind(v, "random"))
+                compare_whole_lists(&s, greedy, 1000 * EFFORT, &t);
+        }
+        close_scene(&s);
+    }
+}
+
 /* ---- rows */
 
 static void rows_have_redrawn_chances(void **state)
@@ -557,6 +673,7 @@ int main(void)
     ON_SOME_VARIANTS(&all, &variants, exact_chances_are_those_of_lists, is_named_variant);
     ON_SOME_VARIANTS(&all, &variants, exact_chances_belong_to_items, draws_each_item);
     ON_SOME_VARIANTS(&all, &variants, chances_of_all_items, is_named_variant);
+    ON_SOME_VARIANTS(&all, &variants, chances_of_whole_lists, is_named_variant);
     ON_SOME_VARIANTS(&all, &variants, rows_have_redrawn_chances, has_rows);
     ONCE(&all, a_text_is_a_generator);
     ONCE(&all, stat_false_alarms);

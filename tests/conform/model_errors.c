@@ -686,6 +686,39 @@ static void lists_that_are_refused(void **state)
     oltr_model_free(random);
 }
 
+static void refuse_list_chances(const oltr_model *m, const uint32_t *place, uint32_t k,
+                                uint32_t greedy, oltr_status wanted, const char *words)
+{
+    oltr_name name[4];
+    double reward[4], chance[8];
+    oltr_error error = {OLTR_OK, ""};
+    oltr_list list = fruit_lesson(name, reward).shown;
+    oltr_model_scratch *scratch = oltr_model_scratch_new(NULL);
+    expect_error(oltr_model_list_propensity(m, &list, place, k, greedy, scratch, chance, &error),
+                 &error, wanted, words);
+    expect(oltr_model_list_propensity(m, &list, place, k, greedy, scratch, chance, NULL), wanted);
+    oltr_model_scratch_free(scratch);
+}
+
+static void lists_without_a_chance(void **state)
+{
+    oltr_model *m = gts_model(), *drawn = plain_model("ts-cascade"),
+               *random = plain_model("random");
+    refuse_list_chances(m, (uint32_t[]){0, 1, 2, 3, 4}, 5, 0, OLTR_ESLOTS, "5");
+    refuse_list_chances(m, (uint32_t[]){0, 1}, 0, 0, OLTR_ESLOTS, "slot");
+    refuse_list_chances(m, NULL, 2, 0, OLTR_EINVAL, "places");
+    refuse_list_chances(m, (uint32_t[]){0, 1}, 2, 2, OLTR_EINVAL, "greedy");
+    refuse_list_chances(drawn, (uint32_t[]){0, 1}, 2, 0, OLTR_EUNSUPPORTED, "ts-cascade");
+    refuse_list_chances(random, (uint32_t[]){0, 1}, 2, 1, OLTR_EUNSUPPORTED, "random");
+    refuse_list_chances(m, (uint32_t[]){0, 4}, 2, 0, OLTR_EITEM, ""); /* there are 0 to 3 */
+    refuse_list_chances(m, (uint32_t[]){0, UINT32_MAX}, 2, 0, OLTR_EITEM, "");
+    refuse_list_chances(m, (uint32_t[]){2, 1, 2}, 3, 0, OLTR_EITEM, ""); /* twice */
+    refuse_list_chances(m, (uint32_t[]){2, 1, 2}, 3, 1, OLTR_EITEM, "");
+    oltr_model_free(m);
+    oltr_model_free(drawn);
+    oltr_model_free(random);
+}
+
 static void rows_that_are_refused(void **state)
 {
     oltr_model *m = plain_model("lints");
@@ -770,6 +803,7 @@ int main(void)
     ONCE(&all, policies_of_your_own_are_not_served);
     ONCE(&all, missing_arguments_of_changes);
     ONCE(&all, lists_that_are_refused);
+    ONCE(&all, lists_without_a_chance);
     ONCE(&all, rows_that_are_refused);
     ONCE(&all, missing_arguments_of_reading);
     return cmocka_run_group_tests_name("refusals of a model", all.test, NULL, NULL);

@@ -29,8 +29,7 @@ typedef struct twin_item {
     uint32_t name; /* of name_at() */
     double pair[2];
     double examined, reward;
-    uint64_t last;
-    bool last_is_open; /* the model decides what it was, up to the number of lessons */
+    uint64_t last; /* lessons when it was last shown, or added */
 } twin_item;
 
 typedef struct subject {
@@ -84,7 +83,8 @@ static twin_item *twin_item_of(const life *l, subject *s, uint32_t name)
     if (at >= 0)
         return &s->item[at];
     must_be(l, s->n < MOST_TWIN, "the twin is too small");
-    s->item[s->n] = (twin_item){.name = name, .pair = {l->settings.prior[0], l->settings.prior[1]}};
+    s->item[s->n] = (twin_item){
+        .name = name, .pair = {l->settings.prior[0], l->settings.prior[1]}, .last = s->lessons};
     return &s->item[s->n++];
 }
 
@@ -479,7 +479,7 @@ static void draw_prior_call(life *l, const subject *s, call *c)
         draw_pair(&l->d, l->v, c->pair[i]);
     if (one_in(&l->d, 4)) {
         memcpy(c->pair[below(&l->d, c->n)], bad[below(&l->d, COUNT(bad))], sizeof bad[0]);
-        c->fault = only(OLTR_EPRIOR) | only(OLTR_ESTATE); /* see model_faults.c */
+        c->fault = only(OLTR_EPRIOR);
     } else if (one_in(&l->d, 8)) {
         spoil_names(l, c);
     }
@@ -516,7 +516,7 @@ static void draw_call(life *l, const subject *s, const subject *other, call *c)
     } else if (choice < 35) {
         c->op = TRIM;
         c->idle = one_in(&l->d, 6) ? below(&l->d, 2) * UINT64_MAX : 3 + below(&l->d, 40);
-        c->fault = c->idle ? 0 : only(OLTR_OK) | only(OLTR_EINVAL) | only(OLTR_EVALUE);
+        c->fault = c->idle ? 0 : only(OLTR_EVALUE);
     } else if (choice < 38) {
         draw_fading(l, c);
     } else {
@@ -583,7 +583,6 @@ static void do_learn(life *l, subject *s, const call *c)
         twin_item *item = twin_item_of(l, s, c->which[i]);
         double weight = c->weighted ? c->weight[i] : 1;
         item->last = s->lessons;
-        item->last_is_open = false;
         item->examined += seen[i] ? weight : 0;
         item->reward += seen[i] ? weight * c->reward[i] : 0;
     }
@@ -607,16 +606,10 @@ static void do_learn_rows(life *l, subject *s, const call *c)
     must_be(l, oltr_learn(s->dense, &query, &shown, &feedback) == OLTR_OK, "the twin learns");
 }
 
-/* A new item was shown by no lesson; what its last one is, and that of an item that was reset, is
- * the subject of model_faults.c. */
 static void do_prior(life *l, subject *s, const call *c)
 {
-    for (uint32_t i = 0; i < c->n; i++) {
-        bool known = twin_find(s, c->which[i]) >= 0;
-        twin_item *item = twin_item_of(l, s, c->which[i]);
-        memcpy(item->pair, c->pair[i], sizeof c->pair[i]);
-        item->last_is_open |= !known;
-    }
+    for (uint32_t i = 0; i < c->n; i++)
+        memcpy(twin_item_of(l, s, c->which[i])->pair, c->pair[i], sizeof c->pair[i]);
 }
 
 static void do_items(life *l, subject *s, const call *c, uint32_t count)
@@ -632,12 +625,10 @@ static void do_items(life *l, subject *s, const call *c, uint32_t count)
         for (uint32_t j = 0; j < i; j++)
             again |= c->which[j] == c->which[i];
         known += !again;
-        if (c->op == REMOVE) {
+        if (c->op == REMOVE)
             twin_remove(s, (uint32_t)at);
-        } else {
+        else
             s->item[at].examined = s->item[at].reward = 0;
-            s->item[at].last_is_open = true;
-        }
     }
     must_be(l, count == known || (c->op == RESET && c->fault && count >= known),
             "another number of items");
@@ -659,18 +650,12 @@ static void adopt_order(life *l, subject *s)
     }
 }
 
-/* An item that no lesson has shown: with an `idle` above the number of lessons the header leaves
- * open whether it goes. */
 static void do_trim(life *l, subject *s, const call *c, uint32_t count)
 {
     uint32_t before = s->n;
-    for (uint32_t i = s->n; i-- > 0;) {
-        const twin_item *item = &s->item[i];
-        bool open = item->last_is_open && c->idle > s->lessons;
-        bool idle = c->idle <= s->lessons && item->last <= s->lessons - c->idle;
-        if (open ? oltr_model_find(s->model, name_at(item->name)) < 0 : idle)
+    for (uint32_t i = s->n; i-- > 0;)
+        if (c->idle <= s->lessons && s->item[i].last <= s->lessons - c->idle)
             twin_remove(s, i);
-    }
     must_be(l, count == before - s->n, "another number of removed items");
     adopt_order(l, s);
 }
@@ -685,20 +670,23 @@ static void do_forget(life *l, subject *s, const call *c)
         must_be(l, oltr_forget(s->dense, c->keep) == OLTR_OK, "the twin forgets");
 }
 
+/* An item has been idle for as many lessons as in the one of the two that showed it last. */
 static void do_merge(life *l, subject *s, const subject *from)
 {
+    for (uint32_t i = 0; i < s->n; i++)
+        s->item[i].last += from->lessons;
     s->lessons += from->lessons;
     for (uint32_t i = 0; i < from->n; i++) {
         const twin_item *theirs = &from->item[i];
+        uint64_t last = s->lessons - (from->lessons - theirs->last);
         bool known = twin_find(s, theirs->name) >= 0;
         twin_item *item = twin_item_of(l, s, theirs->name);
         item->examined += theirs->examined;
         item->reward += theirs->reward;
+        item->last = !known || last > item->last ? last : item->last;
         if (!known)
             memcpy(item->pair, theirs->pair, sizeof item->pair);
     }
-    for (uint32_t i = 0; i < s->n; i++)
-        s->item[i].last_is_open = true; /* lessons of both are counted anew */
     if (s->dense)
         must_be(l, oltr_merge(s->dense, from->dense) == OLTR_OK, "the twin merges");
     adopt_order(l, s);
@@ -762,12 +750,10 @@ static void check_shadow(life *l, subject *s, const call *c, const outcome *o)
     free(x.byte);
 }
 
-static void compare_item(life *l, subject *s, twin_item *item)
+static void compare_item(life *l, subject *s, const twin_item *item)
 {
     oltr_explained e = explain_one(s->model, name_at(item->name));
     bool sums = l->v->info->can_predict; /* kinds that do not learn have none */
-    if (item->last_is_open && e.last <= s->lessons)
-        item->last = e.last;
     must_be(l, e.known == 1 && e.last == item->last, "another last lesson, or unknown");
     must_be(l, !sums || same_number(e.examined, item->examined), "other observations");
     must_be(l, !sums || same_number(e.reward, item->reward), "another sum of rewards");
