@@ -16,7 +16,8 @@ static const char description[] =
     "oltr runs experiments in online learning to rank: policies show lists of items to simulated "
     "users, learn from their clicks, and are compared by their cumulative regret.  An experiment "
     "is a YAML file; its results are CSV and JSON files and figures in a folder.  The same seed "
-    "gives the same bytes for any number of threads.";
+    "gives the same bytes for any number of threads.\n"
+    "It also keeps models in files (`oltr model`): a policy that learns from click logs and ranks.";
 
 struct pair {
     const char *name, *text;
@@ -36,16 +37,20 @@ static const struct pair files[] = {
     {"experiment.yaml", "the effective experiment; `oltr run` on it repeats the run"},
     {"FIGURE.svg, .png, .pdf", "each figure, with its script FIGURE.gp and its data FIGURE.csv"},
     {"density.csv", "of an experiment of kind concentration, instead of results.csv"},
+    {"MODEL, MODEL.log", "a model, and the calls since it was last written whole (`oltr model`)"},
     {"partial.oltr", "the finished part of a run that was stopped; --resume goes on from it"},
     {NULL, NULL},
 };
 
 static const struct pair exit_codes[] = {
     {"0", "success"},
-    {"1",
-     "failure: out of memory, a full disk, an error of gnuplot, a partial file that does not fit"},
-    {"2", "a mistake in the request: an unknown option, a file or folder that does not exist or is "
-          "of the wrong kind, a finished folder without --force, a mistake in the experiment file"},
+    {"1", "failure: out of memory, a full disk, an error of gnuplot, a partial file that does not "
+          "fit, a "
+          "model that is damaged or that another process changes, a bad request of a filter"},
+    {"2",
+     "a mistake in the request: an unknown option, a file or folder that does not exist or is "
+     "of the wrong kind, a finished folder without --force, a mistake in the experiment file, a "
+     "bad line of a log"},
     {"130", "stopped by Ctrl-C or SIGTERM"},
     {NULL, NULL},
 };
@@ -62,6 +67,10 @@ static const struct pair examples[] = {
     {"oltr plot out/noncontextual", "Draw the figures again; nothing is simulated."},
     {"oltr data inspect train.txt -o pictures",
      "Describe a file of judged queries, as a table and a picture."},
+    {"oltr model create home.oltr --policy ts-hyper --prior priors.csv",
+     "Make a model in a file, with priors of its items."},
+    {"oltr model learn home.oltr clicks.csv", "Learn from a click log; each list counts once."},
+    {"oltr model rank home.oltr -k 10 --seed \"user 7\"", "Rank its items for a user."},
     {NULL, NULL},
 };
 

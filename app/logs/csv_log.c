@@ -16,6 +16,7 @@ struct csv_log {
     struct log_report *report;
     const char *file;
     uint32_t value; /* the column of clicks or rewards */
+    bool plain;     /* nothing else is read: no examined, weight, time or features */
     float *x;       /* (dim) of one row */
 };
 
@@ -62,6 +63,11 @@ static bool take_position(const struct csv_log *log, struct log_row *row, struct
     const struct csv_text *field = field_of(log, ROLE_POSITION);
     if (!field || !row->list)
         return true;
+    uint32_t digit = field->size == 1 ? (uint32_t)(unsigned char)*field->at - '0' : 0;
+    if (digit >= 1 && digit <= 9) { /* most positions */
+        row->position = digit;
+        return true;
+    }
     if (!value_whole_number(field->at, field->size, &row->position) || row->position < 1 ||
         row->position > OLTR_MOST_SHOWN)
         return fault(why, "the position must be a whole number from 1 to 1024, not", field);
@@ -91,7 +97,6 @@ static bool take_examined(const struct csv_log *log, struct log_row *row, struct
 {
     const struct csv_text *field = field_of(log, ROLE_EXAMINED);
     bool examined;
-    row->examined = EXAMINED_UNKNOWN;
     if (!field)
         return true;
     if (!value_yes_no(field->at, field->size, &examined))
@@ -105,8 +110,6 @@ static bool take_examined(const struct csv_log *log, struct log_row *row, struct
 static bool take_rest(const struct csv_log *log, struct log_row *row, struct row_fault *why)
 {
     const struct csv_text *weight = field_of(log, ROLE_WEIGHT), *time = field_of(log, ROLE_TIME);
-    row->weight = 1;
-    row->time = NAN;
     if (weight && (!value_number(weight->at, weight->size, &row->weight) || row->weight <= 0 ||
                    row->weight > OLTR_MAX_WEIGHT))
         return fault(why, "the weight must be a number above 0 and at most 1e6, not", weight);
@@ -125,7 +128,7 @@ static bool take_rest(const struct csv_log *log, struct log_row *row, struct row
 
 static oltr_status take_row(struct csv_log *log, oltr_error *error)
 {
-    struct log_row row = {.list = NULL};
+    struct log_row row = {.examined = EXAMINED_UNKNOWN, .weight = 1, .time = NAN};
     struct row_fault why = {NULL, NULL};
     uint64_t line = log->scan.line;
     char text[LOG_QUOTE_SIZE];
@@ -134,8 +137,8 @@ static oltr_status take_row(struct csv_log *log, oltr_error *error)
                             "%u field%s, but the first line names %u columns", log->scan.n_fields,
                             log->scan.n_fields == 1 ? "" : "s", log->columns.n_columns);
     if (take_names(log, &row, &why) && take_position(log, &row, &why) &&
-        take_reward(log, &row, &why) && take_examined(log, &row, &why) &&
-        take_rest(log, &row, &why))
+        take_reward(log, &row, &why) &&
+        (log->plain || (take_examined(log, &row, &why) && take_rest(log, &row, &why))))
         return log_join_row(log->join, &row, log->file, line, error);
     if (!why.found)
         return log_bad_line(log->report, log->file, line, error, "%s", why.what);
@@ -168,6 +171,8 @@ static oltr_status read_header(struct csv_log *log, struct log_found *found, olt
     bool reward =
         at[ROLE_REWARD] != NO_COLUMN && (!log->options->clicks_only || at[ROLE_CLICK] == NO_COLUMN);
     log->value = at[reward ? ROLE_REWARD : ROLE_CLICK];
+    log->plain = at[ROLE_EXAMINED] == NO_COLUMN && at[ROLE_WEIGHT] == NO_COLUMN &&
+                 !log->join->options.rows_wait && log->columns.dim == 0;
     found->from_reward = found->from_reward || reward;
     found->no_list = found->no_list || at[ROLE_LIST] == NO_COLUMN;
     found->no_position =

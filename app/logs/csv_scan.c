@@ -106,23 +106,25 @@ static const char *find_stop(const char *at, const char *end, char separator)
     return at;
 }
 
-/* The next record by the places of the piece; false when it does not end in the piece. */
+/* The next record by the places of the piece; false when it does not end in the piece.  What the
+ * loop reads of the struct is copied before it: a store to a field might change it, as far as the
+ * compiler knows. */
 static inline bool take_indexed(struct csv_scan *scan)
 {
-    const char *const piece = scan->piece;
+    const char *const piece = scan->piece, *at = scan->in->at, *end;
+    const uint32_t *stop = scan->stop + scan->next_stop, *const last = scan->stop + scan->n_stops;
     struct csv_text *field = scan->field;
-    uint32_t from = (uint32_t)(scan->in->at - piece), k = scan->next_stop, n = 0, stop;
     do {
-        if (k == scan->n_stops)
+        if (stop == last)
             return false;
-        stop = scan->stop[k++];
-        field[n++] = (struct csv_text){piece + from, stop - from};
-        from = stop + 1;
-    } while (piece[stop] != '\n');
-    field[n - 1].size -= field[n - 1].size > 0 && piece[stop - 1] == '\r';
-    scan->n_fields = n;
-    scan->next_stop = k;
-    scan->in->at = piece + from;
+        end = piece + *stop++;
+        *field++ = (struct csv_text){at, (uint32_t)(end - at)};
+        at = end + 1;
+    } while (*end != '\n');
+    field[-1].size -= field[-1].size > 0 && end[-1] == '\r';
+    scan->n_fields = (uint32_t)(field - scan->field);
+    scan->next_stop = (uint32_t)(stop - scan->stop);
+    scan->in->at = at;
     scan->in->line++;
     return true;
 }

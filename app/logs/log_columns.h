@@ -29,7 +29,7 @@ struct log_names {
     const char *features; /* the prefix of feature columns; NULL: "x" */
 };
 
-enum { NO_COLUMN = UINT32_MAX };
+#define NO_COLUMN UINT32_MAX
 struct log_columns {
     uint32_t at[N_ROLES]; /* the column, or NO_COLUMN */
     uint32_t n_columns;

@@ -87,6 +87,8 @@ static oltr_status learn_as(struct log_files *files, enum log_format format, str
     if (files->capacity == 0)
         files->capacity = format == LOG_CSV ? LOG_OPEN_ROWS : LOG_OPEN_QUERIES;
     options.capacity = files->capacity;
+    if (format == LOG_CSV && options.remember > LOG_REMEMBER_ROWS)
+        options.remember = LOG_REMEMBER_ROWS;
     options.dim = files->options.dim;
     options.weights = files->options.names.given[ROLE_WEIGHT];
     options.rows_wait = files->wait >= 0;

@@ -10,7 +10,8 @@ enum {
     LOG_OPEN_ROWS = 1000,      /* open lists of a CSV log: their memory fits a second-level cache */
     LOG_OPEN_QUERIES = 100000, /* of JSON lines, whose clicks come later */
     LOG_MOST_OPEN = 1 << 24,
-    LOG_WAIT = 3600 /* seconds that queries of UBI wait for clicks */
+    LOG_REMEMBER_ROWS = 16384, /* ids of closed lists of a CSV log: so many, for the same reason */
+    LOG_WAIT = 3600            /* seconds that queries of UBI wait for clicks */
 };
 
 struct log_files {

@@ -18,7 +18,7 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 32;
 }
 
-/* Never 0, which marks an empty place. */
+/* Never 0, which marks an empty place of a bucket. */
 static uint64_t hash_of(const void *id, uint32_t size)
 {
     const unsigned char *at = id;
@@ -49,13 +49,11 @@ oltr_status open_lists_init(struct open_lists *lists, uint32_t capacity, uint32_
 {
     *lists = (struct open_lists){.capacity = capacity, .dim = dim, .weights = weights};
     lists->mask = mask_for(capacity);
-    lists->closed_capacity = remember;
-    lists->closed_mask = mask_for(remember);
+    lists->closed_mask = mask_for(remember / CLOSED_BUCKET / 2);
     lists->list = calloc(capacity, sizeof *lists->list);
     lists->slot = calloc((size_t)lists->mask + 1, sizeof *lists->slot);
-    lists->closed = calloc(remember, sizeof *lists->closed);
-    lists->closed_slot = calloc((size_t)lists->closed_mask + 1, sizeof *lists->closed_slot);
-    if (lists->list && lists->slot && lists->closed && lists->closed_slot)
+    lists->closed = calloc((size_t)lists->closed_mask + 1, CLOSED_BUCKET * sizeof *lists->closed);
+    if (lists->list && lists->slot && lists->closed)
         return OLTR_OK;
     open_lists_free(lists);
     return set_error(error, OLTR_ENOMEM, "no memory for %u open lists", capacity);
@@ -74,62 +72,32 @@ void open_lists_free(struct open_lists *lists)
     free(lists->list);
     free(lists->slot);
     free(lists->closed);
-    free(lists->closed_slot);
     *lists = (struct open_lists){0};
 }
 
 /* ---- ids that were closed */
 
-static uint32_t closed_place(const struct open_lists *lists, uint64_t hash)
+static uint64_t *closed_bucket(const struct open_lists *lists, uint64_t hash)
 {
-    uint32_t at = (uint32_t)(hash >> 16) & lists->closed_mask;
-    while (lists->closed_slot[at] != 0 && lists->closed_slot[at] != hash)
-        at = (at + 1) & lists->closed_mask;
-    return at;
+    return lists->closed + ((uint32_t)(hash >> 16) & lists->closed_mask) * (size_t)CLOSED_BUCKET;
 }
 
-static void forget_closed(struct open_lists *lists, uint64_t hash)
-{
-    uint64_t *slot = lists->closed_slot;
-    uint32_t mask = lists->closed_mask, hole = closed_place(lists, hash);
-    if (slot[hole] == 0)
-        return;
-    for (uint32_t at = (hole + 1) & mask; slot[at] != 0; at = (at + 1) & mask) {
-        uint32_t home = (uint32_t)(slot[at] >> 16) & mask;
-        if (((at - home) & mask) >= ((at - hole) & mask)) {
-            slot[hole] = slot[at];
-            hole = at;
-        }
-    }
-    slot[hole] = 0;
-}
-
+/* The oldest of the bucket makes room. */
 static void remember_closed(struct open_lists *lists, uint64_t hash)
 {
-    uint32_t at = closed_place(lists, hash);
-    if (lists->closed_slot[at] == hash)
-        return;
-    if (lists->closed[lists->closed_at] != 0) {
-        forget_closed(lists, lists->closed[lists->closed_at]);
-        at = closed_place(lists, hash);
-    }
-    lists->closed_slot[at] = hash;
-    lists->closed[lists->closed_at] = hash;
-    lists->closed_at = (lists->closed_at + 1) % lists->closed_capacity;
-}
-
-/* What the next call of remember_closed() will look at: the table is larger than the caches,
- * and waiting for it would take as long as ten rows. */
-static void prefetch_closed(const struct open_lists *lists)
-{
-    uint64_t next = lists->list[lists->head].hash, last = lists->closed[lists->closed_at];
-    __builtin_prefetch(&lists->closed_slot[(uint32_t)(next >> 16) & lists->closed_mask], 1);
-    __builtin_prefetch(&lists->closed_slot[(uint32_t)(last >> 16) & lists->closed_mask], 1);
+    uint64_t *bucket = closed_bucket(lists, hash);
+    memmove(bucket + 1, bucket, (CLOSED_BUCKET - 1) * sizeof *bucket);
+    bucket[0] = hash;
 }
 
 bool open_lists_was_closed(const struct open_lists *lists, const void *id, uint32_t size)
 {
-    return lists->closed_slot[closed_place(lists, hash_of(id, size))] != 0;
+    uint64_t hash = hash_of(id, size);
+    const uint64_t *bucket = closed_bucket(lists, hash);
+    bool found = false;
+    for (int i = 0; i < CLOSED_BUCKET; i++)
+        found = found || bucket[i] == hash;
+    return found;
 }
 
 /* ---- open lists */
@@ -226,7 +194,6 @@ void open_lists_close_oldest(struct open_lists *lists)
         lists->last = NULL;
     lists->head = (lists->head + 1) % lists->capacity;
     lists->count--;
-    prefetch_closed(lists);
 }
 
 /* ---- rows */

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { EXAMINED_UNKNOWN = 2 };
+enum { EXAMINED_UNKNOWN = 2, CLOSED_BUCKET = 8 };
 
 /* Something shown in a slot, or an event that came before its list. */
 struct list_row {
@@ -52,13 +52,13 @@ struct open_lists {
     uint32_t *slot;         /* (mask + 1) 1 + the number of a list, or 0 */
     uint32_t mask;
     struct open_list *last; /* the one that was found last */
-    /* Hashes of ids that were closed, the newest of them: a ring and a table of its numbers. */
-    uint64_t *closed;
-    uint64_t *closed_slot;
-    uint32_t closed_capacity, closed_at, closed_mask;
+    /* Hashes of ids that were closed, in buckets of one cache line with the newest first. */
+    uint64_t *closed; /* (closed_mask + 1, CLOSED_BUCKET) */
+    uint32_t closed_mask;
 };
 
-/* capacity, remember: at least 1.  All or nothing. */
+/* capacity: at least 1.  remember: of about so many closed lists the ids are recognised.  All or
+ * nothing. */
 oltr_status open_lists_init(struct open_lists *lists, uint32_t capacity, uint32_t remember,
                             uint32_t dim, bool weights, oltr_error *error);
 void open_lists_free(struct open_lists *lists);
@@ -70,7 +70,7 @@ struct open_list *open_lists_add(struct open_lists *lists, const void *id, uint3
 bool open_lists_full(const struct open_lists *lists);
 struct open_list *open_lists_oldest(struct open_lists *lists); /* NULL: none is open */
 void open_lists_close_oldest(struct open_lists *lists);        /* and remembers its id */
-/* Was the id closed, as far back as is remembered? */
+/* Was the id closed, as far back as is remembered?  By a hash of 64 bits. */
 bool open_lists_was_closed(const struct open_lists *lists, const void *id, uint32_t size);
 
 /* An event that waits for its list, without a name yet; NULL when memory ran out. */

@@ -120,7 +120,8 @@ OLTR_API oltr_status oltr_store_sync(oltr_store *store, oltr_error *error);
 /* For a long load that is not logged: a copy of the model, to be changed by the calls of model.h.
  * oltr_store_loaded() puts it in the place of the model and writes a checkpoint (keep 1), or drops
  * it (keep 0); when the checkpoint fails, the load goes on, and either may be called again. Readers
- * see the model as it was.  Other changes, and a second load, wait for the end of the first. */
+ * see the model as it was.  Other changes, and a second load, wait for the end of the first: the
+ * thread that loads must not call them. */
 OLTR_API oltr_model *oltr_store_load(oltr_store *store, oltr_error *error);
 OLTR_API oltr_status oltr_store_loaded(oltr_store *store, int keep, oltr_error *error);
 

@@ -1,5 +1,5 @@
 # readme.sh - the README's numbers are those of docs/results.csv, and those are what this program computes: one row of it is
-# computed again at full size, and must agree to the last digit.
+# computed again at full size, and must agree to the last digit.  Its commands about models are run.
 . "$(dirname "$0")/common.bash"
 expect 0 "" "$SOURCE/scripts/readme" --check
 
@@ -26,6 +26,20 @@ echo '{"quick": true}' >tour/report.json
 echo experiment >tour/claims.csv
 expect 1 'is a quick report' copy/scripts/readme "$PWD/tour"
 expect 1 'summary.csv is missing' copy/scripts/readme "$PWD/nowhere"
+
+# the commands of "Behind a page" work as they are printed
+mkdir page
+{
+    echo list_id,item,position,click
+    for list in 1 2 3 4 5 6 7 8; do
+        printf '%s\n' "q$list,hat,1,0" "q$list,coat,2,0" "q$list,shoe,3,1"
+    done
+} >page/clicks.csv
+sed -n 's/^    \(oltr model .*\)/\1/p' "$SOURCE/README.md" >page/commands
+[ "$(wc -l <page/commands)" -ge 3 ] || fail "README.md has $(wc -l <page/commands) commands of oltr model"
+ln -s "$OLTR" page/oltr
+expect 0 "3 items, 8 lessons" bash -ec 'cd page && PATH=$PWD:$PATH && . ./commands'
+grep -q '^ *1  *shoe ' said || fail "the clicked item is not the first"
 
 # the verdicts of docs/reproduction.md are those of docs/verdicts.csv, and the claims those of the experiment files
 expect 0 "" "$SOURCE/scripts/verdicts" --check

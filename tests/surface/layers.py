@@ -26,7 +26,7 @@ USES = {
     "engine/posterior": DRAWS | {"engine/linalg", "engine/special"},
     "engine/policy": DRAWS | {"engine/select", "engine/linalg", "engine/special", "engine/posterior"},
     "engine/model": DRAWS | {"engine/select", "engine/special", "engine/posterior", "engine/policy"},
-    "engine/store": BASE | {"engine/model"},
+    "engine/store": KERNELS | {"engine/model"},
     # liboltr-lab: policies through the public headers; the objects of base and of the draws of kernels are in it too
     "lab/data": KERNELS,
     "lab/world": KERNELS,

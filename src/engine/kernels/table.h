@@ -10,6 +10,7 @@
 #ifndef OLTR_ENGINE_KERNELS_TABLE_H
 #define OLTR_ENGINE_KERNELS_TABLE_H
 
+#include "engine/kernels/checksum_kernels.h"
 #include "engine/kernels/cpu.h"
 #include "engine/kernels/draw_kernels.h"
 #include "engine/kernels/ldl_kernels.h"
@@ -47,7 +48,8 @@
     ROW(cloglog_residuals,   avx2,     avx512,     neon)          \
     ROW(linear_terms,        avx2,     avx2,       neon)          \
     ROW(weights_near,        avx2,     avx2,       plain)         \
-    ROW(subtract_product,    avx2,     avx2,       plain)
+    ROW(subtract_product,    avx2,     avx2,       plain)         \
+    ROW(checksum32,          avx2,     avx2,       plain)
 /* clang-format on */
 
 #if OLTR_X86

@@ -243,6 +243,24 @@ oltr_status oltr_model_propensity(const oltr_model *model, const oltr_list *list
     return answer(&q, draws, rng, error);
 }
 
+/* Whether the places are those of different candidates. */
+static oltr_status check_places(const uint32_t *place, uint32_t k, uint32_t n, oltr_error *error)
+{
+    if (k > n)
+        return set_error(error, OLTR_ESLOTS, "a list of %u items has more than the %u candidates",
+                         k, n);
+    for (uint32_t slot = 0; slot < k; slot++) {
+        if (place[slot] >= n)
+            return set_error(error, OLTR_EITEM, "slot %u: place %u is not below the %u candidates",
+                             slot, place[slot], n);
+        for (uint32_t other = 0; other < slot; other++)
+            if (place[other] == place[slot])
+                return set_error(error, OLTR_EITEM, "slot %u has place %u, as slot %u has", slot,
+                                 place[slot], other);
+    }
+    return OLTR_OK;
+}
+
 oltr_status oltr_model_list_propensity(const oltr_model *model, const oltr_list *list,
                                        const uint32_t *place, uint32_t k, uint32_t greedy,
                                        oltr_model_scratch *scratch, double *chance,
@@ -256,8 +274,9 @@ oltr_status oltr_model_list_propensity(const oltr_model *model, const oltr_list 
         return status;
     if (!scratch || !place || !chance)
         return set_error(error, OLTR_EINVAL, "a scratch, places and room for chances are needed");
-    if (k > (list->name || list->x ? list->n : model->names.n))
-        return set_error(error, OLTR_ESLOTS, "a list of %u items has more than there are", k);
+    status = check_places(place, k, list->name || list->x ? list->n : model->names.n, error);
+    if (status != OLTR_OK)
+        return status;
     question q = {.model = model,
                   .list = list,
                   .show = show,

@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "engine/store/parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* Pending records are written when there are so many bytes of them; room beyond, which a merge
@@ -28,23 +29,23 @@ oltr_status store_begin(oltr_store *store, oltr_error *error)
 }
 
 /* Composes the record of the next call behind those that are pending; `used` is its length. */
-static oltr_status compose(oltr_store *store, const call *c, size_t *used, oltr_error *error)
+static oltr_status compose(oltr_store *store, const call *c, uint64_t bound, size_t *used,
+                           oltr_error *error)
 {
     struct text *pending = &store->pending;
-    writer w = {NULL, 0, 0};
-    put_record(&w, 0, c);
-    if (w.used > UINT32_MAX)
+    if (bound > UINT32_MAX)
         return set_error(error, OLTR_EUNSUPPORTED,
-                         "a call of %zu bytes is too long for the log: use oltr_store_load()",
-                         w.used);
+                         "a call of %llu bytes is too long for the log: use oltr_store_load()",
+                         (unsigned long long)bound);
     if (store->number + 1 > MOST_CALLS)
         return set_error(error, OLTR_ESTATE, "%s has had as many calls as it can count",
                          store->path);
-    if (!text_reserve(pending, w.used)) {
+    if (!text_reserve(pending, (size_t)bound)) {
         pending->failed = false;
-        return set_error(error, OLTR_ENOMEM, "no memory for a record of %zu bytes", w.used);
+        return set_error(error, OLTR_ENOMEM, "no memory for a record of %llu bytes",
+                         (unsigned long long)bound);
     }
-    w = (writer){(unsigned char *)pending->bytes + pending->length, w.used, 0};
+    writer w = {(unsigned char *)pending->bytes + pending->length, (size_t)bound, 0};
     put_record(&w, store->number + 1, c);
     *used = w.used;
     return OLTR_OK;
@@ -53,10 +54,10 @@ static oltr_status compose(oltr_store *store, const call *c, size_t *used, oltr_
 /* Does the call in memory; its record is then pending.  With `writers` held. */
 static oltr_status perform(oltr_store *store, const call *c, uint32_t *changed, oltr_error *error)
 {
-    oltr_error why = {OLTR_OK, ""};
+    oltr_error why;
     size_t used = 0;
-    bool whole = call_is_whole(c);
-    oltr_status status = whole ? compose(store, c, &used, error) : OLTR_OK;
+    uint64_t bound = record_bound(c);
+    oltr_status status = bound ? compose(store, c, bound, &used, error) : OLTR_OK;
     *changed = 0;
     if (status != OLTR_OK)
         return status;
@@ -65,8 +66,10 @@ static oltr_status perform(oltr_store *store, const call *c, uint32_t *changed, 
     pthread_rwlock_unlock(&store->readers);
     if (status != OLTR_OK)
         return set_error(error, status, "%s", why.msg);
-    if (*changed && !whole)
-        return store_fail(store, "log a call that was not whole to", error);
+    if (*changed && !bound) { /* it cannot be: the model reads what a record holds */
+        errno = EINVAL;
+        return store_fail(store, "log a call that is not whole in", error);
+    }
     if (*changed) {
         store->pending.length += used;
         store->number++;

@@ -22,6 +22,7 @@ oltr_status store_fail(oltr_store *store, const char *what, oltr_error *error)
                   "cannot %s %s: %s.  The model may be ahead of the disk: make room or repair it, "
                   "close the store and open it again",
                   what, store->log.path, strerror(why));
+    store->failed = true;
     if (error)
         *error = store->failure;
     pthread_cond_broadcast(&store->ledger_changed);
@@ -34,12 +35,13 @@ oltr_status store_may_change(oltr_store *store, oltr_error *error)
     if (store->read_only)
         return set_error(error, OLTR_EUNSUPPORTED,
                          "%s was opened read only: open it for writing to change it", store->path);
+    if (!store->failed)
+        return OLTR_OK;
     pthread_mutex_lock(&store->ledger);
-    oltr_status status = store->failure.code;
-    if (status != OLTR_OK && error)
+    if (error)
         *error = store->failure;
     pthread_mutex_unlock(&store->ledger);
-    return status;
+    return OLTR_EIO;
 }
 
 void store_note_written(oltr_store *store, uint64_t number, uint64_t end)

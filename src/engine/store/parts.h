@@ -17,6 +17,7 @@
 #define OLTR_ENGINE_STORE_PARTS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include <oltr/store.h>
@@ -52,6 +53,7 @@ struct oltr_store {
     bool syncing;                  /* a thread is in fdatasync() */
     oltr_store_state state;        /* but its number and `failed` */
     oltr_error failure;            /* code OLTR_OK: none */
+    atomic_bool failed;            /* there is one; it stays */
 
     pthread_t second; /* with OLTR_SYNC_SECOND */
     bool has_second, closing;

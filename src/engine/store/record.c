@@ -10,48 +10,60 @@
 #include <string.h>
 
 #include "engine/base/layout.h"
+#include "engine/kernels/table.h"
 
 /* ---- writing */
 
-static bool name_is_there(oltr_name name)
+/* Bytes of a name in a record; 0: it cannot be written. */
+static uint64_t name_bound(oltr_name name)
 {
-    return name.size <= OLTR_LONGEST_NAME && (name.bytes || name.size == 0);
+    return name.size <= OLTR_LONGEST_NAME && (name.bytes || name.size == 0) ? 4 + name.size : 0;
 }
 
-static bool names_are_there(const oltr_name *name, uint32_t n)
+/* Of n names; 0: one of them cannot be written, or there are none. */
+static uint64_t names_bound(const oltr_name *name, uint32_t n)
 {
-    if (n && !name)
-        return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (!name_is_there(name[i]))
-            return false;
-    return true;
+    uint64_t bytes = 0, one = 1;
+    for (uint32_t i = 0; name && i < n && one; i++)
+        bytes += one = name_bound(name[i]);
+    return one ? bytes : 0;
 }
 
-static bool lesson_is_there(const oltr_lesson *l, uint32_t dim)
+static uint64_t lesson_bound(const oltr_lesson *l, uint32_t dim)
 {
+    enum { FIXED = 4 * 4 + 4, A_SLOT = 8 + 8 + 1 }; /* reward, weight, mask */
     const oltr_list *list = &l->shown;
-    if (list->n < 1 || list->n > OLTR_MOST_SHOWN || !l->reward || !name_is_there(l->id) ||
+    uint64_t id = name_bound(l->id), shown = 0;
+    if (list->n < 1 || list->n > OLTR_MOST_SHOWN || !l->reward ||
         (l->examine == OLTR_EXAMINE_MASK && !l->examined))
-        return false;
-    if (list->x)
-        return !list->name && (list->stride == 0 || list->stride >= dim);
-    return names_are_there(list->name, list->n);
+        return 0;
+    if (!list->x)
+        shown = names_bound(list->name, list->n);
+    else if (!list->name && (list->stride == 0 || list->stride >= dim))
+        shown = 1 + (uint64_t)list->n * dim * sizeof(float);
+    return id && shown ? FIXED + id + shown + list->n * (uint64_t)A_SLOT : 0;
 }
 
-bool call_is_whole(const call *c)
+uint64_t record_bound(const call *c)
 {
+    const uint64_t fixed = RECORD_HEAD + 4 + 16;
+    uint64_t rest;
     switch (c->kind) {
     case CALL_LEARN:
-        return lesson_is_there(&c->lesson, c->dim);
+        rest = lesson_bound(&c->lesson, c->dim);
+        break;
     case CALL_PRIOR:
-        return names_are_there(c->name, c->n) && (c->pair || c->n == 0);
     case CALL_REMOVE:
     case CALL_RESET:
-        return names_are_there(c->name, c->n);
+        rest = c->n == 0 ? 1 : names_bound(c->name, c->n);
+        if (c->kind == CALL_PRIOR && rest)
+            rest = c->pair || c->n == 0 ? rest + 16 * (uint64_t)c->n : 0;
+        break;
     default:
-        return name_is_there(c->id);
+        rest = name_bound(c->id);
+        rest += rest && c->kind == CALL_MERGE ? c->image_size : 0;
     }
+    return rest ? fixed + rest : 0;
 }
 
 static void put_name(writer *w, oltr_name name)
@@ -158,7 +170,7 @@ void put_record(writer *w, uint64_t number, const call *c)
     size_t rest = w->used - start - 8;
     writer head = {w->at + start, 8, 0};
     put_u32(&head, (uint32_t)(rest - 8));
-    put_u32(&head, crc32c(w->at + start + 8, rest));
+    put_u32(&head, KERNEL(checksum32)(w->at + start + 8, rest));
 }
 
 /* ---- reading */
@@ -176,7 +188,7 @@ bool record_fits(const unsigned char *bytes, size_t left, record *out)
 bool record_is_sound(const record *found)
 {
     reader r = {found->body - RECORD_HEAD + 4, 4, false};
-    return get_u32(&r) == crc32c(found->body - 8, 8 + (size_t)found->size);
+    return get_u32(&r) == KERNEL(checksum32)(found->body - 8, 8 + (size_t)found->size);
 }
 
 void call_room_free(call_room *room)

@@ -65,11 +65,11 @@ typedef struct call {
     uint32_t image_crc;         /* base */
 } call;
 
-/* Whether everything is there that writing would read.  A call that is not whole is refused by the
- * model. */
-bool call_is_whole(const call *c);
+/* The most bytes of the record of a call; 0 when something is missing that writing would read: such
+ * a call is refused by the model. */
+uint64_t record_bound(const call *c);
 
-/* A whole call as a record. */
+/* A call as a record, where there is such a bound. */
 void put_record(writer *w, uint64_t number, const call *c);
 
 /* A record in a piece of a log. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/base/bytes.h"
+#include "engine/kernels/table.h"
 #include "engine/store/record.h"
 
 static const char magic[8] = "OLTRSTOR";
@@ -39,7 +40,7 @@ oltr_status store_image_make(const oltr_model *model, uint64_t number, unsigned 
     }
     put_envelope(*bytes, written, number);
     *size = HEADER + written + CHECKSUM;
-    *out = (store_image){number, image, written, crc32c(image, written)};
+    *out = (store_image){number, image, written, KERNEL(checksum32)(image, written)};
     return OLTR_OK;
 }
 
@@ -87,6 +88,7 @@ oltr_status store_image_open(const unsigned char *bytes, size_t size, const char
         return status;
     reader number = {bytes + HEADER - 8, 8, false};
     size_t model = size - HEADER - CHECKSUM;
-    *out = (store_image){get_u64(&number), bytes + HEADER, model, crc32c(bytes + HEADER, model)};
+    *out = (store_image){get_u64(&number), bytes + HEADER, model,
+                         KERNEL(checksum32)(bytes + HEADER, model)};
     return OLTR_OK;
 }

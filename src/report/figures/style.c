@@ -78,6 +78,11 @@ static const struct {
     {"[BetaMean, 1]", {GREEN, SOLID, 9}},
     {"[BetaMean, 1/4]", {GREEN, SHORT, 9}},
     {"[BetaMean, BetaVar]", {GREEN, DOTTED, 9}},
+    {"TS-Hyper [BetaMean, BetaVar]", {GREEN, SOLID, 7}},
+    {"TS-Hyper [BetaMean, 1/4]", {"#00543D", DASHED, 4}},
+    {"TS-Hyper [1/2, 1/4]", {"#40B596", DASH_DOT, 6}},
+    {"TS-Hyper [1/2, 1/80]", {"#003526", SHORT, 11}},
+    {"TS-Hyper [1/20, 1/400]", {"#7CCDB6", "(18,5)", 13}},
     /* experiments/link.yaml */
     {"LogTS (logit)", {CRIMSON, SOLID, 7}},
     {"LogTS (probit)", {"#6A0B1A", DASHED, 5}},

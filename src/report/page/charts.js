@@ -61,11 +61,11 @@ const axisNumber = value => Math.abs(value) >= 1e6 ? scientific(value) : plainNu
 
 /* 1, 2 and 5 times powers of ten; only powers over a wide range. */
 function logTicks(low, high) {
-  const ticks = [], leads = high / low < 200 ? [1, 2, 5] : [1];
-  for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10)
+  const ticks = [], leads = high / low < 200 ? [1, 2, 5] : [1], most = high * (1 + 1e-9);
+  for (let power = 10 ** Math.floor(Math.log10(low)); power <= most; power *= 10)
     for (const lead of leads)
-      if (lead * power >= low && lead * power <= high)
-        ticks.push({v: lead * power, label: axisNumber(lead * power)});
+      if (lead * power >= low && lead * power <= most)
+        ticks.push({v: Math.min(lead * power, high), label: axisNumber(lead * power)});
   return ticks;
 }
 

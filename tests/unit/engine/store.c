@@ -127,7 +127,7 @@ static const oltr_policy_info *kind_named(const char *name)
 /* The path of a store; path_of() uses its few places again. */
 static const char *store_path(const char *name)
 {
-    static char place[40][128];
+    static char place[41][128];
     static unsigned at;
     assert_true(at < COUNT(place));
     snprintf(place[at], sizeof place[0], "%s", path_of(name));
@@ -169,6 +169,14 @@ static void learn_short(oltr_store *s, uint32_t n)
         oltr_lesson lesson = short_lesson(NULL);
         expect(oltr_store_learn(s, &lesson, NULL, NULL), OLTR_OK);
     }
+}
+
+static void load_some(oltr_model *m, uint32_t n)
+{
+    oltr_lesson lesson = short_lesson(NULL);
+    assert_non_null(m);
+    for (uint32_t i = 0; i < n; i++)
+        expect(oltr_model_learn(m, &lesson, NULL, NULL), OLTR_OK);
 }
 
 static uint64_t lessons_of(oltr_store *s)
@@ -360,6 +368,32 @@ static void lessons_by_the_thousand(void **state)
     must_close(s);
 }
 
+/* The example of docs/formats.md. */
+static void the_log_has_these_bytes(void **state)
+{
+    static const unsigned char expected[] = "OLTRLOG1"
+                                            "\x10\0\0\0\x96\xe0\xcd\xee\0\0\0\0\0\0\0\0"
+                                            "\1\0\0\0\xec\0\0\0\0\0\0\0\x18\xa9\xd1\x2e"
+                                            "\x2f\0\0\0\x77\x88\xe9\x6e\1\0\0\0\0\0\0\0"
+                                            "\2\0\0\0\6\0\0\0page 1"
+                                            "\2\0\0\0\0\0\0\0\0\0\0\0\2\0\0\0"
+                                            "\3\0\0\0tea\4\0\0\0milk\0\1";
+    static const oltr_name two[] = {{"tea", 3}, {"milk", 4}};
+    const char *path = store_path("bytes");
+    oltr_model_settings settings;
+    oltr_lesson lesson = short_lesson("page 1");
+    size_t n;
+    expect(oltr_model_settings_init(&settings, "ts-beta", NULL), OLTR_OK);
+    oltr_store *s = must_open(path, &(oltr_store_options){.create = &settings});
+    lesson.shown.name = two;
+    expect(oltr_store_learn(s, &lesson, NULL, NULL), OLTR_OK);
+    must_close(s);
+    unsigned char *found = read_bytes(log_of(path), &n);
+    assert_int_equal(n, sizeof expected - 1);
+    assert_memory_equal(found, expected, n);
+    free(found);
+}
+
 /* ---- opening */
 
 static void a_store_is_made_once(void **state)
@@ -385,6 +419,36 @@ static void a_store_is_made_once(void **state)
     expect_refusal(path, &options, OLTR_EVALUE, "examine");
     assert_false(is_there(path) || is_there(log_of(path)));
     assert_int_equal(oltr_store_close(NULL, NULL), OLTR_OK);
+}
+
+/* The image of the model, with its ids and lessons; an existing store is opened as it is. */
+static void a_store_is_made_from_a_model(void **state)
+{
+    const char *path = store_path("from");
+    oltr_model_settings settings = settings_of_kind(kind_named("ts-beta"));
+    oltr_model *model = oltr_model_new(&settings, NULL);
+    assert_non_null(model);
+    for (uint32_t i = 0; i < 3; i++) {
+        oltr_lesson lesson = short_lesson(NULL);
+        lesson.id = (oltr_name){&"abc"[i], 1};
+        expect(oltr_model_learn(model, &lesson, NULL, NULL), OLTR_OK);
+    }
+    remove_store(path);
+    const oltr_store_options from = {.size = sizeof from, .create_from = model},
+                             both = {.create = &settings, .create_from = model};
+    expect_refusal(path, &both, OLTR_EINVAL, "one of `create` and `create_from`");
+    oltr_store *s = must_open(path, &from);
+    assert_int_equal(state_of(s).created, 1);
+    assert_true(same_models(image_of_store(s), image_of_model(model)));
+    learn_short(s, 1);
+    assert_int_equal(oltr_model_lessons(model), 3); /* a copy learns */
+    must_close(s);
+    s = must_open(path, &from);
+    assert_int_equal(state_of(s).created, 0);
+    assert_int_equal(lessons_of(s), 4);
+    must_close(s);
+    oltr_model_free(model);
+    remove_store(path);
 }
 
 static void bad_options_are_refused(void **state)
@@ -852,14 +916,6 @@ static void a_checkpoint_that_fails_changes_nothing(void **state)
     must_close(s);
 }
 
-static void load_some(oltr_model *m, uint32_t n)
-{
-    oltr_lesson lesson = short_lesson(NULL);
-    assert_non_null(m);
-    for (uint32_t i = 0; i < n; i++)
-        expect(oltr_model_learn(m, &lesson, NULL, NULL), OLTR_OK);
-}
-
 static void a_load_is_kept_or_dropped(void **state)
 {
     const char *path = store_path("load");
@@ -1184,7 +1240,9 @@ int main(void)
     ONCE(&all, what_changes_nothing_is_not_logged);
     ONCE(&all, refusals_are_those_of_the_model);
     ONCE(&all, lessons_by_the_thousand);
+    ONCE(&all, the_log_has_these_bytes);
     ONCE(&all, a_store_is_made_once);
+    ONCE(&all, a_store_is_made_from_a_model);
     ONCE(&all, bad_options_are_refused);
     ONCE(&all, one_process_writes);
     ONCE(&all, a_forked_process_keeps_no_lock);
