@@ -233,26 +233,30 @@ const char *model_grouped(uint64_t n, char out[GROUPED_SIZE])
     return out;
 }
 
+/* The length of the character at `at` if a terminal can show it, else 0. */
+static size_t shown_character(const char *at)
+{
+    unsigned char c = (unsigned char)*at;
+    bool control = c < 0x20 || c == 0x7F || (c == 0xC2 && (unsigned char)at[1] < 0xA0);
+    return control ? 0 : text_character(at);
+}
+
 uint32_t model_shown_name(oltr_name name, uint32_t columns, char out[SHOWN_NAME_SIZE])
 {
     char text[OLTR_LONGEST_NAME + 8] = {0};
-    uint32_t used = 0, shown = 0;
-    memcpy(text, name.bytes, name.size < OLTR_LONGEST_NAME ? name.size : OLTR_LONGEST_NAME);
-    for (uint32_t i = 0; i < name.size && shown < columns && used + 5 < SHOWN_NAME_SIZE;) {
-        size_t length = text_character(text + i);
-        unsigned char c = (unsigned char)text[i];
-        bool plain = length > 0 && c >= 0x20 && c != 0x7F &&
-                     !(c == 0xC2 && (unsigned char)text[i + 1] < 0xA0);
-        length = length > 0 ? length : 1;
-        if (shown + 1 == columns && i + length < name.size)
-            plain = false, c = '~'; /* cut */
-        if (plain)
+    uint32_t size = name.size < OLTR_LONGEST_NAME ? name.size : OLTR_LONGEST_NAME, used = 0,
+             shown = 0;
+    memcpy(text, name.bytes, size);
+    for (uint32_t i = 0; i < size && shown < columns && used + 5 < SHOWN_NAME_SIZE; shown++) {
+        size_t length = shown_character(text + i), step = length > 0 ? length : 1;
+        bool cut = shown + 1 == columns && i + step < size;
+        if (cut || length == 0) {
+            out[used++] = cut ? '~' : '?';
+        } else {
             memcpy(out + used, text + i, length);
-        else
-            out[used] = c == '~' && shown + 1 == columns ? '~' : '?';
-        used += plain ? (uint32_t)length : 1;
-        shown++;
-        i += (uint32_t)length;
+            used += (uint32_t)length;
+        }
+        i += (uint32_t)step;
     }
     out[used] = '\0';
     return shown;

@@ -30,8 +30,8 @@ int model_id(const struct arguments *arguments, oltr_name *id);
 enum { GROUPED_SIZE = 32 };
 const char *model_grouped(uint64_t n, char out[GROUPED_SIZE]);
 
-/* A name on a terminal: at most `columns` columns, without control characters; bytes that are not
- * UTF-8 are shown as '?'. */
+/* A name on a terminal: at most `columns` columns, the last of them '~' where it is cut; control
+ * characters and bytes that are not UTF-8 are shown as '?'.  Returns the columns. */
 enum { SHOWN_NAME_SIZE = 256 };
 uint32_t model_shown_name(oltr_name name, uint32_t columns, char out[SHOWN_NAME_SIZE]);
 

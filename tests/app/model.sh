@@ -1,5 +1,6 @@
 # model.sh - `oltr model`: every command and every message; what is refused changes nothing; pipes; dumps to the byte.
 . "$(dirname "$0")/common.bash"
+need python3
 
 # model CODE TEXT WORDS...: `oltr model WORDS` ends with CODE and says TEXT
 model() {
@@ -79,7 +80,7 @@ model 2 'with --set prior=none gts does not read --prior' create s.oltr -p gts -
 model 2 'cascade-ucb1 takes no priors of items' create s.oltr -p cascade-ucb1 --prior moments.csv
 model 2 'lints takes no priors of items' create s.oltr -p lints --set dim=2 --prior moments.csv
 printf 'item,a,b\nshoe,2,40\nshoe,1,60\n' >twice.csv
-model 2 'twice.csv: ' create s.oltr -p ts-beta --prior twice.csv
+model 2 'twice.csv:3: item `shoe` a second time; the first is in line 2' create s.oltr -p ts-beta --prior twice.csv
 printf 'item,a,b\nshoe,2,40\nhat,1e300,1e300\n' >huge.csv
 model 2 'huge.csv:3: ' create s.oltr -p ts-beta --prior huge.csv
 printf 'item,a,b\nshoe,2,40\nhat,0,1\nsock,x,1\ntie,1,1\n' >bad.csv

@@ -1,5 +1,6 @@
 # model_logs.sh - `oltr model learn`: the same lists in every form of log give the same model; all or nothing; once; pipes; what is said.
 . "$(dirname "$0")/common.bash"
+need python3
 DATA=${OLTR_DATA:-$SOURCE/../shared/data}
 
 says() { grep -qF -- "$1" said || fail "does not say '$1'"; }

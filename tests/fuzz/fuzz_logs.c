@@ -81,7 +81,7 @@ static oltr_status read_as(int kind, bool lenient, struct sum *s, struct log_rep
     *report = (struct log_report){.lenient = lenient};
     *s = (struct sum){.dim = kind == 2 ? 2 : 0, .clicks_only = kind == 0};
     struct log_files files = {
-        .path = &file, .n = 1, .capacity = kind == 1 ? 3 : 0, .wait = kind == 1 ? 60 : -1};
+        .path = &file, .n = 1, .capacity = kind == 1 ? 3 : 200, .wait = kind == 1 ? 60 : -1};
     files.join = (struct log_join_options){
         .learn = learn, .with = s, .report = report, .remember = 16, .unseen_seen = kind != 1};
     files.options = (struct log_options){.dim = s->dim,
