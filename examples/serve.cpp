@@ -45,9 +45,10 @@ class Model
     {
         oltr_model_settings settings;
         check([&](oltr_error *e) { return oltr_model_settings_init(&settings, kind.c_str(), e); });
-        for (const auto &[name, text] : options)
+        for (const auto &option : options)
             check([&](oltr_error *e) {
-                return oltr_model_settings_set(&settings, name.c_str(), text.c_str(), e);
+                return oltr_model_settings_set(&settings, option.first.c_str(),
+                                               option.second.c_str(), e);
             });
         oltr_error error{};
         own_.reset(oltr_model_new(&settings, &error));
