@@ -45,8 +45,9 @@ static void convert_minmax(const column *c)
 {
     double least = HUGE_VAL, largest = -HUGE_VAL;
     for (uint32_t i = 0; i < c->n; i++) {
-        least = fmin(least, number_at(c, i));
-        largest = fmax(largest, number_at(c, i));
+        double here = number_at(c, i);
+        least = here < least ? here : least;
+        largest = here > largest ? here : largest;
     }
     for (uint32_t i = 0; i < c->n; i++)
         c->first[i * c->stride] = (float)((number_at(c, i) - least) / (largest - least));

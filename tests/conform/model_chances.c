@@ -484,7 +484,7 @@ static void chances_of_all_items(void **state)
 
 /* ---- the chance of a list, slot by slot */
 
-enum { FEW = 5, SHOWN = 3 };
+enum { FEW = 4, SHOWN = 3 };
 
 static bool list_chances_of(const scene *s, const uint32_t *place, bool greedy, double *chance)
 {

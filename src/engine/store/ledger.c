@@ -19,7 +19,7 @@ oltr_status store_fail(oltr_store *store, const char *what, oltr_error *error)
     pthread_mutex_lock(&store->ledger);
     if (store->failure.code == OLTR_OK)
         set_error(&store->failure, OLTR_EIO,
-                  "cannot %s %s: %s.  The model may be ahead of the disk: make room or repair it, "
+                  "cannot %s %s: %s. The model may be ahead of the disk: make room or repair it, "
                   "close the store and open it again",
                   what, store->log.path, strerror(why));
     store->failed = true;

@@ -81,16 +81,15 @@ static oltr_status check_torn(const store_bytes *b, size_t at, const range *numb
     case SOUND_BEHIND:
         return set_error(error, OLTR_ECORRUPT,
                          "%s.log is damaged at byte %zu, and whole records follow at byte %zu: "
-                         "nothing was changed.  Restore both files from a copy, or give up what "
+                         "nothing was changed. Restore both files from a copy, or give up what "
                          "follows: truncate -s %zu",
                          b->path, at, behind, at);
     default:
-        return set_error(
-            error, OLTR_ECORRUPT,
-            "%s.log is damaged at byte %zu, and too much that looks like records "
-            "follows: nothing was changed.  Restore both files from a copy, or give up "
-            "what follows: truncate -s %zu",
-            b->path, at, at);
+        return set_error(error, OLTR_ECORRUPT,
+                         "%s.log is damaged at byte %zu, and too much that looks like records "
+                         "follows: nothing was changed. Restore both files from a copy, or give up "
+                         "what follows: truncate -s %zu",
+                         b->path, at, at);
     }
 }
 
@@ -130,7 +129,7 @@ static oltr_status check_base(walk *w, const record *r, oltr_error *error)
     if (r->number > image->number)
         return set_error(error, OLTR_EMISMATCH,
                          "%s.log begins behind call %llu, the image ends at call %llu: the calls "
-                         "between are missing.  Restore both files of one time, or remove the log "
+                         "between are missing. Restore both files of one time, or remove the log "
                          "to go on from the image",
                          w->bytes->path, (unsigned long long)r->number,
                          (unsigned long long)image->number);
