@@ -208,7 +208,7 @@ static void sentences_name_what_is_wrong(void **state)
     oltr_model_free(m);
 }
 
-/* FAULT, not mended yet: the sentence does not say which place of the list is wrong. */
+/* The sentence says which place of the list is wrong. */
 static void wrong_places_are_named(void **state)
 {
     static const uint32_t beyond[] = {1, 0, 7}, twice[] = {1, 0, 1};
