@@ -90,7 +90,7 @@ static void write_model(const char *folder, const oltr_policy_info *info, bool t
         double reward[] = {t % 2, t % 5 == 0};
         oltr_lesson lesson = {.shown = {.n = 2, .name = info->contextual ? NULL : two},
                               .reward = reward,
-                              .id = {"identity" + t, 8 - t}};
+                              .id = {&"identity"[t], 8 - t}};
         lesson.shown.x = info->contextual ? x + t % 2 * 2 : NULL;
         must(oltr_model_learn(m, &lesson, NULL, NULL) == OLTR_OK);
     }
