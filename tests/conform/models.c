@@ -292,7 +292,7 @@ static void examined_slots(const life *l, const call *c, bool seen[MOST_TWIN])
         }
 }
 
-/* A click is nowhere where a depth or a mask says that nobody looked. */
+/* No click is in a slot that a depth or a mask leaves out. */
 static void draw_seen(life *l, call *c)
 {
     bool seen[MOST_TWIN];

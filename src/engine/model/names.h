@@ -3,7 +3,7 @@
  * A hash table with linear probing, at most half full.  A slot has 32 bits: the number, and in the
  * bits that it leaves a part of the hash, so that most probes end without a look at the name.  The
  * bytes of the names follow each other in one array.  A removed name gives its number to the last
- * one.  The hash is keyed: without the key nobody can choose names that collide.
+ * one.  The hash is keyed, so that names that collide cannot be chosen without the key.
  *
  * Adding has two steps: names_reserve() allocates and may fail, names_add() does neither.
  */

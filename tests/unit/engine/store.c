@@ -1166,7 +1166,7 @@ static void none_waits_for_nothing(void **state)
     flushes = 0;
     learn_short(s, 100);
     assert_int_equal(flushes, 0);
-    /* what is written is there for whoever opens it, without closing: as after a kill */
+    /* opened without closing the first, as after a kill: what was written is read */
     oltr_store *other = must_open(path, &(oltr_store_options){.read_only = 1});
     assert_int_equal(lessons_of(other), 100);
     must_close(other);
