@@ -122,6 +122,9 @@ OLTR_API oltr_status oltr_model_remove(oltr_model *model, const oltr_name *name,
 /* As if nothing had been seen of the items; their priors stay.  Unknown names are no error. */
 OLTR_API oltr_status oltr_model_reset(oltr_model *model, const oltr_name *name, uint32_t n,
                                       uint32_t *reset, oltr_error *error);
+/* Makes room for n items at once, so that adding them does not have to make it in steps; what the
+ * model believes and its image stay the same.  OLTR_EFULL beyond most_items. */
+OLTR_API oltr_status oltr_model_reserve(oltr_model *model, uint32_t n, oltr_error *error);
 /* Removes the items that the last `idle` lessons, at least 1, did not show, but for those that were
  * added since. */
 OLTR_API oltr_status oltr_model_trim(oltr_model *model, uint64_t idle, uint32_t *removed,
@@ -172,6 +175,8 @@ OLTR_API oltr_rng oltr_rng_text(const void *bytes, size_t size);
 OLTR_API oltr_status oltr_model_rank(const oltr_model *model, const oltr_list *list, oltr_rng rng,
                                      oltr_model_scratch *scratch, oltr_show *show,
                                      oltr_error *error);
+/* How many names of the last list that was ranked with this scratch its model did not know. */
+OLTR_API uint32_t oltr_model_unknown(const oltr_model_scratch *scratch);
 /* Mean and standard deviation of the belief about each candidate; sd may be NULL. */
 OLTR_API oltr_status oltr_model_predict(const oltr_model *model, const oltr_list *list,
                                         double *mean, double *sd, oltr_error *error);

@@ -1,5 +1,5 @@
 /* corners.c - states that only odd histories lead to: rewards that cancel, everything forgotten,
- * very long lists, a check after every round, rows that never repeat.
+ * very long lists, a check after every round, rows that never repeat, one prior of all items.
  *
  * All through the public interface, as a program would get there.
  */
@@ -251,6 +251,64 @@ static void test_window_of_fresh_rows(void **unused)
     oltr_policy_free(copy);
 }
 
+/* ---- one prior of all items */
+
+enum { ALIKE = 37 };
+
+/* A policy with the parameters first and second, and one whose items all have that prior. */
+static void make_alike(const char *kind, const char *const name[2], const double pair[2],
+                       oltr_policy *made[2])
+{
+    double number[2][ALIKE];
+    for (uint32_t i = 0; i < 2 * ALIKE; i++)
+        number[i / ALIKE][i % ALIKE] = pair[i / ALIKE];
+    for (int v = 0; v < 2; v++) {
+        oltr_settings s;
+        expect(oltr_settings_init(&s, kind, ALIKE, NULL), OLTR_OK);
+        for (int i = 0; i < 2; i++)
+            expect(oltr_settings_set_number(&s, name[i], pair[i], NULL), OLTR_OK);
+        if (strcmp(kind, "ts-hyper") == 0) /* without a prior it has no slopes */
+            expect(oltr_settings_set(&s, "slope", "fixed", NULL), OLTR_OK);
+        if (v) {
+            expect(oltr_settings_set(&s, "prior", "full", NULL), OLTR_OK);
+            s.prior = s.info->takes_moments ? (oltr_prior){.mean = number[0], .sd = number[1]}
+                                            : (oltr_prior){.a = number[0], .b = number[1]};
+        }
+        made[v] = policy_from(&s);
+    }
+}
+
+/* The same lessons leave the same beliefs and lists. */
+static void check_alike(oltr_policy *const made[2])
+{
+    double mean[2][ALIKE], sd[2][ALIKE];
+    for (int v = 0; v < 2; v++) {
+        learn_many(made[v], 5, 60);
+        assert_sound(made[v]);
+        expect(oltr_predict(made[v], NULL, mean[v], sd[v]), OLTR_OK);
+    }
+    assert_memory_equal(mean[0], mean[1], sizeof mean[0]);
+    assert_memory_equal(sd[0], sd[1], sizeof sd[0]);
+    assert_same_lists(made[0], made[1]);
+}
+
+/* Where no item has a prior of its own, it is kept once; that changes no bit.  Shapes below 1 are
+ * drawn in another way than others. */
+static void test_a_prior_of_all_is_that_of_each(void **unused)
+{
+    static const char *const kinds[] = {"gts", "ts-beta", "bayes-ucb", "ts-hyper"};
+    static const char *const moments[] = {"mean", "sd"}, *const shapes[] = {"a", "b"};
+    static const double pairs[][2] = {{0.5, 0.3}, {0.5, 7}, {3, 0.4}, {1, 1}, {2, 60}};
+    for (size_t k = 0; k < COUNT(kinds); k++)
+        for (size_t i = 0; i < COUNT(pairs); i++) {
+            oltr_policy *made[2];
+            make_alike(kinds[k], k ? shapes : moments, pairs[i], made);
+            check_alike(made);
+            oltr_policy_free(made[0]);
+            oltr_policy_free(made[1]);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_fewer_single_rows_within_a_round),
         cmocka_unit_test(test_rows_are_counted),
         cmocka_unit_test(test_window_of_fresh_rows),
+        cmocka_unit_test(test_a_prior_of_all_is_that_of_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

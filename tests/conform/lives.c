@@ -460,12 +460,6 @@ static void live(const oltr_policy_info *info, uint64_t number)
     bury(&l);
 }
 
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text && *text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 /* ---- forgeries */
 
 static double forged_number(dice *d, double right)

@@ -436,6 +436,9 @@ static void full_models(void **state)
     refuse_lesson(m, &lesson, OLTR_EFULL, "3");
     image before = model_image(m);
     expect_error(oltr_model_prior(m, name, pair[0], 4, &error), &error, OLTR_EFULL, "3");
+    expect_error(oltr_model_reserve(m, 4, &error), &error, OLTR_EFULL, "3");
+    expect_error(oltr_model_reserve(m, UINT32_MAX, &error), &error, OLTR_EFULL, "3");
+    expect(oltr_model_reserve(m, 3, NULL), OLTR_OK);
     assert_true(same_images(before, model_image(m)));
     lesson.shown.n = 3;
     teach_model(m, &lesson);
@@ -472,6 +475,34 @@ static void priors_are_all_or_none(void **state)
     oltr_model_free(lints);
 }
 
+/* A prior that the policy itself refuses, after it has taken those before it: known items and new
+ * ones have their old priors again, and rank as a model that was never asked. */
+static void priors_are_taken_back(void **state)
+{
+    variant v = gts_variant();
+    oltr_model_settings s = model_settings_for(&v);
+    oltr_name name[4];
+    double reward[4], pair[4][2] = {{0.5, 0.1}, {0.4, 0.1}, {0.3, 5}, {0.2, 0.1}}, own[2][4];
+    oltr_error error = {OLTR_OK, ""};
+    expect(oltr_settings_set(&s.policy, "sampler", "released", &error), OLTR_OK);
+    oltr_model *m = model_from(&s);
+    oltr_lesson lesson = fruit_lesson(name, reward);
+    lesson.shown.n = 1;
+    reward[0] = 1;
+    teach_model(m, &lesson);
+    image before = model_image(m);
+    oltr_list list = list_of(name, 4);
+    expect(oltr_model_predict(m, &list, own[0], NULL, NULL), OLTR_OK);
+    expect_error(oltr_model_prior(m, name, pair[0], 4, &error), &error, OLTR_EPRIOR, "prior 2");
+    assert_true(same_images(before, model_image(m)));
+    expect(oltr_model_predict(m, &list, own[1], NULL, NULL), OLTR_OK);
+    assert_memory_equal(own[0], own[1], sizeof own[0]);
+    expect(oltr_model_prior(m, name, pair[0], 2, NULL), OLTR_OK);
+    expect(oltr_model_predict(m, &list, own[1], NULL, NULL), OLTR_OK);
+    assert_memory_not_equal(own[0], own[1], 2 * sizeof own[0][0]);
+    oltr_model_free(m);
+}
+
 static void rows_have_no_names(void **state)
 {
     oltr_model *m = plain_model("lints");
@@ -484,6 +515,7 @@ static void rows_have_no_names(void **state)
     expect_error(oltr_model_remove(m, &name, 1, NULL, &error), &error, OLTR_EUNSUPPORTED, "lints");
     expect_error(oltr_model_reset(m, &name, 1, NULL, &error), &error, OLTR_EUNSUPPORTED, "lints");
     expect_error(oltr_model_trim(m, 1, NULL, &error), &error, OLTR_EUNSUPPORTED, "lints");
+    expect_error(oltr_model_reserve(m, 1, &error), &error, OLTR_EUNSUPPORTED, "lints");
     expect_error(oltr_model_predict(m, &list, &mean, NULL, &error), &error, OLTR_EFEATURE,
                  "ranks rows of features");
     assert_int_equal(oltr_model_items(m), 0);
@@ -596,6 +628,8 @@ static void missing_arguments_of_changes(void **state)
     expect(oltr_model_reset(NULL, &name, 1, NULL, &error), OLTR_EINVAL);
     expect(oltr_model_reset(m, NULL, 1, NULL, &error), OLTR_EINVAL);
     expect(oltr_model_trim(NULL, 1, NULL, &error), OLTR_EINVAL);
+    expect(oltr_model_reserve(NULL, 1, &error), OLTR_EINVAL);
+    assert_int_equal(oltr_model_unknown(NULL), 0);
     expect(oltr_model_forget(NULL, 0.5, no_id, NULL, &error), OLTR_EINVAL);
     expect(oltr_model_merge(NULL, other, no_id, NULL, &error), OLTR_EINVAL);
     expect(oltr_model_merge(m, NULL, no_id, NULL, &error), OLTR_EINVAL);
@@ -796,6 +830,7 @@ int main(void)
     ONCE(&all, long_lessons);
     ONCE(&all, full_models);
     ONCE(&all, priors_are_all_or_none);
+    ONCE(&all, priors_are_taken_back);
     ONCE(&all, rows_have_no_names);
     ONCE(&all, kinds_that_cannot_forget);
     ONCE(&all, too_much_to_learn);

@@ -126,6 +126,31 @@ static void every_kind_explains(void **state)
     oltr_model_free(m);
 }
 
+/* prior_mean and prior_sd are "what was believed before the first of them", whichever items are
+ * asked for together, and stay so while the model learns. */
+static void the_prior_is_the_first_belief(void **state)
+{
+    static const double pair[6] = {3, 9, 1, 19, 0.5, 40};
+    variant v = with_prior(variant_of("ts-hyper"), SHAPES);
+    oltr_model *m = model_of(&v);
+    oltr_name name[3] = {name_at(0), name_at(1), name_at(2)};
+    oltr_list list = list_of(name, 3);
+    oltr_explained first[3], later[3];
+    expect(oltr_model_prior(m, name, pair, 3, NULL), OLTR_OK);
+    expect(oltr_model_explain(m, &list, first, NULL), OLTR_OK);
+    teach_many(m, 1, 20, 0, 4);
+    expect(oltr_model_explain(m, &list, later, NULL), OLTR_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        oltr_explained alone = explain_one(m, name[i]);
+        assert_true(fabs(first[i].prior_mean - first[i].mean) <= 1e-12);
+        assert_true(fabs(first[i].prior_sd - first[i].sd) <= 1e-12);
+        assert_true(fabs(later[i].prior_mean - first[i].mean) <= 1e-12);
+        assert_true(fabs(alone.prior_mean - first[i].mean) <= 1e-12);
+        assert_true(fabs(alone.prior_sd - first[i].sd) <= 1e-12);
+    }
+    oltr_model_free(m);
+}
+
 /* A list may be longer than the room that the model has for items. */
 static void long_lists_of_unknown_names(void **state)
 {
@@ -235,6 +260,7 @@ int main(void)
     ONCE(&all, new_items_are_not_trimmed);
     ONCE(&all, a_merge_keeps_how_long_items_are_idle);
     ONCE(&all, bad_pairs_are_bad_priors);
+    ONCE(&all, the_prior_is_the_first_belief);
     ON_SOME_VARIANTS(&all, &variants, every_kind_explains, is_common_variant);
     ON_SOME_VARIANTS(&all, &variants, long_lists_of_unknown_names, is_named_variant);
     ONCE(&all, half_a_hook_is_refused);

@@ -209,6 +209,11 @@ static oltr_status trim_idle(life *l)
     return l->v->info->contextual ? OLTR_OK : oltr_model_trim(l->model, 3, NULL, &l->error);
 }
 
+static oltr_status reserve_some(life *l)
+{
+    return l->v->info->contextual ? OLTR_OK : oltr_model_reserve(l->model, 100, &l->error);
+}
+
 static oltr_status forget_half(life *l)
 {
     return l->v->info->can_forget
@@ -360,6 +365,7 @@ static const struct {
     {"like", make_child},
     {"load", load_it},
     {"trim", trim_idle},
+    {"reserve", reserve_some},
     {"the last lesson", learn_last},
     {"rank again", rank_it},
 };
@@ -506,14 +512,15 @@ static oltr_status load_within(const image *m, size_t most, size_t *peak)
     return loaded ? OLTR_OK : error.code;
 }
 
-/* The memory of a model stays within the bound, or there is no model. */
-static void a_bound_on_loading_holds(void **state)
+/* The memory of a model with about so many items stays within the bound, or there is no model. */
+static void check_bounds(const variant *v, uint32_t items)
 {
-    oltr_model *m = model_of(*state);
-    teach_many(m, 1, 40, 0, NAMES);
+    oltr_model *m = model_of(v);
+    if (items)
+        teach_many(m, 1, 40, 0, items);
     image x = model_image(m);
     bool loaded = false;
-    for (size_t most = 256; most < 1 << 26; most *= 2) {
+    for (size_t most = 256; most < 1 << 26; most += loaded ? most : most / 64) {
         size_t peak;
         oltr_status status = load_within(&x, most, &peak);
         if (peak > most)
@@ -525,6 +532,13 @@ static void a_bound_on_loading_holds(void **state)
     assert_true(loaded);
     free(x.byte);
     oltr_model_free(m);
+}
+
+static void a_bound_on_loading_holds(void **state)
+{
+    static const uint32_t items[] = {0, 1, 7, 8, 31, 32, NAMES};
+    for (size_t i = 0; i < COUNT(items); i++)
+        check_bounds(*state, items[i]);
 }
 
 int main(void)

@@ -1026,6 +1026,8 @@ static void compare_lists(life *l, subject *s)
             if (status != OLTR_OK)
                 continue;
             check_list(l, &x, all ? s->n : n, k);
+            must_be(l, oltr_model_unknown(l->scratch) == (all ? 0 : n - s->n),
+                    "another number of unknown names");
             must_be(l, rank_list(l, s->shadow, &lists[all], k, greedy, rng, &y) == OLTR_OK,
                     "a copy of the model has no list");
             must_be(l, same_lists(&x, &y), "a copy of the model shows another list");
@@ -1130,6 +1132,20 @@ static void make_child(life *l, subject *s)
     oltr_model_free(child);
 }
 
+/* More room for the shadow, which changes nothing else. */
+static void reserve_in_shadow(life *l, subject *s)
+{
+    uint32_t n = below(&l->d, 40), room = oltr_model_settings_of(s->shadow)->policy.n_items;
+    oltr_status status = oltr_model_reserve(s->shadow, n, NULL);
+    uint32_t now = oltr_model_settings_of(s->shadow)->policy.n_items;
+    must_be(l,
+            status == (contextual(l)                ? OLTR_EUNSUPPORTED
+                       : n > l->settings.most_items ? OLTR_EFULL
+                                                    : OLTR_OK),
+            oltr_status_name(status));
+    must_be(l, now == (status == OLTR_OK && n >= room ? n + 1 : room), "another room than asked");
+}
+
 /* A new shadow; or the model and its shadow change places. */
 static void renew_shadow(life *l, subject *s)
 {
@@ -1148,6 +1164,7 @@ static void renew_shadow(life *l, subject *s)
         was = NULL;
     }
     oltr_model_free(was);
+    reserve_in_shadow(l, s);
     must_be(l, same_models(s->model, s->shadow), "an image that is loaded and saved is another");
 }
 
@@ -1224,12 +1241,6 @@ static void live(const variant *v, uint64_t number, uint64_t calls)
             look(&l, &l.one[which]);
     }
     bury(&l);
-}
-
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
 static uint32_t n_model_variants(void)

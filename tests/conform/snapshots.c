@@ -139,7 +139,7 @@ static void flip(const image *m, size_t at, uint32_t bit)
 static void one_bit_wrong(void **state)
 {
     image m = make_image(*state, FEW);
-    for (size_t bit = 0; bit < 8 * m.size; bit++)
+    for (size_t bit = 0; bit < 8 * m.size; bit += (EFFORT > 1) ? 1 : 11)
         flip(&m, bit / 8, (uint32_t)(bit % 8));
     free(m.byte);
 }
@@ -601,7 +601,7 @@ static void random_forgeries(void **state)
     image m = make_image(*state, FEW);
     anatomy a = dissect_image(&m);
     dice d = {63};
-    for (int n = 0; n < (has_features(*state) ? 150 : 600); n++) {
+    for (int n = 0; n < (has_features(*state) ? 19 : 75) * EFFORT; n++) {
         image forged = copy_image(&m);
         char what[64];
         snprintf(what, sizeof what, "forgery %d", n);
@@ -635,7 +635,7 @@ static void forged_numbers(void **state)
     for (size_t j = 0; j < 2 * FEW && a.form; j++)
         try_numbers(&m, a.prior_values + 8 * j, "a number of the prior");
     for (uint32_t s = 0; s < a.sums; s++)
-        for (size_t j = 0; j < a.sum[s].n; j += 1 + a.sum[s].n / 12)
+        for (size_t j = 0; j < a.sum[s].n; j += 1 + a.sum[s].n / (4 + EFFORT))
             try_numbers(&m, a.sum[s].value + 8 * j, a.sum[s].text);
     free(m.byte);
 }

@@ -208,7 +208,8 @@ static void a_long_life(void **state)
     learn_many(p, 9, 1024);
     for (int doubling = 0; doubling <= 37; doubling++) {
         oltr_policy *copy = copy_of(p);
-        assert_usable(copy, "a long life");
+        if (EFFORT > 1 || doubling % 9 == 1)
+            assert_usable(copy, "a long life");
         oltr_policy_free(copy);
         if (!v->info->can_merge || v->info->contextual)
             break;

@@ -40,28 +40,52 @@ void check_recalibrate_items(uint32_t cpu)
 {
     dice from = {22};
     for (uint32_t n = 0; n <= ITEMS; n++)
-        for (int slope = 0; slope < 3; slope++) {
-            double *told[2] = {guarded(n, sizeof(double)), guarded(n, sizeof(double))};
+        for (int form = 0; form < 6; form++) {
+            const uint32_t priors = form < 3 ? n : 1;
+            double *told[2] = {guarded(priors, sizeof(double)), guarded(priors, sizeof(double))};
             double *examined = guarded(n, sizeof(double)), *clicked = guarded(n, sizeof(double));
             void *a[2], *b[2];
             const grid_cell cell = {exp(8 * unit(&from) - 4), pow(2, below(&from, 7) - 2.0),
-                                    exp(4 * unit(&from) - 2), 0.5 * slope};
-            describe("items %u, slope %g", n, cell.slope);
-            for (uint32_t i = 0; i < n; i++) {
+                                    exp(4 * unit(&from) - 2), 0.5 * (form % 3)};
+            const told_priors from_told = {told[0], told[1], form < 3};
+            describe("items %u, priors %u, slope %g", n, priors, cell.slope);
+            for (uint32_t i = 0; i < priors; i++) {
                 told[0][i] = shape(&from);
                 told[1][i] = shape(&from);
+            }
+            for (uint32_t i = 0; i < n; i++) {
                 examined[i] = below(&from, 100000);
                 clicked[i] = floor(examined[i] * unit(&from));
             }
             guarded_pair(a, grid_padded(n), sizeof(double), NULL);
             guarded_pair(b, grid_padded(n), sizeof(double), NULL);
             for (int v = 0; v < 2; v++)
-                (v ? KERNEL_AT(recalibrate_items, cpu) : recalibrate_items_plain)(
-                    &cell, n, told[0], told[1], examined, clicked, a[v], b[v]);
+                (v ? KERNEL_AT(recalibrate_items, cpu)
+                   : recalibrate_items_plain)(&cell, n, &from_told, examined, clicked, a[v], b[v]);
             same_doubles("a first shape", a[0], a[1], grid_padded(n));
             same_doubles("a second shape", b[0], b[1], grid_padded(n));
             release();
         }
+}
+
+/* A power of 2, or one of the two zeros. */
+static grid_scale some_scale(dice *from)
+{
+    if (below(from, 4))
+        return (grid_scale)(GRID_SCALE_ONE - GRID_SCALE_STEP * (int)below(from, 161));
+    return below(from, 2) ? 0 : 0x8000;
+}
+
+/* The total of a row, with the scales by the C library. */
+static void check_total(const double *factor, const grid_scale *scale, uint32_t n, double total)
+{
+    double sum[GRID_WIDTH] = {0};
+    for (uint32_t s = 0; s < n; s++) {
+        int exponent = ((int)scale[s] - GRID_SCALE_ONE) / GRID_SCALE_STEP;
+        sum[s % GRID_WIDTH] += scale[s] % 0x8000 ? ldexp(factor[s], exponent) : 0;
+    }
+    const double all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    same_doubles("a total by ldexp", &all, &total, 1);
 }
 
 void check_grid_observe(uint32_t cpu)
@@ -73,7 +97,8 @@ void check_grid_observe(uint32_t cpu)
             const size_t cells = (size_t)rows * shifts;
             double *odds = guarded(shifts, sizeof(double)),
                    *weight = guarded(weights, sizeof(double));
-            double *start = guarded(cells, sizeof(double)), *scale = guarded(cells, sizeof(double));
+            double *start = guarded(cells, sizeof(double));
+            grid_scale *scale = guarded(cells, sizeof(grid_scale));
             void *factor[2], *total[2];
             double least[2];
             const grid_axes axes = {slopes, weights, shifts, odds, weight};
@@ -89,7 +114,7 @@ void check_grid_observe(uint32_t cpu)
                 weight[w] = pow(2, w - 3.0);
             for (size_t c = 0; c < cells; c++) {
                 start[c] = unit(&from);
-                scale[c] = below(&from, 4) ? pow(2, -(double)below(&from, 160)) : 0;
+                scale[c] = some_scale(&from);
             }
             guarded_pair(factor, cells, sizeof(double), start);
             guarded_pair(total, rows, sizeof(double), NULL);
@@ -98,6 +123,9 @@ void check_grid_observe(uint32_t cpu)
                               : grid_observe_plain)(&axes, &lesson, factor[v], scale, total[v]);
             same_doubles("a factor", factor[0], factor[1], cells);
             same_doubles("a total", total[0], total[1], rows);
+            for (uint32_t row = 0; row < rows; row++)
+                check_total((double *)factor[0] + (size_t)row * shifts,
+                            scale + (size_t)row * shifts, shifts, ((double *)total[0])[row]);
             same_doubles("the least factor", &least[0], &least[1], 1);
             release();
         }

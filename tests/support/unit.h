@@ -15,24 +15,9 @@
 #include <cmocka.h>
 
 #include "support/dice.h"
+#include "support/effort.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
-    __has_feature(memory_sanitizer)
-#define SLOW_BUILD 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOW_BUILD 1
-#endif
-
-/* Sample sizes are multiples of EFFORT: a build with sanitizers does an eighth of the work. */
-#ifdef SLOW_BUILD
-enum { EFFORT = 1 };
-#else
-enum { EFFORT = 8 };
-#endif
 
 /* Memory of exactly that size, so that a sanitizer sees the first byte beyond it. */
 static inline void *exactly(size_t count, size_t size)

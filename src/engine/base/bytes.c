@@ -3,42 +3,9 @@
 
 #include <string.h>
 
-void put_bytes(writer *w, const void *bytes, size_t n)
-{
-    if (w->at && n && w->used <= w->capacity && n <= w->capacity - w->used)
-        memcpy(w->at + w->used, bytes, n);
-    w->used += n;
-}
-
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-enum { LITTLE = 1 };
-#else
-enum { LITTLE = 0 };
-#endif
-
-/* Inlined with a constant n, which makes the copy one instruction. */
-static inline void put_few(writer *w, const void *bytes, size_t n)
-{
-    if (w->at && w->used <= w->capacity && n <= w->capacity - w->used)
-        memcpy(w->at + w->used, bytes, n);
-    w->used += n;
-}
-
-void put_u32(writer *w, uint32_t value)
-{
-    value = LITTLE ? value : __builtin_bswap32(value);
-    put_few(w, &value, sizeof value);
-}
-
-void put_u64(writer *w, uint64_t value)
-{
-    value = LITTLE ? value : __builtin_bswap64(value);
-    put_few(w, &value, sizeof value);
-}
-
 void put_f64s(writer *w, const double *value, size_t n)
 {
-    if (LITTLE || !w->at) {
+    if (BYTES_ARE_LITTLE || !w->at) {
         put_bytes(w, value, n * sizeof *value);
         return;
     }
@@ -51,7 +18,7 @@ void put_f64s(writer *w, const double *value, size_t n)
 
 void put_f32s(writer *w, const float *value, size_t n)
 {
-    if (LITTLE || !w->at) {
+    if (BYTES_ARE_LITTLE || !w->at) {
         put_bytes(w, value, n * sizeof *value);
         return;
     }
@@ -105,7 +72,7 @@ uint64_t get_u64(reader *r)
 
 void get_f64s(reader *r, double *value, size_t n)
 {
-    if (LITTLE && n <= SIZE_MAX / sizeof *value) {
+    if (BYTES_ARE_LITTLE && n <= SIZE_MAX / sizeof *value) {
         get_bytes(r, value, n * sizeof *value);
         return;
     }
@@ -117,7 +84,7 @@ void get_f64s(reader *r, double *value, size_t n)
 
 void get_f32s(reader *r, float *value, size_t n)
 {
-    if (LITTLE && n <= SIZE_MAX / sizeof *value) {
+    if (BYTES_ARE_LITTLE && n <= SIZE_MAX / sizeof *value) {
         get_bytes(r, value, n * sizeof *value);
         return;
     }
@@ -180,7 +147,7 @@ static const uint64_t crc_table[8][256] = {ENTRIES256(BITS0), ENTRIES256(BITS1),
 static uint64_t word_at(const unsigned char *at)
 {
     uint64_t word = 0;
-    if (LITTLE) {
+    if (BYTES_ARE_LITTLE) {
         memcpy(&word, at, sizeof word);
         return word;
     }

@@ -6,9 +6,13 @@
 #ifndef OLTR_ENGINE_BASE_BYTES_H
 #define OLTR_ENGINE_BASE_BYTES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "engine/base/short_bytes.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+enum { BYTES_ARE_LITTLE = 1 }; /* on this machine */
+#else
+enum { BYTES_ARE_LITTLE = 0 };
+#endif
 
 typedef struct writer {
     unsigned char *at; /* NULL: only count */
@@ -22,9 +26,33 @@ typedef struct reader {
     bool failed; /* sticky: something did not fit */
 } reader;
 
-void put_bytes(writer *w, const void *bytes, size_t n);
-void put_u32(writer *w, uint32_t value);
-void put_u64(writer *w, uint64_t value);
+/* Where the next n bytes are to be written; NULL when they are only counted or do not fit. */
+static inline unsigned char *put_place(writer *w, size_t n)
+{
+    size_t at = w->used;
+    w->used += n;
+    return w->at && at <= w->capacity && n <= w->capacity - at ? w->at + at : NULL;
+}
+
+static inline void put_bytes(writer *w, const void *bytes, size_t n)
+{
+    unsigned char *place = put_place(w, n);
+    if (place)
+        copy_bytes(place, bytes, n);
+}
+
+static inline void put_u32(writer *w, uint32_t value)
+{
+    value = BYTES_ARE_LITTLE ? value : __builtin_bswap32(value);
+    put_bytes(w, &value, sizeof value);
+}
+
+static inline void put_u64(writer *w, uint64_t value)
+{
+    value = BYTES_ARE_LITTLE ? value : __builtin_bswap64(value);
+    put_bytes(w, &value, sizeof value);
+}
+
 void put_f64s(writer *w, const double *value, size_t n);
 void put_f32s(writer *w, const float *value, size_t n);
 

@@ -23,23 +23,35 @@ static inline size_t align_up(size_t n)
     return (n + (LAYOUT_ALIGN - 1)) & ~(size_t)(LAYOUT_ALIGN - 1);
 }
 
-/* Plans `count` elements of `size` bytes; returns their offset. */
-static inline size_t layout_take(layout *l, size_t count, size_t size)
+/* Plans `count` elements of `size` bytes behind a multiple of `align`; returns their offset. */
+static inline size_t layout_take_at(layout *l, size_t align, size_t count, size_t size)
 {
-    size_t bytes, end, at = l->used;
+    size_t bytes, at = (l->used + (align - 1)) / align * align;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 4 ||
-        __builtin_add_overflow(at, align_up(bytes), &end) || end > SIZE_MAX / 4) {
+        at + bytes > SIZE_MAX / 4) {
         l->overflow = true;
         return 0;
     }
-    l->used = end;
+    l->used = at + bytes;
     return at;
 }
 
-/* The size of the whole block; 0 when it does not fit in memory. */
+/* The same, aligned to LAYOUT_ALIGN; and for arrays that are read one element at a time, aligned to
+ * an element, which saves up to 60 bytes of each. */
+static inline size_t layout_take(layout *l, size_t count, size_t size)
+{
+    return layout_take_at(l, LAYOUT_ALIGN, count, size);
+}
+
+static inline size_t layout_take_close(layout *l, size_t count, size_t size)
+{
+    return layout_take_at(l, size, count, size);
+}
+
+/* The size of the whole block, a multiple of LAYOUT_ALIGN; 0 when it does not fit in memory. */
 static inline size_t layout_bytes(const layout *l)
 {
-    return l->overflow ? 0 : l->used;
+    return l->overflow ? 0 : align_up(l->used);
 }
 
 static inline double *doubles_at(const void *base, size_t offset)

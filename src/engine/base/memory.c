@@ -1,6 +1,7 @@
 /* memory.c - see memory.h. */
 #include "engine/base/memory.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,24 +10,23 @@
 
 enum { SMALL_ALIGN = 16 }; /* what calloc() gives */
 
-/* calloc() aligns to 16 bytes only.  The address that free() needs is kept in front of the aligned
- * block. */
+/* calloc() does not align to LAYOUT_ALIGN.  The block begins at the first multiple of it, and the
+ * address that free() needs is kept behind the block. */
 static void *take_zeros(size_t bytes)
 {
-    size_t more = LAYOUT_ALIGN + sizeof(void *);
-    unsigned char *raw = bytes <= SIZE_MAX - more ? calloc(1, bytes + more) : NULL;
+    const size_t more = LAYOUT_ALIGN - _Alignof(max_align_t) + sizeof(void *);
+    unsigned char *raw = bytes <= PTRDIFF_MAX - more ? calloc(1, bytes + more) : NULL;
     if (!raw)
         return NULL;
-    uintptr_t first = (uintptr_t)raw + sizeof(void *);
-    unsigned char *block = raw + sizeof(void *) + (align_up(first) - first);
-    memcpy(block - sizeof raw, &raw, sizeof raw);
+    unsigned char *block = raw + (align_up((uintptr_t)raw) - (uintptr_t)raw);
+    memcpy(block + bytes, &raw, sizeof raw);
     return block;
 }
 
-static void give_zeros(void *block)
+static void give_zeros(void *block, size_t bytes)
 {
     unsigned char *raw;
-    memcpy(&raw, (unsigned char *)block - sizeof raw, sizeof raw);
+    memcpy(&raw, (unsigned char *)block + bytes, sizeof raw);
     free(raw);
 }
 
@@ -47,7 +47,7 @@ void memory_give(const oltr_memory *memory, void *block, size_t bytes)
     if (memory && memory->take)
         memory->give(memory->with, block, bytes);
     else
-        give_zeros(block);
+        give_zeros(block, bytes);
 }
 
 void *memory_take_small(const oltr_memory *memory, size_t bytes)
@@ -68,6 +68,15 @@ void memory_give_small(const oltr_memory *memory, void *block, size_t bytes)
         memory->give(memory->with, block, bytes);
     else
         free(block);
+}
+
+uint32_t room_for(uint32_t n)
+{
+    uint32_t power = 4;
+    while (power < n)
+        power *= 2;
+    bool between = power >= 16 && power <= 1024 && power / 4 * 3 >= n;
+    return between ? power / 4 * 3 : power;
 }
 
 bool memory_is_whole(const oltr_memory *memory)

@@ -11,9 +11,13 @@
 void *memory_take(const oltr_memory *memory, size_t bytes);
 void memory_give(const oltr_memory *memory, void *block, size_t bytes); /* block may be NULL */
 
-/* The same for small tables, aligned to 16 bytes: 64 bytes less of every block. */
+/* The same for small tables, aligned to 16 bytes: 56 bytes less of every block. */
 void *memory_take_small(const oltr_memory *memory, size_t bytes);
 void memory_give_small(const oltr_memory *memory, void *block, size_t bytes);
+
+/* The room of a table that must hold n entries: the least power of 2 from 4 on or, from 12 to 768,
+ * three quarters of one, for there may be many small tables. */
+uint32_t room_for(uint32_t n);
 
 /* Whether a hook has both functions, or none; NULL is whole. */
 bool memory_is_whole(const oltr_memory *memory);

@@ -67,7 +67,8 @@ typedef struct beta_shapes {
     const float *ca, *cb;   /* (padded) 1 / sqrt(9 d) */
     const float *da, *db;   /* (padded) shape - 1/3, of the shape raised by 1 if it is below 1 */
     const float *log_da_db; /* (padded) log(da / db) */
-    const float *pa, *pb;   /* (padded) the powers 1 / shape of those below 1; 0 of others */
+    const float *pa, *pb;   /* (padded) the powers 1 / shape of those below 1; 0 of others; not read
+                               where n_powers is 0 */
     uint32_t n_powers;      /* how many items have one */
 } beta_shapes;
 

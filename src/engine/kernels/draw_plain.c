@@ -139,7 +139,8 @@ static float beta_at(const oltr_rng *rng, const beta_shapes *s, uint32_t i)
         if (gamma_accepts(s->da[i], ta, xa, uniform_float(word[2])) &&
             gamma_accepts(s->db[i], tb, xb, uniform_float(word[3]))) {
             float odds = fmaf(3, log_float((1 + ta) / (1 + tb)), s->log_da_db[i]);
-            return s->pa[i] > 0 || s->pb[i] > 0 ? with_powers(rng, s, i, odds) : odds;
+            bool raised = s->n_powers && (s->pa[i] > 0 || s->pb[i] > 0);
+            return raised ? with_powers(rng, s, i, odds) : odds;
         }
     }
 }

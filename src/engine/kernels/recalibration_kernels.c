@@ -34,11 +34,18 @@ typedef float four_floats __attribute__((vector_size(16)));
 
 /* Vectors are passed by address, for without AVX there is no settled way to pass them. */
 typedef void roots_fn(four *x);
+typedef void scales_fn(const grid_scale *scale, four *out);
 
 ALWAYS_INLINE void roots_plain(four *x)
 {
     for (int i = 0; i < 4; i++)
         (*x)[i] = sqrt((*x)[i]);
+}
+
+ALWAYS_INLINE void scales_plain(const grid_scale *scale, four *out)
+{
+    four_words bits = {scale[0], scale[1], scale[2], scale[3]};
+    *out = (four)(bits << GRID_SCALE_SHIFT);
 }
 
 ALWAYS_INLINE void choose(four *out, const four_words *where, const four *yes, const four *no)
@@ -80,8 +87,8 @@ ALWAYS_INLINE void outcome_shapes(const grid_axes *axes, const grid_lesson *l, d
 }
 
 /* Kernel: one row of cells; returns their new total. */
-ALWAYS_INLINE double observe_row(uint32_t n, double weight, const grid_lesson *l,
-                                 const double *shape, double *factor, const double *scale,
+ALWAYS_INLINE double observe_row(uint32_t n, double weight, const grid_lesson *l, scales_fn *scales,
+                                 const double *shape, double *factor, const grid_scale *scale,
                                  four *least)
 {
     const four share = ALL(1 / (weight * (l->a + l->b) + l->examined));
@@ -91,7 +98,7 @@ ALWAYS_INLINE double observe_row(uint32_t n, double weight, const grid_lesson *l
         four told, f, c;
         LOAD(told, shape + s);
         LOAD(f, factor + s);
-        LOAD(c, scale + s);
+        scales(scale + s, &c);
         f *= per_shape * told + alike;
         STORE(factor + s, f);
         sum += f * c;
@@ -101,16 +108,16 @@ ALWAYS_INLINE double observe_row(uint32_t n, double weight, const grid_lesson *l
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-ALWAYS_INLINE double observe(const grid_axes *axes, const grid_lesson *l, double *factor,
-                             const double *scale, double *total)
+ALWAYS_INLINE double observe(const grid_axes *axes, const grid_lesson *l, scales_fn *scales,
+                             double *factor, const grid_scale *scale, double *total)
 {
     four least = ALL(HUGE_VAL);
     for (uint32_t r = 0; r < axes->n_slopes; r++) {
         double shape[MOST_SHIFTS];
         outcome_shapes(axes, l, l->tilt[r], shape);
         for (uint32_t w = 0; w < axes->n_weights; w++) {
-            *total++ =
-                observe_row(axes->n_shifts, axes->weight[w], l, shape, factor, scale, &least);
+            *total++ = observe_row(axes->n_shifts, axes->weight[w], l, scales, shape, factor, scale,
+                                   &least);
             factor += axes->n_shifts;
             scale += axes->n_shifts;
         }
@@ -123,41 +130,68 @@ ALWAYS_INLINE double observe(const grid_axes *axes, const grid_lesson *l, double
 /* ---- one cell */
 
 /* Kernel: four items; the odds b : a of the told prior become those of the cell. */
-ALWAYS_INLINE void recalibrate_four(const grid_cell *cell, roots_fn *roots, const double *a0,
-                                    const double *b0, const double *examined, const double *clicked,
-                                    double *a, double *b)
+ALWAYS_INLINE void recalibrate_four(const grid_cell *cell, roots_fn *roots, four *a, four *b)
 {
-    four x, y, n, s, tilt = ALL(1.0);
-    LOAD(x, a0);
-    LOAD(y, b0);
-    LOAD(n, examined);
-    LOAD(s, clicked);
+    four tilt = ALL(1.0);
     if (cell->slope < 1)
-        tilt = x / y * ALL(cell->centre);
+        tilt = *a / *b * ALL(cell->centre);
     if (cell->slope > 0 && cell->slope < 1)
         roots(&tilt);
-    four moved = y * (ALL(cell->odds) * tilt);
-    four share = ALL(cell->weight) * (x + y) / (x + moved);
-    x = x * share + s;
-    y = moved * share + (n - s);
+    four moved = *b * (ALL(cell->odds) * tilt);
+    four share = ALL(cell->weight) * (*a + *b) / (*a + moved);
+    *a *= share;
+    *b = moved * share;
+}
+
+ALWAYS_INLINE void add_observations(const four *a0, const four *b0, const double *examined,
+                                    const double *clicked, double *a, double *b)
+{
+    four n, s;
+    LOAD(n, examined);
+    LOAD(s, clicked);
+    four x = *a0 + s, y = *b0 + (n - s);
     STORE(a, x);
     STORE(b, y);
 }
 
-ALWAYS_INLINE void recalibrate(const grid_cell *cell, roots_fn *roots, size_t n, const double *a0,
-                               const double *b0, const double *examined, const double *clicked,
-                               double *a, double *b)
+/* The last n < 4 items. */
+ALWAYS_INLINE void add_last(const four *a0, const four *b0, size_t n, const double *examined,
+                            const double *clicked, double *a, double *b)
 {
+    double last[2][GRID_WIDTH] = {{0}};
+    memcpy(last[0], examined, n * sizeof(double));
+    memcpy(last[1], clicked, n * sizeof(double));
+    add_observations(a0, b0, last[0], last[1], a, b);
+}
+
+ALWAYS_INLINE void recalibrate(const grid_cell *cell, roots_fn *roots, size_t n,
+                               const told_priors *told, const double *examined,
+                               const double *clicked, double *a, double *b)
+{
+    four x = {0}, y = {0};
     size_t i = 0;
-    for (; i + GRID_WIDTH <= n; i += GRID_WIDTH)
-        recalibrate_four(cell, roots, a0 + i, b0 + i, examined + i, clicked + i, a + i, b + i);
+    if (!told->own) {
+        x += *told->a;
+        y += *told->b;
+        recalibrate_four(cell, roots, &x, &y);
+    }
+    for (; i + GRID_WIDTH <= n; i += GRID_WIDTH) {
+        if (told->own) {
+            LOAD(x, told->a + i);
+            LOAD(y, told->b + i);
+            recalibrate_four(cell, roots, &x, &y);
+        }
+        add_observations(&x, &y, examined + i, clicked + i, a + i, b + i);
+    }
     if (i == n)
         return;
-    double last[4][GRID_WIDTH] = {{1, 1, 1, 1}, {1, 1, 1, 1}, {0}, {0}};
-    const double *from[4] = {a0, b0, examined, clicked};
-    for (size_t v = 0; v < 4; v++)
-        memcpy(last[v], from[v] + i, (n - i) * sizeof(double));
-    recalibrate_four(cell, roots, last[0], last[1], last[2], last[3], a + i, b + i);
+    for (size_t j = i; told->own && j < i + GRID_WIDTH; j++) {
+        x[j - i] = j < n ? told->a[j] : 1;
+        y[j - i] = j < n ? told->b[j] : 1;
+    }
+    if (told->own)
+        recalibrate_four(cell, roots, &x, &y);
+    add_last(&x, &y, n - i, examined + i, clicked + i, a + i, b + i);
 }
 
 /* ---- the numbers of the sampler */
@@ -229,15 +263,15 @@ ALWAYS_INLINE bool numbers(const double *a, const double *b, roots_fn *roots, si
 /* ---- the versions */
 
 double grid_observe_plain(const grid_axes *axes, const grid_lesson *lesson, double *factor,
-                          const double *scale, double *total)
+                          const grid_scale *scale, double *total)
 {
-    return observe(axes, lesson, factor, scale, total);
+    return observe(axes, lesson, scales_plain, factor, scale, total);
 }
 
-void recalibrate_items_plain(const grid_cell *cell, size_t n, const double *a0, const double *b0,
+void recalibrate_items_plain(const grid_cell *cell, size_t n, const told_priors *told,
                              const double *examined, const double *clicked, double *a, double *b)
 {
-    recalibrate(cell, roots_plain, n, a0, b0, examined, clicked, a, b);
+    recalibrate(cell, roots_plain, n, told, examined, clicked, a, b);
 }
 
 bool beta_numbers_of_plain(const double *a, const double *b, size_t n, const beta_numbers *out)
@@ -252,17 +286,23 @@ AVX2_INLINE void roots_avx2(four *x)
     *x = (four)_mm256_sqrt_pd(*x);
 }
 
-TARGET_AVX2 double grid_observe_avx2(const grid_axes *axes, const grid_lesson *lesson,
-                                     double *factor, const double *scale, double *total)
+AVX2_INLINE void scales_avx2(const grid_scale *scale, four *out)
 {
-    return observe(axes, lesson, factor, scale, total);
+    __m256i bits = _mm256_cvtepu16_epi64(_mm_loadl_epi64((const __m128i *)(const void *)scale));
+    *out = (four)_mm256_slli_epi64(bits, GRID_SCALE_SHIFT);
 }
 
-TARGET_AVX2 void recalibrate_items_avx2(const grid_cell *cell, size_t n, const double *a0,
-                                        const double *b0, const double *examined,
-                                        const double *clicked, double *a, double *b)
+TARGET_AVX2 double grid_observe_avx2(const grid_axes *axes, const grid_lesson *lesson,
+                                     double *factor, const grid_scale *scale, double *total)
 {
-    recalibrate(cell, roots_avx2, n, a0, b0, examined, clicked, a, b);
+    return observe(axes, lesson, scales_avx2, factor, scale, total);
+}
+
+TARGET_AVX2 void recalibrate_items_avx2(const grid_cell *cell, size_t n, const told_priors *told,
+                                        const double *examined, const double *clicked, double *a,
+                                        double *b)
+{
+    recalibrate(cell, roots_avx2, n, told, examined, clicked, a, b);
 }
 
 TARGET_AVX2 bool beta_numbers_of_avx2(const double *a, const double *b, size_t n,

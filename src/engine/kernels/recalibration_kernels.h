@@ -26,6 +26,11 @@ typedef struct grid_axes {
     const double *weight; /* (n_weights) */
 } grid_axes;
 
+/* The power of 2 that a factor is multiplied with: the upper 16 bits of that double.  The others
+ * are 0. */
+typedef uint16_t grid_scale;
+enum { GRID_SCALE_SHIFT = 48, GRID_SCALE_ONE = 1023 << 4 /* 2^0 */, GRID_SCALE_STEP = 1 << 4 };
+
 /* One observation of an item whose told prior is Beta(a, b). */
 typedef struct grid_lesson {
     double a, b;
@@ -39,7 +44,7 @@ typedef struct grid_lesson {
  * to the outcome.  total[row] becomes the sum of factor * scale over the shifts of a row (slope,
  * weight), added up in four interleaved partial sums.  Returns the least factor. */
 typedef double grid_observe_fn(const grid_axes *axes, const grid_lesson *lesson, double *factor,
-                               const double *scale, double *total);
+                               const grid_scale *scale, double *total);
 
 /* One cell of the grid. */
 typedef struct grid_cell {
@@ -48,11 +53,17 @@ typedef struct grid_cell {
     double slope;  /* 0, 0.5 or 1 */
 } grid_cell;
 
-/* The items' posteriors in that cell: a[i], b[i] from the told priors a0, b0, and from the numbers
- * of observations and clicks.  Arrays of n; a and b are padded to GRID_WIDTH. */
-typedef void recalibrate_items_fn(const grid_cell *cell, size_t n, const double *a0,
-                                  const double *b0, const double *examined, const double *clicked,
-                                  double *a, double *b);
+/* The told priors Beta(a, b) of n items, or where `own` is false the one of all. */
+typedef struct told_priors {
+    const double *a, *b; /* (n) or (1) */
+    bool own;
+} told_priors;
+
+/* The items' posteriors in that cell: a[i], b[i] from the told priors, and from the numbers of
+ * observations and clicks.  Arrays of n; a and b are padded to GRID_WIDTH. */
+typedef void recalibrate_items_fn(const grid_cell *cell, size_t n, const told_priors *told,
+                                  const double *examined, const double *clicked, double *a,
+                                  double *b);
 
 /* What the sampler needs of Beta(a, b), see beta_shapes in draw_kernels.h. */
 typedef struct beta_numbers {

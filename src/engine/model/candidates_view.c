@@ -24,6 +24,11 @@ void oltr_model_scratch_free(oltr_model_scratch *scratch)
     memory_give(&memory, scratch, sizeof *scratch);
 }
 
+uint32_t oltr_model_unknown(const oltr_model_scratch *scratch)
+{
+    return scratch ? scratch->n_unknown : 0;
+}
+
 void *grow(oltr_model_scratch *scratch, grown *array, size_t bytes)
 {
     if (bytes <= array->bytes)
@@ -41,7 +46,7 @@ void *grow(oltr_model_scratch *scratch, grown *array, size_t bytes)
 oltr_scratch *policy_scratch(oltr_model_scratch *scratch, const oltr_policy *policy)
 {
     oltr_scratch *own = scratch->own;
-    if (own && own->n_items >= policy->settings.n_items && own->bytes >= policy->scratch_bytes)
+    if (own && own->n_items >= policy->n_items && own->bytes >= policy->scratch_bytes)
         return own;
     own = scratch_in(policy, &scratch->memory);
     if (!own)
@@ -101,19 +106,15 @@ static oltr_status number_unknown(const oltr_model *m, oltr_name name, uint32_t 
 static oltr_status number_names(const oltr_model *m, const oltr_list *list,
                                 oltr_model_scratch *scratch, uint32_t *number, oltr_error *error)
 {
-    if (scratch->unknown.slot)
-        names_undo(&scratch->unknown, 0);
-    for (uint32_t j = 0; j < list->n; j++) {
-        if (!name_is_valid(list->name[j]))
-            return check_names(list->name, list->n, "name", error);
-        number[j] = names_find(&m->names, list->name[j]);
-        if (number[j] != NO_NAME)
-            continue;
-        oltr_status status = number_unknown(m, list->name[j], j, scratch, &number[j], error);
-        if (status != OLTR_OK)
-            return status;
-    }
-    return OLTR_OK;
+    oltr_status status = check_names(list->name, list->n, "name", error);
+    if (status != OLTR_OK)
+        return status;
+    names_clear(&scratch->unknown);
+    names_find_all(&m->names, list->name, list->n, number);
+    for (uint32_t j = 0; status == OLTR_OK && j < list->n; j++)
+        if (number[j] == NO_NAME)
+            status = number_unknown(m, list->name[j], j, scratch, &number[j], error);
+    return status;
 }
 
 /* One name more than there are items behind the named ones needs a copy. */
@@ -123,7 +124,7 @@ static oltr_status make_room(const oltr_model *m, candidates_view *view, oltr_er
     uint32_t needed = m->names.n + view->n_unknown;
     if (needed <= m->settings.policy.n_items)
         return OLTR_OK;
-    view->copy = policy_with_room(m, needed, &why);
+    view->copy = policy_with_room(m, needed, NULL, &why);
     if (!view->copy)
         return set_error(error, why.code, "%s", why.msg);
     view->policy = view->copy;
@@ -134,6 +135,7 @@ oltr_status view_begin(const oltr_model *m, const oltr_list *list, oltr_model_sc
                        candidates_view *view, oltr_error *error)
 {
     *view = (candidates_view){.policy = m->policy, .named = list->name != NULL};
+    scratch->n_unknown = 0;
     view->query = plain_query(m, list);
     view->n = view->query.n_items;
     if (!view->named)
@@ -146,7 +148,7 @@ oltr_status view_begin(const oltr_model *m, const oltr_list *list, oltr_model_sc
         return status;
     view->query = (oltr_query){.n_items = list->n, .item = number};
     view->n = list->n;
-    view->n_unknown = scratch->unknown.n;
+    view->n_unknown = scratch->n_unknown = scratch->unknown.n;
     return make_room(m, view, error);
 }
 

@@ -20,13 +20,20 @@ struct oltr_model_scratch {
     oltr_memory memory;
     oltr_scratch *own; /* of the policy */
     names unknown;     /* of the request */
-    grown item;        /* (n) numbers of the candidates, uint32_t */
-    grown place;       /* (items of the policy) place in the list, uint32_t */
-    grown order;       /* (n) places, best first, uint32_t */
-    grown score;       /* (padded(n)) scores, double */
-    grown best;        /* (topk_room(n)) for the selection, double */
-    grown all;         /* (n) the scores of all candidates, best first, double */
+    uint32_t n_unknown;
+    grown item;  /* (n) numbers of the candidates, uint32_t */
+    grown place; /* (items of the policy) place in the list, uint32_t */
+    grown order; /* (fresh_room(n, k)) numbers, places and a list, uint32_t */
+    grown score; /* (padded(n)) scores, double */
+    grown best;  /* (topk_room(n)) for the selection, double */
+    grown all;   /* (n) the scores of all candidates, best first, double */
 };
+
+/* The bytes for the numbers and the places of n candidates, and a list of k of them. */
+static inline size_t fresh_room(size_t n, size_t k)
+{
+    return (2 * n + k) * sizeof(uint32_t);
+}
 
 typedef struct candidates_view {
     const oltr_policy *policy;

@@ -42,14 +42,23 @@ fresh_rule fresh_rule_of(const candidates_view *view, const oltr_show *show)
     return rule;
 }
 
+uint32_t fresh_in(const fresh_rule *rule, const uint32_t *place)
+{
+    uint32_t fresh = 0;
+    for (uint32_t slot = 0; slot < rule->k; slot++)
+        fresh += is_fresh(rule, place[slot]);
+    return fresh;
+}
+
+uint32_t fresh_wanted(const fresh_rule *rule, uint32_t had)
+{
+    return smaller(larger(had, rule->range.least), rule->range.most);
+}
+
 void fresh_rule_apply(const fresh_rule *rule, const uint32_t *order, const double *score,
                       oltr_show *show)
 {
-    uint32_t fresh = 0, slot = 0;
-    for (uint32_t j = 0; j < rule->k; j++)
-        fresh += is_fresh(rule, order[j]);
-    fresh = smaller(larger(fresh, rule->range.least), rule->range.most);
-    uint32_t others = rule->k - fresh;
+    uint32_t fresh = fresh_wanted(rule, fresh_in(rule, order)), others = rule->k - fresh, slot = 0;
     for (uint32_t j = 0; slot < rule->k; j++) {
         uint32_t *left = is_fresh(rule, order[j]) ? &fresh : &others;
         if (*left == 0)

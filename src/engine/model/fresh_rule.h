@@ -25,6 +25,12 @@ static inline bool is_fresh(const fresh_rule *rule, uint32_t place)
     return rule->examined[rule->item ? rule->item[place] : place] < rule->below;
 }
 
+/* How many of the k places of a list are fresh. */
+uint32_t fresh_in(const fresh_rule *rule, const uint32_t *place);
+
+/* How many the list with the largest scores has, where the unbounded one has `had`. */
+uint32_t fresh_wanted(const fresh_rule *rule, uint32_t had);
+
 /* The list from all n places, best first, and their scores. */
 void fresh_rule_apply(const fresh_rule *rule, const uint32_t *order, const double *score,
                       oltr_show *show);

@@ -1,6 +1,7 @@
 /* model.c - a model as an object: makes, copies, frees, checks. */
 #include "engine/model/model_parts.h"
 
+#include "engine/policy/settings.h"
 #include "engine/posterior/item_prior.h"
 
 enum { FIRST_ROOM = 8 }; /* items of a new model */
@@ -25,26 +26,23 @@ static oltr_prior prior_of_pairs(const oltr_model_settings *s, const double *pai
     return prior_at(s->policy.info->takes_moments ? &moments : &shapes, pair, n);
 }
 
-static oltr_policy *make_policy(const oltr_model_settings *s, oltr_error *error)
+static oltr_policy *make_with_priors(const oltr_model_settings *s, oltr_error *error)
 {
     oltr_settings settings = s->policy;
-    double *pair = NULL;
-    if (!settings.info->contextual)
-        settings.n_items = FIRST_ROOM;
-    if (!isnan(s->prior[0])) {
-        pair = default_pairs(s, FIRST_ROOM, settings.memory);
-        if (!pair) {
-            set_error(error, OLTR_ENOMEM, "no memory for the priors of a model");
-            return NULL;
-        }
-        settings.prior = prior_of_pairs(s, pair, FIRST_ROOM);
+    uint32_t n = settings.n_items;
+    double *pair = default_pairs(s, n, settings.memory);
+    if (!pair) {
+        set_error(error, OLTR_ENOMEM, "no memory for the priors of a model");
+        return NULL;
     }
+    settings.prior = prior_of_pairs(s, pair, n);
     oltr_policy *policy = oltr_policy_new(&settings, error);
-    memory_give(settings.memory, pair, pair ? 2 * FIRST_ROOM * sizeof *pair : 0);
+    memory_give(settings.memory, pair, 2 * n * sizeof *pair);
     return policy;
 }
 
-oltr_policy *policy_with_room(const oltr_model *m, uint32_t n_items, oltr_error *error)
+oltr_policy *policy_with_room(const oltr_model *m, uint32_t n_items, const oltr_settings *lent,
+                              oltr_error *error)
 {
     uint32_t more = n_items - m->settings.policy.n_items;
     size_t bytes = 2 * (size_t)more * sizeof(double);
@@ -53,10 +51,27 @@ oltr_policy *policy_with_room(const oltr_model *m, uint32_t n_items, oltr_error 
         set_error(error, OLTR_ENOMEM, "no memory for the priors of %u more items", more);
         return NULL;
     }
-    oltr_prior prior = prior_of_pairs(&m->settings, pair, more);
-    oltr_policy *policy = policy_with_more_room(m->policy, n_items, pair ? &prior : NULL, error);
+    oltr_prior prior = {.a = NULL};
+    if (pair)
+        prior = prior_of_pairs(&m->settings, pair, more);
+    oltr_policy *policy =
+        policy_with_more_room(m->policy, n_items, pair ? &prior : NULL, lent, error);
     memory_give(&m->memory, pair, pair ? bytes : 0);
     return policy;
+}
+
+oltr_policy *policy_to_change(const oltr_model *m, oltr_error *error)
+{
+    return has_priors(m) ? oltr_policy_copy(m->policy, NULL, error)
+                         : policy_copy_lent(m->policy, &m->settings.policy, error);
+}
+
+void keep_policy(oltr_model *m, oltr_policy *policy)
+{
+    oltr_policy_free(m->policy);
+    m->policy = policy;
+    m->settings.policy.n_items = policy->n_items;
+    policy_lend(policy, &m->settings.policy);
 }
 
 /* ---- making and freeing */
@@ -67,12 +82,7 @@ static oltr_status make_tables(oltr_model *m, uint32_t n)
     m->ids = (ids){.window = m->settings.window};
     if (is_contextual(m))
         return OLTR_OK;
-    oltr_status status = names_init(&m->names, m->settings.name_key, room, &m->memory);
-    if (status != OLTR_OK)
-        return status;
-    m->last = memory_take_small(&m->memory, room * sizeof *m->last);
-    m->last_room = m->last ? room : 0;
-    return m->last ? OLTR_OK : OLTR_ENOMEM;
+    return names_init(&m->names, m->settings.name_key, room, &m->memory);
 }
 
 oltr_model *model_around(oltr_policy *policy, const oltr_model_settings *settings, uint32_t n,
@@ -87,10 +97,10 @@ oltr_model *model_around(oltr_policy *policy, const oltr_model_settings *setting
     *m = (oltr_model){.settings = *settings, .policy = policy};
     if (memory)
         m->memory = *memory;
-    m->settings.policy.prior = (oltr_prior){.a = NULL};
+    m->settings.policy = plain_settings(policy->settings);
     m->settings.policy.memory = m->memory.take ? &m->memory : NULL;
-    m->settings.policy.n_items = oltr_policy_settings(policy)->n_items;
     m->settings.size = sizeof m->settings;
+    policy_lend(policy, &m->settings.policy);
     if (make_tables(m, n) == OLTR_OK)
         return m;
     set_error(error, OLTR_ENOMEM, "no memory for the names of a model");
@@ -102,8 +112,15 @@ oltr_model *oltr_model_new(const oltr_model_settings *settings, oltr_error *erro
 {
     if (model_settings_check(settings, error) != OLTR_OK)
         return NULL;
-    oltr_policy *policy = make_policy(settings, error);
-    return policy ? model_around(policy, settings, 0, settings->policy.memory, error) : NULL;
+    oltr_model_settings own = *settings;
+    if (!own.policy.info->contextual)
+        own.policy.n_items = FIRST_ROOM;
+    if (settings_check(&own.policy, error) != OLTR_OK)
+        return NULL;
+    own.policy = plain_settings(&own.policy);
+    oltr_policy *policy =
+        isnan(own.prior[0]) ? policy_new_lent(&own.policy, error) : make_with_priors(&own, error);
+    return policy ? model_around(policy, &own, 0, own.policy.memory, error) : NULL;
 }
 
 void oltr_model_free(oltr_model *model)
@@ -111,7 +128,6 @@ void oltr_model_free(oltr_model *model)
     if (!model)
         return;
     oltr_memory memory = model->memory; /* the hook goes with the block that it frees */
-    memory_give_small(&memory, model->last, model->last_room * sizeof *model->last);
     if (!is_contextual(model))
         names_end(&model->names, &memory);
     ids_end(&model->ids, &memory);
@@ -119,7 +135,7 @@ void oltr_model_free(oltr_model *model)
     memory_give_small(&memory, model, sizeof *model);
 }
 
-/* Names, last lessons and ids of another model. */
+/* Names and ids of another model. */
 static oltr_status copy_tables(oltr_model *to, const oltr_model *from)
 {
     if (!is_contextual(from)) {
@@ -127,7 +143,6 @@ static oltr_status copy_tables(oltr_model *to, const oltr_model *from)
         oltr_status status = names_copy(&to->names, &from->names, &to->memory);
         if (status != OLTR_OK)
             return status;
-        memcpy(to->last, from->last, from->names.n * sizeof *to->last);
     }
     return ids_copy(&to->ids, &from->ids, &to->memory);
 }
@@ -140,10 +155,14 @@ oltr_model *oltr_model_copy(const oltr_model *model, const oltr_memory *memory, 
                   "NULL");
         return NULL;
     }
-    const oltr_memory *from = memory ? memory : &model->memory;
-    oltr_policy *policy = oltr_policy_copy(model->policy, from, error);
+    oltr_model_settings settings = model->settings;
+    settings.policy.memory = memory ? memory : model->settings.policy.memory;
+    oltr_policy *policy = has_priors(model)
+                              ? oltr_policy_copy(model->policy, settings.policy.memory, error)
+                              : policy_copy_lent(model->policy, &settings.policy, error);
     oltr_model *copy =
-        policy ? model_around(policy, &model->settings, model->names.n, from, error) : NULL;
+        policy ? model_around(policy, &settings, model->names.n, settings.policy.memory, error)
+               : NULL;
     if (!copy || copy_tables(copy, model) == OLTR_OK)
         return copy;
     set_error(error, OLTR_ENOMEM, "no memory for a copy of the model");
@@ -172,9 +191,7 @@ size_t oltr_model_bytes(const oltr_model *model)
 {
     if (!model)
         return 0;
-    size_t tables = is_contextual(model)
-                        ? 0
-                        : names_bytes(&model->names) + model->last_room * sizeof *model->last;
+    size_t tables = is_contextual(model) ? 0 : names_bytes(&model->names);
     return sizeof *model + model->policy->bytes + tables + ids_bytes(&model->ids);
 }
 

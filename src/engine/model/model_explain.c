@@ -23,10 +23,12 @@ static uint32_t piece_size(const oltr_model *m, uint32_t left)
 static oltr_query piece_of(const oltr_model *m, const oltr_list *list, uint32_t first, uint32_t n,
                            uint32_t number[PIECE])
 {
-    for (uint32_t j = 0; j < n; j++) {
-        uint32_t item = list->name ? names_find(&m->names, list->name[first + j]) : first + j;
-        number[j] = item == NO_NAME ? m->names.n : item;
-    }
+    for (uint32_t j = 0; !list->name && j < n; j++)
+        number[j] = first + j;
+    if (list->name)
+        names_find_all(&m->names, list->name + first, n, number);
+    for (uint32_t j = 0; j < n; j++)
+        number[j] = number[j] == NO_NAME ? m->names.n : number[j];
     return (oltr_query){.n_items = n, .item = number};
 }
 
@@ -76,7 +78,21 @@ oltr_status oltr_model_predict(const oltr_model *model, const oltr_list *list, d
 
 /* ---- the prior */
 
-/* A new policy whose items are the ones of these numbers. */
+/* Gives the items of a new policy the priors of these items of the model. */
+static oltr_status give_priors(oltr_policy *policy, const oltr_model *m, const uint32_t *number,
+                               uint32_t n, oltr_error *error)
+{
+    oltr_status status = OLTR_OK;
+    for (uint32_t j = 0; status == OLTR_OK && j < n; j++) {
+        double own[2];
+        item_pair(m, number[j], own);
+        status = oltr_item_renew(policy, j, own[0], own[1], 0, error);
+    }
+    return status;
+}
+
+/* A new policy whose items are the ones of these numbers.  It begins with default priors, as the
+ * model did: ts-hyper recalibrates around the priors that it was made with. */
 static oltr_policy *unlearned(const oltr_model *m, const uint32_t *number, uint32_t n,
                               oltr_error *error)
 {
@@ -84,14 +100,16 @@ static oltr_policy *unlearned(const oltr_model *m, const uint32_t *number, uint3
     oltr_settings settings = m->settings.policy;
     settings.n_items = n;
     for (uint32_t j = 0; j < n; j++) {
-        double own[2];
-        item_pair(m, number[j], own);
-        pair[j] = own[0];
-        pair[n + j] = own[1];
+        pair[j] = m->settings.prior[0];
+        pair[n + j] = m->settings.prior[1];
     }
     if (has_priors(m))
-        settings.prior = prior_at(&m->policy->settings.prior, pair, n);
-    return oltr_policy_new(&settings, error);
+        settings.prior = prior_at(&m->policy->settings->prior, pair, n);
+    oltr_policy *policy = oltr_policy_new(&settings, error);
+    if (!policy || !has_priors(m) || give_priors(policy, m, number, n, error) == OLTR_OK)
+        return policy;
+    oltr_policy_free(policy);
+    return NULL;
 }
 
 static oltr_status explain_prior(const oltr_model *m, const uint32_t *number, uint32_t n,
@@ -160,7 +178,7 @@ static void explain_sums(const oltr_model *m, uint32_t item, oltr_explained *out
     sum_array sums[MAX_SUMS];
     *out = unknown_numbers();
     out->known = item < m->names.n;
-    out->last = out->known ? m->last[item] : 0;
+    out->last = out->known ? m->names.last[item] : 0;
     if (m->policy->ops->sums(policy_state(m->policy), sums) < 2)
         return;
     out->examined = sums[0].value[item];

@@ -13,12 +13,17 @@
  *
  * Loading trusts no length: outline_of() walks the whole image before memory is taken.
  */
-#include "engine/base/bytes.h"
+#include "engine/base/envelope.h"
 #include "engine/model/model_parts.h"
 #include "engine/policy/settings.h"
 
-static const char magic[8] = "OLTRMODL";
-enum { VERSION = 1, HEADER = 8 + 4 + 4 + 8, CHECKSUM = 8 };
+static const envelope model_envelope = {.magic = "OLTRMODL",
+                                        .newest = 1,
+                                        .header = ENVELOPE_FRONT,
+                                        .kind = "an oltr model",
+                                        .load = "load",
+                                        .advice = "",
+                                        .copy = "take an older copy"};
 
 /* ---- saving */
 
@@ -49,7 +54,7 @@ static void put_names(writer *w, const oltr_model *m)
         put_bytes(w, name.bytes, name.size);
     }
     for (uint32_t i = 0; i < m->names.n; i++)
-        put_u64(w, m->last[i]);
+        put_u64(w, m->names.last[i]);
 }
 
 static void put_ids(writer *w, const oltr_model *m)
@@ -65,10 +70,7 @@ static void put_ids(writer *w, const oltr_model *m)
 /* Everything in front of the snapshot. */
 static void put_front(writer *w, const oltr_model *m, uint64_t length, uint64_t snapshot)
 {
-    put_bytes(w, magic, sizeof magic);
-    put_u32(w, VERSION);
-    put_u32(w, 0);
-    put_u64(w, length);
+    put_envelope_front(w, &model_envelope, length);
     put_options(w, m);
     put_names(w, m);
     put_ids(w, m);
@@ -81,7 +83,7 @@ size_t oltr_model_save_bound(const oltr_model *model)
     if (!model)
         return 0;
     put_front(&count, model, 0, 0);
-    return count.used + policy_save_first_bound(model->policy, saved_items(model)) + CHECKSUM;
+    return count.used + policy_save_first_bound(model->policy, saved_items(model)) + ENVELOPE_END;
 }
 
 oltr_status oltr_model_save(const oltr_model *model, void *buffer, size_t capacity, size_t *written)
@@ -94,7 +96,7 @@ oltr_status oltr_model_save(const oltr_model *model, void *buffer, size_t capaci
     writer w = {buffer, capacity, 0};
     put_front(&w, model, length, policy_save_first_bound(model->policy, saved_items(model)));
     oltr_status status = policy_save_first(model->policy, saved_items(model), w.at + w.used,
-                                           length - w.used - CHECKSUM, &snapshot);
+                                           length - w.used - ENVELOPE_END, &snapshot);
     if (status != OLTR_OK)
         return status;
     w.used += snapshot;
@@ -119,35 +121,6 @@ static oltr_status contradicts(oltr_error *error, const char *what)
                      "the checksum of the model is right, but its %s is not valid in this oltr: it "
                      "was written by another version or program",
                      what);
-}
-
-static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_error *error)
-{
-    reader r = {bytes, size, false};
-    char found[sizeof magic];
-    get_bytes(&r, found, sizeof found);
-    if (r.failed || memcmp(found, magic, sizeof magic) != 0)
-        return set_error(error, OLTR_EMAGIC,
-                         "this is not an oltr model: it does not begin with OLTRMODL");
-    uint32_t version = get_u32(&r), reserved = get_u32(&r);
-    uint64_t length = get_u64(&r);
-    if (r.failed)
-        return set_error(error, OLTR_ETRUNCATED,
-                         "the model is cut short: %zu bytes are not even its header", size);
-    if (version > VERSION)
-        return set_error(error, OLTR_EVERSION,
-                         "the model has format %u, this oltr reads up to %d: load it with a newer "
-                         "oltr",
-                         version, VERSION);
-    if (length != size || size < HEADER + CHECKSUM)
-        return set_error(error, OLTR_ETRUNCATED,
-                         "the model is %zu bytes long, but its header has %llu: it is not whole",
-                         size, (unsigned long long)length);
-    reader end = {bytes + size - CHECKSUM, CHECKSUM, false};
-    if (get_u64(&end) != crc64(bytes, size - CHECKSUM))
-        return set_error(error, OLTR_ECHECKSUM,
-                         "the model is damaged: its checksum does not match; take an older copy");
-    return version < 1 || reserved ? contradicts(error, "header") : OLTR_OK;
 }
 
 static void skip(reader *r, uint64_t n)
@@ -215,8 +188,8 @@ static bool get_names(const outline *o, oltr_model *m)
         skip(&r, name.size);
         if (names_add(&m->names, name) != i)
             return false; /* a name twice */
-        m->last[i] = get_u64(&last);
-        if (m->last[i] > oltr_model_lessons(m))
+        m->names.last[i] = get_u64(&last);
+        if (m->names.last[i] > oltr_model_lessons(m))
             return false;
     }
     return true;
@@ -292,6 +265,13 @@ static oltr_status fill(oltr_model *m, const outline *o, oltr_error *error)
     return is_contextual(m) || room_is_empty(m) ? OLTR_OK : contradicts(error, "number of items");
 }
 
+/* What a policy with more room takes, and two arrays of priors while it is made. */
+static size_t larger_bytes(const oltr_policy *policy, uint32_t n_items)
+{
+    uint32_t room = policy_room(n_items + 1);
+    return policy_bytes_with(policy, room) + 4 * (size_t)room * sizeof(double);
+}
+
 /* The policy is within the bound.  More room for it, which is taken before the old one is given
  * back, and the tables of names and ids must be too. */
 static oltr_status check_room(const oltr_policy *policy, const outline *o,
@@ -300,7 +280,8 @@ static oltr_status check_room(const oltr_policy *policy, const outline *o,
     size_t most = options && options->most_bytes ? options->most_bytes : SIZE_MAX;
     size_t tables = 96 * ((size_t)o->n_items + 8) + 96 * ((size_t)o->n_ids + 8) +
                     (size_t)(o->last.at - o->names.at);
-    size_t needed = sizeof(oltr_model) + 4 * policy->bytes + tables;
+    size_t larger = policy->ops->info.contextual ? 0 : larger_bytes(policy, o->n_items);
+    size_t needed = sizeof(oltr_model) + policy->bytes + larger + tables;
     return needed <= most
                ? OLTR_OK
                : set_error(error, OLTR_ENOMEM,
@@ -334,12 +315,17 @@ oltr_model *oltr_model_load(const void *buffer, size_t size, const oltr_load_opt
                             const uint64_t *name_key, oltr_error *error)
 {
     outline o;
+    opened_image image;
     if (!buffer || (options && (options->ops || options->custom))) {
         set_error(error, OLTR_EINVAL, "the bytes of a model are needed, and no policy of your own");
         return NULL;
     }
-    if (check_envelope(buffer, size, error) != OLTR_OK)
+    if (envelope_open(&model_envelope, buffer, size, "this", "the model", &image, error) != OLTR_OK)
         return NULL;
-    reader body = {(const unsigned char *)buffer + HEADER, size - HEADER - CHECKSUM, false};
-    return outline_of(body, &o, error) == OLTR_OK ? build(&o, options, name_key, error) : NULL;
+    if (!image.valid) {
+        contradicts(error, "header");
+        return NULL;
+    }
+    return outline_of(image.content, &o, error) == OLTR_OK ? build(&o, options, name_key, error)
+                                                           : NULL;
 }

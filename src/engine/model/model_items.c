@@ -9,54 +9,40 @@
 
 /* ---- room */
 
-static uint32_t power_of_two(uint64_t n)
+static oltr_status give_room(oltr_model *m, uint32_t n_items, oltr_error *error)
 {
-    uint32_t power = 1;
-    while (power < n)
-        power *= 2;
-    return power;
-}
-
-static oltr_status reserve_last(oltr_model *m, uint32_t n)
-{
-    if (n <= m->last_room)
-        return OLTR_OK;
-    uint32_t room = power_of_two(n);
-    uint64_t *last = memory_take_small(&m->memory, room * sizeof *last);
-    if (!last)
-        return OLTR_ENOMEM;
-    memcpy(last, m->last, m->names.n * sizeof *last);
-    memory_give_small(&m->memory, m->last, m->last_room * sizeof *last);
-    m->last = last;
-    m->last_room = room;
+    oltr_error why = {OLTR_ENOMEM, ""};
+    oltr_settings settings = m->settings.policy;
+    settings.n_items = n_items;
+    oltr_policy *larger = policy_with_room(m, n_items, has_priors(m) ? NULL : &settings, &why);
+    if (!larger)
+        return set_error(error, why.code, "%s", why.msg);
+    keep_policy(m, larger);
     return OLTR_OK;
 }
 
 static oltr_status reserve_policy(oltr_model *m, uint32_t n, oltr_error *error)
 {
-    if (n <= m->settings.policy.n_items)
+    return n <= m->settings.policy.n_items ? OLTR_OK : give_room(m, policy_room(n), error);
+}
+
+static oltr_status check_most_items(const oltr_model *m, uint64_t n, oltr_error *error)
+{
+    if (n <= m->settings.most_items)
         return OLTR_OK;
-    oltr_error why = {OLTR_ENOMEM, ""};
-    oltr_policy *larger = policy_with_room(m, power_of_two(n), &why);
-    if (!larger)
-        return set_error(error, why.code, "%s", why.msg);
-    oltr_policy_free(m->policy);
-    m->policy = larger;
-    m->settings.policy.n_items = power_of_two(n);
-    return OLTR_OK;
+    return set_error(error, OLTR_EFULL,
+                     "the model has %u items and may have %u (most_items): remove or trim some, or "
+                     "make it anew with more",
+                     m->names.n, m->settings.most_items);
 }
 
 static oltr_status reserve_items(oltr_model *m, uint32_t more, size_t bytes, oltr_error *error)
 {
     uint64_t n = (uint64_t)m->names.n + more;
-    if (n > m->settings.most_items)
-        return set_error(error, OLTR_EFULL,
-                         "the model has %u items and may have %u (most_items): remove or trim "
-                         "some, or make it anew with more",
-                         m->names.n, m->settings.most_items);
-    oltr_status status = names_reserve(&m->names, more, bytes, &m->memory);
-    if (status == OLTR_OK)
-        status = reserve_last(m, (uint32_t)n);
+    oltr_status status = check_most_items(m, n, error);
+    if (status != OLTR_OK)
+        return status;
+    status = names_reserve(&m->names, more, bytes, &m->memory);
     if (status != OLTR_OK)
         return set_error(error, status, "no memory for %u more names", more);
     return reserve_policy(m, (uint32_t)n + 1, error);
@@ -91,8 +77,13 @@ oltr_status take_ticket(const oltr_model *m, oltr_name id, id_ticket *ticket, ol
         return set_error(error, OLTR_ENAME, "an id has 1 to %d bytes, not %u", OLTR_LONGEST_NAME,
                          id.bytes ? id.size : 0);
     ticket->hash = id_hash(id.bytes, id.size);
-    ticket->seen = ids_has(&m->ids, ticket->hash);
+    ids_fetch(&m->ids, ticket->hash);
     return OLTR_OK;
+}
+
+void look_for_ticket(const oltr_model *m, id_ticket *ticket)
+{
+    ticket->seen = ticket->given && ids_has(&m->ids, ticket->hash);
 }
 
 uint32_t oltr_model_items(const oltr_model *model)
@@ -133,11 +124,25 @@ static oltr_status check_call(const oltr_model *m, const oltr_name *name, uint32
     return check_names(name, n, "name", error);
 }
 
+/* The policy gets exactly the room: with twice as much, as when it grows by itself, half of it
+ * would stay empty where most_items is n. */
+oltr_status oltr_model_reserve(oltr_model *model, uint32_t n, oltr_error *error)
+{
+    oltr_status status = check_call(model, NULL, 0, error);
+    if (status == OLTR_OK)
+        status = check_most_items(model, n, error);
+    if (status != OLTR_OK || n <= model->names.n)
+        return status;
+    if (n >= model->settings.policy.n_items)
+        status = give_room(model, n + 1, error);
+    return status == OLTR_OK ? model_reserve(model, n - model->names.n, 0, false, error) : status;
+}
+
 /* ---- priors */
 
 void item_pair(const oltr_model *m, uint32_t item, double pair[2])
 {
-    const oltr_prior *prior = &m->policy->settings.prior;
+    const oltr_prior *prior = &m->policy->settings->prior;
     pair[0] = has_priors(m) ? prior_first(prior)[item] : NAN;
     pair[1] = has_priors(m) ? prior_second(prior)[item] : NAN;
 }
@@ -181,56 +186,95 @@ static oltr_status add_names(oltr_model *m, const oltr_name *name, uint32_t n, u
 {
     uint32_t unknown = 0;
     size_t bytes = 0;
+    names_find_all(&m->names, name, n, number);
     for (uint32_t i = 0; i < n; i++)
-        if (names_find(&m->names, name[i]) == NO_NAME) {
+        if (number[i] == NO_NAME) {
             unknown++;
             bytes += name[i].size;
         }
     oltr_status status = model_reserve(m, unknown, bytes, false, error);
     if (status != OLTR_OK)
         return status;
-    for (uint32_t i = 0; i < n; i++)
-        number[i] = names_add(&m->names, name[i]);
+    for (uint32_t i = 0; unknown && i < n; i++)
+        if (number[i] == NO_NAME)
+            number[i] = names_add(&m->names, name[i]);
     return OLTR_OK;
 }
 
-/* A copy gets the priors and replaces the policy when all were accepted.  A single prior needs no
- * copy: it is refused before anything changes. */
-static oltr_status set_priors(oltr_model *m, const uint32_t *item, const double *pair, uint32_t n,
-                              oltr_error *error)
+/* What setting many priors needs. */
+typedef struct prior_room {
+    double *before; /* (n, 2) the priors that the items had */
+    placed *sorted; /* (n) */
+    uint32_t *number;
+} prior_room;
+
+static oltr_status set_prior(oltr_policy *policy, uint32_t item, const double *pair, uint32_t i,
+                             oltr_error *error)
 {
-    oltr_policy *to = n > 1 ? oltr_policy_copy(m->policy, NULL, error) : m->policy;
-    oltr_status status = to ? OLTR_OK : OLTR_ENOMEM;
-    for (uint32_t i = 0; status == OLTR_OK && i < n; i++) {
-        oltr_error why = {OLTR_OK, ""};
-        status = oltr_item_renew(to, item[i], pair[2 * i], pair[2 * i + 1], 1, &why);
+    oltr_error why;
+    why.msg[0] = 0;
+    oltr_status status = oltr_item_renew(policy, item, pair[0], pair[1], 1, &why);
+    return status == OLTR_OK ? OLTR_OK : set_error(error, status, "prior %u: %.200s", i, why.msg);
+}
+
+/* When one is refused, the items before it get their priors back. */
+static oltr_status set_priors_in_place(oltr_model *m, const double *pair, uint32_t n,
+                                       const prior_room *room, oltr_error *error)
+{
+    const uint32_t *item = room->number;
+    oltr_status status = OLTR_OK;
+    uint32_t set = 0;
+    for (; set < n; set++) {
+        item_pair(m, item[set], room->before + 2 * (size_t)set);
+        status = set_prior(m->policy, item[set], pair + 2 * (size_t)set, set, error);
         if (status != OLTR_OK)
-            set_error(error, status, "prior %u: %.200s", i, why.msg);
+            break;
     }
-    if (n > 1) {
-        oltr_policy_free(status == OLTR_OK ? m->policy : to);
-        m->policy = status == OLTR_OK ? to : m->policy;
-    }
+    while (status != OLTR_OK && set-- > 0)
+        set_prior(m->policy, item[set], room->before + 2 * (size_t)set, set, NULL);
     return status;
 }
 
+/* A copy gets the priors and replaces the policy when all were accepted. */
+static oltr_status set_priors_in_copy(oltr_model *m, const uint32_t *item, const double *pair,
+                                      uint32_t n, oltr_error *error)
+{
+    oltr_policy *to = policy_to_change(m, error);
+    oltr_status status = to ? OLTR_OK : OLTR_ENOMEM;
+    for (uint32_t i = 0; status == OLTR_OK && i < n; i++)
+        status = set_prior(to, item[i], pair + 2 * (size_t)i, i, error);
+    if (status == OLTR_OK)
+        keep_policy(m, to);
+    else
+        oltr_policy_free(to);
+    return status;
+}
+
+/* A policy that saves what it derives from its items (ts-hyper) rounds when it takes a prior back,
+ * so it is copied.  A single prior is refused before anything changes. */
+static oltr_status set_priors(oltr_model *m, const double *pair, uint32_t n, const prior_room *room,
+                              oltr_error *error)
+{
+    return n > 1 && m->policy->ops->derived ? set_priors_in_copy(m, room->number, pair, n, error)
+                                            : set_priors_in_place(m, pair, n, room, error);
+}
+
 static oltr_status set_priors_by_name(oltr_model *m, const oltr_name *name, const double *pair,
-                                      uint32_t n, uint32_t *number, placed *sorted,
-                                      oltr_error *error)
+                                      uint32_t n, const prior_room *room, oltr_error *error)
 {
     uint32_t before = m->names.n;
-    oltr_status status = add_names(m, name, n, number, error);
+    oltr_status status = add_names(m, name, n, room->number, error);
     if (status != OLTR_OK)
         return status;
     for (uint32_t i = 0; i < n; i++)
-        sorted[i] = (placed){number[i], i};
-    uint32_t twice = second_place(sorted, n);
+        room->sorted[i] = (placed){room->number[i], i};
+    uint32_t twice = second_place(room->sorted, n);
     status = twice < n ? set_error(error, OLTR_ENAME, "name %u occurs twice in the list", twice)
-                       : set_priors(m, number, pair, n, error);
+                       : set_priors(m, pair, n, room, error);
     if (status != OLTR_OK)
         names_undo(&m->names, before);
     for (uint32_t i = before; i < m->names.n; i++)
-        m->last[i] = oltr_model_lessons(m);
+        m->names.last[i] = oltr_model_lessons(m);
     return status;
 }
 
@@ -246,18 +290,18 @@ oltr_status oltr_model_prior(oltr_model *model, const oltr_name *name, const dou
         return set_error(error, OLTR_EPRIOR,
                          "the model was made without priors: make it with a default prior "
                          "(default_prior), and with `prior: full`");
-    for (uint32_t i = 0; i < n; i++) {
-        oltr_error why = {OLTR_OK, ""};
+    oltr_error why;
+    for (uint32_t i = 0; i < n; i++)
         if (check_pair(model->settings.policy.info, pair + 2 * (size_t)i, &why) != OLTR_OK)
             return set_error(error, why.code, "prior %u: %.200s", i, why.msg);
-    }
-    size_t bytes = n * (sizeof(placed) + sizeof(uint32_t));
-    placed *sorted = memory_take(&model->memory, bytes);
-    if (!sorted)
+    size_t bytes = n * (2 * sizeof(double) + sizeof(placed) + sizeof(uint32_t));
+    prior_room room = {.before = memory_take(&model->memory, bytes)};
+    if (!room.before)
         return set_error(error, OLTR_ENOMEM, "no memory for the numbers of %u items", n);
-    uint32_t *number = (uint32_t *)(void *)(sorted + n);
-    status = set_priors_by_name(model, name, pair, n, number, sorted, error);
-    memory_give(&model->memory, sorted, bytes);
+    room.sorted = (placed *)(void *)(room.before + 2 * (size_t)n);
+    room.number = (uint32_t *)(void *)(room.sorted + n);
+    status = set_priors_by_name(model, name, pair, n, &room, error);
+    memory_give(&model->memory, room.before, bytes);
     return status;
 }
 
@@ -278,7 +322,6 @@ static oltr_status remove_item(oltr_model *m, uint32_t item, oltr_error *error)
     status = oltr_item_put(m->policy, last, number, n, error);
     if (status != OLTR_OK)
         return status;
-    m->last[item] = m->last[last];
     names_remove(&m->names, item);
     return OLTR_OK;
 }
@@ -327,7 +370,7 @@ oltr_status oltr_model_trim(oltr_model *model, uint64_t idle, uint32_t *removed,
         status = set_error(error, OLTR_EVALUE, "idle is a number of lessons, at least 1");
     uint64_t now = oltr_model_lessons(model);
     for (uint32_t i = status == OLTR_OK ? model->names.n : 0; i-- > 0 && status == OLTR_OK;) {
-        if (idle > now || model->last[i] > now - idle)
+        if (idle > now || model->names.last[i] > now - idle)
             continue;
         status = remove_item(model, i, error);
         count++;

@@ -84,19 +84,28 @@ static oltr_status check_lesson(const oltr_model *m, const oltr_lesson *lesson, 
                               : OLTR_OK;
 }
 
-/* The numbers of the shown items; unknown names are added, and the last ones. */
-static oltr_status number_shown(oltr_model *m, const oltr_list *shown, bool id,
-                                uint32_t number[OLTR_MOST_SHOWN], oltr_error *error)
+/* The numbers of the shown items; NO_NAME of unknown names. */
+static void find_shown(const oltr_model *m, const oltr_list *shown,
+                       uint32_t number[OLTR_MOST_SHOWN])
+{
+    if (shown->name)
+        names_find_all(&m->names, shown->name, shown->n, number);
+    else
+        for (uint32_t slot = 0; slot < shown->n; slot++)
+            number[slot] = slot;
+}
+
+/* Unknown names are added, as the last ones, and get their numbers. */
+static oltr_status add_unknown(oltr_model *m, const oltr_list *shown, bool id,
+                               uint32_t number[OLTR_MOST_SHOWN], oltr_error *error)
 {
     uint32_t unknown = 0;
     size_t bytes = 0;
-    for (uint32_t slot = 0; slot < shown->n; slot++) {
-        number[slot] = shown->name ? names_find(&m->names, shown->name[slot]) : slot;
+    for (uint32_t slot = 0; slot < shown->n; slot++)
         if (number[slot] == NO_NAME) {
             unknown++;
             bytes += shown->name[slot].size;
         }
-    }
     oltr_status status = model_reserve(m, unknown, bytes, id, error);
     for (uint32_t slot = 0; status == OLTR_OK && unknown && slot < shown->n; slot++)
         if (number[slot] == NO_NAME)
@@ -116,26 +125,24 @@ static oltr_status refuse_lesson(const oltr_model *m, const oltr_query *query,
     return status;
 }
 
-static oltr_status teach(oltr_model *m, const oltr_list *shown, const uint32_t *number,
+static oltr_status teach(oltr_model *m, const oltr_list *shown, uint32_t *number,
                          const oltr_feedback *seen, oltr_error *error)
 {
     oltr_query rows = plain_query(m, shown);
     const oltr_query *query = shown->x ? &rows : NULL;
-    uint32_t item[OLTR_MOST_SHOWN];
-    memcpy(item, number, shown->n * sizeof *item);
-    oltr_ranking list = {.k = shown->n, .item = item};
+    oltr_ranking list = {.k = shown->n, .item = number};
     oltr_status status = oltr_learn(m->policy, query, &list, seen);
     return status == OLTR_OK ? OLTR_OK : refuse_lesson(m, query, &list, seen, status, error);
 }
 
-static oltr_status learn_new(oltr_model *m, const oltr_lesson *lesson, const id_ticket *ticket,
-                             oltr_error *error)
+static oltr_status learn_new(oltr_model *m, const oltr_lesson *lesson, uint32_t *number,
+                             const id_ticket *ticket, oltr_error *error)
 {
-    uint32_t number[OLTR_MOST_SHOWN], before = m->names.n;
+    uint32_t before = m->names.n;
     oltr_feedback seen;
     oltr_status status = feedback_of(m, lesson, &seen, error);
     if (status == OLTR_OK)
-        status = number_shown(m, &lesson->shown, ticket->given, number, error);
+        status = add_unknown(m, &lesson->shown, ticket->given, number, error);
     if (status != OLTR_OK)
         return status;
     status = teach(m, &lesson->shown, number, &seen, error);
@@ -145,7 +152,7 @@ static oltr_status learn_new(oltr_model *m, const oltr_lesson *lesson, const id_
     }
     uint64_t now = oltr_model_lessons(m);
     for (uint32_t slot = 0; lesson->shown.name && slot < lesson->shown.n; slot++)
-        m->last[number[slot]] = now;
+        m->names.last[number[slot]] = now;
     keep_ticket(m, ticket);
     return OLTR_OK;
 }
@@ -153,12 +160,17 @@ static oltr_status learn_new(oltr_model *m, const oltr_lesson *lesson, const id_
 oltr_status oltr_model_learn(oltr_model *model, const oltr_lesson *lesson, int *applied,
                              oltr_error *error)
 {
-    id_ticket ticket;
+    uint32_t number[OLTR_MOST_SHOWN];
+    id_ticket ticket = {.seen = false};
     oltr_status status = check_lesson(model, lesson, error);
     if (status == OLTR_OK)
         status = take_ticket(model, lesson->id, &ticket, error);
+    if (status == OLTR_OK) {
+        find_shown(model, &lesson->shown, number);
+        look_for_ticket(model, &ticket);
+    }
     if (status == OLTR_OK && !ticket.seen)
-        status = learn_new(model, lesson, &ticket, error);
+        status = learn_new(model, lesson, number, &ticket, error);
     if (applied)
         *applied = status == OLTR_OK && !ticket.seen;
     return status;
@@ -186,6 +198,8 @@ oltr_status oltr_model_forget(oltr_model *model, double keep, oltr_name id, int 
     id_ticket ticket = {.seen = false};
     oltr_status status = model ? take_ticket(model, id, &ticket, error)
                                : set_error(error, OLTR_EINVAL, "there is no model");
+    if (status == OLTR_OK)
+        look_for_ticket(model, &ticket);
     if (status == OLTR_OK && !ticket.seen)
         status = forget_new(model, keep, &ticket, error);
     if (applied)
@@ -197,7 +211,7 @@ oltr_status oltr_model_forget(oltr_model *model, double keep, oltr_name id, int 
 
 static bool same_kind(const oltr_model *a, const oltr_model *b)
 {
-    const oltr_settings *p = &a->policy->settings, *q = &b->policy->settings;
+    const oltr_settings *p = a->policy->settings, *q = b->policy->settings;
     return p->info == q->info && p->dim == q->dim && has_priors(a) == has_priors(b) &&
            memcmp(p->value, q->value, sizeof p->value) == 0 &&
            (!p->info->contextual || p->n_items == q->n_items);
@@ -234,7 +248,7 @@ static oltr_status bring_priors(oltr_policy *trial, const oltr_model *from, cons
 static oltr_status merge_policies(oltr_model *into, const oltr_model *from, const uint32_t *number,
                                   uint32_t known, oltr_error *error)
 {
-    oltr_policy *trial = oltr_policy_copy(into->policy, NULL, error);
+    oltr_policy *trial = policy_to_change(into, error);
     oltr_status status = trial ? bring_priors(trial, from, number, known, error) : OLTR_ENOMEM;
     oltr_policy *sums = status == OLTR_OK
                             ? policy_regrouped(trial, from->policy, number, from->names.n, error)
@@ -244,8 +258,10 @@ static oltr_status merge_policies(oltr_model *into, const oltr_model *from, cons
     if (status != OLTR_OK)
         set_error(error, status, "%s", oltr_strerror(status));
     oltr_policy_free(sums);
-    oltr_policy_free(status == OLTR_OK ? into->policy : trial);
-    into->policy = status == OLTR_OK ? trial : into->policy;
+    if (status == OLTR_OK)
+        keep_policy(into, trial);
+    else
+        oltr_policy_free(trial);
     return status;
 }
 
@@ -255,9 +271,9 @@ static void merge_last(oltr_model *into, const oltr_model *from, const uint32_t 
 {
     uint64_t now = oltr_model_lessons(into), added = oltr_model_lessons(from);
     for (uint32_t i = 0; i < known; i++)
-        into->last[i] += now - before;
+        into->names.last[i] += now - before;
     for (uint32_t i = 0; i < from->names.n; i++) {
-        uint64_t last = now - (added - from->last[i]), *own = &into->last[number[i]];
+        uint64_t last = now - (added - from->names.last[i]), *own = &into->names.last[number[i]];
         *own = number[i] >= known || last > *own ? last : *own;
     }
 }
@@ -313,6 +329,8 @@ oltr_status oltr_model_merge(oltr_model *into, const oltr_model *from, oltr_name
     oltr_status status = check_merge(into, from, error);
     if (status == OLTR_OK)
         status = take_ticket(into, id, &ticket, error);
+    if (status == OLTR_OK)
+        look_for_ticket(into, &ticket);
     if (status == OLTR_OK && !ticket.seen) {
         status = (is_contextual(into) ? merge_rows : merge_named)(into, from, error);
         if (status == OLTR_OK)

@@ -19,10 +19,8 @@
 
 struct oltr_model {
     oltr_model_settings settings; /* policy.n_items: the room; policy.memory: NULL or the hook */
-    oltr_policy *policy;
-    names names;    /* of a contextual model empty, without memory */
-    uint64_t *last; /* (last_room) the last lesson that showed the item */
-    uint32_t last_room;
+    oltr_policy *policy;          /* without priors, policy.settings are lent to it */
+    names names;                  /* of a contextual model empty, without memory */
     ids ids;
     oltr_memory memory; /* without functions: the C library */
 };
@@ -51,8 +49,22 @@ oltr_status model_settings_check(const oltr_model_settings *settings, oltr_error
 oltr_model *model_around(oltr_policy *policy, const oltr_model_settings *settings, uint32_t n,
                          const oltr_memory *memory, oltr_error *error);
 
-/* The policy with room for more items: n_items of them, the new ones with the default prior. */
-oltr_policy *policy_with_room(const oltr_model *m, uint32_t n_items, oltr_error *error);
+/* The room of a policy that must have n items.  The arrays that are drawn from have whole groups of
+ * items, so that less room saves little. */
+static inline uint32_t policy_room(uint32_t n)
+{
+    return room_for(n > NORMAL_GROUP ? n : NORMAL_GROUP);
+}
+
+/* The policy with room for more items: n_items of them, the new ones with the default prior.  lent:
+ * its settings, or NULL for its own. */
+oltr_policy *policy_with_room(const oltr_model *m, uint32_t n_items, const oltr_settings *lent,
+                              oltr_error *error);
+
+/* A copy of the policy, to be changed and kept. */
+oltr_policy *policy_to_change(const oltr_model *m, oltr_error *error);
+/* This policy, with settings that are lent or its own, takes the place of the model's. */
+void keep_policy(oltr_model *m, oltr_policy *policy);
 
 /* Whether the items behind the named ones have the default prior and no observations, and there is
  * at least one. */
@@ -79,8 +91,10 @@ typedef struct id_ticket {
     bool given, seen;
     hash128 hash;
 } id_ticket;
-/* OLTR_ENAME for an id that is too long. */
+/* The hash of an id, before it is looked for.  OLTR_ENAME for an id that is too long. */
 oltr_status take_ticket(const oltr_model *m, oltr_name id, id_ticket *ticket, oltr_error *error);
+/* Whether the id was seen. */
+void look_for_ticket(const oltr_model *m, id_ticket *ticket);
 static inline void keep_ticket(oltr_model *m, const id_ticket *ticket)
 {
     if (ticket->given)

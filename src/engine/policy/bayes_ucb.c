@@ -21,19 +21,19 @@ typedef struct bayes_ucb_state {
     size_t bytes;
 } bayes_ucb_state;
 
-static bayes_ucb_state plan(uint32_t n_items)
+static bayes_ucb_state plan(const oltr_settings *settings)
 {
     bayes_ucb_state p;
-    layout l = {align_up(sizeof p), 0};
-    p.items = beta_items_plan(&l, n_items);
-    p.index = index_cache_plan(&l, n_items);
+    layout l = {sizeof p, 0};
+    p.items = beta_items_plan(&l, settings->n_items, takes_prior(settings));
+    p.index = index_cache_plan(&l, settings->n_items);
     p.bytes = layout_bytes(&l);
     return p;
 }
 
 static size_t state_bytes(const oltr_settings *settings)
 {
-    return plan(settings->n_items).bytes;
+    return plan(settings).bytes;
 }
 
 static double slow(uint64_t t)
@@ -44,15 +44,15 @@ static double slow(uint64_t t)
 static bool series(const void *state, uint32_t i, const clock_segment *segment, clock_series *out)
 {
     const bayes_ucb_state *p = state;
-    return quantile_series(doubles_at(p, p->items.a)[i], doubles_at(p, p->items.b)[i], segment,
-                           out);
+    beta_pair q = beta_posterior(p, &p->items, i);
+    return quantile_series(q.a, q.b, segment, out);
 }
 
 static double value(const void *state, uint32_t i, uint64_t t)
 {
     const bayes_ucb_state *p = state;
-    return beta_quantile_upper(doubles_at(p, p->items.a)[i], doubles_at(p, p->items.b)[i],
-                               1 / (double)t);
+    beta_pair q = beta_posterior(p, &p->items, i);
+    return beta_quantile_upper(q.a, q.b, 1 / (double)t);
 }
 
 static const index_rule rule = {slow, series, value};
@@ -60,15 +60,13 @@ static const index_rule rule = {slow, series, value};
 static void refresh(void *state, uint64_t t)
 {
     bayes_ucb_state *p = state;
-    for (uint32_t i = 0; i < p->items.sums.n_items; i++)
-        beta_items_refresh(p, &p->items, i);
     index_cache_update(p, &p->index, &rule, t, NULL, 0);
 }
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
     bayes_ucb_state *p = state;
-    *p = plan(settings->n_items);
+    *p = plan(settings);
     oltr_status status = beta_init(state, settings, error);
     if (status == OLTR_OK)
         refresh(state, 1);
@@ -90,8 +88,6 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
     bayes_ucb_state *p = state;
     (void)from;
     item_policy_add(state, shown, seen);
-    for (uint32_t slot = 0; slot < seen->n_examined; slot++)
-        beta_items_refresh(p, &p->items, shown->item[slot]);
     index_cache_update(p, &p->index, &rule, t, shown->item, seen->n_examined);
     return OLTR_OK;
 }

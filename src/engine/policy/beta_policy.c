@@ -23,34 +23,30 @@ static void set_prior(void *state, const oltr_settings *settings, uint32_t i)
         a = prior_a(&settings->prior, i);
         b = prior_b(&settings->prior, i);
     }
-    doubles_at(state, p->a0)[i] = a;
-    doubles_at(state, p->b0)[i] = b;
+    doubles_at(state, p->a0)[item_prior_at(&p->priors, i)] = a;
+    doubles_at(state, p->b0)[item_prior_at(&p->priors, i)] = b;
 }
 
 oltr_status beta_renew(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
                        oltr_error *error)
 {
     const beta_items *p = state;
-    oltr_status status =
-        require_item_prior(settings, choice(settings, BETA_PRIOR) != PRIOR_NONE, true, item, error);
+    oltr_status status = require_item_prior(settings, takes_prior(settings), true, item, error);
     if (status == OLTR_OK)
         status = item_sums_check_one(state, &p->sums, t, true, item, error);
     if (status != OLTR_OK)
         return status;
     set_prior(state, settings, item);
-    beta_items_refresh(state, p, item);
     return OLTR_OK;
 }
 
 oltr_status beta_init(void *state, const oltr_settings *settings, oltr_error *error)
 {
-    uint32_t take = choice(settings, BETA_PRIOR);
-    oltr_status status = require_prior(settings, take != PRIOR_NONE, true, error);
-    if (status != OLTR_OK)
-        return status;
-    for (uint32_t i = 0; i < settings->n_items; i++)
+    const beta_items *p = state;
+    oltr_status status = require_prior(settings, takes_prior(settings), true, error);
+    for (uint32_t i = 0; status == OLTR_OK && i < p->priors.n; i++)
         set_prior(state, settings, i);
-    return OLTR_OK;
+    return status;
 }
 
 oltr_status beta_predict(const void *state, uint64_t t, const candidates *from, double *mean,
@@ -59,11 +55,10 @@ oltr_status beta_predict(const void *state, uint64_t t, const candidates *from, 
     const beta_items *p = state;
     (void)t;
     for (uint32_t j = 0; j < from->n; j++) {
-        double a = doubles_at(state, p->a)[candidate(from, j)],
-               b = doubles_at(state, p->b)[candidate(from, j)];
-        mean[j] = a / (a + b);
+        beta_pair q = beta_posterior(state, p, candidate(from, j));
+        mean[j] = q.a / (q.a + q.b);
         if (sd)
-            sd[j] = beta_sd(a, b);
+            sd[j] = beta_sd(q.a, q.b);
     }
     return OLTR_OK;
 }

@@ -1,4 +1,4 @@
-/* beta_policy.h - what the two policies on a Beta posterior share: their parameters, their prior,
+/* beta_policy.h - what the policies on a Beta posterior share: their parameters, their prior,
  * their prediction. */
 #ifndef OLTR_ENGINE_POLICY_BETA_POLICY_H
 #define OLTR_ENGINE_POLICY_BETA_POLICY_H
@@ -9,10 +9,16 @@
 enum { BETA_PRIOR, BETA_A, BETA_B, BETA_PARAMS };
 extern const oltr_param beta_params[BETA_PARAMS];
 
+/* Whether items have priors of their own, taken from the settings. */
+static inline bool takes_prior(const oltr_settings *settings)
+{
+    return choice(settings, BETA_PRIOR) != PRIOR_NONE;
+}
+
 /* Sets the prior's shapes from the settings.  The state begins with a beta_items. */
 oltr_status beta_init(void *state, const oltr_settings *settings, oltr_error *error);
 
-/* Checks one item's prior and sums, sets its prior's shapes, and derives those of its posterior. */
+/* Checks one item's prior and sums, and sets its prior's shapes. */
 oltr_status beta_renew(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
                        oltr_error *error);
 

@@ -84,7 +84,7 @@ static oltr_status explain_list(const refusal *r, const uint32_t *item, uint32_t
 
 static oltr_status explain_items(const refusal *r)
 {
-    uint32_t n_items = r->policy->settings.n_items;
+    uint32_t n_items = r->policy->n_items;
     if (r->from.n > n_items)
         return EXPLAIN("the query has %u candidates, and the policy was made for %u at most",
                        r->from.n, n_items);
@@ -106,7 +106,7 @@ static oltr_status explain_items(const refusal *r)
 
 static oltr_status explain_shape(const refusal *r)
 {
-    uint32_t dim = r->policy->settings.dim, given = r->query ? r->query->dim : 0;
+    uint32_t dim = r->policy->settings->dim, given = r->query ? r->query->dim : 0;
     if (!r->from.x)
         return EXPLAIN("%s ranks by features, and the query has none: give rows of %u floats in x",
                        r->policy->ops->info.name, dim);
@@ -123,7 +123,7 @@ static oltr_status explain_row(const refusal *r, uint32_t row, double largest)
 {
     const float *x = r->from.x + row * r->from.stride;
     uint32_t item = candidate(&r->from, row);
-    for (uint32_t f = 0; f < r->policy->settings.dim; f++)
+    for (uint32_t f = 0; f < r->policy->settings->dim; f++)
         if (!(fabs((double)x[f]) <= largest))
             return EXPLAIN(
                 "candidate %u (item %u): feature %u is %g, and must be a number of at most %g", row,
@@ -159,7 +159,7 @@ static oltr_status explain_slots(const refusal *r)
     if (k < 1 || k > r->from.n)
         return EXPLAIN("a list of %u slots cannot be filled from %u candidates", k, r->from.n);
     return EXPLAIN("a list with a mask may have %u slots here, not %u",
-                   masked_slots(&r->policy->settings), k);
+                   masked_slots(r->policy->settings), k);
 }
 
 static oltr_status explain_examined(const refusal *r)
@@ -289,11 +289,9 @@ oltr_status oltr_explain_learn(const oltr_policy *policy, const oltr_query *quer
     if (!policy || !feedback)
         return explain_arguments(&r);
     r.from = candidates_of(policy, query);
-    item_marks marks = {calloc(policy->settings.n_items, sizeof(uint32_t)), &last,
-                        policy->settings.n_items};
+    item_marks marks = {calloc(policy->n_items, sizeof(uint32_t)), &last, policy->n_items};
     if (!marks.word)
-        return set_error(error, OLTR_ENOMEM, "no memory to check %u items",
-                         policy->settings.n_items);
+        return set_error(error, OLTR_ENOMEM, "no memory to check %u items", policy->n_items);
     r.status = check_learning(policy, &marks, query, ranking, feedback, &from);
     free(marks.word);
     return explain_lesson(&r);

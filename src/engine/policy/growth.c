@@ -47,7 +47,7 @@ static void join(double *to, const double *old, uint32_t kept, const double *mor
 static oltr_policy *make_resized(const oltr_policy *policy, uint32_t n_items,
                                  const oltr_prior *prior, oltr_error *error)
 {
-    oltr_settings settings = policy->settings;
+    oltr_settings settings = *policy->settings;
     uint32_t kept = n_items < settings.n_items ? n_items : settings.n_items;
     double *own = NULL;
     size_t bytes = 2 * (size_t)n_items * sizeof *own;
@@ -103,7 +103,7 @@ static uint32_t copy_items(oltr_policy *to, const oltr_policy *from)
 {
     sum_array into[MAX_SUMS], sums[MAX_SUMS];
     uint32_t n = from->ops->sums(policy_state(from), sums);
-    uint32_t a = to->settings.n_items, b = from->settings.n_items, kept = a < b ? a : b;
+    uint32_t a = to->n_items, b = from->n_items, kept = a < b ? a : b;
     to->ops->sums(policy_state(to), into);
     for (uint32_t i = 0; i < n; i++)
         copy_array(&into[i], &sums[i], kept);
@@ -128,7 +128,7 @@ static oltr_status derive_items(oltr_policy *to, uint32_t kept, oltr_error *erro
         for (uint32_t a = 0; a < n; a++)
             known |= !(fabs(sums[a].value[item]) <= 0);
         if (known)
-            status = to->ops->renew_item(policy_state(to), to->rounds + 1, &to->settings, item,
+            status = to->ops->renew_item(policy_state(to), to->rounds + 1, to->settings, item,
                                          nothing, error);
     }
     return status;
@@ -157,19 +157,19 @@ static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, bool roo
         policy_check_sums(to, NULL) != OLTR_OK)
         return set_error(error, OLTR_EFULL,
                          "%s of %u items has no room for what was learned: keep more items",
-                         ops->info.name, to->settings.n_items);
+                         ops->info.name, to->n_items);
     if (ops->derived && copy_arrays(ops->derived, policy_state(to), policy_state(from)))
         return ops->resume(policy_state(to), to->rounds + 1, error);
     ops->refresh(policy_state(to), to->rounds + 1);
     return OLTR_OK;
 }
 
-static oltr_policy *resized(const oltr_policy *policy, uint32_t n_items, const oltr_prior *prior,
-                            bool room, oltr_error *error)
+/* `made` with what the policy has learned; it is freed when that does not fit. */
+static oltr_policy *resized(oltr_policy *made, const oltr_policy *policy, bool room,
+                            oltr_error *error)
 {
-    oltr_error why = {OLTR_ENOMEM, "no memory for the new size"};
-    oltr_policy *made = make_resized(policy, n_items, prior, &why);
-    oltr_status status = made ? carry_over(made, policy, room, &why) : why.code;
+    oltr_error why = {OLTR_OK, ""};
+    oltr_status status = carry_over(made, policy, room, &why);
     if (status == OLTR_OK)
         return made;
     set_error(error, status, "%s", why.msg);
@@ -178,9 +178,12 @@ static oltr_policy *resized(const oltr_policy *policy, uint32_t n_items, const o
 }
 
 oltr_policy *policy_with_more_room(const oltr_policy *policy, uint32_t n_items,
-                                   const oltr_prior *prior, oltr_error *error)
+                                   const oltr_prior *prior, const oltr_settings *lent,
+                                   oltr_error *error)
 {
-    return resized(policy, n_items, prior, true, error);
+    oltr_policy *made =
+        lent ? policy_new_lent(lent, error) : make_resized(policy, n_items, prior, error);
+    return made ? resized(made, policy, true, error) : NULL;
 }
 
 oltr_status oltr_policy_resize(oltr_policy **policy, uint32_t n_items, const oltr_prior *prior,
@@ -196,11 +199,13 @@ oltr_status oltr_policy_resize(oltr_policy **policy, uint32_t n_items, const olt
     if (old->placed)
         return set_error(error, OLTR_EUNSUPPORTED,
                          "a policy in memory of the caller cannot be resized: save it, or copy it");
-    oltr_status status = check_new_prior(&old->settings, n_items, prior, error);
-    if (status != OLTR_OK || n_items == old->settings.n_items)
+    oltr_status status = check_new_prior(old->settings, n_items, prior, error);
+    if (status != OLTR_OK || n_items == old->n_items)
         return status;
-    oltr_error why = {OLTR_OK, ""};
-    oltr_policy *made = resized(old, n_items, prior, false, &why);
+    oltr_error why = {OLTR_ENOMEM, "no memory for the new size"};
+    oltr_policy *made = make_resized(old, n_items, prior, &why);
+    if (made)
+        made = resized(made, old, false, &why);
     if (!made)
         return set_error(error, why.code, "%s", why.msg);
     *policy = made;
@@ -238,13 +243,13 @@ static item_view view_of(const oltr_policy *policy, uint32_t item)
 {
     sum_array sums[MAX_SUMS];
     item_view v = {.n = policy->ops->sums(policy_state(policy), sums)};
-    double *prior = doubles_at(policy, policy->prior);
+    double *prior = policy_prior(policy);
     v.n_sums = v.n;
     for (uint32_t a = 0; a < v.n; a++)
         v.at[a] = sums[a].value + item;
-    if (prior_given(&policy->settings.prior)) {
+    if (prior_given(&policy->settings->prior)) {
         v.at[v.n++] = prior + item;
-        v.at[v.n++] = prior + policy->settings.n_items + item;
+        v.at[v.n++] = prior + policy->n_items + item;
     }
     return v;
 }
@@ -256,9 +261,9 @@ static oltr_status check_item(const oltr_policy *policy, uint32_t item, oltr_err
     if (!policy->ops->info.by_item)
         return set_error(error, OLTR_EUNSUPPORTED, "%s does not keep what it learns item by item",
                          policy->ops->info.name);
-    if (item >= policy->settings.n_items)
+    if (item >= policy->n_items)
         return set_error(error, OLTR_EITEM, "item %u: the items are 0 to %u", item,
-                         policy->settings.n_items - 1);
+                         policy->n_items - 1);
     return OLTR_OK;
 }
 
@@ -298,12 +303,12 @@ static oltr_status set_item(oltr_policy *policy, uint32_t item, double *number, 
             return set_error(error, OLTR_ESTATE, "item %u: number %u is %g, and must be within %g",
                              item, i, number[i], LARGEST_SUM);
     exchange(&v, number);
-    oltr_status status = prior_given(&policy->settings.prior)
-                             ? prior_check_item(&policy->settings.prior, item, 0, error)
+    oltr_status status = prior_given(&policy->settings->prior)
+                             ? prior_check_item(&policy->settings->prior, item, 0, error)
                              : OLTR_OK;
     if (status == OLTR_OK)
-        status = policy->ops->renew_item(policy_state(policy), policy->rounds + 1,
-                                         &policy->settings, item, number, error);
+        status = policy->ops->renew_item(policy_state(policy), policy->rounds + 1, policy->settings,
+                                         item, number, error);
     if (status != OLTR_OK)
         exchange(&v, number);
     return status;
@@ -353,7 +358,7 @@ oltr_status oltr_item_renew(oltr_policy *policy, uint32_t item, double first, do
     oltr_status status = check_item(policy, item, error);
     if (status != OLTR_OK)
         return status;
-    if (!prior_given(&policy->settings.prior))
+    if (!prior_given(&policy->settings->prior))
         return set_error(error, OLTR_EPRIOR,
                          "the policy was made without a prior, and has none to renew");
     return renew(policy, item, pair, keep, error);

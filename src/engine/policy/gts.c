@@ -48,76 +48,83 @@ static const oltr_param params[N_PARAMS] = {
      "draw from the posterior as printed, or with the standard deviation 1/n of the released code"},
 };
 
-/* Where a ranking keeps its scores: planned once, read every round. */
-typedef struct gts_scratch {
-    size_t score, best, bytes;
-} gts_scratch;
-
-static gts_scratch plan_scratch(uint32_t n_items)
+/* Where a ranking keeps its scores and then the group maxima of the selection: planned once, read
+ * every round. */
+static layout plan_scratch(uint32_t n_items, size_t *best)
 {
-    layout l = {0, 0};
-    gts_scratch s = {.score = layout_take(&l, padded(n_items), sizeof(float))};
-    s.best = layout_take(&l, topk_room(n_items), sizeof(float));
-    s.bytes = layout_bytes(&l);
-    return s;
+    layout l = {padded(n_items) * sizeof(float), 0};
+    *best = layout_take(&l, topk_room(n_items), sizeof(float));
+    return l;
 }
 
-/* What an item's posterior starts from, and its width after one more observation.  The width does
- * not depend on the reward, so it is computed ahead: a division and a root would delay the next
- * list after a click. */
-typedef struct gts_item {
+/* What the posterior of an item starts from. */
+typedef struct gts_prior {
     double precision0, weighted0; /* 1/s0 and mu0/s0 */
-    double next_variance;         /* derived, where the posterior is sampled from */
-    float next_sd;                /* its root */
-} gts_item;
+} gts_prior;
 
+/* The variance after one more observation does not depend on the reward, so it is computed ahead: a
+ * division would delay the next list after a click. */
 typedef struct gts_state {
-    item_sums sums;
-    size_t item;       /* (dummy_item + 1) gts_item */
-    size_t mean, sd;   /* (dummy_item + 1) floats: what is sampled from, derived; padding from
-                          n_items on */
-    size_t dummy_item; /* never shown: slots that were not examined write there */
-    size_t bytes;
-    gts_scratch scratch;
-    double precision; /* of one observation: 1/sigma^2 */
+    item_sums sums; /* (dummy_item + 1) doubles */
+    item_priors priors;
+    size_t prior;         /* (priors.n) gts_prior */
+    size_t mean, sd;      /* (dummy_item + 1) floats: what is sampled from, derived; padding
+                             from n_items on */
+    size_t next_variance; /* (dummy_item + 1) doubles, derived, where the posterior is sampled
+                             from */
+    size_t dummy_item;    /* never shown: slots that were not examined write there */
+    size_t best;          /* in the scratch */
+    double precision;     /* of one observation: 1/sigma^2 */
     uint32_t sampler, take;
 } gts_state;
 
-static gts_state plan(const oltr_settings *settings)
+/* Mean and sd are read in vectors; what lies close to the arrays before it is not. */
+static layout plan(const oltr_settings *settings, gts_state *g)
 {
-    gts_state g = {.precision = 1 / (param(settings, P_SIGMA) * param(settings, P_SIGMA)),
-                   .sampler = choice(settings, P_SAMPLER),
-                   .take = choice(settings, P_PRIOR),
-                   .dummy_item = padded(settings->n_items),
-                   .scratch = plan_scratch(settings->n_items)};
-    layout l = {align_up(sizeof g), 0};
-    g.sums = (item_sums){settings->n_items, layout_take(&l, g.dummy_item + 1, sizeof(double)),
-                         layout_take(&l, g.dummy_item + 1, sizeof(double))};
-    g.item = layout_take(&l, g.dummy_item + 1, sizeof(gts_item));
-    g.mean = layout_take(&l, g.dummy_item + 1, sizeof(float));
-    g.sd = layout_take(&l, g.dummy_item + 1, sizeof(float));
-    g.bytes = layout_bytes(&l);
-    return g;
+    size_t n = padded(settings->n_items) + 1;
+    layout l = {sizeof *g, 0};
+    *g = (gts_state){.precision = 1 / (param(settings, P_SIGMA) * param(settings, P_SIGMA)),
+                     .sampler = choice(settings, P_SAMPLER),
+                     .take = choice(settings, P_PRIOR),
+                     .priors =
+                         item_priors_of(settings->n_items, choice(settings, P_PRIOR) != TAKE_NONE),
+                     .dummy_item = n - 1};
+    g->prior = layout_take_close(&l, g->priors.n, sizeof(gts_prior));
+    g->mean = layout_take(&l, n, sizeof(float));
+    g->sd = layout_take(&l, n, sizeof(float));
+    g->sums.n_items = settings->n_items;
+    g->sums.examined = layout_take_close(&l, n, sizeof(double));
+    g->sums.reward = layout_take_close(&l, n, sizeof(double));
+    g->next_variance = layout_take_close(&l, n, sizeof(double));
+    plan_scratch(settings->n_items, &g->best);
+    return l;
 }
 
 static size_t state_bytes(const oltr_settings *settings)
 {
-    return plan(settings).bytes;
+    gts_state g;
+    layout l = plan(settings, &g);
+    return layout_bytes(&l);
 }
 
-static gts_item *items_of(const gts_state *g)
+static gts_prior *priors_of(const gts_state *g)
 {
-    return (gts_item *)(void *)((unsigned char *)g + g->item);
+    return (gts_prior *)(void *)((unsigned char *)g + g->prior);
 }
 
-static double variance_of(const gts_item *item, double n, double precision)
+static const gts_prior *prior_of(const gts_state *g, uint32_t i)
 {
-    return 1 / (item->precision0 + n * precision);
+    return &priors_of(g)[item_prior_at(&g->priors, i)];
 }
 
-static double mean_of(const gts_item *item, double variance, double s, double precision)
+static double variance_of(const gts_prior *prior, double n, double precision)
 {
-    return variance * (item->weighted0 + s * precision);
+    return 1 / (prior->precision0 + n * precision);
+}
+
+static double mean_of(const gts_prior *prior, double variance, double s, double precision)
+{
+    return variance * (prior->weighted0 + s * precision);
 }
 
 typedef struct moments {
@@ -126,9 +133,9 @@ typedef struct moments {
 
 static moments posterior(const gts_state *g, uint32_t i)
 {
-    const gts_item *item = &items_of(g)[i];
-    double variance = variance_of(item, doubles_at(g, g->sums.examined)[i], g->precision);
-    return (moments){mean_of(item, variance, doubles_at(g, g->sums.reward)[i], g->precision),
+    const gts_prior *prior = prior_of(g, i);
+    double variance = variance_of(prior, doubles_at(g, g->sums.examined)[i], g->precision);
+    return (moments){mean_of(prior, variance, doubles_at(g, g->sums.reward)[i], g->precision),
                      sqrt(variance)};
 }
 
@@ -155,19 +162,14 @@ static void refresh_item(gts_state *g, uint32_t i)
     floats_at(g, g->sd)[i] = (float)m.sd;
 }
 
-/* The width after one more observation than n. */
-static void set_next_width(gts_item *item, double n, double precision)
-{
-    item->next_variance = variance_of(item, n + 1, precision);
-    item->next_sd = (float)sqrt(item->next_variance);
-}
-
 /* All that is derived from the item's sums. */
 static void derive_item(gts_state *g, uint32_t i)
 {
     refresh_item(g, i);
-    if (samples_posterior(g))
-        set_next_width(&items_of(g)[i], doubles_at(g, g->sums.examined)[i], g->precision);
+    if (!samples_posterior(g))
+        return;
+    doubles_at(g, g->next_variance)[i] =
+        variance_of(prior_of(g, i), doubles_at(g, g->sums.examined)[i] + 1, g->precision);
 }
 
 static void refresh(void *state, uint64_t t)
@@ -196,19 +198,19 @@ static void set_prior(gts_state *g, const oltr_settings *settings, uint32_t i)
     double sd0 = take_sd ? prior_sd(&settings->prior, i) : param(settings, P_SD);
     if (g->sampler == RELEASED && g->take != TAKE_NONE)
         sd0 = released_sd(prior_a(&settings->prior, i));
-    items_of(g)[i].precision0 = 1 / (sd0 * sd0);
-    items_of(g)[i].weighted0 = mean0 * items_of(g)[i].precision0;
+    double precision0 = 1 / (sd0 * sd0);
+    priors_of(g)[item_prior_at(&g->priors, i)] = (gts_prior){precision0, mean0 * precision0};
 }
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
     gts_state *g = state;
-    *g = plan(settings);
+    plan(settings, g);
     oltr_status status =
         require_prior(settings, g->take != TAKE_NONE, g->sampler == RELEASED, error);
     if (status != OLTR_OK)
         return status;
-    for (uint32_t i = 0; i < settings->n_items; i++)
+    for (uint32_t i = 0; i < g->priors.n; i++)
         set_prior(g, settings, i);
     refresh(g, 1);
     return OLTR_OK;
@@ -232,7 +234,9 @@ static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *sett
 
 static size_t scratch_bytes(const oltr_settings *settings)
 {
-    return plan_scratch(settings->n_items).bytes;
+    size_t best;
+    layout l = plan_scratch(settings->n_items, &best);
+    return layout_bytes(&l);
 }
 
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
@@ -240,7 +244,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
 {
     const gts_state *g = state;
     const float *mean = floats_at(g, g->mean), *sd = floats_at(g, g->sd);
-    float *score = floats_at(scratch, g->scratch.score);
+    float *score = floats_at(scratch, 0);
     bool all = !from->item && from->n == g->sums.n_items;
     (void)t;
     if (all && !out->score &&
@@ -250,8 +254,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     if (!all)
         for (size_t j = from->n; j < padded(from->n); j++)
             score[j] = -INFINITY;
-    topk_f32(score, from->n, out->k, rng, floats_at(scratch, g->scratch.best), out->item,
-             out->score);
+    topk_f32(score, from->n, out->k, rng, floats_at(scratch, g->best), out->item, out->score);
     places_to_items(from, out);
     return OLTR_OK;
 }
@@ -267,21 +270,19 @@ static void learn_posterior(gts_state *g, const uint32_t *shown, uint32_t slots,
                             const oltr_feedback *seen)
 {
     double *n = doubles_at(g, g->sums.examined), *s = doubles_at(g, g->sums.reward),
-           precision = g->precision;
+           *next_variance = doubles_at(g, g->next_variance), precision = g->precision;
     float *mean = floats_at(g, g->mean), *sd = floats_at(g, g->sd);
-    gts_item *items = items_of(g);
     for (uint32_t slot = 0; slot < slots; slot++) {
         uint32_t i = shown[slot];
         size_t to = item_to_update(g, i, was_examined(seen, slot));
-        gts_item item = items[i];
+        gts_prior prior = *prior_of(g, i);
         double count = n[i] + 1, sum = s[i] + branchless_reward(seen, slot);
-        mean[to] = (float)mean_of(&item, item.next_variance, sum, precision);
-        sd[to] = item.next_sd;
+        double variance = next_variance[i];
+        mean[to] = (float)mean_of(&prior, variance, sum, precision);
+        sd[to] = (float)sqrt(variance);
         n[to] = count;
         s[to] = sum;
-        set_next_width(&item, count, precision);
-        items[to].next_variance = item.next_variance;
-        items[to].next_sd = item.next_sd;
+        next_variance[to] = variance_of(&prior, count + 1, precision);
     }
 }
 

@@ -1,8 +1,7 @@
 /* policy.c - a policy as an object: makes, copies, frees, merges, forgets, checks.  rounds.c ranks
  * and learns, snapshot.c saves and loads, growth.c changes the items.
  *
- * One block of memory holds its header, a copy of the prior, the marks that find a repeated item,
- * the room for a compacted list, and the state of the policy.
+ * One block of memory holds all of it: see block.h.
  */
 #include "engine/policy/block.h"
 
@@ -10,22 +9,20 @@
 #include "engine/policy/settings.h"
 #include "engine/posterior/item_prior.h"
 
-typedef struct block_plan {
-    size_t prior, marks, room, state, bytes;
-} block_plan;
-
-static block_plan plan_block(const oltr_settings *settings, const policy_ops *ops)
+/* Where everything is in the block: see block.h. */
+static oltr_policy plan_block(const oltr_settings *settings, const policy_ops *ops, bool lent)
 {
-    layout l = {align_up(sizeof(oltr_policy)), false};
-    block_plan b;
+    layout l = {sizeof(oltr_policy) + (lent ? 0 : sizeof(own_settings)), false};
     size_t state_bytes = ops->state_bytes(settings);
-    b.prior = layout_take(&l, prior_given(&settings->prior) ? 2 * (size_t)settings->n_items : 0,
-                          sizeof(double));
-    b.marks = layout_take(&l, settings->n_items, sizeof(uint32_t));
-    b.room = layout_take(&l, compact_room_bytes(settings), 1);
-    b.state = layout_take(&l, state_bytes, 1);
-    b.bytes = l.overflow || state_bytes == 0 || ops->scratch_bytes(settings) == 0 ? 0 : l.used;
-    return b;
+    oltr_policy p = {
+        .ops = ops, .scratch_bytes = ops->scratch_bytes(settings), .n_items = settings->n_items};
+    p.state = (uint32_t)layout_take(&l, state_bytes, 1);
+    p.marks = layout_take(&l, mark_bytes(settings->n_items), 1);
+    layout_take(&l, prior_given(&settings->prior) ? 2 * (size_t)settings->n_items : 0,
+                sizeof(double));
+    layout_take(&l, compact_room_bytes(settings), 1);
+    p.bytes = state_bytes == 0 || p.scratch_bytes == 0 ? 0 : layout_bytes(&l);
+    return p;
 }
 
 /* Settings may have been filled in by hand: every member is checked. */
@@ -49,62 +46,75 @@ static oltr_status check_settings(const oltr_settings *settings, oltr_error *err
     return prior_check(&settings->prior, settings->n_items, 0, error);
 }
 
-size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error)
+static size_t bytes_of(const oltr_settings *settings, bool lent, oltr_error *error)
 {
     if (check_settings(settings, error) != OLTR_OK)
         return 0;
-    size_t bytes = plan_block(settings, policy_ops_of(settings->info)).bytes;
+    size_t bytes = plan_block(settings, policy_ops_of(settings->info), lent).bytes;
     if (!bytes)
         set_error(error, OLTR_EITEM, "%s cannot hold %u items in memory", settings->info->name,
                   settings->n_items);
     return bytes;
 }
 
-static oltr_prior copy_prior(const oltr_prior *prior, double *to, uint32_t n)
+size_t oltr_policy_bytes(const oltr_settings *settings, oltr_error *error)
 {
-    if (!prior_given(prior))
-        return (oltr_prior){.a = NULL};
-    memcpy(to, prior_first(prior), n * sizeof *to);
-    memcpy(to + n, prior_second(prior), n * sizeof *to);
-    return prior_at(prior, to, n);
+    return bytes_of(settings, false, error);
 }
 
-/* The policy's own settings: prior and memory hook point into its block, and values that no
- * parameter reads are 0, so that equal settings have equal bytes. */
-static void own_settings(oltr_policy *policy, const oltr_settings *settings, const block_plan *b)
+size_t policy_bytes_with(const oltr_policy *policy, uint32_t n_items)
+{
+    oltr_settings settings = *policy->settings;
+    settings.n_items = n_items;
+    return plan_block(&settings, policy->ops, false).bytes;
+}
+
+oltr_settings plain_settings(const oltr_settings *settings)
 {
     const oltr_policy_info *info = settings->info;
-    oltr_settings *own = &policy->settings;
-    own->info = info;
-    own->n_items = settings->n_items;
-    own->dim = settings->dim;
-    own->custom = settings->custom;
-    own->custom_bytes = settings->custom_bytes;
-    own->size = sizeof *own;
+    oltr_settings plain = {.info = info,
+                           .n_items = settings->n_items,
+                           .dim = settings->dim,
+                           .memory = settings->memory,
+                           .custom = settings->custom,
+                           .custom_bytes = settings->custom_bytes,
+                           .size = sizeof plain};
     for (uint32_t i = 0; i < info->n_params; i++)
-        own->value[i] = settings->value[i] + 0.0; /* -0 becomes 0 */
-    own->prior = copy_prior(&settings->prior, doubles_at(policy, b->prior), settings->n_items);
-    if (settings->memory) {
-        policy->memory = *settings->memory;
-        own->memory = &policy->memory;
-    }
+        plain.value[i] = settings->value[i] + 0.0; /* -0 becomes 0 */
+    return plain;
+}
+
+/* Gives a policy settings of its own, but for the numbers of the prior. */
+static void set_own(oltr_policy *policy, const oltr_settings *settings, const oltr_memory *memory)
+{
+    own_settings *to = (own_settings *)(void *)(policy + 1);
+    to->settings = plain_settings(settings);
+    if (prior_given(&settings->prior))
+        to->settings.prior = prior_at(&settings->prior, policy_prior(policy), settings->n_items);
+    to->memory = memory ? *memory : (oltr_memory){.take = NULL};
+    to->settings.memory = to->memory.take ? &to->memory : NULL;
+    policy->settings = &to->settings;
+}
+
+static void copy_prior(oltr_policy *to, const oltr_prior *prior)
+{
+    double *number = policy_prior(to);
+    memcpy(number, prior_first(prior), to->n_items * sizeof *number);
+    memcpy(number + to->n_items, prior_second(prior), to->n_items * sizeof *number);
 }
 
 /* In memory that is zero. */
-static oltr_policy *make(void *zeros, const oltr_settings *settings, oltr_error *error)
+static oltr_policy *make(void *zeros, const oltr_settings *settings, bool lent, oltr_error *error)
 {
-    const policy_ops *ops = policy_ops_of(settings->info);
-    block_plan b = plan_block(settings, ops);
     oltr_policy *policy = zeros;
-    *policy = (oltr_policy){.ops = ops,
-                            .prior = b.prior,
-                            .marks = b.marks,
-                            .room = b.room,
-                            .state = b.state,
-                            .bytes = b.bytes,
-                            .scratch_bytes = ops->scratch_bytes(settings)};
-    own_settings(policy, settings, &b);
-    return ops->init(policy_state(policy), &policy->settings, error) == OLTR_OK ? policy : NULL;
+    *policy = plan_block(settings, policy_ops_of(settings->info), lent);
+    policy->settings = settings;
+    if (!lent)
+        set_own(policy, settings, settings->memory);
+    if (prior_given(&settings->prior))
+        copy_prior(policy, &settings->prior);
+    oltr_status status = policy->ops->init(policy_state(policy), policy->settings, error);
+    return status == OLTR_OK ? policy : NULL;
 }
 
 oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *settings,
@@ -120,15 +130,15 @@ oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *
         return NULL;
     }
     memset(memory, 0, needed);
-    oltr_policy *policy = make(memory, settings, error);
+    oltr_policy *policy = make(memory, settings, false, error);
     if (policy)
         policy->placed = true;
     return policy;
 }
 
-oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error)
+static oltr_policy *make_new(const oltr_settings *settings, bool lent, oltr_error *error)
 {
-    size_t bytes = oltr_policy_bytes(settings, error);
+    size_t bytes = bytes_of(settings, lent, error);
     if (!bytes)
         return NULL;
     void *zeros = memory_take(settings->memory, bytes);
@@ -137,21 +147,70 @@ oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error)
                   settings->info->name, settings->n_items);
         return NULL;
     }
-    oltr_policy *policy = make(zeros, settings, error);
+    oltr_policy *policy = make(zeros, settings, lent, error);
     if (!policy)
         memory_give(settings->memory, zeros, bytes);
     return policy;
+}
+
+oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error)
+{
+    return make_new(settings, false, error);
+}
+
+oltr_policy *policy_new_lent(const oltr_settings *settings, oltr_error *error)
+{
+    return make_new(settings, true, error);
+}
+
+static bool is_lent(const oltr_policy *policy)
+{
+    return policy->settings != &((const own_settings *)(const void *)(policy + 1))->settings;
+}
+
+void policy_lend(oltr_policy *policy, const oltr_settings *settings)
+{
+    if (is_lent(policy))
+        policy->settings = settings;
 }
 
 void oltr_policy_free(oltr_policy *policy)
 {
     if (!policy)
         return;
-    oltr_memory memory = policy->memory; /* the hook goes with the block that it frees */
+    const oltr_memory *hook = policy->settings->memory;
+    oltr_memory memory = {.take = NULL}; /* the hook goes with the block that it frees */
+    if (hook)
+        memory = *hook;
     if (policy->ops->end)
         policy->ops->end(policy_state(policy));
     if (!policy->placed)
         memory_give(&memory, policy, policy->bytes);
+}
+
+/* lent: the settings of the copy; NULL: its own. */
+static oltr_policy *copy_of(const oltr_policy *policy, const oltr_settings *lent,
+                            const oltr_memory *memory, oltr_error *error)
+{
+    size_t head = align_up(sizeof *policy + (lent ? 0 : sizeof(own_settings)));
+    size_t rest = policy->bytes - policy->state;
+    oltr_policy *copy = memory_take(memory, head + rest);
+    if (!copy) {
+        set_error(error, OLTR_ENOMEM, "no memory for the %zu bytes of a copy", head + rest);
+        return NULL;
+    }
+    *copy = *policy;
+    copy->state = (uint32_t)head;
+    copy->marks = head + policy_state_bytes(policy);
+    copy->bytes = head + rest;
+    copy->placed = false;
+    copy->settings = lent;
+    if (!lent)
+        set_own(copy, policy->settings, memory);
+    memcpy(policy_state(copy), policy_state(policy), rest);
+    if (copy->ops->copied)
+        copy->ops->copied(policy_state(copy));
+    return copy;
 }
 
 oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memory,
@@ -163,27 +222,18 @@ oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memo
             "a policy is needed to copy it, and a memory hook has both take and give, or is NULL");
         return NULL;
     }
-    const oltr_memory *from = memory ? memory : &policy->memory;
-    oltr_policy *copy = memory_take(from, policy->bytes);
-    if (!copy) {
-        set_error(error, OLTR_ENOMEM, "no memory for the %zu bytes of a copy", policy->bytes);
-        return NULL;
-    }
-    memcpy(copy, policy, policy->bytes);
-    copy->memory = *from;
-    copy->placed = false;
-    copy->settings.memory = from->take ? &copy->memory : NULL;
-    if (prior_given(&policy->settings.prior))
-        copy->settings.prior = prior_at(&policy->settings.prior, doubles_at(copy, policy->prior),
-                                        policy->settings.n_items);
-    if (copy->ops->copied)
-        copy->ops->copied(policy_state(copy));
-    return copy;
+    return copy_of(policy, NULL, memory ? memory : policy->settings->memory, error);
+}
+
+oltr_policy *policy_copy_lent(const oltr_policy *policy, const oltr_settings *settings,
+                              oltr_error *error)
+{
+    return copy_of(policy, settings, settings->memory, error);
 }
 
 const oltr_settings *oltr_policy_settings(const oltr_policy *policy)
 {
-    return policy ? &policy->settings : NULL;
+    return policy ? policy->settings : NULL;
 }
 
 uint64_t oltr_policy_rounds(const oltr_policy *policy)
@@ -204,22 +254,23 @@ size_t scratch_block_bytes(const oltr_settings *settings, size_t own_bytes, size
 oltr_scratch *scratch_in(const oltr_policy *policy, const oltr_memory *memory)
 {
     size_t marks, own,
-        whole = scratch_block_bytes(&policy->settings, policy->scratch_bytes, &marks, &own);
+        whole = scratch_block_bytes(policy->settings, policy->scratch_bytes, &marks, &own);
     oltr_scratch *scratch = whole ? memory_take(memory, whole) : NULL;
     if (!scratch)
         return NULL;
     *scratch = (oltr_scratch){.bytes = policy->scratch_bytes,
-                              .n_items = policy->settings.n_items,
+                              .n_items = policy->n_items,
                               .marks = marks,
                               .own = own,
-                              .whole = whole,
-                              .memory = *memory};
+                              .whole = whole};
+    if (memory)
+        scratch->memory = *memory;
     return scratch;
 }
 
 oltr_scratch *oltr_scratch_new(const oltr_policy *policy)
 {
-    return policy ? scratch_in(policy, &policy->memory) : NULL;
+    return policy ? scratch_in(policy, policy->settings->memory) : NULL;
 }
 
 void oltr_scratch_free(oltr_scratch *scratch)
@@ -234,8 +285,8 @@ void oltr_scratch_free(oltr_scratch *scratch)
 
 static bool same_prior(const oltr_policy *a, const oltr_policy *b)
 {
-    const oltr_prior *p = &a->settings.prior, *q = &b->settings.prior;
-    size_t bytes = a->settings.n_items * sizeof(double);
+    const oltr_prior *p = &a->settings->prior, *q = &b->settings->prior;
+    size_t bytes = a->n_items * sizeof(double);
     if (!prior_given(p) || !prior_given(q))
         return prior_given(p) == prior_given(q);
     return !p->a == !q->a && !memcmp(prior_first(p), prior_first(q), bytes) &&
@@ -250,10 +301,9 @@ static bool same_custom(const oltr_settings *a, const oltr_settings *b)
 
 static bool same_settings(const oltr_policy *a, const oltr_policy *b)
 {
-    return a->ops == b->ops && a->settings.n_items == b->settings.n_items &&
-           a->settings.dim == b->settings.dim &&
-           !memcmp(a->settings.value, b->settings.value, sizeof a->settings.value) &&
-           same_prior(a, b) && same_custom(&a->settings, &b->settings);
+    const oltr_settings *p = a->settings, *q = b->settings;
+    return a->ops == b->ops && p->n_items == q->n_items && p->dim == q->dim &&
+           !memcmp(p->value, q->value, sizeof p->value) && same_prior(a, b) && same_custom(p, q);
 }
 
 static void add_sums(oltr_policy *into, const oltr_policy *from)
@@ -299,7 +349,7 @@ oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from)
         return OLTR_ENOMEM;
     oltr_status status = merge_trial(trial, from);
     if (status == OLTR_OK) {
-        memcpy(policy_state(into), policy_state(trial), into->bytes - into->state);
+        memcpy(policy_state(into), policy_state(trial), policy_state_bytes(into));
         into->rounds = trial->rounds;
     }
     oltr_policy_free(trial);
@@ -342,7 +392,7 @@ static oltr_status check_derived(const oltr_policy *policy, oltr_error *error)
     copy->ops->refresh(policy_state(copy), copy->rounds + 1);
     const void *was = policy_state(policy), *anew = policy_state(copy);
     bool same = policy->ops->agrees ? policy->ops->agrees(was, anew)
-                                    : memcmp(was, anew, policy->bytes - policy->state) == 0;
+                                    : memcmp(was, anew, policy_state_bytes(policy)) == 0;
     oltr_policy_free(copy);
     return same ? OLTR_OK
                 : set_error(error, OLTR_ESTATE,

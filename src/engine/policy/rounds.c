@@ -4,10 +4,10 @@
  * All checks of what callers pass to rank, learn and predict are here, once, before any policy's
  * own code runs.
  *
- * Repeated items are found by marks, one word for each item: a check takes stamps that no word
- * holds yet.  Named candidates are marked with base + row, so that learning finds the features of a
- * shown item by one read; while a list is checked, shown items are marked with base + n + row, so
- * that a second one is recognised.
+ * Repeated items are found by marks, one word for each item, on the stack or in the policy's block:
+ * a check takes stamps that no word holds yet.  Named candidates are marked with base + row, so
+ * that learning finds the features of a shown item by one read; while a list is checked, shown
+ * items are marked with base + n + row, so that a second one is recognised.
  *
  * A mask of examined slots is compacted: the policy learns from a list whose first slots are the
  * examined ones, in their order, and the others follow.  The room for that is on the stack or, of
@@ -113,7 +113,7 @@ HOT bool good_shown_items(const candidates *from, const item_marks *marks,
 {
     if (from->item)
         return shown_are_marked(from, marks, shown);
-    if (from->n <= 64)
+    if (from->n <= FEW_ITEMS)
         return small_in_range_and_distinct(shown->item, shown->k, from->n);
     return in_range_and_distinct(shown->item, shown->k, from->n, marks);
 }
@@ -123,7 +123,7 @@ HOT bool good_shown_items(const candidates *from, const item_marks *marks,
 /* Member by member: compilers clear a literal by overlapping stores, on which the reads stall. */
 HOT void set_candidates(candidates *c, const oltr_policy *policy, const oltr_query *query)
 {
-    c->n = query ? query->n_items : policy->settings.n_items;
+    c->n = query ? query->n_items : policy->n_items;
     c->item = query ? query->item : NULL;
     c->x = query ? query->x : NULL;
     c->stride = !query ? 0 : query->stride ? query->stride : query->dim;
@@ -145,10 +145,10 @@ HOT oltr_status check_candidates(const oltr_policy *policy, const oltr_query *qu
 {
     if (query && is_extended(query->reserved, OLTR_RESERVED))
         return OLTR_EINVAL;
-    if (from->n > policy->settings.n_items)
+    if (from->n > policy->n_items)
         return OLTR_EITEM;
     if (policy->ops->info.contextual &&
-        (!from->x || query->dim != policy->settings.dim || from->stride < query->dim))
+        (!from->x || query->dim != policy->settings->dim || from->stride < query->dim))
         return OLTR_EFEATURE;
     return OLTR_OK;
 }
@@ -157,7 +157,7 @@ HOT oltr_status check_candidates(const oltr_policy *policy, const oltr_query *qu
 static bool good_rows(const oltr_policy *policy, const candidates *from, const uint32_t *row,
                       uint32_t n)
 {
-    if (!rows_within(from->x, from->stride, row, n, policy->settings.dim, LARGEST_FEATURE))
+    if (!rows_within(from->x, from->stride, row, n, policy->settings->dim, LARGEST_FEATURE))
         return false;
     for (uint32_t i = 0; policy->ops->row_rejected && i < n; i++)
         if (policy->ops->row_rejected(policy_state(policy),
@@ -200,7 +200,7 @@ HOT oltr_status check_query(const oltr_policy *policy, const oltr_query *query, 
 HOT oltr_status check_ranking_query(const oltr_policy *policy, const oltr_query *query, uint32_t k,
                                     oltr_scratch *scratch, candidates *from)
 {
-    uint32_t n_items = policy->settings.n_items;
+    uint32_t n_items = policy->n_items;
     oltr_status status = check_query(policy, query, k, from);
     if (status != OLTR_OK)
         return status;
@@ -305,7 +305,7 @@ RARE oltr_status check_unusual(const oltr_policy *policy, const oltr_ranking *sh
 {
     if (feedback->weight && !policy->ops->info.takes_weights)
         return OLTR_EUNSUPPORTED;
-    if (feedback->examined && shown->k > masked_slots(&policy->settings))
+    if (feedback->examined && shown->k > masked_slots(policy->settings))
         return OLTR_ESLOTS;
     oltr_status status = check_slots(policy, feedback);
     if (status != OLTR_OK || !feedback->weight || !policy->ops->overflows)
@@ -381,8 +381,8 @@ typedef struct compact_room {
 
 static compact_room room_of(const oltr_policy *policy)
 {
-    size_t n = masked_slots(&policy->settings);
-    layout l = {policy->room, 0};
+    size_t n = masked_slots(policy->settings);
+    layout l = {policy->bytes - compact_room_bytes(policy->settings), 0};
     compact_room room;
     room.item = words_in(policy, layout_take(&l, n, sizeof *room.item));
     room.slot = words_in(policy, layout_take(&l, n, sizeof *room.slot));
@@ -454,18 +454,28 @@ HOT oltr_status learn_checked(oltr_policy *policy, candidates *from, const oltr_
     return status;
 }
 
-static item_marks marks_of(oltr_policy *policy)
+/* The marks of few items: no more than a lesson needs.  All stamps count as taken, so that the
+ * first check that needs the marks wipes them. */
+typedef struct few_marks {
+    uint32_t word[FEW_ITEMS], last;
+} few_marks;
+
+HOT item_marks marks_of(oltr_policy *policy, few_marks *few)
 {
-    return (item_marks){words_in(policy, policy->marks), &policy->stamp, policy->settings.n_items};
+    few->last = UINT32_MAX;
+    if (policy->n_items <= FEW_ITEMS)
+        return (item_marks){few->word, &few->last, policy->n_items};
+    return (item_marks){words_in(policy, policy->marks), &policy->stamp, policy->n_items};
 }
 
 oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query, const oltr_ranking *ranking,
                        const oltr_feedback *feedback)
 {
     candidates from;
+    few_marks few;
     if (!policy)
         return OLTR_EINVAL;
-    item_marks marks = marks_of(policy);
+    item_marks marks = marks_of(policy, &few);
     oltr_status status = check_lesson(policy, &marks, query, ranking, feedback, &from);
     return status == OLTR_OK ? learn_checked(policy, &from, ranking, feedback) : status;
 }
@@ -494,13 +504,14 @@ oltr_status oltr_learn_many(oltr_policy *policy, const oltr_query *query,
                             const oltr_lessons *lessons, uint32_t *done)
 {
     candidates from;
+    few_marks few;
     uint32_t learned = 0;
     if (done)
         *done = 0;
     oltr_status status = policy ? check_lessons(lessons) : OLTR_EINVAL;
     if (status != OLTR_OK || !lessons->n)
         return status;
-    item_marks marks = marks_of(policy);
+    item_marks marks = marks_of(policy, &few);
     status = check_learning_query(policy, &marks, query, lessons->k, &from);
     while (status == OLTR_OK && learned < lessons->n) {
         oltr_ranking shown;
@@ -529,7 +540,7 @@ oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, dou
     if (status != OLTR_OK)
         return status;
     for (uint32_t j = 0; from.item && j < from.n; j++)
-        if (from.item[j] >= policy->settings.n_items)
+        if (from.item[j] >= policy->n_items)
             return OLTR_EITEM;
     if (policy->ops->info.contextual && !good_rows(policy, &from, NULL, from.n))
         return OLTR_EFEATURE;

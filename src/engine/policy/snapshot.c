@@ -19,7 +19,7 @@
  */
 #include <float.h>
 
-#include "engine/base/bytes.h"
+#include "engine/base/envelope.h"
 #include "engine/base/file.h"
 #include "engine/base/reads_prior.h"
 #include "engine/policy/block.h"
@@ -27,8 +27,14 @@
 #include "engine/policy/sum_arrays.h"
 #include "engine/posterior/item_prior.h"
 
-static const char magic[8] = "OLTRSNAP";
-enum { VERSION = 2, HEADER = 8 + 4 + 4 + 8, CHECKSUM = 8, LONGEST_TEXT = LONGEST_NAME + 1 };
+static const envelope snapshot_envelope = {.magic = "OLTRSNAP",
+                                           .newest = 2,
+                                           .header = ENVELOPE_FRONT,
+                                           .kind = "an oltr snapshot",
+                                           .load = "load",
+                                           .advice = "",
+                                           .copy = "take an older copy"};
+enum { LONGEST_TEXT = LONGEST_NAME + 1 };
 enum { LOAD_MULTIPLE = 64 }; /* of the image's length, see oltr_load_options.most_bytes */
 
 static void put_text(writer *w, const char *text)
@@ -39,7 +45,7 @@ static void put_text(writer *w, const char *text)
 
 static void put_settings(writer *w, const oltr_policy *policy, uint32_t n_items)
 {
-    const oltr_settings *s = &policy->settings;
+    const oltr_settings *s = policy->settings;
     put_text(w, s->info->name);
     put_u32(w, n_items);
     put_u32(w, s->dim);
@@ -88,10 +94,7 @@ static void put_all(writer *w, const oltr_policy *policy, uint32_t n_items, uint
 {
     const policy_ops *ops = policy->ops;
     sum_array array[MAX_SUMS];
-    put_bytes(w, magic, sizeof magic);
-    put_u32(w, VERSION);
-    put_u32(w, 0);
-    put_u64(w, length);
+    put_envelope_front(w, &snapshot_envelope, length);
     put_settings(w, policy, n_items);
     uint32_t n = ops->sums(policy_state(policy), array);
     for (uint32_t a = 0; ops->info.by_item && a < n; a++)
@@ -104,7 +107,7 @@ size_t policy_save_first_bound(const oltr_policy *policy, uint32_t n)
 {
     writer count = {NULL, 0, 0};
     put_all(&count, policy, n, 0);
-    return count.used + CHECKSUM;
+    return count.used + ENVELOPE_END;
 }
 
 oltr_status policy_save_first(const oltr_policy *policy, uint32_t n, void *buffer, size_t capacity,
@@ -122,14 +125,14 @@ oltr_status policy_save_first(const oltr_policy *policy, uint32_t n, void *buffe
 
 size_t oltr_save_bound(const oltr_policy *policy)
 {
-    return policy ? policy_save_first_bound(policy, policy->settings.n_items) : 0;
+    return policy ? policy_save_first_bound(policy, policy->n_items) : 0;
 }
 
 oltr_status oltr_save(const oltr_policy *policy, void *buffer, size_t capacity, size_t *written)
 {
     if (!policy || !buffer || !written)
         return OLTR_EINVAL;
-    return policy_save_first(policy, policy->settings.n_items, buffer, capacity, written);
+    return policy_save_first(policy, policy->n_items, buffer, capacity, written);
 }
 
 /* ---- loading */
@@ -152,38 +155,6 @@ static oltr_status contradicts(oltr_error *error, const char *what)
                      "the snapshot's checksum is right, but its %s is not valid in this oltr: it "
                      "was written by another version or program",
                      what);
-}
-
-static oltr_status check_envelope(const unsigned char *bytes, size_t size, oltr_error *error)
-{
-    reader r = {bytes, size, false};
-    char found[sizeof magic];
-    get_bytes(&r, found, sizeof found);
-    if (size < sizeof magic || memcmp(found, magic, sizeof magic) != 0)
-        return set_error(error, OLTR_EMAGIC,
-                         "this is not an oltr snapshot: it does not begin with OLTRSNAP");
-    uint32_t version = get_u32(&r), reserved = get_u32(&r);
-    uint64_t length = get_u64(&r);
-    if (r.failed)
-        return set_error(error, OLTR_ETRUNCATED,
-                         "the snapshot is cut short: %zu bytes are not even its header", size);
-    if (version > VERSION)
-        return set_error(
-            error, OLTR_EVERSION,
-            "the snapshot has format %u, this oltr reads up to %d: load it with a newer oltr",
-            version, VERSION);
-    if (length != size || size < HEADER + CHECKSUM)
-        return set_error(error, OLTR_ETRUNCATED,
-                         "the snapshot is %zu bytes long, but its header has %llu: it is not whole",
-                         size, (unsigned long long)length);
-    reader end = {bytes + size - CHECKSUM, CHECKSUM, false};
-    if (get_u64(&end) != crc64(bytes, size - CHECKSUM))
-        return set_error(
-            error, OLTR_ECHECKSUM,
-            "the snapshot is damaged: its checksum does not match; take an older copy");
-    if (version < 1 || reserved != 0)
-        return contradicts(error, "header");
-    return OLTR_OK;
 }
 
 /* ---- the outline: where everything is, found without taking memory */
@@ -448,14 +419,17 @@ static oltr_status check_options(const oltr_load_options *options, oltr_error *e
 static oltr_policy *load(const void *buffer, size_t size, const oltr_load_options *options,
                          oltr_error *error)
 {
-    const unsigned char *bytes = buffer;
     outline o;
     oltr_settings settings;
-    if (check_envelope(bytes, size, error) != OLTR_OK)
+    opened_image image;
+    if (envelope_open(&snapshot_envelope, buffer, size, "this", "the snapshot", &image, error) !=
+        OLTR_OK)
         return NULL;
-    reader version = {bytes + sizeof magic, 4, false},
-           body = {bytes + HEADER, size - HEADER - CHECKSUM, false};
-    if (outline_of(body, get_u32(&version), &o, error) != OLTR_OK ||
+    if (!image.valid) {
+        contradicts(error, "header");
+        return NULL;
+    }
+    if (outline_of(image.content, image.format, &o, error) != OLTR_OK ||
         get_settings(&o, options->ops, &settings, error) != OLTR_OK ||
         drop_unread_prior(&o, &settings, error) != OLTR_OK)
         return NULL;
@@ -509,13 +483,13 @@ oltr_status oltr_save_file(const oltr_policy *policy, const char *path, oltr_err
         return set_error(error, OLTR_EINVAL,
                          "a policy and the path of a file are needed to save it");
     size_t size = oltr_save_bound(policy), written = 0;
-    unsigned char *image = memory_take(&policy->memory, size);
+    unsigned char *image = memory_take(policy->settings->memory, size);
     if (!image)
         return set_error(error, OLTR_ENOMEM, "no memory for the %zu bytes of the snapshot", size);
     oltr_status status = oltr_save(policy, image, size, &written);
     status = status == OLTR_OK ? bytes_write_durably(path, image, written, error)
                                : set_error(error, status, "%s", oltr_strerror(status));
-    memory_give(&policy->memory, image, size);
+    memory_give(policy->settings->memory, image, size);
     return status;
 }
 

@@ -16,48 +16,59 @@
 
 /* Where a ranking keeps its scores: planned once, read every round. */
 typedef struct ts_beta_scratch {
-    size_t score, best, todo, bytes;
+    size_t best, todo, bytes;
 } ts_beta_scratch;
 
 static ts_beta_scratch plan_scratch(uint32_t n_items)
 {
-    layout l = {0, 0};
-    ts_beta_scratch s = {.score = layout_take(&l, padded(n_items), sizeof(float))};
-    s.best = layout_take(&l, topk_room(n_items), sizeof(float));
+    layout l = {padded(n_items) * sizeof(float), 0};
+    ts_beta_scratch s = {.best = layout_take(&l, topk_room(n_items), sizeof(float))};
     s.todo = layout_take(&l, padded(n_items), sizeof(uint32_t));
     s.bytes = layout_bytes(&l);
     return s;
 }
 
+/* The arrays of beta_shapes; the powers are the last two. */
+enum { CA, CB, DA, DB, LOG_DA_DB, PA, PB, N_NUMBERS };
+
 typedef struct ts_beta_state {
     beta_items items; /* first: see beta_policy.h */
-    /* (padded) floats of the sampler, derived: see beta_shapes */
-    size_t ca, cb, da, db, log_da_db, pa, pb;
+    size_t number;    /* (n_numbers, padded) floats of the sampler, derived */
+    uint32_t n_numbers;
     uint32_t n_powers; /* items with a shape below 1, derived */
     size_t bytes;
     ts_beta_scratch scratch;
 } ts_beta_state;
 
-static ts_beta_state plan(uint32_t n_items)
+/* Observations add to the shapes.  So where all begin with at least 1 there are no powers. */
+static bool has_powers(const oltr_settings *settings)
 {
-    ts_beta_state p = {.n_powers = 0};
-    layout l = {align_up(sizeof p), 0};
-    p.items = beta_items_plan(&l, n_items);
-    p.ca = layout_take(&l, padded(n_items), sizeof(float));
-    p.cb = layout_take(&l, padded(n_items), sizeof(float));
-    p.da = layout_take(&l, padded(n_items), sizeof(float));
-    p.db = layout_take(&l, padded(n_items), sizeof(float));
-    p.log_da_db = layout_take(&l, padded(n_items), sizeof(float));
-    p.pa = layout_take(&l, padded(n_items), sizeof(float));
-    p.pb = layout_take(&l, padded(n_items), sizeof(float));
+    return takes_prior(settings) || param(settings, BETA_A) < 1 || param(settings, BETA_B) < 1;
+}
+
+static ts_beta_state plan(const oltr_settings *settings)
+{
+    const uint32_t n = settings->n_items;
+    ts_beta_state p = {.n_numbers = has_powers(settings) ? N_NUMBERS : PA};
+    layout l = {sizeof p, 0};
+    p.items = beta_items_plan(&l, n, takes_prior(settings));
+    p.number = layout_take(&l, p.n_numbers * padded(n), sizeof(float));
     p.bytes = layout_bytes(&l);
-    p.scratch = plan_scratch(n_items);
+    p.scratch = plan_scratch(n);
     return p;
 }
 
 static size_t state_bytes(const oltr_settings *settings)
 {
-    return plan(settings->n_items).bytes;
+    return plan(settings).bytes;
+}
+
+/* NULL for powers that are not kept. */
+static float *numbers_of(const ts_beta_state *p, uint32_t which)
+{
+    if (which >= p->n_numbers)
+        return NULL;
+    return floats_at(p, p->number) + which * padded(p->items.sums.n_items);
 }
 
 /* How many items are renewed by one call of the kernel.  It computes four in the time of one, and
@@ -65,33 +76,36 @@ static size_t state_bytes(const oltr_settings *settings)
 enum { TOGETHER = 4 * GRID_WIDTH };
 
 /* Stores the numbers of an item, place `from` of what the kernel computed. */
-static void set_shape(ts_beta_state *p, uint32_t i, float number[7][TOGETHER], uint32_t from)
+static void set_shape(ts_beta_state *p, uint32_t i, float number[N_NUMBERS][TOGETHER],
+                      uint32_t from)
 {
-    float *pa = floats_at(p, p->pa), *pb = floats_at(p, p->pb);
-    p->n_powers -= pa[i] > 0 || pb[i] > 0;
-    p->n_powers += number[5][from] > 0 || number[6][from] > 0;
-    floats_at(p, p->ca)[i] = number[0][from];
-    floats_at(p, p->cb)[i] = number[1][from];
-    floats_at(p, p->da)[i] = number[2][from];
-    floats_at(p, p->db)[i] = number[3][from];
-    floats_at(p, p->log_da_db)[i] = number[4][from];
-    pa[i] = number[5][from];
-    pb[i] = number[6][from];
+    const size_t stride = padded(p->items.sums.n_items);
+    float *to = floats_at(p, p->number) + i;
+    bool has_powers = number[PA][from] > 0 || number[PB][from] > 0;
+    if (p->n_numbers == N_NUMBERS && (p->n_powers > 0 || has_powers)) { /* else all are 0 */
+        p->n_powers -= to[PA * stride] > 0 || to[PB * stride] > 0;
+        p->n_powers += has_powers;
+        to[PA * stride] = number[PA][from];
+        to[PB * stride] = number[PB][from];
+    }
+    for (uint32_t k = 0; k < PA; k++)
+        to[k * stride] = number[k][from];
 }
 
 static void refresh_together(ts_beta_state *p, const uint32_t *item, uint32_t n)
 {
     double a[TOGETHER], b[TOGETHER];
-    float out[7][TOGETHER];
+    float out[N_NUMBERS][TOGETHER];
     for (uint32_t j = 0; j < n; j++) {
-        beta_items_refresh(p, &p->items, item[j]);
-        a[j] = doubles_at(p, p->items.a)[item[j]];
-        b[j] = doubles_at(p, p->items.b)[item[j]];
+        beta_pair q = beta_posterior(p, &p->items, item[j]);
+        a[j] = q.a;
+        b[j] = q.b;
     }
     for (uint32_t j = n; j % GRID_WIDTH != 0; j++)
         a[j] = b[j] = 1;
     KERNEL(beta_numbers_of)
-    (a, b, n, &(beta_numbers){out[0], out[1], out[2], out[3], out[4], out[5], out[6]});
+    (a, b, n,
+     &(beta_numbers){out[CA], out[CB], out[DA], out[DB], out[LOG_DA_DB], out[PA], out[PB]});
     for (uint32_t j = 0; j < n; j++)
         set_shape(p, item[j], out, j);
 }
@@ -105,18 +119,22 @@ static void refresh_items(ts_beta_state *p, const uint32_t *item, uint32_t n)
 static void refresh(void *state, uint64_t t)
 {
     ts_beta_state *p = state;
+    uint32_t n = p->items.sums.n_items;
     (void)t;
     p->n_powers = 0;
-    for (uint32_t i = 0; i < p->items.sums.n_items; i++) {
-        floats_at(p, p->pa)[i] = floats_at(p, p->pb)[i] = 0;
-        refresh_items(p, &i, 1);
+    memset(numbers_of(p, 0), 0, p->n_numbers * padded(n) * sizeof(float));
+    for (uint32_t i = 0; i < n; i += TOGETHER) {
+        uint32_t item[TOGETHER], m = n - i < TOGETHER ? n - i : TOGETHER;
+        for (uint32_t j = 0; j < m; j++)
+            item[j] = i + j;
+        refresh_together(p, item, m);
     }
 }
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
     ts_beta_state *p = state;
-    *p = plan(settings->n_items);
+    *p = plan(settings);
     oltr_status status = beta_init(state, settings, error);
     if (status == OLTR_OK)
         refresh(state, 1);
@@ -133,11 +151,11 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
 {
     const ts_beta_state *p = state;
     beta_shapes shapes = {
-        floats_at(p, p->ca),        floats_at(p, p->cb), floats_at(p, p->da), floats_at(p, p->db),
-        floats_at(p, p->log_da_db), floats_at(p, p->pa), floats_at(p, p->pb), p->n_powers};
+        numbers_of(p, CA),        numbers_of(p, CB), numbers_of(p, DA), numbers_of(p, DB),
+        numbers_of(p, LOG_DA_DB), numbers_of(p, PA), numbers_of(p, PB), p->n_powers};
     (void)t;
-    rank_by_beta(rng, &shapes, from, words_in(scratch, p->scratch.todo),
-                 floats_at(scratch, p->scratch.score), floats_at(scratch, p->scratch.best), out);
+    rank_by_beta(rng, &shapes, from, words_in(scratch, p->scratch.todo), floats_at(scratch, 0),
+                 floats_at(scratch, p->scratch.best), out);
     return OLTR_OK;
 }
 
@@ -167,9 +185,9 @@ static oltr_law laws(const void *state, uint64_t t, uint32_t part, const candida
     const ts_beta_state *p = state;
     (void)t, (void)part;
     for (uint32_t j = 0; j < from->n; j++) {
-        uint32_t i = candidate(from, j);
-        first[j] = doubles_at(p, p->items.a)[i];
-        second[j] = doubles_at(p, p->items.b)[i];
+        beta_pair q = beta_posterior(p, &p->items, candidate(from, j));
+        first[j] = q.a;
+        second[j] = q.b;
     }
     return OLTR_LAW_BETA;
 }

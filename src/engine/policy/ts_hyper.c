@@ -11,7 +11,9 @@
  * Without a told prior every item has Beta(a, b) of the parameters, and the slope means nothing:
  * the policy learns the level and the spread of the click rates by itself.
  *
- * State.  Per item the sums N and S and the told shapes, 32 bytes, and the grid.
+ * State.  Per item the sums N and S, 16 bytes, and as many for the told shapes where items have
+ * their own; and 18 bytes for each cell of the grid, of which the default has 140, with told priors
+ * 420.
  *
  * Cost.  Ranking is that of ts-beta and another half for the shapes, which change with the drawn
  * recalibration.  Learning multiplies the weights of all cells, some 100 ns per examined item with
@@ -77,7 +79,7 @@ static recalibration_plan plan_of(const oltr_settings *settings)
                                 .weight_min = param(settings, WEIGHT_MIN),
                                 .weight_max = param(settings, WEIGHT_MAX),
                                 .weight_sd = param(settings, WEIGHT_SD),
-                                .slopes = choice(settings, PRIOR) != PRIOR_NONE &&
+                                .slopes = takes_prior(settings) &&
                                           choice(settings, SLOPE) == SLOPE_LEARNED,
                                 .slope_none = param(settings, SLOPE_NONE),
                                 .slope_half = param(settings, SLOPE_HALF)};
@@ -85,25 +87,23 @@ static recalibration_plan plan_of(const oltr_settings *settings)
 
 /* ---- the state */
 
+/* Behind the scores, and with the numbers of the sampler: seven arrays of padded(n_items). */
 typedef struct ts_hyper_scratch {
-    size_t score, best, todo, numbers[7], bytes;
+    size_t best, todo, numbers, bytes;
 } ts_hyper_scratch;
 
 static ts_hyper_scratch plan_scratch(uint32_t n_items)
 {
-    layout l = {0, 0};
-    ts_hyper_scratch s = {.score = layout_take(&l, padded(n_items), sizeof(float))};
-    s.best = layout_take(&l, topk_room(n_items), sizeof(float));
+    layout l = {padded(n_items) * sizeof(float), 0};
+    ts_hyper_scratch s = {.best = layout_take(&l, topk_room(n_items), sizeof(float))};
     s.todo = layout_take(&l, padded(n_items), sizeof(uint32_t));
-    for (int i = 0; i < 7; i++)
-        s.numbers[i] = layout_take(&l, padded(n_items), sizeof(float));
+    s.numbers = layout_take(&l, 7 * padded(n_items), sizeof(float));
     s.bytes = layout_bytes(&l);
     return s;
 }
 
 typedef struct ts_hyper_state {
-    item_sums sums; /* first: see item_policy.h */
-    size_t a0, b0;  /* (n_items) the told shapes */
+    beta_items items; /* first: see item_policy.h; their priors are the told ones */
     recalibration grid;
     size_t bytes;
     ts_hyper_scratch scratch;
@@ -111,13 +111,10 @@ typedef struct ts_hyper_state {
 
 static ts_hyper_state plan(const oltr_settings *settings)
 {
-    const uint32_t n = settings->n_items;
     const recalibration_plan grid = plan_of(settings);
-    ts_hyper_state p = {.scratch = plan_scratch(n)};
-    layout l = {align_up(sizeof p), 0};
-    p.sums = item_sums_plan(&l, n);
-    p.a0 = layout_take(&l, n, sizeof(double));
-    p.b0 = layout_take(&l, n, sizeof(double));
+    ts_hyper_state p = {.scratch = plan_scratch(settings->n_items)};
+    layout l = {sizeof p, 0};
+    p.items = beta_items_plan(&l, settings->n_items, takes_prior(settings));
     p.grid = recalibration_layout(&l, &grid);
     p.bytes = layout_bytes(&l);
     return p;
@@ -135,10 +132,11 @@ static size_t scratch_bytes(const oltr_settings *settings)
 
 static item_evidence evidence(const ts_hyper_state *p, uint32_t i)
 {
-    return (item_evidence){.a = doubles_at(p, p->a0)[i],
-                           .b = doubles_at(p, p->b0)[i],
-                           .examined = doubles_at(p, p->sums.examined)[i],
-                           .clicked = doubles_at(p, p->sums.reward)[i]};
+    const beta_pair told = beta_prior(p, &p->items, i);
+    return (item_evidence){.a = told.a,
+                           .b = told.b,
+                           .examined = doubles_at(p, p->items.sums.examined)[i],
+                           .clicked = doubles_at(p, p->items.sums.reward)[i]};
 }
 
 static void add_item(ts_hyper_state *p, uint32_t i)
@@ -152,7 +150,7 @@ static void add_item(ts_hyper_state *p, uint32_t i)
 static double rounding(const ts_hyper_state *p)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < p->sums.n_items; i++) {
+    for (uint32_t i = 0; i < p->items.sums.n_items; i++) {
         const item_evidence e = evidence(p, i);
         const double missed = e.examined - e.clicked;
         sum += 1e-12 * e.examined + (missed > 0 ? 1e-15 * (e.examined / missed) : 0);
@@ -165,7 +163,7 @@ static void refresh(void *state, uint64_t t)
     ts_hyper_state *p = state;
     (void)t;
     recalibration_clear(state, &p->grid);
-    for (uint32_t i = 0; i < p->sums.n_items; i++)
+    for (uint32_t i = 0; i < p->items.sums.n_items; i++)
         add_item(p, i);
 }
 
@@ -179,20 +177,18 @@ static void set_told(ts_hyper_state *p, const oltr_settings *settings, uint32_t 
         prior_shapes_of_mean(&settings->prior, i, a + b, &a, &b);
     else if (take == PRIOR_FULL)
         prior_told(&settings->prior, i, &a, &b);
-    doubles_at(p, p->a0)[i] = a;
-    doubles_at(p, p->b0)[i] = b;
+    doubles_at(p, p->items.a0)[item_prior_at(&p->items.priors, i)] = a;
+    doubles_at(p, p->items.b0)[item_prior_at(&p->items.priors, i)] = b;
 }
 
 static oltr_status check_told(const oltr_settings *settings, uint32_t item, oltr_error *error)
 {
-    return choice(settings, PRIOR) == PRIOR_NONE ? OLTR_OK
-                                                 : prior_check_told(&settings->prior, item, error);
+    return takes_prior(settings) ? prior_check_told(&settings->prior, item, error) : OLTR_OK;
 }
 
 static oltr_status check_settings(const oltr_settings *settings, oltr_error *error)
 {
-    oltr_status status =
-        require_prior(settings, choice(settings, PRIOR) != PRIOR_NONE, false, error);
+    oltr_status status = require_prior(settings, takes_prior(settings), false, error);
     for (uint32_t i = 0; status == OLTR_OK && i < settings->n_items; i++)
         status = check_told(settings, i, error);
     return status;
@@ -202,22 +198,23 @@ static oltr_status check_settings(const oltr_settings *settings, oltr_error *err
 static double centre_of(const ts_hyper_state *p)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < p->sums.n_items; i++)
-        sum += log(doubles_at(p, p->a0)[i] / doubles_at(p, p->b0)[i]);
-    return exp(-sum / p->sums.n_items);
+    for (uint32_t i = 0; i < p->items.sums.n_items; i++) {
+        const beta_pair told = beta_prior(p, &p->items, i);
+        sum += log(told.a / told.b);
+    }
+    return exp(-sum / p->items.sums.n_items);
 }
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
     ts_hyper_state *p = state;
-    const recalibration_plan grid = plan_of(settings);
     oltr_status status = check_settings(settings, error);
     if (status != OLTR_OK)
         return status;
     *p = plan(settings);
-    for (uint32_t i = 0; i < settings->n_items; i++)
+    for (uint32_t i = 0; i < p->items.priors.n; i++)
         set_told(p, settings, i);
-    recalibration_init(state, &p->grid, &grid);
+    recalibration_init(state, &p->grid);
     *doubles_at(state, p->grid.centre) = centre_of(p);
     return OLTR_OK;
 }
@@ -232,7 +229,7 @@ static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *sett
     ts_hyper_state *p = state;
     oltr_status status = check_told(settings, item, error);
     if (status == OLTR_OK)
-        status = item_sums_check_one(state, &p->sums, t, true, item, error);
+        status = item_sums_check_one(state, &p->items.sums, t, true, item, error);
     if (status != OLTR_OK)
         return status;
     item_evidence old = evidence(p, item);
@@ -255,26 +252,33 @@ enum { BLOCK = 64 };
 
 static beta_numbers numbers_at(const ts_hyper_state *p, void *scratch, size_t from)
 {
-    float *at[7];
-    for (int i = 0; i < 7; i++)
-        at[i] = floats_at(scratch, p->scratch.numbers[i]) + from;
-    return (beta_numbers){at[0], at[1], at[2], at[3], at[4], at[5], at[6]};
+    const size_t n = padded(p->items.sums.n_items);
+    float *at = floats_at(scratch, p->scratch.numbers) + from;
+    return (beta_numbers){at, at + n, at + 2 * n, at + 3 * n, at + 4 * n, at + 5 * n, at + 6 * n};
+}
+
+static told_priors told_of(const ts_hyper_state *p)
+{
+    return (told_priors){doubles_at(p, p->items.a0), doubles_at(p, p->items.b0),
+                         p->items.priors.mask != 0};
 }
 
 /* The numbers of the sampler for all items, or for those listed, at their places. Returns whether
  * any has a shape below 1. */
 static bool shape_all(const ts_hyper_state *p, const grid_cell *cell, size_t n, void *scratch)
 {
-    const double *a0 = doubles_at(p, p->a0), *b0 = doubles_at(p, p->b0),
-                 *examined = doubles_at(p, p->sums.examined),
-                 *clicked = doubles_at(p, p->sums.reward);
+    const double *examined = doubles_at(p, p->items.sums.examined),
+                 *clicked = doubles_at(p, p->items.sums.reward);
+    told_priors told = told_of(p);
     bool powers = false;
     for (size_t i = 0; i < n; i += BLOCK) {
         const size_t m = n - i < BLOCK ? n - i : BLOCK;
         const beta_numbers out = numbers_at(p, scratch, i);
         double a[BLOCK], b[BLOCK];
-        KERNEL(recalibrate_items)(cell, m, a0 + i, b0 + i, examined + i, clicked + i, a, b);
+        KERNEL(recalibrate_items)(cell, m, &told, examined + i, clicked + i, a, b);
         powers |= KERNEL(beta_numbers_of)(a, b, m, &out);
+        told.a += told.own ? BLOCK : 0;
+        told.b += told.own ? BLOCK : 0;
     }
     return powers;
 }
@@ -282,6 +286,7 @@ static bool shape_all(const ts_hyper_state *p, const grid_cell *cell, size_t n, 
 static bool shape_listed(const ts_hyper_state *p, const grid_cell *cell, const uint32_t *item,
                          size_t n, void *scratch)
 {
+    const told_priors same = told_of(p);
     bool powers = false;
     for (size_t start = 0; start < n; start += BLOCK) {
         const size_t m = n - start < BLOCK ? n - start : BLOCK;
@@ -294,12 +299,14 @@ static bool shape_listed(const ts_hyper_state *p, const grid_cell *cell, const u
             examined[j] = e.examined;
             clicked[j] = e.clicked;
         }
-        KERNEL(recalibrate_items)(cell, m, a0, b0, examined, clicked, a, b);
+        const told_priors told = same.own ? (told_priors){a0, b0, true} : same;
+        KERNEL(recalibrate_items)(cell, m, &told, examined, clicked, a, b);
         powers |= KERNEL(beta_numbers_of)(
             a, b, m, &(beta_numbers){out[0], out[1], out[2], out[3], out[4], out[5], out[6]});
-        for (int v = 0; v < 7; v++)
+        float *to = floats_at(scratch, p->scratch.numbers);
+        for (int v = 0; v < 7; v++, to += padded(p->items.sums.n_items))
             for (size_t j = 0; j < m; j++)
-                floats_at(scratch, p->scratch.numbers[v])[item[start + j]] = out[v][j];
+                to[item[start + j]] = out[v][j];
     }
     return powers;
 }
@@ -314,8 +321,8 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     const beta_numbers s = numbers_at(p, scratch, 0);
     const beta_shapes shapes = {s.ca, s.cb, s.da, s.db, s.log_da_db, s.pa, s.pb, powers};
     (void)t;
-    rank_by_beta(rng, &shapes, from, words_in(scratch, p->scratch.todo),
-                 floats_at(scratch, p->scratch.score), floats_at(scratch, p->scratch.best), out);
+    rank_by_beta(rng, &shapes, from, words_in(scratch, p->scratch.todo), floats_at(scratch, 0),
+                 floats_at(scratch, p->scratch.best), out);
     return OLTR_OK;
 }
 
@@ -331,7 +338,7 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
         const item_evidence before = evidence(p, i);
         const double weight = weight_of_slot(seen, slot);
         recalibration_observe(state, &p->grid, &before, seen->reward[slot] > 0, weight);
-        item_sums_add(state, &p->sums, i, seen->reward[slot], weight);
+        item_sums_add(state, &p->items.sums, i, seen->reward[slot], weight);
     }
     return OLTR_OK;
 }

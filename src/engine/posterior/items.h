@@ -22,6 +22,22 @@ static inline item_sums item_sums_plan(layout *l, uint32_t n_items)
                        layout_take(l, n_items, sizeof(double))};
 }
 
+/* How many priors there are: one for each item, or one for all of them. */
+typedef struct item_priors {
+    uint32_t n;
+    uint32_t mask; /* item & mask is the place of its prior */
+} item_priors;
+
+static inline item_priors item_priors_of(uint32_t n_items, bool own)
+{
+    return own ? (item_priors){n_items, UINT32_MAX} : (item_priors){1, 0};
+}
+
+static inline size_t item_prior_at(const item_priors *priors, uint32_t item)
+{
+    return item & priors->mask;
+}
+
 /* False for an item that was never examined, or whose observations were forgotten. */
 static inline bool item_is_seen(double examined)
 {

@@ -409,9 +409,10 @@ static void *both_new(const logistic *p, size_t rows, logistic *both)
     rows = rows ? rows : 1;
     *both = logistic_plan(&l, p->dim, rows, rows, p->lambda, p->drift);
     both->link = p->link;
-    void *state = l.overflow ? NULL : aligned_alloc(LAYOUT_ALIGN, l.used);
+    size_t bytes = layout_bytes(&l);
+    void *state = bytes ? aligned_alloc(LAYOUT_ALIGN, bytes) : NULL;
     if (state)
-        memset(state, 0, l.used);
+        memset(state, 0, bytes);
     return state;
 }
 

@@ -66,22 +66,24 @@ static uint32_t list_weights(const recalibration_plan *plan, double *out)
 
 recalibration recalibration_layout(layout *l, const recalibration_plan *plan)
 {
-    recalibration r = {.n_slopes = plan->slopes ? MOST_SLOPES : 1};
+    recalibration r = {.plan = *plan, .n_slopes = plan->slopes ? MOST_SLOPES : 1};
     r.n_weights = list_weights(plan, NULL);
     r.n_shifts = list_shifts(plan, NULL);
     r.n_padded = grid_padded(r.n_shifts);
     r.n_cells = r.n_slopes * r.n_weights * r.n_padded;
-    r.centre = layout_take(l, 1, sizeof(double));
-    r.slope = layout_take(l, r.n_slopes, sizeof(double));
-    r.weight = layout_take(l, r.n_weights, sizeof(double));
-    r.shift = layout_take(l, r.n_shifts, sizeof(double));
-    r.odds = layout_take(l, r.n_padded, sizeof(double));
-    r.prior = layout_take(l, r.n_cells, sizeof(double));
+    r.centre = layout_take_close(l, 1, sizeof(double));
+    r.odds = layout_take_close(l, r.n_padded, sizeof(double));
+    r.weight = layout_take_close(l, r.n_weights, sizeof(double));
+    r.total = layout_take_close(l, n_rows(&r), sizeof(double));
     r.factor = layout_take(l, r.n_cells, sizeof(double));
-    r.exponent = layout_take(l, r.n_cells, sizeof(double));
-    r.scale = layout_take(l, r.n_cells, sizeof(double));
-    r.total = layout_take(l, n_rows(&r), sizeof(double));
+    r.exponent = layout_take_close(l, r.n_cells, sizeof(double));
+    r.scale = layout_take_close(l, r.n_cells, sizeof(grid_scale));
     return r;
+}
+
+static double slope_at(const recalibration *r, uint32_t i)
+{
+    return r->n_slopes == 1 ? 1 : 0.5 * i;
 }
 
 /* The hyperprior of slope number i, not normalised. */
@@ -97,35 +99,63 @@ static double log_normal(double x, double sd)
 }
 
 /* The hyperprior of all cells, normalised, as logarithms to base 2. */
-static void set_hyperprior(void *state, const recalibration *r, const recalibration_plan *plan)
+static void list_hyperprior(const void *state, const recalibration *r, double *prior)
 {
-    double *prior = doubles_at(state, r->prior), sum = 0;
-    for (uint32_t c = 0; c < r->n_cells; c++) {
-        uint32_t s = c % r->n_padded, w = c / r->n_padded % r->n_weights,
-                 i = c / r->n_padded / r->n_weights;
-        double chance = s < r->n_shifts ? slope_chance(plan, i) : 0;
-        if (chance > 0)
-            chance *= exp(log_normal(doubles_at(state, r->shift)[s], plan->shift_sd) +
-                          log_normal(log(doubles_at(state, r->weight)[w]), plan->weight_sd));
-        prior[c] = chance;
-        sum += chance;
+    const recalibration_plan *plan = &r->plan;
+    double shift[MOST_SHIFTS], sum = 0;
+    list_shifts(plan, shift);
+    for (uint32_t row = 0; row < n_rows(r); row++) {
+        double log_weight = log(doubles_at(state, r->weight)[row % r->n_weights]);
+        double log_row = log_normal(log_weight, plan->weight_sd);
+        for (uint32_t s = 0; s < r->n_padded; s++) {
+            double chance = s < r->n_shifts ? slope_chance(plan, row / r->n_weights) : 0;
+            if (chance > 0)
+                chance *= exp(log_normal(shift[s], plan->shift_sd) + log_row);
+            prior[row * r->n_padded + s] = chance;
+            sum += chance;
+        }
     }
     for (uint32_t c = 0; c < r->n_cells; c++)
         prior[c] = prior[c] > 0 ? log2(prior[c] / sum) : NO_CHANCE;
 }
 
-void recalibration_init(void *state, const recalibration *r, const recalibration_plan *plan)
+void recalibration_init(void *state, const recalibration *r)
 {
-    double *odds = doubles_at(state, r->odds), *shift = doubles_at(state, r->shift);
-    for (uint32_t i = 0; i < r->n_slopes; i++)
-        doubles_at(state, r->slope)[i] = r->n_slopes == 1 ? 1 : 0.5 * i;
-    list_weights(plan, doubles_at(state, r->weight));
-    list_shifts(plan, shift);
+    double *odds = doubles_at(state, r->odds), shift[MOST_SHIFTS];
+    list_weights(&r->plan, doubles_at(state, r->weight));
+    list_shifts(&r->plan, shift);
     for (uint32_t s = 0; s < r->n_padded; s++)
         odds[s] = s < r->n_shifts ? exp(-shift[s]) : 1;
     *doubles_at(state, r->centre) = 1;
-    set_hyperprior(state, r, plan);
     recalibration_clear(state, r);
+}
+
+/* ---- scales */
+
+/* Of a cell whose hyperprior is 0: a negative zero, which adds nothing to a total. */
+#define NEVER ((grid_scale)0x8000)
+
+static grid_scale *scales_of(const void *state, const recalibration *r)
+{
+    return (grid_scale *)(void *)((unsigned char *)state + r->scale);
+}
+
+static bool is_possible(const void *state, const recalibration *r, uint32_t cell)
+{
+    return scales_of(state, r)[cell] != NEVER;
+}
+
+static double scale_value(grid_scale scale)
+{
+    uint64_t bits = (uint64_t)(scale & ~NEVER) << GRID_SCALE_SHIFT;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static double cell_weight(const void *state, const recalibration *r, uint32_t cell)
+{
+    return doubles_at(state, r->factor)[cell] * scale_value(scales_of(state, r)[cell]);
 }
 
 /* ---- factors and exponents */
@@ -139,39 +169,38 @@ static double grid_total(const void *state, const recalibration *r)
     return sum;
 }
 
-static double row_total(const double *factor, const double *scale, uint32_t n)
+static double row_total(const void *state, const recalibration *r, uint32_t row)
 {
     double sum[GRID_WIDTH] = {0};
-    for (uint32_t s = 0; s < n; s++)
-        sum[s % GRID_WIDTH] += factor[s] * scale[s];
+    for (uint32_t s = 0; s < r->n_padded; s++)
+        sum[s % GRID_WIDTH] += cell_weight(state, r, row * r->n_padded + s);
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 /* Scales and totals from the exponents, the largest of which is 0. */
 static void derive_scales(void *state, const recalibration *r)
 {
-    const double *prior = doubles_at(state, r->prior), *exponent = doubles_at(state, r->exponent);
-    double *scale = doubles_at(state, r->scale), *total = doubles_at(state, r->total);
-    for (uint32_t c = 0; c < r->n_cells; c++) {
-        bool counts = prior[c] > NO_CHANCE && exponent[c] >= LEAST_SCALE_EXPONENT;
-        scale[c] = counts ? ldexp(1, (int)exponent[c]) : 0;
-    }
+    const double *exponent = doubles_at(state, r->exponent);
+    grid_scale *scale = scales_of(state, r);
+    for (uint32_t c = 0; c < r->n_cells; c++)
+        if (is_possible(state, r, c))
+            scale[c] = exponent[c] >= LEAST_SCALE_EXPONENT
+                           ? (grid_scale)(GRID_SCALE_ONE + GRID_SCALE_STEP * (int)exponent[c])
+                           : 0;
     for (uint32_t row = 0; row < n_rows(r); row++)
-        total[row] = row_total(doubles_at(state, r->factor) + (size_t)row * r->n_padded,
-                               scale + (size_t)row * r->n_padded, r->n_padded);
+        doubles_at(state, r->total)[row] = row_total(state, r, row);
 }
 
 /* Takes the exponents out of the factors, and makes the largest 0. */
 static void normalise(void *state, const recalibration *r)
 {
-    const double *prior = doubles_at(state, r->prior);
     double *factor = doubles_at(state, r->factor), *exponent = doubles_at(state, r->exponent);
     double largest = -HUGE_VAL;
     for (uint32_t c = 0; c < r->n_cells; c++) {
         int e;
         factor[c] = frexp(factor[c], &e);
         exponent[c] += e;
-        if (prior[c] > NO_CHANCE && exponent[c] > largest)
+        if (is_possible(state, r, c) && exponent[c] > largest)
             largest = exponent[c];
     }
     for (uint32_t c = 0; c < r->n_cells; c++) {
@@ -193,11 +222,13 @@ static void multiply(double *factor, double *exponent, double log2)
 
 void recalibration_clear(void *state, const recalibration *r)
 {
-    const double *prior = doubles_at(state, r->prior);
     double *factor = doubles_at(state, r->factor), *exponent = doubles_at(state, r->exponent);
+    double prior[MOST_CELLS];
+    list_hyperprior(state, r, prior);
     for (uint32_t c = 0; c < r->n_cells; c++) {
         factor[c] = 0.5;
         exponent[c] = 0;
+        scales_of(state, r)[c] = prior[c] > NO_CHANCE ? 0 : NEVER;
         if (prior[c] > NO_CHANCE)
             multiply(&factor[c], &exponent[c], prior[c]);
     }
@@ -236,10 +267,9 @@ static void observe_one(void *state, const recalibration *r, const item_evidence
                           .alike = clicked ? item->clicked : item->examined - item->clicked,
                           .clicked = clicked};
     for (uint32_t i = 0; i < r->n_slopes; i++)
-        lesson.tilt[i] =
-            tilt_of(item, doubles_at(state, r->slope)[i], *doubles_at(state, r->centre));
+        lesson.tilt[i] = tilt_of(item, slope_at(r, i), *doubles_at(state, r->centre));
     double least = KERNEL(grid_observe)(&axes, &lesson, doubles_at(state, r->factor),
-                                        doubles_at(state, r->scale), doubles_at(state, r->total));
+                                        scales_of(state, r), doubles_at(state, r->total));
     if (!(least >= RENEWED_FACTOR && grid_total(state, r) >= LEAST_TOTAL))
         normalise(state, r);
 }
@@ -249,7 +279,7 @@ grid_cell recalibration_cell(const void *state, const recalibration *r, uint32_t
     uint32_t row = cell / r->n_padded;
     return (grid_cell){.odds = doubles_at(state, r->odds)[cell % r->n_padded],
                        .weight = doubles_at(state, r->weight)[row % r->n_weights],
-                       .slope = doubles_at(state, r->slope)[row / r->n_weights],
+                       .slope = slope_at(r, row / r->n_weights),
                        .centre = *doubles_at(state, r->centre)};
 }
 
@@ -334,11 +364,11 @@ static double uniform_of_words(const uint32_t word[2])
 }
 
 /* The entry of `weight` in which `target` falls, or the last that is not 0. */
-static uint32_t entry_at(const double *weight, const double *scale, uint32_t n, double *target)
+static uint32_t entry_at(const double *weight, const grid_scale *scale, uint32_t n, double *target)
 {
     uint32_t last = 0;
     for (uint32_t i = 0; i < n; i++) {
-        double here = scale ? weight[i] * scale[i] : weight[i];
+        double here = scale ? weight[i] * scale_value(scale[i]) : weight[i];
         if (!(here > 0))
             continue;
         last = i;
@@ -356,15 +386,14 @@ grid_cell recalibration_draw(const void *state, const recalibration *r, const ol
     words_at(rng, 0, PURPOSE_RECALIBRATION, word);
     double target = uniform_of_words(word) * grid_total(state, r);
     size_t first = (size_t)entry_at(total, NULL, n_rows(r), &target) * r->n_padded;
-    uint32_t shift = entry_at(doubles_at(state, r->factor) + first,
-                              doubles_at(state, r->scale) + first, r->n_padded, &target);
+    uint32_t shift = entry_at(doubles_at(state, r->factor) + first, scales_of(state, r) + first,
+                              r->n_padded, &target);
     return recalibration_cell(state, r, (uint32_t)first + shift);
 }
 
 double recalibration_chance(const void *state, const recalibration *r, uint32_t cell)
 {
-    return doubles_at(state, r->factor)[cell] * doubles_at(state, r->scale)[cell] /
-           grid_total(state, r);
+    return cell_weight(state, r, cell) / grid_total(state, r);
 }
 
 void recalibration_posterior(const grid_cell *cell, const item_evidence *item, double *a, double *b)
@@ -378,10 +407,9 @@ void recalibration_posterior(const grid_cell *cell, const item_evidence *item, d
 static void average(const void *state, const recalibration *r, const item_evidence *item,
                     double centre, double *mean, double *variance)
 {
-    const double *factor = doubles_at(state, r->factor), *scale = doubles_at(state, r->scale);
     double first = 0, second = 0, sum = 0;
     for (uint32_t c = 0; c < r->n_cells; c++) {
-        double weight = factor[c] * scale[c], a, b;
+        double weight = cell_weight(state, r, c), a, b;
         if (!(weight > 0))
             continue;
         grid_cell cell = recalibration_cell(state, r, c);
@@ -416,15 +444,18 @@ void recalibration_marginal(const void *state, const recalibration *r, uint32_t 
 {
     static const char *const name[] = {"shift", "slope", "weight"};
     const uint32_t n[] = {r->n_shifts, r->n_slopes, r->n_weights};
-    const size_t value[] = {r->shift, r->slope, r->weight};
     *out = (oltr_hyper){.name = name[axis], .n_values = n[axis]};
-    memcpy(out->value, doubles_at(state, value[axis]), n[axis] * sizeof(double));
+    if (axis == SHIFT_AXIS)
+        list_shifts(&r->plan, out->value);
+    for (uint32_t i = 0; axis == SLOPE_AXIS && i < n[axis]; i++)
+        out->value[i] = slope_at(r, i);
+    if (axis == WEIGHT_AXIS)
+        list_weights(&r->plan, out->value);
     for (uint32_t c = 0; c < r->n_cells; c++) {
         const uint32_t row = c / r->n_padded,
                        at[] = {c % r->n_padded, row / r->n_weights, row % r->n_weights};
         if (c % r->n_padded < r->n_shifts)
-            out->chance[at[axis]] +=
-                doubles_at(state, r->factor)[c] * doubles_at(state, r->scale)[c];
+            out->chance[at[axis]] += cell_weight(state, r, c);
     }
     double sum = 0; /* of these very numbers, so that no chance is above 1 */
     for (uint32_t i = 0; i < n[axis]; i++)
@@ -452,7 +483,7 @@ bool recalibration_possible(const void *state, const recalibration *r, const dou
     for (uint32_t c = 0; c < r->n_cells; c++) {
         if (!is_weight(factor[c], exponent[c]))
             return false;
-        if (doubles_at(state, r->prior)[c] > NO_CHANCE)
+        if (is_possible(state, r, c))
             largest = fmax(largest, exponent[c]);
     }
     return largest >= 0;
@@ -466,7 +497,7 @@ bool recalibration_agrees(const void *state, const recalibration *r, const doubl
                  *own_exponent = doubles_at(state, r->exponent);
     double first = NAN;
     for (uint32_t c = 0; c < r->n_cells; c++) {
-        if (!(doubles_at(state, r->prior)[c] > NO_CHANCE))
+        if (!is_possible(state, r, c))
             continue;
         double log_weight = log2(factor[c]) + exponent[c],
                difference = log_weight - (log2(own_factor[c]) + own_exponent[c]);

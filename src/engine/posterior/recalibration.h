@@ -47,23 +47,25 @@ typedef struct item_evidence {
     double a, b, examined, clicked;
 } item_evidence;
 
-/* Arrays by their offsets from the state. */
+/* Arrays by their offsets from the state.  The hyperprior is computed when it is needed: it would
+ * be another 8 bytes of a cell. */
 typedef struct recalibration {
+    recalibration_plan plan;
     uint32_t n_slopes, n_weights, n_shifts;
-    uint32_t n_padded;           /* shifts, with padding whose hyperprior is 0 */
-    uint32_t n_cells;            /* padding included */
-    size_t slope, weight, shift; /* the values on the axes */
-    size_t centre;               /* (1) exp(-centre) */
-    size_t odds;                 /* (n_padded) exp(-shift) */
-    size_t prior;                /* (n_cells) logarithm of the hyperprior, to base 2 */
-    size_t factor, exponent;     /* (n_cells) */
-    size_t scale;                /* (n_cells) 2^(exponent - the largest), or 0 where negligible */
-    size_t total;                /* (n_slopes n_weights) of each row, factor * scale */
+    uint32_t n_padded;       /* shifts, with padding whose hyperprior is 0 */
+    uint32_t n_cells;        /* padding included */
+    size_t centre;           /* (1) exp(-centre) */
+    size_t odds;             /* (n_padded) exp(-shift) */
+    size_t weight;           /* (n_weights) */
+    size_t factor, exponent; /* (n_cells) doubles */
+    size_t scale;            /* (n_cells) grid_scale: 2^(exponent - the largest), or 0 where
+                                negligible */
+    size_t total;            /* (n_slopes n_weights) of each row, factor * scale */
 } recalibration;
 
 recalibration recalibration_layout(layout *l, const recalibration_plan *plan);
 /* Fills in the axes and the hyperprior. */
-void recalibration_init(void *state, const recalibration *r, const recalibration_plan *plan);
+void recalibration_init(void *state, const recalibration *r);
 
 /* Back to the hyperprior, as without any observation. */
 void recalibration_clear(void *state, const recalibration *r);

@@ -2,6 +2,12 @@
  *
  * The file stays the same one as long as the store exists, because its lock is the lock of the
  * store.  It is emptied by truncating it behind its first bytes.
+ *
+ * A record is written by one pwrite(), which takes longer than the lesson itself.  Writing into a
+ * map of the file would take a quarter of that, but a disk that fails would end the process by a
+ * signal instead of an error, and the file would be longer than its records: after a power failure
+ * pages that reached the disk before earlier ones would be whole records behind a gap, that is,
+ * damage.
  */
 #ifndef OLTR_ENGINE_STORE_CALL_LOG_H
 #define OLTR_ENGINE_STORE_CALL_LOG_H

@@ -37,7 +37,7 @@ static plan plan_of(uint32_t n_queries, uint32_t n_rows, uint32_t dim)
         p.at[i] = layout_take(&l, count[i], width[i]);
         p.bytes[i] = count[i] * width[i];
     }
-    p.total = l.used;
+    p.total = align_up(l.used);
     p.overflow = l.overflow;
     return p;
 }

@@ -30,7 +30,7 @@ static holder *holder_new(uint32_t n_queries, uint32_t n_rows, uint32_t dim, siz
     size_t first_row = layout_take(&l, (size_t)n_queries + 1, sizeof(uint32_t));
     size_t grade = layout_take(&l, n_rows, sizeof(uint8_t));
     size_t x = layout_take(&l, n_floats, sizeof(float));
-    unsigned char *block = l.overflow ? NULL : calloc(1, l.used);
+    unsigned char *block = l.overflow ? NULL : calloc(1, layout_bytes(&l));
     if (!block)
         return no_memory(n_rows, dim, error);
     holder *h = (holder *)(void *)block;

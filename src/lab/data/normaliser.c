@@ -59,7 +59,7 @@ normaliser *normaliser_new(normaliser_kind kind, uint32_t dim_in, uint32_t dim, 
     size_t sd = layout_take(&l, moments, sizeof(double)),
            low = layout_take(&l, moments, sizeof(double));
     size_t high = layout_take(&l, moments, sizeof(double));
-    unsigned char *block = l.overflow ? NULL : calloc(1, l.used);
+    unsigned char *block = l.overflow ? NULL : calloc(1, layout_bytes(&l));
     if (!block) {
         set_error(error, OLTR_ENOMEM, "no memory for a normaliser of %u features", dim);
         return NULL;

@@ -5,6 +5,7 @@
  */
 #include "support/unit.h"
 #include "engine/base/bytes.h"
+#include "engine/base/short_bytes.h"
 #include "engine/base/error.h"
 #include "engine/base/nearest.h"
 #include "engine/base/layout.h"
@@ -132,10 +133,24 @@ static void the_plan_puts_arrays_side_by_side_and_aligned(void **state)
         assert_int_equal(at % LAYOUT_ALIGN, 0);
         assert_true(at >= end);
         end = at + counts[i] * sizes[i];
-        assert_true(plan.used >= end);
-        assert_int_equal(plan.used % LAYOUT_ALIGN, 0);
+        assert_true(layout_bytes(&plan) >= end);
+        assert_int_equal(layout_bytes(&plan) % LAYOUT_ALIGN, 0);
     }
     assert_int_equal(plan.overflow, 0);
+}
+
+static void close_arrays_follow_without_a_gap(void **state)
+{
+    layout plan = {0, 0};
+    assert_int_equal(layout_take(&plan, 3, 4), 0);
+    assert_int_equal(layout_take_close(&plan, 5, 4), 12);
+    assert_int_equal(layout_take_close(&plan, 2, 8), 32);
+    assert_int_equal(layout_take_close(&plan, 1, 2), 48);
+    assert_int_equal(layout_take(&plan, 1, 1), LAYOUT_ALIGN);
+    assert_int_equal(layout_take_close(&plan, 1, 8), LAYOUT_ALIGN + 8);
+    assert_int_equal(layout_bytes(&plan), 2 * LAYOUT_ALIGN);
+    layout_take_close(&plan, SIZE_MAX / 8 + 1, 8);
+    assert_true(plan.overflow && layout_bytes(&plan) == 0);
 }
 
 static void the_plan_wastes_less_than_a_line_per_array(void **state)
@@ -175,6 +190,31 @@ static const double round_trip[] = {0.0, -0.0, 1.5, -1e300, 5e-324, INFINITY, -I
 enum { ROUND_TRIP = COUNT(round_trip), SINGLES = 3 };
 static const float singles[SINGLES] = {-0.0f, 1e-45f, 0.1f};
 enum { EVERYTHING = 4 + 8 + 8 * ROUND_TRIP + 4 * SINGLES + 3 };
+
+/* Bytes behind and in front of the text are other ones, so that a read or write beyond it shows. */
+static void short_bytes_are_compared_and_copied(void **state)
+{
+    dice d = {11};
+    for (uint32_t n = 0; n < 40; n++) {
+        unsigned char a[48], b[48], c[48];
+        for (uint32_t i = 0; i < sizeof a; i++) {
+            a[i] = (unsigned char)below(&d, 256);
+            b[i] = (unsigned char)~a[i];
+            c[i] = 7;
+        }
+        memcpy(b + 3, a + 5, n);
+        assert_true(same_bytes(a + 5, b + 3, n));
+        copy_bytes(c + 4, a + 5, n);
+        assert_memory_equal(c + 4, a + 5, n);
+        assert_int_equal(c[3], 7);
+        assert_int_equal(c[4 + n], 7);
+        for (uint32_t i = 0; i < n; i++) {
+            b[3 + i] ^= (unsigned char)(1 << below(&d, 8));
+            assert_false(same_bytes(a + 5, b + 3, n));
+            b[3 + i] = a[5 + i];
+        }
+    }
+}
 
 static void put_everything(writer *w)
 {
@@ -506,9 +546,11 @@ int main(void)
         cmocka_unit_test(a_misspelt_name_finds_the_right_one),
         cmocka_unit_test(a_strange_word_finds_nothing),
         cmocka_unit_test(the_plan_puts_arrays_side_by_side_and_aligned),
+        cmocka_unit_test(close_arrays_follow_without_a_gap),
         cmocka_unit_test(the_plan_wastes_less_than_a_line_per_array),
         cmocka_unit_test(a_size_that_does_not_fit_is_an_overflow),
         cmocka_unit_test(a_sum_that_does_not_fit_is_an_overflow_that_stays),
+        cmocka_unit_test(short_bytes_are_compared_and_copied),
         cmocka_unit_test(what_is_written_is_read_back_to_the_bit),
         cmocka_unit_test(numbers_are_little_endian),
         cmocka_unit_test(a_writer_without_memory_counts),

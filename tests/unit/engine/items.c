@@ -12,12 +12,17 @@ typedef struct sums_state {
     beta_items items;
 } sums_state;
 
-static void state_new(sums_state *s)
+static void state_with(sums_state *s, bool own_priors)
 {
     layout plan = {0, 0};
     memset(s->bytes, 0, sizeof s->bytes);
-    s->items = beta_items_plan(&plan, ITEMS);
+    s->items = beta_items_plan(&plan, ITEMS, own_priors);
     assert_true(plan.used <= sizeof s->bytes && !plan.overflow);
+}
+
+static void state_new(sums_state *s)
+{
+    state_with(s, true);
 }
 
 static oltr_status check(const sums_state *s, int clicks)
@@ -56,9 +61,23 @@ static void the_posterior_is_the_prior_plus_clicks_and_passes(void **state)
     doubles_at(s.bytes, s.items.a0)[1] = 0.5;
     doubles_at(s.bytes, s.items.b0)[1] = 7;
     set_sums(&s, 1, 10, 3);
-    beta_items_refresh(s.bytes, &s.items, 1);
-    assert_true(doubles_at(s.bytes, s.items.a)[1] == 3.5);
-    assert_true(doubles_at(s.bytes, s.items.b)[1] == 14);
+    beta_pair shapes = beta_posterior(s.bytes, &s.items, 1);
+    assert_true(shapes.a == 3.5 && shapes.b == 14);
+}
+
+static void a_prior_of_all_items_is_kept_once(void **state)
+{
+    sums_state s;
+    state_with(&s, false);
+    doubles_at(s.bytes, s.items.a0)[0] = 0.5;
+    doubles_at(s.bytes, s.items.b0)[0] = 7;
+    set_sums(&s, 4, 10, 3);
+    for (uint32_t item = 0; item < ITEMS; item++) {
+        beta_pair prior = beta_prior(s.bytes, &s.items, item);
+        beta_pair shapes = beta_posterior(s.bytes, &s.items, item);
+        assert_true(prior.a == 0.5 && prior.b == 7);
+        assert_true(shapes.a == (item == 4 ? 3.5 : 0.5) && shapes.b == (item == 4 ? 14 : 7));
+    }
 }
 
 static void possible_sums_are_accepted(void **state)
@@ -114,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(observations_add_up),
         cmocka_unit_test(the_posterior_is_the_prior_plus_clicks_and_passes),
+        cmocka_unit_test(a_prior_of_all_items_is_kept_once),
         cmocka_unit_test(possible_sums_are_accepted),
         cmocka_unit_test(impossible_sums_are_refused_wherever_they_stand),
         cmocka_unit_test(more_clicks_than_views_are_refused_among_clicks_only),

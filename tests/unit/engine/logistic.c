@@ -381,7 +381,7 @@ static void test_root(void **unused)
 {
     static const double lambdas[] = {1e-4, 1e-2, 1, 10};
     static float x[60 * MAX_DIM];
-    for (uint32_t trial = 0; trial < 48; trial++) {
+    for (uint32_t trial = 0; trial < 6 * EFFORT; trial++) {
         from.state = 100 + trial;
         uint32_t dim = 1 + below(&from, 20), n = 1 + below(&from, 60);
         subject s = subject_new(dim, n, lambdas[trial % 4], 0.1);
@@ -452,7 +452,7 @@ static void test_repeated_in_a_round(void **unused)
 static void test_nearly_dependent_features(void **unused)
 {
     static float x[20 * 3];
-    for (uint32_t trial = 0; trial < 4; trial++) {
+    for (uint32_t trial = 0; trial < (EFFORT > 1 ? 4 : 1); trial++) {
         from.state = 77777 * (trial + 1);
         random_rows(x, 20, 3, 10);
         for (uint32_t r = 0; r < 20; r++)
@@ -501,7 +501,7 @@ static void test_huge_features_absorbed(void **unused)
 {
     static float x[8 * 16];
     double truth[16];
-    for (uint32_t trial = 0; trial < 60; trial++) {
+    for (uint32_t trial = 0; trial < 8 * EFFORT; trial++) {
         from.state = 400 + trial;
         uint32_t dim = 9 + below(&from, 8), n = 3 + below(&from, 6);
         subject s = subject_new(dim, 2, 1e-4, trial % 2 ? 0.1 : 0);
@@ -952,7 +952,7 @@ static void test_copies_go_on(void **unused)
 {
     static float x[60 * 12], fresh[12];
     oltr_error error = {0};
-    for (uint32_t trial = 0; trial < 90; trial++) {
+    for (uint32_t trial = 0; trial < 12 * EFFORT; trial++) {
         from.state = 1000 + trial;
         uint32_t dim = 1 + below(&from, 12), capacity = 1 + below(&from, trial % 2 ? 10 : 200),
                  window = 1 + below(&from, capacity);

@@ -1,6 +1,7 @@
 /* names.c - the tables of a model: names and ids against arrays that are searched from end to end,
  * and the hash that is part of the formats against its published answers. */
 #include "support/unit.h"
+#include "engine/base/memory.h"
 #include "engine/model/ids.h"
 #include "engine/model/names.h"
 
@@ -42,7 +43,7 @@ static void texts_and_ids_have_the_same_numbers_for_ever(void **state)
 
 /* ---- names */
 
-enum { MOST = 300, LONGEST = 40 };
+enum { MOST = 900, LONGEST = 40 };
 
 /* The obvious twin: names in the order of their numbers. */
 typedef struct twin {
@@ -77,7 +78,7 @@ static oltr_name some_name(dice *d, char bytes[LONGEST])
     static const uint32_t sizes[] = {1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, LONGEST};
     uint32_t size = sizes[below(d, COUNT(sizes))];
     for (uint32_t i = 0; i < size; i++)
-        bytes[i] = (char)(i + 2 < size ? 0 : below(d, 5));
+        bytes[i] = (char)(i + 2 < size ? 0 : below(d, 9));
     return (oltr_name){bytes, size};
 }
 
@@ -92,11 +93,30 @@ static void same_names(const names *t, const twin *w)
     }
 }
 
-static void add_some(names *t, twin *w, dice *d)
+/* Many names at once, known and unknown ones, also more than are looked for together; half of the
+ * lists have names of two words only, which are found another way. */
+static void same_when_together(const names *t, const twin *w, dice *d)
+{
+    char bytes[70][LONGEST];
+    oltr_name name[70] = {{NULL, 0}};
+    uint32_t number[71], n = below(d, 71);
+    bool words = one_in(d, 2);
+    for (uint32_t i = 0; i < n; i++)
+        do
+            name[i] = some_name(d, bytes[i]);
+        while (words && (name[i].size < 8 || name[i].size > 16));
+    number[n] = 12345;
+    names_find_all(t, name, n, number);
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(number[i], twin_find(w, name[i]));
+    assert_int_equal(number[n], 12345);
+}
+
+static void add_some(names *t, twin *w, uint32_t most, dice *d)
 {
     char bytes[LONGEST];
     uint32_t before = t->n;
-    for (uint32_t i = 0; i < 3 && w->n < MOST; i++) {
+    for (uint32_t i = 0; i < 3 && w->n < most; i++) {
         oltr_name name = some_name(d, bytes);
         assert_int_equal(names_find(t, name), twin_find(w, name));
         assert_int_equal(names_reserve(t, 1, name.size, NULL), OLTR_OK);
@@ -111,15 +131,16 @@ static void add_some(names *t, twin *w, dice *d)
 static void names_are_those_of_a_list(void **state)
 {
     const uint64_t keys[][2] = {{0, 0}, {1, 2}, {0x9E3779B97F4A7C15u, 0xBF58476D1CE4E5B9u}};
-    for (size_t k = 0; k < COUNT(keys); k++) {
+    for (size_t k = 0; k < 2 * COUNT(keys); k++) {
         static twin w;
         names t;
         dice d = {k + 1};
+        uint32_t most = k % 2 ? 24 : MOST;
         w.n = 0;
-        assert_int_equal(names_init(&t, keys[k], 1, NULL), OLTR_OK);
-        for (int step = 0; step < 500 * EFFORT; step++) {
-            add_some(&t, &w, &d);
-            if (w.n && (one_in(&d, 2) || w.n > MOST - 4)) {
+        assert_int_equal(names_init(&t, keys[k / 2], 1, NULL), OLTR_OK);
+        for (int step = 0; step < 1000 * EFFORT; step++) {
+            add_some(&t, &w, most, &d);
+            if (w.n && (one_in(&d, 2) || w.n > most - 4)) {
                 uint32_t number = below(&d, w.n);
                 assert_int_equal(names_remove(&t, number), w.n - 1);
                 w.name[number] = w.name[--w.n];
@@ -128,7 +149,9 @@ static void names_are_those_of_a_list(void **state)
                 names_compact(&t, NULL);
             if (one_in(&d, 20))
                 same_names(&t, &w);
+            same_when_together(&t, &w, &d);
         }
+        assert_int_equal(t.room > FEW_NAMES, most > FEW_NAMES);
         names copy;
         assert_int_equal(names_copy(&copy, &t, NULL), OLTR_OK);
         same_names(&copy, &w);
@@ -152,7 +175,27 @@ static void removed_names_give_their_bytes_back(void **state)
         names_compact(&t, NULL);
     }
     assert_true(t.text_room <= 8192);
-    assert_int_equal(t.room, 16);
+    assert_int_equal(t.room, 12);
+    names_end(&t, NULL);
+}
+
+static void cleared_tables_are_as_new(void **state)
+{
+    const uint64_t key[2] = {7, 8};
+    names t;
+    char bytes[8];
+    assert_int_equal(names_init(&t, key, 8, NULL), OLTR_OK);
+    for (uint32_t n = 1; n < 3000; n = 2 * n + n / 3) { /* few of the slots, then many */
+        for (uint32_t i = 0; i < 2 * n; i++) {
+            oltr_name name = {bytes, (uint32_t)snprintf(bytes, sizeof bytes, "%u", i % n)};
+            assert_int_equal(names_reserve(&t, 1, name.size, NULL), OLTR_OK);
+            assert_int_equal(names_find(&t, name), i < n ? NO_NAME : i - n);
+            assert_int_equal(names_add(&t, name), i % n);
+        }
+        names_clear(&t);
+        assert_int_equal(t.n, 0);
+        assert_int_equal(t.text_used, 0);
+    }
     names_end(&t, NULL);
 }
 
@@ -166,10 +209,12 @@ static void ids_are_the_last_ones(void **state)
         dice d = {window + 1};
         uint32_t n = 0;
         for (int step = 0; step < 300; step++) {
-            hash128 id = {{below(&d, 4) << 4, below(&d, 100)}}; /* many in the same slot */
+            /* Many in the same slot, with the same or another part of the hash in it. */
+            hash128 id = {{(uint64_t)below(&d, 3) << 60 | below(&d, 4) << 4, below(&d, 30)}};
             bool expected = false;
             for (uint32_t i = n > window ? n - window : 0; i < n; i++)
                 expected |= seen[i].word[0] == id.word[0] && seen[i].word[1] == id.word[1];
+            ids_fetch(&w, id);
             assert_int_equal(ids_has(&w, id), expected);
             if (expected)
                 continue;
@@ -184,6 +229,19 @@ static void ids_are_the_last_ones(void **state)
     }
 }
 
+/* ---- room */
+
+static void room_grows_in_small_steps_where_it_is_small(void **state)
+{
+    static const uint32_t rooms[] = {4,   8,   12,  16,  24,  32,  48,   64,  96,
+                                     128, 192, 256, 384, 512, 768, 1024, 2048};
+    for (uint32_t n = 1, i = 0; n <= 2048; n++) {
+        i += n > rooms[i];
+        assert_int_equal(room_for(n), rooms[i]);
+    }
+    assert_int_equal(room_for(OLTR_MOST_MODEL_ITEMS + 1), 1 << 25);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,7 +249,9 @@ int main(void)
         cmocka_unit_test(texts_and_ids_have_the_same_numbers_for_ever),
         cmocka_unit_test(names_are_those_of_a_list),
         cmocka_unit_test(removed_names_give_their_bytes_back),
+        cmocka_unit_test(cleared_tables_are_as_new),
         cmocka_unit_test(ids_are_the_last_ones),
+        cmocka_unit_test(room_grows_in_small_steps_where_it_is_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
