@@ -27,7 +27,7 @@ import tempfile
 import time
 
 ITEMS, SLOTS = 10_000, 10
-TARGETS = {"csv.DictReader": 20, "csv.reader": 10}
+TARGETS = {"csv.DictReader": 25, "csv.reader": 20}
 
 SCRIPT = '''
 import csv, sys

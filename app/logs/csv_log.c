@@ -15,9 +15,12 @@ struct csv_log {
     struct log_join *join;
     struct log_report *report;
     const char *file;
-    uint32_t value; /* the column of clicks or rewards */
-    bool plain;     /* nothing else is read: no examined, weight, time or features */
-    float *x;       /* (dim) of one row */
+    /* The fields of a row that are read; NULL: there is no such column. */
+    const struct csv_text *list, *item, *position, *value, *examined, *weight, *time;
+    bool plain;            /* nothing is read but the first four */
+    bool quick;            /* and all of these are there: see take_quick_rows() */
+    uint32_t value_column; /* of clicks or rewards */
+    float *x;              /* (dim) of one row */
 };
 
 /* ---- one row */
@@ -34,23 +37,22 @@ static bool fault(struct row_fault *out, const char *what, const struct csv_text
     return false;
 }
 
-static const struct csv_text *field_of(const struct csv_log *log, enum log_role role)
+static bool is_name(const struct csv_text *field)
 {
-    uint32_t at = log->columns.at[role];
-    return at == NO_COLUMN ? NULL : &log->scan.field[at];
+    return field->size - 1 < OLTR_LONGEST_NAME;
 }
 
 static bool take_names(const struct csv_log *log, struct log_row *row, struct row_fault *why)
 {
-    const struct csv_text *list = field_of(log, ROLE_LIST), *item = field_of(log, ROLE_ITEM);
+    const struct csv_text *list = log->list, *item = log->item;
     if (list) {
-        if (list->size == 0 || list->size > OLTR_LONGEST_NAME)
+        if (!is_name(list))
             return fault(why, "the id of the list must have 1 to 512 bytes; it is", list);
         row->list = list->at;
         row->list_size = list->size;
     }
-    if (item && log->columns.dim == 0) {
-        if (item->size == 0 || item->size > OLTR_LONGEST_NAME)
+    if (item) {
+        if (!is_name(item))
             return fault(why, "the item must have 1 to 512 bytes; it is", item);
         row->name = item->at;
         row->name_size = item->size;
@@ -60,8 +62,8 @@ static bool take_names(const struct csv_log *log, struct log_row *row, struct ro
 
 static bool take_position(const struct csv_log *log, struct log_row *row, struct row_fault *why)
 {
-    const struct csv_text *field = field_of(log, ROLE_POSITION);
-    if (!field || !row->list)
+    const struct csv_text *field = log->position;
+    if (!field)
         return true;
     uint32_t digit = field->size == 1 ? (uint32_t)(unsigned char)*field->at - '0' : 0;
     if (digit >= 1 && digit <= 9) { /* most positions */
@@ -76,7 +78,7 @@ static bool take_position(const struct csv_log *log, struct log_row *row, struct
 
 static bool take_reward(const struct csv_log *log, struct log_row *row, struct row_fault *why)
 {
-    const struct csv_text *field = &log->scan.field[log->value];
+    const struct csv_text *field = log->value;
     bool clicked;
     if (field->size == 1 && (*field->at == '0' || *field->at == '1')) {
         row->reward = *field->at - '0';
@@ -95,7 +97,7 @@ static bool take_reward(const struct csv_log *log, struct log_row *row, struct r
 
 static bool take_examined(const struct csv_log *log, struct log_row *row, struct row_fault *why)
 {
-    const struct csv_text *field = field_of(log, ROLE_EXAMINED);
+    const struct csv_text *field = log->examined;
     bool examined;
     if (!field)
         return true;
@@ -109,11 +111,11 @@ static bool take_examined(const struct csv_log *log, struct log_row *row, struct
 
 static bool take_rest(const struct csv_log *log, struct log_row *row, struct row_fault *why)
 {
-    const struct csv_text *weight = field_of(log, ROLE_WEIGHT), *time = field_of(log, ROLE_TIME);
+    const struct csv_text *weight = log->weight, *time = log->time;
     if (weight && (!value_number(weight->at, weight->size, &row->weight) || row->weight <= 0 ||
                    row->weight > OLTR_MAX_WEIGHT))
         return fault(why, "the weight must be a number above 0 and at most 1e6, not", weight);
-    if (time && log->join->options.rows_wait && !value_time(time->at, time->size, &row->time))
+    if (time && !value_time(time->at, time->size, &row->time))
         return fault(why, "the time must be like 2024-11-01T12:30:00Z, or seconds, not", time);
     for (uint32_t j = 0; j < log->columns.dim; j++) {
         const struct csv_text *field = &log->scan.field[log->columns.feature[j]];
@@ -146,7 +148,102 @@ static oltr_status take_row(struct csv_log *log, oltr_error *error)
                         log_quote(why.found->at, why.found->size, text));
 }
 
+/* ---- most rows */
+
+static inline struct csv_text text_between(const char *piece, uint32_t before, uint32_t behind)
+{
+    uint32_t from = before + 1;
+    return (struct csv_text){piece + from, behind - from};
+}
+
+/* Whether these n > 1 places are those of a record: the last of them is that of a newline, without
+ * a return before it. */
+static inline bool is_record(const char *piece, const uint32_t *stop, uint32_t n)
+{
+    const char *end = piece + stop[n - 1];
+    bool newline = false;
+    for (uint32_t i = 0; i + 1 < n; i++)
+        newline |= piece[stop[i]] == '\n';
+    return !newline && *end == '\n' && end[-1] != '\r';
+}
+
+static inline uint32_t digit_of(char c)
+{
+    return (uint32_t)(unsigned char)c - '0';
+}
+
+/* A position from 1 to 99, or 0. */
+static inline uint32_t short_position(struct csv_text text)
+{
+    uint32_t first = digit_of(text.at[0]), second = digit_of(text.at[text.size == 2]);
+    if (first >= 10 || second >= 10)
+        return 0;
+    return text.size == 1 ? first : text.size == 2 ? 10 * first + second : 0;
+}
+
+/* Rows of the list of the row before them with nothing in them that needs a second look, which most
+ * rows are, for a third of the work of take_row().  They end with the piece or with the first row
+ * that is not such a one.  Returns how many there were. */
+static __attribute__((noinline)) uint32_t take_quick_rows(struct csv_log *log)
+{
+    struct open_list *list = log->join->lists.last;
+    const char *const piece = log->scan.piece;
+    const uint32_t *at = log->columns.at, n = log->columns.n_columns;
+    uint32_t left, rows = 0;
+    const uint32_t *stop = csv_scan_places(&log->scan, &left);
+    for (; list && left >= n && is_record(piece, stop, n); stop += n, left -= n, rows++) {
+        const uint32_t *of_list = stop + at[ROLE_LIST], *of_item = stop + at[ROLE_ITEM],
+                       *of_position = stop + at[ROLE_POSITION],
+                       *of_value = stop + log->value_column;
+        struct csv_text id = text_between(piece, of_list[-1], of_list[0]),
+                        item = text_between(piece, of_item[-1], of_item[0]),
+                        position = text_between(piece, of_position[-1], of_position[0]),
+                        value = text_between(piece, of_value[-1], of_value[0]);
+        struct log_row row = {.name = item.at,
+                              .name_size = item.size,
+                              .position = short_position(position),
+                              .examined = EXAMINED_UNKNOWN,
+                              .reward = digit_of(*value.at),
+                              .weight = 1};
+        if (row.position == 0 || value.size != 1 || digit_of(*value.at) > 1 || !is_name(&item) ||
+            !list_has_room(list, item.size) || !list_has_id(list, id.at, id.size))
+            break;
+        log_join_add(log->join, list, &row, log->scan.in->line + rows);
+    }
+    if (rows > 0)
+        csv_scan_pass(&log->scan, stop, rows);
+    log->report->rows += rows;
+    return rows;
+}
+
 /* ---- the log */
+
+static const struct csv_text *field_of(const struct csv_log *log, enum log_role role)
+{
+    uint32_t at = log->columns.at[role];
+    return at == NO_COLUMN ? NULL : &log->scan.field[at];
+}
+
+/* Which fields of a row are read, by the columns that the header has. */
+static void find_fields(struct csv_log *log, struct log_found *found)
+{
+    const struct csv_text *reward = field_of(log, ROLE_REWARD), *click = field_of(log, ROLE_CLICK);
+    bool from_reward = reward && (!log->options->clicks_only || !click);
+    log->list = field_of(log, ROLE_LIST);
+    log->item = log->columns.dim == 0 ? field_of(log, ROLE_ITEM) : NULL;
+    log->position = log->list ? field_of(log, ROLE_POSITION) : NULL;
+    log->value = from_reward ? reward : click;
+    log->examined = field_of(log, ROLE_EXAMINED);
+    log->weight = field_of(log, ROLE_WEIGHT);
+    log->time = log->join->options.rows_wait ? field_of(log, ROLE_TIME) : NULL;
+    log->plain = !log->examined && !log->weight && !log->time && log->columns.dim == 0;
+    log->quick =
+        log->plain && log->list && log->item && log->position && log->columns.n_columns > 1;
+    log->value_column = (uint32_t)(log->value - log->scan.field);
+    found->from_reward = found->from_reward || from_reward;
+    found->no_list = found->no_list || !log->list;
+    found->no_position = found->no_position || (log->list && !log->position);
+}
 
 static oltr_status read_header(struct csv_log *log, struct log_found *found, oltr_error *error)
 {
@@ -167,16 +264,7 @@ static oltr_status read_header(struct csv_log *log, struct log_found *found, olt
     if (status != OLTR_OK)
         return set_error(error, status, "%s:%llu: %.230s", log->file,
                          (unsigned long long)log->scan.line, what.msg);
-    const uint32_t *at = log->columns.at;
-    bool reward =
-        at[ROLE_REWARD] != NO_COLUMN && (!log->options->clicks_only || at[ROLE_CLICK] == NO_COLUMN);
-    log->value = at[reward ? ROLE_REWARD : ROLE_CLICK];
-    log->plain = at[ROLE_EXAMINED] == NO_COLUMN && at[ROLE_WEIGHT] == NO_COLUMN &&
-                 !log->join->options.rows_wait && log->columns.dim == 0;
-    found->from_reward = found->from_reward || reward;
-    found->no_list = found->no_list || at[ROLE_LIST] == NO_COLUMN;
-    found->no_position =
-        found->no_position || (at[ROLE_POSITION] == NO_COLUMN && at[ROLE_LIST] != NO_COLUMN);
+    find_fields(log, found);
     return OLTR_OK;
 }
 
@@ -184,7 +272,8 @@ static oltr_status read_rows(struct csv_log *log, oltr_error *error)
 {
     enum { ROWS_BETWEEN = 8192 };
     oltr_status status = OLTR_OK;
-    for (uint32_t row = 1; status == OLTR_OK; row++) {
+    for (uint64_t row = 1, next = ROWS_BETWEEN; status == OLTR_OK; row++) {
+        row += log->quick ? take_quick_rows(log) : 0;
         enum csv_result result = csv_scan_next(&log->scan, error);
         if (result == CSV_END)
             break;
@@ -193,8 +282,10 @@ static oltr_status read_rows(struct csv_log *log, oltr_error *error)
         status = result == CSV_RECORD ? take_row(log, error)
                                       : log_bad_line(log->report, log->file, log->scan.line, error,
                                                      "%s", log->scan.fault);
-        if (row % ROWS_BETWEEN == 0 && log->options->progress)
+        if (row >= next && log->options->progress) {
             log->options->progress(log->options->progress_with, log->scan.in, log->report);
+            next = row + ROWS_BETWEEN;
+        }
     }
     return status;
 }

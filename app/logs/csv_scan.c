@@ -8,9 +8,12 @@ oltr_status csv_scan_begin(struct csv_scan *scan, struct log_input *in, oltr_err
 {
     *scan = (struct csv_scan){.in = in, .separator = ','};
     scan->field = malloc(CSV_MOST_FIELDS * sizeof *scan->field);
-    scan->stop = malloc(CSV_PIECE * sizeof *scan->stop);
-    if (scan->field && scan->stop)
+    uint32_t *stop = malloc((CSV_PIECE + 1) * sizeof *stop);
+    scan->stop = stop ? stop + 1 : NULL;
+    if (scan->field && scan->stop) {
+        scan->stop[-1] = UINT32_MAX;
         return OLTR_OK;
+    }
     csv_scan_free(scan);
     return set_error(error, OLTR_ENOMEM, "out of memory");
 }
@@ -18,7 +21,7 @@ oltr_status csv_scan_begin(struct csv_scan *scan, struct log_input *in, oltr_err
 void csv_scan_free(struct csv_scan *scan)
 {
     free(scan->field);
-    free(scan->stop);
+    free(scan->stop ? scan->stop - 1 : NULL);
     text_free(&scan->unquoted);
     *scan = (struct csv_scan){0};
 }
@@ -93,9 +96,8 @@ static __attribute__((noinline)) void find_stops(struct csv_scan *scan)
             scan->stop[n++] = at;
     scan->piece = from;
     scan->piece_end = from + size;
-    scan->n_stops = n;
+    scan->n_stops = memchr(from, '"', size) ? 0 : n;
     scan->next_stop = 0;
-    scan->has_quote = memchr(from, '"', size);
 }
 
 /* The first separator or newline at or behind `at`, or `end`. */
@@ -104,29 +106,6 @@ static const char *find_stop(const char *at, const char *end, char separator)
     while (at < end && *at != separator && *at != '\n')
         at++;
     return at;
-}
-
-/* The next record by the places of the piece; false when it does not end in the piece.  What the
- * loop reads of the struct is copied before it: a store to a field might change it, as far as the
- * compiler knows. */
-static inline bool take_indexed(struct csv_scan *scan)
-{
-    const char *const piece = scan->piece, *at = scan->in->at, *end;
-    const uint32_t *stop = scan->stop + scan->next_stop, *const last = scan->stop + scan->n_stops;
-    struct csv_text *field = scan->field;
-    do {
-        if (stop == last)
-            return false;
-        end = piece + *stop++;
-        *field++ = (struct csv_text){at, (uint32_t)(end - at)};
-        at = end + 1;
-    } while (*end != '\n');
-    field[-1].size -= field[-1].size > 0 && end[-1] == '\r';
-    scan->n_fields = (uint32_t)(field - scan->field);
-    scan->next_stop = (uint32_t)(stop - scan->stop);
-    scan->in->at = at;
-    scan->in->line++;
-    return true;
 }
 
 /* ---- quoted fields */
@@ -255,25 +234,19 @@ static __attribute__((noinline)) enum attempt try_record(struct csv_scan *scan)
     return ATTEMPT_RECORD;
 }
 
-/* The record at in->at, by the places of its piece where there are no quotes. */
-static enum attempt next_record(struct csv_scan *scan)
+static void forget_piece(struct csv_scan *scan)
 {
-    if (!scan->piece || scan->in->at >= scan->piece_end)
-        find_stops(scan);
-    if (!scan->has_quote && take_indexed(scan))
-        return ATTEMPT_RECORD;
-    if (!scan->has_quote)
-        scan->piece = NULL; /* the record goes on in the next piece */
-    return try_record(scan);
+    scan->piece = NULL;
+    scan->n_stops = scan->next_stop = 0;
 }
 
 static int read_more(struct csv_scan *scan, oltr_error *error)
 {
-    scan->piece = NULL;
+    forget_piece(scan);
     return log_input_more(scan->in, error);
 }
 
-enum csv_result csv_scan_next(struct csv_scan *scan, oltr_error *error)
+enum csv_result csv_scan_other(struct csv_scan *scan, oltr_error *error)
 {
     struct log_input *in = scan->in;
     for (;;) {
@@ -282,8 +255,16 @@ enum csv_result csv_scan_next(struct csv_scan *scan, oltr_error *error)
             if (got != 1)
                 return got == 0 ? CSV_END : CSV_FAILED;
         }
+        if (!scan->piece || in->at >= scan->piece_end)
+            find_stops(scan);
+        if (csv_scan_indexed(scan))
+            return CSV_RECORD;
+        if (in->at == in->end)
+            continue; /* there were empty lines only */
+        if (scan->n_stops > 0)
+            forget_piece(scan); /* the record goes on in the next piece */
         scan->line = in->line;
-        enum attempt attempt = next_record(scan);
+        enum attempt attempt = try_record(scan);
         if (attempt == ATTEMPT_BAD)
             return bad(scan, scan->fault);
         if (attempt == ATTEMPT_RECORD && scan->n_fields == 1 && scan->field[0].size == 0)

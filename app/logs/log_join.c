@@ -115,20 +115,24 @@ static oltr_status order_rows(const struct log_join *join, const struct open_lis
     return OLTR_OK;
 }
 
-static void fill_slot(struct log_join *join, const struct open_list *list, uint32_t slot,
-                      uint32_t row)
+/* The arrays of a lesson, from rows in the order of their slots or in that of row_of. */
+static void fill_slots(struct log_join *join, const struct open_list *list, const uint16_t *row_of)
 {
-    const struct list_row *r = &list->row[row];
-    join->name[slot] = (oltr_name){list_name(list, r), r->name_size};
-    join->reward[slot] = r->reward;
-    join->examined[slot] = r->examined;
-    if (list->has_impressions) /* a click is an impression too */
-        join->examined[slot] = r->examined == 1 || r->reward > 0;
-    if (join->lists.weights)
-        join->weight[slot] = list->weight[row];
-    if (join->lists.dim > 0)
-        memcpy(join->x + (size_t)slot * join->lists.dim, list->x + (size_t)row * join->lists.dim,
-               join->lists.dim * sizeof *join->x);
+    uint32_t n = list->n_rows, dim = join->lists.dim;
+    for (uint32_t slot = 0; slot < n; slot++) {
+        const struct list_row *row = &list->row[list->in_order ? slot : row_of[slot]];
+        join->name[slot] = (oltr_name){list_name(list, row), row->name_size};
+        join->reward[slot] = row->reward;
+        join->examined[slot] = row->examined;
+    }
+    for (uint32_t slot = 0; list->has_impressions && slot < n; slot++) /* so is a click */
+        join->examined[slot] = join->examined[slot] == 1 || join->reward[slot] > 0;
+    for (uint32_t slot = 0; join->lists.weights && slot < n; slot++)
+        join->weight[slot] = list->weight[list->in_order ? slot : row_of[slot]];
+    for (uint32_t slot = 0; dim > 0 && slot < n; slot++)
+        memcpy(join->x + (size_t)slot * dim,
+               list->x + (size_t)(list->in_order ? slot : row_of[slot]) * dim,
+               dim * sizeof *join->x);
 }
 
 /* How many slots say whether they were examined. */
@@ -171,8 +175,7 @@ static oltr_status learn_list(struct log_join *join, const struct open_list *lis
         if (!good)
             return status;
     }
-    for (uint32_t slot = 0; slot < list->n_rows; slot++)
-        fill_slot(join, list, slot, list->in_order ? slot : row_of[slot]);
+    fill_slots(join, list, row_of);
     uint32_t known = count_known(join->examined, list->n_rows);
     if (known > 0 && known < list->n_rows)
         return log_bad_list(join->options.report, list->file, list->first_line, error,
@@ -188,6 +191,7 @@ static oltr_status close_oldest(struct log_join *join, oltr_error *error)
 {
     struct log_report *report = join->options.report;
     const struct open_list *list = open_lists_oldest(&join->lists);
+    open_lists_fetch(&join->lists);
     bool unseen = list->is_shown && !list->has_events, skip = unseen && !join->options.unseen_seen;
     report->orphans += list->is_shown ? 0 : list->n_events;
     report->empty += list->is_shown && list->n_rows == 0;
@@ -255,27 +259,6 @@ static oltr_status learn_row(struct log_join *join, const struct log_row *row, c
     return learn(join, &lesson, file, line, error);
 }
 
-static inline bool add_row(struct log_join *join, struct open_list *list, const struct log_row *row,
-                           uint64_t line)
-{
-    uint64_t behind = line - list->first_line;
-    struct list_row *new = list_add_row(&join->lists, list);
-    if (!new || !list_name_row(list, new, row->name, row->name_size))
-        return false;
-    uint32_t number = list->n_rows;
-    new->position = (uint16_t)(row->position > 0 ? row->position : number);
-    new->reward = row->reward;
-    new->examined = row->examined;
-    new->line = behind < UINT32_MAX ? (uint32_t)behind : UINT32_MAX;
-    list->in_order = list->in_order && new->position == number;
-    if (join->lists.weights)
-        list->weight[number - 1] = row->weight;
-    if (join->lists.dim > 0)
-        memcpy(list->x + (size_t)(number - 1) * join->lists.dim, row->x,
-               join->lists.dim * sizeof *list->x);
-    return true;
-}
-
 /* The list of a row whose id is not that of the row before it. */
 static oltr_status list_of_row(struct log_join *join, const struct log_row *row, const char *file,
                                uint64_t line, struct open_list **list, oltr_error *error)
@@ -310,5 +293,5 @@ oltr_status log_join_row(struct log_join *join, const struct log_row *row, const
     }
     if (list->n_rows == OLTR_MOST_SHOWN)
         return too_long(join, row, file, line, error);
-    return add_row(join, list, row, line) ? OLTR_OK : no_memory(error);
+    return log_join_add(join, list, row, line) ? OLTR_OK : no_memory(error);
 }

@@ -51,6 +51,27 @@ oltr_status log_join_begin(struct log_join *join, const struct log_join_options 
 /* A row; on OLTR_OK it was taken, or counted as bad. */
 oltr_status log_join_row(struct log_join *join, const struct log_row *row, const char *file,
                          uint64_t line, oltr_error *error);
+/* A row of an open list that has fewer than OLTR_MOST_SHOWN; false when memory ran out. */
+static inline bool log_join_add(struct log_join *join, struct open_list *list,
+                                const struct log_row *row, uint64_t line)
+{
+    uint64_t behind = line - list->first_line;
+    struct list_row *new = list_add_row(&join->lists, list);
+    if (!new || !list_name_row(list, new, row->name, row->name_size))
+        return false;
+    uint32_t number = list->n_rows;
+    new->position = (uint16_t)(row->position > 0 ? row->position : number);
+    new->reward = row->reward;
+    new->examined = row->examined;
+    new->line = behind < UINT32_MAX ? (uint32_t)behind : UINT32_MAX;
+    list->in_order = list->in_order && new->position == number;
+    if (join->lists.weights)
+        list->weight[number - 1] = row->weight;
+    if (join->lists.dim > 0)
+        memcpy(list->x + (size_t)(number - 1) * join->lists.dim, row->x,
+               join->lists.dim * sizeof *list->x);
+    return true;
+}
 /* A whole list. */
 oltr_status log_join_lesson(struct log_join *join, const oltr_lesson *lesson, const char *file,
                             uint64_t line, oltr_error *error);

@@ -85,9 +85,10 @@ static uint64_t *closed_bucket(const struct open_lists *lists, uint64_t hash)
 /* The oldest of the bucket makes room. */
 static void remember_closed(struct open_lists *lists, uint64_t hash)
 {
-    uint64_t *bucket = closed_bucket(lists, hash);
-    memmove(bucket + 1, bucket, (CLOSED_BUCKET - 1) * sizeof *bucket);
+    uint64_t *bucket = closed_bucket(lists, hash), newer[CLOSED_BUCKET - 1];
+    memcpy(newer, bucket, sizeof newer);
     bucket[0] = hash;
+    memcpy(bucket + 1, newer, sizeof newer);
 }
 
 bool open_lists_was_closed(const struct open_lists *lists, const void *id, uint32_t size)
@@ -102,29 +103,24 @@ bool open_lists_was_closed(const struct open_lists *lists, const void *id, uint3
 
 /* ---- open lists */
 
-/* The place of the id, or the empty one where it would be. */
-static uint32_t place_of(const struct open_lists *lists, uint64_t hash, const void *id,
-                         uint32_t size)
+/* The bits of a hash that choose the place; a slot keeps them, so that most probes end without a
+ * look at a list. */
+static uint32_t short_hash(uint64_t hash)
 {
-    uint32_t at = (uint32_t)(hash >> 16) & lists->mask;
-    for (; lists->slot[at] != 0; at = (at + 1) & lists->mask) {
-        const struct open_list *list = &lists->list[lists->slot[at] - 1];
-        if (list->hash == hash && list_has_id(list, id, size))
-            break;
-    }
-    return at;
+    return (uint32_t)(hash >> 16);
 }
 
 struct open_list *open_lists_find(struct open_lists *lists, const void *id, uint32_t size)
 {
     if (lists->last && list_has_id(lists->last, id, size))
         return lists->last;
-    if (lists->count == 0)
-        return NULL;
-    uint32_t slot = lists->slot[place_of(lists, hash_of(id, size), id, size)];
-    if (slot > 0)
-        lists->last = &lists->list[slot - 1];
-    return slot > 0 ? lists->last : NULL;
+    uint32_t hash = short_hash(hash_of(id, size)), at = hash & lists->mask;
+    for (; lists->slot[at].list != 0; at = (at + 1) & lists->mask) {
+        struct open_list *list = &lists->list[lists->slot[at].list - 1];
+        if (lists->slot[at].hash == hash && list_has_id(list, id, size))
+            return lists->last = list;
+    }
+    return NULL;
 }
 
 bool open_lists_full(const struct open_lists *lists)
@@ -135,6 +131,23 @@ bool open_lists_full(const struct open_lists *lists)
 struct open_list *open_lists_oldest(struct open_lists *lists)
 {
     return lists->count > 0 ? &lists->list[lists->head] : NULL;
+}
+
+static void fetch(const void *from, size_t size)
+{
+    enum { LINE = 64 };
+    for (size_t at = 0; at < size; at += LINE)
+        __builtin_prefetch((const char *)from + at);
+}
+
+void open_lists_fetch(const struct open_lists *lists)
+{
+    const struct open_list *oldest = &lists->list[lists->head],
+                           *next = &lists->list[(lists->head + 1) % lists->capacity];
+    __builtin_prefetch(closed_bucket(lists, oldest->hash), 1);
+    fetch(next->bytes, next->bytes_used);
+    fetch(next->row, next->n_rows * sizeof *next->row);
+    fetch(&lists->list[(lists->head + 2) % lists->capacity], sizeof *next);
 }
 
 /* A list with nothing in it, and the memory of the one that was there before. */
@@ -170,25 +183,34 @@ struct open_list *open_lists_add(struct open_lists *lists, const void *id, uint3
     memcpy(list->bytes, id, size);
     list->id_size = list->bytes_used = size;
     list->hash = hash_of(id, size);
-    lists->slot[place_of(lists, list->hash, id, size)] = number + 1;
+    uint32_t at = short_hash(list->hash) & lists->mask;
+    while (lists->slot[at].list != 0)
+        at = (at + 1) & lists->mask;
+    lists->slot[at] = (struct list_slot){short_hash(list->hash), number + 1};
     lists->count++;
     lists->last = list;
     return list;
 }
 
-void open_lists_close_oldest(struct open_lists *lists)
+/* Empties the slot of a list, and fills it from behind. */
+static void free_slot(struct open_lists *lists, const struct open_list *list)
 {
-    uint32_t *slot = lists->slot, mask = lists->mask;
-    struct open_list *list = &lists->list[lists->head];
-    uint32_t hole = place_of(lists, list->hash, list->bytes, list->id_size);
-    for (uint32_t at = (hole + 1) & mask; slot[at] != 0; at = (at + 1) & mask) {
-        uint32_t home = (uint32_t)(lists->list[slot[at] - 1].hash >> 16) & mask;
-        if (((at - home) & mask) >= ((at - hole) & mask)) {
+    struct list_slot *slot = lists->slot;
+    uint32_t mask = lists->mask, hole = short_hash(list->hash) & mask;
+    while (slot[hole].list != (uint32_t)(list - lists->list) + 1)
+        hole = (hole + 1) & mask;
+    for (uint32_t at = (hole + 1) & mask; slot[at].list != 0; at = (at + 1) & mask)
+        if (((at - slot[at].hash) & mask) >= ((at - hole) & mask)) {
             slot[hole] = slot[at];
             hole = at;
         }
-    }
-    slot[hole] = 0;
+    slot[hole].list = 0;
+}
+
+void open_lists_close_oldest(struct open_lists *lists)
+{
+    struct open_list *list = &lists->list[lists->head];
+    free_slot(lists, list);
     remember_closed(lists, list->hash);
     if (lists->last == list)
         lists->last = NULL;

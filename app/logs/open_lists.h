@@ -7,9 +7,9 @@
 #ifndef OLTR_APP_LOGS_OPEN_LISTS_H
 #define OLTR_APP_LOGS_OPEN_LISTS_H
 
+#include "engine/base/short_bytes.h"
+
 #include <oltr/model.h>
-#include <stdbool.h>
-#include <string.h>
 
 enum { EXAMINED_UNKNOWN = 2, CLOSED_BUCKET = 8 };
 
@@ -43,13 +43,18 @@ struct open_list {
     bool has_impressions;
 };
 
+struct list_slot {
+    uint32_t hash; /* the bits of it that choose the slot */
+    uint32_t list; /* 1 + its number; 0: empty */
+};
+
 struct open_lists {
     uint32_t capacity, head, count; /* a ring: the oldest is list[head] */
     uint32_t used;                  /* lists that were ever open: those behind have no memory */
     uint32_t dim;
     bool weights;
     struct open_list *list; /* (capacity) */
-    uint32_t *slot;         /* (mask + 1) 1 + the number of a list, or 0 */
+    struct list_slot *slot; /* (mask + 1) */
     uint32_t mask;
     struct open_list *last; /* the one that was found last */
     /* Hashes of ids that were closed, in buckets of one cache line with the newest first. */
@@ -68,6 +73,9 @@ struct open_list *open_lists_find(struct open_lists *lists, const void *id, uint
 /* Opens a list that is not open; the table must not be full.  NULL when memory ran out. */
 struct open_list *open_lists_add(struct open_lists *lists, const void *id, uint32_t size);
 bool open_lists_full(const struct open_lists *lists);
+/* Fetches into the cache what closing the oldest list will read, and the rows of the one behind it:
+ * a thousand lists have 600 KB, more than most second-level caches. */
+void open_lists_fetch(const struct open_lists *lists);
 struct open_list *open_lists_oldest(struct open_lists *lists); /* NULL: none is open */
 void open_lists_close_oldest(struct open_lists *lists);        /* and remembers its id */
 /* Was the id closed, as far back as is remembered?  By a hash of 64 bits. */
@@ -87,14 +95,20 @@ static inline struct list_row *list_add_row(const struct open_lists *lists, stru
     return &list->row[list->n_rows++];
 }
 
+/* Whether the list takes one more row with a name of so many bytes without more memory. */
+static inline bool list_has_room(const struct open_list *list, uint32_t size)
+{
+    return list->n_rows < list->row_room && list->n_rows < OLTR_MOST_SHOWN &&
+           list->bytes_room - list->bytes_used >= size;
+}
+
 /* false when memory ran out. */
 static inline bool list_name_row(struct open_list *list, struct list_row *row, const void *name,
                                  uint32_t size)
 {
     if (list->bytes_room - list->bytes_used < size && !list_grow_bytes(list, size))
         return false;
-    if (size > 0)
-        memcpy(list->bytes + list->bytes_used, name, size);
+    copy_bytes(list->bytes + list->bytes_used, name, size);
     row->name = list->bytes_used;
     row->name_size = (uint16_t)size;
     list->bytes_used += size;
@@ -106,21 +120,9 @@ static inline const char *list_name(const struct open_list *list, const struct l
     return list->bytes + row->name;
 }
 
-/* Whether the list has this id; most ids are compared by one load. */
 static inline bool list_has_id(const struct open_list *list, const void *id, uint32_t size)
 {
-    if (list->id_size != size)
-        return false;
-    if (size >= 8) {
-        uint64_t end, own;
-        memcpy(&end, (const char *)id + size - 8, 8);
-        memcpy(&own, list->bytes + size - 8, 8);
-        if (end != own)
-            return false;
-        if (size == 8)
-            return true;
-    }
-    return memcmp(list->bytes, id, size) == 0;
+    return list->id_size == size && same_bytes(list->bytes, id, size);
 }
 
 #endif

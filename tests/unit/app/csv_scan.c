@@ -186,6 +186,26 @@ static void goes_on_behind_bad_records(void **state)
     expect_results("a\rb\n", " R1:1"); /* a return alone ends no line */
 }
 
+/* Empty lines, more than a piece and a block of them, between records and at both ends. */
+static void passes_over_empty_lines(void **state)
+{
+    enum { EMPTY = 1 << 20 };
+    struct text out = {0};
+    char wants[64];
+    for (uint32_t i = 0; i < EMPTY; i++)
+        text_add(&out, "\n");
+    text_add(&out, "a,b\n");
+    for (uint32_t i = 0; i < EMPTY; i++)
+        text_add(&out, i % 3 ? "\n" : "\r\n");
+    text_add(&out, "c\n");
+    for (uint32_t i = 0; i < EMPTY; i++)
+        text_add(&out, "\n");
+    assert_false(out.failed);
+    snprintf(wants, sizeof wants, " R%d:2 R%d:1", EMPTY + 1, 2 * EMPTY + 2);
+    expect_results(out.bytes, wants);
+    text_free(&out);
+}
+
 /* A quote that is never closed costs memory for one record, not for the log. */
 static void bounds_memory(void **state)
 {
@@ -296,6 +316,7 @@ int main(void)
         cmocka_unit_test(finds_stops),
         cmocka_unit_test(reads_what_was_written),
         cmocka_unit_test(goes_on_behind_bad_records),
+        cmocka_unit_test(passes_over_empty_lines),
         cmocka_unit_test(bounds_memory),
         cmocka_unit_test(peeks_and_reads_lines),
         cmocka_unit_test(finds_columns),

@@ -231,6 +231,77 @@ static void reads_csv(void **state)
     expect_lessons("click,f1,f2\n1,1,2\n", &context, ": (1,2)=1\n");
 }
 
+/* One of the usual texts, or rarely a strange one. */
+static const char *some_text(dice *d, const char *usual, const char *const *strange, uint32_t n)
+{
+    return below(d, 150) ? usual : strange[below(d, n)];
+}
+
+/* A row with its five fields in this order, the last one quoted in one of the two texts only. */
+static void random_line(dice *d, const uint32_t *order, uint32_t list, uint32_t slot,
+                        struct text *plain, struct text *quoted)
+{
+    static const char *const positions[] = {"0", "01", "", "1x", "100", "1025", "+1", "10x", "99"},
+                             *const clicks[] = {"", "2", "true", "0.0", "01", "-1", "no"},
+                             *const lists[] = {"", "a list with a longer name", "q1"},
+                             *const items[] = {"", "x", "an item of thirty bytes, or so"};
+    char id[16], item[16], position[16];
+    snprintf(id, sizeof id, "q%u", list);
+    snprintf(item, sizeof item, "i%.*u", (int)below(d, 12), below(d, 1000));
+    snprintf(position, sizeof position, "%u", slot);
+    const char *field[] = {some_text(d, id, lists, 3), some_text(d, item, items, 2),
+                           some_text(d, position, positions, 9),
+                           some_text(d, below(d, 5) ? "0" : "1", clicks, 7), "note"};
+    for (uint32_t i = 0; i < 5;
+         i++) { /* a newline for a separator makes two lines that are short */
+        const char *before = i == 0 ? "" : below(d, 400) ? "," : "\n";
+        text_printf(plain, "%s%s", before, field[order[i]]);
+        text_printf(quoted, order[i] == 4 ? "%s\"%s\"" : "%s%s", before, field[order[i]]);
+    }
+    const char *end = below(d, 50) ? "\n" : below(d, 2) ? "\r\n" : below(d, 2) ? "\n\n" : ",\n";
+    text_add(plain, end);
+    text_add(quoted, end);
+}
+
+/* Most rows are taken by a short way, which ends at any quote in the piece. */
+static void reads_rows_with_and_without_quotes_alike(void **state)
+{
+    static const char *const name[] = {"list", "item", "position", "click", "note"};
+    static char expected[sizeof learned];
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        dice d = {seed};
+        struct text plain = {0}, quoted = {0};
+        uint32_t order[] = {0, 1, 2, 3, 4};
+        const struct how how = {.clicks_only = seed % 2, .lenient = true, .capacity = 20};
+        for (uint32_t i = 5; i-- > 1;) {
+            uint32_t other = below(&d, i + 1), held = order[i];
+            order[i] = order[other];
+            order[other] = held;
+        }
+        for (uint32_t i = 0; i < 5; i++)
+            text_printf(&plain, "%s%s", i ? "," : "", name[order[i]]);
+        text_add(&plain, "\n");
+        text_add(&quoted, plain.bytes);
+        for (uint32_t list = 0; list < (seed % 20 ? 60u : 600u); list++)
+            for (uint32_t slot = 1, n = below(&d, 30); slot <= n; slot++)
+                random_line(&d, order, below(&d, 60) ? list : below(&d, 60), slot, &plain, &quoted);
+        assert_false(plain.failed || quoted.failed);
+        struct log_found found[2];
+        oltr_error error = {OLTR_OK, ""};
+        const char *path = write_text("log", quoted.bytes);
+        assert_int_equal(read_logs(&path, 1, &how, &found[0], &error), OLTR_OK);
+        memcpy(expected, learned, sizeof learned);
+        struct log_report counts = report;
+        path = write_text("log", plain.bytes);
+        assert_int_equal(read_logs(&path, 1, &how, &found[1], &error), OLTR_OK);
+        assert_string_equal(learned, expected);
+        assert_memory_equal(&report, &counts, sizeof report);
+        assert_true(report.rows > 300 && report.bad > 10 && report.learned > 10);
+        text_free(&plain);
+        text_free(&quoted);
+    }
+}
+
 static void names_bad_lines(void **state)
 {
     const struct how plain = {.clicks_only = true}, real = {.dim = 0};
@@ -468,6 +539,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(makes_one_lesson_of_a_list),
         cmocka_unit_test(reads_csv),
+        cmocka_unit_test(reads_rows_with_and_without_quotes_alike),
         cmocka_unit_test(names_bad_lines),
         cmocka_unit_test(skips_bad_lines),
         cmocka_unit_test(closes_and_comes_back),
