@@ -2,10 +2,15 @@
  *
  * Ranking and learning by a model and by a policy with the same sums: the difference is the hash of
  * the names, the table, and the id of a lesson.  Both draw the same numbers.
+ *
+ * And what many small models take: resident memory, each kind in a process of its own, which begins
+ * without memory that other rows have freed.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <oltr/model.h>
@@ -197,36 +202,60 @@ static double resident_mb(void)
     return 1e-6 * (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-static oltr_model *small_model(const char *kind, uint32_t number)
+/* 30 items with names of about 15 bytes, and LESSONS lessons with ids. */
+enum { SMALL = 30, LESSONS = 10 };
+
+static void make_small_model(const char *kind, uint32_t number)
 {
-    char text[30][NAME];
-    oltr_name name[30];
-    double none[30] = {0};
+    char text[SMALL][NAME];
+    oltr_name name[SMALL];
+    double reward[SLOTS] = {[4] = 1};
     oltr_model_settings s;
     check(oltr_model_settings_init(&s, kind, NULL), kind);
     oltr_model *model = oltr_model_new(&s, NULL);
     if (!model)
         die("no memory for model %u", number);
-    for (uint32_t i = 0; i < 30; i++)
-        name[i] = (oltr_name){text[i], (uint32_t)snprintf(text[i], NAME, "product:%u", number + i)};
-    oltr_lesson lesson = {.shown = {.n = 30, .name = name}, .reward = none, .id = name[0]};
-    check(oltr_model_learn(model, &lesson, NULL, NULL), "learn");
-    return model;
+    for (uint32_t i = 0; i < SMALL; i++) {
+        int size = snprintf(text[i], NAME, "product:%u", 100 * number + i);
+        name[i] = (oltr_name){text[i], (uint32_t)size};
+    }
+    for (uint64_t id = 0; id < LESSONS; id++) {
+        oltr_lesson lesson = {.shown = {.n = SLOTS, .name = name + SLOTS * (id % (SMALL / SLOTS))},
+                              .reward = reward,
+                              .id = {&id, sizeof id}};
+        check(oltr_model_learn(model, &lesson, NULL, NULL), "learn");
+    }
 }
 
-static void memory_row(table *t, const char *kind, uint32_t n)
+/* What n models take.  They are not freed: the process that has them ends. */
+static double megabytes_of(const char *kind, uint32_t n)
 {
-    oltr_model **model = array_of(n, sizeof *model);
-    double before = resident_mb();
-    for (uint32_t i = 0; i < n; i++)
-        model[i] = small_model(kind, 100 * i);
-    double mb = resident_mb() - before;
+    int ends[2];
+    double mb = 0;
+    if (pipe(ends) != 0)
+        die("no pipe to another process");
+    pid_t child = fork();
+    if (child == 0) {
+        double before = resident_mb();
+        for (uint32_t i = 0; i < n; i++)
+            make_small_model(kind, i);
+        mb = resident_mb() - before;
+        _exit(write(ends[1], &mb, sizeof mb) != sizeof mb);
+    }
+    int status;
+    close(ends[1]);
+    ssize_t got = read(ends[0], &mb, sizeof mb);
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0 || got != sizeof mb)
+        die("%s: no memory for %u models, or no other process", kind, n);
+    close(ends[0]);
+    return mb;
+}
+
+static void memory_row(table *t, const char *kind, uint32_t n, double mb)
+{
     row *r = table_add(t, "MB", (spread){mb, mb, mb}, n < 100000 ? NO_TARGET : AT_MOST, 350,
                        "%s: %u models of 30 items", kind, n);
     row_note(r, "%.0f bytes each", 1e6 * mb / n);
-    for (uint32_t i = 0; i < n; i++)
-        oltr_model_free(model[i]);
-    free(model);
 }
 
 int main(int argc, char **argv)
@@ -238,12 +267,16 @@ int main(int argc, char **argv)
     if (argc > 1 + (quick || strict))
         die("usage: bench_serving [--quick | --strict]");
     const char *const kinds[] = {"gts", "ts-beta", "ts-hyper"};
+    const uint32_t models = quick ? 100 : 100000;
+    double mb[3];
+    for (int i = 0; i < 3; i++)
+        mb[i] = megabytes_of(kinds[i], models);
     for (int i = 0; i < 3; i++) {
         rank_row(&t, repetitions, kinds[i], 1000, 120, 2000, 3);
         rank_row(&t, repetitions, kinds[i], 100000, 120, 2000, 3);
         rank_row(&t, repetitions, kinds[i], 1000, 0, 500, 1.2);
         learn_row(&t, repetitions, kinds[i]);
-        memory_row(&t, kinds[i], quick ? 100 : 100000);
+        memory_row(&t, kinds[i], models, mb[i]);
     }
     table_print(&t);
     return strict && !table_passes(&t);
