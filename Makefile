@@ -1,5 +1,5 @@
 # The usual commands; `make help` lists them.  CMake does the work.
-.PHONY: help setup build reproduce quick test bench check fmt docs clean
+.PHONY: help setup build reproduce quick redis test bench check fmt docs clean
 .DEFAULT_GOAL := help
 JOBS := $(shell nproc)
 OLTR := build/release/oltr
@@ -21,6 +21,9 @@ reproduce: build ## run every experiment and write report/index.html; DATA=DIR: 
 
 quick: build ## the same with small experiments, half a minute: report-quick/index.html
 	@$(OLTR) reproduce --quick -o report-quick $(if $(DATA),--data $(DATA))
+
+redis: ## try the Redis module: a throw-away server with it, until Ctrl-C
+	@scripts/redis
 
 test: ## build for development and run all tests
 	@scripts/setup test

@@ -23,6 +23,8 @@ pc=$(find "$prefix" -name oltr.pc)
 need "$pc"
 libdir=$(dirname "$(dirname "$pc")")
 need "$libdir"/liboltr{,-lab}.a "$libdir"/liboltr{,-lab}.so "$libdir"/pkgconfig/oltr-lab.pc "$libdir"/cmake/oltr/oltrConfig.cmake
+need "$prefix"/lib/redis/modules/oltr.so
+[ -x "$prefix"/lib/redis/modules/oltr.so ] || fail "the module is not executable, and a server refuses it"
 "$prefix"/bin/oltr --version | grep -qF "$version" || fail "the installed program is not version $version"
 ! grep -rlF -e "$source" -e "$build" "$libdir/pkgconfig" "$libdir/cmake" || fail "the files above point into the source or the build"
 

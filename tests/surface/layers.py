@@ -2,7 +2,7 @@
 """The one-way law: a folder includes only headers of the folders listed for it below.
 
 USES gives, for every folder that holds C files, the folders whose headers it may include; its own
-subfolders and the two headers of limits are always allowed.  Everything else goes through the public
+subfolders and, below src and app, the two headers of limits are always allowed.  Everything else goes through the public
 headers, and those of liboltr-lab are closed to the engine.  A cycle between folders is hard to
 remove once it exists, so the test fails on the first include that points up.
 usage: layers.py SOURCE_DIR
@@ -43,11 +43,14 @@ USES = {
     "app/verbs": BASE | {"lab/data", "lab/plan", "report", "scorer", "app/args", "app/logs", "app/run"},
     "app/mpi": {"app/run", "app/verbs"},
     "app": {"app/verbs"},
+    # modules of servers: the engine through its public headers, as any program outside has it
+    "serve/redis": set(),
     # what others compile with
     "include": set(),
 }
 SEES_LAB = ("lab", "scorer", "report", "app", "include")
 LAB_HEADERS = {"oltr/sim.h", "oltr/world_ops.h", "oltr/plan.h"}
+SERVED = {"oltr/model.h", "oltr/oltr.h"}  # all that serve/ may know of the engine
 LIMITS = ("engine/limits.h", "lab/lab_limits.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
 
@@ -65,6 +68,8 @@ def room_of(path):
 def public_fault(room, path, quote, name):
     if quote == '"':
         return "public headers are included with <>"
+    if room.startswith("serve/") and name not in SERVED:
+        return "serve/ uses models, and nothing else of the engine"
     own = "oltr/" + path.name
     if name in LAB_HEADERS and (not room.startswith(SEES_LAB) or room == "include" and own not in LAB_HEADERS):
         return "a header of liboltr-lab, which the engine may not need"
@@ -75,21 +80,21 @@ def fault(source, room, path, quote, name):
     """What is wrong with this include, or None."""
     if name.startswith("oltr/"):
         return public_fault(room, path, quote, name)
-    found = (source / "src" / name).exists() or (name.startswith("app/") and (source / name).exists())
+    found = (source / "src" / name).exists() or (name.startswith(("app/", "serve/")) and (source / name).exists())
     if quote == "<":
         return "own headers are included with quotes" if found else None
     if not found:
-        return "no such header below src/ or app/; own headers are included by their whole path"
+        return "no such header below src/, app/ or serve/; own headers are included by their whole path"
     if room == "include":
         return "a public header may use nothing of src"
     target = room_of(name)
-    if name in LIMITS or target == room or target in USES[room]:
+    if (name in LIMITS and not room.startswith("serve/")) or target == room or target in USES[room]:
         return None
     return f"{room} may not use {target}"
 
 
 def files(source):
-    for folder in ("src", "app", "include"):
+    for folder in ("src", "app", "serve", "include"):
         for path in sorted((source / folder).rglob("*.[ch]")):
             below = path.relative_to(source / "src" if folder == "src" else source)
             yield str(below), path

@@ -13,10 +13,10 @@ import pathlib
 import re
 import sys
 
-FOLDERS = "abi|app|bench|cmake|docs|examples|experiments|include|scripts|src|tests"
+FOLDERS = "abi|app|bench|cmake|docs|examples|experiments|include|scripts|serve|src|tests"
 MENTION = re.compile(r"(?<![\w/.$}*-])(?:%s)/[\w./*{},-]*[\w*/}](?![\w$])" % FOLDERS)
 NAME = re.compile(r"(?<![\w/.\"<$*-])[a-z]\w+\.(?:c|h|cpp|py)\b(?![\w(\[.=])")
-TEST = re.compile(r"(?:NAME|set_tests_properties\()\s*[\w/-]+")
+TEST = re.compile(r"NAME\s+[\w/-]+|set_tests_properties\([\w/\s-]*?\bPROPERTIES")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 EXAMPLE = re.compile(r"\bmine\b")
 GENERATED = {"assets.c"}

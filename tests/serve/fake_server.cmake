@@ -1,0 +1,32 @@
+# serve/: programs that play the part of a Redis server and load the module, so that it runs under the sanitizers.
+add_library(oltr_fake_server STATIC serve/fake_server.c serve/fake_api.c serve/fake_keys.c serve/fake_memory.c serve/fake_reply.c
+    serve/hostile_commands.c serve/command_probe.c serve/oracle_replies.c)
+target_include_directories(oltr_fake_server PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/serve)
+target_link_libraries(oltr_fake_server PUBLIC oltr_static oltr_flags ${CMAKE_DL_LIBS} Threads::Threads)
+if(CMAKE_C_FLAGS MATCHES "fsanitize")
+    target_compile_definitions(oltr_fake_server PUBLIC FUZZ_SANITIZED)
+endif()
+foreach(name hostile payloads refused_memory lazy_free)
+    add_executable(test_serve_${name} serve/${name}.c)
+    target_link_libraries(test_serve_${name} PRIVATE oltr_fake_server)
+    add_dependencies(test_serve_${name} oltr_redis)
+    add_test(NAME serve/${name} COMMAND test_serve_${name} $<TARGET_FILE:oltr_redis>)
+    set_tests_properties(serve/${name} PROPERTIES TIMEOUT 600)
+endforeach()
+
+# fuzz/redis: as the other targets of fuzz/ in CMakeLists.txt, on the same server.
+add_executable(fuzz_replay_redis fuzz/fuzz_redis.c fuzz/driver.c fuzz/limits.c)
+set(fuzz_redis_targets fuzz_replay_redis)
+if(OLTR_FUZZ)
+    add_executable(fuzz_redis fuzz/fuzz_redis.c fuzz/limits.c)
+    target_compile_options(fuzz_redis PRIVATE -fsanitize=fuzzer,address,undefined)
+    target_link_options(fuzz_redis PRIVATE -fsanitize=fuzzer,address,undefined)
+    set_target_properties(fuzz_redis PROPERTIES ENABLE_EXPORTS ON) # the module calls the fuzzer's counters
+    list(APPEND fuzz_redis_targets fuzz_redis)
+endif()
+foreach(target ${fuzz_redis_targets})
+    target_link_libraries(${target} PRIVATE oltr_fake_server)
+    target_compile_definitions(${target} PRIVATE OLTR_MODULE="$<TARGET_FILE:oltr_redis>")
+    add_dependencies(${target} oltr_redis)
+endforeach()
+add_test(NAME fuzz/redis COMMAND fuzz_replay_redis ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/redis 10000)
