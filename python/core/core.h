@@ -85,6 +85,9 @@ PyObject *core_array_of(PyObject *owner);
 
 /* ---- types and calls, each in a file of its own */
 
+/* A function or a const text in a PyType_Slot, whose members are plain pointers to data. */
+#define CORE_SLOT(what) ((void *)(uintptr_t)(what))
+
 /* Makes a type from its spec and puts it into the module; NULL with an exception. */
 PyObject *core_add_type(PyObject *module, PyType_Spec *spec, const char *name);
 

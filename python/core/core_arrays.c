@@ -85,8 +85,8 @@ static bool read_numbers(const char *at, Py_ssize_t step, Py_ssize_t n, number_k
 static int refuse_truth(const char *what)
 {
     PyErr_Format(PyExc_TypeError,
-                 "%s must be indices of items, not truth values; numpy.flatnonzero(mask) gives the "
-                 "indices of a mask",
+                 "%s must be whole numbers, not truth values; numpy.flatnonzero(mask) gives the "
+                 "items of a mask",
                  what);
     return -1;
 }
