@@ -4,6 +4,7 @@ Show a list of K items, see which were clicked, show a better list.
 """
 
 from ._core import Error, FileError
+from ._core import Policy, Ranking
 from ._core import version as __version__
 
-__all__ = ["Error", "FileError", "__version__"]
+__all__ = ["Error", "FileError", "Policy", "Ranking", "__version__"]
