@@ -67,6 +67,14 @@ typedef struct core_array {
 int core_array_get(PyObject *object, core_element element, int dimensions, const char *what,
                    core_array *out);
 void core_array_free(core_array *array);
+
+/* An array that was not passed in; without clearing what is only read when it was. */
+static inline void core_array_clear(core_array *array)
+{
+    array->data = array->copy = NULL;
+    array->view.obj = NULL;
+}
+
 /* Puts a copy in place of the caller's memory.  For what must not change after it was checked, in
  * calls that release the GIL: another thread may write to the caller's memory then. */
 int core_array_own(core_array *array, core_element element);

@@ -156,6 +156,8 @@ static void release_view(core_array *array)
 
 void core_array_free(core_array *array)
 {
+    if (!array->view.obj && !array->copy)
+        return;
     release_view(array);
     PyMem_Free(array->copy);
     *array = (core_array){0};

@@ -42,7 +42,10 @@ static int get_x(request *r, PyObject *x)
 
 int request_get(request *r, PyObject *candidates, PyObject *x)
 {
-    *r = (request){0};
+    core_array_clear(&r->candidates);
+    core_array_clear(&r->x);
+    r->query = (oltr_query){0};
+    r->n_given = false;
     if ((candidates && get_candidates(r, candidates) < 0) || (x && get_x(r, x) < 0)) {
         request_free(r);
         return -1;

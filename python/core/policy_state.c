@@ -132,45 +132,50 @@ PyObject *policy_resize(PyObject *self, PyObject *const *arguments, Py_ssize_t n
 
 /* ---- what was learned about items and about the prior */
 
-/* All numbers of all items, or NULL with an exception; *n is how many an item has. */
-static double *copy_numbers(const oltr_policy *policy, uint32_t n_items, uint32_t *n)
+/* How many sums an item has; the pair of its prior, which follows them, is not counted. */
+static uint32_t sums_of(const policy_object *p)
 {
-    double one[OLTR_MAX_ITEM_NUMBERS];
-    oltr_status status = oltr_item_get(policy, 0, one, OLTR_MAX_ITEM_NUMBERS, n);
-    double *all = status == OLTR_OK ? PyMem_Malloc((size_t)n_items * *n * sizeof *all + 1) : NULL;
-    if (status == OLTR_OK && !all)
-        PyErr_NoMemory();
-    for (uint32_t item = 0; all && status == OLTR_OK && item < n_items; item++)
-        status = oltr_item_get(policy, item, all + (size_t)item * *n, *n, n);
-    if (status == OLTR_OK)
-        return all;
-    PyMem_Free(all);
-    core_raise(status, NULL);
-    return NULL;
+    double number[OLTR_MAX_ITEM_NUMBERS];
+    uint32_t n = 0;
+    const oltr_prior *prior = &settings_of(p)->prior;
+    if (oltr_item_get(p->policy, 0, number, OLTR_MAX_ITEM_NUMBERS, &n) != OLTR_OK)
+        return 0;
+    return prior->a || prior->mean ? n - 2 : n;
 }
 
+static oltr_status copy_sums(const policy_object *p, uint32_t n_items, uint32_t n, double *out)
+{
+    double number[OLTR_MAX_ITEM_NUMBERS];
+    uint32_t all;
+    oltr_status status = OLTR_OK;
+    for (uint32_t item = 0; status == OLTR_OK && item < n_items; item++) {
+        status = oltr_item_get(p->policy, item, number, OLTR_MAX_ITEM_NUMBERS, &all);
+        if (status == OLTR_OK)
+            memcpy(out + (size_t)item * n, number, n * sizeof *number);
+    }
+    return status;
+}
+
+/* The array is made before the sums are read: that runs Python code. */
 PyObject *policy_numbers(PyObject *self, PyObject *nothing)
 {
     policy_object *p = as_policy(self);
-    uint32_t n = 0, n_items = settings_of(p)->n_items;
+    uint32_t n_items = settings_of(p)->n_items;
     void *data;
     (void)nothing;
-    if (!settings_of(p)->info->by_item)
-        Py_RETURN_NONE;
     if (policy_lock_wait(&p->lock, may_peek) < 0)
         return NULL;
-    double *all = copy_numbers(p->policy, n_items, &n);
-    if (!all)
-        return NULL;
-    if (n == 0) { /* a kind that does not learn */
-        PyMem_Free(all);
+    uint32_t n = settings_of(p)->info->by_item ? sums_of(p) : 0;
+    if (n == 0)
         Py_RETURN_NONE;
-    }
     PyObject *table = core_array_new(CORE_F64, (Py_ssize_t)n_items, (Py_ssize_t)n, &data);
-    if (table)
-        memcpy(data, all, (size_t)n_items * n * sizeof *all);
-    PyMem_Free(all);
-    return table;
+    if (!table)
+        return NULL;
+    oltr_status status = OLTR_OK;
+    if (policy_lock_wait(&p->lock, may_peek) < 0 ||
+        (status = copy_sums(p, n_items, n, data)) != OLTR_OK)
+        Py_CLEAR(table);
+    return table || status == OLTR_OK ? table : core_raise(status, NULL);
 }
 
 static PyObject *array_of(const double *number, uint32_t n)

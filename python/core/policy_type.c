@@ -1,4 +1,5 @@
 /* policy_type.c - the Python type Policy: its life, its attributes and the table of its methods. */
+#include "python/core/catalogue.h"
 #include "python/core/policy_object.h"
 
 #include <string.h>
@@ -115,13 +116,6 @@ static PyObject *get_round(PyObject *self, void *closure)
     return PyLong_FromUnsignedLongLong(as_policy(self)->round);
 }
 
-static PyObject *value_of(const oltr_param *param, double value)
-{
-    if (param->type == OLTR_CHOICE)
-        return PyUnicode_FromString(param->choices[(size_t)value]);
-    return param->type == OLTR_INTEGER ? PyLong_FromDouble(value) : PyFloat_FromDouble(value);
-}
-
 static PyObject *params_of(const oltr_settings *s, bool defaults)
 {
     PyObject *dict = PyDict_New();
@@ -129,7 +123,7 @@ static PyObject *params_of(const oltr_settings *s, bool defaults)
         const oltr_param *param = &s->info->params[i];
         if (!defaults && !(s->value[i] < param->initial) && !(s->value[i] > param->initial))
             continue;
-        PyObject *value = value_of(param, s->value[i]);
+        PyObject *value = catalogue_value(param, s->value[i]);
         if (!value || PyDict_SetItemString(dict, param->name, value) < 0)
             Py_CLEAR(dict);
         Py_XDECREF(value);
