@@ -20,7 +20,7 @@ EXPORT loop *loop_new(const char *kind, uint32_t items, uint32_t dim);
 EXPORT void loop_free(loop *l);
 EXPORT int loop_rounds(loop *l, uint32_t rounds, uint32_t k, const float *x);
 EXPORT int loop_many(loop *l, uint32_t n, uint32_t k, uint32_t *item, const double *reward);
-EXPORT double loop_spin(uint64_t steps);
+EXPORT uint64_t loop_spin(uint64_t steps);
 
 void loop_free(loop *l)
 {
@@ -79,10 +79,10 @@ int loop_many(loop *l, uint32_t n, uint32_t k, uint32_t *item, const double *rew
 }
 
 /* A spin loop without memory, to see what two threads of this machine can gain. */
-double loop_spin(uint64_t steps)
+uint64_t loop_spin(uint64_t steps)
 {
-    double x = 1;
+    uint64_t x = steps;
     for (uint64_t i = 0; i < steps; i++)
-        x = x * 0.999999 + 1e-6;
+        x = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9u + i;
     return x;
 }

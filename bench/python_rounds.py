@@ -47,7 +47,7 @@ class Loops:
         self.c.loop_many.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32,
                                      ctypes.c_void_p, ctypes.c_void_p]
         self.c.loop_spin.argtypes = [ctypes.c_uint64]
-        self.c.loop_spin.restype = ctypes.c_double
+        self.c.loop_spin.restype = ctypes.c_uint64
 
     def rounds(self, kind, items, dim, k, x):
         """A function that plays n rounds."""

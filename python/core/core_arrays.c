@@ -421,9 +421,12 @@ Py_ssize_t core_few_numbers(PyObject *list, double *number, Py_ssize_t most)
         return -1;
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *object = PyList_GetItem(list, i);
-        if (!PyLong_CheckExact(object) && !PyFloat_CheckExact(object))
+        if (PyLong_CheckExact(object))
+            number[i] = (double)PyLong_AsLong(object);
+        else if (PyFloat_CheckExact(object))
+            number[i] = PyFloat_AsDouble(object);
+        else
             return -1;
-        number[i] = PyFloat_AsDouble(object);
         if (number[i] == -1 && PyErr_Occurred()) {
             PyErr_Clear();
             return -1;
