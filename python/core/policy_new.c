@@ -176,19 +176,32 @@ static int set_number(oltr_settings *s, const char *name, PyObject *value)
     return -1;
 }
 
+/* The parameter of this name, also with "_" behind it: lambda_ is how Python writes lambda. */
+static const oltr_param *param_of_argument(const oltr_settings *s, const char *name)
+{
+    char shorter[64];
+    size_t n = strlen(name);
+    const oltr_param *param = param_of(s, name);
+    if (param || n < 2 || n > sizeof shorter || name[n - 1] != '_')
+        return param;
+    memcpy(shorter, name, n - 1);
+    shorter[n - 1] = '\0';
+    return param_of(s, shorter);
+}
+
 /* A choice is a text, another parameter a number.  The engine refuses unknown names. */
 static int set_param(oltr_settings *s, PyObject *key, PyObject *value)
 {
     const char *name = text_of(key, "the name of a parameter");
-    const oltr_param *param = name ? param_of(s, name) : NULL;
+    const oltr_param *param = name ? param_of_argument(s, name) : NULL;
     if (!name)
         return -1;
     if (!param)
         return set_text(s, name, "0");
     if (param->type != OLTR_CHOICE)
-        return set_number(s, name, value);
-    const char *text = text_of(value, name);
-    return text ? set_text(s, name, text) : -1;
+        return set_number(s, param->name, value);
+    const char *text = text_of(value, param->name);
+    return text ? set_text(s, param->name, text) : -1;
 }
 
 /* Sets the parameter `prior` where the prior would be ignored otherwise. */

@@ -59,7 +59,8 @@ Policy(kind, items, *, dim=0, prior=None, seed=0, **params)
             parameter `prior` of the kind says.  A text sets that parameter alone.
     seed    of the random numbers.  A list depends on what was learned, on the seed and on the
             number of the round, and on nothing else: a run can be repeated to the same bits.
-    params  the parameters of the kind by name, listed below
+    params  the parameters of the kind by name, listed below; lambda_ is the parameter lambda, a
+            name that Python does not allow
 
 One round is rank(), a user, learn():
 
