@@ -1,6 +1,8 @@
 /* core_arguments.c - arguments by place and by name, without a tuple or a dict; see core.h. */
 #include "python/core/core.h"
 
+#include <string.h>
+
 static Py_ssize_t count(const char *const *names)
 {
     Py_ssize_t n = 0;
@@ -97,4 +99,19 @@ int core_real(PyObject *object, const char *what, double *out)
         return not_a_number(object, what, "number");
     PyErr_Format(PyExc_ValueError, "%s is too large a number", what);
     return -1;
+}
+
+const char *core_text(PyObject *object, const char *what)
+{
+    Py_ssize_t n;
+    if (!PyUnicode_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "%s must be a text, not %.100R", what, object);
+        return NULL;
+    }
+    const char *text = PyUnicode_AsUTF8AndSize(object, &n);
+    if (text && strlen(text) != (size_t)n) {
+        PyErr_Format(PyExc_ValueError, "%s has a zero byte: %.100R", what, object);
+        return NULL;
+    }
+    return text;
 }
