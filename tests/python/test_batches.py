@@ -56,7 +56,7 @@ def test_forms_of_arrays():
     wide = np.zeros((3, 4))
     wide[:, ::2] = clicks
     for form in (clicks.tolist(), clicks.astype(bool), clicks.astype(np.uint8), wide[:, ::2],
-                 np.asfortranarray(clicks), clicks.astype(np.float32), [np.array(r) for r in clicks]):
+                 np.asfortranarray(clicks), clicks.astype(np.float32), list(map(np.array, clicks))):
         policy = oltr.Policy("gts", 9)
         policy.learn_many(lists.astype(np.uint32), form)
         assert policy.to_bytes() == expected.to_bytes()

@@ -1,4 +1,4 @@
-"""The type stubs: what scripts/stubs writes, the names of the module, and mypy where it is there."""
+"""The type stubs: what scripts/stubs writes, the names of the module, and mypy if it is there."""
 
 import ast
 import inspect
