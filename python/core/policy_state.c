@@ -12,7 +12,7 @@ static PyObject *done(oltr_status status, const oltr_error *error)
 
 static int wait_for_both(policy_object *into, policy_object *from)
 {
-    if (lock_allows(&into->lock, TO_CHANGE) && lock_allows(&from->lock, TO_READ))
+    if (lock_allows(&into->lock, TO_CHANGE) && lock_allows(&from->lock, TO_PEEK))
         return 0;
     return policy_lock_sleep(&into->lock, TO_CHANGE, &from->lock);
 }
@@ -99,7 +99,7 @@ static PyObject *resize(policy_object *p, uint32_t items, uint32_t before, const
     oltr_error error;
     if (policy_lock_wait(&p->lock, TO_CHANGE) < 0)
         return NULL;
-    if (settings_of(p)->n_items != before) {
+    if (given && settings_of(p)->n_items != before) {
         PyErr_SetString(PyExc_RuntimeError, "the policy was resized by another call meanwhile");
         return NULL;
     }
