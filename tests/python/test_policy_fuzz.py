@@ -113,7 +113,7 @@ def small_sizes(name, arguments, draw):
     if name == "rank_many" and arguments:
         arguments[0] = bounded(draw)
     if name == "propensities" and arguments:
-        arguments[1:2] = [bounded(draw) or 5]
+        arguments[1:2] = [bounded(draw)]
     if name == "resize" and arguments:
         arguments[0] = draw.choice([0, 1, ITEMS, 30, -1, 2**29, 2**32, "3", None, 2.5,
                                     Odd(draw, 3)])
