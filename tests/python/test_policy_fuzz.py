@@ -37,8 +37,10 @@ class Odd:
     def __float__(self):
         return self.draw.choice([0.0, 1.0, 0.5, -1.0]) if self.draw.random() < 0.7 else self.any()
 
-    def __len__(self):
-        return self.draw.choice([0, 1, 2, 3, 4, 2**40]) if self.draw.random() < 0.7 else self.any()
+    def __len__(self):  # tuple() of Python itself takes the memory for such a length
+        if self.draw.random() < 0.1:
+            raise Mine
+        return self.draw.choice([0, 1, 2, 3, 4, 1000, -1, 2**60])
 
     def __getitem__(self, i):
         if i > 5:
