@@ -399,7 +399,7 @@ static void each_allocation_refused(void **state)
     make_texts();
     oltr_data_options one_thread = {.threads = 1};
     assert_survives_without_memory(no_prior, &one_thread, 1);
-    assert_survives_without_memory(tiny, &one_thread, LESS(7, 31));
+    assert_survives_without_memory(tiny, &one_thread, EFFORT > 1 ? 5 : 31);
 }
 
 int main(void)
