@@ -29,14 +29,12 @@ find_package() { # NAME: its file
     [ -n "$found" ] || fail "there is no $1 in $folder; run make deb"
     echo "$found"
 }
-names=(liboltr0 liboltr-lab0 oltr oltr-redis liboltr-dev)
-[ -z "$(find "$folder" -maxdepth 1 -name 'python3-oltr_*.deb')" ] || names+=(python3-oltr)
+names=(liboltr0 liboltr-lab0 oltr oltr-redis liboltr-dev python3-oltr)
 for name in "${names[@]}"; do find_package "$name" >/dev/null; done
 
 # What the tries need beside the packages.
 mkdir "$work/tries"
-cp "$here/try.sh" "$here"/../surface/consumer/*.c "$work/tries"
-[ ! -e "$here/try_python.py" ] || cp "$here/try_python.py" "$work/tries"
+cp "$here/try.sh" "$here/try_python.py" "$here"/../surface/consumer/*.c "$work/tries"
 
 # ---- root
 
@@ -96,10 +94,10 @@ END
     # Dependencies are tested by the order: no package before may bring what a later one needs.
     add liboltr0 && try engine
     add oltr && try program
-    [[ " ${names[*]} " != *" python3-oltr "* ]] || { add python3-oltr && try python; }
+    add python3-oltr && try python
     add oltr-redis redis-server && try redis
     add liboltr-dev gcc libc6-dev pkg-config && try develop
-    quietly in_root apt-get -q purge -y 'liboltr*' oltr oltr-redis
+    quietly in_root apt-get -q purge -y 'liboltr*' oltr oltr-redis python3-oltr
     try removed
 }
 
@@ -111,9 +109,9 @@ try_in_tree() {
     library=$(dirname "$(find "$tree/usr/lib" -name liboltr.so.0)")
     export OLTR_TREE=$tree PATH=$tree/usr/bin:$PATH LD_LIBRARY_PATH=$library
     export PKG_CONFIG_PATH=$library/pkgconfig PYTHONPATH=$tree/usr/lib/python3/dist-packages
-    for what in engine program redis develop; do bash "$work/tries/try.sh" "$version" "$what"; done
-    [[ " ${names[*]} " != *" python3-oltr "* ]] ||
-        PATH=/usr/bin:$PATH bash "$work/tries/try.sh" "$version" python
+    for what in engine program python redis develop; do
+        bash "$work/tries/try.sh" "$version" "$what"
+    done
 }
 
 # ---- which

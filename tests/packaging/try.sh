@@ -67,8 +67,8 @@ completion() { # as bash calls it
 }
 
 python() {
-    loads "$root"/usr/lib/python3/dist-packages/oltr/*.so
-    python3 "$here/try_python.py" "$version"
+    loads "$root"/usr/lib/python3/dist-packages/oltr/_core.abi3.so
+    /usr/bin/python3 "$here/try_python.py" "$version"
 }
 
 redis() {
@@ -107,7 +107,7 @@ develop() {
 
 removed() {
     local left
-    left=$(find /usr /etc -name '*oltr*' -not -path '*/python3*' 2>/dev/null)
+    left=$(find /usr /etc -name '*oltr*' 2>/dev/null)
     [ -z "$left" ] || fail "left behind: $left"
 }
 

@@ -11,7 +11,7 @@ if(HIREDIS_FOUND)
     set(hiredis_programs "OLTR_TALK_HIREDIS=$<TARGET_FILE:talk_hiredis>;OLTR_RANK_PAGE=$<TARGET_FILE:example_rank_page>")
 endif()
 foreach(name clients examples pages)
-    add_test(NAME serve/${name} COMMAND ${OLTR_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/${name}.py)
+    add_test(NAME serve/${name} COMMAND ${OLTR_PYTHON3} -B ${CMAKE_CURRENT_SOURCE_DIR}/${name}.py)
     set_tests_properties(serve/${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 LABELS server ENVIRONMENT
         "OLTR_MODULE=$<TARGET_FILE:oltr_redis>;OLTR_PRELOAD=${preload};OLTR_SOURCE=${PROJECT_SOURCE_DIR};OLTR_NPM=${CMAKE_CURRENT_BINARY_DIR}/npm;${hiredis_programs}")
 endforeach()

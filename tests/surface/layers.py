@@ -45,10 +45,12 @@ USES = {
     "app": {"app/verbs"},
     # modules of servers: the engine through its public headers, as any program outside has it
     "serve/redis": set(),
+    # the extension of Python: engine and lab through the public headers
+    "python/core": set(),
     # what others compile with
     "include": set(),
 }
-SEES_LAB = ("lab", "scorer", "report", "app", "include")
+SEES_LAB = ("lab", "scorer", "report", "app", "python", "include")
 LAB_HEADERS = {"oltr/sim.h", "oltr/world_ops.h", "oltr/plan.h"}
 SERVED = {"oltr/model.h", "oltr/oltr.h"}  # all that serve/ may know of the engine
 LIMITS = ("engine/limits.h", "lab/lab_limits.h")
@@ -80,21 +82,21 @@ def fault(source, room, path, quote, name):
     """What is wrong with this include, or None."""
     if name.startswith("oltr/"):
         return public_fault(room, path, quote, name)
-    found = (source / "src" / name).exists() or (name.startswith(("app/", "serve/")) and (source / name).exists())
+    found = (source / "src" / name).exists() or (name.startswith(("app/", "serve/", "python/")) and (source / name).exists())
     if quote == "<":
         return "own headers are included with quotes" if found else None
     if not found:
-        return "no such header below src/, app/ or serve/; own headers are included by their whole path"
+        return "no such header below src/, app/, serve/ or python/; own headers are included by their whole path"
     if room == "include":
         return "a public header may use nothing of src"
     target = room_of(name)
-    if (name in LIMITS and not room.startswith("serve/")) or target == room or target in USES[room]:
+    if (name in LIMITS and not room.startswith(("serve/", "python/"))) or target == room or target in USES[room]:
         return None
     return f"{room} may not use {target}"
 
 
 def files(source):
-    for folder in ("src", "app", "serve", "include"):
+    for folder in ("src", "app", "serve", "python", "include"):
         for path in sorted((source / folder).rglob("*.[ch]")):
             below = path.relative_to(source / "src" if folder == "src" else source)
             yield str(below), path

@@ -13,6 +13,6 @@ files() { git ls-files --cached --others --exclude-standard -- "$@"; }
 scripts/format --check >/dev/null 2>&1 || fail "not formatted; run \`make fmt\`: $(scripts/format --check 2>&1 | grep -oE '^[^ :]+\.(c|h|cpp)\b' | sort -u | tr '\n' ' ')"
 long=$(files '*.c' '*.h' '*.cpp' | xargs awk 'length($0) > 100 { print FILENAME ":" FNR }')
 [ -z "$long" ] || fail "longer than 100 columns: $long"
-twice=$(files 'src/*.[ch]' 'app/*.[ch]' 'serve/*.[ch]' 'include/*.h' | xargs -n 1 basename | sort | uniq -d)
+twice=$(files 'src/*.[ch]' 'app/*.[ch]' 'serve/*.[ch]' 'python/*.[ch]' 'include/*.h' | xargs -n 1 basename | sort | uniq -d)
 [ -z "$twice" ] || fail "two files have this name: $twice"
 echo "$(files '*.c' '*.h' '*.cpp' | wc -l) files in one style"

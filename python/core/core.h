@@ -1,0 +1,82 @@
+/* core.h - what the files of the extension oltr._core share.
+ *
+ * The extension is C on the public headers of oltr and on the limited API of CPython 3.11, so that
+ * one binary serves 3.11 and all later versions.  One file has one Python type or one call; each
+ * gives an add_...() that core_module.c calls once when the module is imported.
+ *
+ * Rules of all files:
+ * - A function that fails sets a Python exception and returns NULL, or -1.
+ * - Every argument is converted before the first change, so that a refused call changes nothing.
+ * - Converting an argument may run Python code (__index__, __float__), which may do anything: what
+ *   is read from an object is read after the last conversion.
+ * - Types cannot be used in a second interpreter of the process: they are global variables.
+ */
+#ifndef OLTR_PYTHON_CORE_H
+#define OLTR_PYTHON_CORE_H
+
+#define Py_LIMITED_API 0x030B0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <oltr/oltr.h>
+
+#include <stdbool.h>
+
+/* ---- errors (core_errors.c) */
+
+/* oltr.Error, a ValueError with the attribute code: "ESLOTS". */
+extern PyObject *core_error;
+
+/* Raises the status with the sentence of `error`, or where it is NULL or empty that of
+ * oltr_strerror().  OLTR_ENOMEM becomes MemoryError, OLTR_EIO an oltr.FileError (which is an
+ * oltr.Error and an OSError).  Returns NULL. */
+PyObject *core_raise(oltr_status status, const oltr_error *error);
+
+/* ---- arguments of METH_FASTCALL | METH_KEYWORDS (core_arguments.c) */
+
+/* Puts the arguments into value[], by place or by name; None and missing ones are NULL.  names ends
+ * with NULL; the first `least` are required. */
+int core_arguments(const char *function, const char *const *names, Py_ssize_t least,
+                   PyObject *const *arguments, Py_ssize_t n, PyObject *keywords, PyObject **value);
+
+/* A whole number, by __index__; `what` is for messages: "k".  A value beyond `most` or below 0 is a
+ * ValueError that names both. */
+int core_whole(PyObject *object, const char *what, uint64_t most, uint64_t *out);
+
+/* ---- arrays (core_arrays.c) */
+
+typedef enum core_element { CORE_U8, CORE_U32, CORE_F32, CORE_F64 } core_element;
+
+/* An array that was passed in: the memory of the caller where it has this type of element and its
+ * rows are contiguous, else a copy. */
+typedef struct core_array {
+    const void *data;
+    Py_ssize_t n, columns; /* its shape; columns is 1 for one dimension */
+    Py_ssize_t stride;     /* elements from row to row */
+    Py_buffer view;        /* view.obj NULL: no memory of the caller is held */
+    void *copy;
+} core_array;
+
+/* From an object with a buffer of numbers or truth values, or a sequence (of sequences) of numbers.
+ * dimensions is 1 or 2.  Numbers that the element cannot hold are refused: a fraction or -1 as an
+ * item, 1e300 as a feature.  `what` is for messages: "x".  A zeroed core_array may be freed. */
+int core_array_get(PyObject *object, core_element element, int dimensions, const char *what,
+                   core_array *out);
+void core_array_free(core_array *array);
+/* Puts a copy in place of the caller's memory.  For what must not change after it was checked, in
+ * calls that release the GIL: another thread may write to the caller's memory then. */
+int core_array_own(core_array *array, core_element element);
+
+/* A new array of n (columns 0) or n x columns elements, of undefined content: a numpy array where
+ * numpy can be imported, else a memoryview.  *data is its memory, which lives as long as it. */
+PyObject *core_array_new(core_element element, Py_ssize_t n, Py_ssize_t columns, void **data);
+
+/* A view of memory that `owner` keeps, read-only, without a copy: as core_array_new(). */
+PyObject *core_array_of(PyObject *owner);
+
+/* ---- types and calls, each in a file of its own */
+
+/* Makes a type from its spec and puts it into the module; NULL with an exception. */
+PyObject *core_add_type(PyObject *module, PyType_Spec *spec, const char *name);
+
+#endif

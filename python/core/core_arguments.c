@@ -1,0 +1,81 @@
+/* core_arguments.c - arguments by place and by name, without a tuple or a dict; see core.h. */
+#include "python/core/core.h"
+
+static Py_ssize_t count(const char *const *names)
+{
+    Py_ssize_t n = 0;
+    while (names[n])
+        n++;
+    return n;
+}
+
+static Py_ssize_t find(const char *const *names, PyObject *name)
+{
+    for (Py_ssize_t i = 0; names[i]; i++)
+        if (PyUnicode_CompareWithASCIIString(name, names[i]) == 0)
+            return i;
+    return -1;
+}
+
+static int take_named(const char *function, const char *const *names, Py_ssize_t n_placed,
+                      PyObject *const *named, PyObject *keywords, PyObject **value)
+{
+    Py_ssize_t n = keywords ? PyTuple_Size(keywords) : 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *name = PyTuple_GetItem(keywords, i);
+        Py_ssize_t at = find(names, name);
+        if (at < 0 || at < n_placed) {
+            PyErr_Format(PyExc_TypeError,
+                         at < 0 ? "%s() got an unexpected keyword argument '%U'"
+                                : "%s() got two values for '%U'",
+                         function, name);
+            return -1;
+        }
+        value[at] = Py_IsNone(named[i]) ? NULL : named[i];
+    }
+    return 0;
+}
+
+int core_arguments(const char *function, const char *const *names, Py_ssize_t least,
+                   PyObject *const *arguments, Py_ssize_t n, PyObject *keywords, PyObject **value)
+{
+    Py_ssize_t most = count(names);
+    if (n > most) {
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %zd arguments, not %zd", function, most,
+                     n);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < most; i++)
+        value[i] = i < n && !Py_IsNone(arguments[i]) ? arguments[i] : NULL;
+    if (keywords && take_named(function, names, n, arguments + n, keywords, value) < 0)
+        return -1;
+    for (Py_ssize_t i = 0; i < least; i++)
+        if (!value[i]) {
+            PyErr_Format(PyExc_TypeError, "%s() needs the argument '%s'", function, names[i]);
+            return -1;
+        }
+    return 0;
+}
+
+int core_whole(PyObject *object, const char *what, uint64_t most, uint64_t *out)
+{
+    PyObject *number = PyNumber_Index(object);
+    if (!number) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError))
+            return -1;
+        PyErr_Format(PyExc_TypeError, "%s must be a whole number, not %R", what, object);
+        return -1;
+    }
+    unsigned long long value = PyLong_AsUnsignedLongLong(number);
+    bool beyond = value == (unsigned long long)-1 && PyErr_Occurred();
+    PyErr_Clear();
+    if (beyond || value > most) {
+        PyErr_Format(PyExc_ValueError, "%s must be from 0 to %llu, not %R", what,
+                     (unsigned long long)most, number);
+        Py_DECREF(number);
+        return -1;
+    }
+    Py_DECREF(number);
+    *out = value;
+    return 0;
+}

@@ -1,0 +1,39 @@
+/* core_module.c - oltr._core: the module and what it holds. */
+#include "python/core/core_errors.h"
+
+#include <stddef.h>
+
+/* What each file adds to the module when it is imported. */
+static int (*const parts[])(PyObject *module) = {
+    add_errors,
+};
+
+PyObject *core_add_type(PyObject *module, PyType_Spec *spec, const char *name)
+{
+    PyObject *type = PyType_FromSpec(spec);
+    if (type && PyModule_AddObjectRef(module, name, type) < 0)
+        Py_CLEAR(type);
+    return type;
+}
+
+static int fill(PyObject *module)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i](module) < 0)
+            return -1;
+    return PyModule_AddStringConstant(module, "version", oltr_version());
+}
+
+PyMODINIT_FUNC PyInit__core(void);
+PyMODINIT_FUNC PyInit__core(void)
+{
+    static struct PyModuleDef definition = {
+        PyModuleDef_HEAD_INIT, .m_name = "oltr._core",
+        .m_doc = "The extension behind oltr; import oltr instead.",
+        .m_size = -1, /* global variables: one interpreter of a process */
+    };
+    PyObject *module = PyModule_Create(&definition);
+    if (module && fill(module) < 0)
+        Py_CLEAR(module);
+    return module;
+}

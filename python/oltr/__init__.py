@@ -1,0 +1,9 @@
+"""oltr: online learning to rank.
+
+Show a list of K items, see which were clicked, show a better list.
+"""
+
+from ._core import Error, FileError
+from ._core import version as __version__
+
+__all__ = ["Error", "FileError", "__version__"]
