@@ -1,11 +1,14 @@
 /* core_module.c - oltr._core: the module and what it holds. */
 #include "python/core/core_errors.h"
+#include "python/core/model_object.h"
 
 #include <stddef.h>
 
 /* What each file adds to the module when it is imported. */
 static int (*const parts[])(PyObject *module) = {
     add_errors,
+    add_shown,
+    add_model,
 };
 
 PyObject *core_add_type(PyObject *module, PyType_Spec *spec, const char *name)
