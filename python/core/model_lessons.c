@@ -106,8 +106,8 @@ static int clicked_get(PyObject *object, lesson_data *d)
         return -1;
     }
     if (PyUnicode_Check(object) || PyBytes_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "clicked must be a list of names, not one name: give [%R]",
-                     object);
+        PyErr_Format(PyExc_TypeError,
+                     "clicked must be a list of names, not one name: give [%.100R]", object);
         return -1;
     }
     PyObject *names = PySequence_Tuple(object);
@@ -154,7 +154,8 @@ static int examine_get(PyObject *object, lesson_data *d)
             d->lesson.examine = rule;
             return 0;
         }
-    PyErr_Format(PyExc_ValueError, "examine must be 'cascade', 'last' or 'all', not %R", object);
+    PyErr_Format(PyExc_ValueError, "examine must be 'cascade', 'last' or 'all', not %.100R",
+                 object);
     return -1;
 }
 
@@ -164,7 +165,8 @@ static int examined_get(PyObject *object, lesson_data *d)
     uint64_t depth;
     if (PyBool_Check(object)) {
         PyErr_Format(PyExc_TypeError,
-                     "examined must be a number of slots or 0 or 1 for each slot, not %R", object);
+                     "examined must be a number of slots or 0 or 1 for each slot, not %.100R",
+                     object);
         return -1;
     }
     if (PyIndex_Check(object) && !PySequence_Check(object)) {
@@ -371,7 +373,7 @@ static int values_of_dict(PyObject *dict, PyObject *value[N_LEARN])
     }
     if (found == n)
         return 0;
-    PyErr_Format(PyExc_TypeError, "a lesson has the arguments of learn(), not all of %R", dict);
+    PyErr_Format(PyExc_TypeError, "a lesson has the arguments of learn(), not all of %.100R", dict);
     return -1;
 }
 
@@ -391,7 +393,7 @@ static int values_of_lesson(PyObject *lesson, PyObject *value[N_LEARN])
     else {
         PyErr_Format(PyExc_TypeError,
                      "a lesson is a dict with the arguments of learn(), or a tuple (shown, clicks) "
-                     "or (shown, clicks, id), not %R",
+                     "or (shown, clicks, id), not %.100R",
                      lesson);
         code = -1;
     }

@@ -51,7 +51,7 @@ int show_get(model_object *o, PyObject *k, PyObject *seed, PyObject *const optio
     int greedy = option[0] ? PyObject_IsTrue(option[0]) : 0;
     *out = (show_data){.seed = NULL};
     if (greedy < 0 || core_whole(k, "k", UINT32_MAX, &slots) < 0 ||
-        (option[1] && real_get(option[1], "fresh_below", &out->show.fresh_below) < 0) ||
+        (option[1] && core_real(option[1], "fresh_below", &out->show.fresh_below) < 0) ||
         (option[2] && core_whole(option[2], "least_fresh", UINT32_MAX, &least) < 0) ||
         (option[3] && core_whole(option[3], "most_fresh", UINT32_MAX, &most) < 0))
         return -1;

@@ -18,6 +18,7 @@ PyObject *raise_sentence(oltr_status status, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(error.msg, sizeof error.msg, format, arguments);
     va_end(arguments);
+    PyErr_Clear(); /* the sentence stands for what was raised before */
     return core_raise(status, &error);
 }
 
@@ -33,16 +34,6 @@ int placed_at_most(const char *function, Py_ssize_t n, Py_ssize_t most)
     PyErr_Format(PyExc_TypeError,
                  "%s() takes at most %zd arguments by place, not %zd: give the others by name",
                  function, most, n);
-    return -1;
-}
-
-int real_get(PyObject *object, const char *what, double *out)
-{
-    *out = PyFloat_AsDouble(object);
-    if (*out != -1 || !PyErr_Occurred())
-        return 0;
-    if (PyErr_ExceptionMatches(PyExc_TypeError))
-        PyErr_Format(PyExc_TypeError, "%s must be a number, not %R", what, object);
     return -1;
 }
 
@@ -93,7 +84,7 @@ int name_get(PyObject *object, const char *what, oltr_name *out, PyObject **keep
             return -1;
         *out = as_name(bytes, size);
     } else {
-        PyErr_Format(PyExc_TypeError, "%s must be str or bytes, not %R", what, object);
+        PyErr_Format(PyExc_TypeError, "%s must be str or bytes, not %.100R", what, object);
         return -1;
     }
     *keeps = Py_NewRef(object);
@@ -108,14 +99,14 @@ static PyObject *as_objects(PyObject *object, const char *what)
     if (names)
         return Py_NewRef(names);
     if (PyUnicode_Check(object) || PyBytes_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "%s must be a list of names, not one name: give [%R]", what,
-                     object);
+        PyErr_Format(PyExc_TypeError, "%s must be a list of names, not one name: give [%.100R]",
+                     what, object);
         return NULL;
     }
     PyObject *tuple = PySequence_Tuple(object);
     if (!tuple && PyErr_ExceptionMatches(PyExc_TypeError) &&
         !PyObject_HasAttrString(object, "__iter__"))
-        PyErr_Format(PyExc_TypeError, "%s must be a list of names, not %R", what, object);
+        PyErr_Format(PyExc_TypeError, "%s must be a list of names, not %.100R", what, object);
     return tuple;
 }
 

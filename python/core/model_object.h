@@ -146,7 +146,6 @@ int show_get(model_object *o, PyObject *k, PyObject *seed, PyObject *const optio
 void show_free(show_data *show);
 /* A call of Python takes at most `most` arguments by place. */
 int placed_at_most(const char *function, Py_ssize_t n, Py_ssize_t most);
-int real_get(PyObject *object, const char *what, double *out);
 /* Raises the error in front of which `what` and a number stand: "lesson 3: ". */
 PyObject *raise_at(oltr_status status, const char *what, size_t at, const oltr_error *error);
 PyObject *raise_sentence(oltr_status status, const char *format, ...)
@@ -154,6 +153,8 @@ PyObject *raise_sentence(oltr_status status, const char *format, ...)
 
 /* An id of a lesson, a merge or a tick; NULL is none, and the empty text is refused. */
 int id_get(PyObject *object, oltr_name *out, PyObject **keeps);
+/* A prior, as two numbers or as a dict with their names. */
+int pair_get(const oltr_policy_info *info, PyObject *value, double out[2]);
 /* A copy of the model of an object, so that two turns are never taken at once: two threads that
  * merge two models into each other would wait for each other.  NULL with an exception. */
 oltr_model *model_copy_of(model_object *o);
@@ -192,6 +193,7 @@ MODEL_METHOD(model_list_propensity_call);
 MODEL_METHOD(model_learn_call);
 MODEL_METHOD(model_learn_many_call);
 MODEL_METHOD(model_prior_call);
+MODEL_METHOD(model_prior_of_call);
 MODEL_METHOD(model_remove_call);
 MODEL_METHOD(model_reset_call);
 MODEL_METHOD(model_trim_call);

@@ -37,7 +37,7 @@ static int set_number(oltr_model_settings *settings, const char *name, PyObject 
     double number;
     if (!param || param->type == OLTR_CHOICE)
         return set_text(settings, name, value);
-    if (real_get(value, name, &number) < 0)
+    if (core_real(value, name, &number) < 0)
         return -1;
     oltr_status status = oltr_settings_set_number(&settings->policy, name, number, &error);
     if (status != OLTR_OK)
@@ -45,16 +45,35 @@ static int set_number(oltr_model_settings *settings, const char *name, PyObject 
     return status == OLTR_OK ? 0 : -1;
 }
 
-static int set_default_prior(oltr_model_settings *settings, PyObject *value)
+/* {"mean": .., "sd": ..} or {"a": .., "b": ..}, as the policy takes it, as a tuple. */
+static PyObject *pair_of_dict(const oltr_policy_info *info, PyObject *dict)
 {
-    core_array pair;
-    if (core_array_get(value, CORE_F64, 1, "prior", &pair) < 0)
-        return -1;
-    int code = pair.n == 2 ? 0 : -1;
-    if (code == 0)
-        memcpy(settings->prior, pair.data, sizeof settings->prior);
-    else
+    const char *first = info->takes_moments ? "mean" : "a",
+               *second = info->takes_moments ? "sd" : "b";
+    PyObject *pair[2] = {PyMapping_GetItemString(dict, first), NULL};
+    if (pair[0])
+        pair[1] = PyMapping_GetItemString(dict, second);
+    PyObject *tuple = pair[1] && PyDict_Size(dict) == 2 ? PyTuple_Pack(2, pair[0], pair[1]) : NULL;
+    if (!tuple && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_KeyError)))
+        raise_sentence(OLTR_EPRIOR, "%s takes a prior with %s and %s, and nothing else", info->name,
+                       first, second);
+    Py_XDECREF(pair[0]);
+    Py_XDECREF(pair[1]);
+    return tuple;
+}
+
+int pair_get(const oltr_policy_info *info, PyObject *value, double out[2])
+{
+    core_array pair = {0};
+    PyObject *object = PyDict_Check(value) ? pair_of_dict(info, value) : Py_NewRef(value);
+    int code = object ? core_array_get(object, CORE_F64, 1, "prior", &pair) : -1;
+    Py_XDECREF(object);
+    if (code == 0 && pair.n != 2) {
         raise_sentence(OLTR_EPRIOR, "a prior is two numbers, not %zd", pair.n);
+        code = -1;
+    }
+    if (code == 0)
+        memcpy(out, pair.data, 2 * sizeof *out);
     core_array_free(&pair);
     return code;
 }
@@ -64,15 +83,15 @@ static int set_one(oltr_model_settings *settings, PyObject *key, PyObject *value
     const char *name = PyUnicode_Check(key) ? PyUnicode_AsUTF8AndSize(key, NULL) : NULL;
     if (!name) {
         if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "a setting has a name, not %R", key);
+            PyErr_Format(PyExc_TypeError, "a setting has a name, not %.100R", key);
         return -1;
     }
     if (PyUnicode_Check(value))
         return set_text(settings, name, value);
     if (strcmp(name, "default_prior") == 0)
-        return set_default_prior(settings, value);
+        return pair_get(settings->policy.info, value, settings->prior);
     if (PyBool_Check(value) || !PyNumber_Check(value)) {
-        PyErr_Format(PyExc_TypeError, "%s must be a number or a text, not %R", name, value);
+        PyErr_Format(PyExc_TypeError, "%s must be a number or a text, not %.100R", name, value);
         return -1;
     }
     return set_number(settings, name, value);
@@ -91,7 +110,7 @@ static int settings_get(PyObject *kind, PyObject *options, oltr_model_settings *
 {
     oltr_error error = {OLTR_OK, ""};
     if (!PyUnicode_Check(kind)) {
-        PyErr_Format(PyExc_TypeError, "kind must be the name of a policy, not %R", kind);
+        PyErr_Format(PyExc_TypeError, "kind must be the name of a policy, not %.100R", kind);
         return -1;
     }
     const char *name = PyUnicode_AsUTF8AndSize(kind, NULL);
@@ -183,7 +202,7 @@ MODEL_METHOD(model_read_image)
         (value[2] && core_whole(value[2], "ranked", UINT64_MAX, &ranked) < 0) || draw_key(key) < 0)
         return NULL;
     if (!PyObject_CheckBuffer(value[0])) {
-        PyErr_Format(PyExc_TypeError, "an image is bytes, not %R", value[0]);
+        PyErr_Format(PyExc_TypeError, "an image is bytes, not %.100R", value[0]);
         return NULL;
     }
     PyObject *image = PyBytes_FromObject(value[0]); /* bytes cannot change without the GIL */
@@ -248,7 +267,7 @@ static int sync_get(PyObject *object, uint32_t *out)
         }
     if (!object)
         return 0;
-    PyErr_Format(PyExc_ValueError, "sync must be 'none', 'second' or 'always', not %R", object);
+    PyErr_Format(PyExc_ValueError, "sync must be 'none', 'second' or 'always', not %.100R", object);
     return -1;
 }
 
@@ -264,7 +283,7 @@ typedef struct open_data {
 static int from_get(PyObject *object, oltr_model **out)
 {
     if (!PyObject_TypeCheck(object, model_type)) {
-        PyErr_Format(PyExc_TypeError, "create_from must be a Model, not %R", object);
+        PyErr_Format(PyExc_TypeError, "create_from must be a Model, not %.100R", object);
         return -1;
     }
     *out = model_copy_of((model_object *)object);

@@ -84,13 +84,6 @@ static PyObject *get_contextual(PyObject *self, void *unused)
     return check_made(o) == 0 ? PyBool_FromLong(o->info->contextual) : NULL;
 }
 
-static PyObject *get_takes_moments(PyObject *self, void *unused)
-{
-    const model_object *o = (model_object *)self;
-    (void)unused;
-    return check_made(o) == 0 ? PyBool_FromLong(o->info->takes_moments) : NULL;
-}
-
 static PyObject *get_takes_clicks(PyObject *self, void *unused)
 {
     const model_object *o = (model_object *)self;
@@ -112,7 +105,6 @@ static PyGetSetDef attributes[] = {
     {"seed", get_seed, NULL, "The seed of lists without a seed of their own.", NULL},
     {"ranked", get_ranked, NULL, "How many lists had no seed of their own.", NULL},
     {"contextual", get_contextual, NULL, "Whether it ranks rows of features.", NULL},
-    {"_takes_moments", get_takes_moments, NULL, "Whether a prior is mean and sd.", NULL},
     {"_takes_clicks", get_takes_clicks, NULL, "Whether rewards are 0 or 1.", NULL},
     {"_is_open", get_is_open, NULL, "Whether it is on a store that is open.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
@@ -141,6 +133,7 @@ static PyMethodDef methods[] = {
     FAST("_propensity", model_propensity_call, NULL),
     FAST("_list_propensity", model_list_propensity_call, NULL),
     FAST("_prior", model_prior_call, NULL),
+    FAST("_pair", model_prior_of_call, NULL),
     FAST("_remove", model_remove_call, NULL),
     FAST("_reset", model_reset_call, NULL),
     FAST("trim", model_trim_call,

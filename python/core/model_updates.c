@@ -56,6 +56,19 @@ MODEL_METHOD(model_prior_call)
     return code == 0 && status == OLTR_OK ? Py_NewRef(Py_None) : NULL;
 }
 
+/* A prior as a pair of floats. */
+MODEL_METHOD(model_prior_of_call)
+{
+    static const char *const names[] = {"prior", NULL};
+    PyObject *value[1];
+    double pair[2];
+    if (core_arguments("_pair", names, 1, arguments, n, keywords, value) < 0 ||
+        check_made((model_object *)self) < 0 ||
+        pair_get(((model_object *)self)->info, value[0], pair) < 0)
+        return NULL;
+    return Py_BuildValue("(dd)", pair[0], pair[1]);
+}
+
 /* ---- removing and resetting */
 
 typedef oltr_status model_names_change(oltr_model *, const oltr_name *, uint32_t, uint32_t *,
@@ -136,7 +149,7 @@ MODEL_METHOD(model_forget_call)
     oltr_error error = {OLTR_OK, ""};
     turn t;
     if (core_arguments("forget", names, 1, arguments, n, keywords, value) < 0 ||
-        real_get(value[0], "keep", &keep) < 0 || id_get(value[1], &id, &keeps) < 0)
+        core_real(value[0], "keep", &keep) < 0 || id_get(value[1], &id, &keeps) < 0)
         return NULL;
     if (turn_begin(&t, o, TURN_CHANGE, o->items > SLOW_TO_FORGET || store_may_wait(o), NULL) == 0) {
         oltr_status status = o->store ? oltr_store_forget(o->store, keep, id, &applied, &error)
@@ -185,7 +198,7 @@ MODEL_METHOD(model_merge_call)
     if (core_arguments("merge", names, 1, arguments, n, keywords, value) < 0)
         return NULL;
     if (!PyObject_TypeCheck(value[0], model_type)) {
-        PyErr_Format(PyExc_TypeError, "other must be a Model, not %R", value[0]);
+        PyErr_Format(PyExc_TypeError, "other must be a Model, not %.100R", value[0]);
         return NULL;
     }
     if (id_get(value[1], &id, &keeps) < 0)
@@ -206,7 +219,7 @@ static int type_get(PyObject *object, PyTypeObject **out)
     *out = (PyTypeObject *)object;
     if (PyType_Check(object) && PyType_IsSubtype(*out, model_type))
         return 0;
-    PyErr_Format(PyExc_TypeError, "%R is no type of models", object);
+    PyErr_Format(PyExc_TypeError, "%.100R is no type of models", object);
     return -1;
 }
 
@@ -237,7 +250,7 @@ MODEL_METHOD(model_like_call)
     oltr_error error = {OLTR_OK, ""};
     turn t;
     if (core_arguments("_like", names, 2, arguments, n, keywords, value) < 0 ||
-        type_get(value[0], &type) < 0 || real_get(value[1], "strength", &strength) < 0 ||
+        type_get(value[0], &type) < 0 || core_real(value[1], "strength", &strength) < 0 ||
         turn_begin(&t, o, TURN_READ, model_is_large(o), NULL) < 0)
         return NULL;
     oltr_model *child = oltr_model_like(t.model, strength, NULL, &error);

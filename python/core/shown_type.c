@@ -229,10 +229,9 @@ int add_shown(PyObject *module)
         {Py_mp_subscript, (void *)(uintptr_t)get_item},
         {0, NULL},
     };
-    static PyType_Spec spec = {"oltr.Shown", sizeof(shown_object), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
-                                   Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_SEQUENCE,
-                               slots};
+    static PyType_Spec spec = {
+        "oltr.Shown", sizeof(shown_object), 0,
+        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
     shown_type = (PyTypeObject *)core_add_type(module, &spec, "Shown");
     return shown_type ? 0 : -1;
 }
