@@ -3,6 +3,7 @@
 #include "python/core/core_errors.h"
 #include "python/core/policy_object.h"
 #include "python/core/ranking_type.h"
+#include "python/core/model_object.h"
 
 #include <stddef.h>
 
@@ -12,6 +13,8 @@ static int (*const parts[])(PyObject *module) = {
     add_catalogue,
     add_ranking,
     add_policy,
+    add_shown,
+    add_model,
 };
 
 PyObject *core_add_type(PyObject *module, PyType_Spec *spec, const char *name)

@@ -15,3 +15,7 @@ from .catalogue import policies
 from .policy import Policy, load
 
 __all__ = ["Error", "FileError", "Policy", "Ranking", "__version__", "load", "policies"]
+from .model import Model, Propensity, Shown, Store, StoreState, open
+
+__all__ = ["Error", "FileError", "__version__"]
+__all__ += ["Model", "Propensity", "Shown", "Store", "StoreState", "open"]
