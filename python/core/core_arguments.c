@@ -57,25 +57,42 @@ int core_arguments(const char *function, const char *const *names, Py_ssize_t le
     return 0;
 }
 
+/* Objects that are no numbers get a message that shows them; other exceptions stay. */
+static int not_a_number(PyObject *object, const char *what, const char *wanted)
+{
+    if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError, "%s must be a %s, not %.100R", what, wanted, object);
+    return -1;
+}
+
 int core_whole(PyObject *object, const char *what, uint64_t most, uint64_t *out)
 {
-    PyObject *number = PyNumber_Index(object);
-    if (!number) {
-        if (!PyErr_ExceptionMatches(PyExc_TypeError))
-            return -1;
-        PyErr_Format(PyExc_TypeError, "%s must be a whole number, not %R", what, object);
-        return -1;
-    }
+    PyObject *number = PyBool_Check(object) ? NULL : PyNumber_Index(object);
+    if (!number)
+        return not_a_number(object, what, "whole number");
     unsigned long long value = PyLong_AsUnsignedLongLong(number);
     bool beyond = value == (unsigned long long)-1 && PyErr_Occurred();
-    PyErr_Clear();
+    Py_DECREF(number);
+    if (beyond)
+        PyErr_Clear();
     if (beyond || value > most) {
-        PyErr_Format(PyExc_ValueError, "%s must be from 0 to %llu, not %R", what,
-                     (unsigned long long)most, number);
-        Py_DECREF(number);
+        PyErr_Format(PyExc_ValueError, "%s must be from 0 to %llu, not %.100R", what,
+                     (unsigned long long)most, object);
         return -1;
     }
-    Py_DECREF(number);
     *out = value;
     return 0;
+}
+
+int core_real(PyObject *object, const char *what, double *out)
+{
+    if (PyBool_Check(object))
+        return not_a_number(object, what, "number");
+    *out = PyFloat_AsDouble(object);
+    if (*out != -1 || !PyErr_Occurred())
+        return 0;
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError))
+        return not_a_number(object, what, "number");
+    PyErr_Format(PyExc_ValueError, "%s is too large a number", what);
+    return -1;
 }
