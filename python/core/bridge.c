@@ -127,8 +127,7 @@ static void add_note(const bridge *b, const char *who, const oltr_rng *generator
         used = (size_t)PyOS_snprintf(where, sizeof where, ", replication %lld",
                                      (long long)replication);
     if (round > 0)
-        PyOS_snprintf(where + used, sizeof where - used, ", round %llu",
-                      (unsigned long long)round);
+        PyOS_snprintf(where + used, sizeof where - used, ", round %llu", (unsigned long long)round);
     PyObject *note = PyUnicode_FromFormat("in %s%s", who, where);
     PyObject *done = note ? PyObject_CallMethod(b->value, "add_note", "O", note) : NULL;
     Py_XDECREF(done);

@@ -1,8 +1,8 @@
 /* bridge.h - calls from the threads of a run into Python: policies and worlds written in Python.
  *
- * A worker thread of oltr_run() is unknown to Python.  bridge_begin() makes it a thread state, which
- * it keeps until bridge_end(); every call into Python is between bridge_enter(), which takes the
- * GIL, and bridge_leave(), which gives it back.  No lock of the engine is held then, so the two
+ * A worker thread of oltr_run() is unknown to Python.  bridge_begin() makes it a thread state,
+ * which it keeps until bridge_end(); every call into Python is between bridge_enter(), which takes
+ * the GIL, and bridge_leave(), which gives it back.  No lock of the engine is held then, so the two
  * cannot wait for each other.
  *
  * The first exception is kept and stops the run; experiment_run.c raises it in the calling thread,
@@ -22,12 +22,12 @@ enum { BRIDGE_MOST_THREADS = 1032 }; /* oltr_run() has at most 1024, and there i
 
 typedef struct bridge {
     PyInterpreterState *interpreter;
-    atomic_int stop; /* 1: the run ends */
+    atomic_int stop;               /* 1: the run ends */
     const oltr_experiment *points; /* (n_points) what is run, once it is known; for notes */
     uint32_t n_points;
-    PyObject *type, *value, *trace;  /* the first exception, or NULL; under the GIL */
-    pthread_mutex_t lock;            /* of the two below */
-    uint32_t n_threads;              /* that have a thread state now */
+    PyObject *type, *value, *trace;            /* the first exception, or NULL; under the GIL */
+    pthread_mutex_t lock;                      /* of the two below */
+    uint32_t n_threads;                        /* that have a thread state now */
     unsigned long thread[BRIDGE_MOST_THREADS]; /* their Python idents */
 } bridge;
 

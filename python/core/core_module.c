@@ -1,11 +1,15 @@
 /* core_module.c - oltr._core: the module and what it holds. */
 #include "python/core/core_errors.h"
+#include "python/core/dataset_type.h"
+#include "python/core/experiment_run.h"
+#include "python/core/python_policy.h"
+#include "python/core/rng_type.h"
 
 #include <stddef.h>
 
 /* What each file adds to the module when it is imported. */
 static int (*const parts[])(PyObject *module) = {
-    add_errors,
+    add_errors, add_rng, add_request, add_run, add_dataset,
 };
 
 PyObject *core_add_type(PyObject *module, PyType_Spec *spec, const char *name)

@@ -9,7 +9,7 @@
 typedef struct outcome_object {
     PyObject_HEAD oltr_plan *plan;
     oltr_results *results;
-    oltr_experiment *points;   /* (n_points) those of the plan, with policies and worlds of Python */
+    oltr_experiment *points; /* (n_points) those of the plan, with policies and worlds of Python */
     oltr_contestant *policies; /* of all points, or NULL: those of the plan */
     uint32_t n_points;
 } outcome_object;

@@ -83,8 +83,8 @@ static void fill_queries(const outcome_object *o, rows *out)
         for (uint32_t q = 0; has_queries(o, p) && q < data->n_queries; q++)
             for (uint32_t i = 0; i < o->points[p].n_policies; i++) {
                 oltr_estimate at = oltr_results_in_group(o->results, p, i, q);
-                add_row(out, (double[COLUMNS]){p, q, data->first_row[q + 1] - data->first_row[q],
-                                               i, at.mean, at.se, at.replications});
+                add_row(out, (double[COLUMNS]){p, q, data->first_row[q + 1] - data->first_row[q], i,
+                                               at.mean, at.se, at.replications});
             }
     }
 }
@@ -102,8 +102,7 @@ PyObject *outcome_rows(PyObject *self, PyObject *name)
     const outcome_object *o = (const outcome_object *)self;
     size_t at = 0;
     while (at < sizeof tables / sizeof *tables &&
-           !(PyUnicode_Check(name) &&
-             PyUnicode_CompareWithASCIIString(name, tables[at].name) == 0))
+           !(PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, tables[at].name) == 0))
         at++;
     if (at == sizeof tables / sizeof *tables)
         return PyErr_Format(PyExc_ValueError, "there is no table %R", name);
@@ -183,13 +182,13 @@ static PyObject *sweep_values(const outcome_object *o, uint32_t p)
 static PyObject *point_of(const outcome_object *o, uint32_t p)
 {
     const oltr_experiment *e = &o->points[p];
-    PyObject *dict = Py_BuildValue(
-        "{sKsKsIsIsIsIsIsI}", "seed", (unsigned long long)e->seed, "rounds",
-        (unsigned long long)e->rounds, "slots", (unsigned)e->slots, "items",
-        (unsigned)e->world.n_items, "dim", (unsigned)e->world.dim, "replications",
-        (unsigned)oltr_results_at(o->results, p, 0, 0).replications, "groups",
-        (unsigned)oltr_results_groups(o->results, p), "saturated",
-        (unsigned)oltr_results_saturated(o->results, p));
+    PyObject *dict =
+        Py_BuildValue("{sKsKsIsIsIsIsIsI}", "seed", (unsigned long long)e->seed, "rounds",
+                      (unsigned long long)e->rounds, "slots", (unsigned)e->slots, "items",
+                      (unsigned)e->world.n_items, "dim", (unsigned)e->world.dim, "replications",
+                      (unsigned)oltr_results_at(o->results, p, 0, 0).replications, "groups",
+                      (unsigned)oltr_results_groups(o->results, p), "saturated",
+                      (unsigned)oltr_results_saturated(o->results, p));
     const char *sweep = oltr_plan_sweep_value(o->plan, p);
     if (dict && (put(dict, "sweep", text(sweep ? sweep : "")) < 0 ||
                  put(dict, "sweep_values", sweep_values(o, p)) < 0 ||

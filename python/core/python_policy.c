@@ -467,8 +467,8 @@ static void thread_end(const void *custom)
 }
 
 /* Four, because whether a policy takes features and a prior is a constant of its operations. */
-#define OPERATIONS(name, features, prior)                                                          \
-    static const oltr_policy_ops name = {                                                          \
+#define OPERATIONS(table, features, prior)                                                         \
+    static const oltr_policy_ops table = {                                                         \
         .info = {.name = "python",                                                                 \
                  .title = "A policy written in Python",                                            \
                  .source = "the policies of oltr.run()",                                           \
@@ -476,7 +476,7 @@ static void thread_end(const void *custom)
                  .rewards = OLTR_REALS,                                                            \
                  .uses_prior = prior,                                                              \
                  .contextual = features,                                                           \
-                 .ops = &name},                                                                    \
+                 .ops = &table},                                                                   \
         .state_bytes = state_bytes,                                                                \
         .scratch_bytes = oltr_scores_bytes,                                                        \
         .init = init,                                                                              \
@@ -494,7 +494,7 @@ OPERATIONS(prior_ops, 0, 1);
 OPERATIONS(feature_ops, 1, 0);
 OPERATIONS(feature_prior_ops, 1, 1);
 
-oltr_status player_settings(const player *player, const oltr_world *world, bool takes_prior,
+oltr_status player_settings(const player *own, const oltr_world *world, bool takes_prior,
                             oltr_settings *settings, oltr_error *error)
 {
     static const oltr_policy_ops *const ops[2][2] = {{&plain_ops, &prior_ops},
@@ -502,7 +502,7 @@ oltr_status player_settings(const player *player, const oltr_world *world, bool 
     oltr_status status = oltr_settings_init_custom(settings, ops[world->dim > 0][takes_prior],
                                                    world->n_items, error);
     settings->dim = world->dim;
-    settings->custom = player;
+    settings->custom = own;
     settings->custom_bytes = DIGEST_BYTES;
     return status;
 }

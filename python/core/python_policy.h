@@ -22,8 +22,8 @@ typedef struct player {
 
 int add_request(PyObject *module);
 
-/* Settings of this policy; `player` must outlive them. */
-oltr_status player_settings(const player *player, const oltr_world *world, bool takes_prior,
+/* Settings of this policy; `own` must outlive them. */
+oltr_status player_settings(const player *own, const oltr_world *world, bool takes_prior,
                             oltr_settings *settings, oltr_error *error);
 
 #endif

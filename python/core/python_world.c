@@ -45,8 +45,9 @@ static int get_prior(PyObject *prior, truth_parts *p)
         second = PyTuple_GetItem(prior, 1);
     }
     if (!first || !second) {
-        PyErr_SetString(PyExc_ValueError,
-                        "the prior of a world is {\"a\": [..], \"b\": [..]} or (means, deviations)");
+        PyErr_SetString(
+            PyExc_ValueError,
+            "the prior of a world is {\"a\": [..], \"b\": [..]} or (means, deviations)");
         return -1;
     }
     return core_array_get(first, CORE_F64, 1, p->moments ? "prior mean" : "prior a", &p->first) < 0
@@ -107,8 +108,9 @@ static int check_rows(const python_world *w, const truth_parts *p, bool features
         return -1;
     }
     if (p->features.data && (p->features.n != n || p->features.columns != (Py_ssize_t)w->dim)) {
-        PyErr_Format(PyExc_ValueError, "features are %zd x %zd numbers; %zd items of dim %u need "
-                                       "%zd x %u",
+        PyErr_Format(PyExc_ValueError,
+                     "features are %zd x %zd numbers; %zd items of dim %u need "
+                     "%zd x %u",
                      p->features.n, p->features.columns, n, (unsigned)w->dim, n, (unsigned)w->dim);
         return -1;
     }
@@ -279,8 +281,9 @@ static int check_rewards(const python_world *w, const core_array *rewards, uint3
             continue;
         PyObject *number = PyFloat_FromDouble(reward);
         if (number)
-            PyErr_Format(PyExc_ValueError, "scan() returned the reward %R for slot %zd; it must be "
-                                           "%s",
+            PyErr_Format(PyExc_ValueError,
+                         "scan() returned the reward %R for slot %zd; it must be "
+                         "%s",
                          number, i, w->reals ? "finite" : "0 or 1");
         Py_XDECREF(number);
         return -1;

@@ -97,13 +97,13 @@ static const char *const uniform_arguments[] = {"low", "high", "size", NULL},
                          *const normal_arguments[] = {"loc", "scale", "size", NULL},
                          *const beta_arguments[] = {"a", "b", "size", NULL},
                          *const gamma_arguments[] = {"shape", "scale", "size", NULL};
-static const distribution uniform = {
-    "uniform", uniform_arguments, 0, {0, 1}, draw_uniform, "finite numbers"};
-static const distribution normal = {
-    "normal", normal_arguments, 0,
-    {0, 1},   draw_normal,      "a finite mean and a deviation of at least 0"};
-static const distribution beta = {
-    "beta", beta_arguments, 2, {0, 0}, oltr_rng_beta, "shapes above 0"};
+static const distribution uniform = {"uniform", uniform_arguments, 0,
+                                     {0, 1},    draw_uniform,      "finite numbers"};
+static const distribution normal = {"normal",    normal_arguments,
+                                    0,           {0, 1},
+                                    draw_normal, "a finite mean and a deviation of at least 0"};
+static const distribution beta = {"beta", beta_arguments, 2,
+                                  {0, 0}, oltr_rng_beta,  "shapes above 0"};
 static const distribution gamma_law = {
     "gamma", gamma_arguments, 1, {0, 1}, draw_gamma, "a shape above 0 and a scale of at least 0"};
 
@@ -272,8 +272,8 @@ static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *keyword
     for (int i = 0; i < 4; i++)
         if (given[i] && core_whole(given[i], names[i], most[i], &number[i]) < 0)
             return NULL;
-    return (PyObject *)rng_new(oltr_rng_at(oltr_rng_make(number[0], number[1]),
-                                           (uint32_t)number[2], number[3]));
+    return (PyObject *)rng_new(
+        oltr_rng_at(oltr_rng_make(number[0], number[1]), (uint32_t)number[2], number[3]));
 }
 
 static void dealloc(PyObject *self)
@@ -286,7 +286,8 @@ static void dealloc(PyObject *self)
 #define FAST(function) ((PyCFunction)(void (*)(void))(function)), METH_FASTCALL | METH_KEYWORDS
 static PyMethodDef methods[] = {
     {"random", FAST(rng_random),
-     "random(size=None)\n--\n\nUniform on the open interval (0, 1): a number, or an array of size."},
+     "random(size=None)\n--\n\nUniform on the open interval (0, 1): a number, or an array of "
+     "size."},
     {"uniform", FAST(rng_uniform),
      "uniform(low=0.0, high=1.0, size=None)\n--\n\nUniform between low and high."},
     {"normal", FAST(rng_normal),
@@ -307,7 +308,8 @@ static PyMethodDef methods[] = {
 static const char doc[] =
     "Rng(seed, replication=0, stream=0, round=0)\n--\n\n"
     "The engine's random numbers: a function of (seed, replication, stream, round).\n\n"
-    "Policies and worlds written in Python get one in each call.  A policy that draws from it, and\n"
+    "Policies and worlds written in Python get one in each call.  A policy that draws from it, "
+    "and\n"
     "from nothing else, gives the same results for any number of threads.  Methods are named as\n"
     "those of numpy.random.Generator; parameters may be arrays.";
 

@@ -1,4 +1,5 @@
-/* rng_type.h - oltr.Rng: the engine's generator in Python, for policies and worlds written in it. */
+/* rng_type.h - oltr.Rng: the engine's generator in Python, for policies and worlds written in it.
+ */
 #ifndef OLTR_PYTHON_RNG_TYPE_H
 #define OLTR_PYTHON_RNG_TYPE_H
 
