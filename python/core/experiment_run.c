@@ -167,6 +167,7 @@ static oltr_status compose(run_job *job)
 {
     outcome_object *o = job->out;
     o->n_points = oltr_plan_n_points(o->plan);
+    o->replaced = job->replaces;
     o->points = calloc(o->n_points, sizeof *o->points);
     if (!o->points)
         return OLTR_ENOMEM;
@@ -335,6 +336,7 @@ static outcome_object *outcome_new(void)
         o->points = NULL;
         o->policies = NULL;
         o->n_points = 0;
+        o->replaced = false;
     }
     return o;
 }

@@ -12,6 +12,7 @@ typedef struct outcome_object {
     oltr_experiment *points; /* (n_points) those of the plan, with policies and worlds of Python */
     oltr_contestant *policies; /* of all points, or NULL: those of the plan */
     uint32_t n_points;
+    bool replaced; /* the policies of the plan did not play */
 } outcome_object;
 
 int add_run(PyObject *module);

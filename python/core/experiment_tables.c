@@ -179,6 +179,17 @@ static PyObject *sweep_values(const outcome_object *o, uint32_t p)
     return list;
 }
 
+/* What the data of a dataset are: folder or shape, and what is played; None for other worlds. */
+static PyObject *data_of(const outcome_object *o, uint32_t p)
+{
+    const oltr_data_plan *plan = oltr_plan_data(o->plan, p);
+    const oltr_dataset *data = o->points[p].world.dataset;
+    if (!plan || !data)
+        return Py_NewRef(Py_None);
+    return Py_BuildValue("{sNsNsIsI}", "folder", text(plan->folder), "shape", text(plan->shape),
+                         "queries", (unsigned)data->n_queries, "dim", (unsigned)data->dim);
+}
+
 static PyObject *point_of(const outcome_object *o, uint32_t p)
 {
     const oltr_experiment *e = &o->points[p];
@@ -190,11 +201,12 @@ static PyObject *point_of(const outcome_object *o, uint32_t p)
                       (unsigned)oltr_results_groups(o->results, p), "saturated",
                       (unsigned)oltr_results_saturated(o->results, p));
     const char *sweep = oltr_plan_sweep_value(o->plan, p);
-    if (dict && (put(dict, "sweep", text(sweep ? sweep : "")) < 0 ||
-                 put(dict, "sweep_values", sweep_values(o, p)) < 0 ||
-                 put(dict, "checkpoints", checkpoints_of(e)) < 0 ||
-                 put(dict, "ns_per_round", times_of(o, p)) < 0 ||
-                 put(dict, "queries", queries_of(o, p)) < 0))
+    if (dict &&
+        (put(dict, "sweep", text(sweep ? sweep : "")) < 0 ||
+         put(dict, "sweep_values", sweep_values(o, p)) < 0 ||
+         put(dict, "checkpoints", checkpoints_of(e)) < 0 ||
+         put(dict, "ns_per_round", times_of(o, p)) < 0 ||
+         put(dict, "queries", queries_of(o, p)) < 0 || put(dict, "data", data_of(o, p)) < 0))
         Py_CLEAR(dict);
     return dict;
 }
@@ -217,6 +229,17 @@ static PyObject *keys_of(const outcome_object *o)
     return list;
 }
 
+/* The labels of the policies of the text, of those that played. */
+static PyObject *labels_of(const outcome_object *o)
+{
+    const oltr_experiment *first = oltr_plan_points(o->plan);
+    PyObject *list = PyList_New(0);
+    for (uint32_t i = 0; list && !o->replaced && i < first->n_policies; i++)
+        if (append(list, text(first->policy[i].label)) < 0)
+            Py_CLEAR(list);
+    return list;
+}
+
 PyObject *outcome_about(PyObject *self, PyObject *none)
 {
     const outcome_object *o = (const outcome_object *)self;
@@ -224,7 +247,8 @@ PyObject *outcome_about(PyObject *self, PyObject *none)
     (void)none;
     if (dict && (put(dict, "title", text(oltr_plan_title(o->plan))) < 0 ||
                  put(dict, "sweep_key", text(oltr_plan_sweep_key(o->plan))) < 0 ||
-                 put(dict, "sweep_keys", keys_of(o)) < 0 || put(dict, "points", points_of(o)) < 0))
+                 put(dict, "sweep_keys", keys_of(o)) < 0 ||
+                 put(dict, "policies", labels_of(o)) < 0 || put(dict, "points", points_of(o)) < 0))
         Py_CLEAR(dict);
     return dict;
 }
