@@ -2,7 +2,7 @@
 #include "python/core/core_errors.h"
 #include "python/core/dataset_type.h"
 #include "python/core/experiment_run.h"
-#include "python/core/python_policy.h"
+#include "python/core/request_type.h"
 #include "python/core/rng_type.h"
 
 #include <stddef.h>

@@ -2,138 +2,17 @@
  *
  * In each replication the factory makes a new object.  rank() or scores() gets one argument, a
  * Request, which is made once for each object and filled anew in every round: a call allocates
- * nothing but what Python code does.  The features of a round are copied when they are asked for,
- * so that an array outlives the memory of the simulator.
+ * nothing but what Python code does.
  *
  * The simulator gives a policy that is not shared the candidates 0..n-1 and never copies, saves or
  * merges it, so candidates with names are not handled, and there are no sums. */
 #include "python/core/python_policy.h"
-#include "python/core/rng_type.h"
+#include "python/core/request_type.h"
 
 #include <oltr/policy_ops.h>
 
 #include <math.h>
 #include <string.h>
-
-/* ---- the request */
-
-typedef struct request_object {
-    PyObject_HEAD uint64_t t;
-    uint32_t k, n, dim;
-    const float *rows; /* (n, stride) the features during a call, else NULL */
-    size_t stride;
-    PyObject *x; /* their copy in this round, or NULL */
-    rng_object *rng;
-} request_object;
-
-static PyObject *request_type;
-
-static PyObject *request_t(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyLong_FromUnsignedLongLong(((request_object *)self)->t);
-}
-
-static PyObject *request_k(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyLong_FromUnsignedLong(((request_object *)self)->k);
-}
-
-static PyObject *request_n(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyLong_FromUnsignedLong(((request_object *)self)->n);
-}
-
-static PyObject *request_rng(PyObject *self, void *closure)
-{
-    (void)closure;
-    return Py_NewRef((PyObject *)((request_object *)self)->rng);
-}
-
-static PyObject *copy_rows(const request_object *r, const uint32_t *row, uint32_t n)
-{
-    void *memory;
-    PyObject *array = core_array_new(CORE_F32, n, r->dim, &memory);
-    for (uint32_t i = 0; array && i < n; i++)
-        memcpy((float *)memory + (size_t)i * r->dim, r->rows + (row ? row[i] : i) * r->stride,
-               r->dim * sizeof(float));
-    return array;
-}
-
-static PyObject *request_x(PyObject *self, void *closure)
-{
-    request_object *r = (request_object *)self;
-    (void)closure;
-    if (r->dim == 0)
-        return Py_NewRef(Py_None);
-    if (!r->x && !r->rows) {
-        PyErr_SetString(PyExc_RuntimeError, "the features of a request are there while the policy "
-                                            "ranks and learns; keep request.x itself");
-        return NULL;
-    }
-    if (!r->x)
-        r->x = copy_rows(r, NULL, r->n);
-    return Py_XNewRef(r->x);
-}
-
-static void request_dealloc(PyObject *self)
-{
-    request_object *r = (request_object *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    Py_XDECREF(r->x);
-    Py_XDECREF((PyObject *)r->rng);
-    PyObject_Free(self);
-    Py_DECREF(type);
-}
-
-static PyGetSetDef request_fields[] = {
-    {"t", request_t, NULL, "the number of the round, from 1", NULL},
-    {"k", request_k, NULL, "how many items the list has", NULL},
-    {"n", request_n, NULL, "how many candidates there are: the items 0 to n - 1", NULL},
-    {"x", request_x, NULL,
-     "their features, a float32 array of n rows; None where the world has none", NULL},
-    {"rng", request_rng, NULL, "an oltr.Rng for this round: the only source of chance to use",
-     NULL},
-    {NULL, NULL, NULL, NULL, NULL},
-};
-
-static const char request_doc[] =
-    "What a policy written in Python is asked in one round.\n\n"
-    "It is filled anew in every round: keep what it holds, not the request.";
-
-int add_request(PyObject *module)
-{
-    static PyType_Slot slots[] = {
-        {Py_tp_doc, (void *)(uintptr_t)request_doc},
-        {Py_tp_dealloc, (void *)(uintptr_t)request_dealloc},
-        {Py_tp_getset, request_fields},
-        {0, NULL},
-    };
-    static PyType_Spec spec = {"oltr.Request", sizeof(request_object), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-    request_type = core_add_type(module, &spec, "Request");
-    return request_type ? 0 : -1;
-}
-
-static request_object *request_new(uint32_t k, uint32_t dim)
-{
-    request_object *r = PyObject_New(request_object, (PyTypeObject *)request_type);
-    if (!r)
-        return NULL;
-    r->t = 0;
-    r->k = k;
-    r->n = 0;
-    r->dim = dim;
-    r->rows = NULL;
-    r->stride = 0;
-    r->x = NULL;
-    r->rng = rng_new(oltr_rng_make(0, 0));
-    if (!r->rng)
-        Py_CLEAR(r);
-    return r;
-}
 
 /* ---- the state */
 
@@ -259,7 +138,7 @@ static void ask(seat *s, uint64_t t, const oltr_candidates *from, const oltr_rng
     r->n = from->n;
     r->rows = from->x;
     r->stride = from->stride;
-    Py_CLEAR(r->x);
+    r->x_is_old = true;
     r->rng->rng = oltr_rng_fork(*rng, 1); /* ties are broken by *rng itself */
     s->rng = *rng;
 }
@@ -334,9 +213,29 @@ static int rank_items(seat *s, uint32_t n, const oltr_ranking *out)
     return code == 0 ? check_items(s, out->item, out->k, n) : -1;
 }
 
+/* A list of floats and ints, which run no code of Python; -1 without an exception for any other. */
+static int take_floats(PyObject *list, uint32_t n, double *score)
+{
+    if (!PyList_Check(list) || PyList_Size(list) != (Py_ssize_t)n)
+        return -1;
+    for (uint32_t i = 0; i < n; i++) {
+        PyObject *number = PyList_GetItem(list, i);
+        if (!PyFloat_Check(number) && !PyLong_Check(number))
+            return -1;
+        score[i] = PyFloat_AsDouble(number);
+        if (isnan(score[i]) || (score[i] == -1 && PyErr_Occurred())) {
+            PyErr_Clear(); /* core_array_get() finds it again, and says where */
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int take_scores(PyObject *answer, uint32_t n, double *score)
 {
     core_array array = {0};
+    if (take_floats(answer, n, score) == 0)
+        return 0;
     if (core_array_get(answer, CORE_F64, 1, "what scores() returns", &array) < 0)
         return -1;
     int code = array.n == (Py_ssize_t)n ? 0 : wrong_length("scores()", array.n, "scores", n);
@@ -406,7 +305,7 @@ static int teach(const seat *s, const oltr_ranking *shown, const oltr_feedback *
     PyObject *x = NULL, *done = NULL;
     PyObject *items = items_of(shown->item, n), *rewards = rewards_of(seen->reward, n);
     if (s->learns_x)
-        x = s->request->dim ? copy_rows(s->request, shown->item, n) : Py_NewRef(Py_None);
+        x = request_rows(s->request, shown->item, n);
     if (items && rewards && (x || !s->learns_x)) /* x ends the arguments where it is NULL */
         done = PyObject_CallFunctionObjArgs(s->learn, items, rewards, x, NULL);
     Py_XDECREF(items);

@@ -20,8 +20,6 @@ typedef struct player {
     uint64_t rounds;
 } player;
 
-int add_request(PyObject *module);
-
 /* Settings of this policy; `own` must outlive them. */
 oltr_status player_settings(const player *own, const oltr_world *world, bool takes_prior,
                             oltr_settings *settings, oltr_error *error);
