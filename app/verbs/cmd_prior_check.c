@@ -1,12 +1,12 @@
 /* cmd_prior_check.c - `oltr prior check`: measures how good scores are as a prior of judged
  * documents, as text, as prior.csv and as figures. */
-#include "app/run/splits.h"
+#include "lab/prepare/splits.h"
 #include "app/verbs/prior_family.h"
 #include "app/verbs/offers.h"
 #include "report/figures/prior_figure.h"
 #include "report/io/whole_file.h"
-#include "scorer/prior_quality.h"
-#include "scorer/scores_as.h"
+#include "lab/scorer/prior_quality.h"
+#include "lab/scorer/scores_as.h"
 
 #include <math.h>
 
