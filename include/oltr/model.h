@@ -197,7 +197,7 @@ typedef struct oltr_explained {
     uint32_t reserved32;
     uint64_t reserved[4];
 } oltr_explained;
-/* For each candidate. */
+/* The same for each candidate of a list. */
 OLTR_API oltr_status oltr_model_explain(const oltr_model *model, const oltr_list *list,
                                         oltr_explained *out, oltr_error *error);
 

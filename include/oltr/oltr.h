@@ -87,10 +87,10 @@ typedef struct oltr_error {
     char msg[256];    /* the sentence */
 } oltr_error;
 
-/* A sentence about the status; of an unknown number too. */
+/* A sentence about the status; "unknown status" for any other number. */
 OLTR_API const char *oltr_strerror(oltr_status status);
 OLTR_API const char *oltr_status_name(oltr_status status); /* "OLTR_ESLOTS" */
-OLTR_API const char *oltr_version(void);                   /* "0.1.0" */
+OLTR_API const char *oltr_version(void);                   /* like "0.1.0" */
 
 /* ---- memory */
 

@@ -93,6 +93,7 @@ class Reference:
     def head(self, comment: str) -> None:
         lines = lines_of(comment)
         lines[0] = re.sub(r"^\S+\.h - ", "", lines[0])
+        lines[0] = lines[0][0].upper() + lines[0][1:]
         sentence = re.split(r"(?<=[.:])\s", " ".join(lines), maxsplit=1)[0].rstrip(".:")
         title = f"oltr/{self.name}"
         self.out.append(f"/** @defgroup {self.group} {title}\n{described(lines)}\n*/\n"
@@ -105,7 +106,7 @@ class Reference:
         self.in_section = True
         self.opened = len(self.out)
         self.out.append(f"/** @defgroup {self.group}_{words_of(title)} "
-                        f"{title[0].upper()}{title[1:]}\n@{{ */\n")
+                        f"{title[0].upper()}{title[1:]} */\n/** @{{ */\n")
 
     def close(self) -> str:
         return "/** @} */\n" * (2 if self.in_section else 1)
@@ -121,7 +122,7 @@ class Reference:
             self.out.append(f"/**< {text} */")
         elif after.startswith("\n\n"):
             self.last = ""
-            self.out[self.opened] = self.out[self.opened].replace("@{", f"\n{text}\n@{{")
+            self.out[self.opened] = self.out[self.opened].replace("*/", f"\n{text}\n*/", 1)
         else:
             self.last, self.attached = text, True
             self.out.append(f"/** {text} */")
