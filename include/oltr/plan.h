@@ -101,17 +101,20 @@ typedef struct oltr_training {
 typedef struct oltr_data_options {
     uint32_t threads;           /* 0: all cores; the data are the same for any number */
     uint32_t n_look_in;         /* folders of look_in */
-    const char *keep_in;        /* an existing folder where scores of trained scorers are kept, as
-                                   scores.csv and scores.key, and looked for; NULL: none is */
+    const char *keep_in;        /* an existing folder: scores of trained scorers are looked for in
+                                   it and written to it, scores.csv and scores.key; NULL: none */
     const char *const *look_in; /* (n_look_in) more folders to look for them, which are only read */
     /* NULL, or called every `every` seconds of a training and at its end, by the calling thread */
     void (*training)(void *context, const oltr_training *state);
     double every; /* seconds */
     /* NULL, or called with one sentence about kept scores that are used, or cannot be used */
     void (*say)(void *context, const char *sentence);
-    int (*stop)(void *context); /* NULL, or asked often, by several threads at once: */
-    void *context;              /* non-zero ends the call soon with OLTR_EINTERRUPTED */
-    size_t size;                /* sizeof(oltr_data_options); 0 means that of oltr 0.1 */
+    /* NULL, or asked often while texts are read and scorers are trained, by several threads at
+     * once, and before each split that is generated: non-zero ends the call with OLTR_EINTERRUPTED
+     */
+    int (*stop)(void *context);
+    void *context; /* of these calls */
+    size_t size;   /* sizeof(oltr_data_options); 0 means that of oltr 0.1 */
     void *reserved[6];
 } oltr_data_options;
 
