@@ -32,8 +32,8 @@ typedef struct oltr_model_scratch oltr_model_scratch; /* the working memory of a
 
 /* The name of an item, or the id of a lesson: 1 to OLTR_LONGEST_NAME bytes of any value. */
 typedef struct oltr_name {
-    const void *bytes;
-    uint32_t size;
+    const void *bytes; /* need not end in '\0' */
+    uint32_t size;     /* their number */
 } oltr_name;
 
 enum {
@@ -139,7 +139,7 @@ OLTR_API oltr_status oltr_model_trim(oltr_model *model, uint64_t idle, uint32_t 
  * and all zero, every item of the model.  No name occurs twice in what is ranked or learned.
  * Unknown names have the default prior, and ranking them adds nothing to the model. */
 typedef struct oltr_list {
-    uint32_t n;
+    uint32_t n;                          /* how many */
     uint32_t stride;                     /* floats from row to row; 0 means dim */
     const oltr_name *name;               /* (n) or NULL */
     const float *x;                      /* (n, stride) or NULL */
@@ -151,12 +151,12 @@ typedef struct oltr_list {
  * scores is shown, best first; where there are too few fresh or other items for that, those that
  * are there fill the list.  fresh_below 0: no item is fresh, and the two numbers mean nothing. */
 typedef struct oltr_show {
-    uint32_t k;      /* in: slots, at least 1; out: the smaller of that and the candidates */
-    uint32_t greedy; /* 1: by the mean of the belief, without drawing */
-    uint32_t *place; /* (k) places in the list; of all items, their numbers */
-    double *score;   /* (k) what was ranked by, or NULL */
-    double fresh_below;
-    uint32_t least_fresh, most_fresh;
+    uint32_t k;         /* in: slots, at least 1; out: the smaller of that and the candidates */
+    uint32_t greedy;    /* 1: by the mean of the belief, without drawing */
+    uint32_t *place;    /* (k) places in the list; of all items, their numbers */
+    double *score;      /* (k) what was ranked by, or NULL */
+    double fresh_below; /* observations; 0: no item is fresh */
+    uint32_t least_fresh, most_fresh;    /* fresh items in the list */
     const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_show;
 
@@ -188,7 +188,7 @@ OLTR_API oltr_status oltr_model_predict(const oltr_model *model, const oltr_list
 
 /* What is believed about an item, and why.  Numbers that a kind does not have are NAN. */
 typedef struct oltr_explained {
-    double mean, sd;
+    double mean, sd;             /* of the belief */
     double examined, reward;     /* its observations, and the sum of their rewards */
     double prior_mean, prior_sd; /* what was believed before the first of them */
     double prior_share;          /* of the belief's weight: 1 before the first, towards 0 */
@@ -197,7 +197,7 @@ typedef struct oltr_explained {
     uint32_t reserved32;
     uint64_t reserved[4];
 } oltr_explained;
-/* For each candidate. */
+/* The same for each candidate of a list. */
 OLTR_API oltr_status oltr_model_explain(const oltr_model *model, const oltr_list *list,
                                         oltr_explained *out, oltr_error *error);
 

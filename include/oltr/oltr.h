@@ -83,14 +83,14 @@ typedef enum oltr_status {
 /* What went wrong, as a sentence for the person who has to fix it; calls outside the hot path fill
  * it in.  Every `error` argument may be NULL. */
 typedef struct oltr_error {
-    oltr_status code;
-    char msg[256];
+    oltr_status code; /* what the call returned */
+    char msg[256];    /* the sentence */
 } oltr_error;
 
-/* A sentence about the status; of an unknown number too. */
+/* A sentence about the status; "unknown status" for any other number. */
 OLTR_API const char *oltr_strerror(oltr_status status);
 OLTR_API const char *oltr_status_name(oltr_status status); /* "OLTR_ESLOTS" */
-OLTR_API const char *oltr_version(void);                   /* "0.1.0" */
+OLTR_API const char *oltr_version(void);                   /* like "0.1.0" */
 
 /* ---- memory */
 
@@ -99,9 +99,9 @@ OLTR_API const char *oltr_version(void);                   /* "0.1.0" */
  * them, with the same number of bytes.  Both may be called from several threads at once when the
  * program itself uses policies in several threads. */
 typedef struct oltr_memory {
-    void *(*take)(void *with, size_t bytes, size_t align);
-    void (*give)(void *with, void *memory, size_t bytes);
-    void *with;
+    void *(*take)(void *with, size_t bytes, size_t align); /* see above */
+    void (*give)(void *with, void *memory, size_t bytes);  /* see above */
+    void *with;                                            /* data for both */
 } oltr_memory;
 
 /* ---- random numbers */
@@ -136,8 +136,8 @@ typedef enum oltr_param_type { OLTR_REAL, OLTR_INTEGER, OLTR_CHOICE } oltr_param
 
 /* A parameter of a policy: one row of the table from which settings, help and messages are made. */
 typedef struct oltr_param {
-    const char *name; /* in files and calls: "sigma" */
-    oltr_param_type type;
+    const char *name;           /* in files and calls: "sigma" */
+    oltr_param_type type;       /* of its value */
     double initial;             /* the default; of a choice, its index */
     double min, max;            /* bounds, both included */
     const char *const *choices; /* NULL-terminated names of a choice, or NULL */
@@ -155,21 +155,21 @@ enum { OLTR_MAX_PARAMS = 12 }; /* the most parameters of a policy */
 /* A policy of the catalogue: its names, what it can do, and its parameters.  The flags are 1 or 0.
  */
 typedef struct oltr_policy_info {
-    const char *name;    /* in files and calls: "gts" */
-    const char *title;   /* for people: "Gaussian Thompson sampling (GTS)" */
-    const char *source;  /* where it is defined */
-    const char *summary; /* one sentence */
-    oltr_rewards rewards;
-    int can_predict, can_merge, can_forget;
-    int uses_prior;    /* reads the prior of its settings */
+    const char *name;                       /* in files and calls: "gts" */
+    const char *title;                      /* for people: "Gaussian Thompson sampling (GTS)" */
+    const char *source;                     /* where it is defined */
+    const char *summary;                    /* one sentence */
+    oltr_rewards rewards;                   /* what it learns from */
+    int can_predict, can_merge, can_forget; /* oltr_predict(), oltr_merge(), oltr_forget() */
+    int uses_prior;                         /* reads the prior of its settings */
     int takes_moments; /* reads mean and sd rather than Beta(a,b): give these where both are known
                         */
     int contextual;    /* ranks by the features of the candidates */
     int takes_weights; /* learns from feedback with weights */
     int by_item;       /* learns some numbers for each item and nothing else: oltr_item_get() */
     int can_resize;    /* oltr_policy_resize() */
-    uint32_t n_params;
-    const oltr_param *params;
+    uint32_t n_params; /* at most OLTR_MAX_PARAMS */
+    const oltr_param *params;          /* (n_params) */
     const struct oltr_policy_ops *ops; /* of your own policy (policy_ops.h); else NULL */
     int exact_copy; /* a loaded or copied policy ranks and learns on to the same bits */
     int order_free; /* lessons in any order give the same snapshot, if sums of rewards are exact */
@@ -191,8 +191,8 @@ OLTR_API const oltr_policy_info *oltr_policy_info_by_name(const char *name, oltr
  * policy is made.  A policy that would not read it, because it takes no prior or its parameter
  * `prior` is none, refuses it with OLTR_EPRIOR. */
 typedef struct oltr_prior {
-    const double *a, *b;
-    const double *mean, *sd;
+    const double *a, *b;     /* (n_items) or NULL: the shapes of Beta(a,b) */
+    const double *mean, *sd; /* (n_items) or NULL */
     const void *reserved[4]; /* NULL */
 } oltr_prior;
 
@@ -208,7 +208,7 @@ typedef struct oltr_settings {
      * policy.  custom_bytes of them decide what the policy does: policies and partial results with
      * other bytes do not belong together. */
     const void *custom;
-    size_t custom_bytes;
+    size_t custom_bytes; /* how many bytes of custom count */
     uint32_t size; /* sizeof(oltr_settings), by oltr_settings_init(); 0 means that of oltr 0.1 */
     uint32_t reserved32;  /* 0 */
     uint64_t reserved[4]; /* 0 */
@@ -249,7 +249,7 @@ typedef struct oltr_query {
 
 /* The shown list.  The caller owns the arrays and sets the number of slots. */
 typedef struct oltr_ranking {
-    uint32_t k;
+    uint32_t k;                          /* the number of slots */
     uint32_t *item;                      /* (k) best first */
     double *score;                       /* (k) what the policy ranked by, or NULL */
     const void *reserved[OLTR_RESERVED]; /* NULL */
@@ -264,19 +264,19 @@ typedef struct oltr_ranking {
  * its beginning.  A weight is the number of observations that a slot counts for: 2 is the same
  * reward seen twice, 1/p that of an item that was examined with probability p. */
 typedef struct oltr_feedback {
-    uint32_t n_examined;
+    uint32_t n_examined;     /* how many slots, from the first */
     const double *reward;    /* (n_examined) */
     const uint8_t *examined; /* (n_examined) 1 or 0, or NULL: all were examined */
     const double *weight;    /* (n_examined) above 0, at most OLTR_MAX_WEIGHT, or NULL: all 1 */
     const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_feedback;
-#define OLTR_MAX_WEIGHT 1e6
+#define OLTR_MAX_WEIGHT 1e6 /* of one slot */
 enum { OLTR_MAX_MASKED = 65536 };
 
 /* Lists of one length with their feedback: n pairs of oltr_ranking and oltr_feedback as arrays,
  * row-major. */
 typedef struct oltr_lessons {
-    uint32_t n, k;
+    uint32_t n, k;                       /* lists; slots of each */
     const uint32_t *item;                /* (n, k) */
     const uint32_t *n_examined;          /* (n), or NULL: k of each */
     const double *reward;                /* (n, k) */
@@ -382,15 +382,15 @@ OLTR_API oltr_status oltr_item_renew(oltr_policy *policy, uint32_t item, double 
 OLTR_API oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean,
                                   double *sd);
 
+enum { OLTR_MAX_HYPER_VALUES = 64 }; /* of one hyperparameter */
 /* What a policy has learned about its prior: the posterior of each hyperparameter.  Of ts-hyper:
  * "shift", by how much the told log-odds are off, "slope", how much of the told order holds, and
  * "weight", how sure the told prior may be.  oltr_hyper_count is 0 for policies that have none, and
  * for NULL. */
-enum { OLTR_MAX_HYPER_VALUES = 64 };
 typedef struct oltr_hyper {
-    const char *name;
-    double mean, sd;
-    uint32_t n_values;
+    const char *name;  /* "shift" */
+    double mean, sd;   /* of the posterior */
+    uint32_t n_values; /* of the grid that it is on */
     uint32_t reserved32;
     double value[OLTR_MAX_HYPER_VALUES];  /* in rising order */
     double chance[OLTR_MAX_HYPER_VALUES]; /* of each value; they add up to 1 */
@@ -441,10 +441,10 @@ typedef struct oltr_load_options {
     size_t most_bytes;
     const struct oltr_policy_ops *ops; /* that of a policy of your own (policy_ops.h), or NULL */
     const void *custom;                /* as in its settings */
-    size_t custom_bytes;
-    uint64_t reserved[4]; /* 0 */
+    size_t custom_bytes;               /* as in its settings */
+    uint64_t reserved[4];              /* 0 */
 } oltr_load_options;
-#define OLTR_LOAD_BYTES ((size_t)1 << 30)
+#define OLTR_LOAD_BYTES ((size_t)1 << 30) /* the memory that a loaded policy may take */
 
 /* Loads from bytes that may come from anywhere: every count is compared with the length of the
  * snapshot before memory is taken.  options NULL: the defaults, as oltr_load(). */

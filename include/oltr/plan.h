@@ -97,6 +97,7 @@ typedef struct oltr_training {
     uint64_t reserved[4];
 } oltr_training;
 
+/* How data are loaded.  A zero-filled struct gives the defaults. */
 typedef struct oltr_data_options {
     uint32_t threads;           /* 0: all cores; the data are the same for any number */
     uint32_t n_look_in;         /* folders of look_in */
@@ -105,7 +106,7 @@ typedef struct oltr_data_options {
     const char *const *look_in; /* (n_look_in) more folders to look for them, which are only read */
     /* NULL, or called every `every` seconds of a training and at its end, by the calling thread */
     void (*training)(void *context, const oltr_training *state);
-    double every;
+    double every; /* seconds */
     /* NULL, or called with one sentence about kept scores that are used, or cannot be used */
     void (*say)(void *context, const char *sentence);
     /* NULL, or asked often while texts are read and scorers are trained, by several threads at
@@ -113,7 +114,7 @@ typedef struct oltr_data_options {
      */
     int (*stop)(void *context);
     void *context; /* of these calls */
-    size_t size;
+    size_t size;   /* sizeof(oltr_data_options); 0 means that of oltr 0.1 */
     void *reserved[6];
 } oltr_data_options;
 

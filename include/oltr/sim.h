@@ -25,8 +25,8 @@ extern "C" {
 /* Judged documents, query by query.  Rows of one query follow each other, in the order of the text;
  * queries in the order of their first line. */
 typedef struct oltr_dataset {
-    uint32_t n_queries, n_rows, dim;
-    const uint64_t *query; /* (n_queries) their ids in the text */
+    uint32_t n_queries, n_rows, dim; /* dim: features of a row */
+    const uint64_t *query;           /* (n_queries) their ids in the text */
     const uint32_t
         *first_row; /* (n_queries + 1) query q has the rows first_row[q] .. first_row[q + 1] - 1 */
     const uint8_t *grade; /* (n_rows) the relevance label */
@@ -47,7 +47,7 @@ typedef struct oltr_read_options {
     int (*stop)(
         void *context); /* NULL, or asked every few milliseconds, by several threads at once: */
     void *context;      /* non-zero ends the call soon with OLTR_EINTERRUPTED */
-    size_t size;
+    size_t size;        /* sizeof(oltr_read_options); 0 means that of oltr 0.1 */
     void *reserved[4];
 } oltr_read_options;
 
@@ -95,8 +95,8 @@ OLTR_API oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_optio
  * oltr/world_ops.h has the tables of their parameters.
  */
 typedef struct oltr_world {
-    const char *kind;
-    uint32_t n_items;
+    const char *kind;                /* one of those above */
+    uint32_t n_items;                /* how many items there are */
     const char *clicks;              /* the click model: "cascade" or "abandon" */
     uint32_t examined_without_click; /* slots examined in a round without a click; 0: all that were
                                         shown */
@@ -131,20 +131,20 @@ typedef struct oltr_world {
 
     /* your own (world_ops.h), in place of `kind` and `clicks` */
     const struct oltr_world_ops *custom_kind;
-    const struct oltr_click_ops *custom_clicks;
-    const void *custom;  /* data for them */
+    const struct oltr_click_ops *custom_clicks; /* in place of clicks */
+    const void *custom;                         /* data for them */
     size_t custom_bytes; /* how much of it decides results: partial results of other bytes are
                             refused */
 
     /* The parameters of the kind and of the click model that have no field above, in the order of
      * their tables (world_ops.h), or NULL: the defaults. */
-    const double *kind_values, *click_values;
+    const double *kind_values, *click_values; /* of the kind; of the click model */
     const void *reserved[4];
 } oltr_world;
 
 /* An entry of a catalogue: its name, and one sentence. */
 typedef struct oltr_named {
-    const char *name, *summary;
+    const char *name, *summary; /* summary: one sentence */
 } oltr_named;
 /* How many kinds of worlds and click models there are, and each of them; NULL beyond the last. */
 OLTR_API uint32_t oltr_world_count(void);
@@ -185,14 +185,14 @@ typedef struct oltr_contestant {
 
 /* One point of a sweep; an experiment without a sweep has one point. */
 typedef struct oltr_experiment {
-    uint64_t seed;
-    uint64_t rounds; /* the horizon T */
-    uint32_t slots;  /* K */
-    uint32_t replications;
-    uint32_t n_checkpoints;
-    const uint64_t *checkpoint; /* (n_checkpoints) ascending, from 1 to rounds */
-    oltr_world world;
-    uint32_t n_policies;
+    uint64_t seed;                 /* of all random numbers */
+    uint64_t rounds;               /* the horizon T */
+    uint32_t slots;                /* K */
+    uint32_t replications;         /* how often everything is repeated */
+    uint32_t n_checkpoints;        /* recorded rounds */
+    const uint64_t *checkpoint;    /* (n_checkpoints) ascending, from 1 to rounds */
+    oltr_world world;              /* the environment */
+    uint32_t n_policies;           /* to compare */
     const oltr_contestant *policy; /* (n_policies) */
     const void *reserved[4];
 } oltr_experiment;
@@ -233,8 +233,8 @@ OLTR_API oltr_outcome oltr_results_at(const oltr_results *results, uint32_t poin
                                       uint32_t checkpoint);
 /* A mean over replications. */
 typedef struct oltr_estimate {
-    double mean, se; /* se: the standard error; 0 with fewer than two replications */
-    uint32_t replications;
+    double mean, se;       /* se: the standard error; 0 with fewer than two replications */
+    uint32_t replications; /* how many are in it */
     double reserved[2];
 } oltr_estimate;
 
@@ -319,7 +319,7 @@ typedef struct oltr_run_options {
         void *context); /* NULL, or asked about every 20 ms by each thread, between rounds: */
     void *context;      /* non-zero stops the run */
     oltr_shard shard;   /* which part to run */
-    size_t size;
+    size_t size;        /* sizeof(oltr_run_options); 0 means that of oltr 0.1 */
     void *reserved[6];
 } oltr_run_options;
 

@@ -7,7 +7,8 @@ knows and the reference relies on:
 - The first comment of a file, "model.h - what it is.", is the text of the whole header.
 - "/* ---- ranking */" begins a section.
 - A comment before a declaration belongs to it and to those that follow without a blank line or
-  another comment between, but for those that have a comment behind them.
+  another comment between, but for those that have a comment behind them.  Of members of structs
+  only operations share a comment.
 - A comment before a blank line belongs to the section.
 - A comment behind a declaration belongs to it.
 - Lines that are indented within a comment keep their layout.
@@ -27,6 +28,9 @@ STATUS = re.compile(r"X\((\w+),\s*((?:\"(?:[^\"\\]|\\.)*\"\s*)+)\)")
 STATUS_LIST = re.compile(r"/\* name, text \*/\n#define OLTR_STATUS_LIST.*?\n\n", re.S)
 STATUS_ENUM = re.compile(r"#define OLTR_STATUS_ENUM.*?#undef OLTR_STATUS_ENUM\n\s*", re.S)
 FUNCTION = re.compile(r"\b(oltr_\w+)\(")
+RESERVED = re.compile(r"\breserved(?:32)?(?:\[\w+\])?(?:\)\(void\))?;")
+OPERATION = re.compile(r"^    \w[\w \*]*\(\*(\w+)\)\(", re.M)  # in a struct
+MEMBERS = re.compile(r"^(    (?:const )?\w+ )(\*?\w+(?:,\s+\*?\w+)+)(;)(\s*/\*.*?\*/)?", re.M | re.S)
 DECLARES = re.compile(r"^(OLTR_API|static inline)\b", re.M)
 
 
@@ -81,7 +85,7 @@ class Reference:
         self.group = words_of(path.name)
         self.out: list[str] = []
         self.in_section = False
-        self.within = self.group
+        self.opened = 0  # where in `out` the section is opened, and its text belongs
         self.last = ""  # the comment that the next declarations share
         self.attached = False  # it belongs to the declaration that follows
         self.shared: list[tuple[str, str]] = []
@@ -89,6 +93,7 @@ class Reference:
     def head(self, comment: str) -> None:
         lines = lines_of(comment)
         lines[0] = re.sub(r"^\S+\.h - ", "", lines[0])
+        lines[0] = lines[0][0].upper() + lines[0][1:]
         sentence = re.split(r"(?<=[.:])\s", " ".join(lines), maxsplit=1)[0].rstrip(".:")
         title = f"oltr/{self.name}"
         self.out.append(f"/** @defgroup {self.group} {title}\n{described(lines)}\n*/\n"
@@ -99,9 +104,9 @@ class Reference:
         if self.in_section:
             self.out.append("/** @} */\n")
         self.in_section = True
-        self.within = f"{self.group}_{words_of(title)}"
-        self.out.append(f"/** @defgroup {self.within} "
-                        f"{title[0].upper()}{title[1:]}\n@{{ */\n")
+        self.opened = len(self.out)
+        self.out.append(f"/** @defgroup {self.group}_{words_of(title)} "
+                        f"{title[0].upper()}{title[1:]} */\n/** @{{ */\n")
 
     def close(self) -> str:
         return "/** @} */\n" * (2 if self.in_section else 1)
@@ -117,7 +122,7 @@ class Reference:
             self.out.append(f"/**< {text} */")
         elif after.startswith("\n\n"):
             self.last = ""
-            self.out.append(f"/** @addtogroup {self.within}\n{text} */")
+            self.out[self.opened] = self.out[self.opened].replace("*/", f"\n{text}\n*/", 1)
         else:
             self.last, self.attached = text, True
             self.out.append(f"/** {text} */")
@@ -127,12 +132,14 @@ class Reference:
         last declaration has a comment behind it."""
         parts = re.split(r"(?<=;)(?=\n)|(?<=\n)(?=\n)", code)
         for i, part in enumerate(parts):
-            declared = DECLARES.search(part)
+            if RESERVED.search(part) and not (has_own and i == len(parts) - 1):
+                part = RESERVED.sub(r"\g<0> /**< room for later versions: 0 */", part)
+            declared = DECLARES.search(part) or OPERATION.search(part)
             if self.last and not self.attached and (not part.strip() or "\n\n" in part):
                 self.last = ""
             own = has_own and not "".join(parts[i + 1:]).strip()
             if declared and self.last and not self.attached and not own:
-                name = FUNCTION.search(part)
+                name = FUNCTION.search(part) or OPERATION.search(part)
                 self.shared.append((name.group(1) if name else part, self.last))
                 part = part[:declared.start()] + f"/** {self.last} */\n" + part[declared.start():]
             self.attached = self.attached and not part.strip()
@@ -157,8 +164,16 @@ def status_values(text: str) -> str:
     return STATUS_ENUM.sub(lambda _: "".join(values).lstrip(), text)
 
 
+def one_by_one(text: str) -> str:
+    """`double mean, sd;` as two members, each with the comment behind them."""
+    def each(match: re.Match[str]) -> str:
+        names = re.split(r",\s+", match.group(2))
+        return "\n".join(f"{match.group(1)}{name};{match.group(4) or ''}" for name in names)
+    return MEMBERS.sub(each, text)
+
+
 def reference(path: pathlib.Path) -> Reference:
-    text = status_values(path.read_text(encoding="utf-8"))
+    text = one_by_one(status_values(path.read_text(encoding="utf-8")))
     # Nothing of the guard and of C++ concerns a reader.
     text = re.sub(r"#ifdef __cplusplus\n.*?#endif\n", "", text, flags=re.S)
     text = re.sub(r"#if defined\(__GNUC__\)\n.*?#endif\n", "", text, flags=re.S)

@@ -86,13 +86,14 @@ try_in_root() {
     cp /etc/resolv.conf "$work/root/etc/"
     printf '#!/bin/sh\nexit 101\n' >"$work/root/usr/sbin/policy-rc.d" # starts no service
     chmod +x "$work/root/usr/sbin/policy-rc.d"
-    cat >"$work/root/etc/apt/apt.conf.d/oltr" <<'END'
+    cat >"$work/root/etc/apt/apt.conf.d/99try" <<'END'
 APT::Keep-Downloaded-Packages "true";
 APT::Sandbox::User "root";
 END
     quietly in_root apt-get -q update
     # Dependencies are tested by the order: no package before may bring what a later one needs.
     add liboltr0 && try engine
+    add liboltr-lab0 && try lab
     add oltr && try program
     add python3-oltr && try python
     add oltr-redis redis-server && try redis
@@ -109,7 +110,7 @@ try_in_tree() {
     library=$(dirname "$(find "$tree/usr/lib" -name liboltr.so.0)")
     export OLTR_TREE=$tree PATH=$tree/usr/bin:$PATH LD_LIBRARY_PATH=$library
     export PKG_CONFIG_PATH=$library/pkgconfig PYTHONPATH=$tree/usr/lib/python3/dist-packages
-    for what in engine program python redis develop; do
+    for what in engine lab program python redis develop; do
         bash "$work/tries/try.sh" "$version" "$what"
     done
 }

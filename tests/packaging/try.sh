@@ -2,7 +2,7 @@
 # Tries what packages have installed; packages.sh runs it, in a new system or, with OLTR_TREE, on an
 # unpacked tree.
 #
-#   try.sh VERSION engine|program|python|redis|develop|removed
+#   try.sh VERSION engine|lab|program|python|redis|develop|removed
 set -euo pipefail
 version=$1
 what=$2
@@ -33,6 +33,8 @@ engine() {
     loads "$root"/usr/lib/*/liboltr.so.0
     there /usr/share/doc/liboltr0/copyright /usr/share/doc/liboltr0/changelog.Debian.gz
 }
+
+lab() { loads "$root"/usr/lib/*/liboltr-lab.so.0; }
 
 program() {
     loads "$(command -v oltr)"
@@ -112,7 +114,7 @@ removed() {
 }
 
 case $what in
-engine | program | python | redis | develop | removed) "$what" ;;
+engine | lab | program | python | redis | develop | removed) "$what" ;;
 *) fail "there is no such try" ;;
 esac
 echo "  $what: ok"
