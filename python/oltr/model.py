@@ -178,7 +178,9 @@ class Model(_Base):
             fresh_below: float = 0,
             least_fresh: int = 0,
             most_fresh: int | None = None,
-        ) -> Shown: ...
+        ) -> Shown:
+            ...
+
         def learn(
             self,
             shown: Iterable[Any] | None,
@@ -191,21 +193,44 @@ class Model(_Base):
             weights: Any = None,
             x: Any = None,
             examine: str | None = None,
-        ) -> bool: ...
-        def learn_many(self, lessons: Iterable[Mapping[str, Any] | tuple[Any, ...]]) -> int: ...
-        def predict(
-            self, items: Iterable[Name] | None = None, *, x: Any = None
-        ) -> tuple[Any, Any]: ...
-        def trim(self, idle: int) -> int: ...
-        def forget(self, keep: float, id: Name | None = None) -> bool: ...
-        def merge(self, other: Model, id: Name | None = None) -> bool: ...
-        def names(self) -> list[str]: ...
-        def hyper(self) -> dict[str, dict[str, Any]]: ...
-        def seen(self, id: Name, /) -> bool: ...
-        def check(self) -> None: ...
-        def to_bytes(self) -> bytes: ...
-        def __len__(self) -> int: ...
-        def __contains__(self, name: object) -> bool: ...
+        ) -> bool:
+            ...
+
+        def learn_many(self, lessons: Iterable[Mapping[str, Any] | tuple[Any, ...]]) -> int:
+            ...
+
+        def predict(self, items: Iterable[Name] | None = None, *, x: Any = None) -> tuple[Any, Any]:
+            ...
+
+        def trim(self, idle: int) -> int:
+            ...
+
+        def forget(self, keep: float, id: Name | None = None) -> bool:
+            ...
+
+        def merge(self, other: Model, id: Name | None = None) -> bool:
+            ...
+
+        def names(self) -> list[str]:
+            ...
+
+        def hyper(self) -> dict[str, dict[str, Any]]:
+            ...
+
+        def seen(self, id: Name, /) -> bool:
+            ...
+
+        def check(self) -> None:
+            ...
+
+        def to_bytes(self) -> bytes:
+            ...
+
+        def __len__(self) -> int:
+            ...
+
+        def __contains__(self, name: object) -> bool:
+            ...
 
     # ---- what it is
 
@@ -274,7 +299,9 @@ class Model(_Base):
         x: Any = None,
         draws: int = 0,
     ) -> Any:
-        """What is believed about each item, and why: a DataFrame, or without pandas a list of dicts.
+        """What is believed about each item, and why, as a DataFrame.
+
+        Without pandas it is a list of dicts.
 
         mean, sd: the belief.  examined, reward: its observations and the sum of their rewards.
         prior_mean, prior_sd: the belief before.  prior_share: of the prior in the belief, 1 to 0.
@@ -372,7 +399,7 @@ class Model(_Base):
 
     @classmethod
     def from_bytes(cls: type[M], image: bytes, *, seed: int = 0) -> M:
-        """A model from its image (to_bytes()).  Bytes from strangers are refused or a valid model."""
+        """A model from its image (to_bytes()); bytes that are no valid model are refused."""
         return _restore(cls, image, seed, 0)
 
     @classmethod
@@ -454,8 +481,8 @@ class Model(_Base):
         """Adds an item, which rank() without items then ranks; a known one is refused.
 
         A model with priors gives it `prior` or its default prior.  A model without them adds it by
-        a lesson of which nothing was looked at, which counts as a lesson.  Unknown names may also be
-        ranked as they are, without this call.
+        a lesson of which nothing was looked at, which counts as a lesson.  Unknown names may also
+        be ranked as they are, without this call.
         """
         if name in self:
             raise _error("ENAME", f"{name!r} is an item already")
@@ -486,13 +513,17 @@ class Model(_Base):
             raise _error("EUNSUPPORTED", f"{self.kind} shares what it learns by features already")
         if not 0 <= distance_quantile <= 1:
             raise _error("EVALUE", f"distance_quantile is from 0 to 1, not {distance_quantile}")
+        if not isinstance(arm_to_features, Mapping):
+            raise TypeError("warm_start() needs a mapping from names to features")
         names = list(arm_to_features)
         sums = self._explain(names, None)
         observed = [(float(n), float(s)) for n, s in zip(sums["examined"], sums["reward"])]
         if any(math.isnan(n) for n, _ in observed):
             raise _error("EUNSUPPORTED", f"{self.kind} does not count observations of items")
         trained = [n > 0 for n, _ in observed]
-        taken = _closest([list(arm_to_features[name]) for name in names], trained, distance_quantile)
+        taken = _closest(
+            [list(arm_to_features[name]) for name in names], trained, distance_quantile
+        )
         self.learn_many(
             lesson
             for cold, warm in taken.items()
@@ -690,7 +721,7 @@ class Store(Model):
         self._sync()
 
     def close(self) -> None:
-        """Writes what is left to the disk and closes the files.  Waits for calls of other threads."""
+        """Waits for calls of other threads, writes what is left to the disk, and closes it."""
         self._close()
 
     def __enter__(self: M) -> M:

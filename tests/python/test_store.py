@@ -46,7 +46,9 @@ def do_everything(model):
 def test_a_store_is_a_model_that_stays(path, sync, checkpoint_bytes):
     model = oltr.Model("ts-beta", prior=(1, 20))
     do_everything(model)
-    with oltr.open(path, "ts-beta", prior=(1, 20), sync=sync, checkpoint_bytes=checkpoint_bytes) as store:
+    with oltr.open(
+        path, "ts-beta", prior=(1, 20), sync=sync, checkpoint_bytes=checkpoint_bytes
+    ) as store:
         assert isinstance(store, oltr.Model) and store.stat.created and not store.closed
         do_everything(store)
         assert store.to_bytes() == model.to_bytes() and store.lessons == model.lessons
@@ -88,9 +90,15 @@ def test_one_writer_and_any_number_of_readers(path):
             store.learn(["b"], [1])
             assert reader.names() == ["a"]
             before = reader.to_bytes()
-            for change in (lambda: reader.learn(["c"], [1]), lambda: reader.forget(0.5), lambda: reader.checkpoint(),
-                           lambda: reader.learn_many([(["c"], [1])]), lambda: reader.remove("a"),
-                           lambda: reader.trim(1), lambda: reader.merge(store)):
+            for change in (
+                lambda: reader.learn(["c"], [1]),
+                lambda: reader.forget(0.5),
+                lambda: reader.checkpoint(),
+                lambda: reader.learn_many([(["c"], [1])]),
+                lambda: reader.remove("a"),
+                lambda: reader.trim(1),
+                lambda: reader.merge(store),
+            ):
                 with pytest.raises(oltr.Error, match="read only") as caught:
                     change()
                 assert caught.value.code == "EUNSUPPORTED"
@@ -102,10 +110,17 @@ def test_refused_changes_leave_files_and_model(path):
     with oltr.open(path, "ts-beta", sync="none", most_items=3) as store:
         store.learn(["a", "b"], [1, 0])
         image, number = store.to_bytes(), store.stat.number
-        for change in (lambda: store.learn(["a", "a"], [0, 0]), lambda: store.learn(["x" * 513], [0]),
-                       lambda: store.learn(["c", "d"], [0, 0]), lambda: store.learn(["a"], rewards=[0.5]),
-                       lambda: store.prior({"a": (1, 1)}), lambda: store.forget(2), lambda: store.trim(0),
-                       lambda: store.merge(oltr.Model("gts")), lambda: store.learn(["a"], [1], id="i" * 600)):
+        for change in (
+            lambda: store.learn(["a", "a"], [0, 0]),
+            lambda: store.learn(["x" * 513], [0]),
+            lambda: store.learn(["c", "d"], [0, 0]),
+            lambda: store.learn(["a"], rewards=[0.5]),
+            lambda: store.prior({"a": (1, 1)}),
+            lambda: store.forget(2),
+            lambda: store.trim(0),
+            lambda: store.merge(oltr.Model("gts")),
+            lambda: store.learn(["a"], [1], id="i" * 600),
+        ):
             with pytest.raises(oltr.Error):
                 change()
             assert store.to_bytes() == image and store.stat.number == number
@@ -124,12 +139,21 @@ def test_opening_what_does_not_fit(path, tmp_path):
         oltr.open(path, b=50)
     with pytest.raises(TypeError):
         oltr.open(path, "gts", create_from=oltr.Model("gts"))
-    for bad in (lambda: oltr.open(path, "nope"), lambda: oltr.open(path, "ts-beta", nope=1),
-                lambda: oltr.open(path, "ts-beta", dim=3), lambda: oltr.open(path, "gts", sync="often")):
+    for bad in (
+        lambda: oltr.open(path, "nope"),
+        lambda: oltr.open(path, "ts-beta", nope=1),
+        lambda: oltr.open(path, "ts-beta", dim=3),
+        lambda: oltr.open(path, "gts", sync="often"),
+    ):
         with pytest.raises(ValueError):
             bad()
-    for bad in (lambda: oltr.open(3, "gts"), lambda: oltr.open(None, "gts"), lambda: oltr.open(path, 3),
-                lambda: oltr.open(path, create_from="x"), lambda: oltr.open(path, "gts", seed="x")):
+    for bad in (
+        lambda: oltr.open(3, "gts"),
+        lambda: oltr.open(None, "gts"),
+        lambda: oltr.open(path, 3),
+        lambda: oltr.open(path, create_from="x"),
+        lambda: oltr.open(path, "gts", seed="x"),
+    ):
         with pytest.raises(TypeError):
             bad()
     with pytest.raises(ValueError):
@@ -138,8 +162,13 @@ def test_opening_what_does_not_fit(path, tmp_path):
     oltr.open(path, "ts-beta", b=50, window=100).close()
     oltr.open(path, "ts-beta").close()
     oltr.open(path, "ts-beta", b=50.0, window="100").close()
-    for settings in (dict(kind="gts"), dict(kind="ts-beta", b=30), dict(kind="ts-beta", window=7),
-                     dict(kind="ts-beta", prior=(1, 2)), dict(kind="ts-beta", examine="last")):
+    for settings in (
+        dict(kind="gts"),
+        dict(kind="ts-beta", b=30),
+        dict(kind="ts-beta", window=7),
+        dict(kind="ts-beta", prior=(1, 2)),
+        dict(kind="ts-beta", examine="last"),
+    ):
         with pytest.raises(oltr.Error) as caught:
             oltr.open(path, **settings)
         assert caught.value.code == "EMISMATCH"
@@ -169,14 +198,36 @@ def test_closed_stores_say_so(path):
     store.close()
     assert repr(store).endswith("closed)")
     calls = [
-        lambda: store.rank(1), lambda: store.rank(1, ["a"]), lambda: store.learn(["a"], [1]), lambda: len(store),
-        lambda: store.learn_many([(["a"], [1])]), lambda: store.names(), lambda: "a" in store, lambda: store.lessons,
-        lambda: store.to_bytes(), lambda: store.checkpoint(), lambda: store.sync(), lambda: store.stat,
-        lambda: store.params, lambda: store.explain(), lambda: store.predict(), lambda: store.propensity(1),
-        lambda: store.hyper(), lambda: store.seen("a"), lambda: store.check(), lambda: store.copy(),
-        lambda: store.like(1), lambda: store.forget(1), lambda: store.trim(1), lambda: store.remove("a"),
-        lambda: oltr.Model("ts-beta").merge(store), lambda: store.merge(oltr.Model("ts-beta")),
-        lambda: store.list_propensity(["a"]), lambda: store.nbytes, lambda: list(store), lambda: store.save(path),
+        lambda: store.rank(1),
+        lambda: store.rank(1, ["a"]),
+        lambda: store.learn(["a"], [1]),
+        lambda: len(store),
+        lambda: store.learn_many([(["a"], [1])]),
+        lambda: store.names(),
+        lambda: "a" in store,
+        lambda: store.lessons,
+        lambda: store.to_bytes(),
+        lambda: store.checkpoint(),
+        lambda: store.sync(),
+        lambda: store.stat,
+        lambda: store.params,
+        lambda: store.explain(),
+        lambda: store.predict(),
+        lambda: store.propensity(1),
+        lambda: store.hyper(),
+        lambda: store.seen("a"),
+        lambda: store.check(),
+        lambda: store.copy(),
+        lambda: store.like(1),
+        lambda: store.forget(1),
+        lambda: store.trim(1),
+        lambda: store.remove("a"),
+        lambda: oltr.Model("ts-beta").merge(store),
+        lambda: store.merge(oltr.Model("ts-beta")),
+        lambda: store.list_propensity(["a"]),
+        lambda: store.nbytes,
+        lambda: list(store),
+        lambda: store.save(path),
     ]
     for call in calls[:-1]:
         with pytest.raises(oltr.Error, match="closed"):
@@ -290,7 +341,9 @@ def test_closing_waits_for_calls_of_other_threads(path):
 def test_many_threads_wait_for_the_disk_together(path):
     with oltr.open(path, "gts", sync="always") as store:
         threads = [
-            threading.Thread(target=lambda t=t: [store.learn([f"i{t}"], [1], id=f"{t} {i}") for i in range(25)])
+            threading.Thread(
+                target=lambda t=t: [store.learn([f"i{t}"], [1], id=f"{t} {i}") for i in range(25)]
+            )
             for t in range(8)
         ]
         for thread in threads:
@@ -314,11 +367,15 @@ for i in range(10**6):
 
 @pytest.mark.parametrize("wait", [0.2, 0.35, 0.5])
 def test_a_killed_process_loses_nothing_that_was_acknowledged(path, wait):
-    child = subprocess.Popen([sys.executable, "-c", CHILD, str(path)], stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(path)], stdout=subprocess.PIPE, text=True
+    )
     assert child.stdout.readline() == "0\n"
     time.sleep(wait)
     os.kill(child.pid, signal.SIGKILL)
-    acknowledged = [0] + [int(line) for line in child.stdout.read().splitlines(keepends=True) if line.endswith("\n")]
+    acknowledged = [0] + [
+        int(line) for line in child.stdout.read().splitlines(keepends=True) if line.endswith("\n")
+    ]
     child.wait()
     assert len(acknowledged) > 3
     with oltr.open(path) as store:
@@ -379,7 +436,11 @@ for change in (lambda: store.learn(["a"], [1]), lambda: store.close()):
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 with oltr.open(path) as store:
     assert store.lessons in (done, done + 1)
-    applied = [store.learn(["a", "b", f"i{i % 9}"], [0, 1, 0], id=f"view {i}") for i in range(done + 5)]
+    applied = [
+        store.learn(["a", "b", f"i{i % 9}"], [0, 1, 0], id=f"view {i}") for i in range(done + 5)
+    ]
     assert sum(applied) in (4, 5) and store.lessons == done + 5
 """
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "home.oltr")], check=True, timeout=60)
+    subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "home.oltr")], check=True, timeout=60
+    )
