@@ -1,12 +1,18 @@
 /* core_module.c - oltr._core: the module and what it holds. */
+#include "python/core/catalogue.h"
 #include "python/core/core_errors.h"
 #include "python/core/model_object.h"
+#include "python/core/policy_object.h"
+#include "python/core/ranking_type.h"
 
 #include <stddef.h>
 
 /* What each file adds to the module when it is imported. */
 static int (*const parts[])(PyObject *module) = {
     add_errors,
+    add_catalogue,
+    add_ranking,
+    add_policy,
     add_shown,
     add_model,
 };
