@@ -9,12 +9,7 @@
 
 /* What each file adds to the module when it is imported. */
 static int (*const parts[])(PyObject *module) = {
-    add_errors,
-    add_catalogue,
-    add_ranking,
-    add_policy,
-    add_shown,
-    add_model,
+    add_errors, add_catalogue, add_ranking, add_policy, add_shown, add_model,
 };
 
 PyObject *core_add_type(PyObject *module, PyType_Spec *spec, const char *name)
