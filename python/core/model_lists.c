@@ -159,16 +159,16 @@ static PyObject *rank_list(model_object *o, list_data *list, show_data *show)
 {
     turn t;
     ranked r;
-    oltr_model_scratch *scratch = scratch_take(o);
+    oltr_model_scratch *scratch = model_scratch_take(o);
     if (!scratch)
         return NULL;
     if (turn_begin(&t, o, TURN_READ, takes_long(o, &list->list), list) < 0) {
-        scratch_give(o, scratch);
+        model_scratch_give(o, scratch);
         return NULL;
     }
     rank_in_turn(&t, &list->list, show, scratch, &r);
     turn_end(&t);
-    scratch_give(o, scratch);
+    model_scratch_give(o, scratch);
     PyObject *shown =
         r.status == OLTR_OK ? make_shown(o, list, show, &r) : core_raise(r.status, &r.error);
     free(r.place);

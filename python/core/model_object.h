@@ -129,8 +129,8 @@ bool store_may_wait(model_object *o);
 /* Waits for the calls of other threads; afterwards none begins. */
 void turns_close(model_object *o);
 /* With the GIL; NULL with an exception. */
-oltr_model_scratch *scratch_take(model_object *o);
-void scratch_give(model_object *o, oltr_model_scratch *scratch);
+oltr_model_scratch *model_scratch_take(model_object *o);
+void model_scratch_give(model_object *o, oltr_model_scratch *scratch);
 
 /* ---- shared by calls */
 

@@ -184,18 +184,18 @@ static PyObject *find_chances(model_object *o, list_data *list, const show_data 
 {
     turn t;
     answer a;
-    oltr_model_scratch *scratch = scratch_take(o);
+    oltr_model_scratch *scratch = model_scratch_take(o);
     if (!scratch)
         return NULL;
     if (turn_begin(&t, o, TURN_READ, true, list) < 0) {
-        scratch_give(o, scratch);
+        model_scratch_give(o, scratch);
         return NULL;
     }
     if (answer_begin(&t, &list->list, 2, 0, &a))
         a.status = oltr_model_propensity(t.model, &list->list, &show->show, draws, show->rng,
                                          scratch, a.number, a.number + a.n, &a.error);
     turn_end(&t);
-    scratch_give(o, scratch);
+    model_scratch_give(o, scratch);
     PyObject *result = a.status == OLTR_OK ? two_columns(&a) : core_raise(a.status, &a.error);
     answer_free(&a);
     return result;
@@ -247,10 +247,10 @@ static PyObject *find_list_chance(model_object *o, list_data *list, const name_l
     answer a = {.status = OLTR_ENOMEM, .error = {OLTR_ENOMEM, ""}};
     uint32_t k = (uint32_t)(shown->objects ? shown->n : places->n);
     uint32_t *place = malloc((k + (size_t)1) * sizeof *place);
-    oltr_model_scratch *scratch = place ? scratch_take(o) : NULL;
+    oltr_model_scratch *scratch = place ? model_scratch_take(o) : NULL;
     if (!scratch || turn_begin(&t, o, TURN_READ, true, list) < 0) {
         free(place);
-        scratch_give(o, scratch);
+        model_scratch_give(o, scratch);
         return scratch ? NULL : PyErr_NoMemory();
     }
     if (places->data && k > 0)
@@ -260,7 +260,7 @@ static PyObject *find_list_chance(model_object *o, list_data *list, const name_l
         a.status = oltr_model_list_propensity(t.model, &list->list, place, k, greedy, scratch,
                                               a.number, &a.error);
     turn_end(&t);
-    scratch_give(o, scratch);
+    model_scratch_give(o, scratch);
     free(place);
     PyObject *result = a.status == OLTR_OK ? column(a.number, k) : core_raise(a.status, &a.error);
     answer_free(&a);

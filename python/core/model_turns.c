@@ -192,7 +192,7 @@ void turns_close(model_object *o)
 
 /* ---- scratches */
 
-oltr_model_scratch *scratch_take(model_object *o)
+oltr_model_scratch *model_scratch_take(model_object *o)
 {
     if (o->n_scratches > 0)
         return o->scratch[--o->n_scratches];
@@ -202,7 +202,7 @@ oltr_model_scratch *scratch_take(model_object *o)
     return scratch;
 }
 
-void scratch_give(model_object *o, oltr_model_scratch *scratch)
+void model_scratch_give(model_object *o, oltr_model_scratch *scratch)
 {
     if (scratch && o->n_scratches < MODEL_SCRATCHES)
         o->scratch[o->n_scratches++] = scratch;
