@@ -16,7 +16,7 @@ import sys
 FOLDERS = "abi|app|bench|cmake|docs|examples|experiments|include|packaging|scripts|serve|src|tests"
 MENTION = re.compile(r"(?<![\w/.$}*-])(?:%s)/[\w./*{},-]*[\w*/}](?![\w$])" % FOLDERS)
 NAME = re.compile(r"(?<![\w/.\"<$*-])[a-z]\w+\.(?:c|h|cpp|py)\b(?![\w(\[.=])")
-TEST = re.compile(r"NAME\s+[\w/-]+|set_tests_properties\([\w/\s-]*?\bPROPERTIES")
+TEST = re.compile(r"NAME\s+[\w/-]+|set_tests_properties\([\w/\s${}-]*?\bPROPERTIES")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 EXAMPLE = re.compile(r"\bmine\b")
 BLOCK = re.compile(r"^```\w+ [\w.-]+$", re.M)
