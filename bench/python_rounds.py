@@ -4,9 +4,9 @@
     python_rounds.py LOOPS LIBOLTR [--repetitions N] [--strict]
 
 LOOPS is the library of bench/python_loops.c, LIBOLTR the shared library, which the same rounds are
-played through with ctypes; PYTHONPATH must have the package.  The three are timed in this process, in
-thread CPU time and in turn; each ratio is taken within a repetition, and medians are printed.  Threads
-are measured in wall-clock time, beside a spin loop in C in the same moments.
+played through with ctypes; PYTHONPATH must have the package.  The three are timed in this process,
+in thread CPU time and in turn; each ratio is taken within a repetition, and medians are printed.
+Threads are measured in wall-clock time, beside a spin loop in C in the same moments.
 """
 
 import argparse

@@ -112,9 +112,7 @@ static PyObject *check_kind(PyObject *module, PyObject *name)
 {
     oltr_error error;
     (void)module;
-    const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    if (!text && !PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "the name of a kind must be a text, not %.100R", name);
+    const char *text = core_text(name, "the name of a kind");
     if (!text)
         return NULL;
     return oltr_policy_info_by_name(text, &error) ? Py_NewRef(Py_None)

@@ -43,6 +43,10 @@ int core_arguments(const char *function, const char *const *names, Py_ssize_t le
  * ValueError that names both, a truth value a TypeError. */
 int core_whole(PyObject *object, const char *what, uint64_t most, uint64_t *out);
 
+/* The text of a str, borrowed from it; one with a zero byte, which C would cut short, is refused.
+ */
+const char *core_text(PyObject *object, const char *what);
+
 /* A number, by __float__ or __index__, also nan and infinite; a truth value is a TypeError. */
 int core_real(PyObject *object, const char *what, double *out);
 

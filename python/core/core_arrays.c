@@ -182,6 +182,18 @@ int core_array_own(core_array *array, core_element element)
 
 /* ---- buffers */
 
+/* Bytes from one entry of a dimension to the next.  ctypes leaves out the strides, though they were
+ * asked for; its arrays have no gaps. */
+static Py_ssize_t step_of(const Py_buffer *view, int dimension)
+{
+    Py_ssize_t step = view->itemsize;
+    if (view->strides)
+        return view->strides[dimension];
+    for (int d = view->ndim - 1; d > dimension; d--)
+        step *= view->shape[d];
+    return step;
+}
+
 /* Can the buffer be used as it is? */
 static bool fits_in_place(const Py_buffer *view, core_element element)
 {
@@ -190,9 +202,9 @@ static bool fits_in_place(const Py_buffer *view, core_element element)
     bool same = kind == elements[element].kind || (element == CORE_U8 && kind == TRUTH);
     int last = view->ndim - 1;
     return same && view->itemsize == size && (uintptr_t)view->buf % (size_t)size == 0 &&
-           (view->shape[last] <= 1 || view->strides[last] == size) &&
+           (view->shape[last] <= 1 || step_of(view, last) == size) &&
            (view->ndim == 1 || view->shape[0] <= 1 ||
-            (view->strides[0] % size == 0 && view->strides[0] >= view->shape[1] * size));
+            (step_of(view, 0) % size == 0 && step_of(view, 0) >= view->shape[1] * size));
 }
 
 static void use_in_place(core_element element, core_array *out)
@@ -202,7 +214,7 @@ static void use_in_place(core_element element, core_array *out)
     out->n = view->shape[0];
     out->columns = view->ndim == 2 ? view->shape[1] : 1;
     out->stride = view->ndim == 2 && view->shape[0] > 1
-                      ? view->strides[0] / (Py_ssize_t)elements[element].size
+                      ? step_of(view, 0) / (Py_ssize_t)elements[element].size
                       : out->columns;
 }
 
@@ -214,7 +226,7 @@ static int copy_row(core_element element, const char *what, const char *row, Py_
     double block[BLOCK];
     const Py_buffer *view = &out->view;
     number_kind kind = kind_of(view);
-    Py_ssize_t step = view->strides[view->ndim - 1];
+    Py_ssize_t step = step_of(view, view->ndim - 1);
     for (Py_ssize_t i = 0; i < n; i += BLOCK) {
         Py_ssize_t some = n - i < BLOCK ? n - i : BLOCK;
         if (!read_numbers(row + i * step, step, some, kind, view->itemsize, block)) {
@@ -235,12 +247,12 @@ static int copy_buffer(core_element element, const char *what, core_array *out)
 {
     const Py_buffer *view = &out->view;
     Py_ssize_t n = view->shape[0], columns = view->ndim == 2 ? view->shape[1] : 1;
-    Py_ssize_t rows = n, in_row = columns, step = view->strides[0];
+    Py_ssize_t rows = n, in_row = columns, step = step_of(view, 0);
     if (element == CORE_U32 && kind_of(view) == TRUTH)
         return refuse_truth(what);
     if (make_copy(element, n, columns, out) < 0)
         return -1;
-    if (view->ndim == 1 || step == columns * view->strides[1]) {
+    if (view->ndim == 1 || step == columns * step_of(view, 1)) {
         rows = 1;
         in_row = n * columns;
     }
@@ -254,7 +266,7 @@ static int copy_buffer(core_element element, const char *what, core_array *out)
 
 static int get_buffer(core_element element, int dimensions, const char *what, core_array *out)
 {
-    if (out->view.ndim != dimensions) {
+    if (out->view.ndim != dimensions || !out->view.shape) {
         PyErr_Format(PyExc_ValueError, "%s must have %d dimension%s, not %d", what, dimensions,
                      dimensions == 1 ? "" : "s", out->view.ndim);
         return -1;

@@ -120,6 +120,13 @@ static int keep_encoded(name_list *names, PyObject *encoded)
 static int add_name(name_list *names, Py_ssize_t i, const char *what)
 {
     PyObject *object = PyTuple_GetItem(names->objects, i), *keeps;
+    Py_ssize_t size;
+    const char *text = PyUnicode_CheckExact(object) ? PyUnicode_AsUTF8AndSize(object, &size) : NULL;
+    if (text) { /* the usual case, which the tuple keeps */
+        names->name[i] = as_name(text, size);
+        return 0;
+    }
+    PyErr_Clear(); /* name_get() meets it again, and says it */
     if (name_get(object, what, &names->name[i], &keeps) < 0)
         return -1;
     int code = keeps == object ? 0 : keep_encoded(names, keeps);

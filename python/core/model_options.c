@@ -21,7 +21,7 @@ static int set_text(oltr_model_settings *settings, const char *name, PyObject *v
 {
     oltr_error error = {OLTR_OK, ""};
     PyObject *text = PyObject_Str(value);
-    const char *utf8 = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    const char *utf8 = text ? core_text(text, name) : NULL;
     oltr_status status = utf8 ? oltr_model_settings_set(settings, name, utf8, &error) : OLTR_OK;
     if (utf8 && status != OLTR_OK)
         core_raise(status, &error);
@@ -80,7 +80,7 @@ int pair_get(const oltr_policy_info *info, PyObject *value, double out[2])
 
 static int set_one(oltr_model_settings *settings, PyObject *key, PyObject *value)
 {
-    const char *name = PyUnicode_Check(key) ? PyUnicode_AsUTF8AndSize(key, NULL) : NULL;
+    const char *name = PyUnicode_Check(key) ? core_text(key, "the name of a setting") : NULL;
     if (!name) {
         if (!PyErr_Occurred())
             PyErr_Format(PyExc_TypeError, "a setting has a name, not %.100R", key);
@@ -113,7 +113,7 @@ static int settings_get(PyObject *kind, PyObject *options, oltr_model_settings *
         PyErr_Format(PyExc_TypeError, "kind must be the name of a policy, not %.100R", kind);
         return -1;
     }
-    const char *name = PyUnicode_AsUTF8AndSize(kind, NULL);
+    const char *name = core_text(kind, "kind");
     oltr_status status = name ? oltr_model_settings_init(out, name, &error) : OLTR_OK;
     if (status != OLTR_OK)
         core_raise(status, &error);

@@ -109,17 +109,19 @@ static bool try_lock(model_object *o, turn_kind kind)
                               : pthread_rwlock_trywrlock(&o->lock)) == 0;
 }
 
-/* Releases the GIL and waits for the lock. */
+/* Releases the GIL and waits for the lock.  That of a store is taken before: otherwise a thread
+ * could close the store in between.  It is free then, as no call begins once closing has. */
 static void go_away(turn *t)
 {
     model_object *o = t->o;
-    bool alone = t->kind == TURN_CHANGE && !o->store;
     o->away++;
     o->changing += t->kind == TURN_CHANGE;
+    if (o->store)
+        pthread_rwlock_rdlock(&o->lock);
     t->away = PyEval_SaveThread();
-    if (alone)
+    if (!o->store && t->kind == TURN_CHANGE)
         pthread_rwlock_wrlock(&o->lock);
-    else
+    else if (!o->store)
         pthread_rwlock_rdlock(&o->lock);
     t->locked = true;
 }

@@ -118,24 +118,33 @@ static PyGetSetDef attributes[] = {
     }
 
 static PyMethodDef methods[] = {
-    FAST("_make", model_make, NULL),
-    FAST("_read_image", model_read_image, NULL),
-    FAST("_read_store", model_read_store, NULL),
-    FAST("_open_store", model_open_store, NULL),
-    FAST("_write_store", model_write_store, NULL),
+    FAST("_make", model_make, "_make($self, kind, settings=None, seed=0)\n--\n\nMakes the model."),
+    FAST("_read_image", model_read_image,
+         "_read_image($self, image, seed=0, ranked=0)\n--\n\nTakes the model of an image."),
+    FAST("_read_store", model_read_store,
+         "_read_store($self, path, seed=0)\n--\n\nTakes the model of a file."),
+    FAST("_open_store", model_open_store,
+         "_open_store($self, path, kind=None, settings=None, sync='second', "
+         "read_only=False, checkpoint_bytes=0, seed=0, create_from=None)\n--\n\nOpens a store."),
+    FAST("_write_store", model_write_store, "_write_store($self, path)\n--\n\nWrites a new store."),
     FAST("rank", model_rank_call, model_rank_doc),
     FAST("learn", model_learn_call, model_learn_doc),
     FAST("learn_many", model_learn_many_call, model_learn_many_doc),
     FAST("predict", model_predict_call,
          "predict($self, items=None, *, x=None)\n--\n\n"
          "Mean and standard deviation of the belief about each candidate, as two arrays."),
-    FAST("_explain", model_explain_call, NULL),
-    FAST("_propensity", model_propensity_call, NULL),
-    FAST("_list_propensity", model_list_propensity_call, NULL),
-    FAST("_prior", model_prior_call, NULL),
-    FAST("_pair", model_prior_of_call, NULL),
-    FAST("_remove", model_remove_call, NULL),
-    FAST("_reset", model_reset_call, NULL),
+    FAST("_explain", model_explain_call,
+         "_explain($self, items=None, x=None)\n--\n\nColumns by name."),
+    FAST("_propensity", model_propensity_call,
+         "_propensity($self, k, items=None, draws=0, x=None, seed=None, greedy=False, "
+         "fresh_below=0, least_fresh=0, most_fresh=None)\n--\n\nTwo arrays."),
+    FAST("_list_propensity", model_list_propensity_call,
+         "_list_propensity($self, shown=None, places=None, items=None, x=None, "
+         "greedy=False)\n--\n\nThe chances of the beginnings."),
+    FAST("_prior", model_prior_call, "_prior($self, names, pairs)\n--\n\nGives priors."),
+    FAST("_pair", model_prior_of_call, "_pair($self, prior)\n--\n\nA prior as two floats."),
+    FAST("_remove", model_remove_call, "_remove($self, names)\n--\n\nRemoves items."),
+    FAST("_reset", model_reset_call, "_reset($self, names)\n--\n\nResets items."),
     FAST("trim", model_trim_call,
          "trim($self, idle)\n--\n\n"
          "Removes the items that the last `idle` lessons did not show, but for those that were\n"
@@ -150,8 +159,8 @@ static PyMethodDef methods[] = {
          "Adds what another model has learned, item by item of the same name.\n\n"
          "Both have the same kind and parameters.  Items keep their priors here; new ones bring\n"
          "theirs.  False if a call with this id was made before."),
-    FAST("_like", model_like_call, NULL),
-    FAST("_copy", model_copy_call, NULL),
+    FAST("_like", model_like_call, "_like($self, type, strength)\n--\n\nA child."),
+    FAST("_copy", model_copy_call, "_copy($self, type)\n--\n\nA copy."),
     {"names", model_names_call, METH_NOARGS,
      "names($self)\n--\n\nThe names of all items as a list of str, in the order of their numbers."},
     {"hyper", model_hyper_call, METH_NOARGS,
@@ -165,11 +174,13 @@ static PyMethodDef methods[] = {
     {"to_bytes", model_to_bytes_call, METH_NOARGS,
      "to_bytes($self)\n--\n\n"
      "The image: everything that the model is, as bytes that any machine reads."},
-    {"_settings", model_settings_call, METH_NOARGS, NULL},
-    {"_checkpoint", model_checkpoint_call, METH_NOARGS, NULL},
-    {"_sync", model_sync_call, METH_NOARGS, NULL},
-    {"_close", model_close_call, METH_NOARGS, NULL},
-    {"_stat", model_stat_call, METH_NOARGS, NULL},
+    {"_settings", model_settings_call, METH_NOARGS,
+     "_settings($self)\n--\n\nThe settings of the model, and the parameters of its policy."},
+    {"_checkpoint", model_checkpoint_call, METH_NOARGS,
+     "_checkpoint($self)\n--\n\nWrites an image."},
+    {"_sync", model_sync_call, METH_NOARGS, "_sync($self)\n--\n\nWaits for the disk."},
+    {"_close", model_close_call, METH_NOARGS, "_close($self)\n--\n\nCloses the store."},
+    {"_stat", model_stat_call, METH_NOARGS, "_stat($self)\n--\n\nWhat a StoreState has."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -77,7 +77,7 @@ static int explain_draw(policy_object *p, const draw_call *call, oltr_scratch *s
 /* One part; the scratch is taken each time, because the policy may have been resized. */
 static int draw_once(policy_object *p, const draw_call *call, uint32_t *done)
 {
-    if (policy_lock_wait(&p->lock, may_read) < 0)
+    if (policy_lock_wait(&p->lock, TO_READ) < 0)
         return -1;
     oltr_scratch *scratch = scratch_take(p);
     if (!scratch)
@@ -113,7 +113,7 @@ static int check_k(policy_object *p, const draw_call *call)
     if (call->k >= 1 && call->k <= request_n(&call->request, p) &&
         request_n(&call->request, p) <= settings_of(p)->n_items)
         return 0;
-    if (policy_lock_wait(&p->lock, may_peek) < 0)
+    if (policy_lock_wait(&p->lock, TO_PEEK) < 0)
         return -1;
     oltr_scratch *scratch = scratch_take(p);
     if (!scratch)
@@ -472,7 +472,7 @@ static int learn_and_replace(policy_object *p, const lessons_call *call)
     }
     int code = learn_by(copy, call);
     if (code == 0)
-        code = policy_lock_wait(&p->lock, may_replace);
+        code = policy_lock_wait(&p->lock, TO_REPLACE);
     if (code == 0)
         p->policy = copy;
     oltr_policy_free(code == 0 ? old : copy);
@@ -481,7 +481,7 @@ static int learn_and_replace(policy_object *p, const lessons_call *call)
 
 static int learn_all(policy_object *p, const lessons_call *call)
 {
-    if (policy_lock_wait(&p->lock, may_reserve) < 0)
+    if (policy_lock_wait(&p->lock, TO_RESERVE) < 0)
         return -1;
     p->lock.reserved = true;
     p->lock.owner = PyThread_get_thread_ident();

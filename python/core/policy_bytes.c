@@ -11,7 +11,7 @@ PyObject *policy_to_bytes(PyObject *self, PyObject *nothing)
     policy_object *p = as_policy(self);
     size_t written = 0;
     (void)nothing;
-    if (policy_lock_wait(&p->lock, may_peek) < 0)
+    if (policy_lock_wait(&p->lock, TO_PEEK) < 0)
         return NULL;
     size_t bound = oltr_save_bound(p->policy);
     char *buffer = PyMem_Malloc(bound + 1);
@@ -31,7 +31,7 @@ PyObject *policy_save(PyObject *self, PyObject *path)
     oltr_error error;
     if (!PyUnicode_FSConverter(path, &name))
         return NULL;
-    if (policy_lock_wait(&p->lock, may_read) < 0) {
+    if (policy_lock_wait(&p->lock, TO_READ) < 0) {
         Py_DECREF(name);
         return NULL;
     }
@@ -137,7 +137,7 @@ PyObject *policy_copy(PyObject *self, PyObject *nothing)
     policy_object *p = as_policy(self);
     oltr_error error;
     (void)nothing;
-    if (policy_lock_wait(&p->lock, may_peek) < 0)
+    if (policy_lock_wait(&p->lock, TO_PEEK) < 0)
         return NULL;
     oltr_policy *policy = oltr_policy_copy(p->policy, NULL, &error);
     if (!policy)

@@ -221,7 +221,7 @@ static int learn_converted(policy_object *p, learn_call *call)
 {
     double units = learn_units(p, call);
     bool keep_gil = is_short(&p->learn_cost, units);
-    if ((!keep_gil && own_arrays(call) < 0) || policy_lock_wait(&p->lock, may_change) < 0)
+    if ((!keep_gil && own_arrays(call) < 0) || policy_lock_wait(&p->lock, TO_CHANGE) < 0)
         return -1;
     oltr_status status = keep_gil ? learn_short(p, call, units) : learn_long(p, call, units);
     return status == OLTR_OK ? 0 : explain(p, call, status);

@@ -61,20 +61,20 @@ static int refuse_own(const policy_lock *lock)
     return -1;
 }
 
-int policy_lock_sleep(policy_lock *lock, lock_test test, const policy_lock *other)
+int policy_lock_sleep(policy_lock *lock, lock_aim aim, const policy_lock *other)
 {
-    bool change = test == may_change || test == may_reserve;
+    bool change = aim == TO_CHANGE || aim == TO_RESERVE;
     int code = 0;
     lock->waiting += change;
-    if (test == may_replace)
+    if (aim == TO_REPLACE)
         lock->replacing = true;
-    while (code == 0 && !(test(lock) && (!other || may_read(other)))) {
+    while (code == 0 && !(lock_allows(lock, aim) && (!other || lock_allows(other, TO_READ)))) {
         code = change ? refuse_own(lock) : 0;
         if (code == 0)
             code = sleep_once();
     }
     lock->waiting -= change;
-    if (test == may_replace)
+    if (aim == TO_REPLACE)
         lock->replacing = false;
     policy_lock_wake(); /* readers that let this call go first */
     return code;

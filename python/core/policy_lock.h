@@ -4,7 +4,7 @@
  * counters that are read and changed under the GIL only, so that a call that keeps the GIL, like
  * rank() of thirty items, pays one comparison.
  *
- *   a short call     keeps the GIL.  It calls policy_lock_wait() with may_peek or may_change, and
+ *   a short call     keeps the GIL.  It calls policy_lock_wait() with TO_PEEK or TO_CHANGE, and
  *                    then uses the policy at once.
  *   a long call      counts itself in readers or sets writing, releases the GIL, works, takes the
  *                    GIL, and undoes that by policy_lock_end().
@@ -31,45 +31,40 @@ typedef struct policy_lock {
     unsigned long owner; /* as PyThread_get_thread_ident() */
 } policy_lock;
 
-/* To read it under the GIL. */
-static inline bool may_peek(const policy_lock *lock)
+typedef enum lock_aim {
+    TO_PEEK,    /* read it under the GIL */
+    TO_READ,    /* read it for long; a call that sleeps until it may change goes first, unless a
+                   third keeps it from that */
+    TO_CHANGE,  /* change it */
+    TO_RESERVE, /* reserve it, and only read it */
+    TO_REPLACE, /* put the copy in place of a policy that this call has reserved */
+} lock_aim;
+
+static inline bool lock_allows(const policy_lock *lock, lock_aim aim)
 {
-    return !lock->writing;
+    switch (aim) {
+    case TO_PEEK:
+        return !lock->writing;
+    case TO_READ:
+        return !lock->writing && !lock->replacing && (!lock->waiting || lock->reserved);
+    case TO_CHANGE:
+        return !lock->writing && !lock->readers && !lock->reserved;
+    case TO_RESERVE:
+        return !lock->writing && !lock->reserved;
+    case TO_REPLACE:
+        return !lock->writing && !lock->readers;
+    }
+    return false;
 }
 
-/* To read it for long.  A call that sleeps until it may change goes first, unless a third keeps it
- * from that. */
-static inline bool may_read(const policy_lock *lock)
+/* Sleeps until the lock allows it, and `other`, if it is not NULL, allows to read at the same time.
+ * -1 with an exception: a signal handler raised one, or this thread itself has reserved the policy.
+ */
+int policy_lock_sleep(policy_lock *lock, lock_aim aim, const policy_lock *other);
+
+static inline int policy_lock_wait(policy_lock *lock, lock_aim aim)
 {
-    return !lock->writing && !lock->replacing && (!lock->waiting || lock->reserved);
-}
-
-static inline bool may_change(const policy_lock *lock)
-{
-    return !lock->writing && !lock->readers && !lock->reserved;
-}
-
-/* To reserve it; the policy itself is only read. */
-static inline bool may_reserve(const policy_lock *lock)
-{
-    return !lock->writing && !lock->reserved;
-}
-
-/* To put the copy in place of a policy that this call has reserved. */
-static inline bool may_replace(const policy_lock *lock)
-{
-    return !lock->writing && !lock->readers;
-}
-
-typedef bool (*lock_test)(const policy_lock *lock);
-
-/* Sleeps until the test holds, and with `other` until may_read(other) holds at the same time.  -1
- * with an exception: a signal handler raised one, or this thread itself has reserved the policy. */
-int policy_lock_sleep(policy_lock *lock, lock_test test, const policy_lock *other);
-
-static inline int policy_lock_wait(policy_lock *lock, lock_test test)
-{
-    return test(lock) ? 0 : policy_lock_sleep(lock, test, NULL);
+    return lock_allows(lock, aim) ? 0 : policy_lock_sleep(lock, aim, NULL);
 }
 
 /* Wakes those who sleep; after every end of a long call, under the GIL. */

@@ -8,24 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- text */
-
-/* The text of a str without zero bytes; borrowed. */
-static const char *text_of(PyObject *object, const char *what)
-{
-    Py_ssize_t n;
-    if (!PyUnicode_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "%s must be a text, not %.100R", what, object);
-        return NULL;
-    }
-    const char *text = PyUnicode_AsUTF8AndSize(object, &n);
-    if (text && strlen(text) != (size_t)n) {
-        PyErr_Format(PyExc_ValueError, "%s has a zero byte: %R", what, object);
-        return NULL;
-    }
-    return text;
-}
-
 /* ---- priors */
 
 /* One array of a prior: n numbers, or one for all. */
@@ -95,7 +77,7 @@ static int prior_help(void)
 
 static int get_take(PyObject *take, given_prior *out)
 {
-    const char *text = text_of(take, "take");
+    const char *text = core_text(take, "take");
     if (!text)
         return -1;
     if (strlen(text) >= sizeof out->take) {
@@ -176,19 +158,32 @@ static int set_number(oltr_settings *s, const char *name, PyObject *value)
     return -1;
 }
 
+/* The parameter of this name, also with "_" behind it: lambda_ is how Python writes lambda. */
+static const oltr_param *param_of_argument(const oltr_settings *s, const char *name)
+{
+    char shorter[64];
+    size_t n = strlen(name);
+    const oltr_param *param = param_of(s, name);
+    if (param || n < 2 || n > sizeof shorter || name[n - 1] != '_')
+        return param;
+    memcpy(shorter, name, n - 1);
+    shorter[n - 1] = '\0';
+    return param_of(s, shorter);
+}
+
 /* A choice is a text, another parameter a number.  The engine refuses unknown names. */
 static int set_param(oltr_settings *s, PyObject *key, PyObject *value)
 {
-    const char *name = text_of(key, "the name of a parameter");
-    const oltr_param *param = name ? param_of(s, name) : NULL;
+    const char *name = core_text(key, "the name of a parameter");
+    const oltr_param *param = name ? param_of_argument(s, name) : NULL;
     if (!name)
         return -1;
     if (!param)
         return set_text(s, name, "0");
     if (param->type != OLTR_CHOICE)
-        return set_number(s, name, value);
-    const char *text = text_of(value, name);
-    return text ? set_text(s, name, text) : -1;
+        return set_number(s, param->name, value);
+    const char *text = core_text(value, param->name);
+    return text ? set_text(s, param->name, text) : -1;
 }
 
 /* Sets the parameter `prior` where the prior would be ignored otherwise. */
@@ -255,7 +250,7 @@ static int get_settings(const arguments_of_new *a, PyObject *params, oltr_settin
     PyObject *key, *value;
     uint64_t items, dim = 0;
     oltr_error error;
-    const char *kind = text_of(a->kind, "kind");
+    const char *kind = core_text(a->kind, "kind");
     if (!kind || core_whole(a->items, "items", UINT32_MAX, &items) < 0 ||
         (a->dim && core_whole(a->dim, "dim", UINT32_MAX, &dim) < 0))
         return -1;
@@ -277,7 +272,7 @@ static int get_prior(PyObject *prior, oltr_settings *s, given_prior *given)
     if (!prior || Py_IsNone(prior))
         return 0;
     if (PyUnicode_Check(prior)) {
-        const char *text = text_of(prior, "prior");
+        const char *text = core_text(prior, "prior");
         return text ? set_text(s, "prior", text) : -1;
     }
     if (given_prior_get(prior, s->n_items, given) < 0)

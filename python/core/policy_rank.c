@@ -152,7 +152,7 @@ static PyObject *rank_converted(policy_object *p, rank_call *call)
 {
     bool keep_gil = is_short(&p->rank_cost, rank_units(p, &call->request));
     if ((!keep_gil && request_own(&call->request, false) < 0) ||
-        policy_lock_wait(&p->lock, keep_gil ? may_peek : may_read) < 0 || check_k(p, call) < 0 ||
+        policy_lock_wait(&p->lock, keep_gil ? TO_PEEK : TO_READ) < 0 || check_k(p, call) < 0 ||
         take_round(p, call) < 0)
         return NULL;
     bool rows = settings_of(p)->info->contextual && call->request.query.x;
@@ -227,7 +227,7 @@ static PyObject *predict_converted(policy_object *p, request *r)
     r->query.n_items = n;
     r->given = &r->query;
     if (sds && (keep_gil || request_own(r, false) == 0) &&
-        policy_lock_wait(&p->lock, keep_gil ? may_peek : may_read) == 0) {
+        policy_lock_wait(&p->lock, keep_gil ? TO_PEEK : TO_READ) == 0) {
         oltr_status status = predict_into(p, r, keep_gil, mean, sd);
         both = status == OLTR_OK ? PyTuple_Pack(2, means, sds) : explain_prediction(p, r, status);
     }

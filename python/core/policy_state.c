@@ -12,9 +12,9 @@ static PyObject *done(oltr_status status, const oltr_error *error)
 
 static int wait_for_both(policy_object *into, policy_object *from)
 {
-    if (may_change(&into->lock) && may_read(&from->lock))
+    if (lock_allows(&into->lock, TO_CHANGE) && lock_allows(&from->lock, TO_READ))
         return 0;
-    return policy_lock_sleep(&into->lock, may_change, &from->lock);
+    return policy_lock_sleep(&into->lock, TO_CHANGE, &from->lock);
 }
 
 PyObject *policy_merge(PyObject *self, PyObject *other)
@@ -52,7 +52,7 @@ PyObject *policy_forget(PyObject *self, PyObject *argument)
         PyErr_Format(PyExc_ValueError, "keep must be from 0 to 1, not %R", argument);
         return NULL;
     }
-    if (policy_lock_wait(&p->lock, may_change) < 0)
+    if (policy_lock_wait(&p->lock, TO_CHANGE) < 0)
         return NULL;
     p->lock.writing = true;
     PyThreadState *state = PyEval_SaveThread();
@@ -68,7 +68,7 @@ PyObject *policy_check(PyObject *self, PyObject *nothing)
     policy_object *p = as_policy(self);
     oltr_error error;
     (void)nothing;
-    if (policy_lock_wait(&p->lock, may_read) < 0)
+    if (policy_lock_wait(&p->lock, TO_READ) < 0)
         return NULL;
     p->lock.readers++;
     PyThreadState *state = PyEval_SaveThread();
@@ -87,7 +87,7 @@ PyObject *policy_reset(PyObject *self, PyObject *argument)
     oltr_error error;
     uint64_t item;
     if (core_whole(argument, "item", UINT32_MAX, &item) < 0 ||
-        policy_lock_wait(&p->lock, may_change) < 0)
+        policy_lock_wait(&p->lock, TO_CHANGE) < 0)
         return NULL;
     return done(oltr_item_reset(p->policy, (uint32_t)item, &error), &error);
 }
@@ -97,7 +97,7 @@ PyObject *policy_reset(PyObject *self, PyObject *argument)
 static PyObject *resize(policy_object *p, uint32_t items, uint32_t before, const given_prior *given)
 {
     oltr_error error;
-    if (policy_lock_wait(&p->lock, may_change) < 0)
+    if (policy_lock_wait(&p->lock, TO_CHANGE) < 0)
         return NULL;
     if (settings_of(p)->n_items != before) {
         PyErr_SetString(PyExc_RuntimeError, "the policy was resized by another call meanwhile");
@@ -163,7 +163,7 @@ PyObject *policy_numbers(PyObject *self, PyObject *nothing)
     uint32_t n_items = settings_of(p)->n_items;
     void *data;
     (void)nothing;
-    if (policy_lock_wait(&p->lock, may_peek) < 0)
+    if (policy_lock_wait(&p->lock, TO_PEEK) < 0)
         return NULL;
     uint32_t n = settings_of(p)->info->by_item ? sums_of(p) : 0;
     if (n == 0)
@@ -172,7 +172,7 @@ PyObject *policy_numbers(PyObject *self, PyObject *nothing)
     if (!table)
         return NULL;
     oltr_status status = OLTR_OK;
-    if (policy_lock_wait(&p->lock, may_peek) < 0 ||
+    if (policy_lock_wait(&p->lock, TO_PEEK) < 0 ||
         (status = copy_sums(p, n_items, n, data)) != OLTR_OK)
         Py_CLEAR(table);
     return table || status == OLTR_OK ? table : core_raise(status, NULL);
@@ -205,7 +205,7 @@ PyObject *policy_hyper(PyObject *self, PyObject *nothing)
     (void)nothing;
     for (uint32_t i = 0; list; i++) {
         oltr_hyper h;
-        if (policy_lock_wait(&p->lock, may_peek) < 0) {
+        if (policy_lock_wait(&p->lock, TO_PEEK) < 0) {
             Py_CLEAR(list);
             break;
         }

@@ -99,7 +99,7 @@ static PyObject *get_rounds(PyObject *self, void *closure)
 {
     policy_object *p = as_policy(self);
     (void)closure;
-    if (policy_lock_wait(&p->lock, may_peek) < 0)
+    if (policy_lock_wait(&p->lock, TO_PEEK) < 0)
         return NULL;
     return PyLong_FromUnsignedLongLong(oltr_policy_rounds(p->policy));
 }
@@ -154,7 +154,7 @@ static PyObject *get_prior(PyObject *self, void *closure)
 {
     policy_object *p = as_policy(self);
     (void)closure;
-    if (policy_lock_wait(&p->lock, may_peek) < 0)
+    if (policy_lock_wait(&p->lock, TO_PEEK) < 0)
         return NULL;
     const oltr_settings *s = settings_of(p);
     bool beta = s->prior.a != NULL;
@@ -186,7 +186,7 @@ static void append(PyObject **whole, PyObject *more)
 static PyObject *repr(PyObject *self)
 {
     policy_object *p = as_policy(self);
-    if (policy_lock_wait(&p->lock, may_peek) < 0)
+    if (policy_lock_wait(&p->lock, TO_PEEK) < 0)
         return NULL;
     const oltr_settings *s = settings_of(p);
     PyObject *name = PyType_GetName(Py_TYPE(self)), *params = params_of(s, false), *key, *value;

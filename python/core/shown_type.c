@@ -120,6 +120,11 @@ static PyObject *get_item(PyObject *self, PyObject *key)
     return PyObject_GetItem(((shown_object *)self)->names, key);
 }
 
+static PyObject *get_slot(PyObject *self, Py_ssize_t slot)
+{
+    return PySequence_GetItem(((shown_object *)self)->names, slot);
+}
+
 static PyObject *iterate(PyObject *self)
 {
     return PyObject_GetIter(((shown_object *)self)->names);
@@ -224,6 +229,7 @@ int add_shown(PyObject *module)
         {Py_tp_hash, (void *)(uintptr_t)PyObject_HashNotImplemented},
         {Py_tp_iter, (void *)(uintptr_t)iterate},
         {Py_sq_length, (void *)(uintptr_t)get_length},
+        {Py_sq_item, (void *)(uintptr_t)get_slot},
         {Py_sq_contains, (void *)(uintptr_t)contains},
         {Py_mp_length, (void *)(uintptr_t)get_length},
         {Py_mp_subscript, (void *)(uintptr_t)get_item},

@@ -5,6 +5,7 @@ Everything comes from the engine's own tables.
 
 from __future__ import annotations
 
+import keyword
 import textwrap
 from typing import Any
 
@@ -59,7 +60,8 @@ def _kind_text(entry: dict[str, Any]) -> str:
         notes.append("Needs dim and x.")
     lines = textwrap.wrap(" ".join(notes), 92, initial_indent="    ", subsequent_indent="    ")
     for param in entry["params"]:
-        text = f"{param['name']}={param['default']!r}  {_allowed(param)}: {param['help']}"
+        name = param["name"] + "_" * keyword.iskeyword(param["name"])
+        text = f"{name}={param['default']!r}  {_allowed(param)}: {param['help']}"
         lines += textwrap.wrap(text, 92, initial_indent="      ", subsequent_indent="          ",
                                break_on_hyphens=False)
     return "\n".join([f"{entry['name']}: {entry['title']}", *lines])

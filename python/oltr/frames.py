@@ -22,4 +22,4 @@ def table(columns: Mapping[str, Iterable[Any]], index: str | None = None) -> Any
 
 def _plain(column: Iterable[Any]) -> list[Any]:
     """The numbers of an array, a memoryview or a list as Python objects."""
-    return column.tolist() if hasattr(column, "tolist") else list(column)
+    return list(column.tolist() if hasattr(column, "tolist") else column)

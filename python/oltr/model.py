@@ -8,10 +8,11 @@ import os
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
+from typing import Any, NamedTuple, TypeVar, Union
 
 from ._core import Error, FileError, Shown
 from ._core import Model as _Base
+from .frames import table
 
 Name = Union[str, bytes]
 Seed = Union[str, bytes, int, None]
@@ -55,16 +56,6 @@ def _error(code: str, sentence: str, kind: type[Error] = Error) -> Error:
     return error
 
 
-def _as_frame(columns: Mapping[str, Any], index: str) -> Any:
-    """A DataFrame with one column as its index, or without pandas a list of dicts."""
-    try:
-        import pandas
-    except ImportError:
-        keys = list(columns)
-        return [dict(zip(keys, row)) for row in zip(*columns.values())]
-    return pandas.DataFrame(dict(columns)).set_index(index)
-
-
 def _count(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
@@ -88,7 +79,8 @@ def _settings(
 ) -> dict[str, Any]:
     """The settings of the engine by name; what was not given is left out."""
     settings = {name: value for name, value in given.items() if value is not None}
-    settings.update(params)
+    for name, value in params.items():
+        settings["lambda" if name == "lambda_" else name] = value
     if isinstance(prior, str):
         settings["prior"] = prior
     elif prior is not None and default_prior is not None:
@@ -127,7 +119,7 @@ class Model(_Base):
     dim, candidates: of kinds with features, how many features a row has, and how many rows a
     request may have.
     seed: of lists that are ranked without a seed of their own.
-    Other arguments are parameters of the policy, such as b=50.
+    Other arguments are parameters of the policy, such as b=50; lambda_ is its parameter lambda.
 
     >>> model = Model("ts-beta", b=50)
     >>> shown = model.rank(2, ["shoe", "hat", "coat"], seed="session 7")
@@ -158,54 +150,6 @@ class Model(_Base):
         settings = _settings(prior, default_prior, given, params)
         self._make(kind, settings, seed)
         _refuse_unread(self, settings)
-
-    if TYPE_CHECKING:  # methods of the extension
-        kind: str
-        lessons: int
-        nbytes: int
-        seed: int
-        ranked: int
-        contextual: bool
-
-        def rank(
-            self,
-            k: int,
-            items: Iterable[Any] | None = None,
-            *,
-            x: Any = None,
-            seed: Seed = None,
-            greedy: bool = False,
-            fresh_below: float = 0,
-            least_fresh: int = 0,
-            most_fresh: int | None = None,
-        ) -> Shown: ...
-        def learn(
-            self,
-            shown: Iterable[Any] | None,
-            clicks: Any = None,
-            *,
-            rewards: Any = None,
-            clicked: Iterable[Any] | None = None,
-            id: Name | None = None,
-            examined: Any = None,
-            weights: Any = None,
-            x: Any = None,
-            examine: str | None = None,
-        ) -> bool: ...
-        def learn_many(self, lessons: Iterable[Mapping[str, Any] | tuple[Any, ...]]) -> int: ...
-        def predict(
-            self, items: Iterable[Name] | None = None, *, x: Any = None
-        ) -> tuple[Any, Any]: ...
-        def trim(self, idle: int) -> int: ...
-        def forget(self, keep: float, id: Name | None = None) -> bool: ...
-        def merge(self, other: Model, id: Name | None = None) -> bool: ...
-        def names(self) -> list[str]: ...
-        def hyper(self) -> dict[str, dict[str, Any]]: ...
-        def seen(self, id: Name, /) -> bool: ...
-        def check(self) -> None: ...
-        def to_bytes(self) -> bytes: ...
-        def __len__(self) -> int: ...
-        def __contains__(self, name: object) -> bool: ...
 
     # ---- what it is
 
@@ -274,7 +218,9 @@ class Model(_Base):
         x: Any = None,
         draws: int = 0,
     ) -> Any:
-        """What is believed about each item, and why: a DataFrame, or without pandas a list of dicts.
+        """What is believed about each item, and why, as a DataFrame.
+
+        Without pandas it is a list of dicts.
 
         mean, sd: the belief.  examined, reward: its observations and the sum of their rewards.
         prior_mean, prior_sd: the belief before.  prior_share: of the prior in the belief, 1 to 0.
@@ -287,7 +233,7 @@ class Model(_Base):
         if k is not None:
             candidates = None if x is not None else columns["item"]
             columns["chance"] = self._propensity(k, candidates, draws, x)[0]
-        return _as_frame(columns, "item")
+        return table(columns, "item")
 
     def propensity(
         self,
@@ -372,7 +318,7 @@ class Model(_Base):
 
     @classmethod
     def from_bytes(cls: type[M], image: bytes, *, seed: int = 0) -> M:
-        """A model from its image (to_bytes()).  Bytes from strangers are refused or a valid model."""
+        """A model from its image (to_bytes()); bytes that are no valid model are refused."""
         return _restore(cls, image, seed, 0)
 
     @classmethod
@@ -454,8 +400,8 @@ class Model(_Base):
         """Adds an item, which rank() without items then ranks; a known one is refused.
 
         A model with priors gives it `prior` or its default prior.  A model without them adds it by
-        a lesson of which nothing was looked at, which counts as a lesson.  Unknown names may also be
-        ranked as they are, without this call.
+        a lesson of which nothing was looked at, which counts as a lesson.  Unknown names may also
+        be ranked as they are, without this call.
         """
         if name in self:
             raise _error("ENAME", f"{name!r} is an item already")
@@ -486,13 +432,17 @@ class Model(_Base):
             raise _error("EUNSUPPORTED", f"{self.kind} shares what it learns by features already")
         if not 0 <= distance_quantile <= 1:
             raise _error("EVALUE", f"distance_quantile is from 0 to 1, not {distance_quantile}")
+        if not isinstance(arm_to_features, Mapping):
+            raise TypeError("warm_start() needs a mapping from names to features")
         names = list(arm_to_features)
         sums = self._explain(names, None)
         observed = [(float(n), float(s)) for n, s in zip(sums["examined"], sums["reward"])]
         if any(math.isnan(n) for n, _ in observed):
             raise _error("EUNSUPPORTED", f"{self.kind} does not count observations of items")
         trained = [n > 0 for n, _ in observed]
-        taken = _closest([list(arm_to_features[name]) for name in names], trained, distance_quantile)
+        taken = _closest(
+            [list(arm_to_features[name]) for name in names], trained, distance_quantile
+        )
         self.learn_many(
             lesson
             for cold, warm in taken.items()
@@ -690,7 +640,7 @@ class Store(Model):
         self._sync()
 
     def close(self) -> None:
-        """Writes what is left to the disk and closes the files.  Waits for calls of other threads."""
+        """Waits for calls of other threads, writes what is left to the disk, and closes it."""
         self._close()
 
     def __enter__(self: M) -> M:

@@ -59,7 +59,8 @@ Policy(kind, items, *, dim=0, prior=None, seed=0, **params)
             parameter `prior` of the kind says.  A text sets that parameter alone.
     seed    of the random numbers.  A list depends on what was learned, on the seed and on the
             number of the round, and on nothing else: a run can be repeated to the same bits.
-    params  the parameters of the kind by name, listed below
+    params  the parameters of the kind by name, listed below; lambda_ is the parameter lambda, a
+            name that Python does not allow
 
 One round is rank(), a user, learn():
 
@@ -73,7 +74,8 @@ Ranking([16, 29, 13], round=1, seed=7)
 >>> round(float(mean[29]), 3)
 0.8
 
-A call that is refused raises oltr.Error with a sentence that says what is wrong, and changes nothing:
+A call that is refused raises oltr.Error, with a sentence that says what is wrong, and changes
+nothing:
 
 >>> policy.rank(31)
 Traceback (most recent call last):
@@ -85,11 +87,11 @@ With features, one row for each candidate (numpy arrays of float32 are used with
 >>> policy = oltr.Policy("lints", 3, dim=2)
 >>> policy.learn(policy.rank(2, x=[[1, 0], [0, 1], [1, 1]]), [1, 0])
 
-One policy may be used from several threads: any number may rank at once, and a call that changes it
-waits for them.  Calls that take long, and all batches, let other threads run.
+One policy may be used from several threads: any number may rank at once, and a call that changes
+it waits for them.  Calls that take long, and all batches, let other threads run.
 
-A copy, by copy() or by pickle, goes on to the same bits: seed and round are in it.  save() writes what
-was learned in the format of the engine, which programs in C read too.
+A copy, by copy() or by pickle, goes on to the same bits: seed and round are in it.  save() writes
+what was learned in the format of the engine, which programs in C read too.
 
 Kinds and their parameters
 --------------------------
