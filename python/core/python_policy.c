@@ -1,8 +1,8 @@
 /* python_policy.c - the operations of a policy (oltr/policy_ops.h) by calls into Python.
  *
  * In each replication the factory makes a new object.  rank() or scores() gets one argument, a
- * Request, which is made once for each object and filled anew in every round: a call allocates
- * nothing but what Python code does.
+ * Request, which is made once for each object and filled anew in every round, so that ranking
+ * allocates nothing but what Python code does.
  *
  * The simulator gives a policy that is not shared the candidates 0..n-1 and never copies, saves or
  * merges it, so candidates with names are not handled, and there are no sums. */
