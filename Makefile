@@ -1,5 +1,5 @@
 # The usual commands; `make help` lists them.  CMake does the work.
-.PHONY: help setup build reproduce quick redis test bench check fmt docs clean
+.PHONY: help setup build reproduce quick redis test wheel bench check fmt docs clean
 .DEFAULT_GOAL := help
 JOBS := $(shell nproc)
 OLTR := build/release/oltr
@@ -30,6 +30,9 @@ test: ## build for development and run all tests
 	cmake --preset dev
 	cmake --build build/dev -j $(JOBS)
 	@scripts/test build/dev -j $(JOBS)
+
+wheel: ## build the Python wheel, install it into bare environments, and run its tests there
+	@scripts/wheel
 
 bench: ## measure speed, compared with bare normals, plain C, numpy, LAPACK and GSL
 	@scripts/setup bench

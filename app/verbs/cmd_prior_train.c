@@ -8,6 +8,7 @@
 #include "lab/prepare/splits.h"
 #include "app/run/stop.h"
 #include "app/verbs/prior_family.h"
+#include "app/verbs/offers.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "report/io/json_text.h"
@@ -30,7 +31,8 @@ const struct option prior_train_options[] = {
      "the number of scorers trained in parallel (default, or 0: one for each processor)"},
     {0, "grades", "NAME", NULL,
      "the attraction of each grade: err (default), linear, perfect, navigational, informational "
-     "or near-random; the scores are calibrated to it"},
+     "or near-random; the scores are calibrated to it",
+     .offer = offer_grades},
     {0, "largest-grade", "N", NULL,
      "the end of the scale of grades (default: the largest of the data)"},
     {0, "hidden", "N,N", NULL, "units of the one to three hidden layers (default 64,32)"},

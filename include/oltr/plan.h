@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-typedef struct oltr_plan oltr_plan;
+typedef struct oltr_plan oltr_plan; /* a description that was read and checked */
 
 /* One change of the description, as by `oltr run --set KEY=VALUE`; later ones override earlier
  * ones. */
@@ -38,9 +38,9 @@ typedef struct oltr_override {
     const void *reserved[3];
 } oltr_override;
 
-/* `name` is for messages, and without folder and ending the title where the text has none.  JSON
- * must have its characters beyond U+FFFF as they are, in UTF-8, not as \u pairs.  NULL with the
- * error set when anything is wrong. */
+/* Reads a description.  `name` is for messages, and without folder and ending the title where the
+ * text has none.  JSON must have its characters beyond U+FFFF as they are, in UTF-8, not as \u
+ * pairs.  NULL with the error set when anything is wrong. */
 OLTR_API oltr_plan *oltr_plan_parse(const char *name, const char *text, size_t length,
                                     const oltr_override *overrides, uint32_t n_overrides,
                                     oltr_error *error);
@@ -48,12 +48,14 @@ OLTR_API void oltr_plan_free(oltr_plan *plan); /* NULL is fine */
 
 /* All that is returned below belongs to the plan.  A NULL plan or an index out of range gives
  * NULL, or 0. */
-OLTR_API const char *oltr_plan_title(const oltr_plan *plan);
+
+OLTR_API const char *oltr_plan_title(const oltr_plan *plan); /* of the experiment */
 OLTR_API uint32_t
 oltr_plan_n_points(const oltr_plan *plan); /* values of the sweep; 1 without one */
-OLTR_API const oltr_experiment *oltr_plan_points(const oltr_plan *plan);
+OLTR_API const oltr_experiment *oltr_plan_points(const oltr_plan *plan); /* (n_points) */
 OLTR_API const char *
 oltr_plan_sweep_key(const oltr_plan *plan); /* "world.items"; NULL without a sweep */
+/* "100"; NULL without a sweep */
 OLTR_API const char *oltr_plan_sweep_value(const oltr_plan *plan, uint32_t point);
 /* A sweep may be over two keys: then the two above have both, "world.items | slots" and "10 | 3",
  * and points are all combinations, the second key varying fastest.  Each alone: */
@@ -98,16 +100,19 @@ typedef struct oltr_training {
 typedef struct oltr_data_options {
     uint32_t threads;           /* 0: all cores; the data are the same for any number */
     uint32_t n_look_in;         /* folders of look_in */
-    const char *keep_in;        /* an existing folder where scores of trained scorers are kept, as
-                                   scores.csv and scores.key, and looked for; NULL: none is */
+    const char *keep_in;        /* an existing folder: scores of trained scorers are looked for in
+                                   it and written to it, scores.csv and scores.key; NULL: none */
     const char *const *look_in; /* (n_look_in) more folders to look for them, which are only read */
     /* NULL, or called every `every` seconds of a training and at its end, by the calling thread */
     void (*training)(void *context, const oltr_training *state);
     double every;
     /* NULL, or called with one sentence about kept scores that are used, or cannot be used */
     void (*say)(void *context, const char *sentence);
-    int (*stop)(void *context); /* NULL, or asked often, by several threads at once: */
-    void *context;              /* non-zero ends the call soon with OLTR_EINTERRUPTED */
+    /* NULL, or asked often while texts are read and scorers are trained, by several threads at
+     * once, and before each split that is generated: non-zero ends the call with OLTR_EINTERRUPTED
+     */
+    int (*stop)(void *context);
+    void *context; /* of these calls */
     size_t size;
     void *reserved[6];
 } oltr_data_options;

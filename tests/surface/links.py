@@ -13,13 +13,13 @@ import pathlib
 import re
 import sys
 
-FOLDERS = "abi|app|bench|cmake|docs|examples|experiments|include|scripts|serve|src|tests"
+FOLDERS = "abi|app|bench|cmake|docs|examples|experiments|include|packaging|scripts|serve|src|tests"
 MENTION = re.compile(r"(?<![\w/.$}*-])(?:%s)/[\w./*{},-]*[\w*/}](?![\w$])" % FOLDERS)
 NAME = re.compile(r"(?<![\w/.\"<$*-])[a-z]\w+\.(?:c|h|cpp|py)\b(?![\w(\[.=])")
 TEST = re.compile(r"NAME\s+[\w/-]+|set_tests_properties\([\w/\s-]*?\bPROPERTIES")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 EXAMPLE = re.compile(r"\bmine\b")
-GENERATED = {"assets.c"}
+GENERATED = {"assets.c", "completion_scripts.c"}
 TEXTS = {".md", ".c", ".h", ".cpp", ".py", ".sh", ".yaml", ".cmake", ".in", ".txt", ""}
 NOT_OURS = re.compile(r"^(build|report|out|\.git/|tests/fuzz/corpus/|CHANGELOG|LICENSE)")
 

@@ -208,7 +208,7 @@ static void missing_files(void **state)
     remove(path_of("texts/test.txt.oltr"));
     assert_fails(plan, NULL, OLTR_EIO, "there is no test.txt and no test.txt.gz in the folder");
     write_text("texts/test.txt", "1 qid:x 1:1\n");
-    assert_fails(plan, NULL, OLTR_EVALUE, "texts/test.txt");
+    assert_fails(plan, NULL, OLTR_EDATA, "texts/test.txt, line 1");
     assert_untouched(plan, 2);
     assert_int_equal(rename(path_of("test.txt"), path_of("texts/test.txt")), 0);
     load(plan, NULL);
@@ -255,8 +255,8 @@ static void stopped(void **state)
         assert_non_null(strstr(error.msg, "stopped"));
         assert_untouched(plan, 2);
         left = 1 << 30;
-        load(plan, &options);
-        assert_int_equal(oltr_plan_points(plan)->replications, 6);
+        if (i + 1 == COUNT(after))
+            load(plan, &options);
         oltr_plan_free(plan);
     }
     make_texts();
@@ -399,7 +399,7 @@ static void each_allocation_refused(void **state)
     make_texts();
     oltr_data_options one_thread = {.threads = 1};
     assert_survives_without_memory(no_prior, &one_thread, 1);
-    assert_survives_without_memory(tiny, &one_thread, 7);
+    assert_survives_without_memory(tiny, &one_thread, EFFORT > 1 ? 5 : 31);
 }
 
 int main(void)
