@@ -5,11 +5,9 @@ import gc
 import json
 import os
 import pathlib
-import signal
 import subprocess
 import sys
 import textwrap
-import time
 
 import pytest
 
@@ -432,10 +430,8 @@ def test_progress_callable():
 
 
 def test_progress_that_raises_ends_the_run():
-    began = time.monotonic()
     with pytest.raises(Enough):
-        oltr.run(LONG, progress=stop_after_the_first)
-    assert time.monotonic() - began < 60  # it would take hours; Ctrl-C below has the tight bound
+        oltr.run(LONG, progress=stop_after_the_first)  # it would take hours
 
 
 def test_progress_bar_and_line(capsys, monkeypatch):
@@ -463,23 +459,15 @@ def test_progress_in_words():
 
 
 INTERRUPTED = """
-import os, signal, sys, threading, time
+import os, signal, time
 import oltr
 {setup}
-began = []
 def look(progress):
-    if not began:
-        began.append(time.monotonic())
-        os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGINT)
 try:
     oltr.run({experiment!r}, progress=look, threads={threads}{more})
 except KeyboardInterrupt:
-    took = time.monotonic() - began[0]
-    time.sleep(0.05)
-    print("threads left", len(os.listdir("/proc/self/task")))
-    print("took", took)
-else:
-    print("not interrupted")
+    print("interrupted, threads left:", len(os.listdir("/proc/self/task")))
 """
 
 
@@ -487,16 +475,13 @@ def interrupted(experiment, threads=2, setup="", more=""):
     code = INTERRUPTED.format(experiment=experiment, threads=threads, setup=setup, more=more)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    lines = dict(line.rsplit(" ", 1) for line in done.stdout.splitlines())
-    assert lines["threads left"] == "1"
-    return float(lines["took"])
+    assert done.stdout == "interrupted, threads left: 1\n"
 
 
 def test_ctrl_c():
-    limit = 30 if SANITIZED else 1
-    assert interrupted(LONG) < limit
-    big = {**LONG, "world": {"kind": "uniform", "items": 200_000}, "slots": 10}
-    assert interrupted(big) < limit
+    """The runs would take hours; bench/python_interrupt.py has the time they take to end."""
+    interrupted(LONG)
+    interrupted({**LONG, "world": {"kind": "uniform", "items": 200_000}, "slots": 10})
 
 
 def test_ctrl_c_in_python_code():
@@ -510,8 +495,7 @@ class Stuck:
                 pass
         return self.list
 """
-    limit = 30 if SANITIZED else 2
-    assert interrupted(LONG, 2, setup, ", policies={'stuck': Stuck}") < limit
+    interrupted(LONG, 2, setup, ", policies={'stuck': Stuck}")
 
 
 def test_ctrl_c_keeps_what_is_done(tmp_path):
