@@ -67,6 +67,14 @@ typedef struct core_array {
 int core_array_get(PyObject *object, core_element element, int dimensions, const char *what,
                    core_array *out);
 void core_array_free(core_array *array);
+
+/* An array that was not passed in; without clearing what is only read when it was. */
+static inline void core_array_clear(core_array *array)
+{
+    array->data = array->copy = NULL;
+    array->view.obj = NULL;
+}
+
 /* Puts a copy in place of the caller's memory.  For what must not change after it was checked, in
  * calls that release the GIL: another thread may write to the caller's memory then. */
 int core_array_own(core_array *array, core_element element);
@@ -84,6 +92,9 @@ PyObject *core_array_new(core_element element, Py_ssize_t n, Py_ssize_t columns,
 PyObject *core_array_of(PyObject *owner);
 
 /* ---- types and calls, each in a file of its own */
+
+/* A function or a const text in a PyType_Slot, whose members are plain pointers to data. */
+#define CORE_SLOT(what) ((void *)(uintptr_t)(what))
 
 /* Makes a type from its spec and puts it into the module; NULL with an exception. */
 PyObject *core_add_type(PyObject *module, PyType_Spec *spec, const char *name);

@@ -67,7 +67,9 @@ static int not_a_number(PyObject *object, const char *what, const char *wanted)
 
 int core_whole(PyObject *object, const char *what, uint64_t most, uint64_t *out)
 {
-    PyObject *number = PyBool_Check(object) ? NULL : PyNumber_Index(object);
+    PyObject *number = PyLong_CheckExact(object) ? Py_NewRef(object)
+                       : PyBool_Check(object)    ? NULL
+                                                 : PyNumber_Index(object);
     if (!number)
         return not_a_number(object, what, "whole number");
     unsigned long long value = PyLong_AsUnsignedLongLong(number);

@@ -85,8 +85,8 @@ static bool read_numbers(const char *at, Py_ssize_t step, Py_ssize_t n, number_k
 static int refuse_truth(const char *what)
 {
     PyErr_Format(PyExc_TypeError,
-                 "%s must be indices of items, not truth values; numpy.flatnonzero(mask) gives the "
-                 "indices of a mask",
+                 "%s must be whole numbers, not truth values; numpy.flatnonzero(mask) gives the "
+                 "items of a mask",
                  what);
     return -1;
 }
@@ -156,6 +156,8 @@ static void release_view(core_array *array)
 
 void core_array_free(core_array *array)
 {
+    if (!array->view.obj && !array->copy)
+        return;
     release_view(array);
     PyMem_Free(array->copy);
     *array = (core_array){0};
@@ -419,9 +421,12 @@ Py_ssize_t core_few_numbers(PyObject *list, double *number, Py_ssize_t most)
         return -1;
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *object = PyList_GetItem(list, i);
-        if (!PyLong_CheckExact(object) && !PyFloat_CheckExact(object))
+        if (PyLong_CheckExact(object))
+            number[i] = (double)PyLong_AsLong(object);
+        else if (PyFloat_CheckExact(object))
+            number[i] = PyFloat_AsDouble(object);
+        else
             return -1;
-        number[i] = PyFloat_AsDouble(object);
         if (number[i] == -1 && PyErr_Occurred()) {
             PyErr_Clear();
             return -1;

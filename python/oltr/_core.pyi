@@ -1,0 +1,413 @@
+# Types of the extension.  The kinds of policies and their parameters are written by scripts/stubs.
+
+from array import array
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, Protocol, SupportsFloat, SupportsIndex, final, overload
+
+from typing_extensions import Self, TypeAlias
+
+class _SupportsArray(Protocol):
+    def __array__(self) -> Any: ...
+
+# Numbers in one dimension, and in two: lists, or arrays of numpy, array and pandas.
+_Numbers: TypeAlias = (
+    Sequence[SupportsFloat] | _SupportsArray | memoryview | array[Any] | bytearray | Ranking
+)
+_Table: TypeAlias = Sequence[_Numbers] | _SupportsArray | memoryview
+_Moment: TypeAlias = float | _Numbers
+_Prior: TypeAlias = tuple[_Moment, _Moment] | list[_Moment] | Mapping[str, Any]
+_Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
+
+# What is returned: a numpy array, or a memoryview where numpy is not installed.
+_Array: TypeAlias = Any
+
+# <kinds>
+_Kind: TypeAlias = Literal[
+    "gts",
+    "ts-hyper",
+    "ts-beta",
+    "bayes-ucb",
+    "ts-cascade",
+    "cascade-ucb1",
+    "cascade-klucb",
+    "cascade-ucbv",
+    "toprank",
+    "lints",
+    "logts",
+    "logts-newton",
+    "lints-cascade",
+    "cascade-lints",
+    "cascade-linucb",
+    "cascade-woful",
+    "ensemble",
+    "random",
+]
+# </kinds>
+
+version: str
+
+class Error(ValueError):
+    code: str | None
+
+class FileError(Error, OSError): ...
+
+def catalogue() -> list[dict[str, Any]]: ...
+def check_kind(name: str, /) -> None: ...
+def _make_ranking(*args: Any) -> Ranking: ...
+
+@final
+class Ranking(Sequence[int]):
+    @property
+    def items(self) -> _Array: ...
+    @property
+    def scores(self) -> _Array: ...
+    @property
+    def x(self) -> _Array | None: ...
+    @property
+    def round(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, slot: SupportsIndex, /) -> int: ...
+    @overload
+    def __getitem__(self, slots: slice, /) -> list[int]: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def count(self, item: Any, /) -> int: ...
+    def index(self, item: Any, /) -> int: ...  # type: ignore[override]
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
+
+class Policy:
+    # <overloads>
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["gts"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: _Prior | Literal["none", "mean", "sd", "full"] | None = None,
+        seed: int = 0,
+        mean: float = 0.0,
+        sd: float = 1.0,
+        sigma: float = 0.5,
+        sampler: Literal["posterior", "released"] = "posterior",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["ts-hyper"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: _Prior | Literal["none", "mean", "full"] | None = None,
+        seed: int = 0,
+        a: float = 1.0,
+        b: float = 1.0,
+        shift_min: float = -8.0,
+        shift_max: float = 4.0,
+        shift_sd: float = 3.0,
+        slope: Literal["learned", "fixed"] = "learned",
+        slope_none: float = 0.4,
+        slope_half: float = 0.6,
+        weight_min: float = 0.25,
+        weight_max: float = 16.0,
+        weight_sd: float = 1.5,
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["ts-beta"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: _Prior | Literal["none", "mean", "full"] | None = None,
+        seed: int = 0,
+        a: float = 1.0,
+        b: float = 1.0,
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["bayes-ucb"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: _Prior | Literal["none", "mean", "full"] | None = None,
+        seed: int = 0,
+        a: float = 1.0,
+        b: float = 1.0,
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["ts-cascade"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        clock: Literal["printed", "released"] = "printed",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["cascade-ucb1"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        alpha: float = 1.5,
+        bonus: Literal["printed", "released"] = "printed",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["cascade-klucb"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        budget: Literal["printed", "released"] = "printed",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["cascade-ucbv"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["toprank"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        horizon: int = 10000,
+        rule: Literal["printed", "released"] = "printed",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["lints"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        radius: Literal["theory", "bayes", "released"] = "theory",
+        lambda_: float = 0.0001,
+        S: float = 1.0,
+        sigma: float = 0.5,
+        horizon: int = 10000,
+        norm: Literal["accept", "scale", "refuse"] = "accept",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["logts"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        lambda_: float = 0.0001,
+        weights: Literal["fresh", "stale", "none"] = "fresh",
+        scale: Literal["unit", "theory"] = "unit",
+        S: float = 1.0,
+        sigma: float = 0.5,
+        horizon: int = 10000,
+        drift: float = 0.1,
+        rows: int = 0,
+        link: Literal["logit", "probit", "cloglog"] = "logit",
+        norm: Literal["accept", "scale", "refuse"] = "accept",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["logts-newton"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        alpha: float = 4.0,
+        v: float = 1.0,
+        slots: int = 3,
+        clip: float = 0.0,
+        step: Literal["printed", "exact"] = "printed",
+        norm: Literal["accept", "scale", "refuse"] = "accept",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["lints-cascade"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        lambda_: float = 1.0,
+        R: float = 0.25,
+        variant: Literal["printed", "released"] = "printed",
+        norm: Literal["accept", "scale", "refuse"] = "accept",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["cascade-lints"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        sigma: float = 1.0,
+        norm: Literal["accept", "scale", "refuse"] = "accept",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["cascade-linucb"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        sigma: float = 1.0,
+        width: Literal["printed", "released", "given"] = "printed",
+        c: float = 1.0,
+        S: float = 1.0,
+        horizon: int = 10000,
+        norm: Literal["accept", "scale", "refuse"] = "accept",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["cascade-woful"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        scale: float = 1.0,
+        S: float = 1.0,
+        slots: int = 3,
+        horizon: int = 10000,
+        variant: Literal["printed", "released"] = "printed",
+        norm: Literal["accept", "scale", "refuse"] = "accept",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["ensemble"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: _Prior | Literal["none", "mean", "full"] | None = None,
+        seed: int = 0,
+        rule: Literal["mean", "map", "released"] = "mean",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["random"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+    ) -> Self: ...
+    # </overloads>
+    @property
+    def kind(self) -> str: ...
+    @property
+    def params(self) -> dict[str, Any]: ...
+    @property
+    def prior(self) -> dict[str, _Array] | None: ...
+    @property
+    def items(self) -> int: ...
+    @property
+    def dim(self) -> int: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def round(self) -> int: ...
+    def rank(
+        self,
+        k: SupportsIndex,
+        candidates: _Numbers | None = None,
+        x: _Table | None = None,
+        seed: SupportsIndex | None = None,
+        round: SupportsIndex | None = None,
+    ) -> Ranking: ...
+    def learn(
+        self,
+        ranking: _Numbers,
+        clicks: _Numbers,
+        examined: SupportsIndex | _Numbers | None = None,
+        candidates: _Numbers | None = None,
+        x: _Table | None = None,
+        weights: _Numbers | None = None,
+    ) -> None: ...
+    def rank_many(
+        self,
+        n: SupportsIndex,
+        k: SupportsIndex,
+        candidates: _Numbers | None = None,
+        x: _Table | None = None,
+        seed: SupportsIndex | None = None,
+        first_round: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def learn_many(
+        self,
+        items: _Table,
+        clicks: _Table,
+        examined: _Numbers | _Table | None = None,
+        candidates: _Numbers | None = None,
+        x: _Table | None = None,
+        weights: _Table | None = None,
+    ) -> None: ...
+    def predict(
+        self, candidates: _Numbers | None = None, x: _Table | None = None
+    ) -> tuple[_Array, _Array]: ...
+    def propensities(
+        self,
+        k: SupportsIndex,
+        draws: SupportsIndex = 10000,
+        candidates: _Numbers | None = None,
+        x: _Table | None = None,
+        seed: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def merge(self, other: Policy, /) -> None: ...
+    def forget(self, keep: float, /) -> None: ...
+    def check(self) -> None: ...
+    def resize(self, items: SupportsIndex, prior: _Prior | None = None) -> None: ...
+    def reset(self, item: SupportsIndex, /) -> None: ...
+    def hyper(self) -> list[dict[str, Any]]: ...
+    def _numbers(self) -> _Array | None: ...
+    def save(self, path: _Path, /) -> None: ...
+    def to_bytes(self) -> bytes: ...
+    @classmethod
+    def load(
+        cls, path: _Path, seed: SupportsIndex = 0, round: SupportsIndex | None = None
+    ) -> Self: ...
+    @classmethod
+    def from_bytes(
+        cls, data: bytes | bytearray | memoryview, seed: SupportsIndex = 0,
+        round: SupportsIndex | None = None,
+    ) -> Self: ...
+    def copy(self) -> Self: ...
+    def __copy__(self) -> Self: ...
