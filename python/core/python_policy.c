@@ -305,7 +305,7 @@ static int teach(const seat *s, const oltr_ranking *shown, const oltr_feedback *
     PyObject *x = NULL, *done = NULL;
     PyObject *items = items_of(shown->item, n), *rewards = rewards_of(seen->reward, n);
     if (s->learns_x)
-        x = request_rows(s->request, shown->item, n);
+        x = request_features_of(s->request, shown->item, n);
     if (items && rewards && (x || !s->learns_x)) /* x ends the arguments where it is NULL */
         done = PyObject_CallFunctionObjArgs(s->learn, items, rewards, x, NULL);
     Py_XDECREF(items);
