@@ -38,7 +38,8 @@ def experiment(items, policy="gts", **world):
     }
 
 
-DATA = {"kind": "dataset", "shape": "web30k", "generated": {"train": 2000, "vali": 500, "test": 500}}
+QUERIES = {"train": 2000, "vali": 500, "test": 500}
+DATA = {"kind": "dataset", "shape": "web30k", "generated": QUERIES}
 CASES = {
     "gts, 30 items": (experiment(30), {}),
     "gts, 10^6 items": (experiment(10**6), {}),
@@ -69,7 +70,8 @@ def measure(what, keywords, delay):
 
 def main():
     delays = (0.01, 0.3, 1.5)
-    print(f"{'seconds from Ctrl-C to the end, sent after':<44}" + "".join(f"{d:>8} s" for d in delays))
+    head = f"{'seconds from Ctrl-C to the end, sent after':<44}"
+    print(head + "".join(f"{delay:>8} s" for delay in delays))
     for name, (what, keywords) in CASES.items():
         times = [measure(what, keywords, delay) for delay in delays]
         print(f"{name:<44}" + "".join(f"{t:>10.3f}" for t in times))

@@ -96,8 +96,9 @@ def _play(what: Description, arguments: tuple[Any, ...], show: Any) -> Any:
         seconds, share, left = times
         show(Progress(stage, done, total, rounds, seconds, share, left if left >= 0 else None))
 
+    everything: Any = (what.name, what.text, *arguments, report)
     try:
-        return _core.run(what.name, what.text, *arguments, report)
+        return _core.run(*everything)
     except _core.Error as error:
         if what.is_dict and str(error).startswith(DICT_NAME + ":"):
             raise _without_place(error) from None

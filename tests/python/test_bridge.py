@@ -91,8 +91,9 @@ def test_python_policies_alone_and_in_a_sweep():
 
 
 def test_learning_helps():
-    experiment = {**ALONE, "rounds": 1500, "replications": 20, "world": {"kind": "uniform", "items": 8}}
-    result = run(experiment, policies={"greedy": Greedy, "shuffled": Shuffled}, set={"world.high": 0.5})
+    world = {"kind": "uniform", "items": 8, "high": 0.5}
+    experiment = {**ALONE, "rounds": 1500, "replications": 20, "world": world}
+    result = run(experiment, policies={"greedy": Greedy, "shuffled": Shuffled})
     last = {row[1]: row[3] for row in result._last_rows()}
     assert last["greedy"] < 0.6 * last["shuffled"]
 
@@ -246,7 +247,8 @@ def test_a_policy_of_the_engine_inside():
         def learn(self, items, rewards):
             self.policy.learn(items, rewards)
 
-    rows = {row[1]: row[3:5] for row in run({**SMALL, "replications": 200}, policies={"in": Inside})._last_rows()}
+    result = run({**SMALL, "replications": 200}, policies={"in": Inside})
+    rows = {row[1]: row[3:5] for row in result._last_rows()}
     difference = abs(rows["GTS"][0] - rows["in"][0])
     assert difference < 6 * (rows["GTS"][1] + rows["in"][1])
 

@@ -116,7 +116,9 @@ def test_bad_lines(path):
     assert (report["clamped"], report["duplicates"]) == (1, 1)
 
 
-@pytest.mark.parametrize("text", ["", "# nothing\n", "1 qid:1\n", "\0\0\0", "1 1:2\n", "-1 qid:1 1:1\n"])
+@pytest.mark.parametrize(
+    "text", ["", "# nothing\n", "1 qid:1\n", "\0\0\0", "1 1:2\n", "-1 qid:1 1:1\n"]
+)
 def test_texts_without_rows(path, text):
     path.write_text(text)
     with pytest.raises(oltr.Error):
@@ -148,7 +150,13 @@ def test_bad_paths(arguments, exception):
 
 @pytest.mark.parametrize(
     "keywords",
-    [{"threads": -1}, {"threads": 1.5}, {"threads": True}, {"threads": 2**40}, {"most_features": 2**21}],
+    [
+        {"threads": -1},
+        {"threads": 1.5},
+        {"threads": True},
+        {"threads": 2**40},
+        {"most_features": 2**21},
+    ],
 )
 def test_bad_numbers(path, keywords):
     with pytest.raises(ValueError):

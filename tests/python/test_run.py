@@ -83,8 +83,8 @@ def program_files(folder, path, *flags):
     """What `oltr run` writes."""
     if not PROGRAM:
         pytest.skip("OLTR_PROGRAM does not name the program oltr")
-    command = [PROGRAM, "run", str(path), "-o", str(folder), "--no-figures", "-q", "-j", "2", *flags]
-    subprocess.run(command, check=True, cwd=SOURCE)
+    command = [PROGRAM, "run", str(path), "-o", str(folder), "--no-figures", "-q", "-j", "2"]
+    subprocess.run([*command, *flags], check=True, cwd=SOURCE)
     return {name: (folder / name).read_bytes() for name in FILES if (folder / name).exists()}
 
 
@@ -224,7 +224,8 @@ def test_without_numpy():
         def learn(self, items, rewards, x):
             assert x.shape == (len(items), 3)
     experiment = {"rounds": 20, "slots": 2, "replications": 3,
-                  "world": {"kind": "linear", "items": 5, "dim": 3}, "policies": [{"kind": "lints"}]}
+                  "world": {"kind": "linear", "items": 5, "dim": 3},
+                  "policies": [{"kind": "lints"}]}
     result = oltr.run(experiment, policies={"mine": Mine}, progress=True)
     assert isinstance(result.frame, list) and result.frame[-1]["policy"] == "mine"
     print(result)
@@ -453,7 +454,8 @@ def test_progress_in_words():
 
     assert words() == "1/2 replications  ETA 0:04  5 rounds/s"
     assert words(seconds_left=None) == "1/2 replications  ETA ?  5 rounds/s"
-    assert words(seconds_left=4000.0, rounds=10**6) == "1/2 replications  ETA 1:06:40  500k rounds/s"
+    long = words(seconds_left=4000.0, rounds=10**6)
+    assert long == "1/2 replications  ETA 1:06:40  500k rounds/s"
     assert words(rounds=10**11) == "1/2 replications  ETA 0:04  50G rounds/s"
     assert words(stage="training") == "1/2 scorers trained  ETA 0:04"
 
@@ -663,7 +665,7 @@ def test_styles_are_those_of_the_program(tmp_path):
     assert f'"{known[-1]}"' in (SOURCE / "src/report/figures/style.c").read_text()
     lists = [
         [label for label in known if "Gaussian" not in label],
-        ["one", "GTS", "two", "GTS (odd)", "GTS odder", "TS-Beta (sigma 0.3)", "LinTS-LTR no prior"],
+        ["one", "GTS", "two", "GTS (odd)", "GTS odder", "TS-Beta (sigma 0.3)", "GTS-P no prior"],
         [f"policy {i}" for i in range(24)],
         [f"GTS (variant {i})" for i in range(12)] + ["Random", "mine"],
     ]
@@ -694,6 +696,9 @@ def styles_of(script, table):
     import re
 
     names = next(csv.reader([table.splitlines()[0]]))
-    pattern = r"using 1:(\d+) with linespoints linecolor rgb '(#\w+)' linewidth width dashtype (\S+) pointtype (\d+)"
+    pattern = (
+        r"using 1:(\d+) with linespoints linecolor rgb '(#\w+)' linewidth width "
+        r"dashtype (\S+) pointtype (\d+)"
+    )
     found = re.findall(pattern, script)
     return {names[int(at) - 1]: (colour, dash, int(point)) for at, colour, dash, point in found}
