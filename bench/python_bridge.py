@@ -88,7 +88,8 @@ def empty_calls():
 def main():
     own = empty_calls()
     print(f"rank() and learn() called from Python: {own:.0f} ns")
-    print(f"{'world':<10} {'L':>4} {'K':>3} {'threads':>7}  {'policy':<14} {'round':>8} {'random':>8} {'bridge':>8}")
+    head = f"{'world':<10} {'L':>4} {'K':>3} {'threads':>7}  {'policy':<14} "
+    print(head + f"{'round':>8} {'random':>8} {'bridge':>8}")
     plain = {"rank": Idle, "scores": IdleScores}
     for world, items, slots, policies, threads in (
         ("beta", 30, 3, plain, 1),

@@ -353,6 +353,20 @@ static void outcome_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
+/* With an exception set: what the engine could not do, like writing the partial file, as a note. */
+static void note_failure(const run_job *job)
+{
+    PyObject *type, *value, *trace;
+    if (job->status == OLTR_OK || job->status == OLTR_EINTERRUPTED || !job->error.msg[0])
+        return;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    PyObject *done = PyObject_CallMethod(value, "add_note", "s", job->error.msg);
+    Py_XDECREF(done);
+    PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+}
+
 /* Ctrl-C first, then what Python code has raised, then the sentence of the engine. */
 static PyObject *run_and_raise(run_job *job)
 {
@@ -362,12 +376,11 @@ static PyObject *run_and_raise(run_job *job)
     job->out = outcome_new();
     if (!job->out)
         return NULL;
-    if (background_run(&errand) == 0 && bridge_raise(&job->bridge) == 0) {
-        if (job->status == OLTR_OK)
-            out = Py_NewRef((PyObject *)job->out);
-        else
-            core_raise(job->status, &job->error);
-    }
+    if (background_run(&errand) < 0)
+        note_failure(job);
+    else if (bridge_raise(&job->bridge) == 0)
+        out = job->status == OLTR_OK ? Py_NewRef((PyObject *)job->out)
+                                     : core_raise(job->status, &job->error);
     Py_DECREF((PyObject *)job->out);
     return out;
 }

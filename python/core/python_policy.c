@@ -1,8 +1,8 @@
 /* python_policy.c - the operations of a policy (oltr/policy_ops.h) by calls into Python.
  *
  * In each replication the factory makes a new object.  rank() or scores() gets one argument, a
- * Request, which is made once for each object and filled anew in every round: a call allocates
- * nothing but what Python code does.
+ * Request, which is made once for each object and filled anew in every round, so that ranking
+ * allocates nothing but what Python code does.
  *
  * The simulator gives a policy that is not shared the candidates 0..n-1 and never copies, saves or
  * merges it, so candidates with names are not handled, and there are no sums. */
@@ -305,7 +305,7 @@ static int teach(const seat *s, const oltr_ranking *shown, const oltr_feedback *
     PyObject *x = NULL, *done = NULL;
     PyObject *items = items_of(shown->item, n), *rewards = rewards_of(seen->reward, n);
     if (s->learns_x)
-        x = request_features(s->request, shown->item, n);
+        x = request_features_of(s->request, shown->item, n);
     if (items && rewards && (x || !s->learns_x)) /* x ends the arguments where it is NULL */
         done = PyObject_CallFunctionObjArgs(s->learn, items, rewards, x, NULL);
     Py_XDECREF(items);

@@ -129,7 +129,7 @@ request_object *request_new(uint32_t k, uint32_t dim)
     return r;
 }
 
-PyObject *request_features(const request_object *r, const uint32_t *item, uint32_t n)
+PyObject *request_features_of(const request_object *r, const uint32_t *item, uint32_t n)
 {
     void *memory;
     if (r->dim == 0)

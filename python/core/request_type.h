@@ -19,6 +19,6 @@ typedef struct request_object {
 int add_request(PyObject *module);
 request_object *request_new(uint32_t k, uint32_t dim);
 /* The features of these items as a new array, or None where there are none. */
-PyObject *request_features(const request_object *r, const uint32_t *item, uint32_t n);
+PyObject *request_features_of(const request_object *r, const uint32_t *item, uint32_t n);
 
 #endif

@@ -44,7 +44,8 @@ class Dataset:
         threads: int = 0,
         most_features: int = 0,
     ) -> None:
-        for name, number, most in (("threads", threads, 1024), ("most_features", most_features, 2**20)):
+        limits = (("threads", threads, 1024), ("most_features", most_features, 2**20))
+        for name, number, most in limits:
             if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= most:
                 raise ValueError(f"{name} must be a whole number from 0 to {most}, not {number!r}")
         self._memory = _core.read_dataset(path, lenient, cache, threads, most_features)

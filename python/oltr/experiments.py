@@ -6,6 +6,7 @@ experiment.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -70,8 +71,11 @@ def _whole(value: Any, name: str, most: int) -> int:
     return int(value)
 
 
-def _path(path: Any) -> str | None:
-    """The name of a file as the engine reads it."""
+def _path(path: Any, is_folder: bool) -> str | None:
+    """The name of a file or folder to write to, as the engine reads it.
+
+    That it can be written is checked before the run, not after it.
+    """
     if path is None:
         return None
     name = os.fsdecode(path)
@@ -79,6 +83,11 @@ def _path(path: Any) -> str | None:
         name.encode()
     except UnicodeEncodeError:
         raise ValueError(f"the path is not UTF-8: {name!r}") from None
+    folder = name if is_folder else os.path.dirname(name) or "."
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder; make it first", folder)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, "this folder cannot be written to", folder)
     return name
 
 
@@ -87,8 +96,9 @@ def _play(what: Description, arguments: tuple[Any, ...], show: Any) -> Any:
         seconds, share, left = times
         show(Progress(stage, done, total, rounds, seconds, share, left if left >= 0 else None))
 
+    everything: Any = (what.name, what.text, *arguments, report)
     try:
-        return _core.run(what.name, what.text, *arguments, report)
+        return _core.run(*everything)
     except _core.Error as error:
         if what.is_dict and str(error).startswith(DICT_NAME + ":"):
             raise _without_place(error) from None
@@ -139,7 +149,7 @@ def run(
     Ctrl-C ends the run within a second and raises KeyboardInterrupt.
     """
     threads = _whole(threads, "threads", 1024)
-    kept, scores = _path(partial), _path(keep_scores)
+    kept, scores = _path(partial, False), _path(keep_scores, True)
     what = describe(experiment)
     added = newcomers(policies, kept is not None)
     place = own_world(world, kept is not None)
@@ -160,7 +170,14 @@ def run(
     resumes = kept is not None and os.path.exists(kept)
     show = shower(progress)
     arguments = (tuple(changes), added, place, alone, threads, kept, scores, resumes)
-    outcome = _play(what, arguments, show)
+    try:
+        outcome = _play(what, arguments, show)
+    except BaseException as exception:  # KeyboardInterrupt above all
+        if kept is not None and not resumes and os.path.exists(kept):
+            exception.add_note(
+                f"finished replications are kept in {kept}; the same call goes on from there"
+            )
+        raise
     if kept is not None and os.path.exists(kept):
         os.remove(kept)
     labels = [policy.label for policy in added]

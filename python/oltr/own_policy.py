@@ -26,7 +26,7 @@ def _source(thing: Any) -> bytes:
         return inspect.getsource(thing).encode()
     except (OSError, TypeError):
         code = getattr(thing, "__code__", None)
-        return code.co_code + repr(code.co_consts).encode() if code else b""
+        return bytes(code.co_code) + repr(code.co_consts).encode() if code else b""
 
 
 def digest(thing: Any) -> bytes:
@@ -34,10 +34,10 @@ def digest(thing: Any) -> bytes:
 
     They cover the name, the source and, where the object can be pickled, what it holds.
     """
-    kind = thing if inspect.isroutine(thing) or inspect.isclass(thing) else type(thing)
-    if isinstance(thing, functools.partial):
-        kind = thing
-    parts = [getattr(kind, "__qualname__", type(kind).__qualname__).encode(), _source(kind)]
+    has_code = inspect.isroutine(thing) or inspect.isclass(thing)
+    kind: Any = thing if has_code or isinstance(thing, functools.partial) else type(thing)
+    name: str = getattr(kind, "__qualname__", type(kind).__qualname__)
+    parts = [name.encode(), _source(kind)]
     try:
         parts.append(pickle.dumps(thing, protocol=4))
     except Exception:  # anything may go wrong in the __reduce__ of somebody's class
@@ -178,7 +178,9 @@ def _count(world: Any, name: str, least: int, most: int) -> int:
     number = getattr(world, name, least)
     whole = hasattr(type(number), "__index__") and not isinstance(number, bool)
     if not whole or not least <= int(number) <= most:
-        raise ValueError(f"world.{name} must be a whole number from {least} to {most}, not {number!r}")
+        raise ValueError(
+            f"world.{name} must be a whole number from {least} to {most}, not {number!r}"
+        )
     return int(number)
 
 

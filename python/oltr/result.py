@@ -51,9 +51,9 @@ def _cell(value: Any) -> str:
 class Result:
     """The outcome of oltr.run().
 
-    frame, summary, pairs, metrics and queries are the tables that `oltr run` writes (docs/formats.md),
-    as a DataFrame of pandas or, where pandas is not installed, as a list of dicts.  Each swept key
-    is a column of its own.
+    frame, summary, pairs, metrics and queries are the tables that `oltr run` writes
+    (docs/formats.md), as a DataFrame of pandas or, where pandas is not installed, as a list of
+    dicts.  Each swept key is a column of its own.
 
         result = oltr.run("experiment.yaml")
         result.summary                   # the regret of each policy at the end

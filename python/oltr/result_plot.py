@@ -110,7 +110,9 @@ def _over_sweep(figure: Figure, styles: dict[str, Style]) -> list[Curve]:
     """The last value of each policy over the first key; a curve for each value of the second."""
     result = figure.result
     points = result.points
-    seconds = list(dict.fromkeys(p["sweep_values"][1] for p in points)) if _has_two(figure) else [""]
+    seconds = [""]
+    if _has_two(figure):
+        seconds = list(dict.fromkeys(point["sweep_values"][1] for point in points))
     curves = {}
     for policy in figure.policies:
         for at, second in enumerate(seconds):
@@ -387,15 +389,23 @@ def _look(ax: Any) -> None:
     ax.set_axisbelow(True)
 
 
-def _new_axes(curves: list[Curve], wide: bool) -> Any:
-    """Axes of a new figure, with room on the right for the longest name."""
+def _new_axes(curves: list[Curve]) -> Any:
+    """Axes of a new figure, with room on the right for the longest name, and for all of them."""
     from matplotlib import pyplot
 
-    drawing, ax = pyplot.subplots(figsize=(9.6, 5.4))
+    width, height = 9.6, max(5.4, min(0.2 * len(curves), 16))
+    drawing, ax = pyplot.subplots(figsize=(width, height))
     letters = max(len(curve.label) for curve in curves)
-    right = max(1 - (letters * 7.2 + 34) / (9.6 * 72), 0.6) if wide else 0.97
-    drawing.subplots_adjust(left=0.09, right=right, top=0.9, bottom=0.14)
+    right = max(1 - (letters * 5.7 + 40) / (width * 72), 0.55)
+    margins = {"top": 1 - 0.54 / height, "bottom": 0.76 / height}
+    drawing.subplots_adjust(left=0.09, right=right, **margins)
     return ax
+
+
+def _legend(ax: Any, beside: bool) -> None:
+    """Beside the axes in a figure of our own; axes of the caller may have no room there."""
+    place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)} if beside else {"loc": "best"}
+    ax.legend(frameon=False, fontsize=9, handlelength=2.6, borderaxespad=0, **place)
 
 
 # ---- the call
@@ -437,7 +447,7 @@ def draw(
     _choose_logs(figure, logx, logy)
     by_ends = len(figure.curves) <= _MOST_LABELS
     own = ax is None
-    ax = _new_axes(figure.curves, by_ends) if own else ax
+    ax = _new_axes(figure.curves) if own else ax
     for curve in figure.curves:
         _draw_band(figure, ax, curve)
     for curve in figure.curves:
@@ -449,8 +459,8 @@ def draw(
     _titles(figure, ax, title)
     if by_ends and own:
         _label_ends(figure, ax)
-    else:  # axes of the caller may have no room beside them
-        ax.legend(frameon=False, fontsize=9)
+    else:
+        _legend(ax, own)
     if own:
         _note(figure, ax)
     return ax

@@ -46,7 +46,9 @@ def _clock(seconds: float | None) -> str:
         return "?"
     whole = math.ceil(seconds)
     minutes, rest = divmod(whole, 60)
-    return f"{minutes}:{rest:02}" if whole < 3600 else f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+    if whole < 3600:
+        return f"{minutes}:{rest:02}"
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
 def _rate(rate: float) -> str:
