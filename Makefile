@@ -1,5 +1,5 @@
 # The usual commands; `make help` lists them.  CMake does the work.
-.PHONY: help setup build reproduce quick redis test bench check fmt docs clean
+.PHONY: help setup build reproduce quick redis test wheel deb reference bench check fmt docs clean
 .DEFAULT_GOAL := help
 JOBS := $(shell nproc)
 OLTR := build/release/oltr
@@ -29,7 +29,16 @@ test: ## build for development and run all tests
 	@scripts/setup test
 	cmake --preset dev
 	cmake --build build/dev -j $(JOBS)
-	@scripts/test build/dev -j $(JOBS)
+	@scripts/test build/dev -j $$(($(JOBS) + 1)) # one more than processors: some tests wait
+
+wheel: ## build the Python wheel, install it into bare environments, and run its tests there
+	@scripts/wheel
+
+deb: ## build the Debian packages, build/deb/*.deb, check them with lintian, and try them in a new Debian
+	@scripts/deb
+
+reference: ## write the reference of the C interface from the comments of its headers
+	@scripts/reference
 
 bench: ## measure speed, compared with bare normals, plain C, numpy, LAPACK and GSL
 	@scripts/setup bench

@@ -22,7 +22,7 @@
 
 #include "lab/data/dataset.h"
 #include "measure.h"
-#include "scorer/prior_quality.h"
+#include "lab/scorer/prior_quality.h"
 
 enum { CUTS = CHECK_CUTS, MOST_SEEDS = 100, RIDGES = 9 };
 

@@ -12,17 +12,16 @@ static const struct option help_option = {'h', "help", NULL, NULL, "print this h
 
 /* ---- finding the verb */
 
-/* The word that is typed: the last one of the name. */
-static const char *last_word(const struct verb *verb)
+const char *verb_word(const struct verb *verb)
 {
     const char *blank = strrchr(verb->name, ' ');
     return blank ? blank + 1 : verb->name;
 }
 
-static const struct verb *find_in(const struct verb *table, const char *word)
+const struct verb *verb_in(const struct verb *table, const char *word)
 {
     for (const struct verb *verb = table; verb->name; verb++)
-        if (strcmp(last_word(verb), word) == 0)
+        if (strcmp(verb_word(verb), word) == 0)
             return verb;
     return NULL;
 }
@@ -33,7 +32,7 @@ static void unknown_verb(const struct verb *family, const char *name)
     char word[QUOTE_SIZE], hint[HINT_SIZE], help[64];
     struct nearest nearest = nearest_to(name);
     for (const struct verb *verb = family ? family->members : verbs; verb->name; verb++)
-        nearest_offer(&nearest, last_word(verb));
+        nearest_offer(&nearest, verb_word(verb));
     snprintf(help, sizeof help, "; `oltr help%s%s` lists them", family ? " " : "",
              family ? family->name : "");
     complain(EXIT_USAGE, "no command%s%s is called `%s`%s", family ? " of " : "",
@@ -48,7 +47,7 @@ const struct verb *verb_find(uint32_t count, const char *const *word, uint32_t *
         if (verb && word[*used][0] == '-')
             break;
         family = verb;
-        verb = find_in(family ? family->members : verbs, word[*used]);
+        verb = verb_in(family ? family->members : verbs, word[*used]);
         if (!verb) {
             unknown_verb(family, word[*used]);
             return NULL;
@@ -59,7 +58,7 @@ const struct verb *verb_find(uint32_t count, const char *const *word, uint32_t *
 
 /* ---- finding options */
 
-static const struct option *by_letter(const struct verb *verb, char letter)
+const struct option *option_by_letter(const struct verb *verb, char letter)
 {
     for (const struct option *option = verb->options; option->name; option++)
         if (option->letter == letter)
@@ -67,7 +66,7 @@ static const struct option *by_letter(const struct verb *verb, char letter)
     return letter == 'h' ? &help_option : NULL;
 }
 
-static const struct option *by_name(const struct verb *verb, const char *name, size_t length)
+const struct option *option_by_name(const struct verb *verb, const char *name, size_t length)
 {
     for (const struct option *option = verb->options; option->name; option++)
         if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
@@ -121,7 +120,7 @@ static int take(struct arguments *out, struct words *words, const struct option 
 static int take_long(struct arguments *out, struct words *words, const char *word)
 {
     size_t length = strcspn(word + 2, "=");
-    const struct option *option = by_name(out->verb, word + 2, length);
+    const struct option *option = option_by_name(out->verb, word + 2, length);
     if (!option)
         return unknown_option(out->verb, word);
     return take(out, words, option, word[2 + length] == '=' ? word + 3 + length : NULL);
@@ -132,7 +131,7 @@ static int take_letters(struct arguments *out, struct words *words, const char *
 {
     int code = EXIT_OK;
     for (const char *letter = word + 1; code == EXIT_OK && *letter != '\0'; letter++) {
-        const struct option *option = by_letter(out->verb, *letter);
+        const struct option *option = option_by_letter(out->verb, *letter);
         if (!option)
             return unknown_option(out->verb, word);
         if (option->argument)

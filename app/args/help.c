@@ -1,4 +1,4 @@
-/* help.c - the help on a terminal and the manual page, both made from the tables of verbs, options
+/* help.c - the help on a terminal and the manual pages, both made from the tables of verbs, options
  * and keys. */
 #include "app/args/command.h"
 #include "lab/plan/keys.h"
@@ -202,7 +202,7 @@ void help_experiment(FILE *out)
     pool_free(&pool);
 }
 
-/* ---- as a manual page: man(7) */
+/* ---- as manual pages: man(7) */
 
 /* Text for troff: dots, quotes, backslashes and hyphens are escaped; `words` become bold. */
 static void troff(FILE *out, const char *text)
@@ -271,30 +271,36 @@ static void man_synopsis(FILE *out, const struct verb *table)
     }
 }
 
+/* The summary, what there is to know, and the options. */
+static void man_details(FILE *out, const struct verb *verb)
+{
+    for (const char *text = verb->details; *text != '\0';) {
+        char one[PARAGRAPH_SIZE];
+        text = paragraph(text, one);
+        fputs(".PP\n", out);
+        troff(out, one);
+        fputc('\n', out);
+    }
+}
+
 static void man_verb(FILE *out, const struct verb *verb)
 {
     fprintf(out, ".SS oltr %s %s\n", verb->name, verb->operands);
     troff(out, verb->summary);
-    fputs(*verb->details != '\0' ? "\n.PP\n" : "\n", out);
-    for (const char *text = verb->details; *text != '\0';) {
-        char one[PARAGRAPH_SIZE];
-        text = paragraph(text, one);
-        troff(out, one);
-        fputs(*text != '\0' ? "\n.PP\n" : "\n", out);
-    }
+    fputc('\n', out);
+    man_details(out, verb);
     for (const struct option *option = verb->options; option->name; option++)
         man_option(out, option);
     for (const struct verb *member = verb->members; member && member->name; member++)
         man_verb(out, member);
 }
 
-static void man_keys(FILE *out)
+static void man_keys(FILE *out, const char *heading)
 {
-    fputs(".SH EXPERIMENT FILE\nYAML, with these keys:\n", out);
     struct pool pool = {NULL, 0};
     const struct key_section *section = key_sections(&pool);
     for (; section && section->title; section++) {
-        fprintf(out, ".SS %s\n", section->title);
+        fprintf(out, ".%s %s\n", heading, section->title);
         for (const struct key *key = section->keys; key->name; key++)
             man_entry(out, key->name, key->example, key->help);
         if (section->note) {
@@ -306,20 +312,90 @@ static void man_keys(FILE *out)
     pool_free(&pool);
 }
 
+/* The first lines of a page; `title` in capitals, as man(7) has it. */
+static void man_head(FILE *out, const char *name, const char *section, const char *summary)
+{
+    fputs(".TH ", out);
+    for (const char *at = name; *at != '\0'; at++)
+        fputc(*at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at, out);
+    fprintf(out, " %s \"\" \"oltr %s\" \"%s\"\n.SH NAME\n", section, oltr_version(),
+            *section == '1' ? "User Commands" : "File Formats");
+    troff(out, name);
+    fputs(" \\- ", out);
+    troff(out, summary);
+    fputc('\n', out);
+}
+
+const char *help_page_name(const struct verb *verb, char name[PAGE_NAME_SIZE])
+{
+    snprintf(name, PAGE_NAME_SIZE, "oltr-%s", verb->name);
+    for (char *at = name; *at != '\0'; at++)
+        if (*at == ' ')
+            *at = '-';
+    return name;
+}
+
+static void man_page_links(FILE *out, const struct verb *table)
+{
+    char name[PAGE_NAME_SIZE];
+    for (const struct verb *verb = table; verb->name; verb++) {
+        fputs("\\fB", out);
+        troff(out, help_page_name(verb, name));
+        fputs("\\fR(1),\n", out);
+    }
+}
+
 void help_man(FILE *out)
 {
-    fprintf(out, ".TH OLTR 1 \"\" \"oltr %s\" \"User Commands\"\n.SH NAME\noltr \\- ",
-            oltr_version());
-    troff(out, about);
-    fputs("\n.SH SYNOPSIS\n", out);
+    man_head(out, "oltr", "1", about);
+    fputs(".SH SYNOPSIS\n", out);
     man_synopsis(out, verbs);
     fputs(".SH DESCRIPTION\n", out);
     troff(out, description);
     fputs("\n.SH COMMANDS\nEvery command takes \\fB\\-h\\fR and \\fB\\-\\-help\\fR.\n", out);
     for (const struct verb *verb = verbs; verb->name; verb++)
         man_verb(out, verb);
-    man_keys(out);
+    fputs(".SH EXPERIMENT FILE\nYAML, with these keys:\n", out);
+    man_keys(out, "SS");
     man_pairs(out, "FILES", files);
     man_pairs(out, "EXIT STATUS", exit_codes);
     man_pairs(out, "EXAMPLES", examples);
+    fputs(".SH SEE ALSO\n", out);
+    man_page_links(out, verbs);
+    fputs("\\fBoltr\\-experiment\\fR(5)\n", out);
+}
+
+static const struct option help_switch = {'h', "help", NULL, NULL, "print the help"};
+
+void help_man_verb(FILE *out, const struct verb *verb)
+{
+    char name[PAGE_NAME_SIZE];
+    man_head(out, help_page_name(verb, name), "1", verb->summary);
+    fprintf(out, ".SH SYNOPSIS\n\\fBoltr %s\\fR %s [\\fIoptions\\fR]\n", verb->name,
+            verb->operands);
+    fputs(".SH DESCRIPTION\n", out);
+    if (*verb->details == '\0')
+        troff(out, verb->summary);
+    man_details(out, verb);
+    fputs(verb->members ? "\n.SH COMMANDS\n" : "\n.SH OPTIONS\n", out);
+    for (const struct verb *member = verb->members; member && member->name; member++)
+        man_entry(out, member->name, "", member->summary);
+    for (const struct option *option = verb->options; !verb->members && option->name; option++)
+        man_option(out, option);
+    if (!verb->members)
+        man_option(out, &help_switch);
+    man_pairs(out, "EXIT STATUS", exit_codes);
+    fputs(".SH SEE ALSO\n", out);
+    if (verb->members)
+        man_page_links(out, verb->members);
+    fputs("\\fBoltr\\fR(1), \\fBoltr\\-experiment\\fR(5)\n", out);
+}
+
+void help_man_experiment(FILE *out)
+{
+    man_head(out, "oltr-experiment", "5", "the experiment file of oltr run");
+    fputs(".SH DESCRIPTION\nAn experiment is a YAML file.  Each key is shown with an example.\n",
+          out);
+    man_keys(out, "SH");
+    fputs(".SH SEE ALSO\n\\fBoltr\\-run\\fR(1), \\fBoltr\\fR(1)\n", out);
 }

@@ -88,6 +88,33 @@ int value_list32(const struct arguments *arguments, const char *name, uint32_t l
     return EXIT_OK;
 }
 
+/* "none, second or always" */
+static void join_words(const char *const *word, char out[160])
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; word[i] && used < 160; i++) {
+        const char *between = i == 0 ? "" : word[i + 1] ? ", " : " or ";
+        used += (size_t)snprintf(out + used, 160 - used, "%s%s", between, word[i]);
+    }
+}
+
+int value_word(const struct arguments *arguments, const char *name, uint32_t *out)
+{
+    const char *text = arguments_value(arguments, name);
+    char shown[QUOTE_SIZE], all[160];
+    if (!text)
+        return EXIT_OK;
+    const struct option *option = option_by_name(arguments->verb, name, strlen(name));
+    for (uint32_t i = 0; option->words[i]; i++)
+        if (strcmp(option->words[i], text) == 0) {
+            *out = i;
+            return EXIT_OK;
+        }
+    join_words(option->words, all);
+    return complain(EXIT_USAGE, "--%s must be %s, not `%s`", name, all, quote_input(text, shown));
+}
+
 int value_threads(const struct arguments *arguments, uint32_t *out)
 {
     uint32_t value = 0;

@@ -1,4 +1,4 @@
-/* value.h - reads the values of options: numbers within bounds. */
+/* value.h - reads the values of options: numbers within bounds, and words of a list. */
 #ifndef OLTR_APP_ARGS_VALUE_H
 #define OLTR_APP_ARGS_VALUE_H
 
@@ -14,6 +14,8 @@ int value_real(const struct arguments *arguments, const char *name, double low, 
 /* Whole numbers with commas between them, at most `most`. */
 int value_list32(const struct arguments *arguments, const char *name, uint32_t low, uint32_t high,
                  uint32_t most, uint32_t *out, uint32_t *count);
+/* The place of the value among `words` of its option. */
+int value_word(const struct arguments *arguments, const char *name, uint32_t *out);
 /* --threads; without it, or with 0: the number of processors. */
 int value_threads(const struct arguments *arguments, uint32_t *out);
 

@@ -3,7 +3,7 @@
 
 #include "app/logs/log_values.h"
 #include "engine/base/error.h"
-#include "scorer/scores.h"
+#include "lab/scorer/scores.h"
 
 #include <math.h>
 #include <stdlib.h>

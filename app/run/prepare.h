@@ -1,5 +1,5 @@
-/* prepare.h - loads the data of a job: data sets read or generated, scorers trained, and the worlds
- * of kind dataset filled in, once for all points of a sweep that need the same. */
+/* prepare.h - the data of a job: loaded by oltr_plan_load_data(), and described for tables, figures
+ * and the manifest. */
 #ifndef OLTR_APP_RUN_PREPARE_H
 #define OLTR_APP_RUN_PREPARE_H
 
@@ -7,11 +7,11 @@
 
 #include <jansson.h>
 
-struct prepared; /* the data sets of a job */
+struct prepared; /* what is said about the data sets of a job */
 
 /* Loads the data of all points into job->data and completes the points; nothing to do where there
  * is no dataset.  `other`: a second folder, beside that of the job, in which scores of trained
- * scorers may lie; or NULL.  Free the data after the configuration, also after an error. */
+ * scorers may lie; or NULL.  The plan owns the data; free job->data also after an error. */
 oltr_status prepare_data(struct job *job, const char *other, oltr_error *error);
 void prepared_free(struct prepared *prepared);
 

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "engine/base/file.h"
 #include "app/verbs/data_family.h"
+#include "app/verbs/offers.h"
 #include "lab/data/dataset.h"
 #include "lab/data/normaliser.h"
 #include "report/io/whole_file.h"
@@ -11,12 +12,19 @@
 #include <string.h>
 #include <unistd.h>
 
+static void offer_kinds(const struct completion *to)
+{
+    for (int i = 0; i < NORMALISER_KINDS; i++)
+        completion_word(to, normaliser_kind_name((normaliser_kind)i), "");
+}
+
 const struct option data_convert_options[] = {
     {'o', "output", "FILE", NULL,
      "the file for the result (default: the cache FILE.oltr beside the text)"},
     {0, "normalise", "KIND", NULL,
      "with --fit: standard (the default: sign(x) log(1+|x|), centred, scaled, rows no longer than "
-     "1), minmax (to 0..1 within each query) or none"},
+     "1), minmax (to 0..1 within each query) or none",
+     .offer = offer_kinds},
     {0, "fit", "FILE", NULL, "fit a normaliser on these rows, keep it in this file, and apply it"},
     {0, "with", "FILE", NULL, "apply the normaliser of this file"},
     {'j', "threads", "N", NULL,

@@ -13,13 +13,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const char *const split_names[] = {"train", "vali", "test", NULL};
+
 const struct option data_generate_options[] = {
     {'o', "output", "DIR", NULL, "the folder of the three files (default: SHAPE)"},
     {0, "queries", "N", NULL,
      "queries of train.txt (default: 300); vali.txt and test.txt have a third of it each, as in "
      "the real sets"},
     {'s', "seed", "N", NULL, "the seed of all random numbers (default: 1)"},
-    {0, "split", "NAME", NULL, "write only train, vali or test"},
+    {0, "split", "NAME", NULL, "write only train, vali or test", split_names},
     {0, "force", NULL, NULL, "replace files that exist already"},
     {'q', "quiet", NULL, NULL, "only errors"},
     {0, NULL, NULL, NULL, NULL},

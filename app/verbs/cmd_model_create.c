@@ -6,6 +6,7 @@
 #include "app/verbs/model_family.h"
 #include "app/verbs/model_json.h"
 #include "app/verbs/model_priors.h"
+#include "app/verbs/offers.h"
 #include "engine/base/quote.h"
 #include "engine/base/reads_prior.h"
 
@@ -14,10 +15,12 @@
 #include <unistd.h>
 
 const struct option model_create_options[] = {
-    {'p', "policy", "NAME", NULL, "the policy, like ts-hyper; `oltr policies` lists them"},
+    {'p', "policy", "NAME", NULL, "the policy, like ts-hyper; `oltr policies` lists them",
+     .offer = offer_policies},
     {0, "set", "KEY=VALUE", NULL,
      "a parameter of the policy or a setting of the model, like --set window=1000000; repeat it "
-     "for others"},
+     "for others",
+     .offer = offer_model_keys},
     {0, "prior", "FILE", NULL, "priors of items, CSV; `-` is standard input"},
     {0, "columns", "ROLE=NAME", NULL, "with --prior: the column of the items, like item=sku"},
     {0, "lenient", NULL, NULL, "with --prior: skip bad lines and count them"},

@@ -13,13 +13,16 @@
 #include <string.h>
 #include <unistd.h>
 
+static const char *const formats[] = {"csv", "jsonl", NULL}; /* LOG_CSV, LOG_JSON */
+static const char *const unseen_rules[] = {"seen", "skip", NULL};
+
 const struct option model_learn_options[] = {
     {0, "columns", "ROLE=NAME,...", NULL,
      "columns with other names than the usual ones, like list=search,item=sku; the roles are list, "
      "item, position, click, examined, reward, weight and time"},
     {0, "features", "PREFIX", NULL,
      "of a policy with features: they are in columns PREFIX1, PREFIX2, ... (default: x)"},
-    {0, "format", "NAME", NULL, "csv or jsonl (default: by the first byte of the file)"},
+    {0, "format", "NAME", NULL, "csv or jsonl (default: by the first byte of the file)", formats},
     {0, "open", "N", NULL,
      "collect the rows of up to N lists at a time; of more, the oldest is closed and learned "
      "(default: 1000; of JSON lines 100000)"},
@@ -28,7 +31,8 @@ const struct option model_learn_options[] = {
      "(default: 1h for queries of UBI, no limit for rows)"},
     {0, "unseen", "RULE", NULL,
      "of UBI, a list without a click or an impression: seen (default: looked at, and not clicked) "
-     "or skip"},
+     "or skip",
+     unseen_rules},
     {0, "clicks", "ACTION,...", NULL,
      "of UBI, the actions that count as a click (default: click,click_through)"},
     {0, "impressions", "ACTION,...", NULL,
@@ -77,28 +81,18 @@ static void end_progress(const struct learn_progress *p)
 
 static int read_format(const struct arguments *arguments, enum log_format *out)
 {
-    const char *name = arguments_value(arguments, "format");
-    char word[QUOTE_SIZE];
-    *out = LOG_ANY;
-    if (name && strcmp(name, "csv") == 0)
-        *out = LOG_CSV;
-    else if (name && strcmp(name, "jsonl") == 0)
-        *out = LOG_JSON;
-    else if (name)
-        return complain(EXIT_USAGE, "--format must be csv or jsonl, not `%s`",
-                        quote_input(name, word));
-    return EXIT_OK;
+    uint32_t word = 0;
+    int code = value_word(arguments, "format", &word);
+    *out = !arguments_has(arguments, "format") ? LOG_ANY : word == 0 ? LOG_CSV : LOG_JSON;
+    return code;
 }
 
 static int read_unseen(const struct arguments *arguments, bool *seen)
 {
-    const char *name = arguments_value(arguments, "unseen");
-    char word[QUOTE_SIZE];
-    *seen = !name || strcmp(name, "seen") == 0;
-    return *seen || strcmp(name, "skip") == 0
-               ? EXIT_OK
-               : complain(EXIT_USAGE, "--unseen must be seen or skip, not `%s`",
-                          quote_input(name, word));
+    uint32_t rule = 0;
+    int code = value_word(arguments, "unseen", &rule);
+    *seen = rule == 0;
+    return code;
 }
 
 static int read_wait(const struct arguments *arguments, double *wait)

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static const char *const syncs[] = {"none", "second", "always", NULL}; /* as OLTR_SYNC_... */
+
 const struct option model_rank_options[] = {
     {'k', "slots", "N", NULL, "how many items the list has (default: 10)"},
     {0, "items", "A,B,...", NULL, "rank these items (default: all of the model)"},
@@ -32,7 +34,8 @@ const struct option model_rank_options[] = {
     {0, "learn", NULL, NULL, "as a filter: accept lists to learn; locks the model"},
     {0, "sync", "NAME", NULL,
      "with --learn, what a loss of power may lose: none (everything since the last checkpoint), "
-     "second (the last second; the default) or always (nothing)"},
+     "second (the last second; the default) or always (nothing)",
+     syncs},
     {0, NULL, NULL, NULL, NULL},
 };
 
@@ -519,31 +522,15 @@ static int read_request(const struct arguments *arguments, struct request *q)
     return code == EXIT_OK ? value_real(arguments, "fresh-below", 0, 1e15, &q->fresh_below) : code;
 }
 
-static int read_sync(const struct arguments *arguments, uint32_t *sync)
-{
-    static const char *const names[] = {"none", "second", "always"};
-    const char *name = arguments_value(arguments, "sync");
-    char word[QUOTE_SIZE];
-    *sync = OLTR_SYNC_SECOND;
-    for (uint32_t i = 0; name && i < 3; i++)
-        if (strcmp(names[i], name) == 0) {
-            *sync = i;
-            return EXIT_OK;
-        }
-    return name ? complain(EXIT_USAGE, "--sync must be none, second or always, not `%s`",
-                           quote_input(name, word))
-                : EXIT_OK;
-}
-
 int cmd_model_rank(const struct arguments *arguments)
 {
     struct request q;
-    uint32_t sync;
+    uint32_t sync = OLTR_SYNC_SECOND;
     bool once = arguments_has(arguments, "slots") || arguments_has(arguments, "items") ||
                 arguments_has(arguments, "items-from");
     int code = read_request(arguments, &q);
     if (code == EXIT_OK)
-        code = read_sync(arguments, &sync);
+        code = value_word(arguments, "sync", &sync);
     if (code != EXIT_OK)
         return code;
     if (once && arguments_has(arguments, "learn"))

@@ -1,26 +1,31 @@
 /* cmd_prior_check.c - `oltr prior check`: measures how good scores are as a prior of judged
  * documents, as text, as prior.csv and as figures. */
-#include "app/run/splits.h"
+#include "lab/prepare/splits.h"
 #include "app/verbs/prior_family.h"
+#include "app/verbs/offers.h"
 #include "report/figures/prior_figure.h"
 #include "report/io/whole_file.h"
-#include "scorer/prior_quality.h"
-#include "scorer/scores_as.h"
+#include "lab/scorer/prior_quality.h"
+#include "lab/scorer/scores_as.h"
 
 #include <math.h>
+
+static const char *const score_readings[] = {"calibrated", "minmax", "sigmoid", "raw", NULL};
 
 const struct option prior_check_options[] = {
     {0, "data", "FILE", NULL, "the judged documents, LETOR / SVMlight text, plain or gzip"},
     {0, "scores", "FILE", NULL, "their scores, CSV; `-` is standard input"},
     {0, "scores-as", "NAME", NULL,
      "how scores become probabilities: calibrated (default; they must be from 0 to 1), minmax or "
-     "sigmoid within each query, or raw"},
+     "sigmoid within each query, or raw",
+     score_readings},
     {'o', "output", "DIR", NULL, "write prior.csv and the figures there (default: only print)"},
     {'j', "threads", "N", NULL,
      "the number of threads that read (default, or 0: one for each processor)"},
     {0, "grades", "NAME", NULL,
      "the attraction of each grade: err (default), linear, perfect, navigational, informational "
-     "or near-random"},
+     "or near-random",
+     .offer = offer_grades},
     {0, "largest-grade", "N", NULL,
      "the end of the scale of grades (default: the largest of the data)"},
     {0, "lenient", NULL, NULL, "skip bad lines of the data, and count them"},

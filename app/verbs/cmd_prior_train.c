@@ -3,10 +3,12 @@
  * Mistakes in the request are reported before the training; files are written after it. */
 #define _POSIX_C_SOURCE 200809L
 #include "app/args/value.h"
+#include "app/run/blas_variable.h"
 #include "app/run/progress.h"
-#include "app/run/splits.h"
+#include "lab/prepare/splits.h"
 #include "app/run/stop.h"
 #include "app/verbs/prior_family.h"
+#include "app/verbs/offers.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "report/io/json_text.h"
@@ -29,7 +31,8 @@ const struct option prior_train_options[] = {
      "the number of scorers trained in parallel (default, or 0: one for each processor)"},
     {0, "grades", "NAME", NULL,
      "the attraction of each grade: err (default), linear, perfect, navigational, informational "
-     "or near-random; the scores are calibrated to it"},
+     "or near-random; the scores are calibrated to it",
+     .offer = offer_grades},
     {0, "largest-grade", "N", NULL,
      "the end of the scale of grades (default: the largest of the data)"},
     {0, "hidden", "N,N", NULL, "units of the one to three hidden layers (default 64,32)"},
@@ -195,8 +198,12 @@ static void show_progress(void *context, const scores_progress *state)
 static int finish(const struct request *request, const scores *s)
 {
     oltr_error error = {OLTR_OK, ""};
-    bool stream = strcmp(request->output, "-") == 0 || is_special(request->output);
-    if (scores_write_csv(s, request->data.test, request->output, &error) != OLTR_OK)
+    const oltr_dataset *test = request->data.test;
+    bool is_stdout = strcmp(request->output, "-") == 0;
+    bool stream = is_stdout || is_special(request->output);
+    oltr_status status = is_stdout ? scores_print_csv(s, test, stdout, "to standard output", &error)
+                                   : scores_write_csv(s, test, request->output, &error);
+    if (status != OLTR_OK)
         return complain_failed(&error);
     int code = stream ? EXIT_OK : write_manifest(request);
     if (code == EXIT_OK && !request->quiet && !stream)
@@ -207,6 +214,19 @@ static int finish(const struct request *request, const scores *s)
                request->output, arguments_value(request->arguments, "test"), request->output,
                request->options.raw ? " --scores-as minmax" : "");
     return code;
+}
+
+static oltr_status train_scorers(const struct request *request, scores *out, oltr_error *error)
+{
+    struct blas_variable variable;
+    const struct splits *data = &request->data;
+    *out = (scores){0};
+    oltr_status status = blas_variable_set(&variable, error);
+    if (status != OLTR_OK)
+        return status;
+    status = scores_train(data->train, data->vali, data->test, &request->options, out, error);
+    blas_variable_restore(&variable);
+    return status;
 }
 
 static int train(struct request *request)
@@ -220,8 +240,7 @@ static int train(struct request *request)
     o->stop = should_stop;
     o->context = request;
     stop_catch_signals();
-    oltr_status status =
-        scores_train(request->data.train, request->data.vali, request->data.test, o, &s, &error);
+    oltr_status status = train_scorers(request, &s, &error);
     if (request->terminal && !request->quiet)
         fputs("\r\033[K", stderr);
     if (status == OLTR_EINTERRUPTED)

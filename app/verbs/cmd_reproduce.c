@@ -5,6 +5,7 @@
 #include "app/run/series.h"
 #include "app/run/team.h"
 #include "app/verbs/verbs.h"
+#include "app/verbs/offers.h"
 
 #include <errno.h>
 #include <string.h>
@@ -24,6 +25,16 @@ const struct option reproduce_options[] = {
     {'q', "quiet", NULL, NULL, "no progress; only errors"},
     {0, NULL, NULL, NULL, NULL},
 };
+
+void offer_experiments(const struct completion *to)
+{
+    struct series series = {.output = "",
+                            .experiments = arguments_value(to->arguments, "experiments")};
+    if (series_find(&series) == EXIT_OK)
+        for (uint32_t i = 0; i < series.count; i++)
+            completion_word(to, series.item[i].name, "");
+    series_free(&series);
+}
 
 int cmd_reproduce(const struct arguments *arguments)
 {

@@ -3,6 +3,7 @@
 #include "app/run/shard.h"
 #include "app/run/team.h"
 #include "app/verbs/verbs.h"
+#include "app/verbs/offers.h"
 #include "engine/base/quote.h"
 
 #include <string.h>
@@ -20,7 +21,8 @@ const struct option run_options[] = {
     {0, "data", "DIR", "world.data",
      "the folder of a dataset: train.txt, vali.txt, test.txt (for worlds of kind dataset)"},
     {0, "set", "KEY=VALUE", NULL,
-     "set any key of the file, like world.items=100 or policies.GTS.sigma=1; may be repeated"},
+     "set any key of the file, like world.items=100 or policies.GTS.sigma=1; may be repeated",
+     .offer = offer_experiment_keys},
     {0, "shard", "I/N", NULL, "run only part I of N; `oltr merge` adds up the parts"},
     {0, "resume", NULL, NULL,
      "go on with a run that was stopped; results of a finished run stay as they are"},

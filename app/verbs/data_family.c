@@ -1,5 +1,6 @@
 /* data_family.c - the commands of `oltr data`, and the code that they share. */
 #include "app/verbs/data_family.h"
+#include "app/verbs/offers.h"
 
 #include "app/args/value.h"
 #include "engine/base/text.h"
@@ -24,7 +25,7 @@ const struct verb data_verbs[] = {
      "SHAPE is `web30k` (136 features, about 120 documents per query) or `istella` (220 features, "
      "about 316).  Writes train.txt, vali.txt and test.txt into the folder.  The same seed gives "
      "the same bytes on every machine.  A smaller set is the beginning of a larger one.",
-     data_generate_options, cmd_data_generate, NULL},
+     data_generate_options, cmd_data_generate, NULL, offer_shapes},
     {NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -4,7 +4,7 @@
 #define OLTR_APP_VERBS_PRIOR_FAMILY_H
 
 #include "app/verbs/verbs.h"
-#include "scorer/scores.h"
+#include "lab/scorer/scores.h"
 
 /* The dataset that an option names, which must be given; reports skipped lines. */
 int prior_read(const struct arguments *arguments, const char *option, oltr_dataset **out);

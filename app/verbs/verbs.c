@@ -2,6 +2,7 @@
  * reads its options, runs it.  command.h explains the tables. */
 #define _POSIX_C_SOURCE 200809L
 #include "app/verbs/verbs.h"
+#include "app/verbs/offers.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -28,7 +29,7 @@ const struct verb verbs[] = {
      "Ctrl-C stops it and keeps finished work; the same command goes on from there.  Finished "
      "experiments are not run again.  If an experiment fails, the others still run, and the exit "
      "code is 1.",
-     reproduce_options, cmd_reproduce, NULL},
+     reproduce_options, cmd_reproduce, NULL, offer_experiments},
     {"merge", "DIR...", 1, ANY_NUMBER, "merge the shards of a run",
      "Each DIR is the folder of one or more runs with --shard, all of the same experiment.  "
      "Together they must hold every shard once.  The results are the same bytes as those of a "
@@ -36,7 +37,7 @@ const struct verb verbs[] = {
      merge_options, cmd_merge, NULL},
     {"policies", "[NAME]", 0, 1, "list the policies, or explain one with its parameters",
      "NAME is what `kind` of a policy takes in an experiment file.", policies_options, cmd_policies,
-     NULL},
+     NULL, offer_policies},
     {"plot", "DIR", 1, 1, "draw the figures of a folder of results again",
      "Reads only results.csv (or density.csv) and manifest.json of the folder; nothing is "
      "simulated.  To change a figure, edit its entry in manifest.json and plot again, or edit its "
@@ -66,7 +67,7 @@ const struct verb verbs[] = {
      no_options, cmd_version, NULL},
     {"help", "[COMMAND]", 0, 2, "explain a command, or the experiment file",
      "`oltr help experiment` explains the keys of an experiment file.", help_options, cmd_help,
-     NULL},
+     NULL, offer_commands},
     {NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -88,6 +89,8 @@ static int dispatch(int argc, char **argv)
         help_all(stderr);
         return EXIT_USAGE;
     }
+    if (strcmp(argv[1], "--complete") == 0)
+        return complete(stdout, (uint32_t)argc - 2, (const char *const *)argv + 2);
     static char help[] = "help", version[] = "version";
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         argv[1] = help;

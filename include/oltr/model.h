@@ -27,13 +27,13 @@
 extern "C" {
 #endif
 
-typedef struct oltr_model oltr_model;
-typedef struct oltr_model_scratch oltr_model_scratch;
+typedef struct oltr_model oltr_model;                 /* a policy with names, to be served */
+typedef struct oltr_model_scratch oltr_model_scratch; /* the working memory of a thread */
 
 /* The name of an item, or the id of a lesson: 1 to OLTR_LONGEST_NAME bytes of any value. */
 typedef struct oltr_name {
-    const void *bytes;
-    uint32_t size;
+    const void *bytes; /* need not end in '\0' */
+    uint32_t size;     /* their number */
 } oltr_name;
 
 enum {
@@ -57,6 +57,7 @@ typedef enum oltr_examine {
 
 /* ---- making models */
 
+/* What a model is made from.  oltr_model_settings_init() fills it in. */
 typedef struct oltr_model_settings {
     /* The kind and its parameters.  n_items: of a contextual model, the most candidates of a
      * request; else it is ignored, as models by item grow.  dim: the features of a candidate.  Its
@@ -83,9 +84,10 @@ OLTR_API oltr_status oltr_model_settings_init(oltr_model_settings *settings, con
 OLTR_API oltr_status oltr_model_settings_set(oltr_model_settings *settings, const char *name,
                                              const char *text, oltr_error *error);
 
+/* An empty model; NULL with the error set. */
 OLTR_API oltr_model *oltr_model_new(const oltr_model_settings *settings, oltr_error *error);
-OLTR_API void oltr_model_free(oltr_model *model);
-/* memory NULL: the hook of the original. */
+OLTR_API void oltr_model_free(oltr_model *model); /* NULL is fine */
+/* An independent model of the same image; memory NULL: the hook of the original. */
 OLTR_API oltr_model *oltr_model_copy(const oltr_model *model, const oltr_memory *memory,
                                      oltr_error *error);
 /* A model whose prior is what the parent believes.  strength in (0, 1] scales how sure it is: 1
@@ -100,13 +102,14 @@ OLTR_API const oltr_model_settings *oltr_model_settings_of(const oltr_model *mod
 /* Its policy, to read.  Items of the model are the first of the policy; those behind them are room.
  */
 OLTR_API const oltr_policy *oltr_model_policy(const oltr_model *model);
-OLTR_API size_t oltr_model_bytes(const oltr_model *model); /* all memory that it holds */
-OLTR_API uint64_t oltr_model_lessons(const oltr_model *model);
+OLTR_API size_t oltr_model_bytes(const oltr_model *model);     /* all memory that it holds */
+OLTR_API uint64_t oltr_model_lessons(const oltr_model *model); /* how many it has learned */
+/* Tests the invariants of the model and of its policy: OLTR_ESTATE when one is broken. */
 OLTR_API oltr_status oltr_model_check(const oltr_model *model, oltr_error *error);
 
 /* ---- items */
 
-OLTR_API uint32_t oltr_model_items(const oltr_model *model);
+OLTR_API uint32_t oltr_model_items(const oltr_model *model); /* how many there are */
 /* The name of item 0..items-1, until the model is changed; size 0 beyond. */
 OLTR_API oltr_name oltr_model_name(const oltr_model *model, uint32_t item);
 OLTR_API int64_t oltr_model_find(const oltr_model *model, oltr_name name); /* -1: unknown */
@@ -136,7 +139,7 @@ OLTR_API oltr_status oltr_model_trim(oltr_model *model, uint64_t idle, uint32_t 
  * and all zero, every item of the model.  No name occurs twice in what is ranked or learned.
  * Unknown names have the default prior, and ranking them adds nothing to the model. */
 typedef struct oltr_list {
-    uint32_t n;
+    uint32_t n;                          /* how many */
     uint32_t stride;                     /* floats from row to row; 0 means dim */
     const oltr_name *name;               /* (n) or NULL */
     const float *x;                      /* (n, stride) or NULL */
@@ -148,12 +151,12 @@ typedef struct oltr_list {
  * scores is shown, best first; where there are too few fresh or other items for that, those that
  * are there fill the list.  fresh_below 0: no item is fresh, and the two numbers mean nothing. */
 typedef struct oltr_show {
-    uint32_t k;      /* in: slots, at least 1; out: the smaller of that and the candidates */
-    uint32_t greedy; /* 1: by the mean of the belief, without drawing */
-    uint32_t *place; /* (k) places in the list; of all items, their numbers */
-    double *score;   /* (k) what was ranked by, or NULL */
-    double fresh_below;
-    uint32_t least_fresh, most_fresh;
+    uint32_t k;         /* in: slots, at least 1; out: the smaller of that and the candidates */
+    uint32_t greedy;    /* 1: by the mean of the belief, without drawing */
+    uint32_t *place;    /* (k) places in the list; of all items, their numbers */
+    double *score;      /* (k) what was ranked by, or NULL */
+    double fresh_below; /* observations; 0: no item is fresh */
+    uint32_t least_fresh, most_fresh;    /* fresh items in the list */
     const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_show;
 
@@ -172,6 +175,8 @@ OLTR_API oltr_status oltr_model_ready(const oltr_model *model, uint32_t n,
  * one takes its noise too. */
 OLTR_API oltr_rng oltr_rng_text(const void *bytes, size_t size);
 
+/* Makes a list of the show->k best candidates, as `show` says.  The same generator gives the same
+ * list. */
 OLTR_API oltr_status oltr_model_rank(const oltr_model *model, const oltr_list *list, oltr_rng rng,
                                      oltr_model_scratch *scratch, oltr_show *show,
                                      oltr_error *error);
@@ -183,7 +188,7 @@ OLTR_API oltr_status oltr_model_predict(const oltr_model *model, const oltr_list
 
 /* What is believed about an item, and why.  Numbers that a kind does not have are NAN. */
 typedef struct oltr_explained {
-    double mean, sd;
+    double mean, sd;             /* of the belief */
     double examined, reward;     /* its observations, and the sum of their rewards */
     double prior_mean, prior_sd; /* what was believed before the first of them */
     double prior_share;          /* of the belief's weight: 1 before the first, towards 0 */
@@ -192,6 +197,7 @@ typedef struct oltr_explained {
     uint32_t reserved32;
     uint64_t reserved[4];
 } oltr_explained;
+/* The same for each candidate of a list. */
 OLTR_API oltr_status oltr_model_explain(const oltr_model *model, const oltr_list *list,
                                         oltr_explained *out, oltr_error *error);
 
@@ -225,8 +231,9 @@ typedef struct oltr_lesson {
     const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_lesson;
 
-/* *applied, which may be NULL, is 0 when the id was seen before: then the model is unchanged.  A
- * click in a slot that a depth or a mask leaves out is refused with OLTR_EEXAMINED. */
+/* Learns from a list.  *applied, which may be NULL, is 0 when the id was seen before: then the
+ * model is unchanged.  A click in a slot that a depth or a mask leaves out is refused with
+ * OLTR_EEXAMINED. */
 OLTR_API oltr_status oltr_model_learn(oltr_model *model, const oltr_lesson *lesson, int *applied,
                                       oltr_error *error);
 /* Whether the id is remembered. */

@@ -83,13 +83,14 @@ typedef enum oltr_status {
 /* What went wrong, as a sentence for the person who has to fix it; calls outside the hot path fill
  * it in.  Every `error` argument may be NULL. */
 typedef struct oltr_error {
-    oltr_status code;
-    char msg[256];
+    oltr_status code; /* what the call returned */
+    char msg[256];    /* the sentence */
 } oltr_error;
 
+/* A sentence about the status; "unknown status" for any other number. */
 OLTR_API const char *oltr_strerror(oltr_status status);
 OLTR_API const char *oltr_status_name(oltr_status status); /* "OLTR_ESLOTS" */
-OLTR_API const char *oltr_version(void);
+OLTR_API const char *oltr_version(void);                   /* like "0.1.0" */
 
 /* ---- memory */
 
@@ -98,9 +99,9 @@ OLTR_API const char *oltr_version(void);
  * them, with the same number of bytes.  Both may be called from several threads at once when the
  * program itself uses policies in several threads. */
 typedef struct oltr_memory {
-    void *(*take)(void *with, size_t bytes, size_t align);
-    void (*give)(void *with, void *memory, size_t bytes);
-    void *with;
+    void *(*take)(void *with, size_t bytes, size_t align); /* see above */
+    void (*give)(void *with, void *memory, size_t bytes);  /* see above */
+    void *with;                                            /* data for both */
 } oltr_memory;
 
 /* ---- random numbers */
@@ -113,13 +114,14 @@ typedef struct oltr_rng {
     uint32_t word[4];    /* up to 3 words not drawn yet; word[3] counts them */
 } oltr_rng;
 
+/* The generator of a replication, before its first round. */
 OLTR_API oltr_rng oltr_rng_make(uint64_t seed, uint64_t replication);
 /* The generator of one round of one stream; round < 2^48. */
 OLTR_API oltr_rng oltr_rng_at(oltr_rng rng, uint32_t stream, uint64_t round);
 /* An unrelated generator, the same one for the same id and the same place of `rng`. */
 OLTR_API oltr_rng oltr_rng_fork(oltr_rng rng, uint64_t id);
 
-OLTR_API uint32_t oltr_rng_u32(oltr_rng *rng);
+OLTR_API uint32_t oltr_rng_u32(oltr_rng *rng);               /* 32 random bits */
 OLTR_API uint32_t oltr_rng_below(oltr_rng *rng, uint32_t n); /* uniform on 0..n-1, exactly; n > 0 */
 OLTR_API double oltr_rng_uniform(oltr_rng *rng); /* uniform on the open interval (0,1) */
 OLTR_API double oltr_rng_normal(oltr_rng *rng);  /* N(0,1) */
@@ -129,40 +131,45 @@ OLTR_API double oltr_rng_beta(oltr_rng *rng, double a, double b);
 
 /* ---- the catalogue of policies */
 
+/* What the value of a parameter is: a real number, a whole number, or one of several words. */
 typedef enum oltr_param_type { OLTR_REAL, OLTR_INTEGER, OLTR_CHOICE } oltr_param_type;
 
+/* A parameter of a policy: one row of the table from which settings, help and messages are made. */
 typedef struct oltr_param {
-    const char *name;
-    oltr_param_type type;
+    const char *name;           /* in files and calls: "sigma" */
+    oltr_param_type type;       /* of its value */
     double initial;             /* the default; of a choice, its index */
     double min, max;            /* bounds, both included */
     const char *const *choices; /* NULL-terminated names of a choice, or NULL */
-    const char *help;
+    const char *help;           /* one sentence */
 } oltr_param;
 
+/* What a policy can learn from. */
 typedef enum oltr_rewards {
     OLTR_CLICKS, /* 0 or 1 */
     OLTR_REALS   /* any number up to 1e30 either way */
 } oltr_rewards;
 
-enum { OLTR_MAX_PARAMS = 12 };
+enum { OLTR_MAX_PARAMS = 12 }; /* the most parameters of a policy */
 
+/* A policy of the catalogue: its names, what it can do, and its parameters.  The flags are 1 or 0.
+ */
 typedef struct oltr_policy_info {
-    const char *name;    /* in files and calls: "gts" */
-    const char *title;   /* for people: "Gaussian Thompson sampling (GTS)" */
-    const char *source;  /* where it is defined */
-    const char *summary; /* one sentence */
-    oltr_rewards rewards;
-    int can_predict, can_merge, can_forget;
-    int uses_prior;    /* reads the prior of its settings */
+    const char *name;                       /* in files and calls: "gts" */
+    const char *title;                      /* for people: "Gaussian Thompson sampling (GTS)" */
+    const char *source;                     /* where it is defined */
+    const char *summary;                    /* one sentence */
+    oltr_rewards rewards;                   /* what it learns from */
+    int can_predict, can_merge, can_forget; /* oltr_predict(), oltr_merge(), oltr_forget() */
+    int uses_prior;                         /* reads the prior of its settings */
     int takes_moments; /* reads mean and sd rather than Beta(a,b): give these where both are known
                         */
     int contextual;    /* ranks by the features of the candidates */
     int takes_weights; /* learns from feedback with weights */
     int by_item;       /* learns some numbers for each item and nothing else: oltr_item_get() */
     int can_resize;    /* oltr_policy_resize() */
-    uint32_t n_params;
-    const oltr_param *params;
+    uint32_t n_params; /* at most OLTR_MAX_PARAMS */
+    const oltr_param *params;          /* (n_params) */
     const struct oltr_policy_ops *ops; /* of your own policy (policy_ops.h); else NULL */
     int exact_copy; /* a loaded or copied policy ranks and learns on to the same bits */
     int order_free; /* lessons in any order give the same snapshot, if sums of rewards are exact */
@@ -171,6 +178,8 @@ typedef struct oltr_policy_info {
     uint64_t reserved[4];
 } oltr_policy_info;
 
+/* How many policies there are; entry 0, 1, ... of the catalogue, NULL beyond; and the entry of a
+ * name, NULL with the error set (OLTR_EKIND, with the nearest name) for an unknown one. */
 OLTR_API uint32_t oltr_policy_count(void);
 OLTR_API const oltr_policy_info *oltr_policy_info_at(uint32_t index);
 OLTR_API const oltr_policy_info *oltr_policy_info_by_name(const char *name, oltr_error *error);
@@ -182,23 +191,24 @@ OLTR_API const oltr_policy_info *oltr_policy_info_by_name(const char *name, oltr
  * policy is made.  A policy that would not read it, because it takes no prior or its parameter
  * `prior` is none, refuses it with OLTR_EPRIOR. */
 typedef struct oltr_prior {
-    const double *a, *b;
-    const double *mean, *sd;
+    const double *a, *b;     /* (n_items) or NULL: the shapes of Beta(a,b) */
+    const double *mean, *sd; /* (n_items) or NULL */
     const void *reserved[4]; /* NULL */
 } oltr_prior;
 
+/* What a policy is made from.  oltr_settings_init() fills it in. */
 typedef struct oltr_settings {
-    const oltr_policy_info *info;
+    const oltr_policy_info *info;  /* the kind */
     uint32_t n_items;              /* the most candidates a query may have */
     uint32_t dim;                  /* features of a candidate; 0 for policies without context */
     double value[OLTR_MAX_PARAMS]; /* in the order of info->params; of a choice, its index */
-    oltr_prior prior;
+    oltr_prior prior;              /* empty, or one pair for each item */
     const oltr_memory *memory; /* for the policy and what is made from it; NULL: the C library's */
     /* Data for the operations of your own policy (policy_ops.h), or NULL.  They must outlive the
      * policy.  custom_bytes of them decide what the policy does: policies and partial results with
      * other bytes do not belong together. */
     const void *custom;
-    size_t custom_bytes;
+    size_t custom_bytes; /* how many bytes of custom count */
     uint32_t size; /* sizeof(oltr_settings), by oltr_settings_init(); 0 means that of oltr 0.1 */
     uint32_t reserved32;  /* 0 */
     uint64_t reserved[4]; /* 0 */
@@ -207,6 +217,7 @@ typedef struct oltr_settings {
 /* Fills in the defaults.  For a policy with context, set `dim` afterwards. */
 OLTR_API oltr_status oltr_settings_init(oltr_settings *settings, const char *kind, uint32_t n_items,
                                         oltr_error *error);
+/* Sets a parameter by its name, from text as in an experiment file: "0.5", or a word. */
 OLTR_API oltr_status oltr_settings_set(oltr_settings *settings, const char *name, const char *text,
                                        oltr_error *error);
 /* The same with a number; of a choice, its index. */
@@ -238,7 +249,7 @@ typedef struct oltr_query {
 
 /* The shown list.  The caller owns the arrays and sets the number of slots. */
 typedef struct oltr_ranking {
-    uint32_t k;
+    uint32_t k;                          /* the number of slots */
     uint32_t *item;                      /* (k) best first */
     double *score;                       /* (k) what the policy ranked by, or NULL */
     const void *reserved[OLTR_RESERVED]; /* NULL */
@@ -253,19 +264,19 @@ typedef struct oltr_ranking {
  * its beginning.  A weight is the number of observations that a slot counts for: 2 is the same
  * reward seen twice, 1/p that of an item that was examined with probability p. */
 typedef struct oltr_feedback {
-    uint32_t n_examined;
+    uint32_t n_examined;     /* how many slots, from the first */
     const double *reward;    /* (n_examined) */
     const uint8_t *examined; /* (n_examined) 1 or 0, or NULL: all were examined */
     const double *weight;    /* (n_examined) above 0, at most OLTR_MAX_WEIGHT, or NULL: all 1 */
     const void *reserved[OLTR_RESERVED]; /* NULL */
 } oltr_feedback;
-#define OLTR_MAX_WEIGHT 1e6
+#define OLTR_MAX_WEIGHT 1e6 /* of one slot */
 enum { OLTR_MAX_MASKED = 65536 };
 
 /* Lists of one length with their feedback: n pairs of oltr_ranking and oltr_feedback as arrays,
  * row-major. */
 typedef struct oltr_lessons {
-    uint32_t n, k;
+    uint32_t n, k;                       /* lists; slots of each */
     const uint32_t *item;                /* (n, k) */
     const uint32_t *n_examined;          /* (n), or NULL: k of each */
     const double *reward;                /* (n, k) */
@@ -276,11 +287,12 @@ typedef struct oltr_lessons {
 
 /* ---- policies */
 
-typedef struct oltr_policy oltr_policy;
-typedef struct oltr_scratch oltr_scratch;
+typedef struct oltr_policy oltr_policy;   /* what was learned, and what is derived from it */
+typedef struct oltr_scratch oltr_scratch; /* the working memory of one ranking thread */
 
+/* A policy that has learned nothing; NULL with the error set.  All memory is taken here. */
 OLTR_API oltr_policy *oltr_policy_new(const oltr_settings *settings, oltr_error *error);
-OLTR_API void oltr_policy_free(oltr_policy *policy);
+OLTR_API void oltr_policy_free(oltr_policy *policy); /* NULL is fine */
 /* The same in memory of the caller: `bytes` of it, aligned to 64.  oltr_policy_free() does not free
  * that memory; call it for policies of your own with an end operation. */
 OLTR_API size_t oltr_policy_bytes(const oltr_settings *settings,
@@ -291,17 +303,20 @@ OLTR_API oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_s
 OLTR_API oltr_policy *oltr_policy_copy(const oltr_policy *policy, const oltr_memory *memory,
                                        oltr_error *error);
 
-/* For a NULL policy: NULL, and 0. */
+/* What it was made from; NULL for a NULL policy. */
 OLTR_API const oltr_settings *oltr_policy_settings(const oltr_policy *policy);
-OLTR_API uint64_t oltr_policy_rounds(const oltr_policy *policy); /* how often it has learned */
+OLTR_API uint64_t oltr_policy_rounds(const oltr_policy *policy); /* lists learned; 0 for NULL */
 
+/* For policies of this kind and size; NULL without memory. */
 OLTR_API oltr_scratch *oltr_scratch_new(const oltr_policy *policy);
-OLTR_API void oltr_scratch_free(oltr_scratch *scratch);
+OLTR_API void oltr_scratch_free(oltr_scratch *scratch); /* NULL is fine */
 
+/* Fills ranking->item with the ranking->k best candidates, by scores that are drawn with `rng`: the
+ * same generator gives the same list. */
 OLTR_API oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_rng rng,
                                oltr_scratch *scratch, oltr_ranking *ranking);
-/* Every item of the list must be a candidate of the query.  On any status but OK the policy is
- * unchanged. */
+/* Learns from a list that was shown.  Every item of it must be a candidate of the query.  On any
+ * status but OK the policy is unchanged. */
 OLTR_API oltr_status oltr_learn(oltr_policy *policy, const oltr_query *query,
                                 const oltr_ranking *ranking, const oltr_feedback *feedback);
 
@@ -367,15 +382,15 @@ OLTR_API oltr_status oltr_item_renew(oltr_policy *policy, uint32_t item, double 
 OLTR_API oltr_status oltr_predict(const oltr_policy *policy, const oltr_query *query, double *mean,
                                   double *sd);
 
+enum { OLTR_MAX_HYPER_VALUES = 64 }; /* of one hyperparameter */
 /* What a policy has learned about its prior: the posterior of each hyperparameter.  Of ts-hyper:
  * "shift", by how much the told log-odds are off, "slope", how much of the told order holds, and
  * "weight", how sure the told prior may be.  oltr_hyper_count is 0 for policies that have none, and
  * for NULL. */
-enum { OLTR_MAX_HYPER_VALUES = 64 };
 typedef struct oltr_hyper {
-    const char *name;
-    double mean, sd;
-    uint32_t n_values;
+    const char *name;  /* "shift" */
+    double mean, sd;   /* of the posterior */
+    uint32_t n_values; /* of the grid that it is on */
     uint32_t reserved32;
     double value[OLTR_MAX_HYPER_VALUES];  /* in rising order */
     double chance[OLTR_MAX_HYPER_VALUES]; /* of each value; they add up to 1 */
@@ -388,6 +403,7 @@ OLTR_API oltr_status oltr_hyper_at(const oltr_policy *policy, uint32_t index, ol
 OLTR_API oltr_status oltr_merge(oltr_policy *into, const oltr_policy *from);
 /* Moves the belief towards the prior: every sum is multiplied by keep, 0 <= keep <= 1. */
 OLTR_API oltr_status oltr_forget(oltr_policy *policy, double keep);
+/* Tests the invariants of the policy: OLTR_ESTATE with a sentence when one is broken. */
 OLTR_API oltr_status oltr_check(const oltr_policy *policy, oltr_error *error);
 
 /* ---- the processor */
@@ -407,12 +423,15 @@ OLTR_API uint32_t oltr_cpu_limit(uint32_t most);
 
 /* ---- snapshots */
 
+/* Room that is enough for a snapshot, in bytes. */
 OLTR_API size_t oltr_save_bound(const oltr_policy *policy);
+/* Writes a snapshot, which any machine reads: OLTR_EBUFFER when `capacity` is too small. */
 OLTR_API oltr_status oltr_save(const oltr_policy *policy, void *buffer, size_t capacity,
                                size_t *written);
+/* A policy from a snapshot, with the defaults of oltr_load_with(). */
 OLTR_API oltr_policy *oltr_load(const void *buffer, size_t size, oltr_error *error);
 
-/* A zero-filled struct gives the defaults. */
+/* How a snapshot is loaded.  A zero-filled struct gives the defaults. */
 typedef struct oltr_load_options {
     uint32_t size;             /* sizeof(oltr_load_options); 0 means that of oltr 0.1 */
     uint32_t reserved32;       /* 0 */
@@ -422,10 +441,10 @@ typedef struct oltr_load_options {
     size_t most_bytes;
     const struct oltr_policy_ops *ops; /* that of a policy of your own (policy_ops.h), or NULL */
     const void *custom;                /* as in its settings */
-    size_t custom_bytes;
-    uint64_t reserved[4]; /* 0 */
+    size_t custom_bytes;               /* as in its settings */
+    uint64_t reserved[4];              /* 0 */
 } oltr_load_options;
-#define OLTR_LOAD_BYTES ((size_t)1 << 30)
+#define OLTR_LOAD_BYTES ((size_t)1 << 30) /* the memory that a loaded policy may take */
 
 /* Loads from bytes that may come from anywhere: every count is compared with the length of the
  * snapshot before memory is taken.  options NULL: the defaults, as oltr_load(). */

@@ -31,14 +31,14 @@ extern "C" {
 /* The candidates of a request, checked: distinct, in range.  item is NULL when they are the items
  * 0..n-1.  Policies with context find a row of settings.dim features for each. */
 typedef struct oltr_candidates {
-    uint32_t n;
+    uint32_t n;           /* how many */
     const uint32_t *item; /* (n) or NULL */
     const float *x;       /* (n, stride) or NULL */
-    size_t stride;
+    size_t stride;        /* floats from row to row */
 
     /* In learn; read them by the two functions below. */
     const uint32_t *mark; /* base + row of each candidate, by its item; NULL where item is */
-    uint32_t base;
+    uint32_t base;        /* see mark */
     const uint32_t *slot; /* (k) the slots of a list that was compacted, or NULL */
 } oltr_candidates;
 
@@ -58,11 +58,11 @@ static inline uint32_t oltr_slot_of(const oltr_candidates *from, uint32_t i)
 /* One array of learned sums.  Derived numbers may be a triangle: c columns, `stride` doubles apart,
  * of column j the rows j+1..c, which are n = c (c+1) / 2 numbers. */
 typedef struct oltr_sum_array {
-    const char *name;
-    double *value; /* (n), or NULL */
-    size_t n;
-    float *single; /* (n) in its place: feature rows, which do not add up */
-    size_t stride; /* not 0: a triangle, see above */
+    const char *name; /* of the sums, for messages */
+    double *value;    /* (n), or NULL */
+    size_t n;         /* how many numbers */
+    float *single;    /* (n) in its place: feature rows, which do not add up */
+    size_t stride;    /* not 0: a triangle, see above */
 } oltr_sum_array;
 enum { OLTR_MAX_SUMS = 8 };
 
@@ -70,8 +70,9 @@ enum { OLTR_MAX_SUMS = 8 };
  * two shapes; or fixed.  Equal fixed scores are tied, and ties are broken uniformly. */
 typedef enum oltr_law { OLTR_LAW_NORMAL, OLTR_LAW_BETA, OLTR_LAW_FIXED } oltr_law;
 
+/* A policy: its entry of the catalogue, and its operations. */
 typedef struct oltr_policy_ops {
-    oltr_policy_info info;
+    oltr_policy_info info; /* info.ops points to this struct */
 
     /* REQUIRED.  `t` is the number of the next round to be ranked, from 1.  State and scratch are
      * aligned to 64 bytes, the state is zeroed before init and holds no pointer but

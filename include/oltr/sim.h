@@ -25,8 +25,8 @@ extern "C" {
 /* Judged documents, query by query.  Rows of one query follow each other, in the order of the text;
  * queries in the order of their first line. */
 typedef struct oltr_dataset {
-    uint32_t n_queries, n_rows, dim;
-    const uint64_t *query; /* (n_queries) their ids in the text */
+    uint32_t n_queries, n_rows, dim; /* dim: features of a row */
+    const uint64_t *query;           /* (n_queries) their ids in the text */
     const uint32_t
         *first_row; /* (n_queries + 1) query q has the rows first_row[q] .. first_row[q + 1] - 1 */
     const uint8_t *grade; /* (n_rows) the relevance label */
@@ -37,6 +37,7 @@ typedef struct oltr_dataset {
 
 OLTR_API void oltr_dataset_free(oltr_dataset *dataset); /* NULL is fine */
 
+/* How a text is read.  A zero-filled struct gives the defaults. */
 typedef struct oltr_read_options {
     uint32_t threads;       /* 0: all cores */
     int lenient;            /* bad lines are counted and skipped, not errors */
@@ -46,10 +47,11 @@ typedef struct oltr_read_options {
     int (*stop)(
         void *context); /* NULL, or asked every few milliseconds, by several threads at once: */
     void *context;      /* non-zero ends the call soon with OLTR_EINTERRUPTED */
-    size_t size;
+    size_t size;        /* sizeof(oltr_read_options); 0 means that of oltr 0.1 */
     void *reserved[4];
 } oltr_read_options;
 
+/* What was found in a text. */
 typedef struct oltr_read_report {
     uint64_t lines;              /* of the text, blank ones and comments included */
     uint64_t skipped;            /* bad lines, with `lenient` */
@@ -93,8 +95,8 @@ OLTR_API oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_optio
  * oltr/world_ops.h has the tables of their parameters.
  */
 typedef struct oltr_world {
-    const char *kind;
-    uint32_t n_items;
+    const char *kind;                /* one of those above */
+    uint32_t n_items;                /* how many items there are */
     const char *clicks;              /* the click model: "cascade" or "abandon" */
     uint32_t examined_without_click; /* slots examined in a round without a click; 0: all that were
                                         shown */
@@ -129,20 +131,22 @@ typedef struct oltr_world {
 
     /* your own (world_ops.h), in place of `kind` and `clicks` */
     const struct oltr_world_ops *custom_kind;
-    const struct oltr_click_ops *custom_clicks;
-    const void *custom;  /* data for them */
+    const struct oltr_click_ops *custom_clicks; /* in place of clicks */
+    const void *custom;                         /* data for them */
     size_t custom_bytes; /* how much of it decides results: partial results of other bytes are
                             refused */
 
     /* The parameters of the kind and of the click model that have no field above, in the order of
      * their tables (world_ops.h), or NULL: the defaults. */
-    const double *kind_values, *click_values;
+    const double *kind_values, *click_values; /* of the kind; of the click model */
     const void *reserved[4];
 } oltr_world;
 
+/* An entry of a catalogue: its name, and one sentence. */
 typedef struct oltr_named {
-    const char *name, *summary;
+    const char *name, *summary; /* summary: one sentence */
 } oltr_named;
+/* How many kinds of worlds and click models there are, and each of them; NULL beyond the last. */
 OLTR_API uint32_t oltr_world_count(void);
 OLTR_API const oltr_named *oltr_world_at(uint32_t index);
 OLTR_API uint32_t oltr_clicks_count(void);
@@ -169,6 +173,7 @@ enum {
     OLTR_FEEDBACK_BOTH     /* two observations of each examined slot: reward and click */
 };
 
+/* A policy that is compared. */
 typedef struct oltr_contestant {
     const char *label;      /* in tables and figures */
     oltr_settings settings; /* settings.prior is filled in from the world */
@@ -180,18 +185,19 @@ typedef struct oltr_contestant {
 
 /* One point of a sweep; an experiment without a sweep has one point. */
 typedef struct oltr_experiment {
-    uint64_t seed;
-    uint64_t rounds; /* the horizon T */
-    uint32_t slots;  /* K */
-    uint32_t replications;
-    uint32_t n_checkpoints;
-    const uint64_t *checkpoint; /* (n_checkpoints) ascending, from 1 to rounds */
-    oltr_world world;
-    uint32_t n_policies;
+    uint64_t seed;                 /* of all random numbers */
+    uint64_t rounds;               /* the horizon T */
+    uint32_t slots;                /* K */
+    uint32_t replications;         /* how often everything is repeated */
+    uint32_t n_checkpoints;        /* recorded rounds */
+    const uint64_t *checkpoint;    /* (n_checkpoints) ascending, from 1 to rounds */
+    oltr_world world;              /* the environment */
+    uint32_t n_policies;           /* to compare */
     const oltr_contestant *policy; /* (n_policies) */
     const void *reserved[4];
 } oltr_experiment;
 
+/* What can be wrong with an experiment: OLTR_OK, or a status and a sentence. */
 OLTR_API oltr_status oltr_experiment_check(const oltr_experiment *experiment, oltr_error *error);
 
 /* `count` rounds spread evenly over 1..rounds, plus the powers of ten and the last round,
@@ -202,6 +208,7 @@ OLTR_API uint32_t oltr_checkpoints(uint64_t rounds, uint32_t count, uint64_t *ou
 
 /* ---- results */
 
+/* The regret and the reward of a policy up to a round. */
 typedef struct oltr_outcome {
     double regret;         /* mean over replications of the cumulative pseudo-regret */
     double regret_se;      /* its standard error; 0 with fewer than two replications */
@@ -217,14 +224,17 @@ typedef struct oltr_results
  * NULL or an index that is out of range: numbers that are NaN, of 0 replications; 0 groups; 0
  * saturated replications. */
 
+/* Empty results for these points; NULL with the error set. */
 OLTR_API oltr_results *oltr_results_new(const oltr_experiment *points, uint32_t n_points,
                                         oltr_error *error);
-OLTR_API void oltr_results_free(oltr_results *results);
+OLTR_API void oltr_results_free(oltr_results *results); /* NULL is fine */
+/* Of one point, policy and checkpoint, each counted from 0. */
 OLTR_API oltr_outcome oltr_results_at(const oltr_results *results, uint32_t point, uint32_t policy,
                                       uint32_t checkpoint);
+/* A mean over replications. */
 typedef struct oltr_estimate {
-    double mean, se; /* se: the standard error; 0 with fewer than two replications */
-    uint32_t replications;
+    double mean, se;       /* se: the standard error; 0 with fewer than two replications */
+    uint32_t replications; /* how many are in it */
     double reserved[2];
 } oltr_estimate;
 
@@ -232,7 +242,8 @@ typedef struct oltr_estimate {
  *   ctr    the click rate: the mean expected reward of the rounds since the checkpoint before
  *   ndcg   NDCG@K of the list shown in the round of the checkpoint: the sum over its places k of
  *          attraction / log2(1 + k), over that of the best list.  Replications without an
- * attractive item have none, and are not counted; neither are worlds with means of any sign. */
+ *          attractive item have none, and are not counted; neither are worlds with means of any
+ *          sign. */
 enum { OLTR_CTR, OLTR_NDCG };
 OLTR_API oltr_estimate oltr_results_metric(const oltr_results *results, uint32_t point,
                                            uint32_t policy, uint32_t checkpoint, uint32_t metric);
@@ -271,12 +282,13 @@ OLTR_API oltr_status oltr_results_merge(oltr_results *into, const oltr_results *
 
 /* ---- the runner */
 
+/* How far a run is. */
 typedef struct oltr_progress {
     uint64_t done, total; /* replications, over all points; of the shard */
     uint64_t rounds_done; /* policy rounds simulated by this call, those of unfinished replications
                              included */
     double seconds;       /* since this call began */
-    const oltr_results *results;
+    const oltr_results *results; /* those so far */
     uint64_t rounds,
         rounds_total; /* policy rounds of the shard: done, by earlier calls too, and in all */
     double share; /* of the work of the shard that is done, rounds weighed by what they cost; never
@@ -288,13 +300,14 @@ typedef struct oltr_progress {
 /* One of `count` equal parts of a run: the replications r with r mod count == index.  A count of 0
  * is the whole. */
 typedef struct oltr_shard {
-    uint32_t index, count;
+    uint32_t index, count; /* 0 to count - 1; the number of parts */
     uint32_t reserved[2];
 } oltr_shard;
 
 /* How many of the replications of a point a shard has. */
 OLTR_API uint32_t oltr_shard_replications(oltr_shard shard, uint32_t replications);
 
+/* How an experiment is run.  A zero-filled struct gives the defaults. */
 typedef struct oltr_run_options {
     uint32_t threads;    /* 0: all cores */
     const char *partial; /* where to keep what is done; NULL: nowhere */
@@ -306,7 +319,7 @@ typedef struct oltr_run_options {
         void *context); /* NULL, or asked about every 20 ms by each thread, between rounds: */
     void *context;      /* non-zero stops the run */
     oltr_shard shard;   /* which part to run */
-    size_t size;
+    size_t size;        /* sizeof(oltr_run_options); 0 means that of oltr 0.1 */
     void *reserved[6];
 } oltr_run_options;
 

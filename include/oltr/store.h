@@ -37,11 +37,12 @@
 extern "C" {
 #endif
 
-typedef struct oltr_store oltr_store;
+typedef struct oltr_store oltr_store; /* a model, its files and its locks */
 
+/* When changes reach the disk: what a loss of power may lose (above). */
 typedef enum oltr_sync { OLTR_SYNC_NONE, OLTR_SYNC_SECOND, OLTR_SYNC_ALWAYS } oltr_sync;
 
-/* A zero-filled struct gives the defaults. */
+/* How a store is opened.  A zero-filled struct gives the defaults. */
 typedef struct oltr_store_options {
     uint32_t size; /* sizeof(oltr_store_options); 0 means that of oltr 0.1 */
     uint32_t sync; /* oltr_sync */
@@ -63,7 +64,8 @@ typedef struct oltr_store_options {
     uint64_t reserved[3]; /* 0 */
 } oltr_store_options;
 
-/* OLTR_EBUSY when another process, or this one, has the store open for writing. */
+/* Opens the model of a file, and repeats the calls of its log.  OLTR_EBUSY when another process, or
+ * this one, has the store open for writing. */
 OLTR_API oltr_store *oltr_store_open(const char *path, const oltr_store_options *options,
                                      oltr_error *error);
 /* Writes what is left to the disk and frees the store, also when that fails. */
@@ -71,11 +73,11 @@ OLTR_API oltr_status oltr_store_close(oltr_store *store, oltr_error *error);
 
 /* What opening found, and what was done since. */
 typedef struct oltr_store_state {
-    uint64_t number;    /* of the last call in the model */
-    uint64_t replayed;  /* calls that opening took from the log */
-    uint64_t cut_bytes; /* of an incomplete record at the end of the log, cut off */
-    uint64_t log_bytes;
-    uint64_t checkpoints;
+    uint64_t number;             /* of the last call in the model */
+    uint64_t replayed;           /* calls that opening took from the log */
+    uint64_t cut_bytes;          /* of an incomplete record at the end of the log, cut off */
+    uint64_t log_bytes;          /* the length of the log */
+    uint64_t checkpoints;        /* images written since opening */
     uint64_t failed_checkpoints; /* begun because of a long log; oltr_store_checkpoint() says why */
     uint32_t created;            /* 1: the image did not exist */
     uint32_t failed;             /* 1: a write failed, and changes are refused */
@@ -90,8 +92,8 @@ OLTR_API void oltr_store_done(oltr_store *store);
 OLTR_API oltr_status oltr_store_rank(oltr_store *store, const oltr_list *list, oltr_rng rng,
                                      oltr_show *show, oltr_error *error);
 
-/* The calls of model.h, logged.  Calls that change nothing, such as a lesson with an id that was
- * seen before, are not. */
+/* As oltr_model_learn(), and logged, like the other calls of model.h below.  Calls that change
+ * nothing, such as a lesson with an id that was seen before, are not. */
 OLTR_API oltr_status oltr_store_learn(oltr_store *store, const oltr_lesson *lesson, int *applied,
                                       oltr_error *error);
 /* Lesson after lesson, up to the first that is refused, and one wait for the disk.  done is how
@@ -99,6 +101,8 @@ OLTR_API oltr_status oltr_store_learn(oltr_store *store, const oltr_lesson *less
  * them may be on the disk. */
 OLTR_API oltr_status oltr_store_learn_many(oltr_store *store, const oltr_lesson *lesson, size_t n,
                                            size_t *done, size_t *applied, oltr_error *error);
+/* As oltr_model_prior(), oltr_model_remove(), oltr_model_reset(), oltr_model_trim(),
+ * oltr_model_forget() and oltr_model_merge(), and logged. */
 OLTR_API oltr_status oltr_store_prior(oltr_store *store, const oltr_name *name, const double *pair,
                                       uint32_t n, oltr_error *error);
 OLTR_API oltr_status oltr_store_remove(oltr_store *store, const oltr_name *name, uint32_t n,

@@ -39,7 +39,7 @@ enum {
  * them has no effect.  Every policy meets the instance as draw() leaves it, then advance(1),
  * advance(2) and so on, so advance() may build on the round before. */
 typedef struct oltr_instance {
-    uint32_t n_items;
+    uint32_t n_items;   /* of this replication */
     double *attraction; /* (n_items) */
     double *a, *b;      /* (n_items) the Beta prior that the policies get */
     int tells;          /* 1: a and b are given to policies; 0: they mean nothing */
@@ -54,8 +54,8 @@ typedef struct oltr_instance {
     /* NULL, or to be asked every few milliseconds by a draw() or advance() that takes long: when
      * it returns non-zero, return OLTR_EINTERRUPTED. */
     int (*stop)(void *context);
-    void *stop_context;
-    uint32_t query; /* of a dataset whose queries share the rounds: the one of this round */
+    void *stop_context; /* for stop() */
+    uint32_t query;     /* of a dataset whose queries share the rounds: the one of this round */
     uint32_t reserved32;
     void *reserved[3];
 } oltr_instance;
@@ -95,8 +95,9 @@ enum {
     OLTR_WORLD_REALS = 16 /* means of any sign and size: only for click models of OLTR_REALS */
 };
 
+/* A kind of world. */
 typedef struct oltr_world_ops {
-    oltr_named info;
+    oltr_named info; /* its name, and one sentence */
     /* OPTIONAL: what can be wrong with it; policies, counts, and parameters without a field of
      * their own are checked already. */
     oltr_status (*check)(const oltr_world *world, oltr_error *error);
@@ -124,9 +125,10 @@ typedef struct oltr_world_ops {
     void (*reserved[1])(void);
 } oltr_world_ops;
 
+/* A click model: what users do with a list. */
 typedef struct oltr_click_ops {
-    oltr_named info;
-    oltr_rewards rewards;
+    oltr_named info;      /* its name, and one sentence */
+    oltr_rewards rewards; /* what scan() gives */
     /* OPTIONAL: what can be wrong with the world for these users. */
     oltr_status (*check)(const oltr_world *world, oltr_error *error);
     /* What a user does with the list: fills reward[] of the examined slots and returns how many
@@ -143,7 +145,7 @@ typedef struct oltr_click_ops {
     double (*worst)(const oltr_world *world, const oltr_instance *truth, uint32_t k);
     size_t size;                    /* sizeof(oltr_click_ops); 0 means that of version 0.1 */
     const oltr_world_param *params; /* (n_params), or NULL */
-    uint32_t n_params;
+    uint32_t n_params;              /* how many parameters it has */
     /* OPTIONAL, for OLTR_REALS: the users click too.  Fills click[], 0 or 1, of the n slots that
      * scan() counted as examined; the chance of a click must be the mean reward of the item, so
      * that regret means the same for policies that learn from either. */

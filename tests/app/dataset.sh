@@ -1,5 +1,5 @@
 # dataset.sh - the whole pipeline, small: a set generated or read, two scorers trained, bandits on each query; the same bytes for any number of
-# threads, from kept scores, from shards, and from a folder of texts.
+# threads, from kept scores, from shards, from a folder of texts, and by the library alone.
 . "$(dirname "$0")/common.bash"
 
 tiny() {
@@ -75,6 +75,15 @@ expect 2 '`scores` are there already' "$OLTR" run tiny.yaml -o given2 --no-figur
 expect 0 "" "$OLTR" run tiny.yaml -o given2 --no-figures -q --set world.scores=one/scores.csv --set world.rankers=0
 same one/results.csv given2/results.csv
 
+# --- the library, without the program
+by_library() { # FILE FOLDER: the same results as in the folder
+    [ -x "${OLTR_BUILD:-}/tests/plan_results" ] || return 0
+    "$OLTR_BUILD/tests/plan_results" "$1" >library.csv || fail "the library cannot run $1"
+    same library.csv "$2/results.csv"
+}
+by_library tiny.yaml two
+by_library given.yaml given
+
 # --- shards
 for i in 1 2 3; do
     expect 0 "" "$OLTR" run tiny.yaml -o shards --shard $i/3 -q
@@ -120,6 +129,7 @@ there grades/scores.csv grades/scores-2.csv
 tiny | { cat; echo 'sweep: {key: world.scores_as, values: [calibrated, minmax, sigmoid, raw]}'; } >as.yaml
 expect 0 'the scores in as/scores-2.csv are of the same data' "$OLTR" run as.yaml -o as --no-figures --force
 there as/scores.csv as/scores-2.csv
+by_library as.yaml as
 [ ! -e as/scores-3.csv ] || fail "sigmoid does not use the outputs that minmax used"
 [ "$(field as/manifest.json data sets 2 scores_as)" = sigmoid ] || fail "the manifest does not say how scores were read"
 [ "$(grep ',LinTS,' as/summary.csv | cut -d, -f4 | sort -u | wc -l)" = 1 ] || fail "LinTS reads no prior, and changes with it"
@@ -136,6 +146,7 @@ tiny | sed 's/^  rankers: 2$/  rankers: 2\n  traffic: in-turn\n  visits: 20/; s/
 expect 0 "" "$OLTR" run traffic.yaml -o traffic -j 1 -q
 expect 0 "" "$OLTR" run traffic.yaml -o traffic2 -j 2 -q --no-figures
 for name in results.csv summary.csv pairs.csv; do same traffic/$name traffic2/$name; done
+by_library traffic.yaml traffic
 [ ! -e traffic/queries.csv ] || fail "there are queries.csv of queries that share the rounds"
 [ "$(field traffic/manifest.json points 0 groups)" = 1 ] || fail "groups in the manifest"
 [ "$(field traffic/manifest.json points 0 replications)" = 4 ] || fail "replications were multiplied by the queries"
@@ -176,6 +187,8 @@ grep -q GENERATED said && fail "real data are called generated"
 long=$(/usr/bin/python3 -c 'print("a" + "é" * 110)') && cp -r texts "$long" # its name cannot be told whole, and is not cut within a letter
 expect 0 "" "$OLTR" run read.yaml --data "$long" -o long --no-figures -q
 results read long
+sed 's/^  kind: dataset/  kind: dataset\n  data: texts/' read.yaml >read-texts.yaml
+by_library read-texts.yaml read
 mkdir zipped && cp texts/*.txt zipped && gzip -n zipped/*.txt
 expect 0 "" "$OLTR" run read.yaml --data zipped -o unzipped --no-figures -q
 results read unzipped

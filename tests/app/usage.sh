@@ -109,8 +109,26 @@ for section in NAME SYNOPSIS DESCRIPTION COMMANDS "EXPERIMENT FILE" FILES "EXIT 
     grep -qx ".SH $section" oltr.1 || fail "no section $section"
 done
 if command -v man >/dev/null; then
-    warnings=$(LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -E UTF-8 -l oltr.1 2>&1 >page)
-    [ -z "$warnings" ] || fail "man warns: $warnings"
+    check_page() { # FILE: man has no warning
+        local warnings
+        warnings=$(LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -E UTF-8 -l "$1" 2>&1 >page)
+        [ -z "$warnings" ] || fail "man warns of $1: $warnings"
+    }
+    check_page oltr.1
     grep -q -- "--replications N" page || fail "the page lacks its options"
+    # one page for each command, and one for the experiment file
+    expect 0 "" "$OLTR" help --man -o pages
+    for page in pages/*; do check_page "$page"; done
+    same oltr.1 pages/oltr.1
+    expect 0 ".TH OLTR-MODEL-LEARN 1" "$OLTR" help model learn --man
+    same said pages/oltr-model-learn.1
+    expect 0 ".TH OLTR-EXPERIMENT 5" "$OLTR" help experiment --man
+    same said pages/oltr-experiment.5
+    check_page pages/oltr-run.1
+    grep -q 'oltr run FILE \[options\]' page || fail "the page of run lacks its synopsis"
+    for name in $(grep -oE 'oltr(\\-[a-z]+)+\\fR\([15]\)' pages/*.[15] -h | tr -d '\\' | sed 's/fR(\(.\))/.\1/' | sort -u); do
+        [ -s "pages/$name" ] || fail "a page names $name, which does not exist"
+    done
+    expect 1 "pages/oltr.1/x" "$OLTR" help --man -o pages/oltr.1/x
 fi
 echo ok

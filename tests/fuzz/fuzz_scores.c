@@ -1,7 +1,7 @@
 /* fuzz_scores.c - any bytes as a file of scores for a small dataset: taken whole, or refused with
  * words; what is taken writes and reads back to the same bits. */
 #define _POSIX_C_SOURCE 200809L
-#include "scorer/scores.h"
+#include "lab/scorer/scores.h"
 #include "target.h"
 
 #include <unistd.h>

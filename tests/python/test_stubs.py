@@ -85,7 +85,8 @@ def test_arguments_of_methods_are_the_same():
                 continue
             if not callable(real):
                 continue
-            names = [argument.arg for argument in method.args.posonlyargs + method.args.args]
+            arguments = method.args.posonlyargs + method.args.args + method.args.kwonlyargs
+            names = [argument.arg for argument in arguments]
             given = list(inspect.signature(real).parameters)
             assert [name for name in names if name not in ("self", "cls")] == [
                 name for name in given if name != "self"], f"{node.name}.{method.name}"
@@ -120,6 +121,12 @@ first: int = ranking[0]
 some: list[int] = ranking[:2]
 copied: oltr.Policy = policy.copy()
 loaded: oltr.Policy = oltr.load("file")
+model = oltr.Model("ts-beta", prior=(1, 30), window=10)
+shown = model.rank(3, ["a", b"b"], seed="session", greedy=True)
+new: bool = model.learn(shown, clicked=[shown[0]], id="1")
+with oltr.open("file", "lints", dim=2, lambda_=1.5) as store:
+    state: oltr.StoreState = store.stat
+    store.learn(store.rank(1, x=[[1.0, 2.0]]), [1])
 linear = oltr.Policy("lints", 3, dim=2, lambda_=1.5)
 linear.learn(linear.rank(2, x=[[1, 0], [0, 1], [1, 1]]), [1])
 """)
@@ -129,6 +136,7 @@ linear.learn(linear.rank(2, x=[[1, 0], [0, 1], [1, 1]]), [1])
 BAD_LINES = [
     'oltr.Policy("gt", 30)', 'oltr.Policy("gts", 30, sigm=0.3)', 'oltr.Policy("gts", "x")',
     'oltr.Policy("gts", 30, sampler="other")', 'oltr.Policy("gts", 30).rank("3")',
+    'oltr.Model("gts").rank("3")', 'oltr.Model("gts").learn(["a"], 1)',
     'oltr.Policy("random", 30, prior=(1, 2))', 'oltr.Policy("gts", 30).rank(3).x = 1',
     'oltr.Policy("gts", 30, lambda_=1)', 'oltr.Policy("gts", 30).learn([1, 2])',
 ]

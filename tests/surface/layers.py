@@ -33,14 +33,15 @@ USES = {
     "lab/click": KERNELS | {"lab/world"},
     "lab/sim": BASE | {"lab/world"},
     "lab/plan": BASE | {"lab/world", "lab/sim"},
+    "lab/scorer": BASE,
+    "lab/prepare": BASE | {"lab/data", "lab/plan", "lab/scorer"},
     # the program
-    "scorer": DRAWS | {"lab/data"},
     "report": BASE | {"engine/special", "lab/data"},
     "app/args": BASE | {"lab/plan"},
     "app/config": BASE | {"lab/plan", "report"},
-    "app/logs": BASE | {"lab/data", "scorer"},
-    "app/run": BASE | {"lab/data", "lab/plan", "report", "scorer", "app/args", "app/config"},
-    "app/verbs": BASE | {"lab/data", "lab/plan", "report", "scorer", "app/args", "app/logs", "app/run"},
+    "app/logs": BASE | {"lab/data", "lab/scorer"},
+    "app/run": BASE | {"lab/data", "lab/plan", "lab/prepare", "lab/scorer", "report", "app/args", "app/config"},
+    "app/verbs": BASE | {"lab/data", "lab/plan", "lab/prepare", "lab/scorer", "report", "app/args", "app/logs", "app/run"},
     "app/mpi": {"app/run", "app/verbs"},
     "app": {"app/verbs"},
     # modules of servers: the engine through its public headers, as any program outside has it
@@ -50,7 +51,7 @@ USES = {
     # what others compile with
     "include": set(),
 }
-SEES_LAB = ("lab", "scorer", "report", "app", "python", "include")
+SEES_LAB = ("lab", "report", "app", "python", "include")
 LAB_HEADERS = {"oltr/sim.h", "oltr/world_ops.h", "oltr/plan.h"}
 SERVED = {"oltr/model.h", "oltr/oltr.h"}  # all that serve/ may know of the engine
 LIMITS = ("engine/limits.h", "lab/lab_limits.h")

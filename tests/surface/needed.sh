@@ -20,6 +20,13 @@ for name in $of_engine; do
     *) echo "liboltr may need libm and libc only, not $name" >&2 && exit 1 ;;
     esac
 done
+for name in $of_lab; do # OpenBLAS is loaded when scorers are trained
+    case $name in
+    liboltr.so.* | libz.so.* | libyaml-0.so.* | libm.so.* | libc.so.*) ;;
+    libpthread.so.* | libdl.so.* | ld-linux* | ld64.so.*) ;;
+    *) echo "liboltr-lab may not need $name" >&2 && exit 1 ;;
+    esac
+done
 for name in liboltr.so libz.so; do
     case $of_lab in
     *$name*) ;;

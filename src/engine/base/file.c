@@ -17,6 +17,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+char *file_join(const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path)
+        (void)snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
 bool is_special(const char *path)
 {
     struct stat status;

@@ -15,6 +15,9 @@ oltr_status bytes_write(const char *path, const unsigned char *bytes, size_t siz
 oltr_status bytes_write_durably(const char *path, const unsigned char *bytes, size_t size,
                                 oltr_error *error);
 
+/* "folder/name" in new memory, or NULL. */
+char *file_join(const char *folder, const char *name);
+
 /* The path behind symbolic links, in new memory; it need not exist.  NULL with errno set. */
 char *follow_links(const char *path);
 

@@ -257,8 +257,9 @@ static double tilt_of(const item_evidence *item, double slope, double centre)
     return slope >= 1 ? 1 : slope > 0 ? sqrt(x) : x;
 }
 
-static void observe_one(void *state, const recalibration *r, const item_evidence *item,
-                        bool clicked)
+/* Multiplies `factor` by the chances of one observation, and returns the least factor. */
+static double observe_into(const void *state, const recalibration *r, const item_evidence *item,
+                           bool clicked, double *factor, double *total)
 {
     const grid_axes axes = axes_of(state, r);
     grid_lesson lesson = {.a = item->a,
@@ -268,8 +269,14 @@ static void observe_one(void *state, const recalibration *r, const item_evidence
                           .clicked = clicked};
     for (uint32_t i = 0; i < r->n_slopes; i++)
         lesson.tilt[i] = tilt_of(item, slope_at(r, i), *doubles_at(state, r->centre));
-    double least = KERNEL(grid_observe)(&axes, &lesson, doubles_at(state, r->factor),
-                                        scales_of(state, r), doubles_at(state, r->total));
+    return KERNEL(grid_observe)(&axes, &lesson, factor, scales_of(state, r), total);
+}
+
+static void observe_one(void *state, const recalibration *r, const item_evidence *item,
+                        bool clicked)
+{
+    double least = observe_into(state, r, item, clicked, doubles_at(state, r->factor),
+                                doubles_at(state, r->total));
     if (!(least >= RENEWED_FACTOR && grid_total(state, r) >= LEAST_TOTAL))
         normalise(state, r);
 }
@@ -325,21 +332,54 @@ static void multiply_all(void *state, const recalibration *r, const item_evidenc
     normalise(state, r);
 }
 
+/* Steps to the next of an item's observations, clicks first; false after the last. */
+static bool next_observation(const item_evidence *item, item_evidence *now, bool *clicked)
+{
+    *clicked = now->clicked < item->clicked;
+    return now->examined < item->examined;
+}
+
+static void count_observation(item_evidence *now, bool clicked)
+{
+    now->examined++;
+    now->clicked += clicked;
+}
+
+/* Divides by the chances of all observations of an item.  Their product is made apart, so that each
+ * cell is divided once. */
+static void divide_by_replayed(void *state, const recalibration *r, const item_evidence *item)
+{
+    double *factor = doubles_at(state, r->factor), *exponent = doubles_at(state, r->exponent);
+    double product[MOST_CELLS], total[MOST_ROWS];
+    item_evidence now = {.a = item->a, .b = item->b};
+    bool clicked;
+    for (uint32_t c = 0; c < r->n_cells; c++)
+        product[c] = 1;
+    for (; next_observation(item, &now, &clicked); count_observation(&now, clicked))
+        if (!(observe_into(state, r, &now, clicked, product, total) >= RENEWED_FACTOR))
+            for (uint32_t c = 0; c < r->n_cells; c++) {
+                int e;
+                product[c] = frexp(product[c], &e);
+                exponent[c] -= e;
+            }
+    for (uint32_t c = 0; c < r->n_cells; c++)
+        factor[c] /= product[c];
+    normalise(state, r);
+}
+
 void recalibration_add(void *state, const recalibration *r, const item_evidence *item, int sign)
 {
+    item_evidence now = {.a = item->a, .b = item->b};
+    bool clicked;
     if (!(item->examined > 0))
         return;
-    if (sign < 0 || !(item->examined <= REPLAYED_MOST) || !is_whole(item->examined) ||
-        !is_whole(item->clicked)) {
+    if (!(item->examined <= REPLAYED_MOST) || !is_whole(item->examined) || !is_whole(item->clicked))
         multiply_all(state, r, NULL, item, sign);
-        return;
-    }
-    item_evidence now = {.a = item->a, .b = item->b};
-    for (; now.examined < item->examined; now.examined++) {
-        bool clicked = now.clicked < item->clicked;
-        observe_one(state, r, &now, clicked);
-        now.clicked += clicked;
-    }
+    else if (sign < 0)
+        divide_by_replayed(state, r, item);
+    else
+        for (; next_observation(item, &now, &clicked); count_observation(&now, clicked))
+            observe_one(state, r, &now, clicked);
 }
 
 void recalibration_observe(void *state, const recalibration *r, const item_evidence *item,

@@ -28,7 +28,7 @@
 #include "engine/kernels/table.h"
 
 /* 46 shifts from -20 to 20, padded, 21 weights from 2^-10 to 2^10, and the slopes. */
-enum { MOST_CELLS = 48 * 21 * MOST_SLOPES };
+enum { MOST_ROWS = 21 * MOST_SLOPES, MOST_CELLS = 48 * MOST_ROWS };
 enum { SHIFT_AXIS, SLOPE_AXIS, WEIGHT_AXIS, GRID_AXES };
 
 /* The grid and the hyperprior: shifts at multiples of 1/2 from -3 to 2 and at whole numbers beyond,

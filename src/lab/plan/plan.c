@@ -223,8 +223,11 @@ bool plan_read(oltr_plan *plan, oltr_error *error)
 
 void oltr_plan_free(oltr_plan *plan)
 {
-    if (plan)
-        pool_free(&plan->pool);
+    if (!plan)
+        return;
+    if (plan->loaded)
+        plan->free_loaded(plan->loaded);
+    pool_free(&plan->pool);
     free(plan);
 }
 
@@ -299,7 +302,9 @@ oltr_results *oltr_plan_results(const oltr_plan *plan, oltr_error *error)
     for (uint32_t i = 0; i < plan->n_points; i++)
         if (plan_needs_data(plan, i)) {
             set_error(error, OLTR_EINVAL,
-                      "point %u has no data yet: give them with oltr_plan_give_data()", i + 1);
+                      "point %u has no data yet: load them with oltr_plan_load_data(), or give "
+                      "them with oltr_plan_give_data()",
+                      i + 1);
             return NULL;
         }
     return results_of_checked(plan->points, plan->n_points, error);

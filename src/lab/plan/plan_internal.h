@@ -42,6 +42,10 @@ struct oltr_plan {
     const char *const *note;    /* (policies of a point) what is special about each, or NULL */
     struct overrides overrides; /* of the caller, gone after plan_read() */
     struct pool pool;           /* owns everything above */
+    /* What oltr_plan_load_data() has loaded, and what frees it; NULL: nothing.  lab/prepare, which
+     * uses this folder, knows what is in it. */
+    struct data_sets *loaded;
+    void (*free_loaded)(struct data_sets *loaded);
 };
 
 /* The document alone.  NULL with the error set when it cannot be read. */

@@ -48,12 +48,17 @@ char *pool_printf(struct pool *pool, const char *format, ...)
     return text;
 }
 
-void pool_free(struct pool *pool)
+void pool_rewind(struct pool *pool, const struct pool *before)
 {
-    while (pool->blocks) {
+    while (pool->blocks != before->blocks) {
         struct pool_block *next = pool->blocks->next;
         free(pool->blocks);
         pool->blocks = next;
     }
-    pool->used = 0;
+    pool->used = before->used;
+}
+
+void pool_free(struct pool *pool)
+{
+    pool_rewind(pool, &(struct pool){NULL, 0});
 }

@@ -17,6 +17,8 @@ void *pool_get(struct pool *pool, size_t count, size_t size);
 char *pool_text(struct pool *pool, const char *text, size_t length);
 /* The same of a formatted text. */
 char *pool_printf(struct pool *pool, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Gives back all that was taken since `before`, a copy of the pool at that time. */
+void pool_rewind(struct pool *pool, const struct pool *before);
 void pool_free(struct pool *pool);
 
 #endif

@@ -139,8 +139,8 @@ static oltr_status check(const oltr_world *world, oltr_error *error)
     if (!world->dataset || !world->attraction)
         return set_error(
             error, OLTR_EINVAL,
-            "world dataset needs a dataset, and the attraction of each of its rows; give "
-            "them to a plan with oltr_plan_give_data()");
+            "world dataset needs a dataset, and the attraction of each of its rows; load them into "
+            "a plan with oltr_plan_load_data(), or give them with oltr_plan_give_data()");
     if (world->features)
         return set_error(
             error, OLTR_EFEATURE,

@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "report/io/whole_file.h"
 
-#include "engine/base/file.h"
 #include "engine/base/quote.h"
 
 #include <errno.h>
@@ -13,15 +12,6 @@
 #include <unistd.h>
 
 enum { READ_LIMIT = 1 << 28 }; /* bytes; no file that this program reads is so large */
-
-char *file_join(const char *folder, const char *name)
-{
-    size_t size = strlen(folder) + strlen(name) + 2;
-    char *path = malloc(size);
-    if (path)
-        (void)snprintf(path, size, "%s/%s", folder, name);
-    return path;
-}
 
 bool file_is_in(const char *folder, const char *name)
 {

@@ -2,13 +2,12 @@
 #ifndef OLTR_REPORT_IO_WHOLE_FILE_H
 #define OLTR_REPORT_IO_WHOLE_FILE_H
 
+#include "engine/base/file.h"
 #include "engine/base/text.h"
 
 #include <oltr/oltr.h>
 #include <stdio.h>
 
-/* "folder/name" in new memory, or NULL. */
-char *file_join(const char *folder, const char *name);
 bool file_is_in(const char *folder, const char *name);
 
 /* Reads all of an open stream, or of a file; `name` is for the message. */

@@ -348,7 +348,8 @@ static void data_must_be_given(void **state)
     assert_non_null(strstr(error.msg, "world dataset needs a dataset"));
     assert_non_null(strstr(error.msg, "oltr_plan_give_data()"));
     assert_null(oltr_plan_results(plan, &error));
-    assert_string_equal(error.msg, "point 1 has no data yet: give them with oltr_plan_give_data()");
+    assert_string_equal(error.msg, "point 1 has no data yet: load them with oltr_plan_load_data(), "
+                                   "or give them with oltr_plan_give_data()");
     oltr_plan_free(plan);
 }
 
