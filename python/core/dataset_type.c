@@ -247,13 +247,16 @@ static PyGetSetDef judged_fields[] = {
 };
 
 static PyMethodDef judged_methods[] = {
-    {"one", judged_one, METH_O, "The id, the grades and the rows of one query."},
-    {"save", judged_save, METH_O, "Writes the binary form."},
+    {"one", judged_one, METH_O,
+     "one($self, query, /)\n--\n\nThe id, the grades and the rows of one query."},
+    {"save", judged_save, METH_O, "save($self, path, /)\n--\n\nWrites the binary form."},
     {NULL, NULL, 0, NULL},
 };
 
-static PyMethodDef read_method = {"read_dataset", read_dataset, METH_VARARGS,
-                                  "Reads judged documents; oltr.Dataset is the class for people."};
+static PyMethodDef read_method = {
+    "read_dataset", read_dataset, METH_VARARGS,
+    "read_dataset(path, lenient, cache, threads, most_features, /)\n--\n\n"
+    "Reads judged documents; oltr.Dataset is the class for people."};
 
 static int add_types(PyObject *module)
 {
@@ -273,7 +276,7 @@ static int add_types(PyObject *module)
                                  column_slots};
     static PyType_Spec judged = {"oltr._core.Judged", sizeof(judged_object), 0, flags,
                                  judged_slots};
-    column_type = core_add_type(module, &column, "Column");
+    column_type = PyType_FromSpec(&column);
     judged_type = column_type ? core_add_type(module, &judged, "Judged") : NULL;
     return judged_type ? 0 : -1;
 }
