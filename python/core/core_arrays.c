@@ -507,3 +507,14 @@ PyObject *core_array_of(PyObject *owner)
     Py_DECREF(view);
     return array;
 }
+
+PyObject *core_item_list(const uint32_t *item, uint32_t n)
+{
+    PyObject *list = PyList_New(n);
+    for (uint32_t i = 0; list && i < n; i++) {
+        PyObject *number = PyLong_FromUnsignedLong(item[i]);
+        if (!number || PyList_SetItem(list, i, number) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}

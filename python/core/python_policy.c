@@ -277,17 +277,6 @@ static oltr_status rank(const void *state, uint64_t t, const oltr_candidates *fr
 
 /* ---- learning */
 
-static PyObject *items_of(const uint32_t *item, uint32_t n)
-{
-    PyObject *list = PyList_New(n);
-    for (uint32_t i = 0; list && i < n; i++) {
-        PyObject *number = PyLong_FromUnsignedLong(item[i]);
-        if (!number || PyList_SetItem(list, i, number) < 0)
-            Py_CLEAR(list);
-    }
-    return list;
-}
-
 static PyObject *rewards_of(const double *reward, uint32_t n)
 {
     PyObject *list = PyList_New(n);
@@ -303,7 +292,7 @@ static int teach(const seat *s, const oltr_ranking *shown, const oltr_feedback *
 {
     uint32_t n = seen->n_examined;
     PyObject *x = NULL, *done = NULL;
-    PyObject *items = items_of(shown->item, n), *rewards = rewards_of(seen->reward, n);
+    PyObject *items = core_item_list(shown->item, n), *rewards = rewards_of(seen->reward, n);
     if (s->learns_x)
         x = request_features_of(s->request, shown->item, n);
     if (items && rewards && (x || !s->learns_x)) /* x ends the arguments where it is NULL */
