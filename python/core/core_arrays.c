@@ -101,7 +101,8 @@ static bool fits(core_element element, double value)
 
 static int refuse_number(core_element element, double value, Py_ssize_t place, const char *what)
 {
-    PyObject *number = PyFloat_FromDouble(value);
+    bool whole = fabs(value) < 1e15 && value == floor(value);
+    PyObject *number = whole ? PyLong_FromDouble(value) : PyFloat_FromDouble(value);
     if (number)
         PyErr_Format(PyExc_ValueError, "%s: %R at place %zd; %s must be %s", what, number, place,
                      what, elements[element].wanted);

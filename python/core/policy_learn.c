@@ -141,9 +141,11 @@ static int get_call(const policy_object *p, PyObject *const *value, learn_call *
     if (get_list(value[A_LIST], call) < 0 || get_clicks(value[A_CLICKS], call) < 0)
         return -1;
     uint32_t given = call->seen.n_examined;
-    if (given > call->list.k)
-        return refuse(OLTR_EEXAMINED, "there are clicks of %zd slots, and the list has %zd",
-                      (Py_ssize_t)given, (Py_ssize_t)call->list.k);
+    if (given > call->list.k) {
+        core_refuse(OLTR_EEXAMINED, "there are clicks of %u slots, and the list has %u", given,
+                    call->list.k);
+        return -1;
+    }
     if ((value[A_EXAMINED] && get_examined(value[A_EXAMINED], call) < 0) ||
         (value[A_WEIGHTS] && get_weights(value[A_WEIGHTS], call, (Py_ssize_t)given) < 0))
         return -1;

@@ -14,7 +14,7 @@ from typing import Any
 
 from . import _core
 from .experiment_text import DICT_NAME, Description, describe, override_text
-from .own_policy import World, newcomers, own_world
+from .own_policy import World, own_policies, own_world
 from .result import Result
 from .run_progress import Progress, shower
 
@@ -151,7 +151,7 @@ def run(
     threads = _whole(threads, "threads", 1024)
     kept, scores = _path(partial, False), _path(keep_scores, True)
     what = describe(experiment)
-    added = newcomers(policies, kept is not None)
+    added = own_policies(policies, kept is not None)
     python_world = own_world(world, kept is not None)
     keywords: dict[str, Any] = dict(seed=seed, slots=slots, rounds=rounds, data=data)
     keywords |= dict(replications=replications, checkpoints=checkpoints)

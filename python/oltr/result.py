@@ -64,11 +64,11 @@ class Result:
     and the like for each swept value) describe what was run.
     """
 
-    def __init__(self, outcome: Any, newcomers: Sequence[str]) -> None:
+    def __init__(self, outcome: Any, own_labels: Sequence[str]) -> None:
         about = outcome.about()
         self._outcome = outcome
         self.title: str = about["title"]
-        self.policies: list[str] = about["policies"] + list(newcomers)
+        self.policies: list[str] = about["policies"] + list(own_labels)
         self.sweep_keys: list[str] = about["sweep_keys"]
         self.points: list[dict[str, Any]] = about["points"]
         self._sweep_key: str | None = about["sweep_key"]
