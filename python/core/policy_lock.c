@@ -68,7 +68,7 @@ int policy_lock_sleep(policy_lock *lock, lock_aim aim, const policy_lock *other)
     lock->waiting += change;
     if (aim == TO_REPLACE)
         lock->replacing = true;
-    while (code == 0 && !(lock_allows(lock, aim) && (!other || lock_allows(other, TO_READ)))) {
+    while (code == 0 && !(lock_allows(lock, aim) && (!other || lock_allows(other, TO_PEEK)))) {
         code = change ? refuse_own(lock) : 0;
         if (code == 0)
             code = sleep_once();

@@ -57,8 +57,10 @@ static inline bool lock_allows(const policy_lock *lock, lock_aim aim)
     return false;
 }
 
-/* Sleeps until the lock allows it, and `other`, if it is not NULL, allows to read at the same time.
- * -1 with an exception: a signal handler raised one, or this thread itself has reserved the policy.
+/* Sleeps until the lock allows it, and `other`, if it is not NULL, is not being changed at the same
+ * time; a call that needs two policies does not let those go first that sleep until they may change
+ * the other: two merges would let each other go first.  -1 with an exception: a signal handler
+ * raised one, or this thread itself has reserved the policy.
  */
 int policy_lock_sleep(policy_lock *lock, lock_aim aim, const policy_lock *other);
 
