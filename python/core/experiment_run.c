@@ -412,18 +412,20 @@ static PyObject *run(PyObject *module, PyObject *arguments)
 /* ---- the module */
 
 static PyMethodDef outcome_methods[] = {
-    {"rows", outcome_rows, METH_O, "The rows of a table as numbers."},
-    {"about", outcome_about, METH_NOARGS, "The experiment as a dict."},
+    {"rows", outcome_rows, METH_O, "rows($self, table, /)\n--\n\nThe rows of a table as numbers."},
+    {"about", outcome_about, METH_NOARGS, "about($self)\n--\n\nThe experiment as a dict."},
     {NULL, NULL, 0, NULL},
 };
 
-static PyMethodDef run_method = {"run", run, METH_VARARGS,
-                                 "Runs an experiment; oltr.run() is the call for people."};
+static PyMethodDef run_method = {
+    "run", run, METH_VARARGS,
+    "run(name, text, overrides, policies, world, replaces, threads, partial, keep_scores, "
+    "resumes, report, /)\n--\n\nRuns an experiment; oltr.run() is the call for people."};
 
 int add_run(PyObject *module)
 {
     static PyType_Slot slots[] = {
-        {Py_tp_dealloc, (void *)(uintptr_t)outcome_dealloc},
+        {Py_tp_dealloc, CORE_SLOT(outcome_dealloc)},
         {Py_tp_methods, outcome_methods},
         {0, NULL},
     };
