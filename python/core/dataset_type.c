@@ -261,12 +261,12 @@ static PyMethodDef read_method = {
 static int add_types(PyObject *module)
 {
     static PyType_Slot column_slots[] = {
-        {Py_tp_dealloc, (void *)(uintptr_t)column_dealloc},
-        {Py_bf_getbuffer, (void *)(uintptr_t)column_buffer},
+        {Py_tp_dealloc, CORE_SLOT(column_dealloc)},
+        {Py_bf_getbuffer, CORE_SLOT(column_buffer)},
         {0, NULL},
     };
     static PyType_Slot judged_slots[] = {
-        {Py_tp_dealloc, (void *)(uintptr_t)judged_dealloc},
+        {Py_tp_dealloc, CORE_SLOT(judged_dealloc)},
         {Py_tp_getset, judged_fields},
         {Py_tp_methods, judged_methods},
         {0, NULL},

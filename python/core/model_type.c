@@ -168,7 +168,7 @@ static PyMethodDef methods[] = {
      "What was learned about the prior: of ts-hyper the posterior of shift, slope and weight, "
      "each a\ndict with mean, sd, values and chances.  Empty for other kinds."},
     {"seen", model_seen_call, METH_O,
-     "seen($self, id, /)\n--\n\nWhether a lesson, merge or tick with this id is remembered."},
+     "seen($self, id, /)\n--\n\nWhether a lesson, merge() or forget() with this id is remembered."},
     {"check", model_check_call, METH_NOARGS,
      "check($self)\n--\n\nRaises an Error if the model contradicts itself."},
     {"to_bytes", model_to_bytes_call, METH_NOARGS,

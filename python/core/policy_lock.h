@@ -7,7 +7,7 @@
  *   a short call     keeps the GIL.  It calls policy_lock_wait() with TO_PEEK or TO_CHANGE, and
  *                    then uses the policy at once.
  *   a long call      counts itself in readers or sets writing, releases the GIL, works, takes the
- *                    GIL, and undoes that by policy_lock_end().
+ *                    GIL, undoes that and calls policy_lock_wake().
  *   learn_many()     learns by a copy, which takes the place of the policy at the end.  Meanwhile
  *                    others may read the policy but not change it: `reserved`.
  *

@@ -595,6 +595,9 @@ def run(
 # ---- datasets
 
 @final
+class Column: ...
+
+@final
 class Judged:
     @property
     def query(self) -> _Array: ...

@@ -50,8 +50,6 @@ def _item(candidate: Any, items: int) -> int:
 
 _DOC = """A policy: it ranks items, learns from clicks, and ranks them better.
 
-Policy(kind, items, *, dim=0, prior=None, seed=0, **params)
-
     kind    the name of the algorithm, like "gts"; all of them are listed below
     items   the number of items; items are the numbers from 0 to items - 1
     dim     the number of features of an item, for kinds that rank by features
@@ -76,8 +74,8 @@ Ranking([16, 29, 13], round=1, seed=7)
 >>> round(float(mean[29]), 3)
 0.8
 
-A call that is refused raises oltr.Error, with a sentence that says what is wrong, and changes
-nothing:
+A call that is refused raises oltr.Error, with a sentence that says what is wrong (TypeError or
+ValueError where an argument has the wrong type or shape), and changes nothing:
 
 >>> policy.rank(31)
 Traceback (most recent call last):
