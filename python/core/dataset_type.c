@@ -276,7 +276,7 @@ static int add_types(PyObject *module)
                                  column_slots};
     static PyType_Spec judged = {"oltr._core.Judged", sizeof(judged_object), 0, flags,
                                  judged_slots};
-    column_type = core_add_type(module, &column, "Column");
+    column_type = PyType_FromSpec(&column);
     judged_type = column_type ? core_add_type(module, &judged, "Judged") : NULL;
     return judged_type ? 0 : -1;
 }
