@@ -426,7 +426,7 @@ static PyMethodDef run_method = {
 int add_run(PyObject *module)
 {
     static PyType_Slot slots[] = {
-        {Py_tp_dealloc, (void *)(uintptr_t)outcome_dealloc},
+        {Py_tp_dealloc, CORE_SLOT(outcome_dealloc)},
         {Py_tp_methods, outcome_methods},
         {0, NULL},
     };
