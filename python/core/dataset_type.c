@@ -212,7 +212,7 @@ static PyObject *read_dataset(PyObject *module, PyObject *arguments)
     unsigned threads, most_features;
     int lenient, cached;
     read_job job = {.error = {OLTR_OK, ""}};
-    background errand = {.work = read_all, .context = &job, .stop = &job.stop};
+    background call = {.work = read_all, .context = &job, .stop = &job.stop};
     (void)module;
     if (!PyArg_ParseTuple(arguments, "O&ppII:read_dataset", PyUnicode_FSConverter, &path, &lenient,
                           &cached, &threads, &most_features))
@@ -225,7 +225,7 @@ static PyObject *read_dataset(PyObject *module, PyObject *arguments)
                                       .stop = should_stop,
                                       .context = &job,
                                       .size = sizeof job.options};
-    int code = background_run(&errand);
+    int code = background_run(&call);
     Py_DECREF(path);
     if (code < 0) {
         oltr_dataset_free(job.data);

@@ -371,13 +371,13 @@ static void note_failure(const run_job *job)
 /* Ctrl-C first, then what Python code has raised, then the sentence of the engine. */
 static PyObject *run_and_raise(run_job *job)
 {
-    background errand = {
+    background call = {
         .work = work, .look = look, .hasten = hasten, .context = job, .stop = &job->bridge.stop};
     PyObject *out = NULL;
     job->out = outcome_new();
     if (!job->out)
         return NULL;
-    if (background_run(&errand) < 0)
+    if (background_run(&call) < 0)
         note_failure(job);
     else if (bridge_raise(&job->bridge) == 0)
         out = job->status == OLTR_OK ? Py_NewRef((PyObject *)job->out)

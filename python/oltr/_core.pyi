@@ -595,9 +595,6 @@ def run(
 # ---- datasets
 
 @final
-class Column: ...
-
-@final
 class Judged:
     @property
     def query(self) -> _Array: ...

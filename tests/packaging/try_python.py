@@ -1,7 +1,7 @@
 """Tries the installed Python package: ranking, learning, a store; usage: try_python.py VERSION.
 
-Run in an empty folder.  It needs no other package; where numpy is installed, importing oltr must not
-import it.
+Run in an empty folder.  It needs no other package; where numpy is installed, importing oltr must
+not import it.
 """
 
 import sys

@@ -496,6 +496,7 @@ def test_features_that_a_kind_would_not_read_are_refused():
 
 def test_the_file_of_a_model_is_no_snapshot_of_a_policy(tmp_path):
     oltr.Model("gts").save(tmp_path / "page.oltr")
-    with pytest.raises(oltr.Error, match=r"page\.oltr is not a snapshot.*oltr\.Model\.load") as caught:
+    sentence = r"page\.oltr is not a snapshot.*oltr\.Model\.load"
+    with pytest.raises(oltr.Error, match=sentence) as caught:
         oltr.load(tmp_path / "page.oltr")
     assert caught.value.code == "EMAGIC"
