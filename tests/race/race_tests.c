@@ -111,7 +111,9 @@ static void observe_some(field *f)
 {
     oltr_rng g = oltr_rng_at(oltr_rng_make(77, 5), 1, 1);
     for (uint32_t i = 0; i < f->items.n_items; i++) {
-        uint32_t n = i % 3 == 0 ? 3 : i % 3 == 1 ? oltr_rng_below(&g, 15) : 16 + oltr_rng_below(&g, 60);
+        uint32_t n = i % 3 == 0   ? 3
+                     : i % 3 == 1 ? oltr_rng_below(&g, 15)
+                                  : 16 + oltr_rng_below(&g, 60);
         double s = 0, rate = i % 40 == 1 ? 0.7 : rate_of(i);
         n = i % 40 == 1 ? 400 : n;
         for (uint32_t j = 0; j < n; j++)
@@ -458,7 +460,7 @@ static const race_test tests[] = {
 };
 enum { N_TESTS = sizeof tests / sizeof *tests, N_MUTATIONS = GAPS_OF_ALL };
 
-static const race_family *const families[] = {&normal_race};
+static const race_family *const families[] = {&normal_race, &beta_race};
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
 static bool passes(const race_test *test)

@@ -52,6 +52,9 @@ typedef struct race_family {
 
 extern const race_family normal_race, beta_race;
 
+/* beta_race needs priors whose shapes are at least this. */
+#define BETA_RACE_LEAST 0.1
+
 /* Under a common prior, items with fewer than CLASS_N observations, whole numbers of them and of
  * the rewards, make a class of equal posteriors: a cell whose bound is exact. */
 enum { CLASS_N = 16 };
