@@ -92,7 +92,8 @@ static void hash_remove(race_index *index, uint32_t quad)
 
 /* ---- cells */
 
-uint32_t first_word_limit(uint32_t members, double hazard)
+/* The largest first word of a cell whose first arrival is not after `hazard`. */
+static uint32_t first_word_limit(uint32_t members, double hazard)
 {
     double p = -expm1(-hazard * members) * 0x1p32;
     return p >= 4294967294.0 ? UINT32_MAX : (uint32_t)p + 1; /* one more than rounding can need */
@@ -105,12 +106,19 @@ static void set_limit(race_index *index, uint32_t cell)
         m ? first_word_limit(m, index->hazard[cell]) : 0;
 }
 
-/* The hazards of tau, and the limit. */
+/* The chance that the middle of a cell exceeds tau: what a member adds to the load.  Of items far
+ * above tau that is 1, however large their hazard is. */
+static double chance_above(const race_family *family, const cell_shape *shape, double tau)
+{
+    return -expm1(-family->middle_hazard(shape, tau));
+}
+
+/* The bound's hazard of tau, the load, and the limit. */
 static void tune_cell(race_index *index, const race_family *family, uint32_t cell)
 {
     race_cell *c = &index->cell[cell];
     index->hazard[cell] = family->bound_hazard(&c->shape, index->tau);
-    c->load = family->middle_hazard(&c->shape, index->tau);
+    c->load = chance_above(family, &c->shape, index->tau);
     set_limit(index, cell);
 }
 
@@ -175,7 +183,7 @@ static double load_at(const race_index *index, const race_family *family, double
     double load = 0;
     for (uint32_t c = 0; c < 4 * index->n_quads; c++)
         if (index->members[c])
-            load += index->members[c] * family->middle_hazard(&index->cell[c].shape, tau);
+            load += index->members[c] * chance_above(family, &index->cell[c].shape, tau);
     return load;
 }
 
@@ -332,7 +340,7 @@ void race_learned(race_index *index, const race_items *items, const uint32_t *it
         race_build(index, items);
         return;
     }
-    for (uint32_t j = 0; j < n; j++)
+    for (uint32_t j = 0; n > 1 && j < n; j++)
         prefetch_leaf(index, item[j]);
     for (uint32_t j = 0; j < n && !index->overfull; j++)
         if (!(MUTATED(SOME_NOT_MOVED) && item[j] % 8 == 0))

@@ -26,7 +26,7 @@ enum { RACE_QUADS = 1536, RACE_CELLS = 4 * RACE_QUADS, RACE_HASH = 4096 };
 
 typedef struct race_cell {
     cell_shape shape;
-    double load;         /* of one member: the middle's hazard of tau */
+    double load;         /* of one member: the chance of the middle to exceed tau */
     uint32_t root, tail; /* of the tree; the tail only while it is built */
 } race_cell;
 
@@ -78,8 +78,6 @@ static inline uint32_t cell_key(const race_index *index, uint32_t cell)
     return index->quad[cell / 4] << 2 | cell % 4;
 }
 
-/* The largest first word of a cell whose first arrival is not after `hazard`. */
-uint32_t first_word_limit(uint32_t members, double hazard);
 /* How many should be expected above tau for a list of k. */
 double race_want(const race_index *index, uint32_t k);
 /* A tau above which the middles expect about `want`. */

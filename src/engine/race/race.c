@@ -282,10 +282,12 @@ static void read_cell(race_call *c, uint32_t cell, double hazard)
     uint32_t word[4], members = members_below(c, cell), root = c->index->cell[cell].root;
     words_at(&c->rng, c->index->quad[cell / 4], PURPOSE_RACE, word);
     uint32_t first = word[cell % 4];
-    if (!members || first > first_word_limit(members, hazard))
+    if (!members)
         return;
     words_at(&c->rng, cell_key(c->index, cell), PURPOSE_ARRIVALS, word);
     double u = exponential_of_words(first, word[0]) / members;
+    if (u > hazard)
+        return;
     cell_stream stream = {{word[2], word[3]}, 0};
     if (members <= SMALL_CELL)
         read_small_cell(c, root, members, u, hazard, &stream);
