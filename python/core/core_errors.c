@@ -6,14 +6,20 @@
 PyObject *core_error;
 static PyObject *file_error;
 
-static const char error_doc[] = "A call that was refused, with the engine's sentence.\n\n"
-                                "code is the name of the status, like 'ESLOTS' or 'EREWARD'.";
+static const char error_doc[] =
+    "A call that was refused, with the engine's sentence.\n\n"
+    "code is the name of the status, like 'ESLOTS' or 'EREWARD'; None for an\n"
+    "error that was not raised by the engine.";
 static const char file_error_doc[] =
     "A file could not be read or written.  It is an Error and an OSError.";
 
 int add_errors(PyObject *module)
 {
-    core_error = PyErr_NewExceptionWithDoc("oltr.Error", error_doc, PyExc_ValueError, NULL);
+    PyObject *members = Py_BuildValue("{sO}", "code", Py_None);
+    if (!members)
+        return -1;
+    core_error = PyErr_NewExceptionWithDoc("oltr.Error", error_doc, PyExc_ValueError, members);
+    Py_DECREF(members);
     if (!core_error)
         return -1;
     PyObject *bases = PyTuple_Pack(2, core_error, PyExc_OSError);

@@ -1,0 +1,508 @@
+/* policy_batch.c - rank_many(), propensities() and learn_many(): many lists, without the GIL.
+ *
+ * The work is done in parts of about 50 ms.  Between two parts the GIL is taken and signal handlers
+ * run, so that Ctrl-C ends a batch.  Ranking leaves the policy free between two parts: a learn() of
+ * another thread then comes before the rest of the lists, as it would between two calls of rank().
+ *
+ * learn_many() learns by a copy, which takes the place of the policy when all lists were learned:
+ * one that is refused, or Ctrl-C, leaves the policy as it was. */
+#include "python/core/policy_object.h"
+
+#include <oltr/world_ops.h>
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PART_NS = 50000000 };
+
+/* ---- lists in parts */
+
+/* n lists of one request.  Those of a part go to item, and then to `count` if it is not NULL. */
+typedef struct draw_call {
+    request request;
+    oltr_rng rng;
+    uint32_t stream, n, k;
+    uint64_t first_round;
+    uint32_t *item; /* (n, k); for propensities (COUNTED, k) */
+    double *count;  /* (candidates, k), or NULL */
+    uint32_t *row;  /* (items) the place of each candidate, or NULL: its number */
+} draw_call;
+
+enum { COUNTED = 64 }; /* lists that are ranked before they are counted */
+
+static void add_counts(const draw_call *call, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t slot = 0; slot < call->k; slot++) {
+            uint32_t item = call->item[(size_t)i * call->k + slot];
+            uint32_t row = call->row ? call->row[item] : item;
+            call->count[(size_t)row * call->k + slot] += 1;
+        }
+}
+
+/* Ranks from list *done on, until the time of a part is over.  Without the GIL. */
+static oltr_status draw_part(const oltr_policy *policy, const draw_call *call,
+                             oltr_scratch *scratch, uint32_t *done)
+{
+    uint64_t begin = clock_ns();
+    oltr_status status = OLTR_OK;
+    uint32_t some = COUNTED, ranked;
+    do {
+        uint32_t left = call->n - *done, n = left < some ? left : some;
+        uint32_t *item = call->count ? call->item : call->item + (size_t)*done * call->k;
+        status =
+            oltr_rank_many(policy, call->request.given, call->rng, call->stream,
+                           call->first_round + *done, scratch, n, call->k, item, NULL, &ranked);
+        if (call->count && status == OLTR_OK)
+            add_counts(call, n);
+        *done += ranked;
+        if (!call->count && some < UINT32_MAX / 2 && clock_ns() - begin < PART_NS / 4)
+            some *= 2;
+    } while (status == OLTR_OK && *done < call->n && clock_ns() - begin < PART_NS);
+    return status;
+}
+
+static int explain_draw(policy_object *p, const draw_call *call, oltr_scratch *scratch,
+                        oltr_status status)
+{
+    oltr_error error;
+    oltr_ranking list = {.k = call->k, .item = call->item};
+    oltr_rng rng = oltr_rng_at(call->rng, call->stream, call->first_round);
+    oltr_status again =
+        oltr_explain_rank(p->policy, call->request.given, rng, scratch, &list, &error);
+    core_raise(status, again == status ? &error : NULL);
+    return -1;
+}
+
+/* One part; the scratch is taken each time, because the policy may have been resized. */
+static int draw_once(policy_object *p, const draw_call *call, uint32_t *done)
+{
+    if (policy_lock_wait(&p->lock, TO_READ) < 0)
+        return -1;
+    oltr_scratch *scratch = scratch_take(p);
+    if (!scratch)
+        return -1;
+    p->lock.readers++;
+    PyThreadState *state = PyEval_SaveThread();
+    oltr_status status = draw_part(p->policy, call, scratch, done);
+    PyEval_RestoreThread(state);
+    p->lock.readers--;
+    policy_lock_wake();
+    int code = status == OLTR_OK ? 0 : explain_draw(p, call, scratch, status);
+    scratch_give(p, scratch);
+    return code == 0 && *done < call->n ? PyErr_CheckSignals() : code;
+}
+
+/* An empty batch is checked as well. */
+static int draw_all(policy_object *p, const draw_call *call)
+{
+    uint32_t done = 0;
+    int code;
+    do
+        code = draw_once(p, call, &done);
+    while (code == 0 && done < call->n);
+    return code;
+}
+
+/* Refuses a k that does not fit before an array of it is made. */
+static int check_k(policy_object *p, const draw_call *call)
+{
+    uint32_t item[1];
+    draw_call one = *call;
+    one.item = item;
+    if (call->k >= 1 && call->k <= request_n(&call->request, p) &&
+        request_n(&call->request, p) <= settings_of(p)->n_items)
+        return 0;
+    if (policy_lock_wait(&p->lock, TO_PEEK) < 0)
+        return -1;
+    oltr_scratch *scratch = scratch_take(p);
+    if (!scratch)
+        return -1;
+    explain_draw(p, &one, scratch,
+                 request_n(&call->request, p) > settings_of(p)->n_items ? OLTR_EITEM : OLTR_ESLOTS);
+    scratch_give(p, scratch);
+    return -1;
+}
+
+/* ---- rank_many */
+
+/* The rounds of the lists; *own: they are counted by the policy. */
+static int take_rounds(policy_object *p, PyObject *first_round, draw_call *call, bool *own)
+{
+    uint64_t first = p->round + 1;
+    *own = !first_round;
+    if (first_round && core_whole(first_round, "first_round", MOST_ROUND, &first) < 0)
+        return -1;
+    if (call->n && first + call->n - 1 > MOST_ROUND) {
+        PyErr_SetString(PyExc_ValueError,
+                        "round numbers are below 2^48: take another seed or fewer lists");
+        return -1;
+    }
+    call->first_round = first;
+    if (*own)
+        p->round += call->n;
+    return 0;
+}
+
+static int get_rank_many(policy_object *p, PyObject *const *value, draw_call *call)
+{
+    uint64_t n, k, seed = p->seed;
+    if (core_whole(value[0], "n", UINT32_MAX, &n) < 0 ||
+        core_whole(value[1], "k", UINT32_MAX, &k) < 0 ||
+        (value[4] && core_whole(value[4], "seed", UINT64_MAX, &seed) < 0) ||
+        request_get(&call->request, value[2], value[3]) < 0 ||
+        request_own(&call->request, false) < 0)
+        return -1;
+    call->n = (uint32_t)n;
+    call->k = (uint32_t)k;
+    call->stream = OLTR_STREAM_POLICY;
+    call->rng = oltr_rng_make(seed, 0);
+    return check_k(p, call);
+}
+
+PyObject *policy_rank_many(PyObject *self, PyObject *const *arguments, Py_ssize_t n,
+                           PyObject *keywords)
+{
+    static const char *const names[] = {"n", "k", "candidates", "x", "seed", "first_round", NULL};
+    policy_object *p = as_policy(self);
+    PyObject *value[6], *lists = NULL;
+    draw_call call = {0};
+    void *data;
+    bool own = false;
+    if (core_arguments("rank_many", names, 2, arguments, n, keywords, value) < 0)
+        return NULL;
+    if (get_rank_many(p, value, &call) == 0)
+        lists = core_array_new(CORE_U32, (Py_ssize_t)call.n, (Py_ssize_t)call.k, &data);
+    if (lists && take_rounds(p, value[5], &call, &own) < 0)
+        Py_CLEAR(lists);
+    if (lists) {
+        uint64_t last = p->round;
+        call.item = data;
+        if (draw_all(p, &call) < 0) {
+            if (own && p->round == last)
+                p->round -= call.n;
+            Py_CLEAR(lists);
+        }
+    }
+    request_free(&call.request);
+    return lists;
+}
+
+/* ---- propensities */
+
+/* The lists of propensities() have a generator of their own, so that they are not those of rank().
+ */
+#define PROPENSITIES_ID 0x70726f70656e7369u
+
+static int get_propensities(policy_object *p, PyObject *const *value, draw_call *call)
+{
+    uint64_t k, draws = 10000, seed = p->seed;
+    if (core_whole(value[0], "k", UINT32_MAX, &k) < 0 ||
+        (value[1] && core_whole(value[1], "draws", UINT32_MAX, &draws) < 0) ||
+        (value[4] && core_whole(value[4], "seed", UINT64_MAX, &seed) < 0) ||
+        request_get(&call->request, value[2], value[3]) < 0 ||
+        request_own(&call->request, false) < 0)
+        return -1;
+    if (draws < 1) {
+        PyErr_SetString(PyExc_ValueError, "draws must be at least 1");
+        return -1;
+    }
+    call->n = (uint32_t)draws;
+    call->k = (uint32_t)k;
+    call->first_round = 1;
+    call->rng = oltr_rng_fork(oltr_rng_make(seed, 0), PROPENSITIES_ID);
+    return check_k(p, call);
+}
+
+/* The places of named candidates.  The engine has not checked them yet: those out of range are left
+ * out, and it refuses them. */
+static int get_places(const policy_object *p, draw_call *call)
+{
+    uint32_t n_items = settings_of(p)->n_items;
+    call->item = PyMem_Malloc((size_t)COUNTED * call->k * sizeof *call->item);
+    if (call->item && call->request.query.item)
+        call->row = PyMem_Calloc(n_items, sizeof *call->row);
+    if (!call->item || (call->request.query.item && !call->row)) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (uint32_t i = 0; call->row && i < call->request.query.n_items; i++)
+        if (call->request.query.item[i] < n_items)
+            call->row[call->request.query.item[i]] = i;
+    return 0;
+}
+
+/* Python code between two parts may resize the policy; the query keeps its number of candidates, so
+ * that items stay below it, or are refused. */
+static int count_lists(policy_object *p, draw_call *call, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        call->count[i] = 0;
+    if (draw_all(p, call) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        call->count[i] /= call->n;
+    return 0;
+}
+
+static PyObject *chances_of(policy_object *p, draw_call *call)
+{
+    void *data;
+    uint32_t n = request_n(&call->request, p);
+    call->request.query.n_items = n;
+    call->request.given = &call->request.query;
+    if (get_places(p, call) < 0)
+        return NULL;
+    PyObject *chances = core_array_new(CORE_F64, (Py_ssize_t)n, (Py_ssize_t)call->k, &data);
+    if (!chances)
+        return NULL;
+    call->count = data;
+    if (count_lists(p, call, (size_t)n * call->k) < 0)
+        Py_CLEAR(chances);
+    return chances;
+}
+
+PyObject *policy_propensities(PyObject *self, PyObject *const *arguments, Py_ssize_t n,
+                              PyObject *keywords)
+{
+    static const char *const names[] = {"k", "draws", "candidates", "x", "seed", NULL};
+    policy_object *p = as_policy(self);
+    PyObject *value[5], *chances = NULL;
+    draw_call call = {0};
+    if (core_arguments("propensities", names, 1, arguments, n, keywords, value) < 0)
+        return NULL;
+    if (get_propensities(p, value, &call) == 0)
+        chances = chances_of(p, &call);
+    PyMem_Free(call.item);
+    PyMem_Free(call.row);
+    request_free(&call.request);
+    return chances;
+}
+
+/* ---- learn_many */
+
+enum { A_ITEMS, A_CLICKS, A_EXAMINED, A_CANDIDATES, A_X, A_WEIGHTS, N_ARGUMENTS };
+
+typedef struct lessons_call {
+    core_array items, clicks, depths, mask, weights;
+    request request;
+    oltr_lessons lessons;
+} lessons_call;
+
+static void free_lessons(lessons_call *call)
+{
+    core_array_free(&call->items);
+    core_array_free(&call->clicks);
+    core_array_free(&call->depths);
+    core_array_free(&call->mask);
+    core_array_free(&call->weights);
+    request_free(&call->request);
+}
+
+/* An array of the shape of items, as a copy. */
+static int get_table(PyObject *object, core_element element, const char *what,
+                     const lessons_call *call, core_array *out)
+{
+    if (core_array_get(object, element, 2, what, out) < 0)
+        return -1;
+    if (out->n != call->items.n || out->columns != call->items.columns) {
+        PyErr_Format(PyExc_ValueError, "%s is (%zd, %zd), and items is (%zd, %zd)", what, out->n,
+                     out->columns, call->items.n, call->items.columns);
+        return -1;
+    }
+    return core_array_own(out, element);
+}
+
+/* The number of dimensions of an array or a list of lists; -1 with an exception. */
+static int dimensions_of(PyObject *object)
+{
+    PyObject *first;
+    if (PyObject_CheckBuffer(object)) {
+        Py_buffer view;
+        if (PyObject_GetBuffer(object, &view, PyBUF_STRIDES) < 0)
+            return -1;
+        int n = view.ndim;
+        PyBuffer_Release(&view);
+        return n;
+    }
+    if (PyObject_HasAttrString(object, "shape")) {
+        PyObject *shape = PyObject_GetAttrString(object, "shape");
+        Py_ssize_t n = shape ? PyObject_Size(shape) : -1;
+        Py_XDECREF(shape);
+        return n < 0 ? -1 : n == 2 ? 2 : 1;
+    }
+    Py_ssize_t n = PyObject_Size(object);
+    if (n <= 0)
+        return n < 0 ? -1 : 1;
+    first = PySequence_GetItem(object, 0);
+    if (!first)
+        return -1;
+    bool row = !PyUnicode_Check(first) && PySequence_Check(first);
+    Py_DECREF(first);
+    return row ? 2 : 1;
+}
+
+static int get_examined(PyObject *examined, lessons_call *call)
+{
+    int dimensions = dimensions_of(examined);
+    if (dimensions < 0)
+        return -1;
+    if (dimensions == 2) {
+        if (get_table(examined, CORE_U8, "examined", call, &call->mask) < 0)
+            return -1;
+        call->lessons.examined = call->mask.data;
+        return 0;
+    }
+    if (core_array_get(examined, CORE_U32, 1, "examined", &call->depths) < 0)
+        return -1;
+    if (call->depths.n != call->items.n) {
+        PyErr_Format(PyExc_ValueError, "examined has %zd entries for %zd lists", call->depths.n,
+                     call->items.n);
+        return -1;
+    }
+    if (core_array_own(&call->depths, CORE_U32) < 0)
+        return -1;
+    call->lessons.n_examined = call->depths.data;
+    return 0;
+}
+
+static int get_lists(PyObject *const *value, lessons_call *call)
+{
+    if (core_array_get(value[A_ITEMS], CORE_U32, 2, "items", &call->items) < 0)
+        return -1;
+    if (call->items.n > UINT32_MAX || call->items.columns > UINT32_MAX) {
+        PyErr_SetString(PyExc_ValueError, "items has too many rows or columns");
+        return -1;
+    }
+    call->lessons.n = (uint32_t)call->items.n;
+    call->lessons.k = (uint32_t)call->items.columns;
+    return core_array_own(&call->items, CORE_U32);
+}
+
+static int get_lessons(PyObject *const *value, lessons_call *call)
+{
+    if (get_lists(value, call) < 0 ||
+        get_table(value[A_CLICKS], CORE_F64, "clicks", call, &call->clicks) < 0 ||
+        (value[A_EXAMINED] && get_examined(value[A_EXAMINED], call) < 0) ||
+        (value[A_WEIGHTS] &&
+         get_table(value[A_WEIGHTS], CORE_F64, "weights", call, &call->weights) < 0) ||
+        request_get(&call->request, value[A_CANDIDATES], value[A_X]) < 0)
+        return -1;
+    call->lessons.item = call->items.data;
+    call->lessons.reward = call->clicks.data;
+    call->lessons.weight = call->weights.data;
+    return request_own(&call->request, true);
+}
+
+/* The lessons from `from` on, at most n. */
+static oltr_lessons some_lessons(const oltr_lessons *all, uint32_t from, uint32_t n)
+{
+    size_t at = (size_t)from * all->k;
+    return (oltr_lessons){
+        .n = n,
+        .k = all->k,
+        .item = all->item + at,
+        .n_examined = all->n_examined ? all->n_examined + from : NULL,
+        .reward = all->reward + at,
+        .examined = all->examined ? all->examined + at : NULL,
+        .weight = all->weight ? all->weight + at : NULL,
+    };
+}
+
+/* Learns from lesson *done on, until the time of a part is over.  Without the GIL. */
+static oltr_status learn_part(oltr_policy *policy, const lessons_call *call, uint32_t *done)
+{
+    uint64_t begin = clock_ns();
+    oltr_status status;
+    uint32_t some = 16, learned;
+    do {
+        uint32_t left = call->lessons.n - *done;
+        oltr_lessons part = some_lessons(&call->lessons, *done, left < some ? left : some);
+        status = oltr_learn_many(policy, call->request.given, &part, &learned);
+        *done += learned;
+        if (some < UINT32_MAX / 2 && clock_ns() - begin < PART_NS / 4)
+            some *= 2;
+    } while (status == OLTR_OK && *done < call->lessons.n && clock_ns() - begin < PART_NS);
+    return status;
+}
+
+/* The sentence for lesson `at`, which was refused by the copy that has learned those before it. */
+static void explain_lesson(const oltr_policy *copy, const lessons_call *call, uint32_t at,
+                           oltr_status status)
+{
+    oltr_error error, whole = {status, ""};
+    oltr_lessons one = some_lessons(&call->lessons, at < call->lessons.n ? at : 0, 1);
+    oltr_ranking list = {.k = one.k, .item = (uint32_t *)(uintptr_t)one.item};
+    oltr_feedback seen = {.n_examined = one.n_examined && call->lessons.n ? *one.n_examined : one.k,
+                          .reward = one.reward,
+                          .examined = one.examined,
+                          .weight = one.weight};
+    oltr_status again = oltr_explain_learn(copy, call->request.given, &list, &seen, &error);
+    snprintf(whole.msg, sizeof whole.msg, "list %u: %.230s", at,
+             again == status ? error.msg : oltr_strerror(status));
+    core_raise(status, &whole);
+}
+
+/* Learns all lessons by the copy.  The policy is reserved meanwhile. */
+static int learn_by(oltr_policy *copy, const lessons_call *call)
+{
+    uint32_t done = 0;
+    oltr_status status;
+    do {
+        PyThreadState *state = PyEval_SaveThread();
+        status = learn_part(copy, call, &done);
+        PyEval_RestoreThread(state);
+        if (status != OLTR_OK) {
+            explain_lesson(copy, call, done, status);
+            return -1;
+        }
+        if (done < call->lessons.n && PyErr_CheckSignals() < 0)
+            return -1;
+    } while (done < call->lessons.n);
+    return 0;
+}
+
+static int learn_and_replace(policy_object *p, const lessons_call *call)
+{
+    oltr_error error;
+    oltr_policy *copy = oltr_policy_copy(p->policy, NULL, &error), *old = p->policy;
+    if (!copy) {
+        core_raise(error.code, &error);
+        return -1;
+    }
+    int code = learn_by(copy, call);
+    if (code == 0)
+        code = policy_lock_wait(&p->lock, TO_REPLACE);
+    if (code == 0)
+        p->policy = copy;
+    oltr_policy_free(code == 0 ? old : copy);
+    return code;
+}
+
+static int learn_all(policy_object *p, const lessons_call *call)
+{
+    if (policy_lock_wait(&p->lock, TO_RESERVE) < 0)
+        return -1;
+    p->lock.reserved = true;
+    p->lock.owner = PyThread_get_thread_ident();
+    int code = learn_and_replace(p, call);
+    p->lock.reserved = false;
+    policy_lock_wake();
+    return code;
+}
+
+PyObject *policy_learn_many(PyObject *self, PyObject *const *arguments, Py_ssize_t n,
+                            PyObject *keywords)
+{
+    static const char *const names[] = {"items", "clicks",  "examined", "candidates",
+                                        "x",     "weights", NULL};
+    PyObject *value[N_ARGUMENTS];
+    lessons_call call = {0};
+    if (core_arguments("learn_many", names, 2, arguments, n, keywords, value) < 0)
+        return NULL;
+    int code = get_lessons(value, &call);
+    if (code == 0 && call.lessons.n > 0)
+        code = learn_all(as_policy(self), &call);
+    free_lessons(&call);
+    return code == 0 ? Py_NewRef(Py_None) : NULL;
+}
