@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import sys
 import threading
 import time
 
@@ -208,3 +209,44 @@ def test_arrays_that_are_changed_by_another_thread():
 
     run_all(change, use)
     policy.check()
+
+
+def moments_during(work):
+    """How often another thread has run during this work.
+
+    Python does not take the GIL from a thread meanwhile: the work itself must release it.
+    """
+    times, span = [], []
+
+    def timed():
+        begin = time.perf_counter()
+        work()
+        span.append((begin, time.perf_counter()))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        thread = threading.Thread(target=timed)
+        thread.start()
+        while thread.is_alive():
+            times.append(time.perf_counter())
+            time.sleep(0)
+    finally:
+        sys.setswitchinterval(interval)
+    return sum(span[0][0] < moment < span[0][1] for moment in times)
+
+
+def test_batches_and_long_calls_let_other_threads_run():
+    policy = oltr.Policy("ts-beta", 3000)
+    lists = policy.rank_many(20000, 3, candidates=[1, 2, 3, 4, 5])
+    linear, x = big()
+    for work in (lambda: policy.rank_many(1000, 5), lambda: policy.propensities(5, 1000),
+                 lambda: [policy.copy().learn_many(lists, np.zeros(lists.shape))],
+                 lambda: linear.rank_many(500, 5, x=x)):
+        assert any(moments_during(work) for _ in range(50))
+
+
+def test_a_call_that_keeps_the_gil_is_noticed():
+    """moments_during() finds none where no other thread can run: so that it can fail above."""
+    numbers = list(range(3_000_000))
+    assert not any(moments_during(lambda: sum(numbers)) for _ in range(3))
