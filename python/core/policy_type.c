@@ -334,6 +334,8 @@ static PyType_Spec spec = {
 
 int add_policy(PyObject *module)
 {
+    if (policy_lock_init() < 0)
+        return -1;
     policy_type = (PyTypeObject *)core_add_type(module, &spec, "Policy");
     return policy_type ? 0 : -1;
 }
