@@ -136,12 +136,12 @@ int background_run(const background *job)
 
 /* ---- the end of the interpreter */
 
-/* Called by atexit, while threads can still take the GIL.  Python ends a daemon thread where it next
- * takes the GIL, and its stack with it, on which the work still relies; so all work is stopped
- * before, for at most two seconds: Python code of a policy may be in a call that never returns. */
+/* Called by atexit, while threads can still take the GIL.  Python ends a daemon thread where it
+ * next takes the GIL, and its stack with it, on which the work still relies; so all work is stopped
+ * before, for at most five seconds: Python code of a policy may be in a call that never returns. */
 static PyObject *end_all(PyObject *module, PyObject *nothing)
 {
-    enum { WAITS = 200, WAIT_NS = 10000000 };
+    enum { WAITS = 500, WAIT_NS = 10000000 };
     (void)module;
     (void)nothing;
     ending = true;

@@ -14,8 +14,8 @@
 
 /* What each file adds to the module when it is imported. */
 static int (*const parts[])(PyObject *module) = {
-    add_errors, add_catalogue, add_ranking, add_policy, add_shown,
-    add_model,  add_rng,       add_request, add_run,    add_dataset, add_background,
+    add_errors, add_catalogue, add_ranking, add_policy,  add_shown,      add_model,
+    add_rng,    add_request,   add_run,     add_dataset, add_background,
 };
 
 /* The one that has imported the module first. */

@@ -193,9 +193,9 @@ static PyObject *repr(PyObject *self)
     const oltr_settings s = *settings_of(p);
     unsigned long long rounds = oltr_policy_rounds(p->policy);
     PyObject *name = PyType_GetName(Py_TYPE(self)), *params = params_of(&s, false), *key, *value;
-    PyObject *text =
-        name && params ? PyUnicode_FromFormat("%U('%s', items=%u", name, s.info->name, s.n_items)
-                       : NULL;
+    PyObject *text = name && params
+                         ? PyUnicode_FromFormat("%U('%s', items=%u", name, s.info->name, s.n_items)
+                         : NULL;
     if (text && s.dim)
         append(&text, PyUnicode_FromFormat(", dim=%u", s.dim));
     for (Py_ssize_t at = 0; text && PyDict_Next(params, &at, &key, &value);)

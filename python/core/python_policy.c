@@ -83,7 +83,8 @@ static int make_object(seat *s, const oltr_settings *settings)
                                                     (unsigned long long)p->rounds, prior);
     Py_XDECREF(prior);
     if (made && (!PyTuple_Check(made) || PyTuple_Size(made) != 4)) {
-        PyErr_Format(PyExc_TypeError, "(rank, scores, learn, learns_x) is needed, not %.100R", made);
+        PyErr_Format(PyExc_TypeError, "(rank, scores, learn, learns_x) is needed, not %.100R",
+                     made);
         Py_CLEAR(made);
     }
     if (!made)
