@@ -39,34 +39,34 @@ class Loops:
     """The loops of python_loops.c."""
 
     def __init__(self, path):
-        self.c = ctypes.CDLL(path)
-        self.c.loop_new.restype = ctypes.c_void_p
-        self.c.loop_new.argtypes = [ctypes.c_char_p, ctypes.c_uint32, ctypes.c_uint32]
-        self.c.loop_rounds.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32,
+        self.library = ctypes.CDLL(path)
+        self.library.loop_new.restype = ctypes.c_void_p
+        self.library.loop_new.argtypes = [ctypes.c_char_p, ctypes.c_uint32, ctypes.c_uint32]
+        self.library.loop_rounds.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32,
                                        ctypes.c_void_p]
-        self.c.loop_many.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32,
+        self.library.loop_many.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32,
                                      ctypes.c_void_p, ctypes.c_void_p]
-        self.c.loop_spin.argtypes = [ctypes.c_uint64]
-        self.c.loop_spin.restype = ctypes.c_uint64
+        self.library.loop_spin.argtypes = [ctypes.c_uint64]
+        self.library.loop_spin.restype = ctypes.c_uint64
 
     def rounds(self, kind, items, dim, k, x):
         """A function that plays n rounds."""
-        loop = self.c.loop_new(kind.encode(), items, dim)
+        loop = self.library.loop_new(kind.encode(), items, dim)
         address = None if x is None else x.ctypes.data
 
         def play(n):
-            if self.c.loop_rounds(loop, n, k, address):
+            if self.library.loop_rounds(loop, n, k, address):
                 raise RuntimeError("a round in C failed")
 
         return play
 
     def many(self, kind, items, k, clicks):
         """A function that ranks and learns n lists at once."""
-        loop = self.c.loop_new(kind.encode(), items, 0)
+        loop = self.library.loop_new(kind.encode(), items, 0)
         lists = np.empty(clicks.shape, np.uint32)
 
         def play(n):
-            if self.c.loop_many(loop, n, k, lists.ctypes.data, clicks.ctypes.data):
+            if self.library.loop_many(loop, n, k, lists.ctypes.data, clicks.ctypes.data):
                 raise RuntimeError("a batch in C failed")
 
         return play

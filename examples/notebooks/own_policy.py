@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Your own policy against ours
 #
-# A policy in Python plays in the simulator beside the built-in ones: it meets the same users, and its
-# results are the same for any number of threads.  It has `scores(request)` or `rank(request)`, and
-# `learn(items, rewards)`.
+# A policy in Python plays in the simulator beside the built-in ones: it meets the same users, and
+# its results are the same for any number of threads.  It has `scores(request)` or
+# `rank(request)`, and `learn(items, rewards)`.
 #
 # Needs matplotlib and pandas.
 

@@ -1,12 +1,12 @@
 # %% [markdown]
 # # A wrong prior, in one figure
 #
-# The paper *Overcoming Prior Misspecification in Online Learning to Rank* asks for a policy that is as
-# good as the informed ones when its prior is right, and does not suffer when it is wrong.  The true prior
-# of every item is Beta(1, 10) here; the policies are told Beta(1 + c, 10 - c).
+# The paper *Overcoming Prior Misspecification in Online Learning to Rank* asks for a policy that
+# is as good as the informed ones when its prior is right, and does not suffer when it is wrong.
+# The true prior of every item is Beta(1, 10) here; the policies are told Beta(1 + c, 10 - c).
 #
-# Needs matplotlib and pandas.  A file of cells: run it as a program, or open it in Jupyter (jupytext),
-# VS Code or Spyder.
+# Needs matplotlib and pandas.  A file of cells: run it as a program, or open it in Jupyter
+# (jupytext), VS Code or Spyder.
 
 # %%
 import oltr
@@ -30,17 +30,17 @@ result = oltr.run(
 result
 
 # %% [markdown]
-# Left: the prior is right.  Right: the policies are told Beta(9, 2) where Beta(1, 10) is true.  TS-Beta
-# trusts what it is told.  GTS is told nothing.  TS-Hyper is told the same as TS-Beta, and learns by how
-# much it is wrong.
+# Left: the prior is right.  Right: the policies are told Beta(9, 2) where Beta(1, 10) is true.
+# TS-Beta trusts what it is told.  GTS is told nothing.  TS-Hyper is told the same as TS-Beta, and
+# learns by how much it is wrong.
 
 # %%
 axes = result.plot()
 axes.figure.savefig("prior_misspecification.png", dpi=120)
 
 # %% [markdown]
-# The bands are one standard error.  Policies of a replication meet the same users, so the difference of
-# two is known better than either: `pairs` has it, at the end of the run.
+# The bars are one standard error.  Policies of a replication meet the same users, so the
+# difference of two is known better than either: `pairs` has it, at the end of the run.
 
 # %%
 pairs = result.pairs
@@ -48,8 +48,9 @@ last = pairs[pairs["round"] == pairs["round"].max()]
 print(last[(last["policy"] == "TS-Beta") & (last["other"] == "TS-Hyper")].to_string(index=False))
 
 # %% [markdown]
-# What TS-Hyper has learned about its prior can be read from a policy: here it was told Beta(9, 2), so
-# mean log-odds of +1.5, and the truth has -2.3.  The shift should be near -3.8.
+# What TS-Hyper has learned about its prior can be read from a policy: here it was told Beta(9,
+# 2), so mean log-odds of +1.5, and the truth has -2.3.  The shift should be near -3.8; below -3
+# it is learned in whole numbers, so -4 is the closest.
 
 # %%
 policy = oltr.Policy("ts-hyper", 30, prior={"a": 9, "b": 2}, seed=1)

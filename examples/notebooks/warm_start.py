@@ -1,8 +1,9 @@
 # %% [markdown]
 # # A warm start from a click log
 #
-# A page has shown lists for a month and kept a log.  A model that learns the log first shows good lists
-# from its first request on.  The log is made here; with yours, change the part that reads it.
+# A page has shown lists for a month and kept a log.  A model that learns the log first shows good
+# lists from its first request on.  The log is made here; with yours, change the part that reads
+# it.
 #
 # Needs nothing but oltr.
 
@@ -46,8 +47,8 @@ with log.open("w", newline="") as file:
 # %% [markdown]
 # ## Learn it
 #
-# A lesson is a shown list with its clicks and an id.  Its id makes it count once, so a log that is read
-# twice does no harm.
+# A lesson is a shown list with its clicks and an id.  Its id makes it count once, so a log that
+# is read twice does no harm.
 
 # %%
 lessons = {}
@@ -58,12 +59,9 @@ with log.open(newline="") as file:
         clicks.append(int(row["click"]))
 
 warm = oltr.Model("ts-hyper")
-learned = warm.learn_many(
-    {"shown": shown, "clicks": clicks, "id": f"log {key}"} for key, (shown, clicks) in lessons.items()
-)
-again = warm.learn_many(
-    {"shown": shown, "clicks": clicks, "id": f"log {key}"} for key, (shown, clicks) in lessons.items()
-)
+log_lessons = [(shown, clicks, f"log {key}") for key, (shown, clicks) in lessons.items()]
+learned = warm.learn_many(log_lessons)
+again = warm.learn_many(log_lessons)
 print(f"{learned} lists learned, {again} when the log is read again")
 
 # %% [markdown]

@@ -8,30 +8,30 @@
 
 enum { LOOK_NS = 50000000, SECOND_NS = 1000000000, LOOKS_BEFORE_HASTE = 6 };
 
-typedef struct errand {
+typedef struct running {
     const background *job;
     pthread_mutex_t lock;
     pthread_cond_t finished;
     bool done; /* under the lock */
-} errand;
+} running;
 
 /* Under the GIL. */
-static uint32_t running; /* calls of background_run() */
-static bool ending;      /* the interpreter ends */
+static uint32_t n_running; /* calls of background_run() */
+static bool ending;        /* the interpreter ends */
 
 /* An exception that is kept while the work comes to its end. */
 typedef struct kept_exception {
     PyObject *type, *value, *trace;
 } kept_exception;
 
-static void *run_errand(void *context)
+static void *work_in_thread(void *context)
 {
-    errand *e = context;
-    e->job->work(e->job->context);
-    pthread_mutex_lock(&e->lock);
-    e->done = true;
-    pthread_cond_signal(&e->finished);
-    pthread_mutex_unlock(&e->lock);
+    running *r = context;
+    r->job->work(r->job->context);
+    pthread_mutex_lock(&r->lock);
+    r->done = true;
+    pthread_cond_signal(&r->finished);
+    pthread_mutex_unlock(&r->lock);
     return NULL;
 }
 
@@ -48,15 +48,15 @@ static struct timespec after(long ns)
 }
 
 /* Waits for the end, or until it is time to look; true at the end.  Without the GIL. */
-static bool wait_for_end(errand *e)
+static bool wait_for_end(running *r)
 {
     struct timespec until = after(LOOK_NS);
     int code = 0;
-    pthread_mutex_lock(&e->lock);
-    while (!e->done && code != ETIMEDOUT)
-        code = pthread_cond_timedwait(&e->finished, &e->lock, &until);
-    bool done = e->done;
-    pthread_mutex_unlock(&e->lock);
+    pthread_mutex_lock(&r->lock);
+    while (!r->done && code != ETIMEDOUT)
+        code = pthread_cond_timedwait(&r->finished, &r->lock, &until);
+    bool done = r->done;
+    pthread_mutex_unlock(&r->lock);
     return done;
 }
 
@@ -85,49 +85,49 @@ static void look(const background *job, bool done, kept_exception *kept)
     atomic_store(job->stop, 1);
 }
 
-static void watch(errand *e, kept_exception *kept)
+static void watch(running *r, kept_exception *kept)
 {
     int looks_since_stop = 0;
     for (bool done = false; !done;) {
         PyThreadState *state = PyEval_SaveThread();
-        done = wait_for_end(e);
+        done = wait_for_end(r);
         PyEval_RestoreThread(state);
-        look(e->job, done, kept);
+        look(r->job, done, kept);
         looks_since_stop += kept->type != NULL;
-        if (!done && e->job->hasten && looks_since_stop > LOOKS_BEFORE_HASTE)
-            e->job->hasten(e->job->context);
+        if (!done && r->job->hasten && looks_since_stop > LOOKS_BEFORE_HASTE)
+            r->job->hasten(r->job->context);
     }
 }
 
-static void init_errand(errand *e)
+static void init_running(running *r)
 {
     pthread_condattr_t attributes;
-    pthread_mutex_init(&e->lock, NULL);
+    pthread_mutex_init(&r->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&e->finished, &attributes);
+    pthread_cond_init(&r->finished, &attributes);
     pthread_condattr_destroy(&attributes);
 }
 
 int background_run(const background *job)
 {
-    errand e = {.job = job};
+    running r = {.job = job};
     kept_exception kept = {NULL, NULL, NULL};
     pthread_t thread;
     if (ending)
         return end_thread();
-    running++;
-    init_errand(&e);
-    if (pthread_create(&thread, NULL, run_errand, &e) == 0) {
-        watch(&e, &kept);
+    n_running++;
+    init_running(&r);
+    if (pthread_create(&thread, NULL, work_in_thread, &r) == 0) {
+        watch(&r, &kept);
         pthread_join(thread, NULL);
     } else {
         PyErr_SetString(PyExc_MemoryError, "no thread could be started");
         PyErr_Fetch(&kept.type, &kept.value, &kept.trace);
     }
-    pthread_cond_destroy(&e.finished);
-    pthread_mutex_destroy(&e.lock);
-    running--;
+    pthread_cond_destroy(&r.finished);
+    pthread_mutex_destroy(&r.lock);
+    n_running--;
     if (!kept.type)
         return 0;
     PyErr_Restore(kept.type, kept.value, kept.trace);
@@ -145,7 +145,7 @@ static PyObject *end_all(PyObject *module, PyObject *nothing)
     (void)module;
     (void)nothing;
     ending = true;
-    for (int i = 0; running > 0 && i < WAITS; i++) {
+    for (int i = 0; n_running > 0 && i < WAITS; i++) {
         PyThreadState *state = PyEval_SaveThread();
         nanosleep(&(struct timespec){.tv_nsec = WAIT_NS}, NULL);
         PyEval_RestoreThread(state);

@@ -28,7 +28,7 @@ void bridge_free(bridge *b)
 
 /* ---- threads */
 
-static void enlist(bridge *b)
+static void add_thread(bridge *b)
 {
     pthread_mutex_lock(&b->lock);
     if (b->n_threads < BRIDGE_MOST_THREADS)
@@ -36,7 +36,7 @@ static void enlist(bridge *b)
     pthread_mutex_unlock(&b->lock);
 }
 
-static void strike_out(bridge *b)
+static void remove_thread(bridge *b)
 {
     unsigned long ident = PyThread_get_thread_ident();
     pthread_mutex_lock(&b->lock);
@@ -54,7 +54,7 @@ oltr_status bridge_begin(bridge *b)
         own.state = PyThreadState_New(b->interpreter);
         if (!own.state)
             return OLTR_ENOMEM;
-        enlist(b);
+        add_thread(b);
     }
     own.depth++;
     return OLTR_OK;
@@ -66,7 +66,7 @@ void bridge_end(bridge *b)
 {
     if (--own.depth > 0)
         return;
-    strike_out(b);
+    remove_thread(b);
     PyEval_RestoreThread(own.state);
     Py_CLEAR(own.truth);
     PyThreadState_Clear(own.state);

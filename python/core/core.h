@@ -32,6 +32,10 @@ extern PyObject *core_error;
  * oltr.Error and an OSError).  Returns NULL. */
 PyObject *core_raise(oltr_status status, const oltr_error *error);
 
+/* The same with a sentence of our own, in place of an exception that was raised before. */
+PyObject *core_refuse(oltr_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* ---- arguments of METH_FASTCALL | METH_KEYWORDS (core_arguments.c) */
 
 /* Puts the arguments into value[], by place or by name; None and missing ones are NULL.  names ends
@@ -94,6 +98,9 @@ PyObject *core_array_new(core_element element, Py_ssize_t n, Py_ssize_t columns,
 
 /* A view of memory that `owner` keeps, read-only, without a copy: as core_array_new(). */
 PyObject *core_array_of(PyObject *owner);
+
+/* A list of ints. */
+PyObject *core_item_list(const uint32_t *item, uint32_t n);
 
 /* ---- types and calls, each in a file of its own */
 

@@ -101,7 +101,8 @@ static bool fits(core_element element, double value)
 
 static int refuse_number(core_element element, double value, Py_ssize_t place, const char *what)
 {
-    PyObject *number = PyFloat_FromDouble(value);
+    bool whole = fabs(value) < 1e15 && value == floor(value);
+    PyObject *number = whole ? PyLong_FromDouble(value) : PyFloat_FromDouble(value);
     if (number)
         PyErr_Format(PyExc_ValueError, "%s: %R at place %zd; %s must be %s", what, number, place,
                      what, elements[element].wanted);
@@ -506,4 +507,15 @@ PyObject *core_array_of(PyObject *owner)
     PyObject *array = PyObject_CallMethod(module, "asarray", "O", view);
     Py_DECREF(view);
     return array;
+}
+
+PyObject *core_item_list(const uint32_t *item, uint32_t n)
+{
+    PyObject *list = PyList_New(n);
+    for (uint32_t i = 0; list && i < n; i++) {
+        PyObject *number = PyLong_FromUnsignedLong(item[i]);
+        if (!number || PyList_SetItem(list, i, number) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
 }

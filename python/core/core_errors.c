@@ -1,6 +1,8 @@
 /* core_errors.c - the exceptions oltr.Error and oltr.FileError, and a status as an exception. */
 #include "python/core/core_errors.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 PyObject *core_error;
@@ -49,4 +51,15 @@ PyObject *core_raise(oltr_status status, const oltr_error *error)
     Py_XDECREF(exception);
     Py_XDECREF(code);
     return NULL;
+}
+
+PyObject *core_refuse(oltr_status status, const char *format, ...)
+{
+    oltr_error error = {status, ""};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error.msg, sizeof error.msg, format, arguments);
+    va_end(arguments);
+    PyErr_Clear();
+    return core_raise(status, &error);
 }

@@ -212,7 +212,7 @@ static PyObject *read_dataset(PyObject *module, PyObject *arguments)
     unsigned threads, most_features;
     int lenient, cached;
     read_job job = {.error = {OLTR_OK, ""}};
-    background errand = {.work = read_all, .context = &job, .stop = &job.stop};
+    background call = {.work = read_all, .context = &job, .stop = &job.stop};
     (void)module;
     if (!PyArg_ParseTuple(arguments, "O&ppII:read_dataset", PyUnicode_FSConverter, &path, &lenient,
                           &cached, &threads, &most_features))
@@ -225,7 +225,7 @@ static PyObject *read_dataset(PyObject *module, PyObject *arguments)
                                       .stop = should_stop,
                                       .context = &job,
                                       .size = sizeof job.options};
-    int code = background_run(&errand);
+    int code = background_run(&call);
     Py_DECREF(path);
     if (code < 0) {
         oltr_dataset_free(job.data);
@@ -247,23 +247,26 @@ static PyGetSetDef judged_fields[] = {
 };
 
 static PyMethodDef judged_methods[] = {
-    {"one", judged_one, METH_O, "The id, the grades and the rows of one query."},
-    {"save", judged_save, METH_O, "Writes the binary form."},
+    {"one", judged_one, METH_O,
+     "one($self, query, /)\n--\n\nThe id, the grades and the rows of one query."},
+    {"save", judged_save, METH_O, "save($self, path, /)\n--\n\nWrites the binary form."},
     {NULL, NULL, 0, NULL},
 };
 
-static PyMethodDef read_method = {"read_dataset", read_dataset, METH_VARARGS,
-                                  "Reads judged documents; oltr.Dataset is the class for people."};
+static PyMethodDef read_method = {
+    "read_dataset", read_dataset, METH_VARARGS,
+    "read_dataset(path, lenient, cache, threads, most_features, /)\n--\n\n"
+    "Reads judged documents; oltr.Dataset is the class for people."};
 
 static int add_types(PyObject *module)
 {
     static PyType_Slot column_slots[] = {
-        {Py_tp_dealloc, (void *)(uintptr_t)column_dealloc},
-        {Py_bf_getbuffer, (void *)(uintptr_t)column_buffer},
+        {Py_tp_dealloc, CORE_SLOT(column_dealloc)},
+        {Py_bf_getbuffer, CORE_SLOT(column_buffer)},
         {0, NULL},
     };
     static PyType_Slot judged_slots[] = {
-        {Py_tp_dealloc, (void *)(uintptr_t)judged_dealloc},
+        {Py_tp_dealloc, CORE_SLOT(judged_dealloc)},
         {Py_tp_getset, judged_fields},
         {Py_tp_methods, judged_methods},
         {0, NULL},
@@ -273,7 +276,7 @@ static int add_types(PyObject *module)
                                  column_slots};
     static PyType_Spec judged = {"oltr._core.Judged", sizeof(judged_object), 0, flags,
                                  judged_slots};
-    column_type = core_add_type(module, &column, "Column");
+    column_type = PyType_FromSpec(&column);
     judged_type = column_type ? core_add_type(module, &judged, "Judged") : NULL;
     return judged_type ? 0 : -1;
 }

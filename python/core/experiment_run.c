@@ -16,21 +16,21 @@
 /* ---- the job */
 
 /* A policy of Python, for all points. */
-typedef struct newcomer {
+typedef struct own_policy {
     const char *label;
     PyObject *make;
     int takes_prior;
     unsigned feedback;
     const char *digest; /* DIGEST_BYTES */
-} newcomer;
+} own_policy;
 
 typedef struct run_job {
     const char *name, *text;
     Py_ssize_t length;
     oltr_override *overrides; /* (n_overrides) */
-    Py_ssize_t n_overrides, n_newcomers;
-    newcomer *newcomers; /* (n_newcomers) */
-    player *players;     /* (n_points, n_newcomers) */
+    Py_ssize_t n_overrides, n_own_policies;
+    own_policy *own_policies;       /* (n_own_policies) */
+    python_policy *python_policies; /* (n_points, n_own_policies) */
     python_world world;
     bool has_world;
     int replaces; /* the policies of the text are left out */
@@ -121,31 +121,31 @@ static bool is_taken(const oltr_contestant *policy, uint32_t n, const char *labe
 }
 
 /* The policies of one point: those of the text, then those of Python. */
-static oltr_status seat_newcomers(run_job *job, uint32_t p, oltr_contestant *policy)
+static oltr_status add_own_policies(run_job *job, uint32_t p, oltr_contestant *policy)
 {
     oltr_experiment *e = &job->out->points[p];
     uint32_t n = job->replaces ? 0 : e->n_policies;
     oltr_status status = OLTR_OK;
     if (n)
         memcpy(policy, e->policy, n * sizeof *policy);
-    for (Py_ssize_t i = 0; status == OLTR_OK && i < job->n_newcomers; i++) {
-        const newcomer *from = &job->newcomers[i];
-        player *to = &job->players[p * job->n_newcomers + i];
+    for (Py_ssize_t i = 0; status == OLTR_OK && i < job->n_own_policies; i++) {
+        const own_policy *from = &job->own_policies[i];
+        python_policy *to = &job->python_policies[p * job->n_own_policies + i];
         if (is_taken(policy, n, from->label)) {
             PyOS_snprintf(job->error.msg, sizeof job->error.msg,
                           "two policies are called `%.120s`; give each its own name", from->label);
             return OLTR_EVALUE;
         }
-        *to = (player){.bridge = &job->bridge,
-                       .label = from->label,
-                       .make = from->make,
-                       .slots = e->slots,
-                       .rounds = e->rounds};
+        *to = (python_policy){.bridge = &job->bridge,
+                              .label = from->label,
+                              .make = from->make,
+                              .slots = e->slots,
+                              .rounds = e->rounds};
         memcpy(to->digest, from->digest, DIGEST_BYTES);
         policy[n].label = from->label;
         policy[n].feedback = from->feedback;
-        status =
-            player_settings(to, &e->world, from->takes_prior, &policy[n].settings, &job->error);
+        status = python_policy_settings(to, &e->world, from->takes_prior, &policy[n].settings,
+                                        &job->error);
         n++;
     }
     e->policy = policy;
@@ -158,7 +158,7 @@ static size_t count_policies(const run_job *job)
     const outcome_object *o = job->out;
     size_t n = 0;
     for (uint32_t p = 0; p < o->n_points; p++)
-        n += (job->replaces ? 0 : o->points[p].n_policies) + (size_t)job->n_newcomers;
+        n += (job->replaces ? 0 : o->points[p].n_policies) + (size_t)job->n_own_policies;
     return n;
 }
 
@@ -176,14 +176,15 @@ static oltr_status compose(run_job *job)
         python_world_place(&job->world, &o->points[p].world);
     job->bridge.points = o->points;
     job->bridge.n_points = o->n_points;
-    if (job->n_newcomers == 0)
+    if (job->n_own_policies == 0)
         return OLTR_OK;
     o->policies = calloc(count_policies(job), sizeof *o->policies);
-    job->players = calloc(o->n_points * (size_t)job->n_newcomers, sizeof *job->players);
+    job->python_policies =
+        calloc(o->n_points * (size_t)job->n_own_policies, sizeof *job->python_policies);
     oltr_contestant *next = o->policies;
-    oltr_status status = o->policies && job->players ? OLTR_OK : OLTR_ENOMEM;
+    oltr_status status = o->policies && job->python_policies ? OLTR_OK : OLTR_ENOMEM;
     for (uint32_t p = 0; status == OLTR_OK && p < o->n_points; p++) {
-        status = seat_newcomers(job, p, next);
+        status = add_own_policies(job, p, next);
         next += o->points[p].n_policies;
     }
     return status;
@@ -210,7 +211,7 @@ static oltr_status prepare(run_job *job)
         status = compose(job);
     if (status != OLTR_OK)
         return status;
-    bool of_python = job->has_world || job->n_newcomers > 0;
+    bool of_python = job->has_world || job->n_own_policies > 0;
     o->results = of_python ? oltr_results_new(o->points, o->n_points, &job->error)
                            : oltr_plan_results(o->plan, &job->error);
     if (!o->results)
@@ -275,19 +276,19 @@ static int get_overrides(PyObject *tuple, run_job *job)
     return 0;
 }
 
-static int get_newcomers(PyObject *tuple, run_job *job)
+static int get_own_policies(PyObject *tuple, run_job *job)
 {
     Py_ssize_t length;
-    job->n_newcomers = PyTuple_Size(tuple);
-    if (job->n_newcomers < 0)
+    job->n_own_policies = PyTuple_Size(tuple);
+    if (job->n_own_policies < 0)
         return -1;
-    job->newcomers = PyMem_Calloc((size_t)job->n_newcomers + 1, sizeof *job->newcomers);
-    if (!job->newcomers) {
+    job->own_policies = PyMem_Calloc((size_t)job->n_own_policies + 1, sizeof *job->own_policies);
+    if (!job->own_policies) {
         PyErr_NoMemory();
         return -1;
     }
-    for (Py_ssize_t i = 0; i < job->n_newcomers; i++) {
-        newcomer *to = &job->newcomers[i];
+    for (Py_ssize_t i = 0; i < job->n_own_policies; i++) {
+        own_policy *to = &job->own_policies[i];
         PyObject *one = tuple_at(tuple, i);
         if (!one || !PyArg_ParseTuple(one, "sOpIy#", &to->label, &to->make, &to->takes_prior,
                                       &to->feedback, &to->digest, &length))
@@ -387,13 +388,13 @@ static void note_failure(const run_job *job)
 /* Ctrl-C first, then what Python code has raised, then the sentence of the engine. */
 static PyObject *run_and_raise(run_job *job)
 {
-    background errand = {
+    background call = {
         .work = work, .look = look, .hasten = hasten, .context = job, .stop = &job->bridge.stop};
     PyObject *out = NULL;
     job->out = outcome_new();
     if (!job->out)
         return NULL;
-    if (background_run(&errand) < 0)
+    if (background_run(&call) < 0)
         note_failure(job);
     else if (bridge_raise(&job->bridge) == 0)
         out = job->status == OLTR_OK ? Py_NewRef((PyObject *)job->out)
@@ -414,32 +415,34 @@ static PyObject *run(PyObject *module, PyObject *arguments)
         return NULL;
     bridge_init(&job.bridge);
     pthread_mutex_init(&job.lock, NULL);
-    if (get_overrides(overrides, &job) == 0 && get_newcomers(policies, &job) == 0 &&
+    if (get_overrides(overrides, &job) == 0 && get_own_policies(policies, &job) == 0 &&
         get_world(world, &job) == 0)
         out = run_and_raise(&job);
     pthread_mutex_destroy(&job.lock);
     bridge_free(&job.bridge);
     PyMem_Free(job.overrides);
-    PyMem_Free(job.newcomers);
-    free(job.players);
+    PyMem_Free(job.own_policies);
+    free(job.python_policies);
     return out;
 }
 
 /* ---- the module */
 
 static PyMethodDef outcome_methods[] = {
-    {"rows", outcome_rows, METH_O, "The rows of a table as numbers."},
-    {"about", outcome_about, METH_NOARGS, "The experiment as a dict."},
+    {"rows", outcome_rows, METH_O, "rows($self, table, /)\n--\n\nThe rows of a table as numbers."},
+    {"about", outcome_about, METH_NOARGS, "about($self, /)\n--\n\nThe experiment as a dict."},
     {NULL, NULL, 0, NULL},
 };
 
-static PyMethodDef run_method = {"run", run, METH_VARARGS,
-                                 "Runs an experiment; oltr.run() is the call for people."};
+static PyMethodDef run_method = {
+    "run", run, METH_VARARGS,
+    "run(name, text, overrides, policies, world, replaces, threads, partial, keep_scores, "
+    "resumes, report, /)\n--\n\nRuns an experiment; oltr.run() is the call for people."};
 
 int add_run(PyObject *module)
 {
     static PyType_Slot slots[] = {
-        {Py_tp_dealloc, (void *)(uintptr_t)outcome_dealloc},
+        {Py_tp_dealloc, CORE_SLOT(outcome_dealloc)},
         {Py_tp_methods, outcome_methods},
         {0, NULL},
     };

@@ -49,7 +49,7 @@ MODEL_METHOD(model_write_store)
     if (!copy || status != OLTR_OK)
         return copy ? core_raise(status, &error) : NULL;
     return state.created ? Py_NewRef(Py_None)
-                         : raise_sentence(OLTR_EIO, "there is a model at this path already");
+                         : core_refuse(OLTR_EIO, "there is a model at this path already");
 }
 
 /* ---- a store */
@@ -58,7 +58,7 @@ static int check_store(model_object *o)
 {
     if (o->store || o->state != MODEL_READY)
         return 0; /* turn_begin() says what is wrong with a closed one */
-    raise_sentence(OLTR_EUNSUPPORTED, "this model is not on a store: open one with oltr.open()");
+    core_refuse(OLTR_EUNSUPPORTED, "this model is not on a store: open one with oltr.open()");
     return -1;
 }
 

@@ -63,7 +63,7 @@ static int numbers_get(PyObject *object, core_element element, const char *what,
         return -1;
     if (out->n == (Py_ssize_t)n)
         return 0;
-    raise_sentence(OLTR_EINVAL, "%s has %zd numbers, and %u items were shown", what, out->n, n);
+    core_refuse(OLTR_EINVAL, "%s has %zd numbers, and %u items were shown", what, out->n, n);
     return -1;
 }
 
@@ -74,9 +74,9 @@ static int clicks_get(PyObject *object, lesson_data *d)
     const double *click = d->reward.data;
     for (Py_ssize_t slot = 0; slot < d->reward.n; slot++)
         if (click[slot] != 0 && click[slot] != 1) {
-            raise_sentence(OLTR_EREWARD,
-                           "slot %zd: clicks are 0 or 1, not %g; other numbers are rewards=", slot,
-                           click[slot]);
+            core_refuse(OLTR_EREWARD,
+                        "slot %zd: clicks are 0 or 1, not %g; other numbers are rewards=", slot,
+                        click[slot]);
             return -1;
         }
     d->lesson.reward = click;
@@ -93,7 +93,7 @@ static Py_ssize_t slot_of(PyObject *shown, PyObject *name)
     PyObject *text = PyObject_ASCII(name);
     const char *utf8 = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     if (utf8)
-        raise_sentence(OLTR_EITEM, "%.100s was clicked and not shown", utf8);
+        core_refuse(OLTR_EITEM, "%.100s was clicked and not shown", utf8);
     Py_XDECREF(text);
     return -1;
 }
@@ -216,8 +216,8 @@ static int shown_get(const model_object *o, PyObject *const value[N_LEARN], less
     int code = list_get(o, value[SHOWN], rows, "shown", &d->shown);
     Py_XDECREF(rows);
     if (code == 0 && d->shown.list.n > OLTR_MOST_SHOWN) {
-        raise_sentence(OLTR_ESLOTS, "a lesson shows 1 to %d items, not %u", OLTR_MOST_SHOWN,
-                       d->shown.list.n);
+        core_refuse(OLTR_ESLOTS, "a lesson shows 1 to %d items, not %u", OLTR_MOST_SHOWN,
+                    d->shown.list.n);
         code = -1;
     }
     return code == 0 ? list_own(&d->shown) : -1;
@@ -230,10 +230,10 @@ static int lesson_get(const model_object *o, PyObject *const value[N_LEARN], les
     if (shown_get(o, value, d) < 0)
         return -1;
     if (o->info->contextual && !d->shown.list.x) {
-        raise_sentence(OLTR_EFEATURE,
-                       "%s learns from rows of features: give x, %u numbers for "
-                       "each slot",
-                       o->info->name, o->dim);
+        core_refuse(OLTR_EFEATURE,
+                    "%s learns from rows of features: give x, %u numbers for "
+                    "each slot",
+                    o->info->name, o->dim);
         return -1;
     }
     if (feedback_get(value, d) < 0 || options_get(value, d) < 0)

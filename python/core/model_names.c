@@ -4,27 +4,14 @@
  * handler surrogateescape, and that str becomes the same bytes again. */
 #include "python/core/model_object.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- errors and small arguments */
 
-PyObject *raise_sentence(oltr_status status, const char *format, ...)
-{
-    oltr_error error = {status, ""};
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error.msg, sizeof error.msg, format, arguments);
-    va_end(arguments);
-    PyErr_Clear(); /* the sentence stands for what was raised before */
-    return core_raise(status, &error);
-}
-
 PyObject *raise_at(oltr_status status, const char *what, size_t at, const oltr_error *error)
 {
-    return raise_sentence(status, "%s %zu: %.200s", what, at, error->msg);
+    return core_refuse(status, "%s %zu: %.200s", what, at, error->msg);
 }
 
 int placed_at_most(const char *function, Py_ssize_t n, Py_ssize_t most)
@@ -55,9 +42,9 @@ static int encode_name(PyObject *text, const char *what, oltr_name *out, PyObjec
     PyObject *encoded = PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape");
     if (!encoded) {
         if (PyErr_ExceptionMatches(PyExc_UnicodeError))
-            raise_sentence(OLTR_ENAME,
-                           "%s has a lone surrogate, which has no UTF-8: give the name as bytes",
-                           what);
+            core_refuse(OLTR_ENAME,
+                        "%s has a lone surrogate, which has no UTF-8: give the name as bytes",
+                        what);
         return -1;
     }
     if (PyBytes_AsStringAndSize(encoded, &bytes, &size) < 0) {
@@ -141,8 +128,8 @@ int names_get(PyObject *object, const char *what, name_list *out)
         return -1;
     out->n = PyTuple_Size(out->objects);
     if (out->n > OLTR_MOST_MODEL_ITEMS) {
-        raise_sentence(OLTR_EFULL, "%s has %zd names; a model has at most %d items", what, out->n,
-                       OLTR_MOST_MODEL_ITEMS);
+        core_refuse(OLTR_EFULL, "%s has %zd names; a model has at most %d items", what, out->n,
+                    OLTR_MOST_MODEL_ITEMS);
         names_free(out);
         return -1;
     }
@@ -182,13 +169,12 @@ static int get_rows(const model_object *o, PyObject *x, list_data *out)
     if (core_array_get(x, CORE_F32, 2, "x", &out->x) < 0)
         return -1;
     if (o->info->contextual && out->x.n > 0 && out->x.columns != (Py_ssize_t)o->dim) {
-        raise_sentence(OLTR_EFEATURE, "x has rows of %zd features, the model has %u",
-                       out->x.columns, o->dim);
+        core_refuse(OLTR_EFEATURE, "x has rows of %zd features, the model has %u", out->x.columns,
+                    o->dim);
         return -1;
     }
     if (out->x.n > OLTR_MOST_MODEL_ITEMS) {
-        raise_sentence(OLTR_ESLOTS, "x has %zd rows, more than %d", out->x.n,
-                       OLTR_MOST_MODEL_ITEMS);
+        core_refuse(OLTR_ESLOTS, "x has %zd rows, more than %d", out->x.n, OLTR_MOST_MODEL_ITEMS);
         return -1;
     }
     if (out->x.stride > UINT32_MAX && core_array_own(&out->x, CORE_F32) < 0)
@@ -206,7 +192,7 @@ static int get_labels(PyObject *items, const char *what, list_data *out)
     Py_ssize_t n = PyTuple_Size(out->objects);
     if (n == out->x.n)
         return 0;
-    raise_sentence(OLTR_EINVAL, "%s has %zd entries, and x %zd rows", what, n, out->x.n);
+    core_refuse(OLTR_EINVAL, "%s has %zd entries, and x %zd rows", what, n, out->x.n);
     return -1;
 }
 

@@ -148,8 +148,6 @@ void show_free(show_data *show);
 int placed_at_most(const char *function, Py_ssize_t n, Py_ssize_t most);
 /* Raises the error in front of which `what` and a number stand: "lesson 3: ". */
 PyObject *raise_at(oltr_status status, const char *what, size_t at, const oltr_error *error);
-PyObject *raise_sentence(oltr_status status, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* An id of a lesson, a merge or a tick; NULL is none, and the empty text is refused. */
 int id_get(PyObject *object, oltr_name *out, PyObject **keeps);

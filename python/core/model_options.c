@@ -1,11 +1,10 @@
 /* model_options.c - settings of a model from a dictionary and back, and a model in an object. */
 #include "python/core/model_object.h"
 
+#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <errno.h>
 
 /* ---- from a dictionary */
 
@@ -55,8 +54,8 @@ static PyObject *pair_of_dict(const oltr_policy_info *info, PyObject *dict)
         pair[1] = PyMapping_GetItemString(dict, second);
     PyObject *tuple = pair[1] && PyDict_Size(dict) == 2 ? PyTuple_Pack(2, pair[0], pair[1]) : NULL;
     if (!tuple && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_KeyError)))
-        raise_sentence(OLTR_EPRIOR, "%s takes a prior with %s and %s, and nothing else", info->name,
-                       first, second);
+        core_refuse(OLTR_EPRIOR, "%s takes a prior with %s and %s, and nothing else", info->name,
+                    first, second);
     Py_XDECREF(pair[0]);
     Py_XDECREF(pair[1]);
     return tuple;
@@ -69,7 +68,7 @@ int pair_get(const oltr_policy_info *info, PyObject *value, double out[2])
     int code = object ? core_array_get(object, CORE_F64, 1, "prior", &pair) : -1;
     Py_XDECREF(object);
     if (code == 0 && pair.n != 2) {
-        raise_sentence(OLTR_EPRIOR, "a prior is two numbers, not %zd", pair.n);
+        core_refuse(OLTR_EPRIOR, "a prior is two numbers, not %zd", pair.n);
         code = -1;
     }
     if (code == 0)
@@ -102,7 +101,7 @@ static int draw_key(uint64_t key[2])
 {
     if (getentropy(key, 2 * sizeof *key) == 0)
         return 0;
-    raise_sentence(OLTR_EIO, "the system has no random numbers: %s", strerror(errno));
+    core_refuse(OLTR_EIO, "the system has no random numbers: %s", strerror(errno));
     return -1;
 }
 

@@ -290,7 +290,7 @@ MODEL_METHOD(model_list_propensity_call)
     else if (value[0] && (value[2] || value[3]))
         PyErr_SetString(PyExc_TypeError, "of candidates that are given, give places");
     else if (places.n > UINT32_MAX)
-        raise_sentence(OLTR_ESLOTS, "too many places");
+        core_refuse(OLTR_ESLOTS, "too many places");
     else if (!value[1] || core_array_own(&places, CORE_U32) == 0)
         result = find_list_chance(o, &list, &shown, &places, (uint32_t)greedy);
     names_free(&shown);

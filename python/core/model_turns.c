@@ -81,8 +81,7 @@ int check_made(const model_object *o)
 {
     if (o->state != MODEL_NEW)
         return 0;
-    raise_sentence(OLTR_ESTATE,
-                   "this model was not made: call oltr.Model(kind) or oltr.open(path)");
+    core_refuse(OLTR_ESTATE, "this model was not made: call oltr.Model(kind) or oltr.open(path)");
     return -1;
 }
 
@@ -99,7 +98,7 @@ static int check_ready(model_object *o)
         return -1;
     if (o->state == MODEL_READY || check_made(o) < 0)
         return o->state == MODEL_READY ? 0 : -1;
-    raise_sentence(OLTR_ESTATE, "%s", why[o->state]);
+    core_refuse(OLTR_ESTATE, "%s", why[o->state]);
     return -1;
 }
 

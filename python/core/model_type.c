@@ -168,7 +168,7 @@ static PyMethodDef methods[] = {
      "What was learned about the prior: of ts-hyper the posterior of shift, slope and weight, "
      "each a\ndict with mean, sd, values and chances.  Empty for other kinds."},
     {"seen", model_seen_call, METH_O,
-     "seen($self, id, /)\n--\n\nWhether a lesson, merge or tick with this id is remembered."},
+     "seen($self, id, /)\n--\n\nWhether a lesson, merge() or forget() with this id is remembered."},
     {"check", model_check_call, METH_NOARGS,
      "check($self)\n--\n\nRaises an Error if the model contradicts itself."},
     {"to_bytes", model_to_bytes_call, METH_NOARGS,
@@ -187,12 +187,12 @@ static PyMethodDef methods[] = {
 int add_model(PyObject *module)
 {
     static PyType_Slot slots[] = {
-        {Py_tp_new, (void *)(uintptr_t)new_model},
-        {Py_tp_dealloc, (void *)(uintptr_t)destroy},
+        {Py_tp_new, CORE_SLOT(new_model)},
+        {Py_tp_dealloc, CORE_SLOT(destroy)},
         {Py_tp_getset, attributes},
         {Py_tp_methods, methods},
-        {Py_sq_length, (void *)(uintptr_t)model_length},
-        {Py_sq_contains, (void *)(uintptr_t)model_contains},
+        {Py_sq_length, CORE_SLOT(model_length)},
+        {Py_sq_contains, CORE_SLOT(model_contains)},
         {0, NULL},
     };
     static PyType_Spec spec = {"oltr._core.Model", sizeof(model_object), 0,

@@ -13,7 +13,7 @@ int id_get(PyObject *object, oltr_name *out, PyObject **keeps)
         return -1;
     if (out->size > 0)
         return 0;
-    raise_sentence(OLTR_ENAME, "an id has 1 to %d bytes, not 0", OLTR_LONGEST_NAME);
+    core_refuse(OLTR_ENAME, "an id has 1 to %d bytes, not 0", OLTR_LONGEST_NAME);
     Py_CLEAR(*keeps);
     return -1;
 }
@@ -35,8 +35,8 @@ MODEL_METHOD(model_prior_call)
         return NULL;
     int code = core_array_get(value[1], CORE_F64, 2, "pairs", &pairs);
     if (code == 0 && (pairs.n != list.n || (pairs.n > 0 && pairs.columns != 2))) {
-        raise_sentence(OLTR_EPRIOR, "%zd names need pairs of the shape (%zd, 2), not (%zd, %zd)",
-                       list.n, list.n, pairs.n, pairs.columns);
+        core_refuse(OLTR_EPRIOR, "%zd names need pairs of the shape (%zd, 2), not (%zd, %zd)",
+                    list.n, list.n, pairs.n, pairs.columns);
         code = -1;
     }
     if (code == 0)

@@ -106,8 +106,15 @@ PyObject *policy_load(PyObject *type, PyObject *const *arguments, Py_ssize_t n, 
     PyThreadState *state = PyEval_SaveThread();
     oltr_policy *policy = oltr_load_file(text, NULL, &error);
     PyEval_RestoreThread(state);
+    PyObject *loaded =
+        policy || error.code != OLTR_EMAGIC
+            ? wrap_loaded(type, policy, &error, &call)
+            : core_refuse(error.code,
+                          "%.120s is not a snapshot of a policy: it does not begin with OLTRSNAP; "
+                          "files of models are read by oltr.Model.load()",
+                          text);
     Py_DECREF(name);
-    return wrap_loaded(type, policy, &error, &call);
+    return loaded;
 }
 
 /* ---- copies */

@@ -2,8 +2,6 @@
 #include "python/core/policy_object.h"
 #include "python/core/ranking_type.h"
 
-#include <stdio.h>
-
 enum { A_LIST, A_CLICKS, A_EXAMINED, A_CANDIDATES, A_X, A_WEIGHTS, N_ARGUMENTS };
 enum { FEW = 32 }; /* clicks that need no array */
 
@@ -60,9 +58,9 @@ static int get_list(PyObject *object, learn_call *call)
 }
 
 /* A ranking whose request had features is learned with the rows that it has kept. */
-static int get_request(PyObject *const *value, learn_call *call)
+static int get_request(const policy_object *p, PyObject *const *value, learn_call *call)
 {
-    if (request_get(&call->request, value[A_CANDIDATES], value[A_X]) < 0)
+    if (request_get(&call->request, p, value[A_CANDIDATES], value[A_X]) < 0)
         return -1;
     if (value[A_X] || value[A_CANDIDATES] || !is_ranking(value[A_LIST]))
         return 0;
@@ -89,14 +87,6 @@ static int get_clicks(PyObject *clicks, learn_call *call)
     return 0;
 }
 
-static int refuse(oltr_status status, const char *format, Py_ssize_t a, Py_ssize_t b)
-{
-    oltr_error error = {status, ""};
-    snprintf(error.msg, sizeof error.msg, format, a, b);
-    core_raise(status, &error);
-    return -1;
-}
-
 /* A number, also of numpy, or an array with one entry for each click. */
 static bool is_depth(PyObject *examined)
 {
@@ -117,20 +107,21 @@ static int get_examined(PyObject *examined, learn_call *call)
         if (core_whole(examined, "examined", UINT32_MAX, &depth) < 0)
             return -1;
         if (depth > given)
-            return refuse(OLTR_EEXAMINED,
-                          "examined is %zd, but there are clicks of %zd slots only: give one for "
-                          "each examined slot",
-                          (Py_ssize_t)depth, (Py_ssize_t)given);
+            core_refuse(OLTR_EEXAMINED,
+                        "examined is %u, but there are clicks of %u slots only: give one for each "
+                        "examined slot",
+                        (uint32_t)depth, given);
         call->seen.n_examined = (uint32_t)depth;
-        return 0;
+        return depth > given ? -1 : 0;
     }
     if (core_array_get(examined, CORE_U8, 1, "examined", &call->mask) < 0)
         return -1;
     call->seen.examined = call->mask.data;
-    return call->mask.n == (Py_ssize_t)given
-               ? 0
-               : refuse(OLTR_EEXAMINED, "the mask examined has %zd entries for %zd clicks",
-                        call->mask.n, (Py_ssize_t)given);
+    if (call->mask.n == (Py_ssize_t)given)
+        return 0;
+    core_refuse(OLTR_EEXAMINED, "the mask examined has %zd entries for %u clicks", call->mask.n,
+                given);
+    return -1;
 }
 
 static int get_weights(PyObject *weights, learn_call *call, Py_ssize_t given)
@@ -138,24 +129,27 @@ static int get_weights(PyObject *weights, learn_call *call, Py_ssize_t given)
     if (core_array_get(weights, CORE_F64, 1, "weights", &call->weights) < 0)
         return -1;
     call->seen.weight = call->weights.data;
-    return call->weights.n == given ? 0
-                                    : refuse(OLTR_EREWARD, "there are %zd weights for %zd clicks",
-                                             call->weights.n, given);
+    if (call->weights.n == given)
+        return 0;
+    core_refuse(OLTR_EREWARD, "there are %zd weights for %zd clicks", call->weights.n, given);
+    return -1;
 }
 
-static int get_call(PyObject *const *value, learn_call *call)
+static int get_call(const policy_object *p, PyObject *const *value, learn_call *call)
 {
     clear_call(call);
     if (get_list(value[A_LIST], call) < 0 || get_clicks(value[A_CLICKS], call) < 0)
         return -1;
     uint32_t given = call->seen.n_examined;
-    if (given > call->list.k)
-        return refuse(OLTR_EEXAMINED, "there are clicks of %zd slots, and the list has %zd",
-                      (Py_ssize_t)given, (Py_ssize_t)call->list.k);
+    if (given > call->list.k) {
+        core_refuse(OLTR_EEXAMINED, "there are clicks of %u slots, and the list has %u", given,
+                    call->list.k);
+        return -1;
+    }
     if ((value[A_EXAMINED] && get_examined(value[A_EXAMINED], call) < 0) ||
         (value[A_WEIGHTS] && get_weights(value[A_WEIGHTS], call, (Py_ssize_t)given) < 0))
         return -1;
-    return get_request(value, call);
+    return get_request(p, value, call);
 }
 
 /* ---- learning */
@@ -235,7 +229,7 @@ PyObject *policy_learn(PyObject *self, PyObject *const *arguments, Py_ssize_t n,
     learn_call call;
     if (core_arguments("learn", names, 2, arguments, n, keywords, value) < 0)
         return NULL;
-    int code = get_call(value, &call);
+    int code = get_call(as_policy(self), value, &call);
     if (code == 0)
         code = learn_converted(as_policy(self), &call);
     free_call(&call);

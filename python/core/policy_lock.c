@@ -127,7 +127,7 @@ int policy_lock_sleep(policy_lock *lock, lock_aim aim, policy_lock *other)
             code = leave_parent(lock);
         if (code == 0 && other)
             code = leave_parent(other);
-        if (code < 0 || (lock_allows(lock, aim) && (!other || lock_allows(other, TO_GIVE))))
+        if (code < 0 || (lock_allows(lock, aim) && (!other || lock_allows(other, TO_PEEK))))
             break;
         code = sleep_marked(lock, aim);
     }

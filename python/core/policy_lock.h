@@ -7,7 +7,7 @@
  *   a short call     keeps the GIL.  It calls policy_lock_wait() with TO_PEEK or TO_CHANGE, and
  *                    then uses the policy at once.
  *   a long call      counts itself in readers or sets writing, releases the GIL, works, takes the
- *                    GIL, and undoes that by policy_lock_end().
+ *                    GIL, undoes that and calls policy_lock_wake().
  *   learn_many()     learns by a copy, which takes the place of the policy at the end.  Meanwhile
  *                    others may read the policy but not change it: `reserved`.
  *
@@ -42,8 +42,6 @@ typedef enum lock_aim {
     TO_PEEK,    /* read it under the GIL */
     TO_READ,    /* read it for long; a call that sleeps until it may change goes first, unless a
                    third keeps it from that */
-    TO_GIVE,    /* read it for long, for a merge into another; it goes before calls that sleep until
-                   they may change, because two merges crosswise would wait for each other */
     TO_CHANGE,  /* change it */
     TO_RESERVE, /* reserve it, and only read it */
     TO_REPLACE, /* put the copy in place of a policy that this call has reserved */
@@ -56,8 +54,6 @@ static inline bool lock_allows(const policy_lock *lock, lock_aim aim)
         return !lock->writing;
     case TO_READ:
         return !lock->writing && !lock->replacing && (!lock->waiting || lock->reserved);
-    case TO_GIVE:
-        return !lock->writing && !lock->replacing;
     case TO_CHANGE:
         return !lock->writing && !lock->readers && !lock->reserved;
     case TO_RESERVE:
@@ -74,9 +70,10 @@ extern unsigned lock_forks;
 /* Once, when the module is imported; -1 with an exception. */
 int policy_lock_init(void);
 
-/* Sleeps until the lock allows it, and `other`, if it is not NULL, allows TO_GIVE at the same time.
- * -1 with an exception: a signal handler raised one, this thread itself has reserved the policy, or
- * the policy is torn. */
+/* Sleeps until the lock allows it, and `other`, if it is not NULL, is not being changed at the same
+ * time; a call that needs two policies does not let those go first that sleep until they may change
+ * the other: two merges would let each other go first.  -1 with an exception: a signal handler
+ * raised one, this thread itself has reserved the policy, or the policy is torn. */
 int policy_lock_sleep(policy_lock *lock, lock_aim aim, policy_lock *other);
 
 static inline int policy_lock_wait(policy_lock *lock, lock_aim aim)

@@ -259,6 +259,10 @@ static int get_settings(const arguments_of_new *a, PyObject *params, oltr_settin
         core_raise(status, &error);
         return -1;
     }
+    if (dim && !s->info->contextual) {
+        core_refuse(OLTR_EPARAM, "%s does not rank by features: leave out dim", s->info->name);
+        return -1;
+    }
     s->dim = (uint32_t)dim;
     for (Py_ssize_t at = 0; PyDict_Next(params, &at, &key, &value);)
         if (set_param(s, key, value) < 0)

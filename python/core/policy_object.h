@@ -5,7 +5,8 @@
  *   policy_request.c  candidates and features of a request
  *   policy_rank.c     rank, predict
  *   policy_learn.c    learn
- *   policy_batch.c    rank_many, learn_many, propensities
+ *   policy_draws.c    rank_many, propensities
+ *   policy_lessons.c  learn_many
  *   policy_state.c    merge, forget, check, resize, reset, hyper
  *   policy_bytes.c    snapshots, files, copies, pickle
  *   policy_lock.h     threads
@@ -76,6 +77,9 @@ static inline bool is_measured(call_cost *cost)
     return n < 4 || n % 64 == 0;
 }
 
+/* A batch works for so long without the GIL, then lets signal handlers run. */
+enum { PART_NS = 50000000 };
+
 uint64_t clock_ns(void);
 void cost_add(call_cost *cost, double units, uint64_t begin);
 
@@ -89,8 +93,9 @@ typedef struct request {
     bool n_given;            /* the number of candidates follows from an array */
 } request;
 
-/* Converts the arrays; both objects may be NULL.  May run Python code. */
-int request_get(request *r, PyObject *candidates, PyObject *x);
+/* Converts the arrays; both objects may be NULL.  May run Python code.  Features are refused for a
+ * kind that would not read them. */
+int request_get(request *r, const policy_object *p, PyObject *candidates, PyObject *x);
 void request_free(request *r);
 /* Copies for a call that releases the GIL: what is checked must not change.  all: the features too.
  */

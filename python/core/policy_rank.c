@@ -40,15 +40,15 @@ typedef struct rank_call {
 } rank_call;
 
 /* Converts the arguments; may run Python code. */
-static int get_call(PyObject *const *value, uint64_t seed, rank_call *call)
+static int get_call(const policy_object *p, PyObject *const *value, rank_call *call)
 {
-    call->seed = seed;
+    call->seed = p->seed;
     call->own_round = !value[4];
     if (core_whole(value[0], "k", UINT32_MAX, &call->k) < 0 ||
         (value[3] && core_whole(value[3], "seed", UINT64_MAX, &call->seed) < 0) ||
         (value[4] && core_whole(value[4], "round", MOST_ROUND, &call->round) < 0))
         return -1;
-    return request_get(&call->request, value[1], value[2]);
+    return request_get(&call->request, p, value[1], value[2]);
 }
 
 /* The number of this list; a call that fails gives it back, unless another has taken the next. */
@@ -169,7 +169,7 @@ PyObject *policy_rank(PyObject *self, PyObject *const *arguments, Py_ssize_t n, 
     policy_object *p = as_policy(self);
     rank_call call;
     if (core_arguments("rank", names, 1, arguments, n, keywords, value) < 0 ||
-        get_call(value, p->seed, &call) < 0)
+        get_call(p, value, &call) < 0)
         return NULL;
     PyObject *ranking = rank_converted(p, &call);
     request_free(&call.request);
@@ -240,7 +240,7 @@ PyObject *policy_predict(PyObject *self, PyObject *const *arguments, Py_ssize_t 
     PyObject *value[2];
     request r;
     if (core_arguments("predict", names, 0, arguments, n, keywords, value) < 0 ||
-        request_get(&r, value[0], value[1]) < 0)
+        request_get(&r, as_policy(self), value[0], value[1]) < 0)
         return NULL;
     PyObject *both = predict_converted(as_policy(self), &r);
     request_free(&r);

@@ -40,12 +40,17 @@ static int get_x(request *r, PyObject *x)
     return 0;
 }
 
-int request_get(request *r, PyObject *candidates, PyObject *x)
+int request_get(request *r, const policy_object *p, PyObject *candidates, PyObject *x)
 {
+    const oltr_policy_info *info = settings_of(p)->info;
     core_array_clear(&r->candidates);
     core_array_clear(&r->x);
     r->query = (oltr_query){0};
     r->n_given = false;
+    if (x && !info->contextual) {
+        core_refuse(OLTR_EFEATURE, "%s does not rank by features: leave out x", info->name);
+        return -1;
+    }
     if ((candidates && get_candidates(r, candidates) < 0) || (x && get_x(r, x) < 0)) {
         request_free(r);
         return -1;

@@ -92,7 +92,7 @@ static PyObject *resize(policy_object *p, uint32_t items, uint32_t before, const
     oltr_error error;
     if (policy_lock_wait(&p->lock, TO_CHANGE) < 0)
         return NULL;
-    if (settings_of(p)->n_items != before) {
+    if (given && settings_of(p)->n_items != before) {
         PyErr_SetString(PyExc_RuntimeError, "the policy was resized by another call meanwhile");
         return NULL;
     }
@@ -101,6 +101,17 @@ static PyObject *resize(policy_object *p, uint32_t items, uint32_t before, const
     if (status == OLTR_OK)
         scratches_drop(p);
     return done(status, &error);
+}
+
+/* Before arrays for so many items are made. */
+static int check_items(const policy_object *p, uint32_t items)
+{
+    oltr_settings settings;
+    oltr_error error;
+    oltr_status status = oltr_settings_init(&settings, settings_of(p)->info->name, items, &error);
+    if (status != OLTR_OK)
+        core_raise(status, &error);
+    return status == OLTR_OK ? 0 : -1;
 }
 
 PyObject *policy_resize(PyObject *self, PyObject *const *arguments, Py_ssize_t n,
@@ -112,7 +123,8 @@ PyObject *policy_resize(PyObject *self, PyObject *const *arguments, Py_ssize_t n
     given_prior given = {0};
     uint64_t items;
     if (core_arguments("resize", names, 1, arguments, n, keywords, value) < 0 ||
-        core_whole(value[0], "items", UINT32_MAX, &items) < 0)
+        core_whole(value[0], "items", UINT32_MAX, &items) < 0 ||
+        check_items(p, (uint32_t)items) < 0)
         return NULL;
     uint32_t before = settings_of(p)->n_items;
     if (value[1] &&

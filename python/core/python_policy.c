@@ -16,16 +16,16 @@
 
 /* ---- the state */
 
-typedef struct seat {
-    const player *of; /* settings.custom */
+typedef struct policy_instance {
+    const python_policy *of; /* settings.custom */
     PyObject *rank, *scores, *learn;
     bool learns_x;
     request_object *request;
     uint64_t *shown; /* a bit for each item; all 0 between calls */
     oltr_rng rng;    /* of the last ranking, for notes */
-} seat;
+} policy_instance;
 
-static oltr_status failed(const seat *s, uint64_t round)
+static oltr_status failed(const policy_instance *s, uint64_t round)
 {
     char who[160];
     PyOS_snprintf(who, sizeof who, "policy %.140s", s->of->label);
@@ -35,7 +35,7 @@ static oltr_status failed(const seat *s, uint64_t round)
 static size_t state_bytes(const oltr_settings *settings)
 {
     (void)settings;
-    return sizeof(seat);
+    return sizeof(policy_instance);
 }
 
 /* ---- making */
@@ -73,9 +73,9 @@ static PyObject *unless_none(PyObject *tuple, Py_ssize_t i)
     return Py_IsNone(object) ? NULL : Py_NewRef(object);
 }
 
-static int make_object(seat *s, const oltr_settings *settings)
+static int make_object(policy_instance *s, const oltr_settings *settings)
 {
-    const player *p = s->of;
+    const python_policy *p = s->of;
     PyObject *prior = prior_of(settings);
     PyObject *made = !prior ? NULL
                             : PyObject_CallFunction(p->make, "IIIKO", (unsigned)settings->n_items,
@@ -97,7 +97,7 @@ static int make_object(seat *s, const oltr_settings *settings)
     return 0;
 }
 
-static void release(seat *s)
+static void release(policy_instance *s)
 {
     Py_CLEAR(s->rank);
     Py_CLEAR(s->scores);
@@ -109,7 +109,7 @@ static void release(seat *s)
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
-    seat *s = state; /* all zero */
+    policy_instance *s = state; /* all zero */
     oltr_status status = OLTR_OK;
     s->of = settings->custom;
     bridge_enter();
@@ -136,7 +136,7 @@ static void end(void *state)
 
 /* ---- ranking */
 
-static void ask(seat *s, uint64_t t, const oltr_candidates *from, const oltr_rng *rng)
+static void ask(policy_instance *s, uint64_t t, const oltr_candidates *from, const oltr_rng *rng)
 {
     request_object *r = s->request;
     r->t = t;
@@ -185,7 +185,7 @@ static int take_items(PyObject *answer, uint32_t k, uint32_t *item)
 }
 
 /* Are they in range and distinct? */
-static int check_items(const seat *s, const uint32_t *item, uint32_t k, uint32_t n)
+static int check_items(const policy_instance *s, const uint32_t *item, uint32_t k, uint32_t n)
 {
     uint32_t good = 0;
     for (; good < k && item[good] < n; good++) {
@@ -206,7 +206,7 @@ static int check_items(const seat *s, const uint32_t *item, uint32_t k, uint32_t
     return -1;
 }
 
-static int rank_items(seat *s, uint32_t n, const oltr_ranking *out)
+static int rank_items(policy_instance *s, uint32_t n, const oltr_ranking *out)
 {
     PyObject *answer = PyObject_CallFunctionObjArgs(s->rank, (PyObject *)s->request, NULL);
     if (!answer)
@@ -255,7 +255,7 @@ static int take_scores(PyObject *answer, uint32_t n, double *score)
     return code;
 }
 
-static int rank_by_scores(seat *s, const oltr_candidates *from, void *scratch)
+static int rank_by_scores(policy_instance *s, const oltr_candidates *from, void *scratch)
 {
     PyObject *answer = PyObject_CallFunctionObjArgs(s->scores, (PyObject *)s->request, NULL);
     if (!answer)
@@ -268,7 +268,7 @@ static int rank_by_scores(seat *s, const oltr_candidates *from, void *scratch)
 static oltr_status rank(const void *state, uint64_t t, const oltr_candidates *from,
                         const oltr_rng *rng, void *scratch, const oltr_ranking *out)
 {
-    seat *s = (seat *)(uintptr_t)state;
+    policy_instance *s = (policy_instance *)(uintptr_t)state;
     oltr_status status = OLTR_OK;
     bridge_enter();
     ask(s, t, from, rng);
@@ -282,17 +282,6 @@ static oltr_status rank(const void *state, uint64_t t, const oltr_candidates *fr
 
 /* ---- learning */
 
-static PyObject *items_of(const uint32_t *item, uint32_t n)
-{
-    PyObject *list = PyList_New(n);
-    for (uint32_t i = 0; list && i < n; i++) {
-        PyObject *number = PyLong_FromUnsignedLong(item[i]);
-        if (!number || PyList_SetItem(list, i, number) < 0)
-            Py_CLEAR(list);
-    }
-    return list;
-}
-
 static PyObject *rewards_of(const double *reward, uint32_t n)
 {
     PyObject *list = PyList_New(n);
@@ -304,11 +293,11 @@ static PyObject *rewards_of(const double *reward, uint32_t n)
     return list;
 }
 
-static int teach(const seat *s, const oltr_ranking *shown, const oltr_feedback *seen)
+static int teach(const policy_instance *s, const oltr_ranking *shown, const oltr_feedback *seen)
 {
     uint32_t n = seen->n_examined;
     PyObject *x = NULL, *done = NULL;
-    PyObject *items = items_of(shown->item, n), *rewards = rewards_of(seen->reward, n);
+    PyObject *items = core_item_list(shown->item, n), *rewards = rewards_of(seen->reward, n);
     if (s->learns_x)
         x = request_features_of(s->request, shown->item, n);
     if (items && rewards && (x || !s->learns_x)) /* x ends the arguments where it is NULL */
@@ -323,7 +312,7 @@ static int teach(const seat *s, const oltr_ranking *shown, const oltr_feedback *
 static oltr_status learn(void *state, uint64_t t, const oltr_candidates *from,
                          const oltr_ranking *shown, const oltr_feedback *seen)
 {
-    seat *s = state;
+    policy_instance *s = state;
     oltr_status status = OLTR_OK;
     if (!s->learn)
         return OLTR_OK;
@@ -362,12 +351,12 @@ static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 
 static oltr_status thread_begin(const void *custom)
 {
-    return bridge_begin(((const player *)custom)->bridge);
+    return bridge_begin(((const python_policy *)custom)->bridge);
 }
 
 static void thread_end(const void *custom)
 {
-    bridge_end(((const player *)custom)->bridge);
+    bridge_end(((const python_policy *)custom)->bridge);
 }
 
 /* Four, because whether a policy takes features and a prior is a constant of its operations. */
@@ -398,8 +387,8 @@ OPERATIONS(prior_ops, 0, 1);
 OPERATIONS(feature_ops, 1, 0);
 OPERATIONS(feature_prior_ops, 1, 1);
 
-oltr_status player_settings(const player *own, const oltr_world *world, bool takes_prior,
-                            oltr_settings *settings, oltr_error *error)
+oltr_status python_policy_settings(const python_policy *own, const oltr_world *world,
+                                   bool takes_prior, oltr_settings *settings, oltr_error *error)
 {
     static const oltr_policy_ops *const ops[2][2] = {{&plain_ops, &prior_ops},
                                                      {&feature_ops, &feature_prior_ops}};

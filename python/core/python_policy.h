@@ -8,7 +8,7 @@ enum { DIGEST_BYTES = 32 };
 
 /* One policy in one point of the experiment: what settings.custom points to.  The digest is
  * settings.custom_bytes long, so that partial results of another policy are refused. */
-typedef struct player {
+typedef struct python_policy {
     unsigned char digest[DIGEST_BYTES]; /* of the factory; must be first */
     bridge *bridge;
     const char *label;
@@ -18,10 +18,10 @@ typedef struct player {
     PyObject *make;
     uint32_t slots;
     uint64_t rounds;
-} player;
+} python_policy;
 
 /* Settings of this policy; `own` must outlive them. */
-oltr_status player_settings(const player *own, const oltr_world *world, bool takes_prior,
-                            oltr_settings *settings, oltr_error *error);
+oltr_status python_policy_settings(const python_policy *own, const oltr_world *world,
+                                   bool takes_prior, oltr_settings *settings, oltr_error *error);
 
 #endif

@@ -257,17 +257,6 @@ WORLD(real_world, OLTR_WORLD_REALS);
 
 /* ---- its users */
 
-static PyObject *list_of(const uint32_t *item, uint32_t k)
-{
-    PyObject *list = PyList_New(k);
-    for (uint32_t i = 0; list && i < k; i++) {
-        PyObject *number = PyLong_FromUnsignedLong(item[i]);
-        if (!number || PyList_SetItem(list, i, number) < 0)
-            Py_CLEAR(list);
-    }
-    return list;
-}
-
 static int check_rewards(const python_world *w, const core_array *rewards, uint32_t k)
 {
     if (rewards->n > (Py_ssize_t)k) {
@@ -314,7 +303,7 @@ static uint32_t scan(const oltr_world *world, const oltr_instance *instance, con
     uint32_t n = 0;
     (void)instance;
     bridge_enter();
-    PyObject *items = list_of(shown->item, shown->k), *own = (PyObject *)rng_new(*round);
+    PyObject *items = core_item_list(shown->item, shown->k), *own = (PyObject *)rng_new(*round);
     PyObject *answer = NULL;
     if (items && own)
         answer = PyObject_CallFunctionObjArgs(w->scan, items, bridge_truth(), own, NULL);
@@ -353,7 +342,7 @@ static double value(const oltr_world *world, const oltr_instance *instance, cons
     const python_world *w = own_of(world);
     (void)instance;
     bridge_enter();
-    double answer = ask(w, w->value, list_of(item, k), "value() of the world");
+    double answer = ask(w, w->value, core_item_list(item, k), "value() of the world");
     bridge_leave();
     return answer;
 }

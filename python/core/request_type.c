@@ -106,8 +106,8 @@ static const char request_doc[] =
 int add_request(PyObject *module)
 {
     static PyType_Slot slots[] = {
-        {Py_tp_doc, (void *)(uintptr_t)request_doc},
-        {Py_tp_dealloc, (void *)(uintptr_t)request_dealloc},
+        {Py_tp_doc, CORE_SLOT(request_doc)},
+        {Py_tp_dealloc, CORE_SLOT(request_dealloc)},
         {Py_tp_getset, request_fields},
         {0, NULL},
     };

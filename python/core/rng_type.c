@@ -286,22 +286,24 @@ static void dealloc(PyObject *self)
 #define FAST(function) ((PyCFunction)(void (*)(void))(function)), METH_FASTCALL | METH_KEYWORDS
 static PyMethodDef methods[] = {
     {"random", FAST(rng_random),
-     "random(size=None)\n--\n\nUniform on the open interval (0, 1): a number, or an array of "
+     "random($self, /, size=None)\n--\n\nUniform on the open interval (0, 1): a number, or an "
+     "array of "
      "size."},
     {"uniform", FAST(rng_uniform),
-     "uniform(low=0.0, high=1.0, size=None)\n--\n\nUniform between low and high."},
+     "uniform($self, /, low=0.0, high=1.0, size=None)\n--\n\nUniform between low and high."},
     {"normal", FAST(rng_normal),
-     "normal(loc=0.0, scale=1.0, size=None)\n--\n\nNormal with this mean and deviation."},
+     "normal($self, /, loc=0.0, scale=1.0, size=None)\n--\n\nNormal with this mean and deviation."},
     {"beta", FAST(rng_beta),
-     "beta(a, b, size=None)\n--\n\nBeta(a, b); with arrays, one draw for each element."},
-    {"gamma", FAST(rng_gamma), "gamma(shape, scale=1.0, size=None)\n--\n\nGamma(shape) x scale."},
+     "beta($self, /, a, b, size=None)\n--\n\nBeta(a, b); with arrays, one draw for each element."},
+    {"gamma", FAST(rng_gamma),
+     "gamma($self, /, shape, scale=1.0, size=None)\n--\n\nGamma(shape) x scale."},
     {"integers", FAST(rng_integers),
-     "integers(low, high=None, size=None)\n--\n\n"
+     "integers($self, /, low, high=None, size=None)\n--\n\n"
      "A whole number from low to below high, or from 0 to below low."},
     {"permutation", rng_permutation, METH_O,
-     "permutation(n)\n--\n\nThe numbers 0 to n - 1 in a random order."},
+     "permutation($self, n, /)\n--\n\nThe numbers 0 to n - 1 in a random order."},
     {"fork", rng_fork, METH_O,
-     "fork(id)\n--\n\nAn unrelated generator, the same one for the same id."},
+     "fork($self, id, /)\n--\n\nAn unrelated generator, the same one for the same id."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -316,9 +318,9 @@ static const char doc[] =
 int add_rng(PyObject *module)
 {
     static PyType_Slot slots[] = {
-        {Py_tp_doc, (void *)(uintptr_t)doc},
-        {Py_tp_new, (void *)(uintptr_t)make},
-        {Py_tp_dealloc, (void *)(uintptr_t)dealloc},
+        {Py_tp_doc, CORE_SLOT(doc)},
+        {Py_tp_new, CORE_SLOT(make)},
+        {Py_tp_dealloc, CORE_SLOT(dealloc)},
         {Py_tp_methods, methods},
         {0, NULL},
     };

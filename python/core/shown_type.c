@@ -219,20 +219,20 @@ static PyMethodDef methods[] = {
 int add_shown(PyObject *module)
 {
     static PyType_Slot slots[] = {
-        {Py_tp_doc, (void *)(uintptr_t)shown_doc},
-        {Py_tp_dealloc, (void *)(uintptr_t)destroy},
-        {Py_tp_traverse, (void *)(uintptr_t)traverse},
+        {Py_tp_doc, CORE_SLOT(shown_doc)},
+        {Py_tp_dealloc, CORE_SLOT(destroy)},
+        {Py_tp_traverse, CORE_SLOT(traverse)},
         {Py_tp_getset, attributes},
         {Py_tp_methods, methods},
-        {Py_tp_repr, (void *)(uintptr_t)represent},
-        {Py_tp_richcompare, (void *)(uintptr_t)compare},
-        {Py_tp_hash, (void *)(uintptr_t)PyObject_HashNotImplemented},
-        {Py_tp_iter, (void *)(uintptr_t)iterate},
-        {Py_sq_length, (void *)(uintptr_t)get_length},
-        {Py_sq_item, (void *)(uintptr_t)get_slot},
-        {Py_sq_contains, (void *)(uintptr_t)contains},
-        {Py_mp_length, (void *)(uintptr_t)get_length},
-        {Py_mp_subscript, (void *)(uintptr_t)get_item},
+        {Py_tp_repr, CORE_SLOT(represent)},
+        {Py_tp_richcompare, CORE_SLOT(compare)},
+        {Py_tp_hash, CORE_SLOT(PyObject_HashNotImplemented)},
+        {Py_tp_iter, CORE_SLOT(iterate)},
+        {Py_sq_length, CORE_SLOT(get_length)},
+        {Py_sq_item, CORE_SLOT(get_slot)},
+        {Py_sq_contains, CORE_SLOT(contains)},
+        {Py_mp_length, CORE_SLOT(get_length)},
+        {Py_mp_subscript, CORE_SLOT(get_item)},
         {0, NULL},
     };
     static PyType_Spec spec = {

@@ -31,10 +31,11 @@ from ._core import version as __version__
 from .catalogue import policies
 from .dataset import Dataset
 from .experiments import run
-from .model import Model, Propensity, Shown, Store, StoreState, open
+from .model import Model, Propensity, Shown
 from .policy import Policy, load
 from .result import Result
 from .run_progress import Progress
+from .store import Store, StoreState, open
 
 _core.check_interpreter()
 

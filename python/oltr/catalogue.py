@@ -16,7 +16,8 @@ from .frames import table
 def policies(kind: str | None = None) -> Any:
     """The kinds of policies with what they can do, or the parameters of one kind.
 
-    Returns a DataFrame, or without pandas a list of dicts.
+    Returns a DataFrame, or without pandas a list of dicts.  A terminal cuts a wide table:
+    print(oltr.policies()["title"].to_string()) shows one column, help(oltr.Policy) everything.
 
     >>> import oltr
     >>> oltr.policies().loc["lints", "title"]

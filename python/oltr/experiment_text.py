@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ._core import Error
+from .refusal import refusal
 
 _DEEPEST = 16  # levels of maps and lists that the engine reads
 DICT_NAME = "experiment"  # what the engine calls a description without a file
@@ -30,9 +31,7 @@ class Description(NamedTuple):
 
 
 def _fault(path: str, words: str) -> Error:
-    error = Error(f"{path}: {words}" if path else words)
-    error.code = "EVALUE"
-    return error
+    return refusal("EVALUE", f"{path}: {words}" if path else words)
 
 
 def _child(path: str, key: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from . import _core
 from .experiment_text import DICT_NAME, Description, describe, override_text
-from .own_policy import World, newcomers, own_world
+from .own_policy import World, own_policies, own_world
 from .result import Result
 from .run_progress import Progress, shower
 
@@ -151,25 +151,19 @@ def run(
     threads = _whole(threads, "threads", 1024)
     kept, scores = _path(partial, False), _path(keep_scores, True)
     what = describe(experiment)
-    added = newcomers(policies, kept is not None)
-    place = own_world(world, kept is not None)
-    keywords = {
-        "seed": seed,
-        "slots": slots,
-        "rounds": rounds,
-        "replications": replications,
-        "checkpoints": checkpoints,
-        "data": data,
-    }
+    added = own_policies(policies, kept is not None)
+    python_world = own_world(world, kept is not None)
+    keywords: dict[str, Any] = dict(seed=seed, slots=slots, rounds=rounds, data=data)
+    keywords |= dict(replications=replications, checkpoints=checkpoints)
     changes = _overrides(keywords, set)
-    if place is not None:
-        changes = _stand_in(place) + changes
+    if python_world is not None:
+        changes = _stand_in(python_world) + changes
     alone = bool(added) and not what.has_policies
     if alone:
         changes.insert(0, ("policies", "[{kind: random}]", "policies"))
     resumes = kept is not None and os.path.exists(kept)
     show = shower(progress)
-    arguments = (tuple(changes), added, place, alone, threads, kept, scores, resumes)
+    arguments = (tuple(changes), added, python_world, alone, threads, kept, scores, resumes)
     try:
         outcome = _play(what, arguments, show)
     except BaseException as exception:  # KeyboardInterrupt above all

@@ -1,4 +1,4 @@
-"""Models by name, in memory and on a store: what a page or a service ranks with."""
+"""Models: items by name, in memory; what a page or a service ranks with."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import copy as _copying
 import math
 import os
 import tempfile
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, Union
 
-from ._core import Error, FileError, Shown
+from ._core import FileError, Shown
 from ._core import Model as _Base
 from .frames import table
+from .refusal import refusal
+from .warm_start import closest, copied
 
 Name = Union[str, bytes]
 Seed = Union[str, bytes, int, None]
@@ -31,31 +32,6 @@ class Propensity(NamedTuple):
     """to be its first"""
 
 
-class StoreState(NamedTuple):
-    """What opening a store found, and what was done since."""
-
-    number: int
-    """of the last call in the model"""
-    replayed: int
-    """calls that opening took from the log"""
-    cut_bytes: int
-    """of an incomplete record at the end of the log, which was cut off"""
-    log_bytes: int
-    checkpoints: int
-    failed_checkpoints: int
-    """begun because of a long log; checkpoint() says why"""
-    created: bool
-    """the file did not exist"""
-    failed: bool
-    """a write failed, and changes are refused: close the store and open it again"""
-
-
-def _error(code: str, sentence: str, kind: type[Error] = Error) -> Error:
-    error = kind(sentence)
-    error.code = code
-    return error
-
-
 def _count(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
@@ -71,16 +47,17 @@ def _name_bytes(name: Name) -> Name:
     return name
 
 
-def _settings(
-    prior: Prior | str | None,
-    default_prior: Prior | None,
-    given: Mapping[str, Any],
-    params: Mapping[str, Any],
+_MODEL_SETTINGS = ("most_items", "window", "examine", "dim", "candidates")
+
+
+def engine_settings(
+    prior: Prior | str | None = None, default_prior: Prior | None = None, **given: Any
 ) -> dict[str, Any]:
     """The settings of the engine by name; what was not given is left out."""
-    settings = {name: value for name, value in given.items() if value is not None}
-    for name, value in params.items():
-        settings["lambda" if name == "lambda_" else name] = value
+    settings = {}
+    for name, value in given.items():
+        if value is not None or name not in _MODEL_SETTINGS:
+            settings["lambda" if name == "lambda_" else name] = value
     if isinstance(prior, str):
         settings["prior"] = prior
     elif prior is not None and default_prior is not None:
@@ -95,13 +72,13 @@ def _settings(
     return settings
 
 
-def _refuse_unread(model: Model, settings: Mapping[str, Any]) -> None:
+def refuse_unread(model: Model, settings: Mapping[str, Any]) -> None:
     """Settings that a model of this kind would not read."""
     unread = ("most_items",) if model.contextual else ("dim", "candidates")
     for name in unread:
         if name in settings:
             why = "has no items of its own" if model.contextual else "ranks names, not features"
-            raise _error("EPARAM", f"{model.kind} {why}: leave out {name}")
+            raise refusal("EPARAM", f"{model.kind} {why}: leave out {name}")
 
 
 class Model(_Base):
@@ -144,12 +121,18 @@ class Model(_Base):
         seed: int = 0,
         **params: float | str,
     ) -> None:
-        given = dict(
-            most_items=most_items, window=window, examine=examine, dim=dim, candidates=candidates
+        settings = engine_settings(
+            prior=prior,
+            default_prior=default_prior,
+            most_items=most_items,
+            window=window,
+            examine=examine,
+            dim=dim,
+            candidates=candidates,
+            **params,
         )
-        settings = _settings(prior, default_prior, given, params)
         self._make(kind, settings, seed)
-        _refuse_unread(self, settings)
+        refuse_unread(self, settings)
 
     # ---- what it is
 
@@ -281,7 +264,7 @@ class Model(_Base):
         try:
             places = [at[_name_bytes(name)] for name in shown]
         except KeyError as missing:
-            raise _error("EITEM", f"{missing} was shown and is no candidate") from None
+            raise refusal("EITEM", f"{missing} was shown and is no candidate") from None
         return self._list_propensity(places=places, items=items, x=x, greedy=greedy)
 
     # ---- models from it
@@ -338,18 +321,20 @@ class Model(_Base):
         kept, and a FileError raised, unless overwrite is true; a store that is open is never
         replaced.
         """
+        from .store import file_exists, place_file
+
         path = os.path.realpath(os.fsdecode(path))
         if not overwrite and os.path.lexists(path):
-            raise _exists(path)
+            raise file_exists(path)
         folder = os.path.dirname(path)
         try:
             made = tempfile.mkdtemp(prefix=".oltr-", dir=folder)
         except OSError as why:
-            raise _error("EIO", f"cannot write {path}: {why.strerror}", FileError) from why
+            raise refusal("EIO", f"cannot write {path}: {why.strerror}", FileError) from why
         new = os.path.join(made, "model")
         try:
             self._write_store(new)
-            _place(new, path, overwrite)
+            place_file(new, path, overwrite)
         finally:
             for file in (new, new + ".log"):
                 if os.path.lexists(file):
@@ -369,14 +354,14 @@ class Model(_Base):
         """
         rewards = [float(reward) for reward in rewards]
         if len(decisions) != len(rewards):
-            raise _error("EINVAL", f"{len(decisions)} decisions have {len(rewards)} rewards")
+            raise refusal("EINVAL", f"{len(decisions)} decisions have {len(rewards)} rewards")
         if not self.contextual and contexts is None:
             lessons = [
                 dict(shown=[name], rewards=[reward], examine="all")
                 for name, reward in zip(decisions, rewards)
             ]
         elif contexts is None or len(contexts) != len(rewards):
-            raise _error("EFEATURE", f"{self.kind} needs a row of features for each decision")
+            raise refusal("EFEATURE", f"{self.kind} needs a row of features for each decision")
         else:
             lessons = [
                 dict(x=[row], rewards=[reward], examine="all")
@@ -392,7 +377,7 @@ class Model(_Base):
         are not drawn.  rank(1)[0] is what MABWiser's predict() returns.
         """
         if self.contextual:
-            raise _error("EUNSUPPORTED", f"{self.kind} knows no items: use predict(x=rows)")
+            raise refusal("EUNSUPPORTED", f"{self.kind} knows no items: use predict(x=rows)")
         names = self.names()
         return dict(zip(names, (float(mean) for mean in self.predict(names)[0])))
 
@@ -404,7 +389,7 @@ class Model(_Base):
         be ranked as they are, without this call.
         """
         if name in self:
-            raise _error("ENAME", f"{name!r} is an item already")
+            raise refusal("ENAME", f"{name!r} is an item already")
         default = self.settings.get("default_prior")
         if prior is None and default is None:
             self.learn([name], [0], examined=0)
@@ -414,7 +399,7 @@ class Model(_Base):
     def remove_arm(self, name: Name) -> None:
         """Forgets an item with its prior; an unknown one is refused.  remove() takes several."""
         if self.remove(name) == 0:
-            raise _error("ENAME", f"{name!r} is no item of the model")
+            raise refusal("ENAME", f"{name!r} is no item of the model")
 
     def warm_start(
         self, arm_to_features: Mapping[Name, Sequence[float]], distance_quantile: float
@@ -429,24 +414,24 @@ class Model(_Base):
         item counts as trained afterwards; unknown names are added.
         """
         if self.contextual:
-            raise _error("EUNSUPPORTED", f"{self.kind} shares what it learns by features already")
+            raise refusal("EUNSUPPORTED", f"{self.kind} shares what it learns by features already")
         if not 0 <= distance_quantile <= 1:
-            raise _error("EVALUE", f"distance_quantile is from 0 to 1, not {distance_quantile}")
+            raise refusal("EVALUE", f"distance_quantile is from 0 to 1, not {distance_quantile}")
         if not isinstance(arm_to_features, Mapping):
             raise TypeError("warm_start() needs a mapping from names to features")
         names = list(arm_to_features)
         sums = self._explain(names, None)
         observed = [(float(n), float(s)) for n, s in zip(sums["examined"], sums["reward"])]
         if any(math.isnan(n) for n, _ in observed):
-            raise _error("EUNSUPPORTED", f"{self.kind} does not count observations of items")
+            raise refusal("EUNSUPPORTED", f"{self.kind} does not count observations of items")
         trained = [n > 0 for n, _ in observed]
-        taken = _closest(
+        taken = closest(
             [list(arm_to_features[name]) for name in names], trained, distance_quantile
         )
         self.learn_many(
             lesson
             for cold, warm in taken.items()
-            for lesson in _copied(names[cold], *observed[warm], self._takes_clicks)
+            for lesson in copied(names[cold], *observed[warm], self._takes_clicks)
         )
         return {names[cold]: names[warm] for cold, warm in taken.items()}
 
@@ -455,269 +440,3 @@ def _restore(cls: type[M], image: bytes, seed: int, ranked: int) -> M:
     model = cls.__new__(cls)
     model._read_image(image, seed, ranked)
     return model
-
-
-# ---- files
-
-
-def _exists(path: str) -> Error:
-    return _error("EIO", f"{path} exists: give overwrite=True, or another path", FileError)
-
-
-def _sync_folder(folder: str) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _place(new: str, path: str, overwrite: bool) -> None:
-    """Moves a file to its path; an old store there is locked meanwhile, and its log removed.
-
-    The new image and an old log do not belong together, which opening notices; so a crash between
-    the two steps loses nothing silently.
-    """
-    folder = os.path.dirname(path)
-    if not os.path.lexists(path):
-        try:
-            os.link(new, path)  # fails where another process was faster
-        except FileExistsError:
-            raise _exists(path) from None
-        return _sync_folder(folder)
-    if not overwrite:
-        raise _exists(path)
-    old = Store(path)
-    try:
-        os.replace(new, path)
-        os.unlink(path + ".log")
-        _sync_folder(folder)
-    finally:
-        old.close()
-
-
-# ---- warm starts
-
-
-def _cosine(a: Sequence[float], b: Sequence[float]) -> float:
-    """The cosine distance, 0 to 2; infinite where a vector is zero."""
-    if len(a) != len(b):
-        raise _error("EFEATURE", f"items have {len(a)} and {len(b)} features")
-    lengths = math.hypot(*a) * math.hypot(*b)
-    dot = math.fsum(x * y for x, y in zip(a, b))
-    return 1 - dot / lengths if lengths > 0 else math.inf
-
-
-def _quantile(values: Sequence[float], q: float) -> float:
-    """By linear interpolation between the sorted values."""
-    ordered = sorted(values)
-    at = q * (len(ordered) - 1)
-    low = math.floor(at)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (at - low) * (ordered[high] - ordered[low])
-
-
-def _closest(rows: list[list[float]], trained: list[bool], quantile: float) -> dict[int, int]:
-    """For each item that is not trained the closest trained one, where that is close enough."""
-    distance = [[_cosine(a, b) if a is not b else math.inf for b in rows] for a in rows]
-    nearest = [min(row) for row in distance if min(row) < math.inf]
-    threshold = _quantile(nearest, quantile) if nearest else -math.inf
-    warm = [j for j, is_trained in enumerate(trained) if is_trained]
-    taken = {}
-    for i, is_trained in enumerate(trained):
-        if not is_trained and warm:
-            j = min(warm, key=distance[i].__getitem__)
-            if distance[i][j] <= threshold:
-                taken[i] = j
-    return taken
-
-
-_MOST_WEIGHT = 1e6  # of a slot in a lesson
-
-
-def _copied(name: Name, n: float, total: float, clicks: bool) -> Iterator[dict[str, Any]]:
-    """Lessons that are n observations of an item, with this sum of rewards."""
-    parts = [(1.0, total), (0.0, n - total)] if clicks else [(total / n, n)]
-    for reward, weight in parts:
-        while weight > 0:
-            part = min(weight, _MOST_WEIGHT)
-            yield dict(shown=[name], rewards=[reward], weights=[part], examine="all")
-            weight -= part
-
-
-# ---- stores
-
-
-class Store(Model):
-    """A Model on a file: PATH is its image, PATH.log the calls since.  Made by open().
-
-    All methods of a Model are there, and any number of threads may use it at once.  What was
-    acknowledged is in the log, so a killed process loses nothing.  A store belongs to the process
-    that opened it: open it after a fork.
-    """
-
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        kind: str | None = None,
-        *,
-        sync: str = "second",
-        read_only: bool = False,
-        create_from: Model | None = None,
-        checkpoint_bytes: int | None = None,
-        prior: Prior | str | None = None,
-        default_prior: Prior | None = None,
-        most_items: int | None = None,
-        window: int | None = None,
-        examine: str | None = None,
-        dim: int | None = None,
-        candidates: int | None = None,
-        seed: int | None = None,
-        **params: float | str,
-    ) -> None:
-        self.path = os.fspath(path)
-        given = dict(
-            most_items=most_items, window=window, examine=examine, dim=dim, candidates=candidates
-        )
-        settings = _settings(prior, default_prior, given, params)
-        if kind is None and settings:
-            raise TypeError(f"{next(iter(settings))} is for a new store: give its kind too")
-        if kind is not None and create_from is not None:
-            raise TypeError("a store is made from a kind or from create_from: give one of them")
-        wanted = None if kind is None else _wanted(kind, settings)
-        if kind is None and create_from is None and not os.path.lexists(self.path):
-            raise _error(
-                "EIO",
-                f"{os.fsdecode(self.path)} does not exist: give a kind to make a store there, "
-                "as in oltr.open(path, 'ts-hyper')",
-                FileError,
-            )
-        if seed is None:
-            seed = int.from_bytes(os.urandom(8), "little")
-        self._open_store(
-            self.path, kind, settings, sync, read_only, checkpoint_bytes, seed, create_from
-        )
-        if wanted is not None and not self.stat.created:
-            try:
-                self._compare(wanted, settings)
-            except Error:
-                self.close()
-                raise
-
-    def _compare(self, wanted: Model, settings: Mapping[str, Any]) -> None:
-        """Refuses to take a store for one with other settings."""
-        if wanted.kind != self.kind:
-            raise _error(
-                "EMISMATCH",
-                f"{os.fsdecode(self.path)} is a store of {self.kind}, not {wanted.kind}",
-            )
-        there = self.settings | self.params
-        asked = wanted.settings | wanted.params
-        for name in settings:
-            if there[name] != asked[name]:
-                raise _error(
-                    "EMISMATCH",
-                    f"{os.fsdecode(self.path)} was made with {name} {there[name]!r}, not "
-                    f"{asked[name]!r}: leave it out, or make another store",
-                )
-
-    @property
-    def closed(self) -> bool:
-        """Whether it was closed, or opened before this process was forked."""
-        return not self._is_open
-
-    @property
-    def stat(self) -> StoreState:
-        """What opening found, and what was done since."""
-        return StoreState(*self._stat())
-
-    def checkpoint(self) -> None:
-        """Writes a new image and empties the log.  It happens by itself when the log is long."""
-        self._checkpoint()
-
-    def sync(self) -> None:
-        """Waits until everything is on the disk."""
-        self._sync()
-
-    def close(self) -> None:
-        """Waits for calls of other threads, writes what is left to the disk, and closes it."""
-        self._close()
-
-    def __enter__(self: M) -> M:
-        return self
-
-    def __exit__(self, *unused: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if self._is_open:
-            warnings.warn(f"{self!r} was not closed", ResourceWarning, stacklevel=2, source=self)
-            self.close()
-
-    def __repr__(self) -> str:
-        state = self._describe() if self._is_open else "closed"
-        return f"{type(self).__name__}({os.fsdecode(self.path)!r}, {state})"
-
-    def _plain_type(self) -> type[Model]:
-        return Model
-
-    def __copy__(self) -> Model:
-        return self.copy()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
-        return self.copy()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        raise TypeError("a store is a file and cannot be pickled: pickle store.copy(), or its path")
-
-    @classmethod
-    def from_bytes(cls, image: bytes, *, seed: int = 0) -> Any:
-        raise TypeError("make a Model from bytes, and a store by open(path, create_from=model)")
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], *, seed: int = 0) -> Any:
-        raise TypeError("use open(path) for a store, or Model.load(path) for a model in memory")
-
-
-def _wanted(kind: str, settings: Mapping[str, Any]) -> Model:
-    """An empty model with the settings, checked before a file is touched."""
-    model = Model.__new__(Model)
-    model._make(kind, dict(settings), 0)
-    _refuse_unread(model, settings)
-    return model
-
-
-def open(
-    path: str | os.PathLike[str],
-    kind: str | None = None,
-    *,
-    sync: str = "second",
-    read_only: bool = False,
-    create_from: Model | None = None,
-    checkpoint_bytes: int | None = None,
-    seed: int | None = None,
-    **settings: Any,
-) -> Store:
-    """Opens a model on a file, and makes it where there is none: a context manager.
-
-    kind, settings: as of Model(), for a new store.  One that exists must agree with them.
-    create_from: a Model, of which a new store begins with a copy.
-    sync: what a loss of power may lose: "none": everything since the last checkpoint; "second":
-    about the last second; "always": nothing, and learning waits for the disk.
-    read_only: nothing is written or locked; the model is that of the time of opening.
-    checkpoint_bytes: a longer log is followed by a checkpoint; None: 64 MiB or the length of the
-    image.
-    seed: of lists that are ranked without one; None: a random number.
-
-    An Error with the code "EBUSY" says that another process, or this one, has it open for writing.
-    """
-    return Store(
-        path,
-        kind,
-        sync=sync,
-        read_only=read_only,
-        create_from=create_from,
-        checkpoint_bytes=checkpoint_bytes,
-        seed=seed,
-        **settings,
-    )

@@ -109,7 +109,7 @@ def _methods(policy: Any, label: str) -> tuple[Any, Any, Any, bool]:
     )
 
 
-class Newcomer(NamedTuple):
+class OwnPolicy(NamedTuple):
     """A policy in Python, in the order that the extension reads."""
 
     label: str
@@ -119,7 +119,7 @@ class Newcomer(NamedTuple):
     digest: bytes
 
 
-def _newcomer(label: str, factory: Any, with_digest: bool) -> Newcomer:
+def _own_policy(label: str, factory: Any, with_digest: bool) -> OwnPolicy:
     if not callable(factory):
         raise TypeError(
             f"policies[{label!r}] must be a class or a function that makes a policy, because each "
@@ -137,10 +137,10 @@ def _newcomer(label: str, factory: Any, with_digest: bool) -> Newcomer:
         return _methods(factory(n_items, **{name: given[name] for name in names}), label)
 
     own = digest(factory) if with_digest else bytes(_DIGEST_BYTES)
-    return Newcomer(label, make, "prior" in names, _FEEDBACK[feedback], own)
+    return OwnPolicy(label, make, "prior" in names, _FEEDBACK[feedback], own)
 
 
-def newcomers(policies: Mapping[str, Any] | None, with_digest: bool) -> tuple[Newcomer, ...]:
+def own_policies(policies: Mapping[str, Any] | None, with_digest: bool) -> tuple[OwnPolicy, ...]:
     """The policies of run(policies=...); with_digest: they go into a file of partial results."""
     if policies is None:
         return ()
@@ -153,7 +153,7 @@ def newcomers(policies: Mapping[str, Any] | None, with_digest: bool) -> tuple[Ne
             raise ValueError(f"the label of a policy must be a line of text, not {label!r}")
         if len(label.encode(errors="replace")) > 120:
             raise ValueError(f"the label of a policy is longer than 120 bytes: {label!r}")
-    return tuple(_newcomer(label, made, with_digest) for label, made in policies.items())
+    return tuple(_own_policy(label, made, with_digest) for label, made in policies.items())
 
 
 # ---- worlds

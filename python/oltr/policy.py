@@ -27,28 +27,28 @@ class Policy(_core.Policy):
         if self._can_predict():
             columns["mean"], columns["sd"] = self.predict(candidates, x)
         numbers = self._numbers()
-        items = list(range(self.items)) if candidates is None else _numbers_of(candidates)
-        if x is not None and candidates is None:
-            items = items[: len(x)]
+        items: Any = range(self.items if x is None else len(x))
+        if candidates is not None:
+            items = [_item(candidate, self.items) for candidate in candidates]
         if numbers is not None:
             rows = numbers.tolist()
             columns["observations"] = [rows[item][0] for item in items]
             columns["rewards"] = [rows[item][1] for item in items]
-        return table({"item": items, **columns})
+        return table({"item": list(items), **columns})
 
     def _can_predict(self) -> bool:
         return next(bool(entry["can_predict"]) for entry in _core.catalogue()
                     if entry["name"] == self.kind)
 
 
-def _numbers_of(candidates: Any) -> list[int]:
-    """Item numbers as a list, from an array or a sequence."""
-    return [int(item) for item in candidates]
+def _item(candidate: Any, items: int) -> int:
+    """The number of an item, which must be one of them."""
+    if not 0 <= candidate < items or candidate != int(candidate):
+        raise IndexError(f"candidate {candidate!r}: the items are 0 to {items - 1}")
+    return int(candidate)
 
 
 _DOC = """A policy: it ranks items, learns from clicks, and ranks them better.
-
-Policy(kind, items, *, dim=0, prior=None, seed=0, **params)
 
     kind    the name of the algorithm, like "gts"; all of them are listed below
     items   the number of items; items are the numbers from 0 to items - 1
@@ -74,8 +74,8 @@ Ranking([16, 29, 13], round=1, seed=7)
 >>> round(float(mean[29]), 3)
 0.8
 
-A call that is refused raises oltr.Error, with a sentence that says what is wrong, and changes
-nothing:
+A call that is refused raises oltr.Error, with a sentence that says what is wrong (TypeError or
+ValueError where an argument has the wrong type or shape), and changes nothing:
 
 >>> policy.rank(31)
 Traceback (most recent call last):

@@ -64,11 +64,11 @@ class Result:
     and the like for each swept value) describe what was run.
     """
 
-    def __init__(self, outcome: Any, newcomers: Sequence[str]) -> None:
+    def __init__(self, outcome: Any, own_labels: Sequence[str]) -> None:
         about = outcome.about()
         self._outcome = outcome
         self.title: str = about["title"]
-        self.policies: list[str] = about["policies"] + list(newcomers)
+        self.policies: list[str] = about["policies"] + list(own_labels)
         self.sweep_keys: list[str] = about["sweep_keys"]
         self.points: list[dict[str, Any]] = about["points"]
         self._sweep_key: str | None = about["sweep_key"]
@@ -270,15 +270,31 @@ class Result:
             f"<tbody>{''.join(body)}</tbody></table>{below}"
         )
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        x: str | None = None,
+        y: str = "regret",
+        policies: Sequence[str] | str | None = None,
+        rounds: int | None = None,
+        bands: float = 1,
+        logx: bool | None = None,
+        logy: bool | None = None,
+        title: str | None = None,
+    ) -> Any:
         """Draw the result with matplotlib; returns the axes.
 
-        ax: axes to draw into; without, a new figure.  The options are x ("round" or "sweep";
-        default: the sweep, if there is one), y ("regret", "ctr" or "ndcg"), policies (labels),
-        rounds (the last one to show), bands (half the height of the error bands in standard
-        errors, 1 unless given; 0: none), logx and logy (True or False; default: logarithmic where
-        the values differ by more than a factor of 20), and title.
+        ax: axes to draw into, which get a legend; without, a new figure.
+        x: "round" or "sweep"; default: the sweep, if there is one.
+        y: "regret", "ctr" or "ndcg".
+        policies: the labels to draw; default: all.
+        rounds: the last round to show.
+        bands: half the height of the error bands in standard errors; 0: none.
+        logx, logy: default: logarithmic where the values differ by more than a factor of 20, but
+        not for rounds.
+        title: default: that of the experiment.
         """
         from .result_plot import draw
 
-        return draw(self, ax, **options)
+        return draw(self, ax, x, y, policies, rounds, bands, logx, logy, title)

@@ -393,12 +393,12 @@ def _new_axes(curves: list[Curve]) -> Any:
     """Axes of a new figure, with room on the right for the longest name, and for all of them."""
     from matplotlib import pyplot
 
-    width, height = 9.6, max(5.4, min(0.2 * len(curves), 16))
+    names = (max(len(curve.label) for curve in curves) * 5.7 + 40) / 72  # inches
+    width, height = max(9.6, 5.3 + names), max(5.4, min(0.2 * len(curves), 16))
     drawing, ax = pyplot.subplots(figsize=(width, height))
-    letters = max(len(curve.label) for curve in curves)
-    right = max(1 - (letters * 5.7 + 40) / (width * 72), 0.55)
+    right = 1 - names / width
     margins = {"top": 1 - 0.54 / height, "bottom": 0.76 / height}
-    drawing.subplots_adjust(left=0.09, right=right, **margins)
+    drawing.subplots_adjust(left=0.86 / width, right=right, **margins)
     return ax
 
 
@@ -427,18 +427,17 @@ def _chosen(result: Result, x: str | None, y: str, policies: Any) -> tuple[str, 
 
 def draw(
     result: Result,
-    ax: Any = None,
-    *,
-    x: str | None = None,
-    y: str = "regret",
-    policies: Sequence[str] | str | None = None,
-    rounds: int | None = None,
-    bands: float = 1,
-    logx: bool | None = None,
-    logy: bool | None = None,
-    title: str | None = None,
+    ax: Any,
+    x: str | None,
+    y: str,
+    policies: Sequence[str] | str | None,
+    rounds: int | None,
+    bands: float,
+    logx: bool | None,
+    logy: bool | None,
+    title: str | None,
 ) -> Any:
-    """Result.plot()."""
+    """Result.plot(), which describes the arguments."""
     x, chosen = _chosen(result, x, y, policies)
     if not 0 <= bands < math.inf:
         raise ValueError(f"bands must be a number of standard errors, 0 or more, not {bands!r}")

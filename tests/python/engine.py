@@ -95,28 +95,28 @@ class Engine:
     """A policy of liboltr.so."""
 
     def __init__(self, kind, items, dim=0, seed=0, moments=None, **params):
-        self.c = library()
+        self.library = library()
         self.items, self.dim = items, dim
         settings, self.failure = Settings(), Failure()
-        assert self.c.oltr_settings_init(settings, kind.encode(), items, None) == 0
+        assert self.library.oltr_settings_init(settings, kind.encode(), items, None) == 0
         settings.dim = dim
         for name, value in params.items():
             text = str(value).encode()
-            assert self.c.oltr_settings_set(settings, name.encode(), text, None) == 0
+            assert self.library.oltr_settings_set(settings, name.encode(), text, None) == 0
         if moments:
             self.moments = {name: doubles(numbers) for name, numbers in moments.items()}
             for name, numbers in self.moments.items():
                 setattr(settings.prior, name, ctypes.addressof(numbers))
-        self.policy = self.c.oltr_policy_new(settings, self.failure)
+        self.policy = self.library.oltr_policy_new(settings, self.failure)
         assert self.policy, self.failure.msg
-        self.scratch = self.c.oltr_scratch_new(self.policy)
-        self.rng = self.c.oltr_rng_make(seed, 0)
+        self.scratch = self.library.oltr_scratch_new(self.policy)
+        self.rng = self.library.oltr_rng_make(seed, 0)
         self.round = 0
 
     def __del__(self):
         if hasattr(self, "scratch"):
-            self.c.oltr_scratch_free(self.scratch)
-            self.c.oltr_policy_free(self.policy)
+            self.library.oltr_scratch_free(self.scratch)
+            self.library.oltr_policy_free(self.policy)
 
     def query(self, candidates, x):
         """oltr_query and the arrays that it points to."""
@@ -137,8 +137,8 @@ class Engine:
         query, arrays = self.query(candidates, x)
         items, scores = (ctypes.c_uint32 * k)(), (ctypes.c_double * k)()
         shown = Shown(k, ctypes.addressof(items), ctypes.addressof(scores))
-        rng = self.c.oltr_rng_at(self.rng, 0, self.round)
-        status = self.c.oltr_rank(self.policy, ctypes.byref(query), rng, self.scratch,
+        rng = self.library.oltr_rng_at(self.rng, 0, self.round)
+        status = self.library.oltr_rank(self.policy, ctypes.byref(query), rng, self.scratch,
                                   ctypes.byref(shown))
         assert status == 0 and arrays is not None
         return list(items), list(scores)
@@ -155,7 +155,7 @@ class Engine:
         if weights is not None:
             numbers = doubles(weights)
             seen.weight = ctypes.addressof(numbers)
-        status = self.c.oltr_learn(self.policy, ctypes.byref(query), ctypes.byref(shown),
+        status = self.library.oltr_learn(self.policy, ctypes.byref(query), ctypes.byref(shown),
                                    ctypes.byref(seen))
         assert status == 0 and arrays is not None
 
@@ -163,6 +163,6 @@ class Engine:
         """Means and standard deviations."""
         query, arrays = self.query(candidates, x)
         mean, sd = doubles([0] * query.n_items), doubles([0] * query.n_items)
-        status = self.c.oltr_predict(self.policy, ctypes.byref(query), mean, sd)
+        status = self.library.oltr_predict(self.policy, ctypes.byref(query), mean, sd)
         assert status == 0 and arrays is not None
         return list(mean), list(sd)

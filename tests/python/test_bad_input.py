@@ -93,7 +93,7 @@ def test_numbers_that_are_whole(policy):
     ([1], oltr.Error, "cannot be filled from 1 candidates"),
     ([], oltr.Error, "cannot be filled from 0 candidates"),
     (list(range(ITEMS)) + [0], oltr.Error, "made for 20 at most"),
-    ([1, -1], ValueError, "-1.0 at place 1"),
+    ([1, -1], ValueError, ": -1 at place 1"),
     ([1, 2.5], ValueError, "2.5 at place 1"),
     ([1, 2**32], ValueError, "at place 1"),
     ([1, 10**400], ValueError, "place 1 is too large"),
@@ -110,7 +110,7 @@ def test_numbers_that_are_whole(policy):
     (np.array([1, 2], object), TypeError, "format"),
     (np.array([1, 2], np.float16), TypeError, "format"),
     (np.array([1, np.nan]), ValueError, "nan at place 1"),
-    (np.array([1, -1]), ValueError, "-1.0 at place 1"),
+    (np.array([1, -1]), ValueError, ": -1 at place 1"),
     (np.array([1, 2**63], np.uint64), ValueError, "at place 1"),
     (np.array([1, 2], ">i4"), TypeError, "format"),
     (np.array([1, 2], "datetime64[s]"), ValueError, ""),
@@ -291,6 +291,7 @@ def test_wrong_calls(policy, call):
     (lambda: oltr.Policy("gts", 5.0), TypeError),
     (lambda: oltr.Policy("gts", 5, dim=-1), ValueError),
     (lambda: oltr.Policy("gts", 5, dim="x"), TypeError),
+    (lambda: oltr.Policy("gts", 5, dim=3), oltr.Error),
     (lambda: oltr.Policy("lints", 5, dim=5000), oltr.Error),
     (lambda: oltr.Policy("lints", 5), oltr.Error),
     (lambda: oltr.Policy("gts", 5, seed=-1), ValueError),
@@ -474,3 +475,28 @@ def test_repr_that_raises():
 
     with pytest.raises((Raises.Mine, TypeError)):
         oltr.Policy("gts", 9).rank(Bad())
+
+
+def test_features_that_a_kind_would_not_read_are_refused():
+    policy, rows = oltr.Policy("ts-beta", 3, seed=1), [[1.0, 2.0]] * 3
+    state, sentence = policy.to_bytes(), "ts-beta does not rank by features: leave out x"
+    for call in (
+        lambda: policy.rank(2, x=rows),
+        lambda: policy.learn([0, 1], [0, 1], x=rows[:2]),
+        lambda: policy.predict(x=rows),
+        lambda: policy.rank_many(4, 2, x=rows),
+        lambda: policy.learn_many([[0, 1]], [[0, 1]], x=rows),
+        lambda: policy.propensities(2, x=rows),
+    ):
+        with pytest.raises(oltr.Error, match=sentence) as caught:
+            call()
+        assert caught.value.code == "EFEATURE"
+    assert policy.to_bytes() == state and policy.round == 0
+
+
+def test_the_file_of_a_model_is_no_snapshot_of_a_policy(tmp_path):
+    oltr.Model("gts").save(tmp_path / "page.oltr")
+    sentence = r"page\.oltr is not a snapshot.*oltr\.Model\.load"
+    with pytest.raises(oltr.Error, match=sentence) as caught:
+        oltr.load(tmp_path / "page.oltr")
+    assert caught.value.code == "EMAGIC"

@@ -98,7 +98,7 @@ def test_a_refused_list_leaves_everything_as_it_was():
     (([[1, 2]], [[0, 1]], [[1]]), r"examined is \(1, 1\)"),
     (([[1, 2]], [[0, 1]], None, None, None, [[1]]), r"weights is \(1, 1\)"),
     (([[1, 2], [3]], [[0, 1], [1]]), "row 1 of items has 1 numbers, the first row 2"),
-    (([[1, -2]], [[0, 1]]), "-2.0 at place 1"),
+    (([[1, -2]], [[0, 1]]), ": -2 at place 1"),
     (([[1, 2.5]], [[0, 1]]), "2.5 at place 1"),
 ])
 def test_shapes_that_do_not_fit(arguments, text):

@@ -346,6 +346,13 @@ def test_frame_of_every_kind(kind):
     assert ("mean" in frame) == CATALOGUE[kind]["can_predict"]
 
 
+@pytest.mark.parametrize("candidate", [-1, 4, 1.5])
+def test_frame_of_items_that_are_not_there(candidate):
+    for kind in ("ts-beta", "cascade-ucb1"):
+        with pytest.raises((IndexError, ValueError)):
+            oltr.Policy(kind, 4).frame(candidates=[0, candidate])
+
+
 def test_frame_does_not_take_a_prior_for_sums():
     policy = oltr.Policy("ensemble", 3, prior=(0.5, 0.1))
     assert "observations" not in policy.frame()
