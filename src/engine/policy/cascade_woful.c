@@ -41,7 +41,8 @@ typedef struct woful {
     linear weighted;     /* B */
     row_forms forms;     /* x'G_B^-1 x of the candidates */
     size_t theta;        /* offset of (dim) doubles: theta_H while learning */
-    size_t work;         /* offset of room for a quadratic form while learning */
+    size_t gather;       /* offset of (LEARN_BATCH, dim) floats: the rows of a batch */
+    size_t work;         /* offset of room for quadratic forms while learning */
     size_t bytes;
     double scale, bound, slots, horizon; /* bound: S */
     uint32_t variant;
@@ -60,6 +61,7 @@ static woful plan(const oltr_settings *settings)
     p.weighted = linear_plan(&l, settings->dim, released ? 0.25 : p.slots);
     p.forms = row_forms_plan(&l, settings->n_items, settings->dim);
     p.theta = layout_take(&l, settings->dim, sizeof(double));
+    p.gather = layout_take(&l, (size_t)LEARN_BATCH * settings->dim, sizeof(float));
     p.work = layout_take(&l, ldl_quadratic_work(settings->dim), sizeof(double));
     p.bytes = layout_bytes(&l);
     return p;
@@ -118,17 +120,23 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     return rank_by_upper_bound(&p->plain.rows, &factor, &bound, from, rng, scratch, out);
 }
 
-/* 1 / max{U_H(x), 1/K} */
-static double weight_of(woful *p, const ldl *factor, const float *x, double alpha)
+/* 1 / max{U_H(x), 1/K} of the rows of a batch, whose forms are computed side by side. */
+static void weights_of(woful *p, const ldl *factor, const row_batch *b, double alpha,
+                       double *weight)
 {
     uint32_t dim = p->weighted.dim;
-    double mean, square;
-    rows_times(x, dim, 1, dim, doubles_at(p, p->theta), &mean);
-    ldl_quadratic(factor, x, dim, 1, &square, doubles_at(p, p->work));
-    double upper = mean + alpha * sqrt(square);
-    if (p->variant != RELEASED)
-        upper = fmin(upper, 1);
-    return 1 / fmax(upper, 1 / p->slots);
+    float *x = floats_at(p, p->gather);
+    double mean[LEARN_BATCH], square[LEARN_BATCH];
+    for (uint32_t i = 0; i < b->n; i++)
+        memcpy(x + (size_t)i * dim, b->x[i], dim * sizeof *x);
+    rows_times(x, dim, b->n, dim, doubles_at(p, p->theta), mean);
+    ldl_quadratic(factor, x, dim, b->n, square, doubles_at(p, p->work));
+    for (uint32_t i = 0; i < b->n; i++) {
+        double upper = mean[i] + alpha * sqrt(square[i]);
+        if (p->variant != RELEASED)
+            upper = fmin(upper, 1);
+        weight[i] = 1 / fmax(upper, 1 / p->slots);
+    }
 }
 
 static void learn_weighted(woful *p, uint64_t t, const candidates *from, const oltr_ranking *shown,
@@ -142,11 +150,9 @@ static void learn_weighted(woful *p, uint64_t t, const candidates *from, const o
     row_forms_begin(p, &p->forms, from, shown);
     ldl_sample(&factor, 0, NULL, doubles_at(p, p->theta));
     for (batch_begin(&b); batch_next(&b, p, &p->plain.rows, from, shown, seen, end);) {
-        for (uint32_t i = 0; i < b.n; i++) {
-            uint32_t slot = b.start + i;
-            weight[i] = weight_of(p, &factor, b.x[i], alpha) *
-                        (slot < seen->n_examined ? weight_of_slot(seen, slot) : 1);
-        }
+        weights_of(p, &factor, &b, alpha, weight);
+        for (uint32_t i = 0; i < b.n && b.start + i < seen->n_examined; i++)
+            weight[i] *= weight_of_slot(seen, b.start + i);
         row_forms_correct(p, &p->forms, &own, b.x, weight, shown->item + b.start, b.n,
                           p->plain.rows.norm != NORM_SCALE);
         anew |= linear_add(p, &p->weighted, b.x, b.y, weight, b.n);
