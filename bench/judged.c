@@ -1,5 +1,5 @@
-/* judged.c - rounds on judged documents: the twelve policies of experiments/web30k.yaml at the sizes
- * of Web30K and Istella, and what rows that stay save.
+/* judged.c - rounds on judged documents: the twelve policies of experiments/web30k.yaml at the
+ * sizes of Web30K and Istella, and what rows that stay save.
  *
  * A round is oltr_rank, a user of the cascade, oltr_learn, after WARMUP rounds.  Documents have
  * grades 0 to 4 as often as in Web30K, the attraction (2^g - 1) / 16, and features that depend on
@@ -35,12 +35,12 @@ typedef struct entry {
     double faster; /* aim: rows that stay, over rows that change; 0: does not use forms */
 } entry;
 static const entry entries[POLICIES] = {
-    {"logts", NULL, NULL, false, 0},      {"logts", "lambda", "1", false, 0},
-    {"lints", NULL, NULL, false, 0},      {"lints", "radius", "released", false, 0},
-    {"gts", NULL, NULL, false, 0},        {"gts", "prior", "full", true, 0},
-    {"ts-beta", "prior", "full", true, 0},     {"bayes-ucb", "prior", "full", true, 0},
+    {"logts", NULL, NULL, false, 0},         {"logts", "lambda", "1", false, 0},
+    {"lints", NULL, NULL, false, 0},         {"lints", "radius", "released", false, 0},
+    {"gts", NULL, NULL, false, 0},           {"gts", "prior", "full", true, 0},
+    {"ts-beta", "prior", "full", true, 0},   {"bayes-ucb", "prior", "full", true, 0},
     {"cascade-woful", NULL, NULL, false, 5}, {"cascade-linucb", NULL, NULL, false, 5},
-    {"ts-cascade", NULL, NULL, false, 0}, {"ensemble", "prior", "mean", true, 0}};
+    {"ts-cascade", NULL, NULL, false, 0},    {"ensemble", "prior", "mean", true, 0}};
 
 typedef struct documents {
     float *x;           /* (items, dim) */
@@ -164,9 +164,8 @@ static void play_round(game *g)
     bool clicked = false;
     if (g->own)
         change_rows(g);
-    oltr_query query = {.n_items = g->shape->items,
-                        .dim = g->shape->dim,
-                        .x = g->own ? g->own : g->documents->x};
+    oltr_query query = {
+        .n_items = g->shape->items, .dim = g->shape->dim, .x = g->own ? g->own : g->documents->x};
     oltr_ranking list = {.k = SLOTS, .item = item};
     oltr_rng users = oltr_rng_at(g->rng, 1, g->t);
     if (oltr_rank(g->policy, &query, oltr_rng_at(g->rng, 0, g->t), g->scratch, &list) != OLTR_OK)
@@ -224,10 +223,10 @@ static void measure_shape(table *t, const shape *s, uint32_t repetitions, uint32
               "%s: all twelve, a round of each", s->name);
     for (uint32_t i = 0; i < POLICIES; i++)
         if (changing[i]) {
-            row *r = table_add(t, "", ratio(&v[changing[i]], &v[i], repetitions),
-                               aims && s == shapes ? AT_LEAST : NO_TARGET, entries[i].faster,
-                               "%s: %s, rows that change / rows that stay", s->name,
-                               entries[i].kind);
+            row *r =
+                table_add(t, "", ratio(&v[changing[i]], &v[i], repetitions),
+                          aims && s == shapes ? AT_LEAST : NO_TARGET, entries[i].faster,
+                          "%s: %s, rows that change / rows that stay", s->name, entries[i].kind);
             row_note(r, "%.1f us / %.1f us", median_ns(&v[changing[i]], repetitions) / 1e3,
                      median_ns(&v[i], repetitions) / 1e3);
         }

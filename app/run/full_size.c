@@ -105,7 +105,8 @@ static oltr_shard sample_shard(const oltr_plan *plan)
 }
 
 /* ns[p]: of one replication of point p, for at most so many rounds. */
-static oltr_status time_rounds(const struct job *job, uint64_t rounds, double *ns, oltr_error *error)
+static oltr_status time_rounds(const struct job *job, uint64_t rounds, double *ns,
+                               oltr_error *error)
 {
     const oltr_plan *plan = job->config.plan;
     oltr_run_options options = {
@@ -127,14 +128,15 @@ static oltr_status time_rounds(const struct job *job, uint64_t rounds, double *n
     return status;
 }
 
-/* CPU seconds of a whole replication of point p: what the first rounds took, and for the others what
- * the later ones of the sample took. */
+/* CPU seconds of a whole replication of point p: what the first rounds took, and for the others
+ * what the later ones of the sample took. */
 static double seconds_of_one(const oltr_experiment *point, double few, double more)
 {
     double rounds = (double)point->rounds;
     if (rounds <= MORE_ROUNDS)
         return 1e-9 * more;
-    return 1e-9 * (more + (rounds - MORE_ROUNDS) * fmax(more - few, 0) / (MORE_ROUNDS - FEW_ROUNDS));
+    return 1e-9 *
+           (more + (rounds - MORE_ROUNDS) * fmax(more - few, 0) / (MORE_ROUNDS - FEW_ROUNDS));
 }
 
 static double seconds_of(const oltr_plan *plan, const double *few, const double *more,
@@ -153,12 +155,12 @@ static void print_cost(const struct job *job, const double *few, const double *m
     const oltr_shard whole = {0}, part = shard_of(job);
     double all = seconds_of(plan, few, more, whole), own = seconds_of(plan, few, more, part);
     uint64_t total = progress_total(plan, whole), rounds = plan->points[0].rounds;
-    printf("full size: %llu replications of %llu rounds by %u policies, about %.3g core-hours on "
+    printf("full size: %llu replications of %llu rounds by %u polic%s, about %.3g core-hours on "
            "this machine (%.3g us for a round of all policies; timed with %llu replications in "
            "%.0f s)\n",
            (unsigned long long)total, (unsigned long long)rounds,
-           (unsigned)plan->points[0].n_policies, all / 3600,
-           1e6 * all / ((double)total * (double)rounds),
+           (unsigned)plan->points[0].n_policies, plan->points[0].n_policies == 1 ? "y" : "ies",
+           all / 3600, 1e6 * all / ((double)total * (double)rounds),
            (unsigned long long)progress_total(plan, sample_shard(plan)), took);
     if (part.count > 1)
         printf("full size: part %u of %u is %llu replications, about %.3g core-hours, ",

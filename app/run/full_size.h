@@ -1,5 +1,5 @@
-/* full_size.h - `oltr run --full`: an experiment on judged queries at the size of the paper, and what
- * that will cost here. */
+/* full_size.h - `oltr run --full`: an experiment on judged queries at the size of the paper, and
+ * what that will cost here. */
 #ifndef OLTR_APP_RUN_FULL_SIZE_H
 #define OLTR_APP_RUN_FULL_SIZE_H
 

@@ -231,8 +231,8 @@ static void solve_rows_step(bench *b, dice *from, uint32_t cpu)
         for (uint32_t k = 0; k < n; k++)
             row[k] = b->x + below(from, ITEMS) * b->stride;
         for (int v = 0; v < 2; v++)
-            (v ? KERNEL_AT(ldl_solve_rows, cpu)
-               : ldl_solve_rows_plain)(&b->factor[v], row, n, column[v], stride, b->work);
+            (v ? KERNEL_AT(ldl_solve_rows, cpu) : ldl_solve_rows_plain)(&b->factor[v], row, n,
+                                                                        column[v], stride, b->work);
         same_doubles("a solution", column[0], column[1], ITEMS * stride);
     }
 }

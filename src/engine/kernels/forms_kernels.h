@@ -18,8 +18,8 @@
 typedef void ldl_solve_rows_fn(const ldl *f, const float *const *x, uint32_t n, double *out,
                                size_t out_stride, double *work);
 
-/* out[k * n + i] = x_i'c_k for n rows and m columns, `column_stride` doubles apart, which hold zeros
- * from dim to ceil4(dim). */
+/* out[k * n + i] = x_i'c_k for n rows and m columns, `column_stride` doubles apart, which hold
+ * zeros from dim to ceil4(dim). */
 typedef void rows_times_columns_fn(const float *const *x, uint32_t n, uint32_t dim,
                                    const double *column, size_t column_stride, uint32_t m,
                                    double *out);

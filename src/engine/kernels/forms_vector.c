@@ -113,8 +113,8 @@ LANES_INLINE void to_columns(const double *w, size_t dim, int v, uint32_t count,
         for (int q = 0; q < v; q++) {
             d4 four[4];
             for (size_t i = 0; i < 4; i++)
-                four[i] = j + i < dim ? d4_load(w + (j + i) * 4 * (size_t)v + 4 * (size_t)q)
-                                      : d4_all(0);
+                four[i] =
+                    j + i < dim ? d4_load(w + (j + i) * 4 * (size_t)v + 4 * (size_t)q) : d4_all(0);
             d4_transpose(four);
             for (uint32_t i = 0; i < 4 && 4 * (uint32_t)q + i < count; i++)
                 d4_store(out + (4 * (uint32_t)q + i) * out_stride + j, four[i]);

@@ -87,7 +87,6 @@ oltr_status rank_by_upper_bound(const feature_rows *rows, const ldl *factor,
                                 const upper_bound *bound, const candidates *from,
                                 const oltr_rng *rng, void *scratch, const oltr_ranking *out);
 
-
 /* ---- prediction; sd may be NULL */
 
 /* Mean x'theta and its standard deviation spread sqrt(x'V^-1 x); theta NULL means V^-1 b. */

@@ -9,14 +9,14 @@
 #include "engine/kernels/table.h"
 
 enum {
-    LEAST_DIM = 32,            /* with fewer features fresh forms cost no more than comparing rows */
-    MOST_ROWS = 4096,          /* bounds of what is kept: 1 MiB of features */
-    MOST_FLOATS = 1 << 18,     /* */
-    ROWS_TO_RENEWAL = 4096,    /* learned until a form is computed anew */
-    SLICES = 16,               /* one in so many rows is compared when nothing seems to change */
-    LONGEST_PAUSE = 16,        /* rounds */
-    CALM = 16,                 /* rounds after which a change costs no pause again */
-    BLOCK = 64,                /* rows corrected together */
+    LEAST_DIM = 32,         /* with fewer features fresh forms cost no more than comparing rows */
+    MOST_ROWS = 4096,       /* bounds of what is kept: 1 MiB of features */
+    MOST_FLOATS = 1 << 18,  /* */
+    ROWS_TO_RENEWAL = 4096, /* learned until a form is computed anew */
+    SLICES = 16,            /* one in so many rows is compared when nothing seems to change */
+    LONGEST_PAUSE = 16,     /* rounds */
+    CALM = 16,              /* rounds after which a change costs no pause again */
+    BLOCK = 64,             /* rows corrected together */
     WATCH = sizeof(forms_watch) / sizeof(double),
     FORM = sizeof(row_form) / sizeof(double),
 };
@@ -407,12 +407,11 @@ uint32_t row_forms_list(const void *state, const row_forms *p, oltr_sum_array ou
     size_t used = rows_used(p);
     if (!p->rows)
         return 0;
-    out[0] = (oltr_sum_array){
-        .name = "kept-watch", .value = doubles_at(&p->watch, 0), .n = WATCH};
-    out[1] = (oltr_sum_array){
-        .name = "kept-rows", .single = floats_at(state, p->x), .n = used * p->dim};
-    out[2] =
-        (oltr_sum_array){.name = "kept-forms", .value = doubles_at(state, p->row), .n = FORM * used};
+    out[0] = (oltr_sum_array){.name = "kept-watch", .value = doubles_at(&p->watch, 0), .n = WATCH};
+    out[1] =
+        (oltr_sum_array){.name = "kept-rows", .single = floats_at(state, p->x), .n = used * p->dim};
+    out[2] = (oltr_sum_array){
+        .name = "kept-forms", .value = doubles_at(state, p->row), .n = FORM * used};
     return FORMS_DERIVED;
 }
 
