@@ -29,7 +29,7 @@ test: ## build for development and run all tests
 	@scripts/setup test
 	cmake --preset dev
 	cmake --build build/dev -j $(JOBS)
-	@scripts/test build/dev -j $(JOBS)
+	@scripts/test build/dev -j $$(($(JOBS) + 1)) # one more than processors: some tests wait
 
 wheel: ## build the Python wheel, install it into bare environments, and run its tests there
 	@scripts/wheel

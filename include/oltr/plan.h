@@ -109,9 +109,8 @@ typedef struct oltr_data_options {
     double every; /* seconds */
     /* NULL, or called with one sentence about kept scores that are used, or cannot be used */
     void (*say)(void *context, const char *sentence);
-    /* NULL, or asked often while texts are read and scorers are trained, by several threads at
-     * once, and before each split that is generated: non-zero ends the call with OLTR_EINTERRUPTED
-     */
+    /* NULL, or asked often while texts are read, queries are generated and scorers are trained, by
+     * several threads at once: non-zero ends the call with OLTR_EINTERRUPTED */
     int (*stop)(void *context);
     void *context; /* of these calls */
     size_t size;   /* sizeof(oltr_data_options); 0 means that of oltr 0.1 */

@@ -32,6 +32,10 @@ extern PyObject *core_error;
  * oltr.Error and an OSError).  Returns NULL. */
 PyObject *core_raise(oltr_status status, const oltr_error *error);
 
+/* The same with a sentence of our own, in place of an exception that was raised before. */
+PyObject *core_refuse(oltr_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* ---- arguments of METH_FASTCALL | METH_KEYWORDS (core_arguments.c) */
 
 /* Puts the arguments into value[], by place or by name; None and missing ones are NULL.  names ends
@@ -40,8 +44,15 @@ int core_arguments(const char *function, const char *const *names, Py_ssize_t le
                    PyObject *const *arguments, Py_ssize_t n, PyObject *keywords, PyObject **value);
 
 /* A whole number, by __index__; `what` is for messages: "k".  A value beyond `most` or below 0 is a
- * ValueError that names both. */
+ * ValueError that names both, a truth value a TypeError. */
 int core_whole(PyObject *object, const char *what, uint64_t most, uint64_t *out);
+
+/* The text of a str, borrowed from it; one with a zero byte, which C would cut short, is refused.
+ */
+const char *core_text(PyObject *object, const char *what);
+
+/* A number, by __float__ or __index__, also nan and infinite; a truth value is a TypeError. */
+int core_real(PyObject *object, const char *what, double *out);
 
 /* ---- arrays (core_arrays.c) */
 
@@ -57,15 +68,29 @@ typedef struct core_array {
     void *copy;
 } core_array;
 
-/* From an object with a buffer of numbers or truth values, or a sequence (of sequences) of numbers.
- * dimensions is 1 or 2.  Numbers that the element cannot hold are refused: a fraction or -1 as an
- * item, 1e300 as a feature.  `what` is for messages: "x".  A zeroed core_array may be freed. */
+/* From an object with a buffer of numbers or truth values, one with __array__ (pandas), or a
+ * sequence (of sequences) of numbers.  dimensions is 1 or 2.  Numbers that the element cannot hold
+ * are refused: a fraction or -1 as an item, 1e300 as a feature; so are truth values as items.
+ * `what` is for messages: "x".  A zeroed core_array may be freed. */
 int core_array_get(PyObject *object, core_element element, int dimensions, const char *what,
                    core_array *out);
 void core_array_free(core_array *array);
+
+/* An array that was not passed in; without clearing what is only read when it was. */
+static inline void core_array_clear(core_array *array)
+{
+    array->data = array->copy = NULL;
+    array->view.obj = NULL;
+}
+
 /* Puts a copy in place of the caller's memory.  For what must not change after it was checked, in
  * calls that release the GIL: another thread may write to the caller's memory then. */
 int core_array_own(core_array *array, core_element element);
+
+/* The fast way for short lists of clicks: a list of at most `most` ints and floats.  Returns how
+ * many, or -1 without an exception for any other object, which core_array_get() may still take.
+ * Runs no Python code. */
+Py_ssize_t core_few_numbers(PyObject *list, double *number, Py_ssize_t most);
 
 /* A new array of n (columns 0) or n x columns elements, of undefined content: a numpy array where
  * numpy can be imported, else a memoryview.  *data is its memory, which lives as long as it. */
@@ -74,7 +99,13 @@ PyObject *core_array_new(core_element element, Py_ssize_t n, Py_ssize_t columns,
 /* A view of memory that `owner` keeps, read-only, without a copy: as core_array_new(). */
 PyObject *core_array_of(PyObject *owner);
 
+/* A list of ints. */
+PyObject *core_item_list(const uint32_t *item, uint32_t n);
+
 /* ---- types and calls, each in a file of its own */
+
+/* A function or a const text in a PyType_Slot, whose members are plain pointers to data. */
+#define CORE_SLOT(what) ((void *)(uintptr_t)(what))
 
 /* Makes a type from its spec and puts it into the module; NULL with an exception. */
 PyObject *core_add_type(PyObject *module, PyType_Spec *spec, const char *name);

@@ -18,7 +18,7 @@ need() {
         [ -s "$file" ] || fail "not installed: $file"
     done
 }
-need "$prefix"/include/oltr/{oltr,policy_ops,sim,world_ops}.h "$prefix"/share/man/man1/oltr.1 "$prefix"/share/oltr/experiments/noncontextual.yaml
+need "$prefix"/include/oltr/{oltr,policy_ops,sim,world_ops}.h "$prefix"/share/man/man1/oltr{,-model-learn}.1 "$prefix"/share/man/man5/oltr-experiment.5 "$prefix"/share/bash-completion/completions/oltr "$prefix"/share/zsh/site-functions/_oltr "$prefix"/share/oltr/experiments/noncontextual.yaml
 pc=$(find "$prefix" -name oltr.pc)
 need "$pc"
 libdir=$(dirname "$(dirname "$pc")")

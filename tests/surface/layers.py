@@ -23,8 +23,9 @@ USES = {
     "engine/select": DRAWS,
     "engine/linalg": KERNELS,
     "engine/special": BASE,
+    "engine/race": KERNELS | {"engine/special"},
     "engine/posterior": DRAWS | {"engine/linalg", "engine/special"},
-    "engine/policy": DRAWS | {"engine/select", "engine/linalg", "engine/special", "engine/posterior"},
+    "engine/policy": DRAWS | {"engine/select", "engine/linalg", "engine/special", "engine/race", "engine/posterior"},
     "engine/model": DRAWS | {"engine/select", "engine/special", "engine/posterior", "engine/policy"},
     "engine/store": KERNELS | {"engine/model"},
     # liboltr-lab: policies through the public headers; the objects of base and of the draws of kernels are in it too

@@ -4,7 +4,7 @@
 Checked are the relative links of Markdown files with their #anchors, paths like src/engine/limits.h
 in Markdown, comments, scripts and messages, and names like limits.h, which a file of the project must
 have.  A * in a path must match something.  CHANGELOG.md may mention files that are gone; names with
-"mine" are examples for the reader to make.
+"mine", and those of blocks of code, are examples for the reader to make.
 
 usage: links.py SOURCE_DIR
 """
@@ -16,9 +16,10 @@ import sys
 FOLDERS = "abi|app|bench|cmake|docs|examples|experiments|include|packaging|scripts|serve|src|tests"
 MENTION = re.compile(r"(?<![\w/.$}*-])(?:%s)/[\w./*{},-]*[\w*/}](?![\w$])" % FOLDERS)
 NAME = re.compile(r"(?<![\w/.\"<$*-])[a-z]\w+\.(?:c|h|cpp|py)\b(?![\w(\[.=])")
-TEST = re.compile(r"NAME\s+[\w/-]+|set_tests_properties\([\w/\s-]*?\bPROPERTIES")
+TEST = re.compile(r"NAME\s+[\w/-]+|set_tests_properties\([\w/\s${}-]*?\bPROPERTIES")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 EXAMPLE = re.compile(r"\bmine\b")
+BLOCK = re.compile(r"^```\w+ [\w.-]+$", re.M)
 GENERATED = {"assets.c", "completion_scripts.c"}
 TEXTS = {".md", ".c", ".h", ".cpp", ".py", ".sh", ".yaml", ".cmake", ".in", ".txt", ""}
 NOT_OURS = re.compile(r"^(build|report|out|\.git/|tests/fuzz/corpus/|CHANGELOG|LICENSE)")
@@ -63,7 +64,7 @@ def bad_mentions(root, text):
 
 
 def bad_names(files, text):
-    for name in sorted(set(NAME.findall(text))):
+    for name in sorted(set(NAME.findall(BLOCK.sub("", text)))):
         if not EXAMPLE.search(name) and name not in files | GENERATED:
             yield f"no file has the name {name}"
 

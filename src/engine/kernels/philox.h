@@ -20,6 +20,8 @@ enum {
     PURPOSE_POWERS =
         0x8000, /* position = item; all smaller purposes number the attempts at an item's draw */
     PURPOSE_RECALIBRATION = 0x8001, /* position = 0 */
+    PURPOSE_RACE = 0x8002,          /* position = quad of cells: the first arrival of each */
+    PURPOSE_ARRIVALS = 0x8003,      /* position = key of a cell: the generator of the others */
 };
 #define PHILOX_M0 0xD2511F53u
 #define PHILOX_M1 0xCD9E8D57u

@@ -17,6 +17,7 @@
 #include "engine/kernels/ldl_kernels.h"
 #include "engine/kernels/link_kernels.h"
 #include "engine/kernels/logistic_kernels.h"
+#include "engine/kernels/race_kernels.h"
 #include "engine/kernels/recalibration_kernels.h"
 #include "engine/kernels/topk_kernels.h"
 
@@ -52,6 +53,7 @@
     ROW(linear_terms,        avx2,     avx2,       neon)          \
     ROW(weights_near,        avx2,     avx2,       plain)         \
     ROW(subtract_product,    avx2,     avx2,       plain)         \
+    ROW(first_arrivals,      avx2,     avx512,     plain)         \
     ROW(checksum32,          avx2,     avx2,       plain)
 /* clang-format on */
 

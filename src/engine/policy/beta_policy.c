@@ -1,16 +1,7 @@
 /* beta_policy.c - see beta_policy.h. */
 #include "engine/policy/beta_policy.h"
 
-const oltr_param beta_params[BETA_PARAMS] = {
-    {"prior", OLTR_CHOICE, PRIOR_NONE, 0, 2, prior_choices,
-     "what is taken from the prior: nothing, its means only (weighing as much as a + b), or all of "
-     "it"},
-    {"a", OLTR_REAL, 1, 1e-3, 1e6, NULL,
-     "first shape of every item's Beta prior, where it is not taken from the prior"},
-    {"b", OLTR_REAL, 1, 1e-3, 1e6, NULL,
-     "second shape of every item's Beta prior, where it is not taken from the prior; with a = 1 "
-     "take 1 / the average click rate"},
-};
+const oltr_param beta_params[BETA_PARAMS] = {BETA_PARAM_ROWS};
 
 static void set_prior(void *state, const oltr_settings *settings, uint32_t i)
 {

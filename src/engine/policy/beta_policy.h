@@ -9,6 +9,30 @@
 enum { BETA_PRIOR, BETA_A, BETA_B, BETA_PARAMS };
 extern const oltr_param beta_params[BETA_PARAMS];
 
+/* The same rows, for a table with more of them. */
+#define BETA_PARAM_ROWS                                                                            \
+    {"prior",                                                                                      \
+     OLTR_CHOICE,                                                                                  \
+     PRIOR_NONE,                                                                                   \
+     0,                                                                                            \
+     2,                                                                                            \
+     prior_choices,                                                                                \
+     "what is taken from the prior: nothing, its means only (weighing as much as a + b), or all "  \
+     "of it"},                                                                                     \
+        {"a",                                                                                      \
+         OLTR_REAL,                                                                                \
+         1,                                                                                        \
+         1e-3,                                                                                     \
+         1e6,                                                                                      \
+         NULL,                                                                                     \
+         "first shape of every item's Beta prior, where it is not taken from the prior"},          \
+    {                                                                                              \
+        "b", OLTR_REAL, 1, 1e-3, 1e6, NULL,                                                        \
+            "second shape of every item's Beta prior, where it is not taken from the prior; with " \
+            "a "                                                                                   \
+            "= 1 take 1 / the average click rate"                                                  \
+    }
+
 /* Whether items have priors of their own, taken from the settings. */
 static inline bool takes_prior(const oltr_settings *settings)
 {

@@ -11,19 +11,45 @@
  * round to 0 or 1; the score that is shown is theta.
  *
  * Cost.  O(L) pairs of gammas; learning is O(1) per examined item.
+ *
+ * Millions of items (sampler: race).  The same law from other random numbers, in a time that hardly
+ * grows with L: race/race.h.  It needs 4096 candidates, all items, a list of at most a 64th of
+ * them, and priors whose shapes are at least 0.1; other requests sample every candidate.
  */
 #include "engine/policy/beta_policy.h"
+#include "engine/race/race.h"
+
+enum { P_SAMPLER = BETA_PARAMS, N_PARAMS };
+enum { GAMMAS, RACE };
+
+static const char *const samplers[] = {"gammas", "race", NULL};
+static const oltr_param params[N_PARAMS] = {
+    BETA_PARAM_ROWS,
+    {"sampler", OLTR_CHOICE, GAMMAS, 0, 1, samplers,
+     "draw every item as a ratio of two gammas; race: the same law, for millions of items in "
+     "microseconds"},
+};
+
+/* With fewer items there is no request that a race would serve, and no index. */
+static bool has_race(const oltr_settings *settings)
+{
+    return choice(settings, P_SAMPLER) == RACE && settings->n_items >= RACE_LEAST_ITEMS;
+}
 
 /* Where a ranking keeps its scores: planned once, read every round. */
 typedef struct ts_beta_scratch {
     size_t best, todo, bytes;
 } ts_beta_scratch;
 
-static ts_beta_scratch plan_scratch(uint32_t n_items)
+/* A race has its room from the beginning on. */
+static ts_beta_scratch plan_scratch(uint32_t n_items, bool races)
 {
     layout l = {padded(n_items) * sizeof(float), 0};
     ts_beta_scratch s = {.best = layout_take(&l, topk_room(n_items), sizeof(float))};
     s.todo = layout_take(&l, padded(n_items), sizeof(uint32_t));
+    size_t room = races ? race_scratch_bytes(n_items) : 0;
+    if (room > l.used)
+        l.used = room;
     s.bytes = layout_bytes(&l);
     return s;
 }
@@ -36,6 +62,8 @@ typedef struct ts_beta_state {
     size_t number;    /* (n_numbers, padded) floats of the sampler, derived */
     uint32_t n_numbers;
     uint32_t n_powers; /* items with a shape below 1, derived */
+    uint32_t n_small;  /* priors with a shape below BETA_RACE_LEAST, derived */
+    size_t race;       /* race_index, derived, behind all other arrays; 0 without one */
     size_t bytes;
     ts_beta_scratch scratch;
 } ts_beta_state;
@@ -53,14 +81,54 @@ static ts_beta_state plan(const oltr_settings *settings)
     layout l = {sizeof p, 0};
     p.items = beta_items_plan(&l, n, takes_prior(settings));
     p.number = layout_take(&l, p.n_numbers * padded(n), sizeof(float));
+    if (has_race(settings))
+        p.race = layout_take(&l, race_index_bytes(n), 1);
     p.bytes = layout_bytes(&l);
-    p.scratch = plan_scratch(n);
+    p.scratch = plan_scratch(n, has_race(settings));
     return p;
 }
 
 static size_t state_bytes(const oltr_settings *settings)
 {
     return plan(settings).bytes;
+}
+
+static race_index *index_of(const ts_beta_state *p)
+{
+    return (race_index *)(void *)((unsigned char *)p + p->race);
+}
+
+static race_items items_of(const ts_beta_state *p)
+{
+    return (race_items){.family = &beta_race,
+                        .n_items = p->items.sums.n_items,
+                        .common = p->items.priors.n == 1,
+                        .n = doubles_at(p, p->items.sums.examined),
+                        .s = doubles_at(p, p->items.sums.reward),
+                        .a0 = doubles_at(p, p->items.a0),
+                        .b0 = doubles_at(p, p->items.b0),
+                        .step = {beta_race.step[0], beta_race.step[1]}};
+}
+
+static bool has_small_prior(const ts_beta_state *p, uint32_t i)
+{
+    beta_pair prior = beta_prior(p, &p->items, i);
+    return prior.a < BETA_RACE_LEAST || prior.b < BETA_RACE_LEAST;
+}
+
+static void refresh_race(ts_beta_state *p)
+{
+    race_items items = items_of(p);
+    p->n_small = 0;
+    for (uint32_t i = 0; i < p->items.priors.n; i++)
+        p->n_small += has_small_prior(p, i);
+    race_build(index_of(p), &items);
+}
+
+static void move_items(ts_beta_state *p, const uint32_t *item, uint32_t n, uint32_t k)
+{
+    race_items items = items_of(p);
+    race_learned(index_of(p), &items, item, n, k);
 }
 
 /* NULL for powers that are not kept. */
@@ -129,6 +197,15 @@ static void refresh(void *state, uint64_t t)
             item[j] = i + j;
         refresh_together(p, item, m);
     }
+    if (p->race)
+        refresh_race(p);
+}
+
+/* More room is a new index: one pass is faster than moving every item with observations. */
+static void carry(void *state, const void *from)
+{
+    (void)from;
+    refresh(state, 1);
 }
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
@@ -136,6 +213,8 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
     ts_beta_state *p = state;
     *p = plan(settings);
     oltr_status status = beta_init(state, settings, error);
+    if (p->race)
+        race_index_init(index_of(p), settings->n_items, settings->n_items / RACE_ITEMS_PER_SLOT);
     if (status == OLTR_OK)
         refresh(state, 1);
     return status;
@@ -143,7 +222,17 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
 
 static size_t scratch_bytes(const oltr_settings *settings)
 {
-    return plan_scratch(settings->n_items).bytes;
+    return plan_scratch(settings->n_items, has_race(settings)).bytes;
+}
+
+/* The score that is shown is theta. */
+static void rank_by_race(const ts_beta_state *p, const oltr_rng *rng, uint32_t n, void *scratch,
+                         const oltr_ranking *out)
+{
+    race_items items = items_of(p);
+    race_rank(index_of(p), &items, rng, n, out->k, scratch, out->item, out->score);
+    for (uint32_t slot = 0; out->score && slot < out->k; slot++)
+        out->score[slot] = 1 / (1 + exp(-out->score[slot]));
 }
 
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
@@ -154,6 +243,10 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
         numbers_of(p, CA),        numbers_of(p, CB), numbers_of(p, DA), numbers_of(p, DB),
         numbers_of(p, LOG_DA_DB), numbers_of(p, PA), numbers_of(p, PB), p->n_powers};
     (void)t;
+    if (p->race && !p->n_small && !from->item && race_serves(index_of(p), from->n, out->k)) {
+        rank_by_race(p, rng, from->n, scratch, out);
+        return OLTR_OK;
+    }
     rank_by_beta(rng, &shapes, from, words_in(scratch, p->scratch.todo), floats_at(scratch, 0),
                  floats_at(scratch, p->scratch.best), out);
     return OLTR_OK;
@@ -166,17 +259,34 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
     (void)t, (void)from;
     item_policy_add(state, shown, seen);
     refresh_items(p, shown->item, seen->n_examined);
+    if (p->race)
+        move_items(p, shown->item, seen->n_examined, shown->k);
     return OLTR_OK;
+}
+
+/* Everything but the index byte by byte, of the index the members of its cells. */
+static int agrees(const void *state, const void *anew)
+{
+    const ts_beta_state *p = state, *q = anew;
+    return memcmp(p, q, p->race ? p->race : p->bytes) == 0 &&
+           (!p->race || race_index_agrees(index_of(p), index_of(q)));
 }
 
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
                               const double *before, oltr_error *error)
 {
+    ts_beta_state *p = state;
+    bool was_small = has_small_prior(p, item);
     oltr_status status = beta_renew(state, t, settings, item, error);
     (void)before;
-    if (status == OLTR_OK)
-        refresh_items(state, &item, 1);
-    return status;
+    if (status != OLTR_OK)
+        return status;
+    refresh_items(p, &item, 1);
+    if (p->race) {
+        p->n_small += (uint32_t)has_small_prior(p, item) - (uint32_t)was_small;
+        move_items(p, &item, 1, index_of(p)->k);
+    }
+    return OLTR_OK;
 }
 
 static oltr_law laws(const void *state, uint64_t t, uint32_t part, const candidates *from,
@@ -202,8 +312,8 @@ const policy_ops ts_beta_ops = {
              .rewards = OLTR_CLICKS,
              ITEM_POLICY_INFO,
              .uses_prior = 1,
-             .n_params = BETA_PARAMS,
-             .params = beta_params},
+             .n_params = N_PARAMS,
+             .params = params},
     ITEM_POLICY_OPS,
     .state_bytes = state_bytes,
     .scratch_bytes = scratch_bytes,
@@ -213,6 +323,8 @@ const policy_ops ts_beta_ops = {
     .refresh = refresh,
     .renew_item = renew_item,
     .check = check_clicks,
+    .agrees = agrees,
+    .carry = carry,
     .predict = beta_predict,
     .laws = laws,
 };

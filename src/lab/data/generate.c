@@ -249,8 +249,25 @@ static void make_query(const recipe *r, uint32_t q, uint32_t place, oltr_dataset
                       dataset_x(to) + (size_t)(first + i) * to->dim);
 }
 
-oltr_dataset *dataset_generate_part(const char *shape_name, const char *split, uint32_t first,
-                                    uint32_t n_queries, uint64_t seed, oltr_error *error)
+/* options NULL: nothing stops it. */
+static oltr_dataset *make_queries(const recipe *r, uint32_t first, uint32_t n_queries,
+                                  const oltr_read_options *options, oltr_error *error)
+{
+    oltr_dataset *to = room(r, first, n_queries, error);
+    for (uint32_t i = 0; to && i < n_queries; i++) {
+        if (options && options->stop && options->stop(options->context)) {
+            set_error(error, OLTR_EINTERRUPTED, "stopped while the data were generated");
+            oltr_dataset_free(to);
+            return NULL;
+        }
+        make_query(r, first + i, i, to);
+    }
+    return to;
+}
+
+static oltr_dataset *generate(const char *shape_name, const char *split, uint32_t first,
+                              uint32_t n_queries, uint64_t seed, const oltr_read_options *options,
+                              oltr_error *error)
 {
     recipe r = {0};
     if (find_shape(shape_name, &r.shape, error) != OLTR_OK ||
@@ -262,14 +279,24 @@ oltr_dataset *dataset_generate_part(const char *shape_name, const char *split, u
     }
     r.rng = oltr_rng_make(seed, (uint64_t)(r.shape - shapes) * N_SPLITS + r.split);
     fill_weights(&r);
-    oltr_dataset *to = room(&r, first, n_queries, error);
-    for (uint32_t i = 0; to && i < n_queries; i++)
-        make_query(&r, first + i, i, to);
-    return to;
+    return make_queries(&r, first, n_queries, options, error);
+}
+
+oltr_dataset *dataset_generate_part(const char *shape_name, const char *split, uint32_t first,
+                                    uint32_t n_queries, uint64_t seed, oltr_error *error)
+{
+    return generate(shape_name, split, first, n_queries, seed, NULL, error);
+}
+
+oltr_dataset *dataset_generate_watched(const char *shape_name, const char *split,
+                                       uint32_t n_queries, uint64_t seed,
+                                       const oltr_read_options *options, oltr_error *error)
+{
+    return generate(shape_name, split, 0, n_queries, seed, options, error);
 }
 
 oltr_dataset *dataset_generate(const char *shape_name, const char *split, uint32_t n_queries,
                                uint64_t seed, oltr_error *error)
 {
-    return dataset_generate_part(shape_name, split, 0, n_queries, seed, error);
+    return generate(shape_name, split, 0, n_queries, seed, NULL, error);
 }

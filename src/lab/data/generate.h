@@ -21,6 +21,12 @@
 oltr_dataset *dataset_generate(const char *shape, const char *split, uint32_t n_queries,
                                uint64_t seed, oltr_error *error);
 
+/* The same; options->stop is asked before each query, and when it returns non-zero there is no
+ * dataset, and the error is OLTR_EINTERRUPTED.  The other options have no meaning here. */
+oltr_dataset *dataset_generate_watched(const char *shape, const char *split, uint32_t n_queries,
+                                       uint64_t seed, const oltr_read_options *options,
+                                       oltr_error *error);
+
 /* Its queries first .. first + n_queries - 1: for sets that are larger than the memory. */
 oltr_dataset *dataset_generate_part(const char *shape, const char *split, uint32_t first,
                                     uint32_t n_queries, uint64_t seed, oltr_error *error);

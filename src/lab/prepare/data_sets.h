@@ -12,7 +12,8 @@ struct data_set {
     oltr_dataset *played;                   /* the chosen queries, with the features of policies */
     double *attraction, *a, *b, *mean, *sd; /* (rows) in one block */
     uint32_t n_models;                      /* scores behind the prior; 0: no prior */
-    uint32_t raw_dim, test_queries, enough, largest_grade;
+    uint32_t raw_dim, test_queries, largest_grade;
+    uint32_t enough;                /* test queries with a document for every slot */
     uint32_t alike;                 /* queries whose documents all have the same grade */
     uint64_t digest, scores_digest; /* of the texts and scores that were read; 0: none were */
 };

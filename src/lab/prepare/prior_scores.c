@@ -92,7 +92,7 @@ static bool has_key(const char *folder, uint32_t number, const char *key, size_t
     return same;
 }
 
-/* "before PATH after" to the caller, if there is memory for it and somebody listens. */
+/* "before PATH after" to the caller's function, if there is one and memory for the text. */
 static void say(const oltr_data_options *options, const char *before, const char *path,
                 const char *after)
 {
@@ -142,7 +142,7 @@ static bool find_kept(const struct score_source *source, uint32_t number, uint64
     return found;
 }
 
-/* To be asked before the training: can the scores be kept? */
+/* Whether the scores can be written; checked before the training, which takes minutes. */
 static oltr_status check_folder(const struct score_source *source, oltr_error *error)
 {
     const char *folder = source->options->keep_in;

@@ -162,12 +162,12 @@ static oltr_status generate(const oltr_data_plan *plan, uint64_t seed,
 {
     oltr_dataset **split[] = {&s->train, &s->vali, &s->test};
     static const char *const name[] = {"train", "vali", "test"};
+    oltr_error why = {OLTR_OK, ""};
     for (size_t i = 0; i < 3; i++) {
-        if (options->stop && options->stop(options->context))
-            return set_error(error, OLTR_EINTERRUPTED, "stopped while the data were generated");
-        *split[i] = dataset_generate(plan->shape, name[i], plan->generated[i], seed, error);
+        *split[i] =
+            dataset_generate_watched(plan->shape, name[i], plan->generated[i], seed, options, &why);
         if (!*split[i])
-            return OLTR_ENOMEM;
+            return set_error(error, why.code, "%s", why.msg);
     }
     return OLTR_OK;
 }

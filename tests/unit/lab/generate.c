@@ -250,6 +250,30 @@ static void numbers_read_back(void **state)
     }
 }
 
+/* ---- stopping */
+
+static int stop_after(void *context)
+{
+    return (*(int *)context)-- <= 0;
+}
+
+static void generation_can_be_stopped(void **state)
+{
+    oltr_error error = {OLTR_OK, ""};
+    int left = 3, many = 100;
+    oltr_read_options options = {.stop = stop_after, .context = &left};
+    (void)state;
+    assert_null(dataset_generate_watched("web30k", "train", 5, 1, &options, &error));
+    assert_int_equal(error.code, OLTR_EINTERRUPTED);
+    assert_int_equal(left, -1); /* asked before each of the first four queries */
+    options.context = &many;
+    oltr_dataset *d = dataset_generate_watched("web30k", "train", 5, 1, &options, &error),
+                 *plain = made("web30k", "train", 5, 1);
+    assert_same_dataset(d, plain);
+    oltr_dataset_free(d);
+    oltr_dataset_free(plain);
+}
+
 /* ---- refusals */
 
 static void refusals(void **state)
@@ -282,6 +306,7 @@ int main(void)
         cmocka_unit_test(facts_are_as_documented),
         cmocka_unit_test(relevance_shows_in_the_features),
         cmocka_unit_test(numbers_read_back),
+        cmocka_unit_test(generation_can_be_stopped),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

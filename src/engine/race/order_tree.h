@@ -1,0 +1,57 @@
+/* order_tree.h - sets of item numbers in ascending order, many in one pool of nodes: insert,
+ * remove, select the j-th smallest, count those below a number.
+ *
+ * Counted B+-trees.  A node has 512 bytes: a leaf holds up to 126 numbers, an inner node up to 42
+ * children with their counts and first numbers.  Ten million numbers are five levels.  The pool is
+ * one block of fixed size without pointers: a tree is the index of its root, NO_NODE when it is
+ * empty.  Neighbours are joined when they fill at most 7/8 of a node, so that trees which shrink
+ * give their nodes back.
+ */
+#ifndef OLTR_ENGINE_RACE_ORDER_TREE_H
+#define OLTR_ENGINE_RACE_ORDER_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TREE_LEAF = 126, TREE_FAN = 42 };
+#define NO_NODE UINT32_MAX
+
+typedef struct tree_node {
+    uint16_t n; /* numbers of a leaf, children of an inner node */
+    uint16_t is_leaf;
+    uint32_t next;            /* free nodes, and nodes of a level while a tree is built */
+    uint32_t word[TREE_LEAF]; /* leaf: numbers; inner: children, counts, first numbers */
+} tree_node;
+
+typedef struct tree_pool {
+    uint32_t n_nodes, n_used; /* nodes from n_used on were never taken */
+    uint32_t free, n_free;    /* the list of those given back, and its length */
+    uint32_t reserved[12];
+    tree_node node[];
+} tree_pool;
+
+/* 0 when the size does not fit in memory. */
+size_t tree_pool_bytes(size_t n_nodes);
+void tree_pool_clear(tree_pool *pool, uint32_t n_nodes);
+
+/* Adds a number that is not in the tree.  False, and nothing changed, when the pool may not have
+ * the nodes for it. */
+bool tree_insert(tree_pool *pool, uint32_t *root, uint32_t number);
+/* Removes a number; false when it is not in the tree. */
+bool tree_remove(tree_pool *pool, uint32_t *root, uint32_t number);
+
+/* The j-th smallest number, j from 0 and below the size; and where it is. */
+const uint32_t *tree_select(const tree_pool *pool, uint32_t root, uint32_t j);
+/* How many numbers are below a number; and how many there are. */
+uint32_t tree_below(const tree_pool *pool, uint32_t root, uint32_t number);
+uint32_t tree_size(const tree_pool *pool, uint32_t root);
+/* Asks the processor for the leaf of a number. */
+void tree_prefetch(const tree_pool *pool, uint32_t root, uint32_t number);
+
+/* Building: append numbers in ascending order, then finish, in O(1) a number.  Until then the root
+ * is the first leaf.  False when the pool has no node. */
+bool tree_append(tree_pool *pool, uint32_t *root, uint32_t *tail, uint32_t number);
+bool tree_finish(tree_pool *pool, uint32_t *root);
+
+#endif
