@@ -95,7 +95,7 @@ class Policy:
         mean: float = 0.0,
         sd: float = 1.0,
         sigma: float = 0.5,
-        sampler: Literal["posterior", "released"] = "posterior",
+        sampler: Literal["posterior", "released", "race"] = "posterior",
     ) -> Self: ...
     @overload
     def __new__(
@@ -129,6 +129,7 @@ class Policy:
         seed: int = 0,
         a: float = 1.0,
         b: float = 1.0,
+        sampler: Literal["gammas", "race"] = "gammas",
     ) -> Self: ...
     @overload
     def __new__(
