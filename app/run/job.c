@@ -9,6 +9,7 @@
 
 #include "app/args/complain.h"
 #include "app/run/finished.h"
+#include "app/run/full_size.h"
 #include "app/run/output.h"
 #include "app/run/prepare.h"
 #include "app/run/shard.h"
@@ -41,10 +42,13 @@ static int read_experiment(struct job *job)
         is_stdin ? file_read_stream(stdin, name, &text, &error) : file_read(name, &text, &error);
     if (status == OLTR_OK)
         status = config_open(name, text.bytes, text.length, &job->config, &error);
-    if (status == OLTR_OK)
-        status = config_read(&job->config, &job->overrides, &error);
     text_free(&text);
-    return status == OLTR_OK ? EXIT_OK : complain_of(&error);
+    int code = status == OLTR_OK ? EXIT_OK : complain_of(&error);
+    if (code == EXIT_OK && job->full)
+        code = full_size_choose(job);
+    if (code == EXIT_OK && config_read(&job->config, &job->overrides, &error) != OLTR_OK)
+        code = complain_of(&error);
+    return code;
 }
 
 /* Running a folder's own experiment.yaml into the same folder must not change that file. */
@@ -226,6 +230,8 @@ static int run_regret(struct job *job)
         free(partial); /* a team has no shards to resume */
         return resume_shard(job);
     }
+    if (code == EXIT_OK && job->full)
+        code = team->worst(full_size_announce(job));
     if (code == EXIT_OK)
         code = simulate(job, partial);
     if (code == EXIT_OK && team_leads())

@@ -19,11 +19,13 @@ struct job {
     /* the request */
     const char *file, *folder; /* the experiment, "-" for standard input; where its results go */
     bool quiet, resume, figures;
+    bool full;  /* the size of the paper (full_size.h) */
     bool force; /* replaces the results of a finished run */
     uint32_t threads;
     oltr_shard shard;              /* count 0: the whole */
     struct overrides overrides;    /* what flags change in the file */
-    const char **flag;             /* (overrides.count) the same in words: "--rounds 100" */
+    uint32_t n_flags;              /* how many flags that were */
+    const char **flag;             /* (n_flags) in words: "--rounds 100" */
     const struct job_watch *watch; /* or NULL */
     struct pool pool;              /* owns texts of the request */
 

@@ -69,7 +69,7 @@ oltr_status output_experiment(const struct job *job, oltr_error *error)
         return OLTR_OK;
     text_printf(&content, "# The experiment of this folder as it was run: %s",
                 quote_input(job->file, name));
-    for (uint32_t i = 0; i < job->overrides.count; i++)
+    for (uint32_t i = 0; i < job->n_flags; i++)
         text_printf(&content, "%s%s", i == 0 ? " with " : ", ", quote_input(job->flag[i], name));
     text_add(&content, ".\n# `oltr run experiment.yaml` repeats it.\n");
     add_title(job->config.plan, &content);
@@ -87,7 +87,7 @@ static oltr_status write_manifest(const struct job *job, oltr_error *error)
     struct manifest_record record = {
         .plan = config->plan,
         .file = job->file,
-        .n_flags = job->overrides.count,
+        .n_flags = job->n_flags,
         .flag = job->flag,
         .configuration = configuration,
         .data = data,

@@ -24,6 +24,7 @@ static bool set(struct series *series, struct series_item *item, const char *key
     item->flag[i] = pool_printf(&series->pool, "--set %s=%s", key, value);
     item->override[i] = (struct override){.origin = "oltr reproduce", .key = key, .value = value};
     item->job.overrides.count++;
+    item->job.n_flags++;
     return item->flag[i];
 }
 

@@ -23,6 +23,9 @@ const struct option run_options[] = {
     {0, "set", "KEY=VALUE", NULL,
      "set any key of the file, like world.items=100 or policies.GTS.sigma=1; may be repeated",
      .offer = offer_experiment_keys},
+    {0, "full", NULL, NULL,
+     "the paper's size, for worlds of kind dataset: every test query, 50 replications, 10,000 "
+     "rounds; says first what that will cost here"},
     {0, "shard", "I/N", NULL, "run only part I of N; `oltr merge` adds up the parts"},
     {0, "resume", NULL, NULL,
      "go on with a run that was stopped; results of a finished run stay as they are"},
@@ -48,7 +51,8 @@ static int add_override(struct job *job, const struct given *given, struct overr
     if (!origin || !key)
         return complain_no_memory();
     *override = (struct override){.origin = origin, .key = key, .value = value};
-    job->flag[job->overrides.count++] = flag;
+    job->flag[job->n_flags++] = flag;
+    job->overrides.count++;
     return EXIT_OK;
 }
 
@@ -57,9 +61,11 @@ static int add_overrides(const struct arguments *arguments, struct job *job)
     struct override *override = pool_get(&job->pool, arguments->n_given, sizeof *override);
     int code = EXIT_OK;
     job->overrides.item = override;
-    job->flag = pool_get(&job->pool, arguments->n_given, sizeof *job->flag);
+    job->flag = pool_get(&job->pool, arguments->n_given + 1, sizeof *job->flag);
     if (!override || !job->flag)
         return complain_no_memory();
+    if (job->full)
+        job->flag[job->n_flags++] = "--full";
     for (uint32_t i = 0; code == EXIT_OK && i < arguments->n_given; i++) {
         const struct given *given = &arguments->given[i];
         if (given->option->key || strcmp(given->option->name, "set") == 0)
@@ -100,6 +106,7 @@ int cmd_run(const struct arguments *arguments)
         .folder = arguments_value(arguments, "output"),
         .quiet = arguments_has(arguments, "quiet"),
         .resume = arguments_has(arguments, "resume"),
+        .full = arguments_has(arguments, "full"),
         .force = arguments_has(arguments, "force"),
         .figures = !arguments_has(arguments, "no-figures"),
     };

@@ -64,7 +64,7 @@ typedef struct oltr_sum_array {
     float *single;    /* (n) in its place: feature rows, which do not add up */
     size_t stride;    /* not 0: a triangle, see above */
 } oltr_sum_array;
-enum { OLTR_MAX_SUMS = 8 };
+enum { OLTR_MAX_SUMS = 12 };
 
 /* The law of the score of a candidate: normal, with a mean and a standard deviation; Beta, with its
  * two shapes; or fixed.  Equal fixed scores are tied, and ties are broken uniformly. */
@@ -160,6 +160,9 @@ typedef struct oltr_policy_ops {
     /* How many parts there are, and the chance of each.  NULL: one. */
     uint32_t (*parts)(const void *state);
     double (*part_chance)(const void *state, uint32_t part);
+    /* How many of the derived arrays a snapshot must have: those of earlier versions lack the
+     * others, which then stay as init leaves them until resume is called.  0 means all. */
+    uint32_t least_derived;
 } oltr_policy_ops;
 
 /* Settings for a policy of your own, with the defaults of its parameters; `ops` must outlive them

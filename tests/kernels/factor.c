@@ -221,6 +221,56 @@ void check_ldl_quadratic(uint32_t cpu)
     on_every_bench(cpu, quadratic_step);
 }
 
+static void solve_rows_step(bench *b, dice *from, uint32_t cpu)
+{
+    const size_t stride = ceil4(b->dim) + 4;
+    void *column[2];
+    const float *row[ITEMS];
+    guarded_pair(column, ITEMS * stride, sizeof(double), NULL);
+    for (uint32_t n = 1; n <= ITEMS; n += n < 14 ? 1 : 5) {
+        for (uint32_t k = 0; k < n; k++)
+            row[k] = b->x + below(from, ITEMS) * b->stride;
+        for (int v = 0; v < 2; v++)
+            (v ? KERNEL_AT(ldl_solve_rows, cpu) : ldl_solve_rows_plain)(&b->factor[v], row, n,
+                                                                        column[v], stride, b->work);
+        same_doubles("a solution", column[0], column[1], ITEMS * stride);
+    }
+}
+
+void check_ldl_solve_rows(uint32_t cpu)
+{
+    on_every_bench(cpu, solve_rows_step);
+}
+
+enum { MOST_COLUMNS = 7 };
+
+static void columns_step(bench *b, dice *from, uint32_t cpu)
+{
+    const size_t stride = ceil4(b->dim);
+    double *column = guarded(MOST_COLUMNS * stride, sizeof *column);
+    void *out[2];
+    const float *row[ITEMS];
+    guarded_pair(out, (size_t)MOST_COLUMNS * ITEMS, sizeof(double), NULL);
+    for (size_t i = 0; i < MOST_COLUMNS * stride; i++)
+        column[i] = i % stride >= b->dim ? 0
+                    : below(from, 9)     ? 2 * unit(from) - 1
+                                         : (double)strange_float(from);
+    for (uint32_t n = 1; n <= ITEMS; n += n < 6 ? 1 : 4) {
+        uint32_t m = 1 + below(from, MOST_COLUMNS);
+        for (uint32_t i = 0; i < n; i++)
+            row[i] = b->x + below(from, ITEMS) * b->stride;
+        for (int v = 0; v < 2; v++)
+            (v ? KERNEL_AT(rows_times_columns, cpu)
+               : rows_times_columns_plain)(row, n, b->dim, column, stride, m, out[v]);
+        same_doubles("a product", out[0], out[1], (size_t)MOST_COLUMNS * ITEMS);
+    }
+}
+
+void check_rows_times_columns(uint32_t cpu)
+{
+    on_every_bench(cpu, columns_step);
+}
+
 /* A feature that may be infinite or NaN in a place known to the caller. */
 static float not_a_number(dice *from)
 {

@@ -13,6 +13,7 @@
 #include "engine/kernels/checksum_kernels.h"
 #include "engine/kernels/cpu.h"
 #include "engine/kernels/draw_kernels.h"
+#include "engine/kernels/forms_kernels.h"
 #include "engine/kernels/ldl_kernels.h"
 #include "engine/kernels/link_kernels.h"
 #include "engine/kernels/logistic_kernels.h"
@@ -44,6 +45,8 @@
     ROW(rows_times,          avx2,     avx512,     neon)          \
     ROW(rows_within,         avx2,     avx512,     neon)          \
     ROW(gram_add,            avx2,     avx512,     neon)          \
+    ROW(ldl_solve_rows,      avx2,     avx512,     neon)          \
+    ROW(rows_times_columns,  avx2,     avx2,       neon)          \
     ROW(logistic_residuals,  avx2,     avx512,     neon)          \
     ROW(probit_residuals,    avx2,     avx512,     neon)          \
     ROW(cloglog_residuals,   avx2,     avx512,     neon)          \

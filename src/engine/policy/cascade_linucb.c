@@ -15,9 +15,15 @@
  * 1 in all of its experiments and is 1 here.  It gives ties to the items that numpy's sort puts
  * last, mostly high item numbers; here they are broken at random, as everywhere.
  *
- * Cost.  The quadratic form of every candidate, O(L d^2).
+ * Cost.  The quadratic form of every candidate, O(L d^2); of rows that stay, O(L d) for each
+ * observed row (posterior/row_forms.h).
  */
 #include "engine/policy/linear_policy.h"
+
+typedef struct bounded {
+    linear_policy linear;
+    row_forms forms; /* of the candidates */
+} bounded;
 
 enum { P_SIGMA, P_WIDTH, P_C, P_S, P_HORIZON, P_NORM, N_PARAMS };
 enum { PRINTED, RELEASED, GIVEN };
@@ -35,17 +41,38 @@ static const oltr_param params[N_PARAMS] = {
     NORM_PARAM,
 };
 
+static bounded plan(const oltr_settings *settings, double ridge, size_t *bytes)
+{
+    layout l = {align_up(sizeof(bounded)), false};
+    bounded p;
+    p.linear = linear_policy_plan(&l, settings, ridge, choice(settings, P_NORM));
+    p.forms = row_forms_plan(&l, settings->n_items, settings->dim);
+    *bytes = layout_bytes(&l);
+    return p;
+}
+
+static size_t state_bytes(const oltr_settings *settings)
+{
+    size_t bytes;
+    plan(settings, 1, &bytes);
+    return bytes;
+}
+
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
+    bounded *p = state;
+    size_t bytes;
     uint32_t variant = choice(settings, P_WIDTH);
     double sigma = variant == RELEASED ? 0.5 : param(settings, P_SIGMA);
     (void)error;
-    return linear_policy_init(state, settings, sigma * sigma, choice(settings, P_NORM),
-                              (linear_width){.variant = variant,
-                                             .spread = sigma,
-                                             .factor = param(settings, P_C),
-                                             .horizon = param(settings, P_HORIZON),
-                                             .bound = param(settings, P_S)});
+    *p = plan(settings, sigma * sigma, &bytes);
+    p->linear.width = (linear_width){.variant = variant,
+                                     .spread = sigma,
+                                     .factor = param(settings, P_C),
+                                     .horizon = param(settings, P_HORIZON),
+                                     .bound = param(settings, P_S)};
+    linear_policy_refresh(state, 1);
+    return OLTR_OK;
 }
 
 /* c */
@@ -64,11 +91,60 @@ static double width(const linear_policy *p, uint32_t k)
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
                         void *scratch, const oltr_ranking *out)
 {
-    const linear_policy *p = state;
-    ldl factor = linear_factor(p, &p->model);
-    double c = width(p, out->k) * p->width.spread; /* sqrt(x'M^-1 x) = sigma sqrt(x'V^-1 x) */
+    const bounded *p = state;
+    const linear_policy *own = &p->linear;
+    ldl factor = linear_factor(p, &own->model);
+    /* sqrt(x'M^-1 x) = sigma sqrt(x'V^-1 x) */
+    upper_bound bound = {p, &p->forms, width(own, out->k) * own->width.spread, 1};
     (void)t;
-    return rank_by_upper_bound(&p->rows, &factor, c, 1, from, rng, scratch, out);
+    return rank_by_upper_bound(&own->rows, &factor, &bound, from, rng, scratch, out);
+}
+
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
+{
+    bounded *p = state;
+    linear_policy *own = &p->linear;
+    ldl factor = linear_factor(p, &own->model);
+    bool anew = false;
+    row_batch b;
+    (void)t;
+    row_forms_begin(p, &p->forms, from, shown);
+    for (batch_begin(&b); batch_next(&b, p, &own->rows, from, shown, seen, seen->n_examined);) {
+        row_forms_correct(p, &p->forms, &factor, b.x, b.weight, shown->item + b.start, b.n,
+                          own->rows.norm != NORM_SCALE);
+        anew |= linear_add(p, &own->model, b.x, b.y, b.weight, b.n);
+    }
+    row_forms_end(p, &p->forms, &factor, anew);
+    return OLTR_OK;
+}
+
+static void refresh(void *state, uint64_t t)
+{
+    linear_policy_refresh(state, t);
+    row_forms_reset(state, &((bounded *)state)->forms);
+}
+
+static oltr_status check_derived(const void *state, oltr_error *error)
+{
+    const bounded *p = state;
+    ldl factor = linear_factor(p, &p->linear.model);
+    oltr_status status = linear_policy_check_derived(state, error);
+    return status == OLTR_OK ? row_forms_check(p, &p->forms, &factor, error) : status;
+}
+
+static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
+{
+    uint32_t n = linear_policy_derived(state, out);
+    return n + row_forms_list(state, &((const bounded *)state)->forms, out + n);
+}
+
+static oltr_status resume(void *state, uint64_t t, oltr_error *error)
+{
+    bounded *p = state;
+    ldl factor = linear_factor(p, &p->linear.model);
+    oltr_status status = linear_policy_resume(state, t, error);
+    return status == OLTR_OK ? row_forms_resume(p, &p->forms, &factor, error) : status;
 }
 
 const policy_ops cascade_linucb_ops = {
@@ -79,8 +155,19 @@ const policy_ops cascade_linucb_ops = {
              .summary = "Ranks by the upper confidence bound of a linear model, clipped at 1.",
              .rewards = OLTR_CLICKS,
              LINEAR_POLICY_INFO},
-    LINEAR_POLICY_OPS,
+    .state_bytes = state_bytes,
+    .scratch_bytes = feature_scratch_bytes,
+    .min_saved_numbers = feature_min_saved,
     .init = init,
     .rank = rank,
+    .learn = learn,
+    .sums = linear_policy_sums,
+    .refresh = refresh,
+    .check = linear_policy_check,
+    .row_rejected = linear_policy_row_rejected,
+    .check_derived = check_derived,
+    .derived = list_derived,
+    .least_derived = LINEAR_DERIVED,
+    .resume = resume,
     .predict = linear_policy_predict,
 };

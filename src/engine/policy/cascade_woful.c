@@ -39,8 +39,10 @@ static const oltr_param params[N_PARAMS] = {
 typedef struct woful {
     linear_policy plain; /* H */
     linear weighted;     /* B */
+    row_forms forms;     /* x'G_B^-1 x of the candidates */
     size_t theta;        /* offset of (dim) doubles: theta_H while learning */
-    size_t work;         /* offset of room for a quadratic form while learning */
+    size_t gather;       /* offset of (LEARN_BATCH, dim) floats: the rows of a batch */
+    size_t work;         /* offset of room for quadratic forms while learning */
     size_t bytes;
     double scale, bound, slots, horizon; /* bound: S */
     uint32_t variant;
@@ -57,7 +59,9 @@ static woful plan(const oltr_settings *settings)
     bool released = p.variant == RELEASED;
     p.plain = linear_policy_plan(&l, settings, released ? 0.25 : 1, choice(settings, P_NORM));
     p.weighted = linear_plan(&l, settings->dim, released ? 0.25 : p.slots);
+    p.forms = row_forms_plan(&l, settings->n_items, settings->dim);
     p.theta = layout_take(&l, settings->dim, sizeof(double));
+    p.gather = layout_take(&l, (size_t)LEARN_BATCH * settings->dim, sizeof(float));
     p.work = layout_take(&l, ldl_quadratic_work(settings->dim), sizeof(double));
     p.bytes = layout_bytes(&l);
     return p;
@@ -70,8 +74,10 @@ static size_t state_bytes(const oltr_settings *settings)
 
 static void refresh(void *state, uint64_t t)
 {
+    woful *p = state;
     linear_policy_refresh(state, t);
-    linear_refresh(state, &((woful *)state)->weighted);
+    linear_refresh(state, &p->weighted);
+    row_forms_reset(state, &p->forms);
 }
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
@@ -110,39 +116,48 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
 {
     const woful *p = state;
     ldl factor = linear_factor(p, &p->weighted);
-    return rank_by_upper_bound(&p->plain.rows, &factor, radius_weighted(p, (double)t), INFINITY,
-                               from, rng, scratch, out);
+    upper_bound bound = {p, &p->forms, radius_weighted(p, (double)t), INFINITY};
+    return rank_by_upper_bound(&p->plain.rows, &factor, &bound, from, rng, scratch, out);
 }
 
-/* 1 / max{U_H(x), 1/K} */
-static double weight_of(woful *p, const ldl *factor, const float *x, double alpha)
+/* 1 / max{U_H(x), 1/K} of the rows of a batch, whose forms are computed side by side. */
+static void weights_of(woful *p, const ldl *factor, const row_batch *b, double alpha,
+                       double *weight)
 {
     uint32_t dim = p->weighted.dim;
-    double mean, square;
-    rows_times(x, dim, 1, dim, doubles_at(p, p->theta), &mean);
-    ldl_quadratic(factor, x, dim, 1, &square, doubles_at(p, p->work));
-    double upper = mean + alpha * sqrt(square);
-    if (p->variant != RELEASED)
-        upper = fmin(upper, 1);
-    return 1 / fmax(upper, 1 / p->slots);
+    float *x = floats_at(p, p->gather);
+    double mean[LEARN_BATCH], square[LEARN_BATCH];
+    for (uint32_t i = 0; i < b->n; i++)
+        memcpy(x + (size_t)i * dim, b->x[i], dim * sizeof *x);
+    rows_times(x, dim, b->n, dim, doubles_at(p, p->theta), mean);
+    ldl_quadratic(factor, x, dim, b->n, square, doubles_at(p, p->work));
+    for (uint32_t i = 0; i < b->n; i++) {
+        double upper = mean[i] + alpha * sqrt(square[i]);
+        if (p->variant != RELEASED)
+            upper = fmin(upper, 1);
+        weight[i] = 1 / fmax(upper, 1 / p->slots);
+    }
 }
 
 static void learn_weighted(woful *p, uint64_t t, const candidates *from, const oltr_ranking *shown,
                            const oltr_feedback *seen)
 {
     double weight[LEARN_BATCH], alpha = radius_plain(p, (double)(t - 1));
-    ldl factor = linear_factor(p, &p->plain.model);
+    ldl factor = linear_factor(p, &p->plain.model), own = linear_factor(p, &p->weighted);
     uint32_t end = p->variant == RELEASED ? shown->k : seen->n_examined;
+    bool anew = false;
     row_batch b;
+    row_forms_begin(p, &p->forms, from, shown);
     ldl_sample(&factor, 0, NULL, doubles_at(p, p->theta));
     for (batch_begin(&b); batch_next(&b, p, &p->plain.rows, from, shown, seen, end);) {
-        for (uint32_t i = 0; i < b.n; i++) {
-            uint32_t slot = b.start + i;
-            weight[i] = weight_of(p, &factor, b.x[i], alpha) *
-                        (slot < seen->n_examined ? weight_of_slot(seen, slot) : 1);
-        }
-        linear_add(p, &p->weighted, b.x, b.y, weight, b.n);
+        weights_of(p, &factor, &b, alpha, weight);
+        for (uint32_t i = 0; i < b.n && b.start + i < seen->n_examined; i++)
+            weight[i] *= weight_of_slot(seen, b.start + i);
+        row_forms_correct(p, &p->forms, &own, b.x, weight, shown->item + b.start, b.n,
+                          p->plain.rows.norm != NORM_SCALE);
+        anew |= linear_add(p, &p->weighted, b.x, b.y, weight, b.n);
     }
+    row_forms_end(p, &p->forms, &own, anew);
 }
 
 /* The weighted regression learns first, while the plain one is still what it was when the list was
@@ -180,23 +195,32 @@ static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 
 static oltr_status check_derived(const void *state, oltr_error *error)
 {
+    const woful *p = state;
+    ldl factor = linear_factor(p, &p->weighted);
     oltr_status status = linear_policy_check_derived(state, error);
-    return status == OLTR_OK ? linear_check_factor(state, &((const woful *)state)->weighted, error)
-                             : status;
+    if (status == OLTR_OK)
+        status = linear_check_factor(state, &p->weighted, error);
+    return status == OLTR_OK ? row_forms_check(p, &p->forms, &factor, error) : status;
 }
 
 static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
 {
     static const char *const names[LINEAR_DERIVED] = {"weighted-factor", "weighted-pivot",
                                                       "weighted-watch"};
+    const woful *p = state;
     uint32_t n = linear_policy_derived(state, out);
-    return n + linear_list_derived(state, &((const woful *)state)->weighted, names, out + n);
+    n += linear_list_derived(state, &p->weighted, names, out + n);
+    return n + row_forms_list(state, &p->forms, out + n);
 }
 
 static oltr_status resume(void *state, uint64_t t, oltr_error *error)
 {
+    woful *p = state;
+    ldl factor = linear_factor(p, &p->weighted);
     oltr_status status = linear_policy_resume(state, t, error);
-    return status == OLTR_OK ? linear_resume(state, &((woful *)state)->weighted, error) : status;
+    if (status == OLTR_OK)
+        status = linear_resume(state, &p->weighted, error);
+    return status == OLTR_OK ? row_forms_resume(p, &p->forms, &factor, error) : status;
 }
 
 const policy_ops cascade_woful_ops = {
@@ -225,5 +249,6 @@ const policy_ops cascade_woful_ops = {
     .row_rejected = linear_policy_row_rejected,
     .check_derived = check_derived,
     .derived = list_derived,
+    .least_derived = 2 * LINEAR_DERIVED,
     .resume = resume,
 };

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "engine/posterior/linear.h"
 #include "engine/posterior/logistic.h"
 
 const char *const norm_choices[] = {"accept", "scale", "refuse", NULL};
@@ -22,6 +21,7 @@ static feature_scratch_plan plan_scratch(uint32_t n_items, uint32_t dim)
     p.width = layout_take(&l, n_items, sizeof(double));
     p.theta = layout_take(&l, dim, sizeof(double));
     p.single = layout_take(&l, padded(dim), sizeof(float));
+    p.gather = layout_take(&l, (size_t)QUADRATIC_ITEMS * dim, sizeof(float));
     p.work = layout_take(&l, ldl_quadratic_work(dim), sizeof(double));
     p.bytes = layout_bytes(&l);
     return p;
@@ -129,9 +129,9 @@ oltr_status rank_by_sample(const feature_rows *rows, const ldl *factor, const do
     return status == OLTR_OK ? show_scored(rows, from, rng, scratch, out) : status;
 }
 
-oltr_status rank_by_upper_bound(const feature_rows *rows, const ldl *factor, double width,
-                                double most, const candidates *from, const oltr_rng *rng,
-                                void *scratch, const oltr_ranking *out)
+oltr_status rank_by_upper_bound(const feature_rows *rows, const ldl *factor,
+                                const upper_bound *bound, const candidates *from,
+                                const oltr_rng *rng, void *scratch, const oltr_ranking *out)
 {
     double *theta = doubles_at(scratch, rows->scratch.theta);
     double *score = doubles_at(scratch, rows->scratch.score);
@@ -140,14 +140,14 @@ oltr_status rank_by_upper_bound(const feature_rows *rows, const ldl *factor, dou
     oltr_status status = score_rows(rows, from, theta, score);
     if (status != OLTR_OK)
         return status;
-    ldl_quadratic(factor, from->x, from->stride, from->n, deviation,
-                  doubles_at(scratch, rows->scratch.work));
+    row_forms_of(bound->state, bound->forms, factor, from, deviation,
+                 floats_at(scratch, rows->scratch.gather), doubles_at(scratch, rows->scratch.work));
     for (uint32_t j = 0; j < from->n; j++)
         deviation[j] = sqrt(deviation[j]);
     scale_values(rows, from, deviation);
     for (uint32_t j = 0; j < from->n; j++) {
-        double bound = score[j] + width * deviation[j];
-        score[j] = bound < most ? bound : most;
+        double upper = score[j] + bound->width * deviation[j];
+        score[j] = upper < bound->most ? upper : bound->most;
     }
     return show_scored(rows, from, rng, scratch, out);
 }

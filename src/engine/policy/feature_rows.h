@@ -8,6 +8,7 @@
 
 #include "engine/linalg/ldl.h"
 #include "engine/policy/candidate_scores.h"
+#include "engine/posterior/row_forms.h"
 
 enum { NORM_ACCEPT, NORM_SCALE, NORM_REFUSE };
 extern const char *const norm_choices[];
@@ -19,7 +20,7 @@ extern const char *const norm_choices[];
 
 /* Offsets of the arrays of a ranking in its scratch: planned once, read every round. */
 typedef struct feature_scratch_plan {
-    size_t score, best, width, theta, single, work, bytes;
+    size_t score, best, width, theta, single, gather, work, bytes;
 } feature_scratch_plan;
 
 typedef struct feature_rows {
@@ -76,10 +77,15 @@ oltr_status rank_by_sample(const feature_rows *rows, const ldl *factor, const do
                            double spread, const candidates *from, const oltr_rng *rng,
                            void *scratch, const oltr_ranking *out);
 
-/* By min{x'V^-1 b + width sqrt(x'V^-1 x), most}. */
-oltr_status rank_by_upper_bound(const feature_rows *rows, const ldl *factor, double width,
-                                double most, const candidates *from, const oltr_rng *rng,
-                                void *scratch, const oltr_ranking *out);
+/* By min{x'V^-1 b + width sqrt(x'V^-1 x), most}; the forms of rows that stay are in the state. */
+typedef struct upper_bound {
+    const void *state;
+    const row_forms *forms;
+    double width, most;
+} upper_bound;
+oltr_status rank_by_upper_bound(const feature_rows *rows, const ldl *factor,
+                                const upper_bound *bound, const candidates *from,
+                                const oltr_rng *rng, void *scratch, const oltr_ranking *out);
 
 /* ---- prediction; sd may be NULL */
 

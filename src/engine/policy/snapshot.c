@@ -287,21 +287,24 @@ static void get_sum(reader *r, const sum_array *sum)
     }
 }
 
-/* Reads the arrays that `list` names into the state.  One may hold the length of the next. */
+/* Reads the arrays that `list` names into the state, all of them or at least the first `least`.
+ * One may hold the length of the next. */
 static oltr_status get_arrays(const span *s, uint32_t (*list)(const void *, sum_array *),
-                              void *state, const char *what, oltr_error *error)
+                              uint32_t least, void *state, const char *what, oltr_error *error)
 {
     sum_array array[MAX_SUMS];
     char name[LONGEST_TEXT];
     reader r = s->at;
     uint32_t n = list(state, array);
-    for (uint32_t a = 0; a < n && s->arrays == n; a++) {
+    if (s->arrays > n || s->arrays < (least ? least : n))
+        return contradicts(error, what);
+    for (uint32_t a = 0; a < s->arrays; a++) {
         list(state, array);
         if (!get_text(&r, name) || strcmp(name, array[a].name) != 0 || get_u64(&r) != array[a].n)
             return contradicts(error, what);
         get_sum(&r, &array[a]);
     }
-    return r.failed || s->arrays != n ? contradicts(error, what) : OLTR_OK;
+    return r.failed ? contradicts(error, what) : OLTR_OK;
 }
 
 /* The settings without the prior.  `custom`: the policy that it must be, or NULL for one of the
@@ -378,7 +381,7 @@ static oltr_status fill(oltr_policy *policy, const outline *o, oltr_error *error
     const policy_ops *ops = policy->ops;
     void *state = policy_state(policy);
     policy->rounds = o->rounds;
-    oltr_status status = get_arrays(&o->sums, ops->sums, state, "list of sums", error);
+    oltr_status status = get_arrays(&o->sums, ops->sums, 0, state, "list of sums", error);
     if (status == OLTR_OK)
         status = policy_check_sums(policy, error);
     if (status != OLTR_OK)
@@ -389,7 +392,8 @@ static oltr_status fill(oltr_policy *policy, const outline *o, oltr_error *error
     }
     if (!ops->derived)
         return contradicts(error, "list of derived numbers");
-    status = get_arrays(&o->derived, ops->derived, state, "list of derived numbers", error);
+    status = get_arrays(&o->derived, ops->derived, ops->least_derived, state,
+                        "list of derived numbers", error);
     return status == OLTR_OK ? ops->resume(state, o->rounds + 1, error) : status;
 }
 

@@ -102,7 +102,7 @@ static bool has_drifted(const void *state, linear *p, const ldl *f, uint32_t n_r
              moment_error(state, p, f, work) <= DRIFT);
 }
 
-void linear_add(void *state, linear *p, const float *const *x, const double *y,
+bool linear_add(void *state, linear *p, const float *const *x, const double *y,
                 const double *weight, uint32_t n_rows)
 {
     ldl f = linear_factor(state, p);
@@ -110,8 +110,10 @@ void linear_add(void *state, linear *p, const float *const *x, const double *y,
               doubles_at(state, p->work));
     for (uint32_t k = 0; k < n_rows; k++)
         p->watch.squares += (weight ? weight[k] : 1) * (y[k] * y[k]);
-    if (has_drifted(state, p, &f, n_rows))
-        linear_refresh(state, p);
+    if (!has_drifted(state, p, &f, n_rows))
+        return false;
+    linear_refresh(state, p);
+    return true;
 }
 
 size_t linear_work(uint32_t dim)

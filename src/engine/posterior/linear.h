@@ -38,8 +38,9 @@ linear linear_plan(layout *l, uint32_t dim, double ridge);
  * which offsets count. */
 void linear_refresh(void *state, linear *p);
 
-/* Learns n_rows observations at once; weight NULL means all 1. */
-void linear_add(void *state, linear *p, const float *const *x, const double *y,
+/* Learns n_rows observations at once; weight NULL means all 1.  Returns whether the factor was made
+ * anew from the sums. */
+bool linear_add(void *state, linear *p, const float *const *x, const double *y,
                 const double *weight, uint32_t n_rows);
 
 static inline ldl linear_factor(const void *state, const linear *p)

@@ -1,0 +1,27 @@
+/* forms_kernels.h - the kernels that correct quadratic forms x'V^-1 x after V has grown
+ * (posterior/row_forms.h): solutions for several rows at once, and products of many rows with them.
+ *
+ * The bits are fixed by the operations and their order, which all versions follow:
+ *   ldl_solve_rows      w = L^-1 x: element r loses l_rj w_j for j = 0, 1, ..., r-1, fused; times
+ *                       1 / d, rounded first; then element j loses l_rj g_r for r = dim-1, dim-2,
+ *                       ..., j+1, fused.  The solution for a row does not depend on the others.
+ *   rows_times_columns  four partial sums, feature j in sum j mod 4, fused; they add as
+ *                       (0+1)+(2+3); a tail is filled up with zeros.
+ */
+#ifndef OLTR_ENGINE_KERNELS_FORMS_KERNELS_H
+#define OLTR_ENGINE_KERNELS_FORMS_KERNELS_H
+
+#include "engine/kernels/ldl_kernels.h"
+
+/* Column k of `out`, `out_stride` doubles from the one before it, becomes V^-1 x_k, and zeros up to
+ * ceil4(dim).  work: room for (QUADRATIC_ITEMS + 1) * ceil4(dim) doubles. */
+typedef void ldl_solve_rows_fn(const ldl *f, const float *const *x, uint32_t n, double *out,
+                               size_t out_stride, double *work);
+
+/* out[k * n + i] = x_i'c_k for n rows and m columns, `column_stride` doubles apart, which hold
+ * zeros from dim to ceil4(dim). */
+typedef void rows_times_columns_fn(const float *const *x, uint32_t n, uint32_t dim,
+                                   const double *column, size_t column_stride, uint32_t m,
+                                   double *out);
+
+#endif
