@@ -19,8 +19,8 @@ enum { SLOTS = 10, WARMUP = 300, REPETITIONS = 15, WORDS = 1 << 14 };
 
 typedef struct options {
     uint32_t repetitions;
-    const char *json;
-    uint32_t largest; /* number of items */
+    const char *json, *kind; /* NULL: both policies */
+    uint32_t largest;        /* number of items */
     bool strict, quick;
 } options;
 
@@ -235,11 +235,13 @@ static options read_options(int argc, char **argv)
             o.repetitions = (uint32_t)strtoul(argv[++i], NULL, 10);
         else if (value && strcmp(argv[i], "--largest") == 0)
             o.largest = (uint32_t)strtoul(argv[++i], NULL, 10);
+        else if (value && strcmp(argv[i], "--kind") == 0)
+            o.kind = argv[++i];
         else if (value && strcmp(argv[i], "--json") == 0)
             o.json = argv[++i];
         else
-            die("usage: bench_race [--repetitions N | --quick] [--largest ITEMS] [--json FILE] "
-                "[--strict]");
+            die("usage: bench_race [--repetitions N | --quick] [--largest ITEMS] "
+                "[--kind gts | ts-beta] [--json FILE] [--strict]");
     }
     if (o.repetitions < 1 || o.repetitions > MAX_REPETITIONS)
         die("--repetitions takes a number from 1 to %d", MAX_REPETITIONS);
@@ -250,11 +252,15 @@ int main(int argc, char **argv)
 {
     static table t;
     options o = read_options(argc, argv);
-    sizes(&t, &o, "gts", false, (const double[]){0.9, 0, 80, 500});
-    sizes(&t, &o, "gts", true, (const double[]){0.9, 0, 50, 0});
-    sizes(&t, &o, "ts-beta", false, (const double[]){0.9, 0, 500, 0});
-    sizes(&t, &o, "ts-beta", true, (const double[]){0.9, 0, 300, 0});
-    if (o.largest >= 1000000) {
+    if (!o.kind || strcmp(o.kind, "gts") == 0) {
+        sizes(&t, &o, "gts", false, (const double[]){0.9, 0, 80, 500});
+        sizes(&t, &o, "gts", true, (const double[]){0.9, 0, 50, 0});
+    }
+    if (!o.kind || strcmp(o.kind, "ts-beta") == 0) {
+        sizes(&t, &o, "ts-beta", false, (const double[]){0.9, 0, 500, 0});
+        sizes(&t, &o, "ts-beta", true, (const double[]){0.9, 0, 300, 0});
+    }
+    if (!o.kind && o.largest >= 1000000) {
         late(&t, &o, "gts");
         late(&t, &o, "ts-beta");
         resets(&t, &o);

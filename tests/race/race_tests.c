@@ -404,7 +404,7 @@ static bool inclusion(const race_family *family, bool common)
 {
     enum { SLOTS = 10 };
     bool normal = family == &normal_race, good = true;
-    uint32_t rounds = normal ? 40000 : 12000;
+    uint32_t rounds = normal ? 24000 : 8000;
     field f = field_new(family, FEW, common);
     double chance[FEW];
     observe_some(&f);

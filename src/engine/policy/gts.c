@@ -261,8 +261,10 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
         return status;
     for (uint32_t i = 0; i < g->priors.n; i++)
         set_prior(g, settings, i);
-    if (g->race)
+    if (g->race) {
+        item_sums_touch(g, &g->sums);
         race_index_init(index_of(g), settings->n_items, settings->n_items / RACE_ITEMS_PER_SLOT);
+    }
     refresh(g, 1);
     return OLTR_OK;
 }

@@ -213,8 +213,10 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
     ts_beta_state *p = state;
     *p = plan(settings);
     oltr_status status = beta_init(state, settings, error);
-    if (p->race)
+    if (p->race) {
+        item_sums_touch(p, &p->items.sums);
         race_index_init(index_of(p), settings->n_items, settings->n_items / RACE_ITEMS_PER_SLOT);
+    }
     if (status == OLTR_OK)
         refresh(state, 1);
     return status;

@@ -7,6 +7,8 @@
 #ifndef OLTR_ENGINE_POSTERIOR_ITEMS_H
 #define OLTR_ENGINE_POSTERIOR_ITEMS_H
 
+#include <string.h>
+
 #include "engine/base/error.h"
 #include "engine/base/layout.h"
 
@@ -23,6 +25,14 @@ static inline item_sums item_sums_plan(layout *l, uint32_t n_items)
 }
 
 /* How many priors there are: one for each item, or one for all of them. */
+/* Writes the zeros of the sums: the system gives pages at the first write, and a lesson of a few
+ * items among millions would wait for several. */
+static inline void item_sums_touch(void *state, const item_sums *sums)
+{
+    memset(doubles_at(state, sums->examined), 0, sums->n_items * sizeof(double));
+    memset(doubles_at(state, sums->reward), 0, sums->n_items * sizeof(double));
+}
+
 typedef struct item_priors {
     uint32_t n;
     uint32_t mask; /* item & mask is the place of its prior */
