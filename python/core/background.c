@@ -15,6 +15,10 @@ typedef struct running {
     bool done; /* under the lock */
 } running;
 
+/* Under the GIL. */
+static uint32_t n_running; /* calls of background_run() */
+static bool ending;        /* the interpreter ends */
+
 /* An exception that is kept while the work comes to its end. */
 typedef struct kept_exception {
     PyObject *type, *value, *trace;
@@ -56,6 +60,13 @@ static bool wait_for_end(running *r)
     return done;
 }
 
+/* Silent in a thread: the interpreter ends, and the thread with it. */
+static int end_thread(void)
+{
+    PyErr_SetNone(PyExc_SystemExit);
+    return -1;
+}
+
 /* Signal handlers, and the caller's look; keeps the first exception and stops the work. */
 static void look(const background *job, bool done, kept_exception *kept)
 {
@@ -64,6 +75,8 @@ static void look(const background *job, bool done, kept_exception *kept)
         PyErr_Clear();
         return;
     }
+    if (code == 0 && ending)
+        code = end_thread();
     if (code == 0 && job->look && !(done && atomic_load(job->stop)))
         code = job->look(job->context);
     if (code == 0)
@@ -101,6 +114,9 @@ int background_run(const background *job)
     running r = {.job = job};
     kept_exception kept = {NULL, NULL, NULL};
     pthread_t thread;
+    if (ending)
+        return end_thread();
+    n_running++;
     init_running(&r);
     if (pthread_create(&thread, NULL, work_in_thread, &r) == 0) {
         watch(&r, &kept);
@@ -111,8 +127,41 @@ int background_run(const background *job)
     }
     pthread_cond_destroy(&r.finished);
     pthread_mutex_destroy(&r.lock);
+    n_running--;
     if (!kept.type)
         return 0;
     PyErr_Restore(kept.type, kept.value, kept.trace);
     return -1;
+}
+
+/* ---- the end of the interpreter */
+
+/* Called by atexit, while threads can still take the GIL.  Python ends a daemon thread where it
+ * next takes the GIL, and its stack with it, on which the work still relies; so all work is stopped
+ * before, for at most five seconds: Python code of a policy may be in a call that never returns. */
+static PyObject *end_all(PyObject *module, PyObject *nothing)
+{
+    enum { WAITS = 500, WAIT_NS = 10000000 };
+    (void)module;
+    (void)nothing;
+    ending = true;
+    for (int i = 0; n_running > 0 && i < WAITS; i++) {
+        PyThreadState *state = PyEval_SaveThread();
+        nanosleep(&(struct timespec){.tv_nsec = WAIT_NS}, NULL);
+        PyEval_RestoreThread(state);
+    }
+    return Py_NewRef(Py_None);
+}
+
+int add_background(PyObject *module)
+{
+    static PyMethodDef method = {"end_all", end_all, METH_NOARGS, "Stops all work."};
+    PyObject *function = PyCFunction_NewEx(&method, NULL, NULL);
+    PyObject *atexit = function ? PyImport_ImportModule("atexit") : NULL;
+    PyObject *done = atexit ? PyObject_CallMethod(atexit, "register", "O", function) : NULL;
+    (void)module;
+    Py_XDECREF(function);
+    Py_XDECREF(atexit);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
 }

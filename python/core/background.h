@@ -27,4 +27,8 @@ typedef struct background {
 /* Returns when work() has: 0, or -1 with the exception of a signal handler or of look(). */
 int background_run(const background *job);
 
+/* Registers what stops all work when the interpreter ends: background_run() then raises SystemExit.
+ */
+int add_background(PyObject *module);
+
 #endif

@@ -1,4 +1,5 @@
 /* core_module.c - oltr._core: the module and what it holds. */
+#include "python/core/background.h"
 #include "python/core/catalogue.h"
 #include "python/core/core_errors.h"
 #include "python/core/policy_object.h"
@@ -13,9 +14,26 @@
 
 /* What each file adds to the module when it is imported. */
 static int (*const parts[])(PyObject *module) = {
-    add_errors, add_catalogue, add_ranking, add_policy, add_shown,
-    add_model,  add_rng,       add_request, add_run,    add_dataset,
+    add_errors, add_catalogue, add_ranking, add_policy,  add_shown,      add_model,
+    add_rng,    add_request,   add_run,     add_dataset, add_background,
 };
+
+/* The one that has imported the module first. */
+static int64_t interpreter;
+
+/* Python gives the module to a second interpreter without running fill() again, so oltr/__init__.py
+ * calls this. */
+static PyObject *check_interpreter(PyObject *module, PyObject *nothing)
+{
+    (void)module;
+    (void)nothing;
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) == interpreter)
+        return Py_NewRef(Py_None);
+    PyErr_SetString(PyExc_ImportError,
+                    "oltr was imported by another interpreter of this process, and works in one of "
+                    "them only: run the other in a process of its own");
+    return NULL;
+}
 
 PyObject *core_add_type(PyObject *module, PyType_Spec *spec, const char *name)
 {
@@ -27,6 +45,14 @@ PyObject *core_add_type(PyObject *module, PyType_Spec *spec, const char *name)
 
 static int fill(PyObject *module)
 {
+    static PyMethodDef functions[] = {
+        {"check_interpreter", check_interpreter, METH_NOARGS,
+         "check_interpreter()\n--\n\nRaises ImportError in a second interpreter."},
+        {NULL, NULL, 0, NULL},
+    };
+    interpreter = PyInterpreterState_GetID(PyInterpreterState_Get());
+    if (PyModule_AddFunctions(module, functions) < 0)
+        return -1;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i](module) < 0)
             return -1;

@@ -246,6 +246,17 @@ static void work(void *context)
 
 /* ---- arguments */
 
+/* An entry of a tuple that is a tuple, borrowed; NULL with an exception. */
+static PyObject *tuple_at(PyObject *tuple, Py_ssize_t i)
+{
+    PyObject *entry = PyTuple_GetItem(tuple, i);
+    if (entry && PyTuple_Check(entry))
+        return entry;
+    if (entry)
+        PyErr_Format(PyExc_TypeError, "a tuple is needed, not %.100R", entry);
+    return NULL;
+}
+
 static int get_overrides(PyObject *tuple, run_job *job)
 {
     job->n_overrides = PyTuple_Size(tuple);
@@ -258,7 +269,8 @@ static int get_overrides(PyObject *tuple, run_job *job)
     }
     for (Py_ssize_t i = 0; i < job->n_overrides; i++) {
         oltr_override *to = &job->overrides[i];
-        if (!PyArg_ParseTuple(PyTuple_GetItem(tuple, i), "sss", &to->key, &to->value, &to->origin))
+        PyObject *one = tuple_at(tuple, i);
+        if (!one || !PyArg_ParseTuple(one, "sss", &to->key, &to->value, &to->origin))
             return -1;
     }
     return 0;
@@ -277,8 +289,9 @@ static int get_own_policies(PyObject *tuple, run_job *job)
     }
     for (Py_ssize_t i = 0; i < job->n_own_policies; i++) {
         own_policy *to = &job->own_policies[i];
-        if (!PyArg_ParseTuple(PyTuple_GetItem(tuple, i), "sOpIy#", &to->label, &to->make,
-                              &to->takes_prior, &to->feedback, &to->digest, &length))
+        PyObject *one = tuple_at(tuple, i);
+        if (!one || !PyArg_ParseTuple(one, "sOpIy#", &to->label, &to->make, &to->takes_prior,
+                                      &to->feedback, &to->digest, &length))
             return -1;
         if (length != DIGEST_BYTES) {
             PyErr_SetString(PyExc_ValueError, "a digest has 32 bytes");
@@ -303,6 +316,10 @@ static int get_world(PyObject *tuple, run_job *job)
     Py_ssize_t length;
     if (Py_IsNone(tuple))
         return 0;
+    if (!PyTuple_Check(tuple)) {
+        PyErr_Format(PyExc_TypeError, "a world is a tuple or None here, not %.100R", tuple);
+        return -1;
+    }
     if (!PyArg_ParseTuple(tuple, "IIpOOOOOOy#", &n_items, &dim, &reals, &w->draw, &advance, &scan,
                           &value, &best, &worst, &digest, &length))
         return -1;

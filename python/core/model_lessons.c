@@ -202,9 +202,9 @@ static int options_get(PyObject *const value[N_LEARN], lesson_data *d)
 /* The rows of a Shown are used where none are given. */
 static int shown_get(const model_object *o, PyObject *const value[N_LEARN], lesson_data *d)
 {
-    PyObject *rows = value[X] ? Py_NewRef(value[X]) : NULL;
     if (check_made(o) < 0)
         return -1;
+    PyObject *rows = value[X] ? Py_NewRef(value[X]) : NULL;
     if (!rows && value[SHOWN] && o->info->contextual)
         rows = shown_rows(value[SHOWN]);
     if (!rows && PyErr_Occurred())

@@ -118,7 +118,11 @@ static int settings_get(PyObject *kind, PyObject *options, oltr_model_settings *
         core_raise(status, &error);
     if (!name || status != OLTR_OK || draw_key(out->name_key) < 0)
         return -1;
-    PyObject *items = options ? PyMapping_Items(options) : PyList_New(0);
+    if (options && !PyDict_CheckExact(options)) {
+        PyErr_Format(PyExc_TypeError, "settings must be a dict, not %.100R", options);
+        return -1;
+    }
+    PyObject *items = options ? PyDict_Items(options) : PyList_New(0);
     Py_ssize_t n = items ? PyList_Size(items) : -1;
     int code = n < 0 ? -1 : 0;
     for (Py_ssize_t i = 0; code == 0 && i < n; i++) {

@@ -287,6 +287,8 @@ MODEL_METHOD(model_list_propensity_call)
         ;
     else if (!value[0] == !value[1])
         PyErr_SetString(PyExc_TypeError, "give shown or places");
+    else if (value[0] && (value[2] || value[3]))
+        PyErr_SetString(PyExc_TypeError, "of candidates that are given, give places");
     else if (places.n > UINT32_MAX)
         core_refuse(OLTR_ESLOTS, "too many places");
     else if (!value[1] || core_array_own(&places, CORE_U32) == 0)

@@ -54,14 +54,17 @@ static oltr_status draw_part(const oltr_policy *policy, const draw_call *call,
     return status;
 }
 
-static int explain_draw(policy_object *p, const draw_call *call, oltr_scratch *scratch,
-                        oltr_status status)
+/* Raises the sentence for lists that were refused.  Gives the scratch back before: raising may run
+ * Python code, which may resize the policy. */
+static int refuse_draw(policy_object *p, const draw_call *call, oltr_scratch *scratch,
+                       oltr_status status)
 {
     oltr_error error;
     oltr_ranking list = {.k = call->k, .item = call->item};
     oltr_rng rng = oltr_rng_at(call->rng, call->stream, call->first_round);
     oltr_status again =
         oltr_explain_rank(p->policy, call->request.given, rng, scratch, &list, &error);
+    scratch_give(p, scratch);
     core_raise(status, again == status ? &error : NULL);
     return -1;
 }
@@ -80,9 +83,10 @@ static int draw_once(policy_object *p, const draw_call *call, uint32_t *done)
     PyEval_RestoreThread(state);
     p->lock.readers--;
     policy_lock_wake();
-    int code = status == OLTR_OK ? 0 : explain_draw(p, call, scratch, status);
+    if (status != OLTR_OK)
+        return refuse_draw(p, call, scratch, status);
     scratch_give(p, scratch);
-    return code == 0 && *done < call->n ? PyErr_CheckSignals() : code;
+    return *done < call->n ? PyErr_CheckSignals() : 0;
 }
 
 /* An empty batch is checked as well. */
@@ -96,24 +100,23 @@ static int draw_all(policy_object *p, const draw_call *call)
     return code;
 }
 
-/* Refuses a k that does not fit before an array of it is made. */
-static int check_k(policy_object *p, const draw_call *call)
+static int refuse_undrawn(policy_object *p, const draw_call *call, oltr_status status)
 {
-    uint32_t item[1];
-    draw_call one = *call;
-    one.item = item;
-    if (call->k >= 1 && call->k <= request_n(&call->request, p) &&
-        request_n(&call->request, p) <= settings_of(p)->n_items)
-        return 0;
     if (policy_lock_wait(&p->lock, TO_PEEK) < 0)
         return -1;
     oltr_scratch *scratch = scratch_take(p);
-    if (!scratch)
-        return -1;
-    explain_draw(p, &one, scratch,
-                 request_n(&call->request, p) > settings_of(p)->n_items ? OLTR_EITEM : OLTR_ESLOTS);
-    scratch_give(p, scratch);
-    return -1;
+    return scratch ? refuse_draw(p, call, scratch, status) : -1;
+}
+
+/* Refuses a k that does not fit before an array of it is made. */
+static int check_k(policy_object *p, const draw_call *call)
+{
+    uint32_t item[1], n = request_n(&call->request, p), n_items = settings_of(p)->n_items;
+    draw_call one = *call;
+    one.item = item;
+    if (call->k >= 1 && call->k <= n && n <= n_items)
+        return 0;
+    return refuse_undrawn(p, &one, n > n_items ? OLTR_EITEM : OLTR_ESLOTS);
 }
 
 /* ---- rank_many */
@@ -206,9 +209,9 @@ static int get_propensities(policy_object *p, PyObject *const *value, draw_call 
     return check_k(p, call);
 }
 
-/* The places of named candidates.  The engine has not checked them yet: those out of range are left
- * out, and it refuses them. */
-static int get_places(const policy_object *p, draw_call *call)
+/* The places of named candidates.  Those out of range are refused here: the engine checks them
+ * later, when the policy may have more items than the table of places. */
+static int get_places(policy_object *p, draw_call *call)
 {
     uint32_t n_items = settings_of(p)->n_items;
     call->item = PyMem_Malloc((size_t)COUNTED * call->k * sizeof *call->item);
@@ -218,9 +221,12 @@ static int get_places(const policy_object *p, draw_call *call)
         PyErr_NoMemory();
         return -1;
     }
-    for (uint32_t i = 0; call->row && i < call->request.query.n_items; i++)
-        if (call->request.query.item[i] < n_items)
-            call->row[call->request.query.item[i]] = i;
+    for (uint32_t i = 0; call->row && i < call->request.query.n_items; i++) {
+        uint32_t item = call->request.query.item[i];
+        if (item >= n_items)
+            return refuse_undrawn(p, call, OLTR_EITEM);
+        call->row[item] = i;
+    }
     return 0;
 }
 

@@ -15,7 +15,12 @@
  * under the GIL.  Nothing is held while it sleeps: all that a call needs is taken at once, of two
  * policies too (merge).  So calls cannot wait for each other in a circle.  A long call never runs
  * Python code between its two ends; learn_many() does (signal handlers), so `owner` is the thread
- * that has reserved a policy, and a change from that thread is refused.
+ * that has reserved a policy, and a change from that thread is refused.  Signal handlers also run
+ * between two sleeps; the marks of the call that sleeps (waiting, replacing) are taken off
+ * meanwhile, because a handler that reads the policy would wait for them for ever.
+ *
+ * The child of a fork has no other threads, so what they have counted is dropped there.  A policy
+ * that one of them was changing is torn, and every call of it is refused.
  */
 #ifndef OLTR_PYTHON_POLICY_LOCK_H
 #define OLTR_PYTHON_POLICY_LOCK_H
@@ -28,6 +33,8 @@ typedef struct policy_lock {
     bool writing;        /* a long call changes the policy */
     bool reserved;       /* by learn_many() of the thread `owner` */
     bool replacing;      /* which sleeps until it may put its copy in place */
+    bool torn;           /* of the child of a fork: a thread of the parent was writing */
+    unsigned forks;      /* when it was last looked at, as lock_forks */
     unsigned long owner; /* as PyThread_get_thread_ident() */
 } policy_lock;
 
@@ -57,16 +64,22 @@ static inline bool lock_allows(const policy_lock *lock, lock_aim aim)
     return false;
 }
 
+/* Forks of this process since the module was imported. */
+extern unsigned lock_forks;
+
+/* Once, when the module is imported; -1 with an exception. */
+int policy_lock_init(void);
+
 /* Sleeps until the lock allows it, and `other`, if it is not NULL, is not being changed at the same
  * time; a call that needs two policies does not let those go first that sleep until they may change
  * the other: two merges would let each other go first.  -1 with an exception: a signal handler
- * raised one, or this thread itself has reserved the policy.
- */
-int policy_lock_sleep(policy_lock *lock, lock_aim aim, const policy_lock *other);
+ * raised one, this thread itself has reserved the policy, or the policy is torn. */
+int policy_lock_sleep(policy_lock *lock, lock_aim aim, policy_lock *other);
 
 static inline int policy_lock_wait(policy_lock *lock, lock_aim aim)
 {
-    return lock_allows(lock, aim) ? 0 : policy_lock_sleep(lock, aim, NULL);
+    bool free = lock->forks == lock_forks && lock_allows(lock, aim);
+    return free ? 0 : policy_lock_sleep(lock, aim, NULL);
 }
 
 /* Wakes those who sleep; after every end of a long call, under the GIL. */

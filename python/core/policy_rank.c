@@ -76,15 +76,18 @@ static oltr_rng rng_of(const policy_object *p, const rank_call *call)
     return oltr_rng_at(rng, OLTR_STREAM_POLICY, call->round);
 }
 
-/* The sentence for a list that was refused; the arrays may be too short for k, which is checked
- * before they are used. */
-static void explain(policy_object *p, const rank_call *call, oltr_scratch *scratch,
-                    oltr_status status, oltr_ranking *list)
+/* Raises the sentence for a list that was refused; the arrays may be too short for k, which is
+ * checked before they are used.  Gives the scratch back before: raising may run Python code, which
+ * may resize the policy. */
+static int refuse(policy_object *p, const rank_call *call, oltr_scratch *scratch,
+                  oltr_status status, oltr_ranking *list)
 {
     oltr_error error;
     oltr_status again =
         oltr_explain_rank(p->policy, call->request.given, rng_of(p, call), scratch, list, &error);
+    scratch_give(p, scratch);
     core_raise(status, again == status ? &error : NULL);
+    return -1;
 }
 
 /* Refuses a k for which no array should be made. */
@@ -97,12 +100,8 @@ static int check_k(policy_object *p, rank_call *call)
     oltr_scratch *scratch = scratch_take(p);
     if (!scratch)
         return -1;
-    if (request_n(&call->request, p) <= settings_of(p)->n_items)
-        explain(p, call, scratch, OLTR_ESLOTS, &list);
-    else
-        explain(p, call, scratch, OLTR_EITEM, &list);
-    scratch_give(p, scratch);
-    return -1;
+    bool few = request_n(&call->request, p) <= settings_of(p)->n_items;
+    return refuse(p, call, scratch, few ? OLTR_ESLOTS : OLTR_EITEM, &list);
 }
 
 static oltr_status rank_timed(policy_object *p, const rank_call *call, oltr_scratch *scratch,
@@ -141,10 +140,8 @@ static int rank_into(policy_object *p, rank_call *call, bool keep_gil, ranking_o
     else
         status = oltr_rank(p->policy, call->request.given, rng_of(p, call), scratch, &list);
     if (status != OLTR_OK)
-        explain(p, call, scratch, status, &list);
+        return refuse(p, call, scratch, status, &list);
     scratch_give(p, scratch);
-    if (status != OLTR_OK)
-        return -1;
     return made->dim ? request_rows(&call->request, p, list.item, made->k, ranking_x(made)) : 0;
 }
 

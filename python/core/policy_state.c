@@ -10,13 +10,6 @@ static PyObject *done(oltr_status status, const oltr_error *error)
 
 /* ---- changes of all that was learned: without the GIL, because factors are made anew */
 
-static int wait_for_both(policy_object *into, policy_object *from)
-{
-    if (lock_allows(&into->lock, TO_CHANGE) && lock_allows(&from->lock, TO_PEEK))
-        return 0;
-    return policy_lock_sleep(&into->lock, TO_CHANGE, &from->lock);
-}
-
 PyObject *policy_merge(PyObject *self, PyObject *other)
 {
     if (!PyObject_TypeCheck(other, policy_type)) {
@@ -29,7 +22,7 @@ PyObject *policy_merge(PyObject *self, PyObject *other)
                         "a policy cannot be merged into itself: it would learn everything twice");
         return NULL;
     }
-    if (wait_for_both(into, from) < 0)
+    if (policy_lock_sleep(&into->lock, TO_CHANGE, &from->lock) < 0)
         return NULL;
     into->lock.writing = true;
     from->lock.readers++;

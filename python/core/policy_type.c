@@ -131,10 +131,12 @@ static PyObject *params_of(const oltr_settings *s, bool defaults)
     return dict;
 }
 
+/* Of a copy of the settings: Python code that runs meanwhile may resize the policy. */
 static PyObject *get_params(PyObject *self, void *closure)
 {
+    const oltr_settings s = *settings_of(as_policy(self));
     (void)closure;
-    return params_of(settings_of(as_policy(self)), true);
+    return params_of(&s, true);
 }
 
 /* Puts a copy of the array into the dict, if there is one. */
@@ -188,18 +190,19 @@ static PyObject *repr(PyObject *self)
     policy_object *p = as_policy(self);
     if (policy_lock_wait(&p->lock, TO_PEEK) < 0)
         return NULL;
-    const oltr_settings *s = settings_of(p);
-    PyObject *name = PyType_GetName(Py_TYPE(self)), *params = params_of(s, false), *key, *value;
-    PyObject *text =
-        name && params ? PyUnicode_FromFormat("%U('%s', items=%u", name, s->info->name, s->n_items)
-                       : NULL;
-    if (text && s->dim)
-        append(&text, PyUnicode_FromFormat(", dim=%u", s->dim));
+    const oltr_settings s = *settings_of(p);
+    unsigned long long rounds = oltr_policy_rounds(p->policy);
+    PyObject *name = PyType_GetName(Py_TYPE(self)), *params = params_of(&s, false), *key, *value;
+    PyObject *text = name && params
+                         ? PyUnicode_FromFormat("%U('%s', items=%u", name, s.info->name, s.n_items)
+                         : NULL;
+    if (text && s.dim)
+        append(&text, PyUnicode_FromFormat(", dim=%u", s.dim));
     for (Py_ssize_t at = 0; text && PyDict_Next(params, &at, &key, &value);)
         append(&text, PyUnicode_FromFormat(", %U=%R", key, value));
     if (text)
         append(&text, PyUnicode_FromFormat(", seed=%llu, rounds=%llu)", (unsigned long long)p->seed,
-                                           (unsigned long long)oltr_policy_rounds(p->policy)));
+                                           rounds));
     Py_XDECREF(name);
     Py_XDECREF(params);
     return text;
@@ -334,6 +337,8 @@ static PyType_Spec spec = {
 
 int add_policy(PyObject *module)
 {
+    if (policy_lock_init() < 0)
+        return -1;
     policy_type = (PyTypeObject *)core_add_type(module, &spec, "Policy");
     return policy_type ? 0 : -1;
 }

@@ -82,6 +82,11 @@ static int make_object(policy_instance *s, const oltr_settings *settings)
                                                     (unsigned)p->slots, (unsigned)settings->dim,
                                                     (unsigned long long)p->rounds, prior);
     Py_XDECREF(prior);
+    if (made && (!PyTuple_Check(made) || PyTuple_Size(made) != 4)) {
+        PyErr_Format(PyExc_TypeError, "(rank, scores, learn, learns_x) is needed, not %.100R",
+                     made);
+        Py_CLEAR(made);
+    }
     if (!made)
         return -1;
     s->rank = unless_none(made, 0);

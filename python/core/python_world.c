@@ -29,46 +29,47 @@ static void parts_free(truth_parts *p)
     core_array_free(&p->second);
 }
 
-/* An entry of the dict, borrowed; NULL: missing or None. */
+/* An entry of the dict, a new reference: converting another one may run Python code that changes
+ * the dict.  NULL: missing or None. */
 static PyObject *entry(PyObject *truth, const char *key)
 {
     PyObject *found = PyDict_Check(truth) ? PyDict_GetItemString(truth, key) : NULL;
-    return found && !Py_IsNone(found) ? found : NULL;
+    return found && !Py_IsNone(found) ? Py_NewRef(found) : NULL;
 }
 
 static int get_prior(PyObject *prior, truth_parts *p)
 {
-    PyObject *first = entry(prior, "a"), *second = entry(prior, "b");
     p->moments = PyTuple_Check(prior) && PyTuple_Size(prior) == 2;
-    if (p->moments) {
-        first = PyTuple_GetItem(prior, 0);
-        second = PyTuple_GetItem(prior, 1);
-    }
-    if (!first || !second) {
+    PyObject *first = p->moments ? Py_NewRef(PyTuple_GetItem(prior, 0)) : entry(prior, "a");
+    PyObject *second = p->moments ? Py_NewRef(PyTuple_GetItem(prior, 1)) : entry(prior, "b");
+    int code = -1;
+    if (!first || !second)
         PyErr_SetString(
             PyExc_ValueError,
             "the prior of a world is {\"a\": [..], \"b\": [..]} or (means, deviations)");
-        return -1;
-    }
-    return core_array_get(first, CORE_F64, 1, p->moments ? "prior mean" : "prior a", &p->first) < 0
-               ? -1
-               : core_array_get(second, CORE_F64, 1, p->moments ? "prior sd" : "prior b",
-                                &p->second);
+    else if (core_array_get(first, CORE_F64, 1, p->moments ? "prior mean" : "prior a", &p->first) ==
+             0)
+        code = core_array_get(second, CORE_F64, 1, p->moments ? "prior sd" : "prior b", &p->second);
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    return code;
 }
 
 static int get_parts(PyObject *truth, truth_parts *p)
 {
-    PyObject *attraction = PyDict_Check(truth) ? entry(truth, "attraction") : truth;
+    PyObject *attraction = PyDict_Check(truth) ? entry(truth, "attraction") : Py_NewRef(truth);
     PyObject *features = entry(truth, "features"), *prior = entry(truth, "prior");
-    if (!attraction) {
+    int code = -1;
+    if (!attraction)
         PyErr_SetString(PyExc_ValueError, "a world must return its attractions: a list, or a dict "
                                           "with the key \"attraction\"");
-        return -1;
-    }
-    if (core_array_get(attraction, CORE_F64, 1, "attraction", &p->attraction) < 0 ||
-        (features && core_array_get(features, CORE_F32, 2, "features", &p->features) < 0))
-        return -1;
-    return prior ? get_prior(prior, p) : 0;
+    else if (core_array_get(attraction, CORE_F64, 1, "attraction", &p->attraction) == 0 &&
+             (!features || core_array_get(features, CORE_F32, 2, "features", &p->features) == 0))
+        code = prior ? get_prior(prior, p) : 0;
+    Py_XDECREF(attraction);
+    Py_XDECREF(features);
+    Py_XDECREF(prior);
+    return code;
 }
 
 static double number_at(const core_array *array, Py_ssize_t i)

@@ -40,19 +40,33 @@ static void copy_rows(const request_object *r, const uint32_t *row, uint32_t n, 
                r->dim * sizeof(float));
 }
 
-/* The array of an earlier round is used again where nobody else has a reference to it. */
+static int too_late(void)
+{
+    PyErr_SetString(PyExc_RuntimeError, "the features of a request are there while the policy "
+                                        "ranks and learns; keep request.x itself");
+    return -1;
+}
+
+/* A new array in every round: the policy may have kept a part of the one before, or changed its
+ * shape or released its memory.  Making it may run Python code and other threads, during which the
+ * round may end. */
 static int renew_x(request_object *r)
 {
-    if (!r->x || Py_REFCNT(r->x) > 1 || r->x_rows != r->n) {
-        PyObject *before = r->x;
-        r->x = core_array_new(CORE_F32, r->n, r->dim, &r->x_memory);
-        r->x_rows = r->n;
-        Py_XDECREF(before);
+    void *memory;
+    uint64_t t = r->t;
+    PyObject *array = r->rows ? core_array_new(CORE_F32, r->n, r->dim, &memory) : NULL;
+    if (r->rows && !array)
+        return -1;
+    if (!r->rows || r->t != t) {
+        Py_XDECREF(array);
+        return too_late();
     }
-    if (r->x)
-        copy_rows(r, NULL, r->n, r->x_memory);
-    r->x_is_old = !r->x;
-    return r->x ? 0 : -1;
+    copy_rows(r, NULL, r->n, memory);
+    PyObject *before = r->x;
+    r->x = array;
+    r->x_is_old = false;
+    Py_XDECREF(before);
+    return 0;
 }
 
 static PyObject *request_x(PyObject *self, void *closure)
@@ -61,11 +75,6 @@ static PyObject *request_x(PyObject *self, void *closure)
     (void)closure;
     if (r->dim == 0)
         return Py_NewRef(Py_None);
-    if (r->x_is_old && !r->rows) {
-        PyErr_SetString(PyExc_RuntimeError, "the features of a request are there while the policy "
-                                            "ranks and learns; keep request.x itself");
-        return NULL;
-    }
     return r->x_is_old && renew_x(r) < 0 ? NULL : Py_NewRef(r->x);
 }
 
@@ -120,8 +129,6 @@ request_object *request_new(uint32_t k, uint32_t dim)
     r->rows = NULL;
     r->stride = 0;
     r->x = NULL;
-    r->x_memory = NULL;
-    r->x_rows = 0;
     r->x_is_old = true;
     r->rng = rng_new(oltr_rng_make(0, 0));
     if (!r->rng)

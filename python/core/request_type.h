@@ -9,9 +9,7 @@ typedef struct request_object {
     uint32_t k, n, dim;
     const float *rows; /* (n, stride) the features during a call, else NULL */
     size_t stride;
-    PyObject *x; /* a copy of (x_rows, dim) of them, or NULL */
-    void *x_memory;
-    uint32_t x_rows;
+    PyObject *x;   /* a copy of them, or NULL */
     bool x_is_old; /* of an earlier round */
     rng_object *rng;
 } request_object;

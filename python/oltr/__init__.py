@@ -25,6 +25,7 @@ Start with help(oltr.Policy), help(oltr.Model), help(oltr.open), help(oltr.run),
 oltr.policies(), the catalogue.
 """
 
+from . import _core
 from ._core import Error, FileError, Ranking, Request, Rng
 from ._core import version as __version__
 from .catalogue import policies
@@ -35,6 +36,8 @@ from .policy import Policy, load
 from .result import Result
 from .run_progress import Progress
 from .store import Store, StoreState, open
+
+_core.check_interpreter()
 
 __all__ = [
     "Dataset",

@@ -53,6 +53,7 @@ class Error(ValueError):
 class FileError(Error, OSError): ...
 
 def catalogue() -> list[dict[str, Any]]: ...
+def check_interpreter() -> None: ...
 def check_kind(name: str, /) -> None: ...
 def _make_ranking(*args: Any) -> Ranking: ...
 
@@ -94,7 +95,7 @@ class Policy:
         mean: float = 0.0,
         sd: float = 1.0,
         sigma: float = 0.5,
-        sampler: Literal["posterior", "released"] = "posterior",
+        sampler: Literal["posterior", "released", "race"] = "posterior",
     ) -> Self: ...
     @overload
     def __new__(
@@ -128,6 +129,7 @@ class Policy:
         seed: int = 0,
         a: float = 1.0,
         b: float = 1.0,
+        sampler: Literal["gammas", "race"] = "gammas",
     ) -> Self: ...
     @overload
     def __new__(

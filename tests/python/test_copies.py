@@ -41,6 +41,17 @@ def test_a_copy_goes_on_to_the_same_bits(kind, name):
     assert other.to_bytes() == policy.to_bytes()
 
 
+@pytest.mark.parametrize("kind, param", [
+    (kind, (param["name"], choice)) for kind in KINDS for param in CATALOGUE[kind]["params"]
+    if param["type"] == "choice" and param["name"] != "prior" for choice in param["choices"]])
+def test_copies_with_every_choice_of_a_parameter(kind, param):
+    policy = make(kind, seed=3, **dict([param]))
+    play(policy, 20)
+    for other in (policy.copy(), pickle.loads(pickle.dumps(policy))):
+        again = policy.copy()
+        assert play(other, 20) == play(again, 20) and other.to_bytes() == again.to_bytes()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_copies_are_independent(kind):
     policy = make(kind)

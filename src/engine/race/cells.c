@@ -325,11 +325,36 @@ void race_move(race_index *index, const race_items *items, uint32_t item)
         race_build(index, items);
 }
 
-static void prefetch_leaf(const race_index *index, uint32_t item)
+/* The search for an item in the tree of a cell. */
+static tree_search search_of(const race_index *index, uint32_t key, uint32_t item)
 {
-    uint32_t key = index->where[item], q = find_quad(index, key >> 2);
-    if (q != NO_QUAD)
-        tree_prefetch(race_pool(index), index->cell[4 * q + (key & 3)].root, item);
+    uint32_t q = find_quad(index, key >> 2), cell = 4 * q + (key & 3);
+    bool is_there = q != NO_QUAD && index->members[cell];
+    return tree_search_of(race_pool(index), is_there ? index->cell[cell].root : NO_NODE, item);
+}
+
+/* Asks the processor for the leaves that the moves of a few items will read and write. */
+enum { FEW_MOVES = 32 };
+static void prefetch_moves(const race_index *index, const race_items *items, const uint32_t *item,
+                           uint32_t n)
+{
+    tree_search s[2 * FEW_MOVES];
+    uint32_t many = 0;
+    for (uint32_t j = 0; j < n; j++) {
+        uint32_t key = items->family->place(items, item[j]).key;
+        if (key == index->where[item[j]])
+            continue;
+        s[many++] = search_of(index, index->where[item[j]], item[j]);
+        s[many++] = search_of(index, key, item[j]);
+    }
+    for (bool deeper = true; deeper;) {
+        deeper = false;
+        for (uint32_t j = 0; j < many; j++)
+            if (s[j].level) {
+                tree_find_step(race_pool(index), &s[j]);
+                deeper = true;
+            }
+    }
 }
 
 void race_learned(race_index *index, const race_items *items, const uint32_t *item, uint32_t n,
@@ -340,11 +365,12 @@ void race_learned(race_index *index, const race_items *items, const uint32_t *it
         race_build(index, items);
         return;
     }
-    for (uint32_t j = 0; n > 1 && j < n; j++)
-        prefetch_leaf(index, item[j]);
-    for (uint32_t j = 0; j < n && !index->overfull; j++)
+    for (uint32_t j = 0; j < n && !index->overfull; j++) {
+        if (n > 1 && j % FEW_MOVES == 0)
+            prefetch_moves(index, items, item + j, n - j < FEW_MOVES ? n - j : FEW_MOVES);
         if (!(MUTATED(SOME_NOT_MOVED) && item[j] % 8 == 0))
             race_move(index, items, item[j]);
+    }
     if (!index->overfull &&
         (k != index->k || !(index->load >= 0.85 * index->want && index->load <= 1.4 * index->want)))
         retune(index, items->family, k);

@@ -40,7 +40,7 @@ static uint32_t nodes_left(const tree_pool *pool)
 }
 
 /* There is one. */
-static uint32_t take_node(tree_pool *pool, bool is_leaf)
+static uint32_t take_node(tree_pool *pool, uint16_t level)
 {
     uint32_t at = pool->free;
     if (at != NO_NODE) {
@@ -49,7 +49,7 @@ static uint32_t take_node(tree_pool *pool, bool is_leaf)
     } else
         at = pool->n_used++;
     pool->node[at].n = 0;
-    pool->node[at].is_leaf = is_leaf;
+    pool->node[at].level = level;
     pool->node[at].next = NO_NODE;
     return at;
 }
@@ -64,7 +64,7 @@ static void give_node(tree_pool *pool, uint32_t at)
 static uint32_t node_size(const tree_node *x)
 {
     uint32_t total = 0;
-    if (x->is_leaf)
+    if (x->level == 0)
         return x->n;
     for (uint32_t i = 0; i < x->n; i++)
         total += x->word[COUNT + i];
@@ -73,7 +73,7 @@ static uint32_t node_size(const tree_node *x)
 
 static uint32_t node_first(const tree_node *x)
 {
-    return x->is_leaf ? x->word[0] : x->word[FIRST];
+    return x->level == 0 ? x->word[0] : x->word[FIRST];
 }
 
 /* The child that has a number, or would have it.  Counting all compares without a jump. */
@@ -106,7 +106,7 @@ static void close_gap(uint32_t *word, uint32_t n, uint32_t at)
 /* Moves the entries of x from `half` on to the empty node y; from_array: of one array of it. */
 static void move_tail(tree_node *y, tree_node *x, uint32_t half)
 {
-    uint32_t arrays = x->is_leaf ? 1 : 3, stride = x->is_leaf ? 0 : TREE_FAN, n = x->n - half;
+    uint32_t arrays = x->level == 0 ? 1 : 3, stride = x->level == 0 ? 0 : TREE_FAN, n = x->n - half;
     for (uint32_t a = 0; a < arrays; a++)
         memcpy(y->word + a * stride, x->word + a * stride + half, n * sizeof *y->word);
     y->n = (uint16_t)n;
@@ -117,7 +117,7 @@ static void move_tail(tree_node *y, tree_node *x, uint32_t half)
  * returned, and *x is the one that gets the entry.  Numbers that are appended leave full leaves. */
 static uint32_t split_node(tree_pool *pool, tree_node **x, uint32_t *k)
 {
-    uint32_t right = take_node(pool, (*x)->is_leaf), n = (*x)->n, half = *k == n ? n - 1 : n / 2;
+    uint32_t right = take_node(pool, (*x)->level), n = (*x)->n, half = *k == n ? n - 1 : n / 2;
     tree_node *y = &pool->node[right];
     move_tail(y, *x, half);
     if (*k > half) {
@@ -157,7 +157,7 @@ static uint32_t insert_child(tree_pool *pool, tree_node *x, uint32_t k, uint32_t
 static uint32_t insert_below(tree_pool *pool, uint32_t at, uint32_t number)
 {
     tree_node *x = &pool->node[at];
-    if (x->is_leaf)
+    if (x->level == 0)
         return insert_in_leaf(pool, x, number);
     uint32_t k = child_of(x, number);
     uint32_t more = insert_below(pool, x->word[CHILD + k], number);
@@ -175,10 +175,10 @@ bool tree_insert(tree_pool *pool, uint32_t *root, uint32_t number)
     if (nodes_left(pool) < DEEPEST)
         return false;
     if (*root == NO_NODE)
-        *root = take_node(pool, true);
+        *root = take_node(pool, 0);
     uint32_t more = insert_below(pool, *root, number);
     if (more != NO_NODE) {
-        uint32_t top = take_node(pool, false);
+        uint32_t top = take_node(pool, (uint16_t)(pool->node[*root].level + 1));
         insert_child(pool, &pool->node[top], 0, *root);
         insert_child(pool, &pool->node[top], 1, more);
         *root = top;
@@ -200,9 +200,9 @@ static bool join_children(tree_pool *pool, tree_node *x, uint32_t k)
     if (k + 1 >= x->n)
         return false;
     tree_node *left = &pool->node[x->word[CHILD + k]], *right = &pool->node[x->word[CHILD + k + 1]];
-    if (left->n + right->n > (left->is_leaf ? JOINED_LEAF : JOINED_FAN))
+    if (left->n + right->n > (left->level == 0 ? JOINED_LEAF : JOINED_FAN))
         return false;
-    uint32_t arrays = left->is_leaf ? 1 : 3;
+    uint32_t arrays = left->level == 0 ? 1 : 3;
     for (uint32_t a = 0; a < arrays; a++)
         memcpy(left->word + a * TREE_FAN + left->n, right->word + a * TREE_FAN,
                right->n * sizeof *left->word);
@@ -215,7 +215,7 @@ static bool join_children(tree_pool *pool, tree_node *x, uint32_t k)
 static bool remove_below(tree_pool *pool, uint32_t at, uint32_t number)
 {
     tree_node *x = &pool->node[at];
-    if (x->is_leaf) {
+    if (x->level == 0) {
         uint32_t k = place_in_leaf(x, number);
         if (k == x->n || x->word[k] != number)
             return false;
@@ -241,7 +241,7 @@ bool tree_remove(tree_pool *pool, uint32_t *root, uint32_t number)
     if (*root == NO_NODE || !remove_below(pool, *root, number))
         return false;
     tree_node *top = &pool->node[*root];
-    while (!top->is_leaf && top->n == 1) {
+    while (top->level && top->n == 1) {
         give_node(pool, *root);
         *root = top->word[CHILD];
         top = &pool->node[*root];
@@ -256,7 +256,7 @@ bool tree_remove(tree_pool *pool, uint32_t *root, uint32_t number)
 const uint32_t *tree_select(const tree_pool *pool, uint32_t root, uint32_t j)
 {
     const tree_node *x = &pool->node[root];
-    while (!x->is_leaf) {
+    while (x->level) {
         uint32_t k = 0;
         while (j >= x->word[COUNT + k])
             j -= x->word[COUNT + k++];
@@ -271,7 +271,7 @@ uint32_t tree_below(const tree_pool *pool, uint32_t root, uint32_t number)
     if (root == NO_NODE)
         return 0;
     const tree_node *x = &pool->node[root];
-    while (!x->is_leaf) {
+    while (x->level) {
         uint32_t k = child_of(x, number);
         for (uint32_t i = 0; i < k; i++)
             below += x->word[COUNT + i];
@@ -285,15 +285,43 @@ uint32_t tree_size(const tree_pool *pool, uint32_t root)
     return root == NO_NODE ? 0 : node_size(&pool->node[root]);
 }
 
-void tree_prefetch(const tree_pool *pool, uint32_t root, uint32_t number)
+tree_search tree_search_of(const tree_pool *pool, uint32_t root, uint32_t key)
 {
-    if (root == NO_NODE)
-        return;
-    const tree_node *x = &pool->node[root];
-    while (!x->is_leaf)
-        x = &pool->node[x->word[CHILD + child_of(x, number)]];
-    for (size_t line = 0; line < sizeof *x / LAYOUT_ALIGN; line++)
-        __builtin_prefetch((const unsigned char *)x + line * LAYOUT_ALIGN, 1);
+    return (tree_search){root, root == NO_NODE ? 0 : pool->node[root].level, key};
+}
+
+/* Asks for the words from..to-1 of a node. */
+static void prefetch_words(const tree_node *x, uint32_t from, uint32_t to)
+{
+    enum { LINE = LAYOUT_ALIGN / sizeof(uint32_t) };
+    for (uint32_t word = from; word < to + LINE - 1; word += LINE)
+        __builtin_prefetch(&x->word[word < to ? word : to - 1]);
+}
+
+void tree_select_step(const tree_pool *pool, tree_search *s)
+{
+    const tree_node *x = &pool->node[s->node];
+    uint32_t k = 0;
+    while (s->key >= x->word[COUNT + k])
+        s->key -= x->word[COUNT + k++];
+    s->node = x->word[CHILD + k];
+    x = &pool->node[s->node];
+    if (--s->level)
+        prefetch_words(x, COUNT, COUNT + TREE_FAN);
+    else
+        __builtin_prefetch(&x->word[s->key]);
+}
+
+void tree_find_step(const tree_pool *pool, tree_search *s)
+{
+    const tree_node *x = &pool->node[s->node];
+    s->node = x->word[CHILD + child_of(x, s->key)];
+    x = &pool->node[s->node];
+    __builtin_prefetch(x);
+    if (--s->level)
+        prefetch_words(x, FIRST, FIRST + TREE_FAN);
+    else
+        prefetch_words(x, 0, TREE_LEAF);
 }
 
 bool tree_append(tree_pool *pool, uint32_t *root, uint32_t *tail, uint32_t number)
@@ -301,7 +329,7 @@ bool tree_append(tree_pool *pool, uint32_t *root, uint32_t *tail, uint32_t numbe
     if (*root == NO_NODE || pool->node[*tail].n == TREE_LEAF) {
         if (!nodes_left(pool))
             return false;
-        uint32_t leaf = take_node(pool, true);
+        uint32_t leaf = take_node(pool, 0);
         if (*root == NO_NODE)
             *root = leaf;
         else
@@ -321,7 +349,7 @@ static uint32_t next_level(tree_pool *pool, uint32_t first)
         if (at == NO_NODE || pool->node[at].n == TREE_FAN) {
             if (!nodes_left(pool))
                 return NO_NODE;
-            uint32_t inner = take_node(pool, false);
+            uint32_t inner = take_node(pool, (uint16_t)(pool->node[first].level + 1));
             if (at == NO_NODE)
                 above = inner;
             else

@@ -18,8 +18,8 @@ enum { TREE_LEAF = 126, TREE_FAN = 42 };
 #define NO_NODE UINT32_MAX
 
 typedef struct tree_node {
-    uint16_t n; /* numbers of a leaf, children of an inner node */
-    uint16_t is_leaf;
+    uint16_t n;               /* numbers of a leaf, children of an inner node */
+    uint16_t level;           /* 0: a leaf */
     uint32_t next;            /* free nodes, and nodes of a level while a tree is built */
     uint32_t word[TREE_LEAF]; /* leaf: numbers; inner: children, counts, first numbers */
 } tree_node;
@@ -46,8 +46,18 @@ const uint32_t *tree_select(const tree_pool *pool, uint32_t root, uint32_t j);
 /* How many numbers are below a number; and how many there are. */
 uint32_t tree_below(const tree_pool *pool, uint32_t root, uint32_t number);
 uint32_t tree_size(const tree_pool *pool, uint32_t root);
-/* Asks the processor for the leaf of a number. */
-void tree_prefetch(const tree_pool *pool, uint32_t root, uint32_t number);
+
+/* Many searches side by side: a step goes down one level in one tree and asks the processor for
+ * what the next step reads, so that the cache misses of different searches overlap. */
+typedef struct tree_search {
+    uint32_t node, level;
+    uint32_t key; /* the number that is searched; or which of the numbers below the node */
+} tree_search;
+tree_search tree_search_of(const tree_pool *pool, uint32_t root, uint32_t key);
+/* For the key-th smallest number: at level 0, node has it at place `key`. */
+void tree_select_step(const tree_pool *pool, tree_search *s);
+/* For a number: at level 0, the leaf of the number is on its way. */
+void tree_find_step(const tree_pool *pool, tree_search *s);
 
 /* Building: append numbers in ascending order, then finish, in O(1) a number.  Until then the root
  * is the first leaf.  False when the pool has no node. */

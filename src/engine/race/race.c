@@ -24,15 +24,10 @@ typedef struct found_item {
     uint32_t item;
 } found_item;
 
-/* An arrival that is not looked up yet. */
-typedef struct arrival {
-    double u;
-    uint32_t root, place; /* the member: place-th smallest of this tree */
-} arrival;
-
 typedef struct race_scratch {
-    arrival wave[WAVE];
-    const uint32_t *at[WAVE];
+    double u[WAVE]; /* a wave: arrivals that are not looked up yet */
+    tree_search search[WAVE];
+    uint32_t item[WAVE];
     uint32_t hit[RACE_CELLS];
 } race_scratch;
 
@@ -130,30 +125,44 @@ static void keep(race_call *c, double value, double u, uint32_t item)
 
 /* ---- arrivals */
 
+/* Goes down the trees of all arrivals, level by level. */
+static void find_members(race_call *c)
+{
+    const tree_pool *pool = race_pool(c->index);
+    for (bool deeper = true; deeper;) {
+        deeper = false;
+        for (uint32_t i = 0; i < c->n_wave; i++)
+            if (c->scratch->search[i].level) {
+                tree_select_step(pool, &c->scratch->search[i]);
+                deeper = true;
+            }
+    }
+}
+
 /* Looks up the arrivals of a wave: which members they hit, and how large their samples are.  The
- * three loops overlap the cache misses of many arrivals. */
+ * loops overlap the cache misses of many arrivals. */
 static void finish_wave(race_call *c)
 {
     race_scratch *s = c->scratch;
     const tree_pool *pool = race_pool(c->index);
     const race_family *family = c->items->family;
+    find_members(c);
     for (uint32_t i = 0; i < c->n_wave; i++) {
-        s->at[i] = tree_select(pool, s->wave[i].root, s->wave[i].place);
-        __builtin_prefetch(s->at[i]);
+        s->item[i] = pool->node[s->search[i].node].word[s->search[i].key];
+        family->prefetch(c->items, s->item[i]);
     }
-    for (uint32_t i = 0; i < c->n_wave; i++)
-        family->prefetch(c->items, *s->at[i]);
     for (uint32_t i = 0; i < c->n_wave; i++) {
-        double value = family->value(c->items, *s->at[i], s->wave[i].u);
+        double value = family->value(c->items, s->item[i], s->u[i]);
         if (value >= c->tau)
-            keep(c, value, s->wave[i].u, *s->at[i]);
+            keep(c, value, s->u[i], s->item[i]);
     }
     c->n_wave = 0;
 }
 
 static void add_arrival(race_call *c, double u, uint32_t root, uint32_t place)
 {
-    c->scratch->wave[c->n_wave++] = (arrival){u, root, place};
+    c->scratch->u[c->n_wave] = u;
+    c->scratch->search[c->n_wave++] = tree_search_of(race_pool(c->index), root, place);
     if (c->n_wave == WAVE)
         finish_wave(c);
 }
