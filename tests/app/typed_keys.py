@@ -50,7 +50,7 @@ LINES = [
      "oltr run small.yaml --set policies.TS-Beta.prior=full "),
     ("oltr model create m --policy gts --set sig" + TAB,
      "oltr model create m --policy gts --set sigma="),
-    ("oltr model create m --policy gts --set sampler=r" + TAB,
+    ("oltr model create m --policy gts --set sampler=rel" + TAB,
      "oltr model create m --policy gts --set sampler=released "),
     ("oltr model create m --policy=ts-h" + TAB, "oltr model create m --policy=ts-hyper "),
     ("oltr model rank m --sync al" + TAB, "oltr model rank m --sync always "),

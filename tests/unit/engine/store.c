@@ -372,8 +372,8 @@ static void lessons_by_the_thousand(void **state)
 static void the_log_has_these_bytes(void **state)
 {
     static const unsigned char expected[] = "OLTRLOG1"
-                                            "\x10\0\0\0\x96\xe0\xcd\xee\0\0\0\0\0\0\0\0"
-                                            "\1\0\0\0\xec\0\0\0\0\0\0\0\x18\xa9\xd1\x2e"
+                                            "\x10\0\0\0\x4f\x86\xc0\xad\0\0\0\0\0\0\0\0"
+                                            "\1\0\0\0\xff\0\0\0\0\0\0\0\xc5\x34\x44\x86"
                                             "\x2f\0\0\0\x77\x88\xe9\x6e\1\0\0\0\0\0\0\0"
                                             "\2\0\0\0\6\0\0\0page 1"
                                             "\2\0\0\0\0\0\0\0\0\0\0\0\2\0\0\0"
