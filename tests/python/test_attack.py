@@ -356,8 +356,14 @@ def test_threads_do_everything_to_one_policy_at_once():
         except oltr.Error:  # the other has more items at the moment
             pass
 
+    def learn():
+        try:
+            policy.learn(policy.rank(5), [0, 1])
+        except oltr.Error as error:  # resized between the two calls
+            assert error.code == "EITEM"
+
     calls = [
-        lambda: policy.learn(policy.rank(5), [0, 1]),
+        learn,
         lambda: policy.rank_many(50, 5),
         lambda: policy.learn_many([[0, 1, 2]] * 30, [[0, 1, 0]] * 30),
         lambda: policy.propensities(3, 50, candidates=[5, 6, 7, 8]),
