@@ -19,7 +19,8 @@ CONFIG = "[mypy]\nignore_missing_imports = True\n"
 
 def run(*command, folder):
     """Runs a module of Python on the package; its output and exit code."""
-    folders = {"PYTHONPATH": str(PACKAGE.parent), "MYPYPATH": str(PACKAGE.parent)}
+    installed = "site-packages" in PACKAGE.parts  # mypy finds it there, and refuses the path
+    folders = {} if installed else dict.fromkeys(("PYTHONPATH", "MYPYPATH"), str(PACKAGE.parent))
     environment = {**os.environ, **folders}
     return subprocess.run([sys.executable, *command], cwd=folder, env=environment, text=True,
                           capture_output=True, check=False)
