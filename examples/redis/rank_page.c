@@ -35,7 +35,7 @@ static void create(redisContext *server)
     freeReplyObject(checked(server, reply, "EXISTS "));
 }
 
-/* The SLOTS best of the candidates; this session sees nearly the same again. */
+/* The SLOTS best of the candidates; a session sees nearly the same again. */
 static void rank(redisContext *server, const char *candidates, int session, char shown[])
 {
     const size_t size = (size_t)PRODUCTS * NAME;

@@ -20,7 +20,7 @@ async function create(client) {
     }
 }
 
-/* The SLOTS best of the candidates; this session sees nearly the same again.  Arguments of
+/* The SLOTS best of the candidates; a session sees nearly the same again.  Arguments of
  * node-redis are strings or Buffers: a number has to be made a string. */
 function rank(client, session) {
     const candidates = ['ITEMS', String(PRODUCTS.length), ...PRODUCTS];

@@ -39,7 +39,7 @@ def create(server):
 
 
 def rank(server, session):
-    """The SLOTS best of the candidates, as strings; this session sees nearly the same again."""
+    """The SLOTS best of the candidates, as strings; a session sees nearly the same again."""
     candidates = ["ITEMS", len(PRODUCTS), *PRODUCTS]
     return server.execute_command("OLTR.RANK", KEY, SLOTS, *candidates, "SEED", session)
 
