@@ -1,10 +1,16 @@
-/* race.c - rounds of sampler: race compared with rounds of the full sampler, from ten thousand to
- * ten million items.
+/* race.c - rounds of sampler: race compared with rounds of the full sampler, and rounds of policies
+ * that compute one index for each class of items with rounds that compute every index, from ten
+ * thousand to ten million items.
  *
  * A round is oltr_rank, a user, oltr_learn: with the race that includes its index.  Both policies
  * of a comparison play in turn in one process.  Rows: the full round / the race's round at each
  * size, under a common prior and under priors of the items; how the race's round grows with the
  * number of items; rounds after many others; bytes of the index; items that are set anew.
+ *
+ * Classes are kept without a choice.  The full round is that of a policy whose index is taken away:
+ * its state then is that of a policy with few items.
+ * --long plays 10^6 rounds of each kind over the largest number of items instead, and tests the
+ * policy with oltr_check() ten times: the index must be the one that building it anew makes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +19,9 @@
 #include "measure.h"
 #include "table.h"
 
-#include <oltr/oltr.h>
+#include "engine/policy/block.h"
+#include "engine/policy/click_rate.h"
+#include "engine/policy/index_cache.h"
 
 enum { SLOTS = 10, WARMUP = 300, REPETITIONS = 15, WORDS = 1 << 14 };
 
@@ -21,7 +29,7 @@ typedef struct options {
     uint32_t repetitions;
     const char *json, *kind; /* NULL: both policies */
     uint32_t largest;        /* number of items */
-    bool strict, quick;
+    bool strict, quick, lasting;
 } options;
 
 /* A policy and its users.  Item i has attraction Beta(a_i, b_i), a_i from 1 to 10; of a million
@@ -121,6 +129,77 @@ static void play(void *side_, uint32_t rounds)
     }
 }
 
+static void number_row(table *t, double value, const char *unit, sense bound, double target,
+                       const char *name)
+{
+    table_add(t, unit, (spread){value, value, value}, bound, target, "%s", name);
+}
+
+/* ---- classes */
+
+/* The state of cascade-klucb begins so. */
+typedef struct klucb_front {
+    item_sums sums;
+    index_cache index;
+} klucb_front;
+
+/* Makes a policy compute every item.  bayes-ucb does so under priors of the items. */
+static void take_classes_away(side *x)
+{
+    void *state = policy_state(x->policy);
+    if (strcmp(x->policy->ops->info.name, "bayes-ucb") == 0)
+        return;
+    if (strcmp(x->policy->ops->info.name, "cascade-klucb") == 0)
+        ((klucb_front *)state)->index.classes = 0;
+    else
+        ((click_rate_state *)state)->classes = 0;
+    x->policy->ops->refresh(state, 1);
+}
+
+static void class_sizes(table *t, const options *o, const char *kind, const double target[3])
+{
+    static const uint32_t n_items[3] = {10000, 100000, 1000000};
+    static variant v[2];
+    for (int i = 0; i < 3 && n_items[i] <= o->largest; i++) {
+        shop s = shop_new(n_items[i]);
+        for (uint32_t j = 0; j < n_items[i]; j++)
+            s.a[j] = s.b[j] = 1; /* the common prior */
+        side classes = side_new(&s, kind, false, false);
+        side full = side_new(&s, kind, strcmp(kind, "bayes-ucb") == 0, false);
+        take_classes_away(&full);
+        play(&classes, o->quick ? 10 : 2 * WARMUP);
+        play(&full, o->quick ? 1 : 2);
+        v[0] = (variant){.play = play, .context = &full, .rounds = 10000000 / n_items[i] / 5 + 1};
+        v[1] = (variant){.play = play, .context = &classes, .rounds = 1000};
+        if (o->quick)
+            v[0].rounds = v[1].rounds = 1;
+        measure(v, 2, o->repetitions);
+        row *r = table_add(t, "", ratio(&v[0], &v[1], o->repetitions),
+                           target[i] > 0 ? AT_LEAST : NO_TARGET, target[i],
+                           "%s L=%u: full round / round by classes", kind, n_items[i]);
+        row_note(r, "%.1f us / %.2f us", median_ns(&v[0], o->repetitions) / 1e3,
+                 median_ns(&v[1], o->repetitions) / 1e3);
+        side_free(&classes);
+        side_free(&full);
+        shop_free(&s);
+    }
+}
+
+/* Policies that learn nothing: a round of a million items. */
+static void no_learning(table *t, const options *o, const char *kind)
+{
+    static variant v;
+    shop s = shop_new(o->largest < 1000000 ? o->largest : 1000000);
+    side x = side_new(&s, kind, strcmp(kind, "ensemble") == 0, false);
+    v = (variant){.play = play, .context = &x, .rounds = o->quick ? 1 : 5000};
+    measure(&v, 1, o->repetitions);
+    char name[TEXT];
+    snprintf(name, sizeof name, "%s L=%u: a round", kind, s.n_items);
+    number_row(t, median_ns(&v, o->repetitions) / 1e3, "us", NO_TARGET, 0, name);
+    side_free(&x);
+    shop_free(&s);
+}
+
 /* Sets items anew, one after the other. */
 static void put(void *side_, uint32_t items)
 {
@@ -163,12 +242,6 @@ static double compare(table *t, const options *o, const char *kind, bool own, ui
     side_free(&full);
     shop_free(&s);
     return median_ns(&v[1], o->repetitions);
-}
-
-static void number_row(table *t, double value, const char *unit, sense bound, double target,
-                       const char *name)
-{
-    table_add(t, unit, (spread){value, value, value}, bound, target, "%s", name);
 }
 
 static void sizes(table *t, const options *o, const char *kind, bool own, const double target[4])
@@ -222,6 +295,27 @@ static void resets(table *t, const options *o)
     shop_free(&s);
 }
 
+/* One long run, with the invariants of the policy tested after each tenth of it. */
+static void last(const options *o, const char *kind)
+{
+    uint32_t tenth = o->quick ? 10 : 100000;
+    shop s = shop_new(o->largest);
+    side x = side_new(&s, kind, false, true);
+    oltr_error error;
+    for (uint32_t i = 1; i <= 10; i++) {
+        uint64_t start = thread_ns();
+        play(&x, tenth);
+        uint64_t took = thread_ns() - start;
+        if (oltr_check(x.policy, &error) != OLTR_OK)
+            die("%s after %u rounds: %s", kind, i * tenth, error.msg);
+        printf("%-8s L=%u: %8u rounds, %.1f us a round, checked\n", kind, o->largest, i * tenth,
+               (double)took / 1e3 / tenth);
+        fflush(stdout);
+    }
+    side_free(&x);
+    shop_free(&s);
+}
+
 static options read_options(int argc, char **argv)
 {
     options o = {.repetitions = REPETITIONS, .largest = 10000000};
@@ -229,6 +323,8 @@ static options read_options(int argc, char **argv)
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(argv[i], "--quick") == 0)
             o.quick = true, o.repetitions = 1, o.largest = 100000;
+        else if (strcmp(argv[i], "--long") == 0)
+            o.lasting = true;
         else if (strcmp(argv[i], "--strict") == 0)
             o.strict = true;
         else if (value && strcmp(argv[i], "--repetitions") == 0)
@@ -240,8 +336,8 @@ static options read_options(int argc, char **argv)
         else if (value && strcmp(argv[i], "--json") == 0)
             o.json = argv[++i];
         else
-            die("usage: bench_race [--repetitions N | --quick] [--largest ITEMS] "
-                "[--kind gts | ts-beta] [--json FILE] [--strict]");
+            die("usage: bench_race [--repetitions N | --quick] [--long] [--largest ITEMS] "
+                "[--kind gts | ts-beta | classes] [--json FILE] [--strict]");
     }
     if (o.repetitions < 1 || o.repetitions > MAX_REPETITIONS)
         die("--repetitions takes a number from 1 to %d", MAX_REPETITIONS);
@@ -252,6 +348,13 @@ int main(int argc, char **argv)
 {
     static table t;
     options o = read_options(argc, argv);
+    if (o.lasting) {
+        if (!o.kind || strcmp(o.kind, "gts") == 0)
+            last(&o, "gts");
+        if (!o.kind || strcmp(o.kind, "ts-beta") == 0)
+            last(&o, "ts-beta");
+        return 0;
+    }
     if (!o.kind || strcmp(o.kind, "gts") == 0) {
         sizes(&t, &o, "gts", false, (const double[]){0.9, 0, 80, 500});
         sizes(&t, &o, "gts", true, (const double[]){0.9, 0, 50, 0});
@@ -259,6 +362,15 @@ int main(int argc, char **argv)
     if (!o.kind || strcmp(o.kind, "ts-beta") == 0) {
         sizes(&t, &o, "ts-beta", false, (const double[]){0.9, 0, 500, 0});
         sizes(&t, &o, "ts-beta", true, (const double[]){0.9, 0, 300, 0});
+    }
+    if (!o.kind || strcmp(o.kind, "classes") == 0) {
+        class_sizes(&t, &o, "cascade-ucb1", (const double[]){0, 250, 1500});
+        class_sizes(&t, &o, "cascade-ucbv", (const double[]){0, 0, 0});
+        class_sizes(&t, &o, "cascade-klucb", (const double[]){0, 0, 0});
+        class_sizes(&t, &o, "bayes-ucb", (const double[]){0, 0, 0});
+        class_sizes(&t, &o, "ts-cascade", (const double[]){0, 0, 0});
+        no_learning(&t, &o, "random");
+        no_learning(&t, &o, "ensemble");
     }
     if (!o.kind && o.largest >= 1000000) {
         late(&t, &o, "gts");

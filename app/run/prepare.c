@@ -28,9 +28,21 @@ struct prepared {
 
 /* ---- notes about the data */
 
+static void write_fitted_note(struct prepared *all)
+{
+    const struct fitted_models *m = &all->sets->fitted[0];
+    char folder[QUOTE_SIZE];
+    snprintf(all->note, sizeof all->note, "click models of %s: %u queries, %u documents",
+             quote_input(m->plan->folder, folder), m->queries.n_queries, m->queries.n_rows);
+}
+
 static void write_note(struct prepared *all)
 {
     const struct data_set *m = &all->sets->set[0];
+    if (all->sets->n_sets == 0) {
+        write_fitted_note(all);
+        return;
+    }
     char folder[QUOTE_SIZE];
     bool istella = m->plan->shape && strcmp(m->plan->shape, "istella") == 0;
     if (m->plan->folder)
@@ -197,6 +209,15 @@ static json_t *set_json(const struct data_set *m)
                      "models", (json_int_t)m->n_models);
 }
 
+static json_t *fitted_json(const struct fitted_models *m)
+{
+    char digest[DIGEST_SIZE];
+    return json_pack("{s:s, s:s?, s:s, s:s?, s:I, s:I}", "data", m->plan->folder, "file",
+                     m->plan->file, "model", m->plan->model, "digest", digits_of(m->digest, digest),
+                     "queries", (json_int_t)m->queries.n_queries, "documents",
+                     (json_int_t)m->queries.n_rows);
+}
+
 json_t *prepared_json(const struct prepared *all)
 {
     if (!prepared_note(all))
@@ -204,7 +225,10 @@ json_t *prepared_json(const struct prepared *all)
     json_t *sets = json_array();
     for (uint32_t i = 0; i < all->sets->n_sets; i++)
         sets = json_with(sets, set_json(&all->sets->set[i]));
-    return json_pack("{s:s, s:o}", "note", all->note, "sets", sets);
+    json_t *models = json_array();
+    for (uint32_t i = 0; i < all->sets->n_fitted; i++)
+        models = json_with(models, fitted_json(&all->sets->fitted[i]));
+    return json_pack("{s:s, s:o, s:o}", "note", all->note, "sets", sets, "click_models", models);
 }
 
 /* ---- is it still the same? */
@@ -237,9 +261,16 @@ static bool is_same_content(const struct data_set *m, uint32_t threads, const js
     return same;
 }
 
+static bool is_same_file(const struct fitted_models *m, const json_t *model)
+{
+    uint64_t digest;
+    return fitted_models_digest(m->plan, &digest) && has_digest(model, "digest", digest);
+}
+
 bool prepared_before(const struct config *config, uint32_t threads, const json_t *data)
 {
-    const json_t *sets = json_object_get(data, "sets");
+    const json_t *sets = json_object_get(data, "sets"),
+                 *models = json_object_get(data, "click_models");
     const oltr_plan *plan = config->plan;
     struct data_sets all;
     bool same = data_sets_make(&all, plan);
@@ -248,8 +279,12 @@ bool prepared_before(const struct config *config, uint32_t threads, const json_t
         const struct data_set *m =
             plan_needs_data(plan, i) ? data_set_of(plan, i, &all, &is_new) : NULL;
         same = !is_new || is_same_content(m, threads, json_array_get(sets, all.n_sets - 1));
+        const struct fitted_models *f =
+            plan_needs_users(plan, i) ? fitted_models_of(plan, i, &all, &is_new) : NULL;
+        if (f && is_new)
+            same = same && is_same_file(f, json_array_get(models, all.n_fitted - 1));
     }
-    same = same && json_array_size(sets) == all.n_sets;
+    same = same && json_array_size(sets) == all.n_sets && json_array_size(models) == all.n_fitted;
     data_sets_clear(&all);
     return same;
 }

@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 enum { QUICK_LEAST = 4, QUICK_QUERIES = 3, QUICK_ROUNDS = 300, QUICK_SCORERS = 3 };
+/* A world of at least so many items has few and long replications: a quick run shortens them. */
+enum { QUICK_MANY_ITEMS = 100000, QUICK_FEW_ROUNDS = 2000 };
 
 /* ---- overrides */
 
@@ -103,7 +105,10 @@ static bool shrink(struct series *series, struct series_item *item, const struct
 {
     uint64_t full = number_of(root, "replications"), few = full / QUICK_SHARE;
     few = few < QUICK_LEAST ? QUICK_LEAST : few;
-    return full == 0 || set_number(series, item, "replications", few < full ? few : full);
+    bool shorter = number_of(root, "world.items") >= QUICK_MANY_ITEMS &&
+                   number_of(root, "rounds") > QUICK_FEW_ROUNDS;
+    return (full == 0 || set_number(series, item, "replications", few < full ? few : full)) &&
+           (!shorter || set_number(series, item, "rounds", QUICK_FEW_ROUNDS));
 }
 
 /* False without memory. */
@@ -112,8 +117,9 @@ static bool choose_overrides(struct series *series, struct series_item *item)
     const struct node *root = item->job.config.plan->root;
     if (has_word(root, "kind", "concentration"))
         return true;
-    bool on_data = has_word(root, "world.kind", "dataset");
-    return (!on_data || set_data(series, item)) &&
+    bool on_data = has_word(root, "world.kind", "dataset"),
+         fitted = has_word(root, "world.kind", "fitted");
+    return (!(on_data || fitted) || set_data(series, item)) &&
            (!series->quick ||
             (on_data ? shrink_data(series, item, root) : shrink(series, item, root)));
 }
@@ -124,13 +130,12 @@ static bool choose_overrides(struct series *series, struct series_item *item)
  * matters.  The size of a data set is not known before it is read. */
 static double cost_of_round(const oltr_experiment *point, bool on_data)
 {
-    double cost = 0, items = on_data ? 200 : point->world.n_items,
-           dim = on_data ? 180 : point->world.dim;
-    for (uint32_t i = 0; i < point->n_policies; i++) {
-        const oltr_policy_info *info = point->policy[i].settings.info;
-        double solver = strcmp(info->name, "logts") == 0 ? 5 : 1;
-        cost += info->contextual ? 1000 + 0.3 * solver * dim * (items + dim) : 150 + 3 * items;
-    }
+    double cost = 0;
+    oltr_experiment like = *point;
+    if (on_data)
+        like.world.n_items = 200, like.world.dim = 180;
+    for (uint32_t i = 0; i < point->n_policies; i++)
+        cost += plan_guess_round(&like, i);
     return cost;
 }
 
@@ -183,9 +188,48 @@ static void plan_item(struct series *series, struct series_item *item)
     item->work = work_of(plan);
 }
 
+/* Is it an experiment on a file that is not part of oltr, and that --data does not have?  Mistakes
+ * in it are found when it is planned. */
+static bool lacks_data(struct series *series, struct series_item *item)
+{
+    struct text text = {0};
+    struct config config = {0};
+    oltr_error error;
+    bool lacks = false;
+    if (file_read(item->job.file, &text, &error) == OLTR_OK &&
+        config_open(item->job.file, text.bytes, text.length, &config, &error) == OLTR_OK) {
+        const struct node *root = config.plan->root;
+        const char *folder =
+            series->data ? pool_printf(&series->pool, "%s/%s", series->data, item->name) : NULL;
+        lacks = has_word(root, "world.kind", "fitted") && !value_of(root, "world.data") &&
+                !(folder && access(folder, R_OK) == 0);
+    }
+    config_free(&config);
+    text_free(&text);
+    return lacks;
+}
+
+/* Where all experiments are asked for, those that lack their data are left out. */
+static void leave_out(struct series *series)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < series->count; i++) {
+        if (!lacks_data(series, &series->item[i]))
+            series->item[kept++] = series->item[i];
+        else if (!series->quiet)
+            complain(EXIT_OK,
+                     "%s is left out: its data are not part of oltr; --data DIR plays it "
+                     "with those of DIR/%s",
+                     series->item[i].name, series->item[i].name);
+    }
+    series->count = kept;
+}
+
 int series_plan(struct series *series)
 {
     bool used = !series->data;
+    if (series->n_names == 0)
+        leave_out(series);
     for (uint32_t i = 0; i < series->count; i++) {
         struct series_item *item = &series->item[i];
         plan_item(series, item);

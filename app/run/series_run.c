@@ -90,11 +90,13 @@ static void add_notice(const struct series *series, struct text *out)
 {
     const char *blank = "";
     if (series->quick) {
-        text_printf(out,
-                    "This is a quick run: a %dth of the replications, and less of the data sets, "
-                    "so the numbers are rough and many claims are inconclusive. `oltr reproduce` "
-                    "without --quick runs everything.",
-                    QUICK_SHARE);
+        text_printf(
+            out,
+            "This is a quick run: a %dth of the replications, less of the data sets, and fewer "
+            "rounds of a million items, so the numbers are rough and many claims are inconclusive. "
+            "`oltr reproduce` "
+            "without --quick runs everything.",
+            QUICK_SHARE);
         blank = " ";
     }
     if (add_generated(series, blank, out))

@@ -19,7 +19,8 @@ const struct option run_options[] = {
     {0, "checkpoints", "N", "checkpoints",
      "the number of recorded rounds, or a list like [10, 100]"},
     {0, "data", "DIR", "world.data",
-     "the folder of a dataset: train.txt, vali.txt, test.txt (for worlds of kind dataset)"},
+     "the folder of a dataset: train.txt, vali.txt, test.txt (for worlds of kind dataset), or of a "
+     "file of click models (kind fitted)"},
     {0, "set", "KEY=VALUE", NULL,
      "set any key of the file, like world.items=100 or policies.GTS.sigma=1; may be repeated",
      .offer = offer_experiment_keys},

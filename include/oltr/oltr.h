@@ -174,7 +174,8 @@ typedef struct oltr_policy_info {
     int exact_copy; /* a loaded or copied policy ranks and learns on to the same bits */
     int order_free; /* lessons in any order give the same snapshot, if sums of rewards are exact */
     int fixed_scores; /* ranks by scores that are not drawn; chance only breaks ties */
-    int reserved_int; /* 0 */
+    int knows_slots;  /* takes a slot without a click as perhaps not examined, by the number of the
+                         slot */
     uint64_t reserved[4];
 } oltr_policy_info;
 

@@ -72,7 +72,7 @@ OLTR_API oltr_results *oltr_plan_results(const oltr_plan *plan, oltr_error *erro
 
 /* ---- data */
 
-/* What a world of kind dataset is to be made of. */
+/* What a world of kind dataset or fitted is to be made of. */
 typedef struct oltr_data_plan {
     const char *folder; /* with train.txt, vali.txt and test.txt; NULL: generated */
     const char *shape;  /* of the generated set (oltr_shape_at()); NULL: none, there is a folder */
@@ -84,7 +84,10 @@ typedef struct oltr_data_plan {
     const char *normalise;  /* "standard", "minmax" or "none": the features that policies get */
     const char *scores;     /* a CSV file of scores for the prior; NULL: none */
     const char *scores_as;  /* "calibrated", "minmax", "sigmoid" or "raw": how they are read */
-    const void *reserved[3];
+    const char *file;       /* world fitted: the file of the click models in `folder`, or NULL where
+                               `folder` is that file */
+    const char *model;      /* world fitted: "CM", "DCM", "DBN" or "PBM" */
+    const void *reserved[1];
 } oltr_data_plan;
 
 /* How far the training of the scorers behind a prior is. */

@@ -67,8 +67,9 @@ typedef struct oltr_sum_array {
 enum { OLTR_MAX_SUMS = 12 };
 
 /* The law of the score of a candidate: normal, with a mean and a standard deviation; Beta, with its
- * two shapes; or fixed.  Equal fixed scores are tied, and ties are broken uniformly. */
-typedef enum oltr_law { OLTR_LAW_NORMAL, OLTR_LAW_BETA, OLTR_LAW_FIXED } oltr_law;
+ * two shapes; Gumbel, with the location and the scale 1; or fixed.  Equal fixed scores are tied,
+ * and ties are broken uniformly. */
+typedef enum oltr_law { OLTR_LAW_NORMAL, OLTR_LAW_BETA, OLTR_LAW_FIXED, OLTR_LAW_GUMBEL } oltr_law;
 
 /* A policy: its entry of the catalogue, and its operations. */
 typedef struct oltr_policy_ops {
@@ -163,6 +164,9 @@ typedef struct oltr_policy_ops {
     /* How many of the derived arrays a snapshot must have: those of earlier versions lack the
      * others, which then stay as init leaves them until resume is called.  0 means all. */
     uint32_t least_derived;
+    /* Not 0: the score of a candidate depends on the other candidates.  Otherwise a ranking of some
+     * of them is the ranking of all with the rest left out. */
+    uint32_t relative_scores;
 } oltr_policy_ops;
 
 /* Settings for a policy of your own, with the defaults of its parameters; `ops` must outlive them

@@ -92,12 +92,25 @@ OLTR_API oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_optio
  *   dataset   replication r is query r mod n_queries of a dataset: its documents are the items, its
  *             rows their features; attraction and prior are given for every row.  With the
  *             parameter `traffic` the queries share the rounds of every replication
+ *   fitted    the same without features and prior: every query has its own users, whose click model
+ *             was fitted elsewhere
  * oltr/world_ops.h has the tables of their parameters.
  */
+
+/* What users do, query by query, in place of parameters of the click model; NULL: as those are. */
+typedef struct oltr_users {
+    uint32_t n_slots;          /* of slot_chance: at least those of the experiment */
+    uint32_t reserved32;       /* 0 */
+    const double *slot_chance; /* (n_queries, n_slots) dcm: leave, pbm: examine */
+    const double *item_chance; /* (n_rows) dbn: satisfied */
+    const double *user_chance; /* (n_queries) dbn: continue */
+    const void *reserved[2];
+} oltr_users;
+
 typedef struct oltr_world {
-    const char *kind;                /* one of those above */
-    uint32_t n_items;                /* how many items there are */
-    const char *clicks;              /* the click model: "cascade" or "abandon" */
+    const char *kind;   /* one of those above */
+    uint32_t n_items;   /* how many items there are */
+    const char *clicks; /* the click model: "cascade", "abandon", "dcm", "pbm", "dbn" */
     uint32_t examined_without_click; /* slots examined in a round without a click; 0: all that were
                                         shown */
     double misspecification;         /* c: policies get the prior Beta(a+c, b-c) */
@@ -139,7 +152,16 @@ typedef struct oltr_world {
     /* The parameters of the kind and of the click model that have no field above, in the order of
      * their tables (world_ops.h), or NULL: the defaults. */
     const double *kind_values, *click_values; /* of the kind; of the click model */
-    const void *reserved[4];
+
+    /* (slots of the experiment) or NULL: a number for each slot in place of one for all.  clicks
+     * dcm: `leave`, the chance to leave after a click; clicks pbm: `examine`, the chance that the
+     * slot is examined */
+    const double *slot_chance;
+
+    /* beta, uniform, log-uniform, fixed: attractions that change from round to round */
+    double drift_walk; /* standard deviation of the step of each log-odds in a round */
+    double drift_jump; /* the chance of each item in a round that its attraction is drawn anew */
+    const oltr_users *users; /* fitted: of each query of `dataset` */
 } oltr_world;
 
 /* An entry of a catalogue: its name, and one sentence. */
@@ -173,6 +195,25 @@ enum {
     OLTR_FEEDBACK_BOTH     /* two observations of each examined slot: reward and click */
 };
 
+/* Which slots of a list a policy is told were examined, by name `seen`.  Of the two that end at a
+ * click, a list without a click was examined whole. */
+enum {
+    OLTR_SEEN_USUAL, /* what the world says */
+    OLTR_SEEN_FIRST, /* down to the first click */
+    OLTR_SEEN_LAST,  /* down to the last click */
+    OLTR_SEEN_TRUE,  /* what users really examined, which no page knows */
+    OLTR_SEEN_ALL    /* every slot */
+};
+
+/* How a policy learns in a run. */
+typedef struct oltr_learning {
+    uint32_t seen;         /* OLTR_SEEN_...; of worlds with clicks */
+    uint32_t reserved32;   /* 0 */
+    uint64_t forget_every; /* after every so many rounds oltr_forget() is called; 0: never */
+    double forget_keep;    /* with this number, 0 to 1 */
+    const void *reserved[4];
+} oltr_learning;
+
 /* A policy that is compared. */
 typedef struct oltr_contestant {
     const char *label;      /* in tables and figures */
@@ -180,7 +221,9 @@ typedef struct oltr_contestant {
     uint32_t feedback;      /* OLTR_FEEDBACK_... */
     int shared; /* where queries share the rounds: 1: one policy for the documents of all queries,
                    0: one for each query */
-    const void *reserved[1];
+    uint32_t items; /* the policy knows the items 0 to items - 1 of the world and shows no others;
+                       0: all.  At least `slots`; not with a dataset */
+    const oltr_learning *learning; /* NULL: as the world says, and nothing is forgotten */
 } oltr_contestant;
 
 /* One point of a sweep; an experiment without a sweep has one point. */

@@ -26,7 +26,8 @@ enum {
     OLTR_STREAM_USERS,
     OLTR_STREAM_INSTANCE,
     OLTR_STREAM_PRIOR,
-    OLTR_STREAM_CONTEXTS
+    OLTR_STREAM_CONTEXTS,
+    OLTR_STREAM_DRIFT
 };
 
 /* The truth of one replication, and the prior that the policies get.  The arrays are allocated; a
@@ -56,8 +57,13 @@ typedef struct oltr_instance {
     int (*stop)(void *context);
     void *stop_context; /* for stop() */
     uint32_t query;     /* of a dataset whose queries share the rounds: the one of this round */
-    uint32_t reserved32;
-    void *reserved[3];
+    /* advance() may set it to 1 where this round has changed no attraction: then the best list of
+     * the round before is not searched again.  It is 0 before every advance(). */
+    uint32_t still;
+    /* NULL, or what the users of this instance have in place of a parameter of the click model: a
+     * chance for each slot (dcm: leave, pbm: examine), for each item (dbn: satisfied), and for all
+     * (dbn: continue).  draw() sets them; the arrays must stay until the next draw(). */
+    const double *slot_chance, *item_chance, *user_chance;
 } oltr_instance;
 
 /* ---- parameters */
@@ -74,6 +80,10 @@ typedef struct oltr_world_param {
      * uint32_t for an integer, an int for a choice. */
     size_t field;
     int zero_is_default; /* 0 in that field means the default */
+    /* Of a click model, not 0: a list with a number from 0 to 1 for each slot may be given in its
+     * place; it is slot_chance of the world.  2: the numbers must not rise from slot to slot.  At
+     * most one parameter has it. */
+    int by_slot;
 } oltr_world_param;
 
 /* Parameter i of a table; `values` are the kind_values or click_values of the world. */
@@ -92,7 +102,8 @@ enum {
     OLTR_WORLD_ATTRACTION = 2,   /* attraction, and features */
     OLTR_WORLD_DATASET = 4,      /* dataset, and what belongs to its rows */
     OLTR_WORLD_MISSPECIFIED = 8, /* misspecification shifts the Beta prior that policies get */
-    OLTR_WORLD_REALS = 16 /* means of any sign and size: only for click models of OLTR_REALS */
+    OLTR_WORLD_REALS = 16, /* means of any sign and size: only for click models of OLTR_REALS */
+    OLTR_WORLD_FITTED = 32 /* queries with users of their own, from a file */
 };
 
 /* A kind of world. */
@@ -132,7 +143,8 @@ typedef struct oltr_click_ops {
     /* OPTIONAL: what can be wrong with the world for these users. */
     oltr_status (*check)(const oltr_world *world, oltr_error *error);
     /* What a user does with the list: fills reward[] of the examined slots and returns how many
-     * those are.  More than shown->k of them end the run with an error. */
+     * those are.  More than shown->k of them end the run with an error.  Not needed where there is
+     * browse(). */
     uint32_t (*scan)(const oltr_world *world, const oltr_instance *truth, const oltr_rng *round,
                      const oltr_ranking *shown, double *reward);
     /* Expected reward of the list, and the largest of any list of k items.  A number that is not
@@ -151,7 +163,14 @@ typedef struct oltr_click_ops {
      * that regret means the same for policies that learn from either. */
     void (*clicked)(const oltr_world *world, const oltr_instance *truth, const oltr_rng *round,
                     const oltr_ranking *shown, uint32_t n, double *click);
-    void (*reserved[1])(void);
+    /* In place of scan(), for users who click more than once or do not scan from the top: fills
+     * click[] and examined[], each 0 or 1, of all shown slots.  What a policy is told of it is a
+     * reading, OLTR_SEEN_...: that of its contestant, else that of the parameter `seen` of the
+     * table, which must have the words first, last, true and all.  A model without that parameter
+     * is one whose slots without a click cannot be read as skips: it tells every slot, and policies
+     * without knows_slots are refused unless their contestant names a reading. */
+    void (*browse)(const oltr_world *world, const oltr_instance *truth, const oltr_rng *round,
+                   const oltr_ranking *shown, double *click, uint8_t *examined);
 } oltr_click_ops;
 
 /* Those of the catalogue, in the order of oltr_world_at() and oltr_clicks_at(); NULL beyond. */

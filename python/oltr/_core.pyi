@@ -40,6 +40,8 @@ _Kind: TypeAlias = Literal[
     "cascade-lints",
     "cascade-linucb",
     "cascade-woful",
+    "glm-ucb",
+    "pg-ts",
     "ensemble",
     "random",
 ]
@@ -307,6 +309,39 @@ class Policy:
         slots: int = 3,
         horizon: int = 10000,
         variant: Literal["printed", "released"] = "printed",
+        norm: Literal["accept", "scale", "refuse"] = "accept",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["glm-ucb"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        lambda_: float = 1.0,
+        width: Literal["theory", "given"] = "theory",
+        alpha: float = 1.0,
+        sigma: float = 0.5,
+        S: float = 1.0,
+        horizon: int = 10000,
+        rows: int = 0,
+        link: Literal["logit", "probit", "cloglog"] = "logit",
+        norm: Literal["accept", "scale", "refuse"] = "accept",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["pg-ts"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        lambda_: float = 1.0,
+        sweeps: int = 10,
+        rows: int = 0,
         norm: Literal["accept", "scale", "refuse"] = "accept",
     ) -> Self: ...
     @overload

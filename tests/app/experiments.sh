@@ -1,6 +1,16 @@
 # experiments.sh - every experiment file of the project runs, a little of each.
 . "$(dirname "$0")/common.bash"
 
+fitted_models() { # two queries of six documents
+    local of='"attraction": [0.3, 0.2, 0.4, 0.1, 0.5, 0.25]' model
+    printf '{'
+    for model in '"CM"|' '"DCM"|, "stop": [0.7, 0.5, 0.6, 0.4, 1, 1]' '"DBN"|, "satisfaction": [0.1, 0.9, 0.4, 0.3, 0.2, 0.6], "abandon": 0.05' \
+        '"PBM"|, "examination": [1, 0.8, 0.5, 0.4, 0.3, 0.2]'; do
+        printf '%s: {"7": {%s%s}, "12": {%s%s}}, ' "${model%%|*}" "$of" "${model#*|}" "$of" "${model#*|}"
+    done
+    printf '"UBM": {}}\n'
+}
+
 for file in "$SOURCE"/experiments/*.yaml "$SOURCE"/examples/*.yaml; do
     name=$(basename "$file" .yaml)
     head -1 "$file" | grep -q '^# ' || fail "$name does not open with a comment"
@@ -13,12 +23,19 @@ for file in "$SOURCE"/experiments/*.yaml "$SOURCE"/examples/*.yaml; do
         less=(--rounds 30 --replications 1 --set world.queries=2 --set world.rankers=2)
         less+=(--set 'world.generated={train: 6, vali: 4, test: 4}')
     fi
+    if grep -q 'kind: fitted' "$file"; then # on a file of the same form
+        expect 2 'give it, `data: models.json`, or its folder with --data DIR' "$OLTR" run "$file" -o none -q
+        mkdir -p fitted
+        fitted_models >fitted/"$(sed -n 's/^  file: //p' "$file")"
+        less+=(--data "$PWD/fitted")
+    fi
+    [ "$name" != million ] || less+=(--set world.items=20000)
     expect 0 "" "$OLTR" run "$file" -o "$name" -q --no-figures "${less[@]}"
     there "$name/results.csv" "$name/summary.csv" "$name/manifest.json"
     expect 0 "" "$OLTR" run "$name/experiment.yaml" -o again -q --no-figures --force
     same "$name/results.csv" again/results.csv
 done
-for name in noncontextual misspecification prior-init concentration web30k istella; do
+for name in noncontextual misspecification prior-init concentration web30k istella million; do
     [ -d "$name" ] || fail "no experiment $name"
 done
 echo ok

@@ -1,5 +1,5 @@
-# full.sh - `oltr run --full`: the paper's size is chosen, its cost is printed first, flags change it, and shards, resumption and a folder of data
-# work as without it.
+# full.sh - `oltr run --full`: the paper's size is chosen, its cost is printed first, flags change it, and shards, ranks of MPI, resumption and a
+# folder of data work as without it.
 . "$(dirname "$0")/common.bash"
 
 small() { # POLICIES
@@ -44,6 +44,35 @@ same one/results.csv merged/results.csv
 expect 0 "" "$OLTR" run small.yaml "${few[@]}" -o quiet -q
 [ ! -s said ] || fail "--quiet says something"
 same one/results.csv quiet/results.csv
+
+# --- the two files of the paper, smaller: what the shape, the policies and the flags of each make of it
+tiny=(--full --set 'world.generated={train: 3, vali: 2, test: 2}' --set world.rankers=1 --rounds 3 --replications 2 --no-figures -j 1)
+for name in web30k istella; do
+    expect 0 "full size: 4 replications of 3 rounds by 17 policies" "$OLTR" run "$SOURCE/experiments/$name.yaml" "${tiny[@]}" -o $name
+done
+for i in 1 2; do
+    expect 0 "full size: part $i of 2 is 2 replications" "$OLTR" run "$SOURCE/experiments/istella.yaml" "${tiny[@]}" -o istella-parts --shard $i/2
+done
+expect 0 "" "$OLTR" merge istella-parts -o istella-merged --no-figures
+same istella/results.csv istella-merged/results.csv
+same istella/queries.csv istella-merged/queries.csv
+# without --set, the generated set has the size of the real one; stopped before it is made
+timeout -s INT 0.3 "$OLTR" run "$SOURCE/experiments/istella.yaml" --full -o size -q
+[ ! -e size/results.csv ] || fail "a stopped run has results"
+
+# --- ranks of MPI: one of them tells the cost, of its own part too; the same bytes
+MPI=$(dirname "$OLTR")/oltr-mpi
+if [ -x "$MPI" ] && command -v mpirun >/dev/null; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    expect 0 "full size: part 1 of 2 is 2 replications" mpirun --oversubscribe --bind-to none --mca btl self,vader \
+        --mca btl_vader_single_copy_mechanism none -n 2 "$MPI" run "$SOURCE/experiments/istella.yaml" "${tiny[@]}" -o ranks
+    [ "$(grep -c 'core-hours on this machine' said)" = 1 ] || fail "not one rank tells the cost"
+    same istella/results.csv ranks/results.csv
+    same istella/queries.csv ranks/queries.csv
+    no_leftovers ranks
+else
+    echo "skipped in part: no oltr-mpi or no mpirun"
+fi
 
 # --- a folder of data is played as it is
 "$OLTR" data generate web30k -o web --queries 6 --quiet || fail "no data"

@@ -92,6 +92,16 @@ expect 0 "This is a quick run" "$OLTR" reproduce --experiments ex --quick -o qui
 grep -q '"replications": 4,' quick/zebra/manifest.json || fail "a quick run of full length"
 grep -q '"notice":"This is a quick run' quick/index.html || fail "the page does not say that it is a quick run"
 [ ! -e report ] || fail "made a folder that was not asked for"
+cat >ex/many.yaml <<'END'
+rounds: 3000
+replications: 1
+slots: 2
+world: {kind: uniform, items: 100000}
+policies: [{name: Some, kind: random, items: 10}]
+END
+expect 0 "This is a quick run" "$OLTR" reproduce --experiments ex --quick -o quick many
+grep -q '"rounds": 2000,' quick/many/manifest.json || fail "a quick run of many items has all rounds"
+rm ex/many.yaml
 
 # stopped and resumed: the same bytes as never stopped
 { small | sed 's/^rounds: .*/rounds: 20000/; s/^replications: .*/replications: 120/'; echo 'figures: []'; } >ex/long.yaml

@@ -596,11 +596,14 @@ static void bad_worlds_are_refused(void **state)
     REFUSED(OLTR_EINVAL, "traffic must be from 0 to 2 and whole, not 3",
             e.world.kind_values = odd_way);
     REFUSED(OLTR_EINVAL, "visits must be from 1", e.world.kind_values = no_visits);
-    oltr_contestant shared = f->policy[0], told = f->policy[0];
+    oltr_contestant shared = f->policy[0], told = f->policy[0], some = f->policy[0];
     shared.shared = 1;
+    some.items = 3;
     told.feedback = OLTR_FEEDBACK_CLICKS;
     REFUSED(OLTR_EINVAL, "`shared` needs queries that share the rounds",
             (e.policy = &shared, e.n_policies = 1));
+    REFUSED(OLTR_EINVAL, "`items` is for worlds whose items are the same in every round",
+            (e.policy = &some, e.n_policies = 1));
     REFUSED(OLTR_EINVAL, "leave `feedback` out", (e.policy = &told, e.n_policies = 1));
     REFUSED(OLTR_EPRIOR, "none is given",
             (e.world.prior_a = e.world.prior_b = e.world.prior_mean = e.world.prior_sd = NULL));

@@ -72,7 +72,7 @@ static double logistic_of(double z)
 /* mu of the policy's link and its derivative. */
 static bool linked(const variant *v, const char *link)
 {
-    return is_kind(v, "logts") && chosen(v, "link", link);
+    return (is_kind(v, "logts") || is_kind(v, "glm-ucb")) && chosen(v, "link", link);
 }
 
 static double mu_of(const variant *v, double z)
@@ -248,6 +248,37 @@ static belief logts_belief(const twin *w, uint32_t k)
     }
     if (chosen(w->v, "scale", "theory"))
         b.spread = printed_beta(w) / fmin(slope_of(w->v, bound), slope_of(w->v, -bound));
+    return b;
+}
+
+/* The root, and the matrix without weights. */
+static belief glm_ucb_belief(const twin *w, uint32_t k)
+{
+    double lambda = param_of(w->v, "lambda");
+    belief b = {.precision = times_identity(lambda), .spread = 1};
+    newton(w, lambda, b.mean);
+    for (uint32_t i = 0; i < w->n; i++)
+        add_square(&b.precision, 1, w->at[i].x);
+    return b;
+}
+
+static double glm_ucb_score(const twin *w, const double *x, uint32_t k)
+{
+    double bound = param_of(w->v, "S"), t = (double)w->t, alpha = param_of(w->v, "alpha");
+    belief b = glm_ucb_belief(w, k);
+    if (chosen(w->v, "width", "theory"))
+        alpha = param_of(w->v, "sigma") / fmin(slope_of(w->v, bound), slope_of(w->v, -bound)) *
+                sqrt(DIM / 2.0 * log(1 + 2 * t / DIM) + log(param_of(w->v, "horizon")));
+    return dot(b.mean, x) + alpha * sqrt(form(&b.precision, x, x));
+}
+
+/* Laplace's approximation, by which pg-ts predicts. */
+static belief pg_ts_belief(const twin *w, uint32_t k)
+{
+    double lambda = param_of(w->v, "lambda"), gradient[DIM];
+    belief b = {.spread = 1};
+    newton(w, lambda, b.mean);
+    b.precision = curvature(w, lambda, b.mean, gradient);
     return b;
 }
 
@@ -474,6 +505,8 @@ static const law laws[] = {
     {"cascade-linucb", zong_belief, 0, 1e-9, 1e-9},
     {"logts", logts_belief, 1, 1e-7, 1e-5},
     {"logts-newton", newton_step_belief, 1, 1e-9, 1e-9},
+    {"glm-ucb", glm_ucb_belief, 1, 1e-7, 1e-5},
+    {"pg-ts", pg_ts_belief, 1, 1e-7, 1e-5},
 };
 
 static const law *law_of(const variant *v)
@@ -488,6 +521,8 @@ static const law *law_of(const variant *v)
 static double sd_tolerance(const variant *v, const law *rule)
 {
     double drift = is_kind(v, "logts") && chosen(v, "weights", "fresh") ? param_of(v, "drift") : 0;
+    if (is_kind(v, "pg-ts"))
+        drift = 0.1;
     return rule->sd + drift / (1 - drift) / 2 + drift * drift;
 }
 
@@ -601,14 +636,22 @@ static void scores_follow_the_law(void **state)
 
 typedef double index_rule(const twin *, const double *x, uint32_t k);
 
+static index_rule *rule_of(const variant *v)
+{
+    if (is_kind(v, "glm-ucb"))
+        return glm_ucb_score;
+    return is_kind(v, "cascade-woful") ? woful_score : linucb_score;
+}
+
 /* The shown scores are the indices of their items, and no other item has a larger one. */
 static void assert_top(const twin *w, const stage *g, index_rule *rule)
 {
-    double lowest = INFINITY;
+    /* the root is found to 1e-8 */
+    double lowest = INFINITY, allowed = is_kind(w->v, "glm-ucb") ? 1e-7 : 1e-9;
     bool shown[L] = {false};
     for (uint32_t s = 0; s < K; s++) {
         double u = rule(w, g->wide[g->item[s]], K);
-        if (!near(g->score[s], u, 1e-9))
+        if (!near(g->score[s], u, allowed))
             fail_msg("round %u, item %u: score %.15g, index %.15g", (uint32_t)w->t, g->item[s],
                      g->score[s], u);
         assert_true(s == 0 || g->score[s] <= g->score[s - 1]);
@@ -616,7 +659,7 @@ static void assert_top(const twin *w, const stage *g, index_rule *rule)
         shown[g->item[s]] = true;
     }
     for (uint32_t i = 0; i < L; i++)
-        if (!shown[i] && rule(w, g->wide[i], K) > lowest + 1e-9 * fmax(1, fabs(lowest)))
+        if (!shown[i] && rule(w, g->wide[i], K) > lowest + allowed * fmax(1, fabs(lowest)))
             fail_msg("round %u: item %u has index %g and is not shown", (uint32_t)w->t, i,
                      rule(w, g->wide[i], K));
 }
@@ -633,7 +676,7 @@ static void lists_are_the_definition(void **state)
             dice same = d;
             set_stage(&g, &same, changing);
             expect(rank_with(p, &g.query, w.t, K, g.item, g.score), OLTR_OK);
-            assert_top(&w, &g, is_kind(v, "cascade-woful") ? woful_score : linucb_score);
+            assert_top(&w, &g, rule_of(v));
             play(p, &w, &g, &d, changing);
         }
         oltr_policy_free(p);
@@ -662,9 +705,65 @@ static void ties_are_broken_evenly(void **state)
     oltr_policy_free(p);
 }
 
+/* ---- policies of one logistic posterior */
+
+/* A round for two policies: the list is that of the first, whose scores are in the stage. */
+static void play_two(oltr_policy *p, oltr_policy *q, stage *g, dice *d, uint64_t t)
+{
+    double reward[K];
+    set_stage(g, d, t % 2);
+    expect(rank_with(p, &g->query, t, K, g->item, g->score), OLTR_OK);
+    oltr_feedback clicks = {draw_clicks(g, d, reward), reward};
+    expect(oltr_learn(p, &g->query, &(oltr_ranking){K, g->item, NULL}, &clicks), OLTR_OK);
+    expect(oltr_learn(q, &g->query, &(oltr_ranking){K, g->item, NULL}, &clicks), OLTR_OK);
+}
+
+/* The estimate of glm-ucb is that of logts; with alpha 0 the list is greedy. */
+static void the_root_is_that_of_logts(void **state)
+{
+    variant ucb = with(with(variant_of("glm-ucb"), "rows", 4096), "alpha", 0),
+            greedy = with_choice(ucb, "width", "given"),
+            other = with(with(variant_of("logts"), "rows", 4096), "lambda", 1);
+    oltr_policy *p = policy_of(&greedy, L), *q = policy_of(&other, L);
+    stage g;
+    dice d = {103};
+    double mean[2][L], sd[L];
+    for (uint64_t t = 1; t <= ROUNDS; t++) {
+        play_two(p, q, &g, &d, t);
+        expect(oltr_predict(p, &g.query, mean[0], sd), OLTR_OK);
+        expect(oltr_predict(q, &g.query, mean[1], sd), OLTR_OK);
+        for (uint32_t j = 0; j < L; j++)
+            assert_true(fabs(mean[0][j] - mean[1][j]) <= 1e-8);
+        expect(rank_with(p, &g.query, t, L, g.item, g.score), OLTR_OK);
+        for (uint32_t s = 1; s < L; s++)
+            assert_true(mean[0][g.item[s - 1]] >= mean[0][g.item[s]]);
+    }
+    oltr_policy_free(p);
+    oltr_policy_free(q);
+}
+
+/* Without sweeps pg-ts ranks by the draw of logts, to the bit. */
+static void no_sweeps_are_logts(void **state)
+{
+    variant none = with(with(variant_of("pg-ts"), "rows", 4096), "sweeps", 0),
+            other = with(with(variant_of("logts"), "rows", 4096), "lambda", 1);
+    oltr_policy *p = policy_of(&none, L), *q = policy_of(&other, L);
+    stage g, h;
+    dice d = {104};
+    for (uint64_t t = 1; t <= ROUNDS; t++) {
+        play_two(p, q, &g, &d, t);
+        expect(rank_with(p, &g.query, t, K, g.item, g.score), OLTR_OK);
+        expect(rank_with(q, &g.query, t, K, h.item, h.score), OLTR_OK);
+        assert_memory_equal(g.item, h.item, K * sizeof *g.item);
+        assert_memory_equal(g.score, h.score, K * sizeof *g.score);
+    }
+    oltr_policy_free(p);
+    oltr_policy_free(q);
+}
+
 /* ---- the suite: which settings, by name */
 
-static variant_list samplers, indices;
+static variant_list samplers, indices, gibbs;
 
 static void list_linear(void)
 {
@@ -725,6 +824,20 @@ static void list_indices(void)
                 with(with(with_choice(woful, "variant", "released"), "scale", 0.02), "slots", 5));
 }
 
+static void list_logistic_bounds(void)
+{
+    variant ucb = with(variant_of("glm-ucb"), "rows", 4096),
+            given = with_choice(ucb, "width", "given");
+    add_variant(&indices, ucb);
+    add_variant(&indices, with(with(with(ucb, "sigma", 0.1), "S", 2), "horizon", 300));
+    add_variant(&indices, with(given, "alpha", 0));
+    add_variant(&indices, with(with(given, "alpha", 0.3), "lambda", 0.2));
+    add_variant(&indices, with_choice(given, "link", "probit"));
+    add_variant(&indices, with(with_choice(ucb, "link", "cloglog"), "S", 1.5));
+    add_variant(&gibbs, with(variant_of("pg-ts"), "rows", 4096));
+    add_variant(&gibbs, with(with(variant_of("pg-ts"), "rows", 4096), "lambda", 0.2));
+}
+
 static bool can_predict(const variant *v)
 {
     return v->info->can_predict;
@@ -741,11 +854,15 @@ int main(void)
     list_linear();
     list_logistic();
     list_indices();
+    list_logistic_bounds();
     ON_VARIANTS(&all, &samplers, predictions_are_the_definition);
     ON_VARIANTS(&all, &samplers, scores_follow_the_law);
     ON_VARIANTS(&all, &indices, lists_are_the_definition);
     ON_SOME_VARIANTS(&all, &indices, predictions_are_the_definition, can_predict);
     ON_SOME_VARIANTS(&all, &indices, ties_are_broken_evenly, is_wide);
+    ON_VARIANTS(&all, &gibbs, predictions_are_the_definition);
+    ONCE(&all, the_root_is_that_of_logts);
+    ONCE(&all, no_sweeps_are_logts);
     return cmocka_run_group_tests_name("every policy with context is its definition", all.test,
                                        NULL, NULL);
 }

@@ -2,8 +2,8 @@
  * longer than 1.
  *
  * Runs on every variant that takes features.  The parameter `norm` says what happens to a row that
- * is longer than 1: it is scaled, refused or accepted.  logts keeps rows; the last two checks are
- * about how many.
+ * is longer than 1: it is scaled, refused or accepted.  A logistic posterior keeps rows; the last
+ * two checks are about how many.
  */
 #include "conform/fixtures.h"
 
@@ -14,9 +14,9 @@ static bool is_logts(const variant *v)
     return is_kind(v, "logts");
 }
 
-static bool logts_with_default_rows(const variant *v)
+static bool logistic_with_default_rows(const variant *v)
 {
-    return is_logts(v) && !v->at_bound;
+    return has_logistic_posterior(v->info) && !v->at_bound;
 }
 
 /* Whether what is summed depends on the estimates at the time. */
@@ -309,7 +309,7 @@ static void long_rows_are_accepted(void **state)
     oltr_policy_free(q);
 }
 
-/* ---- the rows that logts keeps */
+/* ---- the rows that a logistic posterior keeps */
 
 static double rows_in(const oltr_policy *p, size_t *size)
 {
@@ -391,7 +391,8 @@ int main(void)
     ON_SOME_VARIANTS(&all, &variants, short_rows_are_left_alone, scales);
     ON_SOME_VARIANTS(&all, &variants, long_rows_are_refused, refuses);
     ON_SOME_VARIANTS(&all, &variants, long_rows_are_accepted, accepts);
-    ON_SOME_VARIANTS(&all, &variants, repeated_rows_cost_no_room, logts_with_default_rows);
-    ON_SOME_VARIANTS(&all, &variants, rows_that_never_repeat_are_absorbed, logts_with_default_rows);
+    ON_SOME_VARIANTS(&all, &variants, repeated_rows_cost_no_room, logistic_with_default_rows);
+    ON_SOME_VARIANTS(&all, &variants, rows_that_never_repeat_are_absorbed,
+                     logistic_with_default_rows);
     return cmocka_run_group_tests_name("rows of features", all.test, NULL, NULL);
 }

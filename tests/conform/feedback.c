@@ -86,6 +86,8 @@ static oltr_status learn(oltr_policy *p, const lesson *l)
 static void a_mask_is_the_compacted_list(void **state)
 {
     const oltr_policy_info *info = *state;
+    if (info->knows_slots) /* it learns from the number of a slot: item_definitions.c */
+        return;
     oltr_policy *p = make(info), *q = make(info);
     dice d = {17};
     for (uint32_t t = 0; t < ROUNDS; t++) {

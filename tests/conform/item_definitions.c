@@ -256,8 +256,10 @@ static void scores_are_indices(void **state)
 /* The twin of a new policy goes into `rules`, or gets tests and a line here. */
 static void every_kind_has_a_twin(void **state)
 {
-    static const char *const others[] = {"gts",        "ts-hyper", "ts-beta",
-                                         "ts-cascade", "toprank",  "random"};
+    static const char *const others[] = {
+        "gts",    "ts-hyper", "ts-beta", "ts-cascade", "toprank",
+        "random", "maillard", "pbm-ts",  "pbm-ucb",    "bubblerank" /* slot_definitions.c */
+    };
     const oltr_policy_info *info = *state;
     bool found = false;
     for (size_t r = 0; r < COUNT(rules); r++)
@@ -614,6 +616,106 @@ static bool is_ts_beta_to_sample(const variant *v)
     return is_kind(v, "ts-beta") && all_default_numbers(v);
 }
 
+/* ---- Maillard sampling */
+
+static bool is_maillard(const variant *v)
+{
+    return is_kind(v, "maillard");
+}
+
+/* log w; an item that was not examined has no weight. */
+static double maillard_weight(const twin *w, int i)
+{
+    double most = 0;
+    for (int j = 0; j < L; j++)
+        most = fmax(most, share(w, j));
+    return -w->n[i] * divergence(share(w, i), most);
+}
+
+static double gumbel_law(const double *law, double x)
+{
+    return exp(-exp(law[0] - x));
+}
+
+/* Scores are log w plus independent Gumbel variables; the item that was not examined is first. */
+static void maillard_scores_are_gumbel(void **state)
+{
+    static double sample[L][DRAWS];
+    moments law[L];
+    oltr_policy *p = policy_of(*state, L);
+    twin w = new_twin(*state);
+    dice d = {51};
+    teach_both(p, &w, &d, 40);
+    draw_scores(p, sample);
+    for (int i = 0; i < L; i++) {
+        double at = i == L - 1 ? 1000 : maillard_weight(&w, i);
+        law[i] = (moments){at + 0.57721566490153286061, acos(-1) / sqrt(6), 5.4};
+        assert_moments(sample[i], law[i]);
+    }
+    assert_independent(sample, law);
+    for (int i = 0; i < L; i++)
+        assert_law(sample[i], DRAWS, gumbel_law,
+                   (const double[2]){law[i].mean - 0.57721566490153286061, 1});
+    oltr_policy_free(p);
+}
+
+/* z of `count` among n with the chance p; P(|z| > 6.5) < 1e-10. */
+static void assert_share(double count, double n, double p)
+{
+    double z = (count - n * p) / sqrt(n * p * (1 - p));
+    if (!(fabs(z) < 6.5))
+        fail_msg("%g of %g lists, expected is a share of %.6g (z = %.2f)", count, n, p, z);
+}
+
+/* Two arms with 3 of 10 and 6 of 12: w = exp(-10 kl(0.3, 0.5)) and 1.  Three: the list of two is
+ * drawn without replacement. */
+static void maillard_lists_have_their_chances(void **state)
+{
+    static const double counts[3][2] = {{10, 3}, {12, 6}, {4, 1}};
+    oltr_policy *p = policy_of(*state, 3);
+    const double w[3] = {exp(-10 * divergence(0.3, 0.5)), 1, exp(-4 * divergence(0.25, 0.5))};
+    uint32_t two[] = {0, 1}, seen[3][3] = {{0}}, first = 0;
+    oltr_query query = {2, two};
+    for (uint32_t i = 0; i < 3; i++) {
+        event e = {.k = 1, .n_examined = 1, .item = {i}};
+        for (int t = 0; t < (int)counts[i][0]; t++) {
+            e.reward[0] = t < (int)counts[i][1];
+            learn_from(p, NULL, &e);
+        }
+    }
+    for (uint32_t n = 0; n < DRAWS; n++) {
+        uint32_t item[3];
+        expect(rank_with(p, &query, n, 1, item, NULL), OLTR_OK);
+        first += item[0] == 0;
+        expect(rank_with(p, NULL, n, 2, item, NULL), OLTR_OK);
+        seen[item[0]][item[1]]++;
+    }
+    assert_share(first, DRAWS, w[0] / (w[0] + w[1]));
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            if (i != j) {
+                double all = w[0] + w[1] + w[2];
+                assert_share(seen[i][j], DRAWS, w[i] / all * w[j] / (all - w[i]));
+            }
+    oltr_policy_free(p);
+}
+
+/* An item that is clicked each time makes every miss of the others decisive: fewer come first. */
+static void maillard_with_a_sure_item(void **state)
+{
+    oltr_policy *p = policy_of(*state, 3);
+    for (uint32_t t = 0; t < 30; t++) {
+        event e = {.k = 3, .n_examined = 3, .item = {0, 1, 2}, .reward = {t > 20, 1, t > 3}};
+        learn_from(p, NULL, &e);
+    }
+    for (uint32_t n = 0; n < 50; n++) {
+        uint32_t item[3];
+        expect(rank_with(p, NULL, n, 3, item, NULL), OLTR_OK);
+        assert_true(item[0] == 1 && item[1] == 2 && item[2] == 0);
+    }
+    oltr_policy_free(p);
+}
+
 /* ---- TopRank */
 
 typedef struct top_twin {
@@ -832,11 +934,13 @@ static void assert_uniform_lists(const oltr_policy *p, const oltr_query *query,
     oltr_scratch_free(scratch);
 }
 
-/* Without a prior no item is distinguished at first; BayesUCB has level 0 in its first round,
+/* Without a prior no item is distinguished at first, except by BubbleRank, which begins with the
+ * order of the items; BayesUCB has level 0 in its first round,
  * whatever its prior. */
 static bool is_indifferent_at_first(const variant *v)
 {
-    return has_no_features(v) && (!takes_prior(v) || is_kind(v, "bayes-ucb"));
+    return has_no_features(v) && !is_kind(v, "bubblerank") &&
+           (!takes_prior(v) || is_kind(v, "bayes-ucb"));
 }
 
 static void first_lists_are_uniform(void **state)
@@ -868,9 +972,11 @@ static void equals_stay_equals(void **state)
     oltr_policy_free(p);
 }
 
+/* Showings in other slots are other observations to some. */
 static bool has_no_prior(const variant *v)
 {
-    return has_no_features(v) && !takes_prior(v);
+    return has_no_features(v) && !takes_prior(v) && !is_kind(v, "bubblerank") &&
+           !moves_the_best(v->info);
 }
 
 /* Beta(1e12, 1e-5) has a mean that rounds to 1: a policy with this prior must show the item first
@@ -912,6 +1018,9 @@ int main(void)
     ON_SOME_VARIANTS(&all, &variants, beta_believes_the_conjugate_posterior, is_beta);
     ON_SOME_VARIANTS(&all, &variants, gts_samples_its_posterior, is_gts_to_sample);
     ON_SOME_VARIANTS(&all, &variants, ts_beta_samples_its_posterior, is_ts_beta_to_sample);
+    ON_SOME_VARIANTS(&all, &variants, maillard_scores_are_gumbel, is_maillard);
+    ON_SOME_VARIANTS(&all, &variants, maillard_lists_have_their_chances, is_maillard);
+    ON_SOME_VARIANTS(&all, &variants, maillard_with_a_sure_item, is_maillard);
     ON_SOME_VARIANTS(&all, &variants, toprank_has_the_twins_blocks, is_toprank);
     ON_SOME_VARIANTS(&all, &variants, toprank_with_subsets, is_toprank);
     ON_SOME_VARIANTS(&all, &variants, first_lists_are_uniform, is_indifferent_at_first);

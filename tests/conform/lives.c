@@ -17,6 +17,7 @@
  * the first, OLTR_LIVES_KIND one kind alone.
  */
 #include "conform/suite.h"
+#include "support/kinds.h"
 #include "support/snapshot.h"
 
 enum { MOST_ITEMS = 12, MOST_DIM = 36, POOL = 16, LIVES = 60 };
@@ -538,8 +539,8 @@ static void forge(life *l)
     l->policy = right;
 }
 
-/* Loading takes an estimate of logts as it is, however far from the root, and equal rows;
- * oltr_check() tells. */
+/* Loading takes the estimate of a logistic posterior as it is, however far from the root, and equal
+ * rows; oltr_check() tells. */
 static void forged_lives(void **state)
 {
     uint64_t from = number_from("OLTR_LIVES_FROM", 0), n = number_from("OLTR_LIVES", LIVES);
@@ -547,7 +548,7 @@ static void forged_lives(void **state)
         life l = {
             .info = *state, .number = number, .d = {0x666F72676564 + number * 0x9E3779B97F4A7C15u}};
         be_born(&l);
-        l.may_be_wrong = strcmp(l.info->name, "logts") == 0;
+        l.may_be_wrong = has_logistic_posterior(l.info);
         for (uint32_t rounds = below(&l.d, 30); rounds > 0; rounds--, l.round++) {
             draw_request(&l);
             learn_both(&l);

@@ -23,7 +23,14 @@ static bool has_sums(const variant *v)
 
 static bool draws_each_item(const variant *v)
 {
-    return is_named_variant(v) && (is_kind(v, "gts") || is_kind(v, "ts-beta"));
+    return is_named_variant(v) &&
+           (is_kind(v, "gts") || is_kind(v, "ts-beta") || is_kind(v, "maillard"));
+}
+
+/* The weights of maillard are relative to the best of the candidates. */
+static bool scores_alone(const variant *v)
+{
+    return is_named_variant(v) && !is_kind(v, "maillard");
 }
 
 /* Their lists are drawn most often; those of the other kinds are fixed up to ties. */
@@ -390,7 +397,7 @@ static void compare_chances(const variant *v, const scene *s, const oltr_show *r
 {
     chances c;
     uint32_t in_list[MOST_CASE], first[MOST_CASE];
-    bool must_be_exact = rule->greedy || !is_kind(v, "ts-cascade");
+    bool must_be_exact = rule->greedy || !(is_kind(v, "ts-cascade") || is_kind(v, "pbm-ts"));
     if (!exact_chances(s, rule, &c)) {
         assert_false(must_be_exact);
         return;
@@ -667,7 +674,7 @@ int main(void)
     ON_SOME_VARIANTS(&all, &variants, the_best_list_within_the_limits, has_sums);
     ON_SOME_VARIANTS(&all, &variants, no_limit_without_fresh_items, is_named_variant);
     ON_SOME_VARIANTS(&all, &variants, greedy_lists_are_those_of_the_means, has_sums);
-    ON_SOME_VARIANTS(&all, &variants, known_items_keep_their_noise, is_named_variant);
+    ON_SOME_VARIANTS(&all, &variants, known_items_keep_their_noise, scores_alone);
     ON_SOME_VARIANTS(&all, &variants, unknown_items_have_noise_of_their_own, draws_each_item);
     ON_SOME_VARIANTS(&all, &variants, redrawn_chances_are_shares, is_named_variant);
     ON_SOME_VARIANTS(&all, &variants, exact_chances_are_those_of_lists, is_named_variant);

@@ -197,15 +197,37 @@ static void priors_of_a_model(void **state)
     assert_true(error.code == OLTR_EPRIOR || error.code == OLTR_EINVAL);
 }
 
-/* toprank compares all pairs of a fixed set. */
-static void toprank_cannot_be_served(void **state)
+/* toprank and bubblerank compare all pairs of a fixed set. */
+static void comparisons_cannot_be_served(void **state)
 {
-    oltr_model_settings s;
-    oltr_error error = {OLTR_OK, ""};
-    oltr_status status = oltr_model_settings_init(&s, "toprank", &error);
-    if (status == OLTR_OK)
+    static const char *const kind[] = {"toprank", "bubblerank"};
+    for (size_t i = 0; i < COUNT(kind); i++) {
+        oltr_model_settings s;
+        oltr_error error = {OLTR_OK, ""};
+        oltr_status status = oltr_model_settings_init(&s, kind[i], &error);
+        if (status == OLTR_OK)
+            assert_null(oltr_model_new(&s, &error));
+        expect_error(error.code, &error, OLTR_EUNSUPPORTED, kind[i]);
+    }
+}
+
+/* The best item of a model's list is its first; and by default every slot of a lesson counts. */
+static void slots_of_a_model_fall(void **state)
+{
+    static const char *const kind[] = {"pbm-ts", "pbm-ucb"};
+    for (size_t i = 0; i < COUNT(kind); i++) {
+        oltr_model_settings s;
+        oltr_error error = {OLTR_OK, ""};
+        expect(oltr_model_settings_init(&s, kind[i], &error), OLTR_OK);
+        assert_int_equal(s.examine, OLTR_EXAMINE_ALL);
+        expect(oltr_model_settings_set(&s, "examine1", "0.5", &error), OLTR_OK);
+        oltr_model *m = oltr_model_new(&s, &error);
+        assert_non_null(m);
+        oltr_model_free(m);
+        expect(oltr_model_settings_set(&s, "examine3", "0.6", &error), OLTR_OK);
         assert_null(oltr_model_new(&s, &error));
-    expect_error(error.code, &error, OLTR_EUNSUPPORTED, "toprank");
+        expect_error(error.code, &error, OLTR_EVALUE, "the most examined first");
+    }
 }
 
 static void features_of_a_model(void **state)
@@ -819,7 +841,8 @@ int main(void)
     ONCE(&all, settings_that_make_no_model);
     ONCE(&all, bounds_of_a_model);
     ONCE(&all, priors_of_a_model);
-    ONCE(&all, toprank_cannot_be_served);
+    ONCE(&all, comparisons_cannot_be_served);
+    ONCE(&all, slots_of_a_model_fall);
     ONCE(&all, features_of_a_model);
     ONCE(&all, copies_that_are_refused);
     ONCE(&all, names_of_lessons);

@@ -14,10 +14,11 @@ enum { CANDIDATES = 12, NAMES = 48 };
 
 /* ---- variants */
 
-/* Not toprank, not twice for the two forms of a prior, and no parameter at its bounds. */
+/* Not those that compare a fixed set of items, not twice for the two forms of a prior, and no
+ * parameter at its bounds. */
 static inline bool is_model_variant(const variant *v)
 {
-    if (is_kind(v, "toprank") || v->at_bound)
+    if ((!v->info->by_item && !v->info->contextual) || v->at_bound)
         return false;
     return v->form == NO_PRIOR || v->form == (v->info->takes_moments ? MOMENTS : SHAPES);
 }

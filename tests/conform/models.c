@@ -19,7 +19,7 @@
  */
 #include "conform/model_fixtures.h"
 
-enum { MOST_TWIN = 64, MOST_SHOWN = 12, MOST_IDS = 256, CALLS_OF_A_LIFE = 120 };
+enum { MOST_TWIN = 64, MOST_SHOWN = 12, MOST_IDS = 256, CALLS_OF_A_LIFE = 120, SLOT_SUMS = 8 };
 
 static variant_list variants;
 
@@ -29,7 +29,8 @@ typedef struct twin_item {
     uint32_t name; /* of name_at() */
     double pair[2];
     double examined, reward;
-    uint64_t last; /* lessons when it was last shown, or added */
+    double slot[SLOT_SUMS]; /* pbm-ts: misses in the first slots; pbm-ucb: the sum of kappa */
+    uint64_t last;          /* lessons when it was last shown, or added */
 } twin_item;
 
 typedef struct subject {
@@ -574,6 +575,26 @@ static statuses refusal(const life *l, const subject *s, const call *c)
     }
 }
 
+/* How many of the numbers in twin_item.slot the kind has. */
+static uint32_t slot_sums(const variant *v)
+{
+    return is_kind(v, "pbm-ts") ? SLOT_SUMS : is_kind(v, "pbm-ucb") ? 1 : 0;
+}
+
+/* Slot l is examined with chance 1/l, rounded.  A miss behind the eighth slot counts as 8/l of one
+ * in it, rounded. */
+static void count_slot(const variant *v, twin_item *item, uint32_t slot, double reward,
+                       double weight)
+{
+    double kappa = rint(0x1p20 / (slot + 1.0)) / 0x1p20, last = rint(0x1p20 / SLOT_SUMS) / 0x1p20;
+    if (is_kind(v, "pbm-ucb"))
+        item->slot[0] += weight * kappa;
+    else if (slot < SLOT_SUMS)
+        item->slot[slot] += reward > 0 ? 0 : weight;
+    else
+        item->slot[SLOT_SUMS - 1] += reward > 0 ? 0 : weight * (rint(kappa / last * 1024) / 1024);
+}
+
 static void do_learn(life *l, subject *s, const call *c)
 {
     bool seen[MOST_TWIN];
@@ -585,6 +606,8 @@ static void do_learn(life *l, subject *s, const call *c)
         item->last = s->lessons;
         item->examined += seen[i] ? weight : 0;
         item->reward += seen[i] ? weight * c->reward[i] : 0;
+        if (seen[i] && slot_sums(l->v))
+            count_slot(l->v, item, i, c->reward[i], weight);
     }
 }
 
@@ -627,8 +650,10 @@ static void do_items(life *l, subject *s, const call *c, uint32_t count)
         known += !again;
         if (c->op == REMOVE)
             twin_remove(s, (uint32_t)at);
-        else
+        else {
             s->item[at].examined = s->item[at].reward = 0;
+            memset(s->item[at].slot, 0, sizeof s->item[at].slot);
+        }
     }
     must_be(l, count == known || (c->op == RESET && c->fault && count >= known),
             "another number of items");
@@ -665,6 +690,8 @@ static void do_forget(life *l, subject *s, const call *c)
     for (uint32_t i = 0; i < s->n; i++) {
         s->item[i].examined *= c->keep;
         s->item[i].reward *= c->keep;
+        for (uint32_t j = 0; j < SLOT_SUMS; j++)
+            s->item[i].slot[j] *= c->keep;
     }
     if (s->dense)
         must_be(l, oltr_forget(s->dense, c->keep) == OLTR_OK, "the twin forgets");
@@ -683,6 +710,8 @@ static void do_merge(life *l, subject *s, const subject *from)
         twin_item *item = twin_item_of(l, s, theirs->name);
         item->examined += theirs->examined;
         item->reward += theirs->reward;
+        for (uint32_t j = 0; j < SLOT_SUMS; j++)
+            item->slot[j] += theirs->slot[j];
         item->last = !known || last > item->last ? last : item->last;
         if (!known)
             memcpy(item->pair, theirs->pair, sizeof item->pair);
@@ -845,9 +874,13 @@ static oltr_policy *policy_with_sums(const life *l, const twin_item *item, uint3
                                                    : (oltr_prior){.a = first, .b = second};
     oltr_policy *p = policy_from(&settings);
     for (uint32_t i = 0; i < n; i++) {
-        double number[4] = {item[i].examined, item[i].reward, first[i], second[i]};
+        double number[OLTR_MAX_ITEM_NUMBERS] = {item[i].examined, item[i].reward, first[i],
+                                                second[i]};
         uint32_t sums = l->v->info->can_predict ? 2 : 0, priors = takes_prior(l->v) ? 2 : 0;
-        expect(oltr_item_put(p, i, number + 2 - sums, sums + priors, NULL), OLTR_OK);
+        if (slot_sums(l->v))
+            memcpy(number + 2, item[i].slot, sizeof item[i].slot);
+        expect(oltr_item_put(p, i, number + 2 - sums, sums + priors + slot_sums(l->v), NULL),
+               OLTR_OK);
     }
     return p;
 }

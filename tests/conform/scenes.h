@@ -29,6 +29,11 @@ static const double half_permuted[] = {0, 0, 0, 0, 1, 1, 0.5},
                     rare_and_noisy[] = {0.005, 0.8, 20, 2, 1, 0, 1, 1},
                     reversed_surely[] = {0, 0, 2, 10, 1};
 
+/* click_values: leave, seen; satisfied, continue, seen. */
+static const double patient[] = {0.3, OLTR_SEEN_FIRST - 1},
+                    hasty[] = {0.7, 0.8, OLTR_SEEN_TRUE - 1};
+static const double falling_leave[SLOTS] = {1, 0.6, 0.1}, uneven_slots[SLOTS] = {0.3, 0.9, 0.5};
+
 typedef struct scene {
     const char *name;
     oltr_world world;
@@ -90,6 +95,34 @@ static const scene scenes[] = {
     {"scalar, beta noise",
      {.kind = "scalar", ABANDONED, .abandon = 0.3, .noise_sd = 0.2, .beta_noise = 1},
      false},
+    {"beta, jumping", {.kind = "beta", .drift_jump = 0.05}, true},
+    {"fixed, walking and jumping",
+     {.kind = "fixed", GIVEN, .drift_walk = 0.2, .drift_jump = 0.02},
+     false},
+    {"log-uniform, walking, dcm",
+     {.kind = "log-uniform", .clicks = "dcm", .drift_walk = 0.5},
+     false},
+    {"beta, dcm", {.kind = "beta", .clicks = "dcm"}, true},
+    {"fixed, dcm, patient users",
+     {.kind = "fixed", GIVEN, .clicks = "dcm", .click_values = patient},
+     false},
+    {"fixed, dcm, leave by slot",
+     {.kind = "fixed", GIVEN, .clicks = "dcm", .slot_chance = falling_leave},
+     false},
+    {"uniform, pbm", {.kind = "uniform", .clicks = "pbm"}, false},
+    {"fixed, pbm, uneven slots",
+     {.kind = "fixed", GIVEN, .clicks = "pbm", .slot_chance = uneven_slots},
+     false},
+    {"beta, dbn", {.kind = "beta", .clicks = "dbn"}, true},
+    {"logistic, fresh, dbn, hasty users",
+     {.kind = "logistic",
+      .dim = DIM,
+      .clicks = "dbn",
+      .theta_on_sphere = 1,
+      .fresh_contexts = 1,
+      .scale = 5,
+      .click_values = hasty},
+     false},
 };
 enum { SCENES = COUNT(scenes) };
 
@@ -121,6 +154,18 @@ static inline bool draws_features(const scene *s)
     return s->world.dim && !s->world.features;
 }
 
+static inline bool has_clicks(const oltr_world *world, const char *name)
+{
+    return strcmp(world->clicks, name) == 0;
+}
+
+/* Users who click more than once, or do not scan from the top. */
+static inline bool browses(const scene *s)
+{
+    oltr_world world = world_of(s);
+    return click_ops_of(world.clicks, NULL)->browse != NULL;
+}
+
 /* ---- experiments */
 
 typedef struct stage {
@@ -129,6 +174,13 @@ typedef struct stage {
     char label[MOST_POLICIES][64];
     oltr_experiment e;
 } stage;
+
+static const oltr_learning readings[] = {
+    {.seen = OLTR_SEEN_LAST},
+    {.seen = OLTR_SEEN_TRUE},
+    {.seen = OLTR_SEEN_FIRST},
+    {.seen = OLTR_SEEN_ALL},
+};
 
 static inline oltr_contestant *add_policy(stage *s, const char *kind)
 {
@@ -139,6 +191,8 @@ static inline oltr_contestant *add_policy(stage *s, const char *kind)
     c->settings.dim = c->settings.info->contextual ? s->e.world.dim : 0;
     snprintf(s->label[n], sizeof s->label[n], "%s %u", kind, n);
     c->label = s->label[n];
+    if (has_clicks(&s->e.world, "pbm") && !c->settings.info->knows_slots)
+        c->learning = &readings[n % COUNT(readings)]; /* else it is refused */
     return c;
 }
 
@@ -243,7 +297,7 @@ static inline void assert_same_results(const oltr_experiment *points, uint32_t n
 /* ---- the truth of one replication */
 
 typedef struct truth {
-    double attraction[N], a[N], b[N], theta[DIM];
+    double attraction[N], a[N], b[N], mean[N], sd[N], theta[DIM];
     float x[N * DIM];
     oltr_instance as;
 } truth;
@@ -256,18 +310,25 @@ static inline void draw_truth(const oltr_world *world, uint64_t seed, uint64_t r
                               .attraction = out->attraction,
                               .a = out->a,
                               .b = out->b,
+                              .mean = out->mean,
+                              .sd = out->sd,
                               .dim = world->dim,
                               .drawn = out->x,
                               .theta = out->theta};
     world_ops_of(world->kind, NULL)->draw(world, seed, replication, &out->as, NULL);
 }
 
+static inline bool moves(const oltr_world *world)
+{
+    const oltr_world_ops *ops = world_ops_of(world->kind, NULL);
+    return ops->moves && ops->moves(world);
+}
+
 static inline void advance(const oltr_world *world, uint64_t seed, uint64_t replication,
                            uint64_t round, truth *out)
 {
-    const oltr_world_ops *ops = world_ops_of(world->kind, NULL);
-    if (ops->moves && ops->moves(world))
-        ops->advance(world, seed, replication, round, &out->as, NULL);
+    if (moves(world))
+        world_ops_of(world->kind, NULL)->advance(world, seed, replication, round, &out->as, NULL);
 }
 
 static inline int falling(const void *a, const void *b)
@@ -285,6 +346,76 @@ static inline double best_no_click(const double *nu, uint32_t k)
     for (uint32_t slot = 0; slot < k; slot++)
         product *= 1 - sorted[slot];
     return product;
+}
+
+/* ---- click models, by their definitions */
+
+/* What the users of a world do in a slot: the chance to leave after a click or to be satisfied, to
+ * go on otherwise, and whether one slot depends on those above. */
+typedef struct slot_users {
+    double leave, go_on, examine;
+} slot_users;
+
+static inline slot_users users_of(const oltr_world *world, uint32_t slot)
+{
+    const double *values = world->click_values, *of_slot = world->slot_chance;
+    if (has_clicks(world, "dcm"))
+        return (slot_users){of_slot ? of_slot[slot] : values ? values[0] : 0.5, 1, 1};
+    if (has_clicks(world, "dbn"))
+        return (slot_users){values ? values[0] : 0.5, values ? values[1] : 0.9, 1};
+    if (has_clicks(world, "pbm"))
+        return (slot_users){0, 1, of_slot ? of_slot[slot] : 1.0 / (slot + 1)};
+    return (slot_users){1, 1, 1};
+}
+
+/* The chance that each slot of a list is examined. */
+static inline void chances_to_be_seen(const oltr_world *world, const double *nu,
+                                      const uint32_t *item, uint32_t k, double *seen)
+{
+    double there = 1;
+    for (uint32_t slot = 0; slot < k; slot++) {
+        slot_users u = users_of(world, slot);
+        seen[slot] = there * u.examine;
+        there *= (1 - nu[item[slot]] * u.leave) * u.go_on;
+    }
+}
+
+/* The reward is satisfaction, or the number of clicks of pbm. */
+static inline double list_value(const oltr_world *world, const double *nu, const uint32_t *item,
+                                uint32_t k)
+{
+    double seen[SLOTS], sum = 0;
+    chances_to_be_seen(world, nu, item, k, seen);
+    for (uint32_t slot = 0; slot < k; slot++)
+        sum += seen[slot] * nu[item[slot]] *
+               (has_clicks(world, "pbm") ? 1 : users_of(world, slot).leave);
+    return sum;
+}
+
+/* The best and the mean value of all lists of three items.  The chances of a slot do not depend on
+ * the items below it, so a list is built slot by slot. */
+static inline double best_of_all_lists(const oltr_world *world, const double *nu, double *mean)
+{
+    const double clicks = has_clicks(world, "pbm");
+    slot_users u[SLOTS];
+    double most = 0, sum = 0;
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        u[slot] = users_of(world, slot);
+    for (uint32_t code = 0; code < N * N * N; code++) {
+        const uint32_t item[SLOTS] = {code % N, code / N % N, code / N / N};
+        double there = 1, value = 0;
+        if (item[0] == item[1] || item[0] == item[2] || item[1] == item[2])
+            continue;
+        for (uint32_t slot = 0; slot < SLOTS; slot++) {
+            double x = nu[item[slot]] * u[slot].leave;
+            value += there * (clicks > 0 ? u[slot].examine * nu[item[slot]] : x);
+            there *= (1 - x) * u[slot].go_on;
+        }
+        most = fmax(most, value);
+        sum += value;
+    }
+    *mean = sum / (N * (N - 1) * (N - 2));
+    return most;
 }
 
 #define ON_SCENES(all, f, applies)                                                                 \

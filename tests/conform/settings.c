@@ -7,6 +7,8 @@
  */
 #include "conform/fixtures.h"
 
+#include <ctype.h>
+
 static variant_list variants;
 
 static oltr_settings plain(const oltr_policy_info *info)
@@ -90,7 +92,9 @@ static void typos_are_understood(void **state)
             misspell(info->params[i].name, cut, typo);
             if (strlen(info->params[i].name) < 3 || param_index(info, typo) < info->n_params)
                 continue;
-            snprintf(hint, sizeof hint, "did you mean '%s'", info->params[i].name);
+            bool numbered = cut && isdigit((unsigned char)info->params[i].name[strlen(typo)]);
+            snprintf(hint, sizeof hint, numbered ? "did you mean '%s" : "did you mean '%s'",
+                     numbered ? typo : info->params[i].name);
             expect_error(oltr_settings_set(&s, typo, "1", &error), &error, OLTR_EPARAM, hint);
         }
     }

@@ -400,9 +400,9 @@ static void sums_that_are_no_numbers(void **state)
     free(m.byte);
 }
 
-static bool is_toprank(const variant *v)
+static bool compares_items(const variant *v)
 {
-    return is_kind(v, "toprank");
+    return is_kind(v, "toprank") || is_kind(v, "bubblerank");
 }
 
 /* Per-item counts: negative observations, negative clicks, more clicks than observations. */
@@ -412,7 +412,7 @@ static void impossible_counts(void **state)
     image m = make_image(v, FEW);
     anatomy a = dissect_image(&m);
     const field *n = sum_named(&a, "examined"), *s = sum_named(&a, "reward");
-    assert_true((n && s) || a.sums == 0 || is_toprank(v));
+    assert_true((n && s) || a.sums == 0 || compares_items(v));
     for (size_t i = 0; n && s && i < FEW; i++) {
         double seen = number_at(m.byte + n->value + 8 * i);
         expect_number(&m, n->value + 8 * i, -1, OLTR_ESTATE, "negative observations");
@@ -437,16 +437,60 @@ static void impossible_comparisons(void **state)
     anatomy a = dissect_image(&m);
     const field *wins = sum_named(&a, "wins"), *decided = sum_named(&a, "decided"),
                 *relation = sum_named(&a, "relation");
-    assert_true(wins && decided && relation);
+    assert_true(wins && decided);
     for (size_t at = 0; at < 8 * wins->n; at += 8) {
         double most = number_at(m.byte + decided->value + at);
         expect_number(&m, wins->value + at, most + 1, OLTR_ESTATE, "more wins than comparisons");
         expect_number(&m, wins->value + at, -most - 1, OLTR_ESTATE, "more losses than comparisons");
         expect_number(&m, decided->value + at, -1, OLTR_ESTATE, "negative comparisons");
+        if (!relation)
+            continue;
         expect_number(&m, relation->value + at, 2, OLTR_ESTATE, "a relation that is none");
         expect_number(&m, relation->value + at, -0.5, OLTR_ESTATE, "a relation that is none");
     }
     free(m.byte);
+}
+
+/* A base list has every item once. */
+static void impossible_lists(void **state)
+{
+    image m = make_image(*state, FEW);
+    anatomy a = dissect_image(&m);
+    const field *base = sum_named(&a, "base");
+    assert_true(base && base->n == FEW);
+    double first = number_at(m.byte + base->value);
+    for (size_t at = 8; at < 8 * FEW; at += 8)
+        expect_number(&m, base->value + at, first, OLTR_ESTATE, "an item that occurs twice");
+    expect_number(&m, base->value, FEW, OLTR_ESTATE, "an item that does not exist");
+    expect_number(&m, base->value, -1, OLTR_ESTATE, "an item that does not exist");
+    expect_number(&m, base->value, first + 0.5, OLTR_ESTATE, "half an item");
+    free(m.byte);
+}
+
+static bool has_base(const variant *v)
+{
+    return is_kind(v, "bubblerank");
+}
+
+/* What an item was shown in slots is within how often it was shown. */
+static void impossible_slots(void **state)
+{
+    image m = make_image(*state, FEW);
+    anatomy a = dissect_image(&m);
+    const field *n = sum_named(&a, "examined");
+    assert_true(n && a.sums > 2);
+    for (uint32_t s = 2; s < a.sums; s++)
+        for (size_t at = 0; at < 8 * FEW; at += 8) {
+            double most = number_at(m.byte + n->value + at);
+            expect_number(&m, a.sum[s].value + at, most + 1, OLTR_ESTATE, a.sum[s].text);
+            expect_number(&m, a.sum[s].value + at, -1, OLTR_ESTATE, a.sum[s].text);
+        }
+    free(m.byte);
+}
+
+static bool has_slots(const variant *v)
+{
+    return is_kind(v, "pbm-ts") || is_kind(v, "pbm-ucb");
 }
 
 /* Packed by columns, the diagonal is at 0, d, d + (d-1), ... */
@@ -502,7 +546,7 @@ static void correlations_that_cannot_be(void **state)
     }
 }
 
-/* The rows that logts keeps. */
+/* The rows that a logistic posterior keeps; pg-ts draws for whole counts only. */
 static void impossible_rows(void **state)
 {
     image m = make_image(*state, FEW);
@@ -522,15 +566,17 @@ static void impossible_rows(void **state)
         expect_number(&m, examined->value + at, -1, OLTR_ESTATE, "examined");
         expect_number(&m, clicked->value + at, -1, OLTR_ESTATE, "clicked");
         expect_number(&m, clicked->value + at, seen + 1, OLTR_ESTATE, "too many clicks");
+        if (is_kind(*state, "pg-ts"))
+            expect_number(&m, examined->value + at, seen + 0.5, OLTR_ESTATE, "a fraction");
     }
     for (size_t at = 0; at < 8 * row->n; at += 8)
         expect_number(&m, row->value + at, 1e300, OLTR_ESTATE, "a row too large for its type");
     free(m.byte);
 }
 
-static bool is_logts(const variant *v)
+static bool is_logistic(const variant *v)
 {
-    return is_kind(v, "logts") && !v->at_bound;
+    return has_logistic_posterior(v->info) && !v->at_bound;
 }
 
 /* ---- what is loaded is a policy */
@@ -660,10 +706,12 @@ int main(void)
     ON_VARIANTS(&all, &variants, bad_priors);
     ON_SOME_VARIANTS(&all, &variants, sums_that_are_no_numbers, is_distinct);
     ON_SOME_VARIANTS(&all, &variants, impossible_counts, has_no_features);
-    ON_SOME_VARIANTS(&all, &variants, impossible_comparisons, is_toprank);
+    ON_SOME_VARIANTS(&all, &variants, impossible_comparisons, compares_items);
+    ON_SOME_VARIANTS(&all, &variants, impossible_lists, has_base);
+    ON_SOME_VARIANTS(&all, &variants, impossible_slots, has_slots);
     ON_SOME_VARIANTS(&all, &variants, squares_that_cannot_be, is_distinct);
     ON_SOME_VARIANTS(&all, &variants, correlations_that_cannot_be, is_distinct);
-    ON_SOME_VARIANTS(&all, &variants, impossible_rows, is_logts);
+    ON_SOME_VARIANTS(&all, &variants, impossible_rows, is_logistic);
     ON_VARIANTS(&all, &variants, rounds_have_an_end);
     ON_VARIANTS(&all, &variants, counts_have_an_end);
     ON_VARIANTS(&all, &variants, random_forgeries);

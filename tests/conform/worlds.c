@@ -6,6 +6,7 @@
  */
 #define _DEFAULT_SOURCE 1
 #include "conform/scenes.h"
+#include "engine/kernels/philox.h"
 #include "support/files.h"
 
 #include <stdatomic.h>
@@ -69,6 +70,7 @@ static void curves_are_curves(void **state)
 {
     const trial *t = *state;
     bool clicks = !is_scalar(t->stage.scene);
+    double most = has_clicks(&t->stage.e.world, "pbm") ? SLOTS : 1;
     for (uint32_t i = 0; i < POINTS; i++)
         for (uint32_t j = 0; j < t->point[i].n_policies; j++) {
             oltr_outcome before = {0};
@@ -77,7 +79,8 @@ static void curves_are_curves(void **state)
                              first = oltr_results_at(t->whole, i, 0, m);
                 assert_true(isfinite(now.regret) && now.regret >= before.regret);
                 assert_true(now.regret_se >= 0 && (!clicks || now.reward >= before.reward));
-                assert_true(!clicks || now.regret + now.reward <= (double)marks[m] * (1 + 1e-9));
+                assert_true(!clicks ||
+                            now.regret + now.reward <= most * (double)marks[m] * (1 + 1e-9));
                 assert_true(fabs(now.regret + now.reward - first.regret - first.reward) <
                             1e-9 * (double)marks[m]);
                 assert_int_equal(now.replications, t->point[i].replications);
@@ -232,13 +235,58 @@ static void saved_and_loaded(void **state)
 /* ---- the definition */
 
 /* Whether the user of a round likes the item: asked with a list of this item alone, so that the
- * answer cannot depend on the list. */
+ * answer cannot depend on the list, and of the cascade, because all click models draw it alike. */
 static bool pleases(const oltr_experiment *e, truth *t, oltr_rng user, uint32_t item)
 {
     oltr_ranking alone = {1, &item, NULL};
     double reward = 0;
-    click_ops_of(e->world.clicks, NULL)->scan(&e->world, &t->as, &user, &alone, &reward);
+    click_ops_of("cascade", NULL)->scan(&e->world, &t->as, &user, &alone, &reward);
     return reward > 0;
+}
+
+/* What else a user decides, with a word of its own. */
+static bool decides(oltr_rng user, uint32_t place, uint32_t purpose, double chance)
+{
+    uint32_t word[4];
+    words_at(&user, place / 4, purpose, word);
+    return (word[place % 4] + 0.5) / 4294967296.0 < chance;
+}
+
+/* Users of dcm, pbm and dbn: the click of every slot, and whether it was examined. */
+static void browse_list(const oltr_experiment *e, truth *t, oltr_rng user, const uint32_t *item,
+                        double *click, uint8_t *examined)
+{
+    bool there = true, by_item = has_clicks(&e->world, "dbn");
+    for (uint32_t slot = 0; slot < e->slots; slot++) {
+        slot_users u = users_of(&e->world, slot);
+        examined[slot] =
+            there && (!has_clicks(&e->world, "pbm") || decides(user, slot, 1, u.examine));
+        click[slot] = examined[slot] && pleases(e, t, user, item[slot]);
+        if (click[slot] > 0 && decides(user, by_item ? item[slot] : slot, 1, u.leave))
+            there = false;
+        if (by_item && !decides(user, slot, 2, u.go_on))
+            there = false;
+    }
+}
+
+/* What a policy is told: its own reading, or that of the world. */
+static oltr_feedback told(const oltr_experiment *e, const oltr_contestant *c, const double *click,
+                          uint8_t *examined)
+{
+    bool dbn = has_clicks(&e->world, "dbn");
+    const double *values = e->world.click_values;
+    uint32_t seen = c->learning                    ? c->learning->seen
+                    : has_clicks(&e->world, "pbm") ? OLTR_SEEN_ALL
+                    : values                       ? (uint32_t)values[dbn ? 2 : 1] + 1
+                                                   : OLTR_SEEN_LAST;
+    uint32_t first = e->slots, last = e->slots;
+    for (uint32_t slot = e->slots; slot-- > 0;)
+        first = click[slot] > 0 ? slot + 1 : first;
+    for (uint32_t slot = 0; slot < e->slots; slot++)
+        last = click[slot] > 0 ? slot + 1 : last;
+    for (uint32_t slot = 0; slot < e->slots && seen != OLTR_SEEN_TRUE; slot++)
+        examined[slot] = seen == OLTR_SEEN_ALL || slot < (seen == OLTR_SEEN_FIRST ? first : last);
+    return (oltr_feedback){.n_examined = e->slots, .reward = click, .examined = examined};
 }
 
 /* The cascade: from the top to the first item that pleases; without one, as far as users look. */
@@ -273,39 +321,51 @@ typedef struct played {
     double gain; /* reward since the last checkpoint but one */
 } played;
 
-static played play_twin(const oltr_experiment *e, const oltr_settings *settings,
-                        uint64_t replication)
+static played play_twin(const oltr_experiment *e, const oltr_contestant *c, uint64_t replication)
 {
     truth t;
+    uint32_t n = c->items ? c->items : N;
     draw_truth(&e->world, e->seed, replication, &t);
     bool given = e->world.prior_a && !e->world.kind_values; /* truths.c has those of the values */
     for (uint32_t i = 0; given && i < N; i++) {
         t.a[i] = e->world.prior_a[i] + e->world.misspecification;
         t.b[i] = e->world.prior_b[i] - e->world.misspecification;
     }
-    oltr_settings s = *settings;
+    oltr_settings s = c->settings;
+    s.n_items = n;
     if (s.info->uses_prior && s.value[param_index(s.info, "prior")] > 0)
         s.prior = (oltr_prior){.a = t.a, .b = t.b};
     oltr_policy *p = policy_from(&s);
     oltr_scratch *scratch = oltr_scratch_new(p);
     oltr_rng rng = oltr_rng_make(e->seed, replication);
+    double best = 0;
     played out = {0};
     for (uint64_t round = 1; round <= e->rounds; round++) {
         uint32_t item[SLOTS];
-        double click[SLOTS], none = 1;
+        double click[SLOTS], mean;
+        uint8_t examined[SLOTS];
         oltr_ranking list = {e->slots, item, NULL};
         advance(&e->world, e->seed, replication, round, &t);
-        oltr_query query = {.n_items = N, .dim = e->world.dim, .x = t.as.x};
+        oltr_query query = {.n_items = n, .dim = e->world.dim, .x = t.as.x};
         expect(oltr_rank(p, &query, oltr_rng_at(rng, STREAM_POLICY, round), scratch, &list),
                OLTR_OK);
-        oltr_feedback seen = {scan_list(e, &t, oltr_rng_at(rng, STREAM_USERS, round), item, click),
-                              click};
+        oltr_rng user = oltr_rng_at(rng, STREAM_USERS, round);
+        oltr_feedback seen = {0, click};
+        if (has_clicks(&e->world, "cascade")) {
+            seen.n_examined = scan_list(e, &t, user, item, click);
+        } else {
+            browse_list(e, &t, user, item, click, examined);
+            seen = told(e, c, click, examined);
+        }
         expect(oltr_learn(p, &query, &list, &seen), OLTR_OK);
-        for (uint32_t slot = 0; slot < e->slots; slot++)
-            none *= 1 - t.as.attraction[item[slot]];
-        out.regret += none - best_no_click(t.as.attraction, e->slots);
-        out.reward += 1 - none;
-        out.gain += round > e->checkpoint[e->n_checkpoints - 2] ? 1 - none : 0;
+        double value = list_value(&e->world, t.as.attraction, item, e->slots);
+        if (round == 1 || moves(&e->world))
+            best = has_clicks(&e->world, "cascade")
+                       ? 1 - best_no_click(t.as.attraction, e->slots)
+                       : best_of_all_lists(&e->world, t.as.attraction, &mean);
+        out.regret += best - value;
+        out.reward += value;
+        out.gain += round > e->checkpoint[e->n_checkpoints - 2] ? value : 0;
         out.ndcg = ndcg_twin(e, &t, item);
     }
     oltr_scratch_free(scratch);
@@ -339,7 +399,7 @@ static void a_run_is_its_definition(void **state)
         assert_true(n <= 100);
         uint64_t last = e->checkpoint[MARKS - 1] - e->checkpoint[MARKS - 2];
         for (uint64_t replication = 0; replication < e->replications; replication++) {
-            played twin = play_twin(e, &e->policy[j].settings, replication);
+            played twin = play_twin(e, &e->policy[j], replication);
             sum += twin.regret;
             squares += twin.regret * twin.regret;
             rewards += twin.reward;
@@ -357,10 +417,65 @@ static void a_run_is_its_definition(void **state)
     }
 }
 
+/* Policies that know some of the items show only these; regret is against all of them. */
+static void some_of_the_items(void **state)
+{
+    static oltr_contestant policy[MOST_POLICIES];
+    oltr_experiment e = ((const trial *)*state)->point[0];
+    e.replications = 2;
+    for (uint32_t j = 0; j < e.n_policies; j++) {
+        policy[j] = e.policy[j];
+        policy[j].items = N - 1 - j % 3;
+    }
+    e.policy = policy;
+    oltr_results *r = run(&e, 1, 2);
+    for (uint32_t j = 0; j < e.n_policies; j++) {
+        double mean = 0;
+        for (uint64_t replication = 0; replication < 2; replication++)
+            mean += play_twin(&e, &policy[j], replication).regret / 2;
+        double regret = oltr_results_at(r, 0, j, MARKS - 1).regret;
+        if (fabs(regret - mean) > 1e-9)
+            fail_msg("%s, %u items: regret %.12g, expected %.12g", policy[j].label, policy[j].items,
+                     regret, mean);
+    }
+    oltr_results_free(r);
+}
+
+/* A policy that knows all items plays as one that is not given their number; other numbers are
+ * another experiment. */
+static void all_of_the_items(void **state)
+{
+    static oltr_contestant policy[MOST_POLICIES];
+    const trial *t = *state;
+    oltr_experiment e = t->point[0];
+    for (uint32_t j = 0; j < e.n_policies; j++) {
+        policy[j] = e.policy[j];
+        policy[j].items = N;
+    }
+    e.policy = policy;
+    oltr_results *r = run(&e, 1, 1);
+    for (uint32_t j = 0; j < e.n_policies; j++)
+        assert_true(fabs(oltr_results_at(r, 0, j, MARKS - 1).regret -
+                         oltr_results_at(t->whole, 0, j, MARKS - 1).regret) <= 0);
+    policy[0].items = N - 1;
+    oltr_error error;
+    assert_int_equal(oltr_run(&e, 1, NULL, r, &error), OLTR_EMISMATCH);
+    oltr_results_free(r);
+    policy[0].items = SLOTS - 1;
+    assert_int_equal(oltr_experiment_check(&e, &error), OLTR_EITEM);
+    assert_non_null(strstr(error.msg, "must be from the number of slots"));
+    policy[0].items = N + 1;
+    assert_int_equal(oltr_experiment_check(&e, &error), OLTR_EITEM);
+}
+
 /* The click models that the twins of this suite play. */
 static bool has_twin(const char *clicks)
 {
-    return strcmp(clicks, "cascade") == 0 || strcmp(clicks, "abandon") == 0;
+    static const char *const known[] = {"cascade", "abandon", "dcm", "pbm", "dbn"};
+    bool found = false;
+    for (size_t i = 0; i < COUNT(known); i++)
+        found = found || strcmp(clicks, known[i]) == 0;
+    return found;
 }
 
 /* Every world of the catalogue is in a scene; dataset_world.c has the one of datasets. */
@@ -383,8 +498,8 @@ static void every_world_has_a_scene(void **state)
             fail_msg("click model %s has no scene; add one to tests/conform/scenes.h",
                      oltr_clicks_at(c)->name);
         else if (!has_twin(oltr_clicks_at(c)->name))
-            fail_msg("click model %s has no twin; add one to scan_list() and play_twin() in this "
-                     "file and to loss_of_chance() in truths.c, then its name to has_twin()",
+            fail_msg("click model %s has no twin; add one to browse_list() in this file and to "
+                     "users_of() in scenes.h, then its name to has_twin()",
                      oltr_clicks_at(c)->name);
     }
     assert_null(oltr_world_at(oltr_world_count()));
@@ -411,6 +526,10 @@ int main(void)
         if (!is_scalar(&scenes[i]))
             add_test(&all, "a_run_is_its_definition", scenes[i].name, a_run_is_its_definition,
                      &trials[i]);
+    for (size_t i = 0; i < SCENES; i++)
+        if (!is_scalar(&scenes[i]))
+            add_test(&all, "some_of_the_items", scenes[i].name, some_of_the_items, &trials[i]);
+    add_test(&all, "all_of_the_items", scenes[0].name, all_of_the_items, &trials[0]);
     ONCE(&all, every_world_has_a_scene);
     int failed = cmocka_run_group_tests_name("an experiment is a function of its description",
                                              all.test, make_folder, remove_folder);

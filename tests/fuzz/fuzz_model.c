@@ -4,6 +4,7 @@
  * Each input is tried as it is; with length and checksum made right; and with those of the snapshot
  * inside made right too, so that the search is not spent on guessing a CRC.
  */
+#include "support/kinds.h"
 #include "support/model_image.h"
 #include "target.h"
 
@@ -71,11 +72,11 @@ static void try_predicting(const oltr_model *m, const request *r)
     must_hold(status == OLTR_OK || status == OLTR_ENOMEM, "a loaded model explains");
 }
 
-/* A forged estimate of logts is taken as it is; the check tells, and a copy may find a better one.
- */
+/* A forged estimate of a logistic posterior is taken as it is; the check tells, and a copy may find
+ * a better one. */
 static bool may_be_wrong(const oltr_model *m)
 {
-    return strcmp(oltr_model_settings_of(m)->policy.info->name, "logts") == 0;
+    return has_logistic_posterior(oltr_model_settings_of(m)->policy.info);
 }
 
 static void try_saving(const oltr_model *m)

@@ -271,6 +271,30 @@ void check_rows_times_columns(uint32_t cpu)
     on_every_bench(cpu, columns_step);
 }
 
+enum { MOST_LOST = 11 };
+
+static void squares_step(bench *b, dice *from, uint32_t cpu)
+{
+    const size_t stride = (b->dim + (size_t)7) & ~(size_t)7;
+    double *g[2], *t = guarded_aligned(MOST_LOST * stride, sizeof *t);
+    for (int v = 0; v < 2; v++)
+        g[v] = guarded_aligned(stride * stride, sizeof(double));
+    for (size_t i = 0; i < stride * stride; i++)
+        g[0][i] = g[1][i] = 2 * unit(from) - 1;
+    for (size_t i = 0; i < MOST_LOST * stride; i++)
+        t[i] = below(from, 9) ? 2 * unit(from) - 1 : (double)strange_float(from);
+    for (uint32_t n = 0; n <= MOST_LOST; n++) {
+        for (int v = 0; v < 2; v++)
+            (v ? KERNEL_AT(lose_squares, cpu) : lose_squares_plain)(g[v], stride, t, n);
+        same_doubles("what is left", g[0], g[1], stride * stride);
+    }
+}
+
+void check_lose_squares(uint32_t cpu)
+{
+    on_every_bench(cpu, squares_step);
+}
+
 /* A feature that may be infinite or NaN in a place known to the caller. */
 static float not_a_number(dice *from)
 {

@@ -9,7 +9,8 @@
  * one), on the history of the index, on the instruction set, on how long the list is, or on items
  * behind the candidates.  By probability: inclusion in the list against quadrature, with forced
  * fallbacks and coarse cells; maxima in the far tail.  The seeds are fixed; under the null
- * hypothesis the limits are passed with a chance below 1e-6.
+ * hypothesis the limits are passed with a chance below 1e-6.  Classes (classes.h): every list is
+ * that of the selection from all scores, whose ties tests/unit/engine/topk.c finds uniform.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -17,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/kernels/table.h"
+#include "engine/race/class_rank.h"
 #include "engine/race/mutation.h"
 #include "engine/race/race.h"
 #include "engine/special/normal_tail.h"
@@ -445,6 +448,79 @@ static bool far_tail(const race_family *family, bool common)
            count[1] < expected[1] + 8 * sqrt(expected[1]) + 4;
 }
 
+/* ---- classes */
+
+enum { CLASSED = 5000, CLASSED_SLOTS = CLASSED / 64 };
+
+/* Items with keys, and their index. */
+typedef struct classed {
+    class_key key[CLASSED];
+    class_index *index;
+    double *score; /* of all items, then the room of the selection */
+    void *scratch;
+} classed;
+
+static class_key key_of_item(const void *classed_, uint32_t item)
+{
+    return ((const classed *)classed_)->key[item];
+}
+
+static void derive_nothing(void *classed_, uint32_t place, class_key key)
+{
+    (void)classed_, (void)place, (void)key;
+}
+
+/* Eleven values for 21 keys: classes tie. */
+static double score_of_key(class_key key)
+{
+    return (double)((uint32_t)(key.a * 7 + key.b * 5) % 11);
+}
+
+/* The list of the classes, and that of the selection from the scores of all items. */
+static bool same_as_selection(classed *c, uint64_t t, uint32_t n, uint32_t k)
+{
+    uint32_t item[CLASSED_SLOTS], full[CLASSED_SLOTS];
+    double score[CLASSED_SLOTS], full_score[CLASSED_SLOTS], *of_class = c->scratch;
+    oltr_rng rng = round_rng(t);
+    for (size_t i = 0; i < padded(CLASSED); i++)
+        c->score[i] = i < n ? score_of_key(c->key[i]) : -(double)INFINITY;
+    for (uint32_t place = 0; place < c->index->n_places; place++)
+        of_class[place] = score_of_key(class_entries(c->index)[place].key);
+    KERNEL(topk_f64)(c->score, n, k, &rng, c->score + padded(CLASSED), full, full_score);
+    return class_rank(c->index, &rng, n, k, c->scratch, item, score) &&
+           !memcmp(item, full, k * sizeof *item) && !memcmp(score, full_score, k * sizeof *score);
+}
+
+/* Items change their keys, and every list is that of the selection. */
+static bool classes(const race_family *family, bool common)
+{
+    if (family != &normal_race || !common)
+        return true;
+    classed *c = zeros(sizeof *c);
+    class_owner owner = {c, key_of_item, derive_nothing};
+    oltr_rng g = oltr_rng_at(oltr_rng_make(3, 3), 1, 1);
+    bool same = true;
+    c->index = zeros(class_index_bytes(CLASSED));
+    c->scratch = zeros(class_scratch_bytes(CLASSED));
+    c->score = zeros((padded(CLASSED) + topk_room(CLASSED)) * sizeof *c->score);
+    class_index_init(c->index, CLASSED);
+    class_index_build(c->index, &owner);
+    for (uint64_t t = 0; t < 1500 && same; t++) {
+        uint32_t item[40], k = 1 + oltr_rng_below(&g, t % 10 ? 12 : CLASSED_SLOTS);
+        for (uint32_t j = 0; j < 40; j++) {
+            item[j] = oltr_rng_below(&g, t < 750 ? 100 : CLASSED); /* small classes at first */
+            double a = oltr_rng_below(&g, 6);
+            c->key[item[j]] = (class_key){a, oltr_rng_below(&g, (uint32_t)a + 1)};
+        }
+        class_index_moved(c->index, &owner, item, 40);
+        same = same_as_selection(c, t, t % 3 ? CLASSED : CLASSED - 300, k);
+    }
+    void *const all[] = {c->index, c->scratch, c->score, c};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    return same;
+}
+
 /* ---- running */
 
 typedef struct race_test {
@@ -456,9 +532,9 @@ static const race_test tests[] = {
     {"threshold", threshold}, {"history", history}, {"instructions", instructions},
     {"prefix", prefix},       {"room", room},       {"distinct", distinct},
     {"whole", whole},         {"bound", bound},     {"inclusion", inclusion},
-    {"far_tail", far_tail},
+    {"far_tail", far_tail},   {"classes", classes},
 };
-enum { N_TESTS = sizeof tests / sizeof *tests, N_MUTATIONS = GAPS_OF_ALL };
+enum { N_TESTS = sizeof tests / sizeof *tests, N_MUTATIONS = TIES_LEFT_OUT };
 
 static const race_family *const families[] = {&normal_race, &beta_race};
 enum { N_FAMILIES = sizeof families / sizeof *families };

@@ -35,6 +35,7 @@ USES = {
     "lab/sim": BASE | {"lab/world"},
     "lab/plan": BASE | {"lab/world", "lab/sim"},
     "lab/scorer": BASE,
+    "lab/ope": KERNELS,
     "lab/prepare": BASE | {"lab/data", "lab/plan", "lab/scorer"},
     # the program
     "report": BASE | {"engine/special", "lab/data"},
@@ -53,7 +54,7 @@ USES = {
     "include": set(),
 }
 SEES_LAB = ("lab", "report", "app", "python", "include")
-LAB_HEADERS = {"oltr/sim.h", "oltr/world_ops.h", "oltr/plan.h"}
+LAB_HEADERS = {"oltr/sim.h", "oltr/world_ops.h", "oltr/plan.h", "oltr/ope.h"}
 SERVED = {"oltr/model.h", "oltr/oltr.h"}  # all that serve/ may know of the engine
 LIMITS = ("engine/limits.h", "lab/lab_limits.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)

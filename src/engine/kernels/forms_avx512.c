@@ -112,6 +112,37 @@ void ldl_solve_rows_avx512(const ldl *f, const float *const *x, uint32_t n, doub
         ldl_solve_rows_avx2(f, x + first, n - first, out + first * out_stride, out_stride, work);
 }
 
+/* ---- squares */
+
+/* 8 v rows (v a constant, 1 or 2) of the eight columns at g. */
+AVX512_INLINE void lose_by_eight(double *g, size_t stride, int v, const double *row,
+                                 const double *column, uint32_t n)
+{
+    __m512d e[WIDE][2];
+    for (size_t q = 0; q < WIDE; q++)
+        for (int i = 0; i < v; i++)
+            e[q][i] = _mm512_load_pd(g + q * stride + WIDE * (size_t)i);
+    for (uint32_t k = 0; k < n; k++, row += stride, column += stride)
+        for (size_t q = 0; q < WIDE; q++)
+            for (int i = 0; i < v; i++)
+                e[q][i] = _mm512_fnmadd_pd(_mm512_set1_pd(column[q]),
+                                           _mm512_load_pd(row + WIDE * (size_t)i), e[q][i]);
+    for (size_t q = 0; q < WIDE; q++)
+        for (int i = 0; i < v; i++)
+            _mm512_store_pd(g + q * stride + WIDE * (size_t)i, e[q][i]);
+}
+
+TARGET_AVX512 void lose_squares_avx512(double *g, size_t stride, const double *t, uint32_t n)
+{
+    for (size_t j = 0; j < stride; j += WIDE) {
+        size_t i = j;
+        for (; i + 2 * WIDE <= stride; i += 2 * WIDE)
+            lose_by_eight(g + j * stride + i, stride, 2, t + i, t + j, n);
+        if (i < stride)
+            lose_by_eight(g + j * stride + i, stride, 1, t + i, t + j, n);
+    }
+}
+
 #else
 typedef int no_avx512_forms; /* an empty translation unit is not C */
 #endif

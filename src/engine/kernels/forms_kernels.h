@@ -1,5 +1,6 @@
 /* forms_kernels.h - the kernels that correct quadratic forms x'V^-1 x after V has grown
- * (posterior/row_forms.h): solutions for several rows at once, and products of many rows with them.
+ * (posterior/row_forms.h, row_covariances.h): solutions for several rows at once, products of many
+ * rows with them, and what a matrix of products loses.
  *
  * The bits are fixed by the operations and their order, which all versions follow:
  *   ldl_solve_rows      w = L^-1 x: element r loses l_rj w_j for j = 0, 1, ..., r-1, fused; times
@@ -7,6 +8,7 @@
  *                       ..., j+1, fused.  The solution for a row does not depend on the others.
  *   rows_times_columns  four partial sums, feature j in sum j mod 4, fused; they add as
  *                       (0+1)+(2+3); a tail is filled up with zeros.
+ *   lose_squares        element (i, j) loses t_kj t_ki for k = 0, 1, ..., n-1, fused.
  */
 #ifndef OLTR_ENGINE_KERNELS_FORMS_KERNELS_H
 #define OLTR_ENGINE_KERNELS_FORMS_KERNELS_H
@@ -23,5 +25,9 @@ typedef void ldl_solve_rows_fn(const ldl *f, const float *const *x, uint32_t n, 
 typedef void rows_times_columns_fn(const float *const *x, uint32_t n, uint32_t dim,
                                    const double *column, size_t column_stride, uint32_t m,
                                    double *out);
+
+/* g <- g - t't: the columns 0..stride-1 of g, `stride` doubles apart, each from the row j & ~7 on;
+ * t: (n, stride).  stride is a multiple of 8, g and t are aligned to 64 bytes. */
+typedef void lose_squares_fn(double *g, size_t stride, const double *t, uint32_t n);
 
 #endif

@@ -40,3 +40,11 @@ void rows_times_columns_plain(const float *const *x, uint32_t n, uint32_t dim, c
             out[(size_t)k * n + i] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
         }
 }
+
+void lose_squares_plain(double *g, size_t stride, const double *t, uint32_t n)
+{
+    for (size_t j = 0; j < stride; j++)
+        for (size_t i = j & ~(size_t)7; i < stride; i++)
+            for (uint32_t k = 0; k < n; k++)
+                g[j * stride + i] = fma(-t[k * stride + j], t[k * stride + i], g[j * stride + i]);
+}

@@ -3,7 +3,8 @@
  * Solutions: a lane of a vector is a row, and up to twelve rows go through L side by side, so that
  * an element of L is read once for all of them.  Four elements of each stay in registers while the
  * finished ones are taken out.  Products: four rows times three columns at a time, so that a
- * feature is turned into a double once for three products.
+ * feature is turned into a double once for three products.  Squares: eight rows of four columns
+ * stay in registers while all of t is taken out.
  */
 #include "engine/kernels/table.h"
 
@@ -209,6 +210,36 @@ LANES_TARGET void VERSION(rows_times_columns)(const float *const *x, uint32_t n,
             four_by(four, dim, column + k * column_stride, column_stride, 1, count,
                     out + (size_t)k * n + first, n);
     }
+}
+
+/* ---- squares */
+
+/* Eight rows of the four columns at g lose the products of their t with that of the columns. */
+LANES_INLINE void lose_eight_by_four(double *g, size_t stride, const double *row,
+                                     const double *column, uint32_t n)
+{
+    d4 e[4][2];
+    for (size_t q = 0; q < 4; q++)
+        for (size_t v = 0; v < 2; v++)
+            e[q][v] = d4_load(g + q * stride + 4 * v);
+    for (uint32_t k = 0; k < n; k++, row += stride, column += stride) {
+        d4 low = d4_load(row), high = d4_load(row + 4);
+        for (size_t q = 0; q < 4; q++) {
+            d4 all = d4_all(column[q]);
+            e[q][0] = d4_fnma(all, low, e[q][0]);
+            e[q][1] = d4_fnma(all, high, e[q][1]);
+        }
+    }
+    for (size_t q = 0; q < 4; q++)
+        for (size_t v = 0; v < 2; v++)
+            d4_store(g + q * stride + 4 * v, e[q][v]);
+}
+
+LANES_TARGET void VERSION(lose_squares)(double *g, size_t stride, const double *t, uint32_t n)
+{
+    for (size_t j = 0; j < stride; j += 4)
+        for (size_t i = j & ~(size_t)7; i < stride; i += 8)
+            lose_eight_by_four(g + j * stride + i, stride, t + i, t + j, n);
 }
 
 #else

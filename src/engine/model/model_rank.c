@@ -178,10 +178,10 @@ static oltr_status rank_drawn_with_rule(const candidates_view *view, oltr_rng rn
 }
 
 /* Scores that are not drawn may tie, and all candidates in one order give tied ones equal chances.
- */
-static oltr_status rank_fixed_with_rule(const candidates_view *view, oltr_rng rng,
-                                        oltr_model_scratch *scratch, oltr_show *show,
-                                        oltr_error *error)
+ * Scores that depend on the other candidates must be those among all of them. */
+static oltr_status rank_all_with_rule(const candidates_view *view, oltr_rng rng,
+                                      oltr_model_scratch *scratch, oltr_show *show,
+                                      oltr_error *error)
 {
     uint32_t *order = grow(scratch, &scratch->order, view->n * sizeof *order);
     double *score = grow(scratch, &scratch->all, view->n * sizeof *score);
@@ -199,8 +199,9 @@ static oltr_status rank_fixed_with_rule(const candidates_view *view, oltr_rng rn
 static oltr_status rank_with_rule(const candidates_view *view, oltr_rng rng,
                                   oltr_model_scratch *scratch, oltr_show *show, oltr_error *error)
 {
-    bool fixed = show->greedy || view->policy->ops->info.fixed_scores;
-    return (fixed ? rank_fixed_with_rule : rank_drawn_with_rule)(view, rng, scratch, show, error);
+    const policy_ops *ops = view->policy->ops;
+    bool all = show->greedy || ops->info.fixed_scores || ops->relative_scores;
+    return (all ? rank_all_with_rule : rank_drawn_with_rule)(view, rng, scratch, show, error);
 }
 
 oltr_status rank_view(const candidates_view *view, oltr_rng rng, oltr_model_scratch *scratch,

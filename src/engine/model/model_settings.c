@@ -6,6 +6,7 @@
 #include "engine/base/quote.h"
 #include "engine/base/reads_prior.h"
 #include "engine/base/text.h"
+#include "engine/policy/examination.h"
 #include "engine/policy/settings.h"
 #include "engine/posterior/item_prior.h"
 
@@ -21,7 +22,10 @@ oltr_status oltr_model_settings_init(oltr_model_settings *settings, const char *
                                       .window = DEFAULT_WINDOW,
                                       .examine = OLTR_EXAMINE_CASCADE,
                                       .size = sizeof *settings};
-    return oltr_settings_init(&settings->policy, kind, DEFAULT_CANDIDATES, error);
+    oltr_status status = oltr_settings_init(&settings->policy, kind, DEFAULT_CANDIDATES, error);
+    if (status == OLTR_OK && has_examination(settings->policy.info))
+        settings->examine = OLTR_EXAMINE_ALL;
+    return status;
 }
 
 /* ---- options by text */
@@ -120,6 +124,18 @@ static oltr_status check_kind(const oltr_policy_info *info, oltr_error *error)
     return OLTR_OK;
 }
 
+/* The best item of a model's list is its first. */
+static oltr_status check_slots(const oltr_settings *policy, oltr_error *error)
+{
+    return examination_falls(policy)
+               ? OLTR_OK
+               : set_error(error, OLTR_EVALUE,
+                           "a slot of %s is examined more often than one before it: number the "
+                           "slots of the page by how often they are examined, the most examined "
+                           "first",
+                           policy->info->name);
+}
+
 oltr_status check_pair(const oltr_policy_info *info, const double pair[2], oltr_error *error)
 {
     oltr_prior shapes = {.a = &pair[0], .b = &pair[1]};
@@ -176,5 +192,7 @@ oltr_status model_settings_check(const oltr_model_settings *s, oltr_error *error
     if (s->examine < OLTR_EXAMINE_CASCADE || s->examine > OLTR_EXAMINE_ALL)
         return set_error(error, OLTR_EVALUE, "examine of a model is cascade, last or all");
     oltr_status status = check_kind(s->policy.info, error);
+    if (status == OLTR_OK)
+        status = check_slots(&s->policy, error);
     return status == OLTR_OK ? check_default_prior(s, error) : status;
 }

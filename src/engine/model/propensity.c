@@ -1,10 +1,11 @@
 /* propensity.c - how likely each candidate is shown: exactly from the laws of the scores, or by
  * making many lists.
  *
- * The scores are independent for policies that draw each item by itself (gts, ts-beta), and fixed
- * for those that do not draw (upper bounds, greedy lists): chances.h integrates over them. ts-hyper
- * draws one recalibration for all items, ts-cascade one normal, and policies with features one
- * theta: their lists are drawn.
+ * The scores are independent for policies that draw each item by itself (gts, ts-beta, maillard),
+ * and fixed for those that do not draw (upper bounds, greedy lists): chances.h integrates over
+ * them. ts-hyper draws one recalibration for all items, ts-cascade one normal, and policies with
+ * features one theta: their lists are drawn, and so are those of pbm-ts, whose law is none of
+ * chances.h.
  */
 #include "engine/model/chances.h"
 #include "engine/model/fresh_rule.h"
@@ -124,8 +125,10 @@ static list_rule rule_of(const question *q, const candidates_view *view, law_roo
     return rule;
 }
 
-static const score_kind kind_of[] = {
-    [OLTR_LAW_NORMAL] = SCORE_NORMAL, [OLTR_LAW_BETA] = SCORE_BETA, [OLTR_LAW_FIXED] = SCORE_FIXED};
+static const score_kind kind_of[] = {[OLTR_LAW_NORMAL] = SCORE_NORMAL,
+                                     [OLTR_LAW_BETA] = SCORE_BETA,
+                                     [OLTR_LAW_FIXED] = SCORE_FIXED,
+                                     [OLTR_LAW_GUMBEL] = SCORE_GUMBEL};
 
 /* Adds `chance` times the chances of the beginnings of a list under these laws. */
 static oltr_status add_beginnings(const question *q, const score_laws *laws, law_room *room,
@@ -168,10 +171,12 @@ static oltr_status drawn_chances(const question *q, const candidates_view *view,
     candidates from = {.n = view->n, .item = view->query.item, .x = view->query.x};
     oltr_status status = OLTR_OK;
     if (!ops->laws)
-        return set_error(error, OLTR_EUNSUPPORTED,
-                         "the scores of %s are not independent, so its chances cannot be computed: "
-                         "draw lists instead (draws of oltr_model_propensity)",
-                         ops->info.name);
+        return set_error(
+            error, OLTR_EUNSUPPORTED,
+            "the scores of %s are not independent, or have no law that is integrated, so "
+            "its chances cannot be computed: draw lists instead (draws of "
+            "oltr_model_propensity)",
+            ops->info.name);
     for (uint32_t part = 0; status == OLTR_OK && part < (ops->parts ? ops->parts(state) : 1);
          part++) {
         double chance = ops->parts ? ops->part_chance(state, part) : 1;

@@ -1,11 +1,11 @@
 /* score_walk.c - see score_walk.h.
  *
- * Coordinate.  Normal scores are taken as they are, Beta scores by their log-odds t = log(x/(1-x)).
- * Then every density is smooth and log-concave on the whole axis.  At a distance v from its mode it
- * is
- *     peak exp(-fall(v)),    fall convex, fall(0) = 0.
- * The mode of Beta(a,b) is at t = log(a/b), and with x = a/(a+b), y = b/(a+b)
- *     fall(v) = (a+b) (log(1 + x (e^v - 1)) - x v).
+ * Coordinate.  Normal and Gumbel scores are taken as they are, Beta scores by their log-odds t =
+ * log(x/(1-x)). Then every density is smooth and log-concave on the whole axis.  At a distance v
+ * from its mode it is peak exp(-fall(v)),    fall convex, fall(0) = 0. The mode of Beta(a,b) is at
+ * t = log(a/b), and with x = a/(a+b), y = b/(a+b) fall(v) = (a+b) (log(1 + x (e^v - 1)) - x v).
+ *
+ * The Gumbel law has its mode at the location, peak 1/e, and fall(v) = v + e^-v - 1.
  *
  * Panels.  In z = sign(v) sqrt(2 fall(v)) every density is a normal one, so a panel may be STEP
  * wide in the z of each item that has a row.  dz/dv is taken at the panel's left end.  It changes
@@ -177,6 +177,32 @@ static void beta_prepare(walk_item *item)
     set_ends(item, -beta_reach(item, -1), beta_reach(item, 1));
 }
 
+/* v + e^-v - 1, of a law of -score at -v. */
+static double gumbel_fall(const walk_item *item, double v)
+{
+    double u = v * item->second;
+    return fabs(u) < 1e-3 ? u * u * (0.5 - u * (1.0 / 6 - u * (1.0 / 24))) : u + expm1(-u);
+}
+
+static double gumbel_width(const walk_item *item, double v)
+{
+    double z = sqrt(2 * gumbel_fall(item, v));
+    return z < 1e-3 ? STEP : STEP * z / fabs(expm1(-v * item->second));
+}
+
+/* The fall is DEPTH at -3.8 and at DEPTH + 1. */
+static void gumbel_prepare(walk_item *item)
+{
+    double steep = 3.81, flat = DEPTH + 1;
+    item->mode = item->first;
+    item->peak = 0.36787944117144232160;
+    if (item->second > 0)
+        set_ends(item, -steep, flat);
+    else
+        set_ends(item, -flat, steep);
+}
+
+static const law_ops gumbel_ops = {gumbel_prepare, gumbel_fall, gumbel_width};
 static const law_ops normal_ops = {normal_prepare, normal_fall, normal_width};
 static const law_ops beta_ops = {beta_prepare, beta_fall, beta_width};
 
@@ -189,11 +215,12 @@ bool score_laws_are_valid(const score_laws *laws)
 {
     for (uint32_t i = 0; i < laws->n; i++) {
         double first = laws->first[i], second = laws->kind == SCORE_FIXED ? 0 : laws->second[i];
-        bool valid = laws->kind == SCORE_NORMAL
-                         ? within(first, -1e100, 1e100) && within(second, 1e-100, 1e100)
-                     : laws->kind == SCORE_BETA
-                         ? within(first, 1e-9, 1e16) && within(second, 1e-9, 1e16)
-                         : !isnan(first);
+        bool valid =
+            laws->kind == SCORE_NORMAL
+                ? within(first, -1e100, 1e100) && within(second, 1e-100, 1e100)
+            : laws->kind == SCORE_BETA   ? within(first, 1e-9, 1e16) && within(second, 1e-9, 1e16)
+            : laws->kind == SCORE_GUMBEL ? within(first, -1e100, 1e100) && within(second, 1, 1)
+                                         : !isnan(first);
         if (!valid)
             return false;
     }
@@ -301,12 +328,12 @@ double walk_integral(const score_walk *walk, const walk_nodes *mass, walk_nodes 
 static void prepare_items(score_walk *walk, const score_laws *laws, const uint8_t *group,
                           bool downwards)
 {
-    bool beta = laws->kind == SCORE_BETA;
+    bool beta = laws->kind == SCORE_BETA, gumbel = laws->kind == SCORE_GUMBEL;
     for (uint32_t i = 0; i < laws->n; i++) {
         double first = laws->first[i], second = laws->second[i];
         walk_item *item = &walk->item[i];
         item->first = !downwards ? first : beta ? second : -first;
-        item->second = downwards && beta ? first : second;
+        item->second = !downwards ? second : beta ? first : gumbel ? -second : second;
         item->group = group && group[i];
         walk->ops->prepare(item);
         item->start_width = walk->ops->width(item, item->start_at);
@@ -331,7 +358,9 @@ score_walk *walk_new(const score_laws *laws, const uint8_t *group, bool downward
     walk->row_item = words_in(base, row_item);
     walk->below = (walk_nodes *)(void *)(base + below);
     walk->mass = (walk_nodes *)(void *)(base + mass);
-    walk->ops = laws->kind == SCORE_BETA ? &beta_ops : &normal_ops;
+    walk->ops = laws->kind == SCORE_BETA     ? &beta_ops
+                : laws->kind == SCORE_GUMBEL ? &gumbel_ops
+                                             : &normal_ops;
     walk->memory = memory;
     walk->bytes = bytes;
     walk->n = walk->n_order = laws->n;

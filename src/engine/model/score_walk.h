@@ -13,18 +13,19 @@
 #include <stdbool.h>
 #include <oltr/oltr.h>
 
-typedef enum score_kind { SCORE_NORMAL, SCORE_BETA, SCORE_FIXED } score_kind;
+typedef enum score_kind { SCORE_NORMAL, SCORE_BETA, SCORE_FIXED, SCORE_GUMBEL } score_kind;
 
 /* The laws of n independent scores.
  *   NORMAL  mean and standard deviation; |mean| up to 1e100, deviations from 1e-100 to 1e100
  *   BETA    the two shapes, from 1e-9 to 1e16
+ *   GUMBEL  the location, up to 1e100 either way; the scale is 1
  *   FIXED   the score itself, which may be infinite; equal scores are ordered at random, every
  *           order with the same chance */
 typedef struct score_laws {
     score_kind kind;
     uint32_t n;
-    const double *first;  /* (n) means, shapes a, or scores */
-    const double *second; /* (n) deviations, shapes b; not read of FIXED */
+    const double *first;  /* (n) means, shapes a, locations, or scores */
+    const double *second; /* (n) deviations, shapes b, 1; not read of FIXED */
 } score_laws;
 
 /* Whether all numbers are within these bounds. */
@@ -44,7 +45,8 @@ typedef struct walk_place {
 } walk_place;
 
 typedef struct walk_item {
-    double first, second;         /* of its law; those of -score when the walk goes down */
+    double first, second;         /* of its law; those of -score when the walk goes down: a Gumbel
+                                   * law then has the scale -1 */
     double mode, start_at, peak;  /* start_at: from mode to start; peak: the density at the mode */
     double x, y, sharpness, zone; /* of a Beta law: see score_walk.c */
     walk_place start, end;        /* outside, the law has less than 1e-17 */

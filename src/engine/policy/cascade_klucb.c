@@ -9,7 +9,8 @@
  *
  * Cost.  As with Bayes-UCB, only the budget moves between observations, so each bound is kept as a
  * power series in it (index_cache.h): a round costs about two divergences for each examined item
- * and eight multiplications for each other one.
+ * and eight multiplications for each other one.  From 4096 items on, items with equal sums share a
+ * series, and a short list from all items reads each series once.
  */
 #include "engine/special/special.h"
 #include "engine/policy/index_cache.h"
@@ -34,7 +35,7 @@ static klucb_state plan(const oltr_settings *settings)
     klucb_state p = {.budget = choice(settings, P_BUDGET)};
     layout l = {align_up(sizeof p), 0};
     p.sums = item_sums_plan(&l, settings->n_items);
-    p.index = index_cache_plan(&l, settings->n_items);
+    p.index = index_cache_plan(&l, settings->n_items, true);
     p.bytes = layout_bytes(&l);
     return p;
 }
@@ -55,26 +56,38 @@ static double released_budget(uint64_t t)
     return log_t + 3 * log1p(log_t);
 }
 
-static bool series(const void *state, uint32_t i, const clock_segment *segment, clock_series *out)
+/* Observations and clicks. */
+static class_key key(const void *state, uint32_t i)
 {
     const klucb_state *p = state;
-    double n = doubles_at(p, p->sums.examined)[i], s = doubles_at(p, p->sums.reward)[i];
-    if (item_is_seen(n))
-        return kl_series(n, s / n, segment, out);
+    return (class_key){doubles_at(p, p->sums.examined)[i], doubles_at(p, p->sums.reward)[i]};
+}
+
+static bool series(class_key sums, const clock_segment *segment, clock_series *out)
+{
+    if (item_is_seen(sums.a))
+        return kl_series(sums.a, sums.b / sums.a, segment, out);
     *out = (clock_series){.c = {INFINITY}};
     return true;
 }
 
-static double value(const void *state, uint32_t i, uint64_t t)
+static double bound_at(class_key sums, double budget)
 {
-    const klucb_state *p = state;
-    double n = doubles_at(p, p->sums.examined)[i], s = doubles_at(p, p->sums.reward)[i];
-    double budget = p->budget == RELEASED ? released_budget(t) : printed_budget(t);
-    return item_is_seen(n) ? kl_upper(s / n, budget / n) : INFINITY;
+    return item_is_seen(sums.a) ? kl_upper(sums.b / sums.a, budget / sums.a) : INFINITY;
 }
 
-static const index_rule rules[] = {{printed_budget, series, value},
-                                   {released_budget, series, value}};
+static double printed_value(class_key sums, uint64_t t)
+{
+    return bound_at(sums, printed_budget(t));
+}
+
+static double released_value(class_key sums, uint64_t t)
+{
+    return bound_at(sums, released_budget(t));
+}
+
+static const index_rule rules[] = {{printed_budget, key, series, printed_value},
+                                   {released_budget, key, series, released_value}};
 
 static void refresh(void *state, uint64_t t)
 {
@@ -84,8 +97,11 @@ static void refresh(void *state, uint64_t t)
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
+    klucb_state *p = state;
     (void)error;
-    *(klucb_state *)state = plan(settings);
+    *p = plan(settings);
+    item_sums_touch(p, &p->sums);
+    index_cache_init(p, &p->index);
     refresh(state, 1);
     return OLTR_OK;
 }
@@ -94,9 +110,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                         void *scratch, const oltr_ranking *out)
 {
     const klucb_state *p = state;
-    double_scores s = scores_in(scratch, p->sums.n_items);
-    index_cache_read(p, &p->index, &rules[p->budget], t, from, s.score);
-    return show_best(s, from, rng, out);
+    return index_cache_rank(p, &p->index, &rules[p->budget], t, from, rng, scratch, out);
 }
 
 static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
@@ -120,6 +134,14 @@ static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *sett
     return status;
 }
 
+/* Sums byte by byte, then the cache. */
+static int agrees(const void *state, const void *anew)
+{
+    const klucb_state *p = state, *q = anew;
+    size_t cache = p->index.by_item.center - sizeof *p;
+    return memcmp(p + 1, q + 1, cache) == 0 && index_cache_agrees(p, &p->index, q, &q->index);
+}
+
 const policy_ops cascade_klucb_ops = {
     .info = {.name = "cascade-klucb",
              .title = "CascadeKL-UCB",
@@ -133,12 +155,13 @@ const policy_ops cascade_klucb_ops = {
              .params = params},
     ITEM_POLICY_OPS,
     .state_bytes = state_bytes,
-    .scratch_bytes = scores_bytes,
+    .scratch_bytes = index_cache_scratch_bytes,
     .init = init,
     .rank = rank,
     .learn = learn,
     .refresh = refresh,
     .renew_item = renew_item,
     .check = check_clicks,
+    .agrees = agrees,
     .predict = predict_clicks,
 };

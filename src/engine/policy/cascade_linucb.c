@@ -16,13 +16,15 @@
  * last, mostly high item numbers; here they are broken at random, as everywhere.
  *
  * Cost.  The quadratic form of every candidate, O(L d^2); of rows that stay, O(L d) for each
- * observed row (posterior/row_forms.h).
+ * observed row (posterior/row_forms.h).  Where all rows stay, O(L^2 + d^2) for each observed row
+ * and O(L) for a ranking, beside the comparison of the rows (posterior/row_covariances.h).
  */
 #include "engine/policy/linear_policy.h"
 
 typedef struct bounded {
     linear_policy linear;
-    row_forms forms; /* of the candidates */
+    row_forms forms;             /* of the candidates */
+    row_covariances covariances; /* of candidates that all stay */
 } bounded;
 
 enum { P_SIGMA, P_WIDTH, P_C, P_S, P_HORIZON, P_NORM, N_PARAMS };
@@ -47,6 +49,7 @@ static bounded plan(const oltr_settings *settings, double ridge, size_t *bytes)
     bounded p;
     p.linear = linear_policy_plan(&l, settings, ridge, choice(settings, P_NORM));
     p.forms = row_forms_plan(&l, settings->n_items, settings->dim);
+    p.covariances = covariances_of(&l, settings, choice(settings, P_NORM), 1);
     *bytes = layout_bytes(&l);
     return p;
 }
@@ -93,41 +96,73 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
 {
     const bounded *p = state;
     const linear_policy *own = &p->linear;
-    ldl factor = linear_factor(p, &own->model);
     /* sqrt(x'M^-1 x) = sigma sqrt(x'V^-1 x) */
-    upper_bound bound = {p, &p->forms, width(own, out->k) * own->width.spread, 1};
+    upper_bound bound = {
+        p, &own->model, &p->forms, &p->covariances, width(own, out->k) * own->width.spread, 1};
     (void)t;
-    return rank_by_upper_bound(&own->rows, &factor, &bound, from, rng, scratch, out);
+    return rank_by_upper_bound(&own->rows, &bound, from, rng, scratch, out);
 }
 
-static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
-                         const oltr_feedback *seen)
+/* With the factor, and the forms of rows that stay. */
+static void learn_with_factor(bounded *p, const candidates *from, const oltr_ranking *shown,
+                              const oltr_feedback *seen)
 {
-    bounded *p = state;
     linear_policy *own = &p->linear;
     ldl factor = linear_factor(p, &own->model);
     bool anew = false;
     row_batch b;
-    (void)t;
-    row_forms_begin(p, &p->forms, from, shown);
     for (batch_begin(&b); batch_next(&b, p, &own->rows, from, shown, seen, seen->n_examined);) {
         row_forms_correct(p, &p->forms, &factor, b.x, b.weight, shown->item + b.start, b.n,
                           own->rows.norm != NORM_SCALE);
         anew |= linear_add(p, &own->model, b.x, b.y, b.weight, b.n);
     }
     row_forms_end(p, &p->forms, &factor, anew);
+}
+
+static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
+                         const oltr_feedback *seen)
+{
+    bounded *p = state;
+    linear *model[] = {&p->linear.model};
+    row_batch b;
+    (void)t;
+    row_forms_begin(p, &p->forms, from, shown);
+    if (!row_covariances_begin(p, &p->covariances, &p->forms, model)) {
+        learn_with_factor(p, from, shown, seen);
+        row_covariances_enter(p, &p->covariances, &p->forms, model);
+        return OLTR_OK;
+    }
+    for (batch_begin(&b); batch_next(&b, p, &p->linear.rows, from, shown, seen, seen->n_examined);)
+        row_covariances_learn(p, &p->covariances, 0, model[0], b.x, b.y, b.weight,
+                              shown->item + b.start, b.n);
+    row_covariances_end(p, &p->covariances, &p->forms, model, seen->n_examined);
     return OLTR_OK;
 }
 
 static void refresh(void *state, uint64_t t)
 {
+    bounded *p = state;
     linear_policy_refresh(state, t);
-    row_forms_reset(state, &((bounded *)state)->forms);
+    row_forms_reset(state, &p->forms);
+    row_covariances_reset(&p->covariances);
+}
+
+static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean,
+                           double *sd)
+{
+    const bounded *p = state;
+    if (!row_covariances_on(&p->covariances))
+        return linear_policy_predict(state, t, from, mean, sd);
+    return predict_from_sums(&p->linear.rows, state, &p->linear.model, p->linear.width.spread, from,
+                             mean, sd);
 }
 
 static oltr_status check_derived(const void *state, oltr_error *error)
 {
     const bounded *p = state;
+    linear model = p->linear.model, *models[] = {&model};
+    if (row_covariances_on(&p->covariances))
+        return row_covariances_check(p, &p->covariances, &p->forms, models, error);
     ldl factor = linear_factor(p, &p->linear.model);
     oltr_status status = linear_policy_check_derived(state, error);
     return status == OLTR_OK ? row_forms_check(p, &p->forms, &factor, error) : status;
@@ -135,16 +170,18 @@ static oltr_status check_derived(const void *state, oltr_error *error)
 
 static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
 {
+    const bounded *p = state;
     uint32_t n = linear_policy_derived(state, out);
-    return n + row_forms_list(state, &((const bounded *)state)->forms, out + n);
+    n += row_forms_list(state, &p->forms, out + n);
+    return n + row_covariances_list(state, &p->covariances, out + n);
 }
 
 static oltr_status resume(void *state, uint64_t t, oltr_error *error)
 {
     bounded *p = state;
-    ldl factor = linear_factor(p, &p->linear.model);
-    oltr_status status = linear_policy_resume(state, t, error);
-    return status == OLTR_OK ? row_forms_resume(p, &p->forms, &factor, error) : status;
+    linear *model[] = {&p->linear.model};
+    (void)t;
+    return row_covariances_resume(p, &p->covariances, &p->forms, model, error);
 }
 
 const policy_ops cascade_linucb_ops = {
@@ -156,7 +193,7 @@ const policy_ops cascade_linucb_ops = {
              .rewards = OLTR_CLICKS,
              LINEAR_POLICY_INFO},
     .state_bytes = state_bytes,
-    .scratch_bytes = feature_scratch_bytes,
+    .scratch_bytes = bound_scratch_bytes,
     .min_saved_numbers = feature_min_saved,
     .init = init,
     .rank = rank,
@@ -169,5 +206,5 @@ const policy_ops cascade_linucb_ops = {
     .derived = list_derived,
     .least_derived = LINEAR_DERIVED,
     .resume = resume,
-    .predict = linear_policy_predict,
+    .predict = predict,
 };

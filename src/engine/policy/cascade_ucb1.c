@@ -36,14 +36,18 @@ static double budget(const click_rate_state *p, uint64_t t)
     return p->variant == RELEASED ? fmax(2 * log_t, 4) : p->alpha * log_t;
 }
 
+static void indices(const rate_clock *clock, const double *rate, const double *weight, uint32_t n,
+                    double *restrict index)
+{
+    for (uint32_t j = 0; j < n; j++)
+        index[j] = rate[j] + sqrt(clock->bound * weight[j]);
+}
+
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
                         void *scratch, const oltr_ranking *out)
 {
-    click_rate_view v = click_rate_candidates(state, from, scratch);
-    double bound = budget(state, t);
-    for (uint32_t j = 0; j < from->n; j++)
-        v.out.score[j] = v.rate[j] + sqrt(bound * v.weight[j]);
-    return show_best(v.out, from, rng, out);
+    rate_clock clock = {.bound = budget(state, t)};
+    return click_rate_rank(state, indices, &clock, from, rng, scratch, out);
 }
 
 const policy_ops cascade_ucb1_ops = {

@@ -9,24 +9,21 @@
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
     (void)error;
-    return click_rate_init(state, settings, (click_rate_state){.unseen = INFINITY});
+    return click_rate_init(state, settings, (click_rate_state){.unseen = INFINITY, .clips = 1});
 }
 
-static double bound(double rate, double weight, double log_t)
+static void indices(const rate_clock *clock, const double *rate, const double *weight, uint32_t n,
+                    double *restrict index)
 {
-    double spread = log_t * weight;
-    double value = rate + sqrt(4 * rate * (1 - rate) * spread) + 6 * spread;
-    return value < 1 ? value : 1;
+    for (uint32_t j = 0; j < n; j++)
+        index[j] = weight[j] > 0 ? bernstein_bound(rate[j], weight[j], clock->bound) : INFINITY;
 }
 
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
                         void *scratch, const oltr_ranking *out)
 {
-    click_rate_view v = click_rate_candidates(state, from, scratch);
-    double log_t = log((double)t);
-    for (uint32_t j = 0; j < from->n; j++)
-        v.out.score[j] = v.weight[j] > 0 ? bound(v.rate[j], v.weight[j], log_t) : INFINITY;
-    return show_best(v.out, from, rng, out);
+    rate_clock clock = {.bound = log((double)t)};
+    return click_rate_rank(state, indices, &clock, from, rng, scratch, out);
 }
 
 const policy_ops cascade_ucbv_ops = {

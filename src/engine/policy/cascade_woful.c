@@ -24,6 +24,7 @@
 
 enum { P_SCALE, P_S, P_SLOTS, P_HORIZON, P_VARIANT, P_NORM, N_PARAMS };
 enum { PRINTED, RELEASED };
+enum { WEIGHTED, PLAIN, MODELS }; /* B and H among the covariances */
 static const char *const variants[] = {"printed", "released", NULL};
 static const oltr_param params[N_PARAMS] = {
     {"scale", OLTR_REAL, 1, 0, 1e6, NULL, "multiplies both radii"},
@@ -37,12 +38,13 @@ static const oltr_param params[N_PARAMS] = {
 };
 
 typedef struct woful {
-    linear_policy plain; /* H */
-    linear weighted;     /* B */
-    row_forms forms;     /* x'G_B^-1 x of the candidates */
-    size_t theta;        /* offset of (dim) doubles: theta_H while learning */
-    size_t gather;       /* offset of (LEARN_BATCH, dim) floats: the rows of a batch */
-    size_t work;         /* offset of room for quadratic forms while learning */
+    linear_policy plain;         /* H */
+    linear weighted;             /* B */
+    row_forms forms;             /* x'G_B^-1 x of the candidates */
+    row_covariances covariances; /* of B, then of H, of candidates that all stay */
+    size_t theta;                /* offset of (dim) doubles: theta_H while learning */
+    size_t gather;               /* offset of (LEARN_BATCH, dim) floats: the rows of a batch */
+    size_t work;                 /* offset of room for quadratic forms while learning */
     size_t bytes;
     double scale, bound, slots, horizon; /* bound: S */
     uint32_t variant;
@@ -60,6 +62,7 @@ static woful plan(const oltr_settings *settings)
     p.plain = linear_policy_plan(&l, settings, released ? 0.25 : 1, choice(settings, P_NORM));
     p.weighted = linear_plan(&l, settings->dim, released ? 0.25 : p.slots);
     p.forms = row_forms_plan(&l, settings->n_items, settings->dim);
+    p.covariances = covariances_of(&l, settings, choice(settings, P_NORM), MODELS);
     p.theta = layout_take(&l, settings->dim, sizeof(double));
     p.gather = layout_take(&l, (size_t)LEARN_BATCH * settings->dim, sizeof(float));
     p.work = layout_take(&l, ldl_quadratic_work(settings->dim), sizeof(double));
@@ -78,6 +81,7 @@ static void refresh(void *state, uint64_t t)
     linear_policy_refresh(state, t);
     linear_refresh(state, &p->weighted);
     row_forms_reset(state, &p->forms);
+    row_covariances_reset(&p->covariances);
 }
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
@@ -115,49 +119,89 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                         void *scratch, const oltr_ranking *out)
 {
     const woful *p = state;
-    ldl factor = linear_factor(p, &p->weighted);
-    upper_bound bound = {p, &p->forms, radius_weighted(p, (double)t), INFINITY};
-    return rank_by_upper_bound(&p->plain.rows, &factor, &bound, from, rng, scratch, out);
+    upper_bound bound = {
+        p, &p->weighted, &p->forms, &p->covariances, radius_weighted(p, (double)t), INFINITY};
+    return rank_by_upper_bound(&p->plain.rows, &bound, from, rng, scratch, out);
 }
 
-/* 1 / max{U_H(x), 1/K} of the rows of a batch, whose forms are computed side by side. */
-static void weights_of(woful *p, const ldl *factor, const row_batch *b, double alpha,
-                       double *weight)
+/* What is read and learned in a round. */
+typedef struct lesson {
+    const candidates *from;
+    const oltr_ranking *shown;
+    const oltr_feedback *seen;
+    uint32_t end; /* slots that the weighted regression learns */
+    double alpha; /* of H */
+    bool covered; /* by the covariances */
+} lesson;
+
+/* The means and forms of H of the rows of a batch, whose forms are computed side by side. */
+static void plain_values(woful *p, const row_batch *b, const lesson *l, double *mean, double *form)
 {
-    uint32_t dim = p->weighted.dim;
+    const uint32_t dim = p->weighted.dim, *item = l->shown->item + b->start;
+    ldl factor = linear_factor(p, &p->plain.model);
     float *x = floats_at(p, p->gather);
-    double mean[LEARN_BATCH], square[LEARN_BATCH];
+    for (uint32_t i = 0; l->covered && i < b->n; i++) {
+        mean[i] = covered_mean(p, &p->covariances, PLAIN, item[i]);
+        form[i] = covered_form(p, &p->covariances, PLAIN, item[i]);
+    }
+    if (l->covered)
+        return;
     for (uint32_t i = 0; i < b->n; i++)
         memcpy(x + (size_t)i * dim, b->x[i], dim * sizeof *x);
     rows_times(x, dim, b->n, dim, doubles_at(p, p->theta), mean);
-    ldl_quadratic(factor, x, dim, b->n, square, doubles_at(p, p->work));
+    ldl_quadratic(&factor, x, dim, b->n, form, doubles_at(p, p->work));
+}
+
+/* 1 / max{U_H(x), 1/K} of the rows of a batch, times the weights of the feedback. */
+static void weights_of(woful *p, const row_batch *b, const lesson *l, double *weight)
+{
+    double mean[LEARN_BATCH], form[LEARN_BATCH];
+    plain_values(p, b, l, mean, form);
     for (uint32_t i = 0; i < b->n; i++) {
-        double upper = mean[i] + alpha * sqrt(square[i]);
+        double upper = mean[i] + l->alpha * sqrt(form[i]);
         if (p->variant != RELEASED)
             upper = fmin(upper, 1);
         weight[i] = 1 / fmax(upper, 1 / p->slots);
+        if (b->start + i < l->seen->n_examined)
+            weight[i] *= weight_of_slot(l->seen, b->start + i);
     }
 }
 
-static void learn_weighted(woful *p, uint64_t t, const candidates *from, const oltr_ranking *shown,
-                           const oltr_feedback *seen)
+static void learn_weighted(woful *p, const lesson *l)
 {
-    double weight[LEARN_BATCH], alpha = radius_plain(p, (double)(t - 1));
+    double weight[LEARN_BATCH];
     ldl factor = linear_factor(p, &p->plain.model), own = linear_factor(p, &p->weighted);
-    uint32_t end = p->variant == RELEASED ? shown->k : seen->n_examined;
     bool anew = false;
     row_batch b;
-    row_forms_begin(p, &p->forms, from, shown);
-    ldl_sample(&factor, 0, NULL, doubles_at(p, p->theta));
-    for (batch_begin(&b); batch_next(&b, p, &p->plain.rows, from, shown, seen, end);) {
-        weights_of(p, &factor, &b, alpha, weight);
-        for (uint32_t i = 0; i < b.n && b.start + i < seen->n_examined; i++)
-            weight[i] *= weight_of_slot(seen, b.start + i);
-        row_forms_correct(p, &p->forms, &own, b.x, weight, shown->item + b.start, b.n,
+    if (!l->covered)
+        ldl_sample(&factor, 0, NULL, doubles_at(p, p->theta));
+    for (batch_begin(&b); batch_next(&b, p, &p->plain.rows, l->from, l->shown, l->seen, l->end);) {
+        const uint32_t *item = l->shown->item + b.start;
+        weights_of(p, &b, l, weight);
+        if (l->covered) {
+            row_covariances_learn(p, &p->covariances, WEIGHTED, &p->weighted, b.x, b.y, weight,
+                                  item, b.n);
+            continue;
+        }
+        row_forms_correct(p, &p->forms, &own, b.x, weight, item, b.n,
                           p->plain.rows.norm != NORM_SCALE);
         anew |= linear_add(p, &p->weighted, b.x, b.y, weight, b.n);
     }
-    row_forms_end(p, &p->forms, &own, anew);
+    if (!l->covered)
+        row_forms_end(p, &p->forms, &own, anew);
+}
+
+static void learn_plain(woful *p, uint64_t t, const lesson *l)
+{
+    row_batch b;
+    if (!l->covered) {
+        linear_policy_learn(p, t, l->from, l->shown, l->seen);
+        return;
+    }
+    for (batch_begin(&b);
+         batch_next(&b, p, &p->plain.rows, l->from, l->shown, l->seen, l->seen->n_examined);)
+        row_covariances_learn(p, &p->covariances, PLAIN, &p->plain.model, b.x, b.y, b.weight,
+                              l->shown->item + b.start, b.n);
 }
 
 /* The weighted regression learns first, while the plain one is still what it was when the list was
@@ -166,11 +210,24 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
                          const oltr_feedback *seen)
 {
     woful *p = state;
-    if (p->variant == RELEASED)
-        linear_policy_learn(state, t, from, shown, seen);
-    learn_weighted(p, t, from, shown, seen);
-    if (p->variant != RELEASED)
-        linear_policy_learn(state, t, from, shown, seen);
+    linear *model[MODELS] = {&p->weighted, &p->plain.model};
+    bool released = p->variant == RELEASED;
+    row_forms_begin(p, &p->forms, from, shown);
+    lesson l = {.from = from,
+                .shown = shown,
+                .seen = seen,
+                .end = released ? shown->k : seen->n_examined,
+                .alpha = radius_plain(p, (double)(t - 1)),
+                .covered = row_covariances_begin(p, &p->covariances, &p->forms, model)};
+    if (released)
+        learn_plain(p, t, &l);
+    learn_weighted(p, &l);
+    if (!released)
+        learn_plain(p, t, &l);
+    if (l.covered)
+        row_covariances_end(p, &p->covariances, &p->forms, model, l.end);
+    else
+        row_covariances_enter(p, &p->covariances, &p->forms, model);
     return OLTR_OK;
 }
 
@@ -197,6 +254,9 @@ static oltr_status check_derived(const void *state, oltr_error *error)
 {
     const woful *p = state;
     ldl factor = linear_factor(p, &p->weighted);
+    linear weighted = p->weighted, plain = p->plain.model, *model[MODELS] = {&weighted, &plain};
+    if (row_covariances_on(&p->covariances))
+        return row_covariances_check(p, &p->covariances, &p->forms, model, error);
     oltr_status status = linear_policy_check_derived(state, error);
     if (status == OLTR_OK)
         status = linear_check_factor(state, &p->weighted, error);
@@ -210,17 +270,16 @@ static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
     const woful *p = state;
     uint32_t n = linear_policy_derived(state, out);
     n += linear_list_derived(state, &p->weighted, names, out + n);
-    return n + row_forms_list(state, &p->forms, out + n);
+    n += row_forms_list(state, &p->forms, out + n);
+    return n + row_covariances_list(state, &p->covariances, out + n);
 }
 
 static oltr_status resume(void *state, uint64_t t, oltr_error *error)
 {
     woful *p = state;
-    ldl factor = linear_factor(p, &p->weighted);
-    oltr_status status = linear_policy_resume(state, t, error);
-    if (status == OLTR_OK)
-        status = linear_resume(state, &p->weighted, error);
-    return status == OLTR_OK ? row_forms_resume(p, &p->forms, &factor, error) : status;
+    linear *model[MODELS] = {&p->weighted, &p->plain.model};
+    (void)t;
+    return row_covariances_resume(p, &p->covariances, &p->forms, model, error);
 }
 
 const policy_ops cascade_woful_ops = {
@@ -238,7 +297,7 @@ const policy_ops cascade_woful_ops = {
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,
-    .scratch_bytes = feature_scratch_bytes,
+    .scratch_bytes = bound_scratch_bytes,
     .init = init,
     .rank = rank,
     .learn = learn,

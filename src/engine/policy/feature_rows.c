@@ -115,9 +115,8 @@ static oltr_status show_scored(const feature_rows *rows, const candidates *from,
     return good ? OLTR_OK : OLTR_EFEATURE;
 }
 
-oltr_status rank_by_sample(const feature_rows *rows, const ldl *factor, const double *center,
-                           double spread, const candidates *from, const oltr_rng *rng,
-                           void *scratch, const oltr_ranking *out)
+double *sample_theta(const feature_rows *rows, const ldl *factor, const double *center,
+                     double spread, const oltr_rng *rng, void *scratch)
 {
     double *theta = doubles_at(scratch, rows->scratch.theta);
     const float *z = standard_normals_ahead(rng, ahead_of(scratch), rows->dim,
@@ -125,23 +124,89 @@ oltr_status rank_by_sample(const feature_rows *rows, const ldl *factor, const do
     ldl_sample(factor, spread, z, theta);
     for (uint32_t i = 0; center && i < rows->dim; i++)
         theta[i] += center[i];
+    return theta;
+}
+
+oltr_status rank_by_theta(const feature_rows *rows, const double *theta, const candidates *from,
+                          const oltr_rng *rng, void *scratch, const oltr_ranking *out)
+{
     oltr_status status = score_rows(rows, from, theta, doubles_at(scratch, rows->scratch.score));
     return status == OLTR_OK ? show_scored(rows, from, rng, scratch, out) : status;
 }
 
-oltr_status rank_by_upper_bound(const feature_rows *rows, const ldl *factor,
-                                const upper_bound *bound, const candidates *from,
-                                const oltr_rng *rng, void *scratch, const oltr_ranking *out)
+oltr_status rank_by_sample(const feature_rows *rows, const ldl *factor, const double *center,
+                           double spread, const candidates *from, const oltr_rng *rng,
+                           void *scratch, const oltr_ranking *out)
+{
+    const double *theta = sample_theta(rows, factor, center, spread, rng, scratch);
+    return rank_by_theta(rows, theta, from, rng, scratch, out);
+}
+
+static bool has_covariances(const upper_bound *b)
+{
+    return b->covariances && row_covariances_on(b->covariances);
+}
+
+/* The means and forms of rows that are all covered; false, and nothing, if one is not. */
+static bool read_covered(const upper_bound *b, const candidates *from, double *mean, double *form)
+{
+    if (!has_covariances(b) || !row_forms_have(b->state, b->forms, from))
+        return false;
+    for (uint32_t j = 0; j < from->n; j++) {
+        uint32_t item = from->item ? from->item[j] : j;
+        mean[j] = covered_mean(b->state, b->covariances, 0, item);
+        form[j] = row_forms_at(b->state, b->forms, item)->form;
+    }
+    return true;
+}
+
+/* The same from the factor, or from one made in the scratch where that of the state is out of date.
+ */
+static oltr_status find_means_and_forms(const feature_rows *rows, const upper_bound *b,
+                                        const candidates *from, void *scratch, double *mean,
+                                        double *form)
 {
     double *theta = doubles_at(scratch, rows->scratch.theta);
+    ldl factor = has_covariances(b) ? linear_factor_in(b->state, b->model,
+                                                       doubles_at(scratch, rows->scratch.bytes))
+                                    : linear_factor(b->state, b->model);
+    if (!b->theta)
+        ldl_sample(&factor, 0, NULL, theta);
+    if (!rows_times(from->x, from->stride, from->n, rows->dim, b->theta ? b->theta : theta, mean))
+        return OLTR_EFEATURE;
+    row_forms_of(b->state, b->forms, &factor, from, form, floats_at(scratch, rows->scratch.gather),
+                 doubles_at(scratch, rows->scratch.work));
+    return OLTR_OK;
+}
+
+row_covariances covariances_of(layout *l, const oltr_settings *settings, uint32_t norm,
+                               uint32_t models)
+{
+    return row_covariances_plan(l, norm == NORM_SCALE ? UINT32_MAX : settings->n_items,
+                                settings->dim, models);
+}
+
+size_t bound_scratch_bytes(const oltr_settings *settings)
+{
+    layout l = {feature_scratch_bytes(settings), false};
+    if (row_covariances_plan(&(layout){0, false}, settings->n_items, settings->dim, 1).room)
+        layout_take(&l, ldl_doubles(settings->dim), sizeof(double));
+    return layout_bytes(&l);
+}
+
+oltr_status rank_by_upper_bound(const feature_rows *rows, const upper_bound *bound,
+                                const candidates *from, const oltr_rng *rng, void *scratch,
+                                const oltr_ranking *out)
+{
     double *score = doubles_at(scratch, rows->scratch.score);
     double *deviation = doubles_at(scratch, rows->scratch.width);
-    ldl_sample(factor, 0, NULL, theta);
-    oltr_status status = score_rows(rows, from, theta, score);
+    oltr_status status = read_covered(bound, from, score, deviation)
+                             ? OLTR_OK
+                             : find_means_and_forms(rows, bound, from, scratch, score, deviation);
+    if (status == OLTR_OK)
+        status = scale_values(rows, from, score);
     if (status != OLTR_OK)
         return status;
-    row_forms_of(bound->state, bound->forms, factor, from, deviation,
-                 floats_at(scratch, rows->scratch.gather), doubles_at(scratch, rows->scratch.work));
     for (uint32_t j = 0; j < from->n; j++)
         deviation[j] = sqrt(deviation[j]);
     scale_values(rows, from, deviation);
@@ -177,6 +242,18 @@ oltr_status predict_scores(const feature_rows *rows, const ldl *factor, const do
     if (sd)
         scale_values(rows, from, sd);
     return scale_values(rows, from, mean);
+}
+
+oltr_status predict_from_sums(const feature_rows *rows, const void *state, const linear *model,
+                              double spread, const candidates *from, double *mean, double *sd)
+{
+    double *memory = aligned_alloc(LAYOUT_ALIGN, align_up(ldl_doubles(rows->dim) * sizeof *memory));
+    if (!memory)
+        return OLTR_ENOMEM;
+    ldl factor = linear_factor_in(state, model, memory);
+    oltr_status status = predict_scores(rows, &factor, NULL, spread, from, mean, sd);
+    free(memory);
+    return status;
 }
 
 oltr_status predict_chances(const feature_rows *rows, uint32_t link, const ldl *factor,

@@ -8,7 +8,7 @@
 
 #include "engine/linalg/ldl.h"
 #include "engine/policy/candidate_scores.h"
-#include "engine/posterior/row_forms.h"
+#include "engine/posterior/row_covariances.h"
 
 enum { NORM_ACCEPT, NORM_SCALE, NORM_REFUSE };
 extern const char *const norm_choices[];
@@ -72,26 +72,49 @@ bool batch_next(row_batch *b, void *state, const feature_rows *rows, const candi
  * when a shown one has a feature that oltr_learn() would refuse: only those of the list are
  * checked, because a check of every feature would cost as much as scoring it. */
 
-/* By x'theta, theta ~ N(center + V^-1 b, spread^2 V^-1).  center NULL means 0. */
+/* theta ~ N(center + V^-1 b, spread^2 V^-1), in the scratch.  center NULL means 0. */
+double *sample_theta(const feature_rows *rows, const ldl *factor, const double *center,
+                     double spread, const oltr_rng *rng, void *scratch);
+/* By x'theta. */
+oltr_status rank_by_theta(const feature_rows *rows, const double *theta, const candidates *from,
+                          const oltr_rng *rng, void *scratch, const oltr_ranking *out);
+/* Both. */
 oltr_status rank_by_sample(const feature_rows *rows, const ldl *factor, const double *center,
                            double spread, const candidates *from, const oltr_rng *rng,
                            void *scratch, const oltr_ranking *out);
 
-/* By min{x'V^-1 b + width sqrt(x'V^-1 x), most}; the forms of rows that stay are in the state. */
+/* By min{x'theta + width sqrt(x'V^-1 x), most}; the forms of rows that stay are in the state, and
+ * their means where they are covered. */
 typedef struct upper_bound {
     const void *state;
+    const linear *model;
     const row_forms *forms;
+    const row_covariances *covariances; /* regression 0 is that of the model; NULL: none kept */
     double width, most;
+    const double *theta; /* (dim); NULL means V^-1 b */
 } upper_bound;
-oltr_status rank_by_upper_bound(const feature_rows *rows, const ldl *factor,
-                                const upper_bound *bound, const candidates *from,
-                                const oltr_rng *rng, void *scratch, const oltr_ranking *out);
+oltr_status rank_by_upper_bound(const feature_rows *rows, const upper_bound *bound,
+                                const candidates *from, const oltr_rng *rng, void *scratch,
+                                const oltr_ranking *out);
+/* The plan of the covariances of rows that stay.  Shortened rows are not the rows of candidates:
+ * with norm: scale none are kept. */
+row_covariances covariances_of(layout *l, const oltr_settings *settings, uint32_t norm,
+                               uint32_t models);
+/* Its scratch: a factor, where that of the state may be out of date, behind
+ * feature_scratch_bytes().
+ */
+size_t bound_scratch_bytes(const oltr_settings *settings);
 
 /* ---- prediction; sd may be NULL */
 
 /* Mean x'theta and its standard deviation spread sqrt(x'V^-1 x); theta NULL means V^-1 b. */
 oltr_status predict_scores(const feature_rows *rows, const ldl *factor, const double *theta,
                            double spread, const candidates *from, double *mean, double *sd);
+
+/* The same with theta = V^-1 b and a factor made from the sums, where that of the state is out of
+ * date. */
+oltr_status predict_from_sums(const feature_rows *rows, const void *state, const linear *model,
+                              double spread, const candidates *from, double *mean, double *sd);
 
 /* The chance of a click mu(x'theta) of a link, and its standard deviation to first order. */
 oltr_status predict_chances(const feature_rows *rows, uint32_t link, const ldl *factor,

@@ -3,14 +3,13 @@
 #define OLTR_ENGINE_POLICY_NO_LEARNING_H
 
 #include "engine/policy/candidate_scores.h"
+#include "engine/race/class_rank.h"
 
 #define NO_LEARNING_INFO                                                                           \
     .rewards = OLTR_REALS, .can_merge = 1, .can_forget = 1, .takes_weights = 1, .by_item = 1,      \
-    .can_resize = 1, .exact_copy = 1, .order_free = 1
+    .can_resize = 1, .exact_copy = 1, .order_free = 1, .knows_slots = 1
 
-#define NO_LEARNING_OPS                                                                            \
-    .scratch_bytes = scores_bytes, .learn = learn_nothing, .sums = list_no_sums,                   \
-    .refresh = refresh_nothing, .check = check_nothing
+#define NO_LEARNING_OPS .learn = learn_nothing, .sums = list_no_sums, .check = check_nothing
 
 static oltr_status learn_nothing(void *state, uint64_t t, const candidates *from,
                                  const oltr_ranking *shown, const oltr_feedback *seen)
@@ -25,9 +24,15 @@ static uint32_t list_no_sums(const void *state, sum_array out[MAX_SUMS])
     return 0;
 }
 
-static void refresh_nothing(void *state, uint64_t t)
+/* A uniform list of candidates that all have one score: what selecting among them gives, in
+ * O(K log K).  sorted: room for out->k words. */
+static void show_any(const candidates *from, const oltr_rng *rng, uint32_t *sorted, double score,
+                     const oltr_ranking *out)
 {
-    (void)state, (void)t;
+    tied_ranks(rng, 0, from->n, out->k, sorted, out->item);
+    places_to_items(from, out);
+    for (uint32_t slot = 0; out->score && slot < out->k; slot++)
+        out->score[slot] = score;
 }
 
 static oltr_status check_nothing(const void *state, uint64_t t, oltr_error *error)

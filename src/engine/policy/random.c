@@ -1,32 +1,34 @@
-/* random.c - a list drawn uniformly from all lists: the baseline that any policy must beat. */
+/* random.c - a list drawn uniformly from all lists: the baseline that any policy must beat.
+ *
+ * Every candidate has the same score, and ties are broken uniformly: slot after slot, one of the
+ * candidates that are not in the list yet.  Those are numbered without looking at them, so a list
+ * takes O(K log K) however many there are.
+ */
 #include "engine/policy/no_learning.h"
-
-typedef struct random_state {
-    uint32_t n_items;
-} random_state;
 
 static size_t state_bytes(const oltr_settings *settings)
 {
     (void)settings;
-    return align_up(sizeof(random_state));
+    return LAYOUT_ALIGN;
 }
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
-    (void)error;
-    ((random_state *)state)->n_items = settings->n_items;
+    (void)state, (void)settings, (void)error;
     return OLTR_OK;
 }
 
-/* Every candidate has the same score, and ties are broken uniformly. */
+static void refresh_nothing(void *state, uint64_t t)
+{
+    (void)state, (void)t;
+}
+
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
                         void *scratch, const oltr_ranking *out)
 {
-    double_scores s = scores_in(scratch, ((const random_state *)state)->n_items);
-    (void)t;
-    for (uint32_t j = 0; j < from->n; j++)
-        s.score[j] = 0;
-    return show_best(s, from, rng, out);
+    (void)state, (void)t;
+    show_any(from, rng, scratch, 0, out);
+    return OLTR_OK;
 }
 
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
@@ -44,7 +46,9 @@ const policy_ops random_ops = {
              NO_LEARNING_INFO,
              .fixed_scores = 1},
     NO_LEARNING_OPS,
+    .refresh = refresh_nothing,
     .state_bytes = state_bytes,
+    .scratch_bytes = scores_bytes,
     .init = init,
     .rank = rank,
     .renew_item = renew_item,

@@ -13,6 +13,10 @@
     X(cascade_klucb)                                               \
     X(cascade_ucbv)                                                \
     X(toprank)                                                     \
+    X(maillard)                                                    \
+    X(bubblerank)       /* a list that is improved step by step */ \
+    X(pbm_ts)           /* slots that are perhaps not examined */  \
+    X(pbm_ucb)                                                     \
     X(lints)            /* with features: Algorithms 2, 3 and 4 */ \
     X(logts)                                                       \
     X(logts_newton)                                                \
@@ -20,6 +24,8 @@
     X(cascade_lints)                                               \
     X(cascade_linucb)                                              \
     X(cascade_woful)                                               \
+    X(glm_ucb)                                                     \
+    X(pg_ts)                                                       \
     X(ensemble)         /* these do not learn */                   \
     X(random)
 /* clang-format on */

@@ -26,19 +26,23 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
                            (click_rate_state){.extra = 1, .variant = choice(settings, P_CLOCK)});
 }
 
+static void indices(const rate_clock *clock, const double *rate, const double *weight, uint32_t n,
+                    double *restrict index)
+{
+    for (uint32_t j = 0; j < n; j++) {
+        double spread = clock->bound * weight[j], root = sqrt(rate[j] * (1 - rate[j]) * spread);
+        index[j] = rate[j] + clock->normal * (root > spread ? root : spread);
+    }
+}
+
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
                         void *scratch, const oltr_ranking *out)
 {
     const click_rate_state *p = state;
-    click_rate_view v = click_rate_candidates(p, from, scratch);
-    double log_t = log((double)t + (p->variant == PRINTED));
     oltr_rng own = *rng;
-    double z = oltr_rng_normal(&own);
-    for (uint32_t j = 0; j < from->n; j++) {
-        double spread = log_t * v.weight[j], root = sqrt(v.rate[j] * (1 - v.rate[j]) * spread);
-        v.out.score[j] = v.rate[j] + z * (root > spread ? root : spread);
-    }
-    return show_best(v.out, from, rng, out);
+    rate_clock clock = {.bound = log((double)t + (p->variant == PRINTED)),
+                        .normal = oltr_rng_normal(&own)};
+    return click_rate_rank(p, indices, &clock, from, rng, scratch, out);
 }
 
 const policy_ops ts_cascade_ops = {

@@ -47,15 +47,28 @@ linear linear_plan(layout *l, uint32_t dim, double ridge)
     return p;
 }
 
+/* Returns the lift. */
+static double factor_sums(const void *state, const linear *p, const ldl *f)
+{
+    double lift =
+        ldl_factor_nearby(f, doubles_at(state, p->gram), doubles_at(state, p->moment), p->ridge);
+    if (lift < 0) /* no sums of squares: linear_check() refuses them; until then, the prior */
+        ldl_reset(f, p->ridge);
+    return fmax(lift, 0);
+}
+
+ldl linear_factor_in(const void *state, const linear *p, double *memory)
+{
+    ldl f = ldl_view(memory, p->dim);
+    factor_sums(state, p, &f);
+    return f;
+}
+
 void linear_refresh(void *state, linear *p)
 {
     ldl f = linear_factor(state, p);
-    double lift =
-        ldl_factor_nearby(&f, doubles_at(state, p->gram), doubles_at(state, p->moment), p->ridge);
-    if (lift < 0) /* no sums of squares: linear_check() refuses them; until then, the prior */
-        ldl_reset(&f, p->ridge);
+    p->watch.lift = factor_sums(state, p, &f);
     p->watch.rows = 0;
-    p->watch.lift = fmax(lift, 0);
     p->watch.squares = ldl_explained(&f);
 }
 
@@ -114,6 +127,13 @@ bool linear_add(void *state, linear *p, const float *const *x, const double *y,
         return false;
     linear_refresh(state, p);
     return true;
+}
+
+void linear_add_sums(void *state, const linear *p, const float *const *x, const double *y,
+                     const double *weight, uint32_t n_rows)
+{
+    gram_add(doubles_at(state, p->gram), doubles_at(state, p->moment), p->dim, x, y, weight,
+             n_rows);
 }
 
 size_t linear_work(uint32_t dim)
@@ -247,7 +267,7 @@ static bool columns_are_finite(const ldl *f)
     return true;
 }
 
-oltr_status linear_resume(void *state, linear *p, oltr_error *error)
+oltr_status linear_resume_outdated(const void *state, const linear *p, oltr_error *error)
 {
     ldl f = linear_factor(state, p);
     const linear_watch *w = &p->watch;
@@ -266,7 +286,15 @@ oltr_status linear_resume(void *state, linear *p, oltr_error *error)
                              p->ridge);
     if (!diagonal_is_healthy(&f) || !columns_are_finite(&f))
         return set_error(error, OLTR_ESTATE, "the factor holds something that is no number");
-    oltr_status status = check_factor(state, p, RESUMED, NULL);
+    return OLTR_OK;
+}
+
+oltr_status linear_resume(void *state, linear *p, oltr_error *error)
+{
+    oltr_status status = linear_resume_outdated(state, p, error);
+    if (status != OLTR_OK)
+        return status;
+    status = check_factor(state, p, RESUMED, NULL);
     if (status == OLTR_ENOMEM)
         return set_error(error, OLTR_ENOMEM, "no memory to compare the factor with the sums");
     if (status != OLTR_OK)

@@ -43,6 +43,13 @@ void linear_refresh(void *state, linear *p);
 bool linear_add(void *state, linear *p, const float *const *x, const double *y,
                 const double *weight, uint32_t n_rows);
 
+/* The sums alone learn; the factor is out of date until linear_refresh(). */
+void linear_add_sums(void *state, const linear *p, const float *const *x, const double *y,
+                     const double *weight, uint32_t n_rows);
+/* A factor made from the sums in memory of the caller, ldl_doubles(dim); the state's own may be out
+ * of date. */
+ldl linear_factor_in(const void *state, const linear *p, double *memory);
+
 static inline ldl linear_factor(const void *state, const linear *p)
 {
     return ldl_view(doubles_at(state, p->factor), p->dim);
@@ -86,5 +93,7 @@ uint32_t linear_list_derived(const void *state, const linear *p,
 /* After they were read.  OLTR_ESTATE when learning cannot leave such numbers.  A factor that does
  * not fit the sums is made anew, so that loading does not depend on a tolerance. */
 oltr_status linear_resume(void *state, linear *p, oltr_error *error);
+/* The same for a factor that is out of date: it must be possible, and is left as it is. */
+oltr_status linear_resume_outdated(const void *state, const linear *p, oltr_error *error);
 
 #endif

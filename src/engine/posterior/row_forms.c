@@ -26,16 +26,6 @@ static const double NOTICED = 1e-10, PROMISED = 1e-9, RESUMED = 5e-10; /* relati
 
 /* ---- places */
 
-static row_form *row_at(const void *state, const row_forms *p, uint32_t item)
-{
-    return (row_form *)(void *)doubles_at(state, p->row) + item;
-}
-
-static float *features_at(const void *state, const row_forms *p, uint32_t item)
-{
-    return floats_at(state, p->x) + (size_t)item * p->dim;
-}
-
 static uint32_t item_at(const oltr_candidates *from, uint32_t j)
 {
     return from->item ? from->item[j] : j;
@@ -43,7 +33,7 @@ static uint32_t item_at(const oltr_candidates *from, uint32_t j)
 
 static bool is_same(const void *state, const row_forms *p, uint32_t item, const float *x)
 {
-    return memcmp(features_at(state, p, item), x, p->dim * sizeof *x) == 0;
+    return memcmp(row_forms_features(state, p, item), x, p->dim * sizeof *x) == 0;
 }
 
 row_forms row_forms_plan(layout *l, uint32_t n_items, uint32_t dim)
@@ -63,8 +53,14 @@ row_forms row_forms_plan(layout *l, uint32_t n_items, uint32_t dim)
 
 void row_forms_reset(void *state, row_forms *p)
 {
-    memset(row_at(state, p, 0), 0, p->rows * sizeof(row_form));
+    memset(row_forms_at(state, p, 0), 0, p->rows * sizeof(row_form));
     p->watch = (forms_watch){.version = 1};
+}
+
+static bool has_form(const void *state, const row_forms *p, uint32_t item)
+{
+    const row_form *r = row_forms_at(state, p, item);
+    return r->form >= 0 && r->version >= p->watch.version;
 }
 
 /* ---- which rows stay */
@@ -75,7 +71,7 @@ static bool seems_unchanged(const void *state, const row_forms *p, const oltr_ca
 {
     for (uint32_t slot = 0; slot < shown->k; slot++) {
         uint32_t item = shown->item[slot], j = oltr_row_of(from, item);
-        if (item < p->rows && !(row_at(state, p, item)->version >= version &&
+        if (item < p->rows && !(row_forms_at(state, p, item)->version >= version &&
                                 is_same(state, p, item, from->x + j * from->stride)))
             return false;
     }
@@ -92,7 +88,7 @@ static bool seems_unchanged(const void *state, const row_forms *p, const oltr_ca
 static bool take_row(void *state, row_forms *p, uint32_t item, const float *x, double last,
                      bool unchanged)
 {
-    row_form *r = row_at(state, p, item);
+    row_form *r = row_forms_at(state, p, item);
     uint32_t *list = words_in(state, p->list);
     bool current = r->version >= last;
     r->version = last + 1;
@@ -105,7 +101,7 @@ static bool take_row(void *state, row_forms *p, uint32_t item, const float *x, d
     }
     r->form = -1;
     if (rows_within(x, p->dim, NULL, 1, p->dim, LARGEST_FEATURE))
-        memcpy(features_at(state, p, item), x, p->dim * sizeof *x);
+        memcpy(row_forms_features(state, p, item), x, p->dim * sizeof *x);
     else
         r->version = 0;
     return true;
@@ -129,7 +125,7 @@ static void note_changes(row_forms *p, uint32_t changed, uint32_t n)
 static void drop_forms(void *state, row_forms *p)
 {
     for (uint32_t i = 0; i < p->n_kept; i++)
-        row_at(state, p, words_in(state, p->list)[i])->form = -1;
+        row_forms_at(state, p, words_in(state, p->list)[i])->form = -1;
     p->n_kept = p->n_new = 0;
 }
 
@@ -163,9 +159,8 @@ void row_forms_begin(void *state, row_forms *p, const oltr_candidates *from,
 
 /* ---- corrections */
 
-/* C of I + W^(1/2) M W^(1/2), by columns of n; m: (n, n) x_i'V^-1 x_k on entry, C below and on the
- * diagonal at the end.  The matrix is I and more, so every pivot is at least 1 but for rounding. */
-static void cholesky(double *m, const double *root, uint32_t n)
+/* The matrix is I and more, so every pivot is at least 1 but for rounding. */
+void forms_cholesky(double *m, const double *root, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t i = k; i < n; i++)
@@ -181,26 +176,33 @@ static void cholesky(double *m, const double *root, uint32_t n)
     }
 }
 
+void forms_whiten(const double *c, const double *root, uint32_t n, double *restrict s,
+                  size_t columns)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        double *restrict own = s + k * columns, inverse = 1 / c[k * n + k];
+        for (size_t i = 0; i < columns; i++)
+            own[i] *= root[k];
+        for (uint32_t j = 0; j < k; j++) {
+            const double *restrict done = s + j * columns, factor = c[j * n + k];
+            for (size_t i = 0; i < columns; i++)
+                own[i] -= factor * done[i];
+        }
+        for (size_t i = 0; i < columns; i++)
+            own[i] *= inverse;
+    }
+}
+
 /* out[i] = |C^-1 W^(1/2) s_i|^2 of rows whose products s are given, (n, rows). */
 static void squares(const double *c, const double *root, uint32_t n, double *restrict s,
                     uint32_t rows, double *restrict out)
 {
+    forms_whiten(c, root, n, s, rows);
     for (uint32_t i = 0; i < rows; i++)
         out[i] = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        double *restrict own = s + (size_t)k * rows, inverse = 1 / c[k * n + k];
+    for (uint32_t k = 0; k < n; k++)
         for (uint32_t i = 0; i < rows; i++)
-            own[i] *= root[k];
-        for (uint32_t j = 0; j < k; j++) {
-            const double *restrict done = s + (size_t)j * rows, factor = c[j * n + k];
-            for (uint32_t i = 0; i < rows; i++)
-                own[i] -= factor * done[i];
-        }
-        for (uint32_t i = 0; i < rows; i++) {
-            own[i] *= inverse;
-            out[i] += own[i] * own[i];
-        }
-    }
+            out[i] += s[(size_t)k * rows + i] * s[(size_t)k * rows + i];
 }
 
 static void correct_rows(void *state, const row_forms *p, const double *solution, const double *c,
@@ -212,11 +214,11 @@ static void correct_rows(void *state, const row_forms *p, const double *solution
     for (uint32_t first = 0; first < p->n_kept; first += BLOCK) {
         uint32_t rows = p->n_kept - first < BLOCK ? p->n_kept - first : BLOCK;
         for (uint32_t i = 0; i < rows; i++)
-            x[i] = features_at(state, p, list[first + i]);
+            x[i] = row_forms_features(state, p, list[first + i]);
         KERNEL(rows_times_columns)(x, rows, p->dim, solution, ceil4(p->dim), n, s);
         squares(c, root, n, s, rows, less);
         for (uint32_t i = 0; i < rows; i++)
-            row_at(state, p, list[first + i])->form -= less[i];
+            row_forms_at(state, p, list[first + i])->form -= less[i];
     }
 }
 
@@ -226,7 +228,7 @@ static bool is_noticed(const void *state, const row_forms *p, const double *m, c
                        uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        const row_form *r = item[i] < p->rows ? row_at(state, p, item[i]) : NULL;
+        const row_form *r = item[i] < p->rows ? row_forms_at(state, p, item[i]) : NULL;
         double fresh = m[i * n + i];
         if (r && r->form >= 0 && r->version >= p->watch.version &&
             !(fabs(r->form - fresh) <= NOTICED * fresh))
@@ -247,7 +249,7 @@ void row_forms_correct(void *state, row_forms *p, const ldl *before, const float
     p->again |= exact && is_noticed(state, p, m, item, n);
     for (uint32_t k = 0; k < n; k++)
         root[k] = sqrt(weight ? weight[k] : 1);
-    cholesky(m, root, n);
+    forms_cholesky(m, root, n);
     correct_rows(state, p, solution, m, root, n);
     p->watch.due += (double)n * p->n_kept / ROWS_TO_RENEWAL;
 }
@@ -264,10 +266,11 @@ static void renew_all(void *state, const row_forms *p, const ldl *factor, renewa
     double form[QUADRATIC_ITEMS], *work = doubles_at(state, p->work);
     float *x = (float *)(void *)work; /* no solutions are there by now */
     for (uint32_t i = 0; i < b->n; i++)
-        memcpy(x + (size_t)i * p->dim, features_at(state, p, b->item[i]), p->dim * sizeof *x);
+        memcpy(x + (size_t)i * p->dim, row_forms_features(state, p, b->item[i]),
+               p->dim * sizeof *x);
     ldl_quadratic(factor, x, p->dim, b->n, form, work + FORMS_BATCH * ceil4(p->dim));
     for (uint32_t i = 0; i < b->n; i++) {
-        row_form *r = row_at(state, p, b->item[i]);
+        row_form *r = row_forms_at(state, p, b->item[i]);
         r->form = r->made = form[i];
     }
     b->n = 0;
@@ -300,7 +303,7 @@ void row_forms_end(void *state, row_forms *p, const ldl *after, bool made_anew)
     if (!p->rows)
         return;
     for (uint32_t i = 0; i < p->n_kept; i++) {
-        const row_form *r = row_at(state, p, list[i]);
+        const row_form *r = row_forms_at(state, p, list[i]);
         if (p->again || made_anew || !(r->form >= LEAST_PART * r->made))
             renew(state, p, after, &b, list[i]);
     }
@@ -314,6 +317,19 @@ void row_forms_end(void *state, row_forms *p, const ldl *after, bool made_anew)
 }
 
 /* ---- ranking */
+
+static bool is_kept(const void *state, const row_forms *p, uint32_t item, const float *x)
+{
+    return item < p->rows && has_form(state, p, item) && is_same(state, p, item, x);
+}
+
+bool row_forms_have(const void *state, const row_forms *p, const oltr_candidates *from)
+{
+    for (uint32_t j = 0; j < from->n; j++)
+        if (!is_kept(state, p, item_at(from, j), from->x + j * from->stride))
+            return false;
+    return true;
+}
 
 /* Candidates whose forms are not kept. */
 typedef struct others {
@@ -341,9 +357,8 @@ void row_forms_of(const void *state, const row_forms *p, const ldl *factor,
     for (uint32_t j = 0; j < from->n; j++) {
         uint32_t item = item_at(from, j);
         const float *x = from->x + j * from->stride;
-        const row_form *r = item < p->rows ? row_at(state, p, item) : NULL;
-        if (r && r->form >= 0 && r->version >= p->watch.version && is_same(state, p, item, x)) {
-            out[j] = r->form;
+        if (is_kept(state, p, item, x)) {
+            out[j] = row_forms_at(state, p, item)->form;
             continue;
         }
         memcpy(gather + (size_t)o.n * p->dim, x, p->dim * sizeof *x);
@@ -367,12 +382,6 @@ static uint32_t rows_used(const row_forms *p)
     return is_whole(p->watch.used, p->rows) ? (uint32_t)p->watch.used : 0;
 }
 
-static bool has_form(const void *state, const row_forms *p, uint32_t item)
-{
-    const row_form *r = row_at(state, p, item);
-    return r->form >= 0 && r->version >= p->watch.version;
-}
-
 /* The largest relative error of a form; a negative number without memory. */
 static double worst_error(const void *state, const row_forms *p, const ldl *factor)
 {
@@ -380,10 +389,10 @@ static double worst_error(const void *state, const row_forms *p, const ldl *fact
     if (!work)
         return -1;
     for (uint32_t item = 0, used = rows_used(p); item < used; item++) {
-        double fresh, form = row_at(state, p, item)->form;
+        double fresh, form = row_forms_at(state, p, item)->form;
         if (!has_form(state, p, item))
             continue;
-        ldl_quadratic(factor, features_at(state, p, item), p->dim, 1, &fresh, work);
+        ldl_quadratic(factor, row_forms_features(state, p, item), p->dim, 1, &fresh, work);
         double error = fabs(form - fresh) > 0 ? fabs(form - fresh) / fresh : 0;
         worst = error <= worst ? worst : error;
     }
@@ -424,7 +433,7 @@ static bool is_possible(const void *state, const row_forms *p)
         !is_whole(w->turn, p->rows) || !(w->due >= 0 && w->due <= 1))
         return false;
     for (uint32_t item = 0; item < rows_used(p); item++) {
-        const row_form *r = row_at(state, p, item);
+        const row_form *r = row_forms_at(state, p, item);
         if (!(r->form >= -1 && isfinite(r->form) && isfinite(r->made)) ||
             !is_whole(r->version, w->version))
             return false;
@@ -439,7 +448,7 @@ oltr_status row_forms_resume(void *state, row_forms *p, const ldl *factor, oltr_
         return OLTR_OK;
     if (!is_possible(state, p))
         return set_error(error, OLTR_ESTATE, "the kept forms of rows are impossible");
-    double worst = p->watch.kept > 0 ? worst_error(state, p, factor) : 0;
+    double worst = factor && p->watch.kept > 0 ? worst_error(state, p, factor) : 0;
     if (worst < 0)
         return set_error(error, OLTR_ENOMEM, "no memory to compare forms with the factor");
     if (!(worst <= RESUMED))

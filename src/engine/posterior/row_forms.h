@@ -69,8 +69,26 @@ void row_forms_begin(void *state, row_forms *p, const oltr_candidates *from,
  * rows they are.  With `exact` they are the rows of the candidates, not shortened ones. */
 void row_forms_correct(void *state, row_forms *p, const ldl *before, const float *const *x,
                        const double *weight, const uint32_t *item, uint32_t n, bool exact);
+/* For row_covariances.h, which finds the forms without row_forms_correct() and row_forms_end(). */
+static inline float *row_forms_features(const void *state, const row_forms *p, uint32_t item)
+{
+    return floats_at(state, p->x) + (size_t)item * p->dim;
+}
+static inline row_form *row_forms_at(const void *state, const row_forms *p, uint32_t item)
+{
+    return (row_form *)(void *)doubles_at(state, p->row) + item;
+}
+/* C of I + W^(1/2) M W^(1/2), by columns of n; m: (n, n) x_i'V^-1 x_k on entry, C below and on the
+ * diagonal at the end; root: W^(1/2). */
+void forms_cholesky(double *m, const double *root, uint32_t n);
+/* s <- C^-1 W^(1/2) s; s: (n, columns). */
+void forms_whiten(const double *c, const double *root, uint32_t n, double *s, size_t columns);
+
 /* made_anew: the factor was computed from the sums meanwhile. */
 void row_forms_end(void *state, row_forms *p, const ldl *after, bool made_anew);
+
+/* Whether the rows of all candidates are kept, bit by bit. */
+bool row_forms_have(const void *state, const row_forms *p, const oltr_candidates *from);
 
 /* ---- ranking: out[j] = x_j'V^-1 x_j of every candidate.  gather: room for QUADRATIC_ITEMS rows of
  * floats; work: for ldl_quadratic_work(dim) doubles. */
@@ -85,7 +103,7 @@ oltr_status row_forms_check(const void *state, const row_forms *p, const ldl *fa
 enum { FORMS_DERIVED = 3 };
 uint32_t row_forms_list(const void *state, const row_forms *p, oltr_sum_array out[FORMS_DERIVED]);
 /* After they were read.  OLTR_ESTATE when learning cannot leave such numbers.  Forms that do not
- * fit the factor are dropped. */
+ * fit the factor are dropped; factor NULL: they were compared with another one. */
 oltr_status row_forms_resume(void *state, row_forms *p, const ldl *factor, oltr_error *error);
 
 #endif

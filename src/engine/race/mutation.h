@@ -1,4 +1,5 @@
-/* mutation.h - deliberate errors of the race, for the test that shows that its tests find them.
+/* mutation.h - deliberate errors of the race and of the classes, for the test that shows that its
+ * tests find them.
  *
  * MUTATED(n) is 0 in the library.  tests/race compiles the files of this folder a second time with
  * OLTR_RACE_MUTATIONS and sets race_mutation.
@@ -15,6 +16,7 @@ enum race_error {
     WIDE_BELOW_MEAN,   /* the larger deviation below the mean, too */
     SOME_NOT_MOVED,    /* learning leaves one item in eight in its old cell */
     GAPS_OF_ALL,       /* the rate of a gap is m, not m - j */
+    TIES_LEFT_OUT,     /* classes: those that tie with the last that was found are left out */
 };
 
 #ifdef OLTR_RACE_MUTATIONS

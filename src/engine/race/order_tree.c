@@ -22,6 +22,12 @@ enum {
 _Static_assert(sizeof(tree_node) == 512, "a node is eight cache lines");
 _Static_assert(sizeof(tree_pool) == 64, "the nodes are aligned as the pool is");
 
+/* A tree of m numbers that is built takes at most 1 + 2 m / 127 nodes: three for 127. */
+uint32_t tree_nodes_for(uint32_t n, uint32_t trees)
+{
+    return n / 63 + trees + 64;
+}
+
 size_t tree_pool_bytes(size_t n_nodes)
 {
     layout l = {sizeof(tree_pool), false};

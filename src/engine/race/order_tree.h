@@ -31,6 +31,9 @@ typedef struct tree_pool {
     tree_node node[];
 } tree_pool;
 
+/* Nodes for n numbers in at most `trees` trees: enough to build them, and to change them for a
+ * while before they have to be built anew. */
+uint32_t tree_nodes_for(uint32_t n, uint32_t trees);
 /* 0 when the size does not fit in memory. */
 size_t tree_pool_bytes(size_t n_nodes);
 void tree_pool_clear(tree_pool *pool, uint32_t n_nodes);

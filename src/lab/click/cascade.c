@@ -5,9 +5,8 @@
  * before any list is shown: policies that show the item to the same user get the same answer.  A
  * list without a click was examined whole, or its first `no_click` slots.
  */
-#include "engine/kernels/philox.h"
+#include "lab/click/users.h"
 #include "lab/lab_limits.h"
-#include "lab/world/world.h"
 
 static const char *const all_slots[] = {"all", NULL};
 static const world_param params[] = {
@@ -16,13 +15,6 @@ static const world_param params[] = {
      offsetof(oltr_world, examined_without_click),
      0},
 };
-
-static bool attracts(const instance *truth, const oltr_rng *round, uint32_t item)
-{
-    uint32_t word[4];
-    words_at(round, item / 4, 0, word);
-    return uniform_of_word(word[item % 4]) < truth->attraction[item];
-}
 
 static uint32_t scan(const oltr_world *world, const instance *truth, const oltr_rng *round,
                      const oltr_ranking *shown, double *reward)

@@ -86,6 +86,16 @@ const struct key dataset_keys[] = {
     {NULL, NULL, NULL},
 };
 
+const struct key fitted_keys[] = {
+    {"data", "models.json",
+     "the file with the click models, or the folder in which `file` is.  --data sets it"},
+    {"file", "models.json", "the name of the file in the folder `data`"},
+    {"model", "DCM",
+     "which model of the file: CM (clicks cascade), DCM (clicks dcm), DBN (clicks dbn) or PBM "
+     "(clicks pbm)"},
+    {NULL, NULL, NULL},
+};
+
 const struct key prior_keys[] = {
     {"a", "1", "one number, or a list with one for each item"},
     {"b", "10", "the same"},
@@ -107,9 +117,28 @@ const struct key policy_keys[] = {
     {"shared", "true",
      "where the queries of a dataset share the rounds: one policy for all of them (default false: "
      "one for each query)"},
+    {"items", "10000",
+     "how many items it knows: the first ones of the world, and it shows no others (default: all)"},
     {"feedback", "clicks",
      "where users click and give rewards (clicks: abandon): learn from rewards (default), clicks "
      "or both"},
+    {"seen", "last",
+     "which slots it is told were examined: first, last (down to that click), true or all "
+     "(default: "
+     "as the click model of the world has it; needed with clicks: pbm, unless the policy knows "
+     "about slots)"},
+    {"examine", "[1, 0.6, 0.4]",
+     "of pbm-ts and pbm-ucb, how likely each slot is examined: their parameters examine1, "
+     "examine2, "
+     "... as one list (default: those of the world, where it has clicks: pbm)"},
+    {"forget", "{keep: 0.99, every: 100}",
+     "after every so many rounds all that it has learned is multiplied by `keep` (default: never)"},
+    {NULL, NULL, NULL},
+};
+
+const struct key forget_keys[] = {
+    {"keep", "0.99", "what is left of all that was learned, 0 to 1"},
+    {"every", "100", "after how many rounds, again and again (default 1)"},
     {NULL, NULL, NULL},
 };
 
@@ -207,6 +236,7 @@ const struct key_section *key_sections(struct pool *pool)
         {"policies", policy_keys,
          "Any parameter of that kind may follow; `oltr policies KIND` lists them. A parameter "
          "`horizon` that is not given is set to `rounds`, a parameter `slots` to `slots`."},
+        {"policies.forget", forget_keys, NULL},
         {"sweep", sweep_keys, NULL},
         {"figures", figure_keys, NULL},
         {"claims", claim_keys, NULL},

@@ -17,11 +17,12 @@ struct key_section {
 };
 
 extern const struct key experiment_keys[], prior_keys[], generated_keys[], policy_keys[],
-    sweep_keys[], figure_keys[], concentration_keys[], panel_keys[], claim_keys[], test_keys[];
+    forget_keys[], sweep_keys[], figure_keys[], concentration_keys[], panel_keys[], claim_keys[],
+    test_keys[];
 /* Of the section `world`: of every kind; of those that are given a number of items; of those with
  * one of the traits OLTR_WORLD_... */
 extern const struct key kind_keys[], item_keys[], shift_keys[], given_prior_keys[],
-    attraction_keys[], dataset_keys[];
+    attraction_keys[], dataset_keys[], fitted_keys[];
 
 /* All sections in the order in which they are explained, in the pool; ends with a title of NULL.
  * NULL without memory. */

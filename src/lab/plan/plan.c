@@ -14,6 +14,7 @@
 #include "lab/lab_limits.h"
 #include "lab/plan/plan_parts.h"
 #include "lab/sim/results.h"
+#include "lab/sim/workload.h"
 #include "lab/world/world.h"
 
 /* ---- one point */
@@ -80,7 +81,8 @@ static bool slots_fit(const struct reader *reader, const struct node *root,
     items = items                       ? items
             : tree_get(world, "levels") ? tree_get(world, "levels")
                                         : tree_get(world, "attraction");
-    return point->slots <= point->world.n_items || has_trait(&point->world, OLTR_WORLD_DATASET) ||
+    return point->slots <= point->world.n_items ||
+           has_trait(&point->world, OLTR_WORLD_DATASET | OLTR_WORLD_FITTED) ||
            read_bad(reader, tree_blame(tree_get(root, "slots"), items),
                     "there are %u slots, but the world has only %u item%s to fill them",
                     point->slots, point->world.n_items, point->world.n_items == 1 ? "" : "s");
@@ -95,13 +97,25 @@ static bool no_click_fits(const struct reader *reader, const struct node *root,
            read_whole32(reader, node, 1, point->slots, &point->world.examined_without_click);
 }
 
+/* A list of numbers of slots, of the click model, is as long as there are slots. */
+static bool slot_list_fits(const struct reader *reader, const struct node *root,
+                           const oltr_experiment *point)
+{
+    const world_param *param = slot_param(world_clicks(&point->world, NULL));
+    const struct node *list = param ? tree_get(tree_get(root, "world"), param->about.name) : NULL;
+    return !list || !point->world.slot_chance || list->count == point->slots ||
+           read_bad(reader, tree_blame(list, tree_get(root, "slots")),
+                    "the list has %zu number%s, and there are %u slots; give one for each",
+                    list->count, list->count == 1 ? "" : "s", point->slots);
+}
+
 /* The checks of the simulator; their errors have no place in the file. */
 static bool simulator_accepts(const struct reader *reader, const struct node *root,
                               const oltr_experiment *point)
 {
     oltr_error error = {OLTR_OK, ""};
     bool complete =
-        !has_trait(&point->world, OLTR_WORLD_DATASET); /* else by oltr_plan_give_data() */
+        !has_trait(&point->world, OLTR_WORLD_DATASET | OLTR_WORLD_FITTED); /* else with its data */
     if (!complete || oltr_experiment_check(point, &error) == OLTR_OK)
         return true;
     set_error(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
@@ -114,8 +128,8 @@ static bool read_point(const struct reader *reader, const struct node *root, olt
     return read_map_keys(reader, root, "the experiment", experiment_keys) &&
            read_counts(reader, root, point) && plan_world(reader, root, &point->world, data) &&
            slots_fit(reader, root, point) && no_click_fits(reader, root, point) &&
-           read_checkpoints(reader, root, point) && plan_policies(reader, root, data, point) &&
-           simulator_accepts(reader, root, point);
+           slot_list_fits(reader, root, point) && read_checkpoints(reader, root, point) &&
+           plan_policies(reader, root, data, point) && simulator_accepts(reader, root, point);
 }
 
 /* ---- the document */
@@ -300,7 +314,7 @@ oltr_results *oltr_plan_results(const oltr_plan *plan, oltr_error *error)
         return NULL;
     }
     for (uint32_t i = 0; i < plan->n_points; i++)
-        if (plan_needs_data(plan, i)) {
+        if (plan_needs_data(plan, i) || plan_needs_users(plan, i)) {
             set_error(error, OLTR_EINVAL,
                       "point %u has no data yet: load them with oltr_plan_load_data(), or give "
                       "them with oltr_plan_give_data()",
@@ -313,6 +327,11 @@ oltr_results *oltr_plan_results(const oltr_plan *plan, oltr_error *error)
 const char *oltr_plan_title(const oltr_plan *plan)
 {
     return plan ? plan->title : NULL;
+}
+
+double plan_guess_round(const oltr_experiment *point, uint32_t policy)
+{
+    return guess_round(point, policy);
 }
 
 uint32_t oltr_plan_n_points(const oltr_plan *plan)

@@ -9,10 +9,16 @@ bool plan_needs_data(const oltr_plan *plan, uint32_t point)
     return has_trait(world, OLTR_WORLD_DATASET) && !world->dataset;
 }
 
+bool plan_needs_users(const oltr_plan *plan, uint32_t point)
+{
+    const oltr_world *world = &plan->points[point].world;
+    return has_trait(world, OLTR_WORLD_FITTED) && !world->dataset;
+}
+
 const oltr_data_plan *oltr_plan_data(const oltr_plan *plan, uint32_t point)
 {
-    bool there =
-        plan && point < plan->n_points && has_trait(&plan->points[point].world, OLTR_WORLD_DATASET);
+    bool there = plan && point < plan->n_points &&
+                 has_trait(&plan->points[point].world, OLTR_WORLD_DATASET | OLTR_WORLD_FITTED);
     return there ? &plan->data[point] : NULL;
 }
 
@@ -80,10 +86,25 @@ static oltr_status multiply(uint32_t of_each, uint32_t queries, uint32_t *all, o
     return OLTR_OK;
 }
 
+/* The point with its data, if the simulator accepts it. */
+static oltr_status complete_point(oltr_plan *plan, uint32_t point, oltr_experiment *e,
+                                  oltr_error *error)
+{
+    oltr_status status = fit_policies(&plan->pool, e, error);
+    if (status == OLTR_OK)
+        status =
+            multiply(plan->replications[point], world_groups(&e->world), &e->replications, error);
+    if (status == OLTR_OK)
+        status = oltr_experiment_check(e, error);
+    if (status == OLTR_OK)
+        plan->points[point] = *e;
+    return status;
+}
+
 oltr_status oltr_plan_give_data(oltr_plan *plan, uint32_t point, const oltr_plan_data_given *data,
                                 oltr_error *error)
 {
-    if (!plan || !oltr_plan_data(plan, point))
+    if (!oltr_plan_data(plan, point) || !has_trait(&plan->points[point].world, OLTR_WORLD_DATASET))
         return set_error(error, OLTR_EINVAL,
                          "this plan has no point %u with a world of kind dataset", point);
     const oltr_dataset *set = data ? data->dataset : NULL;
@@ -96,13 +117,15 @@ oltr_status oltr_plan_give_data(oltr_plan *plan, uint32_t point, const oltr_plan
     if (!attraction)
         return error ? error->code : OLTR_EVALUE;
     fill_world(data, attraction, &e.world);
-    oltr_status status = fit_policies(&plan->pool, &e, error);
-    if (status == OLTR_OK)
-        status =
-            multiply(plan->replications[point], world_groups(&e.world), &e.replications, error);
-    if (status == OLTR_OK)
-        status = oltr_experiment_check(&e, error);
-    if (status == OLTR_OK)
-        plan->points[point] = e;
-    return status;
+    return complete_point(plan, point, &e, error);
+}
+
+oltr_status plan_give_users(oltr_plan *plan, uint32_t point, const oltr_dataset *queries,
+                            const double *attraction, const oltr_users *users, oltr_error *error)
+{
+    oltr_experiment e = plan->points[point];
+    oltr_plan_data_given given = {.dataset = queries};
+    fill_world(&given, attraction, &e.world);
+    e.world.users = users;
+    return complete_point(plan, point, &e, error);
 }

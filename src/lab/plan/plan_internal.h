@@ -60,5 +60,13 @@ uint32_t plan_sweep_place(const oltr_plan *plan, uint32_t point, uint32_t axis);
 
 /* Does this point's world still have to be made? */
 bool plan_needs_data(const oltr_plan *plan, uint32_t point);
+/* The same of a world of kind fitted. */
+bool plan_needs_users(const oltr_plan *plan, uint32_t point);
+/* Completes such a point; all of it must outlive the plan. */
+oltr_status plan_give_users(oltr_plan *plan, uint32_t point, const oltr_dataset *queries,
+                            const double *attraction, const oltr_users *users, oltr_error *error);
+
+/* What a round of a policy takes, in nanoseconds, roughly: only ratios matter. */
+double plan_guess_round(const oltr_experiment *point, uint32_t policy);
 
 #endif

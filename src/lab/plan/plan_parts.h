@@ -2,6 +2,8 @@
 #ifndef OLTR_LAB_PLAN_PLAN_PARTS_H
 #define OLTR_LAB_PLAN_PLAN_PARTS_H
 
+#include <oltr/world_ops.h>
+
 #include "lab/plan/fields.h"
 #include "lab/plan/plan_internal.h"
 
@@ -10,6 +12,11 @@ bool plan_world(const struct reader *reader, const struct node *root, oltr_world
 /* What a world of kind dataset is made of. */
 bool plan_data(const struct reader *reader, const struct node *map, oltr_world *world,
                oltr_data_plan *data);
+/* The click model of a world of kind fitted; NULL with the error set. */
+const oltr_click_ops *fitted_clicks(const struct reader *reader, const struct node *map);
+/* The file that it is read from. */
+bool plan_fitted(const struct reader *reader, const struct node *map, oltr_world *world,
+                 oltr_data_plan *data);
 /* One of the names of a catalogue; *out is its place in it. */
 bool plan_name(const struct reader *reader, const struct node *node, const char *what,
                uint32_t (*count)(void), const oltr_named *(*at)(uint32_t), uint32_t *out);

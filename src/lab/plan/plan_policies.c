@@ -7,6 +7,7 @@
 #include "engine/base/quote.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -98,6 +99,87 @@ static bool set_default(const struct reader *reader, const struct node *map, con
            read_bad(reader, map, "`%s` cannot be set from the experiment: %s", name, error.msg);
 }
 
+/* ---- how likely slots are examined: the parameters examine1, examine2, ... */
+
+/* Below it a slot counts as examined so often: 0 is a parameter that was not given. */
+#define LEAST_EXAMINED 1e-6
+
+/* False where the policy has not as many of them; `n` is then how many it has. */
+static bool set_examined(const double *share, uint32_t *n, oltr_settings *settings)
+{
+    for (uint32_t slot = 0; slot < *n; slot++) {
+        char name[24];
+        snprintf(name, sizeof name, "examine%" PRIu32, slot + 1);
+        if (oltr_settings_set_number(settings, name, fmax(share[slot], LEAST_EXAMINED), NULL) !=
+            OLTR_OK) {
+            *n = slot;
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool sets_examined(const struct node *map)
+{
+    for (const struct node *entry = map->first; entry; entry = entry->next)
+        if (strncmp(entry->key->text, "examine", 7) == 0 || strcmp(entry->key->text, "decay") == 0)
+            return true;
+    return false;
+}
+
+/* The list `examine` of the entry; without any word about it those of the world, where its users
+ * examine slots by chance.  Slots beyond the parameters follow from the last by `decay`. */
+static bool read_examined(const struct reader *reader, const struct node *map,
+                          const oltr_world *world, uint32_t slots, oltr_settings *settings)
+{
+    const struct node *list = tree_get(map, "examine");
+    const world_param *of_slots = slot_param(world_clicks(world, NULL));
+    const double *share;
+    uint32_t n;
+    if (list && !find_param(settings->info, "examine1"))
+        return unknown_param(reader, list, settings->info);
+    if (list && !read_reals(reader, list, LEAST_EXAMINED, 1, &share, &n))
+        return false;
+    if (list)
+        return set_examined(share, &n, settings) ||
+               read_bad(reader, list,
+                        "at most %" PRIu32 " numbers can be given; later slots follow by `decay`",
+                        n);
+    bool given = of_slots && strcmp(of_slots->about.name, "examine") == 0 && world->slot_chance;
+    if (given && settings->info->knows_slots && !sets_examined(map))
+        set_examined(world->slot_chance, &slots, settings);
+    return true;
+}
+
+static bool read_forget(const struct reader *reader, const struct node *map, oltr_learning *how)
+{
+    const struct node *keep, *every = tree_get(map, "every");
+    how->forget_every = 1;
+    return read_map_keys(reader, map, "forget", forget_keys) &&
+           read_required(reader, map, forget_keys, "keep", &keep) &&
+           read_real(reader, keep, 0, 1, &how->forget_keep) &&
+           (!every || read_whole(reader, every, 1, LONGEST_HORIZON, &how->forget_every));
+}
+
+/* `seen` and `forget`, where one of them is there. */
+static bool read_learning(const struct reader *reader, const struct node *map,
+                          oltr_contestant *policy)
+{
+    static const char *const readings[] = {"first", "last", "true", "all", NULL};
+    const struct node *seen = tree_get(map, "seen"), *forget = tree_get(map, "forget");
+    size_t word = 0;
+    if (!seen && !forget)
+        return true;
+    oltr_learning *how = pool_get(reader->pool, 1, sizeof *how);
+    if (!how)
+        return read_no_memory(reader);
+    policy->learning = how;
+    if (seen && !read_word(reader, seen, readings, &word))
+        return false;
+    how->seen = seen ? (uint32_t)word + OLTR_SEEN_FIRST : OLTR_SEEN_USUAL;
+    return !forget || read_forget(reader, forget, how);
+}
+
 /* What belongs to the experiment and not to the kind of policy. */
 static bool read_part(const struct reader *reader, const struct node *map, oltr_contestant *policy)
 {
@@ -110,7 +192,10 @@ static bool read_part(const struct reader *reader, const struct node *map, oltr_
         return false;
     policy->feedback = (uint32_t)word;
     policy->shared = is_shared;
-    return true;
+    if (tree_get(map, "items") &&
+        !read_count(reader, map, policy_keys, "items", 1, MOST_WORLD_ITEMS, &policy->items))
+        return false;
+    return read_learning(reader, map, policy);
 }
 
 static bool is_policy_key(const char *name)
@@ -145,7 +230,8 @@ static bool read_policy(const struct reader *reader, const struct node *map,
             return false;
     policy->settings.dim = point->world.dim;
     return set_default(reader, map, "horizon", point->rounds, &policy->settings) &&
-           set_default(reader, map, "slots", point->slots, &policy->settings);
+           set_default(reader, map, "slots", point->slots, &policy->settings) &&
+           read_examined(reader, map, &point->world, point->slots, &policy->settings);
 }
 
 /* Two policies of one name could not be distinguished in the results. */

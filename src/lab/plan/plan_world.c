@@ -219,7 +219,8 @@ static bool read_shift(const struct reader *reader, const struct node *map,
                             &world->misspecification))
         return false;
     bool known =
-        kind->check && !(kind->traits & OLTR_WORLD_DATASET); /* its prior comes with data */
+        kind->check &&
+        !(kind->traits & (OLTR_WORLD_DATASET | OLTR_WORLD_FITTED)); /* its prior comes with data */
     return !node || !known || kind->check(world, &error) != OLTR_EPRIOR ||
            read_bad(reader, node, "%s", error.msg);
 }
@@ -257,7 +258,12 @@ bool plan_world(const struct reader *reader, const struct node *root, oltr_world
     const oltr_world_ops *kind = oltr_world_ops_at(at);
     const oltr_click_ops *clicks = usual_clicks(kind);
     clicks_name = tree_get(map, "clicks");
-    if (clicks_name) {
+    bool fitted = kind->traits & OLTR_WORLD_FITTED;
+    if (fitted) {
+        clicks = fitted_clicks(reader, map);
+        if (!clicks)
+            return false;
+    } else if (clicks_name) {
         if (!plan_name(reader, clicks_name, "click model", oltr_clicks_count, oltr_clicks_at, &at))
             return false;
         clicks = oltr_click_ops_at(at);
@@ -267,7 +273,8 @@ bool plan_world(const struct reader *reader, const struct node *root, oltr_world
     bool from_data = kind->traits & OLTR_WORLD_DATASET;
     return world_keys_fit(reader, map, kind, clicks) &&
            read_world_params(reader, map, kind, clicks, world) &&
-           (from_data ? plan_data(reader, map, world, data)
-                      : read_items(reader, map, kind, world) && read_prior(reader, map, world)) &&
+           (fitted      ? plan_fitted(reader, map, world, data)
+            : from_data ? plan_data(reader, map, world, data)
+                        : read_items(reader, map, kind, world) && read_prior(reader, map, world)) &&
            read_shift(reader, map, kind, world);
 }

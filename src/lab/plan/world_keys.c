@@ -19,8 +19,8 @@ enum { OWNERS_SIZE = 160 };
 /* A key with a reader of its own (plan_world.c, plan_data.c), or a parameter. */
 struct world_key {
     const char *name;
-    const struct key *key;   /* or NULL */
-    const oltr_param *param; /* or NULL */
+    const struct key *key;         /* or NULL */
+    const oltr_world_param *param; /* or NULL */
 };
 
 /* Kinds of worlds with all traits `with` and no trait `without` have these keys. */
@@ -29,11 +29,12 @@ static const struct part {
     uint32_t with, without;
 } parts[] = {
     {kind_keys, 0, 0},
-    {item_keys, 0, OLTR_WORLD_DATASET},
+    {item_keys, 0, OLTR_WORLD_DATASET | OLTR_WORLD_FITTED},
     {shift_keys, OLTR_WORLD_MISSPECIFIED, 0},
     {given_prior_keys, OLTR_WORLD_PRIOR, 0},
     {attraction_keys, OLTR_WORLD_ATTRACTION, 0},
     {dataset_keys, OLTR_WORLD_DATASET, 0},
+    {fitted_keys, OLTR_WORLD_FITTED, 0},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -49,9 +50,9 @@ static bool kind_has(const oltr_world_ops *kind, const char *name)
 {
     for (size_t i = 0; i < PARTS; i++)
         for (const struct key *key = parts[i].keys; key->name; key++)
-            if (strcmp(key->name, name) == 0)
-                return (kind->traits & parts[i].with) == parts[i].with &&
-                       !(kind->traits & parts[i].without);
+            if (strcmp(key->name, name) == 0 && (kind->traits & parts[i].with) == parts[i].with &&
+                !(kind->traits & parts[i].without))
+                return true;
     return in_table(kind->params, kind->n_params, name);
 }
 
@@ -65,17 +66,21 @@ static bool clicks_have(const oltr_click_ops *clicks, const char *name)
     return in_table(clicks->params, clicks->n_params, name);
 }
 
+/* Several kinds may have one. */
+static void add_key(struct world_key key, struct world_key *keys, size_t *count)
+{
+    size_t j = 0;
+    while (j < *count && strcmp(keys[j].name, key.name) != 0)
+        j++;
+    keys[j] = j == *count ? key : keys[j];
+    *count += j == *count;
+}
+
 static void add_params(const oltr_world_param *params, uint32_t n, struct world_key *keys,
                        size_t *count)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        struct world_key key = {params[i].about.name, NULL, &params[i].about};
-        size_t j = 0;
-        while (j < *count && strcmp(keys[j].name, key.name) != 0)
-            j++;
-        keys[j] = j == *count ? key : keys[j]; /* several kinds may have it */
-        *count += j == *count;
-    }
+    for (uint32_t i = 0; i < n; i++)
+        add_key((struct world_key){params[i].about.name, NULL, &params[i]}, keys, count);
 }
 
 /* Every key of every kind and click model once, in the pool; ends with a name of NULL.  NULL
@@ -95,7 +100,7 @@ static const struct world_key *all_keys(struct pool *pool)
         return NULL;
     for (size_t i = 0; i < PARTS; i++)
         for (const struct key *key = parts[i].keys; key->name; key++)
-            keys[count++] = (struct world_key){key->name, key, NULL};
+            add_key((struct world_key){key->name, key, NULL}, keys, &count);
     for (uint32_t i = 0; i < oltr_world_count(); i++)
         add_params(oltr_world_ops_at(i)->params, oltr_world_ops_at(i)->n_params, keys, &count);
     for (uint32_t i = 0; i < oltr_clicks_count(); i++)
@@ -197,6 +202,21 @@ static void set_defaults(const oltr_world_param *params, uint32_t n, oltr_world 
             set_field(world, &params[i], params[i].about.initial);
 }
 
+/* A number for each slot, as long as plan.c finds `slots`. */
+static bool read_slots(const struct reader *reader, const struct node *list,
+                       const oltr_world_param *param, oltr_world *world)
+{
+    uint32_t n = 0;
+    if (!read_reals(reader, list, 0, 1, &world->slot_chance, &n))
+        return false;
+    for (uint32_t i = 1; i < n && param->by_slot == 2; i++)
+        if (world->slot_chance[i] > world->slot_chance[i - 1])
+            return read_bad(reader, list,
+                            "the numbers must not rise from slot to slot: policies show their best "
+                            "item first");
+    return true;
+}
+
 static bool read_table(const struct reader *reader, const struct node *map,
                        const oltr_world_param *params, uint32_t n, oltr_world *world,
                        const double **values)
@@ -208,7 +228,9 @@ static bool read_table(const struct reader *reader, const struct node *map,
     for (uint32_t i = 0; i < n; i++) {
         const struct node *node = tree_get(map, params[i].about.name);
         own[i] = params[i].about.initial;
-        if (node && !read_param(reader, node, &params[i].about, &own[i]))
+        bool of_slots = node && params[i].by_slot && node->type == NODE_LIST;
+        if (node && !(of_slots ? read_slots(reader, node, &params[i], world)
+                               : read_param(reader, node, &params[i].about, &own[i])))
             return false;
         if (!params[i].field)
             *values = own;
@@ -238,16 +260,19 @@ static const char *copy_text(struct pool *pool, struct text *text)
     return copied;
 }
 
+static const char of_each_slot[] = ", or a list with one number for each slot";
+
 static struct key explain(struct pool *pool, const struct world_key *key)
 {
     char list[OWNERS_SIZE], value[PARAM_TEXT_SIZE];
     struct text help = {0};
     owners(key->name, list);
     text_printf(&help, "%s%s%s", list, list[0] ? ": " : "",
-                key->key ? key->key->help : key->param->help);
+                key->key ? key->key->help : key->param->about.help);
     if (key->key)
         return (struct key){key->name, key->key->example, copy_text(pool, &help)};
-    text_printf(&help, " (default %s)", param_default(key->param, value));
+    text_printf(&help, "%s (default %s)", key->param->by_slot ? of_each_slot : "",
+                param_default(&key->param->about, value));
     return (struct key){key->name, pool_text(pool, value, strlen(value)), copy_text(pool, &help)};
 }
 
@@ -288,9 +313,10 @@ bool world_param_table(struct text *out)
     text_add(out, "| key | of | values | default | meaning |\n|---|---|---|---|---|\n");
     for (; key && key->name; key++)
         if (key->param && owners(key->name, list))
-            text_printf(out, "| `%s` | %s | %s | %s | %s |\n", key->name, list,
-                        param_values(key->param, values), param_default(key->param, initial),
-                        key->param->help);
+            text_printf(out, "| `%s` | %s | %s%s | %s | %s |\n", key->name, list,
+                        param_values(&key->param->about, values),
+                        key->param->by_slot ? of_each_slot : "",
+                        param_default(&key->param->about, initial), key->param->about.help);
     pool_free(&pool);
     return good && !out->failed;
 }

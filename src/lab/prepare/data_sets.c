@@ -74,47 +74,68 @@ static oltr_status make_arrays(struct data_set *m, uint32_t n_rows, oltr_error *
     return OLTR_OK;
 }
 
-/* Attraction by grade; the prior from the scores of the test split, row by row. */
-static void fill_arrays(struct data_set *m, const oltr_dataset *test, const uint32_t *query,
-                        const double *of_grade, const scores *prior)
+/* Attraction by grade; the prior from the scores of the test split, of which query i begins at row
+ * first[i]. */
+static void fill_arrays(struct data_set *m, const uint32_t *first, const double *of_grade,
+                        const scores *prior)
 {
     for (uint32_t i = 0; i < m->played->n_queries; i++) {
-        uint32_t from = test->first_row[query[i]], to = m->played->first_row[i],
-                 n = documents(test, query[i]);
+        uint32_t to = m->played->first_row[i], n = documents(m->played, i);
+        const uint8_t *grade = m->played->grade + to;
         bool alike = true;
         for (uint32_t j = 0; j < n; j++) {
-            m->attraction[to + j] = of_grade[test->grade[from + j]];
-            alike = alike && test->grade[from + j] == test->grade[from];
+            m->attraction[to + j] = of_grade[grade[j]];
+            alike = alike && grade[j] == grade[0];
         }
         m->alike += alike;
         if (prior->n_models > 0) {
-            scores own = {n, prior->n_models, prior->score + (size_t)from * prior->n_models};
+            scores own = {n, prior->n_models, prior->score + (size_t)first[i] * prior->n_models};
             scores_prior(&own, m->a + to, m->b + to, m->mean + to, m->sd + to);
         }
     }
 }
 
-static oltr_status fill_set(struct data_set *m, const struct splits *splits, const double *of_grade,
+/* Fitted on the training split, which nothing needs after that: it and the validation split are
+ * freed. */
+static normaliser *fit_scale(const struct data_set *m, struct splits *splits, oltr_error *error)
+{
+    normaliser_kind kind = NORMALISE_STANDARD;
+    bool known = normaliser_kind_by_name(m->plan->normalise, &kind, error) == OLTR_OK;
+    normaliser *scale = known ? normaliser_fit(splits->train, kind, error) : NULL;
+    splits_drop(&splits->train);
+    splits_drop(&splits->vali);
+    return scale;
+}
+
+/* Makes m->played of the queries, frees the test split, and replaces the number of each query by
+ * that of its first row there. */
+static oltr_status make_played(struct data_set *m, struct splits *splits, uint32_t *query,
+                               uint32_t count, const normaliser *scale, oltr_error *error)
+{
+    oltr_dataset *raw = dataset_pick(splits->test, query, count, error);
+    m->raw_dim = splits->test->dim;
+    m->test_queries = splits->test->n_queries;
+    for (uint32_t i = 0; i < count; i++)
+        query[i] = splits->test->first_row[query[i]];
+    splits_drop(&splits->test);
+    m->played = raw ? normaliser_apply(scale, raw, error) : NULL;
+    oltr_dataset_free(raw);
+    return m->played ? make_arrays(m, m->played->n_rows, error) : error->code;
+}
+
+/* Frees each split as soon as it is not needed: sets of the paper's size have gigabytes. */
+static oltr_status fill_set(struct data_set *m, struct splits *splits, const double *of_grade,
                             const scores *prior, oltr_error *error)
 {
     uint32_t count = 0;
     uint32_t *query = choose_queries(m, splits->test, &count, error);
-    if (!query)
-        return error->code;
-    oltr_dataset *raw = dataset_pick(splits->test, query, count, error);
-    normaliser_kind kind = NORMALISE_STANDARD;
-    bool known = raw && normaliser_kind_by_name(m->plan->normalise, &kind, error) == OLTR_OK;
-    normaliser *scale = known ? normaliser_fit(splits->train, kind, error) : NULL;
-    m->played = scale ? normaliser_apply(scale, raw, error) : NULL;
-    oltr_status status = m->played ? make_arrays(m, m->played->n_rows, error) : error->code;
+    normaliser *scale = query ? fit_scale(m, splits, error) : NULL;
+    oltr_status status = scale ? make_played(m, splits, query, count, scale, error) : error->code;
     if (status == OLTR_OK) {
-        m->raw_dim = raw->dim;
-        m->test_queries = splits->test->n_queries;
         m->n_models = prior->n_models;
-        fill_arrays(m, splits->test, query, of_grade, prior);
+        fill_arrays(m, query, of_grade, prior);
     }
     normaliser_free(scale);
-    oltr_dataset_free(raw);
     free(query);
     return status;
 }
@@ -198,10 +219,29 @@ struct data_set *data_set_of(const oltr_plan *plan, uint32_t point, struct data_
     return m;
 }
 
+struct fitted_models *fitted_models_of(const oltr_plan *plan, uint32_t point, struct data_sets *all,
+                                       bool *is_new)
+{
+    const oltr_data_plan *data = &plan->data[point];
+    uint32_t slots = plan->points[point].slots;
+    *is_new = false;
+    for (uint32_t i = 0; i < all->n_fitted; i++) {
+        struct fitted_models *m = &all->fitted[i];
+        if (m->slots == slots && same_text(m->plan->folder, data->folder) &&
+            same_text(m->plan->file, data->file) && same_text(m->plan->model, data->model))
+            return m;
+    }
+    struct fitted_models *m = &all->fitted[all->n_fitted++];
+    *m = (struct fitted_models){.plan = data, .slots = slots};
+    *is_new = true;
+    return m;
+}
+
 bool data_sets_make(struct data_sets *all, const oltr_plan *plan)
 {
-    *all = (struct data_sets){.set = calloc((size_t)plan->n_points + 1, sizeof *all->set)};
-    return all->set;
+    *all = (struct data_sets){.set = calloc((size_t)plan->n_points + 1, sizeof *all->set),
+                              .fitted = calloc((size_t)plan->n_points + 1, sizeof *all->fitted)};
+    return all->set && all->fitted;
 }
 
 void data_sets_clear(struct data_sets *all)
@@ -210,7 +250,10 @@ void data_sets_clear(struct data_sets *all)
         oltr_dataset_free(all->set[i].played);
         free(all->set[i].attraction);
     }
+    for (uint32_t i = 0; all->fitted && i < all->n_fitted; i++)
+        fitted_models_clear(&all->fitted[i]);
     trained_scores_free(&all->trained);
+    free(all->fitted);
     free(all->set);
     *all = (struct data_sets){0};
 }

@@ -3,6 +3,7 @@
 #ifndef OLTR_LAB_PREPARE_DATA_SETS_H
 #define OLTR_LAB_PREPARE_DATA_SETS_H
 
+#include "lab/prepare/fitted_models.h"
 #include "lab/prepare/prior_scores.h"
 
 struct data_set {
@@ -21,6 +22,8 @@ struct data_set {
 struct data_sets {
     uint32_t n_sets;
     struct data_set *set; /* (n_sets) */
+    uint32_t n_fitted;
+    struct fitted_models *fitted; /* (n_fitted) of worlds of kind fitted */
     struct trained_scores trained;
 };
 
@@ -35,6 +38,11 @@ struct data_set *data_set_of(const oltr_plan *plan, uint32_t point, struct data_
 /* Loads the data of a new set, the last one of `all`.  `options`: threads is not 0. */
 oltr_status data_set_load(struct data_set *set, struct data_sets *all,
                           const oltr_data_options *options, oltr_error *error);
+
+/* The click models of a point of kind fitted: those that are there already, or new ones without
+ * anything read. */
+struct fitted_models *fitted_models_of(const oltr_plan *plan, uint32_t point, struct data_sets *all,
+                                       bool *is_new);
 
 /* What oltr_plan_load_data() has loaded; NULL: nothing. */
 const struct data_sets *plan_loaded(const oltr_plan *plan);

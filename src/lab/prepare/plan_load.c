@@ -24,11 +24,25 @@ static oltr_status complete(oltr_plan *plan, uint32_t point, const struct data_s
     return oltr_plan_give_data(plan, point, &given, error);
 }
 
+static oltr_status complete_fitted(oltr_plan *plan, uint32_t point, struct data_sets *all,
+                                   oltr_error *error)
+{
+    bool is_new;
+    struct fitted_models *m = fitted_models_of(plan, point, all, &is_new);
+    oltr_status status =
+        is_new ? fitted_models_read(&plan->data[point], m->slots, m, error) : OLTR_OK;
+    if (status != OLTR_OK)
+        return status;
+    return plan_give_users(plan, point, &m->queries, m->attraction, &m->users, error);
+}
+
 static oltr_status complete_points(oltr_plan *plan, struct data_sets *all,
                                    const oltr_data_options *options, oltr_error *error)
 {
     oltr_status status = OLTR_OK;
     for (uint32_t i = 0; status == OLTR_OK && i < plan->n_points; i++) {
+        if (plan_needs_users(plan, i))
+            status = complete_fitted(plan, i, all, error);
         if (!plan_needs_data(plan, i))
             continue;
         bool is_new;
@@ -85,7 +99,7 @@ const struct data_sets *plan_loaded(const oltr_plan *plan)
 static bool any_needs_data(const oltr_plan *plan)
 {
     for (uint32_t i = 0; i < plan->n_points; i++)
-        if (plan_needs_data(plan, i))
+        if (plan_needs_data(plan, i) || plan_needs_users(plan, i))
             return true;
     return false;
 }

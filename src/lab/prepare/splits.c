@@ -185,10 +185,16 @@ oltr_status splits_get(const oltr_data_plan *plan, uint64_t seed, const oltr_rea
     return status;
 }
 
+void splits_drop(oltr_dataset **split)
+{
+    oltr_dataset_free(*split);
+    *split = NULL;
+}
+
 void splits_free(struct splits *splits)
 {
-    oltr_dataset_free(splits->train);
-    oltr_dataset_free(splits->vali);
-    oltr_dataset_free(splits->test);
+    splits_drop(&splits->train);
+    splits_drop(&splits->vali);
+    splits_drop(&splits->test);
     *splits = (struct splits){0};
 }

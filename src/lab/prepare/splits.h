@@ -18,6 +18,7 @@ oltr_status splits_get(const oltr_data_plan *plan, uint64_t seed, const oltr_rea
  * end at different features; missing ones are 0. */
 oltr_status splits_align(struct splits *splits, oltr_error *error);
 void splits_free(struct splits *splits);
+void splits_drop(oltr_dataset **split); /* frees one of them, which is NULL afterwards */
 
 uint32_t largest_grade_of(const oltr_dataset *data);
 

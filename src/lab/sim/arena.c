@@ -9,8 +9,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
+#include "lab/sim/reading.h"
 #include "lab/sim/seats.h"
 
 /* How many rounds to play between two looks at the clock.  A round takes from 0.1 us to a
@@ -31,6 +33,8 @@ struct arena {
     uint32_t *shown;        /* (slots) the same as items of a shared policy */
     double *click;          /* (slots) and the weights of two observations, where users do both */
     double *slot_reward;    /* (slots) */
+    uint8_t *examined;      /* (slots) by users, where policies are told less or more of it */
+    uint32_t *seen; /* (n_policies) the reading of each, OLTR_SEEN_...; usual: that of scan() */
     double *regret, *reward, *ndcg;
     double *discount; /* (slots) 1 / log2(1 + place) */
     double *ideal;    /* (slots) the largest attractions, falling */
@@ -43,7 +47,7 @@ struct arena {
     bool begun; /* thread_begin() of the world has succeeded */
     bool no_memory;
     uint32_t n_owned;
-    void *owned[19]; /* by make_memory() */
+    void *owned[21]; /* by make_memory() */
 };
 
 enum { LOOK_NS = 20000000, MOST_ROUNDS_A_LOOK = 256 };
@@ -58,26 +62,39 @@ static void *take(arena *a, size_t n, size_t size)
     return memory;
 }
 
+/* The arrays of an instance.  Worlds of the catalogue fill priors where they give one, moments
+ * where a dataset has them, and their click models need room for a list; of a caller's own nothing
+ * is known, so they get all. */
+static void make_instance(arena *a)
+{
+    const oltr_world *w = &a->experiment->world;
+    size_t n = w->n_items, features = w->dataset || !w->dim ? 1 : n * w->dim;
+    bool moments = w->custom_kind || w->dataset;
+    bool shapes = moments || (a->world->gives_prior && a->world->gives_prior(w));
+    a->truth.n_items = w->n_items;
+    a->truth.dim = w->dim;
+    a->truth.drawn = take(a, features, sizeof(float));
+    a->truth.theta = take(a, (size_t)w->dim + 1, sizeof(double));
+    a->truth.attraction = take(a, n, sizeof(double));
+    a->truth.a = shapes ? take(a, n, sizeof(double)) : NULL;
+    a->truth.b = shapes ? take(a, n, sizeof(double)) : NULL;
+    a->truth.mean = moments ? take(a, n, sizeof(double)) : NULL;
+    a->truth.sd = moments ? take(a, n, sizeof(double)) : NULL;
+    a->truth.room = take(a, w->custom_clicks ? n : a->experiment->slots, sizeof(double));
+}
+
 static bool make_memory(arena *a)
 {
     const oltr_experiment *e = a->experiment;
-    size_t n = e->world.n_items, curve = (size_t)e->n_policies * e->n_checkpoints;
-    size_t features = e->world.dataset || !e->world.dim ? 1 : n * e->world.dim;
-    a->truth.n_items = e->world.n_items;
-    a->truth.dim = e->world.dim;
-    a->truth.drawn = take(a, features, sizeof(float));
-    a->truth.theta = take(a, (size_t)e->world.dim + 1, sizeof(double));
-    a->truth.attraction = take(a, n, sizeof(double));
-    a->truth.a = take(a, n, sizeof(double));
-    a->truth.b = take(a, n, sizeof(double));
-    a->truth.mean = take(a, n, sizeof(double));
-    a->truth.sd = take(a, n, sizeof(double));
-    a->truth.room = take(a, n, sizeof(double));
+    size_t curve = (size_t)e->n_policies * e->n_checkpoints;
+    make_instance(a);
     a->scratch = take(a, e->n_policies, sizeof *a->scratch);
     a->item = take(a, e->slots, sizeof *a->item);
     a->shown = take(a, e->slots, sizeof *a->shown);
     a->click = take(a, 2 * (size_t)e->slots, sizeof(double));
     a->slot_reward = take(a, e->slots, sizeof(double));
+    a->examined = take(a, e->slots, sizeof *a->examined);
+    a->seen = take(a, e->n_policies, sizeof *a->seen);
     a->regret = take(a, curve, sizeof(double));
     a->reward = take(a, curve, sizeof(double));
     a->ndcg = take(a, curve, sizeof(double));
@@ -115,15 +132,24 @@ static oltr_status check_feedback(const arena *a, const oltr_contestant *c, oltr
     return OLTR_OK;
 }
 
+static bool stopped(const arena *a)
+{
+    return a->watch.stop && a->watch.stop(a->watch.context);
+}
+
 /* Makes every policy once: what cannot be made is found here, before anything runs. */
 static oltr_status make_policies(arena *a, oltr_error *error)
 {
     oltr_status status = seats_make(&a->seats, a->experiment, &a->truth, error);
     for (uint32_t i = 0; status == OLTR_OK && i < a->experiment->n_policies; i++) {
         const oltr_contestant *c = &a->experiment->policy[i];
+        if (stopped(a)) /* a policy of millions of items takes long to make */
+            return set_error(error, OLTR_EINTERRUPTED, "%s", oltr_strerror(OLTR_EINTERRUPTED));
         status = seats_take(&a->seats, &a->truth, i, error);
         if (status == OLTR_OK)
             status = check_feedback(a, c, error);
+        if (status == OLTR_OK)
+            status = reading_of(&a->experiment->world, a->clicks, c, &a->seen[i], error);
         if (status == OLTR_OK && !(a->scratch[i] = oltr_scratch_new(seats_largest(&a->seats))))
             status = set_error(error, OLTR_ENOMEM, "no memory to rank with policy %s", c->label);
         seats_leave(&a->seats);
@@ -178,6 +204,7 @@ static oltr_status advance(arena *a, uint64_t t, oltr_error *error)
 {
     const oltr_experiment *e = a->experiment;
     oltr_error why = {OLTR_OK, ""};
+    a->truth.still = 0;
     oltr_status status = a->world->advance(&e->world, e->seed, a->replication, t, &a->truth, &why);
     if (status == OLTR_OK && (a->truth.dim != e->world.dim || a->truth.n_items < e->slots ||
                               a->truth.n_items > a->drawn_items))
@@ -275,16 +302,37 @@ static bool look(arena *a, uint32_t policy)
     else if (took < LOOK_NS / 2 && p->every < MOST_ROUNDS_A_LOOK)
         p->every *= 2;
     p->left = p->every;
-    return a->watch.stop && a->watch.stop(a->watch.context);
+    return stopped(a);
 }
 
 /* ---- rounds */
 
+/* The clicks of all slots, and what was examined; false where scan() is at fault. */
+static bool browse(arena *a, const oltr_rng *user, const oltr_ranking *list)
+{
+    const oltr_experiment *e = a->experiment;
+    if (a->clicks->browse) {
+        a->clicks->browse(&e->world, &a->truth, user, list, a->slot_reward, a->examined);
+        return true;
+    }
+    uint32_t n = a->clicks->scan(&e->world, &a->truth, user, list, a->slot_reward);
+    for (uint32_t slot = 0; slot < e->slots; slot++) {
+        a->examined[slot] = slot < n;
+        a->slot_reward[slot] = slot < n ? a->slot_reward[slot] : 0;
+    }
+    return n <= e->slots;
+}
+
 /* The user scans the list; what the policy learns from is its clicks, its rewards, or both. */
-static oltr_feedback scan(arena *a, const oltr_rng *user, uint32_t feedback)
+static oltr_feedback scan(arena *a, const oltr_rng *user, uint32_t index)
 {
     const oltr_experiment *e = a->experiment;
     oltr_ranking list = {e->slots, a->item, NULL};
+    uint32_t feedback = e->policy[index].feedback;
+    if (a->seen[index] != OLTR_SEEN_USUAL)
+        return browse(a, user, &list)
+                   ? read_clicks(a->seen[index], e->slots, a->slot_reward, a->examined)
+                   : (oltr_feedback){e->slots + 1, a->slot_reward};
     uint32_t n = a->clicks->scan(&e->world, &a->truth, user, &list, a->slot_reward);
     oltr_feedback seen = {n, a->slot_reward};
     if (feedback == OLTR_FEEDBACK_REWARDS || n > e->slots)
@@ -302,6 +350,17 @@ static oltr_feedback scan(arena *a, const oltr_rng *user, uint32_t feedback)
     return seen;
 }
 
+/* Every policy of the contestant forgets, those of queries that were not asked too. */
+static oltr_status forget(arena *a, const oltr_learning *how, uint64_t t)
+{
+    oltr_status status = OLTR_OK;
+    if (!how || !how->forget_every || t % how->forget_every != 0)
+        return OLTR_OK;
+    for (uint32_t i = 0; status == OLTR_OK && i < a->seats.n; i++)
+        status = oltr_forget(a->seats.policy[i], how->forget_keep);
+    return status;
+}
+
 /* Rank, scan, learn: one round of one policy. */
 static oltr_status play_round(arena *a, uint32_t index, oltr_rng rng, uint64_t t)
 {
@@ -317,8 +376,9 @@ static oltr_status play_round(arena *a, uint32_t index, oltr_rng rng, uint64_t t
     for (uint32_t slot = 0; first && slot < e->slots; slot++)
         a->item[slot] = a->shown[slot] - first;
     oltr_rng user = oltr_rng_at(rng, STREAM_USERS, t);
-    oltr_feedback seen = scan(a, &user, e->policy[index].feedback);
-    return oltr_learn(policy, &query, &shown, &seen);
+    oltr_feedback seen = scan(a, &user, index);
+    status = oltr_learn(policy, &query, &shown, &seen);
+    return status == OLTR_OK ? forget(a, e->policy[index].learning, t) : status;
 }
 
 static oltr_status policy_failed(const arena *a, uint32_t policy, oltr_status status,
@@ -338,22 +398,11 @@ static oltr_status not_finite(const arena *a, double best, double value, oltr_er
         a->clicks->info.name, value, best, (unsigned long long)a->replication);
 }
 
-/* The largest attractions of the present instance, by insertion: most items are below all of them.
- */
+/* The largest attractions of the present instance. */
 static void find_ideal(arena *a)
 {
     uint32_t k = a->experiment->slots;
-    for (uint32_t i = 0; i < k; i++)
-        a->ideal[i] = -INFINITY;
-    for (uint32_t i = 0; i < a->truth.n_items; i++) {
-        double attraction = a->truth.attraction[i];
-        uint32_t at = k;
-        for (; at > 0 && attraction > a->ideal[at - 1]; at--)
-            if (at < k)
-                a->ideal[at] = a->ideal[at - 1];
-        if (at < k)
-            a->ideal[at] = attraction;
-    }
+    memcpy(a->ideal, largest_attractions(&a->truth, k), k * sizeof *a->ideal);
 }
 
 /* NDCG of the shown list; NaN where no item attracts, or means have any sign.  In moving worlds the
@@ -389,7 +438,8 @@ static oltr_status play_policy(arena *a, uint32_t index, double best, oltr_error
             status = advance(a, t, error);
             if (status != OLTR_OK)
                 return status;
-            best = a->clicks->best(&e->world, &a->truth, e->slots);
+            if (!a->truth.still)
+                best = a->clicks->best(&e->world, &a->truth, e->slots);
         }
         status = play_round(a, index, rng, t);
         if (status != OLTR_OK)
@@ -448,7 +498,7 @@ oltr_status arena_play(arena *a, uint64_t replication, oltr_error *error)
     for (uint32_t i = 0; status == OLTR_OK && i < e->n_policies; i++) {
         if (i > 0 && moves(a)) /* the rounds of the policy before have changed the instance */
             status = draw(a, replication, error);
-        if (a->watch.stop && a->watch.stop(a->watch.context)) /* drawing may have taken long */
+        if (stopped(a)) /* drawing may have taken long */
             return OLTR_EINTERRUPTED;
         if (status == OLTR_OK)
             status = play_one(a, i, best, error);

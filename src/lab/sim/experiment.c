@@ -38,6 +38,34 @@ static oltr_status check_numbers(const oltr_experiment *e, oltr_error *error)
     return OLTR_OK;
 }
 
+/* A number for each slot belongs to a click model that has such a parameter. */
+static oltr_status check_slot_chances(const oltr_experiment *e, oltr_error *error)
+{
+    const double *chance = e->world.slot_chance;
+    const oltr_users *users = e->world.users;
+    if (users && users->slot_chance && users->n_slots < e->slots)
+        return set_error(error, OLTR_ESLOTS, "there are %u slots, and users with numbers for %u",
+                         e->slots, users->n_slots);
+    const click_ops *clicks = world_clicks(&e->world, error);
+    const world_param *of_slots = clicks ? slot_param(clicks) : NULL;
+    if (!chance)
+        return OLTR_OK;
+    if (!of_slots)
+        return set_error(error, OLTR_EINVAL,
+                         "click model %.40s has no parameter with a number for each slot",
+                         clicks->info.name);
+    for (uint32_t slot = 0; slot < e->slots; slot++)
+        if (!(chance[slot] >= 0 && chance[slot] <= 1))
+            return set_error(error, OLTR_EINVAL, "%s of slot %u must be from 0 to 1, not %g",
+                             of_slots->about.name, slot + 1, chance[slot]);
+        else if (of_slots->by_slot == 2 && slot && chance[slot] > chance[slot - 1])
+            return set_error(error, OLTR_EINVAL,
+                             "%s must not rise from slot to slot, and %g of slot %u is above %g: "
+                             "policies show their best item first",
+                             of_slots->about.name, chance[slot], slot + 1, chance[slot - 1]);
+    return OLTR_OK;
+}
+
 oltr_status oltr_experiment_check(const oltr_experiment *e, oltr_error *error)
 {
     if (!e)
@@ -45,6 +73,8 @@ oltr_status oltr_experiment_check(const oltr_experiment *e, oltr_error *error)
     oltr_status status = world_check(&e->world, error);
     if (status == OLTR_OK)
         status = check_numbers(e, error);
+    if (status == OLTR_OK)
+        status = check_slot_chances(e, error);
     for (uint32_t i = 0; status == OLTR_OK && i < e->n_policies; i++)
         if (!e->policy[i].label || !e->policy[i].settings.info ||
             e->policy[i].settings.n_items != e->world.n_items)

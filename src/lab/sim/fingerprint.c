@@ -56,6 +56,13 @@ static void put_dataset(writer *w, const oltr_dataset *data)
     put_u64(w, w->at ? crc64(data->x, (size_t)data->n_rows * data->dim * sizeof *data->x) : 0);
 }
 
+static void put_users(writer *w, const oltr_users *users, const oltr_dataset *data)
+{
+    put_optional(w, users->slot_chance, (size_t)data->n_queries * users->n_slots);
+    put_optional(w, users->item_chance, data->n_rows);
+    put_optional(w, users->user_chance, data->n_queries);
+}
+
 static void put_policy(writer *w, const oltr_contestant *c)
 {
     put_text(w, c->label);
@@ -64,6 +71,13 @@ static void put_policy(writer *w, const oltr_contestant *c)
     if (c->feedback || c->shared) {
         put_u32(w, c->feedback);
         put_u32(w, c->shared != 0);
+    }
+    if (c->items)
+        put_u32(w, c->items);
+    if (c->learning) {
+        put_u32(w, c->learning->seen);
+        put_u64(w, c->learning->forget_every);
+        put_f64s(w, &c->learning->forget_keep, 1);
     }
     if (c->settings.custom_bytes) {
         put_u64(w, c->settings.custom_bytes);
@@ -101,12 +115,17 @@ static void put_experiment(writer *w, const oltr_experiment *e)
     put_features(w, &e->world);
     if (e->world.dataset)
         put_dataset(w, e->world.dataset);
+    if (e->world.dataset && e->world.users)
+        put_users(w, e->world.users, e->world.dataset);
     put_u64(w, e->world.custom_bytes);
     put_bytes(w, e->world.custom, e->world.custom_bytes);
     if (kind)
         put_values(w, kind->params, kind->n_params, e->world.kind_values);
     if (clicks)
         put_values(w, clicks->params, clicks->n_params, e->world.click_values);
+    put_optional(w, e->world.slot_chance, e->slots);
+    put_f64s(w, &e->world.drift_walk, 1);
+    put_f64s(w, &e->world.drift_jump, 1);
     put_u32(w, e->n_policies);
     for (uint32_t i = 0; i < e->n_policies; i++)
         put_policy(w, &e->policy[i]);

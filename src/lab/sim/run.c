@@ -6,6 +6,7 @@
  * they are done.
  */
 #define _POSIX_C_SOURCE 200809L
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -178,11 +179,22 @@ static void report(const run *r, double since)
     r->options->progress(r->options->context, &p);
 }
 
-enum { SECONDS_BETWEEN_SAVES = 10 };
+enum { SECONDS_BETWEEN_SAVES = 10, TIMES_OF_A_SAVE = 50 };
 
-/* Called with the lock held; returns when all workers have finished.  The partial file is a
- * precaution: a save that fails loses nothing that is in memory, so the run goes on and the next
- * save tries again. */
+/* Writes the partial file; returns when to write it again.  Nothing is added to the results
+ * meanwhile, and those of thousands of queries have hundreds of megabytes: so at most a fiftieth of
+ * the time goes into saves.  The file is a precaution: a save that fails loses nothing that is in
+ * memory, so the run goes on and the next save tries again. */
+static double save_partial(const run *r)
+{
+    double begun = now();
+    if (r->options->partial)
+        oltr_results_save(r->results, r->options->partial, NULL);
+    double ended = now();
+    return ended + fmax(SECONDS_BETWEEN_SAVES, TIMES_OF_A_SAVE * (ended - begun));
+}
+
+/* Called with the lock held; returns when all workers have finished. */
 static void watch(run *r, double since)
 {
     double every = r->options->every > 0.02 ? r->options->every : 0.02;
@@ -194,11 +206,8 @@ static void watch(run *r, double since)
             report(r, since);
             next_report = time + every;
         }
-        if (time >= next_save) {
-            if (r->options->partial)
-                oltr_results_save(r->results, r->options->partial, NULL);
-            next_save = time + SECONDS_BETWEEN_SAVES;
-        }
+        if (time >= next_save)
+            next_save = save_partial(r);
     }
 }
 

@@ -23,6 +23,12 @@ static oltr_prior prior_for(const instance *of, const oltr_settings *settings)
                    : (oltr_prior){.a = of->a, .b = of->b};
 }
 
+static uint32_t most_items(const seats *s, uint32_t contestant)
+{
+    uint32_t items = s->experiment->policy[contestant].items;
+    return items ? items : UINT32_MAX;
+}
+
 /* Of the instance, or of one query of all, or of all documents. */
 static oltr_settings settings_of(const seats *s, const instance *truth, uint32_t contestant,
                                  uint32_t seat)
@@ -39,7 +45,7 @@ static oltr_settings settings_of(const seats *s, const instance *truth, uint32_t
         of.sd += first;
         of.n_items = query_size(data, seat);
     }
-    settings.n_items = of.n_items;
+    settings.n_items = known_items(most_items(s, contestant), &of);
     settings.dim = truth->dim;
     settings.prior = prior_for(&of, &settings);
     return settings;
@@ -82,6 +88,23 @@ static oltr_status policy_error(const seats *s, uint32_t contestant, const oltr_
                      why->msg);
 }
 
+static oltr_status check_items(const seats *s, const oltr_contestant *c, oltr_error *error)
+{
+    const oltr_experiment *e = s->experiment;
+    if (c->items && e->world.dataset)
+        return set_error(
+            error, OLTR_EINVAL,
+            "policy %s: `items` is for worlds whose items are the same in every round; "
+            "a dataset has the documents of its queries: leave it out",
+            c->label);
+    if (c->items && (c->items < e->slots || c->items > e->world.n_items))
+        return set_error(error, OLTR_EITEM,
+                         "policy %s: `items` is %u, and must be from the number of slots (%u) to "
+                         "the %u items of the world",
+                         c->label, c->items, e->slots, e->world.n_items);
+    return OLTR_OK;
+}
+
 static oltr_status check_contestant(const seats *s, const instance *truth, uint32_t contestant,
                                     oltr_error *error)
 {
@@ -96,7 +119,7 @@ static oltr_status check_contestant(const seats *s, const instance *truth, uint3
                          "policy %s: `shared` needs queries that share the rounds: a world of kind "
                          "dataset with `traffic: interleaved` or `in-turn`",
                          c->label);
-    return OLTR_OK;
+    return check_items(s, c, error);
 }
 
 static size_t aligned(size_t bytes)
@@ -157,6 +180,7 @@ oltr_status seats_take(seats *s, const instance *truth, uint32_t contestant, olt
 {
     size_t used = 0;
     s->shared = s->experiment->policy[contestant].shared;
+    s->most_items = most_items(s, contestant);
     for (uint32_t seat = 0; seat < seats_for(s, contestant); seat++) {
         oltr_error why = {OLTR_ENOMEM, "out of memory"};
         oltr_settings settings = settings_of(s, truth, contestant, seat);

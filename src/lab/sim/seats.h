@@ -1,6 +1,7 @@
 /* seats.h - the policies with which one contestant plays a replication.
  *
- * Usually it is one policy, made for the items of the instance.  Where the queries of a dataset
+ * Usually it is one policy, made for the items of the instance, or for the first of them where the
+ * contestant knows no others (`items`).  Where the queries of a dataset
  * share the rounds of a replication (world_has_traffic()), a contestant has one policy for each
  * query, whose items are the documents of that query; or one `shared` policy whose items are the
  * documents of all queries, ranked with the candidates of one query at a time.  What a policy
@@ -25,7 +26,8 @@ typedef struct seats {
     oltr_policy **policy; /* (n_queries, or 1) of the present contestant */
     uint32_t n;           /* how many of them there are */
     bool shared;
-    size_t bytes; /* of the policies of any contestant */
+    uint32_t most_items; /* that the present contestant knows */
+    size_t bytes;        /* of the policies of any contestant */
     unsigned char *memory;
 } seats;
 
@@ -42,6 +44,12 @@ void seats_leave(seats *s);
 /* The one with the most items, for a scratch that fits all of them. */
 const oltr_policy *seats_largest(const seats *s);
 
+/* How many items of the instance a contestant knows that knows at most `most`. */
+static inline uint32_t known_items(uint32_t most, const instance *truth)
+{
+    return most < truth->n_items ? most : truth->n_items;
+}
+
 /* The policy of the present round, its candidates, and what to subtract from its items to get
  * those of the instance. */
 static inline oltr_policy *seats_round(const seats *s, const instance *truth, oltr_query *query,
@@ -49,7 +57,7 @@ static inline oltr_policy *seats_round(const seats *s, const instance *truth, ol
 {
     bool shared = s->shared;
     *first = shared ? s->experiment->world.dataset->first_row[truth->query] : 0;
-    *query = (oltr_query){.n_items = truth->n_items,
+    *query = (oltr_query){.n_items = known_items(s->most_items, truth),
                           .item = shared ? s->item + *first : NULL,
                           .dim = truth->dim,
                           .x = truth->x};

@@ -18,15 +18,18 @@ static void replace_root(double *heap, uint32_t n, double key)
     heap[at] = key;
 }
 
-/* The k largest of sign * attraction, falling: a heap of the best so far, then sorted in place. */
-static const double *extremes(const instance *truth, uint32_t k, double sign)
+/* The k largest of sign * attraction * weight, falling: a heap of the best so far, then sorted in
+ * place. */
+static const double *extremes(const instance *truth, const double *weight, uint32_t k, double sign)
 {
     double *heap = truth->room;
     for (uint32_t i = 0; i < k; i++)
         heap[i] = -INFINITY;
-    for (uint32_t i = 0; i < truth->n_items; i++)
-        if (!(sign * truth->attraction[i] <= heap[0]))
-            replace_root(heap, k, sign * truth->attraction[i]);
+    for (uint32_t i = 0; i < truth->n_items; i++) {
+        double key = sign * truth->attraction[i] * (weight ? weight[i] : 1);
+        if (!(key <= heap[0]))
+            replace_root(heap, k, key);
+    }
     for (uint32_t n = k; n > 1; n--) {
         double smallest = heap[0];
         replace_root(heap, n - 1, heap[n - 1]);
@@ -37,12 +40,22 @@ static const double *extremes(const instance *truth, uint32_t k, double sign)
     return heap;
 }
 
+const double *largest_products(const instance *truth, const double *weight, uint32_t k)
+{
+    return extremes(truth, weight, k, 1);
+}
+
+const double *smallest_products(const instance *truth, const double *weight, uint32_t k)
+{
+    return extremes(truth, weight, k, -1);
+}
+
 const double *largest_attractions(const instance *truth, uint32_t k)
 {
-    return extremes(truth, k, 1);
+    return extremes(truth, NULL, k, 1);
 }
 
 const double *smallest_attractions(const instance *truth, uint32_t k)
 {
-    return extremes(truth, k, -1);
+    return extremes(truth, NULL, k, -1);
 }

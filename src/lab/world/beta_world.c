@@ -6,7 +6,11 @@
  * replications that share a draw of a are `instances_per_prior` in a row.
  *
  * Policies get the prior moved by misspecification, then changed as wrong_prior.h says.
+ *
+ * An item that jumps (drift.h) is drawn from its Beta(a_i, b_i) again.  The true shapes are kept
+ * for that in mean and sd of the instance, which this world does not give to policies.
  */
+#include "lab/world/drift.h"
 #include "lab/world/wrong_prior.h"
 
 enum { DEFAULT_B = 10, DEFAULT_A_MAX = 10, FIRST_WRONG = 2 };
@@ -21,6 +25,7 @@ static const world_param params[] = {
      offsetof(oltr_world, instances_per_prior),
      1},
     WRONG_PRIOR_TABLE,
+    DRIFT_TABLE,
 };
 
 static uint32_t a_max(const oltr_world *world)
@@ -37,6 +42,8 @@ static oltr_status check(const oltr_world *world, oltr_error *error)
     if (world->attraction)
         return set_error(error, OLTR_EINVAL,
                          "world beta draws its attractions; use world fixed to give them");
+    if (check_drift(world, error) != OLTR_OK)
+        return OLTR_EINVAL;
     if (!world->prior_a)
         return check_shifted_prior(world, 1, DEFAULT_B, 0, error);
     for (uint32_t i = 0; i < world->n_items; i++) {
@@ -63,10 +70,28 @@ static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replica
         out->attraction[i] = oltr_rng_beta(&own, a, b);
         out->a[i] = a + world->misspecification;
         out->b[i] = b - world->misspecification;
+        if (world->drift_jump > 0) {
+            out->mean[i] = a;
+            out->sd[i] = b;
+        }
         if (draw_stopped(out, i))
             return OLTR_EINTERRUPTED;
     }
     return change_prior(&wrong, seed, replication, out);
+}
+
+static double redraw(const oltr_world *world, const instance *truth, uint32_t item, oltr_rng *rng)
+{
+    (void)world;
+    return oltr_rng_beta(rng, truth->mean[item], truth->sd[item]);
+}
+
+static oltr_status advance(const oltr_world *world, uint64_t seed, uint64_t replication,
+                           uint64_t round, instance *truth, oltr_error *error)
+{
+    static const drift_law law = {0, 1, redraw};
+    (void)error;
+    return drift(world, &law, seed, replication, round, truth);
 }
 
 static int gives_prior(const oltr_world *world)
@@ -79,6 +104,8 @@ const world_ops beta_world = {
     .info = {"beta", "attractions drawn from Beta distributions, anew in each replication"},
     .check = check,
     .draw = draw,
+    .moves = world_drifts,
+    .advance = advance,
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .traits = OLTR_WORLD_PRIOR | OLTR_WORLD_MISSPECIFIED,

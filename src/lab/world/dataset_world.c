@@ -21,6 +21,9 @@
  * s)), which trusts the mean as M clicks would, and the spread of the scores themselves.  A policy
  * gets the form that it takes.  A misspecification c moves Beta(a,b) to Beta(a+c, b-c), so its mean
  * by c / (a+b); the other mean moves by as much, and its deviation stays.
+ *
+ * World fitted is the same for queries with users of their own: attractions and the parameters of
+ * the click model were fitted elsewhere, and there are no features and no prior.
  */
 #include <math.h>
 #include <string.h>
@@ -187,6 +190,10 @@ static void show_query(const oltr_world *world, uint32_t query, instance *out)
     out->n_items = data->first_row[query + 1] - first;
     out->x = data->dim ? data->x + (size_t)first * data->dim : NULL;
     memcpy(out->attraction, world->attraction + first, out->n_items * sizeof *out->attraction);
+    const oltr_users *u = world->users;
+    out->slot_chance = u && u->slot_chance ? u->slot_chance + (size_t)query * u->n_slots : NULL;
+    out->item_chance = u && u->item_chance ? u->item_chance + first : NULL;
+    out->user_chance = u && u->user_chance ? u->user_chance + query : NULL;
 }
 
 /* Where queries share the rounds this is the largest of them, and advance() follows. */
@@ -248,6 +255,45 @@ static oltr_status advance(const oltr_world *world, uint64_t seed, uint64_t repl
         show_query(world, in_random_order(&order, (uint32_t)((round - 1) / visits % n), n), truth);
     return OLTR_OK;
 }
+
+/* ---- users of their own */
+
+static bool are_chances(const double *x, size_t n)
+{
+    bool good = true;
+    for (size_t i = 0; x && i < n; i++)
+        good = good && x[i] >= 0 && x[i] <= 1;
+    return good;
+}
+
+static oltr_status check_fitted(const oltr_world *world, oltr_error *error)
+{
+    const oltr_users *u = world->users;
+    oltr_status status = check(world, error);
+    if (status != OLTR_OK)
+        return status;
+    if (!u || (u->slot_chance && !u->n_slots))
+        return set_error(error, OLTR_EINVAL,
+                         "world fitted needs the users of its queries; load them into a plan with "
+                         "oltr_plan_load_data()");
+    size_t queries = world->dataset->n_queries;
+    if (!are_chances(u->slot_chance, queries * u->n_slots) ||
+        !are_chances(u->item_chance, world->dataset->n_rows) ||
+        !are_chances(u->user_chance, queries))
+        return set_error(error, OLTR_EINVAL, "what users do is a probability, from 0 to 1");
+    return OLTR_OK;
+}
+
+const world_ops fitted_world = {
+    .info = {"fitted", "queries whose attractions and users were fitted elsewhere, from a file"},
+    .check = check_fitted,
+    .draw = draw,
+    .moves = moves,
+    .advance = advance,
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
+    .traits = OLTR_WORLD_FITTED,
+};
 
 const world_ops dataset_world = {
     .info = {"dataset", "the queries of a dataset, one after the other; attractions from the "

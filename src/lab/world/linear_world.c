@@ -264,7 +264,7 @@ static oltr_status draw_logistic(const oltr_world *world, uint64_t seed, uint64_
     to_attractions(world, out);
     out->tells = logistic_prior(world);
     wrong_prior wrong = wrong_prior_of(world, params, P_WRONG);
-    for (uint32_t i = 0; i < out->n_items; i++) {
+    for (uint32_t i = 0; out->a && i < out->n_items; i++) {
         double odds = fmin(out->attraction[i] / (1 - out->attraction[i]),
                            1e9); /* a huge scale makes certainties */
         out->a[i] = PRIOR_B * fmax(odds, 1e-9) + world->misspecification;

@@ -8,6 +8,8 @@
  */
 #include <math.h>
 
+#include "engine/kernels/philox.h"
+#include "lab/world/drift.h"
 #include "lab/world/wrong_prior.h"
 
 enum { LOW, HIGH, PRIOR_N, FIRST_WRONG };
@@ -26,6 +28,7 @@ static const world_param params[] = {
      0,
      0},
     WRONG_PRIOR_TABLE,
+    DRIFT_TABLE,
 };
 
 static double value_of(const oltr_world *world, uint32_t i)
@@ -51,6 +54,8 @@ static oltr_status check(const oltr_world *world, oltr_error *error)
         return set_error(error, OLTR_EINVAL,
                          "world %s: low is %g and high is %g; low must not be above high",
                          world->kind, low, high);
+    if (check_drift(world, error) != OLTR_OK)
+        return OLTR_EINVAL;
     if (is_shifted(world) || (prior_is_changed(&wrong) && !gives_prior(world)))
         return set_error(
             error, OLTR_EPRIOR, "world %s has no prior that could be wrong%s", world->kind,
@@ -77,6 +82,36 @@ static void set_prior(const oltr_world *world, instance *out)
     }
 }
 
+/* Numbers 2 pair and 2 pair + 1 of the generator, as oltr_rng_uniform() gives them one by one: two
+ * words each.  A block of four words is computed once, which halves the time of a draw. */
+static void uniform_pair(const oltr_rng *rng, uint32_t pair, double u[2])
+{
+    uint32_t word[4];
+    words_at(rng, pair, 0, word);
+    for (int i = 0; i < 2; i++) {
+        uint64_t high = word[2 * i] >> 6, low = word[2 * i + 1] >> 6;
+        u[i] = ((double)(high << 26 | low) + 0.5) * 0x1p-52;
+    }
+}
+
+static double clamp(double x, double low, double high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* Rounding may leave the interval. */
+static double uniform_between(const oltr_world *world, oltr_rng *rng)
+{
+    double low = value_of(world, LOW), high = value_of(world, HIGH);
+    return fmin(fmax(low + oltr_rng_uniform(rng) * (high - low), low), high);
+}
+
+static double log_uniform_between(const oltr_world *world, oltr_rng *rng)
+{
+    double low = value_of(world, LOW), high = value_of(world, HIGH), ratio = log(high / low);
+    return fmin(fmax(low * exp(oltr_rng_uniform(rng) * ratio), low), high);
+}
+
 static oltr_status draw_between(const oltr_world *world, bool logs, uint64_t seed,
                                 uint64_t replication, instance *out)
 {
@@ -84,10 +119,12 @@ static oltr_status draw_between(const oltr_world *world, bool logs, uint64_t see
     double ratio = logs ? log(high / low) : 0;
     wrong_prior wrong = wrong_prior_of(world, params, FIRST_WRONG);
     oltr_rng own = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_INSTANCE, 0);
+    double u[2];
     for (uint32_t i = 0; i < out->n_items; i++) {
-        double u = oltr_rng_uniform(&own);
-        double nu = logs ? low * exp(u * ratio) : low + u * (high - low);
-        out->attraction[i] = fmin(fmax(nu, low), high); /* rounding may leave the interval */
+        if (i % 2 == 0)
+            uniform_pair(&own, i / 2, u);
+        double nu = logs ? low * exp(u[i % 2] * ratio) : low + u[i % 2] * (high - low);
+        out->attraction[i] = clamp(nu, low, high); /* rounding may leave the interval */
         if (draw_stopped(out, i))
             return OLTR_EINTERRUPTED;
     }
@@ -112,10 +149,46 @@ static oltr_status draw_log_uniform(const oltr_world *world, uint64_t seed, uint
     return draw_between(world, true, seed, replication, out);
 }
 
+/* ---- drift */
+
+static double redraw_uniform(const oltr_world *world, const instance *truth, uint32_t item,
+                             oltr_rng *rng)
+{
+    (void)truth;
+    (void)item;
+    return uniform_between(world, rng);
+}
+
+static double redraw_log_uniform(const oltr_world *world, const instance *truth, uint32_t item,
+                                 oltr_rng *rng)
+{
+    (void)truth;
+    (void)item;
+    return log_uniform_between(world, rng);
+}
+
+static oltr_status advance_uniform(const oltr_world *world, uint64_t seed, uint64_t replication,
+                                   uint64_t round, instance *truth, oltr_error *error)
+{
+    drift_law law = {value_of(world, LOW), value_of(world, HIGH), redraw_uniform};
+    (void)error;
+    return drift(world, &law, seed, replication, round, truth);
+}
+
+static oltr_status advance_log_uniform(const oltr_world *world, uint64_t seed, uint64_t replication,
+                                       uint64_t round, instance *truth, oltr_error *error)
+{
+    drift_law law = {value_of(world, LOW), value_of(world, HIGH), redraw_log_uniform};
+    (void)error;
+    return drift(world, &law, seed, replication, round, truth);
+}
+
 const world_ops uniform_world = {
     .info = {"uniform", "attractions uniform on [low, high], drawn anew in each replication"},
     .check = check,
     .draw = draw_uniform,
+    .moves = world_drifts,
+    .advance = advance_uniform,
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .gives_prior = gives_prior,
@@ -126,6 +199,8 @@ const world_ops log_uniform_world = {
                             "drawn anew in each replication"},
     .check = check_log,
     .draw = draw_log_uniform,
+    .moves = world_drifts,
+    .advance = advance_log_uniform,
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .gives_prior = gives_prior,

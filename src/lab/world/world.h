@@ -20,7 +20,8 @@ enum {
     STREAM_USERS = OLTR_STREAM_USERS,
     STREAM_INSTANCE = OLTR_STREAM_INSTANCE,
     STREAM_PRIOR = OLTR_STREAM_PRIOR,
-    STREAM_CONTEXTS = OLTR_STREAM_CONTEXTS
+    STREAM_CONTEXTS = OLTR_STREAM_CONTEXTS,
+    STREAM_DRIFT = OLTR_STREAM_DRIFT
 };
 typedef oltr_instance instance;
 typedef oltr_world_ops world_ops;
@@ -42,6 +43,8 @@ uint32_t named_index(const char *what, const char *name, uint32_t count,
 /* Those of this world: custom ones, or by name. */
 const world_ops *world_kind(const oltr_world *world, oltr_error *error);
 const click_ops *world_clicks(const oltr_world *world, oltr_error *error);
+/* The parameter of a click model that may be a number for each slot; NULL: it has none. */
+const world_param *slot_param(const click_ops *clicks);
 /* Everything that can be wrong with a world of any kind. */
 oltr_status world_check(const oltr_world *world, oltr_error *error);
 /* The prior that policies get, (a, b) shifted by the world's misspecification, must be a Beta
@@ -75,6 +78,9 @@ uint32_t world_fewest(const oltr_world *world);
  * n_items. */
 const double *largest_attractions(const instance *truth, uint32_t k);
 const double *smallest_attractions(const instance *truth, uint32_t k);
+/* The same of attraction times weight; weight (n_items), or NULL: 1. */
+const double *largest_products(const instance *truth, const double *weight, uint32_t k);
+const double *smallest_products(const instance *truth, const double *weight, uint32_t k);
 
 /* At item i of a draw: has the run been stopped?  Asked at every 4096th item. */
 static inline bool draw_stopped(const instance *out, uint32_t i)

@@ -37,9 +37,24 @@ const click_ops *world_clicks(const oltr_world *world, oltr_error *error)
         return click_ops_of(world->clicks, error);
     if (check_size("click model", own->size, sizeof *own, error) != OLTR_OK)
         return NULL;
-    if (own->info.name && own->scan && own->value && own->best)
+    if (own->browse && own->rewards != OLTR_CLICKS) {
+        set_error(error, OLTR_EINVAL,
+                  "users of a click model with browse only click: its rewards "
+                  "must be OLTR_CLICKS");
+        return NULL;
+    }
+    if (own->info.name && (own->scan || own->browse) && own->value && own->best)
         return own;
-    set_error(error, OLTR_EINVAL, "a click model of your own needs a name, scan, value and best");
+    set_error(error, OLTR_EINVAL,
+              "a click model of your own needs a name, scan or browse, value and best");
+    return NULL;
+}
+
+const world_param *slot_param(const click_ops *clicks)
+{
+    for (uint32_t i = 0; i < clicks->n_params; i++)
+        if (clicks->params[i].by_slot)
+            return &clicks->params[i];
     return NULL;
 }
 
@@ -66,6 +81,14 @@ static oltr_status check_values(const char *name, const world_param *params, uin
     return OLTR_OK;
 }
 
+static bool has_param(const world_ops *kind, const char *name)
+{
+    for (uint32_t i = 0; i < kind->n_params; i++)
+        if (strcmp(kind->params[i].about.name, name) == 0)
+            return true;
+    return false;
+}
+
 oltr_status world_check(const oltr_world *world, oltr_error *error)
 {
     const world_ops *kind = world_kind(world, error);
@@ -79,11 +102,16 @@ oltr_status world_check(const oltr_world *world, oltr_error *error)
     if (!world->prior_a != !world->prior_b)
         return set_error(error, OLTR_EPRIOR, "a world's prior needs both a and b");
     if ((world->dataset || world->prior_mean || world->prior_sd) &&
-        !(kind->traits & OLTR_WORLD_DATASET))
+        !(kind->traits & (OLTR_WORLD_DATASET | OLTR_WORLD_FITTED)))
         return set_error(
             error, OLTR_EINVAL,
             "a dataset, and means and deviations of a prior, are for world dataset, not %s",
             kind->info.name);
+    if ((world->drift_walk > 0 || world->drift_jump > 0) && !has_param(kind, "drift_walk"))
+        return set_error(error, OLTR_EINVAL,
+                         "world %s does not drift: leave drift_walk and "
+                         "drift_jump at 0",
+                         kind->info.name);
     if (kind->traits & OLTR_WORLD_REALS && clicks->rewards != OLTR_REALS)
         return set_error(error, OLTR_EINVAL,
                          "world %s has real rewards: its click model must be abandon, not %s",

@@ -12,11 +12,15 @@
     X(linear_world)                                                                                \
     X(logistic_world)                                                                              \
     X(scalar_world)                                                                                \
-    X(dataset_world)
+    X(dataset_world)                                                                               \
+    X(fitted_world)
 
 #define CLICK_LIST(X)                                                                              \
     X(cascade_clicks)                                                                              \
-    X(abandon_clicks)
+    X(abandon_clicks)                                                                              \
+    X(dcm_clicks)                                                                                  \
+    X(pbm_clicks)                                                                                  \
+    X(dbn_clicks)
 
 #define DECLARE_WORLD(name) extern const world_ops name;
 #define DECLARE_CLICKS(name) extern const click_ops name;

@@ -3,7 +3,8 @@
  * The draws are of the stream of priors, in rounds of their own: which items are changed, how they
  * are permuted, and the error of each item by a generator of the item.  So another shift, noise or
  * weight meets the same errors, the same items and the same order, and no change alters the
- * attractions.  O(L), or O(L log L) to reverse; a list of the items is allocated in each draw.
+ * attractions.  O(L), or O(L log L) to reverse or to change a share; then a list of the items is
+ * allocated in each draw.
  */
 #include "lab/world/wrong_prior.h"
 
@@ -124,17 +125,10 @@ static void change_item(const wrong_prior *wrong, const oltr_rng *noise, instanc
     *b = shape(*b * wrong->weight);
 }
 
-oltr_status change_prior(const wrong_prior *wrong, uint64_t seed, uint64_t replication,
-                         instance *out)
+/* Which items change and in which order, and the exchanges between them. */
+static void exchange(const wrong_prior *wrong, oltr_rng rng, instance *out, place *of, uint32_t n)
 {
-    uint32_t all = out->n_items, n = (uint32_t)llround(wrong->share * all);
-    oltr_rng rng = oltr_rng_make(seed, replication);
-    oltr_rng noise = oltr_rng_at(rng, STREAM_PRIOR, ROUND_NOISE);
-    if (!prior_is_changed(wrong))
-        return OLTR_OK;
-    place *of = malloc(all * sizeof *of);
-    if (!of)
-        return OLTR_ENOMEM;
+    uint32_t all = out->n_items;
     for (uint32_t i = 0; i < all; i++)
         of[i] = (place){out->a[i] / (out->a[i] + out->b[i]), i};
     if (n < all) {
@@ -145,8 +139,28 @@ oltr_status change_prior(const wrong_prior *wrong, uint64_t seed, uint64_t repli
         permute(out, of, n, oltr_rng_at(rng, STREAM_PRIOR, ROUND_ORDER));
     if (wrong->order == ORDER_REVERSED)
         reverse(out, of, n);
-    for (uint32_t i = 0; i < n; i++)
-        change_item(wrong, &noise, out, of[i].item);
+}
+
+oltr_status change_prior(const wrong_prior *wrong, uint64_t seed, uint64_t replication,
+                         instance *out)
+{
+    uint32_t n = (uint32_t)llround(wrong->share * out->n_items);
+    bool in_place = n == out->n_items && wrong->order == ORDER_OWN;
+    oltr_rng rng = oltr_rng_make(seed, replication);
+    oltr_rng noise = oltr_rng_at(rng, STREAM_PRIOR, ROUND_NOISE);
+    if (!prior_is_changed(wrong))
+        return OLTR_OK;
+    place *of = in_place ? NULL : malloc(out->n_items * sizeof *of);
+    if (!of && !in_place)
+        return OLTR_ENOMEM;
+    if (of)
+        exchange(wrong, rng, out, of, n);
+    oltr_status status = OLTR_OK;
+    for (uint32_t i = 0; status == OLTR_OK && i < n; i++) {
+        change_item(wrong, &noise, out, of ? of[i].item : i);
+        if (draw_stopped(out, i))
+            status = OLTR_EINTERRUPTED;
+    }
     free(of);
-    return OLTR_OK;
+    return status;
 }

@@ -110,12 +110,13 @@ static json_t *policies_of(const struct manifest_record *record, uint32_t p)
         const oltr_contestant *policy = &point->policy[i];
         const char *note = oltr_plan_note(record->plan, i);
         array =
-            json_with(array, json_pack("{s:s, s:s, s:o, s:f, s:s*, s:s*, s:o*}", "name",
+            json_with(array, json_pack("{s:s, s:s, s:o, s:f, s:s*, s:s*, s:o*, s:o*}", "name",
                                        policy->label, "kind", policy->settings.info->name,
                                        "parameters", parameters(&policy->settings), "ns_per_round",
                                        oltr_results_ns_per_round(record->results, p, i), "note",
                                        note, "feedback", feedback_of(policy), "shared",
-                                       policy->shared ? json_true() : NULL));
+                                       policy->shared ? json_true() : NULL, "items",
+                                       policy->items ? json_integer(policy->items) : NULL));
     }
     return array;
 }
@@ -365,18 +366,24 @@ static bool read_policies(const struct reader *reader, const json_t *json,
     return manifest->policy && (good || broken(reader, "a policy has no good `name` or `note`"));
 }
 
+/* The fewest queries of any entry of a list, or `fewest` where that is less; 0: there was none. */
+static json_int_t fewest_queries(const json_t *list, json_int_t fewest)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_int_t queries =
+            json_integer_value(json_object_get(json_array_get(list, i), "queries"));
+        fewest = fewest == 0 || queries < fewest ? queries : fewest;
+    }
+    return fewest;
+}
+
 /* The fewest queries of any data set that was played query by query; 0 without one.  Where queries
  * share the rounds, the first point has one group. */
 static uint32_t queries_of(const json_t *data, const json_t *points)
 {
     const json_t *groups = json_object_get(json_array_get(points, 0), "groups");
-    const json_t *sets = json_object_get(data, "sets");
-    json_int_t fewest = 0;
-    for (size_t i = 0; i < json_array_size(sets); i++) {
-        json_int_t queries =
-            json_integer_value(json_object_get(json_array_get(sets, i), "queries"));
-        fewest = i == 0 || queries < fewest ? queries : fewest;
-    }
+    json_int_t fewest = fewest_queries(json_object_get(data, "sets"), 0);
+    fewest = fewest_queries(json_object_get(data, "click_models"), fewest);
     bool apart = !groups || json_integer_value(groups) > 1 || fewest == 1;
     return apart && fewest > 0 && fewest <= UINT32_MAX ? (uint32_t)fewest : 0;
 }

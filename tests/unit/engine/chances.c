@@ -3,8 +3,9 @@
  *
  * Independent of the implementation: the differences of normals, the sum for two Betas with a whole
  * shape, and Beta(a,1), whose scores rank like the model of Plackett and Luce, because -log X is
- * exponential with rate a.  The lists of the simulations are made by exchanging items one by one
- * until the rule holds, which is another definition than that of chances.c.
+ * exponential with rate a; so do Gumbel scores whose locations are log a.  The lists of the
+ * simulations are made by exchanging items one by one until the rule holds, which is another
+ * definition than that of chances.c.
  */
 #define _DEFAULT_SOURCE 1 /* posix_memalign() */
 #include <gsl/gsl_randist.h>
@@ -194,6 +195,16 @@ static list_case rates_case(dice *from, uint32_t n, double low, double high)
     return c;
 }
 
+/* The same chances by Gumbel scores. */
+static list_case as_gumbel(const list_case *c)
+{
+    list_case same = *c;
+    same.kind = SCORE_GUMBEL;
+    for (uint32_t i = 0; i < c->n; i++)
+        same.first_number[i] = log(c->first_number[i]);
+    return same;
+}
+
 static double total(const list_case *c)
 {
     double sum = 0;
@@ -220,6 +231,8 @@ static void powers_of_uniforms_rank_like_plackett_and_luce(void **state)
         double all = total(&c);
         c.k = 2;
         solve(&c);
+        list_case same = as_gumbel(&c);
+        solve(&same);
         for (uint32_t i = 0; i < c.n; i++) {
             double a = c.first_number[i], second = 0;
             for (uint32_t j = 0; j < c.n; j++)
@@ -227,6 +240,8 @@ static void powers_of_uniforms_rank_like_plackett_and_luce(void **state)
                     second += c.first_number[j] / all * (a / total_without(&c, j));
             near("first", c.first[i], a / all, 1e-12);
             near("one of two", c.in_list[i], a / all + second, 1e-11);
+            near("first by Gumbel", same.first[i], a / all, 1e-11);
+            near("one of two by Gumbel", same.in_list[i], a / all + second, 1e-11);
         }
     }
 }
@@ -255,7 +270,8 @@ static void prefixes_follow_plackett_and_luce(void **state)
     for (int round = 0; round < 300; round++) {
         double spread = round % 3 ? 10 : 1e9;
         list_case c = rates_case(&from, 2 + below(&from, 100), 1 / spread, spread);
-        score_laws laws = laws_of(&c);
+        list_case same = as_gumbel(&c);
+        score_laws laws = laws_of(round % 2 ? &same : &c);
         uint32_t shown[MOST], k = 1 + below(&from, c.n < 20 ? c.n : 20);
         double chance[MOST], left[MOST + 1] = {0}, right = 1;
         for (uint32_t i = 0; i < c.n; i++)
@@ -797,6 +813,8 @@ static double below_of_law(const list_case *c, double beyond)
     double a = c->first_number[0], b = c->second_number[0], at = log(a / b) + beyond;
     if (c->kind == SCORE_NORMAL)
         return gsl_cdf_ugaussian_P(beyond / b);
+    if (c->kind == SCORE_GUMBEL)
+        return exp(-exp(-beyond));
     return oracle_beta(a, b, 1 / (1 + exp(-at)), 1 / (1 + exp(at))).lower;
 }
 
@@ -806,6 +824,10 @@ static void distribution_functions_are_those_of_the_laws(void **state)
     for (int round = 0; round < 100 * EFFORT; round++) {
         list_case c = {.kind = round % 4 ? SCORE_BETA : SCORE_NORMAL, .k = 1};
         add_item(&c, log_uniform(&from, 1e-3, 1e4), log_uniform(&from, 1e-3, 1e4));
+        if (round % 8 == 4) {
+            c.kind = SCORE_GUMBEL;
+            c.second_number[0] = 1;
+        }
         score_laws laws = laws_of(&c);
         score_walk *walk = walk_new(&laws, NULL, false, NULL);
         assert_non_null(walk);
@@ -813,7 +835,7 @@ static void distribution_functions_are_those_of_the_laws(void **state)
             for (int i = 0; i < WALK_NODES; i++) {
                 double from_mode = walk->at.high - walk->item[0].mode + walk->at.low;
                 double beyond = from_mode + walk->width * walk->point[i];
-                if (c.kind == SCORE_NORMAL || fabs(walk->item[0].mode + beyond) < 30)
+                if (c.kind != SCORE_BETA || fabs(walk->item[0].mode + beyond) < 30)
                     near("below", walk->below[0].at[i], below_of_law(&c, beyond), 1e-11);
             }
         near("below the end", walk->item[0].below_right, 1, 1e-12);
@@ -881,6 +903,10 @@ static void laws_out_of_bounds_are_refused(void **state)
     assert_int_equal(status_of(SCORE_NORMAL, NAN, 1), OLTR_EINVAL);
     assert_int_equal(status_of(SCORE_NORMAL, INFINITY, 1), OLTR_EINVAL);
     assert_int_equal(status_of(SCORE_NORMAL, -1.1e100, 1), OLTR_EINVAL);
+    assert_int_equal(status_of(SCORE_GUMBEL, NAN, 1), OLTR_EINVAL);
+    assert_int_equal(status_of(SCORE_GUMBEL, -1.1e100, 1), OLTR_EINVAL);
+    assert_int_equal(status_of(SCORE_GUMBEL, 0, 2), OLTR_EINVAL);
+    assert_int_equal(status_of(SCORE_GUMBEL, -1e22, 1), OLTR_OK);
     assert_int_equal(status_of(SCORE_FIXED, NAN, 1), OLTR_EINVAL);
     assert_int_equal(status_of(SCORE_FIXED, -INFINITY, NAN), OLTR_OK);
     assert_int_equal(status_of(SCORE_BETA, 1e-9, 1e16), OLTR_OK);
