@@ -14,7 +14,7 @@
 
 #include <time.h>
 
-enum { ITEMS = 20, DIM = 4, STRIDE = 7, POOL = 40, MOST_ITEMS = 512, MOST_VARIANTS = 300 };
+enum { ITEMS = 20, DIM = 4, STRIDE = 7, POOL = 40, MOST_ITEMS = 512, MOST_VARIANTS = 400 };
 
 /* ---- priors: one belief in both forms; all shapes are above 1, no two items are alike */
 

@@ -63,14 +63,14 @@ static void *take(arena *a, size_t n, size_t size)
 }
 
 /* The arrays of an instance.  Worlds of the catalogue fill priors where they give one, moments
- * where a dataset has them, and their click models need room for a list; of a caller's own nothing
- * is known, so they get all. */
+ * where a dataset has them or attractions jump (beta_world.c keeps its shapes there), and their
+ * click models need room for a list; of a caller's own nothing is known, so they get all. */
 static void make_instance(arena *a)
 {
     const oltr_world *w = &a->experiment->world;
     size_t n = w->n_items, features = w->dataset || !w->dim ? 1 : n * w->dim;
-    bool moments = w->custom_kind || w->dataset;
-    bool shapes = moments || (a->world->gives_prior && a->world->gives_prior(w));
+    bool moments = w->custom_kind || w->dataset || w->drift_jump > 0;
+    bool shapes = w->custom_kind || w->dataset || (a->world->gives_prior && a->world->gives_prior(w));
     a->truth.n_items = w->n_items;
     a->truth.dim = w->dim;
     a->truth.drawn = take(a, features, sizeof(float));
