@@ -29,6 +29,10 @@ static const contestant contestants[] = {
     {"bayes-ucb", NULL, NULL, false},
     {"bayes-ucb", "b", "0.01", false}, /* shapes without a series */
     {"bayes-ucb", "prior", "full", true},
+    {"epsilon-greedy", NULL, NULL, false},
+    {"epsilon-greedy", "epsilon", "0", false},
+    {"epsilon-greedy", "looks", "0", false}, /* equal rates of different sums */
+    {"epsilon-greedy", "start", "0.25", false},
     {"ts-cascade", NULL, NULL, false},
     {"ts-cascade", "clock", "released", false},
     {"ensemble", "prior", "full", true},    /* many distinct scores */
