@@ -29,13 +29,13 @@ for file in "$SOURCE"/experiments/*.yaml "$SOURCE"/examples/*.yaml; do
         fitted_models >fitted/"$(sed -n 's/^  file: //p' "$file")"
         less+=(--data "$PWD/fitted")
     fi
-    [ "$name" != million ] || less+=(--set world.items=20000)
+    [[ $name != million* ]] || less+=(--set world.items=20000)
     expect 0 "" "$OLTR" run "$file" -o "$name" -q --no-figures "${less[@]}"
     there "$name/results.csv" "$name/summary.csv" "$name/manifest.json"
     expect 0 "" "$OLTR" run "$name/experiment.yaml" -o again -q --no-figures --force
     same "$name/results.csv" again/results.csv
 done
-for name in noncontextual misspecification prior-init concentration web30k istella million; do
+for name in noncontextual misspecification prior-init concentration web30k istella million million-long; do
     [ -d "$name" ] || fail "no experiment $name"
 done
 echo ok
