@@ -4,15 +4,16 @@
 #include <math.h>
 
 #include "engine/kernels/philox.h"
+#include "lab/lab_limits.h"
 
 enum { PURPOSE_WALK = 1 };
 static const double NEAREST_TO_0 = 1e-6; /* and to 1: where the log-odds of a walk end */
 
 oltr_status check_drift(const oltr_world *world, oltr_error *error)
 {
-    if (!(world->drift_walk >= 0 && world->drift_walk <= 10))
-        return set_error(error, OLTR_EINVAL, "drift_walk must be from 0 to 10, not %g",
-                         world->drift_walk);
+    if (!(world->drift_walk >= 0 && world->drift_walk <= LARGEST_WALK))
+        return set_error(error, OLTR_EINVAL, "drift_walk must be from 0 to %d, not %g",
+                         LARGEST_WALK, world->drift_walk);
     if (!(world->drift_jump >= 0 && world->drift_jump <= 1))
         return set_error(error, OLTR_EINVAL, "drift_jump must be from 0 to 1, not %g",
                          world->drift_jump);
