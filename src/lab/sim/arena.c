@@ -70,7 +70,8 @@ static void make_instance(arena *a)
     const oltr_world *w = &a->experiment->world;
     size_t n = w->n_items, features = w->dataset || !w->dim ? 1 : n * w->dim;
     bool moments = w->custom_kind || w->dataset || w->drift_jump > 0;
-    bool shapes = w->custom_kind || w->dataset || (a->world->gives_prior && a->world->gives_prior(w));
+    bool shapes =
+        w->custom_kind || w->dataset || (a->world->gives_prior && a->world->gives_prior(w));
     a->truth.n_items = w->n_items;
     a->truth.dim = w->dim;
     a->truth.drawn = take(a, features, sizeof(float));
