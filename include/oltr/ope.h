@@ -173,11 +173,10 @@ OLTR_API oltr_status oltr_ope_evaluate(oltr_ope_evaluator *evaluator, const oltr
  * the lists of all other folds, so that `dr` is not fitted on the lists that it is applied to.
  * The rate of an item in a slot is its mean reward there, drawn towards (mean reward of the item) x
  * (mean reward of the slot) / (mean of all) as if `strength` observations had had it; the mean
- * reward of an item is drawn towards the mean of all in the same way.
- *   item  (n, k) numbers below n_items of what was shown; of the log, n, k, length and reward are
- *         read
- *   fold  (n) below n_folds; at least 2 folds
- *   rate  (n_folds, k, n_items) what comes out, row-major */
+ * reward of an item is drawn towards the mean of all in the same way.  (Where the mean of all is
+ * not above 0: item + slot - all.) item  (n, k) numbers below n_items of what was shown; of the
+ * log, n, k, length and reward are read fold  (n) below n_folds; at least 2 folds rate  (n_folds,
+ * k, n_items) what comes out, row-major */
 OLTR_API oltr_status oltr_ope_rates(const oltr_ope_log *log, const uint32_t *item, uint32_t n_items,
                                     const uint32_t *fold, uint32_t n_folds, double strength,
                                     double *rate, oltr_error *error);

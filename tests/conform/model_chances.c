@@ -577,8 +577,9 @@ static void compare_slots(const scene *s, bool greedy, const list_table *t)
     double slot[SHOWN * FEW], next[SHOWN * FEW], sum[SHOWN][FEW] = {{0}};
     expect(oltr_model_slot_propensity(s->model, &list, SHOWN, greedy, s->scratch, slot, NULL),
            OLTR_OK);
-    expect(oltr_model_next_propensity(s->model, &list, place, SHOWN, greedy, s->scratch, next, NULL),
-           OLTR_OK);
+    expect(
+        oltr_model_next_propensity(s->model, &list, place, SHOWN, greedy, s->scratch, next, NULL),
+        OLTR_OK);
     for (uint32_t i = 0; i < FEW; i++)
         for (uint32_t j = 0; j < FEW; j++)
             for (uint32_t k = 0; k < FEW; k++) {
