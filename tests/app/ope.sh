@@ -234,6 +234,7 @@ mean = of["(logged)", "mean"]["value"]
 for estimator in ("sips", "iips", "rips", "snsips", "sniips", "snrips"):  # the policy that made the log: every weight is 1
     assert math.isclose(of["home.oltr", estimator]["value"], mean, rel_tol=1e-6), estimator
     assert math.isclose(of["home.oltr", estimator]["ess"], 300, rel_tol=1e-6)
+    assert of["home.oltr", estimator]["warning"] == "", of["home.oltr", estimator]["warning"]
 for policy in ("home.oltr", "greedy:home.oltr", "random", "greedy:ts-beta"):
     assert (policy, "dr") in of and (policy, "dm") in of, policy
     assert of[policy, "dr"]["chances"] == "exact"
