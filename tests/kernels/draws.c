@@ -28,6 +28,32 @@ void check_standard_normals(uint32_t cpu)
     }
 }
 
+void check_gumbels(uint32_t cpu)
+{
+    dice from = {12};
+    for (int i = 0; i < LARGEST_SMALL + 2 * EFFORT; i++) {
+        size_t n = length_of(i);
+        uint32_t *item = guarded(n, sizeof *item);
+        size_t m = random_subset(&from, item, n);
+        void *all[2], *list[2];
+        oltr_rng rng = generator(&from);
+        describe("n %zu, list of %zu", n, m);
+        guarded_pair(all, padded(n), sizeof(float), NULL);
+        guarded_pair(list, m, sizeof(float), NULL);
+        for (int v = 0; v < 2; v++) {
+            gumbels_fn *draw = v ? KERNEL_AT(gumbels, cpu) : gumbels_plain;
+            draw(&rng, NULL, n, all[v]);
+            draw(&rng, item, m, list[v]);
+        }
+        same_floats("a Gumbel variable", all[0], all[1], padded(n));
+        same_floats("one of a list", list[0], list[1], m);
+        for (size_t j = 0; j < m; j++)
+            assert_true(memcmp((float *)list[0] + j, (float *)all[0] + item[j], sizeof(float)) ==
+                        0);
+        release();
+    }
+}
+
 /* Ordinary beliefs, or the ends of what a float can hold. */
 static void random_beliefs(dice *from, bool strange, size_t n, float *mean, float *sd)
 {
