@@ -54,6 +54,28 @@ void check_gumbels(uint32_t cpu)
     }
 }
 
+/* The first n of each row; the rest is room. */
+void check_item_words(uint32_t cpu)
+{
+    dice from = {13};
+    for (int i = 0; i < LARGEST_SMALL + 2 * EFFORT; i++) {
+        size_t n = length_of(i);
+        uint32_t *item = guarded(n, sizeof *item);
+        size_t m = i % 2 ? n : random_subset(&from, item, n);
+        const uint32_t *named = i % 2 ? NULL : item;
+        void *out[2];
+        oltr_rng rng = generator(&from);
+        describe("n %zu of %zu, named %d", m, n, named != NULL);
+        guarded_pair(out, 4 * padded(m), sizeof(uint32_t), NULL);
+        item_words_plain(&rng, named, m, out[0]);
+        KERNEL_AT(item_words, cpu)(&rng, named, m, out[1]);
+        for (size_t w = 0; w < 4; w++)
+            assert_memory_equal((uint32_t *)out[0] + w * padded(m),
+                                (uint32_t *)out[1] + w * padded(m), m * sizeof(uint32_t));
+        release();
+    }
+}
+
 /* Ordinary beliefs, or the ends of what a float can hold. */
 static void random_beliefs(dice *from, bool strange, size_t n, float *mean, float *sd)
 {

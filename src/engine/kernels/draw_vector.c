@@ -522,6 +522,21 @@ LANES_TARGET void VERSION(gumbels)(const oltr_rng *rng, const uint32_t *item, si
     }
 }
 
+/* ---- words */
+
+/* Whole vectors: the rows of `out` are padded. */
+LANES_TARGET void VERSION(item_words)(const oltr_rng *rng, const uint32_t *item, size_t n,
+                                      uint32_t *out)
+{
+    counters c = counters_of(rng, 0);
+    for (size_t j = 0; j < n; j += LANES) {
+        w8 i = item ? load_items(item + j, n - j) : w8_add(w8_count(), w8_all((uint32_t)j));
+        words8 w = words_of(c, i);
+        for (size_t k = 0; k < 4; k++)
+            w8_store(out + k * padded(n) + j, w.w[k]);
+    }
+}
+
 /* ---- powers */
 
 /* Takes back that shapes below 1 were raised. */
