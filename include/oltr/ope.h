@@ -9,8 +9,8 @@
  * items shown, w(l) the ratio of the chances of the item of slot l in this slot, r the rewards:
  *
  *   sips     mean of w(1..K) (r_1 + ... + r_K)      unbiased under any click model
- *   iips     mean of sum_l w(l) r_l                 if a click depends on the item and its slot
- * only rips     mean of sum_l w(1..l) r_l              if it does not depend on the slots below
+ *   iips     mean of sum_l w(l) r_l                 if a click depends on its item and slot only
+ *   rips     mean of sum_l w(1..l) r_l              if it does not depend on the slots below
  *   snsips, sniips, snrips                          the same, divided by the mean of the weights,
  *                                                   of each slot for the last two; biased by O(1/n)
  *   dr       mean of sum_l w(1..l-1) v_l + w(1..l) (r_l - q_l)       as rips, for any q
@@ -84,7 +84,10 @@ typedef struct oltr_ope_options {
     double confidence;   /* 0 means 0.95; else inside (0, 1) */
     double bound;        /* for Bernstein: the largest minus the smallest term that a list can have.
                             0: those of this log, which makes the interval an approximation */
-    uint64_t reserved[4];
+    int (*stop)(void *context); /* NULL, or called many times a second: non-zero ends the call with
+                                   OLTR_EINTERRUPTED */
+    void *context;              /* for stop() */
+    uint64_t reserved[2];
 } oltr_ope_options;
 
 enum { OLTR_OPE_WARNING = 512 };
