@@ -57,6 +57,25 @@ class FileError(Error, OSError): ...
 def catalogue() -> list[dict[str, Any]]: ...
 def check_interpreter() -> None: ...
 def check_kind(name: str, /) -> None: ...
+def ope_estimate(
+    estimator: str,
+    rewards: _Numbers | _Table | None = None,
+    logged: _Numbers | _Table | None = None,
+    evaluated: _Numbers | _Table | None = None,
+    logged_slot: _Numbers | _Table | None = None,
+    evaluated_slot: _Numbers | _Table | None = None,
+    q: _Numbers | _Table | None = None,
+    v: _Numbers | _Table | None = None,
+    match: _Numbers | None = None,
+    lengths: _Numbers | None = None,
+    logs: bool = False,
+    interval: str | None = None,
+    confidence: float | None = None,
+    resamples: SupportsIndex | None = None,
+    seed: SupportsIndex | None = None,
+    bound: float | None = None,
+) -> tuple[Any, ...]: ...
+def ope_estimators() -> tuple[str, ...]: ...
 def _make_ranking(*args: Any) -> Ranking: ...
 
 @final
