@@ -80,6 +80,16 @@ OLTR_API oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_optio
 
 /* ---- worlds */
 
+/* What users do, query by query, in place of parameters of the click model; NULL: as those are. */
+typedef struct oltr_users {
+    uint32_t n_slots;          /* of slot_chance: at least those of the experiment */
+    uint32_t reserved32;       /* 0 */
+    const double *slot_chance; /* (n_queries, n_slots) dcm: leave, pbm: examine */
+    const double *item_chance; /* (n_rows) dbn: satisfied */
+    const double *user_chance; /* (n_queries) dbn: continue */
+    const void *reserved[2];
+} oltr_users;
+
 /* The environment: which items attract users.
  *   beta      attraction i ~ Beta(a_i, b_i), a new draw each replication
  *   uniform   attraction i uniform on [low, high], a new draw each replication
@@ -96,17 +106,6 @@ OLTR_API oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_optio
  *             was fitted elsewhere
  * oltr/world_ops.h has the tables of their parameters.
  */
-
-/* What users do, query by query, in place of parameters of the click model; NULL: as those are. */
-typedef struct oltr_users {
-    uint32_t n_slots;          /* of slot_chance: at least those of the experiment */
-    uint32_t reserved32;       /* 0 */
-    const double *slot_chance; /* (n_queries, n_slots) dcm: leave, pbm: examine */
-    const double *item_chance; /* (n_rows) dbn: satisfied */
-    const double *user_chance; /* (n_queries) dbn: continue */
-    const void *reserved[2];
-} oltr_users;
-
 typedef struct oltr_world {
     const char *kind;   /* one of those above */
     uint32_t n_items;   /* how many items there are */

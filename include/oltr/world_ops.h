@@ -64,6 +64,9 @@ typedef struct oltr_instance {
      * chance for each slot (dcm: leave, pbm: examine), for each item (dbn: satisfied), and for all
      * (dbn: continue).  draw() sets them; the arrays must stay until the next draw(). */
     const double *slot_chance, *item_chance, *user_chance;
+    /* The largest attractions of worlds of the catalogue of which few change in a round; NULL for
+     * a caller's own world. */
+    struct oltr_largest *largest;
 } oltr_instance;
 
 /* ---- parameters */

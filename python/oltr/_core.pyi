@@ -33,6 +33,11 @@ _Kind: TypeAlias = Literal[
     "cascade-klucb",
     "cascade-ucbv",
     "toprank",
+    "maillard",
+    "epsilon-greedy",
+    "bubblerank",
+    "pbm-ts",
+    "pbm-ucb",
     "lints",
     "logts",
     "logts-newton",
@@ -219,6 +224,80 @@ class Policy:
         seed: int = 0,
         horizon: int = 10000,
         rule: Literal["printed", "released"] = "printed",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["maillard"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["epsilon-greedy"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        epsilon: float = 0.1,
+        start: float = 0.0,
+        looks: float = 1.0,
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["bubblerank"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: _Prior | Literal["none", "mean", "full"] | None = None,
+        seed: int = 0,
+        horizon: int = 10000,
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["pbm-ts"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        slots: int = 8,
+        decay: float = 1.0,
+        examine1: float = 0.0,
+        examine2: float = 0.0,
+        examine3: float = 0.0,
+        examine4: float = 0.0,
+        examine5: float = 0.0,
+        examine6: float = 0.0,
+        examine7: float = 0.0,
+        examine8: float = 0.0,
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["pbm-ucb"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        eps: float = 0.0,
+        decay: float = 1.0,
+        examine1: float = 0.0,
+        examine2: float = 0.0,
+        examine3: float = 0.0,
+        examine4: float = 0.0,
+        examine5: float = 0.0,
+        examine6: float = 0.0,
+        examine7: float = 0.0,
+        examine8: float = 0.0,
     ) -> Self: ...
     @overload
     def __new__(

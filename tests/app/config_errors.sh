@@ -147,7 +147,7 @@ small | dataset 'shape: web30k\n  generated: {tests: 5}' | bad 'did you mean `te
 small | dataset 'shape: web30k\n  generated: 5' | bad 'generated: must be a map'
 small | dataset 'shape: web30k\n  dim: 5' | bad '`dim` belongs to a world of kind linear'
 small | dataset "data: $(printf 'x%.0s' {1..4001})" | bad 'data: is longer than 4000 bytes'
-change '`data` belongs to a world of kind dataset; this one is beta' 's/items: 10/items: 10\n  data: x/'
+change '`data` belongs to a world of kind dataset or fitted; this one is beta' 's/items: 10/items: 10\n  data: x/'
 
 # --- policies
 change '`policies` must have at least one entry' '/^  - /d; s/^policies:/policies: []/'

@@ -29,6 +29,10 @@ static const contestant contestants[] = {
     {"bayes-ucb", NULL, NULL, false},
     {"bayes-ucb", "b", "0.01", false}, /* shapes without a series */
     {"bayes-ucb", "prior", "full", true},
+    {"epsilon-greedy", NULL, NULL, false},
+    {"epsilon-greedy", "epsilon", "0", false},
+    {"epsilon-greedy", "looks", "0", false}, /* equal rates of different sums */
+    {"epsilon-greedy", "start", "0.25", false},
     {"ts-cascade", NULL, NULL, false},
     {"ts-cascade", "clock", "released", false},
     {"ensemble", "prior", "full", true},    /* many distinct scores */
@@ -211,15 +215,16 @@ static void too_many_classes(void **state)
 static void any_list_is_the_selection_among_ties(void **state)
 {
     const contestant *c = *state;
-    static const uint32_t sizes[] = {1, 2, 9, 64, 65, 500};
+    static const uint32_t sizes[] = {1, 2, 9, 64, 65, 128, 500, 4097};
+    static uint32_t item[4097], full[4097];
+    static double score[4097], full_score[4097];
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         oltr_policy *p = policy_of(c, sizes[i]);
         oltr_scratch *scratch = oltr_scratch_new(p);
         void *room = aligned_alloc(64, (oltr_scores_bytes(oltr_policy_settings(p)) + 63) / 64 * 64);
         assert_non_null(room);
         for (uint32_t t = 0; t < 20; t++) {
-            uint32_t n = sizes[i], k = t % 3 ? 1 + t % n : n, item[500], full[500];
-            double score[500], full_score[500];
+            uint32_t n = sizes[i], k = t % 3 == 0 ? n : t % 3 == 1 ? 1 + t % n : 1 + t * 31 % n;
             for (uint32_t j = 0; j < n; j++)
                 oltr_scores(room)[j] = strcmp(c->kind, "random") == 0 ? 0 : 0.5;
             oltr_rng rng = oltr_rng_at(oltr_rng_make(7, 7), 1, t);

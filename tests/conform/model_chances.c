@@ -27,10 +27,11 @@ static bool draws_each_item(const variant *v)
            (is_kind(v, "gts") || is_kind(v, "ts-beta") || is_kind(v, "maillard"));
 }
 
-/* The weights of maillard are relative to the best of the candidates. */
+/* The weights of maillard are relative to the best of the candidates, and the slots of
+ * epsilon-greedy to those above. */
 static bool scores_alone(const variant *v)
 {
-    return is_named_variant(v) && !is_kind(v, "maillard");
+    return is_named_variant(v) && !is_kind(v, "maillard") && !is_kind(v, "epsilon-greedy");
 }
 
 /* Their lists are drawn most often; those of the other kinds are fixed up to ties. */
@@ -397,7 +398,8 @@ static void compare_chances(const variant *v, const scene *s, const oltr_show *r
 {
     chances c;
     uint32_t in_list[MOST_CASE], first[MOST_CASE];
-    bool must_be_exact = rule->greedy || !(is_kind(v, "ts-cascade") || is_kind(v, "pbm-ts"));
+    bool must_be_exact = rule->greedy || !(is_kind(v, "ts-cascade") || is_kind(v, "pbm-ts") ||
+                                           is_kind(v, "epsilon-greedy"));
     if (!exact_chances(s, rule, &c)) {
         assert_false(must_be_exact);
         return;
