@@ -55,7 +55,8 @@ static void show_progress(void *with, const struct log_input *in, const struct l
 {
     struct learn_progress *p = with;
     double now = progress_now(), share = log_input_share(in);
-    uint64_t done = report->rows + report->queries + report->events;
+    uint64_t done =
+        report->rows + report->queries + report->events + report->decisions + report->outcomes;
     char rows[GROUPED_SIZE], percent[16] = "";
     if (now < p->next)
         return;
@@ -184,6 +185,9 @@ static void say_learned(const struct arguments *arguments, const struct log_repo
     if (r->queries + r->events > 0)
         printf("%s quer%s, %s event%s, ", model_grouped(r->queries, rows), plural_ies(r->queries),
                model_grouped(r->events, events), plural_s(r->events));
+    if (r->decisions + r->outcomes > 0)
+        printf("%s decision%s, %s outcome%s, ", model_grouped(r->decisions, rows),
+               plural_s(r->decisions), model_grouped(r->outcomes, events), plural_s(r->outcomes));
     if (r->rows > 0)
         printf("%s row%s, ", model_grouped(r->rows, rows), plural_s(r->rows));
     printf("%s list%s:\n", model_grouped(r->lists, lists), plural_s(r->lists));
@@ -196,13 +200,15 @@ static void say_learned(const struct arguments *arguments, const struct log_repo
 
 static void say_json(const struct log_report *r, const oltr_model *model)
 {
-    printf("{\"rows\": %llu, \"queries\": %llu, \"lists\": %llu, \"learned\": %llu, \"known\": "
+    printf("{\"rows\": %llu, \"queries\": %llu, \"decisions\": %llu, \"outcomes\": %llu, "
+           "\"lists\": %llu, \"learned\": %llu, \"known\": "
            "%llu, \"came_back\": "
            "%llu, \"without_id\": %llu, \"bad_lines\": %llu, \"bad_lists\": %llu, \"events\": "
            "%llu, \"unseen_learned\": %llu, \"unseen_skipped\": %llu, \"empty\": %llu, "
            "\"repeated\": %llu, \"other_events\": %llu, \"orphans\": %llu, \"late\": %llu, "
            "\"elsewhere\": %llu, \"items\": %u, \"lessons\": %llu}\n",
            (unsigned long long)r->rows, (unsigned long long)r->queries,
+           (unsigned long long)r->decisions, (unsigned long long)r->outcomes,
            (unsigned long long)r->lists, (unsigned long long)r->learned,
            (unsigned long long)r->known, (unsigned long long)r->came_back,
            (unsigned long long)r->without_id, (unsigned long long)r->bad,
