@@ -1,4 +1,5 @@
-/* ope_call.c - oltr._core.ope_estimate: the value of a policy from the log of another.
+/* ope_call.c - oltr._core.ope_estimate: the value of a policy from the log of another; and
+ * ope_rates, predicted rewards from a log.
  *
  * Arrays are read in place where they are float64 with rows one behind the other, else copied. Long
  * work is done without the GIL by a thread of its own (background.h), so that Ctrl-C works: another
@@ -322,6 +323,83 @@ static PyObject *ope_estimators(PyObject *module, PyObject *nothing)
     return tuple;
 }
 
+/* ---- predicted rewards */
+
+enum { MOST_CELLS = 1 << 28 };
+
+typedef struct rates_job {
+    core_array rewards, item, fold, lengths;
+    uint64_t n_items, n_folds;
+    double strength;
+} rates_job;
+
+static int get_rates_job(PyObject *const *value, rates_job *job)
+{
+    if (core_whole(value[2], "n_items", 1u << 24, &job->n_items) < 0 ||
+        core_whole(value[4], "n_folds", 1u << 16, &job->n_folds) < 0 ||
+        core_real(value[5], "strength", &job->strength) < 0 ||
+        core_array_get(value[0], CORE_F64, 2, "rewards", &job->rewards) < 0 ||
+        core_array_own(&job->rewards, CORE_F64) < 0 ||
+        core_array_get(value[1], CORE_U32, 2, "items", &job->item) < 0 ||
+        core_array_own(&job->item, CORE_U32) < 0 ||
+        core_array_get(value[3], CORE_U32, 1, "folds", &job->fold) < 0 ||
+        core_array_own(&job->fold, CORE_U32) < 0 ||
+        core_array_get(value[6], CORE_U32, 1, "lengths", &job->lengths) < 0 ||
+        core_array_own(&job->lengths, CORE_U32) < 0)
+        return -1;
+    Py_ssize_t n = job->rewards.n;
+    if (job->item.n == n && job->fold.n == n && job->lengths.n == n &&
+        job->item.columns == job->rewards.columns && job->rewards.columns <= UINT32_MAX)
+        return 0;
+    PyErr_SetString(PyExc_ValueError,
+                    "rewards, items, folds and lengths must be of the same lists");
+    return -1;
+}
+
+static PyObject *find_rates(const rates_job *job)
+{
+    const oltr_ope_log log = {.n = (uint64_t)job->rewards.n,
+                              .k = (uint32_t)job->rewards.columns,
+                              .length = job->lengths.data,
+                              .reward = job->rewards.data};
+    void *rate;
+    oltr_error error = {OLTR_OK, ""};
+    if (log.k < 1 || log.k > MOST_CELLS / (job->n_folds + 1) / (job->n_items + 1))
+        return core_refuse(OLTR_EVALUE, "%u slots x %llu items x %llu folds are 0 or too many",
+                           log.k, (unsigned long long)job->n_items,
+                           (unsigned long long)job->n_folds);
+    PyObject *table = core_array_new(CORE_F64, (Py_ssize_t)(log.k * job->n_folds),
+                                     (Py_ssize_t)job->n_items, &rate);
+    if (!table)
+        return NULL;
+    oltr_status status =
+        oltr_ope_rates(&log, job->item.data, (uint32_t)job->n_items, job->fold.data,
+                       (uint32_t)job->n_folds, job->strength, rate, &error);
+    if (status == OLTR_OK)
+        return table;
+    Py_DECREF(table);
+    return core_raise(status, &error);
+}
+
+static PyObject *ope_rates(PyObject *module, PyObject *const *arguments, Py_ssize_t n,
+                           PyObject *keywords)
+{
+    static const char *const rates_names[] = {"rewards", "items",    "n_items", "folds",
+                                              "n_folds", "strength", "lengths", NULL};
+    PyObject *value[7], *result = NULL;
+    rates_job job = {.n_items = 0};
+    (void)module;
+    if (core_arguments("ope_rates", rates_names, 7, arguments, n, keywords, value) < 0)
+        return NULL;
+    if (get_rates_job(value, &job) == 0)
+        result = find_rates(&job);
+    core_array_free(&job.rewards);
+    core_array_free(&job.item);
+    core_array_free(&job.fold);
+    core_array_free(&job.lengths);
+    return result;
+}
+
 int add_ope(PyObject *module)
 {
     static PyMethodDef functions[] = {
@@ -330,6 +408,9 @@ int add_ope(PyObject *module)
          "evaluated_slot=None, q=None, v=None, match=None, lengths=None, logs=False, "
          "interval=None, confidence=None, resamples=None, seed=None, bound=None)\n--\n\n"
          "The numbers of an oltr_ope_result, as a tuple; see oltr.ope.estimate()."},
+        {"ope_rates", (PyCFunction)(void (*)(void))ope_rates, METH_FASTCALL | METH_KEYWORDS,
+         "ope_rates(rewards, items, n_items, folds, n_folds, strength, lengths)\n--\n\n"
+         "For each fold the rewards that the other folds predict, (folds x slots, items)."},
         {"ope_estimators", ope_estimators, METH_NOARGS,
          "ope_estimators()\n--\n\nThe names of the estimators."},
         {NULL, NULL, 0, NULL},

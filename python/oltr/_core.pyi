@@ -81,6 +81,15 @@ def ope_estimate(
     bound: float | None = None,
 ) -> tuple[Any, ...]: ...
 def ope_estimators() -> tuple[str, ...]: ...
+def ope_rates(
+    rewards: _Table,
+    items: _Table,
+    n_items: SupportsIndex,
+    folds: _Numbers,
+    n_folds: SupportsIndex,
+    strength: float,
+    lengths: _Numbers,
+) -> _Array: ...
 def _make_ranking(*args: Any) -> Ranking: ...
 
 @final
@@ -653,6 +662,20 @@ class Model:
         least_fresh: Any = 0,
         most_fresh: Any = None,
     ) -> tuple[_Array, _Array]: ...
+    def _ope_chances(
+        self,
+        places: _Table,
+        lengths: _Numbers,
+        sets: tuple[tuple[Any, Any], ...],
+        set_of: _Numbers,
+        rates: _Table | None = None,
+        fold_of: _Numbers | None = None,
+        slots: bool = False,
+        match: bool = False,
+        greedy: bool = False,
+        draws: SupportsIndex = 0,
+        seed: SupportsIndex = 0,
+    ) -> tuple[_Array, ...]: ...
     def _list_propensity(
         self,
         shown: Any = None,

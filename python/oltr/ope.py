@@ -10,7 +10,8 @@ to show what it showed.  The policy that is evaluated enters by the same chances
 >>> ope.estimate(rewards, logged, evaluated, estimator="rips").value
 0.925
 
-The value of a policy is the mean, over lists, of the sum of the rewards of a list.
+The value of a policy is the mean, over lists, of the sum of the rewards of a list.  The chances of
+a model are those of chances(model, lists).
 """
 
 from __future__ import annotations
@@ -22,9 +23,19 @@ from typing import Any
 
 from . import _core
 from .frames import table
+from .ope_chances import Chances, chances
 from .refusal import refusal
 
-__all__ = ["ESTIMATORS", "Comparison", "Result", "compare", "estimate", "estimate_rows"]
+__all__ = [
+    "ESTIMATORS",
+    "Chances",
+    "Comparison",
+    "Result",
+    "chances",
+    "compare",
+    "estimate",
+    "estimate_rows",
+]
 
 ESTIMATORS: tuple[str, ...] = _core.ope_estimators()
 
@@ -115,7 +126,7 @@ def _pad(name: str, rows: Any, lengths: Sequence[int]) -> Any:
     if not isinstance(rows, (list, tuple)) or not all(hasattr(row, "__len__") for row in rows):
         return rows  # a table, or one number for each list
     if [len(row) for row in rows] != list(lengths):
-        raise ValueError(f"the rows of {name} have other lengths than those of the rewards")
+        raise ValueError(f"the rows of {name} have other lengths than the lists")
     most = max(lengths)
     return [[*row, *[0.0] * (most - len(row))] for row in rows]
 
@@ -126,6 +137,25 @@ def _check_needs(estimator: str, given: Mapping[str, Any]) -> None:
         raise refusal("EINVAL", f"{estimator} needs {' and '.join(missing)}")
     if estimator in _NEEDED and estimator != "dm" and given.get("rewards") is None:
         raise refusal("EINVAL", f"{estimator} needs the rewards")
+
+
+def _unpack(given: dict[str, Any]) -> None:
+    """Puts the arrays of Chances into the arguments that they are for; those given win."""
+    logged, evaluated = given["logged"], given["evaluated"]
+    if isinstance(logged, Chances):
+        given["logged"] = logged.prefix
+        _fill(given, "logged_slot", logged.slot)
+        _fill(given, "lengths", logged.lengths)
+    if isinstance(evaluated, Chances):
+        given["evaluated"] = evaluated.prefix
+        _fill(given, "evaluated_slot", evaluated.slot)
+        for name in ("q", "v", "match", "lengths"):
+            _fill(given, name, getattr(evaluated, name))
+
+
+def _fill(given: dict[str, Any], name: str, value: Any) -> None:
+    if given[name] is None:
+        given[name] = value
 
 
 def estimate(
@@ -155,7 +185,7 @@ def estimate(
     rewards         of each slot; a click is 1.  None for dm.
     logged          chances that a list of the logging policy begins with the items down to this
                     slot, as model.list_propensity() gives them; for sips and snsips also one number
-                    for each list
+                    for each list; or what chances() returns
     evaluated       the same chances of the evaluated policy, of the same lists
     logged_slot     for iips and sniips: chances that this item is in this slot
     evaluated_slot  the same of the evaluated policy
@@ -180,10 +210,14 @@ def estimate(
     Long work is done without the GIL and ends at Ctrl-C; arrays must not be written to meanwhile.
     Raises oltr.Error for numbers that cannot be, with their list (from 0) and slot (from 1).
     """
-    tables = dict(zip(_TABLES, (logged, evaluated, logged_slot, evaluated_slot, q, v)))
-    _check_needs(estimator, {**tables, "rewards": rewards, "match": match})
-    if lengths is None and _is_ragged(rewards):
-        lengths = [len(row) for row in rewards]
+    given = {"logged": logged, "evaluated": evaluated, "logged_slot": logged_slot,
+             "evaluated_slot": evaluated_slot, "q": q, "v": v, "match": match, "lengths": lengths}
+    _unpack(given)
+    _check_needs(estimator, {**given, "rewards": rewards})
+    tables = {name: given[name] for name in _TABLES}
+    match, lengths = given["match"], given["lengths"]
+    if _is_ragged(rewards) and (lengths is None or isinstance(lengths, list)):
+        lengths = [len(row) for row in rewards] if lengths is None else lengths
         rewards = _pad("rewards", rewards, lengths)
         tables = {name: _pad(name, rows, lengths) for name, rows in tables.items()}
     *numbers, slot, n, warning = _core.ope_estimate(

@@ -127,7 +127,7 @@ def test_lists_of_different_lengths(log):
                   for key, x in log.items()}
         assert same(ope.estimate(**ragged, estimator=name), expected)
     ragged["logged"][4] = ragged["logged"][4] + [0.1]
-    with pytest.raises(ValueError, match="the rows of logged have other lengths"):
+    with pytest.raises(ValueError, match="the rows of logged have other lengths than the lists"):
         ope.estimate(**ragged)
     ragged = {key: x if x.ndim == 1 else [row[:n] for row, n in zip(x.tolist(), lengths)]
               for key, x in log.items()}
