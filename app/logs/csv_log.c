@@ -117,8 +117,10 @@ static bool take_extra(struct csv_log *log, struct log_row *row, struct row_faul
         uint32_t at = log->columns.extra[i];
         const struct csv_text *field = at == NO_COLUMN ? NULL : &log->scan.field[at];
         log->extra[i] = NAN;
-        if (field && !value_number(field->at, field->size, &log->extra[i]))
-            return fault(why, "a propensity must be a number, not", field);
+        const struct log_extra *extra = &log->options->names.extra[i];
+        if (field && !(value_number(field->at, field->size, &log->extra[i]) &&
+                       log_extra_is_good(extra, log->extra[i])))
+            return fault(why, log_extra_fault(extra), field);
     }
     row->extra = log->extra;
     return true;

@@ -16,19 +16,24 @@ static bool has_outcome(const json_t *json)
     return has(json, "clicks") || has(json, "rewards");
 }
 
+static bool has_id(const json_t *json)
+{
+    return has(json, "id") || has(json, "list_id") || has(json, "list") || has(json, "query_id") ||
+           has(json, "request_id");
+}
+
 bool json_is_decision(const json_t *json)
 {
     bool shown = has(json, "items") || (has(json, "features") && has(json, "rows"));
-    return shown && !has_outcome(json);
+    return shown && has_id(json) && !has_outcome(json);
 }
 
 bool json_is_outcome(const json_t *json)
 {
     bool arrays = json_is_array(json_object_get(json, "clicks")) ||
                   json_is_array(json_object_get(json, "rewards"));
-    bool id = has(json, "id") || has(json, "list_id") || has(json, "list") ||
-              has(json, "query_id") || has(json, "request_id");
-    return arrays && id && !has(json, "items") && !has(json, "item") && !has(json, "features");
+    return arrays && has_id(json) && !has(json, "items") && !has(json, "item") &&
+           !has(json, "features");
 }
 
 /* ---- decisions */

@@ -162,7 +162,8 @@ static const char *take_extra(struct json_log *log, const json_t *json, struct l
     row->extra = log->extra;
     return log_extras_of_row(&log->options->names, json, log->extra)
                ? NULL
-               : "a propensity must be a number";
+               : "a propensity must be a number above 0 (an evaluated one: from 0 on) and at most "
+                 "1";
 }
 
 static oltr_status take_row(struct json_log *log, const json_t *json, double time, const char *file,

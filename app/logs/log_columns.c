@@ -28,6 +28,17 @@ const char *log_usual_name(enum log_role role, uint32_t i)
     return i < MOST_USUAL ? usual[role][i] : NULL;
 }
 
+bool log_extra_is_good(const struct log_extra *extra, double value)
+{
+    return value <= 1 && (extra->may_be_zero ? value >= 0 : value > 0);
+}
+
+const char *log_extra_fault(const struct log_extra *extra)
+{
+    return extra->may_be_zero ? "an evaluated propensity must be a number from 0 to 1, not"
+                              : "the propensity must be a number above 0 and at most 1, not";
+}
+
 /* ---- --columns */
 
 static bool is_word(const char *word, const char *at, size_t size)

@@ -31,7 +31,10 @@ struct log_extra {
     const char *array;                  /* the key of a list in JSON */
     const char *given;                  /* (length) by --columns, or NULL */
     size_t length;
+    bool may_be_zero; /* it is a chance in [0,1]; else one in (0,1] */
 };
+bool log_extra_is_good(const struct log_extra *extra, double value);
+const char *log_extra_fault(const struct log_extra *extra); /* "the propensity must be ..., not" */
 
 /* What --columns and --features say. */
 struct log_names {

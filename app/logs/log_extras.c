@@ -27,15 +27,16 @@ bool log_extras_of_row(const struct log_names *names, const json_t *json, double
     for (uint32_t i = 0; i < names->n_extra; i++) {
         const json_t *value = value_of(&names->extra[i], json);
         out[i] = value ? json_number_value(value) : NAN;
-        if (value && !json_is_number(value))
+        if (value && !(json_is_number(value) && log_extra_is_good(&names->extra[i], out[i])))
             return false;
     }
     return true;
 }
 
-static oltr_status take_array(const json_t *array, const char *key, uint32_t n, bool or_more,
-                              uint32_t step, double *out, oltr_error *error)
+static oltr_status take_array(const json_t *array, const struct log_extra *extra, uint32_t n,
+                              bool or_more, uint32_t step, double *out, oltr_error *error)
 {
+    const char *key = extra->array;
     size_t size = json_array_size(array);
     if (!json_is_array(array) || size < n || (size > n && !or_more))
         return set_error(error, OLTR_EVALUE, "\"%s\" must be an array of %u numbers, one a slot",
@@ -45,6 +46,9 @@ static oltr_status take_array(const json_t *array, const char *key, uint32_t n, 
         if (!json_is_number(value))
             return set_error(error, OLTR_EVALUE, "\"%s\": number %u is not a number", key, i + 1);
         out[(size_t)i * step] = json_number_value(value);
+        if (!log_extra_is_good(extra, json_number_value(value)))
+            return set_error(error, OLTR_EVALUE, "slot %u: %s %g", i + 1, log_extra_fault(extra),
+                             json_number_value(value));
     }
     return OLTR_OK;
 }
@@ -58,8 +62,8 @@ oltr_status log_extras_of_list(const struct log_names *names, const json_t *json
         for (uint32_t i = 0; i < n; i++)
             out[(size_t)i * names->n_extra + e] = NAN;
         if (array && !json_is_null(array))
-            status = take_array(array, names->extra[e].array, n, or_more, names->n_extra, out + e,
-                                error);
+            status =
+                take_array(array, &names->extra[e], n, or_more, names->n_extra, out + e, error);
     }
     return status;
 }

@@ -15,7 +15,8 @@
 struct decisions {
     const char *path;
     int fd;
-    oltr_ope_evaluator *chances[2]; /* drawn and greedy, of the model as it is; NULL: not made yet */
+    oltr_ope_evaluator
+        *chances[2]; /* drawn and greedy, of the model as it is; NULL: not made yet */
     bool warned;
     double *prefix, *slot; /* (room) */
     uint32_t room;

@@ -195,10 +195,13 @@ static double finite(double value)
     return fmin(value, DBL_MAX);
 }
 
-/* How much of its expectation, 1, the mean weight lacks, in standard errors. */
+/* How much of its expectation, 1, the mean weight lacks, in standard errors.  Chances are known to
+ * 1e-9 at best, so less than 1e-7 is no lack. */
 static double lack_of_weight(const weights *w, double scale)
 {
     double mean = scale * w->sum / w->lists;
+    if (fabs(1 - mean) < 1e-7)
+        return 0;
     double variance = scale * scale * w->squares / w->lists - mean * mean;
     return fabs(1 - mean) / sqrt(fmax(variance, 1e-300) / w->lists);
 }
