@@ -1,4 +1,4 @@
-/* maillard.c - Maillard sampling in the Kullback-Leibler form (KL-MS): Maillard (2013), Bian and
+/* maillard.c - Maillard sampling in the Kullback-Leibler form (KL-MS): Maillard (2011), Bian and
  * Jun (AISTATS 2022), Qin, Jun and Zhang (NeurIPS 2023).
  *
  * Rule.  With p_i = S_i/N_i and p_max the largest of them among the candidates, an item has the
