@@ -52,6 +52,13 @@ _NEEDED = {
     "dm": ("v",),
     "replay": ("match",),
 }
+_FROM_CHANCES = {
+    "logged_slot": "slots=True",
+    "evaluated_slot": "slots=True",
+    "q": "rewards=rewards",
+    "v": "rewards=rewards",
+    "match": "match=True",
+}
 
 
 def _percent(share: float) -> str:
@@ -134,7 +141,9 @@ def _pad(name: str, rows: Any, lengths: Sequence[int]) -> Any:
 def _check_needs(estimator: str, given: Mapping[str, Any]) -> None:
     missing = [name for name in _NEEDED.get(estimator, ()) if given.get(name) is None]
     if missing:
-        raise refusal("EINVAL", f"{estimator} needs {' and '.join(missing)}")
+        how = [_FROM_CHANCES[name] for name in missing if name in _FROM_CHANCES][:1]
+        hint = f" (of a model: chances(..., {how[0]}))" if how else ""
+        raise refusal("EINVAL", f"{estimator} needs {' and '.join(missing)}{hint}")
     if estimator in _NEEDED and estimator != "dm" and given.get("rewards") is None:
         raise refusal("EINVAL", f"{estimator} needs the rewards")
 
