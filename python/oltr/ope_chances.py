@@ -126,7 +126,7 @@ def chances(
     x: Any = None,
     rewards: Any = None,
     folds: int = 5,
-    strength: float = 10.0,
+    strength: float = 20.0,
     slots: bool = False,
     match: bool = False,
     greedy: bool = False,

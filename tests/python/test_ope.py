@@ -1,6 +1,7 @@
 """oltr.ope: estimates, comparisons, refusals, memory, threads.  tests/tools/ope_twin.py has the numbers."""
 
 import gc
+import json
 import math
 import os
 import pickle
@@ -494,3 +495,33 @@ except KeyboardInterrupt:
     done = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True,
                           timeout=120, env=dict(os.environ), check=False)
     assert done.stdout == "interrupted True\n", done.stderr
+
+
+# ---- the program
+
+
+def test_equals_the_program(tmp_path):
+    """`oltr ope` gives the same bits for the same log."""
+    program = os.environ.get("OLTR_PROGRAM", "")
+    if not os.path.exists(program):
+        pytest.skip("the program oltr was not built")
+    log, lengths = make_log(), [1 + i % K for i in range(N)]
+    log["rewards"] = log["rewards"].astype(int)
+    ragged = {key: [row[:n] for row, n in zip(x.tolist(), lengths)] for key, x in log.items()
+              if x.ndim == 2}
+    with open(tmp_path / "log.jsonl", "w", encoding="ascii") as file:
+        for i, n in enumerate(lengths):
+            json.dump({"list_id": f"q{i}", "items": list("abc"[:n]),
+                       "clicks": [slot + 1 for slot, r in enumerate(ragged["rewards"][i]) if r],
+                       "prefix_propensities": ragged["logged"][i], "new_prefix": ragged["evaluated"][i],
+                       "slot_propensities": ragged["logged_slot"][i],
+                       "new_slot": ragged["evaluated_slot"][i]}, file)
+            file.write("\n")
+    done = subprocess.run([program, "ope", "log.jsonl", "--policy", "columns:new", "--json", "--seed", "7"],
+                          cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = {row["estimator"]: row for row in json.loads(done.stdout)["estimates"]}
+    for name in ("sips", "iips", "rips", "snsips", "sniips", "snrips"):
+        result = ope.estimate(**ragged, estimator=name, seed=7)
+        for field in ("value", "se", "low", "high", "ess", "mean_weight", "warning"):
+            assert getattr(result, field) == found[name][field], (name, field)
