@@ -15,10 +15,12 @@ static const uint32_t poisson_below[] = {1580030169u, 3160060337u, 3950075422u, 
                                          4279248374u, 4292415292u, 4294609778u, 4294923276u,
                                          4294962463u, 4294966817u, 4294967253u, 4294967292u};
 
+/* Without a branch up to 3, which 98 of 100 words give: branches on random words mispredict. */
 static double poisson_of(uint32_t word)
 {
-    uint32_t n = 0;
-    while (n < sizeof poisson_below / sizeof *poisson_below && word >= poisson_below[n])
+    uint32_t n = (uint32_t)(word >= poisson_below[0]) + (word >= poisson_below[1]) +
+                 (word >= poisson_below[2]) + (word >= poisson_below[3]);
+    while (n >= 4 && n < sizeof poisson_below / sizeof *poisson_below && word >= poisson_below[n])
         n++;
     return n;
 }
@@ -55,7 +57,7 @@ static void add_block(const bootstrap *b, uint32_t r, uint64_t first, uint32_t n
             double times = poisson_of(word[lane]);
             const double *row = b->block + (size_t)(i + lane) * width;
             sums[0] += times;
-            for (uint32_t j = 0; times > 0 && j < width; j++)
+            for (uint32_t j = 0; j < width; j++)
                 sums[1 + j] += times * row[j];
         }
     }
