@@ -285,8 +285,10 @@ typedef struct oltr_estimate {
  *   ndcg   NDCG@K of the list shown in the round of the checkpoint: the sum over its places k of
  *          attraction / log2(1 + k), over that of the best list.  Replications without an
  *          attractive item have none, and are not counted; neither are worlds with means of any
- *          sign. */
-enum { OLTR_CTR, OLTR_NDCG };
+ *          sign
+ *   worst  the largest regret up to the checkpoint that any replication had: a maximum, no mean,
+ *          with the standard error 0 */
+enum { OLTR_CTR, OLTR_NDCG, OLTR_WORST };
 OLTR_API oltr_estimate oltr_results_metric(const oltr_results *results, uint32_t point,
                                            uint32_t policy, uint32_t checkpoint, uint32_t metric);
 /* Regret of `policy` minus regret of `other`, replication by replication: they met the same

@@ -105,8 +105,9 @@ enum {
     OLTR_WORLD_ATTRACTION = 2,   /* attraction, and features */
     OLTR_WORLD_DATASET = 4,      /* dataset, and what belongs to its rows */
     OLTR_WORLD_MISSPECIFIED = 8, /* misspecification shifts the Beta prior that policies get */
-    OLTR_WORLD_REALS = 16, /* means of any sign and size: only for click models of OLTR_REALS */
-    OLTR_WORLD_FITTED = 32 /* queries with users of their own, from a file */
+    OLTR_WORLD_REALS = 16,  /* means of any sign and size: only for click models of OLTR_REALS */
+    OLTR_WORLD_FITTED = 32, /* queries with users of their own, from a file */
+    OLTR_WORLD_DRIFTS = 64  /* drift_walk and drift_jump */
 };
 
 /* A kind of world. */

@@ -17,6 +17,11 @@
  *
  * Cost.  O(panels x n), as a panel takes one product over the items; O(panels x n x k) for what
  * follows.
+ *
+ * The beginnings of lists by Gumbel scores need no walk.  With weights w_i = exp(location) the
+ * items come in the order of draws without replacement (Plackett and Luce), so that
+ *     chance of s_1..s_j = product over l <= j of w_sl / (sum of w of all but s_1..s_(l-1)).
+ * The sums grow from the last slot to the first, in logarithms, so that nothing cancels.  O(n).
  */
 #include <math.h>
 #include <string.h>
@@ -265,6 +270,48 @@ static oltr_status random_prefix_chances(const score_laws *laws, prefix *list, d
     return OLTR_OK;
 }
 
+/* log(e^a + e^b) */
+static double log_sum(double a, double b)
+{
+    double high = fmax(a, b);
+    return isinf(high) ? high : high + log1p(exp(-fabs(a - b)));
+}
+
+static double log_weight_not_shown(const score_laws *laws, const prefix *list)
+{
+    double high = -INFINITY, sum = 0;
+    for (uint32_t i = 0; i < laws->n; i++)
+        high = list->is_shown[i] ? high : fmax(high, laws->first[i]);
+    for (uint32_t i = 0; i < laws->n; i++)
+        sum += list->is_shown[i] ? 0 : exp(laws->first[i] - high);
+    return isinf(high) ? high : high + log(sum);
+}
+
+static void gumbel_prefix_chances(const score_laws *laws, const prefix *list, const uint32_t *shown,
+                                  double *chance)
+{
+    double rest = log_weight_not_shown(laws, list), log_chance = 0;
+    for (uint32_t j = list->k; j-- > 0;) {
+        rest = log_sum(rest, laws->first[shown[j]]);
+        chance[j] = laws->first[shown[j]] - rest;
+    }
+    for (uint32_t j = 0; j < list->k; j++) {
+        log_chance += chance[j];
+        chance[j] = exp(log_chance);
+    }
+}
+
+static oltr_status prefix_chances_of(const score_laws *laws, prefix *list, const uint32_t *shown,
+                                     double *chance)
+{
+    if (laws->kind == SCORE_FIXED)
+        return fixed_prefix_chances(laws, shown, list->k, list->memory, chance);
+    if (laws->kind != SCORE_GUMBEL)
+        return random_prefix_chances(laws, list, chance, NULL);
+    gumbel_prefix_chances(laws, list, shown, chance);
+    return OLTR_OK;
+}
+
 static oltr_status check_prefix(const score_laws *laws, uint32_t k)
 {
     return k == 0 || k > laws->n ? OLTR_ESLOTS : score_laws_are_valid(laws) ? OLTR_OK : OLTR_EINVAL;
@@ -281,8 +328,7 @@ oltr_status list_prefix_chances(const score_laws *laws, const uint32_t *shown, u
     for (uint32_t j = 0; j < k; j++)
         chance[j] = 0;
     if (status == OLTR_OK)
-        status = laws->kind == SCORE_FIXED ? fixed_prefix_chances(laws, shown, k, memory, chance)
-                                           : random_prefix_chances(laws, list, chance, NULL);
+        status = prefix_chances_of(laws, list, shown, chance);
     prefix_free(list);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "engine/kernels/philox.h"
+#include "lab/lab_limits.h"
 
 /* More changes than a 512th of the items cost more than to search the largest anew. */
 enum { PURPOSE_WALK = 1, JUMPS_PER_SEARCH = 512 };
@@ -11,9 +12,9 @@ static const double NEAREST_TO_0 = 1e-6; /* and to 1: where the log-odds of a wa
 
 oltr_status check_drift(const oltr_world *world, oltr_error *error)
 {
-    if (!(world->drift_walk >= 0 && world->drift_walk <= 10))
-        return set_error(error, OLTR_EINVAL, "drift_walk must be from 0 to 10, not %g",
-                         world->drift_walk);
+    if (!(world->drift_walk >= 0 && world->drift_walk <= LARGEST_WALK))
+        return set_error(error, OLTR_EINVAL, "drift_walk must be from 0 to %d, not %g",
+                         LARGEST_WALK, world->drift_walk);
     if (!(world->drift_jump >= 0 && world->drift_jump <= 1))
         return set_error(error, OLTR_EINVAL, "drift_jump must be from 0 to 1, not %g",
                          world->drift_jump);
