@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pickle
+import random
 import subprocess
 import sys
 import threading
@@ -386,6 +387,27 @@ def test_many_slots():
     wide = np.broadcast_to(np.float64(0.5), (2, 2**20 + 1))
     with pytest.raises(oltr.Error, match="1 to 1048576 slots"):
         ope.estimate(wide, logged_slot=wide, evaluated_slot=wide, estimator="iips")
+
+
+def test_random_arguments_never_crash(log):
+    draw = random.Random(8)
+    names = ["estimator", "rewards", "logged", "evaluated", "logged_slot", "evaluated_slot", "q", "v",
+             "match", "lengths", "logs", "interval", "confidence", "resamples", "seed", "bound"]
+    pool = [*log.values(), *ope.ESTIMATORS, "bootstrap", "normal", "bernstein", None, 0, 1, 3, -1, 0.5,
+            True, 2**70, math.nan, [], [[]], [[], []], [0.5] * N, [[0.5] * K] * N, [[0.5, 0.1]], "x",
+            b"x", bytearray(8), memoryview(bytes(N)), np.zeros(0), np.zeros((0, 0)), np.zeros((N, 0)),
+            np.ones((N, K), np.float32), np.ones((N, K), "i2")[::-1], np.ones((1, 1)), {}, object(),
+            Raises(), FloatRaises(), NdimRaises(), np.arange(N) % K + 1, np.ones((N, K)).T]
+    done = 0
+    for _ in range(1000 if SANITIZED else 10000):
+        given = {"estimator": draw.choice(ope.ESTIMATORS), "resamples": 3, **log}
+        for name in draw.sample(names, draw.randrange(1, 4)):
+            given[name] = draw.choice(pool)
+        try:
+            done += len(_core.ope_estimate(**given)) == 12
+        except (ValueError, TypeError, MemoryError, Raises.Mine):
+            pass
+    assert done > 50
 
 
 def test_core_call(log):
