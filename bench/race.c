@@ -341,7 +341,7 @@ static void check_names(void *asker_, uint32_t lists)
     }
 }
 
-/* Distinct items from all of OF_ITEMS: a 64-bit step that is odd visits each once. */
+/* Distinct items from all of OF_ITEMS: the step has no divisor in common with it. */
 static uint32_t *names_in_order(bool ascending)
 {
     uint32_t *name = array_of(NAMED, sizeof *name);
@@ -459,10 +459,11 @@ int main(int argc, char **argv)
         class_sizes(&t, &o, "cascade-klucb", (const double[]){0, 0, 0});
         class_sizes(&t, &o, "bayes-ucb", (const double[]){0, 0, 0});
         class_sizes(&t, &o, "ts-cascade", (const double[]){0, 0, 0});
+        class_sizes(&t, &o, "epsilon-greedy", (const double[]){0, 0, 0});
         no_learning(&t, &o, "random");
         no_learning(&t, &o, "ensemble");
     }
-    if ((!o.kind || strcmp(o.kind, "named") == 0) && o.largest >= OF_ITEMS) {
+    if ((!o.kind || strcmp(o.kind, "named") == 0) && (o.largest >= OF_ITEMS || o.quick)) {
         named(&t, &o, "gts");
         named(&t, &o, "ts-beta");
     }
