@@ -167,9 +167,10 @@ static oltr_status find_means_and_forms(const feature_rows *rows, const upper_bo
                                         double *form)
 {
     double *theta = doubles_at(scratch, rows->scratch.theta);
-    ldl factor = has_covariances(b) ? linear_factor_in(b->state, b->model,
-                                                       doubles_at(scratch, rows->scratch.bytes))
-                                    : linear_factor(b->state, b->model);
+    ldl factor = has_covariances(b)
+                     ? covered_factor_in(b->state, b->covariances, 0, b->forms, b->model,
+                                         doubles_at(scratch, rows->scratch.bytes))
+                     : linear_factor(b->state, b->model);
     if (!b->theta)
         ldl_sample(&factor, 0, NULL, theta);
     if (!rows_times(from->x, from->stride, from->n, rows->dim, b->theta ? b->theta : theta, mean))
@@ -190,7 +191,7 @@ size_t bound_scratch_bytes(const oltr_settings *settings)
 {
     layout l = {feature_scratch_bytes(settings), false};
     if (row_covariances_plan(&(layout){0, false}, settings->n_items, settings->dim, 1).room)
-        layout_take(&l, ldl_doubles(settings->dim), sizeof(double));
+        layout_take(&l, covered_factor_doubles(settings->dim), sizeof(double));
     return layout_bytes(&l);
 }
 
@@ -244,13 +245,14 @@ oltr_status predict_scores(const feature_rows *rows, const ldl *factor, const do
     return scale_values(rows, from, mean);
 }
 
-oltr_status predict_from_sums(const feature_rows *rows, const void *state, const linear *model,
-                              double spread, const candidates *from, double *mean, double *sd)
+oltr_status predict_covered(const feature_rows *rows, const upper_bound *of, double spread,
+                            const candidates *from, double *mean, double *sd)
 {
-    double *memory = aligned_alloc(LAYOUT_ALIGN, align_up(ldl_doubles(rows->dim) * sizeof *memory));
+    size_t bytes = covered_factor_doubles(rows->dim) * sizeof(double);
+    double *memory = aligned_alloc(LAYOUT_ALIGN, align_up(bytes));
     if (!memory)
         return OLTR_ENOMEM;
-    ldl factor = linear_factor_in(state, model, memory);
+    ldl factor = covered_factor_in(of->state, of->covariances, 0, of->forms, of->model, memory);
     oltr_status status = predict_scores(rows, &factor, NULL, spread, from, mean, sd);
     free(memory);
     return status;

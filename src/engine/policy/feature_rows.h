@@ -111,10 +111,10 @@ size_t bound_scratch_bytes(const oltr_settings *settings);
 oltr_status predict_scores(const feature_rows *rows, const ldl *factor, const double *theta,
                            double spread, const candidates *from, double *mean, double *sd);
 
-/* The same with theta = V^-1 b and a factor made from the sums, where that of the state is out of
- * date. */
-oltr_status predict_from_sums(const feature_rows *rows, const void *state, const linear *model,
-                              double spread, const candidates *from, double *mean, double *sd);
+/* The same with theta = V^-1 b and a factor made from the sums and counts of what is covered, where
+ * that of the state is out of date. */
+oltr_status predict_covered(const feature_rows *rows, const upper_bound *of, double spread,
+                            const candidates *from, double *mean, double *sd);
 
 /* The chance of a click mu(x'theta) of a link, and its standard deviation to first order. */
 oltr_status predict_chances(const feature_rows *rows, uint32_t link, const ldl *factor,

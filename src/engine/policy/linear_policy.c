@@ -103,7 +103,7 @@ uint32_t linear_policy_sums(const void *state, sum_array out[MAX_SUMS])
     size_t d = p->model.dim;
     out[0] = (sum_array){"gram", doubles_at(p, p->model.gram), d * (d + 1) / 2, NULL};
     out[1] = (sum_array){"moment", doubles_at(p, p->model.moment), d, NULL};
-    return 2;
+    return LINEAR_SUMS;
 }
 
 void linear_policy_refresh(void *state, uint64_t t)

@@ -76,6 +76,7 @@ oltr_status linear_policy_predict(const void *state, uint64_t t, const candidate
                                   double *mean, double *sd);
 oltr_status linear_policy_learn(void *state, uint64_t t, const candidates *from,
                                 const oltr_ranking *shown, const oltr_feedback *seen);
+enum { LINEAR_SUMS = 2 };
 uint32_t linear_policy_sums(const void *state, sum_array out[MAX_SUMS]);
 void linear_policy_refresh(void *state, uint64_t t);
 oltr_status linear_policy_check(const void *state, uint64_t t, oltr_error *error);

@@ -381,7 +381,7 @@ static oltr_status fill(oltr_policy *policy, const outline *o, oltr_error *error
     const policy_ops *ops = policy->ops;
     void *state = policy_state(policy);
     policy->rounds = o->rounds;
-    oltr_status status = get_arrays(&o->sums, ops->sums, 0, state, "list of sums", error);
+    oltr_status status = get_arrays(&o->sums, ops->sums, ops->least_sums, state, "list of sums", error);
     if (status == OLTR_OK)
         status = policy_check_sums(policy, error);
     if (status != OLTR_OK)
