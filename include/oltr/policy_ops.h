@@ -167,7 +167,7 @@ typedef struct oltr_policy_ops {
     /* Not 0: the score of a candidate depends on the other candidates.  Otherwise a ranking of some
      * of them is the ranking of all with the rest left out. */
     uint32_t relative_scores;
-    /* How many of the arrays of sums a snapshot must have: those of earlier versions lack the
+    /* A snapshot has all arrays of sums, or the first so many: those of earlier versions lack the
      * others, which then stay as init leaves them.  merge() adds the others of `from` to these
      * first ones, so that a policy of another size needs no room for them.  0 means all. */
     uint32_t least_sums;

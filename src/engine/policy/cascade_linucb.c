@@ -142,7 +142,7 @@ static void refresh(void *state, uint64_t t)
 {
     bounded *p = state;
     linear *model[] = {&p->linear.model};
-    row_covariances_reset(p, &p->covariances, &p->forms, model);
+    row_covariances_reset(p, &p->covariances, model);
     linear_policy_refresh(state, t);
     row_forms_reset(state, &p->forms);
 }
@@ -151,17 +151,16 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
 {
     const bounded *p = state;
     uint32_t n = linear_policy_sums(state, out);
-    return n + row_covariances_sums(p, &p->covariances, &p->forms, out + n);
+    return n + row_covariances_sums(p, &p->covariances, out + n);
 }
 
 static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const bounded *p = state;
     oltr_status status = linear_policy_check(state, t, error);
-    return status == OLTR_OK
-               ? row_covariances_check_counts(p, &p->covariances, &p->forms,
-                                              most_rows_before(t) * OLTR_MAX_WEIGHT, error)
-               : status;
+    return status == OLTR_OK ? row_covariances_check_counts(
+                                   p, &p->covariances, most_rows_before(t) * OLTR_MAX_WEIGHT, error)
+                             : status;
 }
 
 static oltr_status merge(void *state, const void *from)
@@ -170,8 +169,8 @@ static oltr_status merge(void *state, const void *from)
     const bounded *q = from;
     linear *model[] = {&p->linear.model};
     const linear *other[] = {&q->linear.model};
-    row_covariances_reset(p, &p->covariances, &p->forms, model);
-    row_covariances_add(p, model, q, &q->covariances, &q->forms, other);
+    row_covariances_reset(p, &p->covariances, model);
+    row_covariances_add(p, model, q, &q->covariances, other);
     return OLTR_OK;
 }
 
@@ -179,7 +178,7 @@ static void forget(void *state, double keep)
 {
     bounded *p = state;
     linear *model[] = {&p->linear.model};
-    row_covariances_reset(p, &p->covariances, &p->forms, model);
+    row_covariances_reset(p, &p->covariances, model);
     linear_fade(p, &p->linear.model, keep);
 }
 

@@ -79,7 +79,7 @@ static void refresh(void *state, uint64_t t)
 {
     woful *p = state;
     linear *model[MODELS] = {&p->weighted, &p->plain.model};
-    row_covariances_reset(p, &p->covariances, &p->forms, model);
+    row_covariances_reset(p, &p->covariances, model);
     linear_policy_refresh(state, t);
     linear_refresh(state, &p->weighted);
     row_forms_reset(state, &p->forms);
@@ -238,7 +238,7 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     uint32_t n = linear_policy_sums(state, out);
     out[n++] = (sum_array){"weighted-gram", doubles_at(p, p->weighted.gram), d * (d + 1) / 2, NULL};
     out[n++] = (sum_array){"weighted-moment", doubles_at(p, p->weighted.moment), d, NULL};
-    return n + row_covariances_sums(p, &p->covariances, &p->forms, out + n);
+    return n + row_covariances_sums(p, &p->covariances, out + n);
 }
 
 /* The policy's own weight is at most K, that of the feedback at most OLTR_MAX_WEIGHT. */
@@ -249,10 +249,9 @@ static oltr_status check(const void *state, uint64_t t, oltr_error *error)
     oltr_status status = linear_policy_check(state, t, error);
     if (status == OLTR_OK)
         status = linear_check_within(p, &p->weighted, &weighted, error);
-    return status == OLTR_OK
-               ? row_covariances_check_counts(p, &p->covariances, &p->forms,
-                                              weighted.rows * weighted.weight, error)
-               : status;
+    return status == OLTR_OK ? row_covariances_check_counts(p, &p->covariances,
+                                                            weighted.rows * weighted.weight, error)
+                             : status;
 }
 
 /* Not offered to callers; a policy of another size that has no room for the counts is made so. */
@@ -262,8 +261,8 @@ static oltr_status merge(void *state, const void *from)
     const woful *q = from;
     linear *model[MODELS] = {&p->weighted, &p->plain.model};
     const linear *other[MODELS] = {&q->weighted, &q->plain.model};
-    row_covariances_reset(p, &p->covariances, &p->forms, model);
-    row_covariances_add(p, model, q, &q->covariances, &q->forms, other);
+    row_covariances_reset(p, &p->covariances, model);
+    row_covariances_add(p, model, q, &q->covariances, other);
     return OLTR_OK;
 }
 

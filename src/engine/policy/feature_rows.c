@@ -167,10 +167,9 @@ static oltr_status find_means_and_forms(const feature_rows *rows, const upper_bo
                                         double *form)
 {
     double *theta = doubles_at(scratch, rows->scratch.theta);
-    ldl factor = has_covariances(b)
-                     ? covered_factor_in(b->state, b->covariances, 0, b->forms, b->model,
-                                         doubles_at(scratch, rows->scratch.bytes))
-                     : linear_factor(b->state, b->model);
+    ldl factor = has_covariances(b) ? covered_factor_in(b->state, b->covariances, 0, b->model,
+                                                        doubles_at(scratch, rows->scratch.bytes))
+                                    : linear_factor(b->state, b->model);
     if (!b->theta)
         ldl_sample(&factor, 0, NULL, theta);
     if (!rows_times(from->x, from->stride, from->n, rows->dim, b->theta ? b->theta : theta, mean))
@@ -252,7 +251,7 @@ oltr_status predict_covered(const feature_rows *rows, const upper_bound *of, dou
     double *memory = aligned_alloc(LAYOUT_ALIGN, align_up(bytes));
     if (!memory)
         return OLTR_ENOMEM;
-    ldl factor = covered_factor_in(of->state, of->covariances, 0, of->forms, of->model, memory);
+    ldl factor = covered_factor_in(of->state, of->covariances, 0, of->model, memory);
     oltr_status status = predict_scores(rows, &factor, NULL, spread, from, mean, sd);
     free(memory);
     return status;

@@ -41,7 +41,7 @@ static uint32_t rows_of(const row_covariances *c)
 
 row_covariances row_covariances_plan(layout *l, uint32_t n_items, uint32_t dim, uint32_t models)
 {
-    row_covariances c = {.models = models, .watch = nothing_covered};
+    row_covariances c = {.models = models, .dim = dim, .watch = nothing_covered};
     if (dim < LEAST_DIM || dim > MOST_DIM || n_items > MOST_ROWS || n_items > ROWS_BY_DIM * dim)
         return c;
     size_t stride = stride_for(n_items);
@@ -50,6 +50,7 @@ row_covariances row_covariances_plan(layout *l, uint32_t n_items, uint32_t dim, 
         c.g[k] = layout_take(l, stride * stride, sizeof(double));
         c.count[k] = layout_take(l, 2 * (size_t)n_items, sizeof(double));
     }
+    c.x = layout_take(l, (size_t)n_items * dim, sizeof(float));
     c.work = layout_take(l, FORMS_BATCH * stride, sizeof(double));
     c.solution = layout_take(l, FORMS_BATCH * ceil4(dim) + ldl_quadratic_work(dim), sizeof(double));
     return c;
@@ -88,8 +89,8 @@ static uint32_t rows_counted(const row_covariances *c)
 }
 
 /* gram and moment gain the counts of regression k. */
-static void add_counts(const void *state, const row_covariances *c, uint32_t k,
-                       const row_forms *rows, double *gram, double *moment)
+static void add_counts(const void *state, const row_covariances *c, uint32_t k, double *gram,
+                       double *moment)
 {
     const double *weights = doubles_at(state, c->count[k]), *rewards = weights + c->room;
     const float *x[FORMS_BATCH];
@@ -97,43 +98,40 @@ static void add_counts(const void *state, const row_covariances *c, uint32_t k,
     uint32_t n = 0;
     for (uint32_t i = 0, end = rows_counted(c); i < end; i++) {
         if (weights[i] > 0) {
-            x[n] = row_forms_features(state, rows, i);
+            x[n] = floats_at(state, c->x) + (size_t)i * c->dim;
             weight[n] = weights[i];
             y[n++] = rewards[i] / weights[i];
         }
         if (n == FORMS_BATCH || (n && i + 1 == end)) {
-            gram_add(gram, moment, rows->dim, x, y, weight, n);
+            gram_add(gram, moment, c->dim, x, y, weight, n);
             n = 0;
         }
     }
 }
 
-static void settle(void *state, const row_covariances *c, uint32_t k, const row_forms *rows,
-                   const linear *model)
+/* The sums of regression k take its counts. */
+static void settle(void *state, const row_covariances *c, uint32_t k, const linear *model)
 {
-    add_counts(state, c, k, rows, doubles_at(state, model->gram), doubles_at(state, model->moment));
+    add_counts(state, c, k, doubles_at(state, model->gram), doubles_at(state, model->moment));
     if (c->room)
         memset(doubles_at(state, c->count[k]), 0, 2 * (size_t)c->room * sizeof(double));
 }
 
-void row_covariances_settle(void *state, const row_covariances *c, const row_forms *rows,
-                            linear *const *model)
+static void settle_all(void *state, row_covariances *c, linear *const *model)
 {
     for (uint32_t k = 0; k < c->models; k++)
-        settle(state, c, k, rows, model[k]);
+        settle(state, c, k, model[k]);
+    c->counted = 0;
 }
 
-void row_covariances_reset(void *state, row_covariances *c, const row_forms *rows,
-                           linear *const *model)
+void row_covariances_reset(void *state, row_covariances *c, linear *const *model)
 {
-    row_covariances_settle(state, c, rows, model);
-    c->counted = 0;
+    settle_all(state, c, model);
     c->watch = nothing_covered;
 }
 
 void row_covariances_add(void *into, linear *const *into_model, const void *state,
-                         const row_covariances *c, const row_forms *rows,
-                         const linear *const *model)
+                         const row_covariances *c, const linear *const *model)
 {
     for (uint32_t k = 0; k < c->models; k++) {
         const size_t dim = model[k]->dim;
@@ -143,30 +141,30 @@ void row_covariances_add(void *into, linear *const *into_model, const void *stat
             gram[i] += doubles_at(state, model[k]->gram)[i];
         for (size_t i = 0; i < dim; i++)
             moment[i] += doubles_at(state, model[k]->moment)[i];
-        add_counts(state, c, k, rows, gram, moment);
+        add_counts(state, c, k, gram, moment);
     }
 }
 
 ldl covered_factor_in(const void *state, const row_covariances *c, uint32_t which,
-                      const row_forms *rows, const linear *model, double *memory)
+                      const linear *model, double *memory)
 {
     const size_t dim = model->dim, packed = dim * (dim + 1) / 2;
     double *gram = memory + ldl_doubles(model->dim), *moment = gram + packed;
     memcpy(gram, doubles_at(state, model->gram), packed * sizeof *gram);
     memcpy(moment, doubles_at(state, model->moment), dim * sizeof *moment);
-    add_counts(state, c, which, rows, gram, moment);
+    add_counts(state, c, which, gram, moment);
     return linear_factor_of(model, gram, moment, memory);
 }
 
-uint32_t row_covariances_sums(const void *state, const row_covariances *c, const row_forms *rows,
+uint32_t row_covariances_sums(const void *state, const row_covariances *c,
                               oltr_sum_array out[COVARIANCES_SUMS])
 {
     static const char *const names[MOST_COVERED_MODELS][2] = {
         {"counted-weights", "counted-rewards"}, {"more-weights", "more-rewards"}};
     const size_t n = rows_counted(c);
     out[0] = (oltr_sum_array){.name = "counted", .value = doubles_at(&c->counted, 0), .n = 1};
-    out[1] = (oltr_sum_array){
-        .name = "counted-rows", .single = floats_at(state, rows->x), .n = n * rows->dim};
+    out[1] =
+        (oltr_sum_array){.name = "counted-rows", .single = floats_at(state, c->x), .n = n * c->dim};
     for (uint32_t k = 0; k < c->models; k++)
         for (uint32_t i = 0; i < 2; i++)
             out[2 + 2 * k + i] =
@@ -191,16 +189,16 @@ static bool counts_are_possible(const void *state, const row_covariances *c, uin
     return sum <= most * slack;
 }
 
-oltr_status row_covariances_check_counts(const void *state, const row_covariances *c,
-                                         const row_forms *rows, double most, oltr_error *error)
+oltr_status row_covariances_check_counts(const void *state, const row_covariances *c, double most,
+                                         oltr_error *error)
 {
     bool possible = is_whole(c->counted, c->room);
     for (uint32_t k = 0; k < c->models; k++)
         possible = possible && counts_are_possible(state, c, k, most);
     if (!possible)
         return set_error(error, OLTR_ESTATE, "the counts of rows are impossible");
-    if (rows_counted(c) && !rows_within(floats_at(state, rows->x), rows->dim, NULL, rows_counted(c),
-                                        rows->dim, LARGEST_FEATURE))
+    if (rows_counted(c) && !rows_within(floats_at(state, c->x), c->dim, NULL, rows_counted(c),
+                                        c->dim, LARGEST_FEATURE))
         return set_error(error, OLTR_ESTATE, "a counted row has a feature that is impossible");
     return OLTR_OK;
 }
@@ -298,13 +296,12 @@ static bool all_stay(const row_covariances *c, const row_forms *rows)
            rows->n_kept == (uint32_t)rows->watch.used;
 }
 
-static void leave(void *state, row_covariances *c, const row_forms *rows, linear *const *model)
+static void leave(void *state, row_covariances *c, linear *const *model)
 {
     covariances_watch *w = &c->watch;
-    row_covariances_settle(state, c, rows, model);
+    settle_all(state, c, model);
     for (uint32_t k = 0; k < c->models; k++)
         linear_refresh(state, model[k]);
-    c->counted = 0;
     w->wait = w->quiet < LONG_COVERED ? fmin(2 * w->wait, MOST_WAIT) : LEAST_WAIT;
     w->rows = w->learned = w->quiet = 0;
 }
@@ -315,7 +312,7 @@ bool row_covariances_begin(void *state, row_covariances *c, const row_forms *row
     covariances_watch *w = &c->watch;
     bool stay = all_stay(c, rows);
     if (row_covariances_on(c) && !(stay && rows->n_kept == rows_of(c)))
-        leave(state, c, rows, model);
+        leave(state, c, model);
     w->quiet = stay ? fmin(w->quiet + 1, MOST_WAIT) : 0;
     return row_covariances_on(c);
 }
@@ -329,6 +326,8 @@ void row_covariances_enter(void *state, row_covariances *c, const row_forms *row
         return;
     w->rows = c->counted = rows->n_kept;
     w->learned = w->quiet = 0;
+    memcpy(floats_at(state, c->x), row_forms_features(state, rows, 0),
+           (size_t)rows_of(c) * c->dim * sizeof(float));
     list_all(c, &all);
     for (uint32_t k = 0; k < c->models; k++) {
         ldl factor = linear_factor(state, model[k]);
@@ -377,7 +376,7 @@ void row_covariances_learn(void *state, const row_covariances *c, uint32_t which
 static double renew(void *state, const row_covariances *c, uint32_t which, const row_forms *rows,
                     linear *model, const items *list)
 {
-    settle(state, c, which, rows, model);
+    settle(state, c, which, model);
     linear_refresh(state, model);
     ldl factor = linear_factor(state, model);
     return compute(state, c, doubles_at(state, c->g[which]), rows, &factor, list);
@@ -428,7 +427,7 @@ void row_covariances_end(void *state, row_covariances *c, const row_forms *rows,
         w->span = fmin(2 * w->span, MOST_SPAN);
     publish(state, c, rows);
     if (!(w->span > 0))
-        leave(state, c, rows, model);
+        leave(state, c, model);
 }
 
 /* ---- snapshots and checks */
@@ -443,7 +442,7 @@ static size_t worst_memory(uint32_t dim)
 static double worst_of(const void *state, const row_covariances *c, uint32_t k,
                        const row_forms *rows, const linear *model, double *memory)
 {
-    ldl factor = covered_factor_in(state, c, k, rows, model, memory);
+    ldl factor = covered_factor_in(state, c, k, model, memory);
     double worst = 0, explained = ldl_explained(&factor),
            *work = memory + covered_factor_doubles(model->dim);
     for (uint32_t i = 0; i < rows_of(c); i++) {
@@ -553,7 +552,7 @@ static oltr_status compare_resumed(void *state, row_covariances *c, const row_fo
         return set_error(error, OLTR_ENOMEM, "no memory to compare covariances with the sums");
     if (worst <= RESUMED && are_published(state, c, rows))
         return OLTR_OK;
-    row_covariances_reset(state, c, rows, model);
+    row_covariances_reset(state, c, model);
     for (uint32_t k = 0; k < c->models; k++)
         linear_refresh(state, model[k]);
     return OLTR_OK;
@@ -563,6 +562,9 @@ static oltr_status resume_covered(void *state, row_covariances *c, row_forms *ro
                                   linear *const *model, oltr_error *error)
 {
     oltr_status status = row_forms_resume(state, rows, NULL, error);
+    if (status == OLTR_OK && memcmp(floats_at(state, c->x), row_forms_features(state, rows, 0),
+                                    (size_t)rows_of(c) * c->dim * sizeof(float)) != 0)
+        return set_error(error, OLTR_ESTATE, "the rows that have counts are not those covered");
     for (uint32_t k = 0; status == OLTR_OK && k < c->models; k++) {
         status = linear_resume_outdated(state, model[k], error);
         if (status == OLTR_OK && !complete(doubles_at(state, c->g[k]), covered_stride(c),

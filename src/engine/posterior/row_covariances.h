@@ -6,8 +6,8 @@
  *     C C' = I + W^(1/2) G_SS W^(1/2),   T = C^-1 W^(1/2) G_S,   e = C^-1 W^(1/2) (y - m_S)
  *     G <- G - T'T,   m <- m + T'e,
  * which is n L^2 / 2 multiply-adds and no substitution: an update of the factor takes n d^2, the
- * solutions of row_forms.h as much again, and the products n L d.  The factor does not learn, is out
- * of date, and is made from the sums where it is needed.
+ * solutions of row_forms.h as much again, and the products n L d.  The factor does not learn, is
+ * out of date, and is made from the sums where it is needed.
  *
  * Counts.  Nor are x x' and x y added to the sums: a covered row counts its weights and its weights
  * times rewards, which is O(1) for an observation in place of d^2 / 2.  The counts are part of what
@@ -45,6 +45,7 @@ typedef struct covariances_watch {
 /* Of one or two regressions on the same rows. */
 typedef struct row_covariances {
     uint32_t room;                 /* rows; 0: never used */
+    uint32_t dim;                  /* features of a row */
     uint32_t models;               /* regressions */
     size_t g[MOST_COVERED_MODELS]; /* offsets of matrices, see covered_matrix */
     size_t work;                   /* offset of (FORMS_BATCH, stride) doubles, while learning */
@@ -52,7 +53,8 @@ typedef struct row_covariances {
     /* Offsets of (2, room) doubles: the weights of each row, then its weights times rewards, which
      * the sums of a regression do not have yet. */
     size_t count[MOST_COVERED_MODELS];
-    double counted; /* rows that have counts: those that are covered, or none */
+    size_t x;       /* offset of (room, dim) floats: the rows that have counts */
+    double counted; /* how many have: those that are covered, or none */
     covariances_watch watch;
 } row_covariances;
 
@@ -63,8 +65,7 @@ enum { COVERED_MEAN, COVERED_MADE, COVERED_FIRST };
 
 row_covariances row_covariances_plan(layout *l, uint32_t n_items, uint32_t dim, uint32_t models);
 /* Covers nothing; the sums take the counts, and the factors are out of date. */
-void row_covariances_reset(void *state, row_covariances *c, const row_forms *rows,
-                           linear *const *model);
+void row_covariances_reset(void *state, row_covariances *c, linear *const *model);
 
 static inline bool row_covariances_on(const row_covariances *c)
 {
@@ -111,14 +112,14 @@ static inline double covered_mean(const void *state, const row_covariances *c, u
     return doubles_at(state, c->g[which])[COVERED_FIRST + item];
 }
 
-/* A factor of regression `which` in memory of the caller: covered_factor_doubles(dim), aligned to 64
- * bytes. */
+/* A factor of regression `which` in memory of the caller: covered_factor_doubles(dim), aligned to
+ * 64 bytes. */
 static inline size_t covered_factor_doubles(uint32_t dim)
 {
     return ldl_doubles(dim) + (size_t)dim * (dim + 1) / 2 + dim;
 }
 ldl covered_factor_in(const void *state, const row_covariances *c, uint32_t which,
-                      const row_forms *rows, const linear *model, double *memory);
+                      const linear *model, double *memory);
 
 /* OLTR_ESTATE when a form or a mean is further than 1e-9 from that of a factor made from the sums.
  */
@@ -129,19 +130,15 @@ oltr_status row_covariances_check(const void *state, const row_covariances *c,
 
 /* How many rows have counts, the rows, and the counts of each regression. */
 enum { COVARIANCES_SUMS = 2 + 2 * MOST_COVERED_MODELS };
-uint32_t row_covariances_sums(const void *state, const row_covariances *c, const row_forms *rows,
+uint32_t row_covariances_sums(const void *state, const row_covariances *c,
                               oltr_sum_array out[COVARIANCES_SUMS]);
 /* Whether the counts are possible: of rows with features within the limits, weights that are at
  * most `most` together, rewards of 0 to 1. */
-oltr_status row_covariances_check_counts(const void *state, const row_covariances *c,
-                                         const row_forms *rows, double most, oltr_error *error);
-/* The sums take the counts. */
-void row_covariances_settle(void *state, const row_covariances *c, const row_forms *rows,
-                            linear *const *model);
+oltr_status row_covariances_check_counts(const void *state, const row_covariances *c, double most,
+                                         oltr_error *error);
 /* The sums of `into` gain the sums and the counts of another state. */
 void row_covariances_add(void *into, linear *const *into_model, const void *state,
-                         const row_covariances *c, const row_forms *rows,
-                         const linear *const *model);
+                         const row_covariances *c, const linear *const *model);
 
 /* ---- snapshots */
 
