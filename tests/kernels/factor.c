@@ -295,6 +295,30 @@ void check_lose_squares(uint32_t cpu)
     on_every_bench(cpu, squares_step);
 }
 
+static void whiten_step(bench *b, dice *from, uint32_t cpu)
+{
+    const size_t columns = b->dim;
+    double *s[2], *c = guarded_aligned(MOST_LOST * MOST_LOST, sizeof *c), root[MOST_LOST];
+    for (int v = 0; v < 2; v++)
+        s[v] = guarded_aligned(MOST_LOST * columns, sizeof(double));
+    for (size_t i = 0; i < MOST_LOST * MOST_LOST; i++)
+        c[i] = 1 + unit(from);
+    for (uint32_t n = 0; n <= MOST_LOST; n++) {
+        for (size_t i = 0; i < MOST_LOST * columns; i++)
+            s[0][i] = s[1][i] = below(from, 9) ? 2 * unit(from) - 1 : (double)strange_float(from);
+        for (uint32_t k = 0; k < MOST_LOST; k++)
+            root[k] = 2 * unit(from);
+        for (int v = 0; v < 2; v++)
+            (v ? KERNEL_AT(whiten, cpu) : whiten_plain)(c, root, n, s[v], columns);
+        same_doubles("a whitened number", s[0], s[1], MOST_LOST * columns);
+    }
+}
+
+void check_whiten(uint32_t cpu)
+{
+    on_every_bench(cpu, whiten_step);
+}
+
 /* A feature that may be infinite or NaN in a place known to the caller. */
 static float not_a_number(dice *from)
 {

@@ -368,7 +368,7 @@ void row_covariances_learn(void *state, const row_covariances *c, uint32_t which
         root[k] = sqrt(times);
     }
     forms_cholesky(m, root, n);
-    forms_whiten(m, root, n, t, stride);
+    KERNEL(whiten)(m, root, n, t, stride);
     KERNEL(lose_squares)(g, stride, t, n);
 }
 
