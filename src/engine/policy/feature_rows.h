@@ -20,7 +20,7 @@ extern const char *const norm_choices[];
 
 /* Offsets of the arrays of a ranking in its scratch: planned once, read every round. */
 typedef struct feature_scratch_plan {
-    size_t score, best, width, theta, single, gather, work, bytes;
+    size_t score, best, width, more, theta, single, gather, work, bytes;
 } feature_scratch_plan;
 
 typedef struct feature_rows {
@@ -78,6 +78,10 @@ double *sample_theta(const feature_rows *rows, const ldl *factor, const double *
 /* By x'theta. */
 oltr_status rank_by_theta(const feature_rows *rows, const double *theta, const candidates *from,
                           const oltr_rng *rng, void *scratch, const oltr_ranking *out);
+/* The operation rank_together(): SEVERAL samples in one pass over the rows. */
+oltr_status rank_by_samples(const feature_rows *rows, const ldl *factor, const double *center,
+                            double spread, const candidates *from, const oltr_rng *rng,
+                            void *scratch, const oltr_ranking *out);
 /* Both. */
 oltr_status rank_by_sample(const feature_rows *rows, const ldl *factor, const double *center,
                            double spread, const candidates *from, const oltr_rng *rng,
