@@ -84,6 +84,82 @@ class LogTs:
         self.s[shown] += y
 
 
+class Root(LogTs):
+    """The root of LogTs with lambda 1, for the two policies below."""
+
+    def __init__(self, dim, items, slots):
+        super().__init__(dim, items, slots)
+        self.ridge = np.eye(dim)
+
+    def solve(self):
+        x = self.w.x
+        for _ in range(50):
+            p = 1 / (1 + np.exp(-(x @ self.theta)))
+            hessian = self.ridge + (x * (self.n * p * (1 - p))[:, None]).T @ x
+            step = np.linalg.solve(hessian, x.T @ (self.s - self.n * p) - self.theta)
+            self.theta += step
+            if np.linalg.norm(step) < 1e-8:
+                return hessian
+        return hessian
+
+    def observe(self, score):
+        shown, y = self.w.show(score)
+        self.n[shown] += 1
+        self.s[shown] += y
+        return shown
+
+
+class GlmUcb(Root):
+    """The bound with the inverse of V kept by three rank-one updates a round."""
+
+    def __init__(self, dim, items, slots):
+        super().__init__(dim, items, slots)
+        self.inverse, self.t = np.eye(dim), 1
+
+    def round(self):
+        x, d = self.w.x, len(self.theta)
+        self.solve()
+        width = np.sqrt(np.einsum("ij,ij->i", x @ self.inverse, x))
+        alpha = 0.5 / 0.19661193 * np.sqrt(d / 2 * np.log1p(2 * self.t / d) + np.log(10000))
+        for item in self.observe(x @ self.theta + alpha * width):
+            u = self.inverse @ x[item]
+            self.inverse -= np.outer(u, u) / (1 + x[item] @ u)
+        self.t += 1
+
+
+class PgTs(Root):
+    """Ten sweeps; a Polya-Gamma draw is a normal of its moments beyond 20, else 16 gammas and a
+    normal for the rest of the sum."""
+
+    shares = (np.arange(1, 17) - 0.5) ** 2
+
+    def polya_gamma(self, z):
+        rng, n = self.w.rng, self.n
+        half = np.maximum(np.abs(z), 1e-3) / 2
+        tanh = np.tanh(half) / half
+        mean, variance = n * tanh / 4, n * (tanh - 1 / np.cosh(half) ** 2) / (16 * half ** 2)
+        few = np.flatnonzero(n <= 20)
+        omega = np.zeros(len(n))
+        if len(few):
+            share = 1 / (2 * np.pi ** 2 * (self.shares + (z[few, None] / (2 * np.pi)) ** 2))
+            omega[few] = (rng.standard_gamma(n[few, None], share.shape) * share).sum(axis=1)
+            mean[few] -= n[few] * share.sum(axis=1)
+            variance[few] -= n[few] * (share ** 2).sum(axis=1)
+        omega += mean + np.sqrt(np.maximum(variance, 0)) * rng.standard_normal(len(n))
+        return np.maximum(omega, 0)
+
+    def round(self):
+        x, rng, d = self.w.x, self.w.rng, len(self.theta)
+        factor = np.linalg.cholesky(self.solve())
+        theta = self.theta + np.linalg.solve(factor.T, rng.standard_normal(d))
+        moment = x.T @ (self.s - self.n / 2)
+        for _ in range(10):
+            factor = np.linalg.cholesky(self.ridge + (x.T * self.polya_gamma(x @ theta)) @ x)
+            u = np.linalg.solve(factor, moment)
+            theta = np.linalg.solve(factor.T, u + rng.standard_normal(d))
+        self.observe(x @ theta)
+
+
 def time_numpy(twin, rounds):
     start = thread_ns()
     for _ in range(rounds):
@@ -98,6 +174,10 @@ ROWS = [  # name, engine's kind, numpy twin, dim, items, slots, numpy rounds, ai
      lambda: LinTs(10, 30, 3, False), 10, 30, 3, 300, 60),
     ("logts d=10 L=30 K=3: numpy on counts, root to 1e-8", "logts",
      lambda: LogTs(10, 30, 3), 10, 30, 3, 150, 25),
+    ("glm-ucb d=10 L=30 K=3: numpy on counts, inverse by updates", "glm-ucb",
+     lambda: GlmUcb(10, 30, 3), 10, 30, 3, 150, 50),
+    ("pg-ts d=10 L=30 K=3: numpy, 10 sweeps", "pg-ts",
+     lambda: PgTs(10, 30, 3), 10, 30, 3, 30, 14),
 ]
 
 

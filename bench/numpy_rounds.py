@@ -4,7 +4,7 @@
 Both are timed in this process, in thread CPU time and in turn: the engine through bench/helper.c,
 numpy by the classes below.  Each ratio is taken within a repetition; the median is printed.
 
-    numpy_rounds.py LIBRARY [--repetitions N] [--json FILE] [--strict]
+    numpy_rounds.py LIBRARY [--repetitions N] [--json FILE] [--only KIND] [--strict]
 
 The numpy code is written to be fast: no Python loop over items, the posterior updated instead of
 recomputed, in-place draws where they help.  All learn WARMUP rounds before they are timed.
@@ -154,6 +154,129 @@ class KlUcb(Counting):
         return np.where(self.n > 0, low, np.inf)
 
 
+class Maillard(Counting):
+    """Gumbel-top-K of the log-weights -n kl(p, p_max)."""
+
+    def scores(self):
+        n = np.maximum(self.n, 1)
+        p = np.clip(self.s / n, 1e-15, 1 - 1e-15)
+        most = p.max()
+        kl = p * np.log(p / most) + (1 - p) * np.log((1 - p) / (1 - most))
+        weight = np.where(self.n > 0, -n * kl, 1000)
+        return weight + self.rng.gumbel(size=L)
+
+
+class EpsilonGreedy(Counting):
+    """The best by S/(N+1), ties by a random key; slots replaced with chance 0.1."""
+
+    def round(self):
+        rate = self.s / (self.n + 1)
+        order = np.lexsort((self.rng.random(L), -rate))
+        shown = list(order[:K])
+        if (explore := self.rng.random(K) < 0.1).any():
+            shown, left = [], list(order)
+            for slot in range(K):
+                at = self.rng.integers(len(left)) if explore[slot] else 0
+                shown.append(left.pop(at))
+        examined, clicked = self.world.scan(shown)
+        for item in shown[:examined]:
+            self.n[item] += 1
+        if clicked:
+            self.s[shown[examined - 1]] += 1
+
+
+class BubbleRank(Counting):
+    """With matrices of all pairs, and a Python loop over the few slots."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.base = np.argsort(-self.world.a / (self.world.a + self.world.b), kind="stable")
+        self.lead, self.decided = np.zeros((L, L)), np.zeros((L, L))
+        self.scale = 4 * np.log(10000)
+
+    def beats(self, i, j):
+        return self.lead[i, j] > 2 * np.sqrt(self.decided[i, j] * self.scale)
+
+    def win(self, i, j):
+        self.lead[i, j] += 1
+        self.lead[j, i] -= 1
+        self.decided[i, j] += 1
+        self.decided[j, i] += 1
+
+    def round(self):
+        base, first = self.base, self.t % 2
+        shown = base[:K + 1].copy()
+        for slot in range(first, K, 2):
+            i, j = shown[slot], shown[slot + 1]
+            if not self.beats(i, j) and self.rng.random() < 0.5:
+                shown[slot], shown[slot + 1] = j, i
+        examined, clicked = self.world.scan(shown[:K])
+        if clicked and examined > first:
+            slot = examined - 1
+            other = slot + 1 - 2 * ((slot - first) % 2)
+            self.win(shown[slot], shown[other])
+        for at in range(K):
+            if self.beats(base[at + 1], base[at]):
+                base[at], base[at + 1] = base[at + 1], base[at]
+        self.t += 1
+
+
+class Position(Counting):
+    """Slot l is examined with chance 1/l."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.kappa = 1 / np.arange(1, K + 1)
+        self.expected = np.zeros(L)
+        self.missed = np.zeros((L, K))
+
+    def round(self):
+        shown = best(self.scores(), K)
+        examined, clicked = self.world.scan(shown)
+        seen = shown[:examined]
+        self.n[seen] += 1
+        self.expected[seen] += self.kappa[:examined]
+        self.missed[seen, np.arange(examined)] += 1
+        if clicked:
+            self.s[seen[-1]] += 1
+            self.missed[seen[-1], examined - 1] -= 1
+        self.learned(seen)
+        self.t += 1
+
+    def learned(self, seen):
+        pass
+
+
+class PbmUcb(Position):
+    def scores(self):
+        e = np.maximum(self.expected, 1e-9)
+        bound = self.s / e + np.sqrt(self.n / e * np.log(self.t) / (2 * e))
+        return np.where(self.n > 0, bound, np.inf)
+
+
+class PbmTs(Position):
+    """The distribution functions in 400 cells are kept, and renewed for the items seen."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        middle = (np.arange(400) + 0.5) / 400
+        self.log_click, self.log_miss = np.log(middle), np.log1p(-np.outer(self.kappa, middle))
+        self.below = np.tile(np.arange(1, 401) / 400, (L, 1))
+        self.row = np.arange(L)
+
+    def learned(self, seen):
+        density = np.outer(self.s[seen], self.log_click) + self.missed[seen] @ self.log_miss
+        mass = np.exp(density - density.max(axis=1, keepdims=True)).cumsum(axis=1)
+        self.below[seen] = mass / mass[:, -1:]
+
+    def scores(self):
+        u = self.rng.random(L)
+        cell = np.minimum((self.below < u[:, None]).sum(axis=1), 399)
+        high = self.below[self.row, cell]
+        low = np.where(cell > 0, self.below[self.row, cell - 1], 0)
+        return (cell + (u - low) / np.maximum(high - low, 1e-300)) / 400
+
+
 def engine_of(path):
     play = ctypes.CDLL(path).oltr_bench_rounds
     play.argtypes = [ctypes.c_char_p] + [ctypes.c_uint32] * 4
@@ -192,6 +315,11 @@ ROWS = [
     ("ts-beta L=30 K=3: numpy / ours", "ts-beta", TsBeta, 300, None),
     ("bayes-ucb L=30 K=3: scipy betaincinv / ours", "bayes-ucb", BayesUcb, 200, 12),
     ("cascade-klucb L=30 K=3: numpy bisection / ours", "cascade-klucb", KlUcb, 100, None),
+    ("maillard L=30 K=3: numpy / ours", "maillard", Maillard, 300, 90),
+    ("epsilon-greedy L=30 K=3: numpy / ours", "epsilon-greedy", EpsilonGreedy, 300, 80),
+    ("bubblerank L=30 K=3: numpy / ours", "bubblerank", BubbleRank, 300, 80),
+    ("pbm-ts L=30 K=3: numpy, 400 cells / ours", "pbm-ts", PbmTs, 200, 14),
+    ("pbm-ucb L=30 K=3: numpy / ours", "pbm-ucb", PbmUcb, 300, 100),
 ]
 
 
@@ -209,10 +337,12 @@ def main():
     parser.add_argument("library", help="liboltr_bench.so")
     parser.add_argument("--repetitions", type=int, default=25)
     parser.add_argument("--json", help="write the rows there too")
+    parser.add_argument("--only", help="policies with this text in their kind")
     parser.add_argument("--strict", action="store_true", help="exit with 1 when a target is missed")
     options = parser.parse_args()
     engine = engine_of(options.library)
-    results = [compare(engine, row, options.repetitions) for row in ROWS]
+    rows = [row for row in ROWS if not options.only or options.only in row[1]]
+    results = [compare(engine, row, options.repetitions) for row in rows]
     show(results)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:

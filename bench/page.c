@@ -5,6 +5,7 @@
  *   delay        clicks lost when feedback arrives late
  *   propensity   for which kinds it is exact; time, and error of drawn lists
  *   merge        models that learned apart, against one that learned everything
+ *   logs         what the lists of a kind cost and are worth to an off-policy evaluation
  *
  * Users scan from the top and click the first item that attracts them.  The click rates of items
  * lie between 0.5 % and 20 %, evenly by logarithm; with features they are a logistic function of
@@ -17,6 +18,7 @@
 #include <string.h>
 
 #include <oltr/model.h>
+#include <oltr/ope.h>
 
 #include "measure.h"
 
@@ -559,16 +561,157 @@ static void measure_merge(bool quick)
     }
 }
 
+/* ---- logs
+ *
+ * Ten items and three slots.  All models have learned the same random lists and then stay as they
+ * are; each logs lists with their chances, and the log has to tell the value of another ranker,
+ * which draws items without replacement by their click rates.  That value is
+ * known: a list is clicked with chance 1 - prod (1 - rate). */
+
+enum { LOG_ITEMS = 10, LOG_SLOTS = 3, LOG_LISTS = 2000, LOG_LESSONS = 100 };
+
+typedef struct logged {
+    uint32_t item[LOG_LISTS][LOG_SLOTS];
+    double reward[LOG_LISTS][LOG_SLOTS], chance[LOG_LISTS][LOG_SLOTS], target[LOG_LISTS][LOG_SLOTS];
+    page *page;
+} logged;
+
+/* The chances of the beginnings of a list under the evaluated ranker. */
+static void target_chances(const page *p, const uint32_t *item, double *chance)
+{
+    double left = 0, product = 1;
+    for (uint32_t i = 0; i < p->n_items; i++)
+        left += p->rate[i];
+    for (uint32_t slot = 0; slot < p->k; slot++) {
+        product *= p->rate[item[slot]] / left;
+        left -= p->rate[item[slot]];
+        chance[slot] = product;
+    }
+}
+
+static double list_value(const page *p, const uint32_t *item)
+{
+    double none = 1;
+    for (uint32_t slot = 0; slot < p->k; slot++)
+        none *= 1 - p->rate[item[slot]];
+    return 1 - none;
+}
+
+/* Over all lists of three different items. */
+static double target_value(const page *p)
+{
+    double sum = 0, chance[LOG_SLOTS];
+    for (uint32_t code = 0; code < LOG_ITEMS * LOG_ITEMS * LOG_ITEMS; code++) {
+        uint32_t item[LOG_SLOTS] = {code % LOG_ITEMS, code / LOG_ITEMS % LOG_ITEMS,
+                                    code / (LOG_ITEMS * LOG_ITEMS)};
+        if (item[0] == item[1] || item[0] == item[2] || item[1] == item[2])
+            continue;
+        target_chances(p, item, chance);
+        sum += chance[LOG_SLOTS - 1] * list_value(p, item);
+    }
+    return sum;
+}
+
+static void teach_random_lists(page *p)
+{
+    page any;
+    page_begin(&any, "random", NULL, p->n_items, p->k, p->seed);
+    for (uint32_t t = 1; t <= LOG_LESSONS; t++) {
+        shown s;
+        serve(&any, t, &s);
+        learn(p, p->model, &s);
+    }
+    page_end(&any);
+}
+
+static void compute_list_chances(void *log_, uint32_t lists)
+{
+    logged *log = log_;
+    oltr_error error = {OLTR_OK, ""};
+    oltr_list all = all_of(log->page);
+    for (uint32_t i = 0; i < lists; i++)
+        check(oltr_model_list_propensity(log->page->model, &all, log->item[i % LOG_LISTS],
+                                         LOG_SLOTS, 0, log->page->scratch,
+                                         log->chance[i % LOG_LISTS], &error),
+              &error);
+}
+
+static void write_log(logged *log, uint32_t number)
+{
+    for (uint32_t i = 0; i < LOG_LISTS; i++) {
+        shown s;
+        serve(log->page, LOG_LESSONS + 1 + (uint64_t)number * LOG_LISTS + i, &s);
+        memcpy(log->item[i], s.item, sizeof log->item[i]);
+        memcpy(log->reward[i], s.click, sizeof log->reward[i]);
+        target_chances(log->page, s.item, log->target[i]);
+    }
+    compute_list_chances(log, LOG_LISTS);
+}
+
+static oltr_ope_result evaluate(const logged *log, oltr_ope_estimator estimator)
+{
+    oltr_error error = {OLTR_OK, ""};
+    oltr_ope_log of = {.n = LOG_LISTS,
+                       .k = LOG_SLOTS,
+                       .reward = log->reward[0],
+                       .logged_prefix = log->chance[0],
+                       .evaluated_prefix = log->target[0]};
+    oltr_ope_options options = {.size = sizeof options, .interval = OLTR_OPE_NORMAL};
+    oltr_ope_result result;
+    check(oltr_ope_estimate(&of, estimator, &options, &result, &error), &error);
+    return result;
+}
+
+static void logs_row(const char *kind, uint32_t logs)
+{
+    static page p;
+    static logged log;
+    static variant v;
+    double sips = 0, rips = 0, ess = 0, clicks = 0;
+    page_begin(&p, kind, NULL, LOG_ITEMS, LOG_SLOTS, 3);
+    teach_random_lists(&p);
+    log.page = &p;
+    double truth = target_value(&p);
+    for (uint32_t number = 0; number < logs; number++) {
+        write_log(&log, number);
+        oltr_ope_result whole = evaluate(&log, OLTR_OPE_SIPS);
+        double parts = evaluate(&log, OLTR_OPE_RIPS).value;
+        sips += (whole.value - truth) * (whole.value - truth) / logs;
+        rips += (parts - truth) * (parts - truth) / logs;
+        ess += whole.ess / logs;
+        for (uint32_t i = 0; i < LOG_LISTS; i++)
+            clicks += list_value(&p, log.item[i]) / LOG_LISTS / logs;
+    }
+    v = (variant){.play = compute_list_chances, .context = &log, .rounds = 100};
+    measure(&v, 1, 9);
+    printf("| %s | %.4f | %.1f us | %.4f | %.4f | %.0f |\n", kind, clicks, 1e-3 * median_ns(&v, 9),
+           sqrt(sips), sqrt(rips), ess);
+    page_end(&p);
+}
+
+static void measure_logs(bool quick)
+{
+    static const char *const kinds[] = {"maillard", "ts-beta", "gts", "random"};
+    page p;
+    page_begin(&p, "random", NULL, LOG_ITEMS, LOG_SLOTS, 3);
+    printf("\n### logs: %d lists of %d slots, %d items; the evaluated ranker has %.4f clicks a "
+           "list\n\n"
+           "| logged by | clicks of a list | time of its chances | error of sips | of rips | "
+           "effective lists |\n|---|---|---|---|---|---|\n",
+           LOG_LISTS, LOG_SLOTS, LOG_ITEMS, target_value(&p));
+    page_end(&p);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        logs_row(kinds[i], quick ? 2 : 40);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*measure)(bool quick);
-    } part[] = {{"seed", measure_seed},
-                {"order", measure_order},
-                {"delay", measure_delay},
-                {"propensity", measure_propensity},
-                {"merge", measure_merge}};
+    } part[] = {{"seed", measure_seed},   {"order", measure_order},
+                {"delay", measure_delay}, {"propensity", measure_propensity},
+                {"merge", measure_merge}, {"logs", measure_logs}};
     bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         bool wanted = argc <= 1 + quick;

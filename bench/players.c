@@ -30,7 +30,8 @@ static item_world world_new(uint32_t n_items, uint64_t seed)
 static bool takes_whole_prior(const char *kind)
 {
     return strcmp(kind, "ts-beta") == 0 || strcmp(kind, "ts-hyper") == 0 ||
-           strcmp(kind, "bayes-ucb") == 0 || strcmp(kind, "ensemble") == 0;
+           strcmp(kind, "bayes-ucb") == 0 || strcmp(kind, "ensemble") == 0 ||
+           strcmp(kind, "bubblerank") == 0;
 }
 
 static oltr_policy *policy_new(const char *kind, const item_world *world)

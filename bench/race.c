@@ -5,7 +5,8 @@
  * A round is oltr_rank, a user, oltr_learn: with the race that includes its index.  Both policies
  * of a comparison play in turn in one process.  Rows: the full round / the race's round at each
  * size, under a common prior and under priors of the items; how the race's round grows with the
- * number of items; rounds after many others; bytes of the index; items that are set anew.
+ * number of items; rounds after many others; bytes of the index; items that are set anew; lists
+ * from named candidates.
  *
  * Classes are kept without a choice.  The full round is that of a policy whose index is taken away:
  * its state then is that of a policy with few items.
@@ -22,6 +23,7 @@
 #include "engine/policy/block.h"
 #include "engine/policy/click_rate.h"
 #include "engine/policy/index_cache.h"
+#include "engine/policy/rounds.h"
 
 enum { SLOTS = 10, WARMUP = 300, REPETITIONS = 15, WORDS = 1 << 14 };
 
@@ -295,6 +297,94 @@ static void resets(table *t, const options *o)
     shop_free(&s);
 }
 
+/* ---- named candidates */
+
+enum { NAMED = 100000, OF_ITEMS = 1000000 };
+
+/* Lists from NAMED candidates of OF_ITEMS items, or from a policy that has no others. */
+typedef struct asker {
+    const oltr_policy *policy;
+    oltr_scratch *scratch;
+    const uint32_t *name; /* (NAMED), or NULL */
+    uint64_t t;
+} asker;
+
+static oltr_query query_of(const asker *a)
+{
+    return (oltr_query){.n_items = NAMED, .item = a->name};
+}
+
+static void ask(void *asker_, uint32_t lists)
+{
+    asker *a = asker_;
+    for (; lists; lists--) {
+        uint32_t item[SLOTS];
+        oltr_ranking out = {.k = SLOTS, .item = item};
+        oltr_query query = query_of(a);
+        if (oltr_rank(a->policy, &query, oltr_rng_at(oltr_rng_make(1, 1), 0, a->t++), a->scratch,
+                      &out) != OLTR_OK)
+            die("a list failed");
+    }
+}
+
+/* What a list begins with: are all candidates items, and named once? */
+static void check_names(void *asker_, uint32_t lists)
+{
+    asker *a = asker_;
+    for (; lists; lists--) {
+        uint32_t item[SLOTS];
+        oltr_ranking out = {.k = SLOTS, .item = item};
+        oltr_query query = query_of(a);
+        candidates from;
+        if (check_ranking(a->policy, &query, &out, a->scratch, &from) != OLTR_OK)
+            die("a check failed");
+    }
+}
+
+/* Distinct items from all of OF_ITEMS: the step has no divisor in common with it. */
+static uint32_t *names_in_order(bool ascending)
+{
+    uint32_t *name = array_of(NAMED, sizeof *name);
+    for (uint32_t i = 0; i < NAMED; i++)
+        name[i] =
+            ascending ? i * (OF_ITEMS / NAMED) : (uint32_t)((uint64_t)i * 777767777u % OF_ITEMS);
+    return name;
+}
+
+static void named(table *t, const options *o, const char *kind)
+{
+    static variant v[4];
+    shop few = shop_new(NAMED), many = shop_new(OF_ITEMS);
+    side alone = side_new(&few, kind, false, false), all = side_new(&many, kind, false, false);
+    uint32_t *mixed = names_in_order(false), *ascending = names_in_order(true);
+    asker a[4] = {{alone.policy, alone.scratch, NULL, 1},
+                  {all.policy, all.scratch, ascending, 1},
+                  {all.policy, all.scratch, mixed, 1},
+                  {all.policy, all.scratch, mixed, 1}};
+    for (int i = 0; i < 4; i++)
+        v[i] = (variant){.play = i < 3 ? ask : check_names,
+                         .context = &a[i],
+                         .rounds = o->quick                       ? 1
+                                   : strcmp(kind, "ts-beta") == 0 ? 5
+                                                                  : 50};
+    measure(v, 4, o->repetitions);
+    for (int i = 1; i < 4; i++) {
+        static const char *const what[] = {"", "in ascending order", "in any order",
+                                           "in any order, the check alone"};
+        row *r = table_add(t, "", ratio(&v[i], &v[0], o->repetitions), NO_TARGET, 0,
+                           "%s: %u of %u named, %s / %u without names", kind, (unsigned)NAMED,
+                           (unsigned)OF_ITEMS, what[i], (unsigned)NAMED);
+        row_note(r, "%.1f us / %.1f us", median_ns(&v[i], o->repetitions) / 1e3,
+                 median_ns(&v[0], o->repetitions) / 1e3);
+    }
+    free(mixed);
+    free(ascending);
+    side_free(&alone);
+    side_free(&all);
+    shop_free(&few);
+    shop_free(&many);
+}
+
 /* One long run, with the invariants of the policy tested after each tenth of it. */
 static void last(const options *o, const char *kind)
 {
@@ -337,7 +427,7 @@ static options read_options(int argc, char **argv)
             o.json = argv[++i];
         else
             die("usage: bench_race [--repetitions N | --quick] [--long] [--largest ITEMS] "
-                "[--kind gts | ts-beta | classes] [--json FILE] [--strict]");
+                "[--kind gts | ts-beta | classes | named] [--json FILE] [--strict]");
     }
     if (o.repetitions < 1 || o.repetitions > MAX_REPETITIONS)
         die("--repetitions takes a number from 1 to %d", MAX_REPETITIONS);
@@ -369,8 +459,13 @@ int main(int argc, char **argv)
         class_sizes(&t, &o, "cascade-klucb", (const double[]){0, 0, 0});
         class_sizes(&t, &o, "bayes-ucb", (const double[]){0, 0, 0});
         class_sizes(&t, &o, "ts-cascade", (const double[]){0, 0, 0});
+        class_sizes(&t, &o, "epsilon-greedy", (const double[]){0, 0, 0});
         no_learning(&t, &o, "random");
         no_learning(&t, &o, "ensemble");
+    }
+    if ((!o.kind || strcmp(o.kind, "named") == 0) && (o.largest >= OF_ITEMS || o.quick)) {
+        named(&t, &o, "gts");
+        named(&t, &o, "ts-beta");
     }
     if (!o.kind && o.largest >= 1000000) {
         late(&t, &o, "gts");

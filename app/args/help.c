@@ -29,7 +29,7 @@ static const struct pair files[] = {
     {"summary.csv", "the rows of the last recorded round"},
     {"pairs.csv",
      "the difference between every two policies, paired by replication, with its standard error"},
-    {"metrics.csv", "click rate and NDCG of every policy at every recorded round"},
+    {"metrics.csv", "click rate, NDCG and largest regret of every policy at every recorded round"},
     {"queries.csv", "the regret on each query of a dataset"},
     {"claims.csv", "the claims of the experiment with their verdicts"},
     {"manifest.json", "what was run: effective configuration, seed, version, compiler, host, "

@@ -154,7 +154,9 @@ static bool read_figure(const struct reader *reader, const struct node *map,
                 (!bounds || read_bounds(reader, bounds, config, &figure->bounds)) &&
                 read_log(reader, logs, &figure->log) &&
                 read_y(reader, tree_get(map, "y"), config, figure->bounds, &figure->y);
-    figure->bands = (int)band;
+    if (good && bands && band && figure->y == FIGURE_WORST)
+        return read_bad(reader, bands, "a largest regret has no standard error; leave out `bands`");
+    figure->bands = figure->y == FIGURE_WORST ? 0 : (int)band;
     if (good && rounds && figure->rounds < config->plan->points[0].checkpoint[0])
         return read_bad(reader, rounds,
                         "the figure would end before the first checkpoint, round %llu",

@@ -17,10 +17,11 @@ struct csv_log {
     const char *file;
     /* The fields of a row that are read; NULL: there is no such column. */
     const struct csv_text *list, *item, *position, *value, *examined, *weight, *time;
-    bool plain;            /* nothing is read but the first four */
-    bool quick;            /* and all of these are there: see take_quick_rows() */
-    uint32_t value_column; /* of clicks or rewards */
-    float *x;              /* (dim) of one row */
+    bool plain;                   /* nothing is read but the first four */
+    bool quick;                   /* and all of these are there: see take_quick_rows() */
+    uint32_t value_column;        /* of clicks or rewards */
+    float *x;                     /* (dim) of one row */
+    double extra[LOG_MOST_EXTRA]; /* of one row */
 };
 
 /* ---- one row */
@@ -109,6 +110,22 @@ static bool take_examined(const struct csv_log *log, struct log_row *row, struct
     return true;
 }
 
+/* NAN where there is no such column. */
+static bool take_extra(struct csv_log *log, struct log_row *row, struct row_fault *why)
+{
+    for (uint32_t i = 0; i < log->options->names.n_extra; i++) {
+        uint32_t at = log->columns.extra[i];
+        const struct csv_text *field = at == NO_COLUMN ? NULL : &log->scan.field[at];
+        log->extra[i] = NAN;
+        const struct log_extra *extra = &log->options->names.extra[i];
+        if (field && !(value_number(field->at, field->size, &log->extra[i]) &&
+                       log_extra_is_good(extra, log->extra[i])))
+            return fault(why, log_extra_fault(extra), field);
+    }
+    row->extra = log->extra;
+    return true;
+}
+
 static bool take_rest(const struct csv_log *log, struct log_row *row, struct row_fault *why)
 {
     const struct csv_text *weight = log->weight, *time = log->time;
@@ -140,7 +157,8 @@ static oltr_status take_row(struct csv_log *log, oltr_error *error)
                             log->scan.n_fields == 1 ? "" : "s", log->columns.n_columns);
     if (take_names(log, &row, &why) && take_position(log, &row, &why) &&
         take_reward(log, &row, &why) &&
-        (log->plain || (take_examined(log, &row, &why) && take_rest(log, &row, &why))))
+        (log->plain || (take_examined(log, &row, &why) && take_rest(log, &row, &why) &&
+                        take_extra(log, &row, &why))))
         return log_join_row(log->join, &row, log->file, line, error);
     if (!why.found)
         return log_bad_line(log->report, log->file, line, error, "%s", why.what);
@@ -231,12 +249,13 @@ static void find_fields(struct csv_log *log, struct log_found *found)
     bool from_reward = reward && (!log->options->clicks_only || !click);
     log->list = field_of(log, ROLE_LIST);
     log->item = log->columns.dim == 0 ? field_of(log, ROLE_ITEM) : NULL;
-    log->position = log->list ? field_of(log, ROLE_POSITION) : NULL;
+    log->position = log->list || log->join->options.take ? field_of(log, ROLE_POSITION) : NULL;
     log->value = from_reward ? reward : click;
     log->examined = field_of(log, ROLE_EXAMINED);
     log->weight = field_of(log, ROLE_WEIGHT);
     log->time = log->join->options.rows_wait ? field_of(log, ROLE_TIME) : NULL;
-    log->plain = !log->examined && !log->weight && !log->time && log->columns.dim == 0;
+    log->plain = !log->examined && !log->weight && !log->time && log->columns.dim == 0 &&
+                 log->options->names.n_extra == 0;
     log->quick =
         log->plain && log->list && log->item && log->position && log->columns.n_columns > 1;
     log->value_column = (uint32_t)(log->value - log->scan.field);

@@ -1,6 +1,8 @@
 /* json_log.c - see json_log.h. */
 #include "app/logs/json_log.h"
 
+#include "app/logs/decision_log.h"
+#include "app/logs/log_extras.h"
 #include "app/logs/log_values.h"
 #include "engine/base/error.h"
 
@@ -25,6 +27,7 @@ struct json_log {
     struct list_json arrays;
     struct name_room room;
     float *x; /* (dim) of one row */
+    double extra[LOG_MOST_EXTRA];
 };
 
 /* ---- values by role */
@@ -154,6 +157,15 @@ static const char *take_features(struct json_log *log, const json_t *json, struc
     return NULL;
 }
 
+static const char *take_extra(struct json_log *log, const json_t *json, struct log_row *row)
+{
+    row->extra = log->extra;
+    return log_extras_of_row(&log->options->names, json, log->extra)
+               ? NULL
+               : "a propensity must be a number above 0 (an evaluated one: from 0 on) and at most "
+                 "1";
+}
+
 static oltr_status take_row(struct json_log *log, const json_t *json, double time, const char *file,
                             uint64_t line, oltr_error *error)
 {
@@ -162,6 +174,7 @@ static oltr_status take_row(struct json_log *log, const json_t *json, double tim
     why = why ? why : take_reward(log, json, &row);
     why = why ? why : take_examined(log, json, &row);
     why = why ? why : take_features(log, json, &row);
+    why = why ? why : take_extra(log, json, &row);
     if (why)
         return log_bad_line(log->report, file, line, error, "%s", why);
     log->found->no_list = log->found->no_list || !row.list;
@@ -177,12 +190,19 @@ static oltr_status take_list(struct json_log *log, const json_t *json, const cha
     oltr_lesson lesson;
     oltr_error why = {OLTR_OK, ""};
     oltr_status status = lesson_of_json(json, log->options->dim, &log->arrays, &lesson, &why);
+    struct log_list list = {
+        .lesson = &lesson, .extra = log->join->extra, .file = file, .line = line};
+    if (status == OLTR_OK)
+        status = log_extras_of_list(&log->options->names, json, lesson.shown.n, false,
+                                    log->join->extra, &why);
+    if (status == OLTR_OK && log->join->options.take)
+        status = log_candidates_of_json(json, &log->ubi.arrays, &list, &why);
     if (status == OLTR_ENOMEM)
         return set_error(error, status, "%s", why.msg);
     if (status != OLTR_OK)
         return log_bad_line(log->report, file, line, error, "%s", why.msg);
     log->report->rows += lesson.shown.n;
-    return log_join_lesson(log->join, &lesson, file, line, error);
+    return log_join_list(log->join, &list, error);
 }
 
 /* ---- lines */
@@ -199,6 +219,10 @@ static oltr_status take_line(struct json_log *log, const struct pending *next, c
     const json_t *json = inner(next->json);
     if (ubi_is_event(json))
         return ubi_event(&log->ubi, json, next->time, file, next->line, error);
+    if (json_is_decision(json))
+        return decision_take(&log->ubi, json, next->time, file, next->line, error);
+    if (json_is_outcome(json))
+        return outcome_take(&log->ubi, json, next->time, file, next->line, error);
     if (json_object_get(json, "items") || json_object_get(json, "clicks"))
         return take_list(log, json, file, next->line, error);
     if (ubi_is_query(json))
@@ -291,5 +315,6 @@ oltr_status json_log_read(struct log_input *in, const char *const *file, uint32_
     list_json_free(&log.arrays);
     name_room_free(&log.room);
     name_room_free(&log.ubi.room);
+    list_json_free(&log.ubi.arrays);
     return status;
 }

@@ -2,6 +2,7 @@
  *
  *   a row     {"list_id": "q1", "item": "a", "position": 1, "click": 0}, the columns of a CSV log
  *   a list    {"list_id": "q1", "items": ["a", "b"], "clicks": [2]}
+ *   a decision or an outcome of a decision log (decision_log.h)
  *   a query or an event of UBI (ubi_log.h)
  *
  * or one of these inside "_source", as exports of a search index have it.  Several files are read

@@ -28,25 +28,58 @@ const char *log_usual_name(enum log_role role, uint32_t i)
     return i < MOST_USUAL ? usual[role][i] : NULL;
 }
 
+bool log_extra_is_good(const struct log_extra *extra, double value)
+{
+    return value <= 1 && (extra->may_be_zero ? value >= 0 : value > 0);
+}
+
+const char *log_extra_fault(const struct log_extra *extra)
+{
+    return extra->may_be_zero ? "an evaluated propensity must be a number from 0 to 1, not"
+                              : "the propensity must be a number above 0 and at most 1, not";
+}
+
 /* ---- --columns */
+
+static bool is_word(const char *word, const char *at, size_t size)
+{
+    return strlen(word) == size && strncmp(word, at, size) == 0;
+}
+
+/* Where the name for a role goes; false: there is no such role. */
+static bool give_name(struct log_names *names, const char *role, size_t size, const char *name,
+                      size_t length)
+{
+    for (uint32_t i = 0; i < N_ROLES; i++)
+        if (is_word(role_names[i], role, size)) {
+            names->given[i] = name;
+            names->length[i] = length;
+            return true;
+        }
+    for (uint32_t i = 0; i < names->n_extra; i++)
+        if (is_word(names->extra[i].role, role, size)) {
+            names->extra[i].given = name;
+            names->extra[i].length = length;
+            return true;
+        }
+    return false;
+}
+
+static oltr_status bad_columns(const struct log_names *names, const char *text, oltr_error *error)
+{
+    char word[QUOTE_SIZE];
+    return set_error(error, OLTR_EVALUE,
+                     "--columns must be like list=query,item=sku with list, item, position, click, "
+                     "examined, reward, weight%s or time before each `=`, not `%s`",
+                     names->n_extra > 0 ? ", prefix, slot" : "", quote_input(text, word));
+}
 
 oltr_status log_names_add(struct log_names *names, const char *text, oltr_error *error)
 {
-    char word[QUOTE_SIZE];
     for (const char *at = text;; at++) {
         size_t length = strcspn(at, ","), key = strcspn(at, "=,");
-        uint32_t role = 0;
-        while (role < N_ROLES &&
-               (strlen(role_names[role]) != key || strncmp(role_names[role], at, key) != 0))
-            role++;
-        if (role == N_ROLES || key + 1 >= length)
-            return set_error(error, OLTR_EVALUE,
-                             "--columns must be like list=query,item=sku with list, item, "
-                             "position, click, examined, reward, weight or time before each `=`, "
-                             "not `%s`",
-                             quote_input(text, word));
-        names->given[role] = at + key + 1;
-        names->length[role] = length - key - 1;
+        if (key + 1 >= length || !give_name(names, at, key, at + key + 1, length - key - 1))
+            return bad_columns(names, text, error);
         at += length;
         if (*at == '\0')
             return OLTR_OK;
@@ -105,6 +138,22 @@ static oltr_status find_role(const struct log_names *names, enum log_role role,
     return status;
 }
 
+/* Extra columns may be missing, unless --columns names them. */
+static oltr_status find_extra(const struct log_extra *extra, const struct csv_text *field,
+                              uint32_t n, uint32_t *at, oltr_error *error)
+{
+    oltr_status status = OLTR_OK;
+    *at = NO_COLUMN;
+    if (extra->given)
+        status = find_named(extra->given, extra->length, field, n, at, error);
+    if (status == OLTR_OK && extra->given && *at == NO_COLUMN)
+        return set_error(error, OLTR_EDATA, "no column is called `%.*s`, which --columns names",
+                         (int)extra->length, extra->given);
+    for (uint32_t i = 0; status == OLTR_OK && *at == NO_COLUMN && extra->usual[i]; i++)
+        status = find_named(extra->usual[i], strlen(extra->usual[i]), field, n, at, error);
+    return status;
+}
+
 static oltr_status find_features(const struct log_names *names, const struct csv_text *field,
                                  uint32_t n, struct log_columns *out, oltr_error *error)
 {
@@ -156,6 +205,8 @@ oltr_status log_columns_find(const struct log_names *names, const struct csv_tex
     oltr_status status = OLTR_OK;
     for (int role = 0; status == OLTR_OK && role < N_ROLES; role++)
         status = find_role(names, (enum log_role)role, field, n_fields, &out->at[role], error);
+    for (uint32_t i = 0; status == OLTR_OK && i < names->n_extra; i++)
+        status = find_extra(&names->extra[i], field, n_fields, &out->extra[i], error);
     if (status == OLTR_OK)
         status = check_found(out, field, n_fields, error);
     if (status == OLTR_OK && dim > 0)

@@ -22,11 +22,27 @@ enum log_role {
 };
 extern const char *const role_names[N_ROLES]; /* of --columns */
 
+/* A column of numbers beside the roles, for a reader that needs more than a model learns: it may be
+ * missing.  In JSON it is a key of a row, or an array of a list. */
+enum { LOG_MOST_EXTRA = 32, LOG_EXTRA_NAMES = 5 };
+struct log_extra {
+    const char *role;                   /* of --columns */
+    const char *usual[LOG_EXTRA_NAMES]; /* names; ends with NULL */
+    const char *array;                  /* the key of a list in JSON */
+    const char *given;                  /* (length) by --columns, or NULL */
+    size_t length;
+    bool may_be_zero; /* it is a chance in [0,1]; else one in (0,1] */
+};
+bool log_extra_is_good(const struct log_extra *extra, double value);
+const char *log_extra_fault(const struct log_extra *extra); /* "the propensity must be ..., not" */
+
 /* What --columns and --features say. */
 struct log_names {
     const char *given[N_ROLES]; /* (length[]) or NULL: the usual names */
     size_t length[N_ROLES];
     const char *features; /* the prefix of feature columns; NULL: "x" */
+    struct log_extra *extra;
+    uint32_t n_extra; /* at most LOG_MOST_EXTRA */
 };
 
 #define NO_COLUMN UINT32_MAX
@@ -34,7 +50,8 @@ struct log_columns {
     uint32_t at[N_ROLES]; /* the column, or NO_COLUMN */
     uint32_t n_columns;
     uint32_t dim;
-    uint32_t *feature; /* (dim) columns, of a contextual model */
+    uint32_t *feature;              /* (dim) columns, of a contextual model */
+    uint32_t extra[LOG_MOST_EXTRA]; /* the columns, or NO_COLUMN */
 };
 
 /* Adds the entries of "list=a,item=b"; the text must outlive the names. */

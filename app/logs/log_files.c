@@ -90,6 +90,7 @@ static oltr_status learn_as(struct log_files *files, enum log_format format, str
     if (format == LOG_CSV && options.remember > LOG_REMEMBER_ROWS)
         options.remember = LOG_REMEMBER_ROWS;
     options.dim = files->options.dim;
+    options.n_extra = files->options.names.n_extra;
     options.weights = files->options.names.given[ROLE_WEIGHT];
     options.rows_wait = files->wait >= 0;
     options.wait = files->wait >= 0 ? files->wait : LOG_WAIT;

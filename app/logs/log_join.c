@@ -21,13 +21,14 @@ oltr_status log_join_begin(struct log_join *join, const struct log_join_options 
     join->weight = calloc(OLTR_MOST_SHOWN, sizeof *join->weight);
     join->examined = calloc(OLTR_MOST_SHOWN, sizeof *join->examined);
     join->x = options->dim > 0 ? calloc(OLTR_MOST_SHOWN, options->dim * sizeof *join->x) : NULL;
+    join->extra = calloc(OLTR_MOST_SHOWN, (options->n_extra + 1) * sizeof *join->extra);
     oltr_status status = join->name && join->reward && join->weight && join->examined &&
-                                 (options->dim == 0 || join->x)
+                                 join->extra && (options->dim == 0 || join->x)
                              ? OLTR_OK
                              : no_memory(error);
     if (status == OLTR_OK)
         status = open_lists_init(&join->lists, options->capacity, options->remember, options->dim,
-                                 options->weights, error);
+                                 options->n_extra, options->weights, error);
     if (status != OLTR_OK)
         log_join_free(join);
     return status;
@@ -41,6 +42,8 @@ void log_join_free(struct log_join *join)
     free(join->weight);
     free(join->examined);
     free(join->x);
+    free(join->extra);
+    free(join->candidate);
     *join = (struct log_join){0};
 }
 
@@ -54,20 +57,32 @@ static bool is_about_list(oltr_status status)
            status == OLTR_EVALUE;
 }
 
-static oltr_status learn(struct log_join *join, const oltr_lesson *lesson, const char *file,
-                         uint64_t line, oltr_error *error)
+static oltr_status refuse_list(struct log_join *join, const struct log_list *list,
+                               const oltr_error *refused, oltr_error *error)
+{
+    const oltr_name *id = &list->lesson->id;
+    char quoted[LOG_QUOTE_SIZE];
+    if (!is_about_list(refused->code))
+        return set_error(error, refused->code, "%s:%llu: %.200s", list->file,
+                         (unsigned long long)list->line, refused->msg);
+    if (join->options.take && id->size == 0)
+        return log_bad_list(join->options.report, list->file, list->line, error, "%.220s",
+                            refused->msg);
+    return log_bad_list(join->options.report, list->file, list->line, error, "list `%s`: %.180s",
+                        log_quote(id->bytes, id->size, quoted), refused->msg);
+}
+
+static oltr_status learn(struct log_join *join, const struct log_list *list, oltr_error *error)
 {
     struct log_report *report = join->options.report;
+    const oltr_lesson *lesson = list->lesson;
     oltr_error refused = {OLTR_OK, ""};
-    char id[LOG_QUOTE_SIZE];
-    int applied = 0;
-    oltr_status status = join->options.learn(join->options.with, lesson, &applied, &refused);
-    if (status != OLTR_OK && !is_about_list(status))
-        return set_error(error, status, "%s:%llu: %.200s", file, (unsigned long long)line,
-                         refused.msg);
-    if (status != OLTR_OK)
-        return log_bad_list(report, file, line, error, "list `%s`: %.180s",
-                            log_quote(lesson->id.bytes, lesson->id.size, id), refused.msg);
+    int applied = 1;
+    refused.code = join->options.take
+                       ? join->options.take(join->options.with, list, &refused)
+                       : join->options.learn(join->options.with, lesson, &applied, &refused);
+    if (refused.code != OLTR_OK)
+        return refuse_list(join, list, &refused, error);
     report->lists++;
     report->learned += applied != 0;
     if (!applied) {
@@ -79,10 +94,9 @@ static oltr_status learn(struct log_join *join, const oltr_lesson *lesson, const
     return OLTR_OK;
 }
 
-oltr_status log_join_lesson(struct log_join *join, const oltr_lesson *lesson, const char *file,
-                            uint64_t line, oltr_error *error)
+oltr_status log_join_list(struct log_join *join, const struct log_list *list, oltr_error *error)
 {
-    return learn(join, lesson, file, line, error);
+    return learn(join, list, error);
 }
 
 /* ---- closing a list */
@@ -133,6 +147,27 @@ static void fill_slots(struct log_join *join, const struct open_list *list, cons
         memcpy(join->x + (size_t)slot * dim,
                list->x + (size_t)(list->in_order ? slot : row_of[slot]) * dim,
                dim * sizeof *join->x);
+    size_t n_extra = join->lists.n_extra;
+    for (uint32_t slot = 0; n_extra > 0 && slot < n; slot++)
+        memcpy(join->extra + slot * n_extra,
+               list->extra + (list->in_order ? slot : row_of[slot]) * n_extra,
+               n_extra * sizeof *join->extra);
+}
+
+/* The names of the candidates of a list, in the array of the join. */
+static bool fill_candidates(struct log_join *join, const struct open_list *list)
+{
+    if (list->n_candidates > join->candidate_room) {
+        oltr_name *candidate = realloc(join->candidate, list->candidate_room * sizeof *candidate);
+        if (!candidate)
+            return false;
+        join->candidate = candidate;
+        join->candidate_room = list->candidate_room;
+    }
+    for (uint32_t i = 0; i < list->n_candidates; i++)
+        join->candidate[i] =
+            (oltr_name){list_name(list, &list->candidate[i]), list->candidate[i].name_size};
+    return true;
 }
 
 /* How many slots say whether they were examined. */
@@ -182,9 +217,18 @@ static oltr_status learn_list(struct log_join *join, const struct open_list *lis
                             "list `%s`, which begins here: some rows say whether they were "
                             "examined and others do not",
                             log_quote(list->bytes, list->id_size, id));
+    if (!fill_candidates(join, list))
+        return no_memory(error);
     oltr_lesson lesson =
         lesson_of(join, list->n_rows, (oltr_name){list->bytes, list->id_size}, known > 0);
-    return learn(join, &lesson, list->file, list->first_line, error);
+    struct log_list whole = {.lesson = &lesson,
+                             .extra = join->extra,
+                             .n_candidates = list->n_candidates,
+                             .candidate = join->candidate,
+                             .all_items = list->all_items,
+                             .file = list->file,
+                             .line = list->first_line};
+    return learn(join, &whole, error);
 }
 
 static oltr_status close_oldest(struct log_join *join, oltr_error *error)
@@ -256,7 +300,12 @@ static oltr_status learn_row(struct log_join *join, const struct log_row *row, c
     if (join->lists.dim > 0)
         memcpy(join->x, row->x, join->lists.dim * sizeof *join->x);
     oltr_lesson lesson = lesson_of(join, 1, (oltr_name){NULL, 0}, masked);
-    return learn(join, &lesson, file, line, error);
+    struct log_list whole = {.lesson = &lesson,
+                             .extra = row->extra,
+                             .position = row->position,
+                             .file = file,
+                             .line = line};
+    return learn(join, &whole, error);
 }
 
 /* The list of a row whose id is not that of the row before it. */

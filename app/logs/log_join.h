@@ -9,6 +9,21 @@
 #include "app/logs/log_report.h"
 #include "app/logs/open_lists.h"
 
+/* A list with what a model does not learn from it. */
+struct log_list {
+    const oltr_lesson *lesson;
+    const double *extra;        /* (n, n_extra) of the shown rows; NAN: not there */
+    uint32_t n_candidates;      /* 0: not known */
+    const oltr_name *candidate; /* (n_candidates) */
+    bool all_items;             /* the candidates were all items of the model */
+    uint32_t position;          /* of a row that is a list of its own; 0: not known */
+    const char *file;
+    uint64_t line;
+};
+/* Takes a list instead of learning it.  As of log_learn, a status about the list makes it a bad
+ * list. */
+typedef oltr_status log_take(void *with, const struct log_list *list, oltr_error *error);
+
 /* As oltr_model_learn(). */
 typedef oltr_status log_learn(void *with, const oltr_lesson *lesson, int *applied,
                               oltr_error *error);
@@ -19,16 +34,18 @@ struct log_row {
     uint32_t position;             /* 1 to OLTR_MOST_SHOWN; 0: behind the last row of its list */
     uint8_t examined;              /* 1, 0 or EXAMINED_UNKNOWN */
     double reward, weight;
-    double time;    /* seconds; NAN: not known */
-    const float *x; /* (dim) or NULL */
+    double time;         /* seconds; NAN: not known */
+    const float *x;      /* (dim) or NULL */
+    const double *extra; /* (n_extra) or NULL */
 };
 
 struct log_join_options {
     log_learn *learn;
+    log_take *take; /* or NULL; in place of `learn`, and with the candidates of lists */
     void *with;
     struct log_report *report;
     uint32_t capacity, remember; /* open lists, and ids of closed ones that are recognised */
-    uint32_t dim;
+    uint32_t dim, n_extra;
     bool weights;     /* rows may have other weights than 1 */
     bool unseen_seen; /* UBI: a list without an event was seen, without a click; else skipped */
     double wait;      /* seconds; INFINITY: no limit */
@@ -43,7 +60,10 @@ struct log_join {
     oltr_name *name;
     double *reward, *weight;
     uint8_t *examined;
-    float *x; /* (OLTR_MOST_SHOWN, dim) */
+    float *x;             /* (OLTR_MOST_SHOWN, dim) */
+    double *extra;        /* (OLTR_MOST_SHOWN, n_extra) */
+    oltr_name *candidate; /* (candidate_room) */
+    uint32_t candidate_room;
 };
 
 oltr_status log_join_begin(struct log_join *join, const struct log_join_options *options,
@@ -70,11 +90,13 @@ static inline bool log_join_add(struct log_join *join, struct open_list *list,
     if (join->lists.dim > 0)
         memcpy(list->x + (size_t)(number - 1) * join->lists.dim, row->x,
                join->lists.dim * sizeof *list->x);
+    if (join->lists.n_extra > 0)
+        memcpy(list->extra + (size_t)(number - 1) * join->lists.n_extra, row->extra,
+               join->lists.n_extra * sizeof *list->extra);
     return true;
 }
-/* A whole list. */
-oltr_status log_join_lesson(struct log_join *join, const oltr_lesson *lesson, const char *file,
-                            uint64_t line, oltr_error *error);
+/* A whole list; file and line are those of the list. */
+oltr_status log_join_list(struct log_join *join, const struct log_list *list, oltr_error *error);
 /* The open list of an id, opened if it is not; *list is NULL unless OLTR_OK. */
 oltr_status log_join_open(struct log_join *join, const void *id, uint32_t size, const char *file,
                           uint64_t line, struct open_list **list, oltr_error *error);

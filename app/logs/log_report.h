@@ -16,13 +16,14 @@ struct log_report {
     uint64_t bad_lists;               /* lists that were skipped whole */
     char message[LOG_BAD_SHOWN][256]; /* of the first of both kinds */
 
-    uint64_t rows, lists; /* read */
-    uint64_t queries;     /* of UBI */
-    uint64_t learned;     /* lists that the model had not seen */
-    uint64_t known;       /* lists that it had learned before this log */
-    uint64_t came_back;   /* lists that had been closed in this log, and were not learned again */
-    uint64_t forced;      /* lists that were closed because too many were open */
-    uint64_t without_id;  /* lists that cannot be recognised when they come again */
+    uint64_t rows, lists;         /* read */
+    uint64_t queries;             /* of UBI */
+    uint64_t decisions, outcomes; /* lines of decision logs: lists, and what was clicked */
+    uint64_t learned;             /* lists that the model had not seen */
+    uint64_t known;               /* lists that it had learned before this log */
+    uint64_t came_back;  /* lists that had been closed in this log, and were not learned again */
+    uint64_t forced;     /* lists that were closed because too many were open */
+    uint64_t without_id; /* lists that cannot be recognised when they come again */
     uint64_t events, orphans, late, elsewhere, other; /* of UBI: see ubi_log.h */
     uint64_t unseen_skipped, unseen_learned, empty, repeated;
 };

@@ -174,22 +174,23 @@ static oltr_status no_memory(oltr_error *error)
     return set_error(error, OLTR_ENOMEM, "out of memory");
 }
 
-static oltr_status take_items(const json_t *items, uint32_t most, struct list_json *arrays,
-                              uint32_t *n, oltr_error *error)
+oltr_status names_of_json(const json_t *array, const char *key, uint32_t most,
+                          struct list_json *arrays, uint32_t *n, oltr_error *error)
 {
-    size_t size = json_array_size(items);
-    if (!json_is_array(items) || size == 0 || size > most)
-        return set_error(error, OLTR_EVALUE, "\"items\" must be an array of 1 to %u names", most);
+    size_t size = json_array_size(array);
+    if (!json_is_array(array) || size == 0 || size > most)
+        return set_error(error, OLTR_EVALUE, "\"%s\" must be an array of 1 to %u names", key, most);
     if (!reserve(arrays, size))
         return no_memory(error);
     for (size_t i = 0; i < size; i++) {
         enum name_result result =
-            name_of_json(json_array_get(items, i), &arrays->room, &arrays->name[i]);
+            name_of_json(json_array_get(array, i), &arrays->room, &arrays->name[i]);
         if (result == NAME_NO_MEMORY)
             return no_memory(error);
         if (result == NAME_WRONG)
             return set_error(error, OLTR_EVALUE,
-                             "item %zu must be a text of 1 to 512 bytes or a whole number", i + 1);
+                             "%s %zu must be a text of 1 to 512 bytes or a whole number",
+                             strcmp(key, "items") == 0 ? "item" : "candidate", i + 1);
     }
     *n = (uint32_t)size;
     return OLTR_OK;
@@ -234,7 +235,7 @@ oltr_status list_of_json(const json_t *json, uint32_t dim, uint32_t most, struct
     *names = items && !json_is_null(items);
     name_room_clear(&arrays->room);
     if (*names)
-        status = take_items(items, most, arrays, &n, error);
+        status = names_of_json(items, "items", most, arrays, &n, error);
     if (status != OLTR_OK || dim == 0) {
         if (status == OLTR_OK && *names)
             *out = (oltr_list){.n = n, .name = arrays->name};
@@ -338,16 +339,17 @@ static oltr_status check_examined(const oltr_lesson *lesson, oltr_error *error)
     return OLTR_OK;
 }
 
-static oltr_status take_id(const json_t *json, struct list_json *arrays, oltr_lesson *out,
-                           oltr_error *error)
+oltr_status id_of_json(const json_t *json, struct name_room *room, oltr_name *out,
+                       oltr_error *error)
 {
     static const char *const keys[] = {"id", "list_id", "list", "query_id", "request_id"};
     const json_t *id = NULL;
     for (size_t i = 0; !id && i < sizeof keys / sizeof *keys; i++)
         id = json_object_get(json, keys[i]);
+    *out = (oltr_name){NULL, 0};
     if (!id || json_is_null(id))
         return OLTR_OK;
-    enum name_result result = name_of_json(id, &arrays->room, &out->id);
+    enum name_result result = name_of_json(id, room, out);
     return result == NAME_TAKEN ? OLTR_OK
            : result == NAME_WRONG
                ? set_error(error, OLTR_EVALUE,
@@ -376,5 +378,5 @@ oltr_status lesson_of_json(const json_t *json, uint32_t dim, struct list_json *a
         status = take_examined(json, arrays, out, error);
     if (status == OLTR_OK)
         status = check_examined(out, error);
-    return status == OLTR_OK ? take_id(json, arrays, out, error) : status;
+    return status == OLTR_OK ? id_of_json(json, &arrays->room, &out->id, error) : status;
 }

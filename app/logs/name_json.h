@@ -46,6 +46,14 @@ void list_json_free(struct list_json *arrays);
 oltr_status list_of_json(const json_t *json, uint32_t dim, uint32_t most, struct list_json *arrays,
                          oltr_list *out, bool *names, oltr_error *error);
 
+/* The names of an array; `key` is what it is called in messages.  They are kept behind those that
+ * the room of the arrays has already. */
+oltr_status names_of_json(const json_t *array, const char *key, uint32_t most,
+                          struct list_json *arrays, uint32_t *n, oltr_error *error);
+/* "id", "list_id", "list", "query_id" or "request_id"; size 0: there is none. */
+oltr_status id_of_json(const json_t *json, struct name_room *room, oltr_name *id,
+                       oltr_error *error);
+
 /* A lesson: {"id": ..., "items": [...], "clicks": [positions from 1]} or "rewards": [...], and
  * optionally "seen": how many slots from the first, or "examined": [positions], and "weights". */
 oltr_status lesson_of_json(const json_t *json, uint32_t dim, struct list_json *arrays,

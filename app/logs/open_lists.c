@@ -45,9 +45,10 @@ static uint32_t mask_for(uint32_t n)
 /* ---- making */
 
 oltr_status open_lists_init(struct open_lists *lists, uint32_t capacity, uint32_t remember,
-                            uint32_t dim, bool weights, oltr_error *error)
+                            uint32_t dim, uint32_t n_extra, bool weights, oltr_error *error)
 {
-    *lists = (struct open_lists){.capacity = capacity, .dim = dim, .weights = weights};
+    *lists = (struct open_lists){
+        .capacity = capacity, .dim = dim, .n_extra = n_extra, .weights = weights};
     lists->mask = mask_for(capacity);
     lists->closed_mask = mask_for(remember / CLOSED_BUCKET / 2);
     lists->list = calloc(capacity, sizeof *lists->list);
@@ -67,7 +68,9 @@ void open_lists_free(struct open_lists *lists)
         free(list->row);
         free(list->weight);
         free(list->x);
+        free(list->extra);
         free(list->event);
+        free(list->candidate);
     }
     free(lists->list);
     free(lists->slot);
@@ -153,12 +156,12 @@ void open_lists_fetch(const struct open_lists *lists)
 /* A list with nothing in it, and the memory of the one that was there before. */
 static void clear(struct open_list *list)
 {
-    list->id_size = list->bytes_used = list->n_rows = list->n_events = 0;
+    list->id_size = list->bytes_used = list->n_rows = list->n_events = list->n_candidates = 0;
     list->file = NULL;
     list->first_line = 0;
     list->time = 0;
     list->in_order = true;
-    list->is_shown = list->has_events = list->has_impressions = false;
+    list->is_shown = list->has_events = list->has_impressions = list->all_items = false;
 }
 
 bool list_grow_bytes(struct open_list *list, uint32_t more)
@@ -229,22 +232,37 @@ bool list_grow_rows(const struct open_lists *lists, struct open_list *list)
     list->weight = weight ? weight : list->weight;
     float *x = lists->dim > 0 ? realloc(list->x, room * lists->dim * sizeof *x) : NULL;
     list->x = x ? x : list->x;
-    if (!row || (lists->weights && !weight) || (lists->dim > 0 && !x))
+    double *extra =
+        lists->n_extra > 0 ? realloc(list->extra, room * lists->n_extra * sizeof *extra) : NULL;
+    list->extra = extra ? extra : list->extra;
+    if (!row || (lists->weights && !weight) || (lists->dim > 0 && !x) ||
+        (lists->n_extra > 0 && !extra))
         return false;
     list->row_room = (uint32_t)room;
     return true;
 }
 
+/* One more at the end of an array of n with some room; NULL when memory ran out. */
+static struct list_row *add_to(struct list_row **array, uint32_t *n, uint32_t *room)
+{
+    if (*n == *room) {
+        size_t larger = *room > 0 ? 2 * (size_t)*room : 4;
+        struct list_row *grown = realloc(*array, larger * sizeof *grown);
+        if (!grown)
+            return NULL;
+        *array = grown;
+        *room = (uint32_t)larger;
+    }
+    (*array)[*n] = (struct list_row){0};
+    return &(*array)[(*n)++];
+}
+
 struct list_row *list_add_event(struct open_list *list)
 {
-    if (list->n_events == list->event_room) {
-        size_t room = list->event_room > 0 ? 2 * (size_t)list->event_room : 4;
-        struct list_row *event = realloc(list->event, room * sizeof *event);
-        if (!event)
-            return NULL;
-        list->event = event;
-        list->event_room = (uint32_t)room;
-    }
-    list->event[list->n_events] = (struct list_row){0};
-    return &list->event[list->n_events++];
+    return add_to(&list->event, &list->n_events, &list->event_room);
+}
+
+struct list_row *list_add_candidate(struct open_list *list)
+{
+    return add_to(&list->candidate, &list->n_candidates, &list->candidate_room);
 }

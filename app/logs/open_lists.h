@@ -32,8 +32,11 @@ struct open_list {
     struct list_row *row;
     double *weight; /* (row_room) where rows have weights */
     float *x;       /* (row_room, dim) where they have features */
+    double *extra;  /* (row_room, n_extra) where they have extra columns */
     uint32_t n_events, event_room;
     struct list_row *event; /* they came before the list itself */
+    uint32_t n_candidates, candidate_room;
+    struct list_row *candidate; /* by name only, where candidates are kept */
     const char *file;
     uint64_t first_line;
     double time;     /* the latest of the log when it was opened */
@@ -41,6 +44,7 @@ struct open_list {
     bool is_shown;   /* UBI: the query was read */
     bool has_events; /* UBI: at least one */
     bool has_impressions;
+    bool all_items; /* the candidates were all items of the model */
 };
 
 struct list_slot {
@@ -51,7 +55,7 @@ struct list_slot {
 struct open_lists {
     uint32_t capacity, head, count; /* a ring: the oldest is list[head] */
     uint32_t used;                  /* lists that were ever open: those behind have no memory */
-    uint32_t dim;
+    uint32_t dim, n_extra;
     bool weights;
     struct open_list *list; /* (capacity) */
     struct list_slot *slot; /* (mask + 1) */
@@ -65,7 +69,7 @@ struct open_lists {
 /* capacity: at least 1.  remember: of about so many closed lists the ids are recognised.  All or
  * nothing. */
 oltr_status open_lists_init(struct open_lists *lists, uint32_t capacity, uint32_t remember,
-                            uint32_t dim, bool weights, oltr_error *error);
+                            uint32_t dim, uint32_t n_extra, bool weights, oltr_error *error);
 void open_lists_free(struct open_lists *lists);
 
 /* The open list of an id, or NULL. */
@@ -83,6 +87,8 @@ bool open_lists_was_closed(const struct open_lists *lists, const void *id, uint3
 
 /* An event that waits for its list, without a name yet; NULL when memory ran out. */
 struct list_row *list_add_event(struct open_list *list);
+/* A candidate, without a name yet; the same. */
+struct list_row *list_add_candidate(struct open_list *list);
 
 bool list_grow_rows(const struct open_lists *lists, struct open_list *list);
 bool list_grow_bytes(struct open_list *list, uint32_t more);

@@ -1,8 +1,10 @@
 /* ubi_log.c - see ubi_log.h. */
 #include "app/logs/ubi_log.h"
 
+#include "app/logs/log_extras.h"
 #include "engine/base/error.h"
 
+#include <math.h>
 #include <string.h>
 
 static oltr_status no_memory(oltr_error *error)
@@ -66,7 +68,7 @@ static void apply(struct ubi_log *log, struct open_list *list, const struct list
         row->examined = 1;
         list->has_impressions = true;
     } else {
-        row->reward = 1;
+        row->reward = event->reward;
     }
 }
 
@@ -87,16 +89,12 @@ static oltr_status take_id(struct ubi_log *log, const json_t *json, oltr_name *i
 
 static bool add_hit(struct ubi_log *log, struct open_list *list, const void *name, uint32_t size)
 {
-    struct list_row *row = list_add_row(&log->join->lists, list);
-    if (!row || !list_name_row(list, row, name, size))
-        return false;
-    row->position = (uint16_t)list->n_rows;
-    row->examined = EXAMINED_UNKNOWN;
-    row->reward = 0;
-    row->line = 0;
-    if (log->join->lists.weights)
-        list->weight[list->n_rows - 1] = 1;
-    return true;
+    double none[LOG_MOST_EXTRA];
+    struct log_row row = {
+        .name = name, .name_size = size, .examined = EXAMINED_UNKNOWN, .weight = 1, .extra = none};
+    for (uint32_t i = 0; i < LOG_MOST_EXTRA; i++)
+        none[i] = NAN;
+    return log_join_add(log->join, list, &row, list->first_line);
 }
 
 /* The names of an array, or of a text with commas; *good is false when one is no name. */
@@ -143,26 +141,57 @@ static oltr_status check_hits(const struct ubi_log *log, const json_t *hits, con
     return OLTR_OK;
 }
 
-/* The hits of a list that is open, and the events that came before it. */
-static oltr_status fill_list(struct ubi_log *log, struct open_list *list, const json_t *hits,
-                             const char *file, uint64_t line, oltr_error *error)
+void ubi_list_is_shown(struct ubi_log *log, struct open_list *list, const char *file, uint64_t line)
 {
-    bool good;
-    oltr_status status = add_hits(log, list, hits, &good, error);
-    if (status != OLTR_OK)
-        return status;
     list->is_shown = true;
     list->file = file;
     list->first_line = line;
-    if (!good) {
-        list->n_rows = list->n_events = 0;
-        return log_bad_line(log->join->options.report, file, line, error,
-                            "each of \"query_response_hit_ids\" must be a text of 1 to 512 bytes "
-                            "or a whole number");
-    }
     for (uint32_t i = 0; i < list->n_events; i++)
         apply(log, list, &list->event[i]);
     list->n_events = 0;
+}
+
+/* Propensities and candidates are among the attributes of a query. */
+static oltr_status add_attributes(struct ubi_log *log, struct open_list *list, const json_t *json,
+                                  oltr_error *error)
+{
+    const json_t *attributes = json_object_get(json, "query_attributes");
+    const json_t *from = json_is_object(attributes) ? attributes : json;
+    oltr_status status =
+        log_extras_of_list(&log->options->names, from, list->n_rows, true, list->extra, error);
+    return status == OLTR_OK ? log_candidates_of_list(log->join, list, from, &log->arrays, error)
+                             : status;
+}
+
+/* A query that cannot be used: its id is taken, and it has no rows. */
+static oltr_status leave_out(struct ubi_log *log, struct open_list *list, const char *file,
+                             uint64_t line, const char *why, oltr_error *error)
+{
+    list->n_rows = list->n_events = 0;
+    ubi_list_is_shown(log, list, file, line);
+    return log_bad_line(log->join->options.report, file, line, error, "%s", why);
+}
+
+/* The hits of a list that is open, and the events that came before it. */
+static oltr_status fill_list(struct ubi_log *log, struct open_list *list, const json_t *json,
+                             const char *file, uint64_t line, oltr_error *error)
+{
+    bool good;
+    oltr_error why = {OLTR_OK, ""};
+    oltr_status status = add_hits(log, list, hits_of(json), &good, error);
+    if (status != OLTR_OK)
+        return status;
+    if (!good)
+        return leave_out(log, list, file, line,
+                         "each of \"query_response_hit_ids\" must be a text of 1 to 512 bytes or a "
+                         "whole number",
+                         error);
+    status = add_attributes(log, list, json, &why);
+    if (status == OLTR_ENOMEM)
+        return no_memory(error);
+    if (status != OLTR_OK)
+        return leave_out(log, list, file, line, why.msg, error);
+    ubi_list_is_shown(log, list, file, line);
     return OLTR_OK;
 }
 
@@ -192,7 +221,7 @@ oltr_status ubi_query(struct ubi_log *log, const json_t *json, double time, cons
         log->join->options.report->repeated++;
         return OLTR_OK;
     }
-    return fill_list(log, list, hits, file, line, error);
+    return fill_list(log, list, json, file, line, error);
 }
 
 /* ---- events */
@@ -212,9 +241,8 @@ static enum name_result subject_of(struct ubi_log *log, const json_t *json, oltr
     return id && !json_is_null(id) ? name_of_json(id, &log->room, name) : NAME_TAKEN;
 }
 
-/* Keeps the event with its list, and applies it if the list is there. */
-static oltr_status add_event(struct ubi_log *log, struct open_list *list, oltr_name name,
-                             uint32_t position, bool impression, oltr_error *error)
+oltr_status ubi_keep_event(struct ubi_log *log, struct open_list *list, oltr_name name,
+                           const struct list_row *what, oltr_error *error)
 {
     if (list->n_events == OLTR_MOST_SHOWN) {
         log->join->options.report->orphans++;
@@ -223,8 +251,9 @@ static oltr_status add_event(struct ubi_log *log, struct open_list *list, oltr_n
     struct list_row *event = list_add_event(list);
     if (!event || !list_name_row(list, event, name.bytes, name.size))
         return no_memory(error);
-    event->position = (uint16_t)position;
-    event->examined = impression;
+    event->position = what->position;
+    event->examined = what->examined;
+    event->reward = what->reward;
     if (list->is_shown) {
         apply(log, list, event);
         list->bytes_used = event->name;
@@ -270,5 +299,7 @@ oltr_status ubi_event(struct ubi_log *log, const json_t *json, double time, cons
         return OLTR_OK;
     }
     status = log_join_open(log->join, id.bytes, id.size, file, line, &list, error);
-    return status == OLTR_OK ? add_event(log, list, name, position, impression, error) : status;
+    struct list_row what = {
+        .position = (uint16_t)position, .examined = impression, .reward = impression ? 0 : 1};
+    return status == OLTR_OK ? ubi_keep_event(log, list, name, &what, error) : status;
 }

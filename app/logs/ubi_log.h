@@ -19,7 +19,16 @@ struct ubi_log {
     const struct log_options *options; /* clicks, impressions: actions with commas between them */
     struct log_join *join;
     struct name_room room;
+    struct list_json arrays; /* of candidates, and of what a decision shows */
 };
+
+/* Keeps an event on an item or, if the name has size 0, on a position from 1, until its list is
+ * there.  It is an impression, `examined`, or gives a reward. */
+oltr_status ubi_keep_event(struct ubi_log *log, struct open_list *list, oltr_name name,
+                           const struct list_row *what, oltr_error *error);
+/* The rows of the list are there: applies the events that came before it. */
+void ubi_list_is_shown(struct ubi_log *log, struct open_list *list, const char *file,
+                       uint64_t line);
 
 bool ubi_is_query(const json_t *json);
 bool ubi_is_event(const json_t *json);

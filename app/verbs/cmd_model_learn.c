@@ -1,20 +1,14 @@
 /* cmd_model_learn.c - `oltr model learn`: a model learns from click logs.  It learns on a copy,
  * which takes the place of the model, by one checkpoint, when the last line was good. */
 #define _POSIX_C_SOURCE 200809L
-#include "app/args/value.h"
-#include "app/logs/log_files.h"
-#include "app/logs/log_values.h"
 #include "app/run/progress.h"
+#include "app/verbs/log_reading.h"
 #include "app/verbs/model_family.h"
 #include "app/verbs/model_priors.h"
-#include "engine/base/quote.h"
 
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char *const formats[] = {"csv", "jsonl", NULL}; /* LOG_CSV, LOG_JSON */
-static const char *const unseen_rules[] = {"seen", "skip", NULL};
 
 const struct option model_learn_options[] = {
     {0, "columns", "ROLE=NAME,...", NULL,
@@ -22,7 +16,8 @@ const struct option model_learn_options[] = {
      "item, position, click, examined, reward, weight and time"},
     {0, "features", "PREFIX", NULL,
      "of a policy with features: they are in columns PREFIX1, PREFIX2, ... (default: x)"},
-    {0, "format", "NAME", NULL, "csv or jsonl (default: by the first byte of the file)", formats},
+    {0, "format", "NAME", NULL, "csv or jsonl (default: by the first byte of the file)",
+     log_format_words},
     {0, "open", "N", NULL,
      "collect the rows of up to N lists at a time; of more, the oldest is closed and learned "
      "(default: 1000; of JSON lines 100000)"},
@@ -32,7 +27,7 @@ const struct option model_learn_options[] = {
     {0, "unseen", "RULE", NULL,
      "of UBI, a list without a click or an impression: seen (default: looked at, and not clicked) "
      "or skip",
-     unseen_rules},
+     log_unseen_words},
     {0, "clicks", "ACTION,...", NULL,
      "of UBI, the actions that count as a click (default: click,click_through)"},
     {0, "impressions", "ACTION,...", NULL,
@@ -55,7 +50,8 @@ static void show_progress(void *with, const struct log_input *in, const struct l
 {
     struct learn_progress *p = with;
     double now = progress_now(), share = log_input_share(in);
-    uint64_t done = report->rows + report->queries + report->events;
+    uint64_t done =
+        report->rows + report->queries + report->events + report->decisions + report->outcomes;
     char rows[GROUPED_SIZE], percent[16] = "";
     if (now < p->next)
         return;
@@ -75,56 +71,6 @@ static void end_progress(const struct learn_progress *p)
         fputs("\r\033[K", stderr);
         fflush(stderr);
     }
-}
-
-/* ---- options */
-
-static int read_format(const struct arguments *arguments, enum log_format *out)
-{
-    uint32_t word = 0;
-    int code = value_word(arguments, "format", &word);
-    *out = !arguments_has(arguments, "format") ? LOG_ANY : word == 0 ? LOG_CSV : LOG_JSON;
-    return code;
-}
-
-static int read_unseen(const struct arguments *arguments, bool *seen)
-{
-    uint32_t rule = 0;
-    int code = value_word(arguments, "unseen", &rule);
-    *seen = rule == 0;
-    return code;
-}
-
-static int read_wait(const struct arguments *arguments, double *wait)
-{
-    const char *text = arguments_value(arguments, "wait");
-    char word[QUOTE_SIZE];
-    *wait = -1;
-    return !text || value_duration(text, wait)
-               ? EXIT_OK
-               : complain(EXIT_USAGE, "--wait must be a time like 90s, 30m, 2h or 7d, not `%s`",
-                          quote_input(text, word));
-}
-
-static int read_options(const struct arguments *arguments, struct log_files *files)
-{
-    const char *clicks = arguments_value(arguments, "clicks"),
-               *impressions = arguments_value(arguments, "impressions");
-    files->path = arguments->operand + 1;
-    files->n = arguments->n_operands - 1;
-    files->options.names.features = arguments_value(arguments, "features");
-    files->options.clicks = clicks ? clicks : "click,click_through";
-    files->options.impressions = impressions ? impressions : "impression";
-    files->options.most_shown = OLTR_MOST_SHOWN;
-    int code = model_columns(arguments, &files->options.names);
-    code = code == EXIT_OK ? read_format(arguments, &files->format) : code;
-    code = code == EXIT_OK ? read_unseen(arguments, &files->join.unseen_seen) : code;
-    code = code == EXIT_OK ? read_wait(arguments, &files->wait) : code;
-    code = code == EXIT_OK ? value_whole32(arguments, "open", 1, LOG_MOST_OPEN, &files->capacity)
-                           : code;
-    return code == EXIT_OK
-               ? value_whole32(arguments, "shown", 1, OLTR_MOST_SHOWN, &files->options.most_shown)
-               : code;
 }
 
 /* ---- what is said at the end */
@@ -184,6 +130,9 @@ static void say_learned(const struct arguments *arguments, const struct log_repo
     if (r->queries + r->events > 0)
         printf("%s quer%s, %s event%s, ", model_grouped(r->queries, rows), plural_ies(r->queries),
                model_grouped(r->events, events), plural_s(r->events));
+    if (r->decisions + r->outcomes > 0)
+        printf("%s decision%s, %s outcome%s, ", model_grouped(r->decisions, rows),
+               plural_s(r->decisions), model_grouped(r->outcomes, events), plural_s(r->outcomes));
     if (r->rows > 0)
         printf("%s row%s, ", model_grouped(r->rows, rows), plural_s(r->rows));
     printf("%s list%s:\n", model_grouped(r->lists, lists), plural_s(r->lists));
@@ -196,13 +145,15 @@ static void say_learned(const struct arguments *arguments, const struct log_repo
 
 static void say_json(const struct log_report *r, const oltr_model *model)
 {
-    printf("{\"rows\": %llu, \"queries\": %llu, \"lists\": %llu, \"learned\": %llu, \"known\": "
+    printf("{\"rows\": %llu, \"queries\": %llu, \"decisions\": %llu, \"outcomes\": %llu, "
+           "\"lists\": %llu, \"learned\": %llu, \"known\": "
            "%llu, \"came_back\": "
            "%llu, \"without_id\": %llu, \"bad_lines\": %llu, \"bad_lists\": %llu, \"events\": "
            "%llu, \"unseen_learned\": %llu, \"unseen_skipped\": %llu, \"empty\": %llu, "
            "\"repeated\": %llu, \"other_events\": %llu, \"orphans\": %llu, \"late\": %llu, "
            "\"elsewhere\": %llu, \"items\": %u, \"lessons\": %llu}\n",
            (unsigned long long)r->rows, (unsigned long long)r->queries,
+           (unsigned long long)r->decisions, (unsigned long long)r->outcomes,
            (unsigned long long)r->lists, (unsigned long long)r->learned,
            (unsigned long long)r->known, (unsigned long long)r->came_back,
            (unsigned long long)r->without_id, (unsigned long long)r->bad,
@@ -283,9 +234,9 @@ static int learn_into(const struct arguments *arguments, struct log_files *files
 
 int cmd_model_learn(const struct arguments *arguments)
 {
-    struct log_files files = {.n = 0};
+    struct log_files files = {.path = arguments->operand + 1, .n = arguments->n_operands - 1};
     oltr_store *store;
-    int code = read_options(arguments, &files);
+    int code = log_reading_options(arguments, &files);
     if (code == EXIT_OK)
         code = model_open(arguments->operand[0], true, OLTR_SYNC_ALWAYS, &store);
     return code == EXIT_OK ? model_close(store, learn_into(arguments, &files, store)) : code;

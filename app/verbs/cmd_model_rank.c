@@ -3,6 +3,7 @@
 #define _GNU_SOURCE 1 /* getentropy, getline */
 #include "app/args/value.h"
 #include "app/logs/name_json.h"
+#include "app/verbs/decisions.h"
 #include "app/verbs/model_family.h"
 #include "app/verbs/model_json.h"
 #include "engine/base/error.h"
@@ -30,6 +31,9 @@ const struct option model_rank_options[] = {
     {0, "fresh-below", "N", NULL, "an item with fewer observations is fresh"},
     {0, "least-fresh", "N", NULL, "at least so many fresh items in the list (default: 0)"},
     {0, "most-fresh", "N", NULL, "at most so many fresh items in the list (default: no limit)"},
+    {0, "log", "FILE", NULL,
+     "append every ranking to a decision log, with its candidates and chances, for `oltr model "
+     "learn` and `oltr ope` (docs/off-policy.md)"},
     {0, "json", NULL, NULL, "print the ranking as JSON"},
     {0, "learn", NULL, NULL, "as a filter: accept lists to learn; locks the model"},
     {0, "sync", "NAME", NULL,
@@ -47,6 +51,7 @@ struct request {
     uint32_t draws, least_fresh, most_fresh;
     double fresh_below;
     oltr_name seed; /* bytes NULL: a new one */
+    oltr_name id;   /* in the decision log; bytes NULL: the seed */
 };
 
 struct ranker {
@@ -56,6 +61,7 @@ struct ranker {
     uint32_t *place;           /* (room) */
     double *score;             /* (room) */
     double *in_list;           /* (room) by candidate */
+    double *in_slot;           /* (room) the same by slot */
     oltr_explained *explained; /* (room) by slot */
     oltr_name *name;           /* (room) by slot */
     float *x;                  /* (x_room) rows by slot */
@@ -63,6 +69,7 @@ struct ranker {
     char start[40]; /* of the seeds that the program makes */
     char seed[64];
     uint64_t n_seeds;
+    struct decisions *log; /* or NULL: there is none */
 };
 
 /* ---- one ranking */
@@ -77,11 +84,13 @@ static bool reserve(struct ranker *r, uint32_t n)
     r->score = score ? score : r->score;
     double *in_list = realloc(r->in_list, n * sizeof *in_list);
     r->in_list = in_list ? in_list : r->in_list;
+    double *in_slot = realloc(r->in_slot, n * sizeof *in_slot);
+    r->in_slot = in_slot ? in_slot : r->in_slot;
     oltr_explained *explained = realloc(r->explained, n * sizeof *explained);
     r->explained = explained ? explained : r->explained;
     oltr_name *name = realloc(r->name, n * sizeof *name);
     r->name = name ? name : r->name;
-    if (!place || !score || !in_list || !explained || !name)
+    if (!place || !score || !in_list || !in_slot || !explained || !name)
         return false;
     r->room = n;
     return true;
@@ -103,6 +112,7 @@ static void ranker_free(struct ranker *r)
     free(r->place);
     free(r->score);
     free(r->in_list);
+    free(r->in_slot);
     free(r->explained);
     free(r->name);
     free(r->x);
@@ -140,6 +150,25 @@ static oltr_status explain(struct ranker *r, const oltr_list *list, uint32_t k, 
     return oltr_model_explain(r->model, &shown, r->explained, error);
 }
 
+/* What was ranked goes to the decision log before it is shown. */
+static oltr_status log_ranking(struct ranker *r, const struct request *q, const oltr_list *list,
+                               const oltr_show *show, oltr_error *error)
+{
+    oltr_decision decision = {.id = q->id.bytes ? q->id : q->seed,
+                              .seed = q->greedy ? (oltr_name){NULL, 0} : q->seed,
+                              .list = list,
+                              .shown = list->x && r->name[0].size == 0 ? NULL : r->name,
+                              .place = r->place,
+                              .model = r->model,
+                              .k = show->k,
+                              .greedy = q->greedy,
+                              .draws = q->propensity ? q->draws : 0};
+    for (uint32_t i = 0; q->propensity && i < show->k; i++)
+        r->in_slot[i] = r->in_list[r->place[i]];
+    decision.in_list = q->propensity ? r->in_slot : NULL;
+    return decisions_add(r->log, &decision, q->fresh_below > 0, error);
+}
+
 /* The list into place, score, name and, where they are asked for, explained and in_list. */
 static oltr_status rank(struct ranker *r, struct request *q, const oltr_list *list,
                         const oltr_name *names, oltr_show *show, oltr_error *error)
@@ -172,7 +201,7 @@ static oltr_status rank(struct ranker *r, struct request *q, const oltr_list *li
     if (status == OLTR_OK && q->propensity)
         status = oltr_model_propensity(r->model, list, show, q->draws, rng, r->scratch, r->in_list,
                                        NULL, error);
-    return status;
+    return status == OLTR_OK && r->log ? log_ranking(r, q, list, show, error) : status;
 }
 
 /* ---- as JSON */
@@ -231,6 +260,10 @@ static void add_answer(struct text *out, const struct ranker *r, const struct re
         text_add(out, ", \"seed\": ");
         json_add_name(out, q->seed);
     }
+    if (r->log) {
+        text_add(out, ", \"id\": ");
+        json_add_name(out, q->id.bytes ? q->id : q->seed);
+    }
 }
 
 /* ---- requests */
@@ -260,9 +293,9 @@ static oltr_status take_flag(const json_t *json, const char *key, bool *out, olt
 
 static oltr_status check_keys(const json_t *json, oltr_error *error)
 {
-    static const char *const known[] = {"k",           "items",       "features",   "seed",
-                                        "greedy",      "explain",     "propensity", "draws",
-                                        "fresh_below", "least_fresh", "most_fresh", "tag"};
+    static const char *const known[] = {
+        "k",     "items",       "features",    "seed",       "greedy", "explain", "propensity",
+        "draws", "fresh_below", "least_fresh", "most_fresh", "tag",    "id"};
     const char *key;
     json_t *value;
     char word[QUOTE_SIZE];
@@ -274,8 +307,8 @@ static oltr_status check_keys(const json_t *json, oltr_error *error)
         if (i == sizeof known / sizeof *known)
             return set_error(error, OLTR_EVALUE,
                              "a request has no `%s`; it may have k, items, features, seed, greedy, "
-                             "explain, propensity, draws, fresh_below, least_fresh, most_fresh and "
-                             "tag",
+                             "explain, propensity, draws, fresh_below, least_fresh, most_fresh, id "
+                             "and tag",
                              quote_input(key, word));
     }
     return OLTR_OK;
@@ -284,7 +317,7 @@ static oltr_status check_keys(const json_t *json, oltr_error *error)
 static oltr_status take_request(const json_t *json, struct name_room *room, struct request *q,
                                 oltr_error *error)
 {
-    const json_t *seed = json_object_get(json, "seed"),
+    const json_t *seed = json_object_get(json, "seed"), *id = json_object_get(json, "id"),
                  *below = json_object_get(json, "fresh_below");
     oltr_status status = check_keys(json, error);
     status = status == OLTR_OK ? take_count(json, "k", 1, &q->k, error) : status;
@@ -302,6 +335,8 @@ static oltr_status take_request(const json_t *json, struct name_room *room, stru
     q->fresh_below = below ? json_number_value(below) : q->fresh_below;
     if (seed && name_of_json(seed, room, &q->seed) != NAME_TAKEN)
         return set_error(error, OLTR_EVALUE, "\"seed\" must be a text of 1 to 512 bytes");
+    if (id && name_of_json(id, room, &q->id) != NAME_TAKEN)
+        return set_error(error, OLTR_EVALUE, "\"id\" must be a text of 1 to 512 bytes");
     return OLTR_OK;
 }
 
@@ -328,6 +363,8 @@ static oltr_status answer_learn(struct filter *f, const json_t *json, oltr_error
     oltr_status status = lesson_of_json(json, dim, &f->arrays, &lesson, error);
     if (status == OLTR_OK)
         status = oltr_store_learn(f->store, &lesson, &applied, error);
+    if (status == OLTR_OK && applied && f->ranker.log)
+        status = decisions_add_outcome(f->ranker.log, &lesson, error);
     if (status == OLTR_OK)
         text_printf(&f->out, "{\"learned\": %s", applied ? "true" : "false");
     return status;
@@ -430,7 +467,10 @@ static int run_filter(const struct arguments *arguments, const struct request *d
                     "{\"k\": 10}; for one ranking give -k N");
     code = ranker_begin(&f.ranker);
     if (code == EXIT_OK)
+        code = decisions_open(arguments, &f.ranker.log);
+    if (code == EXIT_OK)
         code = answer_lines(&f);
+    code = decisions_close(f.ranker.log, code);
     ranker_free(&f.ranker);
     list_json_free(&f.arrays);
     name_room_free(&f.room);
@@ -473,6 +513,8 @@ static int rank_once(const struct arguments *arguments, struct request *q)
         code = model_open(arguments->operand[0], false, OLTR_SYNC_NONE, &store);
     if (code == EXIT_OK)
         code = ranker_begin(&r);
+    if (code == EXIT_OK)
+        code = decisions_open(arguments, &r.log);
     if (code == EXIT_OK) {
         r.model = oltr_store_read(store);
         oltr_list list = {.n = names.n, .name = names.n > 0 ? names.name : NULL};
@@ -491,6 +533,7 @@ static int rank_once(const struct arguments *arguments, struct request *q)
         text_add(&out, "}\n");
         code = send_answer(&out);
     }
+    code = decisions_close(r.log, code);
     text_free(&out);
     ranker_free(&r);
     model_names_free(&names);

@@ -36,8 +36,10 @@ const struct verb model_verbs[] = {
      "every line of the output its answer, {\"items\": [...], \"scores\": [...]}, so that any "
      "language can rank through a pipe.  Without items, all items of the model are ranked.\n"
      "A request may also have greedy, explain, fresh_below, least_fresh, most_fresh, propensity, "
-     "draws, features (rows of numbers, of a policy with features), and tag, which is copied to "
-     "the answer.  With `--learn`, {\"learn\": {\"id\": \"q1\", \"items\": [\"a\", \"b\"], "
+     "draws, features (rows of numbers, of a policy with features), id (of the list in the "
+     "decision "
+     "log of `--log`; else its seed), and tag, which is copied to the answer.  With `--learn`, "
+     "{\"learn\": {\"id\": \"q1\", \"items\": [\"a\", \"b\"], "
      "\"clicks\": [2]}} is learned at once.\n"
      "A bad line is answered by {\"error\": \"line 3: ...\"}; the exit code is then 1.  Without "
      "--learn the model is read once, and nothing is locked.",

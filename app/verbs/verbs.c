@@ -56,6 +56,25 @@ const struct verb verbs[] = {
      "once, in a file that survives a crash.  The same files are read and written from C "
      "(oltr/store.h).",
      no_options, NULL, model_verbs},
+    {"ope", "LOG...", 1, ANY_NUMBER,
+     "off-policy evaluation: what would another policy have earned?",
+     "LOG is a log of what was shown and clicked, with the chances that the policy which made it "
+     "had "
+     "to show it: a decision log of `oltr model rank --log`, CSV with the columns list_id, item, "
+     "position, click and prefix_propensity or slot_propensity, Open Bandit CSV (without list "
+     "ids), "
+     "or queries and events of UBI (docs/off-policy.md).  Plain or gzip, `-` for standard input.\n"
+     "A policy is one of `oltr policies` with its parameters, like ts-beta:prior=full, which "
+     "learns "
+     "from --train or --train-share; greedy:POLICY, which ranks by its mean; columns:NAME, whose "
+     "chances are the columns NAME_prefix and NAME_slot of LOG; log:FILE, which shows items in "
+     "slots "
+     "as often as FILE does; or, by --model, a model in a file.  Several are compared in one "
+     "table.\n"
+     "A model that has learned from the lists it is evaluated on looks better than it is.  "
+     "`--train-share 0.5` learns from half of the lists, chosen by their ids, and evaluates on the "
+     "others.",
+     ope_options, cmd_ope, NULL},
     {"report", "DIR", 1, 1, "write the page and the tables of a report again",
      "DIR holds folders of results, as `oltr reproduce` leaves them.  Writes index.html (a page "
      "that needs no network and no server), results.csv, summary.csv, claims.csv and summary.tex "

@@ -9,7 +9,8 @@ extern const struct option run_options[], merge_options[], policies_options[], p
     data_convert_options[], data_generate_options[], prior_train_options[], prior_check_options[],
     model_create_options[], model_learn_options[], model_rank_options[], model_show_options[],
     model_prior_options[], model_remove_options[], model_reset_options[], model_trim_options[],
-    model_forget_options[], model_merge_options[], model_dump_options[], model_check_options[];
+    model_forget_options[], model_merge_options[], model_dump_options[], model_check_options[],
+    ope_options[];
 extern const struct verb data_verbs[], prior_verbs[], model_verbs[]; /* end with a name of NULL */
 
 int cmd_run(const struct arguments *arguments);
@@ -25,6 +26,7 @@ int cmd_data_convert(const struct arguments *arguments);
 int cmd_data_generate(const struct arguments *arguments);
 int cmd_prior_train(const struct arguments *arguments);
 int cmd_prior_check(const struct arguments *arguments);
+int cmd_ope(const struct arguments *arguments);
 int cmd_model_create(const struct arguments *arguments);
 int cmd_model_learn(const struct arguments *arguments);
 int cmd_model_rank(const struct arguments *arguments);

@@ -217,6 +217,51 @@ OLTR_API oltr_status oltr_model_list_propensity(const oltr_model *model, const o
                                                 oltr_model_scratch *scratch, double *chance,
                                                 oltr_error *error);
 
+/* For l = 1..k and each of the n candidates the exact chance that a list without bounds on fresh
+ * items begins with the candidates place[0..l-2] and has the candidate in slot l: chance is (k, n)
+ * row-major.  For the same kinds as draws 0. */
+OLTR_API oltr_status oltr_model_next_propensity(const oltr_model *model, const oltr_list *list,
+                                                const uint32_t *place, uint32_t k, uint32_t greedy,
+                                                oltr_model_scratch *scratch, double *chance,
+                                                oltr_error *error);
+
+/* For l = 1..k and each of the n candidates the exact chance to be in slot l of a list of k without
+ * bounds on fresh items: chance is (k, n) row-major, with errors as those of draws 0.  For the same
+ * kinds.  Costs as much as oltr_model_propensity() for lists of 1, 2, ..., k slots. */
+OLTR_API oltr_status oltr_model_slot_propensity(const oltr_model *model, const oltr_list *list,
+                                                uint32_t k, uint32_t greedy,
+                                                oltr_model_scratch *scratch, double *chance,
+                                                oltr_error *error);
+
+/* ---- decision logs */
+
+/* A list that was shown, to be written as one line of JSON (docs/formats.md).  `oltr model learn`
+ * and `oltr ope` read such lines; what was clicked comes in later lines with the same id. */
+typedef struct oltr_decision {
+    oltr_name id;            /* of the list; its clicks are joined by it */
+    oltr_name seed;          /* the text that it was drawn by; size 0: none */
+    const oltr_list *list;   /* the candidates; NULL, or of no names and rows: all items */
+    const oltr_name *shown;  /* (k) names of what is shown; of a contextual model optional */
+    const uint32_t *place;   /* (k) their places in the list */
+    const double *in_list;   /* (k) chances to be in the list, or NULL: not written */
+    const double *prefix;    /* (k) chances that a list begins so, or NULL */
+    const double *slot;      /* (k) chances of the item in its slot, or NULL */
+    const oltr_model *model; /* gives the kind, lessons, items and features of a row */
+    uint32_t k;              /* slots */
+    uint32_t greedy;         /* 1: by the mean of the belief */
+    uint32_t draws;          /* lists that the chances are shares of; 0: they are exact */
+    uint32_t size;           /* sizeof(oltr_decision), or 0 */
+    const void *reserved[OLTR_RESERVED]; /* NULL */
+} oltr_decision;
+
+/* Writes the line with its newline and a final '\0' into out, at most `room` bytes of it, and
+ * returns how many it has without the '\0', as snprintf() does; out may be NULL with room 0.
+ * Returns 0 if there is no id, no model or nothing shown. */
+OLTR_API size_t oltr_decision_write(const oltr_decision *decision, char *out, size_t room);
+/* The same for what was clicked: (k) rewards, 1 and 0 are clicks. */
+OLTR_API size_t oltr_decision_write_rewards(oltr_name id, const double *reward, uint32_t k,
+                                            char *out, size_t room);
+
 /* ---- learning */
 
 /* A list that was shown, and what was seen of it. */

@@ -174,8 +174,8 @@ typedef struct oltr_policy_info {
     int exact_copy; /* a loaded or copied policy ranks and learns on to the same bits */
     int order_free; /* lessons in any order give the same snapshot, if sums of rewards are exact */
     int fixed_scores; /* ranks by scores that are not drawn; chance only breaks ties */
-    int knows_slots;  /* takes a slot without a click as perhaps not examined, by the number of the
-                         slot */
+    int knows_slots;  /* takes a slot without a click as perhaps not examined: by the number of the
+                         slot, or because it learns from clicks alone */
     uint64_t reserved[4];
 } oltr_policy_info;
 

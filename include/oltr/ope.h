@@ -9,8 +9,8 @@
  * items shown, w(l) the ratio of the chances of the item of slot l in this slot, r the rewards:
  *
  *   sips     mean of w(1..K) (r_1 + ... + r_K)      unbiased under any click model
- *   iips     mean of sum_l w(l) r_l                 if a click depends on the item and its slot
- * only rips     mean of sum_l w(1..l) r_l              if it does not depend on the slots below
+ *   iips     mean of sum_l w(l) r_l                 if a click depends on item and slot only
+ *   rips     mean of sum_l w(1..l) r_l              if it does not depend on the slots below
  *   snsips, sniips, snrips                          the same, divided by the mean of the weights,
  *                                                   of each slot for the last two; biased by O(1/n)
  *   dr       mean of sum_l w(1..l-1) v_l + w(1..l) (r_l - q_l)       as rips, for any q
@@ -24,7 +24,7 @@
 #ifndef OLTR_OPE_H
 #define OLTR_OPE_H
 
-#include <oltr/oltr.h>
+#include <oltr/model.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,7 +84,10 @@ typedef struct oltr_ope_options {
     double confidence;   /* 0 means 0.95; else inside (0, 1) */
     double bound;        /* for Bernstein: the largest minus the smallest term that a list can have.
                             0: those of this log, which makes the interval an approximation */
-    uint64_t reserved[4];
+    int (*stop)(void *context); /* NULL, or called many times a second: non-zero ends the call with
+                                   OLTR_EINTERRUPTED */
+    void *context;              /* for stop() */
+    uint64_t reserved[2];
 } oltr_ope_options;
 
 enum { OLTR_OPE_WARNING = 512 };
@@ -112,6 +115,74 @@ typedef struct oltr_ope_result {
 OLTR_API oltr_status oltr_ope_estimate(const oltr_ope_log *log, oltr_ope_estimator estimator,
                                        const oltr_ope_options *options, oltr_ope_result *result,
                                        oltr_error *error);
+
+/* ---- the chances of a model: what an oltr_ope_log needs of the evaluated policy */
+
+/* How lists would be made. */
+typedef struct oltr_ope_policy {
+    uint32_t size;   /* sizeof(oltr_ope_policy), or 0 */
+    uint32_t greedy; /* 1: by the mean of the belief, without drawing */
+    uint32_t draws;  /* 0: exact chances, for the kinds that have them (oltr_model_propensity());
+                        above 0: the shares of so many lists, drawn anew for each list of the log.
+                        Estimates stay unbiased, as these draws do not depend on rewards */
+    uint32_t reserved32;
+    uint64_t seed;        /* of draws and of `match` */
+    uint64_t cache_bytes; /* chances that are kept for lists that come again; 0: 64 MiB */
+    uint64_t reserved[4];
+} oltr_ope_policy;
+
+/* A list of a log. */
+typedef struct oltr_ope_shown {
+    oltr_list candidates;  /* of the request, as for oltr_model_rank() */
+    const uint32_t *place; /* (k) places in the candidates of what was shown */
+    uint32_t k;            /* slots, at most the candidates */
+    uint32_t reserved32;
+    uint64_t number;    /* of the list; it chooses the draws */
+    const double *rate; /* (k, n) row-major: predicted reward of each candidate in each slot, for q
+                           and v; else NULL */
+    const void *reserved[OLTR_RESERVED]; /* NULL */
+} oltr_ope_shown;
+
+/* Where the numbers of this list go: row i of the arrays of an oltr_ope_log.  NULL: not wanted. */
+typedef struct oltr_ope_chances {
+    double *prefix; /* (k) evaluated_prefix */
+    double *slot;   /* (k) evaluated_slot */
+    double *q, *v;  /* (k) q and v; both or none, and with `rate` only.  With draws they belong to
+                       the `prefix` of the same call */
+    uint8_t *match; /* (1) whether one list that is drawn is the one that was shown */
+    const void *reserved[OLTR_RESERVED]; /* NULL */
+} oltr_ope_chances;
+
+/* Computes the chances of one model for list after list, and keeps those of candidates and lists
+ * that come again.  One for each thread; the model must outlive it and not change meanwhile. */
+typedef struct oltr_ope_evaluator oltr_ope_evaluator;
+
+/* NULL with the error set: OLTR_EUNSUPPORTED for exact chances of a kind that has none.  policy
+ * NULL: the defaults. */
+OLTR_API oltr_ope_evaluator *
+oltr_ope_evaluator_new(const oltr_model *model, const oltr_ope_policy *policy, oltr_error *error);
+OLTR_API void oltr_ope_evaluator_free(oltr_ope_evaluator *evaluator); /* NULL is fine */
+/* The chances of one list.  The same bits for the same arguments, whatever was asked before.
+ *
+ * q and v.  Let rate(l, a) be the prediction for candidate a in slot l.  Exact: q_l is rate(l, item
+ * of slot l), and v_l the mean of rate(l, a) over the candidates that the policy shows in slot l
+ * after the items above; both plus what the policy is expected to earn below slot l from the same
+ * candidates.  With draws: the means of the predicted rewards from slot l on, over the drawn lists
+ * that begin with the items down to slot l, and down to slot l - 1.  0 where there are none. */
+OLTR_API oltr_status oltr_ope_evaluate(oltr_ope_evaluator *evaluator, const oltr_ope_shown *shown,
+                                       const oltr_ope_chances *out, oltr_error *error);
+
+/* Predicted rewards from the log itself, by lists of other folds: a list of fold f is predicted by
+ * the lists of all other folds, so that `dr` is not fitted on the lists that it is applied to.
+ * The rate of an item in a slot is its mean reward there, drawn towards (mean reward of the item) x
+ * (mean reward of the slot) / (mean of all) as if `strength` observations had had it; the mean
+ * reward of an item is drawn towards the mean of all in the same way.  (Where the mean of all is
+ * not above 0: item + slot - all.) item  (n, k) numbers below n_items of what was shown; of the
+ * log, n, k, length and reward are read fold  (n) below n_folds; at least 2 folds rate  (n_folds,
+ * k, n_items) what comes out, row-major */
+OLTR_API oltr_status oltr_ope_rates(const oltr_ope_log *log, const uint32_t *item, uint32_t n_items,
+                                    const uint32_t *fold, uint32_t n_folds, double strength,
+                                    double *rate, oltr_error *error);
 
 #ifdef __cplusplus
 }

@@ -80,6 +80,16 @@ OLTR_API oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_optio
 
 /* ---- worlds */
 
+/* What users do, query by query, in place of parameters of the click model; NULL: as those are. */
+typedef struct oltr_users {
+    uint32_t n_slots;          /* of slot_chance: at least those of the experiment */
+    uint32_t reserved32;       /* 0 */
+    const double *slot_chance; /* (n_queries, n_slots) dcm: leave, pbm: examine */
+    const double *item_chance; /* (n_rows) dbn: satisfied */
+    const double *user_chance; /* (n_queries) dbn: continue */
+    const void *reserved[2];
+} oltr_users;
+
 /* The environment: which items attract users.
  *   beta      attraction i ~ Beta(a_i, b_i), a new draw each replication
  *   uniform   attraction i uniform on [low, high], a new draw each replication
@@ -96,17 +106,6 @@ OLTR_API oltr_dataset *oltr_dataset_open(const char *path, const oltr_read_optio
  *             was fitted elsewhere
  * oltr/world_ops.h has the tables of their parameters.
  */
-
-/* What users do, query by query, in place of parameters of the click model; NULL: as those are. */
-typedef struct oltr_users {
-    uint32_t n_slots;          /* of slot_chance: at least those of the experiment */
-    uint32_t reserved32;       /* 0 */
-    const double *slot_chance; /* (n_queries, n_slots) dcm: leave, pbm: examine */
-    const double *item_chance; /* (n_rows) dbn: satisfied */
-    const double *user_chance; /* (n_queries) dbn: continue */
-    const void *reserved[2];
-} oltr_users;
-
 typedef struct oltr_world {
     const char *kind;   /* one of those above */
     uint32_t n_items;   /* how many items there are */
@@ -286,8 +285,10 @@ typedef struct oltr_estimate {
  *   ndcg   NDCG@K of the list shown in the round of the checkpoint: the sum over its places k of
  *          attraction / log2(1 + k), over that of the best list.  Replications without an
  *          attractive item have none, and are not counted; neither are worlds with means of any
- *          sign. */
-enum { OLTR_CTR, OLTR_NDCG };
+ *          sign
+ *   worst  the largest regret up to the checkpoint that any replication had: a maximum, no mean,
+ *          with the standard error 0 */
+enum { OLTR_CTR, OLTR_NDCG, OLTR_WORST };
 OLTR_API oltr_estimate oltr_results_metric(const oltr_results *results, uint32_t point,
                                            uint32_t policy, uint32_t checkpoint, uint32_t metric);
 /* Regret of `policy` minus regret of `other`, replication by replication: they met the same

@@ -64,6 +64,9 @@ typedef struct oltr_instance {
      * chance for each slot (dcm: leave, pbm: examine), for each item (dbn: satisfied), and for all
      * (dbn: continue).  draw() sets them; the arrays must stay until the next draw(). */
     const double *slot_chance, *item_chance, *user_chance;
+    /* The largest attractions of worlds of the catalogue of which few change in a round; NULL for
+     * a caller's own world. */
+    struct oltr_largest *largest;
 } oltr_instance;
 
 /* ---- parameters */
@@ -102,8 +105,9 @@ enum {
     OLTR_WORLD_ATTRACTION = 2,   /* attraction, and features */
     OLTR_WORLD_DATASET = 4,      /* dataset, and what belongs to its rows */
     OLTR_WORLD_MISSPECIFIED = 8, /* misspecification shifts the Beta prior that policies get */
-    OLTR_WORLD_REALS = 16, /* means of any sign and size: only for click models of OLTR_REALS */
-    OLTR_WORLD_FITTED = 32 /* queries with users of their own, from a file */
+    OLTR_WORLD_REALS = 16,  /* means of any sign and size: only for click models of OLTR_REALS */
+    OLTR_WORLD_FITTED = 32, /* queries with users of their own, from a file */
+    OLTR_WORLD_DRIFTS = 64  /* drift_walk and drift_jump */
 };
 
 /* A kind of world. */

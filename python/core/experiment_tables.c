@@ -50,6 +50,7 @@ static void fill_metrics(const outcome_object *o, rows *out)
         for (uint32_t i = 0; i < o->points[p].n_policies; i++) {
             fill_metric(o, p, i, OLTR_CTR, out);
             fill_metric(o, p, i, OLTR_NDCG, out);
+            fill_metric(o, p, i, OLTR_WORST, out);
         }
 }
 

@@ -33,6 +33,11 @@ _Kind: TypeAlias = Literal[
     "cascade-klucb",
     "cascade-ucbv",
     "toprank",
+    "maillard",
+    "epsilon-greedy",
+    "bubblerank",
+    "pbm-ts",
+    "pbm-ucb",
     "lints",
     "logts",
     "logts-newton",
@@ -57,6 +62,34 @@ class FileError(Error, OSError): ...
 def catalogue() -> list[dict[str, Any]]: ...
 def check_interpreter() -> None: ...
 def check_kind(name: str, /) -> None: ...
+def ope_estimate(
+    estimator: str,
+    rewards: _Numbers | _Table | None = None,
+    logged: _Numbers | _Table | None = None,
+    evaluated: _Numbers | _Table | None = None,
+    logged_slot: _Numbers | _Table | None = None,
+    evaluated_slot: _Numbers | _Table | None = None,
+    q: _Numbers | _Table | None = None,
+    v: _Numbers | _Table | None = None,
+    match: _Numbers | None = None,
+    lengths: _Numbers | None = None,
+    logs: bool = False,
+    interval: str | None = None,
+    confidence: float | None = None,
+    resamples: SupportsIndex | None = None,
+    seed: SupportsIndex | None = None,
+    bound: float | None = None,
+) -> tuple[Any, ...]: ...
+def ope_estimators() -> tuple[str, ...]: ...
+def ope_rates(
+    rewards: _Table,
+    items: _Table,
+    n_items: SupportsIndex,
+    folds: _Numbers,
+    n_folds: SupportsIndex,
+    strength: float,
+    lengths: _Numbers,
+) -> _Array: ...
 def _make_ranking(*args: Any) -> Ranking: ...
 
 @final
@@ -200,6 +233,80 @@ class Policy:
         seed: int = 0,
         horizon: int = 10000,
         rule: Literal["printed", "released"] = "printed",
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["maillard"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["epsilon-greedy"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        epsilon: float = 0.1,
+        start: float = 0.0,
+        looks: float = 1.0,
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["bubblerank"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: _Prior | Literal["none", "mean", "full"] | None = None,
+        seed: int = 0,
+        horizon: int = 10000,
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["pbm-ts"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        slots: int = 8,
+        decay: float = 1.0,
+        examine1: float = 0.0,
+        examine2: float = 0.0,
+        examine3: float = 0.0,
+        examine4: float = 0.0,
+        examine5: float = 0.0,
+        examine6: float = 0.0,
+        examine7: float = 0.0,
+        examine8: float = 0.0,
+    ) -> Self: ...
+    @overload
+    def __new__(
+        cls,
+        kind: Literal["pbm-ucb"],
+        items: int,
+        *,
+        dim: int = 0,
+        prior: None = None,
+        seed: int = 0,
+        eps: float = 0.0,
+        decay: float = 1.0,
+        examine1: float = 0.0,
+        examine2: float = 0.0,
+        examine3: float = 0.0,
+        examine4: float = 0.0,
+        examine5: float = 0.0,
+        examine6: float = 0.0,
+        examine7: float = 0.0,
+        examine8: float = 0.0,
     ) -> Self: ...
     @overload
     def __new__(
@@ -555,6 +662,20 @@ class Model:
         least_fresh: Any = 0,
         most_fresh: Any = None,
     ) -> tuple[_Array, _Array]: ...
+    def _ope_chances(
+        self,
+        places: _Table,
+        lengths: _Numbers,
+        sets: tuple[tuple[Any, Any], ...],
+        set_of: _Numbers,
+        rates: _Table | None = None,
+        fold_of: _Numbers | None = None,
+        slots: bool = False,
+        match: bool = False,
+        greedy: bool = False,
+        draws: SupportsIndex = 0,
+        seed: SupportsIndex = 0,
+    ) -> tuple[_Array, ...]: ...
     def _list_propensity(
         self,
         shown: Any = None,

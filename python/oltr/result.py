@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 _PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_METRICS = ("ctr", "ndcg")
+_METRICS = ("ctr", "ndcg", "worst")
 _SHAPES = {"web30k": "Web30K", "istella": "Istella"}
 
 # The columns of the files of `oltr run`, without `sweep`, which comes first.
@@ -139,7 +139,7 @@ class Result:
 
     @cached_property
     def metrics(self) -> Any:
-        """Click rate (ctr) and NDCG (ndcg) of every policy at every checkpoint."""
+        """Click rate (ctr), NDCG (ndcg) and largest regret (worst) of every policy at every checkpoint."""
         return self._frame("metrics", self._rows("metrics"))
 
     @cached_property
@@ -287,7 +287,7 @@ class Result:
 
         ax: axes to draw into, which get a legend; without, a new figure.
         x: "round" or "sweep"; default: the sweep, if there is one.
-        y: "regret", "ctr" or "ndcg".
+        y: "regret", "ctr", "ndcg" or "worst".
         policies: the labels to draw; default: all.
         rounds: the last round to show.
         bands: half the height of the error bands in standard errors; 0: none.

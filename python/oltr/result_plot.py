@@ -22,6 +22,7 @@ _Y_TITLES = {
     "regret": "cumulative regret",
     "ctr": "click rate (expected reward of a round)",
     "ndcg": "NDCG of the shown list",
+    "worst": "largest cumulative regret of a replication",
 }
 _X_TITLES = {
     "world.misspecification": "misspecification c",
@@ -211,7 +212,7 @@ def _set_y(figure: Figure, ax: Any) -> None:
             low = max(low, _positive(later)[0])
         ax.set_yscale("log")
         ax.set_ylim(low * 0.8, high * 1.25)
-    elif figure.y == "regret":
+    elif figure.y in ("regret", "worst"):
         ax.set_ylim(0, high * 1.04)
     else:
         margin = max(0.04 * (high - low), 0.005)
@@ -379,7 +380,8 @@ def _note(figure: Figure, ax: Any) -> None:
     )  # fmt: skip
 
 
-def _look(ax: Any) -> None:
+def look(ax: Any) -> None:
+    """Spines, ticks and grid of all figures."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -417,7 +419,7 @@ def _chosen(result: Result, x: str | None, y: str, policies: Any) -> tuple[str, 
         hint = "" if result.sweep_keys else "; this experiment has no sweep"
         raise ValueError(f"x must be 'round' or 'sweep', not {x!r}{hint}")
     if y not in _Y_TITLES:
-        raise ValueError(f"y must be 'regret', 'ctr' or 'ndcg', not {y!r}")
+        raise ValueError(f"y must be 'regret', 'ctr', 'ndcg' or 'worst', not {y!r}")
     chosen = [policies] if isinstance(policies, str) else list(policies or result.policies)
     for label in chosen:
         if label not in result.policies:
@@ -451,7 +453,7 @@ def draw(
         _draw_band(figure, ax, curve)
     for curve in figure.curves:
         _draw_curve(figure, ax, curve)
-    _look(ax)
+    look(ax)
     _set_y(figure, ax)
     _set_x(figure, ax)
     _format_ticks(figure, ax)

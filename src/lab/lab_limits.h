@@ -18,6 +18,7 @@ enum {
     MOST_QUERIES = 1000000,      /* of a dataset that is generated or played */
     MOST_RANKERS = 1000,         /* trained for one prior */
     LARGEST_GRADE = 30,          /* of a document: 2^grade is exact */
+    LARGEST_WALK = 10,           /* standard deviation of a step of log-odds in a round */
     LONGEST_LINE = 120,          /* bytes of a text in an experiment file */
     LONGEST_PARAGRAPH = 1000,
     LONGEST_PATH = 4000,

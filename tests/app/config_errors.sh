@@ -105,6 +105,19 @@ small | sed 's/kind: beta/kind: logistic\n  dim: 2\n  misspecification: -1/; /cl
 small | sed 's/kind: beta/kind: logistic\n  dim: 2\n  misspecification: 10/; /clicks:/d' | bad 'Beta(a+10, 0)'
 change 'policies would get Beta(5, -3)' 's/items: 10/items: 10\n  misspecification: 4\n  prior: {a: 1, b: 1}/'
 
+# drift
+drifting() { # the value of drift
+    small | sed "s/items: 10/items: 10\n  drift: $1/"
+}
+drifting 3 | bad 'world.drift: must be a map'
+drifting '{kind: walk}' | bad '`rate` is missing; add it, for example `rate: 0.01`'
+drifting '{rate: 0.1}' | bad '`kind` is missing; add it, for example `kind: walk`'
+drifting '{kind: run, rate: 0.1}' | bad 'world.drift.kind: must be walk or jump, not `run`'
+drifting '{kind: walk, rate: 11}' | bad 'world.drift.rate: must be at most 10, not 11'
+drifting '{kind: jump, rate: 1.5}' | bad 'world.drift.rate: must be at most 1, not 1.5'
+drifting '{kind: jump, rate: 0.1, every: 3}' | bad 'world.drift.every: unknown key in drift'
+drifting '{kind: walk, rate: 0.1}' | sed 's/kind: beta/kind: linear/' | bad '`drift` belongs to a world of kind beta, uniform, log-uniform or fixed; this one is linear'
+
 # fixed worlds
 fixed() { sed "s/kind: beta/kind: fixed/; s/  items: 10/  $1/"; }
 change 'a fixed world needs either' 's/kind: beta/kind: fixed/'
@@ -147,7 +160,7 @@ small | dataset 'shape: web30k\n  generated: {tests: 5}' | bad 'did you mean `te
 small | dataset 'shape: web30k\n  generated: 5' | bad 'generated: must be a map'
 small | dataset 'shape: web30k\n  dim: 5' | bad '`dim` belongs to a world of kind linear'
 small | dataset "data: $(printf 'x%.0s' {1..4001})" | bad 'data: is longer than 4000 bytes'
-change '`data` belongs to a world of kind dataset; this one is beta' 's/items: 10/items: 10\n  data: x/'
+change '`data` belongs to a world of kind dataset or fitted; this one is beta' 's/items: 10/items: 10\n  data: x/'
 
 # --- policies
 change '`policies` must have at least one entry' '/^  - /d; s/^policies:/policies: []/'
@@ -209,7 +222,8 @@ figure '{file: ../b}' | bad 'a figure cannot be called'
 figure '{file: results}' | bad 'another file of the folder has that name'
 figure '{file: metrics}' | bad 'another file of the folder has that name'
 figure '{file: a}, {file: a}' | bad 'two figures are called `a`'
-figure '{file: a, y: loss}' | bad 'figures.a.y: must be regret, ctr or ndcg, not `loss`'
+figure '{file: a, y: loss}' | bad 'figures.a.y: must be regret, ctr, ndcg or worst, not `loss`'
+figure '{file: a, y: worst, bands: 2}' | bad 'figures.a.bands: a largest regret has no standard error; leave out `bands`'
 figure '{file: a, y: ndcg, bounds: [thm1]}' | bad 'bounds are on regret; leave out `bounds` or `y`'
 figure '{file: a, y: ndcg}' | sed 's/kind: beta/kind: scalar/; /TS-Beta/d' |
     bad 'world scalar has mean rewards of any sign, which have no NDCG; take regret or ctr'

@@ -213,5 +213,5 @@ expect 2 'broken/test.txt' "$OLTR" run read.yaml -o bad --data broken
 head -3 one/scores.csv >short.csv
 tiny | sed 's/rankers: 2/scores: short.csv/' >short.yaml
 expect 2 'short.csv' "$OLTR" run short.yaml -o bad
-expect 2 '`data` belongs to a world of kind dataset; this one is beta' "$OLTR" run <(small) -o bad --data texts
+expect 2 '`data` belongs to a world of kind dataset or fitted; this one is beta' "$OLTR" run <(small) -o bad --data texts
 echo ok

@@ -29,13 +29,26 @@ for file in "$SOURCE"/experiments/*.yaml "$SOURCE"/examples/*.yaml; do
         fitted_models >fitted/"$(sed -n 's/^  file: //p' "$file")"
         less+=(--data "$PWD/fitted")
     fi
-    [ "$name" != million ] || less+=(--set world.items=20000)
+    [[ $name != million* ]] || less+=(--set world.items=20000)
     expect 0 "" "$OLTR" run "$file" -o "$name" -q --no-figures "${less[@]}"
     there "$name/results.csv" "$name/summary.csv" "$name/manifest.json"
     expect 0 "" "$OLTR" run "$name/experiment.yaml" -o again -q --no-figures --force
     same "$name/results.csv" again/results.csv
 done
-for name in noncontextual misspecification prior-init concentration web30k istella million; do
+# The users of Yandex, where the file is: a slice of the experiment.
+real=$SOURCE/../shared/data/yandex-clickmodels
+if [ -r "$real/dev_40q.json" ]; then
+    expect 0 "40 queries, 400 documents" "$OLTR" run "$SOURCE/experiments/yandex.yaml" --data "$real" -o real --no-figures --rounds 50 --replications 1
+    [ "$(grep -c '^PBM,[0-9]*,10,' real/queries.csv)" -eq $((40 * $(grep -c '^  - {name: ' "$SOURCE/experiments/yandex.yaml"))) ] ||
+        fail "not every query was played by every policy"
+    for model in UBM CCM; do
+        expect 2 "$model cannot be played" "$OLTR" run "$SOURCE/experiments/yandex.yaml" --data "$real" -o none -q --set world.model=$model --set 'sweep={key: seed, values: [1, 2]}'
+    done
+else
+    echo "skipped in part: dev_40q.json of the Yandex click models is not in $real"
+fi
+
+for name in noncontextual misspecification prior-init concentration web30k istella million million-long; do
     [ -d "$name" ] || fail "no experiment $name"
 done
 echo ok

@@ -31,7 +31,7 @@ grep -q 'GTS' a/two.svg && fail "a policy that was not asked for"
 [ "$(head -1 a/two.csv | tr -cd , | wc -c)" -eq 4 ] || fail "two curves with errors in two.csv"
 grep -q 'click rate' a/rate.svg || fail "no axis title of y: ctr"
 grep -q 'NDCG' a/quality.svg || fail "no axis title of y: ndcg"
-for metric in ctr ndcg; do
+for metric in ctr ndcg worst; do
     [ "$(grep -c ",$metric," a/metrics.csv)" -eq "$(grep -c 'GTS\|TS-Beta' a/results.csv)" ] || fail "rows of $metric"
 done
 # the reward up to a checkpoint is the sum of the click rates before it, each for the rounds it is of

@@ -79,10 +79,22 @@ fi
 expect 0 "full size: 6 replications of 30 rounds" "$OLTR" run gts.yaml --full --data web --set slots=2 --rounds 30 --replications 3 -o data --no-figures
 grep -q 'generated: {train: 18919' data/experiment.yaml && fail "a generated size beside data"
 
-# --- stopped while it is timed, or later: nothing wrong is left, and --resume goes on
+# --- stopped while it is timed: nothing is left
 small '[{name: C-WOFUL, kind: cascade-woful}, {name: LogTS, kind: logts}]' >slow.yaml
-timeout -s INT 1 "$OLTR" run slow.yaml --full --set "$set_generated" --rounds 3000 -o stopped --no-figures >said 2>&1
-[ ! -e stopped/results.csv ] || fail "a stopped run has results"
+timeout -s INT 0.5 "$OLTR" run slow.yaml --full --set "$set_generated" --rounds 3000 -o timed --no-figures >said 2>&1
+[ ! -e timed/results.csv ] || fail "a stopped run has results"
+
+# --- stopped later: --resume goes on, and ends with the bytes of the run that was not stopped
+for delay in 0.3 0.6 1.2 2.4 4.8; do
+    timeout -s INT $delay "$OLTR" run gts.yaml --full --set "$set_generated" -o stopped --no-figures -j 1 >said 2>&1
+    [ ! -e stopped/partial.oltr ] || break
+    [ ! -e stopped/results.csv ] || fail "it was over before it could be stopped"
+done
+there stopped/partial.oltr
+expect 0 "full size: 250 replications of 10000 rounds" "$OLTR" run gts.yaml --full --set "$set_generated" -o stopped --no-figures --resume
+same whole/results.csv stopped/results.csv
+same whole/queries.csv stopped/queries.csv
+no_leftovers stopped
 
 # --- where it does not apply
 expect 2 "--full is for experiments on judged queries" "$OLTR" run "$SOURCE/experiments/linear.yaml" --full -o none

@@ -10,6 +10,8 @@
  */
 #include "conform/suite.h"
 
+#include <pthread.h>
+
 #include <oltr/policy_ops.h>
 
 enum { MANY = 6000, MORE = 9000, SLOTS = 12, MOST_SLOTS = MORE / 64 };
@@ -29,6 +31,10 @@ static const contestant contestants[] = {
     {"bayes-ucb", NULL, NULL, false},
     {"bayes-ucb", "b", "0.01", false}, /* shapes without a series */
     {"bayes-ucb", "prior", "full", true},
+    {"epsilon-greedy", NULL, NULL, false},
+    {"epsilon-greedy", "epsilon", "0", false},
+    {"epsilon-greedy", "looks", "0", false}, /* equal rates of different sums */
+    {"epsilon-greedy", "start", "0.25", false},
     {"ts-cascade", NULL, NULL, false},
     {"ts-cascade", "clock", "released", false},
     {"ensemble", "prior", "full", true},    /* many distinct scores */
@@ -206,20 +212,115 @@ static void too_many_classes(void **state)
     oltr_policy_free(p);
 }
 
+/* ---- copies, threads, instruction sets */
+
+static oltr_policy *reloaded(const oltr_policy *p)
+{
+    size_t bytes = oltr_save_bound(p), written;
+    void *image = malloc(bytes);
+    assert_non_null(image);
+    expect(oltr_save(p, image, bytes, &written), OLTR_OK);
+    oltr_policy *q = oltr_load(image, written, NULL);
+    free(image);
+    assert_non_null(q);
+    return q;
+}
+
+/* The lists of a few rounds. */
+typedef struct some_lists {
+    const oltr_policy *policy;
+    uint32_t item[20][SLOTS];
+    double score[20][SLOTS];
+} some_lists;
+
+static void *rank_some(void *lists_)
+{
+    some_lists *l = lists_;
+    oltr_scratch *scratch = oltr_scratch_new(l->policy);
+    for (uint64_t t = 0; scratch && t < 20; t++) {
+        oltr_ranking out = {.k = SLOTS, .item = l->item[t], .score = l->score[t]};
+        rank(l->policy, scratch, NULL, t, &out);
+    }
+    oltr_scratch_free(scratch);
+    return NULL;
+}
+
+static void assert_same_lists(const some_lists *a, const some_lists *b)
+{
+    assert_memory_equal(a->item, b->item, sizeof a->item);
+    assert_memory_equal(a->score, b->score, sizeof a->score);
+}
+
+/* A snapshot has the sums alone; its classes are built anew, and go on to the same bits. */
+static void a_loaded_policy_goes_on_alike(void **state)
+{
+    static some_lists a, b;
+    oltr_policy *p = policy_of(*state, MANY);
+    live(p, 1, 200, 4);
+    oltr_policy *q = reloaded(p);
+    for (uint32_t part = 0; part < 3; part++) {
+        a.policy = p;
+        b.policy = q;
+        rank_some(&a);
+        rank_some(&b);
+        assert_same_lists(&a, &b);
+        live(p, 300 + 40 * part, 40, 4);
+        live(q, 300 + 40 * part, 40, 4);
+    }
+    oltr_policy_free(p);
+    oltr_policy_free(q);
+}
+
+static void threads_rank_at_once(void **state)
+{
+    enum { THREADS = 4 };
+    static some_lists l[THREADS];
+    pthread_t thread[THREADS];
+    oltr_policy *p = policy_of(*state, MANY);
+    live(p, 1, 100, 4);
+    for (int i = 0; i < THREADS; i++) {
+        l[i].policy = p;
+        assert_int_equal(pthread_create(&thread[i], NULL, rank_some, &l[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+        assert_same_lists(&l[i], &l[0]);
+    }
+    oltr_policy_free(p);
+}
+
+static void instruction_sets_agree(void **state)
+{
+    static some_lists a, b;
+    oltr_policy *p = policy_of(*state, MANY);
+    uint32_t best = oltr_cpu();
+    live(p, 1, 100, 4);
+    a.policy = b.policy = p;
+    rank_some(&a);
+    for (uint32_t cpu = OLTR_CPU_PLAIN; cpu <= best; cpu++) {
+        oltr_cpu_limit(cpu);
+        rank_some(&b);
+        assert_same_lists(&a, &b);
+    }
+    oltr_cpu_limit(best);
+    oltr_policy_free(p);
+}
+
 /* random, and ensemble without a prior: the selection among equal scores, from few and many
  * candidates and for short and complete lists. */
 static void any_list_is_the_selection_among_ties(void **state)
 {
     const contestant *c = *state;
-    static const uint32_t sizes[] = {1, 2, 9, 64, 65, 500};
+    static const uint32_t sizes[] = {1, 2, 9, 64, 65, 128, 500, 4097};
+    static uint32_t item[4097], full[4097];
+    static double score[4097], full_score[4097];
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         oltr_policy *p = policy_of(c, sizes[i]);
         oltr_scratch *scratch = oltr_scratch_new(p);
         void *room = aligned_alloc(64, (oltr_scores_bytes(oltr_policy_settings(p)) + 63) / 64 * 64);
         assert_non_null(room);
         for (uint32_t t = 0; t < 20; t++) {
-            uint32_t n = sizes[i], k = t % 3 ? 1 + t % n : n, item[500], full[500];
-            double score[500], full_score[500];
+            uint32_t n = sizes[i], k = t % 3 == 0 ? n : t % 3 == 1 ? 1 + t % n : 1 + t * 31 % n;
             for (uint32_t j = 0; j < n; j++)
                 oltr_scores(room)[j] = strcmp(c->kind, "random") == 0 ? 0 : 0.5;
             oltr_rng rng = oltr_rng_at(oltr_rng_make(7, 7), 1, t);
@@ -261,5 +362,8 @@ int main(void)
     ON_ALL(&s, merged_and_copied);
     ON_ALL(&s, items_come_and_go);
     ON_ALL(&s, too_many_classes);
+    ON_ALL(&s, a_loaded_policy_goes_on_alike);
+    ON_ALL(&s, threads_rank_at_once);
+    ON_ALL(&s, instruction_sets_agree);
     return cmocka_run_group_tests_name("classes", s.test, NULL, NULL);
 }

@@ -327,6 +327,28 @@ static void expect_refused(const stage *s, oltr_status status, const char *words
     expect_error(oltr_experiment_check(&s->e, &error), &error, status, words);
 }
 
+/* Every kind without features plays with pbm users, or is refused and plays with a named reading.
+ */
+static void a_kind_knows_slots_or_names_a_reading(void **state)
+{
+    static const oltr_learning last = {.seen = OLTR_SEEN_LAST};
+    for (uint32_t i = 0; i < oltr_policy_count(); i++) {
+        const oltr_policy_info *info = oltr_policy_info_at(i);
+        oltr_error error = {OLTR_OK, ""};
+        static stage s;
+        if (info->contextual)
+            continue;
+        set_stage(&s, scene_named("uniform, pbm"));
+        add_policy(&s, info->name)->learning = NULL;
+        if (info->knows_slots)
+            expect(oltr_experiment_check(&s.e, &error), OLTR_OK);
+        else
+            expect_refused(&s, OLTR_EINVAL, info->name);
+        s.policy[0].learning = &last;
+        expect(oltr_experiment_check(&s.e, &error), OLTR_OK);
+    }
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     static const double rising[SLOTS] = {0.1, 0.2, 0.3}, beyond[SLOTS] = {1, 1.5, 1},
@@ -400,6 +422,7 @@ int main(void)
     ONCE(&all, a_cascade_can_be_read_otherwise);
     ONCE(&all, slots_that_are_always_examined);
     ONCE(&all, policies_can_forget);
+    ONCE(&all, a_kind_knows_slots_or_names_a_reading);
     ONCE(&all, what_cannot_be_is_refused);
     ONCE(&all, own_models_can_browse);
     return cmocka_run_group_tests_name("click models", all.test, NULL, NULL);

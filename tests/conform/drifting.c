@@ -7,6 +7,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "conform/scenes.h"
 
+#include "lab/world/world.h"
+
 static const double wide[] = {0.01, 0.9, 0, 0, 0, 0, 1, 1};
 
 static oltr_world drifting(const char *kind, double walk, double jump)
@@ -217,6 +219,51 @@ static void forgetting_helps_where_worlds_drift(void **state)
     oltr_results_free(r);
 }
 
+/* ---- the best list of many items */
+
+enum { MANY = 6000 };
+
+static void assert_largest_are_right(const oltr_instance *kept)
+{
+    static const uint32_t lengths[] = {1, 10, 128, 129, 300};
+    static double room[MANY];
+    oltr_instance searched = *kept;
+    searched.largest = NULL;
+    searched.room = room;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        uint32_t k = lengths[i];
+        const double *right = largest_attractions(&searched, k);
+        assert_memory_equal(largest_attractions(kept, k), right, k * sizeof *right);
+    }
+}
+
+/* What is kept of the largest attractions is what searching all of them finds: after jumps, few and
+ * many, and while the largest fall one by one until too few are known. */
+static void the_largest_are_kept(void **state)
+{
+    static const double chance[] = {0, 1e-4, 1e-3, 2e-3, 0.05};
+    static double attractions[MANY], room[MANY];
+    static oltr_largest largest;
+    const oltr_world_ops *ops = world_ops_of("log-uniform", NULL);
+    for (size_t c = 0; c < sizeof chance / sizeof *chance; c++) {
+        oltr_world world = drifting("log-uniform", 0, chance[c]);
+        oltr_instance x = {
+            .n_items = MANY, .attraction = attractions, .room = room, .largest = &largest};
+        world.n_items = MANY;
+        attractions_changed(&x);
+        expect(ops->draw(&world, 3, c, &x, NULL), OLTR_OK);
+        assert_largest_are_right(&x);
+        for (uint64_t t = 1; t <= 400; t++) {
+            expect(ops->advance(&world, 3, c, t, &x, NULL), OLTR_OK);
+            if (c == 0) {
+                attractions[largest.item[t % 7]] = t % 3 ? 0.011 : 0.5;
+                attraction_changed(&x, largest.item[t % 7]);
+            }
+            assert_largest_are_right(&x);
+        }
+    }
+}
+
 static void expect_refused(const char *kind, double walk, double jump, const char *words)
 {
     oltr_error error = {OLTR_OK, ""};
@@ -245,6 +292,7 @@ int main(void)
     ONCE(&all, items_jump_with_their_chance);
     ONCE(&all, jumps_have_the_law_of_the_world);
     ONCE(&all, jumps_are_a_function_of_the_round);
+    ONCE(&all, the_largest_are_kept);
     ONCE(&all, forgetting_helps_where_worlds_drift);
     ONCE(&all, what_cannot_drift_is_refused);
     return cmocka_run_group_tests_name("worlds that drift", all.test, NULL, NULL);

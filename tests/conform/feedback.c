@@ -86,7 +86,8 @@ static oltr_status learn(oltr_policy *p, const lesson *l)
 static void a_mask_is_the_compacted_list(void **state)
 {
     const oltr_policy_info *info = *state;
-    if (info->knows_slots) /* it learns from the number of a slot: item_definitions.c */
+    bool by_clicks = strcmp(info->name, "toprank") == 0;
+    if (info->knows_slots && !by_clicks) /* it learns from the number of a slot */
         return;
     oltr_policy *p = make(info), *q = make(info);
     dice d = {17};

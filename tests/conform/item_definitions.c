@@ -256,10 +256,10 @@ static void scores_are_indices(void **state)
 /* The twin of a new policy goes into `rules`, or gets tests and a line here. */
 static void every_kind_has_a_twin(void **state)
 {
-    static const char *const others[] = {
-        "gts",    "ts-hyper", "ts-beta", "ts-cascade", "toprank",
-        "random", "maillard", "pbm-ts",  "pbm-ucb",    "bubblerank" /* slot_definitions.c */
-    };
+    static const char *const others[] = {"gts",           "ts-hyper",   "ts-beta",  "ts-cascade",
+                                         "toprank",       "random",     "maillard", "pbm-ts",
+                                         "pbm-ucb",       "bubblerank", /* slot_definitions.c */
+                                         "epsilon-greedy"};
     const oltr_policy_info *info = *state;
     bool found = false;
     for (size_t r = 0; r < COUNT(rules); r++)
@@ -716,6 +716,118 @@ static void maillard_with_a_sure_item(void **state)
     oltr_policy_free(p);
 }
 
+/* ---- epsilon-greedy */
+
+static bool is_greedy(const variant *v)
+{
+    return is_kind(v, "epsilon-greedy");
+}
+
+static double greedy_rate(const twin *w, int i)
+{
+    double start = param_of(w->v, "start"), looks = param_of(w->v, "looks");
+    return w->n[i] > 0 ? (w->s[i] + looks * start) / (w->n[i] + looks) : start;
+}
+
+/* The largest rate among the candidates that are left, and how many have it. */
+static double best_left(const twin *w, const bool left[L], uint32_t *ties)
+{
+    double best = -1;
+    for (int i = 0; i < L; i++)
+        if (left[i] && greedy_rate(w, i) > best)
+            best = greedy_rate(w, i);
+    *ties = 0;
+    for (int i = 0; i < L; i++)
+        *ties += left[i] && greedy_rate(w, i) >= best;
+    return best;
+}
+
+/* How often a slot has one of the best that are left, how often that is expected, and with which
+ * variance. */
+typedef struct greed {
+    double had, expected, variance;
+} greed;
+
+static void count_greed(const twin *w, bool left[L], uint32_t k, const uint32_t *item,
+                        const double *score, greed *g)
+{
+    double epsilon = param_of(w->v, "epsilon");
+    for (uint32_t slot = 0, n = 0; slot < k; slot++, n = 0) {
+        uint32_t ties;
+        double best = best_left(w, left, &ties);
+        for (int i = 0; i < L; i++)
+            n += left[i];
+        double chance = 1 - epsilon + epsilon * ties / n;
+        if (!near(score[slot], best, 1e-12))
+            fail_msg("round %u, slot %u: score %.17g, the largest rate left is %.17g",
+                     (unsigned)w->t, slot, score[slot], best);
+        assert_true(left[item[slot]]);
+        left[item[slot]] = false;
+        g->had += greedy_rate(w, (int)item[slot]) >= best;
+        g->expected += chance;
+        g->variance += chance * (1 - chance);
+    }
+}
+
+static void slots_show_the_best_or_any(void **state)
+{
+    const variant *v = *state;
+    oltr_policy *p = policy_of(v, L);
+    twin w = new_twin(v);
+    greed g = {0, 0, 0};
+    dice d = {52};
+    for (uint32_t round = 0; round < 4 * ROUNDS; round++) {
+        event e = {.k = round % 7 ? SLOTS : L};
+        double score[L], mean[L];
+        uint32_t some[L];
+        bool left[L] = {false};
+        oltr_query query = {1 + below(&d, L), some}, *asked = round % 3 ? NULL : &query;
+        draw_items(&d, L, query.n_items, some);
+        if (asked && e.k > query.n_items)
+            e.k = query.n_items;
+        for (int i = 0; i < L; i++)
+            left[i] = is_candidate(asked, L, (uint32_t)i);
+        expect(oltr_predict(p, NULL, mean, NULL), OLTR_OK);
+        for (int i = 0; i < L; i++)
+            assert_true(near(mean[i], greedy_rate(&w, i), 1e-12));
+        expect(rank_with(p, asked, round, e.k, e.item, score), OLTR_OK);
+        count_greed(&w, left, e.k, e.item, score, &g);
+        browse(&d, &e);
+        learn_from(p, asked, &e);
+        teach_twin(&w, &e);
+    }
+    if (!(fabs(g.had - g.expected) <= 6.5 * sqrt(g.variance) + 1e-9)) /* P < 1e-10 */
+        fail_msg("%g slots show one of the best, %g are expected (variance %g)", g.had, g.expected,
+                 g.variance);
+    oltr_policy_free(p);
+}
+
+/* Rates 0.5, 0.25, 0.25 and 0.125: the chance of each list of two is a product over its slots of
+ * epsilon / left, and 1 - epsilon over the ties where the item is one of the best. */
+static void explored_lists_have_their_chances(void **state)
+{
+    static const double rate[4] = {0.5, 0.25, 0.25, 0.125};
+    variant v = with(with(variant_of("epsilon-greedy"), "epsilon", 0.4), "looks", 0);
+    oltr_policy *p = policy_of(&v, 4);
+    uint32_t seen[4][4] = {{0}};
+    for (uint32_t i = 0; i < 4; i++)
+        expect(oltr_item_put(p, i, (const double[2]){8, 8 * rate[i]}, 2, NULL), OLTR_OK);
+    for (uint32_t n = 0; n < DRAWS; n++) {
+        uint32_t item[2];
+        expect(rank_with(p, NULL, n, 2, item, NULL), OLTR_OK);
+        seen[item[0]][item[1]]++;
+    }
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            double best = i == 0 ? 0.25 : 0.5, ties = i == 0 ? 2 : 1;
+            double first = 0.4 / 4 + (i == 0 ? 0.6 : 0);
+            double second = 0.4 / 3 + (near(rate[j], best, 1e-12) ? 0.6 / ties : 0);
+            if (i != j)
+                assert_share(seen[i][j], DRAWS, first * second);
+        }
+    oltr_policy_free(p);
+}
+
 /* ---- TopRank */
 
 typedef struct top_twin {
@@ -1021,6 +1133,8 @@ int main(void)
     ON_SOME_VARIANTS(&all, &variants, maillard_scores_are_gumbel, is_maillard);
     ON_SOME_VARIANTS(&all, &variants, maillard_lists_have_their_chances, is_maillard);
     ON_SOME_VARIANTS(&all, &variants, maillard_with_a_sure_item, is_maillard);
+    ON_SOME_VARIANTS(&all, &variants, slots_show_the_best_or_any, is_greedy);
+    ONCE(&all, explored_lists_have_their_chances);
     ON_SOME_VARIANTS(&all, &variants, toprank_has_the_twins_blocks, is_toprank);
     ON_SOME_VARIANTS(&all, &variants, toprank_with_subsets, is_toprank);
     ON_SOME_VARIANTS(&all, &variants, first_lists_are_uniform, is_indifferent_at_first);

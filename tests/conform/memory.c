@@ -113,6 +113,50 @@ static void reading_does_not_write(void **state)
 
 /* ---- what is taken is given back */
 
+typedef struct indexed_kind {
+    const char *kind, *name, *value; /* and a parameter, or NULL */
+} indexed_kind;
+
+static const indexed_kind indexed[] = {
+    {"gts", "sampler", "race"},   {"ts-beta", "sampler", "race"}, {"cascade-ucb1", NULL, NULL},
+    {"cascade-ucbv", NULL, NULL}, {"cascade-klucb", NULL, NULL},  {"bayes-ucb", NULL, NULL},
+    {"ts-cascade", NULL, NULL},   {"epsilon-greedy", NULL, NULL}, {"random", NULL, NULL},
+    {"ensemble", NULL, NULL},
+};
+
+/* Both at a size where a policy keeps an index of its items (engine/race). */
+static void many_items_neither_allocate_nor_write(void **state)
+{
+    enum { MANY = 5000, SLOTS = 10, ROUNDS = 60 };
+    const indexed_kind *of = *state;
+    oltr_settings s;
+    expect(oltr_settings_init(&s, of->kind, MANY, NULL), OLTR_OK);
+    if (of->name)
+        expect(oltr_settings_set(&s, of->name, of->value, NULL), OLTR_OK);
+    size_t bytes = oltr_policy_bytes(&s, NULL), page = (size_t)sysconf(_SC_PAGESIZE),
+           room = (bytes + page - 1) / page * page;
+    void *memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    oltr_policy *p = oltr_policy_place(memory, bytes, &s, NULL);
+    oltr_scratch *scratch = oltr_scratch_new(p);
+    long before = taken, back = freed;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        uint32_t item[SLOTS];
+        double reward[SLOTS], score[SLOTS];
+        oltr_ranking shown = {.k = SLOTS, .item = item, .score = score};
+        assert_int_equal(mprotect(memory, room, PROT_READ), 0);
+        expect(oltr_rank(p, NULL, rng_of(round), scratch, &shown), OLTR_OK);
+        assert_int_equal(mprotect(memory, room, PROT_READ | PROT_WRITE), 0);
+        for (uint32_t j = 0; j < SLOTS; j++)
+            reward[j] = (item[j] + round) % 3 == 0;
+        expect(oltr_learn(p, NULL, &shown, &(oltr_feedback){SLOTS, reward}), OLTR_OK);
+    }
+    assert_int_equal(taken, before);
+    assert_int_equal(freed, back);
+    oltr_scratch_free(scratch);
+    munmap(memory, room);
+}
+
 static void everything_is_given_back(void **state)
 {
     long before = taken - freed;
@@ -695,6 +739,9 @@ int main(void)
     list_variants(&variants);
     ON_VARIANTS(&all, &variants, rounds_do_not_allocate);
     ON_VARIANTS(&all, &variants, refusals_do_not_allocate);
+    for (size_t i = 0; i < COUNT(indexed); i++)
+        add_test(&all, "many_items_neither_allocate_nor_write", indexed[i].kind,
+                 many_items_neither_allocate_nor_write, &indexed[i]);
     ON_VARIANTS(&all, &variants, reading_does_not_write);
     ON_VARIANTS(&all, &variants, everything_is_given_back);
     ON_VARIANTS(&all, &variants, policies_without_memory);

@@ -27,10 +27,11 @@ static bool draws_each_item(const variant *v)
            (is_kind(v, "gts") || is_kind(v, "ts-beta") || is_kind(v, "maillard"));
 }
 
-/* The weights of maillard are relative to the best of the candidates. */
+/* The weights of maillard are relative to the best of the candidates, and the slots of
+ * epsilon-greedy to those above. */
 static bool scores_alone(const variant *v)
 {
-    return is_named_variant(v) && !is_kind(v, "maillard");
+    return is_named_variant(v) && !is_kind(v, "maillard") && !is_kind(v, "epsilon-greedy");
 }
 
 /* Their lists are drawn most often; those of the other kinds are fixed up to ties. */
@@ -397,7 +398,8 @@ static void compare_chances(const variant *v, const scene *s, const oltr_show *r
 {
     chances c;
     uint32_t in_list[MOST_CASE], first[MOST_CASE];
-    bool must_be_exact = rule->greedy || !(is_kind(v, "ts-cascade") || is_kind(v, "pbm-ts"));
+    bool must_be_exact = rule->greedy || !(is_kind(v, "ts-cascade") || is_kind(v, "pbm-ts") ||
+                                           is_kind(v, "epsilon-greedy"));
     if (!exact_chances(s, rule, &c)) {
         assert_false(must_be_exact);
         return;
@@ -568,6 +570,34 @@ static void check_table(const list_table *t)
     assert_true(fabs(all - 1) <= 1e-6);
 }
 
+/* The chance of a candidate in a slot is that of all lists that have it there; of a candidate after
+ * a beginning, that of the longer beginning. */
+static void compare_slots(const scene *s, bool greedy, const list_table *t)
+{
+    static const uint32_t place[SHOWN] = {2, 0, 3};
+    oltr_list list = list_of(s->name, s->n);
+    double slot[SHOWN * FEW], next[SHOWN * FEW], sum[SHOWN][FEW] = {{0}};
+    expect(oltr_model_slot_propensity(s->model, &list, SHOWN, greedy, s->scratch, slot, NULL),
+           OLTR_OK);
+    expect(
+        oltr_model_next_propensity(s->model, &list, place, SHOWN, greedy, s->scratch, next, NULL),
+        OLTR_OK);
+    for (uint32_t i = 0; i < FEW; i++)
+        for (uint32_t j = 0; j < FEW; j++)
+            for (uint32_t k = 0; k < FEW; k++) {
+                sum[0][i] += t->three[i][j][k];
+                sum[1][j] += t->three[i][j][k];
+                sum[2][k] += t->three[i][j][k];
+            }
+    for (uint32_t i = 0; i < FEW; i++) {
+        for (uint32_t l = 0; l < SHOWN; l++)
+            assert_true(fabs(slot[l * FEW + i] - sum[l][i]) <= 1e-6);
+        assert_true(fabs(next[i] - t->one[i]) <= 1e-9);
+        assert_true(fabs(next[FEW + i] - t->two[2][i]) <= 1e-9);
+        assert_true(fabs(next[2 * FEW + i] - t->three[2][0][i]) <= 1e-9);
+    }
+}
+
 /* Each list is drawn as often as its chance says. */
 static void compare_whole_lists(const scene *s, bool greedy, uint32_t draws, const list_table *t)
 {
@@ -596,6 +626,7 @@ static void chances_of_whole_lists(void **state)
         if (exact) {
             fill_table(&s, greedy, &t);
             check_table(&t);
+            compare_slots(&s, greedy, &t);
             for (uint32_t i = 0; i < FEW; i++)
                 assert_true(fabs(t.one[i] - c.first[i]) <= 1e-6);
             if (draws_lists(v) || is_kind(v, "random"))

@@ -753,6 +753,12 @@ static void refuse_list_chances(const oltr_model *m, const uint32_t *place, uint
     expect_error(oltr_model_list_propensity(m, &list, place, k, greedy, scratch, chance, &error),
                  &error, wanted, words);
     expect(oltr_model_list_propensity(m, &list, place, k, greedy, scratch, chance, NULL), wanted);
+    double next[20];
+    expect_error(oltr_model_next_propensity(m, &list, place, k, greedy, scratch, next, &error),
+                 &error, wanted, words);
+    if (place && wanted != OLTR_EITEM)
+        expect_error(oltr_model_slot_propensity(m, &list, k, greedy, scratch, next, &error), &error,
+                     wanted, words);
     oltr_model_scratch_free(scratch);
 }
 

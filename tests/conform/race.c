@@ -208,19 +208,24 @@ static void room_has_no_influence(void **state)
     oltr_policy_free(p);
 }
 
+/* Gives q the sums of p. */
+static void put_sums(oltr_policy *q, const oltr_policy *p)
+{
+    for (uint32_t i = 0, n; i < oltr_policy_settings(p)->n_items; i++) {
+        double number[OLTR_MAX_ITEM_NUMBERS];
+        expect(oltr_item_get(p, i, number, OLTR_MAX_ITEM_NUMBERS, &n), OLTR_OK);
+        expect(oltr_item_put(q, i, number, n, NULL), OLTR_OK);
+    }
+}
+
 /* Named candidates, long lists and few candidates are sampled as by the default sampler. */
 static void other_requests_sample_every_candidate(void **state)
 {
     const racer *r = *state;
     oltr_policy *p = policy_of(r, "race", MANY), *q = policy_of(r, r->other, MANY);
     uint32_t named[5000];
-    double number[OLTR_MAX_ITEM_NUMBERS];
-    oltr_error error;
     learn(p, 0, 300);
-    for (uint32_t i = 0, n; i < MANY; i++) {
-        expect(oltr_item_get(p, i, number, OLTR_MAX_ITEM_NUMBERS, &n), OLTR_OK);
-        expect(oltr_item_put(q, i, number, n, &error), OLTR_OK);
-    }
+    put_sums(q, p);
     for (uint32_t i = 0; i < 5000; i++)
         named[i] = i;
     oltr_query names = {.n_items = 5000, .item = named}, few = {.n_items = 4095};
@@ -233,6 +238,42 @@ static void other_requests_sample_every_candidate(void **state)
     assert_memory_not_equal(a.item, b.item, MANY / 64 * sizeof *a.item);
     oltr_policy_free(q);
     oltr_policy_free(p);
+}
+
+/* Whether lists of k are those of the default sampler. */
+static bool samples_every_item(const oltr_policy *p, const oltr_policy *full, uint32_t k)
+{
+    uint32_t same = 0;
+    for (uint64_t t = 0; t < 10; t++) {
+        shown_list a = list_of(p, t, k, NULL), b = list_of(full, t, k, NULL);
+        same += !memcmp(&a, &b, sizeof a);
+    }
+    assert_true(same == 0 || same == 10);
+    return same == 10;
+}
+
+/* The smallest number of items that is raced over, and the numbers beside it; the longest list that
+ * is raced for, and one more.  A list of fewer is its beginning. */
+static void around_the_smallest_race(void **state)
+{
+    const racer *r = *state;
+    for (uint32_t n = 4095; n <= 4097; n++) {
+        oltr_policy *p = policy_of(r, "race", n), *q = policy_of(r, r->other, n);
+        learn(p, 0, 1000);
+        put_sums(q, p);
+        assert_int_equal(samples_every_item(p, q, 1), n < 4096);
+        assert_int_equal(samples_every_item(p, q, n / 64), n < 4096);
+        assert_true(samples_every_item(p, q, n / 64 + 1));
+        shown_list all = list_of(p, 5, n / 64, NULL), one = list_of(p, 5, 1, NULL);
+        assert_int_equal(one.item[0], all.item[0]);
+        assert_goes_on_alike(p);
+        oltr_prior more = {.a = shape[0] + n, .b = shape[1] + n};
+        expect(oltr_policy_resize(&p, 8192 - n, r->own_priors && n < 4096 ? &more : NULL, NULL),
+               OLTR_OK);
+        assert_goes_on_alike(p);
+        oltr_policy_free(q);
+        oltr_policy_free(p);
+    }
 }
 
 /* A prior with tiny shapes is beyond the quantiles of ts-beta. */
@@ -353,6 +394,7 @@ int main(void)
     ON_RACERS(&s, another_number_of_items);
     ON_RACERS(&s, room_has_no_influence);
     ON_RACERS(&s, other_requests_sample_every_candidate);
+    ON_RACERS(&s, around_the_smallest_race);
     ON_RACERS(&s, threads_rank_at_once);
     ONCE(&s, tiny_shapes_are_sampled_fully);
     ONCE(&s, too_many_cells_are_sampled_fully);

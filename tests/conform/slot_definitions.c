@@ -151,6 +151,32 @@ static void ucb_scores_are_indices(void **state)
     play_ucb(*state);
 }
 
+/* With every kappa 1 the index is that of UCB1, S/N + sqrt((1 + eps) log t / (2 N)). */
+static void certain_slots_are_ucb1(void **state)
+{
+    variant v = with(with(variant_of("pbm-ucb"), "decay", 0), "eps", 2);
+    oltr_policy *p = policy_of(&v, L);
+    double n[L] = {0}, s[L] = {0}, score[L];
+    uint32_t item[L];
+    dice d = {66};
+    twin w = new_twin(&v);
+    for (int round = 0; round < 300; round++) {
+        page shown = draw_page(&d, &w, 1 + below(&d, L), L);
+        teach(p, &w, &shown);
+        for (uint32_t l = 0; l < shown.n_examined; l++) {
+            n[shown.item[l]] += shown.examined[l];
+            s[shown.item[l]] += shown.examined[l] ? shown.reward[l] : 0;
+        }
+        expect(rank_with(p, NULL, w.t, L, item, score), OLTR_OK);
+        for (uint32_t l = 0; l < L; l++) {
+            uint32_t i = item[l];
+            double bound = s[i] / n[i] + sqrt(3 * log((double)w.t) / (2 * n[i]));
+            assert_true(n[i] > 0 ? near(score[l], bound, 1e-12) : isinf(score[l]));
+        }
+    }
+    oltr_policy_free(p);
+}
+
 /* A page whose second slot is the one that users look at. */
 static void the_best_item_is_where_users_look(void **state)
 {
@@ -519,6 +545,7 @@ int main(void)
     static variant_list variants;
     list_variants(&variants);
     ON_SOME_VARIANTS(&all, &variants, ucb_scores_are_indices, is_ucb);
+    ONCE(&all, certain_slots_are_ucb1);
     ONCE(&all, the_best_item_is_where_users_look);
     ON_SOME_VARIANTS(&all, &variants, ts_samples_its_posterior, is_ts_to_sample);
     ONCE(&all, later_slots_are_nearly_right);

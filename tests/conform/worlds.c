@@ -478,12 +478,13 @@ static bool has_twin(const char *clicks)
     return found;
 }
 
-/* Every world of the catalogue is in a scene; dataset_world.c has the one of datasets. */
+/* Every world of the catalogue is in a scene; dataset_world.c has the one of datasets, and
+ * unit/lab/fitted_models.c that of fitted users. */
 static void every_world_has_a_scene(void **state)
 {
     for (uint32_t w = 0; w < oltr_world_count(); w++) {
         const char *name = oltr_world_at(w)->name;
-        bool found = strcmp(name, "dataset") == 0;
+        bool found = strcmp(name, "dataset") == 0 || strcmp(name, "fitted") == 0;
         for (size_t i = 0; i < SCENES; i++)
             found = found || strcmp(scenes[i].world.kind, name) == 0;
         if (!found || !strlen(oltr_world_at(w)->summary))

@@ -55,6 +55,16 @@ def assert_same(model, slow):
         assert math.isclose(columns["sd"][i], slow.sd(name), rel_tol=1e-9)
 
 
+@pytest.mark.parametrize("kind, seen", [("ts-beta", [1, 1, 0]), ("maillard", [1, 1, 0]),
+                                        ("pbm-ts", [1, 1, 1]), ("pbm-ucb", [1, 1, 1])])
+def test_every_slot_counts_where_a_kind_knows_slots(kind, seen):
+    model = oltr.Model(kind)
+    model.learn(["a", "b", "c"], clicks=[0, 1, 0])
+    assert list(model._explain(["a", "b", "c"])["examined"]) == seen
+    model.learn(["a", "b", "c"], clicks=[0, 1, 0], examined=2)
+    assert model._explain(["c"])["examined"][0] == seen[2]
+
+
 def random_step(model, slow, chance, names):
     clicks_only = model.kind == "ts-beta"
     has_prior = slow.prior is not None

@@ -188,7 +188,7 @@ def test_frames():
     assert list(result.pairs.columns[2:]) == [
         "round", "policy", "other", "difference", "difference_se", "replications",
     ]  # fmt: skip
-    assert set(result.metrics["metric"]) == {"ctr", "ndcg"}
+    assert set(result.metrics["metric"]) == {"ctr", "ndcg", "worst"}
     assert len(result.queries) == 0
     assert result.frame is result.frame  # computed once
     gap = result.frame.pivot_table(index="round", columns="policy", values="regret")

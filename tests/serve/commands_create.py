@@ -27,7 +27,7 @@ class Create(Case):
 
     def test_not_servable(self):
         rest = [k for k in kinds(self.redis, servable=False) if not k.servable]
-        self.assertEqual([k.name for k in rest], ["toprank"])
+        self.assertEqual([k.name for k in rest], ["toprank", "bubblerank"])
         self.refused("UNSUPPORTED", CREATE, "m", "toprank")
         self.absent("m")
 
@@ -129,6 +129,16 @@ class Create(Case):
             self.assertEqual(fields(self.call("OLTR.INFO", "e" + rule))[b"examine"].upper(), rule.upper().encode())
         for rule in ("", "DEPTH", "MASK", "RULE", "1", "ALLL"):
             self.refused("BADARG", CREATE, "m", "gts", "EXAMINE", rule)
+
+    def test_every_slot_counts_where_a_kind_knows_slots(self):
+        for kind, rule, seen in (("ts-beta", b"CASCADE", [1, 1, None]), ("pbm-ts", b"ALL", [1, 1, 1]),
+                                 ("pbm-ucb", b"ALL", [1, 1, 1])):
+            self.call(CREATE, kind, kind)
+            self.assertEqual(fields(self.call("OLTR.INFO", kind))[b"examine"].upper(), rule)
+            self.call("OLTR.LEARN", kind, "ITEMS", 3, "a", "b", "c", "CLICKS", 1, 2)
+            for item, count in zip("abc", seen):
+                told = fields(self.call("OLTR.EXPLAIN", kind, "ITEMS", 1, item)[0])
+                self.assertEqual(float(told[b"examined"]), count or 0)
 
     def test_prior(self):
         self.call(CREATE, "moments", "gts", "PRIOR", 0.02, 0.01, "SET", "prior", "full")

@@ -43,7 +43,8 @@ USES = {
     "app/config": BASE | {"lab/plan", "report"},
     "app/logs": BASE | {"lab/data", "lab/scorer"},
     "app/run": BASE | {"lab/data", "lab/plan", "lab/prepare", "lab/scorer", "report", "app/args", "app/config"},
-    "app/verbs": BASE | {"lab/data", "lab/plan", "lab/prepare", "lab/scorer", "report", "app/args", "app/logs", "app/run"},
+    "app/ope": BASE | {"report", "app/logs"},
+    "app/verbs": BASE | {"lab/data", "lab/plan", "lab/prepare", "lab/scorer", "report", "app/args", "app/logs", "app/ope", "app/run"},
     "app/mpi": {"app/run", "app/verbs"},
     "app": {"app/verbs"},
     # modules of servers: the engine through its public headers, as any program outside has it

@@ -47,6 +47,7 @@ def unit(vectors):
 class LinearWorld:
     """Attraction scale x'theta; theta and x uniform on the cube, then of length 1."""
     slots, items, dim, direction = 3, 30, 5, "cube"
+    users = twin.Cascade()
     effort = 1                                 # multiplies the replications here
 
     def __init__(self, name, scale=1.0, fresh=False):
@@ -82,7 +83,7 @@ class LinearWorld:
         return 1 - symmetric[-1] / math.comb(self.items, self.slots)
 
     def browse(self, shown, rng):
-        return twin.browse(shown, rng)
+        return self.users.browse(shown, rng)
 
     def settings(self):
         return ["kind: linear", f"scale: {self.scale}"] + self.shared_settings()
@@ -500,6 +501,54 @@ class LogTS(Contextual):
             self.store_shown[:, new], self.store_clicks[:, new] = examined, reward
 
 
+class GlmUCB(LogTS):
+    """The root of LogTS, and a bound by the matrix without weights."""
+    defaults = {**LogTS.defaults, "lambda": 1.0, "width": "theory", "alpha": 1.0}
+
+    def alpha(self, t):
+        if self.given["width"] == "given":
+            return self.given["alpha"]
+        kappa = LINKS["logit"].slope(np.array([-self.given["S"], self.given["S"]])).min()
+        logs = self.dim / 2 * math.log(1 + 2 * t / self.dim) + math.log(self.rounds)
+        return self.given["sigma"] / kappa * math.sqrt(logs)
+
+    def index(self, t):
+        self.theta = fit_logistic(*self.history(), self.given["lambda"], self.theta)
+        return self.score(self.theta) + self.alpha(t) * self.width(self.V)
+
+
+def polya_gamma(n, z, rng, terms=16):
+    """PG(n, z) as its sum of gammas: the first ones, and a normal for the small rest.
+
+    PG(n, z) = sum_k Gamma(n, 1) / (2 pi^2 ((k - 1/2)^2 + z^2 / (4 pi^2))), k = 1, 2, ...
+    """
+    k = np.arange(1, terms + 1) - 0.5
+    share = 1 / (2 * math.pi ** 2 * (k ** 2 + (z[..., None] / (2 * math.pi)) ** 2))
+    head = (rng.standard_gamma(n[..., None], share.shape) * share).sum(axis=-1)
+    half = np.maximum(np.abs(z), 1e-3) / 2
+    mean = n * np.tanh(half) / (4 * half) - n * share.sum(axis=-1)
+    curved = (np.tanh(half) / half - np.cosh(half) ** -2.0) / (16 * half ** 2)
+    variance = np.maximum(n * curved - n * (share ** 2).sum(axis=-1), 0)
+    return np.maximum(head + mean + np.sqrt(variance) * rng.standard_normal(n.shape), 0)
+
+
+class PolyaGammaTS(LogTS):
+    """LogTS with sweeps of the Gibbs sampler from its draw."""
+    defaults = {**LogTS.defaults, "lambda": 1.0, "sweeps": 10}
+
+    def index(self, t):
+        x, shown, clicks = self.history()
+        ridge = self.given["lambda"]
+        self.theta = fit_logistic(x, shown, clicks, ridge, self.theta)
+        theta = normal_draw(self.theta, self.precision(), 1.0, self.rng)
+        for _ in range(self.given["sweeps"]):
+            omega = polya_gamma(shown, (x @ theta[:, :, None])[:, :, 0], self.rng)
+            precision = self.scaled_identity(ridge) + gram(x, omega)
+            mean = solve(precision, rows_sum(x, clicks - shown / 2))
+            theta = normal_draw(mean, precision, 1.0, self.rng)
+        return self.score(theta)
+
+
 class LogTSNewton(Contextual):
     """One step for each examined item, in the order of the list."""
     defaults = {"alpha": 4.0, "v": 1.0}
@@ -595,6 +644,10 @@ NEWTON = Entry("Newton", "logts-newton", LogTSNewton)
 NEWTON_1 = Entry("Newton-1", "logts-newton", LogTSNewton, {"alpha": 1.0})
 NEWTON_WIDE = Entry("Newton-1-2", "logts-newton", LogTSNewton, {"alpha": 1.0, "v": 2.0})
 NEWTON_EXACT = Entry("Newton-exact", "logts-newton", LogTSNewtonExact, {"step": "exact"})
+GLM_UCB = Entry("GLM-UCB", "glm-ucb", GlmUCB)
+GLM_UCB_HALF = Entry("GLM-UCB-0.5", "glm-ucb", GlmUCB, {
+    "lambda": 0.5, "width": "given", "alpha": 0.5})
+PG_TS = Entry("PG-TS", "pg-ts", PolyaGammaTS, {"sweeps": 3})
 GTS = Entry("GTS", "gts", twin.GaussianSampling)
 TS_BETA = Entry("TS-Beta", "ts-beta", twin.BetaSamplingFull)
 TS_BETA_FLAT = Entry("TS-Beta-flat", "ts-beta", twin.BetaSampling)
@@ -615,14 +668,15 @@ EXPERIMENTS = (                                # Random first: it is the bar
         LINTS_BAYES, LINUCB_C, GTS, TS_BETA)),
     (LogisticWorld("log-sphere", "sphere"), (
         RANDOM, LOGTS, LOGTS_1, LOGTS_PLAIN, LOGTS_THEORY, NEWTON, NEWTON_EXACT,
-        LINTS_RELEASED, WOFUL_SMALL, GTS, TS_BETA)),
+        LINTS_RELEASED, WOFUL_SMALL, GTS, TS_BETA, GLM_UCB, GLM_UCB_HALF)),
     (LogisticWorld("log-fresh", "sphere", fresh=True), (
         RANDOM, LOGTS_1, LOGTS_STALE, NEWTON, LINTS_BAYES, LINUCB_C)),
     (ScalarWorld("scalar"), (
         RANDOM, LINTS_THEORY, LINTS_RIDGE, LINTS_BAYES, CLINTS, CLINTS_HALF, GTS)),
     (FixedWorld(), (
         RANDOM, LINTS_RIDGE, LINTS_BAYES, LINTSC, LINTSC_SMALL, CLINTS, LINUCB, LINUCB_C,
-        WOFUL_SMALL, WOFUL_TINY, LOGTS, LOGTS_1, LOGTS_STALE, LOGTS_THEORY, NEWTON_1)),
+        WOFUL_SMALL, WOFUL_TINY, LOGTS, LOGTS_1, LOGTS_STALE, LOGTS_THEORY, NEWTON_1, GLM_UCB_HALF,
+        PG_TS)),
     (LogisticWorld("link-probit", "sphere", scale=1.5, named="probit"), (
         RANDOM, LOGTS_PROBIT, LOGTS_PROBIT_PRINTED, LOGTS_CLOGLOG, TS_BETA)),
     (LogisticWorld("link-cloglog", "sphere", fresh=True, scale=2.0, named="cloglog"), (
@@ -748,6 +802,20 @@ def check_draws(rng):
         faults.append("mean of normal draws")
     if not (np.abs(found - wanted) <= 5 * math.sqrt(2) * size).all():
         faults.append("covariance of normal draws")
+    return faults
+
+
+def check_polya_gamma(rng):
+    """The Laplace transform of many draws: E exp(-t w) = (cosh(z/2) / cosh(s/2))^n, s^2 = z^2 + 2t."""
+    faults = []
+    for n, z in ((1, 0.0), (1, 2.0), (7, 1.0), (40, -3.0)):
+        draws = polya_gamma(np.full(20000, float(n)), np.full(20000, z), rng)
+        for t in (0.5, 3.0):
+            found = np.exp(-t * draws)
+            wanted = (math.cosh(z / 2) / math.cosh(math.sqrt(z * z + 2 * t) / 2)) ** n
+            error = found.std() / math.sqrt(len(found))
+            if not abs(found.mean() - wanted) <= 5 * error:
+                faults.append(f"transform of PG({n}, {z}) at {t}: {found.mean()}, not {wanted}")
     return faults
 
 
@@ -902,7 +970,7 @@ def check_parts():
     rng = np.random.default_rng(303)
     return (check_cube(rng) + check_radius() + check_draws(rng) + check_ridge(rng)
             + check_logistic(rng) + check_newton(rng) + check_stale(rng)
-            + check_woful(rng) + check_links(rng))
+            + check_woful(rng) + check_links(rng) + check_polya_gamma(rng))
 
 
 # ------------------------------------------------------------ the oltr binary

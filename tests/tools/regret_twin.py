@@ -37,6 +37,50 @@ TOLERATED_Z = 4.0
 EXACT = 1e-9
 
 
+# ------------------------------------------------------------------ the users
+
+class Cascade:
+    """They scan from the top and leave with their first click; a click is the reward."""
+    settings = ("clicks: cascade",)
+
+    def reward(self, attraction):
+        return 1 - np.prod(1 - attraction, axis=1)
+
+    def browse(self, attraction, rng):
+        """Which slots were examined, and which one was clicked."""
+        attracted = rng.random(attraction.shape) < attraction
+        earlier = np.cumsum(attracted, axis=1) - attracted
+        examined = earlier == 0
+        return examined, attracted & examined
+
+    def best(self, nu, slots):
+        return np.argsort(-nu, axis=1)[:, :slots]
+
+
+class PositionBased:
+    """They examine every slot with its own chance; policies learn from all slots."""
+
+    def __init__(self, *examine):
+        self.examine = np.array(examine)
+        self.settings = ("clicks: pbm", f"examine: [{', '.join(map(str, examine))}]")
+
+    def reward(self, attraction):
+        return attraction @ self.examine
+
+    def browse(self, attraction, rng):
+        clicked = rng.random(attraction.shape) < attraction * self.examine
+        return np.ones(attraction.shape, dtype=bool), clicked
+
+    def place(self, lists):
+        """A list, best first, with the best in the slot that is examined most."""
+        placed = np.empty_like(lists)
+        placed[:, np.argsort(-self.examine, kind="stable")] = lists
+        return placed
+
+    def best(self, nu, slots):
+        return self.place(np.argsort(-nu, axis=1)[:, :slots])
+
+
 # ----------------------------------------------------------------- the worlds
 
 class Instances(NamedTuple):
@@ -49,6 +93,7 @@ class Instances(NamedTuple):
 class BetaWorld:
     """A new instance each replication: nu_i ~ Beta(a_i, 10), a_i in {1..10}."""
     name, items, slots, b = "beta", 30, 3, 10.0
+    users = Cascade()
     a_values = tuple(range(1, 11))
 
     def draw(self, replications, rng):
@@ -99,6 +144,7 @@ class MisspecifiedWorld(BetaWorld):
 class FixedWorld:
     """The same attractions in every replication; everyone is told Beta(1, 10)."""
     name, slots = "fixed", 2
+    users = Cascade()
     levels = ((2, 0.2), (2, 0.1), (12, 0.05))
 
     def __init__(self):
@@ -136,6 +182,7 @@ class SteepWorld(FixedWorld):
 class LogUniformWorld:
     """log nu uniform; policies are told Beta(n m, n (1 - m)), logit m off by N(shift, sd^2)."""
     name, items, slots = "log-uniform", 30, 3
+    users = Cascade()
     low, high, weight, shift, sd = 0.01, 0.5, 20.0, 1.0, 1.0
 
     def draw(self, replications, rng):
@@ -172,6 +219,7 @@ class UniformWorld:
     """nu uniform; the told Beta(n nu, n (1 - nu)) of a random half of the items are permuted
     among these, and three times as sure."""
     name, items, slots = "uniform", 20, 3
+    users = Cascade()
     low, high, weight, factor = 0.02, 0.4, 10.0, 3.0
 
     def draw(self, replications, rng):
@@ -193,6 +241,18 @@ class UniformWorld:
 
     def ensemble_reward(self):
         return None
+
+
+class PositionWorld(FixedWorld):
+    """Users who look at the second slot most, and at a slot below it less than at the first."""
+    name, slots = "position", 3
+    levels = ((2, 0.1), (1, 0.6), (4, 0.1), (2, 0.4))
+    users = PositionBased(0.6, 0.9, 0.3)
+
+    def random_reward(self):
+        return self.attraction.mean() * self.users.examine.sum()
+
+    ensemble_reward = random_reward
 
 
 # --------------------------------------------------------------- the policies
@@ -222,6 +282,7 @@ class Policy:
 
     def __init__(self, world, told, rounds, rng):
         self.slots, self.rounds, self.rng = world.slots, rounds, rng
+        self.users = world.users
         self.shape = told.a.shape
         self.rows = np.arange(self.shape[0])[:, None]
         self.seen, self.clicks = np.zeros(self.shape), np.zeros(self.shape)
@@ -488,6 +549,152 @@ class RecalibratedFlat(Recalibrated):
         super().use_prior(np.ones_like(a), np.ones_like(b))
 
 
+class Maillard(Policy):
+    """A list drawn without replacement, by the weights exp(-n kl(mean, best mean))."""
+
+    def index(self, t):
+        mean = self.mean()
+        most = mean.max(axis=1, keepdims=True)
+        with np.errstate(divide="ignore"):
+            kl = special.rel_entr(mean, most) + special.rel_entr(1 - mean, 1 - most)
+        sure = -1e6 * (self.seen - self.clicks)    # most is 1: the fewest misses first
+        weight = np.where(most < 1, -self.seen * np.where(np.isfinite(kl), kl, 0), sure)
+        weight = np.where(self.seen > 0, weight, 1e4)
+        return weight + self.rng.gumbel(size=self.shape)
+
+
+class EpsilonGreedy(Policy):
+    """Slot after slot: the largest rate left or, with chance 0.1, any item left."""
+    epsilon, start, looks = 0.1, 0.0, 1.0
+
+    def rank(self, t):
+        rate = (self.clicks + self.looks * self.start) / (self.seen + self.looks)
+        left = np.ones(self.shape, dtype=bool)
+        lists = np.empty((self.shape[0], self.slots), dtype=np.intp)
+        for slot in range(self.slots):
+            key = self.rng.random(self.shape)
+            best = np.where(left, rate, -1).max(axis=1, keepdims=True)
+            greedy = np.where(left & (rate == best), key, -1).argmax(axis=1)
+            anyone = np.where(left, self.rng.random(self.shape), -1).argmax(axis=1)
+            explores = self.rng.random(self.shape[0]) < self.epsilon
+            lists[:, slot] = np.where(explores, anyone, greedy)
+            left[self.rows[:, 0], lists[:, slot]] = False
+        return lists
+
+
+class OptimisticGreedy(EpsilonGreedy):
+    """Every item begins with the rate 1/2, as if from five observations."""
+    epsilon, start, looks = 0.02, 0.5, 5.0
+
+
+class BubbleRank(Policy):
+    """The order of the prior, improved by exchanging neighbours that clicks have decided."""
+    prior = "full"
+    log_scale = 4 * math.log(3)                # horizon: 3, so that there are exchanges
+
+    def use_prior(self, a, b):
+        self.base = np.argsort(-a / (a + b), axis=1, kind="stable")
+        square = self.shape + self.shape[1:]
+        self.lead, self.decided = np.zeros(square), np.zeros(square)
+
+    def beats(self, i, j):
+        rows = self.rows[:, 0]
+        return self.lead[rows, i, j] > 2 * np.sqrt(self.decided[rows, i, j] * self.log_scale)
+
+    def rank(self, t):
+        self.first = t % 2                     # slots from 0: first, first + 2, ...
+        lists = self.base[:, :self.slots + 1].copy()
+        for slot in range(self.first, self.slots, 2):
+            i, j = lists[:, slot].copy(), lists[:, slot + 1].copy()
+            swap = ~self.beats(i, j) & (self.rng.random(len(i)) < 0.5)
+            lists[:, slot] = np.where(swap, j, i)
+            lists[:, slot + 1] = np.where(swap, i, j)
+        return lists[:, :self.slots]
+
+    def count(self, won, i, j):
+        rows = self.rows[won, 0]
+        i, j = i[won], j[won]
+        self.lead[rows, i, j] += 1
+        self.lead[rows, j, i] -= 1
+        self.decided[rows, i, j] += 1
+        self.decided[rows, j, i] += 1
+
+    def learn(self, lists, examined, clicked):
+        base = self.base.copy()
+        for slot in range(self.first, self.slots, 2):
+            i, above = lists[:, slot], clicked[:, slot]
+            if slot + 1 < self.slots:
+                j, below = lists[:, slot + 1], clicked[:, slot + 1]
+                self.count(above & ~below, i, j)
+                self.count(below & ~above, j, i)
+            else:                              # the other one of the pair was not shown
+                upper, lower = base[:, slot], base[:, slot + 1]
+                other = np.where(i == upper, lower, upper)
+                self.count(above & ~self.beats(upper, lower), i, other)
+        for at in range(self.slots):
+            i, j = self.base[:, at].copy(), self.base[:, at + 1].copy()
+            worse = self.beats(j, i)
+            self.base[:, at] = np.where(worse, j, i)
+            self.base[:, at + 1] = np.where(worse, i, j)
+
+
+class PositionPolicy(Policy):
+    """Knows how likely each slot is examined; the best item goes where users look most."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.missed = np.zeros(self.shape + (self.slots,))
+
+    def rank(self, t):
+        return self.users.place(top_slots(self.index(t), self.slots, self.rng))
+
+    def learn(self, lists, examined, clicked):
+        super().learn(lists, examined, clicked)
+        self.missed[self.rows, lists, np.arange(self.slots)] += ~clicked
+
+
+class PositionUCB(PositionPolicy):
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.expected = np.zeros(self.shape)
+
+    def learn(self, lists, examined, clicked):
+        super().learn(lists, examined, clicked)
+        self.expected[self.rows, lists] += self.users.examine
+
+    def index(self, t):
+        n = np.maximum(self.expected, 1e-9)
+        bound = self.clicks / n + np.sqrt(self.seen / n * math.log(t) / (2 * n))
+        return np.where(self.seen > 0, bound, np.inf)
+
+
+class PositionSampling(PositionPolicy):
+    """theta^S prod_l (1 - kappa_l theta)^M_l by its distribution function in 400 cells."""
+    cells = 400
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        middle = (np.arange(self.cells) + 0.5) / self.cells
+        self.log_click = np.log(middle)
+        self.log_miss = np.log1p(-np.outer(self.users.examine, middle))
+        flat = np.arange(1, self.cells + 1) / self.cells
+        self.below = np.tile(flat, self.shape + (1,))
+
+    def learn(self, lists, examined, clicked):
+        super().learn(lists, examined, clicked)
+        density = (self.clicks[self.rows, lists][..., None] * self.log_click
+                   + self.missed[self.rows, lists] @ self.log_miss)
+        mass = np.exp(density - density.max(axis=-1, keepdims=True)).cumsum(axis=-1)
+        self.below[self.rows, lists] = mass / mass[..., -1:]
+
+    def index(self, t):
+        u = self.rng.random(self.shape)[..., None]
+        cell = np.minimum((self.below < u).sum(axis=-1), self.cells - 1)[..., None]
+        high = np.take_along_axis(self.below, cell, axis=-1)
+        low = np.where(cell > 0, np.take_along_axis(self.below, np.maximum(cell - 1, 0), axis=-1), 0)
+        return ((cell + (u - low) / np.maximum(high - low, 1e-300)) / self.cells)[..., 0]
+
+
 class Entry(NamedTuple):
     name: str
     kind: str
@@ -514,13 +721,21 @@ POLICIES = (
     Entry("TS-Hyper", "ts-hyper", Recalibrated),
     Entry("TS-Hyper-mean", "ts-hyper", RecalibratedMean),
     Entry("TS-Hyper-flat", "ts-hyper", RecalibratedFlat),
+    Entry("Maillard", "maillard", Maillard),
+    Entry("Greedy", "epsilon-greedy", EpsilonGreedy),
+    Entry("Greedy-start", "epsilon-greedy", OptimisticGreedy, "epsilon: 0.02, start: 0.5, looks: 5"),
+    Entry("BubbleRank", "bubblerank", BubbleRank, "horizon: 3"),
+    Entry("PBM-UCB", "pbm-ucb", PositionUCB),
+    Entry("PBM-TS", "pbm-ts", PositionSampling),
 )
 WORLDS = (BetaWorld(), FixedWorld(), MisspecifiedWorld(), SteepWorld(), LogUniformWorld(),
-          UniformWorld())
+          UniformWorld(), PositionWorld())
 CAUTIOUS = ("CascadeUCB-V", "TopRank")     # hardly better than Random for long
+BY_SLOT = ("BubbleRank", "PBM-UCB", "PBM-TS")  # learn from clicks in every slot
 
-
-SLOW = {"TS-Hyper-mean": "beta", "TS-Hyper-flat": "fixed"}     # played in one world each
+# Played in one world each: slow ones, and BubbleRank, which without a good prior learns too slowly.
+ALONE = {"TS-Hyper-mean": "beta", "TS-Hyper-flat": "fixed", "Greedy-start": "beta",
+         "BubbleRank": "beta"}
 
 
 def policies_of(world):
@@ -529,36 +744,27 @@ def policies_of(world):
     if isinstance(world, (LogUniformWorld, UniformWorld)):     # what a prior changes
         return [e for e in POLICIES if e.name in
                 ("GTS", "GTS-Pmean", "GTS-P", "TS-Beta-flat", "TS-Beta", "Ensemble", "Random")]
-    return [e for e in POLICIES if SLOW.get(e.name, world.name) == world.name]
+    if isinstance(world, PositionWorld):
+        return [e for e in POLICIES if e.name in BY_SLOT + ("Random",)]
+    return [e for e in POLICIES if ALONE.get(e.name, world.name) == world.name
+            and e.name not in BY_SLOT[1:]]
 
 
 # ------------------------------------------------------------- the simulation
-
-def list_reward(nu, lists):
-    return 1 - np.prod(1 - np.take_along_axis(nu, lists, axis=1), axis=1)
-
-
-def browse(attraction, rng):
-    """The cascade user: which slots were examined, and which one was clicked."""
-    attracted = rng.random(attraction.shape) < attraction
-    earlier = np.cumsum(attracted, axis=1) - attracted
-    examined = earlier == 0
-    return examined, attracted & examined
-
 
 def simulate(world, entry, replications, checkpoints, seed):
     """Cumulative regret and reward, each replications x checkpoints."""
     rng = np.random.default_rng(seed)
     told = world.draw(replications, rng)
-    nu = told.attraction
+    nu, users = told.attraction, world.users
     policy = entry.policy(world, told, checkpoints[-1], rng)
-    best = list_reward(nu, np.argsort(-nu, axis=1)[:, :world.slots])
+    best = users.reward(np.take_along_axis(nu, users.best(nu, world.slots), axis=1))
     reward, regrets, rewards = np.zeros(replications), [], []
     for t in range(1, checkpoints[-1] + 1):
         lists = policy.rank(t)
         shown = np.take_along_axis(nu, lists, axis=1)
-        reward += 1 - np.prod(1 - shown, axis=1)
-        policy.learn(lists, *browse(shown, rng))
+        reward += users.reward(shown)
+        policy.learn(lists, *users.browse(shown, rng))
         if t in checkpoints:
             regrets.append(t * best - reward)
             rewards.append(reward.copy())
@@ -646,7 +852,7 @@ def experiment_text(world, checkpoints):
              f"rounds: {checkpoints[-1]}", f"slots: {world.slots}",
              f"replications: {OLTR_REPLICATIONS}",
              f"checkpoints: [{', '.join(map(str, checkpoints))}]", "world:"]
-    lines += ["  " + line for line in world.settings() + ["clicks: cascade"]]
+    lines += ["  " + line for line in [*world.settings(), *world.users.settings]]
     lines += ["policies:"] + [policy_line(e) for e in policies_of(world)]
     return "\n".join(lines) + "\n"
 

@@ -246,12 +246,84 @@ gauss_many(const oltr_rng *rng, const float *mean, const float *sd, size_t n, fl
     }
 }
 
+/* ---- named items */
+
+/* The words of the blocks of n times 16 items anywhere, of which each item takes its own pair.  The
+ * multiplication reads the even halves of a vector, so the blocks of the items in odd places are
+ * computed in a second one. */
+AVX512_INLINE void own_words_each(int n, const __m512i item[], const counters *from,
+                                  const round_keys *k, __m512i word0[], __m512i word1[])
+{
+    __m512i even[MOST / 2][4], odd[MOST / 2][4];
+    EACH
+    {
+        __m512i position = _mm512_add_epi32(_mm512_slli_epi32(_mm512_srli_epi32(item[i], 5), 3),
+                                            _mm512_and_si512(item[i], splat_word(LANES - 1)));
+        even[i][0] = position;
+        odd[i][0] = _mm512_srli_epi64(position, 32);
+        even[i][1] = odd[i][1] = from->round;
+        even[i][2] = odd[i][2] = from->purpose;
+        even[i][3] = odd[i][3] = from->stream;
+    }
+    philox_each(n, even, k);
+    philox_each(n, odd, k);
+    EACH
+    {
+        __mmask16 second = _mm512_test_epi32_mask(item[i], splat_word(16)); /* words 2,3 */
+        __m512i w[4];
+        for (int j = 0; j < 4; j++)
+            w[j] = _mm512_mask_blend_epi32(0xAAAA, even[i][j], _mm512_slli_epi64(odd[i][j], 32));
+        word0[i] = _mm512_mask_blend_epi32(second, w[0], w[2]);
+        word1[i] = _mm512_mask_blend_epi32(second, w[1], w[3]);
+    }
+}
+
+/* n times 16 items, of the last 16 the first `last`. Plain loads: from millions of items they miss
+ * the cache, and more of them overlap than of the gather instruction. */
+AVX512_INLINE void gauss_named(int n, uint32_t last, const counters *from, const round_keys *k,
+                               const float *mean, const float *sd, const uint32_t *name, float *out)
+{
+    _Alignas(64) float m[16 * MOST / 2], s[16 * MOST / 2];
+    __m512i item[MOST / 2], word0[MOST / 2], word1[MOST / 2];
+    __m512 z0[MOST / 2], z1[MOST / 2];
+    const __mmask16 end = (__mmask16)((1u << last) - 1);
+    EACH item[i] = _mm512_maskz_loadu_epi32(i + 1 < n ? 0xFFFF : end, name + 16 * i);
+    for (uint32_t j = 0; j < 16 * (uint32_t)(n - 1) + last; j++) {
+        m[j] = mean[name[j]];
+        s[j] = sd[name[j]];
+    }
+    own_words_each(n, item, from, k, word0, word1);
+    box_muller_each(n, word0, word1, z0, z1);
+    EACH
+    {
+        __mmask16 sine = _mm512_test_epi32_mask(item[i], splat_word(8)); /* the second of a pair */
+        _mm512_mask_storeu_ps(out + 16 * i, i + 1 < n ? 0xFFFF : end,
+                              _mm512_fmadd_ps(_mm512_load_ps(s + 16 * i),
+                                              _mm512_mask_blend_ps(sine, z0[i], z1[i]),
+                                              _mm512_load_ps(m + 16 * i)));
+    }
+}
+
+TARGET_AVX512 static __attribute__((noinline)) void gauss_list(const oltr_rng *rng,
+                                                               const float *mean, const float *sd,
+                                                               const uint32_t *item, size_t n,
+                                                               float *out)
+{
+    round_keys k = keys_of(rng);
+    counters c = counters_of(rng);
+    size_t j = 0;
+    for (; j + 32 <= n; j += 32)
+        gauss_named(2, 16, &c, &k, mean, sd, item + j, out + j);
+    for (; j < n; j += 16)
+        gauss_named(1, n - j < 16 ? (uint32_t)(n - j) : 16, &c, &k, mean, sd, item + j, out + j);
+}
+
 /* One group by itself: what a loop keeps in registers would be put there for nothing. */
 TARGET_AVX512 void gauss_scores_avx512(const oltr_rng *rng, const float *mean, const float *sd,
                                        const uint32_t *item, size_t n, float *out)
 {
     if (item) {
-        gauss_scores_avx2(rng, mean, sd, item, n, out);
+        gauss_list(rng, mean, sd, item, n, out);
     } else if (n <= NORMAL_GROUP) {
         round_keys k = keys_of(rng);
         counters c = counters_of(rng);

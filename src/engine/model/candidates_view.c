@@ -48,7 +48,7 @@ oltr_scratch *policy_scratch(oltr_model_scratch *scratch, const oltr_policy *pol
     oltr_scratch *own = scratch->own;
     if (own && own->n_items >= policy->n_items && own->bytes >= policy->scratch_bytes)
         return own;
-    own = scratch_in(policy, &scratch->memory);
+    own = scratch_in(policy, scratch->own, &scratch->memory);
     if (!own)
         return NULL;
     oltr_scratch_free(scratch->own);

@@ -38,4 +38,9 @@ oltr_status list_chances(const score_laws *laws, const list_rule *rule, const ol
 oltr_status list_prefix_chances(const score_laws *laws, const uint32_t *shown, uint32_t k,
                                 const oltr_memory *memory, double *chance);
 
+/* For j = 0..k-1 and each item the chance that the first j slots show shown[0..j-1] and slot j + 1
+ * the item: next is (k, n) row-major, 0 for the items above.  The same statuses. */
+oltr_status list_next_chances(const score_laws *laws, const uint32_t *shown, uint32_t k,
+                              const oltr_memory *memory, double *next);
+
 #endif

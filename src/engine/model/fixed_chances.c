@@ -200,3 +200,27 @@ oltr_status fixed_prefix_chances(const score_laws *laws, const uint32_t *shown, 
     fixed_list_free(list);
     return OLTR_OK;
 }
+
+oltr_status fixed_next_chances(const score_laws *laws, const uint32_t *shown, uint32_t k,
+                               const oltr_memory *memory, double *next)
+{
+    fixed_list *list = fixed_list_new(laws, NULL, k, memory);
+    if (!list)
+        return OLTR_ENOMEM;
+    double product = 1;
+    for (uint32_t j = 0; j < k; j++) {
+        uint32_t to = level_from(list, j).to, from = j;
+        while (from > 0 && laws->first[list->order[from - 1]] == laws->first[list->order[j]])
+            from--; /* the whole level, of which slots above have taken some */
+        double share = product / (to - j);
+        for (uint32_t i = from; i < to; i++)
+            next[(size_t)j * laws->n + list->order[i]] = share;
+        for (uint32_t above = 0; above < j; above++)
+            next[(size_t)j * laws->n + shown[above]] = 0;
+        if (laws->first[shown[j]] != laws->first[list->order[j]])
+            break;
+        product = share;
+    }
+    fixed_list_free(list);
+    return OLTR_OK;
+}

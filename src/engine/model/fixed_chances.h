@@ -11,5 +11,8 @@ oltr_status fixed_list_chances(const score_laws *laws, const list_rule *rule,
                                const oltr_memory *memory, double *in_list, double *first);
 oltr_status fixed_prefix_chances(const score_laws *laws, const uint32_t *shown, uint32_t k,
                                  const oltr_memory *memory, double *chance);
+/* As list_next_chances(); next must be 0. */
+oltr_status fixed_next_chances(const score_laws *laws, const uint32_t *shown, uint32_t k,
+                               const oltr_memory *memory, double *next);
 
 #endif

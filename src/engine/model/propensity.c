@@ -19,6 +19,7 @@ typedef struct question {
     double *in_list, *first; /* (n) or NULL */
     const uint32_t *shown;   /* (k) places: the chances of this list; or NULL */
     double *beginning;       /* (k) these chances */
+    double *next;            /* (k, n) with `shown`: what follows each beginning */
 } question;
 
 /* ---- by drawing */
@@ -143,12 +144,29 @@ static oltr_status add_beginnings(const question *q, const score_laws *laws, law
     return OLTR_OK;
 }
 
+/* The same of what follows each beginning. */
+static oltr_status add_next(const question *q, const score_laws *laws, double chance,
+                            oltr_error *error)
+{
+    size_t bytes = (size_t)q->show.k * laws->n * sizeof(double);
+    double *part = memory_take(&q->scratch->memory, bytes);
+    if (!part)
+        return set_error(error, OLTR_ENOMEM, "no memory for the chances of %u slots", q->show.k);
+    oltr_status status = list_next_chances(laws, q->shown, q->show.k, &q->scratch->memory, part);
+    for (size_t i = 0; status == OLTR_OK && i < bytes / sizeof *part; i++)
+        q->next[i] += chance * part[i];
+    memory_give(&q->scratch->memory, part, bytes);
+    return status == OLTR_OK ? OLTR_OK : set_error(error, status, "%s", oltr_strerror(status));
+}
+
 /* Adds `chance` times the chances under these laws. */
 static oltr_status add_chances(const question *q, const candidates_view *view, oltr_law law,
                                law_room *room, double chance, oltr_error *error)
 {
     score_laws laws = {kind_of[law], view->n, room->first, room->second};
     list_rule rule = rule_of(q, view, room);
+    if (q->next)
+        return add_next(q, &laws, chance, error);
     if (q->shown)
         return add_beginnings(q, &laws, room, chance, error);
     oltr_status status =
@@ -220,6 +238,8 @@ static oltr_status answer(question *q, uint32_t draws, oltr_rng rng, oltr_error 
             memset(q->first, 0, view.n * sizeof *q->first);
         if (q->beginning)
             memset(q->beginning, 0, q->show.k * sizeof *q->beginning);
+        if (q->next)
+            memset(q->next, 0, (size_t)q->show.k * view.n * sizeof *q->next);
         status =
             draws ? chances_by_draws(q, &view, draws, rng, error) : exact_chances(q, &view, error);
     }
@@ -248,6 +268,11 @@ oltr_status oltr_model_propensity(const oltr_model *model, const oltr_list *list
     return answer(&q, draws, rng, error);
 }
 
+static uint32_t candidates_of(const oltr_model *model, const oltr_list *list)
+{
+    return list->name || list->x ? list->n : model->names.n;
+}
+
 /* Whether the places are those of different candidates. */
 static oltr_status check_places(const uint32_t *place, uint32_t k, uint32_t n, oltr_error *error)
 {
@@ -266,10 +291,10 @@ static oltr_status check_places(const uint32_t *place, uint32_t k, uint32_t n, o
     return OLTR_OK;
 }
 
-oltr_status oltr_model_list_propensity(const oltr_model *model, const oltr_list *list,
-                                       const uint32_t *place, uint32_t k, uint32_t greedy,
-                                       oltr_model_scratch *scratch, double *chance,
-                                       oltr_error *error)
+static oltr_status ask_about_list(const oltr_model *model, const oltr_list *list,
+                                  const uint32_t *place, uint32_t k, uint32_t greedy,
+                                  oltr_model_scratch *scratch, double *beginning, double *next,
+                                  oltr_error *error)
 {
     oltr_show show = {.k = k, .greedy = greedy};
     oltr_status status = check_list(model, list, error);
@@ -277,9 +302,9 @@ oltr_status oltr_model_list_propensity(const oltr_model *model, const oltr_list 
         status = check_show(model, &show, error);
     if (status != OLTR_OK)
         return status;
-    if (!scratch || !place || !chance)
+    if (!scratch || !place || (!beginning && !next))
         return set_error(error, OLTR_EINVAL, "a scratch, places and room for chances are needed");
-    status = check_places(place, k, list->name || list->x ? list->n : model->names.n, error);
+    status = check_places(place, k, candidates_of(model, list), error);
     if (status != OLTR_OK)
         return status;
     question q = {.model = model,
@@ -287,6 +312,54 @@ oltr_status oltr_model_list_propensity(const oltr_model *model, const oltr_list 
                   .show = show,
                   .scratch = scratch,
                   .shown = place,
-                  .beginning = chance};
+                  .beginning = beginning,
+                  .next = next};
     return answer(&q, 0, oltr_rng_make(0, 0), error);
+}
+
+oltr_status oltr_model_list_propensity(const oltr_model *model, const oltr_list *list,
+                                       const uint32_t *place, uint32_t k, uint32_t greedy,
+                                       oltr_model_scratch *scratch, double *chance,
+                                       oltr_error *error)
+{
+    return ask_about_list(model, list, place, k, greedy, scratch, chance, NULL, error);
+}
+
+oltr_status oltr_model_next_propensity(const oltr_model *model, const oltr_list *list,
+                                       const uint32_t *place, uint32_t k, uint32_t greedy,
+                                       oltr_model_scratch *scratch, double *chance,
+                                       oltr_error *error)
+{
+    return ask_about_list(model, list, place, k, greedy, scratch, NULL, chance, error);
+}
+
+/* The chance to be among the first l less that to be among the first l - 1. */
+static void to_slots(double *chance, uint32_t k, uint32_t n)
+{
+    for (uint32_t l = k; l-- > 1;)
+        for (uint32_t j = 0; j < n; j++) {
+            double *at = &chance[(size_t)l * n + j];
+            *at = at[0] > *(at - n) ? at[0] - *(at - n) : 0;
+        }
+}
+
+oltr_status oltr_model_slot_propensity(const oltr_model *model, const oltr_list *list, uint32_t k,
+                                       uint32_t greedy, oltr_model_scratch *scratch, double *chance,
+                                       oltr_error *error)
+{
+    oltr_status status = check_list(model, list, error);
+    uint32_t n = status == OLTR_OK ? candidates_of(model, list) : 0;
+    if (status == OLTR_OK && !chance)
+        status = set_error(error, OLTR_EINVAL, "room for chances is needed");
+    if (status == OLTR_OK && k > n)
+        status = set_error(error, OLTR_ESLOTS, "a list of %u items has more than the %u candidates",
+                           k, n);
+    for (uint32_t l = 1; status == OLTR_OK && l <= (k > 0 ? k : 1); l++) {
+        oltr_show show = {.k = k > 0 ? l : 0, .greedy = greedy};
+        status = oltr_model_propensity(model, list, &show, 0, oltr_rng_make(0, 0), scratch,
+                                       chance + (size_t)(l - 1) * n, NULL, error);
+    }
+    if (status == OLTR_OK)
+        to_slots(chance, k, n);
+    return status;
 }

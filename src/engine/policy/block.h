@@ -79,11 +79,13 @@ oltr_policy *policy_copy_lent(const oltr_policy *policy, const oltr_settings *se
 
 /* Bytes of a scratch whose policy needs `own_bytes` of it, and the offsets of the marks and of that
  * part in it; 0 when the size does not fit in memory. */
-size_t scratch_block_bytes(const oltr_settings *settings, size_t own_bytes, size_t *marks,
-                           size_t *own);
+size_t scratch_block_bytes(uint32_t n_items, size_t own_bytes, size_t *marks, size_t *own);
 
-/* oltr_scratch_new() with memory from another hook, or NULL. */
-oltr_scratch *scratch_in(const oltr_policy *policy, const oltr_memory *memory);
+/* oltr_scratch_new() with memory from another hook, or NULL.  The new one also serves whatever
+ * `least` does, so that two policies that take turns do not replace each other's; `least` may be
+ * NULL. */
+oltr_scratch *scratch_in(const oltr_policy *policy, const oltr_scratch *least,
+                         const oltr_memory *memory);
 
 /* The longest list that may come with a mask, and the room of the block for it, compacted
  * (rounds.c).  A policy of at most SHORT_LIST items needs none. */

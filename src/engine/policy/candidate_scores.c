@@ -23,12 +23,17 @@ void places_to_items(const candidates *from, const oltr_ranking *out)
             out->item[slot] = from->item[out->item[slot]];
 }
 
+void best_places(double_scores s, uint32_t n, const oltr_rng *rng, const oltr_ranking *out)
+{
+    for (size_t j = n; j < padded(n); j++)
+        s.score[j] = -INFINITY;
+    topk_f64(s.score, n, out->k, rng, s.best, out->item, out->score);
+}
+
 oltr_status show_best(double_scores s, const candidates *from, const oltr_rng *rng,
                       const oltr_ranking *out)
 {
-    for (size_t j = from->n; j < padded(from->n); j++)
-        s.score[j] = -INFINITY;
-    topk_f64(s.score, from->n, out->k, rng, s.best, out->item, out->score);
+    best_places(s, from->n, rng, out);
     places_to_items(from, out);
     return OLTR_OK;
 }

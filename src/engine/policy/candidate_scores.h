@@ -32,6 +32,9 @@ double_scores scores_in(void *scratch, uint32_t n_items);
 oltr_status show_best(double_scores s, const candidates *from, const oltr_rng *rng,
                       const oltr_ranking *out);
 
+/* The places of the best among the n scores, which it pads. */
+void best_places(double_scores s, uint32_t n, const oltr_rng *rng, const oltr_ranking *out);
+
 /* Turns places among the candidates into items. */
 void places_to_items(const candidates *from, const oltr_ranking *out);
 

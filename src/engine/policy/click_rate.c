@@ -24,7 +24,7 @@ size_t click_rate_bytes(const oltr_settings *settings)
 
 static double rate_of(const click_rate_state *p, double n, double s)
 {
-    return item_is_seen(n) ? s / n : p->unseen;
+    return item_is_seen(n) ? (s + p->added_clicks) / (n + p->added_looks) : p->unseen;
 }
 
 static double weight_of(const click_rate_state *p, double n)
@@ -59,6 +59,8 @@ static class_key key_of(const void *state, uint32_t i)
     const click_rate_state *p = state;
     if (is_clipped(p, doubles_at(p, p->rate)[i], doubles_at(p, p->weight)[i]))
         return clipped;
+    if (p->by_rate)
+        return (class_key){doubles_at(p, p->rate)[i], 0};
     return (class_key){doubles_at(p, p->sums.examined)[i], doubles_at(p, p->sums.reward)[i]};
 }
 
@@ -67,8 +69,10 @@ static void derive_class(void *state, uint32_t place, class_key key)
 {
     click_rate_state *p = state;
     bool all = key.a < 0;
-    doubles_at(p, p->class_rate)[place] = all ? 1 : rate_of(p, key.a, key.b);
-    doubles_at(p, p->class_weight)[place] = all ? 1 : weight_of(p, key.a);
+    double rate = p->by_rate ? key.a : rate_of(p, key.a, key.b);
+    double weight = p->by_rate ? 0 : weight_of(p, key.a);
+    doubles_at(p, p->class_rate)[place] = all ? 1 : rate;
+    doubles_at(p, p->class_weight)[place] = all ? 1 : weight;
 }
 
 static class_owner owner_of(click_rate_state *p)
@@ -220,15 +224,15 @@ static bool rank_by_classes(const click_rate_state *p, rate_formula *formula,
     return class_rank(x, rng, from->n, out->k, scratch, out->item, out->score);
 }
 
-oltr_status click_rate_rank(const click_rate_state *p, rate_formula *formula,
-                            const rate_clock *clock, const candidates *from, const oltr_rng *rng,
-                            void *scratch, const oltr_ranking *out)
+void click_rate_best(const click_rate_state *p, rate_formula *formula, const rate_clock *clock,
+                     const candidates *from, const oltr_rng *rng, void *scratch,
+                     const oltr_ranking *out)
 {
     const double *rate = doubles_at(p, p->rate), *weight = doubles_at(p, p->weight);
     double_scores s = scores_in(scratch, p->sums.n_items);
     if (p->classes && !from->item && classes_serve(classes_of(p), from->n, out->k) &&
         rank_by_classes(p, formula, clock, from, rng, scratch, out))
-        return OLTR_OK;
+        return;
     if (from->item) {
         size_t rate_at, weight_at;
         plan_scratch(p->sums.n_items, &rate_at, &weight_at);
@@ -237,5 +241,14 @@ oltr_status click_rate_rank(const click_rate_state *p, rate_formula *formula,
         weight = doubles_at(scratch, weight_at);
     }
     formula(clock, rate, weight, from->n, s.score);
-    return show_best(s, from, rng, out);
+    best_places(s, from->n, rng, out);
+}
+
+oltr_status click_rate_rank(const click_rate_state *p, rate_formula *formula,
+                            const rate_clock *clock, const candidates *from, const oltr_rng *rng,
+                            void *scratch, const oltr_ranking *out)
+{
+    click_rate_best(p, formula, clock, from, rng, scratch, out);
+    places_to_items(from, out);
+    return OLTR_OK;
 }

@@ -1,13 +1,16 @@
 /* click_rate.h - the state of the policies whose index is a short formula of an item's click rate
  * and its number of observations.
  *
- * cascade-ucb1, cascade-ucbv and ts-cascade differ in one line, the formula.  In addition to the
- * sums they keep the rate p = S/N and the weight 1/(N + extra) of each item as arrays, so that the
- * formula runs down the items without a branch.
+ * cascade-ucb1, cascade-ucbv and ts-cascade differ in one line, the formula; epsilon-greedy
+ * replaces some of the best.  In addition to the sums they keep the rate p = S/N and the weight
+ * 1/(N + extra) of each item as arrays, so that the formula runs down the items without a branch.
  *
  * From CLASSES_LEAST_ITEMS items on they also keep the items with equal sums as classes
  * (race/classes.h), with rate and weight of each class: a short list from all items computes the
- * formula once for each class.  The list is the same.
+ * formula once for each class.  The list is the same.  Where the index is a function of the rate
+ * alone
+ * (`by_rate`), items with equal rates are a class: all that were never clicked are one, for
+ * example.
  *
  * An index that is clipped to 1 (`clips`) makes many classes tie at 1.  Those are one class, the
  * clipped items.  For given sums the index does not fall as t grows, so a class joins the clipped
@@ -21,19 +24,22 @@
 
 typedef struct click_rate_state {
     item_sums sums; /* first: see item_policy.h */
-    size_t rate;    /* (n_items) doubles: S/N; of an unseen item `unseen` */
+    size_t rate;    /* (n_items) doubles: (S + added_clicks) / (N + added_looks); of an unseen item
+                       `unseen` */
     size_t weight;  /* (n_items) doubles: 1/(N + extra); of an unseen item 0 when extra is 0 */
     size_t class_rate, class_weight; /* (class_places) doubles */
     size_t classes;                  /* class_index, derived, the last array; 0 without one */
     size_t bytes;
     double extra, unseen;
-    double alpha;     /* cascade-ucb1 */
-    double log_t;     /* where the index clips: of the round that comes next */
+    double added_clicks, added_looks; /* epsilon-greedy */
+    double alpha;                     /* cascade-ucb1; epsilon-greedy: epsilon */
+    double log_t;                     /* where the index clips: of the round that comes next */
     uint32_t variant; /* as printed, or of the released code, by the policy's own enum */
     uint32_t clips;   /* cascade-ucbv */
+    uint32_t by_rate; /* epsilon-greedy */
 } click_rate_state;
 
-/* `own` gives extra, unseen, alpha, variant and clips. */
+/* `own` gives what a policy names above; the rest is 0. */
 oltr_status click_rate_init(void *state, const oltr_settings *settings, click_rate_state own);
 
 #define CLICK_RATE_OPS                                                                             \
@@ -63,6 +69,10 @@ typedef void rate_formula(const rate_clock *clock, const double *rate, const dou
 oltr_status click_rate_rank(const click_rate_state *p, rate_formula *formula,
                             const rate_clock *clock, const candidates *from, const oltr_rng *rng,
                             void *scratch, const oltr_ranking *out);
+/* The same, but out->item gets their places among the candidates. */
+void click_rate_best(const click_rate_state *p, rate_formula *formula, const rate_clock *clock,
+                     const candidates *from, const oltr_rng *rng, void *scratch,
+                     const oltr_ranking *out);
 
 /* The index of cascade-ucbv of an item that was seen: at most 1. */
 static inline double bernstein_bound(double rate, double weight, double log_t)

@@ -63,7 +63,8 @@ static size_t state_bytes(const oltr_settings *settings)
 
 static size_t scratch_bytes(const oltr_settings *settings)
 {
-    size_t scores = scores_bytes(settings), room = class_scratch_bytes(settings->n_items);
+    size_t scores = no_learning_scratch_bytes(settings),
+           room = class_scratch_bytes(settings->n_items);
     return settings->n_items > TOP_ITEMS && room > scores ? room : scores;
 }
 
@@ -266,8 +267,8 @@ static uint32_t end_of_ties(const ensemble_state *p, uint32_t from, uint32_t n)
 }
 
 /* The list from the best items; false where it would need others. */
-static bool rank_from_top(const ensemble_state *p, uint32_t n, const oltr_rng *rng,
-                          uint32_t *sorted, const oltr_ranking *out)
+static bool rank_from_top(const ensemble_state *p, uint32_t n, const oltr_rng *rng, uint32_t *room,
+                          const oltr_ranking *out)
 {
     const uint32_t *x = words_in(p, p->top);
     for (uint32_t from = 0, filled = 0, to; filled < out->k; from = to) {
@@ -276,7 +277,7 @@ static bool rank_from_top(const ensemble_state *p, uint32_t n, const oltr_rng *r
             return false;
         uint32_t tied = end_of_ties(p, from, n) - from, left = out->k - filled;
         uint32_t take = tied < left ? tied : left;
-        tied_ranks(rng, filled, tied, take, sorted, out->item + filled);
+        tied_ranks(rng, filled, tied, take, room, out->item + filled);
         for (uint32_t end = filled + take; filled < end; filled++) {
             out->item[filled] = x[from + out->item[filled]];
             if (out->score)

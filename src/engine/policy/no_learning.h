@@ -24,15 +24,22 @@ static uint32_t list_no_sums(const void *state, sum_array out[MAX_SUMS])
     return 0;
 }
 
-/* A uniform list of candidates that all have one score: what selecting among them gives, in
- * O(K log K).  sorted: room for out->k words. */
-static void show_any(const candidates *from, const oltr_rng *rng, uint32_t *sorted, double score,
+/* A uniform list of candidates that all have one score: what selecting among them gives, without
+ * looking at all of them.  room: tied_room(from->n) words. */
+static void show_any(const candidates *from, const oltr_rng *rng, uint32_t *room, double score,
                      const oltr_ranking *out)
 {
-    tied_ranks(rng, 0, from->n, out->k, sorted, out->item);
+    tied_ranks(rng, 0, from->n, out->k, room, out->item);
     places_to_items(from, out);
     for (uint32_t slot = 0; out->score && slot < out->k; slot++)
         out->score[slot] = score;
+}
+
+/* The scratch: scores of all items, or room for ties. */
+static size_t no_learning_scratch_bytes(const oltr_settings *settings)
+{
+    size_t scores = scores_bytes(settings), room = tied_room(settings->n_items) * sizeof(uint32_t);
+    return scores > room ? scores : room;
 }
 
 static oltr_status check_nothing(const void *state, uint64_t t, oltr_error *error)

@@ -241,28 +241,28 @@ uint64_t oltr_policy_rounds(const oltr_policy *policy)
     return policy ? policy->rounds : 0;
 }
 
-size_t scratch_block_bytes(const oltr_settings *settings, size_t own_bytes, size_t *marks,
-                           size_t *own)
+size_t scratch_block_bytes(uint32_t n_items, size_t own_bytes, size_t *marks, size_t *own)
 {
     layout l = {align_up(sizeof(oltr_scratch)), false};
-    *marks = layout_take(&l, settings->n_items, sizeof(uint32_t));
+    *marks = layout_take(&l, n_items, sizeof(uint32_t));
     *own = layout_take(&l, sizeof(normals_ahead), 1) + sizeof(normals_ahead);
     layout_take(&l, own_bytes, 1);
     return layout_bytes(&l);
 }
 
-oltr_scratch *scratch_in(const oltr_policy *policy, const oltr_memory *memory)
+oltr_scratch *scratch_in(const oltr_policy *policy, const oltr_scratch *least,
+                         const oltr_memory *memory)
 {
-    size_t marks, own,
-        whole = scratch_block_bytes(policy->settings, policy->scratch_bytes, &marks, &own);
+    bool more_items = least && least->n_items > policy->n_items;
+    bool more_bytes = least && least->bytes > policy->scratch_bytes;
+    uint32_t n_items = more_items ? least->n_items : policy->n_items;
+    size_t bytes = more_bytes ? least->bytes : policy->scratch_bytes, marks, own;
+    size_t whole = scratch_block_bytes(n_items, bytes, &marks, &own);
     oltr_scratch *scratch = whole ? memory_take(memory, whole) : NULL;
     if (!scratch)
         return NULL;
-    *scratch = (oltr_scratch){.bytes = policy->scratch_bytes,
-                              .n_items = policy->n_items,
-                              .marks = marks,
-                              .own = own,
-                              .whole = whole};
+    *scratch = (oltr_scratch){
+        .bytes = bytes, .n_items = n_items, .marks = marks, .own = own, .whole = whole};
     if (memory)
         scratch->memory = *memory;
     return scratch;
@@ -270,7 +270,7 @@ oltr_scratch *scratch_in(const oltr_policy *policy, const oltr_memory *memory)
 
 oltr_scratch *oltr_scratch_new(const oltr_policy *policy)
 {
-    return policy ? scratch_in(policy, policy->settings->memory) : NULL;
+    return policy ? scratch_in(policy, NULL, policy->settings->memory) : NULL;
 }
 
 void oltr_scratch_free(oltr_scratch *scratch)

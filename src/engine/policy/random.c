@@ -1,8 +1,8 @@
 /* random.c - a list drawn uniformly from all lists: the baseline that any policy must beat.
  *
  * Every candidate has the same score, and ties are broken uniformly: slot after slot, one of the
- * candidates that are not in the list yet.  Those are numbered without looking at them, so a list
- * takes O(K log K) however many there are.
+ * candidates that are not in the list yet.  Those are numbered without looking at them
+ * (race/class_rank.h): a short list takes as long from a million as from a hundred.
  */
 #include "engine/policy/no_learning.h"
 
@@ -48,7 +48,7 @@ const policy_ops random_ops = {
     NO_LEARNING_OPS,
     .refresh = refresh_nothing,
     .state_bytes = state_bytes,
-    .scratch_bytes = scores_bytes,
+    .scratch_bytes = no_learning_scratch_bytes,
     .init = init,
     .rank = rank,
     .renew_item = renew_item,

@@ -14,6 +14,7 @@
     X(cascade_ucbv)                                                \
     X(toprank)                                                     \
     X(maillard)                                                    \
+    X(epsilon_greedy)                                              \
     X(bubblerank)       /* a list that is improved step by step */ \
     X(pbm_ts)           /* slots that are perhaps not examined */  \
     X(pbm_ucb)                                                     \

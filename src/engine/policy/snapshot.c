@@ -344,7 +344,8 @@ static oltr_status check_claim(const outline *o, const oltr_settings *settings, 
         return contradicts(error, "number of items or features");
     size_t marks, own, prior = o->form ? 2 * sizeof(double) * (size_t)o->n_items : 0;
     size_t block = oltr_policy_bytes(settings, error);
-    size_t scratch = scratch_block_bytes(settings, ops->scratch_bytes(settings), &marks, &own);
+    size_t scratch =
+        scratch_block_bytes(settings->n_items, ops->scratch_bytes(settings), &marks, &own);
     if (!block)
         return OLTR_EITEM;
     if (!scratch || block > most || scratch > most - block || 2 * prior > most - block - scratch)

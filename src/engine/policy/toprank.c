@@ -286,6 +286,7 @@ const policy_ops toprank_ops = {
          .summary =
              "Sorts the items into blocks by pairwise comparisons and shuffles within the blocks.",
          .rewards = OLTR_CLICKS,
+         .knows_slots = 1,
          .exact_copy = 1,
          .n_params = N_PARAMS,
          .params = params},

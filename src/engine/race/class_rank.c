@@ -22,7 +22,7 @@ typedef struct class_call {
     double *best;  /* of topk_f64 */
     uint32_t *place;
     double *value;       /* (places) the best classes, best first */
-    uint32_t *sorted;    /* (k) ranks of a group that are in the list */
+    uint32_t *tied;      /* (tied_room) */
     tree_search *search; /* (k) */
     uint32_t *item;      /* (k) the list */
     double *shown;       /* (k) its scores, or NULL */
@@ -34,7 +34,7 @@ typedef struct class_call {
 /* ---- room */
 
 typedef struct class_room {
-    size_t best, place, value, sorted, search, slot, bytes;
+    size_t best, place, value, tied, search, slot, bytes;
 } class_room;
 
 static class_room plan_room(uint32_t n_items)
@@ -45,7 +45,7 @@ static class_room plan_room(uint32_t n_items)
     r.best = layout_take(&l, topk_room(places), sizeof(double));
     r.value = layout_take(&l, places, sizeof(double));
     r.place = layout_take(&l, places, sizeof(uint32_t));
-    r.sorted = layout_take(&l, k, sizeof(uint32_t));
+    r.tied = layout_take(&l, tied_room(n_items), sizeof(uint32_t));
     r.slot = layout_take(&l, k, sizeof(uint32_t));
     r.search = layout_take(&l, k, sizeof(tree_search));
     r.bytes = layout_bytes(&l);
@@ -75,8 +75,9 @@ static uint32_t rank_left(const uint32_t *sorted, uint32_t m, uint32_t t, uint32
     return t + low;
 }
 
-void tied_ranks(const oltr_rng *rng, uint32_t first_slot, uint32_t n, uint32_t k, uint32_t *sorted,
-                uint32_t *rank)
+/* The ranks in the list are kept in ascending order. */
+static void short_list(const oltr_rng *rng, uint32_t first_slot, uint32_t n, uint32_t k,
+                       uint32_t *sorted, uint32_t *rank)
 {
     for (uint32_t j = 0; j < k; j++) {
         uint32_t at, t = tie_at(rng, first_slot + j, n - j);
@@ -84,6 +85,60 @@ void tied_ranks(const oltr_rng *rng, uint32_t first_slot, uint32_t n, uint32_t k
         memmove(sorted + at + 1, sorted + at, (j - at) * sizeof *sorted);
         sorted[at] = rank[j];
     }
+}
+
+/* The ranks that are not in the list, as bits, 64 to a word; and a Fenwick tree of how many bits
+ * the words have: left[w] counts those of the words from w - (w & -w) to w - 1. */
+typedef struct ranks_left {
+    uint64_t *bit;       /* (words) */
+    uint32_t *left;      /* (words + 1) */
+    uint32_t words, top; /* top: the largest power of 2 that is at most words */
+} ranks_left;
+
+static ranks_left all_ranks(uint32_t n, uint32_t *room)
+{
+    ranks_left r = {.words = n / 64 + 1, .top = 1};
+    r.bit = (uint64_t *)(void *)room;
+    r.left = room + 2 * (size_t)r.words;
+    while (r.top <= r.words / 2)
+        r.top *= 2;
+    memset(r.bit, 0xFF, (r.words - 1) * sizeof *r.bit);
+    r.bit[r.words - 1] = ((uint64_t)1 << n % 64) - 1;
+    for (uint32_t w = 1; w <= r.words; w++) {
+        uint32_t from = w - (w & -w);
+        r.left[w] = (w < r.words ? w * 64 : n) - from * 64;
+    }
+    return r;
+}
+
+/* Removes the t-th rank that is left, and returns it. */
+static uint32_t take_rank(ranks_left *r, uint32_t t)
+{
+    uint32_t word = 0, taken = MUTATED(REPEATS_ACCEPTED) ? 0 : 1;
+    for (uint32_t step = r->top; step; step /= 2)
+        if (word + step <= r->words && r->left[word + step] <= t) {
+            word += step;
+            t -= r->left[word];
+        } else if (word + step <= r->words)
+            r->left[word + step] -= taken;
+    uint64_t from = r->bit[word];
+    for (; t; t--)
+        from &= from - 1;
+    if (taken)
+        r->bit[word] ^= from & -from;
+    return word * 64 + (uint32_t)__builtin_ctzll(from);
+}
+
+void tied_ranks(const oltr_rng *rng, uint32_t first_slot, uint32_t n, uint32_t k, uint32_t *room,
+                uint32_t *rank)
+{
+    if (k <= TIED_SHORT || k <= n / 4096) {
+        short_list(rng, first_slot, n, k, room, rank);
+        return;
+    }
+    ranks_left left = all_ranks(n, room);
+    for (uint32_t j = 0; j < k; j++)
+        rank[j] = take_rank(&left, tie_at(rng, first_slot + j, n - j));
 }
 
 /* ---- groups of classes with one score */
@@ -131,7 +186,7 @@ static void fill_from(class_call *c, const uint32_t *place, const double *value,
     for (uint32_t g = 0; g < n_classes; g++)
         members += members_below(c, place[g]);
     uint32_t take = members < left ? members : left;
-    tied_ranks(c->rng, c->filled, members, take, c->sorted, item);
+    tied_ranks(c->rng, c->filled, members, take, c->tied, item);
     for (uint32_t j = 0; j < take; j++) {
         uint32_t slot = c->filled + j;
         if (n_classes > 1)
@@ -219,7 +274,7 @@ bool class_rank(const class_index *index, const oltr_rng *rng, uint32_t n, uint3
                     .best = doubles_at(scratch, room.best),
                     .place = words_in(scratch, room.place),
                     .value = doubles_at(scratch, room.value),
-                    .sorted = words_in(scratch, room.sorted),
+                    .tied = words_in(scratch, room.tied),
                     .slot = words_in(scratch, room.slot),
                     .search = (tree_search *)(void *)((unsigned char *)scratch + room.search),
                     .item = item,

@@ -17,7 +17,7 @@
 
 #include "engine/race/classes.h"
 
-enum { CLASSES_TOGETHER = 8, CLASSES_ITEMS_PER_SLOT = 64 };
+enum { CLASSES_TOGETHER = 8, CLASSES_ITEMS_PER_SLOT = 64, TIED_SHORT = 64 };
 
 /* Whether the index should serve a list of k from the items 0..n-1.  It is faster then; the list is
  * the same. */
@@ -36,8 +36,13 @@ bool class_rank(const class_index *index, const oltr_rng *rng, uint32_t n, uint3
                 void *scratch, uint32_t *item, double *score);
 
 /* The same for items that all tie: slot after slot, the rank of an item among n that is not in the
- * list yet, each equally likely.  sorted: room for k words. */
-void tied_ranks(const oltr_rng *rng, uint32_t first_slot, uint32_t n, uint32_t k, uint32_t *sorted,
+ * list yet, each equally likely.  room: tied_room(n) words, aligned to 8 bytes.  O(n / 64 + k log
+ * n); of short lists O(k^2) in place of that, which is less. */
+static inline size_t tied_room(uint32_t n)
+{
+    return TIED_SHORT + 3 * ((size_t)n / 64 + 2);
+}
+void tied_ranks(const oltr_rng *rng, uint32_t first_slot, uint32_t n, uint32_t k, uint32_t *room,
                 uint32_t *rank);
 
 #endif

@@ -17,6 +17,7 @@ enum race_error {
     SOME_NOT_MOVED,    /* learning leaves one item in eight in its old cell */
     GAPS_OF_ALL,       /* the rate of a gap is m, not m - j */
     TIES_LEFT_OUT,     /* classes: those that tie with the last that was found are left out */
+    SHORT_TAIL,        /* no sample beyond 6.66 deviations, as from a generator of floats */
 };
 
 #ifdef OLTR_RACE_MUTATIONS

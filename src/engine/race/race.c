@@ -152,7 +152,8 @@ static void finish_wave(race_call *c)
         family->prefetch(c->items, s->item[i]);
     }
     for (uint32_t i = 0; i < c->n_wave; i++) {
-        double value = family->value(c->items, s->item[i], s->u[i]);
+        double value = family->value(c->items, s->item[i],
+                                     MUTATED(SHORT_TAIL) ? fmax(s->u[i], 0x1p-36) : s->u[i]);
         if (value >= c->tau)
             keep(c, value, s->u[i], s->item[i]);
     }

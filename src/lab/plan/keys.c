@@ -62,6 +62,21 @@ const struct key attraction_keys[] = {
     {NULL, NULL, NULL},
 };
 
+const struct key drifting_keys[] = {
+    {"drift", "{kind: walk, rate: 0.01}",
+     "attractions that change from round to round (default: they stay)"},
+    {NULL, NULL, NULL},
+};
+
+const struct key drift_keys[] = {
+    {"kind", "walk",
+     "walk: in every round the log-odds of every attraction move by a normal; jump: in every round "
+     "every item has a chance that its attraction is drawn anew"},
+    {"rate", "0.01",
+     "walk: the standard deviation of the normal, 0 to 10; jump: the chance, 0 to 1"},
+    {NULL, NULL, NULL},
+};
+
 const struct key dataset_keys[] = {
     {"data", "Fold1",
      "a folder with train.txt, vali.txt and test.txt, each of them may be a .txt.gz; without "
@@ -232,6 +247,7 @@ const struct key_section *key_sections(struct pool *pool)
         {"experiment", experiment_keys, NULL},
         {"world", NULL, NULL},
         {"world.prior", prior_keys, NULL},
+        {"world.drift", drift_keys, NULL},
         {"world.generated", generated_keys, NULL},
         {"policies", policy_keys,
          "Any parameter of that kind may follow; `oltr policies KIND` lists them. A parameter "

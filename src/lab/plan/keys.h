@@ -16,13 +16,13 @@ struct key_section {
     const char *note;       /* or NULL */
 };
 
-extern const struct key experiment_keys[], prior_keys[], generated_keys[], policy_keys[],
-    forget_keys[], sweep_keys[], figure_keys[], concentration_keys[], panel_keys[], claim_keys[],
-    test_keys[];
+extern const struct key experiment_keys[], prior_keys[], generated_keys[], drift_keys[],
+    policy_keys[], forget_keys[], sweep_keys[], figure_keys[], concentration_keys[], panel_keys[],
+    claim_keys[], test_keys[];
 /* Of the section `world`: of every kind; of those that are given a number of items; of those with
  * one of the traits OLTR_WORLD_... */
 extern const struct key kind_keys[], item_keys[], shift_keys[], given_prior_keys[],
-    attraction_keys[], dataset_keys[], fitted_keys[];
+    attraction_keys[], drifting_keys[], dataset_keys[], fitted_keys[];
 
 /* All sections in the order in which they are explained, in the pool; ends with a title of NULL.
  * NULL without memory. */

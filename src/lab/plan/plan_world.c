@@ -1,7 +1,7 @@
 /* plan_world.c - the section `world`: the environment of an experiment.
  *
  * Parameters come from the tables of the kind and the click model (world_keys.c).  Read here are
- * the keys that hold more than a number: attractions, features, the prior. */
+ * the keys that hold more than a number: attractions, features, the prior, drift. */
 #include "lab/plan/plan_parts.h"
 
 #include <stdio.h>
@@ -225,6 +225,23 @@ static bool read_shift(const struct reader *reader, const struct node *map,
            read_bad(reader, node, "%s", error.msg);
 }
 
+/* ---- drift */
+
+static bool read_drift(const struct reader *reader, const struct node *map, oltr_world *world)
+{
+    static const char *const kinds[] = {"walk", "jump", NULL};
+    const struct node *drift = tree_get(map, "drift"), *name, *rate;
+    size_t jumps = 0;
+    if (!drift)
+        return true;
+    return read_map_keys(reader, drift, "drift", drift_keys) &&
+           read_required(reader, drift, drift_keys, "kind", &name) &&
+           read_required(reader, drift, drift_keys, "rate", &rate) &&
+           read_word(reader, name, kinds, &jumps) &&
+           read_real(reader, rate, 0, jumps ? 1 : LARGEST_WALK,
+                     jumps ? &world->drift_jump : &world->drift_walk);
+}
+
 /* ---- the section */
 
 /* The click model where none is named: the first that has the rewards of the world. */
@@ -275,6 +292,7 @@ bool plan_world(const struct reader *reader, const struct node *root, oltr_world
            read_world_params(reader, map, kind, clicks, world) &&
            (fitted      ? plan_fitted(reader, map, world, data)
             : from_data ? plan_data(reader, map, world, data)
-                        : read_items(reader, map, kind, world) && read_prior(reader, map, world)) &&
+                        : read_items(reader, map, kind, world) && read_prior(reader, map, world) &&
+                              read_drift(reader, map, world)) &&
            read_shift(reader, map, kind, world);
 }

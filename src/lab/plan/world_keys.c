@@ -33,6 +33,7 @@ static const struct part {
     {shift_keys, OLTR_WORLD_MISSPECIFIED, 0},
     {given_prior_keys, OLTR_WORLD_PRIOR, 0},
     {attraction_keys, OLTR_WORLD_ATTRACTION, 0},
+    {drifting_keys, OLTR_WORLD_DRIFTS, 0},
     {dataset_keys, OLTR_WORLD_DATASET, 0},
     {fitted_keys, OLTR_WORLD_FITTED, 0},
 };

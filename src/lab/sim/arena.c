@@ -47,11 +47,12 @@ struct arena {
     bool begun; /* thread_begin() of the world has succeeded */
     bool no_memory;
     uint32_t n_owned;
-    void *owned[21]; /* by make_memory() */
+    void *owned[22]; /* by make_memory() */
 };
 
 enum { LOOK_NS = 20000000, MOST_ROUNDS_A_LOOK = 256 };
-#define LEAST_REGRET 0.005 /* a smaller one is printed as 0.00 */
+enum { MANY_ITEMS = 4096 }; /* with fewer, the largest are found faster than kept */
+#define LEAST_REGRET 0.005  /* a smaller one is printed as 0.00 */
 
 /* Zeroed memory that arena_free() frees. */
 static void *take(arena *a, size_t n, size_t size)
@@ -70,7 +71,8 @@ static void make_instance(arena *a)
     const oltr_world *w = &a->experiment->world;
     size_t n = w->n_items, features = w->dataset || !w->dim ? 1 : n * w->dim;
     bool moments = w->custom_kind || w->dataset || w->drift_jump > 0;
-    bool shapes = w->custom_kind || w->dataset || (a->world->gives_prior && a->world->gives_prior(w));
+    bool shapes =
+        w->custom_kind || w->dataset || (a->world->gives_prior && a->world->gives_prior(w));
     a->truth.n_items = w->n_items;
     a->truth.dim = w->dim;
     a->truth.drawn = take(a, features, sizeof(float));
@@ -80,6 +82,9 @@ static void make_instance(arena *a)
     a->truth.b = shapes ? take(a, n, sizeof(double)) : NULL;
     a->truth.mean = moments ? take(a, n, sizeof(double)) : NULL;
     a->truth.sd = moments ? take(a, n, sizeof(double)) : NULL;
+    bool few_change =
+        !w->custom_kind && n >= MANY_ITEMS && w->drift_jump > 0 && !(w->drift_walk > 0);
+    a->truth.largest = few_change ? take(a, 1, sizeof *a->truth.largest) : NULL;
     a->truth.room = take(a, w->custom_clicks ? n : a->experiment->slots, sizeof(double));
 }
 
@@ -180,6 +185,7 @@ static oltr_status draw(arena *a, uint64_t replication, oltr_error *error)
     a->truth.n_items = e->world.n_items;
     a->truth.dim = e->world.dim;
     a->truth.x = NULL;
+    attractions_changed(&a->truth);
     oltr_status status = a->world->draw(&e->world, e->seed, replication, &a->truth, &why);
     a->drawn_items = a->truth.n_items;
     if (status != OLTR_OK)

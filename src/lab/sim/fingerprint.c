@@ -36,11 +36,11 @@ static void put_features(writer *w, const oltr_world *world)
 /* Parameters without a field of their own. */
 static void put_values(writer *w, const world_param *params, uint32_t n, const double *values)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        double value = oltr_world_value(params, values, i);
-        if (!params[i].field)
+    for (uint32_t i = 0; i < n; i++)
+        if (!params[i].field) {
+            double value = oltr_world_value(params, values, i);
             put_f64s(w, &value, 1);
-    }
+        }
 }
 
 /* Of the many rows, their checksum. */

@@ -44,7 +44,7 @@ static bool make_point(point_results *p, const oltr_experiment *e)
     p->sums = calloc(p->n_sums + of_groups, sizeof *p->sums);
     p->group_regret = calloc(GROUP_ARRAYS * p->group_curves + 1, sizeof *p->group_regret);
     p->group_done = calloc(groups, sizeof *p->group_done);
-    p->units = calloc(2 * curve, sizeof *p->units);
+    p->units = calloc(3 * curve, sizeof *p->units);
     p->round = calloc(e->n_checkpoints, sizeof *p->round);
     p->ns = calloc(e->n_policies, sizeof *p->ns);
     p->whole = calloc(e->replications, 1);
@@ -53,6 +53,7 @@ static bool make_point(point_results *p, const oltr_experiment *e)
         return false;
     memcpy(p->round, e->checkpoint, e->n_checkpoints * sizeof *p->round);
     p->reward_units = p->units + curve;
+    p->worst = p->reward_units + curve;
     p->group_reward = p->group_regret + p->group_curves;
     p->group_ndcg = p->group_reward + p->group_curves;
     p->group_judged = p->group_ndcg + p->group_curves;
@@ -121,6 +122,7 @@ void results_clear(oltr_results *results)
         memset(p->sums, 0, p->n_sums * sizeof *p->sums);
         memset(p->group_regret, 0, GROUP_ARRAYS * p->group_curves * sizeof *p->group_regret);
         memset(p->group_done, 0, p->n_groups * sizeof *p->group_done);
+        memset(p->worst, 0, (size_t)p->n_policies * p->n_checkpoints * sizeof *p->worst);
         memset(p->ns, 0, p->n_policies * sizeof *p->ns);
         memset(p->whole, 0, p->replications);
         p->done = 0;
@@ -143,6 +145,14 @@ static wide square(int64_t units)
 static void add(wide *sum, wide term)
 {
     *sum = wide_add(*sum, term);
+}
+
+/* The regrets are those of `n` replications, 0: of none. */
+static void take_worst(point_results *p, const int64_t *regret, uint32_t n)
+{
+    for (size_t i = 0; n && i < (size_t)p->n_policies * p->n_checkpoints; i++)
+        if (!p->done || regret[i] > p->worst[i])
+            p->worst[i] = regret[i];
 }
 
 static void add_pairs(point_results *p)
@@ -200,6 +210,7 @@ void results_add(oltr_results *results, uint32_t point, uint32_t replication, co
         p->reward_units[i] = in_units(p, of->reward[i]);
         add(&p->at[i].reward, wide_of(p->reward_units[i]));
     }
+    take_worst(p, p->units, 1);
     add_metrics(p, of->ndcg);
     add_pairs(p);
     if (p->n_groups > 1)
@@ -214,6 +225,7 @@ static void merge_point(point_results *p, const point_results *from)
 {
     for (size_t i = 0; i < p->n_sums; i++)
         add(&p->sums[i], from->sums[i]);
+    take_worst(p, from->worst, from->done);
     for (size_t i = 0; i < GROUP_ARRAYS * p->group_curves; i++)
         p->group_regret[i] += from->group_regret[i];
     for (uint32_t i = 0; i < p->n_groups; i++)
@@ -404,14 +416,22 @@ static oltr_estimate list_quality(const point_results *p, uint32_t policy, uint3
     return grouped(p, e, &groups, NDCG_BITS);
 }
 
+static oltr_estimate worst_regret(const point_results *p, uint32_t policy, uint32_t checkpoint)
+{
+    int64_t worst = p->worst[(size_t)policy * p->n_checkpoints + checkpoint];
+    return (oltr_estimate){.mean = ldexp((double)worst, -p->scale), .replications = p->done};
+}
+
 oltr_estimate oltr_results_metric(const oltr_results *results, uint32_t point, uint32_t policy,
                                   uint32_t checkpoint, uint32_t metric)
 {
+    static oltr_estimate (*const read[])(const point_results *p, uint32_t policy,
+                                         uint32_t checkpoint) = {
+        [OLTR_CTR] = click_rate, [OLTR_NDCG] = list_quality, [OLTR_WORST] = worst_regret};
     const point_results *p = point_of(results, point, policy, checkpoint);
-    if (!p || metric > OLTR_NDCG)
+    if (!p || metric > OLTR_WORST)
         return no_estimate;
-    oltr_estimate e = metric == OLTR_CTR ? click_rate(p, policy, checkpoint)
-                                         : list_quality(p, policy, checkpoint);
+    oltr_estimate e = read[metric](p, policy, checkpoint);
     return e.replications ? e : no_estimate;
 }
 

@@ -5,6 +5,9 @@
  * the order of threads, interruptions and merges does not matter.  The scale is chosen from the
  * horizon so that 52 bits hold any curve; at 10,000 rounds and 3 slots one unit is 7e-12.
  *
+ * The largest regret of a replication is kept for every policy and checkpoint: also a maximum
+ * does not depend on the order.
+ *
  * NDCG@K of the shown list is recorded in the rounds of checkpoints; an instance without an
  * attractive item has none and is not counted.  The click rate follows from the rewards at two
  * checkpoints; the squares of these differences give its error.
@@ -53,6 +56,7 @@ typedef struct point_results {
     uint32_t *group_done; /* (n_groups) */
     /* (n_policies, n_checkpoints) scratch: the replication that is being added */
     int64_t *units, *reward_units;
+    int64_t *worst;       /* (n_policies, n_checkpoints) the largest regret; 0 where none is done */
     uint64_t *ns;         /* (n_policies) thread CPU nanoseconds */
     unsigned char *whole; /* (replications) WHOLE where it is in the sums, and SATURATED where all
                              lists were equally good */

@@ -12,7 +12,7 @@
 #include "lab/sim/results.h"
 
 static const char magic[8] = "OLTRPART";
-enum { VERSION = 3 };
+enum { VERSION = 4 };
 
 static void put_wide(writer *w, wide value)
 {
@@ -31,6 +31,11 @@ static size_t first_group_sum(const point_results *p)
     return (size_t)(p->group_squares - p->sums);
 }
 
+static size_t curves_of(const point_results *p)
+{
+    return (size_t)p->n_policies * p->n_checkpoints;
+}
+
 static void put_point(writer *w, const point_results *p)
 {
     size_t groups = first_group_sum(p);
@@ -39,6 +44,8 @@ static void put_point(writer *w, const point_results *p)
         put_u64(w, p->ns[i]);
     for (size_t i = 0; i < groups; i++)
         put_wide(w, p->sums[i]);
+    for (size_t i = 0; i < curves_of(p); i++)
+        put_u64(w, (uint64_t)p->worst[i]);
     for (size_t i = 0; i < GROUP_ARRAYS * p->group_curves; i++)
         put_u64(w, (uint64_t)p->group_regret[i]);
     for (size_t i = groups; i < p->n_sums; i++)
@@ -58,6 +65,8 @@ static void get_point(reader *r, point_results *p)
         p->ns[i] = get_u64(r);
     for (size_t i = 0; i < groups; i++)
         p->sums[i] = get_wide(r);
+    for (size_t i = 0; i < curves_of(p); i++)
+        p->worst[i] = (int64_t)get_u64(r);
     for (size_t i = 0; i < GROUP_ARRAYS * p->group_curves; i++)
         p->group_regret[i] = (int64_t)get_u64(r);
     for (size_t i = groups; i < p->n_sums; i++)
@@ -149,6 +158,15 @@ static bool squares_fit(wide squares, uint32_t n)
     return !wide_negative(squares) && !wide_less(wide_shifted(n, 2 * CURVE_BITS), squares);
 }
 
+/* Could this be the largest of n numbers with this sum?  It is at least their mean. */
+static bool worst_fits(int64_t worst, wide sum, uint32_t n)
+{
+    if (!n)
+        return worst == 0;
+    return sum_fits(wide_of(worst), 1) &&
+           !wide_less(wide_multiply(wide_of(worst), wide_of(n)), sum);
+}
+
 /* Could these be NDCG of `judged` of n replications? */
 static bool ndcg_fits(wide judged, wide sum, uint32_t n)
 {
@@ -192,6 +210,7 @@ static bool plausible(const point_results *p)
     for (size_t i = 0; i < (size_t)p->n_policies * p->n_checkpoints; i++)
         good &= sum_fits(p->at[i].regret, p->done) && sum_fits(p->at[i].reward, p->done) &&
                 squares_fit(p->at[i].regret_squares, p->done) &&
+                worst_fits(p->worst[i], p->at[i].regret, p->done) &&
                 squares_fit(p->at[i].gain_squares, 4 * p->done) &&
                 ndcg_fits(p->at[i].judged, p->at[i].ndcg, p->done) &&
                 squares_fit(p->at[i].ndcg_squares, p->done);

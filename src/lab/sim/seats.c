@@ -1,7 +1,9 @@
 /* seats.c - makes the policies of a contestant; see seats.h.
  *
  * All policies of one contestant are in one block of memory, made once and used by one contestant
- * after the other, so that replications allocate nothing. */
+ * after the other, so that replications allocate nothing.  A single policy of many megabytes gets a
+ * block of its own from the system, whose pages take no memory before they are written: with a
+ * million items some have room that most runs never need. */
 #define _POSIX_C_SOURCE 200809L
 #include "lab/sim/seats.h"
 
@@ -9,7 +11,7 @@
 
 #include "engine/base/reads_prior.h"
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, LARGE_BLOCK = 1 << 26 };
 
 /* ---- settings */
 
@@ -156,7 +158,7 @@ oltr_status seats_make(seats *s, const oltr_experiment *experiment, const instan
         status = no_memory(s, error);
     for (uint32_t i = 0; status == OLTR_OK && i < experiment->n_policies; i++)
         status = measure(s, truth, i, error);
-    if (status != OLTR_OK)
+    if (status != OLTR_OK || (!traffic && s->bytes > LARGE_BLOCK))
         return status;
     s->memory = aligned_alloc(ALIGNMENT, s->bytes);
     return s->memory
@@ -184,7 +186,9 @@ oltr_status seats_take(seats *s, const instance *truth, uint32_t contestant, olt
     for (uint32_t seat = 0; seat < seats_for(s, contestant); seat++) {
         oltr_error why = {OLTR_ENOMEM, "out of memory"};
         oltr_settings settings = settings_of(s, truth, contestant, seat);
-        oltr_policy *policy = oltr_policy_place(s->memory + used, s->bytes - used, &settings, &why);
+        oltr_policy *policy =
+            s->memory ? oltr_policy_place(s->memory + used, s->bytes - used, &settings, &why)
+                      : oltr_policy_new(&settings, &why);
         if (!policy)
             return policy_error(s, contestant, &why, error);
         s->policy[s->n++] = policy;
@@ -196,7 +200,7 @@ oltr_status seats_take(seats *s, const instance *truth, uint32_t contestant, olt
 void seats_leave(seats *s)
 {
     while (s->n)
-        oltr_policy_free(s->policy[--s->n]); /* ends it; the memory stays */
+        oltr_policy_free(s->policy[--s->n]); /* ends it; the block of all stays */
 }
 
 const oltr_policy *seats_largest(const seats *s)

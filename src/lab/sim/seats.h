@@ -26,9 +26,9 @@ typedef struct seats {
     oltr_policy **policy; /* (n_queries, or 1) of the present contestant */
     uint32_t n;           /* how many of them there are */
     bool shared;
-    uint32_t most_items; /* that the present contestant knows */
-    size_t bytes;        /* of the policies of any contestant */
-    unsigned char *memory;
+    uint32_t most_items;   /* that the present contestant knows */
+    size_t bytes;          /* of the policies of any contestant */
+    unsigned char *memory; /* NULL: every policy has a block of its own */
 } seats;
 
 /* Room for the policies of every contestant; `truth` is the largest instance.  An error where one

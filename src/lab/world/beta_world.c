@@ -25,7 +25,6 @@ static const world_param params[] = {
      offsetof(oltr_world, instances_per_prior),
      1},
     WRONG_PRIOR_TABLE,
-    DRIFT_TABLE,
 };
 
 static uint32_t a_max(const oltr_world *world)
@@ -108,6 +107,6 @@ const world_ops beta_world = {
     .advance = advance,
     .params = params,
     .n_params = sizeof params / sizeof *params,
-    .traits = OLTR_WORLD_PRIOR | OLTR_WORLD_MISSPECIFIED,
+    .traits = OLTR_WORLD_PRIOR | OLTR_WORLD_MISSPECIFIED | OLTR_WORLD_DRIFTS,
     .gives_prior = gives_prior,
 };

@@ -4,15 +4,17 @@
 #include <math.h>
 
 #include "engine/kernels/philox.h"
+#include "lab/lab_limits.h"
 
-enum { PURPOSE_WALK = 1 };
+/* More changes than a 512th of the items cost more than to search the largest anew. */
+enum { PURPOSE_WALK = 1, JUMPS_PER_SEARCH = 512 };
 static const double NEAREST_TO_0 = 1e-6; /* and to 1: where the log-odds of a walk end */
 
 oltr_status check_drift(const oltr_world *world, oltr_error *error)
 {
-    if (!(world->drift_walk >= 0 && world->drift_walk <= 10))
-        return set_error(error, OLTR_EINVAL, "drift_walk must be from 0 to 10, not %g",
-                         world->drift_walk);
+    if (!(world->drift_walk >= 0 && world->drift_walk <= LARGEST_WALK))
+        return set_error(error, OLTR_EINVAL, "drift_walk must be from 0 to %d, not %g",
+                         LARGEST_WALK, world->drift_walk);
     if (!(world->drift_jump >= 0 && world->drift_jump <= 1))
         return set_error(error, OLTR_EINVAL, "drift_jump must be from 0 to 1, not %g",
                          world->drift_jump);
@@ -72,6 +74,10 @@ static uint32_t jump(const oltr_world *world, const drift_law *law, const oltr_r
         uint32_t item = (uint32_t)at;
         oltr_rng own = oltr_rng_fork(*round, item);
         truth->attraction[item] = law->redraw(world, truth, item, &own);
+        if (n <= truth->n_items / JUMPS_PER_SEARCH)
+            attraction_changed(truth, item);
+        else
+            attractions_changed(truth);
     }
 }
 
@@ -80,8 +86,11 @@ oltr_status drift(const oltr_world *world, const drift_law *law, uint64_t seed,
 {
     oltr_rng rng = oltr_rng_at(oltr_rng_make(seed, replication), STREAM_DRIFT, round);
     bool walks = world->drift_walk > 0;
-    if (walks && walk(world->drift_walk, law, &rng, truth) != OLTR_OK)
-        return OLTR_EINTERRUPTED;
+    if (walks) {
+        attractions_changed(truth);
+        if (walk(world->drift_walk, law, &rng, truth) != OLTR_OK)
+            return OLTR_EINTERRUPTED;
+    }
     uint32_t jumps = world->drift_jump > 0 ? jump(world, law, &rng, truth) : 0;
     truth->still = !walks && jumps == 0;
     return OLTR_OK;

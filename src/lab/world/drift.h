@@ -16,23 +16,6 @@
 
 #include "lab/world/world.h"
 
-/* The last rows of the table of a world that drifts. */
-#define DRIFT_TABLE                                                                                \
-    {.about = {"drift_walk", OLTR_REAL, 0, 0, 10, NULL,                                            \
-               "in every round the log-odds of each attraction move by a normal of this standard " \
-               "deviation"},                                                                       \
-     .field = offsetof(oltr_world, drift_walk)},                                                   \
-    {                                                                                              \
-        .about = {"drift_jump",                                                                    \
-                  OLTR_REAL,                                                                       \
-                  0,                                                                               \
-                  0,                                                                               \
-                  1,                                                                               \
-                  NULL,                                                                            \
-                  "the chance of each item in every round that its attraction is drawn anew"},     \
-        .field = offsetof(oltr_world, drift_jump)                                                  \
-    }
-
 /* How a world drifts. */
 typedef struct drift_law {
     double low, high; /* where the walk is reflected */

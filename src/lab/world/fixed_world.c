@@ -6,7 +6,7 @@
 #include "lab/world/drift.h"
 #include "lab/world/wrong_prior.h"
 
-static const world_param params[] = {WRONG_PRIOR_TABLE, DRIFT_TABLE};
+static const world_param params[] = {WRONG_PRIOR_TABLE};
 
 static oltr_status check(const oltr_world *world, oltr_error *error)
 {
@@ -81,6 +81,7 @@ const world_ops fixed_world = {
     .advance = advance,
     .params = params,
     .n_params = sizeof params / sizeof *params,
-    .traits = OLTR_WORLD_PRIOR | OLTR_WORLD_ATTRACTION | OLTR_WORLD_MISSPECIFIED,
+    .traits =
+        OLTR_WORLD_PRIOR | OLTR_WORLD_ATTRACTION | OLTR_WORLD_MISSPECIFIED | OLTR_WORLD_DRIFTS,
     .gives_prior = gives_prior,
 };

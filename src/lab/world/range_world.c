@@ -28,7 +28,6 @@ static const world_param params[] = {
      0,
      0},
     WRONG_PRIOR_TABLE,
-    DRIFT_TABLE,
 };
 
 static double value_of(const oltr_world *world, uint32_t i)
@@ -191,6 +190,7 @@ const world_ops uniform_world = {
     .advance = advance_uniform,
     .params = params,
     .n_params = sizeof params / sizeof *params,
+    .traits = OLTR_WORLD_DRIFTS,
     .gives_prior = gives_prior,
 };
 
@@ -203,5 +203,6 @@ const world_ops log_uniform_world = {
     .advance = advance_log_uniform,
     .params = params,
     .n_params = sizeof params / sizeof *params,
+    .traits = OLTR_WORLD_DRIFTS,
     .gives_prior = gives_prior,
 };

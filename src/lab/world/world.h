@@ -75,9 +75,29 @@ uint32_t world_fewest(const oltr_world *world);
 /* ---- attractions.c */
 
 /* The k largest attractions, falling, or the k smallest, rising; (k) in truth->room.  k <=
- * n_items. */
+ * n_items.  The first is O(1) where truth->largest knows them. */
 const double *largest_attractions(const instance *truth, uint32_t k);
 const double *smallest_attractions(const instance *truth, uint32_t k);
+/* The largest attractions of a world of which few change in a round, kept from one search to the
+ * next: a change costs a look at some hundred numbers, and most searches cost nothing.  Every item
+ * outside has at most `bound`, every item inside at least that. */
+enum { LARGEST_KEPT = 256 };
+typedef struct oltr_largest {
+    bool known; /* else the next search fills it */
+    uint32_t n;
+    double bound;
+    uint32_t item[LARGEST_KEPT]; /* (n) the largest first */
+    double value[LARGEST_KEPT];
+} oltr_largest;
+/* The attraction of an item is another now. */
+void attraction_changed(const instance *truth, uint32_t item);
+/* All may be. */
+static inline void attractions_changed(const instance *truth)
+{
+    if (truth->largest)
+        truth->largest->known = false;
+}
+
 /* The same of attraction times weight; weight (n_items), or NULL: 1. */
 const double *largest_products(const instance *truth, const double *weight, uint32_t k);
 const double *smallest_products(const instance *truth, const double *weight, uint32_t k);

@@ -81,14 +81,6 @@ static oltr_status check_values(const char *name, const world_param *params, uin
     return OLTR_OK;
 }
 
-static bool has_param(const world_ops *kind, const char *name)
-{
-    for (uint32_t i = 0; i < kind->n_params; i++)
-        if (strcmp(kind->params[i].about.name, name) == 0)
-            return true;
-    return false;
-}
-
 oltr_status world_check(const oltr_world *world, oltr_error *error)
 {
     const world_ops *kind = world_kind(world, error);
@@ -107,7 +99,7 @@ oltr_status world_check(const oltr_world *world, oltr_error *error)
             error, OLTR_EINVAL,
             "a dataset, and means and deviations of a prior, are for world dataset, not %s",
             kind->info.name);
-    if ((world->drift_walk > 0 || world->drift_jump > 0) && !has_param(kind, "drift_walk"))
+    if ((world->drift_walk > 0 || world->drift_jump > 0) && !(kind->traits & OLTR_WORLD_DRIFTS))
         return set_error(error, OLTR_EINVAL,
                          "world %s does not drift: leave drift_walk and "
                          "drift_jump at 0",

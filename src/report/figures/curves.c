@@ -40,7 +40,7 @@ static const struct result_table *rows_of(const struct drawing *drawing)
 {
     static const struct result_table none;
     static const uint32_t metric[N_FIGURE_Y] = {
-        [FIGURE_CTR] = METRIC_CTR, [FIGURE_NDCG] = METRIC_NDCG};
+        [FIGURE_CTR] = METRIC_CTR, [FIGURE_NDCG] = METRIC_NDCG, [FIGURE_WORST] = METRIC_WORST};
     const struct figure_scene *scene = drawing->scene;
     if (drawing->figure->y == FIGURE_REGRET)
         return scene->results;
@@ -347,17 +347,17 @@ static double low_after_start(const struct drawing *drawing)
     return low;
 }
 
-/* The y axis begins at 0, at the lowest value if that is a metric, and if it is logarithmic at the
- * lowest after the start. */
+/* The y axis begins at 0, at the lowest value of a click rate or NDCG, and if it is logarithmic at
+ * the lowest after the start. */
 static void set_y_axis(struct drawing *drawing)
 {
     double low = drawing->y_low, high = drawing->y_high > 0 ? drawing->y_high : 1;
     double margin = fmax(0.04 * (high - low), 0.005);
-    bool metric = drawing->figure->y != FIGURE_REGRET, sweep = drawing->figure->x == FIGURE_SWEEP;
+    bool free = !figure_is_from_zero(drawing->figure), sweep = drawing->figure->x == FIGURE_SWEEP;
     if (drawing->log_y && !drawing->log_x && !sweep)
         low = fmax(low, low_after_start(drawing));
-    drawing->axis_low = drawing->log_y ? low * 0.8 : metric ? low - margin : 0;
-    drawing->axis_high = drawing->log_y ? high * 1.25 : metric ? high + margin : high * 1.04;
+    drawing->axis_low = drawing->log_y ? low * 0.8 : free ? low - margin : 0;
+    drawing->axis_high = drawing->log_y ? high * 1.25 : free ? high + margin : high * 1.04;
 }
 
 /* Swept numbers above zero may have a logarithmic axis; rounds have one if the file asks for it. */

@@ -19,9 +19,10 @@
 
 enum { WIDTH = 960, HEIGHT = 540 };
 
-const char *const figure_y_names[N_FIGURE_Y + 1] = {"regret", "ctr", "ndcg", NULL};
+const char *const figure_y_names[N_FIGURE_Y + 1] = {"regret", "ctr", "ndcg", "worst", NULL};
 const char *const figure_y_titles[N_FIGURE_Y] = {
-    "cumulative regret", "click rate (expected reward of a round)", "NDCG of the shown list"};
+    "cumulative regret", "click rate (expected reward of a round)", "NDCG of the shown list",
+    "largest cumulative regret of a replication"};
 
 bool figure_name_is_good(const char *name)
 {

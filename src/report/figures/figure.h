@@ -17,8 +17,8 @@ enum figure_x { FIGURE_ROUND, FIGURE_SWEEP };
  * are. */
 enum figure_log { FIGURE_LOG_AUTO, FIGURE_LOG_NEVER, FIGURE_LOG_ALWAYS };
 
-/* What is drawn: cumulative regret, or a metric that need not begin at 0. */
-enum figure_y { FIGURE_REGRET, FIGURE_CTR, FIGURE_NDCG, N_FIGURE_Y };
+/* What is drawn: cumulative regret, a metric that need not begin at 0, or the largest regret. */
+enum figure_y { FIGURE_REGRET, FIGURE_CTR, FIGURE_NDCG, FIGURE_WORST, N_FIGURE_Y };
 extern const char *const figure_y_names[N_FIGURE_Y + 1]; /* of files; ends with NULL */
 extern const char *const figure_y_titles[N_FIGURE_Y];    /* of axes */
 
@@ -36,6 +36,12 @@ struct figure {
     unsigned bounds; /* a bit 1 << bound for each bound to draw (bounds.h) */
     enum figure_log log;
 };
+
+/* Does its axis begin at 0? */
+static inline bool figure_is_from_zero(const struct figure *figure)
+{
+    return figure->y == FIGURE_REGRET || figure->y == FIGURE_WORST;
+}
 
 /* What a figure needs of the experiment besides its rows. */
 struct figure_point {

@@ -501,7 +501,7 @@ static bool read_figure(const struct reader *reader, const json_t *json,
     if (!good || strcmp(x, x_names[figure->x]) != 0)
         return broken(reader, "the `x` of a figure is neither round nor sweep");
     if (!read_y(json_object_get(json, "y"), &figure->y))
-        return broken(reader, "the `y` of a figure is not regret, ctr or ndcg");
+        return broken(reader, "the `y` of a figure is not regret, ctr, ndcg or worst");
     if (figure->x == FIGURE_SWEEP && !manifest->scene.sweep_key)
         return broken(reader, "a figure has `x`: sweep, but there is no sweep");
     figure->policy = read_labels(reader, json_object_get(json, "policies"), &figure->n_policies);

@@ -23,7 +23,8 @@ static const struct csv_column metric_columns[] = {
     {"mean", CSV_NUMBER, offsetof(struct result_row, regret)},
     {"se", CSV_NUMBER, offsetof(struct result_row, regret_se)},
     RESULT(CSV_COUNT, replications)};
-const char *const metric_names[N_METRICS] = {[METRIC_CTR] = "ctr", [METRIC_NDCG] = "ndcg"};
+const char *const metric_names[N_METRICS] = {
+    [METRIC_CTR] = "ctr", [METRIC_NDCG] = "ndcg", [METRIC_WORST] = "worst"};
 #define PAIR(kind, name)                                                                           \
     {                                                                                              \
 #name, kind, offsetof(struct pair_row, name)                                               \
@@ -70,7 +71,8 @@ void results_csv(const oltr_experiment *points, uint32_t n_points, const char *c
 static void add_metric(const oltr_experiment *point, const char *sweep, const oltr_results *results,
                        uint32_t p, uint32_t i, uint32_t metric, struct text *out)
 {
-    static const uint32_t number[N_METRICS] = {[METRIC_CTR] = OLTR_CTR, [METRIC_NDCG] = OLTR_NDCG};
+    static const uint32_t number[N_METRICS] = {
+        [METRIC_CTR] = OLTR_CTR, [METRIC_NDCG] = OLTR_NDCG, [METRIC_WORST] = OLTR_WORST};
     for (uint32_t c = 0; c < point->n_checkpoints; c++) {
         oltr_estimate of = oltr_results_metric(results, p, i, c, number[metric]);
         if (!of.replications)

@@ -43,7 +43,7 @@ void results_csv(const oltr_experiment *points, uint32_t n_points, const char *c
 
 /* The metrics beside regret, by their names in experiment files: a row for each that a policy has
  * at a checkpoint. */
-enum { METRIC_CTR, METRIC_NDCG, N_METRICS };
+enum { METRIC_CTR, METRIC_NDCG, METRIC_WORST, N_METRICS };
 extern const char *const metric_names[N_METRICS];
 void metrics_csv(const oltr_experiment *points, uint32_t n_points, const char *const *sweep,
                  const oltr_results *results, struct text *out);

@@ -95,7 +95,7 @@ static json_t *regret_plot(struct drawing *drawing)
                              rows_json(drawing));
     json_t *axes =
         json_pack("{s:b, s:b, s:b, s:b, s:o}", "log_x", drawing->log_x, "log_y", drawing->log_y,
-                  "from_zero", drawing->figure->y == FIGURE_REGRET, "marks",
+                  "from_zero", figure_is_from_zero(drawing->figure), "marks",
                   drawing->figure->x == FIGURE_SWEEP, "ticks", ticks_json(drawing));
     if (!axes || !plot || json_object_update(plot, axes) != 0) {
         json_decref(plot);

@@ -282,8 +282,79 @@ static void prefixes_follow_plackett_and_luce(void **state)
         assert_int_equal(list_prefix_chances(&laws, shown, k, NULL, chance), OLTR_OK);
         for (uint32_t j = 0; j < k; j++) {
             right *= c.first_number[shown[j]] / left[j];
-            near("a prefix", chance[j], right, 1e-15 + 1e-9 * right);
+            near("a prefix", chance[j], right, 1e-15 + (round % 2 ? 1e-12 : 1e-9) * right);
         }
+    }
+}
+
+/* By Plackett and Luce, the item after a beginning has its rate over the rates that are left. */
+static void what_follows_is_plackett_and_luce(void **state)
+{
+    dice from = {61};
+    for (int round = 0; round < 100; round++) {
+        double spread = round % 3 ? 10 : 1e6;
+        list_case c = rates_case(&from, 2 + below(&from, 40), 1 / spread, spread);
+        list_case same = as_gumbel(&c);
+        score_laws laws = laws_of(round % 2 ? &same : &c);
+        uint32_t shown[MOST], k = 1 + below(&from, c.n < 10 ? c.n : 10);
+        double beginning = 1, left = total(&c);
+        double *next = exactly((size_t)k * c.n, sizeof *next);
+        for (uint32_t i = 0; i < c.n; i++)
+            shown[i] = i;
+        shuffle(&from, shown, c.n);
+        assert_int_equal(list_next_chances(&laws, shown, k, NULL, next), OLTR_OK);
+        for (uint32_t j = 0; j < k; j++) {
+            for (uint32_t i = j; i < c.n; i++) {
+                double right = beginning * c.first_number[shown[i]] / left;
+                near("what follows", next[j * c.n + shown[i]], right, 1e-15 + 1e-7 * right);
+            }
+            for (uint32_t i = 0; i < j; i++)
+                assert_true(next[j * c.n + shown[i]] == 0);
+            beginning *= c.first_number[shown[j]] / left;
+            left -= c.first_number[shown[j]];
+        }
+        free(next);
+    }
+}
+
+/* The items that follow a beginning share its chance, and the one shown next has that of the
+ * beginning with it. */
+static void followers_share_the_chance_of_a_beginning(const score_laws *laws, const uint32_t *shown,
+                                                      uint32_t k)
+{
+    double chance[MOST], *next = exactly((size_t)k * laws->n, sizeof *next);
+    assert_int_equal(list_prefix_chances(laws, shown, k, NULL, chance), OLTR_OK);
+    assert_int_equal(list_next_chances(laws, shown, k, NULL, next), OLTR_OK);
+    for (uint32_t j = 0; j < k; j++) {
+        double sum = 0;
+        for (uint32_t i = 0; i < laws->n; i++)
+            sum += next[j * laws->n + i];
+        near("followers", sum, j > 0 ? chance[j - 1] : 1, 1e-10);
+        near("the one shown", next[j * laws->n + shown[j]], chance[j], 1e-12);
+    }
+    free(next);
+}
+
+static void beginnings_are_shared_by_what_follows(void **state)
+{
+    static const score_kind kind[] = {SCORE_NORMAL, SCORE_BETA, SCORE_GUMBEL, SCORE_FIXED};
+    dice from = {62};
+    for (int round = 0; round < 200; round++) {
+        list_case c = {.kind = kind[round % 4]};
+        uint32_t shown[MOST], n = 1 + below(&from, 25);
+        while (c.n < n)
+            add_item(&c,
+                     c.kind == SCORE_FIXED  ? below(&from, 3)
+                     : c.kind == SCORE_BETA ? 0.2 + 5 * unit(&from)
+                                            : 3 * unit(&from),
+                     c.kind == SCORE_BETA     ? 0.2 + 20 * unit(&from)
+                     : c.kind == SCORE_GUMBEL ? 1
+                                              : 0.05 + unit(&from));
+        for (uint32_t i = 0; i < n; i++)
+            shown[i] = i;
+        shuffle(&from, shown, n);
+        score_laws laws = laws_of(&c);
+        followers_share_the_chance_of_a_beginning(&laws, shown, 1 + below(&from, n));
     }
 }
 
@@ -1034,6 +1105,8 @@ int main(void)
         cmocka_unit_test(powers_of_uniforms_rank_like_plackett_and_luce),
         cmocka_unit_test(the_last_is_left_out_of_a_list_of_all_but_one),
         cmocka_unit_test(prefixes_follow_plackett_and_luce),
+        cmocka_unit_test(what_follows_is_plackett_and_luce),
+        cmocka_unit_test(beginnings_are_shared_by_what_follows),
         cmocka_unit_test(equal_items_have_equal_chances_by_group),
         cmocka_unit_test(ties_are_broken_in_all_orders),
         cmocka_unit_test(fixed_prefixes_divide_by_the_ties),

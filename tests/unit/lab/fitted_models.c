@@ -177,7 +177,8 @@ static void keys_that_do_not_fit(void **state)
     world_refused(WITH("data: x, model: DCM, leave: 0.5"), "has it in its file");
     world_refused(WITH("data: x, model: PBM, examine: [1, 1]"), "has it in its file");
     world_refused(WITH("data: x, model: DBN, continue: 1"), "has it in its file");
-    world_refused(WITH("data: x, model: CM, drift_walk: 1"), "belongs to a world of kind beta");
+    world_refused(WITH("data: x, model: CM, drift: {kind: walk, rate: 1}"),
+                  "belongs to a world of kind beta");
     world_refused(WITH("data: x, model: CM, items: 4"), "`items` belongs to a world of kind");
 }
 

@@ -208,6 +208,14 @@ static void overrides_are_blamed_by_their_text(void **state)
 
 /* ---- parameters of worlds and click models */
 
+/* How many items there are, or what says it. */
+static const char *size_keys(const char *kind)
+{
+    return strcmp(kind, "dataset") == 0  ? "shape: web30k"
+           : strcmp(kind, "fitted") == 0 ? "data: models.json, model: CM"
+                                         : "items: 4";
+}
+
 /* Attractions, and a prior that can be wrong. */
 static const char *other_keys(const char *kind)
 {
@@ -220,14 +228,15 @@ static void try_value(const char *kind, const char *clicks, const char *name, co
                       bool fits)
 {
     char text[256];
-    oltr_override overrides[] = {{.key = "world.clicks", .value = clicks},
-                                 {.key = name, .value = value}};
+    oltr_override overrides[] = {{.key = name, .value = value},
+                                 {.key = "world.clicks", .value = clicks}};
+    uint32_t n = strcmp(kind, "fitted") == 0 ? 1 : 2; /* its click model follows from `model` */
     oltr_error error;
     (void)snprintf(text, sizeof text,
                    "{rounds: 5, slots: 2, replications: 1, world: {kind: %s, %s%s}, "
                    "policies: [{kind: random}]}",
-                   kind, strcmp(kind, "dataset") ? "items: 4" : "shape: web30k", other_keys(kind));
-    oltr_plan *plan = parse(text, overrides, 2, &error);
+                   kind, size_keys(kind), other_keys(kind));
+    oltr_plan *plan = parse(text, overrides, n, &error);
     if (!plan != !fits)
         fail_msg("%s, %s: %s=%s: %s", kind, clicks, name, value, error.msg);
     assert_true(fits || strncmp(error.msg, name, strlen(name)) == 0);

@@ -125,6 +125,29 @@ static void metrics(void **state)
     oltr_results_free(r);
 }
 
+/* The largest regret, of results that were merged. */
+static void largest_regret(void **state)
+{
+    oltr_contestant policy[POLICIES];
+    oltr_experiment e = experiment(policy);
+    oltr_results *r = oltr_results_new(&e, 1, NULL), *half = oltr_results_new(&e, 1, NULL);
+    assert_true(isnan(oltr_results_metric(r, 0, 0, 0, OLTR_WORST).mean));
+    for (uint32_t i = 0; i < REPLICATIONS; i++)
+        add(i % 2 ? half : r, i);
+    assert_int_equal(oltr_results_merge(r, half, NULL), OLTR_OK);
+    for (uint32_t i = 0; i < POLICIES; i++)
+        for (uint32_t m = 0; m < MARKS; m++) {
+            double worst = curve(0, i, m);
+            for (uint32_t k = 1; k < REPLICATIONS; k++)
+                worst = fmax(worst, curve(k, i, m));
+            oltr_estimate x = oltr_results_metric(r, 0, i, m, OLTR_WORST);
+            assert_true(fabs(x.mean - worst) < 1e-12 && x.se <= 0);
+            assert_int_equal(x.replications, REPLICATIONS);
+        }
+    oltr_results_free(half);
+    oltr_results_free(r);
+}
+
 static void pack(const oltr_results *r, unsigned char **bytes, size_t *size)
 {
     *size = oltr_results_size(r);
@@ -376,7 +399,7 @@ static void reading_out_of_range(void **state)
         assert_true(is_no_outcome(oltr_results_at(r, n, 0, 0)));
         assert_true(is_none(oltr_results_pair(r, n, 0, 1, 0)));
         assert_true(is_none(oltr_results_metric(r, n, 0, 0, OLTR_CTR)));
-        assert_true(is_none(oltr_results_metric(r, 0, 0, 0, n == 1 ? 2 : n)));
+        assert_true(is_none(oltr_results_metric(r, 0, 0, 0, n == 1 ? 3 : n)));
         assert_true(is_none(oltr_results_in_group(r, n, 0, 0)));
         assert_true(
             is_none(oltr_results_in_group(r, 0, 0, n))); /* a world without queries has one group */
@@ -504,6 +527,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(means_and_differences),
         cmocka_unit_test(metrics),
+        cmocka_unit_test(largest_regret),
         cmocka_unit_test(metrics_between_groups),
         cmocka_unit_test(parts_make_the_whole),
         cmocka_unit_test(parts_that_do_not_fit),
