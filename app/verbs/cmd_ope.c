@@ -185,7 +185,7 @@ static void add_heading(const struct ope_run *run, struct text *out)
     text_printf(out, ", %s item%s", model_grouped(data->items.n, items), plural_s(data->items.n));
     if (data->train.n > 0)
         text_printf(out, "; %s others to learn from", model_grouped(data->train.n, train));
-    text_printf(out, "; the value of a policy is the mean reward of a %s\n\n",
+    text_printf(out, "\nthe value of a policy is the mean reward of a %s\n\n",
                 data->by_row ? "row" : "list");
 }
 

@@ -84,7 +84,10 @@ typedef struct oltr_ope_options {
     double confidence;   /* 0 means 0.95; else inside (0, 1) */
     double bound;        /* for Bernstein: the largest minus the smallest term that a list can have.
                             0: those of this log, which makes the interval an approximation */
-    uint64_t reserved[4];
+    int (*stop)(void *context); /* NULL, or called many times a second: non-zero ends the call with
+                                   OLTR_EINTERRUPTED */
+    void *context;              /* for stop() */
+    uint64_t reserved[2];
 } oltr_ope_options;
 
 enum { OLTR_OPE_WARNING = 512 };

@@ -7,6 +7,7 @@
 #include "python/core/model_object.h"
 #include "python/core/dataset_type.h"
 #include "python/core/experiment_run.h"
+#include "python/core/ope_call.h"
 #include "python/core/request_type.h"
 #include "python/core/rng_type.h"
 
@@ -15,7 +16,7 @@
 /* What each file adds to the module when it is imported. */
 static int (*const parts[])(PyObject *module) = {
     add_errors, add_catalogue, add_ranking, add_policy,  add_shown,      add_model,
-    add_rng,    add_request,   add_run,     add_dataset, add_background,
+    add_rng,    add_request,   add_run,     add_dataset, add_background, add_ope,
 };
 
 /* The one that has imported the module first. */

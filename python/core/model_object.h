@@ -7,6 +7,7 @@
  *   model_options.c    settings from and to dictionaries; making, loading and opening
  *   model_lists.c      rank
  *   model_questions.c  what a model says about its items
+ *   model_ope.c        how likely it is to show the lists of a log
  *   model_lessons.c    learn, learn_many
  *   model_updates.c    the other changes, copies and children
  *   model_files.c      images and stores
@@ -188,6 +189,7 @@ MODEL_METHOD(model_predict_call);
 MODEL_METHOD(model_explain_call);
 MODEL_METHOD(model_propensity_call);
 MODEL_METHOD(model_list_propensity_call);
+MODEL_METHOD(model_ope_chances_call);
 MODEL_METHOD(model_learn_call);
 MODEL_METHOD(model_learn_many_call);
 MODEL_METHOD(model_prior_call);

@@ -141,6 +141,9 @@ static PyMethodDef methods[] = {
     FAST("_list_propensity", model_list_propensity_call,
          "_list_propensity($self, shown=None, places=None, items=None, x=None, "
          "greedy=False)\n--\n\nThe chances of the beginnings."),
+    FAST("_ope_chances", model_ope_chances_call,
+         "_ope_chances($self, places, lengths, sets, set_of, rates=None, fold_of=None, "
+         "slots=False, match=False, greedy=False, draws=0, seed=0)\n--\n\nSee oltr.ope.chances()."),
     FAST("_prior", model_prior_call, "_prior($self, names, pairs)\n--\n\nGives priors."),
     FAST("_pair", model_prior_of_call, "_pair($self, prior)\n--\n\nA prior as two floats."),
     FAST("_remove", model_remove_call, "_remove($self, names)\n--\n\nRemoves items."),

@@ -21,11 +21,13 @@ An experiment measures policies in a simulated world:
 >>> result = oltr.run({"world": {"kind": "beta", "items": 10}, "slots": 3, "rounds": 100,
 ...                    "replications": 10, "policies": [{"kind": "gts"}, {"kind": "random"}]})
 
+The log of one policy says what another would have earned: help(oltr.ope).
+
 Start with help(oltr.Policy), help(oltr.Model), help(oltr.open), help(oltr.run), and
 oltr.policies(), the catalogue.
 """
 
-from . import _core
+from . import _core, ope
 from ._core import Error, FileError, Ranking, Request, Rng
 from ._core import version as __version__
 from .catalogue import policies
@@ -56,6 +58,7 @@ __all__ = [
     "StoreState",
     "__version__",
     "load",
+    "ope",
     "open",
     "policies",
     "run",

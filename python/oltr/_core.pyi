@@ -62,6 +62,34 @@ class FileError(Error, OSError): ...
 def catalogue() -> list[dict[str, Any]]: ...
 def check_interpreter() -> None: ...
 def check_kind(name: str, /) -> None: ...
+def ope_estimate(
+    estimator: str,
+    rewards: _Numbers | _Table | None = None,
+    logged: _Numbers | _Table | None = None,
+    evaluated: _Numbers | _Table | None = None,
+    logged_slot: _Numbers | _Table | None = None,
+    evaluated_slot: _Numbers | _Table | None = None,
+    q: _Numbers | _Table | None = None,
+    v: _Numbers | _Table | None = None,
+    match: _Numbers | None = None,
+    lengths: _Numbers | None = None,
+    logs: bool = False,
+    interval: str | None = None,
+    confidence: float | None = None,
+    resamples: SupportsIndex | None = None,
+    seed: SupportsIndex | None = None,
+    bound: float | None = None,
+) -> tuple[Any, ...]: ...
+def ope_estimators() -> tuple[str, ...]: ...
+def ope_rates(
+    rewards: _Table,
+    items: _Table,
+    n_items: SupportsIndex,
+    folds: _Numbers,
+    n_folds: SupportsIndex,
+    strength: float,
+    lengths: _Numbers,
+) -> _Array: ...
 def _make_ranking(*args: Any) -> Ranking: ...
 
 @final
@@ -634,6 +662,20 @@ class Model:
         least_fresh: Any = 0,
         most_fresh: Any = None,
     ) -> tuple[_Array, _Array]: ...
+    def _ope_chances(
+        self,
+        places: _Table,
+        lengths: _Numbers,
+        sets: tuple[tuple[Any, Any], ...],
+        set_of: _Numbers,
+        rates: _Table | None = None,
+        fold_of: _Numbers | None = None,
+        slots: bool = False,
+        match: bool = False,
+        greedy: bool = False,
+        draws: SupportsIndex = 0,
+        seed: SupportsIndex = 0,
+    ) -> tuple[_Array, ...]: ...
     def _list_propensity(
         self,
         shown: Any = None,

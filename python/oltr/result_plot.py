@@ -380,7 +380,8 @@ def _note(figure: Figure, ax: Any) -> None:
     )  # fmt: skip
 
 
-def _look(ax: Any) -> None:
+def look(ax: Any) -> None:
+    """Spines, ticks and grid of all figures."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -452,7 +453,7 @@ def draw(
         _draw_band(figure, ax, curve)
     for curve in figure.curves:
         _draw_curve(figure, ax, curve)
-    _look(ax)
+    look(ax)
     _set_y(figure, ax)
     _set_x(figure, ax)
     _format_ticks(figure, ax)

@@ -59,7 +59,7 @@ unchanged a.oltr 2 'a.oltr exists already; give another name' create a.oltr -p g
 model 0 '' create quiet.oltr -p gts -q
 [ ! -s said ] || fail "--quiet says something"
 for kind in $("$OLTR" policies | cut -c1-15 | grep -o '^[a-z][^ ]*'); do
-    [ "$kind" = toprank ] || model 0 "$kind, " create "kind-$kind.oltr" -p "$kind" \
+    [[ "$kind" =~ ^(toprank|bubblerank)$ ]] || model 0 "$kind, " create "kind-$kind.oltr" -p "$kind" \
         $("$OLTR" policies "$kind" | grep -q 'needs features' && echo --set dim=3)
 done
 
@@ -253,7 +253,7 @@ model 2 '--id: a name has 1 to 512 bytes' forget a.oltr --keep 1 --id ''
 model 0 'done' forget a.oltr --keep 0.5 --id monday
 unchanged a.oltr 0 'this id was used before; nothing was changed' forget a.oltr --keep 0.5 --id monday
 for kind in $("$OLTR" policies | cut -c1-15 | grep -o '^[a-z][^ ]*'); do
-    "$OLTR" policies "$kind" | tr -s '\n ' '  ' | grep -q 'forgets' || [ "$kind" = toprank ] ||
+    "$OLTR" policies "$kind" | tr -s '\n ' '  ' | grep -q 'forgets' || [[ "$kind" =~ ^(toprank|bubblerank)$ ]] ||
         unchanged "kind-$kind.oltr" 1 'cannot forget' forget "kind-$kind.oltr" --keep 0.5
 done
 for name in one two both; do

@@ -28,6 +28,54 @@ void check_standard_normals(uint32_t cpu)
     }
 }
 
+void check_gumbels(uint32_t cpu)
+{
+    dice from = {12};
+    for (int i = 0; i < LARGEST_SMALL + 2 * EFFORT; i++) {
+        size_t n = length_of(i);
+        uint32_t *item = guarded(n, sizeof *item);
+        size_t m = random_subset(&from, item, n);
+        void *all[2], *list[2];
+        oltr_rng rng = generator(&from);
+        describe("n %zu, list of %zu", n, m);
+        guarded_pair(all, padded(n), sizeof(float), NULL);
+        guarded_pair(list, m, sizeof(float), NULL);
+        for (int v = 0; v < 2; v++) {
+            gumbels_fn *draw = v ? KERNEL_AT(gumbels, cpu) : gumbels_plain;
+            draw(&rng, NULL, n, all[v]);
+            draw(&rng, item, m, list[v]);
+        }
+        same_floats("a Gumbel variable", all[0], all[1], padded(n));
+        same_floats("one of a list", list[0], list[1], m);
+        for (size_t j = 0; j < m; j++)
+            assert_true(memcmp((float *)list[0] + j, (float *)all[0] + item[j], sizeof(float)) ==
+                        0);
+        release();
+    }
+}
+
+/* The first n of each row; the rest is room. */
+void check_item_words(uint32_t cpu)
+{
+    dice from = {13};
+    for (int i = 0; i < LARGEST_SMALL + 2 * EFFORT; i++) {
+        size_t n = length_of(i);
+        uint32_t *item = guarded(n, sizeof *item);
+        size_t m = i % 2 ? n : random_subset(&from, item, n);
+        const uint32_t *named = i % 2 ? NULL : item;
+        void *out[2];
+        oltr_rng rng = generator(&from);
+        describe("n %zu of %zu, named %d", m, n, named != NULL);
+        guarded_pair(out, 4 * padded(m), sizeof(uint32_t), NULL);
+        item_words_plain(&rng, named, m, out[0]);
+        KERNEL_AT(item_words, cpu)(&rng, named, m, out[1]);
+        for (size_t w = 0; w < 4; w++)
+            assert_memory_equal((uint32_t *)out[0] + w * padded(m),
+                                (uint32_t *)out[1] + w * padded(m), m * sizeof(uint32_t));
+        release();
+    }
+}
+
 /* Ordinary beliefs, or the ends of what a float can hold. */
 static void random_beliefs(dice *from, bool strange, size_t n, float *mean, float *sd)
 {

@@ -28,4 +28,6 @@ result = oltr.run(
     progress=False,
 )
 assert result.summary[0]["regret"] < result.summary[1]["regret"]
+estimate = oltr.ope.estimate([[0, 1]] * 3, [[0.5, 0.2]] * 3, [[0.5, 0.3]] * 3, estimator="rips")
+assert abs(estimate.value - 1.5) < 1e-12 and estimate.frame()[0]["n"] == 3
 print(f"oltr {oltr.__version__} works without other packages:\n{result}")

@@ -95,7 +95,7 @@ def test_signatures():
             inspect.signature(method)
 
 
-@pytest.mark.parametrize("module", [oltr, catalogue_module])
+@pytest.mark.parametrize("module", [oltr, catalogue_module, oltr.ope])
 def test_examples_of_the_documentation(module):
     pytest.importorskip("pandas")
     result = doctest.testmod(module)

@@ -66,6 +66,23 @@ print(policy.rounds, ranking.x.shape, oltr.Policy("ts-hyper", 3).hyper()[0]["val
 """) == "1 (2, 2) d\n"
 
 
+def test_off_policy_evaluation():
+    assert run("""
+from oltr import ope
+model = oltr.Model("ts-beta")
+for name in "abc":
+    model.learn([name], [0])
+lists, rewards = [["a", "b"], ["c", "a"], ["b"]], [[0, 1], [1, 0], [0]]
+logged = ope.chances(model, lists, rewards=rewards, slots=True)
+print(logged.prefix.shape, logged.prefix.format, round(logged.prefix[0, 0], 6), logged.q.shape)
+for name in ("sips", "iips", "rips"):
+    result = ope.estimate(rewards, logged, logged, estimator=name, interval="normal")
+    print(name, round(result.value, 6))
+print(ope.compare({"same": logged}, rewards, logged).frame()[0]["n"], result.frame()[0]["estimator"])
+""").split("\n") == ["(3, 2) d 0.333333 (3, 2)", "sips 0.666667", "iips 0.666667", "rips 0.666667",
+                      "3 rips", ""]
+
+
 def test_the_import_is_light():
     """numpy and pandas are imported when they are needed, not with the package."""
     program = "import sys, oltr; print([m for m in ('numpy', 'pandas') if m in sys.modules])"

@@ -128,6 +128,9 @@ new: bool = model.learn(shown, clicked=[shown[0]], id="1")
 with oltr.open("file", "lints", dim=2, lambda_=1.5) as store:
     state: oltr.StoreState = store.stat
     store.learn(store.rank(1, x=[[1.0, 2.0]]), [1])
+chances = oltr.ope.chances(model, [["a", "b"]], slots=True)
+value: float = oltr.ope.estimate([[0, 1]] * 2, chances, evaluated=chances, estimator="rips").value
+oltr.ope.compare({"new": chances}, np.zeros((2, 2)), chances, estimators=["sips"]).plot()
 linear = oltr.Policy("lints", 3, dim=2, lambda_=1.5)
 linear.learn(linear.rank(2, x=[[1, 0], [0, 1], [1, 1]]), [1])
 """)

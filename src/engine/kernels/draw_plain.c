@@ -51,6 +51,36 @@ void prefetched_scores_plain(const oltr_rng *rng, normals_ahead *ahead, const fl
     gauss_scores_plain(rng, mean, sd, NULL, NORMAL_GROUP, out);
 }
 
+static float gumbel_at(const oltr_rng *rng, uint32_t item)
+{
+    uint32_t word[4];
+    words_at(rng, item / NORMAL_GROUP * LANES + item % LANES, 0, word);
+    return gumbel_float(word[item / LANES % 4]);
+}
+
+void gumbels_plain(const oltr_rng *rng, const uint32_t *item, size_t n, float *out)
+{
+    for (size_t j = 0; item && j < n; j++)
+        out[j] = gumbel_at(rng, item[j]);
+    for (size_t group = 0; !item && group < n; group += NORMAL_GROUP)
+        for (size_t l = 0; l < LANES; l++) {
+            uint32_t word[4];
+            words_at(rng, (uint32_t)(group / NORMAL_GROUP * LANES + l), 0, word);
+            for (size_t j = 0; j < 4; j++)
+                out[group + LANES * j + l] = gumbel_float(word[j]);
+        }
+}
+
+void item_words_plain(const oltr_rng *rng, const uint32_t *item, size_t n, uint32_t *out)
+{
+    for (size_t j = 0; j < n; j++) {
+        uint32_t word[4];
+        words_at(rng, item ? item[j] : (uint32_t)j, 0, word);
+        for (size_t w = 0; w < 4; w++)
+            out[w * padded(n) + j] = word[w];
+    }
+}
+
 /* The group's 32 uniforms, or the first n of them. */
 static void uniform_group(const oltr_rng *rng, uint64_t group, size_t n, float *out)
 {

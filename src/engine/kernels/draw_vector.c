@@ -490,6 +490,55 @@ LANES_INLINE f8 log_uniform8(w8 word)
     return f8_select(f8_greater(t, f8_all(LOG_T_MIN)), inner, log8(uniform8(word)));
 }
 
+/* ---- Gumbel variables */
+
+LANES_INLINE f8 gumbel8(w8 word)
+{
+    return f8_neg(log8(f8_neg(log_uniform8(word))));
+}
+
+/* Of eight items anywhere: one block each, of which the item's own word is taken. */
+LANES_INLINE f8 gumbels_of(counters c, w8 item)
+{
+    w8 position = w8_add(w8_left(w8_right(item, 5), 3), w8_and(item, w8_all(LANES - 1)));
+    words8 w = words_of(c, position);
+    m8 odd = m8_of_signs(w8_left(item, 28)), upper = m8_of_signs(w8_left(item, 27));
+    f8 low = f8_select(odd, f8_of_bits(w.w[1]), f8_of_bits(w.w[0]));
+    f8 high = f8_select(odd, f8_of_bits(w.w[3]), f8_of_bits(w.w[2]));
+    return gumbel8(f8_bits(f8_select(upper, high, low)));
+}
+
+LANES_TARGET void VERSION(gumbels)(const oltr_rng *rng, const uint32_t *item, size_t n, float *out)
+{
+    counters c = counters_of(rng, 0);
+    w8 position = w8_count();
+    for (size_t j = 0; item && j < n; j += LANES)
+        store_first(out + j, gumbels_of(c, load_items(item + j, n - j)), n - j);
+    for (size_t group = 0; !item && group < n; group += NORMAL_GROUP) {
+        words8 w = words_of(c, position);
+        for (size_t j = 0; j < 4; j++)
+            f8_store(out + group + LANES * j, gumbel8(w.w[j]));
+        position = w8_add(position, w8_all(LANES));
+    }
+}
+
+/* ---- words */
+
+/* Whole vectors: the rows of `out` are padded. */
+LANES_TARGET void VERSION(item_words)(const oltr_rng *rng, const uint32_t *item, size_t n,
+                                      uint32_t *out)
+{
+    counters c = counters_of(rng, 0);
+    for (size_t j = 0; j < n; j += LANES) {
+        w8 i = item ? load_items(item + j, n - j) : w8_add(w8_count(), w8_all((uint32_t)j));
+        words8 w = words_of(c, i);
+        for (size_t k = 0; k < 4; k++)
+            w8_store(out + k * padded(n) + j, w.w[k]);
+    }
+}
+
+/* ---- powers */
+
 /* Takes back that shapes below 1 were raised. */
 LANES_TARGET static __attribute__((noinline)) void
 add_powers(counters c, const beta_shapes *s, const uint32_t *item, size_t n, float *out)

@@ -82,6 +82,12 @@ static inline float log_uniform_float(uint32_t word)
     return log_float(uniform_float(word));
 }
 
+/* A standard Gumbel variable, -log(-log u): from -3.1 to 22.2, where its chance is 2^-32. */
+static inline float gumbel_float(uint32_t word)
+{
+    return -log_float(-log_uniform_float(word));
+}
+
 /* Two independent normals from two words (Box and Muller 1958). */
 static inline void box_muller(uint32_t word0, uint32_t word1, float *z0, float *z1)
 {

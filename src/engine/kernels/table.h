@@ -30,6 +30,8 @@
     ROW(prefetched_scores,   plain,    avx512,     plain)         \
     ROW(beta_scores,         avx2,     avx2,       neon)          \
     ROW(cube_directions,     avx2,     avx2,       neon)          \
+    ROW(gumbels,             avx2,     avx2,       neon)          \
+    ROW(item_words,          avx2,     avx2,       neon)          \
     ROW(beta_numbers_of,     avx2,     avx2,       plain)         \
     ROW(recalibrate_items,   avx2,     avx2,       plain)         \
     ROW(grid_observe,        avx2,     avx2,       plain)         \

@@ -16,9 +16,10 @@
  * Scores.  The score of a slot is the largest rate that is left for it; an explored item has a
  * smaller rate than that, or the same.
  *
- * Draw.  The generator of exploring is a fork of the round's one, so that it is independent of the
- * ties.  An item that is already shown is drawn again: less than one draw more for each explored
- * slot while the list is at most half of the candidates.
+ * Draw.  A word of the generator for each slot says whether it explores.  What explored slots show
+ * is drawn by a fork of the generator, so that it is independent of the ties.  An item that is
+ * already shown is drawn again: less than one draw more for each explored slot while the list is at
+ * most half of the candidates.
  *
  * Cost.  Items of one rate are a class (click_rate.h), so that a short list of many items takes one
  * pass over the different rates.
@@ -91,9 +92,26 @@ static void show(mixed_list *list, uint32_t place)
     list->place[list->filled++] = place;
 }
 
-static bool explores(oltr_rng *rng, double epsilon)
+/* The slots 4m..4m+3 have the words of one counter. */
+typedef struct slot_coins {
+    uint32_t word[4];
+} slot_coins;
+
+static bool explores(const click_rate_state *p, const oltr_rng *rng, uint32_t slot,
+                     slot_coins *coins)
 {
-    return uniform_of_word(oltr_rng_u32(rng)) < epsilon;
+    if (slot % 4 == 0)
+        words_at(rng, slot / 4, 0, coins->word);
+    return uniform_of_word(coins->word[slot % 4]) < p->alpha;
+}
+
+static bool any_explores(const click_rate_state *p, const oltr_rng *rng, uint32_t k)
+{
+    slot_coins coins = {{0}};
+    bool any = false;
+    for (uint32_t slot = 0; slot < k && !any; slot++)
+        any = explores(p, rng, slot, &coins);
+    return any;
 }
 
 static uint32_t any_left(oltr_rng *rng, const mixed_list *list, uint32_t n)
@@ -106,9 +124,11 @@ static uint32_t any_left(oltr_rng *rng, const mixed_list *list, uint32_t n)
 
 /* Replaces slots of a list of the best places.  Of the first s + 1 of the best one is left for slot
  * s, so that no other is needed. */
-static void explore(const click_rate_state *p, uint32_t n, oltr_rng rng, void *scratch,
+static void explore(const click_rate_state *p, uint32_t n, const oltr_rng *rng, void *scratch,
                     const oltr_ranking *out)
 {
+    oltr_rng own = oltr_rng_fork(*rng, 0);
+    slot_coins coins = {{0}};
     explore_room room;
     plan_room(p->sums.n_items, &room);
     uint32_t *best = words_in(scratch, room.best), next = 0;
@@ -122,7 +142,8 @@ static void explore(const click_rate_state *p, uint32_t n, oltr_rng rng, void *s
             next++;
         if (out->score)
             out->score[list.filled] = rate[next];
-        show(&list, explores(&rng, p->alpha) ? any_left(&rng, &list, n) : best[next]);
+        bool any = explores(p, rng, list.filled, &coins);
+        show(&list, any ? any_left(&own, &list, n) : best[next]);
     }
 }
 
@@ -140,8 +161,8 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     rate_clock clock = {.bound = 0};
     (void)t;
     click_rate_best(p, indices, &clock, from, rng, scratch, out);
-    if (p->alpha > 0)
-        explore(p, from->n, oltr_rng_fork(*rng, 0), scratch, out);
+    if (p->alpha > 0 && any_explores(p, rng, out->k))
+        explore(p, from->n, rng, scratch, out);
     places_to_items(from, out);
     return OLTR_OK;
 }

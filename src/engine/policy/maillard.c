@@ -8,7 +8,8 @@
  * weights of those that are left (Plackett and Luce).  Items never examined come before all others,
  * in random order.  The papers have one slot; the list is our extension of it.
  *
- * Draw.  The K largest of log w_i + G_i, with independent Gumbel variables G_i = -log(-log u), are
+ * Draw.  The K largest of log w_i + G_i, with independent Gumbel variables G_i = -log(-log u) in
+ * float32, are
  * such a list (Gumbel-top-K).  So the chance of a list is a product of shares of weights, and the
  * first slot shows item i with chance w_i / sum of w.
  *
@@ -18,9 +19,8 @@
  * each item, minus p log p_max + (1-p) log(1-p_max): beyond 1e6 observations that cancels too many
  * digits, and kl is computed from the difference.
  *
- * Cost.  Two logarithms for each item, and one counter of the generator for two.
+ * Cost.  A few multiplications and the Gumbel variable of each item, by the kernel `gumbels`.
  */
-#include "engine/kernels/philox.h"
 #include "engine/policy/item_policy.h"
 
 static const double UNSEEN = 1000, LOG_NOTHING = -1e6, MANY = 1e6;
@@ -112,24 +112,20 @@ static void log_weights(const maillard_state *p, const candidates *from, double 
 
 /* ---- ranking */
 
-/* -log(-log u) of the pair of words, u uniform on (0,1) with 52 bits. */
-static double gumbel_of(const uint32_t word[2])
+/* Behind the scores: the Gumbel variables. */
+static layout plan_scratch(uint32_t n_items, size_t *gumbel)
 {
-    double u = ((double)((uint64_t)(word[0] >> 6) << 26 | word[1] >> 6) + 0.5) * 0x1p-52;
-    return -log(-log(u));
+    size_t best;
+    layout l = scores_plan(n_items, &best);
+    *gumbel = layout_take(&l, padded(n_items), sizeof(float));
+    return l;
 }
 
-/* The items 2m and 2m+1 share a counter. */
-static void add_gumbels(const candidates *from, const oltr_rng *rng, double *score)
+static size_t scratch_bytes(const oltr_settings *settings)
 {
-    uint32_t word[4] = {0}, of = UINT32_MAX;
-    for (uint32_t j = 0; j < from->n; j++) {
-        uint32_t i = candidate(from, j);
-        if (i / 2 != of)
-            words_at(rng, i / 2, 0, word);
-        of = i / 2;
-        score[j] += gumbel_of(word + 2 * (i % 2));
-    }
+    size_t gumbel;
+    layout l = plan_scratch(settings->n_items, &gumbel);
+    return layout_bytes(&l);
 }
 
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
@@ -137,9 +133,14 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
 {
     const maillard_state *p = state;
     double_scores s = scores_in(scratch, p->sums.n_items);
+    size_t at;
+    plan_scratch(p->sums.n_items, &at);
+    float *gumbel = floats_at(scratch, at);
     (void)t;
     log_weights(p, from, s.score);
-    add_gumbels(from, rng, s.score);
+    KERNEL(gumbels)(rng, from->item, from->n, gumbel);
+    for (uint32_t j = 0; j < from->n; j++)
+        s.score[j] += (double)gumbel[j];
     return show_best(s, from, rng, out);
 }
 
@@ -188,7 +189,7 @@ const policy_ops maillard_ops = {
              ITEM_POLICY_INFO},
     ITEM_POLICY_OPS,
     .state_bytes = state_bytes,
-    .scratch_bytes = scores_bytes,
+    .scratch_bytes = scratch_bytes,
     .init = init,
     .rank = rank,
     .learn = learn,

@@ -115,6 +115,7 @@ enum { CA, CB, DA, DB, LOG_DA_DB, N_NUMBERS };
 typedef struct pbm_ts_scratch {
     size_t item, score;               /* (n_items) a list before it is moved to the slots */
     size_t number, todo, draws, best; /* of the draws as in ts-beta */
+    size_t words;                     /* (4, padded) */
     size_t bytes;
 } pbm_ts_scratch;
 
@@ -128,6 +129,7 @@ static pbm_ts_scratch plan_scratch(uint32_t n_items)
     s.todo = layout_take(&l, padded(n_items), sizeof(uint32_t));
     s.draws = layout_take(&l, padded(n_items), sizeof(float));
     s.best = layout_take(&l, topk_room(n_items), sizeof(float));
+    s.words = layout_take(&l, 4 * padded(n_items), sizeof(uint32_t));
     s.bytes = layout_bytes(&l);
     return s;
 }
@@ -168,6 +170,27 @@ static void rank_certain(const pbm_ts_state *p, const candidates *from, const ol
                  floats_at(scratch, s.best), out);
 }
 
+/* First all draws that need no counts, then the others: a list of those takes the place of a jump
+ * that is hard to predict. */
+static void draw_all(const pbm_ts_state *p, const candidates *from, const oltr_rng *rng,
+                     uint32_t *words, uint32_t *todo, double *draw)
+{
+    const size_t stride = padded(from->n);
+    uint32_t left = 0;
+    KERNEL(item_words)(rng, from->item, from->n, words);
+    for (uint32_t j = 0; j < from->n; j++) {
+        const uint32_t *w = words + j, word[4] = {w[0], w[stride], w[2 * stride], w[3 * stride]};
+        todo[left] = j;
+        left += !rate_draw_at_once(hat_of(p, candidate(from, j)), word, &draw[j]);
+    }
+    for (uint32_t n = 0; n < left; n++) {
+        uint32_t j = todo[n], i = candidate(from, j);
+        const uint32_t *w = words + j, word[4] = {w[0], w[stride], w[2 * stride], w[3 * stride]};
+        biased_rate r = rate_of(p, i);
+        draw[j] = rate_draw(&r, hat_of(p, i), rng, i, word);
+    }
+}
+
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
                         void *scratch, const oltr_ranking *out)
 {
@@ -178,14 +201,10 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
         rank_certain(p, from, rng, scratch, out);
         return OLTR_OK;
     }
-    for (uint32_t j = 0; j < from->n; j++) {
-        uint32_t i = candidate(from, j);
-        biased_rate r = rate_of(p, i);
-        s.score[j] = rate_draw(&r, hat_of(p, i), rng, i);
-    }
+    pbm_ts_scratch own = plan_scratch(p->sums.n_items);
+    draw_all(p, from, rng, words_in(scratch, own.words), words_in(scratch, own.todo), s.score);
     show_best(s, from, rng, out);
     if (!p->examine.falls) {
-        pbm_ts_scratch own = plan_scratch(p->sums.n_items);
         examination_place(&p->examine, out, words_in(scratch, own.item),
                           doubles_at(scratch, own.score));
     }

@@ -10,12 +10,23 @@
 
 /* ---- log f */
 
+/* log(1 + t), of t below -1 that of -1.  Near 0 it is 2 artanh(t / (2 + t)), whose series is cut
+ * where it is 6e-12 of it at 1/4, and falls with the twelfth power. */
+static double log_near_1(double t)
+{
+    if (!(fabs(t) <= 0.25))
+        return log1p(t > -1 ? t : -1);
+    double s = t / (2 + t), q = s * s;
+    double series = 1.0 / 3 + q * (1.0 / 5 + q * (1.0 / 7 + q * (1.0 / 9 + q * (1.0 / 11))));
+    return 2 * s + 2 * s * (q * series);
+}
+
 /* log f(mode + d) - log f(mode), never above 0 but for rounding. */
 static double fall(const biased_rate *r, double mode, double d)
 {
-    double sum = mode > 0 ? r->clicks * log1p(fmax(-1, d / mode)) : 0;
+    double sum = mode > 0 ? r->clicks * log_near_1(d / mode) : 0;
     for (uint32_t l = 0; l < r->n; l++)
-        sum += r->missed[l] * log1p(fmax(-1, -r->kappa[l] * d / (1 - r->kappa[l] * mode)));
+        sum += r->missed[l] * log_near_1(-r->kappa[l] * d / (1 - r->kappa[l] * mode));
     return sum;
 }
 
@@ -137,8 +148,9 @@ static double hat_point(const rate_hat *hat, double u, double *height)
     y -= middle;
     bool is_right = y < hat->right_area;
     double steep = is_right ? hat->right_slope : hat->left_slope;
-    *height = log1p(-steep * (is_right ? y : y - hat->right_area));
-    return is_right ? fmin(1, hat->right - *height / steep) : fmax(0, hat->left + *height / steep);
+    *height = log(1 - steep * (is_right ? y : y - hat->right_area));
+    double theta = is_right ? hat->right - *height / steep : hat->left + *height / steep;
+    return theta < 0 ? 0 : theta > 1 ? 1 : theta;
 }
 
 /* Whether v is below the chord of log f from the mode to the tangent's point, and so below f.  exp
@@ -151,17 +163,26 @@ static bool is_under_chord(const rate_hat *hat, double d, double height, double 
     return far <= 1 && drop > 0 && y < 2 && v <= 1 - y * (1 - y * (0.5 - y * (1.0 / 6)));
 }
 
-double rate_draw(const biased_rate *r, const rate_hat *hat, const oltr_rng *rng, uint32_t item)
+bool rate_draw_at_once(const rate_hat *hat, const uint32_t word[4], double *theta)
+{
+    double height;
+    *theta = hat_point(hat, uniform_of(word[0], word[1]), &height);
+    return is_under_chord(hat, *theta - hat->mode, height, uniform_of(word[2], word[3]));
+}
+
+double rate_draw(const biased_rate *r, const rate_hat *hat, const oltr_rng *rng, uint32_t item,
+                 const uint32_t word[4])
 {
     double theta = hat->mode;
-    for (uint32_t attempt = 0; attempt < PURPOSE_POWERS; attempt++) {
-        uint32_t word[4];
+    uint32_t more[4];
+    for (uint32_t attempt = 0; attempt < PURPOSE_POWERS;) {
         double height;
-        words_at(rng, item, attempt, word);
         theta = hat_point(hat, uniform_of(word[0], word[1]), &height);
         double v = uniform_of(word[2], word[3]), d = theta - hat->mode;
         if (is_under_chord(hat, d, height, v) || log(v) + height <= fall(r, hat->mode, d))
             break;
+        words_at(rng, item, ++attempt, more);
+        word = more;
     }
     return theta; /* half of all attempts succeed, so that all 2^15 never fail */
 }

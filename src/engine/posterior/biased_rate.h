@@ -17,12 +17,12 @@
  * where log f has fallen by about 1, or twice that, again and again, where it has not by 1/4.  The
  * acceptance is 0.89 for a normal density and 0.85 for one click.  Between the tangents' points the
  * chords of log f are a lower bound, by which half of the draws are accepted without a logarithm.
- * log f is computed as a difference from the mode, by log1p: up to 1e15 observations it is exact to
- * 1e-8.
+ * log f is computed as a difference from the mode: up to 1e15 observations it is exact to 1e-8.
  */
 #ifndef OLTR_ENGINE_POSTERIOR_BIASED_RATE_H
 #define OLTR_ENGINE_POSTERIOR_BIASED_RATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <oltr/oltr.h>
 
@@ -48,8 +48,12 @@ typedef struct rate_hat {
 
 rate_hat rate_hat_of(const biased_rate *r);
 
-/* A draw of item `item` in the generator's round. */
-double rate_draw(const biased_rate *r, const rate_hat *hat, const oltr_rng *rng, uint32_t item);
+/* A draw of item `item` in the generator's round, of which these are the words of position `item`,
+ * purpose 0.  The first alone decides most draws without looking at the counts: true, and the draw.
+ * Where it does not, the second makes the draw. */
+bool rate_draw_at_once(const rate_hat *hat, const uint32_t word[4], double *theta);
+double rate_draw(const biased_rate *r, const rate_hat *hat, const oltr_rng *rng, uint32_t item,
+                 const uint32_t word[4]);
 
 /* Mean and standard deviation, to 1e-8 of the latter. */
 void rate_moments(const biased_rate *r, const rate_hat *hat, double *mean, double *sd);

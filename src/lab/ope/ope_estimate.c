@@ -54,9 +54,12 @@ typedef struct totals {
     double *all_num, *all_den, *lists; /* (columns) */
 } totals;
 
-static void add_up(const ope_rows *rows, totals *t)
+/* False if the caller has stopped it, as for the passes below. */
+static bool add_up(const ope_rows *rows, totals *t)
 {
     for (uint64_t i = 0; i < rows->log->n; i++) {
+        if (ope_stopped_at(rows, i))
+            return false;
         uint32_t length = ope_length(rows->log, i);
         ope_row(rows, i, t->num, t->den);
         for (uint32_t j = 0; j < rows->columns; j++) {
@@ -65,6 +68,7 @@ static void add_up(const ope_rows *rows, totals *t)
             t->lists[j] += ope_has_column(rows, length, j);
         }
     }
+    return true;
 }
 
 static double ratio_at(const totals *t, uint32_t j)
@@ -98,17 +102,19 @@ typedef struct spread {
     double variance, low, high;
 } spread;
 
-static spread find_spread(const ope_rows *rows, totals *t)
+static bool find_spread(const ope_rows *rows, totals *t, spread *s)
 {
-    spread s = {0, INFINITY, -INFINITY};
+    *s = (spread){0, INFINITY, -INFINITY};
     for (uint64_t i = 0; i < rows->log->n; i++) {
+        if (ope_stopped_at(rows, i))
+            return false;
         double psi = influence(rows, t, i);
-        s.variance += psi * psi;
-        s.low = fmin(s.low, psi);
-        s.high = fmax(s.high, psi);
+        s->variance += psi * psi;
+        s->low = fmin(s->low, psi);
+        s->high = fmax(s->high, psi);
     }
-    s.variance /= (double)(rows->log->n - 1);
-    return s;
+    s->variance /= (double)(rows->log->n - 1);
+    return true;
 }
 
 /* ---- intervals */
@@ -166,20 +172,22 @@ typedef struct weights {
     double sum, squares, zeros, lists;
 } weights;
 
-static weights add_weights(const ope_rows *rows, uint32_t slot)
+static bool add_weights(const ope_rows *rows, uint32_t slot, weights *w)
 {
-    weights w = {0, 0, 0, 0};
+    *w = (weights){0, 0, 0, 0};
     for (uint64_t i = 0; i < rows->log->n; i++) {
+        if (ope_stopped_at(rows, i))
+            return false;
         if (rows->slots > 1 && slot >= ope_length(rows->log, i))
             continue;
         double log_weight = ope_log_weight(rows, i, slot);
         double weight = rows->shift[slot] > -INFINITY ? exp(log_weight - rows->shift[slot]) : 0;
-        w.sum += weight;
-        w.squares += weight * weight;
-        w.zeros += !(log_weight > -INFINITY);
-        w.lists++;
+        w->sum += weight;
+        w->squares += weight * weight;
+        w->zeros += !(log_weight > -INFINITY);
+        w->lists++;
     }
-    return w;
+    return true;
 }
 
 static double finite(double value)
@@ -232,14 +240,15 @@ static void warn(const ope_rows *rows, const weights *w, oltr_ope_result *out)
                      0);
 }
 
-static void find_weights(const ope_rows *rows, oltr_ope_result *out)
+static bool find_weights(const ope_rows *rows, oltr_ope_result *out)
 {
-    weights worst = {0, 0, 0, 0};
+    weights w, worst = {0, 0, 0, 0};
     out->ess = out->mean_weight = out->largest = out->largest_share = out->zero_share = NAN;
     if (rows->form == NO_WEIGHT)
-        return;
+        return true;
     for (uint32_t l = 0; l < rows->slots; l++) {
-        weights w = add_weights(rows, l);
+        if (!add_weights(rows, l, &w))
+            return false;
         double ess = w.squares > 0 ? w.sum * w.sum / w.squares : 0;
         if (w.lists == 0 || (l > 0 && !(ess < out->ess)))
             continue;
@@ -253,6 +262,7 @@ static void find_weights(const ope_rows *rows, oltr_ope_result *out)
     out->largest_share = worst.sum > 0 ? 1 / worst.sum : NAN;
     out->zero_share = worst.zeros / worst.lists;
     warn(rows, &worst, out);
+    return true;
 }
 
 /* ---- the call */
@@ -286,13 +296,15 @@ static oltr_status estimate(const ope_rows *rows, const oltr_ope_options *o, dou
     uint32_t c = rows->columns;
     totals t = {room, room + c, room + 2 * (size_t)c, room + 3 * (size_t)c, room + 4 * (size_t)c};
     *out = (oltr_ope_result){.n = rows->log->n};
-    add_up(rows, &t);
-    find_weights(rows, out);
+    if (!add_up(rows, &t) || !find_weights(rows, out))
+        return ope_interrupted(error);
     out->value = value_of(rows, &t);
     out->se = out->low = out->high = NAN;
     if (isnan(out->value) && rows->normalised)
         return OLTR_OK; /* no list of some slot has weight: the warning says so */
-    spread s = find_spread(rows, &t);
+    spread s;
+    if (!find_spread(rows, &t, &s))
+        return ope_interrupted(error);
     out->se = sqrt(s.variance / (double)out->n);
     if (!isfinite(out->value) || !isfinite(out->se))
         return set_error(error, OLTR_EVALUE,
@@ -321,7 +333,7 @@ oltr_status oltr_ope_estimate(const oltr_ope_log *log, oltr_ope_estimator estima
     double *room = calloc((size_t)log->k * 6, sizeof *room);
     if (!room)
         return set_error(error, OLTR_ENOMEM, "no memory for %u slots", log->k);
-    status = ope_rows_begin(&rows, log, estimator, room + 5 * (size_t)log->k, error);
+    status = ope_rows_begin(&rows, log, estimator, &o, room + 5 * (size_t)log->k, error);
     if (status == OLTR_OK)
         status = estimate(&rows, &o, room, result, error);
     free(room);

@@ -15,6 +15,11 @@ uint32_t ope_length(const oltr_ope_log *log, uint64_t list)
     return log->length ? log->length[list] : log->k;
 }
 
+oltr_status ope_interrupted(oltr_error *error)
+{
+    return set_error(error, OLTR_EINTERRUPTED, "stopped before the estimate was made");
+}
+
 /* ---- checks */
 
 static oltr_status bad(uint64_t list, uint32_t slot, const char *what, double value,
@@ -169,13 +174,16 @@ static oltr_status find_shifts(ope_rows *rows, oltr_error *error)
     const uint64_t lists = rows->log->n;
     for (uint32_t l = 0; l < rows->slots; l++)
         rows->shift[l] = -INFINITY;
-    for (uint64_t i = 0; rows->form != NO_WEIGHT && i < lists; i++)
+    for (uint64_t i = 0; rows->form != NO_WEIGHT && i < lists; i++) {
+        if (ope_stopped_at(rows, i))
+            return ope_interrupted(error);
         for (uint32_t l = 0; l < (rows->slots == 1 ? 1 : ope_length(rows->log, i)); l++) {
             double weight = ope_log_weight(rows, i, l);
             rows->shift[l] = fmax(rows->shift[l], weight);
             if (!rows->normalised && weight > most)
                 return too_heavy(rows, i, l, weight, error);
         }
+    }
     return OLTR_OK;
 }
 
@@ -256,9 +264,11 @@ static const struct {
 };
 
 oltr_status ope_rows_begin(ope_rows *rows, const oltr_ope_log *log, oltr_ope_estimator estimator,
-                           double *shift, oltr_error *error)
+                           const oltr_ope_options *options, double *shift, oltr_error *error)
 {
     *rows = (ope_rows){.log = log,
+                       .stop = options->stop,
+                       .context = options->context,
                        .estimator = estimator,
                        .form = shape[estimator].form,
                        .normalised = shape[estimator].normalised,

@@ -28,15 +28,17 @@ typedef struct ope_rows {
     const oltr_ope_log *log;
     oltr_ope_estimator estimator;
     weight_form form;
-    bool normalised;  /* den is a weight */
-    uint32_t columns; /* of num and den: 1, or k */
-    uint32_t slots;   /* distinct weights of a list: 1 (whole list) or k */
-    double *shift;    /* (slots) largest logarithm of a weight; -INFINITY: all are 0 */
+    bool normalised;            /* den is a weight */
+    uint32_t columns;           /* of num and den: 1, or k */
+    uint32_t slots;             /* distinct weights of a list: 1 (whole list) or k */
+    double *shift;              /* (slots) largest logarithm of a weight; -INFINITY: all are 0 */
+    int (*stop)(void *context); /* or NULL; see oltr_ope_options */
+    void *context;
 } ope_rows;
 
 /* Checks every number that the estimator reads, and finds the shifts.  `shift` has room for k. */
 oltr_status ope_rows_begin(ope_rows *rows, const oltr_ope_log *log, oltr_ope_estimator estimator,
-                           double *shift, oltr_error *error);
+                           const oltr_ope_options *options, double *shift, oltr_error *error);
 
 uint32_t ope_length(const oltr_ope_log *log, uint64_t list);
 /* The logarithm of weight number `slot` of a list. */
@@ -48,5 +50,15 @@ static inline bool ope_has_column(const ope_rows *rows, uint32_t length, uint32_
 {
     return rows->columns == 1 || j < length;
 }
+/* Does the caller want the call to end?  Of lists, asked at every 1024th. */
+static inline bool ope_stopped(const ope_rows *rows)
+{
+    return rows->stop && rows->stop(rows->context);
+}
+static inline bool ope_stopped_at(const ope_rows *rows, uint64_t list)
+{
+    return list % 1024 == 0 && ope_stopped(rows);
+}
+oltr_status ope_interrupted(oltr_error *error);
 
 #endif

@@ -646,6 +646,59 @@ static void does_not_overflow(void **state)
     assert_non_null(strstr(r.warning, "One list has 100 %"));
 }
 
+static int stop_after(void *context)
+{
+    return (*(int *)context)-- <= 0;
+}
+
+/* Stopped at its first question, its second, ...: the call ends, and the stop is not asked again.
+ */
+static void can_be_stopped(void **state)
+{
+    dice from = {14};
+    sample *s = exactly(1, sizeof *s);
+    fill_sample(&from, s, true);
+    oltr_ope_log log = log_of_sample(s);
+    for (oltr_ope_estimator e = 0; e < OLTR_OPE_ESTIMATORS; e++) {
+        oltr_status status = OLTR_EINTERRUPTED;
+        int questions = 0, left;
+        oltr_ope_result r, free_of_it;
+        oltr_ope_options o = {.bootstrap = 20, .stop = stop_after, .context = &left};
+        for (; status != OLTR_OK; questions++) {
+            oltr_error error = {OLTR_OK, ""};
+            left = questions;
+            status = oltr_ope_estimate(&log, e, &o, &r, &error);
+            assert_int_equal(left, status == OLTR_OK ? 0 : -1);
+            assert_true(status == OLTR_OK || status == OLTR_EINTERRUPTED);
+            assert_true(status == OLTR_OK || strstr(error.msg, "stopped before"));
+        }
+        assert_true(questions > 20); /* at every resample, and in every pass */
+        o.stop = NULL;
+        assert_int_equal(oltr_ope_estimate(&log, e, &o, &free_of_it, NULL), OLTR_OK);
+        assert_memory_equal(&r, &free_of_it, sizeof r);
+    }
+    free(s);
+}
+
+/* A million slots: the sums of a thousand resamples would need gigabytes. */
+static void refuses_sums_beyond_memory(void **state)
+{
+    enum { MANY = 1 << 20 };
+    double *one = exactly(2 * (size_t)MANY, sizeof *one);
+    for (size_t i = 0; i < 2 * (size_t)MANY; i++)
+        one[i] = 0.5;
+    oltr_ope_log log = {
+        .n = 2, .k = MANY, .reward = one, .logged_slot = one, .evaluated_slot = one};
+    oltr_ope_options o = {.interval = OLTR_OPE_NORMAL};
+    oltr_ope_result r;
+    refuse(&log, OLTR_OPE_SNIIPS, OLTR_EVALUE, "1000 resamples of 1048576 slots need more than");
+    assert_int_equal(oltr_ope_estimate(&log, OLTR_OPE_SNIIPS, &o, &r, NULL), OLTR_OK);
+    assert_true(fabs(r.value - MANY / 2) < 1e-6);
+    log.k = MANY + 1;
+    refuse(&log, OLTR_OPE_SNIIPS, OLTR_EINVAL, "1 to 1048576 slots");
+    free(one);
+}
+
 static void knows_names(void **state)
 {
     oltr_ope_estimator e;
@@ -674,6 +727,8 @@ int main(void)
         cmocka_unit_test(predicts_another_policy),
         cmocka_unit_test(refuses_numbers_that_cannot_be),
         cmocka_unit_test(does_not_overflow),
+        cmocka_unit_test(can_be_stopped),
+        cmocka_unit_test(refuses_sums_beyond_memory),
         cmocka_unit_test(knows_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
