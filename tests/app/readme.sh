@@ -71,7 +71,7 @@ expect 1 'is a quick report' copy/scripts/questions "$PWD/tour"
 cp "$SOURCE/docs/results.csv" copy/docs/
 
 # a report of one experiment replaces its rows, and no others
-expect 0 "" "$OLTR" run "$SOURCE/experiments/maillard.yaml" -o part/maillard -q --no-figures --rounds 50 --replications 3
+expect 0 "" "$OLTR" run "$SOURCE/experiments/maillard.yaml" -o part/maillard -q --no-figures --replications 3 --set 'figures=[]' --set 'claims=[]'
 expect 0 "" "$OLTR" report part
 echo '{"quick": false}' >part/report.json
 for script in readme verdicts questions; do
@@ -80,5 +80,5 @@ done
 for table in results verdicts questions; do
     same <(grep -v '^maillard,' "copy/docs/$table.csv") <(grep -v '^maillard,' "$SOURCE/docs/$table.csv")
 done
-grep -q '^maillard,1,Maillard,50,' copy/docs/results.csv || fail "the rows of the report are missing"
+grep -q '^maillard,1,Maillard,10000,.*,3$' copy/docs/results.csv || fail "the rows of the report are missing"
 echo ok
