@@ -220,11 +220,12 @@ row_covariances covariances_of(layout *l, const oltr_settings *settings, uint32_
                                 settings->dim, models);
 }
 
+/* A factor is made only where covariances are kept, with few items.  Its room is always there: a
+ * scratch of more items must serve fewer. */
 size_t bound_scratch_bytes(const oltr_settings *settings)
 {
     layout l = {feature_scratch_bytes(settings), false};
-    if (row_covariances_plan(&(layout){0, false}, settings->n_items, settings->dim, 1).room)
-        layout_take(&l, covered_factor_doubles(settings->dim), sizeof(double));
+    layout_take(&l, covered_factor_doubles(settings->dim), sizeof(double));
     return layout_bytes(&l);
 }
 
