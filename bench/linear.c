@@ -6,8 +6,8 @@
  * dtrsv for the estimate and one for the sample, dgemv over the items in double, and our own
  * normals and top-K.  Three more comparisons: the products of a million rows with a bare pass over
  * their floats, lists of lints ranked by one oltr_rank_many() with as many oltr_rank(), and the
- * features of a round drawn anew with as many bare normals.  Times and ratios are taken as measure.h
- * says.
+ * features of a round drawn anew with as many bare normals.  Times and ratios are taken as
+ * measure.h says.
  *
  *   bench_linear [repetitions, default 15] [rounds of the drift run, default 300000]
  *   bench_linear --quick       to see whether it runs: one repetition, 1,000 rounds, no targets
