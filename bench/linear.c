@@ -4,9 +4,10 @@
  * A round learns 3 rows, draws theta, scores L items and selects the K best.  The LAPACK round does
  * the same work in the usual way: three dsyr into V, a copy of its lower triangle, dpotrf, one
  * dtrsv for the estimate and one for the sample, dgemv over the items in double, and our own
- * normals and top-K.  Two more comparisons: the products of a million rows with a bare pass over
- * their floats, and the features of a round drawn anew with as many bare normals.  Times and
- * ratios are taken as measure.h says.
+ * normals and top-K.  Three more comparisons: the products of a million rows with a bare pass over
+ * their floats, lists of lints ranked by one oltr_rank_many() with as many oltr_rank(), and the
+ * features of a round drawn anew with as many bare normals.  Times and ratios are taken as
+ * measure.h says.
  *
  *   bench_linear [repetitions, default 15] [rounds of the drift run, default 300000]
  *   bench_linear --quick       to see whether it runs: one repetition, 1,000 rounds, no targets
@@ -27,6 +28,7 @@
 #include "engine/select/topk.h"
 #include "lab/world/world.h"
 #include "measure.h"
+#include "oltr/oltr.h"
 
 enum { ROWS = 3, LESSONS = 64 };
 
@@ -403,6 +405,79 @@ static uint32_t compare_stream(uint32_t rows, uint32_t dim, double at_least, uin
     return failures + (s.sink > 0 ? 0 : 1);
 }
 
+/* ---- several lists of the same candidates */
+
+enum { TOGETHER = 8, SHOWN = 10 };
+
+typedef struct shelf {
+    oltr_policy *policy;
+    oltr_scratch *scratch;
+    oltr_query query;
+    uint64_t round;
+} shelf;
+
+static void rank_each(void *shelf_, uint32_t rounds)
+{
+    shelf *s = shelf_;
+    for (rounds *= TOGETHER; rounds; rounds--) {
+        uint32_t item[SHOWN];
+        oltr_ranking list = {.k = SHOWN, .item = item};
+        oltr_rng rng = oltr_rng_at(oltr_rng_make(1, 0), 0, ++s->round);
+        if (oltr_rank(s->policy, &s->query, rng, s->scratch, &list) != OLTR_OK)
+            die("a ranking failed");
+    }
+}
+
+static void rank_many(void *shelf_, uint32_t rounds)
+{
+    shelf *s = shelf_;
+    for (; rounds; rounds--, s->round += TOGETHER) {
+        uint32_t item[TOGETHER * SHOWN];
+        if (oltr_rank_many(s->policy, &s->query, oltr_rng_make(1, 0), 0, s->round + 1, s->scratch,
+                           TOGETHER, SHOWN, item, NULL, NULL) != OLTR_OK)
+            die("many rankings failed");
+    }
+}
+
+static shelf shelf_new(uint32_t rows, uint32_t dim, float *x)
+{
+    oltr_settings settings;
+    shelf s = {.query = {.n_items = rows, .dim = dim, .x = x}};
+    if (oltr_settings_init(&settings, "lints", rows, NULL) != OLTR_OK)
+        die("no settings of lints");
+    settings.dim = dim;
+    s.policy = oltr_policy_new(&settings, NULL);
+    s.scratch = s.policy ? oltr_scratch_new(s.policy) : NULL;
+    if (!s.scratch)
+        die("no memory for lints with %u items", rows);
+    return s;
+}
+
+static uint32_t compare_many(uint32_t rows, uint32_t dim, double at_least, uint32_t repetitions)
+{
+    static variant v[2];
+    float *x = array_of((size_t)rows * dim, sizeof *x);
+    uint32_t failures = 0, rounds = repetitions > 1 && rows < 10000 ? 1000 : 1;
+    for (size_t i = 0; i < (size_t)rows * dim; i++)
+        x[i] = (float)(i % 977) / 9770;
+    shelf s = shelf_new(rows, dim, x);
+    v[0] = (variant){.play = rank_each, .context = &s, .rounds = rounds};
+    v[1] = (variant){.play = rank_many, .context = &s, .rounds = rounds};
+    measure(v, 2, repetitions);
+    double gain = ratio(&v[0], &v[1], repetitions).median;
+    printf("\nlints, dim %u, %u rows, %d lists of %d\n", dim, rows, TOGETHER, SHOWN);
+    printf("  oltr_rank, one by one        %9.2f us a list\n",
+           1e-3 * median_ns(&v[0], repetitions) / TOGETHER);
+    printf("  oltr_rank_many               %9.2f us a list\n",
+           1e-3 * median_ns(&v[1], repetitions) / TOGETHER);
+    printf("  one by one / many            %9.2f x%s\n", gain,
+           verdict(at_least, gain >= at_least, &failures));
+    oltr_scratch_free(s.scratch);
+    oltr_policy_free(s.policy);
+    free(x);
+    return failures;
+}
+
 /* ---- the features of a round, drawn anew */
 
 /* A world with `contexts: fresh`, and the buffer for as many bare normals. */
@@ -496,6 +571,9 @@ int main(int argc, char **argv)
     }
     failures +=
         quick ? compare_stream(40000, 136, 0, 1) : compare_stream(1000000, 136, 0.8, repetitions);
+    failures += compare_many(120, 136, 0, repetitions);
+    failures +=
+        quick ? compare_many(40000, 136, 0, 1) : compare_many(1000000, 136, 2.5, repetitions);
     failures += compare_drawing(120, 136, quick ? 0 : 15, repetitions);
     printf("\nlargest relative error after %u rounds of updates, ridge 1e-4\n", rounds);
     for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++)

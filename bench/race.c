@@ -427,7 +427,7 @@ static options read_options(int argc, char **argv)
             o.json = argv[++i];
         else
             die("usage: bench_race [--repetitions N | --quick] [--long] [--largest ITEMS] "
-                "[--kind gts | ts-beta | classes | named] [--json FILE] [--strict]");
+                "[--kind gts | ts-beta | classes | named | late] [--json FILE] [--strict]");
     }
     if (o.repetitions < 1 || o.repetitions > MAX_REPETITIONS)
         die("--repetitions takes a number from 1 to %d", MAX_REPETITIONS);
@@ -467,7 +467,7 @@ int main(int argc, char **argv)
         named(&t, &o, "gts");
         named(&t, &o, "ts-beta");
     }
-    if (!o.kind && o.largest >= 1000000) {
+    if ((!o.kind || strcmp(o.kind, "late") == 0) && o.largest >= 1000000) {
         late(&t, &o, "gts");
         late(&t, &o, "ts-beta");
         resets(&t, &o);

@@ -240,7 +240,7 @@ static void add_seed(const bench *b, uint64_t seed, moments *m)
     scorer_options o = scorer_defaults();
     o.seed = seed;
     scorer *r = scorer_train(&train, &vali, NULL, &o, NULL, &error);
-    if (!r || scorer_score(r, b->test, b->score, 1, &error) != OLTR_OK)
+    if (!r || scorer_score(r, b->test, NULL, b->score, 1, &error) != OLTR_OK)
         die("%s", error.msg);
     for (int i = 0; i < CUTS; i++) {
         double value = ndcg(b, b->test, check_cuts[i], NULL);

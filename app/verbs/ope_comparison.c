@@ -194,6 +194,8 @@ static void note_log(struct ope_run *run)
     if (run->data.by_row)
         ope_results_note(to, "the log has no list ids: every row is a list of its own, values are "
                              "mean rewards of a row, and only iips and sniips can be computed");
+    if (run->data.by_row && run->data.most_position == 0)
+        ope_results_note(to, "there are no positions: every row is taken as the first slot");
     if (models && (run->data.no_candidates || run->data.all_items))
         ope_results_note(to, "candidates: the log %s; all %s items of it are taken",
                          run->data.no_candidates ? "does not say what could have been shown"

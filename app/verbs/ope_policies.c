@@ -88,6 +88,12 @@ static bool learns(const oltr_policy_info *info)
     return info->can_predict || info->rewards == OLTR_CLICKS;
 }
 
+/* Whether there is a `=` before the next comma. */
+static bool begins_key(const char *text)
+{
+    return text[strcspn(text, "=,")] == '=';
+}
+
 /* NAME or NAME:KEY=VALUE,...; a value may have commas, as in default_prior=1,9. */
 static int read_settings(const struct evaluated *p, oltr_model_settings *settings)
 {
@@ -100,8 +106,8 @@ static int read_settings(const struct evaluated *p, oltr_model_settings *setting
     for (const char *at = p->text + size; *at != '\0';) {
         char key[64], value[128];
         size_t length = strcspn(++at, "="), end = length;
-        for (end = strcspn(at, ","); at[end] == ',' && !strchr(at + end + 1, '=');)
-            end = strlen(at);
+        for (end = strcspn(at, ","); at[end] == ',' && !begins_key(at + end + 1);)
+            end += 1 + strcspn(at + end + 1, ",");
         if (at[length] != '=' || length >= end || length >= sizeof key ||
             end - length - 1 >= sizeof value)
             return complain(EXIT_USAGE,

@@ -97,7 +97,7 @@ enum { OLTR_OPE_WARNING = 512 };
 typedef struct oltr_ope_result {
     double value;         /* NAN: no list has any weight, and there is nothing to estimate from */
     double se;            /* standard error; of ratios by the delta method */
-    double low, high;     /* the interval */
+    double low, high;     /* the interval; NAN: too many resamples have no list with weight */
     double ess;           /* effective lists: (sum of weights)^2 / sum of squares */
     double mean_weight;   /* its expectation is 1 */
     double largest;       /* weight; DBL_MAX beyond it */

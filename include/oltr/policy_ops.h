@@ -64,7 +64,7 @@ typedef struct oltr_sum_array {
     float *single;    /* (n) in its place: feature rows, which do not add up */
     size_t stride;    /* not 0: a triangle, see above */
 } oltr_sum_array;
-enum { OLTR_MAX_SUMS = 12 };
+enum { OLTR_MAX_SUMS = 12, OLTR_RANKED_TOGETHER = 4 };
 
 /* The law of the score of a candidate: normal, with a mean and a standard deviation; Beta, with its
  * two shapes; Gumbel, with the location and the scale 1; or fixed.  Equal fixed scores are tied,
@@ -167,6 +167,15 @@ typedef struct oltr_policy_ops {
     /* Not 0: the score of a candidate depends on the other candidates.  Otherwise a ranking of some
      * of them is the ranking of all with the rest left out. */
     uint32_t relative_scores;
+    /* A snapshot has all arrays of sums, or the first so many: those of earlier versions lack the
+     * others, which then stay as init leaves them.  merge() adds the others of `from` to these
+     * first ones, so that a policy of another size needs no room for them.  0 means all. */
+    uint32_t least_sums;
+    /* For oltr_rank_many(): OLTR_RANKED_TOGETHER lists of the same candidates and length, list i
+     * with the generator rng[i], to the bits of rank().  On any status but OLTR_OK the lists mean
+     * nothing, and they are ranked one by one.  NULL: they always are. */
+    oltr_status (*rank_together)(const void *state, uint64_t t, const oltr_candidates *from,
+                                 const oltr_rng *rng, void *scratch, const oltr_ranking *out);
 } oltr_policy_ops;
 
 /* Settings for a policy of your own, with the defaults of its parameters; `ops` must outlive them

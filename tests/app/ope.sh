@@ -234,6 +234,7 @@ mean = of["(logged)", "mean"]["value"]
 for estimator in ("sips", "iips", "rips", "snsips", "sniips", "snrips"):  # the policy that made the log: every weight is 1
     assert math.isclose(of["home.oltr", estimator]["value"], mean, rel_tol=1e-6), estimator
     assert math.isclose(of["home.oltr", estimator]["ess"], 300, rel_tol=1e-6)
+    assert of["home.oltr", estimator]["warning"] == "", of["home.oltr", estimator]["warning"]
 for policy in ("home.oltr", "greedy:home.oltr", "random", "greedy:ts-beta"):
     assert (policy, "dr") in of and (policy, "dm") in of, policy
     assert of[policy, "dr"]["chances"] == "exact"
@@ -251,6 +252,10 @@ expect 0 'others to learn from' "$OLTR" ope own.jsonl -p ts-beta --train-share 0
 cp said first
 expect 0 "" "$OLTR" ope own.jsonl -p ts-beta --train-share 0.5
 same said first
+printf 'item,score_1,score_2\nshoe,0.3,0.2\nhat,0.6,0.7\ncoat,0.1,0.1\nsock,0.2,0.2\ntie,0.05,0.1\n' >scores.csv
+expect 0 'ensemble  rips' "$OLTR" ope own.jsonl -p ensemble --prior scores.csv
+expect 0 "" "$OLTR" ope own.jsonl -p ts-beta:prior=full,default_prior=1,9,examine=all --train-share 0.5
+expect 2 'default_prior is two numbers' "$OLTR" ope own.jsonl -p ts-beta:default_prior=1,prior=full
 expect 0 "" "$OLTR" model create linear.oltr -p lints --set dim=2 -q
 expect 2 'features' "$OLTR" ope own.jsonl -m linear.oltr
 printf '%s\n' '{"k": 1, "features": [[1, 0], [0, 1]], "id": "f1"}' | "$OLTR" model rank linear.oltr --log rows-log.jsonl >said 2>&1 || fail "rows"

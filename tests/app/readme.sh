@@ -46,6 +46,7 @@ expect 0 "" "$SOURCE/scripts/verdicts" --check
 cp "$SOURCE/scripts/verdicts" copy/scripts/
 cp -r "$SOURCE/experiments" copy/
 cp "$SOURCE/docs/verdicts.csv" copy/docs/
+cp "$SOURCE/docs/open-questions.md" "$SOURCE/docs/which-policy.md" copy/docs/
 sed 's/| \*\*holds\*\* |$/| **does not hold** |/' "$SOURCE/docs/reproduction.md" >copy/docs/reproduction.md
 expect 1 'differ from docs/verdicts.csv' copy/scripts/verdicts --check
 expect 0 "" copy/scripts/verdicts
@@ -54,4 +55,30 @@ sed -i 's/TS-Cascade seems to underperform significantly/TS-Cascade wins/' copy/
 expect 1 'noncontextual.yaml has no claim' copy/scripts/verdicts --check
 expect 1 'is a quick report' copy/scripts/verdicts "$PWD/tour"
 expect 1 'make it with oltr reproduce' copy/scripts/verdicts "$PWD/nowhere"
+
+# the tables of docs/open-questions.md are those of docs/questions.csv, and these are of docs/results.csv
+expect 0 "" "$SOURCE/scripts/questions" --check
+cp "$SOURCE/scripts/questions" copy/scripts/
+cp "$SOURCE/docs/questions.csv" copy/docs/
+sed -i 's/^| GTS | [0-9]/| GTS | 9/' copy/docs/open-questions.md
+cmp -s copy/docs/open-questions.md "$SOURCE/docs/open-questions.md" && fail "the change did nothing"
+expect 1 'differ from docs/questions.csv' copy/scripts/questions --check
+expect 0 "" copy/scripts/questions
+same copy/docs/open-questions.md "$SOURCE/docs/open-questions.md"
+sed -i '/^maillard,1,Maillard,/s/,[0-9.]*,\([0-9.]*,[0-9.]*,[0-9]*\)$/,1,\1/' copy/docs/results.csv
+expect 1 'docs/results.csv 1' copy/scripts/questions --check
+expect 1 'is a quick report' copy/scripts/questions "$PWD/tour"
+cp "$SOURCE/docs/results.csv" copy/docs/
+
+# a report of one experiment replaces its rows, and no others
+expect 0 "" "$OLTR" run "$SOURCE/experiments/maillard.yaml" -o part/maillard -q --no-figures --replications 3 --set 'figures=[]' --set 'claims=[]'
+expect 0 "" "$OLTR" report part
+echo '{"quick": false}' >part/report.json
+for script in readme verdicts questions; do
+    expect 0 "" "copy/scripts/$script" "$PWD/part"
+done
+for table in results verdicts questions; do
+    same <(grep -v '^maillard,' "copy/docs/$table.csv") <(grep -v '^maillard,' "$SOURCE/docs/$table.csv")
+done
+grep -q '^maillard,1,Maillard,10000,.*,3$' copy/docs/results.csv || fail "the rows of the report are missing"
 echo ok

@@ -704,6 +704,44 @@ static void unknown_grades_are_refused(void **state)
     assert_int_equal(oltr_attraction_of_grade("informational", 5, 4, &out, &error), OLTR_EVALUE);
 }
 
+/* Some policies keep more of a small query than of a large one (engine/posterior/row_covariances.c:
+ * up to 96 rows of 32 features): the room for the largest query is not enough for all. */
+static void small_queries_may_need_more_room(void **state)
+{
+    enum { WIDE = 32, MANY = 20 + 95 + 110 };
+    static const uint32_t rows[QUERIES] = {0, 20, 115, MANY};
+    static float x[MANY * WIDE];
+    static uint8_t grade[MANY];
+    static double attraction[MANY], a[MANY], b[MANY], mean[MANY], sd[MANY];
+    fixture *f = *state;
+    dice from = {6};
+    for (uint32_t i = 0; i < MANY; i++) {
+        for (uint32_t j = 0; j < WIDE; j++)
+            x[i * WIDE + j] = (float)(unit(&from) - 0.5) / 4;
+        attraction[i] = unit(&from);
+        a[i] = b[i] = 1;
+        mean[i] = 0.5;
+        sd[i] = 0.2;
+    }
+    f->data = (oltr_dataset){QUERIES - 1, MANY, WIDE, ids, rows, grade, x, NULL};
+    f->e.world.n_items = 110;
+    f->e.world.dim = WIDE;
+    f->e.world.attraction = attraction;
+    f->e.world.prior_a = a;
+    f->e.world.prior_b = b;
+    f->e.world.prior_mean = mean;
+    f->e.world.prior_sd = sd;
+    f->e.replications = 2 * (QUERIES - 1);
+    f->e.n_policies = 1;
+    for (uint32_t j = 0; j < 2 * f->n_policies;
+         j++) { /* alone, once without and once with traffic */
+        f->e.policy = &f->policy[j / 2];
+        f->policy[j / 2].settings.n_items = 110;
+        f->e.world.kind_values = j % 2 ? interleaved : NULL;
+        oltr_results_free(run(&f->e, 1));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -712,6 +750,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(traffic_is_its_definition, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_query_has_no_traffic, set_up, tear_down),
         cmocka_unit_test_setup_teardown(traffic_is_fair, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(small_queries_may_need_more_room, set_up, tear_down),
         cmocka_unit_test_setup_teardown(feedback_is_its_definition, set_up, tear_down),
         cmocka_unit_test_setup_teardown(clicks_have_the_chance_of_the_mean_reward, set_up,
                                         tear_down),

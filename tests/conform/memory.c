@@ -16,6 +16,8 @@
 
 #include <oltr/sim.h>
 
+#include "engine/policy/settings.h"
+
 static variant_list variants;
 
 /* ---- no allocation in a round */
@@ -47,6 +49,25 @@ static void rounds_do_not_allocate(void **state)
         }
         oltr_scratch_free(scratch);
         oltr_policy_free(p);
+    }
+}
+
+/* A scratch made for more items serves fewer: a simulator makes one for the largest query. */
+static void a_scratch_of_more_items_is_no_smaller(void **state)
+{
+    static const uint32_t dims[] = {1, 5, 32, 136, 220};
+    const oltr_policy_info *info = *state;
+    for (size_t d = 0; d < COUNT(dims); d++) {
+        size_t before = 0;
+        for (uint32_t n = 1; n < 20000; n += 1 + n / 50) {
+            oltr_settings s;
+            expect(oltr_settings_init(&s, info->name, n, NULL), OLTR_OK);
+            s.dim = info->contextual ? dims[d] : 0;
+            size_t bytes = policy_ops_of(info)->scratch_bytes(&s);
+            if (bytes < before)
+                fail_msg("dim %u: %u items need less than fewer", dims[d], n);
+            before = bytes;
+        }
     }
 }
 
@@ -739,6 +760,7 @@ int main(void)
     list_variants(&variants);
     ON_VARIANTS(&all, &variants, rounds_do_not_allocate);
     ON_VARIANTS(&all, &variants, refusals_do_not_allocate);
+    ON_KINDS(&all, a_scratch_of_more_items_is_no_smaller);
     for (size_t i = 0; i < COUNT(indexed); i++)
         add_test(&all, "many_items_neither_allocate_nor_write", indexed[i].kind,
                  many_items_neither_allocate_nor_write, &indexed[i]);

@@ -295,6 +295,30 @@ void check_lose_squares(uint32_t cpu)
     on_every_bench(cpu, squares_step);
 }
 
+static void whiten_step(bench *b, dice *from, uint32_t cpu)
+{
+    const size_t columns = b->dim;
+    double *s[2], *c = guarded_aligned(MOST_LOST * MOST_LOST, sizeof *c), root[MOST_LOST];
+    for (int v = 0; v < 2; v++)
+        s[v] = guarded_aligned(MOST_LOST * columns, sizeof(double));
+    for (size_t i = 0; i < MOST_LOST * MOST_LOST; i++)
+        c[i] = 1 + unit(from);
+    for (uint32_t n = 0; n <= MOST_LOST; n++) {
+        for (size_t i = 0; i < MOST_LOST * columns; i++)
+            s[0][i] = s[1][i] = below(from, 9) ? 2 * unit(from) - 1 : (double)strange_float(from);
+        for (uint32_t k = 0; k < MOST_LOST; k++)
+            root[k] = 2 * unit(from);
+        for (int v = 0; v < 2; v++)
+            (v ? KERNEL_AT(whiten, cpu) : whiten_plain)(c, root, n, s[v], columns);
+        same_doubles("a whitened number", s[0], s[1], MOST_LOST * columns);
+    }
+}
+
+void check_whiten(uint32_t cpu)
+{
+    on_every_bench(cpu, whiten_step);
+}
+
 /* A feature that may be infinite or NaN in a place known to the caller. */
 static float not_a_number(dice *from)
 {
@@ -352,6 +376,68 @@ void check_rows_times(uint32_t cpu)
     compare_stream(&from, cpu, 136, 0);
     compare_stream(&from, cpu, 29, 2);
     compare_stream(&from, cpu, 510, 40);
+}
+
+/* Both versions with the same thetas; the rows are those of the caller. */
+static void compare_several(const float *x, size_t stride, uint32_t n, uint32_t dim,
+                            double *theta[SEVERAL], uint32_t cpu, double *out[2][SEVERAL])
+{
+    bool good[2];
+    for (int v = 0; v < 2; v++)
+        good[v] = (v ? KERNEL_AT(rows_times_several, cpu) : rows_times_several_plain)(
+            x, stride, n, dim, (const double *const *)theta, out[v]);
+    same_bool("whether all are finite", good[0], good[1]);
+    for (int k = 0; k < SEVERAL; k++)
+        same_doubles("a product of several", out[0][k], out[1][k], n);
+}
+
+static void take_several(uint32_t n, uint32_t dim, dice *from, double *theta[SEVERAL],
+                         double *out[2][SEVERAL])
+{
+    for (int k = 0; k < SEVERAL; k++) {
+        theta[k] = guarded(dim, sizeof(double));
+        for (uint32_t j = 0; j < dim; j++)
+            theta[k][j] = below(from, 9) ? 2 * unit(from) - 1 : (double)strange_float(from);
+        for (int v = 0; v < 2; v++)
+            out[v][k] = guarded(n, sizeof(double));
+    }
+}
+
+static void several_step(bench *b, dice *from, uint32_t cpu)
+{
+    double *theta[SEVERAL], *out[2][SEVERAL];
+    uint32_t bad = below(from, ITEMS);
+    take_several(ITEMS, b->dim, from, theta, out);
+    for (uint32_t n = 0; n <= ITEMS; n++) {
+        if (n == bad)
+            b->x[bad * b->stride + below(from, b->dim)] = not_a_number(from);
+        compare_several(b->x, b->stride, n, b->dim, theta, cpu, out);
+    }
+    memset(b->x + bad * b->stride, 0, b->dim * sizeof *b->x);
+}
+
+static void compare_stream_of_several(dice *from, uint32_t cpu, uint32_t dim, size_t gap)
+{
+    uint32_t n = LDL_STREAM_FLOATS / dim + 3;
+    size_t stride = dim + gap;
+    float *x = guarded((n - 1) * stride + dim, sizeof *x);
+    double *theta[SEVERAL], *out[2][SEVERAL];
+    describe("a stream of rows of %u features, several thetas", dim);
+    take_several(n, dim, from, theta, out);
+    for (size_t i = 0; i < (n - 1) * stride + dim; i++)
+        x[i] = (float)((i * 2654435761u >> 7) & 0xFFFF) * 0x1p-15F - 1;
+    compare_several(x, stride, n, dim, theta, cpu, out);
+    x[(n / 2) * stride + dim - 1] = NAN;
+    compare_several(x, stride, n, dim, theta, cpu, out);
+    release();
+}
+
+void check_rows_times_several(uint32_t cpu)
+{
+    dice from = {12};
+    on_every_bench(cpu, several_step);
+    compare_stream_of_several(&from, cpu, 136, 0);
+    compare_stream_of_several(&from, cpu, 29, 2);
 }
 
 static void within_step(bench *b, dice *from, uint32_t cpu)

@@ -8,6 +8,9 @@
  *                       ..., j+1, fused.  The solution for a row does not depend on the others.
  *   rows_times_columns  four partial sums, feature j in sum j mod 4, fused; they add as
  *                       (0+1)+(2+3); a tail is filled up with zeros.
+ *   whiten              element (k, i) is multiplied by the root, loses c_jk times element (j, i)
+ *                       for j = 0, 1, ..., k-1, fused, and is multiplied by 1 / c_kk, rounded
+ *                       first.
  *   lose_squares        element (i, j) loses t_kj t_ki for k = 0, 1, ..., n-1, fused.
  */
 #ifndef OLTR_ENGINE_KERNELS_FORMS_KERNELS_H
@@ -25,6 +28,10 @@ typedef void ldl_solve_rows_fn(const ldl *f, const float *const *x, uint32_t n, 
 typedef void rows_times_columns_fn(const float *const *x, uint32_t n, uint32_t dim,
                                    const double *column, size_t column_stride, uint32_t m,
                                    double *out);
+
+/* s <- C^-1 W^(1/2) s for the lower triangle C, by columns of n, and the roots of the weights W;
+ * s: (n, columns). */
+typedef void whiten_fn(const double *c, const double *root, uint32_t n, double *s, size_t columns);
 
 /* g <- g - t't: the columns 0..stride-1 of g, `stride` doubles apart, each from the row j & ~7 on;
  * t: (n, stride).  stride is a multiple of 8, g and t are aligned to 64 bytes. */

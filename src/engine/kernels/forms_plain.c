@@ -41,6 +41,17 @@ void rows_times_columns_plain(const float *const *x, uint32_t n, uint32_t dim, c
         }
 }
 
+void whiten_plain(const double *c, const double *root, uint32_t n, double *s, size_t columns)
+{
+    for (size_t i = 0; i < columns; i++)
+        for (uint32_t k = 0; k < n; k++) {
+            double sum = s[k * columns + i] * root[k];
+            for (uint32_t j = 0; j < k; j++)
+                sum = fma(-c[j * n + k], s[j * columns + i], sum);
+            s[k * columns + i] = sum * (1 / c[k * n + k]);
+        }
+}
+
 void lose_squares_plain(double *g, size_t stride, const double *t, uint32_t n)
 {
     for (size_t j = 0; j < stride; j++)

@@ -3,8 +3,9 @@
  * Solutions: a lane of a vector is a row, and up to twelve rows go through L side by side, so that
  * an element of L is read once for all of them.  Four elements of each stay in registers while the
  * finished ones are taken out.  Products: four rows times three columns at a time, so that a
- * feature is turned into a double once for three products.  Squares: eight rows of four columns
- * stay in registers while all of t is taken out.
+ * feature is turned into a double once for three products.  Whitening: sixteen columns go through
+ * the triangle together, because the steps of one depend on each other.  Squares: eight rows of
+ * four columns stay in registers while all of t is taken out.
  */
 #include "engine/kernels/table.h"
 
@@ -210,6 +211,44 @@ LANES_TARGET void VERSION(rows_times_columns)(const float *const *x, uint32_t n,
             four_by(four, dim, column + k * column_stride, column_stride, 1, count,
                     out + (size_t)k * n + first, n);
     }
+}
+
+/* ---- whitening */
+
+/* 4 v columns, v a constant; or, with `left` below 4, the first `left` of four. */
+LANES_INLINE void whiten_block(const double *c, const double *root, uint32_t n, double *s,
+                               size_t columns, size_t left, int v)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        double *own = s + k * columns;
+        d4 sum[4], scale = d4_all(root[k]), inverse = d4_all(1 / c[k * n + k]);
+        for (size_t q = 0; q < (size_t)v; q++)
+            sum[q] = d4_mul(left < 4 ? d4_load_first(own, left) : d4_load(own + 4 * q), scale);
+        for (uint32_t j = 0; j < k; j++) {
+            const double *done = s + j * columns;
+            d4 factor = d4_all(c[j * n + k]);
+            for (size_t q = 0; q < (size_t)v; q++)
+                sum[q] = d4_fnma(
+                    factor, left < 4 ? d4_load_first(done, left) : d4_load(done + 4 * q), sum[q]);
+        }
+        for (size_t q = 0; q < (size_t)v; q++)
+            if (left < 4)
+                d4_store_first(own, d4_mul(sum[q], inverse), left);
+            else
+                d4_store(own + 4 * q, d4_mul(sum[q], inverse));
+    }
+}
+
+LANES_TARGET void VERSION(whiten)(const double *c, const double *root, uint32_t n, double *s,
+                                  size_t columns)
+{
+    size_t i = 0;
+    for (; i + 16 <= columns; i += 16)
+        whiten_block(c, root, n, s + i, columns, 4, 4);
+    for (; i + 4 <= columns; i += 4)
+        whiten_block(c, root, n, s + i, columns, 4, 1);
+    if (i < columns)
+        whiten_block(c, root, n, s + i, columns, columns - i, 1);
 }
 
 /* ---- squares */

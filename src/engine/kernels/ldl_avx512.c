@@ -1,5 +1,6 @@
 /* ldl_avx512.c - the kernels of ldl.h that gain by vectors of eight doubles: the products of many
- * rows with theta, and the sums.  The operations and their order are those of ldl_kernels.h.
+ * rows with several thetas, whose sums fill 16 registers, and the sums of rows.  The operations and
+ * their order are those of ldl_kernels.h.
  *
  * A vector may begin and end with lanes that are masked off, so that columns and rows of any length
  * need no other code for their ends.
@@ -45,44 +46,45 @@ AVX512_INLINE __mmask8 not_finite(__m256d x)
     return _mm256_fpclass_pd_mask(x, 0x99); /* NaN of either kind, infinity of either sign */
 }
 
-/* Kernel: n rows of floats (1 or 4, a constant) times theta. */
-AVX512_INLINE __m256d rows_times_n(const float *x, size_t stride, int n, uint32_t dim,
-                                   const double *theta)
+/* ---- several thetas */
+
+/* Reads a number of every cache line of four rows, so that they come from memory while others are
+ * computed with.  Prefetches do not do that as well where four rows are then read side by side
+ * (bench/linear.c). */
+AVX512_INLINE void touch_four_rows(const float *x, size_t stride, uint32_t dim)
 {
-    __m512d sum[4];
-    size_t j = 0;
-    for (int i = 0; i < 4; i++)
-        sum[i] = _mm512_setzero_pd();
-    for (; j + 8 <= dim; j += 8)
-        for (int i = 0; i < n; i++)
-            sum[i] = _mm512_fmadd_pd(_mm512_cvtps_pd(_mm256_loadu_ps(x + (size_t)i * stride + j)),
-                                     _mm512_loadu_pd(theta + j), sum[i]);
-    if (j < dim) {
-        __mmask8 there = first_lanes(dim - j), touched = first_lanes(ceil4(dim - j));
-        for (int i = 0; i < n; i++)
-            sum[i] =
-                _mm512_mask3_fmadd_pd(load_floats(x + (size_t)i * stride + j, there),
-                                      _mm512_maskz_loadu_pd(there, theta + j), sum[i], touched);
-    }
-    return sums_of(sum);
+    for (size_t j = 0; j < 3 * stride + dim; j += LINE_FLOATS)
+        (void)*(const volatile float *)(x + j);
 }
 
-TARGET_AVX512 static bool wide_rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim,
-                                          const double *theta, double *out)
+/* Kernel: n rows (1 or 4, a constant) times each theta. */
+AVX512_INLINE void rows_times_each(const float *x, size_t stride, int n, uint32_t dim,
+                                   const double *const *theta, __m256d *product)
 {
-    uint32_t i = 0;
-    __mmask8 bad = 0;
-    for (; i + 4 <= n; i += 4) {
-        __m256d four = rows_times_n(x + i * stride, stride, 4, dim, theta);
-        bad |= not_finite(four);
-        _mm256_storeu_pd(out + i, four);
+    __m512d sum[4][SEVERAL], row[4];
+    size_t j = 0;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < SEVERAL; k++)
+            sum[i][k] = _mm512_setzero_pd();
+    for (; j + 8 <= dim; j += 8) {
+        for (int i = 0; i < n; i++)
+            row[i] = _mm512_cvtps_pd(_mm256_loadu_ps(x + (size_t)i * stride + j));
+        for (int k = 0; k < SEVERAL; k++) {
+            __m512d t = _mm512_loadu_pd(theta[k] + j);
+            for (int i = 0; i < n; i++)
+                sum[i][k] = _mm512_fmadd_pd(row[i], t, sum[i][k]);
+        }
     }
-    for (; i < n; i++) {
-        __m256d one = rows_times_n(x + i * stride, stride, 1, dim, theta); /* and zeros */
-        bad |= not_finite(one);
-        out[i] = _mm256_cvtsd_f64(one);
+    if (j < dim) {
+        __mmask8 there = first_lanes(dim - j), touched = first_lanes(ceil4(dim - j));
+        for (int k = 0; k < SEVERAL; k++)
+            for (int i = 0; i < n; i++)
+                sum[i][k] = _mm512_mask3_fmadd_pd(load_floats(x + (size_t)i * stride + j, there),
+                                                  _mm512_maskz_loadu_pd(there, theta[k] + j),
+                                                  sum[i][k], touched);
     }
-    return !bad;
+    for (int i = 0; i < n; i++)
+        product[i] = sums_of(sum[i]);
 }
 
 TARGET_AVX512 bool rows_within_avx512(const float *x, size_t stride, const uint32_t *row,
@@ -101,6 +103,58 @@ TARGET_AVX512 bool rows_within_avx512(const float *x, size_t stride, const uint3
             largest, _mm512_and_si512(unsigned_bits, _mm512_maskz_loadu_epi32(last, at)));
     }
     return !_mm512_cmpgt_epi32_mask(largest, limit);
+}
+
+AVX512_INLINE void transpose(__m256d four[4])
+{
+    __m256d a = _mm256_unpacklo_pd(four[0], four[1]), b = _mm256_unpackhi_pd(four[0], four[1]),
+            c = _mm256_unpacklo_pd(four[2], four[3]), d = _mm256_unpackhi_pd(four[2], four[3]);
+    four[0] = _mm256_permute2f128_pd(a, c, 0x20);
+    four[1] = _mm256_permute2f128_pd(b, d, 0x20);
+    four[2] = _mm256_permute2f128_pd(a, c, 0x31);
+    four[3] = _mm256_permute2f128_pd(b, d, 0x31);
+}
+
+/* Four rows from row i on. */
+AVX512_INLINE __mmask8 four_times_each(const float *x, size_t stride, uint32_t i, uint32_t dim,
+                                       const double *const *theta, double *const *out)
+{
+    __m256d four[4];
+    __mmask8 bad = 0;
+    rows_times_each(x + i * stride, stride, 4, dim, theta, four);
+    transpose(four);
+    for (int k = 0; k < SEVERAL; k++) {
+        bad |= not_finite(four[k]);
+        _mm256_storeu_pd(out[k] + i, four[k]);
+    }
+    return bad;
+}
+
+TARGET_AVX512 bool rows_times_several_avx512(const float *x, size_t stride, uint32_t n,
+                                             uint32_t dim, const double *const *theta,
+                                             double *const *out)
+{
+    const uint32_t half = rows_are_streamed(stride, n, dim) ? n / 8 * 4 : 0; /* two streams */
+    uint32_t i = 0;
+    __mmask8 bad = 0;
+    for (; i < half; i += 4) {
+        touch_four_rows(x + (half + i) * stride, stride, dim);
+        bad |= four_times_each(x, stride, i, dim, theta, out);
+        touch_four_rows(x + (i + 4) * stride, stride, dim); /* at the end, of the second half */
+        bad |= four_times_each(x, stride, half + i, dim, theta, out);
+    }
+    for (i = 2 * half; i + 4 <= n; i += 4)
+        bad |= four_times_each(x, stride, i, dim, theta, out);
+    for (; i < n; i++) {
+        double each[SEVERAL];
+        __m256d one;
+        rows_times_each(x + i * stride, stride, 1, dim, theta, &one);
+        bad |= not_finite(one);
+        _mm256_storeu_pd(each, one);
+        for (int k = 0; k < SEVERAL; k++)
+            out[k][i] = each[k];
+    }
+    return !bad;
 }
 
 /* ---- the sums */
@@ -218,15 +272,6 @@ TARGET_AVX512 static void wide_gram_add(double *gram, double *moment, uint32_t d
 }
 
 /* ---- by the number of features */
-
-/* Rows of at most 15 features fill no vector of eight, and memory is the bound of a stream. */
-bool rows_times_avx512(const float *x, size_t stride, uint32_t n, uint32_t dim, const double *theta,
-                       double *out)
-{
-    if (dim <= LDL_SMALL || (dim > LINE_FLOATS && rows_are_streamed(stride, n, dim)))
-        return rows_times_avx2(x, stride, n, dim, theta, out);
-    return wide_rows_times(x, stride, n, dim, theta, out);
-}
 
 void gram_add_avx512(double *gram, double *moment, uint32_t dim, const float *const *x,
                      const double *y, const double *weight, uint32_t n_rows)

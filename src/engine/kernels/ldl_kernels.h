@@ -16,6 +16,7 @@
  *   quadratic   w = L^-1 x like forward, then sum of (w / d) w, in order, with 1 / d rounded first.
  *   rows_times  two interleaved sets of 4 partial sums from the front, added as in back; a tail is
  *               filled up with zeros.
+ *   rows_times_several  each theta as in rows_times.
  *   gram_add    element (i, j) gains (w x_j) x_i row by row of x, fused (without weights the
  * product is exact, so fused or not is the same).
  */
@@ -44,6 +45,7 @@ static inline size_t ldl_stride(uint32_t dim)
 enum {
     UPDATE_ROWS = 4,      /* rows of x that go through L in one pass */
     QUADRATIC_ITEMS = 12, /* items whose forward substitution goes on side by side */
+    SEVERAL = 4,          /* thetas that rows_times_several takes through the rows together */
     LDL_SMALL = 15,       /* features that the kernels of ldl_small_avx512.c take */
     /* 16 MiB: more rows than that are read by rows_times from memory, not from a core's share of
      * the caches. */
@@ -71,6 +73,9 @@ typedef void ldl_quadratic_fn(const ldl *f, const float *x, size_t stride, uint3
                               double *work);
 typedef bool rows_times_fn(const float *x, size_t stride, uint32_t n, uint32_t dim,
                            const double *theta, double *out);
+/* Of SEVERAL thetas; 1 when all of them are finite. */
+typedef bool rows_times_several_fn(const float *x, size_t stride, uint32_t n, uint32_t dim,
+                                   const double *const *theta, double *const *out);
 typedef bool rows_within_fn(const float *x, size_t stride, const uint32_t *row, uint32_t n,
                             uint32_t dim, float most);
 typedef void gram_add_fn(double *gram, double *moment, uint32_t dim, const float *const *x,

@@ -156,6 +156,15 @@ bool rows_times_plain(const float *x, size_t stride, uint32_t n, uint32_t dim, c
     return finite;
 }
 
+bool rows_times_several_plain(const float *x, size_t stride, uint32_t n, uint32_t dim,
+                              const double *const *theta, double *const *out)
+{
+    bool good = true;
+    for (int k = 0; k < SEVERAL; k++)
+        good &= rows_times_plain(x, stride, n, dim, theta[k], out[k]);
+    return good;
+}
+
 /* Without its sign, a float is the larger the larger its bits are, and NaN above all. */
 bool rows_within_plain(const float *x, size_t stride, const uint32_t *row, uint32_t n, uint32_t dim,
                        float most)

@@ -536,15 +536,12 @@ LANES_TARGET void VERSION(ldl_quadratic)(const ldl *f, const float *x, size_t st
     }
 }
 
-enum {
-    CACHE_LINE = 64,                /* bytes */
-    STREAM_AHEAD = 16 * CACHE_LINE, /* between 8 and 24 lines the speed hardly depends on it */
-};
-
-/* What lies `ahead` bytes behind x, which may be beyond the rows: a prefetch reads nothing. */
+/* What lies `ahead` bytes behind x, which may be beyond the rows: a prefetch reads nothing.  0:
+ * nothing. */
 LANES_INLINE void fetch_ahead(const float *x, size_t ahead)
 {
-    __builtin_prefetch((const char *)((uintptr_t)x + ahead), 0, 3);
+    if (ahead)
+        __builtin_prefetch((const char *)((uintptr_t)x + ahead), 0, 3);
 }
 
 /* Eight features of a row. */
@@ -600,13 +597,13 @@ LANES_INLINE d4 four_rows(const float *x, size_t stride, uint32_t dim, const dou
     return d4_sums(sum[0], sum[1], sum[2], sum[3]);
 }
 
-/* Four rows one after the other: memory is read at almost twice the rate of four rows side by side,
- * because the processor's own prefetchers follow one stream of addresses better than four. */
+/* Four rows one after the other, which the processor's own prefetchers follow: better than four
+ * rows side by side, and better than with prefetches of ours. */
 LANES_INLINE d4 four_streamed(const float *x, size_t stride, uint32_t dim, const double *theta)
 {
     d4 sum[4];
     for (size_t i = 0; i < 4; i++)
-        partial_sums(x + i * stride, stride, 1, dim, theta, STREAM_AHEAD, &sum[i]);
+        partial_sums(x + i * stride, stride, 1, dim, theta, 0, &sum[i]);
     return d4_sums(sum[0], sum[1], sum[2], sum[3]);
 }
 
@@ -677,30 +674,44 @@ LANES_TARGET static bool any_short_rows_times(const float *x, size_t stride, uin
                      : short_rows_times(x, stride, n, dim, theta, out, true);
 }
 
-/* Kernel: `streamed` is a constant. */
-LANES_INLINE bool long_rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim,
-                                  const double *theta, double *out, bool streamed)
+/* The rows from i on. */
+LANES_INLINE d4 last_rows_times(const float *x, size_t stride, uint32_t i, uint32_t n, uint32_t dim,
+                                const double *theta, double *out, d4 wrong)
 {
-    d4 wrong = d4_all(0);
-    uint32_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        const float *rows = x + i * stride;
-        d4 four = streamed ? four_streamed(rows, stride, dim, theta)
-                           : four_rows(rows, stride, dim, theta);
-        wrong = note_finite(wrong, four);
-        d4_store(out + i, four);
-    }
     for (; i < n; i++) {
         out[i] = one_row(x + i * stride, dim, theta);
         wrong = note_finite(wrong, d4_all(out[i]));
     }
-    return was_finite(wrong);
+    return wrong;
 }
 
+LANES_INLINE bool long_rows_times(const float *x, size_t stride, uint32_t n, uint32_t dim,
+                                  const double *theta, double *out)
+{
+    d4 wrong = d4_all(0);
+    uint32_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        d4 four = four_rows(x + i * stride, stride, dim, theta);
+        wrong = note_finite(wrong, four);
+        d4_store(out + i, four);
+    }
+    return was_finite(last_rows_times(x, stride, i, n, dim, theta, out, wrong));
+}
+
+/* Rows from memory: four of the first half, then four of the second, and so on.  Memory gives more
+ * to two streams of addresses than to one (bench/linear.c). */
 LANES_TARGET static bool stream_times(const float *x, size_t stride, uint32_t n, uint32_t dim,
                                       const double *theta, double *out)
 {
-    return long_rows_times(x, stride, n, dim, theta, out, true);
+    d4 wrong = d4_all(0);
+    const uint32_t half = n / 8 * 4;
+    for (uint32_t i = 0; i < half; i += 4)
+        for (uint32_t at = i; at <= half + i; at += half) {
+            d4 four = four_streamed(x + at * stride, stride, dim, theta);
+            wrong = note_finite(wrong, four);
+            d4_store(out + at, four);
+        }
+    return was_finite(last_rows_times(x, stride, 2 * half, n, dim, theta, out, wrong));
 }
 
 LANES_TARGET bool VERSION(rows_times)(const float *x, size_t stride, uint32_t n, uint32_t dim,
@@ -710,7 +721,80 @@ LANES_TARGET bool VERSION(rows_times)(const float *x, size_t stride, uint32_t n,
         return any_short_rows_times(x, stride, n, dim, theta, out);
     if (rows_are_streamed(stride, n, dim))
         return stream_times(x, stride, n, dim, theta, out);
-    return long_rows_times(x, stride, n, dim, theta, out, false);
+    return long_rows_times(x, stride, n, dim, theta, out);
+}
+
+/* ---- several thetas */
+
+/* One row times each theta: features are turned into doubles once. */
+LANES_INLINE d4 row_times_several(const float *x, uint32_t dim, const double *const *theta)
+{
+    d4 even[SEVERAL], odd[SEVERAL];
+    for (int k = 0; k < SEVERAL; k++)
+        even[k] = odd[k] = d4_all(0);
+    size_t j = 0;
+    for (; j + 8 <= dim; j += 8) {
+        const d4 low = d4_of_floats(f4_load(x + j)), high = d4_of_floats(f4_load(x + j + 4));
+        for (int k = 0; k < SEVERAL; k++) {
+            even[k] = d4_fma(low, d4_load(theta[k] + j), even[k]);
+            odd[k] = d4_fma(high, d4_load(theta[k] + j + 4), odd[k]);
+        }
+    }
+    for (int k = 0; k < SEVERAL; k++) {
+        if (j < dim)
+            add_last(x + j, 0, 1, theta[k] + j, dim - j < 4 ? dim - j : 4, &even[k]);
+        if (j + 4 < dim)
+            add_last(x + j + 4, 0, 1, theta[k] + j + 4, dim - j - 4, &odd[k]);
+        even[k] = d4_add(even[k], odd[k]);
+    }
+    return d4_sums(even[0], even[1], even[2], even[3]);
+}
+
+/* The four rows from row i on, or the `left` that there are. */
+LANES_INLINE d4 four_times_several(const float *x, size_t stride, uint32_t i, size_t left,
+                                   uint32_t dim, const double *const *theta, double *const *out,
+                                   d4 wrong)
+{
+    d4 four[SEVERAL];
+    for (size_t r = 0; r < 4; r++)
+        four[r] = row_times_several(x + (i + (r < left ? r : 0)) * stride, dim, theta);
+    d4_transpose(four);
+    for (int k = 0; k < SEVERAL; k++) {
+        wrong = note_finite(wrong, four[k]);
+        if (left < 4)
+            d4_store_first(out[k] + i, four[k], left);
+        else
+            d4_store(out[k] + i, four[k]);
+    }
+    return wrong;
+}
+
+/* From memory, which is then read once in place of SEVERAL times; rows in a cache do not gain by
+ * it. In two streams, as in stream_times(). */
+LANES_TARGET static bool stream_times_several(const float *x, size_t stride, uint32_t n,
+                                              uint32_t dim, const double *const *theta,
+                                              double *const *out)
+{
+    d4 wrong = d4_all(0);
+    const uint32_t half = n / 8 * 4;
+    for (uint32_t i = 0; i < half; i += 4) {
+        wrong = four_times_several(x, stride, i, 4, dim, theta, out, wrong);
+        wrong = four_times_several(x, stride, half + i, 4, dim, theta, out, wrong);
+    }
+    for (uint32_t i = 2 * half; i < n; i += 4)
+        wrong = four_times_several(x, stride, i, n - i, dim, theta, out, wrong);
+    return was_finite(wrong);
+}
+
+bool VERSION(rows_times_several)(const float *x, size_t stride, uint32_t n, uint32_t dim,
+                                 const double *const *theta, double *const *out)
+{
+    bool good = true;
+    if (dim > SHORT && rows_are_streamed(stride, n, dim))
+        return stream_times_several(x, stride, n, dim, theta, out);
+    for (int k = 0; k < SEVERAL; k++)
+        good &= VERSION(rows_times)(x, stride, n, dim, theta[k], out[k]);
+    return good;
 }
 
 /* Without its sign, a float is the larger the larger its bits are, and NaN above all. */

@@ -44,11 +44,13 @@
     ROW(ldl_sample,          avx2,     avx512,     neon)          \
     ROW(ldl_solve,           avx2,     avx512,     neon)          \
     ROW(ldl_quadratic,       avx2,     avx2,       neon)          \
-    ROW(rows_times,          avx2,     avx512,     neon)          \
+    ROW(rows_times,          avx2,     avx2,       neon)          \
+    ROW(rows_times_several,  avx2,     avx512,     neon)          \
     ROW(rows_within,         avx2,     avx512,     neon)          \
     ROW(gram_add,            avx2,     avx512,     neon)          \
     ROW(ldl_solve_rows,      avx2,     avx512,     neon)          \
     ROW(rows_times_columns,  avx2,     avx2,       neon)          \
+    ROW(whiten,              avx2,     avx2,       neon)          \
     ROW(lose_squares,        avx2,     avx512,     neon)          \
     ROW(logistic_residuals,  avx2,     avx512,     neon)          \
     ROW(probit_residuals,    avx2,     avx512,     neon)          \

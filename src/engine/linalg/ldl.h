@@ -106,6 +106,13 @@ static inline bool rows_times(const float *x, size_t stride, uint32_t n, uint32_
     return KERNEL(rows_times)(x, stride, n, dim, theta, out);
 }
 
+/* out[k][i] = sum_j x_ij theta[k]_j for SEVERAL thetas in one pass over the rows. */
+static inline bool rows_times_several(const float *x, size_t stride, uint32_t n, uint32_t dim,
+                                      const double *const *theta, double *const *out)
+{
+    return KERNEL(rows_times_several)(x, stride, n, dim, theta, out);
+}
+
 /* 1 when all features of n rows, those that `row` names or, where it is NULL, the first, are finite
  * and within +-most. */
 static inline bool rows_within(const float *x, size_t stride, const uint32_t *row, uint32_t n,

@@ -35,5 +35,6 @@ const policy_ops cascade_lints_ops = {
     LINEAR_POLICY_OPS,
     .init = init,
     .rank = linear_policy_rank,
+    .rank_together = linear_policy_rank_together,
     .predict = linear_policy_predict,
 };

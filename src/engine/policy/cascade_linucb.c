@@ -133,8 +133,7 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
         return OLTR_OK;
     }
     for (batch_begin(&b); batch_next(&b, p, &p->linear.rows, from, shown, seen, seen->n_examined);)
-        row_covariances_learn(p, &p->covariances, 0, model[0], b.x, b.y, b.weight,
-                              shown->item + b.start, b.n);
+        row_covariances_learn(p, &p->covariances, 0, b.y, b.weight, shown->item + b.start, b.n);
     row_covariances_end(p, &p->covariances, &p->forms, model, seen->n_examined);
     return OLTR_OK;
 }
@@ -142,19 +141,55 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
 static void refresh(void *state, uint64_t t)
 {
     bounded *p = state;
+    linear *model[] = {&p->linear.model};
+    row_covariances_reset(p, &p->covariances, model);
     linear_policy_refresh(state, t);
     row_forms_reset(state, &p->forms);
-    row_covariances_reset(&p->covariances);
+}
+
+static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
+{
+    const bounded *p = state;
+    uint32_t n = linear_policy_sums(state, out);
+    return n + row_covariances_sums(p, &p->covariances, out + n);
+}
+
+static oltr_status check(const void *state, uint64_t t, oltr_error *error)
+{
+    const bounded *p = state;
+    oltr_status status = linear_policy_check(state, t, error);
+    return status == OLTR_OK ? row_covariances_check_counts(
+                                   p, &p->covariances, most_rows_before(t) * OLTR_MAX_WEIGHT, error)
+                             : status;
+}
+
+static oltr_status merge(void *state, const void *from)
+{
+    bounded *p = state;
+    const bounded *q = from;
+    linear *model[] = {&p->linear.model};
+    const linear *other[] = {&q->linear.model};
+    row_covariances_reset(p, &p->covariances, model);
+    row_covariances_add(p, model, q, &q->covariances, other);
+    return OLTR_OK;
+}
+
+static void forget(void *state, double keep)
+{
+    bounded *p = state;
+    linear *model[] = {&p->linear.model};
+    row_covariances_reset(p, &p->covariances, model);
+    linear_fade(p, &p->linear.model, keep);
 }
 
 static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean,
                            double *sd)
 {
     const bounded *p = state;
+    const upper_bound of = {p, &p->linear.model, &p->forms, &p->covariances, 0, 0, NULL};
     if (!row_covariances_on(&p->covariances))
         return linear_policy_predict(state, t, from, mean, sd);
-    return predict_from_sums(&p->linear.rows, state, &p->linear.model, p->linear.width.spread, from,
-                             mean, sd);
+    return predict_covered(&p->linear.rows, &of, p->linear.width.spread, from, mean, sd);
 }
 
 static oltr_status check_derived(const void *state, oltr_error *error)
@@ -198,9 +233,12 @@ const policy_ops cascade_linucb_ops = {
     .init = init,
     .rank = rank,
     .learn = learn,
-    .sums = linear_policy_sums,
+    .sums = list_sums,
+    .least_sums = LINEAR_SUMS,
+    .merge = merge,
+    .forget = forget,
     .refresh = refresh,
-    .check = linear_policy_check,
+    .check = check,
     .row_rejected = linear_policy_row_rejected,
     .check_derived = check_derived,
     .derived = list_derived,

@@ -78,10 +78,11 @@ static size_t state_bytes(const oltr_settings *settings)
 static void refresh(void *state, uint64_t t)
 {
     woful *p = state;
+    linear *model[MODELS] = {&p->weighted, &p->plain.model};
+    row_covariances_reset(p, &p->covariances, model);
     linear_policy_refresh(state, t);
     linear_refresh(state, &p->weighted);
     row_forms_reset(state, &p->forms);
-    row_covariances_reset(&p->covariances);
 }
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
@@ -179,8 +180,7 @@ static void learn_weighted(woful *p, const lesson *l)
         const uint32_t *item = l->shown->item + b.start;
         weights_of(p, &b, l, weight);
         if (l->covered) {
-            row_covariances_learn(p, &p->covariances, WEIGHTED, &p->weighted, b.x, b.y, weight,
-                                  item, b.n);
+            row_covariances_learn(p, &p->covariances, WEIGHTED, b.y, weight, item, b.n);
             continue;
         }
         row_forms_correct(p, &p->forms, &own, b.x, weight, item, b.n,
@@ -200,8 +200,8 @@ static void learn_plain(woful *p, uint64_t t, const lesson *l)
     }
     for (batch_begin(&b);
          batch_next(&b, p, &p->plain.rows, l->from, l->shown, l->seen, l->seen->n_examined);)
-        row_covariances_learn(p, &p->covariances, PLAIN, &p->plain.model, b.x, b.y, b.weight,
-                              l->shown->item + b.start, b.n);
+        row_covariances_learn(p, &p->covariances, PLAIN, b.y, b.weight, l->shown->item + b.start,
+                              b.n);
 }
 
 /* The weighted regression learns first, while the plain one is still what it was when the list was
@@ -235,10 +235,10 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
 {
     const woful *p = state;
     size_t d = p->weighted.dim;
-    linear_policy_sums(state, out);
-    out[2] = (sum_array){"weighted-gram", doubles_at(p, p->weighted.gram), d * (d + 1) / 2, NULL};
-    out[3] = (sum_array){"weighted-moment", doubles_at(p, p->weighted.moment), d, NULL};
-    return 4;
+    uint32_t n = linear_policy_sums(state, out);
+    out[n++] = (sum_array){"weighted-gram", doubles_at(p, p->weighted.gram), d * (d + 1) / 2, NULL};
+    out[n++] = (sum_array){"weighted-moment", doubles_at(p, p->weighted.moment), d, NULL};
+    return n + row_covariances_sums(p, &p->covariances, out + n);
 }
 
 /* The policy's own weight is at most K, that of the feedback at most OLTR_MAX_WEIGHT. */
@@ -247,7 +247,23 @@ static oltr_status check(const void *state, uint64_t t, oltr_error *error)
     const woful *p = state;
     linear_limits weighted = {most_rows_before(t), OLTR_MAX_WEIGHT * p->slots, 1};
     oltr_status status = linear_policy_check(state, t, error);
-    return status == OLTR_OK ? linear_check_within(p, &p->weighted, &weighted, error) : status;
+    if (status == OLTR_OK)
+        status = linear_check_within(p, &p->weighted, &weighted, error);
+    return status == OLTR_OK ? row_covariances_check_counts(p, &p->covariances,
+                                                            weighted.rows * weighted.weight, error)
+                             : status;
+}
+
+/* Not offered to callers; a policy of another size that has no room for the counts is made so. */
+static oltr_status merge(void *state, const void *from)
+{
+    woful *p = state;
+    const woful *q = from;
+    linear *model[MODELS] = {&p->weighted, &p->plain.model};
+    const linear *other[MODELS] = {&q->weighted, &q->plain.model};
+    row_covariances_reset(p, &p->covariances, model);
+    row_covariances_add(p, model, q, &q->covariances, other);
+    return OLTR_OK;
 }
 
 static oltr_status check_derived(const void *state, oltr_error *error)
@@ -302,6 +318,8 @@ const policy_ops cascade_woful_ops = {
     .rank = rank,
     .learn = learn,
     .sums = list_sums,
+    .least_sums = 2 * LINEAR_SUMS,
+    .merge = merge,
     .min_saved_numbers = feature_min_saved,
     .refresh = refresh,
     .check = check,

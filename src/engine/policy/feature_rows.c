@@ -18,8 +18,9 @@ static feature_scratch_plan plan_scratch(uint32_t n_items, uint32_t dim)
 {
     feature_scratch_plan p = {.score = 0};
     layout l = scores_plan(n_items, &p.best);
-    p.width = layout_take(&l, n_items, sizeof(double));
-    p.theta = layout_take(&l, dim, sizeof(double));
+    p.width = layout_take(&l, padded(n_items), sizeof(double));
+    p.more = layout_take(&l, (SEVERAL - 2) * (size_t)padded(n_items), sizeof(double));
+    p.theta = layout_take(&l, SEVERAL * (size_t)dim, sizeof(double));
     p.single = layout_take(&l, padded(dim), sizeof(float));
     p.gather = layout_take(&l, (size_t)QUADRATIC_ITEMS * dim, sizeof(float));
     p.work = layout_take(&l, ldl_quadratic_work(dim), sizeof(double));
@@ -104,34 +105,40 @@ static oltr_status score_rows(const feature_rows *rows, const candidates *from, 
     return scale_values(rows, from, score);
 }
 
-static oltr_status show_scored(const feature_rows *rows, const candidates *from,
+static oltr_status show_scored(const feature_rows *rows, double *score, const candidates *from,
                                const oltr_rng *rng, void *scratch, const oltr_ranking *out)
 {
-    double_scores s = {doubles_at(scratch, rows->scratch.score),
-                       doubles_at(scratch, rows->scratch.best)};
+    double_scores s = {score, doubles_at(scratch, rows->scratch.best)};
     show_best(s, &(candidates){.n = from->n}, rng, out); /* places, not yet items */
     bool good = rows_within(from->x, from->stride, out->item, out->k, rows->dim, LARGEST_FEATURE);
     places_to_items(from, out);
     return good ? OLTR_OK : OLTR_EFEATURE;
 }
 
-double *sample_theta(const feature_rows *rows, const ldl *factor, const double *center,
-                     double spread, const oltr_rng *rng, void *scratch)
+static void sample_into(double *theta, const feature_rows *rows, const ldl *factor,
+                        const double *center, double spread, const oltr_rng *rng, void *scratch)
 {
-    double *theta = doubles_at(scratch, rows->scratch.theta);
     const float *z = standard_normals_ahead(rng, ahead_of(scratch), rows->dim,
                                             floats_at(scratch, rows->scratch.single));
     ldl_sample(factor, spread, z, theta);
     for (uint32_t i = 0; center && i < rows->dim; i++)
         theta[i] += center[i];
+}
+
+double *sample_theta(const feature_rows *rows, const ldl *factor, const double *center,
+                     double spread, const oltr_rng *rng, void *scratch)
+{
+    double *theta = doubles_at(scratch, rows->scratch.theta);
+    sample_into(theta, rows, factor, center, spread, rng, scratch);
     return theta;
 }
 
 oltr_status rank_by_theta(const feature_rows *rows, const double *theta, const candidates *from,
                           const oltr_rng *rng, void *scratch, const oltr_ranking *out)
 {
-    oltr_status status = score_rows(rows, from, theta, doubles_at(scratch, rows->scratch.score));
-    return status == OLTR_OK ? show_scored(rows, from, rng, scratch, out) : status;
+    double *score = doubles_at(scratch, rows->scratch.score);
+    oltr_status status = score_rows(rows, from, theta, score);
+    return status == OLTR_OK ? show_scored(rows, score, from, rng, scratch, out) : status;
 }
 
 oltr_status rank_by_sample(const feature_rows *rows, const ldl *factor, const double *center,
@@ -140,6 +147,33 @@ oltr_status rank_by_sample(const feature_rows *rows, const ldl *factor, const do
 {
     const double *theta = sample_theta(rows, factor, center, spread, rng, scratch);
     return rank_by_theta(rows, theta, from, rng, scratch, out);
+}
+
+_Static_assert((int)SEVERAL == (int)OLTR_RANKED_TOGETHER, "a theta for each list");
+
+oltr_status rank_by_samples(const feature_rows *rows, const ldl *factor, const double *center,
+                            double spread, const candidates *from, const oltr_rng *rng,
+                            void *scratch, const oltr_ranking *out)
+{
+    double *more = doubles_at(scratch, rows->scratch.more),
+           *score[SEVERAL] = {doubles_at(scratch, rows->scratch.score),
+                              doubles_at(scratch, rows->scratch.width), more,
+                              more + padded(rows->n_items)};
+    const double *theta[SEVERAL];
+    oltr_status status = OLTR_OK;
+    for (uint32_t i = 0; i < SEVERAL; i++) {
+        double *own = doubles_at(scratch, rows->scratch.theta) + i * (size_t)rows->dim;
+        sample_into(own, rows, factor, center, spread, &rng[i], scratch);
+        theta[i] = own;
+    }
+    if (!rows_times_several(from->x, from->stride, from->n, rows->dim, theta, score))
+        return OLTR_EFEATURE;
+    for (uint32_t i = 0; i < SEVERAL && status == OLTR_OK; i++) {
+        status = scale_values(rows, from, score[i]);
+        if (status == OLTR_OK)
+            status = show_scored(rows, score[i], from, &rng[i], scratch, &out[i]);
+    }
+    return status;
 }
 
 static bool has_covariances(const upper_bound *b)
@@ -167,8 +201,8 @@ static oltr_status find_means_and_forms(const feature_rows *rows, const upper_bo
                                         double *form)
 {
     double *theta = doubles_at(scratch, rows->scratch.theta);
-    ldl factor = has_covariances(b) ? linear_factor_in(b->state, b->model,
-                                                       doubles_at(scratch, rows->scratch.bytes))
+    ldl factor = has_covariances(b) ? covered_factor_in(b->state, b->covariances, 0, b->model,
+                                                        doubles_at(scratch, rows->scratch.bytes))
                                     : linear_factor(b->state, b->model);
     if (!b->theta)
         ldl_sample(&factor, 0, NULL, theta);
@@ -186,11 +220,12 @@ row_covariances covariances_of(layout *l, const oltr_settings *settings, uint32_
                                 settings->dim, models);
 }
 
+/* A factor is made only where covariances are kept, with few items.  Its room is always there: a
+ * scratch of more items must serve fewer. */
 size_t bound_scratch_bytes(const oltr_settings *settings)
 {
     layout l = {feature_scratch_bytes(settings), false};
-    if (row_covariances_plan(&(layout){0, false}, settings->n_items, settings->dim, 1).room)
-        layout_take(&l, ldl_doubles(settings->dim), sizeof(double));
+    layout_take(&l, covered_factor_doubles(settings->dim), sizeof(double));
     return layout_bytes(&l);
 }
 
@@ -214,7 +249,7 @@ oltr_status rank_by_upper_bound(const feature_rows *rows, const upper_bound *bou
         double upper = score[j] + bound->width * deviation[j];
         score[j] = upper < bound->most ? upper : bound->most;
     }
-    return show_scored(rows, from, rng, scratch, out);
+    return show_scored(rows, score, from, rng, scratch, out);
 }
 
 /* ---- prediction */
@@ -244,13 +279,14 @@ oltr_status predict_scores(const feature_rows *rows, const ldl *factor, const do
     return scale_values(rows, from, mean);
 }
 
-oltr_status predict_from_sums(const feature_rows *rows, const void *state, const linear *model,
-                              double spread, const candidates *from, double *mean, double *sd)
+oltr_status predict_covered(const feature_rows *rows, const upper_bound *of, double spread,
+                            const candidates *from, double *mean, double *sd)
 {
-    double *memory = aligned_alloc(LAYOUT_ALIGN, align_up(ldl_doubles(rows->dim) * sizeof *memory));
+    size_t bytes = covered_factor_doubles(rows->dim) * sizeof(double);
+    double *memory = aligned_alloc(LAYOUT_ALIGN, align_up(bytes));
     if (!memory)
         return OLTR_ENOMEM;
-    ldl factor = linear_factor_in(state, model, memory);
+    ldl factor = covered_factor_in(of->state, of->covariances, 0, of->model, memory);
     oltr_status status = predict_scores(rows, &factor, NULL, spread, from, mean, sd);
     free(memory);
     return status;

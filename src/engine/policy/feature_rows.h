@@ -20,7 +20,7 @@ extern const char *const norm_choices[];
 
 /* Offsets of the arrays of a ranking in its scratch: planned once, read every round. */
 typedef struct feature_scratch_plan {
-    size_t score, best, width, theta, single, gather, work, bytes;
+    size_t score, best, width, more, theta, single, gather, work, bytes;
 } feature_scratch_plan;
 
 typedef struct feature_rows {
@@ -78,6 +78,10 @@ double *sample_theta(const feature_rows *rows, const ldl *factor, const double *
 /* By x'theta. */
 oltr_status rank_by_theta(const feature_rows *rows, const double *theta, const candidates *from,
                           const oltr_rng *rng, void *scratch, const oltr_ranking *out);
+/* The operation rank_together(): SEVERAL samples in one pass over the rows. */
+oltr_status rank_by_samples(const feature_rows *rows, const ldl *factor, const double *center,
+                            double spread, const candidates *from, const oltr_rng *rng,
+                            void *scratch, const oltr_ranking *out);
 /* Both. */
 oltr_status rank_by_sample(const feature_rows *rows, const ldl *factor, const double *center,
                            double spread, const candidates *from, const oltr_rng *rng,
@@ -111,10 +115,10 @@ size_t bound_scratch_bytes(const oltr_settings *settings);
 oltr_status predict_scores(const feature_rows *rows, const ldl *factor, const double *theta,
                            double spread, const candidates *from, double *mean, double *sd);
 
-/* The same with theta = V^-1 b and a factor made from the sums, where that of the state is out of
- * date. */
-oltr_status predict_from_sums(const feature_rows *rows, const void *state, const linear *model,
-                              double spread, const candidates *from, double *mean, double *sd);
+/* The same with theta = V^-1 b and a factor made from the sums and counts of what is covered, where
+ * that of the state is out of date. */
+oltr_status predict_covered(const feature_rows *rows, const upper_bound *of, double spread,
+                            const candidates *from, double *mean, double *sd);
 
 /* The chance of a click mu(x'theta) of a link, and its standard deviation to first order. */
 oltr_status predict_chances(const feature_rows *rows, uint32_t link, const ldl *factor,

@@ -145,6 +145,20 @@ static oltr_status carry_items(oltr_policy *to, const oltr_policy *from, bool ro
     return OLTR_OK;
 }
 
+/* Sums for which `to`, which was just made, has no room of their own are added to the others.
+ * false where that is not offered. */
+static bool fold_sums(oltr_policy *to, const oltr_policy *from)
+{
+    sum_array sums[MAX_SUMS];
+    if (!from->ops->least_sums)
+        return false;
+    uint32_t n = to->ops->sums(policy_state(to), sums);
+    for (uint32_t a = 0; a < n; a++)
+        for (size_t i = 0; sums[a].value && i < sums[a].n; i++)
+            sums[a].value[i] = 0;
+    return to->ops->merge(policy_state(to), policy_state(from)) == OLTR_OK;
+}
+
 /* What was learned, and what is derived from it. */
 static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, bool room,
                               oltr_error *error)
@@ -153,12 +167,12 @@ static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, bool roo
     to->rounds = from->rounds;
     if (ops->info.by_item)
         return carry_items(to, from, room, error);
-    if (!copy_arrays(ops->sums, policy_state(to), policy_state(from)) ||
-        policy_check_sums(to, NULL) != OLTR_OK)
+    bool whole = copy_arrays(ops->sums, policy_state(to), policy_state(from));
+    if ((!whole && !fold_sums(to, from)) || policy_check_sums(to, NULL) != OLTR_OK)
         return set_error(error, OLTR_EFULL,
                          "%s of %u items has no room for what was learned: keep more items",
                          ops->info.name, to->n_items);
-    if (ops->derived && copy_arrays(ops->derived, policy_state(to), policy_state(from)))
+    if (whole && ops->derived && copy_arrays(ops->derived, policy_state(to), policy_state(from)))
         return ops->resume(policy_state(to), to->rounds + 1, error);
     ops->refresh(policy_state(to), to->rounds + 1);
     return OLTR_OK;

@@ -55,6 +55,21 @@ oltr_status linear_policy_sample(const linear_policy *p, double spread, const ca
     return rank_by_sample(&p->rows, &factor, NULL, spread, from, rng, scratch, out);
 }
 
+oltr_status linear_policy_samples(const linear_policy *p, double spread, const candidates *from,
+                                  const oltr_rng *rng, void *scratch, const oltr_ranking *out)
+{
+    ldl factor = linear_factor(p, &p->model);
+    return rank_by_samples(&p->rows, &factor, NULL, spread, from, rng, scratch, out);
+}
+
+oltr_status linear_policy_rank_together(const void *state, uint64_t t, const candidates *from,
+                                        const oltr_rng *rng, void *scratch, const oltr_ranking *out)
+{
+    const linear_policy *p = state;
+    (void)t;
+    return linear_policy_samples(p, p->width.spread, from, rng, scratch, out);
+}
+
 oltr_status linear_policy_rank(const void *state, uint64_t t, const candidates *from,
                                const oltr_rng *rng, void *scratch, const oltr_ranking *out)
 {
@@ -103,7 +118,7 @@ uint32_t linear_policy_sums(const void *state, sum_array out[MAX_SUMS])
     size_t d = p->model.dim;
     out[0] = (sum_array){"gram", doubles_at(p, p->model.gram), d * (d + 1) / 2, NULL};
     out[1] = (sum_array){"moment", doubles_at(p, p->model.moment), d, NULL};
-    return 2;
+    return LINEAR_SUMS;
 }
 
 void linear_policy_refresh(void *state, uint64_t t)

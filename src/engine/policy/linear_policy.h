@@ -51,6 +51,8 @@ oltr_status linear_policy_init(void *state, const oltr_settings *settings, doubl
  * it is sampled. */
 oltr_status linear_policy_sample(const linear_policy *p, double spread, const candidates *from,
                                  const oltr_rng *rng, void *scratch, const oltr_ranking *out);
+oltr_status linear_policy_samples(const linear_policy *p, double spread, const candidates *from,
+                                  const oltr_rng *rng, void *scratch, const oltr_ranking *out);
 oltr_status linear_policy_predict_with(const linear_policy *p, double spread,
                                        const candidates *from, double *mean, double *sd);
 
@@ -72,10 +74,14 @@ size_t linear_policy_bytes(const oltr_settings *settings);
 /* With width.spread. */
 oltr_status linear_policy_rank(const void *state, uint64_t t, const candidates *from,
                                const oltr_rng *rng, void *scratch, const oltr_ranking *out);
+oltr_status linear_policy_rank_together(const void *state, uint64_t t, const candidates *from,
+                                        const oltr_rng *rng, void *scratch,
+                                        const oltr_ranking *out);
 oltr_status linear_policy_predict(const void *state, uint64_t t, const candidates *from,
                                   double *mean, double *sd);
 oltr_status linear_policy_learn(void *state, uint64_t t, const candidates *from,
                                 const oltr_ranking *shown, const oltr_feedback *seen);
+enum { LINEAR_SUMS = 2 };
 uint32_t linear_policy_sums(const void *state, sum_array out[MAX_SUMS]);
 void linear_policy_refresh(void *state, uint64_t t);
 oltr_status linear_policy_check(const void *state, uint64_t t, oltr_error *error);

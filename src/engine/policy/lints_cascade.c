@@ -47,6 +47,12 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     return linear_policy_sample(state, spread(state, t, out->k), from, rng, scratch, out);
 }
 
+static oltr_status rank_together(const void *state, uint64_t t, const candidates *from,
+                                 const oltr_rng *rng, void *scratch, const oltr_ranking *out)
+{
+    return linear_policy_samples(state, spread(state, t, out->k), from, rng, scratch, out);
+}
+
 /* The width depends on the length of the list; here it is that of a list of one. */
 static oltr_status predict(const void *state, uint64_t t, const candidates *from, double *mean,
                            double *sd)
@@ -65,5 +71,6 @@ const policy_ops lints_cascade_ops = {
     LINEAR_POLICY_OPS,
     .init = init,
     .rank = rank,
+    .rank_together = rank_together,
     .predict = predict,
 };

@@ -136,6 +136,15 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                           from, rng, scratch, out);
 }
 
+static oltr_status rank_together(const void *state, uint64_t t, const candidates *from,
+                                 const oltr_rng *rng, void *scratch, const oltr_ranking *out)
+{
+    const logts *p = state;
+    ldl factor = factor_of(p);
+    return rank_by_samples(&p->base.rows, &factor, logistic_theta(p, &p->base.model), spread(p, t),
+                           from, rng, scratch, out);
+}
+
 /* The matrix of stale weights grows by mu' x x' at the estimate with which the list was shown. */
 static void grow_matrix(logts *p, const float *const *x, const double *times, uint32_t n)
 {
@@ -248,6 +257,7 @@ const policy_ops logts_ops = {
     .scratch_bytes = feature_scratch_bytes,
     .init = init,
     .rank = rank,
+    .rank_together = rank_together,
     .learn = learn,
     .sums = list_sums,
     .min_saved_numbers = feature_min_saved,

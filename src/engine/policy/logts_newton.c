@@ -92,6 +92,16 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                           scratch, out);
 }
 
+static oltr_status rank_together(const void *state, uint64_t t, const candidates *from,
+                                 const oltr_rng *rng, void *scratch, const oltr_ranking *out)
+{
+    const logts_newton *p = state;
+    ldl factor = linear_factor(p, &p->matrix.model);
+    (void)t;
+    return rank_by_samples(&p->matrix.rows, &factor, doubles_at(p, p->theta), p->v, from, rng,
+                           scratch, out);
+}
+
 static double longest_theta(const logts_newton *p)
 {
     return p->clip > 0 ? p->clip : LONGEST_NEWTON_THETA;
@@ -231,6 +241,7 @@ const policy_ops logts_newton_ops = {
     .state_bytes = state_bytes,
     .init = init,
     .rank = rank,
+    .rank_together = rank_together,
     .learn = learn,
     .sums = list_sums,
     .check = check,

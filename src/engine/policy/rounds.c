@@ -242,6 +242,45 @@ oltr_status oltr_rank(const oltr_policy *policy, const oltr_query *query, oltr_r
     return status == OLTR_OK ? rank_checked(policy, &from, &rng, scratch, ranking) : status;
 }
 
+/* Lists of one query. */
+typedef struct many_lists {
+    const oltr_policy *policy;
+    const candidates *from;
+    oltr_rng rng;
+    uint32_t stream, k;
+    uint64_t first_round;
+    uint32_t *item; /* (n, k) */
+    double *score;  /* (n, k) or NULL */
+} many_lists;
+
+static oltr_ranking list_at(const many_lists *m, uint32_t r)
+{
+    size_t at = (size_t)r * m->k;
+    return (oltr_ranking){
+        .k = m->k, .item = m->item + at, .score = m->score ? m->score + at : NULL};
+}
+
+static oltr_status rank_one(const many_lists *m, uint32_t r, oltr_scratch *scratch)
+{
+    oltr_ranking list = list_at(m, r);
+    oltr_rng own = oltr_rng_at(m->rng, m->stream, m->first_round + r);
+    return rank_checked(m->policy, m->from, &own, scratch, &list);
+}
+
+/* Whether the policy has ranked OLTR_RANKED_TOGETHER lists from r on. */
+static bool ranked_together(const many_lists *m, uint32_t r, oltr_scratch *scratch)
+{
+    oltr_ranking list[OLTR_RANKED_TOGETHER];
+    oltr_rng own[OLTR_RANKED_TOGETHER];
+    for (uint32_t i = 0; i < OLTR_RANKED_TOGETHER; i++) {
+        list[i] = list_at(m, r + i);
+        own[i] = oltr_rng_at(m->rng, m->stream, m->first_round + r + i);
+    }
+    return m->policy->ops->rank_together(policy_state(m->policy), m->policy->rounds + 1, m->from,
+                                         own, (unsigned char *)scratch + scratch->own,
+                                         list) == OLTR_OK;
+}
+
 oltr_status oltr_rank_many(const oltr_policy *policy, const oltr_query *query, oltr_rng rng,
                            uint32_t stream, uint64_t first_round, oltr_scratch *scratch, uint32_t n,
                            uint32_t k, uint32_t *item, double *score, uint32_t *done)
@@ -253,11 +292,16 @@ oltr_status oltr_rank_many(const oltr_policy *policy, const oltr_query *query, o
     if (!policy || !scratch || (n && !item))
         return OLTR_EINVAL;
     oltr_status status = check_ranking_query(policy, query, k, scratch, &from);
+    const many_lists m = {policy, &from, rng, stream, k, first_round, item, score};
+    bool together = policy->ops->rank_together;
     while (status == OLTR_OK && ranked < n) {
-        size_t at = (size_t)ranked * k;
-        oltr_ranking list = {.k = k, .item = item + at, .score = score ? score + at : NULL};
-        oltr_rng own = oltr_rng_at(rng, stream, first_round + ranked);
-        status = rank_checked(policy, &from, &own, scratch, &list);
+        together = together && n - ranked >= OLTR_RANKED_TOGETHER;
+        if (together && ranked_together(&m, ranked, scratch)) {
+            ranked += OLTR_RANKED_TOGETHER;
+            continue;
+        }
+        together = false; /* one of them fails: which one, shows by itself */
+        status = rank_one(&m, ranked, scratch);
         ranked += status == OLTR_OK;
     }
     if (done)

@@ -382,7 +382,8 @@ static oltr_status fill(oltr_policy *policy, const outline *o, oltr_error *error
     const policy_ops *ops = policy->ops;
     void *state = policy_state(policy);
     policy->rounds = o->rounds;
-    oltr_status status = get_arrays(&o->sums, ops->sums, 0, state, "list of sums", error);
+    uint32_t least = o->sums.arrays == ops->least_sums ? ops->least_sums : 0; /* those or all */
+    oltr_status status = get_arrays(&o->sums, ops->sums, least, state, "list of sums", error);
     if (status == OLTR_OK)
         status = policy_check_sums(policy, error);
     if (status != OLTR_OK)

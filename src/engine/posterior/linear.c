@@ -48,26 +48,25 @@ linear linear_plan(layout *l, uint32_t dim, double ridge)
 }
 
 /* Returns the lift. */
-static double factor_sums(const void *state, const linear *p, const ldl *f)
+static double factor_sums(const linear *p, const double *gram, const double *moment, const ldl *f)
 {
-    double lift =
-        ldl_factor_nearby(f, doubles_at(state, p->gram), doubles_at(state, p->moment), p->ridge);
+    double lift = ldl_factor_nearby(f, gram, moment, p->ridge);
     if (lift < 0) /* no sums of squares: linear_check() refuses them; until then, the prior */
         ldl_reset(f, p->ridge);
     return fmax(lift, 0);
 }
 
-ldl linear_factor_in(const void *state, const linear *p, double *memory)
+ldl linear_factor_of(const linear *p, const double *gram, const double *moment, double *memory)
 {
     ldl f = ldl_view(memory, p->dim);
-    factor_sums(state, p, &f);
+    factor_sums(p, gram, moment, &f);
     return f;
 }
 
 void linear_refresh(void *state, linear *p)
 {
     ldl f = linear_factor(state, p);
-    p->watch.lift = factor_sums(state, p, &f);
+    p->watch.lift = factor_sums(p, doubles_at(state, p->gram), doubles_at(state, p->moment), &f);
     p->watch.rows = 0;
     p->watch.squares = ldl_explained(&f);
 }
@@ -129,11 +128,13 @@ bool linear_add(void *state, linear *p, const float *const *x, const double *y,
     return true;
 }
 
-void linear_add_sums(void *state, const linear *p, const float *const *x, const double *y,
-                     const double *weight, uint32_t n_rows)
+void linear_fade(void *state, const linear *p, double keep)
 {
-    gram_add(doubles_at(state, p->gram), doubles_at(state, p->moment), p->dim, x, y, weight,
-             n_rows);
+    double *gram = doubles_at(state, p->gram), *moment = doubles_at(state, p->moment);
+    for (size_t i = 0; i < (size_t)p->dim * (p->dim + 1) / 2; i++)
+        gram[i] *= keep;
+    for (size_t i = 0; i < p->dim; i++)
+        moment[i] *= keep;
 }
 
 size_t linear_work(uint32_t dim)

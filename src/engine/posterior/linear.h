@@ -43,12 +43,10 @@ void linear_refresh(void *state, linear *p);
 bool linear_add(void *state, linear *p, const float *const *x, const double *y,
                 const double *weight, uint32_t n_rows);
 
-/* The sums alone learn; the factor is out of date until linear_refresh(). */
-void linear_add_sums(void *state, const linear *p, const float *const *x, const double *y,
-                     const double *weight, uint32_t n_rows);
-/* A factor made from the sums in memory of the caller, ldl_doubles(dim); the state's own may be out
- * of date. */
-ldl linear_factor_in(const void *state, const linear *p, double *memory);
+/* The sums times keep; the factor is out of date until linear_refresh(). */
+void linear_fade(void *state, const linear *p, double keep);
+/* A factor made from given sums in memory of the caller, ldl_doubles(dim). */
+ldl linear_factor_of(const linear *p, const double *gram, const double *moment, double *memory);
 
 static inline ldl linear_factor(const void *state, const linear *p)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/kernels/table.h"
+#include "engine/limits.h"
 
 enum {
     LEAST_DIM = 32,     /* where row_forms.h begins */
@@ -24,6 +25,8 @@ static const double LEAST_PART = 1.0 / 16; /* of what a form was when it was com
 static const double SMALL_PART = 1.0 / 4;  /* computed anew when another one is */
 static const double NOTICED = 1e-10, PROMISED = 1e-9, RESUMED = 5e-10; /* relative errors */
 
+static const covariances_watch nothing_covered = {.span = MOST_SPAN, .wait = LEAST_WAIT};
+
 /* ---- places */
 
 static size_t stride_for(size_t rows)
@@ -38,22 +41,19 @@ static uint32_t rows_of(const row_covariances *c)
 
 row_covariances row_covariances_plan(layout *l, uint32_t n_items, uint32_t dim, uint32_t models)
 {
-    row_covariances c = {.models = models};
-    row_covariances_reset(&c);
+    row_covariances c = {.models = models, .dim = dim, .watch = nothing_covered};
     if (dim < LEAST_DIM || dim > MOST_DIM || n_items > MOST_ROWS || n_items > ROWS_BY_DIM * dim)
         return c;
     size_t stride = stride_for(n_items);
     c.room = n_items;
-    for (uint32_t k = 0; k < models; k++)
+    for (uint32_t k = 0; k < models; k++) {
         c.g[k] = layout_take(l, stride * stride, sizeof(double));
+        c.count[k] = layout_take(l, 2 * (size_t)n_items, sizeof(double));
+    }
+    c.x = layout_take(l, (size_t)n_items * dim, sizeof(float));
     c.work = layout_take(l, FORMS_BATCH * stride, sizeof(double));
     c.solution = layout_take(l, FORMS_BATCH * ceil4(dim) + ldl_quadratic_work(dim), sizeof(double));
     return c;
-}
-
-void row_covariances_reset(row_covariances *c)
-{
-    c->watch = (covariances_watch){.span = MOST_SPAN, .wait = LEAST_WAIT};
 }
 
 /* Both places of an element of the matrix, where there are two. */
@@ -73,6 +73,134 @@ static double form_at(const double *g, size_t stride, uint32_t item)
 static double made_at(const double *g, size_t stride, uint32_t item)
 {
     return g[COVERED_MADE * stride + COVERED_FIRST + item];
+}
+
+/* ---- counts */
+
+static bool is_whole(double value, double most)
+{
+    return value >= 0 && value <= most && value <= floor(value);
+}
+
+/* A snapshot that is being read may hold anything. */
+static uint32_t rows_counted(const row_covariances *c)
+{
+    return is_whole(c->counted, c->room) ? (uint32_t)c->counted : 0;
+}
+
+/* gram and moment gain the counts of regression k. */
+static void add_counts(const void *state, const row_covariances *c, uint32_t k, double *gram,
+                       double *moment)
+{
+    const double *weights = doubles_at(state, c->count[k]), *rewards = weights + c->room;
+    const float *x[FORMS_BATCH];
+    double y[FORMS_BATCH], weight[FORMS_BATCH];
+    uint32_t n = 0;
+    for (uint32_t i = 0, end = rows_counted(c); i < end; i++) {
+        if (weights[i] > 0) {
+            x[n] = floats_at(state, c->x) + (size_t)i * c->dim;
+            weight[n] = weights[i];
+            y[n++] = rewards[i] / weights[i];
+        }
+        if (n == FORMS_BATCH || (n && i + 1 == end)) {
+            gram_add(gram, moment, c->dim, x, y, weight, n);
+            n = 0;
+        }
+    }
+}
+
+/* The sums of regression k take its counts. */
+static void settle(void *state, const row_covariances *c, uint32_t k, const linear *model)
+{
+    add_counts(state, c, k, doubles_at(state, model->gram), doubles_at(state, model->moment));
+    if (c->room)
+        memset(doubles_at(state, c->count[k]), 0, 2 * (size_t)c->room * sizeof(double));
+}
+
+static void settle_all(void *state, row_covariances *c, linear *const *model)
+{
+    for (uint32_t k = 0; k < c->models; k++)
+        settle(state, c, k, model[k]);
+    c->counted = 0;
+}
+
+void row_covariances_reset(void *state, row_covariances *c, linear *const *model)
+{
+    settle_all(state, c, model);
+    c->watch = nothing_covered;
+}
+
+void row_covariances_add(void *into, linear *const *into_model, const void *state,
+                         const row_covariances *c, const linear *const *model)
+{
+    for (uint32_t k = 0; k < c->models; k++) {
+        const size_t dim = model[k]->dim;
+        double *gram = doubles_at(into, into_model[k]->gram),
+               *moment = doubles_at(into, into_model[k]->moment);
+        for (size_t i = 0; i < dim * (dim + 1) / 2; i++)
+            gram[i] += doubles_at(state, model[k]->gram)[i];
+        for (size_t i = 0; i < dim; i++)
+            moment[i] += doubles_at(state, model[k]->moment)[i];
+        add_counts(state, c, k, gram, moment);
+    }
+}
+
+ldl covered_factor_in(const void *state, const row_covariances *c, uint32_t which,
+                      const linear *model, double *memory)
+{
+    const size_t dim = model->dim, packed = dim * (dim + 1) / 2;
+    double *gram = memory + ldl_doubles(model->dim), *moment = gram + packed;
+    memcpy(gram, doubles_at(state, model->gram), packed * sizeof *gram);
+    memcpy(moment, doubles_at(state, model->moment), dim * sizeof *moment);
+    add_counts(state, c, which, gram, moment);
+    return linear_factor_of(model, gram, moment, memory);
+}
+
+uint32_t row_covariances_sums(const void *state, const row_covariances *c,
+                              oltr_sum_array out[COVARIANCES_SUMS])
+{
+    static const char *const names[MOST_COVERED_MODELS][2] = {
+        {"counted-weights", "counted-rewards"}, {"more-weights", "more-rewards"}};
+    const size_t n = rows_counted(c);
+    out[0] = (oltr_sum_array){.name = "counted", .value = doubles_at(&c->counted, 0), .n = 1};
+    out[1] =
+        (oltr_sum_array){.name = "counted-rows", .single = floats_at(state, c->x), .n = n * c->dim};
+    for (uint32_t k = 0; k < c->models; k++)
+        for (uint32_t i = 0; i < 2; i++)
+            out[2 + 2 * k + i] =
+                (oltr_sum_array){.name = names[k][i],
+                                 .value = doubles_at(state, c->count[k]) + i * (size_t)c->room,
+                                 .n = n};
+    return 2 + 2 * c->models;
+}
+
+/* Of one regression.  Sums of many addends may stray by their rounding. */
+static bool counts_are_possible(const void *state, const row_covariances *c, uint32_t k,
+                                double most)
+{
+    const double *weights = doubles_at(state, c->count[k]), *rewards = weights + c->room;
+    const double slack = 1 + 1e-9;
+    double sum = 0;
+    for (uint32_t i = 0; i < rows_counted(c); i++) {
+        if (!(weights[i] >= 0 && rewards[i] >= 0 && rewards[i] <= weights[i] * slack))
+            return false;
+        sum += weights[i];
+    }
+    return sum <= most * slack;
+}
+
+oltr_status row_covariances_check_counts(const void *state, const row_covariances *c, double most,
+                                         oltr_error *error)
+{
+    bool possible = is_whole(c->counted, c->room);
+    for (uint32_t k = 0; k < c->models; k++)
+        possible = possible && counts_are_possible(state, c, k, most);
+    if (!possible)
+        return set_error(error, OLTR_ESTATE, "the counts of rows are impossible");
+    if (rows_counted(c) && !rows_within(floats_at(state, c->x), c->dim, NULL, rows_counted(c),
+                                        c->dim, LARGEST_FEATURE))
+        return set_error(error, OLTR_ESTATE, "a counted row has a feature that is impossible");
+    return OLTR_OK;
 }
 
 /* ---- from a factor */
@@ -171,6 +299,7 @@ static bool all_stay(const row_covariances *c, const row_forms *rows)
 static void leave(void *state, row_covariances *c, linear *const *model)
 {
     covariances_watch *w = &c->watch;
+    settle_all(state, c, model);
     for (uint32_t k = 0; k < c->models; k++)
         linear_refresh(state, model[k]);
     w->wait = w->quiet < LONG_COVERED ? fmin(2 * w->wait, MOST_WAIT) : LEAST_WAIT;
@@ -195,8 +324,10 @@ void row_covariances_enter(void *state, row_covariances *c, const row_forms *row
     items all;
     if (!c->room || !(w->quiet >= w->wait && w->span > 0))
         return;
-    w->rows = rows->n_kept;
+    w->rows = c->counted = rows->n_kept;
     w->learned = w->quiet = 0;
+    memcpy(floats_at(state, c->x), row_forms_features(state, rows, 0),
+           (size_t)rows_of(c) * c->dim * sizeof(float));
     list_all(c, &all);
     for (uint32_t k = 0; k < c->models; k++) {
         ldl factor = linear_factor(state, model[k]);
@@ -218,25 +349,26 @@ static void load_column(const double *g, size_t stride, size_t q, double *restri
     memcpy(out + first, g + q * stride + first, (stride - first) * sizeof *out);
 }
 
-void row_covariances_learn(void *state, const row_covariances *c, uint32_t which,
-                           const linear *model, const float *const *x, const double *y,
+void row_covariances_learn(void *state, const row_covariances *c, uint32_t which, const double *y,
                            const double *weight, const uint32_t *item, uint32_t n)
 {
     const size_t stride = covered_stride(c);
     double m[FORMS_BATCH * FORMS_BATCH], root[FORMS_BATCH];
     double *g = doubles_at(state, c->g[which]), *t = doubles_at(state, c->work);
-    linear_add_sums(state, model, x, y, weight, n);
+    double *weights = doubles_at(state, c->count[which]), *rewards = weights + c->room;
     for (uint32_t k = 0; k < n; k++) {
-        double *own = t + k * stride;
+        double *own = t + k * stride, times = weight ? weight[k] : 1;
+        weights[item[k]] += times;
+        rewards[item[k]] += times * y[k];
         load_column(g, stride, COVERED_FIRST + item[k], own);
         for (uint32_t i = 0; i < n; i++)
             m[k * n + i] = own[COVERED_FIRST + item[i]];
         own[COVERED_MEAN] -= y[k];
         own[COVERED_MADE] = 0;
-        root[k] = sqrt(weight ? weight[k] : 1);
+        root[k] = sqrt(times);
     }
     forms_cholesky(m, root, n);
-    forms_whiten(m, root, n, t, stride);
+    KERNEL(whiten)(m, root, n, t, stride);
     KERNEL(lose_squares)(g, stride, t, n);
 }
 
@@ -244,6 +376,7 @@ void row_covariances_learn(void *state, const row_covariances *c, uint32_t which
 static double renew(void *state, const row_covariances *c, uint32_t which, const row_forms *rows,
                     linear *model, const items *list)
 {
+    settle(state, c, which, model);
     linear_refresh(state, model);
     ldl factor = linear_factor(state, model);
     return compute(state, c, doubles_at(state, c->g[which]), rows, &factor, list);
@@ -299,23 +432,19 @@ void row_covariances_end(void *state, row_covariances *c, const row_forms *rows,
 
 /* ---- snapshots and checks */
 
-static bool is_whole(double value, double most)
-{
-    return value >= 0 && value <= most && value <= floor(value);
-}
-
 /* The largest error of a form of regression k relative to itself, and of a mean relative to the
  * most it could be: |x'V^-1 b| <= sqrt(x'V^-1 x b'V^-1 b).  memory: worst_memory(). */
 static size_t worst_memory(uint32_t dim)
 {
-    return ldl_doubles(dim) + linear_work(dim);
+    return covered_factor_doubles(dim) + linear_work(dim);
 }
 
 static double worst_of(const void *state, const row_covariances *c, uint32_t k,
                        const row_forms *rows, const linear *model, double *memory)
 {
-    ldl factor = linear_factor_in(state, model, memory);
-    double worst = 0, explained = ldl_explained(&factor), *work = memory + ldl_doubles(model->dim);
+    ldl factor = covered_factor_in(state, c, k, model, memory);
+    double worst = 0, explained = ldl_explained(&factor),
+           *work = memory + covered_factor_doubles(model->dim);
     for (uint32_t i = 0; i < rows_of(c); i++) {
         double mean, form, kept = covered_form(state, c, k, i);
         linear_predict_with(&factor, NULL, row_forms_features(state, rows, i), rows->dim, 1, &mean,
@@ -383,7 +512,7 @@ static bool watch_is_possible(const covariances_watch *w, const row_covariances 
 {
     return is_whole(w->rows, c->room) && is_whole(w->learned, MOST_SPAN) &&
            is_whole(w->span, MOST_SPAN) && is_whole(w->quiet, MOST_WAIT) &&
-           is_whole(w->wait, MOST_WAIT) && w->wait >= LEAST_WAIT &&
+           is_whole(w->wait, MOST_WAIT) && w->wait >= LEAST_WAIT && rows_counted(c) == w->rows &&
            (!(w->rows > 0) ||
             (w->span > 0 && w->rows <= rows->watch.kept && w->rows >= rows->watch.used));
 }
@@ -423,9 +552,9 @@ static oltr_status compare_resumed(void *state, row_covariances *c, const row_fo
         return set_error(error, OLTR_ENOMEM, "no memory to compare covariances with the sums");
     if (worst <= RESUMED && are_published(state, c, rows))
         return OLTR_OK;
+    row_covariances_reset(state, c, model);
     for (uint32_t k = 0; k < c->models; k++)
         linear_refresh(state, model[k]);
-    row_covariances_reset(c);
     return OLTR_OK;
 }
 
@@ -433,6 +562,9 @@ static oltr_status resume_covered(void *state, row_covariances *c, row_forms *ro
                                   linear *const *model, oltr_error *error)
 {
     oltr_status status = row_forms_resume(state, rows, NULL, error);
+    if (status == OLTR_OK && memcmp(floats_at(state, c->x), row_forms_features(state, rows, 0),
+                                    (size_t)rows_of(c) * c->dim * sizeof(float)) != 0)
+        return set_error(error, OLTR_ESTATE, "the rows that have counts are not those covered");
     for (uint32_t k = 0; status == OLTR_OK && k < c->models; k++) {
         status = linear_resume_outdated(state, model[k], error);
         if (status == OLTR_OK && !complete(doubles_at(state, c->g[k]), covered_stride(c),

@@ -6,8 +6,13 @@
  *     C C' = I + W^(1/2) G_SS W^(1/2),   T = C^-1 W^(1/2) G_S,   e = C^-1 W^(1/2) (y - m_S)
  *     G <- G - T'T,   m <- m + T'e,
  * which is n L^2 / 2 multiply-adds and no substitution: an update of the factor takes n d^2, the
- * solutions of row_forms.h as much again, and the products n L d.  The sums learn every row; the
- * factor does not, is out of date, and is made from the sums where it is needed.
+ * solutions of row_forms.h as much again, and the products n L d.  The factor does not learn, is
+ * out of date, and is made from the sums where it is needed.
+ *
+ * Counts.  Nor are x x' and x y added to the sums: a covered row counts its weights and its weights
+ * times rewards, which is O(1) for an observation in place of d^2 / 2.  The counts are part of what
+ * was learned; the sums take them, one addition for each row, before a factor is made and where
+ * rows are no longer covered.
  *
  * Accuracy.  An error of G is carried on by G <- A G A' with a contraction A, so that it does not
  * grow; but it does not shrink with G where it contradicts linear dependence of the rows.  So rows
@@ -40,10 +45,16 @@ typedef struct covariances_watch {
 /* Of one or two regressions on the same rows. */
 typedef struct row_covariances {
     uint32_t room;                 /* rows; 0: never used */
+    uint32_t dim;                  /* features of a row */
     uint32_t models;               /* regressions */
     size_t g[MOST_COVERED_MODELS]; /* offsets of matrices, see covered_matrix */
     size_t work;                   /* offset of (FORMS_BATCH, stride) doubles, while learning */
     size_t solution;               /* offset of room for solutions, while learning */
+    /* Offsets of (2, room) doubles: the weights of each row, then its weights times rewards, which
+     * the sums of a regression do not have yet. */
+    size_t count[MOST_COVERED_MODELS];
+    size_t x;       /* offset of (room, dim) floats: the rows that have counts */
+    double counted; /* how many have: those that are covered, or none */
     covariances_watch watch;
 } row_covariances;
 
@@ -53,8 +64,8 @@ typedef struct row_covariances {
 enum { COVERED_MEAN, COVERED_MADE, COVERED_FIRST };
 
 row_covariances row_covariances_plan(layout *l, uint32_t n_items, uint32_t dim, uint32_t models);
-/* Covers nothing. */
-void row_covariances_reset(row_covariances *c);
+/* Covers nothing; the sums take the counts, and the factors are out of date. */
+void row_covariances_reset(void *state, row_covariances *c, linear *const *model);
 
 static inline bool row_covariances_on(const row_covariances *c)
 {
@@ -72,9 +83,9 @@ bool row_covariances_begin(void *state, row_covariances *c, const row_forms *row
  */
 void row_covariances_enter(void *state, row_covariances *c, const row_forms *rows,
                            linear *const *model);
-/* Regression `which` learns n <= FORMS_BATCH rows of different items; weight NULL means all 1. */
-void row_covariances_learn(void *state, const row_covariances *c, uint32_t which,
-                           const linear *model, const float *const *x, const double *y,
+/* Regression `which` learns the rows of n <= FORMS_BATCH different items; weight NULL means all 1.
+ */
+void row_covariances_learn(void *state, const row_covariances *c, uint32_t which, const double *y,
                            const double *weight, const uint32_t *item, uint32_t n);
 /* After a round in which up to n_rows were learned: computes anew what must be, and puts the forms
  * of regression 0 into `rows`. */
@@ -101,10 +112,33 @@ static inline double covered_mean(const void *state, const row_covariances *c, u
     return doubles_at(state, c->g[which])[COVERED_FIRST + item];
 }
 
+/* A factor of regression `which` in memory of the caller: covered_factor_doubles(dim), aligned to
+ * 64 bytes. */
+static inline size_t covered_factor_doubles(uint32_t dim)
+{
+    return ldl_doubles(dim) + (size_t)dim * (dim + 1) / 2 + dim;
+}
+ldl covered_factor_in(const void *state, const row_covariances *c, uint32_t which,
+                      const linear *model, double *memory);
+
 /* OLTR_ESTATE when a form or a mean is further than 1e-9 from that of a factor made from the sums.
  */
 oltr_status row_covariances_check(const void *state, const row_covariances *c,
                                   const row_forms *rows, linear *const *model, oltr_error *error);
+
+/* ---- what was learned */
+
+/* How many rows have counts, the rows, and the counts of each regression. */
+enum { COVARIANCES_SUMS = 2 + 2 * MOST_COVERED_MODELS };
+uint32_t row_covariances_sums(const void *state, const row_covariances *c,
+                              oltr_sum_array out[COVARIANCES_SUMS]);
+/* Whether the counts are possible: of rows with features within the limits, weights that are at
+ * most `most` together, rewards of 0 to 1. */
+oltr_status row_covariances_check_counts(const void *state, const row_covariances *c, double most,
+                                         oltr_error *error);
+/* The sums of `into` gain the sums and the counts of another state. */
+void row_covariances_add(void *into, linear *const *into_model, const void *state,
+                         const row_covariances *c, const linear *const *model);
 
 /* ---- snapshots */
 

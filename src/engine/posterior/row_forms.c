@@ -176,28 +176,11 @@ void forms_cholesky(double *m, const double *root, uint32_t n)
     }
 }
 
-void forms_whiten(const double *c, const double *root, uint32_t n, double *restrict s,
-                  size_t columns)
-{
-    for (uint32_t k = 0; k < n; k++) {
-        double *restrict own = s + k * columns, inverse = 1 / c[k * n + k];
-        for (size_t i = 0; i < columns; i++)
-            own[i] *= root[k];
-        for (uint32_t j = 0; j < k; j++) {
-            const double *restrict done = s + j * columns, factor = c[j * n + k];
-            for (size_t i = 0; i < columns; i++)
-                own[i] -= factor * done[i];
-        }
-        for (size_t i = 0; i < columns; i++)
-            own[i] *= inverse;
-    }
-}
-
 /* out[i] = |C^-1 W^(1/2) s_i|^2 of rows whose products s are given, (n, rows). */
 static void squares(const double *c, const double *root, uint32_t n, double *restrict s,
                     uint32_t rows, double *restrict out)
 {
-    forms_whiten(c, root, n, s, rows);
+    KERNEL(whiten)(c, root, n, s, rows);
     for (uint32_t i = 0; i < rows; i++)
         out[i] = 0;
     for (uint32_t k = 0; k < n; k++)

@@ -81,8 +81,6 @@ static inline row_form *row_forms_at(const void *state, const row_forms *p, uint
 /* C of I + W^(1/2) M W^(1/2), by columns of n; m: (n, n) x_i'V^-1 x_k on entry, C below and on the
  * diagonal at the end; root: W^(1/2). */
 void forms_cholesky(double *m, const double *root, uint32_t n);
-/* s <- C^-1 W^(1/2) s; s: (n, columns). */
-void forms_whiten(const double *c, const double *root, uint32_t n, double *s, size_t columns);
 
 /* made_anew: the factor was computed from the sums meanwhile. */
 void row_forms_end(void *state, row_forms *p, const ldl *after, bool made_anew);

@@ -196,11 +196,12 @@ static double finite(double value)
 }
 
 /* How much of its expectation, 1, the mean weight lacks, in standard errors.  Chances are known to
- * 1e-9 at best, so less than 1e-7 is no lack. */
+ * 1e-9 at best, so less than 1e-7 is no lack; and a few weights say nothing about their variance.
+ */
 static double lack_of_weight(const weights *w, double scale)
 {
     double mean = scale * w->sum / w->lists;
-    if (fabs(1 - mean) < 1e-7)
+    if (fabs(1 - mean) < 1e-7 || w->lists < 10)
         return 0;
     double variance = scale * scale * w->squares / w->lists - mean * mean;
     return fabs(1 - mean) / sqrt(fmax(variance, 1e-300) / w->lists);
@@ -310,7 +311,13 @@ static oltr_status estimate(const ope_rows *rows, const oltr_ope_options *o, dou
         return set_error(error, OLTR_EVALUE,
                          "the sum of weights times rewards is too large for a number; a "
                          "self-normalised estimator divides by the weights");
-    return find_interval(rows, o, &s, out, error);
+    oltr_status status = find_interval(rows, o, &s, out, error);
+    if (status == OLTR_OK && isnan(out->low))
+        add_sentence(out->warning,
+                     "More than a tenth of the resamples have no list with weight: there is no "
+                     "bootstrap interval.",
+                     0, 0);
+    return status;
 }
 
 oltr_status oltr_ope_estimate(const oltr_ope_log *log, oltr_ope_estimator estimator,

@@ -247,9 +247,9 @@ static void adam_step(training *t)
     }
 }
 
-static bool should_stop(const training *t)
+static bool should_stop(const scorer_hooks *hooks)
 {
-    return t->hooks && t->hooks->stop && t->hooks->stop(t->hooks->context);
+    return hooks && hooks->stop && hooks->stop(hooks->context);
 }
 
 /* One pass over the training queries; false when it was stopped. */
@@ -258,7 +258,7 @@ static bool run_epoch(training *t, uint32_t *query, uint32_t n, oltr_rng rng, ui
     shuffle(query, n, oltr_rng_at(rng, STREAM_ORDER, epoch));
     for (uint32_t at = 0; at < n; at += t->options->batch) {
         uint32_t size = n - at < t->options->batch ? n - at : t->options->batch;
-        if (should_stop(t))
+        if (should_stop(t->hooks))
             return false;
         batch_gradient(t, query + at, size, oltr_rng_at(rng, STREAM_DROP, t->steps));
         adam_step(t);
@@ -413,36 +413,39 @@ void scorer_free(scorer *r)
     free(r);
 }
 
-static oltr_status score_all(const scorer *r, const oltr_dataset *d, bool calibrate, float *score,
-                             size_t stride, oltr_error *error)
+static oltr_status score_all(const scorer *r, const oltr_dataset *d, const scorer_hooks *hooks,
+                             bool calibrate, float *score, size_t stride, oltr_error *error)
 {
     pass p;
+    oltr_status status = OLTR_OK;
     if (d->dim != r->map.dim)
         return set_error(error, OLTR_EMISMATCH,
                          "the scorer was trained on %u features, this dataset has %u", r->map.dim,
                          d->dim);
     if (!pass_make(&p, &r->net, most_documents(d)))
         return set_error(error, OLTR_ENOMEM, "no memory to score");
-    for (uint32_t q = 0; q < d->n_queries; q++) {
+    for (uint32_t q = 0; status == OLTR_OK && q < d->n_queries; q++) {
         const float *found = score_query(r, r->weight, &p, d, q);
+        if (should_stop(hooks))
+            status = set_error(error, OLTR_EINTERRUPTED, "stopped before all rows were scored");
         for (uint32_t i = 0; i < documents_of(d, q); i++)
             score[(size_t)(d->first_row[q] + i) * stride] =
                 calibrate ? calibrated(&r->calibration, found[i]) : found[i];
     }
     pass_free(&p);
-    return OLTR_OK;
+    return status;
 }
 
-oltr_status scorer_score(const scorer *r, const oltr_dataset *d, float *score, size_t stride,
-                         oltr_error *error)
+oltr_status scorer_score(const scorer *r, const oltr_dataset *d, const scorer_hooks *hooks,
+                         float *score, size_t stride, oltr_error *error)
 {
-    return score_all(r, d, true, score, stride, error);
+    return score_all(r, d, hooks, true, score, stride, error);
 }
 
-oltr_status scorer_output(const scorer *r, const oltr_dataset *d, float *output, size_t stride,
-                          oltr_error *error)
+oltr_status scorer_output(const scorer *r, const oltr_dataset *d, const scorer_hooks *hooks,
+                          float *output, size_t stride, oltr_error *error)
 {
-    return score_all(r, d, false, output, stride, error);
+    return score_all(r, d, hooks, false, output, stride, error);
 }
 
 uint32_t scorer_epoch(const scorer *r)

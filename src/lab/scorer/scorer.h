@@ -50,12 +50,13 @@ scorer *scorer_train(const part *train, const part *vali, const part *spare,
                      const scorer_options *options, const scorer_hooks *hooks, oltr_error *error);
 void scorer_free(scorer *r);
 
-/* The probability of each row, strictly within (0,1), at score[row * stride]. */
-oltr_status scorer_score(const scorer *r, const oltr_dataset *dataset, float *score, size_t stride,
-                         oltr_error *error);
+/* The probability of each row, strictly within (0,1), at score[row * stride].  Of the hooks, which
+ * may be NULL, `stop` is asked at every query: millions of rows take minutes. */
+oltr_status scorer_score(const scorer *r, const oltr_dataset *dataset, const scorer_hooks *hooks,
+                         float *score, size_t stride, oltr_error *error);
 /* The output of the network instead, a number without a unit. */
-oltr_status scorer_output(const scorer *r, const oltr_dataset *dataset, float *output,
-                          size_t stride, oltr_error *error);
+oltr_status scorer_output(const scorer *r, const oltr_dataset *dataset, const scorer_hooks *hooks,
+                          float *output, size_t stride, oltr_error *error);
 
 /* The epoch that was kept, and its NDCG@10 on the validation queries. */
 uint32_t scorer_epoch(const scorer *r);

@@ -75,11 +75,11 @@ static oltr_status train_one(model *m, oltr_error *error)
     scorer_hooks hooks = {note_epoch, should_stop, m};
     scorer *r = scorer_train(&mine, &vali, &others, &options, &hooks, error);
     oltr_status status =
-        r ? scorer_score(r, e->test, e->out->score + m->number, e->out->n_models, error)
+        r ? scorer_score(r, e->test, &hooks, e->out->score + m->number, e->out->n_models, error)
           : error->code;
     scores *raw = e->options->raw;
     if (status == OLTR_OK && raw)
-        status = scorer_output(r, e->test, raw->score + m->number, raw->n_models, error);
+        status = scorer_output(r, e->test, &hooks, raw->score + m->number, raw->n_models, error);
     scorer_free(r);
     free(order);
     return status;

@@ -146,6 +146,19 @@ static oltr_status measure(seats *s, const instance *truth, uint32_t contestant,
     return status;
 }
 
+/* The block of all, as large as it must be by now. */
+static oltr_status make_room(seats *s, oltr_error *error)
+{
+    if (s->bytes <= s->held)
+        return OLTR_OK;
+    free(s->memory);
+    s->memory = aligned_alloc(ALIGNMENT, s->bytes);
+    s->held = s->memory ? s->bytes : 0;
+    return s->memory
+               ? OLTR_OK
+               : set_error(error, OLTR_ENOMEM, "no memory for a policy of %zu bytes", s->bytes);
+}
+
 oltr_status seats_make(seats *s, const oltr_experiment *experiment, const instance *truth,
                        oltr_error *error)
 {
@@ -158,12 +171,8 @@ oltr_status seats_make(seats *s, const oltr_experiment *experiment, const instan
         status = no_memory(s, error);
     for (uint32_t i = 0; status == OLTR_OK && i < experiment->n_policies; i++)
         status = measure(s, truth, i, error);
-    if (status != OLTR_OK || (!traffic && s->bytes > LARGE_BLOCK))
-        return status;
-    s->memory = aligned_alloc(ALIGNMENT, s->bytes);
-    return s->memory
-               ? OLTR_OK
-               : set_error(error, OLTR_ENOMEM, "no memory for a policy of %zu bytes", s->bytes);
+    s->own_blocks = !traffic && s->bytes > LARGE_BLOCK;
+    return status == OLTR_OK && !s->own_blocks ? make_room(s, error) : status;
 }
 
 void seats_free(seats *s)
@@ -178,17 +187,29 @@ void seats_free(seats *s)
 
 /* ---- a replication */
 
+/* A policy of fewer items may need more: some keep what would be too much for many. */
+static oltr_status room_for(seats *s, const instance *truth, uint32_t contestant, oltr_error *error)
+{
+    if (s->own_blocks)
+        return OLTR_OK;
+    oltr_status status = measure(s, truth, contestant, error);
+    return status == OLTR_OK ? make_room(s, error) : status;
+}
+
 oltr_status seats_take(seats *s, const instance *truth, uint32_t contestant, oltr_error *error)
 {
     size_t used = 0;
+    oltr_status status = room_for(s, truth, contestant, error);
+    if (status != OLTR_OK)
+        return status;
     s->shared = s->experiment->policy[contestant].shared;
     s->most_items = most_items(s, contestant);
     for (uint32_t seat = 0; seat < seats_for(s, contestant); seat++) {
         oltr_error why = {OLTR_ENOMEM, "out of memory"};
         oltr_settings settings = settings_of(s, truth, contestant, seat);
         oltr_policy *policy =
-            s->memory ? oltr_policy_place(s->memory + used, s->bytes - used, &settings, &why)
-                      : oltr_policy_new(&settings, &why);
+            s->own_blocks ? oltr_policy_new(&settings, &why)
+                          : oltr_policy_place(s->memory + used, s->held - used, &settings, &why);
         if (!policy)
             return policy_error(s, contestant, &why, error);
         s->policy[s->n++] = policy;

@@ -26,12 +26,15 @@ typedef struct seats {
     oltr_policy **policy; /* (n_queries, or 1) of the present contestant */
     uint32_t n;           /* how many of them there are */
     bool shared;
-    uint32_t most_items;   /* that the present contestant knows */
-    size_t bytes;          /* of the policies of any contestant */
-    unsigned char *memory; /* NULL: every policy has a block of its own */
+    uint32_t most_items; /* that the present contestant knows */
+    bool own_blocks;     /* every policy has a block of its own */
+    size_t bytes;        /* of the policies of any contestant so far */
+    size_t held;         /* of memory */
+    unsigned char *memory;
 } seats;
 
-/* Room for the policies of every contestant; `truth` is the largest instance.  An error where one
+/* Room for the policies of every contestant; `truth` is the largest instance, and more room is made
+ * where a smaller one needs it.  An error where one
  * cannot be made.  Free after an error, too. */
 oltr_status seats_make(seats *s, const oltr_experiment *experiment, const instance *truth,
                        oltr_error *error);

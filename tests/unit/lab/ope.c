@@ -360,6 +360,36 @@ static void knows_weights(void **state)
     assert_non_null(strstr(r.warning, "No support"));
 }
 
+/* One list of 200 has a second slot: its weight says nothing about the mean weight, and most
+ * resamples do not have it. */
+static void says_little_about_one_list(void **state)
+{
+    enum { MANY = 200 };
+    double x[2 * MANY], logged[2 * MANY], evaluated[2 * MANY];
+    uint32_t length[MANY];
+    for (int i = 0; i < MANY; i++) {
+        length[i] = 1 + (i == 7);
+        for (int l = 0; l < 2; l++) {
+            x[2 * i + l] = l == 0;
+            logged[2 * i + l] = l ? 0.2 : 0.5;
+            evaluated[2 * i + l] = l ? 0.1 : 0.5;
+        }
+    }
+    oltr_ope_log log = {.n = MANY,
+                        .k = 2,
+                        .length = length,
+                        .reward = x,
+                        .logged_prefix = logged,
+                        .evaluated_prefix = evaluated};
+    oltr_ope_result r;
+    assert_int_equal(oltr_ope_estimate(&log, OLTR_OPE_SNRIPS, NULL, &r, NULL), OLTR_OK);
+    assert_null(strstr(r.warning, "mean weight"));
+    assert_non_null(strstr(r.warning, "effective size is 1 lists"));
+    assert_true(isnan(r.low) && strstr(r.warning, "there is no bootstrap interval"));
+    assert_int_equal(oltr_ope_estimate(&log, OLTR_OPE_RIPS, NULL, &r, NULL), OLTR_OK);
+    assert_true(isfinite(r.low) && !strstr(r.warning, "bootstrap"));
+}
+
 /* Half of the evaluated policy's lists cannot occur in the log: the mean weight shows it. */
 static void sees_missing_support(void **state)
 {
@@ -720,6 +750,7 @@ int main(void)
         cmocka_unit_test(equals_the_slow_twin),
         cmocka_unit_test(takes_logarithms),
         cmocka_unit_test(knows_weights),
+        cmocka_unit_test(says_little_about_one_list),
         cmocka_unit_test(sees_missing_support),
         cmocka_unit_test(bernstein_is_its_formula),
         cmocka_unit_test(bootstrap_is_a_function_of_the_seed),

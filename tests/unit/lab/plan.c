@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -306,6 +307,28 @@ static void keys_of_others_are_refused(void **state)
             "are");
 }
 
+/* A sweep over the rate of a drift: each point has the kind of the file and a rate of its own. */
+static void drift_is_a_kind_and_a_rate(void **state)
+{
+    static const char text[] = "{rounds: 5, slots: 2, replications: 1, policies: [{kind: random}], "
+                               "world: {kind: uniform, items: 4, drift: {kind: %s, rate: 0}}, "
+                               "sweep: {key: world.drift.rate, values: [0, 0.25]}}";
+    for (int jumps = 0; jumps < 2; jumps++) {
+        char filled[256];
+        oltr_error error = {OLTR_OK, ""};
+        (void)snprintf(filled, sizeof filled, text, jumps ? "jump" : "walk");
+        oltr_plan *plan = parse(filled, NULL, 0, &error);
+        assert_non_null(plan);
+        for (uint32_t i = 0; i < 2; i++) {
+            const oltr_world *world = &oltr_plan_points(plan)[i].world;
+            double rate = i ? 0.25 : 0;
+            assert_true(fabs(world->drift_walk - (jumps ? 0 : rate)) <= 0);
+            assert_true(fabs(world->drift_jump - (jumps ? rate : 0)) <= 0);
+        }
+        oltr_plan_free(plan);
+    }
+}
+
 static void nothing_in_nothing_out(void **state)
 {
     oltr_error error = {OLTR_OK, ""};
@@ -418,6 +441,7 @@ int main(void)
         cmocka_unit_test(overrides_are_blamed_by_their_text),
         cmocka_unit_test(every_parameter_is_a_key),
         cmocka_unit_test(keys_of_others_are_refused),
+        cmocka_unit_test(drift_is_a_kind_and_a_rate),
         cmocka_unit_test(nothing_in_nothing_out),
         cmocka_unit_test(data_must_be_given),
         cmocka_unit_test(given_data_complete_it),

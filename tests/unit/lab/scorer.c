@@ -46,7 +46,7 @@ static void learns_what_is_planted(void **state)
     scorer *r = train(a, b, &o);
     float *score = exactly(c->n_rows, sizeof *score);
     ranked *room = exactly(most_documents(c), sizeof *room);
-    assert_int_equal(scorer_score(r, c, score, 1, NULL), OLTR_OK);
+    assert_int_equal(scorer_score(r, c, NULL, score, 1, NULL), OLTR_OK);
     double learned = ndcg_mean(c, score, 1, 10, room, NULL, NULL);
     for (uint32_t row = 0; row < c->n_rows; row++)
         assert_true(score[row] > 0 && score[row] < 1);
@@ -111,7 +111,7 @@ static void absurd_features_do_no_harm(void **state)
     o.epochs = 10;
     scorer *r = train(a, b, &o);
     float *score = exactly(b->n_rows, sizeof *score);
-    assert_int_equal(scorer_score(r, b, score, 1, NULL), OLTR_OK);
+    assert_int_equal(scorer_score(r, b, NULL, score, 1, NULL), OLTR_OK);
     for (uint32_t row = 0; row < b->n_rows; row++)
         assert_true(score[row] > 0 && score[row] < 1); /* not NaN */
     free(score);
@@ -156,7 +156,7 @@ static void says_what_is_wrong(void **state)
     oltr_error error = {OLTR_OK, ""};
     scorer *r = train(a, a, &good);
     float score[64];
-    assert_int_equal(scorer_score(r, wide, score, 1, &error), OLTR_EMISMATCH);
+    assert_int_equal(scorer_score(r, wide, NULL, score, 1, &error), OLTR_EMISMATCH);
     assert_non_null(strstr(error.msg, "trained on 4 features, this dataset has 5"));
     scorer_free(r);
     scorer_free(NULL);
@@ -192,6 +192,28 @@ static void note(void *context, const scores_progress *p)
 static int stop_soon(void *context)
 {
     return atomic_fetch_add(&((watch *)context)->asked, 1) > 20;
+}
+
+static int stop_now(void *context)
+{
+    (void)context;
+    return 1;
+}
+
+static void scoring_stops_when_asked(void **state)
+{
+    oltr_dataset *a = judged_queries(1, 20, 20, 6);
+    scorer_options o = quick(4);
+    scorer *r = train(a, a, &o);
+    float *score = exactly(a->n_rows, sizeof *score);
+    scorer_hooks hooks = {.stop = stop_now};
+    oltr_error error = {OLTR_OK, ""};
+    assert_int_equal(scorer_score(r, a, &hooks, score, 1, &error), OLTR_EINTERRUPTED);
+    assert_string_equal(error.msg, "stopped before all rows were scored");
+    assert_int_equal(scorer_output(r, a, &hooks, score, 1, NULL), OLTR_EINTERRUPTED);
+    free(score);
+    scorer_free(r);
+    oltr_dataset_free(a);
 }
 
 static void stops_when_asked(void **state)
@@ -269,6 +291,7 @@ int main(void)
         cmocka_unit_test(absurd_features_do_no_harm),
         cmocka_unit_test(says_what_is_wrong),
         cmocka_unit_test(stops_when_asked),
+        cmocka_unit_test(scoring_stops_when_asked),
         cmocka_unit_test(finds_a_known_curve),
         cmocka_unit_test(calibration_stays_within_bounds),
     };
