@@ -139,7 +139,7 @@ class Result:
 
     @cached_property
     def metrics(self) -> Any:
-        """Click rate (ctr), NDCG (ndcg) and largest regret (worst) of every policy at every checkpoint."""
+        """Click rate (ctr), NDCG (ndcg), largest regret (worst): every policy and checkpoint."""
         return self._frame("metrics", self._rows("metrics"))
 
     @cached_property
