@@ -4,7 +4,7 @@
  *   {"id": "r1", "candidates": [...], "items": ["b", "a"], "prefix_propensities": [...], ...}
  *   {"id": "r1", "clicks": [2]}       or "rewards": [...]; and "seen" or "examined"
  *
- * A decision waits for its outcome as a query of UBI does for its events (ubi_log.h). */
+ * A decision stays open for its outcome as a query of UBI does for its events (ubi_log.h). */
 #ifndef OLTR_APP_LOGS_DECISION_LOG_H
 #define OLTR_APP_LOGS_DECISION_LOG_H
 

@@ -1,5 +1,5 @@
-/* epsilon_greedy.c - epsilon-greedy lists: the items with the most clicks, and now and then
- * another.
+/* epsilon_greedy.c - epsilon-greedy lists: the items with the largest click rates, and a random
+ * item in a share epsilon of the slots.
  *
  * Rule.  The rate of an item is
  *     r_i = (S_i + looks start) / (N_i + looks),

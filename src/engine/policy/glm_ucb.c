@@ -10,8 +10,8 @@
  * or the parameter alpha (width: given).  mu is monotone, so the bound needs no mu.  sigma is the
  * standard deviation of a click, kappa the least mu'(z) with |z| <= S.
  *
- * Where we differ, and what is from memory:
- *   - The constants of alpha are from memory; the text of the paper could not be read.
+ * Where we differ from the paper:
+ *   - The constants of alpha were not compared with its text.
  *   - The paper first shows random items until the least eigenvalue of sum x x' is 1, so that an
  *     unregularised estimate exists.  Here lambda does that: its default is 1, the same eigenvalue.
  *   - The paper's kappa is over all theta within 1 of the true one.  With |x| <= 1 and a true theta

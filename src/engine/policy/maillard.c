@@ -9,9 +9,8 @@
  * in random order.  The papers have one slot; the list is our extension of it.
  *
  * Draw.  The K largest of log w_i + G_i, with independent Gumbel variables G_i = -log(-log u) in
- * float32, are
- * such a list (Gumbel-top-K).  So the chance of a list is a product of shares of weights, and the
- * first slot shows item i with chance w_i / sum of w.
+ * float32, are such a list (Gumbel-top-K).  So the chance of a list is a product of shares of
+ * weights, and the first slot shows item i with chance w_i / sum of w.
  *
  * Numbers.  Unseen items have the log-weight UNSEEN: all others have at most 0, and come first with
  * a chance below exp(-1000).  Where p_max is 1 every miss makes the weight 0; the limit p_max -> 1

@@ -4,9 +4,9 @@
  * logts, and the same counts N_r, S_r of distinct rows.
  *
  * Rule.  Draw theta from the posterior of the counts, show the K items with the largest x'theta.
- * logts draws from a normal approximation of that posterior; here theta is a draw of it by Gibbs
- * sampling: `sweeps` times all Polya-Gamma variables given theta, then theta given them
- * (posterior/logistic_gibbs.h).
+ * logts draws from a normal approximation of that posterior; here `sweeps` Gibbs sweeps follow, of
+ * all Polya-Gamma variables given theta, then of theta given them (posterior/logistic_gibbs.h).
+ * With many sweeps theta is a draw of the posterior.
  *
  * The start.  The paper goes on from the theta of the last round.  That theta would be state that
  * ranking changes, and no sum: rankings of several threads would depend on their order, and two
@@ -14,7 +14,7 @@
  * N(theta_hat, H^-1), which is a function of the sums and of the generator.  So sweeps: 0 is logts,
  * successive rankings are independent, and the sweeps only have to correct what the approximation
  * misses.  From theta_hat itself more sweeps would be needed: where clicks are rare, a sweep
- * forgets little of its start (docs/algorithms/pg-ts.md has the distances after 1 to 20 sweeps).
+ * moves theta by little (docs/algorithms/pg-ts.md has the distances after 1 to 100 sweeps).
  *
  * Old rows.  Rows that are absorbed (logistic_policy.h) enter as a quadratic, which is a normal
  * prior to the sweep.

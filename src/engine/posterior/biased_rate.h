@@ -14,7 +14,7 @@
  * Draw.  Rejection, exact for every concave log f (Devroye 1986, chapter VII): the hat is 1 around
  * the mode, and beyond it the tangents of log f at a distance w on either side,
  *     w = 2 / (g + sqrt(g^2 + 2 q)),  g = |slope|, q = |curvature| at the mode,
- * where log f has fallen by about 1, or twice that, again and again, where it has not by 1/4.  The
+ * where log f has fallen by about 1; w is doubled until log f has fallen by at least 1/4.  The
  * acceptance is 0.89 for a normal density and 0.85 for one click.  Between the tangents' points the
  * chords of log f are a lower bound, by which half of the draws are accepted without a logarithm.
  * log f is computed as a difference from the mode: up to 1e15 observations it is exact to 1e-8.

@@ -6,8 +6,8 @@
  *     C C' = I + W^(1/2) G_SS W^(1/2),   T = C^-1 W^(1/2) G_S,   e = C^-1 W^(1/2) (y - m_S)
  *     G <- G - T'T,   m <- m + T'e,
  * which is n L^2 / 2 multiply-adds and no substitution: an update of the factor takes n d^2, the
- * solutions of row_forms.h as much again, and the products n L d.  The factor does not learn, is
- * out of date, and is made from the sums where it is needed.
+ * solutions of row_forms.h as much again, and the products n L d.  The factor is not updated
+ * meanwhile; it is made from the sums where it is needed.
  *
  * Counts.  Nor are x x' and x y added to the sums: a covered row counts its weights and its weights
  * times rewards, which is O(1) for an observation in place of d^2 / 2.  The counts are part of what

@@ -22,7 +22,7 @@ enum { LEAVE, PARAMS = 2, PURPOSE_LEAVE = 1 };
 
 static const world_param params[PARAMS] = {
     {.about = {"leave", OLTR_REAL, 0.5, 0, 1, NULL,
-               "the chance that a user leaves after a click; numbers of the slots must not rise"},
+               "the chance that a user leaves after a click, not rising from slot to slot"},
      .by_slot = 2},
     SEEN_ROW,
 };

@@ -10,9 +10,9 @@
  * The best list has the K largest nu, the largest where kappa is largest (rearrangement), the
  * worst the K smallest in the opposite order.  With kappa = 1 clicks are independent.
  *
- * A slot without a click was perhaps not examined, and nothing tells which.  So the model has no
+ * A slot without a click was perhaps not examined, and a page cannot know.  So the model has no
  * parameter `seen`: policies that know about slots (knows_slots) get the click of every slot, and
- * others play only where the experiment says how they misread it.
+ * others play only where their entry in the experiment names a reading.
  */
 #include "lab/click/users.h"
 

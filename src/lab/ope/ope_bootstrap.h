@@ -2,8 +2,8 @@
  *
  * The Poisson bootstrap: in resample b, list i counts Poisson(1) times, a function of (seed, b, i)
  * by Philox.  Compared with drawing n lists, the size of a resample varies by its square root,
- * which ratios of sums do not notice, and lists are read in order: a block of lists is added to all
- * resamples while it is in the cache.  Cost: O(n (B + columns B)) time, O(B columns) memory.
+ * which does not affect ratios of sums, and lists are read in order: a block of lists is added to
+ * all resamples while it is in the cache.  Cost: O(n (B + columns B)) time, O(B columns) memory.
  */
 #ifndef OLTR_LAB_OPE_OPE_BOOTSTRAP_H
 #define OLTR_LAB_OPE_OPE_BOOTSTRAP_H

@@ -80,7 +80,8 @@ const struct key drift_keys[] = {
 const struct key dataset_keys[] = {
     {"data", "Fold1",
      "a folder with train.txt, vali.txt and test.txt, each of them may be a .txt.gz; without "
-     "vali.txt a fifth of the training queries serves.  --data sets it"},
+     "vali.txt a fifth of the training queries serves; of world fitted the file with the click "
+     "models, or the folder in which `file` is.  --data sets it"},
     {"shape", "web30k", "without `data`, a set is generated in the shape of web30k or istella"},
     {"generated", "{train: 200, vali: 50, test: 50}", "how many queries are generated"},
     {"queries", "50",
