@@ -175,9 +175,9 @@ ROWS = [  # name, engine's kind, numpy twin, dim, items, slots, numpy rounds, ai
     ("logts d=10 L=30 K=3: numpy on counts, root to 1e-8", "logts",
      lambda: LogTs(10, 30, 3), 10, 30, 3, 150, 25),
     ("glm-ucb d=10 L=30 K=3: numpy on counts, inverse by updates", "glm-ucb",
-     lambda: GlmUcb(10, 30, 3), 10, 30, 3, 150, 50),
+     lambda: GlmUcb(10, 30, 3), 10, 30, 3, 150, 100),
     ("pg-ts d=10 L=30 K=3: numpy, 10 sweeps", "pg-ts",
-     lambda: PgTs(10, 30, 3), 10, 30, 3, 30, 14),
+     lambda: PgTs(10, 30, 3), 10, 30, 3, 30, 100),
 ]
 
 

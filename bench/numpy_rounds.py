@@ -315,10 +315,10 @@ ROWS = [
     ("ts-beta L=30 K=3: numpy / ours", "ts-beta", TsBeta, 300, None),
     ("bayes-ucb L=30 K=3: scipy betaincinv / ours", "bayes-ucb", BayesUcb, 200, 12),
     ("cascade-klucb L=30 K=3: numpy bisection / ours", "cascade-klucb", KlUcb, 100, None),
-    ("maillard L=30 K=3: numpy / ours", "maillard", Maillard, 300, 90),
-    ("epsilon-greedy L=30 K=3: numpy / ours", "epsilon-greedy", EpsilonGreedy, 300, 80),
-    ("bubblerank L=30 K=3: numpy / ours", "bubblerank", BubbleRank, 300, 80),
-    ("pbm-ts L=30 K=3: numpy, 400 cells / ours", "pbm-ts", PbmTs, 200, 14),
+    ("maillard L=30 K=3: numpy / ours", "maillard", Maillard, 300, 100),
+    ("epsilon-greedy L=30 K=3: numpy / ours", "epsilon-greedy", EpsilonGreedy, 300, 100),
+    ("bubblerank L=30 K=3: numpy / ours", "bubblerank", BubbleRank, 300, 100),
+    ("pbm-ts L=30 K=3: numpy, 400 cells / ours", "pbm-ts", PbmTs, 200, 100),
     ("pbm-ucb L=30 K=3: numpy / ours", "pbm-ucb", PbmUcb, 300, 100),
 ]
 

@@ -340,10 +340,11 @@ static void order_row(const oltr_policy_info *info, bool fresh_rows, uint32_t n)
     page_end(&p);
 }
 
-/* ensemble needs a prior for each item and learns nothing. */
+/* Models are of kinds with features or with sums of single items.  ensemble needs a prior for each
+ * item and learns nothing. */
 static bool can_be_served(const oltr_policy_info *info)
 {
-    return strcmp(info->name, "toprank") != 0 && strcmp(info->name, "ensemble") != 0;
+    return (info->contextual || info->by_item) && strcmp(info->name, "ensemble") != 0;
 }
 
 static void measure_order(bool quick)

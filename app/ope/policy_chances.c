@@ -143,6 +143,8 @@ static oltr_status evaluate_lists(const struct ope_data *data, oltr_ope_evaluato
         if (status != OLTR_OK)
             set_error(error, status, "%s:%llu: %.180s", data->file,
                       (unsigned long long)data->eval.line[i], why.msg);
+        if (wanted->progress)
+            wanted->progress(wanted->progress_with, i + 1, data->eval.n);
     }
     candidates_free(&c);
     return status;

@@ -12,6 +12,8 @@ struct chances_wanted {
     uint64_t seed;
     const double *rate; /* (folds, k, items), for `rewards` */
     uint32_t folds;
+    void (*progress)(void *with, uint64_t done, uint64_t lists); /* after each list, or NULL */
+    void *progress_with;
 };
 
 /* (n, k) arrays; NULL: the policy does not have them. */

@@ -1,11 +1,14 @@
 /* ope_comparison.c - the estimates of `oltr ope`: which can be computed, the chances of each
  * policy, and what there is to say about them. */
+#define _POSIX_C_SOURCE 200809L
+#include "app/run/progress.h"
 #include "app/verbs/log_reading.h"
 #include "app/verbs/ope_run.h"
 #include "engine/base/error.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { DEFAULT_DRAWS = 1000 };
 #define RATE_STRENGTH 20 /* observations; see oltr_ope_rates() */
@@ -80,17 +83,63 @@ static int predict_rewards(struct ope_run *run)
     return status == OLTR_OK ? EXIT_OK : complain_of(&error);
 }
 
+/* ---- progress: exact chances may take milliseconds a list */
+
+struct chances_progress {
+    const char *policy;
+    double begin, next;
+    bool terminal, shown;
+};
+
+static struct chances_progress chances_begin(const char *policy)
+{
+    struct chances_progress p = {
+        .policy = policy, .begin = progress_now(), .terminal = isatty(STDERR_FILENO) == 1};
+    p.next = p.begin + (p.terminal ? 0.5 : 10);
+    return p;
+}
+
+static void show_chances(void *with, uint64_t done, uint64_t lists)
+{
+    struct chances_progress *p = with;
+    double now = progress_now(), rate = (double)done / (now - p->begin);
+    char number[GROUPED_SIZE], all[GROUPED_SIZE], left[32];
+    if (now < p->next)
+        return;
+    p->next = now + (p->terminal ? 0.25 : 10);
+    p->shown = true;
+    progress_time((double)(lists - done) / rate, left, sizeof left);
+    fprintf(stderr, "%s%s: chances of %s of %s lists  %.3g lists/s  %s left%s",
+            p->terminal ? "\r" : "oltr: ", p->policy, model_grouped(done, number),
+            model_grouped(lists, all), rate, left, p->terminal ? "\033[K" : "\n");
+    fflush(stderr);
+}
+
+static void end_chances(const struct chances_progress *p)
+{
+    if (p->terminal && p->shown) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+    }
+}
+
+/* ---- chances */
+
 static oltr_status find_model_chances(struct ope_run *run, const struct evaluated *p,
                                       struct ope_estimate *row, struct policy_chances *out,
                                       oltr_error *error)
 {
     struct chances_wanted wanted = what_is_wanted(run);
+    struct chances_progress progress = chances_begin(p->label);
+    wanted.progress = show_chances;
+    wanted.progress_with = &progress;
     oltr_status status = chances_of_model(&run->data, p->model, p->greedy, &wanted, out, error);
     if (status == OLTR_EUNSUPPORTED && wanted.draws == 0) {
         policy_chances_free(out);
         wanted.draws = DEFAULT_DRAWS;
         status = chances_of_model(&run->data, p->model, p->greedy, &wanted, out, error);
     }
+    end_chances(&progress);
     snprintf(row->chances, sizeof row->chances, wanted.draws > 0 ? "%u draws" : "exact",
              wanted.draws);
     return status;

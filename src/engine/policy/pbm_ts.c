@@ -17,9 +17,9 @@
  * With every kappa 1 the posterior is Beta(1 + S, 1 + N - S), and it is drawn as ts-beta draws it:
  * lists and scores are then those of ts-beta with its default prior, to the bit.
  *
- * Cost.  A draw takes a counter of the generator, half of the time a logarithm for each slot, and
- * is repeated with a chance of 0.1 to 0.2.  Learning renews the hat of each shown item, some 15
- * logarithms with 3 slots.
+ * Cost.  A draw takes a counter of the generator and half of the time a logarithm; two draws in
+ * five also take a series for each slot.  It is repeated with a chance of 0.1 to 0.2.  Learning
+ * renews the hat of each shown item, some 15 logarithms with 3 slots.
  */
 #include "engine/policy/beta_policy.h"
 #include "engine/policy/examination.h"
