@@ -80,7 +80,7 @@ static bool grow_sets(struct ope_data *data)
     return true;
 }
 
-/* The items stand behind the last member; they become a set, or are those of one. */
+/* The items follow the last member; they become a new set, or are those of a known one. */
 static bool keep_set(struct ope_data *data, uint32_t n, uint32_t *out)
 {
     if (data->n_sets == data->set_room && !grow_sets(data))

@@ -14,10 +14,10 @@ enum {
     MOST_ROWS = 512,    /* a matrix takes at most 2 MiB */
     ROWS_BY_DIM = 3,    /* L^2 / 2 is less than 2 d^2 + L d up to L = 3.2 d */
     MOST_SPAN = 4096,   /* learned rows */
-    LEAST_SPAN = 256,   /* */
+    LEAST_SPAN = 256,   /* below that the factor is kept instead */
     LEAST_WAIT = 32,    /* rounds; covering the rows costs as much as is saved in about ten */
-    MOST_WAIT = 1024,   /* */
-    LONG_COVERED = 128, /* rounds after which it was worth it */
+    MOST_WAIT = 1024,   /* rounds */
+    LONG_COVERED = 128, /* rounds after which covering has saved more than it cost */
     WATCH = sizeof(covariances_watch) / sizeof(double),
 };
 

@@ -20,7 +20,7 @@
  *   - when their G_ii has become less than 1/16 of what it was when last computed, together with
  *     those below 1/4,
  *   - all of them after `span` learned rows, at first 4,096.  A form that is then further than
- *     1e-10 of itself from the kept one halves the span; below MIN_SPAN rows the factor is kept
+ *     1e-10 of itself from the kept one halves the span; below LEAST_SPAN rows the factor is kept
  *     again as before.  That happens where V is nearly singular: there factors made from sums of
  *     different rounds differ by the rounding of the sums.
  *

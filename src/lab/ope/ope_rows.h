@@ -50,7 +50,7 @@ static inline bool ope_has_column(const ope_rows *rows, uint32_t length, uint32_
 {
     return rows->columns == 1 || j < length;
 }
-/* Does the caller want the call to end?  Of lists, asked at every 1024th. */
+/* Whether the caller's stop function ends the call; it is called at every 1024th list. */
 static inline bool ope_stopped(const ope_rows *rows)
 {
     return rows->stop && rows->stop(rows->context);

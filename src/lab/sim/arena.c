@@ -356,7 +356,7 @@ static oltr_feedback scan(arena *a, const oltr_rng *user, uint32_t index)
     return seen;
 }
 
-/* Every policy of the contestant forgets, those of queries that were not asked too. */
+/* Every policy of the contestant forgets, also those of queries without a visit since. */
 static oltr_status forget(arena *a, const oltr_learning *how, uint64_t t)
 {
     oltr_status status = OLTR_OK;

@@ -19,7 +19,7 @@ struct forest {
     const char *measured; /* what the band is */
     double value, low, high;
     uint32_t n;
-    const struct forest_row *row; /* (n) rows of a group stand together */
+    const struct forest_row *row; /* (n) the rows of a group are adjacent */
 };
 
 /* Leaves <name>.gp, .csv, .svg, .png and .pdf in the folder. */
