@@ -19,7 +19,7 @@ build: ## build the release: build/release/oltr and the libraries
 reproduce: build ## run every experiment and write report/index.html; DATA=DIR: with your data sets
 	@$(OLTR) reproduce -o report $(if $(DATA),--data $(DATA))
 
-quick: build ## the same with small experiments, half a minute: report-quick/index.html
+quick: build ## the same with small experiments, about a minute: report-quick/index.html
 	@$(OLTR) reproduce --quick -o report-quick $(if $(DATA),--data $(DATA))
 
 redis: ## try the Redis module: a throw-away server with it, until Ctrl-C

@@ -15,7 +15,7 @@ const struct option reproduce_options[] = {
     {'o', "output", "DIR", NULL,
      "where the report goes (default: report; with --quick: report-quick)"},
     {0, "quick", NULL, NULL,
-     "takes half a minute: few replications, so most claims are inconclusive"},
+     "takes about a minute: few replications, so most claims are inconclusive"},
     {0, "data", "DIR", NULL,
      "where the data sets are: DIR/web30k and DIR/istella, each with train.txt, vali.txt and "
      "test.txt"},
