@@ -216,6 +216,37 @@ static const char *keep_seen(struct ubi_log *log, struct open_list *list, const 
     return examined ? keep_positions(log, list, examined, true, error) : NULL;
 }
 
+/* Whether "seen" or "examined", if they are given, say that a position was looked at. */
+static bool is_examined(const json_t *json, json_int_t at)
+{
+    const json_t *seen = json_object_get(json, "seen"),
+                 *examined = json_object_get(json, "examined");
+    bool found = !examined;
+    for (size_t i = 0; !found && i < json_array_size(examined); i++)
+        found = json_integer_value(json_array_get(examined, i)) == at;
+    return found && (!json_is_integer(seen) || at <= json_integer_value(seen));
+}
+
+/* The rules of lists that have everything in one line, list_of_json(). */
+static const char *check_seen(const json_t *json)
+{
+    const json_t *examined = json_object_get(json, "examined"),
+                 *clicks = json_object_get(json, "clicks"),
+                 *rewards = json_object_get(json, "rewards");
+    bool good = true;
+    if (examined && json_object_get(json, "seen"))
+        return "give \"seen\", a number of slots, or \"examined\", an array of positions, and not "
+               "both";
+    if (examined && !json_is_array(examined))
+        return "\"examined\" must be an array of positions from 1";
+    for (size_t i = 0; i < json_array_size(clicks); i++)
+        good = good && is_examined(json, json_integer_value(json_array_get(clicks, i)));
+    for (size_t i = 0; i < json_array_size(rewards); i++)
+        good = good && (json_number_value(json_array_get(rewards, i)) == 0 ||
+                        is_examined(json, (json_int_t)i + 1));
+    return good ? NULL : "a position was clicked or has a reward, but was not examined";
+}
+
 static const char *keep_outcome(struct ubi_log *log, struct open_list *list, const json_t *json,
                                 oltr_error *error)
 {
@@ -224,8 +255,11 @@ static const char *keep_outcome(struct ubi_log *log, struct open_list *list, con
     if (clicks && rewards)
         return "give \"clicks\", an array of positions from 1, or \"rewards\", a number for each "
                "slot, and not both";
-    const char *why = clicks ? keep_positions(log, list, clicks, false, error)
-                             : keep_rewards(log, list, rewards, error);
+    const char *why = check_seen(json);
+    if (why)
+        return why;
+    why = clicks ? keep_positions(log, list, clicks, false, error)
+                 : keep_rewards(log, list, rewards, error);
     list->has_events = true; /* also when nothing was clicked */
     return why ? why : keep_seen(log, list, json, error);
 }

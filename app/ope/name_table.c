@@ -72,6 +72,17 @@ uint32_t name_table_add(struct name_table *table, oltr_name name)
     return table->n - 1;
 }
 
+/* A name that came last is at the end of its probes, so its slot can be emptied. */
+void name_table_cut(struct name_table *table, uint32_t n)
+{
+    while (table->n > n) {
+        uint32_t last = table->n - 1;
+        table->slot[slot_of(table, name_table_at(table, last))] = 0;
+        table->bytes.length = table->from[last];
+        table->n = last;
+    }
+}
+
 void name_table_free(struct name_table *table)
 {
     free(table->from);

@@ -20,6 +20,8 @@ struct name_table {
 uint32_t name_table_add(struct name_table *table, oltr_name name);
 uint32_t name_table_find(const struct name_table *table, oltr_name name); /* or NO_NAME */
 oltr_name name_table_at(const struct name_table *table, uint32_t number);
+/* Takes back all names but the first n. */
+void name_table_cut(struct name_table *table, uint32_t n);
 void name_table_free(struct name_table *table);
 
 /* A hash of 128 bits, the same on every machine. */

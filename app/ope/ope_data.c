@@ -150,8 +150,6 @@ static oltr_status take_candidates(struct ope_data *data, const struct log_list 
 {
     oltr_status status = OLTR_OK;
     *set = ALL_ITEMS;
-    data->all_items = data->all_items || list->all_items;
-    data->no_candidates = data->no_candidates || (list->n_candidates == 0 && !list->all_items);
     if (list->n_candidates == 0)
         return OLTR_OK;
     data->stamp++;
@@ -277,15 +275,19 @@ static oltr_status check_list(struct ope_data *data, const struct log_list *list
     return check_columns(data, list, error);
 }
 
-static oltr_status check_id(struct ope_data *data, const struct log_list *list, hash128 *id,
-                            oltr_error *error)
+/* Lists without ids are hashed by their number. */
+static hash128 hash_id(const struct ope_data *data, const oltr_name *name)
 {
-    const oltr_name *name = &list->lesson->id;
     uint64_t number = data->eval.n + data->train.n;
-    *id = name->size > 0 ? name_hash(name->bytes, name->size) : name_hash(&number, sizeof number);
+    return name->size > 0 ? name_hash(name->bytes, name->size) : name_hash(&number, sizeof number);
+}
+
+static oltr_status take_id(struct ope_data *data, const oltr_name *name, hash128 id,
+                           oltr_error *error)
+{
     if (name->size == 0)
         return OLTR_OK;
-    enum id_result result = id_set_add(&data->ids, *id);
+    enum id_result result = id_set_add(&data->ids, id);
     if (result == ID_NO_MEMORY)
         return no_memory(error);
     return result == ID_NEW
@@ -315,7 +317,7 @@ static oltr_status keep_items(struct ope_data *data, const oltr_lesson *lesson, 
 }
 
 static oltr_status keep_list(struct ope_data *data, struct ope_lists *p,
-                             const struct log_list *list, uint32_t choice, oltr_error *error)
+                             const struct log_list *list, hash128 id, oltr_error *error)
 {
     const oltr_lesson *lesson = list->lesson;
     uint32_t n = lesson->shown.n, set;
@@ -324,6 +326,8 @@ static oltr_status keep_list(struct ope_data *data, struct ope_lists *p,
     oltr_status status = take_candidates(data, list, &set, error);
     if (status == OLTR_OK)
         status = keep_items(data, lesson, p->item + p->rows, error);
+    if (status == OLTR_OK)
+        status = take_id(data, &lesson->id, id, error);
     if (status != OLTR_OK)
         return status;
     memcpy(p->reward + p->rows, lesson->reward, n * sizeof *p->reward);
@@ -339,29 +343,54 @@ static oltr_status keep_list(struct ope_data *data, struct ope_lists *p,
     p->set[p->n] = set;
     p->position[p->n] = data->by_row ? list->position : 0;
     p->line[p->n] = list->line;
-    p->choice[p->n] = choice;
+    p->choice[p->n] = (uint32_t)(id.word[0] >> 32);
     p->k = n > p->k ? n : p->k;
     p->rows += n;
     p->n++;
     return OLTR_OK;
 }
 
+/* What is known of the whole log, from a list that was kept. */
+static void note_list(struct ope_data *data, const struct log_list *list)
+{
+    data->all_items = data->all_items || list->all_items;
+    data->no_candidates = data->no_candidates || (list->n_candidates == 0 && !list->all_items);
+    if (data->by_row && list->position > data->most_position)
+        data->most_position = list->position;
+}
+
+/* A list that was refused leaves no items behind, which would become candidates of others; and a
+ * first one does not say what the others must have. */
+static void take_back(struct ope_data *data, uint32_t items)
+{
+    name_table_cut(&data->items, items);
+    if (data->eval.n + data->train.n > 0)
+        return;
+    data->begun = false;
+    for (uint32_t c = 0; c < data->n_columns; c++) {
+        free(data->eval.column[c]);
+        free(data->train.column[c]);
+        data->eval.column[c] = data->train.column[c] = NULL;
+    }
+    data->eval.row_room = data->train.row_room = 0;
+}
+
 oltr_status ope_data_take(void *with, const struct log_list *list, oltr_error *error)
 {
     struct ope_data *data = with;
-    hash128 id;
+    uint32_t items = data->items.n;
+    hash128 id = hash_id(data, &list->lesson->id);
+    bool train = (double)id.word[1] / 0x1p64 < data->train_share;
     oltr_status status = data->begun ? OLTR_OK : begin_columns(data, list, error);
     if (status == OLTR_OK)
         status = check_list(data, list, error);
     if (status == OLTR_OK)
-        status = check_id(data, list, &id, error);
-    if (status != OLTR_OK)
-        return status;
-    bool train = (double)id.word[1] / 0x1p64 < data->train_share;
-    if (data->by_row && list->position > data->most_position)
-        data->most_position = list->position;
-    return keep_list(data, train ? &data->train : &data->eval, list, (uint32_t)(id.word[0] >> 32),
-                     error);
+        status = keep_list(data, train ? &data->train : &data->eval, list, id, error);
+    if (status == OLTR_OK)
+        note_list(data, list);
+    else
+        take_back(data, items);
+    return status;
 }
 
 /* ---- the end */

@@ -262,15 +262,38 @@ static int write_files(const struct ope_run *run)
     return status == OLTR_OK ? EXIT_OK : complain_failed(&error);
 }
 
+/* A log in the folder that has the name of a file which is written. */
+static int check_overwrite(const struct arguments *arguments, const char *folder, const char *name)
+{
+    char path[4096];
+    const char *taken = NULL;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    for (uint32_t i = 0; i < arguments->n_operands; i++)
+        taken = ope_same_file(path, arguments->operand[i]) ? path : taken;
+    for (uint32_t i = 0; i < arguments->n_given; i++) {
+        const char *value = arguments->given[i].value;
+        taken = value && ope_same_file(path, value) ? path : taken;
+    }
+    return taken ? complain(EXIT_USAGE, "%s is read, and would be overwritten by --output %s",
+                            taken, folder)
+                 : EXIT_OK;
+}
+
 /* The folder is made before the work, so that a bad one is found at once. */
 static int make_output(const struct arguments *arguments)
 {
+    static const char *const written[] = {
+        "table.csv",   "estimates.json", "fig-ope.csv", "fig-ope.gp",
+        "fig-ope.svg", "fig-ope.png",    "fig-ope.pdf", NULL};
     const char *folder = arguments_value(arguments, "output");
     oltr_error error = {OLTR_OK, ""};
-    return !folder || (file_make_folder(folder, &error) == OLTR_OK &&
-                       file_probe_folder(folder, &error) == OLTR_OK)
-               ? EXIT_OK
-               : complain_failed(&error);
+    int code = EXIT_OK;
+    if (folder && (file_make_folder(folder, &error) != OLTR_OK ||
+                   file_probe_folder(folder, &error) != OLTR_OK))
+        return complain_failed(&error);
+    for (uint32_t i = 0; folder && code == EXIT_OK && written[i]; i++)
+        code = check_overwrite(arguments, folder, written[i]);
+    return code;
 }
 
 /* ---- the command */

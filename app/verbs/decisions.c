@@ -10,6 +10,7 @@
 #include <oltr/ope.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct decisions {
@@ -23,6 +24,34 @@ struct decisions {
     char *line; /* (line_room) */
     size_t line_room;
 };
+
+/* A file that has something must have lines of JSON: a model that is given by mistake would be
+ * destroyed.  A last line without an end, as of a process that was killed or a full disk, gets one,
+ * so that it does not spoil the next. */
+static int check_file(struct decisions *log)
+{
+    struct stat about;
+    char first = '{', last = '\n';
+    if (fstat(log->fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0)
+        return EXIT_OK;
+    int fd = open(log->path, O_RDONLY | O_CLOEXEC);
+    bool good =
+        fd >= 0 && pread(fd, &first, 1, 0) == 1 && pread(fd, &last, 1, about.st_size - 1) == 1;
+    int why = errno;
+    if (fd >= 0)
+        close(fd);
+    if (!good)
+        return complain(EXIT_FAILED, "--log %s: cannot read it: %s", log->path, strerror(why));
+    if (first != '{')
+        return complain(
+            EXIT_USAGE,
+            "--log %s: it is there and is no decision log; lines are appended only to a "
+            "file that begins with `{`",
+            log->path);
+    if (last != '\n' && write(log->fd, "\n", 1) != 1)
+        return complain(EXIT_FAILED, "--log %s: cannot write: %s", log->path, strerror(errno));
+    return EXIT_OK;
+}
 
 int decisions_open(const struct arguments *arguments, struct decisions **out)
 {
@@ -39,8 +68,12 @@ int decisions_open(const struct arguments *arguments, struct decisions **out)
         free(log);
         return complain(EXIT_FAILED, "--log %s: cannot open it: %s", path, strerror(errno));
     }
-    *out = log;
-    return EXIT_OK;
+    int code = check_file(log);
+    if (code == EXIT_OK)
+        *out = log;
+    else
+        (void)decisions_close(log, code);
+    return code;
 }
 
 static void drop_chances(struct decisions *log)

@@ -172,8 +172,7 @@ static oltr_status learn_lesson(void *with, const oltr_lesson *lesson, int *appl
     return oltr_model_learn(with, lesson, applied, error);
 }
 
-/* The same file under any name. */
-static bool same_file(const char *one, const char *other)
+bool ope_same_file(const char *one, const char *other)
 {
     struct stat a, b;
     return strcmp(one, other) == 0 || (stat(one, &a) == 0 && stat(other, &b) == 0 &&
@@ -187,7 +186,7 @@ static int train_on_file(struct ope_run *run, const struct evaluated *p, const c
     struct log_report report = {.lenient = run->report.lenient};
     struct log_files files = {.path = &path, .n = 1};
     for (uint32_t i = 0; i < run->arguments->n_operands; i++)
-        if (same_file(path, run->arguments->operand[i]))
+        if (ope_same_file(path, run->arguments->operand[i]))
             return complain(
                 EXIT_USAGE,
                 "--train %s is the log of the evaluation, and a policy that has learned "

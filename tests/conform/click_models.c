@@ -383,7 +383,7 @@ static void what_cannot_be_is_refused(void **state)
     expect_refused(&s, OLTR_EINVAL, "leave must be from 0 to 1, not -0.5");
     set_small_stage(&s, "fixed", "toprank");
     s.policy[0].learning = &some;
-    expect_refused(&s, OLTR_EUNSUPPORTED, "toprank cannot forget: leave `forget` out");
+    expect_refused(&s, OLTR_EINVAL, "toprank cannot forget: leave `forget` out");
     set_small_stage(&s, "scalar", "lints");
     s.policy[0].learning = &last;
     expect_refused(&s, OLTR_EINVAL, "abandon gives real rewards: leave it out");

@@ -12,6 +12,9 @@ oltr_status set_error(oltr_error *error, oltr_status code, const char *format, .
         error->code = code;
         vsnprintf(error->msg, sizeof error->msg, format, args);
         va_end(args);
+        for (char *c = error->msg; *c != '\0'; c++)
+            if ((unsigned char)*c < 0x20 || *c == 0x7F) /* of quoted input; terminals obey them */
+                *c = '?';
     }
     return code;
 }

@@ -31,7 +31,7 @@ bool text_reserve(struct text *text, size_t more)
 
 void text_bytes(struct text *text, const char *bytes, size_t length)
 {
-    if (!text_reserve(text, length))
+    if (!text_reserve(text, length) || length == 0)
         return;
     memcpy(text->bytes + text->length, bytes, length);
     text->length += length;

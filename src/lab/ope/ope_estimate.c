@@ -227,7 +227,7 @@ static void warn(const ope_rows *rows, const weights *w, oltr_ope_result *out)
     }
     if (rows->estimator != OLTR_OPE_REPLAY && lack_of_weight(w, scale) > 4)
         add_sentence(out->warning,
-                     "The mean weight is %.3g and should be 1: the evaluated policy shows what the "
+                     "The mean weight is %.6g and should be 1: the evaluated policy shows what the "
                      "log cannot, or the weights are too uneven for a log of this size, or the "
                      "propensities are wrong.",
                      out->mean_weight, 0);

@@ -8,13 +8,14 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
 enum {
     PATH_SIZE = 160,
     DEEPEST = 16,     /* levels; an experiment needs five */
-    MOST_KEYS = 200,  /* in one map; looking for repeated keys is quadratic */
+    FEW_KEYS = 200,   /* in one map; up to these a repeated key is found at once */
     NAME_SHOWN = 100, /* bytes of a file name in a message; the rest must have room too */
 };
 
@@ -108,7 +109,7 @@ struct loader {
     yaml_parser_t yaml;
     struct pool *pool;
     const char *name, *text;
-    size_t length;
+    size_t length, most_keys;
     const struct override *of; /* the override whose value is read; NULL: it is the file */
     oltr_error *error;
 };
@@ -226,23 +227,59 @@ static void append(struct node *parent, struct node *child)
     child->parent = parent;
 }
 
+/* Refuses the second of two equal keys. */
+static bool is_repeated(const struct loader *loader, const struct node *earlier,
+                        const struct node *key)
+{
+    char name[QUOTE_SIZE], words[QUOTE_SIZE + 64];
+    snprintf(words, sizeof words, "`%s` is given twice (first in line %zu)",
+             quote_input(key->text, name), earlier->line);
+    return refuse(loader, (yaml_mark_t){0, key->line - 1, key->column - 1}, words);
+}
+
 static bool check_key(const struct loader *loader, const struct node *map, const struct node *key,
                       yaml_mark_t mark)
 {
-    char name[QUOTE_SIZE], words[QUOTE_SIZE + 64];
     if (key->type != NODE_SCALAR)
         return refuse(loader, mark, "a key must be a word, not a list or a map");
     if (strcmp(key->text, "<<") == 0)
         return refuse(loader, mark, "merge keys (<<) are not supported; write the keys out") !=
                NULL;
-    const struct node *earlier = tree_get(map, key->text);
-    if (earlier) {
-        snprintf(words, sizeof words, "`%s` is given twice (first in line %zu)",
-                 quote_input(key->text, name), earlier->key->line);
-        return refuse(loader, mark, words);
-    }
-    return map->count < MOST_KEYS ||
+    const struct node *earlier = map->count <= FEW_KEYS ? tree_get(map, key->text) : NULL;
+    if (earlier)
+        return is_repeated(loader, earlier->key, key);
+    return map->count < loader->most_keys ||
            refuse(loader, mark, "more keys in one map than any experiment has");
+}
+
+/* By their texts; equal ones in the order of the file. */
+static int compare_keys(const void *a, const void *b)
+{
+    const struct node *one = *(struct node *const *)a, *other = *(struct node *const *)b;
+    int order = strcmp(one->text, other->text);
+    if (order == 0)
+        order = (one->line > other->line) - (one->line < other->line);
+    return order != 0 ? order : (one->column > other->column) - (one->column < other->column);
+}
+
+/* At the end of a map with many keys. */
+static bool check_many_keys(const struct loader *loader, const struct node *map)
+{
+    size_t n = 0;
+    bool good = true;
+    if (map->count <= FEW_KEYS)
+        return true;
+    const struct node **key = malloc(map->count * sizeof *key);
+    if (!key)
+        return no_memory(loader);
+    for (const struct node *entry = map->first; entry; entry = entry->next)
+        key[n++] = entry->key;
+    qsort(key, n, sizeof *key, compare_keys);
+    for (size_t i = 1; good && i < n; i++)
+        good =
+            strcmp(key[i - 1]->text, key[i]->text) != 0 || is_repeated(loader, key[i - 1], key[i]);
+    free(key);
+    return good;
 }
 
 static struct node *read_node(struct loader *loader, yaml_event_t *event, int depth);
@@ -276,7 +313,7 @@ static struct node *read_map(struct loader *loader, struct node *map, int depth)
         bool end = false;
         struct node *key = read_entry(loader, depth, &end);
         if (!key)
-            return end ? map : NULL;
+            return end && check_many_keys(loader, map) ? map : NULL;
         yaml_mark_t mark = {0, key->line - 1, key->column - 1};
         struct node *value =
             check_key(loader, map, key, mark) ? read_entry(loader, depth, &end) : NULL;
@@ -346,9 +383,14 @@ static struct node *read_document(struct loader *loader)
 }
 
 static struct node *parse(struct pool *pool, const char *name, const char *text, size_t length,
-                          const struct override *of, oltr_error *error)
+                          size_t most_keys, const struct override *of, oltr_error *error)
 {
-    struct loader loader = {.pool = pool, .text = text, .length = length, .of = of, .error = error};
+    struct loader loader = {.pool = pool,
+                            .text = text,
+                            .length = length,
+                            .most_keys = most_keys,
+                            .of = of,
+                            .error = error};
     loader.name = pool_text(pool, name, strlen(name));
     if (!loader.name || !yaml_parser_initialize(&loader.yaml)) {
         set_error(error, OLTR_ENOMEM, "out of memory");
@@ -362,9 +404,9 @@ static struct node *parse(struct pool *pool, const char *name, const char *text,
 }
 
 struct node *tree_parse(struct pool *pool, const char *name, const char *text, size_t length,
-                        oltr_error *error)
+                        size_t most_keys, oltr_error *error)
 {
-    return parse(pool, name, text, length, NULL, error);
+    return parse(pool, name, text, length, most_keys, NULL, error);
 }
 
 /* ---- looking and setting */
@@ -430,7 +472,7 @@ static struct node *value_node(struct pool *pool, const struct override *overrid
     const char *value = override->value;
     struct node *node;
     if (value[0] == '[' || value[0] == '{')
-        return parse(pool, override->origin, value, strlen(value), override, error);
+        return parse(pool, override->origin, value, strlen(value), MOST_KEYS, override, error);
     node = origin_node(pool, override, NODE_SCALAR);
     if (node)
         node->text = pool_text(pool, value, strlen(value));

@@ -36,9 +36,12 @@ struct override {
     size_t line, column; /* 0 for flags; a swept value has its place in the file */
 };
 
-/* The root of the document, or NULL and an error that names file, line and column. */
+enum { MOST_KEYS = 200 }; /* in one map of an experiment, where they are looked for one by one */
+
+/* The root of the document, whose maps may have so many keys; or NULL and an error that names
+ * file, line and column. */
 struct node *tree_parse(struct pool *pool, const char *name, const char *text, size_t length,
-                        oltr_error *error);
+                        size_t most_keys, oltr_error *error);
 
 /* The entry of a map, or NULL. */
 struct node *tree_get(const struct node *map, const char *key);

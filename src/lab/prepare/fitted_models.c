@@ -195,7 +195,7 @@ oltr_status fitted_models_parse(const char *name, const char *text, size_t lengt
     *out = (struct fitted_models){.slots = slots};
     if (!keys)
         return set_error(error, OLTR_EINVAL, "there is no click model '%.20s' to read", model);
-    const struct node *root = tree_parse(&pool, name, text, length, &own),
+    const struct node *root = tree_parse(&pool, name, text, length, MOST_QUERIES, &own),
                       *map = root ? check_model(&reader, root, keys, slots, &rows) : NULL;
     if (map && make_block(out, map->count, rows, &a))
         fill(map, keys, &a, out);

@@ -61,9 +61,8 @@ static oltr_status check_learning(const click_ops *clicks, const oltr_contestant
                          "model %.40s gives real rewards: leave it out",
                          c->label, clicks->info.name);
     if (how->forget_every && !c->settings.info->can_forget)
-        return set_error(error, OLTR_EUNSUPPORTED,
-                         "policy %s: %s cannot forget: leave `forget` out", c->label,
-                         c->settings.info->name);
+        return set_error(error, OLTR_EINVAL, "policy %s: %s cannot forget: leave `forget` out",
+                         c->label, c->settings.info->name);
     if (how->forget_every && !(how->forget_keep >= 0 && how->forget_keep <= 1))
         return set_error(error, OLTR_EINVAL,
                          "policy %s: what `forget` keeps must be from 0 to 1, not %g", c->label,

@@ -182,6 +182,41 @@ static void keys_that_do_not_fit(void **state)
     world_refused(WITH("data: x, model: CM, items: 4"), "`items` belongs to a world of kind");
 }
 
+/* ---- many queries */
+
+enum { MANY = 20000 };
+
+/* MANY queries, the last of which is called `last`. */
+static char *many_queries(const char *last)
+{
+    size_t room = (size_t)MANY * 48, used = 0;
+    char *long_text = malloc(room);
+    assert_non_null(long_text);
+    used += (size_t)snprintf(long_text, room, "{\"CM\": {");
+    for (int i = 1; i < MANY; i++)
+        used += (size_t)snprintf(long_text + used, room - used,
+                                 "\"%d\": {\"attraction\": [0.1, 0.2]},\n", i);
+    snprintf(long_text + used, room - used, "\"%s\": {\"attraction\": [0.1, 0.2]}}}", last);
+    return long_text;
+}
+
+static void many_queries_are_read_and_a_repeated_one_is_found(void **state)
+{
+    struct fitted_models m;
+    oltr_error error = {OLTR_OK, ""};
+    char *good = many_queries("20000"), *bad = many_queries("150"), *late = many_queries("15000");
+    if (fitted_models_parse("file", good, strlen(good), "CM", 2, &m, &error) != OLTR_OK)
+        fail_msg("%s", error.msg);
+    assert_int_equal(m.queries.n_queries, MANY);
+    assert_int_equal(m.queries.query[MANY - 1], MANY);
+    fitted_models_clear(&m);
+    refused("CM", bad, "file:20000:1: `150` is given twice (first in line 150)");
+    refused("CM", late, "file:20000:1: `15000` is given twice (first in line 15000)");
+    free(good);
+    free(bad);
+    free(late);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +225,7 @@ int main(void)
         cmocka_unit_test(a_plan_plays_its_queries),
         cmocka_unit_test(files_that_are_not_there),
         cmocka_unit_test(keys_that_do_not_fit),
+        cmocka_unit_test(many_queries_are_read_and_a_repeated_one_is_found),
     };
     return cmocka_run_group_tests_name("fitted click models", tests, make_folder, remove_folder);
 }

@@ -1,0 +1,65 @@
+# ope_hostile.sh - `oltr ope` and decision logs with what a careless caller gives: refused lists, files that would be overwritten, half lines.
+. "$(dirname "$0")/common.bash"
+says() { grep -qF -- "$1" said || fail "does not say '$1'"; }
+good() { for i in 1 2 3; do printf '{"id": "g%s", "items": ["a", "b"], "prefix_propensities": [0.5, 0.5], "slot_propensities": [0.5, 0.5], "clicks": [1]}\n' "$i"; done; }
+
+# ---- a list that is refused leaves nothing behind
+{ echo '{"id": "g1", "items": ["x", "y", "x"], "prefix_propensities": [0.5, 0.4, 0.3], "clicks": []}' && good; } >first.jsonl
+expect 0 'random    rips               1' "$OLTR" ope first.jsonl -p random --lenient -i normal -e rips,iips
+says 'all 2 items of it are taken'
+says 'random    iips               1'
+{ good && echo '{"id": "g4", "items": ["x", "y", "x"], "prefix_propensities": [0.5, 0.4, 0.3], "slot_propensities": [1, 1, 1], "clicks": []}'; } >last.jsonl
+expect 0 'all 2 items of it are taken' "$OLTR" ope last.jsonl -p random --lenient -i normal -e rips
+{ echo '{"item": "z", "reward": 1e200, "slot_propensity": 1}' && good; } >row.jsonl
+expect 0 '3 lists of up to 2 slots, 2 items' "$OLTR" ope row.jsonl -p random --lenient -i normal -e rips
+for i in $(seq 300); do
+    echo "{\"id\": \"i$i\", \"items\": [\"a$i\", \"b$i\", \"a$i\"], \"prefix_propensities\": [1, 1, 1], \"slot_propensities\": [1, 1, 1], \"clicks\": []}"
+    [ $((i % 3)) -eq 0 ] && echo "{\"id\": \"i$i\", \"items\": [\"a$i\", \"b$i\"], \"prefix_propensities\": [1, 1], \"slot_propensities\": [1, 1], \"clicks\": []}"
+done >many.jsonl
+expect 0 '100 lists of up to 2 slots, 200 items' "$OLTR" ope many.jsonl -p random --lenient -i normal -e rips
+
+# ---- what was clicked must have been examined, also in an outcome
+outcome() { { good && printf '%s\n' '{"id": "o", "items": ["a", "b"], "prefix_propensities": [0.5, 0.5], "slot_propensities": [0.5, 0.5]}' "$1"; } >outcome.jsonl; }
+for line in '"clicks": [2], "seen": 1' '"clicks": [1, 2], "examined": [1]' '"rewards": [0, 1], "seen": 1' '"rewards": [1, 1], "examined": [2]'; do
+    outcome "{\"id\": \"o\", $line}"
+    expect 2 'outcome.jsonl:5: a position was clicked or has a reward, but was not examined' "$OLTR" ope outcome.jsonl -p random
+done
+outcome '{"id": "o", "clicks": [1], "examined": 1}'
+expect 2 '"examined" must be an array' "$OLTR" ope outcome.jsonl -p random
+outcome '{"id": "o", "clicks": [1], "examined": [1], "seen": 1}'
+expect 2 'and not both' "$OLTR" ope outcome.jsonl -p random
+for line in '"clicks": [2], "seen": 2' '"clicks": [2], "examined": [2]' '"rewards": [0, 1], "seen": 2' '"clicks": [], "seen": 0'; do
+    outcome "{\"id\": \"o\", $line}"
+    expect 0 '4 lists' "$OLTR" ope outcome.jsonl -p random -i normal
+done
+
+# ---- propensities of three digits: the warning has enough of them
+for i in $(seq 99); do echo "{\"id\": \"r$i\", \"candidates\": [\"a\", \"b\", \"c\"], \"items\": [\"a\"], \"prefix_propensities\": [0.333], \"clicks\": []}"; done >round.jsonl
+expect 0 'The mean weight is 1.001 and should be 1' "$OLTR" ope round.jsonl -p random -i normal -e sips
+
+# ---- nothing that is read is overwritten
+mkdir own && good >own/table.csv && cp own/table.csv kept
+expect 2 'own/table.csv is read, and would be overwritten' "$OLTR" ope own/table.csv -p random -o own
+ln -s own/table.csv link.jsonl
+expect 2 'would be overwritten' "$OLTR" ope link.jsonl -p random -o own
+cmp -s own/table.csv kept || fail "the log was changed"
+"$OLTR" model create home.oltr -p ts-beta -q && cp home.oltr kept
+for log in home.oltr home.oltr.log; do
+    expect 0 "" cp kept home.oltr
+    [ -s "$log" ] || continue
+    echo '{"k": 1, "items": ["a"], "id": "1"}' | "$OLTR" model rank home.oltr --log "$log" >said 2>&1 && fail "a model as a log"
+    says 'is no decision log'
+done
+cmp -s home.oltr kept || fail "the model was changed"
+
+# ---- a last line that was cut does not spoil the next
+printf '{"id": "half", "items": ["a"' >half.jsonl
+echo '{"k": 1, "items": ["a", "b"], "id": "whole"}' | "$OLTR" model rank home.oltr --log half.jsonl >said 2>&1 || fail "a log with half a line"
+[ "$(wc -l <half.jsonl)" -eq 2 ] || fail "the new line was glued to the half one"
+tail -n 1 half.jsonl | grep -q '^{"id": "whole"' || fail "the new line is not whole"
+
+# ---- names with control characters
+"$OLTR" ope round.jsonl -p $'x\e[31my\n' >said 2>&1 && fail "a policy of this name"
+grep -q $'\e' said && fail "a message with a control character"
+[ "$(wc -l <said)" -eq 1 ] || fail "a message of two lines"
+echo "ope_hostile: everything as expected"
