@@ -42,6 +42,7 @@ _KNOWN = {
     "TopRank": Style(_BROWN, _SHORT, 12),
     "Ensemble": Style(_BLACK, _DASH_DOT_DOT, 14),
     "Random": Style(_PALE, _DOTTED, 2),
+    "Epsilon-greedy": Style(_OLIVE, _DASHED, 8),
     "GTS (released)": Style("#8A2C00", _DOTTED, 4),
     "GTS-Pmean (released)": Style("#C29A1C", _SHORT, 8),
     "GTS-P (released)": Style("#7A4964", (7, 3, 2, 3, 2, 3), 10),

@@ -56,6 +56,7 @@ static const struct {
     {"TopRank", {BROWN, SHORT, 12}},
     {"Ensemble", {BLACK, DASH_DOT_DOT, 14}},
     {"Random", {PALE, DOTTED, 2}},
+    {"Epsilon-greedy", {OLIVE, DASHED, 8}},
     /* the released samplers, which two figures show side by side */
     {"GTS (released)", {"#8A2C00", DOTTED, 4}},
     {"GTS-Pmean (released)", {"#C29A1C", SHORT, 8}},
