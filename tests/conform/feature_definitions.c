@@ -70,23 +70,29 @@ static double logistic_of(double z)
 }
 
 /* mu of the policy's link and its derivative. */
-static bool linked(const variant *v, const char *link)
+typedef enum link { LOGIT, PROBIT, CLOGLOG } link;
+
+/* Read once for a twin: names are compared, and the links are in the innermost loops. */
+static link link_of(const variant *v)
 {
-    return (is_kind(v, "logts") || is_kind(v, "glm-ucb")) && chosen(v, "link", link);
+    bool has = is_kind(v, "logts") || is_kind(v, "glm-ucb");
+    return has && chosen(v, "link", "probit")    ? PROBIT
+           : has && chosen(v, "link", "cloglog") ? CLOGLOG
+                                                 : LOGIT;
 }
 
-static double mu_of(const variant *v, double z)
+static double mu_of(link by, double z)
 {
-    if (linked(v, "probit"))
+    if (by == PROBIT)
         return erfc(-z / sqrt(2)) / 2;
-    return linked(v, "cloglog") ? -expm1(-exp(z)) : logistic_of(z);
+    return by == CLOGLOG ? -expm1(-exp(z)) : logistic_of(z);
 }
 
-static double slope_of(const variant *v, double z)
+static double slope_of(link by, double z)
 {
-    if (linked(v, "probit"))
+    if (by == PROBIT)
         return exp(-z * z / 2) / sqrt(2 * acos(-1));
-    return linked(v, "cloglog") ? exp(z - exp(z)) : logistic_of(z) * logistic_of(-z);
+    return by == CLOGLOG ? exp(z - exp(z)) : logistic_of(z) * logistic_of(-z);
 }
 
 static double dot(const double *x, const double *y)
@@ -116,6 +122,7 @@ typedef struct seen {
 
 typedef struct twin {
     const variant *v;
+    link by;
     uint32_t n;
     uint64_t t; /* the round to be ranked, from 1 */
     seen at[MOST_SEEN];
@@ -198,8 +205,8 @@ static matrix curvature(const twin *w, double lambda, const double *theta, doubl
     for (int j = 0; j < DIM; j++)
         gradient[j] = -lambda * theta[j];
     for (uint32_t i = 0; i < w->n; i++) {
-        double z = dot(w->at[i].x, theta), mu = mu_of(w->v, z);
-        add_square(&h, slope_of(w->v, z), w->at[i].x);
+        double z = dot(w->at[i].x, theta), mu = mu_of(w->by, z);
+        add_square(&h, slope_of(w->by, z), w->at[i].x);
         for (int j = 0; j < DIM; j++)
             gradient[j] += (w->at[i].y - mu) * w->at[i].x[j];
     }
@@ -247,7 +254,7 @@ static belief logts_belief(const twin *w, uint32_t k)
                        w->at[i].x);
     }
     if (chosen(w->v, "scale", "theory"))
-        b.spread = printed_beta(w) / fmin(slope_of(w->v, bound), slope_of(w->v, -bound));
+        b.spread = printed_beta(w) / fmin(slope_of(w->by, bound), slope_of(w->by, -bound));
     return b;
 }
 
@@ -267,7 +274,7 @@ static double glm_ucb_score(const twin *w, const double *x, uint32_t k)
     double bound = param_of(w->v, "S"), t = (double)w->t, alpha = param_of(w->v, "alpha");
     belief b = glm_ucb_belief(w, k);
     if (chosen(w->v, "width", "theory"))
-        alpha = param_of(w->v, "sigma") / fmin(slope_of(w->v, bound), slope_of(w->v, -bound)) *
+        alpha = param_of(w->v, "sigma") / fmin(slope_of(w->by, bound), slope_of(w->by, -bound)) *
                 sqrt(DIM / 2.0 * log(1 + 2 * t / DIM) + log(param_of(w->v, "horizon")));
     return dot(b.mean, x) + alpha * sqrt(form(&b.precision, x, x));
 }
@@ -465,7 +472,7 @@ static void teach_twin(twin *w, const stage *g, uint32_t n_examined, const doubl
         double z = dot(theta, g->wide[g->item[s]]);
         seen *o = &w->at[first + s];
         *o = (seen){.y = s < n_examined ? reward[s] : 0,
-                    .stale = slope_of(w->v, z),
+                    .stale = slope_of(w->by, z),
                     .examined = s < n_examined};
         memcpy(o->x, g->wide[g->item[s]], sizeof o->x);
     }
@@ -535,8 +542,8 @@ static void assert_prediction(const oltr_policy *p, const twin *w, const stage *
         double m = dot(b->mean, g->wide[j]),
                s = b->spread * sqrt(form(&b->precision, g->wide[j], g->wide[j]));
         if (rule->clicks) {
-            s *= slope_of(w->v, m);
-            m = mu_of(w->v, m);
+            s *= slope_of(w->by, m);
+            m = mu_of(w->by, m);
         }
         if (!near(mean[j], m, rule->mean) || fabs(sd[j] - s) > allowed * s + 1e-300)
             fail_msg("round %u, item %u: mean %.15g for %.15g, sd %.15g for %.15g", (uint32_t)w->t,
@@ -549,7 +556,7 @@ static void predictions_are_the_definition(void **state)
     const variant *v = *state;
     for (int changing = 0; changing < 2; changing++) {
         oltr_policy *p = policy_of(v, L);
-        twin w = {.v = v, .t = 1};
+        twin w = {.v = v, .by = link_of(v), .t = 1};
         stage g;
         dice d = {100};
         while (w.t <= ROUNDS) {
@@ -615,7 +622,7 @@ static void scores_follow_the_law(void **state)
     enum { SAMPLES = 40000 };
     const variant *v = *state;
     oltr_policy *p = policy_of(v, L);
-    twin w = {.v = v, .t = 1};
+    twin w = {.v = v, .by = link_of(v), .t = 1};
     stage g;
     dice d = {101};
     double expected[DIM], c[DIM][DIM];
@@ -669,7 +676,7 @@ static void lists_are_the_definition(void **state)
     const variant *v = *state;
     for (int changing = 0; changing < 2; changing++) {
         oltr_policy *p = policy_of(v, L);
-        twin w = {.v = v, .t = 1};
+        twin w = {.v = v, .by = link_of(v), .t = 1};
         stage g;
         dice d = {102};
         while (w.t <= ROUNDS) {

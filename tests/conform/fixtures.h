@@ -209,7 +209,13 @@ static inline bool is_like_another(const oltr_param *p)
     return strncmp(p->name, "examine", 7) == 0 && p->name[7] > '2';
 }
 
-/* Every number at its bounds; but 16 rows instead of a million, which would take too long. */
+/* The largest value that is tried: a million rows, or 100 sweeps, would take too long. */
+static inline double largest_tried(const oltr_param *p)
+{
+    return strcmp(p->name, "rows") == 0 ? 16 : strcmp(p->name, "sweeps") == 0 ? 20 : p->max;
+}
+
+/* Every number at its bounds. */
 static inline void add_bounds(variant_list *list, const oltr_policy_info *info)
 {
     for (uint32_t i = 0; i < info->n_params; i++)
@@ -217,8 +223,7 @@ static inline void add_bounds(variant_list *list, const oltr_policy_info *info)
             const oltr_param *p = &info->params[i];
             if (is_like_another(p))
                 break;
-            double most = strcmp(p->name, "rows") == 0 ? 16 : p->max;
-            variant v = with(plain_variant(info), p->name, high ? most : p->min);
+            variant v = with(plain_variant(info), p->name, high ? largest_tried(p) : p->min);
             v.at_bound = true;
             add_variant(list, v);
         }
