@@ -191,6 +191,7 @@ static bool reserve_lists(struct ope_lists *p)
     p->length = grown(p->length, room, sizeof *p->length, &good);
     p->set = grown(p->set, room, sizeof *p->set, &good);
     p->position = grown(p->position, room, sizeof *p->position, &good);
+    p->file = grown(p->file, room, sizeof *p->file, &good);
     p->line = grown(p->line, room, sizeof *p->line, &good);
     p->choice = grown(p->choice, room, sizeof *p->choice, &good);
     p->id = grown(p->id, room, sizeof *p->id, &good);
@@ -342,6 +343,7 @@ static oltr_status keep_list(struct ope_data *data, struct ope_lists *p,
     p->length[p->n] = n;
     p->set[p->n] = set;
     p->position[p->n] = data->by_row ? list->position : 0;
+    p->file[p->n] = list->file;
     p->line[p->n] = list->line;
     p->choice[p->n] = (uint32_t)(id.word[0] >> 32);
     p->k = n > p->k ? n : p->k;
@@ -441,6 +443,7 @@ static void free_lists(struct ope_lists *p)
     free(p->length);
     free(p->set);
     free(p->position);
+    free(p->file);
     free(p->line);
     free(p->choice);
     free(p->item);

@@ -2,7 +2,7 @@
  *
  * Names are numbered, and lists with the same candidates share one set of them.  A shown item takes
  * 13 bytes, 8 for each propensity that the log has, and 16 to 32 for each policy while it is
- * evaluated; a list takes 60 bytes and its id, and a set of candidates 4 for each of them. */
+ * evaluated; a list takes 68 bytes and its id, and a set of candidates 4 for each of them. */
 #ifndef OLTR_APP_OPE_OPE_DATA_H
 #define OLTR_APP_OPE_OPE_DATA_H
 
@@ -21,7 +21,8 @@ struct ope_lists {
     uint64_t rows, row_room;
     uint32_t k;                        /* slots of the longest */
     uint32_t *length, *set, *position; /* (n) position: of a row without a list; 0: unknown */
-    uint64_t *line;                    /* (n) where the list begins */
+    const char **file;                 /* (n) the path as it was given, and */
+    uint64_t *line;                    /* (n) where the list begins in it */
     uint32_t *choice;                  /* (n) a number of 32 bits by the id: folds, shares */
     uint32_t *item;
     double *reward;

@@ -93,7 +93,7 @@ static bool note_heavy(struct ope_results *results, const struct ope_data *data,
     ope_results_note(results,
                      "%s, %s: not computed, as a weight is above 1e150: %s:%llu: slot %u was shown "
                      "with a chance of %.3g; a self-normalised estimator can use it",
-                     row->policy, row->estimator, data->file,
+                     row->policy, row->estimator, data->eval.file[list],
                      (unsigned long long)data->eval.line[list], slot + 1,
                      logged[list * data->eval.k + slot]);
     return true;

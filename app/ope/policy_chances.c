@@ -141,7 +141,7 @@ static oltr_status evaluate_lists(const struct ope_data *data, oltr_ope_evaluato
     for (uint64_t i = 0; status == OLTR_OK && i < data->eval.n; i++) {
         status = evaluate_list(&c, evaluator, wanted, i, out, &why);
         if (status != OLTR_OK)
-            set_error(error, status, "%s:%llu: %.180s", data->file,
+            set_error(error, status, "%.70s:%llu: %.160s", data->eval.file[i],
                       (unsigned long long)data->eval.line[i], why.msg);
         if (wanted->progress)
             wanted->progress(wanted->progress_with, i + 1, data->eval.n);
@@ -199,9 +199,9 @@ static oltr_status read_table(const struct ope_data *data, const double *table, 
     for (uint64_t i = 0; i < data->eval.n; i++) {
         uint32_t position = data->eval.position[i] > 0 ? data->eval.position[i] : 1;
         if (position > k)
-            return set_error(error, OLTR_EVALUE,
-                             "%s:%llu: position %u, but there are %u items in the log", data->file,
-                             (unsigned long long)data->eval.line[i], position, k);
+            return set_error(
+                error, OLTR_EVALUE, "%.120s:%llu: position %u, but there are %u items in the log",
+                data->eval.file[i], (unsigned long long)data->eval.line[i], position, k);
         out->slot[i] = fmin(table[(size_t)(position - 1) * data->items.n + data->eval.item[i]], 1);
     }
     return OLTR_OK;

@@ -225,7 +225,7 @@ static int train_on_share(struct ope_run *run, const struct evaluated *p)
         }
         status = oltr_model_learn(p->own, &lesson, NULL, &error);
         if (status != OLTR_OK)
-            complain(0, "%s:%llu: the policy cannot learn this list", run->data.file,
+            complain(0, "%s:%llu: the policy cannot learn this list", from->file[i],
                      (unsigned long long)from->line[i]);
     }
     free(name);

@@ -37,6 +37,14 @@ done
 for i in $(seq 99); do echo "{\"id\": \"r$i\", \"candidates\": [\"a\", \"b\", \"c\"], \"items\": [\"a\"], \"prefix_propensities\": [0.333], \"clicks\": []}"; done >round.jsonl
 expect 0 'The mean weight is 1.001 and should be 1' "$OLTR" ope round.jsonl -p random -i normal -e sips
 
+# ---- of several files, the one with the list is named
+good >one.jsonl
+for i in $(seq 40); do good | sed "s/\"g/\"k$i-/; s/\"clicks\": \[1\]/\"rewards\": [0.5, 0]/"; done >two.jsonl
+"$OLTR" ope one.jsonl two.jsonl -p ts-beta --train-share 0.5 >said 2>&1 && fail "half a click for ts-beta"
+grep -q 'two.jsonl:[0-9]*: the policy cannot learn this list' said || fail "another file is named"
+{ echo '{"id": "t", "items": ["a"], "prefix_propensities": [1e-300], "slot_propensities": [1], "clicks": [1]}'; } >tiny.jsonl
+expect 0 'above 1e150: tiny.jsonl:1: slot 1' "$OLTR" ope one.jsonl tiny.jsonl -p random -i normal -e sips
+
 # ---- nothing that is read is overwritten
 mkdir own && good >own/table.csv && cp own/table.csv kept
 expect 2 'own/table.csv is read, and would be overwritten' "$OLTR" ope own/table.csv -p random -o own
