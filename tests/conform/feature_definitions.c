@@ -70,10 +70,10 @@ static double logistic_of(double z)
 }
 
 /* mu of the policy's link and its derivative. */
-typedef enum link { LOGIT, PROBIT, CLOGLOG } link;
+typedef enum link_kind { LOGIT, PROBIT, CLOGLOG } link_kind;
 
 /* Read once for a twin: names are compared, and the links are in the innermost loops. */
-static link link_of(const variant *v)
+static link_kind link_of(const variant *v)
 {
     bool has = is_kind(v, "logts") || is_kind(v, "glm-ucb");
     return has && chosen(v, "link", "probit")    ? PROBIT
@@ -81,14 +81,14 @@ static link link_of(const variant *v)
                                                  : LOGIT;
 }
 
-static double mu_of(link by, double z)
+static double mu_of(link_kind by, double z)
 {
     if (by == PROBIT)
         return erfc(-z / sqrt(2)) / 2;
     return by == CLOGLOG ? -expm1(-exp(z)) : logistic_of(z);
 }
 
-static double slope_of(link by, double z)
+static double slope_of(link_kind by, double z)
 {
     if (by == PROBIT)
         return exp(-z * z / 2) / sqrt(2 * acos(-1));
@@ -122,7 +122,7 @@ typedef struct seen {
 
 typedef struct twin {
     const variant *v;
-    link by;
+    link_kind by;
     uint32_t n;
     uint64_t t; /* the round to be ranked, from 1 */
     seen at[MOST_SEEN];
