@@ -54,28 +54,6 @@ void check_gumbels(uint32_t cpu)
     }
 }
 
-/* The first n of each row; the rest is room. */
-void check_item_words(uint32_t cpu)
-{
-    dice from = {13};
-    for (int i = 0; i < LARGEST_SMALL + 2 * EFFORT; i++) {
-        size_t n = length_of(i);
-        uint32_t *item = guarded(n, sizeof *item);
-        size_t m = i % 2 ? n : random_subset(&from, item, n);
-        const uint32_t *named = i % 2 ? NULL : item;
-        void *out[2];
-        oltr_rng rng = generator(&from);
-        describe("n %zu of %zu, named %d", m, n, named != NULL);
-        guarded_pair(out, 4 * padded(m), sizeof(uint32_t), NULL);
-        item_words_plain(&rng, named, m, out[0]);
-        KERNEL_AT(item_words, cpu)(&rng, named, m, out[1]);
-        for (size_t w = 0; w < 4; w++)
-            assert_memory_equal((uint32_t *)out[0] + w * padded(m),
-                                (uint32_t *)out[1] + w * padded(m), m * sizeof(uint32_t));
-        release();
-    }
-}
-
 /* Ordinary beliefs, or the ends of what a float can hold. */
 static void random_beliefs(dice *from, bool strange, size_t n, float *mean, float *sd)
 {
@@ -241,4 +219,107 @@ void check_cube_directions(uint32_t cpu)
         compare_directions(&from, cpu, last - 32, 96, beyond[d]);
         compare_directions(&from, cpu, 2 * last, 40, beyond[d]);
     }
+}
+
+/* ---- attractions */
+
+enum { COUNT_KINDS = 4 };
+
+/* Whole numbers; items without clicks or misses; the ends of what is allowed; around the least. */
+static double random_count(dice *from, uint32_t kind)
+{
+    if (one_in(from, 3))
+        return 0;
+    switch (kind) {
+    case 0:
+        return below(from, 50);
+    case 1:
+        return floor(log_uniform(from, 1, 1e6));
+    case 2:
+        return log_uniform(from, 1e-12, 1e15);
+    default:
+        return log_uniform(from, RATE_LEAST_COUNT / 2, 10);
+    }
+}
+
+/* n items with random counts and room for what is derived of them. */
+static rate_items random_items(dice *from, size_t n, uint32_t kind, double kappa[RATE_SLOTS])
+{
+    const size_t stride = padded(n);
+    const uint32_t slots = 1 + below(from, RATE_SLOTS);
+    double *clicks = guarded(stride, sizeof *clicks);
+    double *missed = guarded(slots * stride, sizeof *missed);
+    for (size_t i = 0; i < n; i++)
+        clicks[i] = random_count(from, kind);
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        kappa[slot] = one_in(from, 3) ? 1 / (slot + 1.0) : log_uniform(from, 0x1p-20, 1);
+        for (size_t i = 0; i < n; i++)
+            missed[slot * stride + i] = random_count(from, kind);
+    }
+    return (rate_items){.clicks = clicks,
+                        .missed = missed,
+                        .kappa = kappa,
+                        .n_slots = slots,
+                        .number = guarded(RATE_NUMBERS * stride, sizeof(float)),
+                        .mode = guarded(stride, sizeof(double)),
+                        .stride = stride};
+}
+
+void check_rate_hats_of(uint32_t cpu)
+{
+    dice from = {13};
+    for (int i = 0; i < COUNT_KINDS * LARGEST_SMALL; i++) {
+        size_t n = length_of(i / COUNT_KINDS);
+        double kappa[RATE_SLOTS];
+        uint32_t kind = (uint32_t)i % COUNT_KINDS, *item = guarded(n, sizeof *item);
+        rate_items items = random_items(&from, n, kind, kappa);
+        size_t m = random_subset(&from, item, n);
+        void *number[2], *mode[2];
+        describe("%zu of %zu items, kind %u", m, n, kind);
+        guarded_pair(number, RATE_NUMBERS * items.stride, sizeof(float), NULL);
+        guarded_pair(mode, items.stride, sizeof(double), NULL);
+        for (int v = 0; v < 2; v++) {
+            items.number = number[v];
+            items.mode = mode[v];
+            (v ? KERNEL_AT(rate_hats_of, cpu) : rate_hats_of_plain)(&items, item, m);
+        }
+        same_floats("a number", number[0], number[1], RATE_NUMBERS * items.stride);
+        same_doubles("a mode", mode[0], mode[1], items.stride);
+        release();
+    }
+}
+
+static void compare_rates(dice *from, uint32_t cpu, size_t n, uint32_t kind)
+{
+    double kappa[RATE_SLOTS];
+    rate_items items = random_items(from, n, kind, kappa);
+    uint32_t *item = guarded(n, sizeof *item);
+    oltr_rng rng = generator(from);
+    void *all[2], *list[2];
+    for (uint32_t i = 0; i < n; i++)
+        rate_hats_of_plain(&items, &i, 1);
+    size_t m = random_subset(from, item, n);
+    describe("n %zu, list of %zu, kind %u", n, m, kind);
+    guarded_pair(all, padded(n), sizeof(double), NULL);
+    guarded_pair(list, padded(m), sizeof(double), NULL);
+    for (int v = 0; v < 2; v++) {
+        rate_draws_fn *draw = v ? KERNEL_AT(rate_draws, cpu) : rate_draws_plain;
+        draw(&rng, &items, NULL, n, all[v]);
+        draw(&rng, &items, item, m, list[v]);
+    }
+    same_doubles("a draw", all[0], all[1], n);
+    same_doubles("a draw of the list", list[0], list[1], m);
+    for (size_t j = 0; j < m; j++)
+        assert_memory_equal((double *)list[0] + j, (double *)all[0] + item[j], sizeof(double));
+    release();
+}
+
+void check_rate_draws(uint32_t cpu)
+{
+    dice from = {14};
+    for (size_t n = 1; n <= LARGEST_SMALL; n++)
+        for (uint32_t kind = 0; kind < COUNT_KINDS; kind++)
+            compare_rates(&from, cpu, n, kind);
+    for (uint32_t i = 0; i < COUNT_KINDS * EFFORT; i++)
+        compare_rates(&from, cpu, LARGE, i % COUNT_KINDS);
 }

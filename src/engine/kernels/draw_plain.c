@@ -71,16 +71,6 @@ void gumbels_plain(const oltr_rng *rng, const uint32_t *item, size_t n, float *o
         }
 }
 
-void item_words_plain(const oltr_rng *rng, const uint32_t *item, size_t n, uint32_t *out)
-{
-    for (size_t j = 0; j < n; j++) {
-        uint32_t word[4];
-        words_at(rng, item ? item[j] : (uint32_t)j, 0, word);
-        for (size_t w = 0; w < 4; w++)
-            out[w * padded(n) + j] = word[w];
-    }
-}
-
 /* The group's 32 uniforms, or the first n of them. */
 static void uniform_group(const oltr_rng *rng, uint64_t group, size_t n, float *out)
 {

@@ -8,6 +8,7 @@
 
 #include "engine/kernels/float_math.h"
 #include "engine/kernels/philox.h"
+#include "engine/kernels/rate_hat.h"
 
 typedef struct words8 {
     w8 w[4];
@@ -522,18 +523,146 @@ LANES_TARGET void VERSION(gumbels)(const oltr_rng *rng, const uint32_t *item, si
     }
 }
 
-/* ---- words */
+/* ---- attractions */
 
-/* Whole vectors: the rows of `out` are padded. */
-LANES_TARGET void VERSION(item_words)(const oltr_rng *rng, const uint32_t *item, size_t n,
-                                      uint32_t *out)
+LANES_INLINE f8 log_excess8(f8 t)
+{
+    f8 more = f8_add(f8_all(1), t);
+    w8 bits = f8_bits(more), e = w8_right_signed(w8_sub(bits, w8_all(LOG_SQRT_HALF_BITS)), 23);
+    f8 r = f8_sub(f8_of_bits(w8_sub(bits, w8_left(e, 23))), f8_all(1)), power = f8_of_signed(e);
+    r = f8_select(f8_equal(power, f8_all(0)), t, r);
+    f8 rest = f8_fma(power, f8_all(LOG_LN2), f8_sub(r, t));
+    f8 sum = f8_fma(f8_mul(r, r), f8_fma(log_p8(r), r, f8_all(-0.5f)), rest);
+    return f8_select(f8_greater(more, f8_all(0)), sum, f8_all(-INFINITY));
+}
+
+LANES_INLINE f8 f8_abs(f8 x)
+{
+    return f8_max(x, f8_neg(x));
+}
+
+/* The points of one attempt, and how it was judged. */
+typedef struct rate_attempt {
+    f8 x;
+    m8 accepted, rejected;
+} rate_attempt;
+
+LANES_INLINE rate_attempt rate_try(const f8 hat[RATE_NUMBERS], w8 place, w8 height)
+{
+    const f8 one = f8_all(1), area = hat[RATE_AREA], end = hat[RATE_END];
+    f8 y = f8_mul(uniform8(place), area), right = f8_mul(y, hat[RATE_RIGHT_SLOPE]);
+    f8 rest = f8_mul(uniform8(w8_xor(place, w8_all(UINT32_MAX))), area);
+    f8 left = f8_mul(rest, hat[RATE_LEFT_SLOPE]);
+    f8 fall = log8(f8_min(one, f8_min(right, left)));
+    f8 in_right = f8_fma(f8_neg(hat[RATE_RIGHT_LENGTH]), fall, f8_sub(end, hat[RATE_RIGHT_LENGTH]));
+    f8 in_left =
+        f8_fma(hat[RATE_LEFT_LENGTH], fall, f8_sub(end, f8_sub(area, hat[RATE_LEFT_LENGTH])));
+    f8 x = f8_select(f8_greater(one, left), in_left, f8_sub(end, y));
+    x = f8_select(f8_greater(one, right), in_right, x);
+    f8 series = f8_fma(f8_fma(hat[RATE_Q6], x, hat[RATE_Q5]), x, hat[RATE_Q4]);
+    series = f8_fma(f8_fma(series, x, hat[RATE_Q3]), x, hat[RATE_Q2]);
+    f8 linear = f8_mul(x, f8_fma(f8_neg(x), series, hat[RATE_SLOPE]));
+    f8 log_f = f8_fma(hat[RATE_CLICKS], log_excess8(f8_mul(hat[RATE_RATIO], x)), linear);
+    f8 above = f8_sub(log_f, f8_add(fall, log8(uniform8(height))));
+    f8 square = f8_mul(x, x), size = f8_abs(x);
+    f8 error = f8_mul(f8_mul(f8_mul(square, square), square), f8_mul(size, hat[RATE_ERROR]));
+    m8 inside = f8_reaches(hat[RATE_REACH], size);
+    return (rate_attempt){x, m8_and(inside, f8_reaches(above, error)),
+                          m8_and(inside, f8_greater(f8_neg(error), above))};
+}
+
+/* Eight draws by their first two attempts; the bits of those that need more. */
+LANES_INLINE uint32_t rate_eight(const f8 hat[RATE_NUMBERS], words8 w, f8 *x)
+{
+    rate_attempt a = rate_try(hat, w.w[0], w.w[1]), b = rate_try(hat, w.w[2], w.w[3]);
+    *x = f8_select(a.accepted, a.x, b.x);
+    return 0xFF & ~m8_bits(m8_or(a.accepted, m8_and(a.rejected, b.accepted)));
+}
+
+LANES_INLINE void store_thetas(const double *mode, const float *width, f8 x, double *out)
+{
+    float at[LANES];
+    f8_store(at, x);
+    for (size_t l = 0; l < LANES; l += 4) {
+        d4 theta = d4_fma(d4_of_floats(f4_load(width + l)), d4_of_floats(f4_load(at + l)),
+                          d4_load(mode + l));
+        d4_store(out + l, d4_min(d4_max(theta, d4_all(0)), d4_all(1)));
+    }
+}
+
+LANES_TARGET static __attribute__((noinline)) uint32_t rate_all(counters c, const rate_items *items,
+                                                                uint32_t j, double *out)
+{
+    f8 hat[RATE_NUMBERS], x;
+    for (size_t k = 0; k < RATE_NUMBERS; k++)
+        hat[k] = f8_load(items->number + k * items->stride + j);
+    uint32_t failed = rate_eight(hat, words_of(c, w8_add(w8_count(), w8_all(j))), &x);
+    store_thetas(items->mode + j, items->number + RATE_WIDTH * items->stride + j, x, out + j);
+    return failed;
+}
+
+LANES_TARGET static __attribute__((noinline)) uint32_t
+rate_list(counters c, const rate_items *items, const uint32_t *item, size_t n, double *out)
+{
+    f8 hat[RATE_NUMBERS], x;
+    float width[LANES];
+    double mode[LANES];
+    w8 i = load_items(item, n);
+    for (size_t k = 0; k < RATE_NUMBERS; k++)
+        hat[k] = f8_gather(items->number + k * items->stride, i);
+    uint32_t failed = rate_eight(hat, words_of(c, i), &x);
+    f8_store(width, hat[RATE_WIDTH]);
+    for (size_t l = 0; l < LANES; l++)
+        mode[l] = items->mode[item[l < n ? l : 0]];
+    store_thetas(mode, width, x, out);
+    return failed;
+}
+
+/* One item, 16 attempts at once: lane p has the attempts 2p and 2p + 1.  False where all are
+ * rejected or one before the first accepted is open. */
+LANES_TARGET static __attribute__((noinline)) bool rate_sixteen(counters c, const rate_items *items,
+                                                                uint32_t i, double *out)
+{
+    f8 hat[RATE_NUMBERS];
+    float x[2][LANES];
+    c.purpose = w8_add(c.purpose, w8_count());
+    for (size_t k = 0; k < RATE_NUMBERS; k++)
+        hat[k] = f8_all(items->number[k * items->stride + i]);
+    words8 w = words_of(c, w8_all(i));
+    rate_attempt a = rate_try(hat, w.w[0], w.w[1]), b = rate_try(hat, w.w[2], w.w[3]);
+    f8_store(x[0], a.x);
+    f8_store(x[1], b.x);
+    uint32_t ends = 0xFF & ~m8_bits(m8_and(a.rejected, b.rejected)), p = 0;
+    if (!ends)
+        return false;
+    p = (uint32_t)__builtin_ctz(ends);
+    bool first = m8_bits(a.accepted) >> p & 1;
+    bool second = m8_bits(m8_and(a.rejected, b.accepted)) >> p & 1;
+    double theta = fma((double)items->number[RATE_WIDTH * items->stride + i], (double)x[second][p],
+                       items->mode[i]);
+    *out = fmin(fmax(theta, 0), 1);
+    return first || second;
+}
+
+LANES_TARGET static __attribute__((noinline)) void
+rate_again(const oltr_rng *rng, const rate_items *items, uint32_t i, double *out)
+{
+    if (!rate_sixteen(counters_of(rng, 0), items, i, out))
+        *out = rate_draw(rng, items, i);
+}
+
+LANES_TARGET void VERSION(rate_draws)(const oltr_rng *rng, const rate_items *items,
+                                      const uint32_t *item, size_t n, double *out)
 {
     counters c = counters_of(rng, 0);
-    for (size_t j = 0; j < n; j += LANES) {
-        w8 i = item ? load_items(item + j, n - j) : w8_add(w8_count(), w8_all((uint32_t)j));
-        words8 w = words_of(c, i);
-        for (size_t k = 0; k < 4; k++)
-            w8_store(out + k * padded(n) + j, w.w[k]);
+    for (uint32_t j = 0; j < n; j += LANES) {
+        uint32_t failed =
+            item ? rate_list(c, items, item + j, n - j, out + j) : rate_all(c, items, j, out);
+        failed &= n - j < LANES ? (1u << (n - j)) - 1 : 0xFF;
+        for (; failed; failed &= failed - 1) {
+            uint32_t at = j + (uint32_t)__builtin_ctz(failed);
+            rate_again(rng, items, item ? item[at] : at, &out[at]);
+        }
     }
 }
 

@@ -18,6 +18,7 @@
 #include "engine/kernels/link_kernels.h"
 #include "engine/kernels/logistic_kernels.h"
 #include "engine/kernels/race_kernels.h"
+#include "engine/kernels/rate_kernels.h"
 #include "engine/kernels/recalibration_kernels.h"
 #include "engine/kernels/topk_kernels.h"
 
@@ -31,7 +32,8 @@
     ROW(beta_scores,         avx2,     avx2,       neon)          \
     ROW(cube_directions,     avx2,     avx2,       neon)          \
     ROW(gumbels,             avx2,     avx2,       neon)          \
-    ROW(item_words,          avx2,     avx2,       neon)          \
+    ROW(rate_hats_of,        avx2,     avx2,       plain)         \
+    ROW(rate_draws,          avx2,     avx2,       neon)          \
     ROW(beta_numbers_of,     avx2,     avx2,       plain)         \
     ROW(recalibrate_items,   avx2,     avx2,       plain)         \
     ROW(grid_observe,        avx2,     avx2,       plain)         \

@@ -33,9 +33,9 @@ static const oltr_param params[N_PARAMS] = {
 };
 
 typedef struct pbm_ts_state {
-    item_sums sums;               /* first: see item_policy.h */
-    size_t missed[EXAMINE_SLOTS]; /* (n_items) doubles each, of the first n_own: M_l */
-    size_t hat;                   /* (n_items) rate_hat, derived; none where all is certain */
+    item_sums sums;      /* first: see item_policy.h */
+    size_t missed;       /* (n_own, padded) doubles: M_l */
+    size_t number, mode; /* of rate_items, derived; none where all is certain */
     size_t bytes;
     uint32_t n_own;
     examination examine;
@@ -49,9 +49,11 @@ static pbm_ts_state plan(const oltr_settings *settings)
     layout l = {align_up(sizeof p), false};
     p.n_own = slots < EXAMINE_SLOTS ? (uint32_t)slots : EXAMINE_SLOTS;
     p.sums = item_sums_plan(&l, n);
-    for (uint32_t slot = 0; slot < p.n_own; slot++)
-        p.missed[slot] = layout_take(&l, n, sizeof(double));
-    p.hat = layout_take(&l, p.examine.certain ? 0 : n, sizeof(rate_hat));
+    p.missed = layout_take(&l, p.n_own * padded(n), sizeof(double));
+    if (!p.examine.certain) {
+        p.number = layout_take(&l, RATE_NUMBERS * padded(n), sizeof(float));
+        p.mode = layout_take(&l, padded(n), sizeof(double));
+    }
     p.bytes = layout_bytes(&l);
     return p;
 }
@@ -61,34 +63,29 @@ static size_t state_bytes(const oltr_settings *settings)
     return plan(settings).bytes;
 }
 
-/* Fewer observations count as none: they change no digit of the density. */
-#define LEAST_COUNT 1e-100
-
-static rate_hat *hat_of(const pbm_ts_state *p, uint32_t i)
+/* (n_items) M_l */
+static double *missed_in(const pbm_ts_state *p, uint32_t slot)
 {
-    return (rate_hat *)(void *)((unsigned char *)p + p->hat) + i;
+    return doubles_at(p, p->missed) + slot * padded(p->sums.n_items);
 }
 
-static biased_rate rate_of(const pbm_ts_state *p, uint32_t i)
+static rate_items items_of(const pbm_ts_state *p)
 {
-    double clicks = doubles_at(p, p->sums.reward)[i];
-    biased_rate r = {.clicks = clicks > LEAST_COUNT ? clicks : 0};
-    for (uint32_t slot = 0; slot < p->n_own; slot++) {
-        double missed = doubles_at(p, p->missed[slot])[i];
-        if (missed > LEAST_COUNT) {
-            r.missed[r.n] = missed;
-            r.kappa[r.n++] = p->examine.kappa[slot];
-        }
-    }
-    return r;
+    return (rate_items){.clicks = doubles_at(p, p->sums.reward),
+                        .missed = doubles_at(p, p->missed),
+                        .kappa = p->examine.kappa,
+                        .n_slots = p->n_own,
+                        .number = floats_at(p, p->number),
+                        .mode = doubles_at(p, p->mode),
+                        .stride = padded(p->sums.n_items)};
 }
 
-static void refresh_item(pbm_ts_state *p, uint32_t i)
+static void refresh_items(pbm_ts_state *p, const uint32_t *item, uint32_t n)
 {
     if (p->examine.certain)
         return;
-    biased_rate r = rate_of(p, i);
-    *hat_of(p, i) = rate_hat_of(&r);
+    rate_items items = items_of(p);
+    KERNEL(rate_hats_of)(&items, item, n);
 }
 
 static void refresh(void *state, uint64_t t)
@@ -96,7 +93,7 @@ static void refresh(void *state, uint64_t t)
     pbm_ts_state *p = state;
     (void)t;
     for (uint32_t i = 0; i < p->sums.n_items; i++)
-        refresh_item(p, i);
+        refresh_items(p, &i, 1);
 }
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
@@ -115,7 +112,6 @@ enum { CA, CB, DA, DB, LOG_DA_DB, N_NUMBERS };
 typedef struct pbm_ts_scratch {
     size_t item, score;               /* (n_items) a list before it is moved to the slots */
     size_t number, todo, draws, best; /* of the draws as in ts-beta */
-    size_t words;                     /* (4, padded) */
     size_t bytes;
 } pbm_ts_scratch;
 
@@ -129,7 +125,6 @@ static pbm_ts_scratch plan_scratch(uint32_t n_items)
     s.todo = layout_take(&l, padded(n_items), sizeof(uint32_t));
     s.draws = layout_take(&l, padded(n_items), sizeof(float));
     s.best = layout_take(&l, topk_room(n_items), sizeof(float));
-    s.words = layout_take(&l, 4 * padded(n_items), sizeof(uint32_t));
     s.bytes = layout_bytes(&l);
     return s;
 }
@@ -170,27 +165,6 @@ static void rank_certain(const pbm_ts_state *p, const candidates *from, const ol
                  floats_at(scratch, s.best), out);
 }
 
-/* First all draws that need no counts, then the others: a list of those takes the place of a jump
- * that is hard to predict. */
-static void draw_all(const pbm_ts_state *p, const candidates *from, const oltr_rng *rng,
-                     uint32_t *words, uint32_t *todo, double *draw)
-{
-    const size_t stride = padded(from->n);
-    uint32_t left = 0;
-    KERNEL(item_words)(rng, from->item, from->n, words);
-    for (uint32_t j = 0; j < from->n; j++) {
-        const uint32_t *w = words + j, word[4] = {w[0], w[stride], w[2 * stride], w[3 * stride]};
-        todo[left] = j;
-        left += !rate_draw_at_once(hat_of(p, candidate(from, j)), word, &draw[j]);
-    }
-    for (uint32_t n = 0; n < left; n++) {
-        uint32_t j = todo[n], i = candidate(from, j);
-        const uint32_t *w = words + j, word[4] = {w[0], w[stride], w[2 * stride], w[3 * stride]};
-        biased_rate r = rate_of(p, i);
-        draw[j] = rate_draw(&r, hat_of(p, i), rng, i, word);
-    }
-}
-
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
                         void *scratch, const oltr_ranking *out)
 {
@@ -202,7 +176,8 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
         return OLTR_OK;
     }
     pbm_ts_scratch own = plan_scratch(p->sums.n_items);
-    draw_all(p, from, rng, words_in(scratch, own.words), words_in(scratch, own.todo), s.score);
+    rate_items items = items_of(p);
+    KERNEL(rate_draws)(rng, &items, from->item, from->n, s.score);
     show_best(s, from, rng, out);
     if (!p->examine.falls) {
         examination_place(&p->examine, out, words_in(scratch, own.item),
@@ -233,9 +208,9 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
         uint32_t array;
         double miss = miss_in(p, oltr_slot_of(from, i), &array);
         if (!(seen->reward[i] > 0))
-            doubles_at(p, p->missed[array])[shown->item[i]] += weight_of_slot(seen, i) * miss;
-        refresh_item(p, shown->item[i]);
+            missed_in(p, array)[shown->item[i]] += weight_of_slot(seen, i) * miss;
     }
+    refresh_items(p, shown->item, seen->n_examined);
     return OLTR_OK;
 }
 
@@ -248,8 +223,7 @@ static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
     const pbm_ts_state *p = state;
     uint32_t n = item_policy_sums(state, out);
     for (uint32_t slot = 0; slot < p->n_own; slot++)
-        out[n++] =
-            (sum_array){name[slot], doubles_at(p, p->missed[slot]), p->sums.n_items, NULL, 0};
+        out[n++] = (sum_array){name[slot], missed_in(p, slot), p->sums.n_items, NULL, 0};
     return n;
 }
 
@@ -263,7 +237,7 @@ static oltr_status check_item(const pbm_ts_state *p, uint64_t t, uint32_t i, olt
 {
     double n = doubles_at(p, p->sums.examined)[i];
     for (uint32_t slot = 0; slot < p->n_own; slot++) {
-        double missed = doubles_at(p, p->missed[slot])[i];
+        double missed = missed_in(p, slot)[i];
         if (!(missed >= 0 && missed <= n))
             return set_error(error, OLTR_ESTATE,
                              "item %u: %g misses in slot %u of %g showings are impossible", i,
@@ -287,7 +261,7 @@ static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *sett
     oltr_status status = check_item(state, t, item, error);
     (void)settings, (void)before;
     if (status == OLTR_OK)
-        refresh_item(state, item);
+        refresh_items(state, &item, 1);
     return status;
 }
 
@@ -299,8 +273,8 @@ static void predict_item(const pbm_ts_state *p, uint32_t i, double *mean, double
         *mean = a / (a + b);
         *sd = beta_sd(a, b);
     } else {
-        biased_rate r = rate_of(p, i);
-        rate_moments(&r, hat_of(p, i), mean, sd);
+        rate_items items = items_of(p);
+        rate_moments(&items, i, mean, sd);
     }
 }
 
